@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+# pellucid_library, pellucid_mlir_library, pellucid_executable, pellucid_test: one call per target, in its own folder.
+
+# Headers that every MLIR-including source parses; shared by all layers above src/tt.
+add_library(pellucid_mlir_pch OBJECT ${PROJECT_SOURCE_DIR}/cmake/MlirPch.cpp)
+target_include_directories(pellucid_mlir_pch SYSTEM PUBLIC ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
+target_compile_definitions(pellucid_mlir_pch PUBLIC ${LLVM_DEFINITIONS_LIST})
+target_include_directories(pellucid_mlir_pch PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
+target_precompile_headers(pellucid_mlir_pch PRIVATE ${PROJECT_SOURCE_DIR}/cmake/MlirPch.h)
+
+# pellucid_library(name SOURCES … [DEPS …]): a static layer library without MLIR.
+function(pellucid_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
+  target_link_libraries(${name} PUBLIC ${ARG_DEPS})
+endfunction()
+
+# pellucid_mlir_library(name SOURCES … [DEPS …] [MLIR_LIBS …] [LLVM_COMPONENTS …]): a layer library that includes MLIR.
+# MLIR_LIBS and LLVM_COMPONENTS name static archives (MLIRIR, core …); the shared libraries replace them in `dev`.
+function(pellucid_mlir_library name)
+  cmake_parse_arguments(ARG "NO_PCH" "" "SOURCES;DEPS;MLIR_LIBS;LLVM_COMPONENTS" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  target_include_directories(${name} SYSTEM PUBLIC ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
+  target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
+  target_link_libraries(${name} PUBLIC ${ARG_DEPS})
+  if(NOT ARG_NO_PCH)
+    target_precompile_headers(${name} REUSE_FROM pellucid_mlir_pch)
+  endif()
+  if(PELLUCID_STATIC_LLVM)
+    llvm_map_components_to_libnames(llvm_libs ${ARG_LLVM_COMPONENTS})
+    target_link_libraries(${name} PUBLIC ${ARG_MLIR_LIBS} ${llvm_libs})
+  else()
+    target_link_libraries(${name} PUBLIC MLIR LLVM)
+  endif()
+endfunction()
+
+# pellucid_executable(name SOURCES … [DEPS …]): a program in bin/.
+function(pellucid_executable name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
+  target_link_libraries(${name} PRIVATE ${ARG_DEPS})
+  target_link_options(${name} PRIVATE -Wl,--exclude-libs,ALL)
+endfunction()
+
+# pellucid_test(name SOURCES … [DEPS …]): a GoogleTest program, registered with ctest under its own name.
+function(pellucid_test name)
+  cmake_parse_arguments(ARG "MLIR" "" "SOURCES;DEPS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/test)
+  target_link_libraries(${name} PRIVATE ${ARG_DEPS} GTest::gtest GTest::gtest_main)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/test)
+  target_compile_definitions(${name} PRIVATE PELLUCID_SOURCE_DIR="${PROJECT_SOURCE_DIR}" PELLUCID_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  if(ARG_MLIR)
+    target_include_directories(${name} SYSTEM PRIVATE ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
+    target_precompile_headers(${name} REUSE_FROM pellucid_mlir_pch)
+  endif()
+  add_test(NAME ${name} COMMAND ${name})
+endfunction()
