@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/Types.h"
+
+#include <charconv>
+
+namespace pellucid::graph {
+
+std::string toString(Device device) {
+  std::string text = device.kind == Device::Kind::Cpu ? "cpu" : "cuda";
+  return device.index < 0 ? text : text + ":" + std::to_string(device.index);
+}
+
+std::optional<Device> deviceNamed(std::string_view text) {
+  Device device;
+  size_t colon = text.find(':');
+  std::string_view kind = text.substr(0, colon);
+  if (kind == "cuda")
+    device.kind = Device::Kind::Cuda;
+  else if (kind != "cpu")
+    return std::nullopt;
+  if (colon == std::string_view::npos)
+    return device;
+  std::string_view number = text.substr(colon + 1);
+  auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), device.index);
+  if (error != std::errc() || end != number.data() + number.size() || device.index < 0)
+    return std::nullopt;
+  return device;
+}
+
+std::vector<Expr> contiguousStrides(const std::vector<Expr> &shape) {
+  std::vector<Expr> strides(shape.size(), Expr(1));
+  for (size_t i = shape.size(); i-- > 1;)
+    // A dim of size 0 counts as 1, so that strides of empty tensors are those of PyTorch.
+    strides[i - 1] = shape[i].constant() == 0 ? strides[i] : strides[i] * shape[i];
+  return strides;
+}
+
+TensorType::TensorType(DataType dtype, std::vector<Expr> shape, Device device)
+    : dtype(dtype), shape(std::move(shape)), strides(contiguousStrides(this->shape)),
+      device(device) {}
+
+Expr TensorType::numel() const {
+  Expr n = 1;
+  for (const Expr &dim : shape)
+    n = n * dim;
+  return n;
+}
+
+bool TensorType::isContiguous(const SymbolTable &symbols) const {
+  Expr expected = 1;
+  for (size_t i = shape.size(); i-- > 0;) {
+    if (shape[i].constant() == 0)
+      return true;
+    if (symbols.proveEqual(shape[i], 1))
+      continue;
+    if (!symbols.proveEqual(strides[i], expected))
+      return false;
+    expected = expected * shape[i];
+  }
+  return true;
+}
+
+Expr TensorType::storageElements(const SymbolTable &symbols) const {
+  Expr last = offset;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (symbols.proveEqual(shape[i], 0))
+      return 0;
+    last = last + (shape[i] - 1) * strides[i];
+  }
+  return last + 1;
+}
+
+static std::string listText(const std::vector<Expr> &elements) {
+  std::string text = "[";
+  for (const Expr &e : elements)
+    text += (text.size() > 1 ? ", " : "") + e.text();
+  return text + "]";
+}
+
+std::string toString(const TensorType &type) {
+  std::string text = std::string(info(type.dtype).cli) + listText(type.shape);
+  if (type.strides != contiguousStrides(type.shape))
+    text += " strides=" + listText(type.strides);
+  if (type.offset != Expr(0))
+    text += " offset=" + type.offset.text();
+  if (type.device != Device{})
+    text += " device=" + toString(type.device);
+  if (!type.layout.empty())
+    text += " layout=" + type.layout;
+  return text;
+}
+
+Argument::Argument(const Expr &v) {
+  if (std::optional<int64_t> c = v.constant())
+    storage = *c;
+  else
+    storage = v;
+}
+
+Argument Argument::list(const std::vector<Expr> &elements) {
+  return Argument(List(elements.begin(), elements.end()));
+}
+
+Argument Argument::list(const std::vector<Value *> &elements) {
+  return Argument(List(elements.begin(), elements.end()));
+}
+
+bool Argument::operator==(const Argument &other) const { return storage == other.storage; }
+
+std::optional<Expr> Argument::integer() const {
+  if (auto b = as<bool>())
+    return Expr(*b ? 1 : 0);
+  if (auto i = as<int64_t>())
+    return Expr(*i);
+  return as<Expr>();
+}
+
+std::optional<double> Argument::number() const {
+  if (auto b = as<bool>())
+    return *b ? 1.0 : 0.0;
+  if (auto i = as<int64_t>())
+    return static_cast<double>(*i);
+  return as<double>();
+}
+
+void Argument::replaceValue(Value *from, Value *to) {
+  if (value() == from)
+    storage = to;
+  else if (List *l = list())
+    for (Argument &a : *l)
+      a.replaceValue(from, to);
+}
+
+} // namespace pellucid::graph
