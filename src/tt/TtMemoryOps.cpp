@@ -250,6 +250,17 @@ OpFoldResult AddPtrOp::fold(FoldAdaptor) {
   return matchPattern(getOffset(), m_Zero()) ? getPtr() : Value{};
 }
 
+// addptr(splat(p), splat(o)) => splat(addptr(p, o))
+LogicalResult AddPtrOp::canonicalize(AddPtrOp op, PatternRewriter &rewriter) {
+  auto base = op.getPtr().getDefiningOp<SplatOp>();
+  auto offset = op.getOffset().getDefiningOp<SplatOp>();
+  if (!base || !offset)
+    return failure();
+  Value moved = AddPtrOp::create(rewriter, op.getLoc(), base.getSrc(), offset.getSrc());
+  rewriter.replaceOpWithNewOp<SplatOp>(op, op.getType(), moved);
+  return success();
+}
+
 void MakeTensorDescOp::build(OpBuilder &builder, OperationState &state, Value base,
                              ValueRange shape, ValueRange strides, ArrayRef<int64_t> blockShape,
                              PaddingOption padding) {

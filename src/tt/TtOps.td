@@ -98,6 +98,7 @@ def AddPtrOp : ElementwiseOp<"addptr", [AllTypesMatch<["ptr", "result"]>]> {
   let results = (outs PtrData:$result);
   let assemblyFormat = "$ptr `,` $offset attr-dict `:` type($result) `,` type($offset)";
   let hasFolder = 1;
+  let hasCanonicalizeMethod = 1;
 }
 
 def MakeTensorPtrOp : TtOp<"make_tensor_ptr", [Pure, SameVariadicOperandSize, TypesMatchWith<
@@ -174,9 +175,11 @@ def StoreOp : TtOp<"store", memoryOpMethods> {
                        DefaultValuedAttr<DenseI32ArrayAttr, "::llvm::ArrayRef<int32_t>{}">:$boundaryCheck,
                        DefaultValuedAttr<CacheModifierAttr, defaultCache>:$cache,
                        DefaultValuedAttr<EvictionPolicyAttr, defaultEviction>:$evict);
-  let builders = [OpBuilder<(ins "::mlir::Value":$ptr, "::mlir::Value":$value, CArg<"::mlir::Value", "{}">:$mask,
-                                 CArg<"CacheModifier", "CacheModifier::NONE">:$cache,
-                                 CArg<"EvictionPolicy", "EvictionPolicy::NORMAL">:$evict)>,
+  // (ptr, value, mask) is generated.
+  let builders = [OpBuilder<(ins "::mlir::Value":$ptr, "::mlir::Value":$value),
+                            "build($_builder, $_state, ptr, value, ::mlir::Value{});">,
+                  OpBuilder<(ins "::mlir::Value":$ptr, "::mlir::Value":$value, "::mlir::Value":$mask,
+                                 "CacheModifier":$cache, "EvictionPolicy":$evict)>,
                   // Through a block pointer.
                   OpBuilder<(ins "::mlir::Value":$ptr, "::mlir::Value":$value,
                                  "::llvm::ArrayRef<int32_t>":$boundaryCheck,

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs passes on IR text, for lit tests.
+#include "passes/tt/Passes.h"
+#include "passes/tt/Pipeline.h"
 #include "tt/Tt.h"
 
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
@@ -9,5 +11,7 @@ int pellucidOptMain(int argc, char **argv) {
   mlir::DialectRegistry registry;
   pellucid::tt::registerTtDialects(registry);
   mlir::registerTransformsPasses();
+  pellucid::tt::registerTtPasses();
+  pellucid::tt::registerKernelPipeline();
   return mlir::failed(mlir::MlirOptMain(argc, argv, "Pellucid pass driver\n", registry));
 }

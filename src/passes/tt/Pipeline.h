@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "mlir/Pass/PassManager.h"
+
+namespace pellucid::tt {
+
+/// Brings a module of kernels into the form that analyses, fusion and code generation take: one
+/// block per function, no calls, no block pointers, no descriptors.
+void buildKernelPipeline(mlir::OpPassManager &pm);
+
+/// Makes the pipeline known as `--tt-kernel-pipeline`.
+void registerKernelPipeline();
+
+} // namespace pellucid::tt
