@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What a package says: the manifest's structs, filled by the compiler and read by the run time.
+/// Plain data.
+#pragma once
+
+#include "support/DataType.h"
+#include "support/Target.h"
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace pellucid::package {
+
+/// The version of the bytes (records, manifest layout, opcodes) and of the calling convention of
+/// kernels (KernelAbi.h). A reader refuses a package whose number is higher than its own.
+inline constexpr uint32_t formatVersion = 1;
+inline constexpr uint32_t abiVersion = 1;
+
+/// An integer expression over `Manifest::symbols` (symbolic/Bytecode.h; indices into that list).
+/// Where a field allows it, empty stands for the value named there.
+using Bytecode = std::vector<uint8_t>;
+
+/// Where a call finds a symbol's value. Append only.
+enum class SymbolSource : uint8_t { InputDim = 0, InputStride = 1 };
+
+/// A dynamic size. Its value is taken from one dim (or stride, in elements) of one input; every
+/// other place that mentions it is checked against that value.
+struct Symbol {
+  std::string name;
+  int64_t min = 0, max = INT64_MAX; ///< inclusive
+  int64_t divisor = 1;
+  SymbolSource source = SymbolSource::InputDim;
+  uint32_t input = 0, dim = 0;
+};
+
+struct Input {
+  std::string name;
+  DataType dtype = DataType::Float32;
+  std::vector<Bytecode> shape;
+  /// Row-major and dense (strides of dims of size 1 do not matter). False: `strides` holds.
+  bool contiguous = true;
+  std::vector<Bytecode> strides; ///< in elements, one per dim; empty when contiguous
+  bool mutated = false;          ///< a call writes to it
+  uint32_t alignment =
+      1; ///< the data's address must be a multiple of it (the element size always holds)
+};
+
+/// A condition on the symbols that ranges and equal dims do not express; a call that breaks it is
+/// refused with `text`.
+struct Guard {
+  Bytecode condition;
+  std::string text; ///< "batch*heads <= 65535"
+};
+
+/// A result. Dense and row-major. `aliasOfInput` >= 0: it is that (mutated) input itself, not
+/// memory of its own.
+struct Output {
+  std::string name;
+  DataType dtype = DataType::Float32;
+  std::vector<Bytecode> shape;
+  int32_t aliasOfInput = -1;
+};
+
+/// A constant tensor: `bytes` bytes at `offset` in `record`; dense. `offset` is a multiple of 64.
+struct Weight {
+  std::string name; ///< fully qualified: "layers.0.linear.weight"
+  DataType dtype = DataType::Float32;
+  std::vector<int64_t> shape;
+  std::string record;
+  uint64_t offset = 0, bytes = 0;
+  uint32_t crc32 = 0; ///< of these bytes; checked on request
+};
+
+/// Memory that lives within one call. Buffers that are not alive together share a slot; a slot is
+/// as large as its largest buffer, and the slots of a call lie in one arena, each 64-byte aligned.
+struct Buffer {
+  std::string name;
+  DataType dtype = DataType::Float32;
+  std::vector<Bytecode> shape; ///< for people and the profiler
+  Bytecode bytes;
+  uint32_t slot = 0;
+};
+
+/// How a run-time parameter of a kernel is passed (KernelAbi.h says how they are packed).
+struct KernelParameter {
+  std::string name;
+  bool pointer = false;
+  DataType dtype = DataType::Float32; ///< of the scalar, or of what the pointer points to
+  uint32_t offset = 0, bytes = 0;     ///< in the packed arguments
+  /// The code assumes that the address or integer is a multiple of it; a launch variant whose value
+  /// is not is passed over.
+  uint32_t divisor = 1;
+  bool read = true, written = true; ///< pointers: from access analysis
+};
+
+enum class MessageKind : uint8_t { Assert = 0, Print = 1 };
+
+/// What `KernelContext::message` and the print callback's `message` index.
+struct Message {
+  MessageKind kind = MessageKind::Assert;
+  std::string text; ///< the assertion's text or the print's prefix
+  std::string file;
+  uint32_t line = 0, column = 0;
+  bool hex = false; ///< print integers in hexadecimal
+};
+
+/// Append only.
+enum class CodeFormat : uint8_t { Image = 0, Ptx = 1, Cubin = 2, Ttir = 3 };
+
+/// A kernel compiled for one target.
+struct Executable {
+  Target target;
+  CodeFormat format = CodeFormat::Image;
+  std::string
+      record; ///< `code/x86-64-v4.elf`, shared by the kernels of that level; `code/silu.sm_90.ptx`
+  std::string entry; ///< symbol of the KernelEntry, or the .entry of the PTX
+  uint64_t entryOffset =
+      0; ///< Image: the entry's virtual address in the image (ElfImage.h: symbolAddress)
+  uint64_t scratchBytes = 0;
+  uint32_t sharedBytes = 0, numWarps = 4, numCtas = 1;
+  std::vector<Message> messages;
+};
+
+/// A constexpr or specialised parameter that is no run-time parameter any more; for people.
+struct FoldedConstant {
+  std::string name, value; ///< {"BLOCK", "1024"}
+};
+
+struct Kernel {
+  std::string name;
+  std::vector<KernelParameter> parameters;
+  std::vector<FoldedConstant> constants;
+  std::string numerics; ///< what fixes its bits: "fma=on,tf32=off,div=approx"
+  std::string sourceFile;
+  uint32_t sourceLine = 0;
+  std::vector<Executable> executables; ///< at most one per target
+};
+
+/// Append only.
+enum class PlaceKind : uint8_t { Input = 0, Output = 1, Weight = 2, Buffer = 3 };
+
+/// A piece of memory of the call: `index` into the manifest's inputs, outputs or weights or the
+/// program's buffers.
+struct Place {
+  PlaceKind kind = PlaceKind::Input;
+  uint32_t index = 0;
+  Bytecode byteOffset; ///< empty: 0
+};
+
+/// The argument is the address of a place.
+struct PointerArgument {
+  Place place;
+};
+/// An integer expression, converted to the parameter's dtype (a value that does not fit is refused
+/// at the call).
+struct ValueArgument {
+  Bytecode value;
+};
+/// The parameter's bytes themselves, little endian in the low bytes: float scalars, null pointers.
+struct ImmediateArgument {
+  uint64_t bits = 0;
+};
+using Argument = std::variant<PointerArgument, ValueArgument, ImmediateArgument>;
+
+/// One way to do a launch: the first variant whose guard and parameter divisors hold is taken.
+struct LaunchVariant {
+  Bytecode guard; ///< empty: always
+  uint32_t kernel = 0;
+  std::array<Bytecode, 3> grid;    ///< empty: 1
+  std::vector<Argument> arguments; ///< one per kernel parameter
+};
+
+struct Launch {
+  std::string label; ///< for the profiler and errors: "linear_1", "silu_kernel_0"
+  std::vector<LaunchVariant> variants;
+  Bytecode bytes, flops; ///< of one call, for the profiler; empty: unknown
+};
+
+/// Places are dense here and must not overlap.
+struct Copy {
+  Place destination, source;
+  Bytecode bytes;
+};
+
+/// Repeats the low `patternBytes` (1, 2, 4, 8) of `pattern` over `bytes` bytes (a multiple of it).
+struct Fill {
+  Place destination;
+  uint64_t pattern = 0;
+  uint32_t patternBytes = 1;
+  Bytecode bytes;
+};
+
+using Step = std::variant<Launch, Copy, Fill>;
+
+/// What a call does on one kind of device, in order.
+struct Program {
+  Target::Kind device = Target::Kind::Cpu;
+  std::vector<Buffer> buffers;
+  uint32_t slots = 0;
+  std::vector<Step> steps;
+};
+
+struct Manifest {
+  std::string producer; ///< "pellucid 0.1.0"
+  std::string name;     ///< of the model or kernel
+  std::vector<Symbol> symbols;
+  std::vector<Input> inputs;
+  std::vector<Guard> guards;
+  std::vector<Output> outputs;
+  std::vector<Weight> weights;
+  std::vector<Kernel> kernels;
+  std::vector<Program> programs; ///< at most one per device kind
+};
+
+/// A named part of the package's file: `code/…`, `weights/…`, `ir/…`. `data` must stay valid;
+/// `owner` may hold it.
+struct Record {
+  std::string name;
+  std::span<const uint8_t> data;
+  std::shared_ptr<const void> owner;
+};
+
+/// A record that owns its bytes.
+Record ownedRecord(std::string name, std::vector<uint8_t> bytes);
+Record textRecord(std::string name, std::string text);
+
+/// Everything a package is written from. The writer adds `manifest.bin` and `describe.json`.
+struct Contents {
+  Manifest manifest;
+  std::vector<Record> records;
+};
+
+} // namespace pellucid::package
