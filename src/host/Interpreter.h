@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Runs the host side of a user's file: modules, functions, classes, closures. It is no general
+/// Python; what it lacks is refused with line, caret and what to write instead.
+#pragma once
+
+#include "host/Kernel.h"
+#include "host/Objects.h"
+#include "host/Value.h"
+
+namespace pellucid::host {
+
+/// Questions only the embedder can answer. The defaults refuse with a diagnostic.
+class HostHooks {
+public:
+  virtual ~HostHooks() = default;
+  /// Whether a condition over dynamic dimensions holds (a branch, an assertion): by the hint, or by
+  /// proof.
+  virtual bool decide(Interpreter &, const symbolic::Expr &condition, const SourceLocation &where);
+  /// `kernel[grid](args…)`. `kernel` is a JitFunction, Autotuner or Heuristics.
+  virtual Value launch(Interpreter &, const Value &kernel, const Value &grid, CallArgs args,
+                       bool wrapped);
+  /// A call of a triton_op or custom_op.
+  virtual Value callOperator(Interpreter &, const std::shared_ptr<Operator> &op, CallArgs args);
+  /// Text that print() and logging write; dropped by default.
+  virtual void output(std::string_view) {}
+  virtual void warn(Diagnostic) {}
+};
+
+/// Modules implemented in C++, by dotted name. `fill` runs once per interpreter, at the first
+/// import.
+class NativeModules {
+public:
+  using Fill = std::function<void(Interpreter &, Module &)>;
+  /// Adds to the fillers of `name` when there are some already (torch's dtypes are here, its
+  /// functions elsewhere).
+  void add(const std::string &name, Fill fill) { fillers[name].push_back(std::move(fill)); }
+  const std::vector<Fill> *find(const std::string &name) const;
+  bool
+  hasPrefix(const std::string &name) const; ///< some module's name is `name` or starts with `name.`
+
+private:
+  std::map<std::string, std::vector<Fill>> fillers;
+};
+
+struct InterpreterOptions {
+  std::vector<std::string>
+      searchRoots;                ///< for absolute imports, after the importing file's own folder
+  uint32_t maxDepth = 200;        ///< nested calls
+  uint64_t maxSteps = 20'000'000; ///< statements and expressions evaluated in all
+  HostHooks *hooks = nullptr;     ///< outlives the interpreter
+  NativeModules modules;          ///< beside the evaluator's own
+};
+
+/// An exception of the user's program or of Python's own operations; `except` clauses see it.
+/// Uncaught, it is an ordinary diagnostic. A refusal ("not supported") is a plain DiagnosticError,
+/// which no `except` catches.
+class RaisedError : public DiagnosticError {
+public:
+  Value exception; ///< an Instance of an exception class
+  RaisedError(Diagnostic d, Value e) : DiagnosticError(std::move(d)), exception(std::move(e)) {}
+};
+
+class Interpreter {
+public:
+  explicit Interpreter(InterpreterOptions options = {});
+  ~Interpreter();
+  Interpreter(const Interpreter &) = delete;
+  Interpreter &operator=(const Interpreter &) = delete;
+
+  /// Runs the file as a module (`__name__` is its stem, so `if __name__ == "__main__"` is false).
+  /// Again: the same module.
+  std::shared_ptr<Module> importFile(const std::string &path);
+  std::shared_ptr<Module> importSource(const std::string &name,
+                                       std::shared_ptr<const SourceFile> file);
+  /// `import name` from nowhere in particular (tests, options).
+  Value importModule(const std::string &name);
+  /// Evaluates an expression text with builtins alone: an `--init` literal, a string annotation.
+  Value evaluateText(std::shared_ptr<const SourceFile> text,
+                     const std::shared_ptr<Module> &globalsOf = nullptr);
+  /// Evaluates an expression of a kernel or function in a scope (parameter annotations, decorator
+  /// arguments).
+  Value evaluate(const syntax::Expr &expr, const std::shared_ptr<Scope> &scope);
+
+  // Python's operations. Each raises as Python does, at the current location.
+  Value call(const Value &callee, CallArgs args);
+  Value call(const Value &callee, std::vector<Value> positional = {});
+  Value getAttr(const Value &object, std::string_view name);
+  std::optional<Value> findAttr(const Value &object, std::string_view name);
+  void setAttr(const Value &object, std::string_view name, const Value &value);
+  Value getItem(const Value &object, const Value &key);
+  void setItem(const Value &object, const Value &key, const Value &value);
+  void delItem(const Value &object, const Value &key);
+  Value binary(BinaryOp op, const Value &a, const Value &b);
+  Value unary(UnaryOp op, const Value &a);
+  Value compare(CompareOp op, const Value &a, const Value &b);
+  bool contains(const Value &container, const Value &item);
+  bool truth(const Value &value);
+  bool equals(const Value &a, const Value &b) { return truth(compare(CompareOp::Eq, a, b)); }
+  Value length(const Value &value);
+  std::vector<Value> iterate(const Value &value);
+  std::string str(const Value &value);
+  std::string repr(const Value &value);
+  std::string format(const Value &value, std::string_view spec);
+  Value typeOf(const Value &value);
+  bool isInstance(const Value &value, const Value &classOrTuple);
+
+  // Conversions with Python's rules and messages; `what` names the argument.
+  int64_t toInt64(const Value &value, std::string_view what);
+  double toDouble(const Value &value, std::string_view what);
+  bool toBool(const Value &value) { return truth(value); }
+  const std::string &toStr(const Value &value, std::string_view what);
+  /// An int or SymInt.
+  symbolic::Expr toExpr(const Value &value, std::string_view what);
+
+  const std::shared_ptr<Class> &
+  builtinClass(std::string_view name) const; ///< "ValueError", "int", …
+  const Value *builtin(std::string_view name) const;
+  std::shared_ptr<Module>
+  nativeModule(const std::string &name); ///< null when there is none of that name
+
+  /// The place being evaluated, for diagnostics and recorded nodes.
+  SourceLocation location() const;
+  /// The calls under way, innermost first: where each call stands.
+  std::vector<SourceLocation> callStack() const;
+  /// Refuses what the program asks for; `except` does not catch it. Notes name the calls that led
+  /// here.
+  [[noreturn]] void refuse(std::string message) const;
+  [[noreturn]] void refuse(const SourceLocation &where, std::string message) const;
+  /// Raises a Python exception of the named builtin class.
+  [[noreturn]] void raise(std::string_view className, std::string message);
+  /// True while a module's top level runs and no function does.
+  bool atModuleLevel() const;
+
+  HostHooks &hooks();
+  const InterpreterOptions &options() const;
+  /// Operators declared so far, by "ns::name".
+  std::map<std::string, std::shared_ptr<Operator>> operators;
+  /// Modules run so far, in order of import.
+  std::vector<std::shared_ptr<Module>> modules() const;
+
+  struct State;
+  State &state() { return *impl; }
+
+private:
+  std::unique_ptr<State> impl;
+};
+
+} // namespace pellucid::host

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Functions, classes, instances and modules of the host evaluator.
+#pragma once
+
+#include "host/Value.h"
+#include "syntax/Ast.h"
+
+#include <set>
+
+namespace pellucid::host {
+
+class Class;
+
+/// The names of one running function, class body or comprehension. A closure is the chain of
+/// `parent`s, so that two functions made by one call share its variables.
+struct Scope {
+  enum class Form : uint8_t { Module, Function, Class };
+  Form form = Form::Function;
+  std::shared_ptr<Namespace> names; ///< a module scope's names are its globals
+  std::shared_ptr<Namespace> globals;
+  std::shared_ptr<Scope> parent; ///< lexically enclosing scope; null in modules
+  std::shared_ptr<const syntax::Module> module;
+  const std::set<std::string, std::less<>> *locals =
+      nullptr; ///< Function: names bound here; else null
+  std::set<std::string, std::less<>> globalNames, nonlocalNames;
+};
+
+/// A function or lambda with the scope it was made in.
+class Function : public Object {
+public:
+  std::string name;
+  const syntax::Arguments *parameters = nullptr;
+  const syntax::FunctionDef *def = nullptr; ///< null for a lambda
+  const syntax::Lambda *lambda = nullptr;   ///< null for a def
+  std::shared_ptr<const syntax::Module> module;
+  std::shared_ptr<Namespace> globals;
+  std::shared_ptr<Scope> closure;                    ///< the scope it was defined in
+  std::vector<Value> defaults;                       ///< of the last positional parameters
+  std::vector<std::optional<Value>> keywordDefaults; ///< one per keyword-only parameter
+  std::weak_ptr<Class> owner; ///< the class whose body defined it; what super() needs
+  Namespace attributes;       ///< f.attribute = value
+
+  std::string typeName() const override { return "function"; }
+  std::string repr() const override { return "<function " + name + ">"; }
+  std::optional<Value> getAttr(Interpreter &, std::string_view name) override;
+  bool setAttr(Interpreter &, std::string_view name, const Value &value) override;
+  bool isCallable() const override { return true; }
+  Value call(Interpreter &, CallArgs args) override;
+
+  /// The value of a free name in the body: enclosing functions, then globals, then builtins.
+  std::optional<Value> lookup(Interpreter &, std::string_view name) const;
+  SourceLocation location() const;
+};
+
+/// Parameter names and defaults of a native function, bound as Python binds: "input, weight,
+/// bias=None, *, dtype=None". Defaults are literals. `*args` and `**kwargs` collect into a tuple
+/// and a dict. A trailing "/" is not needed.
+class Signature {
+public:
+  explicit Signature(std::string_view text);
+  /// One value per parameter, in order. Raises TypeError in Python's words.
+  std::vector<Value> bind(Interpreter &, std::string_view function, const CallArgs &args) const;
+  const std::string &text() const { return source; }
+
+private:
+  struct Parameter {
+    enum class Form : uint8_t { Positional, KeywordOnly, Rest, KeywordRest } form;
+    std::string name;
+    std::optional<Value> fallback;
+  };
+  std::string source;
+  std::vector<Parameter> parameters;
+};
+
+/// A function implemented in C++. As a class attribute it binds `self` like a Python function.
+class NativeFunction : public Object {
+public:
+  /// The arguments as the signature bound them.
+  using Body = std::function<Value(Interpreter &, std::vector<Value> &)>;
+  using RawBody = std::function<Value(Interpreter &, CallArgs)>;
+  const std::string name; ///< qualified: "triton.cdiv", "len", "torch.nn.functional.linear"
+  NativeFunction(std::string n, RawBody b) : name(std::move(n)), body(std::move(b)) {}
+  NativeFunction(std::string n, std::string_view signature, Body b);
+
+  std::string typeName() const override { return "builtin_function_or_method"; }
+  std::string repr() const override { return "<built-in function " + name + ">"; }
+  std::optional<Value> getAttr(Interpreter &, std::string_view name) override;
+  bool isCallable() const override { return true; }
+  Value call(Interpreter &interpreter, CallArgs args) override {
+    return body(interpreter, std::move(args));
+  }
+
+private:
+  RawBody body;
+};
+
+/// `native("linear", "input, weight, bias=None", [](Interpreter &, std::vector<Value> &a) -> Value
+/// {...})`
+Value native(std::string name, std::string_view signature, NativeFunction::Body body);
+Value nativeRaw(std::string name, NativeFunction::RawBody body);
+
+class BoundMethod : public Object {
+public:
+  Value self, function;
+  BoundMethod(Value s, Value f) : self(std::move(s)), function(std::move(f)) {}
+  std::string typeName() const override { return "method"; }
+  std::string repr() const override { return "<bound method>"; }
+  std::optional<Value> getAttr(Interpreter &, std::string_view name) override;
+  bool isCallable() const override { return true; }
+  Value call(Interpreter &, CallArgs args) override;
+  bool equals(const Object &other) const override;
+  std::optional<size_t> hash() const override { return hashOf(self); }
+};
+
+/// property, staticmethod and classmethod objects in a class body.
+class Descriptor : public Object {
+public:
+  enum class Form : uint8_t { Property, Static, Class } form;
+  Value function, setter;
+  Descriptor(Form f, Value fn) : form(f), function(std::move(fn)) {}
+  std::string typeName() const override;
+  std::optional<Value> getAttr(Interpreter &, std::string_view name) override;
+  bool isCallable() const override { return form != Form::Property; }
+  Value call(Interpreter &, CallArgs args) override;
+};
+
+class Instance;
+
+/// A class: the user's, Python's own types and exceptions, or one built natively (nn.Module):
+/// methods are Functions or NativeFunctions in `attributes`.
+class Class : public Object {
+public:
+  std::string name;                               ///< as repr prints it
+  std::string module;                             ///< "builtins", "__main__", "torch.nn"
+  std::vector<std::shared_ptr<Class>> bases, mro; ///< mro starts with the class itself
+  Namespace attributes;
+  SourceLocation location;
+  /// Makes a value without __init__ (int, list, torch.Size …); null: calls make an Instance.
+  std::function<Value(Interpreter &, CallArgs)> construct;
+  /// Whether a value that is no Instance belongs to it (int, torch.Tensor …); null: none does.
+  std::function<bool(const Value &)> accepts;
+
+  static std::shared_ptr<Class> make(std::string name, std::string module,
+                                     std::vector<std::shared_ptr<Class>> bases = {});
+  std::string typeName() const override { return "type"; }
+  std::string repr() const override;
+  std::optional<Value> getAttr(Interpreter &, std::string_view name) override;
+  bool setAttr(Interpreter &, std::string_view name, const Value &value) override;
+  bool isCallable() const override { return true; }
+  Value call(Interpreter &, CallArgs args) override;
+  /// `list[int]`, `Generic[T]`: the class itself; enums look members up.
+  std::optional<Value> getItem(Interpreter &, const Value &key) override;
+  std::optional<Value> binaryOp(Interpreter &, BinaryOp, const Value &other,
+                                bool reflected) override;
+  std::optional<std::vector<Value>> iterate(Interpreter &) override;
+
+  /// The attribute along the mro, unbound; null when absent. `after`: start behind that class
+  /// (super()).
+  const Value *find(std::string_view name, const Class *after = nullptr) const;
+  bool isSubclassOf(const Class &other) const;
+};
+
+class Instance : public Object {
+public:
+  std::shared_ptr<Class> cls;
+  Namespace attributes;
+  std::shared_ptr<Object> payload; ///< native state of natively built classes
+  explicit Instance(std::shared_ptr<Class> c) : cls(std::move(c)) {}
+
+  std::string typeName() const override { return cls->name; }
+  std::string repr() const override;
+  std::optional<Value> getAttr(Interpreter &, std::string_view name) override;
+  bool setAttr(Interpreter &, std::string_view name, const Value &value) override;
+  bool delAttr(Interpreter &, std::string_view name) override;
+  bool isCallable() const override { return cls->find("__call__") != nullptr; }
+  Value call(Interpreter &, CallArgs args) override;
+  std::optional<Value> getItem(Interpreter &, const Value &key) override;
+  bool setItem(Interpreter &, const Value &key, const Value &value) override;
+  std::optional<Value> binaryOp(Interpreter &, BinaryOp, const Value &other,
+                                bool reflected) override;
+  std::optional<Value> inPlaceOp(Interpreter &, BinaryOp, const Value &other) override;
+  std::optional<Value> unaryOp(Interpreter &, UnaryOp) override;
+  std::optional<Value> compare(Interpreter &, CompareOp, const Value &other,
+                               bool reflected) override;
+  bool truth(Interpreter &) override;
+  std::optional<Value> length(Interpreter &) override;
+  std::optional<std::vector<Value>> iterate(Interpreter &) override;
+  std::optional<bool> contains(Interpreter &, const Value &) override;
+  bool equals(const Object &other) const override;
+  std::optional<size_t> hash() const override;
+  /// The bound special method, or nullopt; the instance's own attributes do not count, as in
+  /// Python.
+  std::optional<Value> special(Interpreter &, std::string_view name);
+};
+
+/// A user's file or a native module.
+class Module : public Object {
+public:
+  std::string name; ///< dotted import name
+  std::shared_ptr<Namespace> globals = std::make_shared<Namespace>();
+  std::shared_ptr<const syntax::Module> syntax; ///< null for native modules and namespace packages
+  std::string packageFolder; ///< where relative imports look; empty for native modules
+  bool isPackage = false;
+  /// What an absent attribute gives (native modules: an Opaque); null: an AttributeError.
+  std::function<std::optional<Value>(Interpreter &, std::string_view)> fallback;
+
+  explicit Module(std::string n) : name(std::move(n)) {}
+  std::string typeName() const override { return "module"; }
+  std::string repr() const override { return "<module '" + name + "'>"; }
+  std::optional<Value> getAttr(Interpreter &, std::string_view name) override;
+  bool setAttr(Interpreter &, std::string_view name, const Value &value) override;
+};
+
+/// The class a value belongs to for isinstance and type(), asked of each registered class in turn.
+bool isInstance(const Value &value, const Class &cls);
+
+} // namespace pellucid::host

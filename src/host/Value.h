@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Values of the host evaluator: what modules, functions and classes of a user's file compute with,
+/// and what a kernel sees as globals and constexprs. A Value is cheap to copy; containers and
+/// objects are shared as in Python. Values made by an Interpreter are used with it and on one
+/// thread at a time.
+#pragma once
+
+#include "support/DataType.h"
+#include "support/Diagnostics.h"
+#include "symbolic/Expr.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace pellucid::host {
+
+class Interpreter;
+class Object;
+class Value;
+struct CallArgs;
+
+/// Integers are exact up to 127 bits, so that unsigned 64-bit constants and their products survive;
+/// an overflow beyond that is reported. Where 64 bits are needed, Interpreter::toInt64 checks.
+using Int = __int128;
+
+/// Python's operators, as the value layer names them.
+enum class BinaryOp : uint8_t {
+  Add,
+  Sub,
+  Mul,
+  MatMul,
+  Div,
+  Mod,
+  Pow,
+  LShift,
+  RShift,
+  BitOr,
+  BitXor,
+  BitAnd,
+  FloorDiv
+};
+enum class UnaryOp : uint8_t { Invert, Plus, Minus };
+enum class CompareOp : uint8_t { Eq, Ne, Lt, Le, Gt, Ge };
+
+struct NoneType {
+  bool operator==(const NoneType &) const = default;
+};
+struct EllipsisType {
+  bool operator==(const EllipsisType &) const = default;
+};
+/// An integer that is not one number: a size that depends on a dynamic dimension.
+struct SymInt {
+  symbolic::Expr expr;
+};
+/// A condition over such integers; testing it asks HostHooks::decide.
+struct SymBool {
+  symbolic::Expr condition;
+};
+
+using Tuple = std::vector<Value>;
+using List = std::vector<Value>;
+class Dict;
+class Set;
+struct Slice;
+struct Range {
+  int64_t start = 0, stop = 0, step = 1;
+  int64_t length() const;
+};
+
+/// The order is that of Value's variant.
+enum class Kind : uint8_t {
+  None,
+  Ellipsis,
+  Bool,
+  Int,
+  Float,
+  Str,
+  Tuple,
+  List,
+  Dict,
+  Set,
+  Slice,
+  Range,
+  SymInt,
+  SymBool,
+  Object
+};
+
+class Value {
+public:
+  Value() = default; ///< None
+  Value(bool v) : storage(v) {}
+  Value(int v) : storage(Int(v)) {}
+  Value(int64_t v) : storage(Int(v)) {}
+  Value(uint64_t v) : storage(Int(v)) {}
+  Value(Int v) : storage(v) {}
+  Value(double v) : storage(v) {}
+  Value(std::string v) : storage(std::make_shared<const std::string>(std::move(v))) {}
+  Value(std::string_view v) : Value(std::string(v)) {}
+  Value(const char *v) : Value(std::string(v)) {}
+  Value(EllipsisType v) : storage(v) {}
+  Value(SymInt v) : storage(std::move(v)) {}
+  Value(SymBool v) : storage(std::move(v)) {}
+  Value(std::shared_ptr<Object> v) : storage(std::move(v)) {}
+  template <typename T>
+    requires std::is_base_of_v<Object, T>
+  Value(std::shared_ptr<T> v) : storage(std::shared_ptr<Object>(std::move(v))) {}
+
+  static Value tuple(Tuple elements) {
+    return Value(Storage(std::make_shared<const Tuple>(std::move(elements))));
+  }
+  static Value list(List elements) {
+    return Value(Storage(std::make_shared<List>(std::move(elements))));
+  }
+  static Value dict(Dict entries);
+  static Value dict();
+  static Value set(Set elements, bool frozen = false);
+  static Value slice(Value lower, Value upper, Value step);
+  static Value range(Range r) { return Value(Storage(std::make_shared<const Range>(r))); }
+  /// A SymInt, or a plain int when the expression is constant.
+  static Value integer(const symbolic::Expr &expr);
+  /// A SymBool, or a plain bool when the condition is constant.
+  static Value condition(const symbolic::Expr &expr);
+
+  Kind kind() const { return static_cast<Kind>(storage.index()); }
+  bool isNone() const { return kind() == Kind::None; }
+  bool isBool() const { return kind() == Kind::Bool; }
+  bool isInt() const { return kind() == Kind::Int; }
+  bool isFloat() const { return kind() == Kind::Float; }
+  bool isStr() const { return kind() == Kind::Str; }
+  bool isTuple() const { return kind() == Kind::Tuple; }
+  bool isList() const { return kind() == Kind::List; }
+  bool isDict() const { return kind() == Kind::Dict; }
+  bool isSet() const { return kind() == Kind::Set; }
+  bool isSymInt() const { return kind() == Kind::SymInt; }
+  bool isSymBool() const { return kind() == Kind::SymBool; }
+  bool isObject() const { return kind() == Kind::Object; }
+  /// A tuple or a list.
+  bool isSequence() const { return isTuple() || isList(); }
+
+  // Each of these expects the kind it names.
+  bool boolean() const { return std::get<bool>(storage); }
+  Int integer() const { return std::get<Int>(storage); }
+  double real() const { return std::get<double>(storage); }
+  const std::string &str() const { return *std::get<std::shared_ptr<const std::string>>(storage); }
+  const Tuple &tuple() const { return *std::get<std::shared_ptr<const Tuple>>(storage); }
+  List &list() const { return *std::get<std::shared_ptr<List>>(storage); }
+  Dict &dictionary() const { return *std::get<std::shared_ptr<Dict>>(storage); }
+  Set &elementSet() const { return *std::get<std::shared_ptr<Set>>(storage); }
+  const Slice &slice() const { return *std::get<std::shared_ptr<const Slice>>(storage); }
+  const Range &range() const { return *std::get<std::shared_ptr<const Range>>(storage); }
+  const symbolic::Expr &symInt() const { return std::get<SymInt>(storage).expr; }
+  const symbolic::Expr &symBool() const { return std::get<SymBool>(storage).condition; }
+  const std::shared_ptr<Object> &object() const {
+    return std::get<std::shared_ptr<Object>>(storage);
+  }
+  /// The elements of a tuple or list.
+  const std::vector<Value> &elements() const { return isTuple() ? tuple() : list(); }
+
+  /// `if (auto *kernel = value.as<JitFunction>())`: the object as T, or null.
+  template <typename T> T *as() const {
+    return isObject() ? dynamic_cast<T *>(object().get()) : nullptr;
+  }
+  template <typename T> std::shared_ptr<T> shared() const {
+    return isObject() ? std::dynamic_pointer_cast<T>(object()) : nullptr;
+  }
+  /// `a is b`: the same object, or the same None, bool, int, str value.
+  bool isSame(const Value &other) const;
+
+private:
+  using Storage =
+      std::variant<NoneType, EllipsisType, bool, Int, double, std::shared_ptr<const std::string>,
+                   std::shared_ptr<const Tuple>, std::shared_ptr<List>, std::shared_ptr<Dict>,
+                   std::shared_ptr<Set>, std::shared_ptr<const Slice>, std::shared_ptr<const Range>,
+                   SymInt, SymBool, std::shared_ptr<Object>>;
+  explicit Value(Storage s) : storage(std::move(s)) {}
+  Storage storage;
+};
+
+struct Slice {
+  Value lower, upper, step;
+};
+
+/// Structural equality as Python's ==, for values that need no interpreter (instances without
+/// __eq__ by identity). SymInts are equal when their expressions are.
+bool equal(const Value &a, const Value &b);
+/// Consistent with equal(); nullopt when the value is unhashable.
+std::optional<size_t> hashOf(const Value &value);
+/// Python's name of the value's type: "int", "list", a class's own name.
+std::string typeName(const Value &value);
+/// Python's repr() for values that need no interpreter.
+std::string repr(const Value &value);
+std::string toString(Int value);
+
+/// A dict in insertion order. Keys are hashable (checked by the Interpreter before they come here).
+class Dict {
+public:
+  Value *find(const Value &key);
+  const Value *find(const Value &key) const { return const_cast<Dict *>(this)->find(key); }
+  Value *find(std::string_view key) { return find(Value(key)); }
+  const Value *find(std::string_view key) const { return find(Value(key)); }
+  void set(const Value &key, Value value);
+  bool erase(const Value &key);
+  void clear();
+  size_t size() const { return entries.size(); }
+  const std::vector<std::pair<Value, Value>> &items() const { return entries; }
+
+private:
+  std::vector<std::pair<Value, Value>> entries;
+  std::unordered_multimap<size_t, size_t> index;
+  void rebuild();
+};
+
+/// A set; keeps insertion order (CPython's order is unspecified).
+class Set {
+public:
+  bool contains(const Value &v) const { return members.find(v) != nullptr; }
+  bool insert(const Value &v);
+  bool erase(const Value &v) { return members.erase(v); }
+  size_t size() const { return members.size(); }
+  std::vector<Value> elements() const;
+  bool frozen = false;
+
+private:
+  Dict members;
+};
+
+/// Named values in order of first assignment: a module's globals, a function's locals, a class
+/// body, an instance.
+class Namespace {
+public:
+  const Value *find(std::string_view name) const;
+  void set(std::string_view name, Value value);
+  bool erase(std::string_view name);
+  void clear() { entries.clear(), index.clear(); }
+  const std::vector<std::pair<std::string, Value>> &items() const { return entries; }
+
+private:
+  struct TextHash {
+    using is_transparent = void;
+    size_t operator()(std::string_view s) const { return std::hash<std::string_view>()(s); }
+  };
+  std::vector<std::pair<std::string, Value>> entries;
+  std::unordered_map<std::string, size_t, TextHash, std::equal_to<>> index;
+};
+
+/// What a call site passes, after * and ** are spread out.
+struct CallArgs {
+  std::vector<Value> positional;
+  std::vector<std::pair<std::string, Value>> keywords;
+  SourceLocation location; ///< of the call expression
+
+  const Value *keyword(std::string_view name) const;
+};
+
+/// The extension point: whatever the evaluator itself does not know is an Object. The defaults
+/// refuse with a diagnostic that names typeName(); nullopt means "not supported by this object", so
+/// that the other operand is asked.
+class Object : public std::enable_shared_from_this<Object> {
+public:
+  virtual ~Object() = default;
+  virtual std::string typeName() const = 0;
+  virtual std::string repr() const;
+  virtual std::optional<Value> getAttr(Interpreter &, std::string_view name);
+  virtual bool setAttr(Interpreter &, std::string_view name, const Value &value);
+  virtual bool delAttr(Interpreter &, std::string_view name);
+  virtual bool isCallable() const { return false; }
+  virtual Value call(Interpreter &, CallArgs args);
+  virtual std::optional<Value> getItem(Interpreter &, const Value &key);
+  virtual bool setItem(Interpreter &, const Value &key, const Value &value);
+  virtual std::optional<Value> binaryOp(Interpreter &, BinaryOp, const Value &other,
+                                        bool reflected);
+  /// `x op= y`; nullopt falls back to binaryOp and rebinding.
+  virtual std::optional<Value> inPlaceOp(Interpreter &, BinaryOp, const Value &other);
+  virtual std::optional<Value> unaryOp(Interpreter &, UnaryOp);
+  virtual std::optional<Value> compare(Interpreter &, CompareOp, const Value &other,
+                                       bool reflected);
+  virtual bool truth(Interpreter &) { return true; }
+  virtual std::optional<Value> length(Interpreter &);
+  virtual std::optional<std::vector<Value>> iterate(Interpreter &);
+  virtual std::optional<bool> contains(Interpreter &, const Value &);
+  /// Equality and hash without an interpreter (dict keys, `is`-like comparisons); identity by
+  /// default.
+  virtual bool equals(const Object &other) const { return this == &other; }
+  virtual std::optional<size_t> hash() const { return std::hash<const void *>()(this); }
+};
+
+/// torch.float32, tl.float32, tl.pointer_type(tl.float32).
+class DType : public Object {
+public:
+  enum class Family : uint8_t { Torch, Triton };
+  DataType type;
+  Family family;
+  bool isPointer = false; ///< a pointer to `type` (Triton only)
+  DType(DataType t, Family f, bool pointer = false) : type(t), family(f), isPointer(pointer) {}
+
+  std::string typeName() const override {
+    return family == Family::Torch ? "torch.dtype" : "triton.language.dtype";
+  }
+  std::string repr() const override;
+  std::optional<Value> getAttr(Interpreter &, std::string_view name) override;
+  bool isCallable() const override { return true; }
+  Value call(Interpreter &, CallArgs args) override;
+  bool equals(const Object &other) const override;
+  std::optional<size_t> hash() const override;
+};
+
+/// A name of the kernel language that the front end interprets: "tl.load", "tl.math.exp",
+/// "libdevice.tanh", "tl.extra.cuda.globaltimer", whatever import spelling or alias led to it.
+/// Attributes extend the path.
+class NamedBuiltin : public Object {
+public:
+  const std::string name;
+  explicit NamedBuiltin(std::string n) : name(std::move(n)) {}
+  std::string typeName() const override { return "Triton built-in"; }
+  std::string repr() const override { return name; }
+  std::optional<Value> getAttr(Interpreter &, std::string_view name) override;
+  bool isCallable() const override { return true; }
+  /// Only what is plain Python in Triton too (tl.constexpr, tl.cdiv, tl.pointer_type …); the rest
+  /// is refused.
+  Value call(Interpreter &, CallArgs args) override;
+  bool equals(const Object &other) const override;
+  std::optional<size_t> hash() const override { return std::hash<std::string>()(name); }
+};
+
+/// The value that `triton.language.<path>` stands for: a DType where it names one, else a
+/// NamedBuiltin.
+Value tritonLanguageName(std::string_view path);
+
+/// tl.constexpr(value).
+class Constexpr : public Object {
+public:
+  const Value value;
+  explicit Constexpr(Value v) : value(std::move(v)) {}
+  std::string typeName() const override { return "constexpr"; }
+  std::string repr() const override { return "constexpr[" + host::repr(value) + "]"; }
+  std::optional<Value> getAttr(Interpreter &, std::string_view name) override;
+  std::optional<Value> binaryOp(Interpreter &, BinaryOp, const Value &other,
+                                bool reflected) override;
+  std::optional<Value> unaryOp(Interpreter &, UnaryOp) override;
+  std::optional<Value> compare(Interpreter &, CompareOp, const Value &other,
+                               bool reflected) override;
+  bool truth(Interpreter &) override;
+  std::optional<Value> getItem(Interpreter &, const Value &key) override;
+  bool isCallable() const override { return true; }
+  Value call(Interpreter &, CallArgs args) override;
+  bool equals(const Object &other) const override;
+  std::optional<size_t> hash() const override { return hashOf(value); }
+};
+
+/// The value without its constexpr wrapper.
+Value unwrapConstexpr(const Value &value);
+
+/// Something of a module that is not ours to run: it may be imported, stored, passed and used as an
+/// annotation, base or known-safe decorator; calling it inside a function, or branching on it, is
+/// refused with the place it came from.
+class Opaque : public Object {
+public:
+  const std::string path;      ///< "argparse.ArgumentParser"
+  const SourceLocation origin; ///< where it was imported or computed
+  Opaque(std::string p, SourceLocation o) : path(std::move(p)), origin(std::move(o)) {}
+  std::string typeName() const override { return "unsupported value"; }
+  std::string repr() const override { return "<" + path + ">"; }
+  std::optional<Value> getAttr(Interpreter &, std::string_view name) override;
+  bool isCallable() const override { return true; }
+  Value call(Interpreter &, CallArgs args) override;
+  std::optional<Value> getItem(Interpreter &, const Value &key) override;
+  std::optional<Value> binaryOp(Interpreter &, BinaryOp, const Value &other,
+                                bool reflected) override;
+  std::optional<Value> compare(Interpreter &, CompareOp, const Value &other,
+                               bool reflected) override;
+  bool truth(Interpreter &) override;
+  std::optional<std::vector<Value>> iterate(Interpreter &) override;
+  bool equals(const Object &other) const override;
+  std::optional<size_t> hash() const override { return std::hash<std::string>()(path); }
+
+private:
+  [[noreturn]] void refuse(Interpreter &, std::string_view action) const;
+};
+
+} // namespace pellucid::host
