@@ -170,6 +170,7 @@ Ptr<Expr> Parser::parseDictRest(SourcePosition start, Ptr<Expr> key) {
         fail(tokens[pos - 1].range, "':' expected after dictionary key");
       advance();
       dict->keys.push_back(std::move(key));
+      element = here();
       dict->values.push_back(parseDictValue());
     }
     key = nullptr;
@@ -321,7 +322,7 @@ void Parser::parsePositionalArgument(CallArguments &into, SourcePosition open,
   Ptr<Expr> value = parseNamedExpression();
   if (atComprehension()) {
     std::vector<Comprehension> generators = parseComprehensions();
-    bool alone = into.args.empty() && into.keywords.empty() && at(TokenKind::RParen);
+    bool alone = into.args.empty() && into.keywords.empty() && !at(TokenKind::Comma);
     if (!alone || !allowGenerator)
       fail(rangeFrom(start), "Generator expression must be parenthesized");
     auto generator = std::make_unique<GeneratorExp>();

@@ -34,8 +34,6 @@ Ptr<Stmt> Parser::parseCompoundStatement() {
 /// The colon and the statements after it, indented or on the same line. `owner` names the statement
 /// in errors.
 List<Stmt> Parser::parseBlock(std::string_view owner, uint32_t ownerLine) {
-  if (!at(TokenKind::Colon) && at(TokenKind::Equal))
-    failHere("invalid syntax. Maybe you meant '==' or ':=' instead of '='?");
   expect(TokenKind::Colon, "expected ':'");
   List<Stmt> body;
   if (!accept(TokenKind::Newline)) {
@@ -66,7 +64,7 @@ Ptr<Stmt> Parser::parseIf() {
     std::string owner = "'" + std::string(textOf(peek())) + "' statement";
     uint32_t line = advance().range.line;
     auto branch = std::make_unique<If>();
-    branch->test = parseNamedExpression();
+    branch->test = parseCondition();
     branch->body = parseBlock(owner, line);
     chain.push_back(std::move(branch));
     growTree();
@@ -94,7 +92,7 @@ List<Stmt> Parser::parseElse(std::string_view owner) {
 Ptr<Stmt> Parser::parseWhile() {
   SourcePosition start = here();
   uint32_t line = advance().range.line;
-  Ptr<Expr> test = parseNamedExpression();
+  Ptr<Expr> test = parseCondition();
   List<Stmt> body = parseBlock("'while' statement", line);
   List<Stmt> orelse = parseElse("'else' statement");
   auto loop = make<While>(start);
@@ -275,9 +273,9 @@ Ptr<Stmt> Parser::parseFunctionDef(SourcePosition start, List<Expr> decorators, 
   function->name = expectName();
   function->typeParams = parseTypeParams();
   expect(TokenKind::LParen, "expected '('");
-  SourcePosition first = here();
   function->args = parseParameters(ParameterStyle::Def, TokenKind::RParen);
-  expectClose(TokenKind::RParen, first);
+  if (!accept(TokenKind::RParen))
+    invalidSyntax();
   if (accept(TokenKind::Arrow))
     function->returns = parseExpression();
   function->body = parseBlock("function definition", line);

@@ -61,7 +61,15 @@ Ptr<Expr> Parser::parseStarExpression() {
 }
 
 Ptr<Expr> Parser::parseStarNamedExpression() {
-  return at(TokenKind::Star) ? parseStarred() : parseNamedExpression();
+  return at(TokenKind::Star) ? parseStarred() : parseCondition();
+}
+
+/// A named expression where `=` is a mistake and not the sign of a keyword argument.
+Ptr<Expr> Parser::parseCondition() {
+  Ptr<Expr> expr = parseNamedExpression();
+  if (at(TokenKind::Equal))
+    rejectAssignment(*expr);
+  return expr;
 }
 
 Ptr<Expr> Parser::parseStarred() {

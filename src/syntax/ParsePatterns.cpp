@@ -59,7 +59,7 @@ MatchCase Parser::parseCase() {
   MatchCase result;
   result.pattern = parseTopPattern();
   if (accept(TokenKind::KwIf))
-    result.guard = parseNamedExpression();
+    result.guard = parseCondition();
   result.body = parseBlock("'case' statement", line);
   return result;
 }

@@ -98,41 +98,20 @@ void Parser::failAfterExpressionStatement(const Expr &expr) {
   invalidSyntax();
 }
 
-/// Whether `x = …` was more likely meant as a comparison.
-static bool suggestsComparison(const Expr &target) {
-  switch (target.kind) {
-  case ExprKind::Call:
-  case ExprKind::BinOp:
-  case ExprKind::Await:
-  case ExprKind::ListComp:
-  case ExprKind::SetComp:
-  case ExprKind::DictComp:
-  case ExprKind::Dict:
-  case ExprKind::Set:
-  case ExprKind::JoinedStr:
-    return true;
-  case ExprKind::UnaryOp:
-    return static_cast<const UnaryOp &>(target).op != UnaryOperator::Not;
-  case ExprKind::Constant: {
-    auto type = static_cast<const Constant &>(target).type;
-    return type >= Constant::Type::Ellipsis;
-  }
-  default:
-    return false;
-  }
-}
-
 /// At the first `=`.
 Ptr<Stmt> Parser::parseAssignment(SourcePosition start, Ptr<Expr> first) {
   List<Expr> targets;
   Ptr<Expr> value = std::move(first);
+  SourcePosition operand = start;
   while (accept(TokenKind::Equal)) {
-    bool suggest = targets.empty() && suggestsComparison(*value);
-    if (value->kind == ExprKind::Yield || value->kind == ExprKind::YieldFrom)
+    // A parenthesized yield begins after its parenthesis.
+    bool isYield = value->kind == ExprKind::Yield || value->kind == ExprKind::YieldFrom;
+    if (isYield && value->range.column == operand.column)
       fail(value->range, "assignment to yield expression not possible");
-    setContext(*value, ExprContext::Store,
-               suggest ? " here. Maybe you meant '==' instead of '='?" : "");
+    bool suggest = targets.empty() && suggestsComparison(*value);
+    setContext(*value, ExprContext::Store, suggest ? MeantComparison : "");
     targets.push_back(std::move(value));
+    operand = here();
     value = parseYieldOrStarExpressions();
   }
   if (!at(TokenKind::Newline) && !at(TokenKind::Semicolon) && !at(TokenKind::EndMarker))

@@ -62,8 +62,6 @@ const Token &Parser::expectClose(TokenKind k, SourcePosition elementStart) {
     fail({elementStart.line, elementStart.column, found.endLine, found.endColumn},
          "invalid syntax. Perhaps you forgot a comma?");
   }
-  if (at(TokenKind::Equal))
-    failHere("invalid syntax. Maybe you meant '==' or ':=' instead of '='?");
   invalidSyntax();
 }
 

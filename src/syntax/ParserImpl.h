@@ -10,6 +10,8 @@
 
 namespace pellucid::syntax {
 
+inline constexpr const char *MeantComparison = " here. Maybe you meant '==' instead of '='?";
+
 struct SourcePosition {
   uint32_t line, column;
 };
@@ -77,6 +79,7 @@ private:
   Ptr<Expr> parseStarExpression();
   Ptr<Expr> parseStarNamedExpression();
   Ptr<Expr> parseNamedExpression();
+  Ptr<Expr> parseCondition();
   Ptr<Expr> parseExpression();
   Ptr<Expr> parseYieldOrStarExpressions();
   Ptr<Expr> parseYield();
@@ -150,6 +153,9 @@ private:
   /// Gives `target` and what it unpacks into the context, or fails with "cannot <verb> …".
   void setContext(Expr &target, ExprContext context, std::string_view suffix = {}) const;
   static std::string_view describe(const Expr &expr);
+  /// Whether `expr = …` was more likely meant as a comparison.
+  static bool suggestsComparison(const Expr &expr);
+  [[noreturn]] void rejectAssignment(const Expr &expr) const;
   Ptr<Expr> parseForTargets();
   Ptr<Expr> parseStarTarget();
   Ptr<Expr> parseDeleteTarget();

@@ -71,6 +71,41 @@ std::string_view Parser::describe(const Expr &expr) {
   }
 }
 
+bool Parser::suggestsComparison(const Expr &target) {
+  switch (target.kind) {
+  case ExprKind::Call:
+  case ExprKind::BinOp:
+  case ExprKind::Await:
+  case ExprKind::NamedExpr:
+  case ExprKind::Yield:
+  case ExprKind::YieldFrom:
+  case ExprKind::ListComp:
+  case ExprKind::SetComp:
+  case ExprKind::DictComp:
+  case ExprKind::Dict:
+  case ExprKind::Set:
+  case ExprKind::JoinedStr:
+    return true;
+  case ExprKind::UnaryOp:
+    return static_cast<const UnaryOp &>(target).op != UnaryOperator::Not;
+  case ExprKind::Constant: {
+    auto type = static_cast<const Constant &>(target).type;
+    return type >= Constant::Type::Ellipsis;
+  }
+  default:
+    return false;
+  }
+}
+
+/// At an `=` where no assignment can stand, after `expr`.
+void Parser::rejectAssignment(const Expr &expr) const {
+  if (expr.kind == ExprKind::Name)
+    fail(expr.range, "invalid syntax. Maybe you meant '==' or ':=' instead of '='?");
+  if (suggestsComparison(expr))
+    fail(expr.range, "cannot assign to " + std::string(describe(expr)) + MeantComparison);
+  invalidSyntax();
+}
+
 void Parser::setContext(Expr &target, ExprContext context, std::string_view suffix) const {
   auto setAll = [&](List<Expr> &elts) {
     for (Ptr<Expr> &element : elts)

@@ -1,0 +1,3 @@
+#!/bin/python
+# vim: set fileencoding=Latin_1 :
+é = 'ü', x; y
