@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The C interface of libpellucid_runtime.so: load a package, run it on DLPack tensors.
+ *
+ * Every function returns PELLUCID_OK (0) or a code below; pellucid_last_error() then says why, in
+ * the thread that called. No function throws, prints or ends the process. Any function may be
+ * called from any thread; one loaded package serves any number of threads at once.
+ *
+ * A package is code: load only packages you would run as a program. Checksums are against
+ * accidents.
+ */
+#ifndef PELLUCID_RUNTIME_H
+#define PELLUCID_RUNTIME_H
+
+#include <pellucid/dlpack.h>
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(PELLUCID_RUNTIME_BUILD)
+#define PELLUCID_API __attribute__((visibility("default")))
+#else
+#define PELLUCID_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef int32_t pellucid_status;
+enum {
+  PELLUCID_OK = 0,
+  PELLUCID_INVALID_ARGUMENT = 1, /* an input, output or option breaks a rule */
+  PELLUCID_INVALID_PACKAGE = 2,  /* truncated, corrupted or of a newer version */
+  PELLUCID_UNSUPPORTED = 3,      /* the package has nothing for this machine or device */
+  PELLUCID_KERNEL_FAILED = 4,    /* a device_assert did not hold */
+  PELLUCID_OUT_OF_MEMORY = 5,
+  PELLUCID_IO_ERROR = 6,     /* the file cannot be opened or mapped */
+  PELLUCID_DEVICE_ERROR = 7, /* the CUDA driver reported a failure */
+  PELLUCID_INTERNAL_ERROR = 8
+};
+
+/* A loaded package. Its file stays mapped until pellucid_unload and must not be changed meanwhile.
+ */
+typedef struct pellucid_package pellucid_package;
+
+/* What calls did, for chrome://tracing and Perfetto. Safe to share between threads. */
+typedef struct pellucid_profile pellucid_profile;
+
+/* Grows only at its end; set struct_size to sizeof of the struct you were compiled with, the rest
+ * to 0. */
+typedef struct pellucid_load_options {
+  size_t struct_size;
+  /* "cpu:x86-64-v3": no CPU level above this one; "cpu" or "cuda": only this device. NULL: the best
+   * here. */
+  const char *target;
+  /* Non-zero: check the checksum of every record, weights too (reads the whole file). */
+  int32_t verify;
+} pellucid_load_options;
+
+/* Memory for outputs. `allocate` returns at least `bytes` bytes at a multiple of `alignment` on
+ * `device`, or NULL. */
+typedef struct pellucid_allocator {
+  void *state;
+  void *(*allocate)(void *state, size_t bytes, size_t alignment, DLDevice device);
+  void (*release)(void *state, void *data, size_t bytes, DLDevice device);
+} pellucid_allocator;
+
+/* Grows only at its end, as above. */
+typedef struct pellucid_run_options {
+  size_t struct_size;
+  /* Most threads that work on this call, the caller included; 0: as many as the process may use.
+   * Results do not depend on it. */
+  int32_t threads;
+  /* CUDA: the CUstream to work on; NULL: the legacy default stream. The call returns when the work
+   * is queued. */
+  void *stream;
+  /* Records this call when not NULL; a CUDA call then waits for its end. */
+  pellucid_profile *profile;
+  /* For outputs of pellucid_run; must outlive them. NULL: the run time's own. */
+  const pellucid_allocator *allocator;
+  /* Gets the lines of tl.device_print, from many threads, one call at a time. NULL: they are
+   * dropped. */
+  void (*print)(void *print_state, const char *line);
+  void *print_state;
+} pellucid_run_options;
+
+/* Maps the file and picks the code for this machine. `*out` is NULL on failure. */
+PELLUCID_API pellucid_status pellucid_load(const char *path, pellucid_package **out);
+PELLUCID_API pellucid_status pellucid_load_with(const char *path,
+                                                const pellucid_load_options *options,
+                                                pellucid_package **out);
+/* From bytes, which must stay valid and unchanged until pellucid_unload. */
+PELLUCID_API pellucid_status pellucid_load_memory(const void *data, size_t bytes,
+                                                  const pellucid_load_options *options,
+                                                  pellucid_package **out);
+/* No call may be running. Outputs stay valid. NULL is fine. */
+PELLUCID_API pellucid_status pellucid_unload(pellucid_package *package);
+
+/* JSON: name, inputs, outputs, symbols with ranges, weights, kernels, targets. Valid until
+ * pellucid_unload. */
+PELLUCID_API const char *pellucid_describe(const pellucid_package *package);
+PELLUCID_API size_t pellucid_input_count(const pellucid_package *package);
+PELLUCID_API size_t pellucid_output_count(const pellucid_package *package);
+
+/* One call. `outputs[i]` receives a new tensor that the caller frees with its deleter (on failure
+ * all are NULL). An output that is a mutated input is a tensor over the input's memory: it is valid
+ * as long as that is. */
+PELLUCID_API pellucid_status pellucid_run(pellucid_package *package, const DLTensor *inputs,
+                                          size_t input_count, DLManagedTensorVersioned **outputs,
+                                          size_t output_count, const pellucid_run_options *options);
+/* One call into the caller's dense, row-major memory. Outputs must not overlap inputs or each
+ * other, except that an output that is a mutated input may be that input. */
+PELLUCID_API pellucid_status pellucid_run_into(pellucid_package *package, const DLTensor *inputs,
+                                               size_t input_count, const DLTensor *outputs,
+                                               size_t output_count,
+                                               const pellucid_run_options *options);
+
+/* Computes the shapes that pellucid_run would return: for output i its rank in ranks[i] and its
+ * dims in shapes[i * 64 ...]. */
+PELLUCID_API pellucid_status pellucid_output_shapes(pellucid_package *package,
+                                                    const DLTensor *inputs, size_t input_count,
+                                                    int32_t *ranks, int64_t *shapes,
+                                                    size_t output_count);
+
+/* Why the last call of this thread failed; "" if it did not. Valid until this thread's next call.
+ */
+PELLUCID_API const char *pellucid_last_error(void);
+
+PELLUCID_API pellucid_status pellucid_profile_create(pellucid_profile **out);
+PELLUCID_API void pellucid_profile_destroy(pellucid_profile *profile);
+/* Chrome trace-event JSON of all calls so far. Valid until the next call with this profile. */
+PELLUCID_API const char *pellucid_profile_json(pellucid_profile *profile);
+
+/* JSON: this machine's CPU level and threads, and the CUDA driver and devices or why there are
+ * none. */
+PELLUCID_API const char *pellucid_describe_system(void);
+
+/* "0.1.0", and the newest format and ABI version of packages that it loads. */
+PELLUCID_API const char *pellucid_version(void);
+PELLUCID_API void pellucid_package_versions(uint32_t *format_version, uint32_t *abi_version);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* PELLUCID_RUNTIME_H */
