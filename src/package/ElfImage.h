@@ -11,10 +11,10 @@
 
 namespace pellucid::package {
 
-/// A loadable piece: `fileBytes` at `fileOffset` belong at `address` (from the image's base).
-/// Page-aligned begin.
+/// A loadable piece, widened to whole pages: the image's bytes from `fileOffset` belong at
+/// `address` (from the image's base).
 struct ImageSegment {
-  uint64_t fileOffset, address, fileBytes, memoryBytes;
+  uint64_t fileOffset, address, bytes;
   bool executable;
 };
 
@@ -24,15 +24,16 @@ struct ImageLayout {
 };
 
 /// Reads the program headers and refuses what the run time cannot map: relocations, needed
-/// libraries, writable or writable and executable segments, segments off the 4096-byte grid,
-/// anything beyond the bytes. Safe on any bytes.
+/// libraries, data that is written (a segment that is read-only after relocation counts as
+/// read-only), segments that do not fit the 4096-byte grid, anything beyond the bytes. Safe on any
+/// bytes.
 Status readImageLayout(std::span<const uint8_t> image, ImageLayout &layout);
 
 /// The virtual address of the function `name` from the image's .symtab or .dynsym; what
 /// Executable::entryOffset holds.
 Status symbolAddress(std::span<const uint8_t> image, std::string_view name, uint64_t &address);
 
-/// True when [address, address + 1) lies in an executable segment.
+/// True when `address` lies in an executable segment.
 bool isExecutableAddress(const ImageLayout &layout, uint64_t address);
 
 } // namespace pellucid::package

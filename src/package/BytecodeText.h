@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Bytecode for people. The run time computes with symbolic/Bytecode.h.
+#pragma once
+
+#include "package/Package.h"
+
+namespace pellucid::package {
+
+/// True when `code` is one whole expression over `symbolCount` symbols that needs no deeper stack
+/// than the evaluator's.
+bool isWellFormed(std::span<const uint8_t> code, size_t symbolCount);
+
+/// Infix text with the symbols' names: "(batch * 64)"; "?" when it is not well formed.
+std::string bytecodeText(std::span<const uint8_t> code, std::span<const Symbol> symbols);
+
+} // namespace pellucid::package

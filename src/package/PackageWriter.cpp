@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "package/PackageWriter.h"
+
+#include "package/CheckCode.h"
+#include "package/Crc32.h"
+#include "package/Describe.h"
+#include "package/ManifestBytes.h"
+#include "package/ValidateManifest.h"
+#include "package/Zip.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace pellucid::package {
+
+Record ownedRecord(std::string name, std::vector<uint8_t> bytes) {
+  auto owner = std::make_shared<const std::vector<uint8_t>>(std::move(bytes));
+  return {std::move(name), {owner->data(), owner->size()}, owner};
+}
+
+Record textRecord(std::string name, std::string text) {
+  auto owner = std::make_shared<const std::string>(std::move(text));
+  return {
+      std::move(name), {reinterpret_cast<const uint8_t *>(owner->data()), owner->size()}, owner};
+}
+
+static const Record *findRecord(const std::vector<Record> &records, const std::string &name) {
+  auto found =
+      std::find_if(records.begin(), records.end(), [&](const Record &r) { return r.name == name; });
+  return found == records.end() ? nullptr : &*found;
+}
+
+static Status checkNames(const std::vector<Record> &records) {
+  for (size_t i = 0; i < records.size(); ++i) {
+    const std::string &name = records[i].name;
+    bool clean = !name.empty() && name.size() <= maxRecordName && name.front() != '/' &&
+                 name.find("..") == name.npos && name.find('\0') == name.npos;
+    if (!clean || findRecord(records, name) != &records[i])
+      return Status::error("a package cannot hold the record name '" + name + "'" +
+                           (clean ? " twice" : ""));
+  }
+  return {};
+}
+
+static Status checkContents(const Contents &contents, const std::vector<Record> &records) {
+  if (Status status = checkNames(records); !status.ok())
+    return status;
+  auto size = [&](const std::string &name) -> std::optional<uint64_t> {
+    const Record *record = findRecord(records, name);
+    return record ? std::optional<uint64_t>(record->data.size()) : std::nullopt;
+  };
+  if (Status status = validateManifest(contents.manifest, size); !status.ok())
+    return status;
+  return checkImages(contents.manifest,
+                     [&](const std::string &name) { return findRecord(records, name)->data; });
+}
+
+/// Gives every piece of the package to `sink`, in order; stops at its first false.
+static Status emit(const Contents &contents, auto sink) {
+  std::vector<Record> records = {ownedRecord("manifest.bin", writeManifest(contents.manifest)), {}};
+  records.insert(records.end(), contents.records.begin(), contents.records.end());
+  records[1].name = "describe.json";
+  if (Status status = checkContents(contents, records); !status.ok())
+    return status;
+  records[1] = textRecord("describe.json", describe(contents.manifest));
+  std::vector<ZipEntry> entries;
+  for (const Record &record : records)
+    entries.push_back({record.name, record.data.size(), crc32(record.data)});
+  uint64_t directoryOffset = 0;
+  if (!placeEntries(entries, directoryOffset))
+    return Status::error("the records together exceed 2^64 bytes");
+  bool going = true;
+  for (size_t i = 0; i < records.size() && going; ++i)
+    going = sink(localHeader(entries[i])) && sink(records[i].data);
+  if (!going || !sink(directory(entries, directoryOffset)))
+    return Status::error(std::strerror(errno));
+  return {};
+}
+
+Status packageBytes(const Contents &contents, std::vector<uint8_t> &out) {
+  out.clear();
+  return emit(contents, [&](std::span<const uint8_t> piece) {
+    out.insert(out.end(), piece.begin(), piece.end());
+    return true;
+  });
+}
+
+namespace {
+/// A file that appears under its name only when complete.
+class NewFile {
+public:
+  explicit NewFile(const std::string &target) : path(target) {
+    static std::atomic<uint64_t> counter = 0;
+    temporary = target + "." + std::to_string(getpid()) + "." + std::to_string(counter++) + ".tmp";
+    fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  }
+  ~NewFile() {
+    if (fd < 0)
+      return;
+    close(fd);
+    unlink(temporary.c_str());
+  }
+  NewFile(const NewFile &) = delete;
+  NewFile &operator=(const NewFile &) = delete;
+
+  bool isOpen() const { return fd >= 0; }
+
+  /// Long runs of zeros become holes.
+  bool append(std::span<const uint8_t> bytes) {
+    while (!bytes.empty()) {
+      std::span<const uint8_t> piece = bytes.first(std::min(bytes.size(), pieceBytes));
+      bytes = bytes.subspan(piece.size());
+      bool isZero = piece.size() == pieceBytes && piece[0] == 0 &&
+                    std::memcmp(piece.data(), piece.data() + 1, piece.size() - 1) == 0;
+      if (!isZero && !writeAll(piece))
+        return false;
+      size += piece.size();
+    }
+    return true;
+  }
+
+  bool finish() {
+    if (ftruncate(fd, static_cast<off_t>(size)) != 0 ||
+        rename(temporary.c_str(), path.c_str()) != 0)
+      return false;
+    close(fd);
+    fd = -1;
+    return true;
+  }
+
+private:
+  static constexpr size_t pieceBytes = size_t(1) << 20;
+  std::string path, temporary;
+  int fd = -1;
+  uint64_t size = 0;
+
+  bool writeAll(std::span<const uint8_t> piece) {
+    uint64_t at = size;
+    while (!piece.empty()) {
+      ssize_t written = pwrite(fd, piece.data(), piece.size(), static_cast<off_t>(at));
+      if (written < 0 && errno != EINTR)
+        return false;
+      size_t done = written < 0 ? 0 : static_cast<size_t>(written);
+      piece = piece.subspan(done);
+      at += done;
+    }
+    return true;
+  }
+};
+} // namespace
+
+Status writePackage(const Contents &contents, const std::string &path) {
+  NewFile file(path);
+  if (!file.isOpen())
+    return Status::error("cannot write '" + path + "': " + std::strerror(errno));
+  Status status =
+      emit(contents, [&](std::span<const uint8_t> piece) { return file.append(piece); });
+  if (status.ok() && !file.finish())
+    status = Status::error(std::strerror(errno));
+  return status.ok() ? status : Status::error("cannot write '" + path + "': " + status.message());
+}
+
+} // namespace pellucid::package

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "package/ValidateManifest.h"
+
+#include "package/BytecodeText.h"
+
+namespace pellucid::package {
+
+namespace {
+/// Keeps the first complaint; checks go on where that is safe.
+class Validator {
+public:
+  Validator(const Manifest &m, const RecordSize &size) : manifest(m), recordSize(size) {}
+
+  Status run() {
+    for (const Symbol &symbol : manifest.symbols)
+      check(symbol);
+    for (const Input &input : manifest.inputs)
+      check(input);
+    for (const Guard &guard : manifest.guards)
+      expression(guard.condition, "guard '" + guard.text + "'");
+    for (const Output &output : manifest.outputs)
+      check(output);
+    for (const Weight &weight : manifest.weights)
+      check(weight);
+    for (const Kernel &kernel : manifest.kernels)
+      check(kernel);
+    for (const Program &program : manifest.programs)
+      check(program);
+    if (manifest.programs.empty())
+      complain("it has no program");
+    for (size_t i = 1; i < manifest.programs.size(); ++i)
+      if (manifest.programs[i].device <= manifest.programs[i - 1].device)
+        complain("its programs are not ordered by device");
+    return first.empty() ? Status() : Status::error("its manifest is wrong: " + first);
+  }
+
+private:
+  const Manifest &manifest;
+  const RecordSize &recordSize;
+  std::string first;
+
+  void complain(std::string text) {
+    if (first.empty())
+      first = std::move(text);
+  }
+  void expression(const Bytecode &code, const std::string &where) {
+    if (!isWellFormed(code, manifest.symbols.size()))
+      complain(where + " has no well-formed expression");
+  }
+  void optionalExpression(const Bytecode &code, const std::string &where) {
+    if (!code.empty())
+      expression(code, where);
+  }
+  void shape(const std::vector<Bytecode> &dims, const std::string &where) {
+    if (dims.size() > 64)
+      complain(where + " has " + std::to_string(dims.size()) + " dims, more than 64");
+    for (const Bytecode &dim : dims)
+      expression(dim, where);
+  }
+  void index(uint64_t value, size_t count, const std::string &where) {
+    if (value >= count)
+      complain(where + " is number " + std::to_string(value) + " of " + std::to_string(count));
+  }
+  static bool isPowerOfTwo(uint64_t value) { return value && !(value & (value - 1)); }
+
+  void check(const Symbol &symbol) {
+    std::string where = "symbol '" + symbol.name + "'";
+    if (symbol.divisor < 1 || symbol.min > symbol.max)
+      complain(where + " has an empty range or a divisor below 1");
+    index(symbol.input, manifest.inputs.size(), "the input of " + where);
+    if (symbol.input < manifest.inputs.size())
+      index(symbol.dim, manifest.inputs[symbol.input].shape.size(), "the dim of " + where);
+  }
+  void check(const Input &input) {
+    std::string where = "input '" + input.name + "'";
+    shape(input.shape, where);
+    shape(input.strides, where);
+    if (input.contiguous ? !input.strides.empty() : input.strides.size() != input.shape.size())
+      complain(where + " has " + std::to_string(input.strides.size()) + " strides for " +
+               std::to_string(input.shape.size()) + " dims");
+    if (!isPowerOfTwo(input.alignment) || input.alignment > 4096)
+      complain(where + " has alignment " + std::to_string(input.alignment));
+  }
+  void check(const Output &output) {
+    std::string where = "output '" + output.name + "'";
+    shape(output.shape, where);
+    if (output.aliasOfInput < -1)
+      complain(where + " is an alias of input " + std::to_string(output.aliasOfInput));
+    if (output.aliasOfInput >= 0)
+      index(output.aliasOfInput, manifest.inputs.size(),
+            "the input that " + where + " is an alias of");
+  }
+  void check(const Weight &weight) {
+    std::string where = "weight '" + weight.name + "'";
+    uint64_t expected = byteSize(weight.dtype);
+    for (int64_t dim : weight.shape)
+      if (dim < 0 || __builtin_mul_overflow(expected, static_cast<uint64_t>(dim), &expected))
+        return complain(where + " has a dim of " + std::to_string(dim));
+    if (expected != weight.bytes || weight.offset % 64 != 0)
+      return complain(where + " has " + std::to_string(weight.bytes) + " bytes at offset " +
+                      std::to_string(weight.offset) + " where its shape takes " +
+                      std::to_string(expected));
+    inRecord(weight.record, weight.offset, weight.bytes, where);
+  }
+  void inRecord(const std::string &record, uint64_t offset, uint64_t bytes,
+                const std::string &where) {
+    std::optional<uint64_t> size = recordSize(record);
+    if (!size)
+      complain(where + " lies in record '" + record + "', which is missing");
+    else if (offset > *size || bytes > *size - offset)
+      complain(where + " needs bytes up to " + std::to_string(offset + bytes) + " of record '" +
+               record + "', which has " + std::to_string(*size));
+  }
+  void check(const Kernel &kernel) {
+    std::string where = "kernel '" + kernel.name + "'";
+    for (const KernelParameter &parameter : kernel.parameters) {
+      uint32_t bytes = parameter.pointer ? 8 : byteSize(parameter.dtype);
+      if (parameter.bytes != bytes || parameter.offset % bytes != 0 || parameter.offset > 1u << 16)
+        complain(where + ": parameter '" + parameter.name + "' has " +
+                 std::to_string(parameter.bytes) + " bytes at offset " +
+                 std::to_string(parameter.offset));
+      if (parameter.divisor < 1 || (parameter.pointer && !isPowerOfTwo(parameter.divisor)))
+        complain(where + ": parameter '" + parameter.name + "' has divisor " +
+                 std::to_string(parameter.divisor));
+    }
+    for (size_t i = 0; i < kernel.executables.size(); ++i) {
+      const Executable &executable = kernel.executables[i];
+      std::string target = where + " for " + toString(executable.target);
+      inRecord(executable.record, 0, 0, target);
+      if ((executable.target.kind == Target::Kind::Cpu) != (executable.format == CodeFormat::Image))
+        complain(target + " has a code format of another kind of device");
+      if (executable.scratchBytes > uint64_t(1) << 40 || executable.numWarps < 1 ||
+          executable.numWarps > 64)
+        complain(target + " has scratch bytes or warps out of range");
+      for (size_t j = 0; j < i; ++j)
+        if (kernel.executables[j].target == executable.target &&
+            kernel.executables[j].format == executable.format)
+          complain(target + " is there twice");
+    }
+  }
+  void check(const Program &program) {
+    std::string where =
+        "program for " + std::string(program.device == Target::Kind::Cpu ? "cpu" : "cuda");
+    for (const Buffer &buffer : program.buffers) {
+      shape(buffer.shape, "buffer '" + buffer.name + "'");
+      expression(buffer.bytes, "the size of buffer '" + buffer.name + "'");
+      index(buffer.slot, program.slots, "the slot of buffer '" + buffer.name + "'");
+    }
+    if (program.slots > program.buffers.size())
+      complain(where + " has " + std::to_string(program.slots) + " slots for " +
+               std::to_string(program.buffers.size()) + " buffers");
+    for (const Step &step : program.steps)
+      std::visit([&](const auto &held) { this->check(held, program); }, step);
+  }
+  void check(const Place &place, const Program &program, const std::string &where) {
+    size_t counts[] = {manifest.inputs.size(), manifest.outputs.size(), manifest.weights.size(),
+                       program.buffers.size()};
+    index(place.index, counts[size_t(place.kind)], "a place of " + where);
+    optionalExpression(place.byteOffset, "a place of " + where);
+  }
+  void check(const Launch &launch, const Program &program) {
+    std::string where = "launch '" + launch.label + "'";
+    if (launch.variants.empty())
+      complain(where + " has no variant");
+    for (const LaunchVariant &variant : launch.variants)
+      check(variant, program, where);
+    optionalExpression(launch.bytes, where);
+    optionalExpression(launch.flops, where);
+  }
+  void check(const LaunchVariant &variant, const Program &program, const std::string &where) {
+    optionalExpression(variant.guard, where);
+    for (const Bytecode &grid : variant.grid)
+      optionalExpression(grid, where);
+    if (variant.kernel >= manifest.kernels.size())
+      return index(variant.kernel, manifest.kernels.size(), "the kernel of " + where);
+    const Kernel &kernel = manifest.kernels[variant.kernel];
+    if (variant.arguments.size() != kernel.parameters.size())
+      return complain(where + " has " + std::to_string(variant.arguments.size()) +
+                      " arguments for the " + std::to_string(kernel.parameters.size()) +
+                      " parameters of kernel '" + kernel.name + "'");
+    for (size_t i = 0; i < variant.arguments.size(); ++i) {
+      const KernelParameter &parameter = kernel.parameters[i];
+      std::string argument = "argument '" + parameter.name + "' of " + where;
+      if (auto *pointer = std::get_if<PointerArgument>(&variant.arguments[i])) {
+        check(pointer->place, program, argument);
+        if (!parameter.pointer)
+          complain(argument + " is an address where the kernel takes a scalar");
+      } else if (auto *value = std::get_if<ValueArgument>(&variant.arguments[i])) {
+        expression(value->value, argument);
+        if (parameter.pointer)
+          complain(argument + " is a scalar where the kernel takes an address");
+      }
+    }
+  }
+  void check(const Copy &copy, const Program &program) {
+    check(copy.destination, program, "a copy");
+    check(copy.source, program, "a copy");
+    expression(copy.bytes, "the size of a copy");
+  }
+  void check(const Fill &fill, const Program &program) {
+    check(fill.destination, program, "a fill");
+    expression(fill.bytes, "the size of a fill");
+    if (!isPowerOfTwo(fill.patternBytes) || fill.patternBytes > 8)
+      complain("a fill has a pattern of " + std::to_string(fill.patternBytes) + " bytes");
+  }
+};
+} // namespace
+
+Status validateManifest(const Manifest &manifest, const RecordSize &recordSize) {
+  return Validator(manifest, recordSize).run();
+}
+
+} // namespace pellucid::package
