@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/FakeRules.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace pellucid::graph {
+
+using enum DataType;
+
+//===-- Promotion -----------------------------------------------------------------------------===//
+
+/// 0: bool, 1: integer, 2: floating.
+static int category(DataType t) { return t == Bool ? 0 : isFloat(t) ? 2 : 1; }
+
+static bool isFloat8(DataType t) { return isFloat(t) && byteSize(t) == 1; }
+
+static DataType promoteIntegers(DataType a, DataType b) {
+  if (info(a).isSigned == info(b).isSigned)
+    return byteSize(a) >= byteSize(b) ? a : b;
+  DataType isSigned = info(a).isSigned ? a : b, isUnsigned = info(a).isSigned ? b : a;
+  if (byteSize(isSigned) > byteSize(isUnsigned))
+    return isSigned;
+  // ATen has no type that holds both u64 and a signed one; wider unsigned types go to the next
+  // signed one.
+  switch (byteSize(isUnsigned)) {
+  case 1:
+    return Int16;
+  case 2:
+    return Int32;
+  default:
+    return Int64;
+  }
+}
+
+static DataType promoteFloats(DataType a, DataType b) {
+  if (isFloat8(a) || isFloat8(b))
+    return isFloat8(a) ? b : a;
+  if (byteSize(a) != byteSize(b))
+    return byteSize(a) > byteSize(b) ? a : b;
+  return Float32; // bf16 with f16
+}
+
+DataType promoteTypes(DataType a, DataType b) {
+  if (a == b)
+    return a;
+  if (category(a) != category(b))
+    return category(a) > category(b) ? a : b;
+  return category(a) == 2 ? promoteFloats(a, b) : promoteIntegers(a, b);
+}
+
+DataType numberType(const Argument &number) {
+  if (number.as<bool>())
+    return Bool;
+  return number.as<double>() ? Float32 : Int64;
+}
+
+DataType resultType(std::span<const PromotionOperand> operands) {
+  using Priority = PromotionOperand::Priority;
+  std::optional<DataType> byPriority[3];
+  for (const PromotionOperand &o : operands) {
+    std::optional<DataType> &slot = byPriority[static_cast<int>(o.priority)];
+    slot = slot ? promoteTypes(*slot, o.dtype) : o.dtype;
+  }
+  std::optional<DataType> result;
+  for (Priority p : {Priority::Dimensioned, Priority::ZeroDim, Priority::Number})
+    if (std::optional<DataType> lower = byPriority[static_cast<int>(p)])
+      // A lower priority counts only when it lifts the category: i32 tensor + 1.5 is f32, bf16
+      // tensor + 1.5 is bf16.
+      result = !result                                ? *lower
+               : category(*lower) > category(*result) ? promoteTypes(*result, *lower)
+                                                      : *result;
+  return result.value_or(Float32);
+}
+
+DataType opMathType(DataType t) { return isFloat(t) && byteSize(t) < 4 ? Float32 : t; }
+
+/// Conditions choose, they do not promote; of the numbers only those that stand for an operand do.
+static bool isPromoting(const SchemaArgument &argument, bool tensor) {
+  static constexpr std::string_view choosing[] = {"condition", "mask"};
+  static constexpr std::string_view numbers[] = {"self", "other", "exponent", "min", "max"};
+  auto named = [&](std::string_view name) { return argument.name == name; };
+  return tensor ? std::none_of(std::begin(choosing), std::end(choosing), named)
+                : std::any_of(std::begin(numbers), std::end(numbers), named);
+}
+
+static std::vector<PromotionOperand> promotionOperands(const OperatorCall &call) {
+  using Priority = PromotionOperand::Priority;
+  std::vector<PromotionOperand> operands;
+  for (size_t i = 0; i < call.args.size(); ++i) {
+    const Argument &a = call.args[i];
+    const Value *v = a.value();
+    if (a.isNone() || !isPromoting(call.op.schema.arguments[i], v))
+      continue;
+    if (v && v->isTensor())
+      operands.push_back(
+          {v->type().dtype, v->type().rank() ? Priority::Dimensioned : Priority::ZeroDim});
+    else if (a.integer() || a.number())
+      operands.push_back({numberType(a), Priority::Number});
+  }
+  return operands;
+}
+
+PointwiseTypes pointwiseTypes(const OperatorCall &call) {
+  if (call.op.pointwise.promotion == Promotion::Explicit) {
+    DataType from = call.tensor("self").dtype;
+    ResultType result = call.op.fake(call)[0];
+    return {from, from, std::get<TensorType>(result).dtype};
+  }
+  DataType common = resultType(promotionOperands(call));
+  switch (call.op.pointwise.promotion) {
+  case Promotion::IntToFloat:
+    if (!isFloat(common))
+      common = Float32;
+    break;
+  case Promotion::BoolToLong:
+    if (common == Bool)
+      common = Int64;
+    break;
+  case Promotion::AlwaysBool:
+    return {opMathType(common), common, Bool};
+  case Promotion::NoOpMath:
+    return {common, common, common};
+  default:
+    break;
+  }
+  return {opMathType(common), common, common};
+}
+
+//===-- Shapes --------------------------------------------------------------------------------===//
+
+std::string shapeText(const std::vector<Expr> &shape) {
+  std::string text = "[";
+  for (const Expr &e : shape)
+    text += (text.size() > 1 ? ", " : "") + e.text();
+  return text + "]";
+}
+
+int64_t wrapDim(const OperatorCall &call, int64_t dim, size_t rank) {
+  int64_t r = std::max<int64_t>(static_cast<int64_t>(rank), 1);
+  if (dim < -r || dim >= r)
+    call.fail("expects a dim in [" + std::to_string(-r) + ", " + std::to_string(r - 1) + "], got " +
+              std::to_string(dim));
+  return dim < 0 ? dim + r : dim;
+}
+
+std::vector<Expr> broadcastShapes(const OperatorCall &call, const std::vector<Expr> &a,
+                                  const std::vector<Expr> &b) {
+  std::vector<Expr> out(std::max(a.size(), b.size()), Expr(1));
+  for (size_t back = 1; back <= out.size(); ++back) {
+    Expr x = back <= a.size() ? a[a.size() - back] : Expr(1);
+    Expr y = back <= b.size() ? b[b.size() - back] : Expr(1);
+    Expr &dim = out[out.size() - back];
+    if (x == y || call.symbols.proveEqual(y, 1))
+      dim = x;
+    else if (call.symbols.proveEqual(x, 1))
+      dim = y;
+    else if (call.symbols.proveEqual(x, y))
+      dim = x.isConstant() ? x : y.isConstant() ? y : x;
+    else
+      call.fail("cannot broadcast " + shapeText(a) + " with " + shapeText(b) + ": " + x.text() +
+                " and " + y.text() + " are not known to be equal, and neither is known to be 1");
+  }
+  return out;
+}
+
+/// The dims from outermost to innermost by stride, when the tensor has no gaps and no overlap in
+/// that order.
+static std::optional<std::vector<size_t>> denseOrder(const TensorType &type,
+                                                     const SymbolTable &symbols) {
+  std::vector<size_t> order;
+  Expr expected = 1;
+  std::vector<bool> used(type.rank());
+  for (size_t placed = 0; placed < type.rank(); ++placed) {
+    std::optional<size_t> found;
+    // From the last dim, so that dims of size 1 keep their place.
+    for (size_t i = type.rank(); i-- > 0 && !found;)
+      if (!used[i] &&
+          (symbols.proveEqual(type.strides[i], expected) || symbols.proveEqual(type.shape[i], 1)))
+        found = i;
+    if (!found)
+      return std::nullopt;
+    used[*found] = true;
+    order.insert(order.begin(), *found);
+    expected = expected * type.shape[*found];
+  }
+  return order;
+}
+
+static std::vector<Expr> stridesInOrder(const std::vector<Expr> &shape,
+                                        const std::vector<size_t> &order) {
+  std::vector<Expr> strides(shape.size(), Expr(1));
+  Expr next = 1;
+  for (size_t i = order.size(); i-- > 0;) {
+    strides[order[i]] = next;
+    if (shape[order[i]].constant() != 0)
+      next = next * shape[order[i]];
+  }
+  return strides;
+}
+
+std::vector<Expr> preservedStrides(const TensorType &type, const SymbolTable &symbols) {
+  if (type.isContiguous(symbols))
+    return contiguousStrides(type.shape);
+  if (std::optional<std::vector<size_t>> order = denseOrder(type, symbols))
+    return stridesInOrder(type.shape, *order);
+  return contiguousStrides(type.shape);
+}
+
+std::vector<Expr> elementwiseStrides(const std::vector<Expr> &shape,
+                                     std::span<const TensorType *const> operands,
+                                     const SymbolTable &symbols) {
+  std::optional<std::vector<Expr>> strides;
+  for (const TensorType *operand : operands) {
+    if (operand->shape != shape)
+      continue;
+    std::vector<Expr> preserved = preservedStrides(*operand, symbols);
+    if (operand->isContiguous(symbols) || (strides && *strides != preserved))
+      return contiguousStrides(shape);
+    strides = std::move(preserved);
+  }
+  return strides.value_or(contiguousStrides(shape));
+}
+
+//===-- Views ---------------------------------------------------------------------------------===//
+
+std::vector<Expr> inferSizes(const OperatorCall &call, const TensorType &from,
+                             const std::vector<Expr> &sizes) {
+  std::vector<Expr> out = sizes;
+  std::optional<size_t> inferred;
+  Expr known = 1;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i].constant() == -1) {
+      if (inferred)
+        call.fail("can infer one dim only, got " + shapeText(sizes));
+      inferred = i;
+    } else {
+      known = known * sizes[i];
+    }
+  }
+  Expr numel = from.numel();
+  if (inferred) {
+    if (call.symbols.proveEqual(known, 0))
+      call.fail("cannot infer the dim -1 of " + shapeText(sizes) + " for a tensor with 0 elements");
+    out[*inferred] = floorDiv(numel, known);
+    known = known * out[*inferred];
+  }
+  if (!call.symbols.proveEqual(known, numel))
+    call.fail("cannot see " + shapeText(from.shape) + " (" + numel.text() + " elements) as " +
+              shapeText(sizes) + ": the counts are not known to be equal");
+  return out;
+}
+
+namespace {
+/// Walks both shapes from the back in groups whose element counts are equal; within a group of the
+/// old shape the dims must follow each other without gaps.
+struct ViewMatcher {
+  const TensorType &from;
+  const std::vector<Expr> &shape;
+  const SymbolTable &symbols;
+  std::vector<Expr> strides{};
+
+  bool same(const Expr &a, const Expr &b) const { return symbols.proveEqual(a, b); }
+  bool isOne(const Expr &a) const { return same(a, 1); }
+
+  bool run() {
+    strides.assign(shape.size(), Expr(1));
+    size_t oldEnd = from.rank(), newEnd = shape.size();
+    while (true) {
+      while (oldEnd > 0 && isOne(from.shape[oldEnd - 1]))
+        --oldEnd;
+      while (newEnd > 0 && isOne(shape[newEnd - 1])) {
+        strides[newEnd - 1] = newEnd < shape.size() ? strides[newEnd] * shape[newEnd] : Expr(1);
+        --newEnd;
+      }
+      if (oldEnd == 0 || newEnd == 0)
+        return oldEnd == newEnd;
+      if (!matchGroup(oldEnd, newEnd))
+        return false;
+    }
+  }
+
+  /// Takes the smallest group with equal counts off both ends.
+  bool matchGroup(size_t &oldEnd, size_t &newEnd) {
+    Expr oldCount = from.shape[oldEnd - 1], newCount = shape[newEnd - 1];
+    Expr innerStride = from.strides[oldEnd - 1];
+    size_t oldStart = oldEnd - 1, newStart = newEnd - 1;
+    while (!same(oldCount, newCount)) {
+      bool growNew = newStart > 0 && (oldStart == 0 || shouldGrowNew(oldCount, newCount));
+      if (growNew) {
+        newCount = newCount * shape[--newStart];
+      } else if (oldStart > 0) {
+        --oldStart;
+        if (!isOne(from.shape[oldStart]) && !same(from.strides[oldStart], innerStride * oldCount))
+          return false;
+        oldCount = oldCount * from.shape[oldStart];
+      } else {
+        return false;
+      }
+    }
+    Expr stride = innerStride;
+    for (size_t i = newEnd; i-- > newStart;) {
+      strides[i] = stride;
+      stride = stride * shape[i];
+    }
+    oldEnd = oldStart;
+    newEnd = newStart;
+    return true;
+  }
+
+  bool shouldGrowNew(const Expr &oldCount, const Expr &newCount) const {
+    if (std::optional<bool> smaller = symbols.prove(less(newCount, oldCount)))
+      return *smaller;
+    // Neither is known to be larger: the one that divides the other is the smaller one.
+    return !(floorDiv(newCount, oldCount) * oldCount == newCount);
+  }
+};
+} // namespace
+
+std::optional<std::vector<Expr>> viewStrides(const TensorType &from, const std::vector<Expr> &shape,
+                                             const SymbolTable &symbols) {
+  if (from.isContiguous(symbols))
+    return contiguousStrides(shape);
+  ViewMatcher matcher{from, shape, symbols};
+  if (!matcher.run())
+    return std::nullopt;
+  return std::move(matcher.strides);
+}
+
+//===-- Reductions ----------------------------------------------------------------------------===//
+
+std::vector<int64_t> reducedDims(const OperatorCall &call, const TensorType &self,
+                                 std::string_view argument) {
+  std::vector<int64_t> dims;
+  if (call.op.schema.indexOf(argument) && call.has(argument)) {
+    if (call.at(argument).list())
+      for (int64_t d : call.constants(argument))
+        dims.push_back(wrapDim(call, d, self.rank()));
+    else
+      dims.push_back(call.dim(argument, self.rank()));
+  }
+  if (dims.empty()) {
+    dims.resize(self.rank());
+    std::iota(dims.begin(), dims.end(), 0);
+    return dims;
+  }
+  std::sort(dims.begin(), dims.end());
+  if (std::adjacent_find(dims.begin(), dims.end()) != dims.end())
+    call.fail("reduces dim " + std::to_string(*std::adjacent_find(dims.begin(), dims.end())) +
+              " twice");
+  if (self.rank() == 0)
+    dims.clear();
+  return dims;
+}
+
+std::vector<Expr> reducedShape(const TensorType &self, const std::vector<int64_t> &dims,
+                               bool keepdim) {
+  std::vector<Expr> shape;
+  for (size_t i = 0; i < self.rank(); ++i) {
+    bool reduced = std::find(dims.begin(), dims.end(), static_cast<int64_t>(i)) != dims.end();
+    if (!reduced)
+      shape.push_back(self.shape[i]);
+    else if (keepdim)
+      shape.emplace_back(1);
+  }
+  return shape;
+}
+
+//===-- Pointwise -----------------------------------------------------------------------------===//
+
+std::vector<ResultType> pointwiseFake(const OperatorCall &call) {
+  std::vector<const TensorType *> operands;
+  for (size_t i = 0; i < call.args.size(); ++i)
+    if (const Value *v = call.args[i].value(); v && v->isTensor())
+      operands.push_back(&v->type());
+  if (operands.empty())
+    call.fail("needs a tensor");
+  std::vector<Expr> shape = operands[0]->shape;
+  const TensorType *placed = operands[0];
+  for (const TensorType *operand : operands) {
+    shape = broadcastShapes(call, shape, operand->shape);
+    // A CPU tensor without dims goes along with any device.
+    if (placed->rank() == 0 && operand->rank() != 0)
+      placed = operand;
+    if (operand->device != placed->device && operand->rank() != 0)
+      call.fail("expects its tensors on one device, got " + toString(placed->device) + " and " +
+                toString(operand->device));
+  }
+  PointwiseTypes types = pointwiseTypes(call);
+  chooseCase(call, types.compute);
+  TensorType result(types.result, shape, placed->device);
+  result.strides = elementwiseStrides(shape, operands, call.symbols);
+  return {result};
+}
+
+} // namespace pellucid::graph

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The rules that fake functions share: type promotion, broadcasting, strides of results, views.
+#pragma once
+
+#include "graph/Operator.h"
+
+namespace pellucid::graph {
+
+/// ATen's promotion of two types, without looking at scalars: i8 with u8 is i16, bf16 with f16 is
+/// f32.
+DataType promoteTypes(DataType a, DataType b);
+
+/// One operand as promotion sees it: a tensor with dims weighs more than one without, which weighs
+/// more than a number, as far as they are of one category (bool < integer < floating).
+struct PromotionOperand {
+  DataType dtype;
+  enum class Priority : uint8_t { Dimensioned, ZeroDim, Number } priority;
+};
+DataType resultType(std::span<const PromotionOperand> operands);
+/// bool, i64 or f32 for a Python number. (f32 is PyTorch's default dtype.)
+DataType numberType(const Argument &number);
+
+/// bf16 and f16 are computed in f32; everything else in itself.
+DataType opMathType(DataType dtype);
+/// The type that elements are computed in, and the one of the result, for a pointwise call.
+struct PointwiseTypes {
+  DataType compute; ///< what the expression works in
+  DataType common;  ///< promoted; operands are converted to it first
+  DataType result;
+};
+PointwiseTypes pointwiseTypes(const OperatorCall &call);
+
+/// Broadcasts; where dims can neither be proved equal nor 1, fails naming both. `names` are for the
+/// message.
+std::vector<Expr> broadcastShapes(const OperatorCall &call, const std::vector<Expr> &a,
+                                  const std::vector<Expr> &b);
+
+/// Strides for a new tensor of `shape` computed element by element from `operands`: their common
+/// order of dims where they agree on one without gaps, row-major otherwise.
+std::vector<Expr> elementwiseStrides(const std::vector<Expr> &shape,
+                                     std::span<const TensorType *const> operands,
+                                     const SymbolTable &symbols);
+/// Same order of dims as `type` when it is dense, else row-major.
+std::vector<Expr> preservedStrides(const TensorType &type, const SymbolTable &symbols);
+
+/// The sizes with -1 replaced; fails when the counts cannot be proved to match.
+std::vector<Expr> inferSizes(const OperatorCall &call, const TensorType &from,
+                             const std::vector<Expr> &sizes);
+/// `from` seen with `shape` without moving an element; nullopt where that is not possible or not
+/// provable.
+std::optional<std::vector<Expr>> viewStrides(const TensorType &from, const std::vector<Expr> &shape,
+                                             const SymbolTable &symbols);
+
+/// The dims of a reduction made non-negative, all of them when none is named; each at most once.
+std::vector<int64_t> reducedDims(const OperatorCall &call, const TensorType &self,
+                                 std::string_view argument = "dim");
+std::vector<Expr> reducedShape(const TensorType &self, const std::vector<int64_t> &dims,
+                               bool keepdim);
+
+int64_t wrapDim(const OperatorCall &call, int64_t dim, size_t rank);
+std::string shapeText(const std::vector<Expr> &shape);
+
+/// The eps of a norm: the argument, or for None the machine epsilon of the input's dtype.
+double rowEpsilon(const OperatorCall &call);
+
+/// The fake function of every pointwise operator.
+std::vector<ResultType> pointwiseFake(const OperatorCall &call);
+
+} // namespace pellucid::graph

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Operators as data: built-in ones and the user's are the same kind of record.
+#pragma once
+
+#include "graph/Graph.h"
+#include "graph/Schema.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace pellucid::graph {
+
+struct Operator;
+class OperatorRegistry;
+
+/// A call with its arguments bound: in schema order, defaults filled in.
+struct OperatorCall {
+  const Operator &op;
+  const SymbolTable &symbols;
+  std::vector<Argument> args;
+  SourceLocation where;
+
+  /// By the schema's argument name; none of these is called for an argument of another type.
+  const Argument &at(std::string_view name) const;
+  bool has(std::string_view name) const { return !at(name).isNone(); }
+  Value *value(std::string_view name) const { return at(name).value(); }
+  const TensorType &tensor(std::string_view name) const;
+  Expr integer(std::string_view name) const;
+  int64_t constant(std::string_view name) const; ///< throws DiagnosticError where it is symbolic
+  double number(std::string_view name) const;
+  bool flag(std::string_view name) const;
+  std::string string(std::string_view name) const;
+  std::vector<Expr> integers(std::string_view name) const;
+  std::vector<int64_t> constants(std::string_view name) const;
+  std::vector<Value *> tensors(std::string_view name) const;
+  std::optional<DataType> dtype(std::string_view name) const;
+  std::optional<Device> device(std::string_view name) const;
+  /// A dim in [-rank, rank) made non-negative; throws DiagnosticError naming both otherwise.
+  int64_t dim(std::string_view name, size_t rank) const;
+
+  [[noreturn]] void fail(const std::string &message) const;
+};
+
+/// What the results are; throws DiagnosticError for what the operator refuses.
+using FakeFunction = std::function<std::vector<ResultType>(const OperatorCall &)>;
+
+/// Makes nodes at the graph's insertion point that compute the same, and returns their values, one
+/// per result.
+using DecomposeFunction =
+    std::function<std::vector<Value *>(Graph &, const OperatorCall &, const OperatorRegistry &)>;
+
+struct Cost {
+  Expr flops = 0;
+  Expr bytes = 0; ///< read and written once each
+};
+using CostFunction = std::function<Cost(const OperatorCall &, std::span<const ResultType>)>;
+
+/// How result and computation types follow from the arguments', as ATen's elementwise kinds.
+enum class Promotion : uint8_t {
+  Default,    ///< promoted; bf16 and f16 computed in f32 and rounded once at the end
+  NoOpMath,   ///< promoted, computed in that type (copies, min, max)
+  IntToFloat, ///< integers and bool become f32 first
+  AlwaysBool, ///< promoted for the comparison, the result is bool
+  BoolToLong, ///< bool counts as i64
+  Explicit,   ///< the result's dtype comes from an argument (casts): nothing is promoted
+};
+
+/// One way to compute an element, chosen by an argument's value and by the computation type.
+struct PointwiseCase {
+  enum class Domain : uint8_t { Any, Floating, Integer, Bool };
+  /// Triton-language expression over the schema's argument names (`self`, `other`, `alpha`), which
+  /// are values of the computation type, save `condition` and `mask`, which are bool. `tl` and
+  /// `libdevice` are at hand. Its value is converted to the result's type at the end; to bool that
+  /// is `!= 0`.
+  std::string expression;
+  Domain domain = Domain::Any;
+  std::string argument = {}; ///< applies when this argument …
+  std::string equals = {};   ///< … is this string, or prints like this (`2`, `0.5`; empty: None)
+};
+
+struct PointwiseBody {
+  Promotion promotion = Promotion::Default;
+  std::vector<PointwiseCase> cases; ///< the first that applies
+  uint32_t flopsPerElement = 1;
+};
+
+/// Reduces `dim` (absent or empty: all) with `keepdim`.
+struct ReductionBody {
+  enum class Combine : uint8_t { Sum, Max, Min, Prod, ArgMax, ArgMin };
+  enum class Accumulate : uint8_t { OpMath, ResultType, Same };
+  Combine combine = Combine::Sum;
+  Accumulate accumulate =
+      Accumulate::OpMath;       ///< bf16 and f16 in f32; bool and integers of a sum in i64
+  std::string map = "x";        ///< Triton expression of the element `x`
+  std::string finalize = "acc"; ///< of the accumulated `acc` and the count `n`
+  std::string identity;         ///< what masked-out elements count as: `0`, `-inf`, …
+};
+
+/// One row at a time, the row in registers as tile `x` of the computation type, `mask` true inside
+/// it, `n` elements long.
+struct RowKernelBody {
+  std::string input; ///< the row tensor's argument name
+  std::vector<std::string>
+      columns;         ///< arguments of the row's shape that every row shares; each may be None
+  std::string rowDims; ///< the argument with the row's dim(s): `dim` (one) or `normalized_shape`
+  /// Triton statements from `x`, the columns (by name) and scalar arguments (by name) to `y`. Lines
+  /// that start with
+  /// `[name]` are left out when that column is None.
+  std::vector<std::string> statements;
+};
+
+/// The value of an element of a tensor made from nothing, as a Triton expression over `i` (the
+/// linear index) and the argument names; empty: uninitialised.
+struct FactoryBody {
+  std::string value;
+};
+
+struct Operator {
+  enum class Kind : uint8_t {
+    Pointwise,
+    Reduction,
+    RowKernel,
+    View,
+    Factory,
+    Gemm,      ///< library call: linear, mm, bmm, addmm, matmul
+    Gather,    ///< rows by index: embedding, index_select, gather
+    Copy,      ///< moves elements: clone, contiguous, cat, copy, as_strided_scatter
+    Composite, ///< only ever decomposed
+    TritonOp,
+    CustomOp, ///< the user's
+  };
+  Schema schema;
+  Kind kind = Kind::Pointwise;
+  FakeFunction fake;
+  PointwiseBody pointwise;     ///< Pointwise
+  ReductionBody reduction;     ///< Reduction
+  RowKernelBody row;           ///< RowKernel
+  FactoryBody factory;         ///< Factory
+  DecomposeFunction decompose; ///< Composite, and any other that can be said in other operators
+  CostFunction cost;           ///< empty: what the kind says
+  /// A Python number may stand for a tensor argument (`x + 2` is add.Tensor(x, 2)); it promotes
+  /// like a scalar.
+  bool numbersAreTensors = false;
+  /// Without effect besides its results: may be dropped when they are unused.
+  bool pure = true;
+
+  std::string target() const { return schema.target(); }
+};
+
+/// What the kind says: every operand and result moved once, the pointwise body's flops. Views cost
+/// nothing.
+Cost kindCost(const OperatorCall &call, std::span<const ResultType> results);
+/// FLOPs and bytes of a call, by the operator's own formula or its kind's.
+Cost costOf(const OperatorCall &call, std::span<const ResultType> results);
+
+/// The case that applies to these arguments and computation type; throws DiagnosticError when none
+/// does.
+const PointwiseCase &chooseCase(const OperatorCall &call, DataType computeType);
+
+} // namespace pellucid::graph

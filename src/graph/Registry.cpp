@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/Registry.h"
+#include "graph/ops/Families.h"
+#include "support/Diagnostics.h"
+
+#include <algorithm>
+
+namespace pellucid::graph {
+
+const OperatorRegistry &OperatorRegistry::builtins() {
+  static const OperatorRegistry registry = [] {
+    OperatorRegistry r(nullptr);
+    registerPointwiseOperators(r);
+    registerComparisonOperators(r);
+    registerCastOperators(r);
+    registerActivationOperators(r);
+    registerReductionOperators(r);
+    registerRowOperators(r);
+    registerGemmOperators(r);
+    registerViewOperators(r);
+    registerCopyOperators(r);
+    registerFactoryOperators(r);
+    registerGatherOperators(r);
+    return r;
+  }();
+  return registry;
+}
+
+const Operator &OperatorRegistry::add(Operator op, const SourceLocation &where) {
+  std::string target = op.target();
+  if (find(target))
+    throw DiagnosticError(where, "operator '" + target + "' is already registered");
+  auto owned = std::make_unique<Operator>(std::move(op));
+  const Operator *added = owned.get();
+  byPacket[added->schema.packet()].push_back(added);
+  byTarget.emplace(std::move(target), std::move(owned));
+  return *added;
+}
+
+const Operator *OperatorRegistry::find(std::string_view target) const {
+  auto it = byTarget.find(target);
+  if (it != byTarget.end())
+    return it->second.get();
+  return base ? base->find(target) : nullptr;
+}
+
+std::vector<const Operator *> OperatorRegistry::overloads(std::string_view packet) const {
+  std::vector<const Operator *> list;
+  if (base)
+    list = base->overloads(packet);
+  if (auto it = byPacket.find(packet); it != byPacket.end())
+    list.insert(list.end(), it->second.begin(), it->second.end());
+  return list;
+}
+
+std::vector<std::string> OperatorRegistry::targets() const {
+  std::vector<std::string> list;
+  if (base)
+    list = base->targets();
+  for (const auto &[target, op] : byTarget)
+    list.push_back(target);
+  std::sort(list.begin(), list.end());
+  return list;
+}
+
+const Operator &OperatorRegistry::resolve(std::string_view packet, std::span<const Argument> args,
+                                          const KeywordArguments &kwargs,
+                                          const SourceLocation &where) const {
+  std::vector<const Operator *> candidates;
+  if (const Operator *exact = find(packet))
+    candidates = {exact};
+  else
+    candidates = overloads(packet);
+  if (candidates.empty())
+    throw DiagnosticError(where, "operator '" + std::string(packet) + "' is not supported");
+  Diagnostic refused(Severity::Error, where, {});
+  for (const Operator *op : candidates) {
+    std::string reason;
+    if (bindArguments(op->schema, args, kwargs, op->numbersAreTensors, reason))
+      return *op;
+    refused.note({}, reason);
+  }
+  if (candidates.size() == 1) {
+    refused.message = refused.notes[0].message;
+    refused.notes = {};
+  } else {
+    refused.message = "no overload of '" + std::string(packet) + "' takes these arguments";
+  }
+  throw DiagnosticError(std::move(refused));
+}
+
+static OperatorCall bound(const Operator &op, std::span<const Argument> args,
+                          const KeywordArguments &kwargs, const SymbolTable &symbols,
+                          const SourceLocation &where) {
+  std::string error;
+  std::optional<std::vector<Argument>> list =
+      bindArguments(op.schema, args, kwargs, op.numbersAreTensors, error);
+  if (!list)
+    throw DiagnosticError(where, error);
+  return {op, symbols, std::move(*list), where};
+}
+
+Node *emitCall(Graph &graph, const OperatorRegistry &registry, const SymbolTable &symbols,
+               std::string_view packet, std::vector<Argument> args, KeywordArguments kwargs,
+               const SourceLocation &where) {
+  const Operator &op = registry.resolve(packet, args, kwargs, where);
+  std::vector<ResultType> results = op.fake(bound(op, args, kwargs, symbols, where));
+  Node *node = graph.call(op.target(), std::move(args), std::move(kwargs), std::move(results));
+  if (where.known())
+    node->location = where;
+  for (uint32_t i = 0; i < op.schema.arguments.size(); ++i)
+    if (op.schema.arguments[i].type.mutated)
+      node->mutatedArgs.push_back(i);
+  return node;
+}
+
+std::optional<OperatorCall> callOf(const Node &node, const OperatorRegistry &registry,
+                                   const SymbolTable &symbols) {
+  if (!node.isCall() || node.isLaunch())
+    return std::nullopt;
+  const Operator *op = registry.find(node.target());
+  if (!op)
+    return std::nullopt;
+  return bound(*op, node.args(), node.kwargs(), symbols, node.location);
+}
+
+std::vector<Value *> decompose(Graph &graph, Node &node, const OperatorRegistry &registry,
+                               const SymbolTable &symbols) {
+  std::optional<OperatorCall> call = callOf(node, registry, symbols);
+  if (!call || !call->op.decompose)
+    throw DiagnosticError(node.location, "operator '" + node.target() + "' has no decomposition");
+  return call->op.decompose(graph, *call, registry);
+}
+
+} // namespace pellucid::graph

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Operators that move elements without computing.
+#include "graph/ops/Families.h"
+
+#include <algorithm>
+
+namespace pellucid::graph {
+
+namespace {
+std::vector<ResultType> cloneFake(const OperatorCall &call) {
+  const TensorType &self = call.tensor("self");
+  TensorType result = freshLike(self, self.dtype, self.shape);
+  std::string format = call.string("memory_format");
+  if (format.empty() || format == "preserve_format")
+    result.strides = preservedStrides(self, call.symbols);
+  else if (format != "contiguous_format")
+    call.fail("does not support the memory format " + format);
+  return {result};
+}
+
+std::vector<ResultType> contiguousFake(const OperatorCall &call) {
+  const TensorType &self = call.tensor("self");
+  if (std::string format = call.string("memory_format"); format != "contiguous_format")
+    call.fail("does not support the memory format " + format);
+  if (self.isContiguous(call.symbols))
+    return {self};
+  return {freshLike(self, self.dtype, self.shape)};
+}
+
+/// Nothing to do where the tensor is contiguous, else a clone.
+std::vector<Value *> contiguousDecomposition(Graph &graph, const OperatorCall &call,
+                                             const OperatorRegistry &registry) {
+  Value *self = call.value("self");
+  if (self->type().isContiguous(call.symbols))
+    return {self};
+  return {emitCall(graph, registry, call.symbols, "aten.clone.default", {self},
+                   {{"memory_format", "contiguous_format"}}, call.where)
+              ->result()};
+}
+
+DataType commonType(const OperatorCall &call, const std::vector<Value *> &tensors) {
+  using Priority = PromotionOperand::Priority;
+  std::vector<PromotionOperand> operands;
+  for (const Value *v : tensors)
+    operands.push_back(
+        {v->type().dtype, v->type().rank() ? Priority::Dimensioned : Priority::ZeroDim});
+  if (operands.empty())
+    call.fail("expects at least one tensor");
+  return resultType(operands);
+}
+
+std::vector<ResultType> catFake(const OperatorCall &call) {
+  std::vector<Value *> tensors = call.tensors("tensors");
+  DataType dtype = commonType(call, tensors);
+  const TensorType &first = tensors[0]->type();
+  if (first.rank() == 0)
+    call.fail("cannot concatenate tensors without dims");
+  size_t dim = static_cast<size_t>(call.dim("dim", first.rank()));
+  std::vector<Expr> shape = first.shape;
+  for (size_t t = 1; t < tensors.size(); ++t) {
+    const TensorType &next = tensors[t]->type();
+    bool fits = next.rank() == first.rank();
+    for (size_t i = 0; fits && i < first.rank(); ++i)
+      fits = i == dim || call.symbols.proveEqual(next.shape[i], first.shape[i]);
+    if (!fits)
+      call.fail("expects shapes that agree except in dim " + std::to_string(dim) + ", got " +
+                shapeText(first.shape) + " and " + shapeText(next.shape));
+    shape[dim] = shape[dim] + next.shape[dim];
+  }
+  return {freshLike(first, dtype, shape)};
+}
+
+std::vector<ResultType> stackFake(const OperatorCall &call) {
+  std::vector<Value *> tensors = call.tensors("tensors");
+  DataType dtype = commonType(call, tensors);
+  const TensorType &first = tensors[0]->type();
+  size_t dim = static_cast<size_t>(call.dim("dim", first.rank() + 1));
+  for (const Value *v : tensors) {
+    bool fits = v->type().rank() == first.rank();
+    for (size_t i = 0; fits && i < first.rank(); ++i)
+      fits = call.symbols.proveEqual(v->type().shape[i], first.shape[i]);
+    if (!fits)
+      call.fail("expects equal shapes, got " + shapeText(first.shape) + " and " +
+                shapeText(v->type().shape));
+  }
+  std::vector<Expr> shape = first.shape;
+  shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(dim),
+               Expr(static_cast<int64_t>(tensors.size())));
+  return {freshLike(first, dtype, shape)};
+}
+
+std::vector<Value *> stackDecomposition(Graph &graph, const OperatorCall &call,
+                                        const OperatorRegistry &registry) {
+  std::vector<Value *> tensors = call.tensors("tensors"), columns;
+  int64_t dim = call.dim("dim", tensors[0]->type().rank() + 1);
+  for (Value *v : tensors)
+    columns.push_back(
+        emitCall(graph, registry, call.symbols, "aten.unsqueeze.default", {v, dim}, {}, call.where)
+            ->result());
+  return {emitCall(graph, registry, call.symbols, "aten.cat.default",
+                   {Argument::list(columns), dim}, {}, call.where)
+              ->result()};
+}
+
+/// The whole of `self` with a part replaced: same type, new storage.
+std::vector<ResultType> scatterFake(const OperatorCall &call) {
+  const TensorType &self = call.tensor("self");
+  TensorType result = freshLike(self, self.dtype, self.shape);
+  result.strides = preservedStrides(self, call.symbols);
+  return {result};
+}
+
+/// In the coordinates of `self`'s storage, so the result keeps its strides and offset.
+std::vector<ResultType> asStridedScatterFake(const OperatorCall &call) {
+  std::vector<Expr> size = call.integers("size"), stride = call.integers("stride");
+  if (size.size() != stride.size())
+    call.fail("expects as many strides as sizes, got " + shapeText(stride) + " and " +
+              shapeText(size));
+  const TensorType &src = call.tensor("src");
+  if (src.shape != size)
+    call.fail("expects 'src' to be " + shapeText(size) + ", got " + shapeText(src.shape));
+  return {call.tensor("self")};
+}
+
+std::vector<ResultType> copyFake(const OperatorCall &call) {
+  const TensorType &self = call.tensor("self"), &src = call.tensor("src");
+  if (broadcastShapes(call, self.shape, src.shape) != self.shape)
+    call.fail("cannot copy " + shapeText(src.shape) + " into " + shapeText(self.shape));
+  return scatterFake(call);
+}
+
+std::vector<ResultType> repeatFake(const OperatorCall &call) {
+  const TensorType &self = call.tensor("self");
+  std::vector<Expr> repeats = call.integers("repeats");
+  if (repeats.size() < self.rank())
+    call.fail("expects at least " + std::to_string(self.rank()) + " repeats, got " +
+              shapeText(repeats));
+  size_t added = repeats.size() - self.rank();
+  for (size_t i = added; i < repeats.size(); ++i)
+    repeats[i] = repeats[i] * self.shape[i - added];
+  return {freshLike(self, self.dtype, repeats)};
+}
+
+/// A dim of repeats before each dim, expanded and merged.
+std::vector<Value *> repeatDecomposition(Graph &graph, const OperatorCall &call,
+                                         const OperatorRegistry &registry) {
+  auto emit = [&](std::string_view target, std::vector<Argument> args,
+                  KeywordArguments kwargs = {}) {
+    return emitCall(graph, registry, call.symbols, target, std::move(args), std::move(kwargs),
+                    call.where)
+        ->result();
+  };
+  Value *x = call.value("self");
+  std::vector<Expr> repeats = call.integers("repeats"), expanded;
+  size_t added = repeats.size() - x->type().rank();
+  std::vector<Expr> old = x->type().shape;
+  for (size_t i = 0; i < repeats.size(); ++i) {
+    expanded.push_back(repeats[i]);
+    if (i < added)
+      continue;
+    x = emit("aten.unsqueeze.default", {x, static_cast<int64_t>(2 * (i - added))});
+    expanded.push_back(old[i - added]);
+  }
+  x = emit("aten.expand.default", {x, Argument::list(expanded)});
+  x = emit("aten.clone.default", {x}, {{"memory_format", "contiguous_format"}});
+  TensorType result = std::get<TensorType>(call.op.fake(call)[0]);
+  return {emit("aten.view.default", {x, Argument::list(result.shape)})};
+}
+} // namespace
+
+void registerCopyOperators(OperatorRegistry &registry) {
+  struct Row {
+    std::string_view schema;
+    FakeFunction fake;
+    DecomposeFunction decompose = {};
+    Operator::Kind kind = Operator::Kind::Copy;
+  };
+  const Row rows[] = {
+      {"aten::clone.default(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
+       cloneFake},
+      {"aten::contiguous.default(Tensor(a) self, *, MemoryFormat memory_format=contiguous_format) "
+       "-> Tensor(a)",
+       contiguousFake, contiguousDecomposition, Operator::Kind::Composite},
+      {"aten::cat.default(Tensor[] tensors, int dim=0) -> Tensor", catFake},
+      {"aten::stack.default(Tensor[] tensors, int dim=0) -> Tensor", stackFake, stackDecomposition,
+       Operator::Kind::Composite},
+      {"aten::copy.default(Tensor self, Tensor src, bool non_blocking=False) -> Tensor", copyFake},
+      {"aten::as_strided_scatter.default(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, "
+       "SymInt? "
+       "storage_offset=None) -> Tensor",
+       asStridedScatterFake},
+      {"aten::slice_scatter.default(Tensor self, Tensor src, int dim=0, SymInt? start=None, "
+       "SymInt? end=None, SymInt "
+       "step=1) -> Tensor",
+       scatterFake},
+      {"aten::select_scatter.default(Tensor self, Tensor src, int dim, SymInt index) -> Tensor",
+       scatterFake},
+      {"aten::repeat.default(Tensor self, SymInt[] repeats) -> Tensor", repeatFake,
+       repeatDecomposition, Operator::Kind::Composite},
+  };
+  for (const Row &row : rows) {
+    Operator op = makeOperator(row.schema, row.kind, row.fake);
+    op.decompose = row.decompose;
+    registry.add(std::move(op));
+  }
+}
+
+} // namespace pellucid::graph

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The built-in operators, one file per family; each row is one operator.
+#pragma once
+
+#include "graph/FakeRules.h"
+#include "graph/Registry.h"
+
+namespace pellucid::graph {
+
+void registerPointwiseOperators(OperatorRegistry &registry);
+void registerComparisonOperators(OperatorRegistry &registry);
+void registerCastOperators(OperatorRegistry &registry);
+void registerActivationOperators(OperatorRegistry &registry);
+void registerReductionOperators(OperatorRegistry &registry);
+void registerRowOperators(OperatorRegistry &registry);
+void registerGemmOperators(OperatorRegistry &registry);
+void registerViewOperators(OperatorRegistry &registry);
+void registerCopyOperators(OperatorRegistry &registry);
+void registerFactoryOperators(OperatorRegistry &registry);
+void registerGatherOperators(OperatorRegistry &registry);
+
+/// A row of a pointwise table.
+struct PointwiseRow {
+  std::string_view schema;
+  Promotion promotion;
+  std::vector<PointwiseCase> cases;
+  uint32_t flops = 1;
+  bool numbersAreTensors = false;
+};
+void addPointwise(OperatorRegistry &registry, std::span<const PointwiseRow> rows);
+
+/// An operator with a schema, a kind and a fake function; the rest is filled in by the caller.
+Operator makeOperator(std::string_view schema, Operator::Kind kind, FakeFunction fake);
+
+/// The type of a new contiguous tensor beside `like`.
+TensorType freshLike(const TensorType &like, DataType dtype, std::vector<Expr> shape);
+
+} // namespace pellucid::graph

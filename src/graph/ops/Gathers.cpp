@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Elements chosen by an index tensor.
+#include "graph/ops/Families.h"
+
+namespace pellucid::graph {
+
+namespace {
+void checkIndex(const OperatorCall &call, std::string_view name) {
+  DataType dtype = call.tensor(name).dtype;
+  if (dtype != DataType::Int64 && dtype != DataType::Int32)
+    call.fail("expects '" + std::string(name) + "' to hold int64 or int32, got " +
+              std::string(info(dtype).torch));
+}
+
+std::vector<ResultType> embeddingFake(const OperatorCall &call) {
+  checkIndex(call, "indices");
+  const TensorType &weight = call.tensor("weight");
+  if (weight.rank() != 2)
+    call.fail("expects a weight with 2 dims, got " + shapeText(weight.shape));
+  std::vector<Expr> shape = call.tensor("indices").shape;
+  shape.push_back(weight.shape[1]);
+  return {freshLike(weight, weight.dtype, shape)};
+}
+
+std::vector<ResultType> indexSelectFake(const OperatorCall &call) {
+  checkIndex(call, "index");
+  const TensorType &self = call.tensor("self"), &index = call.tensor("index");
+  if (index.rank() > 1)
+    call.fail("expects an index with at most 1 dim, got " + shapeText(index.shape));
+  std::vector<Expr> shape = self.shape;
+  size_t dim = static_cast<size_t>(call.dim("dim", self.rank()));
+  if (!shape.empty())
+    shape[dim] = index.numel();
+  return {freshLike(self, self.dtype, shape)};
+}
+
+std::vector<ResultType> gatherFake(const OperatorCall &call) {
+  checkIndex(call, "index");
+  const TensorType &self = call.tensor("self"), &index = call.tensor("index");
+  size_t dim = static_cast<size_t>(call.dim("dim", self.rank()));
+  if (index.rank() != self.rank())
+    call.fail("expects an index with as many dims as the tensor, got " + shapeText(index.shape) +
+              " and " + shapeText(self.shape));
+  for (size_t i = 0; i < self.rank(); ++i)
+    if (i != dim && call.symbols.prove(lessEqual(index.shape[i], self.shape[i])) != true)
+      call.fail("expects the index to be no larger than the tensor in dim " + std::to_string(i) +
+                ", got " + index.shape[i].text() + " and " + self.shape[i].text());
+  return {freshLike(self, self.dtype, index.shape)};
+}
+} // namespace
+
+void registerGatherOperators(OperatorRegistry &registry) {
+  registry.add(makeOperator(
+      "aten::embedding.default(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool "
+      "scale_grad_by_freq=False, bool sparse=False) -> Tensor",
+      Operator::Kind::Gather, embeddingFake));
+  registry.add(
+      makeOperator("aten::index_select.default(Tensor self, int dim, Tensor index) -> Tensor",
+                   Operator::Kind::Gather, indexSelectFake));
+  registry.add(makeOperator(
+      "aten::gather.default(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> "
+      "Tensor",
+      Operator::Kind::Gather, gatherFake));
+}
+
+} // namespace pellucid::graph

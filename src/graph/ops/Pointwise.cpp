@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Arithmetic and elementary functions.
+#include "graph/ops/Families.h"
+
+namespace pellucid::graph {
+
+using Domain = PointwiseCase::Domain;
+using enum Promotion;
+
+Operator makeOperator(std::string_view schema, Operator::Kind kind, FakeFunction fake) {
+  Operator op;
+  op.schema = parseSchema(schema);
+  op.kind = kind;
+  op.fake = std::move(fake);
+  return op;
+}
+
+void addPointwise(OperatorRegistry &registry, std::span<const PointwiseRow> rows) {
+  for (const PointwiseRow &row : rows) {
+    Operator op = makeOperator(row.schema, Operator::Kind::Pointwise, pointwiseFake);
+    op.pointwise = {row.promotion, row.cases, row.flops};
+    op.numbersAreTensors = row.numbersAreTensors;
+    registry.add(std::move(op));
+  }
+}
+
+TensorType freshLike(const TensorType &like, DataType dtype, std::vector<Expr> shape) {
+  return TensorType(dtype, std::move(shape), like.device);
+}
+
+namespace {
+// Triton's // and % on integers truncate, PyTorch's floor and remainder round down.
+const std::string floorQuotientText =
+    "tl.where((self % other != 0) & ((self < 0) != (other < 0)), self // other - 1, self // other)";
+const std::string remainderText = "tl.where((self % other != 0) & ((self % other < 0) != (other < "
+                                  "0)), self % other + other, self % other)";
+// From the remainder, because a quotient just below an integer would round up to it.
+const std::string floatFloorText = "tl.where(other == 0, self / other, tl.where((self % other != "
+                                   "0) & ((self % other < 0) != (other < 0)), "
+                                   "tl.floor((self - self % other) / other - 0.5), tl.floor((self "
+                                   "- self % other) / other + 0.5)))";
+const std::string truncQuotientText =
+    "tl.where(self / other < 0, tl.ceil(self / other), tl.floor(self / other))";
+
+std::vector<PointwiseCase> floatOnly(std::string expression) { return {{std::move(expression)}}; }
+
+/// A rounding of floats that leaves integers alone.
+std::vector<PointwiseCase> rounding(std::string expression) {
+  return {{std::move(expression), Domain::Floating}, {"self", Domain::Integer}};
+}
+
+std::vector<PointwiseCase> divisionModes() {
+  return {{floatFloorText, Domain::Floating, "rounding_mode", "floor"},
+          {floorQuotientText, Domain::Integer, "rounding_mode", "floor"},
+          {truncQuotientText, Domain::Floating, "rounding_mode", "trunc"},
+          {"self // other", Domain::Integer, "rounding_mode", "trunc"}};
+}
+
+std::vector<PointwiseCase> powers() {
+  return {{"self * self", Domain::Any, "exponent", "2"},
+          {"self * self", Domain::Any, "exponent", "2.0"},
+          {"self * self * self", Domain::Any, "exponent", "3"},
+          {"self * self * self", Domain::Any, "exponent", "3.0"},
+          {"self", Domain::Any, "exponent", "1"},
+          {"tl.sqrt(self)", Domain::Floating, "exponent", "0.5"},
+          {"1.0 / tl.sqrt(self)", Domain::Floating, "exponent", "-0.5"},
+          {"1.0 / self", Domain::Floating, "exponent", "-1"},
+          {"1.0 / self", Domain::Floating, "exponent", "-1.0"},
+          {"libdevice.pow(self, exponent)", Domain::Floating}};
+}
+
+std::vector<PointwiseCase> extremum(const std::string &function, const std::string &onBool) {
+  return {{"tl." + function + "(self, other, propagate_nan=tl.PropagateNan.ALL)", Domain::Floating},
+          {"tl." + function + "(self, other)", Domain::Integer},
+          {onBool, Domain::Bool}};
+}
+
+// A NaN compares false and stays.
+const std::string clampMin = "tl.where(self < min, min, self)",
+                  clampMax = "tl.where(self > max, max, self)";
+std::vector<PointwiseCase> clamps() {
+  return {{clampMax, Domain::Any, "min", ""},
+          {clampMin, Domain::Any, "max", ""},
+          {"tl.where(" + clampMin + " > max, max, " + clampMin + ")"}};
+}
+} // namespace
+
+void registerPointwiseOperators(OperatorRegistry &registry) {
+  const PointwiseRow rows[] = {
+      {"aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+       Default,
+       {{"self | other", Domain::Bool},
+        {"self + other", Domain::Any, "alpha", "1"},
+        {"self + alpha * other"}},
+       1,
+       true},
+      {"aten::add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
+       Default,
+       {{"self | other", Domain::Bool},
+        {"self + other", Domain::Any, "alpha", "1"},
+        {"self + alpha * other"}}},
+      {"aten::sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+       Default,
+       {{"self - other", Domain::Floating, "alpha", "1"},
+        {"self - other", Domain::Integer, "alpha", "1"},
+        {"self - alpha * other", Domain::Floating},
+        {"self - alpha * other", Domain::Integer}},
+       1,
+       true},
+      {"aten::sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
+       Default,
+       {{"self - alpha * other", Domain::Floating}, {"self - alpha * other", Domain::Integer}}},
+      {"aten::rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+       Default,
+       {{"other - alpha * self", Domain::Floating}, {"other - alpha * self", Domain::Integer}},
+       1,
+       true},
+      {"aten::rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
+       Default,
+       {{"other - alpha * self", Domain::Floating}, {"other - alpha * self", Domain::Integer}}},
+      {"aten::mul.Tensor(Tensor self, Tensor other) -> Tensor",
+       Default,
+       {{"self & other", Domain::Bool}, {"self * other"}},
+       1,
+       true},
+      {"aten::mul.Scalar(Tensor self, Scalar other) -> Tensor",
+       Default,
+       {{"self & other", Domain::Bool}, {"self * other"}}},
+      {"aten::div.Tensor(Tensor self, Tensor other) -> Tensor", IntToFloat,
+       floatOnly("self / other"), 1, true},
+      {"aten::div.Scalar(Tensor self, Scalar other) -> Tensor", IntToFloat,
+       floatOnly("self / other")},
+      // rounding_mode None is div.Tensor; here it has no case and is refused.
+      {"aten::div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor", Default,
+       divisionModes(), 4, true},
+      {"aten::div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor", Default,
+       divisionModes(), 4},
+      {"aten::floor_divide.default(Tensor self, Tensor other) -> Tensor",
+       Default,
+       {{floatFloorText, Domain::Floating}, {floorQuotientText, Domain::Integer}},
+       4,
+       true},
+      {"aten::remainder.Scalar(Tensor self, Scalar other) -> Tensor",
+       Default,
+       {{remainderText, Domain::Floating}, {remainderText, Domain::Integer}},
+       4},
+      {"aten::remainder.Tensor(Tensor self, Tensor other) -> Tensor",
+       Default,
+       {{remainderText, Domain::Floating}, {remainderText, Domain::Integer}},
+       4,
+       true},
+      {"aten::fmod.Scalar(Tensor self, Scalar other) -> Tensor",
+       Default,
+       {{"self % other", Domain::Floating}, {"self % other", Domain::Integer}},
+       4},
+      {"aten::fmod.Tensor(Tensor self, Tensor other) -> Tensor",
+       Default,
+       {{"self % other", Domain::Floating}, {"self % other", Domain::Integer}},
+       4,
+       true},
+      {"aten::neg.default(Tensor self) -> Tensor",
+       Default,
+       {{"-self", Domain::Floating}, {"-self", Domain::Integer}}},
+      {"aten::abs.default(Tensor self) -> Tensor",
+       Default,
+       {{"tl.abs(self)", Domain::Floating}, {"tl.abs(self)", Domain::Integer}}},
+      {"aten::sign.default(Tensor self) -> Tensor",
+       Default,
+       {{"tl.where(self > 0, 1.0, tl.where(self < 0, -1.0, self))", Domain::Floating},
+        {"tl.where(self > 0, 1, tl.where(self < 0, -1, 0))", Domain::Integer},
+        {"self"}}},
+      {"aten::reciprocal.default(Tensor self) -> Tensor", IntToFloat, floatOnly("1.0 / self")},
+      {"aten::square.default(Tensor self) -> Tensor", BoolToLong, {{"self * self"}}},
+      {"aten::pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor", Default, powers(), 8},
+      {"aten::pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
+       Default,
+       {{"libdevice.pow(self, exponent)", Domain::Floating}},
+       8},
+      {"aten::pow.Scalar(Scalar self, Tensor exponent) -> Tensor",
+       Default,
+       {{"libdevice.pow(self, exponent)", Domain::Floating}},
+       8},
+      {"aten::maximum.default(Tensor self, Tensor other) -> Tensor", NoOpMath,
+       extremum("maximum", "self | other")},
+      {"aten::minimum.default(Tensor self, Tensor other) -> Tensor", NoOpMath,
+       extremum("minimum", "self & other")},
+      {"aten::clamp.default(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", NoOpMath,
+       clamps(), 2},
+      {"aten::clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor", NoOpMath,
+       clamps(), 2},
+      {"aten::clamp_min.default(Tensor self, Scalar min) -> Tensor", NoOpMath, {{clampMin}}},
+      {"aten::clamp_max.default(Tensor self, Scalar max) -> Tensor", NoOpMath, {{clampMax}}},
+      {"aten::exp.default(Tensor self) -> Tensor", IntToFloat, floatOnly("tl.exp(self)"), 8},
+      {"aten::exp2.default(Tensor self) -> Tensor", IntToFloat, floatOnly("tl.exp2(self)"), 8},
+      {"aten::expm1.default(Tensor self) -> Tensor", IntToFloat, floatOnly("libdevice.expm1(self)"),
+       8},
+      {"aten::log.default(Tensor self) -> Tensor", IntToFloat, floatOnly("tl.log(self)"), 8},
+      {"aten::log2.default(Tensor self) -> Tensor", IntToFloat, floatOnly("tl.log2(self)"), 8},
+      {"aten::log1p.default(Tensor self) -> Tensor", IntToFloat, floatOnly("libdevice.log1p(self)"),
+       8},
+      {"aten::sqrt.default(Tensor self) -> Tensor", IntToFloat, floatOnly("tl.sqrt(self)"), 4},
+      {"aten::rsqrt.default(Tensor self) -> Tensor", IntToFloat, floatOnly("1.0 / tl.sqrt(self)"),
+       4},
+      {"aten::sin.default(Tensor self) -> Tensor", IntToFloat, floatOnly("tl.sin(self)"), 8},
+      {"aten::cos.default(Tensor self) -> Tensor", IntToFloat, floatOnly("tl.cos(self)"), 8},
+      {"aten::tanh.default(Tensor self) -> Tensor", IntToFloat, floatOnly("libdevice.tanh(self)"),
+       8},
+      {"aten::erf.default(Tensor self) -> Tensor", IntToFloat, floatOnly("tl.erf(self)"), 8},
+      {"aten::floor.default(Tensor self) -> Tensor", Default, rounding("tl.floor(self)")},
+      {"aten::ceil.default(Tensor self) -> Tensor", Default, rounding("tl.ceil(self)")},
+      {"aten::round.default(Tensor self) -> Tensor", Default, rounding("libdevice.rint(self)")},
+      {"aten::trunc.default(Tensor self) -> Tensor", Default,
+       rounding("tl.where(self < 0, tl.ceil(self), tl.floor(self))")},
+      {"aten::addcmul.default(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> "
+       "Tensor",
+       Default,
+       {{"self + value * tensor1 * tensor2", Domain::Floating},
+        {"self + value * tensor1 * tensor2", Domain::Integer}},
+       3},
+  };
+  addPointwise(registry, rows);
+}
+
+} // namespace pellucid::graph

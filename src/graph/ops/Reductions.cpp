@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/ops/Families.h"
+
+namespace pellucid::graph {
+
+using Combine = ReductionBody::Combine;
+using Accumulate = ReductionBody::Accumulate;
+
+namespace {
+/// What the dtype of a result is, from the input's.
+enum class ResultRule { Sum, Float, Same, Long, Bool };
+
+DataType reducedType(const OperatorCall &call, ResultRule rule) {
+  DataType self = call.tensor("self").dtype;
+  if (call.op.schema.indexOf("dtype"))
+    if (std::optional<DataType> asked = call.dtype("dtype"))
+      return *asked;
+  switch (rule) {
+  case ResultRule::Sum:
+    return isFloat(self) ? self : DataType::Int64;
+  case ResultRule::Float:
+    if (!isFloat(self))
+      call.fail("expects a floating-point tensor or a floating-point dtype, got " +
+                std::string(info(self).torch));
+    return self;
+  case ResultRule::Same:
+    return self;
+  case ResultRule::Long:
+    return DataType::Int64;
+  case ResultRule::Bool:
+    return DataType::Bool;
+  }
+  return self;
+}
+
+FakeFunction reductionFake(ResultRule rule) {
+  return [rule](const OperatorCall &call) -> std::vector<ResultType> {
+    const TensorType &self = call.tensor("self");
+    std::vector<int64_t> dims = reducedDims(call, self);
+    bool keepdim = call.op.schema.indexOf("keepdim") && call.flag("keepdim");
+    Combine combine = call.op.reduction.combine;
+    bool hasEmptyValue =
+        combine == Combine::Sum || combine == Combine::Prod || rule == ResultRule::Bool;
+    if (!hasEmptyValue)
+      for (int64_t d : dims)
+        if (call.symbols.proveEqual(self.shape[static_cast<size_t>(d)], 0))
+          call.fail("has no value over dim " + std::to_string(d) + " of size 0");
+    return {freshLike(self, reducedType(call, rule), reducedShape(self, dims, keepdim))};
+  };
+}
+
+struct ReductionRow {
+  std::string_view schema;
+  ResultRule rule;
+  ReductionBody body;
+};
+
+Value *one(Node *node) { return node->result(); }
+
+/// mean, then the mean of squared differences with the correction in the divisor.
+std::vector<Value *> varianceDecomposition(Graph &g, const OperatorCall &call,
+                                           const OperatorRegistry &registry) {
+  auto emit = [&](std::string_view target, std::vector<Argument> args,
+                  KeywordArguments kwargs = {}) {
+    return one(emitCall(g, registry, call.symbols, target, std::move(args), std::move(kwargs),
+                        call.where));
+  };
+  Value *self = call.value("self");
+  std::vector<int64_t> dims = reducedDims(call, self->type());
+  Argument::List dimList(dims.begin(), dims.end());
+  Expr count = 1;
+  for (int64_t d : dims)
+    count = count * self->type().shape[static_cast<size_t>(d)];
+  double correction = call.has("correction") ? call.number("correction") : 1;
+  if (correction != static_cast<int64_t>(correction))
+    call.fail("expects a whole correction, got " + std::to_string(correction));
+  Expr divisor = max(count - Expr(static_cast<int64_t>(correction)), 0);
+  Value *mean = emit("aten.mean.dim", {self, dimList, true});
+  Value *difference = emit("aten.sub.Tensor", {self, mean});
+  Value *squares = emit("aten.mul.Tensor", {difference, difference});
+  Value *total = emit("aten.sum.dim_IntList", {squares, dimList, call.flag("keepdim")});
+  Value *variance = emit("aten.div.Scalar", {total, divisor});
+  if (call.op.schema.name == "std")
+    variance = emit("aten.sqrt.default", {variance});
+  return {variance};
+}
+} // namespace
+
+void registerReductionOperators(OperatorRegistry &registry) {
+  const ReductionBody sum{Combine::Sum, Accumulate::OpMath, "x", "acc", "0"};
+  const ReductionBody mean{Combine::Sum, Accumulate::OpMath, "x", "acc / n", "0"};
+  const ReductionBody largest{Combine::Max, Accumulate::Same, "x", "acc", "-inf"};
+  const ReductionBody smallest{Combine::Min, Accumulate::Same, "x", "acc", "inf"};
+  const ReductionBody product{Combine::Prod, Accumulate::OpMath, "x", "acc", "1"};
+  const ReductionBody argmax{Combine::ArgMax, Accumulate::Same, "x", "acc", "-inf"};
+  const ReductionBody argmin{Combine::ArgMin, Accumulate::Same, "x", "acc", "inf"};
+  const ReductionBody any{Combine::Max, Accumulate::ResultType, "x != 0", "acc", "0"};
+  const ReductionBody all{Combine::Min, Accumulate::ResultType, "x != 0", "acc", "1"};
+  const ReductionRow rows[] = {
+      {"aten::sum.default(Tensor self, *, ScalarType? dtype=None) -> Tensor", ResultRule::Sum, sum},
+      {"aten::sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? "
+       "dtype=None) -> Tensor",
+       ResultRule::Sum, sum},
+      {"aten::mean.default(Tensor self, *, ScalarType? dtype=None) -> Tensor", ResultRule::Float,
+       mean},
+      {"aten::mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> "
+       "Tensor",
+       ResultRule::Float, mean},
+      {"aten::prod.default(Tensor self, *, ScalarType? dtype=None) -> Tensor", ResultRule::Sum,
+       product},
+      {"aten::prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> "
+       "Tensor",
+       ResultRule::Sum, product},
+      {"aten::amax.default(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor",
+       ResultRule::Same, largest},
+      {"aten::amin.default(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor",
+       ResultRule::Same, smallest},
+      {"aten::max.default(Tensor self) -> Tensor", ResultRule::Same, largest},
+      {"aten::min.default(Tensor self) -> Tensor", ResultRule::Same, smallest},
+      {"aten::argmax.default(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
+       ResultRule::Long, argmax},
+      {"aten::argmin.default(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
+       ResultRule::Long, argmin},
+      {"aten::any.default(Tensor self) -> Tensor", ResultRule::Bool, any},
+      {"aten::any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", ResultRule::Bool, any},
+      {"aten::all.default(Tensor self) -> Tensor", ResultRule::Bool, all},
+      {"aten::all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", ResultRule::Bool, all},
+  };
+  for (const ReductionRow &row : rows) {
+    Operator op = makeOperator(row.schema, Operator::Kind::Reduction, reductionFake(row.rule));
+    op.reduction = row.body;
+    registry.add(std::move(op));
+  }
+  for (std::string_view schema : {"aten::var.correction(Tensor self, int[1]? dim=None, *, Scalar? "
+                                  "correction=None, bool keepdim=False) -> Tensor",
+                                  "aten::std.correction(Tensor self, int[1]? dim=None, *, Scalar? "
+                                  "correction=None, bool keepdim=False) -> "
+                                  "Tensor"}) {
+    Operator op = makeOperator(schema, Operator::Kind::Composite, reductionFake(ResultRule::Float));
+    op.decompose = varianceDecomposition;
+    registry.add(std::move(op));
+  }
+}
+
+} // namespace pellucid::graph
