@@ -399,7 +399,7 @@ struct GraphVerifier {
   std::vector<std::string> problems;
   std::unordered_set<const Value *> defined;
   std::unordered_set<std::string_view> nodeNames, valueNames;
-  std::unordered_map<const Value *, std::unordered_set<const Node *>> seenUsers;
+  std::vector<std::pair<const Value *, const Node *>> uses{};
 
   void say(const Node &node, const std::string &what) {
     problems.push_back("node '" + node.name() + "' " + what);
@@ -411,7 +411,7 @@ struct GraphVerifier {
         return say(node, "uses no value");
       if (!defined.count(v))
         say(node, "uses '" + v->name() + "' before it is defined");
-      seenUsers[v].insert(&node);
+      uses.emplace_back(v, &node);
     });
   }
 
@@ -456,17 +456,29 @@ struct GraphVerifier {
   }
 
   void checkUserLists() {
-    for (const Value *v : defined) {
-      std::unordered_set<const Node *> listed(v->users().begin(), v->users().end());
-      if (listed.size() != v->users().size() || listed != seenUsers[v])
-        problems.push_back("value '" + v->name() + "' has a wrong list of users");
-    }
+    std::sort(uses.begin(), uses.end());
+    uses.erase(std::unique(uses.begin(), uses.end()), uses.end());
+    std::vector<std::pair<const Value *, const Node *>> listed, wrong;
+    for (const Value *v : defined)
+      for (const Node *user : v->users())
+        listed.emplace_back(v, user);
+    std::sort(listed.begin(), listed.end());
+    std::set_symmetric_difference(uses.begin(), uses.end(), listed.begin(), listed.end(),
+                                  std::back_inserter(wrong));
+    for (const auto &[value, node] : wrong)
+      problems.push_back("value '" + value->name() +
+                         "' has a wrong list of users: it disagrees with node '" + node->name() +
+                         "'");
   }
 };
 } // namespace
 
 std::vector<std::string> Graph::verify() const {
   GraphVerifier verifier{*this, {}, {}, {}, {}, {}};
+  verifier.defined.reserve(count);
+  verifier.nodeNames.reserve(count);
+  verifier.valueNames.reserve(count);
+  verifier.uses.reserve(2 * count);
   bool placeholdersOver = false;
   for (const Node *n = head; n; n = n->following) {
     verifier.checkNode(*n, placeholdersOver);
