@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The worker's border: kernel IR and options in, an image or PTX with its metadata, or a diagnostic, out.
+#pragma once
+
+#include "support/Diagnostics.h"
+#include "support/Target.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace pellucid::driver {
+
+/// One kernel to generate code for: TTIR text with one public tt.func named `symbol`, or (when `library` is set) the name
+/// of a library kernel such as a GEMM, which needs no text.
+struct CodegenKernel {
+  std::string symbol;
+  std::string ttir;
+  std::string library;
+  uint32_t numWarps = 4;
+};
+
+struct CodegenJob {
+  Target target;
+  bool fpContract = true; ///< Triton's default: a*b+c may become one fma
+  std::vector<CodegenKernel> kernels;
+};
+
+/// A text that a running kernel refers to by index: an assertion or a device_print prefix, with its place.
+struct CodegenMessage {
+  std::string text, file;
+  uint32_t line = 0, column = 0;
+};
+
+struct CodegenSlot {
+  uint32_t offset = 0, bytes = 0;
+};
+
+struct CodegenKernelResult {
+  std::string symbol;
+  uint64_t entryOffset = 0;  ///< CPU: file offset of the entry in the image
+  uint64_t scratchBytes = 0; ///< CPU: per running thread
+  uint32_t sharedBytes = 0;  ///< CUDA: dynamic shared memory
+  uint32_t numWarps = 0;     ///< CUDA
+  std::vector<CodegenSlot> arguments;
+  std::vector<CodegenMessage> messages;
+  std::string ptx;   ///< CUDA only
+  double seconds = 0; ///< time spent on this kernel inside the worker
+};
+
+struct CodegenResult {
+  std::string image; ///< CPU: the linked ELF image; empty for CUDA
+  std::vector<CodegenKernelResult> kernels;
+};
+
+/// Generates code in this process. Called by the worker only: LLVM may abort on an input.
+bool runCodegenJob(const CodegenJob &job, CodegenResult &result, Diagnostics &diagnostics,
+                   void (*onKernel)(void *state, const std::string &symbol), void *state);
+
+} // namespace pellucid::driver

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/Worker.h"
+
+#include "driver/WorkerProtocol.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+namespace pellucid::driver {
+
+struct Worker::State {
+  std::string program, startError, current;
+  Target target;
+  pid_t process = -1;
+  int toWorker = -1, fromWorker = -1;
+  std::thread sender;
+};
+
+namespace {
+
+/// Closes `descriptor` and forgets it.
+void closeOnce(int &descriptor) {
+  if (descriptor >= 0)
+    ::close(descriptor);
+  descriptor = -1;
+}
+
+std::string describeEnd(int status) {
+  if (WIFSIGNALED(status))
+    return "was ended by signal " + std::to_string(WTERMSIG(status)) + " (" + strsignal(WTERMSIG(status)) + ")";
+  return "ended with exit code " + std::to_string(WEXITSTATUS(status)) + " without a result";
+}
+
+/// Starts the process with its standard input and output on two pipes.
+std::string spawnWorker(const std::string &program, pid_t &process, int &toWorker, int &fromWorker) {
+  int in[2], out[2];
+  if (::pipe2(in, O_CLOEXEC) != 0)
+    return std::strerror(errno);
+  if (::pipe2(out, O_CLOEXEC) != 0) {
+    int error = errno;
+    ::close(in[0]);
+    ::close(in[1]);
+    return std::strerror(error);
+  }
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, in[0], 0);
+  posix_spawn_file_actions_adddup2(&actions, out[1], 1);
+  char *arguments[] = {const_cast<char *>(program.c_str()), nullptr};
+  int error = posix_spawn(&process, program.c_str(), &actions, nullptr, arguments, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  ::close(in[0]);
+  ::close(out[1]);
+  toWorker = in[1];
+  fromWorker = out[0];
+  if (error == 0)
+    return {};
+  process = -1;
+  closeOnce(toWorker);
+  closeOnce(fromWorker);
+  return std::strerror(error);
+}
+
+/// A dead worker must show up as a failed write, not as a signal to the caller's process.
+bool writeJobQuietly(int descriptor, const std::string &payload) {
+  sigset_t pipeSignal, before;
+  sigemptyset(&pipeSignal);
+  sigaddset(&pipeSignal, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &pipeSignal, &before);
+  bool ok = writeFrame(descriptor, FrameTag::Job, payload);
+  if (!ok) {
+    timespec now{};
+    sigtimedwait(&pipeSignal, nullptr, &now);
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return ok;
+}
+
+} // namespace
+
+Worker::Worker(const std::string &program, const CodegenJob &job) : state(std::make_unique<State>()) {
+  state->program = program;
+  state->target = job.target;
+  if (program.empty()) {
+    state->startError = "the program pellucid-worker was not found beside this program";
+    return;
+  }
+  std::string error = spawnWorker(program, state->process, state->toWorker, state->fromWorker);
+  if (!error.empty()) {
+    state->startError = "cannot start " + program + ": " + error;
+    return;
+  }
+  // The job may be larger than the pipe, and the worker answers while it reads.
+  state->sender = std::thread([descriptor = state->toWorker, payload = encodeJob(job)] {
+    writeJobQuietly(descriptor, payload);
+    ::close(descriptor);
+  });
+  state->toWorker = -1;
+}
+
+Worker::~Worker() {
+  if (state->process > 0) {
+    ::kill(state->process, SIGKILL);
+    ::waitpid(state->process, nullptr, 0);
+  }
+  closeOnce(state->fromWorker);
+  if (state->sender.joinable())
+    state->sender.join();
+}
+
+bool Worker::wait(CodegenResult &result, Diagnostics &diagnostics) {
+  if (!state->startError.empty()) {
+    diagnostics.error(SourceLocation("code generation"), state->startError);
+    return false;
+  }
+  FrameTag tag;
+  std::string payload;
+  bool answered = false, ok = false;
+  while (!answered && readFrame(state->fromWorker, tag, payload)) {
+    if (tag == FrameTag::Kernel) {
+      state->current = payload;
+    } else if (tag == FrameTag::Result) {
+      auto decoded = decodeResult(payload);
+      answered = ok = decoded.has_value();
+      if (decoded)
+        result = std::move(*decoded);
+      else
+        break;
+    } else if (tag == FrameTag::Error) {
+      answered = decodeDiagnostics(payload, diagnostics) && diagnostics.hasErrors();
+    }
+  }
+  int status = 0;
+  ::waitpid(state->process, &status, 0);
+  state->process = -1;
+  if (!answered) {
+    std::string kernel = state->current.empty() ? std::string("before the first kernel")
+                                                : "while it worked on kernel '" + state->current + "'";
+    diagnostics.error(SourceLocation("code generation"), "the worker for " + toString(state->target) + " " +
+                                                             describeEnd(status) + " " + kernel);
+  }
+  return ok;
+}
+
+int serveWorker(int input, int output) {
+  FrameTag tag;
+  std::string payload;
+  if (!readFrame(input, tag, payload) || tag != FrameTag::Job)
+    return 2;
+  auto job = decodeJob(payload);
+  if (!job)
+    return 2;
+  CodegenResult result;
+  Diagnostics diagnostics;
+  auto announce = [](void *where, const std::string &symbol) {
+    writeFrame(*static_cast<int *>(where), FrameTag::Kernel, symbol);
+  };
+  bool ok = runCodegenJob(*job, result, diagnostics, announce, &output);
+  if (!ok && !diagnostics.hasErrors())
+    diagnostics.error(SourceLocation("code generation"), "failed without saying why");
+  bool sent = ok ? writeFrame(output, FrameTag::Result, encodeResult(result))
+                 : writeFrame(output, FrameTag::Error, encodeDiagnostics(diagnostics));
+  return sent ? 0 : 2;
+}
+
+static std::string besideFile(std::string path) {
+  size_t slash = path.rfind('/');
+  if (slash == std::string::npos)
+    return {};
+  std::string folder = path.substr(0, slash);
+  for (const std::string &candidate : {folder + "/pellucid-worker", folder + "/../bin/pellucid-worker"})
+    if (::access(candidate.c_str(), X_OK) == 0)
+      return candidate;
+  return {};
+}
+
+std::string findWorker() {
+  char self[4096];
+  ssize_t n = ::readlink("/proc/self/exe", self, sizeof self - 1);
+  if (n > 0)
+    if (std::string found = besideFile(std::string(self, static_cast<size_t>(n))); !found.empty())
+      return found;
+  Dl_info where;
+  if (::dladdr(reinterpret_cast<void *>(&findWorker), &where) && where.dli_fname)
+    return besideFile(where.dli_fname);
+  return {};
+}
+
+} // namespace pellucid::driver
