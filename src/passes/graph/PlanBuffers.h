@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "graph/Program.h"
+
+#include <cstdint>
+#include <functional>
+#include <unordered_map>
+#include <vector>
+
+namespace pellucid::passes {
+
+using symbolic::Expr;
+
+/// A piece of memory that values live in.
+struct Storage {
+  enum class Kind : uint8_t { Input, Weight, Output, Buffer } kind = Kind::Buffer;
+  uint32_t index = 0;  ///< Input, Weight: the placeholder's position; Output: the result's
+  Expr bytes = 0;
+  uint32_t first = 0, last = 0; ///< positions of the nodes that use it, inclusive
+  uint32_t slot = 0;            ///< Buffer: which slot of the arena
+};
+
+/// Contents that must be kept: `bytes` of `from` go to `to` before `node` runs (null: after the last node).
+struct StorageCopy {
+  const graph::Node *node = nullptr;
+  uint32_t from = 0, to = 0;
+};
+
+/// Where every tensor value of a lowered graph lives, and the slots of the arena that buffers share.
+struct BufferPlan {
+  std::vector<Storage> storages;
+  std::unordered_map<const graph::Value *, uint32_t> storageOf;
+  /// Launch operands that live elsewhere than their value does: the copy they write into.
+  std::unordered_map<const graph::Node *, std::unordered_map<uint32_t, uint32_t>> operandStorage;
+  std::vector<StorageCopy> copies;
+  std::vector<Expr> slotBytes; ///< per slot: the size of its largest buffer
+
+  uint32_t operand(const graph::Node &launch, uint32_t index, const graph::Value *value) const;
+};
+
+/// What a node of a lowered graph does with memory.
+enum class NodeMemory : uint8_t {
+  Alias, ///< its results are views of its first tensor operand
+  Fresh, ///< its results are new, uninitialised tensors
+  Launch,
+};
+using ClassifyNode = std::function<NodeMemory(const graph::Node &)>;
+
+/// Plans a graph of placeholders, views, empty tensors and launches. A launch writes in place where no later node needs
+/// the old contents; otherwise they are copied first. Linear in nodes and uses.
+BufferPlan planBuffers(const graph::Program &program, const ClassifyNode &classify);
+
+} // namespace pellucid::passes
