@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Fusion inside a kernel: a load becomes the computation of what was loaded, a store is preceded by what follows it.
+/// DESIGN section 5: recomputation at an offset.
+#pragma once
+
+#include "support/DataType.h"
+#include "symbolic/Expr.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pellucid::tt {
+class FuncOp;
+} // namespace pellucid::tt
+
+namespace pellucid::fusion {
+
+/// How an operand of a chain is found from the linear offset of the element that the kernel touches.
+struct ChainOperand {
+  enum class Kind : uint8_t {
+    SameOrder, ///< the element at the same offset
+    Scalar,    ///< the only element
+    RowVector, ///< the element at offset mod `length`
+    Through,   ///< epilogues only: the value that the kernel stores
+  } kind = Kind::SameOrder;
+  DataType dtype = DataType::Float32;
+  symbolic::Expr length = 1; ///< RowVector
+};
+
+/// A pointwise computation as scalar code: a module with one kernel `chain(out, in0, in1, …)` of straight-line code that
+/// ends by storing its result through `out`.
+struct Chain {
+  mlir::OwningOpRef<mlir::ModuleOp> scalar;
+  std::vector<ChainOperand> operands;
+  DataType result = DataType::Float32;
+  bool expensive = false; ///< has an exp, a division or the like: not to be repeated in a loop
+};
+
+/// What the kernel has been given: arguments appended to its signature, in this order.
+struct AddedArguments {
+  std::vector<std::optional<unsigned>> pointers; ///< per operand of the chain: its argument's number; none for Through
+  std::vector<std::pair<symbolic::Expr, unsigned>> scalars; ///< int64 values
+  std::optional<unsigned> output;                           ///< epilogues: the pointer that replaces the stored one
+};
+
+/// Why the loads through argument `argument` cannot be replaced by `chain`; nullopt when they can.
+std::optional<std::string> refuseLoadFusion(tt::FuncOp kernel, unsigned argument, const Chain &chain);
+/// Replaces them. Only after refuseLoadFusion found nothing. The argument stays, unused.
+AddedArguments fuseIntoLoads(tt::FuncOp kernel, unsigned argument, const Chain &chain);
+
+/// Why nothing may follow the store through argument `argument`; nullopt when something can.
+std::optional<std::string> refuseStoreFusion(tt::FuncOp kernel, unsigned argument, const Chain &chain);
+/// Makes the kernel store chain(value, …) through a new pointer argument. The old argument stays, unused.
+AddedArguments fuseIntoStore(tt::FuncOp kernel, unsigned argument, const Chain &chain);
+
+/// Drops the arguments in `unused` (ascending) from the signature.
+void eraseArguments(tt::FuncOp kernel, const std::vector<unsigned> &unused);
+
+} // namespace pellucid::fusion
