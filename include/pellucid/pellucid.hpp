@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Pellucid in C++: tensors, operators, modules, Triton kernels in their three forms, tracing, compilation and packages.
+///
+/// The same functions run eagerly (on tensors that hold data) and record (while export_program or compile traces).
+/// Errors are pellucid::Error with the text that the command line prints. Objects are cheap handles onto shared state;
+/// one object may be read from many threads, tracing happens on the calling thread only. Needs libpellucid and, for
+/// code generation, the program pellucid-worker beside it. Packages run without either: see pellucid/runtime.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#if defined(__GNUC__)
+#define PELLUCID_EXPORT __attribute__((visibility("default")))
+#else
+#define PELLUCID_EXPORT
+#endif
+
+namespace pellucid {
+
+/// What went wrong, with the place in the user's source where there is one. what() is the whole rendered diagnostic.
+class PELLUCID_EXPORT Error : public std::runtime_error {
+public:
+  using std::runtime_error::runtime_error;
+};
+
+enum class dtype : uint8_t {
+  boolean, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, bfloat16, float32, float64,
+  float8_e4m3fn, float8_e5m2,
+};
+
+namespace detail {
+struct TensorState;
+struct KernelState;
+struct OperatorState;
+struct ProgramState;
+struct PackageState;
+struct ModuleState;
+struct FileState;
+struct CompiledState;
+} // namespace detail
+
+/// A size that may depend on a dynamic dimension while a function is traced. Under a strict export a comparison that is
+/// not decided for the whole range is an Error.
+class PELLUCID_EXPORT SymInt {
+public:
+  SymInt(int64_t value = 0) : value(value) {} // NOLINT: sizes mix with integers
+  SymInt(int value) : value(value) {}         // NOLINT
+  int64_t guard_int() const;                  ///< the value; asks the tracer when it is symbolic
+  std::string text() const;                   ///< `64*batch`
+
+  friend PELLUCID_EXPORT SymInt operator+(const SymInt &, const SymInt &);
+  friend PELLUCID_EXPORT SymInt operator-(const SymInt &, const SymInt &);
+  friend PELLUCID_EXPORT SymInt operator*(const SymInt &, const SymInt &);
+  friend PELLUCID_EXPORT SymInt operator/(const SymInt &, const SymInt &); ///< rounds towards minus infinity
+  friend PELLUCID_EXPORT SymInt operator%(const SymInt &, const SymInt &);
+  friend PELLUCID_EXPORT bool operator==(const SymInt &, const SymInt &);
+  friend PELLUCID_EXPORT bool operator<(const SymInt &, const SymInt &);
+  friend PELLUCID_EXPORT bool operator<=(const SymInt &, const SymInt &);
+
+  std::shared_ptr<const void> state; ///< internal; null: a plain integer
+  int64_t value = 0;                 ///< internal
+};
+PELLUCID_EXPORT SymInt cdiv(const SymInt &a, const SymInt &b);
+
+/// A strided tensor on the CPU. Copies share the data.
+class PELLUCID_EXPORT Tensor {
+public:
+  Tensor() = default;
+  bool defined() const { return state != nullptr; }
+  std::vector<SymInt> sizes() const;
+  SymInt size(int64_t dim) const; ///< negative dims count from the end
+  SymInt numel() const;
+  int64_t dim() const;
+  std::vector<SymInt> strides() const; ///< in elements
+  dtype scalar_type() const;
+  bool is_contiguous() const;
+
+  /// The first element. Error while tracing. T must be the element's own C++ type, or void.
+  template <typename T> T *data() const { return static_cast<T *>(data_ptr()); }
+  void *data_ptr() const;
+
+  Tensor to(dtype type) const;
+  Tensor view(const std::vector<SymInt> &shape) const;
+  Tensor reshape(const std::vector<SymInt> &shape) const;
+  Tensor transpose(int64_t a, int64_t b) const;
+  Tensor permute(const std::vector<int64_t> &dims) const;
+  Tensor contiguous() const;
+  Tensor slice(int64_t dim, int64_t begin, int64_t end, int64_t step = 1) const;
+
+  std::shared_ptr<detail::TensorState> state;
+};
+
+/// Uninitialised; zeros; ones; every element `value`; the caller's memory (which must outlive the tensor), row-major.
+PELLUCID_EXPORT Tensor empty(const std::vector<SymInt> &shape, dtype type = dtype::float32);
+PELLUCID_EXPORT Tensor zeros(const std::vector<SymInt> &shape, dtype type = dtype::float32);
+PELLUCID_EXPORT Tensor ones(const std::vector<SymInt> &shape, dtype type = dtype::float32);
+PELLUCID_EXPORT Tensor full(const std::vector<SymInt> &shape, double value, dtype type = dtype::float32);
+PELLUCID_EXPORT Tensor empty_like(const Tensor &x);
+PELLUCID_EXPORT Tensor from_blob(void *data, const std::vector<int64_t> &shape, dtype type);
+/// Uniform in [low, high); the same seed gives the same numbers on every machine.
+PELLUCID_EXPORT Tensor rand(const std::vector<int64_t> &shape, dtype type, double low, double high, uint64_t seed);
+
+/// Any argument of an operator or a kernel.
+using Argument = std::variant<std::monostate, bool, int64_t, double, std::string, dtype, SymInt, Tensor,
+                              std::vector<SymInt>, std::vector<Tensor>>;
+
+/// Calls an operator by its name, built in or registered: call("aten::softmax.int", {x, int64_t(-1)}).
+PELLUCID_EXPORT std::vector<Tensor> call(const std::string &name, std::vector<Argument> arguments,
+                                         std::vector<std::pair<std::string, Argument>> keywords = {});
+
+// ATen's operators under their usual names; broadcasting and type promotion as in PyTorch.
+PELLUCID_EXPORT Tensor operator+(const Tensor &a, const Tensor &b);
+PELLUCID_EXPORT Tensor operator-(const Tensor &a, const Tensor &b);
+PELLUCID_EXPORT Tensor operator*(const Tensor &a, const Tensor &b);
+PELLUCID_EXPORT Tensor operator/(const Tensor &a, const Tensor &b);
+PELLUCID_EXPORT Tensor operator+(const Tensor &a, double b);
+PELLUCID_EXPORT Tensor operator-(const Tensor &a, double b);
+PELLUCID_EXPORT Tensor operator*(const Tensor &a, double b);
+PELLUCID_EXPORT Tensor operator/(const Tensor &a, double b);
+PELLUCID_EXPORT Tensor linear(const Tensor &x, const Tensor &weight, const Tensor &bias = {});
+PELLUCID_EXPORT Tensor matmul(const Tensor &a, const Tensor &b);
+PELLUCID_EXPORT Tensor silu(const Tensor &x);
+PELLUCID_EXPORT Tensor gelu(const Tensor &x, const std::string &approximate = "none");
+PELLUCID_EXPORT Tensor relu(const Tensor &x);
+PELLUCID_EXPORT Tensor sigmoid(const Tensor &x);
+PELLUCID_EXPORT Tensor tanh(const Tensor &x);
+PELLUCID_EXPORT Tensor exp(const Tensor &x);
+PELLUCID_EXPORT Tensor sqrt(const Tensor &x);
+PELLUCID_EXPORT Tensor rsqrt(const Tensor &x);
+PELLUCID_EXPORT Tensor softmax(const Tensor &x, int64_t dim);
+PELLUCID_EXPORT Tensor sum(const Tensor &x, const std::vector<int64_t> &dims, bool keepdim = false);
+PELLUCID_EXPORT Tensor mean(const Tensor &x, const std::vector<int64_t> &dims, bool keepdim = false);
+PELLUCID_EXPORT Tensor amax(const Tensor &x, const std::vector<int64_t> &dims, bool keepdim = false);
+PELLUCID_EXPORT Tensor where(const Tensor &condition, const Tensor &a, const Tensor &b);
+PELLUCID_EXPORT Tensor cat(const std::vector<Tensor> &parts, int64_t dim);
+PELLUCID_EXPORT std::vector<Tensor> chunk(const Tensor &x, int64_t count, int64_t dim);
+PELLUCID_EXPORT Tensor layer_norm(const Tensor &x, const Tensor &weight, const Tensor &bias, double eps = 1e-5);
+PELLUCID_EXPORT Tensor rms_norm(const Tensor &x, const Tensor &weight, double eps);
+PELLUCID_EXPORT Tensor embedding(const Tensor &table, const Tensor &indices);
+
+namespace triton {
+
+/// The constexprs of one launch, as a grid function sees them.
+class PELLUCID_EXPORT Meta {
+public:
+  SymInt operator[](const std::string &name) const;
+  std::map<std::string, int64_t> values;
+};
+
+/// One to three sizes, or a function of the launch's constexprs.
+class PELLUCID_EXPORT Grid {
+public:
+  Grid(std::initializer_list<SymInt> sizes) : fixed(sizes) {}
+  Grid(std::vector<SymInt> sizes) : fixed(std::move(sizes)) {}
+  template <typename F, typename = std::enable_if_t<std::is_invocable_v<F, const Meta &>>>
+  Grid(F function) : computed(std::move(function)) {}
+
+  std::vector<SymInt> fixed;
+  std::function<std::vector<SymInt>(const Meta &)> computed;
+};
+
+/// Constexprs and launch options by name: {{"BLOCK_SIZE", int64_t(1024)}, {"num_warps", int64_t(4)}}.
+using Keywords = std::vector<std::pair<std::string, Argument>>;
+
+/// A kernel with a grid, ready to be called.
+class PELLUCID_EXPORT Launcher {
+public:
+  /// Arguments by position, then by name, bound as Triton binds them.
+  void operator()(std::vector<Argument> arguments, Keywords keywords = {}) const;
+
+  std::shared_ptr<detail::KernelState> kernel;
+  Grid grid{1};
+};
+
+/// A @triton.jit function (autotuned or with heuristics, if it is). kernel[grid]({x, y, n}, {{"BLOCK", …}}) launches it:
+/// eagerly at once, or as a node of the graph being traced.
+class PELLUCID_EXPORT Kernel {
+public:
+  std::string name() const;
+  Launcher operator[](Grid grid) const { return {state, std::move(grid)}; }
+
+  std::shared_ptr<detail::KernelState> state;
+};
+
+/// A Python file with kernels. Its host code is run by our own evaluator.
+class PELLUCID_EXPORT File {
+public:
+  Kernel operator[](const std::string &name) const; ///< Error when there is no such kernel
+  std::vector<std::string> kernels() const;
+
+  std::shared_ptr<detail::FileState> state;
+};
+
+/// Reads and checks a file; `roots` are further folders that its absolute imports are looked up in.
+PELLUCID_EXPORT File load(const std::string &path, const std::vector<std::string> &roots = {});
+
+} // namespace triton
+
+/// Marks a kernel for tracing, as torch.library.wrap_triton does; launches are visible with or without it.
+inline triton::Kernel wrap_triton(const triton::Kernel &kernel) { return kernel; }
+
+/// What an operator's implementation takes and gives.
+using OperatorFunction = std::function<std::vector<Tensor>(const std::vector<Argument> &)>;
+
+/// A registered operator. Calls run it eagerly or record one node.
+class PELLUCID_EXPORT Operator {
+public:
+  std::vector<Tensor> operator()(std::vector<Argument> arguments) const;
+  /// For a tensor-in, tensor-out operator.
+  Tensor operator()(const Tensor &x) const { return (*this)(std::vector<Argument>{x}).front(); }
+  /// Result shapes and types without running it.
+  Operator &register_fake(OperatorFunction function);
+  /// Another implementation for one kind of device: "cpu" or "cuda".
+  Operator &register_kernel(const std::string &device, OperatorFunction function);
+
+  std::shared_ptr<detail::OperatorState> state;
+};
+
+/// torch.library.triton_op: transparent; one node in an export, opened by compile and run_decompositions. `schema` is
+/// torch's: "(Tensor x, float eps=1e-5) -> Tensor"; a written argument is `Tensor(a!) out`.
+PELLUCID_EXPORT Operator triton_op(const std::string &name, const std::string &schema, OperatorFunction function);
+/// torch.library.custom_op: opaque; one node everywhere, compiled as a unit of its own.
+PELLUCID_EXPORT Operator custom_op(const std::string &name, const std::string &schema, OperatorFunction function);
+
+namespace nn {
+
+/// Parameters, buffers and submodules by name; derive from it and write forward.
+class PELLUCID_EXPORT Module {
+public:
+  Module();
+  virtual ~Module();
+  virtual std::vector<Tensor> forward(const std::vector<Tensor> &inputs) = 0;
+  Tensor operator()(const Tensor &x) { return forward({x}).front(); }
+
+  Tensor register_parameter(const std::string &name, Tensor value);
+  Tensor register_buffer(const std::string &name, Tensor value);
+  template <typename M> std::shared_ptr<M> register_module(const std::string &name, std::shared_ptr<M> module) {
+    add_child(name, module);
+    return module;
+  }
+  /// Every parameter with its dotted name.
+  std::vector<std::pair<std::string, Tensor>> named_parameters() const;
+  /// Copies values in from a .safetensors or .npz file; Error on a missing name or another shape.
+  void load_state_dict(const std::string &path);
+
+  std::shared_ptr<detail::ModuleState> state;
+
+private:
+  void add_child(const std::string &name, std::shared_ptr<Module> module);
+};
+
+class PELLUCID_EXPORT Linear : public Module {
+public:
+  /// Weight [out, in] and bias [out], uniform in ±1/sqrt(in) from `seed`.
+  Linear(int64_t in, int64_t out, bool bias = true, dtype type = dtype::float32, uint64_t seed = 0);
+  std::vector<Tensor> forward(const std::vector<Tensor> &inputs) override;
+  Tensor weight, bias;
+};
+
+} // namespace nn
+
+/// A dynamic dimension: its name and inclusive range.
+struct Dim {
+  std::string name;
+  int64_t min = 0, max = INT64_MAX;
+};
+/// Which dimensions of which input are dynamic: {{0, {{0, batch}}}}.
+using DynamicShapes = std::map<size_t, std::map<size_t, Dim>>;
+
+/// A traced program.
+class PELLUCID_EXPORT ExportedProgram {
+public:
+  std::string graph_table() const; ///< PyTorch's node table
+  std::string text() const;        ///< our versioned text
+  /// Opens transparent operators into launches.
+  ExportedProgram run_decompositions() const;
+  void save(const std::string &path) const;
+
+  std::shared_ptr<detail::ProgramState> state;
+};
+PELLUCID_EXPORT ExportedProgram load_program(const std::string &path);
+
+using Function = std::function<std::vector<Tensor>(const std::vector<Tensor> &)>;
+PELLUCID_EXPORT ExportedProgram export_program(const Function &function, const std::vector<Tensor> &examples,
+                                               const DynamicShapes &dynamic = {}, bool strict = false);
+PELLUCID_EXPORT ExportedProgram export_program(nn::Module &module, const std::vector<Tensor> &examples,
+                                               const DynamicShapes &dynamic = {}, bool strict = false);
+
+struct CompileOptions {
+  std::string target = "cpu";    ///< as --target: "cpu", "cpu:x86-64-v3", "cuda:sm_90", comma lists
+  bool fuse_into_kernels = true; ///< move pointwise operators into user kernels
+  bool verify = false;           ///< check every fused kernel against the unfused program
+  std::string worker;            ///< the pellucid-worker to use; empty: the one beside this library or program
+};
+
+/// A loaded package. run() is safe from many threads at once.
+class PELLUCID_EXPORT Package {
+public:
+  std::vector<Tensor> run(const std::vector<Tensor> &inputs) const;
+  std::string describe() const; ///< JSON
+
+  std::shared_ptr<detail::PackageState> state;
+};
+PELLUCID_EXPORT void compile_package(const ExportedProgram &program, const std::string &path,
+                                     const CompileOptions &options = {});
+PELLUCID_EXPORT Package load_package(const std::string &path);
+
+/// A function compiled for the types of its examples. A call that its guards (dtype, rank, range, strides) do not admit
+/// is an Error naming input, value and rule.
+class PELLUCID_EXPORT Compiled {
+public:
+  std::vector<Tensor> operator()(const std::vector<Tensor> &inputs) const;
+
+  std::shared_ptr<detail::CompiledState> state;
+};
+PELLUCID_EXPORT Compiled compile(const Function &function, const std::vector<Tensor> &examples,
+                                 const DynamicShapes &dynamic = {}, const CompileOptions &options = {});
+
+} // namespace pellucid
