@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fusion/SpliceKernel.h"
 
-#include "tt/Tt.h"
+#include "tt/TtOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
