@@ -2,7 +2,8 @@
 # Compiler flags, LLVM/MLIR 22 and the third-party libraries every layer may use.
 
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-  add_compile_options(-Wall -Wextra -Wno-unused-parameter -fno-semantic-interposition)
+  # libstdc++ 12 deprecates what its own stable_sort uses.
+  add_compile_options(-Wall -Wextra -Wno-unused-parameter -Wno-deprecated-declarations -fno-semantic-interposition)
   add_link_options(-fuse-ld=lld)
   # Lets ccache share precompiled headers between builds and folders.
   add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>")

@@ -169,7 +169,9 @@ std::vector<TextOperand *> pointersTo(std::vector<TextOperand> &operands) {
   return result;
 }
 
-void emitBody(Writer &writer, const std::vector<TextStatement> &body) {
+void emitBody(Writer &writer, const std::vector<TextScalar> &scalars, const std::vector<TextStatement> &body) {
+  for (const TextScalar &scalar : scalars)
+    writer.line(scalar.name + " = " + writer.scalar(scalar.value));
   for (const TextStatement &statement : body)
     writer.line(statement.name + " = " + statement.text);
 }
@@ -238,7 +240,9 @@ KernelText writePointwise(PointwiseSpec spec, const SymbolTable &symbols) {
     writer.line("in" + std::to_string(i) + " = tl.load(" + inputs[i] + " + (" +
                 writer.address(spec.inputs[i], indices) + ")" + (tile ? ", mask=mask" : "") + ")");
   }
-  emitBody(writer, spec.body);
+  if (inputs.empty() && outer == 0)
+    writer.line("i = col");
+  emitBody(writer, spec.scalars, spec.body);
   for (size_t i = 0; i < outputs.size(); ++i) {
     // A value made of broadcast scalars only must still fill the tile.
     std::string value = "tl.broadcast_to(" + spec.results[i] + ", [BLOCK])";
@@ -289,14 +293,14 @@ KernelText writeRowReduction(ReductionSpec &spec, const SymbolTable &symbols) {
   indices.insert(indices.end(), loops.begin(), loops.end());
   indices.push_back("col");
   emitLoads(writer, spec.inputs, pointers, indices, indices.size() - 1);
-  emitBody(writer, spec.body);
+  emitBody(writer, spec.scalars, spec.body);
   writer.line("v = tl.where(mask, (" + spec.value + ").to(" + accumulate + "), " + spec.rule.identity + ").to(" +
               accumulate + ")");
   writer.line("acc = " + spec.rule.combine);
   for (size_t i = 0; i <= loops.size(); ++i)
     writer.close();
-  writer.line("r = " + spec.rule.across);
-  writer.line("count = " + writer.scalar(product(spec.reduced, 0, spec.reduced.size())));
+  writer.line("acc = " + spec.rule.across);
+  writer.line("n = " + writer.scalar(product(spec.reduced, 0, spec.reduced.size())));
   writer.line(storeText(out, writer.address(spec.output, kept), spec.finalize, spec.output.dtype, ""));
   return writer.finish(product(spec.kept, 0, spec.kept.size()), block);
 }
@@ -323,13 +327,12 @@ KernelText writeColumnReduction(ReductionSpec &spec, const SymbolTable &symbols)
   std::vector<std::string> indices = kept;
   indices.insert(indices.end(), loops.begin(), loops.end());
   emitLoads(writer, spec.inputs, pointers, indices, kept.size() - 1);
-  emitBody(writer, spec.body);
+  emitBody(writer, spec.scalars, spec.body);
   writer.line("v = tl.broadcast_to((" + spec.value + ").to(" + accumulate + "), [BLOCK])");
   writer.line("acc = " + spec.rule.combine);
   for (size_t i = 0; i < loops.size(); ++i)
     writer.close();
-  writer.line("r = acc");
-  writer.line("count = " + writer.scalar(product(spec.reduced, 0, spec.reduced.size())));
+  writer.line("n = " + writer.scalar(product(spec.reduced, 0, spec.reduced.size())));
   writer.line(storeText(out, writer.address(spec.output, kept), spec.finalize, spec.output.dtype, "mask"));
   return writer.finish(symbolic::ceilDiv(inner, block) * product(spec.kept, 0, spec.kept.size() - 1), block);
 }
@@ -375,7 +378,7 @@ namespace {
 /// The parts of a row kernel that differ between its kinds.
 class RowKernel {
 public:
-  RowKernel(const RowSpec &s, const SymbolTable &symbols) : spec(s), writer(s.name), table(symbols) {
+  RowKernel(const RowSpec &s, const SymbolTable &symbols) : spec(s), writer(s.name) {
     count = s.shape.back();
     auto constantCount = count.constant();
     whole = constantCount && *constantCount <= 4096;
@@ -492,7 +495,6 @@ private:
 
   const RowSpec &spec;
   Writer writer;
-  const SymbolTable &table;
   Expr count;
   std::string size;
   bool whole = false;
@@ -526,6 +528,60 @@ KernelText writeGatherRows(const GatherRowsSpec &spec, const SymbolTable &symbol
   indices.push_back("col");
   writer.line(storeText("o0", writer.address(spec.output, indices), "v", spec.output.dtype, "mask"));
   return writer.finish(symbolic::ceilDiv(inner, block) * product(spec.shape, 0, outer), block);
+}
+
+KernelText writeGemm(const GemmSpec &spec, const SymbolTable &symbols) {
+  auto tile = [&](const Expr &extent, int64_t most) { return std::max<int64_t>(16, chooseBlock(extent, symbols, most)); };
+  int64_t blockM = tile(spec.m, 32), blockN = tile(spec.n, 64), blockK = tile(spec.k, 64);
+  bool pair = spec.accumulate == DataType::Float64;
+  if (pair)
+    blockK = std::min<int64_t>(blockK, 32);
+  Writer writer(spec.name);
+  writer.pointer("p0");
+  writer.pointer("p1");
+  if (!spec.bias.empty())
+    writer.pointer("p2");
+  writer.pointer("o0");
+  std::string m = writer.scalar(spec.m), n = writer.scalar(spec.n), k = writer.scalar(spec.k);
+  std::string bm = std::to_string(blockM), bn = std::to_string(blockN), bk = std::to_string(blockK);
+  writer.line("pid = tl.program_id(0).to(tl.int64)");
+  writer.line("down = tl.cdiv(" + m + ", " + bm + ")");
+  writer.line("across = tl.cdiv(" + n + ", " + bn + ")");
+  writer.line("row = (pid % down) * " + bm + " + tl.arange(0, " + bm + ")");
+  writer.line("rest = pid // down");
+  writer.line("col = (rest % across) * " + bn + " + tl.arange(0, " + bn + ")");
+  std::vector<std::string> batch;
+  if (!spec.batch.empty()) {
+    writer.line("batch = rest // across");
+    batch = delinearize(writer, "batch", spec.batch, spec.batch.size(), "idx");
+  }
+  auto address = [&](const TextOperand &operand, const std::string &first, const std::string &second) {
+    std::vector<std::string> indices = batch;
+    indices.push_back(first);
+    indices.push_back(second);
+    return writer.address(operand, indices);
+  };
+  writer.line("inner = tl.arange(0, " + bk + ").to(tl.int64)");
+  writer.line("acc = tl.zeros([" + bm + ", " + bn + "], " + tl(spec.accumulate) + ")");
+  writer.open("for start in range(0, " + k + ", " + bk + "):");
+  writer.line("at = start + inner");
+  writer.line("a = tl.load(p0 + (" + address(spec.a, "row[:, None]", "at[None, :]") + "), mask=(row[:, None] < " + m +
+              ") & (at[None, :] < " + k + "), other=0)");
+  writer.line("b = tl.load(p1 + (" + address(spec.b, "at[:, None]", "col[None, :]") + "), mask=(at[:, None] < " + k +
+              ") & (col[None, :] < " + n + "), other=0)");
+  writer.line("acc = tl.dot(a, b, acc, input_precision=\"ieee\", out_dtype=" + tl(spec.accumulate) + ")");
+  writer.close();
+  if (spec.alpha != 1)
+    writer.line("acc = acc * " + number(spec.alpha));
+  writer.line("inside = (row[:, None] < " + m + ") & (col[None, :] < " + n + ")");
+  if (!spec.bias.empty()) {
+    std::string load = "tl.load(p2 + (" + address(spec.bias[0], "row[:, None]", "col[None, :]") + ") + tl.zeros([" + bm +
+                       ", " + bn + "], tl.int64), mask=inside, other=0).to(" + tl(spec.accumulate) + ")";
+    writer.line("acc = acc + " + load + (spec.beta != 1 ? " * " + number(spec.beta) : ""));
+  }
+  writer.line(storeText("o0", address(spec.output, "row[:, None]", "col[None, :]"), "acc", spec.output.dtype, "inside"));
+  Expr tiles = symbolic::ceilDiv(spec.m, blockM) * symbolic::ceilDiv(spec.n, blockN);
+  return writer.finish(tiles * product(spec.batch, 0, spec.batch.size()), blockN);
 }
 
 } // namespace pellucid::passes

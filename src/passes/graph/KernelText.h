@@ -21,7 +21,7 @@ struct KernelText {
 };
 
 /// A tensor that a generated kernel reads or writes. `strides` has one entry per loop dimension, in elements; 0 where
-/// it is broadcast. `offset` is in elements.
+/// it is broadcast. `offset`, in elements, is from the address that the launch passes.
 struct TextOperand {
   DataType dtype = DataType::Float32;
   std::vector<symbolic::Expr> strides;
@@ -29,9 +29,14 @@ struct TextOperand {
 };
 
 /// One value of a pointwise body. `text` is an expression of the kernel language over earlier names; `in0`, `in1`, … are
-/// the loaded inputs in their stored type, `idx0` … the loop indices.
+/// the loaded inputs in their stored type. Of a kernel without inputs, `i` is the linear index.
 struct TextStatement {
   std::string name, text;
+};
+/// An integer that a body mentions by `name`.
+struct TextScalar {
+  std::string name;
+  symbolic::Expr value = 0;
 };
 
 /// out_j[i…] = value_j(inputs[i…]) for every index of `shape`.
@@ -39,6 +44,7 @@ struct PointwiseSpec {
   std::string name;
   std::vector<symbolic::Expr> shape;
   std::vector<TextOperand> inputs;
+  std::vector<TextScalar> scalars;
   std::vector<TextStatement> body;
   std::vector<TextOperand> outputs;
   std::vector<std::string> results; ///< per output: the body's name (or in<k>) that is stored
@@ -60,10 +66,11 @@ struct ReductionSpec {
   std::string name;
   std::vector<symbolic::Expr> kept, reduced;
   std::vector<TextOperand> inputs;
+  std::vector<TextScalar> scalars;
   std::vector<TextStatement> body;
   std::string value; ///< the body's name (or in<k>) that is reduced
   ReductionRule rule;
-  std::string finalize = "r"; ///< over `r` (the combined value, a scalar or a tile) and `count`
+  std::string finalize = "acc"; ///< over `acc` (the combined value, a scalar or a tile) and the count `n`
   TextOperand output;
 };
 KernelText writeReduction(ReductionSpec spec, const symbolic::SymbolTable &symbols);
@@ -92,5 +99,18 @@ struct GatherRowsSpec {
   symbolic::Expr rows = 0; ///< of the table; an index outside of 0..rows-1 fails with a device assertion
 };
 KernelText writeGatherRows(const GatherRowsSpec &spec, const symbolic::SymbolTable &symbols);
+
+/// out[batch…, m, n] = sum over k of a[batch…, m, k] * b[batch…, k, n] (+ bias[…, m, n]), accumulated in `accumulate`.
+/// Strides of every operand run over batch…, then its two own dimensions; those of bias over batch…, m, n.
+struct GemmSpec {
+  std::string name;
+  std::vector<symbolic::Expr> batch;
+  symbolic::Expr m = 1, n = 1, k = 1;
+  TextOperand a, b, output;
+  std::vector<TextOperand> bias; ///< none or one
+  double alpha = 1, beta = 1;    ///< of the product and of the bias
+  DataType accumulate = DataType::Float32;
+};
+KernelText writeGemm(const GemmSpec &spec, const symbolic::SymbolTable &symbols);
 
 } // namespace pellucid::passes

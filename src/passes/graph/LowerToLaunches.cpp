@@ -1,0 +1,611 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/graph/LowerToLaunches.h"
+
+#include "graph/FakeRules.h"
+#include "passes/graph/PointwiseGroup.h"
+#include "support/Diagnostics.h"
+
+#include <algorithm>
+#include <set>
+
+namespace pellucid::passes {
+
+using namespace graph;
+
+namespace {
+
+class Lowering {
+public:
+  Lowering(Program &p, const OperatorRegistry &r, const CompileText &c) : program(p), registry(r), compile(c) {}
+
+  void run() {
+    // Latest first, so that a group's root is met before the producers it takes along.
+    std::vector<Node *> nodes;
+    for (Node &node : program.main)
+      nodes.push_back(&node);
+    for (size_t i = nodes.size(); i-- > 0;)
+      if (!gone.count(nodes[i]))
+        lower(*nodes[i]);
+  }
+
+private:
+  void lower(Node &node) {
+    if (!node.isCall() || node.isLaunch())
+      return;
+    const Operator *op = registry.find(node.target());
+    if (!op)
+      refuse(node, "is not registered");
+    switch (op->kind) {
+    case Operator::Kind::View:
+      return;
+    case Operator::Kind::Factory:
+      if (!op->factory.value.empty())
+        lowerPointwise(node);
+      return;
+    case Operator::Kind::Pointwise:
+      return lowerPointwise(node);
+    case Operator::Kind::Reduction:
+      return lowerReduction(node);
+    case Operator::Kind::RowKernel:
+      return lowerRow(node);
+    case Operator::Kind::Gemm:
+      return lowerGemm(node);
+    case Operator::Kind::Gather:
+      return lowerGather(node);
+    case Operator::Kind::Copy:
+      return lowerCopy(node);
+    case Operator::Kind::Composite:
+    case Operator::Kind::TritonOp:
+    case Operator::Kind::CustomOp:
+      refuse(node, "was not opened into operators that have kernels");
+    }
+  }
+
+  [[noreturn]] void refuse(const Node &node, const std::string &why) {
+    throw DiagnosticError(node.location, "operator '" + node.target() + "' (node " + node.name() + ") " + why);
+  }
+
+  /// Names the generated kernel after what it does: `fused_mul_add`.
+  std::string kernelName(const std::vector<Node *> &nodes, const std::string &kind) {
+    std::string name = kind;
+    size_t used = 0;
+    for (const Node *node : nodes)
+      if (used++ < 4)
+        name += "_" + std::string(Graph::nameFor(node->target()));
+    return name;
+  }
+
+  /// An uninitialised tensor of this type, at the insertion point.
+  Value *emptyLike(const TensorType &type) {
+    TensorType fresh = type;
+    fresh.offset = 0;
+    KeywordArguments keywords{{"dtype", Argument(type.dtype)}, {"device", Argument(type.device)}};
+    return program.main
+        .call("aten.empty_strided.default", {Argument::list(type.shape), Argument::list(type.strides)}, keywords, {fresh},
+              "empty")
+        ->result();
+  }
+
+  struct Target {
+    Value *value;
+    Access access;
+  };
+
+  /// A launch of `text` with these pointers; the new contents of the last one.
+  Value *emitLaunch(KernelText text, const std::vector<Value *> &inputs, Target output, const SourceLocation &where) {
+    std::vector<DataType> pointers;
+    std::vector<Access> accesses;
+    for (Value *value : inputs) {
+      pointers.push_back(value->type().dtype);
+      accesses.push_back(Access::Read);
+    }
+    pointers.push_back(output.value->type().dtype);
+    accesses.push_back(output.access);
+    uint32_t kernel = kernelFor(text, pointers, accesses);
+    const KernelDef &def = program.kernels[kernel];
+    Launch launch;
+    LaunchVariant variant;
+    variant.kernel = kernel;
+    variant.grid[0] = text.grid;
+    launch.variants.push_back(std::move(variant));
+    for (size_t i = 0; i < inputs.size(); ++i)
+      launch.operands.push_back({def.parameters[i].name, Argument(inputs[i]), Access::Read, false});
+    launch.operands.push_back({def.parameters[inputs.size()].name, Argument(output.value), output.access, false});
+    for (size_t i = 0; i < text.scalars.size(); ++i)
+      launch.operands.push_back({def.parameters[pointers.size() + i].name, Argument(text.scalars[i]), Access::None, false});
+    program.main.setLocation(where);
+    return program.main.launch(std::move(launch), text.name)->result();
+  }
+
+  /// Kernels with the same source and pointees are one.
+  uint32_t kernelFor(KernelText &text, const std::vector<DataType> &pointers, const std::vector<Access> &accesses) {
+    std::string key = text.source.substr(text.source.find('('));
+    for (DataType type : pointers)
+      key += static_cast<char>('A' + static_cast<int>(type));
+    if (auto known = kernels.find(key); known != kernels.end())
+      return known->second;
+    std::string unique = program.uniqueSymbol(text.name);
+    text.source.replace(text.source.find(text.name + "("), text.name.size(), unique);
+    text.name = unique;
+    program.kernels.push_back(compile(text, pointers, accesses));
+    return kernels[key] = static_cast<uint32_t>(program.kernels.size() - 1);
+  }
+
+  /// Puts `value` in the place of node's result and erases it with the producers it took along.
+  void replace(Node &node, Value *value, const std::vector<Node *> &producers) {
+    program.main.replaceAllUses(node.result(), value);
+    erase(node);
+    for (size_t i = producers.size(); i-- > 0;)
+      if (producers[i] != &node)
+        erase(*producers[i]);
+  }
+  void erase(Node &node) {
+    gone.insert(&node);
+    program.main.erase(&node);
+  }
+
+  PointwiseGroup groupOf(const std::vector<Node *> &nodes) {
+    PointwiseGroup group;
+    for (const Node *node : nodes)
+      addToGroup(group, *node, registry, program.symbols);
+    return group;
+  }
+
+  void lowerPointwise(Node &node) {
+    if (elideCopy(node))
+      return;
+    const TensorType type = node.result()->type();
+    program.main.setInsertionPoint(&node);
+    std::vector<Node *> nodes = collectProducers(node, true, type.shape, registry);
+    PointwiseGroup group = groupOf(nodes);
+    PointwiseSpec spec;
+    spec.name = kernelName(nodes, "fused");
+    spec.shape = type.shape;
+    for (Value *input : group.inputs)
+      spec.inputs.push_back(broadcastOperand(input->type(), type.shape, program.symbols));
+    spec.scalars = group.scalars;
+    spec.body = group.body;
+    spec.results = {group.names.at(node.result())};
+    spec.outputs = {broadcastOperand(type, type.shape, program.symbols)};
+    KernelText text = writePointwise(std::move(spec), program.symbols);
+    Value *out = emitLaunch(text, group.inputs, {emptyLike(type), Access::Write}, node.location);
+    replace(node, out, nodes);
+  }
+
+  /// contiguous() of what is contiguous is the tensor itself.
+  bool elideCopy(Node &node) {
+    const Operator *op = registry.find(node.target());
+    if (op->kind != Operator::Kind::Copy || op->schema.name != "contiguous")
+      return false;
+    Value *input = node.arg(0).value();
+    if (!(input->type() == node.result()->type()))
+      return false;
+    replace(node, input, {});
+    return true;
+  }
+
+  static std::string accumulateText(DataType type) { return "tl." + std::string(info(type).torch); }
+
+  ReductionRule ruleOf(const Node &node, const OperatorCall &call, DataType from) {
+    const ReductionBody &body = call.op.reduction;
+    ReductionRule rule;
+    DataType result = node.result()->type().dtype;
+    switch (body.accumulate) {
+    case ReductionBody::Accumulate::OpMath:
+      rule.accumulate = isFloat(result) ? opMathType(result) : isInteger(from) || from == DataType::Bool ? DataType::Int64 : result;
+      break;
+    case ReductionBody::Accumulate::ResultType:
+      rule.accumulate = result;
+      break;
+    case ReductionBody::Accumulate::Same:
+      rule.accumulate = opMathType(from);
+      break;
+    }
+    rule.identity = body.identity;
+    switch (body.combine) {
+    case ReductionBody::Combine::Sum:
+      rule.combine = "acc + v";
+      rule.across = "tl.sum(acc, axis=0)";
+      break;
+    case ReductionBody::Combine::Max:
+      rule.identity = extremeOf(rule.accumulate, false);
+      rule.combine = "tl.maximum(acc, v, propagate_nan=tl.PropagateNan.ALL)";
+      rule.across = "tl.max(acc, axis=0)";
+      break;
+    case ReductionBody::Combine::Min:
+      rule.identity = extremeOf(rule.accumulate, true);
+      rule.combine = "tl.minimum(acc, v, propagate_nan=tl.PropagateNan.ALL)";
+      rule.across = "tl.min(acc, axis=0)";
+      break;
+    case ReductionBody::Combine::Prod:
+    case ReductionBody::Combine::ArgMax:
+    case ReductionBody::Combine::ArgMin:
+      refuse(node, "has no reduction kernel");
+    }
+    if (rule.identity == "-inf" || rule.identity == "inf")
+      rule.identity = "float('" + rule.identity + "')";
+    if (rule.identity.empty())
+      rule.identity = "0";
+    return rule;
+  }
+
+  static std::string extremeOf(DataType type, bool highest) {
+    if (isFloat(type))
+      return highest ? "float('inf')" : "float('-inf')";
+    if (type == DataType::Bool)
+      return highest ? "1" : "0";
+    unsigned bits = 8 * byteSize(type);
+    if (!info(type).isSigned)
+      return highest ? std::to_string(~uint64_t(0) >> (64 - bits)) : "0";
+    int64_t top = static_cast<int64_t>(~uint64_t(0) >> (65 - bits));
+    return std::to_string(highest ? top : -top - 1);
+  }
+
+  /// Whole identifier `x` becomes `to`.
+  static std::string applyMap(const std::string &map, const std::string &to) {
+    std::string out;
+    for (size_t i = 0; i < map.size(); ++i) {
+      auto isWord = [&](size_t at) { return at < map.size() && (isalnum(static_cast<unsigned char>(map[at])) || map[at] == '_'); };
+      bool alone = map[i] == 'x' && !(i > 0 && (isWord(i - 1) || map[i - 1] == '.')) && !isWord(i + 1);
+      out += alone ? to : std::string(1, map[i]);
+    }
+    return out;
+  }
+
+  void lowerReduction(Node &node) {
+    auto call = callOf(node, registry, program.symbols);
+    Value *self = call->args[0].value();
+    const TensorType from = self->type(), type = node.result()->type();
+    program.main.setInsertionPoint(&node);
+    std::vector<Node *> producers = collectProducers(node, false, from.shape, registry);
+    PointwiseGroup group = groupOf(producers);
+    std::string value = group.names.count(self) ? group.names.at(self) : "in0";
+    if (!group.names.count(self)) {
+      group.inputs.push_back(self);
+      group.names[self] = "in0";
+    }
+    ReductionSpec spec;
+    spec.name = kernelName({&node}, "reduce");
+    std::vector<int64_t> dims = reducedDims(*call, from);
+    std::vector<size_t> order;
+    for (size_t d = 0; d < from.rank(); ++d)
+      if (std::find(dims.begin(), dims.end(), static_cast<int64_t>(d)) == dims.end()) {
+        spec.kept.push_back(from.shape[d]);
+        order.push_back(d);
+      }
+    for (int64_t d : dims) {
+      spec.reduced.push_back(from.shape[static_cast<size_t>(d)]);
+      order.push_back(static_cast<size_t>(d));
+    }
+    for (Value *input : group.inputs) {
+      TextOperand whole = broadcastOperand(input->type(), from.shape, program.symbols), sorted = whole;
+      for (size_t i = 0; i < order.size(); ++i)
+        sorted.strides[i] = whole.strides[order[i]];
+      spec.inputs.push_back(sorted);
+    }
+    spec.output.dtype = type.dtype;
+    spec.output.strides = contiguousStrides(spec.kept);
+    spec.rule = ruleOf(node, *call, from.dtype);
+    spec.scalars = group.scalars;
+    spec.body = group.body;
+    spec.value = applyMap(call->op.reduction.map, "(" + value + ").to(" + accumulateText(spec.rule.accumulate) + ")");
+    spec.finalize = call->op.reduction.finalize;
+    KernelText text = writeReduction(std::move(spec), program.symbols);
+    TensorType dense(type.dtype, type.shape, type.device);
+    Value *out = emitLaunch(text, group.inputs, {emptyLike(dense), Access::Write}, node.location);
+    replace(node, out, producers);
+  }
+
+  static std::optional<RowKind> rowKind(const std::string &name) {
+    if (name == "softmax" || name == "_softmax")
+      return RowKind::Softmax;
+    if (name == "log_softmax" || name == "_log_softmax")
+      return RowKind::LogSoftmax;
+    if (name == "layer_norm" || name == "native_layer_norm")
+      return RowKind::LayerNorm;
+    if (name == "rms_norm")
+      return RowKind::RmsNorm;
+    return std::nullopt;
+  }
+
+  void lowerRow(Node &node) {
+    auto call = callOf(node, registry, program.symbols);
+    auto kind = rowKind(call->op.schema.name);
+    if (!kind || node.resultCount() != 1)
+      refuse(node, "has no row kernel");
+    Value *input = call->value(call->op.row.input);
+    const TensorType from = input->type(), type = node.result()->type();
+    bool norm = *kind == RowKind::LayerNorm || *kind == RowKind::RmsNorm;
+    size_t rowDims = norm ? call->integers(call->op.row.rowDims).size() : 1;
+    size_t first = norm ? from.rank() - rowDims : static_cast<size_t>(call->dim(call->op.row.rowDims, from.rank()));
+    RowSpec spec;
+    spec.name = kernelName({&node}, "row");
+    spec.kind = *kind;
+    // The row's dims go last.
+    std::vector<size_t> order;
+    for (size_t d = 0; d < from.rank(); ++d)
+      if (d < first || d >= first + rowDims)
+        order.push_back(d);
+    for (size_t d = first; d < first + rowDims; ++d)
+      order.push_back(d);
+    spec.input.dtype = from.dtype;
+    spec.output.dtype = type.dtype;
+    for (size_t d : order) {
+      spec.shape.push_back(from.shape[d]);
+      spec.input.strides.push_back(from.strides[d]);
+      spec.output.strides.push_back(type.strides[d]);
+    }
+    std::vector<Value *> inputs{input};
+    if (norm)
+      addAffine(node, *call, spec, inputs, rowDims);
+    mergeRow(node, spec, rowDims);
+    if (norm)
+      spec.epsilon = call->has("eps") ? call->number("eps") : machineEpsilon(from.dtype);
+    spec.compute = opMathType(from.dtype);
+    program.main.setInsertionPoint(&node);
+    KernelText text = writeRow(spec, program.symbols);
+    Value *out = emitLaunch(text, inputs, {emptyLike(type), Access::Write}, node.location);
+    replace(node, out, {});
+  }
+
+  static double machineEpsilon(DataType type) {
+    return type == DataType::Float64    ? 2.220446049250313e-16
+           : type == DataType::Float16  ? 0.0009765625
+           : type == DataType::BFloat16 ? 0.0078125
+                                        : 1.1920928955078125e-07;
+  }
+
+  void addAffine(const Node &node, const OperatorCall &call, RowSpec &spec, std::vector<Value *> &inputs, size_t rowDims) {
+    for (const char *name : {"weight", "bias"}) {
+      if (!call.op.schema.indexOf(name) || !call.has(name))
+        continue;
+      Value *value = call.value(name);
+      if (!value->type().isContiguous(program.symbols) || value->type().rank() != rowDims)
+        refuse(node, std::string("needs a contiguous ") + name);
+      (std::string(name) == "weight" ? spec.hasWeight : spec.hasBias) = true;
+      spec.affine.push_back({value->type().dtype, {Expr(1)}, 0});
+      inputs.push_back(value);
+    }
+  }
+
+  /// A norm over several dims is one over their product where the rows are dense.
+  void mergeRow(const Node &node, RowSpec &spec, size_t rowDims) {
+    for (; rowDims > 1; --rowDims) {
+      size_t last = spec.shape.size() - 1;
+      for (TextOperand *operand : {&spec.input, &spec.output}) {
+        if (!(operand->strides[last - 1] == operand->strides[last] * spec.shape[last]))
+          refuse(node, "needs rows without gaps");
+        operand->strides.erase(operand->strides.end() - 2);
+      }
+      spec.shape[last - 1] = spec.shape[last - 1] * spec.shape[last];
+      spec.shape.pop_back();
+    }
+  }
+
+  void lowerGemm(Node &node) {
+    auto call = callOf(node, registry, program.symbols);
+    const std::string &name = call->op.schema.name;
+    const TensorType type = node.result()->type();
+    GemmSpec spec;
+    spec.name = kernelName({&node}, "gemm");
+    Value *a = nullptr, *b = nullptr, *bias = nullptr;
+    if (name == "linear") {
+      a = call->value("input");
+      b = call->value("weight");
+      bias = call->has("bias") ? call->value("bias") : nullptr;
+    } else if (name == "addmm") {
+      bias = call->value("self");
+      a = call->value("mat1");
+      b = call->value("mat2");
+      spec.alpha = call->number("alpha");
+      spec.beta = call->number("beta");
+    } else if (name == "mm" || name == "bmm") {
+      a = call->value("self");
+      b = call->value("mat2");
+    } else {
+      refuse(node, "has no matrix kernel");
+    }
+    const TensorType &left = a->type(), &right = b->type();
+    if (name == "linear" && right.rank() != 2)
+      refuse(node, "needs a weight of two dims, got " + std::to_string(right.rank()));
+    spec.m = left.rank() > 1 ? left.shape[left.rank() - 2] : Expr(1);
+    spec.k = left.shape.back();
+    spec.n = name == "linear" ? right.shape[0] : right.shape.back();
+    for (size_t d = 0; d + 2 < left.rank(); ++d)
+      spec.batch.push_back(left.shape[d]);
+    auto strides = [&](const TensorType &t) {
+      TextOperand operand;
+      operand.dtype = t.dtype;
+      operand.strides = t.strides;
+      if (t.rank() == 1)
+        operand.strides.insert(operand.strides.begin(), Expr(0));
+      return operand;
+    };
+    spec.a = strides(left);
+    spec.output = strides(type);
+    spec.b.dtype = right.dtype;
+    if (name == "linear") {
+      spec.b.strides.assign(spec.batch.size(), Expr(0));
+      spec.b.strides.push_back(right.strides[1]);
+      spec.b.strides.push_back(right.strides[0]);
+    } else {
+      spec.b.strides = right.strides;
+    }
+    std::vector<Value *> inputs{a, b};
+    if (bias) {
+      std::vector<Expr> shape = spec.batch;
+      shape.push_back(spec.m);
+      shape.push_back(spec.n);
+      spec.bias.push_back(broadcastOperand(bias->type(), shape, program.symbols));
+      inputs.push_back(bias);
+    }
+    spec.accumulate = isFloat(type.dtype) ? opMathType(type.dtype) : DataType::Int32;
+    mergeBatchIntoRows(spec);
+    program.main.setInsertionPoint(&node);
+    KernelText text = writeGemm(spec, program.symbols);
+    Value *out = emitLaunch(text, inputs, {emptyLike(type), Access::Write}, node.location);
+    replace(node, out, {});
+  }
+
+  /// The leading dims of a linear layer's input are rows like the others where the strides allow it.
+  static void mergeBatchIntoRows(GemmSpec &spec) {
+    while (!spec.batch.empty()) {
+      size_t last = spec.batch.size() - 1;
+      bool fits = spec.b.strides[last].constant() == 0;
+      for (TextOperand *operand : {&spec.a, &spec.output})
+        fits &= operand->strides[last] == operand->strides[last + 1] * spec.m;
+      for (TextOperand &bias : spec.bias)
+        fits &= bias.strides[last] == bias.strides[last + 1] * spec.m;
+      if (!fits)
+        return;
+      spec.m = spec.batch.back() * spec.m;
+      spec.batch.pop_back();
+      auto drop = [&](TextOperand &operand) { operand.strides.erase(operand.strides.begin() + static_cast<long>(last)); };
+      drop(spec.a);
+      drop(spec.b);
+      drop(spec.output);
+      for (TextOperand &bias : spec.bias)
+        drop(bias);
+    }
+  }
+
+  void lowerGather(Node &node) {
+    auto call = callOf(node, registry, program.symbols);
+    if (call->op.schema.name != "embedding")
+      refuse(node, "has no gather kernel");
+    Value *table = call->value("weight"), *index = call->value("indices");
+    const TensorType type = node.result()->type();
+    GatherRowsSpec spec;
+    spec.name = kernelName({&node}, "gather");
+    spec.shape = type.shape;
+    spec.index.dtype = index->type().dtype;
+    spec.index.strides = index->type().strides;
+    spec.table.dtype = table->type().dtype;
+    spec.table.strides = table->type().strides;
+    spec.output.dtype = type.dtype;
+    spec.output.strides = type.strides;
+    spec.rows = table->type().shape[0];
+    program.main.setInsertionPoint(&node);
+    KernelText text = writeGatherRows(spec, program.symbols);
+    Value *out = emitLaunch(text, {index, table}, {emptyLike(type), Access::Write}, node.location);
+    replace(node, out, {});
+  }
+
+  void lowerCopy(Node &node) {
+    const std::string &name = registry.find(node.target())->schema.name;
+    if (isPointwise(node, registry))
+      return lowerPointwise(node);
+    if (name == "cat")
+      return lowerCat(node);
+    if (name == "as_strided_scatter")
+      return lowerScatter(node);
+    refuse(node, "has no copy kernel");
+  }
+
+  /// One launch that copies `source` into a part of `target`: the contents afterwards.
+  Value *copyInto(Value *target, Access access, Value *source, TextOperand place, const std::vector<Expr> &shape,
+                  const Node &node) {
+    PointwiseSpec spec;
+    spec.name = kernelName({const_cast<Node *>(&node)}, "copy");
+    spec.shape = shape;
+    spec.inputs = {broadcastOperand(source->type(), shape, program.symbols)};
+    spec.outputs = {std::move(place)};
+    spec.results = {"in0"};
+    return emitLaunch(writePointwise(std::move(spec), program.symbols), {source}, {target, access}, node.location);
+  }
+
+  void lowerCat(Node &node) {
+    auto call = callOf(node, registry, program.symbols);
+    const TensorType type = node.result()->type();
+    std::vector<Value *> parts = call->tensors("tensors");
+    size_t dim = static_cast<size_t>(call->dim("dim", type.rank()));
+    program.main.setInsertionPoint(&node);
+    Value *out = emptyLike(type);
+    Expr at = 0;
+    for (Value *part : parts) {
+      const std::vector<Expr> shape = part->type().shape;
+      // ATen lets an empty one-dimensional tensor stand among parts of any rank.
+      if (shape.size() != type.rank())
+        continue;
+      TextOperand place = broadcastOperand(type, type.shape, program.symbols);
+      place.offset = at * type.strides[dim];
+      out = copyInto(out, Access::Write, part, place, shape, node);
+      at = at + shape[dim];
+    }
+    replace(node, out, {});
+  }
+
+  void lowerScatter(Node &node) {
+    auto call = callOf(node, registry, program.symbols);
+    Value *self = call->value("self"), *source = call->value("src");
+    TextOperand place;
+    place.dtype = self->type().dtype;
+    place.strides = call->integers("stride");
+    place.offset = call->has("storage_offset") ? call->integer("storage_offset") - self->type().offset : Expr(0);
+    program.main.setInsertionPoint(&node);
+    Value *out = copyInto(self, Access::ReadWrite, source, place, call->integers("size"), node);
+    replace(node, out, {});
+  }
+
+  Program &program;
+  const OperatorRegistry &registry;
+  const CompileText &compile;
+  std::set<const Node *> gone;
+  std::map<std::string, uint32_t> kernels;
+};
+
+} // namespace
+
+const Value *aliasRoot(const Value *value, const OperatorRegistry &registry) {
+  for (;;) {
+    const Node *node = value->producer();
+    if (!node->isCall())
+      return value;
+    const Value *next = nullptr;
+    if (const Launch *launch = node->launch()) {
+      next = launch->operands[launch->resultOperands[value->resultIndex()]].value.value();
+    } else {
+      const Operator *op = registry.find(node->target());
+      if (!op || op->kind != Operator::Kind::View)
+        return value;
+      next = node->arg(0).value();
+    }
+    value = next;
+  }
+}
+
+void ownOutputs(Program &program, const OperatorRegistry &registry) {
+  Node *output = program.main.outputNode();
+  std::vector<Argument> results = output->args();
+  std::set<const Value *> roots;
+  for (size_t i = 0; i < results.size(); ++i) {
+    Value *value = results[i].value();
+    if (!value || !value->isTensor() || program.outputs[i].kind != OutputSpec::Kind::UserOutput)
+      continue;
+    const Value *root = aliasRoot(value, registry);
+    TensorType dense(value->type().dtype, value->type().shape, value->type().device);
+    bool whole = value->type().isContiguous(program.symbols) && value->type().offset.constant() == 0 &&
+                 program.symbols.proveEqual(root->type().numel(), value->type().numel()) &&
+                 root->type().dtype == value->type().dtype;
+    bool own = whole && !root->producer()->isPlaceholder() && roots.insert(root).second;
+    if (own)
+      continue;
+    program.main.setInsertionPoint(output);
+    program.main.setLocation(value->producer()->location);
+    results[i] = program.main.call("aten.clone.default", {Argument(value)}, {}, {dense})->result();
+  }
+  output->setArgs(std::move(results));
+}
+
+void lowerToLaunches(Program &program, const OperatorRegistry &registry, const CompileText &compile) {
+  Lowering(program, registry, compile).run();
+}
+
+NodeMemory classifyLowered(const Node &node, const OperatorRegistry &registry) {
+  if (node.isLaunch())
+    return NodeMemory::Launch;
+  const Operator *op = registry.find(node.target());
+  return op && op->kind == Operator::Kind::View ? NodeMemory::Alias : NodeMemory::Fresh;
+}
+
+} // namespace pellucid::passes

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/graph/PointwiseGroup.h"
+
+#include "graph/FakeRules.h"
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_set>
+
+namespace pellucid::passes {
+
+using namespace graph;
+
+namespace {
+
+constexpr size_t maximumGroup = 48;
+
+std::string tlType(DataType type) {
+  return type == DataType::Bool ? "tl.int1" : "tl." + std::string(info(type).torch);
+}
+
+std::string numberText(double value) {
+  if (std::isnan(value))
+    return "float('nan')";
+  if (std::isinf(value))
+    return value > 0 ? "float('inf')" : "float('-inf')";
+  char text[40];
+  std::snprintf(text, sizeof text, "%.17g", value);
+  std::string result = text;
+  return result.find_first_of(".e") == std::string::npos ? result + ".0" : result;
+}
+
+/// Replaces whole identifiers of `text` by their entry in `names`; attribute names (after a dot) and keywords of calls
+/// stay.
+std::string renameIdentifiers(const std::string &text, const std::map<std::string, std::string> &names) {
+  std::string out;
+  for (size_t i = 0; i < text.size();) {
+    bool starts = isalpha(static_cast<unsigned char>(text[i])) || text[i] == '_';
+    if (!starts) {
+      out += text[i++];
+      continue;
+    }
+    size_t end = i;
+    while (end < text.size() && (isalnum(static_cast<unsigned char>(text[end])) || text[end] == '_'))
+      ++end;
+    std::string word = text.substr(i, end - i);
+    bool attribute = i > 0 && text[i - 1] == '.';
+    bool number = i > 0 && isdigit(static_cast<unsigned char>(text[i - 1]));
+    bool keyword = end < text.size() && text[end] == '=' && !(end + 1 < text.size() && text[end + 1] == '=');
+    auto entry = names.find(word);
+    out += !attribute && !number && !keyword && entry != names.end() ? entry->second : word;
+    i = end;
+  }
+  return out;
+}
+
+bool looksExpensive(const std::string &expression) {
+  return expression.find("tl.") != std::string::npos || expression.find("libdevice") != std::string::npos ||
+         expression.find('/') != std::string::npos || expression.find("**") != std::string::npos;
+}
+
+/// The value's name in the group; a new input when it has none.
+std::string nameOf(PointwiseGroup &group, Value *value) {
+  if (auto entry = group.names.find(value); entry != group.names.end())
+    return entry->second;
+  std::string name = "in" + std::to_string(group.inputs.size());
+  group.inputs.push_back(value);
+  group.names[value] = name;
+  return name;
+}
+
+std::string argumentText(PointwiseGroup &group, const Argument &argument, DataType common, DataType compute) {
+  if (Value *value = argument.value()) {
+    std::string name = nameOf(group, value);
+    if (value->isSymInt())
+      return name;
+    std::string converted = name;
+    if (value->type().dtype != common)
+      converted += ".to(" + tlType(common) + ")";
+    return compute == common ? converted : converted + ".to(" + tlType(compute) + ")";
+  }
+  if (auto flag = argument.as<bool>())
+    return *flag ? "True" : "False";
+  if (auto integer = argument.as<int64_t>())
+    return *integer < 0 ? "(" + std::to_string(*integer) + ")" : std::to_string(*integer);
+  if (auto real = argument.as<double>())
+    return "(" + numberText(*real) + ")";
+  if (auto expr = argument.as<Expr>()) {
+    std::string name = "sym" + std::to_string(group.scalars.size());
+    group.scalars.push_back({name, *expr});
+    return name;
+  }
+  return "None";
+}
+
+void addStatement(PointwiseGroup &group, const Node &node, const std::string &expression, DataType result) {
+  std::string name = "v" + std::to_string(group.body.size());
+  // Python's numbers have no .to(); adding zero of the right type gives them one.
+  group.body.push_back({name, "tl.cast(" + expression + ", " + tlType(result) + ")"});
+  group.names[node.result()] = name;
+}
+
+void addPointwise(PointwiseGroup &group, const Node &node, const OperatorCall &call) {
+  PointwiseTypes types = pointwiseTypes(call);
+  const PointwiseCase &chosen = chooseCase(call, types.compute);
+  std::map<std::string, std::string> names;
+  for (size_t i = 0; i < call.args.size(); ++i) {
+    // Conditions and the like keep their own type; the schema says which operands take part in promotion.
+    Value *value = call.args[i].value();
+    bool isBoolOperand = value && value->isTensor() && value->type().dtype == DataType::Bool &&
+                         call.op.schema.arguments[i].name == "condition";
+    names[call.op.schema.arguments[i].name] =
+        isBoolOperand ? nameOf(group, value) : argumentText(group, call.args[i], types.common, types.compute);
+  }
+  group.expensive |= looksExpensive(chosen.expression);
+  addStatement(group, node, renameIdentifiers(chosen.expression, names), node.result()->type().dtype);
+}
+
+} // namespace
+
+bool isPointwise(const Node &node, const OperatorRegistry &registry) {
+  if (!node.isCall() || node.isLaunch() || node.resultCount() != 1 || !node.result()->isTensor())
+    return false;
+  const Operator *op = registry.find(node.target());
+  if (!op)
+    return false;
+  if (op->kind == Operator::Kind::Pointwise)
+    return true;
+  if (op->kind == Operator::Kind::Factory)
+    return !op->factory.value.empty();
+  return op->kind == Operator::Kind::Copy && (op->schema.name == "clone" || op->schema.name == "contiguous");
+}
+
+void addToGroup(PointwiseGroup &group, const Node &node, const OperatorRegistry &registry, const SymbolTable &symbols) {
+  auto call = callOf(node, registry, symbols);
+  switch (call->op.kind) {
+  case Operator::Kind::Copy:
+    addStatement(group, node, nameOf(group, call->args[0].value()), node.result()->type().dtype);
+    return;
+  case Operator::Kind::Factory: {
+    std::map<std::string, std::string> names;
+    DataType type = node.result()->type().dtype;
+    for (size_t i = 0; i < call->args.size(); ++i)
+      if (!call->args[i].value() && !call->args[i].list())
+        names[call->op.schema.arguments[i].name] = argumentText(group, call->args[i], type, type);
+    addStatement(group, node, renameIdentifiers(call->op.factory.value, names), type);
+    return;
+  }
+  default:
+    addPointwise(group, node, *call);
+  }
+}
+
+std::vector<Node *> collectProducers(Node &root, bool includeRoot, const std::vector<Expr> &shape,
+                                     const OperatorRegistry &registry) {
+  std::vector<Node *> found{&root}, queue{&root};
+  std::unordered_set<const Node *> members{&root};
+  auto fits = [&](Node *producer) {
+    if (members.count(producer) || !isPointwise(*producer, registry) || producer->result()->type().shape != shape)
+      return false;
+    for (const Node *user : producer->result()->users())
+      if (!members.count(user))
+        return false;
+    return true;
+  };
+  // Latest first: by the time a producer is looked at, those of its users that belong to the group are in it.
+  auto later = [](const Node *a, const Node *b) { return a->isBefore(b); };
+  while (!queue.empty() && found.size() < maximumGroup) {
+    std::pop_heap(queue.begin(), queue.end(), later);
+    Node *node = queue.back();
+    queue.pop_back();
+    node->forEachOperand([&](Value *value) {
+      Node *producer = value->producer();
+      if (value->isTensor() && fits(producer)) {
+        members.insert(producer);
+        found.push_back(producer);
+        queue.push_back(producer);
+        std::push_heap(queue.begin(), queue.end(), later);
+      }
+    });
+  }
+  std::sort(found.begin(), found.end(), [](const Node *a, const Node *b) { return a->isBefore(b); });
+  if (!includeRoot)
+    found.erase(std::find(found.begin(), found.end(), &root));
+  return found;
+}
+
+TextOperand broadcastOperand(const TensorType &type, const std::vector<Expr> &shape, const SymbolTable &symbols) {
+  TextOperand operand;
+  operand.dtype = type.dtype;
+  operand.strides.assign(shape.size(), Expr(0));
+  size_t missing = shape.size() - type.rank();
+  for (size_t d = 0; d < type.rank(); ++d) {
+    bool broadcast = symbols.proveEqual(type.shape[d], 1) && !symbols.proveEqual(shape[missing + d], 1);
+    operand.strides[missing + d] = broadcast ? Expr(0) : type.strides[d];
+  }
+  return operand;
+}
+
+} // namespace pellucid::passes

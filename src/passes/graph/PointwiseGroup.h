@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "graph/Registry.h"
+#include "passes/graph/KernelText.h"
+
+#include <map>
+#include <vector>
+
+namespace pellucid::passes {
+
+/// Pointwise nodes of one shape as the body of a kernel: what is loaded, the statements, and the name of each result.
+struct PointwiseGroup {
+  std::vector<graph::Value *> inputs; ///< `in0`, `in1`, … in the body
+  std::vector<TextScalar> scalars;
+  std::vector<TextStatement> body;
+  std::map<const graph::Value *, std::string> names;
+  bool expensive = false; ///< more than arithmetic: a division, an exp …
+};
+
+/// True for nodes that compute each element from the same element of their operands and have one result: pointwise
+/// operators, casts, clones, and tensors filled with one value or with their index.
+bool isPointwise(const graph::Node &node, const graph::OperatorRegistry &registry);
+
+/// Adds `node` (isPointwise) to the group; values it uses that are not in the group yet become inputs. Each result is
+/// rounded to its own type, as the operators one by one would.
+void addToGroup(PointwiseGroup &group, const graph::Node &node, const graph::OperatorRegistry &registry,
+                const graph::SymbolTable &symbols);
+
+/// `root` and the pointwise nodes that it alone (with others of the group) uses and that have its shape, in order.
+/// `root` itself need not be pointwise; it is left out then and `shape` says which producers fit.
+std::vector<graph::Node *> collectProducers(graph::Node &root, bool includeRoot, const std::vector<graph::Expr> &shape,
+                                            const graph::OperatorRegistry &registry);
+
+/// `value` as operand of a loop nest over `shape`: stride 0 where it is broadcast.
+TextOperand broadcastOperand(const graph::TensorType &type, const std::vector<graph::Expr> &shape,
+                             const graph::SymbolTable &symbols);
+
+} // namespace pellucid::passes
