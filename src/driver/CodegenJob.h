@@ -30,6 +30,7 @@ struct CodegenJob {
 struct CodegenMessage {
   std::string text, file;
   uint32_t line = 0, column = 0;
+  bool isPrint = false, hex = false;
 };
 
 struct CodegenSlot {

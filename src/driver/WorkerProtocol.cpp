@@ -94,6 +94,8 @@ template <typename Archive> void visit(Archive &a, CodegenResult &result) {
       a.text(m.file);
       a.number(m.line);
       a.number(m.column);
+      a.number(m.isPrint);
+      a.number(m.hex);
     });
     a.text(k.ptx);
     a.number(k.seconds);

@@ -200,15 +200,14 @@ private:
 
   void touch(uint32_t storage, uint32_t at) {
     Storage &s = result.storages[storage];
-    if (!seen[storage])
+    if (!s.used)
       s.first = at;
-    seen[storage] = true;
+    s.used = true;
     s.first = std::min(s.first, at);
     s.last = std::max(s.last, at);
   }
 
   void markLifetimes() {
-    seen.assign(result.storages.size(), false);
     for (Node &node : program.main) {
       uint32_t at = position.at(&node);
       if (!node.isLaunch())
@@ -233,7 +232,7 @@ private:
   void assignSlots() {
     std::vector<uint32_t> order;
     for (uint32_t i = 0; i < result.storages.size(); ++i)
-      if (result.storages[i].kind == Storage::Kind::Buffer && seen[i])
+      if (result.storages[i].kind == Storage::Kind::Buffer && result.storages[i].used)
         order.push_back(i);
     std::stable_sort(order.begin(), order.end(),
                      [&](uint32_t a, uint32_t b) { return result.storages[a].first < result.storages[b].first; });
@@ -287,7 +286,7 @@ private:
   std::unordered_map<const Node *, uint32_t> position;
   std::vector<std::vector<const Value *>> members;
   std::map<std::string, size_t> mutableInputs;
-  std::vector<bool> writable, seen;
+  std::vector<bool> writable;
   uint32_t placeholders = 0;
 };
 

@@ -19,6 +19,7 @@ struct Storage {
   Expr bytes = 0;
   uint32_t first = 0, last = 0; ///< positions of the nodes that use it, inclusive
   uint32_t slot = 0;            ///< Buffer: which slot of the arena
+  bool used = false;            ///< some launch or copy touches it
 };
 
 /// Contents that must be kept: `bytes` of `from` go to `to` before `node` runs (null: after the last node).

@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/AssemblePackage.h"
+
+#include "driver/ReportText.h"
+#include "graph/ProgramText.h"
+#include "symbolic/Bytecode.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <set>
+
+namespace pellucid::driver {
+
+using namespace graph;
+using package::Bytecode;
+using passes::Storage;
+
+void LoweredProgram::collectKernels() {
+  std::set<uint32_t> used;
+  for (Node &node : program.main)
+    if (const Launch *launch = node.launch())
+      for (const LaunchVariant &variant : launch->variants)
+        used.insert(variant.kernel);
+  usedKernels.assign(used.begin(), used.end());
+}
+
+namespace {
+
+/// The bits of a float argument in the parameter's own type.
+uint64_t floatBits(double value, DataType type) {
+  if (type == DataType::Float64) {
+    uint64_t bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    return bits;
+  }
+  float single = static_cast<float>(value);
+  uint32_t bits;
+  std::memcpy(&bits, &single, sizeof bits);
+  if (type == DataType::Float32)
+    return bits;
+  if (type == DataType::BFloat16)
+    return (uint64_t(bits) + 0x7fff + ((bits >> 16) & 1)) >> 16 & 0xffff;
+  _Float16 half = static_cast<_Float16>(value);
+  uint16_t halfBits;
+  std::memcpy(&halfBits, &half, sizeof halfBits);
+  return halfBits;
+}
+
+class Assembler {
+public:
+  Assembler(const LoweredProgram &l, const std::vector<TargetCode> &c, const CompileOptions &o, package::Contents &out)
+      : lowered(l), program(l.program), code(c), options(o), contents(out), manifest(out.manifest) {}
+
+  void run() {
+    manifest.producer = "pellucid " PELLUCID_VERSION;
+    manifest.name = options.name;
+    symbolOrder = program.symbols.names();
+    addInputs();
+    addSymbols();
+    addOutputs();
+    addKernels();
+    addPrograms();
+    addCode();
+  }
+
+private:
+  Bytecode encode(const Expr &expr) const { return symbolic::encode(expr, symbolOrder); }
+  std::vector<Bytecode> encodeAll(const std::vector<Expr> &exprs) const {
+    std::vector<Bytecode> out;
+    for (const Expr &expr : exprs)
+      out.push_back(encode(expr));
+    return out;
+  }
+
+  // --- the border ------------------------------------------------------------------------------------------------
+
+  bool isMutated(const std::string &name) const {
+    for (const OutputSpec &spec : program.outputs)
+      if (spec.kind == OutputSpec::Kind::UserInputMutation && spec.name == name)
+        return true;
+    return false;
+  }
+
+  void addInputs() {
+    std::map<const void *, std::string> recordOf;
+    uint32_t position = 0;
+    for (Node *node : program.main.placeholders()) {
+      const InputSpec &spec = program.inputs[position];
+      uint32_t index = position++;
+      if (!node->resultCount() || !node->result()->isTensor())
+        continue;
+      const TensorType &type = node->result()->type();
+      if (spec.kind == InputSpec::Kind::UserInput) {
+        inputIndex[index] = static_cast<uint32_t>(manifest.inputs.size());
+        package::Input input;
+        input.name = spec.name;
+        input.dtype = type.dtype;
+        input.shape = encodeAll(type.shape);
+        input.contiguous = type.isContiguous(program.symbols);
+        if (!input.contiguous)
+          input.strides = encodeAll(type.strides);
+        input.mutated = isMutated(spec.name);
+        manifest.inputs.push_back(std::move(input));
+        inputTypes.push_back(type);
+      } else {
+        weightIndex[index] = static_cast<uint32_t>(manifest.weights.size());
+        addWeight(spec, type, recordOf);
+      }
+    }
+  }
+
+  void addWeight(const InputSpec &spec, const TensorType &type, std::map<const void *, std::string> &recordOf) {
+    auto entry = program.weights.find(spec.name);
+    if (entry == program.weights.end() || !entry->second.data)
+      throw DiagnosticError(SourceLocation(spec.name), "the program has no values for this weight; give --weights or --seed");
+    const graph::Weight &weight = entry->second;
+    package::Weight out;
+    out.name = spec.name;
+    out.dtype = type.dtype;
+    out.shape = weight.shape;
+    out.bytes = weight.bytes;
+    auto [record, isNew] = recordOf.try_emplace(weight.data.get(), "weights/" + std::to_string(recordOf.size()));
+    out.record = record->second;
+    if (isNew) {
+      package::Record data;
+      data.name = out.record;
+      data.data = {reinterpret_cast<const uint8_t *>(weight.data.get()), weight.bytes};
+      data.owner = std::shared_ptr<const void>(weight.data, weight.data.get());
+      contents.records.push_back(std::move(data));
+    }
+    manifest.weights.push_back(std::move(out));
+  }
+
+  void addSymbols() {
+    for (const std::string &name : symbolOrder) {
+      const symbolic::SymbolInfo &known = *program.symbols.find(name);
+      package::Symbol symbol;
+      symbol.name = name;
+      symbol.min = known.range.min;
+      symbol.max = known.range.max;
+      symbol.divisor = known.divisor;
+      if (!bindSymbol(symbol))
+        throw DiagnosticError(SourceLocation(name), "no input has this dynamic dimension as the size of one of its dims, so "
+                                                    "a call could not tell its value");
+      manifest.symbols.push_back(std::move(symbol));
+    }
+  }
+
+  bool bindSymbol(package::Symbol &symbol) const {
+    Expr wanted = Expr::symbol(symbol.name);
+    for (uint32_t i = 0; i < inputTypes.size(); ++i)
+      for (uint32_t d = 0; d < inputTypes[i].rank(); ++d)
+        if (inputTypes[i].shape[d] == wanted) {
+          symbol.input = i;
+          symbol.dim = d;
+          return true;
+        }
+    return false;
+  }
+
+  void addOutputs() {
+    const Node *output = program.main.outputNode();
+    for (size_t i = 0; i < program.outputs.size(); ++i) {
+      const OutputSpec &spec = program.outputs[i];
+      if (spec.kind == OutputSpec::Kind::BufferMutation)
+        throw DiagnosticError(SourceLocation(spec.name), "the model changes this buffer in forward; a package's weights are "
+                                                         "read-only, so make it an input and an output");
+      if (spec.kind != OutputSpec::Kind::UserOutput)
+        continue;
+      const Value *value = output->arg(i).value();
+      if (!value || !value->isTensor())
+        throw DiagnosticError(output->location, "result " + std::to_string(i) + " is no tensor; packages return tensors only");
+      package::Output out;
+      out.name = value->name();
+      out.dtype = value->type().dtype;
+      out.shape = encodeAll(value->type().shape);
+      manifest.outputs.push_back(std::move(out));
+    }
+  }
+
+  // --- kernels ---------------------------------------------------------------------------------------------------
+
+  void addKernels() {
+    for (uint32_t index : lowered.usedKernels) {
+      const KernelDef &def = program.kernels[index];
+      kernelIndex[index] = static_cast<uint32_t>(manifest.kernels.size());
+      package::Kernel kernel;
+      kernel.name = def.symbol;
+      kernel.sourceFile = def.sourcePath;
+      kernel.sourceLine = def.sourceLine;
+      kernel.numerics = std::string("fma=") + (options.fpContract ? "on" : "off") + ",tf32=off,div=ieee,reduce=tree";
+      uint32_t offset = 0;
+      for (const graph::KernelParameter &parameter : def.parameters) {
+        if (parameter.kind == graph::KernelParameter::Kind::Constant) {
+          kernel.constants.push_back({parameter.name, toString(parameter.constant)});
+          continue;
+        }
+        package::KernelParameter out;
+        out.name = parameter.name;
+        out.pointer = parameter.kind == graph::KernelParameter::Kind::Pointer;
+        out.dtype = parameter.dtype;
+        out.bytes = out.pointer ? 8 : byteSize(parameter.dtype);
+        offset = (offset + out.bytes - 1) / out.bytes * out.bytes;
+        out.offset = offset;
+        offset += out.bytes;
+        out.read = reads(parameter.access) || parameter.unknownAccess;
+        out.written = writes(parameter.access) || parameter.unknownAccess;
+        kernel.parameters.push_back(std::move(out));
+      }
+      manifest.kernels.push_back(std::move(kernel));
+    }
+  }
+
+  void addCode() {
+    for (const TargetCode &target : code) {
+      bool cpu = target.target.kind == Target::Kind::Cpu;
+      std::string image = cpu ? "code/" + std::string(toString(target.target.cpu)) + ".elf" : "";
+      if (cpu)
+        contents.records.push_back(
+            package::ownedRecord(image, std::vector<uint8_t>(target.result.image.begin(), target.result.image.end())));
+      for (size_t k = 0; k < target.result.kernels.size(); ++k) {
+        const CodegenKernelResult &result = target.result.kernels[k];
+        package::Executable executable;
+        executable.target = target.target;
+        executable.format = cpu ? package::CodeFormat::Image : package::CodeFormat::Ptx;
+        executable.record = cpu ? image : "code/" + result.symbol + ".sm_" + std::to_string(target.target.sm) + ".ptx";
+        executable.entry = result.symbol;
+        executable.entryOffset = result.entryOffset;
+        executable.scratchBytes = result.scratchBytes;
+        executable.sharedBytes = result.sharedBytes;
+        executable.numWarps = result.numWarps ? result.numWarps : 4;
+        for (const CodegenMessage &message : result.messages)
+          executable.messages.push_back({message.isPrint ? package::MessageKind::Print : package::MessageKind::Assert,
+                                         message.text, message.file, message.line, message.column, message.hex});
+        if (!cpu)
+          contents.records.push_back(package::textRecord(executable.record, result.ptx));
+        manifest.kernels[k].executables.push_back(std::move(executable));
+      }
+    }
+  }
+
+  // --- steps -----------------------------------------------------------------------------------------------------
+
+  void addPrograms() {
+    std::set<Target::Kind> kinds;
+    for (const TargetCode &target : code)
+      kinds.insert(target.target.kind);
+    for (Target::Kind kind : kinds) {
+      package::Program out;
+      out.device = kind;
+      addBuffers(out);
+      addSteps(out);
+      manifest.programs.push_back(std::move(out));
+    }
+  }
+
+  void addBuffers(package::Program &out) {
+    bufferIndex.clear();
+    out.slots = static_cast<uint32_t>(lowered.plan.slotBytes.size());
+    for (uint32_t s = 0; s < lowered.plan.storages.size(); ++s) {
+      const Storage &storage = lowered.plan.storages[s];
+      if (storage.kind != Storage::Kind::Buffer || !storage.used)
+        continue;
+      bufferIndex[s] = static_cast<uint32_t>(out.buffers.size());
+      package::Buffer buffer;
+      buffer.name = "buffer" + std::to_string(out.buffers.size());
+      buffer.dtype = DataType::UInt8;
+      buffer.shape = {encode(storage.bytes)};
+      buffer.bytes = encode(storage.bytes);
+      buffer.slot = storage.slot;
+      out.buffers.push_back(std::move(buffer));
+    }
+  }
+
+  package::Place placeOf(uint32_t storageId, const Expr &byteOffset) const {
+    const Storage &storage = lowered.plan.storages[storageId];
+    package::Place place;
+    switch (storage.kind) {
+    case Storage::Kind::Input:
+      place.kind = package::PlaceKind::Input;
+      place.index = inputIndex.at(storage.index);
+      break;
+    case Storage::Kind::Weight:
+      place.kind = package::PlaceKind::Weight;
+      place.index = weightIndex.at(storage.index);
+      break;
+    case Storage::Kind::Output:
+      place.kind = package::PlaceKind::Output;
+      place.index = storage.index;
+      break;
+    case Storage::Kind::Buffer:
+      place.kind = package::PlaceKind::Buffer;
+      place.index = bufferIndex.at(storageId);
+      break;
+    }
+    if (byteOffset.constant() != 0)
+      place.byteOffset = encode(byteOffset);
+    return place;
+  }
+
+  void addCopy(package::Program &out, const passes::StorageCopy &copy) {
+    package::Copy step;
+    step.source = placeOf(copy.from, 0);
+    step.destination = placeOf(copy.to, 0);
+    step.bytes = encode(lowered.plan.storages[copy.to].bytes);
+    out.steps.push_back(std::move(step));
+  }
+
+  void addSteps(package::Program &out) {
+    for (const Node &node : program.main) {
+      for (const passes::StorageCopy &copy : lowered.plan.copies)
+        if (copy.node == &node)
+          addCopy(out, copy);
+      if (node.isLaunch())
+        out.steps.push_back(launchStep(node));
+    }
+    for (const passes::StorageCopy &copy : lowered.plan.copies)
+      if (!copy.node)
+        addCopy(out, copy);
+  }
+
+  package::Launch launchStep(const Node &node) const {
+    const Launch &launch = *node.launch();
+    package::Launch step;
+    step.label = node.name();
+    for (const LaunchVariant &variant : launch.variants) {
+      package::LaunchVariant out;
+      if (variant.guard.constant() != 1)
+        out.guard = encode(variant.guard);
+      out.kernel = kernelIndex.at(variant.kernel);
+      for (size_t d = 0; d < 3; ++d)
+        if (variant.grid[d].constant() != 1)
+          out.grid[d] = encode(variant.grid[d]);
+      for (const graph::KernelParameter &parameter : program.kernels[variant.kernel].parameters)
+        if (parameter.kind != graph::KernelParameter::Kind::Constant)
+          out.arguments.push_back(argumentOf(node, parameter));
+      step.variants.push_back(std::move(out));
+    }
+    Expr bytes = 0;
+    for (const LaunchOperand &operand : launch.operands)
+      if (Value *value = operand.value.value(); value && value->isTensor()) {
+        Expr once = value->type().numel() * static_cast<int64_t>(byteSize(value->type().dtype));
+        bytes = bytes + (operand.access == Access::ReadWrite ? once * 2 : once);
+      }
+    step.bytes = encode(bytes);
+    return step;
+  }
+
+  package::Argument argumentOf(const Node &node, const graph::KernelParameter &parameter) const {
+    const Launch &launch = *node.launch();
+    for (uint32_t i = 0; i < launch.operands.size(); ++i) {
+      const LaunchOperand &operand = launch.operands[i];
+      if (operand.name != parameter.name)
+        continue;
+      if (Value *value = operand.value.value(); value && value->isTensor()) {
+        Expr offset = value->type().offset * static_cast<int64_t>(byteSize(value->type().dtype));
+        return package::PointerArgument{placeOf(lowered.plan.operand(node, i, value), offset)};
+      }
+      if (operand.value.isNone())
+        return package::ImmediateArgument{0};
+      if (parameter.kind == graph::KernelParameter::Kind::Scalar && isFloat(parameter.dtype))
+        if (auto number = operand.value.number())
+          return package::ImmediateArgument{floatBits(*number, parameter.dtype)};
+      if (Value *value = operand.value.value(); value && value->isSymInt())
+        return package::ValueArgument{encode(value->expr())};
+      if (auto integer = operand.value.integer())
+        return package::ValueArgument{encode(*integer)};
+      throw DiagnosticError(node.location, "argument '" + operand.name + "' of kernel launch " + node.name() +
+                                               " is neither a tensor nor a number");
+    }
+    throw DiagnosticError(node.location, "kernel launch " + node.name() + " has no argument '" + parameter.name + "'");
+  }
+
+  const LoweredProgram &lowered;
+  const Program &program;
+  const std::vector<TargetCode> &code;
+  const CompileOptions &options;
+  package::Contents &contents;
+  package::Manifest &manifest;
+  std::vector<std::string> symbolOrder;
+  std::vector<TensorType> inputTypes;
+  std::map<uint32_t, uint32_t> inputIndex, weightIndex, kernelIndex, bufferIndex;
+};
+
+} // namespace
+
+void assemblePackage(const Program &source, const LoweredProgram &lowered, const std::vector<TargetCode> &code,
+                     const CompileOptions &options, const CompileReport &report, package::Contents &out) {
+  Assembler(lowered, code, options, out).run();
+  if (!options.keepIr)
+    return;
+  out.records.push_back(package::textRecord("ir/program.txt", printProgram(source)));
+  out.records.push_back(package::textRecord("ir/lowered.txt", printProgram(lowered.program)));
+  out.records.push_back(package::textRecord("ir/explain.json", explainJson(report.edges)));
+}
+
+} // namespace pellucid::driver

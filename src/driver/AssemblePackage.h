@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "driver/Compile.h"
+#include "passes/graph/PlanBuffers.h"
+
+namespace pellucid::driver {
+
+/// A program that has become launches, with its memory plan.
+struct LoweredProgram {
+  graph::Program program;
+  passes::BufferPlan plan;
+  std::vector<uint32_t> usedKernels; ///< indices into program.kernels, ascending
+
+  /// Fills usedKernels from the launches.
+  void collectKernels();
+};
+
+struct TargetCode {
+  Target target;
+  CodegenResult result;
+};
+
+/// Writes down what a call does: inputs, outputs, weights, buffers, kernels and steps; code and IR become records.
+/// Throws DiagnosticError for what a package cannot say.
+void assemblePackage(const graph::Program &source, const LoweredProgram &lowered, const std::vector<TargetCode> &code,
+                     const CompileOptions &options, const CompileReport &report, package::Contents &out);
+
+} // namespace pellucid::driver

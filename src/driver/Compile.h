@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+/// From a traced program to a package.
+#pragma once
+
+#include "driver/CodegenJob.h"
+#include "fusion/FuseIntoKernels.h"
+#include "graph/Program.h"
+#include "package/Package.h"
+#include "support/Target.h"
+
+#include <string>
+#include <vector>
+
+namespace pellucid::driver {
+
+struct CompileOptions {
+  std::vector<Target> targets;  ///< empty: every CPU level
+  bool fuseIntoKernels = true;
+  bool fpContract = true;       ///< Triton's default until 3.9
+  std::string worker;           ///< pellucid-worker; empty: findWorker()
+  std::string name = "model";
+  bool keepIr = true;           ///< the program and every kernel's TTIR go into the package, for `inspect`
+};
+
+struct StageTime {
+  std::string stage;
+  double seconds = 0;
+};
+
+struct CompileReport {
+  std::vector<fusion::FusionEdge> edges;
+  std::vector<StageTime> times;
+};
+
+/// Compiles `program` for the options' targets. False with errors in `diagnostics`: what the program asks for has no
+/// kernel, a symbol has no input to take its value from, or code generation failed.
+bool compileProgram(const graph::Program &program, const CompileOptions &options, package::Contents &out,
+                    CompileReport &report, Diagnostics &diagnostics);
+
+} // namespace pellucid::driver

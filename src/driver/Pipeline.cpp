@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// The contents page of the compiler: what happens to a program, in order.
+#include "driver/AssemblePackage.h"
+#include "driver/Compile.h"
+#include "driver/EmitSource.h"
+#include "driver/Worker.h"
+#include "fusion/FuseIntoKernels.h"
+#include "graph/ProgramText.h"
+#include "graph/Registry.h"
+#include "passes/graph/InlineOperators.h"
+#include "passes/graph/LowerToLaunches.h"
+#include "passes/graph/PlanBuffers.h"
+#include "tt/Tt.h"
+
+#include "mlir/IR/MLIRContext.h"
+
+#include <chrono>
+
+namespace pellucid::driver {
+
+using namespace graph;
+using namespace passes;
+
+namespace {
+
+class StageClock {
+public:
+  explicit StageClock(std::vector<StageTime> &t) : times(t) {}
+  void done(const char *stage) {
+    auto now = std::chrono::steady_clock::now();
+    times.push_back({stage, std::chrono::duration<double>(now - last).count()});
+    last = now;
+  }
+
+private:
+  std::vector<StageTime> &times;
+  std::chrono::steady_clock::time_point last = std::chrono::steady_clock::now();
+};
+
+bool isPure(const Node &node, const OperatorRegistry &registry) {
+  const Operator *op = registry.find(node.target());
+  return op && op->pure;
+}
+
+std::vector<Target> chosenTargets(const CompileOptions &options) {
+  if (!options.targets.empty())
+    return options.targets;
+  return {{Target::Kind::Cpu, CpuLevel::X86_64_v3, 0}, {Target::Kind::Cpu, CpuLevel::X86_64_v4, 0}};
+}
+
+/// One worker per target, all at once.
+bool generateCode(const LoweredProgram &lowered, const CompileOptions &options, std::vector<TargetCode> &code,
+                  Diagnostics &diagnostics) {
+  std::string program = options.worker.empty() ? findWorker() : options.worker;
+  std::vector<std::unique_ptr<Worker>> workers;
+  for (const Target &target : chosenTargets(options)) {
+    CodegenJob job;
+    job.target = target;
+    job.fpContract = options.fpContract;
+    for (uint32_t index : lowered.usedKernels) {
+      const KernelDef &kernel = lowered.program.kernels[index];
+      job.kernels.push_back({kernel.symbol, kernel.ttir, {}, 4});
+    }
+    code.push_back({target, {}});
+    workers.push_back(std::make_unique<Worker>(program, job));
+  }
+  bool ok = true;
+  for (size_t i = 0; i < workers.size(); ++i)
+    ok &= workers[i]->wait(code[i].result, diagnostics);
+  return ok;
+}
+
+} // namespace
+
+bool compileProgram(const Program &source, const CompileOptions &options, package::Contents &out, CompileReport &report,
+                    Diagnostics &diagnostics) {
+  StageClock clock(report.times);
+  try {
+    LoweredProgram lowered;
+    Program &program = lowered.program;
+    program = source.clone();
+    OperatorRegistry registry;
+    registerBorder(registry);
+    mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+    tt::loadTtDialects(context);
+
+    inlineOperators(program);
+    decomposeComposites(program, registry);
+    // From here every node is a launch or a built-in operator with a kernel.
+    ownOutputs(program, registry);
+    program.main.eraseUnused([&](const Node &node) { return isPure(node, registry); });
+    clock.done("decompose");
+
+    if (options.fuseIntoKernels)
+      report.edges = fusion::fuseIntoKernels(program, registry, context, chainEmitter(context));
+    clock.done("fuse");
+
+    lowerToLaunches(program, registry, textCompiler(context));
+    program.main.eraseUnused([&](const Node &node) { return isPure(node, registry); });
+    // From here the graph holds placeholders, views, empty tensors and launches.
+    ClassifyNode classify = [&](const Node &node) { return classifyLowered(node, registry); };
+    lowered.plan = planBuffers(program, classify);
+    lowered.collectKernels();
+    clock.done("schedule");
+
+    std::vector<TargetCode> code;
+    if (!generateCode(lowered, options, code, diagnostics))
+      return false;
+    clock.done("generate code");
+
+    assemblePackage(source, lowered, code, options, report, out);
+    clock.done("assemble");
+    return true;
+  } catch (const DiagnosticError &error) {
+    diagnostics.add(error.diagnostic);
+    return false;
+  }
+}
+
+} // namespace pellucid::driver
