@@ -11,12 +11,10 @@
 
 namespace pellucid::driver {
 
-/// One kernel to generate code for: TTIR text with one public tt.func named `symbol`, or (when `library` is set) the name
-/// of a library kernel such as a GEMM, which needs no text.
+/// One kernel to generate code for: TTIR text with one public tt.func named `symbol`.
 struct CodegenKernel {
   std::string symbol;
   std::string ttir;
-  std::string library;
   uint32_t numWarps = 4;
 };
 

@@ -59,7 +59,7 @@ bool generateCode(const LoweredProgram &lowered, const CompileOptions &options, 
     job.fpContract = options.fpContract;
     for (uint32_t index : lowered.usedKernels) {
       const KernelDef &kernel = lowered.program.kernels[index];
-      job.kernels.push_back({kernel.symbol, kernel.ttir, {}, 4});
+      job.kernels.push_back({kernel.symbol, kernel.ttir, 4});
     }
     code.push_back({target, {}});
     workers.push_back(std::make_unique<Worker>(program, job));

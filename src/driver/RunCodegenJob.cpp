@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/cpu/CompileKernel.h"
+#include "codegen/cpu/LinkImage.h"
 #include "driver/CodegenJob.h"
+#include "passes/tt/Pipeline.h"
 #include "tt/Tt.h"
 
 #include "mlir/IR/MLIRContext.h"
+#include "mlir/Pass/PassManager.h"
 
 #include <chrono>
 
@@ -12,7 +15,7 @@ namespace pellucid::driver {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using codegen::cpu::CompiledObject;
+using codegen::CompiledObject;
 
 CodegenKernelResult describe(const CompiledObject &object, double seconds) {
   CodegenKernelResult result;
@@ -22,15 +25,29 @@ CodegenKernelResult describe(const CompiledObject &object, double seconds) {
   for (const auto &slot : object.arguments)
     result.arguments.push_back({slot.offset, slot.bytes});
   for (const auto &message : object.messages)
-    result.messages.push_back({message.text, message.file, message.line, message.column});
+    result.messages.push_back({message.text, message.file, message.line, message.column, message.print, message.hex});
   return result;
+}
+
+/// The kernel's module in the form that code generation takes.
+mlir::OwningOpRef<mlir::ModuleOp> prepare(const CodegenKernel &kernel, mlir::MLIRContext &context,
+                                          Diagnostics &diagnostics) {
+  auto module = tt::parseTtir(kernel.ttir, &context, diagnostics, kernel.symbol);
+  if (!module)
+    return {};
+  mlir::PassManager pipeline(&context);
+  tt::buildKernelPipeline(pipeline);
+  if (mlir::succeeded(pipeline.run(*module)))
+    return module;
+  diagnostics.error(SourceLocation(kernel.symbol), "the kernel's passes failed");
+  return {};
 }
 
 bool compileCpu(const CodegenJob &job, CodegenResult &result, Diagnostics &diagnostics,
                 void (*onKernel)(void *, const std::string &), void *state) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   tt::loadTtDialects(context);
-  codegen::cpu::CpuKernelOptions options;
+  codegen::CpuKernelOptions options;
   options.level = job.target.cpu;
   options.fpContract = job.fpContract;
   std::vector<CompiledObject> objects;
@@ -38,20 +55,15 @@ bool compileCpu(const CodegenJob &job, CodegenResult &result, Diagnostics &diagn
     onKernel(state, kernel.symbol);
     auto start = Clock::now();
     CompiledObject &object = objects.emplace_back();
-    if (!kernel.library.empty()) {
-      if (!codegen::cpu::compileLibraryKernel(kernel.library, kernel.symbol, options, object, diagnostics))
-        return false;
-    } else {
-      auto module = tt::parseTtir(kernel.ttir, &context, diagnostics, kernel.symbol);
-      if (!module || !codegen::cpu::compileKernel(*module, kernel.symbol, options, object, diagnostics))
-        return false;
-    }
+    auto module = prepare(kernel, context, diagnostics);
+    if (!module || !codegen::compileKernel(*module, kernel.symbol, options, object, diagnostics))
+      return false;
     result.kernels.push_back(describe(object, std::chrono::duration<double>(Clock::now() - start).count()));
   }
   onKernel(state, "(linking)");
-  std::vector<codegen::cpu::EntryOffset> entries;
+  std::vector<codegen::EntryOffset> entries;
   std::vector<char> image;
-  if (!codegen::cpu::linkImage(objects, job.target.cpu, image, entries, diagnostics))
+  if (!codegen::linkImage(objects, job.target.cpu, image, entries, diagnostics))
     return false;
   result.image.assign(image.begin(), image.end());
   for (CodegenKernelResult &kernel : result.kernels)
