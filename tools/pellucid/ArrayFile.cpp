@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ArrayFile.h"
+
+#include "support/Diagnostics.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <unistd.h>
+
+namespace pellucid::cli {
+
+namespace {
+
+[[noreturn]] void fail(const std::string &path, const std::string &message) {
+  throw DiagnosticError(SourceLocation(path), message);
+}
+
+struct Closer {
+  void operator()(FILE *stream) const { std::fclose(stream); }
+};
+using Stream = std::unique_ptr<FILE, Closer>;
+
+/// The text behind `'key':` in the header's dict.
+std::string headerField(const std::string &header, const std::string &key, const std::string &path) {
+  size_t at = header.find("'" + key + "'");
+  at = at == std::string::npos ? at : header.find(':', at);
+  if (at == std::string::npos)
+    fail(path, "the .npy header has no '" + key + "'");
+  ++at;
+  while (at < header.size() && header[at] == ' ')
+    ++at;
+  return header.substr(at);
+}
+
+std::vector<int64_t> parseShape(const std::string &text, const std::string &path) {
+  std::vector<int64_t> shape;
+  if (text.empty() || text[0] != '(')
+    fail(path, "the .npy header's shape is no tuple");
+  const char *at = text.c_str() + 1;
+  while (*at && *at != ')') {
+    char *end = nullptr;
+    errno = 0;
+    long long size = std::strtoll(at, &end, 10);
+    if (end == at || size < 0 || errno)
+      fail(path, "the .npy header's shape is damaged");
+    shape.push_back(size);
+    at = end;
+    while (*at == ',' || *at == ' ' || *at == 'L')
+      ++at;
+  }
+  return shape;
+}
+
+std::optional<DataType> typeOfDescr(const std::string &descr) {
+  for (int i = 0; i <= static_cast<int>(DataType::Float64); ++i) {
+    const DataTypeInfo &row = info(static_cast<DataType>(i));
+    if (!row.numpy.empty() && descr == row.numpy)
+      return row.type;
+  }
+  if (descr == "<i1" || descr == "<u1" || descr == "<b1")
+    return descr == "<i1" ? DataType::Int8 : descr == "<u1" ? DataType::UInt8 : DataType::Bool;
+  return std::nullopt;
+}
+
+/// The element count; refuses what does not fit.
+int64_t countOf(const std::vector<int64_t> &shape, const std::string &path) {
+  int64_t count = 1;
+  for (int64_t size : shape)
+    if (__builtin_mul_overflow(count, size, &count) || count > (int64_t(1) << 46))
+      fail(path, "the .npy header's shape has too many elements");
+  return count;
+}
+
+std::vector<int64_t> rowMajor(const std::vector<int64_t> &shape) {
+  std::vector<int64_t> strides(shape.size(), 1);
+  for (size_t d = shape.size(); d-- > 1;)
+    strides[d - 1] = strides[d] * shape[d];
+  return strides;
+}
+
+std::string readHeader(FILE *stream, const std::string &path) {
+  unsigned char head[12];
+  if (std::fread(head, 1, 8, stream) != 8 || std::memcmp(head, "\x93NUMPY", 6) != 0)
+    fail(path, "this is no .npy file: it does not begin with \\x93NUMPY");
+  size_t wide = head[6] >= 2 ? 4 : 2;
+  if (std::fread(head + 8, 1, wide, stream) != wide)
+    fail(path, "the .npy file ends inside its header");
+  size_t length = 0;
+  for (size_t i = 0; i < wide; ++i)
+    length |= size_t(head[8 + i]) << (8 * i);
+  if (length > (1u << 20))
+    fail(path, "the .npy header claims " + std::to_string(length) + " bytes; at most 1048576 are taken");
+  std::string header(length, 0);
+  if (std::fread(header.data(), 1, length, stream) != length)
+    fail(path, "the .npy file ends inside its header");
+  return header;
+}
+
+void applyType(Array &array, DataType wanted, const std::string &path) {
+  if (wanted == array.dtype)
+    return;
+  if (byteSize(wanted) != byteSize(array.dtype) || isFloat(array.dtype))
+    fail(path, "elements of type " + std::string(info(array.dtype).cli) + " cannot be read as " +
+                   std::string(info(wanted).cli) + "; give an unsigned integer array of " +
+                   std::to_string(byteSize(wanted)) + "-byte elements");
+  array.dtype = wanted;
+}
+
+void applyView(Array &array, const TensorArgument::View &view, const std::string &path) {
+  int64_t total = array.numel(), last = view.offset, first = view.offset;
+  bool empty = false;
+  for (size_t d = 0; d < view.shape.size(); ++d) {
+    empty |= view.shape[d] == 0;
+    int64_t reach = (view.shape[d] - 1) * view.strides[d];
+    (reach < 0 ? first : last) += reach;
+  }
+  if (!empty && (first < 0 || last >= total))
+    fail(path, "the view reaches elements " + std::to_string(first) + " to " + std::to_string(last) + "; the file has " +
+                   std::to_string(total));
+  array.shape = view.shape;
+  array.strides = view.strides;
+  array.offset = view.offset;
+}
+
+} // namespace
+
+int64_t Array::numel() const {
+  int64_t count = 1;
+  for (int64_t size : shape)
+    count *= size;
+  return count;
+}
+
+Array makeArray(DataType dtype, std::vector<int64_t> shape) {
+  Array array;
+  array.dtype = dtype;
+  array.shape = array.wholeShape = std::move(shape);
+  array.strides = rowMajor(array.shape);
+  array.bytes = std::make_shared<std::vector<char>>(static_cast<size_t>(array.numel()) * byteSize(dtype));
+  return array;
+}
+
+Array readArray(const TensorArgument &argument) {
+  const std::string &path = argument.path;
+  Stream stream(std::fopen(path.c_str(), "rb"));
+  if (!stream)
+    fail(path, std::string("cannot be read: ") + std::strerror(errno));
+  std::string header = readHeader(stream.get(), path);
+  std::string descr = headerField(header, "descr", path);
+  if (descr.size() < 2 || descr[0] != '\'')
+    fail(path, "structured .npy files are not taken");
+  descr = descr.substr(1, descr.find('\'', 1) - 1);
+  auto type = typeOfDescr(descr);
+  if (!type)
+    fail(path, "element type '" + descr + "' is not taken; little-endian f2, f4, f8, i1 to i8, u1 to u8 and b1 are");
+  if (headerField(header, "fortran_order", path).rfind("False", 0) != 0)
+    fail(path, "the array is in Fortran order; save numpy.ascontiguousarray(x)");
+  Array array = [&] {
+    std::vector<int64_t> shape = parseShape(headerField(header, "shape", path), path);
+    int64_t count = countOf(shape, path);
+    long at = std::ftell(stream.get());
+    std::fseek(stream.get(), 0, SEEK_END);
+    int64_t rest = std::ftell(stream.get()) - at;
+    std::fseek(stream.get(), at, SEEK_SET);
+    int64_t need = count * static_cast<int64_t>(byteSize(*type));
+    if (rest < need)
+      fail(path, "the .npy file has " + std::to_string(rest) + " bytes of elements, its shape needs " + std::to_string(need));
+    return makeArray(*type, std::move(shape));
+  }();
+  if (std::fread(array.bytes->data(), 1, array.bytes->size(), stream.get()) != array.bytes->size())
+    fail(path, "the .npy file could not be read to its end");
+  if (argument.dtype)
+    applyType(array, *argument.dtype, path);
+  if (argument.view)
+    applyView(array, *argument.view, path);
+  return array;
+}
+
+void writeArray(const Array &array, const std::string &path) {
+  const DataTypeInfo &row = info(array.dtype);
+  std::string descr(row.numpy);
+  if (descr.empty())
+    descr = row.bytes == 1 ? "|u1" : "<u2";
+  std::string shape;
+  for (int64_t size : array.wholeShape)
+    shape += std::to_string(size) + ", ";
+  if (array.wholeShape.size() > 1)
+    shape.resize(shape.size() - 2);
+  else if (array.wholeShape.size() == 1)
+    shape.resize(shape.size() - 1);
+  std::string header = "{'descr': '" + descr + "', 'fortran_order': False, 'shape': (" + shape + "), }";
+  header.append((64 - (10 + header.size() + 1) % 64) % 64, ' ');
+  header += '\n';
+  std::string aside = path + ".part" + std::to_string(::getpid());
+  Stream stream(std::fopen(aside.c_str(), "wb"));
+  if (!stream)
+    fail(path, std::string("cannot be written: ") + std::strerror(errno));
+  unsigned char head[10] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, static_cast<unsigned char>(header.size() & 255),
+                            static_cast<unsigned char>(header.size() >> 8)};
+  bool ok = std::fwrite(head, 1, sizeof head, stream.get()) == sizeof head &&
+            std::fwrite(header.data(), 1, header.size(), stream.get()) == header.size() &&
+            std::fwrite(array.bytes->data(), 1, array.bytes->size(), stream.get()) == array.bytes->size();
+  ok = std::fclose(stream.release()) == 0 && ok;
+  if (!ok || std::rename(aside.c_str(), path.c_str()) != 0) {
+    std::string reason = std::strerror(errno);
+    std::remove(aside.c_str());
+    fail(path, "cannot be written: " + reason);
+  }
+}
+
+} // namespace pellucid::cli

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "PackageFile.h"
+
+#include "support/Diagnostics.h"
+
+#include <cstring>
+
+namespace pellucid::cli {
+
+namespace {
+
+[[noreturn]] void fail(const std::string &where, const std::string &message) {
+  throw DiagnosticError(SourceLocation(where), message);
+}
+
+DataType typeOf(DLDataType type) {
+  switch (type.code) {
+  case kDLBool:
+    return DataType::Bool;
+  case kDLInt:
+    return type.bits == 8 ? DataType::Int8 : type.bits == 16 ? DataType::Int16 : type.bits == 32 ? DataType::Int32 : DataType::Int64;
+  case kDLUInt:
+    return type.bits == 8    ? DataType::UInt8
+           : type.bits == 16 ? DataType::UInt16
+           : type.bits == 32 ? DataType::UInt32
+                             : DataType::UInt64;
+  case kDLBfloat:
+    return DataType::BFloat16;
+  case kDLFloat8_e4m3fn:
+    return DataType::Float8E4M3FN;
+  case kDLFloat8_e5m2:
+    return DataType::Float8E5M2;
+  default:
+    return type.bits == 16 ? DataType::Float16 : type.bits == 64 ? DataType::Float64 : DataType::Float32;
+  }
+}
+
+} // namespace
+
+DLDataType dlpackType(DataType type) {
+  uint8_t bits = static_cast<uint8_t>(8 * byteSize(type));
+  switch (type) {
+  case DataType::Bool:
+    return {kDLBool, 8, 1};
+  case DataType::BFloat16:
+    return {kDLBfloat, 16, 1};
+  case DataType::Float8E4M3FN:
+    return {kDLFloat8_e4m3fn, 8, 1};
+  case DataType::Float8E5M2:
+    return {kDLFloat8_e5m2, 8, 1};
+  case DataType::Float8E4M3FNUZ:
+    return {kDLFloat8_e4m3fnuz, 8, 1};
+  case DataType::Float8E5M2FNUZ:
+    return {kDLFloat8_e5m2fnuz, 8, 1};
+  default:
+    if (isFloat(type))
+      return {kDLFloat, bits, 1};
+    return {static_cast<uint8_t>(info(type).isSigned ? kDLInt : kDLUInt), bits, 1};
+  }
+}
+
+PackageFile::PackageFile(const std::string &p, const char *target) : path(p) {
+  pellucid_load_options options{};
+  options.struct_size = sizeof options;
+  options.target = target;
+  if (pellucid_load_with(path.c_str(), &options, &package) != PELLUCID_OK)
+    fail(path, pellucid_last_error());
+  described = nlohmann::json::parse(pellucid_describe(package));
+}
+
+PackageFile::~PackageFile() { (void)pellucid_unload(package); }
+
+size_t PackageFile::inputNamed(const std::string &name, const std::string &asTyped) const {
+  std::string names;
+  const nlohmann::json &inputs = described.at("inputs");
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i].at("name") == name)
+      return i;
+    names += (names.empty() ? "'" : ", '") + inputs[i].at("name").get<std::string>() + "'";
+  }
+  fail(asTyped, "the package has no input '" + name + "'; it has " + (names.empty() ? "none" : names));
+}
+
+std::vector<DLTensor> PackageFile::tensors(const std::vector<Array> &inputs, std::vector<std::vector<int64_t>> &keep) const {
+  std::vector<DLTensor> out;
+  keep.reserve(2 * inputs.size());
+  for (const Array &array : inputs) {
+    keep.push_back(array.shape);
+    keep.push_back(array.strides);
+    DLTensor tensor{};
+    tensor.data = array.bytes->data();
+    tensor.byte_offset = static_cast<uint64_t>(array.offset) * byteSize(array.dtype);
+    tensor.device = {kDLCPU, 0};
+    tensor.ndim = static_cast<int32_t>(array.shape.size());
+    tensor.dtype = dlpackType(array.dtype);
+    tensor.shape = keep[keep.size() - 2].data();
+    tensor.strides = keep.back().data();
+    out.push_back(tensor);
+  }
+  return out;
+}
+
+std::vector<Array> PackageFile::run(const std::vector<Array> &inputs, const pellucid_run_options *options) const {
+  std::vector<std::vector<int64_t>> keep;
+  std::vector<DLTensor> in = tensors(inputs, keep);
+  std::vector<DLManagedTensorVersioned *> out(pellucid_output_count(package));
+  if (pellucid_run(package, in.data(), in.size(), out.data(), out.size(), options) != PELLUCID_OK)
+    fail(path, pellucid_last_error());
+  std::vector<Array> results;
+  for (DLManagedTensorVersioned *managed : out) {
+    const DLTensor &tensor = managed->dl_tensor;
+    Array array = makeArray(typeOf(tensor.dtype), std::vector<int64_t>(tensor.shape, tensor.shape + tensor.ndim));
+    if (!array.bytes->empty())
+      std::memcpy(array.bytes->data(), static_cast<char *>(tensor.data) + tensor.byte_offset, array.bytes->size());
+    if (managed->deleter)
+      managed->deleter(managed);
+    results.push_back(std::move(array));
+  }
+  return results;
+}
+
+std::vector<Array> readInputs(const PackageFile &package, const std::vector<std::string> &arguments) {
+  const nlohmann::json &inputs = package.description().at("inputs");
+  std::vector<std::optional<Array>> given(inputs.size());
+  for (const std::string &text : arguments) {
+    std::string error;
+    auto parsed = parseNamedValue(text, error);
+    if (!parsed)
+      fail(text, error);
+    size_t index = package.inputNamed(parsed->name, text);
+    const auto *tensor = std::get_if<TensorArgument>(&parsed->value);
+    if (!tensor)
+      fail(text, "an input is a tensor; write " + parsed->name + "=@FILE.npy");
+    if (given[index])
+      fail(text, "input '" + parsed->name + "' is given twice");
+    given[index] = readArray(*tensor);
+  }
+  std::vector<Array> out;
+  for (size_t i = 0; i < given.size(); ++i) {
+    if (!given[i])
+      fail("--input", "input '" + inputs[i].at("name").get<std::string>() + "' is missing");
+    out.push_back(std::move(*given[i]));
+  }
+  return out;
+}
+
+} // namespace pellucid::cli

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A loaded package as the verbs use it: its description as JSON, calls on arrays.
+#pragma once
+
+#include "ArrayFile.h"
+
+#include <nlohmann/json.hpp>
+#include <pellucid/runtime.h>
+#include <string>
+#include <vector>
+
+namespace pellucid::cli {
+
+class PackageFile {
+public:
+  /// Throws DiagnosticError naming the file.
+  explicit PackageFile(const std::string &path, const char *target = nullptr);
+  ~PackageFile();
+  PackageFile(const PackageFile &) = delete;
+  PackageFile &operator=(const PackageFile &) = delete;
+
+  const nlohmann::json &description() const { return described; }
+  pellucid_package *handle() const { return package; }
+  /// The position of the input called `name`; throws DiagnosticError with the names there are.
+  size_t inputNamed(const std::string &name, const std::string &asTyped) const;
+  /// One call; inputs in the package's order. Throws DiagnosticError with the run time's message.
+  std::vector<Array> run(const std::vector<Array> &inputs, const pellucid_run_options *options = nullptr) const;
+  std::vector<DLTensor> tensors(const std::vector<Array> &inputs, std::vector<std::vector<int64_t>> &keep) const;
+
+private:
+  std::string path;
+  pellucid_package *package = nullptr;
+  nlohmann::json described;
+};
+
+/// Reads every `--input NAME=@FILE` into the package's order; throws DiagnosticError for one that is missing, unknown or
+/// given twice.
+std::vector<Array> readInputs(const PackageFile &package, const std::vector<std::string> &arguments);
+
+DLDataType dlpackType(DataType type);
+
+} // namespace pellucid::cli
