@@ -28,3 +28,6 @@ struct GlobalMemory : mlir::SideEffects::Resource::Base<GlobalMemory> {
 
 #define GET_OP_CLASSES
 #include "tt/TtOps.h.inc"
+
+#define GET_OP_CLASSES
+#include "tt/BorrowedOps.h.inc"

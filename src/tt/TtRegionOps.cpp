@@ -214,21 +214,15 @@ LogicalResult MapElementwiseOp::verifyRegions() {
 //--------------------------------------------------------------------------------===//
 
 LogicalResult ElementwiseInlineAsmOp::verify() {
-  RankedTensorType shaped;
-  for (Type type : llvm::concat<const Type>(getOperandTypes(), getResultTypes())) {
-    auto tile = dyn_cast<RankedTensorType>(type);
-    if (!tile)
-      continue;
-    // elementwise_inline_asm_c1
-    if (shaped && shaped.getShape() != tile.getShape())
-      return emitOpError() << "expects tiles of equal shapes, got " << shaped << " and " << tile;
-    shaped = tile;
-  }
+  int64_t elements = 1;
+  for (Type type : llvm::concat<const Type>(getOperandTypes(), getResultTypes()))
+    if (auto tile = dyn_cast<RankedTensorType>(type))
+      elements = tile.getNumElements();
   int64_t pack = getPackedElementAttr().getInt();
-  // elementwise_inline_asm_c2
-  if (pack <= 0 || (shaped && shaped.getNumElements() % pack != 0))
-    return emitOpError() << "expects a packed_element that divides "
-                         << (shaped ? shaped.getNumElements() : 1) << ", got " << pack;
+  // elementwise_inline_asm_c1
+  if (pack <= 0 || (elements > 1 && elements % pack != 0))
+    return emitOpError() << "expects a packed_element that divides " << elements << ", got "
+                         << pack;
   return success();
 }
 

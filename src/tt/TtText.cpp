@@ -16,10 +16,6 @@ using namespace mlir;
 
 namespace pellucid::tt {
 
-void GpuDialect::registerOperations() { addOperations<BarrierOp>(); }
-void TtgDialect::registerOperations() { addOperations<TtgBarrierOp>(); }
-void LlvmDialect::registerOperations() { addOperations<AssumeOp>(); }
-
 void registerTtDialects(DialectRegistry &registry) {
   registry.insert<TtDialect, GpuDialect, TtgDialect, LlvmDialect, arith::ArithDialect,
                   math::MathDialect, scf::SCFDialect, cf::ControlFlowDialect, ub::UBDialect>();
