@@ -142,11 +142,11 @@ private:
           flow(select.getTrueValue(), select);
           flow(select.getFalseValue(), select);
         })
-        .Case<LoadOp, AtomicRMWOp, AtomicCASOp, DescriptorLoadOp, DescriptorGatherOp>(
-            [&](auto load) {
-              Value result = load.getResult();
-              flow(only(mayBeAddress(result.getType()) ? unknownMemory() : loadedData()), result);
-            })
+        .Case<LoadOp, AtomicRMWOp, AtomicCASOp, AtomicLoadOp, AtomicPollOp, DescriptorLoadOp,
+              DescriptorGatherOp>([&](auto load) {
+          Value result = load.getResult();
+          flow(only(mayBeAddress(result.getType()) ? unknownMemory() : loadedData()), result);
+        })
         .Case<CallOp>([&](CallOp call) { propagateCall(call); })
         .Case<scf::ForOp>([&](scf::ForOp loop) {
           flow(loop.getInitArgs(), loop.getRegionIterArgs());
@@ -270,6 +270,18 @@ private:
           escape(atomic, atomic.getVal());
           access(atomic, AccessKind::Atomic, atomic.getPtr(), atomic.getVal());
         })
+        .Case<AtomicLoadOp>([&](AtomicLoadOp load) {
+          access(load, AccessKind::Load, load.getPtr(), load.getResult(), load.getMask(), {},
+                 /*atomic=*/true);
+        })
+        .Case<AtomicStoreOp>([&](AtomicStoreOp store) {
+          escape(store, store.getValue());
+          access(store, AccessKind::Store, store.getPtr(), store.getValue(), store.getMask(), {},
+                 /*atomic=*/true);
+        })
+        .Case<AtomicPollOp>([&](AtomicPollOp poll) {
+          access(poll, AccessKind::Load, poll.getPtr(), poll.getResult(), {}, {}, /*atomic=*/true);
+        })
         .Case<DescriptorLoadOp, DescriptorGatherOp>(
             [&](auto load) { access(load, AccessKind::Load, load.getDesc(), load.getResult()); })
         .Case<DescriptorStoreOp, DescriptorScatterOp>(
@@ -294,7 +306,7 @@ private:
   }
 
   void access(Operation *op, AccessKind kind, Value pointer, Value value, Value mask = {},
-              Value other = {}) {
+              Value other = {}, bool atomic = false) {
     const Origins &set = originsOf(pointer);
     MemoryAccess record{op, kind, -1, pointer, value, mask, other, insideLoop(op)};
     if (set.count() == 1 && !set.test(unknownMemory()))
@@ -411,7 +423,8 @@ const AccessSummary &AccessAnalysis::of(FuncOp function) {
 }
 
 bool AccessSummary::isSingleStore(unsigned argument) const {
-  if (defeated || hasCalls || arguments[argument].read || !arguments[argument].written)
+  if (defeated || hasCalls || arguments[argument].read || arguments[argument].atomic ||
+      !arguments[argument].written)
     return false;
   int stores = 0;
   for (const MemoryAccess &access : accesses) {

@@ -15,7 +15,7 @@ namespace pellucid::tt {
 struct ArgumentAccess {
   bool read = false;
   bool written = false;
-  /// Some access is atomic; it then counts as read and as written, too.
+  /// Some access is atomic. Read-modify-write counts as read and as written, too.
   bool atomic = false;
 };
 

@@ -206,6 +206,41 @@ LogicalResult AtomicCASOp::verify() {
   return success();
 }
 
+LogicalResult AtomicLoadOp::verify() {
+  Type expected = valueTypeBehind(getPtr().getType());
+  // atomic_load_c1
+  if (getType() != expected)
+    return emitOpError() << "expects a result of type " << expected << ", got " << getType();
+  // atomic_load_c2
+  if (getMask() && getMask().getType() != maskTypeFor(expected))
+    return emitOpError() << "expects a mask of type " << maskTypeFor(expected) << ", got "
+                         << getMask().getType();
+  return success();
+}
+
+LogicalResult AtomicStoreOp::verify() {
+  Type expected = valueTypeBehind(getPtr().getType());
+  // atomic_store_c1
+  if (getValue().getType() != expected)
+    return emitOpError() << "expects a value of type " << expected << ", got "
+                         << getValue().getType();
+  // atomic_store_c2
+  if (getMask() && getMask().getType() != maskTypeFor(expected))
+    return emitOpError() << "expects a mask of type " << maskTypeFor(expected) << ", got "
+                         << getMask().getType();
+  return success();
+}
+
+LogicalResult AtomicPollOp::verify() {
+  Type expected = valueTypeBehind(getPtr().getType());
+  // atomic_poll_c1
+  if (getExpected().getType() != expected || getType() != maskTypeFor(expected))
+    return emitOpError() << "expects to compare " << expected << " and give "
+                         << maskTypeFor(expected) << ", got " << getExpected().getType() << " and "
+                         << getType();
+  return success();
+}
+
 //===--- block pointers and descriptors
 //---------------------------------------------------------------------------===//
 
@@ -374,6 +409,11 @@ void LoadOp::getEffects(Effects &effects) {
 void StoreOp::getEffects(Effects &effects) { writes(effects, getPtrMutable()); }
 void AtomicRMWOp::getEffects(Effects &effects) { orders(effects); }
 void AtomicCASOp::getEffects(Effects &effects) { orders(effects); }
+void AtomicLoadOp::getEffects(Effects &effects) { orders(effects); }
+void AtomicStoreOp::getEffects(Effects &effects) { orders(effects); }
+void AtomicPollOp::getEffects(Effects &effects) { orders(effects); }
+void GridDependencyWaitOp::getEffects(Effects &effects) { orders(effects); }
+void GridDependencyLaunchDependentsOp::getEffects(Effects &effects) { orders(effects); }
 void DescriptorLoadOp::getEffects(Effects &effects) { reads(effects, getDescMutable()); }
 void DescriptorStoreOp::getEffects(Effects &effects) { writes(effects, getDescMutable()); }
 void DescriptorReduceOp::getEffects(Effects &effects) { orders(effects); }

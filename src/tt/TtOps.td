@@ -213,6 +213,38 @@ def AtomicCASOp : TtOp<"atomic_cas", memoryOpMethods> {
   let hasVerifier = 1;
 }
 
+// Triton 3.9 and later.
+def AtomicLoadOp : TtOp<"atomic_load", memoryOpMethods> {
+  let arguments = (ins MemSemanticAttr:$sem, MemSyncScopeAttr:$scope, PtrData:$ptr, Optional<BoolData>:$mask);
+  let results = (outs AnyData:$result);
+  let assemblyFormat = "$sem `,` $scope `,` $ptr (`,` $mask^)? attr-dict `:` functional-type(operands, $result)";
+  let hasVerifier = 1;
+}
+
+// Triton 3.9 and later.
+def AtomicStoreOp : TtOp<"atomic_store", memoryOpMethods> {
+  let arguments = (ins MemSemanticAttr:$sem, MemSyncScopeAttr:$scope, PtrData:$ptr, AnyData:$value,
+                       Optional<BoolData>:$mask);
+  let assemblyFormat = [{
+    $sem `,` $scope `,` $ptr `,` $value (`,` $mask^)? attr-dict `:`
+    custom<StoreTypes>(ref($mask), type($ptr), type($value), type($mask))
+  }];
+  let hasVerifier = 1;
+}
+
+// Triton 3.9 and later.
+def AtomicPollOp : TtOp<"atomic_poll", memoryOpMethods> {
+  let summary = "waits until each element equals expected, or gives false after timeout_ns nanoseconds";
+  let arguments = (ins MemSemanticAttr:$sem, MemSyncScopeAttr:$scope, PtrData:$ptr, IntData:$expected,
+                       Optional<I64>:$timeout_ns);
+  let results = (outs BoolData:$result);
+  let assemblyFormat = [{
+    $sem `,` $scope `,` $ptr `,` $expected (`timeout` $timeout_ns^)? attr-dict `:` type($ptr) `,` type($expected)
+    `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
 def DescriptorLoadOp : TtOp<"descriptor_load", memoryOpMethods> {
   let arguments = (ins Tt_TensorDescType:$desc, Variadic<I32>:$indices,
                        DefaultValuedAttr<CacheModifierAttr, defaultCache>:$cache,
@@ -494,6 +526,14 @@ def PrintOp : TtOp<"print", memoryOpMethods> {
 def AssertOp : TtOp<"assert", memoryOpMethods> {
   let arguments = (ins BoolData:$condition, StrAttr:$message);
   let assemblyFormat = "$condition `,` $message attr-dict `:` type($condition)";
+}
+
+// Programmatic dependent launch, Triton 3.9 and later: nothing to do where kernels run one after another.
+def GridDependencyWaitOp : TtOp<"grid_dependency_wait", memoryOpMethods> {
+  let assemblyFormat = "attr-dict";
+}
+def GridDependencyLaunchDependentsOp : TtOp<"grid_dependency_launch_dependents", memoryOpMethods> {
+  let assemblyFormat = "attr-dict";
 }
 
 //===--- functions ---------------------------------------------------------------------------------------------------===//

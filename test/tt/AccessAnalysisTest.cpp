@@ -127,6 +127,16 @@ TEST_P(AccessOfCorpus, OfTriton39) {
 INSTANTIATE_TEST_SUITE_P(Kernels, AccessOfCorpus, testing::ValuesIn(cases),
                          [](const auto &info) { return info.param.kernel; });
 
+struct AccessOf39 : AccessOfCorpus {};
+
+TEST_P(AccessOf39, NewOperations) {
+  auto module = parse("3.9");
+  ASSERT_TRUE(module);
+  expectTable(*module);
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, AccessOf39, testing::Values(Case{"atomics_of_39", {0, 2}, {1}}));
+
 TEST(AccessOfCorpusTable, NamesEveryKernel) {
   EXPECT_EQ(corpus::files("3.6").size(), std::size(cases));
 }

@@ -145,6 +145,46 @@ tt.func @atomic_cas_c1_types(%p: !tt.ptr<i32>, %v: i32, %c: i64) {
 
 // -----
 
+tt.func @atomic_load_c1_result(%p: !tt.ptr<i32>) {
+  // expected-error @+1 {{'tt.atomic_load' op expects a result of type 'i32', got 'i64'}}
+  %0 = tt.atomic_load acquire, gpu, %p : (!tt.ptr<i32>) -> i64
+  tt.return
+}
+
+// -----
+
+tt.func @atomic_load_c2_mask(%p: tensor<8x!tt.ptr<i32>>, %m: i1) {
+  // expected-error @+1 {{'tt.atomic_load' op expects a mask of type 'tensor<8xi1>', got 'i1'}}
+  %0 = tt.atomic_load acquire, gpu, %p, %m : (tensor<8x!tt.ptr<i32>>, i1) -> tensor<8xi32>
+  tt.return
+}
+
+// -----
+
+tt.func @atomic_store_c1_value(%p: !tt.ptr<i32>, %v: i64) {
+  // expected-error @+1 {{'tt.atomic_store' op expects a value of type 'i32', got 'i64'}}
+  "tt.atomic_store"(%p, %v) <{scope = 1 : i32, sem = 3 : i32}> : (!tt.ptr<i32>, i64) -> ()
+  tt.return
+}
+
+// -----
+
+tt.func @atomic_store_c2_mask(%p: tensor<8x!tt.ptr<i32>>, %v: tensor<8xi32>, %m: i1) {
+  // expected-error @+1 {{'tt.atomic_store' op expects a mask of type 'tensor<8xi1>', got 'i1'}}
+  "tt.atomic_store"(%p, %v, %m) <{scope = 1 : i32, sem = 3 : i32}> : (tensor<8x!tt.ptr<i32>>, tensor<8xi32>, i1) -> ()
+  tt.return
+}
+
+// -----
+
+tt.func @atomic_poll_c1_types(%p: !tt.ptr<i32>, %v: i64) {
+  // expected-error @+1 {{'tt.atomic_poll' op expects to compare 'i32' and give 'i1', got 'i64' and 'i1'}}
+  %0 = tt.atomic_poll acquire, gpu, %p, %v : !tt.ptr<i32>, i64 -> i1
+  tt.return
+}
+
+// -----
+
 tt.func @make_tensor_ptr_c1_rank(%p: !tt.ptr<f32>, %s: i64, %n: i32) {
   // expected-error @+1 {{'tt.make_tensor_ptr' op expects 2 sizes, strides and offsets for a block of rank 2, got 1}}
   %0 = tt.make_tensor_ptr %p, [%s], [%s], [%n] {order = array<i32: 1, 0>} : <tensor<8x8xf32>>

@@ -16,9 +16,9 @@ V36 = not triton.__version__.startswith("3.9")
 KERNELS = []
 
 
-def kernel(signature, constants=None, oldest_only=False):
+def kernel(signature, constants=None, oldest_only=False, newest_only=False):
     def add(function):
-        if V36 or not oldest_only:
+        if not (oldest_only if not V36 else newest_only):
             KERNELS.append((triton.jit(function), signature, constants or {}))
         return function
     return add
@@ -312,6 +312,17 @@ def rearranged(x, z, i, B: tl.constexpr):
     tl.device_print("value", value)
     tl.store(z + offsets, tl.flip(value, 0), cache_modifier=".cs")
     tl.store(i + tl.arange(0, 16), tl.histogram(offsets, 16))
+
+
+@kernel("x:*i32 z:*i32 flag:*i32", {"B": 64}, newest_only=True)
+def atomics_of_39(x, z, flag, B: tl.constexpr):
+    offsets = tl.arange(0, B)
+    tl.extra.cuda.gdc_wait()
+    tl.atomic_poll(flag, 1, timeout_ns=1000)
+    tl.atomic_poll(x + offsets, 1, sem="relaxed")
+    value = tl.atomic_load(x + offsets, mask=offsets < 3, sem="acquire", scope="gpu")
+    tl.atomic_store(z + offsets, tl.fdiv(value.to(tl.float32), 3.0, approx=True).to(tl.int32), sem="release")
+    tl.extra.cuda.gdc_launch_dependents()
 
 
 def text_of(function, signature, constants):
