@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/ProgramFile.h"
+#include "graph/ProgramText.h"
+#include "package/MappedFile.h"
+#include "package/Npy.h"
+#include "package/Safetensors.h"
+#include "support/Diagnostics.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <unistd.h>
+
+namespace pellucid::graph {
+
+using package::MappedFile;
+using package::Status;
+using package::TensorEntry;
+
+static constexpr size_t pageSize = 4096;
+static constexpr std::string_view textEnd = "\nend\n", weightsMarker = "weights\n";
+
+[[noreturn]] static void fail(const std::string &path, const std::string &message) {
+  throw DiagnosticError(SourceLocation(path), message);
+}
+
+static std::shared_ptr<const MappedFile> map(const std::string &path) {
+  Status status;
+  std::shared_ptr<const MappedFile> file = MappedFile::open(path, status);
+  if (!file)
+    fail(path, status.message().substr(std::min(status.message().size(), path.size() + 2)));
+  return file;
+}
+
+bool isProgramFile(std::string_view start) { return start.starts_with("pellucid.program "); }
+
+//===-- Saving --------------------------------------------------------------------------------===//
+
+namespace {
+/// A temporary file that is gone unless it is committed.
+class FileWriter {
+public:
+  explicit FileWriter(std::string target)
+      : path(std::move(target)), aside(path + ".partial-" + std::to_string(::getpid())) {
+    file = std::fopen(aside.c_str(), "wb");
+    if (!file)
+      fail(path, std::strerror(errno));
+  }
+  ~FileWriter() {
+    if (file)
+      std::fclose(file);
+    if (!committed)
+      std::remove(aside.c_str());
+  }
+  void write(const void *data, size_t size) {
+    if (size && std::fwrite(data, 1, size, file) != size)
+      fail(path, std::strerror(errno));
+    written += size;
+  }
+  void padTo(size_t alignment) {
+    static constexpr char zeros[pageSize] = {};
+    write(zeros, (alignment - written % alignment) % alignment);
+  }
+  void commit() {
+    bool good = std::fclose(file) == 0;
+    file = nullptr;
+    if (!good || std::rename(aside.c_str(), path.c_str()) != 0)
+      fail(path, std::strerror(errno));
+    committed = true;
+  }
+
+private:
+  std::string path, aside;
+  std::FILE *file = nullptr;
+  size_t written = 0;
+  bool committed = false;
+};
+} // namespace
+
+/// One entry per storage: tied weights are written once, under the first name.
+static std::vector<TensorEntry> carriedEntries(const Program &program, const std::string &path) {
+  std::vector<TensorEntry> entries;
+  std::map<const std::byte *, bool> seen;
+  for (const auto &[name, w] : program.weights) {
+    if (w.source == Weight::Source::Referenced)
+      continue;
+    if (!w.data && w.bytes)
+      fail(path, "weight '" + name + "' has no data to carry");
+    if (w.data && !seen.emplace(w.data.get(), true).second)
+      continue;
+    entries.push_back({name, w.dtype, w.shape, 0, w.bytes, false});
+  }
+  return entries;
+}
+
+void saveProgram(const Program &program, const std::string &path) {
+  std::vector<TensorEntry> entries = carriedEntries(program, path);
+  std::string text = printProgram(program);
+  FileWriter writer(path);
+  writer.write(text.data(), text.size());
+  if (!entries.empty()) {
+    writer.write(weightsMarker.data(), weightsMarker.size());
+    writer.padTo(pageSize);
+    std::vector<uint8_t> header = package::safetensorsHeader(entries);
+    writer.write(header.data(), header.size());
+    for (const TensorEntry &entry : entries)
+      writer.write(program.weights.at(entry.name).data.get(), entry.bytes);
+  }
+  writer.commit();
+}
+
+//===-- Loading -------------------------------------------------------------------------------===//
+
+static std::shared_ptr<const std::byte> pointInto(std::shared_ptr<const MappedFile> file,
+                                                  uint64_t offset) {
+  const uint8_t *start = file->bytes().data() + offset;
+  return {std::move(file), reinterpret_cast<const std::byte *>(start)};
+}
+
+/// Gives `w` its bytes, checking that the file holds what the program says.
+static void attach(Weight &w, const std::string &name, const TensorEntry *entry,
+                   std::shared_ptr<const MappedFile> file, uint64_t base, const std::string &path) {
+  if (!entry)
+    fail(path, "there is no tensor '" + name + "'");
+  if (entry->dtype != w.dtype || entry->shape != w.shape)
+    fail(path, "tensor '" + name + "' has another dtype or shape than the program says");
+  if (entry->fortranOrder && entry->shape.size() > 1)
+    fail(path, "tensor '" + name + "' is in Fortran order; save it in C order");
+  w.data = pointInto(std::move(file), base + entry->offset);
+  w.bytes = entry->bytes;
+}
+
+static const TensorEntry *findEntry(const std::vector<TensorEntry> &entries,
+                                    const std::string &name) {
+  for (const TensorEntry &entry : entries)
+    if (entry.name == name)
+      return &entry;
+  return nullptr;
+}
+
+static std::vector<TensorEntry> readEntries(std::span<const uint8_t> bytes,
+                                            const std::string &path) {
+  std::vector<TensorEntry> entries;
+  bool zip = bytes.size() >= 2 && bytes[0] == 'P' && bytes[1] == 'K';
+  Status status = zip ? package::readNpz(bytes, entries) : package::readSafetensors(bytes, entries);
+  if (!status.ok())
+    fail(path, status.message());
+  return entries;
+}
+
+std::map<std::string, Weight> loadWeights(const std::string &path) {
+  std::shared_ptr<const MappedFile> file = map(path);
+  std::map<std::string, Weight> weights;
+  for (const TensorEntry &entry : readEntries(file->bytes(), path)) {
+    Weight w;
+    w.dtype = entry.dtype;
+    w.shape = entry.shape;
+    w.source = Weight::Source::Referenced;
+    w.path = path;
+    attach(w, entry.name, &entry, file, 0, path);
+    weights.emplace(entry.name, std::move(w));
+  }
+  return weights;
+}
+
+static void attachCarried(Program &program, std::shared_ptr<const MappedFile> file, size_t textSize,
+                          const std::string &path) {
+  size_t base = (textSize + weightsMarker.size() + pageSize - 1) / pageSize * pageSize;
+  std::span<const uint8_t> bytes = file->bytes();
+  std::vector<TensorEntry> entries;
+  bool marked = bytes.size() >= base && std::memcmp(bytes.data() + textSize, weightsMarker.data(),
+                                                    weightsMarker.size()) == 0;
+  if (marked)
+    if (Status s = package::readSafetensors(bytes.subspan(base), entries); !s.ok())
+      fail(path, "the weights behind the program: " + s.message());
+  for (auto &[name, w] : program.weights)
+    if (w.source == Weight::Source::Carried) {
+      // A tied weight names the one whose bytes it shares.
+      std::string owner = w.member.empty() ? name : w.member;
+      w.member.clear();
+      attach(w, owner, findEntry(entries, owner), file, base, path);
+    }
+}
+
+static void attachReferenced(Program &program, const std::string &path) {
+  std::map<std::string, std::pair<std::shared_ptr<const MappedFile>, std::vector<TensorEntry>>>
+      files;
+  for (auto &[name, w] : program.weights) {
+    if (w.source != Weight::Source::Referenced)
+      continue;
+    std::string full = (std::filesystem::path(path).parent_path() / w.path).string();
+    auto [it, first] = files.try_emplace(full);
+    if (first) {
+      it->second.first = map(full);
+      it->second.second = readEntries(it->second.first->bytes(), full);
+    }
+    const std::string &member = w.member.empty() ? name : w.member;
+    attach(w, member, findEntry(it->second.second, member), it->second.first, 0, full);
+  }
+}
+
+Program loadProgram(const std::string &path) {
+  std::shared_ptr<const MappedFile> file = map(path);
+  std::string_view all(reinterpret_cast<const char *>(file->bytes().data()), file->bytes().size());
+  if (!isProgramFile(all))
+    fail(path, "not a program: it does not begin with 'pellucid.program'");
+  // Lines of kernels begin with a mark and strings have no line ends, so the first `end` line is
+  // the text's.
+  size_t end = all.find(textEnd);
+  size_t textSize = end == std::string_view::npos ? all.size() : end + textEnd.size();
+  Program program =
+      parseProgram(std::make_shared<SourceFile>(path, std::string(all.substr(0, textSize))));
+  attachCarried(program, file, textSize, path);
+  attachReferenced(program, path);
+  return program;
+}
+
+} // namespace pellucid::graph

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "package/Npy.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cstring>
+#include <string_view>
+
+namespace pellucid::package {
+
+namespace {
+constexpr std::string_view magic = "\x93NUMPY";
+
+constexpr std::pair<std::string_view, DataType> kinds[] = {
+    {"b1", DataType::Bool},    {"i1", DataType::Int8},    {"i2", DataType::Int16},
+    {"i4", DataType::Int32},   {"i8", DataType::Int64},   {"u1", DataType::UInt8},
+    {"u2", DataType::UInt16},  {"u4", DataType::UInt32},  {"u8", DataType::UInt64},
+    {"f2", DataType::Float16}, {"f4", DataType::Float32}, {"f8", DataType::Float64},
+};
+
+/// The header's Python dict, of which numpy writes exactly three keys.
+class DictReader {
+public:
+  explicit DictReader(std::string_view text) : text(text) {}
+
+  Status read(TensorEntry &entry) {
+    int seen = 0;
+    if (!accept('{'))
+      return bad();
+    while (!accept('}')) {
+      std::string key;
+      if (!string(key) || !accept(':'))
+        return bad();
+      if (key == "descr") {
+        std::string descr;
+        if (!string(descr))
+          return Status::error("the array's dtype is a structure; plain types only");
+        if (Status s = dtype(descr, entry); !s.ok())
+          return s;
+        seen |= 1;
+      } else if (key == "fortran_order" && flag(entry.fortranOrder)) {
+        seen |= 2;
+      } else if (key == "shape" && tuple(entry.shape)) {
+        seen |= 4;
+      } else {
+        return bad();
+      }
+      accept(',');
+    }
+    return seen == 7 ? Status() : bad();
+  }
+
+private:
+  static Status bad() { return Status::error("the header of the array cannot be read"); }
+
+  void skip() {
+    while (at < text.size() && (text[at] == ' ' || text[at] == '\n'))
+      ++at;
+  }
+  bool accept(char c) {
+    skip();
+    if (at >= text.size() || text[at] != c)
+      return false;
+    ++at;
+    return true;
+  }
+  bool string(std::string &out) {
+    skip();
+    if (at >= text.size() || (text[at] != '\'' && text[at] != '"'))
+      return false;
+    size_t end = text.find(text[at], at + 1);
+    if (end == std::string_view::npos)
+      return false;
+    out = text.substr(at + 1, end - at - 1);
+    at = end + 1;
+    return true;
+  }
+  bool flag(bool &out) {
+    skip();
+    for (std::string_view word : {"True", "False"})
+      if (text.substr(at, word.size()) == word) {
+        at += word.size();
+        out = word == "True";
+        return true;
+      }
+    return false;
+  }
+  bool tuple(std::vector<int64_t> &out) {
+    if (!accept('('))
+      return false;
+    while (!accept(')')) {
+      skip();
+      int64_t value = 0;
+      auto [end, problem] = std::from_chars(text.data() + at, text.data() + text.size(), value);
+      if (problem != std::errc() || value < 0)
+        return false;
+      at = static_cast<size_t>(end - text.data());
+      out.push_back(value);
+      accept(',');
+    }
+    return true;
+  }
+  static Status dtype(std::string_view descr, TensorEntry &entry) {
+    if (!descr.empty() && descr[0] == '>' && descr.substr(1) != "i1" && descr.substr(1) != "u1")
+      return Status::error("the array's dtype " + std::string(descr) +
+                           " is big-endian; save it little-endian");
+    std::string_view kind = descr.empty() || std::isalpha(static_cast<unsigned char>(descr[0]))
+                                ? descr
+                                : descr.substr(1);
+    for (auto [name, type] : kinds)
+      if (name == kind) {
+        entry.dtype = type;
+        return {};
+      }
+    return Status::error("the array's dtype " + std::string(descr) + " is not supported");
+  }
+
+  std::string_view text;
+  size_t at = 0;
+};
+
+uint32_t little(std::span<const uint8_t> bytes, uint64_t at, int count) {
+  uint32_t value = 0;
+  for (int i = 0; i < count; ++i)
+    value |= static_cast<uint32_t>(bytes[at + static_cast<uint64_t>(i)]) << (8 * i);
+  return value;
+}
+
+uint64_t little64(std::span<const uint8_t> bytes, uint64_t at) {
+  return little(bytes, at, 4) | static_cast<uint64_t>(little(bytes, at + 4, 4)) << 32;
+}
+} // namespace
+
+Status readNpy(std::span<const uint8_t> file, TensorEntry &entry) {
+  std::string_view start(reinterpret_cast<const char *>(file.data()),
+                         std::min<size_t>(file.size(), magic.size()));
+  if (start != magic || file.size() < 12)
+    return Status::error("not a .npy file");
+  uint8_t major = file[6];
+  if (major < 1 || major > 3)
+    return Status::error("the .npy file has version " + std::to_string(major) +
+                         ", this reader takes 1 to 3");
+  uint64_t prefix = major == 1 ? 10 : 12, size = little(file, 8, major == 1 ? 2 : 4);
+  if (size > file.size() - prefix)
+    return Status::error("the .npy file is truncated: a header of " + std::to_string(size) +
+                         " bytes in a file of " + std::to_string(file.size()));
+  TensorEntry read;
+  read.name = entry.name;
+  if (Status s =
+          DictReader({reinterpret_cast<const char *>(file.data()) + prefix, size}).read(read);
+      !s.ok())
+    return s;
+  read.offset = prefix + size;
+  std::optional<uint64_t> bytes = denseBytes(read.dtype, read.shape);
+  if (!bytes || *bytes > file.size() - read.offset)
+    return Status::error("the .npy file is truncated: its shape needs " +
+                         (bytes ? std::to_string(*bytes) : "more than 2**64") + " bytes, it has " +
+                         std::to_string(file.size() - read.offset));
+  read.bytes = *bytes;
+  entry = std::move(read);
+  return {};
+}
+
+std::vector<uint8_t> npyHeader(DataType dtype, const std::vector<int64_t> &shape) {
+  std::string_view kind;
+  static constexpr std::string_view bySize[] = {"", "u1", "u2", "", "u4", "", "", "", "u8"};
+  for (auto [name, type] : kinds)
+    if (type == dtype)
+      kind = name;
+  if (kind.empty())
+    kind = bySize[byteSize(dtype)];
+  std::string text = "{'descr': '" + std::string(byteSize(dtype) == 1 ? "|" : "<") +
+                     std::string(kind) + "', 'fortran_order': False, 'shape': (";
+  for (size_t i = 0; i < shape.size(); ++i)
+    text += (i ? ", " : "") + std::to_string(shape[i]);
+  text += shape.size() == 1 ? ",), }" : "), }";
+  text.resize((text.size() + 1 + 10 + 63) / 64 * 64 - 10, ' ');
+  text.back() = '\n';
+  std::vector<uint8_t> header(magic.begin(), magic.end());
+  header.insert(header.end(),
+                {1, 0, static_cast<uint8_t>(text.size()), static_cast<uint8_t>(text.size() >> 8)});
+  header.insert(header.end(), text.begin(), text.end());
+  return header;
+}
+
+//===-- Zip -----------------------------------------------------------------------------------===//
+
+namespace {
+struct Member {
+  std::string name;
+  uint16_t method = 0, flags = 0;
+  uint64_t compressed = 0, bytes = 0, header = 0;
+};
+
+Status truncated() { return Status::error("not a .npz file, or a truncated one"); }
+
+/// The 64-bit values of a zip64 extra field stand for those fields that hold 0xffffffff, in this
+/// order.
+void applyZip64(std::span<const uint8_t> extra, Member &member) {
+  for (uint64_t at = 0; at + 4 <= extra.size();) {
+    uint64_t size = little(extra, at + 2, 2);
+    if (size > extra.size() - at - 4)
+      return;
+    if (little(extra, at, 2) == 1) {
+      std::span<const uint8_t> values = extra.subspan(at + 4, size);
+      uint64_t next = 0;
+      for (uint64_t *field : {&member.bytes, &member.compressed, &member.header})
+        if (*field == 0xffffffff && next + 8 <= values.size()) {
+          *field = little64(values, next);
+          next += 8;
+        }
+    }
+    at += 4 + size;
+  }
+}
+
+/// Where the central directory is and how many members it has.
+bool findDirectory(std::span<const uint8_t> file, uint64_t &at, uint64_t &count) {
+  if (file.size() < 22)
+    return false;
+  for (uint64_t end = file.size() - 22; end + 65557 >= file.size(); --end) {
+    if (little(file, end, 4) == 0x06054b50) {
+      count = little(file, end + 10, 2);
+      at = little(file, end + 16, 4);
+      bool wide = (at == 0xffffffff || count == 0xffff) && end >= 20 &&
+                  little(file, end - 20, 4) == 0x07064b50;
+      if (!wide)
+        return true;
+      uint64_t record = little64(file, end - 12);
+      if (file.size() < 56 || record > file.size() - 56 || little(file, record, 4) != 0x06064b50)
+        return false;
+      count = little64(file, record + 32);
+      at = little64(file, record + 48);
+      return true;
+    }
+    if (end == 0)
+      break;
+  }
+  return false;
+}
+
+bool readMember(std::span<const uint8_t> file, uint64_t &at, Member &member) {
+  if (at > file.size() || file.size() - at < 46 || little(file, at, 4) != 0x02014b50)
+    return false;
+  uint64_t nameSize = little(file, at + 28, 2), extraSize = little(file, at + 30, 2),
+           note = little(file, at + 32, 2);
+  if (nameSize + extraSize + note > file.size() - at - 46)
+    return false;
+  member.flags = static_cast<uint16_t>(little(file, at + 8, 2));
+  member.method = static_cast<uint16_t>(little(file, at + 10, 2));
+  member.compressed = little(file, at + 20, 4);
+  member.bytes = little(file, at + 24, 4);
+  member.header = little(file, at + 42, 4);
+  member.name.assign(reinterpret_cast<const char *>(file.data()) + at + 46, nameSize);
+  applyZip64(file.subspan(at + 46 + nameSize, extraSize), member);
+  at += 46 + nameSize + extraSize + note;
+  return true;
+}
+
+bool dataOf(std::span<const uint8_t> file, const Member &member, uint64_t &start) {
+  if (member.header > file.size() || file.size() - member.header < 30 ||
+      little(file, member.header, 4) != 0x04034b50)
+    return false;
+  start = member.header + 30 + little(file, member.header + 26, 2) +
+          little(file, member.header + 28, 2);
+  return start <= file.size() && member.bytes <= file.size() - start &&
+         member.bytes == member.compressed;
+}
+} // namespace
+
+Status readNpz(std::span<const uint8_t> file, std::vector<TensorEntry> &entries) {
+  uint64_t at = 0, count = 0;
+  if (!findDirectory(file, at, count))
+    return truncated();
+  std::vector<TensorEntry> read;
+  for (uint64_t i = 0; i < count; ++i) {
+    Member member;
+    if (!readMember(file, at, member))
+      return truncated();
+    if (member.method != 0 || (member.flags & 1))
+      return Status::error(
+          "member '" + member.name +
+          "' of the .npz file is compressed or encrypted; save it with numpy.savez, not "
+          "savez_compressed");
+    uint64_t start = 0;
+    if (!dataOf(file, member, start))
+      return truncated();
+    TensorEntry entry;
+    std::string_view name = member.name;
+    entry.name = name.ends_with(".npy") ? name.substr(0, name.size() - 4) : name;
+    if (Status s = readNpy(file.subspan(start, member.bytes), entry); !s.ok())
+      return Status::error("member '" + member.name + "' of the .npz file: " + s.message());
+    entry.offset += start;
+    read.push_back(std::move(entry));
+  }
+  entries = std::move(read);
+  return {};
+}
+
+} // namespace pellucid::package
