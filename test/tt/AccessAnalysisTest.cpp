@@ -59,6 +59,10 @@ const Case cases[] = {
     {"chosen_pointer", {0, 1}, {2}},
     {"matmul", {0, 1}, {2}},
     {"rearranged", {0, 2}, {1, 2}},
+    {"block_pointer_edges", {0}, {1}},
+    {"descriptor_edges", {0}, {1}},
+    {"helper_returns_early", {0}, {0, 1}},
+    {"carried_indices", {0}, {1}},
 };
 
 struct AccessOfCorpus : testing::TestWithParam<Case> {

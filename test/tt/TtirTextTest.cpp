@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "passes/tt/Pipeline.h"
 #include "tt/Corpus.h"
 #include "tt/Tt.h"
 #include "tt/TtOps.h"
 
 #include "mlir/IR/MLIRContext.h"
+#include "mlir/Pass/PassManager.h"
 
 #include <gtest/gtest.h>
 
@@ -57,6 +59,31 @@ TEST_F(TtirText, CorpusRoundTrips) {
         write(printed / to / from / path.filename(), once);
       }
     }
+  }
+}
+
+// Left for pipeline_on_gpu.py, which runs both forms of every kernel.
+TEST_F(TtirText, PipelineLeavesPlainKernels) {
+  std::filesystem::path printed = std::filesystem::path(PELLUCID_BINARY_DIR) / "test/printed-ttir";
+  for (const auto &path : corpus::files("3.6")) {
+    SCOPED_TRACE(path.string());
+    auto module = parse(corpus::read(path));
+    ASSERT_TRUE(module);
+    write(printed / "plain" / path.filename(), printTtir(*module));
+    PassManager pm(&context);
+    pm.enableVerifier();
+    buildKernelPipeline(pm);
+    ASSERT_TRUE(succeeded(pm.run(*module)));
+    EXPECT_EQ(std::distance(module->getOps<FuncOp>().begin(), module->getOps<FuncOp>().end()), 1);
+    module->walk([](Operation *op) {
+      EXPECT_FALSE(
+          (isa<CallOp, MakeTensorPtrOp, AdvanceOp, MakeTensorDescOp, DescriptorLoadOp,
+               DescriptorStoreOp, DescriptorGatherOp, DescriptorScatterOp, DescriptorReduceOp>(op)))
+          << op->getName().getStringRef().str();
+      for (Region &region : op->getRegions())
+        EXPECT_TRUE(region.empty() || region.hasOneBlock()) << op->getName().getStringRef().str();
+    });
+    write(printed / "pipeline" / path.filename(), printTtir(*module));
   }
 }
 

@@ -314,6 +314,56 @@ def rearranged(x, z, i, B: tl.constexpr):
     tl.store(i + tl.arange(0, 16), tl.histogram(offsets, 16))
 
 
+@kernel("x:*fp32 z:*fp32 n:i32", {"B": 32}, oldest_only=True)
+def block_pointer_edges(x, z, n, B: tl.constexpr):
+    source = tl.make_block_ptr(x, (n, n - 3), (n, 1), (-5, 7), (B, B), (1, 0))
+    target = tl.make_block_ptr(z, (n - 3, n), (1, n), (7, -5), (B, B), (0, 1))
+    for i in range(0, 3):
+        if i == 1:
+            source = tl.advance(source, (B, -B))
+        tile = tl.load(source, boundary_check=(0, 1), padding_option="nan")
+        tl.store(target, tl.trans(tile), boundary_check=(0, 1))
+        target = tl.advance(target, (1, B))
+
+
+@kernel("x:*fp32 z:*fp32 n:i32", {"B": 32})
+def descriptor_edges(x, z, n, B: tl.constexpr):
+    source = tl.make_tensor_descriptor(x, [n, n - 3], [n, 1], [B, B], padding_option="nan")
+    target = tl.make_tensor_descriptor(z, [n, n - 3], [n, 1], [B, B])
+    for i in range(0, 3):
+        target.store([i * 8 - 5, 7], source.load([7, i * 8 - 5]))
+
+
+@triton.jit
+def first_above(x, limit, n):
+    if n == 0:
+        return -1
+    if tl.load(x) > limit:
+        return 0
+    tl.store(x, limit)
+    return 1
+
+
+@kernel("x:*fp32 z:*i32 n:i32")
+def helper_returns_early(x, z, n):
+    total = 0
+    for i in range(0, n):
+        total += first_above(x + i, 0.5, n - 10 * i)
+    tl.store(z, total)
+
+
+@kernel("x:*fp32 z:*fp32 n:i32", {"B": 64})
+def carried_indices(x, z, n, B: tl.constexpr):
+    indices = tl.arange(0, B)
+    targets = z + tl.arange(0, B) * 2
+    for i in range(0, 5):
+        tl.store(targets, tl.load(x + indices))
+        indices += i * n
+        targets += B * 2
+        targets += n
+    tl.store(targets, indices.to(tl.float32))
+
+
 @kernel("x:*i32 z:*i32 flag:*i32", {"B": 64}, newest_only=True)
 def atomics_of_39(x, z, flag, B: tl.constexpr):
     offsets = tl.arange(0, B)
