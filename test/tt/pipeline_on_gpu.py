@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs every kernel of the corpus twice on the GPU, as the front end left it and after tt-kernel-pipeline, both
-compiled by the installed Triton, and compares all memory bit by bit.
+"""Runs every kernel of the corpus twice on the GPU and compares all memory bit by bit: once brought into plain form by
+Triton's own passes, once by tt-kernel-pipeline; the installed Triton compiles both.
 
-Usage: pipeline_on_gpu.py PRINTED, the folder that tt_text_test fills. Exits 77 (skipped) without triton, torch or a GPU.
+Usage: pipeline_on_gpu.py PRINTED [KERNEL]; PRINTED is the folder that tt_text_test fills. Each kernel gets a process,
+because an error on the device spoils it. Exits 77 (skipped) without triton, torch or a GPU.
 """
+import concurrent.futures
 import pathlib
 import re
+import subprocess
 import sys
+import tempfile
 
 ELEMENTS = 1 << 16
 GRID = (2, 2, 1)
@@ -20,72 +24,101 @@ def arguments_of(text):
     return re.findall(r"%\w+: (!tt\.ptr<\w+>|\w+)", header)
 
 
+def inputs_for(name, types):
+    import torch
+
+    torch.manual_seed(7)
+    values = []
+    for kind in types:
+        if kind.startswith("!tt.ptr"):
+            dtype = getattr(torch, DTYPES[kind[8:-1]])
+            if dtype.is_floating_point:
+                values.append(torch.rand(ELEMENTS, device="cuda", dtype=dtype))
+            else:
+                values.append(torch.arange(ELEMENTS, device="cuda", dtype=dtype) % 64)
+        else:
+            values.append(1 if kind == "i1" else 40)
+    if name == "pointer_table":
+        values[0].fill_(values[1].data_ptr() + 4096)
+    if name == "locked":
+        values[1].zero_()
+    return values
+
+
+def lowered_by_triton(path, target):
+    """The file after Triton's own make_ttir. It is told sm_80, so that descriptors become pointers there, too."""
+    from triton._C.libtriton import ir
+    from triton.compiler.compiler import make_backend
+
+    backend = make_backend(target)
+    context = ir.context()
+    ir.load_dialects(context)
+    backend.load_dialects(context)
+    module = ir.parse_mlir_module(str(path), context)
+    module.context = context
+    text = str(backend.make_ttir(module, {}, backend.parse_options({}), 80))
+    result = pathlib.Path(tempfile.mkdtemp()) / path.name
+    result.write_text(text)
+    return result
+
+
+def compare(printed, name):
+    import torch
+    import triton
+    from triton.runtime.driver import driver
+
+    target = driver.active.get_current_target()
+    plain = printed / "plain" / (name + ".ttir")
+    values = inputs_for(name, arguments_of(plain.read_text()))
+    tensors = [value for value in values if torch.is_tensor(value)]
+    start = [tensor.clone() for tensor in tensors]
+    results = []
+    for path in (lowered_by_triton(plain, target), printed / "pipeline" / plain.name):
+        for tensor, before in zip(tensors, start):
+            tensor.copy_(before)
+        compiled = triton.compile(str(path), target=target)
+        compiled[(1, 1, 1) if name in ALONE else GRID](*values)
+        torch.cuda.synchronize()
+        results.append([tensor.clone() for tensor in tensors])
+
+    def same(a, b):
+        return all(torch.equal(x.view(torch.uint8), y.view(torch.uint8)) for x, y in zip(a, b))
+
+    if same(results[0], start):
+        return "wrote nothing"
+    return "equal" if same(*results) else "differs"
+
+
 def main():
+    printed = pathlib.Path(sys.argv[1])
+    if len(sys.argv) > 2:
+        print(compare(printed, sys.argv[2]))
+        return
     try:
         import torch
-        import triton
+        import triton  # noqa: F401
     except ImportError as error:
         print(f"skipped: {error}")
         sys.exit(77)
     if not torch.cuda.is_available():
         print("skipped: no GPU")
         sys.exit(77)
-    from triton.runtime.driver import driver
 
-    triton.set_allocator(lambda size, alignment, stream: torch.empty(size, device="cuda", dtype=torch.int8))
-    target = driver.active.get_current_target()
+    def run(name):
+        command = [sys.executable, __file__, str(printed), name]
+        result = subprocess.run(command, capture_output=True, text=True)
+        lines = (result.stdout + "\n" + result.stderr).strip().splitlines()
+        return name, result.stdout.strip() if result.returncode == 0 else "failed: " + lines[-1][:200]
 
-    def inputs_for(name, types):
-        torch.manual_seed(7)
-        values = []
-        for kind in types:
-            if kind.startswith("!tt.ptr"):
-                dtype = getattr(torch, DTYPES[kind[8:-1]])
-                if dtype.is_floating_point:
-                    values.append(torch.rand(ELEMENTS, device="cuda", dtype=dtype))
-                else:
-                    values.append(torch.arange(ELEMENTS, device="cuda", dtype=dtype) % 64)
-            else:
-                values.append(1 if kind == "i1" else 40)
-        if name == "pointer_table":
-            values[0].fill_(values[1].data_ptr() + 4096)
-        if name == "locked":
-            values[1].zero_()
-        return values
-
-    def run(path, name, values):
-        compiled = triton.compile(str(path), target=target)
-        compiled[(1, 1, 1) if name in ALONE else GRID](*values)
-        torch.cuda.synchronize()
-
-    equal, failed = 0, 0
-    printed = pathlib.Path(sys.argv[1])
-    for plain in sorted((printed / "plain").glob("*.ttir")):
-        name = plain.stem
-        types = arguments_of(plain.read_text())
-        first = inputs_for(name, types)
-        start = [value.clone() if torch.is_tensor(value) else value for value in first]
-        try:
-            run(plain, name, first)
-        except Exception as error:  # Triton itself has no code for some of them on some GPUs.
-            print(f"not comparable: {name}: {str(error).splitlines()[0][:120]}")
-            continue
-        expected = [value.clone() if torch.is_tensor(value) else value for value in first]
-        for value, before in zip(first, start):
-            if torch.is_tensor(value):
-                value.copy_(before)
-        run(printed / "pipeline" / plain.name, name, first)
-        same = all(torch.equal(a.view(torch.uint8), b.view(torch.uint8))
-                   for a, b in zip(first, expected) if torch.is_tensor(a))
-        changed = any(not torch.equal(a.view(torch.uint8), b.view(torch.uint8))
-                      for a, b in zip(expected, start) if torch.is_tensor(a))
-        if same and changed:
-            equal += 1
-        else:
-            failed += 1
-            print(f"{'differs' if changed else 'wrote nothing'}: {name}")
-    print(f"{equal} kernels equal bit by bit, {failed} failed")
-    sys.exit(1 if failed or not equal else 0)
+    names = sorted(path.stem for path in (printed / "plain").glob("*.ttir"))
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        outcomes = dict(pool.map(run, names))
+    for name, outcome in outcomes.items():
+        if outcome != "equal":
+            print(f"{name}: {outcome}")
+    equal = sum(outcome == "equal" for outcome in outcomes.values())
+    print(f"{equal} of {len(outcomes)} kernels equal bit by bit")
+    sys.exit(0 if equal == len(outcomes) else 1)
 
 
 if __name__ == "__main__":
