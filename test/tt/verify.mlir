@@ -735,3 +735,67 @@ tt.func @call_c2_type(%x: f32) {
   tt.call @callee(%x) : (f32) -> ()
   tt.return
 }
+
+// -----
+
+tt.func @scan_c1_empty() {
+  // expected-error @+1 {{'tt.scan' op expects at least one tile}}
+  "tt.scan"() <{axis = 0 : i32, reverse = false}> ({
+    "tt.scan.return"() : () -> ()
+  }) : () -> ()
+  tt.return
+}
+
+// -----
+
+tt.func @scan_c2_shapes(%x: tensor<8xf32>, %y: tensor<4xf32>) {
+  // expected-error @+1 {{'tt.scan' op expects tiles of equal shapes, got 'tensor<8xf32>' and 'tensor<4xf32>'}}
+  %0:2 = "tt.scan"(%x, %y) <{axis = 0 : i32, reverse = false}> ({
+  ^bb0(%a: f32, %b: f32, %c: f32, %d: f32):
+    tt.scan.return %a, %b : f32, f32
+  }) : (tensor<8xf32>, tensor<4xf32>) -> (tensor<8xf32>, tensor<4xf32>)
+  tt.return
+}
+
+// -----
+
+tt.func @scan_c4_results(%x: tensor<8xf32>) {
+  // expected-error @+1 {{'tt.scan' op expects one result per tile, got 2 for 1}}
+  %0:2 = "tt.scan"(%x) <{axis = 0 : i32, reverse = false}> ({
+  ^bb0(%a: f32, %b: f32):
+    tt.scan.return %a : f32
+  }) : (tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>)
+  tt.return
+}
+
+// -----
+
+tt.func @scan_c6_arguments(%x: tensor<8xf32>) {
+  // expected-error @+1 {{'tt.scan' op expects 2 arguments of its region, got 1}}
+  %0 = "tt.scan"(%x) <{axis = 0 : i32, reverse = false}> ({
+  ^bb0(%a: f32):
+    tt.scan.return %a : f32
+  }) : (tensor<8xf32>) -> tensor<8xf32>
+  tt.return
+}
+
+// -----
+
+tt.func @scan_c7_returned(%x: tensor<8xf32>, %i: i32) {
+  // expected-error @+1 {{'tt.scan' op expects its region to return 'f32', got 'i32'}}
+  %0 = "tt.scan"(%x) <{axis = 0 : i32, reverse = false}> ({
+  ^bb0(%a: f32, %b: f32):
+    tt.scan.return %i : i32
+  }) : (tensor<8xf32>) -> tensor<8xf32>
+  tt.return
+}
+
+// -----
+
+tt.func @map_elementwise_c1_empty() {
+  // expected-error @+1 {{'tt.map_elementwise' op expects at least one tile}}
+  "tt.map_elementwise"() <{pack = 1 : i32}> ({
+    "tt.map_elementwise.return"() : () -> ()
+  }) : () -> ()
+  tt.return
+}
