@@ -19,6 +19,7 @@ public:
     json.field("format_version", formatVersion).field("abi_version", abiVersion);
     list("symbols", manifest.symbols);
     list("inputs", manifest.inputs);
+    json.field("inputs_may_overlap", manifest.inputsMayOverlap);
     list("guards", manifest.guards);
     list("outputs", manifest.outputs);
     list("weights", manifest.weights);
@@ -104,7 +105,9 @@ private:
   }
   void add(const Kernel &kernel) {
     json.beginObject().field("name", kernel.name).field("file", kernel.sourceFile);
-    json.field("line", kernel.sourceLine).field("numerics", kernel.numerics);
+    json.field("line", kernel.sourceLine)
+        .field("numerics", kernel.numerics)
+        .field("ordered", kernel.ordered);
     list("parameters", kernel.parameters);
     list("constants", kernel.constants);
     list("executables", kernel.executables);

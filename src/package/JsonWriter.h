@@ -22,6 +22,8 @@ public:
   JsonWriter &value(const char *text) { return value(std::string_view(text)); }
   JsonWriter &value(bool flag) { return raw(flag ? "true" : "false"); }
   JsonWriter &value(double number);
+  /// `text` is a JSON value already.
+  JsonWriter &json(std::string_view text) { return raw(text); }
   JsonWriter &null() { return raw("null"); }
   template <std::integral T> JsonWriter &value(T number) { return raw(std::to_string(number)); }
 

@@ -36,7 +36,7 @@ template <typename Archive> struct ManifestFields {
   }
   void fields(auto &s, const FoldedConstant *) { archive(s.name, s.value); }
   void fields(auto &s, const Kernel *) {
-    archive(s.name, s.parameters, s.constants, s.numerics, s.sourceFile, s.sourceLine,
+    archive(s.name, s.parameters, s.constants, s.ordered, s.numerics, s.sourceFile, s.sourceLine,
             s.executables);
   }
   void fields(auto &s, const Place *) { archive(s.kind, s.index, s.byteOffset); }
@@ -51,8 +51,8 @@ template <typename Archive> struct ManifestFields {
   void fields(auto &s, const Fill *) { archive(s.destination, s.pattern, s.patternBytes, s.bytes); }
   void fields(auto &s, const Program *) { archive(s.device, s.buffers, s.slots, s.steps); }
   void fields(auto &s, const Manifest *) {
-    archive(s.producer, s.name, s.symbols, s.inputs, s.guards, s.outputs, s.weights, s.kernels,
-            s.programs);
+    archive(s.producer, s.name, s.symbols, s.inputs, s.inputsMayOverlap, s.guards, s.outputs,
+            s.weights, s.kernels, s.programs);
   }
 };
 

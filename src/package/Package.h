@@ -135,6 +135,9 @@ struct Kernel {
   std::string name;
   std::vector<KernelParameter> parameters;
   std::vector<FoldedConstant> constants;
+  /// The order of the programs shows in the result (float atomics): they run in order, on one
+  /// thread.
+  bool ordered = false;
   std::string numerics; ///< what fixes its bits: "fma=on,tf32=off,div=approx"
   std::string sourceFile;
   uint32_t sourceLine = 0;
@@ -210,6 +213,9 @@ struct Manifest {
   std::string name;     ///< of the model or kernel
   std::vector<Symbol> symbols;
   std::vector<Input> inputs;
+  /// The steps do the right thing whatever memory the inputs share (a single launch). False: a call
+  /// whose written inputs overlap others is refused.
+  bool inputsMayOverlap = false;
   std::vector<Guard> guards;
   std::vector<Output> outputs;
   std::vector<Weight> weights;

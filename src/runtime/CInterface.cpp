@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+/// runtime.h over LoadedPackage: checks pointers, catches what the standard library throws, keeps
+/// the last error.
+#include "runtime/LoadedPackage.h"
+#include "runtime/Profile.h"
+#include "runtime/SystemDescription.h"
+
+#include <pellucid/runtime.h>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+using namespace pellucid;
+using namespace pellucid::runtime;
+
+static constexpr size_t maxRank = 64;
+
+static std::string &lastError() {
+  static thread_local std::string message;
+  return message;
+}
+
+static pellucid_status report(const Result &result) noexcept {
+  try {
+    if (result.ok())
+      lastError().clear();
+    else
+      lastError() = result.message();
+  } catch (...) {
+    return result.ok() ? PELLUCID_OUT_OF_MEMORY : result.code();
+  }
+  return result.code();
+}
+
+/// The only exceptions left are the standard library's: no memory, or no room for a request's size.
+static pellucid_status guarded(auto body) noexcept {
+  try {
+    return report(body());
+  } catch (const std::bad_alloc &) {
+    return report(Result::error(PELLUCID_OUT_OF_MEMORY, "out of memory"));
+  } catch (const std::exception &error) {
+    return report(Result::error(PELLUCID_INTERNAL_ERROR, error.what()));
+  } catch (...) {
+    return report(Result::error(PELLUCID_INTERNAL_ERROR, "unknown exception"));
+  }
+}
+
+static LoadedPackage *unwrap(pellucid_package *package) {
+  return reinterpret_cast<LoadedPackage *>(package);
+}
+static const LoadedPackage *unwrap(const pellucid_package *package) {
+  return reinterpret_cast<const LoadedPackage *>(package);
+}
+
+/// The caller's options as ours: what its version of the struct lacks is zero.
+template <typename Options> static Result takeOptions(const Options *given, Options &out) {
+  std::memset(&out, 0, sizeof(out));
+  if (!given)
+    return {};
+  if (given->struct_size < sizeof(size_t))
+    return Result::invalid("the options' struct_size is " + std::to_string(given->struct_size) +
+                           ", must be sizeof the struct");
+  const unsigned char *begin = reinterpret_cast<const unsigned char *>(given);
+  for (size_t i = sizeof(Options); i < given->struct_size; ++i)
+    if (begin[i] != 0)
+      return Result::invalid(
+          "the options have a field that this version of the run time does not know");
+  std::memcpy(&out, given, std::min(given->struct_size, sizeof(out)));
+  return {};
+}
+
+static Result loadOptions(const pellucid_load_options *given, LoadOptions &out) {
+  pellucid_load_options options;
+  if (Result result = takeOptions(given, options); !result.ok())
+    return result;
+  out.verify = options.verify != 0;
+  return options.target ? parseLoadTarget(options.target, out) : Result();
+}
+
+static pellucid_status load(const pellucid_load_options *given, pellucid_package **out,
+                            auto open) noexcept {
+  return guarded([&]() -> Result {
+    if (!out)
+      return Result::invalid("the place for the package is null");
+    *out = nullptr;
+    LoadOptions options;
+    if (Result result = loadOptions(given, options); !result.ok())
+      return result;
+    std::unique_ptr<LoadedPackage> package;
+    if (Result result = open(options, package); !result.ok())
+      return result;
+    *out = reinterpret_cast<pellucid_package *>(package.release());
+    return {};
+  });
+}
+
+pellucid_status pellucid_load(const char *path, pellucid_package **out) {
+  return pellucid_load_with(path, nullptr, out);
+}
+
+pellucid_status pellucid_load_with(const char *path, const pellucid_load_options *options,
+                                   pellucid_package **out) {
+  return load(options, out, [&](const LoadOptions &o, std::unique_ptr<LoadedPackage> &package) {
+    return path ? LoadedPackage::load(path, o, package) : Result::invalid("the path is null");
+  });
+}
+
+pellucid_status pellucid_load_memory(const void *data, size_t bytes,
+                                     const pellucid_load_options *options, pellucid_package **out) {
+  return load(options, out, [&](const LoadOptions &o, std::unique_ptr<LoadedPackage> &package) {
+    return data ? LoadedPackage::loadMemory({static_cast<const uint8_t *>(data), bytes}, o, package)
+                : Result::invalid("the data is null");
+  });
+}
+
+pellucid_status pellucid_unload(pellucid_package *package) {
+  return guarded([&]() -> Result {
+    delete unwrap(package);
+    return {};
+  });
+}
+
+const char *pellucid_describe(const pellucid_package *package) {
+  const char *text = nullptr;
+  guarded([&]() -> Result {
+    if (!package)
+      return Result::invalid("the package is null");
+    text = unwrap(package)->description().c_str();
+    return {};
+  });
+  return text;
+}
+
+size_t pellucid_input_count(const pellucid_package *package) {
+  return package ? unwrap(package)->manifest().inputs.size() : 0;
+}
+
+size_t pellucid_output_count(const pellucid_package *package) {
+  return package ? unwrap(package)->manifest().outputs.size() : 0;
+}
+
+static Result checkPointers(const pellucid_package *package, const void *inputs, size_t inputCount,
+                            const void *outputs, size_t outputCount) {
+  if (!package)
+    return Result::invalid("the package is null");
+  if ((!inputs && inputCount) || (!outputs && outputCount))
+    return Result::invalid(std::string("the array of ") +
+                           (!inputs && inputCount ? "inputs" : "outputs") + " is null");
+  return {};
+}
+
+pellucid_status pellucid_run(pellucid_package *package, const DLTensor *inputs, size_t input_count,
+                             DLManagedTensorVersioned **outputs, size_t output_count,
+                             const pellucid_run_options *given) {
+  return guarded([&]() -> Result {
+    if (Result result = checkPointers(package, inputs, input_count, outputs, output_count);
+        !result.ok())
+      return result;
+    pellucid_run_options options;
+    if (Result result = takeOptions(given, options); !result.ok())
+      return result;
+    return unwrap(package)->run({inputs, input_count}, {outputs, output_count}, &options);
+  });
+}
+
+pellucid_status pellucid_run_into(pellucid_package *package, const DLTensor *inputs,
+                                  size_t input_count, const DLTensor *outputs, size_t output_count,
+                                  const pellucid_run_options *given) {
+  return guarded([&]() -> Result {
+    if (Result result = checkPointers(package, inputs, input_count, outputs, output_count);
+        !result.ok())
+      return result;
+    pellucid_run_options options;
+    if (Result result = takeOptions(given, options); !result.ok())
+      return result;
+    return unwrap(package)->runInto({inputs, input_count}, {outputs, output_count}, &options);
+  });
+}
+
+pellucid_status pellucid_output_shapes(pellucid_package *package, const DLTensor *inputs,
+                                       size_t input_count, int32_t *ranks, int64_t *shapes,
+                                       size_t output_count) {
+  return guarded([&]() -> Result {
+    if (Result result = checkPointers(package, inputs, input_count, ranks, output_count);
+        !result.ok())
+      return result;
+    std::vector<std::vector<int64_t>> all;
+    if (Result result = unwrap(package)->outputShapes({inputs, input_count}, all); !result.ok())
+      return result;
+    if (output_count != all.size())
+      return Result::invalid("room for " + std::to_string(output_count) +
+                             " outputs given, the package has " + std::to_string(all.size()));
+    for (size_t i = 0; i < all.size(); ++i) {
+      ranks[i] = static_cast<int32_t>(all[i].size());
+      if (!shapes && !all[i].empty())
+        return Result::invalid("the array of shapes is null");
+      std::copy(all[i].begin(), all[i].end(), shapes + i * maxRank);
+    }
+    return {};
+  });
+}
+
+const char *pellucid_last_error(void) { return lastError().c_str(); }
+
+pellucid_status pellucid_profile_create(pellucid_profile **out) {
+  return guarded([&]() -> Result {
+    if (!out)
+      return Result::invalid("the place for the profile is null");
+    *out = reinterpret_cast<pellucid_profile *>(new Profile);
+    return {};
+  });
+}
+
+void pellucid_profile_destroy(pellucid_profile *profile) {
+  delete reinterpret_cast<Profile *>(profile);
+}
+
+const char *pellucid_profile_json(pellucid_profile *profile) {
+  const char *text = nullptr;
+  guarded([&]() -> Result {
+    if (!profile)
+      return Result::invalid("the profile is null");
+    text = reinterpret_cast<Profile *>(profile)->json().c_str();
+    return {};
+  });
+  return text;
+}
+
+const char *pellucid_describe_system(void) {
+  const char *text = nullptr;
+  guarded([&]() -> Result {
+    text = describeSystem().c_str();
+    return {};
+  });
+  return text;
+}
+
+const char *pellucid_version(void) { return PELLUCID_VERSION; }
+
+void pellucid_package_versions(uint32_t *format_version, uint32_t *abi_version) {
+  if (format_version)
+    *format_version = package::formatVersion;
+  if (abi_version)
+    *abi_version = package::abiVersion;
+}

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+/// One call from its tensors to its results.
+#include "runtime/CpuExecutor.h"
+#include "runtime/DlpackTypes.h"
+#include "runtime/LoadedPackage.h"
+#include "runtime/Outputs.h"
+#include "runtime/Profile.h"
+
+#include <cstring>
+#include <unistd.h>
+
+namespace pellucid::runtime {
+
+using package::PlaceKind;
+
+static Profile *profileOf(const pellucid_run_options *options) {
+  return options ? reinterpret_cast<Profile *>(options->profile) : nullptr;
+}
+
+class LoadedPackage::Call {
+public:
+  Call(const LoadedPackage &package, const DeviceProgram &device, std::span<const DLTensor> inputs,
+       DLDevice where, const pellucid_run_options *options)
+      : package(package), device(device), plan(*device.plan), inputs(inputs), where(where),
+        options(options), frame(device.frames.take(plan)) {}
+  ~Call() { device.frames.give(std::move(frame)); }
+
+  /// Checks the inputs and computes the outputs' dims.
+  Result begin() {
+    if (Result result = plan.signature.bind(inputs, where, frame->symbols); !result.ok())
+      return result;
+    plan.expressions.evaluate(frame->symbols, frame->numbers);
+    if (Result result = plan.signature.checkInputs(inputs, frame->numbers); !result.ok())
+      return result;
+    int64_t *dims = frame->outputDims.data();
+    for (size_t i = 0; i < frame->outputBytes.size(); ++i) {
+      if (Result result =
+              plan.signature.outputShape(i, frame->numbers, dims, frame->outputBytes[i]);
+          !result.ok())
+        return result;
+      dims += plan.signature.outputRank(i);
+    }
+    return {};
+  }
+
+  std::span<const int64_t> outputDims(size_t index) const {
+    size_t begin = 0;
+    for (size_t i = 0; i < index; ++i)
+      begin += plan.signature.outputRank(i);
+    return std::span(frame->outputDims).subspan(begin, plan.signature.outputRank(index));
+  }
+
+  Result run(std::span<DLManagedTensorVersioned *> outputs) {
+    return withExecutor([&](Executor &executor) {
+      for (size_t i = 0; i < outputs.size(); ++i)
+        if (Result result = allocateOutput(executor, i, outputs[i]); !result.ok())
+          return result;
+      return runSteps(executor);
+    });
+  }
+
+  Result runInto(std::span<const DLTensor> outputs) {
+    return withExecutor([&](Executor &executor) {
+      for (size_t i = 0; i < outputs.size(); ++i) {
+        const DLTensor *alias = aliasedInput(i);
+        outputBase(i) = dataOf(alias ? *alias : outputs[i]);
+      }
+      Result result = runSteps(executor);
+      // An alias that the caller wants elsewhere: the input itself was written, the output is its
+      // copy.
+      for (size_t i = 0; i < outputs.size() && result.ok(); ++i)
+        if (dataOf(outputs[i]) != outputBase(i) && frame->outputBytes[i])
+          result = executor.copy(dataOf(outputs[i]), outputBase(i), frame->outputBytes[i]);
+      return result;
+    });
+  }
+
+  Result checkOutputs(std::span<const DLTensor> outputs) const {
+    return plan.signature.checkOutputs(inputs, outputs, where, frame->numbers);
+  }
+
+private:
+  const LoadedPackage &package;
+  const DeviceProgram &device;
+  const ProgramPlan &plan;
+  std::span<const DLTensor> inputs;
+  DLDevice where;
+  const pellucid_run_options *options;
+  std::unique_ptr<Frame> frame;
+  std::vector<ProfiledStep> profiled;
+
+  unsigned char *&outputBase(size_t index) { return frame->bases[inputs.size() + index]; }
+  const DLTensor *aliasedInput(size_t output) const {
+    int32_t alias = package.manifest().outputs[output].aliasOfInput;
+    return alias >= 0 ? &inputs[alias] : nullptr;
+  }
+
+  Result withExecutor(auto body) {
+    Result result;
+    if (device.cuda) {
+      CudaExecutor executor(*device.cuda, options);
+      result = body(static_cast<Executor &>(executor));
+    } else {
+      CpuExecutor executor(options);
+      result = body(static_cast<Executor &>(executor));
+    }
+    return result;
+  }
+
+  Result allocateOutput(Executor &executor, size_t index, DLManagedTensorVersioned *&out) {
+    OutputMemory memory;
+    if (const DLTensor *alias = aliasedInput(index)) {
+      memory.data = dataOf(*alias);
+      memory.device = alias->device;
+    } else if (Result result = executor.allocateOutput(frame->outputBytes[index], memory);
+               !result.ok()) {
+      return result;
+    }
+    outputBase(index) = memory.data;
+    out = makeOutput(toDlpack(package.manifest().outputs[index].dtype), outputDims(index), memory);
+    return out ? Result() : Result::error(PELLUCID_OUT_OF_MEMORY, "cannot allocate an output");
+  }
+
+  Result placeEverything(Executor &executor) {
+    for (size_t i = 0; i < inputs.size(); ++i)
+      frame->bases[i] = dataOf(inputs[i]);
+    std::copy(device.weights.begin(), device.weights.end(),
+              frame->bases.begin() + static_cast<ptrdiff_t>(plan.baseOf(PlaceKind::Weight)));
+    if (plan.buffers.empty())
+      return {};
+    if (Result result = frame->layOutArena(plan); !result.ok())
+      return result;
+    unsigned char *memory = nullptr;
+    if (Result result = executor.allocateArena(*frame, memory); !result.ok())
+      return result;
+    frame->placeBuffers(plan, memory);
+    return {};
+  }
+
+  Result runSteps(Executor &executor) {
+    Result result = placeEverything(executor);
+    Profile *profile = profileOf(options);
+    size_t begin = profile ? executor.mark() : 0;
+    for (size_t i = 0; i < plan.steps.size() && result.ok(); ++i)
+      result = std::visit([&](const auto &step) { return this->runStep(executor, step, profile); },
+                          plan.steps[i]);
+    size_t end = profile ? executor.mark() : 0;
+    Result finished = executor.finish();
+    if (profile && result.ok() && finished.ok()) {
+      profiled.push_back({package.manifest().name, "call", begin, end, "{}"});
+      std::string stream =
+          device.cuda ? " stream " + std::to_string(reinterpret_cast<uintptr_t>(options->stream))
+                      : "";
+      profile->add(executor, profiled,
+                   device.cuda ? reinterpret_cast<uintptr_t>(options->stream) : uint64_t(gettid()),
+                   text(where) + stream);
+    }
+    return result.ok() ? std::move(finished) : std::move(result);
+  }
+
+  Result profiledStep(Executor &executor, const std::string &name, const char *category,
+                      std::string arguments, auto body) {
+    ProfiledStep step{name, category, executor.mark(), 0, std::move(arguments)};
+    Result result = body();
+    step.end = executor.mark();
+    profiled.push_back(std::move(step));
+    return result;
+  }
+
+  Result runStep(Executor &executor, const LaunchPlan &step, Profile *profile) {
+    PreparedLaunch prepared;
+    if (Result result = prepareLaunch(plan, step, executor.gridLimits(), *frame, prepared);
+        !result.ok())
+      return result;
+    if (prepared.programs == 0)
+      return {};
+    if (!profile)
+      return executor.launch(step, prepared, *frame);
+    return profiledStep(executor, step.launch->label, "kernel",
+                        launchArguments(plan, step, prepared, *frame),
+                        [&] { return executor.launch(step, prepared, *frame); });
+  }
+
+  Result transferBytes(Value bytes, const char *what, size_t &out) const {
+    if (!frame->numbers.isKnown(bytes) || frame->numbers[bytes] < 0)
+      return Result::invalid(std::string("the size of a ") + what +
+                             " is negative or exceeds 2^63 bytes");
+    out = static_cast<size_t>(frame->numbers[bytes]);
+    return {};
+  }
+
+  Result runStep(Executor &executor, const CopyPlan &step, Profile *profile) {
+    size_t bytes = 0;
+    if (Result result = transferBytes(step.bytes, "copy", bytes); !result.ok() || bytes == 0)
+      return result;
+    auto body = [&] {
+      return executor.copy(frame->address(step.destination), frame->address(step.source), bytes);
+    };
+    return profile ? profiledStep(executor, "copy", "copy",
+                                  "{\"bytes\":" + std::to_string(bytes) + "}", body)
+                   : body();
+  }
+
+  Result runStep(Executor &executor, const FillPlan &step, Profile *profile) {
+    size_t bytes = 0;
+    if (Result result = transferBytes(step.bytes, "fill", bytes); !result.ok() || bytes == 0)
+      return result;
+    auto body = [&] {
+      return executor.fill(frame->address(step.destination), step.fill->pattern,
+                           step.fill->patternBytes, bytes);
+    };
+    return profile ? profiledStep(executor, "fill", "fill",
+                                  "{\"bytes\":" + std::to_string(bytes) + "}", body)
+                   : body();
+  }
+};
+
+static void deleteAll(std::span<DLManagedTensorVersioned *> outputs) {
+  for (DLManagedTensorVersioned *&output : outputs) {
+    if (output)
+      output->deleter(output);
+    output = nullptr;
+  }
+}
+
+Result LoadedPackage::run(std::span<const DLTensor> inputs,
+                          std::span<DLManagedTensorVersioned *> outputs,
+                          const pellucid_run_options *options) const {
+  std::fill(outputs.begin(), outputs.end(), nullptr);
+  if (outputs.size() != manifest().outputs.size())
+    return Result::invalid("room for " + std::to_string(outputs.size()) +
+                           " outputs given, the package has " +
+                           std::to_string(manifest().outputs.size()));
+  const DeviceProgram *device = nullptr;
+  DLDevice where = deviceOfCall(inputs, {});
+  if (Result result = deviceProgram(where, device); !result.ok())
+    return result;
+  Call call(*this, *device, inputs, where, options);
+  Result result = call.begin();
+  if (result.ok())
+    result = call.run(outputs);
+  if (!result.ok())
+    deleteAll(outputs);
+  return result;
+}
+
+Result LoadedPackage::runInto(std::span<const DLTensor> inputs, std::span<const DLTensor> outputs,
+                              const pellucid_run_options *options) const {
+  const DeviceProgram *device = nullptr;
+  DLDevice where = deviceOfCall(inputs, outputs);
+  if (Result result = deviceProgram(where, device); !result.ok())
+    return result;
+  Call call(*this, *device, inputs, where, options);
+  if (Result result = call.begin(); !result.ok())
+    return result;
+  if (Result result = call.checkOutputs(outputs); !result.ok())
+    return result;
+  return call.runInto(outputs);
+}
+
+Result LoadedPackage::outputShapes(std::span<const DLTensor> inputs,
+                                   std::vector<std::vector<int64_t>> &shapes) const {
+  const DeviceProgram *device = nullptr;
+  DLDevice where = deviceOfCall(inputs, {});
+  if (Result result = deviceProgram(where, device); !result.ok())
+    return result;
+  Call call(*this, *device, inputs, where, nullptr);
+  if (Result result = call.begin(); !result.ok())
+    return result;
+  shapes.clear();
+  for (size_t i = 0; i < manifest().outputs.size(); ++i) {
+    std::span<const int64_t> dims = call.outputDims(i);
+    shapes.emplace_back(dims.begin(), dims.end());
+  }
+  return {};
+}
+
+} // namespace pellucid::runtime

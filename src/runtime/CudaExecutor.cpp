@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/CudaExecutor.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace pellucid::runtime {
+
+using namespace package;
+
+// CUjit_option, CUfunction_attribute
+static constexpr int jitErrorLog = 5, jitErrorLogBytes = 6, maxDynamicShared = 8;
+/// A launch may use this much shared memory without asking.
+static constexpr uint32_t defaultSharedBytes = 48 << 10;
+static constexpr size_t weightAlignment = 256;
+static constexpr unsigned warpThreads = 32;
+
+static cuda::Address addressOf(const unsigned char *data) {
+  return reinterpret_cast<uintptr_t>(data);
+}
+static unsigned char *dataAt(cuda::Address address) {
+  return reinterpret_cast<unsigned char *>(static_cast<uintptr_t>(address));
+}
+
+Result CudaResources::open(int ordinal, std::unique_ptr<CudaResources> &out, uint32_t &sm) {
+  std::string why;
+  const cuda::Driver *driver = cuda::Driver::get(why);
+  if (!driver)
+    return Result::error(PELLUCID_UNSUPPORTED, why);
+  std::unique_ptr<CudaResources> opened(new CudaResources(*driver, ordinal));
+  if (Result result = cuda::openDevice(*driver, ordinal, opened->context, sm); !result.ok())
+    return result;
+  out = std::move(opened);
+  return {};
+}
+
+CudaResources::~CudaResources() {
+  cuda::CurrentContext current(driver, context);
+  for (auto &[record, module] : modules)
+    driver.moduleUnload(module);
+  if (weightMemory)
+    driver.memFree(weightMemory);
+}
+
+Result CudaResources::load(const PackageFile &file, ProgramPlan &plan) {
+  cuda::CurrentContext current(driver, context);
+  for (StepPlan &step : plan.steps)
+    if (auto *launch = std::get_if<LaunchPlan>(&step))
+      for (VariantPlan &variant : launch->variants)
+        if (Result result = loadVariant(file, variant); !result.ok())
+          return result;
+  return uploadWeights(file);
+}
+
+Result CudaResources::findModule(const PackageFile &file, const Executable &executable,
+                                 cuda::Module &module) {
+  for (auto &[record, loaded] : modules)
+    if (record == executable.record) {
+      module = loaded;
+      return {};
+    }
+  // PTX is text that must end in a NUL.
+  std::span<const uint8_t> bytes = *file.record(executable.record);
+  std::string image(bytes.begin(), bytes.end());
+  char log[4096] = "";
+  int names[] = {jitErrorLog, jitErrorLogBytes};
+  void *values[] = {log, reinterpret_cast<void *>(sizeof(log) - 1)};
+  cuda::Code code = driver.moduleLoadDataEx(&module, image.data(), 2, names, values);
+  std::string what =
+      "load record '" + executable.record + "'" + (log[0] ? " (" + std::string(log) + ")" : "");
+  if (Result result = driver.check(code, what); !result.ok())
+    return result;
+  modules.emplace_back(executable.record, module);
+  return {};
+}
+
+Result CudaResources::loadVariant(const PackageFile &file, VariantPlan &variant) {
+  const Executable &executable = *variant.executable;
+  std::string kernel = "kernel '" + variant.kernel->name + "'";
+  if (executable.numCtas != 1)
+    return Result::error(PELLUCID_UNSUPPORTED, kernel + " needs clusters of " +
+                                                   std::to_string(executable.numCtas) +
+                                                   " blocks, which this run time does not launch");
+  if (executable.scratchBytes != 0)
+    return Result::error(PELLUCID_UNSUPPORTED,
+                         kernel + " needs " + std::to_string(executable.scratchBytes) +
+                             " bytes of global scratch, which this run time does not give");
+  cuda::Module module = nullptr;
+  if (Result result = findModule(file, executable, module); !result.ok())
+    return result;
+  cuda::Function function = nullptr;
+  if (Result result =
+          driver.check(driver.moduleGetFunction(&function, module, executable.entry.c_str()),
+                       "find entry '" + executable.entry + "' of " + kernel);
+      !result.ok())
+    return result;
+  variant.entry = function;
+  if (executable.sharedBytes <= defaultSharedBytes)
+    return {};
+  return driver.check(
+      driver.funcSetAttribute(function, maxDynamicShared, static_cast<int>(executable.sharedBytes)),
+      "give " + kernel + " " + std::to_string(executable.sharedBytes) + " bytes of shared memory");
+}
+
+Result CudaResources::uploadWeights(const PackageFile &file) {
+  const std::vector<Weight> &list = file.manifest().weights;
+  size_t total = 0;
+  std::vector<size_t> offsets;
+  for (const Weight &weight : list) {
+    offsets.push_back(total);
+    total += (weight.bytes + weightAlignment - 1) / weightAlignment * weightAlignment;
+  }
+  if (total == 0) {
+    weights.assign(list.size(), nullptr);
+    return {};
+  }
+  std::string what = "upload " + std::to_string(total) + " bytes of weights";
+  if (Result result = driver.check(driver.memAlloc(&weightMemory, total), what); !result.ok())
+    return result;
+  for (size_t i = 0; i < list.size(); ++i) {
+    cuda::Address address = weightMemory + offsets[i];
+    weights.push_back(dataAt(address));
+    const uint8_t *source = file.record(list[i].record)->data() + list[i].offset;
+    if (list[i].bytes == 0)
+      continue;
+    if (Result result = driver.check(driver.memcpyHtoD(address, source, list[i].bytes), what);
+        !result.ok())
+      return result;
+  }
+  return {};
+}
+
+CudaExecutor::CudaExecutor(const CudaResources &r, const pellucid_run_options *o)
+    : resources(r), driver(r.driver), options(o),
+      stream(static_cast<cuda::Stream>(o ? o->stream : nullptr)), current(r.driver, r.context) {}
+
+CudaExecutor::~CudaExecutor() {
+  for (cuda::Event event : events)
+    driver.eventDestroy(event);
+}
+
+/// Frees an output in the legacy default stream's order. Work on a stream of the caller's own may
+/// still read it, so then everything is waited for first (`state` is not null).
+static void releaseOutput(void *state, void *data, size_t, DLDevice device) {
+  std::string why;
+  const cuda::Driver *driver = cuda::Driver::get(why);
+  cuda::Context context = nullptr;
+  uint32_t sm = 0;
+  if (!driver || !cuda::openDevice(*driver, device.device_id, context, sm).ok())
+    return;
+  cuda::CurrentContext current(*driver, context);
+  if (state)
+    driver->ctxSynchronize();
+  driver->memFreeAsync(addressOf(static_cast<unsigned char *>(data)), nullptr);
+}
+
+Result CudaExecutor::allocateOutput(size_t bytes, OutputMemory &memory) {
+  memory.bytes = std::max<size_t>(1, bytes);
+  memory.device = {kDLCUDA, resources.ordinal};
+  if (options && options->allocator) {
+    const pellucid_allocator &allocator = *options->allocator;
+    memory.data = static_cast<unsigned char *>(
+        allocator.allocate(allocator.state, bytes, weightAlignment, memory.device));
+    memory.state = allocator.state;
+    memory.bytes = bytes;
+    memory.release = allocator.release;
+    if (memory.data || bytes == 0)
+      return {};
+    return Result::error(PELLUCID_OUT_OF_MEMORY,
+                         "the allocator has no " + std::to_string(bytes) + " bytes");
+  }
+  cuda::Address address = 0;
+  Result result = driver.check(driver.memAllocAsync(&address, memory.bytes, stream),
+                               "allocate " + std::to_string(bytes) + " bytes on the device");
+  memory.data = dataAt(address);
+  memory.state = stream;
+  memory.release = releaseOutput;
+  return result;
+}
+
+Result CudaExecutor::allocateArena(Frame &frame, unsigned char *&memory) {
+  memory = nullptr;
+  if (frame.arenaBytes == 0)
+    return {};
+  Result result = driver.check(driver.memAllocAsync(&arena, frame.arenaBytes, stream),
+                               "allocate " + std::to_string(frame.arenaBytes) +
+                                   " bytes for buffers on the device");
+  memory = dataAt(arena);
+  return result;
+}
+
+Result CudaExecutor::launch(const LaunchPlan &step, const PreparedLaunch &prepared,
+                            const Frame &frame) {
+  // The driver copies each parameter from where its pointer points. Triton's two scratch pointers
+  // come last.
+  static constexpr size_t maxParameters = 1024;
+  const VariantPlan &variant = *prepared.variant;
+  if (variant.arguments.size() + 2 > maxParameters)
+    return Result::error(PELLUCID_UNSUPPORTED,
+                         "launch '" + step.launch->label + "' has too many arguments");
+  void *parameters[maxParameters];
+  cuda::Address scratch[2] = {0, 0};
+  size_t count = 0;
+  unsigned char *packed = const_cast<unsigned char *>(frame.arguments.data());
+  for (const ArgumentPlan &argument : variant.arguments)
+    parameters[count++] = packed + argument.parameter->offset;
+  parameters[count++] = &scratch[0];
+  parameters[count++] = &scratch[1];
+  auto function = static_cast<cuda::Function>(const_cast<void *>(variant.entry));
+  cuda::Code code =
+      driver.launchKernel(function, prepared.grid[0], prepared.grid[1], prepared.grid[2],
+                          variant.executable->numWarps * warpThreads, 1, 1,
+                          variant.executable->sharedBytes, stream, parameters, nullptr);
+  if (code == 0)
+    return {};
+  return driver.check(code, "launch '" + step.launch->label + "' (kernel '" + variant.kernel->name +
+                                "')");
+}
+
+Result CudaExecutor::copy(unsigned char *destination, const unsigned char *source, size_t bytes) {
+  return driver.check(
+      driver.memcpyDtoDAsync(addressOf(destination), addressOf(source), bytes, stream),
+      "copy " + std::to_string(bytes) + " bytes on the device");
+}
+
+Result CudaExecutor::fill(unsigned char *destination, uint64_t pattern, uint32_t patternBytes,
+                          size_t bytes) {
+  cuda::Address address = addressOf(destination);
+  unsigned low = static_cast<unsigned>(pattern), high = static_cast<unsigned>(pattern >> 32);
+  size_t count = bytes / patternBytes;
+  cuda::Code code = 0;
+  if (patternBytes == 1)
+    code = driver.memsetD8Async(address, static_cast<unsigned char>(pattern), count, stream);
+  else if (patternBytes == 2)
+    code = driver.memsetD16Async(address, static_cast<unsigned short>(pattern), count, stream);
+  else if (patternBytes == 4)
+    code = driver.memsetD32Async(address, low, count, stream);
+  else if (low == high)
+    code = driver.memsetD32Async(address, low, 2 * count, stream);
+  else if ((code = driver.memsetD2D32Async(address, 8, low, 1, count, stream)) == 0)
+    code = driver.memsetD2D32Async(address + 4, 8, high, 1, count, stream);
+  return driver.check(code, "fill " + std::to_string(bytes) + " bytes on the device");
+}
+
+Result CudaExecutor::finish() {
+  Result result;
+  if (arena)
+    result = driver.check(driver.memFreeAsync(arena, stream), "free the buffers of a call");
+  if (!events.empty() && result.ok())
+    result = driver.check(driver.eventSynchronize(events.back()), "wait for the profiled call");
+  return result;
+}
+
+size_t CudaExecutor::mark() {
+  using namespace std::chrono;
+  if (events.empty())
+    originMicroseconds =
+        duration<double, std::micro>(steady_clock::now().time_since_epoch()).count();
+  cuda::Event event = nullptr;
+  if (driver.eventCreate(&event, 0) == 0) {
+    driver.eventRecord(event, stream);
+    events.push_back(event);
+  }
+  return events.size() - 1;
+}
+
+double CudaExecutor::microsecondsOf(size_t mark) {
+  float milliseconds = 0;
+  if (mark < events.size())
+    driver.eventElapsedTime(&milliseconds, events[0], events[mark]);
+  return originMicroseconds + 1000.0 * milliseconds;
+}
+
+} // namespace pellucid::runtime

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "package/PackageFile.h"
+#include "runtime/CudaDriver.h"
+#include "runtime/Executor.h"
+
+namespace pellucid::runtime {
+
+/// A package's code and weights on one CUDA device.
+class CudaResources {
+public:
+  /// Opens the device; `sm` is its compute capability, for choosing executables.
+  static Result open(int ordinal, std::unique_ptr<CudaResources> &out, uint32_t &sm);
+  ~CudaResources();
+  CudaResources(const CudaResources &) = delete;
+
+  /// Loads the modules of the plan's executables and sets their entries; uploads the weights.
+  Result load(const package::PackageFile &file, ProgramPlan &plan);
+  const std::vector<unsigned char *> &weightAddresses() const { return weights; }
+
+private:
+  friend class CudaExecutor;
+  CudaResources(const cuda::Driver &d, int ordinal) : driver(d), ordinal(ordinal) {}
+
+  const cuda::Driver &driver;
+  int ordinal;
+  cuda::Context context = nullptr;
+  std::vector<std::pair<std::string, cuda::Module>> modules;
+  cuda::Address weightMemory = 0;
+  std::vector<unsigned char *> weights;
+
+  Result loadVariant(const package::PackageFile &file, VariantPlan &variant);
+  Result findModule(const package::PackageFile &file, const package::Executable &executable,
+                    cuda::Module &module);
+  Result uploadWeights(const package::PackageFile &file);
+};
+
+/// Queues a call's steps on a stream.
+class CudaExecutor : public Executor {
+public:
+  CudaExecutor(const CudaResources &resources, const pellucid_run_options *options);
+  ~CudaExecutor() override;
+
+  Result allocateOutput(size_t bytes, OutputMemory &memory) override;
+  Result allocateArena(Frame &frame, unsigned char *&memory) override;
+  const GridLimits &gridLimits() const override { return cudaGridLimits; }
+  Result launch(const LaunchPlan &step, const PreparedLaunch &prepared,
+                const Frame &frame) override;
+  Result copy(unsigned char *destination, const unsigned char *source, size_t bytes) override;
+  Result fill(unsigned char *destination, uint64_t pattern, uint32_t patternBytes,
+              size_t bytes) override;
+  Result finish() override;
+  size_t mark() override;
+  double microsecondsOf(size_t mark) override;
+
+private:
+  const CudaResources &resources;
+  const cuda::Driver &driver;
+  const pellucid_run_options *options;
+  cuda::Stream stream;
+  cuda::CurrentContext current;
+  cuda::Address arena = 0;
+  std::vector<cuda::Event> events;
+  double originMicroseconds = 0; ///< host time of the first event
+};
+
+} // namespace pellucid::runtime

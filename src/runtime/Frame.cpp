@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/Frame.h"
+
+#include <algorithm>
+
+namespace pellucid::runtime {
+
+static constexpr uint64_t slotAlignment = 64;
+
+Frame::Frame(const ProgramPlan &plan)
+    : symbols(plan.signature.symbolCount()), bases(plan.baseCount()),
+      slotOffsets(plan.program.slots), arguments(plan.maxArgumentBytes),
+      outputTensors(plan.manifest.outputs.size()), outputBytes(plan.manifest.outputs.size()) {
+  size_t rank = 0;
+  for (size_t i = 0; i < plan.manifest.outputs.size(); ++i)
+    rank += plan.signature.outputRank(i);
+  outputDims.resize(rank);
+}
+
+Result Frame::layOutArena(const ProgramPlan &plan) {
+  // First the slots' sizes, then in the same place where they begin.
+  std::vector<uint64_t> &sizes = slotOffsets;
+  std::fill(sizes.begin(), sizes.end(), 0);
+  for (size_t i = 0; i < plan.buffers.size(); ++i) {
+    const BufferPlan &buffer = plan.buffers[i];
+    if (!numbers.isKnown(buffer.bytes) || numbers[buffer.bytes] < 0)
+      return Result::invalid("the size of buffer '" + plan.program.buffers[i].name +
+                             "' is negative or exceeds 2^63 bytes for these inputs");
+    sizes[buffer.slot] = std::max(sizes[buffer.slot], static_cast<uint64_t>(numbers[buffer.bytes]));
+  }
+  arenaBytes = 0;
+  for (uint64_t &slot : slotOffsets) {
+    uint64_t begin = arenaBytes;
+    if (__builtin_add_overflow(arenaBytes, slot + slotAlignment - 1, &arenaBytes))
+      return Result::invalid("the buffers of a call with these inputs exceed 2^64 bytes");
+    arenaBytes = arenaBytes / slotAlignment * slotAlignment;
+    slot = begin;
+  }
+  return {};
+}
+
+void Frame::placeBuffers(const ProgramPlan &plan, unsigned char *memory) {
+  size_t base = plan.baseOf(package::PlaceKind::Buffer);
+  for (const BufferPlan &buffer : plan.buffers)
+    bases[base++] = memory + slotOffsets[buffer.slot];
+}
+
+std::unique_ptr<Frame> FramePool::take(const ProgramPlan &plan) {
+  {
+    std::lock_guard lock(mutex);
+    if (!idle.empty()) {
+      std::unique_ptr<Frame> frame = std::move(idle.back());
+      idle.pop_back();
+      return frame;
+    }
+  }
+  return std::make_unique<Frame>(plan);
+}
+
+void FramePool::give(std::unique_ptr<Frame> frame) {
+  std::lock_guard lock(mutex);
+  idle.push_back(std::move(frame));
+}
+
+} // namespace pellucid::runtime

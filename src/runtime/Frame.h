@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "runtime/HostMemory.h"
+#include "runtime/Plan.h"
+
+#include <mutex>
+
+namespace pellucid::runtime {
+
+/// What one running call needs and the next one takes over, so that a call allocates nothing but
+/// its outputs.
+struct Frame {
+  explicit Frame(const ProgramPlan &plan);
+
+  std::vector<int64_t> symbols;
+  Numbers numbers;
+  std::vector<unsigned char *> bases; ///< ProgramPlan::baseOf says whose
+  std::vector<uint64_t> slotOffsets;
+  uint64_t arenaBytes = 0;
+  HostBlock arena; ///< CPU only
+  std::vector<unsigned char> arguments;
+  std::vector<DLTensor> outputTensors;
+  std::vector<int64_t> outputDims; ///< all outputs' dims, one after another
+  std::vector<uint64_t> outputBytes;
+
+  /// Computes `slotOffsets` and `arenaBytes` from the current numbers.
+  Result layOutArena(const ProgramPlan &plan);
+  /// Points the buffers' bases into the arena at `memory`.
+  void placeBuffers(const ProgramPlan &plan, unsigned char *memory);
+
+  unsigned char *address(const PlacePlan &place) const {
+    return bases[place.base] + numbers[place.offset];
+  }
+};
+
+/// Frames that no call uses. As many exist as calls have run at once.
+class FramePool {
+public:
+  std::unique_ptr<Frame> take(const ProgramPlan &plan);
+  void give(std::unique_ptr<Frame> frame);
+
+private:
+  std::mutex mutex;
+  std::vector<std::unique_ptr<Frame>> idle;
+};
+
+} // namespace pellucid::runtime

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/LoadedPackage.h"
+
+#include "package/Describe.h"
+#include "runtime/DlpackTypes.h"
+
+#include <algorithm>
+#include <sys/stat.h>
+
+namespace pellucid::runtime {
+
+using namespace package;
+
+Result parseLoadTarget(std::string_view text, LoadOptions &options) {
+  options.device = text.starts_with("cuda") ? Target::Kind::Cuda : Target::Kind::Cpu;
+  for (CpuLevel level : {CpuLevel::X86_64_v3, CpuLevel::X86_64_v4})
+    if (text == "cpu:" + std::string(toString(level))) {
+      options.cpuLevel = level;
+      return {};
+    }
+  if (text == "cpu" || text == "cuda")
+    return {};
+  return Result::invalid("unknown target '" + std::string(text) +
+                         "'; possible are cpu, cpu:x86-64-v3, cpu:x86-64-v4 and cuda");
+}
+
+/// What cannot be opened is the file system's word, the rest the package's.
+static pellucid_status codeOfOpenFailure(const std::string &path) {
+  struct stat stat;
+  return ::stat(path.c_str(), &stat) == 0 && S_ISREG(stat.st_mode) ? PELLUCID_INVALID_PACKAGE
+                                                                   : PELLUCID_IO_ERROR;
+}
+
+Result LoadedPackage::load(const std::string &path, const LoadOptions &options,
+                           std::unique_ptr<LoadedPackage> &out) {
+  std::unique_ptr<PackageFile> file;
+  if (Status status = PackageFile::open(path, file); !status.ok())
+    return Result::from(codeOfOpenFailure(path), status);
+  return prepare(std::move(file), options, out);
+}
+
+Result LoadedPackage::loadMemory(std::span<const uint8_t> bytes, const LoadOptions &options,
+                                 std::unique_ptr<LoadedPackage> &out) {
+  std::unique_ptr<PackageFile> file;
+  if (Status status = PackageFile::openMemory(bytes, file); !status.ok())
+    return Result::from(PELLUCID_INVALID_PACKAGE, status);
+  return prepare(std::move(file), options, out);
+}
+
+const Program *LoadedPackage::programFor(Target::Kind device) const {
+  for (const Program &program : manifest().programs)
+    if (program.device == device && loadOptions.device.value_or(device) == device)
+      return &program;
+  return nullptr;
+}
+
+Result LoadedPackage::prepare(std::unique_ptr<PackageFile> file, const LoadOptions &options,
+                              std::unique_ptr<LoadedPackage> &out) {
+  if (options.verify)
+    if (Status status = file->verify(); !status.ok())
+      return Result::from(PELLUCID_INVALID_PACKAGE, status);
+  std::unique_ptr<LoadedPackage> loaded(new LoadedPackage);
+  loaded->file = std::move(file);
+  loaded->loadOptions = options;
+  const Program *cpu = loaded->programFor(Target::Kind::Cpu);
+  if (cpu)
+    if (Result result = loaded->prepareCpu(*cpu); !result.ok())
+      return result;
+  if (!cpu && !loaded->programFor(Target::Kind::Cuda))
+    return Result::error(PELLUCID_UNSUPPORTED,
+                         std::string("the package has no program for ") +
+                             (options.device == Target::Kind::Cuda ? "cuda" : "cpu"));
+  out = std::move(loaded);
+  return {};
+}
+
+/// The best executable for CPUs of `level`.
+static const Executable *chooseCpu(const Kernel &kernel, CpuLevel level, std::string &why) {
+  const Executable *best = nullptr;
+  std::string has;
+  for (const Executable &executable : kernel.executables) {
+    if (executable.target.kind != Target::Kind::Cpu)
+      continue;
+    has += (has.empty() ? "" : ", ") + toString(executable.target);
+    if (executable.target.cpu <= level && (!best || executable.target.cpu > best->target.cpu))
+      best = &executable;
+  }
+  why = "has no code for cpu:" + std::string(toString(level)) + "; the package has " +
+        (has.empty() ? "none for any CPU" : has);
+  return best;
+}
+
+/// Machine code of the same generation, else the newest PTX that the driver can translate.
+static const Executable *chooseCuda(const Kernel &kernel, uint32_t sm, std::string &why) {
+  const Executable *best = nullptr;
+  std::string has;
+  auto rank = [](const Executable &e) {
+    return std::pair(e.format == CodeFormat::Cubin, e.target.sm);
+  };
+  for (const Executable &executable : kernel.executables) {
+    if (executable.target.kind != Target::Kind::Cuda)
+      continue;
+    has += (has.empty() ? "" : ", ") + toString(executable.target);
+    uint32_t made = executable.target.sm;
+    bool runs = executable.format == CodeFormat::Cubin
+                    ? made / 10 == sm / 10 && made <= sm
+                    : executable.format == CodeFormat::Ptx && made <= sm;
+    if (runs && (!best || rank(executable) > rank(*best)))
+      best = &executable;
+  }
+  why = "has no code for cuda:sm_" + std::to_string(sm) + "; the package has " +
+        (has.empty() ? "none for cuda" : has);
+  return best;
+}
+
+Result LoadedPackage::prepareCpu(const Program &program) {
+  std::optional<CpuLevel> host = hostCpuLevel();
+  if (!host)
+    return Result::error(PELLUCID_UNSUPPORTED, "this CPU has no AVX2, FMA and BMI2 (x86-64-v3)");
+  CpuLevel level = std::min(*host, loadOptions.cpuLevel.value_or(*host));
+  auto choose = [level](const Kernel &kernel, std::string &why) {
+    return chooseCpu(kernel, level, why);
+  };
+  if (Result result = makePlan(manifest(), program, choose, cpu.plan); !result.ok())
+    return result;
+  chosenCpuTarget = toString(Target{Target::Kind::Cpu, level, 0});
+  for (const Weight &weight : manifest().weights)
+    cpu.weights.push_back(
+        const_cast<unsigned char *>(file->record(weight.record)->data() + weight.offset));
+  return mapImages();
+}
+
+/// Maps the images that the CPU plan uses and finds the kernels in them.
+Result LoadedPackage::mapImages() {
+  for (StepPlan &step : cpu.plan->steps) {
+    auto *launch = std::get_if<LaunchPlan>(&step);
+    for (VariantPlan &variant : launch ? std::span(launch->variants) : std::span<VariantPlan>()) {
+      const std::string &record = variant.executable->record;
+      auto known = std::find_if(images.begin(), images.end(),
+                                [&](auto &image) { return image.first == record; });
+      if (known == images.end()) {
+        const ZipEntry &entry = *file->find(record);
+        std::unique_ptr<CodeImage> image;
+        if (Result result =
+                CodeImage::map(file->data(entry), file->descriptor(), entry.dataOffset, image);
+            !result.ok())
+          return result;
+        known = images.insert(images.end(), {record, std::move(image)});
+      }
+      variant.entry = known->second->at(variant.executable->entryOffset);
+    }
+  }
+  return {};
+}
+
+bool LoadedPackage::hasCopiedCode() const {
+  return std::any_of(images.begin(), images.end(),
+                     [](auto &image) { return image.second->isCopied(); });
+}
+
+const std::string &LoadedPackage::description() const {
+  std::call_once(described, [this] { descriptionText = describe(manifest()); });
+  return descriptionText;
+}
+
+Result LoadedPackage::prepareCuda(int ordinal, const Program &program, DeviceProgram &out) const {
+  uint32_t sm = 0;
+  if (Result result = CudaResources::open(ordinal, out.cuda, sm); !result.ok())
+    return result;
+  auto choose = [sm](const Kernel &kernel, std::string &why) {
+    return chooseCuda(kernel, sm, why);
+  };
+  if (Result result = makePlan(manifest(), program, choose, out.plan); !result.ok())
+    return result;
+  if (Result result = out.cuda->load(*file, *out.plan); !result.ok())
+    return result;
+  out.weights = out.cuda->weightAddresses();
+  return {};
+}
+
+Result LoadedPackage::deviceProgram(DLDevice device, const DeviceProgram *&out) const {
+  Target::Kind kind = device.device_type == kDLCUDA ? Target::Kind::Cuda : Target::Kind::Cpu;
+  const Program *program = programFor(kind);
+  bool isKnown = device.device_type == kDLCPU || device.device_type == kDLCUDA;
+  if (!program || !isKnown)
+    return Result::invalid(
+        (manifest().inputs.empty() ? "output" : "input '" + manifest().inputs[0].name + "'") +
+        ": device is " + text(device) + ", must be " +
+        (programFor(Target::Kind::Cpu) ? "cpu" : "cuda"));
+  if (kind == Target::Kind::Cpu) {
+    out = &cpu;
+    return {};
+  }
+  std::lock_guard lock(cudaMutex);
+  size_t ordinal = static_cast<size_t>(std::max(0, device.device_id));
+  if (cuda.size() <= ordinal)
+    cuda.resize(ordinal + 1);
+  if (!cuda[ordinal]) {
+    auto prepared = std::make_unique<DeviceProgram>();
+    if (Result result = prepareCuda(static_cast<int>(ordinal), *program, *prepared); !result.ok())
+      return result;
+    cuda[ordinal] = std::move(prepared);
+  }
+  out = cuda[ordinal].get();
+  return {};
+}
+
+/// The first tensor's; without tensors the CPU if there is a program for it.
+DLDevice LoadedPackage::deviceOfCall(std::span<const DLTensor> inputs,
+                                     std::span<const DLTensor> outputs) const {
+  const DLTensor *first = !inputs.empty()    ? inputs.data()
+                          : !outputs.empty() ? outputs.data()
+                                             : nullptr;
+  if (!first)
+    return {programFor(Target::Kind::Cpu) ? kDLCPU : kDLCUDA, 0};
+  switch (first->device.device_type) {
+  case kDLCUDAHost:
+    return {kDLCPU, 0};
+  case kDLCUDAManaged:
+    return {kDLCUDA, first->device.device_id};
+  default:
+    return first->device;
+  }
+}
+
+} // namespace pellucid::runtime

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/Plan.h"
+
+#include <algorithm>
+
+namespace pellucid::runtime {
+
+using namespace package;
+
+size_t ProgramPlan::baseOf(PlaceKind kind) const {
+  size_t counts[] = {manifest.inputs.size(), manifest.outputs.size(), manifest.weights.size()};
+  size_t base = 0;
+  for (size_t i = 0; i < size_t(kind); ++i)
+    base += counts[i];
+  return base;
+}
+
+namespace {
+class Planner {
+public:
+  Planner(ProgramPlan &p, const ChooseExecutable &c) : plan(p), choose(c) {}
+
+  Result run() {
+    for (const Buffer &buffer : plan.program.buffers)
+      plan.buffers.push_back({number(buffer.bytes), buffer.slot});
+    for (const Step &step : plan.program.steps)
+      if (Result result = std::visit([this](const auto &held) { return this->add(held); }, step);
+          !result.ok())
+        return result;
+    return {};
+  }
+
+private:
+  ProgramPlan &plan;
+  const ChooseExecutable &choose;
+
+  Value number(const Bytecode &code, int64_t whenEmpty = 0) {
+    return plan.expressions.add(code, whenEmpty);
+  }
+  PlacePlan place(const Place &p) {
+    return {static_cast<uint32_t>(plan.baseOf(p.kind) + p.index), number(p.byteOffset)};
+  }
+
+  ArgumentPlan argument(const Argument &source, const KernelParameter &parameter) {
+    if (auto *pointer = std::get_if<PointerArgument>(&source))
+      return {ArgumentPlan::Kind::Pointer, &parameter, place(pointer->place), {}, 0};
+    if (auto *value = std::get_if<ValueArgument>(&source))
+      return {ArgumentPlan::Kind::Value, &parameter, {}, number(value->value), 0};
+    return {ArgumentPlan::Kind::Immediate,
+            &parameter,
+            {},
+            {},
+            std::get<ImmediateArgument>(source).bits};
+  }
+
+  Result variant(const LaunchVariant &source, VariantPlan &out) {
+    const Kernel &kernel = plan.manifest.kernels[source.kernel];
+    out.kernel = &kernel;
+    std::string why;
+    out.executable = choose(kernel, why);
+    if (!out.executable)
+      return Result::error(PELLUCID_UNSUPPORTED, "kernel '" + kernel.name + "' " + why);
+    out.guard = number(source.guard, 1);
+    for (size_t i = 0; i < 3; ++i)
+      out.grid[i] = number(source.grid[i], 1);
+    for (size_t i = 0; i < source.arguments.size(); ++i) {
+      const KernelParameter &parameter = kernel.parameters[i];
+      out.arguments.push_back(argument(source.arguments[i], parameter));
+      out.argumentBytes = std::max(out.argumentBytes, parameter.offset + parameter.bytes);
+    }
+    out.cost = std::make_unique<CostEstimate>();
+    plan.maxArgumentBytes = std::max(plan.maxArgumentBytes, out.argumentBytes);
+    return {};
+  }
+
+  Result add(const Launch &launch) {
+    LaunchPlan step{&launch, {}, number(launch.bytes, -1), number(launch.flops, -1)};
+    for (const LaunchVariant &source : launch.variants)
+      if (Result result = variant(source, step.variants.emplace_back()); !result.ok())
+        return result;
+    plan.steps.push_back(std::move(step));
+    return {};
+  }
+  Result add(const Copy &copy) {
+    plan.steps.push_back(CopyPlan{place(copy.destination), place(copy.source), number(copy.bytes)});
+    return {};
+  }
+  Result add(const Fill &fill) {
+    plan.steps.push_back(FillPlan{&fill, place(fill.destination), number(fill.bytes)});
+    return {};
+  }
+};
+} // namespace
+
+Result makePlan(const Manifest &manifest, const Program &program, const ChooseExecutable &choose,
+                std::unique_ptr<ProgramPlan> &out) {
+  auto plan = std::make_unique<ProgramPlan>(manifest, program);
+  if (Result result = Planner(*plan, choose).run(); !result.ok())
+    return result;
+  out = std::move(plan);
+  return {};
+}
+
+} // namespace pellucid::runtime

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A program of the manifest made ready to run: names resolved to indices, expressions to values,
+/// executables chosen.
+#pragma once
+
+#include "runtime/CpuPool.h"
+#include "runtime/Signature.h"
+
+#include <functional>
+
+namespace pellucid::runtime {
+
+/// A place of a call: `base` counts through inputs, outputs, weights and buffers
+/// (ProgramPlan::baseOf).
+struct PlacePlan {
+  uint32_t base = 0;
+  Value offset;
+};
+
+struct ArgumentPlan {
+  enum class Kind : uint8_t { Pointer, Value, Immediate } kind;
+  const package::KernelParameter *parameter;
+  PlacePlan place;
+  Value value;
+  uint64_t bits = 0;
+};
+
+struct VariantPlan {
+  const package::Kernel *kernel;
+  const package::Executable *executable;
+  Value guard;
+  std::array<Value, 3> grid;
+  std::vector<ArgumentPlan> arguments;
+  uint32_t argumentBytes = 0;
+  /// CPU: a package::KernelEntry. CUDA: null, modules are loaded per device.
+  const void *entry = nullptr;
+  std::unique_ptr<CostEstimate> cost;
+};
+
+struct LaunchPlan {
+  const package::Launch *launch;
+  std::vector<VariantPlan> variants;
+  Value bytes, flops; ///< constant -1: unknown
+};
+
+struct CopyPlan {
+  PlacePlan destination, source;
+  Value bytes;
+};
+
+struct FillPlan {
+  const package::Fill *fill;
+  PlacePlan destination;
+  Value bytes;
+};
+
+using StepPlan = std::variant<LaunchPlan, CopyPlan, FillPlan>;
+
+struct BufferPlan {
+  Value bytes;
+  uint32_t slot;
+};
+
+/// Chooses the executable of a kernel, or null with a sentence in `why`.
+using ChooseExecutable =
+    std::function<const package::Executable *(const package::Kernel &kernel, std::string &why)>;
+
+struct ProgramPlan {
+  ProgramPlan(const package::Manifest &manifest, const package::Program &program)
+      : manifest(manifest), program(program), expressions(manifest),
+        signature(manifest, expressions) {}
+  ProgramPlan(const ProgramPlan &) = delete;
+
+  const package::Manifest &manifest;
+  const package::Program &program;
+  Expressions expressions;
+  Signature signature;
+  std::vector<StepPlan> steps;
+  std::vector<BufferPlan> buffers;
+  uint32_t maxArgumentBytes = 0;
+
+  size_t baseCount() const { return baseOf(package::PlaceKind::Buffer) + program.buffers.size(); }
+  size_t baseOf(package::PlaceKind kind) const;
+};
+
+/// Refuses a kernel that has no executable for the device.
+Result makePlan(const package::Manifest &manifest, const package::Program &program,
+                const ChooseExecutable &choose, std::unique_ptr<ProgramPlan> &out);
+
+} // namespace pellucid::runtime
