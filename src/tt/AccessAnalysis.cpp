@@ -299,6 +299,10 @@ private:
   }
 
   static bool isUnderstood(Operation *op) {
+    // What flows into a region is known for these only.
+    if (op->getNumRegions() != 0)
+      return isa<FuncOp, scf::ForOp, scf::WhileOp, scf::IfOp, scf::IndexSwitchOp,
+                 scf::ExecuteRegionOp, ReduceOp, ScanOp, MapElementwiseOp>(op);
     if (isPlainDialect(op) ||
         isa<TtDialect, scf::SCFDialect, cf::ControlFlowDialect>(op->getDialect()))
       return true;

@@ -7,6 +7,7 @@
 #include "tt/TtirVersion.h"
 
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -33,6 +34,18 @@ mlir::OwningOpRef<mlir::ModuleOp> parseTtir(std::string_view text, mlir::MLIRCon
 /// Not to be called for two modules of one context at the same time.
 std::string printTtir(mlir::ModuleOp module, TtirVersion version = TtirVersion::V3_6,
                       bool withLocations = false);
+
+/// While it lives, what MLIR has to say about `context` goes to `diagnostics`, at the lines of the
+/// user's source, and nothing is printed.
+class DiagnosticsCollector : public mlir::ScopedDiagnosticHandler {
+public:
+  DiagnosticsCollector(mlir::MLIRContext *context, Diagnostics &diagnostics);
+  ~DiagnosticsCollector();
+
+private:
+  mlir::MLIRContext *observed;
+  bool printedOperations;
+};
 
 /// Where a location of the IR points to in the user's source, with line and column from 1. Empty
 /// file name if unknown.

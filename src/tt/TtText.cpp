@@ -97,13 +97,23 @@ static pellucid::Diagnostic fromMlir(mlir::Diagnostic &message) {
   return result;
 }
 
-OwningOpRef<ModuleOp> parseTtir(std::string_view text, MLIRContext *context,
-                                Diagnostics &diagnostics, std::string_view sourceName) {
-  loadTtDialects(*context);
-  ScopedDiagnosticHandler handler(context, [&](mlir::Diagnostic &message) {
+DiagnosticsCollector::DiagnosticsCollector(MLIRContext *context, Diagnostics &diagnostics)
+    : ScopedDiagnosticHandler(context), observed(context),
+      printedOperations(context->shouldPrintOpOnDiagnostic()) {
+  // The user's line says more than the operation made of it.
+  context->printOpOnDiagnostic(false);
+  setHandler([&diagnostics](mlir::Diagnostic &message) {
     diagnostics.add(fromMlir(message));
     return success();
   });
+}
+
+DiagnosticsCollector::~DiagnosticsCollector() { observed->printOpOnDiagnostic(printedOperations); }
+
+OwningOpRef<ModuleOp> parseTtir(std::string_view text, MLIRContext *context,
+                                Diagnostics &diagnostics, std::string_view sourceName) {
+  loadTtDialects(*context);
+  DiagnosticsCollector collector(context, diagnostics);
   auto module =
       parseSourceString<ModuleOp>(StringRef(text.data(), text.size()), ParserConfig(context),
                                   StringRef(sourceName.data(), sourceName.size()));

@@ -259,6 +259,18 @@ tt.func private @elsewhere(i32)
   EXPECT_EQ(diagnostics.text().substr(0, 24), "kernel.py:7:3: warning: ") << diagnostics.text();
 }
 
+TEST_F(Access, UnknownRegionOperationsDefeat) {
+  const AccessSummary &summary = analyze(R"(
+tt.func @k(%x: !tt.ptr<f32>, %i: index) {
+  scf.parallel (%a) = (%i) to (%i) step (%i) {
+    scf.reduce
+  }
+  tt.return
+})");
+  EXPECT_EQ(modes(summary), "b-");
+  EXPECT_TRUE(summary.defeated);
+}
+
 TEST_F(Access, CalleesAreAnalysedOnceAndPerArgument) {
   const AccessSummary &summary = analyze(R"(
 tt.func @k(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>, %z: !tt.ptr<f32>) {

@@ -5,7 +5,7 @@
 #include "tt/TtOps.h"
 
 #include "mlir/IR/MLIRContext.h"
-#include "mlir/Pass/PassManager.h"
+#include "mlir/IR/Verifier.h"
 
 #include <gtest/gtest.h>
 
@@ -70,10 +70,8 @@ TEST_F(TtirText, PipelineLeavesPlainKernels) {
     auto module = parse(corpus::read(path));
     ASSERT_TRUE(module);
     write(printed / "plain" / path.filename(), printTtir(*module));
-    PassManager pm(&context);
-    pm.enableVerifier();
-    buildKernelPipeline(pm);
-    ASSERT_TRUE(succeeded(pm.run(*module)));
+    ASSERT_TRUE(runKernelPipeline(*module, diagnostics)) << diagnostics.text();
+    ASSERT_TRUE(succeeded(verify(*module)));
     EXPECT_EQ(std::distance(module->getOps<FuncOp>().begin(), module->getOps<FuncOp>().end()), 1);
     module->walk([](Operation *op) {
       EXPECT_FALSE(
@@ -85,6 +83,18 @@ TEST_F(TtirText, PipelineLeavesPlainKernels) {
     });
     write(printed / "pipeline" / path.filename(), printTtir(*module));
   }
+}
+
+TEST_F(TtirText, PipelineErrorsPointAtTheUsersLine) {
+  auto module = parse(R"(
+tt.func public @k(%n: i32) {
+  tt.call @k(%n) : (i32) -> () loc("kernel.py":4:5)
+  tt.return
+})");
+  ASSERT_TRUE(module);
+  EXPECT_FALSE(runKernelPipeline(*module, diagnostics));
+  EXPECT_EQ(diagnostics.text(),
+            "kernel.py:4:5: error: 'tt.call' op calls 'k' recursively, which a kernel cannot\n");
 }
 
 const char *const kernelOf36 = R"(

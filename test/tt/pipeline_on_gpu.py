@@ -112,8 +112,9 @@ def main():
     def run(name):
         command = [sys.executable, __file__, str(printed), name]
         result = subprocess.run(command, capture_output=True, text=True)
-        lines = (result.stdout + "\n" + result.stderr).strip().splitlines()
-        return name, result.stdout.strip() if result.returncode == 0 else "failed: " + lines[-1][:200]
+        ok = result.returncode == 0
+        lines = (result.stdout if ok else result.stdout + "\n" + result.stderr).strip().splitlines()
+        return name, ("" if ok else "failed: ") + lines[-1][:200]
 
     names = sorted(path.stem for path in (printed / "plain").glob("*.ttir"))
     with concurrent.futures.ThreadPoolExecutor(8) as pool:

@@ -2,6 +2,7 @@
 #include "passes/tt/Pipeline.h"
 
 #include "passes/tt/Passes.h"
+#include "tt/Tt.h"
 
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
@@ -23,6 +24,20 @@ void buildKernelPipeline(mlir::OpPassManager &pm) {
   pm.addPass(mlir::createCanonicalizerPass());
   pm.addPass(mlir::createLoopInvariantCodeMotionPass());
   pm.addPass(mlir::createCSEPass());
+}
+
+bool runKernelPipeline(mlir::ModuleOp module, Diagnostics &diagnostics) {
+  DiagnosticsCollector collector(module.getContext(), diagnostics);
+  mlir::PassManager pm(module.getContext());
+#ifdef NDEBUG
+  pm.enableVerifier(false);
+#endif
+  buildKernelPipeline(pm);
+  if (mlir::succeeded(pm.run(module)))
+    return true;
+  if (!diagnostics.hasErrors())
+    diagnostics.error(SourceLocation(), "a pass over the kernel failed without saying why");
+  return false;
 }
 
 void registerKernelPipeline() {

@@ -306,9 +306,9 @@ def matmul(a, b, c, n, B: tl.constexpr):
 @kernel("x:*fp32 z:*fp32 i:*i32", {"B": 64})
 def rearranged(x, z, i, B: tl.constexpr):
     offsets = tl.arange(0, B)
-    value = tl.load(x + offsets, cache_modifier=".cg", eviction_policy="evict_last")
+    value = tl.load(x + offsets, eviction_policy="evict_last")
     lower, upper = tl.split(tl.join(value, -value))
-    value = tl.gather(tl.sort(lower + upper), tl.load(i + offsets), 0)
+    value = tl.gather(tl.sort(lower + upper), tl.load(i + offsets, cache_modifier=".cg"), 0)
     tl.device_print("value", value)
     tl.store(z + offsets, tl.flip(value, 0), cache_modifier=".cs")
     tl.store(i + tl.arange(0, 16), tl.histogram(offsets, 16))
