@@ -31,7 +31,7 @@ public:
       specs.push_back(std::move(spec));
     }
     Diagnostics diagnostics;
-    auto result = frontend::emitKernel(*kernel, specs, context, diagnostics, emitted);
+    auto result = frontend::emitKernel(interpreter, *kernel, specs, context, diagnostics, emitted);
     if (!result)
       throw std::logic_error("the generated kernel " + name + " is refused:\n" + diagnostics.text() + source);
     return result;

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "frontend/EmitKernel.h"
+
+#include "frontend/Emitter.h"
+
+#include "mlir/IR/Verifier.h"
+
+namespace pellucid::frontend {
+
+using namespace mlir;
+
+mlir::OwningOpRef<mlir::ModuleOp> Emitter::emit(const host::JitFunction &kernel, std::span<const ParameterSpec> parameters,
+                                                std::vector<EmittedParameter> *emitted) {
+  Frame top;
+  top.module = kernel.function->module;
+  top.function = &kernel;
+  top.isKernel = true;
+  frame = &top;
+  here = kernel.def().range;
+  auto file = FileLineColLoc::get(&context, top.module->file->path(), here.line, here.column);
+  OwningOpRef<ModuleOp> module = ModuleOp::create(file);
+  builder.setInsertionPointToEnd(module->getBody());
+
+  SmallVector<mlir::Type> types;
+  SmallVector<DictionaryAttr> attributes;
+  std::vector<std::pair<size_t, TlType>> runtime;
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    const ParameterSpec &spec = parameters[i];
+    if (spec.kind == ParameterSpec::Kind::Constexpr || spec.kind == ParameterSpec::Kind::None)
+      continue;
+    TlType type{spec.dtype, spec.kind == ParameterSpec::Kind::Pointer, {}};
+    runtime.emplace_back(i, type);
+    types.push_back(irType(type));
+    NamedAttrList list;
+    if (spec.divisibility > 1)
+      list.append("tt.divisibility", builder.getI32IntegerAttr(static_cast<int32_t>(spec.divisibility)));
+    attributes.push_back(list.getDictionary(&context));
+    if (emitted)
+      emitted->push_back({kernel.parameters[i].name, spec.kind, spec.dtype});
+  }
+  auto function = tt::FuncOp::create(builder, file, kernel.name(), builder.getFunctionType(types, {}));
+  function.setAllArgAttrs(attributes);
+  function->setAttr("sym_visibility", builder.getStringAttr("public"));
+  function->setAttr("noinline", builder.getBoolAttr(false));
+  Block *entry = function.getBody().empty() ? &function.getBody().emplaceBlock() : &function.getBody().front();
+  if (entry->getNumArguments() == 0)
+    for (mlir::Type type : types)
+      entry->addArgument(type, file);
+  builder.setInsertionPointToStart(entry);
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    const ParameterSpec &spec = parameters[i];
+    if (spec.kind == ParameterSpec::Kind::Constexpr)
+      top.names[kernel.parameters[i].name] = fromHost(spec.constant);
+    else if (spec.kind == ParameterSpec::Kind::None)
+      top.names[kernel.parameters[i].name] = Val();
+  }
+  for (size_t r = 0; r < runtime.size(); ++r)
+    top.names[kernel.parameters[runtime[r].first].name] = Val::tensor(entry->getArgument(static_cast<unsigned>(r)), runtime[r].second);
+  Statements body;
+  for (const auto &statement : kernel.def().body)
+    body.push_back(statement.get());
+  statements(body);
+  here = kernel.def().range;
+  tt::ReturnOp::create(builder, loc());
+  return module;
+}
+
+mlir::OwningOpRef<mlir::ModuleOp> emitKernel(host::Interpreter &interpreter, const host::JitFunction &kernel,
+                                             std::span<const ParameterSpec> parameters, mlir::MLIRContext &context,
+                                             Diagnostics &diagnostics, std::vector<EmittedParameter> *emitted) {
+  if (parameters.size() != kernel.parameters.size()) {
+    diagnostics.error(kernel.location(), "'" + kernel.name() + "' has " + std::to_string(kernel.parameters.size()) + " parameters, and " +
+                                             std::to_string(parameters.size()) + " are described");
+    return {};
+  }
+  // The IR of a refused kernel is thrown away whole, so what MLIR would say about it is of no use to the user.
+  ScopedDiagnosticHandler quiet(&context, [](mlir::Diagnostic &) { return success(); });
+  OwningOpRef<ModuleOp> module;
+  try {
+    Emitter emitter(interpreter, context);
+    module = emitter.emit(kernel, parameters, emitted);
+  } catch (const DiagnosticError &error) {
+    diagnostics.add(error.diagnostic);
+    return {};
+  }
+  std::string reason;
+  ScopedDiagnosticHandler listen(&context, [&](mlir::Diagnostic &diagnostic) {
+    if (reason.empty())
+      reason = diagnostic.str();
+    return success();
+  });
+  if (failed(verify(*module))) {
+    diagnostics.error(kernel.location(), "the kernel's IR does not verify: " + reason);
+    return {};
+  }
+  return module;
+}
+
+} // namespace pellucid::frontend
