@@ -7,7 +7,7 @@
 namespace pellucid::graph {
 
 namespace {
-const std::string options =
+const char *const options =
     "*, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None";
 
 DataType fillType(const Argument &value) { return numberType(value); }
@@ -96,8 +96,8 @@ struct Row {
 } // namespace
 
 void registerFactoryOperators(OperatorRegistry &registry) {
-  const std::string format = options + ", MemoryFormat? memory_format=None) -> Tensor";
-  const std::string plain = options + ") -> Tensor";
+  const std::string format = std::string(options) + ", MemoryFormat? memory_format=None) -> Tensor";
+  const std::string plain = std::string(options) + ") -> Tensor";
   const std::string start = "start + i * step";
   const Row rows[] = {
       {"aten::empty.memory_format(SymInt[] size, " + format, sizedFake, ""},

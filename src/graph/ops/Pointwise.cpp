@@ -30,16 +30,18 @@ TensorType freshLike(const TensorType &like, DataType dtype, std::vector<Expr> s
 
 namespace {
 // Triton's // and % on integers truncate, PyTorch's floor and remainder round down.
-const std::string floorQuotientText =
+constexpr const char *floorQuotientText =
     "tl.where((self % other != 0) & ((self < 0) != (other < 0)), self // other - 1, self // other)";
-const std::string remainderText = "tl.where((self % other != 0) & ((self % other < 0) != (other < "
-                                  "0)), self % other + other, self % other)";
+constexpr const char *remainderText =
+    "tl.where((self % other != 0) & ((self % other < 0) != (other < "
+    "0)), self % other + other, self % other)";
 // From the remainder, because a quotient just below an integer would round up to it.
-const std::string floatFloorText = "tl.where(other == 0, self / other, tl.where((self % other != "
-                                   "0) & ((self % other < 0) != (other < 0)), "
-                                   "tl.floor((self - self % other) / other - 0.5), tl.floor((self "
-                                   "- self % other) / other + 0.5)))";
-const std::string truncQuotientText =
+constexpr const char *floatFloorText =
+    "tl.where(other == 0, self / other, tl.where((self % other != "
+    "0) & ((self % other < 0) != (other < 0)), "
+    "tl.floor((self - self % other) / other - 0.5), tl.floor((self "
+    "- self % other) / other + 0.5)))";
+constexpr const char *truncQuotientText =
     "tl.where(self / other < 0, tl.ceil(self / other), tl.floor(self / other))";
 
 std::vector<PointwiseCase> floatOnly(std::string expression) { return {{std::move(expression)}}; }
@@ -76,12 +78,12 @@ std::vector<PointwiseCase> extremum(const std::string &function, const std::stri
 }
 
 // A NaN compares false and stays.
-const std::string clampMin = "tl.where(self < min, min, self)",
-                  clampMax = "tl.where(self > max, max, self)";
+const char *const clampMin = "tl.where(self < min, min, self)";
+const char *const clampMax = "tl.where(self > max, max, self)";
 std::vector<PointwiseCase> clamps() {
   return {{clampMax, Domain::Any, "min", ""},
           {clampMin, Domain::Any, "max", ""},
-          {"tl.where(" + clampMin + " > max, max, " + clampMin + ")"}};
+          {"tl.where(" + std::string(clampMin) + " > max, max, " + clampMin + ")"}};
 }
 } // namespace
 

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Copies, factories and gathers.
+#include "reference/graph/Operators.h"
+
+#include <algorithm>
+
+namespace pellucid::reference {
+
+namespace {
+Results clone(const Call &call) { return {call.tensor("self").copy()}; }
+
+void copyInto(Tensor &target, const Tensor &source) {
+  Tensor from = broadcast(source, target.shape);
+  bool integers = !isFloat(from.dtype) && !isFloat(target.dtype);
+  Tensor::forEachIndex(target.shape, [&](std::span<const int64_t> index) {
+    if (integers)
+      target.setInteger(index, from.integer(index));
+    else
+      target.set(index, from.real(index));
+  });
+}
+
+Results joined(const Call &call, bool stacked) {
+  std::vector<Tensor> parts = call.tensors("tensors");
+  Tensor result(call.resultDtype(), call.resultShape());
+  size_t dim = static_cast<size_t>(call.dim("dim", result.rank()));
+  int64_t start = 0;
+  for (Tensor part : parts) {
+    if (stacked) {
+      part.shape.insert(part.shape.begin() + static_cast<std::ptrdiff_t>(dim), 1);
+      part.strides.insert(part.strides.begin() + static_cast<std::ptrdiff_t>(dim), 0);
+    }
+    Tensor place = result;
+    place.offset += start * result.strides[dim];
+    place.shape[dim] = part.shape[dim];
+    copyInto(place, part);
+    start += part.shape[dim];
+  }
+  return {result};
+}
+
+Results copy(const Call &call) {
+  Tensor result = call.tensor("self").copy();
+  copyInto(result, call.tensor("src"));
+  return {result};
+}
+
+/// The whole storage with the part at the given places replaced.
+Results asStridedScatter(const Call &call) {
+  const Tensor &self = call.tensor("self");
+  Tensor result = self;
+  result.storage = std::make_shared<std::vector<uint8_t>>(*self.storage);
+  int64_t offset = call.has("storage_offset") ? call.integer("storage_offset") : self.offset;
+  Tensor place = result.view(call.integers("size"), call.integers("stride"), offset);
+  copyInto(place, call.tensor("src"));
+  return {result};
+}
+
+Results sliceScatter(const Call &call) {
+  Tensor result = call.tensor("self").copy();
+  size_t dim = static_cast<size_t>(call.dim("dim", result.rank()));
+  int64_t size = result.shape[dim], step = call.integer("step");
+  auto clamped = [&](std::string_view name, int64_t fallback) {
+    int64_t i = call.has(name) ? call.integer(name) : fallback;
+    return std::clamp<int64_t>(i < 0 ? i + size : i, 0, size);
+  };
+  int64_t start = clamped("start", 0), end = clamped("end", size);
+  Tensor place = result;
+  place.offset += start * result.strides[dim];
+  place.shape[dim] = std::max<int64_t>(0, (end - start + step - 1) / step);
+  place.strides[dim] *= step;
+  copyInto(place, call.tensor("src"));
+  return {result};
+}
+
+Results selectScatter(const Call &call) {
+  Tensor result = call.tensor("self").copy();
+  size_t dim = static_cast<size_t>(call.dim("dim", result.rank()));
+  int64_t index = call.integer("index");
+  Tensor place = result;
+  place.offset += (index < 0 ? index + result.shape[dim] : index) * result.strides[dim];
+  place.shape.erase(place.shape.begin() + static_cast<std::ptrdiff_t>(dim));
+  place.strides.erase(place.strides.begin() + static_cast<std::ptrdiff_t>(dim));
+  copyInto(place, call.tensor("src"));
+  return {result};
+}
+
+Results repeat(const Call &call) {
+  const Tensor &self = call.tensor("self");
+  Tensor result(self.dtype, call.resultShape());
+  size_t added = result.rank() - self.rank();
+  Tensor::forEachIndex(result.shape, [&](std::span<const int64_t> index) {
+    std::vector<int64_t> from;
+    for (size_t i = added; i < index.size(); ++i)
+      from.push_back(index[i] % self.shape[i - added]);
+    if (isFloat(self.dtype))
+      result.set(index, self.real(from));
+    else
+      result.setInteger(index, self.integer(from));
+  });
+  return {result};
+}
+
+Results dropout(const Call &call) { return {call.tensor("input")}; }
+
+/// The argument `name`, or a constant where `name` is empty, everywhere.
+Handler filled(std::string name, int64_t constant) {
+  return [name, constant](const Call &call) -> Results {
+    Tensor result(call.resultDtype(), call.resultShape());
+    bool whole = name.empty() || call.bound.at(name).integer();
+    int64_t i = name.empty() ? constant : whole ? call.integer(name) : 0;
+    double f = whole ? static_cast<double>(i) : call.number(name);
+    Tensor::forEachIndex(result.shape, [&](std::span<const int64_t> index) {
+      if (whole)
+        result.setInteger(index, i);
+      else
+        result.set(index, f);
+    });
+    return {result};
+  };
+}
+
+Results arange(const Call &call) {
+  Tensor result(call.resultDtype(), call.resultShape());
+  auto number = [&](std::string_view name, double fallback) {
+    if (!call.knows(name))
+      return fallback;
+    return call.bound.at(name).integer() ? static_cast<double>(call.integer(name))
+                                         : call.number(name);
+  };
+  double start = number("start", 0), step = number("step", 1);
+  Tensor::forEachIndex(result.shape, [&](std::span<const int64_t> index) {
+    result.set(index, start + static_cast<double>(index[0]) * step);
+  });
+  return {result};
+}
+
+int64_t checkedIndex(const Call &call, int64_t index, int64_t size, bool negative) {
+  if (index < (negative ? -size : 0) || index >= size)
+    call.fail("index " + std::to_string(index) + " is out of range for size " +
+              std::to_string(size));
+  return index < 0 ? index + size : index;
+}
+
+/// result[index] = self[with the coordinate `dim` replaced by place(index)].
+Results gathered(const Call &call, const Tensor &self,
+                 const std::function<std::vector<int64_t>(std::span<const int64_t>)> &from) {
+  Tensor result(call.resultDtype(), call.resultShape());
+  Tensor::forEachIndex(result.shape, [&](std::span<const int64_t> index) {
+    if (isFloat(self.dtype))
+      result.set(index, self.real(from(index)));
+    else
+      result.setInteger(index, self.integer(from(index)));
+  });
+  return {result};
+}
+
+Results embedding(const Call &call) {
+  const Tensor &weight = call.tensor("weight"), &indices = call.tensor("indices");
+  return gathered(call, weight, [&](std::span<const int64_t> index) -> std::vector<int64_t> {
+    int64_t row = indices.integer(index.first(indices.rank()));
+    return {checkedIndex(call, row, weight.shape[0], false), index.back()};
+  });
+}
+
+Results indexSelect(const Call &call) {
+  const Tensor &self = call.tensor("self");
+  Tensor picks = call.tensor("index").copy();
+  size_t dim = static_cast<size_t>(call.dim("dim", self.rank()));
+  return gathered(call, self, [&](std::span<const int64_t> index) {
+    std::vector<int64_t> from(index.begin(), index.end());
+    if (!from.empty()) {
+      int64_t pick = picks.rank() ? picks.integer(std::span(&from[dim], 1)) : picks.integer({});
+      from[dim] = checkedIndex(call, pick, self.shape[dim], false);
+    }
+    return from;
+  });
+}
+
+Results gather(const Call &call) {
+  const Tensor &self = call.tensor("self"), &picks = call.tensor("index");
+  size_t dim = static_cast<size_t>(call.dim("dim", self.rank()));
+  return gathered(call, self, [&](std::span<const int64_t> index) {
+    std::vector<int64_t> from(index.begin(), index.end());
+    if (!from.empty())
+      from[dim] = checkedIndex(call, picks.integer(index), self.shape[dim], false);
+    return from;
+  });
+}
+} // namespace
+
+void addCopies(Table &table) {
+  table["aten.clone"] = table["aten.contiguous"] = clone;
+  table["aten.cat"] = [](const Call &call) { return joined(call, false); };
+  table["aten.stack"] = [](const Call &call) { return joined(call, true); };
+  table["aten.copy"] = copy;
+  table["aten.as_strided_scatter"] = asStridedScatter;
+  table["aten.slice_scatter"] = sliceScatter;
+  table["aten.select_scatter"] = selectScatter;
+  table["aten.repeat"] = repeat;
+  table["aten.dropout"] = dropout;
+}
+
+void addFactories(Table &table) {
+  // Uninitialised memory reads as zero here.
+  for (const char *name :
+       {"empty", "empty_strided", "empty_like", "new_empty", "zeros", "zeros_like", "new_zeros"})
+    table["aten." + std::string(name)] = filled("", 0);
+  for (const char *name : {"ones", "ones_like", "new_ones"})
+    table["aten." + std::string(name)] = filled("", 1);
+  for (const char *name : {"full", "full_like", "new_full"})
+    table["aten." + std::string(name)] = filled("fill_value", 0);
+  table["aten.fill"] = filled("value", 0);
+  table["aten.scalar_tensor"] = filled("s", 0);
+  table["aten.arange"] = arange;
+}
+
+void addGathers(Table &table) {
+  table["aten.embedding"] = embedding;
+  table["aten.index_select"] = indexSelect;
+  table["aten.gather"] = gather;
+}
+
+} // namespace pellucid::reference
