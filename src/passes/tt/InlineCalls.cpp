@@ -17,11 +17,14 @@ namespace {
 struct InlineCallsPass : impl::InlineCallsBase<InlineCallsPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    SymbolTable table(module);
+    symbols = &table;
     for (FuncOp function : module.getOps<FuncOp>())
       if (failed(inlineInto(function)))
         return signalPassFailure();
+    // No calls are left anywhere, and nothing else refers to functions.
     for (FuncOp function : llvm::make_early_inc_range(module.getOps<FuncOp>()))
-      if (function.isPrivate() && SymbolTable::symbolKnownUseEmpty(function, module))
+      if (function.isPrivate())
         function.erase();
   }
 
@@ -33,7 +36,7 @@ struct InlineCallsPass : impl::InlineCallsBase<InlineCallsPass> {
     SmallVector<CallOp> calls;
     function.walk([&](CallOp call) { calls.push_back(call); });
     for (CallOp call : calls) {
-      auto callee = SymbolTable::lookupNearestSymbolFrom<FuncOp>(call, call.getCalleeAttr());
+      auto callee = symbols->lookup<FuncOp>(call.getCallee());
       if (failed(checkCallee(call, callee)) || failed(inlineInto(callee)) ||
           failed(inlineOne(call, callee)))
         return failure();
@@ -64,6 +67,7 @@ struct InlineCallsPass : impl::InlineCallsBase<InlineCallsPass> {
     return success();
   }
 
+  SymbolTable *symbols = nullptr;
   llvm::DenseSet<Operation *> active, done;
 };
 
