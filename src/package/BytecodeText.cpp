@@ -92,7 +92,13 @@ std::string bytecodeText(std::span<const uint8_t> code, std::span<const Symbol> 
     stack.resize(stack.size() - op.operands);
     stack.push_back(text + op.close);
   };
-  return walk(code, symbols.size(), leaf, combine) ? stack.back() : "?";
+  if (!walk(code, symbols.size(), leaf, combine))
+    return "?";
+  // The outermost operation needs no parentheses: "(a + b)" begins with its own, "Min(a, b)" does
+  // not.
+  std::string whole = std::move(stack.back());
+  return whole.starts_with('(') && !whole.starts_with("(not ") ? whole.substr(1, whole.size() - 2)
+                                                               : whole;
 }
 
 } // namespace pellucid::package

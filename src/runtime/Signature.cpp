@@ -126,6 +126,12 @@ Result Signature::bind(std::span<const DLTensor> tensors, DLDevice device,
   return {};
 }
 
+/// "16 (2 * batch)"
+std::string Signature::ruleText(Value value, const Numbers &numbers) const {
+  std::string number = numbers.isKnown(value) ? std::to_string(numbers[value]) : "computable";
+  return value.index == Value::isConstant ? number : number + " (" + expressions.text(value) + ")";
+}
+
 Result Signature::checkDims(const std::string &name, const char *kind, const Tensor &expected,
                             const DLTensor &tensor, const Numbers &numbers) const {
   for (size_t i = 0; i < expected.dims.size(); ++i) {
@@ -134,10 +140,7 @@ Result Signature::checkDims(const std::string &name, const char *kind, const Ten
       continue;
     std::string what =
         "dim " + std::to_string(i) + " is " + std::to_string(tensor.shape[i]) + ", must be ";
-    std::string rule = numbers.isKnown(dim) ? std::to_string(numbers[dim]) : "computable";
-    if (dim.index != Value::isConstant)
-      rule += " (" + expressions.text(dim) + ")";
-    return refuse(kind, name, what + rule);
+    return refuse(kind, name, what + ruleText(dim, numbers));
   }
   return {};
 }
@@ -171,7 +174,7 @@ Result Signature::checkStrides(size_t index, const DLTensor &tensor, const Numbe
     if (tensor.shape[i] != 1 && !(numbers.isKnown(stride) && numbers[stride] == given))
       return refuse("input", input.name,
                     "stride of dim " + std::to_string(i) + " is " + std::to_string(given) +
-                        ", must be " + expressions.text(stride));
+                        ", must be " + ruleText(stride, numbers));
   }
   return {};
 }

@@ -48,6 +48,7 @@ private:
   Result checkDims(const std::string &name, const char *kind, const Tensor &expected,
                    const DLTensor &tensor, const Numbers &numbers) const;
   Result checkStrides(size_t index, const DLTensor &tensor, const Numbers &numbers) const;
+  std::string ruleText(Value value, const Numbers &numbers) const;
   Result checkOverlaps(std::span<const DLTensor> tensors) const;
 };
 

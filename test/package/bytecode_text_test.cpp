@@ -16,19 +16,19 @@ static std::vector<Symbol> symbols() { return {{"batch"}, {"n"}}; }
 
 /// The evaluator belongs to another layer; both must see the same numbers as the same operations.
 TEST(BytecodeText, AgreesWithTheEvaluatorOnEveryOpcode) {
-  const std::pair<Opcode, const char *> binary[] = {{Opcode::Add, "(batch + n)"},
-                                                    {Opcode::Mul, "(batch * n)"},
-                                                    {Opcode::FloorDiv, "(batch // n)"},
-                                                    {Opcode::Mod, "(batch % n)"},
+  const std::pair<Opcode, const char *> binary[] = {{Opcode::Add, "batch + n"},
+                                                    {Opcode::Mul, "batch * n"},
+                                                    {Opcode::FloorDiv, "batch // n"},
+                                                    {Opcode::Mod, "batch % n"},
                                                     {Opcode::CeilDiv, "CeilDiv(batch, n)"},
                                                     {Opcode::Min, "Min(batch, n)"},
                                                     {Opcode::Max, "Max(batch, n)"},
-                                                    {Opcode::Eq, "(batch == n)"},
-                                                    {Opcode::Ne, "(batch != n)"},
-                                                    {Opcode::Lt, "(batch < n)"},
-                                                    {Opcode::Le, "(batch <= n)"},
-                                                    {Opcode::And, "(batch and n)"},
-                                                    {Opcode::Or, "(batch or n)"}};
+                                                    {Opcode::Eq, "batch == n"},
+                                                    {Opcode::Ne, "batch != n"},
+                                                    {Opcode::Lt, "batch < n"},
+                                                    {Opcode::Le, "batch <= n"},
+                                                    {Opcode::And, "batch and n"},
+                                                    {Opcode::Or, "batch or n"}};
   for (auto [op, text] : binary) {
     Bytecode code = {uint8_t(Opcode::Symbol), 0, uint8_t(Opcode::Symbol), 1, uint8_t(op)};
     EXPECT_EQ(bytecodeText(code, symbols()), text);

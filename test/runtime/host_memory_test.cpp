@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/HostMemory.h"
+
+#include <cstdint>
+#include <cstring>
+#include <gtest/gtest.h>
+
+using namespace pellucid::runtime;
+
+TEST(HostMemory, EveryBlockIsAlignedAndWritable) {
+  for (size_t bytes : {size_t(0), size_t(1), size_t(64), size_t(1000), (size_t(1) << 18) - 1,
+                       size_t(1) << 18, size_t(300001), (size_t(2) << 20) + 1, size_t(33) << 20}) {
+    void *block = allocateHost(bytes);
+    ASSERT_NE(block, nullptr) << bytes;
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(block) % 64, 0u) << bytes;
+    std::memset(block, 0x5a, bytes);
+    releaseHost(block, bytes);
+  }
+}
+
+TEST(HostMemory, LargeBlocksComeBack) {
+  size_t bytes = size_t(5) << 20;
+  void *first = allocateHost(bytes);
+  releaseHost(first, bytes);
+  EXPECT_EQ(allocateHost(bytes - 100), first) << "a little less finds the same block";
+  releaseHost(first, bytes - 100);
+}
+
+TEST(HostMemory, KeptMemoryIsBounded) {
+  size_t bytes = size_t(400) << 20; // address space only: nothing is touched
+  void *blocks[5];
+  for (void *&block : blocks)
+    ASSERT_NE(block = allocateHost(bytes), nullptr);
+  for (void *block : blocks)
+    releaseHost(block, bytes);
+  SUCCEED();
+}
+
+TEST(HostMemory, TooMuchIsNull) {
+  EXPECT_EQ(allocateHost(SIZE_MAX), nullptr);
+  EXPECT_EQ(allocateHost(SIZE_MAX / 8), nullptr);
+  HostBlock block;
+  EXPECT_FALSE(block.reserve(SIZE_MAX / 8));
+  EXPECT_TRUE(block.reserve(100)) << "a failure leaves it usable";
+}
