@@ -11,8 +11,7 @@ using namespace mlir;
 
 namespace pellucid::tt {
 
-//===--- the algebra
-//----------------------------------------------------------------------------------------------===//
+//===--- the algebra --------------------------------------------------------------------------===//
 
 OffsetForm OffsetForm::constant(int64_t value) {
   OffsetForm form;
@@ -148,8 +147,7 @@ std::string OffsetForm::text() const {
   return result.empty() ? "0" : result;
 }
 
-//===--- operations
-//-----------------------------------------------------------------------------------------------===//
+//===--- operations ---------------------------------------------------------------------------===//
 
 /// Lanes of dims of size 1 are 0, so they are dropped: expand_dims and broadcast then only rename.
 static SmallVector<int> lanesAfterExpand(int64_t rank, int64_t axis) {

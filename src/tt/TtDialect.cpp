@@ -110,8 +110,26 @@ Type basePointerOf(Type blockPointer) {
                           pointer.getAddressSpace());
 }
 
-//===--- text of types and attributes
-//-----------------------------------------------------------------------------===//
+//===--- verifiers of types -------------------------------------------------------------------===//
+
+LogicalResult PointerType::verify(llvm::function_ref<InFlightDiagnostic()> emitError, Type pointee,
+                                  int) {
+  // pointer_c1
+  if (!isa<IntegerType, FloatType, PointerType, RankedTensorType>(pointee))
+    return emitError() << "expects a pointer to numbers, pointers or a tile, got " << pointee;
+  return success();
+}
+
+LogicalResult TensorDescType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
+                                     RankedTensorType block) {
+  // tensordesc_c1
+  if (!isa<IntegerType, FloatType>(block.getElementType()) || !block.hasStaticShape())
+    return emitError() << "expects a descriptor of blocks of numbers with a static shape, got "
+                       << block;
+  return success();
+}
+
+//===--- text of types and attributes ---------------------------------------------------------===//
 
 // 3.6: <tensor<32x32xf32>>   3.9: <32x32xf32>
 Type TensorDescType::parse(AsmParser &parser) {
@@ -137,7 +155,7 @@ Type TensorDescType::parse(AsmParser &parser) {
   }
   if (parser.parseGreater())
     return {};
-  return TensorDescType::get(block);
+  return parser.getChecked<TensorDescType>(start, block);
 }
 
 void TensorDescType::print(AsmPrinter &printer) const {

@@ -10,8 +10,7 @@ using namespace mlir;
 
 namespace pellucid::tt {
 
-//===--- types in text
-//--------------------------------------------------------------------------------------------===//
+//===--- types in text ------------------------------------------------------------------------===//
 
 static ParseResult parsePointer(OpAsmParser &parser, Type &ptrType, Type &valueType) {
   SMLoc where = parser.getCurrentLocation();
@@ -66,8 +65,7 @@ void printHistogramTypes(OpAsmPrinter &printer, Operation *, Value, Type srcType
   printer << srcType;
 }
 
-//===--- load and store
-//-------------------------------------------------------------------------------------------===//
+//===--- load and store -----------------------------------------------------------------------===//
 
 void LoadOp::build(OpBuilder &builder, OperationState &state, Value ptr, Value mask, Value other,
                    CacheModifier cache, EvictionPolicy evict, bool isVolatile) {
@@ -171,8 +169,7 @@ LogicalResult StoreOp::canonicalize(StoreOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-//===--- atomics
-//--------------------------------------------------------------------------------------------------===//
+//===--- atomics ------------------------------------------------------------------------------===//
 
 LogicalResult AtomicRMWOp::verify() {
   // atomic_rmw_c1
@@ -241,8 +238,7 @@ LogicalResult AtomicPollOp::verify() {
   return success();
 }
 
-//===--- block pointers and descriptors
-//---------------------------------------------------------------------------===//
+//===--- block pointers and descriptors -------------------------------------------------------===//
 
 void MakeTensorPtrOp::build(OpBuilder &builder, OperationState &state, Value base, ValueRange shape,
                             ValueRange strides, ValueRange offsets, ArrayRef<int32_t> tileShape,
@@ -313,7 +309,8 @@ LogicalResult MakeTensorDescOp::verify() {
                          << getShape().size();
   Type pointee = cast<PointerType>(getBase().getType()).getPointeeType();
   // make_tensor_descriptor_c2: signedness belongs to the descriptor's element type, not to memory.
-  if (pointee.getIntOrFloatBitWidth() != block.getElementType().getIntOrFloatBitWidth())
+  if (!pointee.isIntOrFloat() ||
+      pointee.getIntOrFloatBitWidth() != block.getElementType().getIntOrFloatBitWidth())
     return emitOpError() << "expects blocks of " << pointee << ", got " << block.getElementType();
   return success();
 }
@@ -329,8 +326,8 @@ static LogicalResult verifyBlockAndTile(Operation *op, TensorDescType desc, Type
     return op->emitOpError() << "expects a tile of " << block.getNumElements() << " elements for "
                              << desc << ", got " << tile;
   // descriptor_c2
-  if (block.getElementType().getIntOrFloatBitWidth() !=
-      tile.getElementType().getIntOrFloatBitWidth())
+  if (!tile.getElementType().isIntOrFloat() || block.getElementType().getIntOrFloatBitWidth() !=
+                                                   tile.getElementType().getIntOrFloatBitWidth())
     return op->emitOpError() << "expects elements of type " << block.getElementType() << ", got "
                              << tile.getElementType();
   // descriptor_c3
@@ -381,8 +378,7 @@ LogicalResult DescriptorScatterOp::verify() {
                     getSrc().getType());
 }
 
-//===--- effects
-//--------------------------------------------------------------------------------------------------===//
+//===--- effects ------------------------------------------------------------------------------===//
 
 using Effects = SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>;
 

@@ -25,7 +25,7 @@ class ElementwiseOp<string mnemonic, list<Trait> traits = []>
 
 defvar memoryOpMethods = [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>];
 
-//===--- casts ---------------------------------------------------------------------------------------------------===//
+//===--- casts --------------------------------------------------------------------------------===//
 
 class CastLike<string mnemonic> : ElementwiseOp<mnemonic> {
   let assemblyFormat = "$src attr-dict `:` type($src) `->` type($result)";
@@ -50,21 +50,25 @@ def BitcastOp : CastLike<"bitcast"> {
 }
 
 def FpToFpOp : ElementwiseOp<"fp_to_fp"> {
-  let summary = "converts between float types where arith's casts do not reach: fp8, and explicit rounding";
+  let summary =
+      "converts between float types where arith's casts do not reach: fp8, and explicit rounding";
   let arguments = (ins FloatData:$src, OptionalAttr<RoundingModeAttr>:$rounding);
   let results = (outs FloatData:$result);
-  let assemblyFormat = "$src attr-dict (`,` `rounding` `=` $rounding^)? `:` type($src) `->` type($result)";
+  let assemblyFormat =
+      "$src attr-dict (`,` `rounding` `=` $rounding^)? `:` type($src) `->` type($result)";
   let hasVerifier = 1;
 }
 
-//===--- arithmetic that arith and math lack -----------------------------------------------------------------------===//
+//===--- arithmetic that arith and math lack --------------------------------------------------===//
 
 class SameTypeOp<string mnemonic> : TtOp<mnemonic, [Elementwise, SameOperandsAndResultType, Pure]>;
 
 def ClampFOp : SameTypeOp<"clampf"> {
-  let arguments = (ins FloatData:$x, FloatData:$min, FloatData:$max, PropagateNanAttr:$propagateNan);
+  let arguments = (ins FloatData:$x, FloatData:$min, FloatData:$max,
+      PropagateNanAttr:$propagateNan);
   let results = (outs FloatData:$result);
-  let assemblyFormat = "$x `,` $min `,` $max `,` `propagateNan` `=` $propagateNan attr-dict `:` type($result)";
+  let assemblyFormat =
+      "$x `,` $min `,` $max `,` `propagateNan` `=` $propagateNan attr-dict `:` type($result)";
 }
 
 def PreciseSqrtOp : SameTypeOp<"precise_sqrt"> {
@@ -90,7 +94,7 @@ def MulhiUIOp : BinaryLike<"mulhiui", IntData> {
   let summary = "upper half of the unsigned product";
 }
 
-//===--- pointers ----------------------------------------------------------------------------------------------------===//
+//===--- pointers -----------------------------------------------------------------------------===//
 
 def AddPtrOp : ElementwiseOp<"addptr", [AllTypesMatch<["ptr", "result"]>]> {
   let summary = "adds an offset counted in elements";
@@ -101,15 +105,17 @@ def AddPtrOp : ElementwiseOp<"addptr", [AllTypesMatch<["ptr", "result"]>]> {
   let hasCanonicalizeMethod = 1;
 }
 
-def MakeTensorPtrOp : TtOp<"make_tensor_ptr", [Pure, SameVariadicOperandSize, TypesMatchWith<
-    "base points to the elements of the block", "result", "base", "basePointerOf($_self)">]> {
+def MakeTensorPtrOp
+    : TtOp<"make_tensor_ptr", [Pure, SameVariadicOperandSize,
+                               TypesMatchWith<"base points to the elements of the block", "result",
+                                              "base", "basePointerOf($_self)">]> {
   let summary = "block pointer to a tile of a strided tensor";
-  let arguments = (ins Ptr:$base, Variadic<I64>:$shape, Variadic<I64>:$strides, Variadic<I32>:$offsets,
-                       DenseI32ArrayAttr:$order);
+  let arguments = (ins Ptr:$base, Variadic<I64>:$shape, Variadic<I64>:$strides,
+      Variadic<I32>:$offsets, DenseI32ArrayAttr:$order);
   let results = (outs BlockPtr:$result);
-  let builders = [OpBuilder<(ins "::mlir::Value":$base, "::mlir::ValueRange":$shape, "::mlir::ValueRange":$strides,
-                                 "::mlir::ValueRange":$offsets, "::llvm::ArrayRef<int32_t>":$tileShape,
-                                 "::llvm::ArrayRef<int32_t>":$order)>];
+  let builders = [OpBuilder<(ins "::mlir::Value":$base, "::mlir::ValueRange":$shape,
+      "::mlir::ValueRange":$strides, "::mlir::ValueRange":$offsets,
+      "::llvm::ArrayRef<int32_t>":$tileShape, "::llvm::ArrayRef<int32_t>":$order)>];
   let assemblyFormat = [{
     $base `,` `[` $shape `]` `,` `[` $strides `]` `,` `[` $offsets `]` attr-dict `:`
     type($result)
@@ -127,64 +133,68 @@ def AdvanceOp : TtOp<"advance", [Pure, AllTypesMatch<["ptr", "result"]>]> {
 
 def MakeTensorDescOp : TtOp<"make_tensor_descriptor", [Pure, SameVariadicOperandSize]> {
   let arguments = (ins Ptr:$base, Variadic<I32>:$shape, Variadic<I64>:$strides,
-                       DefaultValuedAttr<PaddingOptionAttr, "::pellucid::tt::PaddingOption::PAD_ZERO">:$padding);
+      DefaultValuedAttr<PaddingOptionAttr, "::pellucid::tt::PaddingOption::PAD_ZERO">:$padding);
   let results = (outs Tt_TensorDescType:$result);
-  let builders = [OpBuilder<(ins "::mlir::Value":$base, "::mlir::ValueRange":$shape, "::mlir::ValueRange":$strides,
-                                 "::llvm::ArrayRef<int64_t>":$blockShape,
-                                 CArg<"PaddingOption", "PaddingOption::PAD_ZERO">:$padding)>];
-  let assemblyFormat = "$base `,` `[` $shape `]` `,` `[` $strides `]` attr-dict `:` type($base) `,` type($result)";
+  let builders = [OpBuilder<(ins "::mlir::Value":$base, "::mlir::ValueRange":$shape,
+      "::mlir::ValueRange":$strides, "::llvm::ArrayRef<int64_t>":$blockShape,
+      CArg<"PaddingOption", "PaddingOption::PAD_ZERO">:$padding)>];
+  let assemblyFormat =
+      "$base `,` `[` $shape `]` `,` `[` $strides `]` attr-dict `:` type($base) `,` type($result)";
   let hasVerifier = 1;
 }
 
-//===--- memory ------------------------------------------------------------------------------------------------------===//
+//===--- memory -------------------------------------------------------------------------------===//
 
 defvar defaultCache = "::pellucid::tt::CacheModifier::NONE";
 defvar defaultEviction = "::pellucid::tt::EvictionPolicy::NORMAL";
 
 def LoadOp : TtOp<"load", !listconcat(memoryOpMethods, [AttrSizedOperandSegments])> {
   let summary = "loads through a pointer, a tile of pointers or a block pointer";
-  let arguments = (ins AnyTypeOf<[PtrData, BlockPtr]>:$ptr, Optional<BoolData>:$mask, Optional<AnyData>:$other,
-                       DefaultValuedAttr<DenseI32ArrayAttr, "::llvm::ArrayRef<int32_t>{}">:$boundaryCheck,
-                       OptionalAttr<PaddingOptionAttr>:$padding,
-                       DefaultValuedAttr<CacheModifierAttr, defaultCache>:$cache,
-                       DefaultValuedAttr<EvictionPolicyAttr, defaultEviction>:$evict,
-                       DefaultValuedAttr<BoolAttr, "false">:$isVolatile);
+  let arguments = (ins AnyTypeOf<[PtrData, BlockPtr]>:$ptr, Optional<BoolData>:$mask,
+      Optional<AnyData>:$other,
+      DefaultValuedAttr<DenseI32ArrayAttr, "::llvm::ArrayRef<int32_t>{}">:$boundaryCheck,
+      OptionalAttr<PaddingOptionAttr>:$padding,
+      DefaultValuedAttr<CacheModifierAttr, defaultCache>:$cache,
+      DefaultValuedAttr<EvictionPolicyAttr, defaultEviction>:$evict,
+      DefaultValuedAttr<BoolAttr, "false">:$isVolatile);
   let results = (outs AnyData:$result);
   let builders = [OpBuilder<(ins "::mlir::Value":$ptr, CArg<"::mlir::Value", "{}">:$mask,
-                                 CArg<"::mlir::Value", "{}">:$other,
-                                 CArg<"CacheModifier", "CacheModifier::NONE">:$cache,
-                                 CArg<"EvictionPolicy", "EvictionPolicy::NORMAL">:$evict,
-                                 CArg<"bool", "false">:$isVolatile)>,
+                      CArg<"::mlir::Value", "{}">:$other,
+                      CArg<"CacheModifier", "CacheModifier::NONE">:$cache,
+                      CArg<"EvictionPolicy", "EvictionPolicy::NORMAL">:$evict,
+                      CArg<"bool", "false">:$isVolatile)>,
                   // Through a block pointer.
                   OpBuilder<(ins "::mlir::Value":$ptr, "::llvm::ArrayRef<int32_t>":$boundaryCheck,
-                                 "::std::optional<PaddingOption>":$padding,
-                                 CArg<"CacheModifier", "CacheModifier::NONE">:$cache,
-                                 CArg<"EvictionPolicy", "EvictionPolicy::NORMAL">:$evict,
-                                 CArg<"bool", "false">:$isVolatile)>];
+                      "::std::optional<PaddingOption>":$padding,
+                      CArg<"CacheModifier", "CacheModifier::NONE">:$cache,
+                      CArg<"EvictionPolicy", "EvictionPolicy::NORMAL">:$evict,
+                      CArg<"bool", "false">:$isVolatile)>];
   let assemblyFormat = [{
     $ptr (`,` $mask^)? (`,` $other^)?
     oilist(`cacheModifier` `=` $cache | `evictionPolicy` `=` $evict)
-    attr-dict `:` custom<LoadTypes>(ref($mask), ref($other), type($ptr), type($mask), type($other), type($result))
+    attr-dict `:`
+    custom<LoadTypes>(ref($mask), ref($other), type($ptr), type($mask), type($other), type($result))
   }];
   let hasVerifier = 1;
   let hasCanonicalizeMethod = 1;
 }
 
 def StoreOp : TtOp<"store", memoryOpMethods> {
-  let arguments = (ins AnyTypeOf<[PtrData, BlockPtr]>:$ptr, AnyData:$value, Optional<BoolData>:$mask,
-                       DefaultValuedAttr<DenseI32ArrayAttr, "::llvm::ArrayRef<int32_t>{}">:$boundaryCheck,
-                       DefaultValuedAttr<CacheModifierAttr, defaultCache>:$cache,
-                       DefaultValuedAttr<EvictionPolicyAttr, defaultEviction>:$evict);
+  let arguments = (ins AnyTypeOf<[PtrData, BlockPtr]>:$ptr, AnyData:$value,
+      Optional<BoolData>:$mask,
+      DefaultValuedAttr<DenseI32ArrayAttr, "::llvm::ArrayRef<int32_t>{}">:$boundaryCheck,
+      DefaultValuedAttr<CacheModifierAttr, defaultCache>:$cache,
+      DefaultValuedAttr<EvictionPolicyAttr, defaultEviction>:$evict);
   // (ptr, value, mask) is generated.
   let builders = [OpBuilder<(ins "::mlir::Value":$ptr, "::mlir::Value":$value),
                             "build($_builder, $_state, ptr, value, ::mlir::Value{});">,
-                  OpBuilder<(ins "::mlir::Value":$ptr, "::mlir::Value":$value, "::mlir::Value":$mask,
-                                 "CacheModifier":$cache, "EvictionPolicy":$evict)>,
+                  OpBuilder<(ins "::mlir::Value":$ptr, "::mlir::Value":$value,
+                      "::mlir::Value":$mask, "CacheModifier":$cache, "EvictionPolicy":$evict)>,
                   // Through a block pointer.
                   OpBuilder<(ins "::mlir::Value":$ptr, "::mlir::Value":$value,
-                                 "::llvm::ArrayRef<int32_t>":$boundaryCheck,
-                                 CArg<"CacheModifier", "CacheModifier::NONE">:$cache,
-                                 CArg<"EvictionPolicy", "EvictionPolicy::NORMAL">:$evict)>];
+                      "::llvm::ArrayRef<int32_t>":$boundaryCheck,
+                      CArg<"CacheModifier", "CacheModifier::NONE">:$cache,
+                      CArg<"EvictionPolicy", "EvictionPolicy::NORMAL">:$evict)>];
   let assemblyFormat = [{
     $ptr `,` $value (`,` $mask^)? oilist(`cacheModifier` `=` $cache | `evictionPolicy` `=` $evict)
     attr-dict `:` custom<StoreTypes>(ref($mask), type($ptr), type($value), type($mask))
@@ -195,8 +205,8 @@ def StoreOp : TtOp<"store", memoryOpMethods> {
 
 def AtomicRMWOp : TtOp<"atomic_rmw", memoryOpMethods> {
   let summary = "replaces each element by op(element, val) atomically; returns what was there";
-  let arguments = (ins RMWOpAttr:$atomic_rmw_op, PtrData:$ptr, AnyData:$val, Optional<BoolData>:$mask,
-                       MemSemanticAttr:$sem, MemSyncScopeAttr:$scope);
+  let arguments = (ins RMWOpAttr:$atomic_rmw_op, PtrData:$ptr, AnyData:$val,
+      Optional<BoolData>:$mask, MemSemanticAttr:$sem, MemSyncScopeAttr:$scope);
   let results = (outs AnyData:$result);
   let assemblyFormat = [{
     $atomic_rmw_op `,` $sem `,` $scope `,` $ptr `,` $val (`,` $mask^)? attr-dict `:`
@@ -207,24 +217,28 @@ def AtomicRMWOp : TtOp<"atomic_rmw", memoryOpMethods> {
 
 def AtomicCASOp : TtOp<"atomic_cas", memoryOpMethods> {
   let summary = "stores val where the element equals cmp, atomically; returns what was there";
-  let arguments = (ins PtrData:$ptr, AnyData:$cmp, AnyData:$val, MemSemanticAttr:$sem, MemSyncScopeAttr:$scope);
+  let arguments = (ins PtrData:$ptr, AnyData:$cmp, AnyData:$val, MemSemanticAttr:$sem,
+      MemSyncScopeAttr:$scope);
   let results = (outs AnyData:$result);
-  let assemblyFormat = "$sem `,` $scope `,` $ptr `,` $cmp `,` $val attr-dict `:` functional-type(operands, $result)";
+  let assemblyFormat =
+      "$sem `,` $scope `,` $ptr `,` $cmp `,` $val attr-dict `:` functional-type(operands, $result)";
   let hasVerifier = 1;
 }
 
 // Triton 3.9 and later.
 def AtomicLoadOp : TtOp<"atomic_load", memoryOpMethods> {
-  let arguments = (ins MemSemanticAttr:$sem, MemSyncScopeAttr:$scope, PtrData:$ptr, Optional<BoolData>:$mask);
+  let arguments = (ins MemSemanticAttr:$sem, MemSyncScopeAttr:$scope, PtrData:$ptr,
+      Optional<BoolData>:$mask);
   let results = (outs AnyData:$result);
-  let assemblyFormat = "$sem `,` $scope `,` $ptr (`,` $mask^)? attr-dict `:` functional-type(operands, $result)";
+  let assemblyFormat =
+      "$sem `,` $scope `,` $ptr (`,` $mask^)? attr-dict `:` functional-type(operands, $result)";
   let hasVerifier = 1;
 }
 
 // Triton 3.9 and later.
 def AtomicStoreOp : TtOp<"atomic_store", memoryOpMethods> {
   let arguments = (ins MemSemanticAttr:$sem, MemSyncScopeAttr:$scope, PtrData:$ptr, AnyData:$value,
-                       Optional<BoolData>:$mask);
+      Optional<BoolData>:$mask);
   let assemblyFormat = [{
     $sem `,` $scope `,` $ptr `,` $value (`,` $mask^)? attr-dict `:`
     custom<StoreTypes>(ref($mask), type($ptr), type($value), type($mask))
@@ -234,12 +248,14 @@ def AtomicStoreOp : TtOp<"atomic_store", memoryOpMethods> {
 
 // Triton 3.9 and later.
 def AtomicPollOp : TtOp<"atomic_poll", memoryOpMethods> {
-  let summary = "waits until each element equals expected, or gives false after timeout_ns nanoseconds";
-  let arguments = (ins MemSemanticAttr:$sem, MemSyncScopeAttr:$scope, PtrData:$ptr, IntData:$expected,
-                       Optional<I64>:$timeout_ns);
+  let summary =
+      "waits until each element equals expected, or gives false after timeout_ns nanoseconds";
+  let arguments = (ins MemSemanticAttr:$sem, MemSyncScopeAttr:$scope, PtrData:$ptr,
+      IntData:$expected, Optional<I64>:$timeout_ns);
   let results = (outs BoolData:$result);
   let assemblyFormat = [{
-    $sem `,` $scope `,` $ptr `,` $expected (`timeout` $timeout_ns^)? attr-dict `:` type($ptr) `,` type($expected)
+    $sem `,` $scope `,` $ptr `,` $expected (`timeout` $timeout_ns^)? attr-dict `:`
+    type($ptr) `,` type($expected)
     `->` type($result)
   }];
   let hasVerifier = 1;
@@ -247,8 +263,8 @@ def AtomicPollOp : TtOp<"atomic_poll", memoryOpMethods> {
 
 def DescriptorLoadOp : TtOp<"descriptor_load", memoryOpMethods> {
   let arguments = (ins Tt_TensorDescType:$desc, Variadic<I32>:$indices,
-                       DefaultValuedAttr<CacheModifierAttr, defaultCache>:$cache,
-                       DefaultValuedAttr<EvictionPolicyAttr, defaultEviction>:$evict);
+      DefaultValuedAttr<CacheModifierAttr, defaultCache>:$cache,
+      DefaultValuedAttr<EvictionPolicyAttr, defaultEviction>:$evict);
   let results = (outs AnyTile:$result);
   let assemblyFormat = [{
     $desc `[` $indices `]` oilist(`cacheModifier` `=` $cache | `evictionPolicy` `=` $evict)
@@ -267,7 +283,8 @@ def DescriptorStoreOp : TtOp<"descriptor_store", memoryOpMethods> {
 
 def DescriptorReduceOp : TtOp<"descriptor_reduce", memoryOpMethods> {
   let summary = "combines a block into memory element by element, atomically";
-  let arguments = (ins DescriptorReduceKindAttr:$kind, Tt_TensorDescType:$desc, AnyTile:$src, Variadic<I32>:$indices);
+  let arguments = (ins DescriptorReduceKindAttr:$kind, Tt_TensorDescType:$desc, AnyTile:$src,
+      Variadic<I32>:$indices);
   let assemblyFormat = [{
     $kind `,` $desc `[` $indices `]` `,` $src attr-dict `:` qualified(type($desc)) `,` type($src)
   }];
@@ -278,18 +295,21 @@ def DescriptorGatherOp : TtOp<"descriptor_gather", memoryOpMethods> {
   let summary = "loads one row per element of x_offsets";
   let arguments = (ins Tt_TensorDescType:$desc, RankedTensorOf<[I32]>:$x_offsets, I32:$y_offset);
   let results = (outs AnyTile:$result);
-  let assemblyFormat = "$desc `[` $x_offsets `,` $y_offset `]` attr-dict `:` functional-type(operands, results)";
+  let assemblyFormat =
+      "$desc `[` $x_offsets `,` $y_offset `]` attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
 }
 
 def DescriptorScatterOp : TtOp<"descriptor_scatter", memoryOpMethods> {
   let summary = "stores one row per element of x_offsets";
-  let arguments = (ins Tt_TensorDescType:$desc, RankedTensorOf<[I32]>:$x_offsets, I32:$y_offset, AnyTile:$src);
-  let assemblyFormat = "$desc `[` $x_offsets `,` $y_offset `]` `,` $src attr-dict `:` type(operands)";
+  let arguments = (ins Tt_TensorDescType:$desc, RankedTensorOf<[I32]>:$x_offsets, I32:$y_offset,
+      AnyTile:$src);
+  let assemblyFormat =
+      "$desc `[` $x_offsets `,` $y_offset `]` `,` $src attr-dict `:` type(operands)";
   let hasVerifier = 1;
 }
 
-//===--- shapes ------------------------------------------------------------------------------------------------------===//
+//===--- shapes -------------------------------------------------------------------------------===//
 
 class ShapeOp<string mnemonic, list<Trait> traits = []>
     : TtOp<mnemonic, !listconcat(traits, [Pure, SameOperandsAndResultElementType])> {
@@ -324,7 +344,7 @@ def ReshapeOp : ShapeOp<"reshape"> {
   let arguments = (ins AnyTile:$src, UnitAttr:$allow_reorder, UnitAttr:$efficient_layout);
   let results = (outs AnyTile:$result);
   let builders = [OpBuilder<(ins "::llvm::ArrayRef<int64_t>":$shape, "::mlir::Value":$src,
-                                 CArg<"bool", "false">:$allowReorder)>];
+      CArg<"bool", "false">:$allowReorder)>];
   let assemblyFormat = [{
     $src (`allow_reorder` $allow_reorder^)? (`efficient_layout` $efficient_layout^)? attr-dict `:`
     type($src) `->` type($result)
@@ -389,11 +409,12 @@ def HistogramOp : TtOp<"histogram", [Pure]> {
   let summary = "counts per value; bin i counts elements equal to i";
   let arguments = (ins IntTile:$src, Optional<BoolTile>:$mask);
   let results = (outs IntTile:$result);
-  let assemblyFormat = "$src (`,` $mask^)? attr-dict `:` custom<HistogramTypes>(ref($mask), type($src), type($mask)) `->` type($result)";
+  let assemblyFormat = "$src (`,` $mask^)? attr-dict `:` custom<HistogramTypes>(ref($mask), "
+                       "type($src), type($mask)) `->` type($result)";
   let hasVerifier = 1;
 }
 
-//===--- grid and ranges ---------------------------------------------------------------------------------------------===//
+//===--- grid and ranges ----------------------------------------------------------------------===//
 
 class GridOp<string mnemonic> : TtOp<mnemonic, [Pure]> {
   let arguments = (ins ProgramIDDimAttr:$axis);
@@ -422,13 +443,13 @@ def MakeRangeOp : TtOp<"make_range", [Pure]> {
   }];
 }
 
-//===--- dot ---------------------------------------------------------------------------------------------------------===//
+//===--- dot ----------------------------------------------------------------------------------===//
 
 def DotOp : TtOp<"dot", [Pure, AllTypesMatch<["c", "d"]>]> {
   let summary = "d = a * b + c over the last two dimensions";
   let arguments = (ins NumberTile:$a, NumberTile:$b, NumberTile:$c,
-                       DefaultValuedAttr<InputPrecisionAttr, "::pellucid::tt::InputPrecision::IEEE">:$inputPrecision,
-                       DefaultValuedAttr<I32Attr, "0">:$maxNumImpreciseAcc);
+      DefaultValuedAttr<InputPrecisionAttr, "::pellucid::tt::InputPrecision::IEEE">:$inputPrecision,
+      DefaultValuedAttr<I32Attr, "0">:$maxNumImpreciseAcc);
   let results = (outs NumberTile:$d);
   let assemblyFormat = [{
     $a `,` $b `,` $c (`,` `inputPrecision` `=` $inputPrecision^)? attr-dict `:`
@@ -438,11 +459,14 @@ def DotOp : TtOp<"dot", [Pure, AllTypesMatch<["c", "d"]>]> {
 }
 
 def DotScaledOp : TtOp<"dot_scaled", [Pure, AttrSizedOperandSegments, AllTypesMatch<["c", "d"]>]> {
-  let summary = "dot of microscaled operands: one scale per group of elements along the inner dimension";
+  let summary =
+      "dot of microscaled operands: one scale per group of elements along the inner dimension";
   let arguments = (ins RankedTensorOf<[Float, I8]>:$a, RankedTensorOf<[Float, I8]>:$b, FloatTile:$c,
-                       Optional<RankedTensorOf<[Float, I8]>>:$a_scale, Optional<RankedTensorOf<[Float, I8]>>:$b_scale,
-                       ScaleDotElemTypeAttr:$a_elem_type, ScaleDotElemTypeAttr:$b_elem_type, BoolAttr:$fastMath,
-                       DefaultValuedAttr<BoolAttr, "true">:$lhs_k_pack, DefaultValuedAttr<BoolAttr, "true">:$rhs_k_pack);
+      Optional<RankedTensorOf<[Float, I8]>>:$a_scale,
+      Optional<RankedTensorOf<[Float, I8]>>:$b_scale, ScaleDotElemTypeAttr:$a_elem_type,
+      ScaleDotElemTypeAttr:$b_elem_type, BoolAttr:$fastMath,
+      DefaultValuedAttr<BoolAttr, "true">:$lhs_k_pack,
+      DefaultValuedAttr<BoolAttr, "true">:$rhs_k_pack);
   let results = (outs FloatTile:$d);
   let assemblyFormat = [{
     $a (`scale` $a_scale^)? `,` $b (`scale` $b_scale^)? `,` $c
@@ -452,11 +476,13 @@ def DotScaledOp : TtOp<"dot_scaled", [Pure, AttrSizedOperandSegments, AllTypesMa
   let hasVerifier = 1;
 }
 
-//===--- operations with a combining region --------------------------------------------------------------------------===//
+//===--- operations with a combining region ---------------------------------------------------===//
 
-// Written in MLIR's generic form, as Triton does. Effects and speculatability are those of the region.
+// Written in MLIR's generic form, as Triton does. Effects and speculatability are those of the
+// region.
 class RegionTileOp<string mnemonic, list<Trait> traits = []>
-    : TtOp<mnemonic, !listconcat(traits, [SingleBlock, RecursiveMemoryEffects, RecursivelySpeculatable])>;
+    : TtOp<mnemonic,
+           !listconcat(traits, [SingleBlock, RecursiveMemoryEffects, RecursivelySpeculatable])>;
 
 class RegionReturn<string mnemonic, string parent>
     : TtOp<mnemonic, [HasParent<parent>, Pure, Terminator, ReturnLike]> {
@@ -496,29 +522,31 @@ def MapElementwiseOp : TtOp<"map_elementwise", [RecursiveMemoryEffects, Recursiv
 }
 def MapElementwiseReturnOp : RegionReturn<"map_elementwise.return", "MapElementwiseOp">;
 
-//===--- foreign code, printing, assertions --------------------------------------------------------------------------===//
+//===--- foreign code, printing, assertions ---------------------------------------------------===//
 
 defvar foreignTraits = [Elementwise, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
                         DeclareOpInterfaceMethods<ConditionallySpeculatable>];
 
 def ExternElementwiseOp : TtOp<"extern_elementwise", foreignTraits> {
   let summary = "calls a function of a device library on every element";
-  let arguments = (ins Variadic<AnyData>:$srcs, StrAttr:$libname, StrAttr:$libpath, StrAttr:$symbol, BoolAttr:$pure);
+  let arguments = (ins Variadic<AnyData>:$srcs, StrAttr:$libname, StrAttr:$libpath, StrAttr:$symbol,
+      BoolAttr:$pure);
   let results = (outs AnyData:$result);
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, $result)";
 }
 
 def ElementwiseInlineAsmOp : TtOp<"elementwise_inline_asm", foreignTraits> {
   let summary = "runs assembly on groups of `packed_element` elements";
-  let arguments = (ins StrAttr:$asm_string, StrAttr:$constraints, BoolAttr:$pure, I32Attr:$packed_element,
-                       Variadic<AnyData>:$args);
+  let arguments = (ins StrAttr:$asm_string, StrAttr:$constraints, BoolAttr:$pure,
+      I32Attr:$packed_element, Variadic<AnyData>:$args);
   let results = (outs Variadic<AnyData>:$result);
   let assemblyFormat = "$asm_string attr-dict ($args^ `:` type($args))? `->` type($result)";
   let hasVerifier = 1;
 }
 
 def PrintOp : TtOp<"print", memoryOpMethods> {
-  let arguments = (ins StrAttr:$prefix, BoolAttr:$hex, Variadic<AnyData>:$args, DenseI32ArrayAttr:$isSigned);
+  let arguments = (ins StrAttr:$prefix, BoolAttr:$hex, Variadic<AnyData>:$args,
+      DenseI32ArrayAttr:$isSigned);
   let assemblyFormat = "$prefix attr-dict (`:` $args^ `:` type($args))?";
   let hasVerifier = 1;
 }
@@ -528,7 +556,8 @@ def AssertOp : TtOp<"assert", memoryOpMethods> {
   let assemblyFormat = "$condition `,` $message attr-dict `:` type($condition)";
 }
 
-// Programmatic dependent launch, Triton 3.9 and later: nothing to do where kernels run one after another.
+// Programmatic dependent launch, Triton 3.9 and later: nothing to do where kernels run one after
+// another.
 def GridDependencyWaitOp : TtOp<"grid_dependency_wait", memoryOpMethods> {
   let assemblyFormat = "attr-dict";
 }
@@ -536,17 +565,18 @@ def GridDependencyLaunchDependentsOp : TtOp<"grid_dependency_launch_dependents",
   let assemblyFormat = "attr-dict";
 }
 
-//===--- functions ---------------------------------------------------------------------------------------------------===//
+//===--- functions ----------------------------------------------------------------------------===//
 
-def FuncOp : TtOp<"func", [AffineScope, AutomaticAllocationScope, CallableOpInterface, FunctionOpInterface,
-                           IsolatedFromAbove, OpAsmOpInterface, HasParent<"::mlir::ModuleOp">]> {
+def FuncOp
+    : TtOp<"func", [AffineScope, AutomaticAllocationScope, CallableOpInterface, FunctionOpInterface,
+                    IsolatedFromAbove, OpAsmOpInterface, HasParent<"::mlir::ModuleOp">]> {
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
-                       OptionalAttr<StrAttr>:$sym_visibility, OptionalAttr<DictArrayAttr>:$arg_attrs,
-                       OptionalAttr<DictArrayAttr>:$res_attrs);
+      OptionalAttr<StrAttr>:$sym_visibility, OptionalAttr<DictArrayAttr>:$arg_attrs,
+      OptionalAttr<DictArrayAttr>:$res_attrs);
   let regions = (region AnyRegion:$body);
   let builders = [OpBuilder<(ins "::llvm::StringRef":$name, "::mlir::FunctionType":$type,
-                                 CArg<"::llvm::ArrayRef<::mlir::NamedAttribute>", "{}">:$attrs,
-                                 CArg<"::llvm::ArrayRef<::mlir::DictionaryAttr>", "{}">:$argAttrs)>];
+      CArg<"::llvm::ArrayRef<::mlir::NamedAttribute>", "{}">:$attrs,
+      CArg<"::llvm::ArrayRef<::mlir::DictionaryAttr>", "{}">:$argAttrs)>];
   let extraClassDeclaration = [{
     /// A kernel is a public function; helpers are private.
     bool isKernel() { return !isExternal() && isPublic(); }
@@ -568,14 +598,15 @@ def ReturnOp : TtOp<"return", [Pure, HasParent<"FuncOp">, ReturnLike, Terminator
 
 def CallOp : TtOp<"call", [CallOpInterface, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<AnyType>:$operands,
-                       OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs);
+      OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs);
   let results = (outs Variadic<AnyType>);
   let builders = [OpBuilder<(ins "FuncOp":$callee, CArg<"::mlir::ValueRange", "{}">:$operands), [{
     $_state.addOperands(operands);
     $_state.addAttribute("callee", ::mlir::SymbolRefAttr::get(callee));
     $_state.addTypes(callee.getFunctionType().getResults());
   }]>];
-  let assemblyFormat = "$callee `(` $operands `)` attr-dict `:` functional-type($operands, results)";
+  let assemblyFormat =
+      "$callee `(` $operands `)` attr-dict `:` functional-type($operands, results)";
   let extraClassDeclaration = [{
     operand_range getArgOperands() { return getOperands(); }
     ::mlir::MutableOperandRange getArgOperandsMutable() { return getOperandsMutable(); }
@@ -588,13 +619,11 @@ def CallOp : TtOp<"call", [CallOpInterface, DeclareOpInterfaceMethods<SymbolUser
   }];
 }
 
-//===--- borrowed names ----------------------------------------------------------------------------------------------===//
+//===--- borrowed names -----------------------------------------------------------------------===//
 
-// `gpu.barrier`: all threads of a program have done the memory accesses before it. One program is one thread of
-// control in this dialect, so it only orders memory.
-def BarrierOp : Op<Gpu_Dialect, "barrier", memoryOpMethods> {
-  let assemblyFormat = "attr-dict";
-}
+// `gpu.barrier`: all threads of a program have done the memory accesses before it. One program is
+// one thread of control in this dialect, so it only orders memory.
+def BarrierOp : Op<Gpu_Dialect, "barrier", memoryOpMethods> { let assemblyFormat = "attr-dict"; }
 
 // Triton 3.9's spelling of it; parseTtir replaces it by gpu.barrier.
 def TtgBarrierOp : Op<Ttg_Dialect, "barrier", memoryOpMethods> {

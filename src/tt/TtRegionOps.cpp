@@ -10,8 +10,7 @@ namespace pellucid::tt {
 
 static RankedTensorType tileOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
-//===--- dot
-//------------------------------------------------------------------------------------------------------===//
+//===--- dot ----------------------------------------------------------------------------------===//
 
 LogicalResult DotOp::verify() {
   RankedTensorType a = tileOf(getA()), b = tileOf(getB()), c = tileOf(getC());
@@ -62,8 +61,7 @@ LogicalResult DotScaledOp::verify() {
   return success();
 }
 
-//===--- reduce and scan
-//------------------------------------------------------------------------------------------===//
+//===--- reduce and scan ----------------------------------------------------------------------===//
 
 /// The type of one result of a reduction of `tile` along `axis`: a scalar when no dimension is
 /// left.
@@ -171,8 +169,7 @@ LogicalResult ScanOp::verify() {
 
 LogicalResult ScanOp::verifyRegions() { return verifyCombiner(*this); }
 
-//===--- map_elementwise
-//------------------------------------------------------------------------------------------===//
+//===--- map_elementwise ----------------------------------------------------------------------===//
 
 LogicalResult MapElementwiseOp::verify() {
   // map_elementwise_c1
@@ -210,8 +207,7 @@ LogicalResult MapElementwiseOp::verifyRegions() {
   return success();
 }
 
-//===--- foreign code and printing
-//--------------------------------------------------------------------------------===//
+//===--- foreign code and printing ------------------------------------------------------------===//
 
 LogicalResult ElementwiseInlineAsmOp::verify() {
   int64_t elements = 1;

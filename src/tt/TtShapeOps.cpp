@@ -27,8 +27,7 @@ static LogicalResult foldIntoSplat(ShapeOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-//===--- casts
-//----------------------------------------------------------------------------------------------------===//
+//===--- casts --------------------------------------------------------------------------------===//
 
 /// Pointers count as 64 bits.
 static unsigned bitWidthOf(Type type) {
@@ -65,8 +64,7 @@ LogicalResult FpToFpOp::verify() {
   return success();
 }
 
-//===--- splat and unsplat
-//----------------------------------------------------------------------------------------===//
+//===--- splat and unsplat --------------------------------------------------------------------===//
 
 LogicalResult SplatOp::verify() {
   auto source = dyn_cast<RankedTensorType>(getSrc().getType());
@@ -98,8 +96,7 @@ LogicalResult UnsplatOp::verify() {
   return success();
 }
 
-//===--- expand_dims
-//----------------------------------------------------------------------------------------------===//
+//===--- expand_dims --------------------------------------------------------------------------===//
 
 void ExpandDimsOp::build(OpBuilder &builder, OperationState &state, Value src, int axis) {
   RankedTensorType from = tileOf(src);
@@ -131,8 +128,7 @@ LogicalResult ExpandDimsOp::canonicalize(ExpandDimsOp op, PatternRewriter &rewri
   return foldIntoSplat(op, rewriter);
 }
 
-//===--- reshape
-//--------------------------------------------------------------------------------------------------===//
+//===--- reshape ------------------------------------------------------------------------------===//
 
 void ReshapeOp::build(OpBuilder &builder, OperationState &state, ArrayRef<int64_t> shape, Value src,
                       bool allowReorder) {
@@ -172,8 +168,7 @@ LogicalResult ReshapeOp::canonicalize(ReshapeOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-//===--- broadcast
-//------------------------------------------------------------------------------------------------===//
+//===--- broadcast ----------------------------------------------------------------------------===//
 
 LogicalResult BroadcastOp::verify() {
   RankedTensorType from = tileOf(getSrc()), to = tileOf(getResult());
@@ -207,8 +202,7 @@ LogicalResult BroadcastOp::canonicalize(BroadcastOp op, PatternRewriter &rewrite
   return success();
 }
 
-//===--- trans
-//----------------------------------------------------------------------------------------------------===//
+//===--- trans --------------------------------------------------------------------------------===//
 
 void TransOp::build(OpBuilder &builder, OperationState &state, Value src, ArrayRef<int32_t> order) {
   RankedTensorType from = tileOf(src);
@@ -245,8 +239,7 @@ OpFoldResult TransOp::fold(FoldAdaptor adaptor) {
   return resizedSplat(adaptor.getSrc(), getType());
 }
 
-//===--- cat, join, split
-//-----------------------------------------------------------------------------------------===//
+//===--- cat, join, split ---------------------------------------------------------------------===//
 
 LogicalResult CatOp::verify() {
   int64_t expected = 2 * tileOf(getLhs()).getNumElements();
@@ -297,8 +290,7 @@ LogicalResult SplitOp::verify() {
   return success();
 }
 
-//===--- gather, histogram, make_range
-//----------------------------------------------------------------------------===//
+//===--- gather, histogram, make_range --------------------------------------------------------===//
 
 void GatherOp::build(OpBuilder &builder, OperationState &state, Value src, Value indices,
                      int axis) {

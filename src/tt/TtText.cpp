@@ -38,8 +38,7 @@ SourceLocation sourceLocationOf(Location location) {
   return where;
 }
 
-//===--- differences between versions
-//-----------------------------------------------------------------------------===//
+//===--- differences between versions ---------------------------------------------------------===//
 
 constexpr llvm::StringLiteral cachePolicyName = "cachePolicy";
 
@@ -84,8 +83,7 @@ static void adoptSpellingOf39(ModuleOp module) {
   replaceBarriers<BarrierOp, TtgBarrierOp>(module);
 }
 
-//===--- reading
-//--------------------------------------------------------------------------------------------------===//
+//===--- reading ------------------------------------------------------------------------------===//
 
 static pellucid::Diagnostic fromMlir(mlir::Diagnostic &message) {
   Severity severity = message.getSeverity() == DiagnosticSeverity::Error     ? Severity::Error
@@ -122,8 +120,7 @@ OwningOpRef<ModuleOp> parseTtir(std::string_view text, MLIRContext *context,
   return module;
 }
 
-//===--- writing
-//--------------------------------------------------------------------------------------------------===//
+//===--- writing ------------------------------------------------------------------------------===//
 
 std::string printTtir(ModuleOp module, TtirVersion version, bool withLocations) {
   OwningOpRef<ModuleOp> copy;

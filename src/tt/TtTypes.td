@@ -9,11 +9,14 @@ include "tt/TtDialect.td"
 def Tt_PointerType : TypeDef<Tt_Dialect, "Pointer"> {
   let mnemonic = "ptr";
   let summary = "address of a scalar in an address space, or of a tile (a block pointer)";
-  let parameters = (ins "::mlir::Type":$pointeeType, DefaultValuedParameter<"int", "1">:$addressSpace);
-  let builders = [TypeBuilderWithInferredContext<(ins "::mlir::Type":$pointeeType, CArg<"int", "1">:$addressSpace), [{
+  let parameters = (ins "::mlir::Type":$pointeeType,
+      DefaultValuedParameter<"int", "1">:$addressSpace);
+  let builders = [TypeBuilderWithInferredContext<
+      (ins "::mlir::Type":$pointeeType, CArg<"int", "1">:$addressSpace), [{
     return $_get(pointeeType.getContext(), pointeeType, addressSpace);
   }]>];
   let assemblyFormat = "`<` $pointeeType (`,` $addressSpace^)? `>`";
+  let genVerifyDecl = 1;
 }
 
 def Tt_TensorDescType : TypeDef<Tt_Dialect, "TensorDesc"> {
@@ -24,6 +27,7 @@ def Tt_TensorDescType : TypeDef<Tt_Dialect, "TensorDesc"> {
     return $_get(blockType.getContext(), blockType);
   }]>];
   let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
   let skipDefaultBuilders = 1;
   let extraClassDeclaration = [{
     ::llvm::ArrayRef<int64_t> getShape() const { return getBlockType().getShape(); }
@@ -32,11 +36,14 @@ def Tt_TensorDescType : TypeDef<Tt_Dialect, "TensorDesc"> {
 }
 
 class PointerWhere<string predicate, string text>
-    : DialectType<Tt_Dialect, CPred<"::pellucid::tt::" # predicate # "($_self)">, text, "::pellucid::tt::PointerType">;
+    : DialectType<Tt_Dialect, CPred<"::pellucid::tt::"#predicate#"($_self)">, text,
+                  "::pellucid::tt::PointerType">;
 def Ptr : PointerWhere<"isScalarPointer", "pointer to a scalar">;
 def BlockPtr : PointerWhere<"isBlockPointer", "block pointer">;
 
-def Float : AnyTypeOf<[F8E4M3FN, F8E4M3FNUZ, F8E4M3B11FNUZ, F8E5M2, F8E5M2FNUZ, F16, BF16, F32, F64], "float">;
+def Float
+    : AnyTypeOf<[F8E4M3FN, F8E4M3FNUZ, F8E4M3B11FNUZ, F8E5M2, F8E5M2FNUZ, F16, BF16, F32, F64],
+                "float">;
 def Int : AnyTypeOf<[I1, I<4>, I8, I16, I32, I64], "integer">;
 
 def FloatTile : RankedTensorOf<[Float]>;

@@ -145,8 +145,7 @@ TEST(AccessOfCorpusTable, NamesEveryKernel) {
   EXPECT_EQ(corpus::files("3.6").size(), std::size(cases));
 }
 
-//===--- hand-written cases
-//-----------------------------------------------------------------------------------------===//
+//===--- hand-written cases -------------------------------------------------------------------===//
 
 struct Access : testing::Test {
   MLIRContext context;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/tt/Pipeline.h"
+#include "tt/AccessAnalysis.h"
 #include "tt/Corpus.h"
 #include "tt/Tt.h"
 #include "tt/TtOps.h"
@@ -8,6 +9,8 @@
 #include "mlir/IR/Verifier.h"
 
 #include <gtest/gtest.h>
+
+#include <random>
 
 using namespace mlir;
 using namespace pellucid;
@@ -159,6 +162,52 @@ TEST_F(TtirText, VerifierErrorsPointAtTheUsersLine) {
                           &context, diagnostics);
   EXPECT_FALSE(module);
   EXPECT_EQ(diagnostics.text().substr(0, 22), "kernel.py:12:9: error:") << diagnostics.text();
+}
+
+/// `text` with one word or number exchanged for another of the same text, or with a few characters
+/// missing.
+std::string damaged(const std::string &text, std::mt19937 &random) {
+  auto word = [&](size_t from) {
+    size_t start =
+        text.find_first_of("0123456789abcdefghijklmnopqrstuvwxyz%@!", from % text.size());
+    if (start == std::string::npos)
+      start = 0;
+    size_t end = text.find_first_of(" ,:<>(){}[]\n", start);
+    return std::pair(start, end == std::string::npos ? text.size() - start : end - start);
+  };
+  auto [at, length] = word(random());
+  if (random() % 4 == 0)
+    return text.substr(0, at) + text.substr(std::min(text.size(), at + random() % 12));
+  auto [other, otherLength] = word(random());
+  return text.substr(0, at) + text.substr(other, otherLength) + text.substr(at + length);
+}
+
+// Text from elsewhere may be anything; it is refused with a message, or it is a kernel.
+TEST_F(TtirText, DamagedTextIsRefusedNotFatal) {
+  std::mt19937 random(7);
+  int refused = 0, accepted = 0;
+  for (const auto &path : corpus::files("3.6")) {
+    std::string whole = printTtir(*parse(corpus::read(path)));
+    for (int round = 0; round < 100; ++round) {
+      std::string text = damaged(whole, random);
+      if (round % 2)
+        text = damaged(text, random);
+      MLIRContext fresh(MLIRContext::Threading::DISABLED);
+      Diagnostics said;
+      auto module = parseTtir(text, &fresh, said);
+      if (module) {
+        Diagnostics warnings;
+        AccessAnalysis analysis(warnings);
+        for (FuncOp function : module->getOps<FuncOp>())
+          EXPECT_EQ(analysis.of(function).arguments.size(), function.getNumArguments());
+      }
+      bool ok = module && runKernelPipeline(*module, said);
+      EXPECT_EQ(ok, !said.hasErrors()) << text << "\n" << said.text();
+      (ok ? accepted : refused)++;
+    }
+  }
+  EXPECT_GT(refused, 500);
+  EXPECT_GT(accepted, 50);
 }
 
 TEST_F(TtirText, LocationsKeepNameAndCallSite) {

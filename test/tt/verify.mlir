@@ -799,3 +799,18 @@ tt.func @map_elementwise_c1_empty() {
   }) : () -> ()
   tt.return
 }
+
+// -----
+
+// expected-error @+1 {{expects a pointer to numbers, pointers or a tile, got 'index'}}
+tt.func private @pointer_c1_pointee(!tt.ptr<index>)
+
+// -----
+
+// expected-error @+1 {{expects a descriptor of blocks of numbers with a static shape, got 'tensor<8x!tt.ptr<f32>>'}}
+tt.func private @tensordesc_c1_elements(!tt.tensordesc<tensor<8x!tt.ptr<f32>>>)
+
+// -----
+
+// expected-error @+1 {{expects a descriptor of blocks of numbers with a static shape, got 'tensor<?xf32>'}}
+tt.func private @tensordesc_c1_shape(!tt.tensordesc<tensor<?xf32>>)

@@ -5,39 +5,45 @@
 include "mlir/Pass/PassBase.td"
 
 def LiftControlFlow : Pass<"tt-lift-control-flow", "::mlir::ModuleOp"> {
-  let summary = "turns branches between blocks, which early returns leave behind, into scf operations";
-  let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::cf::ControlFlowDialect", "::mlir::ub::UBDialect"];
+  let summary =
+      "turns branches between blocks, which early returns leave behind, into scf operations";
+  let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::cf::ControlFlowDialect",
+                           "::mlir::ub::UBDialect"];
 }
 
 def InlineCalls : Pass<"tt-inline-calls", "::mlir::ModuleOp"> {
-  let summary = "puts the body of every called function in place of its calls and drops helpers nobody calls";
+  let summary =
+      "puts the body of every called function in place of its calls and drops helpers nobody calls";
   let description = "Functions must have one block (tt-lift-control-flow). Recursion is an error.";
 }
 
 def RewriteBlockPointers : Pass<"tt-rewrite-block-pointers", "::mlir::ModuleOp"> {
   let summary = "replaces block pointers by tiles of pointers with masks";
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::ub::UBDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::ub::UBDialect"];
 }
 
 def RewriteDescriptors : Pass<"tt-rewrite-descriptors", "::mlir::ModuleOp"> {
   let summary = "replaces tensor descriptors by tiles of pointers with masks";
   let description = [{
-    A descriptor that is an argument of a kernel becomes several arguments: base, sizes, strides (i64) and whether it
-    pads with NaN (i1), each with `pellucid.descriptor = {argument, part, dim}`.
+    A descriptor that is an argument of a kernel becomes several arguments: base, sizes, strides
+    (i64) and whether it pads with NaN (i1), each with `pellucid.descriptor = {argument, part, dim}`.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::ub::UBDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::ub::UBDialect"];
 }
 
 def ScalarizeCarriedOffsets : Pass<"tt-scalarize-carried-offsets", "::mlir::ModuleOp"> {
-  let summary = "carries one scalar where a loop carries a tile that moves by the same amount everywhere";
+  let summary =
+      "carries one scalar where a loop carries a tile that moves by the same amount everywhere";
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
 def FoldSpecialization : Pass<"tt-fold-specialization", "::mlir::ModuleOp"> {
   let summary = "uses what is known of the arguments of a kernel";
   let description = [{
-    `pellucid.constant = C` on an argument replaces its uses by C; `tt.divisibility = D` on an integer folds
-    remainders by divisors of D.
+    `pellucid.constant = C` on an argument replaces its uses by C; `tt.divisibility = D` on an
+    integer folds remainders by divisors of D.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
