@@ -85,6 +85,18 @@ std::vector<PointwiseCase> clamps() {
           {clampMin, Domain::Any, "max", ""},
           {"tl.where(" + std::string(clampMin) + " > max, max, " + clampMin + ")"}};
 }
+
+/// Tensors as bounds may hold NaN, which propagates like the element's own.
+std::vector<PointwiseCase> tensorClamps() {
+  const std::string all = ", propagate_nan=tl.PropagateNan.ALL)";
+  const std::string below = "tl.minimum(self, max" + all, above = "tl.maximum(self, min" + all;
+  std::vector<PointwiseCase> cases = {{below, Domain::Floating, "min", ""},
+                                      {above, Domain::Floating, "max", ""},
+                                      {"tl.minimum(" + above + ", max" + all, Domain::Floating}};
+  for (PointwiseCase &c : clamps())
+    cases.push_back(std::move(c));
+  return cases;
+}
 } // namespace
 
 void registerPointwiseOperators(OperatorRegistry &registry) {
@@ -189,7 +201,7 @@ void registerPointwiseOperators(OperatorRegistry &registry) {
       {"aten::clamp.default(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", NoOpMath,
        clamps(), 2},
       {"aten::clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor", NoOpMath,
-       clamps(), 2},
+       tensorClamps(), 2},
       {"aten::clamp_min.default(Tensor self, Scalar min) -> Tensor", NoOpMath, {{clampMin}}},
       {"aten::clamp_max.default(Tensor self, Scalar max) -> Tensor", NoOpMath, {{clampMax}}},
       {"aten::exp.default(Tensor self) -> Tensor", IntToFloat, floatOnly("tl.exp(self)"), 8},

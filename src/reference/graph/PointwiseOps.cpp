@@ -49,7 +49,14 @@ double pythonRemainder(double a, double b) {
 double flooredQuotient(double a, double b) {
   if (b == 0)
     return a / b;
-  return std::nearbyint((a - pythonRemainder(a, b)) / b);
+  double r = std::fmod(a, b), whole = std::nearbyint((a - r) / b);
+  return r != 0 && (r < 0) != (b < 0) ? whole - 1 : whole;
+}
+/// As ATen: a constant exponent of 0.5 is the square root, also of -inf.
+double realPower(double base, double exponent, bool constant) {
+  if (constant && std::fabs(exponent) == 0.5)
+    return exponent > 0 ? std::sqrt(base) : 1 / std::sqrt(base);
+  return std::pow(base, exponent);
 }
 int64_t power(int64_t base, int64_t exponent) {
   if (exponent < 0)
@@ -104,7 +111,8 @@ const Row rows[] = {
      I((e.i[0] > 0) - (e.i[0] < 0))},
     {"reciprocal", F(1 / e.f[0])},
     {"square", F(e.f[0] * e.f[0]), I(mul(e.i[0], e.i[0]))},
-    {"pow", F(std::pow(e.f[0], e.f[1])), I(power(e.i[0], e.i[1]))},
+    {"pow", F(realPower(e.f[0], e.f[1], !e.call.bound.value("exponent"))),
+     I(power(e.i[0], e.i[1]))},
     {"maximum", F(larger(e.f[0], e.f[1])), I(std::max(e.i[0], e.i[1]))},
     {"minimum", F(smaller(e.f[0], e.f[1])), I(std::min(e.i[0], e.i[1]))},
     {"clamp", clamped, clampedInteger},

@@ -124,6 +124,13 @@ TEST(Pointwise, arithmeticAndItsEdges) {
   Runner r;
   expectNear(r.one("aten.pow", {r(vec(Float64, {2, 9, 0})), 0.5}).reals(), {std::sqrt(2.0), 3, 0},
              1e-15);
+  Runner root;
+  expectNear(root.one("aten.pow", {root(vec(Float64, {-inf, -1, inf})), 0.5}).reals(),
+             {nan, nan, inf});
+  expectNear(binary("aten.floor_divide", Float64, {-0.5, 0.5, -inf}, {inf, inf, 2}), {-1, 0, nan});
+  Runner bounds;
+  Argument value = bounds(vec(Float32, {1, 5, 0})), low = bounds(vec(Float32, {nan, 2, 1}));
+  expectNear(bounds.one("aten.clamp", {value, low}).reals(), {nan, 5, 1});
   Runner s;
   expectNear(s.one("aten.pow", {s(vec(Int32, {-3, 7})), 2}).reals(), {9, 49});
   Runner t;
