@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Narrow float formats, held as their bits. All conversions round to nearest even and work on
+// scalars and vectors alike.
+#pragma once
+
+#include "codegen/common/CodeBuilder.h"
+
+namespace pellucid::codegen {
+
+/// True for floats that are computed in f32: f16, bf16 and the 8-bit formats.
+bool isNarrowFloat(mlir::Type element);
+
+/// The bits of `format` -> f32, exactly. f32 and f64 pass unchanged.
+llvm::Value *widenFloat(CodeBuilder &builder, llvm::Value *value, mlir::Type format);
+
+/// f32 or f64 -> the bits of `format`, rounded once. f32 and f64 formats get a float conversion.
+/// 8-bit formats saturate at their largest finite value; NaN stays NaN.
+llvm::Value *narrowFloat(CodeBuilder &builder, llvm::Value *value, mlir::Type format,
+                         bool towardZero = false);
+
+} // namespace pellucid::codegen

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/common/LaneArithmetic.h"
+
+#include "tt/TtOps.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace pellucid::codegen {
+
+using llvm::Value;
+using Lanes = llvm::ArrayRef<LaneValue>;
+using Folded = std::optional<LaneValue>;
+namespace arith = mlir::arith;
+
+namespace {
+
+bool isLinear(const LaneValue &v) { return v.isUniform() || v.isRamp(); }
+Value *strideOr0(const LaneValue &v) {
+  return v.isRamp() ? v.stride : llvm::ConstantInt::get(v.value->getType(), 0);
+}
+
+Folded subtract(CodeBuilder &b, const LaneValue &x, const LaneValue &y) {
+  if (!isLinear(x) || !isLinear(y))
+    return std::nullopt;
+  return LaneValue::ramp(b.CreateSub(x.value, y.value), b.CreateSub(strideOr0(x), strideOr0(y)));
+}
+
+Folded multiply(CodeBuilder &b, const LaneValue &x, const LaneValue &y) {
+  if (x.isRamp() && y.isUniform())
+    return scaleLanes(b, x, y.value);
+  if (x.isUniform() && y.isRamp())
+    return scaleLanes(b, y, x.value);
+  return std::nullopt;
+}
+
+Folded shiftLeft(CodeBuilder &b, const LaneValue &x, const LaneValue &y) {
+  auto *amount = y.isUniform() ? llvm::dyn_cast<llvm::ConstantInt>(y.value) : nullptr;
+  if (!x.isRamp() || !amount || amount->getZExtValue() >= x.value->getType()->getIntegerBitWidth())
+    return std::nullopt;
+  return LaneValue::ramp(b.CreateShl(x.value, amount), b.CreateShl(x.stride, amount));
+}
+
+Folded extend(CodeBuilder &b, mlir::Operation *op, const LaneValue &x) {
+  if (!x.isRamp())
+    return std::nullopt;
+  llvm::Type *type = registerType(b.getContext(), elementTypeOf(op->getResult(0).getType()));
+  bool isSigned = !mlir::isa<arith::ExtUIOp>(op);
+  return LaneValue::ramp(isSigned ? b.CreateSExtOrTrunc(x.value, type)
+                                  : b.CreateZExt(x.value, type),
+                         b.CreateSExtOrTrunc(x.stride, type));
+}
+
+Folded addPointer(CodeBuilder &b, tt::AddPtrOp op, const LaneValue &pointer,
+                  const LaneValue &offset) {
+  if (!isLinear(pointer) || !isLinear(offset))
+    return std::nullopt;
+  auto type = mlir::cast<tt::PointerType>(elementTypeOf(op.getPtr().getType()));
+  uint64_t bytes = memoryBytes(type.getPointeeType());
+  Value *base = b.CreateGEP(memoryType(b.getContext(), type.getPointeeType()), pointer.value,
+                            b.CreateSExt(offset.value, b.i64()));
+  Value *stride = pointer.isRamp() ? pointer.stride : b.getInt64(0);
+  if (offset.isRamp())
+    stride =
+        b.CreateAdd(stride, b.CreateMul(b.CreateSExt(offset.stride, b.i64()), b.getInt64(bytes)));
+  return LaneValue::ramp(base, stride);
+}
+
+/// `ramp + below < bound` with stride 1 holds in a prefix of the lanes.
+Folded compareRamp(CodeBuilder &b, const LaneValue &ramp, Value *bound, bool isSigned,
+                   bool inclusive) {
+  int64_t stride;
+  if (!ramp.hasConstantStride(stride) || stride != 1 || ramp.value->getType()->isPointerTy())
+    return std::nullopt;
+  auto wide = [&](Value *v) {
+    return isSigned ? b.CreateSExt(v, b.i64()) : b.CreateZExt(v, b.i64());
+  };
+  Value *count = b.CreateSub(wide(bound), wide(ramp.value));
+  return LaneValue::prefix(inclusive ? b.CreateAdd(count, b.getInt64(1)) : count);
+}
+
+Folded compare(CodeBuilder &b, arith::CmpIOp op, const LaneValue &x, const LaneValue &y) {
+  using P = arith::CmpIPredicate;
+  P predicate = op.getPredicate();
+  bool isSigned =
+      predicate == P::slt || predicate == P::sle || predicate == P::sgt || predicate == P::sge;
+  bool less =
+      predicate == P::slt || predicate == P::sle || predicate == P::ult || predicate == P::ule;
+  bool greater =
+      predicate == P::sgt || predicate == P::sge || predicate == P::ugt || predicate == P::uge;
+  bool inclusive =
+      predicate == P::sle || predicate == P::sge || predicate == P::ule || predicate == P::uge;
+  if (less && x.isRamp() && y.isUniform())
+    return compareRamp(b, x, y.value, isSigned, inclusive);
+  if (greater && x.isUniform() && y.isRamp())
+    return compareRamp(b, y, x.value, isSigned, inclusive);
+  return std::nullopt;
+}
+
+Folded uniteMasks(CodeBuilder &b, const LaneValue &x, const LaneValue &y) {
+  if (x.isPrefix() && y.isPrefix())
+    return LaneValue::prefix(b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, x.value, y.value));
+  if (y.isPrefix())
+    return uniteMasks(b, y, x);
+  if (x.isPrefix() && y.isUniform())
+    return LaneValue::prefix(b.CreateSelect(y.value, b.getInt64(INT32_MAX), x.value));
+  return std::nullopt;
+}
+
+Folded chooseUniformly(CodeBuilder &b, const LaneValue &condition, const LaneValue &x,
+                       const LaneValue &y) {
+  if (!condition.isUniform() || x.value->getType()->isFloatingPointTy())
+    return std::nullopt;
+  if (isLinear(x) && isLinear(y) && (x.isRamp() || y.isRamp())) {
+    auto stride = [&](const LaneValue &v) {
+      return v.isRamp() ? v.stride
+                        : llvm::ConstantInt::get((x.isRamp() ? x : y).stride->getType(), 0);
+    };
+    return LaneValue::ramp(b.CreateSelect(condition.value, x.value, y.value),
+                           b.CreateSelect(condition.value, stride(x), stride(y)));
+  }
+  if (x.isPrefix() && y.isPrefix())
+    return LaneValue::prefix(b.CreateSelect(condition.value, x.value, y.value));
+  return std::nullopt;
+}
+
+} // namespace
+
+LaneValue addLanes(CodeBuilder &b, const LaneValue &x, const LaneValue &y) {
+  if (x.isUniform() && y.isUniform())
+    return LaneValue::uniform(b.CreateAdd(x.value, y.value));
+  return LaneValue::ramp(b.CreateAdd(x.value, y.value), b.CreateAdd(strideOr0(x), strideOr0(y)));
+}
+
+LaneValue scaleLanes(CodeBuilder &b, const LaneValue &x, Value *factor) {
+  if (x.isUniform())
+    return LaneValue::uniform(b.CreateMul(x.value, factor));
+  return LaneValue::ramp(b.CreateMul(x.value, factor), b.CreateMul(x.stride, factor));
+}
+
+Folded intersectMasks(CodeBuilder &b, const LaneValue &x, const LaneValue &y) {
+  if (x.isAlwaysTrue())
+    return y;
+  if (y.isAlwaysTrue())
+    return x;
+  if (x.isPrefix() && y.isPrefix())
+    return LaneValue::prefix(b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, x.value, y.value));
+  if (y.isPrefix() && x.isUniform())
+    return intersectMasks(b, y, x);
+  if (x.isPrefix() && y.isUniform())
+    return LaneValue::prefix(b.CreateSelect(y.value, x.value, b.getInt64(0)));
+  return std::nullopt;
+}
+
+Folded foldLanes(CodeBuilder &b, mlir::Operation *op, Lanes in) {
+  if (in.empty() || llvm::all_of(in, [](const LaneValue &v) { return v.isUniform(); }) ||
+      llvm::any_of(in, [](const LaneValue &v) { return v.isOpaque(); }))
+    return std::nullopt;
+  return llvm::TypeSwitch<mlir::Operation *, Folded>(op)
+      .Case<arith::AddIOp>([&](auto) -> Folded {
+        return isLinear(in[0]) && isLinear(in[1]) ? Folded(addLanes(b, in[0], in[1])) : Folded();
+      })
+      .Case<arith::SubIOp>([&](auto) { return subtract(b, in[0], in[1]); })
+      .Case<arith::MulIOp>([&](auto) { return multiply(b, in[0], in[1]); })
+      .Case<arith::ShLIOp>([&](auto) { return shiftLeft(b, in[0], in[1]); })
+      .Case<arith::ExtSIOp, arith::ExtUIOp, arith::IndexCastOp, arith::TruncIOp>(
+          [&](auto) { return extend(b, op, in[0]); })
+      .Case<arith::CmpIOp>([&](auto cmp) { return compare(b, cmp, in[0], in[1]); })
+      .Case<arith::AndIOp>([&](auto) { return intersectMasks(b, in[0], in[1]); })
+      .Case<arith::OrIOp>([&](auto) { return uniteMasks(b, in[0], in[1]); })
+      .Case<arith::SelectOp>([&](auto) { return chooseUniformly(b, in[0], in[1], in[2]); })
+      .Case<tt::AddPtrOp>([&](auto add) { return addPointer(b, add, in[0], in[1]); })
+      .Case<tt::BitcastOp>([&](auto) -> Folded {
+        return in[0].isRamp() && in[0].value->getType()->isPointerTy() ? Folded(in[0]) : Folded();
+      })
+      .Default([](auto) { return Folded(); });
+}
+
+} // namespace pellucid::codegen

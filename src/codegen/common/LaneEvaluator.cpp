@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/common/LaneEvaluator.h"
+
+#include "codegen/common/ElementOps.h"
+#include "codegen/common/IntegerDivision.h"
+#include "codegen/common/LaneArithmetic.h"
+#include "codegen/common/RegionOps.h"
+#include "tt/TtOps.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace pellucid::codegen {
+
+using llvm::Value;
+namespace arith = mlir::arith;
+
+static llvm::ArrayRef<int64_t> shapeOf(mlir::Value tile) {
+  return mlir::cast<mlir::RankedTensorType>(tile.getType()).getShape();
+}
+
+LaneValue LaneEvaluator::evaluate(mlir::Value value, IndexMapId map) {
+  if (!mlir::isa<mlir::RankedTensorType>(value.getType()))
+    return LaneValue::uniform(environment.scalar(value));
+  auto found = known.find({value, map});
+  if (found != known.end())
+    return found->second;
+  LaneValue result = compute(value, map);
+  known[{value, map}] = result;
+  return result;
+}
+
+Value *LaneEvaluator::evaluateVector(mlir::Value value, IndexMapId map) {
+  return toVector(b, evaluate(value, map), lanes);
+}
+
+LaneValue LaneEvaluator::compute(mlir::Value value, IndexMapId map) {
+  if (const TileBuffer *buffer = environment.buffer(value))
+    return readBuffer(*buffer, map);
+  mlir::Operation *op = value.getDefiningOp();
+  assert(op && "a tile that is an argument of a block lies in a buffer");
+  return llvm::TypeSwitch<mlir::Operation *, LaneValue>(op)
+      .Case<tt::SplatOp>([&](auto splat) {
+        if (mlir::isa<mlir::RankedTensorType>(splat.getSrc().getType()))
+          environment.refuse(op, "of a tile is not supported");
+        return LaneValue::uniform(environment.scalar(splat.getSrc()));
+      })
+      .Case<tt::MakeRangeOp>([&](auto range) {
+        LaneValue at = index(maps.dims(map)[0]);
+        auto narrow = [&](Value *v) { return b.CreateTrunc(v, typeLike(v, b.i32())); };
+        Value *first = b.getInt32(static_cast<int32_t>(range.getFirst()));
+        if (at.isVector())
+          return LaneValue::vector(b.CreateAdd(narrow(at.value), splatTo(b, first, lanes)));
+        Value *base = b.CreateAdd(narrow(at.value), first);
+        return at.isRamp() ? LaneValue::ramp(base, narrow(at.stride)) : LaneValue::uniform(base);
+      })
+      .Case<tt::ExpandDimsOp>([&](auto expand) {
+        return evaluate(expand.getSrc(), maps.throughExpandDims(map, expand.getAxis()));
+      })
+      .Case<tt::BroadcastOp>([&](auto broadcast) {
+        mlir::Value src = broadcast.getSrc();
+        return evaluate(src, maps.throughBroadcast(map, shapeOf(src), shapeOf(value)));
+      })
+      .Case<tt::TransOp>([&](auto trans) {
+        return evaluate(trans.getSrc(), maps.throughTranspose(map, trans.getOrder()));
+      })
+      .Case<tt::ReshapeOp>([&](auto reshape) {
+        mlir::Value src = reshape.getSrc();
+        return evaluate(src, maps.throughReshape(map, shapeOf(src), shapeOf(value)));
+      })
+      .Case<tt::SplitOp>([&](auto split) {
+        return evaluate(split.getSrc(), maps.withLast(map, value == split.getOutRHS() ? 1 : 0));
+      })
+      .Case<tt::JoinOp>([&](auto) { return computeJoin(op, map); })
+      .Case<tt::GatherOp>([&](auto) { return computeGather(op, map); })
+      .Case<tt::LoadOp>([&](auto) { return computeLoad(op, map); })
+      .Case<tt::MapElementwiseOp>([&](auto) { return computeMap(op, value, map); })
+      .Case<arith::ConstantOp>([&](auto) { return computeConstant(op, map); })
+      .Case<mlir::ub::PoisonOp>([&](auto) {
+        return LaneValue::uniform(llvm::Constant::getNullValue(
+            registerType(b.getContext(), elementTypeOf(value.getType()))));
+      })
+      .Default([&](auto) { return computeElementOp(op, value, map); });
+}
+
+LaneValue LaneEvaluator::computeConstant(mlir::Operation *op, IndexMapId) {
+  auto elements =
+      mlir::dyn_cast<mlir::DenseElementsAttr>(mlir::cast<arith::ConstantOp>(op).getValue());
+  if (!elements || !elements.isSplat())
+    environment.refuse(op, "of several different elements is not supported");
+  return LaneValue::uniform(scalarConstant(
+      b.getContext(), elements.getSplatValue<mlir::Attribute>(), elements.getElementType()));
+}
+
+LaneValue LaneEvaluator::computeElementOp(mlir::Operation *op, mlir::Value result, IndexMapId map) {
+  if (!isElementOp(op))
+    environment.refuse(op, "is not supported by the CPU code generator");
+  llvm::SmallVector<LaneValue, 4> operands;
+  for (mlir::Value operand : op->getOperands())
+    operands.push_back(evaluate(operand, map));
+  if (auto folded = foldLanes(b, op, operands))
+    return *folded;
+  bool uniform = llvm::all_of(operands, [](const LaneValue &v) { return v.isUniform(); });
+  if (rowAnalysis && (!uniform || mlir::isa<mlir::FloatType>(elementTypeOf(result.getType()))))
+    return LaneValue::opaque();
+  llvm::SmallVector<Value *, 4> values;
+  for (const LaneValue &operand : operands)
+    values.push_back(uniform ? operand.value : toVector(b, operand, lanes));
+  auto results = emitElementOp(b, op, values);
+  for (auto [other, emitted] : llvm::zip(op->getResults(), results))
+    known[{other, map}] = uniform ? LaneValue::uniform(emitted) : LaneValue::vector(emitted);
+  return known[{result, map}];
+}
+
+void LaneEvaluator::noteRowMask(mlir::Value mask, IndexMapId map, const LaneValue &value) {
+  if (value.isPrefix())
+    masks.push_back({mask, map, value.value});
+  else if (value.isUniform() && !llvm::isa<llvm::Constant>(value.value))
+    masks.push_back({mask, map, b.CreateSelect(value.value, b.getInt64(lanes), b.getInt64(0))});
+}
+
+LaneValue LaneEvaluator::computeLoad(mlir::Operation *op, IndexMapId map) {
+  auto load = mlir::cast<tt::LoadOp>(op);
+  if (rowAnalysis) {
+    if (load.getMask())
+      noteRowMask(load.getMask(), map, evaluate(load.getMask(), map));
+    evaluate(load.getPtr(), map);
+    return LaneValue::opaque();
+  }
+  LaneValue mask = load.getMask() ? evaluate(load.getMask(), map) : LaneValue::uniform(b.getTrue());
+  LaneValue pointer = evaluate(load.getPtr(), map);
+  LaneValue other;
+  if (load.getOther() && !mask.isAlwaysTrue())
+    other = evaluate(load.getOther(), map);
+  return memory.load(elementTypeOf(load.getType()), pointer, mask, other, lanes);
+}
+
+LaneValue LaneEvaluator::computeJoin(mlir::Operation *op, IndexMapId map) {
+  auto join = mlir::cast<tt::JoinOp>(op);
+  DimIndex last = maps.dims(map).back();
+  IndexMapId inner = maps.withoutLast(map);
+  if (last.kind == DimIndex::Kind::Constant)
+    return evaluate(last.number ? join.getRhs() : join.getLhs(), inner);
+  LaneValue lhs = evaluate(join.getLhs(), inner), rhs = evaluate(join.getRhs(), inner);
+  if (rowAnalysis)
+    return LaneValue::opaque();
+  Value *at = toVector(b, index(last), lanes);
+  Value *first = b.CreateICmpEQ(at, integerLike(at, 0));
+  return LaneValue::vector(b.CreateSelect(first, toVector(b, lhs, lanes), toVector(b, rhs, lanes)));
+}
+
+LaneValue LaneEvaluator::computeGather(mlir::Operation *op, IndexMapId map) {
+  auto gather = mlir::cast<tt::GatherOp>(op);
+  LaneValue indices = evaluate(gather.getIndices(), map);
+  const TileBuffer *source = environment.buffer(gather.getSrc());
+  if (rowAnalysis)
+    return LaneValue::opaque();
+  assert(source && "the source of a gather is materialised beforehand");
+  Value *sum = nullptr;
+  int64_t stride = 1;
+  for (size_t d = source->shape.size(); d-- > 0; stride *= source->shape[d]) {
+    Value *at;
+    if (d == gather.getAxis()) {
+      at = toVector(b, indices, lanes);
+      at = b.CreateSExtOrTrunc(at, typeLike(at, b.i64()));
+      // Out of range must not leave the scratch memory.
+      at = b.CreateAnd(at, integerLike(at, source->shape[d] - 1));
+    } else {
+      at = toVector(b, index(maps.dims(map)[d]), lanes);
+    }
+    at = b.CreateMul(at, integerLike(at, stride));
+    sum = sum ? b.CreateAdd(sum, at) : at;
+  }
+  return memory.load(source->element, pointerAt(*source, LaneValue::vector(sum)),
+                     LaneValue::uniform(b.getTrue()), LaneValue::opaque(), lanes);
+}
+
+LaneValue LaneEvaluator::computeMap(mlir::Operation *op, mlir::Value result, IndexMapId map) {
+  auto mapOp = mlir::cast<tt::MapElementwiseOp>(op);
+  if (mapOp.getPack() != 1)
+    environment.refuse(op, "with pack above 1 is not supported by the CPU code generator");
+  llvm::SmallVector<Value *, 4> arguments;
+  for (mlir::Value source : mapOp.getSrcs()) {
+    LaneValue value = evaluate(source, map);
+    if (!rowAnalysis)
+      arguments.push_back(toVector(b, value, lanes));
+  }
+  if (rowAnalysis)
+    return LaneValue::opaque();
+  auto results = emitRegion(b, environment, mapOp.getScalarOp(), arguments);
+  for (auto [other, emitted] : llvm::zip(mapOp.getResults(), results))
+    known[{other, map}] = LaneValue::vector(emitted);
+  return known[{result, map}];
+}
+
+LaneValue LaneEvaluator::index(const DimIndex &dim) {
+  switch (dim.kind) {
+  case DimIndex::Kind::Constant:
+    return LaneValue::uniform(b.getInt64(dim.number));
+  case DimIndex::Kind::Loop:
+    return loops[dim.number];
+  case DimIndex::Kind::Derived:
+    return derivedIndex(maps.derived(dim.number));
+  }
+  llvm_unreachable("unknown kind of index");
+}
+
+// Positions are not negative and divisors are powers of two, so shifts and masks do. A run of lanes
+// that stays inside one step of the divisor keeps its form.
+LaneValue LaneEvaluator::derivedIndex(const DerivedIndex &derived) {
+  LaneValue at = position(derived.of, derived.shape);
+  int64_t divisor = derived.divisor, modulus = derived.modulus, stride = 0;
+  auto apply = [&](Value *v) {
+    Value *quotient = b.CreateUDiv(v, integerLike(v, divisor));
+    return b.CreateURem(quotient, integerLike(v, modulus));
+  };
+  if (at.isUniform())
+    return LaneValue::uniform(apply(at.value));
+  // A run starts at a multiple of its own length.
+  if (!rowAnalysis && at.hasConstantStride(stride) && stride == 1) {
+    if (divisor % lanes == 0)
+      return LaneValue::uniform(apply(at.value));
+    if (divisor == 1 && modulus % lanes == 0)
+      return LaneValue::ramp(apply(at.value), b.getInt64(1));
+  }
+  if (rowAnalysis)
+    return LaneValue::opaque();
+  return LaneValue::vector(apply(toVector(b, at, lanes)));
+}
+
+LaneValue LaneEvaluator::position(IndexMapId map, llvm::ArrayRef<int64_t> shape) {
+  LaneValue sum = LaneValue::uniform(b.getInt64(0));
+  int64_t stride = 1;
+  for (size_t d = shape.size(); d-- > 0;) {
+    LaneValue at = index(maps.dims(map)[d]);
+    if (at.isOpaque())
+      return at;
+    if (at.isVector() || sum.isVector()) {
+      Value *scaled = toVector(b, at, lanes);
+      scaled = b.CreateMul(scaled, integerLike(scaled, stride));
+      sum = LaneValue::vector(b.CreateAdd(toVector(b, sum, lanes), scaled));
+    } else {
+      sum = addLanes(b, sum, scaleLanes(b, at, b.getInt64(stride)));
+    }
+    stride *= shape[d];
+  }
+  return sum;
+}
+
+LaneValue LaneEvaluator::pointerAt(const TileBuffer &buffer, const LaneValue &position) {
+  llvm::Type *type = memoryType(b.getContext(), buffer.element);
+  Value *address = b.CreateGEP(type, buffer.base, position.value);
+  if (position.isUniform())
+    return LaneValue::uniform(address);
+  if (position.isVector())
+    return LaneValue::vector(address);
+  return LaneValue::ramp(address,
+                         b.CreateMul(position.stride, b.getInt64(memoryBytes(buffer.element))));
+}
+
+LaneValue LaneEvaluator::readBuffer(const TileBuffer &buffer, IndexMapId map) {
+  if (rowAnalysis)
+    return LaneValue::opaque();
+  return memory.load(buffer.element, pointerAt(buffer, position(map, buffer.shape)),
+                     LaneValue::uniform(b.getTrue()), LaneValue::opaque(), lanes);
+}
+
+void LaneEvaluator::writeBuffer(const TileBuffer &buffer, IndexMapId map, const LaneValue &value) {
+  memory.store(buffer.element, pointerAt(buffer, position(map, buffer.shape)), value,
+               LaneValue::uniform(b.getTrue()), lanes);
+}
+
+} // namespace pellucid::codegen

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Evaluates tile expressions at a run of consecutive lanes. Shared by the back ends, which differ
+// in where materialised tiles lie and in how memory is reached.
+#pragma once
+
+#include "codegen/common/IndexMap.h"
+#include "codegen/common/LaneValue.h"
+
+#include "mlir/IR/Value.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace pellucid::codegen {
+
+/// A tile that lies in memory, row-major and dense.
+struct TileBuffer {
+  llvm::Value *base = nullptr;
+  mlir::Type element;
+  llvm::SmallVector<int64_t, 4> shape;
+};
+
+/// What is known of values that are not evaluated lane by lane.
+class LaneEnvironment {
+public:
+  virtual ~LaneEnvironment() = default;
+  /// The register that holds a scalar of the kernel.
+  virtual llvm::Value *scalar(mlir::Value value) = 0;
+  /// The memory that holds a tile; null when it is to be evaluated from its operation.
+  virtual const TileBuffer *buffer(mlir::Value tile) = 0;
+  /// Reports an operation that cannot be generated, at its place. Does not return.
+  [[noreturn]] virtual void refuse(mlir::Operation *op, const std::string &why) = 0;
+};
+
+/// How lanes reach memory.
+class LaneMemory {
+public:
+  virtual ~LaneMemory() = default;
+  /// Masked-off lanes are not touched and get `other` (zero where that is opaque).
+  virtual LaneValue load(mlir::Type element, const LaneValue &pointer, const LaneValue &mask,
+                         const LaneValue &other, unsigned lanes) = 0;
+  virtual void store(mlir::Type element, const LaneValue &pointer, const LaneValue &value,
+                     const LaneValue &mask, unsigned lanes) = 0;
+};
+
+/// A mask of a memory access, true in the lanes of a row below `count` (i64).
+struct RowMask {
+  mlir::Value mask;
+  IndexMapId map;
+  llvm::Value *count;
+};
+
+/// One run of lanes. Emits at the builder's insertion point; values are reused, so all evaluation
+/// must happen where earlier evaluation dominates.
+class LaneEvaluator {
+public:
+  /// In a row analysis `lanes` is the extent of the whole row and nothing but scalars is emitted.
+  LaneEvaluator(CodeBuilder &builder, LaneEnvironment &environment, LaneMemory &memory,
+                IndexMaps &maps, unsigned lanes, bool rowAnalysis = false)
+      : b(builder), environment(environment), memory(memory), maps(maps), lanes(lanes),
+        rowAnalysis(rowAnalysis) {}
+
+  /// The index of each loop of the nest (i64), one of them a ramp.
+  void setLoops(llvm::ArrayRef<LaneValue> indices) { loops.assign(indices.begin(), indices.end()); }
+
+  LaneValue evaluate(mlir::Value value, IndexMapId map);
+  llvm::Value *evaluateVector(mlir::Value value, IndexMapId map);
+  /// Fixes what evaluate() gives for `value`.
+  void assume(mlir::Value value, IndexMapId map, LaneValue lanes) { known[{value, map}] = lanes; }
+
+  /// The linear position in a tile of `shape` (i64).
+  LaneValue position(IndexMapId map, llvm::ArrayRef<int64_t> shape);
+  LaneValue readBuffer(const TileBuffer &buffer, IndexMapId map);
+  void writeBuffer(const TileBuffer &buffer, IndexMapId map, const LaneValue &value);
+
+  unsigned laneCount() const { return lanes; }
+  /// Found by a row analysis.
+  llvm::ArrayRef<RowMask> rowMasks() const { return masks; }
+
+private:
+  LaneValue compute(mlir::Value value, IndexMapId map);
+  LaneValue computeElementOp(mlir::Operation *op, mlir::Value result, IndexMapId map);
+  LaneValue computeLoad(mlir::Operation *op, IndexMapId map);
+  LaneValue computeConstant(mlir::Operation *op, IndexMapId map);
+  LaneValue computeGather(mlir::Operation *op, IndexMapId map);
+  LaneValue computeJoin(mlir::Operation *op, IndexMapId map);
+  LaneValue computeMap(mlir::Operation *op, mlir::Value result, IndexMapId map);
+  LaneValue index(const DimIndex &dim);
+  LaneValue derivedIndex(const DerivedIndex &derived);
+  LaneValue pointerAt(const TileBuffer &buffer, const LaneValue &position);
+  void noteRowMask(mlir::Value mask, IndexMapId map, const LaneValue &value);
+
+  CodeBuilder &b;
+  LaneEnvironment &environment;
+  LaneMemory &memory;
+  IndexMaps &maps;
+  unsigned lanes;
+  bool rowAnalysis;
+  llvm::SmallVector<LaneValue, 4> loops;
+  llvm::DenseMap<std::pair<mlir::Value, IndexMapId>, LaneValue> known;
+  llvm::SmallVector<RowMask, 4> masks;
+};
+
+} // namespace pellucid::codegen

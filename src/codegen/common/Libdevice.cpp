@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/common/Libdevice.h"
+
+#include "codegen/common/VectorMath.h"
+
+#include "llvm/IR/Intrinsics.h"
+
+namespace pellucid::codegen {
+
+using llvm::Value;
+
+// `__nv_expf` -> "exp", `__nv_fast_expf` -> "exp", `__nv_exp` -> "exp".
+static llvm::StringRef plainName(llvm::StringRef symbol) {
+  if (!symbol.consume_front("__nv_"))
+    return "";
+  symbol.consume_front("fast_");
+  if (unaryMath(symbol) || binaryMath(symbol))
+    return symbol;
+  llvm::StringRef single = symbol.drop_back(symbol.ends_with("f") ? 1 : 0);
+  if (unaryMath(single) || binaryMath(single) || single == "fma")
+    return single;
+  return symbol;
+}
+
+static bool isFloatTest(llvm::StringRef name) {
+  return name == "isnan" || name == "isinf" || name == "isfinite" || name == "isnand" ||
+         name == "isinfd" || name == "finite" || name == "isfinited" || name == "signbit";
+}
+
+static llvm::StringRef floatTest(llvm::StringRef symbol) {
+  symbol.consume_front("__nv_");
+  for (llvm::StringRef name : {symbol, symbol.drop_back(1)})
+    if (isFloatTest(name))
+      return name;
+  return "";
+}
+
+static bool isIntegerFunction(llvm::StringRef symbol) {
+  return symbol == "__nv_abs" || symbol == "__nv_llabs" || symbol == "__nv_popc" ||
+         symbol == "__nv_popcll" || symbol == "__nv_clz" || symbol == "__nv_clzll" ||
+         symbol == "__nv_min" || symbol == "__nv_max" || symbol == "__nv_umin" ||
+         symbol == "__nv_umax";
+}
+
+bool isLibdeviceFunction(llvm::StringRef symbol) {
+  if (isIntegerFunction(symbol) || !floatTest(symbol).empty())
+    return true;
+  llvm::StringRef name = plainName(symbol);
+  return unaryMath(name) || binaryMath(name) || name == "fma";
+}
+
+static Value *emitIntegerFunction(CodeBuilder &b, llvm::StringRef symbol,
+                                  llvm::ArrayRef<Value *> in) {
+  using namespace llvm::Intrinsic;
+  llvm::Type *i32 = typeLike(in[0], b.i32());
+  if (symbol == "__nv_abs" || symbol == "__nv_llabs")
+    return b.CreateBinaryIntrinsic(llvm::Intrinsic::abs, in[0], b.getFalse());
+  if (symbol.starts_with("__nv_popc"))
+    return b.CreateTrunc(b.CreateUnaryIntrinsic(ctpop, in[0]), i32);
+  if (symbol.starts_with("__nv_clz"))
+    return b.CreateTrunc(b.CreateBinaryIntrinsic(ctlz, in[0], b.getFalse()), i32);
+  ID id = symbol == "__nv_min"    ? smin
+          : symbol == "__nv_max"  ? smax
+          : symbol == "__nv_umin" ? umin
+                                  : umax;
+  return b.CreateBinaryIntrinsic(id, in[0], in[1]);
+}
+
+static Value *emitFloatTest(CodeBuilder &b, llvm::StringRef name, Value *x) {
+  Value *absolute = b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
+  Value *infinity = llvm::ConstantFP::getInfinity(x->getType());
+  Value *result;
+  if (name.starts_with("isnan"))
+    result = b.CreateFCmpUNO(x, x);
+  else if (name.starts_with("isinf"))
+    result = b.CreateFCmpOEQ(absolute, infinity);
+  else if (name == "signbit")
+    result = b.CreateICmpSLT(
+        b.CreateBitCast(x, typeLike(x, b.getIntNTy(x->getType()->getScalarSizeInBits()))),
+        llvm::Constant::getNullValue(
+            typeLike(x, b.getIntNTy(x->getType()->getScalarSizeInBits()))));
+  else
+    result = b.CreateFCmpONE(absolute, infinity);
+  return b.CreateZExt(result, typeLike(x, b.i32()));
+}
+
+Value *emitLibdeviceCall(CodeBuilder &b, llvm::StringRef symbol, llvm::ArrayRef<Value *> in) {
+  llvm::IRBuilderBase::FastMathFlagGuard guard(b);
+  b.clearFastMathFlags();
+  if (isIntegerFunction(symbol))
+    return emitIntegerFunction(b, symbol, in);
+  if (llvm::StringRef name = floatTest(symbol); !name.empty())
+    return emitFloatTest(b, name, in[0]);
+  llvm::StringRef name = plainName(symbol);
+  if (name == "fma")
+    return b.CreateIntrinsic(llvm::Intrinsic::fma, {in[0]->getType()}, in);
+  if (in.size() == 1)
+    return unaryMath(name)(b, in[0]);
+  return binaryMath(name)(b, in[0], in[1]);
+}
+
+} // namespace pellucid::codegen

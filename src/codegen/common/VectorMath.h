@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mathematical functions as inlined IR on f32 and f64, scalars and vectors. No library calls.
+// Bounds are in docs/design/vector-math.md and held by test/codegen/VectorMathTest.cpp.
+#pragma once
+
+#include "codegen/common/CodeBuilder.h"
+
+#include "llvm/ADT/StringRef.h"
+
+namespace pellucid::codegen {
+
+using UnaryMath = llvm::Value *(*)(CodeBuilder &, llvm::Value *);
+using BinaryMath = llvm::Value *(*)(CodeBuilder &, llvm::Value *, llvm::Value *);
+
+/// By the name in C: "exp", "tanh", "rsqrt". Null when there is none. The builder's fast-math flags
+/// must be clear.
+UnaryMath unaryMath(llvm::StringRef name);
+/// "pow", "fmod", "atan2", "copysign", "fmin", "fmax", ...
+BinaryMath binaryMath(llvm::StringRef name);
+
+llvm::Value *emitExp(CodeBuilder &builder, llvm::Value *x);
+
+} // namespace pellucid::codegen

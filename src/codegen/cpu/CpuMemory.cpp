@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/cpu/CpuMemory.h"
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/IR/Function.h"
+
+namespace pellucid::codegen {
+
+using llvm::Value;
+
+static llvm::BasicBlock *newBlock(CodeBuilder &b, const char *name) {
+  return llvm::BasicBlock::Create(b.getContext(), name, b.GetInsertBlock()->getParent());
+}
+
+void emitLoop(CodeBuilder &b, Value *begin, Value *end, int64_t step, bool atLeastOnce,
+              llvm::function_ref<void(Value *)> body) {
+  llvm::BasicBlock *before = b.GetInsertBlock();
+  llvm::BasicBlock *loop = newBlock(b, "loop"), *after = newBlock(b, "done");
+  if (atLeastOnce)
+    b.CreateBr(loop);
+  else
+    b.CreateCondBr(b.CreateICmpSLT(begin, end), loop, after);
+  b.SetInsertPoint(loop);
+  llvm::PHINode *index = b.CreatePHI(begin->getType(), 2);
+  index->addIncoming(begin, before);
+  body(index);
+  Value *next = b.CreateAdd(index, llvm::ConstantInt::get(index->getType(), step), "", true, true);
+  index->addIncoming(next, b.GetInsertBlock());
+  b.CreateCondBr(b.CreateICmpSLT(next, end), loop, after);
+  b.SetInsertPoint(after);
+}
+
+void emitWhen(CodeBuilder &b, Value *condition, llvm::function_ref<void()> body) {
+  llvm::BasicBlock *then = newBlock(b, "then"), *after = newBlock(b, "after");
+  b.CreateCondBr(condition, then, after);
+  b.SetInsertPoint(then);
+  body();
+  b.CreateBr(after);
+  b.SetInsertPoint(after);
+}
+
+llvm::AllocaInst *emitVariable(CodeBuilder &b, llvm::Type *type) {
+  llvm::IRBuilderBase::InsertPointGuard guard(b);
+  llvm::BasicBlock &entry = b.GetInsertBlock()->getParent()->getEntryBlock();
+  b.SetInsertPoint(&entry, entry.begin());
+  llvm::AllocaInst *variable = b.CreateAlloca(type);
+  variable->setAlignment(llvm::Align(std::min<uint64_t>(
+      64, llvm::PowerOf2Ceil(type->getPrimitiveSizeInBits().getFixedValue() / 8 + 1))));
+  return variable;
+}
+
+static uint64_t bytesOf(llvm::Type *type) {
+  return type->isPointerTy() ? 8 : type->getScalarSizeInBits() / 8;
+}
+static llvm::Align alignOf(llvm::Type *type) { return llvm::Align(bytesOf(type->getScalarType())); }
+
+bool CpuMemory::hasMaskedMove(llvm::Type *type) const {
+  return level == CpuLevel::X86_64_v4 || bytesOf(type) >= 4;
+}
+bool CpuMemory::hasGather(llvm::Type *type) const {
+  return level == CpuLevel::X86_64_v4 && bytesOf(type) >= 4;
+}
+
+Value *CpuMemory::anyActive(const LaneValue &mask, unsigned lanes) {
+  if (mask.isUniform())
+    return mask.value;
+  if (mask.isPrefix())
+    return b.CreateICmpSGT(mask.value, b.getInt64(0));
+  return lanes == 1 ? mask.value : b.CreateOrReduce(mask.value);
+}
+
+Value *CpuMemory::otherOrZero(llvm::Type *type, const LaneValue &other, unsigned lanes) {
+  if (other.isOpaque())
+    return llvm::Constant::getNullValue(lanesOf(type, lanes));
+  Value *value = toVector(b, other, lanes);
+  if (value->getType()->getScalarType() != type) // a bool, in memory a byte
+    value = b.CreateZExt(value, lanesOf(type, lanes));
+  return value;
+}
+
+LaneValue CpuMemory::load(mlir::Type element, const LaneValue &pointer, const LaneValue &mask,
+                          const LaneValue &other, unsigned lanes) {
+  llvm::Type *type = memoryType(b.getContext(), element);
+  int64_t stride = 0;
+  Value *value;
+  bool uniform = false;
+  if (lanes == 1 ||
+      (pointer.isUniform() && (mask.isUniform()) && (other.isOpaque() || other.isUniform()))) {
+    value = loadUniform(type, pointer.value, mask, other, 1);
+    uniform = true;
+  } else if (pointer.isUniform()) {
+    value = loadUniform(type, pointer.value, mask, other, lanes);
+  } else if (pointer.hasConstantStride(stride)) {
+    value = uint64_t(stride) == bytesOf(type)
+                ? loadContiguous(type, pointer.value, mask, other, lanes)
+                : gather(type, pointer, mask, other, lanes);
+  } else if (pointer.isRamp()) {
+    value = loadStrided(type, pointer, mask, other, lanes);
+  } else {
+    value = gather(type, pointer, mask, other, lanes);
+  }
+  if (llvm::Type *held = registerType(b.getContext(), element); held != type)
+    value = element.isInteger(1)
+                ? b.CreateICmpNE(value, llvm::Constant::getNullValue(value->getType()))
+                : b.CreateTrunc(value, typeLike(value, held));
+  return uniform ? LaneValue::uniform(value) : LaneValue::vector(value);
+}
+
+Value *CpuMemory::loadUniform(llvm::Type *type, Value *pointer, const LaneValue &mask,
+                              const LaneValue &other, unsigned lanes) {
+  if (mask.isAlwaysTrue())
+    return splatTo(b, b.CreateAlignedLoad(type, pointer, alignOf(type)), lanes);
+  Value *address = b.CreateSelect(anyActive(mask, lanes), pointer, safe);
+  Value *loaded = splatTo(b, b.CreateAlignedLoad(type, address, alignOf(type)), lanes);
+  return b.CreateSelect(toVector(b, mask, lanes), loaded, otherOrZero(type, other, lanes));
+}
+
+Value *CpuMemory::loadContiguous(llvm::Type *type, Value *pointer, const LaneValue &mask,
+                                 const LaneValue &other, unsigned lanes) {
+  llvm::Type *vector = lanesOf(type, lanes);
+  if (mask.isAlwaysTrue())
+    return b.CreateAlignedLoad(vector, pointer, alignOf(type));
+  Value *instead = otherOrZero(type, other, lanes);
+  // Suppressing faults of masked-off lanes is slow, so a run without an active lane reads
+  // elsewhere.
+  Value *address = b.CreateSelect(anyActive(mask, lanes), pointer, safe);
+  if (mask.isUniform())
+    return b.CreateSelect(mask.value, b.CreateAlignedLoad(vector, address, alignOf(type)), instead);
+  if (hasMaskedMove(type))
+    return b.CreateMaskedLoad(vector, address, alignOf(type), toVector(b, mask, lanes), instead);
+  return gather(type, LaneValue::ramp(pointer, b.getInt64(bytesOf(type))), mask, other, lanes);
+}
+
+Value *CpuMemory::loadStrided(llvm::Type *type, const LaneValue &pointer, const LaneValue &mask,
+                              const LaneValue &other, unsigned lanes) {
+  llvm::AllocaInst *result = emitVariable(b, lanesOf(type, lanes));
+  Value *dense = b.CreateICmpEQ(pointer.stride, b.getInt64(bytesOf(type)));
+  llvm::BasicBlock *yes = newBlock(b, "dense"), *no = newBlock(b, "strided"),
+                   *end = newBlock(b, "loaded");
+  b.CreateCondBr(dense, yes, no);
+  b.SetInsertPoint(yes);
+  b.CreateStore(loadContiguous(type, pointer.value, mask, other, lanes), result);
+  b.CreateBr(end);
+  b.SetInsertPoint(no);
+  b.CreateStore(gather(type, pointer, mask, other, lanes), result);
+  b.CreateBr(end);
+  b.SetInsertPoint(end);
+  return b.CreateLoad(result->getAllocatedType(), result);
+}
+
+Value *CpuMemory::gather(llvm::Type *type, const LaneValue &pointer, const LaneValue &mask,
+                         const LaneValue &other, unsigned lanes) {
+  llvm::Type *vector = lanesOf(type, lanes);
+  Value *instead = otherOrZero(type, other, lanes);
+  if (hasGather(type))
+    return b.CreateMaskedGather(vector, toVector(b, pointer, lanes), alignOf(type),
+                                toVector(b, mask, lanes), instead);
+  llvm::AllocaInst *result = emitVariable(b, vector);
+  b.CreateStore(instead, result);
+  forActiveLanes(pointer, mask, lanes, [&](Value *lane, Value *address) {
+    b.CreateStore(b.CreateAlignedLoad(type, address, alignOf(type)),
+                  b.CreateGEP(type, result, lane));
+  });
+  return b.CreateLoad(vector, result);
+}
+
+void CpuMemory::forActiveLanes(const LaneValue &pointer, const LaneValue &mask, unsigned lanes,
+                               llvm::function_ref<void(Value *, Value *)> body) {
+  llvm::AllocaInst *addresses = nullptr;
+  if (pointer.isVector()) {
+    addresses = emitVariable(b, lanesOf(b.i64(), lanes));
+    b.CreateStore(b.CreatePtrToInt(pointer.value, lanesOf(b.i64(), lanes)), addresses);
+  }
+  Value *active = nullptr, *count = b.getInt64(lanes);
+  if (mask.isPrefix())
+    count = clampCount(b, mask.value, lanes);
+  else if (mask.isUniform())
+    count = b.CreateSelect(mask.value, count, b.getInt64(0));
+  else
+    active = b.CreateZExt(b.CreateBitCast(mask.value, b.getIntNTy(lanes)), b.i64());
+  emitLoop(b, b.getInt64(0), count, 1, false, [&](Value *lane) {
+    auto visit = [&] {
+      Value *address = pointer.value;
+      if (addresses)
+        address = b.CreateIntToPtr(b.CreateLoad(b.i64(), b.CreateGEP(b.i64(), addresses, lane)),
+                                   b.getPtrTy());
+      else if (pointer.isRamp())
+        address = b.CreateGEP(b.i8(), pointer.value, b.CreateMul(lane, pointer.stride));
+      body(lane, address);
+    };
+    if (!active)
+      return visit();
+    Value *bit = b.CreateAnd(b.CreateLShr(active, lane), b.getInt64(1));
+    emitWhen(b, b.CreateICmpNE(bit, b.getInt64(0)), visit);
+  });
+}
+
+void CpuMemory::store(mlir::Type element, const LaneValue &pointer, const LaneValue &stored,
+                      const LaneValue &mask, unsigned lanes) {
+  llvm::Type *type = memoryType(b.getContext(), element);
+  Value *value = toVector(b, stored, lanes);
+  if (value->getType()->getScalarType() != type)
+    value = b.CreateZExt(value, lanesOf(type, lanes));
+  int64_t stride = 0;
+  if (lanes == 1 || (pointer.isUniform() && !mask.isVector() && !mask.isPrefix())) {
+    // Lanes that share an address are stored in order: the last one stays.
+    Value *last = lanes == 1 ? value : b.CreateExtractElement(value, lanes - 1);
+    Value *address = lanes == 1 ? toVector(b, pointer, 1) : pointer.value;
+    auto write = [&] { b.CreateAlignedStore(last, address, alignOf(type)); };
+    if (mask.isAlwaysTrue())
+      return write();
+    return emitWhen(b, toVector(b, mask, 1), write);
+  }
+  if (pointer.hasConstantStride(stride) && uint64_t(stride) == bytesOf(type))
+    return storeContiguous(pointer.value, value, mask, lanes);
+  if (!pointer.isRamp() || pointer.hasConstantStride(stride))
+    return scatter(pointer, value, mask, lanes);
+  Value *dense = b.CreateICmpEQ(pointer.stride, b.getInt64(bytesOf(type)));
+  llvm::BasicBlock *yes = newBlock(b, "dense"), *no = newBlock(b, "strided"),
+                   *end = newBlock(b, "stored");
+  b.CreateCondBr(dense, yes, no);
+  b.SetInsertPoint(yes);
+  storeContiguous(pointer.value, value, mask, lanes);
+  b.CreateBr(end);
+  b.SetInsertPoint(no);
+  scatter(pointer, value, mask, lanes);
+  b.CreateBr(end);
+  b.SetInsertPoint(end);
+}
+
+void CpuMemory::storeContiguous(Value *pointer, Value *value, const LaneValue &mask,
+                                unsigned lanes) {
+  llvm::Type *type = value->getType()->getScalarType();
+  if (mask.isAlwaysTrue()) {
+    b.CreateAlignedStore(value, pointer, alignOf(type));
+    return;
+  }
+  if (mask.isUniform())
+    return emitWhen(b, mask.value, [&] { b.CreateAlignedStore(value, pointer, alignOf(type)); });
+  if (!hasMaskedMove(type))
+    return scatter(LaneValue::ramp(pointer, b.getInt64(bytesOf(type))), value, mask, lanes);
+  emitWhen(b, anyActive(mask, lanes),
+           [&] { b.CreateMaskedStore(value, pointer, alignOf(type), toVector(b, mask, lanes)); });
+}
+
+void CpuMemory::scatter(const LaneValue &pointer, Value *value, const LaneValue &mask,
+                        unsigned lanes) {
+  llvm::Type *type = value->getType()->getScalarType();
+  if (hasGather(type) && !pointer.isUniform()) {
+    b.CreateMaskedScatter(value, toVector(b, pointer, lanes), alignOf(type),
+                          toVector(b, mask, lanes));
+    return;
+  }
+  llvm::AllocaInst *values = emitVariable(b, value->getType());
+  b.CreateStore(value, values);
+  forActiveLanes(pointer, mask, lanes, [&](Value *lane, Value *address) {
+    Value *one = b.CreateLoad(type, b.CreateGEP(type, values, lane));
+    b.CreateAlignedStore(one, address, alignOf(type));
+  });
+}
+
+} // namespace pellucid::codegen

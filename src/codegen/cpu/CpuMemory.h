@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "codegen/common/LaneEvaluator.h"
+#include "support/Target.h"
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+namespace pellucid::codegen {
+
+/// Runs `body(i)` for i = begin, begin + step, ... below end (i64). With `atLeastOnce` the check
+/// before the first round is left out.
+void emitLoop(CodeBuilder &builder, llvm::Value *begin, llvm::Value *end, int64_t step,
+              bool atLeastOnce, llvm::function_ref<void(llvm::Value *)> body);
+/// Runs `body` where `condition` (an i1) holds.
+void emitWhen(CodeBuilder &builder, llvm::Value *condition, llvm::function_ref<void()> body);
+/// A variable of `type` in the function's first block; promoted to registers later.
+llvm::AllocaInst *emitVariable(CodeBuilder &builder, llvm::Type *type);
+
+/// Loads and stores of x86-64. What the instruction set lacks (16-bit gathers, 16-bit masked
+/// accesses below AVX-512) becomes a small loop over the lanes.
+class CpuMemory : public LaneMemory {
+public:
+  /// `safe` points to 4 KiB that may be read instead of masked-off elements.
+  CpuMemory(CodeBuilder &builder, CpuLevel level) : b(builder), level(level) {}
+  void setSafeAddress(llvm::Value *address) { safe = address; }
+
+  LaneValue load(mlir::Type element, const LaneValue &pointer, const LaneValue &mask,
+                 const LaneValue &other, unsigned lanes) override;
+  void store(mlir::Type element, const LaneValue &pointer, const LaneValue &value,
+             const LaneValue &mask, unsigned lanes) override;
+
+private:
+  llvm::Value *loadUniform(llvm::Type *type, llvm::Value *pointer, const LaneValue &mask,
+                           const LaneValue &other, unsigned lanes);
+  llvm::Value *loadContiguous(llvm::Type *type, llvm::Value *pointer, const LaneValue &mask,
+                              const LaneValue &other, unsigned lanes);
+  llvm::Value *loadStrided(llvm::Type *type, const LaneValue &pointer, const LaneValue &mask,
+                           const LaneValue &other, unsigned lanes);
+  llvm::Value *gather(llvm::Type *type, const LaneValue &pointer, const LaneValue &mask,
+                      const LaneValue &other, unsigned lanes);
+  void storeContiguous(llvm::Value *pointer, llvm::Value *value, const LaneValue &mask,
+                       unsigned lanes);
+  void scatter(const LaneValue &pointer, llvm::Value *value, const LaneValue &mask, unsigned lanes);
+  /// Calls `body(lane, address)` for each active lane, in order.
+  void forActiveLanes(const LaneValue &pointer, const LaneValue &mask, unsigned lanes,
+                      llvm::function_ref<void(llvm::Value *, llvm::Value *)> body);
+  bool hasMaskedMove(llvm::Type *type) const;
+  bool hasGather(llvm::Type *type) const;
+  llvm::Value *anyActive(const LaneValue &mask, unsigned lanes);
+  llvm::Value *otherOrZero(llvm::Type *type, const LaneValue &other, unsigned lanes);
+
+  CodeBuilder &b;
+  CpuLevel level;
+  llvm::Value *safe = nullptr;
+};
+
+} // namespace pellucid::codegen

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/cpu/KernelEmitter.h"
+
+#include "codegen/common/ElementOps.h"
+
+namespace pellucid::codegen {
+
+using llvm::Value;
+namespace scf = mlir::scf;
+
+KernelEmitter::Carrier KernelEmitter::makeCarrier(mlir::Type type) {
+  Carrier carrier;
+  if (auto tile = mlir::dyn_cast<mlir::RankedTensorType>(type))
+    carrier.tile = allocate(tile.getElementType(), tile.getShape());
+  else
+    carrier.variable = emitVariable(b, registerType(b.getContext(), type));
+  return carrier;
+}
+
+void KernelEmitter::readCarrier(const Carrier &carrier, mlir::Value as) {
+  if (carrier.variable)
+    define(as, b.CreateLoad(carrier.variable->getAllocatedType(), carrier.variable));
+  else
+    buffers[as] = carrier.tile;
+}
+
+// True when evaluating `value` reads, of all carried tiles, only `own`, and each element of it for
+// the same element of the result.
+bool KernelEmitter::readsOnlyInPlace(mlir::Value value, Value *own,
+                                     llvm::ArrayRef<Carrier> carriers, bool inPlace) {
+  if (!mlir::isa<mlir::RankedTensorType>(value.getType()))
+    return true;
+  if (auto known = buffers.find(value); known != buffers.end()) {
+    Value *base = known->second.base;
+    bool carried = llvm::any_of(carriers, [&](const Carrier &c) { return c.tile.base == base; });
+    return !carried || (base == own && inPlace);
+  }
+  mlir::Operation *op = value.getDefiningOp();
+  bool elementwise = isElementOp(op) || mlir::isa<tt::LoadOp, tt::MapElementwiseOp>(op);
+  return llvm::all_of(op->getOperands(), [&](mlir::Value operand) {
+    return readsOnlyInPlace(operand, own, carriers, inPlace && elementwise);
+  });
+}
+
+void KernelEmitter::writeCarriers(llvm::ArrayRef<Carrier> carriers, mlir::ValueRange values) {
+  llvm::SmallVector<std::pair<TileBuffer, TileBuffer>> copies;
+  llvm::SmallVector<std::pair<mlir::Value, TileBuffer>> direct;
+  for (auto [carrier, value] : llvm::zip(carriers, values)) {
+    if (carrier.variable)
+      continue;
+    auto known = buffers.find(value);
+    if (known != buffers.end() && known->second.base == carrier.tile.base)
+      continue;
+    if (readsOnlyInPlace(value, carrier.tile.base, carriers, true)) {
+      direct.push_back({value, carrier.tile});
+      continue;
+    }
+    TileBuffer temporary = allocateFor(value);
+    storeTile(value, temporary);
+    copies.push_back({temporary, carrier.tile});
+  }
+  for (auto &[value, tile] : direct)
+    storeTile(value, tile);
+  for (auto &[from, to] : copies)
+    copyTile(from, to);
+  llvm::SmallVector<Value *> registers;
+  for (auto [carrier, value] : llvm::zip(carriers, values))
+    if (carrier.variable)
+      registers.push_back(scalar(value));
+  auto next = registers.begin();
+  for (const Carrier &carrier : carriers)
+    if (carrier.variable)
+      b.CreateStore(*next++, carrier.variable);
+}
+
+void KernelEmitter::emitFor(scf::ForOp op) {
+  llvm::SmallVector<Carrier> carriers;
+  for (mlir::Value init : op.getInitArgs())
+    carriers.push_back(makeCarrier(init.getType()));
+  writeCarriers(carriers, op.getInitArgs());
+  Value *lower = scalar(op.getLowerBound()), *upper = scalar(op.getUpperBound());
+  Value *step = scalar(op.getStep());
+  llvm::Function *function = b.GetInsertBlock()->getParent();
+  auto *loop = llvm::BasicBlock::Create(b.getContext(), "for", function);
+  auto *after = llvm::BasicBlock::Create(b.getContext(), "endfor", function);
+  Value *enters =
+      op.getUnsignedCmp() ? b.CreateICmpULT(lower, upper) : b.CreateICmpSLT(lower, upper);
+  llvm::BasicBlock *before = b.GetInsertBlock();
+  b.CreateCondBr(enters, loop, after);
+  b.SetInsertPoint(loop);
+  llvm::PHINode *index = b.CreatePHI(lower->getType(), 2);
+  index->addIncoming(lower, before);
+  define(op.getInductionVar(), index);
+  for (auto [carrier, argument] : llvm::zip(carriers, op.getRegionIterArgs()))
+    readCarrier(carrier, argument);
+  emitBlock(*op.getBody());
+  current = op.getBody()->getTerminator();
+  writeCarriers(carriers, op.getYieldedValues());
+  current = op;
+  // What is left counts without sign, so that neither the sum nor the difference can overflow.
+  Value *continues = b.CreateICmpUGT(b.CreateSub(upper, index), step);
+  index->addIncoming(b.CreateAdd(index, step), b.GetInsertBlock());
+  b.CreateCondBr(continues, loop, after);
+  b.SetInsertPoint(after);
+  for (auto [carrier, result] : llvm::zip(carriers, op.getResults()))
+    readCarrier(carrier, result);
+}
+
+void KernelEmitter::emitIf(scf::IfOp op) {
+  llvm::SmallVector<Carrier> carriers;
+  for (mlir::Type type : op.getResultTypes())
+    carriers.push_back(makeCarrier(type));
+  llvm::Function *function = b.GetInsertBlock()->getParent();
+  auto *then = llvm::BasicBlock::Create(b.getContext(), "if", function);
+  auto *otherwise = llvm::BasicBlock::Create(b.getContext(), "else", function);
+  auto *after = llvm::BasicBlock::Create(b.getContext(), "endif", function);
+  b.CreateCondBr(scalar(op.getCondition()), then, otherwise);
+  auto emitBranch = [&](llvm::BasicBlock *block, mlir::Region &region) {
+    b.SetInsertPoint(block);
+    if (!region.empty()) {
+      emitBlock(region.front());
+      current = region.front().getTerminator();
+      writeCarriers(carriers, current->getOperands());
+      current = op;
+    }
+    b.CreateBr(after);
+  };
+  emitBranch(then, op.getThenRegion());
+  emitBranch(otherwise, op.getElseRegion());
+  b.SetInsertPoint(after);
+  for (auto [carrier, result] : llvm::zip(carriers, op.getResults()))
+    readCarrier(carrier, result);
+}
+
+void KernelEmitter::emitWhile(scf::WhileOp op) {
+  llvm::SmallVector<Carrier> entering, leaving;
+  for (mlir::Value init : op.getInits())
+    entering.push_back(makeCarrier(init.getType()));
+  for (mlir::Type type : op.getResultTypes())
+    leaving.push_back(makeCarrier(type));
+  writeCarriers(entering, op.getInits());
+  llvm::Function *function = b.GetInsertBlock()->getParent();
+  auto *test = llvm::BasicBlock::Create(b.getContext(), "while", function);
+  auto *body = llvm::BasicBlock::Create(b.getContext(), "do", function);
+  auto *after = llvm::BasicBlock::Create(b.getContext(), "endwhile", function);
+  b.CreateBr(test);
+  b.SetInsertPoint(test);
+  for (auto [carrier, argument] : llvm::zip(entering, op.getBeforeArguments()))
+    readCarrier(carrier, argument);
+  emitBlock(*op.getBeforeBody());
+  auto condition = op.getConditionOp();
+  current = condition;
+  writeCarriers(leaving, condition.getArgs());
+  b.CreateCondBr(scalar(condition.getCondition()), body, after);
+  b.SetInsertPoint(body);
+  current = op;
+  for (auto [carrier, argument] : llvm::zip(leaving, op.getAfterArguments()))
+    readCarrier(carrier, argument);
+  emitBlock(*op.getAfterBody());
+  current = op.getYieldOp();
+  writeCarriers(entering, op.getYieldOp().getOperands());
+  current = op;
+  b.CreateBr(test);
+  b.SetInsertPoint(after);
+  for (auto [carrier, result] : llvm::zip(leaving, op.getResults()))
+    readCarrier(carrier, result);
+}
+
+} // namespace pellucid::codegen

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reductions. Along the lanes: one accumulator per lane of a chunk, chunks in ascending order, then
+// halves are combined until one lane is left. Across them: one accumulator per element of the
+// result, rows in ascending order. The order depends on the shape and the ISA level only.
+#include "codegen/cpu/KernelEmitter.h"
+
+#include "codegen/common/RegionOps.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/StringSwitch.h"
+
+#include <cmath>
+
+namespace pellucid::codegen {
+
+using llvm::Value;
+using Values = llvm::SmallVector<Value *, 2>;
+
+static mlir::RankedTensorType tileType(mlir::Value tile) {
+  return mlir::cast<mlir::RankedTensorType>(tile.getType());
+}
+
+void KernelEmitter::emitReduce(tt::ReduceOp op) {
+  llvm::SmallVector<mlir::Value> sources(op.getSrcs());
+  NestShape nest = nestOver(tileType(sources[0]).getShape(), sources);
+  if (nest.laneDim == op.getAxis())
+    emitRowReduce(op, nest);
+  else
+    emitColumnReduce(op, nest);
+}
+
+/// combine(accumulator, value), or the value itself where `first`.
+static Values accumulate(CodeBuilder &b, LaneEnvironment &environment, mlir::Region &region,
+                         llvm::ArrayRef<Value *> accumulators, llvm::ArrayRef<Value *> values,
+                         Value *first) {
+  llvm::SmallVector<Value *, 4> arguments(accumulators);
+  arguments.append(values.begin(), values.end());
+  Values combined = emitRegion(b, environment, region, arguments);
+  for (auto [result, value] : llvm::zip(combined, values))
+    result = b.CreateSelect(first, value, result);
+  return combined;
+}
+
+/// The lanes of `vector` combined into one.
+static Values combineLanes(CodeBuilder &b, LaneEnvironment &environment, mlir::Region &region,
+                           Values vectors) {
+  for (unsigned lanes = laneCount(vectors[0]); lanes > 1; lanes /= 2) {
+    llvm::SmallVector<Value *, 4> arguments;
+    for (unsigned half = 0; half < 2; ++half)
+      for (Value *vector : vectors) {
+        if (lanes == 2) {
+          arguments.push_back(b.CreateExtractElement(vector, half));
+          continue;
+        }
+        llvm::SmallVector<int> picked;
+        for (unsigned lane = 0; lane < lanes / 2; ++lane)
+          picked.push_back(half * lanes / 2 + lane);
+        arguments.push_back(b.CreateShuffleVector(vector, picked));
+      }
+    vectors = emitRegion(b, environment, region, arguments);
+  }
+  return vectors;
+}
+
+void KernelEmitter::emitRowReduce(tt::ReduceOp op, const NestShape &nest) {
+  llvm::SmallVector<mlir::Value> sources(op.getSrcs());
+  llvm::SmallVector<llvm::AllocaInst *> accumulators;
+  llvm::SmallVector<TileBuffer> results;
+  for (auto [source, result] : llvm::zip(sources, op.getResult())) {
+    llvm::Type *type = registerType(b.getContext(), tileType(source).getElementType());
+    accumulators.push_back(emitVariable(b, lanesOf(type, nest.lanes)));
+    if (mlir::isa<mlir::RankedTensorType>(result.getType()))
+      results.push_back(allocateFor(result));
+  }
+  auto load = [&] {
+    Values values;
+    for (llvm::AllocaInst *accumulator : accumulators)
+      values.push_back(b.CreateLoad(accumulator->getAllocatedType(), accumulator));
+    return values;
+  };
+  rowStart = [&] {
+    for (llvm::AllocaInst *accumulator : accumulators)
+      b.CreateStore(llvm::Constant::getNullValue(accumulator->getAllocatedType()), accumulator);
+  };
+  Values reduced;
+  rowEnd = [&](LaneEvaluator &row, IndexMapId at) {
+    reduced = combineLanes(b, *this, op.getCombineOp(), load());
+    IndexMapId outer = maps.throughExpandDims(at, op.getAxis());
+    for (auto [result, value] : llvm::zip(results, reduced))
+      row.writeBuffer(result, outer, LaneValue::uniform(value));
+  };
+  emitNest(nest, sources, {}, [&](LaneEvaluator &chunk, IndexMapId at) {
+    Values values;
+    for (mlir::Value source : sources)
+      values.push_back(chunk.evaluateVector(source, at));
+    Value *first = b.CreateICmpEQ(laneBase, b.getInt64(0));
+    Values combined = accumulate(b, *this, op.getCombineOp(), load(), values, first);
+    for (auto [accumulator, value] : llvm::zip(accumulators, combined))
+      b.CreateStore(value, accumulator);
+  });
+  rowStart = nullptr;
+  rowEnd = nullptr;
+  for (unsigned i = 0; i < op.getNumResults(); ++i)
+    if (results.empty())
+      define(op.getResult()[i], reduced[i]);
+    else
+      buffers[op.getResult()[i]] = results[i];
+}
+
+void KernelEmitter::emitColumnReduce(tt::ReduceOp op, const NestShape &nest) {
+  llvm::SmallVector<mlir::Value> sources(op.getSrcs());
+  llvm::SmallVector<TileBuffer> results;
+  for (mlir::Value result : op.getResult())
+    results.push_back(allocateFor(result));
+  emitNest(nest, sources, {}, [&](LaneEvaluator &chunk, IndexMapId at) {
+    IndexMapId outer = maps.throughExpandDims(at, op.getAxis());
+    Values values, accumulated;
+    for (mlir::Value source : sources)
+      values.push_back(chunk.evaluateVector(source, at));
+    for (const TileBuffer &result : results)
+      accumulated.push_back(toVector(b, chunk.readBuffer(result, outer), nest.lanes));
+    Value *first = b.CreateICmpEQ(nestIndices[op.getAxis()].value, b.getInt64(0));
+    Values combined = accumulate(b, *this, op.getCombineOp(), accumulated, values, first);
+    for (auto [result, value] : llvm::zip(results, combined))
+      chunk.writeBuffer(result, outer, LaneValue::vector(value));
+  });
+  for (auto [result, area] : llvm::zip(op.getResult(), results))
+    buffers[result] = area;
+}
+
+} // namespace pellucid::codegen

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/cpu/KernelEmitter.h"
+
+#include "codegen/common/ElementOps.h"
+#include "codegen/common/RegionOps.h"
+#include "tt/Tt.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace pellucid::codegen {
+
+using llvm::Value;
+namespace scf = mlir::scf;
+
+KernelEmitter::KernelEmitter(llvm::Module &module, tt::FuncOp kernel,
+                             const CpuKernelOptions &options, CompiledObject &object)
+    : module(module), kernel(kernel), options(options), object(object),
+      b(module.getContext(), options.fpContract), memory(b, options.level) {}
+
+void KernelEmitter::refuse(mlir::Operation *op, const std::string &why) {
+  std::string name = op->getName().getStringRef().str();
+  throw DiagnosticError(tt::sourceLocationOf(op->getLoc()), "'" + name + "' " + why);
+}
+
+Value *KernelEmitter::scalar(mlir::Value value) {
+  if (Value *known = scalars.lookup(value))
+    return known;
+  // Constants may be asked for before their statement, by a region.
+  if (auto constant = value.getDefiningOp<mlir::arith::ConstantOp>())
+    return scalarConstant(b.getContext(), constant.getValue(), constant.getType());
+  if (mlir::Operation *op = value.getDefiningOp())
+    refuse(op, "has a result of a type the CPU code generator does not support");
+  refuse(kernel, "has an argument of a type the CPU code generator does not support");
+}
+
+const TileBuffer *KernelEmitter::buffer(mlir::Value tile) {
+  auto found = buffers.find(tile);
+  if (found == buffers.end())
+    return nullptr;
+  scratch->touch(found->second, current);
+  return &found->second;
+}
+
+void KernelEmitter::emit() {
+  plan = planTiles(kernel);
+  llvm::Type *pointer = b.getPtrTy();
+  auto *type = llvm::FunctionType::get(
+      b.i32(), {pointer, pointer, b.i64(), b.i64(), pointer, pointer}, false);
+  entry = llvm::Function::Create(type, llvm::Function::ExternalLinkage, object.symbol, module);
+  entry->addParamAttr(4, llvm::Attribute::NoAlias);
+  entry->addParamAttr(4, llvm::Attribute::getWithAlignment(b.getContext(), llvm::Align(64)));
+  memory.setSafeAddress(entry->getArg(4));
+  scratch = std::make_unique<ScratchMemory>(b, entry->getArg(4));
+  scratch->numberOperations(kernel);
+  // Variables and buffer addresses go to the first block, which stays free of all else.
+  llvm::BasicBlock *first = llvm::BasicBlock::Create(b.getContext(), "entry", entry);
+  llvm::BasicBlock *start = llvm::BasicBlock::Create(b.getContext(), "start", entry);
+  b.SetInsertPoint(start);
+  current = kernel;
+  emitProgramLoop();
+  b.SetInsertPoint(first);
+  b.CreateBr(start);
+  object.scratchBytes = scratch->finish();
+}
+
+void KernelEmitter::loadArguments() {
+  uint32_t offset = 0;
+  for (mlir::BlockArgument argument : kernel.getBody().getArguments()) {
+    mlir::Type type = argument.getType();
+    if (mlir::isa<mlir::RankedTensorType>(type) ||
+        !(mlir::isa<tt::PointerType>(type) || type.isIntOrFloat()))
+      refuse(kernel, "has an argument of a type that cannot be passed");
+    uint32_t bytes = memoryBytes(type);
+    offset = (offset + bytes - 1) / bytes * bytes;
+    Value *address = b.CreateConstInBoundsGEP1_32(b.i8(), entry->getArg(0), offset);
+    Value *loaded =
+        b.CreateAlignedLoad(memoryType(b.getContext(), type), address, llvm::Align(bytes));
+    if (type.isInteger(1))
+      loaded = b.CreateICmpNE(loaded, b.getInt8(0));
+    define(argument, loaded);
+    object.arguments.push_back({offset, bytes});
+    offset += bytes;
+  }
+}
+
+void KernelEmitter::emitProgramLoop() {
+  loadArguments();
+  Value *first = entry->getArg(2), *last = entry->getArg(3);
+  Value *rest = first;
+  for (int axis = 0; axis < 3; ++axis) {
+    Value *address = b.CreateConstInBoundsGEP1_32(b.i32(), entry->getArg(1), axis);
+    gridSize[axis] = b.CreateAlignedLoad(b.i32(), address, llvm::Align(4));
+    Value *extent = b.CreateBinaryIntrinsic(llvm::Intrinsic::umax,
+                                            b.CreateZExt(gridSize[axis], b.i64()), b.getInt64(1));
+    program[axis] = emitVariable(b, b.i32());
+    b.CreateStore(b.CreateTrunc(b.CreateURem(rest, extent), b.i32()), program[axis]);
+    rest = b.CreateUDiv(rest, extent);
+  }
+  emitLoop(b, first, last, 1, false, [&](Value *) {
+    emitBlock(kernel.getBody().front());
+    // The next program: x runs fastest.
+    Value *carry = b.getInt32(1);
+    for (int axis = 0; axis < 3; ++axis) {
+      Value *next = b.CreateAdd(b.CreateLoad(b.i32(), program[axis]), carry);
+      Value *wraps = b.CreateICmpEQ(next, gridSize[axis]);
+      b.CreateStore(b.CreateSelect(wraps, b.getInt32(0), next), program[axis]);
+      carry = b.CreateZExt(wraps, b.i32());
+    }
+  });
+  b.CreateRet(b.getInt32(0));
+}
+
+void KernelEmitter::emitBlock(mlir::Block &block) {
+  mlir::Operation *outer = current;
+  for (mlir::Operation &op : block.without_terminator()) {
+    current = &op;
+    emitStatement(&op);
+  }
+  current = outer;
+}
+
+void KernelEmitter::emitStatement(mlir::Operation *op) {
+  if (isLazyTileOp(op)) {
+    for (mlir::Value result : op->getResults())
+      if (plan.lookup(result) == TilePlacement::AtDefinition)
+        ensureBuffer(result);
+    return;
+  }
+  llvm::TypeSwitch<mlir::Operation *>(op)
+      .Case<tt::GetProgramIdOp>(
+          [&](auto id) { define(id, b.CreateLoad(b.i32(), program[id.getAxisAsInt()])); })
+      .Case<tt::GetNumProgramsOp>(
+          [&](auto count) { define(count, gridSize[count.getAxisAsInt()]); })
+      .Case<mlir::arith::ConstantOp>([&](auto constant) {
+        define(constant, scalarConstant(b.getContext(), constant.getValue(), constant.getType()));
+      })
+      .Case<mlir::ub::PoisonOp>([&](auto poison) {
+        define(poison,
+               llvm::Constant::getNullValue(registerType(b.getContext(), poison.getType())));
+      })
+      .Case<tt::LoadOp>([&](auto load) { emitScalarLoad(load); })
+      .Case<tt::StoreOp>([&](auto store) { emitStore(store); })
+      .Case<tt::ReduceOp>([&](auto reduce) { emitReduce(reduce); })
+      .Case<tt::ScanOp>([&](auto scan) { emitScan(scan); })
+      .Case<tt::DotOp>([&](auto dot) { emitDot(dot); })
+      .Case<tt::HistogramOp>([&](auto histogram) { emitHistogram(histogram); })
+      .Case<tt::CatOp>([&](auto cat) { emitCat(cat); })
+      .Case<tt::UnsplatOp>([&](auto unsplat) { emitUnsplat(unsplat); })
+      .Case<tt::AtomicRMWOp>([&](auto atomic) { emitAtomicRmw(atomic); })
+      .Case<tt::AtomicCASOp>([&](auto atomic) { emitAtomicCas(atomic); })
+      .Case<scf::ForOp>([&](auto loop) { emitFor(loop); })
+      .Case<scf::IfOp>([&](auto branch) { emitIf(branch); })
+      .Case<scf::WhileOp>([&](auto loop) { emitWhile(loop); })
+      .Case<tt::AssertOp>([&](auto assertion) { emitAssert(assertion); })
+      .Case<tt::PrintOp>([&](auto print) { emitPrint(print); })
+      // One program is one thread: program order is the barrier, and a promise costs nothing.
+      .Case<tt::BarrierOp, tt::AssumeOp>([](auto) {})
+      .Default([&](auto) { emitScalarOp(op); });
+}
+
+void KernelEmitter::emitScalarOp(mlir::Operation *op) {
+  if (auto call = mlir::dyn_cast<tt::ExternElementwiseOp>(op); call && !isElementOp(op))
+    refuse(op,
+           "calls '" + call.getSymbol().str() + "', which the CPU code generator does not know");
+  if (mlir::isa<tt::ElementwiseInlineAsmOp>(op))
+    refuse(op, "is assembly for another processor; the CPU code generator cannot run it");
+  bool tiles = llvm::any_of(op->getOperandTypes(), llvm::IsaPred<mlir::RankedTensorType>) ||
+               llvm::any_of(op->getResultTypes(), llvm::IsaPred<mlir::RankedTensorType>);
+  if (tiles || !isElementOp(op))
+    refuse(op, "is not supported by the CPU code generator");
+  llvm::SmallVector<Value *, 4> operands;
+  for (mlir::Value operand : op->getOperands())
+    operands.push_back(scalar(operand));
+  for (auto [result, value] : llvm::zip(op->getResults(), emitElementOp(b, op, operands)))
+    define(result, value);
+}
+
+void KernelEmitter::emitScalarLoad(tt::LoadOp op) {
+  LaneValue mask = LaneValue::uniform(op.getMask() ? scalar(op.getMask()) : b.getTrue());
+  LaneValue other;
+  if (op.getOther())
+    other = LaneValue::uniform(scalar(op.getOther()));
+  LaneValue pointer = LaneValue::uniform(scalar(op.getPtr()));
+  define(op, memory.load(op.getType(), pointer, mask, other, 1).value);
+}
+
+} // namespace pellucid::codegen

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// The body of one kernel as LLVM IR: statements in program order, control flow as branches, tiles
+// as loop nests. Internal to codegen/cpu.
+#pragma once
+
+#include "codegen/common/LaneEvaluator.h"
+#include "codegen/cpu/CompileKernel.h"
+#include "codegen/cpu/CpuMemory.h"
+#include "codegen/cpu/PlanTiles.h"
+#include "codegen/cpu/ScratchMemory.h"
+
+#include "tt/TtOps.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/IR/Module.h"
+
+namespace pellucid::codegen {
+
+/// A loop nest over a tile. Lanes run along `laneDim`.
+struct NestShape {
+  llvm::SmallVector<int64_t, 4> extents;
+  unsigned laneDim = 0;
+  unsigned lanes = 1;
+  /// A dimension that is run from its end; along the lanes only with one lane.
+  std::optional<unsigned> reversedDim;
+};
+
+class KernelEmitter : public LaneEnvironment {
+public:
+  KernelEmitter(llvm::Module &module, tt::FuncOp kernel, const CpuKernelOptions &options,
+                CompiledObject &object);
+
+  /// Emits the entry function.
+  void emit();
+
+  llvm::Value *scalar(mlir::Value value) override;
+  const TileBuffer *buffer(mlir::Value tile) override;
+  [[noreturn]] void refuse(mlir::Operation *op, const std::string &why) override;
+
+private:
+  using ChunkBody = llvm::function_ref<void(LaneEvaluator &, IndexMapId)>;
+
+  // KernelEmitter.cpp
+  void emitEntry();
+  void loadArguments();
+  void emitProgramLoop();
+  void emitBlock(mlir::Block &block);
+  void emitStatement(mlir::Operation *op);
+  void emitScalarOp(mlir::Operation *op);
+  void emitScalarLoad(tt::LoadOp op);
+  void define(mlir::Value value, llvm::Value *emitted) { scalars[value] = emitted; }
+
+  // EmitNests.cpp
+  NestShape nestOver(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<mlir::Value> values);
+  /// Emits what `roots` need first, then the nest, with the tiles due at this use as by-products.
+  /// `limits`: masks outside of which `body` has nothing to do.
+  void emitNest(const NestShape &nest, llvm::ArrayRef<mlir::Value> roots,
+                llvm::ArrayRef<mlir::Value> limits, ChunkBody body);
+  void emitRow(const NestShape &nest, llvm::SmallVector<LaneValue, 4> indices,
+               llvm::ArrayRef<mlir::Value> roots, llvm::ArrayRef<mlir::Value> limits,
+               ChunkBody body);
+  void finishRow(const NestShape &nest, llvm::SmallVector<LaneValue, 4> indices);
+  void prepare(llvm::ArrayRef<mlir::Value> roots, llvm::ArrayRef<int64_t> shape);
+  void prepareValue(mlir::Value value, bool inPlace, llvm::ArrayRef<int64_t> shape,
+                    llvm::DenseMap<mlir::Value, bool> &seen);
+  TileBuffer allocate(mlir::Type element, llvm::ArrayRef<int64_t> shape);
+  TileBuffer allocateFor(mlir::Value tile);
+  /// The tile in scratch memory, written there now if need be.
+  const TileBuffer &ensureBuffer(mlir::Value tile);
+  void storeTile(mlir::Value tile, const TileBuffer &into);
+  void copyTile(const TileBuffer &from, const TileBuffer &to);
+  void emitStore(tt::StoreOp op);
+
+  // EmitControlFlow.cpp
+  void emitFor(mlir::scf::ForOp op);
+  void emitIf(mlir::scf::IfOp op);
+  void emitWhile(mlir::scf::WhileOp op);
+  /// Where a value that crosses a region border is kept: a variable or a buffer.
+  struct Carrier {
+    llvm::AllocaInst *variable = nullptr;
+    TileBuffer tile;
+  };
+  Carrier makeCarrier(mlir::Type type);
+  void readCarrier(const Carrier &carrier, mlir::Value as);
+  /// Writes all `values` at once: none of the tiles read is overwritten before its last read.
+  void writeCarriers(llvm::ArrayRef<Carrier> carriers, mlir::ValueRange values);
+  bool readsOnlyInPlace(mlir::Value value, llvm::Value *own, llvm::ArrayRef<Carrier> carriers,
+                        bool inPlace);
+
+  // EmitReduce.cpp, EmitScan.cpp
+  void emitReduce(tt::ReduceOp op);
+  void emitRowReduce(tt::ReduceOp op, const NestShape &nest);
+  void emitColumnReduce(tt::ReduceOp op, const NestShape &nest);
+  void emitScan(tt::ScanOp op);
+  void emitHistogram(tt::HistogramOp op);
+  void emitCat(tt::CatOp op);
+  void emitUnsplat(tt::UnsplatOp op);
+
+  // EmitAtomics.cpp
+  void emitAtomicRmw(tt::AtomicRMWOp op);
+  void emitAtomicCas(tt::AtomicCASOp op);
+  llvm::Value *emitOneRmw(tt::AtomicRMWOp op, llvm::Value *address, llvm::Value *value);
+
+  // EmitDot.cpp
+  void emitDot(tt::DotOp op);
+  TileBuffer convertedTile(mlir::Value tile, mlir::Type element);
+  std::optional<TileBuffer> carriedTarget(tt::DotOp op);
+
+  // EmitMessages.cpp
+  void emitAssert(tt::AssertOp op);
+  void emitPrint(tt::PrintOp op);
+  int32_t addMessage(mlir::Operation *op, KernelMessage message);
+  void emitFailure(llvm::Value *failed, int32_t message);
+
+  llvm::Module &module;
+  tt::FuncOp kernel;
+  const CpuKernelOptions &options;
+  CompiledObject &object;
+  CodeBuilder b;
+  CpuMemory memory;
+  IndexMaps maps;
+  TilePlan plan;
+  std::unique_ptr<ScratchMemory> scratch;
+
+  llvm::Function *entry = nullptr;
+  llvm::AllocaInst *program[3] = {};
+  llvm::Value *gridSize[3] = {};
+  llvm::DenseMap<mlir::Value, llvm::Value *> scalars;
+  llvm::DenseMap<mlir::Value, TileBuffer> buffers;
+  /// Tiles that the nest being emitted writes on the side.
+  llvm::MapVector<mlir::Value, TileBuffer> byProducts;
+  mlir::Operation *current = nullptr;
+  /// Of the chunk being emitted: its first index along the lanes, and the index in every loop.
+  llvm::Value *laneBase = nullptr;
+  llvm::SmallVector<LaneValue, 4> nestIndices;
+  /// Called around every row of the next nest.
+  std::function<void()> rowStart;
+  std::function<void(LaneEvaluator &, IndexMapId)> rowEnd;
+};
+
+} // namespace pellucid::codegen

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/cpu/PlanTiles.h"
+
+#include "codegen/common/ElementOps.h"
+#include "tt/TtOps.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+
+namespace pellucid::codegen {
+
+namespace {
+
+bool isTile(mlir::Value value) { return mlir::isa<mlir::RankedTensorType>(value.getType()); }
+
+bool isShapeOp(mlir::Operation *op) {
+  return mlir::isa<tt::SplatOp, tt::MakeRangeOp, tt::ExpandDimsOp, tt::BroadcastOp, tt::TransOp,
+                   tt::ReshapeOp, tt::SplitOp, tt::JoinOp, mlir::arith::ConstantOp,
+                   mlir::ub::PoisonOp>(op);
+}
+
+bool isBarrier(mlir::Operation *op) { return mlir::isa<tt::BarrierOp>(op); }
+
+bool mayWrite(mlir::Operation *op) {
+  if (mlir::isa<tt::StoreOp, tt::AtomicRMWOp, tt::AtomicCASOp>(op) || isBarrier(op))
+    return true;
+  for (mlir::Region &region : op->getRegions())
+    for (mlir::Block &block : region)
+      for (mlir::Operation &inner : block)
+        if (mayWrite(&inner))
+          return true;
+  return false;
+}
+
+/// The pointer argument that an address starts from; null when it cannot be seen.
+mlir::Value rootPointer(mlir::Value pointer) {
+  while (mlir::Operation *op = pointer.getDefiningOp()) {
+    if (!mlir::isa<tt::AddPtrOp, tt::SplatOp, tt::BroadcastOp, tt::ExpandDimsOp, tt::BitcastOp>(op))
+      return {};
+    pointer = op->getOperand(0);
+  }
+  auto argument = mlir::cast<mlir::BlockArgument>(pointer);
+  return mlir::isa<tt::FuncOp>(argument.getOwner()->getParentOp()) ? pointer : mlir::Value();
+}
+
+/// True when two tiles of pointers differ in nothing but the scalar they start from.
+bool sameOffsets(mlir::Value a, mlir::Value b) {
+  if (a == b)
+    return true;
+  mlir::Operation *x = a.getDefiningOp(), *y = b.getDefiningOp();
+  if (!x || !y || x->getName() != y->getName())
+    return false;
+  if (mlir::isa<tt::SplatOp>(x))
+    return mlir::cast<mlir::RankedTensorType>(a.getType()).getShape() ==
+           mlir::cast<mlir::RankedTensorType>(b.getType()).getShape();
+  if (mlir::isa<tt::AddPtrOp>(x))
+    return x->getOperand(1) == y->getOperand(1) && sameOffsets(x->getOperand(0), y->getOperand(0));
+  if (mlir::isa<tt::BroadcastOp, tt::ExpandDimsOp>(x))
+    return x->getAttrDictionary() == y->getAttrDictionary() &&
+           mlir::cast<mlir::RankedTensorType>(a.getType()).getShape() ==
+               mlir::cast<mlir::RankedTensorType>(b.getType()).getShape() &&
+           sameOffsets(x->getOperand(0), y->getOperand(0));
+  return false;
+}
+
+/// True when `store` may evaluate `load` element by element while it writes: an element it has
+/// written is not loaded afterwards. Two arguments are taken to be the same memory from the same
+/// first element, or disjoint, where their offsets agree; overlapping otherwise races between
+/// programs as well.
+bool mayLoadWhileStoring(tt::LoadOp load, tt::StoreOp store) {
+  mlir::Value from = load.getPtr(), to = store.getPtr();
+  if (from == to)
+    return true;
+  mlir::Value root = rootPointer(from), target = rootPointer(to);
+  return root && target && root != target && sameOffsets(from, to);
+}
+
+/// True when every lazy use of `value` works element by element, at the same place.
+bool staysInPlace(mlir::Value value) {
+  for (mlir::Operation *user : value.getUsers()) {
+    if (!isLazyTileOp(user))
+      continue;
+    if (!isElementOp(user) && !mlir::isa<tt::MapElementwiseOp>(user))
+      return false;
+    for (mlir::Value result : user->getResults())
+      if (!staysInPlace(result))
+        return false;
+  }
+  return true;
+}
+
+class Planner {
+public:
+  TilePlan plan;
+
+  void run(mlir::Region &region) {
+    for (mlir::Block &block : region)
+      run(block);
+  }
+
+private:
+  void run(mlir::Block &block) {
+    for (mlir::Operation &op : block) {
+      noteCheap(op);
+      if (!mlir::isa<tt::ReduceOp, tt::ScanOp, tt::MapElementwiseOp>(op))
+        for (mlir::Region &region : op.getRegions())
+          run(region);
+    }
+    for (mlir::Operation &op : llvm::reverse(block))
+      if (isLazyTileOp(&op))
+        for (mlir::Value result : op.getResults())
+          if (isTile(result))
+            plan[result] = place(op, result);
+  }
+
+  /// Cheap: made of indices, scalars and tiles already in scratch by simple arithmetic.
+  void noteCheap(mlir::Operation &op) {
+    bool lazy = isLazyTileOp(&op);
+    bool simple = lazy && !mlir::isa<tt::LoadOp, tt::GatherOp, tt::MapElementwiseOp>(op) &&
+                  !isExpensiveElementOp(&op);
+    bool cheap = !lazy || (simple && llvm::all_of(op.getOperands(), [&](mlir::Value v) {
+                             return !isTile(v) || !costly.contains(v);
+                           }));
+    if (!cheap)
+      for (mlir::Value result : op.getResults())
+        costly.insert(result);
+  }
+
+  TilePlacement place(mlir::Operation &op, mlir::Value value) {
+    if (!costly.contains(value))
+      return TilePlacement::Lazy;
+    auto points = evaluationPoints(value, plan);
+    if (points.empty())
+      return TilePlacement::Lazy;
+    for (mlir::Operation *user : value.getUsers())
+      if (user->getBlock() != op.getBlock() || isWidened(user, value))
+        return TilePlacement::AtDefinition;
+    TilePlacement placement = TilePlacement::Lazy;
+    if (auto load = mlir::dyn_cast<tt::LoadOp>(op))
+      placement = placeLoad(load, points);
+    if (placement == TilePlacement::Lazy && points.size() > 1 && isExpensive(op))
+      placement = TilePlacement::AtFirstUse;
+    return placement;
+  }
+
+  bool isExpensive(mlir::Operation &op) {
+    return isExpensiveElementOp(&op) || mlir::isa<tt::GatherOp, tt::MapElementwiseOp>(op);
+  }
+
+  /// Evaluated again for every element it is repeated to.
+  static bool isWidened(mlir::Operation *user, mlir::Value value) {
+    auto broadcast = mlir::dyn_cast<tt::BroadcastOp>(user);
+    return broadcast && mlir::cast<mlir::RankedTensorType>(value.getType()).getNumElements() > 1;
+  }
+
+  TilePlacement placeLoad(tt::LoadOp load, llvm::ArrayRef<mlir::Operation *> points) {
+    if (load.getIsVolatile() || !mlir::isa<mlir::RankedTensorType>(load.getPtr().getType()))
+      return TilePlacement::AtDefinition;
+    size_t legal = 0;
+    mlir::Operation *next = load->getNextNode();
+    for (; legal < points.size(); ++legal) {
+      for (; next != points[legal]; next = next->getNextNode())
+        if (mayWrite(next))
+          break;
+      if (next != points[legal])
+        break;
+      if (mayWrite(next)) {
+        auto store = mlir::dyn_cast<tt::StoreOp>(next);
+        if (!store || !mayLoadWhileStoring(load, store) || !staysInPlace(load))
+          break;
+      }
+    }
+    if (legal == points.size())
+      return TilePlacement::Lazy;
+    return legal > 0 ? TilePlacement::AtFirstUse : TilePlacement::AtDefinition;
+  }
+
+  llvm::DenseSet<mlir::Value> costly;
+};
+
+void addPoint(llvm::SmallVector<mlir::Operation *, 4> &points, mlir::Operation *op) {
+  if (!llvm::is_contained(points, op))
+    points.push_back(op);
+}
+
+void collectPoints(mlir::Value value, mlir::Block *block, const TilePlan &plan,
+                   llvm::DenseSet<mlir::Value> &seen,
+                   llvm::SmallVector<mlir::Operation *, 4> &points) {
+  if (!seen.insert(value).second)
+    return;
+  for (mlir::Operation *user : value.getUsers()) {
+    mlir::Operation *here = block->findAncestorOpInBlock(*user);
+    if (here != user || !isLazyTileOp(user)) {
+      if (here)
+        addPoint(points, here);
+      continue;
+    }
+    for (mlir::Value result : user->getResults()) {
+      TilePlacement placement = plan.lookup(result);
+      if (placement == TilePlacement::AtDefinition) {
+        addPoint(points, user);
+        continue;
+      }
+      llvm::SmallVector<mlir::Operation *, 4> later;
+      llvm::DenseSet<mlir::Value> fresh;
+      bool first = placement == TilePlacement::AtFirstUse;
+      collectPoints(result, block, plan, first ? fresh : seen, first ? later : points);
+      if (first && !later.empty())
+        addPoint(points, *llvm::min_element(later, [](mlir::Operation *x, mlir::Operation *y) {
+                   return x->isBeforeInBlock(y);
+                 }));
+    }
+  }
+}
+
+} // namespace
+
+bool isLazyTileOp(mlir::Operation *op) {
+  if (op->getNumResults() == 0 || !isTile(op->getResult(0)))
+    return false;
+  return isShapeOp(op) || isElementOp(op) ||
+         mlir::isa<tt::LoadOp, tt::GatherOp, tt::MapElementwiseOp>(op);
+}
+
+llvm::SmallVector<mlir::Operation *, 4> evaluationPoints(mlir::Value value, const TilePlan &plan) {
+  llvm::SmallVector<mlir::Operation *, 4> points;
+  llvm::DenseSet<mlir::Value> seen;
+  collectPoints(value, value.getParentBlock(), plan, seen, points);
+  llvm::sort(points, [](mlir::Operation *x, mlir::Operation *y) { return x->isBeforeInBlock(y); });
+  return points;
+}
+
+TilePlan planTiles(mlir::Operation *kernel) {
+  Planner planner;
+  planner.run(kernel->getRegion(0));
+  return std::move(planner.plan);
+}
+
+} // namespace pellucid::codegen

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which tiles are kept in scratch memory, and which are computed where they are used.
+#pragma once
+
+#include "mlir/IR/Operation.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace pellucid::codegen {
+
+enum class TilePlacement : uint8_t {
+  Lazy,         ///< evaluated at every use
+  AtDefinition, ///< written to scratch where it stands in the program
+  AtFirstUse,   ///< written to scratch by the first nest that evaluates it
+};
+
+using TilePlan = llvm::DenseMap<mlir::Value, TilePlacement>;
+
+/// True for operations whose tile results can be evaluated at an index.
+bool isLazyTileOp(mlir::Operation *op);
+
+/// Decides for every tile of `kernel`. Loads keep their place in program order: one is evaluated
+/// later only if no store that may alias lies between.
+TilePlan planTiles(mlir::Operation *kernel);
+
+/// Operations of the value's own block at which a lazy value is evaluated, in order.
+llvm::SmallVector<mlir::Operation *, 4> evaluationPoints(mlir::Value value, const TilePlan &plan);
+
+} // namespace pellucid::codegen

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/KernelRunner.h"
+
+#include <cmath>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+using namespace pellucid;
+using namespace pellucid::codegen;
+
+namespace {
+
+class Elementwise : public testing::TestWithParam<CpuLevel> {};
+
+std::string levelName(const testing::TestParamInfo<CpuLevel> &level) {
+  return level.param == CpuLevel::X86_64_v4 ? "v4" : "v3";
+}
+
+const char *addKernel = R"(
+module {
+  tt.func public @add(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>, %o: !tt.ptr<f32>, %n: i32) {
+    %c1024 = arith.constant 1024 : i32
+    %pid = tt.get_program_id x : i32
+    %start = arith.muli %pid, %c1024 : i32
+    %range = tt.make_range {end = 1024 : i32, start = 0 : i32} : tensor<1024xi32>
+    %starts = tt.splat %start : i32 -> tensor<1024xi32>
+    %offsets = arith.addi %starts, %range : tensor<1024xi32>
+    %ns = tt.splat %n : i32 -> tensor<1024xi32>
+    %mask = arith.cmpi slt, %offsets, %ns : tensor<1024xi32>
+    %xs = tt.splat %x : !tt.ptr<f32> -> tensor<1024x!tt.ptr<f32>>
+    %xp = tt.addptr %xs, %offsets : tensor<1024x!tt.ptr<f32>>, tensor<1024xi32>
+    %xv = tt.load %xp, %mask : tensor<1024x!tt.ptr<f32>>
+    %ys = tt.splat %y : !tt.ptr<f32> -> tensor<1024x!tt.ptr<f32>>
+    %yp = tt.addptr %ys, %offsets : tensor<1024x!tt.ptr<f32>>, tensor<1024xi32>
+    %yv = tt.load %yp, %mask : tensor<1024x!tt.ptr<f32>>
+    %sum = arith.addf %xv, %yv : tensor<1024xf32>
+    %os = tt.splat %o : !tt.ptr<f32> -> tensor<1024x!tt.ptr<f32>>
+    %op = tt.addptr %os, %offsets : tensor<1024x!tt.ptr<f32>>, tensor<1024xi32>
+    tt.store %op, %sum, %mask : tensor<1024x!tt.ptr<f32>>
+    tt.return
+  }
+})";
+
+TEST_P(Elementwise, AddWithAMaskedTail) {
+  CompiledKernel kernel(addKernel, "add", GetParam());
+  for (int n : {0, 1, 7, 31, 32, 1023, 1024, 1025, 5000}) {
+    Random random(n);
+    std::vector<float> x(n), y(n), o(n + 64, -1.0f);
+    for (int i = 0; i < n; ++i) {
+      x[i] = random.number(-100, 100);
+      y[i] = random.number(-1, 1);
+    }
+    if (n > 7)
+      x[3] = NAN, y[5] = INFINITY;
+    Arguments arguments;
+    arguments.add(x.data()).add(y.data()).add(o.data()).add(int32_t(n));
+    ASSERT_EQ(kernel.run(arguments, (n + 1023) / 1024), 0);
+    for (int i = 0; i < n; ++i) {
+      float expected = x[i] + y[i];
+      ASSERT_TRUE(o[i] == expected || (std::isnan(o[i]) && std::isnan(expected))) << n << " " << i;
+    }
+    for (int i = n; i < n + 64; ++i)
+      ASSERT_EQ(o[i], -1.0f) << "written beyond the mask at " << i;
+  }
+}
+
+// The same input and output buffer: every element is loaded before it is overwritten.
+TEST_P(Elementwise, AddInPlace) {
+  CompiledKernel kernel(addKernel, "add", GetParam());
+  std::vector<float> x(3000), y(3000);
+  for (int i = 0; i < 3000; ++i)
+    x[i] = i, y[i] = 2 * i;
+  Arguments arguments;
+  arguments.add(x.data()).add(y.data()).add(x.data()).add(int32_t(3000));
+  ASSERT_EQ(kernel.run(arguments, 3), 0);
+  for (int i = 0; i < 3000; ++i)
+    ASSERT_EQ(x[i], 3.0f * i);
+}
+
+TEST_P(Elementwise, SameInputSameBytes) {
+  CompiledKernel one(addKernel, "add", GetParam()), two(addKernel, "add", GetParam());
+  EXPECT_EQ(one.elf, two.elf);
+}
+
+// Masked-off lanes lie in pages that must not be touched.
+TEST_P(Elementwise, NeverReadsMaskedLanes) {
+  CompiledKernel kernel(addKernel, "add", GetParam());
+  long page = 4096;
+  for (int n : {5, 40, 1000}) {
+    std::vector<char *> regions;
+    float *arrays[3];
+    for (float *&array : arrays) {
+      auto *memory = static_cast<char *>(
+          mmap(nullptr, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+      mprotect(memory + 2 * page, page, PROT_NONE);
+      regions.push_back(memory);
+      array = reinterpret_cast<float *>(memory + 2 * page) - n;
+      for (int i = 0; i < n; ++i)
+        array[i] = i;
+    }
+    Arguments arguments;
+    arguments.add(arrays[0]).add(arrays[1]).add(arrays[2]).add(int32_t(n));
+    ASSERT_EQ(kernel.run(arguments, 1), 0);
+    for (int i = 0; i < n; ++i)
+      ASSERT_EQ(arrays[2][i], 2.0f * i);
+    for (char *region : regions)
+      munmap(region, 3 * page);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Levels, Elementwise, testing::ValuesIn(runnableLevels()), levelName);
+
+} // namespace
