@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "host/Interpreter.h"
+#include "trace/Tracer.h"
+
+namespace pellucid::trace {
+
+/// A tensor as the host program sees it.
+class TensorObject;
+
+/// Kernels of one trace: specialises them on first use and shares them afterwards.
+class KernelTable {
+public:
+  KernelTable(Tracer &tracer, host::Interpreter &interpreter);
+  ~KernelTable();
+
+  /// What one parameter of the kernel is at this launch.
+  struct Parameter {
+    enum class Kind : uint8_t { Tensor, Int, Float, Bool, None, Constexpr } kind = Kind::Constexpr;
+    DataType dtype = DataType::Int32;
+    host::Value constant;
+  };
+  /// The index in Program::kernels of `kernel` for these parameters. Throws DiagnosticError at the kernel's line.
+  uint32_t specialise(const host::JitFunction &kernel, const std::vector<Parameter> &parameters);
+
+private:
+  struct State;
+  std::unique_ptr<State> state;
+};
+
+/// Binds `kernel[grid](args…)` as Triton does and records the launch: autotune (first config after pruning), heuristics,
+/// defaults, grid. Where constexprs depend on a dynamic dimension there is one guarded variant per value.
+void recordLaunch(Tracer &tracer, KernelTable &kernels, host::Interpreter &interpreter, const host::Value &kernel,
+                  const host::Value &grid, const host::CallArgs &args);
+
+} // namespace pellucid::trace

@@ -1,0 +1,535 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/OperatorObject.h"
+
+#include <algorithm>
+#include <set>
+
+namespace pellucid::trace {
+
+using namespace graph;
+namespace h = pellucid::host;
+namespace s = pellucid::syntax;
+
+namespace {
+
+/// The dotted name at the end of an annotation: "Tensor" of torch.Tensor.
+std::string lastName(const s::Expr &expr) {
+  if (auto *name = s::as<s::Name>(&expr))
+    return name->id;
+  if (auto *attr = s::as<s::Attribute>(&expr))
+    return attr->attr;
+  if (auto *constant = s::as<s::Constant>(&expr)) {
+    if (constant->type == s::Constant::Type::None)
+      return "None";
+    if (constant->type == s::Constant::Type::String)
+      return constant->text.substr(constant->text.rfind('.') + 1);
+  }
+  return {};
+}
+
+std::vector<const s::Expr *> subscriptParts(const s::Subscript &expr) {
+  std::vector<const s::Expr *> parts;
+  if (auto *tuple = s::as<s::Tuple>(expr.slice.get()))
+    for (const auto &element : tuple->elts)
+      parts.push_back(element.get());
+  else
+    parts.push_back(expr.slice.get());
+  return parts;
+}
+
+/// torch's schema type for an annotation; empty when there is none.
+std::string schemaType(const s::Expr &annotation) {
+  static const std::map<std::string, std::string> plain = {
+      {"Tensor", "Tensor"}, {"int", "SymInt"}, {"SymInt", "SymInt"}, {"float", "float"},      {"bool", "bool"},
+      {"str", "str"},       {"dtype", "ScalarType"}, {"device", "Device"}, {"Number", "Scalar"}, {"Parameter", "Tensor"}};
+  if (auto *subscript = s::as<s::Subscript>(&annotation)) {
+    std::string outer = lastName(*subscript->value);
+    std::vector<const s::Expr *> parts = subscriptParts(*subscript);
+    if (outer == "Optional")
+      return schemaType(*parts[0]) + "?";
+    if (outer == "Union") {
+      std::vector<std::string> types;
+      bool optional = false;
+      for (const s::Expr *part : parts)
+        lastName(*part) == "None" ? void(optional = true) : types.push_back(schemaType(*part));
+      std::string type = types.size() == 1 ? types[0] : "Scalar";
+      return type + (optional ? "?" : "");
+    }
+    if (outer == "List" || outer == "list" || outer == "Sequence" || outer == "Tuple" || outer == "tuple" || outer == "Iterable") {
+      std::string element = schemaType(*parts[0]);
+      return element.empty() ? element : element + "[]";
+    }
+    return {};
+  }
+  if (auto *either = s::as<s::BinOp>(&annotation); either && either->op == s::Operator::BitOr) {
+    if (lastName(*either->right) == "None")
+      return schemaType(*either->left) + "?";
+    if (lastName(*either->left) == "None")
+      return schemaType(*either->right) + "?";
+    return "Scalar";
+  }
+  auto entry = plain.find(lastName(annotation));
+  return entry == plain.end() ? std::string() : entry->second;
+}
+
+std::string defaultText(h::Interpreter &interpreter, const h::Value &value) {
+  if (value.isNone())
+    return "None";
+  if (auto *type = value.as<h::DType>())
+    return std::string(info(type->type).torch);
+  if (value.isStr())
+    return "'" + value.str() + "'";
+  if (value.isSequence()) {
+    std::string text = "[";
+    for (const h::Value &element : value.elements())
+      text += (text.size() > 1 ? ", " : "") + defaultText(interpreter, element);
+    return text + "]";
+  }
+  return interpreter.repr(value);
+}
+
+/// mutates_args as names: a tuple, list, set, dict or "unknown".
+std::set<std::string> mutatedNames(h::Interpreter &interpreter, const h::Value &value, const s::Arguments &parameters) {
+  std::set<std::string> names;
+  if (value.isStr()) {
+    for (const auto *list : {&parameters.posonlyargs, &parameters.args, &parameters.kwonlyargs})
+      for (const auto &parameter : *list)
+        if (parameter->annotation && schemaType(*parameter->annotation).rfind("Tensor", 0) == 0)
+          names.insert(parameter->arg);
+    return names;
+  }
+  if (value.isNone())
+    return names;
+  for (const h::Value &name : interpreter.iterate(value))
+    names.insert(interpreter.toStr(name, "a name in mutates_args"));
+  return names;
+}
+
+} // namespace
+
+Schema OperatorObject::schema(h::Interpreter &interpreter) {
+  if (schemaText) {
+    std::string text = *schemaText;
+    if (!text.empty() && text[0] == '(')
+      text = name + text;
+    return parseSchema(text, location);
+  }
+  auto *fn = function.as<h::Function>();
+  if (!fn || !fn->def)
+    interpreter.refuse(location, "operator '" + name + "' must be made from a function written with def");
+  const s::FunctionDef &def = *fn->def;
+  std::set<std::string> mutated = mutatedNames(interpreter, mutatesArgs, def.args);
+  std::set<std::string> left = mutated;
+  auto place = [&](const s::Node &node) { return SourceLocation(fn->module->file, node.range); };
+  std::string text;
+  char alias = 'a';
+  auto add = [&](const s::Arg &parameter, const h::Value *fallback) {
+    if (!parameter.annotation)
+      interpreter.refuse(place(parameter), "parameter '" + parameter.arg + "' of operator '" + name + "' has no type annotation; write " +
+                                               parameter.arg + ": torch.Tensor, int, float, …");
+    std::string type = schemaType(*parameter.annotation);
+    if (type.empty() || type == "?" || type == "[]")
+      interpreter.refuse(place(*parameter.annotation), "the annotation of parameter '" + parameter.arg + "' of operator '" + name +
+                                                           "' has no counterpart in torch's schemas; torch.Tensor, int, float, bool, str, "
+                                                           "torch.dtype, Optional and lists of them have");
+    if (left.erase(parameter.arg)) {
+      if (type.rfind("Tensor", 0) != 0)
+        interpreter.refuse(place(parameter), "mutates_args names '" + parameter.arg + "', which is no tensor");
+      type = "Tensor(" + std::string(1, alias++) + "!)" + type.substr(6);
+    }
+    text += (text.empty() || text.back() == ' ' ? "" : ", ") + type + " " + parameter.arg + (fallback ? "=" + defaultText(interpreter, *fallback) : "");
+  };
+  std::vector<const s::Arg *> positional;
+  for (const auto *list : {&def.args.posonlyargs, &def.args.args})
+    for (const auto &parameter : *list)
+      positional.push_back(parameter.get());
+  size_t withoutDefault = positional.size() - fn->defaults.size();
+  for (size_t i = 0; i < positional.size(); ++i)
+    add(*positional[i], i < withoutDefault ? nullptr : &fn->defaults[i - withoutDefault]);
+  if (!def.args.kwonlyargs.empty())
+    text += text.empty() ? "*" : ", *";
+  for (size_t i = 0; i < def.args.kwonlyargs.size(); ++i)
+    add(*def.args.kwonlyargs[i], i < fn->keywordDefaults.size() && fn->keywordDefaults[i] ? &*fn->keywordDefaults[i] : nullptr);
+  if (!left.empty())
+    interpreter.refuse(location, "mutates_args of operator '" + name + "' names '" + *left.begin() + "', which is no parameter");
+  std::string result = "()";
+  if (def.returns && lastName(*def.returns) != "None") {
+    auto *subscript = s::as<s::Subscript>(def.returns.get());
+    std::string outer = subscript ? lastName(*subscript->value) : "";
+    if (subscript && (outer == "tuple" || outer == "Tuple")) {
+      result.clear();
+      for (const s::Expr *part : subscriptParts(*subscript))
+        result += (result.empty() ? "" : ", ") + schemaType(*part);
+      result = "(" + result + ")";
+    } else {
+      result = schemaType(*def.returns);
+      if (result.empty())
+        interpreter.refuse(place(*def.returns), "the return annotation of operator '" + name + "' has no counterpart in torch's schemas; "
+                                                "torch.Tensor, tuples of it and None have");
+    }
+  }
+  return parseSchema(name + "(" + text + ") -> " + result, location);
+}
+
+namespace {
+
+/// Traces one call of an operator into a body of its own, and records the node.
+class OperatorCallRecorder {
+public:
+  OperatorCallRecorder(OperatorObject &o, h::Interpreter &i, const h::CallArgs &a)
+      : op(o), tracer(o.tracer), interpreter(i), args(a), where(a.location.known() ? a.location : i.location()), schema(o.schema(i)) {}
+
+  h::Value run() {
+    bind();
+    for (const h::Value &value : bound)
+      outerArguments.push_back(toArgument(tracer, interpreter, value));
+    uint32_t body = static_cast<uint32_t>(tracer.program.bodies.size());
+    tracer.program.bodies.push_back({op.name, Graph()});
+    traceBody(tracer.program.bodies[body].graph);
+    defineOperator();
+    tracer.graph().setLocation(where);
+    std::vector<ResultType> types = resultTypes;
+    types.insert(types.end(), mutatedTypes.begin(), mutatedTypes.end());
+    Node *node = tracer.graph().call(schema.target(), outerArguments, {}, types, std::string(schema.name));
+    node->body = body;
+    std::vector<Value *> tensors;
+    for (const Argument &argument : outerArguments)
+      argument.forEachValue([&](Value *value) { tensors.push_back(value); });
+    for (size_t m = 0; m < mutatedParameters.size(); ++m) {
+      auto *object = bound[mutatedParameters[m]].as<TensorObject>();
+      Value *value = outerArguments[mutatedParameters[m]].value();
+      node->mutatedArgs.push_back(static_cast<uint32_t>(std::find(tensors.begin(), tensors.end(), value) - tensors.begin()));
+      tracer.write(object->tensor, node->result(resultTypes.size() + m), where);
+    }
+    return wrapResults(*node);
+  }
+
+private:
+  [[noreturn]] void refuse(const std::string &message) { interpreter.refuse(where, message); }
+
+  void bind() {
+    for (size_t i = 0; i < schema.arguments.size(); ++i) {
+      const SchemaArgument &argument = schema.arguments[i];
+      if (i < args.positional.size() && !argument.keywordOnly) {
+        bound.push_back(args.positional[i]);
+      } else if (const h::Value *value = args.keyword(argument.name)) {
+        bound.push_back(*value);
+      } else if (const h::Value *fallback = defaultOf(argument.name)) {
+        bound.push_back(*fallback);
+      } else {
+        refuse("operator '" + op.name + "' needs an argument for '" + argument.name + "'");
+      }
+    }
+    if (args.positional.size() > schema.arguments.size())
+      refuse("operator '" + op.name + "' takes " + std::to_string(schema.arguments.size()) + " arguments, got " + std::to_string(args.positional.size()));
+    for (const auto &[key, value] : args.keywords)
+      if (!schema.indexOf(key))
+        refuse("operator '" + op.name + "' has no parameter '" + key + "'");
+    for (size_t i = 0; i < bound.size(); ++i) {
+      bool wantsTensor = schema.arguments[i].type.kind == SchemaType::Kind::Tensor && !schema.arguments[i].type.list;
+      if (wantsTensor && !bound[i].as<TensorObject>() && !(bound[i].isNone() && schema.arguments[i].type.optional))
+        refuse("parameter '" + schema.arguments[i].name + "' of operator '" + op.name + "' is a tensor, got " + h::typeName(bound[i]));
+    }
+  }
+
+  const h::Value *defaultOf(const std::string &parameter) const {
+    auto *fn = op.function.as<h::Function>();
+    if (!fn || !fn->def)
+      return nullptr;
+    std::vector<const s::Arg *> positional;
+    for (const auto *list : {&fn->def->args.posonlyargs, &fn->def->args.args})
+      for (const auto &p : *list)
+        positional.push_back(p.get());
+    size_t without = positional.size() - fn->defaults.size();
+    for (size_t i = without; i < positional.size(); ++i)
+      if (positional[i]->arg == parameter)
+        return &fn->defaults[i - without];
+    for (size_t i = 0; i < fn->def->args.kwonlyargs.size(); ++i)
+      if (fn->def->args.kwonlyargs[i]->arg == parameter && i < fn->keywordDefaults.size() && fn->keywordDefaults[i])
+        return &*fn->keywordDefaults[i];
+    return nullptr;
+  }
+
+  /// register_kernel("cpu") takes the place of the function on that device.
+  h::Value implementation() const {
+    for (const auto &[device, function] : op.kernels)
+      if (device == "cpu")
+        return function;
+    return op.function;
+  }
+
+  /// The argument inside the body: tensors and symbolic integers are placeholders there.
+  h::Value inner(const h::Value &value, const std::string &name) {
+    if (auto *tensor = value.as<TensorObject>()) {
+      TracedTensor input = tracer.placeholder(name, tensor->tensor.type);
+      auto object = std::make_shared<TensorObject>(tracer, input);
+      innerTensors.push_back(object);
+      return h::Value(std::static_pointer_cast<h::Object>(object));
+    }
+    if (value.isSequence()) {
+      h::List list;
+      for (size_t i = 0; i < value.elements().size(); ++i)
+        list.push_back(inner(value.elements()[i], name + "_" + std::to_string(i)));
+      return value.isTuple() ? h::Value::tuple(list) : h::Value::list(list);
+    }
+    if (value.isSymInt())
+      tracer.graph().placeholder(name, value.symInt());
+    return value;
+  }
+
+  void traceBody(Graph &graph) {
+    Tracer::Redirect redirect(tracer, graph);
+    h::CallArgs call;
+    call.location = where;
+    std::vector<std::shared_ptr<TensorObject>> parameterTensor(bound.size());
+    for (size_t i = 0; i < bound.size(); ++i) {
+      size_t before = innerTensors.size();
+      h::Value value = inner(bound[i], schema.arguments[i].name);
+      if (innerTensors.size() == before + 1 && value.as<TensorObject>())
+        parameterTensor[i] = innerTensors.back();
+      if (schema.arguments[i].keywordOnly)
+        call.keywords.emplace_back(schema.arguments[i].name, value);
+      else
+        call.positional.push_back(value);
+    }
+    h::Value result = interpreter.call(implementation(), std::move(call));
+    std::vector<Argument> outputs;
+    collectOutputs(result, outputs);
+    checkReturns(outputs.size());
+    for (size_t i = 0; i < bound.size(); ++i) {
+      if (!parameterTensor[i])
+        continue;
+      bool written = parameterTensor[i]->tensor.storage->version > 0;
+      bool declared = schema.arguments[i].type.mutated;
+      if (written && !declared)
+        refuse("operator '" + op.name + "' writes to '" + schema.arguments[i].name + "', which mutates_args does not name; write mutates_args={\"" +
+               schema.arguments[i].name + "\"}");
+      if (!written && declared)
+        tracer.warn(Diagnostic(Severity::Warning, op.location, "mutates_args of operator '" + op.name + "' names '" + schema.arguments[i].name + "', which nothing writes to"));
+      if (!written)
+        continue;
+      mutatedParameters.push_back(i);
+      Value *contents = tracer.valueOf(parameterTensor[i]->tensor, where);
+      mutatedTypes.push_back(contents->type());
+      outputs.push_back(Argument(contents));
+    }
+    tracer.graph().output(std::move(outputs));
+  }
+
+  void collectOutputs(const h::Value &result, std::vector<Argument> &outputs) {
+    if (result.isNone())
+      return;
+    if (result.isSequence()) {
+      for (const h::Value &element : result.elements())
+        collectOutputs(element, outputs);
+      return;
+    }
+    auto *tensor = result.as<TensorObject>();
+    if (!tensor)
+      refuse("operator '" + op.name + "' returns a value of type " + h::typeName(result) + "; operators return tensors");
+    Value *value = tracer.valueOf(tensor->tensor, where);
+    outputs.push_back(Argument(value));
+    resultTypes.push_back(value->type());
+  }
+
+  void checkReturns(size_t count) {
+    bool list = schema.returns.size() == 1 && schema.returns[0].type.list;
+    if (!list && count != schema.returns.size())
+      refuse("operator '" + op.name + "' is annotated to return " + std::to_string(schema.returns.size()) + " tensor(s) and returns " + std::to_string(count));
+  }
+
+  void defineOperator() {
+    if (tracer.program.findOperator(op.name))
+      return;
+    OperatorDefinition definition;
+    definition.name = op.name;
+    definition.schema = printSchema(schema, true);
+    definition.kind = op.isTransparent ? OperatorDefinition::Kind::TritonOp : OperatorDefinition::Kind::CustomOp;
+    for (const SchemaArgument &argument : schema.arguments)
+      if (argument.type.mutated)
+        definition.mutates.push_back(argument.name);
+    tracer.program.operators.push_back(std::move(definition));
+  }
+
+  h::Value wrapResults(Node &node) {
+    h::Tuple values;
+    for (size_t i = 0; i < resultTypes.size(); ++i)
+      values.push_back(tensorValue(tracer, tracer.wrap(node.result(i))));
+    bool list = schema.returns.size() == 1 && schema.returns[0].type.list;
+    if (values.empty())
+      return h::Value();
+    if (values.size() == 1 && !list)
+      return values[0];
+    return list ? h::Value::list(values) : h::Value::tuple(values);
+  }
+
+  OperatorObject &op;
+  Tracer &tracer;
+  h::Interpreter &interpreter;
+  const h::CallArgs &args;
+  SourceLocation where;
+  Schema schema;
+  std::vector<h::Value> bound;
+  std::vector<Argument> outerArguments;
+  std::vector<std::shared_ptr<TensorObject>> innerTensors;
+  std::vector<size_t> mutatedParameters;
+  std::vector<ResultType> resultTypes, mutatedTypes;
+};
+
+} // namespace
+
+h::Value OperatorObject::call(h::Interpreter &interpreter, h::CallArgs args) {
+  return OperatorCallRecorder(*this, interpreter, args).run();
+}
+
+/// `@op.register_kernel("cpu")`, `@op.register_fake`, …: stores the function and gives it back.
+h::Value OperatorObject::decorator(const std::string &which) {
+  auto self = std::static_pointer_cast<OperatorObject>(shared_from_this());
+  return h::nativeRaw(name + "." + which, [self, which](h::Interpreter &, h::CallArgs args) -> h::Value {
+    auto store = [self, which](const std::vector<std::string> &devices, const h::Value &function) {
+      if (which == "register_fake" || which == "register_abstract")
+        self->fake = function;
+      for (const std::string &device : devices)
+        self->kernels.emplace_back(device, function);
+      return function;
+    };
+    if (which != "register_kernel")
+      return args.positional.empty() ? h::Value() : store({}, args.positional[0]);
+    std::vector<std::string> devices;
+    if (!args.positional.empty()) {
+      const h::Value &given = args.positional[0];
+      if (given.isStr())
+        devices.push_back(given.str());
+      else if (given.isSequence())
+        for (const h::Value &device : given.elements())
+          devices.push_back(device.str());
+    }
+    if (args.positional.size() > 1)
+      return store(devices, args.positional[1]);
+    return h::nativeRaw(self->name + ".register_kernel", [store, devices](h::Interpreter &, h::CallArgs inner) { return store(devices, inner.positional.at(0)); });
+  });
+}
+
+std::optional<h::Value> OperatorObject::getAttr(h::Interpreter &, std::string_view attribute) {
+  if (attribute == "default" || attribute == "__wrapped__")
+    return h::Value(shared_from_this());
+  if (attribute.starts_with("register_"))
+    return decorator(std::string(attribute));
+  if (attribute == "__name__")
+    return h::Value(name.substr(name.rfind(':') + 1));
+  return std::nullopt;
+}
+
+namespace {
+
+/// torch.ops.ns: operators of one namespace.
+class OperatorNamespace : public h::Object {
+public:
+  OperatorNamespace(Tracer &t, OperatorTable &o, std::string n) : tracer(t), operators(o), space(std::move(n)) {}
+  std::string typeName() const override { return "torch.ops." + space; }
+  std::optional<h::Value> getAttr(h::Interpreter &interpreter, std::string_view name) override {
+    std::string full = space + "::" + std::string(name);
+    if (auto entry = operators.find(full); entry != operators.end())
+      return h::Value(std::static_pointer_cast<h::Object>(entry->second));
+    std::string packet = space + "." + std::string(name);
+    if (!tracer.registry.overloads(packet).empty())
+      return h::Value(std::make_shared<Packet>(tracer, packet));
+    interpreter.raise("AttributeError", "no operator '" + full + "' is declared");
+  }
+
+private:
+  /// torch.ops.aten.add and its overloads.
+  struct Packet : h::Object {
+    Packet(Tracer &t, std::string n) : tracer(t), name(std::move(n)) {}
+    std::string typeName() const override { return "torch.ops." + name; }
+    bool isCallable() const override { return true; }
+    h::Value call(h::Interpreter &interpreter, h::CallArgs args) override { return callAten(tracer, interpreter, name, args); }
+    std::optional<h::Value> getAttr(h::Interpreter &, std::string_view overload) override {
+      return h::Value(std::make_shared<Packet>(tracer, name + "." + std::string(overload)));
+    }
+    Tracer &tracer;
+    std::string name;
+  };
+  Tracer &tracer;
+  OperatorTable &operators;
+  std::string space;
+};
+
+class OperatorSpaces : public h::Object {
+public:
+  OperatorSpaces(Tracer &t, OperatorTable &o) : tracer(t), operators(o) {}
+  std::string typeName() const override { return "torch.ops"; }
+  std::optional<h::Value> getAttr(h::Interpreter &, std::string_view space) override {
+    return h::Value(std::make_shared<OperatorNamespace>(tracer, operators, std::string(space)));
+  }
+
+private:
+  Tracer &tracer;
+  OperatorTable &operators;
+};
+
+h::Value declare(Tracer &tracer, OperatorTable &operators, bool transparent, h::Interpreter &interpreter, const h::CallArgs &args) {
+  const char *which = transparent ? "triton_op" : "custom_op";
+  if (args.positional.empty() || !args.positional[0].isStr() || args.positional[0].str().find("::") == std::string::npos)
+    interpreter.refuse(std::string("@") + which + " takes the operator's name first, such as \"mylib::silu\"");
+  std::string name = args.positional[0].str();
+  h::Value mutates = args.keyword("mutates_args") ? *args.keyword("mutates_args") : h::Value();
+  const h::Value *schema = args.keyword("schema");
+  SourceLocation where = args.location;
+  auto make = [&tracer, &operators, transparent, name, mutates, where, schemaText = schema && schema->isStr() ? std::optional(schema->str()) : std::nullopt](
+                  h::Interpreter &, const h::Value &function) {
+    auto op = std::make_shared<OperatorObject>(tracer, name, transparent, function);
+    op->mutatesArgs = mutates;
+    op->schemaText = schemaText;
+    op->location = where;
+    operators[name] = op;
+    return h::Value(std::static_pointer_cast<h::Object>(op));
+  };
+  if (args.positional.size() > 1)
+    return make(interpreter, args.positional[1]);
+  return h::nativeRaw(which, [make](h::Interpreter &i, h::CallArgs inner) { return make(i, inner.positional.at(0)); });
+}
+
+} // namespace
+
+void addTorchLibrary(h::NativeModules &modules, Tracer &tracer, OperatorTable &operators) {
+  auto fillLibrary = [&tracer, &operators](h::Interpreter &, h::Module &module) {
+    for (bool transparent : {true, false})
+      module.globals->set(transparent ? "triton_op" : "custom_op",
+                          h::nativeRaw(transparent ? "torch.library.triton_op" : "torch.library.custom_op",
+                                       [&tracer, &operators, transparent](h::Interpreter &i, h::CallArgs args) { return declare(tracer, operators, transparent, i, args); }));
+    // Launches are visible with or without it.
+    for (const char *name : {"wrap_triton", "capture_triton"})
+      module.globals->set(name, h::native(std::string("torch.library.") + name, "kernel", [](h::Interpreter &i, std::vector<h::Value> &a) -> h::Value {
+                            if (!h::isKernel(a[0]))
+                              i.raise("RuntimeError", "wrap_triton only works on functions annotated with triton.jit or triton.autotune, got " + h::typeName(a[0]));
+                            return a[0];
+                          }));
+    for (const char *name : {"register_fake", "register_kernel", "register_autograd", "register_vmap", "impl", "impl_abstract"})
+      module.globals->set(name, h::nativeRaw(std::string("torch.library.") + name, [&operators, which = std::string(name)](h::Interpreter &i, h::CallArgs args) -> h::Value {
+        if (args.positional.empty())
+          i.refuse("torch.library." + which + " takes an operator first");
+        const h::Value &target = args.positional[0];
+        std::shared_ptr<OperatorObject> op = target.shared<OperatorObject>();
+        if (target.isStr())
+          if (auto entry = operators.find(target.str()); entry != operators.end())
+            op = entry->second;
+        if (!op)
+          i.refuse("torch.library." + which + ": no operator of that name is declared");
+        h::CallArgs rest = args;
+        rest.positional.erase(rest.positional.begin());
+        std::string method = which == "impl_abstract" ? "register_fake" : which == "impl" ? "register_kernel" : which;
+        h::Value registrar = *op->getAttr(i, method);
+        if (rest.positional.empty())
+          return registrar;
+        return i.call(registrar, std::move(rest));
+      }));
+  };
+  modules.add("torch.library", fillLibrary);
+  modules.add("torch._library", fillLibrary);
+  modules.add("torch", [&tracer, &operators](h::Interpreter &, h::Module &module) {
+    module.globals->set("ops", h::Value(std::make_shared<OperatorSpaces>(tracer, operators)));
+  });
+}
+
+} // namespace pellucid::trace

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/TraceModel.h"
+
+#include "trace/KernelLaunch.h"
+#include "trace/OperatorObject.h"
+#include "trace/TensorObject.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace pellucid::trace {
+
+using namespace graph;
+namespace h = pellucid::host;
+
+namespace {
+
+/// Answers the evaluator's questions while a model runs.
+class TraceHooks : public h::HostHooks {
+public:
+  explicit TraceHooks(Tracer &t) : tracer(t) {}
+  Tracer &tracer;
+  std::unique_ptr<KernelTable> kernels;
+
+  bool decide(h::Interpreter &interpreter, const Expr &condition, const SourceLocation &where) override {
+    const SymbolTable &symbols = tracer.symbols();
+    if (auto known = symbols.prove(condition))
+      return *known;
+    std::string ranges;
+    for (const std::string &name : condition.symbols())
+      if (const auto *info = symbols.find(name))
+        ranges += (ranges.empty() ? "" : ", ") + name + " in " + std::to_string(info->range.min) + ".." + std::to_string(info->range.max);
+    std::string text = "'" + condition.text() + "' holds for some sizes and not for others (" + ranges + ")";
+    auto value = symbols.hint(condition);
+    if (tracer.strict || !value)
+      interpreter.refuse(where, "this branch depends on a dynamic dim: " + text + "; a strict export must decide it for the whole range, so narrow the range or write it without a branch");
+    tracer.warn(Diagnostic(Severity::Warning, where, "the branch taken is the example's: " + text));
+    return *value != 0;
+  }
+
+  h::Value launch(h::Interpreter &interpreter, const h::Value &kernel, const h::Value &grid, h::CallArgs args, bool) override {
+    if (!kernels)
+      kernels = std::make_unique<KernelTable>(tracer, interpreter);
+    recordLaunch(tracer, *kernels, interpreter, kernel, grid, args);
+    return h::Value();
+  }
+};
+
+/// A deterministic stream of its own per parameter: the values do not depend on the order in which they are made.
+class SeededStream {
+public:
+  SeededStream(uint64_t seed, const std::string &name) : state(seed * 0x9e3779b97f4a7c15ull + 0x1234567) {
+    for (char c : name)
+      state = (state ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
+  }
+  /// Uniform in [-1, 1).
+  double next() {
+    uint64_t z = (state += 0x9e3779b97f4a7c15ull);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+    z ^= z >> 31;
+    return static_cast<double>(z >> 11) * 0x1.0p-52 - 1.0;
+  }
+
+private:
+  uint64_t state;
+};
+
+void storeElement(std::byte *at, DataType type, double value) {
+  auto put = [&](auto typed) { std::memcpy(at, &typed, sizeof typed); };
+  switch (type) {
+  case DataType::Float64:
+    return put(value);
+  case DataType::Float32:
+    return put(static_cast<float>(value));
+  case DataType::Float16:
+    return put(static_cast<_Float16>(value));
+  case DataType::BFloat16: {
+    float single = static_cast<float>(value);
+    uint32_t bits;
+    std::memcpy(&bits, &single, sizeof bits);
+    return put(static_cast<uint16_t>((uint64_t(bits) + 0x7fff + ((bits >> 16) & 1)) >> 16));
+  }
+  case DataType::Int64:
+    return put(static_cast<int64_t>(value));
+  case DataType::Int32:
+    return put(static_cast<int32_t>(value));
+  case DataType::Int16:
+    return put(static_cast<int16_t>(value));
+  case DataType::Int8:
+  case DataType::UInt8:
+  case DataType::Bool:
+    return put(static_cast<uint8_t>(value));
+  default:
+    throw DiagnosticError(SourceLocation("--seed"), "parameters of type " + std::string(info(type).torch) + " cannot be made from a seed; give --weights");
+  }
+}
+
+Weight initialWeight(const std::string &name, const TensorType &type, const Initializer &initializer, uint64_t seed) {
+  Weight weight;
+  weight.dtype = type.dtype;
+  int64_t count = 1;
+  for (const Expr &size : type.shape) {
+    auto known = size.constant();
+    if (!known)
+      throw DiagnosticError(SourceLocation(name), "the shape of a parameter must be constant, got " + toString(type));
+    weight.shape.push_back(*known);
+    count *= *known;
+  }
+  size_t element = byteSize(type.dtype);
+  weight.bytes = static_cast<uint64_t>(count) * element;
+  std::shared_ptr<std::byte[]> data(new std::byte[weight.bytes + 1]);
+  SeededStream stream(seed, name);
+  for (int64_t i = 0; i < count; ++i) {
+    double value = 0;
+    switch (initializer.kind) {
+    case Initializer::Kind::Ones:
+      value = 1;
+      break;
+    case Initializer::Kind::Full:
+      value = initializer.value;
+      break;
+    case Initializer::Kind::Uniform:
+      value = stream.next() * initializer.value;
+      break;
+    default:
+      break;
+    }
+    storeElement(data.get() + static_cast<size_t>(i) * element, type.dtype, value);
+  }
+  weight.data = std::shared_ptr<const std::byte>(data, data.get());
+  return weight;
+}
+
+/// A parameter or buffer of the module, with its dotted name.
+struct ModuleTensor {
+  std::string name;
+  std::shared_ptr<TensorObject> object;
+  bool isParameter;
+};
+
+class ModelTrace {
+public:
+  ModelTrace(const SymbolTable &symbols, const TraceOptions &o) : options(o), hooks(tracer) {
+    tracer.program.symbols = symbols;
+    tracer.program.strict = tracer.strict = options.strict;
+    tracer.warn = options.warn;
+    h::InterpreterOptions interpreterOptions;
+    interpreterOptions.searchRoots = options.roots;
+    interpreterOptions.hooks = &hooks;
+    addTorchModules(interpreterOptions.modules, tracer);
+    addTorchLibrary(interpreterOptions.modules, tracer, operators);
+    interpreter = std::make_unique<h::Interpreter>(std::move(interpreterOptions));
+  }
+
+  Program trace(const std::string &path, const std::string &name, const std::vector<TraceInput> &inputs) {
+    auto module = interpreter->importFile(path);
+    const h::Value *found = module->globals->find(name);
+    if (!found)
+      throw DiagnosticError(SourceLocation(path + ":" + name), "the file defines no '" + name + "'");
+    h::Value callee = *found;
+    const h::Function *function = callee.as<h::Function>();
+    if (callee.as<h::Class>()) {
+      callee = construct(callee);
+      bindTensors(callee);
+      h::Value forward = interpreter->getAttr(callee, "forward");
+      if (auto *bound = forward.as<h::BoundMethod>())
+        function = bound->function.as<h::Function>();
+      else
+        function = forward.as<h::Function>();
+    } else if (!options.init.empty()) {
+      throw DiagnosticError(SourceLocation("--init"), "'" + name + "' is a function; constructor arguments are for classes");
+    }
+    h::CallArgs args = bindInputs(function, callee, inputs);
+    setConstructing(false);
+    h::Value result = interpreter->call(callee, std::move(args));
+    finish(result);
+    return std::move(tracer.program);
+  }
+
+private:
+  void setConstructing(bool value) {
+    auto torch = interpreter->nativeModule("torch");
+    interpreter->call(*torch->globals->find("_pellucid_constructing"), {h::Value(value)});
+  }
+
+  h::Value construct(const h::Value &cls) {
+    h::CallArgs args;
+    for (const auto &[key, text] : options.init) {
+      auto file = std::make_shared<SourceFile>("--init " + key + "=" + text, text);
+      args.keywords.emplace_back(key, interpreter->evaluateText(file));
+    }
+    setConstructing(true);
+    return interpreter->call(cls, std::move(args));
+  }
+
+  /// Own tensors first, then those of submodules, as named_parameters() goes.
+  void collect(const h::Value &value, const std::string &prefix, std::vector<ModuleTensor> &out, std::vector<const h::Object *> &seen) {
+    auto *instance = value.as<h::Instance>();
+    if (!instance || std::find(seen.begin(), seen.end(), instance) != seen.end())
+      return;
+    seen.push_back(instance);
+    for (const auto &[key, attribute] : instance->attributes.items())
+      if (auto tensor = attribute.shared<TensorObject>())
+        out.push_back({prefix + key, tensor, tensor->isParameter});
+    for (const auto &[key, attribute] : instance->attributes.items())
+      if (attribute.as<h::Instance>())
+        collect(attribute, prefix + key + ".", out, seen);
+  }
+
+  void bindTensors(const h::Value &model) {
+    std::vector<ModuleTensor> tensors;
+    std::vector<const h::Object *> seen;
+    collect(model, "", tensors, seen);
+    std::stable_partition(tensors.begin(), tensors.end(), [](const ModuleTensor &t) { return t.isParameter; });
+    std::map<const TracedStorage *, Value *> bound;
+    for (ModuleTensor &entry : tensors) {
+      TracedTensor &tensor = entry.object->tensor;
+      if (Value *known = bound[tensor.storage.get()]) {
+        tracer.bind(tensor, known);
+        continue;
+      }
+      TensorType type = tensor.type;
+      if (options.dtype && isFloat(type.dtype))
+        type.dtype = *options.dtype;
+      std::string flat = entry.name;
+      std::replace(flat.begin(), flat.end(), '.', '_');
+      Initializer initializer = tensor.storage->initializer;
+      const TracedStorage *storage = tensor.storage.get();
+      Value *value = tracer.graph().placeholder((entry.isParameter ? "p_" : "b_") + flat, type);
+      tracer.bind(tensor, value);
+      bound[storage] = value;
+      InputSpec spec;
+      spec.kind = entry.isParameter ? InputSpec::Kind::Parameter : InputSpec::Kind::Buffer;
+      spec.name = entry.name;
+      tracer.program.inputs.push_back(spec);
+      tracer.program.weights[entry.name] = weightFor(entry.name, type, initializer);
+      if (!entry.isParameter)
+        buffers.emplace_back(entry.name, tensor.storage);
+    }
+  }
+
+  Weight weightFor(const std::string &name, const TensorType &type, const Initializer &initializer) {
+    if (options.weights.empty())
+      return initialWeight(name, type, initializer, options.seed);
+    auto entry = options.weights.find(name);
+    if (entry == options.weights.end())
+      throw DiagnosticError(SourceLocation("--weights"), "the file has no tensor '" + name + "'");
+    std::vector<Expr> shape(entry->second.shape.begin(), entry->second.shape.end());
+    if (shape != type.shape)
+      throw DiagnosticError(SourceLocation("--weights"), "tensor '" + name + "' is " + toString(TensorType(entry->second.dtype, shape)) + " in the file and " + toString(type) + " in the model");
+    if (entry->second.dtype != type.dtype)
+      throw DiagnosticError(SourceLocation("--weights"), "tensor '" + name + "' holds " + std::string(info(entry->second.dtype).cli) + " in the file and " + std::string(info(type.dtype).cli) +
+                                                             " in the model; give --dtype " + std::string(info(entry->second.dtype).cli));
+    return entry->second;
+  }
+
+  h::CallArgs bindInputs(const h::Function *function, const h::Value &callee, const std::vector<TraceInput> &inputs) {
+    std::vector<std::string> names;
+    bool method = callee.as<h::Instance>() != nullptr;
+    if (function && function->parameters) {
+      for (const auto *list : {&function->parameters->posonlyargs, &function->parameters->args, &function->parameters->kwonlyargs})
+        for (const auto &parameter : *list)
+          names.push_back(parameter->arg);
+      if (method && !names.empty())
+        names.erase(names.begin());
+    }
+    h::CallArgs args;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      std::string name = inputs[i].name;
+      if (name.empty())
+        name = i < names.size() ? names[i] : "arg" + std::to_string(i);
+      if (!names.empty() && std::find(names.begin(), names.end(), name) == names.end()) {
+        std::string list;
+        for (const std::string &n : names)
+          list += (list.empty() ? "'" : ", '") + n + "'";
+        throw DiagnosticError(SourceLocation("--input " + name), "the model has no parameter '" + name + "'; it has " + list);
+      }
+      TracedTensor tensor = tracer.placeholder(name, inputs[i].type);
+      InputSpec spec;
+      spec.name = name;
+      tracer.program.inputs.push_back(spec);
+      userInputs.emplace_back(name, tensor.storage);
+      args.keywords.emplace_back(name, tensorValue(tracer, tensor));
+    }
+    return args;
+  }
+
+  void finish(const h::Value &result) {
+    std::vector<Argument> outputs;
+    SourceLocation where = interpreter->location();
+    auto mutation = [&](const std::string &name, const std::shared_ptr<TracedStorage> &storage, OutputSpec::Kind kind) {
+      if (storage->version == 0)
+        return;
+      outputs.push_back(Argument(storage->base));
+      tracer.program.outputs.push_back({kind, name});
+    };
+    for (const auto &[name, storage] : buffers)
+      mutation(name, storage, OutputSpec::Kind::BufferMutation);
+    for (const auto &[name, storage] : userInputs)
+      mutation(name, storage, OutputSpec::Kind::UserInputMutation);
+    collectResults(result, outputs, where);
+    tracer.program.main.output(std::move(outputs));
+  }
+
+  void collectResults(const h::Value &value, std::vector<Argument> &outputs, const SourceLocation &where) {
+    if (value.isNone())
+      return;
+    if (value.isSequence()) {
+      for (const h::Value &element : value.elements())
+        collectResults(element, outputs, where);
+      return;
+    }
+    auto *tensor = value.as<TensorObject>();
+    if (!tensor)
+      throw DiagnosticError(where, "the model returns a value of type " + h::typeName(value) + "; tensors and tuples of them can be returned");
+    outputs.push_back(Argument(tracer.valueOf(tensor->tensor, where)));
+    tracer.program.outputs.push_back({OutputSpec::Kind::UserOutput, ""});
+  }
+
+public:
+  const TraceOptions &options;
+  Tracer tracer;
+  OperatorTable operators;
+  TraceHooks hooks;
+  std::unique_ptr<h::Interpreter> interpreter;
+  std::vector<std::pair<std::string, std::shared_ptr<TracedStorage>>> buffers, userInputs;
+};
+
+} // namespace
+
+Program traceModel(const std::string &path, const std::string &name, const std::vector<TraceInput> &inputs, const SymbolTable &symbols,
+                   const TraceOptions &options) {
+  return ModelTrace(symbols, options).trace(path, name, inputs);
+}
+
+Program traceLaunch(const std::string &path, const std::string &kernelName, const std::vector<int64_t> &grid, const std::vector<LaunchValue> &arguments,
+                    const std::vector<std::string> &roots, std::optional<int32_t> numWarps, std::optional<int32_t> numStages) {
+  TraceOptions options;
+  options.roots = roots;
+  ModelTrace trace(SymbolTable(), options);
+  auto module = trace.interpreter->importFile(path);
+  const h::Value *kernel = module->globals->find(kernelName);
+  if (!kernel || !h::isKernel(*kernel))
+    throw DiagnosticError(SourceLocation(path + ":" + kernelName), kernel ? "'" + kernelName + "' is no @triton.jit kernel" : "the file defines no '" + kernelName + "'");
+  auto jit = h::innermostKernel(*kernel);
+  h::CallArgs args;
+  args.location = jit->location();
+  for (const LaunchValue &argument : arguments) {
+    if (!jit->parameter(argument.name))
+      throw DiagnosticError(SourceLocation("--arg " + argument.name), "'" + kernelName + "' has no parameter '" + argument.name + "'");
+    if (!argument.tensor) {
+      args.keywords.emplace_back(argument.name, argument.value);
+      continue;
+    }
+    TracedTensor tensor = trace.tracer.placeholder(argument.name, *argument.tensor);
+    InputSpec spec;
+    spec.name = argument.name;
+    trace.tracer.program.inputs.push_back(spec);
+    trace.userInputs.emplace_back(argument.name, tensor.storage);
+    args.keywords.emplace_back(argument.name, tensorValue(trace.tracer, tensor));
+  }
+  if (numWarps)
+    args.keywords.emplace_back("num_warps", h::Value(static_cast<int64_t>(*numWarps)));
+  if (numStages)
+    args.keywords.emplace_back("num_stages", h::Value(static_cast<int64_t>(*numStages)));
+  h::Tuple sizes(grid.begin(), grid.end());
+  trace.hooks.launch(*trace.interpreter, *kernel, h::Value::tuple(std::move(sizes)), std::move(args), false);
+  std::vector<Argument> outputs;
+  for (const auto &[name, storage] : trace.userInputs)
+    if (storage->version > 0) {
+      outputs.push_back(Argument(storage->base));
+      trace.tracer.program.outputs.push_back({OutputSpec::Kind::UserInputMutation, name});
+    }
+  trace.tracer.program.main.output(std::move(outputs));
+  return std::move(trace.tracer.program);
+}
+
+} // namespace pellucid::trace

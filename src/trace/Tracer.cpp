@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/Tracer.h"
+
+namespace pellucid::trace {
+
+using namespace graph;
+
+TracedTensor Tracer::wrap(Value *value) {
+  TracedTensor tensor;
+  tensor.storage = std::make_shared<TracedStorage>();
+  tensor.storage->base = value;
+  tensor.storage->type = value->type();
+  tensor.type = value->type();
+  tensor.value = value;
+  return tensor;
+}
+
+TracedTensor Tracer::placeholder(const std::string &name, const TensorType &type) {
+  return wrap(current->placeholder(name, type));
+}
+
+TracedTensor Tracer::unbound(const TensorType &type, Initializer initializer) {
+  TracedTensor tensor;
+  tensor.storage = std::make_shared<TracedStorage>();
+  tensor.storage->type = type;
+  tensor.storage->initializer = initializer;
+  tensor.type = type;
+  return tensor;
+}
+
+void Tracer::bind(TracedTensor &tensor, Value *value) {
+  tensor.storage->base = value;
+  tensor.storage->type = value->type();
+  tensor.type = value->type();
+  tensor.value = value;
+  tensor.version = tensor.storage->version;
+}
+
+Value *Tracer::valueOf(TracedTensor &tensor, const SourceLocation &where) {
+  TracedStorage &storage = *tensor.storage;
+  if (tensor.value && tensor.version == storage.version)
+    return tensor.value;
+  if (!storage.base)
+    throw DiagnosticError(where, "this tensor was made outside of forward and is neither a parameter nor a buffer of the "
+                                 "module; register it with register_buffer");
+  if (tensor.type == storage.type) {
+    tensor.value = storage.base;
+  } else {
+    current->setLocation(where);
+    Node *node = emitCall(*current, registry, symbols(), "aten.as_strided",
+                          {Argument(storage.base), Argument::list(tensor.type.shape), Argument::list(tensor.type.strides),
+                           Argument(tensor.type.offset)},
+                          {}, where);
+    tensor.value = node->result();
+  }
+  tensor.version = storage.version;
+  return tensor.value;
+}
+
+std::vector<TracedTensor> Tracer::call(const std::string &packet, std::vector<Argument> args, KeywordArguments kwargs,
+                                       TracedTensor *viewOf, const SourceLocation &where) {
+  current->setLocation(where);
+  Node *node = emitCall(*current, registry, symbols(), packet, std::move(args), std::move(kwargs), where);
+  const Operator *op = registry.find(node->target());
+  std::vector<TracedTensor> results;
+  for (size_t i = 0; i < node->resultCount(); ++i) {
+    if (!node->result(i)->isTensor())
+      continue;
+    TracedTensor tensor = wrap(node->result(i));
+    bool alias = op && op->kind == Operator::Kind::View && viewOf;
+    if (alias) {
+      tensor.storage = viewOf->storage;
+      tensor.version = viewOf->storage->version;
+    }
+    results.push_back(std::move(tensor));
+  }
+  return results;
+}
+
+void Tracer::write(TracedTensor &tensor, Value *contents, const SourceLocation &where) {
+  TracedStorage &storage = *tensor.storage;
+  current->setLocation(where);
+  if (tensor.type == storage.type) {
+    storage.base = contents;
+  } else {
+    TracedTensor whole = tensor;
+    whole.type = storage.type;
+    Value *base = storage.base;
+    Node *node = emitCall(*current, registry, symbols(), "aten.as_strided_scatter",
+                          {Argument(base), Argument(contents), Argument::list(tensor.type.shape),
+                           Argument::list(tensor.type.strides), Argument(tensor.type.offset)},
+                          {}, where);
+    storage.base = node->result();
+  }
+  ++storage.version;
+  tensor.value = contents;
+  tensor.version = storage.version;
+  if (!(tensor.type == storage.type))
+    tensor.value = nullptr;
+}
+
+void Tracer::launch(std::vector<LaunchVariant> variants, std::vector<LaunchArgument> arguments, const std::string &name,
+                    const SourceLocation &where) {
+  Launch launch;
+  launch.variants = std::move(variants);
+  for (LaunchArgument &argument : arguments) {
+    LaunchOperand operand;
+    operand.name = argument.name;
+    operand.value = argument.tensor ? Argument(valueOf(*argument.tensor, where)) : argument.value;
+    operand.access = argument.access;
+    operand.unknownAccess = argument.unknownAccess;
+    launch.operands.push_back(std::move(operand));
+  }
+  current->setLocation(where);
+  Node *node = current->launch(std::move(launch), name);
+  const Launch &made = *node->launch();
+  for (size_t r = 0; r < node->resultCount(); ++r) {
+    TracedTensor &tensor = *arguments[made.resultOperands[r]].tensor;
+    Value *result = node->result(r);
+    TracedStorage &storage = *tensor.storage;
+    if (tensor.type == storage.type) {
+      storage.base = result;
+    } else {
+      // The kernel wrote through a view; seen as a whole again, the memory is a view of the result.
+      Node *whole = emitCall(*current, registry, symbols(), "aten.as_strided",
+                             {Argument(result), Argument::list(storage.type.shape), Argument::list(storage.type.strides),
+                              Argument(storage.type.offset)},
+                             {}, where);
+      storage.base = whole->result();
+    }
+    ++storage.version;
+    tensor.value = result;
+    tensor.version = storage.version;
+  }
+}
+
+} // namespace pellucid::trace

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Records operators, launches and user operators on traced tensors into a graph::Program. The C++ API and the host
+/// tracer both stand on it. One tracer per trace, one thread.
+#pragma once
+
+#include "graph/Program.h"
+#include "graph/Registry.h"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pellucid::trace {
+
+using graph::Expr;
+
+/// How a parameter's values are made when none are given.
+struct Initializer {
+  enum class Kind : uint8_t { None, Zeros, Ones, Full, Uniform } kind = Kind::None;
+  double value = 0; ///< Full: the value; Uniform: the bound on both sides of 0
+};
+
+/// Memory that traced tensors share: its contents so far, as one value of the graph.
+struct TracedStorage {
+  graph::Value *base = nullptr; ///< null before a parameter is bound to its placeholder
+  graph::TensorType type;       ///< of base
+  uint64_t version = 0;         ///< counts the writes
+  Initializer initializer;
+};
+
+/// A tensor while tracing: a view of a storage. Cheap to copy.
+class TracedTensor {
+public:
+  std::shared_ptr<TracedStorage> storage;
+  graph::TensorType type;
+  graph::Value *value = nullptr; ///< what it was when it was made; stale when the storage was written since
+  uint64_t version = 0;
+};
+
+class Tracer {
+public:
+  Tracer() { current = &program.main; }
+
+  graph::Program program;
+  graph::OperatorRegistry registry;
+  bool strict = false;
+  /// Warnings go here.
+  std::function<void(Diagnostic)> warn = [](Diagnostic) {};
+
+  const graph::SymbolTable &symbols() const { return program.symbols; }
+  graph::Graph &graph() { return *current; }
+
+  /// A tensor that is an input of the graph being recorded.
+  TracedTensor placeholder(const std::string &name, const graph::TensorType &type);
+  /// A tensor without a value yet (a parameter while its module is constructed).
+  TracedTensor unbound(const graph::TensorType &type, Initializer initializer);
+  void bind(TracedTensor &tensor, graph::Value *value);
+
+  /// The value that `tensor` has now, with every write through any view of its memory applied.
+  graph::Value *valueOf(TracedTensor &tensor, const SourceLocation &where);
+  TracedTensor wrap(graph::Value *value);
+
+  /// Records `aten.<name>` (or a whole target) and wraps its results: views share their operand's storage.
+  std::vector<TracedTensor> call(const std::string &packet, std::vector<graph::Argument> args,
+                                 graph::KeywordArguments kwargs, TracedTensor *viewOf, const SourceLocation &where);
+  /// `tensor`'s elements become those of `contents` (cast to its type and broadcast by the caller).
+  void write(TracedTensor &tensor, graph::Value *contents, const SourceLocation &where);
+
+  /// One operand of a launch: a tensor or anything else.
+  struct LaunchArgument {
+    std::string name;
+    TracedTensor *tensor = nullptr;
+    graph::Argument value;
+    graph::Access access = graph::Access::None;
+    bool unknownAccess = false;
+  };
+  void launch(std::vector<graph::LaunchVariant> variants, std::vector<LaunchArgument> arguments, const std::string &name,
+              const SourceLocation &where);
+
+  /// Records into `other` until the returned guard goes.
+  class Redirect {
+  public:
+    Redirect(Tracer &t, graph::Graph &other) : tracer(t), saved(t.current) { t.current = &other; }
+    ~Redirect() { tracer.current = saved; }
+
+  private:
+    Tracer &tracer;
+    graph::Graph *saved;
+  };
+
+private:
+  graph::Graph *current;
+};
+
+} // namespace pellucid::trace
