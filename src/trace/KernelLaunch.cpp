@@ -274,7 +274,7 @@ private:
       refuse("'" + launch.kernel->name() + "' has @triton.autotune without configs");
     if (tuner.pruneConfigsBy.isNone())
       return *tuner.configs.front();
-    const h::Value *early = tuner.pruneConfigsBy.dictionary().find("early_config_prune");
+    const h::Value *early = tuner.pruneConfigsBy.dictionary().find(std::string_view("early_config_prune"));
     if (!early || early->isNone())
       return *tuner.configs.front();
     h::List configs;

@@ -5,6 +5,7 @@
 
 #include "graph/Program.h"
 #include "graph/Registry.h"
+#include "support/Diagnostics.h"
 
 #include <functional>
 #include <memory>
