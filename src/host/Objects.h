@@ -14,7 +14,7 @@ class Class;
 /// The names of one running function, class body or comprehension. A closure is the chain of
 /// `parent`s, so that two functions made by one call share its variables.
 struct Scope {
-  enum class Form : uint8_t { Module, Function, Class };
+  enum class Form : uint8_t { Module, Function, Class, Comprehension };
   Form form = Form::Function;
   std::shared_ptr<Namespace> names; ///< a module scope's names are its globals
   std::shared_ptr<Namespace> globals;
@@ -22,7 +22,8 @@ struct Scope {
   std::shared_ptr<const syntax::Module> module;
   const std::set<std::string, std::less<>> *locals =
       nullptr; ///< Function: names bound here; else null
-  std::set<std::string, std::less<>> globalNames, nonlocalNames;
+  const std::set<std::string, std::less<>> *globalNames = nullptr, *nonlocalNames = nullptr;
+  std::weak_ptr<host::Class> cls; ///< Class: what its body makes; super() asks for it
 };
 
 /// A function or lambda with the scope it was made in.
@@ -37,7 +38,6 @@ public:
   std::shared_ptr<Scope> closure;                    ///< the scope it was defined in
   std::vector<Value> defaults;                       ///< of the last positional parameters
   std::vector<std::optional<Value>> keywordDefaults; ///< one per keyword-only parameter
-  std::weak_ptr<Class> owner; ///< the class whose body defined it; what super() needs
   Namespace attributes;       ///< f.attribute = value
 
   std::string typeName() const override { return "function"; }

@@ -1,0 +1,527 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/InterpreterState.h"
+
+#include <algorithm>
+#include <map>
+
+namespace pellucid::host {
+
+// ---- classes -------------------------------------------------------------------------------------------------------
+
+/// C3 merge of the bases' orders; empty when there is none.
+static std::vector<std::shared_ptr<Class>> linearize(std::vector<std::vector<std::shared_ptr<Class>>> sequences) {
+  std::vector<std::shared_ptr<Class>> out;
+  for (;;) {
+    std::erase_if(sequences, [](const auto &s) { return s.empty(); });
+    if (sequences.empty())
+      return out;
+    std::shared_ptr<Class> next;
+    for (const auto &s : sequences) {
+      bool blocked = std::any_of(sequences.begin(), sequences.end(), [&](const auto &other) {
+        return std::find(other.begin() + 1, other.end(), s.front()) != other.end();
+      });
+      if (!blocked) {
+        next = s.front();
+        break;
+      }
+    }
+    if (!next)
+      return {};
+    out.push_back(next);
+    for (auto &s : sequences)
+      if (s.front() == next)
+        s.erase(s.begin());
+  }
+}
+
+std::shared_ptr<Class> Class::make(std::string name, std::string module, std::vector<std::shared_ptr<Class>> bases) {
+  auto cls = std::make_shared<Class>();
+  cls->name = std::move(name);
+  cls->module = std::move(module);
+  cls->bases = std::move(bases);
+  std::vector<std::vector<std::shared_ptr<Class>>> sequences;
+  for (const auto &base : cls->bases) {
+    // A class does not hold itself; its own order gets it in front.
+    std::vector<std::shared_ptr<Class>> order{base};
+    order.insert(order.end(), base->mro.begin(), base->mro.end());
+    sequences.push_back(std::move(order));
+  }
+  sequences.push_back(cls->bases);
+  cls->mro = linearize(std::move(sequences));
+  return cls;
+}
+
+std::string Class::repr() const {
+  return "<class '" + (module.empty() || module == "builtins" ? name : module + "." + name) + "'>";
+}
+
+const Value *Class::find(std::string_view wanted, const Class *after) const {
+  bool started = !after;
+  if (started)
+    if (const Value *found = attributes.find(wanted))
+      return found;
+  started = started || after == this;
+  for (const auto &c : mro) {
+    if (started)
+      if (const Value *found = c->attributes.find(wanted))
+        return found;
+    started = started || c.get() == after;
+  }
+  return nullptr;
+}
+
+bool Class::isSubclassOf(const Class &other) const {
+  return this == &other || other.name == "object" ||
+         std::any_of(mro.begin(), mro.end(), [&](const auto &c) { return c.get() == &other; });
+}
+
+std::optional<Value> Class::getAttr(Interpreter &interpreter, std::string_view attribute) {
+  if (const Value *found = find(attribute)) {
+    if (auto *d = found->as<Descriptor>()) {
+      if (d->form == Descriptor::Form::Static)
+        return d->function;
+      if (d->form == Descriptor::Form::Class)
+        return Value(std::make_shared<BoundMethod>(Value(shared_from_this()), d->function));
+    }
+    return *found;
+  }
+  if (attribute == "__name__" || attribute == "__qualname__")
+    return Value(name);
+  if (attribute == "__module__")
+    return Value(module);
+  if (attribute == "__mro__" || attribute == "__bases__") {
+    Tuple out;
+    if (attribute == "__mro__")
+      out.emplace_back(shared_from_this());
+    for (const auto &c : attribute == "__mro__" ? mro : bases)
+      out.emplace_back(c);
+    return Value::tuple(std::move(out));
+  }
+  if (attribute == "__doc__")
+    return Value();
+  for (const auto &c : mro)
+    if (c->module == "opaque")
+      interpreter.refuse("'" + std::string(attribute) + "' of class '" + name + "' comes from " + c->name +
+                         ", which is not supported in host code");
+  return std::nullopt;
+}
+
+bool Class::setAttr(Interpreter &, std::string_view attribute, const Value &value) {
+  attributes.set(attribute, value);
+  return true;
+}
+
+static std::shared_ptr<Class> selfOf(const Class &cls) {
+  return std::static_pointer_cast<Class>(const_cast<Class &>(cls).shared_from_this());
+}
+
+Value Class::call(Interpreter &interpreter, CallArgs args) {
+  if (construct)
+    return construct(interpreter, std::move(args));
+  for (const auto &c : mro) {
+    if (c->module == "opaque")
+      interpreter.refuse("class '" + name + "' inherits from " + c->name + ", which is not supported in host code");
+    if (c->construct)
+      return c->construct(interpreter, std::move(args));
+  }
+  auto instance = std::make_shared<Instance>(selfOf(*this));
+  Value self(instance);
+  if (const Value *init = find("__init__")) {
+    args.positional.insert(args.positional.begin(), self);
+    interpreter.call(*init, std::move(args));
+  } else if (!args.positional.empty() || !args.keywords.empty())
+    interpreter.raise("TypeError", name + "() takes no arguments");
+  return self;
+}
+
+std::optional<Value> Class::getItem(Interpreter &interpreter, const Value &key) {
+  const Value *members = find("__members__");
+  if (!members || !members->isDict())
+    return Value(shared_from_this());
+  if (const Value *found = members->dictionary().find(key))
+    return *found;
+  interpreter.raise("KeyError", interpreter.repr(key));
+}
+
+std::optional<Value> Class::binaryOp(Interpreter &, BinaryOp op, const Value &other, bool) {
+  // `int | None` in an annotation.
+  if (op != BinaryOp::BitOr)
+    return std::nullopt;
+  return Value::tuple({Value(shared_from_this()), other});
+}
+
+std::optional<std::vector<Value>> Class::iterate(Interpreter &) {
+  const Value *members = find("__members__");
+  if (!members || !members->isDict())
+    return std::nullopt;
+  std::vector<Value> out;
+  for (const auto &[key, value] : members->dictionary().items())
+    out.push_back(value);
+  return out;
+}
+
+// ---- instances -----------------------------------------------------------------------------------------------------
+
+std::string Instance::repr() const { return "<" + cls->name + " object>"; }
+
+std::optional<Value> Instance::special(Interpreter &, std::string_view name) {
+  const Value *found = cls->find(name);
+  if (!found || found->isNone())
+    return std::nullopt;
+  return Value(std::make_shared<BoundMethod>(Value(shared_from_this()), *found));
+}
+
+/// A class attribute seen through an instance.
+static Value bindAttribute(Interpreter &interpreter, Instance &self, const Value &found) {
+  Value me(self.shared_from_this());
+  if (auto *d = found.as<Descriptor>())
+    switch (d->form) {
+    case Descriptor::Form::Property:
+      return interpreter.call(d->function, {me});
+    case Descriptor::Form::Static:
+      return d->function;
+    case Descriptor::Form::Class:
+      return Value(std::make_shared<BoundMethod>(Value(self.cls), d->function));
+    }
+  if (found.as<Function>() || found.as<NativeFunction>())
+    return Value(std::make_shared<BoundMethod>(me, found));
+  return found;
+}
+
+std::optional<Value> Instance::getAttr(Interpreter &interpreter, std::string_view name) {
+  const Value *onClass = cls->find(name);
+  if (auto *d = onClass ? onClass->as<Descriptor>() : nullptr; d && d->form == Descriptor::Form::Property)
+    return bindAttribute(interpreter, *this, *onClass);
+  if (const Value *found = attributes.find(name))
+    return *found;
+  if (onClass)
+    return bindAttribute(interpreter, *this, *onClass);
+  if (name == "__class__")
+    return Value(cls);
+  if (name == "__dict__") {
+    Dict out;
+    for (const auto &[key, value] : attributes.items())
+      out.set(Value(key), value);
+    return Value::dict(std::move(out));
+  }
+  if (auto hook = special(interpreter, "__getattr__"))
+    return interpreter.call(*hook, {Value(name)});
+  for (const auto &c : cls->mro)
+    if (c->module == "opaque")
+      interpreter.refuse("'" + std::string(name) + "' of class '" + cls->name + "' comes from " + c->name +
+                         ", which is not supported in host code");
+  return std::nullopt;
+}
+
+bool Instance::setAttr(Interpreter &interpreter, std::string_view name, const Value &value) {
+  if (auto hook = special(interpreter, "__setattr__")) {
+    interpreter.call(*hook, {Value(name), value});
+    return true;
+  }
+  const Value *onClass = cls->find(name);
+  if (auto *d = onClass ? onClass->as<Descriptor>() : nullptr; d && d->form == Descriptor::Form::Property) {
+    if (d->setter.isNone())
+      interpreter.raise("AttributeError", "property '" + std::string(name) + "' of '" + cls->name +
+                                              "' object has no setter");
+    interpreter.call(d->setter, {Value(shared_from_this()), value});
+    return true;
+  }
+  attributes.set(name, value);
+  return true;
+}
+
+bool Instance::delAttr(Interpreter &interpreter, std::string_view name) {
+  if (auto hook = special(interpreter, "__delattr__")) {
+    interpreter.call(*hook, {Value(name)});
+    return true;
+  }
+  return attributes.erase(name);
+}
+
+Value Instance::call(Interpreter &interpreter, CallArgs args) {
+  auto method = special(interpreter, "__call__");
+  if (!method)
+    interpreter.raise("TypeError", "'" + cls->name + "' object is not callable");
+  return interpreter.call(*method, std::move(args));
+}
+
+std::optional<Value> Instance::getItem(Interpreter &interpreter, const Value &key) {
+  auto method = special(interpreter, "__getitem__");
+  return method ? std::optional(interpreter.call(*method, {key})) : std::nullopt;
+}
+
+bool Instance::setItem(Interpreter &interpreter, const Value &key, const Value &value) {
+  auto method = special(interpreter, "__setitem__");
+  if (!method)
+    return false;
+  interpreter.call(*method, {key, value});
+  return true;
+}
+
+static constexpr std::string_view operatorNames[] = {"add",    "sub",    "mul", "matmul", "truediv", "mod",     "pow",
+                                                     "lshift", "rshift", "or",  "xor",    "and",     "floordiv"};
+
+static std::optional<Value> notImplementedIsNothing(Interpreter &interpreter, Value v) {
+  if (const Value *marker = interpreter.builtin("NotImplemented"); marker && v.isSame(*marker))
+    return std::nullopt;
+  return v;
+}
+
+std::optional<Value> Instance::binaryOp(Interpreter &interpreter, BinaryOp op, const Value &other, bool reflected) {
+  std::string name = std::string(reflected ? "__r" : "__") + std::string(operatorNames[size_t(op)]) + "__";
+  auto method = special(interpreter, name);
+  return method ? notImplementedIsNothing(interpreter, interpreter.call(*method, {other})) : std::nullopt;
+}
+
+std::optional<Value> Instance::inPlaceOp(Interpreter &interpreter, BinaryOp op, const Value &other) {
+  auto method = special(interpreter, "__i" + std::string(operatorNames[size_t(op)]) + "__");
+  return method ? notImplementedIsNothing(interpreter, interpreter.call(*method, {other})) : std::nullopt;
+}
+
+std::optional<Value> Instance::unaryOp(Interpreter &interpreter, UnaryOp op) {
+  static constexpr const char *names[] = {"__invert__", "__pos__", "__neg__"};
+  auto method = special(interpreter, names[size_t(op)]);
+  return method ? std::optional(interpreter.call(*method)) : std::nullopt;
+}
+
+std::optional<Value> Instance::compare(Interpreter &interpreter, CompareOp op, const Value &other, bool) {
+  static constexpr const char *names[] = {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"};
+  if (auto method = special(interpreter, names[size_t(op)]))
+    return notImplementedIsNothing(interpreter, interpreter.call(*method, {other}));
+  if (op != CompareOp::Ne)
+    return std::nullopt;
+  auto equality = compare(interpreter, CompareOp::Eq, other, false);
+  return equality ? std::optional(Value(!interpreter.truth(*equality))) : std::nullopt;
+}
+
+bool Instance::truth(Interpreter &interpreter) {
+  if (auto method = special(interpreter, "__bool__"))
+    return interpreter.truth(interpreter.call(*method));
+  if (auto method = special(interpreter, "__len__"))
+    return interpreter.truth(interpreter.call(*method));
+  return true;
+}
+
+std::optional<Value> Instance::length(Interpreter &interpreter) {
+  auto method = special(interpreter, "__len__");
+  return method ? std::optional(interpreter.call(*method)) : std::nullopt;
+}
+
+std::optional<std::vector<Value>> Instance::iterate(Interpreter &interpreter) {
+  if (auto method = special(interpreter, "__iter__")) {
+    Value iterator = interpreter.call(*method);
+    if (!iterator.isSame(Value(shared_from_this())))
+      return interpreter.iterate(iterator);
+    interpreter.refuse("class '" + cls->name +
+                       "' is its own iterator (__next__), which is not supported; write __iter__ with 'yield'");
+  }
+  return std::nullopt;
+}
+
+std::optional<bool> Instance::contains(Interpreter &interpreter, const Value &value) {
+  auto method = special(interpreter, "__contains__");
+  return method ? std::optional(interpreter.truth(interpreter.call(*method, {value}))) : std::nullopt;
+}
+
+/// Values by which natively made classes (named tuples, frozen dataclasses) compare as dict keys.
+static const Value *fieldNames(const Instance &instance) { return instance.cls->find("__match_args__"); }
+
+bool Instance::equals(const Object &other) const {
+  if (this == &other)
+    return true;
+  auto *instance = dynamic_cast<const Instance *>(&other);
+  const Value *fields = fieldNames(*this);
+  if (!instance || instance->cls != cls || !fields)
+    return false;
+  for (const Value &name : fields->tuple()) {
+    const Value *a = attributes.find(name.str()), *b = instance->attributes.find(name.str());
+    if (!a || !b || !equal(*a, *b))
+      return false;
+  }
+  return true;
+}
+
+std::optional<size_t> Instance::hash() const {
+  const Value *fields = fieldNames(*this);
+  return fields ? std::hash<std::string>()(cls->name) : std::hash<const void *>()(this);
+}
+
+// ---- classes with special bases ------------------------------------------------------------------------------------
+
+static bool hasBase(const Class &cls, std::string_view name) {
+  return std::any_of(cls.mro.begin(), cls.mro.end(), [&](const auto &c) { return c->name == name; });
+}
+
+/// Members of an Enum become instances with `name` and `value`.
+static void finishEnum(Interpreter &interpreter, const std::shared_ptr<Class> &cls) {
+  Dict members;
+  int64_t next = 1;
+  for (const auto &[name, value] : std::vector(cls->attributes.items())) {
+    bool special = name.starts_with("_") || value.as<Function>() || value.as<Descriptor>() || value.as<NativeFunction>();
+    if (special)
+      continue;
+    Value content = value;
+    auto *opaque = value.as<Instance>();
+    if (opaque && opaque->cls->name == "auto")
+      content = Value(next);
+    if (content.isInt())
+      next = interpreter.toInt64(content, "an enum value") + 1;
+    auto member = std::make_shared<Instance>(cls);
+    member->attributes.set("name", Value(name));
+    member->attributes.set("value", content);
+    members.set(Value(name), Value(member));
+    cls->attributes.set(name, Value(member));
+  }
+  cls->attributes.set("__members__", Value::dict(std::move(members)));
+  std::weak_ptr<Class> weak = cls;
+  cls->construct = [weak](Interpreter &interpreter, CallArgs args) {
+    auto self = weak.lock();
+    const Dict &all = self->find("__members__")->dictionary();
+    for (const auto &[name, member] : all.items())
+      if (!args.positional.empty() && equal(*member.as<Instance>()->attributes.find("value"), args.positional[0]))
+        return member;
+    interpreter.raise("ValueError", (args.positional.empty() ? "" : interpreter.repr(args.positional[0])) +
+                                        " is not a valid " + self->name);
+  };
+}
+
+static std::vector<std::string> annotatedNames(const Class &cls) {
+  std::vector<std::string> names;
+  if (const Value *annotations = cls.attributes.find("__annotations__"))
+    for (const auto &[name, annotation] : annotations->dictionary().items())
+      if (annotation.str() != "ClassVar")
+        names.push_back(name.str());
+  return names;
+}
+
+void makeNamedTuple(Interpreter &, const std::shared_ptr<Class> &cls, const std::vector<std::string> &fields);
+
+void finishClass(Interpreter &interpreter, const std::shared_ptr<Class> &cls) {
+  if (cls->mro.empty() && !cls->bases.empty())
+    interpreter.raise("TypeError", "Cannot create a consistent method resolution order (MRO) for bases of " + cls->name);
+  for (const auto &base : cls->mro)
+    if (base->construct && base->accepts)
+      interpreter.refuse("class '" + cls->name + "' inherits from '" + base->name +
+                         "', which is not supported in host code; keep the value in an attribute");
+  if (hasBase(*cls, "Enum"))
+    return finishEnum(interpreter, cls);
+  if (hasBase(*cls, "NamedTuple"))
+    makeNamedTuple(interpreter, cls, annotatedNames(*cls));
+}
+
+static void addFieldInit(Interpreter &, const std::shared_ptr<Class> &cls, const std::vector<std::string> &fields,
+                         const std::map<std::string, Value> &defaults, const std::map<std::string, Value> &factories,
+                         bool keywordOnly) {
+  std::weak_ptr<Class> weak = cls;
+  auto init = [weak, fields, defaults, factories, keywordOnly](Interpreter &interpreter, CallArgs args) {
+    auto *self = args.positional.at(0).as<Instance>();
+    std::string name = weak.lock()->name;
+    size_t given = args.positional.size() - 1;
+    if (given > (keywordOnly ? 0 : fields.size()))
+      interpreter.raise("TypeError", name + ".__init__() takes " + std::to_string(fields.size() + 1) +
+                                         " positional arguments but " + std::to_string(given + 1) + " were given");
+    for (const auto &[key, value] : args.keywords)
+      if (std::find(fields.begin(), fields.end(), key) == fields.end())
+        interpreter.raise("TypeError", name + ".__init__() got an unexpected keyword argument '" + key + "'");
+    for (size_t i = 0; i < fields.size(); ++i) {
+      const std::string &field = fields[i];
+      if (i < given)
+        self->attributes.set(field, args.positional[i + 1]);
+      else if (const Value *value = args.keyword(field))
+        self->attributes.set(field, *value);
+      else if (auto it = defaults.find(field); it != defaults.end())
+        self->attributes.set(field, it->second);
+      else if (auto factory = factories.find(field); factory != factories.end())
+        self->attributes.set(field, interpreter.call(factory->second));
+      else
+        interpreter.raise("TypeError", name + ".__init__() missing 1 required positional argument: '" + field + "'");
+    }
+    if (auto post = self->special(interpreter, "__post_init__"))
+      interpreter.call(*post);
+    return Value();
+  };
+  cls->attributes.set("__init__", nativeRaw("__init__", init));
+}
+
+static void addFieldMethods(const std::shared_ptr<Class> &cls, const std::vector<std::string> &fields) {
+  Tuple names;
+  for (const std::string &f : fields)
+    names.emplace_back(f);
+  cls->attributes.set("__match_args__", Value::tuple(names));
+  if (!cls->attributes.find("__repr__"))
+    cls->attributes.set("__repr__", nativeRaw("__repr__", [fields](Interpreter &interpreter, CallArgs args) {
+                          auto *self = args.positional.at(0).as<Instance>();
+                          std::string out;
+                          for (const std::string &f : fields)
+                            out += (out.empty() ? "" : ", ") + f + "=" + interpreter.repr(*self->attributes.find(f));
+                          return Value(self->cls->name + "(" + out + ")");
+                        }));
+  if (!cls->attributes.find("__eq__"))
+    cls->attributes.set("__eq__", nativeRaw("__eq__", [fields](Interpreter &interpreter, CallArgs args) {
+                          auto *self = args.positional.at(0).as<Instance>();
+                          auto *other = args.positional.at(1).as<Instance>();
+                          if (!other || other->cls != self->cls)
+                            return *interpreter.builtin("NotImplemented");
+                          for (const std::string &f : fields)
+                            if (!interpreter.equals(*self->attributes.find(f), *other->attributes.find(f)))
+                              return Value(false);
+                          return Value(true);
+                        }));
+}
+
+void makeNamedTuple(Interpreter &interpreter, const std::shared_ptr<Class> &cls,
+                    const std::vector<std::string> &fields) {
+  std::map<std::string, Value> defaults;
+  for (const std::string &f : fields)
+    if (const Value *value = cls->attributes.find(f))
+      defaults.emplace(f, *value);
+  addFieldInit(interpreter, cls, fields, defaults, {}, false);
+  addFieldMethods(cls, fields);
+  auto elements = [fields](const Value &self) {
+    Tuple out;
+    for (const std::string &f : fields)
+      out.push_back(*self.as<Instance>()->attributes.find(f));
+    return Value::tuple(std::move(out));
+  };
+  auto method = [&](const char *name, NativeFunction::RawBody body) { cls->attributes.set(name, nativeRaw(name, body)); };
+  method("__iter__", [elements](Interpreter &, CallArgs a) { return elements(a.positional.at(0)); });
+  method("__len__", [n = fields.size()](Interpreter &, CallArgs) { return Value(static_cast<int64_t>(n)); });
+  method("__getitem__", [elements](Interpreter &i, CallArgs a) {
+    return i.getItem(elements(a.positional.at(0)), a.positional.at(1));
+  });
+  method("_asdict", [fields](Interpreter &, CallArgs a) {
+    Dict out;
+    for (const std::string &f : fields)
+      out.set(Value(f), *a.positional.at(0).as<Instance>()->attributes.find(f));
+    return Value::dict(std::move(out));
+  });
+}
+
+Value makeDataclass(Interpreter &interpreter, const std::shared_ptr<Class> &cls, const CallArgs &options) {
+  std::vector<std::string> fields;
+  std::map<std::string, Value> defaults, factories;
+  std::vector<const Class *> order{cls.get()};
+  for (const auto &base : cls->mro)
+    order.insert(order.begin(), base.get());
+  for (const Class *c : order)
+    for (const std::string &name : annotatedNames(*c)) {
+      if (std::find(fields.begin(), fields.end(), name) == fields.end())
+        fields.push_back(name);
+      const Value *value = c->attributes.find(name);
+      auto *field = value ? value->as<Instance>() : nullptr;
+      if (field && field->cls->name == "Field") {
+        if (const Value *d = field->attributes.find("default"))
+          defaults.insert_or_assign(name, *d);
+        if (const Value *f = field->attributes.find("default_factory"))
+          factories.insert_or_assign(name, *f);
+      } else if (value)
+        defaults.insert_or_assign(name, *value);
+    }
+  const Value *keywordOnly = options.keyword("kw_only");
+  if (!cls->attributes.find("__init__"))
+    addFieldInit(interpreter, cls, fields, defaults, factories, keywordOnly && interpreter.truth(*keywordOnly));
+  addFieldMethods(cls, fields);
+  return Value(cls);
+}
+
+} // namespace pellucid::host

@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Calls: binding arguments to parameters, running bodies, native functions, methods.
+#include "host/InterpreterState.h"
+
+#include <algorithm>
+#include <charconv>
+#include <stdexcept>
+
+namespace pellucid::host {
+
+using namespace syntax;
+
+SourceLocation Function::location() const {
+  return module->locate(def ? static_cast<const Node &>(*def) : static_cast<const Node &>(*lambda));
+}
+
+std::optional<Value> Function::lookup(Interpreter &interpreter, std::string_view name) const {
+  return lookupName(interpreter, *closure, name);
+}
+
+// ---- binding -------------------------------------------------------------------------------------------------------
+
+namespace {
+
+std::string plural(size_t n, const char *noun) { return std::to_string(n) + " " + noun + (n == 1 ? "" : "s"); }
+
+/// "'a', 'b', and 'c'", as Python lists what is missing.
+std::string quotedList(const std::vector<std::string> &names) {
+  std::string out;
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (i)
+      out += names.size() == 2 ? " and " : i + 1 == names.size() ? ", and " : ", ";
+    out += "'" + names[i] + "'";
+  }
+  return out;
+}
+
+/// Binds one call to a Python function's parameters.
+class Binder {
+public:
+  Binder(Interpreter &i, const Function &f, Namespace &n) : interpreter(i), function(f), args(*f.parameters), names(n) {}
+
+  void bind(CallArgs &call) {
+    for (const auto *list : {&args.posonlyargs, &args.args})
+      for (const auto &a : *list)
+        positional.push_back(&a->arg);
+    bindPositional(call);
+    bindKeywords(call);
+    fillDefaults();
+  }
+
+private:
+  Interpreter &interpreter;
+  const Function &function;
+  const Arguments &args;
+  Namespace &names;
+  std::vector<const std::string *> positional;
+
+  [[noreturn]] void fail(const std::string &what) { interpreter.raise("TypeError", function.name + "() " + what); }
+
+  void bindPositional(CallArgs &call) {
+    size_t given = call.positional.size();
+    if (given > positional.size() && !args.vararg) {
+      size_t required = positional.size() - function.defaults.size();
+      std::string range = required == positional.size()
+                              ? plural(positional.size(), "positional argument")
+                              : "from " + std::to_string(required) + " to " +
+                                    plural(positional.size(), "positional argument");
+      fail("takes " + range + " but " + std::to_string(given) + (given == 1 ? " was given" : " were given"));
+    }
+    for (size_t i = 0; i < std::min(given, positional.size()); ++i)
+      names.set(*positional[i], std::move(call.positional[i]));
+    if (args.vararg) {
+      auto from = call.positional.begin() + static_cast<std::ptrdiff_t>(std::min(given, positional.size()));
+      names.set(args.vararg->arg, Value::tuple({from, call.positional.end()}));
+    }
+  }
+
+  bool acceptsKeyword(const std::string &name) const {
+    auto among = [&](const syntax::List<Arg> &list) {
+      return std::any_of(list.begin(), list.end(), [&](const auto &a) { return a->arg == name; });
+    };
+    return among(args.args) || among(args.kwonlyargs);
+  }
+
+  void bindKeywords(CallArgs &call) {
+    host::Dict rest;
+    for (auto &[name, value] : call.keywords) {
+      if (!acceptsKeyword(name)) {
+        if (!args.kwarg)
+          fail("got an unexpected keyword argument '" + name + "'");
+        rest.set(Value(name), std::move(value));
+        continue;
+      }
+      if (names.find(name))
+        fail("got multiple values for argument '" + name + "'");
+      names.set(name, std::move(value));
+    }
+    if (args.kwarg)
+      names.set(args.kwarg->arg, Value::dict(std::move(rest)));
+  }
+
+  void fillDefaults() {
+    std::vector<std::string> missing;
+    size_t firstDefault = positional.size() - function.defaults.size();
+    for (size_t i = 0; i < positional.size(); ++i) {
+      if (names.find(*positional[i]))
+        continue;
+      if (i < firstDefault)
+        missing.push_back(*positional[i]);
+      else
+        names.set(*positional[i], function.defaults[i - firstDefault]);
+    }
+    if (!missing.empty())
+      fail("missing " + plural(missing.size(), "required positional argument") + ": " + quotedList(missing));
+    for (size_t i = 0; i < args.kwonlyargs.size(); ++i) {
+      const std::string &name = args.kwonlyargs[i]->arg;
+      if (names.find(name))
+        continue;
+      if (!function.keywordDefaults[i])
+        missing.push_back(name);
+      else
+        names.set(name, *function.keywordDefaults[i]);
+    }
+    if (!missing.empty())
+      fail("missing " + plural(missing.size(), "required keyword-only argument") + ": " + quotedList(missing));
+  }
+};
+
+} // namespace
+
+Value Function::call(Interpreter &interpreter, CallArgs args) {
+  Interpreter::State &state = interpreter.state();
+  if (def && def->kind == StmtKind::AsyncFunctionDef)
+    interpreter.refuse("'async' functions are not supported in host code; write an ordinary function");
+  if (state.frames.size() >= state.options.maxDepth)
+    interpreter.refuse("calls are nested too deeply (more than " + std::to_string(state.options.maxDepth) +
+                       "); write the recursion as a loop");
+  const ScopeFacts &facts = def ? state.factsOf(def, &def->args, def->body) : state.factsOfLambda(*lambda);
+  auto scope = std::make_shared<Scope>();
+  scope->names = std::make_shared<Namespace>();
+  scope->globals = globals;
+  scope->parent = closure;
+  scope->module = module;
+  scope->locals = &facts.locals;
+  scope->globalNames = &facts.globals;
+  scope->nonlocalNames = &facts.nonlocals;
+  SourceLocation site = args.location.known() ? args.location : interpreter.location();
+  Binder(interpreter, *this, *scope->names).bind(args);
+
+  PlaceGuard place(state);
+  state.module = module.get();
+  state.frames.push_back({this, scope, std::move(site)});
+  struct Leave {
+    std::vector<Frame> &frames;
+    ~Leave() {
+      if (!frames.empty())
+        frames.pop_back();
+    }
+  } leave{state.frames};
+  Evaluator evaluator(interpreter, scope);
+  if (lambda)
+    return evaluator.eval(*lambda->body);
+  evaluator.run(def->body);
+  if (facts.isGenerator)
+    return Value(std::make_shared<Iterator>("generator", std::move(evaluator.yielded)));
+  return evaluator.takeResult();
+}
+
+std::optional<Value> Function::getAttr(Interpreter &interpreter, std::string_view attribute) {
+  if (const Value *found = attributes.find(attribute))
+    return *found;
+  if (attribute == "__name__" || attribute == "__qualname__")
+    return Value(name);
+  if (attribute == "__module__")
+    if (const Value *module = globals->find("__name__"))
+      return *module;
+  if (attribute == "__doc__") {
+    auto *first = def && !def->body.empty() ? as<ExprStmt>(def->body[0].get()) : nullptr;
+    auto *text = first ? as<Constant>(first->value.get()) : nullptr;
+    return text && text->type == Constant::Type::String ? Value(text->text) : Value();
+  }
+  if (attribute == "__call__")
+    return Value(shared_from_this());
+  if (attribute == "__dict__") {
+    host::Dict out;
+    for (const auto &[key, value] : attributes.items())
+      out.set(Value(key), value);
+    return Value::dict(std::move(out));
+  }
+  if (attribute == "__get__")
+    return nativeRaw("__get__", [self = Value(shared_from_this())](Interpreter &, CallArgs args) {
+      return Value(std::make_shared<BoundMethod>(args.positional.at(0), self));
+    });
+  (void)interpreter;
+  return std::nullopt;
+}
+
+bool Function::setAttr(Interpreter &, std::string_view attribute, const Value &value) {
+  if ((attribute == "__name__" || attribute == "__qualname__") && value.isStr())
+    name = value.str();
+  else
+    attributes.set(attribute, value);
+  return true;
+}
+
+// ---- native functions ----------------------------------------------------------------------------------------------
+
+/// A literal of a native signature: None, True, False, a number, 'text', ().
+static Value parseDefault(std::string_view text) {
+  if (text == "None")
+    return Value();
+  if (text == "True" || text == "False")
+    return Value(text == "True");
+  if (text == "()")
+    return Value::tuple({});
+  if (text.front() == '\'')
+    return Value(text.substr(1, text.size() - 2));
+  if (text.find_first_of(".e") != std::string_view::npos)
+    return Value(std::stod(std::string(text)));
+  int64_t value = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size())
+    throw std::logic_error("native signature default '" + std::string(text) + "'");
+  return Value(value);
+}
+
+static std::string_view trim(std::string_view text) {
+  size_t first = text.find_first_not_of(' ');
+  if (first == std::string_view::npos)
+    return {};
+  return text.substr(first, text.find_last_not_of(' ') - first + 1);
+}
+
+Signature::Signature(std::string_view text) : source(text) {
+  bool keywordOnly = false;
+  while (!text.empty()) {
+    size_t comma = text.find(',');
+    if (size_t open = text.find('('); open < comma)
+      comma = text.find(',', text.find(')', open));
+    std::string_view part = trim(text.substr(0, comma));
+    text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
+    if (part == "/")
+      continue;
+    if (part == "*") {
+      keywordOnly = true;
+      continue;
+    }
+    Parameter p{keywordOnly ? Parameter::Form::KeywordOnly : Parameter::Form::Positional, "", {}};
+    if (part.starts_with("**"))
+      p.form = Parameter::Form::KeywordRest, part.remove_prefix(2);
+    else if (part.starts_with("*"))
+      p.form = Parameter::Form::Rest, part.remove_prefix(1), keywordOnly = true;
+    size_t equals = part.find('=');
+    p.name = trim(part.substr(0, equals));
+    if (equals != std::string_view::npos)
+      p.fallback = parseDefault(trim(part.substr(equals + 1)));
+    parameters.push_back(std::move(p));
+  }
+}
+
+std::vector<Value> Signature::bind(Interpreter &interpreter, std::string_view function, const CallArgs &args) const {
+  std::string name = std::string(function) + "()";
+  std::vector<std::optional<Value>> slots(parameters.size());
+  std::vector<bool> used(args.keywords.size());
+  size_t next = 0;
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    const Parameter &p = parameters[i];
+    if (p.form == Parameter::Form::Rest) {
+      slots[i] = Value::tuple({args.positional.begin() + static_cast<std::ptrdiff_t>(next), args.positional.end()});
+      next = args.positional.size();
+      continue;
+    }
+    if (p.form == Parameter::Form::Positional && next < args.positional.size())
+      slots[i] = args.positional[next++];
+  }
+  if (next < args.positional.size())
+    interpreter.raise("TypeError", name + " takes " + plural(next, "positional argument") + " but " +
+                                       std::to_string(args.positional.size()) + " were given");
+  for (size_t k = 0; k < args.keywords.size(); ++k)
+    for (size_t i = 0; i < parameters.size(); ++i) {
+      bool named = parameters[i].form == Parameter::Form::Positional || parameters[i].form == Parameter::Form::KeywordOnly;
+      if (!named || parameters[i].name != args.keywords[k].first)
+        continue;
+      if (slots[i])
+        interpreter.raise("TypeError", name + " got multiple values for argument '" + parameters[i].name + "'");
+      slots[i] = args.keywords[k].second;
+      used[k] = true;
+    }
+  std::vector<Value> bound;
+  host::Dict rest;
+  bool takesRest = false;
+  for (size_t k = 0; k < used.size(); ++k)
+    if (!used[k])
+      rest.set(Value(args.keywords[k].first), args.keywords[k].second);
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    if (parameters[i].form == Parameter::Form::KeywordRest) {
+      takesRest = true;
+      slots[i] = Value::dict(rest);
+    }
+    if (!slots[i])
+      slots[i] = parameters[i].fallback;
+    if (!slots[i])
+      interpreter.raise("TypeError", name + " missing required argument: '" + parameters[i].name + "'");
+    bound.push_back(std::move(*slots[i]));
+  }
+  if (!takesRest && rest.size())
+    interpreter.raise("TypeError",
+                      name + " got an unexpected keyword argument '" + rest.items()[0].first.str() + "'");
+  return bound;
+}
+
+static std::string_view shortName(std::string_view qualified) {
+  size_t dot = qualified.rfind('.');
+  return dot == std::string_view::npos ? qualified : qualified.substr(dot + 1);
+}
+
+NativeFunction::NativeFunction(std::string n, std::string_view signature, Body function)
+    : name(std::move(n)), body([this, parsed = Signature(signature), f = std::move(function)](Interpreter &interpreter,
+                                                                                           CallArgs args) {
+        std::vector<Value> bound = parsed.bind(interpreter, shortName(name), args);
+        return f(interpreter, bound);
+      }) {}
+
+Value native(std::string name, std::string_view signature, NativeFunction::Body body) {
+  return Value(std::make_shared<NativeFunction>(std::move(name), signature, std::move(body)));
+}
+
+Value nativeRaw(std::string name, NativeFunction::RawBody body) {
+  return Value(std::make_shared<NativeFunction>(std::move(name), std::move(body)));
+}
+
+std::optional<Value> NativeFunction::getAttr(Interpreter &, std::string_view attribute) {
+  if (attribute == "__name__" || attribute == "__qualname__")
+    return Value(shortName(name));
+  if (attribute == "__doc__")
+    return Value();
+  return std::nullopt;
+}
+
+// ---- methods -------------------------------------------------------------------------------------------------------
+
+Value BoundMethod::call(Interpreter &interpreter, CallArgs args) {
+  args.positional.insert(args.positional.begin(), self);
+  return interpreter.call(function, std::move(args));
+}
+
+std::optional<Value> BoundMethod::getAttr(Interpreter &interpreter, std::string_view name) {
+  if (name == "__self__")
+    return self;
+  if (name == "__func__")
+    return function;
+  return interpreter.findAttr(function, name);
+}
+
+bool BoundMethod::equals(const Object &other) const {
+  auto *method = dynamic_cast<const BoundMethod *>(&other);
+  return method && method->self.isSame(self) && method->function.isSame(function);
+}
+
+std::string Descriptor::typeName() const {
+  return form == Form::Property ? "property" : form == Form::Static ? "staticmethod" : "classmethod";
+}
+
+std::optional<Value> Descriptor::getAttr(Interpreter &, std::string_view name) {
+  if (form == Form::Property && name == "setter")
+    return nativeRaw("setter", [self = std::static_pointer_cast<Descriptor>(shared_from_this())](Interpreter &,
+                                                                                                 CallArgs args) {
+      auto copy = std::make_shared<Descriptor>(Form::Property, self->function);
+      copy->setter = args.positional.at(0);
+      return Value(copy);
+    });
+  if (name == "__func__" || name == "fget")
+    return function;
+  return std::nullopt;
+}
+
+Value Descriptor::call(Interpreter &interpreter, CallArgs args) { return interpreter.call(function, std::move(args)); }
+
+// ---- the defaults of Object ----------------------------------------------------------------------------------------
+
+std::string Object::repr() const { return "<" + typeName() + ">"; }
+std::optional<Value> Object::getAttr(Interpreter &, std::string_view) { return std::nullopt; }
+bool Object::setAttr(Interpreter &, std::string_view, const Value &) { return false; }
+bool Object::delAttr(Interpreter &, std::string_view) { return false; }
+Value Object::call(Interpreter &interpreter, CallArgs) {
+  interpreter.raise("TypeError", "'" + typeName() + "' object is not callable");
+}
+std::optional<Value> Object::getItem(Interpreter &, const Value &) { return std::nullopt; }
+bool Object::setItem(Interpreter &, const Value &, const Value &) { return false; }
+std::optional<Value> Object::binaryOp(Interpreter &, BinaryOp, const Value &, bool) { return std::nullopt; }
+std::optional<Value> Object::inPlaceOp(Interpreter &, BinaryOp, const Value &) { return std::nullopt; }
+std::optional<Value> Object::unaryOp(Interpreter &, UnaryOp) { return std::nullopt; }
+std::optional<Value> Object::compare(Interpreter &, CompareOp, const Value &, bool) { return std::nullopt; }
+std::optional<Value> Object::length(Interpreter &) { return std::nullopt; }
+std::optional<std::vector<Value>> Object::iterate(Interpreter &) { return std::nullopt; }
+std::optional<bool> Object::contains(Interpreter &, const Value &) { return std::nullopt; }
+
+// ---- modules -------------------------------------------------------------------------------------------------------
+
+std::optional<Value> Module::getAttr(Interpreter &interpreter, std::string_view attribute) {
+  if (const Value *found = globals->find(attribute))
+    return *found;
+  if (attribute == "__name__")
+    return Value(name);
+  if (attribute == "__dict__") {
+    host::Dict out;
+    for (const auto &[key, value] : globals->items())
+      out.set(Value(key), value);
+    return Value::dict(std::move(out));
+  }
+  return fallback ? fallback(interpreter, attribute) : std::nullopt;
+}
+
+bool Module::setAttr(Interpreter &, std::string_view attribute, const Value &value) {
+  globals->set(attribute, value);
+  return true;
+}
+
+} // namespace pellucid::host

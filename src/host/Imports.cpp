@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Finding and running modules: native ones, sibling files and packages, and opaque ones.
+#include "host/InterpreterState.h"
+#include "syntax/Parser.h"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+namespace pellucid::host {
+
+using namespace syntax;
+namespace fs = std::filesystem;
+
+static constexpr std::string_view packageFile = "__init__.py";
+
+/// Libraries a file may import although they are absent here; guarded imports of others fail as if not installed.
+static bool isKnownLibrary(const std::string &name) {
+  static const NameSet roots = {
+      "abc",        "argparse",  "array",    "ast",       "asyncio",   "atexit",      "base64",      "bisect",
+      "builtins",   "copy",      "csv",      "ctypes",    "datetime",  "difflib",     "gc",          "glob",
+      "hashlib",    "heapq",     "importlib", "inspect",  "io",        "json",        "multiprocessing",
+      "numbers",    "pathlib",   "pickle",   "platform",  "pprint",    "queue",       "random",      "re",
+      "shutil",     "signal",    "socket",   "statistics", "string",   "struct",      "subprocess",  "sys",
+      "tempfile",   "textwrap",  "threading", "time",     "timeit",    "traceback",   "types",       "unittest",
+      "urllib",     "uuid",      "weakref",  "zipfile",   "numpy",     "torch",       "triton",      "pytest",
+      "matplotlib", "pandas",    "yaml",     "tqdm",      "concurrent"};
+  return roots.count(name.substr(0, name.find('.'))) != 0;
+}
+
+std::shared_ptr<Module> Interpreter::nativeModule(const std::string &name) {
+  if (auto it = impl->natives.find(name); it != impl->natives.end())
+    return it->second;
+  const NativeModules &registered = impl->options.modules;
+  if (!registered.hasPrefix(name))
+    return nullptr;
+  auto module = std::make_shared<Module>(name);
+  impl->natives.emplace(name, module);
+  module->fallback = [name](Interpreter &interpreter, std::string_view attribute) -> std::optional<Value> {
+    std::string path = name + "." + std::string(attribute);
+    if (auto sub = interpreter.nativeModule(path))
+      return Value(sub);
+    if (attribute.starts_with("__"))
+      return std::nullopt;
+    return Value(std::make_shared<Opaque>(path, interpreter.location()));
+  };
+  if (auto *fillers = registered.find(name))
+    for (const auto &fill : *fillers)
+      fill(*this, *module);
+  return module;
+}
+
+// ---- files ---------------------------------------------------------------------------------------------------------
+
+static std::string canonical(const std::string &path) {
+  std::error_code error;
+  fs::path result = fs::weakly_canonical(path, error);
+  return error ? path : result.string();
+}
+
+static bool isFile(const std::string &path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error);
+}
+static bool isFolder(const std::string &path) {
+  std::error_code error;
+  return fs::is_directory(path, error);
+}
+
+static std::string folderOf(const std::string &path) {
+  std::string folder = fs::path(path).parent_path().string();
+  return folder.empty() ? "." : folder;
+}
+
+/// Runs a module's statements. It stays registered while it runs, so that cycles of imports end.
+static void execute(Interpreter &interpreter, const std::shared_ptr<Module> &module) {
+  Interpreter::State &state = interpreter.state();
+  module->globals->set("__name__", Value(module->name));
+  module->globals->set("__file__", Value(module->syntax->file->path()));
+  module->globals->set("__doc__", Value());
+  size_t dot = module->name.rfind('.');
+  module->globals->set("__package__", Value(module->isPackage           ? module->name
+                                            : dot == std::string::npos ? ""
+                                                                        : module->name.substr(0, dot)));
+  auto scope = std::make_shared<Scope>();
+  scope->form = Scope::Form::Module;
+  scope->names = scope->globals = module->globals;
+  scope->module = module->syntax;
+  SourceLocation site = interpreter.location();
+  PlaceGuard place(state);
+  uint32_t guards = std::exchange(state.importGuards, 0);
+  std::vector<Frame> callers = std::exchange(state.frames, {});
+  state.frames.push_back({nullptr, scope, std::move(site)});
+  state.module = module->syntax.get();
+  struct Restore {
+    Interpreter::State &state;
+    std::vector<Frame> &callers;
+    uint32_t guards;
+    ~Restore() { state.frames = std::move(callers), state.importGuards = guards; }
+  } restore{state, callers, guards};
+  if (state.order.size() > 2000)
+    interpreter.refuse("more than 2000 modules are imported");
+  Evaluator(interpreter, scope).run(module->syntax->body);
+}
+
+static std::shared_ptr<Module> runFile(Interpreter &interpreter, const std::string &name, const std::string &path,
+                                       bool isPackage) {
+  Interpreter::State &state = interpreter.state();
+  std::string key = canonical(path);
+  if (auto it = state.files.find(key); it != state.files.end())
+    return it->second;
+  auto file = SourceFile::open(path);
+  if (!file)
+    throw DiagnosticError(SourceLocation(path), std::string("cannot read the file: ") + std::strerror(errno));
+  auto module = std::make_shared<Module>(name);
+  module->isPackage = isPackage;
+  module->packageFolder = folderOf(path);
+  module->syntax = parseModule(file);
+  if (isPackage) // `import a.b` hangs b on the shell that stood for `a` before its __init__ ran
+    module->fallback = [shell = canonical(module->packageFolder) + "/"](
+                           Interpreter &interpreter, std::string_view attribute) -> std::optional<Value> {
+      auto it = interpreter.state().files.find(shell);
+      const Value *found = it == interpreter.state().files.end() ? nullptr : it->second->globals->find(attribute);
+      return found ? std::optional(*found) : std::nullopt;
+    };
+  state.ownedModules.push_back(module->syntax);
+  state.files.emplace(key, module);
+  state.order.push_back(module);
+  try {
+    execute(interpreter, module);
+  } catch (...) {
+    state.files.erase(key);
+    throw;
+  }
+  return module;
+}
+
+/// A folder without __init__.py, or a package whose __init__ nobody asked for yet: submodules can be found in it, and
+/// its own names make the __init__ run.
+static std::shared_ptr<Module> shellFor(Interpreter &interpreter, const std::string &name, const std::string &folder) {
+  Interpreter::State &state = interpreter.state();
+  std::string key = canonical(folder) + "/";
+  if (auto it = state.files.find(key); it != state.files.end())
+    return it->second;
+  auto module = std::make_shared<Module>(name);
+  module->isPackage = true;
+  module->packageFolder = folder;
+  state.files.emplace(key, module);
+  module->fallback = [name, folder](Interpreter &interpreter, std::string_view attribute) -> std::optional<Value> {
+    std::string init = folder + "/" + std::string(packageFile);
+    if (!isFile(init))
+      return std::nullopt;
+    return interpreter.findAttr(Value(runFile(interpreter, name, init, true)), attribute);
+  };
+  return module;
+}
+
+/// Module `part` inside `folder`: a file, a package, or a plain folder.
+static std::shared_ptr<Module> findIn(Interpreter &interpreter, const std::string &folder, const std::string &part,
+                                      const std::string &fullName, bool runPackage) {
+  std::string base = folder + "/" + part;
+  if (isFile(base + ".py"))
+    return runFile(interpreter, fullName, base + ".py", false);
+  std::string init = base + "/" + std::string(packageFile);
+  if (isFile(init))
+    return runPackage ? runFile(interpreter, fullName, init, true) : shellFor(interpreter, fullName, base);
+  if (isFolder(base))
+    return shellFor(interpreter, fullName, base);
+  return nullptr;
+}
+
+static std::shared_ptr<Module> findUnder(Interpreter &interpreter, const std::string &root, const std::string &dotted,
+                                         const std::string &prefix = {}) {
+  std::string folder = root;
+  std::shared_ptr<Module> module;
+  for (size_t begin = 0; begin <= dotted.size();) {
+    size_t dot = std::min(dotted.find('.', begin), dotted.size());
+    std::string part = dotted.substr(begin, dot - begin);
+    auto next = findIn(interpreter, folder, part, prefix + dotted.substr(0, dot), dot == dotted.size());
+    if (!next)
+      return nullptr;
+    if (module)
+      module->globals->set(part, Value(next));
+    if (dot < dotted.size() && !next->isPackage)
+      return nullptr;
+    folder = next->packageFolder;
+    module = next;
+    begin = dot + 1;
+  }
+  return module;
+}
+
+/// Folders where absolute imports look: the importing file's, the first file's, the parents of packages they lie in,
+/// then the options'.
+static std::vector<std::string> searchFolders(Interpreter &interpreter) {
+  Interpreter::State &state = interpreter.state();
+  std::vector<std::string> folders;
+  auto addWithPackageRoot = [&](std::string folder) {
+    folders.push_back(folder);
+    while (isFile(folder + "/" + std::string(packageFile)))
+      folder = folderOf(canonical(folder));
+    folders.push_back(folder);
+  };
+  if (state.module && state.module->file)
+    addWithPackageRoot(folderOf(state.module->file->path()));
+  if (!state.order.empty() && state.order.front()->syntax)
+    addWithPackageRoot(folderOf(state.order.front()->syntax->file->path()));
+  folders.insert(folders.end(), state.options.searchRoots.begin(), state.options.searchRoots.end());
+  return folders;
+}
+
+/// A file, package or native module of that absolute name, or an Opaque.
+static Value findModule(Interpreter &interpreter, const std::string &dotted) {
+  if (auto native = interpreter.nativeModule(dotted))
+    return Value(native);
+  std::string root = dotted.substr(0, dotted.find('.'));
+  bool isNativeRoot = interpreter.nativeModule(root) != nullptr;
+  if (dotted.starts_with("triton.language."))
+    return tritonLanguageName(dotted.substr(std::string_view("triton.language.").size()));
+  if (!isNativeRoot)
+    for (const std::string &folder : searchFolders(interpreter))
+      if (auto found = findUnder(interpreter, folder, dotted))
+        return Value(found);
+  if (interpreter.state().importGuards && !isKnownLibrary(dotted))
+    interpreter.raise("ModuleNotFoundError", "No module named '" + dotted + "'");
+  return Value(std::make_shared<Opaque>(dotted, interpreter.location()));
+}
+
+// ---- entry points --------------------------------------------------------------------------------------------------
+
+/// The dotted name a file has inside the packages around it: a/__init__.py, a/b.py -> "a.b".
+static std::string nameInPackages(const std::string &path) {
+  fs::path file(canonical(path));
+  bool isInit = file.filename() == packageFile;
+  std::string name = isInit ? file.parent_path().filename().string() : file.stem().string();
+  if (isInit)
+    file = file.parent_path();
+  for (fs::path folder = file.parent_path(); isFile((folder / packageFile).string()); folder = folder.parent_path())
+    name = folder.filename().string() + "." + name;
+  return name;
+}
+
+std::shared_ptr<Module> Interpreter::importFile(const std::string &path) {
+  return runFile(*this, nameInPackages(path), path, fs::path(path).filename() == packageFile);
+}
+
+std::shared_ptr<Module> Interpreter::importSource(const std::string &name, std::shared_ptr<const SourceFile> file) {
+  auto module = std::make_shared<Module>(name);
+  module->packageFolder = folderOf(file->path());
+  module->syntax = parseModule(file);
+  impl->ownedModules.push_back(module->syntax);
+  impl->files.emplace("source:" + std::to_string(impl->order.size()) + ":" + name, module);
+  impl->order.push_back(module);
+  execute(*this, module);
+  return module;
+}
+
+Value Interpreter::importModule(const std::string &name) { return findModule(*this, name); }
+
+// ---- statements ----------------------------------------------------------------------------------------------------
+
+void Evaluator::execImport(const Import &s) {
+  for (const Alias &alias : s.names) {
+    at(alias);
+    Value module = findModule(interpreter, alias.name);
+    if (alias.asname) {
+      store(*alias.asname, module);
+      continue;
+    }
+    // `import a.b` binds `a`; the parts below hang off it.
+    std::string root = alias.name.substr(0, alias.name.find('.'));
+    store(root, root == alias.name ? module : findModule(interpreter, root));
+  }
+}
+
+/// The folder that `level` dots stand for, and the dotted name of that package.
+static std::pair<std::string, std::string> relativeBase(Interpreter &interpreter, const Namespace &globals, int level) {
+  const Value *file = globals.find("__file__"), *package = globals.find("__package__");
+  std::string folder = file ? folderOf(canonical(file->str())) : ".", name = package ? package->str() : "";
+  for (int i = 1; i < level; ++i) {
+    folder = folderOf(folder);
+    size_t dot = name.rfind('.');
+    name = dot == std::string::npos ? "" : name.substr(0, dot);
+  }
+  (void)interpreter;
+  return {folder, name};
+}
+
+/// `from source import name`: an attribute, or a submodule not imported yet.
+static Value importName(Interpreter &interpreter, const Value &source, const std::string &name) {
+  auto *module = source.as<Module>();
+  if (!module)
+    return interpreter.getAttr(source, name);
+  if (const Value *found = module->globals->find(name))
+    return *found;
+  if (module->isPackage) {
+    std::string full = module->name.empty() ? name : module->name + "." + name;
+    if (auto sub = findIn(interpreter, module->packageFolder, name, full, true)) {
+      module->globals->set(name, Value(sub));
+      return Value(sub);
+    }
+  }
+  if (auto found = interpreter.findAttr(source, name))
+    return *found;
+  interpreter.raise("ImportError", "cannot import name '" + name + "' from '" + module->name + "'");
+}
+
+void Evaluator::execImportFrom(const ImportFrom &s) {
+  Value source;
+  if (s.module == "__future__")
+    return;
+  if (s.level == 0)
+    source = findModule(interpreter, *s.module);
+  else {
+    auto [folder, package] = relativeBase(interpreter, *scope->globals, s.level);
+    if (!s.module)
+      source = Value(shellFor(interpreter, package, folder));
+    else if (auto found = findUnder(interpreter, folder, *s.module, package.empty() ? "" : package + "."))
+      source = Value(found);
+    else
+      interpreter.raise("ModuleNotFoundError",
+                        "No module named '" + (package.empty() ? "" : package + ".") + *s.module + "'");
+  }
+  for (const Alias &alias : s.names) {
+    at(alias);
+    if (alias.name != "*") {
+      store(alias.asname.value_or(alias.name), importName(interpreter, source, alias.name));
+      continue;
+    }
+    auto *module = source.as<Module>();
+    if (!module)
+      interpreter.refuse("'from " + s.module.value_or(".") + " import *' is not supported: " +
+                         interpreter.repr(source) + " is not a file; name what you need");
+    const Value *all = module->globals->find("__all__");
+    if (all)
+      for (const Value &name : interpreter.iterate(*all))
+        store(name.str(), importName(interpreter, source, name.str()));
+    else
+      for (const auto &[name, value] : std::vector(module->globals->items()))
+        if (!name.starts_with("_"))
+          store(name, value);
+  }
+}
+
+} // namespace pellucid::host

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/InterpreterState.h"
+#include "syntax/Parser.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pellucid::host {
+
+const std::vector<NativeModules::Fill> *NativeModules::find(const std::string &name) const {
+  auto it = fillers.find(name);
+  return it == fillers.end() ? nullptr : &it->second;
+}
+
+bool NativeModules::hasPrefix(const std::string &name) const {
+  auto it = fillers.lower_bound(name);
+  if (it == fillers.end())
+    return false;
+  return it->first == name || it->first.starts_with(name + ".");
+}
+
+// ---- hooks that refuse ---------------------------------------------------------------------------------------------
+
+bool HostHooks::decide(Interpreter &, const symbolic::Expr &condition, const SourceLocation &where) {
+  throw DiagnosticError(where, "a branch depends on '" + condition.text() +
+                                   "', and nothing here knows the range of its dimensions");
+}
+
+Value HostHooks::launch(Interpreter &interpreter, const Value &kernel, const Value &, CallArgs args, bool) {
+  interpreter.refuse(args.location, "kernel '" + innermostKernel(kernel)->name() +
+                                        "' is launched while the file is read; launch it inside a function that is "
+                                        "traced, or under 'if __name__ == \"__main__\":'");
+}
+
+Value HostHooks::callOperator(Interpreter &interpreter, const std::shared_ptr<Operator> &op, CallArgs args) {
+  interpreter.refuse(args.location, "operator '" + op->name +
+                                        "' is called while the file is read; call it inside a function that is "
+                                        "traced, or under 'if __name__ == \"__main__\":'");
+}
+
+// ---- life ----------------------------------------------------------------------------------------------------------
+
+Interpreter::Interpreter(InterpreterOptions options) : impl(std::make_unique<State>()) {
+  impl->options = std::move(options);
+  addBuiltinTypes(*this);
+  addExceptions(*this);
+  addStringMethods(*this);
+  addContainerMethods(*this);
+  addBuiltinFunctions(*this);
+  NativeModules &modules = impl->options.modules;
+  addStandardModules(modules);
+  addClassModules(modules);
+  addTritonModules(modules);
+  addTorchLibrary(modules);
+}
+
+Interpreter::~Interpreter() {
+  // Functions hold their globals and classes their methods: cut the cycles.
+  for (auto &names : impl->captured)
+    if (auto alive = names.lock())
+      alive->clear();
+  for (auto &cls : impl->madeClasses)
+    if (auto alive = cls.lock())
+      alive->attributes.clear();
+  for (auto *table : {&impl->natives, &impl->files})
+    for (auto &[name, module] : *table)
+      module->globals->clear();
+  operators.clear();
+}
+
+HostHooks &Interpreter::hooks() { return impl->options.hooks ? *impl->options.hooks : impl->refusingHooks; }
+const InterpreterOptions &Interpreter::options() const { return impl->options; }
+std::vector<std::shared_ptr<Module>> Interpreter::modules() const { return impl->order; }
+
+const std::shared_ptr<Class> &Interpreter::builtinClass(std::string_view name) const {
+  auto it = impl->classes.find(name);
+  if (it == impl->classes.end())
+    throw std::logic_error("no builtin class '" + std::string(name) + "'");
+  return it->second;
+}
+
+const Value *Interpreter::builtin(std::string_view name) const { return impl->builtins.find(name); }
+
+// ---- places and errors ---------------------------------------------------------------------------------------------
+
+SourceLocation Interpreter::location() const {
+  if (!impl->module || !impl->node)
+    return {};
+  return impl->module->locate(*impl->node);
+}
+
+std::vector<SourceLocation> Interpreter::callStack() const {
+  std::vector<SourceLocation> sites;
+  for (size_t i = impl->frames.size(); i-- > 0;)
+    if (impl->frames[i].callSite.known())
+      sites.push_back(impl->frames[i].callSite);
+  return sites;
+}
+
+bool Interpreter::atModuleLevel() const {
+  return std::none_of(impl->frames.begin(), impl->frames.end(), [](const Frame &f) { return f.function != nullptr; });
+}
+
+static Diagnostic withCalls(const Interpreter &interpreter, const SourceLocation &where, std::string message) {
+  constexpr size_t shown = 6;
+  Diagnostic d(Severity::Error, where, std::move(message));
+  std::vector<SourceLocation> sites = interpreter.callStack();
+  for (size_t i = 0; i < std::min(sites.size(), shown); ++i)
+    d.note(sites[i], "called from here");
+  return d;
+}
+
+void Interpreter::refuse(std::string message) const { refuse(location(), std::move(message)); }
+
+void Interpreter::refuse(const SourceLocation &where, std::string message) const {
+  throw DiagnosticError(withCalls(*this, where, std::move(message)));
+}
+
+Value makeException(Interpreter &, const std::shared_ptr<Class> &cls, std::vector<Value> args) {
+  auto exception = std::make_shared<Instance>(cls);
+  exception->attributes.set("args", Value::tuple(std::move(args)));
+  return exception;
+}
+
+void Interpreter::raise(std::string_view className, std::string message) {
+  Value exception = makeException(*this, builtinClass(className), {Value(message)});
+  throw RaisedError(withCalls(*this, location(), std::string(className) + ": " + message), std::move(exception));
+}
+
+// ---- entry points --------------------------------------------------------------------------------------------------
+
+Value Interpreter::evaluate(const syntax::Expr &expr, const std::shared_ptr<Scope> &scope) {
+  PlaceGuard place(*impl);
+  impl->module = scope->module.get();
+  impl->node = &expr;
+  return Evaluator(*this, scope).eval(expr);
+}
+
+Value Interpreter::evaluateText(std::shared_ptr<const SourceFile> text, const std::shared_ptr<Module> &globalsOf) {
+  auto expr = syntax::parseExpression(text);
+  auto module = std::make_shared<syntax::Module>();
+  module->file = text;
+  auto scope = std::make_shared<Scope>();
+  scope->form = Scope::Form::Module;
+  scope->globals = scope->names = globalsOf ? globalsOf->globals : std::make_shared<Namespace>();
+  scope->module = module;
+  impl->ownedModules.push_back(module);
+  impl->ownedExprs.push_back(std::move(expr));
+  return evaluate(*impl->ownedExprs.back(), scope);
+}
+
+Value Interpreter::call(const Value &callee, std::vector<Value> positional) {
+  return call(callee, CallArgs{std::move(positional), {}, location()});
+}
+
+Value Interpreter::call(const Value &callee, CallArgs args) {
+  if (!callee.isObject() || !callee.object()->isCallable())
+    raise("TypeError", "'" + typeName(callee) + "' object is not callable");
+  std::shared_ptr<Object> keepAlive = callee.object();
+  if (++impl->depth > impl->options.maxDepth * 2) {
+    impl->depth = 0;
+    refuse("calls are nested too deeply (more than " + std::to_string(impl->options.maxDepth) +
+           "); write the recursion as a loop");
+  }
+  struct Leave {
+    uint32_t &depth;
+    ~Leave() { depth -= depth ? 1 : 0; }
+  } leave{impl->depth};
+  return keepAlive->call(*this, std::move(args));
+}
+
+// ---- conversions ---------------------------------------------------------------------------------------------------
+
+int64_t Interpreter::toInt64(const Value &value, std::string_view what) {
+  Value v = unwrapConstexpr(value);
+  if (v.isBool())
+    return v.boolean();
+  if (v.isSymInt())
+    refuse(std::string(what) + " depends on a dynamic dimension ('" + v.symInt().text() +
+           "') where a number is needed; make that dimension static");
+  if (!v.isInt())
+    raise("TypeError", std::string(what) + " must be an int, not " + typeName(v));
+  Int i = v.integer();
+  if (i < INT64_MIN || i > INT64_MAX)
+    raise("OverflowError", std::string(what) + " is " + toString(i) + ", which does not fit 64 bits");
+  return static_cast<int64_t>(i);
+}
+
+double Interpreter::toDouble(const Value &value, std::string_view what) {
+  Value v = unwrapConstexpr(value);
+  if (v.isFloat())
+    return v.real();
+  if (v.isInt())
+    return static_cast<double>(v.integer());
+  if (v.isBool())
+    return v.boolean();
+  if (v.isSymInt() || v.as<SymQuotient>())
+    refuse(std::string(what) + " is a float computed from a dynamic dimension ('" + host::repr(v) +
+           "'), which is not supported; make that dimension static, or compute it inside the kernel");
+  raise("TypeError", std::string(what) + " must be a real number, not " + typeName(v));
+}
+
+const std::string &Interpreter::toStr(const Value &value, std::string_view what) {
+  if (value.isStr())
+    return value.str();
+  if (auto *c = value.as<Constexpr>(); c && c->value.isStr())
+    return c->value.str();
+  raise("TypeError", std::string(what) + " must be str, not " + typeName(value));
+}
+
+symbolic::Expr Interpreter::toExpr(const Value &value, std::string_view what) {
+  Value v = unwrapConstexpr(value);
+  return v.isSymInt() ? v.symInt() : symbolic::Expr(toInt64(v, what));
+}
+
+} // namespace pellucid::host

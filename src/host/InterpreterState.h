@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What the files of the evaluator share and nobody else sees.
+#pragma once
+
+#include "host/Interpreter.h"
+
+#include <map>
+#include <unordered_map>
+
+namespace pellucid::host {
+
+using NameSet = std::set<std::string, std::less<>>;
+
+/// What a function's text says about its names.
+struct ScopeFacts {
+  NameSet locals, globals, nonlocals;
+  bool isGenerator = false;
+};
+
+struct Frame {
+  const Function *function = nullptr; ///< null at a module's top level and in evaluateText
+  std::shared_ptr<Scope> scope;
+  SourceLocation callSite;
+};
+
+struct Interpreter::State {
+  InterpreterOptions options;
+  HostHooks refusingHooks;
+  std::vector<Frame> frames;
+  const syntax::Module *module = nullptr; ///< the text being evaluated …
+  const syntax::Node *node = nullptr;     ///< … and the place in it
+  uint64_t steps = 0;
+  uint32_t depth = 0; ///< nested evaluations, natives included
+
+  Namespace builtins;
+  std::map<std::string, std::shared_ptr<Class>, std::less<>> classes;
+  std::map<std::string, std::shared_ptr<Module>> natives;
+  std::map<std::string, std::shared_ptr<Module>> files; ///< by canonical path
+  std::vector<std::shared_ptr<Module>> order;
+  std::unordered_map<const void *, std::unique_ptr<ScopeFacts>> facts;
+  std::vector<syntax::Ptr<syntax::Expr>> ownedExprs;              ///< of evaluateText
+  std::vector<std::shared_ptr<const syntax::Module>> ownedModules; ///< keeps trees alive
+  std::vector<std::weak_ptr<Namespace>> captured; ///< cleared at the end: closures are cyclic
+  std::vector<std::weak_ptr<Class>> madeClasses;
+  std::vector<std::shared_ptr<JitFunction>> kernels; ///< every kernel made, in order
+  uint32_t importGuards = 0; ///< inside `try: import … except ImportError`
+  std::vector<const RaisedError *> handling;
+
+  const ScopeFacts &factsOf(const void *key, const syntax::Arguments *args, const syntax::List<syntax::Stmt> &body);
+  const ScopeFacts &factsOfLambda(const syntax::Lambda &lambda);
+  const ScopeFacts &factsOfComprehension(const void *key, const std::vector<syntax::Comprehension> &generators);
+};
+
+/// Keeps `state.module` and `state.node` over an evaluation of another text.
+class PlaceGuard {
+public:
+  explicit PlaceGuard(Interpreter::State &s) : state(s), module(s.module), node(s.node) {}
+  ~PlaceGuard() { state.module = module, state.node = node; }
+  PlaceGuard(const PlaceGuard &) = delete;
+
+private:
+  Interpreter::State &state;
+  const syntax::Module *module;
+  const syntax::Node *node;
+};
+
+/// Runs statements and expressions of one scope.
+class Evaluator {
+public:
+  enum class Flow : uint8_t { Normal, Break, Continue, Return };
+
+  Evaluator(Interpreter &i, std::shared_ptr<Scope> s) : interpreter(i), state(i.state()), scope(std::move(s)) {}
+
+  Flow run(const syntax::List<syntax::Stmt> &body);
+  Value eval(const syntax::Expr &expr);
+  Value takeResult() { return std::move(result); }
+  std::vector<Value> yielded; ///< generator functions run at once; this is what they gave
+
+private:
+  Interpreter &interpreter;
+  Interpreter::State &state;
+  std::shared_ptr<Scope> scope;
+  Value result;
+
+  // Statements
+  Flow exec(const syntax::Stmt &stmt);
+  Flow execFor(const syntax::For &stmt);
+  Flow execWhile(const syntax::While &stmt);
+  Flow execTry(const syntax::Try &stmt);
+  Flow execHandlers(const syntax::Try &stmt, const RaisedError &error, bool &handled);
+  Flow execWith(const syntax::With &stmt, size_t item);
+  void execAugAssign(const syntax::AugAssign &stmt);
+  void execAnnAssign(const syntax::AnnAssign &stmt);
+  void execAssert(const syntax::Assert &stmt);
+  void execRaise(const syntax::Raise &stmt);
+  void execDelete(const syntax::Expr &target);
+  void execImport(const syntax::Import &stmt);
+  void execImportFrom(const syntax::ImportFrom &stmt);
+  void execFunctionDef(const syntax::FunctionDef &stmt);
+  void execClassDef(const syntax::ClassDef &stmt);
+  Value decorate(const syntax::List<syntax::Expr> &decorators, Value value);
+  bool guardsImports(const syntax::Try &stmt) const;
+  bool matches(const RaisedError &error, const syntax::ExceptHandler &handler);
+
+  // Expressions
+  Value evalConstant(const syntax::Constant &c);
+  Value evalBoolOp(const syntax::BoolOp &e);
+  Value evalUnary(const syntax::UnaryOp &e);
+  Value evalCompare(const syntax::Compare &e);
+  Value compareOnce(syntax::CmpOperator op, const Value &a, const Value &b);
+  Value evalCall(const syntax::Call &e);
+  CallArgs evalArguments(const syntax::Call &e);
+  Value evalJoinedStr(const syntax::JoinedStr &e);
+  std::string evalFormatted(const syntax::FormattedValue &e);
+  Value evalDict(const syntax::Dict &e);
+  Value evalLambda(const syntax::Lambda &e);
+  Value evalComprehension(const syntax::Expr &e);
+  Value evalSlicePart(const syntax::Ptr<syntax::Expr> &part);
+  std::vector<Value> evalElements(const syntax::List<syntax::Expr> &elements);
+  void comprehend(const std::vector<syntax::Comprehension> &generators, size_t depth, const Value *firstIterable,
+                  const std::function<bool(Evaluator &)> &element, bool &stop);
+  Evaluator comprehensionScope(const void *key, const std::vector<syntax::Comprehension> &generators);
+  Value superOf();
+
+  // Names
+  Value load(const syntax::Name &name);
+  void store(std::string_view name, Value value);
+  void assign(const syntax::Expr &target, const Value &value);
+  void unpack(const syntax::List<syntax::Expr> &targets, const Value &value);
+  void at(const syntax::Node &node) { state.node = &node; }
+  std::shared_ptr<Function> makeFunction(const syntax::Arguments &args);
+};
+
+/// The innermost value of `name` seen from `scope`: enclosing scopes, globals, builtins.
+std::optional<Value> lookupName(Interpreter &, const Scope &scope, std::string_view name);
+
+/// One iteration protocol for eager and lazy iterables: stops when `f` returns false.
+void forEach(Interpreter &, const Value &iterable, const std::function<bool(const Value &)> &f);
+
+/// A generator expression, or what zip, map, filter … give. Elements are produced when asked for.
+class Iterator : public Object {
+public:
+  using Producer = std::function<void(const std::function<bool(const Value &)> &)>;
+  Iterator(std::string kind, Producer p) : name(std::move(kind)), producer(std::move(p)) {}
+  Iterator(std::string kind, std::vector<Value> v) : name(std::move(kind)), elements(std::move(v)) {}
+
+  std::string typeName() const override { return name; }
+  std::optional<std::vector<Value>> iterate(Interpreter &) override;
+  void stream(const std::function<bool(const Value &)> &f);
+  std::optional<Value> next();
+
+private:
+  std::string name;
+  Producer producer; ///< null once its elements are in `elements`
+  std::vector<Value> elements;
+  size_t position = 0;
+};
+
+/// `with` accepts it and it does nothing: torch.no_grad(), contextlib.nullcontext().
+std::shared_ptr<Instance> makeNullContext(Interpreter &, Value entered = {});
+
+/// n / d of a dynamic size, kept exact until math.ceil, math.floor or int() makes it an integer.
+class SymQuotient : public Object {
+public:
+  symbolic::Expr numerator, denominator;
+  SymQuotient(symbolic::Expr n, symbolic::Expr d) : numerator(std::move(n)), denominator(std::move(d)) {}
+  std::string typeName() const override { return "float that depends on a dynamic dimension"; }
+  std::string repr() const override { return "(" + numerator.text() + ") / (" + denominator.text() + ")"; }
+};
+
+// Each fills its part of a new interpreter.
+void addBuiltinTypes(Interpreter &);
+void addStringMethods(Interpreter &);
+void addContainerMethods(Interpreter &);
+void addBuiltinFunctions(Interpreter &);
+void addExceptions(Interpreter &);
+void addStandardModules(NativeModules &);
+void addClassModules(NativeModules &);
+void addTritonModules(NativeModules &);
+void addTorchLibrary(NativeModules &);
+
+/// typing, dataclasses and enum hooks for classes with special bases.
+void finishClass(Interpreter &, const std::shared_ptr<Class> &cls);
+Value makeDataclass(Interpreter &, const std::shared_ptr<Class> &cls, const CallArgs &options);
+/// `@decorator` names that leave a function as it is and come from libraries we do not run.
+bool isTransparentDecorator(std::string_view finalName);
+Value stringPercent(Interpreter &, const std::string &format, const Value &args);
+std::string stringFormat(Interpreter &, const std::string &format, const CallArgs &args);
+Value makeException(Interpreter &, const std::shared_ptr<Class> &cls, std::vector<Value> args);
+/// Concrete slice bounds for a sequence of `length` elements, as slice.indices().
+Range sliceIndices(Interpreter &, const Slice &slice, int64_t length);
+
+
+} // namespace pellucid::host

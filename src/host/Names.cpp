@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Which names a function binds, and where a name is found.
+#include "host/InterpreterState.h"
+
+namespace pellucid::host {
+
+using namespace syntax;
+
+namespace {
+
+/// Collects the names a function's body binds, without entering nested functions and classes.
+class NameCollector {
+public:
+  explicit NameCollector(ScopeFacts &f) : facts(f) {}
+
+  void stmts(const syntax::List<Stmt> &body) {
+    for (const auto &s : body)
+      stmt(*s);
+  }
+
+  void target(const syntax::Expr *e) {
+    if (!e)
+      return;
+    if (auto *name = as<Name>(e))
+      facts.locals.insert(name->id);
+    else if (auto *starred = as<Starred>(e))
+      target(starred->value.get());
+    else if (auto *tuple = as<syntax::Tuple>(e))
+      for (const auto &x : tuple->elts)
+        target(x.get());
+    else if (auto *list = as<ListExpr>(e))
+      for (const auto &x : list->elts)
+        target(x.get());
+    else
+      expr(e); // a subscript or attribute: a walrus may hide in it
+  }
+
+private:
+  ScopeFacts &facts;
+
+  void exprs(const syntax::List<syntax::Expr> &list) {
+    for (const auto &e : list)
+      expr(e.get());
+  }
+
+  /// Finds `name := value` and `yield`.
+  void expr(const syntax::Expr *e) {
+    if (!e)
+      return;
+    switch (e->kind) {
+    case ExprKind::NamedExpr: {
+      auto *named = as<NamedExpr>(e);
+      target(named->target.get());
+      return expr(named->value.get());
+    }
+    case ExprKind::Yield:
+      facts.isGenerator = true;
+      return expr(as<Yield>(e)->value.get());
+    case ExprKind::YieldFrom:
+      facts.isGenerator = true;
+      return expr(as<YieldFrom>(e)->value.get());
+    case ExprKind::BoolOp:
+      return exprs(as<BoolOp>(e)->values);
+    case ExprKind::BinOp:
+      expr(as<BinOp>(e)->left.get());
+      return expr(as<BinOp>(e)->right.get());
+    case ExprKind::UnaryOp:
+      return expr(as<syntax::UnaryOp>(e)->operand.get());
+    case ExprKind::IfExp:
+      expr(as<IfExp>(e)->test.get());
+      expr(as<IfExp>(e)->body.get());
+      return expr(as<IfExp>(e)->orelse.get());
+    case ExprKind::Compare:
+      expr(as<Compare>(e)->left.get());
+      return exprs(as<Compare>(e)->comparators);
+    case ExprKind::Call:
+      expr(as<Call>(e)->func.get());
+      exprs(as<Call>(e)->args);
+      for (const auto &k : as<Call>(e)->keywords)
+        expr(k->value.get());
+      return;
+    case ExprKind::Attribute:
+      return expr(as<Attribute>(e)->value.get());
+    case ExprKind::Subscript:
+      expr(as<Subscript>(e)->value.get());
+      return expr(as<Subscript>(e)->slice.get());
+    case ExprKind::Starred:
+      return expr(as<Starred>(e)->value.get());
+    case ExprKind::Tuple:
+      return exprs(as<syntax::Tuple>(e)->elts);
+    case ExprKind::List:
+      return exprs(as<ListExpr>(e)->elts);
+    case ExprKind::Set:
+      return exprs(as<syntax::Set>(e)->elts);
+    case ExprKind::Dict:
+      exprs(as<syntax::Dict>(e)->keys);
+      return exprs(as<syntax::Dict>(e)->values);
+    case ExprKind::ListComp:
+      return comprehension(as<ListComp>(e)->generators, as<ListComp>(e)->elt.get());
+    case ExprKind::SetComp:
+      return comprehension(as<SetComp>(e)->generators, as<SetComp>(e)->elt.get());
+    case ExprKind::GeneratorExp:
+      return comprehension(as<GeneratorExp>(e)->generators, as<GeneratorExp>(e)->elt.get());
+    case ExprKind::DictComp:
+      expr(as<DictComp>(e)->key.get());
+      return comprehension(as<DictComp>(e)->generators, as<DictComp>(e)->value.get());
+    case ExprKind::JoinedStr:
+      return exprs(as<JoinedStr>(e)->values);
+    case ExprKind::FormattedValue:
+      return expr(as<FormattedValue>(e)->value.get());
+    default:
+      return;
+    }
+  }
+
+  /// A walrus inside binds in the function around it.
+  void comprehension(const std::vector<Comprehension> &generators, const syntax::Expr *element) {
+    expr(element);
+    for (const Comprehension &g : generators) {
+      expr(g.iter.get());
+      exprs(g.ifs);
+    }
+  }
+
+  void imported(const std::vector<Alias> &names, bool dotted) {
+    for (const Alias &a : names)
+      facts.locals.insert(a.asname ? *a.asname : dotted ? a.name.substr(0, a.name.find('.')) : a.name);
+  }
+
+  void stmt(const Stmt &s) {
+    switch (s.kind) {
+    case StmtKind::FunctionDef:
+    case StmtKind::AsyncFunctionDef:
+      facts.locals.insert(static_cast<const FunctionDef &>(s).name);
+      return;
+    case StmtKind::ClassDef:
+      facts.locals.insert(as<ClassDef>(&s)->name);
+      return;
+    case StmtKind::Return:
+      return expr(as<Return>(&s)->value.get());
+    case StmtKind::Delete:
+      for (const auto &t : as<Delete>(&s)->targets)
+        target(t.get());
+      return;
+    case StmtKind::Assign:
+      for (const auto &t : as<Assign>(&s)->targets)
+        target(t.get());
+      return expr(as<Assign>(&s)->value.get());
+    case StmtKind::AugAssign:
+      target(as<AugAssign>(&s)->target.get());
+      return expr(as<AugAssign>(&s)->value.get());
+    case StmtKind::AnnAssign:
+      target(as<AnnAssign>(&s)->target.get());
+      return expr(as<AnnAssign>(&s)->value.get());
+    case StmtKind::For:
+    case StmtKind::AsyncFor: {
+      auto &f = static_cast<const For &>(s);
+      target(f.target.get());
+      expr(f.iter.get());
+      stmts(f.body);
+      return stmts(f.orelse);
+    }
+    case StmtKind::While:
+      expr(as<While>(&s)->test.get());
+      stmts(as<While>(&s)->body);
+      return stmts(as<While>(&s)->orelse);
+    case StmtKind::If:
+      expr(as<If>(&s)->test.get());
+      stmts(as<If>(&s)->body);
+      return stmts(as<If>(&s)->orelse);
+    case StmtKind::With:
+    case StmtKind::AsyncWith:
+      for (const WithItem &item : static_cast<const With &>(s).items) {
+        expr(item.contextExpr.get());
+        target(item.optionalVars.get());
+      }
+      return stmts(static_cast<const With &>(s).body);
+    case StmtKind::Try:
+    case StmtKind::TryStar: {
+      auto &t = static_cast<const Try &>(s);
+      stmts(t.body);
+      for (const ExceptHandler &h : t.handlers) {
+        if (h.name)
+          facts.locals.insert(*h.name);
+        stmts(h.body);
+      }
+      stmts(t.orelse);
+      return stmts(t.finalbody);
+    }
+    case StmtKind::Import:
+      return imported(as<Import>(&s)->names, true);
+    case StmtKind::ImportFrom:
+      return imported(as<ImportFrom>(&s)->names, false);
+    case StmtKind::Global:
+      facts.globals.insert(as<Global>(&s)->names.begin(), as<Global>(&s)->names.end());
+      return;
+    case StmtKind::Nonlocal:
+      facts.nonlocals.insert(as<Nonlocal>(&s)->names.begin(), as<Nonlocal>(&s)->names.end());
+      return;
+    case StmtKind::Expr:
+      return expr(as<ExprStmt>(&s)->value.get());
+    case StmtKind::Assert:
+      return expr(as<Assert>(&s)->test.get());
+    default:
+      return;
+    }
+  }
+};
+
+void addParameters(ScopeFacts &facts, const Arguments &args) {
+  for (const auto *list : {&args.posonlyargs, &args.args, &args.kwonlyargs})
+    for (const auto &a : *list)
+      facts.locals.insert(a->arg);
+  for (const Arg *a : {args.vararg.get(), args.kwarg.get()})
+    if (a)
+      facts.locals.insert(a->arg);
+}
+
+void dropForeign(ScopeFacts &facts) {
+  for (const NameSet *names : {&facts.globals, &facts.nonlocals})
+    for (const std::string &name : *names)
+      facts.locals.erase(name);
+}
+
+} // namespace
+
+const ScopeFacts &Interpreter::State::factsOf(const void *key, const Arguments *args, const syntax::List<Stmt> &body) {
+  auto &slot = facts[key];
+  if (slot)
+    return *slot;
+  slot = std::make_unique<ScopeFacts>();
+  if (args)
+    addParameters(*slot, *args);
+  NameCollector(*slot).stmts(body);
+  dropForeign(*slot);
+  return *slot;
+}
+
+const ScopeFacts &Interpreter::State::factsOfLambda(const Lambda &lambda) {
+  auto &slot = facts[&lambda];
+  if (slot)
+    return *slot;
+  slot = std::make_unique<ScopeFacts>();
+  addParameters(*slot, lambda.args);
+  NameCollector(*slot).target(lambda.body->kind == ExprKind::Name ? nullptr : lambda.body.get());
+  return *slot;
+}
+
+const ScopeFacts &Interpreter::State::factsOfComprehension(const void *key,
+                                                           const std::vector<Comprehension> &generators) {
+  auto &slot = facts[key];
+  if (slot)
+    return *slot;
+  slot = std::make_unique<ScopeFacts>();
+  for (const Comprehension &g : generators)
+    NameCollector(*slot).target(g.target.get());
+  return *slot;
+}
+
+static bool binds(const Scope &scope, std::string_view name) {
+  return scope.locals && scope.locals->find(name) != scope.locals->end();
+}
+static bool listed(const NameSet *names, std::string_view name) {
+  return names && names->find(name) != names->end();
+}
+
+std::optional<Value> lookupName(Interpreter &interpreter, const Scope &scope, std::string_view name) {
+  for (const Scope *s = &scope; s; s = s->parent.get()) {
+    if (listed(s->globalNames, name) || s->form == Scope::Form::Module)
+      break;
+    bool visible = s->form == Scope::Form::Class ? s == &scope : binds(*s, name);
+    if (!visible)
+      continue;
+    if (const Value *found = s->names->find(name))
+      return *found;
+    if (s->form == Scope::Form::Class)
+      continue;
+    interpreter.raise(s == &scope ? "UnboundLocalError" : "NameError",
+                      s == &scope ? "cannot access local variable '" + std::string(name) +
+                                        "' where it is not associated with a value"
+                                  : "cannot access free variable '" + std::string(name) +
+                                        "' where it is not associated with a value in enclosing scope");
+  }
+  if (const Value *found = scope.globals->find(name))
+    return *found;
+  if (const Value *found = interpreter.builtin(name))
+    return *found;
+  return std::nullopt;
+}
+
+/// Names that Python has and this evaluator leaves out, with what to write instead.
+static std::string_view adviceFor(std::string_view name) {
+  static const std::map<std::string_view, std::string_view> advice = {
+      {"eval", "write the expression itself"},
+      {"exec", "write the statements themselves"},
+      {"open", "pass the data to the model as an input or a constructor argument"},
+      {"input", "pass the value as an argument"},
+      {"complex", "split it into real and imaginary floats"},
+      {"bytes", "use str or a list of int"},
+      {"bytearray", "use a list of int"},
+      {"memoryview", "use a list"},
+      {"compile", "write the code itself"},
+      {"__import__", "use an import statement"},
+      {"globals", "name the variable itself"},
+      {"locals", "name the variable itself"},
+  };
+  auto it = advice.find(name);
+  return it == advice.end() ? std::string_view() : it->second;
+}
+
+Value Evaluator::load(const Name &name) {
+  at(name);
+  if (auto found = lookupName(interpreter, *scope, name.id))
+    return *found;
+  if (std::string_view advice = adviceFor(name.id); !advice.empty())
+    interpreter.refuse("'" + name.id + "' is not supported in host code; " + std::string(advice));
+  interpreter.raise("NameError", "name '" + name.id + "' is not defined");
+}
+
+void Evaluator::store(std::string_view name, Value value) {
+  Scope *s = scope.get();
+  while (s->form == Scope::Form::Comprehension && !binds(*s, name))
+    s = s->parent.get();
+  if (listed(s->globalNames, name)) {
+    s->globals->set(name, std::move(value));
+    return;
+  }
+  if (listed(s->nonlocalNames, name)) {
+    for (Scope *outer = s->parent.get(); outer; outer = outer->parent.get())
+      if (outer->form != Scope::Form::Class && binds(*outer, name)) {
+        outer->names->set(name, std::move(value));
+        return;
+      }
+    interpreter.raise("SyntaxError", "no binding for nonlocal '" + std::string(name) + "' found");
+  }
+  s->names->set(name, std::move(value));
+}
+
+} // namespace pellucid::host

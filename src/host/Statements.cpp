@@ -1,0 +1,497 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/InterpreterState.h"
+
+#include <algorithm>
+
+namespace pellucid::host {
+
+using namespace syntax;
+
+Evaluator::Flow Evaluator::run(const syntax::List<Stmt> &body) {
+  for (const auto &s : body)
+    if (Flow flow = exec(*s); flow != Flow::Normal)
+      return flow;
+  return Flow::Normal;
+}
+
+Evaluator::Flow Evaluator::exec(const Stmt &s) {
+  at(s);
+  switch (s.kind) {
+  case StmtKind::Expr:
+    eval(*as<ExprStmt>(&s)->value);
+    return Flow::Normal;
+  case StmtKind::Assign: {
+    auto *a = as<Assign>(&s);
+    Value value = eval(*a->value);
+    for (const auto &t : a->targets)
+      assign(*t, value);
+    return Flow::Normal;
+  }
+  case StmtKind::AugAssign:
+    execAugAssign(*as<AugAssign>(&s));
+    return Flow::Normal;
+  case StmtKind::AnnAssign:
+    execAnnAssign(*as<AnnAssign>(&s));
+    return Flow::Normal;
+  case StmtKind::Return:
+    result = as<Return>(&s)->value ? eval(*as<Return>(&s)->value) : Value();
+    return Flow::Return;
+  case StmtKind::If: {
+    auto *i = as<If>(&s);
+    Value test = eval(*i->test);
+    at(*i->test);
+    return run(interpreter.truth(test) ? i->body : i->orelse);
+  }
+  case StmtKind::For:
+    return execFor(static_cast<const For &>(s));
+  case StmtKind::While:
+    return execWhile(*as<While>(&s));
+  case StmtKind::Break:
+    return Flow::Break;
+  case StmtKind::Continue:
+    return Flow::Continue;
+  case StmtKind::Pass:
+  case StmtKind::Global:
+  case StmtKind::Nonlocal:
+    return Flow::Normal;
+  case StmtKind::FunctionDef:
+    execFunctionDef(static_cast<const FunctionDef &>(s));
+    return Flow::Normal;
+  case StmtKind::ClassDef:
+    execClassDef(*as<ClassDef>(&s));
+    return Flow::Normal;
+  case StmtKind::Import:
+    execImport(*as<Import>(&s));
+    return Flow::Normal;
+  case StmtKind::ImportFrom:
+    execImportFrom(*as<ImportFrom>(&s));
+    return Flow::Normal;
+  case StmtKind::Assert:
+    execAssert(*as<Assert>(&s));
+    return Flow::Normal;
+  case StmtKind::Raise:
+    execRaise(*as<Raise>(&s));
+    return Flow::Normal;
+  case StmtKind::Try:
+    return execTry(static_cast<const Try &>(s));
+  case StmtKind::With:
+    return execWith(static_cast<const With &>(s), 0);
+  case StmtKind::Delete:
+    for (const auto &t : as<Delete>(&s)->targets)
+      execDelete(*t);
+    return Flow::Normal;
+  case StmtKind::TypeAlias:
+    store(as<Name>(as<TypeAlias>(&s)->name.get())->id,
+          Value(std::make_shared<Opaque>("type alias", scope->module->locate(s))));
+    return Flow::Normal;
+  case StmtKind::Match:
+    interpreter.refuse("'match' is not supported in host code; write if/elif");
+  case StmtKind::TryStar:
+    interpreter.refuse("'except*' is not supported in host code; write 'except'");
+  case StmtKind::AsyncFunctionDef:
+  case StmtKind::AsyncFor:
+  case StmtKind::AsyncWith:
+    interpreter.refuse("'async' is not supported in host code; write an ordinary function");
+  }
+  return Flow::Normal;
+}
+
+// ---- assignment ----------------------------------------------------------------------------------------------------
+
+void Evaluator::assign(const syntax::Expr &target, const Value &value) {
+  switch (target.kind) {
+  case ExprKind::Name:
+    at(target);
+    return store(as<Name>(&target)->id, value);
+  case ExprKind::Tuple:
+    return unpack(as<syntax::Tuple>(&target)->elts, value);
+  case ExprKind::List:
+    return unpack(as<ListExpr>(&target)->elts, value);
+  case ExprKind::Attribute: {
+    Value object = eval(*as<Attribute>(&target)->value);
+    at(target);
+    return interpreter.setAttr(object, as<Attribute>(&target)->attr, value);
+  }
+  case ExprKind::Subscript: {
+    Value object = eval(*as<Subscript>(&target)->value), key = eval(*as<Subscript>(&target)->slice);
+    at(target);
+    return interpreter.setItem(object, key, value);
+  }
+  default:
+    at(target);
+    interpreter.refuse("cannot assign to this expression");
+  }
+}
+
+void Evaluator::unpack(const syntax::List<syntax::Expr> &targets, const Value &value) {
+  std::vector<Value> elements = interpreter.iterate(value);
+  auto star = std::find_if(targets.begin(), targets.end(), [](const auto &t) { return t->kind == ExprKind::Starred; });
+  size_t wanted = targets.size();
+  if (star == targets.end()) {
+    if (elements.size() > wanted)
+      interpreter.raise("ValueError", "too many values to unpack (expected " + std::to_string(wanted) + ")");
+    if (elements.size() < wanted)
+      interpreter.raise("ValueError", "not enough values to unpack (expected " + std::to_string(wanted) + ", got " +
+                                          std::to_string(elements.size()) + ")");
+    for (size_t i = 0; i < wanted; ++i)
+      assign(*targets[i], elements[i]);
+    return;
+  }
+  if (elements.size() + 1 < wanted)
+    interpreter.raise("ValueError", "not enough values to unpack (expected at least " + std::to_string(wanted - 1) +
+                                        ", got " + std::to_string(elements.size()) + ")");
+  auto before = static_cast<size_t>(star - targets.begin()), after = wanted - before - 1;
+  for (size_t i = 0; i < before; ++i)
+    assign(*targets[i], elements[i]);
+  auto first = elements.begin() + static_cast<std::ptrdiff_t>(before);
+  auto last = elements.end() - static_cast<std::ptrdiff_t>(after);
+  assign(*as<Starred>(star->get())->value, Value::list({first, last}));
+  for (size_t i = 0; i < after; ++i)
+    assign(*targets[before + 1 + i], *(last + static_cast<std::ptrdiff_t>(i)));
+}
+
+static std::optional<Value> inPlace(Interpreter &interpreter, host::BinaryOp op, const Value &current,
+                                    const Value &operand) {
+  if (current.isObject())
+    return current.object()->inPlaceOp(interpreter, op, operand);
+  if (current.isList() && op == host::BinaryOp::Add) {
+    std::vector<Value> more = interpreter.iterate(operand);
+    current.list().insert(current.list().end(), more.begin(), more.end());
+    return current;
+  }
+  if (current.isDict() && op == host::BinaryOp::BitOr && operand.isDict()) {
+    for (const auto &[key, value] : host::Dict(operand.dictionary()).items())
+      current.dictionary().set(key, value);
+    return current;
+  }
+  return std::nullopt;
+}
+
+void Evaluator::execAugAssign(const AugAssign &s) {
+  static constexpr host::BinaryOp table[] = {
+      host::BinaryOp::Add,    host::BinaryOp::Sub,   host::BinaryOp::Mul,    host::BinaryOp::MatMul, host::BinaryOp::Div,
+      host::BinaryOp::Mod,    host::BinaryOp::Pow,   host::BinaryOp::LShift, host::BinaryOp::RShift, host::BinaryOp::BitOr,
+      host::BinaryOp::BitXor, host::BinaryOp::BitAnd, host::BinaryOp::FloorDiv};
+  host::BinaryOp op = table[size_t(s.op)];
+  auto update = [&](const Value &current) {
+    Value operand = eval(*s.value);
+    at(s);
+    if (auto changed = inPlace(interpreter, op, current, operand))
+      return *changed;
+    return interpreter.binary(op, current, operand);
+  };
+  if (auto *attribute = as<Attribute>(s.target.get())) {
+    Value object = eval(*attribute->value);
+    at(*attribute);
+    Value next = update(interpreter.getAttr(object, attribute->attr));
+    return interpreter.setAttr(object, attribute->attr, next);
+  }
+  if (auto *subscript = as<Subscript>(s.target.get())) {
+    Value object = eval(*subscript->value), key = eval(*subscript->slice);
+    at(*subscript);
+    Value next = update(interpreter.getItem(object, key));
+    return interpreter.setItem(object, key, next);
+  }
+  Value next = update(load(*as<Name>(s.target.get())));
+  store(as<Name>(s.target.get())->id, std::move(next));
+}
+
+void Evaluator::execAnnAssign(const AnnAssign &s) {
+  if (scope->form == Scope::Form::Class && s.target->kind == ExprKind::Name) {
+    // Annotations stay unevaluated; dataclasses and named tuples read their names in order.
+    if (!scope->names->find("__annotations__"))
+      scope->names->set("__annotations__", Value::dict());
+    auto *base = s.annotation.get();
+    if (auto *subscript = as<Subscript>(base))
+      base = subscript->value.get();
+    auto *name = as<Name>(base);
+    auto *attribute = as<Attribute>(base);
+    scope->names->find("__annotations__")
+        ->dictionary()
+        .set(Value(as<Name>(s.target.get())->id), Value(name ? name->id : attribute ? attribute->attr : ""));
+  }
+  if (s.value)
+    assign(*s.target, eval(*s.value));
+}
+
+void Evaluator::execDelete(const syntax::Expr &target) {
+  at(target);
+  if (auto *name = as<Name>(&target)) {
+    bool global = scope->globalNames && scope->globalNames->count(name->id);
+    if (!(global ? scope->globals : scope->names)->erase(name->id))
+      interpreter.raise("NameError", "name '" + name->id + "' is not defined");
+    return;
+  }
+  if (auto *subscript = as<Subscript>(&target)) {
+    Value object = eval(*subscript->value), key = eval(*subscript->slice);
+    at(target);
+    return interpreter.delItem(object, key);
+  }
+  if (auto *attribute = as<Attribute>(&target)) {
+    Value object = eval(*attribute->value);
+    at(target);
+    if (!object.isObject() || !object.object()->delAttr(interpreter, attribute->attr))
+      interpreter.raise("AttributeError", attribute->attr);
+    return;
+  }
+  if (auto *tuple = as<syntax::Tuple>(&target)) {
+    for (const auto &t : tuple->elts)
+      execDelete(*t);
+    return;
+  }
+  interpreter.refuse("cannot delete this expression");
+}
+
+// ---- loops ---------------------------------------------------------------------------------------------------------
+
+Evaluator::Flow Evaluator::execFor(const For &s) {
+  Value iterable = eval(*s.iter);
+  at(*s.iter);
+  Flow outcome = Flow::Normal;
+  forEach(interpreter, iterable, [&](const Value &v) {
+    assign(*s.target, v);
+    Flow flow = run(s.body);
+    if (flow == Flow::Break || flow == Flow::Return)
+      outcome = flow;
+    return outcome == Flow::Normal;
+  });
+  if (outcome == Flow::Normal)
+    return run(s.orelse);
+  return outcome == Flow::Break ? Flow::Normal : outcome;
+}
+
+Evaluator::Flow Evaluator::execWhile(const While &s) {
+  for (;;) {
+    Value test = eval(*s.test);
+    at(*s.test);
+    if (!interpreter.truth(test))
+      return run(s.orelse);
+    Flow flow = run(s.body);
+    if (flow == Flow::Break)
+      return Flow::Normal;
+    if (flow == Flow::Return)
+      return flow;
+  }
+}
+
+// ---- errors --------------------------------------------------------------------------------------------------------
+
+void Evaluator::execAssert(const Assert &s) {
+  Value test = eval(*s.test);
+  at(*s.test);
+  if (interpreter.truth(test))
+    return;
+  Value message = s.msg ? eval(*s.msg) : Value();
+  at(s);
+  interpreter.raise("AssertionError", s.msg ? interpreter.str(message) : "");
+}
+
+void Evaluator::execRaise(const Raise &s) {
+  if (!s.exc) {
+    if (state.handling.empty())
+      interpreter.raise("RuntimeError", "No active exception to reraise");
+    throw RaisedError(*state.handling.back());
+  }
+  Value exception = eval(*s.exc);
+  if (s.cause)
+    eval(*s.cause);
+  at(s);
+  if (exception.as<Class>())
+    exception = interpreter.call(exception);
+  auto *instance = exception.as<Instance>();
+  if (!instance || !instance->cls->isSubclassOf(*interpreter.builtinClass("BaseException")))
+    interpreter.raise("TypeError", "exceptions must derive from BaseException");
+  std::string message = interpreter.str(exception);
+  Diagnostic d(Severity::Error, interpreter.location(),
+               instance->cls->name + (message.empty() ? "" : ": " + message));
+  for (const SourceLocation &site : interpreter.callStack())
+    d.note(site, "called from here");
+  throw RaisedError(std::move(d), exception);
+}
+
+/// `except ImportError` and wider: what a missing optional library is caught by.
+bool Evaluator::guardsImports(const Try &s) const {
+  static const NameSet names = {"ImportError", "ModuleNotFoundError", "Exception", "BaseException"};
+  auto covers = [](const syntax::Expr *type) {
+    auto *name = as<Name>(type);
+    return name && names.count(name->id);
+  };
+  for (const ExceptHandler &h : s.handlers) {
+    if (!h.type || covers(h.type.get()))
+      return true;
+    if (auto *tuple = as<syntax::Tuple>(h.type.get()))
+      for (const auto &t : tuple->elts)
+        if (covers(t.get()))
+          return true;
+  }
+  return false;
+}
+
+bool Evaluator::matches(const RaisedError &error, const ExceptHandler &handler) {
+  return !handler.type || interpreter.isInstance(error.exception, eval(*handler.type));
+}
+
+Evaluator::Flow Evaluator::execHandlers(const Try &s, const RaisedError &error, bool &handled) {
+  for (const ExceptHandler &h : s.handlers) {
+    if (!matches(error, h))
+      continue;
+    handled = true;
+    if (h.name)
+      store(*h.name, error.exception);
+    struct Handling {
+      std::vector<const RaisedError *> &stack;
+      ~Handling() { stack.pop_back(); }
+    } handling{state.handling};
+    state.handling.push_back(&error);
+    Flow flow = run(h.body);
+    if (h.name)
+      scope->names->erase(*h.name);
+    return flow;
+  }
+  return Flow::Normal;
+}
+
+Evaluator::Flow Evaluator::execTry(const Try &s) {
+  Flow flow = Flow::Normal;
+  std::optional<RaisedError> pending;
+  size_t frames = state.frames.size();
+  uint32_t depth = state.depth, guards = state.importGuards;
+  try {
+    state.importGuards += guardsImports(s);
+    flow = run(s.body);
+    state.importGuards = guards;
+    if (flow == Flow::Normal)
+      flow = run(s.orelse);
+  } catch (const RaisedError &error) {
+    pending.emplace(error);
+  }
+  state.importGuards = guards;
+  state.depth = depth;
+  state.frames.resize(frames);
+  if (pending && !s.handlers.empty()) {
+    // A copy: the handler may raise anew, and `finally` still runs then.
+    RaisedError error = *pending;
+    pending.reset();
+    try {
+      bool handled = false;
+      flow = execHandlers(s, error, handled);
+      if (!handled)
+        pending.emplace(error);
+    } catch (const RaisedError &next) {
+      pending.emplace(next);
+    }
+  }
+  Value kept = result;
+  if (Flow last = run(s.finalbody); last != Flow::Normal)
+    return last;
+  result = std::move(kept);
+  if (pending)
+    throw RaisedError(*pending);
+  return flow;
+}
+
+Evaluator::Flow Evaluator::execWith(const With &s, size_t index) {
+  if (index == s.items.size())
+    return run(s.body);
+  const WithItem &item = s.items[index];
+  Value context = eval(*item.contextExpr);
+  at(*item.contextExpr);
+  auto *instance = context.as<Instance>();
+  auto enter = instance ? instance->special(interpreter, "__enter__") : std::nullopt;
+  if (!enter)
+    interpreter.refuse("'with' over " + interpreter.repr(context) +
+                       " is not supported; contexts that change nothing here (torch.no_grad(), "
+                       "torch.cuda.device(...)) and classes with __enter__ and __exit__ are");
+  Value entered = interpreter.call(*enter);
+  if (item.optionalVars)
+    assign(*item.optionalVars, entered);
+  Value exit = interpreter.getAttr(context, "__exit__");
+  Flow flow = Flow::Normal;
+  try {
+    flow = execWith(s, index + 1);
+  } catch (const RaisedError &error) {
+    Value swallowed = interpreter.call(exit, {interpreter.typeOf(error.exception), error.exception, Value()});
+    if (!interpreter.truth(swallowed))
+      throw;
+    return Flow::Normal;
+  }
+  interpreter.call(exit, {Value(), Value(), Value()});
+  return flow;
+}
+
+// ---- definitions ---------------------------------------------------------------------------------------------------
+
+/// The last part of a decorator's name, seen through a call: `pkg.libentry(...)` -> "libentry".
+static std::string decoratorName(const syntax::Expr *e) {
+  if (auto *call = as<Call>(e))
+    e = call->func.get();
+  if (auto *attribute = as<Attribute>(e))
+    return attribute->attr;
+  auto *name = as<Name>(e);
+  return name ? name->id : "";
+}
+
+Value Evaluator::decorate(const syntax::List<syntax::Expr> &decorators, Value value) {
+  // Decorators are evaluated top down and applied bottom up.
+  std::vector<std::optional<Value>> evaluated;
+  for (const auto &d : decorators)
+    evaluated.push_back(isTransparentDecorator(decoratorName(d.get())) ? std::nullopt : std::optional(eval(*d)));
+  for (size_t i = decorators.size(); i-- > 0;) {
+    at(*decorators[i]);
+    if (!evaluated[i])
+      continue;
+    if (auto *opaque = evaluated[i]->as<Opaque>()) {
+      value = Value(std::make_shared<Opaque>("what the decorator '" + opaque->path + "' made", interpreter.location()));
+      continue;
+    }
+    value = interpreter.call(*evaluated[i], CallArgs{{value}, {}, interpreter.location()});
+  }
+  return value;
+}
+
+void Evaluator::execFunctionDef(const FunctionDef &s) {
+  auto f = makeFunction(s.args);
+  f->name = s.name;
+  f->def = &s;
+  store(s.name, decorate(s.decoratorList, Value(f)));
+}
+
+void Evaluator::execClassDef(const ClassDef &s) {
+  std::vector<std::shared_ptr<Class>> bases;
+  for (const Value &base : evalElements(s.bases)) {
+    if (auto cls = base.shared<Class>())
+      bases.push_back(cls);
+    else if (base.as<Opaque>()) // what it inherits from there is refused when it is used
+      bases.push_back(Class::make(repr(base), "opaque"));
+    else {
+      at(s);
+      interpreter.refuse("class '" + s.name + "' inherits from " + interpreter.repr(base) + ", which is no class");
+    }
+  }
+  at(s);
+  auto cls = Class::make(s.name, "", std::move(bases));
+  cls->location = scope->module->locate(s);
+  state.madeClasses.push_back(cls);
+
+  auto body = std::make_shared<Scope>();
+  body->form = Scope::Form::Class;
+  body->names = std::make_shared<Namespace>();
+  body->globals = scope->globals;
+  body->parent = scope;
+  body->module = scope->module;
+  body->cls = cls;
+  if (scope->form != Scope::Form::Module)
+    state.captured.push_back(scope->names);
+  state.captured.push_back(body->names);
+  Evaluator(interpreter, body).run(s.body);
+  for (const auto &[name, value] : body->names->items())
+    cls->attributes.set(name, value);
+  at(s);
+  finishClass(interpreter, cls);
+  for (const auto &base : cls->bases)
+    if (const Value *hook = base->find("__init_subclass__"))
+      interpreter.call(*hook, {Value(cls)});
+  store(s.name, decorate(s.decoratorList, Value(cls)));
+}
+
+} // namespace pellucid::host

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+/// `import triton`: jit, autotune, heuristics, Config and the few plain functions of it.
+#include "host/InterpreterState.h"
+
+#include <algorithm>
+
+namespace pellucid::host {
+
+using namespace syntax;
+
+bool isTransparentDecorator(std::string_view name) {
+  static const NameSet names = {"libentry", "overload", "final", "override", "no_type_check", "perf_report",
+                                "input_guard", "contiguous", "skip", "parametrize", "fixture", "custom_fwd",
+                                "custom_bwd", "autocast_custom_fwd", "autocast_custom_bwd", "allow_in_graph"};
+  return names.count(name) != 0;
+}
+
+// ---- jit -----------------------------------------------------------------------------------------------------------
+
+/// `tl.constexpr`, `constexpr`, `triton.language.constexpr`, also as text.
+static bool namesConstexpr(const syntax::Expr *annotation) {
+  if (auto *text = as<Constant>(annotation); text && text->type == Constant::Type::String) {
+    std::string_view t = text->text;
+    return t == "constexpr" || t.ends_with(".constexpr");
+  }
+  if (auto *attribute = as<Attribute>(annotation))
+    return attribute->attr == "constexpr";
+  if (auto *subscript = as<Subscript>(annotation))
+    return namesConstexpr(subscript->value.get());
+  auto *name = as<Name>(annotation);
+  return name && name->id == "constexpr";
+}
+
+/// A name the file gave to tl.constexpr: `from triton.language import constexpr as CE`.
+static bool aliasesConstexpr(Interpreter &interpreter, const Function &f, const syntax::Expr *annotation) {
+  auto *name = as<Name>(annotation);
+  if (!name)
+    return false;
+  const Value *value = f.globals->find(name->id);
+  auto *builtin = value ? value->as<NamedBuiltin>() : nullptr;
+  (void)interpreter;
+  return builtin && builtin->name == "tl.constexpr";
+}
+
+/// Parameter names or indices of `do_not_specialize`.
+static bool lists(const Value *list, const std::string &name, size_t index) {
+  if (!list || !list->isSequence())
+    return false;
+  return std::any_of(list->elements().begin(), list->elements().end(), [&](const Value &v) {
+    return (v.isStr() && v.str() == name) || (v.isInt() && v.integer() == static_cast<Int>(index));
+  });
+}
+
+static Value makeJit(Interpreter &interpreter, const Value &target, const CallArgs &options) {
+  auto f = target.shared<Function>();
+  if (innermostKernel(target))
+    return target;
+  if (!f || !f->def)
+    interpreter.refuse("triton.jit needs a function made by 'def', got " + typeName(target));
+  const Arguments &args = *f->parameters;
+  if (args.vararg || args.kwarg) {
+    const Arg &rest = args.vararg ? *args.vararg : *args.kwarg;
+    interpreter.refuse(f->module->locate(rest), "kernel '" + f->name + "' has a '*" + rest.arg +
+                                                    "' parameter; kernels take a fixed list of parameters");
+  }
+  auto jit = std::make_shared<JitFunction>();
+  jit->function = f;
+  const Value *plain = options.keyword("do_not_specialize");
+  const Value *aligned = options.keyword("do_not_specialize_on_alignment");
+  size_t positional = args.posonlyargs.size() + args.args.size(), firstDefault = positional - f->defaults.size();
+  auto add = [&](const Arg &a, std::optional<Value> fallback, bool keywordOnly) {
+    size_t index = jit->parameters.size();
+    JitFunction::Parameter p{a.arg, a.annotation.get(), false, keywordOnly, std::move(fallback), false, false};
+    p.isConstexpr = namesConstexpr(p.annotation) || aliasesConstexpr(interpreter, *f, p.annotation);
+    p.doNotSpecialize = lists(plain, a.arg, index);
+    p.doNotSpecializeOnAlignment = lists(aligned, a.arg, index);
+    jit->parameters.push_back(std::move(p));
+  };
+  for (const auto *list : {&args.posonlyargs, &args.args})
+    for (const auto &a : *list) {
+      size_t index = jit->parameters.size();
+      add(*a, index < firstDefault ? std::nullopt : std::optional(f->defaults[index - firstDefault]), false);
+    }
+  for (size_t i = 0; i < args.kwonlyargs.size(); ++i)
+    add(*args.kwonlyargs[i], f->keywordDefaults[i], true);
+  for (const auto &[name, value] : options.keywords)
+    if (!name.starts_with("do_not_specialize"))
+      jit->options.set(name, value);
+  if (const Value *noInline = options.keyword("noinline"))
+    jit->noInline = interpreter.truth(*noInline);
+  interpreter.state().kernels.push_back(jit);
+  return Value(jit);
+}
+
+/// `@jit` and `@jit(option=…)` alike.
+static Value jit(Interpreter &interpreter, CallArgs args) {
+  if (!args.positional.empty()) {
+    Value target = args.positional[0];
+    return makeJit(interpreter, target, args);
+  }
+  return nativeRaw("triton.jit", [args](Interpreter &inner, CallArgs decorated) {
+    return makeJit(inner, decorated.positional.at(0), args);
+  });
+}
+
+// ---- autotune, heuristics, Config ----------------------------------------------------------------------------------
+
+static void requireKernel(Interpreter &interpreter, const Value &target, const char *decorator) {
+  if (!isKernel(target))
+    interpreter.refuse(std::string(decorator) + " needs a @triton.jit function below it, got " + typeName(target));
+}
+
+static std::vector<std::string> nameList(Interpreter &interpreter, const Value &list, const char *what) {
+  std::vector<std::string> out;
+  if (!list.isNone())
+    for (const Value &v : interpreter.iterate(list))
+      out.push_back(interpreter.toStr(v, what));
+  return out;
+}
+
+static Value autotune(Interpreter &, CallArgs call) {
+  return nativeRaw("triton.autotune", [call](Interpreter &interpreter, CallArgs decorated) {
+    static const Signature signature("configs, key, prune_configs_by=None, reset_to_zero=None, restore_value=None, "
+                                     "pre_hook=None, post_hook=None, **options");
+    std::vector<Value> a = signature.bind(interpreter, "autotune", call);
+    Value target = decorated.positional.at(0);
+    requireKernel(interpreter, target, "triton.autotune");
+    auto tuner = std::make_shared<Autotuner>();
+    tuner->fn = target;
+    tuner->decoratorLocation = call.location;
+    for (const Value &c : interpreter.iterate(a[0])) {
+      auto config = c.shared<Config>();
+      if (!config)
+        interpreter.refuse("triton.autotune takes a list of triton.Config, got " + typeName(c));
+      tuner->configs.push_back(config);
+    }
+    if (tuner->configs.empty()) {
+      auto none = std::make_shared<Config>();
+      none->options.set("num_warps", Value(4));
+      none->options.set("num_stages", Value(3));
+      none->options.set("num_ctas", Value(1));
+      tuner->configs.push_back(none);
+    }
+    tuner->key = nameList(interpreter, a[1], "key");
+    tuner->pruneConfigsBy = a[2];
+    tuner->resetToZero = nameList(interpreter, a[3], "reset_to_zero");
+    tuner->restoreValue = nameList(interpreter, a[4], "restore_value");
+    tuner->preHook = a[5];
+    tuner->postHook = a[6];
+    for (const auto &[name, value] : a[7].dictionary().items())
+      tuner->options.set(name.str(), value);
+    return Value(tuner);
+  });
+}
+
+static Value heuristics(Interpreter &, CallArgs call) {
+  return nativeRaw("triton.heuristics", [call](Interpreter &interpreter, CallArgs decorated) {
+    static const Signature signature("values");
+    std::vector<Value> a = signature.bind(interpreter, "heuristics", call);
+    Value target = decorated.positional.at(0);
+    requireKernel(interpreter, target, "triton.heuristics");
+    if (!a[0].isDict())
+      interpreter.refuse("triton.heuristics takes a dict of functions, got " + typeName(a[0]));
+    auto h = std::make_shared<Heuristics>();
+    h->fn = target;
+    h->values = a[0];
+    h->decoratorLocation = call.location;
+    return Value(h);
+  });
+}
+
+static Value makeConfig(Interpreter &interpreter, CallArgs call) {
+  static const Signature signature("kwargs, num_warps=4, num_stages=3, num_ctas=1, maxnreg=None, pre_hook=None, "
+                                   "ir_override=None, **options");
+  SourceLocation where = call.location;
+  std::vector<Value> a = signature.bind(interpreter, "Config", call);
+  if (!a[0].isDict())
+    interpreter.raise("TypeError", "Config() takes a dict of constexpr values, got " + typeName(a[0]));
+  auto config = std::make_shared<Config>();
+  config->kwargs = Value::dict(Dict(a[0].dictionary()));
+  config->options.set("num_warps", a[1]);
+  config->options.set("num_stages", a[2]);
+  config->options.set("num_ctas", a[3]);
+  config->options.set("maxnreg", a[4]);
+  config->preHook = a[5];
+  for (const auto &[name, value] : a[7].dictionary().items())
+    config->options.set(name.str(), value);
+  config->location = where;
+  return Value(config);
+}
+
+// ---- plain functions -----------------------------------------------------------------------------------------------
+
+static Value ceilingDivide(Interpreter &interpreter, std::vector<Value> &a) {
+  Value x = unwrapConstexpr(a[0]), y = unwrapConstexpr(a[1]);
+  if (x.isSymInt() || y.isSymInt())
+    return Value::integer(symbolic::ceilDiv(interpreter.toExpr(x, "cdiv's argument"),
+                                            interpreter.toExpr(y, "cdiv's argument")));
+  Value sum = interpreter.binary(BinaryOp::Sub, interpreter.binary(BinaryOp::Add, x, y), Value(1));
+  return interpreter.binary(BinaryOp::FloorDiv, sum, y);
+}
+
+static Value nextPowerOfTwo(Interpreter &interpreter, std::vector<Value> &a) {
+  Value n = unwrapConstexpr(a[0]);
+  if (n.isSymInt()) {
+    // A chain of selections over the exponents; exact for every size up to 2**40.
+    symbolic::Expr x = n.symInt(), result = int64_t(1) << 40;
+    for (int e = 39; e >= 0; --e)
+      result = symbolic::select(symbolic::lessEqual(x, int64_t(1) << e), int64_t(1) << e, result);
+    return Value::integer(result);
+  }
+  int64_t value = interpreter.toInt64(n, "next_power_of_2's argument"), power = 1;
+  if (value == 0)
+    return Value(0);
+  while (power < value && power < (int64_t(1) << 62))
+    power *= 2;
+  return Value(power);
+}
+
+static Value reinterpretValue(Interpreter &interpreter, CallArgs) {
+  interpreter.refuse("'triton.reinterpret' is not supported in host code; use Tensor.view(dtype)");
+}
+
+static void fillTriton(Interpreter &, Module &m) {
+  Namespace &names = *m.globals;
+  names.set("jit", nativeRaw("triton.jit", jit));
+  names.set("autotune", nativeRaw("triton.autotune", autotune));
+  names.set("heuristics", nativeRaw("triton.heuristics", heuristics));
+  auto config = Class::make("Config", "triton");
+  config->construct = makeConfig;
+  config->accepts = [](const Value &v) { return v.as<Config>() != nullptr; };
+  names.set("Config", Value(config));
+  names.set("cdiv", native("triton.cdiv", "x, y", ceilingDivide));
+  names.set("next_power_of_2", native("triton.next_power_of_2", "n", nextPowerOfTwo));
+  names.set("reinterpret", nativeRaw("triton.reinterpret", reinterpretValue));
+  names.set("constexpr_function", native("triton.constexpr_function", "f", [](Interpreter &, std::vector<Value> &a) {
+              return Value(std::make_shared<ConstexprFunction>(a[0]));
+            }));
+  names.set("__version__", Value("3.6.0"));
+}
+
+static void fillRuntime(Interpreter &interpreter, Module &m) {
+  Module &triton = *interpreter.nativeModule("triton");
+  for (const char *name : {"jit", "autotune", "heuristics", "Config", "constexpr_function"})
+    m.globals->set(name, *triton.globals->find(name));
+  for (auto [name, cls] : {std::pair<const char *, bool (*)(const Value &)>{
+                               "JITFunction", [](const Value &v) { return v.as<JitFunction>() != nullptr; }},
+                           {"Autotuner", [](const Value &v) { return v.as<Autotuner>() != nullptr; }},
+                           {"Heuristics", [](const Value &v) { return v.as<Heuristics>() != nullptr; }}}) {
+    auto type = Class::make(name, "triton.runtime");
+    type->accepts = cls;
+    type->construct = [n = std::string(name)](Interpreter &i, CallArgs) -> Value {
+      i.refuse("'triton.runtime." + n + "(...)' is not supported in host code; use the decorator");
+    };
+    m.globals->set(name, Value(type));
+  }
+}
+
+static void fillLanguage(Interpreter &, Module &m) {
+  m.fallback = [](Interpreter &, std::string_view name) -> std::optional<Value> {
+    if (name.starts_with("__"))
+      return std::nullopt;
+    return tritonLanguageName(name);
+  };
+}
+
+void addTritonModules(NativeModules &modules) {
+  modules.add("triton", fillTriton);
+  modules.add("triton.language", fillLanguage);
+  for (const char *name : {"triton.runtime", "triton.runtime.jit", "triton.runtime.autotuner"})
+    modules.add(name, fillRuntime);
+}
+
+} // namespace pellucid::host
