@@ -201,7 +201,7 @@ private:
     }
     if (result->type().dtype == DataType::Bool)
       return "its result holds bools, which kernels keep as bytes";
-    std::string source = "import triton\nimport triton.language as tl\n\n\n@triton.jit\ndef chain(out" + parameters + "):\n";
+    std::string source = "import triton\nimport triton.language as tl\nfrom triton.language.extra import libdevice\n\n\n@triton.jit\ndef chain(out" + parameters + "):\n";
     for (const passes::TextStatement &statement : group.body)
       source += "    " + statement.name + " = " + statement.text + "\n";
     source += "    tl.store(out, " + group.names.at(result) + ")\n";

@@ -192,13 +192,9 @@ public:
     types.insert(types.end(), mutatedTypes.begin(), mutatedTypes.end());
     Node *node = tracer.graph().call(schema.target(), outerArguments, {}, types, std::string(schema.name));
     node->body = body;
-    std::vector<Value *> tensors;
-    for (const Argument &argument : outerArguments)
-      argument.forEachValue([&](Value *value) { tensors.push_back(value); });
     for (size_t m = 0; m < mutatedParameters.size(); ++m) {
       auto *object = bound[mutatedParameters[m]].as<TensorObject>();
-      Value *value = outerArguments[mutatedParameters[m]].value();
-      node->mutatedArgs.push_back(static_cast<uint32_t>(std::find(tensors.begin(), tensors.end(), value) - tensors.begin()));
+      node->mutatedArgs.push_back(static_cast<uint32_t>(mutatedParameters[m]));
       tracer.write(object->tensor, node->result(resultTypes.size() + m), where);
     }
     return wrapResults(*node);

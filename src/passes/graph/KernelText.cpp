@@ -83,7 +83,7 @@ public:
       parameters += "e" + std::to_string(i) + ", ";
     KernelText out;
     out.name = name;
-    out.source = "import triton\nimport triton.language as tl\n\n\n@triton.jit\ndef " + name + "(" + parameters +
+    out.source = "import triton\nimport triton.language as tl\nfrom triton.language.extra import libdevice\n\n\n@triton.jit\ndef " + name + "(" + parameters +
                  "BLOCK: tl.constexpr = " + std::to_string(block) + "):\n" + body;
     out.pointers = pointerNames.size();
     out.scalars = scalars;
