@@ -75,10 +75,8 @@ Status PackageFile::openMemory(std::span<const uint8_t> bytes, std::unique_ptr<P
 }
 
 const ZipEntry *PackageFile::find(std::string_view name) const {
-  for (const ZipEntry &entry : directory)
-    if (entry.name == name)
-      return &entry;
-  return nullptr;
+  auto found = indexOfName.find(name);
+  return found == indexOfName.end() ? nullptr : &directory[found->second];
 }
 
 std::optional<std::span<const uint8_t>> PackageFile::record(std::string_view name) const {
@@ -97,6 +95,8 @@ Status PackageFile::read() {
       return status;
   if (Status status = readDirectory(file, directory); !status.ok())
     return status;
+  for (size_t i = 0; i < directory.size(); ++i)
+    indexOfName.emplace(directory[i].name, i);
   if (Status status = readManifestRecord(); !status.ok())
     return status;
   return checkCode();

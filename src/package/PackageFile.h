@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <optional>
+#include <unordered_map>
 
 namespace pellucid::package {
 
@@ -44,6 +45,7 @@ private:
   void *mapping = nullptr;
   int fd = -1;
   std::vector<ZipEntry> directory;
+  std::unordered_map<std::string_view, size_t> indexOfName;
   Manifest contents;
 
   Status mapFile(const std::string &path);

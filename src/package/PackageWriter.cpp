@@ -14,6 +14,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <unistd.h>
+#include <unordered_map>
 
 namespace pellucid::package {
 
@@ -28,18 +29,14 @@ Record textRecord(std::string name, std::string text) {
       std::move(name), {reinterpret_cast<const uint8_t *>(owner->data()), owner->size()}, owner};
 }
 
-static const Record *findRecord(const std::vector<Record> &records, const std::string &name) {
-  auto found =
-      std::find_if(records.begin(), records.end(), [&](const Record &r) { return r.name == name; });
-  return found == records.end() ? nullptr : &*found;
-}
+using RecordsByName = std::unordered_map<std::string_view, const Record *>;
 
-static Status checkNames(const std::vector<Record> &records) {
-  for (size_t i = 0; i < records.size(); ++i) {
-    const std::string &name = records[i].name;
+static Status indexRecords(const std::vector<Record> &records, RecordsByName &byName) {
+  for (const Record &record : records) {
+    const std::string &name = record.name;
     bool clean = !name.empty() && name.size() <= maxRecordName && name.front() != '/' &&
                  name.find("..") == name.npos && name.find('\0') == name.npos;
-    if (!clean || findRecord(records, name) != &records[i])
+    if (!clean || !byName.emplace(name, &record).second)
       return Status::error("a package cannot hold the record name '" + name + "'" +
                            (clean ? " twice" : ""));
   }
@@ -47,16 +44,18 @@ static Status checkNames(const std::vector<Record> &records) {
 }
 
 static Status checkContents(const Contents &contents, const std::vector<Record> &records) {
-  if (Status status = checkNames(records); !status.ok())
+  RecordsByName byName;
+  if (Status status = indexRecords(records, byName); !status.ok())
     return status;
   auto size = [&](const std::string &name) -> std::optional<uint64_t> {
-    const Record *record = findRecord(records, name);
-    return record ? std::optional<uint64_t>(record->data.size()) : std::nullopt;
+    auto found = byName.find(name);
+    return found == byName.end() ? std::nullopt
+                                 : std::optional<uint64_t>(found->second->data.size());
   };
   if (Status status = validateManifest(contents.manifest, size); !status.ok())
     return status;
   return checkImages(contents.manifest,
-                     [&](const std::string &name) { return findRecord(records, name)->data; });
+                     [&](const std::string &name) { return byName.at(name)->data; });
 }
 
 /// Gives every piece of the package to `sink`, in order; stops at its first false.

@@ -70,6 +70,17 @@ template <typename Options> static Result takeOptions(const Options *given, Opti
   return {};
 }
 
+static Result takeRunOptions(const pellucid_run_options *given, pellucid_run_options &out) {
+  if (Result result = takeOptions(given, out); !result.ok())
+    return result;
+  if (out.threads < 0)
+    return Result::invalid("the option threads is " + std::to_string(out.threads) +
+                           ", must not be negative");
+  if (out.allocator && (!out.allocator->allocate || !out.allocator->release))
+    return Result::invalid("the allocator lacks a function");
+  return {};
+}
+
 static Result loadOptions(const pellucid_load_options *given, LoadOptions &out) {
   pellucid_load_options options;
   if (Result result = takeOptions(given, options); !result.ok())
@@ -158,7 +169,7 @@ pellucid_status pellucid_run(pellucid_package *package, const DLTensor *inputs, 
         !result.ok())
       return result;
     pellucid_run_options options;
-    if (Result result = takeOptions(given, options); !result.ok())
+    if (Result result = takeRunOptions(given, options); !result.ok())
       return result;
     return unwrap(package)->run({inputs, input_count}, {outputs, output_count}, &options);
   });
@@ -172,7 +183,7 @@ pellucid_status pellucid_run_into(pellucid_package *package, const DLTensor *inp
         !result.ok())
       return result;
     pellucid_run_options options;
-    if (Result result = takeOptions(given, options); !result.ok())
+    if (Result result = takeRunOptions(given, options); !result.ok())
       return result;
     return unwrap(package)->runInto({inputs, input_count}, {outputs, output_count}, &options);
   });

@@ -5,6 +5,7 @@
 #include "package/PackageWriter.h"
 #include "package/SamplePackage.h"
 
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <gtest/gtest.h>
@@ -159,4 +160,23 @@ TEST(PackageWriter, AFailedWriteLeavesNothingBehind) {
   Status status = writePackage(test::sampleModel(), folder + "/no/such/x.plc");
   EXPECT_EQ(status.message(),
             "cannot write '" + folder + "/no/such/x.plc': No such file or directory");
+}
+
+/// Neither writing nor loading is quadratic in the number of weights.
+TEST(PackageFile, TwentyThousandWeights) {
+  Contents contents = test::sampleModel();
+  for (int i = 0; i < 20000; ++i) {
+    std::string name = "weights/layer." + std::to_string(i);
+    contents.records.push_back(ownedRecord(name, std::vector<uint8_t>(64, uint8_t(i))));
+    contents.manifest.weights.push_back({name, DataType::UInt8, {64}, name, 0, 64, 0});
+  }
+  std::vector<uint8_t> bytes;
+  auto begin = std::chrono::steady_clock::now();
+  Status status = packageBytes(contents, bytes);
+  ASSERT_TRUE(status.ok()) << status.message();
+  std::unique_ptr<PackageFile> file;
+  status = PackageFile::openMemory(bytes, file);
+  ASSERT_TRUE(status.ok()) << status.message();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+  EXPECT_EQ((*file->record("weights/layer.19999"))[63], uint8_t(19999));
 }

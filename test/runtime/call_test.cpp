@@ -201,3 +201,21 @@ TEST(Call, TheCallersAllocatorGivesOutputs) {
   EXPECT_EQ(pellucid_run(package, &input, 1, outputs, 2, &options), PELLUCID_OUT_OF_MEMORY);
   EXPECT_EQ(outputs[0], nullptr);
 }
+
+TEST(Call, OptionsAreChecked) {
+  Loaded package(sampleModel());
+  Array<float> x = countingArray({4, 64});
+  DLTensor input = x.tensor();
+  DLManagedTensorVersioned *outputs[2];
+  pellucid_run_options options = runOptions(-1);
+  EXPECT_EQ(pellucid_run(package, &input, 1, outputs, 2, &options), PELLUCID_INVALID_ARGUMENT);
+  EXPECT_STREQ(pellucid_last_error(), "the option threads is -1, must not be negative");
+  pellucid_allocator allocator{};
+  options = runOptions();
+  options.allocator = &allocator;
+  EXPECT_EQ(pellucid_run(package, &input, 1, outputs, 2, &options), PELLUCID_INVALID_ARGUMENT);
+  EXPECT_STREQ(pellucid_last_error(), "the allocator lacks a function");
+  options = {};
+  EXPECT_EQ(pellucid_run(package, &input, 1, outputs, 2, &options), PELLUCID_INVALID_ARGUMENT);
+  EXPECT_STREQ(pellucid_last_error(), "the options' struct_size is 0, must be sizeof the struct");
+}

@@ -21,14 +21,15 @@ static std::string writeSample(const std::string &name,
 }
 
 /// Loads `path` and runs it once; the status of the first thing that fails.
-static pellucid_status loadAndRun(const std::string &path) {
+static pellucid_status loadAndRun(const std::string &path, int32_t threads = 0) {
   pellucid_package *package = nullptr;
   if (pellucid_status status = pellucid_load(path.c_str(), &package); status != PELLUCID_OK)
     return status;
   Array<float> x = countingArray({5, 64});
   DLTensor input = x.tensor();
   DLManagedTensorVersioned *outputs[2];
-  pellucid_status status = pellucid_run(package, &input, 1, outputs, 2, nullptr);
+  pellucid_run_options options = runOptions(threads);
+  pellucid_status status = pellucid_run(package, &input, 1, outputs, 2, &options);
   if (status == PELLUCID_OK)
     expectSample(x, static_cast<float *>(outputs[0]->dl_tensor.data),
                  static_cast<float *>(outputs[1]->dl_tensor.data));
@@ -155,7 +156,7 @@ TEST(Load, WorksFromANoexecFileSystem) {
         mount("tmpfs", folder.c_str(), "tmpfs", MS_NOEXEC, nullptr) != 0)
       _exit(skipped);
     writeFile(folder + "/x.plc", readFile(source));
-    _exit(loadAndRun(folder + "/x.plc") == PELLUCID_OK && !testing::Test::HasFailure() ? 0 : 1);
+    _exit(loadAndRun(folder + "/x.plc", 1) == PELLUCID_OK && !testing::Test::HasFailure() ? 0 : 1);
   }
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Calls on a real CUDA device; skipped where there is none.
+#include "package/Crc32.h"
+#include "package/PackageWriter.h"
+#include "package/SamplePackage.h"
+#include "runtime/LoadedPackage.h"
+#include "runtime/Profile.h"
+
+#include <chrono>
+#include <cstring>
+#include <gtest/gtest.h>
+#include <thread>
+
+using namespace pellucid;
+using namespace pellucid::runtime;
+using namespace pellucid::test;
+using package::PlaceKind;
+
+// out[i] = in[i] * scale for i < count; Triton's two scratch pointers come last.
+static const char *const scalePtx = R"(
+.version 7.0
+.target sm_80
+.address_size 64
+.visible .entry scale(.param .u64 in, .param .u64 out, .param .u32 count, .param .f32 scale,
+                      .param .u64 globalScratch, .param .u64 profileScratch)
+{
+  .reg .pred %p;
+  .reg .b32 %i, %t, %n;
+  .reg .f32 %v, %s;
+  .reg .b64 %in, %out, %offset;
+  ld.param.u64 %in, [in];
+  ld.param.u64 %out, [out];
+  ld.param.u32 %n, [count];
+  ld.param.f32 %s, [scale];
+  mov.u32 %i, %ctaid.x;
+  mov.u32 %t, %tid.x;
+  mad.lo.s32 %i, %i, 128, %t;
+  setp.ge.s32 %p, %i, %n;
+  @%p bra done;
+  mul.wide.s32 %offset, %i, 4;
+  add.s64 %in, %in, %offset;
+  add.s64 %out, %out, %offset;
+  ld.global.f32 %v, [%in];
+  mul.f32 %v, %v, %s;
+  st.global.f32 [%out], %v;
+done:
+  ret;
+}
+)";
+
+/// y = (x * 2) * 3 through a buffer, w = a copy of the weight, f = a fill with an 8-byte pattern.
+static package::Contents cudaModel(const std::string &ptx = scalePtx) {
+  package::Manifest m;
+  m.name = "cuda_sample";
+  m.symbols.push_back({"batch", 1, 1 << 20, 1, package::SymbolSource::InputDim, 0, 0});
+  m.inputs.push_back({"x", DataType::Float32, codes({"batch", "64"}), true, {}});
+  m.outputs.push_back({"y", DataType::Float32, codes({"batch", "64"})});
+  m.outputs.push_back({"w", DataType::Float32, codes({"64"})});
+  m.outputs.push_back({"f", DataType::Int64, codes({"batch"})});
+  std::vector<float> bias = sampleBias();
+  std::vector<uint8_t> bytes(256);
+  std::memcpy(bytes.data(), bias.data(), bytes.size());
+  m.weights.push_back(
+      {"bias", DataType::Float32, {64}, "weights/0", 0, 256, package::crc32(bytes)});
+  package::Kernel kernel;
+  kernel.name = "scale";
+  kernel.parameters =
+      packParameters({pointer("in"), pointer("out"), scalar("count", DataType::Int32),
+                      scalar("scale", DataType::Float32)});
+  package::Executable executable;
+  executable.target = {Target::Kind::Cuda, CpuLevel::X86_64_v3, 80};
+  executable.format = package::CodeFormat::Ptx;
+  executable.record = "code/scale.sm_80.ptx";
+  executable.entry = "scale";
+  kernel.executables.push_back(executable);
+  m.kernels.push_back(kernel);
+  package::Program program;
+  program.device = Target::Kind::Cuda;
+  program.buffers.push_back(
+      {"hidden", DataType::Float32, codes({"batch", "64"}), code("batch*256"), 0});
+  program.slots = 1;
+  auto launch = [](std::string label, package::Argument in, package::Argument out, float scale) {
+    package::Launch step;
+    step.label = std::move(label);
+    step.variants.push_back(
+        {{}, 0, {code("CeilDiv(batch*64, 128)")}, {in, out, value("batch*64"), immediate(scale)}});
+    step.bytes = code("batch*512");
+    return step;
+  };
+  program.steps.push_back(
+      launch("scale_0", address(PlaceKind::Input, 0), address(PlaceKind::Buffer, 0), 2));
+  program.steps.push_back(
+      launch("scale_1", address(PlaceKind::Buffer, 0), address(PlaceKind::Output, 0), 3));
+  program.steps.push_back(
+      package::Copy{{PlaceKind::Output, 1, {}}, {PlaceKind::Weight, 0, {}}, code("256")});
+  program.steps.push_back(
+      package::Fill{{PlaceKind::Output, 2, {}}, 0x1122334455667788, 8, code("batch*8")});
+  m.programs.push_back(std::move(program));
+  package::Contents contents;
+  contents.manifest = std::move(m);
+  contents.records.push_back(package::textRecord("code/scale.sm_80.ptx", ptx));
+  contents.records.push_back(package::ownedRecord("weights/0", std::move(bytes)));
+  return contents;
+}
+
+class CudaDevice : public testing::Test {
+protected:
+  const cuda::Driver *driver = nullptr;
+  cuda::Context context = nullptr;
+  std::vector<uint8_t> bytes;
+  std::unique_ptr<LoadedPackage> package;
+
+  void SetUp() override {
+    std::string why;
+    driver = cuda::Driver::get(why);
+    uint32_t sm = 0;
+    if (!driver || !cuda::openDevice(*driver, 0, context, sm).ok())
+      GTEST_SKIP() << "no CUDA device: " << why;
+    driver->ctxSetCurrent(context);
+  }
+  void load(const package::Contents &contents) {
+    package::Status status = package::packageBytes(contents, bytes);
+    ASSERT_TRUE(status.ok()) << status.message();
+    Result result = LoadedPackage::loadMemory(bytes, {}, package);
+    ASSERT_TRUE(result.ok()) << result.message();
+  }
+  cuda::Address upload(const std::vector<float> &data) {
+    cuda::Address address = 0;
+    EXPECT_EQ(driver->memAlloc(&address, data.size() * sizeof(float)), 0);
+    EXPECT_EQ(driver->memcpyHtoD(address, data.data(), data.size() * sizeof(float)), 0);
+    return address;
+  }
+  template <typename T> std::vector<T> download(const void *data, size_t count) {
+    std::vector<T> host(count);
+    EXPECT_EQ(driver->memcpyDtoH(host.data(), reinterpret_cast<uintptr_t>(data), count * sizeof(T)),
+              0);
+    return host;
+  }
+};
+
+static std::vector<float> numbers(size_t count) {
+  std::vector<float> list(count);
+  for (size_t i = 0; i < count; ++i)
+    list[i] = 0.5f * static_cast<float>(i % 1001);
+  return list;
+}
+
+static DLTensor onDevice(cuda::Address address, int64_t *shape, int32_t rank) {
+  return {reinterpret_cast<void *>(static_cast<uintptr_t>(address)),
+          {kDLCUDA, 0},
+          rank,
+          {kDLFloat, 32, 1},
+          shape,
+          nullptr,
+          0};
+}
+
+TEST_F(CudaDevice, RunsLaunchesCopiesAndFills) {
+  load(cudaModel());
+  for (int64_t batch : {1, 7, 1000}) {
+    std::vector<float> x = numbers(static_cast<size_t>(batch) * 64);
+    int64_t shape[2] = {batch, 64};
+    DLTensor input = onDevice(upload(x), shape, 2);
+    DLManagedTensorVersioned *outputs[3];
+    Result result = package->run({&input, 1}, outputs);
+    ASSERT_TRUE(result.ok()) << result.message();
+    EXPECT_EQ(outputs[0]->dl_tensor.device.device_type, kDLCUDA);
+    std::vector<float> y = download<float>(outputs[0]->dl_tensor.data, x.size());
+    for (size_t i = 0; i < x.size(); ++i)
+      ASSERT_EQ(y[i], x[i] * 6) << i;
+    EXPECT_EQ(download<float>(outputs[1]->dl_tensor.data, 64), sampleBias());
+    EXPECT_EQ(download<int64_t>(outputs[2]->dl_tensor.data, static_cast<size_t>(batch)),
+              std::vector<int64_t>(static_cast<size_t>(batch), 0x1122334455667788));
+    for (DLManagedTensorVersioned *output : outputs)
+      output->deleter(output);
+    driver->memFree(reinterpret_cast<uintptr_t>(input.data));
+  }
+}
+
+TEST_F(CudaDevice, HostTensorsAreRefusedByName) {
+  load(cudaModel());
+  std::vector<float> x(64);
+  int64_t shape[2] = {1, 64};
+  DLTensor input = {x.data(), {kDLCPU, 0}, 2, {kDLFloat, 32, 1}, shape, nullptr, 0};
+  DLManagedTensorVersioned *outputs[3];
+  Result result = package->run({&input, 1}, outputs);
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.message(), "input 'x': device is cpu, must be cuda");
+  input.device = {kDLCUDA, 99};
+  result = package->run({&input, 1}, outputs);
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.code(), PELLUCID_DEVICE_ERROR);
+  EXPECT_NE(result.message().find("cuda:99"), std::string::npos) << result.message();
+}
+
+TEST_F(CudaDevice, WrongPtxBringsTheTranslatorsLog) {
+  std::string ptx = scalePtx;
+  ptx.replace(ptx.find("mul.f32"), 7, "mul.f99");
+  load(cudaModel(ptx));
+  std::vector<float> x(64);
+  int64_t shape[2] = {1, 64};
+  DLTensor input = onDevice(upload(x), shape, 2);
+  DLManagedTensorVersioned *outputs[3];
+  Result result = package->run({&input, 1}, outputs);
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.code(), PELLUCID_DEVICE_ERROR);
+  EXPECT_NE(result.message().find("code/scale.sm_80.ptx"), std::string::npos) << result.message();
+  EXPECT_NE(result.message().find("ptxas"), std::string::npos) << result.message();
+}
+
+TEST_F(CudaDevice, ProfilesWithDeviceTimes) {
+  load(cudaModel());
+  std::vector<float> x = numbers(64 * 4096);
+  int64_t shape[2] = {4096, 64};
+  DLTensor input = onDevice(upload(x), shape, 2);
+  Profile profile;
+  pellucid_run_options options{};
+  options.struct_size = sizeof(options);
+  options.profile = reinterpret_cast<pellucid_profile *>(&profile);
+  DLManagedTensorVersioned *outputs[3];
+  Result result = package->run({&input, 1}, outputs, &options);
+  ASSERT_TRUE(result.ok()) << result.message();
+  for (DLManagedTensorVersioned *output : outputs)
+    output->deleter(output);
+  const std::string &json = profile.json();
+  EXPECT_NE(json.find("\"name\":\"scale_0\""), std::string::npos) << json;
+  EXPECT_NE(json.find("\"target\":\"cuda:sm_80\",\"grid\":[2048,1,1]"), std::string::npos) << json;
+}
+
+TEST_F(CudaDevice, ManyThreadsAndTheCostOfACall) {
+  load(cudaModel());
+  std::vector<float> x = numbers(16 * 64);
+  int64_t shape[2] = {16, 64};
+  DLTensor input = onDevice(upload(x), shape, 2);
+  auto callOften = [&](int calls) {
+    driver->ctxSetCurrent(context); // for the downloads
+    for (int i = 0; i < calls; ++i) {
+      DLManagedTensorVersioned *outputs[3];
+      Result result = package->run({&input, 1}, outputs);
+      ASSERT_TRUE(result.ok()) << result.message();
+      if (i + 1 == calls)
+        ASSERT_EQ(download<float>(outputs[0]->dl_tensor.data, x.size())[1000], x[1000] * 6);
+      for (DLManagedTensorVersioned *output : outputs)
+        output->deleter(output);
+    }
+  };
+  callOften(100);
+  auto begin = std::chrono::steady_clock::now();
+  callOften(5000);
+  double micros =
+      std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count() /
+      5000;
+  RecordProperty("microseconds_per_call", std::to_string(micros));
+  std::printf("host time per call of 2 launches, 1 copy, 1 fill, 3 outputs: %.2f us\n", micros);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; ++t)
+    threads.emplace_back([&] { callOften(200); });
+  for (std::thread &thread : threads)
+    thread.join();
+}
