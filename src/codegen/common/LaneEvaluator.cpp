@@ -48,6 +48,8 @@ LaneValue LaneEvaluator::compute(mlir::Value value, IndexMapId map) {
       })
       .Case<tt::MakeRangeOp>([&](auto range) {
         LaneValue at = index(maps.dims(map)[0]);
+        if (at.isOpaque())
+          return at;
         auto narrow = [&](Value *v) { return b.CreateTrunc(v, typeLike(v, b.i32())); };
         Value *first = b.getInt32(static_cast<int32_t>(range.getFirst()));
         if (at.isVector())
