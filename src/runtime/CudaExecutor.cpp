@@ -170,23 +170,53 @@ Result CudaExecutor::allocateOutput(size_t bytes, OutputMemory &memory) {
                          "the allocator has no " + std::to_string(bytes) + " bytes");
   }
   cuda::Address address = 0;
-  Result result = driver.check(driver.memAllocAsync(&address, memory.bytes, stream),
-                               "allocate " + std::to_string(bytes) + " bytes on the device");
+  Result result = checked(driver.memAllocAsync(&address, memory.bytes, stream), [&] {
+    return "allocate " + std::to_string(bytes) + " bytes on the device";
+  });
   memory.data = dataAt(address);
   memory.state = stream;
   memory.release = releaseOutput;
   return result;
 }
 
+namespace {
+struct CudaBlock : DeviceBlock {
+  CudaBlock(const cuda::Driver &d, cuda::Context c) : driver(d), context(c) {}
+  ~CudaBlock() override {
+    cuda::CurrentContext current(driver, context);
+    driver.memFree(addressOf(data));
+  }
+  const cuda::Driver &driver;
+  cuda::Context context;
+};
+} // namespace
+
+/// In the default stream's order the next call of the frame may overwrite the arena without
+/// waiting, so it is kept. A stream of the caller's own may be gone by then: its calls take and
+/// give back memory in its order.
 Result CudaExecutor::allocateArena(Frame &frame, unsigned char *&memory) {
   memory = nullptr;
   if (frame.arenaBytes == 0)
     return {};
-  Result result = driver.check(driver.memAllocAsync(&arena, frame.arenaBytes, stream),
-                               "allocate " + std::to_string(frame.arenaBytes) +
-                                   " bytes for buffers on the device");
-  memory = dataAt(arena);
-  return result;
+  auto what = [&] {
+    return "allocate " + std::to_string(frame.arenaBytes) + " bytes for buffers on the device";
+  };
+  cuda::Address address = 0;
+  if (stream) {
+    Result result = checked(driver.memAllocAsync(&arena, frame.arenaBytes, stream), what);
+    memory = dataAt(arena);
+    return result;
+  }
+  if (!frame.deviceArena || frame.deviceArena->bytes < frame.arenaBytes) {
+    frame.deviceArena.reset();
+    if (Result result = checked(driver.memAlloc(&address, frame.arenaBytes), what); !result.ok())
+      return result;
+    frame.deviceArena = std::make_unique<CudaBlock>(driver, resources.context);
+    frame.deviceArena->data = dataAt(address);
+    frame.deviceArena->bytes = frame.arenaBytes;
+  }
+  memory = frame.deviceArena->data;
+  return {};
 }
 
 Result CudaExecutor::launch(const LaunchPlan &step, const PreparedLaunch &prepared,
@@ -211,16 +241,14 @@ Result CudaExecutor::launch(const LaunchPlan &step, const PreparedLaunch &prepar
       driver.launchKernel(function, prepared.grid[0], prepared.grid[1], prepared.grid[2],
                           variant.executable->numWarps * warpThreads, 1, 1,
                           variant.executable->sharedBytes, stream, parameters, nullptr);
-  if (code == 0)
-    return {};
-  return driver.check(code, "launch '" + step.launch->label + "' (kernel '" + variant.kernel->name +
-                                "')");
+  return checked(code, [&] {
+    return "launch '" + step.launch->label + "' (kernel '" + variant.kernel->name + "')";
+  });
 }
 
 Result CudaExecutor::copy(unsigned char *destination, const unsigned char *source, size_t bytes) {
-  return driver.check(
-      driver.memcpyDtoDAsync(addressOf(destination), addressOf(source), bytes, stream),
-      "copy " + std::to_string(bytes) + " bytes on the device");
+  return checked(driver.memcpyDtoDAsync(addressOf(destination), addressOf(source), bytes, stream),
+                 [&] { return "copy " + std::to_string(bytes) + " bytes on the device"; });
 }
 
 Result CudaExecutor::fill(unsigned char *destination, uint64_t pattern, uint32_t patternBytes,
@@ -239,7 +267,7 @@ Result CudaExecutor::fill(unsigned char *destination, uint64_t pattern, uint32_t
     code = driver.memsetD32Async(address, low, 2 * count, stream);
   else if ((code = driver.memsetD2D32Async(address, 8, low, 1, count, stream)) == 0)
     code = driver.memsetD2D32Async(address + 4, 8, high, 1, count, stream);
-  return driver.check(code, "fill " + std::to_string(bytes) + " bytes on the device");
+  return checked(code, [&] { return "fill " + std::to_string(bytes) + " bytes on the device"; });
 }
 
 Result CudaExecutor::finish() {

@@ -63,6 +63,11 @@ private:
   cuda::Address arena = 0;
   std::vector<cuda::Event> events;
   double originMicroseconds = 0; ///< host time of the first event
+
+  /// The text is made for failures only.
+  Result checked(cuda::Code code, auto &&what) const {
+    return code == 0 ? Result() : driver.check(code, what());
+  }
 };
 
 } // namespace pellucid::runtime

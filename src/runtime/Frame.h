@@ -8,6 +8,13 @@
 
 namespace pellucid::runtime {
 
+/// Memory on a device that a frame keeps from one call to the next.
+struct DeviceBlock {
+  virtual ~DeviceBlock() = default;
+  unsigned char *data = nullptr;
+  size_t bytes = 0;
+};
+
 /// What one running call needs and the next one takes over, so that a call allocates nothing but
 /// its outputs.
 struct Frame {
@@ -18,7 +25,8 @@ struct Frame {
   std::vector<unsigned char *> bases; ///< ProgramPlan::baseOf says whose
   std::vector<uint64_t> slotOffsets;
   uint64_t arenaBytes = 0;
-  HostBlock arena; ///< CPU only
+  HostBlock arena;                          ///< CPU only
+  std::unique_ptr<DeviceBlock> deviceArena; ///< CUDA only
   std::vector<unsigned char> arguments;
   std::vector<DLTensor> outputTensors;
   std::vector<int64_t> outputDims; ///< all outputs' dims, one after another

@@ -199,3 +199,29 @@ TEST(Launch, TooLargeBuffersAreAStatus) {
   EXPECT_STREQ(pellucid_last_error(),
                "the size of buffer 'tmp' is negative or exceeds 2^63 bytes for these inputs");
 }
+
+/// A kernel whose programs must run in order sees them in order, on the calling thread, however
+/// many there are.
+TEST(Launch, OrderedKernelsRunInOrder) {
+  package::Kernel kernel = sampleKernel("check_positive", {pointer("in")});
+  kernel.ordered = true;
+  kernel.executables[0].messages = {
+      {package::MessageKind::Assert, "x >= 0", "kernels.py", 12, 9, false},
+      {package::MessageKind::Print, "", "kernels.py", 13, 5, false},
+      {package::MessageKind::Print, "", "kernels.py", 14, 5, false}};
+  package::LaunchVariant variant;
+  variant.grid[0] = code("batch");
+  variant.arguments = {address(PlaceKind::Input, 0)};
+  Loaded package(oneLaunch(kernel, {variant}));
+  std::vector<std::string> lines;
+  pellucid_run_options options = runOptions(8);
+  options.print = [](void *state, const char *line) {
+    static_cast<std::vector<std::string> *>(state)->push_back(line);
+  };
+  options.print_state = &lines;
+  Array<int64_t> out({8});
+  ASSERT_EQ(runOne(package, 3000, out, &options), PELLUCID_OK) << pellucid_last_error();
+  ASSERT_EQ(lines.size(), 6000u);
+  for (size_t p = 0; p < 3000; ++p)
+    ASSERT_EQ(lines[2 * p].rfind("pid (" + std::to_string(p) + ", 0, 0)", 0), 0u) << lines[2 * p];
+}
