@@ -114,6 +114,17 @@ TEST(PackageFile, ChangedBytesAreRefused) {
   }
 }
 
+/// No byte of the file is beyond verification.
+TEST(PackageFile, VerifyFindsEveryChangedByte) {
+  std::vector<uint8_t> bytes = sampleBytes();
+  for (size_t at = 0; at < bytes.size(); ++at) {
+    bytes[at] ^= uint8_t(1 << at % 8);
+    std::unique_ptr<PackageFile> file;
+    ASSERT_FALSE(PackageFile::openMemory(bytes, file).ok() && file->verify().ok()) << at;
+    bytes[at] ^= uint8_t(1 << at % 8);
+  }
+}
+
 TEST(PackageFile, VerifyFindsChangedWeights) {
   std::vector<uint8_t> bytes = sampleBytes();
   std::unique_ptr<PackageFile> file;
