@@ -65,6 +65,16 @@ CompiledKernel::CompiledKernel(const std::string &ttir, const std::string &symbo
   options.fpContract = fpContract;
   if (!compileKernel(*module, symbol, options, object, diagnostics))
     throw std::runtime_error(diagnostics.text());
+  load(level);
+}
+
+CompiledKernel::CompiledKernel(CompiledObject compiled, CpuLevel level)
+    : object(std::move(compiled)) {
+  load(level);
+}
+
+void CompiledKernel::load(CpuLevel level) {
+  Diagnostics diagnostics;
   std::vector<EntryOffset> entries;
   if (!linkImage({&object, 1}, level, elf, entries, diagnostics))
     throw std::runtime_error(diagnostics.text());
@@ -76,14 +86,13 @@ CompiledKernel::CompiledKernel(const std::string &ttir, const std::string &symbo
   std::memset(scratchMemory.get(), 0xfe, bytes);
 }
 
-int32_t CompiledKernel::run(const Arguments &arguments, uint32_t x, uint32_t y, uint32_t z,
+int32_t CompiledKernel::run(const void *arguments, uint32_t x, uint32_t y, uint32_t z,
                             uint64_t chunk) {
   const uint32_t grid[3] = {x, y, z};
   uint64_t programs = uint64_t(x) * y * z;
-  int32_t status = entry(arguments.data(), grid, 0, 0, scratch(), &context);
+  int32_t status = entry(arguments, grid, 0, 0, scratch(), &context);
   for (uint64_t first = 0; first < programs && status == 0; first += chunk)
-    status = entry(arguments.data(), grid, first, std::min(programs, first + chunk), scratch(),
-                   &context);
+    status = entry(arguments, grid, first, std::min(programs, first + chunk), scratch(), &context);
   return status;
 }
 

@@ -51,8 +51,15 @@ public:
   CompiledKernel(const std::string &ttir, const std::string &symbol, CpuLevel level,
                  bool fpContract = true);
 
+  /// Links and maps what a library kernel's compile function gave.
+  CompiledKernel(CompiledObject compiled, CpuLevel level);
+
   /// Runs the whole grid in chunks of `chunk` programs. Returns the entry's failure code.
   int32_t run(const Arguments &arguments, uint32_t x, uint32_t y = 1, uint32_t z = 1,
+              uint64_t chunk = 3) {
+    return run(arguments.data(), x, y, z, chunk);
+  }
+  int32_t run(const void *arguments, uint32_t x, uint32_t y = 1, uint32_t z = 1,
               uint64_t chunk = 3);
   package::KernelContext context = {};
   CompiledObject object;
@@ -61,6 +68,8 @@ public:
   void *scratch() const { return scratchMemory.get(); }
 
 private:
+  void load(CpuLevel level);
+
   std::unique_ptr<MappedImage> image;
   std::shared_ptr<void> scratchMemory;
 };

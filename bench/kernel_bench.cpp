@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// Speed of generated kernels beside what the machine can do: bandwidth of elementwise kernels and
+// softmax against a copy, products against the peak of fused multiply-adds. One thread.
+#include "codegen/KernelRunner.h"
+#include "codegen/cpu/Gemm.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <functional>
+#include <immintrin.h>
+#include <sstream>
+
+using namespace pellucid;
+using namespace pellucid::codegen;
+
+namespace {
+
+double secondsOf(const std::function<void()> &work, double atLeast = 0.2) {
+  using Clock = std::chrono::steady_clock;
+  work();
+  double best = 1e30, total = 0;
+  while (total < atLeast) {
+    auto start = Clock::now();
+    work();
+    double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    best = std::min(best, seconds);
+    total += seconds;
+  }
+  return best;
+}
+
+std::string readKernel(const std::string &name) {
+  std::ifstream stream(std::string(PELLUCID_SOURCE_DIR) + "/test/codegen/ttir/" + name + ".ttir");
+  std::stringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
+constexpr int peakRounds = 1000000;
+
+__attribute__((target("avx512f"))) void runFma512() {
+  __m512 sums[16];
+  for (__m512 &sum : sums)
+    sum = _mm512_set1_ps(1.0f);
+  __m512 x = _mm512_set1_ps(1.0001f), y = _mm512_set1_ps(-0.0001f);
+  for (int i = 0; i < peakRounds; ++i)
+    for (__m512 &sum : sums) {
+      sum = _mm512_fmadd_ps(sum, x, y);
+      asm volatile("" : "+v"(sum));
+    }
+}
+
+__attribute__((target("avx2,fma"))) void runFma256() {
+  __m256 sums[12];
+  for (__m256 &sum : sums)
+    sum = _mm256_set1_ps(1.0f);
+  __m256 x = _mm256_set1_ps(1.0001f), y = _mm256_set1_ps(-0.0001f);
+  for (int i = 0; i < peakRounds; ++i)
+    for (__m256 &sum : sums) {
+      sum = _mm256_fmadd_ps(sum, x, y);
+      asm volatile("" : "+x"(sum));
+    }
+}
+
+double peakFlops(CpuLevel level) {
+  bool wide = level == CpuLevel::X86_64_v4;
+  double seconds = secondsOf(wide ? runFma512 : runFma256);
+  return 2.0 * peakRounds * (wide ? 16 * 16 : 12 * 8) / seconds;
+}
+
+void *allocate(size_t bytes) {
+  void *memory = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+  std::memset(memory, 1, bytes);
+  return memory;
+}
+
+void benchBandwidth(CpuLevel level, size_t elements) {
+  auto *x = static_cast<float *>(allocate(elements * 4)),
+       *y = static_cast<float *>(allocate(elements * 4));
+  auto *o = static_cast<float *>(allocate(elements * 4));
+  double copy = secondsOf([&] { std::memcpy(o, x, elements * 4); });
+  std::printf("%8zu KiB  copy %6.1f GB/s", elements * 4 / 1024, 8e-9 * elements / copy);
+  int n = static_cast<int>(elements);
+  auto show = [&](const char *name, double bytes, double seconds) {
+    std::printf("  %s %6.1f GB/s", name, bytes / seconds * 1e-9);
+  };
+  CompiledKernel add(readKernel("add"), "add", level);
+  Arguments addArguments;
+  addArguments.add(x).add(y).add(o).add(n);
+  show("add f32", 12.0 * elements,
+       secondsOf([&] { add.run(addArguments, (n + 1023) / 1024, 1, 1, 1 << 30); }));
+  CompiledKernel silu(readKernel("silu_bf16"), "silu", level);
+  Arguments siluArguments;
+  siluArguments.add(o).add(x).add(n);
+  show("silu bf16", 4.0 * elements,
+       secondsOf([&] { silu.run(siluArguments, (n + 1023) / 1024, 1, 1, 1 << 30); }));
+  CompiledKernel softmax(readKernel("softmax"), "softmax", level);
+  int columns = 781, rows = static_cast<int>(elements / columns);
+  Arguments softmaxArguments;
+  softmaxArguments.add(o).add(x).add(columns).add(columns).add(columns);
+  show("softmax f32", 8.0 * rows * columns,
+       secondsOf([&] { softmax.run(softmaxArguments, rows, 1, 1, 1 << 30); }));
+  std::printf("\n");
+  std::free(x), std::free(y), std::free(o);
+}
+
+void benchProducts(CpuLevel level, DataType type, double peak) {
+  Diagnostics diagnostics;
+  CompiledObject object;
+  compileGemm({type, true, level}, "gemm", object, diagnostics);
+  CompiledKernel gemm(std::move(object), level);
+  for (auto [m, n, k] : {std::array<int64_t, 3>{1, 64, 128},
+                         {16, 64, 128},
+                         {16, 128, 64},
+                         {256, 256, 256},
+                         {1024, 1024, 1024}}) {
+    size_t bytes = byteSize(type);
+    void *a = allocate(m * k * bytes), *c = allocate(m * n * bytes), *bias = allocate(n * bytes);
+    void *packed = allocate(packedElements(n, k) * bytes + 64);
+    GemmArguments arguments{a, packed, bias, c, m, n, k, k, n, 0, 0, 0};
+    uint32_t x = (m + gemmRows - 1) / gemmRows, y = (n + gemmColumns - 1) / gemmColumns;
+    double seconds = secondsOf([&] { gemm.run(&arguments, x, y, 1, 1 << 30); });
+    double flops = 2.0 * m * n * k / seconds;
+    std::printf("  gemm %s %4ldx%4ldx%4ld %9.2f us %7.1f GFLOP/s %5.1f %% of f32 peak\n",
+                std::string(info(type).cli).c_str(), m, n, k, seconds * 1e6, flops * 1e-9,
+                100 * flops / peak);
+    std::free(a), std::free(c), std::free(bias), std::free(packed);
+  }
+}
+
+void benchCompile(CpuLevel level) {
+  for (const char *name : {"add", "softmax", "layernorm", "matmul_fp32", "flash"}) {
+    std::string text = readKernel(name),
+                symbol = std::string(name).substr(0, std::string(name).find('_'));
+    double seconds = secondsOf([&] { CompiledKernel kernel(text, symbol, level); });
+    std::printf("  compile %-12s %6.1f ms (parse, passes, code, link, map)\n", name, seconds * 1e3);
+  }
+}
+
+} // namespace
+
+int main() {
+  for (CpuLevel level : runnableLevels()) {
+    double peak = peakFlops(level);
+    std::printf("%s: f32 fma peak %.1f GFLOP/s\n", std::string(toString(level)).c_str(),
+                peak * 1e-9);
+    benchCompile(level);
+    for (size_t elements : {size_t(8) << 10, size_t(64) << 10, size_t(1) << 20, size_t(32) << 20})
+      benchBandwidth(level, elements);
+    benchProducts(level, DataType::Float32, peak);
+    benchProducts(level, DataType::BFloat16, peak);
+  }
+}

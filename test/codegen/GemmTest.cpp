@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/cpu/Gemm.h"
+#include "codegen/KernelFixture.h"
+
+using namespace pellucid;
+using namespace pellucid::codegen;
+
+namespace {
+
+class Gemm : public testing::TestWithParam<std::tuple<CpuLevel, DataType>> {
+protected:
+  CpuLevel level = std::get<0>(GetParam());
+  DataType type = std::get<1>(GetParam());
+
+  /// Random numbers in the type's own bytes, and what they stand for.
+  struct Matrix {
+    std::vector<char> bytes;
+    std::vector<double> values;
+  };
+  Matrix random(uint64_t seed, size_t count) {
+    Matrix matrix{std::vector<char>(count * byteSize(type)), std::vector<double>(count)};
+    std::vector<float> numbers = randomFloats(seed, count, -1, 1);
+    for (size_t i = 0; i < count; ++i)
+      write(matrix, i, numbers[i]);
+    return matrix;
+  }
+  void write(Matrix &matrix, size_t i, float value) {
+    double wide = value;
+    uint16_t narrow = type == DataType::Float16 ? toHalf(value) : toBFloat16(value);
+    const void *from = type == DataType::Float64   ? static_cast<const void *>(&wide)
+                       : type == DataType::Float32 ? static_cast<const void *>(&value)
+                                                   : static_cast<const void *>(&narrow);
+    std::memcpy(&matrix.bytes[i * byteSize(type)], from, byteSize(type));
+    matrix.values[i] = read(matrix.bytes, i);
+  }
+  double read(const std::vector<char> &bytes, size_t i) {
+    const char *at = &bytes[i * byteSize(type)];
+    if (type == DataType::Float64)
+      return *reinterpret_cast<const double *>(at);
+    if (type == DataType::Float32)
+      return *reinterpret_cast<const float *>(at);
+    uint16_t bits = *reinterpret_cast<const uint16_t *>(at);
+    return type == DataType::Float16 ? fromHalf(bits) : fromBFloat16(bits);
+  }
+  double roundingUnit() {
+    return type == DataType::Float64    ? 0x1p-50
+           : type == DataType::Float32  ? 0x1p-20
+           : type == DataType::BFloat16 ? 0x1p-8
+                                        : 0x1p-10;
+  }
+};
+
+TEST_P(Gemm, AgainstDoubleSums) {
+  CompiledObject product, pack;
+  Diagnostics diagnostics;
+  ASSERT_TRUE(compileGemm({type, true, level}, "product", product, diagnostics));
+  ASSERT_TRUE(compilePack({type, true, level}, "pack", pack, diagnostics));
+  CompiledKernel kernel(std::move(product), level), packKernel(std::move(pack), level);
+  for (auto [m, n, k] : {std::array{1, 1, 1}, std::array{16, 128, 64}, std::array{5, 17, 9},
+                         std::array{49, 65, 33}, std::array{100, 130, 70}, std::array{3, 64, 0}}) {
+    int64_t lda = k + 3, ldc = n + 5;
+    Matrix a = random(1, m * lda + 1), b = random(2, n * k + 1), bias = random(3, n);
+    // B is stored transposed, as the weight of a linear layer.
+    std::vector<char> packed(packedElements(n, k) * byteSize(type) + 64),
+        packedAtRunTime(packed.size());
+    packWeights(type, b.bytes.data(), n, k, 1, k, packed.data());
+    PackArguments packing{b.bytes.data(), packedAtRunTime.data(), n, k, 1, k, 0};
+    ASSERT_EQ(packKernel.run(&packing, (n + 63) / 64), 0);
+    ASSERT_EQ(packed, packedAtRunTime);
+    Matrix c = random(4, m * ldc);
+    std::vector<double> before = c.values;
+    GemmArguments arguments{a.bytes.data(),
+                            packed.data(),
+                            bias.bytes.data(),
+                            c.bytes.data(),
+                            m,
+                            n,
+                            k,
+                            lda,
+                            ldc,
+                            0,
+                            0,
+                            0};
+    ASSERT_EQ(
+        kernel.run(&arguments, (m + gemmRows - 1) / gemmRows, (n + gemmColumns - 1) / gemmColumns),
+        0);
+    for (int i = 0; i < m; ++i) {
+      for (int j = 0; j < n; ++j) {
+        double sum = bias.values[j], size = std::abs(sum);
+        for (int l = 0; l < k; ++l) {
+          double term = a.values[i * lda + l] * b.values[j * k + l];
+          sum += term;
+          size += std::abs(term);
+        }
+        ASSERT_NEAR(read(c.bytes, i * ldc + j), sum,
+                    roundingUnit() * std::max(std::abs(sum), size * 0x1p-3))
+            << m << "x" << n << "x" << k << " at " << i << " " << j;
+      }
+      for (int j = n; j < ldc; ++j)
+        ASSERT_EQ(read(c.bytes, i * ldc + j), before[i * ldc + j]);
+    }
+  }
+}
+
+TEST_P(Gemm, Batch) {
+  CompiledObject product;
+  Diagnostics diagnostics;
+  ASSERT_TRUE(compileGemm({type, false, level}, "product", product, diagnostics));
+  CompiledKernel kernel(std::move(product), level);
+  int batch = 3, m = 7, n = 20, k = 11;
+  Matrix a = random(1, batch * m * k), b = random(2, batch * k * n), c = random(3, batch * m * n);
+  std::vector<char> packed(batch * packedElements(n, k) * byteSize(type));
+  for (int z = 0; z < batch; ++z)
+    packWeights(type, &b.bytes[z * k * n * byteSize(type)], n, k, n, 1,
+                &packed[z * packedElements(n, k) * byteSize(type)]);
+  GemmArguments arguments{
+      a.bytes.data(), packed.data(),        nullptr, c.bytes.data(), m, n, k, k, n,
+      m * k,          packedElements(n, k), m * n};
+  ASSERT_EQ(kernel.run(&arguments, 1, 1, batch), 0);
+  for (int z = 0; z < batch; ++z)
+    for (int i = 0; i < m; ++i)
+      for (int j = 0; j < n; ++j) {
+        double sum = 0;
+        for (int l = 0; l < k; ++l)
+          sum += a.values[(z * m + i) * k + l] * b.values[(z * k + l) * n + j];
+        ASSERT_NEAR(read(c.bytes, (z * m + i) * n + j), sum, 4 * roundingUnit());
+      }
+}
+
+INSTANTIATE_TEST_SUITE_P(Levels, Gemm,
+                         testing::Combine(testing::ValuesIn(runnableLevels()),
+                                          testing::Values(DataType::Float32, DataType::Float64,
+                                                          DataType::BFloat16, DataType::Float16)),
+                         [](const auto &point) {
+                           return std::string(std::get<0>(point.param) == CpuLevel::X86_64_v4
+                                                  ? "v4_"
+                                                  : "v3_") +
+                                  std::string(pellucid::info(std::get<1>(point.param)).cli);
+                         });
+
+} // namespace
