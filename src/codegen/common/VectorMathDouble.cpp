@@ -208,14 +208,14 @@ Value *erfcTail(CodeBuilder &b, Value *x) {
                             0x1.83190622e08c6p-24, 0x1.6ba27e7acab7dp-24,  -0x1.8e6dd0bf023a9p-26});
   return b.CreateFDiv(b.CreateFMul(e, h), fma(b, x, 2.0, number(x, 1.0)));
 }
-Value *erfNearZero(CodeBuilder &b, Value *x) {
-  return b.CreateFMul(
-      x, emitPolynomial(b, b.CreateFMul(x, x),
-                        {0x1.20dd750429b6dp+0, -0x1.812746b0379e7p-2, 0x1.ce2f21a042be2p-4,
+/// erf(x) / x - 1 for |x| <= 1.
+Value *erfRatio(CodeBuilder &b, Value *x) {
+  return emitPolynomial(b, b.CreateFMul(x, x),
+                        {0x1.06eba8214db69p-3, -0x1.812746b0379e7p-2, 0x1.ce2f21a042be2p-4,
                          -0x1.b82ce31288b47p-6, 0x1.565bcd0e6a2f8p-8, -0x1.c02db40036187p-11,
                          0x1.f9a326f7b297bp-14, -0x1.f4d25bfa5e4e8p-17, 0x1.b9e6c39bc5d68p-20,
                          -0x1.5f73c4780c55p-23, 0x1.fcbb3f27583a5p-27, -0x1.517d3d1d2ea47p-30,
-                         0x1.9a12f2fcf63abp-34, -0x1.b41e9f8ebbc13p-38, 0x1.3c26defb494a7p-42}));
+                         0x1.9a12f2fcf63abp-34, -0x1.b41e9f8ebbc13p-38, 0x1.3c26defb494a7p-42});
 }
 
 } // namespace
@@ -405,7 +405,8 @@ Value *acoshDouble(CodeBuilder &b, Value *x) {
   Value *root = squareRoot(b, fma(b, t, t, times(b, t, 2.0)));
   Value *near = log1pDouble(b, b.CreateFAdd(t, root));
   Value *far = plus(b, logDouble(b, x), ln2);
-  return choose(b, b.CreateFCmpOGT(x, number(x, 1e100)), far, near);
+  Value *result = choose(b, b.CreateFCmpOGT(x, number(x, 1e100)), far, near);
+  return choose(b, b.CreateFCmpOLT(x, number(x, 1.0)), number(x, NAN), result);
 }
 Value *atanhDouble(CodeBuilder &b, Value *x) {
   Value *a = absolute(b, x);
@@ -417,11 +418,12 @@ Value *erfDouble(CodeBuilder &b, Value *x) {
   Value *a = absolute(b, x);
   Value *large = b.CreateFSub(number(x, 1.0), erfcTail(b, clampKeepingNan(b, a, 0.9, 6.5)));
   Value *isSmall = b.CreateFCmpOLT(a, number(x, 1.0));
-  return choose(b, isSmall, erfNearZero(b, x), withSignOf(b, large, x));
+  return choose(b, isSmall, fma(b, x, erfRatio(b, x), x), withSignOf(b, large, x));
 }
 Value *erfcDouble(CodeBuilder &b, Value *x) {
   Value *a = absolute(b, x);
-  Value *near = b.CreateFSub(number(x, 1.0), erfNearZero(b, x));
+  // 1 - x is exact where it cancels most.
+  Value *near = fma(b, b.CreateFNeg(x), erfRatio(b, x), b.CreateFSub(number(x, 1.0), x));
   Value *tail = erfcTail(b, clampKeepingNan(b, a, 0.9, 27.5));
   Value *negative = b.CreateFCmpOLT(x, number(x, 0.0));
   Value *far = choose(b, negative, b.CreateFSub(number(x, 2.0), tail), tail);
@@ -429,11 +431,14 @@ Value *erfcDouble(CodeBuilder &b, Value *x) {
 }
 
 Value *cbrtDouble(CodeBuilder &b, Value *x) {
-  Value *a = absolute(b, x);
+  // Subnormal numbers are raised by 2^60, and the result lowered by 2^20.
+  Value *isTiny = b.CreateFCmpOLT(absolute(b, x), number(x, 0x1p-1000));
+  Value *a = choose(b, isTiny, times(b, absolute(b, x), 0x1p60), absolute(b, x));
   Value *y = exp2Double(b, times(b, log2Double(b, a), 1.0 / 3));
   Value *square = b.CreateFMul(y, y);
   Value *rest = fma(b, square, b.CreateFNeg(y), a);
   Value *result = b.CreateFAdd(y, b.CreateFDiv(rest, times(b, square, 3.0)));
+  result = choose(b, isTiny, times(b, result, 0x1p-20), result);
   Value *special = b.CreateOr(b.CreateFCmpOEQ(a, number(x, 0.0)),
                               b.CreateNot(b.CreateFCmpOLT(a, number(x, INFINITY))));
   return withSignOf(b, choose(b, special, a, result), x);
