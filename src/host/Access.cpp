@@ -9,8 +9,8 @@
 
 namespace pellucid::host {
 
-// ---- attributes ----------------------------------------------------------------------------------------------------
-
+// ---- attributes
+// ----------------------------------------------------------------------------------------------------
 
 std::optional<Value> Interpreter::findAttr(const Value &object, std::string_view name) {
   if (object.isObject())
@@ -25,8 +25,9 @@ std::optional<Value> Interpreter::findAttr(const Value &object, std::string_view
   if (auto *descriptor = found->as<Descriptor>()) {
     if (descriptor->form == Descriptor::Form::Property)
       return call(descriptor->function, {object});
-    return descriptor->form == Descriptor::Form::Static ? descriptor->function
-                                                        : Value(std::make_shared<BoundMethod>(type, descriptor->function));
+    return descriptor->form == Descriptor::Form::Static
+               ? descriptor->function
+               : Value(std::make_shared<BoundMethod>(type, descriptor->function));
   }
   return found->isObject() && found->object()->isCallable()
              ? Value(std::make_shared<BoundMethod>(object, *found))
@@ -37,18 +38,23 @@ Value Interpreter::getAttr(const Value &object, std::string_view name) {
   if (auto found = findAttr(object, name))
     return *found;
   if (auto *module = object.as<Module>())
-    raise("AttributeError", "module '" + module->name + "' has no attribute '" + std::string(name) + "'");
+    raise("AttributeError",
+          "module '" + module->name + "' has no attribute '" + std::string(name) + "'");
   if (auto *cls = object.as<Class>())
-    raise("AttributeError", "type object '" + cls->name + "' has no attribute '" + std::string(name) + "'");
-  raise("AttributeError", "'" + typeName(object) + "' object has no attribute '" + std::string(name) + "'");
+    raise("AttributeError",
+          "type object '" + cls->name + "' has no attribute '" + std::string(name) + "'");
+  raise("AttributeError",
+        "'" + typeName(object) + "' object has no attribute '" + std::string(name) + "'");
 }
 
 void Interpreter::setAttr(const Value &object, std::string_view name, const Value &value) {
   if (!object.isObject() || !object.object()->setAttr(*this, name, value))
-    raise("AttributeError", "'" + typeName(object) + "' object has no settable attribute '" + std::string(name) + "'");
+    raise("AttributeError", "'" + typeName(object) + "' object has no settable attribute '" +
+                                std::string(name) + "'");
 }
 
-// ---- items ---------------------------------------------------------------------------------------------------------
+// ---- items
+// ---------------------------------------------------------------------------------------------------------
 
 Range sliceIndices(Interpreter &interpreter, const Slice &slice, int64_t length) {
   int64_t step = slice.step.isNone() ? 1 : interpreter.toInt64(slice.step, "the slice step");
@@ -61,18 +67,21 @@ Range sliceIndices(Interpreter &interpreter, const Slice &slice, int64_t length)
     int64_t i = interpreter.toInt64(v, "a slice bound");
     return std::clamp(i < 0 ? i + length : i, lowest, highest);
   };
-  return {bound(slice.lower, step > 0 ? lowest : highest), bound(slice.upper, step > 0 ? highest : lowest), step};
+  return {bound(slice.lower, step > 0 ? lowest : highest),
+          bound(slice.upper, step > 0 ? highest : lowest), step};
 }
 
-static int64_t indexIn(Interpreter &interpreter, const Value &key, int64_t length, std::string_view type) {
+static int64_t indexIn(Interpreter &interpreter, const Value &key, int64_t length,
+                       std::string_view type) {
   Value plain = unwrapConstexpr(key);
   if (!plain.isInt() && !plain.isBool() && !plain.isSymInt())
-    interpreter.raise("TypeError",
-                      std::string(type) + " indices must be integers or slices, not " + typeName(key));
+    interpreter.raise("TypeError", std::string(type) + " indices must be integers or slices, not " +
+                                       typeName(key));
   int64_t i = interpreter.toInt64(plain, "an index");
   int64_t at = i < 0 ? i + length : i;
   if (at < 0 || at >= length)
-    interpreter.raise("IndexError", std::string(type == "str" ? "string" : type) + " index out of range");
+    interpreter.raise("IndexError",
+                      std::string(type == "str" ? "string" : type) + " index out of range");
   return at;
 }
 
@@ -109,7 +118,8 @@ static Value rangeItem(Interpreter &interpreter, const Range &r, const Value &ke
   if (key.kind() != Kind::Slice)
     return Value(r.start + r.step * indexIn(interpreter, key, r.length(), "range object"));
   Range picked = sliceIndices(interpreter, key.slice(), r.length());
-  return Value::range({r.start + picked.start * r.step, r.start + picked.stop * r.step, r.step * picked.step});
+  return Value::range(
+      {r.start + picked.start * r.step, r.start + picked.stop * r.step, r.step * picked.step});
 }
 
 static void checkHashable(Interpreter &interpreter, const Value &key) {
@@ -142,7 +152,8 @@ Value Interpreter::getItem(const Value &object, const Value &key) {
   raise("TypeError", "'" + typeName(object) + "' object is not subscriptable");
 }
 
-static void setListItem(Interpreter &interpreter, List &list, const Value &key, const Value &value) {
+static void setListItem(Interpreter &interpreter, List &list, const Value &key,
+                        const Value &value) {
   auto length = static_cast<int64_t>(list.size());
   if (key.kind() != Kind::Slice) {
     list[static_cast<size_t>(indexIn(interpreter, key, length, "list"))] = value;
@@ -157,8 +168,9 @@ static void setListItem(Interpreter &interpreter, List &list, const Value &key, 
     return;
   }
   if (static_cast<int64_t>(elements.size()) != range.length())
-    interpreter.raise("ValueError", "attempt to assign sequence of size " + std::to_string(elements.size()) +
-                                        " to extended slice of size " + std::to_string(range.length()));
+    interpreter.raise("ValueError",
+                      "attempt to assign sequence of size " + std::to_string(elements.size()) +
+                          " to extended slice of size " + std::to_string(range.length()));
   for (size_t i = 0; i < elements.size(); ++i)
     list[static_cast<size_t>(range.start + static_cast<int64_t>(i) * range.step)] = elements[i];
 }
@@ -211,7 +223,8 @@ void Interpreter::delItem(const Value &object, const Value &key) {
 bool Interpreter::contains(const Value &container, const Value &item) {
   switch (container.kind()) {
   case Kind::Str:
-    return container.str().find(toStr(item, "the left operand of 'in <string>'")) != std::string::npos;
+    return container.str().find(toStr(item, "the left operand of 'in <string>'")) !=
+           std::string::npos;
   case Kind::Dict:
     checkHashable(*this, item);
     return container.dictionary().find(item) != nullptr;
@@ -233,7 +246,8 @@ bool Interpreter::contains(const Value &container, const Value &item) {
   return found;
 }
 
-// ---- iteration -----------------------------------------------------------------------------------------------------
+// ---- iteration
+// -----------------------------------------------------------------------------------------------------
 
 Value Interpreter::length(const Value &v) {
   switch (v.kind()) {
@@ -258,7 +272,8 @@ Value Interpreter::length(const Value &v) {
   raise("TypeError", "object of type '" + typeName(v) + "' has no len()");
 }
 
-void forEach(Interpreter &interpreter, const Value &iterable, const std::function<bool(const Value &)> &f) {
+void forEach(Interpreter &interpreter, const Value &iterable,
+             const std::function<bool(const Value &)> &f) {
   if (auto *iterator = iterable.as<Iterator>()) {
     iterator->stream(f);
     return;
@@ -344,7 +359,8 @@ std::optional<Value> Iterator::next() {
   return elements[position++];
 }
 
-// ---- text ----------------------------------------------------------------------------------------------------------
+// ---- text
+// ----------------------------------------------------------------------------------------------------------
 
 std::string Interpreter::str(const Value &v) {
   if (v.isStr())

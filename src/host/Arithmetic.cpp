@@ -8,20 +8,25 @@
 
 namespace pellucid::host {
 
-static constexpr std::string_view symbols[] = {"+", "-", "*", "@", "/", "%", "**", "<<", ">>", "|", "^", "&", "//"};
+static constexpr std::string_view symbols[] = {"+",  "-",  "*", "@", "/", "%", "**",
+                                               "<<", ">>", "|", "^", "&", "//"};
 static constexpr std::string_view comparisons[] = {"==", "!=", "<", "<=", ">", ">="};
 
 static bool isNumber(const Value &v) { return v.isBool() || v.isInt() || v.isFloat(); }
 static bool isWhole(const Value &v) { return v.isBool() || v.isInt(); }
 static bool isSize(const Value &v) { return isWhole(v) || v.isSymInt(); }
 static Int wholeOf(const Value &v) { return v.isBool() ? Int(v.boolean()) : v.integer(); }
-static double realOf(const Value &v) { return v.isFloat() ? v.real() : static_cast<double>(wholeOf(v)); }
+static double realOf(const Value &v) {
+  return v.isFloat() ? v.real() : static_cast<double>(wholeOf(v));
+}
 
-// ---- integers ------------------------------------------------------------------------------------------------------
+// ---- integers
+// ------------------------------------------------------------------------------------------------------
 
 [[noreturn]] static void overflow(Interpreter &interpreter, BinaryOp op) {
-  interpreter.raise("OverflowError", "the result of '" + std::string(symbols[size_t(op)]) +
-                                         "' does not fit 127 bits; integers here are not unlimited");
+  interpreter.raise("OverflowError",
+                    "the result of '" + std::string(symbols[size_t(op)]) +
+                        "' does not fit 127 bits; integers here are not unlimited");
 }
 
 static Int floorDivide(Int a, Int b) {
@@ -40,7 +45,10 @@ static Value power(Interpreter &interpreter, Int base, Int exponent) {
   if (!trivial && exponent > 127)
     overflow(interpreter, BinaryOp::Pow);
   if (trivial)
-    return Value(base == 1 || exponent == 0 ? Int(1) : base == 0 ? Int(0) : exponent % 2 ? Int(-1) : Int(1));
+    return Value(base == 1 || exponent == 0 ? Int(1)
+                 : base == 0                ? Int(0)
+                 : exponent % 2             ? Int(-1)
+                                            : Int(1));
   for (Int i = 0; i < exponent; ++i)
     if (__builtin_mul_overflow(result, base, &result))
       overflow(interpreter, BinaryOp::Pow);
@@ -53,7 +61,8 @@ static Value shift(Interpreter &interpreter, BinaryOp op, Int a, Int by) {
   if (op == BinaryOp::RShift)
     return Value(by > 126 ? Int(a < 0 ? -1 : 0) : a >> static_cast<int>(by));
   Int result = 0;
-  if (a != 0 && (by > 126 || __builtin_mul_overflow(a, Int(1) << static_cast<int>(std::min<Int>(by, 126)), &result)))
+  if (a != 0 && (by > 126 || __builtin_mul_overflow(
+                                 a, Int(1) << static_cast<int>(std::min<Int>(by, 126)), &result)))
     overflow(interpreter, op);
   return Value(result);
 }
@@ -99,7 +108,8 @@ static Value integerOp(Interpreter &interpreter, BinaryOp op, Int a, Int b) {
   return Value();
 }
 
-// ---- floats --------------------------------------------------------------------------------------------------------
+// ---- floats
+// --------------------------------------------------------------------------------------------------------
 
 static double pythonMod(double a, double b) {
   double m = std::fmod(a, b);
@@ -132,18 +142,23 @@ static std::optional<Value> floatOp(Interpreter &interpreter, BinaryOp op, doubl
     if (a == 0 && b < 0)
       interpreter.raise("ZeroDivisionError", "0.0 cannot be raised to a negative power");
     if (a < 0 && std::floor(b) != b && std::isfinite(b))
-      interpreter.refuse("a negative number to a fractional power is complex, and complex numbers are not supported");
+      interpreter.refuse("a negative number to a fractional power is complex, and complex numbers "
+                         "are not supported");
     return Value(std::pow(a, b));
   default:
     return std::nullopt;
   }
 }
 
-// ---- dynamic sizes -------------------------------------------------------------------------------------------------
+// ---- dynamic sizes
+// -------------------------------------------------------------------------------------------------
 
-[[noreturn]] static void refuseSymbolic(Interpreter &interpreter, BinaryOp op, const Value &a, const Value &b) {
-  interpreter.refuse("'" + std::string(symbols[size_t(op)]) + "' of " + repr(a) + " and " + repr(b) +
-                     " depends on a dynamic dimension; sizes take + - * // %, triton.cdiv, min, max and comparisons");
+[[noreturn]] static void refuseSymbolic(Interpreter &interpreter, BinaryOp op, const Value &a,
+                                        const Value &b) {
+  interpreter.refuse("'" + std::string(symbols[size_t(op)]) + "' of " + repr(a) + " and " +
+                     repr(b) +
+                     " depends on a dynamic dimension; sizes take + - * // %, triton.cdiv, min, "
+                     "max and comparisons");
 }
 
 static Value symbolicOp(Interpreter &interpreter, BinaryOp op, const Value &a, const Value &b) {
@@ -186,7 +201,8 @@ static Value symbolicOp(Interpreter &interpreter, BinaryOp op, const Value &a, c
   refuseSymbolic(interpreter, op, a, b);
 }
 
-// ---- sequences and sets --------------------------------------------------------------------------------------------
+// ---- sequences and sets
+// --------------------------------------------------------------------------------------------
 
 static std::vector<Value> concatenate(const std::vector<Value> &a, const std::vector<Value> &b) {
   std::vector<Value> out = a;
@@ -194,7 +210,8 @@ static std::vector<Value> concatenate(const std::vector<Value> &a, const std::ve
   return out;
 }
 
-static std::optional<Value> repeat(Interpreter &interpreter, const Value &sequence, const Value &count) {
+static std::optional<Value> repeat(Interpreter &interpreter, const Value &sequence,
+                                   const Value &count) {
   int64_t n = std::max<int64_t>(0, interpreter.toInt64(count, "the repeat count"));
   size_t size = sequence.isStr() ? sequence.str().size() : sequence.elements().size();
   if (size && static_cast<uint64_t>(n) > 10'000'000 / size)
@@ -239,7 +256,8 @@ static std::optional<Value> setOp(BinaryOp op, const Set &a, const Set &b) {
   return Value::set(std::move(out), a.frozen);
 }
 
-static std::optional<Value> sequenceOp(Interpreter &interpreter, BinaryOp op, const Value &a, const Value &b) {
+static std::optional<Value> sequenceOp(Interpreter &interpreter, BinaryOp op, const Value &a,
+                                       const Value &b) {
   auto isSequence = [](const Value &v) { return v.isStr() || v.isSequence(); };
   if (op == BinaryOp::Add && a.kind() == b.kind()) {
     if (a.isStr())
@@ -266,9 +284,11 @@ static std::optional<Value> sequenceOp(Interpreter &interpreter, BinaryOp op, co
   return std::nullopt;
 }
 
-// ---- the operators -------------------------------------------------------------------------------------------------
+// ---- the operators
+// -------------------------------------------------------------------------------------------------
 
-static std::optional<Value> objectOp(Interpreter &interpreter, BinaryOp op, const Value &a, const Value &b) {
+static std::optional<Value> objectOp(Interpreter &interpreter, BinaryOp op, const Value &a,
+                                     const Value &b) {
   if (a.isObject())
     if (auto r = a.object()->binaryOp(interpreter, op, b, false))
       return r;
@@ -295,7 +315,9 @@ static Value computeBinary(Interpreter &interpreter, BinaryOp op, const Value &a
   if ((a.isSymInt() && b.isFloat()) || (a.isFloat() && b.isSymInt()))
     refuseSymbolic(interpreter, op, a, b);
   if ((a.isSymBool() || a.isBool()) && (b.isSymBool() || b.isBool())) {
-    auto conditionOf = [](const Value &v) { return v.isBool() ? symbolic::Expr(v.boolean()) : v.symBool(); };
+    auto conditionOf = [](const Value &v) {
+      return v.isBool() ? symbolic::Expr(v.boolean()) : v.symBool();
+    };
     if (op == BinaryOp::BitAnd)
       return Value::condition(logicalAnd(conditionOf(a), conditionOf(b)));
     if (op == BinaryOp::BitOr)
@@ -306,8 +328,9 @@ static Value computeBinary(Interpreter &interpreter, BinaryOp op, const Value &a
       return *r;
   if (auto r = sequenceOp(interpreter, op, a, b))
     return *r;
-  interpreter.raise("TypeError", "unsupported operand type(s) for " + std::string(symbols[size_t(op)]) + ": '" +
-                                     typeName(a) + "' and '" + typeName(b) + "'");
+  interpreter.raise("TypeError", "unsupported operand type(s) for " +
+                                     std::string(symbols[size_t(op)]) + ": '" + typeName(a) +
+                                     "' and '" + typeName(b) + "'");
 }
 
 Value Interpreter::binary(BinaryOp op, const Value &a, const Value &b) {
@@ -333,10 +356,12 @@ Value Interpreter::unary(UnaryOp op, const Value &a) {
   if (a.isSymInt())
     return Value::integer(-a.symInt() - symbolic::Expr(1));
   static constexpr const char *names[] = {"~", "unary +", "unary -"};
-  raise("TypeError", std::string("bad operand type for ") + names[size_t(op)] + ": '" + typeName(a) + "'");
+  raise("TypeError",
+        std::string("bad operand type for ") + names[size_t(op)] + ": '" + typeName(a) + "'");
 }
 
-// ---- comparison ----------------------------------------------------------------------------------------------------
+// ---- comparison
+// ----------------------------------------------------------------------------------------------------
 
 template <typename T> static bool holds(CompareOp op, const T &a, const T &b) {
   switch (op) {
@@ -356,7 +381,8 @@ template <typename T> static bool holds(CompareOp op, const T &a, const T &b) {
   return false;
 }
 
-static symbolic::Expr symbolicComparison(CompareOp op, const symbolic::Expr &a, const symbolic::Expr &b) {
+static symbolic::Expr symbolicComparison(CompareOp op, const symbolic::Expr &a,
+                                         const symbolic::Expr &b) {
   switch (op) {
   case CompareOp::Eq:
     return symbolic::equal(a, b);
@@ -395,7 +421,8 @@ static Value compareElements(Interpreter &interpreter, CompareOp op, const std::
 
 static bool isSubset(const Set &a, const Set &b) {
   std::vector<Value> elements = a.elements();
-  return std::all_of(elements.begin(), elements.end(), [&](const Value &v) { return b.contains(v); });
+  return std::all_of(elements.begin(), elements.end(),
+                     [&](const Value &v) { return b.contains(v); });
 }
 
 static bool compareSets(CompareOp op, const Set &a, const Set &b) {
@@ -424,7 +451,8 @@ static bool equalDicts(Interpreter &interpreter, const Dict &a, const Dict &b) {
   return true;
 }
 
-static std::optional<Value> compareContainers(Interpreter &interpreter, CompareOp op, const Value &a, const Value &b) {
+static std::optional<Value> compareContainers(Interpreter &interpreter, CompareOp op,
+                                              const Value &a, const Value &b) {
   if (a.kind() != b.kind())
     return std::nullopt;
   bool equality = op == CompareOp::Eq || op == CompareOp::Ne;
@@ -438,7 +466,8 @@ static std::optional<Value> compareContainers(Interpreter &interpreter, CompareO
     return Value(compareSets(op, a.elementSet(), b.elementSet()));
   case Kind::Dict:
     if (equality)
-      return Value(equalDicts(interpreter, a.dictionary(), b.dictionary()) == (op == CompareOp::Eq));
+      return Value(equalDicts(interpreter, a.dictionary(), b.dictionary()) ==
+                   (op == CompareOp::Eq));
     return std::nullopt;
   default:
     return std::nullopt;
@@ -451,7 +480,8 @@ Value Interpreter::compare(CompareOp op, const Value &a, const Value &b) {
   if (isNumber(a) && isNumber(b))
     return Value(holds(op, realOf(a), realOf(b)));
   if (isSize(a) && isSize(b))
-    return Value::condition(symbolicComparison(op, toExpr(a, "an operand"), toExpr(b, "an operand")));
+    return Value::condition(
+        symbolicComparison(op, toExpr(a, "an operand"), toExpr(b, "an operand")));
   if (a.isObject())
     if (auto r = a.object()->compare(*this, op, b, false))
       return *r;
@@ -465,8 +495,9 @@ Value Interpreter::compare(CompareOp op, const Value &a, const Value &b) {
            " mixes a dynamic dimension and a float; compare with an integer");
   if (op == CompareOp::Eq || op == CompareOp::Ne)
     return Value(equal(a, b) == (op == CompareOp::Eq));
-  raise("TypeError", "'" + std::string(comparisons[size_t(op)]) + "' not supported between instances of '" +
-                         typeName(a) + "' and '" + typeName(b) + "'");
+  raise("TypeError", "'" + std::string(comparisons[size_t(op)]) +
+                         "' not supported between instances of '" + typeName(a) + "' and '" +
+                         typeName(b) + "'");
 }
 
 bool Interpreter::truth(const Value &v) {

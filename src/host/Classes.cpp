@@ -6,10 +6,12 @@
 
 namespace pellucid::host {
 
-// ---- classes -------------------------------------------------------------------------------------------------------
+// ---- classes
+// -------------------------------------------------------------------------------------------------------
 
 /// C3 merge of the bases' orders; empty when there is none.
-static std::vector<std::shared_ptr<Class>> linearize(std::vector<std::vector<std::shared_ptr<Class>>> sequences) {
+static std::vector<std::shared_ptr<Class>>
+linearize(std::vector<std::vector<std::shared_ptr<Class>>> sequences) {
   std::vector<std::shared_ptr<Class>> out;
   for (;;) {
     std::erase_if(sequences, [](const auto &s) { return s.empty(); });
@@ -34,7 +36,8 @@ static std::vector<std::shared_ptr<Class>> linearize(std::vector<std::vector<std
   }
 }
 
-std::shared_ptr<Class> Class::make(std::string name, std::string module, std::vector<std::shared_ptr<Class>> bases) {
+std::shared_ptr<Class> Class::make(std::string name, std::string module,
+                                   std::vector<std::shared_ptr<Class>> bases) {
   auto cls = std::make_shared<Class>();
   cls->name = std::move(name);
   cls->module = std::move(module);
@@ -101,8 +104,8 @@ std::optional<Value> Class::getAttr(Interpreter &interpreter, std::string_view a
     return Value();
   for (const auto &c : mro)
     if (c->module == "opaque")
-      interpreter.refuse("'" + std::string(attribute) + "' of class '" + name + "' comes from " + c->name +
-                         ", which is not supported in host code");
+      interpreter.refuse("'" + std::string(attribute) + "' of class '" + name + "' comes from " +
+                         c->name + ", which is not supported in host code");
   return std::nullopt;
 }
 
@@ -120,7 +123,8 @@ Value Class::call(Interpreter &interpreter, CallArgs args) {
     return construct(interpreter, std::move(args));
   for (const auto &c : mro) {
     if (c->module == "opaque")
-      interpreter.refuse("class '" + name + "' inherits from " + c->name + ", which is not supported in host code");
+      interpreter.refuse("class '" + name + "' inherits from " + c->name +
+                         ", which is not supported in host code");
     if (c->construct)
       return c->construct(interpreter, std::move(args));
   }
@@ -160,7 +164,8 @@ std::optional<std::vector<Value>> Class::iterate(Interpreter &) {
   return out;
 }
 
-// ---- instances -----------------------------------------------------------------------------------------------------
+// ---- instances
+// -----------------------------------------------------------------------------------------------------
 
 std::string Instance::repr() const { return "<" + cls->name + " object>"; }
 
@@ -190,7 +195,8 @@ static Value bindAttribute(Interpreter &interpreter, Instance &self, const Value
 
 std::optional<Value> Instance::getAttr(Interpreter &interpreter, std::string_view name) {
   const Value *onClass = cls->find(name);
-  if (auto *d = onClass ? onClass->as<Descriptor>() : nullptr; d && d->form == Descriptor::Form::Property)
+  if (auto *d = onClass ? onClass->as<Descriptor>() : nullptr;
+      d && d->form == Descriptor::Form::Property)
     return bindAttribute(interpreter, *this, *onClass);
   if (const Value *found = attributes.find(name))
     return *found;
@@ -208,8 +214,8 @@ std::optional<Value> Instance::getAttr(Interpreter &interpreter, std::string_vie
     return interpreter.call(*hook, {Value(name)});
   for (const auto &c : cls->mro)
     if (c->module == "opaque")
-      interpreter.refuse("'" + std::string(name) + "' of class '" + cls->name + "' comes from " + c->name +
-                         ", which is not supported in host code");
+      interpreter.refuse("'" + std::string(name) + "' of class '" + cls->name + "' comes from " +
+                         c->name + ", which is not supported in host code");
   return std::nullopt;
 }
 
@@ -219,7 +225,8 @@ bool Instance::setAttr(Interpreter &interpreter, std::string_view name, const Va
     return true;
   }
   const Value *onClass = cls->find(name);
-  if (auto *d = onClass ? onClass->as<Descriptor>() : nullptr; d && d->form == Descriptor::Form::Property) {
+  if (auto *d = onClass ? onClass->as<Descriptor>() : nullptr;
+      d && d->form == Descriptor::Form::Property) {
     if (d->setter.isNone())
       interpreter.raise("AttributeError", "property '" + std::string(name) + "' of '" + cls->name +
                                               "' object has no setter");
@@ -258,8 +265,9 @@ bool Instance::setItem(Interpreter &interpreter, const Value &key, const Value &
   return true;
 }
 
-static constexpr std::string_view operatorNames[] = {"add",    "sub",    "mul", "matmul", "truediv", "mod",     "pow",
-                                                     "lshift", "rshift", "or",  "xor",    "and",     "floordiv"};
+static constexpr std::string_view operatorNames[] = {"add", "sub", "mul",     "matmul", "truediv",
+                                                     "mod", "pow", "lshift",  "rshift", "or",
+                                                     "xor", "and", "floordiv"};
 
 static std::optional<Value> notImplementedIsNothing(Interpreter &interpreter, Value v) {
   if (const Value *marker = interpreter.builtin("NotImplemented"); marker && v.isSame(*marker))
@@ -267,15 +275,20 @@ static std::optional<Value> notImplementedIsNothing(Interpreter &interpreter, Va
   return v;
 }
 
-std::optional<Value> Instance::binaryOp(Interpreter &interpreter, BinaryOp op, const Value &other, bool reflected) {
-  std::string name = std::string(reflected ? "__r" : "__") + std::string(operatorNames[size_t(op)]) + "__";
+std::optional<Value> Instance::binaryOp(Interpreter &interpreter, BinaryOp op, const Value &other,
+                                        bool reflected) {
+  std::string name =
+      std::string(reflected ? "__r" : "__") + std::string(operatorNames[size_t(op)]) + "__";
   auto method = special(interpreter, name);
-  return method ? notImplementedIsNothing(interpreter, interpreter.call(*method, {other})) : std::nullopt;
+  return method ? notImplementedIsNothing(interpreter, interpreter.call(*method, {other}))
+                : std::nullopt;
 }
 
-std::optional<Value> Instance::inPlaceOp(Interpreter &interpreter, BinaryOp op, const Value &other) {
+std::optional<Value> Instance::inPlaceOp(Interpreter &interpreter, BinaryOp op,
+                                         const Value &other) {
   auto method = special(interpreter, "__i" + std::string(operatorNames[size_t(op)]) + "__");
-  return method ? notImplementedIsNothing(interpreter, interpreter.call(*method, {other})) : std::nullopt;
+  return method ? notImplementedIsNothing(interpreter, interpreter.call(*method, {other}))
+                : std::nullopt;
 }
 
 std::optional<Value> Instance::unaryOp(Interpreter &interpreter, UnaryOp op) {
@@ -284,8 +297,10 @@ std::optional<Value> Instance::unaryOp(Interpreter &interpreter, UnaryOp op) {
   return method ? std::optional(interpreter.call(*method)) : std::nullopt;
 }
 
-std::optional<Value> Instance::compare(Interpreter &interpreter, CompareOp op, const Value &other, bool) {
-  static constexpr const char *names[] = {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"};
+std::optional<Value> Instance::compare(Interpreter &interpreter, CompareOp op, const Value &other,
+                                       bool) {
+  static constexpr const char *names[] = {"__eq__", "__ne__", "__lt__",
+                                          "__le__", "__gt__", "__ge__"};
   if (auto method = special(interpreter, names[size_t(op)]))
     return notImplementedIsNothing(interpreter, interpreter.call(*method, {other}));
   if (op != CompareOp::Ne)
@@ -312,19 +327,23 @@ std::optional<std::vector<Value>> Instance::iterate(Interpreter &interpreter) {
     Value iterator = interpreter.call(*method);
     if (!iterator.isSame(Value(shared_from_this())))
       return interpreter.iterate(iterator);
-    interpreter.refuse("class '" + cls->name +
-                       "' is its own iterator (__next__), which is not supported; write __iter__ with 'yield'");
+    interpreter.refuse(
+        "class '" + cls->name +
+        "' is its own iterator (__next__), which is not supported; write __iter__ with 'yield'");
   }
   return std::nullopt;
 }
 
 std::optional<bool> Instance::contains(Interpreter &interpreter, const Value &value) {
   auto method = special(interpreter, "__contains__");
-  return method ? std::optional(interpreter.truth(interpreter.call(*method, {value}))) : std::nullopt;
+  return method ? std::optional(interpreter.truth(interpreter.call(*method, {value})))
+                : std::nullopt;
 }
 
 /// Values by which natively made classes (named tuples, frozen dataclasses) compare as dict keys.
-static const Value *fieldNames(const Instance &instance) { return instance.cls->find("__match_args__"); }
+static const Value *fieldNames(const Instance &instance) {
+  return instance.cls->find("__match_args__");
+}
 
 bool Instance::equals(const Object &other) const {
   if (this == &other)
@@ -346,10 +365,12 @@ std::optional<size_t> Instance::hash() const {
   return fields ? std::hash<std::string>()(cls->name) : std::hash<const void *>()(this);
 }
 
-// ---- classes with special bases ------------------------------------------------------------------------------------
+// ---- classes with special bases
+// ------------------------------------------------------------------------------------
 
 static bool hasBase(const Class &cls, std::string_view name) {
-  return std::any_of(cls.mro.begin(), cls.mro.end(), [&](const auto &c) { return c->name == name; });
+  return std::any_of(cls.mro.begin(), cls.mro.end(),
+                     [&](const auto &c) { return c->name == name; });
 }
 
 /// Members of an Enum become instances with `name` and `value`.
@@ -357,7 +378,8 @@ static void finishEnum(Interpreter &interpreter, const std::shared_ptr<Class> &c
   Dict members;
   int64_t next = 1;
   for (const auto &[name, value] : std::vector(cls->attributes.items())) {
-    bool special = name.starts_with("_") || value.as<Function>() || value.as<Descriptor>() || value.as<NativeFunction>();
+    bool special = name.starts_with("_") || value.as<Function>() || value.as<Descriptor>() ||
+                   value.as<NativeFunction>();
     if (special)
       continue;
     Value content = value;
@@ -378,10 +400,12 @@ static void finishEnum(Interpreter &interpreter, const std::shared_ptr<Class> &c
     auto self = weak.lock();
     const Dict &all = self->find("__members__")->dictionary();
     for (const auto &[name, member] : all.items())
-      if (!args.positional.empty() && equal(*member.as<Instance>()->attributes.find("value"), args.positional[0]))
+      if (!args.positional.empty() &&
+          equal(*member.as<Instance>()->attributes.find("value"), args.positional[0]))
         return member;
-    interpreter.raise("ValueError", (args.positional.empty() ? "" : interpreter.repr(args.positional[0])) +
-                                        " is not a valid " + self->name);
+    interpreter.raise("ValueError",
+                      (args.positional.empty() ? "" : interpreter.repr(args.positional[0])) +
+                          " is not a valid " + self->name);
   };
 }
 
@@ -394,11 +418,14 @@ static std::vector<std::string> annotatedNames(const Class &cls) {
   return names;
 }
 
-void makeNamedTuple(Interpreter &, const std::shared_ptr<Class> &cls, const std::vector<std::string> &fields);
+void makeNamedTuple(Interpreter &, const std::shared_ptr<Class> &cls,
+                    const std::vector<std::string> &fields);
 
 void finishClass(Interpreter &interpreter, const std::shared_ptr<Class> &cls) {
   if (cls->mro.empty() && !cls->bases.empty())
-    interpreter.raise("TypeError", "Cannot create a consistent method resolution order (MRO) for bases of " + cls->name);
+    interpreter.raise("TypeError",
+                      "Cannot create a consistent method resolution order (MRO) for bases of " +
+                          cls->name);
   for (const auto &base : cls->mro)
     if (base->construct && base->accepts)
       interpreter.refuse("class '" + cls->name + "' inherits from '" + base->name +
@@ -409,20 +436,25 @@ void finishClass(Interpreter &interpreter, const std::shared_ptr<Class> &cls) {
     makeNamedTuple(interpreter, cls, annotatedNames(*cls));
 }
 
-static void addFieldInit(Interpreter &, const std::shared_ptr<Class> &cls, const std::vector<std::string> &fields,
-                         const std::map<std::string, Value> &defaults, const std::map<std::string, Value> &factories,
-                         bool keywordOnly) {
+static void addFieldInit(Interpreter &, const std::shared_ptr<Class> &cls,
+                         const std::vector<std::string> &fields,
+                         const std::map<std::string, Value> &defaults,
+                         const std::map<std::string, Value> &factories, bool keywordOnly) {
   std::weak_ptr<Class> weak = cls;
-  auto init = [weak, fields, defaults, factories, keywordOnly](Interpreter &interpreter, CallArgs args) {
+  auto init = [weak, fields, defaults, factories, keywordOnly](Interpreter &interpreter,
+                                                               CallArgs args) {
     auto *self = args.positional.at(0).as<Instance>();
     std::string name = weak.lock()->name;
     size_t given = args.positional.size() - 1;
     if (given > (keywordOnly ? 0 : fields.size()))
-      interpreter.raise("TypeError", name + ".__init__() takes " + std::to_string(fields.size() + 1) +
-                                         " positional arguments but " + std::to_string(given + 1) + " were given");
+      interpreter.raise("TypeError", name + ".__init__() takes " +
+                                         std::to_string(fields.size() + 1) +
+                                         " positional arguments but " + std::to_string(given + 1) +
+                                         " were given");
     for (const auto &[key, value] : args.keywords)
       if (std::find(fields.begin(), fields.end(), key) == fields.end())
-        interpreter.raise("TypeError", name + ".__init__() got an unexpected keyword argument '" + key + "'");
+        interpreter.raise("TypeError",
+                          name + ".__init__() got an unexpected keyword argument '" + key + "'");
     for (size_t i = 0; i < fields.size(); ++i) {
       const std::string &field = fields[i];
       if (i < given)
@@ -434,7 +466,9 @@ static void addFieldInit(Interpreter &, const std::shared_ptr<Class> &cls, const
       else if (auto factory = factories.find(field); factory != factories.end())
         self->attributes.set(field, interpreter.call(factory->second));
       else
-        interpreter.raise("TypeError", name + ".__init__() missing 1 required positional argument: '" + field + "'");
+        interpreter.raise("TypeError", name +
+                                           ".__init__() missing 1 required positional argument: '" +
+                                           field + "'");
     }
     if (auto post = self->special(interpreter, "__post_init__"))
       interpreter.call(*post);
@@ -443,30 +477,34 @@ static void addFieldInit(Interpreter &, const std::shared_ptr<Class> &cls, const
   cls->attributes.set("__init__", nativeRaw("__init__", init));
 }
 
-static void addFieldMethods(const std::shared_ptr<Class> &cls, const std::vector<std::string> &fields) {
+static void addFieldMethods(const std::shared_ptr<Class> &cls,
+                            const std::vector<std::string> &fields) {
   Tuple names;
   for (const std::string &f : fields)
     names.emplace_back(f);
   cls->attributes.set("__match_args__", Value::tuple(names));
   if (!cls->attributes.find("__repr__"))
-    cls->attributes.set("__repr__", nativeRaw("__repr__", [fields](Interpreter &interpreter, CallArgs args) {
+    cls->attributes.set("__repr__",
+                        nativeRaw("__repr__", [fields](Interpreter &interpreter, CallArgs args) {
                           auto *self = args.positional.at(0).as<Instance>();
                           std::string out;
                           for (const std::string &f : fields)
-                            out += (out.empty() ? "" : ", ") + f + "=" + interpreter.repr(*self->attributes.find(f));
+                            out += (out.empty() ? "" : ", ") + f + "=" +
+                                   interpreter.repr(*self->attributes.find(f));
                           return Value(self->cls->name + "(" + out + ")");
                         }));
   if (!cls->attributes.find("__eq__"))
-    cls->attributes.set("__eq__", nativeRaw("__eq__", [fields](Interpreter &interpreter, CallArgs args) {
-                          auto *self = args.positional.at(0).as<Instance>();
-                          auto *other = args.positional.at(1).as<Instance>();
-                          if (!other || other->cls != self->cls)
-                            return *interpreter.builtin("NotImplemented");
-                          for (const std::string &f : fields)
-                            if (!interpreter.equals(*self->attributes.find(f), *other->attributes.find(f)))
-                              return Value(false);
-                          return Value(true);
-                        }));
+    cls->attributes.set(
+        "__eq__", nativeRaw("__eq__", [fields](Interpreter &interpreter, CallArgs args) {
+          auto *self = args.positional.at(0).as<Instance>();
+          auto *other = args.positional.at(1).as<Instance>();
+          if (!other || other->cls != self->cls)
+            return *interpreter.builtin("NotImplemented");
+          for (const std::string &f : fields)
+            if (!interpreter.equals(*self->attributes.find(f), *other->attributes.find(f)))
+              return Value(false);
+          return Value(true);
+        }));
 }
 
 void makeNamedTuple(Interpreter &interpreter, const std::shared_ptr<Class> &cls,
@@ -483,9 +521,13 @@ void makeNamedTuple(Interpreter &interpreter, const std::shared_ptr<Class> &cls,
       out.push_back(*self.as<Instance>()->attributes.find(f));
     return Value::tuple(std::move(out));
   };
-  auto method = [&](const char *name, NativeFunction::RawBody body) { cls->attributes.set(name, nativeRaw(name, body)); };
-  method("__iter__", [elements](Interpreter &, CallArgs a) { return elements(a.positional.at(0)); });
-  method("__len__", [n = fields.size()](Interpreter &, CallArgs) { return Value(static_cast<int64_t>(n)); });
+  auto method = [&](const char *name, NativeFunction::RawBody body) {
+    cls->attributes.set(name, nativeRaw(name, body));
+  };
+  method("__iter__",
+         [elements](Interpreter &, CallArgs a) { return elements(a.positional.at(0)); });
+  method("__len__",
+         [n = fields.size()](Interpreter &, CallArgs) { return Value(static_cast<int64_t>(n)); });
   method("__getitem__", [elements](Interpreter &i, CallArgs a) {
     return i.getItem(elements(a.positional.at(0)), a.positional.at(1));
   });
@@ -497,7 +539,8 @@ void makeNamedTuple(Interpreter &interpreter, const std::shared_ptr<Class> &cls,
   });
 }
 
-Value makeDataclass(Interpreter &interpreter, const std::shared_ptr<Class> &cls, const CallArgs &options) {
+Value makeDataclass(Interpreter &interpreter, const std::shared_ptr<Class> &cls,
+                    const CallArgs &options) {
   std::vector<std::string> fields;
   std::map<std::string, Value> defaults, factories;
   std::vector<const Class *> order{cls.get()};
@@ -519,7 +562,8 @@ Value makeDataclass(Interpreter &interpreter, const std::shared_ptr<Class> &cls,
     }
   const Value *keywordOnly = options.keyword("kw_only");
   if (!cls->attributes.find("__init__"))
-    addFieldInit(interpreter, cls, fields, defaults, factories, keywordOnly && interpreter.truth(*keywordOnly));
+    addFieldInit(interpreter, cls, fields, defaults, factories,
+                 keywordOnly && interpreter.truth(*keywordOnly));
   addFieldMethods(cls, fields);
   return Value(cls);
 }

@@ -9,9 +9,11 @@ using namespace syntax;
 
 static host::BinaryOp binaryOf(syntax::Operator op) {
   static constexpr host::BinaryOp table[] = {
-      host::BinaryOp::Add,    host::BinaryOp::Sub,   host::BinaryOp::Mul,    host::BinaryOp::MatMul, host::BinaryOp::Div,
-      host::BinaryOp::Mod,    host::BinaryOp::Pow,   host::BinaryOp::LShift, host::BinaryOp::RShift, host::BinaryOp::BitOr,
-      host::BinaryOp::BitXor, host::BinaryOp::BitAnd, host::BinaryOp::FloorDiv};
+      host::BinaryOp::Add,     host::BinaryOp::Sub,    host::BinaryOp::Mul,
+      host::BinaryOp::MatMul,  host::BinaryOp::Div,    host::BinaryOp::Mod,
+      host::BinaryOp::Pow,     host::BinaryOp::LShift, host::BinaryOp::RShift,
+      host::BinaryOp::BitOr,   host::BinaryOp::BitXor, host::BinaryOp::BitAnd,
+      host::BinaryOp::FloorDiv};
   return table[size_t(op)];
 }
 
@@ -34,12 +36,14 @@ Value Evaluator::evalConstant(const Constant &c) {
   case Constant::Type::BigInt: {
     Int value = 0;
     for (char digit : c.text)
-      if (__builtin_mul_overflow(value, Int(10), &value) || __builtin_add_overflow(value, Int(digit - '0'), &value))
+      if (__builtin_mul_overflow(value, Int(10), &value) ||
+          __builtin_add_overflow(value, Int(digit - '0'), &value))
         interpreter.refuse("integer literal " + c.text + " does not fit 127 bits");
     return Value(value);
   }
   case Constant::Type::Imaginary:
-    interpreter.refuse("complex numbers are not supported in host code; keep real and imaginary parts as floats");
+    interpreter.refuse(
+        "complex numbers are not supported in host code; keep real and imaginary parts as floats");
   case Constant::Type::Bytes:
     interpreter.refuse("bytes literals are not supported in host code; use str");
   }
@@ -49,8 +53,9 @@ Value Evaluator::evalConstant(const Constant &c) {
 Value Evaluator::eval(const syntax::Expr &e) {
   if (++state.steps > state.options.maxSteps) {
     at(e);
-    interpreter.refuse("the program took more than " + std::to_string(state.options.maxSteps) +
-                       " steps; host code must be short: move the work into a kernel or precompute it");
+    interpreter.refuse(
+        "the program took more than " + std::to_string(state.options.maxSteps) +
+        " steps; host code must be short: move the work into a kernel or precompute it");
   }
   at(e);
   switch (e.kind) {
@@ -92,7 +97,8 @@ Value Evaluator::eval(const syntax::Expr &e) {
   }
   case ExprKind::Slice: {
     auto *s = as<syntax::Slice>(&e);
-    Value lower = evalSlicePart(s->lower), upper = evalSlicePart(s->upper), step = evalSlicePart(s->step);
+    Value lower = evalSlicePart(s->lower), upper = evalSlicePart(s->upper),
+          step = evalSlicePart(s->step);
     return Value::slice(std::move(lower), std::move(upper), std::move(step));
   }
   case ExprKind::Tuple:
@@ -141,7 +147,9 @@ Value Evaluator::eval(const syntax::Expr &e) {
   interpreter.refuse("this expression is not supported in host code");
 }
 
-Value Evaluator::evalSlicePart(const Ptr<syntax::Expr> &part) { return part ? eval(*part) : Value(); }
+Value Evaluator::evalSlicePart(const Ptr<syntax::Expr> &part) {
+  return part ? eval(*part) : Value();
+}
 
 std::vector<Value> Evaluator::evalElements(const syntax::List<syntax::Expr> &elements) {
   std::vector<Value> out;
@@ -255,7 +263,8 @@ Value Evaluator::evalLambda(const Lambda &e) {
   return Value(f);
 }
 
-// ---- f-strings -----------------------------------------------------------------------------------------------------
+// ---- f-strings
+// -----------------------------------------------------------------------------------------------------
 
 std::string Evaluator::evalFormatted(const FormattedValue &e) {
   Value value = eval(*e.value);
@@ -281,9 +290,11 @@ Value Evaluator::evalJoinedStr(const JoinedStr &e) {
   return Value(std::move(out));
 }
 
-// ---- comprehensions ------------------------------------------------------------------------------------------------
+// ---- comprehensions
+// ------------------------------------------------------------------------------------------------
 
-Evaluator Evaluator::comprehensionScope(const void *key, const std::vector<Comprehension> &generators) {
+Evaluator Evaluator::comprehensionScope(const void *key,
+                                        const std::vector<Comprehension> &generators) {
   auto inner = std::make_shared<Scope>();
   inner->form = Scope::Form::Comprehension;
   inner->names = std::make_shared<Namespace>();
@@ -294,7 +305,8 @@ Evaluator Evaluator::comprehensionScope(const void *key, const std::vector<Compr
   return Evaluator(interpreter, inner);
 }
 
-void Evaluator::comprehend(const std::vector<Comprehension> &generators, size_t depth, const Value *firstIterable,
+void Evaluator::comprehend(const std::vector<Comprehension> &generators, size_t depth,
+                           const Value *firstIterable,
                            const std::function<bool(Evaluator &)> &element, bool &stop) {
   const Comprehension &g = generators[depth];
   if (g.isAsync)
@@ -323,25 +335,32 @@ Value Evaluator::evalComprehension(const syntax::Expr &e) {
     host::Dict out;
     Evaluator inner = comprehensionScope(d, d->generators);
     Value first = eval(*d->generators[0].iter);
-    inner.comprehend(d->generators, 0, &first, [&](Evaluator &ev) {
-      Value key = ev.eval(*d->key);
-      out.set(key, ev.eval(*d->value));
-      return true;
-    }, stop);
+    inner.comprehend(
+        d->generators, 0, &first,
+        [&](Evaluator &ev) {
+          Value key = ev.eval(*d->key);
+          out.set(key, ev.eval(*d->value));
+          return true;
+        },
+        stop);
     return Value::dict(std::move(out));
   }
   if (auto *l = as<ListComp>(&e)) {
     std::vector<Value> out;
     Evaluator inner = comprehensionScope(l, l->generators);
     Value first = eval(*l->generators[0].iter);
-    inner.comprehend(l->generators, 0, &first, [&](Evaluator &ev) { return out.push_back(ev.eval(*l->elt)), true; }, stop);
+    inner.comprehend(
+        l->generators, 0, &first,
+        [&](Evaluator &ev) { return out.push_back(ev.eval(*l->elt)), true; }, stop);
     return Value::list(std::move(out));
   }
   if (auto *s = as<SetComp>(&e)) {
     host::Set out;
     Evaluator inner = comprehensionScope(s, s->generators);
     Value first = eval(*s->generators[0].iter);
-    inner.comprehend(s->generators, 0, &first, [&](Evaluator &ev) { return out.insert(ev.eval(*s->elt)), true; }, stop);
+    inner.comprehend(
+        s->generators, 0, &first, [&](Evaluator &ev) { return out.insert(ev.eval(*s->elt)), true; },
+        stop);
     return Value::set(std::move(out));
   }
   auto *g = as<GeneratorExp>(&e);
@@ -352,12 +371,14 @@ Value Evaluator::evalComprehension(const syntax::Expr &e) {
     PlaceGuard place(shared);
     shared.module = inner->scope->module.get();
     bool stopped = false;
-    inner->comprehend(g->generators, 0, &first, [&](Evaluator &ev) { return f(ev.eval(*g->elt)); }, stopped);
+    inner->comprehend(
+        g->generators, 0, &first, [&](Evaluator &ev) { return f(ev.eval(*g->elt)); }, stopped);
   };
   return Value(std::make_shared<Iterator>("generator", Iterator::Producer(produce)));
 }
 
-// ---- calls ---------------------------------------------------------------------------------------------------------
+// ---- calls
+// ---------------------------------------------------------------------------------------------------------
 
 CallArgs Evaluator::evalArguments(const Call &e) {
   CallArgs args;
@@ -402,8 +423,10 @@ Value Evaluator::superOf() {
 }
 
 Value Evaluator::evalCall(const Call &e) {
-  if (auto *name = as<Name>(e.func.get()); name && name->id == "super" && e.args.empty() && e.keywords.empty())
-    if (auto found = lookupName(interpreter, *scope, "super"); found && found->isSame(*interpreter.builtin("super")))
+  if (auto *name = as<Name>(e.func.get());
+      name && name->id == "super" && e.args.empty() && e.keywords.empty())
+    if (auto found = lookupName(interpreter, *scope, "super");
+        found && found->isSame(*interpreter.builtin("super")))
       return superOf();
   Value callee = eval(*e.func);
   CallArgs args = evalArguments(e);

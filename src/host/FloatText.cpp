@@ -16,7 +16,8 @@ std::string floatRepr(double value) {
   if (std::isinf(value))
     return value < 0 ? "-inf" : "inf";
   char buffer[64];
-  auto end = std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::scientific).ptr;
+  auto end =
+      std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::scientific).ptr;
   std::string text(buffer, end);
   size_t e = text.find('e');
   int exponent = std::stoi(text.substr(e + 1));
@@ -83,7 +84,8 @@ FormatSpec parseSpec(std::string_view spec) {
   return f;
 }
 
-std::string pad(const FormatSpec &f, const std::string &prefix, const std::string &body, char defaultAlign) {
+std::string pad(const FormatSpec &f, const std::string &prefix, const std::string &body,
+                char defaultAlign) {
   int length = static_cast<int>(codePointCount(prefix) + codePointCount(body));
   int missing = std::max(0, f.width - length);
   auto fill = [&](int n) {
@@ -104,10 +106,12 @@ std::string pad(const FormatSpec &f, const std::string &prefix, const std::strin
   }
 }
 
-/// Inserts separators from the right of the integer part; `every` is 3, or 4 for bases other than ten.
+/// Inserts separators from the right of the integer part; `every` is 3, or 4 for bases other than
+/// ten.
 std::string group(const std::string &digits, char separator, size_t every) {
   size_t end = digits.find_first_of(".e%");
-  std::string whole = digits.substr(0, end), rest = end == std::string::npos ? "" : digits.substr(end);
+  std::string whole = digits.substr(0, end),
+              rest = end == std::string::npos ? "" : digits.substr(end);
   for (size_t i = whole.size(); i > every;)
     whole.insert(i -= every, 1, separator);
   return whole + rest;
@@ -130,7 +134,8 @@ std::string formatInt(Int value, std::string_view spec) {
   if (f.type && std::string_view("eEfFgG%").find(f.type) != std::string_view::npos)
     return formatFloat(static_cast<double>(value), spec);
   bool negative = value < 0;
-  unsigned __int128 rest = negative ? -static_cast<unsigned __int128>(value) : static_cast<unsigned __int128>(value);
+  unsigned __int128 rest =
+      negative ? -static_cast<unsigned __int128>(value) : static_cast<unsigned __int128>(value);
   unsigned base = f.type == 'x' || f.type == 'X' ? 16 : f.type == 'b' ? 2 : f.type == 'o' ? 8 : 10;
   if (f.type == 'c')
     return pad(f, "", encodeCodePoint(static_cast<uint32_t>(value)), '<');
@@ -169,7 +174,8 @@ std::string formatFloat(double value, std::string_view spec) {
     int precision = f.precision < 0 ? 6 : f.precision;
     char format[8] = {'%', '.', '*', type == '%' ? 'f' : type, 0};
     std::vector<char> buffer(400 + static_cast<size_t>(precision));
-    std::snprintf(buffer.data(), buffer.size(), format, precision, type == '%' ? magnitude * 100 : magnitude);
+    std::snprintf(buffer.data(), buffer.size(), format, precision,
+                  type == '%' ? magnitude * 100 : magnitude);
     body = buffer.data();
     if (type == '%')
       body += '%';

@@ -18,11 +18,14 @@ std::optional<Value> Function::lookup(Interpreter &interpreter, std::string_view
   return lookupName(interpreter, *closure, name);
 }
 
-// ---- binding -------------------------------------------------------------------------------------------------------
+// ---- binding
+// -------------------------------------------------------------------------------------------------------
 
 namespace {
 
-std::string plural(size_t n, const char *noun) { return std::to_string(n) + " " + noun + (n == 1 ? "" : "s"); }
+std::string plural(size_t n, const char *noun) {
+  return std::to_string(n) + " " + noun + (n == 1 ? "" : "s");
+}
 
 /// "'a', 'b', and 'c'", as Python lists what is missing.
 std::string quotedList(const std::vector<std::string> &names) {
@@ -38,7 +41,8 @@ std::string quotedList(const std::vector<std::string> &names) {
 /// Binds one call to a Python function's parameters.
 class Binder {
 public:
-  Binder(Interpreter &i, const Function &f, Namespace &n) : interpreter(i), function(f), args(*f.parameters), names(n) {}
+  Binder(Interpreter &i, const Function &f, Namespace &n)
+      : interpreter(i), function(f), args(*f.parameters), names(n) {}
 
   void bind(CallArgs &call) {
     for (const auto *list : {&args.posonlyargs, &args.args})
@@ -56,7 +60,9 @@ private:
   Namespace &names;
   std::vector<const std::string *> positional;
 
-  [[noreturn]] void fail(const std::string &what) { interpreter.raise("TypeError", function.name + "() " + what); }
+  [[noreturn]] void fail(const std::string &what) {
+    interpreter.raise("TypeError", function.name + "() " + what);
+  }
 
   void bindPositional(CallArgs &call) {
     size_t given = call.positional.size();
@@ -66,12 +72,14 @@ private:
                               ? plural(positional.size(), "positional argument")
                               : "from " + std::to_string(required) + " to " +
                                     plural(positional.size(), "positional argument");
-      fail("takes " + range + " but " + std::to_string(given) + (given == 1 ? " was given" : " were given"));
+      fail("takes " + range + " but " + std::to_string(given) +
+           (given == 1 ? " was given" : " were given"));
     }
     for (size_t i = 0; i < std::min(given, positional.size()); ++i)
       names.set(*positional[i], std::move(call.positional[i]));
     if (args.vararg) {
-      auto from = call.positional.begin() + static_cast<std::ptrdiff_t>(std::min(given, positional.size()));
+      auto from =
+          call.positional.begin() + static_cast<std::ptrdiff_t>(std::min(given, positional.size()));
       names.set(args.vararg->arg, Value::tuple({from, call.positional.end()}));
     }
   }
@@ -112,7 +120,8 @@ private:
         names.set(*positional[i], function.defaults[i - firstDefault]);
     }
     if (!missing.empty())
-      fail("missing " + plural(missing.size(), "required positional argument") + ": " + quotedList(missing));
+      fail("missing " + plural(missing.size(), "required positional argument") + ": " +
+           quotedList(missing));
     for (size_t i = 0; i < args.kwonlyargs.size(); ++i) {
       const std::string &name = args.kwonlyargs[i]->arg;
       if (names.find(name))
@@ -123,7 +132,8 @@ private:
         names.set(name, *function.keywordDefaults[i]);
     }
     if (!missing.empty())
-      fail("missing " + plural(missing.size(), "required keyword-only argument") + ": " + quotedList(missing));
+      fail("missing " + plural(missing.size(), "required keyword-only argument") + ": " +
+           quotedList(missing));
   }
 };
 
@@ -132,11 +142,13 @@ private:
 Value Function::call(Interpreter &interpreter, CallArgs args) {
   Interpreter::State &state = interpreter.state();
   if (def && def->kind == StmtKind::AsyncFunctionDef)
-    interpreter.refuse("'async' functions are not supported in host code; write an ordinary function");
+    interpreter.refuse(
+        "'async' functions are not supported in host code; write an ordinary function");
   if (state.frames.size() >= state.options.maxDepth)
-    interpreter.refuse("calls are nested too deeply (more than " + std::to_string(state.options.maxDepth) +
-                       "); write the recursion as a loop");
-  const ScopeFacts &facts = def ? state.factsOf(def, &def->args, def->body) : state.factsOfLambda(*lambda);
+    interpreter.refuse("calls are nested too deeply (more than " +
+                       std::to_string(state.options.maxDepth) + "); write the recursion as a loop");
+  const ScopeFacts &facts =
+      def ? state.factsOf(def, &def->args, def->body) : state.factsOfLambda(*lambda);
   auto scope = std::make_shared<Scope>();
   scope->names = std::make_shared<Namespace>();
   scope->globals = globals;
@@ -204,7 +216,8 @@ bool Function::setAttr(Interpreter &, std::string_view attribute, const Value &v
   return true;
 }
 
-// ---- native functions ----------------------------------------------------------------------------------------------
+// ---- native functions
+// ----------------------------------------------------------------------------------------------
 
 /// A literal of a native signature: None, True, False, a number, 'text', ().
 static Value parseDefault(std::string_view text) {
@@ -259,7 +272,8 @@ Signature::Signature(std::string_view text) : source(text) {
   }
 }
 
-std::vector<Value> Signature::bind(Interpreter &interpreter, std::string_view function, const CallArgs &args) const {
+std::vector<Value> Signature::bind(Interpreter &interpreter, std::string_view function,
+                                   const CallArgs &args) const {
   std::string name = std::string(function) + "()";
   std::vector<std::optional<Value>> slots(parameters.size());
   std::vector<bool> used(args.keywords.size());
@@ -267,7 +281,8 @@ std::vector<Value> Signature::bind(Interpreter &interpreter, std::string_view fu
   for (size_t i = 0; i < parameters.size(); ++i) {
     const Parameter &p = parameters[i];
     if (p.form == Parameter::Form::Rest) {
-      slots[i] = Value::tuple({args.positional.begin() + static_cast<std::ptrdiff_t>(next), args.positional.end()});
+      slots[i] = Value::tuple(
+          {args.positional.begin() + static_cast<std::ptrdiff_t>(next), args.positional.end()});
       next = args.positional.size();
       continue;
     }
@@ -275,15 +290,18 @@ std::vector<Value> Signature::bind(Interpreter &interpreter, std::string_view fu
       slots[i] = args.positional[next++];
   }
   if (next < args.positional.size())
-    interpreter.raise("TypeError", name + " takes " + plural(next, "positional argument") + " but " +
-                                       std::to_string(args.positional.size()) + " were given");
+    interpreter.raise("TypeError", name + " takes " + plural(next, "positional argument") +
+                                       " but " + std::to_string(args.positional.size()) +
+                                       " were given");
   for (size_t k = 0; k < args.keywords.size(); ++k)
     for (size_t i = 0; i < parameters.size(); ++i) {
-      bool named = parameters[i].form == Parameter::Form::Positional || parameters[i].form == Parameter::Form::KeywordOnly;
+      bool named = parameters[i].form == Parameter::Form::Positional ||
+                   parameters[i].form == Parameter::Form::KeywordOnly;
       if (!named || parameters[i].name != args.keywords[k].first)
         continue;
       if (slots[i])
-        interpreter.raise("TypeError", name + " got multiple values for argument '" + parameters[i].name + "'");
+        interpreter.raise("TypeError",
+                          name + " got multiple values for argument '" + parameters[i].name + "'");
       slots[i] = args.keywords[k].second;
       used[k] = true;
     }
@@ -301,12 +319,13 @@ std::vector<Value> Signature::bind(Interpreter &interpreter, std::string_view fu
     if (!slots[i])
       slots[i] = parameters[i].fallback;
     if (!slots[i])
-      interpreter.raise("TypeError", name + " missing required argument: '" + parameters[i].name + "'");
+      interpreter.raise("TypeError",
+                        name + " missing required argument: '" + parameters[i].name + "'");
     bound.push_back(std::move(*slots[i]));
   }
   if (!takesRest && rest.size())
-    interpreter.raise("TypeError",
-                      name + " got an unexpected keyword argument '" + rest.items()[0].first.str() + "'");
+    interpreter.raise("TypeError", name + " got an unexpected keyword argument '" +
+                                       rest.items()[0].first.str() + "'");
   return bound;
 }
 
@@ -316,8 +335,8 @@ static std::string_view shortName(std::string_view qualified) {
 }
 
 NativeFunction::NativeFunction(std::string n, std::string_view signature, Body function)
-    : name(std::move(n)), body([this, parsed = Signature(signature), f = std::move(function)](Interpreter &interpreter,
-                                                                                           CallArgs args) {
+    : name(std::move(n)), body([this, parsed = Signature(signature),
+                                f = std::move(function)](Interpreter &interpreter, CallArgs args) {
         std::vector<Value> bound = parsed.bind(interpreter, shortName(name), args);
         return f(interpreter, bound);
       }) {}
@@ -338,7 +357,8 @@ std::optional<Value> NativeFunction::getAttr(Interpreter &, std::string_view att
   return std::nullopt;
 }
 
-// ---- methods -------------------------------------------------------------------------------------------------------
+// ---- methods
+// -------------------------------------------------------------------------------------------------------
 
 Value BoundMethod::call(Interpreter &interpreter, CallArgs args) {
   args.positional.insert(args.positional.begin(), self);
@@ -359,13 +379,15 @@ bool BoundMethod::equals(const Object &other) const {
 }
 
 std::string Descriptor::typeName() const {
-  return form == Form::Property ? "property" : form == Form::Static ? "staticmethod" : "classmethod";
+  return form == Form::Property ? "property"
+         : form == Form::Static ? "staticmethod"
+                                : "classmethod";
 }
 
 std::optional<Value> Descriptor::getAttr(Interpreter &, std::string_view name) {
   if (form == Form::Property && name == "setter")
-    return nativeRaw("setter", [self = std::static_pointer_cast<Descriptor>(shared_from_this())](Interpreter &,
-                                                                                                 CallArgs args) {
+    return nativeRaw("setter", [self = std::static_pointer_cast<Descriptor>(shared_from_this())](
+                                   Interpreter &, CallArgs args) {
       auto copy = std::make_shared<Descriptor>(Form::Property, self->function);
       copy->setter = args.positional.at(0);
       return Value(copy);
@@ -375,9 +397,12 @@ std::optional<Value> Descriptor::getAttr(Interpreter &, std::string_view name) {
   return std::nullopt;
 }
 
-Value Descriptor::call(Interpreter &interpreter, CallArgs args) { return interpreter.call(function, std::move(args)); }
+Value Descriptor::call(Interpreter &interpreter, CallArgs args) {
+  return interpreter.call(function, std::move(args));
+}
 
-// ---- the defaults of Object ----------------------------------------------------------------------------------------
+// ---- the defaults of Object
+// ----------------------------------------------------------------------------------------
 
 std::string Object::repr() const { return "<" + typeName() + ">"; }
 std::optional<Value> Object::getAttr(Interpreter &, std::string_view) { return std::nullopt; }
@@ -388,15 +413,22 @@ Value Object::call(Interpreter &interpreter, CallArgs) {
 }
 std::optional<Value> Object::getItem(Interpreter &, const Value &) { return std::nullopt; }
 bool Object::setItem(Interpreter &, const Value &, const Value &) { return false; }
-std::optional<Value> Object::binaryOp(Interpreter &, BinaryOp, const Value &, bool) { return std::nullopt; }
-std::optional<Value> Object::inPlaceOp(Interpreter &, BinaryOp, const Value &) { return std::nullopt; }
+std::optional<Value> Object::binaryOp(Interpreter &, BinaryOp, const Value &, bool) {
+  return std::nullopt;
+}
+std::optional<Value> Object::inPlaceOp(Interpreter &, BinaryOp, const Value &) {
+  return std::nullopt;
+}
 std::optional<Value> Object::unaryOp(Interpreter &, UnaryOp) { return std::nullopt; }
-std::optional<Value> Object::compare(Interpreter &, CompareOp, const Value &, bool) { return std::nullopt; }
+std::optional<Value> Object::compare(Interpreter &, CompareOp, const Value &, bool) {
+  return std::nullopt;
+}
 std::optional<Value> Object::length(Interpreter &) { return std::nullopt; }
 std::optional<std::vector<Value>> Object::iterate(Interpreter &) { return std::nullopt; }
 std::optional<bool> Object::contains(Interpreter &, const Value &) { return std::nullopt; }
 
-// ---- modules -------------------------------------------------------------------------------------------------------
+// ---- modules
+// -------------------------------------------------------------------------------------------------------
 
 std::optional<Value> Module::getAttr(Interpreter &interpreter, std::string_view attribute) {
   if (const Value *found = globals->find(attribute))

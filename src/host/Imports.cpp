@@ -14,17 +14,69 @@ namespace fs = std::filesystem;
 
 static constexpr std::string_view packageFile = "__init__.py";
 
-/// Libraries a file may import although they are absent here; guarded imports of others fail as if not installed.
+/// Libraries a file may import although they are absent here; guarded imports of others fail as if
+/// not installed.
 static bool isKnownLibrary(const std::string &name) {
-  static const NameSet roots = {
-      "abc",        "argparse",  "array",    "ast",       "asyncio",   "atexit",      "base64",      "bisect",
-      "builtins",   "copy",      "csv",      "ctypes",    "datetime",  "difflib",     "gc",          "glob",
-      "hashlib",    "heapq",     "importlib", "inspect",  "io",        "json",        "multiprocessing",
-      "numbers",    "pathlib",   "pickle",   "platform",  "pprint",    "queue",       "random",      "re",
-      "shutil",     "signal",    "socket",   "statistics", "string",   "struct",      "subprocess",  "sys",
-      "tempfile",   "textwrap",  "threading", "time",     "timeit",    "traceback",   "types",       "unittest",
-      "urllib",     "uuid",      "weakref",  "zipfile",   "numpy",     "torch",       "triton",      "pytest",
-      "matplotlib", "pandas",    "yaml",     "tqdm",      "concurrent"};
+  static const NameSet roots = {"abc",
+                                "argparse",
+                                "array",
+                                "ast",
+                                "asyncio",
+                                "atexit",
+                                "base64",
+                                "bisect",
+                                "builtins",
+                                "copy",
+                                "csv",
+                                "ctypes",
+                                "datetime",
+                                "difflib",
+                                "gc",
+                                "glob",
+                                "hashlib",
+                                "heapq",
+                                "importlib",
+                                "inspect",
+                                "io",
+                                "json",
+                                "multiprocessing",
+                                "numbers",
+                                "pathlib",
+                                "pickle",
+                                "platform",
+                                "pprint",
+                                "queue",
+                                "random",
+                                "re",
+                                "shutil",
+                                "signal",
+                                "socket",
+                                "statistics",
+                                "string",
+                                "struct",
+                                "subprocess",
+                                "sys",
+                                "tempfile",
+                                "textwrap",
+                                "threading",
+                                "time",
+                                "timeit",
+                                "traceback",
+                                "types",
+                                "unittest",
+                                "urllib",
+                                "uuid",
+                                "weakref",
+                                "zipfile",
+                                "numpy",
+                                "torch",
+                                "triton",
+                                "pytest",
+                                "matplotlib",
+                                "pandas",
+                                "yaml",
+                                "tqdm",
+                                "concurrent"};
   return roots.count(name.substr(0, name.find('.'))) != 0;
 }
 
@@ -36,7 +88,8 @@ std::shared_ptr<Module> Interpreter::nativeModule(const std::string &name) {
     return nullptr;
   auto module = std::make_shared<Module>(name);
   impl->natives.emplace(name, module);
-  module->fallback = [name](Interpreter &interpreter, std::string_view attribute) -> std::optional<Value> {
+  module->fallback = [name](Interpreter &interpreter,
+                            std::string_view attribute) -> std::optional<Value> {
     std::string path = name + "." + std::string(attribute);
     if (auto sub = interpreter.nativeModule(path))
       return Value(sub);
@@ -50,7 +103,8 @@ std::shared_ptr<Module> Interpreter::nativeModule(const std::string &name) {
   return module;
 }
 
-// ---- files ---------------------------------------------------------------------------------------------------------
+// ---- files
+// ---------------------------------------------------------------------------------------------------------
 
 static std::string canonical(const std::string &path) {
   std::error_code error;
@@ -79,9 +133,10 @@ static void execute(Interpreter &interpreter, const std::shared_ptr<Module> &mod
   module->globals->set("__file__", Value(module->syntax->file->path()));
   module->globals->set("__doc__", Value());
   size_t dot = module->name.rfind('.');
-  module->globals->set("__package__", Value(module->isPackage           ? module->name
-                                            : dot == std::string::npos ? ""
-                                                                        : module->name.substr(0, dot)));
+  module->globals->set("__package__",
+                       Value(module->isPackage          ? module->name
+                             : dot == std::string::npos ? ""
+                                                        : module->name.substr(0, dot)));
   auto scope = std::make_shared<Scope>();
   scope->form = Scope::Form::Module;
   scope->names = scope->globals = module->globals;
@@ -103,24 +158,27 @@ static void execute(Interpreter &interpreter, const std::shared_ptr<Module> &mod
   Evaluator(interpreter, scope).run(module->syntax->body);
 }
 
-static std::shared_ptr<Module> runFile(Interpreter &interpreter, const std::string &name, const std::string &path,
-                                       bool isPackage) {
+static std::shared_ptr<Module> runFile(Interpreter &interpreter, const std::string &name,
+                                       const std::string &path, bool isPackage) {
   Interpreter::State &state = interpreter.state();
   std::string key = canonical(path);
   if (auto it = state.files.find(key); it != state.files.end())
     return it->second;
   auto file = SourceFile::open(path);
   if (!file)
-    throw DiagnosticError(SourceLocation(path), std::string("cannot read the file: ") + std::strerror(errno));
+    throw DiagnosticError(SourceLocation(path),
+                          std::string("cannot read the file: ") + std::strerror(errno));
   auto module = std::make_shared<Module>(name);
   module->isPackage = isPackage;
   module->packageFolder = folderOf(path);
   module->syntax = parseModule(file);
   if (isPackage) // `import a.b` hangs b on the shell that stood for `a` before its __init__ ran
-    module->fallback = [shell = canonical(module->packageFolder) + "/"](
-                           Interpreter &interpreter, std::string_view attribute) -> std::optional<Value> {
+    module->fallback = [shell = canonical(module->packageFolder) +
+                                "/"](Interpreter &interpreter,
+                                     std::string_view attribute) -> std::optional<Value> {
       auto it = interpreter.state().files.find(shell);
-      const Value *found = it == interpreter.state().files.end() ? nullptr : it->second->globals->find(attribute);
+      const Value *found =
+          it == interpreter.state().files.end() ? nullptr : it->second->globals->find(attribute);
       return found ? std::optional(*found) : std::nullopt;
     };
   state.ownedModules.push_back(module->syntax);
@@ -135,9 +193,10 @@ static std::shared_ptr<Module> runFile(Interpreter &interpreter, const std::stri
   return module;
 }
 
-/// A folder without __init__.py, or a package whose __init__ nobody asked for yet: submodules can be found in it, and
-/// its own names make the __init__ run.
-static std::shared_ptr<Module> shellFor(Interpreter &interpreter, const std::string &name, const std::string &folder) {
+/// A folder without __init__.py, or a package whose __init__ nobody asked for yet: submodules can
+/// be found in it, and its own names make the __init__ run.
+static std::shared_ptr<Module> shellFor(Interpreter &interpreter, const std::string &name,
+                                        const std::string &folder) {
   Interpreter::State &state = interpreter.state();
   std::string key = canonical(folder) + "/";
   if (auto it = state.files.find(key); it != state.files.end())
@@ -146,7 +205,8 @@ static std::shared_ptr<Module> shellFor(Interpreter &interpreter, const std::str
   module->isPackage = true;
   module->packageFolder = folder;
   state.files.emplace(key, module);
-  module->fallback = [name, folder](Interpreter &interpreter, std::string_view attribute) -> std::optional<Value> {
+  module->fallback = [name, folder](Interpreter &interpreter,
+                                    std::string_view attribute) -> std::optional<Value> {
     std::string init = folder + "/" + std::string(packageFile);
     if (!isFile(init))
       return std::nullopt;
@@ -156,27 +216,31 @@ static std::shared_ptr<Module> shellFor(Interpreter &interpreter, const std::str
 }
 
 /// Module `part` inside `folder`: a file, a package, or a plain folder.
-static std::shared_ptr<Module> findIn(Interpreter &interpreter, const std::string &folder, const std::string &part,
-                                      const std::string &fullName, bool runPackage) {
+static std::shared_ptr<Module> findIn(Interpreter &interpreter, const std::string &folder,
+                                      const std::string &part, const std::string &fullName,
+                                      bool runPackage) {
   std::string base = folder + "/" + part;
   if (isFile(base + ".py"))
     return runFile(interpreter, fullName, base + ".py", false);
   std::string init = base + "/" + std::string(packageFile);
   if (isFile(init))
-    return runPackage ? runFile(interpreter, fullName, init, true) : shellFor(interpreter, fullName, base);
+    return runPackage ? runFile(interpreter, fullName, init, true)
+                      : shellFor(interpreter, fullName, base);
   if (isFolder(base))
     return shellFor(interpreter, fullName, base);
   return nullptr;
 }
 
-static std::shared_ptr<Module> findUnder(Interpreter &interpreter, const std::string &root, const std::string &dotted,
+static std::shared_ptr<Module> findUnder(Interpreter &interpreter, const std::string &root,
+                                         const std::string &dotted,
                                          const std::string &prefix = {}) {
   std::string folder = root;
   std::shared_ptr<Module> module;
   for (size_t begin = 0; begin <= dotted.size();) {
     size_t dot = std::min(dotted.find('.', begin), dotted.size());
     std::string part = dotted.substr(begin, dot - begin);
-    auto next = findIn(interpreter, folder, part, prefix + dotted.substr(0, dot), dot == dotted.size());
+    auto next =
+        findIn(interpreter, folder, part, prefix + dotted.substr(0, dot), dot == dotted.size());
     if (!next)
       return nullptr;
     if (module)
@@ -190,8 +254,8 @@ static std::shared_ptr<Module> findUnder(Interpreter &interpreter, const std::st
   return module;
 }
 
-/// Folders where absolute imports look: the importing file's, the first file's, the parents of packages they lie in,
-/// then the options'.
+/// Folders where absolute imports look: the importing file's, the first file's, the parents of
+/// packages they lie in, then the options'.
 static std::vector<std::string> searchFolders(Interpreter &interpreter) {
   Interpreter::State &state = interpreter.state();
   std::vector<std::string> folders;
@@ -226,7 +290,8 @@ static Value findModule(Interpreter &interpreter, const std::string &dotted) {
   return Value(std::make_shared<Opaque>(dotted, interpreter.location()));
 }
 
-// ---- entry points --------------------------------------------------------------------------------------------------
+// ---- entry points
+// --------------------------------------------------------------------------------------------------
 
 /// The dotted name a file has inside the packages around it: a/__init__.py, a/b.py -> "a.b".
 static std::string nameInPackages(const std::string &path) {
@@ -235,7 +300,8 @@ static std::string nameInPackages(const std::string &path) {
   std::string name = isInit ? file.parent_path().filename().string() : file.stem().string();
   if (isInit)
     file = file.parent_path();
-  for (fs::path folder = file.parent_path(); isFile((folder / packageFile).string()); folder = folder.parent_path())
+  for (fs::path folder = file.parent_path(); isFile((folder / packageFile).string());
+       folder = folder.parent_path())
     name = folder.filename().string() + "." + name;
   return name;
 }
@@ -244,7 +310,8 @@ std::shared_ptr<Module> Interpreter::importFile(const std::string &path) {
   return runFile(*this, nameInPackages(path), path, fs::path(path).filename() == packageFile);
 }
 
-std::shared_ptr<Module> Interpreter::importSource(const std::string &name, std::shared_ptr<const SourceFile> file) {
+std::shared_ptr<Module> Interpreter::importSource(const std::string &name,
+                                                  std::shared_ptr<const SourceFile> file) {
   auto module = std::make_shared<Module>(name);
   module->packageFolder = folderOf(file->path());
   module->syntax = parseModule(file);
@@ -257,7 +324,8 @@ std::shared_ptr<Module> Interpreter::importSource(const std::string &name, std::
 
 Value Interpreter::importModule(const std::string &name) { return findModule(*this, name); }
 
-// ---- statements ----------------------------------------------------------------------------------------------------
+// ---- statements
+// ----------------------------------------------------------------------------------------------------
 
 void Evaluator::execImport(const Import &s) {
   for (const Alias &alias : s.names) {
@@ -274,9 +342,11 @@ void Evaluator::execImport(const Import &s) {
 }
 
 /// The folder that `level` dots stand for, and the dotted name of that package.
-static std::pair<std::string, std::string> relativeBase(Interpreter &interpreter, const Namespace &globals, int level) {
+static std::pair<std::string, std::string> relativeBase(Interpreter &interpreter,
+                                                        const Namespace &globals, int level) {
   const Value *file = globals.find("__file__"), *package = globals.find("__package__");
-  std::string folder = file ? folderOf(canonical(file->str())) : ".", name = package ? package->str() : "";
+  std::string folder = file ? folderOf(canonical(file->str())) : ".",
+              name = package ? package->str() : "";
   for (int i = 1; i < level; ++i) {
     folder = folderOf(folder);
     size_t dot = name.rfind('.');
@@ -315,11 +385,13 @@ void Evaluator::execImportFrom(const ImportFrom &s) {
     auto [folder, package] = relativeBase(interpreter, *scope->globals, s.level);
     if (!s.module)
       source = Value(shellFor(interpreter, package, folder));
-    else if (auto found = findUnder(interpreter, folder, *s.module, package.empty() ? "" : package + "."))
+    else if (auto found =
+                 findUnder(interpreter, folder, *s.module, package.empty() ? "" : package + "."))
       source = Value(found);
     else
-      interpreter.raise("ModuleNotFoundError",
-                        "No module named '" + (package.empty() ? "" : package + ".") + *s.module + "'");
+      interpreter.raise("ModuleNotFoundError", "No module named '" +
+                                                   (package.empty() ? "" : package + ".") +
+                                                   *s.module + "'");
   }
   for (const Alias &alias : s.names) {
     at(alias);

@@ -19,26 +19,34 @@ bool NativeModules::hasPrefix(const std::string &name) const {
   return it->first == name || it->first.starts_with(name + ".");
 }
 
-// ---- hooks that refuse ---------------------------------------------------------------------------------------------
+// ---- hooks that refuse
+// ---------------------------------------------------------------------------------------------
 
-bool HostHooks::decide(Interpreter &, const symbolic::Expr &condition, const SourceLocation &where) {
+bool HostHooks::decide(Interpreter &, const symbolic::Expr &condition,
+                       const SourceLocation &where) {
   throw DiagnosticError(where, "a branch depends on '" + condition.text() +
                                    "', and nothing here knows the range of its dimensions");
 }
 
-Value HostHooks::launch(Interpreter &interpreter, const Value &kernel, const Value &, CallArgs args, bool) {
-  interpreter.refuse(args.location, "kernel '" + innermostKernel(kernel)->name() +
-                                        "' is launched while the file is read; launch it inside a function that is "
-                                        "traced, or under 'if __name__ == \"__main__\":'");
+Value HostHooks::launch(Interpreter &interpreter, const Value &kernel, const Value &, CallArgs args,
+                        bool) {
+  interpreter.refuse(
+      args.location,
+      "kernel '" + innermostKernel(kernel)->name() +
+          "' is launched while the file is read; launch it inside a function that is "
+          "traced, or under 'if __name__ == \"__main__\":'");
 }
 
-Value HostHooks::callOperator(Interpreter &interpreter, const std::shared_ptr<Operator> &op, CallArgs args) {
-  interpreter.refuse(args.location, "operator '" + op->name +
-                                        "' is called while the file is read; call it inside a function that is "
-                                        "traced, or under 'if __name__ == \"__main__\":'");
+Value HostHooks::callOperator(Interpreter &interpreter, const std::shared_ptr<Operator> &op,
+                              CallArgs args) {
+  interpreter.refuse(args.location,
+                     "operator '" + op->name +
+                         "' is called while the file is read; call it inside a function that is "
+                         "traced, or under 'if __name__ == \"__main__\":'");
 }
 
-// ---- life ----------------------------------------------------------------------------------------------------------
+// ---- life
+// ----------------------------------------------------------------------------------------------------------
 
 Interpreter::Interpreter(InterpreterOptions options) : impl(std::make_unique<State>()) {
   impl->options = std::move(options);
@@ -68,7 +76,9 @@ Interpreter::~Interpreter() {
   operators.clear();
 }
 
-HostHooks &Interpreter::hooks() { return impl->options.hooks ? *impl->options.hooks : impl->refusingHooks; }
+HostHooks &Interpreter::hooks() {
+  return impl->options.hooks ? *impl->options.hooks : impl->refusingHooks;
+}
 const InterpreterOptions &Interpreter::options() const { return impl->options; }
 std::vector<std::shared_ptr<Module>> Interpreter::modules() const { return impl->order; }
 
@@ -81,7 +91,8 @@ const std::shared_ptr<Class> &Interpreter::builtinClass(std::string_view name) c
 
 const Value *Interpreter::builtin(std::string_view name) const { return impl->builtins.find(name); }
 
-// ---- places and errors ---------------------------------------------------------------------------------------------
+// ---- places and errors
+// ---------------------------------------------------------------------------------------------
 
 SourceLocation Interpreter::location() const {
   if (!impl->module || !impl->node)
@@ -98,10 +109,12 @@ std::vector<SourceLocation> Interpreter::callStack() const {
 }
 
 bool Interpreter::atModuleLevel() const {
-  return std::none_of(impl->frames.begin(), impl->frames.end(), [](const Frame &f) { return f.function != nullptr; });
+  return std::none_of(impl->frames.begin(), impl->frames.end(),
+                      [](const Frame &f) { return f.function != nullptr; });
 }
 
-static Diagnostic withCalls(const Interpreter &interpreter, const SourceLocation &where, std::string message) {
+static Diagnostic withCalls(const Interpreter &interpreter, const SourceLocation &where,
+                            std::string message) {
   constexpr size_t shown = 6;
   Diagnostic d(Severity::Error, where, std::move(message));
   std::vector<SourceLocation> sites = interpreter.callStack();
@@ -124,10 +137,12 @@ Value makeException(Interpreter &, const std::shared_ptr<Class> &cls, std::vecto
 
 void Interpreter::raise(std::string_view className, std::string message) {
   Value exception = makeException(*this, builtinClass(className), {Value(message)});
-  throw RaisedError(withCalls(*this, location(), std::string(className) + ": " + message), std::move(exception));
+  throw RaisedError(withCalls(*this, location(), std::string(className) + ": " + message),
+                    std::move(exception));
 }
 
-// ---- entry points --------------------------------------------------------------------------------------------------
+// ---- entry points
+// --------------------------------------------------------------------------------------------------
 
 Value Interpreter::evaluate(const syntax::Expr &expr, const std::shared_ptr<Scope> &scope) {
   PlaceGuard place(*impl);
@@ -136,7 +151,8 @@ Value Interpreter::evaluate(const syntax::Expr &expr, const std::shared_ptr<Scop
   return Evaluator(*this, scope).eval(expr);
 }
 
-Value Interpreter::evaluateText(std::shared_ptr<const SourceFile> text, const std::shared_ptr<Module> &globalsOf) {
+Value Interpreter::evaluateText(std::shared_ptr<const SourceFile> text,
+                                const std::shared_ptr<Module> &globalsOf) {
   auto expr = syntax::parseExpression(text);
   auto module = std::make_shared<syntax::Module>();
   module->file = text;
@@ -169,7 +185,8 @@ Value Interpreter::call(const Value &callee, CallArgs args) {
   return keepAlive->call(*this, std::move(args));
 }
 
-// ---- conversions ---------------------------------------------------------------------------------------------------
+// ---- conversions
+// ---------------------------------------------------------------------------------------------------
 
 int64_t Interpreter::toInt64(const Value &value, std::string_view what) {
   Value v = unwrapConstexpr(value);
@@ -182,7 +199,8 @@ int64_t Interpreter::toInt64(const Value &value, std::string_view what) {
     raise("TypeError", std::string(what) + " must be an int, not " + typeName(v));
   Int i = v.integer();
   if (i < INT64_MIN || i > INT64_MAX)
-    raise("OverflowError", std::string(what) + " is " + toString(i) + ", which does not fit 64 bits");
+    raise("OverflowError",
+          std::string(what) + " is " + toString(i) + ", which does not fit 64 bits");
   return static_cast<int64_t>(i);
 }
 
@@ -195,8 +213,9 @@ double Interpreter::toDouble(const Value &value, std::string_view what) {
   if (v.isBool())
     return v.boolean();
   if (v.isSymInt() || v.as<SymQuotient>())
-    refuse(std::string(what) + " is a float computed from a dynamic dimension ('" + host::repr(v) +
-           "'), which is not supported; make that dimension static, or compute it inside the kernel");
+    refuse(
+        std::string(what) + " is a float computed from a dynamic dimension ('" + host::repr(v) +
+        "'), which is not supported; make that dimension static, or compute it inside the kernel");
   raise("TypeError", std::string(what) + " must be a real number, not " + typeName(v));
 }
 

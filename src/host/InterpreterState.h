@@ -38,17 +38,19 @@ struct Interpreter::State {
   std::map<std::string, std::shared_ptr<Module>> files; ///< by canonical path
   std::vector<std::shared_ptr<Module>> order;
   std::unordered_map<const void *, std::unique_ptr<ScopeFacts>> facts;
-  std::vector<syntax::Ptr<syntax::Expr>> ownedExprs;              ///< of evaluateText
+  std::vector<syntax::Ptr<syntax::Expr>> ownedExprs;               ///< of evaluateText
   std::vector<std::shared_ptr<const syntax::Module>> ownedModules; ///< keeps trees alive
   std::vector<std::weak_ptr<Namespace>> captured; ///< cleared at the end: closures are cyclic
   std::vector<std::weak_ptr<Class>> madeClasses;
   std::vector<std::shared_ptr<JitFunction>> kernels; ///< every kernel made, in order
-  uint32_t importGuards = 0; ///< inside `try: import … except ImportError`
+  uint32_t importGuards = 0;                         ///< inside `try: import … except ImportError`
   std::vector<const RaisedError *> handling;
 
-  const ScopeFacts &factsOf(const void *key, const syntax::Arguments *args, const syntax::List<syntax::Stmt> &body);
+  const ScopeFacts &factsOf(const void *key, const syntax::Arguments *args,
+                            const syntax::List<syntax::Stmt> &body);
   const ScopeFacts &factsOfLambda(const syntax::Lambda &lambda);
-  const ScopeFacts &factsOfComprehension(const void *key, const std::vector<syntax::Comprehension> &generators);
+  const ScopeFacts &factsOfComprehension(const void *key,
+                                         const std::vector<syntax::Comprehension> &generators);
 };
 
 /// Keeps `state.module` and `state.node` over an evaluation of another text.
@@ -69,7 +71,8 @@ class Evaluator {
 public:
   enum class Flow : uint8_t { Normal, Break, Continue, Return };
 
-  Evaluator(Interpreter &i, std::shared_ptr<Scope> s) : interpreter(i), state(i.state()), scope(std::move(s)) {}
+  Evaluator(Interpreter &i, std::shared_ptr<Scope> s)
+      : interpreter(i), state(i.state()), scope(std::move(s)) {}
 
   Flow run(const syntax::List<syntax::Stmt> &body);
   Value eval(const syntax::Expr &expr);
@@ -117,9 +120,11 @@ private:
   Value evalComprehension(const syntax::Expr &e);
   Value evalSlicePart(const syntax::Ptr<syntax::Expr> &part);
   std::vector<Value> evalElements(const syntax::List<syntax::Expr> &elements);
-  void comprehend(const std::vector<syntax::Comprehension> &generators, size_t depth, const Value *firstIterable,
-                  const std::function<bool(Evaluator &)> &element, bool &stop);
-  Evaluator comprehensionScope(const void *key, const std::vector<syntax::Comprehension> &generators);
+  void comprehend(const std::vector<syntax::Comprehension> &generators, size_t depth,
+                  const Value *firstIterable, const std::function<bool(Evaluator &)> &element,
+                  bool &stop);
+  Evaluator comprehensionScope(const void *key,
+                               const std::vector<syntax::Comprehension> &generators);
   Value superOf();
 
   // Names
@@ -142,7 +147,8 @@ class Iterator : public Object {
 public:
   using Producer = std::function<void(const std::function<bool(const Value &)> &)>;
   Iterator(std::string kind, Producer p) : name(std::move(kind)), producer(std::move(p)) {}
-  Iterator(std::string kind, std::vector<Value> v) : name(std::move(kind)), elements(std::move(v)) {}
+  Iterator(std::string kind, std::vector<Value> v)
+      : name(std::move(kind)), elements(std::move(v)) {}
 
   std::string typeName() const override { return name; }
   std::optional<std::vector<Value>> iterate(Interpreter &) override;
@@ -163,9 +169,12 @@ std::shared_ptr<Instance> makeNullContext(Interpreter &, Value entered = {});
 class SymQuotient : public Object {
 public:
   symbolic::Expr numerator, denominator;
-  SymQuotient(symbolic::Expr n, symbolic::Expr d) : numerator(std::move(n)), denominator(std::move(d)) {}
+  SymQuotient(symbolic::Expr n, symbolic::Expr d)
+      : numerator(std::move(n)), denominator(std::move(d)) {}
   std::string typeName() const override { return "float that depends on a dynamic dimension"; }
-  std::string repr() const override { return "(" + numerator.text() + ") / (" + denominator.text() + ")"; }
+  std::string repr() const override {
+    return "(" + numerator.text() + ") / (" + denominator.text() + ")";
+  }
 };
 
 // Each fills its part of a new interpreter.
@@ -189,6 +198,5 @@ std::string stringFormat(Interpreter &, const std::string &format, const CallArg
 Value makeException(Interpreter &, const std::shared_ptr<Class> &cls, std::vector<Value> args);
 /// Concrete slice bounds for a sequence of `length` elements, as slice.indices().
 Range sliceIndices(Interpreter &, const Slice &slice, int64_t length);
-
 
 } // namespace pellucid::host

@@ -15,7 +15,8 @@ std::shared_ptr<JitFunction> innermostKernel(const Value &kernel) {
   return nullptr;
 }
 
-// ---- jit functions -------------------------------------------------------------------------------------------------
+// ---- jit functions
+// -------------------------------------------------------------------------------------------------
 
 const JitFunction::Parameter *JitFunction::parameter(std::string_view name) const {
   for (const Parameter &p : parameters)
@@ -38,12 +39,14 @@ std::optional<Value> JitFunction::getAttr(Interpreter &interpreter, std::string_
   return function->getAttr(interpreter, attribute);
 }
 
-bool JitFunction::setAttr(Interpreter &interpreter, std::string_view attribute, const Value &value) {
+bool JitFunction::setAttr(Interpreter &interpreter, std::string_view attribute,
+                          const Value &value) {
   return function->setAttr(interpreter, attribute, value);
 }
 
 Value JitFunction::call(Interpreter &interpreter, CallArgs) {
-  interpreter.refuse("kernel '" + name() + "' is called like a function; launch it with " + name() + "[grid](...)");
+  interpreter.refuse("kernel '" + name() + "' is called like a function; launch it with " + name() +
+                     "[grid](...)");
 }
 
 std::optional<Value> JitFunction::getItem(Interpreter &, const Value &grid) {
@@ -58,7 +61,8 @@ Value ConstexprFunction::call(Interpreter &interpreter, CallArgs args) {
   return interpreter.call(function, std::move(args));
 }
 
-// ---- configs and decorators ----------------------------------------------------------------------------------------
+// ---- configs and decorators
+// ----------------------------------------------------------------------------------------
 
 std::string Config::repr() const {
   std::string out;
@@ -76,7 +80,8 @@ std::optional<Value> Config::getAttr(Interpreter &, std::string_view name) {
   if (name == "pre_hook")
     return preHook;
   if (name == "all_kwargs")
-    return nativeRaw("all_kwargs", [self = std::static_pointer_cast<Config>(shared_from_this())](Interpreter &, CallArgs) {
+    return nativeRaw("all_kwargs", [self = std::static_pointer_cast<Config>(shared_from_this())](
+                                       Interpreter &, CallArgs) {
       Dict all = self->kwargs.dictionary();
       for (const auto &[key, value] : self->options.items())
         if (!value.isNone())
@@ -104,7 +109,8 @@ bool Config::equals(const Object &other) const {
 
 Value KernelDecorator::call(Interpreter &interpreter, CallArgs) {
   std::string name = innermostKernel(fn)->name();
-  interpreter.refuse("kernel '" + name + "' is called like a function; launch it with " + name + "[grid](...)");
+  interpreter.refuse("kernel '" + name + "' is called like a function; launch it with " + name +
+                     "[grid](...)");
 }
 
 std::optional<Value> KernelDecorator::getItem(Interpreter &, const Value &grid) {
@@ -135,7 +141,8 @@ Value Launcher::call(Interpreter &interpreter, CallArgs args) {
 }
 
 Value WrappedKernel::call(Interpreter &interpreter, CallArgs) {
-  interpreter.refuse("Triton kernels should always be called with a grid: wrap_triton(kernel)[grid](...)");
+  interpreter.refuse(
+      "Triton kernels should always be called with a grid: wrap_triton(kernel)[grid](...)");
 }
 
 std::optional<Value> WrappedKernel::getItem(Interpreter &, const Value &grid) {
@@ -146,7 +153,8 @@ std::optional<Value> WrappedKernel::getAttr(Interpreter &interpreter, std::strin
   return interpreter.findAttr(kernel, name);
 }
 
-// ---- operators -----------------------------------------------------------------------------------------------------
+// ---- operators
+// -----------------------------------------------------------------------------------------------------
 
 std::string Operator::nodeName() const {
   std::string out = name;
@@ -156,14 +164,16 @@ std::string Operator::nodeName() const {
 }
 
 Value Operator::call(Interpreter &interpreter, CallArgs args) {
-  return interpreter.hooks().callOperator(interpreter, std::static_pointer_cast<Operator>(shared_from_this()),
-                                          std::move(args));
+  return interpreter.hooks().callOperator(
+      interpreter, std::static_pointer_cast<Operator>(shared_from_this()), std::move(args));
 }
 
 /// Makes `op.register_x(...)`: takes the function at once, or returns a decorator that takes it.
-static Value registration(const std::shared_ptr<Operator> &op, std::string name,
-                          std::function<void(Interpreter &, const std::shared_ptr<Operator> &, const CallArgs &, Value)> keep,
-                          size_t functionIndex) {
+static Value registration(
+    const std::shared_ptr<Operator> &op, std::string name,
+    std::function<void(Interpreter &, const std::shared_ptr<Operator> &, const CallArgs &, Value)>
+        keep,
+    size_t functionIndex) {
   return nativeRaw(name, [=](Interpreter &interpreter, CallArgs args) {
     Value function;
     if (args.positional.size() > functionIndex)
@@ -188,30 +198,35 @@ std::optional<Value> Operator::getAttr(Interpreter &interpreter, std::string_vie
   using Op = std::shared_ptr<Operator>;
   if (attribute == overload || attribute == "default" || attribute == "_opoverload")
     return Value(self);
-  if (attribute == "register_fake" || attribute == "register_abstract" || attribute == "impl_abstract")
-    return registration(self, "register_fake",
-                        [](Interpreter &, const Op &op, const CallArgs &, Value f) { op->fake = f; }, 0);
+  if (attribute == "register_fake" || attribute == "register_abstract" ||
+      attribute == "impl_abstract")
+    return registration(
+        self, "register_fake",
+        [](Interpreter &, const Op &op, const CallArgs &, Value f) { op->fake = f; }, 0);
   if (attribute == "register_kernel")
-    return registration(self, "register_kernel",
-                        [](Interpreter &i, const Op &op, const CallArgs &args, Value f) {
-                          Value devices = args.positional.empty() ? Value("cpu") : args.positional[0];
-                          if (const Value *given = args.keyword("device_types"))
-                            devices = *given;
-                          for (const Value &d : devices.isStr() ? std::vector<Value>{devices} : i.iterate(devices))
-                            op->kernels.emplace_back(i.toStr(d, "device_types"), f);
-                        },
-                        1);
+    return registration(
+        self, "register_kernel",
+        [](Interpreter &i, const Op &op, const CallArgs &args, Value f) {
+          Value devices = args.positional.empty() ? Value("cpu") : args.positional[0];
+          if (const Value *given = args.keyword("device_types"))
+            devices = *given;
+          for (const Value &d : devices.isStr() ? std::vector<Value>{devices} : i.iterate(devices))
+            op->kernels.emplace_back(i.toStr(d, "device_types"), f);
+        },
+        1);
   if (attribute == "register_autograd")
-    return registration(self, "register_autograd",
-                        [](Interpreter &, const Op &op, const CallArgs &args, Value f) {
-                          op->backward = f;
-                          if (const Value *setup = args.keyword("setup_context"))
-                            op->setupContext = *setup;
-                        },
-                        0);
+    return registration(
+        self, "register_autograd",
+        [](Interpreter &, const Op &op, const CallArgs &args, Value f) {
+          op->backward = f;
+          if (const Value *setup = args.keyword("setup_context"))
+            op->setupContext = *setup;
+        },
+        0);
   if (attribute == "register_vmap")
-    return registration(self, "register_vmap",
-                        [](Interpreter &, const Op &op, const CallArgs &, Value f) { op->vmap = f; }, 0);
+    return registration(
+        self, "register_vmap",
+        [](Interpreter &, const Op &op, const CallArgs &, Value f) { op->vmap = f; }, 0);
   if (attribute == "__name__")
     return Value(name.substr(name.find("::") == std::string::npos ? 0 : name.find("::") + 2));
   if (attribute == "_qualname" || attribute == "_name")

@@ -124,7 +124,9 @@ private:
 
   void imported(const std::vector<Alias> &names, bool dotted) {
     for (const Alias &a : names)
-      facts.locals.insert(a.asname ? *a.asname : dotted ? a.name.substr(0, a.name.find('.')) : a.name);
+      facts.locals.insert(a.asname ? *a.asname
+                          : dotted ? a.name.substr(0, a.name.find('.'))
+                                   : a.name);
   }
 
   void stmt(const Stmt &s) {
@@ -224,7 +226,8 @@ void dropForeign(ScopeFacts &facts) {
 
 } // namespace
 
-const ScopeFacts &Interpreter::State::factsOf(const void *key, const Arguments *args, const syntax::List<Stmt> &body) {
+const ScopeFacts &Interpreter::State::factsOf(const void *key, const Arguments *args,
+                                              const syntax::List<Stmt> &body) {
   auto &slot = facts[key];
   if (slot)
     return *slot;
@@ -246,8 +249,9 @@ const ScopeFacts &Interpreter::State::factsOfLambda(const Lambda &lambda) {
   return *slot;
 }
 
-const ScopeFacts &Interpreter::State::factsOfComprehension(const void *key,
-                                                           const std::vector<Comprehension> &generators) {
+const ScopeFacts &
+Interpreter::State::factsOfComprehension(const void *key,
+                                         const std::vector<Comprehension> &generators) {
   auto &slot = facts[key];
   if (slot)
     return *slot;
@@ -264,7 +268,8 @@ static bool listed(const NameSet *names, std::string_view name) {
   return names && names->find(name) != names->end();
 }
 
-std::optional<Value> lookupName(Interpreter &interpreter, const Scope &scope, std::string_view name) {
+std::optional<Value> lookupName(Interpreter &interpreter, const Scope &scope,
+                                std::string_view name) {
   for (const Scope *s = &scope; s; s = s->parent.get()) {
     if (listed(s->globalNames, name) || s->form == Scope::Form::Module)
       break;
@@ -276,10 +281,11 @@ std::optional<Value> lookupName(Interpreter &interpreter, const Scope &scope, st
     if (s->form == Scope::Form::Class)
       continue;
     interpreter.raise(s == &scope ? "UnboundLocalError" : "NameError",
-                      s == &scope ? "cannot access local variable '" + std::string(name) +
-                                        "' where it is not associated with a value"
-                                  : "cannot access free variable '" + std::string(name) +
-                                        "' where it is not associated with a value in enclosing scope");
+                      s == &scope
+                          ? "cannot access local variable '" + std::string(name) +
+                                "' where it is not associated with a value"
+                          : "cannot access free variable '" + std::string(name) +
+                                "' where it is not associated with a value in enclosing scope");
   }
   if (const Value *found = scope.globals->find(name))
     return *found;

@@ -38,7 +38,7 @@ public:
   std::shared_ptr<Scope> closure;                    ///< the scope it was defined in
   std::vector<Value> defaults;                       ///< of the last positional parameters
   std::vector<std::optional<Value>> keywordDefaults; ///< one per keyword-only parameter
-  Namespace attributes;       ///< f.attribute = value
+  Namespace attributes;                              ///< f.attribute = value
 
   std::string typeName() const override { return "function"; }
   std::string repr() const override { return "<function " + name + ">"; }

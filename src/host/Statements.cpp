@@ -96,7 +96,8 @@ Evaluator::Flow Evaluator::exec(const Stmt &s) {
   return Flow::Normal;
 }
 
-// ---- assignment ----------------------------------------------------------------------------------------------------
+// ---- assignment
+// ----------------------------------------------------------------------------------------------------
 
 void Evaluator::assign(const syntax::Expr &target, const Value &value) {
   switch (target.kind) {
@@ -125,21 +126,25 @@ void Evaluator::assign(const syntax::Expr &target, const Value &value) {
 
 void Evaluator::unpack(const syntax::List<syntax::Expr> &targets, const Value &value) {
   std::vector<Value> elements = interpreter.iterate(value);
-  auto star = std::find_if(targets.begin(), targets.end(), [](const auto &t) { return t->kind == ExprKind::Starred; });
+  auto star = std::find_if(targets.begin(), targets.end(),
+                           [](const auto &t) { return t->kind == ExprKind::Starred; });
   size_t wanted = targets.size();
   if (star == targets.end()) {
     if (elements.size() > wanted)
-      interpreter.raise("ValueError", "too many values to unpack (expected " + std::to_string(wanted) + ")");
+      interpreter.raise("ValueError",
+                        "too many values to unpack (expected " + std::to_string(wanted) + ")");
     if (elements.size() < wanted)
-      interpreter.raise("ValueError", "not enough values to unpack (expected " + std::to_string(wanted) + ", got " +
+      interpreter.raise("ValueError", "not enough values to unpack (expected " +
+                                          std::to_string(wanted) + ", got " +
                                           std::to_string(elements.size()) + ")");
     for (size_t i = 0; i < wanted; ++i)
       assign(*targets[i], elements[i]);
     return;
   }
   if (elements.size() + 1 < wanted)
-    interpreter.raise("ValueError", "not enough values to unpack (expected at least " + std::to_string(wanted - 1) +
-                                        ", got " + std::to_string(elements.size()) + ")");
+    interpreter.raise("ValueError", "not enough values to unpack (expected at least " +
+                                        std::to_string(wanted - 1) + ", got " +
+                                        std::to_string(elements.size()) + ")");
   auto before = static_cast<size_t>(star - targets.begin()), after = wanted - before - 1;
   for (size_t i = 0; i < before; ++i)
     assign(*targets[i], elements[i]);
@@ -150,8 +155,8 @@ void Evaluator::unpack(const syntax::List<syntax::Expr> &targets, const Value &v
     assign(*targets[before + 1 + i], *(last + static_cast<std::ptrdiff_t>(i)));
 }
 
-static std::optional<Value> inPlace(Interpreter &interpreter, host::BinaryOp op, const Value &current,
-                                    const Value &operand) {
+static std::optional<Value> inPlace(Interpreter &interpreter, host::BinaryOp op,
+                                    const Value &current, const Value &operand) {
   if (current.isObject())
     return current.object()->inPlaceOp(interpreter, op, operand);
   if (current.isList() && op == host::BinaryOp::Add) {
@@ -169,9 +174,11 @@ static std::optional<Value> inPlace(Interpreter &interpreter, host::BinaryOp op,
 
 void Evaluator::execAugAssign(const AugAssign &s) {
   static constexpr host::BinaryOp table[] = {
-      host::BinaryOp::Add,    host::BinaryOp::Sub,   host::BinaryOp::Mul,    host::BinaryOp::MatMul, host::BinaryOp::Div,
-      host::BinaryOp::Mod,    host::BinaryOp::Pow,   host::BinaryOp::LShift, host::BinaryOp::RShift, host::BinaryOp::BitOr,
-      host::BinaryOp::BitXor, host::BinaryOp::BitAnd, host::BinaryOp::FloorDiv};
+      host::BinaryOp::Add,     host::BinaryOp::Sub,    host::BinaryOp::Mul,
+      host::BinaryOp::MatMul,  host::BinaryOp::Div,    host::BinaryOp::Mod,
+      host::BinaryOp::Pow,     host::BinaryOp::LShift, host::BinaryOp::RShift,
+      host::BinaryOp::BitOr,   host::BinaryOp::BitXor, host::BinaryOp::BitAnd,
+      host::BinaryOp::FloorDiv};
   host::BinaryOp op = table[size_t(s.op)];
   auto update = [&](const Value &current) {
     Value operand = eval(*s.value);
@@ -208,7 +215,9 @@ void Evaluator::execAnnAssign(const AnnAssign &s) {
     auto *attribute = as<Attribute>(base);
     scope->names->find("__annotations__")
         ->dictionary()
-        .set(Value(as<Name>(s.target.get())->id), Value(name ? name->id : attribute ? attribute->attr : ""));
+        .set(Value(as<Name>(s.target.get())->id), Value(name        ? name->id
+                                                        : attribute ? attribute->attr
+                                                                    : ""));
   }
   if (s.value)
     assign(*s.target, eval(*s.value));
@@ -242,7 +251,8 @@ void Evaluator::execDelete(const syntax::Expr &target) {
   interpreter.refuse("cannot delete this expression");
 }
 
-// ---- loops ---------------------------------------------------------------------------------------------------------
+// ---- loops
+// ---------------------------------------------------------------------------------------------------------
 
 Evaluator::Flow Evaluator::execFor(const For &s) {
   Value iterable = eval(*s.iter);
@@ -274,7 +284,8 @@ Evaluator::Flow Evaluator::execWhile(const While &s) {
   }
 }
 
-// ---- errors --------------------------------------------------------------------------------------------------------
+// ---- errors
+// --------------------------------------------------------------------------------------------------------
 
 void Evaluator::execAssert(const Assert &s) {
   Value test = eval(*s.test);
@@ -410,7 +421,8 @@ Evaluator::Flow Evaluator::execWith(const With &s, size_t index) {
   try {
     flow = execWith(s, index + 1);
   } catch (const RaisedError &error) {
-    Value swallowed = interpreter.call(exit, {interpreter.typeOf(error.exception), error.exception, Value()});
+    Value swallowed =
+        interpreter.call(exit, {interpreter.typeOf(error.exception), error.exception, Value()});
     if (!interpreter.truth(swallowed))
       throw;
     return Flow::Normal;
@@ -419,7 +431,8 @@ Evaluator::Flow Evaluator::execWith(const With &s, size_t index) {
   return flow;
 }
 
-// ---- definitions ---------------------------------------------------------------------------------------------------
+// ---- definitions
+// ---------------------------------------------------------------------------------------------------
 
 /// The last part of a decorator's name, seen through a call: `pkg.libentry(...)` -> "libentry".
 static std::string decoratorName(const syntax::Expr *e) {
@@ -435,13 +448,15 @@ Value Evaluator::decorate(const syntax::List<syntax::Expr> &decorators, Value va
   // Decorators are evaluated top down and applied bottom up.
   std::vector<std::optional<Value>> evaluated;
   for (const auto &d : decorators)
-    evaluated.push_back(isTransparentDecorator(decoratorName(d.get())) ? std::nullopt : std::optional(eval(*d)));
+    evaluated.push_back(isTransparentDecorator(decoratorName(d.get())) ? std::nullopt
+                                                                       : std::optional(eval(*d)));
   for (size_t i = decorators.size(); i-- > 0;) {
     at(*decorators[i]);
     if (!evaluated[i])
       continue;
     if (auto *opaque = evaluated[i]->as<Opaque>()) {
-      value = Value(std::make_shared<Opaque>("what the decorator '" + opaque->path + "' made", interpreter.location()));
+      value = Value(std::make_shared<Opaque>("what the decorator '" + opaque->path + "' made",
+                                             interpreter.location()));
       continue;
     }
     value = interpreter.call(*evaluated[i], CallArgs{{value}, {}, interpreter.location()});
@@ -465,7 +480,8 @@ void Evaluator::execClassDef(const ClassDef &s) {
       bases.push_back(Class::make(repr(base), "opaque"));
     else {
       at(s);
-      interpreter.refuse("class '" + s.name + "' inherits from " + interpreter.repr(base) + ", which is no class");
+      interpreter.refuse("class '" + s.name + "' inherits from " + interpreter.repr(base) +
+                         ", which is no class");
     }
   }
   at(s);

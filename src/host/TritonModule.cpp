@@ -9,13 +9,27 @@ namespace pellucid::host {
 using namespace syntax;
 
 bool isTransparentDecorator(std::string_view name) {
-  static const NameSet names = {"libentry", "overload", "final", "override", "no_type_check", "perf_report",
-                                "input_guard", "contiguous", "skip", "parametrize", "fixture", "custom_fwd",
-                                "custom_bwd", "autocast_custom_fwd", "autocast_custom_bwd", "allow_in_graph"};
+  static const NameSet names = {"libentry",
+                                "overload",
+                                "final",
+                                "override",
+                                "no_type_check",
+                                "perf_report",
+                                "input_guard",
+                                "contiguous",
+                                "skip",
+                                "parametrize",
+                                "fixture",
+                                "custom_fwd",
+                                "custom_bwd",
+                                "autocast_custom_fwd",
+                                "autocast_custom_bwd",
+                                "allow_in_graph"};
   return names.count(name) != 0;
 }
 
-// ---- jit -----------------------------------------------------------------------------------------------------------
+// ---- jit
+// -----------------------------------------------------------------------------------------------------------
 
 /// `tl.constexpr`, `constexpr`, `triton.language.constexpr`, also as text.
 static bool namesConstexpr(const syntax::Expr *annotation) {
@@ -32,7 +46,8 @@ static bool namesConstexpr(const syntax::Expr *annotation) {
 }
 
 /// A name the file gave to tl.constexpr: `from triton.language import constexpr as CE`.
-static bool aliasesConstexpr(Interpreter &interpreter, const Function &f, const syntax::Expr *annotation) {
+static bool aliasesConstexpr(Interpreter &interpreter, const Function &f,
+                             const syntax::Expr *annotation) {
   auto *name = as<Name>(annotation);
   if (!name)
     return false;
@@ -60,17 +75,20 @@ static Value makeJit(Interpreter &interpreter, const Value &target, const CallAr
   const Arguments &args = *f->parameters;
   if (args.vararg || args.kwarg) {
     const Arg &rest = args.vararg ? *args.vararg : *args.kwarg;
-    interpreter.refuse(f->module->locate(rest), "kernel '" + f->name + "' has a '*" + rest.arg +
-                                                    "' parameter; kernels take a fixed list of parameters");
+    interpreter.refuse(f->module->locate(rest),
+                       "kernel '" + f->name + "' has a '*" + rest.arg +
+                           "' parameter; kernels take a fixed list of parameters");
   }
   auto jit = std::make_shared<JitFunction>();
   jit->function = f;
   const Value *plain = options.keyword("do_not_specialize");
   const Value *aligned = options.keyword("do_not_specialize_on_alignment");
-  size_t positional = args.posonlyargs.size() + args.args.size(), firstDefault = positional - f->defaults.size();
+  size_t positional = args.posonlyargs.size() + args.args.size(),
+         firstDefault = positional - f->defaults.size();
   auto add = [&](const Arg &a, std::optional<Value> fallback, bool keywordOnly) {
     size_t index = jit->parameters.size();
-    JitFunction::Parameter p{a.arg, a.annotation.get(), false, keywordOnly, std::move(fallback), false, false};
+    JitFunction::Parameter p{
+        a.arg, a.annotation.get(), false, keywordOnly, std::move(fallback), false, false};
     p.isConstexpr = namesConstexpr(p.annotation) || aliasesConstexpr(interpreter, *f, p.annotation);
     p.doNotSpecialize = lists(plain, a.arg, index);
     p.doNotSpecializeOnAlignment = lists(aligned, a.arg, index);
@@ -79,7 +97,9 @@ static Value makeJit(Interpreter &interpreter, const Value &target, const CallAr
   for (const auto *list : {&args.posonlyargs, &args.args})
     for (const auto &a : *list) {
       size_t index = jit->parameters.size();
-      add(*a, index < firstDefault ? std::nullopt : std::optional(f->defaults[index - firstDefault]), false);
+      add(*a,
+          index < firstDefault ? std::nullopt : std::optional(f->defaults[index - firstDefault]),
+          false);
     }
   for (size_t i = 0; i < args.kwonlyargs.size(); ++i)
     add(*args.kwonlyargs[i], f->keywordDefaults[i], true);
@@ -103,14 +123,17 @@ static Value jit(Interpreter &interpreter, CallArgs args) {
   });
 }
 
-// ---- autotune, heuristics, Config ----------------------------------------------------------------------------------
+// ---- autotune, heuristics, Config
+// ----------------------------------------------------------------------------------
 
 static void requireKernel(Interpreter &interpreter, const Value &target, const char *decorator) {
   if (!isKernel(target))
-    interpreter.refuse(std::string(decorator) + " needs a @triton.jit function below it, got " + typeName(target));
+    interpreter.refuse(std::string(decorator) + " needs a @triton.jit function below it, got " +
+                       typeName(target));
 }
 
-static std::vector<std::string> nameList(Interpreter &interpreter, const Value &list, const char *what) {
+static std::vector<std::string> nameList(Interpreter &interpreter, const Value &list,
+                                         const char *what) {
   std::vector<std::string> out;
   if (!list.isNone())
     for (const Value &v : interpreter.iterate(list))
@@ -120,8 +143,9 @@ static std::vector<std::string> nameList(Interpreter &interpreter, const Value &
 
 static Value autotune(Interpreter &, CallArgs call) {
   return nativeRaw("triton.autotune", [call](Interpreter &interpreter, CallArgs decorated) {
-    static const Signature signature("configs, key, prune_configs_by=None, reset_to_zero=None, restore_value=None, "
-                                     "pre_hook=None, post_hook=None, **options");
+    static const Signature signature(
+        "configs, key, prune_configs_by=None, reset_to_zero=None, restore_value=None, "
+        "pre_hook=None, post_hook=None, **options");
     std::vector<Value> a = signature.bind(interpreter, "autotune", call);
     Value target = decorated.positional.at(0);
     requireKernel(interpreter, target, "triton.autotune");
@@ -170,12 +194,14 @@ static Value heuristics(Interpreter &, CallArgs call) {
 }
 
 static Value makeConfig(Interpreter &interpreter, CallArgs call) {
-  static const Signature signature("kwargs, num_warps=4, num_stages=3, num_ctas=1, maxnreg=None, pre_hook=None, "
-                                   "ir_override=None, **options");
+  static const Signature signature(
+      "kwargs, num_warps=4, num_stages=3, num_ctas=1, maxnreg=None, pre_hook=None, "
+      "ir_override=None, **options");
   SourceLocation where = call.location;
   std::vector<Value> a = signature.bind(interpreter, "Config", call);
   if (!a[0].isDict())
-    interpreter.raise("TypeError", "Config() takes a dict of constexpr values, got " + typeName(a[0]));
+    interpreter.raise("TypeError",
+                      "Config() takes a dict of constexpr values, got " + typeName(a[0]));
   auto config = std::make_shared<Config>();
   config->kwargs = Value::dict(Dict(a[0].dictionary()));
   config->options.set("num_warps", a[1]);
@@ -189,7 +215,8 @@ static Value makeConfig(Interpreter &interpreter, CallArgs call) {
   return Value(config);
 }
 
-// ---- plain functions -----------------------------------------------------------------------------------------------
+// ---- plain functions
+// -----------------------------------------------------------------------------------------------
 
 static Value ceilingDivide(Interpreter &interpreter, std::vector<Value> &a) {
   Value x = unwrapConstexpr(a[0]), y = unwrapConstexpr(a[1]);
@@ -233,7 +260,8 @@ static void fillTriton(Interpreter &, Module &m) {
   names.set("cdiv", native("triton.cdiv", "x, y", ceilingDivide));
   names.set("next_power_of_2", native("triton.next_power_of_2", "n", nextPowerOfTwo));
   names.set("reinterpret", nativeRaw("triton.reinterpret", reinterpretValue));
-  names.set("constexpr_function", native("triton.constexpr_function", "f", [](Interpreter &, std::vector<Value> &a) {
+  names.set("constexpr_function",
+            native("triton.constexpr_function", "f", [](Interpreter &, std::vector<Value> &a) {
               return Value(std::make_shared<ConstexprFunction>(a[0]));
             }));
   names.set("__version__", Value("3.6.0"));
@@ -243,10 +271,11 @@ static void fillRuntime(Interpreter &interpreter, Module &m) {
   Module &triton = *interpreter.nativeModule("triton");
   for (const char *name : {"jit", "autotune", "heuristics", "Config", "constexpr_function"})
     m.globals->set(name, *triton.globals->find(name));
-  for (auto [name, cls] : {std::pair<const char *, bool (*)(const Value &)>{
-                               "JITFunction", [](const Value &v) { return v.as<JitFunction>() != nullptr; }},
-                           {"Autotuner", [](const Value &v) { return v.as<Autotuner>() != nullptr; }},
-                           {"Heuristics", [](const Value &v) { return v.as<Heuristics>() != nullptr; }}}) {
+  for (auto [name, cls] :
+       {std::pair<const char *, bool (*)(const Value &)>{
+            "JITFunction", [](const Value &v) { return v.as<JitFunction>() != nullptr; }},
+        {"Autotuner", [](const Value &v) { return v.as<Autotuner>() != nullptr; }},
+        {"Heuristics", [](const Value &v) { return v.as<Heuristics>() != nullptr; }}}) {
     auto type = Class::make(name, "triton.runtime");
     type->accepts = cls;
     type->construct = [n = std::string(name)](Interpreter &i, CallArgs) -> Value {

@@ -6,24 +6,32 @@
 
 namespace pellucid::host {
 
-// ---- dtypes --------------------------------------------------------------------------------------------------------
+// ---- dtypes
+// --------------------------------------------------------------------------------------------------------
 
 struct TritonType {
-  std::string_view name;       ///< tl.<name>
-  std::string_view shortName;  ///< as signatures and str() spell it
+  std::string_view name;      ///< tl.<name>
+  std::string_view shortName; ///< as signatures and str() spell it
   DataType type;
 };
 
-static constexpr TritonType tritonTypes[] = {
-    {"int1", "int1", DataType::Bool},           {"int8", "int8", DataType::Int8},
-    {"int16", "int16", DataType::Int16},        {"int32", "int32", DataType::Int32},
-    {"int64", "int64", DataType::Int64},        {"uint8", "uint8", DataType::UInt8},
-    {"uint16", "uint16", DataType::UInt16},     {"uint32", "uint32", DataType::UInt32},
-    {"uint64", "uint64", DataType::UInt64},     {"float16", "fp16", DataType::Float16},
-    {"bfloat16", "bf16", DataType::BFloat16},   {"float32", "fp32", DataType::Float32},
-    {"float64", "fp64", DataType::Float64},     {"float8e4nv", "fp8e4nv", DataType::Float8E4M3FN},
-    {"float8e5", "fp8e5", DataType::Float8E5M2}, {"float8e4b8", "fp8e4b8", DataType::Float8E4M3FNUZ},
-    {"float8e5b16", "fp8e5b16", DataType::Float8E5M2FNUZ}};
+static constexpr TritonType tritonTypes[] = {{"int1", "int1", DataType::Bool},
+                                             {"int8", "int8", DataType::Int8},
+                                             {"int16", "int16", DataType::Int16},
+                                             {"int32", "int32", DataType::Int32},
+                                             {"int64", "int64", DataType::Int64},
+                                             {"uint8", "uint8", DataType::UInt8},
+                                             {"uint16", "uint16", DataType::UInt16},
+                                             {"uint32", "uint32", DataType::UInt32},
+                                             {"uint64", "uint64", DataType::UInt64},
+                                             {"float16", "fp16", DataType::Float16},
+                                             {"bfloat16", "bf16", DataType::BFloat16},
+                                             {"float32", "fp32", DataType::Float32},
+                                             {"float64", "fp64", DataType::Float64},
+                                             {"float8e4nv", "fp8e4nv", DataType::Float8E4M3FN},
+                                             {"float8e5", "fp8e5", DataType::Float8E5M2},
+                                             {"float8e4b8", "fp8e4b8", DataType::Float8E4M3FNUZ},
+                                             {"float8e5b16", "fp8e5b16", DataType::Float8E5M2FNUZ}};
 
 static const TritonType &tritonType(DataType type) {
   for (const TritonType &t : tritonTypes)
@@ -84,17 +92,20 @@ std::optional<Value> DType::getAttr(Interpreter &, std::string_view name) {
   if (name == "is_standard_floating")
     return method(Value(!isPointer && isFloat(type) && bits >= 16));
   static const std::map<std::string_view, DataType> predicates = {
-      {"is_fp16", DataType::Float16}, {"is_bf16", DataType::BFloat16}, {"is_fp32", DataType::Float32},
-      {"is_fp64", DataType::Float64}, {"is_int8", DataType::Int8},     {"is_int16", DataType::Int16},
-      {"is_int32", DataType::Int32},  {"is_int64", DataType::Int64},   {"is_uint8", DataType::UInt8},
-      {"is_fp8e4nv", DataType::Float8E4M3FN}, {"is_fp8e5", DataType::Float8E5M2}};
+      {"is_fp16", DataType::Float16},    {"is_bf16", DataType::BFloat16},
+      {"is_fp32", DataType::Float32},    {"is_fp64", DataType::Float64},
+      {"is_int8", DataType::Int8},       {"is_int16", DataType::Int16},
+      {"is_int32", DataType::Int32},     {"is_int64", DataType::Int64},
+      {"is_uint8", DataType::UInt8},     {"is_fp8e4nv", DataType::Float8E4M3FN},
+      {"is_fp8e5", DataType::Float8E5M2}};
   if (auto it = predicates.find(name); it != predicates.end())
     return method(Value(!isPointer && type == it->second));
   return std::nullopt;
 }
 
 Value DType::call(Interpreter &interpreter, CallArgs) {
-  interpreter.refuse("'" + repr() + "(...)' converts inside kernels only; in host code use int() or float()");
+  interpreter.refuse("'" + repr() +
+                     "(...)' converts inside kernels only; in host code use int() or float()");
 }
 
 bool DType::equals(const Object &other) const {
@@ -106,7 +117,8 @@ std::optional<size_t> DType::hash() const {
   return (size_t(type) << 2) | size_t(isPointer) << 1 | size_t(family == Family::Triton);
 }
 
-// ---- built-in names ------------------------------------------------------------------------------------------------
+// ---- built-in names
+// ------------------------------------------------------------------------------------------------
 
 /// Sub-modules of triton.language whose names are also names of triton.language itself.
 static std::string canonicalBuiltin(std::string_view path) {
@@ -114,7 +126,8 @@ static std::string canonicalBuiltin(std::string_view path) {
     if (path.starts_with(inner))
       return "tl." + std::string(path.substr(inner.size()));
   if (size_t at = path.find("libdevice"); at != std::string_view::npos) {
-    bool wholePart = (at == 0 || path[at - 1] == '.') && (at + 9 == path.size() || path[at + 9] == '.');
+    bool wholePart =
+        (at == 0 || path[at - 1] == '.') && (at + 9 == path.size() || path[at + 9] == '.');
     if (wholePart)
       return std::string(path.substr(at));
   }
@@ -163,7 +176,8 @@ bool NamedBuiltin::equals(const Object &other) const {
   return builtin && builtin->name == name;
 }
 
-// ---- constexpr -----------------------------------------------------------------------------------------------------
+// ---- constexpr
+// -----------------------------------------------------------------------------------------------------
 
 Value unwrapConstexpr(const Value &value) {
   auto *c = value.as<Constexpr>();
@@ -177,7 +191,8 @@ std::optional<Value> Constexpr::getAttr(Interpreter &interpreter, std::string_vi
     return value;
   return interpreter.findAttr(value, name);
 }
-std::optional<Value> Constexpr::binaryOp(Interpreter &interpreter, BinaryOp op, const Value &other, bool reflected) {
+std::optional<Value> Constexpr::binaryOp(Interpreter &interpreter, BinaryOp op, const Value &other,
+                                         bool reflected) {
   Value o = unwrapConstexpr(other);
   if (o.isObject() && !o.as<DType>())
     return std::nullopt;
@@ -186,25 +201,30 @@ std::optional<Value> Constexpr::binaryOp(Interpreter &interpreter, BinaryOp op, 
 std::optional<Value> Constexpr::unaryOp(Interpreter &interpreter, UnaryOp op) {
   return wrap(interpreter.unary(op, value));
 }
-std::optional<Value> Constexpr::compare(Interpreter &interpreter, CompareOp op, const Value &other, bool) {
+std::optional<Value> Constexpr::compare(Interpreter &interpreter, CompareOp op, const Value &other,
+                                        bool) {
   return wrap(interpreter.compare(op, value, unwrapConstexpr(other)));
 }
 bool Constexpr::truth(Interpreter &interpreter) { return interpreter.truth(value); }
 std::optional<Value> Constexpr::getItem(Interpreter &interpreter, const Value &key) {
   return interpreter.getItem(value, unwrapConstexpr(key));
 }
-Value Constexpr::call(Interpreter &interpreter, CallArgs args) { return interpreter.call(value, std::move(args)); }
+Value Constexpr::call(Interpreter &interpreter, CallArgs args) {
+  return interpreter.call(value, std::move(args));
+}
 bool Constexpr::equals(const Object &other) const {
   auto *c = dynamic_cast<const Constexpr *>(&other);
   return c && equal(c->value, value);
 }
 
-// ---- opaque --------------------------------------------------------------------------------------------------------
+// ---- opaque
+// --------------------------------------------------------------------------------------------------------
 
 void Opaque::refuse(Interpreter &interpreter, std::string_view action) const {
   Diagnostic d(Severity::Error, interpreter.location(),
                "'" + path + "' cannot be " + std::string(action) +
-                   " in host code: it is not part of what is evaluated here; take it out of the traced path, or pass "
+                   " in host code: it is not part of what is evaluated here; take it out of the "
+                   "traced path, or pass "
                    "its result as an argument");
   if (origin.known())
     d.note(origin, "it comes from here");
@@ -237,7 +257,8 @@ std::optional<Value> Opaque::binaryOp(Interpreter &interpreter, BinaryOp op, con
     refuse(interpreter, "computed with");
   return derived(interpreter, path);
 }
-std::optional<Value> Opaque::compare(Interpreter &interpreter, CompareOp op, const Value &other, bool) {
+std::optional<Value> Opaque::compare(Interpreter &interpreter, CompareOp op, const Value &other,
+                                     bool) {
   auto *opaque = other.as<Opaque>();
   bool equality = op == CompareOp::Eq || op == CompareOp::Ne;
   if (opaque && equality && opaque->path == path && path.find('(') == std::string::npos)
@@ -245,7 +266,9 @@ std::optional<Value> Opaque::compare(Interpreter &interpreter, CompareOp op, con
   refuse(interpreter, "compared");
 }
 bool Opaque::truth(Interpreter &interpreter) { refuse(interpreter, "branched on"); }
-std::optional<std::vector<Value>> Opaque::iterate(Interpreter &interpreter) { refuse(interpreter, "iterated"); }
+std::optional<std::vector<Value>> Opaque::iterate(Interpreter &interpreter) {
+  refuse(interpreter, "iterated");
+}
 bool Opaque::equals(const Object &other) const {
   auto *opaque = dynamic_cast<const Opaque *>(&other);
   return opaque && opaque->path == path;

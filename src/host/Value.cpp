@@ -14,7 +14,9 @@ int64_t Range::length() const {
   return start > stop ? (start - stop - 1) / -step + 1 : 0;
 }
 
-Value Value::dict(Dict entries) { return Value(Storage(std::make_shared<Dict>(std::move(entries)))); }
+Value Value::dict(Dict entries) {
+  return Value(Storage(std::make_shared<Dict>(std::move(entries))));
+}
 Value Value::dict() { return dict(Dict()); }
 Value Value::set(Set elements, bool frozen) {
   elements.frozen = frozen;
@@ -55,7 +57,8 @@ bool Value::isSame(const Value &other) const {
   }
 }
 
-// ---- equality and hashing ------------------------------------------------------------------------------------------
+// ---- equality and hashing
+// ------------------------------------------------------------------------------------------
 
 static std::optional<double> numberOf(const Value &v) {
   switch (v.kind()) {
@@ -194,13 +197,15 @@ std::optional<size_t> hashOf(const Value &v) {
   }
 }
 
-// ---- text ----------------------------------------------------------------------------------------------------------
+// ---- text
+// ----------------------------------------------------------------------------------------------------------
 
 std::string toString(Int value) {
   if (value == 0)
     return "0";
   bool negative = value < 0;
-  unsigned __int128 rest = negative ? -static_cast<unsigned __int128>(value) : static_cast<unsigned __int128>(value);
+  unsigned __int128 rest =
+      negative ? -static_cast<unsigned __int128>(value) : static_cast<unsigned __int128>(value);
   std::string digits;
   for (; rest; rest /= 10)
     digits.insert(digits.begin(), static_cast<char>('0' + static_cast<int>(rest % 10)));
@@ -208,8 +213,8 @@ std::string toString(Int value) {
 }
 
 std::string typeName(const Value &v) {
-  static constexpr const char *names[] = {"NoneType", "ellipsis", "bool", "int",   "float",
-                                          "str",      "tuple",    "list", "dict",  "set",
+  static constexpr const char *names[] = {"NoneType", "ellipsis", "bool", "int",  "float",
+                                          "str",      "tuple",    "list", "dict", "set",
                                           "slice",    "range",    "int",  "bool"};
   if (v.isObject())
     return v.object()->typeName();
@@ -240,7 +245,8 @@ static std::string quote(const std::string &text) {
   return out + mark;
 }
 
-std::string joinRepr(const std::vector<Value> &elements, const std::function<std::string(const Value &)> &text) {
+std::string joinRepr(const std::vector<Value> &elements,
+                     const std::function<std::string(const Value &)> &text) {
   std::string out;
   for (const Value &v : elements)
     (out += out.empty() ? "" : ", ") += text(v);
@@ -279,7 +285,8 @@ std::string reprWith(const Value &v, const std::function<std::string(const Value
     return s.size() ? body : "set()";
   }
   case Kind::Slice:
-    return "slice(" + text(v.slice().lower) + ", " + text(v.slice().upper) + ", " + text(v.slice().step) + ")";
+    return "slice(" + text(v.slice().lower) + ", " + text(v.slice().upper) + ", " +
+           text(v.slice().step) + ")";
   case Kind::Range: {
     const Range &r = v.range();
     std::string out = "range(" + std::to_string(r.start) + ", " + std::to_string(r.stop);
@@ -299,7 +306,8 @@ std::string repr(const Value &value) {
   return reprWith(value, [](const Value &v) { return repr(v); });
 }
 
-// ---- containers ----------------------------------------------------------------------------------------------------
+// ---- containers
+// ----------------------------------------------------------------------------------------------------
 
 Value *Dict::find(const Value &key) {
   auto hash = hashOf(key);

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/InterpreterState.h"
+#include "host/Text.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pellucid::host {
+
+using Bound = std::vector<Value>;
+
+namespace {
+
+void add(Interpreter &interpreter, const char *name, const char *signature,
+         NativeFunction::Body body) {
+  interpreter.state().builtins.set(name, native(name, signature, std::move(body)));
+}
+
+Value absolute(Interpreter &interpreter, Bound &a) {
+  Value x = unwrapConstexpr(a[0]);
+  if (x.isFloat())
+    return Value(std::abs(x.real()));
+  if (x.isSymInt())
+    return Value::integer(symbolic::max(x.symInt(), -x.symInt()));
+  if (x.isObject())
+    if (auto method = x.object()->getAttr(interpreter, "__abs__"))
+      return interpreter.call(*method);
+  return interpreter.truth(interpreter.compare(CompareOp::Lt, x, Value(0)))
+             ? interpreter.unary(UnaryOp::Minus, x)
+             : interpreter.unary(UnaryOp::Plus, x);
+}
+
+/// min and max: sizes stay symbolic, so no question is asked about dynamic dimensions.
+Value extreme(Interpreter &interpreter, Bound &a, bool wantMax) {
+  const char *name = wantMax ? "max" : "min";
+  std::vector<Value> candidates = a[0].tuple();
+  if (candidates.size() == 1)
+    candidates = interpreter.iterate(candidates[0]);
+  if (candidates.empty()) {
+    if (a[2].kind() != Kind::Ellipsis)
+      return a[2];
+    interpreter.raise("ValueError", std::string(name) + "() iterable argument is empty");
+  }
+  Value best = unwrapConstexpr(candidates[0]);
+  Value bestKey = a[1].isNone() ? best : interpreter.call(a[1], {best});
+  for (size_t i = 1; i < candidates.size(); ++i) {
+    Value candidate = unwrapConstexpr(candidates[i]);
+    bool whole = (best.isInt() || best.isSymInt()) && (candidate.isInt() || candidate.isSymInt());
+    if (a[1].isNone() && whole && (best.isSymInt() || candidate.isSymInt())) {
+      symbolic::Expr x = interpreter.toExpr(best, name), y = interpreter.toExpr(candidate, name);
+      best = bestKey = Value::integer(wantMax ? symbolic::max(x, y) : symbolic::min(x, y));
+      continue;
+    }
+    Value key = a[1].isNone() ? candidate : interpreter.call(a[1], {candidate});
+    if (interpreter.truth(
+            interpreter.compare(wantMax ? CompareOp::Gt : CompareOp::Lt, key, bestKey)))
+      best = candidate, bestKey = key;
+  }
+  return best;
+}
+
+Value sumOf(Interpreter &interpreter, Bound &a) {
+  Value total = a[1];
+  forEach(interpreter, a[0], [&](const Value &v) {
+    total = interpreter.binary(BinaryOp::Add, total, v);
+    return true;
+  });
+  return total;
+}
+
+Value sortedOf(Interpreter &interpreter, const std::vector<Value> &elements, const Value &key,
+               bool reverse) {
+  std::vector<std::pair<Value, Value>> keyed;
+  for (const Value &v : elements)
+    keyed.emplace_back(key.isNone() ? v : interpreter.call(key, {v}), v);
+  auto less = [&](const auto &x, const auto &y) {
+    const auto &first = reverse ? y : x, &second = reverse ? x : y;
+    return interpreter.truth(interpreter.compare(CompareOp::Lt, first.first, second.first));
+  };
+  std::stable_sort(keyed.begin(), keyed.end(), less);
+  std::vector<Value> out;
+  for (auto &[k, v] : keyed)
+    out.push_back(std::move(v));
+  return Value::list(std::move(out));
+}
+
+Value zipped(Interpreter &interpreter, Bound &a) {
+  std::vector<std::vector<Value>> columns;
+  for (const Value &v : a[0].tuple())
+    columns.push_back(interpreter.iterate(v));
+  size_t rows = columns.empty() ? 0 : SIZE_MAX;
+  for (const auto &c : columns)
+    rows = std::min(rows, c.size());
+  for (const auto &c : columns)
+    if (interpreter.truth(a[1]) && c.size() != rows)
+      interpreter.raise("ValueError", "zip() argument lengths differ");
+  std::vector<Value> out;
+  for (size_t r = 0; r < rows; ++r) {
+    Tuple row;
+    for (const auto &c : columns)
+      row.push_back(c[r]);
+    out.push_back(Value::tuple(std::move(row)));
+  }
+  return Value(std::make_shared<Iterator>("zip", std::move(out)));
+}
+
+Value mapped(Interpreter &interpreter, Bound &a) {
+  Bound args{a[1], Value(false)};
+  if (a[1].tuple().empty())
+    interpreter.raise("TypeError", "map() must have at least two arguments.");
+  std::vector<Value> out;
+  for (const Value &row : interpreter.iterate(zipped(interpreter, args)))
+    out.push_back(interpreter.call(a[0], row.tuple()));
+  return Value(std::make_shared<Iterator>("map", std::move(out)));
+}
+
+Value rounded(Interpreter &interpreter, Bound &a) {
+  Value x = unwrapConstexpr(a[0]);
+  if (!x.isFloat())
+    return interpreter.unary(UnaryOp::Plus, x);
+  if (a[1].isNone()) {
+    Bound whole{Value(std::nearbyint(x.real()))};
+    return interpreter.call(Value(interpreter.builtinClass("int")), whole);
+  }
+  int64_t digits = std::clamp<int64_t>(interpreter.toInt64(a[1], "round()'s ndigits"), -300, 300);
+  if (digits < 0) {
+    double scale = std::pow(10.0, static_cast<double>(-digits));
+    return Value(std::nearbyint(x.real() / scale) * scale);
+  }
+  // Decimal rounding of the exact value, as CPython does.
+  return Value(
+      std::strtod(interpreter.format(x, "." + std::to_string(digits) + "f").c_str(), nullptr));
+}
+
+Value quotientAndRest(Interpreter &interpreter, Bound &a) {
+  return Value::tuple({interpreter.binary(BinaryOp::FloorDiv, a[0], a[1]),
+                       interpreter.binary(BinaryOp::Mod, a[0], a[1])});
+}
+
+Value next(Interpreter &interpreter, Bound &a) {
+  auto *iterator = a[0].as<Iterator>();
+  if (!iterator)
+    interpreter.raise("TypeError", "'" + typeName(a[0]) + "' object is not an iterator");
+  if (auto v = iterator->next())
+    return *v;
+  if (a[1].kind() != Kind::Ellipsis)
+    return a[1];
+  interpreter.raise("StopIteration", "");
+}
+
+Value getAttribute(Interpreter &interpreter, CallArgs args) {
+  if (args.positional.size() < 2)
+    interpreter.raise("TypeError", "getattr expected at least 2 arguments");
+  const std::string &name = interpreter.toStr(args.positional[1], "attribute name");
+  if (args.positional.size() == 2)
+    return interpreter.getAttr(args.positional[0], name);
+  return interpreter.findAttr(args.positional[0], name).value_or(args.positional[2]);
+}
+
+Value printed(Interpreter &interpreter, Bound &a) {
+  std::string text, separator = a[1].isNone() ? " " : interpreter.str(a[1]);
+  for (const Value &v : a[0].tuple())
+    text += (text.empty() ? "" : separator) + interpreter.str(v);
+  interpreter.hooks().output(text + (a[2].isNone() ? "\n" : interpreter.str(a[2])));
+  return Value();
+}
+
+/// The attributes of `self` as seen behind `cls` in its order.
+class Super : public Object {
+public:
+  std::shared_ptr<Class> cls;
+  Value self;
+  Super(std::shared_ptr<Class> c, Value s) : cls(std::move(c)), self(std::move(s)) {}
+  std::string typeName() const override { return "super"; }
+
+  std::optional<Value> getAttr(Interpreter &interpreter, std::string_view name) override {
+    auto *instance = self.as<Instance>();
+    auto *start = instance ? instance->cls.get() : self.as<Class>();
+    const Value *found = start->find(name, cls.get());
+    if (!found)
+      return atTheRoot(interpreter, name);
+    if (auto *d = found->as<Descriptor>()) {
+      if (d->form == Descriptor::Form::Property)
+        return interpreter.call(d->function, {self});
+      if (d->form == Descriptor::Form::Static)
+        return d->function;
+      return Value(
+          std::make_shared<BoundMethod>(instance ? Value(instance->cls) : self, d->function));
+    }
+    bool isMethod = found->as<Function>() || found->as<NativeFunction>();
+    return isMethod ? Value(std::make_shared<BoundMethod>(self, *found)) : *found;
+  }
+
+private:
+  /// What `object` itself has.
+  std::optional<Value> atTheRoot(Interpreter &interpreter, std::string_view name) {
+    for (const auto &c : self.as<Instance>() ? self.as<Instance>()->cls->mro : cls->mro)
+      if (c->module == "opaque")
+        interpreter.refuse("'super()." + std::string(name) + "' reaches " + c->name +
+                           ", which is not supported in host code");
+    if (name == "__init__" || name == "__init_subclass__")
+      return nativeRaw("object.__init__", [](Interpreter &, CallArgs) { return Value(); });
+    if (name == "__setattr__")
+      return nativeRaw("object.__setattr__", [self = self](Interpreter &i, CallArgs args) {
+        self.as<Instance>()->attributes.set(i.toStr(args.positional.at(0), "name"),
+                                            args.positional.at(1));
+        return Value();
+      });
+    if (name == "__repr__")
+      return nativeRaw("object.__repr__", [self = self](Interpreter &, CallArgs) {
+        return Value(self.object()->repr());
+      });
+    return std::nullopt;
+  }
+};
+
+Value superFunction(Interpreter &interpreter, CallArgs args) {
+  auto cls = args.positional.empty() ? nullptr : args.positional[0].shared<Class>();
+  if (!cls || args.positional.size() != 2)
+    interpreter.refuse("super() is written without arguments, or as super(Class, self)");
+  return Value(std::make_shared<Super>(cls, args.positional[1]));
+}
+
+void addIteration(Interpreter &i) {
+  add(i, "len", "obj", [](Interpreter &in, Bound &a) { return in.length(a[0]); });
+  add(i, "zip", "*iterables, strict=False", zipped);
+  add(i, "map", "function, *iterables", mapped);
+  add(i, "filter", "function, iterable", [](Interpreter &in, Bound &a) {
+    std::vector<Value> out;
+    for (const Value &v : in.iterate(a[1]))
+      if (in.truth(a[0].isNone() ? v : in.call(a[0], {v})))
+        out.push_back(v);
+    return Value(std::make_shared<Iterator>("filter", std::move(out)));
+  });
+  add(i, "enumerate", "iterable, start=0", [](Interpreter &in, Bound &a) {
+    std::vector<Value> out;
+    int64_t n = in.toInt64(a[1], "enumerate()'s start");
+    for (const Value &v : in.iterate(a[0]))
+      out.push_back(Value::tuple({Value(n++), v}));
+    return Value(std::make_shared<Iterator>("enumerate", std::move(out)));
+  });
+  add(i, "reversed", "sequence", [](Interpreter &in, Bound &a) {
+    std::vector<Value> out = in.iterate(a[0]);
+    std::reverse(out.begin(), out.end());
+    return Value(std::make_shared<Iterator>("reversed", std::move(out)));
+  });
+  add(i, "sorted", "iterable, *, key=None, reverse=False", [](Interpreter &in, Bound &a) {
+    return sortedOf(in, in.iterate(a[0]), a[1], in.truth(a[2]));
+  });
+  add(i, "iter", "iterable", [](Interpreter &in, Bound &a) {
+    return a[0].as<Iterator>() ? a[0]
+                               : Value(std::make_shared<Iterator>("iterator", in.iterate(a[0])));
+  });
+  auto anyOrAll = [&](const char *name, bool stopAt) {
+    add(i, name, "iterable", [stopAt](Interpreter &in, Bound &a) {
+      bool stopped = false;
+      forEach(in, a[0], [&](const Value &v) { return !(stopped = in.truth(v) == stopAt); });
+      return Value(stopped == stopAt);
+    });
+  };
+  anyOrAll("any", true);
+  anyOrAll("all", false);
+}
+
+void addObjects(Interpreter &i) {
+  Namespace &builtins = i.state().builtins;
+  builtins.set("getattr", nativeRaw("getattr", getAttribute));
+  builtins.set("super", nativeRaw("super", superFunction));
+  builtins.set("next", nativeRaw("next", [](Interpreter &in, CallArgs args) {
+                 if (args.positional.empty())
+                   in.raise("TypeError", "next expected at least 1 argument, got 0");
+                 Bound a{args.positional[0],
+                         args.positional.size() > 1 ? args.positional[1] : Value(EllipsisType())};
+                 return next(in, a);
+               }));
+  add(i, "hasattr", "obj, name", [](Interpreter &in, Bound &a) {
+    return Value(in.findAttr(a[0], in.toStr(a[1], "attribute name")).has_value());
+  });
+  add(i, "setattr", "obj, name, value", [](Interpreter &in, Bound &a) {
+    in.setAttr(a[0], in.toStr(a[1], "attribute name"), a[2]);
+    return Value();
+  });
+  add(i, "isinstance", "obj, class_or_tuple",
+      [](Interpreter &in, Bound &a) { return Value(in.isInstance(a[0], a[1])); });
+  add(i, "issubclass", "cls, class_or_tuple", [](Interpreter &in, Bound &a) {
+    auto *cls = a[0].as<Class>();
+    for (const Value &c : a[1].isTuple() ? a[1].tuple() : Tuple{a[1]})
+      if (cls && c.as<Class>() && cls->isSubclassOf(*c.as<Class>()))
+        return Value(true);
+    if (!cls)
+      in.raise("TypeError", "issubclass() arg 1 must be a class");
+    return Value(false);
+  });
+  add(i, "callable", "obj", [](Interpreter &, Bound &a) {
+    return Value(a[0].isObject() && a[0].object()->isCallable());
+  });
+  add(i, "id", "obj", [](Interpreter &, Bound &a) {
+    return Value(a[0].isObject()
+                     ? static_cast<int64_t>(reinterpret_cast<intptr_t>(a[0].object().get()))
+                     : int64_t(0));
+  });
+  add(i, "hash", "obj", [](Interpreter &in, Bound &a) {
+    auto h = hashOf(a[0]);
+    if (!h)
+      in.raise("TypeError", "unhashable type: '" + typeName(a[0]) + "'");
+    return Value(static_cast<int64_t>(*h >> 1));
+  });
+  add(i, "vars", "obj", [](Interpreter &in, Bound &a) { return in.getAttr(a[0], "__dict__"); });
+}
+
+} // namespace
+
+void addBuiltinFunctions(Interpreter &i) {
+  addIteration(i);
+  addObjects(i);
+  add(i, "abs", "x", absolute);
+  // An Ellipsis stands for "no default": None is a possible one.
+  for (bool wantMax : {false, true})
+    i.state().builtins.set(
+        wantMax ? "max" : "min",
+        nativeRaw(wantMax ? "max" : "min", [wantMax](Interpreter &in, CallArgs args) {
+          const Value *key = args.keyword("key"), *fallback = args.keyword("default");
+          Bound a{Value::tuple(args.positional), key ? *key : Value(),
+                  fallback ? *fallback : Value(EllipsisType())};
+          return extreme(in, a, wantMax);
+        }));
+  add(i, "sum", "iterable, start=0", sumOf);
+  add(i, "round", "number, ndigits=None", rounded);
+  add(i, "divmod", "a, b", quotientAndRest);
+  add(i, "pow", "base, exp, mod=None", [](Interpreter &in, Bound &a) {
+    Value p = in.binary(BinaryOp::Pow, a[0], a[1]);
+    return a[2].isNone() ? p : in.binary(BinaryOp::Mod, p, a[2]);
+  });
+  add(i, "repr", "obj", [](Interpreter &in, Bound &a) { return Value(in.repr(a[0])); });
+  add(i, "format", "value, format_spec=''", [](Interpreter &in, Bound &a) {
+    return Value(in.format(a[0], in.toStr(a[1], "format_spec")));
+  });
+  add(i, "print", "*values, sep=None, end=None, file=None, flush=False", printed);
+  add(i, "ord", "c", [](Interpreter &in, Bound &a) {
+    const std::string &c = in.toStr(a[0], "ord()'s argument");
+    if (codePointCount(c) != 1)
+      in.raise("TypeError", "ord() expected a character, but string of length " +
+                                std::to_string(codePointCount(c)) + " found");
+    return Value(static_cast<int64_t>(decodeCodePoint(c)));
+  });
+  add(i, "chr", "i", [](Interpreter &in, Bound &a) {
+    return Value(encodeCodePoint(static_cast<uint32_t>(in.toInt64(a[0], "chr()'s argument"))));
+  });
+  struct Base {
+    const char *name, *spec;
+  };
+  for (Base b : {Base{"hex", "#x"}, Base{"bin", "#b"}, Base{"oct", "#o"}})
+    add(i, b.name, "number",
+        [spec = b.spec](Interpreter &in, Bound &a) { return Value(in.format(a[0], spec)); });
+}
+
+} // namespace pellucid::host

@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: Apache-2.0
+/// int, float, list and the other types of Python's builtins, and the exceptions.
+#include "host/InterpreterState.h"
+#include "host/Text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+namespace pellucid::host {
+
+using Bound = std::vector<Value>;
+
+static std::shared_ptr<Class> addType(Interpreter &interpreter, const std::string &name,
+                                      std::function<bool(const Value &)> accepts,
+                                      std::function<Value(Interpreter &, CallArgs)> construct) {
+  Interpreter::State &state = interpreter.state();
+  auto cls = Class::make(name, "builtins");
+  cls->accepts = std::move(accepts);
+  cls->construct = std::move(construct);
+  state.classes.emplace(name, cls);
+  state.builtins.set(name, Value(cls));
+  return cls;
+}
+
+template <typename F>
+static std::function<Value(Interpreter &, CallArgs)> bound(const char *name, const char *text,
+                                                           F f) {
+  return [name, signature = Signature(text), f](Interpreter &interpreter, CallArgs args) {
+    Bound a = signature.bind(interpreter, name, args);
+    return Value(f(interpreter, a));
+  };
+}
+
+// ---- numbers
+// -------------------------------------------------------------------------------------------------------
+
+static std::string stripped(const std::string &text) {
+  size_t first = 0, last = text.size();
+  while (first < last && isSpace(text[first]))
+    ++first;
+  while (last > first && isSpace(text[last - 1]))
+    --last;
+  std::string out = text.substr(first, last - first);
+  std::erase(out, '_');
+  return out;
+}
+
+static Value parseInt(Interpreter &interpreter, const std::string &text, int64_t base) {
+  auto fail = [&]() {
+    interpreter.raise("ValueError", "invalid literal for int() with base " + std::to_string(base) +
+                                        ": " + repr(Value(text)));
+  };
+  std::string t = lowerCase(stripped(text));
+  bool negative = !t.empty() && t[0] == '-';
+  size_t i = !t.empty() && (t[0] == '-' || t[0] == '+') ? 1 : 0;
+  auto prefixed = [&](char c) { return t.size() > i + 1 && t[i] == '0' && t[i + 1] == c; };
+  if ((base == 16 || base == 0) && prefixed('x'))
+    base = 16, i += 2;
+  else if ((base == 2 || base == 0) && prefixed('b'))
+    base = 2, i += 2;
+  else if ((base == 8 || base == 0) && prefixed('o'))
+    base = 8, i += 2;
+  if (base == 0)
+    base = 10;
+  if (i >= t.size())
+    fail();
+  Int value = 0;
+  for (; i < t.size(); ++i) {
+    int digit = std::isdigit(static_cast<unsigned char>(t[i])) ? t[i] - '0'
+                : t[i] >= 'a' && t[i] <= 'z'                   ? t[i] - 'a' + 10
+                                                               : 99;
+    if (digit >= base)
+      fail();
+    if (__builtin_mul_overflow(value, Int(base), &value) ||
+        __builtin_add_overflow(value, Int(digit), &value))
+      interpreter.raise("OverflowError", "int() of a text that does not fit 127 bits");
+  }
+  return Value(negative ? -value : value);
+}
+
+static Value toInt(Interpreter &interpreter, Bound &a) {
+  Value x = unwrapConstexpr(a[0]);
+  if (x.isInt() || x.isSymInt())
+    return x;
+  if (x.isBool())
+    return Value(Int(x.boolean()));
+  if (x.isStr())
+    return parseInt(interpreter, x.str(), interpreter.toInt64(a[1], "int()'s base"));
+  if (x.isFloat()) {
+    if (!std::isfinite(x.real()))
+      interpreter.raise(std::isnan(x.real()) ? "ValueError" : "OverflowError",
+                        std::isnan(x.real()) ? "cannot convert float NaN to integer"
+                                             : "cannot convert float infinity to integer");
+    if (std::abs(x.real()) > 1.7e38)
+      interpreter.raise("OverflowError", "int() of a float that does not fit 127 bits");
+    return Value(static_cast<Int>(x.real()));
+  }
+  if (x.isSymBool())
+    return Value::integer(x.symBool());
+  if (auto *q = x.as<SymQuotient>())
+    return Value::integer(symbolic::floorDiv(q->numerator, q->denominator));
+  if (x.isObject())
+    if (auto method = x.object()->getAttr(interpreter, "__int__"))
+      return interpreter.call(*method);
+  interpreter.raise("TypeError",
+                    "int() argument must be a string, a bytes-like object or a real number, not '" +
+                        typeName(x) + "'");
+}
+
+static Value toFloat(Interpreter &interpreter, Bound &a) {
+  Value x = unwrapConstexpr(a[0]);
+  if (x.isStr()) {
+    std::string t = stripped(x.str());
+    char *end = nullptr;
+    double value = std::strtod(t.c_str(), &end);
+    bool hex = t.find_first_of("xX") != std::string::npos;
+    if (t.empty() || *end || hex)
+      interpreter.raise("ValueError", "could not convert string to float: " + repr(x));
+    return Value(value);
+  }
+  if (x.isObject())
+    if (auto method = x.object()->getAttr(interpreter, "__float__"))
+      return interpreter.call(*method);
+  return Value(interpreter.toDouble(x, "float() argument"));
+}
+
+static void addNumbers(Interpreter &interpreter) {
+  auto object = addType(interpreter, "object", [](const Value &) { return true; }, nullptr);
+  object->accepts = [](const Value &) { return true; };
+  object->attributes.set(
+      "__init__", nativeRaw("object.__init__", [](Interpreter &, CallArgs) { return Value(); }));
+  object->attributes.set(
+      "__setattr__",
+      native("object.__setattr__", "self, name, value", [](Interpreter &i, Bound &a) {
+        if (auto *instance = a[0].as<Instance>())
+          instance->attributes.set(i.toStr(a[1], "an attribute name"), a[2]);
+        return Value();
+      }));
+  // `object` is every class's last base without being in its order; what super() reaches is here.
+  object->attributes.clear();
+  auto integer = addType(
+      interpreter, "int", [](const Value &v) { return v.isInt() || v.isBool() || v.isSymInt(); },
+      bound("int", "x=0, base=10", toInt));
+  integer->attributes.set(
+      "bit_length", native("int.bit_length", "self", [](Interpreter &, Bound &a) {
+        Int n = a[0].isBool() ? Int(a[0].boolean()) : a[0].integer();
+        int64_t bits = 0;
+        for (auto m = static_cast<unsigned __int128>(n < 0 ? -n : n); m; m >>= 1)
+          ++bits;
+        return Value(bits);
+      }));
+  auto real = addType(
+      interpreter, "float", [](const Value &v) { return v.isFloat(); },
+      bound("float", "x=0.0", toFloat));
+  real->attributes.set("is_integer",
+                       native("float.is_integer", "self", [](Interpreter &, Bound &a) {
+                         return Value(std::floor(a[0].real()) == a[0].real());
+                       }));
+  addType(
+      interpreter, "bool", [](const Value &v) { return v.isBool() || v.isSymBool(); },
+      bound("bool", "x=False", [](Interpreter &i, Bound &a) {
+        return a[0].isSymBool()  ? a[0]
+               : a[0].isSymInt() ? Value::condition(symbolic::notEqual(a[0].symInt(), 0))
+                                 : Value(i.truth(a[0]));
+      }));
+}
+
+// ---- containers and the rest
+// ---------------------------------------------------------------------------------------
+
+static Value makeDict(Interpreter &interpreter, CallArgs args) {
+  Dict out;
+  if (!args.positional.empty()) {
+    const Value &source = args.positional[0];
+    if (source.isDict())
+      out = source.dictionary();
+    else
+      for (const Value &pair : interpreter.iterate(source)) {
+        std::vector<Value> both = interpreter.iterate(pair);
+        if (both.size() != 2)
+          interpreter.raise("ValueError", "dictionary update sequence element has length " +
+                                              std::to_string(both.size()) + "; 2 is required");
+        out.set(both[0], both[1]);
+      }
+  }
+  for (auto &[name, value] : args.keywords)
+    out.set(Value(name), std::move(value));
+  return Value::dict(std::move(out));
+}
+
+static Value makeSet(Interpreter &interpreter, const Value &elements, bool frozen) {
+  Set out;
+  for (const Value &v : interpreter.iterate(elements)) {
+    if (!hashOf(v))
+      interpreter.raise("TypeError", "unhashable type: '" + typeName(v) + "'");
+    out.insert(v);
+  }
+  return Value::set(std::move(out), frozen);
+}
+
+static Value makeRange(Interpreter &interpreter, CallArgs args) {
+  size_t n = args.positional.size();
+  if (n < 1 || n > 3)
+    interpreter.raise("TypeError", "range expected 1 to 3 arguments, got " + std::to_string(n));
+  auto at = [&](size_t i) {
+    const Value &v = args.positional[i];
+    if (v.isSymInt())
+      interpreter.refuse("range() over '" + v.symInt().text() +
+                         "' depends on a dynamic dimension; the number of steps must be fixed: "
+                         "make that dimension "
+                         "static, or loop inside the kernel");
+    return interpreter.toInt64(v, "range()'s argument");
+  };
+  Range r;
+  r.start = n > 1 ? at(0) : 0;
+  r.stop = at(n > 1 ? 1 : 0);
+  r.step = n > 2 ? at(2) : 1;
+  if (r.step == 0)
+    interpreter.raise("ValueError", "range() arg 3 must not be zero");
+  return Value::range(r);
+}
+
+static void addContainers(Interpreter &interpreter) {
+  addType(
+      interpreter, "str", [](const Value &v) { return v.isStr(); },
+      bound("str", "object=''", [](Interpreter &i, Bound &a) { return Value(i.str(a[0])); }));
+  addType(
+      interpreter, "list", [](const Value &v) { return v.isList(); },
+      bound("list", "iterable=()",
+            [](Interpreter &i, Bound &a) { return Value::list(i.iterate(a[0])); }));
+  addType(
+      interpreter, "tuple", [](const Value &v) { return v.isTuple(); },
+      bound("tuple", "iterable=()",
+            [](Interpreter &i, Bound &a) { return Value::tuple(i.iterate(a[0])); }));
+  addType(interpreter, "dict", [](const Value &v) { return v.isDict(); }, makeDict);
+  addType(
+      interpreter, "set", [](const Value &v) { return v.isSet() && !v.elementSet().frozen; },
+      bound("set", "iterable=()",
+            [](Interpreter &i, Bound &a) { return makeSet(i, a[0], false); }));
+  addType(
+      interpreter, "frozenset", [](const Value &v) { return v.isSet() && v.elementSet().frozen; },
+      bound("frozenset", "iterable=()",
+            [](Interpreter &i, Bound &a) { return makeSet(i, a[0], true); }));
+  addType(interpreter, "range", [](const Value &v) { return v.kind() == Kind::Range; }, makeRange);
+  addType(
+      interpreter, "slice", [](const Value &v) { return v.kind() == Kind::Slice; },
+      [](Interpreter &i, CallArgs args) {
+        const auto &p = args.positional;
+        if (p.empty() || p.size() > 3)
+          i.raise("TypeError", "slice expected 1 to 3 arguments");
+        return p.size() == 1 ? Value::slice(Value(), p[0], Value())
+                             : Value::slice(p[0], p[1], p.size() == 3 ? p[2] : Value());
+      });
+  addType(interpreter, "NoneType", [](const Value &v) { return v.isNone(); }, nullptr);
+  addType(
+      interpreter, "ellipsis", [](const Value &v) { return v.kind() == Kind::Ellipsis; }, nullptr);
+  addType(
+      interpreter, "function",
+      [](const Value &v) { return v.as<Function>() || v.as<NativeFunction>(); }, nullptr);
+  addType(interpreter, "module", [](const Value &v) { return v.as<Module>() != nullptr; }, nullptr);
+  addType(
+      interpreter, "type", [](const Value &v) { return v.as<Class>() != nullptr; },
+      [](Interpreter &i, CallArgs args) {
+        if (args.positional.size() != 1)
+          i.refuse("type() with three arguments is not supported; write a class statement");
+        return i.typeOf(args.positional[0]);
+      });
+  auto descriptor = [&](const char *name, Descriptor::Form form) {
+    addType(
+        interpreter, name,
+        [form](const Value &v) { return v.as<Descriptor>() && v.as<Descriptor>()->form == form; },
+        bound(name, "function, setter=None", [form](Interpreter &, Bound &a) {
+          auto d = std::make_shared<Descriptor>(form, a[0]);
+          d->setter = a[1];
+          return Value(d);
+        }));
+  };
+  descriptor("property", Descriptor::Form::Property);
+  descriptor("staticmethod", Descriptor::Form::Static);
+  descriptor("classmethod", Descriptor::Form::Class);
+  for (const char *name : {"NoneType", "ellipsis", "function", "module"})
+    interpreter.state().builtins.erase(name);
+}
+
+void addBuiltinTypes(Interpreter &interpreter) {
+  addNumbers(interpreter);
+  addContainers(interpreter);
+  Namespace &builtins = interpreter.state().builtins;
+  builtins.set("NotImplemented", Value(std::make_shared<NamedBuiltin>("NotImplemented")));
+  builtins.set("Ellipsis", Value(EllipsisType()));
+  builtins.set("__debug__", Value(true));
+}
+
+// ---- exceptions
+// ----------------------------------------------------------------------------------------------------
+
+void addExceptions(Interpreter &interpreter) {
+  struct Row {
+    const char *name, *base;
+  };
+  static constexpr Row rows[] = {{"BaseException", nullptr},
+                                 {"Exception", "BaseException"},
+                                 {"KeyboardInterrupt", "BaseException"},
+                                 {"SystemExit", "BaseException"},
+                                 {"ArithmeticError", "Exception"},
+                                 {"OverflowError", "ArithmeticError"},
+                                 {"ZeroDivisionError", "ArithmeticError"},
+                                 {"AssertionError", "Exception"},
+                                 {"AttributeError", "Exception"},
+                                 {"ImportError", "Exception"},
+                                 {"ModuleNotFoundError", "ImportError"},
+                                 {"LookupError", "Exception"},
+                                 {"IndexError", "LookupError"},
+                                 {"KeyError", "LookupError"},
+                                 {"NameError", "Exception"},
+                                 {"UnboundLocalError", "NameError"},
+                                 {"OSError", "Exception"},
+                                 {"FileNotFoundError", "OSError"},
+                                 {"RuntimeError", "Exception"},
+                                 {"NotImplementedError", "RuntimeError"},
+                                 {"RecursionError", "RuntimeError"},
+                                 {"StopIteration", "Exception"},
+                                 {"SyntaxError", "Exception"},
+                                 {"TypeError", "Exception"},
+                                 {"ValueError", "Exception"},
+                                 {"UnicodeError", "ValueError"},
+                                 {"TimeoutError", "OSError"},
+                                 {"Warning", "Exception"},
+                                 {"UserWarning", "Warning"},
+                                 {"DeprecationWarning", "Warning"},
+                                 {"FutureWarning", "Warning"},
+                                 {"RuntimeWarning", "Warning"}};
+  Interpreter::State &state = interpreter.state();
+  for (const Row &row : rows) {
+    std::vector<std::shared_ptr<Class>> bases;
+    if (row.base)
+      bases.push_back(interpreter.builtinClass(row.base));
+    auto cls = Class::make(row.name, "builtins", std::move(bases));
+    state.classes.emplace(row.name, cls);
+    state.builtins.set(row.name, Value(cls));
+  }
+  const auto &root = interpreter.builtinClass("BaseException");
+  root->attributes.set("__init__", nativeRaw("__init__", [](Interpreter &, CallArgs args) {
+                         auto *self = args.positional.at(0).as<Instance>();
+                         self->attributes.set("args", Value::tuple({args.positional.begin() + 1,
+                                                                    args.positional.end()}));
+                         return Value();
+                       }));
+  root->attributes.set("__repr__", nativeRaw("__repr__", [](Interpreter &i, CallArgs args) {
+                         auto *self = args.positional.at(0).as<Instance>();
+                         std::string text;
+                         for (const Value &v : self->attributes.find("args")->tuple())
+                           text += (text.empty() ? "" : ", ") + i.repr(v);
+                         return Value(self->cls->name + "(" + text + ")");
+                       }));
+  root->attributes.set("with_traceback",
+                       nativeRaw("with_traceback", [](Interpreter &, CallArgs args) {
+                         return args.positional.at(0);
+                       }));
+}
+
+// ---- type() and isinstance
+// -----------------------------------------------------------------------------------------
+
+Value Interpreter::typeOf(const Value &v) {
+  if (auto *instance = v.as<Instance>())
+    return Value(instance->cls);
+  if (v.isObject()) {
+    if (auto cls = v.object()->getAttr(*this, "__class__"); cls && cls->as<Class>())
+      return *cls;
+    for (const char *name : {"type", "function", "module"})
+      if (builtinClass(name)->accepts(v))
+        return Value(builtinClass(name));
+    return Value(Class::make(v.object()->typeName(), ""));
+  }
+  return Value(builtinClass(typeName(v)));
+}
+
+bool isInstance(const Value &value, const Class &cls) {
+  if (auto *instance = value.as<Instance>())
+    return cls.name == "object" || instance->cls->isSubclassOf(cls);
+  return cls.accepts && cls.accepts(value);
+}
+
+bool Interpreter::isInstance(const Value &value, const Value &classes) {
+  if (classes.isTuple()) {
+    for (const Value &c : classes.tuple())
+      if (isInstance(value, c))
+        return true;
+    return false;
+  }
+  if (classes.isNone())
+    return value.isNone();
+  if (auto *cls = classes.as<Class>())
+    return host::isInstance(value, *cls);
+  if (classes.as<Opaque>()) // nothing here is made by a library that is not evaluated
+    return value.isObject() && value.as<Opaque>() != nullptr && value.isSame(classes);
+  raise("TypeError", "isinstance() arg 2 must be a type, a tuple of types, or a union");
+}
+
+} // namespace pellucid::host

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Modules that describe classes: typing, dataclasses, enum, abc, collections.
+#include "host/InterpreterState.h"
+
+namespace pellucid::host {
+
+using Bound = std::vector<Value>;
+
+void makeNamedTuple(Interpreter &, const std::shared_ptr<Class> &cls,
+                    const std::vector<std::string> &fields);
+
+namespace {
+
+Value emptyClass(const std::string &name, const std::string &module) {
+  return Value(Class::make(name, module));
+}
+
+/// Every typing name is a value that can be subscripted, joined by | and inherited from.
+void fillTyping(Interpreter &, Module &m) {
+  Namespace &names = *m.globals;
+  for (const char *name : {"Generic", "Protocol", "NamedTuple", "TypedDict"})
+    names.set(name, emptyClass(name, "typing"));
+  names.set("TYPE_CHECKING", Value(false));
+  auto same = [](Interpreter &, CallArgs args) { return args.positional.back(); };
+  for (const char *name :
+       {"cast", "overload", "final", "no_type_check", "runtime_checkable", "override"})
+    names.set(name, nativeRaw(std::string("typing.") + name, same));
+  m.fallback = [](Interpreter &interpreter, std::string_view name) -> std::optional<Value> {
+    if (name.starts_with("__"))
+      return std::nullopt;
+    return Value(std::make_shared<Opaque>("typing." + std::string(name), interpreter.location()));
+  };
+  names.set("TypeVar", nativeRaw("typing.TypeVar", [](Interpreter &i, CallArgs) {
+              return Value(std::make_shared<Opaque>("type variable", i.location()));
+            }));
+  names.set("NewType", nativeRaw("typing.NewType", [](Interpreter &, CallArgs args) {
+              return args.positional.at(1);
+            }));
+}
+
+void fillDataclasses(Interpreter &, Module &m) {
+  m.globals->set("dataclass", nativeRaw("dataclasses.dataclass", [](Interpreter &i, CallArgs args) {
+                   if (!args.positional.empty() && args.positional[0].as<Class>())
+                     return makeDataclass(i, args.positional[0].shared<Class>(), args);
+                   return nativeRaw("dataclass", [args](Interpreter &inner, CallArgs decorated) {
+                     return makeDataclass(inner, decorated.positional.at(0).shared<Class>(), args);
+                   });
+                 }));
+  auto field = Class::make("Field", "dataclasses");
+  m.globals->set("field", nativeRaw("dataclasses.field", [field](Interpreter &, CallArgs args) {
+                   auto out = std::make_shared<Instance>(field);
+                   for (const auto &[name, value] : args.keywords)
+                     out->attributes.set(name, value);
+                   return Value(out);
+                 }));
+  auto fieldNames = [](const Value &v) {
+    const Value *names = v.as<Instance>() ? v.as<Instance>()->cls->find("__match_args__") : nullptr;
+    return names ? names->tuple() : Tuple();
+  };
+  m.globals->set("asdict",
+                 native("dataclasses.asdict", "obj", [fieldNames](Interpreter &i, Bound &a) {
+                   Dict out;
+                   for (const Value &name : fieldNames(a[0]))
+                     out.set(name, i.getAttr(a[0], name.str()));
+                   return Value::dict(std::move(out));
+                 }));
+  m.globals->set(
+      "replace", nativeRaw("dataclasses.replace", [fieldNames](Interpreter &i, CallArgs args) {
+        CallArgs fresh{{}, args.keywords, args.location};
+        for (const Value &name : fieldNames(args.positional.at(0)))
+          if (!args.keyword(name.str()))
+            fresh.keywords.emplace_back(name.str(), i.getAttr(args.positional[0], name.str()));
+        return i.call(Value(args.positional[0].as<Instance>()->cls), std::move(fresh));
+      }));
+}
+
+void fillEnum(Interpreter &, Module &m) {
+  auto base = Class::make("Enum", "enum");
+  for (const char *name : {"IntEnum", "StrEnum", "Flag", "IntFlag"})
+    m.globals->set(name, Value(Class::make(name, "enum", {base})));
+  base->attributes.set("__repr__", nativeRaw("__repr__", [](Interpreter &i, CallArgs args) {
+                         auto *self = args.positional.at(0).as<Instance>();
+                         return Value("<" + self->cls->name + "." +
+                                      self->attributes.find("name")->str() + ": " +
+                                      i.repr(*self->attributes.find("value")) + ">");
+                       }));
+  base->attributes.set("__str__", nativeRaw("__str__", [](Interpreter &, CallArgs args) {
+                         auto *self = args.positional.at(0).as<Instance>();
+                         return Value(self->cls->name + "." + self->attributes.find("name")->str());
+                       }));
+  m.globals->set("Enum", Value(base));
+  auto automatic = Class::make("auto", "enum");
+  m.globals->set("auto", Value(automatic));
+  m.globals->set("unique", nativeRaw("enum.unique", [](Interpreter &, CallArgs args) {
+                   return args.positional.at(0);
+                 }));
+}
+
+void fillAbc(Interpreter &, Module &m) {
+  m.globals->set("ABC", emptyClass("ABC", "abc"));
+  auto same = nativeRaw("abc.abstractmethod",
+                        [](Interpreter &, CallArgs args) { return args.positional.at(0); });
+  m.globals->set("abstractmethod", same);
+}
+
+Value namedTuple(Interpreter &interpreter, Bound &a) {
+  std::vector<std::string> fields;
+  Value names = a[1];
+  if (names.isStr()) {
+    CallArgs split{
+        {Value(interpreter.call(interpreter.getAttr(names, "replace"), {Value(","), Value(" ")}))},
+        {},
+        {}};
+    names = interpreter.call(interpreter.getAttr(split.positional[0], "split"));
+  }
+  for (const Value &n : interpreter.iterate(names))
+    fields.push_back(interpreter.toStr(n, "a field name"));
+  auto cls = Class::make(interpreter.toStr(a[0], "typename"), "");
+  if (!a[2].isNone()) {
+    std::vector<Value> defaults = interpreter.iterate(a[2]);
+    for (size_t k = 0; k < defaults.size(); ++k)
+      cls->attributes.set(fields[fields.size() - defaults.size() + k], defaults[k]);
+  }
+  interpreter.state().madeClasses.push_back(cls);
+  makeNamedTuple(interpreter, cls, fields);
+  return Value(cls);
+}
+
+void fillCollections(Interpreter &interpreter, Module &m) {
+  m.globals->set("namedtuple", native("collections.namedtuple",
+                                      "typename, field_names, *, defaults=None", namedTuple));
+  m.globals->set("OrderedDict", Value(interpreter.builtinClass("dict")));
+}
+
+} // namespace
+
+void addClassModules(NativeModules &modules) {
+  modules.add("typing", fillTyping);
+  modules.add("typing_extensions", fillTyping);
+  modules.add("collections.abc", fillTyping);
+  modules.add("dataclasses", fillDataclasses);
+  modules.add("enum", fillEnum);
+  modules.add("abc", fillAbc);
+  modules.add("collections", fillCollections);
+}
+
+} // namespace pellucid::host

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/Discovery.h"
+
+#include "host/InterpreterState.h"
+#include "host/TreeWalk.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+namespace pellucid::host {
+
+using namespace syntax;
+
+namespace {
+
+/// The value of a dotted name as code inside `scope` would see it; nullopt when it has none or
+/// running code is needed.
+std::optional<Value> resolve(Interpreter &interpreter, const Scope &scope, const syntax::Expr &e) {
+  try {
+    if (auto *name = as<Name>(&e))
+      return lookupName(interpreter, scope, name->id);
+    auto *attribute = as<Attribute>(&e);
+    if (!attribute)
+      return std::nullopt;
+    auto object = resolve(interpreter, scope, *attribute->value);
+    bool inert = object && (object->as<Module>() || object->as<Class>() || object->as<Opaque>());
+    return inert ? interpreter.findAttr(*object, attribute->attr) : std::nullopt;
+  } catch (const DiagnosticError &) {
+    return std::nullopt; // unbound yet, or not ours
+  }
+}
+
+/// Follows every mention of a kernel from a function's text.
+class Finder {
+public:
+  explicit Finder(Interpreter &i) : interpreter(i) {}
+  std::vector<Value> found;
+
+  void value(const Value &v) {
+    if (auto kernel = innermostKernel(v)) {
+      auto *wrapped = v.as<WrappedKernel>();
+      Value plain = wrapped ? wrapped->kernel : v;
+      bool known =
+          std::any_of(found.begin(), found.end(), [&](const Value &f) { return f.isSame(plain); });
+      if (!known)
+        found.push_back(plain);
+      return;
+    }
+    if (v.isSequence())
+      return elements(v.elements());
+    if (v.isDict()) {
+      for (const auto &[key, element] : v.dictionary().items())
+        value(element);
+      return;
+    }
+    if (!v.isObject() || !seen.insert(v.object().get()).second)
+      return;
+    if (auto *op = v.as<Operator>())
+      return value(op->function);
+    if (auto *method = v.as<BoundMethod>())
+      return value(method->function);
+    if (auto *function = v.as<Function>())
+      return body(*function);
+    if (auto wrapped =
+            v.object()->isCallable() && !v.as<Class>() && !v.as<Opaque>() && !v.as<NamedBuiltin>()
+                ? v.object()->getAttr(interpreter, "func")
+                : std::nullopt)
+      value(*wrapped); // functools.partial
+  }
+
+private:
+  Interpreter &interpreter;
+  std::unordered_set<const void *> seen;
+
+  void elements(const std::vector<Value> &list) {
+    for (const Value &v : list)
+      value(v);
+  }
+
+  void body(const Function &f) {
+    const ScopeFacts &facts = f.def ? interpreter.state().factsOf(f.def, &f.def->args, f.def->body)
+                                    : interpreter.state().factsOfLambda(*f.lambda);
+    Text text{*this, *f.closure, {&facts.locals}};
+    if (f.lambda)
+      return text.expr(*f.lambda->body);
+    for (const auto &s : f.def->body)
+      text.stmt(*s);
+  }
+
+  /// Walks one function's text; names bound in it or in functions nested in it are not looked up
+  /// outside.
+  struct Text {
+    Finder &finder;
+    const Scope &scope;
+    std::vector<const NameSet *> bound;
+
+    bool isLocal(const std::string &name) const {
+      return std::any_of(bound.begin(), bound.end(),
+                         [&](const NameSet *names) { return names->count(name); });
+    }
+
+    void expr(const syntax::Expr &e) {
+      const syntax::Expr *root = &e;
+      while (auto *attribute = as<Attribute>(root))
+        root = attribute->value.get();
+      if (auto *name = as<Name>(root);
+          name && (e.kind == ExprKind::Name || e.kind == ExprKind::Attribute)) {
+        if (!isLocal(name->id))
+          if (auto v = resolve(finder.interpreter, scope, e))
+            finder.value(*v);
+        return;
+      }
+      forEachChild(e, [this](const syntax::Expr &child) { expr(child); });
+    }
+
+    void stmt(const Stmt &s) {
+      bool nested = s.kind == StmtKind::FunctionDef;
+      if (nested) {
+        auto &def = static_cast<const FunctionDef &>(s);
+        bound.push_back(&finder.interpreter.state().factsOf(&def, &def.args, def.body).locals);
+      }
+      forEachChild(
+          s, [this](const syntax::Expr &e) { expr(e); },
+          [this](const Stmt &inner) { stmt(inner); });
+      if (nested)
+        bound.pop_back();
+    }
+  };
+};
+
+/// Finds `kernel[grid](…)` in a file, through wrap_triton and local names.
+class LaunchSites {
+public:
+  LaunchSites(Interpreter &i, const Module &m, std::vector<KernelListing> &k)
+      : interpreter(i), module(m), kernels(k) {
+    scope.form = Scope::Form::Module;
+    scope.globals = scope.names = module.globals;
+  }
+
+  void run() {
+    for (const auto &s : module.syntax->body)
+      stmt(*s);
+  }
+
+private:
+  Interpreter &interpreter;
+  const Module &module;
+  std::vector<KernelListing> &kernels;
+  Scope scope;
+  std::string function;
+  std::map<std::string, const syntax::Expr *>
+      aliases; ///< `k = wrap_triton(kernel)` in the current function
+
+  std::shared_ptr<JitFunction> kernelOf(const syntax::Expr &e, int depth = 0) {
+    if (depth > 8)
+      return nullptr;
+    if (auto *call = as<Call>(&e))
+      return call->args.size() == 1 ? kernelOf(*call->args[0], depth + 1) : nullptr;
+    if (auto *name = as<Name>(&e))
+      if (auto it = aliases.find(name->id); it != aliases.end() && it->second != &e)
+        return kernelOf(*it->second, depth + 1);
+    if (auto *choice = as<IfExp>(&e))
+      return kernelOf(*choice->body, depth + 1);
+    auto v = resolve(interpreter, scope, e);
+    return v ? innermostKernel(*v) : nullptr;
+  }
+
+  void expr(const syntax::Expr &e) {
+    auto *call = as<Call>(&e);
+    if (auto *subscript = call ? as<Subscript>(call->func.get()) : nullptr)
+      if (auto kernel = kernelOf(*subscript->value))
+        for (KernelListing &k : kernels)
+          if (k.kernel == kernel)
+            k.launches.push_back({module.syntax->locate(e), function});
+    forEachChild(e, [this](const syntax::Expr &child) { expr(child); });
+  }
+
+  void stmt(const Stmt &s) {
+    if (auto *assign = as<Assign>(&s); assign && assign->targets.size() == 1)
+      if (auto *name = as<Name>(assign->targets[0].get()); name && !function.empty())
+        aliases[name->id] = assign->value.get();
+    bool isFunction = s.kind == StmtKind::FunctionDef;
+    std::string outerFunction = function;
+    auto outerAliases = aliases;
+    if (isFunction)
+      function = static_cast<const FunctionDef &>(s).name;
+    forEachChild(
+        s, [this](const syntax::Expr &e) { expr(e); }, [this](const Stmt &inner) { stmt(inner); });
+    if (isFunction) {
+      function = outerFunction;
+      aliases = std::move(outerAliases);
+    }
+  }
+};
+
+std::vector<std::string> decoratorsOf(const Value &kernel) {
+  std::vector<std::string> out;
+  for (Value v = kernel; auto *d = v.as<KernelDecorator>(); v = Value(d->fn))
+    out.push_back(v.as<Autotuner>() ? "autotune" : "heuristics");
+  out.push_back("jit");
+  return out;
+}
+
+} // namespace
+
+std::vector<Value> discoverKernels(Interpreter &interpreter, const Value &function) {
+  Finder finder(interpreter);
+  finder.value(function);
+  return finder.found;
+}
+
+FileListing listKernels(Interpreter &interpreter, const Module &module) {
+  FileListing listing;
+  for (const auto &kernel : interpreter.state().kernels) {
+    if (kernel->function->module != module.syntax)
+      continue;
+    KernelListing k{kernel->name(), Value(kernel), kernel, {}, {}};
+    for (const auto &[name, value] : module.globals->items())
+      if (innermostKernel(value) == kernel && !value.as<WrappedKernel>()) {
+        k.name = name;
+        k.value = value;
+        break;
+      }
+    k.decorators = decoratorsOf(k.value);
+    listing.kernels.push_back(std::move(k));
+  }
+  LaunchSites(interpreter, module, listing.kernels).run();
+  for (const auto &[name, op] : interpreter.operators) {
+    if (op->location.file != module.syntax->file)
+      continue;
+    OperatorListing o{op, {}};
+    for (const Value &kernel : discoverKernels(interpreter, op->function))
+      o.kernels.push_back(innermostKernel(kernel)->name());
+    listing.operators.push_back(std::move(o));
+  }
+  return listing;
+}
+
+} // namespace pellucid::host

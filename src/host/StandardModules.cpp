@@ -1,0 +1,440 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The modules of Python's library that host code computes with: math, functools, itertools,
+/// collections, operator, os …
+#include "host/InterpreterState.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+
+namespace pellucid::host {
+
+using Bound = std::vector<Value>;
+
+namespace {
+
+void set(Module &m, const std::string &name, const char *signature, NativeFunction::Body body) {
+  m.globals->set(name, native(m.name + "." + name, signature, std::move(body)));
+}
+
+// ---- math
+// ----------------------------------------------------------------------------------------------------------
+
+Value toWhole(Interpreter &interpreter, const Value &x, bool up) {
+  Value v = unwrapConstexpr(x);
+  if (v.isInt() || v.isSymInt())
+    return v;
+  if (auto *q = v.as<SymQuotient>())
+    return Value::integer(up ? symbolic::ceilDiv(q->numerator, q->denominator)
+                             : symbolic::floorDiv(q->numerator, q->denominator));
+  double d = interpreter.toDouble(v, "the argument");
+  return interpreter.call(Value(interpreter.builtinClass("int")),
+                          {Value(up ? std::ceil(d) : std::floor(d))});
+}
+
+Value logarithm(Interpreter &interpreter, Bound &a) {
+  double x = interpreter.toDouble(a[0], "log()'s argument");
+  if (x <= 0)
+    interpreter.raise("ValueError", "math domain error");
+  return a[1].isNone() ? Value(std::log(x))
+                       : Value(std::log(x) / std::log(interpreter.toDouble(a[1], "the base")));
+}
+
+void fillMath(Interpreter &, Module &m) {
+  using Unary = double (*)(double);
+  struct Row {
+    const char *name;
+    Unary f;
+  };
+  for (Row row : {Row{"exp", std::exp},      Row{"sin", std::sin},      Row{"cos", std::cos},
+                  Row{"tan", std::tan},      Row{"tanh", std::tanh},    Row{"sinh", std::sinh},
+                  Row{"cosh", std::cosh},    Row{"atan", std::atan},    Row{"erf", std::erf},
+                  Row{"fabs", std::fabs},    Row{"expm1", std::expm1},  Row{"exp2", std::exp2},
+                  Row{"sqrt", std::sqrt},    Row{"log2", std::log2},    Row{"log10", std::log10},
+                  Row{"log1p", std::log1p},  Row{"asin", std::asin},    Row{"acos", std::acos},
+                  Row{"gamma", std::tgamma}, Row{"lgamma", std::lgamma}})
+    set(m, row.name, "x", [f = row.f](Interpreter &i, Bound &a) {
+      double x = i.toDouble(a[0], "the argument"), y = f(x);
+      if ((std::isnan(y) && !std::isnan(x)) || (std::isinf(y) && std::isfinite(x) && x <= 0))
+        i.raise("ValueError", "math domain error");
+      return Value(y);
+    });
+  set(m, "log", "x, base=None", logarithm);
+  set(m, "ceil", "x", [](Interpreter &i, Bound &a) { return toWhole(i, a[0], true); });
+  set(m, "floor", "x", [](Interpreter &i, Bound &a) { return toWhole(i, a[0], false); });
+  set(m, "trunc", "x",
+      [](Interpreter &i, Bound &a) { return i.call(Value(i.builtinClass("int")), {a[0]}); });
+  set(m, "pow", "x, y", [](Interpreter &i, Bound &a) {
+    return Value(std::pow(i.toDouble(a[0], "x"), i.toDouble(a[1], "y")));
+  });
+  set(m, "fmod", "x, y", [](Interpreter &i, Bound &a) {
+    return Value(std::fmod(i.toDouble(a[0], "x"), i.toDouble(a[1], "y")));
+  });
+  set(m, "atan2", "y, x", [](Interpreter &i, Bound &a) {
+    return Value(std::atan2(i.toDouble(a[0], "y"), i.toDouble(a[1], "x")));
+  });
+  set(m, "copysign", "x, y", [](Interpreter &i, Bound &a) {
+    return Value(std::copysign(i.toDouble(a[0], "x"), i.toDouble(a[1], "y")));
+  });
+  set(m, "isnan", "x",
+      [](Interpreter &i, Bound &a) { return Value(std::isnan(i.toDouble(a[0], "x"))); });
+  set(m, "isinf", "x",
+      [](Interpreter &i, Bound &a) { return Value(std::isinf(i.toDouble(a[0], "x"))); });
+  set(m, "isfinite", "x",
+      [](Interpreter &i, Bound &a) { return Value(std::isfinite(i.toDouble(a[0], "x"))); });
+  set(m, "isclose", "a, b, *, rel_tol=1e-9, abs_tol=0.0", [](Interpreter &i, Bound &v) {
+    double x = i.toDouble(v[0], "a"), y = i.toDouble(v[1], "b");
+    double bound = std::max(i.toDouble(v[2], "rel_tol") * std::max(std::abs(x), std::abs(y)),
+                            i.toDouble(v[3], "abs_tol"));
+    return Value(x == y || std::abs(x - y) <= bound);
+  });
+  set(m, "gcd", "*integers", [](Interpreter &i, Bound &a) {
+    int64_t g = 0;
+    for (const Value &v : a[0].tuple())
+      g = std::gcd(g, i.toInt64(v, "gcd()'s argument"));
+    return Value(g);
+  });
+  set(m, "lcm", "*integers", [](Interpreter &i, Bound &a) {
+    int64_t l = 1;
+    for (const Value &v : a[0].tuple())
+      l = std::lcm(l, i.toInt64(v, "lcm()'s argument"));
+    return Value(l);
+  });
+  set(m, "prod", "iterable, *, start=1", [](Interpreter &i, Bound &a) {
+    Value product = a[1];
+    for (const Value &v : i.iterate(a[0]))
+      product = i.binary(BinaryOp::Mul, product, v);
+    return product;
+  });
+  set(m, "isqrt", "n", [](Interpreter &i, Bound &a) {
+    int64_t n = i.toInt64(a[0], "isqrt()'s argument");
+    if (n < 0)
+      i.raise("ValueError", "isqrt() argument must be nonnegative");
+    auto r = static_cast<int64_t>(std::sqrt(static_cast<double>(n)));
+    while (r * r > n)
+      --r;
+    while ((r + 1) * (r + 1) <= n)
+      ++r;
+    return Value(r);
+  });
+  set(m, "factorial", "n", [](Interpreter &i, Bound &a) {
+    Value out(1);
+    for (int64_t k = 2, n = i.toInt64(a[0], "factorial()'s argument"); k <= n; ++k)
+      out = i.binary(BinaryOp::Mul, out, Value(k));
+    return out;
+  });
+  m.globals->set("pi", Value(std::numbers::pi));
+  m.globals->set("e", Value(std::numbers::e));
+  m.globals->set("tau", Value(2 * std::numbers::pi));
+  m.globals->set("inf", Value(INFINITY));
+  m.globals->set("nan", Value(std::nan("")));
+}
+
+// ---- functools
+// -----------------------------------------------------------------------------------------------------
+
+class Partial : public Object {
+public:
+  Value function;
+  CallArgs fixed;
+  std::string typeName() const override { return "functools.partial"; }
+  bool isCallable() const override { return true; }
+  Value call(Interpreter &interpreter, CallArgs args) override {
+    args.positional.insert(args.positional.begin(), fixed.positional.begin(),
+                           fixed.positional.end());
+    for (const auto &[name, value] : fixed.keywords)
+      if (!args.keyword(name))
+        args.keywords.emplace_back(name, value);
+    return interpreter.call(function, std::move(args));
+  }
+  std::optional<Value> getAttr(Interpreter &, std::string_view name) override {
+    if (name == "func")
+      return function;
+    if (name == "args")
+      return Value::tuple(fixed.positional);
+    if (name != "keywords")
+      return std::nullopt;
+    Dict out;
+    for (const auto &[key, value] : fixed.keywords)
+      out.set(Value(key), value);
+    return Value::dict(std::move(out));
+  }
+};
+
+/// lru_cache and cache: results by arguments that can be hashed.
+Value cached(const Value &function) {
+  auto memory = std::make_shared<Dict>();
+  Value wrapper = nativeRaw("functools.cache", [function, memory](Interpreter &i, CallArgs args) {
+    Tuple key = args.positional;
+    for (const auto &[name, value] : args.keywords)
+      key.push_back(Value::tuple({Value(name), value}));
+    Value keyValue = Value::tuple(std::move(key));
+    if (const Value *found = hashOf(keyValue) ? memory->find(keyValue) : nullptr)
+      return *found;
+    Value out = i.call(function, std::move(args));
+    if (hashOf(keyValue))
+      memory->set(keyValue, out);
+    return out;
+  });
+  return wrapper;
+}
+
+void fillFunctools(Interpreter &, Module &m) {
+  m.globals->set("partial", nativeRaw("functools.partial", [](Interpreter &i, CallArgs args) {
+                   if (args.positional.empty())
+                     i.raise("TypeError", "type 'partial' takes at least one argument");
+                   auto p = std::make_shared<Partial>();
+                   p->function = args.positional[0];
+                   args.positional.erase(args.positional.begin());
+                   p->fixed = std::move(args);
+                   return Value(p);
+                 }));
+  auto cache = [](Interpreter &, CallArgs args) {
+    if (!args.positional.empty() && args.positional[0].isObject())
+      return cached(args.positional[0]);
+    return nativeRaw("functools.lru_cache",
+                     [](Interpreter &, CallArgs inner) { return cached(inner.positional.at(0)); });
+  };
+  m.globals->set("lru_cache", nativeRaw("functools.lru_cache", cache));
+  m.globals->set("cache", nativeRaw("functools.cache", cache));
+  set(m, "cached_property", "function", [](Interpreter &, Bound &a) {
+    return Value(std::make_shared<Descriptor>(Descriptor::Form::Property, cached(a[0])));
+  });
+  set(m, "wraps", "wrapped, assigned=None, updated=None", [](Interpreter &, Bound &a) {
+    return nativeRaw("wraps", [wrapped = a[0]](Interpreter &i, CallArgs args) {
+      Value target = args.positional.at(0);
+      if (auto name = i.findAttr(wrapped, "__name__"); name && target.as<Function>())
+        i.setAttr(target, "__name__", *name);
+      if (target.as<Function>())
+        i.setAttr(target, "__wrapped__", wrapped);
+      return target;
+    });
+  });
+  m.globals->set("reduce", nativeRaw("functools.reduce", [](Interpreter &i, CallArgs args) {
+                   if (args.positional.size() < 2)
+                     i.raise("TypeError", "reduce expected at least 2 arguments");
+                   std::vector<Value> items = i.iterate(args.positional[1]);
+                   size_t first = args.positional.size() > 2 ? 0 : 1;
+                   if (first && items.empty())
+                     i.raise("TypeError", "reduce() of empty iterable with no initial value");
+                   Value total = first ? items[0] : args.positional[2];
+                   for (size_t k = first; k < items.size(); ++k)
+                     total = i.call(args.positional[0], {total, items[k]});
+                   return total;
+                 }));
+}
+
+// ---- itertools, operator, collections
+// ------------------------------------------------------------------------------
+
+void extendProduct(const std::vector<std::vector<Value>> &axes, size_t axis, Tuple &row,
+                   std::vector<Value> &out) {
+  if (axis == axes.size()) {
+    out.push_back(Value::tuple(row));
+    return;
+  }
+  for (const Value &v : axes[axis]) {
+    row.push_back(v);
+    extendProduct(axes, axis + 1, row, out);
+    row.pop_back();
+  }
+}
+
+Value iteratorOf(std::vector<Value> elements) {
+  return Value(std::make_shared<Iterator>("itertools iterator", std::move(elements)));
+}
+
+void fillItertools(Interpreter &, Module &m) {
+  set(m, "product", "*iterables, repeat=1", [](Interpreter &i, Bound &a) {
+    std::vector<std::vector<Value>> axes;
+    for (int64_t r = 0, n = i.toInt64(a[1], "repeat"); r < n; ++r)
+      for (const Value &v : a[0].tuple())
+        axes.push_back(i.iterate(v));
+    double size = 1;
+    for (const auto &axis : axes)
+      size *= static_cast<double>(axis.size());
+    if (size > 1e6)
+      i.refuse("itertools.product() has more than a million combinations");
+    std::vector<Value> out;
+    Tuple row;
+    extendProduct(axes, 0, row, out);
+    return iteratorOf(std::move(out));
+  });
+  auto chain = native("itertools.chain", "*iterables", [](Interpreter &i, Bound &a) {
+    std::vector<Value> out;
+    for (const Value &v : a[0].tuple())
+      for (Value &element : i.iterate(v))
+        out.push_back(std::move(element));
+    return iteratorOf(std::move(out));
+  });
+  m.globals->set("chain", chain);
+  set(m, "accumulate", "iterable, func=None", [](Interpreter &i, Bound &a) {
+    std::vector<Value> out;
+    for (const Value &v : i.iterate(a[0]))
+      out.push_back(out.empty()     ? v
+                    : a[1].isNone() ? i.binary(BinaryOp::Add, out.back(), v)
+                                    : i.call(a[1], {out.back(), v}));
+    return iteratorOf(std::move(out));
+  });
+  set(m, "combinations", "iterable, r", [](Interpreter &i, Bound &a) {
+    std::vector<Value> pool = i.iterate(a[0]), out;
+    auto r = static_cast<size_t>(std::max<int64_t>(0, i.toInt64(a[1], "r")));
+    std::vector<bool> chosen(pool.size(), false);
+    if (r > pool.size())
+      return iteratorOf({});
+    std::fill(chosen.begin(), chosen.begin() + static_cast<std::ptrdiff_t>(r), true);
+    do {
+      Tuple row;
+      for (size_t k = 0; k < pool.size(); ++k)
+        if (chosen[k])
+          row.push_back(pool[k]);
+      out.push_back(Value::tuple(std::move(row)));
+    } while (std::prev_permutation(chosen.begin(), chosen.end()));
+    return iteratorOf(std::move(out));
+  });
+}
+
+void fillOperator(Interpreter &, Module &m) {
+  struct Row {
+    const char *name;
+    BinaryOp op;
+  };
+  for (Row row : {Row{"add", BinaryOp::Add}, Row{"sub", BinaryOp::Sub}, Row{"mul", BinaryOp::Mul},
+                  Row{"truediv", BinaryOp::Div}, Row{"floordiv", BinaryOp::FloorDiv},
+                  Row{"mod", BinaryOp::Mod}})
+    set(m, row.name, "a, b",
+        [op = row.op](Interpreter &i, Bound &a) { return i.binary(op, a[0], a[1]); });
+  set(m, "itemgetter", "item", [](Interpreter &, Bound &a) {
+    return nativeRaw("itemgetter", [key = a[0]](Interpreter &i, CallArgs args) {
+      return i.getItem(args.positional.at(0), key);
+    });
+  });
+  set(m, "attrgetter", "attr", [](Interpreter &, Bound &a) {
+    return nativeRaw("attrgetter", [name = a[0]](Interpreter &i, CallArgs args) {
+      return i.getAttr(args.positional.at(0), i.toStr(name, "an attribute name"));
+    });
+  });
+}
+
+// ---- contexts, logging, os
+// -----------------------------------------------------------------------------------------
+
+void fillContextlib(Interpreter &, Module &m) {
+  set(m, "nullcontext", "enter_result=None",
+      [](Interpreter &i, Bound &a) { return Value(makeNullContext(i, a[0])); });
+  m.globals->set(
+      "suppress", nativeRaw("contextlib.suppress", [](Interpreter &i, CallArgs args) {
+        auto context = makeNullContext(i);
+        auto swallow = [classes = Value::tuple(args.positional)](Interpreter &in, CallArgs exit) {
+          const Value &error = exit.positional.back().isNone() && exit.positional.size() > 2
+                                   ? exit.positional[exit.positional.size() - 2]
+                                   : exit.positional.back();
+          return Value(!error.isNone() && in.isInstance(error, classes));
+        };
+        context->attributes.set("__exit__", nativeRaw("__exit__", swallow));
+        return Value(context);
+      }));
+}
+
+/// A logger, or the logging and warnings modules: every call is heard by nobody.
+void fillSilent(Interpreter &, Module &m) {
+  auto nothing = nativeRaw(m.name, [](Interpreter &, CallArgs) { return Value(); });
+  auto logger = Class::make("Logger", m.name);
+  for (const char *name :
+       {"debug", "info", "warning", "error", "critical", "exception", "log", "setLevel",
+        "addHandler", "warn", "filterwarnings", "simplefilter", "basicConfig", "isEnabledFor",
+        "warning_once", "info_once", "debug_once", "disable"}) {
+    logger->attributes.set(name, nothing);
+    m.globals->set(name, nothing);
+  }
+  Value instance(std::make_shared<Instance>(logger));
+  m.globals->set("getLogger", nativeRaw(m.name + ".getLogger",
+                                        [instance](Interpreter &, CallArgs) { return instance; }));
+  m.globals->set("Logger", Value(logger));
+  for (auto [name, level] :
+       {std::pair{"DEBUG", 10}, {"INFO", 20}, {"WARNING", 30}, {"ERROR", 40}, {"CRITICAL", 50}})
+    m.globals->set(name, Value(level));
+  set(m, "catch_warnings", "record=False",
+      [](Interpreter &i, Bound &) { return Value(makeNullContext(i)); });
+}
+
+/// The environment is empty: what is traced must not depend on who traces it.
+void fillOs(Interpreter &, Module &m) {
+  m.globals->set("environ", Value::dict());
+  set(m, "getenv", "key, default=None", [](Interpreter &, Bound &a) { return a[1]; });
+  m.globals->set("sep", Value("/"));
+  m.globals->set("name", Value("posix"));
+}
+
+void fillOsPath(Interpreter &, Module &m) {
+  set(m, "join", "path, *paths", [](Interpreter &i, Bound &a) {
+    std::string out = i.toStr(a[0], "a path");
+    for (const Value &v : a[1].tuple()) {
+      const std::string &part = i.toStr(v, "a path");
+      out =
+          part.starts_with("/") ? part : out + (out.empty() || out.back() == '/' ? "" : "/") + part;
+    }
+    return Value(out);
+  });
+  set(m, "dirname", "p", [](Interpreter &i, Bound &a) {
+    const std::string &p = i.toStr(a[0], "a path");
+    size_t slash = p.rfind('/');
+    return Value(slash == std::string::npos ? "" : p.substr(0, std::max<size_t>(slash, 1)));
+  });
+  set(m, "basename", "p", [](Interpreter &i, Bound &a) {
+    const std::string &p = i.toStr(a[0], "a path");
+    return Value(p.substr(p.rfind('/') + 1));
+  });
+  for (const char *name : {"abspath", "realpath", "normpath", "expanduser"})
+    set(m, name, "p", [](Interpreter &, Bound &a) { return a[0]; });
+}
+
+void fillSys(Interpreter &, Module &m) {
+  m.globals->set("version_info",
+                 Value::tuple({Value(3), Value(12), Value(0), Value("final"), Value(0)}));
+  m.globals->set("platform", Value("linux"));
+  m.globals->set("path", Value::list({}));
+  m.globals->set("argv", Value::list({Value("")}));
+  m.globals->set("modules", Value::dict());
+  m.globals->set("maxsize", Value(INT64_MAX));
+  m.globals->set("byteorder", Value("little"));
+}
+
+} // namespace
+
+std::shared_ptr<Instance> makeNullContext(Interpreter &, Value entered) {
+  static const std::shared_ptr<Class> cls = [] {
+    auto c = Class::make("nullcontext", "contextlib");
+    c->attributes.set("__enter__", nativeRaw("__enter__", [](Interpreter &, CallArgs args) {
+                        const Value *v =
+                            args.positional.at(0).as<Instance>()->attributes.find("enter_result");
+                        return v ? *v : Value();
+                      }));
+    c->attributes.set("__exit__",
+                      nativeRaw("__exit__", [](Interpreter &, CallArgs) { return Value(false); }));
+    // `@torch.no_grad()` over a function.
+    c->attributes.set("__call__", nativeRaw("__call__", [](Interpreter &, CallArgs args) {
+                        return args.positional.at(1);
+                      }));
+    return c;
+  }();
+  auto context = std::make_shared<Instance>(cls);
+  context->attributes.set("enter_result", std::move(entered));
+  return context;
+}
+
+void addStandardModules(NativeModules &modules) {
+  modules.add("math", fillMath);
+  modules.add("functools", fillFunctools);
+  modules.add("itertools", fillItertools);
+  modules.add("operator", fillOperator);
+  modules.add("contextlib", fillContextlib);
+  modules.add("logging", fillSilent);
+  modules.add("warnings", fillSilent);
+  modules.add("os", fillOs);
+  modules.add("os.path", fillOsPath);
+  modules.add("sys", fillSys);
+}
+
+} // namespace pellucid::host

@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/InterpreterState.h"
+#include "host/Text.h"
+
+#include <algorithm>
+
+namespace pellucid::host {
+
+using Bound = std::vector<Value>;
+
+namespace {
+
+// ---- % and format
+// --------------------------------------------------------------------------------------------------
+
+/// `%-8.3f` and its kin. The argument list is a tuple, a dict (for %(name)s) or one value.
+class PercentFormatter {
+public:
+  PercentFormatter(Interpreter &i, const std::string &f, const Value &a)
+      : interpreter(i), format(f), args(a) {}
+
+  std::string run() {
+    std::string out;
+    for (size_t i = 0; i < format.size(); ++i) {
+      if (format[i] != '%') {
+        out += format[i];
+        continue;
+      }
+      if (++i >= format.size())
+        interpreter.raise("ValueError", "incomplete format");
+      out += format[i] == '%' ? "%" : conversion(i);
+    }
+    if (args.isTuple() && next < args.tuple().size())
+      interpreter.raise("TypeError", "not all arguments converted during string formatting");
+    return out;
+  }
+
+private:
+  Interpreter &interpreter;
+  const std::string &format;
+  const Value &args;
+  size_t next = 0;
+
+  Value take() {
+    if (!args.isTuple())
+      return next++ == 0 ? args : missing();
+    return next < args.tuple().size() ? args.tuple()[next++] : missing();
+  }
+  [[noreturn]] Value missing() {
+    interpreter.raise("TypeError", "not enough arguments for format string");
+  }
+
+  std::string conversion(size_t &i) {
+    std::optional<Value> named;
+    if (format[i] == '(') {
+      size_t close = format.find(')', i);
+      named = interpreter.getItem(args, Value(format.substr(i + 1, close - i - 1)));
+      i = close + 1;
+    }
+    bool left = false;
+    std::string sign, flags;
+    for (; i < format.size() && std::string_view("-+ #0").find(format[i]) != std::string_view::npos;
+         ++i) {
+      left |= format[i] == '-';
+      if (format[i] == '+' || format[i] == ' ')
+        sign = format[i];
+      else if (format[i] != '-')
+        flags += format[i];
+    }
+    std::string size;
+    for (; i < format.size() &&
+           (std::isdigit(static_cast<unsigned char>(format[i])) || format[i] == '.');
+         ++i)
+      size += format[i];
+    if (i >= format.size())
+      interpreter.raise("ValueError", "incomplete format");
+    char type = format[i];
+    Value value = named ? *named : take();
+    if (type == 's' || type == 'r')
+      return interpreter.format(
+          Value(type == 's' ? interpreter.str(value) : interpreter.repr(value)),
+          (left || size.empty() || size[0] == '.' ? "" : ">") + size);
+    if (std::string_view("diufFeEgGxXoc").find(type) == std::string_view::npos)
+      interpreter.raise("ValueError", std::string("unsupported format character '") + type + "'");
+    bool integral = type == 'd' || type == 'i' || type == 'u';
+    if (integral)
+      value = interpreter.call(Value(interpreter.builtinClass("int")), {value});
+    else if (std::string_view("fFeEgG").find(type) != std::string_view::npos)
+      value = Value(interpreter.toDouble(value, "a format argument"));
+    return interpreter.format(value,
+                              (left ? "<" : "") + sign + flags + size + (integral ? 'd' : type));
+  }
+};
+
+/// `{}`, `{0}`, `{name.attr[key]!r:spec}` of str.format.
+class BraceFormatter {
+public:
+  BraceFormatter(Interpreter &i, const CallArgs &a) : interpreter(i), args(a) {}
+
+  std::string run(const std::string &format) {
+    std::string out;
+    for (size_t i = 0; i < format.size(); ++i) {
+      char c = format[i];
+      bool doubled = i + 1 < format.size() && format[i + 1] == c;
+      if ((c == '{' || c == '}') && doubled) {
+        out += c;
+        ++i;
+      } else if (c == '{')
+        out += field(format, i);
+      else if (c == '}')
+        interpreter.raise("ValueError", "Single '}' encountered in format string");
+      else
+        out += c;
+    }
+    return out;
+  }
+
+private:
+  Interpreter &interpreter;
+  const CallArgs &args;
+  size_t next = 0;
+
+  std::string field(const std::string &format, size_t &i) {
+    size_t begin = i + 1, depth = 1, end = begin;
+    for (; end < format.size() && depth; ++end)
+      depth += format[end] == '{' ? 1 : format[end] == '}' ? size_t(-1) : 0;
+    if (depth)
+      interpreter.raise("ValueError", "expected '}' before end of string");
+    i = end - 1;
+    std::string body = format.substr(begin, end - 1 - begin), spec;
+    if (size_t colon = body.find(':'); colon != std::string::npos) {
+      spec = run(body.substr(colon + 1));
+      body.resize(colon);
+    }
+    char conversion = 0;
+    if (body.size() >= 2 && body[body.size() - 2] == '!') {
+      conversion = body.back();
+      body.resize(body.size() - 2);
+    }
+    Value value = lookup(body);
+    if (conversion)
+      value = Value(conversion == 's' ? interpreter.str(value) : interpreter.repr(value));
+    return interpreter.format(value, spec);
+  }
+
+  Value lookup(const std::string &path) {
+    size_t end = std::min(path.find('.'), path.find('['));
+    std::string head = path.substr(0, end);
+    Value value;
+    bool isIndex =
+        std::all_of(head.begin(), head.end(), [](char c) { return c >= '0' && c <= '9'; });
+    if (isIndex) {
+      size_t index = head.empty() ? next++ : std::stoul(head);
+      if (index >= args.positional.size())
+        interpreter.raise("IndexError", "Replacement index " + std::to_string(index) +
+                                            " out of range for positional args tuple");
+      value = args.positional[index];
+    } else if (const Value *named = args.keyword(head))
+      value = *named;
+    else
+      interpreter.raise("KeyError", repr(Value(head)));
+    while (end < path.size()) {
+      bool item = path[end] == '[';
+      size_t stop =
+          item ? path.find(']', end) : std::min(path.find_first_of(".[", end + 1), path.size());
+      std::string part = path.substr(end + 1, stop - end - 1);
+      bool number = !part.empty() && std::all_of(part.begin(), part.end(),
+                                                 [](char c) { return c >= '0' && c <= '9'; });
+      value =
+          item ? interpreter.getItem(value, number ? Value(static_cast<int64_t>(std::stoll(part)))
+                                                   : Value(part))
+               : interpreter.getAttr(value, part);
+      end = stop + (item ? 1 : 0);
+    }
+    return value;
+  }
+};
+
+// ---- methods
+// -------------------------------------------------------------------------------------------------------
+
+bool inSet(std::string_view chars, std::string_view c) {
+  return chars.empty() ? c.size() == 1 && isSpace(c[0]) : chars.find(c) != std::string_view::npos;
+}
+
+Value strip(Interpreter &interpreter, Bound &a, bool left, bool right) {
+  std::string chars = a[1].isNone() ? "" : interpreter.toStr(a[1], "strip()'s argument");
+  std::vector<std::string> points = codePoints(a[0].str());
+  size_t first = 0, last = points.size();
+  while (left && first < last && inSet(chars, points[first]))
+    ++first;
+  while (right && last > first && inSet(chars, points[last - 1]))
+    --last;
+  return Value(joinCodePoints(points, first, last));
+}
+
+List splitSpaces(const std::string &text, int64_t limit) {
+  List out;
+  size_t i = 0;
+  while (true) {
+    while (i < text.size() && isSpace(text[i]))
+      ++i;
+    if (i == text.size())
+      return out;
+    if (limit >= 0 && static_cast<int64_t>(out.size()) == limit) {
+      size_t end = text.size();
+      while (end > i && isSpace(text[end - 1]))
+        --end;
+      out.emplace_back(text.substr(i, end - i));
+      return out;
+    }
+    size_t begin = i;
+    while (i < text.size() && !isSpace(text[i]))
+      ++i;
+    out.emplace_back(text.substr(begin, i - begin));
+  }
+}
+
+Value split(Interpreter &interpreter, Bound &a) {
+  const std::string &text = a[0].str();
+  int64_t limit = interpreter.toInt64(a[2], "maxsplit");
+  if (a[1].isNone())
+    return Value::list(splitSpaces(text, limit));
+  const std::string &separator = interpreter.toStr(a[1], "the separator");
+  if (separator.empty())
+    interpreter.raise("ValueError", "empty separator");
+  List out;
+  size_t begin = 0;
+  for (size_t at; limit != 0 && (at = text.find(separator, begin)) != std::string::npos; --limit) {
+    out.emplace_back(text.substr(begin, at - begin));
+    begin = at + separator.size();
+  }
+  out.emplace_back(text.substr(begin));
+  return Value::list(std::move(out));
+}
+
+Value splitRight(Interpreter &interpreter, Bound &a) {
+  int64_t limit = interpreter.toInt64(a[2], "maxsplit");
+  if (a[1].isNone() || limit < 0)
+    return split(interpreter, a);
+  const std::string &text = a[0].str(), &separator = interpreter.toStr(a[1], "the separator");
+  List out;
+  size_t end = text.size();
+  while (limit-- > 0) {
+    size_t at =
+        end < separator.size() ? std::string::npos : text.rfind(separator, end - separator.size());
+    if (at == std::string::npos)
+      break;
+    out.insert(out.begin(), Value(text.substr(at + separator.size(), end - at - separator.size())));
+    end = at;
+  }
+  out.insert(out.begin(), Value(text.substr(0, end)));
+  return Value::list(std::move(out));
+}
+
+Value join(Interpreter &interpreter, Bound &a) {
+  std::string out;
+  size_t n = 0;
+  for (const Value &v : interpreter.iterate(a[1])) {
+    if (!v.isStr())
+      interpreter.raise("TypeError", "sequence item " + std::to_string(n) +
+                                         ": expected str instance, " + typeName(v) + " found");
+    out += (n++ ? a[0].str() : "") + v.str();
+  }
+  return Value(std::move(out));
+}
+
+Value replace(Interpreter &interpreter, Bound &a) {
+  std::string out;
+  const std::string &text = a[0].str(), &from = interpreter.toStr(a[1], "replace()'s argument"),
+                    &to = interpreter.toStr(a[2], "replace()'s argument");
+  int64_t limit = interpreter.toInt64(a[3], "count");
+  size_t begin = 0;
+  for (size_t at; limit != 0 && !from.empty() && (at = text.find(from, begin)) != std::string::npos;
+       --limit) {
+    out += text.substr(begin, at - begin) + to;
+    begin = at + from.size();
+  }
+  return Value(out + text.substr(begin));
+}
+
+Value affixed(Interpreter &interpreter, Bound &a, bool atStart) {
+  for (const Value &v : a[1].isTuple() ? a[1].tuple() : Tuple{a[1]}) {
+    const std::string &affix = interpreter.toStr(v, "the argument");
+    if (atStart ? a[0].str().starts_with(affix) : a[0].str().ends_with(affix))
+      return Value(true);
+  }
+  return Value(false);
+}
+
+Value find(Interpreter &interpreter, Bound &a, bool fromRight, bool mustFind) {
+  const std::string &text = a[0].str(), &part = interpreter.toStr(a[1], "the argument");
+  size_t at = fromRight ? text.rfind(part) : text.find(part);
+  if (at == std::string::npos && mustFind)
+    interpreter.raise("ValueError", "substring not found");
+  return at == std::string::npos ? Value(-1)
+                                 : Value(static_cast<int64_t>(codePointCount(text.substr(0, at))));
+}
+
+Value partition(Interpreter &interpreter, Bound &a, bool fromRight) {
+  const std::string &text = a[0].str(), &separator = interpreter.toStr(a[1], "the separator");
+  size_t at = fromRight ? text.rfind(separator) : text.find(separator);
+  if (at == std::string::npos)
+    return fromRight ? Value::tuple({Value(""), Value(""), a[0]})
+                     : Value::tuple({a[0], Value(""), Value("")});
+  return Value::tuple(
+      {Value(text.substr(0, at)), Value(separator), Value(text.substr(at + separator.size()))});
+}
+
+Value splitLines(Interpreter &, Bound &a) {
+  List out;
+  std::string line;
+  const std::string &text = a[0].str();
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '\n' && text[i] != '\r') {
+      line += text[i];
+      continue;
+    }
+    i += text[i] == '\r' && i + 1 < text.size() && text[i + 1] == '\n';
+    out.emplace_back(std::exchange(line, {}));
+  }
+  if (!line.empty())
+    out.emplace_back(line);
+  return Value::list(std::move(out));
+}
+
+Value titleCase(const std::string &text, bool everyWord) {
+  std::string out = lowerCase(text);
+  bool start = true;
+  for (char &c : out) {
+    bool letter = std::isalpha(static_cast<unsigned char>(c)) != 0;
+    if (letter && start)
+      c = upperCase(std::string(1, c))[0];
+    start = everyWord && !letter;
+  }
+  return Value(out);
+}
+
+Value justify(Interpreter &interpreter, Bound &a, char align) {
+  std::string fill = a[2].isNone() ? " " : interpreter.toStr(a[2], "the fill character");
+  return Value(interpreter.format(
+      a[0],
+      fill + align + std::to_string(std::max<int64_t>(0, interpreter.toInt64(a[1], "width")))));
+}
+
+Value zeroFill(Interpreter &interpreter, Bound &a) {
+  std::string text = a[0].str();
+  auto missing = interpreter.toInt64(a[1], "width") - static_cast<int64_t>(codePointCount(text));
+  bool isSigned = !text.empty() && (text[0] == '-' || text[0] == '+');
+  if (missing > 0)
+    text.insert(isSigned ? 1 : 0, static_cast<size_t>(missing), '0');
+  return Value(text);
+}
+
+/// Every character satisfies `test`, and there is one.
+template <typename Test> Value every(const std::string &text, Test test) {
+  return Value(!text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
+    return test(static_cast<unsigned char>(c)) != 0;
+  }));
+}
+
+} // namespace
+
+Value stringPercent(Interpreter &interpreter, const std::string &format, const Value &args) {
+  return Value(PercentFormatter(interpreter, format, args).run());
+}
+
+void addStringMethods(Interpreter &interpreter) {
+  Namespace &m = interpreter.builtinClass("str")->attributes;
+  auto add = [&](const char *name, const char *signature, NativeFunction::Body body) {
+    m.set(name, native(std::string("str.") + name, signature, std::move(body)));
+  };
+  add("strip", "self, chars=None",
+      [](Interpreter &i, Bound &a) { return strip(i, a, true, true); });
+  add("lstrip", "self, chars=None",
+      [](Interpreter &i, Bound &a) { return strip(i, a, true, false); });
+  add("rstrip", "self, chars=None",
+      [](Interpreter &i, Bound &a) { return strip(i, a, false, true); });
+  add("split", "self, sep=None, maxsplit=-1", split);
+  add("rsplit", "self, sep=None, maxsplit=-1", splitRight);
+  add("splitlines", "self", splitLines);
+  add("join", "self, iterable", join);
+  add("replace", "self, old, new, count=-1", replace);
+  add("startswith", "self, prefix", [](Interpreter &i, Bound &a) { return affixed(i, a, true); });
+  add("endswith", "self, suffix", [](Interpreter &i, Bound &a) { return affixed(i, a, false); });
+  add("find", "self, sub", [](Interpreter &i, Bound &a) { return find(i, a, false, false); });
+  add("rfind", "self, sub", [](Interpreter &i, Bound &a) { return find(i, a, true, false); });
+  add("index", "self, sub", [](Interpreter &i, Bound &a) { return find(i, a, false, true); });
+  add("rindex", "self, sub", [](Interpreter &i, Bound &a) { return find(i, a, true, true); });
+  add("partition", "self, sep", [](Interpreter &i, Bound &a) { return partition(i, a, false); });
+  add("rpartition", "self, sep", [](Interpreter &i, Bound &a) { return partition(i, a, true); });
+  add("count", "self, sub", [](Interpreter &i, Bound &a) {
+    const std::string &text = a[0].str(), &part = i.toStr(a[1], "the argument");
+    int64_t n = part.empty() ? static_cast<int64_t>(codePointCount(text)) + 1 : 0;
+    for (size_t at = 0; !part.empty() && (at = text.find(part, at)) != std::string::npos;
+         at += part.size())
+      ++n;
+    return Value(n);
+  });
+  add("upper", "self", [](Interpreter &, Bound &a) { return Value(upperCase(a[0].str())); });
+  add("lower", "self", [](Interpreter &, Bound &a) { return Value(lowerCase(a[0].str())); });
+  add("casefold", "self", [](Interpreter &, Bound &a) { return Value(lowerCase(a[0].str())); });
+  add("capitalize", "self", [](Interpreter &, Bound &a) { return titleCase(a[0].str(), false); });
+  add("title", "self", [](Interpreter &, Bound &a) { return titleCase(a[0].str(), true); });
+  add("ljust", "self, width, fillchar=None",
+      [](Interpreter &i, Bound &a) { return justify(i, a, '<'); });
+  add("rjust", "self, width, fillchar=None",
+      [](Interpreter &i, Bound &a) { return justify(i, a, '>'); });
+  add("center", "self, width, fillchar=None",
+      [](Interpreter &i, Bound &a) { return justify(i, a, '^'); });
+  add("zfill", "self, width", zeroFill);
+  add("removeprefix", "self, prefix", [](Interpreter &i, Bound &a) {
+    const std::string &p = i.toStr(a[1], "the prefix");
+    return a[0].str().starts_with(p) ? Value(a[0].str().substr(p.size())) : a[0];
+  });
+  add("removesuffix", "self, suffix", [](Interpreter &i, Bound &a) {
+    const std::string &p = i.toStr(a[1], "the suffix"), &text = a[0].str();
+    return !p.empty() && text.ends_with(p) ? Value(text.substr(0, text.size() - p.size())) : a[0];
+  });
+  add("isdigit", "self", [](Interpreter &, Bound &a) {
+    return every(a[0].str(), [](int c) { return std::isdigit(c); });
+  });
+  add("isnumeric", "self", [](Interpreter &, Bound &a) {
+    return every(a[0].str(), [](int c) { return std::isdigit(c); });
+  });
+  add("isalpha", "self", [](Interpreter &, Bound &a) {
+    return every(a[0].str(), [](int c) { return std::isalpha(c); });
+  });
+  add("isalnum", "self", [](Interpreter &, Bound &a) {
+    return every(a[0].str(), [](int c) { return std::isalnum(c); });
+  });
+  add("isspace", "self", [](Interpreter &, Bound &a) {
+    return every(a[0].str(), [](int c) { return isSpace(static_cast<char>(c)); });
+  });
+  add("isidentifier", "self", [](Interpreter &, Bound &a) {
+    const std::string &t = a[0].str();
+    Value word = every(t, [](int c) { return std::isalnum(c) || c == '_'; });
+    return Value(word.boolean() && !std::isdigit(static_cast<unsigned char>(t[0])));
+  });
+  add("isupper", "self", [](Interpreter &, Bound &a) {
+    return Value(upperCase(a[0].str()) == a[0].str() && lowerCase(a[0].str()) != a[0].str());
+  });
+  add("islower", "self", [](Interpreter &, Bound &a) {
+    return Value(lowerCase(a[0].str()) == a[0].str() && upperCase(a[0].str()) != a[0].str());
+  });
+  m.set("format", nativeRaw("str.format", [](Interpreter &i, CallArgs args) {
+          Value self = args.positional.at(0);
+          args.positional.erase(args.positional.begin());
+          return Value(BraceFormatter(i, args).run(self.str()));
+        }));
+}
+
+} // namespace pellucid::host

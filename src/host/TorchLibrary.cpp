@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What of torch a file needs to be read at all: dtypes, torch.library's decorators, has_triton().
+/// Tensors and modules are added by whoever traces.
+#include "host/InterpreterState.h"
+
+namespace pellucid::host {
+
+using Bound = std::vector<Value>;
+
+namespace {
+
+struct TorchType {
+  std::string_view name;
+  DataType type;
+};
+constexpr TorchType torchTypes[] = {{"bool", DataType::Bool},
+                                    {"int8", DataType::Int8},
+                                    {"int16", DataType::Int16},
+                                    {"short", DataType::Int16},
+                                    {"int32", DataType::Int32},
+                                    {"int", DataType::Int32},
+                                    {"int64", DataType::Int64},
+                                    {"long", DataType::Int64},
+                                    {"uint8", DataType::UInt8},
+                                    {"uint16", DataType::UInt16},
+                                    {"uint32", DataType::UInt32},
+                                    {"uint64", DataType::UInt64},
+                                    {"float16", DataType::Float16},
+                                    {"half", DataType::Float16},
+                                    {"bfloat16", DataType::BFloat16},
+                                    {"float32", DataType::Float32},
+                                    {"float", DataType::Float32},
+                                    {"float64", DataType::Float64},
+                                    {"double", DataType::Float64},
+                                    {"float8_e4m3fn", DataType::Float8E4M3FN},
+                                    {"float8_e5m2", DataType::Float8E5M2},
+                                    {"float8_e4m3fnuz", DataType::Float8E4M3FNUZ},
+                                    {"float8_e5m2fnuz", DataType::Float8E5M2FNUZ}};
+
+void fillTorch(Interpreter &, Module &m) {
+  for (const TorchType &t : torchTypes)
+    m.globals->set(t.name, Value(std::make_shared<DType>(t.type, DType::Family::Torch)));
+  m.globals->set("__version__", Value("2.15.0"));
+  auto dtype = Class::make("dtype", "torch");
+  dtype->accepts = [](const Value &v) {
+    return v.as<DType>() && v.as<DType>()->family == DType::Family::Torch;
+  };
+  m.globals->set("dtype", Value(dtype));
+  for (const char *name : {"no_grad", "inference_mode", "enable_grad"})
+    m.globals->set(name, nativeRaw(std::string("torch.") + name, [](Interpreter &i, CallArgs args) {
+                     // `@torch.no_grad` without parentheses hands the function over at once.
+                     if (!args.positional.empty() && args.positional[0].as<Function>())
+                       return args.positional[0];
+                     return Value(makeNullContext(i));
+                   }));
+  auto transparent = nativeRaw("torch.compile", [](Interpreter &, CallArgs args) {
+    if (!args.positional.empty() && args.positional[0].isObject())
+      return args.positional[0];
+    return nativeRaw("torch.compile",
+                     [](Interpreter &, CallArgs inner) { return inner.positional.at(0); });
+  });
+  m.globals->set("compile", transparent);
+}
+
+void fillCompiler(Interpreter &, Module &m) {
+  auto transparent = nativeRaw(m.name, [](Interpreter &, CallArgs args) {
+    if (!args.positional.empty() && args.positional[0].isObject())
+      return args.positional[0];
+    return nativeRaw("decorator",
+                     [](Interpreter &, CallArgs inner) { return inner.positional.at(0); });
+  });
+  for (const char *name :
+       {"disable", "allow_in_graph", "substitute_in_graph", "assume_constant_result"})
+    m.globals->set(name, transparent);
+  for (auto [name, value] :
+       {std::pair{"is_compiling", true}, {"is_dynamo_compiling", false}, {"is_exporting", true}})
+    m.globals->set(name, nativeRaw(m.name + "." + name,
+                                   [v = value](Interpreter &, CallArgs) { return Value(v); }));
+}
+
+void fillVersion(Interpreter &, Module &m) {
+  m.globals->set("hip", Value());
+  m.globals->set("cuda", Value("13.0"));
+}
+
+void fillHasTriton(Interpreter &, Module &m) {
+  for (const char *name : {"has_triton", "has_triton_package"})
+    m.globals->set(
+        name, nativeRaw(m.name + "." + name, [](Interpreter &, CallArgs) { return Value(true); }));
+}
+
+// ---- torch.library
+// -------------------------------------------------------------------------------------------------
+
+Value declareOperator(Interpreter &interpreter, Operator::Form form, const Bound &a,
+                      const Value &function, const SourceLocation &where) {
+  auto op = std::make_shared<Operator>();
+  op->form = form;
+  op->name = interpreter.toStr(a[0], "an operator's name");
+  if (op->name.find("::") == std::string::npos)
+    interpreter.refuse(where, "operator name '" + op->name +
+                                  "' has no namespace; write 'namespace::name'");
+  size_t dot = op->name.find('.', op->name.find("::"));
+  op->overload = dot == std::string::npos ? "default" : op->name.substr(dot + 1);
+  op->name = op->name.substr(0, dot);
+  op->function = function;
+  op->mutatesArgs = a[2];
+  if (!a[3].isNone())
+    op->schemaText = interpreter.toStr(a[3], "schema");
+  op->deviceTypes = a[4];
+  op->location = where;
+  if (!function.isObject() || !function.object()->isCallable())
+    interpreter.refuse(where, "operator '" + op->name + "' needs a function");
+  std::string key = op->name + (op->overload == "default" ? "" : "." + op->overload);
+  interpreter.operators.insert_or_assign(key, op);
+  return Value(op);
+}
+
+Value operatorDecorator(const char *name, const char *text, Operator::Form form) {
+  return nativeRaw(std::string("torch.library.") + name,
+                   [name, signature = Signature(text), form](Interpreter &i, CallArgs args) {
+                     Bound a = signature.bind(i, name, args);
+                     if (!a[1].isNone())
+                       return declareOperator(i, form, a, a[1], args.location);
+                     return nativeRaw(name, [a, form, where = args.location](Interpreter &inner,
+                                                                             CallArgs decorated) {
+                       return declareOperator(inner, form, a, decorated.positional.at(0), where);
+                     });
+                   });
+}
+
+/// `torch.library.register_fake("ns::op")(f)` and its kin, by name or by the operator itself.
+Value registrationByName(const char *name) {
+  return nativeRaw(std::string("torch.library.") + name, [name](Interpreter &i, CallArgs args) {
+    if (args.positional.empty())
+      i.raise("TypeError", std::string(name) + "() missing the operator");
+    Value target = args.positional[0];
+    if (target.isStr()) {
+      auto it = i.operators.find(target.str());
+      if (it == i.operators.end())
+        i.refuse("operator '" + target.str() + "' is not declared before its " + name);
+      target = Value(it->second);
+    }
+    args.positional.erase(args.positional.begin());
+    return i.call(i.getAttr(target, name), std::move(args));
+  });
+}
+
+Value wrapTriton(Interpreter &interpreter, Bound &a) {
+  if (a[0].as<WrappedKernel>())
+    return a[0];
+  if (a[0].as<Heuristics>())
+    interpreter.refuse(
+        "wrap_triton only works on functions annotated with triton.jit or triton.autotune; put "
+        "@triton.heuristics below @triton.autotune");
+  if (!isKernel(a[0]))
+    interpreter.refuse("wrap_triton takes a @triton.jit or @triton.autotune kernel, got " +
+                       typeName(a[0]));
+  return Value(std::make_shared<WrappedKernel>(a[0]));
+}
+
+void fillLibrary(Interpreter &, Module &m) {
+  Namespace &names = *m.globals;
+  // The order of the first five is what declareOperator reads.
+  names.set(
+      "triton_op",
+      operatorDecorator("triton_op",
+                        "name, fn=None, *, mutates_args='unknown', schema=None, device_types=None",
+                        Operator::Form::Triton));
+  names.set(
+      "custom_op",
+      operatorDecorator(
+          "custom_op",
+          "name, fn=None, *, mutates_args='unknown', schema=None, device_types=None, tags=None",
+          Operator::Form::Custom));
+  names.set("wrap_triton", native("torch.library.wrap_triton", "kernel", wrapTriton));
+  names.set("capture_triton", *names.find("wrap_triton"));
+  for (const char *name :
+       {"register_fake", "register_kernel", "register_autograd", "register_vmap"})
+    names.set(name, registrationByName(name));
+}
+
+} // namespace
+
+void addTorchLibrary(NativeModules &modules) {
+  modules.add("torch", fillTorch);
+  modules.add("torch.compiler", fillCompiler);
+  modules.add("torch._dynamo", fillCompiler);
+  modules.add("torch.version", fillVersion);
+  modules.add("torch.utils._triton", fillHasTriton);
+  modules.add("torch.library", fillLibrary);
+  modules.add("torch._library", fillLibrary);
+}
+
+} // namespace pellucid::host
