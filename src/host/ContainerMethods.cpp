@@ -106,7 +106,8 @@ void updateDict(Interpreter &interpreter, Dict &dict, const CallArgs &args) {
   CallArgs source{
       {args.positional.begin() + 1, args.positional.end()}, args.keywords, args.location};
   Value other = interpreter.call(Value(interpreter.builtinClass("dict")), std::move(source));
-  for (const auto &[key, value] : Dict(other.dictionary()).items())
+  Dict entries = other.dictionary(); // `d.update(d)` changes what it walks
+  for (const auto &[key, value] : entries.items())
     dict.set(key, value);
 }
 

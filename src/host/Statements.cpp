@@ -105,8 +105,10 @@ void Evaluator::assign(const syntax::Expr &target, const Value &value) {
     at(target);
     return store(as<Name>(&target)->id, value);
   case ExprKind::Tuple:
+    at(target);
     return unpack(as<syntax::Tuple>(&target)->elts, value);
   case ExprKind::List:
+    at(target);
     return unpack(as<ListExpr>(&target)->elts, value);
   case ExprKind::Attribute: {
     Value object = eval(*as<Attribute>(&target)->value);
@@ -165,7 +167,8 @@ static std::optional<Value> inPlace(Interpreter &interpreter, host::BinaryOp op,
     return current;
   }
   if (current.isDict() && op == host::BinaryOp::BitOr && operand.isDict()) {
-    for (const auto &[key, value] : host::Dict(operand.dictionary()).items())
+    host::Dict entries = operand.dictionary();
+    for (const auto &[key, value] : entries.items())
       current.dictionary().set(key, value);
     return current;
   }

@@ -343,6 +343,18 @@ Value justify(Interpreter &interpreter, Bound &a, char align) {
       fill + align + std::to_string(std::max<int64_t>(0, interpreter.toInt64(a[1], "width")))));
 }
 
+/// The odd character goes left when the width is odd, as in CPython.
+Value center(Interpreter &interpreter, Bound &a) {
+  std::string fill = a[2].isNone() ? " " : interpreter.toStr(a[2], "the fill character"),
+              text = a[0].str();
+  int64_t width = interpreter.toInt64(a[1], "width");
+  int64_t missing = std::max<int64_t>(0, width - static_cast<int64_t>(codePointCount(text)));
+  int64_t left = missing / 2 + (missing & width & 1);
+  for (int64_t i = 0; i < missing; ++i)
+    text = i < left ? fill + text : text + fill;
+  return Value(text);
+}
+
 Value zeroFill(Interpreter &interpreter, Bound &a) {
   std::string text = a[0].str();
   auto missing = interpreter.toInt64(a[1], "width") - static_cast<int64_t>(codePointCount(text));
@@ -406,8 +418,7 @@ void addStringMethods(Interpreter &interpreter) {
       [](Interpreter &i, Bound &a) { return justify(i, a, '<'); });
   add("rjust", "self, width, fillchar=None",
       [](Interpreter &i, Bound &a) { return justify(i, a, '>'); });
-  add("center", "self, width, fillchar=None",
-      [](Interpreter &i, Bound &a) { return justify(i, a, '^'); });
+  add("center", "self, width, fillchar=None", center);
   add("zfill", "self, width", zeroFill);
   add("removeprefix", "self, prefix", [](Interpreter &i, Bound &a) {
     const std::string &p = i.toStr(a[1], "the prefix");

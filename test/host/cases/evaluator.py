@@ -1,0 +1,342 @@
+# case: integers
+result = [7 // 2, -7 // 2, 7 // -2, 7 % 3, -7 % 3, 7 % -3, 2**10, 2**-1, 1 << 40, -5 >> 1, ~6, 6 & 3, 6 | 3, 6 ^ 3, True + 1, 0x9E3779B97F4A7C15, 2**64 - 1, abs(-3), divmod(-7, 2), pow(3, 4, 5), int("12"), int("-0x1f", 16), int(3.9), int(-3.9), (255).bit_length(), True & False]
+# case: floats
+result = [0.1 + 0.2, 1e16, 1e15, 1e-5, 0.0001, 1.0, -0.0, 1.5e300 * 1e10, 7.5 // 2, -7.5 // 2, -7.5 % 2, 5.0 % -3, 1 / 3, 10 / 5, float("inf"), float("-1e3"), round(2.5), round(3.5), round(2.675, 2), round(1234.5, -2), 1e22, 123456789012345680.0, 5e-324, 3.0 == 3, 2.0**0.5, float("nan") != float("nan")]
+# case: strings
+s = "Hello, Wörld"
+result = [s.upper(), s.lower(), len(s), s[7:], s[::-1], s[-1], s.split(", "), "a,b,,c".split(","), "  x y  ".split(), "a b c d".split(None, 2), "a.b.c".rsplit(".", 1), "-".join(["a", "b"]), s.replace("l", "L", 1), s.find("W"), "abc".startswith(("x", "ab")), "x".zfill(3), "-5".zfill(4), "ab".center(7, "*"), "ab".ljust(4) + "|", "Abc".swapcase() if False else "t", "one two".title(), "xabcx".strip("x"), "a\nb\r\nc".splitlines(), "key=value=1".partition("="), "a-b-c".rpartition("-"), "x" * 3, "b" in "abc", "%d items, %.2f %s %5d|%-5d|%05d %x %%" % (3, 2.5, "z", 7, 7, 7, 255), "%(a)s" % {"a": 1}, "pre_x".removeprefix("pre_"), "x_suf".removesuffix("_suf"), "abcabc".count("bc"), ord("a"), chr(8364), repr("it's"), repr('a"b\'c'), repr("\t\n\\\x01"), "ab".isalpha(), "12".isdigit(), "a1_".isidentifier(), "".isalpha(), "{} {1}".format if False else "{0} {1} {0}".format(1, 2), "{a:>5}|{b!r}".format(a=1, b="x"), "{:.{p}f}".format(3.14159, p=2), "{x[0]}{x[k]}" if False else "ok"]
+# case: fstrings
+x, w, name = 3.14159, 10, "abc"
+result = [f"{x:.2f}", f"{x:{w}.3f}|", f"{name!r:>8}", f"{name:*^9}", f"{1234567:,}", f"{255:#x} {255:08b} {5:+d} {-5: d}", f"{0.5:%} {12345.678:e} {1e10:g} {0.00001:g}", f"{True} {None} {[1, 'a']}", f"{{}}", f"{x=}" if False else "", f"{1 + 1}{'nested'}", f"{1e3}", f"{10:>4}{10:<4}{10:^4}|", f"{3:5}|{'s':5}|", f"{1000000.0:_}", f"{2.0:g}{2.0}"]
+# case: lists
+a = [1, 2, 3]
+b = a
+b += [4]
+c = a[:]
+c.append(5)
+c.insert(0, 0)
+c.extend((6, 7))
+d = [3, 1, 2]
+d.sort(reverse=True)
+e = [1, 2, 3, 4, 5, 6]
+e[1:3] = ["x"]
+del e[0]
+f = list(range(10))
+f[::2] = [0] * 5
+del f[1:4]
+g = [1, [2, [3]]]
+first, *rest, last = range(5)
+(p, q), r = (1, 2), 3
+result = [a, b is a, c, d, e, f, g, first, rest, last, p, q, r, [*a, *d], a.index(2), a.count(2), a.pop(), a, a.pop(0), sorted(["b", "A", "c"], key=lambda s: s.lower()), list(reversed(a)), [1] * 3, [0] * 0, a == [2, 3], [1, 2] < [1, 3], [1, 2] < [1, 2, 0], (1, "a") == (1, "a"), max([3, 9, 2]), min(4, 2), max("abc", key=ord), sum([1, 2], 10), sum([[1], [2]], []), any([0, 1]), all([]), list(zip("ab", [1, 2, 3])), list(enumerate("ab", 1)), list(map(lambda u, v: u + v, [1, 2], [3, 4])), list(filter(None, [0, 1, 2])), max([], default=None)]
+# case: dicts_and_sets
+d = {"a": 1, **{"b": 2}, 3: "x", (1, 2): None}
+d["c"] = 4
+e = dict(d)
+e.update(z=1)
+e.pop("a")
+f = {k: v for k, v in zip("xyz", range(3)) if v}
+s = {1, 2} | {3}
+t = frozenset([1, 1])
+del d[3]
+result = [d, e, f, list(d), d.get("q", 7), d.setdefault("n", []), list(d.items()), list(d.values()), "a" in d, 1 in s, len(s), s & {2, 3}, s - {1}, sorted(s ^ {1, 9}), {1, 2} <= {1, 2, 3}, t, d == {**d}, {} == {}, dict([(1, 2)]), dict.fromkeys("ab", 0), {1: 1} | {2: 2}, {True: "t"}[1], set(), {1: 2}.pop(1), s.issubset({1, 2, 3, 4})]
+# case: comprehensions
+n = 3
+m = [[i * j for j in range(n)] for i in range(n)]
+result = [m, [x for row in m for x in row if x % 2 == 0], {x: x * x for x in range(4)}, {c for c in "aab"}, sum(i for i in range(5)), tuple(i for i in "ab"), [y := 5, y * 2], [(i, k) for i in range(2) for k in range(i)], any(v > 2 for v in [1, 3]), next(v for v in [4, 5] if v > 4), [last for last in range(3)][-1], n]
+# case: functions
+def f(a, b=2, *args, c, d=4, **kw):
+    return a, b, args, c, d, kw
+def outer():
+    count = 0
+    def inc(by=1):
+        nonlocal count
+        count += by
+        return count
+    inc()
+    inc(5)
+    return count, inc()
+total = 0
+def bump():
+    global total
+    total += 1
+bump()
+def fact(n):
+    return 1 if n <= 1 else n * fact(n - 1)
+def gen(n):
+    for i in range(n):
+        yield i
+    yield from [10, 20]
+def posonly(a, /, b, *, c=3):
+    return a + b + c
+fns = [lambda x, i=i: x + i for i in range(3)]
+late = [lambda: i for i in range(3)]
+def mutable(x, acc=[]):
+    acc.append(x)
+    return acc
+mutable(1)
+result = [f(1, c=3), f(1, 2, 3, 4, c=5, z=6), f(*[1, 2], **{"c": 1}), outer(), total, fact(20), list(gen(2)), posonly(1, b=2), [g(10) for g in fns], [g() for g in late], mutable(2), (lambda *a, **k: (a, k))(1, x=2), f.__name__, outer()[0]]
+# case: classes
+class Base:
+    kind = "base"
+    count = 0
+    def __init__(self, x):
+        self.x = x
+        Base.count += 1
+    def who(self):
+        return "base " + self.kind
+    @property
+    def double(self):
+        return self.x * 2
+    @double.setter
+    def double(self, v):
+        self.x = v // 2
+    @staticmethod
+    def st(a):
+        return a + 1
+    @classmethod
+    def make(cls, v):
+        return cls(v)
+    def __repr__(self):
+        return f"{type(self).__name__}({self.x})"
+    def __add__(self, other):
+        return type(self)(self.x + other.x)
+    def __radd__(self, other):
+        return other + self.x
+    def __eq__(self, other):
+        return isinstance(other, Base) and self.x == other.x
+    def __lt__(self, other):
+        return self.x < other.x
+    def __len__(self):
+        return self.x
+    def __getitem__(self, i):
+        return i * self.x
+    def __contains__(self, v):
+        return v == self.x
+    def __call__(self, y):
+        return self.x + y
+    def __iter__(self):
+        return iter(range(self.x))
+class Mid(Base):
+    kind = "mid"
+    def who(self):
+        return "mid>" + super().who()
+class Other(Base):
+    def who(self):
+        return "other>" + super().who()
+class Leaf(Mid, Other):
+    def __init__(self, x, y=0):
+        super().__init__(x)
+        self.y = y
+    def helper(self):
+        def inner():
+            return super(Leaf, self).who()
+        return inner()
+a, b = Leaf(3, 4), Base.make(5)
+b.double = 20
+c = Leaf(1)
+c.extra = [1]
+c.extra[0] += 1
+setattr(c, "z", 9)
+result = [a, b, a.who(), b.double, Base.st(1), a.st(2), a + b, 1 + a, a == Leaf(3), a != b, a < b, len(a), a[4], 3 in a, a(1), list(a), isinstance(a, Mid), isinstance(a, (int, Other)), issubclass(Leaf, Base), Leaf.kind, a.helper(), hasattr(a, "y"), hasattr(a, "nope"), getattr(a, "nope", 1), c.extra, c.z, Base.count > 3, type(a) is Leaf, type(a).__name__, bool(Base(0)), callable(a), sorted([Leaf(3), Leaf(1)]), max(Leaf(1), Leaf(2))]
+# case: control_flow
+out = []
+for i in range(5):
+    if i == 1:
+        continue
+    if i == 3:
+        break
+    out.append(i)
+else:
+    out.append("no")
+for i in []:
+    pass
+else:
+    out.append("else")
+while True:
+    if len(out) > 5:
+        break
+    out.append(len(out))
+else:
+    out.append("never")
+try:
+    out.append(1 // 0)
+except ZeroDivisionError as e:
+    out.append(str(e))
+else:
+    out.append("no")
+finally:
+    out.append("fin")
+def risky(n):
+    try:
+        if n == 0:
+            raise ValueError("bad", n)
+        if n == 1:
+            return {}["k"]
+        return [][n]
+    except (KeyError, IndexError) as e:
+        return type(e).__name__, str(e)
+    except ValueError as e:
+        return e.args
+    finally:
+        out.append(n)
+class MyError(RuntimeError):
+    def __init__(self, code):
+        super().__init__(f"code {code}")
+        self.code = code
+try:
+    try:
+        raise MyError(7)
+    except RuntimeError as e:
+        raise KeyError("again") from e
+except KeyError as e:
+    out.append(e.args)
+try:
+    raise MyError(8)
+except MyError as e:
+    out.append((e.code, str(e), repr(e)))
+def reraise():
+    try:
+        raise ValueError("x")
+    except ValueError:
+        raise
+try:
+    reraise()
+except Exception as e:
+    out.append(type(e).__name__)
+x = 5
+result = [out, risky(0), risky(1), risky(5), 1 < x < 10, 1 < x > 7, x if x > 3 else -x, not x, x and "y", 0 or "z", x is None, x is not None, 3 in [1, 2], 3 not in [1, 2]]
+try:
+    assert x == 4, f"x is {x}"
+except AssertionError as e:
+    result.append(str(e))
+# case: scoping
+x = "global"
+class C:
+    x = "class"
+    def get(self):
+        return x
+    y = [x for _ in range(1)]
+    z = x
+def shadow():
+    x = "local"
+    def inner():
+        return x
+    x = "changed"
+    return inner()
+def unbound():
+    try:
+        return v
+        v = 1
+    except UnboundLocalError as e:
+        return "unbound"
+def loop_var():
+    for k in range(3):
+        pass
+    return k
+def walrus():
+    [last := i for i in range(4)]
+    return last
+result = [C().get(), C.y, C.z, shadow(), unbound(), loop_var(), walrus()]
+# case: math_module
+import math
+from math import sqrt as root, pi
+result = [math.ceil(2.1), math.floor(-2.1), math.sqrt(2), root(16.0), round(pi, 5), math.log2(8), math.log(8, 2) if False else 3, math.exp(1), math.prod([2, 3, 4]), math.gcd(12, 18), math.isqrt(17), math.inf, math.isnan(math.nan), math.factorial(20), math.ceil(7 / 2), math.log10(1000.0), math.tanh(0.5), math.erf(0.3), math.lcm(4, 6), math.copysign(2.0, -1.0)]
+# case: functools_itertools
+import functools
+import itertools
+from functools import partial, lru_cache, reduce
+calls = []
+@lru_cache(maxsize=None)
+def slow(n):
+    calls.append(n)
+    return n * n
+@functools.cache
+def other(n):
+    return n + 1
+def deco(fn):
+    @functools.wraps(fn)
+    def wrapper(*args, **kwargs):
+        return ("wrapped", fn(*args, **kwargs))
+    return wrapper
+def parametrised(k):
+    def d(fn):
+        return lambda *a: fn(*a) + k
+    return d
+@deco
+def named(x):
+    return x
+@parametrised(100)
+@parametrised(10)
+def stacked(x):
+    return x
+result = [slow(3), slow(3), calls, other(1), named(2), named.__name__, stacked(1), partial(max, 3)(1), partial(int, base=2)("101"), reduce(lambda a, b: a * b, [1, 2, 3, 4]), reduce(lambda a, b: a + b, [], 5), list(itertools.product([1, 2], "ab")), list(itertools.chain([1], (2, 3))), list(itertools.product(range(2), repeat=2)), list(itertools.combinations([1, 2, 3], 2)), list(itertools.accumulate([1, 2, 3]))]
+# case: dataclasses_enums
+from dataclasses import dataclass, field, asdict, replace
+from enum import Enum
+from typing import NamedTuple, Optional, List
+from collections import namedtuple
+@dataclass
+class P:
+    x: int
+    y: float = 2.0
+    tags: List[str] = field(default_factory=list)
+    def norm(self):
+        return self.x + self.y
+@dataclass(kw_only=False)
+class Q(P):
+    z: Optional[int] = None
+class Color(Enum):
+    RED = 1
+    GREEN = "g"
+class NT(NamedTuple):
+    a: int
+    b: str = "d"
+    def both(self):
+        return f"{self.a}{self.b}"
+T2 = namedtuple("T2", "u v")
+u, v = T2(1, 2)
+result = [P(1), P(1) == P(1), P(1, 3.0).norm(), Q(1, z=4), asdict(P(2)), replace(P(1), x=9), Color.RED.name, Color.GREEN.value, Color(1) is Color.RED, Color["GREEN"].name, [c.name for c in Color], NT(1), NT(1)[1], NT(2, "e").both(), u, v, T2(3, v=4), T2(1, 2) == T2(1, 2), str(Color.RED), {Color.RED: 1}[Color.RED]]
+# case: context_managers
+import contextlib
+log = []
+class Ctx:
+    def __init__(self, n, swallow=False):
+        self.n, self.swallow = n, swallow
+    def __enter__(self):
+        log.append(("in", self.n))
+        return self
+    def __exit__(self, et, ev, tb):
+        log.append(("out", self.n, et is not None))
+        return self.swallow
+with Ctx(1) as c, Ctx(2):
+    log.append(c.n)
+with Ctx(3, True):
+    raise ValueError("gone")
+with contextlib.nullcontext(5) as five:
+    log.append(five)
+with contextlib.suppress(KeyError):
+    {}["a"]
+def early():
+    with Ctx(4):
+        return "ret"
+result = [early(), log]
+# case: augmented_and_unpacking
+a = 5
+a += 1; a -= 2; a *= 3; a //= 2; a **= 2; a %= 7; a <<= 3; a |= 1; a &= 0xFF; a ^= 2
+d = {"k": [1]}
+d["k"] += [2]
+d["n"] = d.get("n", 0) + 1
+class O: pass
+o = O()
+o.v = 1
+o.v += 4
+i, j = 1, 2
+i, j = j, i
+[p, *q] = "abc"
+x = y = []
+x.append(1)
+for k, (m, n) in {"a": (1, 2)}.items():
+    pass
+result = [a, d, o.v, i, j, p, q, y, k, m, n, *range(2)]
+# case: builtins_misc
+result = [isinstance(True, int), isinstance(1, float), isinstance("s", (int, str)), isinstance(None, type(None)), type(1) is int, type([]) == list, str(1.0), str(None), bool("") or bool([0]), list("ab"), tuple([1]), hex(255), bin(5), oct(8), repr([1, "a", None, 2.5, (1,)]), range(3), list(range(5, 0, -2)), range(10)[2:5], len(range(0, 10, 3)), 5 in range(0, 10, 5), slice(1, 2), [1, 2, 3][slice(0, 2)], callable(len), abs(-2.5), hash("a") == hash("a"), format(3.14159, ".2f"), print("x"), id(None) == id(None), ... is Ellipsis, int.__name__, str.join("-", ["a", "b"]), "a" < "b", (1, 2) + (3,), not [], None == 0, 1 == 1.0, 1 == True, "1" == 1]
