@@ -63,6 +63,13 @@ static TileValue pointerTo(Type type, BlockView view) {
   return pointer;
 }
 
+static const BlockView &viewOf(Machine &machine, Operation &op, Value value) {
+  const BlockView *view = machine.get(value)->block.get();
+  if (!view)
+    machine.fail(op, "uses a poison block pointer or descriptor, in " + machine.programText());
+  return *view;
+}
+
 static void evaluateMakePointer(Machine &machine, Operation &op) {
   auto make = cast<tt::MakeTensorPtrOp>(op);
   BlockView view;
@@ -75,19 +82,12 @@ static void evaluateMakePointer(Machine &machine, Operation &op) {
 
 static void evaluateAdvance(Machine &machine, Operation &op) {
   auto advance = cast<tt::AdvanceOp>(op);
-  BlockView view = *machine.get(advance.getPtr())->block;
+  BlockView view = viewOf(machine, op, advance.getPtr());
   for (auto [offset, step] :
        llvm::zip_equal(view.offsets, signedScalars(machine, advance.getOffsets())))
     // Offsets are i32 and wrap as such.
     offset = signExtended(wrap(static_cast<uint64_t>(offset + step), 32), 32);
   machine.setResult(op, pointerTo(advance.getType(), std::move(view)));
-}
-
-static const BlockView &viewOf(Machine &machine, Operation &op, Value value) {
-  const BlockView *view = machine.get(value)->block.get();
-  if (!view)
-    machine.fail(op, "uses a poison block pointer or descriptor, in " + machine.programText());
-  return *view;
 }
 
 void loadBlockPointer(Machine &machine, Operation &op) {

@@ -82,6 +82,19 @@ TEST_P(Errors, WrongArguments) {
   EXPECT_SAYS("'y' expects elements of type f32, got f16");
 }
 
+// The compiler may leave a poison block pointer where control never uses it; using it is an error.
+TEST_P(Errors, PoisonBlockPointer) {
+  const char *text = R"(
+    tt.func public @poison() {
+      %p = ub.poison : !tt.ptr<tensor<4xf32>>
+      %one = arith.constant 1 : i32
+      %q = tt.advance %p, [%one] : <tensor<4xf32>>
+      tt.return
+    })";
+  EXPECT_FALSE(launchText(text, "poison", {}));
+  EXPECT_SAYS("uses a poison block pointer or descriptor, in program (0, 0, 0)");
+}
+
 //===--- sanitize --------------------------------------------------------------------------===//
 
 TEST_P(Errors, WritesOfDifferentValuesRace) {
