@@ -79,11 +79,13 @@ Value *clampKeepingNan(CodeBuilder &b, Value *x, double low, double high) {
 Value *exp32(CodeBuilder &b, Value *x) {
   x = clampKeepingNan(b, x, -104.0, 89.0);
   auto [n, power] = roundSmall(b, x, number(x, 0x1.715476p+0));
-  Value *r = fma(b, n, number(x, -0x1.62e400p-1), x);
-  r = fma(b, n, number(x, -0x1.7f7d1cp-20), r);
+  Value *high = fma(b, n, number(x, -0x1.62e400p-1), x);
+  Value *low = b.CreateFMul(n, number(x, -0x1.7f7d1cp-20));
+  Value *r = b.CreateFAdd(high, low);
   Value *q =
       emitPolynomial(b, r, {0x1.0p-1, 0x1.55548ep-3, 0x1.55545ep-5, 0x1.123bdep-7, 0x1.6db4dep-10});
-  Value *tail = fma(b, b.CreateFMul(r, r), q, r);
+  // `low` joins the small term first, so that it is not lost in the larger one's rounding.
+  Value *tail = b.CreateFAdd(fma(b, b.CreateFMul(r, r), q, low), high);
   return scaleByPower(b, b.CreateFAdd(tail, number(x, 1.0)), power);
 }
 

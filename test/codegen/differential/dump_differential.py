@@ -1,0 +1,299 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels that the generated code and the interpreter must agree on; `python dump_differential.py DIR` writes them."""
+import os, sys
+import triton, triton.language as tl
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+from triton.compiler.compiler import make_backend
+from triton._C.libtriton import ir
+
+CASES = []
+
+def case(spec, grid=(1, 1, 1), **consts):
+    """spec: a list of 'name:type:count[:low:high]' for arrays and 'name:type=value' for scalars."""
+    def add(fn):
+        CASES.append((fn, spec.split(), grid, consts))
+        return fn
+    return add
+
+@case("x:fp8e4nv:300 a:fp8e5:300 b:bf16:300 c:fp16:300 d:fp8e4nv:300 n:i32=300", (3,), B=128)
+@triton.jit
+def fp8(x, a, b, c, d, n, B: tl.constexpr):
+    i = tl.program_id(0)*B + tl.arange(0, B)
+    m = i < n
+    v = tl.load(x + i, mask=m).to(tl.float32)*1.7
+    tl.store(a + i, v.to(tl.float8e5), mask=m); tl.store(b + i, v.to(tl.bfloat16), mask=m)
+    tl.store(c + i, v.to(tl.float16), mask=m); tl.store(d + i, v.to(tl.float8e4nv), mask=m)
+
+@case("x:i32:300:-1000:1000 y:i32:300:-20:20 o:i32:3000 n:i32=300", (3,), B=128)
+@triton.jit
+def ints(x, y, o, n, B: tl.constexpr):
+    i = tl.program_id(0)*B + tl.arange(0, B)
+    m = i < n
+    a = tl.load(x + i, mask=m, other=1); b = tl.load(y + i, mask=m, other=1)
+    b1 = tl.where(b == 0, 7, b)
+    tl.store(o + i, a // b1, mask=m); tl.store(o + n + i, a % b1, mask=m)
+    tl.store(o + 2*n + i, (a << 3) ^ (b >> 1), mask=m); tl.store(o + 3*n + i, tl.minimum(a, b) | tl.maximum(a, b), mask=m)
+    ua = a.to(tl.uint32); ub = b1.to(tl.uint32)
+    tl.store(o + 4*n + i, (ua // ub).to(tl.int32), mask=m); tl.store(o + 5*n + i, (ua % ub).to(tl.int32), mask=m)
+    tl.store(o + 6*n + i, a.to(tl.int8).to(tl.int32) * b.to(tl.int16).to(tl.int32), mask=m)
+    tl.store(o + 7*n + i, (a.to(tl.int64)*123456789 // b1).to(tl.int32), mask=m)
+    tl.store(o + 8*n + i, tl.umulhi(ua, ub*65536).to(tl.int32) + tl.abs(b), mask=m)
+    tl.store(o + 9*n + i, tl.cdiv(a, 7) + (ua >> 28).to(tl.int32), mask=m)
+
+@case("a:fp16:1024 b:fp16:2048 c:fp32:2048", BM=32, BN=64, BK=32)
+@triton.jit
+def dot_f16(a, b, c, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    i = tl.arange(0, BM); j = tl.arange(0, BN); k = tl.arange(0, BK)
+    x = tl.load(a + k[:, None]*BM + i[None, :]); y = tl.load(b + j[:, None]*BK + k[None, :])
+    tl.store(c + i[:, None]*BN + j[None, :], tl.dot(tl.trans(x), tl.trans(y)))
+
+@case("a:i8:1024 b:i8:1024 c:i32:1024", BM=32, BN=32, BK=32)
+@triton.jit
+def dot_i8(a, b, c, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    i = tl.arange(0, BM); j = tl.arange(0, BN); k = tl.arange(0, BK)
+    x = tl.load(a + i[:, None]*BK + k[None, :]); y = tl.load(b + k[:, None]*BN + j[None, :])
+    tl.store(c + i[:, None]*BN + j[None, :], tl.dot(x, y))
+
+@case("a:fp64:1024 b:fp64:1024 c:fp64:1024", BM=32, BN=32, BK=32)
+@triton.jit
+def dot_f64(a, b, c, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    i = tl.arange(0, BM); j = tl.arange(0, BN); k = tl.arange(0, BK)
+    x = tl.load(a + i[:, None]*BK + k[None, :]); y = tl.load(b + k[:, None]*BN + j[None, :])
+    tl.store(c + i[:, None]*BN + j[None, :], tl.dot(x, y, out_dtype=tl.float64))
+
+@case("a:fp32:4096 b:fp32:4096 c:fp32:4096", N=16)
+@triton.jit
+def dot_batched(a, b, c, N: tl.constexpr):
+    z = tl.arange(0, 4); i = tl.arange(0, N); j = tl.arange(0, N)
+    o = z[:, None, None]*N*N + i[None, :, None]*N + j[None, None, :]
+    x = tl.load(a + o); y = tl.load(b + o)
+    tl.store(c + o, tl.dot(x, tl.permute(y, (0, 2, 1))))
+
+@case("a:fp16:1024 b:fp16:1024 c:fp16:1024 K:i32=3", N=32)
+@triton.jit
+def dot_f16_acc(a, b, c, K, N: tl.constexpr):
+    i = tl.arange(0, N)
+    x = tl.load(a + i[:, None]*N + i[None, :]); y = tl.load(b + i[:, None]*N + i[None, :])
+    acc = tl.zeros((N, N), dtype=tl.float16)
+    for k in range(K):
+        acc = tl.dot(x, y, acc, out_dtype=tl.float16)
+        x = x*0.5
+    tl.store(c + i[:, None]*N + i[None, :], acc)
+
+@triton.jit
+def wf(m1, s1, n1, m2, s2, n2):
+    d = m2 - m1
+    n = n1 + n2
+    r = tl.where(n == 0., 0., n2/n)
+    return m1 + d*r, s1 + s2 + d*d*n1*r, n
+
+@case("x:fp32:2000 o:fp32:60 n:i32=100", (20,), B=128)
+@triton.jit
+def welford(x, o, n, B: tl.constexpr):
+    p = tl.program_id(0)
+    i = tl.arange(0, B)
+    v = tl.load(x + p*n + i, mask=i < n, other=0.)
+    c = (i < n).to(tl.float32)
+    m, s, k = tl.reduce((v, tl.zeros([B], tl.float32), c), 0, wf)
+    tl.store(o + p*3, m); tl.store(o + p*3 + 1, s); tl.store(o + p*3 + 2, k)
+
+@case("x:fp32:2048:-4:4 a:i32:64 b:i32:32 c:fp32:64 d:fp32:32", M=32, N=64)
+@triton.jit
+def arg2d(x, a, b, c, d, M: tl.constexpr, N: tl.constexpr):
+    i = tl.arange(0, M); j = tl.arange(0, N)
+    v = tl.floor(tl.load(x + i[:, None]*N + j[None, :]))
+    mn, mi = tl.min(v, 0, return_indices=True)
+    tl.store(a + j, mi); tl.store(c + j, mn)
+    tl.store(b + i, tl.argmax(v, 1)); tl.store(d + i, tl.max(v, 1))
+
+@triton.jit
+def lin(a1, b1, a2, b2):
+    return a1*a2, b1*a2 + b2
+
+@case("x:fp32:512 y:fp32:512 o:fp32:3072 p:i64:512", M=16, N=32)
+@triton.jit
+def scans(x, y, o, p, M: tl.constexpr, N: tl.constexpr):
+    i = tl.arange(0, M); j = tl.arange(0, N)
+    at = i[:, None]*N + j[None, :]
+    v = tl.load(x + at); w = tl.load(y + at)
+    tl.store(o + at, tl.cumsum(v, 0)); tl.store(o + M*N + at, tl.cumsum(v, 1))
+    tl.store(o + 2*M*N + at, tl.cumsum(v, 0, reverse=True)); tl.store(o + 3*M*N + at, tl.cumprod(w*0.3 + 1, 1, reverse=True))
+    q, r = tl.associative_scan((v*0.2, w), 1, lin)
+    tl.store(o + 4*M*N + at, q); tl.store(o + 5*M*N + at, r)
+    tl.store(p + at, tl.cumsum((v*10).to(tl.int64), 1))
+
+@case("x:fp32:512 y:fp32:512 o:fp32:4096", N=16)
+@triton.jit
+def shuffles(x, y, o, N: tl.constexpr):
+    i = tl.arange(0, N*32)
+    a = tl.load(x + i); b = tl.load(y + i)
+    t = tl.reshape(a, (4, 8, 16))
+    tl.store(o + i, tl.reshape(tl.permute(t, (2, 0, 1)), (512,)))
+    tl.store(o + 512 + tl.arange(0, 64), tl.reshape(tl.sum(t, 1), (64,)))
+    tl.store(o + 1024 + tl.arange(0, 1024), tl.reshape(tl.join(a, b), (1024,)))
+    tl.store(o + 2048 + tl.arange(0, 1024), tl.cat(a, b, can_reorder=True)*0 + 1)
+    tl.store(o + 3072 + i, tl.reshape(tl.sort(tl.reshape(a, (32, 16))), (512,)))
+    tl.store(o + 3584 + tl.arange(0, 128), tl.reshape(tl.max(tl.reshape(b, (4, 4, 32)), 0), (128,)))
+
+@case("x:fp32:3000 y:fp32:3000 M:i32=50 N:i32=60", (2, 2), BM=32, BN=32)
+@triton.jit
+def block_ptr(x, y, M, N, BM: tl.constexpr, BN: tl.constexpr):
+    a = tl.make_block_ptr(x, (M, N), (N, 1), (tl.program_id(0)*BM, tl.program_id(1)*BN), (BM, BN), (1, 0))
+    b = tl.make_block_ptr(y, (N, M), (M, 1), (tl.program_id(1)*BN, tl.program_id(0)*BM), (BN, BM), (1, 0))
+    v = tl.load(a, boundary_check=(0, 1), padding_option="zero")
+    tl.store(b, tl.trans(v)*2, boundary_check=(0, 1))
+
+@case("x:fp32:3072 y:fp32:3072 M:i32=48 N:i32=64", (2, 2), BM=32, BN=32)
+@triton.jit
+def descriptor(x, y, M, N, BM: tl.constexpr, BN: tl.constexpr):
+    a = tl.make_tensor_descriptor(x, [M, N], [N, 1], [BM, BN])
+    b = tl.make_tensor_descriptor(y, [M, N], [N, 1], [BM, BN])
+    v = a.load([tl.program_id(0)*BM, tl.program_id(1)*BN])
+    b.store([tl.program_id(0)*BM, tl.program_id(1)*BN], v + 1)
+
+@case("x:i32:256:0:50 h:i32:64:0:5 g:i32:64:0:5 f:fp32:64 e:fp16:64 o:i32:256 n:i32=250", (2,), B=128)
+@triton.jit
+def atomics_all(x, h, g, f, e, o, n, B: tl.constexpr):
+    i = tl.program_id(0)*B + tl.arange(0, B)
+    m = i < n
+    v = tl.load(x + i, mask=m, other=0)
+    tl.atomic_max(h + v, i, mask=m); tl.atomic_xor(g + v, i, mask=m)
+    tl.atomic_add(f + v, v.to(tl.float32), mask=m); tl.atomic_add(e + v, tl.full([B], 0.5, tl.float16), mask=m)
+    tl.store(o + i, tl.atomic_cas(g + 50 + i*0, i*0 + 9, i), mask=m)
+    tl.atomic_and(h + 60, 3); tl.atomic_or(h + 61, 8); tl.atomic_xchg(h + 62, 77); tl.atomic_min(h + 63, -4)
+
+@case("t:fp32:1000 idx:i64:100:0:100 o:fp32:1000 q:fp32:1000", (10,), D=10, B=16)
+@triton.jit
+def embedding(t, idx, o, q, D: tl.constexpr, B: tl.constexpr):
+    r = tl.program_id(0)*10 + tl.arange(0, B)
+    rm = tl.arange(0, B) < 10
+    j = tl.arange(0, B)
+    k = tl.load(idx + r, mask=rm, other=0)
+    m = rm[:, None] & (j[None, :] < D)
+    v = tl.load(t + k[:, None]*D + j[None, :], mask=m, other=0.)
+    tl.store(o + r[:, None]*D + j[None, :], v, mask=m)
+    tl.store(q + (99 - r[:, None])*D + (9 - j[None, :]), v, mask=m)
+
+@case("x:fp32:64:1:9 o:fp32:192 n:i32=5", B=64)
+@triton.jit
+def carried(x, o, n, B: tl.constexpr):
+    i = tl.arange(0, B)
+    a = tl.load(x + i); b = a + 1; c = tl.flip(a, 0)
+    for k in range(n):
+        a, b, c = b, a + b*0.25, tl.flip(c, 0) + a
+    tl.store(o + i, a); tl.store(o + B + i, b)
+    s = c
+    while tl.max(s, 0) > 1.0:
+        s = s*0.5
+    tl.store(o + 2*B + i, s)
+
+@case("x:fp32:300 b:i8:300 o:fp32:300 c:i8:300 n:i32=300", (3,), B=128)
+@triton.jit
+def odd_masks(x, b, o, c, n, B: tl.constexpr):
+    i = tl.program_id(0)*B + tl.arange(0, B)
+    m = (i < n) & (i % 3 != 1)
+    v = tl.load(x + i, mask=m, other=5.0)
+    w = tl.load(b + i, mask=i < n, other=0)
+    q = (v > 0) | (w > 3)
+    tl.store(c + i, q, mask=i < n)
+    tl.store(o + i, tl.where(q & m, v, -1.0), mask=(i < n) & (i != 7))
+
+@case("x:bf16:4000 y:bf16:4000 sx:i32=1 sy:i32=50 tx:i32=40 ty:i32=1 M:i32=37 N:i32=49", (2, 2), BM=32, BN=32)
+@triton.jit
+def strided(x, y, sx, sy, tx, ty, M, N, BM: tl.constexpr, BN: tl.constexpr):
+    i = tl.program_id(0)*BM + tl.arange(0, BM); j = tl.program_id(1)*BN + tl.arange(0, BN)
+    m = (i[:, None] < M) & (j[None, :] < N)
+    v = tl.load(x + i[:, None]*sx + j[None, :]*sy, mask=m)
+    tl.store(y + i[:, None]*tx + j[None, :]*ty, v*2, mask=(i[:, None] < M) & (j[None, :] < 40))
+
+@case("x:fp32:300 y:fp32:300", B=128)
+@triton.jit
+def overlap(x, y, B: tl.constexpr):
+    i = tl.arange(0, B)
+    v = tl.load(x + i)
+    tl.store(x + i + 1, v)
+    w = tl.load(y + (B - 1 - i))
+    tl.store(y + i, w)
+    u = tl.load(x + 128 + i)
+    tl.store(x + 130 + i, u); tl.store(x + 131 + i, u*2)
+
+@case("p:fp32:500 g:fp32:500 m:fp32:500 v:fp32:500:0:1 lr:fp32=0.1 n:i32=500", (4,), B=128)
+@triton.jit
+def adam(p, g, m, v, lr, n, B: tl.constexpr):
+    i = tl.program_id(0)*B + tl.arange(0, B)
+    k = i < n
+    pv = tl.load(p + i, mask=k); gv = tl.load(g + i, mask=k); mv = tl.load(m + i, mask=k); vv = tl.load(v + i, mask=k)
+    mv = 0.9*mv + 0.1*gv
+    vv = 0.99*vv + 0.01*gv*gv
+    pv -= lr*mv/(tl.sqrt(vv) + 1e-6)
+    tl.store(p + i, pv, mask=k); tl.store(m + i, mv, mask=k); tl.store(v + i, vv, mask=k)
+
+@case("x:fp32:500 o:fp32:500 n:i32=500 seed:i32=1234", (4,), B=128)
+@triton.jit
+def dropout(x, o, n, seed, B: tl.constexpr):
+    i = tl.program_id(0)*B + tl.arange(0, B)
+    r = tl.rand(seed, i)
+    v = tl.load(x + i, mask=i < n)
+    tl.store(o + i, tl.where(r > 0.3, v/0.7, 0.0), mask=i < n)
+
+@case("x:i64:256:-100:100 o:i64:8 f:fp32:256 e:fp32:4", B=256)
+@triton.jit
+def reductions(x, o, f, e, B: tl.constexpr):
+    i = tl.arange(0, B)
+    v = tl.load(x + i)
+    tl.store(o, tl.sum(v, 0)); tl.store(o + 1, tl.xor_sum(v, 0)); tl.store(o + 2, tl.min(v, 0)); tl.store(o + 3, tl.max(v, 0))
+    w = tl.load(f + i)
+    tl.store(e, tl.sum(tl.where(w > 0, 1.0, 0.0), 0)); tl.store(e + 1, tl.min(w, 0)); tl.store(e + 2, tl.max(tl.abs(w), 0))
+
+@case("x:bf16:300 o:bf16:300 n:i32=300", (4,), B=128)
+@triton.jit
+def bf16_chain(x, o, n, B: tl.constexpr):
+    i = tl.program_id(0)*B + tl.arange(0, B)
+    if tl.program_id(0) == 3:
+        return
+    v = tl.load(x + i, mask=i < n)
+    a = v*v + v
+    b = tl.maximum(a, v) - tl.minimum(a, 1.0)
+    tl.store(o + i, tl.where(b > a, b, -a), mask=i < n)
+
+@case("x:fp32:64 o:fp32:64 n:i32=2", (2,), B=32)
+@triton.jit
+def nested(x, o, n, B: tl.constexpr):
+    p = tl.program_id(0)
+    i = p*B + tl.arange(0, B)
+    acc = tl.zeros([B], tl.float32)
+    for a in range(n):
+        row = tl.load(x + i) + a
+        for b in range(a, n + 1):
+            if b % 2 == 0:
+                acc += row*b
+            else:
+                acc -= row
+        acc = acc + tl.sum(row, 0)
+    tl.store(o + i, acc)
+
+def dump(fn, spec, grid, consts, folder):
+    target = GPUTarget("cuda", 90, 32)
+    signature, constants = {}, dict(consts)
+    for item in spec:
+        name, kind = item.split(":")[:2]
+        signature[name] = kind.split("=")[0] if "=" in kind else "*" + kind
+    signature |= {k: "constexpr" for k in consts}
+    fn_args = [p.name for p in fn.params]
+    signature = {k: signature[k] for k in fn_args}
+    source = ASTSource(fn=fn, signature=signature, constexprs=constants)
+    backend = make_backend(target)
+    options = backend.parse_options({})
+    context = ir.context(); ir.load_dialects(context); backend.load_dialects(context)
+    module = source.make_ir(target, options, backend.get_codegen_implementation(options), backend.get_module_map(), context)
+    module = backend.make_ttir(module, {}, options, 90)
+    with open(os.path.join(folder, fn.__name__ + ".ttir"), "w") as out:
+        out.write("// GRID " + " ".join(map(str, grid)) + "\n// ARGUMENTS " + " ".join(spec) + "\n" + module.str_nodebug())
+
+if __name__ == "__main__":
+    for fn, spec, grid, consts in CASES:
+        try:
+            dump(fn, spec, grid, consts, sys.argv[1])
+        except Exception as e:
+            print(fn.__name__, "FAILED", str(e)[-300:])
