@@ -12,6 +12,11 @@ const std::vector<NativeModules::Fill> *NativeModules::find(const std::string &n
   return it == fillers.end() ? nullptr : &it->second;
 }
 
+void NativeModules::append(const NativeModules &others) {
+  for (const auto &[name, fills] : others.fillers)
+    fillers[name].insert(fillers[name].end(), fills.begin(), fills.end());
+}
+
 bool NativeModules::hasPrefix(const std::string &name) const {
   auto it = fillers.lower_bound(name);
   if (it == fillers.end())
@@ -55,11 +60,14 @@ Interpreter::Interpreter(InterpreterOptions options) : impl(std::make_unique<Sta
   addStringMethods(*this);
   addContainerMethods(*this);
   addBuiltinFunctions(*this);
-  NativeModules &modules = impl->options.modules;
+  // The embedder's fillers come last: what they set replaces what stands here.
+  NativeModules modules;
   addStandardModules(modules);
   addClassModules(modules);
   addTritonModules(modules);
   addTorchLibrary(modules);
+  modules.append(impl->options.modules);
+  impl->options.modules = std::move(modules);
 }
 
 Interpreter::~Interpreter() {

@@ -34,6 +34,8 @@ public:
   /// Adds to the fillers of `name` when there are some already (torch's dtypes are here, its
   /// functions elsewhere).
   void add(const std::string &name, Fill fill) { fillers[name].push_back(std::move(fill)); }
+  /// Adds all of `others` behind what is here.
+  void append(const NativeModules &others);
   const std::vector<Fill> *find(const std::string &name) const;
   bool
   hasPrefix(const std::string &name) const; ///< some module's name is `name` or starts with `name.`
@@ -48,7 +50,7 @@ struct InterpreterOptions {
   uint32_t maxDepth = 200;        ///< nested calls
   uint64_t maxSteps = 20'000'000; ///< statements and expressions evaluated in all
   HostHooks *hooks = nullptr;     ///< outlives the interpreter
-  NativeModules modules;          ///< beside the evaluator's own
+  NativeModules modules;          ///< beside and over the evaluator's own
 };
 
 /// An exception of the user's program or of Python's own operations; `except` clauses see it.
