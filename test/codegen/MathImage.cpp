@@ -33,6 +33,7 @@ void MathImage::build(UnaryMath unary, BinaryMath binary, bool wide, CpuLevel le
   llvm::Module module("math", context);
   prepareCpuModule(module, *machine);
   CodeBuilder b(context, false);
+  b.hasScale16 = level == CpuLevel::X86_64_v4;
   auto *type = llvm::FunctionType::get(
       b.i32(), {b.getPtrTy(), b.getPtrTy(), b.i64(), b.i64(), b.getPtrTy(), b.getPtrTy()}, false);
   auto *entry = llvm::Function::Create(type, llvm::Function::ExternalLinkage, "math", module);

@@ -15,6 +15,8 @@ public:
 
   /// A product feeding a sum may be rounded once.
   bool contract;
+  /// x * 2^n is one instruction on 16 floats (AVX-512's vscalefps).
+  bool hasScale16 = false;
 
   llvm::Type *i8() { return getInt8Ty(); }
   llvm::Type *i32() { return getInt32Ty(); }

@@ -7,6 +7,7 @@
 
 #include "llvm/ADT/StringMap.h"
 #include "llvm/IR/Intrinsics.h"
+#include "llvm/IR/IntrinsicsX86.h"
 
 #include <bit>
 #include <cmath>
@@ -61,13 +62,38 @@ Rounded roundSmall(CodeBuilder &b, Value *product, Value *factor) {
                       integerLike(bits(b, shifted), std::bit_cast<int32_t>(0x1.8p23f)))};
 }
 
+/// value * 2^n, halves of 16 lanes each by one instruction.
+Value *scaleByInstruction(CodeBuilder &b, Value *value, Value *n) {
+  unsigned lanes = laneCount(value);
+  if (lanes > 16) {
+    llvm::SmallVector<int> first, second, both;
+    for (unsigned lane = 0; lane < lanes; ++lane) {
+      (lane < lanes / 2 ? first : second).push_back(lane);
+      both.push_back(lane);
+    }
+    auto half = [&](llvm::ArrayRef<int> picked) {
+      return scaleByInstruction(b, b.CreateShuffleVector(value, picked),
+                                b.CreateShuffleVector(n, picked));
+    };
+    Value *low = half(first);
+    return b.CreateShuffleVector(low, half(second), both);
+  }
+  constexpr int currentRounding = 4;
+  return b.CreateIntrinsic(I::x86_avx512_mask_scalef_ps_512, {},
+                           {value, n, llvm::Constant::getNullValue(value->getType()),
+                            b.getInt16(-1), b.getInt32(currentRounding)});
+}
+
 /// value * 2^n for n in [-252, 254]: two factors, so that subnormal results are rounded once.
-Value *scaleByPower(CodeBuilder &b, Value *value, Value *n) {
+Value *scaleByPower(CodeBuilder &b, Value *value, const Rounded &power) {
+  if (b.hasScale16 && laneCount(value) % 16 == 0)
+    return scaleByInstruction(b, value, power.number);
+  Value *n = power.integer;
   Value *half = b.CreateAShr(n, integerLike(n, 1));
-  auto power = [&](Value *k) {
+  auto factor = [&](Value *k) {
     return fromBits(b, b.CreateShl(b.CreateAdd(k, integerLike(k, 127)), integerLike(k, 23)));
   };
-  return b.CreateFMul(b.CreateFMul(value, power(half)), power(b.CreateSub(n, half)));
+  return b.CreateFMul(b.CreateFMul(value, factor(half)), factor(b.CreateSub(n, half)));
 }
 
 Value *clampKeepingNan(CodeBuilder &b, Value *x, double low, double high) {
@@ -78,7 +104,8 @@ Value *clampKeepingNan(CodeBuilder &b, Value *x, double low, double high) {
 
 Value *exp32(CodeBuilder &b, Value *x) {
   x = clampKeepingNan(b, x, -104.0, 89.0);
-  auto [n, power] = roundSmall(b, x, number(x, 0x1.715476p+0));
+  Rounded power = roundSmall(b, x, number(x, 0x1.715476p+0));
+  Value *n = power.number;
   Value *high = fma(b, n, number(x, -0x1.62e400p-1), x);
   Value *low = b.CreateFMul(n, number(x, -0x1.7f7d1cp-20));
   Value *r = b.CreateFAdd(high, low);
@@ -91,8 +118,8 @@ Value *exp32(CodeBuilder &b, Value *x) {
 
 Value *exp2_32(CodeBuilder &b, Value *x) {
   x = clampKeepingNan(b, x, -151.0, 129.0);
-  auto [n, power] = roundSmall(b, x, number(x, 1.0));
-  Value *r = b.CreateFSub(x, n);
+  Rounded power = roundSmall(b, x, number(x, 1.0));
+  Value *r = b.CreateFSub(x, power.number);
   Value *q = emitPolynomial(
       b, r,
       {0x1.62e43p-1, 0x1.ebfbep-3, 0x1.c6af6cp-5, 0x1.3b29e2p-7, 0x1.5f095cp-10, 0x1.446d38p-13});

@@ -228,15 +228,37 @@ void CpuMemory::store(mlir::Type element, const LaneValue &pointer, const LaneVa
   b.SetInsertPoint(end);
 }
 
+void CpuMemory::storeWhole(Value *pointer, Value *value) {
+  llvm::Align natural = alignOf(value->getType()->getScalarType());
+  uint64_t bytes = bytesOf(value->getType()->getScalarType()) * laneCount(value);
+  uint64_t vector = level == CpuLevel::X86_64_v4 ? 64 : 32;
+  if (!streaming || bytes % vector) {
+    b.CreateAlignedStore(value, pointer, natural);
+    return;
+  }
+  Value *misplaced = b.CreateAnd(b.CreatePtrToInt(pointer, b.i64()), b.getInt64(vector - 1));
+  Value *streams = b.CreateAnd(streaming, b.CreateICmpEQ(misplaced, b.getInt64(0)));
+  llvm::BasicBlock *past = newBlock(b, "past"), *through = newBlock(b, "through"),
+                   *end = newBlock(b, "stored");
+  b.CreateCondBr(streams, past, through);
+  b.SetInsertPoint(past);
+  llvm::StoreInst *store = b.CreateAlignedStore(value, pointer, llvm::Align(vector));
+  auto *one = llvm::ConstantAsMetadata::get(b.getInt32(1));
+  store->setMetadata(llvm::LLVMContext::MD_nontemporal, llvm::MDNode::get(b.getContext(), one));
+  b.CreateBr(end);
+  b.SetInsertPoint(through);
+  b.CreateAlignedStore(value, pointer, natural);
+  b.CreateBr(end);
+  b.SetInsertPoint(end);
+}
+
 void CpuMemory::storeContiguous(Value *pointer, Value *value, const LaneValue &mask,
                                 unsigned lanes) {
   llvm::Type *type = value->getType()->getScalarType();
-  if (mask.isAlwaysTrue()) {
-    b.CreateAlignedStore(value, pointer, alignOf(type));
-    return;
-  }
+  if (mask.isAlwaysTrue())
+    return storeWhole(pointer, value);
   if (mask.isUniform())
-    return emitWhen(b, mask.value, [&] { b.CreateAlignedStore(value, pointer, alignOf(type)); });
+    return emitWhen(b, mask.value, [&] { storeWhole(pointer, value); });
   if (!hasMaskedMove(type))
     return scatter(LaneValue::ramp(pointer, b.getInt64(bytesOf(type))), value, mask, lanes);
   emitWhen(b, anyActive(mask, lanes),

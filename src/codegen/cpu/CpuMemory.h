@@ -24,6 +24,8 @@ public:
   /// `safe` points to 4 KiB that may be read instead of masked-off elements.
   CpuMemory(CodeBuilder &builder, CpuLevel level) : b(builder), level(level) {}
   void setSafeAddress(llvm::Value *address) { safe = address; }
+  /// While set: where this i1 holds, whole vectors go to memory past the caches.
+  void setStreaming(llvm::Value *condition) { streaming = condition; }
 
   LaneValue load(mlir::Type element, const LaneValue &pointer, const LaneValue &mask,
                  const LaneValue &other, unsigned lanes) override;
@@ -39,6 +41,7 @@ private:
                            const LaneValue &other, unsigned lanes);
   llvm::Value *gather(llvm::Type *type, const LaneValue &pointer, const LaneValue &mask,
                       const LaneValue &other, unsigned lanes);
+  void storeWhole(llvm::Value *pointer, llvm::Value *value);
   void storeContiguous(llvm::Value *pointer, llvm::Value *value, const LaneValue &mask,
                        unsigned lanes);
   void scatter(const LaneValue &pointer, llvm::Value *value, const LaneValue &mask, unsigned lanes);
@@ -52,7 +55,7 @@ private:
 
   CodeBuilder &b;
   CpuLevel level;
-  llvm::Value *safe = nullptr;
+  llvm::Value *safe = nullptr, *streaming = nullptr;
 };
 
 } // namespace pellucid::codegen

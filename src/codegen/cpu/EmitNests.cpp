@@ -218,6 +218,17 @@ void KernelEmitter::copyTile(const TileBuffer &from, const TileBuffer &to) {
   });
 }
 
+llvm::Value *KernelEmitter::writesBeyondCaches(tt::StoreOp op) {
+  constexpr uint64_t cacheBytes = 16 << 20;
+  mlir::RankedTensorType tile = tileType(op.getPtr());
+  mlir::Type element = elementTypeOf(op.getValue().getType());
+  uint64_t bytes = tile.getNumElements() * memoryBytes(element);
+  Value *programs = b.getInt64(1);
+  for (Value *extent : gridSize)
+    programs = b.CreateMul(programs, b.CreateZExt(extent, b.i64()));
+  return b.CreateICmpUGT(programs, b.getInt64(cacheBytes / bytes));
+}
+
 void KernelEmitter::emitStore(tt::StoreOp op) {
   mlir::Type element = elementTypeOf(op.getValue().getType());
   if (!mlir::isa<mlir::RankedTensorType>(op.getPtr().getType())) {
@@ -233,12 +244,18 @@ void KernelEmitter::emitStore(tt::StoreOp op) {
     roots.push_back(op.getMask());
     limits.push_back(op.getMask());
   }
+  // Only a kernel that stores a tile once per program is known to write it all.
+  Value *streaming = mlir::isa<tt::FuncOp>(op->getParentOp()) ? writesBeyondCaches(op) : nullptr;
+  streams |= streaming != nullptr;
   emitNest(nestOver(tileType(op.getPtr()).getShape(), {op.getValue()}), roots, limits,
            [&](LaneEvaluator &chunk, IndexMapId at) {
              LaneValue value = chunk.evaluate(op.getValue(), at);
              LaneValue mask =
                  op.getMask() ? chunk.evaluate(op.getMask(), at) : LaneValue::uniform(b.getTrue());
-             memory.store(element, chunk.evaluate(op.getPtr(), at), value, mask, chunk.laneCount());
+             LaneValue pointer = chunk.evaluate(op.getPtr(), at);
+             memory.setStreaming(streaming);
+             memory.store(element, pointer, value, mask, chunk.laneCount());
+             memory.setStreaming(nullptr);
            });
 }
 

@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/IR/IntrinsicsX86.h"
 
 namespace pellucid::codegen {
 
@@ -17,7 +18,9 @@ namespace scf = mlir::scf;
 KernelEmitter::KernelEmitter(llvm::Module &module, tt::FuncOp kernel,
                              const CpuKernelOptions &options, CompiledObject &object)
     : module(module), kernel(kernel), options(options), object(object),
-      b(module.getContext(), options.fpContract), memory(b, options.level) {}
+      b(module.getContext(), options.fpContract), memory(b, options.level) {
+  b.hasScale16 = options.level == CpuLevel::X86_64_v4;
+}
 
 void KernelEmitter::refuse(mlir::Operation *op, const std::string &why) {
   std::string name = op->getName().getStringRef().str();
@@ -109,6 +112,8 @@ void KernelEmitter::emitProgramLoop() {
       carry = b.CreateZExt(wraps, b.i32());
     }
   });
+  if (streams)
+    b.CreateIntrinsic(b.getVoidTy(), llvm::Intrinsic::x86_sse_sfence, {});
   b.CreateRet(b.getInt32(0));
 }
 

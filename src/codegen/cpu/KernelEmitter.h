@@ -71,6 +71,8 @@ private:
   void storeTile(mlir::Value tile, const TileBuffer &into);
   void copyTile(const TileBuffer &from, const TileBuffer &to);
   void emitStore(tt::StoreOp op);
+  /// An i1: all programs together write more through `op` than caches hold.
+  llvm::Value *writesBeyondCaches(tt::StoreOp op);
 
   // EmitControlFlow.cpp
   void emitFor(mlir::scf::ForOp op);
@@ -131,6 +133,8 @@ private:
   /// Tiles that the nest being emitted writes on the side.
   llvm::MapVector<mlir::Value, TileBuffer> byProducts;
   mlir::Operation *current = nullptr;
+  /// Some store may go past the caches, so a fence is due at the end.
+  bool streams = false;
   /// Of the chunk being emitted: its first index along the lanes, and the index in every loop.
   llvm::Value *laneBase = nullptr;
   llvm::SmallVector<LaneValue, 4> nestIndices;
