@@ -70,9 +70,12 @@ double peakFlops(CpuLevel level) {
   return 2.0 * peakRounds * (wide ? 16 * 16 : 12 * 8) / seconds;
 }
 
+/// Memory full of numbers around 1, read as f32 or as bf16.
 void *allocate(size_t bytes) {
-  void *memory = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
-  std::memset(memory, 1, bytes);
+  auto *memory = static_cast<uint16_t *>(std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096));
+  Random random(1);
+  for (size_t i = 0; i < bytes / 2; ++i)
+    memory[i] = toBFloat16(static_cast<float>(random.number(-3, 3)));
   return memory;
 }
 

@@ -74,7 +74,6 @@ CompiledKernel::CompiledKernel(CompiledObject compiled, CpuLevel level)
 }
 
 void CompiledKernel::load(CpuLevel level) {
-  if (FILE *f = fopen("/tmp/k.o", "wb")) { fwrite(object.object.data(), 1, object.object.size(), f); fclose(f); }
   Diagnostics diagnostics;
   std::vector<EntryOffset> entries;
   if (!linkImage({&object, 1}, level, elf, entries, diagnostics))
