@@ -9,7 +9,8 @@ namespace pellucid::frontend {
 
 using namespace mlir;
 
-mlir::OwningOpRef<mlir::ModuleOp> Emitter::emit(const host::JitFunction &kernel, std::span<const ParameterSpec> parameters,
+mlir::OwningOpRef<mlir::ModuleOp> Emitter::emit(const host::JitFunction &kernel,
+                                                std::span<const ParameterSpec> parameters,
                                                 std::vector<EmittedParameter> *emitted) {
   Frame top;
   top.module = kernel.function->module;
@@ -33,16 +34,19 @@ mlir::OwningOpRef<mlir::ModuleOp> Emitter::emit(const host::JitFunction &kernel,
     types.push_back(irType(type));
     NamedAttrList list;
     if (spec.divisibility > 1)
-      list.append("tt.divisibility", builder.getI32IntegerAttr(static_cast<int32_t>(spec.divisibility)));
+      list.append("tt.divisibility",
+                  builder.getI32IntegerAttr(static_cast<int32_t>(spec.divisibility)));
     attributes.push_back(list.getDictionary(&context));
     if (emitted)
       emitted->push_back({kernel.parameters[i].name, spec.kind, spec.dtype});
   }
-  auto function = tt::FuncOp::create(builder, file, kernel.name(), builder.getFunctionType(types, {}));
+  auto function =
+      tt::FuncOp::create(builder, file, kernel.name(), builder.getFunctionType(types, {}));
   function.setAllArgAttrs(attributes);
   function->setAttr("sym_visibility", builder.getStringAttr("public"));
   function->setAttr("noinline", builder.getBoolAttr(false));
-  Block *entry = function.getBody().empty() ? &function.getBody().emplaceBlock() : &function.getBody().front();
+  Block *entry =
+      function.getBody().empty() ? &function.getBody().emplaceBlock() : &function.getBody().front();
   if (entry->getNumArguments() == 0)
     for (mlir::Type type : types)
       entry->addArgument(type, file);
@@ -55,29 +59,34 @@ mlir::OwningOpRef<mlir::ModuleOp> Emitter::emit(const host::JitFunction &kernel,
       top.names[kernel.parameters[i].name] = Val();
   }
   for (size_t r = 0; r < runtime.size(); ++r)
-    top.names[kernel.parameters[runtime[r].first].name] = Val::tensor(entry->getArgument(static_cast<unsigned>(r)), runtime[r].second);
-  Statements body;
-  for (const auto &statement : kernel.def().body)
-    body.push_back(statement.get());
-  statements(body);
+    top.names[kernel.parameters[runtime[r].first].name] =
+        Val::tensor(entry->getArgument(static_cast<unsigned>(r)), runtime[r].second);
+  top.arguments = top.names;
+  statements(kernel.def().body);
   here = kernel.def().range;
   tt::ReturnOp::create(builder, loc());
   return module;
 }
 
-mlir::OwningOpRef<mlir::ModuleOp> emitKernel(host::Interpreter &interpreter, const host::JitFunction &kernel,
-                                             std::span<const ParameterSpec> parameters, mlir::MLIRContext &context,
-                                             Diagnostics &diagnostics, std::vector<EmittedParameter> *emitted) {
+mlir::OwningOpRef<mlir::ModuleOp> emitKernel(host::Interpreter &interpreter,
+                                             const host::JitFunction &kernel,
+                                             std::span<const ParameterSpec> parameters,
+                                             mlir::MLIRContext &context, Diagnostics &diagnostics,
+                                             std::vector<EmittedParameter> *emitted,
+                                             const EmitOptions &options) {
   if (parameters.size() != kernel.parameters.size()) {
-    diagnostics.error(kernel.location(), "'" + kernel.name() + "' has " + std::to_string(kernel.parameters.size()) + " parameters, and " +
+    diagnostics.error(kernel.location(), "'" + kernel.name() + "' has " +
+                                             std::to_string(kernel.parameters.size()) +
+                                             " parameters, and " +
                                              std::to_string(parameters.size()) + " are described");
     return {};
   }
-  // The IR of a refused kernel is thrown away whole, so what MLIR would say about it is of no use to the user.
+  // The IR of a refused kernel is thrown away whole, so what MLIR would say about it is of no use
+  // to the user.
   ScopedDiagnosticHandler quiet(&context, [](mlir::Diagnostic &) { return success(); });
   OwningOpRef<ModuleOp> module;
   try {
-    Emitter emitter(interpreter, context);
+    Emitter emitter(interpreter, context, options);
     module = emitter.emit(kernel, parameters, emitted);
   } catch (const DiagnosticError &error) {
     diagnostics.add(error.diagnostic);

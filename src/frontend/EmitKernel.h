@@ -19,7 +19,8 @@ struct ParameterSpec {
   enum class Kind : uint8_t { Pointer, Scalar, Constexpr, None } kind = Kind::Scalar;
   DataType dtype = DataType::Int32; ///< pointee or scalar
   host::Value constant;             ///< Constexpr
-  uint32_t divisibility = 0;        ///< Pointer, Scalar: known to be a multiple of it (0: nothing is known)
+  uint32_t divisibility =
+      0; ///< Pointer, Scalar: known to be a multiple of it (0: nothing is known)
 };
 
 /// A run-time parameter of the tt.func; constexprs and None are gone.
@@ -29,11 +30,20 @@ struct EmittedParameter {
   DataType dtype = DataType::Int32;
 };
 
-/// Emits one public tt.func named like the kernel, and nothing else, for this specialisation (one spec per Python
-/// parameter). On an error reports at the user's line and returns null. `interpreter` evaluates module globals and
-/// constexpr functions.
-mlir::OwningOpRef<mlir::ModuleOp> emitKernel(host::Interpreter &interpreter, const host::JitFunction &kernel,
-                                             std::span<const ParameterSpec> parameters, mlir::MLIRContext &context,
-                                             Diagnostics &diagnostics, std::vector<EmittedParameter> *emitted);
+struct EmitOptions {
+  /// tl.device_assert and `assert` on values of the kernel are kept. Triton keeps them with
+  /// debug=True only.
+  bool assertions = true;
+};
+
+/// Emits one public tt.func named like the kernel, and nothing else, for this specialisation (one
+/// spec per Python parameter). On an error reports at the user's line and returns null.
+/// `interpreter` evaluates module globals and constexpr functions.
+mlir::OwningOpRef<mlir::ModuleOp> emitKernel(host::Interpreter &interpreter,
+                                             const host::JitFunction &kernel,
+                                             std::span<const ParameterSpec> parameters,
+                                             mlir::MLIRContext &context, Diagnostics &diagnostics,
+                                             std::vector<EmittedParameter> *emitted,
+                                             const EmitOptions &options = {});
 
 } // namespace pellucid::frontend

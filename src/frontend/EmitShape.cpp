@@ -2,6 +2,7 @@
 // Tiles from nothing, casts and changes of shape.
 #include "frontend/Emitter.h"
 
+#include <algorithm>
 #include <numeric>
 
 namespace pellucid::frontend {
@@ -14,24 +15,28 @@ static void checkShape(Emitter &e, const std::vector<int64_t> &shape) {
       e.fail("shape elements must be powers of 2, got " + std::to_string(size));
 }
 
+/// The only element of a tile of one element.
+static Val item(Emitter &e, const Val &value, const char *who) {
+  int64_t count = 1;
+  for (int64_t size : value.type.shape)
+    count *= size;
+  if (!value.type.isTile())
+    return value;
+  if (count != 1)
+    e.fail(std::string(who) + " takes one value, got " + toString(value.type));
+  return Val::tensor(tt::UnsplatOp::create(e.builder, e.loc(), value.value), value.type.scalar());
+}
+
+Val Emitter::emitItem(Bound &args) { return item(*this, toTensor(args[0]), "'.item()'"); }
+
 Val Emitter::emitFull(Bound &args) {
   std::vector<int64_t> shape = constantInts(args[0], "a shape");
   checkShape(*this, shape);
   DataType type = constantType(args[2], "dtype").first;
   Val value = args[1].isNumber() ? numberAs(args[1], type) : cast(args[1], type);
   if (value.type.isTile())
-    fail("'tl.full' takes a scalar value, got " + toString(value.type));
+    value = item(*this, value, "'tl.full'");
   return splat(value, shape);
-}
-
-Val Emitter::emitZeros(Bound &args) {
-  Bound full{args[0], Val::of(host::Value(0)), args[1]};
-  return emitFull(full);
-}
-
-Val Emitter::emitZerosLike(Bound &args) {
-  Val like = toTensor(args[0]);
-  return splat(constantOf(0, 0, like.type.element), like.type.shape);
 }
 
 Val Emitter::emitCast(Bound &args) {
@@ -42,10 +47,9 @@ Val Emitter::emitCast(Bound &args) {
   if (!args[2].isNone()) {
     rounding = tt::symbolizeRoundingMode(constantString(args[2], "fp_downcast_rounding"));
     if (!rounding)
-      fail("rounding '" + constantString(args[2], "fp_downcast_rounding") + "' is unknown; rtne and rtz are known");
+      fail("rounding '" + constantString(args[2], "fp_downcast_rounding") +
+           "' is unknown; rtne and rtz are known");
   }
-  if (args[0].isNumber() && !pointer && !rounding)
-    return numberAs(args[0], type);
   return cast(args[0], type, pointer, rounding);
 }
 
@@ -65,7 +69,8 @@ Val Emitter::emitPermute(Bound &args) {
   std::vector<int64_t> wanted(rank);
   std::iota(wanted.begin(), wanted.end(), 0);
   if (sorted != wanted)
-    fail("the dims of permute must be each of 0 to " + std::to_string(static_cast<int64_t>(rank) - 1) + " once for " + toString(value.type));
+    fail("the dims of permute must be each of 0 to " +
+         std::to_string(static_cast<int64_t>(rank) - 1) + " once for " + toString(value.type));
   TlType type = value.type;
   SmallVector<int32_t> order;
   for (size_t d = 0; d < rank; ++d) {
@@ -84,7 +89,9 @@ Val Emitter::emitTrans(Bound &args) {
     // Without dims the last two change places.
     std::vector<Val> dims;
     for (size_t d = 0; d < rank; ++d)
-      dims.push_back(Val::of(host::Value(static_cast<int64_t>(d + 2 == rank ? rank - 1 : d + 1 == rank ? rank - 2 : d))));
+      dims.push_back(Val::of(host::Value(static_cast<int64_t>(d + 2 == rank   ? rank - 1
+                                                              : d + 1 == rank ? rank - 2
+                                                                              : d))));
     args[1] = Val::tuple(std::move(dims));
   }
   return emitPermute(args);
@@ -97,7 +104,8 @@ Val Emitter::reshapeTo(const Val &value, const std::vector<int64_t> &shape, bool
   for (int64_t size : shape)
     after *= size;
   if (before != after)
-    fail("cannot reshape " + toString(value.type) + " to " + toString(TlType{value.type.element, false, shape}) + ": " + std::to_string(before) +
+    fail("cannot reshape " + toString(value.type) + " to " +
+         toString(TlType{value.type.element, false, shape}) + ": " + std::to_string(before) +
          " elements are not " + std::to_string(after));
   TlType type{value.type.element, value.type.pointer, shape};
   if (type == value.type)
@@ -112,27 +120,25 @@ Val Emitter::emitReshape(Bound &args) {
   return reshapeTo(value, shape, reorder);
 }
 
-Val Emitter::emitRavel(Bound &args) {
-  Val value = toTensor(args[0]);
-  int64_t count = 1;
-  for (int64_t size : value.type.shape)
-    count *= size;
-  return reshapeTo(value, {count}, constantBool(args[1], "can_reorder"));
-}
-
 Val Emitter::emitExpandDims(Bound &args) {
   std::vector<int64_t> axes = constantInts(args[1], "axis");
   Val value = toTensor(args[0]);
   int64_t rank = static_cast<int64_t>(value.type.shape.size() + axes.size());
-  for (int64_t &axis : axes)
+  for (int64_t &axis : axes) {
+    if (axis < -rank || axis >= rank)
+      fail("expand_dims axis " + std::to_string(axis) + " is out of range for " +
+           toString(value.type));
     axis = axis < 0 ? axis + rank : axis;
+  }
   std::sort(axes.begin(), axes.end());
   for (int64_t axis : axes)
     value = expandDims(value, axis);
   return value;
 }
 
-Val Emitter::emitBroadcastTo(Bound &args) { return broadcastTo(args[0], variadicInts(*this, args[1], "a shape")); }
+Val Emitter::emitBroadcastTo(Bound &args) {
+  return broadcastTo(args[0], variadicInts(*this, args[1], "a shape"));
+}
 
 Val Emitter::emitBroadcast(Bound &args) {
   Val a = args[0], b = args[1];
@@ -144,7 +150,8 @@ Val Emitter::emitJoin(Bound &args) {
   Val a = args[0], b = args[1];
   broadcast(a, b);
   if (!(a.type == b.type))
-    fail("'tl.join' takes two tiles of one type, got " + toString(a.type) + " and " + toString(b.type));
+    fail("'tl.join' takes two tiles of one type, got " + toString(a.type) + " and " +
+         toString(b.type));
   bool scalar = !a.type.isTile();
   if (scalar) {
     a = expandDims(a, 0);
@@ -170,25 +177,18 @@ Val Emitter::emitSplit(Bound &args) {
   if (!single)
     return Val::tuple({left, right});
   TlType scalar = type.scalar();
-  return Val::tuple({Val::tensor(tt::UnsplatOp::create(builder, loc(), left.value), scalar), Val::tensor(tt::UnsplatOp::create(builder, loc(), right.value), scalar)});
-}
-
-Val Emitter::emitInterleave(Bound &args) {
-  Val joined = emitJoin(args);
-  std::vector<int64_t> shape = joined.type.shape;
-  if (shape.size() == 1)
-    return joined;
-  shape.pop_back();
-  shape.back() *= 2;
-  return reshapeTo(joined, shape, false);
+  return Val::tuple({Val::tensor(tt::UnsplatOp::create(builder, loc(), left.value), scalar),
+                     Val::tensor(tt::UnsplatOp::create(builder, loc(), right.value), scalar)});
 }
 
 Val Emitter::emitCat(Bound &args) {
   Val a = toTensor(args[0]), b = toTensor(args[1]);
   if (!constantBool(args[2], "can_reorder"))
-    fail("'tl.cat' keeps no order; write can_reorder=True, or tl.join with tl.permute and tl.reshape");
+    fail("'tl.cat' keeps no order; write can_reorder=True, or tl.join with tl.permute and "
+         "tl.reshape");
   if (!(a.type == b.type) || a.type.shape.size() != 1)
-    fail("'tl.cat' takes two tiles of one type and one dim, got " + toString(a.type) + " and " + toString(b.type));
+    fail("'tl.cat' takes two tiles of one type and one dim, got " + toString(a.type) + " and " +
+         toString(b.type));
   TlType type = a.type;
   type.shape[0] *= 2;
   return Val::tensor(tt::CatOp::create(builder, loc(), irType(type), a.value, b.value), type);
@@ -196,13 +196,17 @@ Val Emitter::emitCat(Bound &args) {
 
 Val Emitter::emitGather(Bound &args) {
   Val source = toTensor(args[0]), index = toTensor(args[1]);
-  int64_t rank = static_cast<int64_t>(source.type.shape.size()), axis = constantInt(args[2], "axis");
+  int64_t rank = static_cast<int64_t>(source.type.shape.size()),
+          axis = constantInt(args[2], "axis");
   if (axis < -rank || axis >= rank)
     fail("axis " + std::to_string(axis) + " is out of range for " + toString(source.type));
   if (!index.type.isInt() || index.type.shape.size() != source.type.shape.size())
-    fail("'tl.gather' takes indices of the source's rank, got " + toString(source.type) + " and " + toString(index.type));
+    fail("'tl.gather' takes indices of the source's rank, got " + toString(source.type) + " and " +
+         toString(index.type));
   TlType type{source.type.element, false, index.type.shape};
-  return Val::tensor(tt::GatherOp::create(builder, loc(), source.value, index.value, static_cast<int>(axis < 0 ? axis + rank : axis)), type);
+  return Val::tensor(tt::GatherOp::create(builder, loc(), source.value, index.value,
+                                          static_cast<int>(axis < 0 ? axis + rank : axis)),
+                     type);
 }
 
 Val Emitter::emitHistogram(Bound &args) {
@@ -215,7 +219,47 @@ Val Emitter::emitHistogram(Bound &args) {
   mlir::Value mask;
   if (!args[2].isNone())
     mask = broadcastTo(truthOf(args[2]), input.type.shape).value;
-  return Val::tensor(tt::HistogramOp::create(builder, loc(), irType(type), input.value, mask), type);
+  return Val::tensor(tt::HistogramOp::create(builder, loc(), irType(type), input.value, mask),
+                     type);
+}
+
+// --- types as values
+// --------------------------------------------------------------------------------------------------
+
+Val Emitter::emitToTensor(Bound &args) { return args[0].isNumber() ? toTensor(args[0]) : args[0]; }
+
+Val Emitter::emitConstexpr(Bound &args) {
+  if (!args[0].isConstexpr() && !args[0].isTuple())
+    fail("tl.constexpr() takes what is known while compiling, got " + toString(args[0].type));
+  return args[0];
+}
+
+Val Emitter::emitPointerType(Bound &args) {
+  if (args[0].isConstexpr())
+    if (auto *block = args[0].constant.as<BlockType>())
+      return Val::of(host::Value(std::make_shared<BlockType>(block->type, true)));
+  auto [type, pointer] = constantType(args[0], "element_ty");
+  if (pointer)
+    fail("a pointer to a pointer is not supported yet; load an int64 and cast it with "
+         ".to(tl.pointer_type(...))");
+  return Val::of(typeValue({type, true, {}}));
+}
+
+Val Emitter::emitBlockType(Bound &args) {
+  auto [type, pointer] = constantType(args[0], "element_ty");
+  return Val::of(typeValue({type, pointer, constantInts(args[1], "a shape")}));
+}
+
+Val Emitter::emitGetIntDtype(Bound &args) {
+  int64_t bits = constantInt(args[0], "bitwidth");
+  bool isSigned = constantBool(args[1], "signed");
+  for (DataType type :
+       {DataType::Bool, DataType::Int8, DataType::Int16, DataType::Int32, DataType::Int64,
+        DataType::UInt8, DataType::UInt16, DataType::UInt32, DataType::UInt64})
+    if ((type == DataType::Bool ? 1 : 8 * byteSize(type)) == bits &&
+        (type == DataType::Bool || info(type).isSigned == isSigned))
+      return Val::of(typeValue({type, false, {}}));
+  fail("there is no integer type of " + std::to_string(bits) + " bits");
 }
 
 } // namespace pellucid::frontend

@@ -14,7 +14,8 @@
 
 namespace pellucid::frontend {
 
-/// A type of the kernel language: an element type (with its sign), perhaps a pointer to one, perhaps a tile of them.
+/// A type of the kernel language: an element type (with its sign), perhaps a pointer to one,
+/// perhaps a tile of them.
 struct TlType {
   DataType element = DataType::Int32;
   bool pointer = false;
@@ -29,10 +30,19 @@ struct TlType {
 };
 std::string toString(const TlType &type);
 
-/// What an expression is: known while compiling, a value of the kernel, a tuple of both, or an address of a block.
+/// What an expression is: known while compiling, a value of the kernel, a tuple of both, or an
+/// address of a block.
 struct Val {
-  enum class Kind : uint8_t { Constexpr, Tensor, Tuple, BlockPointer, Descriptor } kind = Kind::Constexpr;
-  host::Value constant;            ///< Constexpr: numbers, strings, None, dtypes, functions, modules …
+  enum class Kind : uint8_t {
+    Constexpr,
+    Tensor,
+    Tuple,
+    BlockPointer,
+    Descriptor,
+    Undefined
+  } kind = Kind::Constexpr;
+  host::Value
+      constant; ///< Constexpr: numbers, strings, None, dtypes, functions, modules …; Undefined: why
   mlir::Value value;               ///< Tensor, BlockPointer, Descriptor
   TlType type;                     ///< Tensor; BlockPointer and Descriptor: the block
   std::vector<Val> elements;       ///< Tuple
@@ -57,6 +67,12 @@ struct Val {
     out.elements = std::move(elements);
     return out;
   }
+  static Val undefined(std::string why) {
+    Val out = of(host::Value(std::move(why)));
+    out.kind = Kind::Undefined;
+    return out;
+  }
+  static Val integer(int64_t v) { return of(host::Value(v)); }
   bool isConstexpr() const { return kind == Kind::Constexpr; }
   bool isTensor() const { return kind == Kind::Tensor; }
   bool isTuple() const { return kind == Kind::Tuple; }
@@ -67,6 +83,19 @@ struct Val {
   }
 };
 
+/// `x.type` of a tile or of a block pointer, which host::DType has no words for.
+class BlockType : public host::Object {
+public:
+  TlType type;        ///< the tile
+  bool behindPointer; ///< the type is a pointer to that tile
+  BlockType(TlType t, bool pointer) : type(std::move(t)), behindPointer(pointer) {}
+  std::string typeName() const override { return "triton.language.dtype"; }
+  std::string repr() const override;
+  std::optional<host::Value> getAttr(host::Interpreter &, std::string_view name) override;
+  bool equals(const host::Object &other) const override;
+};
+host::Value typeValue(const TlType &type);
+
 /// Arguments of a call after binding to a built-in's signature: one per parameter.
 using Bound = std::vector<Val>;
 class Emitter;
@@ -75,50 +104,79 @@ using BuiltinFunction = Val (Emitter::*)(Bound &);
 struct Builtin {
   const char *name;      ///< `load`, as in tl.load; methods of tensors share the entry
   const char *signature; ///< `pointer, mask=None, …`; defaults are Python literals
-  BuiltinFunction emit;
+  BuiltinFunction emit;  ///< null: written in the kernel language itself (StandardLibrary.cpp)
 };
 /// The entry for the last part of a dotted name; null when there is none.
 const Builtin *findBuiltin(std::string_view name);
+/// How diagnostics and modules name the file of StandardLibrary.cpp.
+inline constexpr std::string_view standardLibraryName = "<triton.language>";
+/// The kernel-language definition of a built-in that has one; null otherwise. Shared by all
+/// emissions of a thread.
+std::shared_ptr<host::JitFunction> standardFunction(std::string_view name);
 
 /// One function being emitted: its names and where it stands.
 struct Frame {
   std::shared_ptr<const syntax::Module> module;
   const host::JitFunction *function = nullptr;
   std::map<std::string, Val> names;
+  std::map<std::string, Val> arguments; ///< the names at the start; empty for the kernel itself
   Frame *caller = nullptr;
   SourceRange callSite;
   bool isKernel = false;
+  bool isStandard = false; ///< of StandardLibrary.cpp: places inside it mean nothing to the user
 };
 
 class Emitter {
 public:
-  Emitter(host::Interpreter &interpreter, mlir::MLIRContext &context)
-      : interpreter(interpreter), context(context), builder(&context) {}
+  Emitter(host::Interpreter &interpreter, mlir::MLIRContext &context, const EmitOptions &options)
+      : interpreter(interpreter), context(context), options(options), builder(&context) {}
 
-  mlir::OwningOpRef<mlir::ModuleOp> emit(const host::JitFunction &kernel, std::span<const ParameterSpec> parameters,
+  mlir::OwningOpRef<mlir::ModuleOp> emit(const host::JitFunction &kernel,
+                                         std::span<const ParameterSpec> parameters,
                                          std::vector<EmittedParameter> *emitted);
 
-  // --- statements (EmitStatements.cpp) ---------------------------------------------------------------------------
-  /// What the statements returned: nothing, or a value. A statement after which nothing runs ends the list.
+  // --- statements (EmitStatements.cpp)
+  // ---------------------------------------------------------------------------
+  /// What the statements returned: nothing, or a value. A statement after which nothing runs ends
+  /// the list.
   struct Flow {
     bool returned = false;
     Val value;
   };
   using Statements = std::vector<const syntax::Stmt *>;
   Flow statements(const Statements &list);
+  Flow statements(const syntax::List<syntax::Stmt> &list);
+  /// The effect of one statement; `rest` is what follows it in its list.
+  Flow statement(const syntax::Stmt &statement, const Statements &rest);
+  void annotatedAssign(const syntax::AnnAssign &assignment);
+  void assertStatement(const syntax::Assert &check);
   void assign(const syntax::Expr &target, Val value);
-  Flow ifStatement(const syntax::If &statement, const Statements &rest);
+  /// What a name is after `name = value`: a number becomes a value of the kernel, as in Triton.
+  Val settled(const Val &value);
+  Flow ifStatement(const syntax::If &branch, const Statements &rest);
   Flow returningIf(const syntax::If &statement, Val condition, const Statements &rest);
   void runtimeIf(const syntax::If &statement, Val condition);
   void forStatement(const syntax::For &statement);
   void whileStatement(const syntax::While &statement);
-  void rangeLoop(const syntax::For &statement, const std::vector<Val> &bounds, const std::map<std::string, Val> &options);
+  Val scalarCondition(Val condition, const char *where, const char *advice);
+  void rangeLoop(const syntax::For &statement, const std::vector<Val> &bounds,
+                 const std::map<std::string, Val> &options);
+  void unrolledLoop(const syntax::For &statement, const std::vector<Val> &elements);
+  /// The body of a loop, from which nothing returns.
+  void loopBody(const syntax::List<syntax::Stmt> &body);
 
-  // --- expressions (EmitExpressions.cpp) -------------------------------------------------------------------------
+  // --- expressions (EmitExpressions.cpp)
+  // -------------------------------------------------------------------------
   Val expression(const syntax::Expr &expr);
+  Val constant(const syntax::Constant &expr);
   Val name(const syntax::Name &expr);
   Val attribute(const syntax::Attribute &expr);
-  Val attributeOf(const Val &object, const std::string &attr, const syntax::Expr &expr);
+  Val attributeOf(const Val &object, const std::string &attr);
+  Val valueAttribute(const Val &object, const std::string &attr);
+  Val formatted(const syntax::JoinedStr &expr);
+  Val comprehension(const syntax::ListComp &expr);
+  std::vector<Val> elementsOf(const syntax::List<syntax::Expr> &list);
+  Val tupleItem(const Val &object, const syntax::Expr &index);
   Val subscript(const syntax::Subscript &expr);
   Val compare(const syntax::Compare &expr);
   Val boolOp(const syntax::BoolOp &expr);
@@ -126,22 +184,29 @@ public:
   Val call(const syntax::Call &expr);
   Val callFunction(const host::JitFunction &function, std::vector<Val> positional,
                    std::vector<std::pair<std::string, Val>> keywords, SourceRange site);
-  Val callBuiltin(const std::string &name, std::vector<Val> positional, std::vector<std::pair<std::string, Val>> keywords);
+  Val callBuiltin(const std::string &name, std::vector<Val> positional,
+                  std::vector<std::pair<std::string, Val>> keywords);
+  Val callLibdevice(const std::string &function, std::vector<Val> &positional,
+                    std::vector<std::pair<std::string, Val>> &keywords);
   Val callHost(const host::Value &callee, const std::vector<Val> &positional,
                const std::vector<std::pair<std::string, Val>> &keywords);
-  Val pythonBuiltin(const std::string &name, std::vector<Val> &args, const syntax::Call &expr, bool &known);
+  std::optional<Val> pythonBuiltin(const std::string &name, std::vector<Val> &args);
+  Val callValue(const Val &callee, std::vector<Val> positional,
+                std::vector<std::pair<std::string, Val>> keywords, SourceRange site);
   host::Value toHost(const Val &value, const std::string &what);
   Val fromHost(const host::Value &value);
   /// The value of a condition known while compiling; nullopt for one of the kernel.
   std::optional<bool> constantTruth(const Val &value);
 
-  // --- the language's rules (Semantics.cpp) ----------------------------------------------------------------------
+  // --- the language's rules (Semantics.cpp)
+  // ----------------------------------------------------------------------
   mlir::Type irElement(DataType type);
   mlir::Type irType(const TlType &type);
   Val constantOf(double value, int64_t integer, DataType type);
   Val toTensor(const Val &value);
   Val numberAs(const Val &number, DataType type);
-  Val cast(const Val &value, DataType to, bool pointer = false, std::optional<tt::RoundingMode> rounding = std::nullopt);
+  Val cast(const Val &value, DataType to, bool pointer = false,
+           std::optional<tt::RoundingMode> rounding = std::nullopt);
   Val bitcast(const Val &value, DataType to, bool pointer);
   Val splat(const Val &scalar, const std::vector<int64_t> &shape);
   Val broadcastTo(const Val &value, const std::vector<int64_t> &shape);
@@ -150,32 +215,41 @@ public:
   Val binary(syntax::Operator op, const Val &a, const Val &b);
   Val comparison(syntax::CmpOperator op, const Val &a, const Val &b);
   Val unary(syntax::UnaryOperator op, const Val &a);
+  /// The type a value has as a value of the kernel; numbers are not materialised for it.
+  TlType typeOf(const Val &value);
+  DataType numberType(const Val &number);
+  /// Brings both to the type they are computed in and to one shape. A Python number of a lower or
+  /// equal kind takes the other's type.
   void promote(Val &a, Val &b, bool divOrMod, const char *what);
+  Val addPointer(const Val &pointer, const Val &offset, bool negate);
+  Val divide(Val a, Val b);
+  Val bitwise(syntax::Operator op, Val a, Val b);
+  std::optional<Val> foldedBinary(syntax::Operator op, const Val &a, const Val &b);
   Val where(const Val &condition, const Val &x, const Val &y);
   Val minimumOrMaximum(const Val &a, const Val &b, bool maximum, bool propagateNan);
   Val truthOf(const Val &value); ///< i1
-  Val addPointer(const Val &pointer, const Val &offset, bool negate);
-  template <typename Op> Val elementwise(const Val &a) { return Val::tensor(Op::create(builder, loc(), a.value), a.type); }
+  template <typename Op> Val elementwise(const Val &a) {
+    return Val::tensor(Op::create(builder, loc(), a.value), a.type);
+  }
   template <typename Op> Val elementwise(const Val &a, const Val &b) {
     return Val::tensor(Op::create(builder, loc(), a.value, b.value), a.type);
   }
 
-  // --- what several built-ins need -------------------------------------------------------------------------------
+  // --- what several built-ins need
+  // -------------------------------------------------------------------------------
   int64_t constantInt(const Val &value, const char *what);
   std::vector<int64_t> constantInts(const Val &value, const char *what);
   bool constantBool(const Val &value, const char *what);
   std::string constantString(const Val &value, const char *what);
   /// A dtype argument: element type and whether it is a pointer type.
   std::pair<DataType, bool> constantType(const Val &value, const char *what);
-  Val floatArgument(const Val &value, const char *what);
-  Val reduceWith(const Val &input, const Val &axis, bool keepDims, const std::function<Val(Val, Val)> &combine);
-  std::vector<Val> reduceTuple(std::vector<Val> inputs, std::optional<int64_t> axis, bool keepDims,
-                               const std::function<std::vector<Val>(std::vector<Val>, std::vector<Val>)> &combine);
-  std::vector<Val> scanTuple(std::vector<Val> inputs, int64_t axis, bool reverse,
-                             const std::function<std::vector<Val>(std::vector<Val>, std::vector<Val>)> &combine);
+  std::vector<int64_t> wrappedAxes(const Val &value, size_t rank, const char *what);
+  std::vector<Val> reduceTuple(std::vector<Val> inputs, const Val &axis, bool keepDims,
+                               const Val &combine);
   Val reshapeTo(const Val &value, const std::vector<int64_t> &shape, bool reorder);
 
-  // --- built-ins, by family (EmitMemory.cpp, EmitMath.cpp, EmitReduce.cpp, EmitShape.cpp, EmitGrid.cpp) ------------
+  // --- built-ins, by family (EmitMemory.cpp, EmitMath.cpp, EmitReduce.cpp, EmitShape.cpp,
+  // EmitLibdevice.cpp, …) ------------
 #define PELLUCID_BUILTIN(method) Val method(Bound &args);
 #include "frontend/BuiltinMethods.inc"
 #undef PELLUCID_BUILTIN
@@ -186,11 +260,13 @@ public:
 
   host::Interpreter &interpreter;
   mlir::MLIRContext &context;
+  const EmitOptions &options;
   mlir::OpBuilder builder;
   Frame *frame = nullptr;
   SourceRange here;
   unsigned depth = 0;
   unsigned loopDepth = 0;
+  unsigned rehearsals = 0; ///< loop bodies under way only to see which names they change
 };
 
 } // namespace pellucid::frontend

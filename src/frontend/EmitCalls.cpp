@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls: of helpers (emitted in place), of built-ins, of Python's and the user's host functions.
+#include "frontend/Emitter.h"
+
+#include <algorithm>
+
+namespace pellucid::frontend {
+
+using Keywords = std::vector<std::pair<std::string, Val>>;
+
+static bool isKernelValue(const Val &value) {
+  return value.isTensor() || value.kind == Val::Kind::BlockPointer ||
+         value.kind == Val::Kind::Descriptor;
+}
+
+Val Emitter::call(const syntax::Call &expr) {
+  // A method of a value of the kernel is the built-in of that name with the value as its first
+  // argument.
+  std::vector<Val> positional;
+  Val callee;
+  std::string method;
+  auto *attr = syntax::as<syntax::Attribute>(expr.func.get());
+  if (attr) {
+    Val object = expression(*attr->value);
+    if (isKernelValue(object)) {
+      method = attr->attr == "to" ? "cast" : attr->attr;
+      if (object.kind == Val::Kind::Descriptor)
+        method = "descriptor_" + method;
+      positional.push_back(object);
+    } else {
+      callee = attributeOf(object, attr->attr);
+    }
+  } else {
+    callee = expression(*expr.func);
+  }
+  std::vector<Val> given = elementsOf(expr.args);
+  positional.insert(positional.end(), given.begin(), given.end());
+  Keywords keywords;
+  for (const auto &keyword : expr.keywords) {
+    if (!keyword->arg)
+      failAt(keyword->range, "** arguments are not part of the kernel language");
+    keywords.emplace_back(*keyword->arg, expression(*keyword->value));
+  }
+  here = expr.range;
+  if (!method.empty())
+    return callBuiltin(method, std::move(positional), std::move(keywords));
+  return callValue(callee, std::move(positional), std::move(keywords), expr.range);
+}
+
+Val Emitter::callValue(const Val &callee, std::vector<Val> positional, Keywords keywords,
+                       SourceRange site) {
+  if (!callee.isConstexpr())
+    fail("this value cannot be called");
+  if (auto *jit = callee.constant.as<host::JitFunction>())
+    return callFunction(*jit, std::move(positional), std::move(keywords), site);
+  if (auto *builtin = callee.constant.as<host::NamedBuiltin>()) {
+    if (!builtin->name.starts_with("py."))
+      return callBuiltin(builtin->name, std::move(positional), std::move(keywords));
+    std::string id = builtin->name.substr(3);
+    if (auto result = pythonBuiltin(id, positional))
+      return *result;
+    const host::Value *value = interpreter.builtin(id);
+    if (!value)
+      fail("'" + id + "' is not part of the kernel language");
+    return callHost(*value, positional, keywords);
+  }
+  return callHost(callee.constant, positional, keywords);
+}
+
+Val Emitter::callHost(const host::Value &callee, const std::vector<Val> &positional,
+                      const Keywords &keywords) {
+  host::CallArgs args;
+  std::string what = "an argument of " + host::repr(callee);
+  for (const Val &value : positional)
+    args.positional.push_back(toHost(value, what));
+  for (const auto &[key, value] : keywords)
+    args.keywords.emplace_back(key, toHost(value, what));
+  args.location = {frame->module->file, here};
+  try {
+    return fromHost(interpreter.call(callee, std::move(args)));
+  } catch (DiagnosticError &error) {
+    if (!error.diagnostic.location.known() || !error.diagnostic.location.file)
+      error.diagnostic.location = {frame->module->file, here};
+    throw DiagnosticError(error.diagnostic);
+  }
+}
+
+/// Python's functions where they mean something else in a kernel; nullopt leaves the call to the
+/// host evaluator.
+std::optional<Val> Emitter::pythonBuiltin(const std::string &id, std::vector<Val> &args) {
+  bool constant = std::all_of(args.begin(), args.end(),
+                              [](const Val &v) { return v.isConstexpr() || v.isTuple(); });
+  if ((id == "min" || id == "max") && args.size() >= 2 && !constant) {
+    Val result = args[0];
+    for (size_t i = 1; i < args.size(); ++i)
+      result = minimumOrMaximum(result, args[i], id == "max", false);
+    return result;
+  }
+  if (id == "abs" && args.size() == 1 && args[0].isTensor())
+    return callBuiltin("abs", args, {});
+  if (id == "len" && args.size() == 1 && args[0].isTuple())
+    return Val::integer(static_cast<int64_t>(args[0].elements.size()));
+  if (id == "isinstance" && args.size() == 2 && isKernelValue(args[0])) {
+    auto *named = args[1].isConstexpr() ? args[1].constant.as<host::NamedBuiltin>() : nullptr;
+    return Val::of(host::Value(named && named->name == (args[0].kind == Val::Kind::Descriptor
+                                                            ? "tl.tensor_descriptor"
+                                                            : "tl.tensor")));
+  }
+  if (id == "isinstance" && args.size() == 2 && args[1].isConstexpr())
+    if (auto *named = args[1].constant.as<host::NamedBuiltin>();
+        named && named->name.starts_with("tl."))
+      return Val::of(host::Value((named->name == "tl.constexpr" && args[0].isConstexpr()) ||
+                                 (named->name == "tl.tuple" && args[0].isTuple())));
+  if ((id == "int" || id == "float" || id == "bool") && args.size() == 1 && args[0].isTensor())
+    fail(id + "() of a value of the kernel is not possible; write x.to(tl." +
+         (id == "int"     ? "int32"
+          : id == "float" ? "float32"
+                          : "int1") +
+         ")");
+  if (id == "print")
+    return callBuiltin("device_print", args, {});
+  if (id == "tuple" || id == "list")
+    if (args.size() == 1 && args[0].isTuple())
+      return args[0];
+  if (id == "range" && !constant)
+    fail("range() over values of the kernel can only stand in a 'for'");
+  for (Val &arg : args)
+    if (isKernelValue(arg))
+      fail("'" + id + "' is not possible with values of the kernel, got " + toString(arg.type));
+  return std::nullopt;
+}
+
+/// Whether two calls of one function are given the same constants, so that the inner one would
+/// never come to an end.
+static bool sameConstants(const std::map<std::string, Val> &a,
+                          const std::map<std::string, Val> &b) {
+  for (const auto &[name, value] : a) {
+    const Val &other = b.at(name);
+    if (value.isConstexpr() != other.isConstexpr())
+      return false;
+    if (value.isConstexpr() && (value.constant.kind() != other.constant.kind() ||
+                                !host::equal(value.constant, other.constant)))
+      return false;
+  }
+  return true;
+}
+
+Val Emitter::callFunction(const host::JitFunction &function, std::vector<Val> positional,
+                          Keywords keywords, SourceRange site) {
+  Frame inner;
+  inner.module = function.function->module;
+  inner.function = &function;
+  inner.caller = frame;
+  inner.callSite = site;
+  inner.isStandard = inner.module->file->path() == standardLibraryName;
+  size_t count = 0;
+  for (const auto &parameter : function.parameters)
+    count += !parameter.keywordOnly;
+  if (positional.size() > count)
+    fail("'" + function.name() + "' takes " + std::to_string(count) + " arguments, got " +
+         std::to_string(positional.size()));
+  for (size_t i = 0; i < function.parameters.size(); ++i) {
+    const auto &parameter = function.parameters[i];
+    auto given = std::find_if(keywords.begin(), keywords.end(),
+                              [&](const auto &k) { return k.first == parameter.name; });
+    if (i < positional.size()) {
+      inner.names[parameter.name] = positional[i];
+    } else if (given != keywords.end()) {
+      inner.names[parameter.name] = given->second;
+      given->first.clear();
+    } else if (parameter.defaultValue) {
+      inner.names[parameter.name] = fromHost(*parameter.defaultValue);
+    } else {
+      fail("'" + function.name() + "' needs an argument for '" + parameter.name + "'");
+    }
+  }
+  for (const auto &[key, value] : keywords)
+    if (!key.empty())
+      fail("'" + function.name() + "' has no parameter '" + key + "', or it is given twice");
+  inner.arguments = inner.names;
+  for (Frame *active = frame; active; active = active->caller)
+    if (active->function == &function &&
+        (depth > 64 || sameConstants(active->arguments, inner.arguments)))
+      fail("'" + function.name() + "' calls itself; recursion is not part of the kernel language");
+  Frame *outer = frame;
+  SourceRange savedHere = here;
+  unsigned savedLoops = loopDepth;
+  loopDepth = 0;
+  frame = &inner;
+  ++depth;
+  Flow flow = statements(function.def().body);
+  --depth;
+  frame = outer;
+  here = savedHere;
+  loopDepth = savedLoops;
+  return flow.returned ? flow.value : Val();
+}
+
+// --- built-ins
+// --------------------------------------------------------------------------------------------------------
+
+namespace {
+
+struct Parameter {
+  std::string name, fallback; ///< fallback: a Python literal; empty: none
+};
+
+/// Splits a signature at its top-level commas.
+std::vector<Parameter> parametersOf(std::string_view text) {
+  std::vector<Parameter> out;
+  std::string word;
+  int nesting = 0;
+  auto finish = [&] {
+    size_t begin = word.find_first_not_of(' ');
+    if (begin == std::string::npos)
+      return;
+    word = word.substr(begin);
+    size_t equals = word.find('=');
+    out.push_back(
+        {word.substr(0, equals), equals == std::string::npos ? "" : word.substr(equals + 1)});
+    word.clear();
+  };
+  for (char c : text) {
+    nesting += c == '(' || c == '[' ? 1 : c == ')' || c == ']' ? -1 : 0;
+    if (c == ',' && nesting == 0)
+      finish();
+    else
+      word += c;
+  }
+  finish();
+  return out;
+}
+
+Val literal(const std::string &text) {
+  if (text == "None")
+    return Val();
+  if (text == "True" || text == "False")
+    return Val::of(host::Value(text == "True"));
+  if (text == "()")
+    return Val::tuple({});
+  if (text.front() == '"')
+    return Val::of(host::Value(text.substr(1, text.size() - 2)));
+  if (text.find('.') != std::string::npos)
+    return Val::of(host::Value(std::stod(text)));
+  return Val::integer(std::stoll(text));
+}
+
+Bound bindArguments(Emitter &e, const std::string &shown, const std::vector<Parameter> &parameters,
+                    std::vector<Val> &positional, Keywords &keywords) {
+  Bound bound(parameters.size());
+  std::vector<bool> given(parameters.size());
+  size_t next = 0;
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    if (parameters[i].name[0] == '*') {
+      bound[i] =
+          Val::tuple({positional.begin() + static_cast<long>(std::min(next, positional.size())),
+                      positional.end()});
+      given[i] = true;
+      next = positional.size();
+    } else if (next < positional.size()) {
+      bound[i] = positional[next++];
+      given[i] = true;
+    }
+  }
+  if (next < positional.size())
+    e.fail("'" + shown + "' takes " + std::to_string(parameters.size()) + " arguments, got " +
+           std::to_string(positional.size()));
+  for (auto &[key, value] : keywords) {
+    size_t i = 0;
+    while (i < parameters.size() && parameters[i].name != key && parameters[i].name != "*" + key)
+      ++i;
+    // What Triton passes to itself.
+    if (key == "_semantic" || key == "_builder" || key == "_generator")
+      continue;
+    if (i == parameters.size())
+      e.fail("'" + shown + "' has no parameter '" + key + "'");
+    bool variadic = parameters[i].name[0] == '*';
+    if (given[i] && !(variadic && bound[i].elements.empty()))
+      e.fail("'" + shown + "' got two values for '" + key + "'");
+    bound[i] = variadic && !value.isTuple() ? Val::tuple({value}) : value;
+    given[i] = true;
+  }
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    if (given[i])
+      continue;
+    if (parameters[i].fallback.empty())
+      e.fail("'" + shown + "' needs an argument for '" + parameters[i].name + "'");
+    bound[i] = literal(parameters[i].fallback);
+  }
+  return bound;
+}
+
+} // namespace
+
+Val Emitter::callBuiltin(const std::string &fullName, std::vector<Val> positional,
+                         Keywords keywords) {
+  std::string shortName = fullName.substr(fullName.rfind('.') + 1);
+  std::string shown = fullName.find('.') == std::string::npos ? "tl." + fullName : fullName;
+  // Methods and tl.x; libdevice.x is another function of that name.
+  bool isLibdevice = fullName.starts_with("libdevice.");
+  if (isLibdevice)
+    return callLibdevice(shortName, positional, keywords);
+  const Builtin *builtin = findBuiltin(shortName);
+  if (!builtin)
+    fail("'" + shown + "' is not supported yet");
+  if (builtin->emit) {
+    Bound bound =
+        bindArguments(*this, shown, parametersOf(builtin->signature), positional, keywords);
+    return (this->*builtin->emit)(bound);
+  }
+  auto function = standardFunction(shortName);
+  if (!function)
+    fail("'" + shown + "' is not supported yet");
+  return callFunction(*function, std::move(positional), std::move(keywords), here);
+}
+
+// --- constant arguments
+// -----------------------------------------------------------------------------------------------
+
+static std::string describe(const Val &value) {
+  return isKernelValue(value) ? toString(value.type)
+         : value.isTuple()    ? "a tuple"
+                              : host::repr(value.constant);
+}
+
+int64_t Emitter::constantInt(const Val &value, const char *what) {
+  if (value.isConstexpr() && value.constant.isBool())
+    return value.constant.boolean();
+  if (value.isConstexpr() && value.constant.isInt())
+    return static_cast<int64_t>(value.constant.integer());
+  fail(std::string(what) + " must be an integer known while compiling, got " + describe(value));
+}
+
+std::vector<int64_t> Emitter::constantInts(const Val &value, const char *what) {
+  if (!value.isTuple())
+    return {constantInt(value, what)};
+  std::vector<int64_t> out;
+  for (const Val &element : value.elements)
+    out.push_back(constantInt(element, what));
+  return out;
+}
+
+bool Emitter::constantBool(const Val &value, const char *what) {
+  auto known = constantTruth(value);
+  if (!known)
+    fail(std::string(what) + " must be known while compiling, got " + describe(value));
+  return *known;
+}
+
+std::string Emitter::constantString(const Val &value, const char *what) {
+  if (value.isConstexpr() && value.constant.isStr())
+    return value.constant.str();
+  fail(std::string(what) + " must be a string known while compiling, got " + describe(value));
+}
+
+std::pair<DataType, bool> Emitter::constantType(const Val &value, const char *what) {
+  if (value.isConstexpr()) {
+    if (auto *type = value.constant.as<host::DType>();
+        type && type->family == host::DType::Family::Triton)
+      return {type->type, type->isPointer};
+    if (auto *block = value.constant.as<BlockType>(); block && !block->behindPointer)
+      return {block->type.element, block->type.pointer};
+    if (value.constant.isStr())
+      if (auto named = dataTypeNamed(value.constant.str()))
+        return {*named, false};
+  }
+  fail(std::string(what) + " must be an element type such as tl.float32, got " + describe(value));
+}
+
+} // namespace pellucid::frontend

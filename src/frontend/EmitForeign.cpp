@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// Code that is not the kernel language: libdevice functions and inline assembly.
+#include "frontend/Emitter.h"
+
+#include "llvm/ADT/StringMap.h"
+
+namespace pellucid::frontend {
+
+using namespace mlir;
+
+namespace {
+
+struct LibdeviceFunction {
+  const char *name, *arguments, *symbol;
+  char result;
+};
+constexpr LibdeviceFunction functions[] = {
+#include "frontend/LibdeviceFunctions.inc"
+};
+
+char letterOf(DataType type) {
+  switch (type) {
+  case DataType::Int32:
+    return 'i';
+  case DataType::Int64:
+    return 'l';
+  case DataType::UInt32:
+    return 'u';
+  case DataType::UInt64:
+    return 'U';
+  case DataType::Float32:
+    return 'f';
+  case DataType::Float64:
+    return 'd';
+  default:
+    return '?';
+  }
+}
+
+DataType typeOfLetter(char letter) {
+  switch (letter) {
+  case 'l':
+    return DataType::Int64;
+  case 'u':
+    return DataType::UInt32;
+  case 'U':
+    return DataType::UInt64;
+  case 'f':
+    return DataType::Float32;
+  case 'd':
+    return DataType::Float64;
+  default:
+    return DataType::Int32;
+  }
+}
+
+void broadcastAll(Emitter &e, std::vector<Val> &values) {
+  if (values.empty())
+    return;
+  Val widest = values[0];
+  for (Val &value : values)
+    e.broadcast(value, widest);
+  for (Val &value : values)
+    e.broadcast(value, widest);
+}
+
+} // namespace
+
+Val Emitter::callLibdevice(const std::string &name, std::vector<Val> &positional,
+                           std::vector<std::pair<std::string, Val>> &keywords) {
+  for (auto &[key, value] : keywords)
+    if (key.starts_with("arg"))
+      positional.push_back(value);
+  std::string types;
+  for (Val &value : positional) {
+    value = toTensor(value);
+    types += value.type.pointer ? '?' : letterOf(value.type.element);
+  }
+  std::string known;
+  for (const LibdeviceFunction &function : functions) {
+    if (name != function.name)
+      continue;
+    known += (known.empty() ? "" : " or ") + std::string("(");
+    for (const char *letter = function.arguments; *letter; ++letter)
+      known += (letter == function.arguments ? "" : ", ") +
+               toString(TlType{typeOfLetter(*letter), false, {}});
+    known += ")";
+    if (types != function.arguments)
+      continue;
+    broadcastAll(*this, positional);
+    TlType type{typeOfLetter(function.result), false,
+                positional.empty() ? std::vector<int64_t>() : positional[0].type.shape};
+    SmallVector<mlir::Value> operands;
+    for (const Val &value : positional)
+      operands.push_back(value.value);
+    Val result =
+        Val::tensor(tt::ExternElementwiseOp::create(builder, loc(), irType(type), operands, "", "",
+                                                    std::string("__nv_") + function.symbol, true),
+                    type);
+    return function.result == 'b' ? cast(result, DataType::Bool) : result;
+  }
+  if (known.empty())
+    fail("'libdevice." + name + "' is not supported yet");
+  std::string given;
+  for (const Val &value : positional)
+    given += (given.empty() ? "" : ", ") + toString(value.type.scalar());
+  fail("'libdevice." + name + "' takes " + known + ", got (" + given + ")");
+}
+
+Val Emitter::emitInlineAsm(Bound &args) {
+  std::string text = constantString(args[0], "asm"),
+              constraints = constantString(args[1], "constraints");
+  if (!args[2].isTuple())
+    fail("the args of inline_asm_elementwise must be a list");
+  std::vector<Val> inputs;
+  for (const Val &input : args[2].elements)
+    inputs.push_back(toTensor(input));
+  broadcastAll(*this, inputs);
+  bool several = args[3].isTuple();
+  std::vector<Val> types = several ? args[3].elements : std::vector<Val>{args[3]};
+  std::vector<TlType> results;
+  SmallVector<mlir::Type> resultTypes;
+  for (const Val &type : types) {
+    auto [element, pointer] = constantType(type, "dtype");
+    results.push_back(
+        {element, pointer, inputs.empty() ? std::vector<int64_t>() : inputs[0].type.shape});
+    resultTypes.push_back(irType(results.back()));
+  }
+  SmallVector<mlir::Value> operands;
+  for (const Val &input : inputs)
+    operands.push_back(input.value);
+  auto op = tt::ElementwiseInlineAsmOp::create(
+      builder, loc(), resultTypes, builder.getStringAttr(text), builder.getStringAttr(constraints),
+      builder.getBoolAttr(constantBool(args[4], "is_pure")),
+      builder.getI32IntegerAttr(static_cast<int32_t>(constantInt(args[5], "pack"))), operands);
+  std::vector<Val> values;
+  for (size_t i = 0; i < results.size(); ++i)
+    values.push_back(Val::tensor(op->getResult(static_cast<unsigned>(i)), results[i]));
+  return several ? Val::tuple(std::move(values)) : values[0];
+}
+
+} // namespace pellucid::frontend
