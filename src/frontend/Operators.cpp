@@ -225,9 +225,10 @@ Val Emitter::comparison(CmpOperator op, const Val &left, const Val &right) {
       fail("values of the kernel can only be ordered against numbers");
     return Val::of(host::Value(op == CmpOperator::NotEq));
   }
-  Val a = left, b = right;
+  // Numbers take part as values of their own type: a bf16 is compared with 0.1 in float32.
+  Val a = toTensor(left), b = toTensor(right);
   for (Val *v : {&a, &b})
-    if (v->isTensor() && v->type.pointer)
+    if (v->type.pointer)
       *v = cast(*v, DataType::Int64);
   promote(a, b, false, "a comparison");
   TlType type{DataType::Bool, false, a.type.shape};

@@ -274,6 +274,9 @@ Val Emitter::cast(const Val &input, DataType to, bool pointer,
   if (rounding)
     fail("fp_downcast_rounding is for casts to a narrower float, got " + toString(value.type) +
          " to " + toString(target));
+  // Halves reach integers through float32, as in Triton.
+  if (isFloat(from) && byteSize(from) == 2)
+    return cast(cast(value, DataType::Float32), to);
   if (to == DataType::Bool && !isFloat8(from))
     return comparison(CmpOperator::NotEq, value, splat(constantOf(0, 0, from), value.type.shape));
   if (!isFloat(from) && !isFloat(to))
