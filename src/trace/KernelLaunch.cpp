@@ -171,7 +171,7 @@ public:
   void run() {
     bindGiven();
     std::vector<LaunchVariant> variants;
-    std::set<std::string> symbols = symbolsThatDecide();
+    std::set<std::string> symbols = symbolsAskedFor(symbolsThatDecide());
     if (symbols.empty()) {
       variants.push_back(makeVariant(decorated(given), 1));
     } else {
@@ -238,6 +238,57 @@ private:
         add(entry->second);
     }
     return names;
+  }
+
+  /// Those of `candidates` that the decorators' functions really look at: one more is fixed at each try until they
+  /// finish. All of them when a try fails for another reason.
+  std::set<std::string> symbolsAskedFor(const std::set<std::string> &candidates) {
+    std::set<std::string> chosen;
+    while (chosen.size() < candidates.size()) {
+      std::map<std::string, Expr> numbers;
+      for (const std::string &symbol : chosen)
+        numbers.emplace(symbol, tracer.symbols().find(symbol)->range.min);
+      std::set<std::string> asked;
+      try {
+        askedWith(numbers, asked);
+      } catch (const DiagnosticError &) {
+        return candidates;
+      }
+      size_t before = chosen.size();
+      chosen.insert(asked.begin(), asked.end());
+      if (chosen.size() == before)
+        break;
+    }
+    return chosen;
+  }
+
+  /// Binds with these sizes and collects the symbols that a branch or a constexpr still asks for.
+  std::optional<BoundLaunch> askedWith(const std::map<std::string, Expr> &numbers, std::set<std::string> &asked) {
+    struct Probe {
+      std::set<std::string> *&slot;
+      ~Probe() { slot = nullptr; }
+    } probe{tracer.askedSymbols};
+    tracer.askedSymbols = &asked;
+    BoundLaunch concrete = given;
+    for (auto &[name, argument] : concrete.values)
+      argument = substituted(argument, numbers);
+    try {
+      BoundLaunch done = decorated(std::move(concrete));
+      auto note = [&](const h::Value &value) {
+        h::Value plain = h::unwrapConstexpr(value);
+        if (plain.isSymInt() || plain.isSymBool())
+          for (const std::string &symbol : (plain.isSymInt() ? plain.symInt() : plain.symBool()).symbols())
+            asked.insert(symbol);
+      };
+      for (const auto &parameter : done.kernel->parameters)
+        if (parameter.isConstexpr)
+          note(done.values.at(parameter.name));
+      for (const auto &[name, value] : done.options)
+        note(value);
+      return asked.empty() ? std::optional(std::move(done)) : std::nullopt;
+    } catch (const UndecidedCondition &) {
+      return std::nullopt;
+    }
   }
 
   // --- the decorators --------------------------------------------------------------------------------------------
@@ -482,11 +533,13 @@ private:
     std::map<std::string, size_t> groupOf;
     std::map<std::string, BoundLaunch> samples;
     for (int64_t value = range.min; value <= range.max; ++value) {
-      BoundLaunch concrete = given;
-      std::map<std::string, Expr> numbers{{symbol, Expr(value)}};
-      for (auto &[name, argument] : concrete.values)
-        argument = substituted(argument, numbers);
-      BoundLaunch done = decorated(concrete);
+      std::set<std::string> asked;
+      std::optional<BoundLaunch> bound = askedWith({{symbol, Expr(value)}}, asked);
+      if (!bound) {
+        asked.insert(symbol);
+        return enumerate(asked);
+      }
+      const BoundLaunch &done = *bound;
       std::string signature = signatureOf(done);
       auto [entry, isNew] = groupOf.try_emplace(signature, groups.size());
       if (isNew) {

@@ -365,7 +365,7 @@ std::optional<h::Value> TensorObject::binaryOp(h::Interpreter &interpreter, h::B
     return callAten(tracer, interpreter, name, argsOf({other, self}));
   switch (op) {
   case h::BinaryOp::Sub:
-    return callAten(tracer, interpreter, "rsub", argsOf({self, other}));
+    return callAten(tracer, interpreter, other.isObject() ? "aten.rsub.Tensor" : "aten.rsub.Scalar", argsOf({self, other}));
   case h::BinaryOp::Div: {
     h::Value inverse = callAten(tracer, interpreter, "reciprocal", argsOf({self}));
     return callAten(tracer, interpreter, "mul", argsOf({inverse, other}));

@@ -27,6 +27,11 @@ public:
     const SymbolTable &symbols = tracer.symbols();
     if (auto known = symbols.prove(condition))
       return *known;
+    if (tracer.askedSymbols) {
+      for (const std::string &name : condition.symbols())
+        tracer.askedSymbols->insert(name);
+      throw UndecidedCondition();
+    }
     std::string ranges;
     for (const std::string &name : condition.symbols())
       if (const auto *info = symbols.find(name))

@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,9 @@ public:
   uint64_t version = 0;
 };
 
+/// Thrown through the host program while Tracer::askedSymbols is set; no host handler sees it.
+struct UndecidedCondition {};
+
 class Tracer {
 public:
   Tracer() { current = &program.main; }
@@ -47,6 +51,9 @@ public:
   graph::Program program;
   graph::OperatorRegistry registry;
   bool strict = false;
+  /// While set, a condition over dynamic dims that cannot be proved is not decided: its symbols are added and
+  /// UndecidedCondition is thrown.
+  std::set<std::string> *askedSymbols = nullptr;
   /// Warnings go here.
   std::function<void(Diagnostic)> warn = [](Diagnostic) {};
 

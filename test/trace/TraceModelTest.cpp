@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Models traced from their Python text: what nodes there are, in all ways to hold a kernel, strict
+/// and not.
+#include "trace/TraceModel.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+namespace pellucid::trace {
+namespace {
+
+using graph::Expr;
+using graph::Node;
+using graph::Program;
+using graph::TensorType;
+
+const char *const header = R"py(import torch
+import torch.nn as nn
+import torch.nn.functional as F
+import triton
+import triton.language as tl
+from torch.library import triton_op, wrap_triton, custom_op
+
+@triton.jit
+def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    x = tl.load(x_ptr + offsets, mask=mask).to(tl.float32)
+    tl.store(out_ptr + offsets, x * tl.sigmoid(x), mask=mask)
+
+@triton.jit
+def double_kernel(x_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets, mask=offsets < n)
+    tl.store(x_ptr + offsets, x * 2, mask=offsets < n)
+
+def raw_silu(x):
+    out = torch.empty_like(x)
+    n = x.numel()
+    silu_kernel[lambda meta: (triton.cdiv(n, meta["BLOCK"]),)](x, out, n, BLOCK=256)
+    return out
+
+@triton_op("demo::silu", mutates_args={})
+def op_silu(x: torch.Tensor) -> torch.Tensor:
+    out = torch.empty_like(x)
+    n = x.numel()
+    def grid(meta):
+        return (triton.cdiv(n, meta["BLOCK"]),)
+    wrap_triton(silu_kernel)[grid](x, out, n, BLOCK=256)
+    return out
+
+@custom_op("demo::opaque_silu", mutates_args=())
+def opaque_silu(x: torch.Tensor) -> torch.Tensor:
+    return raw_silu(x)
+
+@opaque_silu.register_fake
+def _(x):
+    return torch.empty_like(x)
+
+class Model(nn.Module):
+    def __init__(self, dim=128, hidden=64, way="raw"):
+        super().__init__()
+        self.up = nn.Linear(dim, hidden)
+        self.down = nn.Linear(hidden, dim)
+        self.way = way
+
+    def forward(self, x):
+        x = self.up(x)
+        if self.way == "raw":
+            x = raw_silu(x)
+        elif self.way == "op":
+            x = op_silu(x)
+        else:
+            x = opaque_silu(x)
+        return self.down(x)
+)py";
+constexpr uint32_t headerLines = 59;
+
+class TraceTest : public testing::Test {
+protected:
+  std::filesystem::path file;
+  symbolic::SymbolTable symbols;
+  TraceOptions options;
+  std::vector<TraceInput> inputs;
+  std::vector<std::string> warnings;
+
+  void SetUp() override {
+    file = std::filesystem::path(testing::TempDir()) /
+           (std::string("pellucid_") +
+            testing::UnitTest::GetInstance()->current_test_info()->name() + ".py");
+    std::string name = file.string();
+    std::replace(name.begin() + 5, name.end(), '/', '_');
+    file = std::filesystem::path(testing::TempDir()) / std::filesystem::path(name).filename();
+    symbols.declare("batch", {{1, 1024}, 1, 8});
+    input("x", {Expr::symbol("batch"), 128});
+    options.warn = [this](Diagnostic d) { warnings.push_back(d.message); };
+  }
+  void TearDown() override { std::filesystem::remove(file); }
+
+  void input(const char *name, std::vector<Expr> shape, DataType type = DataType::Float32) {
+    inputs.push_back({name, TensorType(type, std::move(shape))});
+  }
+  Program trace(const std::string &text, const std::string &name) {
+    std::ofstream(file) << header << text;
+    return traceModel(file.string(), name, inputs, symbols, options);
+  }
+  static std::vector<std::string> targets(const graph::Graph &graph) {
+    std::vector<std::string> out;
+    for (Node &n : graph)
+      if (n.isCall())
+        out.push_back(n.target());
+    return out;
+  }
+  static void expectSound(const Program &p) {
+    EXPECT_EQ(p.main.verify(), std::vector<std::string>());
+    for (const auto &body : p.bodies)
+      EXPECT_EQ(body.graph.verify(), std::vector<std::string>());
+  }
+  /// Expects a refusal whose message contains `part`, at `line` of the appended text (0: anywhere).
+  void refused(const std::string &text, const std::string &name, uint32_t line,
+               const std::string &part) {
+    try {
+      trace(text, name);
+      FAIL() << "accepted";
+    } catch (const DiagnosticError &e) {
+      EXPECT_NE(e.diagnostic.message.find(part), std::string::npos) << e.what();
+      if (line)
+        EXPECT_EQ(e.diagnostic.location.range.line, headerLines + line) << e.what();
+    }
+  }
+};
+
+using Targets = std::vector<std::string>;
+
+class FourWays : public TraceTest,
+                 public testing::WithParamInterface<std::tuple<const char *, bool>> {};
+
+TEST_P(FourWays, Exports) {
+  auto [way, strict] = GetParam();
+  options.strict = strict;
+  options.init = {{"way", std::string("'") + way + "'"}};
+  Program p = trace("", "Model");
+  expectSound(p);
+  EXPECT_EQ(p.weights.size(), 4u);
+  std::string w = way;
+  Targets middle = w == "raw"
+                       ? Targets{"aten.empty_like.default", "triton_kernel_wrapper_mutation"}
+                       : Targets{w == "op" ? "demo.silu.default" : "demo.opaque_silu.default"};
+  Targets expected{"aten.linear.default"};
+  expected.insert(expected.end(), middle.begin(), middle.end());
+  expected.push_back("aten.linear.default");
+  Targets got = targets(p.main);
+  std::erase_if(got, [](const std::string &t) { return t.starts_with("aten.sym_"); });
+  EXPECT_EQ(got, expected);
+  const graph::Graph &inner = w == "raw" ? p.main : p.bodies.at(0).graph;
+  const Node *launch = nullptr;
+  for (Node &n : inner)
+    if (n.isLaunch())
+      launch = &n;
+  ASSERT_TRUE(launch);
+  ASSERT_EQ(launch->launch()->variants.size(), 1u);
+  const auto &variant = launch->launch()->variants[0];
+  EXPECT_EQ(symbolic::evaluate(variant.grid[0], {{"batch", 1000}}), 250);
+  EXPECT_EQ(launch->resultCount(), 1u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Trace, FourWays,
+                         testing::Combine(testing::Values("raw", "op", "opaque"), testing::Bool()));
+
+TEST_F(TraceTest, BranchOnASizeIsTheExamplesOrRefused) {
+  const char *text = "def f(x):\n"
+                     "    if x.shape[0] > 16:\n"
+                     "        return x + 1\n"
+                     "    return x * 2\n";
+  Program p = trace(text, "f");
+  EXPECT_EQ(targets(p.main), Targets{"aten.mul.Tensor"});
+  EXPECT_EQ(warnings.size(), 1u);
+  options.strict = true;
+  refused(text, "f", 2, "strict");
+}
+
+TEST_F(TraceTest, StrictDecidesForTheWholeRange) {
+  options.strict = true;
+  Program p = trace(
+      "def f(x):\n    assert x.shape[0] <= 1024 and x.shape[1] == 128\n    return x + 1\n", "f");
+  EXPECT_EQ(targets(p.main), Targets{"aten.add.Tensor"});
+}
+
+TEST_F(TraceTest, BranchOnAValueIsRefused) {
+  for (bool strict : {false, true}) {
+    options.strict = strict;
+    refused("def f(x):\n    if x.sum() > 0:\n        return x\n    return -x\n", "f", 2, "");
+  }
+}
+
+/// A write through a view reaches every other view and the base.
+TEST_F(TraceTest, WritesThroughViewsReachTheBase) {
+  Program p = trace("def f(x):\n"
+                    "    y = x + 0\n"
+                    "    v = y[:, :64]\n"
+                    "    v.add_(1)\n"
+                    "    return y.sum(), v\n",
+                    "f");
+  expectSound(p);
+  // The sum must read what came after the addition, not the first `x + 0`.
+  const Node *sum = nullptr, *first = nullptr;
+  for (Node &n : p.main) {
+    if (n.calls("aten.sum.default") || n.target().starts_with("aten.sum"))
+      sum = &n;
+    if (!first && n.target().starts_with("aten.add"))
+      first = &n;
+  }
+  ASSERT_TRUE(sum && first);
+  EXPECT_NE(sum->arg(0).as<graph::Value *>().value(), first->result());
+}
+
+TEST_F(TraceTest, InputMutationIsAnOutput) {
+  Program p = trace("def f(x):\n    n = x.numel()\n    double_kernel[(triton.cdiv(n, 64),)](x, n, "
+                    "BLOCK=64)\n    return x.relu()\n",
+                    "f");
+  expectSound(p);
+  ASSERT_EQ(p.outputs.size(), 2u);
+  EXPECT_EQ(p.outputs[0].kind, graph::OutputSpec::Kind::UserInputMutation);
+}
+
+TEST_F(TraceTest, MutationIsCheckedAgainstTheKernel) {
+  refused("@triton_op('m::f', mutates_args={})\n"
+          "def f(x: torch.Tensor) -> None:\n"
+          "    wrap_triton(double_kernel)[(1,)](x, 64, BLOCK=64)\n"
+          "def g(x):\n    y = x.clone()\n    f(y)\n    return y\n",
+          "g", 0, "mutates_args");
+  Program p = trace("@triton_op('m::f', mutates_args={'x'})\n"
+                    "def f(x: torch.Tensor) -> None:\n"
+                    "    wrap_triton(double_kernel)[(1,)](x, 64, BLOCK=64)\n"
+                    "def g(x):\n    y = x.clone()\n    torch.ops.m.f.default(y)\n    "
+                    "torch.ops.m.f(y)\n    return y\n",
+                    "g");
+  expectSound(p);
+  EXPECT_EQ(targets(p.main), (Targets{"aten.clone.default", "m.f.default", "m.f.default"}));
+}
+
+/// A heuristic on a dynamic size becomes guarded variants, in strict exports too.
+TEST_F(TraceTest, HeuristicsOnSizesBecomeVariants) {
+  options.strict = true;
+  Program p =
+      trace("@triton.autotune(configs=[triton.Config({'BLOCK': 128}, num_warps=8)], key=['n'])\n"
+            "@triton.heuristics({'EVEN': lambda a: a['n'] % 1024 == 0})\n"
+            "@triton.jit\n"
+            "def k(x_ptr, o_ptr, n, BLOCK: tl.constexpr, EVEN: tl.constexpr):\n"
+            "    o = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)\n"
+            "    if EVEN:\n"
+            "        tl.store(o_ptr + o, tl.load(x_ptr + o))\n"
+            "    else:\n"
+            "        tl.store(o_ptr + o, tl.load(x_ptr + o, mask=o < n), mask=o < n)\n"
+            "def f(x):\n"
+            "    out = torch.empty_like(x)\n"
+            "    n = x.numel()\n"
+            "    k[lambda m: (triton.cdiv(n, m['BLOCK']),)](x, out, n)\n"
+            "    return out\n",
+            "f");
+  expectSound(p);
+  const Node *launch = nullptr;
+  for (Node &n : p.main)
+    if (n.isLaunch())
+      launch = &n;
+  ASSERT_TRUE(launch);
+  const auto &variants = launch->launch()->variants;
+  ASSERT_GE(variants.size(), 2u);
+  for (int64_t batch : {1, 7, 8, 16, 1000, 1024}) {
+    // n = batch * 128 is a multiple of 1024 when batch is one of 8.
+    for (const auto &v : variants) {
+      if (symbolic::evaluate(v.guard, {{"batch", batch}}) != 1)
+        continue;
+      for (const auto &[name, value] : v.constants)
+        if (name == "EVEN")
+          EXPECT_EQ(value.as<bool>(), batch % 8 == 0) << batch;
+      EXPECT_EQ(v.numWarps, 8);
+      break;
+    }
+  }
+}
+
+/// With two dynamic dims, only the one that the heuristic looks at is enumerated.
+TEST_F(TraceTest, OnlyTheSizesAskedForAreEnumerated) {
+  symbols.declare("width", {{1, 4096}, 1, 100});
+  inputs.clear();
+  input("x", {Expr::symbol("batch"), Expr::symbol("width")});
+  const char *text = "@triton.heuristics({'BLOCK': lambda a: triton.next_power_of_2(a['n'])%s})\n"
+                     "@triton.jit\n"
+                     "def k(x_ptr, o_ptr, rows, n, BLOCK: tl.constexpr):\n"
+                     "    o = tl.arange(0, BLOCK)\n"
+                     "    p = tl.program_id(0) * n\n"
+                     "    tl.store(o_ptr + p + o, tl.load(x_ptr + p + o, mask=o < n), mask=o < n)\n"
+                     "def f(x):\n"
+                     "    out = torch.empty_like(x)\n"
+                     "    k[(x.shape[0],)](x, out, x.shape[0], x.shape[1])\n"
+                     "    return out\n";
+  auto with = [&](const char *more) {
+    std::string s = text;
+    return s.replace(s.find("%s"), 2, more);
+  };
+  Program p = trace(with(""), "f");
+  expectSound(p);
+  const Node *launch = nullptr;
+  for (Node &n : p.main)
+    if (n.isLaunch())
+      launch = &n;
+  ASSERT_TRUE(launch);
+  ASSERT_EQ(launch->launch()->variants.size(), 13u); // 1, 2, 4 … 4096
+  for (const auto &v : launch->launch()->variants)
+    EXPECT_LE(v.guard.symbols(), std::vector<std::string>{"width"});
+  refused(with(" + a['rows'] % 2"), "f", 9, "2 dynamic dims");
+}
+
+struct OperatorRow {
+  const char *body;
+  const char *target;
+};
+class Operators : public TraceTest, public testing::WithParamInterface<OperatorRow> {};
+
+TEST_P(Operators, RecordTheAtenOperator) {
+  Program p = trace(std::string("def f(x):\n    return ") + GetParam().body + "\n", "f");
+  expectSound(p);
+  Targets got = targets(p.main);
+  EXPECT_TRUE(std::find(got.begin(), got.end(), GetParam().target) != got.end())
+      << GetParam().body << " gave " << testing::PrintToString(got);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Trace, Operators,
+    testing::Values(
+        OperatorRow{"x + 1", "aten.add.Tensor"}, OperatorRow{"2 - x", "aten.rsub.Scalar"},
+        OperatorRow{"x * x", "aten.mul.Tensor"}, OperatorRow{"x / 2", "aten.div.Tensor"},
+        OperatorRow{"-x", "aten.neg.default"}, OperatorRow{"x ** 2", "aten.pow.Tensor_Scalar"},
+        OperatorRow{"x > 0", "aten.gt.Scalar"}, OperatorRow{"x == x", "aten.eq.Tensor"},
+        OperatorRow{"torch.where(x > 0, x, -x)", "aten.where.self"},
+        OperatorRow{"F.silu(x)", "aten.silu.default"},
+        OperatorRow{"F.gelu(x, approximate='tanh')", "aten.gelu.default"},
+        OperatorRow{"torch.relu(x)", "aten.relu.default"},
+        OperatorRow{"x.sigmoid()", "aten.sigmoid.default"},
+        OperatorRow{"x.tanh()", "aten.tanh.default"},
+        OperatorRow{"torch.exp(x)", "aten.exp.default"},
+        OperatorRow{"torch.sqrt(x)", "aten.sqrt.default"},
+        OperatorRow{"torch.rsqrt(x)", "aten.rsqrt.default"},
+        OperatorRow{"F.softmax(x, dim=-1)", "aten.softmax.int"},
+        OperatorRow{"x.sum(-1, keepdim=True)", "aten.sum.dim_IntList"},
+        OperatorRow{"x.mean(dim=1)", "aten.mean.dim"},
+        OperatorRow{"x.amax(dim=-1)", "aten.amax.default"},
+        OperatorRow{"x.chunk(2, dim=-1)[0]", "aten.chunk.default"},
+        OperatorRow{"x.split(64, dim=1)[1]", "aten.split.Tensor"},
+        OperatorRow{"x.view(-1, 2, 64)", "aten.view.default"},
+        OperatorRow{"x.reshape(x.shape[0], 2, -1)", "aten.reshape.default"},
+        OperatorRow{"x.transpose(0, 1)", "aten.transpose.int"},
+        OperatorRow{"x.permute(1, 0)", "aten.permute.default"},
+        OperatorRow{"x.t().contiguous()", "aten.contiguous.default"},
+        OperatorRow{"torch.cat([x, x], dim=1)", "aten.cat.default"},
+        OperatorRow{"torch.empty((4, 5), dtype=torch.float16).fill_(1)",
+                    "aten.empty.memory_format"},
+        OperatorRow{"torch.zeros(x.shape[0], 3) + 1", "aten.zeros.default"},
+        OperatorRow{"torch.full((2,), 3.0) * 2", "aten.full.default"},
+        OperatorRow{"torch.ones_like(x)", "aten.ones_like.default"},
+        OperatorRow{"x.new_empty(3, 4).zero_()", "aten.new_empty.default"},
+        OperatorRow{"F.layer_norm(x, (128,))", "aten.layer_norm.default"},
+        OperatorRow{"F.rms_norm(x, (128,))", "aten.rms_norm.default"},
+        OperatorRow{"x.to(torch.bfloat16)", "aten.to.dtype"},
+        OperatorRow{"x @ x.t()", "aten.matmul.default"},
+        OperatorRow{"x[:, 3:5]", "aten.slice.Tensor"}, OperatorRow{"x[0]", "aten.select.int"},
+        OperatorRow{"x[:, None]", "aten.unsqueeze.default"},
+        OperatorRow{"x[..., 0]", "aten.select.int"}));
+
+TEST_F(TraceTest, UnknownOperatorsAreRefusedByName) {
+  refused("def f(x):\n    return torch.fft_nonsense(x)\n", "f", 2, "fft_nonsense");
+}
+
+TEST_F(TraceTest, WeightsAreReproducible) {
+  Program a = trace("", "Model"), b = trace("", "Model");
+  const graph::Weight &x = a.weights.at("up.weight"), &y = b.weights.at("up.weight");
+  ASSERT_EQ(x.bytes, 128u * 64 * 4);
+  EXPECT_EQ(std::memcmp(x.data.get(), y.data.get(), x.bytes), 0);
+  auto *values = reinterpret_cast<const float *>(x.data.get());
+  double bound = 1 / std::sqrt(128.0), largest = 0;
+  for (size_t i = 0; i < 128 * 64; ++i)
+    largest = std::max(largest, std::abs(static_cast<double>(values[i])));
+  EXPECT_LE(largest, bound);
+  EXPECT_GT(largest, 0.9 * bound);
+}
+
+} // namespace
+} // namespace pellucid::trace
