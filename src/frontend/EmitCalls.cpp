@@ -42,6 +42,8 @@ Val Emitter::call(const syntax::Call &expr) {
     keywords.emplace_back(*keyword->arg, expression(*keyword->value));
   }
   here = expr.range;
+  if (!method.empty() && !findBuiltin(method))
+    fail("a value of type " + toString(positional[0].type) + " has no method '" + attr->attr + "'");
   if (!method.empty())
     return callBuiltin(method, std::move(positional), std::move(keywords));
   return callValue(callee, std::move(positional), std::move(keywords), expr.range);
@@ -153,11 +155,12 @@ Val Emitter::callFunction(const host::JitFunction &function, std::vector<Val> po
   inner.caller = frame;
   inner.callSite = site;
   inner.isStandard = inner.module->file->path() == standardLibraryName;
+  std::string shown = (inner.isStandard ? "tl." : "") + function.name();
   size_t count = 0;
   for (const auto &parameter : function.parameters)
     count += !parameter.keywordOnly;
   if (positional.size() > count)
-    fail("'" + function.name() + "' takes " + std::to_string(count) + " arguments, got " +
+    fail("'" + shown + "' takes " + std::to_string(count) + " arguments, got " +
          std::to_string(positional.size()));
   for (size_t i = 0; i < function.parameters.size(); ++i) {
     const auto &parameter = function.parameters[i];
@@ -171,12 +174,12 @@ Val Emitter::callFunction(const host::JitFunction &function, std::vector<Val> po
     } else if (parameter.defaultValue) {
       inner.names[parameter.name] = fromHost(*parameter.defaultValue);
     } else {
-      fail("'" + function.name() + "' needs an argument for '" + parameter.name + "'");
+      fail("'" + shown + "' needs an argument for '" + parameter.name + "'");
     }
   }
   for (const auto &[key, value] : keywords)
     if (!key.empty())
-      fail("'" + function.name() + "' has no parameter '" + key + "', or it is given twice");
+      fail("'" + shown + "' has no parameter '" + key + "', or it is given twice");
   inner.arguments = inner.names;
   for (Frame *active = frame; active; active = active->caller)
     if (active->function == &function &&

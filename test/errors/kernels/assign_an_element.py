@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+# error: 13:5: elements cannot be assigned in a kernel; write tl.store for memory and tl.where for tiles
+import triton
+import triton.language as tl
+
+CASES = [("kernel", "*fp32, *fp32, i32, BLOCK=64")]
+
+
+@triton.jit
+def kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i)
+    x[0] = 1.0
+    tl.store(out_ptr + i, x)

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+# error: 14:9: 'tl.dot' expects an accumulator of type <[32, 32], fp32>, got <[32, 16], fp32>
+import triton
+import triton.language as tl
+
+CASES = [("kernel", "*fp32, *fp32, i32, BLOCK=64")]
+
+
+@triton.jit
+def kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i)
+    a = tl.zeros([32, 32], tl.float16)
+    c = tl.dot(a, a, acc=tl.zeros([32, 16], tl.float32))
+    tl.store(out_ptr + i, x)

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+# error: 13:34: a value in an f-string must be known while compiling (a constexpr), got int32
+import triton
+import triton.language as tl
+
+CASES = [("kernel", "*fp32, *fp32, i32, BLOCK=64")]
+
+
+@triton.jit
+def kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i)
+    tl.static_assert(BLOCK == 1, f"n is {n}")
+    tl.store(out_ptr + i, x)

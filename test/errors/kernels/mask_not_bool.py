@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+# error: 13:9: a mask must be of type int1, got <[64], int32>; write mask != 0
+import triton
+import triton.language as tl
+
+CASES = [("kernel", "*fp32, *fp32, i32, BLOCK=64")]
+
+
+@triton.jit
+def kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i)
+    y = tl.load(x_ptr + i, mask=i)
+    tl.store(out_ptr + i, x)

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+# error: 13:14: static_range's end must be an integer known while compiling, got int32
+import triton
+import triton.language as tl
+
+CASES = [("kernel", "*fp32, *fp32, i32, BLOCK=64")]
+
+
+@triton.jit
+def kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i)
+    for k in tl.static_range(n):
+        x += k
+    tl.store(out_ptr + i, x)
