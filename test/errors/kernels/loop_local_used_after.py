@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# error: 15:27: 'y' is assigned inside the loop in line 12 only; give it a value before the loop
+# error: 15:27: 'y' is assigned inside the loop in line 13 only; give it a value before the loop
 import triton
 import triton.language as tl
 
