@@ -273,6 +273,168 @@ def nested(x, o, n, B: tl.constexpr):
         acc = acc + tl.sum(row, 0)
     tl.store(o + i, acc)
 
+@case("x:fp32:4096 o:fp32:1024 q:i32:512 r:fp32:1", A=8, M=16, N=32)
+@triton.jit
+def reduce3d(x, o, q, r, A: tl.constexpr, M: tl.constexpr, N: tl.constexpr):
+    a = tl.arange(0, A); m = tl.arange(0, M); n = tl.arange(0, N)
+    at = a[:, None, None]*M*N + m[None, :, None]*N + n[None, None, :]
+    v = tl.load(x + at, mask=(a[:, None, None] < 7) & (m[None, :, None] < 13) & (n[None, None, :] < 30), other=0.5)
+    tl.store(o + a[:, None]*N + n[None, :], tl.sum(v, 1))
+    tl.store(o + 256 + m[:, None]*N + n[None, :], tl.max(v, 0))
+    tl.store(o + 768 + a[:, None]*M + m[None, :], tl.min(v, 2))
+    tl.store(q + m[:, None]*N + n[None, :], tl.argmax(v, 0))
+    tl.store(r, tl.sum(v))
+
+@case("x:i32:512:-9:9 o:i32:64 p:i8:64", N=32)
+@triton.jit
+def int_reductions(x, o, p, N: tl.constexpr):
+    i = tl.arange(0, 16); j = tl.arange(0, N)
+    v = tl.load(x + i[:, None]*N + j[None, :])
+    tl.store(o + j, tl.argmin(v, 0)); tl.store(o + 32 + i, tl.sum(v, 1))
+    tl.store(p + j, tl.reduce_or((v > 7).to(tl.int32), 0) > 0)
+    k = tl.sum(v, 1, keep_dims=True)
+    tl.store(o + 48 + i[:, None], k - tl.max(v, 1, keep_dims=True))
+
+@case("x:fp32:512 idx:i32:512:0:16 jdx:i32:512:0:32 o:fp32:2048", M=16, N=32)
+@triton.jit
+def gather2d(x, idx, jdx, o, M: tl.constexpr, N: tl.constexpr):
+    i = tl.arange(0, M); j = tl.arange(0, N)
+    at = i[:, None]*N + j[None, :]
+    v = tl.load(x + at)
+    tl.store(o + at, tl.gather(v*2, tl.load(idx + at), 0))
+    tl.store(o + 512 + at, tl.gather(v, tl.load(jdx + at), 1))
+    tl.store(o + 1024 + at, tl.flip(v, 1)); tl.store(o + 1536 + at, tl.flip(v, 0))
+
+@case("x:bf16:512 y:fp16:512 o:bf16:512 p:fp16:512 q:fp32:512", M=16, N=32)
+@triton.jit
+def narrow_scans(x, y, o, p, q, M: tl.constexpr, N: tl.constexpr):
+    i = tl.arange(0, M); j = tl.arange(0, N)
+    at = i[:, None]*N + j[None, :]
+    a = tl.load(x + at); b = tl.load(y + at)
+    tl.store(o + at, tl.maximum(a, a*a)); tl.store(p + at, b*b - b)
+    tl.store(q + at, tl.exp(a.to(tl.float32)) + tl.sqrt(tl.abs(b).to(tl.float32)))
+
+@case("x:fp32:300 o:fp32:300 c:i32:4 n:i32=300", (3,), B=128)
+@triton.jit
+def slots(x, o, c, n, B: tl.constexpr):
+    i = tl.program_id(0)*B + tl.arange(0, B)
+    v = tl.load(x + i, mask=i < n, other=0.)
+    keep = (v > 0) & (i < n)
+    base = tl.atomic_add(c, tl.sum(keep.to(tl.int32), 0))
+    pos = base + tl.cumsum(keep.to(tl.int32), 0) - 1
+    tl.store(o + pos - base + tl.program_id(0)*B, v, mask=keep)
+
+@case("x:fp32:256 o:fp32:256 s:fp32:4 flag:i32=1 k:i64=3", (2,), B=128)
+@triton.jit
+def branches(x, o, s, flag, k, B: tl.constexpr):
+    p = tl.program_id(0)
+    i = p*B + tl.arange(0, B)
+    v = tl.load(x + i)
+    t = tl.sum(v, 0)
+    if t > 0:
+        if flag == 1:
+            v = v + 1
+            t = t*2
+        else:
+            v = tl.zeros_like(v)
+        w = tl.exp(v)
+    else:
+        w = v*v
+        t = tl.max(v, 0)
+    n = 0
+    while n < k:
+        w = w*0.5 + v
+        n += 1
+        if n == 2:
+            t = t + 1
+    tl.store(o + i, w)
+    tl.store(s + p, t); tl.store(s + 2 + p, n.to(tl.float32), mask=p == 1)
+
+@case("a:fp32:16384 b:fp32:16384 c:fp32:16384 d:fp32:128", N=128)
+@triton.jit
+def big_tile(a, b, c, d, N: tl.constexpr):
+    i = tl.arange(0, N)
+    at = i[:, None]*N + i[None, :]
+    x = tl.load(a + at); y = tl.load(b + at)
+    w = tl.load(d + i)
+    z = tl.where(x > y, x, y)*w[None, :] + w[:, None]
+    m = tl.max(z, 1)
+    e = tl.exp(z - m[:, None])
+    tl.store(c + at, e/tl.sum(e, 1)[:, None])
+
+@case("a:fp32:2048 b:fp32:4096 c:fp32:2048 e:fp32:1024 K:i32=4", M=32, N=32, D=16)
+@triton.jit
+def chained_dots(a, b, c, e, K, M: tl.constexpr, N: tl.constexpr, D: tl.constexpr):
+    i = tl.arange(0, M); j = tl.arange(0, N); d = tl.arange(0, D)
+    x = tl.load(a + i[:, None]*D + d[None, :])
+    acc = tl.zeros((M, D), tl.float32); other = tl.zeros((M, N), tl.float32)
+    for k in range(K):
+        y = tl.load(b + k*N*D + j[:, None]*D + d[None, :])
+        s = tl.dot(x, y.T)
+        other = other*0.5 + s
+        acc = tl.dot(s*0.01, y, acc*0.9)
+        x = acc*0.1 + x
+    tl.store(c + i[:, None]*D + d[None, :], acc); tl.store(e + i[:, None]*N + j[None, :], other)
+
+@case("x:fp32:640 o:fp32:640 n:i32=600", (5,), B=128)
+@triton.jit
+def clamp_etc(x, o, n, B: tl.constexpr):
+    i = tl.program_id(0)*B + tl.arange(0, B)
+    m = (i >= 10) & (i < n)
+    v = tl.load(x + i, mask=m, other=1.0)
+    v = tl.clamp(v, -1.0, 2.0) + tl.minimum(v, 0.5, propagate_nan=tl.PropagateNan.ALL)
+    v = tl.fma(v, 2.0, tl.floor(v)) + tl.ceil(v) - tl.abs(v)
+    u = (v*100).to(tl.int32)
+    v += (u & 7).to(tl.float32) + (u >> 2).to(tl.float32) + u.to(tl.uint8).to(tl.float32)
+    tl.store(o + i, tl.cos(v) + tl.log2(tl.abs(v) + 1) + tl.sigmoid(v) + tl.div_rn(v, 3.0) + tl.sqrt_rn(tl.abs(v)), mask=m)
+
+@case("p:fp32:256 o:fp32:256 i:i32:256:0:256 n:i32=200", B=256)
+@triton.jit
+def scatter(p, o, i, n, B: tl.constexpr):
+    r = tl.arange(0, B)
+    j = tl.load(i + r, mask=r < n, other=0)
+    a = tl.load(p + j, mask=(r < n) & (j % 2 == 0), other=-2.0)
+    q = tl.where(a > 0, o + r, o + (B - 1 - r))
+    tl.store(q, a, mask=(r < n) & (r < 100))
+    b = tl.load(o + r)
+    tl.store(o + (B - 1 - r), b*2)
+
+@case("x:fp32:1024 y:fp32:1024 o:fp32:1024 p:fp32:1024", B=1024)
+@triton.jit
+def two_outputs(x, y, o, p, B: tl.constexpr):
+    i = tl.arange(0, B)
+    a = tl.load(x + i); b = tl.load(y + i)
+    e = tl.exp(a)*tl.rsqrt(tl.abs(b) + 1)
+    tl.store(o + i, e + b, mask=i < 700)
+    tl.store(p + i, e*tl.sum(e, 0))
+    tl.store(x + i, e, mask=i < 33)
+
+@case("x:fp32:4096 o:fp32:64 s0:i32=64 M:i32=60 N:i32=50", B=16, C=32)
+@triton.jit
+def column_loop(x, o, s0, M, N, B: tl.constexpr, C: tl.constexpr):
+    j = tl.program_id(0)*C + tl.arange(0, C)
+    acc = tl.zeros([B, C], tl.float32); mx = tl.full([B, C], -1e9, tl.float32)
+    for r in range(0, M, B):
+        i = r + tl.arange(0, B)
+        v = tl.load(x + i[:, None]*s0 + j[None, :], mask=(i[:, None] < M) & (j[None, :] < N), other=0.)
+        acc += v
+        mx = tl.maximum(mx, v)
+    tl.store(o + j, tl.sum(acc, 0) + tl.max(mx, 0))
+
+@triton.jit
+def helper(a, b):
+    return a*b + 1, a > b
+
+@case("x:fp32:128 y:fp32:128 o:fp32:256", B=128)
+@triton.jit
+def calls(x, y, o, B: tl.constexpr):
+    i = tl.arange(0, B)
+    u, c = helper(tl.load(x + i), tl.load(y + i))
+    for k in tl.static_range(3):
+        u, d = helper(u, 0.5)
+        c = c | d
+    tl.store(o + i, u); tl.store(o + B + i, tl.where(c, 1.0, 0.0))
+
 def dump(fn, spec, grid, consts, folder):
     target = GPUTarget("cuda", 90, 32)
     signature, constants = {}, dict(consts)
