@@ -45,6 +45,8 @@ if(PELLUCID_STATIC_LLVM)
       set_target_properties(${archive} PROPERTIES INTERFACE_LINK_LIBRARIES "${needed}")
     endif()
   endforeach()
+  # lld's LTO names Polly, whose archive is in a package of its own; codegen/cpu/LldStandIns.cpp stands in for it.
+  set_target_properties(LLVMExtensions PROPERTIES INTERFACE_LINK_LIBRARIES LLVMSupport)
 endif()
 list(APPEND CMAKE_MODULE_PATH ${MLIR_CMAKE_DIR} ${LLVM_CMAKE_DIR})
 include(TableGen)
