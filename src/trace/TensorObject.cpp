@@ -41,6 +41,9 @@ Argument toArgument(Tracer &tracer, h::Interpreter &interpreter, const h::Value 
       return Argument(tracer.valueOf(tensor->tensor, interpreter.location()));
     if (auto *type = value.as<h::DType>())
       return Argument(type->type);
+    if (auto *instance = value.as<h::Instance>(); instance && instance->cls->name == "device")
+      if (auto device = deviceNamed(interpreter.str(value)))
+        return Argument(*device);
     break;
   default:
     break;
@@ -249,7 +252,7 @@ std::optional<h::Value> TensorObject::getAttr(h::Interpreter &interpreter, std::
   if (name == "dtype")
     return dtypeValue(type.dtype);
   if (name == "device")
-    return h::Value(toString(type.device));
+    return deviceValue(interpreter, type.device);
   if (name == "ndim")
     return h::Value(static_cast<int64_t>(type.rank()));
   if (name == "is_cuda")

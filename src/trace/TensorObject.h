@@ -37,5 +37,9 @@ graph::Argument toArgument(Tracer &tracer, host::Interpreter &interpreter, const
 
 /// torch, torch.nn, torch.nn.functional: functions over `tracer`.
 void addTorchModules(host::NativeModules &modules, Tracer &tracer);
+/// torch.tensor, torch.device, torch.cuda, torch.autograd.Function; before addTorchModules.
+void addTorchRuntime(host::NativeModules &modules);
+/// The torch.device for a tensor's device.
+host::Value deviceValue(host::Interpreter &interpreter, graph::Device device);
 
 } // namespace pellucid::trace

@@ -154,6 +154,7 @@ public:
     h::InterpreterOptions interpreterOptions;
     interpreterOptions.searchRoots = options.roots;
     interpreterOptions.hooks = &hooks;
+    addTorchRuntime(interpreterOptions.modules);
     addTorchModules(interpreterOptions.modules, tracer);
     addTorchLibrary(interpreterOptions.modules, tracer, operators);
     interpreter = std::make_unique<h::Interpreter>(std::move(interpreterOptions));

@@ -373,6 +373,30 @@ INSTANTIATE_TEST_SUITE_P(
         OperatorRow{"x[:, None]", "aten.unsqueeze.default"},
         OperatorRow{"x[..., 0]", "aten.select.int"}));
 
+/// What files ask of torch around their tensors.
+TEST_F(TraceTest, DevicesConstantsAndAutogradFunctions) {
+  Program p =
+      trace("class Twice(torch.autograd.Function):\n"
+            "    @staticmethod\n"
+            "    def forward(ctx, x):\n"
+            "        ctx.save_for_backward(x)\n"
+            "        return x * 2\n"
+            "    @staticmethod\n"
+            "    def backward(ctx, g):\n"
+            "        return g * 2\n"
+            "def f(x):\n"
+            "    device = torch.device('cuda' if torch.cuda.is_available() else 'cpu')\n"
+            "    assert x.device == device and x.device.type == 'cpu' and str(device) == 'cpu'\n"
+            "    with torch.cuda.device(x.device), torch.no_grad():\n"
+            "        y = torch.zeros(x.shape, device=x.device) + torch.tensor(0.5)\n"
+            "    return Twice.apply(y.to(device))\n",
+            "f");
+  expectSound(p);
+  Targets got = targets(p.main);
+  EXPECT_EQ(got.front(), "aten.zeros.default");
+  EXPECT_EQ(got.back(), "aten.mul.Tensor");
+}
+
 TEST_F(TraceTest, UnknownOperatorsAreRefusedByName) {
   refused("def f(x):\n    return torch.fft_nonsense(x)\n", "f", 2, "fft_nonsense");
 }

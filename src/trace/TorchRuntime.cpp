@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// What files ask of torch around their tensors: torch.tensor, torch.device, torch.cuda,
+// torch.autograd.Function.
+#include "trace/TensorObject.h"
+
+namespace pellucid::trace {
+
+using namespace graph;
+namespace h = pellucid::host;
+
+namespace {
+
+/// Run by the host evaluator. Tracing follows forward; the saved tensors are for backward and go
+/// nowhere.
+const char *const runtimeSource = R"py(
+class Context:
+    def __init__(self):
+        self.saved_tensors = ()
+        self.needs_input_grad = ()
+
+    def save_for_backward(self, *tensors):
+        self.saved_tensors = tensors
+
+    def mark_non_differentiable(self, *tensors):
+        pass
+
+    def mark_dirty(self, *tensors):
+        pass
+
+    def set_materialize_grads(self, value):
+        pass
+
+
+class Function:
+    @classmethod
+    def apply(cls, *args):
+        return cls.forward(Context(), *args)
+
+
+class device:
+    def __init__(self, type, index=None):
+        self.type, _, number = str(type).partition(":")
+        self.index = int(number) if number else index
+
+    def __str__(self):
+        return self.type if self.index is None else f"{self.type}:{self.index}"
+
+    def __repr__(self):
+        return f"device(type='{self.type}')" if self.index is None else f"device(type='{self.type}', index={self.index})"
+
+    def __eq__(self, other):
+        return isinstance(other, device) and self.type == other.type and self.index == other.index
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        return False
+
+
+def nothing(*args, **kwargs):
+    pass
+
+
+def zero(*args):
+    return 0
+
+
+def false(*args):
+    return False
+)py";
+
+h::Value runtimeName(h::Interpreter &interpreter, const char *name) {
+  auto module = interpreter.nativeModule("torch._pellucid_runtime");
+  return *module->globals->find(name);
+}
+
+/// torch.tensor(number): a filled tensor without dimensions. Lists of different numbers have no
+/// operator here.
+h::Value tensorOf(h::Interpreter &interpreter, std::vector<h::Value> &a) {
+  h::Value number = h::unwrapConstexpr(a[0]);
+  h::List sizes;
+  while (number.isSequence()) {
+    const std::vector<h::Value> elements = number.elements();
+    sizes.emplace_back(static_cast<int64_t>(elements.size()));
+    for (const h::Value &v : elements)
+      if (!h::equal(v, elements.front()))
+        interpreter.refuse("torch.tensor of different numbers is not supported; pass the tensor as "
+                           "an input, or make it "
+                           "a parameter or buffer whose values --weights gives");
+    if (elements.empty())
+      interpreter.refuse("torch.tensor of an empty list is not supported; write torch.empty");
+    number = elements.front();
+  }
+  if (!number.isBool() && !number.isInt() && !number.isFloat())
+    interpreter.refuse("torch.tensor takes a number or a list of equal numbers, got " +
+                       h::typeName(number));
+  DataType type = number.isBool()  ? DataType::Bool
+                  : number.isInt() ? DataType::Int64
+                                   : DataType::Float32;
+  h::Value dtype =
+      a[1].isNone() ? h::Value(std::make_shared<h::DType>(type, h::DType::Family::Torch)) : a[1];
+  h::CallArgs call{
+      {h::Value::list(std::move(sizes)), number}, {{"dtype", dtype}}, interpreter.location()};
+  return interpreter.call(interpreter.getAttr(h::Value(interpreter.nativeModule("torch")), "full"),
+                          std::move(call));
+}
+
+} // namespace
+
+h::Value deviceValue(h::Interpreter &interpreter, Device device) {
+  return interpreter.call(runtimeName(interpreter, "device"), {h::Value(toString(device))});
+}
+
+void addTorchRuntime(h::NativeModules &modules) {
+  modules.add("torch._pellucid_runtime", [](h::Interpreter &interpreter, h::Module &module) {
+    auto source = interpreter.importSource("torch_runtime_source",
+                                           std::make_shared<SourceFile>("<torch>", runtimeSource));
+    for (const auto &[name, value] : source->globals->items())
+      module.globals->set(name, value);
+  });
+  modules.add("torch", [](h::Interpreter &interpreter, h::Module &module) {
+    module.globals->set("tensor", h::native("torch.tensor",
+                                            "data, *, dtype=None, device=None, requires_grad=False",
+                                            tensorOf));
+    module.globals->set("device", runtimeName(interpreter, "device"));
+  });
+  modules.add("torch.autograd", [](h::Interpreter &interpreter, h::Module &module) {
+    module.globals->set("Function", runtimeName(interpreter, "Function"));
+  });
+  // No device is there while tracing: files that ask choose their CPU path, and every device
+  // argument is ignored.
+  modules.add("torch.cuda", [](h::Interpreter &interpreter, h::Module &module) {
+    module.globals->set("device", runtimeName(interpreter, "device"));
+    for (const char *name : {"is_available", "is_bf16_supported", "is_initialized"})
+      module.globals->set(name, runtimeName(interpreter, "false"));
+    for (const char *name : {"current_device", "device_count"})
+      module.globals->set(name, runtimeName(interpreter, "zero"));
+    for (const char *name : {"synchronize", "set_device", "empty_cache", "manual_seed"})
+      module.globals->set(name, runtimeName(interpreter, "nothing"));
+  });
+}
+
+} // namespace pellucid::trace
