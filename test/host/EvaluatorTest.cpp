@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <fstream>
 #include <sstream>
+#include <unistd.h>
 
 namespace pellucid::host {
 namespace {
@@ -32,7 +33,7 @@ std::shared_ptr<Module> runText(Interpreter &interpreter, const std::string &tex
 
 /// One repr per line of each case's `result` list, as python3 prints them.
 std::vector<std::string> cpythonResults(const std::string &text) {
-  std::string script = testing::TempDir() + "pellucid_case.py";
+  std::string script = testing::TempDir() + "pellucid_case_" + std::to_string(getpid()) + ".py";
   std::ofstream(script)
       << "import builtins\n_print = builtins.print\nprint = lambda *a, **k: None\n"
       << text << "\nfor _v in result:\n    _print(repr(_v))\n";

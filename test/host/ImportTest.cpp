@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <unistd.h>
 
 namespace pellucid::host {
 namespace {
@@ -16,7 +17,7 @@ protected:
   fs::path root;
   void SetUp() override {
     root = fs::path(testing::TempDir()) /
-           (std::string("pellucid_import_") +
+           ("pellucid_import_" + std::to_string(getpid()) + "_" +
             testing::UnitTest::GetInstance()->current_test_info()->name());
     fs::remove_all(root);
     fs::create_directories(root);

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <unistd.h>
 
 namespace pellucid::trace {
 namespace {
@@ -90,12 +91,11 @@ protected:
   std::vector<std::string> warnings;
 
   void SetUp() override {
+    // Parameterised names have slashes, and several processes may run these tests at once.
+    std::string name = testing::UnitTest::GetInstance()->current_test_info()->name();
+    std::replace(name.begin(), name.end(), '/', '_');
     file = std::filesystem::path(testing::TempDir()) /
-           (std::string("pellucid_") +
-            testing::UnitTest::GetInstance()->current_test_info()->name() + ".py");
-    std::string name = file.string();
-    std::replace(name.begin() + 5, name.end(), '/', '_');
-    file = std::filesystem::path(testing::TempDir()) / std::filesystem::path(name).filename();
+           ("pellucid_" + std::to_string(getpid()) + "_" + name + ".py");
     symbols.declare("batch", {{1, 1024}, 1, 8});
     input("x", {Expr::symbol("batch"), 128});
     options.warn = [this](Diagnostic d) { warnings.push_back(d.message); };
