@@ -42,7 +42,7 @@ result = [d, e, f, list(d), d.get("q", 7), d.setdefault("n", []), list(d.items()
 # case: comprehensions
 n = 3
 m = [[i * j for j in range(n)] for i in range(n)]
-result = [m, [x for row in m for x in row if x % 2 == 0], {x: x * x for x in range(4)}, {c for c in "aab"}, sum(i for i in range(5)), tuple(i for i in "ab"), [y := 5, y * 2], [(i, k) for i in range(2) for k in range(i)], any(v > 2 for v in [1, 3]), next(v for v in [4, 5] if v > 4), [last for last in range(3)][-1], n]
+result = [m, [x for row in m for x in row if x % 2 == 0], {x: x * x for x in range(4)}, sorted({c for c in "aab"}), sum(i for i in range(5)), tuple(i for i in "ab"), [y := 5, y * 2], [(i, k) for i in range(2) for k in range(i)], any(v > 2 for v in [1, 3]), next(v for v in [4, 5] if v > 4), [last for last in range(3)][-1], n]
 # case: functions
 def f(a, b=2, *args, c, d=4, **kw):
     return a, b, args, c, d, kw
