@@ -133,6 +133,20 @@ void benchProducts(CpuLevel level, DataType type, double peak) {
   }
 }
 
+/// The matmul kernel of the tutorial: tiles of 32x64x32.
+void benchDot(CpuLevel level, double peak) {
+  int n = 512;
+  CompiledKernel kernel(readKernel("matmul_fp32"), "matmul", level);
+  auto *a = allocate(n * n * 4), *b = allocate(n * n * 4), *c = allocate(n * n * 4);
+  Arguments arguments;
+  arguments.add(a).add(b).add(c).add(n).add(n).add(n).add(n).add(n).add(n);
+  double seconds = secondsOf([&] { kernel.run(arguments, (n / 32) * (n / 64), 1, 1, 1 << 30); });
+  double flops = 2.0 * n * n * n / seconds;
+  std::printf("  tl.dot f32 %dx%dx%d %9.2f us %7.1f GFLOP/s %5.1f %% of f32 peak\n", n, n, n,
+              seconds * 1e6, flops * 1e-9, 100 * flops / peak);
+  std::free(a), std::free(b), std::free(c);
+}
+
 void benchCompile(CpuLevel level) {
   for (const char *name : {"add", "softmax", "layernorm", "matmul_fp32", "flash"}) {
     std::string text = readKernel(name),
@@ -152,6 +166,7 @@ int main() {
     benchCompile(level);
     for (size_t elements : {size_t(8) << 10, size_t(64) << 10, size_t(1) << 20, size_t(32) << 20})
       benchBandwidth(level, elements);
+    benchDot(level, peak);
     benchProducts(level, DataType::Float32, peak);
     benchProducts(level, DataType::BFloat16, peak);
   }

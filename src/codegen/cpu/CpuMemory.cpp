@@ -94,10 +94,8 @@ LaneValue CpuMemory::load(mlir::Type element, const LaneValue &pointer, const La
     value = uint64_t(stride) == bytesOf(type)
                 ? loadContiguous(type, pointer.value, mask, other, lanes)
                 : gather(type, pointer, mask, other, lanes);
-  } else if (pointer.isRamp()) {
-    value = loadStrided(type, pointer, mask, other, lanes);
   } else {
-    value = gather(type, pointer, mask, other, lanes);
+    value = loadStrided(type, pointer, mask, other, lanes);
   }
   if (llvm::Type *held = registerType(b.getContext(), element); held != type)
     value = element.isInteger(1)
@@ -131,15 +129,34 @@ Value *CpuMemory::loadContiguous(llvm::Type *type, Value *pointer, const LaneVal
   return gather(type, LaneValue::ramp(pointer, b.getInt64(bytesOf(type))), mask, other, lanes);
 }
 
+// Strides known at run time only, and computed addresses (`offsets % n`), are mostly dense after
+// all.
+Value *CpuMemory::denseAtRunTime(llvm::Type *type, const LaneValue &pointer, unsigned lanes,
+                                 Value *&first) {
+  if (pointer.isRamp()) {
+    first = pointer.value;
+    return b.CreateICmpEQ(pointer.stride, b.getInt64(bytesOf(type)));
+  }
+  Value *addresses = b.CreatePtrToInt(pointer.value, lanesOf(b.i64(), lanes));
+  Value *start = b.CreateExtractElement(addresses, uint64_t(0));
+  first = b.CreateExtractElement(pointer.value, uint64_t(0));
+  llvm::SmallVector<llvm::Constant *> steps;
+  for (unsigned lane = 0; lane < lanes; ++lane)
+    steps.push_back(b.getInt64(lane * bytesOf(type)));
+  Value *expected = b.CreateAdd(splatTo(b, start, lanes), llvm::ConstantVector::get(steps));
+  return b.CreateNot(b.CreateOrReduce(b.CreateICmpNE(addresses, expected)));
+}
+
 Value *CpuMemory::loadStrided(llvm::Type *type, const LaneValue &pointer, const LaneValue &mask,
                               const LaneValue &other, unsigned lanes) {
   llvm::AllocaInst *result = emitVariable(b, lanesOf(type, lanes));
-  Value *dense = b.CreateICmpEQ(pointer.stride, b.getInt64(bytesOf(type)));
+  Value *first;
+  Value *dense = denseAtRunTime(type, pointer, lanes, first);
   llvm::BasicBlock *yes = newBlock(b, "dense"), *no = newBlock(b, "strided"),
                    *end = newBlock(b, "loaded");
   b.CreateCondBr(dense, yes, no);
   b.SetInsertPoint(yes);
-  b.CreateStore(loadContiguous(type, pointer.value, mask, other, lanes), result);
+  b.CreateStore(loadContiguous(type, first, mask, other, lanes), result);
   b.CreateBr(end);
   b.SetInsertPoint(no);
   b.CreateStore(gather(type, pointer, mask, other, lanes), result);
@@ -213,14 +230,15 @@ void CpuMemory::store(mlir::Type element, const LaneValue &pointer, const LaneVa
   }
   if (pointer.hasConstantStride(stride) && uint64_t(stride) == bytesOf(type))
     return storeContiguous(pointer.value, value, mask, lanes);
-  if (!pointer.isRamp() || pointer.hasConstantStride(stride))
+  if (pointer.isUniform() || pointer.hasConstantStride(stride))
     return scatter(pointer, value, mask, lanes);
-  Value *dense = b.CreateICmpEQ(pointer.stride, b.getInt64(bytesOf(type)));
+  Value *first;
+  Value *dense = denseAtRunTime(type, pointer, lanes, first);
   llvm::BasicBlock *yes = newBlock(b, "dense"), *no = newBlock(b, "strided"),
                    *end = newBlock(b, "stored");
   b.CreateCondBr(dense, yes, no);
   b.SetInsertPoint(yes);
-  storeContiguous(pointer.value, value, mask, lanes);
+  storeContiguous(first, value, mask, lanes);
   b.CreateBr(end);
   b.SetInsertPoint(no);
   scatter(pointer, value, mask, lanes);

@@ -39,6 +39,9 @@ private:
                               const LaneValue &other, unsigned lanes);
   llvm::Value *loadStrided(llvm::Type *type, const LaneValue &pointer, const LaneValue &mask,
                            const LaneValue &other, unsigned lanes);
+  /// An i1: the lanes lie one after the other from `first` on.
+  llvm::Value *denseAtRunTime(llvm::Type *type, const LaneValue &pointer, unsigned lanes,
+                              llvm::Value *&first);
   llvm::Value *gather(llvm::Type *type, const LaneValue &pointer, const LaneValue &mask,
                       const LaneValue &other, unsigned lanes);
   void storeWhole(llvm::Value *pointer, llvm::Value *value);

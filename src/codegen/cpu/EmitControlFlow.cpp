@@ -27,8 +27,9 @@ void KernelEmitter::readCarrier(const Carrier &carrier, mlir::Value as) {
 // True when evaluating `value` reads, of all carried tiles, only `own`, and each element of it for
 // the same element of the result.
 bool KernelEmitter::readsOnlyInPlace(mlir::Value value, Value *own,
-                                     llvm::ArrayRef<Carrier> carriers, bool inPlace) {
-  if (!mlir::isa<mlir::RankedTensorType>(value.getType()))
+                                     llvm::ArrayRef<Carrier> carriers, bool inPlace,
+                                     llvm::DenseSet<std::pair<mlir::Value, unsigned>> &seen) {
+  if (!mlir::isa<mlir::RankedTensorType>(value.getType()) || !seen.insert({value, inPlace}).second)
     return true;
   if (auto known = buffers.find(value); known != buffers.end()) {
     Value *base = known->second.base;
@@ -38,7 +39,7 @@ bool KernelEmitter::readsOnlyInPlace(mlir::Value value, Value *own,
   mlir::Operation *op = value.getDefiningOp();
   bool elementwise = isElementOp(op) || mlir::isa<tt::LoadOp, tt::MapElementwiseOp>(op);
   return llvm::all_of(op->getOperands(), [&](mlir::Value operand) {
-    return readsOnlyInPlace(operand, own, carriers, inPlace && elementwise);
+    return readsOnlyInPlace(operand, own, carriers, inPlace && elementwise, seen);
   });
 }
 
@@ -51,7 +52,8 @@ void KernelEmitter::writeCarriers(llvm::ArrayRef<Carrier> carriers, mlir::ValueR
     auto known = buffers.find(value);
     if (known != buffers.end() && known->second.base == carrier.tile.base)
       continue;
-    if (readsOnlyInPlace(value, carrier.tile.base, carriers, true)) {
+    llvm::DenseSet<std::pair<mlir::Value, unsigned>> seen;
+    if (readsOnlyInPlace(value, carrier.tile.base, carriers, true, seen)) {
       direct.push_back({value, carrier.tile});
       continue;
     }

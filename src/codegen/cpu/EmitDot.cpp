@@ -125,9 +125,11 @@ std::optional<TileBuffer> KernelEmitter::carriedTarget(tt::DotOp op) {
     if (op->isBeforeInBlock(point))
       return std::nullopt;
   auto found = buffers.find(old);
+  llvm::DenseSet<std::pair<mlir::Value, unsigned>> seen;
   Carrier carrier;
   carrier.tile = found->second;
-  if (found == buffers.end() || !readsOnlyInPlace(op.getC(), carrier.tile.base, {carrier}, true))
+  if (found == buffers.end() ||
+      !readsOnlyInPlace(op.getC(), carrier.tile.base, {carrier}, true, seen))
     return std::nullopt;
   return carrier.tile;
 }

@@ -88,7 +88,7 @@ private:
   /// Writes all `values` at once: none of the tiles read is overwritten before its last read.
   void writeCarriers(llvm::ArrayRef<Carrier> carriers, mlir::ValueRange values);
   bool readsOnlyInPlace(mlir::Value value, llvm::Value *own, llvm::ArrayRef<Carrier> carriers,
-                        bool inPlace);
+                        bool inPlace, llvm::DenseSet<std::pair<mlir::Value, unsigned>> &seen);
 
   // EmitReduce.cpp, EmitScan.cpp
   void emitReduce(tt::ReduceOp op);

@@ -77,14 +77,16 @@ bool mayLoadWhileStoring(tt::LoadOp load, tt::StoreOp store) {
 }
 
 /// True when every lazy use of `value` works element by element, at the same place.
-bool staysInPlace(mlir::Value value) {
+bool staysInPlace(mlir::Value value, llvm::DenseSet<mlir::Value> &seen) {
+  if (!seen.insert(value).second)
+    return true;
   for (mlir::Operation *user : value.getUsers()) {
     if (!isLazyTileOp(user))
       continue;
     if (!isElementOp(user) && !mlir::isa<tt::MapElementwiseOp>(user))
       return false;
     for (mlir::Value result : user->getResults())
-      if (!staysInPlace(result))
+      if (!staysInPlace(result, seen))
         return false;
   }
   return true;
@@ -111,7 +113,7 @@ private:
       if (isLazyTileOp(&op))
         for (mlir::Value result : op.getResults())
           if (isTile(result))
-            plan[result] = place(op, result);
+            plan.placement[result] = place(op, result);
   }
 
   /// Cheap: made of indices, scalars and tiles already in scratch by simple arithmetic.
@@ -133,6 +135,7 @@ private:
     auto points = evaluationPoints(value, plan);
     if (points.empty())
       return TilePlacement::Lazy;
+    plan.firstUse[value] = points.front();
     for (mlir::Operation *user : value.getUsers())
       if (user->getBlock() != op.getBlock() || isWidened(user, value))
         return TilePlacement::AtDefinition;
@@ -167,7 +170,8 @@ private:
         break;
       if (mayWrite(next)) {
         auto store = mlir::dyn_cast<tt::StoreOp>(next);
-        if (!store || !mayLoadWhileStoring(load, store) || !staysInPlace(load))
+        if (!store || !mayLoadWhileStoring(load, store) ||
+            !staysInPlace(load, *std::make_unique<llvm::DenseSet<mlir::Value>>()))
           break;
       }
     }
@@ -202,14 +206,10 @@ void collectPoints(mlir::Value value, mlir::Block *block, const TilePlan &plan,
         addPoint(points, user);
         continue;
       }
-      llvm::SmallVector<mlir::Operation *, 4> later;
-      llvm::DenseSet<mlir::Value> fresh;
-      bool first = placement == TilePlacement::AtFirstUse;
-      collectPoints(result, block, plan, first ? fresh : seen, first ? later : points);
-      if (first && !later.empty())
-        addPoint(points, *llvm::min_element(later, [](mlir::Operation *x, mlir::Operation *y) {
-                   return x->isBeforeInBlock(y);
-                 }));
+      if (placement == TilePlacement::AtFirstUse)
+        addPoint(points, plan.firstUse.lookup(result));
+      else
+        collectPoints(result, block, plan, seen, points);
     }
   }
 }

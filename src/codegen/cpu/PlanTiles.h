@@ -13,7 +13,13 @@ enum class TilePlacement : uint8_t {
   AtFirstUse,   ///< written to scratch by the first nest that evaluates it
 };
 
-using TilePlan = llvm::DenseMap<mlir::Value, TilePlacement>;
+struct TilePlan {
+  llvm::DenseMap<mlir::Value, TilePlacement> placement;
+  /// Of tiles placed AtFirstUse.
+  llvm::DenseMap<mlir::Value, mlir::Operation *> firstUse;
+
+  TilePlacement lookup(mlir::Value tile) const { return placement.lookup(tile); }
+};
 
 /// True for operations whose tile results can be evaluated at an index.
 bool isLazyTileOp(mlir::Operation *op);
