@@ -166,8 +166,9 @@ LaneValue LaneEvaluator::computeGather(mlir::Operation *op, IndexMapId map) {
     if (d == gather.getAxis()) {
       at = toVector(b, indices, lanes);
       at = b.CreateSExtOrTrunc(at, typeLike(at, b.i64()));
-      // Out of range must not leave the scratch memory.
-      at = b.CreateAnd(at, integerLike(at, source->shape[d] - 1));
+      // Out of range must not leave the scratch memory; negative is far out of range here.
+      at =
+          b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, at, integerLike(at, source->shape[d] - 1));
     } else {
       at = toVector(b, index(maps.dims(map)[d]), lanes);
     }

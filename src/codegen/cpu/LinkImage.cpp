@@ -8,6 +8,8 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <mutex>
+
 LLD_HAS_DRIVER(elf)
 
 namespace pellucid::codegen {
@@ -55,6 +57,9 @@ bool runLinker(const std::vector<std::string> &inputs, const std::string &output
   for (const std::string &input : inputs)
     arguments.push_back(input.c_str());
   llvm::raw_string_ostream stream(error);
+  // lld keeps its state in globals.
+  static std::mutex linking;
+  std::lock_guard<std::mutex> lock(linking);
   const lld::DriverDef drivers[] = {{lld::Gnu, &lld::elf::link}};
   return lld::lldMain(arguments, stream, stream, drivers).retCode == 0;
 }
