@@ -82,6 +82,24 @@ TEST_P(Elementwise, SameInputSameBytes) {
   EXPECT_EQ(one.elf, two.elf);
 }
 
+// Large enough to be written past the caches, at an aligned and at an unaligned address.
+TEST_P(Elementwise, StreamsLargeOutputs) {
+  CompiledKernel kernel(addKernel, "add", GetParam());
+  int n = (6 << 20) + 5;
+  std::vector<float> x(n), y(n, 1.0f), o(n + 17);
+  for (int i = 0; i < n; ++i)
+    x[i] = static_cast<float>(i % 1000);
+  uintptr_t misplaced = reinterpret_cast<uintptr_t>(o.data()) / 4 % 16;
+  for (size_t shift : {(16 - misplaced) % 16, size_t(1) + (16 - misplaced) % 16}) {
+    float *out = o.data() + shift % 17;
+    Arguments arguments;
+    arguments.add(x.data()).add(y.data()).add(out).add(int32_t(n));
+    ASSERT_EQ(kernel.run(arguments, (n + 1023) / 1024, 1, 1, 1000), 0);
+    for (int i = 0; i < n; ++i)
+      ASSERT_EQ(out[i], i % 1000 + 1.0f);
+  }
+}
+
 // Masked-off lanes lie in pages that must not be touched.
 TEST_P(Elementwise, NeverReadsMaskedLanes) {
   CompiledKernel kernel(addKernel, "add", GetParam());

@@ -245,7 +245,8 @@ void KernelEmitter::emitStore(tt::StoreOp op) {
     limits.push_back(op.getMask());
   }
   // Only a kernel that stores a tile once per program is known to write it all.
-  Value *streaming = mlir::isa<tt::FuncOp>(op->getParentOp()) ? writesBeyondCaches(op) : nullptr;
+  bool mayStream = !synchronizes && mlir::isa<tt::FuncOp>(op->getParentOp());
+  Value *streaming = mayStream ? writesBeyondCaches(op) : nullptr;
   streams |= streaming != nullptr;
   emitNest(nestOver(tileType(op.getPtr()).getShape(), {op.getValue()}), roots, limits,
            [&](LaneEvaluator &chunk, IndexMapId at) {

@@ -48,6 +48,9 @@ const TileBuffer *KernelEmitter::buffer(mlir::Value tile) {
 
 void KernelEmitter::emit() {
   plan = planTiles(kernel);
+  kernel->walk([&](mlir::Operation *op) {
+    synchronizes |= mlir::isa<tt::AtomicRMWOp, tt::AtomicCASOp, tt::BarrierOp>(op);
+  });
   llvm::Type *pointer = b.getPtrTy();
   auto *type = llvm::FunctionType::get(
       b.i32(), {pointer, pointer, b.i64(), b.i64(), pointer, pointer}, false);

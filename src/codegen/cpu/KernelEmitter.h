@@ -133,6 +133,8 @@ private:
   /// Tiles that the nest being emitted writes on the side.
   llvm::MapVector<mlir::Value, TileBuffer> byProducts;
   mlir::Operation *current = nullptr;
+  /// Programs talk to each other through memory, so their writes must not overtake one another.
+  bool synchronizes = false;
   /// Some store may go past the caches, so a fence is due at the end.
   bool streams = false;
   /// Of the chunk being emitted: its first index along the lanes, and the index in every loop.
