@@ -82,6 +82,36 @@ TEST_P(Elementwise, SameInputSameBytes) {
   EXPECT_EQ(one.elf, two.elf);
 }
 
+const char *productPlusKernel = R"(
+module {
+  tt.func public @product_plus(%x: !tt.ptr<f32>, %z: !tt.ptr<f32>) {
+    %r = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+    %xs = tt.splat %x : !tt.ptr<f32> -> tensor<64x!tt.ptr<f32>>
+    %zs = tt.splat %z : !tt.ptr<f32> -> tensor<64x!tt.ptr<f32>>
+    %xp = tt.addptr %xs, %r : tensor<64x!tt.ptr<f32>>, tensor<64xi32>
+    %zp = tt.addptr %zs, %r : tensor<64x!tt.ptr<f32>>, tensor<64xi32>
+    %xv = tt.load %xp : tensor<64x!tt.ptr<f32>>
+    %zv = tt.load %zp : tensor<64x!tt.ptr<f32>>
+    %p = arith.mulf %xv, %xv : tensor<64xf32>
+    %s = arith.addf %p, %zv : tensor<64xf32>
+    tt.store %zp, %s : tensor<64x!tt.ptr<f32>>
+    tt.return
+  }
+})";
+
+// (1 + 2^-12)^2 - (1 + 2^-11) is 2^-24 when rounded once and 0 when rounded twice.
+TEST_P(Elementwise, ContractsOnlyWhereAllowed) {
+  for (bool contract : {true, false}) {
+    CompiledKernel kernel(productPlusKernel, "product_plus", GetParam(), contract);
+    std::vector<float> x(64, 1 + 0x1p-12f), z(64, -(1 + 0x1p-11f));
+    Arguments arguments;
+    arguments.add(x.data()).add(z.data());
+    ASSERT_EQ(kernel.run(arguments, 1), 0);
+    for (float value : z)
+      ASSERT_EQ(value, contract ? 0x1p-24f : 0.0f);
+  }
+}
+
 // Large enough to be written past the caches, at an aligned and at an unaligned address.
 TEST_P(Elementwise, StreamsLargeOutputs) {
   CompiledKernel kernel(addKernel, "add", GetParam());
