@@ -6,7 +6,6 @@
 #include "tt/Tt.h"
 
 #include "mlir/IR/MLIRContext.h"
-#include "mlir/Pass/PassManager.h"
 
 #include <chrono>
 
@@ -35,12 +34,9 @@ mlir::OwningOpRef<mlir::ModuleOp> prepare(const CodegenKernel &kernel, mlir::MLI
   auto module = tt::parseTtir(kernel.ttir, &context, diagnostics, kernel.symbol);
   if (!module)
     return {};
-  mlir::PassManager pipeline(&context);
-  tt::buildKernelPipeline(pipeline);
-  if (mlir::succeeded(pipeline.run(*module)))
-    return module;
-  diagnostics.error(SourceLocation(kernel.symbol), "the kernel's passes failed");
-  return {};
+  if (!tt::runKernelPipeline(*module, diagnostics))
+    return {};
+  return module;
 }
 
 bool compileCpu(const CodegenJob &job, CodegenResult &result, Diagnostics &diagnostics,
@@ -69,7 +65,7 @@ bool compileCpu(const CodegenJob &job, CodegenResult &result, Diagnostics &diagn
   for (CodegenKernelResult &kernel : result.kernels)
     for (const auto &entry : entries)
       if (entry.symbol == kernel.symbol)
-        kernel.entryOffset = entry.virtualAddress;
+        kernel.entryOffset = entry.vaddr;
   return true;
 }
 

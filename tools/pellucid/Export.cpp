@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "CommandLine.h"
+#include "ModelLine.h"
+#include "graph/NodeTable.h"
+#include "graph/ProgramFile.h"
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+namespace pellucid::cli {
+
+int runExport(Words words) {
+  VerbLine line("export", "Traces a model and prints PyTorch's node table.", "pellucid export model.py:Model --input 'x=bf16[batch:1..1024,128]' -o model.program");
+  ModelOptions model;
+  std::string out;
+  model.addTo(line.app());
+  line.app().add_option("-o", out, "write the program here, weights inside");
+  if (!line.parse(words))
+    return line.exitCode();
+  graph::Program program = loadModel(model);
+  std::vector<graph::NodeRow> rows = graph::nodeRows(program, program.main);
+  if (!out.empty())
+    graph::saveProgram(program, out);
+  if (!line.json()) {
+    std::fputs(graph::printNodeTable(rows).c_str(), stdout);
+    return Ok;
+  }
+  nlohmann::json nodes = nlohmann::json::array();
+  for (const graph::NodeRow &row : rows)
+    nodes.push_back({{"opcode", row.opcode}, {"name", row.name}, {"target", row.target}, {"args", row.args}, {"kwargs", row.kwargs}});
+  printJson({{"nodes", nodes}, {"strict", program.strict}});
+  return Ok;
+}
+
+} // namespace pellucid::cli

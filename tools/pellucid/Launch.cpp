@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ArrayFile.h"
+#include "CommandLine.h"
+#include "ModelLine.h"
+#include "PackageFile.h"
+#include "driver/Compile.h"
+#include "host/Kernel.h"
+#include "package/PackageWriter.h"
+#include "trace/TraceModel.h"
+#ifdef PELLUCID_HAVE_REFERENCE
+#include "ReferenceLaunch.h"
+#endif
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <map>
+#include <pellucid/runtime.h>
+
+namespace pellucid::cli {
+
+namespace {
+
+struct LaunchOptions {
+  std::string target, grid, cpuTarget = "cpu", path;
+  std::vector<std::string> arguments, outputs;
+  int numWarps = 0, numStages = 0, threads = 0;
+  bool reference = false, sanitize = false;
+};
+
+/// One tensor argument in memory, or the members of a table of addresses.
+struct Operand {
+  std::string name;
+  std::optional<Array> array;
+  std::vector<Array> members; ///< a table's tensors; `array` then holds their addresses
+};
+
+struct Output {
+  std::string text, name, path;
+  std::optional<size_t> member;
+};
+
+[[noreturn]] void fail(const std::string &where, const std::string &message) { throw DiagnosticError(SourceLocation(where), message); }
+
+std::vector<int64_t> parseGrid(const std::string &text) {
+  std::vector<int64_t> grid;
+  for (size_t begin = 0; begin <= text.size();) {
+    size_t end = std::min(text.find(',', begin), text.size());
+    int64_t value = 0;
+    auto [stop, status] = std::from_chars(text.data() + begin, text.data() + end, value);
+    if (status != std::errc() || stop != text.data() + end || value < 0)
+      fail("--grid " + text, "expected one to three sizes such as 16 or 4,2,1");
+    grid.push_back(value);
+    begin = end + 1;
+  }
+  if (grid.size() > 3)
+    fail("--grid " + text, "a grid has one to three sizes, got " + std::to_string(grid.size()));
+  return grid;
+}
+
+Array addressTable(const std::vector<Array> &members) {
+  Array table = makeArray(DataType::Int64, {static_cast<int64_t>(members.size())});
+  for (size_t i = 0; i < members.size(); ++i)
+    reinterpret_cast<int64_t *>(table.bytes->data())[i] = reinterpret_cast<int64_t>(members[i].data());
+  return table;
+}
+
+host::Value hostValue(const ArgumentValue &value) {
+  if (auto *flag = std::get_if<bool>(&value))
+    return host::Value(*flag);
+  if (auto *integer = std::get_if<int64_t>(&value))
+    return host::Value(*integer);
+  if (auto *real = std::get_if<double>(&value))
+    return host::Value(*real);
+  if (auto *text = std::get_if<std::string>(&value))
+    return host::Value(*text);
+  if (auto *type = std::get_if<DataTypeValue>(&value))
+    return host::Value(std::make_shared<host::DType>(type->type, host::DType::Family::Triton));
+  return host::Value();
+}
+
+/// Reads every --arg: tensors into operands, the rest into values of the launch.
+void readArguments(const LaunchOptions &options, std::vector<Operand> &operands, std::vector<trace::LaunchValue> &values) {
+  for (const std::string &text : options.arguments) {
+    std::string error;
+    auto parsed = parseNamedValue(text, error);
+    if (!parsed)
+      fail("--arg " + text, error);
+    for (const trace::LaunchValue &known : values)
+      if (known.name == parsed->name)
+        fail("--arg " + text, "'" + parsed->name + "' is given twice");
+    trace::LaunchValue value;
+    value.name = parsed->name;
+    if (auto *tensor = std::get_if<TensorArgument>(&parsed->value)) {
+      operands.push_back({parsed->name, readArray(*tensor), {}});
+    } else if (auto *table = std::get_if<PointerTableArgument>(&parsed->value)) {
+      Operand operand{parsed->name, std::nullopt, {}};
+      for (const TensorArgument &member : table->tensors)
+        operand.members.push_back(readArray(member));
+      operand.array = addressTable(operand.members);
+      operands.push_back(std::move(operand));
+    } else {
+      value.value = hostValue(parsed->value);
+      values.push_back(std::move(value));
+      continue;
+    }
+    const Array &array = *operands.back().array;
+    std::vector<symbolic::Expr> shape(array.shape.begin(), array.shape.end()), strides(array.strides.begin(), array.strides.end());
+    graph::TensorType type(array.dtype, shape);
+    type.strides = strides;
+    value.tensor = type;
+    values.push_back(std::move(value));
+  }
+}
+
+/// `NAME=F.npy` and `NAME[i]=F.npy`.
+std::vector<Output> readOutputs(const LaunchOptions &options, const std::vector<Operand> &operands) {
+  std::vector<Output> outputs;
+  for (const std::string &text : options.outputs) {
+    size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+      fail("--out " + text, "expected NAME=FILE.npy");
+    Output output{text, text.substr(0, equals), text.substr(equals + 1), std::nullopt};
+    if (size_t open = output.name.find('['); open != std::string::npos && output.name.back() == ']') {
+      size_t index = 0;
+      auto [stop, status] = std::from_chars(output.name.data() + open + 1, output.name.data() + output.name.size() - 1, index);
+      if (status != std::errc() || *stop != ']')
+        fail("--out " + text, "expected NAME[INDEX]=FILE.npy");
+      output.member = index;
+      output.name = output.name.substr(0, open);
+    }
+    auto operand = std::find_if(operands.begin(), operands.end(), [&](const Operand &o) { return o.name == output.name; });
+    if (operand == operands.end())
+      fail("--out " + text, "'" + output.name + "' is no tensor argument of this launch");
+    if (output.member && *output.member >= operand->members.size())
+      fail("--out " + text, "the table '" + output.name + "' has " + std::to_string(operand->members.size()) + " tensors");
+    outputs.push_back(std::move(output));
+  }
+  return outputs;
+}
+
+void writeOutputs(const std::vector<Output> &outputs, const std::vector<Operand> &operands) {
+  for (const Output &output : outputs)
+    for (const Operand &operand : operands)
+      if (operand.name == output.name)
+        writeArray(output.member ? operand.members[*output.member] : *operand.array, output.path);
+}
+
+double runNative(const graph::Program &program, const LaunchOptions &options, std::vector<Operand> &operands, std::string &isa) {
+  driver::CompileOptions compile;
+  compile.fuseIntoKernels = false;
+  compile.keepIr = false;
+  compile.name = options.target;
+  std::string error;
+  if (!parseTargets(options.cpuTarget, compile.targets, error))
+    fail("--target " + options.cpuTarget, error);
+  // Only this machine's level is of use here.
+  auto host = hostCpuLevel();
+  if (options.cpuTarget == "cpu" && host)
+    compile.targets = {{Target::Kind::Cpu, *host, 0}};
+  isa = toString(compile.targets.front());
+  package::Contents contents;
+  driver::CompileReport report;
+  Diagnostics diagnostics;
+  if (!driver::compileProgram(program, compile, contents, report, diagnostics)) {
+    for (const Diagnostic &d : diagnostics.all())
+      if (d.severity == Severity::Error)
+        throw DiagnosticError(d);
+    fail(options.target, "the kernel could not be compiled");
+  }
+  std::vector<uint8_t> bytes;
+  if (package::Status status = package::packageBytes(contents, bytes); !status.ok())
+    fail(options.target, status.message());
+  pellucid_package *package = nullptr;
+  if (pellucid_load_memory(bytes.data(), bytes.size(), nullptr, &package) != PELLUCID_OK)
+    fail(options.target, pellucid_last_error());
+  std::vector<DLTensor> inputs;
+  for (Operand &operand : operands) {
+    Array &array = *operand.array;
+    DLTensor tensor{};
+    tensor.data = array.bytes->data();
+    tensor.byte_offset = static_cast<uint64_t>(array.offset) * byteSize(array.dtype);
+    tensor.device = {kDLCPU, 0};
+    tensor.ndim = static_cast<int32_t>(array.shape.size());
+    tensor.dtype = dlpackType(array.dtype);
+    tensor.shape = array.shape.data();
+    tensor.strides = array.strides.data();
+    inputs.push_back(tensor);
+  }
+  pellucid_run_options run{};
+  run.struct_size = sizeof run;
+  run.threads = options.threads;
+  run.print = [](void *, const char *text) { std::fprintf(stderr, "%s\n", text); };
+  auto start = std::chrono::steady_clock::now();
+  pellucid_status status = pellucid_run(package, inputs.data(), inputs.size(), nullptr, 0, &run);
+  double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  std::string message = status == PELLUCID_OK ? "" : pellucid_last_error();
+  (void)pellucid_unload(package);
+  if (status != PELLUCID_OK)
+    fail(options.target, message);
+  return seconds;
+}
+
+} // namespace
+
+int runLaunch(Words words) {
+  VerbLine line("launch", "Runs one kernel on .npy files.",
+                "pellucid launch kernels.py:add --grid 4 --arg x=@x.npy --arg y=@y.npy --arg out=@zero.npy --arg n=4000 --arg BLOCK=1024 --out out=sum.npy");
+  LaunchOptions options;
+  line.app().add_option("KERNEL", options.target, "FILE.py:KERNEL")->required();
+  line.app().add_option("--grid", options.grid, "X[,Y[,Z]]")->required();
+  line.app().add_option("--arg", options.arguments, "NAME=VALUE; once per argument")->take_all()->allow_extra_args(false);
+  line.app().add_option("--out", options.outputs, "NAME=FILE.npy; writes the argument as it is afterwards")->take_all()->allow_extra_args(false);
+  line.app().add_option("--target", options.cpuTarget, "cpu, cpu:x86-64-v3, cpu:x86-64-v4");
+  line.app().add_option("--num-warps", options.numWarps)->check(CLI::PositiveNumber);
+  line.app().add_option("--num-stages", options.numStages)->check(CLI::PositiveNumber);
+  line.app().add_option("--threads", options.threads)->check(CLI::NonNegativeNumber);
+  line.app().add_option("--path", options.path, "a folder that absolute imports are looked up in");
+  line.app().add_flag("--reference", options.reference, "run the interpreter instead of generated code");
+  line.app().add_flag("--sanitize", options.sanitize, "check every access (runs the interpreter)");
+  if (!line.parse(words))
+    return line.exitCode();
+
+  auto [path, kernel] = splitTarget(options.target, "KERNEL");
+  std::vector<int64_t> grid = parseGrid(options.grid);
+  std::vector<Operand> operands;
+  std::vector<trace::LaunchValue> values;
+  readArguments(options, operands, values);
+  std::vector<Output> outputs = readOutputs(options, operands);
+  std::vector<std::string> roots;
+  if (!options.path.empty())
+    roots.push_back(options.path);
+  graph::Program program = trace::traceLaunch(path, kernel, grid, values, roots, options.numWarps ? std::optional(options.numWarps) : std::nullopt,
+                                              options.numStages ? std::optional(options.numStages) : std::nullopt);
+  std::string engine = "native", isa;
+  double seconds = 0;
+  if (options.reference || options.sanitize) {
+#ifdef PELLUCID_HAVE_REFERENCE
+    std::vector<ReferenceOperand> memory;
+    for (Operand &operand : operands) {
+      memory.push_back({operand.name, &*operand.array});
+      for (Array &member : operand.members)
+        memory.push_back({"", &member});
+    }
+    seconds = runReference(program, memory, options.sanitize);
+    engine = options.sanitize ? "sanitizer" : "reference";
+#else
+    fail("--reference", "this build has no interpreter");
+#endif
+  } else {
+    seconds = runNative(program, options, operands, isa);
+  }
+  writeOutputs(outputs, operands);
+  if (line.json())
+    printJson({{"engine", engine}, {"isa", isa}, {"seconds", seconds}, {"grid", grid}});
+  else
+    std::printf("%s: %s%s%s, %.6f s\n", options.target.c_str(), engine.c_str(), isa.empty() ? "" : " on ", isa.c_str(), seconds);
+  return Ok;
+}
+
+} // namespace pellucid::cli

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The options by which `export` and `compile` name a model.
+#pragma once
+
+#include "CommandLine.h"
+#include "graph/Program.h"
+
+#include <string>
+#include <vector>
+
+namespace pellucid::cli {
+
+struct ModelOptions {
+  std::string model; ///< FILE.py:NAME, or a program file
+  std::vector<std::string> inputs;
+  std::string init, dtype, weights, path;
+  uint64_t seed = 0;
+  bool strict = false, nonStrict = false;
+
+  void addTo(CLI::App &app);
+  bool isPython() const;
+};
+
+/// Traces the Python model, or loads the program file. Prints warnings and the chosen example sizes to standard error.
+/// Throws DiagnosticError.
+graph::Program loadModel(const ModelOptions &options);
+
+/// `FILE.py:NAME` in two; throws DiagnosticError when it is not of that form or the file cannot be read.
+std::pair<std::string, std::string> splitTarget(const std::string &text, const char *what);
+
+} // namespace pellucid::cli
