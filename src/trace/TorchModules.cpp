@@ -274,11 +274,9 @@ void fallBackToAten(h::Module &module, Tracer &tracer) {
 } // namespace
 
 void addTorchModules(h::NativeModules &modules, Tracer &tracer) {
-  // Module constructors run at import or before forward; from the first input on, factories are nodes.
-  static const bool *noGraph = nullptr;
-  (void)noGraph;
+  // Module constructors run before forward; from then on, factories are nodes.
   auto constructing = std::make_shared<bool>(true);
-  modules.add("torch", [&tracer, constructing](h::Interpreter &i, h::Module &module) {
+  modules.add("torch", [&tracer, constructing](h::Interpreter &, h::Module &module) {
     const bool *flag = constructing.get();
     module.globals->set("_pellucid_constructing", h::nativeRaw("constructing", [constructing](h::Interpreter &inner, h::CallArgs args) -> h::Value {
       *constructing = inner.truth(args.positional.at(0));
@@ -297,16 +295,10 @@ void addTorchModules(h::NativeModules &modules, Tracer &tracer) {
     auto tensorClass = h::Class::make("Tensor", "torch");
     tensorClass->accepts = [](const h::Value &value) { return value.as<TensorObject>() != nullptr; };
     module.globals->set("Tensor", h::Value(tensorClass));
-    auto context = h::nativeRaw("torch.no_grad", [](h::Interpreter &, h::CallArgs args) { return args.positional.empty() ? h::Value() : args.positional[0]; });
-    for (const char *name : {"no_grad", "inference_mode", "enable_grad"})
-      if (!module.globals->find(name))
-        module.globals->set(name, context);
     module.globals->set("is_tensor", h::native("torch.is_tensor", "x", [](h::Interpreter &, std::vector<h::Value> &a) { return h::Value(a[0].as<TensorObject>() != nullptr); }));
-    module.globals->set("cdiv", h::Value());
     aliasFunction(module, tracer, "concat", "cat", "tensors, dim=0", {0, 1});
     aliasFunction(module, tracer, "concatenate", "cat", "tensors, dim=0", {0, 1});
     fallBackToAten(module, tracer);
-    (void)i;
   });
   modules.add("torch.nn.functional", [&tracer](h::Interpreter &, h::Module &module) {
     aliasFunction(module, tracer, "embedding", "embedding", "input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False", {1, 0});

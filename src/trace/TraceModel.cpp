@@ -2,7 +2,7 @@
 #include "trace/TraceModel.h"
 
 #include "trace/KernelLaunch.h"
-#include "trace/OperatorObject.h"
+#include "trace/OperatorCall.h"
 #include "trace/TensorObject.h"
 
 #include <algorithm>
@@ -49,6 +49,10 @@ public:
       kernels = std::make_unique<KernelTable>(tracer, interpreter);
     recordLaunch(tracer, *kernels, interpreter, kernel, grid, args);
     return h::Value();
+  }
+
+  h::Value callOperator(h::Interpreter &interpreter, const std::shared_ptr<h::Operator> &op, h::CallArgs args) override {
+    return recordOperatorCall(tracer, interpreter, *op, args);
   }
 };
 
@@ -156,7 +160,7 @@ public:
     interpreterOptions.hooks = &hooks;
     addTorchRuntime(interpreterOptions.modules);
     addTorchModules(interpreterOptions.modules, tracer);
-    addTorchLibrary(interpreterOptions.modules, tracer, operators);
+    addTorchOps(interpreterOptions.modules, tracer);
     interpreter = std::make_unique<h::Interpreter>(std::move(interpreterOptions));
   }
 
@@ -328,7 +332,6 @@ private:
 public:
   const TraceOptions &options;
   Tracer tracer;
-  OperatorTable operators;
   TraceHooks hooks;
   std::unique_ptr<h::Interpreter> interpreter;
   std::vector<std::pair<std::string, std::shared_ptr<TracedStorage>>> buffers, userInputs;

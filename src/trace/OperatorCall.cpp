@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trace/OperatorObject.h"
+#include "trace/OperatorCall.h"
+
+#include "trace/TensorObject.h"
 
 #include <algorithm>
 #include <set>
@@ -107,18 +109,20 @@ std::set<std::string> mutatedNames(h::Interpreter &interpreter, const h::Value &
 
 } // namespace
 
-Schema OperatorObject::schema(h::Interpreter &interpreter) {
-  if (schemaText) {
-    std::string text = *schemaText;
+Schema schemaOf(h::Interpreter &interpreter, const h::Operator &op) {
+  const std::string &name = op.name;
+  const SourceLocation &location = op.location;
+  if (op.schemaText) {
+    std::string text = *op.schemaText;
     if (!text.empty() && text[0] == '(')
       text = name + text;
     return parseSchema(text, location);
   }
-  auto *fn = function.as<h::Function>();
+  auto *fn = op.function.as<h::Function>();
   if (!fn || !fn->def)
     interpreter.refuse(location, "operator '" + name + "' must be made from a function written with def");
   const s::FunctionDef &def = *fn->def;
-  std::set<std::string> mutated = mutatedNames(interpreter, mutatesArgs, def.args);
+  std::set<std::string> mutated = mutatedNames(interpreter, op.mutatesArgs, def.args);
   std::set<std::string> left = mutated;
   auto place = [&](const s::Node &node) { return SourceLocation(fn->module->file, node.range); };
   std::string text;
@@ -176,8 +180,8 @@ namespace {
 /// Traces one call of an operator into a body of its own, and records the node.
 class OperatorCallRecorder {
 public:
-  OperatorCallRecorder(OperatorObject &o, h::Interpreter &i, const h::CallArgs &a)
-      : op(o), tracer(o.tracer), interpreter(i), args(a), where(a.location.known() ? a.location : i.location()), schema(o.schema(i)) {}
+  OperatorCallRecorder(Tracer &t, const h::Operator &o, h::Interpreter &i, const h::CallArgs &a)
+      : op(o), tracer(t), interpreter(i), args(a), where(a.location.known() ? a.location : i.location()), schema(schemaOf(i, o)) {}
 
   h::Value run() {
     bind();
@@ -340,7 +344,7 @@ private:
     OperatorDefinition definition;
     definition.name = op.name;
     definition.schema = printSchema(schema, true);
-    definition.kind = op.isTransparent ? OperatorDefinition::Kind::TritonOp : OperatorDefinition::Kind::CustomOp;
+    definition.kind = op.form == h::Operator::Form::Triton ? OperatorDefinition::Kind::TritonOp : OperatorDefinition::Kind::CustomOp;
     for (const SchemaArgument &argument : schema.arguments)
       if (argument.type.mutated)
         definition.mutates.push_back(argument.name);
@@ -359,7 +363,7 @@ private:
     return list ? h::Value::list(values) : h::Value::tuple(values);
   }
 
-  OperatorObject &op;
+  const h::Operator &op;
   Tracer &tracer;
   h::Interpreter &interpreter;
   const h::CallArgs &args;
@@ -374,158 +378,53 @@ private:
 
 } // namespace
 
-h::Value OperatorObject::call(h::Interpreter &interpreter, h::CallArgs args) {
-  return OperatorCallRecorder(*this, interpreter, args).run();
-}
-
-/// `@op.register_kernel("cpu")`, `@op.register_fake`, …: stores the function and gives it back.
-h::Value OperatorObject::decorator(const std::string &which) {
-  auto self = std::static_pointer_cast<OperatorObject>(shared_from_this());
-  return h::nativeRaw(name + "." + which, [self, which](h::Interpreter &, h::CallArgs args) -> h::Value {
-    auto store = [self, which](const std::vector<std::string> &devices, const h::Value &function) {
-      if (which == "register_fake" || which == "register_abstract")
-        self->fake = function;
-      for (const std::string &device : devices)
-        self->kernels.emplace_back(device, function);
-      return function;
-    };
-    if (which != "register_kernel")
-      return args.positional.empty() ? h::Value() : store({}, args.positional[0]);
-    std::vector<std::string> devices;
-    if (!args.positional.empty()) {
-      const h::Value &given = args.positional[0];
-      if (given.isStr())
-        devices.push_back(given.str());
-      else if (given.isSequence())
-        for (const h::Value &device : given.elements())
-          devices.push_back(device.str());
-    }
-    if (args.positional.size() > 1)
-      return store(devices, args.positional[1]);
-    return h::nativeRaw(self->name + ".register_kernel", [store, devices](h::Interpreter &, h::CallArgs inner) { return store(devices, inner.positional.at(0)); });
-  });
-}
-
-std::optional<h::Value> OperatorObject::getAttr(h::Interpreter &, std::string_view attribute) {
-  if (attribute == "default" || attribute == "__wrapped__")
-    return h::Value(shared_from_this());
-  if (attribute.starts_with("register_"))
-    return decorator(std::string(attribute));
-  if (attribute == "__name__")
-    return h::Value(name.substr(name.rfind(':') + 1));
-  return std::nullopt;
+h::Value recordOperatorCall(Tracer &tracer, h::Interpreter &interpreter, const h::Operator &op, const h::CallArgs &args) {
+  return OperatorCallRecorder(tracer, op, interpreter, args).run();
 }
 
 namespace {
 
-/// torch.ops.ns: operators of one namespace.
-class OperatorNamespace : public h::Object {
+/// torch.ops.aten.add and its overloads.
+class AtenPacket : public h::Object {
 public:
-  OperatorNamespace(Tracer &t, OperatorTable &o, std::string n) : tracer(t), operators(o), space(std::move(n)) {}
-  std::string typeName() const override { return "torch.ops." + space; }
+  AtenPacket(Tracer &t, std::string n) : tracer(t), name(std::move(n)) {}
+  std::string typeName() const override { return "torch.ops." + name; }
+  bool isCallable() const override { return true; }
+  h::Value call(h::Interpreter &interpreter, h::CallArgs args) override { return callAten(tracer, interpreter, name, args); }
+  std::optional<h::Value> getAttr(h::Interpreter &, std::string_view overload) override {
+    return h::Value(std::make_shared<AtenPacket>(tracer, name + "." + std::string(overload)));
+  }
+
+private:
+  Tracer &tracer;
+  std::string name;
+};
+
+/// torch.ops and torch.ops.ns: operators of the user by name, and the built-in ones.
+class OperatorSpaces : public h::Object {
+public:
+  OperatorSpaces(Tracer &t, std::string s) : tracer(t), space(std::move(s)) {}
+  std::string typeName() const override { return space.empty() ? "torch.ops" : "torch.ops." + space; }
   std::optional<h::Value> getAttr(h::Interpreter &interpreter, std::string_view name) override {
+    if (space.empty())
+      return h::Value(std::make_shared<OperatorSpaces>(tracer, std::string(name)));
     std::string full = space + "::" + std::string(name);
-    if (auto entry = operators.find(full); entry != operators.end())
-      return h::Value(std::static_pointer_cast<h::Object>(entry->second));
-    std::string packet = space + "." + std::string(name);
-    if (!tracer.registry.overloads(packet).empty())
-      return h::Value(std::make_shared<Packet>(tracer, packet));
+    if (auto entry = interpreter.operators.find(full); entry != interpreter.operators.end())
+      return h::Value(entry->second);
+    if (!tracer.registry.overloads(space + "." + std::string(name)).empty())
+      return h::Value(std::make_shared<AtenPacket>(tracer, space + "." + std::string(name)));
     interpreter.raise("AttributeError", "no operator '" + full + "' is declared");
   }
 
 private:
-  /// torch.ops.aten.add and its overloads.
-  struct Packet : h::Object {
-    Packet(Tracer &t, std::string n) : tracer(t), name(std::move(n)) {}
-    std::string typeName() const override { return "torch.ops." + name; }
-    bool isCallable() const override { return true; }
-    h::Value call(h::Interpreter &interpreter, h::CallArgs args) override { return callAten(tracer, interpreter, name, args); }
-    std::optional<h::Value> getAttr(h::Interpreter &, std::string_view overload) override {
-      return h::Value(std::make_shared<Packet>(tracer, name + "." + std::string(overload)));
-    }
-    Tracer &tracer;
-    std::string name;
-  };
   Tracer &tracer;
-  OperatorTable &operators;
   std::string space;
 };
 
-class OperatorSpaces : public h::Object {
-public:
-  OperatorSpaces(Tracer &t, OperatorTable &o) : tracer(t), operators(o) {}
-  std::string typeName() const override { return "torch.ops"; }
-  std::optional<h::Value> getAttr(h::Interpreter &, std::string_view space) override {
-    return h::Value(std::make_shared<OperatorNamespace>(tracer, operators, std::string(space)));
-  }
-
-private:
-  Tracer &tracer;
-  OperatorTable &operators;
-};
-
-h::Value declare(Tracer &tracer, OperatorTable &operators, bool transparent, h::Interpreter &interpreter, const h::CallArgs &args) {
-  const char *which = transparent ? "triton_op" : "custom_op";
-  if (args.positional.empty() || !args.positional[0].isStr() || args.positional[0].str().find("::") == std::string::npos)
-    interpreter.refuse(std::string("@") + which + " takes the operator's name first, such as \"mylib::silu\"");
-  std::string name = args.positional[0].str();
-  h::Value mutates = args.keyword("mutates_args") ? *args.keyword("mutates_args") : h::Value();
-  const h::Value *schema = args.keyword("schema");
-  SourceLocation where = args.location;
-  auto make = [&tracer, &operators, transparent, name, mutates, where, schemaText = schema && schema->isStr() ? std::optional(schema->str()) : std::nullopt](
-                  h::Interpreter &, const h::Value &function) {
-    auto op = std::make_shared<OperatorObject>(tracer, name, transparent, function);
-    op->mutatesArgs = mutates;
-    op->schemaText = schemaText;
-    op->location = where;
-    operators[name] = op;
-    return h::Value(std::static_pointer_cast<h::Object>(op));
-  };
-  if (args.positional.size() > 1)
-    return make(interpreter, args.positional[1]);
-  return h::nativeRaw(which, [make](h::Interpreter &i, h::CallArgs inner) { return make(i, inner.positional.at(0)); });
-}
-
 } // namespace
 
-void addTorchLibrary(h::NativeModules &modules, Tracer &tracer, OperatorTable &operators) {
-  auto fillLibrary = [&tracer, &operators](h::Interpreter &, h::Module &module) {
-    for (bool transparent : {true, false})
-      module.globals->set(transparent ? "triton_op" : "custom_op",
-                          h::nativeRaw(transparent ? "torch.library.triton_op" : "torch.library.custom_op",
-                                       [&tracer, &operators, transparent](h::Interpreter &i, h::CallArgs args) { return declare(tracer, operators, transparent, i, args); }));
-    // Launches are visible with or without it.
-    for (const char *name : {"wrap_triton", "capture_triton"})
-      module.globals->set(name, h::native(std::string("torch.library.") + name, "kernel", [](h::Interpreter &i, std::vector<h::Value> &a) -> h::Value {
-                            if (!h::isKernel(a[0]))
-                              i.raise("RuntimeError", "wrap_triton only works on functions annotated with triton.jit or triton.autotune, got " + h::typeName(a[0]));
-                            return a[0];
-                          }));
-    for (const char *name : {"register_fake", "register_kernel", "register_autograd", "register_vmap", "impl", "impl_abstract"})
-      module.globals->set(name, h::nativeRaw(std::string("torch.library.") + name, [&operators, which = std::string(name)](h::Interpreter &i, h::CallArgs args) -> h::Value {
-        if (args.positional.empty())
-          i.refuse("torch.library." + which + " takes an operator first");
-        const h::Value &target = args.positional[0];
-        std::shared_ptr<OperatorObject> op = target.shared<OperatorObject>();
-        if (target.isStr())
-          if (auto entry = operators.find(target.str()); entry != operators.end())
-            op = entry->second;
-        if (!op)
-          i.refuse("torch.library." + which + ": no operator of that name is declared");
-        h::CallArgs rest = args;
-        rest.positional.erase(rest.positional.begin());
-        std::string method = which == "impl_abstract" ? "register_fake" : which == "impl" ? "register_kernel" : which;
-        h::Value registrar = *op->getAttr(i, method);
-        if (rest.positional.empty())
-          return registrar;
-        return i.call(registrar, std::move(rest));
-      }));
-  };
-  modules.add("torch.library", fillLibrary);
-  modules.add("torch._library", fillLibrary);
-  modules.add("torch", [&tracer, &operators](h::Interpreter &, h::Module &module) {
-    module.globals->set("ops", h::Value(std::make_shared<OperatorSpaces>(tracer, operators)));
-  });
+void addTorchOps(h::NativeModules &modules, Tracer &tracer) {
+  modules.add("torch", [&tracer](h::Interpreter &, h::Module &module) { module.globals->set("ops", h::Value(std::make_shared<OperatorSpaces>(tracer, ""))); });
 }
 
 } // namespace pellucid::trace

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "host/Interpreter.h"
+#include "trace/Tracer.h"
+
+namespace pellucid::trace {
+
+/// torch's schema of a triton_op or custom_op: given, or inferred from the function's annotations. Throws
+/// DiagnosticError for a parameter without a counterpart there.
+graph::Schema schemaOf(host::Interpreter &interpreter, const host::Operator &op);
+
+/// Records one node for the call, with the traced body behind it, and gives its results. What the body writes is held
+/// against mutates_args.
+host::Value recordOperatorCall(Tracer &tracer, host::Interpreter &interpreter, const host::Operator &op, const host::CallArgs &args);
+
+/// torch.ops.
+void addTorchOps(host::NativeModules &modules, Tracer &tracer);
+
+} // namespace pellucid::trace
