@@ -23,6 +23,18 @@ bool VerbLine::parse(Words words) {
   } catch (const CLI::CallForHelp &) {
     std::fputs(application.help().c_str(), stdout);
     code = Ok;
+  } catch (const CLI::RequiredError &mistake) {
+    // An unknown option is the likelier mistake than the one it was typed for being absent.
+    for (int i = 0; i < words.count; ++i) {
+      std::string word = words.values[i];
+      if (word.rfind("--", 0) == 0 && !application.get_option_no_throw(word.substr(0, word.find('=')))) {
+        std::fprintf(stderr, "%s: error: 'pellucid %s' has no such option\n", word.c_str(), verb.c_str());
+        code = Refused;
+        return false;
+      }
+    }
+    std::fprintf(stderr, "pellucid %s: error: %s\nnote: 'pellucid %s --help' shows what it takes\n", verb.c_str(), mistake.what(), verb.c_str());
+    code = Refused;
   } catch (const CLI::ParseError &mistake) {
     std::fprintf(stderr, "pellucid %s: error: %s\nnote: 'pellucid %s --help' shows what it takes\n", verb.c_str(),
                  mistake.what(), verb.c_str());
