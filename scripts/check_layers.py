@@ -26,7 +26,7 @@ LAYERS = {
     "reference": (3, True),
     "passes/tt": (3, True),
     "passes/graph": (3, False),
-    "trace": (4, False),
+    "trace": (4, True),
     "fusion": (4, True),
     "codegen/common": (4, True),
     "codegen/cpu": (5, True),

@@ -86,6 +86,7 @@ bool compileProgram(const Program &source, const CompileOptions &options, packag
 
     inlineOperators(program);
     decomposeComposites(program, registry);
+    detachEmptyTensors(program, registry);
     // From here every node is a launch or a built-in operator with a kernel.
     ownOutputs(program, registry);
     program.main.eraseUnused([&](const Node &node) { return isPure(node, registry); });

@@ -6,7 +6,9 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Iterators.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace pellucid::fusion {
 
@@ -136,15 +138,10 @@ Value applyChain(OpBuilder &builder, Location loc, const Chain &chain, ArrayRef<
                   constantLike(builder, loc, withElement(like, constant.getType()), scalar));
       continue;
     }
-    OperationState state(loc, op.getName());
-    for (Value operand : op.getOperands())
-      state.operands.push_back(mapping.lookup(operand));
-    for (Type result : op.getResultTypes())
-      state.types.push_back(withElement(like, result));
-    state.attributes = op.getAttrs();
-    state.propertiesAttr = op.getPropertiesAsAttribute();
-    Operation *copy = builder.create(state);
-    mapping.map(op.getResults(), copy->getResults());
+    Operation *copy = builder.clone(op, mapping);
+    copy->setLoc(loc);
+    for (OpResult result : copy->getResults())
+      result.setType(withElement(like, result.getType()));
   }
   return mapping.lookup(store.getValue());
 }
@@ -404,7 +401,21 @@ AddedArguments fuseIntoStore(tt::FuncOp kernel, unsigned argument, const Chain &
   return added;
 }
 
+/// Address arithmetic that nothing uses any more still holds its argument.
+static void eraseDeadOperations(tt::FuncOp kernel) {
+  for (bool again = true; again;) {
+    again = false;
+    kernel.walk<WalkOrder::PostOrder, ReverseIterator>([&](Operation *op) {
+      if (op != kernel.getOperation() && isOpTriviallyDead(op)) {
+        op->erase();
+        again = true;
+      }
+    });
+  }
+}
+
 void eraseArguments(tt::FuncOp kernel, const std::vector<unsigned> &unused) {
+  eraseDeadOperations(kernel);
   BitVector which(kernel.getNumArguments());
   for (unsigned number : unused)
     which.set(number);

@@ -164,4 +164,24 @@ void decomposeComposites(Program &program, const OperatorRegistry &registry) {
   program.main.setInsertionPoint(nullptr);
 }
 
+void detachEmptyTensors(Program &program, const OperatorRegistry &registry) {
+  for (Node &node : program.main) {
+    if (!node.isCall() || node.isLaunch() || node.resultCount() != 1)
+      continue;
+    const Operator *op = registry.find(node.target());
+    bool readsTensor = false;
+    node.forEachOperand([&](Value *value) { readsTensor |= value->isTensor(); });
+    if (!op || op->kind != Operator::Kind::Factory || !op->factory.value.empty() || !readsTensor)
+      continue;
+    const TensorType type = node.result()->type();
+    program.main.setInsertionPoint(&node);
+    program.main.setLocation(node.location);
+    Node *fresh = program.main.call("aten.empty_strided.default", {Argument::list(type.shape), Argument::list(type.strides)},
+                                    {{"dtype", Argument(type.dtype)}, {"device", Argument(type.device)}}, {type}, node.name());
+    program.main.replaceAllUses(node.result(), fresh->result());
+    program.main.erase(&node);
+  }
+  program.main.setInsertionPoint(nullptr);
+}
+
 } // namespace pellucid::passes

@@ -17,4 +17,7 @@ void registerBorder(graph::OperatorRegistry &registry);
 /// Replaces composite operators by what they are made of, until none is left.
 void decomposeComposites(graph::Program &program, const graph::OperatorRegistry &registry);
 
+/// Uninitialised tensors stand on their own: `empty_like(x)` reads nothing of x, so it must not count as a reader of it.
+void detachEmptyTensors(graph::Program &program, const graph::OperatorRegistry &registry);
+
 } // namespace pellucid::passes
