@@ -170,6 +170,9 @@ public:
     if (!found)
       throw DiagnosticError(SourceLocation(path + ":" + name), "the file defines no '" + name + "'");
     h::Value callee = *found;
+    if (h::isKernel(callee))
+      throw DiagnosticError(h::innermostKernel(callee)->location(),
+                            "'" + name + "' is a kernel; a program needs a function or module that launches it");
     const h::Function *function = callee.as<h::Function>();
     if (callee.as<h::Class>()) {
       callee = construct(callee);

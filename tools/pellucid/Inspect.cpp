@@ -130,25 +130,4 @@ int runInspect(Words words) {
   return Ok;
 }
 
-int runExplain(Words words) {
-  VerbLine line("explain", "Says for every edge at a kernel whether it was fused, or why not.", "pellucid explain model.plc");
-  std::string path;
-  line.app().add_option("PACKAGE", path, "the package")->required();
-  if (!line.parse(words))
-    return line.exitCode();
-  PackageRecords records(path);
-  auto text = records.find("ir/explain.json");
-  if (!text)
-    return refuse(path, "the package carries no record of its fusions");
-  nlohmann::json report = nlohmann::json::parse(text->begin(), text->end());
-  if (line.json()) {
-    printJson(report);
-    return Ok;
-  }
-  for (const auto &edge : report["edges"])
-    std::printf("%-10s %s -> %s: %s\n", edge["fused"].get<bool>() ? "fused" : "not fused", edge["from"].get<std::string>().c_str(), edge["to"].get<std::string>().c_str(),
-                edge["reason"].get<std::string>().c_str());
-  return Ok;
-}
-
 } // namespace pellucid::cli
