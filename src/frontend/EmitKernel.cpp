@@ -58,9 +58,13 @@ mlir::OwningOpRef<mlir::ModuleOp> Emitter::emit(const host::JitFunction &kernel,
     else if (spec.kind == ParameterSpec::Kind::None)
       top.names[kernel.parameters[i].name] = Val();
   }
-  for (size_t r = 0; r < runtime.size(); ++r)
-    top.names[kernel.parameters[runtime[r].first].name] =
-        Val::tensor(entry->getArgument(static_cast<unsigned>(r)), runtime[r].second);
+  for (size_t r = 0; r < runtime.size(); ++r) {
+    const std::string &name = kernel.parameters[runtime[r].first].name;
+    BlockArgument argument = entry->getArgument(static_cast<unsigned>(r));
+    // The parameter's name, for diagnostics of everything that works on the IR.
+    argument.setLoc(NameLoc::get(builder.getStringAttr(name), file));
+    top.names[name] = Val::tensor(argument, runtime[r].second);
+  }
   top.arguments = top.names;
   statements(kernel.def().body);
   here = kernel.def().range;

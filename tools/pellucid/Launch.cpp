@@ -3,13 +3,11 @@
 #include "CommandLine.h"
 #include "ModelLine.h"
 #include "PackageFile.h"
+#include "ReferenceLaunch.h"
 #include "driver/Compile.h"
 #include "host/Kernel.h"
 #include "package/PackageWriter.h"
 #include "trace/TraceModel.h"
-#ifdef PELLUCID_HAVE_REFERENCE
-#include "ReferenceLaunch.h"
-#endif
 
 #include <algorithm>
 #include <charconv>
@@ -236,18 +234,14 @@ int runLaunch(Words words) {
   std::string engine = "native", isa;
   double seconds = 0;
   if (options.reference || options.sanitize) {
-#ifdef PELLUCID_HAVE_REFERENCE
     std::vector<ReferenceOperand> memory;
     for (Operand &operand : operands) {
-      memory.push_back({operand.name, &*operand.array});
+      ReferenceOperand &entry = memory.emplace_back(operand.name, &*operand.array);
       for (Array &member : operand.members)
-        memory.push_back({"", &member});
+        entry.members.push_back(&member);
     }
     seconds = runReference(program, memory, options.sanitize);
     engine = options.sanitize ? "sanitizer" : "reference";
-#else
-    fail("--reference", "this build has no interpreter");
-#endif
   } else {
     seconds = runNative(program, options, operands, isa);
   }
