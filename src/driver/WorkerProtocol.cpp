@@ -37,6 +37,7 @@ struct Reader {
       value = T{};
       return;
     }
+    // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): the size was checked
     std::memcpy(&value, in.data(), sizeof value);
     in.remove_prefix(sizeof value);
   }

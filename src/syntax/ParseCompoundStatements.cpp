@@ -69,17 +69,17 @@ Ptr<Stmt> Parser::parseIf() {
     chain.push_back(std::move(branch));
     growTree();
   } while (at(TokenKind::KwElif));
+  // From the last branch to the first: each becomes the whole else part of the one before.
   orelse = parseElse("'else' statement");
-  Ptr<If> last;
+  Ptr<If> outer;
   for (size_t i = chain.size(); i-- > 0;) {
-    chain[i]->range = rangeFrom(starts[i]);
-    if (last)
-      chain[i]->orelse.push_back(std::move(last));
-    else
-      chain[i]->orelse = std::move(orelse);
-    last = std::move(chain[i]);
+    outer = std::move(chain[i]);
+    outer->range = rangeFrom(starts[i]);
+    outer->orelse = std::exchange(orelse, {});
+    if (i > 0)
+      orelse.push_back(std::move(outer));
   }
-  return last;
+  return outer;
 }
 
 List<Stmt> Parser::parseElse(std::string_view owner) {
