@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "syntax/ParserImpl.h"
 
+#include <utility>
+
 namespace pellucid::syntax {
 
 /// The compound statement that begins here, or null.
