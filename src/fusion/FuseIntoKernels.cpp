@@ -23,6 +23,7 @@ namespace {
 /// One variant of the launch at hand, opened for change.
 struct OpenKernel {
   KernelDef def;
+  size_t variant = 0;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   tt::FuncOp function;
   bool changed = false;
@@ -43,7 +44,8 @@ struct OpenKernel {
 
 class LaunchFuser {
 public:
-  LaunchFuser(Program &p, const OperatorRegistry &r, mlir::MLIRContext &c, const EmitChain &e, std::vector<FusionEdge> &out)
+  LaunchFuser(Program &p, const OperatorRegistry &r, mlir::MLIRContext &c, const EmitChain &e,
+              std::vector<FusionEdge> &out)
       : program(p), registry(r), context(c), emit(e), edges(out) {}
 
   void run(Node &node) {
@@ -62,12 +64,14 @@ public:
   }
 
 private:
-  // --- the kernels of the launch ---------------------------------------------------------------------------------
+  // --- the kernels of the launch
+  // ---------------------------------------------------------------------------------
 
   bool open() {
     kernels.clear();
     for (const LaunchVariant &variant : launchNode->launch()->variants) {
       OpenKernel kernel;
+      kernel.variant = kernels.size();
       kernel.def = program.kernels[variant.kernel];
       Diagnostics ignored;
       kernel.module = tt::parseTtir(kernel.def.ttir, &context, ignored, kernel.def.name);
@@ -109,7 +113,8 @@ private:
 
   void noteUntouchable(const std::string &why) {
     for (const LaunchOperand &operand : launchNode->launch()->operands)
-      if (Value *value = operand.value.value(); value && value->isTensor() && value->producer()->isCall() && !isFresh(value))
+      if (Value *value = operand.value.value();
+          value && value->isTensor() && value->producer()->isCall() && !isFresh(value))
         note(value->producer(), launchNode, false, why);
   }
 
@@ -124,15 +129,73 @@ private:
     return nullptr;
   }
 
+  /// The grid and the integers that the launch gives to this kernel's arguments.
+  LaunchValues valuesOf(const OpenKernel &kernel) const {
+    const LaunchVariant &variant = launchNode->launch()->variants[kernel.variant];
+    LaunchValues values;
+    values.symbols = &program.symbols;
+    std::copy(std::begin(variant.grid), std::end(variant.grid), values.grid.begin());
+    for (const KernelParameter &parameter : kernel.def.parameters) {
+      if (parameter.kind == KernelParameter::Kind::Constant)
+        continue;
+      values.arguments.emplace_back();
+      const LaunchOperand *operand = operandNamed(parameter.name);
+      if (!operand || parameter.kind != KernelParameter::Kind::Scalar)
+        continue;
+      if (Value *value = operand->value.value(); value && value->isSymInt())
+        values.arguments.back() = value->expr();
+      else if (auto integer = operand->value.integer())
+        values.arguments.back() = *integer;
+    }
+    return values;
+  }
+
+  /// The first launch from `from` up to `to` that overwrites memory that `value` lives in: moving a
+  /// reader of `value` past it would need a copy of the old contents.
+  const Node *overwriterBetween(const Value *value, const Node *from, const Node *to) const {
+    constexpr int farthest = 256;
+    const Value *root = passes::aliasRoot(value, registry);
+    int distance = 0;
+    for (const Node *node = from; node && node != to && distance < farthest;
+         node = node->next(), ++distance)
+      if (const Launch *launch = node->launch())
+        for (uint32_t written : launch->resultOperands)
+          if (passes::aliasRoot(launch->operands[written].value.value(), registry) == root)
+            return node;
+    return nullptr;
+  }
+
+  /// True for views of a whole dense tensor in the same linear order: reshapes.
+  bool isReshape(const Node *node) const {
+    const Operator *op =
+        node->isCall() && !node->isLaunch() ? registry.find(node->target()) : nullptr;
+    if (!op || op->kind != Operator::Kind::View || op->schema.space == "pellucid" ||
+        node->resultCount() != 1)
+      return false;
+    const Value *base = node->arg(0).value();
+    const TensorType &from = base->type(), &to = node->result()->type();
+    return from.isContiguous(program.symbols) && to.isContiguous(program.symbols) &&
+           from.dtype == to.dtype && from.offset == to.offset &&
+           program.symbols.proveEqual(from.numel(), to.numel());
+  }
+
+  static std::string twoReaders(const Value *value) {
+    return "two readers: '" + value->users().front()->name() + "' and '" +
+           value->users().back()->name() + "'";
+  }
+
   bool isFresh(const Value *value) const {
     const Node *producer = value->producer();
-    const Operator *op = producer->isCall() && !producer->isLaunch() ? registry.find(producer->target()) : nullptr;
+    const Operator *op =
+        producer->isCall() && !producer->isLaunch() ? registry.find(producer->target()) : nullptr;
     return op && op->kind == Operator::Kind::Factory && op->factory.value.empty();
   }
 
-  // --- chains ----------------------------------------------------------------------------------------------------
+  // --- chains
+  // ----------------------------------------------------------------------------------------------------
 
-  /// How `value` follows from the linear offset in a dense tensor of `shape`; nullopt when it does not.
+  /// How `value` follows from the linear offset in a dense tensor of `shape`; nullopt when it does
+  /// not.
   std::optional<ChainOperand> classify(const Value *value, const std::vector<Expr> &shape) const {
     const TensorType &type = value->type();
     ChainOperand operand;
@@ -151,12 +214,15 @@ private:
     size_t length = type.rank() - skip;
     if (!dense || length == 0 || length > shape.size())
       return std::nullopt;
-    if (!std::equal(type.shape.begin() + static_cast<long>(skip), type.shape.end(), shape.end() - static_cast<long>(length)))
+    if (!std::equal(type.shape.begin() + static_cast<long>(skip), type.shape.end(),
+                    shape.end() - static_cast<long>(length)))
       return std::nullopt;
     if (length == shape.size())
       return operand;
     operand.kind = ChainOperand::Kind::RowVector;
-    operand.length = type.numel();
+    operand.length = symbols().prove(symbolic::lessEqual(1, type.numel())) == true
+                         ? type.numel()
+                         : symbolic::max(type.numel(), 1);
     return operand;
   }
   const SymbolTable &symbols() const { return program.symbols; }
@@ -164,34 +230,35 @@ private:
   bool sharesMemoryWithWritten(const Value *value) const {
     const Value *root = passes::aliasRoot(value, registry);
     for (const LaunchOperand &operand : launchNode->launch()->operands)
-      if (Value *written = operand.value.value(); written && graph::writes(operand.access) && written->isTensor())
+      if (Value *written = operand.value.value();
+          written && graph::writes(operand.access) && written->isTensor())
         if (passes::aliasRoot(written, registry) == root)
           return true;
     return false;
   }
 
-  /// The scalar code and operand list of `nodes`; `through` is the value that the kernel stores (null for prologues).
-  std::optional<std::string> buildChain(const std::vector<Node *> &nodes, const Value *through, Chain &chain,
-                                        std::vector<Value *> &inputs) {
+  /// The scalar code and operand list of `nodes`; `through` is the value that the kernel stores
+  /// (null for prologues).
+  std::optional<std::string> buildChain(const std::vector<Node *> &nodes, const Value *through,
+                                        Chain &chain, std::vector<Value *> &inputs) {
     const Value *result = nodes.back()->result();
     PointwiseGroup group;
     for (const Node *node : nodes)
       passes::addToGroup(group, *node, registry, program.symbols);
-    if (!group.scalars.empty())
-      return "a symbolic size is part of the computation";
+    if (group.usesIndex)
+      return "it depends on the number of the element";
     inputs = group.inputs;
     std::vector<DataType> types;
     std::string parameters;
     for (size_t i = 0; i < inputs.size(); ++i) {
       const Value *value = inputs[i];
-      if (value->type().dtype == DataType::Bool)
-        return "'" + value->name() + "' holds bools, which kernels keep as bytes";
       if (value == through) {
         chain.operands.push_back({ChainOperand::Kind::Through, value->type().dtype, 1});
       } else {
         auto operand = classify(value, result->type().shape);
         if (!operand)
-          return "foreign stride: '" + value->name() + "' is neither in the same linear order nor a scalar nor a row vector";
+          return "foreign stride: '" + value->name() +
+                 "' is neither in the same linear order nor a scalar nor a row vector";
         if (sharesMemoryWithWritten(value))
           return "alias: '" + value->name() + "' shares memory with what the kernel writes";
         chain.operands.push_back(*operand);
@@ -199,9 +266,14 @@ private:
       types.push_back(value->type().dtype);
       parameters += ", in" + std::to_string(i);
     }
-    if (result->type().dtype == DataType::Bool)
-      return "its result holds bools, which kernels keep as bytes";
-    std::string source = "import triton\nimport triton.language as tl\nfrom triton.language.extra import libdevice\n\n\n@triton.jit\ndef chain(out" + parameters + "):\n";
+    for (const passes::TextScalar &scalar : group.scalars) {
+      chain.operands.push_back({ChainOperand::Kind::Size, DataType::Int64, scalar.value});
+      types.push_back(DataType::Int64);
+      parameters += ", " + scalar.name;
+    }
+    std::string source = "import triton\nimport triton.language as tl\nfrom triton.language.extra "
+                         "import libdevice\n\n\n@triton.jit\ndef chain(out" +
+                         parameters + "):\n";
     for (const passes::TextStatement &statement : group.body)
       source += "    " + statement.name + " = " + statement.text + "\n";
     source += "    tl.store(out, " + group.names.at(result) + ")\n";
@@ -213,26 +285,29 @@ private:
     return std::nullopt;
   }
 
-  // --- operators before the kernel -------------------------------------------------------------------------------
+  // --- operators before the kernel
+  // -------------------------------------------------------------------------------
 
   /// Why the producer of this operand cannot move in, told from the graph alone.
-  std::optional<std::string> refuseProducer(const LaunchOperand &operand, const Value *value) const {
+  std::optional<std::string> refuseProducer(const LaunchOperand &operand,
+                                            const Value *value) const {
     const Node *producer = value->producer();
     if (producer->isLaunch())
       return "a kernel's result: kernels are not fused into each other";
     const Operator *op = registry.find(producer->target());
     if (op && op->kind == Operator::Kind::View)
-      return op->schema.space == "pellucid" ? "the border of an opaque operator" : "foreign stride: it is a view";
+      return op->schema.space == "pellucid" ? "the border of an opaque operator"
+                                            : "foreign stride: it is a view";
     if (!passes::isPointwise(*producer, registry))
       return "'" + producer->target() + "' is not pointwise";
     if (operand.unknownAccess)
       return "it is not known how the kernel uses it";
+    if (graph::reads(operand.access) && graph::writes(operand.access))
+      return describeReadWrite(kernels.front().function, *kernels.front().argument(operand.name));
     if (graph::writes(operand.access))
-      return graph::reads(operand.access) ? "the kernel reads and writes it" : "the kernel writes it";
-    if (value->users().size() != 1)
-      return "two readers: '" + value->users().front()->name() + "' and '" + value->users().back()->name() + "'";
+      return "the kernel writes it";
     for (const LaunchOperand &other : launchNode->launch()->operands)
-      if (&other != &operand && other.value.value() == value)
+      if (&other != &operand && other.value.value() == operand.value.value())
         return "alias: the kernel also has it as '" + other.name + "'";
     if (!value->type().isContiguous(program.symbols))
       return "foreign stride: it is not dense and row-major";
@@ -242,31 +317,50 @@ private:
   void fusePrologue(const std::string &name) {
     const LaunchOperand &operand = *operandNamed(name);
     Value *value = operand.value.value();
-    if (!value || !value->isTensor() || !value->producer()->isCall() || isFresh(value))
+    if (!value || !value->isTensor())
       return;
+    std::vector<Node *> reshapes;
+    const Value *shared = nullptr;
+    for (;; value = value->producer()->arg(0).value()) {
+      shared = !shared && value->users().size() != 1 ? value : shared;
+      if (!isReshape(value->producer()))
+        break;
+      reshapes.push_back(value->producer());
+    }
     Node *producer = value->producer();
-    if (auto reason = refuseProducer(operand, value)) {
+    if (!producer->isCall() || isFresh(value))
+      return;
+    std::optional<std::string> reason = refuseProducer(operand, value);
+    if (!reason && shared)
+      reason = twoReaders(shared);
+    if (reason) {
       note(producer, launchNode, false, *reason);
       return;
     }
     // The whole group of producers, else the last of them alone.
-    std::vector<Node *> group = passes::collectProducers(*producer, true, value->type().shape, registry);
-    std::optional<std::string> reason;
+    std::vector<Node *> group =
+        passes::collectProducers(*producer, true, value->type().shape, registry);
     for (const std::vector<Node *> &nodes : {group, std::vector<Node *>{producer}}) {
-      reason = tryPrologue(name, nodes);
+      reason = tryPrologue(name, nodes, reshapes);
       if (!reason)
         return;
     }
     note(producer, launchNode, false, *reason);
   }
 
-  std::optional<std::string> tryPrologue(const std::string &name, const std::vector<Node *> &nodes) {
+  std::optional<std::string> tryPrologue(const std::string &name, const std::vector<Node *> &nodes,
+                                         const std::vector<Node *> &reshapes) {
     Chain chain;
     std::vector<Value *> inputs;
     if (auto reason = buildChain(nodes, nullptr, chain, inputs))
       return reason;
+    for (const Value *input : inputs)
+      if (const Node *writer = overwriterBetween(input, nodes.front(), launchNode))
+        return "alias: '" + writer->name() + "' overwrites '" + input->name() +
+               "' before the kernel runs";
     for (OpenKernel &kernel : kernels)
-      if (auto reason = refuseLoadFusion(kernel.function, *kernel.argument(name), chain))
+      if (auto reason =
+              refuseLoadFusion(kernel.function, *kernel.argument(name), chain, valuesOf(kernel)))
         return reason;
     noteFused(nodes);
     note(nodes.back(), launchNode, true, "computed where the kernel loads it");
@@ -280,6 +374,8 @@ private:
     launch.operands.insert(launch.operands.end(), added.begin(), added.end());
     reindexResults(launch);
     launchNode->setLaunch(std::move(launch));
+    for (Node *reshape : reshapes)
+      program.main.erase(reshape);
     for (size_t i = nodes.size(); i-- > 0;)
       program.main.erase(nodes[i]);
     return std::nullopt;
@@ -295,12 +391,16 @@ private:
       });
   }
 
-  /// Erases argument `replaced` from the kernel and its parameter list, and appends the new ones to both.
-  std::vector<LaunchOperand> recordArguments(OpenKernel &kernel, const Chain &chain, const std::vector<Value *> &inputs,
-                                             const AddedArguments &arguments, const std::string &replaced) {
+  /// Erases argument `replaced` from the kernel and its parameter list, and appends the new ones to
+  /// both.
+  std::vector<LaunchOperand> recordArguments(OpenKernel &kernel, const Chain &chain,
+                                             const std::vector<Value *> &inputs,
+                                             const AddedArguments &arguments,
+                                             const std::string &replaced) {
     std::vector<LaunchOperand> operands;
     unsigned old = *kernel.argument(replaced);
-    std::erase_if(kernel.def.parameters, [&](const KernelParameter &p) { return p.name == replaced; });
+    std::erase_if(kernel.def.parameters,
+                  [&](const KernelParameter &p) { return p.name == replaced; });
     auto append = [&](KernelParameter::Kind kind, DataType type, Access access, Argument value) {
       KernelParameter parameter;
       parameter.name = freshName(kernel);
@@ -312,7 +412,8 @@ private:
     };
     for (size_t i = 0; i < chain.operands.size(); ++i)
       if (arguments.pointers[i])
-        append(KernelParameter::Kind::Pointer, chain.operands[i].dtype, Access::Read, Argument(inputs[i]));
+        append(KernelParameter::Kind::Pointer, chain.operands[i].dtype, Access::Read,
+               Argument(inputs[i]));
     for (const auto &[expr, number] : arguments.scalars)
       append(KernelParameter::Kind::Scalar, DataType::Int64, Access::None, Argument(expr));
     if (arguments.output)
@@ -341,7 +442,8 @@ private:
         launch.resultOperands.push_back(i);
   }
 
-  // --- operators after the kernel --------------------------------------------------------------------------------
+  // --- operators after the kernel
+  // --------------------------------------------------------------------------------
 
   void fuseEpilogues() {
     // A kernel with several outputs keeps its other results; each is looked at once.
@@ -352,33 +454,49 @@ private:
     }
   }
 
-  std::optional<std::string> refuseConsumer(const std::string &name, const Value *result) const {
+  /// Why nothing that follows can move before the store to `name`, told from the graph alone.
+  /// `value` is the launch's result, or what reshapes made of it.
+  std::optional<std::string> refuseConsumer(const std::string &name, const Value *value) const {
     const LaunchOperand &operand = *operandNamed(name);
     const Value *old = operand.value.value();
-    const Node *consumer = result->users().front();
+    const Node *consumer = value->users().front();
     if (consumer->isLaunch())
       return "a kernel: kernels are not fused into each other";
-    if (const Operator *op = registry.find(consumer->target()); op && op->kind == Operator::Kind::View)
-      return op->schema.space == "pellucid" ? "the border of an opaque operator" : "foreign stride: it is a view";
+    if (const Operator *op = registry.find(consumer->target());
+        op && op->kind == Operator::Kind::View)
+      return op->schema.space == "pellucid" ? "the border of an opaque operator"
+                                            : "foreign stride: it is a view";
     if (!passes::isPointwise(*consumer, registry))
       return "'" + consumer->target() + "' is not pointwise";
     if (launchNode->resultCount() != 1)
       return "the kernel has " + std::to_string(launchNode->resultCount()) + " results";
-    if (operand.unknownAccess)
-      return "it is not known how the kernel uses it";
+    for (const LaunchOperand &any : launchNode->launch()->operands)
+      if (any.unknownAccess)
+        return "it is not known how the kernel uses '" + any.name + "'";
     if (graph::reads(operand.access))
-      return "the kernel reads back what it wrote";
-    if (result->users().size() != 1)
-      return "two readers: '" + result->users().front()->name() + "' and '" + result->users().back()->name() + "'";
-    if (!isFresh(old))
-      return "alias: the kernel writes into '" + old->name() + "', which holds more than its results";
+      return describeReadWrite(kernels.front().function, *kernels.front().argument(name));
+    if (!holdsNothing(old))
+      return "alias: the kernel writes into '" + old->name() +
+             "', which holds more than its results";
     if (old->users().size() != 1)
       return "alias: '" + old->name() + "' has another user";
-    if (!result->type().isContiguous(program.symbols))
+    for (const LaunchOperand &other : launchNode->launch()->operands)
+      if (&other != &operand && other.value.value() == old)
+        return "alias: the kernel also has its output as '" + other.name + "'";
+    if (!value->type().isContiguous(program.symbols))
       return "foreign stride: it is not dense and row-major";
-    if (consumer->result()->type().shape != result->type().shape)
+    if (consumer->result()->type().shape != value->type().shape)
       return "the result has another shape, " + toString(consumer->result()->type());
     return std::nullopt;
+  }
+
+  /// A tensor of its own without contents, or with contents that nobody needs where the kernel
+  /// overwrites all of them.
+  bool holdsNothing(const Value *value) const {
+    const Node *producer = value->producer();
+    const Operator *op =
+        producer->isCall() && !producer->isLaunch() ? registry.find(producer->target()) : nullptr;
+    return op && op->kind == Operator::Kind::Factory;
   }
 
   /// `first` and what follows it one by one, pointwise and of the same shape.
@@ -389,7 +507,8 @@ private:
       if (value->users().size() != 1)
         break;
       Node *next = value->users().front();
-      if (next->isOutput() || !passes::isPointwise(*next, registry) || next->result()->type().shape != value->type().shape)
+      if (next->isOutput() || !passes::isPointwise(*next, registry) ||
+          next->result()->type().shape != value->type().shape)
         break;
       chain.push_back(next);
     }
@@ -413,58 +532,88 @@ private:
   }
 
   void fuseEpilogue(const std::string &name, size_t r) {
-    Value *result = launchNode->result(r);
-    if (result->users().empty())
+    Value *value = launchNode->result(r);
+    std::vector<Node *> reshapes;
+    while (value->users().size() == 1 && isReshape(value->users().front())) {
+      reshapes.push_back(value->users().front());
+      value = reshapes.back()->result();
+    }
+    if (value->users().empty() ||
+        (value->users().size() == 1 && value->users().front()->isOutput()))
       return;
-    if (result->users().front()->isOutput() && result->users().size() == 1)
-      return;
-    if (auto reason = refuseConsumer(name, result)) {
-      for (const Node *user : result->users())
+    std::optional<std::string> reason =
+        value->users().size() != 1 ? twoReaders(value) : refuseConsumer(name, value);
+    if (reason) {
+      for (const Node *user : value->users())
         if (!user->isOutput())
           note(launchNode, user, false, *reason);
       return;
     }
-    Node *first = result->users().front();
-    std::optional<std::string> reason;
+    Node *first = value->users().front();
     for (std::vector<Node *> chain = consumerChain(first); !chain.empty(); chain.pop_back()) {
-      reason = tryEpilogue(name, chain, result);
-      if (!reason)
+      // With what the chain alone needs beside it, else the chain alone.
+      std::vector<Node *> group =
+          passes::collectProducers(*chain.back(), true, value->type().shape, registry);
+      bool whole = std::includes(group.begin(), group.end(), chain.begin(), chain.end(),
+                                 [](const Node *a, const Node *b) { return a->isBefore(b); });
+      if (whole && group.size() > chain.size() &&
+          !(reason = tryEpilogue(name, group, value, reshapes)))
+        return;
+      if (!(reason = tryEpilogue(name, chain, value, reshapes)))
         return;
     }
     note(launchNode, first, false, *reason);
   }
 
-  std::optional<std::string> tryEpilogue(const std::string &name, const std::vector<Node *> &nodes, Value *result) {
+  std::optional<std::string> tryEpilogue(const std::string &name, const std::vector<Node *> &nodes,
+                                         Value *value, const std::vector<Node *> &reshapes) {
     Chain chain;
     std::vector<Value *> inputs;
-    if (auto reason = buildChain(nodes, result, chain, inputs))
+    if (auto reason = buildChain(nodes, value, chain, inputs))
       return reason;
-    for (Value *input : inputs)
-      if (input != result && dependsOnLaunch(input))
+    for (Value *input : inputs) {
+      if (input != value && dependsOnLaunch(input))
         return "'" + input->name() + "' needs the kernel's result";
+      if (const Node *writer = overwriterBetween(input, nodes.front(), nodes.back()))
+        return "alias: '" + writer->name() + "' overwrites '" + input->name() +
+               "' before the kernel stores";
+    }
+    for (const LaunchOperand &operand : launchNode->launch()->operands)
+      if (const Value *read = operand.value.value(); read && read->isTensor())
+        if (const Node *writer = overwriterBetween(read, launchNode->next(), nodes.back()))
+          return "alias: '" + writer->name() + "' overwrites '" + read->name() +
+                 "' before the operator runs";
     for (OpenKernel &kernel : kernels)
-      if (auto reason = refuseStoreFusion(kernel.function, *kernel.argument(name), chain))
+      if (auto reason = refuseStoreFusion(kernel.function, *kernel.argument(name), chain,
+                                          valuesOf(kernel), value->type().numel()))
         return reason;
-    note(launchNode, nodes.front(), true, "computed before the kernel stores it");
+    note(launchNode, value->users().front(), true, "computed before the kernel stores it");
     noteFused(nodes);
     std::vector<LaunchOperand> added;
     for (OpenKernel &kernel : kernels) {
       AddedArguments arguments = fuseIntoStore(kernel.function, *kernel.argument(name), chain);
       added = recordArguments(kernel, chain, inputs, arguments, name);
     }
-    relaunch(name, nodes, std::move(added));
+    std::vector<Node *> replaced = reshapes;
+    replaced.insert(replaced.end(), nodes.begin(), nodes.end());
+    relaunch(name, replaced, std::move(added));
     return std::nullopt;
   }
 
-  /// Moves the launch to the last of `nodes`, with a buffer of that one's type in the place of the old one.
-  void relaunch(const std::string &name, const std::vector<Node *> &nodes, std::vector<LaunchOperand> added) {
+  /// Moves the launch to the last of `nodes`, with a buffer of that one's type in the place of the
+  /// old one.
+  void relaunch(const std::string &name, const std::vector<Node *> &nodes,
+                std::vector<LaunchOperand> added) {
     Node *last = nodes.back();
     Value *old = operandNamed(name)->value.value();
-    TensorType type(last->result()->type().dtype, last->result()->type().shape, last->result()->type().device);
+    TensorType type(last->result()->type().dtype, last->result()->type().shape,
+                    last->result()->type().device);
     program.main.setInsertionPoint(last);
     Value *buffer = program.main
-                        .call("aten.empty_strided.default", {Argument::list(type.shape), Argument::list(type.strides)},
-                              {{"dtype", Argument(type.dtype)}, {"device", Argument(type.device)}}, {type}, "empty")
+                        .call("aten.empty_strided.default",
+                              {Argument::list(type.shape), Argument::list(type.strides)},
+                              {{"dtype", Argument(type.dtype)}, {"device", Argument(type.device)}},
+                              {type}, "empty")
                         ->result();
     Launch launch = *launchNode->launch();
     std::erase_if(launch.operands, [&](const LaunchOperand &o) { return o.name == name; });
@@ -495,8 +644,8 @@ private:
 
 } // namespace
 
-std::vector<FusionEdge> fuseIntoKernels(Program &program, const OperatorRegistry &registry, mlir::MLIRContext &context,
-                                        const EmitChain &emit) {
+std::vector<FusionEdge> fuseIntoKernels(Program &program, const OperatorRegistry &registry,
+                                        mlir::MLIRContext &context, const EmitChain &emit) {
   std::vector<FusionEdge> edges;
   std::vector<Node *> launches;
   for (Node &node : program.main)

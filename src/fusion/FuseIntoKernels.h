@@ -13,21 +13,25 @@
 
 namespace pellucid::fusion {
 
-/// What became of one edge of the graph: what `from` computes is (not) computed inside `to`'s kernel.
+/// What became of one edge of the graph: what `from` computes is (not) computed inside `to`'s
+/// kernel.
 struct FusionEdge {
   std::string from, to;
   bool fused = false;
   std::string reason;
 };
 
-/// Compiles `source`, a kernel `chain(out, in0, …)` of scalars with these types, to a module with that function.
+/// Compiles `source`, a kernel `chain(out, in0, …)` of scalars with these types, to a module with
+/// that function.
 using EmitChain = std::function<mlir::OwningOpRef<mlir::ModuleOp>(
     const std::string &source, DataType result, const std::vector<DataType> &inputs)>;
 
-/// Moves pointwise operators before and after the launches of the main graph into their kernels where it is proved that
-/// nothing changes but the number of passes over memory, and says for every edge at a launch what was done and why not.
-/// Linear in nodes and uses, beside the work per fused kernel.
-std::vector<FusionEdge> fuseIntoKernels(graph::Program &program, const graph::OperatorRegistry &registry,
+/// Moves pointwise operators before and after the launches of the main graph into their kernels
+/// where it is proved that nothing changes but the number of passes over memory, and says for every
+/// edge at a launch what was done and why not. Linear in nodes and uses, beside the work per fused
+/// kernel.
+std::vector<FusionEdge> fuseIntoKernels(graph::Program &program,
+                                        const graph::OperatorRegistry &registry,
                                         mlir::MLIRContext &context, const EmitChain &emit);
 
 } // namespace pellucid::fusion

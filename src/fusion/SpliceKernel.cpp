@@ -31,6 +31,17 @@ std::string atLine(Location location) {
   return {};
 }
 
+/// Bools lie in memory as bytes: pointers to them are cast before they are used.
+bool isBoolPointerCast(Operation *op) {
+  auto pointee = [](Value value) {
+    auto pointer = dyn_cast<tt::PointerType>(getElementTypeOrSelf(value.getType()));
+    return pointer ? pointer.getPointeeType() : Type();
+  };
+  auto cast = dyn_cast<tt::BitcastOp>(op);
+  return cast && pointee(cast.getSrc()) && pointee(cast.getSrc()).isInteger(1) &&
+         pointee(cast.getResult()).isInteger(8);
+}
+
 /// Follows the pointer forward through address arithmetic to its loads and stores.
 Accesses collectAccesses(BlockArgument pointer) {
   Accesses found;
@@ -44,10 +55,11 @@ Accesses collectAccesses(BlockArgument pointer) {
       } else if (auto store = dyn_cast<tt::StoreOp>(user); store && store.getPtr() == value) {
         found.stores.push_back(store);
       } else if (isa<tt::SplatOp, tt::BroadcastOp, tt::ExpandDimsOp>(user) ||
+                 isBoolPointerCast(user) ||
                  (isa<tt::AddPtrOp>(user) && use.getOperandNumber() == 0)) {
         pending.push_back(user->getResult(0));
       } else if (isa<tt::AtomicRMWOp, tt::AtomicCASOp>(user)) {
-        found.refusal = "an atomic access goes through it" + atLine(user->getLoc());
+        found.refusal = "atomic: an atomic access goes through it" + atLine(user->getLoc());
       } else {
         found.refusal = "its address goes through " + opName(user) + atLine(user->getLoc());
       }
@@ -68,7 +80,8 @@ Type withElement(Type like, Type element) {
 Value toWidth(OpBuilder &builder, Location loc, Value value, unsigned width) {
   if (getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth() >= width)
     return value;
-  return arith::ExtSIOp::create(builder, loc, withElement(value.getType(), builder.getIntegerType(width)), value);
+  return arith::ExtSIOp::create(builder, loc,
+                                withElement(value.getType(), builder.getIntegerType(width)), value);
 }
 
 Value addOffsets(OpBuilder &builder, Location loc, Value a, Value b) {
@@ -76,11 +89,12 @@ Value addOffsets(OpBuilder &builder, Location loc, Value a, Value b) {
     return a ? a : b;
   unsigned width = std::max(getElementTypeOrSelf(a.getType()).getIntOrFloatBitWidth(),
                             getElementTypeOrSelf(b.getType()).getIntOrFloatBitWidth());
-  return arith::AddIOp::create(builder, loc, toWidth(builder, loc, a, width), toWidth(builder, loc, b, width));
+  return arith::AddIOp::create(builder, loc, toWidth(builder, loc, a, width),
+                               toWidth(builder, loc, b, width));
 }
 
-/// The offset, in elements, of `pointer` from the argument it is made of; null for zero. collectAccesses has seen to it
-/// that nothing else stands between them.
+/// The offset, in elements, of `pointer` from the argument it is made of; null for zero.
+/// collectAccesses has seen to it that nothing else stands between them.
 Value offsetFromArgument(OpBuilder &builder, Value pointer) {
   Operation *def = pointer.getDefiningOp();
   if (!def)
@@ -89,8 +103,8 @@ Value offsetFromArgument(OpBuilder &builder, Value pointer) {
   if (auto add = dyn_cast<tt::AddPtrOp>(def))
     return addOffsets(builder, loc, offsetFromArgument(builder, add.getPtr()), add.getOffset());
   Value inner = offsetFromArgument(builder, def->getOperand(0));
-  if (!inner)
-    return {};
+  if (!inner || isBoolPointerCast(def))
+    return inner;
   Type type = withElement(pointer.getType(), getElementTypeOrSelf(inner.getType()));
   if (isa<tt::SplatOp>(def))
     return tt::SplatOp::create(builder, loc, type, inner);
@@ -108,7 +122,8 @@ Value constantLike(OpBuilder &builder, Location loc, Type type, TypedAttr scalar
 
 Value splatTo(OpBuilder &builder, Location loc, Type like, Value scalar) {
   Type type = withElement(like, scalar.getType());
-  return type == scalar.getType() ? scalar : tt::SplatOp::create(builder, loc, type, scalar).getResult();
+  return type == scalar.getType() ? scalar
+                                  : tt::SplatOp::create(builder, loc, type, scalar).getResult();
 }
 
 tt::FuncOp scalarFunction(const Chain &chain) {
@@ -123,7 +138,8 @@ tt::StoreOp finalStore(tt::FuncOp function) {
 }
 
 /// Applies the chain's scalar code to `inputs` (tiles or scalars of one shape), element by element.
-Value applyChain(OpBuilder &builder, Location loc, const Chain &chain, ArrayRef<Value> inputs, Type like) {
+Value applyChain(OpBuilder &builder, Location loc, const Chain &chain, ArrayRef<Value> inputs,
+                 Type like) {
   tt::FuncOp function = scalarFunction(chain);
   tt::StoreOp store = finalStore(function);
   IRMapping mapping;
@@ -132,6 +148,9 @@ Value applyChain(OpBuilder &builder, Location loc, const Chain &chain, ArrayRef<
   for (Operation &op : function.getBody().front()) {
     if (&op == store.getOperation())
       break;
+    // The cast of the result's pointer, where the result is a bool.
+    if (op.getNumResults() == 1 && isa<tt::PointerType>(op.getResult(0).getType()))
+      continue;
     if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
       auto scalar = cast<TypedAttr>(constant.getValue());
       mapping.map(constant.getResult(),
@@ -174,26 +193,32 @@ Type elementType(MLIRContext *context, DataType type) {
 
 unsigned appendArgument(tt::FuncOp kernel, Type type) {
   unsigned number = kernel.getNumArguments();
-  // The verifier of function-like ops wants one attribute dictionary per argument, which this keeps.
-  (void)kernel.insertArgument(number, type, DictionaryAttr::get(kernel.getContext()), kernel.getLoc());
+  // The verifier of function-like ops wants one attribute dictionary per argument, which this
+  // keeps.
+  (void)kernel.insertArgument(number, type, DictionaryAttr::get(kernel.getContext()),
+                              kernel.getLoc());
   return number;
 }
 
 Type pointerTo(MLIRContext *context, DataType type) {
-  return tt::PointerType::get(elementType(context, type), 1);
+  return tt::PointerType::get(
+      type == DataType::Bool ? IntegerType::get(context, 8) : elementType(context, type), 1);
 }
 
 /// Adds the pointers and sizes that a chain needs to the signature.
 AddedArguments addChainArguments(tt::FuncOp kernel, const Chain &chain) {
   AddedArguments added;
   for (const ChainOperand &operand : chain.operands) {
-    if (operand.kind == ChainOperand::Kind::Through)
+    if (operand.kind == ChainOperand::Kind::Through || operand.kind == ChainOperand::Kind::Size)
       added.pointers.push_back(std::nullopt);
     else
-      added.pointers.push_back(appendArgument(kernel, pointerTo(kernel.getContext(), operand.dtype)));
+      added.pointers.push_back(
+          appendArgument(kernel, pointerTo(kernel.getContext(), operand.dtype)));
   }
   for (const ChainOperand &operand : chain.operands) {
-    if (operand.kind != ChainOperand::Kind::RowVector || operand.length.isConstant())
+    bool needed = operand.kind == ChainOperand::Kind::Size ||
+                  (operand.kind == ChainOperand::Kind::RowVector && !operand.length.isConstant());
+    if (!needed)
       continue;
     bool known = false;
     for (auto &[expr, number] : added.scalars)
@@ -205,43 +230,66 @@ AddedArguments addChainArguments(tt::FuncOp kernel, const Chain &chain) {
   return added;
 }
 
-/// The index of a row vector's element: offset mod length, in the offset's own width where the length is a constant.
+Value lengthArgument(tt::FuncOp kernel, const ChainOperand &operand, const AddedArguments &added) {
+  auto entry = llvm::find_if(added.scalars,
+                             [&](const auto &scalar) { return scalar.first == operand.length; });
+  return kernel.getArgument(entry->second);
+}
+
+/// The index of a row vector's element: offset mod length, in the offset's own width where the
+/// length is a constant. The length is at least 1 here: masked-off elements of an empty tensor are
+/// divided, too.
 Value rowIndex(OpBuilder &builder, Location loc, tt::FuncOp kernel, const ChainOperand &operand,
                const AddedArguments &added, Value offset) {
   if (auto length = operand.length.constant()) {
+    if (*length > INT32_MAX)
+      offset = toWidth(builder, loc, offset, 64);
     Type element = getElementTypeOrSelf(offset.getType());
-    Value divisor = constantLike(builder, loc, offset.getType(), builder.getIntegerAttr(element, *length));
+    Value divisor =
+        constantLike(builder, loc, offset.getType(), builder.getIntegerAttr(element, *length));
     return arith::RemSIOp::create(builder, loc, offset, divisor);
   }
-  unsigned number = 0;
-  for (auto &[expr, argument] : added.scalars)
-    if (expr == operand.length)
-      number = argument;
   Value wide = toWidth(builder, loc, offset, 64);
-  Value divisor = splatTo(builder, loc, wide.getType(), kernel.getArgument(number));
+  Value divisor = splatTo(builder, loc, wide.getType(), lengthArgument(kernel, operand, added));
   return arith::RemSIOp::create(builder, loc, wide, divisor);
 }
 
+/// Bytes as the truth values that chains compute with.
+Value asChainInput(OpBuilder &builder, Location loc, Value loaded, DataType type) {
+  if (type != DataType::Bool)
+    return loaded;
+  Value zero = constantLike(builder, loc, loaded.getType(), builder.getI8IntegerAttr(0));
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, loaded, zero);
+}
+
 /// Loads operand `index` of the chain for the elements at `offset`, under the kernel's own mask.
-Value loadOperand(OpBuilder &builder, Location loc, tt::FuncOp kernel, const Chain &chain, size_t index,
-                  const AddedArguments &added, Type like, Value offset, Value mask) {
+Value loadOperand(OpBuilder &builder, Location loc, tt::FuncOp kernel, const Chain &chain,
+                  size_t index, const AddedArguments &added, Type like, Value offset, Value mask) {
   const ChainOperand &operand = chain.operands[index];
+  if (operand.kind == ChainOperand::Kind::Size)
+    return splatTo(builder, loc, like, lengthArgument(kernel, operand, added));
   Value base = kernel.getArgument(*added.pointers[index]);
-  if (operand.kind == ChainOperand::Kind::Scalar || !offset) {
-    Value loaded = tt::LoadOp::create(builder, loc, base);
+  if (operand.kind == ChainOperand::Kind::Scalar) {
+    Value loaded =
+        asChainInput(builder, loc, tt::LoadOp::create(builder, loc, base), operand.dtype);
     return splatTo(builder, loc, like, loaded);
   }
-  Value at = operand.kind == ChainOperand::Kind::RowVector ? rowIndex(builder, loc, kernel, operand, added, offset)
-                                                           : offset;
   Value pointers = splatTo(builder, loc, like, base);
+  if (!offset)
+    return asChainInput(builder, loc, tt::LoadOp::create(builder, loc, pointers, mask, Value()),
+                        operand.dtype);
+  Value at = operand.kind == ChainOperand::Kind::RowVector
+                 ? rowIndex(builder, loc, kernel, operand, added, offset)
+                 : offset;
   pointers = tt::AddPtrOp::create(builder, loc, pointers.getType(), pointers, at);
-  return tt::LoadOp::create(builder, loc, pointers, mask, Value());
+  return asChainInput(builder, loc, tt::LoadOp::create(builder, loc, pointers, mask, Value()),
+                      operand.dtype);
 }
 
 bool isInLoop(Operation *op) { return op->getParentOfType<LoopLikeOpInterface>() != nullptr; }
 
-/// True when each element of `value` only ever reaches the same element of a store under `mask`: what masked-off
-/// elements hold is then never seen.
+/// True when each element of `value` only ever reaches the same element of a store under `mask`, or
+/// of a select that `mask` decides: what masked-off elements hold is then never seen.
 bool staysUnderMask(Value value, Value mask) {
   SmallVector<Value> pending{value};
   llvm::DenseSet<Value> seen;
@@ -256,6 +304,9 @@ bool staysUnderMask(Value value, Value mask) {
           return false;
         continue;
       }
+      if (auto select = dyn_cast<arith::SelectOp>(user))
+        if (select.getCondition() == mask && use.getOperandNumber() == 1)
+          continue;
       if (!user->hasTrait<OpTrait::Elementwise>() || user->getNumResults() != 1)
         return false;
       pending.push_back(user->getResult(0));
@@ -300,17 +351,57 @@ Attribute scalarConstant(Value value) {
   return attribute;
 }
 
-/// Masked-off elements must read as `other` after fusion too, where anyone can see them.
+/// Masked-off elements must read as `other` after fusion too, where anyone can see them. Without
+/// `other` they read as 0.
 std::optional<std::string> refuseOther(tt::LoadOp load, const Chain &chain) {
-  Value other = load.getOther();
-  if (!load.getMask() || !other || staysUnderMask(load.getResult(), load.getMask()))
+  if (!load.getMask() || staysUnderMask(load.getResult(), load.getMask()))
     return std::nullopt;
-  Attribute before = scalarConstant(other);
+  Value other = load.getOther();
+  Attribute before =
+      other
+          ? scalarConstant(other)
+          : Attribute(Builder(load.getContext()).getZeroAttr(getElementTypeOrSelf(load.getType())));
   Attribute after = before ? foldChain(chain, before) : Attribute();
   if (after && after == before)
     return std::nullopt;
-  return "masked-off elements are loaded as 'other' and used, and the operator is not known to keep that value" +
+  return "masked with other: masked-off elements are loaded as 'other' and used, and the operator "
+         "is not known to keep "
+         "that value" +
          atLine(load.getLoc());
+}
+
+bool feedsMatrixProductInLoop(tt::LoadOp load) {
+  for (auto loop = load->getParentOfType<scf::ForOp>(); loop;
+       loop = loop->getParentOfType<scf::ForOp>())
+    if (loop.walk([](tt::DotOp) { return WalkResult::interrupt(); }).wasInterrupted())
+      return true;
+  return false;
+}
+
+/// Recomputation is bounded: an element that is loaded many times is worth cheap arithmetic over
+/// one tensor at most.
+std::optional<std::string> refuseCost(ArrayRef<tt::LoadOp> loads, const Chain &chain,
+                                      const LaunchValues &launch) {
+  auto isWhole = [](const ChainOperand &operand) {
+    return operand.kind == ChainOperand::Kind::SameOrder;
+  };
+  bool cheap = !chain.expensive && llvm::count_if(chain.operands, isWhole) <= 1;
+  for (tt::LoadOp load : loads) {
+    if (feedsMatrixProductInLoop(load))
+      return "cost: it is loaded in the loop of a matrix product" + atLine(load.getLoc());
+    if (cheap)
+      continue;
+    if (isInLoop(load))
+      return "cost: it is loaded in a loop, where the operator would be computed again and again" +
+             atLine(load.getLoc());
+    if (loads.size() > 1)
+      return "cost: it is loaded " + std::to_string(loads.size()) +
+             " times, and the operator would be computed each time" + atLine(load.getLoc());
+    if (isLoadedByManyPrograms(load, launch))
+      return "cost: several programs load the same elements, and each would compute the operator" +
+             atLine(load.getLoc());
+  }
+  return std::nullopt;
 }
 
 std::optional<std::string> refuseChain(const Chain &chain) {
@@ -325,7 +416,8 @@ std::optional<std::string> refuseChain(const Chain &chain) {
 
 } // namespace
 
-std::optional<std::string> refuseLoadFusion(tt::FuncOp kernel, unsigned argument, const Chain &chain) {
+std::optional<std::string> refuseLoadFusion(tt::FuncOp kernel, unsigned argument,
+                                            const Chain &chain, const LaunchValues &launch) {
   if (auto refusal = refuseChain(chain))
     return refusal;
   Accesses accesses = collectAccesses(kernel.getArgument(argument));
@@ -338,12 +430,19 @@ std::optional<std::string> refuseLoadFusion(tt::FuncOp kernel, unsigned argument
   for (tt::LoadOp load : accesses.loads) {
     if (load.getIsVolatile())
       return "a volatile load reads it" + atLine(load.getLoc());
-    if (chain.expensive && isInLoop(load))
-      return "it is loaded in a loop, where the operator would be computed again and again" + atLine(load.getLoc());
     if (auto refusal = refuseOther(load, chain))
       return refusal;
   }
-  return std::nullopt;
+  return refuseCost(accesses.loads, chain, launch);
+}
+
+/// What masked-off elements of `load` read as.
+static Value otherOf(OpBuilder &builder, tt::LoadOp load) {
+  if (load.getOther())
+    return load.getOther();
+  Type element = getElementTypeOrSelf(load.getType());
+  return constantLike(builder, load.getLoc(), load.getType(),
+                      cast<TypedAttr>(builder.getZeroAttr(element)));
 }
 
 AddedArguments fuseIntoLoads(tt::FuncOp kernel, unsigned argument, const Chain &chain) {
@@ -356,27 +455,44 @@ AddedArguments fuseIntoLoads(tt::FuncOp kernel, unsigned argument, const Chain &
     Value offset = offsetFromArgument(builder, load.getPtr());
     SmallVector<Value> inputs;
     for (size_t i = 0; i < chain.operands.size(); ++i)
-      inputs.push_back(loadOperand(builder, loc, kernel, chain, i, added, like, offset, load.getMask()));
+      inputs.push_back(
+          loadOperand(builder, loc, kernel, chain, i, added, like, offset, load.getMask()));
     Value result = applyChain(builder, loc, chain, inputs, like);
-    if (load.getMask() && load.getOther())
-      result = arith::SelectOp::create(builder, loc, load.getMask(), result, load.getOther());
+    if (load.getMask() && !staysUnderMask(load.getResult(), load.getMask()))
+      result =
+          arith::SelectOp::create(builder, loc, load.getMask(), result, otherOf(builder, load));
     load.getResult().replaceAllUsesWith(result);
     load.erase();
   }
   return added;
 }
 
-std::optional<std::string> refuseStoreFusion(tt::FuncOp kernel, unsigned argument, const Chain &chain) {
+std::optional<std::string> refuseStoreFusion(tt::FuncOp kernel, unsigned argument,
+                                             const Chain &chain, const LaunchValues &launch,
+                                             const symbolic::Expr &elements) {
   if (auto refusal = refuseChain(chain))
     return refusal;
   Accesses accesses = collectAccesses(kernel.getArgument(argument));
   if (accesses.refusal)
     return accesses.refusal;
   if (!accesses.loads.empty())
-    return "the kernel reads back what it wrote" + atLine(accesses.loads.front().getLoc());
+    return "read-back: the kernel reads what it wrote" + atLine(accesses.loads.front().getLoc());
   if (accesses.stores.size() != 1)
     return "the kernel has " + std::to_string(accesses.stores.size()) + " stores to it";
+  tt::StoreOp store = accesses.stores.front();
+  if (auto partial = refusePartialStore(store, launch, elements))
+    return "partial store: " + *partial + atLine(store.getLoc());
   return std::nullopt;
+}
+
+std::string describeReadWrite(tt::FuncOp kernel, unsigned argument) {
+  Accesses accesses = collectAccesses(kernel.getArgument(argument));
+  if (accesses.refusal)
+    return *accesses.refusal;
+  if (accesses.loads.empty() || accesses.stores.empty())
+    return "the kernel reads and writes it";
+  return "read-back: the kernel loads it" + atLine(accesses.loads.front().getLoc()) +
+         " and stores to it" + atLine(accesses.stores.front().getLoc());
 }
 
 AddedArguments fuseIntoStore(tt::FuncOp kernel, unsigned argument, const Chain &chain) {
@@ -389,14 +505,16 @@ AddedArguments fuseIntoStore(tt::FuncOp kernel, unsigned argument, const Chain &
   Value offset = offsetFromArgument(builder, store.getPtr());
   SmallVector<Value> inputs;
   for (size_t i = 0; i < chain.operands.size(); ++i)
-    inputs.push_back(chain.operands[i].kind == ChainOperand::Kind::Through
-                         ? store.getValue()
-                         : loadOperand(builder, loc, kernel, chain, i, added, like, offset, store.getMask()));
+    inputs.push_back(
+        chain.operands[i].kind == ChainOperand::Kind::Through
+            ? asChainInput(builder, loc, store.getValue(), chain.operands[i].dtype)
+            : loadOperand(builder, loc, kernel, chain, i, added, like, offset, store.getMask()));
   Value result = applyChain(builder, loc, chain, inputs, like);
   Value pointers = splatTo(builder, loc, like, kernel.getArgument(*added.output));
   if (offset)
     pointers = tt::AddPtrOp::create(builder, loc, pointers.getType(), pointers, offset);
-  tt::StoreOp::create(builder, loc, pointers, result, store.getMask(), store.getCache(), store.getEvict());
+  tt::StoreOp::create(builder, loc, pointers, result, store.getMask(), store.getCache(),
+                      store.getEvict());
   store.erase();
   return added;
 }

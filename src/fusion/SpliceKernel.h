@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Fusion inside a kernel: a load becomes the computation of what was loaded, a store is preceded by what follows it.
-/// DESIGN section 5: recomputation at an offset.
+/// Fusion inside a kernel: a load becomes the computation of what was loaded, a store is preceded
+/// by what follows it. DESIGN section 5: recomputation at an offset.
 #pragma once
 
+#include "fusion/AccessExtent.h"
 #include "support/DataType.h"
 #include "symbolic/Expr.h"
 
@@ -19,20 +20,22 @@ class FuncOp;
 
 namespace pellucid::fusion {
 
-/// How an operand of a chain is found from the linear offset of the element that the kernel touches.
+/// How an operand of a chain is found from the linear offset of the element that the kernel
+/// touches.
 struct ChainOperand {
   enum class Kind : uint8_t {
     SameOrder, ///< the element at the same offset
     Scalar,    ///< the only element
     RowVector, ///< the element at offset mod `length`
     Through,   ///< epilogues only: the value that the kernel stores
+    Size,      ///< no tensor: the integer `length`, as an int64
   } kind = Kind::SameOrder;
   DataType dtype = DataType::Float32;
-  symbolic::Expr length = 1; ///< RowVector
+  symbolic::Expr length = 1; ///< RowVector (at least 1), Size
 };
 
-/// A pointwise computation as scalar code: a module with one kernel `chain(out, in0, in1, …)` of straight-line code that
-/// ends by storing its result through `out`.
+/// A pointwise computation as scalar code: a module with one kernel `chain(out, in0, in1, …)` of
+/// straight-line code that ends by storing its result through `out`.
 struct Chain {
   mlir::OwningOpRef<mlir::ModuleOp> scalar;
   std::vector<ChainOperand> operands;
@@ -42,19 +45,30 @@ struct Chain {
 
 /// What the kernel has been given: arguments appended to its signature, in this order.
 struct AddedArguments {
-  std::vector<std::optional<unsigned>> pointers; ///< per operand of the chain: its argument's number; none for Through
+  std::vector<std::optional<unsigned>>
+      pointers; ///< per operand of the chain: its argument's number; none for Through and Size
   std::vector<std::pair<symbolic::Expr, unsigned>> scalars; ///< int64 values
-  std::optional<unsigned> output;                           ///< epilogues: the pointer that replaces the stored one
+  std::optional<unsigned> output; ///< epilogues: the pointer that replaces the stored one
 };
 
 /// Why the loads through argument `argument` cannot be replaced by `chain`; nullopt when they can.
-std::optional<std::string> refuseLoadFusion(tt::FuncOp kernel, unsigned argument, const Chain &chain);
+/// Reasons begin with the rule that stands against it: `atomic`, `masked with other`, `cost`, …
+std::optional<std::string> refuseLoadFusion(tt::FuncOp kernel, unsigned argument,
+                                            const Chain &chain, const LaunchValues &launch);
 /// Replaces them. Only after refuseLoadFusion found nothing. The argument stays, unused.
 AddedArguments fuseIntoLoads(tt::FuncOp kernel, unsigned argument, const Chain &chain);
 
-/// Why nothing may follow the store through argument `argument`; nullopt when something can.
-std::optional<std::string> refuseStoreFusion(tt::FuncOp kernel, unsigned argument, const Chain &chain);
-/// Makes the kernel store chain(value, …) through a new pointer argument. The old argument stays, unused.
+/// Why nothing may follow the store through argument `argument` to a tensor of `elements` elements;
+/// nullopt when something can.
+std::optional<std::string> refuseStoreFusion(tt::FuncOp kernel, unsigned argument,
+                                             const Chain &chain, const LaunchValues &launch,
+                                             const symbolic::Expr &elements);
+
+/// What kind of access makes the kernel read and write what is behind `argument`: `atomic: …`,
+/// `read-back: …`.
+std::string describeReadWrite(tt::FuncOp kernel, unsigned argument);
+/// Makes the kernel store chain(value, …) through a new pointer argument. The old argument stays,
+/// unused.
 AddedArguments fuseIntoStore(tt::FuncOp kernel, unsigned argument, const Chain &chain);
 
 /// Drops the arguments in `unused` (ascending) from the signature.

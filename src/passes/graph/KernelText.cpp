@@ -240,7 +240,7 @@ KernelText writePointwise(PointwiseSpec spec, const SymbolTable &symbols) {
     writer.line("in" + std::to_string(i) + " = tl.load(" + inputs[i] + " + (" +
                 writer.address(spec.inputs[i], indices) + ")" + (tile ? ", mask=mask" : "") + ")");
   }
-  if (inputs.empty() && outer == 0)
+  if (outer == 0)
     writer.line("i = col");
   emitBody(writer, spec.scalars, spec.body);
   for (size_t i = 0; i < outputs.size(); ++i) {

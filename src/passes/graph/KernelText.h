@@ -29,7 +29,7 @@ struct TextOperand {
 };
 
 /// One value of a pointwise body. `text` is an expression of the kernel language over earlier names; `in0`, `in1`, … are
-/// the loaded inputs in their stored type. Of a kernel without inputs, `i` is the linear index.
+/// the loaded inputs in their stored type. Where `shape` has one dim, `i` is the index.
 struct TextStatement {
   std::string name, text;
 };

@@ -116,6 +116,13 @@ void addPointwise(PointwiseGroup &group, const Node &node, const OperatorCall &c
   addStatement(group, node, renameIdentifiers(chosen.expression, names), node.result()->type().dtype);
 }
 
+/// True for tensors filled with a function of their index.
+bool holdsIndex(const Node &node, const OperatorRegistry &registry) {
+  const Operator *op = registry.find(node.target());
+  return op && op->kind == Operator::Kind::Factory &&
+         renameIdentifiers(op->factory.value, {{"i", "element_index"}}) != op->factory.value;
+}
+
 } // namespace
 
 bool isPointwise(const Node &node, const OperatorRegistry &registry) {
@@ -143,6 +150,7 @@ void addToGroup(PointwiseGroup &group, const Node &node, const OperatorRegistry 
     for (size_t i = 0; i < call->args.size(); ++i)
       if (!call->args[i].value() && !call->args[i].list())
         names[call->op.schema.arguments[i].name] = argumentText(group, call->args[i], type, type);
+    group.usesIndex |= holdsIndex(node, registry);
     addStatement(group, node, renameIdentifiers(call->op.factory.value, names), type);
     return;
   }
@@ -157,6 +165,8 @@ std::vector<Node *> collectProducers(Node &root, bool includeRoot, const std::ve
   std::unordered_set<const Node *> members{&root};
   auto fits = [&](Node *producer) {
     if (members.count(producer) || !isPointwise(*producer, registry) || producer->result()->type().shape != shape)
+      return false;
+    if (holdsIndex(*producer, registry) && (shape.size() != 1 || !includeRoot))
       return false;
     for (const Node *user : producer->result()->users())
       if (!members.count(user))
