@@ -173,7 +173,7 @@ TEST(PackageWriter, AFailedWriteLeavesNothingBehind) {
             "cannot write '" + folder + "/no/such/x.plc': No such file or directory");
 }
 
-/// Neither writing nor loading is quadratic in the number of weights.
+/// Neither writing nor loading is quadratic in the number of weights: that would take minutes.
 TEST(PackageFile, TwentyThousandWeights) {
   Contents contents = test::sampleModel();
   for (int i = 0; i < 20000; ++i) {
@@ -188,6 +188,6 @@ TEST(PackageFile, TwentyThousandWeights) {
   std::unique_ptr<PackageFile> file;
   status = PackageFile::openMemory(bytes, file);
   ASSERT_TRUE(status.ok()) << status.message();
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60));
   EXPECT_EQ((*file->record("weights/layer.19999"))[63], uint8_t(19999));
 }
