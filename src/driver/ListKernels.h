@@ -16,14 +16,18 @@ struct KernelReport {
   std::string name;
   uint32_t line = 0;
   bool ok = true;
-  std::string reason; ///< one line; empty when ok
-  std::string detail; ///< the whole diagnostic
+  bool helper = false; ///< returns a value: a function for kernels, checked where one calls it
+  std::string reason;  ///< one line; empty when ok
+  std::string detail;  ///< the whole diagnostic
   std::vector<Parameter> parameters;
 };
 
-/// Every jit kernel that the file itself defines, compiled for likely argument types: parameters that addresses are made
-/// of are pointers to float32, others int32, constexprs their default, their first autotune config or a size. A kernel
-/// is refused when no choice compiles. Throws DiagnosticError when the file itself cannot be run.
-std::vector<KernelReport> listKernels(const std::string &path, const std::vector<std::string> &roots);
+/// Every jit kernel that the file itself defines, compiled for likely argument types: parameters
+/// that addresses are made of are pointers to float32, others int32, constexprs their default,
+/// their first autotune config or a size; then with one parameter changed at a time as long as more
+/// of the kernel compiles. A kernel is refused, for the reason the best choice meets, when none
+/// compiles. Throws DiagnosticError when the file itself cannot be read.
+std::vector<KernelReport> listKernels(const std::string &path,
+                                      const std::vector<std::string> &roots);
 
 } // namespace pellucid::driver

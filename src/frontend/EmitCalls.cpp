@@ -66,6 +66,9 @@ Val Emitter::callValue(const Val &callee, std::vector<Val> positional, Keywords 
       fail("'" + id + "' is not part of the kernel language");
     return callHost(*value, positional, keywords);
   }
+  if (auto *type = callee.constant.as<host::DType>();
+      type && !type->isPointer && positional.size() == 1 && keywords.empty())
+    return cast(toTensor(positional[0]), type->type);
   return callHost(callee.constant, positional, keywords);
 }
 

@@ -222,6 +222,11 @@ Val Emitter::name(const syntax::Name &expr) {
   const host::Value &value = *found;
   if (value.as<host::Constexpr>())
     return fromHost(value);
+  if (auto *opaque = value.as<host::Opaque>(); opaque && opaque->reason) {
+    pellucid::Diagnostic unusable = *opaque->reason;
+    unusable.note({frame->module->file, expr.range}, "the kernel uses '" + expr.id + "' here");
+    throw DiagnosticError(std::move(unusable));
+  }
   if (auto *plain = value.as<host::Function>())
     fail("'" + plain->name +
          "' is a plain Python function; a kernel can call @triton.jit and "

@@ -110,6 +110,8 @@ Val Emitter::reshapeTo(const Val &value, const std::vector<int64_t> &shape, bool
   TlType type{value.type.element, value.type.pointer, shape};
   if (type == value.type)
     return value;
+  if (value.type.shape.empty())
+    return broadcastTo(value, shape);
   return Val::tensor(tt::ReshapeOp::create(builder, loc(), shape, value.value, reorder), type);
 }
 

@@ -155,7 +155,9 @@ static void execute(Interpreter &interpreter, const std::shared_ptr<Module> &mod
   } restore{state, callers, guards};
   if (state.order.size() > 2000)
     interpreter.refuse("more than 2000 modules are imported");
-  Evaluator(interpreter, scope).run(module->syntax->body);
+  Evaluator evaluator(interpreter, scope);
+  evaluator.defersErrors = state.options.defersFileErrors;
+  evaluator.run(module->syntax->body);
 }
 
 static std::shared_ptr<Module> runFile(Interpreter &interpreter, const std::string &name,

@@ -63,6 +63,7 @@ Interpreter::Interpreter(InterpreterOptions options) : impl(std::make_unique<Sta
   // The embedder's fillers come last: what they set replaces what stands here.
   NativeModules modules;
   addStandardModules(modules);
+  addVersionModules(modules);
   addClassModules(modules);
   addTritonModules(modules);
   addTorchLibrary(modules);

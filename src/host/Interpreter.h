@@ -51,6 +51,10 @@ struct InterpreterOptions {
   uint64_t maxSteps = 20'000'000; ///< statements and expressions evaluated in all
   HostHooks *hooks = nullptr;     ///< outlives the interpreter
   NativeModules modules;          ///< beside and over the evaluator's own
+  /// A statement of a file's top level that is refused makes the names it would bind unusable, and
+  /// reading goes on; the refusal is thrown when such a name is used. Public files set up much that
+  /// what is traced never needs.
+  bool defersFileErrors = false;
 };
 
 /// An exception of the user's program or of Python's own operations; `except` clauses see it.

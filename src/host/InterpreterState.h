@@ -77,6 +77,8 @@ public:
   Flow run(const syntax::List<syntax::Stmt> &body);
   Value eval(const syntax::Expr &expr);
   Value takeResult() { return std::move(result); }
+  /// Of a file's top level: see InterpreterOptions::defersFileErrors.
+  bool defersErrors = false;
   std::vector<Value> yielded; ///< generator functions run at once; this is what they gave
 
 private:
@@ -84,9 +86,12 @@ private:
   Interpreter::State &state;
   std::shared_ptr<Scope> scope;
   Value result;
+  unsigned triesAround = 0;
 
   // Statements
   Flow exec(const syntax::Stmt &stmt);
+  Flow execDeferring(const syntax::Stmt &stmt);
+  void makeUnusable(const syntax::Stmt &stmt, const Diagnostic &reason);
   Flow execFor(const syntax::For &stmt);
   Flow execWhile(const syntax::While &stmt);
   Flow execTry(const syntax::Try &stmt);
@@ -101,6 +106,7 @@ private:
   void execImportFrom(const syntax::ImportFrom &stmt);
   void execFunctionDef(const syntax::FunctionDef &stmt);
   void execClassDef(const syntax::ClassDef &stmt);
+  std::optional<Value> evalDecorator(const syntax::Expr &decorator);
   Value decorate(const syntax::List<syntax::Expr> &decorators, Value value);
   bool guardsImports(const syntax::Try &stmt) const;
   bool matches(const RaisedError &error, const syntax::ExceptHandler &handler);
@@ -135,6 +141,9 @@ private:
   void at(const syntax::Node &node) { state.node = &node; }
   std::shared_ptr<Function> makeFunction(const syntax::Arguments &args);
 };
+
+/// The names that a statement binds where it stands, its branches included.
+NameSet namesBoundBy(const syntax::Stmt &stmt);
 
 /// The innermost value of `name` seen from `scope`: enclosing scopes, globals, builtins.
 std::optional<Value> lookupName(Interpreter &, const Scope &scope, std::string_view name);
@@ -184,6 +193,7 @@ void addContainerMethods(Interpreter &);
 void addBuiltinFunctions(Interpreter &);
 void addExceptions(Interpreter &);
 void addStandardModules(NativeModules &);
+void addVersionModules(NativeModules &);
 void addClassModules(NativeModules &);
 void addTritonModules(NativeModules &);
 void addTorchLibrary(NativeModules &);

@@ -13,6 +13,7 @@ class NameCollector {
 public:
   explicit NameCollector(ScopeFacts &f) : facts(f) {}
 
+  void single(const Stmt &s) { stmt(s); }
   void stmts(const syntax::List<Stmt> &body) {
     for (const auto &s : body)
       stmt(*s);
@@ -259,6 +260,12 @@ Interpreter::State::factsOfComprehension(const void *key,
   for (const Comprehension &g : generators)
     NameCollector(*slot).target(g.target.get());
   return *slot;
+}
+
+NameSet namesBoundBy(const Stmt &stmt) {
+  ScopeFacts facts;
+  NameCollector(facts).single(stmt);
+  return facts.locals;
 }
 
 static bool binds(const Scope &scope, std::string_view name) {

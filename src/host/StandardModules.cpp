@@ -305,6 +305,15 @@ void fillOperator(Interpreter &, Module &m) {
                   Row{"mod", BinaryOp::Mod}})
     set(m, row.name, "a, b",
         [op = row.op](Interpreter &i, Bound &a) { return i.binary(op, a[0], a[1]); });
+  struct Comparison {
+    const char *name;
+    CompareOp op;
+  };
+  for (Comparison row : {Comparison{"eq", CompareOp::Eq}, Comparison{"ne", CompareOp::Ne},
+                         Comparison{"lt", CompareOp::Lt}, Comparison{"le", CompareOp::Le},
+                         Comparison{"gt", CompareOp::Gt}, Comparison{"ge", CompareOp::Ge}})
+    set(m, row.name, "a, b",
+        [op = row.op](Interpreter &i, Bound &a) { return i.compare(op, a[0], a[1]); });
   set(m, "itemgetter", "item", [](Interpreter &, Bound &a) {
     return nativeRaw("itemgetter", [key = a[0]](Interpreter &i, CallArgs args) {
       return i.getItem(args.positional.at(0), key);

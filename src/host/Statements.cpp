@@ -9,7 +9,7 @@ using namespace syntax;
 
 Evaluator::Flow Evaluator::run(const syntax::List<Stmt> &body) {
   for (const auto &s : body)
-    if (Flow flow = exec(*s); flow != Flow::Normal)
+    if (Flow flow = defersErrors ? execDeferring(*s) : exec(*s); flow != Flow::Normal)
       return flow;
   return Flow::Normal;
 }
@@ -72,8 +72,14 @@ Evaluator::Flow Evaluator::exec(const Stmt &s) {
   case StmtKind::Raise:
     execRaise(*as<Raise>(&s));
     return Flow::Normal;
-  case StmtKind::Try:
+  case StmtKind::Try: {
+    ++triesAround;
+    struct Leave {
+      unsigned &count;
+      ~Leave() { --count; }
+    } leave{triesAround};
     return execTry(static_cast<const Try &>(s));
+  }
   case StmtKind::With:
     return execWith(static_cast<const With &>(s), 0);
   case StmtKind::Delete:
@@ -447,12 +453,29 @@ static std::string decoratorName(const syntax::Expr *e) {
   return name ? name->id : "";
 }
 
+/// Configurations that depend on the device are not known here: the kernel stays, and a launch must
+/// then give what they would.
+std::optional<Value> Evaluator::evalDecorator(const syntax::Expr &decorator) {
+  std::string name = decoratorName(&decorator);
+  if (!defersErrors || (name != "autotune" && name != "heuristics"))
+    return eval(decorator);
+  try {
+    return eval(decorator);
+  } catch (const DiagnosticError &error) {
+    Diagnostic warning = error.diagnostic;
+    warning.severity = Severity::Warning;
+    warning.message = "'@" + name + "' is left out: " + warning.message;
+    interpreter.hooks().warn(std::move(warning));
+    return std::nullopt;
+  }
+}
+
 Value Evaluator::decorate(const syntax::List<syntax::Expr> &decorators, Value value) {
   // Decorators are evaluated top down and applied bottom up.
   std::vector<std::optional<Value>> evaluated;
   for (const auto &d : decorators)
     evaluated.push_back(isTransparentDecorator(decoratorName(d.get())) ? std::nullopt
-                                                                       : std::optional(eval(*d)));
+                                                                       : evalDecorator(*d));
   for (size_t i = decorators.size(); i-- > 0;) {
     at(*decorators[i]);
     if (!evaluated[i])

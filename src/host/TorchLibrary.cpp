@@ -41,6 +41,9 @@ void fillTorch(Interpreter &, Module &m) {
   for (const TorchType &t : torchTypes)
     m.globals->set(t.name, Value(std::make_shared<DType>(t.type, DType::Family::Torch)));
   m.globals->set("__version__", Value("2.15.0"));
+  m.globals->set("are_deterministic_algorithms_enabled",
+                 nativeRaw("torch.are_deterministic_algorithms_enabled",
+                           [](Interpreter &, CallArgs) { return Value(false); }));
   auto dtype = Class::make("dtype", "torch");
   dtype->accepts = [](const Value &v) {
     return v.as<DType>() && v.as<DType>()->family == DType::Family::Torch;

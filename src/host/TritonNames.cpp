@@ -221,6 +221,11 @@ bool Constexpr::equals(const Object &other) const {
 // --------------------------------------------------------------------------------------------------------
 
 void Opaque::refuse(Interpreter &interpreter, std::string_view action) const {
+  if (reason) {
+    Diagnostic d = *reason;
+    d.note(interpreter.location(), "'" + path + "' is " + std::string(action) + " here");
+    throw DiagnosticError(std::move(d));
+  }
   Diagnostic d(Severity::Error, interpreter.location(),
                "'" + path + "' cannot be " + std::string(action) +
                    " in host code: it is not part of what is evaluated here; take it out of the "
@@ -236,26 +241,26 @@ void Opaque::refuse(Interpreter &interpreter, std::string_view action) const {
 std::optional<Value> Opaque::getAttr(Interpreter &, std::string_view name) {
   if (name == "__name__")
     return Value(path);
-  return Value(std::make_shared<Opaque>(path + "." + std::string(name), origin));
+  return Value(std::make_shared<Opaque>(path + "." + std::string(name), origin, reason));
 }
 
 /// While a file is read, its setup may compute with such values; what comes of it stays unusable.
-static Value derived(Interpreter &interpreter, std::string path) {
-  return Value(std::make_shared<Opaque>(std::move(path), interpreter.location()));
+static Value derived(Interpreter &interpreter, std::string path, const Opaque &from) {
+  return Value(std::make_shared<Opaque>(std::move(path), interpreter.location(), from.reason));
 }
 
 Value Opaque::call(Interpreter &interpreter, CallArgs) {
   if (!interpreter.atModuleLevel())
     refuse(interpreter, "called");
-  return derived(interpreter, path + "(...)");
+  return derived(interpreter, path + "(...)", *this);
 }
 std::optional<Value> Opaque::getItem(Interpreter &interpreter, const Value &) {
-  return derived(interpreter, path + "[...]");
+  return derived(interpreter, path + "[...]", *this);
 }
 std::optional<Value> Opaque::binaryOp(Interpreter &interpreter, BinaryOp op, const Value &, bool) {
   if (!interpreter.atModuleLevel() && op != BinaryOp::BitOr)
     refuse(interpreter, "computed with");
-  return derived(interpreter, path);
+  return derived(interpreter, path, *this);
 }
 std::optional<Value> Opaque::compare(Interpreter &interpreter, CompareOp op, const Value &other,
                                      bool) {

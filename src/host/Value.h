@@ -362,9 +362,11 @@ Value unwrapConstexpr(const Value &value);
 /// refused with the place it came from.
 class Opaque : public Object {
 public:
-  const std::string path;      ///< "argparse.ArgumentParser"
-  const SourceLocation origin; ///< where it was imported or computed
-  Opaque(std::string p, SourceLocation o) : path(std::move(p)), origin(std::move(o)) {}
+  const std::string path;                         ///< "argparse.ArgumentParser"
+  const SourceLocation origin;                    ///< where it was imported or computed
+  const std::shared_ptr<const Diagnostic> reason; ///< what refused the statement that would bind it
+  Opaque(std::string p, SourceLocation o, std::shared_ptr<const Diagnostic> r = nullptr)
+      : path(std::move(p)), origin(std::move(o)), reason(std::move(r)) {}
   std::string typeName() const override { return "unsupported value"; }
   std::string repr() const override { return "<" + path + ">"; }
   std::optional<Value> getAttr(Interpreter &, std::string_view name) override;

@@ -149,6 +149,12 @@ struct ModuleTensor {
   bool isParameter;
 };
 
+/// What the file's own error was, when the statement that defines `value` was refused.
+void throwIfUnusable(const h::Value &value) {
+  if (auto *opaque = value.as<h::Opaque>(); opaque && opaque->reason)
+    throw DiagnosticError(*opaque->reason);
+}
+
 class ModelTrace {
 public:
   ModelTrace(const SymbolTable &symbols, const TraceOptions &o) : options(o), hooks(tracer) {
@@ -158,6 +164,7 @@ public:
     h::InterpreterOptions interpreterOptions;
     interpreterOptions.searchRoots = options.roots;
     interpreterOptions.hooks = &hooks;
+    interpreterOptions.defersFileErrors = true;
     addTorchRuntime(interpreterOptions.modules);
     addTorchModules(interpreterOptions.modules, tracer);
     addTorchOps(interpreterOptions.modules, tracer);
@@ -170,6 +177,7 @@ public:
     if (!found)
       throw DiagnosticError(SourceLocation(path + ":" + name), "the file defines no '" + name + "'");
     h::Value callee = *found;
+    throwIfUnusable(callee);
     if (h::isKernel(callee))
       throw DiagnosticError(h::innermostKernel(callee)->location(),
                             "'" + name + "' is a kernel; a program needs a function or module that launches it");
@@ -354,6 +362,8 @@ Program traceLaunch(const std::string &path, const std::string &kernelName, cons
   ModelTrace trace(SymbolTable(), options);
   auto module = trace.interpreter->importFile(path);
   const h::Value *kernel = module->globals->find(kernelName);
+  if (kernel)
+    throwIfUnusable(*kernel);
   if (!kernel || !h::isKernel(*kernel))
     throw DiagnosticError(SourceLocation(path + ":" + kernelName), kernel ? "'" + kernelName + "' is no @triton.jit kernel" : "the file defines no '" + kernelName + "'");
   auto jit = h::innermostKernel(*kernel);

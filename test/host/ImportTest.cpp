@@ -125,5 +125,38 @@ TEST_F(Import, AFileThatIsNotThere) {
   EXPECT_THROW(interpreter.importFile((root / "none.py").string()), DiagnosticError);
 }
 
+/// Setup that is not needed must not keep a file's kernels away; what depends on it stays refused.
+TEST_F(Import, RefusedSetupIsDeferredToItsUse) {
+  write("main.py", "import torch\nfrom packaging.version import Version\nimport triton\n"
+                   "known = [1]\nprops = torch.cuda.get_device_properties(0).name == 'H100'\n"
+                   "known.append(1 if props else 2)\nother = [3]\n"
+                   "result = [other, Version(triton.__version__) >= Version('3.0')]\n");
+  InterpreterOptions options;
+  options.defersFileErrors = true;
+  EXPECT_EQ(resultOf("main.py", options), "[[3], True]");
+  Interpreter interpreter(options);
+  auto module = interpreter.importFile((root / "main.py").string());
+  for (const char *name : {"props", "known"}) {
+    auto *opaque = module->globals->find(name)->as<Opaque>();
+    ASSERT_TRUE(opaque && opaque->reason) << name;
+    EXPECT_THROW(interpreter.truth(*module->globals->find(name)), DiagnosticError);
+  }
+  EXPECT_THROW(resultOf("main.py"), DiagnosticError);
+}
+
+/// An error that the file's own `try` handles, a failed import and a raise are not deferred.
+TEST_F(Import, WhatIsNeverDeferred) {
+  InterpreterOptions options;
+  options.defersFileErrors = true;
+  write("main.py", "try:\n    x = {}['a']\nexcept KeyError:\n    x = 5\nresult = x\n");
+  EXPECT_EQ(resultOf("main.py", options), "5");
+  write("gone.py", "from .nothing import x\n");
+  EXPECT_THROW(resultOf("gone.py", options), DiagnosticError);
+  write("raises.py", "raise ValueError('no')\n");
+  EXPECT_THROW(resultOf("raises.py", options), DiagnosticError);
+  write("endless.py", "x = 0\nwhile True:\n    x += 1\n");
+  EXPECT_THROW(resultOf("endless.py", options), DiagnosticError);
+}
+
 } // namespace
 } // namespace pellucid::host

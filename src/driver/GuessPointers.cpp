@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/GuessPointers.h"
+
+#include "host/Interpreter.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace pellucid::driver {
+
+namespace h = host;
+namespace s = syntax;
+
+namespace {
+
+/// Finds the parameters that addresses are made of, from the kernel's text alone.
+class PointerGuess {
+public:
+  PointerGuess(h::Interpreter &i, const h::JitFunction &k, int d)
+      : interpreter(i), kernel(k), depth(d) {
+    visitAll(k.def().body);
+    for (const s::Expr *address : addresses)
+      follow(*address, 0);
+  }
+  std::set<std::string> pointers;
+
+private:
+  void visitAll(const s::List<s::Stmt> &list) {
+    for (const auto &statement : list)
+      visit(*statement);
+  }
+  void visit(const s::Stmt &statement) {
+    if (auto *assign = s::as<s::Assign>(&statement)) {
+      scan(*assign->value);
+      for (const auto &target : assign->targets)
+        if (auto *name = s::as<s::Name>(target.get()))
+          assigned[name->id].push_back(assign->value.get());
+    } else if (auto *augmented = s::as<s::AugAssign>(&statement)) {
+      scan(*augmented->value);
+    } else if (auto *annotated = s::as<s::AnnAssign>(&statement)) {
+      if (annotated->value)
+        scan(*annotated->value);
+    } else if (auto *expr = s::as<s::ExprStmt>(&statement)) {
+      scan(*expr->value);
+    } else if (auto *branch = s::as<s::If>(&statement)) {
+      scan(*branch->test);
+      visitAll(branch->body);
+      visitAll(branch->orelse);
+    } else if (auto *loop = s::as<s::For>(&statement)) {
+      visitAll(loop->body);
+    } else if (auto *whileLoop = s::as<s::While>(&statement)) {
+      visitAll(whileLoop->body);
+    } else if (auto *ret = s::as<s::Return>(&statement)) {
+      if (ret->value)
+        scan(*ret->value);
+    }
+  }
+  void scan(const s::Expr &expr) {
+    if (auto *call = s::as<s::Call>(&expr)) {
+      std::string name;
+      if (auto *attr = s::as<s::Attribute>(call->func.get())) {
+        name = attr->attr;
+        scan(*attr->value);
+      } else if (auto *plain = s::as<s::Name>(call->func.get())) {
+        name = plain->id;
+      }
+      bool access = name == "load" || name == "store" || name.starts_with("atomic_") ||
+                    name == "make_block_ptr" || name == "make_tensor_descriptor";
+      if (access && !call->args.empty())
+        addresses.push_back(call->args[0].get());
+      for (const auto &keyword : call->keywords)
+        if (access && (keyword->arg == "pointer" || keyword->arg == "base"))
+          addresses.push_back(keyword->value.get());
+      if (auto *plain = s::as<s::Name>(call->func.get()))
+        addPointersOf(plain->id, *call);
+      for (const auto &argument : call->args)
+        scan(*argument);
+      for (const auto &keyword : call->keywords)
+        scan(*keyword->value);
+    } else if (auto *op = s::as<s::BinOp>(&expr)) {
+      scan(*op->left);
+      scan(*op->right);
+    } else if (auto *compare = s::as<s::Compare>(&expr)) {
+      scan(*compare->left);
+      for (const auto &other : compare->comparators)
+        scan(*other);
+    } else if (auto *unary = s::as<s::UnaryOp>(&expr)) {
+      scan(*unary->operand);
+    } else if (auto *attribute = s::as<s::Attribute>(&expr)) {
+      scan(*attribute->value);
+    } else if (auto *ternary = s::as<s::IfExp>(&expr)) {
+      scan(*ternary->body);
+      scan(*ternary->orelse);
+    }
+  }
+  /// What a helper makes addresses of.
+  void addPointersOf(const std::string &name, const s::Call &call) {
+    auto value = depth < 8 && !assigned.count(name) && !kernel.parameter(name)
+                     ? kernel.lookup(interpreter, name)
+                     : std::nullopt;
+    auto helper = value ? h::innermostKernel(*value) : nullptr;
+    if (!helper || helper.get() == &kernel)
+      return;
+    std::set<std::string> inside = guessPointers(interpreter, *helper, depth + 1);
+    for (size_t i = 0; i < call.args.size() && i < helper->parameters.size(); ++i)
+      if (inside.count(helper->parameters[i].name))
+        addresses.push_back(call.args[i].get());
+    for (const auto &keyword : call.keywords)
+      if (keyword->arg && inside.count(*keyword->arg))
+        addresses.push_back(keyword->value.get());
+  }
+  static bool anyNamedPointer(const std::set<std::string> &names,
+                              const std::set<std::string> &except) {
+    return std::any_of(names.begin(), names.end(), [&](const std::string &name) {
+      return !except.count(name) &&
+             (name.find("ptr") != std::string::npos || name.find("pointer") != std::string::npos);
+    });
+  }
+  /// The base of an address stands leftmost in its sum. True when a parameter was found.
+  bool follow(const s::Expr &expr, int depth) {
+    if (depth > 16)
+      return false;
+    if (auto *op = s::as<s::BinOp>(&expr)) {
+      if (op->op != s::Operator::Add && op->op != s::Operator::Sub)
+        return false;
+      std::set<std::string> before = pointers;
+      bool left = follow(*op->left, depth + 1);
+      std::set<std::string> withLeft = std::exchange(pointers, before);
+      bool right = follow(*op->right, depth + 1);
+      // Where both sides lead to parameters, names decide, else the left side.
+      if (left &&
+          !(right && !anyNamedPointer(withLeft, before) && anyNamedPointer(pointers, before)))
+        pointers = std::move(withLeft);
+      return left || right;
+    }
+    if (auto *call = s::as<s::Call>(&expr)) {
+      if (auto *attr = s::as<s::Attribute>(call->func.get());
+          attr && (attr->attr == "to" || attr->attr == "cast"))
+        return follow(*attr->value, depth + 1);
+      return false;
+    }
+    auto *name = s::as<s::Name>(&expr);
+    if (!name)
+      return false;
+    if (kernel.parameter(name->id) && !kernel.parameter(name->id)->isConstexpr) {
+      pointers.insert(name->id);
+      return true;
+    }
+    bool found = false;
+    for (const s::Expr *value : assigned[name->id])
+      found |= follow(*value, depth + 1);
+    return found;
+  }
+
+  h::Interpreter &interpreter;
+  const h::JitFunction &kernel;
+  int depth;
+  std::map<std::string, std::vector<const s::Expr *>> assigned;
+  std::vector<const s::Expr *> addresses;
+};
+
+} // namespace
+
+std::set<std::string> guessPointers(h::Interpreter &interpreter, const h::JitFunction &kernel,
+                                    int depth) {
+  return PointerGuess(interpreter, kernel, depth).pointers;
+}
+
+} // namespace pellucid::driver
