@@ -17,12 +17,15 @@ using package::Bytecode;
 using passes::Storage;
 
 void LoweredProgram::collectKernels() {
-  std::set<uint32_t> used;
+  std::map<uint32_t, uint32_t> used;
   for (Node &node : program.main)
     if (const Launch *launch = node.launch())
       for (const LaunchVariant &variant : launch->variants)
-        used.insert(variant.kernel);
-  usedKernels.assign(used.begin(), used.end());
+        used[variant.kernel] = std::max(used[variant.kernel], static_cast<uint32_t>(std::max(1, variant.numWarps)));
+  for (auto [kernel, warps] : used) {
+    usedKernels.push_back(kernel);
+    numWarps.push_back(warps);
+  }
 }
 
 namespace {
@@ -190,6 +193,8 @@ private:
       kernel.sourceFile = def.sourcePath;
       kernel.sourceLine = def.sourceLine;
       kernel.numerics = std::string("fma=") + (options.fpContract ? "on" : "off") + ",tf32=off,div=ieee,reduce=tree";
+      if (hasCudaCode())
+        kernel.numerics += ",cuda:div=full,cuda:exp=ex2.approx";
       uint32_t offset = 0;
       for (const graph::KernelParameter &parameter : def.parameters) {
         if (parameter.kind == graph::KernelParameter::Kind::Constant) {
@@ -210,6 +215,10 @@ private:
       }
       manifest.kernels.push_back(std::move(kernel));
     }
+  }
+
+  bool hasCudaCode() const {
+    return std::any_of(code.begin(), code.end(), [](const TargetCode &c) { return c.target.kind == Target::Kind::Cuda; });
   }
 
   void addCode() {

@@ -11,8 +11,9 @@ struct LoweredProgram {
   graph::Program program;
   passes::BufferPlan plan;
   std::vector<uint32_t> usedKernels; ///< indices into program.kernels, ascending
+  std::vector<uint32_t> numWarps;    ///< of each used kernel: the most that a launch asks for
 
-  /// Fills usedKernels from the launches.
+  /// Fills usedKernels and numWarps from the launches.
   void collectKernels();
 };
 

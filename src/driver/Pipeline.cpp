@@ -57,9 +57,9 @@ bool generateCode(const LoweredProgram &lowered, const CompileOptions &options, 
     CodegenJob job;
     job.target = target;
     job.fpContract = options.fpContract;
-    for (uint32_t index : lowered.usedKernels) {
-      const KernelDef &kernel = lowered.program.kernels[index];
-      job.kernels.push_back({kernel.symbol, kernel.ttir, 4});
+    for (size_t i = 0; i < lowered.usedKernels.size(); ++i) {
+      const KernelDef &kernel = lowered.program.kernels[lowered.usedKernels[i]];
+      job.kernels.push_back({kernel.symbol, kernel.ttir, lowered.numWarps[i]});
     }
     code.push_back({target, {}});
     workers.push_back(std::make_unique<Worker>(program, job));

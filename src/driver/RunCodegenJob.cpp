@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/cpu/CompileKernel.h"
 #include "codegen/cpu/LinkImage.h"
+#include "codegen/cuda/CompileCudaKernel.h"
 #include "driver/CodegenJob.h"
 #include "passes/tt/Pipeline.h"
 #include "tt/Tt.h"
@@ -69,14 +70,36 @@ bool compileCpu(const CodegenJob &job, CodegenResult &result, Diagnostics &diagn
   return true;
 }
 
+bool compileCuda(const CodegenJob &job, CodegenResult &result, Diagnostics &diagnostics,
+                 void (*onKernel)(void *, const std::string &), void *state) {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  tt::loadTtDialects(context);
+  for (const CodegenKernel &kernel : job.kernels) {
+    onKernel(state, kernel.symbol);
+    auto start = Clock::now();
+    codegen::CudaKernelOptions options{job.target.sm, kernel.numWarps, job.fpContract};
+    codegen::CompiledPtx compiled;
+    auto module = prepare(kernel, context, diagnostics);
+    if (!module || !codegen::compileCudaKernel(*module, kernel.symbol, options, compiled, diagnostics))
+      return false;
+    CodegenKernelResult &entry = result.kernels.emplace_back();
+    entry.symbol = kernel.symbol;
+    entry.sharedBytes = compiled.sharedBytes;
+    entry.numWarps = kernel.numWarps;
+    for (const auto &slot : compiled.arguments)
+      entry.arguments.push_back({slot.offset, slot.bytes});
+    entry.ptx = std::move(compiled.ptx);
+    entry.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  }
+  return true;
+}
+
 } // namespace
 
 bool runCodegenJob(const CodegenJob &job, CodegenResult &result, Diagnostics &diagnostics,
                    void (*onKernel)(void *state, const std::string &symbol), void *state) {
-  if (job.target.kind == Target::Kind::Cpu)
-    return compileCpu(job, result, diagnostics, onKernel, state);
-  diagnostics.error(SourceLocation(toString(job.target)), "this build has no code generator for the target");
-  return false;
+  return job.target.kind == Target::Kind::Cpu ? compileCpu(job, result, diagnostics, onKernel, state)
+                                              : compileCuda(job, result, diagnostics, onKernel, state);
 }
 
 } // namespace pellucid::driver

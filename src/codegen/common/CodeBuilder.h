@@ -17,6 +17,8 @@ public:
   bool contract;
   /// x * 2^n is one instruction on 16 floats (AVX-512's vscalefps).
   bool hasScale16 = false;
+  /// A scalar f32 is rounded to bf16 by one instruction (PTX's cvt.rn.bf16.f32).
+  bool hasRoundToBFloat16 = false;
 
   llvm::Type *i8() { return getInt8Ty(); }
   llvm::Type *i32() { return getInt32Ty(); }

@@ -94,6 +94,10 @@ Value *narrowToFloat8(CodeBuilder &b, Value *value, const Float8 &format) {
 }
 
 Value *narrowToBFloat16(CodeBuilder &b, Value *value, bool towardZero) {
+  if (b.hasRoundToBFloat16 && !towardZero && laneCount(value) == 1) {
+    Value *rounded = b.CreateFPTrunc(value, llvm::Type::getBFloatTy(b.getContext()));
+    return b.CreateBitCast(rounded, b.getInt16Ty());
+  }
   Value *bits = bitsOf(b, value);
   Value *upper = b.CreateLShr(bits, integerLike(bits, 16));
   Value *kept = upper;

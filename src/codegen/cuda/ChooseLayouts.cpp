@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which layout a tile gets. Tiles of one shape share a layout wherever they can: the one that the
+// widest access of that shape is fastest in. Tiles that are spread into a larger one take that one's.
+#include "codegen/cuda/CudaEmitter.h"
+
+#include "codegen/common/ElementOps.h"
+#include "tt/OffsetAnalysis.h"
+
+#include "llvm/Support/MathExtras.h"
+
+namespace pellucid::codegen {
+
+/// What one load or store instruction of a thread moves at most.
+static constexpr int64_t accessBytes = 16;
+/// Beyond this a tile would live in spilled registers only.
+static constexpr int64_t mostRegisters = 512;
+
+using Order = std::vector<unsigned>;
+
+static Order orderFrom(unsigned rank, unsigned fastest) {
+  Order order = {fastest};
+  for (unsigned d = rank; d-- > 0;)
+    if (d != fastest)
+      order.push_back(d);
+  return order;
+}
+
+static unsigned fastestByDefault(llvm::ArrayRef<int64_t> shape) {
+  for (unsigned d = shape.size(); d-- > 0;)
+    if (shape[d] > 1)
+      return d;
+  return shape.empty() ? 0 : shape.size() - 1;
+}
+
+static int64_t perThread(llvm::ArrayRef<int64_t> shape, unsigned warps, int64_t bytes, unsigned fastest) {
+  int64_t elements = 1;
+  for (int64_t extent : shape)
+    elements *= extent;
+  int64_t share = std::max<int64_t>(1, elements / (32 * warps));
+  return std::min({accessBytes / bytes, share, shape[fastest]});
+}
+
+std::optional<unsigned> CudaEmitter::contiguousDim(mlir::Value pointers) {
+  auto tile = mlir::dyn_cast<mlir::RankedTensorType>(pointers.getType());
+  auto form = tile ? tt::pointerForm(pointers) : std::nullopt;
+  if (!form)
+    return std::nullopt;
+  for (unsigned d = tile.getRank(); d-- > 0;)
+    if (tile.getDimSize(d) > 1 && form->offset.strideOf(d).asConstant() == 1)
+      return d;
+  return std::nullopt;
+}
+
+void CudaEmitter::chooseAnchors() {
+  auto visit = [&](mlir::Value pointers, mlir::Value data) {
+    auto tile = mlir::dyn_cast<mlir::RankedTensorType>(pointers.getType());
+    auto fastest = contiguousDim(pointers);
+    if (!tile || !fastest)
+      return;
+    int64_t bytes = memoryBytes(elementTypeOf(data.getType()));
+    int64_t length = perThread(tile.getShape(), options.numWarps, bytes, *fastest);
+    auto [found, isNew] =
+        anchors.try_emplace(tile.getShape().vec(), orderFrom(tile.getRank(), *fastest), length);
+    auto &[order, longest] = found->second;
+    if (order.front() == *fastest)
+      longest = std::max(longest, length);
+  };
+  kernel->walk([&](tt::StoreOp op) { visit(op.getPtr(), op.getValue()); });
+  kernel->walk([&](tt::LoadOp op) { visit(op.getPtr(), op.getResult()); });
+}
+
+Layout CudaEmitter::anchor(llvm::ArrayRef<int64_t> shape) {
+  auto found = anchors.find(shape.vec());
+  if (found == anchors.end())
+    found = anchors.try_emplace(shape.vec(), orderFrom(shape.size(), fastestByDefault(shape)), 1).first;
+  auto &[order, length] = found->second;
+  return Layout::blocked(shape, order, length, options.numWarps);
+}
+
+Layout CudaEmitter::accessLayout(mlir::Value pointers, mlir::Value data) {
+  auto tile = mlir::cast<mlir::RankedTensorType>(pointers.getType());
+  auto fastest = contiguousDim(pointers);
+  auto found = anchors.find(tile.getShape().vec());
+  if (!fastest || found == anchors.end() || found->second.first.front() == *fastest)
+    return anchor(tile.getShape());
+  int64_t bytes = memoryBytes(elementTypeOf(data.getType()));
+  return Layout::blocked(tile.getShape(), orderFrom(tile.getRank(), *fastest),
+                         perThread(tile.getShape(), options.numWarps, bytes, *fastest),
+                         options.numWarps);
+}
+
+Layout CudaEmitter::wantedLayout(mlir::Value value, unsigned depth) {
+  constexpr unsigned deepest = 8;
+  llvm::ArrayRef<int64_t> shape = mlir::cast<mlir::RankedTensorType>(value.getType()).getShape();
+  if (depth == deepest)
+    return anchor(shape);
+  std::optional<Layout> spread;
+  for (mlir::Operation *user : value.getUsers()) {
+    if (auto expand = mlir::dyn_cast<tt::ExpandDimsOp>(user)) {
+      spread = wantedLayout(expand, depth + 1).throughExpandDims(expand.getAxis());
+    } else if (auto broadcast = mlir::dyn_cast<tt::BroadcastOp>(user)) {
+      spread = wantedLayout(broadcast, depth + 1).throughBroadcast(shape);
+    } else if (auto reshape = mlir::dyn_cast<tt::ReshapeOp>(user)) {
+      spread = wantedLayout(reshape, depth + 1).throughReshape(shape);
+    } else if (isElementOp(user)) {
+      Layout wanted = wantedLayout(user->getResult(0), depth + 1);
+      if (wanted != anchor(shape))
+        spread = wanted;
+      else
+        return wanted;
+    } else {
+      return anchor(shape);
+    }
+  }
+  return spread ? spread->withoutRepeats() : anchor(shape);
+}
+
+mlir::RankedTensorType CudaEmitter::checkedTile(mlir::Operation *op, mlir::Value tile) {
+  auto type = mlir::cast<mlir::RankedTensorType>(tile.getType());
+  for (int64_t extent : type.getShape())
+    if (!llvm::isPowerOf2_64(extent))
+      refuse(op, "has a tile with an extent of " + std::to_string(extent) +
+                     "; the CUDA code generator takes powers of two");
+  if (type.getNumElements() > mostRegisters * 32 * options.numWarps)
+    refuse(op, "has a tile of " + std::to_string(type.getNumElements()) + " elements, more than " +
+                   std::to_string(mostRegisters) + " for each of " +
+                   std::to_string(32 * options.numWarps) + " threads");
+  return type;
+}
+
+} // namespace pellucid::codegen

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// One kernel of a module of the tt dialect -> PTX for one compute capability.
+#pragma once
+
+#include "package/KernelAbi.h"
+#include "support/Diagnostics.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mlir {
+class ModuleOp;
+} // namespace mlir
+
+namespace pellucid::codegen {
+
+struct CudaKernelOptions {
+  uint32_t sm = 90; ///< 80 for sm_80
+  uint32_t numWarps = 4;
+  /// A product feeding a sum may be rounded once (Triton's default up to 3.9).
+  bool fpContract = true;
+};
+
+struct CompiledPtx {
+  std::string symbol; ///< of the .entry
+  std::string ptx;
+  uint32_t sharedBytes = 0; ///< dynamic shared memory of a launch
+  std::vector<package::ArgumentSlot> arguments; ///< one per parameter, in order
+};
+
+/// Compiles the kernel `symbol` of `module`, which has been through tt-kernel-pipeline. The entry
+/// takes the kernel's parameters, laid out as KernelAbi.h says, and Triton's two scratch pointers;
+/// a program is a block of 32 * numWarps threads. On failure reports through `diagnostics` at the
+/// user's line and returns false.
+bool compileCudaKernel(mlir::ModuleOp module, std::string_view symbol,
+                       const CudaKernelOptions &options, CompiledPtx &result,
+                       Diagnostics &diagnostics);
+
+} // namespace pellucid::codegen

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loops and branches on scalars, which all threads of a block take alike. Values that cross a region
+// border are phi nodes, one per register for a tile.
+#include "codegen/cuda/CudaEmitter.h"
+
+namespace pellucid::codegen {
+
+using llvm::Value;
+namespace scf = mlir::scf;
+
+std::optional<Layout> CudaEmitter::layoutToCarry(mlir::Value value) {
+  if (!mlir::isa<mlir::RankedTensorType>(value.getType()))
+    return std::nullopt;
+  checkedTile(value.getParentBlock()->getParentOp(), value);
+  return wantedLayout(value);
+}
+
+CudaEmitter::Carried CudaEmitter::makePhis(mlir::Type type, const std::optional<Layout> &layout) {
+  Carried carried{layout, {}};
+  for (unsigned r = 0; r < (layout ? layout->registerCount() : 1); ++r)
+    carried.phis.push_back(b.CreatePHI(registerType(b.getContext(), elementTypeOf(type)), 2));
+  return carried;
+}
+
+void CudaEmitter::bindPhis(const Carried &carried, mlir::Value as) {
+  Registers registers(carried.phis.begin(), carried.phis.end());
+  if (carried.layout)
+    homes[as] = {*carried.layout, registers};
+  else
+    define(as, registers[0]);
+}
+
+Registers CudaEmitter::registersOf(mlir::Value value, const std::optional<Layout> &layout) {
+  return layout ? evaluate(value, *layout) : Registers{scalar(value)};
+}
+
+void CudaEmitter::addIncoming(const Carried &carried, const Registers &values, llvm::BasicBlock *from) {
+  for (auto [phi, value] : llvm::zip(carried.phis, values))
+    phi->addIncoming(value, from);
+}
+
+void CudaEmitter::emitFor(scf::ForOp op) {
+  std::vector<std::optional<Layout>> layouts;
+  std::vector<Registers> inits;
+  for (auto [argument, init] : llvm::zip(op.getRegionIterArgs(), op.getInitArgs())) {
+    layouts.push_back(layoutToCarry(argument));
+    inits.push_back(registersOf(init, layouts.back()));
+  }
+  Value *lower = scalar(op.getLowerBound()), *upper = scalar(op.getUpperBound());
+  Value *step = scalar(op.getStep());
+  auto *loop = llvm::BasicBlock::Create(b.getContext(), "for", entry);
+  auto *after = llvm::BasicBlock::Create(b.getContext(), "endfor", entry);
+  Value *enters = op.getUnsignedCmp() ? b.CreateICmpULT(lower, upper) : b.CreateICmpSLT(lower, upper);
+  llvm::BasicBlock *before = b.GetInsertBlock();
+  b.CreateCondBr(enters, loop, after);
+
+  b.SetInsertPoint(loop);
+  llvm::PHINode *index = b.CreatePHI(lower->getType(), 2);
+  index->addIncoming(lower, before);
+  std::vector<Carried> carried;
+  for (size_t i = 0; i < inits.size(); ++i) {
+    carried.push_back(makePhis(op.getRegionIterArgs()[i].getType(), layouts[i]));
+    addIncoming(carried[i], inits[i], before);
+  }
+  std::vector<Registers> yields;
+  {
+    Scope scope(*this);
+    define(op.getInductionVar(), index);
+    for (size_t i = 0; i < inits.size(); ++i)
+      bindPhis(carried[i], op.getRegionIterArgs()[i]);
+    emitBlock(*op.getBody());
+    for (size_t i = 0; i < inits.size(); ++i)
+      yields.push_back(registersOf(op.getYieldedValues()[i], layouts[i]));
+  }
+  // What is left counts without sign, so that neither the sum nor the difference can overflow.
+  Value *continues = b.CreateICmpUGT(b.CreateSub(upper, index), step);
+  llvm::BasicBlock *last = b.GetInsertBlock();
+  index->addIncoming(b.CreateAdd(index, step), last);
+  for (size_t i = 0; i < inits.size(); ++i)
+    addIncoming(carried[i], yields[i], last);
+  b.CreateCondBr(continues, loop, after);
+
+  b.SetInsertPoint(after);
+  for (size_t i = 0; i < inits.size(); ++i) {
+    Carried results = makePhis(op.getResult(i).getType(), layouts[i]);
+    addIncoming(results, inits[i], before);
+    addIncoming(results, yields[i], last);
+    bindPhis(results, op.getResult(i));
+  }
+}
+
+void CudaEmitter::emitIf(scf::IfOp op) {
+  std::vector<std::optional<Layout>> layouts;
+  for (mlir::Value made : op.getResults())
+    layouts.push_back(layoutToCarry(made));
+  auto *then = llvm::BasicBlock::Create(b.getContext(), "if", entry);
+  auto *otherwise = llvm::BasicBlock::Create(b.getContext(), "else", entry);
+  auto *after = llvm::BasicBlock::Create(b.getContext(), "endif", entry);
+  b.CreateCondBr(scalar(op.getCondition()), then, otherwise);
+  std::vector<Registers> yields[2];
+  llvm::BasicBlock *ends[2];
+  auto emitBranch = [&](unsigned which, llvm::BasicBlock *block, mlir::Region &region) {
+    b.SetInsertPoint(block);
+    Scope scope(*this);
+    if (!region.empty()) {
+      emitBlock(region.front());
+      for (auto [i, value] : llvm::enumerate(region.front().getTerminator()->getOperands()))
+        yields[which].push_back(registersOf(value, layouts[i]));
+    }
+    ends[which] = b.GetInsertBlock();
+    b.CreateBr(after);
+  };
+  emitBranch(0, then, op.getThenRegion());
+  emitBranch(1, otherwise, op.getElseRegion());
+  b.SetInsertPoint(after);
+  std::vector<Carried> results;
+  for (auto [i, made] : llvm::enumerate(op.getResults())) {
+    results.push_back(makePhis(made.getType(), layouts[i]));
+    for (unsigned which : {0, 1})
+      addIncoming(results[i], yields[which][i], ends[which]);
+    bindPhis(results[i], made);
+  }
+}
+
+void CudaEmitter::emitWhile(scf::WhileOp op) {
+  auto *test = llvm::BasicBlock::Create(b.getContext(), "while", entry);
+  auto *body = llvm::BasicBlock::Create(b.getContext(), "do", entry);
+  auto *after = llvm::BasicBlock::Create(b.getContext(), "endwhile", entry);
+  std::vector<std::optional<Layout>> layouts;
+  std::vector<Registers> inits;
+  for (auto [argument, init] : llvm::zip(op.getBeforeArguments(), op.getInits())) {
+    layouts.push_back(layoutToCarry(argument));
+    inits.push_back(registersOf(init, layouts.back()));
+  }
+  llvm::BasicBlock *before = b.GetInsertBlock();
+  b.CreateBr(test);
+  b.SetInsertPoint(test);
+  std::vector<Carried> carried;
+  for (size_t i = 0; i < inits.size(); ++i) {
+    carried.push_back(makePhis(op.getBeforeArguments()[i].getType(), layouts[i]));
+    addIncoming(carried[i], inits[i], before);
+    bindPhis(carried[i], op.getBeforeArguments()[i]);
+  }
+  // The test runs before the body and before what follows the loop, so its values serve both.
+  Scope scope(*this);
+  emitBlock(*op.getBeforeBody());
+  auto condition = op.getConditionOp();
+  for (auto [i, value] : llvm::enumerate(condition.getArgs())) {
+    auto layout = layoutToCarry(op.getAfterArguments()[i]);
+    Registers registers = registersOf(value, layout);
+    for (mlir::Value as : {mlir::Value(op.getAfterArguments()[i]), mlir::Value(op.getResult(i))})
+      if (layout)
+        homes[as] = {*layout, registers};
+      else
+        define(as, registers[0]);
+  }
+  b.CreateCondBr(scalar(condition.getCondition()), body, after);
+  b.SetInsertPoint(body);
+  std::vector<Registers> yields;
+  emitBlock(*op.getAfterBody());
+  for (auto [i, value] : llvm::enumerate(op.getYieldOp().getOperands()))
+    yields.push_back(registersOf(value, layouts[i]));
+  for (size_t i = 0; i < inits.size(); ++i)
+    addIncoming(carried[i], yields[i], b.GetInsertBlock());
+  b.CreateBr(test);
+  b.SetInsertPoint(after);
+}
+
+} // namespace pellucid::codegen

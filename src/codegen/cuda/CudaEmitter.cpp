@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/cuda/CudaEmitter.h"
+
+#include "codegen/common/ElementOps.h"
+#include "codegen/common/RegionOps.h"
+#include "codegen/cuda/CudaMath.h"
+#include "tt/Tt.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
+
+namespace pellucid::codegen {
+
+using llvm::Value;
+namespace scf = mlir::scf;
+namespace I = llvm::Intrinsic;
+
+static constexpr unsigned sharedSpace = 3;
+
+CudaEmitter::CudaEmitter(llvm::Module &module, tt::FuncOp kernel, const CudaKernelOptions &options,
+                         CompiledPtx &result)
+    : module(module), kernel(kernel), options(options), result(result),
+      b(module.getContext(), options.fpContract) {
+  b.hasRoundToBFloat16 = true;
+  evaluated.emplace_back();
+}
+
+void CudaEmitter::refuse(mlir::Operation *op, const std::string &why) {
+  std::string name = op->getName().getStringRef().str();
+  throw DiagnosticError(tt::sourceLocationOf(op->getLoc()), "'" + name + "' " + why);
+}
+
+Value *CudaEmitter::scalar(mlir::Value value) {
+  if (Value *known = scalars.lookup(value))
+    return known;
+  // Constants may be asked for before their statement, by a region.
+  if (auto constant = value.getDefiningOp<mlir::arith::ConstantOp>())
+    return scalarConstant(b.getContext(), constant.getValue(), constant.getType());
+  if (mlir::Operation *op = value.getDefiningOp())
+    refuse(op, "has a result of a type the CUDA code generator does not support");
+  refuse(kernel, "has an argument of a type the CUDA code generator does not support");
+}
+
+void CudaEmitter::emit() {
+  chooseAnchors();
+  shared = new llvm::GlobalVariable(module, llvm::ArrayType::get(b.i8(), 0), false,
+                                    llvm::GlobalValue::ExternalLinkage, nullptr,
+                                    result.symbol + "_shared", nullptr,
+                                    llvm::GlobalValue::NotThreadLocal, sharedSpace);
+  shared->setAlignment(llvm::Align(16));
+  createEntry();
+  emitBlock(kernel.getBody().front());
+  b.CreateRetVoid();
+  if (result.sharedBytes == 0)
+    shared->eraseFromParent();
+}
+
+void CudaEmitter::createEntry() {
+  llvm::SmallVector<llvm::Type *> parameters;
+  for (mlir::Type type : kernel.getArgumentTypes()) {
+    if (mlir::isa<mlir::RankedTensorType>(type) ||
+        !(mlir::isa<tt::PointerType>(type) || type.isIntOrFloat()))
+      refuse(kernel, "has an argument of a type that cannot be passed");
+    parameters.push_back(memoryType(b.getContext(), type));
+  }
+  parameters.append({b.getPtrTy(), b.getPtrTy()}); // Triton's scratch pointers
+  auto *type = llvm::FunctionType::get(b.getVoidTy(), parameters, false);
+  entry = llvm::Function::Create(type, llvm::Function::ExternalLinkage, result.symbol, module);
+  entry->setCallingConv(llvm::CallingConv::PTX_Kernel);
+  entry->addFnAttr("nvvm.reqntid", std::to_string(32 * options.numWarps));
+  entry->addFnAttr(llvm::Attribute::NoUnwind);
+  // What depends on the thread alone goes to the first block, which stays free of all else.
+  llvm::BasicBlock *first = llvm::BasicBlock::Create(b.getContext(), "entry", entry);
+  llvm::BasicBlock *start = llvm::BasicBlock::Create(b.getContext(), "start", entry);
+  b.SetInsertPoint(first);
+  thread = b.CreateIntrinsic(I::nvvm_read_ptx_sreg_tid_x, {});
+  lane = b.CreateAnd(thread, b.getInt32(31), "lane");
+  warp = b.CreateLShr(thread, b.getInt32(5), "warp");
+  b.CreateBr(start);
+  b.SetInsertPoint(start);
+  loadArguments();
+}
+
+void CudaEmitter::loadArguments() {
+  uint32_t offset = 0;
+  for (mlir::BlockArgument argument : kernel.getBody().getArguments()) {
+    uint32_t bytes = memoryBytes(argument.getType());
+    offset = (offset + bytes - 1) / bytes * bytes;
+    Value *value = entry->getArg(argument.getArgNumber());
+    if (argument.getType().isInteger(1))
+      value = b.CreateICmpNE(value, b.getInt8(0));
+    define(argument, value);
+    result.arguments.push_back({offset, bytes});
+    offset += bytes;
+  }
+}
+
+void CudaEmitter::emitBarrier() {
+  b.CreateIntrinsic(I::nvvm_barrier_cta_sync_aligned_all, {}, {b.getInt32(0)});
+}
+
+void CudaEmitter::emitBlock(mlir::Block &block) {
+  for (mlir::Operation &op : block.without_terminator())
+    emitStatement(&op);
+}
+
+static bool touchesTiles(mlir::Operation *op) {
+  return llvm::any_of(op->getOperandTypes(), llvm::IsaPred<mlir::RankedTensorType>) ||
+         llvm::any_of(op->getResultTypes(), llvm::IsaPred<mlir::RankedTensorType>);
+}
+
+/// Evaluated where its result is used (EvaluateTiles.cpp).
+static bool isLazy(mlir::Operation *op) {
+  if (!touchesTiles(op))
+    return false;
+  return isElementOp(op) ||
+         mlir::isa<tt::SplatOp, tt::MakeRangeOp, tt::ExpandDimsOp, tt::BroadcastOp, tt::TransOp,
+                   tt::ReshapeOp, tt::JoinOp, tt::SplitOp, tt::MapElementwiseOp,
+                   mlir::arith::ConstantOp, mlir::ub::PoisonOp>(op);
+}
+
+static I::ID programIdRegister(unsigned axis) {
+  constexpr I::ID registers[] = {I::nvvm_read_ptx_sreg_ctaid_x, I::nvvm_read_ptx_sreg_ctaid_y,
+                                 I::nvvm_read_ptx_sreg_ctaid_z};
+  return registers[axis];
+}
+static I::ID programCountRegister(unsigned axis) {
+  constexpr I::ID registers[] = {I::nvvm_read_ptx_sreg_nctaid_x, I::nvvm_read_ptx_sreg_nctaid_y,
+                                 I::nvvm_read_ptx_sreg_nctaid_z};
+  return registers[axis];
+}
+
+void CudaEmitter::emitStatement(mlir::Operation *op) {
+  if (isLazy(op))
+    return;
+  llvm::TypeSwitch<mlir::Operation *>(op)
+      .Case<tt::GetProgramIdOp>(
+          [&](auto id) { define(id, b.CreateIntrinsic(programIdRegister(id.getAxisAsInt()), {})); })
+      .Case<tt::GetNumProgramsOp>([&](auto count) {
+        define(count, b.CreateIntrinsic(programCountRegister(count.getAxisAsInt()), {}));
+      })
+      .Case<mlir::arith::ConstantOp>([&](auto constant) {
+        define(constant, scalarConstant(b.getContext(), constant.getValue(), constant.getType()));
+      })
+      .Case<mlir::ub::PoisonOp>([&](auto poison) {
+        define(poison,
+               llvm::Constant::getNullValue(registerType(b.getContext(), poison.getType())));
+      })
+      .Case<tt::LoadOp>([&](auto load) { emitLoad(load); })
+      .Case<tt::StoreOp>([&](auto store) { emitStore(store); })
+      .Case<tt::ReduceOp>([&](auto reduce) { emitReduce(reduce); })
+      .Case<tt::DotOp>([&](auto dot) { emitDot(dot); })
+      .Case<scf::ForOp>([&](auto loop) { emitFor(loop); })
+      .Case<scf::IfOp>([&](auto branch) { emitIf(branch); })
+      .Case<scf::WhileOp>([&](auto loop) { emitWhile(loop); })
+      .Case<tt::BarrierOp>([&](auto) { emitBarrier(); })
+      .Case<tt::AssumeOp>([](auto) {})
+      .Default([&](auto) { emitScalarOp(op); });
+}
+
+void CudaEmitter::emitScalarOp(mlir::Operation *op) {
+  if (auto call = mlir::dyn_cast<tt::ExternElementwiseOp>(op); call && !isElementOp(op))
+    refuse(op,
+           "calls '" + call.getSymbol().str() + "', which the CUDA code generator does not know");
+  if (touchesTiles(op) || !isElementOp(op))
+    refuse(op, "is not supported by the CUDA code generator");
+  llvm::SmallVector<Value *, 4> operands;
+  for (mlir::Value operand : op->getOperands())
+    operands.push_back(scalar(operand));
+  for (auto [made, value] : llvm::zip(op->getResults(), emitCudaElementOp(b, op, operands)))
+    define(made, value);
+}
+
+} // namespace pellucid::codegen

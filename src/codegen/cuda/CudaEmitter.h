@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// The body of one kernel as LLVM IR for one thread: statements in program order, scalars held alike
+// by all threads of the block, tiles spread over their registers by a layout. Internal to
+// codegen/cuda.
+//
+// Operations that only compute are not statements: they are evaluated where something needs them, in
+// the layout that it needs, down to tiles that have a home (loads, reductions, products, values
+// carried by loops). Only where a home's layout is another one does data move, through shared
+// memory.
+#pragma once
+
+#include "codegen/common/LaneEvaluator.h"
+#include "codegen/cuda/CompileCudaKernel.h"
+#include "codegen/cuda/Layout.h"
+
+#include "tt/TtOps.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/IR/Module.h"
+
+#include <map>
+
+namespace pellucid::codegen {
+
+/// One value per register, in register form (CodeBuilder.h).
+using Registers = std::vector<llvm::Value *>;
+
+struct HomeTile {
+  Layout layout;
+  Registers registers;
+};
+
+class CudaEmitter : public LaneEnvironment {
+public:
+  CudaEmitter(llvm::Module &module, tt::FuncOp kernel, const CudaKernelOptions &options,
+              CompiledPtx &result);
+
+  /// Emits the entry function.
+  void emit();
+
+  llvm::Value *scalar(mlir::Value value) override;
+  const TileBuffer *buffer(mlir::Value) override { return nullptr; }
+  [[noreturn]] void refuse(mlir::Operation *op, const std::string &why) override;
+
+private:
+  // CudaEmitter.cpp
+  void createEntry();
+  void loadArguments();
+  void emitBlock(mlir::Block &block);
+  void emitStatement(mlir::Operation *op);
+  void emitScalarOp(mlir::Operation *op);
+  void define(mlir::Value value, llvm::Value *emitted) { scalars[value] = emitted; }
+  void emitBarrier();
+
+  // ChooseLayouts.cpp
+  void chooseAnchors();
+  /// The layout that tiles of `shape` have unless their use asks for another one.
+  Layout anchor(llvm::ArrayRef<int64_t> shape);
+  /// The layout that the users of `value` will ask for first.
+  Layout wantedLayout(mlir::Value value, unsigned depth = 0);
+  /// The layout that an access is fastest in.
+  Layout accessLayout(mlir::Value pointers, mlir::Value data);
+  /// The dim along which the pointers of a tile are neighbours; nullopt where none is known.
+  std::optional<unsigned> contiguousDim(mlir::Value pointers);
+  /// Refuses tiles that no layout can hold.
+  mlir::RankedTensorType checkedTile(mlir::Operation *op, mlir::Value tile);
+
+  // EvaluateTiles.cpp
+  const Registers &evaluate(mlir::Value tile, const Layout &layout);
+  Registers compute(mlir::Value tile, const Layout &layout);
+  Registers computeElements(mlir::Operation *op, mlir::Value result, const Layout &layout);
+  Registers computeRange(tt::MakeRangeOp op, const Layout &layout);
+  Registers computeJoin(tt::JoinOp op, const Layout &layout);
+  Registers computeSplit(tt::SplitOp op, mlir::Value result, const Layout &layout);
+  Registers computeMap(tt::MapElementwiseOp op, mlir::Value result, const Layout &layout);
+  /// The index along `dim` of each register's element (i32).
+  llvm::Value *coordinate(const Layout &layout, unsigned dim, unsigned registerIndex);
+  llvm::Value *threadCoordinate(const Layout &layout, unsigned dim);
+  /// Row-major position of each register's element in the tile (i32).
+  llvm::Value *position(const Layout &layout, unsigned registerIndex);
+  /// An i1: of all threads that hold the same elements, this is the first.
+  llvm::Value *isFirstHolder(const Layout &layout);
+
+  // AccessMemory.cpp
+  void emitLoad(tt::LoadOp op);
+  void emitScalarLoad(tt::LoadOp op);
+  void emitStore(tt::StoreOp op);
+  void emitScalarStore(tt::StoreOp op);
+  unsigned vectorLength(mlir::Value pointers, const Layout &layout, mlir::Type element);
+  /// An i1: every element of this thread is active and every group of `vector` is aligned.
+  llvm::Value *takesVectors(const Registers &pointers, const Registers &active, unsigned vector,
+                            mlir::Type element);
+  Registers loadVectors(const Registers &pointers, unsigned vector, mlir::Type element);
+  void storeVectors(const Registers &pointers, const Registers &values, unsigned vector,
+                    mlir::Type element);
+  llvm::Value *loadOne(llvm::Value *pointer, llvm::Value *active, llvm::Value *other,
+                       mlir::Type element);
+  void storeOne(llvm::Value *pointer, llvm::Value *value, llvm::Value *active, mlir::Type element);
+
+  // ExchangeData.cpp
+  /// The registers of `home` in another layout.
+  Registers convert(const HomeTile &home, mlir::Type element, const Layout &layout);
+  llvm::Value *sharedAddress(uint64_t byteOffset, mlir::Type element, llvm::Value *index);
+  void writeShared(uint64_t byteOffset, mlir::Type element, llvm::Value *index, llvm::Value *value,
+                   llvm::Value *condition);
+  llvm::Value *readShared(uint64_t byteOffset, mlir::Type element, llvm::Value *index);
+  /// Shared memory for `bytes` bytes that lives until the next exchange.
+  void claimShared(mlir::Operation *op, uint64_t bytes);
+  llvm::Value *shuffle(llvm::Value *value, unsigned laneMask);
+
+  // CudaReduce.cpp, CudaDot.cpp, CudaControlFlow.cpp
+  void emitReduce(tt::ReduceOp op);
+  void emitDot(tt::DotOp op);
+  HomeTile asItLies(mlir::Value tile);
+  void shareOperand(const HomeTile &tile, mlir::Type type, mlir::Type element, uint64_t byteOffset);
+  void emitFor(mlir::scf::ForOp op);
+  void emitIf(mlir::scf::IfOp op);
+  void emitWhile(mlir::scf::WhileOp op);
+  /// What a value that crosses a region border is held in.
+  struct Carried {
+    std::optional<Layout> layout; ///< nullopt for a scalar
+    std::vector<llvm::PHINode *> phis;
+  };
+  Carried makePhis(mlir::Type type, const std::optional<Layout> &layout);
+  std::optional<Layout> layoutToCarry(mlir::Value value);
+  void bindPhis(const Carried &carried, mlir::Value as);
+  Registers registersOf(mlir::Value value, const std::optional<Layout> &layout);
+  static void addIncoming(const Carried &carried, const Registers &values, llvm::BasicBlock *from);
+  void emitWhen(llvm::Value *condition, llvm::function_ref<void()> body);
+
+  /// What is evaluated inside a region does not dominate what follows it.
+  class Scope {
+  public:
+    explicit Scope(CudaEmitter &emitter) : emitter(emitter) { emitter.evaluated.emplace_back(); }
+    ~Scope() { emitter.evaluated.pop_back(); }
+
+  private:
+    CudaEmitter &emitter;
+  };
+  unsigned layoutId(const Layout &layout);
+
+  llvm::Module &module;
+  tt::FuncOp kernel;
+  const CudaKernelOptions &options;
+  CompiledPtx &result;
+  CodeBuilder b;
+
+  llvm::Function *entry = nullptr;
+  llvm::Value *lane = nullptr, *warp = nullptr, *thread = nullptr; ///< i32
+  llvm::GlobalVariable *shared = nullptr;
+  llvm::DenseMap<mlir::Value, llvm::Value *> scalars;
+  llvm::DenseMap<mlir::Value, HomeTile> homes;
+  using Evaluated = std::map<std::pair<void *, unsigned>, Registers>;
+  std::vector<Evaluated> evaluated;
+  std::vector<Layout> layouts;
+  std::map<std::vector<int64_t>, std::pair<std::vector<unsigned>, int64_t>> anchors; ///< order, per thread
+  std::map<std::pair<unsigned, unsigned>, llvm::Value *> threadCoordinates;
+};
+
+} // namespace pellucid::codegen

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/cuda/CudaMath.h"
+
+#include "codegen/common/ElementOps.h"
+#include "codegen/common/FloatFormats.h"
+#include "tt/TtOps.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
+
+namespace pellucid::codegen {
+
+using llvm::Value;
+namespace arith = mlir::arith;
+namespace I = llvm::Intrinsic;
+
+static constexpr float log2E = 0x1.715476p+0f, log2ELow = 0x1.4ae0c0p-26f, ln2 = 0x1.62e430p-1f;
+
+static Value *number(CodeBuilder &b, float value) { return llvm::ConstantFP::get(b.getFloatTy(), value); }
+static Value *exp2Approximate(CodeBuilder &b, Value *x) {
+  return b.CreateIntrinsic(I::nvvm_ex2_approx, {b.getFloatTy()}, {x});
+}
+static Value *fma(CodeBuilder &b, Value *x, Value *y, Value *z) {
+  return b.CreateIntrinsic(I::fma, {x->getType()}, {x, y, z});
+}
+
+// 2^(high + low) with x * log2(e) in two parts: the error of the product would grow with x.
+static Value *expAccurate(CodeBuilder &b, Value *x) {
+  x = b.CreateBinaryIntrinsic(I::maximum, x, number(b, -200));
+  x = b.CreateBinaryIntrinsic(I::minimum, x, number(b, 200));
+  Value *high = b.CreateFMul(x, number(b, log2E));
+  Value *low = fma(b, x, number(b, log2E), b.CreateFNeg(high));
+  low = fma(b, x, number(b, log2ELow), low);
+  return b.CreateFMul(exp2Approximate(b, high), fma(b, low, number(b, ln2), number(b, 1)));
+}
+
+static Value *emitExp(CodeBuilder &b, mlir::Operation *op, Value *x) {
+  if (feedsNarrowFloatsOnly(op->getResult(0)))
+    return exp2Approximate(b, b.CreateFMul(x, number(b, log2E)));
+  return expAccurate(b, x);
+}
+static Value *emitExp2(CodeBuilder &b, mlir::Operation *, Value *x) { return exp2Approximate(b, x); }
+static Value *emitRsqrt(CodeBuilder &b, mlir::Operation *, Value *x) {
+  return b.CreateIntrinsic(I::nvvm_rsqrt_approx_f, {}, {x});
+}
+
+/// Functions of one f32.
+using Unary = Value *(*)(CodeBuilder &, mlir::Operation *, Value *);
+static Unary unaryOnDevice(mlir::Operation *op) {
+  static const llvm::StringMap<Unary> table = {
+      {"math.exp", emitExp},
+      {"math.exp2", emitExp2},
+      {"math.rsqrt", emitRsqrt},
+  };
+  return table.lookup(op->getName().getStringRef());
+}
+
+llvm::SmallVector<Value *, 2> emitCudaElementOp(CodeBuilder &b, mlir::Operation *op,
+                                                llvm::ArrayRef<Value *> operands) {
+  mlir::Type element = elementTypeOf(op->getResult(0).getType());
+  bool inSingle = element.isF32() || isNarrowFloat(element);
+  auto operand = [&](unsigned i) {
+    return widenFloat(b, operands[i], elementTypeOf(op->getOperand(i).getType()));
+  };
+  llvm::IRBuilderBase::FastMathFlagGuard guard(b);
+  b.clearFastMathFlags();
+  if (Unary emit = inSingle ? unaryOnDevice(op) : nullptr)
+    return {narrowFloat(b, emit(b, op, operand(0)), element)};
+  if (inSingle && mlir::isa<arith::DivFOp, tt::ApproxDivFOp>(op)) {
+    Value *quotient = b.CreateIntrinsic(I::nvvm_div_full, {}, {operand(0), operand(1)});
+    return {narrowFloat(b, quotient, element)};
+  }
+  return emitElementOp(b, op, operands);
+}
+
+static bool rounds(mlir::Operation *op) {
+  return mlir::isa<arith::TruncFOp, tt::FpToFpOp>(op) &&
+         isNarrowFloat(elementTypeOf(op->getResult(0).getType()));
+}
+
+static bool keepsRelativeError(mlir::Operation *op) {
+  return mlir::isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp, arith::NegFOp,
+                   arith::SelectOp, tt::SplatOp, tt::BroadcastOp, tt::ExpandDimsOp>(op);
+}
+
+bool feedsNarrowFloatsOnly(mlir::Value value) {
+  constexpr unsigned mostVisited = 64;
+  llvm::SmallVector<mlir::Value> open = {value};
+  if (isNarrowFloat(elementTypeOf(value.getType())))
+    return true;
+  for (unsigned visited = 0; !open.empty(); ++visited) {
+    mlir::Value at = open.pop_back_val();
+    if (visited == mostVisited || at.use_empty())
+      return false;
+    for (mlir::Operation *user : at.getUsers()) {
+      if (rounds(user))
+        continue;
+      if (!keepsRelativeError(user))
+        return false;
+      open.push_back(user->getResult(0));
+    }
+  }
+  return true;
+}
+
+} // namespace pellucid::codegen

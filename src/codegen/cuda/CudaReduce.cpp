@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reductions: over the registers of a thread, then over the lanes of a warp by shuffles, then over
+// the warps through shared memory. The order depends on the shape and num_warps only; combining
+// functions are taken to be associative and commutative, as in Triton.
+#include "codegen/cuda/CudaEmitter.h"
+
+#include "codegen/common/RegionOps.h"
+
+namespace pellucid::codegen {
+
+using llvm::Value;
+using Values = llvm::SmallVector<Value *, 2>;
+
+namespace {
+
+/// All operands of a reduction, held alike.
+class Reduction {
+public:
+  Reduction(CodeBuilder &b, LaneEnvironment &environment, mlir::Region &region)
+      : b(b), environment(environment), region(region) {}
+
+  Values combine(const Values &first, const Values &second) {
+    llvm::SmallVector<Value *, 4> arguments(first.begin(), first.end());
+    arguments.append(second.begin(), second.end());
+    return emitRegion(b, environment, region, arguments);
+  }
+
+  /// Combines registers whose elements differ along `axis` only; leaves one of each.
+  std::vector<Values> overRegisters(std::vector<Values> registers, const Layout &layout, unsigned axis) {
+    Layout::Bits bits = layout.registers;
+    for (size_t bit = 0; bit < bits.size();) {
+      if (bits[bit][axis] == 0) {
+        ++bit;
+        continue;
+      }
+      std::vector<Values> fewer;
+      for (size_t r = 0; r < registers.size(); ++r)
+        if (!(r >> bit & 1))
+          fewer.push_back(combine(registers[r], registers[r | size_t(1) << bit]));
+      registers = std::move(fewer);
+      bits.erase(bits.begin() + bit);
+    }
+    return registers;
+  }
+
+private:
+  CodeBuilder &b;
+  LaneEnvironment &environment;
+  mlir::Region &region;
+};
+
+} // namespace
+
+void CudaEmitter::emitReduce(tt::ReduceOp op) {
+  unsigned axis = op.getAxis();
+  mlir::RankedTensorType tile = checkedTile(op, op.getSrcs()[0]);
+  Layout layout = anchor(tile.getShape()).withoutRepeats();
+  std::vector<Values> registers(layout.registerCount());
+  for (mlir::Value source : op.getSrcs()) {
+    const Registers &values = evaluate(source, layout);
+    for (size_t r = 0; r < values.size(); ++r)
+      registers[r].push_back(values[r]);
+  }
+  Reduction reduction(b, *this, op.getCombineOp());
+  registers = reduction.overRegisters(std::move(registers), layout, axis);
+
+  for (unsigned bit = 0; bit < layout.lanes.size(); ++bit)
+    if (layout.lanes[bit][axis] != 0)
+      for (Values &values : registers) {
+        Values others;
+        for (Value *value : values)
+          others.push_back(shuffle(value, 1u << bit));
+        values = reduction.combine(values, others);
+      }
+
+  Layout reduced = layout.reducedAlong(axis);
+  llvm::SmallVector<unsigned> warpBits;
+  for (unsigned bit = 0; bit < layout.warps.size(); ++bit)
+    if (layout.warps[bit][axis] != 0)
+      warpBits.push_back(bit);
+  if (!warpBits.empty()) {
+    unsigned groups = 1u << warpBits.size();
+    int64_t elements = tile.getNumElements() / tile.getDimSize(axis);
+    uint64_t bytes = 0;
+    llvm::SmallVector<uint64_t> offsets;
+    for (mlir::Value source : op.getSrcs()) {
+      bytes = (bytes + 7) / 8 * 8;
+      offsets.push_back(bytes);
+      bytes += groups * elements * memoryBytes(elementTypeOf(source.getType()));
+    }
+    claimShared(op, bytes);
+    // Lanes along the axis hold the same by now; one of them writes. Warps along it do not.
+    Layout holders = reduced;
+    for (unsigned bit : warpBits)
+      holders.warps[bit] = layout.warps[bit];
+    Value *holds = isFirstHolder(holders);
+    Value *group = b.getInt32(0);
+    for (unsigned i = 0; i < warpBits.size(); ++i)
+      group = b.CreateOr(group, b.CreateShl(b.CreateAnd(b.CreateLShr(warp, warpBits[i]), 1), i));
+    Value *firstOfGroup = b.CreateMul(group, b.getInt32(static_cast<uint32_t>(elements)));
+    for (size_t r = 0; r < registers.size(); ++r)
+      for (auto [i, source] : llvm::enumerate(op.getSrcs()))
+        writeShared(offsets[i], elementTypeOf(source.getType()), b.CreateAdd(firstOfGroup, position(reduced, r)),
+                    registers[r][i], holds);
+    emitBarrier();
+    for (size_t r = 0; r < registers.size(); ++r) {
+      Values sum;
+      for (unsigned g = 0; g < groups; ++g) {
+        Values part;
+        Value *index = b.CreateAdd(b.getInt32(static_cast<uint32_t>(g * elements)), position(reduced, r));
+        for (auto [i, source] : llvm::enumerate(op.getSrcs()))
+          part.push_back(readShared(offsets[i], elementTypeOf(source.getType()), index));
+        sum = g == 0 ? part : reduction.combine(sum, part);
+      }
+      registers[r] = sum;
+    }
+  }
+
+  for (auto [i, made] : llvm::enumerate(op.getResult())) {
+    if (!mlir::isa<mlir::RankedTensorType>(made.getType())) {
+      define(made, registers[0][i]);
+      continue;
+    }
+    HomeTile home{reduced, {}};
+    for (const Values &values : registers)
+      home.registers.push_back(values[i]);
+    homes[made] = home;
+  }
+}
+
+} // namespace pellucid::codegen

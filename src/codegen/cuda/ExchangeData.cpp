@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Data that moves between threads.
+#include "codegen/cuda/CudaEmitter.h"
+
+#include "llvm/IR/IntrinsicsNVPTX.h"
+
+namespace pellucid::codegen {
+
+using llvm::Value;
+namespace I = llvm::Intrinsic;
+
+/// A block's share on the smallest device that code is generated for (sm_80; sm_90 has 227 KB).
+static constexpr uint64_t mostSharedBytes = 163 << 10;
+
+void CudaEmitter::claimShared(mlir::Operation *op, uint64_t bytes) {
+  if (bytes > mostSharedBytes)
+    refuse(op, "needs " + std::to_string(bytes) + " bytes of shared memory, more than a block has (" +
+                   std::to_string(mostSharedBytes) + ")");
+  result.sharedBytes = std::max<uint32_t>(result.sharedBytes, (bytes + 15) / 16 * 16);
+  // What the last exchange left may still be read.
+  emitBarrier();
+}
+
+Value *CudaEmitter::sharedAddress(uint64_t byteOffset, mlir::Type element, Value *index) {
+  Value *base = b.CreateConstGEP1_64(b.i8(), shared, byteOffset);
+  return b.CreateGEP(memoryType(b.getContext(), element), base, index);
+}
+
+void CudaEmitter::writeShared(uint64_t byteOffset, mlir::Type element, Value *index, Value *value,
+                              Value *condition) {
+  auto write = [&] {
+    Value *stored = value->getType()->isIntegerTy(1) ? b.CreateZExt(value, b.i8()) : value;
+    b.CreateAlignedStore(stored, sharedAddress(byteOffset, element, index), llvm::Align(memoryBytes(element)));
+  };
+  auto *constant = llvm::dyn_cast<llvm::ConstantInt>(condition);
+  if (constant && constant->isOne())
+    return write();
+  emitWhen(condition, write);
+}
+
+Value *CudaEmitter::readShared(uint64_t byteOffset, mlir::Type element, Value *index) {
+  llvm::Type *type = memoryType(b.getContext(), element);
+  Value *value = b.CreateAlignedLoad(type, sharedAddress(byteOffset, element, index), llvm::Align(memoryBytes(element)));
+  return element.isInteger(1) ? b.CreateICmpNE(value, b.getInt8(0)) : value;
+}
+
+Registers CudaEmitter::convert(const HomeTile &home, mlir::Type element, const Layout &layout) {
+  Registers registers;
+  if (auto from = layout.registersIn(home.layout); !from.empty()) {
+    for (unsigned index : from)
+      registers.push_back(home.registers[index]);
+    return registers;
+  }
+  uint64_t bytes = memoryBytes(element);
+  for (int64_t extent : layout.shape)
+    bytes *= extent;
+  claimShared(kernel, bytes);
+  Value *holds = isFirstHolder(home.layout);
+  for (unsigned r = 0; r < home.layout.registerCount(); ++r)
+    writeShared(0, element, position(home.layout, r), home.registers[r], holds);
+  emitBarrier();
+  for (unsigned r = 0; r < layout.registerCount(); ++r)
+    registers.push_back(readShared(0, element, position(layout, r)));
+  return registers;
+}
+
+Value *CudaEmitter::shuffle(Value *value, unsigned laneMask) {
+  llvm::Type *type = value->getType();
+  unsigned bits = type->isPointerTy() ? 64 : type->getPrimitiveSizeInBits().getFixedValue();
+  auto exchange = [&](Value *word) {
+    return b.CreateIntrinsic(I::nvvm_shfl_sync_bfly_i32, {},
+                             {b.getInt32(~0u), word, b.getInt32(laneMask), b.getInt32(31)});
+  };
+  Value *raw = type->isPointerTy() ? b.CreatePtrToInt(value, b.i64())
+                                   : b.CreateBitCast(value, b.getIntNTy(bits));
+  if (bits <= 32) {
+    raw = b.CreateTrunc(exchange(b.CreateZExt(raw, b.i32())), b.getIntNTy(bits));
+  } else {
+    Value *low = exchange(b.CreateTrunc(raw, b.i32()));
+    Value *high = exchange(b.CreateTrunc(b.CreateLShr(raw, 32), b.i32()));
+    raw = b.CreateOr(b.CreateZExt(low, b.i64()), b.CreateShl(b.CreateZExt(high, b.i64()), 32));
+  }
+  return type->isPointerTy() ? b.CreateIntToPtr(raw, type) : b.CreateBitCast(raw, type);
+}
+
+} // namespace pellucid::codegen

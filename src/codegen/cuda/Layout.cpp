@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/cuda/Layout.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <map>
+
+namespace pellucid::codegen {
+
+using Point = Layout::Point;
+
+bool isZero(const Point &point) {
+  return llvm::all_of(point, [](int32_t at) { return at == 0; });
+}
+
+Layout Layout::blocked(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<unsigned> order,
+                       int64_t perThread, unsigned warpCount) {
+  Layout layout;
+  layout.shape.assign(shape.begin(), shape.end());
+  llvm::SmallVector<int32_t, 4> next(shape.size(), 1);
+  auto take = [&](unsigned dim) {
+    Point point(shape.size(), 0);
+    point[dim] = next[dim];
+    next[dim] *= 2;
+    return point;
+  };
+  auto takeAlongOrder = [&](Bits &bits, unsigned count) {
+    for (unsigned dim : order)
+      while (bits.size() < count && next[dim] < shape[dim])
+        bits.push_back(take(dim));
+    while (bits.size() < count)
+      bits.push_back(Point(shape.size(), 0));
+  };
+  if (!order.empty())
+    while (next[order[0]] < perThread && next[order[0]] < shape[order[0]])
+      layout.registers.push_back(take(order[0]));
+  takeAlongOrder(layout.lanes, laneBits);
+  takeAlongOrder(layout.warps, llvm::Log2_32(warpCount));
+  for (unsigned dim : order)
+    while (next[dim] < shape[dim])
+      layout.registers.push_back(take(dim));
+  return layout;
+}
+
+static void addBits(Point &sum, const Layout::Bits &bits, unsigned number) {
+  for (size_t bit = 0; bit < bits.size(); ++bit)
+    if (number >> bit & 1)
+      for (size_t d = 0; d < sum.size(); ++d)
+        sum[d] ^= bits[bit][d];
+}
+
+Point Layout::registerPoint(unsigned index) const { return pointOf(index, 0, 0); }
+
+Point Layout::pointOf(unsigned registerIndex, unsigned lane, unsigned warp) const {
+  Point sum = zero();
+  addBits(sum, registers, registerIndex);
+  addBits(sum, lanes, lane);
+  addBits(sum, warps, warp);
+  return sum;
+}
+
+template <typename Map> Layout Layout::mapped(llvm::ArrayRef<int64_t> newShape, Map map) const {
+  Layout result;
+  result.shape.assign(newShape.begin(), newShape.end());
+  for (auto [from, to] : {std::pair{&registers, &result.registers}, {&lanes, &result.lanes}, {&warps, &result.warps}})
+    for (const Point &point : *from)
+      to->push_back(map(point));
+  return result;
+}
+
+Layout Layout::throughExpandDims(unsigned axis) const {
+  llvm::SmallVector<int64_t, 4> source(shape);
+  source.erase(source.begin() + axis);
+  return mapped(source, [&](Point point) {
+    point.erase(point.begin() + axis);
+    return point;
+  });
+}
+
+Layout Layout::throughBroadcast(llvm::ArrayRef<int64_t> source) const {
+  return mapped(source, [&](Point point) {
+    for (size_t d = 0; d < source.size(); ++d)
+      point[d] = source[d] == 1 ? 0 : point[d];
+    return point;
+  });
+}
+
+Layout Layout::throughTranspose(llvm::ArrayRef<int32_t> order) const {
+  llvm::SmallVector<int64_t, 4> source(shape.size());
+  for (size_t d = 0; d < order.size(); ++d)
+    source[order[d]] = shape[d];
+  return mapped(source, [&](const Point &point) {
+    Point result(point.size());
+    for (size_t d = 0; d < order.size(); ++d)
+      result[order[d]] = point[d];
+    return result;
+  });
+}
+
+Layout Layout::throughReshape(llvm::ArrayRef<int64_t> source) const {
+  return mapped(source, [&](const Point &point) {
+    int64_t position = 0;
+    for (size_t d = 0; d < shape.size(); ++d)
+      position = position * shape[d] + point[d];
+    Point result(source.size());
+    for (size_t d = source.size(); d-- > 0; position /= source[d])
+      result[d] = static_cast<int32_t>(position % source[d]);
+    return result;
+  });
+}
+
+Layout Layout::throughSplit() const {
+  llvm::SmallVector<int64_t, 4> source(shape);
+  source.push_back(2);
+  Layout result = mapped(source, [](Point point) {
+    point.push_back(0);
+    return point;
+  });
+  Point last(source.size(), 0);
+  last.back() = 1;
+  result.registers.push_back(last);
+  return result;
+}
+
+Layout Layout::reducedAlong(unsigned axis) const {
+  return throughExpandDims(axis).withoutRepeats();
+}
+
+Layout Layout::withoutRepeats() const {
+  Layout result = *this;
+  llvm::erase_if(result.registers, isZero);
+  return result;
+}
+
+std::vector<unsigned> Layout::registersIn(const Layout &source) const {
+  if (lanes != source.lanes || warps != source.warps)
+    return {};
+  std::map<std::vector<int32_t>, unsigned> where;
+  for (unsigned r = 0; r < source.registerCount(); ++r) {
+    Point point = source.registerPoint(r);
+    where.try_emplace({point.begin(), point.end()}, r);
+  }
+  std::vector<unsigned> result;
+  for (unsigned r = 0; r < registerCount(); ++r) {
+    Point point = registerPoint(r);
+    auto found = where.find({point.begin(), point.end()});
+    if (found == where.end())
+      return {};
+    result.push_back(found->second);
+  }
+  return result;
+}
+
+unsigned Layout::contiguousAlong(unsigned dim) const {
+  unsigned count = 1;
+  for (const Point &point : registers) {
+    Point wanted = zero();
+    wanted[dim] = static_cast<int32_t>(count);
+    if (point != wanted)
+      break;
+    count *= 2;
+  }
+  // A thread's first element must lie on a multiple of the count.
+  for (const Bits *bits : {&lanes, &warps})
+    for (const Point &point : *bits)
+      while (point[dim] % static_cast<int32_t>(count) != 0)
+        count /= 2;
+  for (size_t bit = llvm::Log2_32(count); bit < registers.size(); ++bit)
+    while (registers[bit][dim] % static_cast<int32_t>(count) != 0)
+      count /= 2;
+  return count;
+}
+
+std::string Layout::text() const {
+  std::string text;
+  for (auto [name, bits] : {std::pair{"registers", &registers}, {" lanes", &lanes}, {" warps", &warps}}) {
+    text += name;
+    for (const Point &point : *bits) {
+      text += " (";
+      for (size_t d = 0; d < point.size(); ++d)
+        text += (d ? "," : "") + std::to_string(point[d]);
+      text += ")";
+    }
+  }
+  return text;
+}
+
+} // namespace pellucid::codegen
