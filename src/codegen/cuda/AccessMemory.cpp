@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Global memory. Where neighbouring registers of a thread are neighbours in memory, they move by
-// accesses of up to 16 bytes if at run time all of them are active and aligned; else each by itself,
-// predicated.
+// accesses of up to 16 bytes if at run time all of them are active and aligned; else each by
+// itself, predicated.
 #include "codegen/cuda/CudaEmitter.h"
 
 #include "tt/OffsetAnalysis.h"
@@ -40,7 +40,9 @@ static Value *fromBits(CodeBuilder &b, Value *bits, mlir::Type element) {
 }
 
 /// How inline assembly names a register of `bits` bits.
-static const char *registerLetter(unsigned bits) { return bits == 64 ? "l" : bits == 32 ? "r" : "h"; }
+static const char *registerLetter(unsigned bits) {
+  return bits == 64 ? "l" : bits == 32 ? "r" : "h";
+}
 
 static bool isTrue(Value *condition) {
   auto *constant = llvm::dyn_cast<llvm::ConstantInt>(condition);
@@ -65,7 +67,8 @@ Value *CudaEmitter::takesVectors(const Registers &pointers, const Registers &act
   return b.CreateAnd(all, b.CreateICmpEQ(low, b.getInt64(0)));
 }
 
-/// The words of a vector access: 32 bits, or whole elements of 64, or less where the vector is less.
+/// The words of a vector access: 32 bits, or whole elements of 64, or less where the vector is
+/// less.
 static llvm::Type *wordType(CodeBuilder &b, unsigned bytes, mlir::Type element) {
   unsigned wordBytes = std::min<unsigned>(bytes, std::max<unsigned>(4, memoryBytes(element)));
   return b.getIntNTy(8 * wordBytes);
@@ -78,7 +81,8 @@ Registers CudaEmitter::loadVectors(const Registers &pointers, unsigned vector, m
   unsigned words = vector / perWord;
   Registers values;
   for (size_t r = 0; r < pointers.size(); r += vector) {
-    Value *loaded = b.CreateAlignedLoad(lanesOf(word, words), globalPointer(b, pointers[r]), llvm::Align(bytes));
+    Value *loaded = b.CreateAlignedLoad(lanesOf(word, words), globalPointer(b, pointers[r]),
+                                        llvm::Align(bytes));
     for (unsigned i = 0; i < vector; ++i) {
       Value *bits = words == 1 ? loaded : b.CreateExtractElement(loaded, i / perWord);
       bits = b.CreateTrunc(b.CreateLShr(bits, i % perWord * elementBits), b.getIntNTy(elementBits));
@@ -110,17 +114,22 @@ void CudaEmitter::storeVectors(const Registers &pointers, const Registers &value
 Value *CudaEmitter::loadOne(Value *pointer, Value *active, Value *other, mlir::Type element) {
   unsigned bytes = memoryBytes(element);
   if (isTrue(active)) {
-    Value *bits = b.CreateAlignedLoad(b.getIntNTy(8 * bytes), globalPointer(b, pointer), llvm::Align(bytes));
+    Value *bits =
+        b.CreateAlignedLoad(b.getIntNTy(8 * bytes), globalPointer(b, pointer), llvm::Align(bytes));
     return fromBits(b, bits, element);
   }
   // The narrowest registers of PTX have 16 bits.
   unsigned width = std::max(16u, 8 * bytes);
   llvm::Type *type = b.getIntNTy(width);
   std::string letter = registerLetter(width), size = std::to_string(width);
-  std::string text = "mov.b" + size + " $0, $3; @$2 ld.global." + (bytes == 1 ? "u8" : "b" + size) + " $0, [$1];";
-  auto *function = llvm::FunctionType::get(type, {b.getPtrTy(globalSpace), b.getInt1Ty(), type}, false);
-  auto *code = llvm::InlineAsm::get(function, text, "=" + letter + ",l,b," + letter + ",~{memory}", true);
-  Value *bits = b.CreateCall(code, {globalPointer(b, pointer), active, b.CreateZExt(toBits(b, other, element), type)});
+  std::string text =
+      "mov.b" + size + " $0, $3; @$2 ld.global." + (bytes == 1 ? "u8" : "b" + size) + " $0, [$1];";
+  auto *function =
+      llvm::FunctionType::get(type, {b.getPtrTy(globalSpace), b.getInt1Ty(), type}, false);
+  auto *code =
+      llvm::InlineAsm::get(function, text, "=" + letter + ",l,b," + letter + ",~{memory}", true);
+  Value *bits = b.CreateCall(
+      code, {globalPointer(b, pointer), active, b.CreateZExt(toBits(b, other, element), type)});
   return fromBits(b, b.CreateTrunc(bits, b.getIntNTy(8 * bytes)), element);
 }
 
@@ -133,9 +142,12 @@ void CudaEmitter::storeOne(Value *pointer, Value *value, Value *active, mlir::Ty
   }
   unsigned width = std::max(16u, 8 * bytes);
   llvm::Type *type = b.getIntNTy(width);
-  std::string text = std::string("@$2 st.global.") + (bytes == 1 ? "u8" : "b" + std::to_string(width)) + " [$0], $1;";
-  auto *function = llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy(globalSpace), type, b.getInt1Ty()}, false);
-  auto *code = llvm::InlineAsm::get(function, text, std::string("l,") + registerLetter(width) + ",b,~{memory}", true);
+  std::string text = std::string("@$2 st.global.") +
+                     (bytes == 1 ? "u8" : "b" + std::to_string(width)) + " [$0], $1;";
+  auto *function =
+      llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy(globalSpace), type, b.getInt1Ty()}, false);
+  auto *code = llvm::InlineAsm::get(
+      function, text, std::string("l,") + registerLetter(width) + ",b,~{memory}", true);
   b.CreateCall(code, {globalPointer(b, pointer), b.CreateZExt(bits, type), active});
 }
 
@@ -160,7 +172,8 @@ void CudaEmitter::emitLoad(tt::LoadOp op) {
     layout = wantedLayout(op.getResult());
   Registers pointers = evaluate(op.getPtr(), layout);
   Registers active(pointers.size(), b.getTrue());
-  Registers other(pointers.size(), llvm::Constant::getNullValue(registerType(b.getContext(), element)));
+  Registers other(pointers.size(),
+                  llvm::Constant::getNullValue(registerType(b.getContext(), element)));
   if (op.getMask())
     active = evaluate(op.getMask(), layout);
   if (op.getMask() && op.getOther())
@@ -200,8 +213,9 @@ void CudaEmitter::emitLoad(tt::LoadOp op) {
 void CudaEmitter::emitScalarLoad(tt::LoadOp op) {
   mlir::Type element = op.getType();
   Value *active = op.getMask() ? scalar(op.getMask()) : b.getTrue();
-  Value *other = op.getOther() ? scalar(op.getOther())
-                               : llvm::Constant::getNullValue(registerType(b.getContext(), element));
+  Value *other = op.getOther()
+                     ? scalar(op.getOther())
+                     : llvm::Constant::getNullValue(registerType(b.getContext(), element));
   define(op, loadOne(scalar(op.getPtr()), active, other, element));
 }
 

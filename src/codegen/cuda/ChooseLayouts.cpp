@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which layout a tile gets. Tiles of one shape share a layout wherever they can: the one that the
-// widest access of that shape is fastest in. Tiles that are spread into a larger one take that one's.
+// widest access of that shape is fastest in. Tiles that are spread into a larger one take that
+// one's.
 #include "codegen/cuda/CudaEmitter.h"
 
 #include "codegen/common/ElementOps.h"
@@ -32,7 +33,8 @@ static unsigned fastestByDefault(llvm::ArrayRef<int64_t> shape) {
   return shape.empty() ? 0 : shape.size() - 1;
 }
 
-static int64_t perThread(llvm::ArrayRef<int64_t> shape, unsigned warps, int64_t bytes, unsigned fastest) {
+static int64_t perThread(llvm::ArrayRef<int64_t> shape, unsigned warps, int64_t bytes,
+                         unsigned fastest) {
   int64_t elements = 1;
   for (int64_t extent : shape)
     elements *= extent;
@@ -72,7 +74,8 @@ void CudaEmitter::chooseAnchors() {
 Layout CudaEmitter::anchor(llvm::ArrayRef<int64_t> shape) {
   auto found = anchors.find(shape.vec());
   if (found == anchors.end())
-    found = anchors.try_emplace(shape.vec(), orderFrom(shape.size(), fastestByDefault(shape)), 1).first;
+    found =
+        anchors.try_emplace(shape.vec(), orderFrom(shape.size(), fastestByDefault(shape)), 1).first;
   auto &[order, length] = found->second;
   return Layout::blocked(shape, order, length, options.numWarps);
 }

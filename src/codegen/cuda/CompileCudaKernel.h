@@ -25,7 +25,7 @@ struct CudaKernelOptions {
 struct CompiledPtx {
   std::string symbol; ///< of the .entry
   std::string ptx;
-  uint32_t sharedBytes = 0; ///< dynamic shared memory of a launch
+  uint32_t sharedBytes = 0;                     ///< dynamic shared memory of a launch
   std::vector<package::ArgumentSlot> arguments; ///< one per parameter, in order
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops and branches on scalars, which all threads of a block take alike. Values that cross a region
-// border are phi nodes, one per register for a tile.
+// Loops and branches on scalars, which all threads of a block take alike. Values that cross a
+// region border are phi nodes, one per register for a tile.
 #include "codegen/cuda/CudaEmitter.h"
 
 namespace pellucid::codegen {
@@ -34,7 +34,8 @@ Registers CudaEmitter::registersOf(mlir::Value value, const std::optional<Layout
   return layout ? evaluate(value, *layout) : Registers{scalar(value)};
 }
 
-void CudaEmitter::addIncoming(const Carried &carried, const Registers &values, llvm::BasicBlock *from) {
+void CudaEmitter::addIncoming(const Carried &carried, const Registers &values,
+                              llvm::BasicBlock *from) {
   for (auto [phi, value] : llvm::zip(carried.phis, values))
     phi->addIncoming(value, from);
 }
@@ -50,7 +51,8 @@ void CudaEmitter::emitFor(scf::ForOp op) {
   Value *step = scalar(op.getStep());
   auto *loop = llvm::BasicBlock::Create(b.getContext(), "for", entry);
   auto *after = llvm::BasicBlock::Create(b.getContext(), "endfor", entry);
-  Value *enters = op.getUnsignedCmp() ? b.CreateICmpULT(lower, upper) : b.CreateICmpSLT(lower, upper);
+  Value *enters =
+      op.getUnsignedCmp() ? b.CreateICmpULT(lower, upper) : b.CreateICmpSLT(lower, upper);
   llvm::BasicBlock *before = b.GetInsertBlock();
   b.CreateCondBr(enters, loop, after);
 

@@ -18,7 +18,8 @@ HomeTile CudaEmitter::asItLies(mlir::Value tile) {
 }
 
 /// Writes the elements, brought from `type` to `element`, row-major at `byteOffset`.
-void CudaEmitter::shareOperand(const HomeTile &tile, mlir::Type type, mlir::Type element, uint64_t byteOffset) {
+void CudaEmitter::shareOperand(const HomeTile &tile, mlir::Type type, mlir::Type element,
+                               uint64_t byteOffset) {
   const auto &[layout, values] = tile;
   Value *holds = isFirstHolder(layout);
   for (unsigned r = 0; r < layout.registerCount(); ++r) {
@@ -68,15 +69,18 @@ void CudaEmitter::emitDot(tt::DotOp op) {
     Layout::Point point = layout.registerPoint(r);
     Value *&row = rows[point[0]], *&column = columns[point[1]];
     if (!row) {
-      Value *index = b.CreateAdd(b.CreateMul(coordinate(layout, 0, r), b.getInt32(static_cast<uint32_t>(k))), step);
+      Value *index = b.CreateAdd(
+          b.CreateMul(coordinate(layout, 0, r), b.getInt32(static_cast<uint32_t>(k))), step);
       row = readShared(0, element, index);
     }
     if (!column) {
-      Value *index = b.CreateAdd(b.CreateMul(step, b.getInt32(static_cast<uint32_t>(n))), coordinate(layout, 1, r));
+      Value *index = b.CreateAdd(b.CreateMul(step, b.getInt32(static_cast<uint32_t>(n))),
+                                 coordinate(layout, 1, r));
       column = readShared(bytesOfA, element, index);
     }
     if (mlir::isa<mlir::FloatType>(element))
-      next.push_back(b.CreateIntrinsic(llvm::Intrinsic::fma, {row->getType()}, {row, column, carried[r]}));
+      next.push_back(
+          b.CreateIntrinsic(llvm::Intrinsic::fma, {row->getType()}, {row, column, carried[r]}));
     else
       next.push_back(b.CreateAdd(b.CreateMul(row, column), carried[r]));
   }

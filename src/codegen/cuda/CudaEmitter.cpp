@@ -45,10 +45,9 @@ Value *CudaEmitter::scalar(mlir::Value value) {
 
 void CudaEmitter::emit() {
   chooseAnchors();
-  shared = new llvm::GlobalVariable(module, llvm::ArrayType::get(b.i8(), 0), false,
-                                    llvm::GlobalValue::ExternalLinkage, nullptr,
-                                    result.symbol + "_shared", nullptr,
-                                    llvm::GlobalValue::NotThreadLocal, sharedSpace);
+  shared = new llvm::GlobalVariable(
+      module, llvm::ArrayType::get(b.i8(), 0), false, llvm::GlobalValue::ExternalLinkage, nullptr,
+      result.symbol + "_shared", nullptr, llvm::GlobalValue::NotThreadLocal, sharedSpace);
   shared->setAlignment(llvm::Align(16));
   createEntry();
   emitBlock(kernel.getBody().front());

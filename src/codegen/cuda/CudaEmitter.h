@@ -3,8 +3,8 @@
 // by all threads of the block, tiles spread over their registers by a layout. Internal to
 // codegen/cuda.
 //
-// Operations that only compute are not statements: they are evaluated where something needs them, in
-// the layout that it needs, down to tiles that have a home (loads, reductions, products, values
+// Operations that only compute are not statements: they are evaluated where something needs them,
+// in the layout that it needs, down to tiles that have a home (loads, reductions, products, values
 // carried by loops). Only where a home's layout is another one does data move, through shared
 // memory.
 #pragma once
@@ -154,7 +154,8 @@ private:
   using Evaluated = std::map<std::pair<void *, unsigned>, Registers>;
   std::vector<Evaluated> evaluated;
   std::vector<Layout> layouts;
-  std::map<std::vector<int64_t>, std::pair<std::vector<unsigned>, int64_t>> anchors; ///< order, per thread
+  std::map<std::vector<int64_t>, std::pair<std::vector<unsigned>, int64_t>>
+      anchors; ///< order, per thread
   std::map<std::pair<unsigned, unsigned>, llvm::Value *> threadCoordinates;
 };
 

@@ -17,7 +17,9 @@ namespace I = llvm::Intrinsic;
 
 static constexpr float log2E = 0x1.715476p+0f, log2ELow = 0x1.4ae0c0p-26f, ln2 = 0x1.62e430p-1f;
 
-static Value *number(CodeBuilder &b, float value) { return llvm::ConstantFP::get(b.getFloatTy(), value); }
+static Value *number(CodeBuilder &b, float value) {
+  return llvm::ConstantFP::get(b.getFloatTy(), value);
+}
 static Value *exp2Approximate(CodeBuilder &b, Value *x) {
   return b.CreateIntrinsic(I::nvvm_ex2_approx, {b.getFloatTy()}, {x});
 }
@@ -40,7 +42,9 @@ static Value *emitExp(CodeBuilder &b, mlir::Operation *op, Value *x) {
     return exp2Approximate(b, b.CreateFMul(x, number(b, log2E)));
   return expAccurate(b, x);
 }
-static Value *emitExp2(CodeBuilder &b, mlir::Operation *, Value *x) { return exp2Approximate(b, x); }
+static Value *emitExp2(CodeBuilder &b, mlir::Operation *, Value *x) {
+  return exp2Approximate(b, x);
+}
 static Value *emitRsqrt(CodeBuilder &b, mlir::Operation *, Value *x) {
   return b.CreateIntrinsic(I::nvvm_rsqrt_approx_f, {}, {x});
 }

@@ -26,7 +26,8 @@ public:
   }
 
   /// Combines registers whose elements differ along `axis` only; leaves one of each.
-  std::vector<Values> overRegisters(std::vector<Values> registers, const Layout &layout, unsigned axis) {
+  std::vector<Values> overRegisters(std::vector<Values> registers, const Layout &layout,
+                                    unsigned axis) {
     Layout::Bits bits = layout.registers;
     for (size_t bit = 0; bit < bits.size();) {
       if (bits[bit][axis] == 0) {
@@ -100,14 +101,15 @@ void CudaEmitter::emitReduce(tt::ReduceOp op) {
     Value *firstOfGroup = b.CreateMul(group, b.getInt32(static_cast<uint32_t>(elements)));
     for (size_t r = 0; r < registers.size(); ++r)
       for (auto [i, source] : llvm::enumerate(op.getSrcs()))
-        writeShared(offsets[i], elementTypeOf(source.getType()), b.CreateAdd(firstOfGroup, position(reduced, r)),
-                    registers[r][i], holds);
+        writeShared(offsets[i], elementTypeOf(source.getType()),
+                    b.CreateAdd(firstOfGroup, position(reduced, r)), registers[r][i], holds);
     emitBarrier();
     for (size_t r = 0; r < registers.size(); ++r) {
       Values sum;
       for (unsigned g = 0; g < groups; ++g) {
         Values part;
-        Value *index = b.CreateAdd(b.getInt32(static_cast<uint32_t>(g * elements)), position(reduced, r));
+        Value *index =
+            b.CreateAdd(b.getInt32(static_cast<uint32_t>(g * elements)), position(reduced, r));
         for (auto [i, source] : llvm::enumerate(op.getSrcs()))
           part.push_back(readShared(offsets[i], elementTypeOf(source.getType()), index));
         sum = g == 0 ? part : reduction.combine(sum, part);

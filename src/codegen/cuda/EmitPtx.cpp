@@ -44,8 +44,8 @@ std::unique_ptr<llvm::TargetMachine> createCudaTargetMachine(uint32_t sm) {
   options.NoTrappingFPMath = true;
   const char *ptxVersion = sm >= 90 ? "+ptx78" : "+ptx70";
   return std::unique_ptr<llvm::TargetMachine>(
-      target->createTargetMachine(triple, "sm_" + std::to_string(sm), ptxVersion, options, std::nullopt,
-                                  std::nullopt, llvm::CodeGenOptLevel::Default));
+      target->createTargetMachine(triple, "sm_" + std::to_string(sm), ptxVersion, options,
+                                  std::nullopt, std::nullopt, llvm::CodeGenOptLevel::Default));
 }
 
 // Kernels arrive unrolled over the registers of a thread, so there is nothing to inline or

@@ -14,7 +14,8 @@ static constexpr uint64_t mostSharedBytes = 163 << 10;
 
 void CudaEmitter::claimShared(mlir::Operation *op, uint64_t bytes) {
   if (bytes > mostSharedBytes)
-    refuse(op, "needs " + std::to_string(bytes) + " bytes of shared memory, more than a block has (" +
+    refuse(op, "needs " + std::to_string(bytes) +
+                   " bytes of shared memory, more than a block has (" +
                    std::to_string(mostSharedBytes) + ")");
   result.sharedBytes = std::max<uint32_t>(result.sharedBytes, (bytes + 15) / 16 * 16);
   // What the last exchange left may still be read.
@@ -30,7 +31,8 @@ void CudaEmitter::writeShared(uint64_t byteOffset, mlir::Type element, Value *in
                               Value *condition) {
   auto write = [&] {
     Value *stored = value->getType()->isIntegerTy(1) ? b.CreateZExt(value, b.i8()) : value;
-    b.CreateAlignedStore(stored, sharedAddress(byteOffset, element, index), llvm::Align(memoryBytes(element)));
+    b.CreateAlignedStore(stored, sharedAddress(byteOffset, element, index),
+                         llvm::Align(memoryBytes(element)));
   };
   auto *constant = llvm::dyn_cast<llvm::ConstantInt>(condition);
   if (constant && constant->isOne())
@@ -40,7 +42,8 @@ void CudaEmitter::writeShared(uint64_t byteOffset, mlir::Type element, Value *in
 
 Value *CudaEmitter::readShared(uint64_t byteOffset, mlir::Type element, Value *index) {
   llvm::Type *type = memoryType(b.getContext(), element);
-  Value *value = b.CreateAlignedLoad(type, sharedAddress(byteOffset, element, index), llvm::Align(memoryBytes(element)));
+  Value *value = b.CreateAlignedLoad(type, sharedAddress(byteOffset, element, index),
+                                     llvm::Align(memoryBytes(element)));
   return element.isInteger(1) ? b.CreateICmpNE(value, b.getInt8(0)) : value;
 }
 

@@ -63,7 +63,8 @@ Point Layout::pointOf(unsigned registerIndex, unsigned lane, unsigned warp) cons
 template <typename Map> Layout Layout::mapped(llvm::ArrayRef<int64_t> newShape, Map map) const {
   Layout result;
   result.shape.assign(newShape.begin(), newShape.end());
-  for (auto [from, to] : {std::pair{&registers, &result.registers}, {&lanes, &result.lanes}, {&warps, &result.warps}})
+  for (auto [from, to] :
+       {std::pair{&registers, &result.registers}, {&lanes, &result.lanes}, {&warps, &result.warps}})
     for (const Point &point : *from)
       to->push_back(map(point));
   return result;
@@ -174,7 +175,8 @@ unsigned Layout::contiguousAlong(unsigned dim) const {
 
 std::string Layout::text() const {
   std::string text;
-  for (auto [name, bits] : {std::pair{"registers", &registers}, {" lanes", &lanes}, {" warps", &warps}}) {
+  for (auto [name, bits] :
+       {std::pair{"registers", &registers}, {" lanes", &lanes}, {" warps", &warps}}) {
     text += name;
     for (const Point &point : *bits) {
       text += " (";

@@ -27,8 +27,8 @@ public:
   using Bits = std::vector<Point>;
   static constexpr unsigned laneBits = 5;
 
-  /// Vectors of `perThread` elements along `order[0]`, the lanes of a warp and then the warps side by
-  /// side along `order`, repeated by registers until the tile is covered. All extents and counts
+  /// Vectors of `perThread` elements along `order[0]`, the lanes of a warp and then the warps side
+  /// by side along `order`, repeated by registers until the tile is covered. All extents and counts
   /// are powers of two.
   static Layout blocked(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<unsigned> order,
                         int64_t perThread, unsigned warps);
@@ -55,10 +55,11 @@ public:
   Layout reducedAlong(unsigned axis) const;
   /// Without register bits that only repeat elements.
   Layout withoutRepeats() const;
-  /// Register i of `this` holds what register result[i] of `source` does, in every thread; empty when
-  /// data must move between threads.
+  /// Register i of `this` holds what register result[i] of `source` does, in every thread; empty
+  /// when data must move between threads.
   std::vector<unsigned> registersIn(const Layout &source) const;
-  /// How many consecutive elements along `dim` consecutive registers hold, from a multiple of it on.
+  /// How many consecutive elements along `dim` consecutive registers hold, from a multiple of it
+  /// on.
   unsigned contiguousAlong(unsigned dim) const;
 
   bool operator==(const Layout &) const = default;

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of every kind become PTX that ptxas takes, for each compute capability.
+#include "codegen/cuda/CompileCudaKernel.h"
+
+#include "passes/tt/Pipeline.h"
+#include "tt/Tt.h"
+
+#include "mlir/IR/MLIRContext.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <map>
+#include <sstream>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace pellucid;
+using namespace pellucid::codegen;
+
+namespace {
+
+std::string fileText(const std::string &path) {
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+/// The PTX, or "error: …".
+std::string ptxOf(const std::string &ttir, const std::string &symbol, uint32_t sm,
+                  uint32_t warps = 4) {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  tt::loadTtDialects(context);
+  Diagnostics diagnostics;
+  CompiledPtx compiled;
+  auto module = tt::parseTtir(ttir, &context, diagnostics, symbol + ".ttir");
+  if (!module || !tt::runKernelPipeline(*module, diagnostics) ||
+      !compileCudaKernel(*module, symbol, {sm, warps, true}, compiled, diagnostics))
+    return "error: " + diagnostics.text();
+  return compiled.ptx;
+}
+
+/// Kernels that the code generator refuses, with what it says.
+const std::map<std::string, std::string> refused = {
+    {"atomics", "'tt.atomic_rmw' is not supported by the CUDA code generator"},
+    {"atomics_all", "'tt.atomic_rmw' is not supported by the CUDA code generator"},
+    {"slots", "'tt.atomic_rmw' is not supported by the CUDA code generator"},
+    {"dot_batched", "'tt.dot' of batched tiles is not supported by the CUDA code generator"},
+    {"dot_f16_acc", "'tt.dot' that sums in 16 bits is not supported by the CUDA code generator"},
+    {"gather2d", "'tt.gather' is not supported by the CUDA code generator"},
+    {"shapes", "'tt.gather' is not supported by the CUDA code generator"},
+    {"scans", "'tt.scan' is not supported by the CUDA code generator"},
+    {"cumsum_rows", "'tt.scan' is not supported by the CUDA code generator"},
+    {"shuffles", "'tt.cat' is not supported by the CUDA code generator"},
+    {"debugk", "'tt.assert' is not supported by the CUDA code generator"},
+};
+
+/// The first kernel's name.
+std::string symbolIn(const std::string &ttir) {
+  size_t begin = ttir.find("tt.func public @") + 16;
+  return ttir.substr(begin, ttir.find('(', begin) - begin);
+}
+
+std::vector<std::string> kernelFiles() {
+  std::vector<std::string> paths;
+  for (const char *folder : {"ttir", "differential"})
+    for (auto &entry : std::filesystem::directory_iterator(std::string(PELLUCID_SOURCE_DIR) +
+                                                           "/test/codegen/" + folder))
+      if (entry.path().extension() == ".ttir")
+        paths.push_back(entry.path());
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+/// What ptxas says of `ptx`; empty when it takes it.
+std::string ptxasRefusal(const std::string &ptx, uint32_t sm) {
+  std::string base =
+      (std::filesystem::temp_directory_path() / ("pellucid_ptx_" + std::to_string(::getpid())))
+          .string();
+  std::ofstream(base + ".ptx") << ptx;
+  std::string command = std::string(PELLUCID_PTXAS) + " -arch=sm_" + std::to_string(sm) + " " +
+                        base + ".ptx -o " + base + ".cubin > " + base + ".log 2>&1";
+  int status = std::system(command.c_str());
+  std::string log = fileText(base + ".log");
+  for (const char *suffix : {".ptx", ".cubin", ".log"})
+    std::filesystem::remove(base + suffix);
+  return status == 0 ? "" : log + "\nexit status " + std::to_string(status);
+}
+
+class CudaPtx : public testing::TestWithParam<std::tuple<uint32_t, std::string>> {};
+
+TEST_P(CudaPtx, IsAcceptedByPtxas) {
+  auto [sm, path] = GetParam();
+  std::string ttir = fileText(path);
+  std::string ptx = ptxOf(ttir, symbolIn(ttir), sm);
+  if (auto expected = refused.find(std::filesystem::path(path).stem()); expected != refused.end()) {
+    EXPECT_NE(ptx.find(expected->second), std::string::npos) << ptx;
+    return;
+  }
+  ASSERT_EQ(ptx.substr(0, 7), "//\n// G") << ptx;
+  EXPECT_NE(ptx.find(sm == 80 ? ".version 7.0\n.target sm_80" : ".version 7.8\n.target sm_90"),
+            std::string::npos);
+  if (!*PELLUCID_PTXAS)
+    GTEST_SKIP() << "no ptxas";
+  EXPECT_EQ(ptxasRefusal(ptx, sm), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, CudaPtx,
+                         testing::Combine(testing::Values(80u, 90u),
+                                          testing::ValuesIn(kernelFiles())),
+                         [](const auto &point) {
+                           return "sm_" + std::to_string(std::get<0>(point.param)) + "_" +
+                                  std::filesystem::path(std::get<1>(point.param)).stem().string();
+                         });
+
+size_t countOf(const std::string &text, const std::string &part) {
+  size_t count = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
+    ++count;
+  return count;
+}
+
+std::string ptxOfFile(const std::string &name, uint32_t warps) {
+  std::string ttir =
+      fileText(std::string(PELLUCID_SOURCE_DIR) + "/test/codegen/ttir/" + name + ".ttir");
+  return ptxOf(ttir, symbolIn(ttir), 90, warps);
+}
+
+/// 1024 f32 on 128 threads: two accesses of 16 bytes per thread and operand, and single ones behind
+/// the mask.
+TEST(CudaVectors, SixteenBytesPerAccess) {
+  std::string ptx = ptxOfFile("add", 4);
+  EXPECT_EQ(countOf(ptx, "ld.global.v4.b32"), 4) << ptx;
+  EXPECT_EQ(countOf(ptx, "st.global.v4.b32"), 2) << ptx;
+  EXPECT_EQ(countOf(ptx, "ld.global.b32"), 16) << ptx;
+  EXPECT_EQ(countOf(ptx, "ld.param.b64"), 3) << "the scratch pointers are not read";
+}
+
+/// Eight bf16 are one access.
+TEST(CudaVectors, NarrowElementsShareAnAccess) {
+  std::string ptx = ptxOfFile("silu_bf16", 4);
+  EXPECT_EQ(countOf(ptx, "ld.global.v4.b32"), 1) << ptx;
+  EXPECT_EQ(countOf(ptx, "st.global.v4.b32"), 1) << ptx;
+  EXPECT_EQ(countOf(ptx, "ex2.approx.f32"), 8) << ptx;
+}
+
+/// Elements far apart stay single.
+TEST(CudaVectors, StridedElementsAreLoadedEachByItself) {
+  std::string ptx =
+      ptxOf(fileText(std::string(PELLUCID_SOURCE_DIR) + "/test/codegen/differential/strided.ttir"),
+            "strided", 90);
+  EXPECT_EQ(countOf(ptx, "ld.global.v"), 0) << ptx;
+}
+
+} // namespace
