@@ -52,6 +52,28 @@ Argument toArgument(Tracer &tracer, h::Interpreter &interpreter, const h::Value 
                      "dtypes, strings and lists of them can");
 }
 
+/// x.split([2, 5]) is another operator than x.split(2).
+static void splitBySizes(std::string &packet, const std::vector<Argument> &positional, KeywordArguments &keywords) {
+  bool sizes = positional.size() > 1 && positional[1].list();
+  for (auto &[key, value] : keywords)
+    if ((key == "split_size" || key == "split_size_or_sections") && value.list()) {
+      key = "split_sizes";
+      sizes = true;
+    } else if (key == "split_size_or_sections") {
+      key = "split_size";
+    }
+  if (sizes)
+    packet = "aten.split_with_sizes";
+}
+
+/// A list of one tensor is a list still.
+static bool returnsList(const Tracer &tracer, const std::string &packet) {
+  const Operator *op = tracer.registry.find(packet);
+  if (auto overloads = tracer.registry.overloads(packet); !op && !overloads.empty())
+    op = overloads.front();
+  return op && op->schema.returns.size() == 1 && op->schema.returns[0].type.list;
+}
+
 h::Value callAten(Tracer &tracer, h::Interpreter &interpreter, const std::string &name, const h::CallArgs &args) {
   std::vector<Argument> positional;
   KeywordArguments keywords;
@@ -72,9 +94,12 @@ h::Value callAten(Tracer &tracer, h::Interpreter &interpreter, const std::string
     keywords.emplace_back(key == "axis" ? "dim" : key, toArgument(tracer, interpreter, value));
   }
   std::string packet = name.find('.') == std::string::npos ? "aten." + name : name;
+  if (packet == "aten.split")
+    splitBySizes(packet, positional, keywords);
+  bool list = returnsList(tracer, packet);
   std::vector<TracedTensor> results =
       tracer.call(packet, std::move(positional), std::move(keywords), first, interpreter.location());
-  if (results.size() == 1)
+  if (results.size() == 1 && !list)
     return tensorValue(tracer, results[0]);
   h::Tuple tuple;
   for (TracedTensor &result : results)

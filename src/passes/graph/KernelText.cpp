@@ -75,6 +75,11 @@ public:
     return text.empty() ? "0" : text;
   }
 
+  void lines(const std::vector<std::string> &texts) {
+    for (const std::string &text : texts)
+      line(text);
+  }
+
   KernelText finish(Expr grid, int64_t block) {
     std::string parameters;
     for (const std::string &p : pointerNames)
@@ -83,13 +88,16 @@ public:
       parameters += "e" + std::to_string(i) + ", ";
     KernelText out;
     out.name = name;
-    out.source = "import triton\nimport triton.language as tl\nfrom triton.language.extra import libdevice\n\n\n@triton.jit\ndef " + name + "(" + parameters +
+    out.source = "import triton\nimport triton.language as tl\nfrom triton.language.extra import libdevice\n\n\n" + helper +
+                 "@triton.jit\ndef " + name + "(" + parameters +
                  "BLOCK: tl.constexpr = " + std::to_string(block) + "):\n" + body;
     out.pointers = pointerNames.size();
     out.scalars = scalars;
     out.grid = grid;
     return out;
   }
+
+  std::string helper; ///< a function before the kernel
 
 private:
   std::string name, body;
@@ -195,17 +203,14 @@ KernelText writePointwise(PointwiseSpec spec, const SymbolTable &symbols) {
   std::vector<TextOperand *> operands = pointersTo(spec.inputs);
   for (TextOperand &output : spec.outputs)
     operands.push_back(&output);
+  collapse(spec.shape, 0, spec.shape.size(), operands);
   if (spec.shape.empty()) {
     spec.shape.push_back(1);
-    for (TextOperand *operand : operands)
-      operand->strides.push_back(0);
-  } else {
-    collapse(spec.shape, 0, spec.shape.size(), operands);
-    if (spec.shape.empty()) {
-      spec.shape.push_back(1);
-      for (TextOperand *operand : operands)
-        operand->strides.push_back(0);
-    }
+    for (TextOperand &input : spec.inputs)
+      input.strides.push_back(0);
+    // A tile is stored, of which the mask leaves one element.
+    for (TextOperand &output : spec.outputs)
+      output.strides.push_back(1);
   }
   size_t outer = spec.shape.size() - 1;
   const Expr &inner = spec.shape.back();
@@ -272,6 +277,14 @@ void emitLoads(Writer &writer, const std::vector<TextOperand> &operands, const s
   }
 }
 
+/// The number of the reduced element at these indices.
+std::string positionText(Writer &writer, const std::vector<std::string> &indices, const std::vector<Expr> &sizes) {
+  std::string text = indices[0];
+  for (size_t d = 1; d < indices.size(); ++d)
+    text = "(" + text + ") * " + writer.scalar(sizes[d]) + " + " + indices[d];
+  return text;
+}
+
 /// The innermost dimension is reduced: one program per kept index, a tile of partial results along the row.
 KernelText writeRowReduction(ReductionSpec &spec, const SymbolTable &symbols) {
   const Expr &inner = spec.reduced.back();
@@ -284,7 +297,9 @@ KernelText writeRowReduction(ReductionSpec &spec, const SymbolTable &symbols) {
   std::string accumulate = tl(spec.rule.accumulate);
   writer.line("pid = tl.program_id(0).to(tl.int64)");
   std::vector<std::string> kept = delinearize(writer, "pid", spec.kept, spec.kept.size(), "idx");
+  writer.helper = spec.rule.helper;
   writer.line("acc = tl.full([BLOCK], " + spec.rule.identity + ", " + accumulate + ")");
+  writer.lines(spec.rule.start);
   std::vector<std::string> loops = openReducedLoops(writer, spec.reduced, spec.reduced.size() - 1);
   writer.open("for start in range(0, " + writer.scalar(inner) + ", BLOCK):");
   writer.line("col = start + tl.arange(0, BLOCK).to(tl.int64)");
@@ -296,10 +311,13 @@ KernelText writeRowReduction(ReductionSpec &spec, const SymbolTable &symbols) {
   emitBody(writer, spec.scalars, spec.body);
   writer.line("v = tl.where(mask, (" + spec.value + ").to(" + accumulate + "), " + spec.rule.identity + ").to(" +
               accumulate + ")");
-  writer.line("acc = " + spec.rule.combine);
-  for (size_t i = 0; i <= loops.size(); ++i)
+  writer.line("inside = mask");
+  loops.push_back("col");
+  writer.line("at = " + positionText(writer, loops, spec.reduced));
+  writer.lines(spec.rule.step);
+  for (size_t i = 0; i < loops.size(); ++i)
     writer.close();
-  writer.line("acc = " + spec.rule.across);
+  writer.lines(spec.rule.across);
   writer.line("n = " + writer.scalar(product(spec.reduced, 0, spec.reduced.size())));
   writer.line(storeText(out, writer.address(spec.output, kept), spec.finalize, spec.output.dtype, ""));
   return writer.finish(product(spec.kept, 0, spec.kept.size()), block);
@@ -323,15 +341,19 @@ KernelText writeColumnReduction(ReductionSpec &spec, const SymbolTable &symbols)
   std::vector<std::string> kept = delinearize(writer, "row", spec.kept, spec.kept.size() - 1, "idx");
   kept.push_back("col");
   writer.line("acc = tl.full([BLOCK], " + spec.rule.identity + ", " + accumulate + ")");
+  writer.lines(spec.rule.start);
   std::vector<std::string> loops = openReducedLoops(writer, spec.reduced, spec.reduced.size());
   std::vector<std::string> indices = kept;
   indices.insert(indices.end(), loops.begin(), loops.end());
   emitLoads(writer, spec.inputs, pointers, indices, kept.size() - 1);
   emitBody(writer, spec.scalars, spec.body);
   writer.line("v = tl.broadcast_to((" + spec.value + ").to(" + accumulate + "), [BLOCK])");
-  writer.line("acc = " + spec.rule.combine);
+  writer.line("inside = mask");
+  writer.line("at = " + positionText(writer, loops, spec.reduced));
+  writer.lines(spec.rule.step);
   for (size_t i = 0; i < loops.size(); ++i)
     writer.close();
+  writer.lines(spec.rule.finish);
   writer.line("n = " + writer.scalar(product(spec.reduced, 0, spec.reduced.size())));
   writer.line(storeText(out, writer.address(spec.output, kept), spec.finalize, spec.output.dtype, "mask"));
   return writer.finish(symbolic::ceilDiv(inner, block) * product(spec.kept, 0, spec.kept.size() - 1), block);
@@ -505,7 +527,13 @@ private:
 
 KernelText writeRow(const RowSpec &spec, const SymbolTable &symbols) { return RowKernel(spec, symbols).write(); }
 
-KernelText writeGatherRows(const GatherRowsSpec &spec, const SymbolTable &symbols) {
+KernelText writeGather(GatherSpec spec, const SymbolTable &symbols) {
+  if (spec.shape.empty()) {
+    spec.shape.push_back(1);
+    spec.index.strides.push_back(0);
+    spec.table.strides.push_back(0);
+    spec.output.strides.push_back(1);
+  }
   const Expr &inner = spec.shape.back();
   size_t outer = spec.shape.size() - 1;
   int64_t block = chooseBlock(inner, symbols, 1024);
@@ -513,19 +541,22 @@ KernelText writeGatherRows(const GatherRowsSpec &spec, const SymbolTable &symbol
   writer.pointer("p0");
   writer.pointer("p1");
   writer.pointer("o0");
-  std::string size = writer.scalar(inner);
+  std::string size = writer.scalar(inner), last = writer.scalar(spec.size);
   writer.line("pid = tl.program_id(0).to(tl.int64)");
   writer.line("chunks = tl.cdiv(" + size + ", BLOCK)");
   writer.line("row = pid // chunks");
   writer.line("col = (pid % chunks) * BLOCK + tl.arange(0, BLOCK)");
   writer.line("mask = col < " + size);
   std::vector<std::string> indices = delinearize(writer, "row", spec.shape, outer, "idx");
-  writer.line("index = tl.load(p0 + (" + writer.address(spec.index, indices) + ")).to(tl.int64)");
-  writer.line("tl.device_assert((index >= 0) & (index < " + writer.scalar(spec.rows) +
-              "), \"index out of range of the table's rows\")");
-  std::string table = writer.address(spec.table, {"index", "col"});
-  writer.line("v = tl.load(p1 + (" + table + "), mask=mask)");
   indices.push_back("col");
+  bool tile = anyStrideAlong(spec.index, outer);
+  writer.line("index = tl.load(p0 + (" + writer.address(spec.index, indices) + ")" + (tile ? ", mask=mask, other=0" : "") +
+              ").to(tl.int64)");
+  std::string inRange = "(index >= 0) & (index < " + last + ")";
+  writer.line("tl.device_assert(" + (tile ? "(" + inRange + ") | (col >= " + size + ")" : inRange) +
+              ", \"index out of range of the table's rows\")");
+  std::string table = writer.address(spec.table, indices) + " + index * " + writer.scalar(spec.along);
+  writer.line("v = tl.load(p1 + tl.broadcast_to(" + table + ", [BLOCK]), mask=mask)");
   writer.line(storeText("o0", writer.address(spec.output, indices), "v", spec.output.dtype, "mask"));
   return writer.finish(symbolic::ceilDiv(inner, block) * product(spec.shape, 0, outer), block);
 }
@@ -563,13 +594,23 @@ KernelText writeGemm(const GemmSpec &spec, const SymbolTable &symbols) {
   };
   writer.line("inner = tl.arange(0, " + bk + ").to(tl.int64)");
   writer.line("acc = tl.zeros([" + bm + ", " + bn + "], " + tl(spec.accumulate) + ")");
-  writer.open("for start in range(0, " + k + ", " + bk + "):");
-  writer.line("at = start + inner");
-  writer.line("a = tl.load(p0 + (" + address(spec.a, "row[:, None]", "at[None, :]") + "), mask=(row[:, None] < " + m +
-              ") & (at[None, :] < " + k + "), other=0)");
-  writer.line("b = tl.load(p1 + (" + address(spec.b, "at[:, None]", "col[None, :]") + "), mask=(at[:, None] < " + k +
-              ") & (col[None, :] < " + n + "), other=0)");
-  writer.line("acc = tl.dot(a, b, acc, input_precision=\"ieee\", out_dtype=" + tl(spec.accumulate) + ")");
+  if (isFloat(spec.accumulate)) {
+    writer.open("for start in range(0, " + k + ", " + bk + "):");
+    writer.line("at = start + inner");
+    writer.line("a = tl.load(p0 + (" + address(spec.a, "row[:, None]", "at[None, :]") + "), mask=(row[:, None] < " + m +
+                ") & (at[None, :] < " + k + "), other=0)");
+    writer.line("b = tl.load(p1 + (" + address(spec.b, "at[:, None]", "col[None, :]") + "), mask=(at[:, None] < " + k +
+                ") & (col[None, :] < " + n + "), other=0)");
+    writer.line("acc = tl.dot(a, b, acc, input_precision=\"ieee\", out_dtype=" + tl(spec.accumulate) + ")");
+  } else {
+    // tl.dot takes no integers wider than a byte.
+    writer.open("for at in range(0, " + k + "):");
+    writer.line("a = tl.load(p0 + (" + address(spec.a, "row[:, None]", "at") + "), mask=row[:, None] < " + m +
+                ", other=0).to(" + tl(spec.accumulate) + ")");
+    writer.line("b = tl.load(p1 + (" + address(spec.b, "at", "col[None, :]") + "), mask=col[None, :] < " + n +
+                ", other=0).to(" + tl(spec.accumulate) + ")");
+    writer.line("acc = acc + a * b");
+  }
   writer.close();
   if (spec.alpha != 1)
     writer.line("acc = acc * " + number(spec.alpha));

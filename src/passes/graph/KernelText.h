@@ -52,11 +52,13 @@ struct PointwiseSpec {
 /// Merges neighbouring dimensions where every operand allows it, then writes the kernel.
 KernelText writePointwise(PointwiseSpec spec, const symbolic::SymbolTable &symbols);
 
-/// How a reduction combines: its identity and the two spellings in the kernel language.
+/// How a reduction combines. `acc` starts as a tile of `identity`; `step` are statements that take up the tile `v`, at
+/// position `at` among the reduced elements where `inside`; `across` are statements that make one value of the tile `acc`.
 struct ReductionRule {
-  std::string identity;     ///< `0.0`, `float("-inf")`, …
-  std::string combine;      ///< over `acc` and `v`: `acc + v`, `tl.maximum(acc, v)`
-  std::string across;       ///< over the tile `acc`: `tl.sum(acc, axis=0)`
+  std::string identity; ///< `0.0`, `float("-inf")`, …
+  std::vector<std::string> start, step, across;
+  std::vector<std::string> finish; ///< where each lane of the tile is a result of its own; in the place of `across`
+  std::string helper;              ///< a function that `across` calls
   DataType accumulate = DataType::Float32;
 };
 
@@ -89,16 +91,16 @@ struct RowSpec {
 };
 KernelText writeRow(const RowSpec &spec, const symbolic::SymbolTable &symbols);
 
-/// out[i…, c] = table[index[i…], c]: shape is the index's shape followed by the row length.
-struct GatherRowsSpec {
+/// out[i…] = table[i…, with dim d replaced by index[i…]]. Strides of all operands run over `shape`: those of the index are
+/// 0 where it is shared, and the table's are 0 in dim d, where `along` is its own stride.
+struct GatherSpec {
   std::string name;
   std::vector<symbolic::Expr> shape;
-  TextOperand index;  ///< strides over the index's dimensions
-  TextOperand table;  ///< strides {row, column}
-  TextOperand output; ///< strides over `shape`
-  symbolic::Expr rows = 0; ///< of the table; an index outside of 0..rows-1 fails with a device assertion
+  TextOperand index, table, output;
+  symbolic::Expr along = 1;
+  symbolic::Expr size = 0; ///< of the table's dim d; an index outside of 0..size-1 fails with a device assertion
 };
-KernelText writeGatherRows(const GatherRowsSpec &spec, const symbolic::SymbolTable &symbols);
+KernelText writeGather(GatherSpec spec, const symbolic::SymbolTable &symbols);
 
 /// out[batch…, m, n] = sum over k of a[batch…, m, k] * b[batch…, k, n] (+ bias[…, m, n]), accumulated in `accumulate`.
 /// Strides of every operand run over batch…, then its two own dimensions; those of bias over batch…, m, n.

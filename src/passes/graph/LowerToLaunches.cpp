@@ -202,31 +202,65 @@ private:
       break;
     }
     rule.identity = body.identity;
+    // Truth values are counted in integers.
+    bool truth = rule.accumulate == DataType::Bool;
+    DataType range = rule.accumulate;
+    if (truth)
+      rule.accumulate = DataType::Int32;
     switch (body.combine) {
     case ReductionBody::Combine::Sum:
-      rule.combine = "acc + v";
-      rule.across = "tl.sum(acc, axis=0)";
-      break;
-    case ReductionBody::Combine::Max:
-      rule.identity = extremeOf(rule.accumulate, false);
-      rule.combine = "tl.maximum(acc, v, propagate_nan=tl.PropagateNan.ALL)";
-      rule.across = "tl.max(acc, axis=0)";
-      break;
-    case ReductionBody::Combine::Min:
-      rule.identity = extremeOf(rule.accumulate, true);
-      rule.combine = "tl.minimum(acc, v, propagate_nan=tl.PropagateNan.ALL)";
-      rule.across = "tl.min(acc, axis=0)";
+      rule.step = {"acc = acc + v"};
+      rule.across = {"acc = tl.sum(acc, axis=0)"};
       break;
     case ReductionBody::Combine::Prod:
+      rule.step = {"acc = acc * v"};
+      rule.across = {"acc = tl.reduce(acc, 0, multiply)"};
+      rule.helper = "@triton.jit\ndef multiply(a, b):\n    return a * b\n\n\n";
+      break;
+    case ReductionBody::Combine::Max:
+      extremum(rule, range, false);
+      break;
+    case ReductionBody::Combine::Min:
+      extremum(rule, range, true);
+      break;
     case ReductionBody::Combine::ArgMax:
+      position(rule, range, false);
+      break;
     case ReductionBody::Combine::ArgMin:
-      refuse(node, "has no reduction kernel");
+      position(rule, range, true);
+      break;
     }
     if (rule.identity == "-inf" || rule.identity == "inf")
       rule.identity = "float('" + rule.identity + "')";
     if (rule.identity.empty())
       rule.identity = "0";
     return rule;
+  }
+
+  /// The largest or smallest; NaN when any is NaN.
+  static void extremum(ReductionRule &rule, DataType range, bool smallest) {
+    std::string name = smallest ? "min" : "max";
+    rule.identity = extremeOf(range, smallest);
+    rule.step = {"acc = tl." + name + "imum(acc, v, propagate_nan=tl.PropagateNan.ALL)"};
+    rule.across = {"best = tl." + name + "(acc, axis=0)"};
+    if (isFloat(range))
+      rule.across.push_back("best = tl.where(tl.max((acc != acc).to(tl.int32), axis=0) > 0, float('nan'), best)");
+    rule.across.push_back("acc = best");
+  }
+
+  /// Where the first of the largest or smallest stands; the first NaN when there is one.
+  static void position(ReductionRule &rule, DataType range, bool smallest) {
+    std::string order = smallest ? "<" : ">", name = smallest ? "min" : "max";
+    rule.identity = extremeOf(range, smallest);
+    rule.start = {"place = tl.full([BLOCK], -1, tl.int64)"};
+    rule.step = {"better = inside & ((place < 0) | (v " + order + " acc) | ((v != v) & (acc == acc)))",
+                 "acc = tl.where(better, v, acc)", "place = tl.where(better, at, place)"};
+    rule.across = {"wrong = (acc != acc) & (place >= 0)",
+                   "best = tl." + name + "(tl.where(place >= 0, acc, " + rule.identity + "), axis=0)",
+                   "chosen = ((place >= 0) & (acc == best)).to(tl.int32)",
+                   "chosen = tl.where(tl.max(wrong.to(tl.int32), axis=0) > 0, wrong.to(tl.int32), chosen)",
+                   "acc = tl.min(tl.where(chosen > 0, place, 9223372036854775807), axis=0)"};
+    rule.finish = {"acc = place"};
   }
 
   static std::string extremeOf(DataType type, bool highest) {
@@ -288,7 +322,10 @@ private:
     spec.rule = ruleOf(node, *call, from.dtype);
     spec.scalars = group.scalars;
     spec.body = group.body;
-    spec.value = applyMap(call->op.reduction.map, "(" + value + ").to(" + accumulateText(spec.rule.accumulate) + ")");
+    // `x != 0` is asked of the element itself: 0.5 is not 0.
+    spec.value = type.dtype == DataType::Bool
+                     ? applyMap(call->op.reduction.map, "(" + value + ")")
+                     : applyMap(call->op.reduction.map, "(" + value + ").to(" + accumulateText(spec.rule.accumulate) + ")");
     spec.finalize = call->op.reduction.finalize;
     KernelText text = writeReduction(std::move(spec), program.symbols);
     TensorType dense(type.dtype, type.shape, type.device);
@@ -399,9 +436,9 @@ private:
       b = call->value("mat2");
       spec.alpha = call->number("alpha");
       spec.beta = call->number("beta");
-    } else if (name == "mm" || name == "bmm") {
+    } else if (name == "mm" || name == "bmm" || name == "matmul") {
       a = call->value("self");
-      b = call->value("mat2");
+      b = call->value(name == "matmul" ? "other" : "mat2");
     } else {
       refuse(node, "has no matrix kernel");
     }
@@ -410,27 +447,28 @@ private:
       refuse(node, "needs a weight of two dims, got " + std::to_string(right.rank()));
     spec.m = left.rank() > 1 ? left.shape[left.rank() - 2] : Expr(1);
     spec.k = left.shape.back();
-    spec.n = name == "linear" ? right.shape[0] : right.shape.back();
-    for (size_t d = 0; d + 2 < left.rank(); ++d)
-      spec.batch.push_back(left.shape[d]);
-    auto strides = [&](const TensorType &t) {
-      TextOperand operand;
-      operand.dtype = t.dtype;
-      operand.strides = t.strides;
-      if (t.rank() == 1)
-        operand.strides.insert(operand.strides.begin(), Expr(0));
-      return operand;
+    bool vector = name != "linear" && right.rank() == 1;
+    spec.n = vector ? Expr(1) : name == "linear" ? right.shape[0] : right.shape.back();
+    // What the result has before its matrix; dims that an operand lacks or broadcasts have stride 0.
+    size_t matrixDims = (left.rank() > 1 ? 1 : 0) + (vector ? 0 : 1);
+    spec.batch.assign(type.shape.begin(), type.shape.end() - static_cast<long>(matrixDims));
+    auto operandOf = [&](const TensorType &t, size_t dims) {
+      TensorType batch = t;
+      batch.shape.resize(t.rank() - dims);
+      batch.strides.resize(t.rank() - dims);
+      return broadcastOperand(batch, spec.batch, program.symbols);
     };
-    spec.a = strides(left);
-    spec.output = strides(type);
-    spec.b.dtype = right.dtype;
-    if (name == "linear") {
-      spec.b.strides.assign(spec.batch.size(), Expr(0));
-      spec.b.strides.push_back(right.strides[1]);
-      spec.b.strides.push_back(right.strides[0]);
-    } else {
-      spec.b.strides = right.strides;
-    }
+    // A missing dim of the matrix has one row or column only, so that any stride but a broadcast one will do.
+    spec.a = operandOf(left, std::min<size_t>(left.rank(), 2));
+    spec.a.strides.push_back(left.rank() > 1 ? left.strides[left.rank() - 2] : Expr(1));
+    spec.a.strides.push_back(left.strides.back());
+    spec.b = operandOf(right, std::min<size_t>(right.rank(), 2));
+    spec.b.strides.push_back(name == "linear" ? right.strides[1] : right.strides[right.rank() - (vector ? 1 : 2)]);
+    spec.b.strides.push_back(vector ? Expr(1) : name == "linear" ? right.strides[0] : right.strides.back());
+    spec.output = {type.dtype, type.strides, 0};
+    spec.output.strides.resize(spec.batch.size());
+    spec.output.strides.push_back(left.rank() > 1 ? type.strides[spec.batch.size()] : Expr(1));
+    spec.output.strides.push_back(vector ? Expr(1) : type.strides.back());
     std::vector<Value *> inputs{a, b};
     if (bias) {
       std::vector<Expr> shape = spec.batch;
@@ -439,7 +477,9 @@ private:
       spec.bias.push_back(broadcastOperand(bias->type(), shape, program.symbols));
       inputs.push_back(bias);
     }
-    spec.accumulate = isFloat(type.dtype) ? opMathType(type.dtype) : DataType::Int32;
+    spec.accumulate = isFloat(type.dtype)          ? opMathType(type.dtype)
+                      : byteSize(type.dtype) > 4 ? DataType::Int64
+                                                 : DataType::Int32;
     mergeBatchIntoRows(spec);
     program.main.setInsertionPoint(&node);
     KernelText text = writeGemm(spec, program.symbols);
@@ -471,22 +511,35 @@ private:
 
   void lowerGather(Node &node) {
     auto call = callOf(node, registry, program.symbols);
-    if (call->op.schema.name != "embedding")
-      refuse(node, "has no gather kernel");
-    Value *table = call->value("weight"), *index = call->value("indices");
+    const std::string &name = call->op.schema.name;
+    bool embedding = name == "embedding";
+    Value *table = call->value(embedding ? "weight" : "self"), *index = call->value(embedding ? "indices" : "index");
     const TensorType type = node.result()->type();
-    GatherRowsSpec spec;
+    size_t dim = embedding ? 0 : static_cast<size_t>(call->dim("dim", table->type().rank()));
+    GatherSpec spec;
     spec.name = kernelName({&node}, "gather");
     spec.shape = type.shape;
+    spec.output = {type.dtype, type.strides, 0};
     spec.index.dtype = index->type().dtype;
-    spec.index.strides = index->type().strides;
-    spec.table.dtype = table->type().dtype;
-    spec.table.strides = table->type().strides;
-    spec.output.dtype = type.dtype;
-    spec.output.strides = type.strides;
-    spec.rows = table->type().shape[0];
+    spec.index.strides.assign(type.rank(), Expr(0));
+    spec.table = {table->type().dtype, table->type().strides, 0};
+    spec.along = table->type().strides[dim];
+    spec.size = table->type().shape[dim];
+    if (embedding) {
+      std::copy(index->type().strides.begin(), index->type().strides.end(), spec.index.strides.begin());
+      spec.table.strides.insert(spec.table.strides.begin(), index->type().rank(), Expr(0));
+      spec.table.strides.erase(spec.table.strides.begin() + static_cast<long>(index->type().rank()));
+    } else if (name == "index_select") {
+      spec.index.strides[dim] = index->type().rank() ? index->type().strides[0] : Expr(0);
+      spec.table.strides[dim] = 0;
+    } else if (name == "gather") {
+      spec.index.strides = index->type().strides;
+      spec.table.strides[dim] = 0;
+    } else {
+      refuse(node, "has no gather kernel");
+    }
     program.main.setInsertionPoint(&node);
-    KernelText text = writeGatherRows(spec, program.symbols);
+    KernelText text = writeGather(std::move(spec), program.symbols);
     Value *out = emitLaunch(text, {index, table}, {emptyLike(type), Access::Write}, node.location);
     replace(node, out, {});
   }

@@ -1,0 +1,430 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Compiles and runs every operator, and compares values, shapes and dtypes with numpy in float64.
+
+    operators_test.py PROGRAM [TEXT…]        all cases, or those whose expression has one of the texts
+
+Exit code 77 where numpy is missing. Shapes are odd, empty and 0-d; operands broadcast, transposed, sliced and expanded.
+"""
+import concurrent.futures
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+try:
+    import numpy as np
+except ImportError:
+    print("skipped: this Python has no numpy")
+    sys.exit(77)
+
+HEADER = "import torch\nimport torch.nn.functional as F\n\n\n"
+DTYPES = {"f64": np.float64, "f32": np.float32, "f16": np.float16, "bf16": np.uint16, "i64": np.int64, "i32": np.int32,
+          "i16": np.int16, "i8": np.int8, "u8": np.uint8, "bool": np.bool_}
+TOLERANCE = {"f64": 1e-12, "f32": 3e-6, "f16": 2e-3, "bf16": 1.6e-2}
+FLOATS = ("f32", "f64", "f16", "bf16")
+
+
+def to_bf16(x):
+    """float32 -> bfloat16 bits, to nearest, ties to even."""
+    bits = np.ascontiguousarray(x, np.float32).view(np.uint32).astype(np.uint64)
+    rounded = ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype(np.uint16)
+    return np.where(np.isnan(x), np.uint16(0x7FC0), rounded.reshape(np.shape(x)))
+
+
+def from_bf16(bits):
+    return (bits.astype(np.uint32) << 16).view(np.float32)
+
+
+def erf(x):
+    return np.vectorize(__import__("math").erf, otypes=[np.float64])(x)
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def softmax(x, axis):
+    e = np.exp(x - x.max(axis=axis, keepdims=True, initial=-np.inf))
+    return e / e.sum(axis=axis, keepdims=True)
+
+
+def layer_norm(x, w=None, b=None, eps=1e-5, dims=1):
+    axes = tuple(range(x.ndim - dims, x.ndim))
+    out = (x - x.mean(axis=axes, keepdims=True)) / np.sqrt(x.var(axis=axes, keepdims=True) + eps)
+    return out * (1 if w is None else w) + (0 if b is None else b)
+
+
+def rms_norm(x, w=None, eps=1e-6):
+    return x / np.sqrt((x * x).mean(axis=-1, keepdims=True) + eps) * (1 if w is None else w)
+
+
+def gelu(x):
+    return x * 0.5 * (1 + erf(x / np.sqrt(2)))
+
+
+def gelu_tanh(x):
+    return 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)))
+
+
+class Case:
+    def __init__(self, text, inputs, want, dtype=None, sizes=None, low=-2.0, high=2.0, tolerance=None, special=False):
+        self.text, self.inputs, self.want, self.dtype = text, inputs, want, dtype
+        self.sizes, self.low, self.high, self.tolerance, self.special = sizes, low, high, tolerance, special
+
+
+CASES = []
+
+
+def case(text, inputs, want, **options):
+    """`inputs`: `x=f32[m,5] y=f32[]`; a `*` for the dtype stands for each float dtype in turn."""
+    for dtype in FLOATS if "*" in inputs else (None,):
+        local = dict(options)
+        if dtype:
+            local.setdefault("dtype", dtype)
+        CASES.append(Case(text, inputs.replace("*", dtype or ""), want, **local))
+
+
+# Every size that `m` takes where it is a dim.
+SIZES = (0, 1, 7)
+
+# --- arithmetic, broadcasting, promotion ---
+for op, f in (("+", np.add), ("-", np.subtract), ("*", np.multiply)):
+    case(f"x {op} y", "x=*[m,5] y=*[m,5]", f)
+    case(f"x {op} y", "x=*[m,1] y=*[3,1,5]", f)
+    case(f"x {op} y", "x=f32[] y=f32[]", f, dtype="f32")
+    case(f"x {op} 3", "x=i32[m,5]", lambda x, f=f: f(x, 3), dtype="i32")
+    case(f"x {op} 0.5", "x=i32[m,5]", lambda x, f=f: f(x, 0.5), dtype="f32")
+    case(f"2 {op} x", "x=i64[m]", lambda x, f=f: f(2, x), dtype="i64")
+    case(f"x.t() {op} y[:, 1::2]", "x=f32[4,m] y=f32[m,9]", lambda x, y, f=f: f(x.T, y[:, 1::2]), dtype="f32")
+case("x / y", "x=*[m,5] y=*[5]", lambda x, y: x / y, low=0.5)
+case("x / y", "x=i32[m,5] y=i64[5]", lambda x, y: x / y, dtype="f32", low=1, high=20)
+case("x / 4", "x=i64[m]", lambda x: x / 4, dtype="f32")
+case("x + y", "x=bf16[m,5] y=f32[5]", np.add, dtype="f32")
+case("x + y", "x=bf16[m,5] y=f16[5]", np.add, dtype="f32")
+case("x + y", "x=i32[m,5] y=f16[5]", np.add, dtype="f16")
+case("x + y", "x=i32[m,5] y=i64[]", np.add, dtype="i32")
+case("x + y", "x=f16[m,5] y=f32[]", np.add, dtype="f16")
+case("x + y", "x=i32[m,5] y=f64[]", np.add, dtype="f64")
+case("x + y", "x=u8[m] y=i8[m]", np.add, dtype="i16", low=0, high=60)
+case("x + y", "x=bool[m] y=i32[m]", np.add, dtype="i32")
+case("x * True", "x=f32[m]", lambda x: x, dtype="f32")
+case("torch.add(x, y, alpha=2)", "x=f32[m] y=f32[m]", lambda x, y: x + 2 * y, dtype="f32")
+case("torch.sub(x, y, alpha=0.5)", "x=f32[m] y=f32[m]", lambda x, y: x - 0.5 * y, dtype="f32")
+case("1.0 - x", "x=*[m,5]", lambda x: 1 - x)
+case("2.0 / x", "x=*[m,5]", lambda x: 2 / x, low=0.5)
+case("-x", "x=*[m,5]", np.negative)
+case("-x", "x=i32[m,5]", np.negative, dtype="i32")
+case("torch.abs(x)", "x=*[m,5]", np.abs)
+case("x ** 2", "x=*[m,5]", lambda x: x**2)
+case("x ** 0.5", "x=f32[m,5]", lambda x: x**0.5, low=0.1, dtype="f32")
+case("x ** y", "x=f32[m,5] y=f32[m,5]", lambda x, y: x**y, low=0.1, dtype="f32", tolerance=1e-5)
+case("x // 3", "x=i32[m]", lambda x: x // 3, dtype="i32")
+case("x // y", "x=f32[m] y=f32[m]", np.floor_divide, dtype="f32", low=0.5)
+case("x % 3", "x=i32[m]", lambda x: x % 3, dtype="i32")
+case("x % 0.7", "x=f32[m]", lambda x: np.mod(x, np.float64(np.float32(0.7))), dtype="f32", tolerance=1e-5)
+for name, f in (("minimum", np.minimum), ("maximum", np.maximum)):
+    case(f"torch.{name}(x, y)", "x=*[m,5] y=*[5]", f)
+    case(f"torch.{name}(x, y)", "x=f32[m,5] y=f32[5]", f, special=True, dtype="f32")
+    case(f"torch.{name}(x, y)", "x=i64[m,5] y=i64[5]", f, dtype="i64")
+case("x.clamp(-0.5, 1)", "x=*[m,5]", lambda x: np.clip(x, -0.5, 1))
+case("x.clamp(min=0)", "x=i32[m]", lambda x: np.maximum(x, 0), dtype="i32")
+case("torch.clamp(x, max=0.25)", "x=f32[m]", lambda x: np.minimum(x, 0.25), dtype="f32", special=True)
+case("x & y", "x=i32[m] y=i32[m]", np.bitwise_and, dtype="i32")
+case("(x > 0) & (y > 0) | ~(x > y)", "x=f32[m] y=f32[m]", lambda x, y: (x > 0) & (y > 0) | ~(x > y), dtype="bool")
+# --- comparisons, where, casts ---
+for op in ("<", "<=", ">", ">=", "==", "!="):
+    case(f"x {op} y", "x=f32[m,5] y=f32[5]", eval(f"lambda x, y: x {op} y"), dtype="bool", special=True)
+    case(f"x {op} 1", "x=i64[m,5]", eval(f"lambda x: x {op} 1"), dtype="bool")
+    case(f"x {op} y", "x=bf16[m] y=f32[m]", eval(f"lambda x, y: x {op} y"), dtype="bool")
+case("torch.where(x > 0, x, y)", "x=*[m,5] y=*[5]", lambda x, y: np.where(x > 0, x, y))
+case("torch.where(x > 0, x, 0.5)", "x=f16[m,5]", lambda x: np.where(x > 0, x, 0.5), dtype="f16")
+case("torch.where(c, x, y)", "c=bool[5] x=i32[m,5] y=f32[]", lambda c, x, y: np.where(c, x, y), dtype="f32")
+case("x.masked_fill(c, -1.5)", "x=f32[m,5] c=bool[5]", lambda x, c: np.where(c, -1.5, x), dtype="f32")
+for target in ("f32", "f64", "f16", "bf16", "i64", "i32", "i8", "u8", "bool"):
+    torch_name = {"f32": "float32", "f64": "float64", "f16": "float16", "bf16": "bfloat16", "i64": "int64", "i32": "int32",
+                  "i8": "int8", "u8": "uint8", "bool": "bool"}[target]
+    cast = (lambda x: np.trunc(x)) if target[0] in "iu" else (lambda x: x != 0) if target == "bool" else (lambda x: x)
+    for source in ("f32", "bf16", "i32", "bool"):
+        case(f"x.to(torch.{torch_name})", f"x={source}[m,5]", cast, dtype=target, low=0, high=100)
+case("x.float()", "x=f16[m]", lambda x: x, dtype="f32")
+case("x.half()", "x=f32[m]", lambda x: x, dtype="f16")
+case("x.bfloat16() * 1.5", "x=f32[m]", lambda x: x * 1.5, dtype="bf16")
+case("x.type_as(y)", "x=f32[m] y=f16[]", lambda x, y: x, dtype="f16")
+# --- functions ---
+for name, f, low in (("exp", np.exp, -3), ("log", np.log, 0.1), ("sqrt", np.sqrt, 0.1), ("rsqrt", lambda x: 1 / np.sqrt(x), 0.1),
+                     ("sin", np.sin, -9), ("cos", np.cos, -9), ("tanh", np.tanh, -4), ("sigmoid", sigmoid, -4),
+                     ("relu", lambda x: np.maximum(x, 0), -2), ("floor", np.floor, -9), ("ceil", np.ceil, -9),
+                     ("round", np.round, -9), ("log2", np.log2, 0.1), ("exp2", np.exp2, -3), ("erf", erf, -3),
+                     ("reciprocal", lambda x: 1 / x, 0.3), ("square", np.square, -3), ("sign", np.sign, -3),
+                     ("expm1", np.expm1, -1), ("log1p", np.log1p, 0.1)):
+    case(f"torch.{name}(x)", "x=*[m,5]", f, low=low, high=4)
+for name in ("exp", "sqrt", "rsqrt", "tanh", "sigmoid"):
+    case(f"torch.{name}(x)", "x=i32[m]", {"exp": np.exp, "sqrt": np.sqrt, "rsqrt": lambda x: 1 / np.sqrt(x), "tanh": np.tanh,
+                                          "sigmoid": sigmoid}[name], dtype="f32", low=1, high=9)
+case("torch.exp(x)", "x=f32[m,5]", np.exp, dtype="f32", special=True)
+case("torch.tanh(x)", "x=f32[m,5]", np.tanh, dtype="f32", special=True)
+case("torch.relu(x)", "x=f32[m,5]", lambda x: np.where(np.isnan(x), x, np.maximum(x, 0)), dtype="f32", special=True)
+case("F.silu(x)", "x=*[m,5]", lambda x: x * sigmoid(x), low=-6, high=6)
+case("F.gelu(x)", "x=*[m,5]", gelu, low=-4, high=4, tolerance=None)
+case("F.gelu(x, approximate='tanh')", "x=*[m,5]", gelu_tanh, low=-4, high=4)
+case("F.relu(x.t())", "x=f32[m,5]", lambda x: np.maximum(x, 0).T, dtype="f32")
+case("F.softplus(x)", "x=f32[m,5]", lambda x: np.log1p(np.exp(x)), dtype="f32")
+case("F.leaky_relu(x, 0.1)", "x=f32[m,5]", lambda x: np.where(x > 0, x, 0.1 * x), dtype="f32")
+# --- reductions ---
+for name, f in (("sum", np.sum), ("mean", np.mean), ("amax", np.max), ("amin", np.min)):
+    if name in ("sum", "mean"):
+        case(f"x.{name}()", "x=*[m,5]", f, sizes=(1, 7))
+        case(f"x.{name}()", "x=f32[]", f, dtype="f32")
+    for dim in ("0", "1", "-1", "(0, 2)", "(-1, -2)"):
+        axis = eval(dim)
+        case(f"x.{name}(dim={dim})", "x=*[3,m,5]", lambda x, f=f, a=axis: f(x, axis=a), sizes=(1, 7), tolerance=None)
+    case(f"x.{name}(dim=-1, keepdim=True)", "x=f32[3,m,5]", lambda x, f=f: f(x, axis=-1, keepdims=True), dtype="f32")
+    case(f"x.{name}(dim=1, keepdim=True)", "x=f32[3,m,5]", lambda x, f=f: f(x, axis=1, keepdims=True), dtype="f32", sizes=(1, 7))
+    case(f"x.t().{name}(dim=0)", "x=f32[m,1500]", lambda x, f=f: f(x.T, axis=0), dtype="f32", tolerance=2e-5)
+    case(f"x[:, ::2].{name}(dim=1)", "x=f32[m,9]", lambda x, f=f: f(x[:, ::2], axis=1), dtype="f32")
+    case(f"x.{name}(dim=0)", "x=f32[37,m]", lambda x, f=f: f(x, axis=0), dtype="f32", tolerance=1e-5)
+case("x.sum(dim=0)", "x=f32[m,5]", lambda x: x.sum(axis=0), dtype="f32")
+case("x.sum(dim=1)", "x=i32[m,5]", lambda x: x.sum(axis=1), dtype="i64")
+case("x.sum(dim=1)", "x=bool[m,5]", lambda x: x.sum(axis=1), dtype="i64")
+case("x.sum(dim=1, dtype=torch.float64)", "x=f32[m,5]", lambda x: x.sum(axis=1), dtype="f64")
+case("x.mean(dim=0)", "x=f32[m,5]", lambda x: x.sum(axis=0) / np.float64(len(x)), dtype="f32")
+case("(x * 2 + 1).sum(dim=-1)", "x=*[m,300]", lambda x: (x * 2 + 1).sum(axis=-1), tolerance=3e-2)
+case("x.amax(dim=1)", "x=f32[m,50]", lambda x: x.max(axis=1), dtype="f32", special=True)
+case("x.amax(dim=1)", "x=i32[m,5]", lambda x: x.max(axis=1), dtype="i32")
+case("x.argmax(dim=1)", "x=f32[m,50]", lambda x: x.argmax(axis=1), dtype="i64")
+case("x.argmax(dim=0)", "x=f32[37,m]", lambda x: x.argmax(axis=0), dtype="i64")
+case("x.argmin(dim=-1, keepdim=True)", "x=f32[m,1500]", lambda x: x.argmin(axis=-1)[..., None], dtype="i64")
+case("x.argmax(dim=1)", "x=i32[m,5]", lambda x: x.argmax(axis=1), dtype="i64")
+case("x.argmax()", "x=f32[5,7]", lambda x: x.argmax(), dtype="i64")
+case("x.argmax(dim=1)", "x=f32[m,50]", lambda x: x.argmax(axis=1), dtype="i64", special=True)
+case("x.prod(dim=1)", "x=f32[m,5]", lambda x: x.prod(axis=1), dtype="f32")
+case("x.prod(dim=0)", "x=f32[5,m]", lambda x: x.prod(axis=0), dtype="f32")
+case("x.prod()", "x=f64[5,3]", lambda x: x.prod(), dtype="f64")
+case("x.any(dim=1)", "x=f32[m,5]", lambda x: x.any(axis=1), dtype="bool")
+case("(x > 1.9).any(dim=0)", "x=f32[37,m]", lambda x: (x > 1.9).any(axis=0), dtype="bool")
+case("(x > -1.5).all()", "x=f32[m,3]", lambda x: (x > -1.5).all(), dtype="bool")
+case("x.amax(dim=0)", "x=bool[5,m]", lambda x: x.max(axis=0), dtype="bool")
+case("x.any(dim=1)", "x=bool[m,5]", lambda x: x.any(axis=1), dtype="bool")
+case("x.all(dim=1)", "x=bool[m,5]", lambda x: x.all(axis=1), dtype="bool")
+case("x.max()", "x=f32[5,7]", lambda x: x.max(), dtype="f32")
+case("x.var(dim=1)", "x=f32[m,7]", lambda x: x.var(axis=1, ddof=1), dtype="f32")
+case("x.std(dim=1)", "x=f32[m,7]", lambda x: x.std(axis=1, ddof=1), dtype="f32")
+# --- rows ---
+for dim in (-1, 0, 1):
+    case(f"torch.softmax(x, dim={dim})", "x=*[3,m,5]", lambda x, d=dim: softmax(x, d))
+case("F.softmax(x, dim=-1)", "x=f32[m,1500]", lambda x: softmax(x, -1), dtype="f32")
+case("F.softmax(x.t(), dim=-1)", "x=f32[50,m]", lambda x: softmax(x.T, -1), dtype="f32")
+case("F.log_softmax(x, dim=-1)", "x=*[m,50]", lambda x: np.log(softmax(x, -1)))
+case("F.softmax(x, dim=-1, dtype=torch.float32)", "x=bf16[m,50]", lambda x: softmax(x, -1), dtype="f32")
+case("F.layer_norm(x, (5,))", "x=*[3,m,5]", layer_norm, tolerance=None)
+case("F.layer_norm(x, (5,), w, b, eps=1e-3)", "x=*[3,m,5] w=*[5] b=*[5]", lambda x, w, b: layer_norm(x, w, b, 1e-3))
+case("F.layer_norm(x, (5,), w)", "x=f32[m,5] w=f32[5]", layer_norm, dtype="f32")
+case("F.layer_norm(x, (4, 5), w, b)", "x=f32[m,4,5] w=f32[4,5] b=f32[4,5]", lambda x, w, b: layer_norm(x, w, b, dims=2), dtype="f32")
+case("F.layer_norm(x.t(), (7,))", "x=f32[7,m]", lambda x: layer_norm(x.T), dtype="f32")
+case("F.rms_norm(x, (5,), w, eps=1e-6)", "x=*[3,m,5] w=*[5]", rms_norm)
+case("F.rms_norm(x, (1500,), eps=1e-6)", "x=f32[m,1500]", rms_norm, dtype="f32")
+case("F.rms_norm(x, (5,), w)", "x=f32[m,5] w=f32[5]", lambda x, w: rms_norm(x, w, 1.1920929e-07), dtype="f32")
+# --- products ---
+case("x @ y", "x=*[m,19] y=*[19,6]", np.matmul, tolerance=3e-2)
+case("x @ y", "x=f32[m,19] y=f32[19,6]", np.matmul, dtype="f32", tolerance=2e-5)
+case("x @ y", "x=f64[m,19] y=f64[19,6]", np.matmul, dtype="f64")
+case("x @ y", "x=i32[m,19] y=i32[19,6]", np.matmul, dtype="i32")
+case("x @ y.t()", "x=f32[m,19] y=f32[6,19]", lambda x, y: x @ y.T, dtype="f32", tolerance=2e-5)
+case("x @ y", "x=f32[3,m,19] y=f32[3,19,6]", np.matmul, dtype="f32", tolerance=2e-5)
+case("x @ y", "x=f32[2,3,m,19] y=f32[19,6]", np.matmul, dtype="f32", tolerance=2e-5)
+case("x @ y", "x=f32[2,1,m,19] y=f32[3,19,6]", np.matmul, dtype="f32", tolerance=2e-5)
+case("x @ y", "x=f32[19] y=f32[19,6]", np.matmul, dtype="f32", tolerance=2e-5)
+case("x @ y", "x=f32[m,19] y=f32[19]", np.matmul, dtype="f32", tolerance=2e-5)
+case("x @ y", "x=f32[19] y=f32[19]", np.matmul, dtype="f32", tolerance=2e-5)
+case("torch.matmul(x, y)", "x=f32[m,0] y=f32[0,6]", np.matmul, dtype="f32")
+case("torch.bmm(x, y.transpose(1, 2))", "x=f32[3,m,19] y=f32[3,6,19]", lambda x, y: x @ y.swapaxes(1, 2), dtype="f32", tolerance=2e-5)
+case("torch.mm(x, y)", "x=bf16[m,19] y=bf16[19,6]", np.matmul, dtype="bf16", tolerance=3e-2)
+case("torch.addmm(b, x, y, beta=0.5, alpha=2)", "b=f32[6] x=f32[m,19] y=f32[19,6]", lambda b, x, y: 0.5 * b + 2 * (x @ y), dtype="f32", tolerance=2e-5)
+case("F.linear(x, w, b)", "x=*[3,m,19] w=*[6,19] b=*[6]", lambda x, w, b: x @ w.T + b, tolerance=3e-2)
+case("F.linear(x, w)", "x=f32[m,19] w=f32[6,19]", lambda x, w: x @ w.T, dtype="f32", tolerance=2e-5)
+case("F.linear(x, w, b)", "x=f32[19] w=f32[6,19] b=f32[6]", lambda x, w, b: x @ w.T + b, dtype="f32", tolerance=2e-5)
+case("F.linear(x.t(), w)", "x=f32[19,m] w=f32[6,19]", lambda x, w: x.T @ w.T, dtype="f32", tolerance=2e-5)
+# --- views and copies ---
+case("torch.chunk(x, 3, dim=1)[1] * 2", "x=f32[m,8]", lambda x: x[:, 3:6] * 2, dtype="f32")
+case("torch.chunk(x, 2, dim=-1)", "x=f32[m,7]", lambda x: (x[:, :4], x[:, 4:]), dtype="f32")
+case("torch.split(x, 3, dim=1)", "x=f32[m,7]", lambda x: (x[:, :3], x[:, 3:6], x[:, 6:]), dtype="f32")
+case("torch.split(x, 9, dim=1)[0] * 2", "x=f32[m,7]", lambda x: x * 2, dtype="f32")
+case("torch.chunk(x, 1)[0] * 2", "x=f32[m,7]", lambda x: x * 2, dtype="f32")
+case("x.split([2, 5], dim=-1)[1]", "x=i64[m,7]", lambda x: x[:, 2:], dtype="i64")
+case("x.view(-1, 10)", "x=f32[m,2,5]", lambda x: x.reshape(-1, 10), dtype="f32")
+case("x.view(x.shape[0], 5, 2) + 1", "x=f32[m,10]", lambda x: x.reshape(x.shape[0], 5, 2) + 1, dtype="f32")
+case("x.reshape(5, -1)", "x=f32[m,2,5]", lambda x: x.reshape(5, x.size // 5), dtype="f32")
+case("x.t().reshape(-1)", "x=f32[m,5]", lambda x: x.T.reshape(-1), dtype="f32")
+case("x.flatten(1)", "x=f32[m,2,5]", lambda x: x.reshape(x.shape[0], 10), dtype="f32")
+case("x.transpose(0, -1)", "x=f32[m,2,5]", lambda x: x.swapaxes(0, -1), dtype="f32")
+case("x.transpose(1, 2).contiguous() * 2", "x=bf16[m,2,5]", lambda x: x.swapaxes(1, 2) * 2, dtype="bf16")
+case("x.permute(2, 0, 1)", "x=f32[m,2,5]", lambda x: x.transpose(2, 0, 1), dtype="f32")
+case("x.permute(2, 0, 1).contiguous().view(5, -1)", "x=i32[m,2,5]", lambda x: x.transpose(2, 0, 1).reshape(5, x.size // 5), dtype="i32")
+case("x.unsqueeze(1) + y", "x=f32[m,5] y=f32[3,5]", lambda x, y: x[:, None] + y, dtype="f32")
+case("x.squeeze(1)", "x=f32[m,1,5]", lambda x: x[:, 0], dtype="f32")
+case("x.expand(3, -1, 5) * 2", "x=f32[m,1]", lambda x: np.broadcast_to(x, (3, x.shape[0], 5)) * 2, dtype="f32")
+case("x[:, 1:-1:2]", "x=f32[m,9]", lambda x: x[:, 1:-1:2], dtype="f32")
+case("x[:, -1]", "x=f32[m,9]", lambda x: x[:, -1], dtype="f32")
+case("x[..., None] - x[:, None, :]", "x=f32[m,5]", lambda x: x[..., None] - x[:, None, :], dtype="f32")
+case("x.mT @ y", "x=f32[3,7,5] y=f32[3,7,m]", lambda x, y: x.swapaxes(1, 2) @ y, dtype="f32", tolerance=1e-5)
+case("torch.cat([x, y], dim=0)", "x=f32[m,5] y=f32[3,5]", lambda x, y: np.concatenate([x, y]), dtype="f32")
+case("torch.cat([x, y, x], dim=-1)", "x=i64[m,5] y=i64[m,2]", lambda x, y: np.concatenate([x, y, x], -1), dtype="i64")
+case("torch.cat([x, y], dim=1)", "x=f32[m,5] y=f16[m,2]", lambda x, y: np.concatenate([x, y], 1), dtype="f32")
+case("torch.cat([x.t(), y], dim=1)", "x=f32[5,m] y=f32[m,2]", lambda x, y: np.concatenate([x.T, y], 1), dtype="f32")
+case("torch.cat((x * 2, torch.exp(x)))", "x=f32[m]", lambda x: np.concatenate([x * 2, np.exp(x)]), dtype="f32")
+case("torch.stack([x, y], dim=1)", "x=f32[m,5] y=f32[m,5]", lambda x, y: np.stack([x, y], 1), dtype="f32")
+case("x.clone()", "x=bool[m,5]", lambda x: x, dtype="bool")
+case("x.repeat(2, 3)", "x=f32[m,5]", lambda x: np.tile(x, (2, 3)), dtype="f32")
+case("x", "x=f32[m,5]", lambda x: x, dtype="f32")
+case("(x, x)", "x=f32[m,5]", lambda x: (x, x), dtype="f32")
+# --- factories ---
+case("torch.zeros(3, 5) + x", "x=f32[5]", lambda x: np.zeros((3, 5)) + x, dtype="f32")
+case("torch.ones(x.shape[0], 2, dtype=torch.int32)", "x=f32[m]", lambda x: np.ones((len(x), 2)), dtype="i32")
+case("torch.full((2, 3), 1.5, dtype=x.dtype) * x", "x=f16[3]", lambda x: 1.5 * np.ones((2, 3)) * x, dtype="f16")
+case("torch.zeros_like(x)", "x=bf16[m,5]", np.zeros_like, dtype="bf16")
+case("torch.ones_like(x) - x", "x=f64[m,5]", lambda x: 1 - x, dtype="f64")
+case("torch.full_like(x, 2.5) + x", "x=f32[m,5]", lambda x: 2.5 + x, dtype="f32")
+case("torch.full_like(x, 7)", "x=i64[m,5]", lambda x: np.full_like(x, 7), dtype="i64")
+case("torch.empty_like(x).fill_(2.0)", "x=f32[m,5]", lambda x: np.full_like(x, 2.0), dtype="f32")
+case("torch.empty(x.shape[0], 3).zero_()", "x=f32[m,5]", lambda x: np.zeros((len(x), 3)), dtype="f32")
+case("x.new_zeros(2, 3)", "x=f16[m]", lambda x: np.zeros((2, 3)), dtype="f16")
+case("x.new_ones(x.shape[0])", "x=i32[m]", lambda x: np.ones(len(x)), dtype="i32")
+case("x.new_full((3,), 0.5)", "x=f32[m]", lambda x: np.full(3, 0.5), dtype="f32")
+case("x.new_empty(x.shape).copy_(x)", "x=f32[m,5]", lambda x: x, dtype="f32")
+case("torch.arange(7) * x", "x=i64[m,7]", lambda x: np.arange(7) * x, dtype="i64")
+case("torch.arange(x.shape[0]) + 1", "x=f32[m]", lambda x: np.arange(len(x)) + 1, dtype="i64")
+case("torch.arange(0, 1, 0.25) + x", "x=f32[4]", lambda x: np.arange(0, 1, 0.25) + x, dtype="f32")
+case("(torch.arange(x.shape[0]) * x).sum()", "x=f32[m]", lambda x: (np.arange(len(x)) * x).sum(), dtype="f32", tolerance=1e-5)
+case("torch.tensor(2.5) * x", "x=f32[m]", lambda x: 2.5 * x, dtype="f32")
+# --- gathers ---
+case("F.embedding(i, w)", "i=i64[m,3] w=*[11,5]", lambda i, w: w[i], low=0, high=11)
+case("F.embedding(i, w)", "i=i32[m] w=f32[11,5]", lambda i, w: w[i], low=0, high=11, dtype="f32")
+case("F.embedding(i, w.t())", "i=i64[m] w=f32[5,11]", lambda i, w: w.T[i], low=0, high=11, dtype="f32")
+case("F.embedding(i, w) * 2 + 1", "i=i64[] w=f32[11,5]", lambda i, w: w[i] * 2 + 1, low=0, high=11, dtype="f32")
+case("torch.index_select(w, 0, i)", "i=i64[m] w=f32[11,5]", lambda i, w: w[i], low=0, high=11, dtype="f32")
+case("torch.index_select(w, 1, i)", "i=i64[m] w=f32[5,11]", lambda i, w: w[:, i], low=0, high=11, dtype="f32")
+case("torch.gather(w, 1, i)", "i=i64[m,3] w=f32[m,11]", lambda i, w: np.take_along_axis(w, i, 1), low=0, high=11, dtype="f32")
+# --- in place ---
+case("x.clone().add_(1).mul_(y)", "x=f32[m,5] y=f32[5]", lambda x, y: (x + 1) * y, dtype="f32")
+case("(lambda z: (z[:, 1].add_(5), z)[1])(x * 1)", "x=f32[m,5]", lambda x: x + 5 * (np.arange(5) == 1), dtype="f32")
+case("(lambda z: (z[:, :3].mul_(2), z[:, 2:].add_(1), z)[2])(x * 1)", "x=f32[m,5]",
+     lambda x: x * np.where(np.arange(5) < 3, 2, 1) + (np.arange(5) >= 2), dtype="f32")
+case("(lambda z: (z.view(-1)[::2].zero_(), z)[1])(x * 1)", "x=f32[m,5]",
+     lambda x: np.where(np.arange(x.size).reshape(x.shape) % 2 == 0, 0, x), dtype="f32")
+
+
+class Input:
+    def __init__(self, text):
+        self.name, rest = text.split("=")
+        self.dtype, dims = rest.rstrip("]").split("[")
+        self.dims = [d for d in dims.split(",") if d]
+        self.declared = False
+
+    def text(self, seen):
+        dims = []
+        for d in self.dims:
+            dims.append("m:0..64" if d == "m" and not seen else d)
+            seen |= {"m"} if d == "m" else set()
+        return f"{self.name}={self.dtype}[{','.join(dims)}]", seen
+
+    def random(self, rng, m, case):
+        shape = tuple(m if d == "m" else int(d) for d in self.dims)
+        if self.dtype == "bool":
+            return rng.integers(0, 2, shape).astype(np.bool_)
+        if self.dtype[0] in "iu":
+            low, high = (-20, 20) if isinstance(case.low, float) else (case.low, case.high)
+            return rng.integers(int(low), int(high), shape).astype(DTYPES[self.dtype])
+        values = np.asarray(rng.uniform(case.low, case.high, shape), np.float32)
+        if case.special and values.size:
+            for value in (np.nan, np.inf, -np.inf, 0.0, -0.0):
+                values.reshape(-1)[rng.integers(values.size)] = value
+        return to_bf16(values) if self.dtype == "bf16" else values.astype(DTYPES[self.dtype])
+
+    def exact(self, values):
+        if self.dtype == "bf16":
+            return from_bf16(values).astype(np.float64)
+        return values.astype(np.float64) if values.dtype.kind == "f" else values
+
+
+def run(*command):
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True)
+    if done.returncode:
+        lines = [line for line in done.stderr.splitlines() if "is 8 in the example" not in line]
+        raise AssertionError(f"{command[1]}: " + "\n".join(lines[:3]))
+    return done.stdout
+
+
+def compare(got, want, dtype, tolerance):
+    if got.shape != np.shape(want):
+        return f"shape {got.shape}, expected {np.shape(want)}"
+    got = (from_bf16(got.view(np.uint16)) if dtype == "bf16" else got).astype(np.float64)
+    want = np.asarray(want, np.float64)
+    if dtype == "f16":
+        want = want.astype(np.float16).astype(np.float64)
+    special = ~np.isfinite(want) | ~np.isfinite(got)
+    if not np.array_equal(got[special], want[special], equal_nan=True):
+        return f"NaN or infinity in other places: {got[special][:4]} for {want[special][:4]}"
+    got, want = got[~special], want[~special]
+    error = np.abs(got - want) / np.maximum(1.0, np.abs(want))
+    return f"error {error.max():.3g}, allowed {tolerance}" if error.size and error.max() > tolerance else None
+
+
+def check(program, number, case, folder):
+    inputs = [Input(text) for text in case.inputs.split()]
+    (folder / "model.py").write_text(f"{HEADER}def f({', '.join(i.name for i in inputs)}):\n    return {case.text}\n")
+    package, command, seen = folder / "p.plc", [], set()
+    for i in inputs:
+        text, seen = i.text(seen)
+        command += ["--input", text]
+    run(program, "compile", folder / "model.py:f", "--target", "cpu:x86-64-v3", "-o", package, *command)
+    rng = np.random.default_rng(number)
+    for m in (case.sizes or SIZES) if seen else (None,):
+        arrays = [i.random(rng, m, case) for i in inputs]
+        with np.errstate(all="ignore"):
+            want = case.want(*[i.exact(a) for i, a in zip(inputs, arrays)])
+        want = want if isinstance(want, tuple) else (want,)
+        command = [program, "run", package, "--json"]
+        for i, array in zip(inputs, arrays):
+            np.save(folder / f"{i.name}.npy", array)
+            command += ["--input", f"{i.name}=@{folder / i.name}.npy" + (":bf16" if i.dtype == "bf16" else "")]
+        for k in range(len(want)):
+            command += ["--output", folder / f"out{k}.npy"]
+        report = json.loads(run(*command))["outputs"]
+        if len(report) != len(want):
+            return f"{len(report)} results, expected {len(want)}"
+        for k, expected in enumerate(want):
+            dtype = report[k]["dtype"]
+            if k == 0 and case.dtype and dtype != case.dtype:
+                return f"result is {dtype}, expected {case.dtype}"
+            tolerance = case.tolerance or TOLERANCE.get(dtype, 0)
+            problem = compare(np.load(folder / f"out{k}.npy"), expected, dtype, tolerance if dtype in TOLERANCE else 0)
+            if problem:
+                return f"m={m} result {k}: {problem}"
+    return None
+
+
+def main():
+    program, words = sys.argv[1], sys.argv[2:]
+    cases = [(i, c) for i, c in enumerate(CASES) if not words or any(w in c.text for w in words)]
+    failed = 0
+
+    def one(item):
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                return check(program, item[0], item[1], pathlib.Path(folder))
+            except AssertionError as error:
+                return str(error)
+
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        for (number, item), problem in zip(cases, pool.map(one, cases)):
+            if problem:
+                failed += 1
+                print(f"FAILED {item.text}   with {item.inputs}\n    {problem}")
+    print(f"{len(cases) - failed} of {len(cases)} cases passed")
+    return 1 if failed or not cases else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
