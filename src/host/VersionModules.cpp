@@ -67,6 +67,26 @@ void fillVersion(Interpreter &interpreter, Module &m) {
     m.globals->set(name, *source->globals->find(name));
 }
 
+const char *const importlibSource = R"py(
+class Loader:
+    def exec_module(self, module):
+        pass
+
+
+class Spec:
+    def __init__(self, name):
+        self.name = name
+        self.loader = Loader()
+
+
+def find_spec(name, package=None):
+    return Spec(name) if known(name) else None
+
+
+def module_from_spec(spec):
+    return import_module(spec.name)
+)py";
+
 void fillImportlib(Interpreter &, Module &m) {
   m.globals->set("import_module", native("importlib.import_module", "name, package=None",
                                          [](Interpreter &i, std::vector<Value> &a) {
@@ -74,14 +94,17 @@ void fillImportlib(Interpreter &, Module &m) {
                                          }));
 }
 
-void fillImportlibUtil(Interpreter &, Module &m) {
-  m.globals->set("find_spec",
-                 native("importlib.util.find_spec", "name, package=None",
-                        [](Interpreter &i, std::vector<Value> &a) {
-                          const std::string &name = a[0].str();
-                          bool known = i.nativeModule(name.substr(0, name.find('.'))) != nullptr;
-                          return known ? a[0] : Value();
-                        }));
+void fillImportlibUtil(Interpreter &interpreter, Module &m) {
+  auto source = interpreter.importSource(
+      "importlib_util", std::make_shared<SourceFile>("<importlib.util>", importlibSource));
+  source->globals->set("known", native("known", "name", [](Interpreter &i, std::vector<Value> &a) {
+                         const std::string &name = a[0].str();
+                         return Value(i.nativeModule(name.substr(0, name.find('.'))) != nullptr);
+                       }));
+  source->globals->set("import_module",
+                       *interpreter.nativeModule("importlib")->globals->find("import_module"));
+  for (const char *name : {"find_spec", "module_from_spec"})
+    m.globals->set(name, *source->globals->find(name));
 }
 
 /// A library that is not one of those here counts as not installed.

@@ -68,6 +68,10 @@ def zero(*args):
 
 def false(*args):
     return False
+
+
+def no_capability(*args):
+    return (0, 0)
 )py";
 
 h::Value runtimeName(h::Interpreter &interpreter, const char *name) {
@@ -136,6 +140,7 @@ void addTorchRuntime(h::NativeModules &modules) {
       module.globals->set(name, runtimeName(interpreter, "false"));
     for (const char *name : {"current_device", "device_count"})
       module.globals->set(name, runtimeName(interpreter, "zero"));
+    module.globals->set("get_device_capability", runtimeName(interpreter, "no_capability"));
     for (const char *name : {"synchronize", "set_device", "empty_cache", "manual_seed"})
       module.globals->set(name, runtimeName(interpreter, "nothing"));
   });

@@ -145,6 +145,12 @@ def cases():
         want = quotient * 7 + (a - quotient * b) + (((a & 255) << 3) ^ (b | 5)) + (~a >> 2)
         yield Case(f"integers {np.dtype(dtype).name}", "elementwise.py", "integer_mix", "8",
                    dict(a_ptr=a, b_ptr=b, out_ptr=np.zeros(999, dtype), n=999, BLOCK=128), dict(out_ptr=want), 0)
+    # The constant 1 is a mask of all lanes for bool tiles only.
+    for dtype in (np.int8, np.int32, np.int64):
+        x = rng.integers(-20, 20, 333).astype(dtype)
+        yield Case(f"lowest bits {np.dtype(dtype).name}", "elementwise.py", "lowest_bits", "6",
+                   dict(x_ptr=x, out_ptr=np.zeros(333, np.int32), n=333, BLOCK=64),
+                   dict(out_ptr=np.where(x & 1, 100, 0) + (x | 1) * 3 + (x ^ 1)), 0)
     x = f32(901)
     yield Case("bool store", "elementwise.py", "flags", "15",
                dict(x_ptr=x, out_ptr=np.zeros(901, np.bool_), n=901, low=-0.5, high=0.75, BLOCK=64),

@@ -7,7 +7,7 @@ using llvm::Value;
 
 bool LaneValue::isAlwaysTrue() const {
   auto *constant = llvm::dyn_cast_or_null<llvm::ConstantInt>(value);
-  return isUniform() && constant && constant->isOne();
+  return isUniform() && constant && constant->getType()->isIntegerTy(1) && constant->isOne();
 }
 
 bool LaneValue::hasConstantStride(int64_t &units) const {

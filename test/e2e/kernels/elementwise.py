@@ -89,3 +89,11 @@ def histogram(x_ptr, counts_ptr, n, BLOCK: tl.constexpr):
     mask = offsets < n
     bins = tl.load(x_ptr + offsets, mask=mask, other=0)
     tl.atomic_add(counts_ptr + bins, 1, mask=mask)
+
+
+@triton.jit
+def lowest_bits(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i, mask=i < n)
+    odd = tl.where((x & 1) == 1, 100, 0)
+    tl.store(out_ptr + i, odd + (x | 1) * 3 + (x ^ 1), mask=i < n)
