@@ -9,6 +9,7 @@
 #include <cstring>
 #include <map>
 #include <set>
+#include <unordered_map>
 
 namespace pellucid::driver {
 
@@ -190,6 +191,7 @@ private:
       kernelIndex[index] = static_cast<uint32_t>(manifest.kernels.size());
       package::Kernel kernel;
       kernel.name = def.symbol;
+      kernel.ordered = lowered.orderedKernels.count(index);
       kernel.sourceFile = def.sourcePath;
       kernel.sourceLine = def.sourceLine;
       kernel.numerics = std::string("fma=") + (options.fpContract ? "on" : "off") + ",tf32=off,div=ieee,reduce=tree";
@@ -317,16 +319,18 @@ private:
   }
 
   void addSteps(package::Program &out) {
-    for (const Node &node : program.main) {
-      for (const passes::StorageCopy &copy : lowered.plan.copies)
-        if (copy.node == &node)
-          addCopy(out, copy);
-      if (node.isLaunch())
-        out.steps.push_back(launchStep(node));
-    }
+    std::unordered_map<const Node *, std::vector<const passes::StorageCopy *>> copies;
     for (const passes::StorageCopy &copy : lowered.plan.copies)
-      if (!copy.node)
-        addCopy(out, copy);
+      copies[copy.node].push_back(&copy);
+    for (const Node &node : program.main) {
+      if (!node.isLaunch())
+        continue;
+      for (const passes::StorageCopy *copy : copies[&node])
+        addCopy(out, *copy);
+      out.steps.push_back(launchStep(node));
+    }
+    for (const passes::StorageCopy *copy : copies[nullptr])
+      addCopy(out, *copy);
   }
 
   package::Launch launchStep(const Node &node) const {

@@ -4,6 +4,9 @@
 #include "driver/Compile.h"
 #include "passes/graph/PlanBuffers.h"
 
+#include <set>
+#include <vector>
+
 namespace pellucid::driver {
 
 /// A program that has become launches, with its memory plan.
@@ -12,6 +15,7 @@ struct LoweredProgram {
   passes::BufferPlan plan;
   std::vector<uint32_t> usedKernels; ///< indices into program.kernels, ascending
   std::vector<uint32_t> numWarps;    ///< of each used kernel: the most that a launch asks for
+  std::set<uint32_t> orderedKernels; ///< of usedKernels: the order of their programs shows in the result
 
   /// Fills usedKernels and numWarps from the launches.
   void collectKernels();

@@ -37,4 +37,16 @@ struct CompileReport {
 bool compileProgram(const graph::Program &program, const CompileOptions &options, package::Contents &out,
                     CompileReport &report, Diagnostics &diagnostics);
 
+/// The program twice, with and without fusion. Behind its own results both packages return what each kernel that took
+/// operators in computes; `results[i]` is output number `firstOutput + i`.
+struct FusionCheck {
+  package::Contents unfused, fused;
+  std::vector<fusion::FusedResult> results;
+  size_t firstOutput = 0;
+};
+
+/// Compiles both for the CPU. False with errors in `diagnostics`, as compileProgram.
+bool compileFusionCheck(const graph::Program &program, const CompileOptions &options, FusionCheck &check,
+                        Diagnostics &diagnostics);
+
 } // namespace pellucid::driver

@@ -3,6 +3,7 @@
 #include "driver/AssemblePackage.h"
 #include "driver/Compile.h"
 #include "driver/EmitSource.h"
+#include "driver/FindOrderedKernels.h"
 #include "driver/Worker.h"
 #include "fusion/FuseIntoKernels.h"
 #include "graph/ProgramText.h"
@@ -70,38 +71,44 @@ bool generateCode(const LoweredProgram &lowered, const CompileOptions &options, 
   return ok;
 }
 
-} // namespace
-
-bool compileProgram(const Program &source, const CompileOptions &options, package::Contents &out, CompileReport &report,
-                    Diagnostics &diagnostics) {
-  StageClock clock(report.times);
-  try {
-    LoweredProgram lowered;
-    Program &program = lowered.program;
-    program = source.clone();
-    OperatorRegistry registry;
+/// What the stages before the back end share.
+struct Compilation {
+  Compilation(const CompileOptions &o, CompileReport &r, Diagnostics &d)
+      : options(o), report(r), diagnostics(d), clock(r.times), context(mlir::MLIRContext::Threading::DISABLED) {
     registerBorder(registry);
-    mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
     tt::loadTtDialects(context);
+  }
 
+  void eraseUnused(Program &program) {
+    program.main.eraseUnused([&](const Node &node) { return isPure(node, registry); });
+  }
+
+  void open(Program &program) {
     inlineOperators(program);
     decomposeComposites(program, registry);
     detachEmptyTensors(program, registry);
     // From here every node is a launch or a built-in operator with a kernel.
     ownOutputs(program, registry);
-    program.main.eraseUnused([&](const Node &node) { return isPure(node, registry); });
+    eraseUnused(program);
     clock.done("decompose");
+  }
 
-    if (options.fuseIntoKernels)
-      report.edges = fusion::fuseIntoKernels(program, registry, context, chainEmitter(context));
+  std::vector<fusion::FusedResult> fuse(Program &program) {
+    fusion::FusionReport fused = fusion::fuseIntoKernels(program, registry, context, chainEmitter(context));
+    report.edges = std::move(fused.edges);
     clock.done("fuse");
+    return std::move(fused.results);
+  }
 
+  bool finish(const Program &source, LoweredProgram &lowered, package::Contents &out) {
+    Program &program = lowered.program;
     lowerToLaunches(program, registry, textCompiler(context));
-    program.main.eraseUnused([&](const Node &node) { return isPure(node, registry); });
+    eraseUnused(program);
     // From here the graph holds placeholders, views, empty tensors and launches.
     ClassifyNode classify = [&](const Node &node) { return classifyLowered(node, registry); };
     lowered.plan = planBuffers(program, classify);
     lowered.collectKernels();
+    findOrderedKernels(lowered, context);
     clock.done("schedule");
 
     std::vector<TargetCode> code;
@@ -112,6 +119,63 @@ bool compileProgram(const Program &source, const CompileOptions &options, packag
     assemblePackage(source, lowered, code, options, report, out);
     clock.done("assemble");
     return true;
+  }
+
+  const CompileOptions &options;
+  CompileReport &report;
+  Diagnostics &diagnostics;
+  StageClock clock;
+  OperatorRegistry registry;
+  mlir::MLIRContext context;
+};
+
+void returnAlso(Program &program, const std::string &value) {
+  Node *output = program.main.outputNode();
+  std::vector<Argument> results = output->args();
+  results.emplace_back(program.main.findValue(value));
+  output->setArgs(std::move(results));
+  program.outputs.push_back({OutputSpec::Kind::UserOutput, ""});
+}
+
+} // namespace
+
+bool compileProgram(const Program &source, const CompileOptions &options, package::Contents &out, CompileReport &report,
+                    Diagnostics &diagnostics) {
+  try {
+    Compilation compilation(options, report, diagnostics);
+    LoweredProgram lowered;
+    lowered.program = source.clone();
+    compilation.open(lowered.program);
+    if (options.fuseIntoKernels)
+      compilation.fuse(lowered.program);
+    return compilation.finish(source, lowered, out);
+  } catch (const DiagnosticError &error) {
+    diagnostics.add(error.diagnostic);
+    return false;
+  }
+}
+
+bool compileFusionCheck(const Program &source, const CompileOptions &options, FusionCheck &check, Diagnostics &diagnostics) {
+  CompileOptions forCheck = options;
+  forCheck.targets.clear();
+  forCheck.keepIr = false;
+  CompileReport report;
+  try {
+    Compilation compilation(forCheck, report, diagnostics);
+    LoweredProgram fused, unfused;
+    fused.program = source.clone();
+    compilation.open(fused.program);
+    unfused.program = fused.program.clone();
+    check.results = compilation.fuse(fused.program);
+    for (const OutputSpec &spec : source.outputs)
+      check.firstOutput += spec.kind == OutputSpec::Kind::UserOutput;
+    for (const fusion::FusedResult &result : check.results) {
+      returnAlso(unfused.program, result.before);
+      returnAlso(fused.program, result.after);
+    }
+    ownOutputs(unfused.program, compilation.registry);
+    ownOutputs(fused.program, compilation.registry);
+    return compilation.finish(source, unfused, check.unfused) && compilation.finish(source, fused, check.fused);
   } catch (const DiagnosticError &error) {
     diagnostics.add(error.diagnostic);
     return false;

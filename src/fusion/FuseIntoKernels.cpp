@@ -45,8 +45,8 @@ struct OpenKernel {
 class LaunchFuser {
 public:
   LaunchFuser(Program &p, const OperatorRegistry &r, mlir::MLIRContext &c, const EmitChain &e,
-              std::vector<FusionEdge> &out)
-      : program(p), registry(r), context(c), emit(e), edges(out) {}
+              FusionReport &out)
+      : program(p), registry(r), context(c), emit(e), report(out) {}
 
   void run(Node &node) {
     launchNode = &node;
@@ -57,6 +57,9 @@ public:
     std::vector<std::string> names;
     for (const LaunchOperand &operand : launchNode->launch()->operands)
       names.push_back(operand.name);
+    resultsBefore.clear();
+    for (size_t r = 0; r < launchNode->resultCount(); ++r)
+      resultsBefore.push_back(launchNode->result(r)->name());
     for (const std::string &name : names)
       fusePrologue(name);
     fuseEpilogues();
@@ -107,8 +110,12 @@ private:
       launch.variants[v].kernel = static_cast<uint32_t>(program.kernels.size());
       program.kernels.push_back(kernel.def);
     }
-    if (any)
-      launchNode->setLaunch(std::move(launch));
+    if (!any)
+      return;
+    launchNode->setLaunch(std::move(launch));
+    for (size_t r = 0; r < launchNode->resultCount(); ++r)
+      report.results.push_back(
+          {kernels[0].def.name, resultsBefore[r], launchNode->result(r)->name()});
   }
 
   void noteUntouchable(const std::string &why) {
@@ -119,7 +126,7 @@ private:
   }
 
   void note(const Node *from, const Node *to, bool fused, std::string reason) {
-    edges.push_back({from->name(), to->name(), fused, std::move(reason)});
+    report.edges.push_back({from->name(), to->name(), fused, std::move(reason)});
   }
 
   const LaunchOperand *operandNamed(const std::string &name) const {
@@ -622,6 +629,7 @@ private:
     launch.resultOperands.clear();
     program.main.setLocation(launchNode->location);
     Node *fresh = program.main.launch(std::move(launch), launchNode->name());
+    resultsBefore = {last->result()->name()};
     program.main.replaceAllUses(last->result(), fresh->result());
     for (size_t i = nodes.size(); i-- > 0;)
       program.main.erase(nodes[i]);
@@ -637,24 +645,25 @@ private:
   const OperatorRegistry &registry;
   mlir::MLIRContext &context;
   const EmitChain &emit;
-  std::vector<FusionEdge> &edges;
+  FusionReport &report;
   Node *launchNode = nullptr;
   std::vector<OpenKernel> kernels;
+  std::vector<std::string> resultsBefore;
 };
 
 } // namespace
 
-std::vector<FusionEdge> fuseIntoKernels(Program &program, const OperatorRegistry &registry,
-                                        mlir::MLIRContext &context, const EmitChain &emit) {
-  std::vector<FusionEdge> edges;
+FusionReport fuseIntoKernels(Program &program, const OperatorRegistry &registry,
+                             mlir::MLIRContext &context, const EmitChain &emit) {
+  FusionReport report;
   std::vector<Node *> launches;
   for (Node &node : program.main)
     if (node.isLaunch())
       launches.push_back(&node);
-  LaunchFuser fuser(program, registry, context, emit, edges);
+  LaunchFuser fuser(program, registry, context, emit, report);
   for (Node *launch : launches)
     fuser.run(*launch);
-  return edges;
+  return report;
 }
 
 } // namespace pellucid::fusion

@@ -21,6 +21,17 @@ struct FusionEdge {
   std::string reason;
 };
 
+/// A result of a launch whose kernel took operators in: which value of the program before it is.
+struct FusedResult {
+  std::string kernel;        ///< the name in the user's source
+  std::string before, after; ///< names of the value in the unfused and in the fused graph
+};
+
+struct FusionReport {
+  std::vector<FusionEdge> edges;
+  std::vector<FusedResult> results;
+};
+
 /// Compiles `source`, a kernel `chain(out, in0, …)` of scalars with these types, to a module with
 /// that function.
 using EmitChain = std::function<mlir::OwningOpRef<mlir::ModuleOp>(
@@ -30,8 +41,7 @@ using EmitChain = std::function<mlir::OwningOpRef<mlir::ModuleOp>(
 /// where it is proved that nothing changes but the number of passes over memory, and says for every
 /// edge at a launch what was done and why not. Linear in nodes and uses, beside the work per fused
 /// kernel.
-std::vector<FusionEdge> fuseIntoKernels(graph::Program &program,
-                                        const graph::OperatorRegistry &registry,
-                                        mlir::MLIRContext &context, const EmitChain &emit);
+FusionReport fuseIntoKernels(graph::Program &program, const graph::OperatorRegistry &registry,
+                             mlir::MLIRContext &context, const EmitChain &emit);
 
 } // namespace pellucid::fusion

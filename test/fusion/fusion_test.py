@@ -313,10 +313,45 @@ def check(program, case, folder):
     return problems
 
 
+def verify_passes(program, name, inputs, folder):
+    """--verify names each fused kernel with its error, and the package is written."""
+    command = [program, "compile", f"{MODELS}:{name}", "--verify", "--json", "-o", folder / "p.plc"]
+    report = json.loads(run(*command, *[word for text in inputs for word in ("--input", text)]))
+    fused = report["verified"]
+    good = len(fused) == 1 and fused[0]["ok"] and fused[0]["max_error"] <= fused[0]["allowed"]
+    return [] if good and (folder / "p.plc").exists() else [f"unexpected: {fused}"]
+
+
+def verify_fails(program, folder):
+    """Fused, the product is contracted with the difference; --verify says so and writes nothing."""
+    command = [program, "compile", f"{MODELS}:residue", "--verify", "-o", folder / "p.plc"]
+    done = subprocess.run([*command, "--input", X, "--input", "y=f32[n]"], capture_output=True, text=True)
+    lines = [line for line in done.stderr.splitlines() if not line.startswith("note:")]
+    good = done.returncode == 1 and re.search("error: fused kernel 'residue_kernel' computes .* with an error of", lines[0])
+    return [] if good and not list(folder.iterdir()) else [f"exit {done.returncode}: {lines}, left {list(folder.iterdir())}"]
+
+
+VERIFY = {
+    "verify_both": lambda program, folder: verify_passes(
+        program, "both", ["x=bf16[m:0..64,50]", "s=bf16[]", "b=bf16[50]", "r=bf16[m,50]"], folder),
+    "verify_center": lambda program, folder: verify_passes(program, "center", [XROW], folder),
+    "verify_bool_kernel": lambda program, folder: verify_passes(program, "bool_kernel", [X], folder),
+    "verify_gathered": lambda program, folder: verify_passes(program, "gathered", ["x=f32[100]", "index=i64[n:1..500]"], folder),
+    "verify_residue": verify_fails,
+}
+
+
 def main():
     program, names = sys.argv[1], sys.argv[2:]
     cases = [(i, c) for i, c in enumerate(CASES) if not names or c.name in names]
     failed = 0
+    for name, test in VERIFY.items():
+        if names and name not in names:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            for problem in test(program, pathlib.Path(folder)):
+                failed += 1
+                print(f"FAILED {name}\n    {problem}")
 
     def one(item):
         index, case = item
@@ -333,8 +368,8 @@ def main():
                 print(f"FAILED {case.name} {case.inputs[0]}")
                 for problem in problems:
                     print("   ", problem.replace("\n", "\n    "))
-    print(f"{len(cases) - failed} of {len(cases)} cases passed")
-    return 1 if failed or not cases else 0
+    print(f"{failed} failed; {len(cases)} cases and {len(VERIFY)} verifications")
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

@@ -643,3 +643,20 @@ def needs_result(x):
 
 def kernels_only(x):
     return silu(silu(x))
+
+
+# --- what --verify must find ---------------------------------------------------------------------------------------
+
+
+@triton.jit
+def residue_kernel(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    # Nothing is left of x - y when both are rounded products; a contracted x*y - y leaves the rounding error.
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    x = tl.load(x_ptr + offsets, mask=mask)
+    y = tl.load(y_ptr + offsets, mask=mask)
+    tl.store(out_ptr + offsets, (x - y) * 1.0e12, mask=mask)
+
+
+def residue(x, y):
+    return flat(residue_kernel, x * y, y * x)

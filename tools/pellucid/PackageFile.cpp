@@ -68,6 +68,12 @@ PackageFile::PackageFile(const std::string &p, const char *target) : path(p) {
   described = nlohmann::json::parse(pellucid_describe(package));
 }
 
+PackageFile::PackageFile(std::vector<uint8_t> bytes, const std::string &name) : path(name), inMemory(std::move(bytes)) {
+  if (pellucid_load_memory(inMemory.data(), inMemory.size(), nullptr, &package) != PELLUCID_OK)
+    fail(path, pellucid_last_error());
+  described = nlohmann::json::parse(pellucid_describe(package));
+}
+
 PackageFile::~PackageFile() { (void)pellucid_unload(package); }
 
 size_t PackageFile::inputNamed(const std::string &name, const std::string &asTyped) const {

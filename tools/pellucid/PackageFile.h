@@ -15,6 +15,8 @@ class PackageFile {
 public:
   /// Throws DiagnosticError naming the file.
   explicit PackageFile(const std::string &path, const char *target = nullptr);
+  /// From bytes; `name` stands for the file in messages.
+  PackageFile(std::vector<uint8_t> bytes, const std::string &name);
   ~PackageFile();
   PackageFile(const PackageFile &) = delete;
   PackageFile &operator=(const PackageFile &) = delete;
@@ -29,6 +31,7 @@ public:
 
 private:
   std::string path;
+  std::vector<uint8_t> inMemory;
   pellucid_package *package = nullptr;
   nlohmann::json described;
 };
