@@ -63,15 +63,16 @@ void Evaluator::makeUnusable(const Stmt &stmt, const Diagnostic &reason) {
 /// Imports fail as Python's do; so does what a `try` around the statement may handle, and a program
 /// that has used up its steps.
 Evaluator::Flow Evaluator::execDeferring(const Stmt &stmt) {
-  if (stmt.kind == StmtKind::Import || stmt.kind == StmtKind::ImportFrom ||
-      stmt.kind == StmtKind::Raise)
+  bool isImport = stmt.kind == StmtKind::Import || stmt.kind == StmtKind::ImportFrom;
+  if ((isImport && !defersImports) || stmt.kind == StmtKind::Raise)
     return exec(stmt);
   try {
     return exec(stmt);
   } catch (const RaisedError &error) {
     auto *exception = error.exception.as<Instance>();
-    bool fromImport = exception && exception->cls->name.find("ImportError") != std::string::npos;
-    if (triesAround || fromImport || (exception && exception->cls->name == "ModuleNotFoundError"))
+    bool fromImport = exception && (exception->cls->name == "ImportError" ||
+                                    exception->cls->name == "ModuleNotFoundError");
+    if (triesAround || (fromImport && !defersImports))
       throw;
     makeUnusable(stmt, error.diagnostic);
   } catch (const DiagnosticError &error) {

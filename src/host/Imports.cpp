@@ -127,7 +127,8 @@ static std::string folderOf(const std::string &path) {
 }
 
 /// Runs a module's statements. It stays registered while it runs, so that cycles of imports end.
-static void execute(Interpreter &interpreter, const std::shared_ptr<Module> &module) {
+static void execute(Interpreter &interpreter, const std::shared_ptr<Module> &module,
+                    bool defersImports = false) {
   Interpreter::State &state = interpreter.state();
   module->globals->set("__name__", Value(module->name));
   module->globals->set("__file__", Value(module->syntax->file->path()));
@@ -157,11 +158,13 @@ static void execute(Interpreter &interpreter, const std::shared_ptr<Module> &mod
     interpreter.refuse("more than 2000 modules are imported");
   Evaluator evaluator(interpreter, scope);
   evaluator.defersErrors = state.options.defersFileErrors;
+  evaluator.defersImports = defersImports;
   evaluator.run(module->syntax->body);
 }
 
 static std::shared_ptr<Module> runFile(Interpreter &interpreter, const std::string &name,
-                                       const std::string &path, bool isPackage) {
+                                       const std::string &path, bool isPackage,
+                                       bool defersImports = false) {
   Interpreter::State &state = interpreter.state();
   std::string key = canonical(path);
   if (auto it = state.files.find(key); it != state.files.end())
@@ -187,7 +190,7 @@ static std::shared_ptr<Module> runFile(Interpreter &interpreter, const std::stri
   state.files.emplace(key, module);
   state.order.push_back(module);
   try {
-    execute(interpreter, module);
+    execute(interpreter, module, defersImports);
   } catch (...) {
     state.files.erase(key);
     throw;
@@ -212,7 +215,8 @@ static std::shared_ptr<Module> shellFor(Interpreter &interpreter, const std::str
     std::string init = folder + "/" + std::string(packageFile);
     if (!isFile(init))
       return std::nullopt;
-    return interpreter.findAttr(Value(runFile(interpreter, name, init, true)), attribute);
+    // Python would have run it before the submodule that asks now; what it imports may be that one.
+    return interpreter.findAttr(Value(runFile(interpreter, name, init, true, true)), attribute);
   };
   return module;
 }

@@ -78,7 +78,7 @@ public:
   Value eval(const syntax::Expr &expr);
   Value takeResult() { return std::move(result); }
   /// Of a file's top level: see InterpreterOptions::defersFileErrors.
-  bool defersErrors = false;
+  bool defersErrors = false, defersImports = false;
   std::vector<Value> yielded; ///< generator functions run at once; this is what they gave
 
 private:

@@ -457,7 +457,7 @@ static std::string decoratorName(const syntax::Expr *e) {
 /// then give what they would.
 std::optional<Value> Evaluator::evalDecorator(const syntax::Expr &decorator) {
   std::string name = decoratorName(&decorator);
-  if (!defersErrors || (name != "autotune" && name != "heuristics"))
+  if (!defersErrors || (!name.ends_with("autotune") && name != "heuristics"))
     return eval(decorator);
   try {
     return eval(decorator);
