@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <functional>
 #include <immintrin.h>
@@ -121,9 +122,10 @@ void benchProducts(CpuLevel level, DataType type, double peak) {
                          {1024, 1024, 1024}}) {
     size_t bytes = byteSize(type);
     void *a = allocate(m * k * bytes), *c = allocate(m * n * bytes), *bias = allocate(n * bytes);
-    void *packed = allocate(packedElements(n, k) * bytes + 64);
-    GemmArguments arguments{a, packed, bias, c, m, n, k, k, n, 0, 0, 0};
-    uint32_t x = (m + gemmRows - 1) / gemmRows, y = (n + gemmColumns - 1) / gemmColumns;
+    void *packed = allocate(package::packedElements(n, k) * bytes + 64);
+    GemmArguments arguments{a, packed, bias, c, m, n, k, k, n, 0, 0, 0, 0, 0};
+    uint32_t x = (m + package::productRows - 1) / package::productRows,
+             y = (n + package::productColumns - 1) / package::productColumns;
     double seconds = secondsOf([&] { gemm.run(&arguments, x, y, 1, 1 << 30); });
     double flops = 2.0 * m * n * k / seconds;
     std::printf("  gemm %s %4ldx%4ldx%4ld %9.2f us %7.1f GFLOP/s %5.1f %% of f32 peak\n",
@@ -148,22 +150,32 @@ void benchDot(CpuLevel level, double peak) {
 }
 
 void benchCompile(CpuLevel level) {
+  auto show = [](const char *name, double seconds) {
+    std::printf("  compile %-12s %6.1f ms (parse, passes, code, link, map)\n", name, seconds * 1e3);
+  };
   for (const char *name : {"add", "softmax", "layernorm", "matmul_fp32", "flash"}) {
     std::string text = readKernel(name),
                 symbol = std::string(name).substr(0, std::string(name).find('_'));
-    double seconds = secondsOf([&] { CompiledKernel kernel(text, symbol, level); });
-    std::printf("  compile %-12s %6.1f ms (parse, passes, code, link, map)\n", name, seconds * 1e3);
+    show(name, secondsOf([&] { CompiledKernel kernel(text, symbol, level); }));
   }
+  show("gemm bf16", secondsOf([&] {
+         Diagnostics diagnostics;
+         CompiledObject object;
+         compileGemm({DataType::BFloat16, true, level}, "gemm", object, diagnostics);
+       }));
 }
 
 } // namespace
 
-int main() {
+int main(int argc, char **argv) {
+  bool compileOnly = argc > 1 && std::strcmp(argv[1], "compile") == 0;
   for (CpuLevel level : runnableLevels()) {
     double peak = peakFlops(level);
     std::printf("%s: f32 fma peak %.1f GFLOP/s\n", std::string(toString(level)).c_str(),
                 peak * 1e-9);
     benchCompile(level);
+    if (compileOnly)
+      continue;
     for (size_t elements : {size_t(8) << 10, size_t(64) << 10, size_t(1) << 20, size_t(32) << 20})
       benchBandwidth(level, elements);
     benchDot(level, peak);

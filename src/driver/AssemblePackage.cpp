@@ -194,7 +194,9 @@ private:
       kernel.ordered = lowered.orderedKernels.count(index);
       kernel.sourceFile = def.sourcePath;
       kernel.sourceLine = def.sourceLine;
-      kernel.numerics = std::string("fma=") + (options.fpContract ? "on" : "off") + ",tf32=off,div=ieee,reduce=tree";
+      kernel.numerics = def.library.empty()
+                            ? std::string("fma=") + (options.fpContract ? "on" : "off") + ",tf32=off,div=ieee,reduce=tree"
+                            : "fma=on,tf32=off,sum=in order of k";
       if (hasCudaCode())
         kernel.numerics += ",cuda:div=full,cuda:exp=ex2.approx";
       uint32_t offset = 0;

@@ -11,10 +11,11 @@
 
 namespace pellucid::driver {
 
-/// One kernel to generate code for: TTIR text with one public tt.func named `symbol`.
+/// One kernel to generate code for: TTIR text with one public tt.func named `symbol`, or a library kernel.
 struct CodegenKernel {
   std::string symbol;
   std::string ttir;
+  std::string library; ///< graph::KernelDef::library
   uint32_t numWarps = 4;
 };
 

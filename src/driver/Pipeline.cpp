@@ -10,6 +10,7 @@
 #include "graph/Registry.h"
 #include "passes/graph/InlineOperators.h"
 #include "passes/graph/LowerToLaunches.h"
+#include "passes/graph/PackedProducts.h"
 #include "passes/graph/PlanBuffers.h"
 #include "tt/Tt.h"
 
@@ -49,6 +50,14 @@ std::vector<Target> chosenTargets(const CompileOptions &options) {
   return {{Target::Kind::Cpu, CpuLevel::X86_64_v3, 0}, {Target::Kind::Cpu, CpuLevel::X86_64_v4, 0}};
 }
 
+/// One program serves all targets, and library kernels are the CPU's alone.
+bool isForCpuOnly(const CompileOptions &options) {
+  for (const Target &target : chosenTargets(options))
+    if (target.kind != Target::Kind::Cpu)
+      return false;
+  return true;
+}
+
 /// One worker per target, all at once.
 bool generateCode(const LoweredProgram &lowered, const CompileOptions &options, std::vector<TargetCode> &code,
                   Diagnostics &diagnostics) {
@@ -60,7 +69,7 @@ bool generateCode(const LoweredProgram &lowered, const CompileOptions &options, 
     job.fpContract = options.fpContract;
     for (size_t i = 0; i < lowered.usedKernels.size(); ++i) {
       const KernelDef &kernel = lowered.program.kernels[lowered.usedKernels[i]];
-      job.kernels.push_back({kernel.symbol, kernel.ttir, lowered.numWarps[i]});
+      job.kernels.push_back({kernel.symbol, kernel.ttir, kernel.library, lowered.numWarps[i]});
     }
     code.push_back({target, {}});
     workers.push_back(std::make_unique<Worker>(program, job));
@@ -102,8 +111,9 @@ struct Compilation {
 
   bool finish(const Program &source, LoweredProgram &lowered, package::Contents &out) {
     Program &program = lowered.program;
-    lowerToLaunches(program, registry, textCompiler(context));
+    lowerToLaunches(program, registry, textCompiler(context), isForCpuOnly(options));
     eraseUnused(program);
+    eraseUnusedWeights(program);
     // From here the graph holds placeholders, views, empty tensors and launches.
     ClassifyNode classify = [&](const Node &node) { return classifyLowered(node, registry); };
     lowered.plan = planBuffers(program, classify);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/cpu/CompileKernel.h"
+#include "codegen/cpu/Gemm.h"
 #include "codegen/cpu/LinkImage.h"
 #include "codegen/cuda/CompileCudaKernel.h"
 #include "driver/CodegenJob.h"
@@ -9,6 +10,7 @@
 #include "mlir/IR/MLIRContext.h"
 
 #include <chrono>
+#include <sstream>
 
 namespace pellucid::driver {
 
@@ -40,6 +42,31 @@ mlir::OwningOpRef<mlir::ModuleOp> prepare(const CodegenKernel &kernel, mlir::MLI
   return module;
 }
 
+/// `gemm bf16`, `gemm bf16 bias`, `pack bf16`.
+bool compileLibrary(const CodegenKernel &kernel, CpuLevel level, CompiledObject &object, Diagnostics &diagnostics) {
+  std::istringstream words(kernel.library);
+  std::string what, type, bias;
+  words >> what >> type >> bias;
+  codegen::GemmKernel options;
+  options.type = dataTypeNamed(type).value_or(DataType::Int8);
+  options.bias = bias == "bias";
+  options.level = level;
+  if (what == "gemm")
+    return codegen::compileGemm(options, kernel.symbol, object, diagnostics);
+  if (what == "pack")
+    return codegen::compilePack(options, kernel.symbol, object, diagnostics);
+  diagnostics.error(SourceLocation(kernel.symbol), "the back end has no library kernel '" + kernel.library + "'");
+  return false;
+}
+
+bool compileOne(const CodegenKernel &kernel, const codegen::CpuKernelOptions &options, mlir::MLIRContext &context,
+                CompiledObject &object, Diagnostics &diagnostics) {
+  if (!kernel.library.empty())
+    return compileLibrary(kernel, options.level, object, diagnostics);
+  auto module = prepare(kernel, context, diagnostics);
+  return module && codegen::compileKernel(*module, kernel.symbol, options, object, diagnostics);
+}
+
 bool compileCpu(const CodegenJob &job, CodegenResult &result, Diagnostics &diagnostics,
                 void (*onKernel)(void *, const std::string &), void *state) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
@@ -52,8 +79,7 @@ bool compileCpu(const CodegenJob &job, CodegenResult &result, Diagnostics &diagn
     onKernel(state, kernel.symbol);
     auto start = Clock::now();
     CompiledObject &object = objects.emplace_back();
-    auto module = prepare(kernel, context, diagnostics);
-    if (!module || !codegen::compileKernel(*module, kernel.symbol, options, object, diagnostics))
+    if (!compileOne(kernel, options, context, object, diagnostics))
       return false;
     result.kernels.push_back(describe(object, std::chrono::duration<double>(Clock::now() - start).count()));
   }

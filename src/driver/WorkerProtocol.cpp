@@ -73,6 +73,7 @@ template <typename Archive> void visit(Archive &a, CodegenJob &job) {
   a.list(job.kernels, [&](CodegenKernel &k) {
     a.text(k.symbol);
     a.text(k.ttir);
+    a.text(k.library);
     a.number(k.numWarps);
   });
 }

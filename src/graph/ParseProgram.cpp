@@ -548,8 +548,13 @@ private:
       k.parameters.push_back(parameter());
       endLine();
     }
-    word("ttir");
-    k.ttir = lexer.block();
+    if (acceptWord("library")) {
+      k.library = string();
+      endLine();
+    } else {
+      word("ttir");
+      k.ttir = lexer.block();
+    }
     expect("}");
     program.kernels.push_back(std::move(k));
   }

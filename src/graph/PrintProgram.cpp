@@ -156,8 +156,12 @@ private:
       line("  warning " + quoted(k.warning));
     for (const KernelParameter &p : k.parameters)
       parameter(p);
-    line("  ttir");
-    ttir(k.ttir);
+    if (k.library.empty()) {
+      line("  ttir");
+      ttir(k.ttir);
+    } else {
+      line("  library " + quoted(k.library));
+    }
     line("}");
   }
 

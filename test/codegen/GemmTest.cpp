@@ -61,9 +61,9 @@ TEST_P(Gemm, AgainstDoubleSums) {
     int64_t lda = k + 3, ldc = n + 5;
     Matrix a = random(1, m * lda + 1), b = random(2, n * k + 1), bias = random(3, n);
     // B is stored transposed, as the weight of a linear layer.
-    std::vector<char> packed(packedElements(n, k) * byteSize(type) + 64),
+    std::vector<char> packed(package::packedElements(n, k) * byteSize(type) + 64),
         packedAtRunTime(packed.size());
-    packWeights(type, b.bytes.data(), n, k, 1, k, packed.data());
+    package::packMatrix(type, b.bytes.data(), n, k, 1, k, packed.data());
     PackArguments packing{b.bytes.data(), packedAtRunTime.data(), n, k, 1, k, 0};
     ASSERT_EQ(packKernel.run(&packing, (n + 63) / 64), 0);
     ASSERT_EQ(packed, packedAtRunTime);
@@ -80,10 +80,12 @@ TEST_P(Gemm, AgainstDoubleSums) {
                             ldc,
                             0,
                             0,
+                            0,
+                            0,
                             0};
-    ASSERT_EQ(
-        kernel.run(&arguments, (m + gemmRows - 1) / gemmRows, (n + gemmColumns - 1) / gemmColumns),
-        0);
+    ASSERT_EQ(kernel.run(&arguments, (m + package::productRows - 1) / package::productRows,
+                         (n + package::productColumns - 1) / package::productColumns),
+              0);
     for (int i = 0; i < m; ++i) {
       for (int j = 0; j < n; ++j) {
         double sum = bias.values[j], size = std::abs(sum);
@@ -109,13 +111,24 @@ TEST_P(Gemm, Batch) {
   CompiledKernel kernel(std::move(product), level);
   int batch = 3, m = 7, n = 20, k = 11;
   Matrix a = random(1, batch * m * k), b = random(2, batch * k * n), c = random(3, batch * m * n);
-  std::vector<char> packed(batch * packedElements(n, k) * byteSize(type));
+  std::vector<char> packed(batch * package::packedElements(n, k) * byteSize(type));
   for (int z = 0; z < batch; ++z)
-    packWeights(type, &b.bytes[z * k * n * byteSize(type)], n, k, n, 1,
-                &packed[z * packedElements(n, k) * byteSize(type)]);
-  GemmArguments arguments{
-      a.bytes.data(), packed.data(),        nullptr, c.bytes.data(), m, n, k, k, n,
-      m * k,          packedElements(n, k), m * n};
+    package::packMatrix(type, &b.bytes[z * k * n * byteSize(type)], n, k, n, 1,
+                        &packed[z * package::packedElements(n, k) * byteSize(type)]);
+  GemmArguments arguments{a.bytes.data(),
+                          packed.data(),
+                          nullptr,
+                          c.bytes.data(),
+                          m,
+                          n,
+                          k,
+                          k,
+                          n,
+                          m * k,
+                          package::packedElements(n, k),
+                          m * n,
+                          0,
+                          0};
   ASSERT_EQ(kernel.run(&arguments, 1, 1, batch), 0);
   for (int z = 0; z < batch; ++z)
     for (int i = 0; i < m; ++i)

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "Launch.h"
+
 #include "ArrayFile.h"
 #include "CommandLine.h"
 #include "ModelLine.h"
@@ -13,19 +15,13 @@
 #include <charconv>
 #include <chrono>
 #include <cstdio>
+#include <functional>
 #include <map>
 #include <pellucid/runtime.h>
 
 namespace pellucid::cli {
 
 namespace {
-
-struct LaunchOptions {
-  std::string target, grid, cpuTarget = "cpu", path;
-  std::vector<std::string> arguments, outputs;
-  int numWarps = 0, numStages = 0, threads = 0;
-  bool reference = false, sanitize = false;
-};
 
 /// One tensor argument in memory, or the members of a table of addresses.
 struct Operand {
@@ -145,7 +141,9 @@ void writeOutputs(const std::vector<Output> &outputs, const std::vector<Operand>
         writeArray(output.member ? operand.members[*output.member] : *operand.array, output.path);
 }
 
-double runNative(const graph::Program &program, const LaunchOptions &options, std::vector<Operand> &operands, std::string &isa) {
+/// Compiles, then launches: once, or while `again` says so after each launch's seconds.
+void runNative(const graph::Program &program, const LaunchOptions &options, std::vector<Operand> &operands, std::string &isa,
+               const std::function<bool(double seconds)> &again) {
   driver::CompileOptions compile;
   compile.fuseIntoKernels = false;
   compile.keepIr = false;
@@ -190,17 +188,64 @@ double runNative(const graph::Program &program, const LaunchOptions &options, st
   run.struct_size = sizeof run;
   run.threads = options.threads;
   run.print = [](void *, const char *text) { std::fprintf(stderr, "%s\n", text); };
-  auto start = std::chrono::steady_clock::now();
-  pellucid_status status = pellucid_run(package, inputs.data(), inputs.size(), nullptr, 0, &run);
-  double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  pellucid_status status = PELLUCID_OK;
+  double seconds = 0;
+  do {
+    auto start = std::chrono::steady_clock::now();
+    status = pellucid_run(package, inputs.data(), inputs.size(), nullptr, 0, &run);
+    seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  } while (status == PELLUCID_OK && again(seconds));
   std::string message = status == PELLUCID_OK ? "" : pellucid_last_error();
   (void)pellucid_unload(package);
   if (status != PELLUCID_OK)
     fail(options.target, message);
-  return seconds;
+}
+
+graph::Program traceLine(const LaunchOptions &options, const std::vector<int64_t> &grid, const std::vector<trace::LaunchValue> &values) {
+  auto [path, kernel] = splitTarget(options.target, "KERNEL");
+  std::vector<std::string> roots;
+  if (!options.path.empty())
+    roots.push_back(options.path);
+  return trace::traceLaunch(path, kernel, grid, values, roots, options.numWarps ? std::optional(options.numWarps) : std::nullopt,
+                            options.numStages ? std::optional(options.numStages) : std::nullopt);
+}
+
+/// Bytes of the tensors read plus those written by the program's launches.
+double movedBytes(const graph::Program &program) {
+  double bytes = 0;
+  for (const graph::Node &node : program.main)
+    if (const graph::Launch *launch = node.launch())
+      for (const graph::LaunchOperand &operand : launch->operands)
+        if (graph::Value *value = operand.value.value(); value && value->isTensor()) {
+          const graph::TensorType &type = value->type();
+          double once = static_cast<double>(type.numel().constant().value_or(0)) * byteSize(type.dtype);
+          bytes += once * ((graph::reads(operand.access) ? 1 : 0) + (graph::writes(operand.access) ? 1 : 0));
+        }
+  return bytes;
 }
 
 } // namespace
+
+LaunchTiming timeLaunch(const LaunchOptions &options, double budget) {
+  splitTarget(options.target, "KERNEL");
+  std::vector<int64_t> grid = parseGrid(options.grid);
+  std::vector<Operand> operands;
+  std::vector<trace::LaunchValue> values;
+  readArguments(options, operands, values);
+  graph::Program program = traceLine(options, grid, values);
+  LaunchTiming timing;
+  timing.bytes = movedBytes(program);
+  double total = 0;
+  bool warm = false;
+  runNative(program, options, operands, timing.isa, [&](double seconds) {
+    if (warm)
+      timing.seconds.push_back(seconds);
+    warm = true;
+    total += seconds;
+    return total < budget || timing.seconds.size() < 5;
+  });
+  return timing;
+}
 
 int runLaunch(Words words) {
   VerbLine line("launch", "Runs one kernel on .npy files.",
@@ -220,17 +265,13 @@ int runLaunch(Words words) {
   if (!line.parse(words))
     return line.exitCode();
 
-  auto [path, kernel] = splitTarget(options.target, "KERNEL");
+  splitTarget(options.target, "KERNEL");
   std::vector<int64_t> grid = parseGrid(options.grid);
   std::vector<Operand> operands;
   std::vector<trace::LaunchValue> values;
   readArguments(options, operands, values);
   std::vector<Output> outputs = readOutputs(options, operands);
-  std::vector<std::string> roots;
-  if (!options.path.empty())
-    roots.push_back(options.path);
-  graph::Program program = trace::traceLaunch(path, kernel, grid, values, roots, options.numWarps ? std::optional(options.numWarps) : std::nullopt,
-                                              options.numStages ? std::optional(options.numStages) : std::nullopt);
+  graph::Program program = traceLine(options, grid, values);
   std::string engine = "native", isa;
   double seconds = 0;
   if (options.reference || options.sanitize) {
@@ -243,7 +284,10 @@ int runLaunch(Words words) {
     seconds = runReference(program, memory, options.sanitize);
     engine = options.sanitize ? "sanitizer" : "reference";
   } else {
-    seconds = runNative(program, options, operands, isa);
+    runNative(program, options, operands, isa, [&](double measured) {
+      seconds = measured;
+      return false;
+    });
   }
   writeOutputs(outputs, operands);
   if (line.json())

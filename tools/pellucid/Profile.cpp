@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "CommandLine.h"
 #include "PackageFile.h"
-#include "driver/Ceiling.h"
 
-#include <algorithm>
-#include <chrono>
 #include <cstdio>
-#include <thread>
 #include <unistd.h>
 
 namespace pellucid::cli {
@@ -52,52 +48,6 @@ int runProfile(Words words) {
     printJson({{"trace", out}, {"runs", runs}});
   else
     std::printf("%s: %d call(s)\n", out.c_str(), runs);
-  return Ok;
-}
-
-int runBench(Words words) {
-  VerbLine line("bench", "Times a package beside what this machine reaches.", "pellucid bench model.plc --input x=@x.npy");
-  std::string path;
-  std::vector<std::string> inputs;
-  int threads = 0;
-  double budget = 1.0;
-  line.app().add_option("PACKAGE", path, "the package")->required();
-  line.app().add_option("--input", inputs, "NAME=@FILE.npy")->take_all();
-  line.app().add_option("--threads", threads, "most threads that work on a call (0: all)")->check(CLI::NonNegativeNumber);
-  line.app().add_option("--seconds", budget, "how long to measure")->check(CLI::PositiveNumber);
-  if (!line.parse(words))
-    return line.exitCode();
-  PackageFile package(path);
-  std::vector<Array> arrays = readInputs(package, inputs);
-  pellucid_run_options options{};
-  options.struct_size = sizeof options;
-  options.threads = threads;
-  std::vector<Array> out = package.run(arrays, &options);
-  std::vector<std::vector<int64_t>> keep;
-  std::vector<DLTensor> in = package.tensors(arrays, keep), results = package.tensors(out, keep);
-  std::vector<double> times;
-  auto now = [] { return std::chrono::steady_clock::now(); };
-  for (auto start = now(); std::chrono::duration<double>(now() - start).count() < budget || times.size() < 5;) {
-    auto begin = now();
-    if (pellucid_run_into(package.handle(), in.data(), in.size(), results.data(), results.size(), &options) != PELLUCID_OK)
-      return refuse(path, pellucid_last_error());
-    times.push_back(std::chrono::duration<double>(now() - begin).count());
-  }
-  std::sort(times.begin(), times.end());
-  double bytes = 0;
-  for (const Array &array : arrays)
-    bytes += static_cast<double>(array.bytes->size());
-  for (const Array &array : out)
-    bytes += static_cast<double>(array.bytes->size());
-  driver::Ceiling ceiling = driver::measureCeiling(threads ? static_cast<unsigned>(threads) : std::thread::hardware_concurrency());
-  double median = times[times.size() / 2], speed = bytes / median;
-  nlohmann::json report{{"calls", times.size()}, {"min_s", times.front()}, {"median_s", median}, {"border_bytes", bytes}, {"bytes_per_s", speed},
-                        {"copy_ceiling_bytes_per_s", ceiling.best()}, {"of_ceiling", speed / ceiling.best()}};
-  if (line.json())
-    printJson(report);
-  else
-    std::printf("%zu calls: min %.2f us, median %.2f us; inputs and outputs move at %.2f GB/s = %.2f of the copy ceiling %.1f GB/s\n", times.size(), times.front() * 1e6,
-                median * 1e6, speed / 1e9, speed / ceiling.best(), ceiling.best() / 1e9);
   return Ok;
 }
 

@@ -11,8 +11,6 @@
 #include "llvm/IR/Module.h"
 #include "llvm/Target/TargetMachine.h"
 
-#include <cstring>
-
 namespace pellucid::codegen {
 
 using llvm::Value;
@@ -108,42 +106,56 @@ public:
     k = l.integerArgument(6), lda = l.integerArgument(7), ldc = l.integerArgument(8);
     Value *batchA = l.integerArgument(9), *batchB = l.integerArgument(10),
           *batchC = l.integerArgument(11);
+    biasRow = l.integerArgument(12);
+    Value *batchBias = l.integerArgument(13);
     l.forPrograms([&](Value *x, Value *y, Value *z) {
-      Value *row = b.CreateMul(x, b.getInt64(gemmRows));
-      Value *column = b.CreateMul(y, b.getInt64(gemmColumns));
-      rowsLeft = l.smaller(b.CreateSub(m, row), b.getInt64(gemmRows));
+      Value *row = b.CreateMul(x, b.getInt64(package::productRows));
+      Value *column = b.CreateMul(y, b.getInt64(package::productColumns));
+      rowsLeft = l.smaller(b.CreateSub(m, row), b.getInt64(package::productRows));
       columnsLeft = b.CreateSub(n, column);
       tileA = l.elementAt(a, b.CreateAdd(b.CreateMul(z, batchA), b.CreateMul(row, lda)));
       tileB = l.elementAt(packed, b.CreateAdd(b.CreateMul(z, batchB), b.CreateMul(column, k)));
       Value *offset = b.CreateAdd(b.CreateMul(row, ldc), column);
       tileC = l.elementAt(c, b.CreateAdd(b.CreateMul(z, batchC), offset));
-      tileBias = l.elementAt(bias, column);
+      Value *biasOffset = b.CreateAdd(b.CreateMul(row, biasRow), column);
+      tileBias = l.elementAt(bias, b.CreateAdd(b.CreateMul(z, batchBias), biasOffset));
       emitTile();
     });
   }
 
 private:
   static constexpr int64_t rowsAtOnce = 6;
+  /// Blocks of other heights take the next of these and compute their last row again.
+  static constexpr int64_t heights[] = {1, 2, 4, 6};
 
   void emitTile() {
     int64_t step = vectors * lanes;
-    Value *limit = l.smaller(columnsLeft, b.getInt64(gemmColumns));
+    llvm::AllocaInst *tile = emitVariable(b, llvm::ArrayType::get(l.sum, rowsAtOnce * step));
+    tile->setAlignment(llvm::Align(64));
+    sums = tile;
+    Value *limit = l.smaller(columnsLeft, b.getInt64(package::productColumns));
     emitLoop(b, b.getInt64(0), limit, step, true, [&](Value *column) {
-      Value *whole =
-          b.CreateMul(b.CreateUDiv(rowsLeft, b.getInt64(rowsAtOnce)), b.getInt64(rowsAtOnce));
-      emitLoop(b, b.getInt64(0), whole, rowsAtOnce, false,
-               [&](Value *row) { emitRegisters(row, column, rowsAtOnce); });
-      Value *rest = b.CreateSub(rowsLeft, whole);
-      for (int64_t rows = 1; rows < rowsAtOnce; ++rows)
-        emitWhen(b, b.CreateICmpEQ(rest, b.getInt64(rows)),
-                 [&] { emitRegisters(whole, column, rows); });
+      emitLoop(b, b.getInt64(0), rowsLeft, rowsAtOnce, false, [&](Value *row) {
+        Value *count = l.smaller(b.CreateSub(rowsLeft, row), b.getInt64(rowsAtOnce));
+        int64_t below = 0;
+        for (int64_t height : heights) {
+          Value *fits = b.CreateAnd(b.CreateICmpSGT(count, b.getInt64(below)),
+                                    b.CreateICmpSLE(count, b.getInt64(height)));
+          emitWhen(b, fits, [&] { emitRegisters(row, count, column, height); });
+          below = height;
+        }
+        emitLoop(b, b.getInt64(0), count, 1, false, [&](Value *r) {
+          for (int64_t v = 0; v < vectors; ++v)
+            storeRow(row, r, column, v);
+        });
+      });
     });
   }
 
   /// Where the vector `v` of the columns from `column` on begins in the panels.
   Value *panelAt(Value *column, int64_t v) {
     Value *at = b.CreateAdd(column, b.getInt64(v * lanes));
-    Value *inside = b.CreateAnd(at, b.getInt64(gemmPanel - 1));
+    Value *inside = b.CreateAnd(at, b.getInt64(package::productPanel - 1));
     Value *panel = b.CreateSub(at, inside);
     return l.elementAt(tileB, b.CreateAdd(b.CreateMul(panel, k), inside));
   }
@@ -163,57 +175,64 @@ private:
     return widenFloat(b, splatTo(b, loaded, lanes), l.element);
   }
 
-  void emitRegisters(Value *row, Value *column, int64_t rows) {
-    llvm::SmallVector<llvm::AllocaInst *> sums;
+  /// Where the sums of row `r` and vector `v` wait to be stored.
+  Value *sumAt(Value *r, int64_t v) {
+    Value *index = b.CreateAdd(b.CreateMul(r, b.getInt64(vectors * lanes)), b.getInt64(v * lanes));
+    return b.CreateGEP(l.sum, sums, index);
+  }
+
+  /// Sums `height` rows, of which `count` are wanted, in registers.
+  void emitRegisters(Value *row, Value *count, Value *column, int64_t height) {
+    llvm::SmallVector<llvm::AllocaInst *> registers;
     llvm::Type *type = lanesOf(l.sum, lanes);
-    for (int64_t i = 0; i < rows * vectors; ++i) {
-      sums.push_back(emitVariable(b, type));
-      b.CreateStore(llvm::Constant::getNullValue(type), sums.back());
+    for (int64_t i = 0; i < height * vectors; ++i) {
+      registers.push_back(emitVariable(b, type));
+      b.CreateStore(llvm::Constant::getNullValue(type), registers.back());
     }
     llvm::SmallVector<Value *> left, right;
-    for (int64_t r = 0; r < rows; ++r)
-      left.push_back(l.elementAt(tileA, b.CreateMul(b.CreateAdd(row, b.getInt64(r)), lda)));
+    Value *lastRow = b.CreateSub(count, b.getInt64(1));
+    for (int64_t r = 0; r < height; ++r) {
+      Value *inTile = b.CreateAdd(row, l.smaller(b.getInt64(r), lastRow));
+      left.push_back(l.elementAt(tileA, b.CreateMul(inTile, lda)));
+    }
     for (int64_t v = 0; v < vectors; ++v)
       right.push_back(panelAt(column, v));
     emitLoop(b, b.getInt64(0), k, 1, false, [&](Value *inner) {
       llvm::SmallVector<Value *> values;
-      Value *inPanel = b.CreateMul(inner, b.getInt64(gemmPanel));
+      Value *inPanel = b.CreateMul(inner, b.getInt64(package::productPanel));
       for (Value *address : right)
         values.push_back(loadB(l.elementAt(address, inPanel)));
-      for (int64_t r = 0; r < rows; ++r) {
+      for (int64_t r = 0; r < height; ++r) {
         Value *scalar = loadA(l.elementAt(left[r], inner));
         for (int64_t v = 0; v < vectors; ++v) {
-          llvm::AllocaInst *held = sums[r * vectors + v];
+          llvm::AllocaInst *held = registers[r * vectors + v];
           Value *next = b.CreateIntrinsic(llvm::Intrinsic::fma, {type},
                                           {scalar, values[v], b.CreateLoad(type, held)});
           b.CreateStore(next, held);
         }
       }
     });
-    for (int64_t v = 0; v < vectors; ++v)
-      storeColumns(row, b.CreateAdd(column, b.getInt64(v * lanes)), rows, sums, v);
+    for (int64_t r = 0; r < height; ++r)
+      for (int64_t v = 0; v < vectors; ++v)
+        b.CreateStore(b.CreateLoad(type, registers[r * vectors + v]), sumAt(b.getInt64(r), v));
   }
 
-  void storeColumns(Value *row, Value *column, int64_t rows,
-                    llvm::ArrayRef<llvm::AllocaInst *> sums, int64_t v) {
+  void storeRow(Value *row, Value *r, Value *firstColumn, int64_t v) {
+    Value *column = b.CreateAdd(firstColumn, b.getInt64(v * lanes));
     Value *left = b.CreateSub(columnsLeft, column);
+    Value *inTile = b.CreateAdd(row, r);
     auto store = [&](const LaneValue &mask) {
-      auto at = [&](Value *base, Value *index) {
+      auto at = [&](Value *base, Value *step) {
+        Value *index = b.CreateAdd(b.CreateMul(inTile, step), column);
         return LaneValue::ramp(l.elementAt(base, index), b.getInt64(memoryBytes(l.element)));
       };
-      Value *added = nullptr;
+      Value *result = b.CreateLoad(lanesOf(l.sum, lanes), sumAt(r, v));
       if (hasBias) {
-        LaneValue loaded = l.memory.load(l.element, at(tileBias, column), mask, {}, lanes);
-        added = widenFloat(b, toVector(b, loaded, lanes), l.element);
+        LaneValue loaded = l.memory.load(l.element, at(tileBias, biasRow), mask, {}, lanes);
+        result = b.CreateFAdd(result, widenFloat(b, toVector(b, loaded, lanes), l.element));
       }
-      for (int64_t r = 0; r < rows; ++r) {
-        Value *result = b.CreateLoad(lanesOf(l.sum, lanes), sums[r * vectors + v]);
-        if (added)
-          result = b.CreateFAdd(result, added);
-        Value *index = b.CreateAdd(b.CreateMul(b.CreateAdd(row, b.getInt64(r)), ldc), column);
-        l.memory.store(l.element, at(tileC, index),
-                       LaneValue::vector(narrowFloat(b, result, l.element)), mask, lanes);
-      }
+      l.memory.store(l.element, at(tileC, ldc),
+                     LaneValue::vector(narrowFloat(b, result, l.element)), mask, lanes);
     };
     Value *whole = b.CreateICmpSGE(left, b.getInt64(lanes));
     emitWhen(b, whole, [&] { store(LaneValue::uniform(b.getTrue())); });
@@ -225,8 +244,8 @@ private:
   CodeBuilder &b;
   bool hasBias;
   int64_t lanes, vectors;
-  Value *a, *packed, *bias, *c, *m, *n, *k, *lda, *ldc;
-  Value *rowsLeft, *columnsLeft, *tileA, *tileB, *tileC, *tileBias;
+  Value *a, *packed, *bias, *c, *m, *n, *k, *lda, *ldc, *biasRow;
+  Value *rowsLeft, *columnsLeft, *tileA, *tileB, *tileC, *tileBias, *sums;
 };
 
 void emitPack(LibraryKernel &l) {
@@ -236,11 +255,11 @@ void emitPack(LibraryKernel &l) {
   Value *strideN = l.integerArgument(5), *batchB = l.integerArgument(6);
   uint64_t bytes = memoryBytes(l.element);
   l.forPrograms([&](Value *x, Value *y, Value *) {
-    Value *columns = b.getInt64(gemmColumns);
-    Value *tiles = b.CreateUDiv(b.CreateAdd(n, b.getInt64(gemmColumns - 1)), columns);
+    Value *columns = b.getInt64(package::productColumns);
+    Value *tiles = b.CreateUDiv(b.CreateAdd(n, b.getInt64(package::productColumns - 1)), columns);
     Value *tile = b.CreateAdd(b.CreateMul(y, tiles), x);
     Value *source = l.elementAt(from, b.CreateMul(y, batchB));
-    emitLoop(b, b.getInt64(0), columns, gemmPanel, true, [&](Value *panel) {
+    emitLoop(b, b.getInt64(0), columns, package::productPanel, true, [&](Value *panel) {
       Value *column = b.CreateAdd(b.CreateMul(x, columns), panel);
       Value *start = b.CreateMul(b.CreateAdd(b.CreateMul(tile, columns), panel), k);
       LaneValue mask = LaneValue::prefix(b.CreateSub(n, column));
@@ -248,11 +267,11 @@ void emitPack(LibraryKernel &l) {
         Value *index = b.CreateAdd(b.CreateMul(row, strideK), b.CreateMul(column, strideN));
         LaneValue pointer =
             LaneValue::ramp(l.elementAt(source, index), b.CreateMul(strideN, b.getInt64(bytes)));
-        LaneValue value = l.memory.load(l.element, pointer, mask, {}, gemmPanel);
-        Value *target =
-            l.elementAt(to, b.CreateAdd(start, b.CreateMul(row, b.getInt64(gemmPanel))));
+        LaneValue value = l.memory.load(l.element, pointer, mask, {}, package::productPanel);
+        Value *target = l.elementAt(
+            to, b.CreateAdd(start, b.CreateMul(row, b.getInt64(package::productPanel))));
         l.memory.store(l.element, LaneValue::ramp(target, b.getInt64(bytes)), value,
-                       LaneValue::uniform(b.getTrue()), gemmPanel);
+                       LaneValue::uniform(b.getTrue()), package::productPanel);
       });
     });
   });
@@ -287,20 +306,6 @@ bool compileLibraryKernel(const GemmKernel &options, std::string_view symbol, un
 }
 
 } // namespace
-
-void packWeights(DataType type, const void *b, int64_t n, int64_t k, int64_t strideK,
-                 int64_t strideN, void *packed) {
-  size_t bytes = byteSize(type);
-  auto *from = static_cast<const char *>(b);
-  auto *to = static_cast<char *>(packed);
-  for (int64_t panel = 0; panel < packedElements(n, 1); panel += gemmPanel)
-    for (int64_t row = 0; row < k; ++row)
-      for (int64_t column = panel; column < panel + gemmPanel; ++column, to += bytes)
-        if (column < n)
-          std::memcpy(to, from + (row * strideK + column * strideN) * int64_t(bytes), bytes);
-        else
-          std::memset(to, 0, bytes);
-}
 
 bool compileGemm(const GemmKernel &kernel, std::string_view symbol, CompiledObject &object,
                  Diagnostics &diagnostics) {

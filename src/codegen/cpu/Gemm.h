@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products of the graph as library kernels: C[M,N] = A[M,K] * B[K,N] + bias[N], with B
-// packed into panels. The same packed weights, arguments and grid serve every ISA level.
+// Matrix products of the graph as library kernels: C[M,N] = A[M,K] * B[K,N] + bias[M,N], with B
+// packed into panels (package/PackedMatrix.h). The same packed weights, arguments and grid serve
+// every ISA level.
 #pragma once
 
 #include "codegen/cpu/CompileKernel.h"
+#include "package/PackedMatrix.h"
 #include "support/DataType.h"
 
 namespace pellucid::codegen {
@@ -20,29 +22,17 @@ struct GemmKernel {
 /// elements.
 struct GemmArguments {
   const void *a;       ///< rows of K contiguous elements, `lda` apart
-  const void *packedB; ///< by packWeights or by the pack kernel
-  const void *bias;    ///< N elements; not read without bias
-  void *c;             ///< rows of N contiguous elements, `ldc` apart
+  const void *packedB; ///< by packMatrix or by the pack kernel
+  const void *bias; ///< rows of N contiguous elements, `biasRow` apart (0: one for all); not read
+                    ///< without bias
+  void *c;          ///< rows of N contiguous elements, `ldc` apart
   int64_t m, n, k, lda, ldc;
   /// From one matrix of a batch to the next (grid z); a packed B takes packedElements(n, k).
   int64_t batchA, batchB, batchC;
+  int64_t biasRow, batchBias;
 };
 
-/// Rows and columns of C that one program computes. Grid: x = ceil(m / rows), y = ceil(n /
-/// columns), z = batch.
-inline constexpr int64_t gemmRows = 48, gemmColumns = 64;
-
-/// Columns of a panel. Packed B is [ceil(n / 64) * 4 panels][k][16 columns], zero where beyond n.
-inline constexpr int64_t gemmPanel = 16;
-inline int64_t packedElements(int64_t n, int64_t k) {
-  return (n + gemmColumns - 1) / gemmColumns * gemmColumns * k;
-}
-
-/// Packs B, whose element (k, n) lies at b[k * strideK + n * strideN], into `packed`.
-void packWeights(DataType type, const void *b, int64_t n, int64_t k, int64_t strideK,
-                 int64_t strideN, void *packed);
-
-/// The same at run time: one program per 64 columns (grid x), batch in y.
+/// Packing at run time: one program per 64 columns (grid x), batch in y.
 struct PackArguments {
   const void *b;
   void *packed;

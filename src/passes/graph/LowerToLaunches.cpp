@@ -2,6 +2,7 @@
 #include "passes/graph/LowerToLaunches.h"
 
 #include "graph/FakeRules.h"
+#include "passes/graph/PackedProducts.h"
 #include "passes/graph/PointwiseGroup.h"
 #include "support/Diagnostics.h"
 
@@ -16,7 +17,13 @@ namespace {
 
 class Lowering {
 public:
-  Lowering(Program &p, const OperatorRegistry &r, const CompileText &c) : program(p), registry(r), compile(c) {}
+  Lowering(Program &p, const OperatorRegistry &r, const CompileText &c, bool pack)
+      : program(p), registry(r), compile(c), packProducts(pack),
+        products(
+            p, r, [this](const TensorType &type) { return emptyLike(type); },
+            [this](Value *value, const TextOperand &operand, const std::vector<Expr> &shape) {
+              return denseCopy(value, operand, shape);
+            }) {}
 
   void run() {
     // Latest first, so that a group's root is met before the producers it takes along.
@@ -442,33 +449,7 @@ private:
     } else {
       refuse(node, "has no matrix kernel");
     }
-    const TensorType &left = a->type(), &right = b->type();
-    if (name == "linear" && right.rank() != 2)
-      refuse(node, "needs a weight of two dims, got " + std::to_string(right.rank()));
-    spec.m = left.rank() > 1 ? left.shape[left.rank() - 2] : Expr(1);
-    spec.k = left.shape.back();
-    bool vector = name != "linear" && right.rank() == 1;
-    spec.n = vector ? Expr(1) : name == "linear" ? right.shape[0] : right.shape.back();
-    // What the result has before its matrix; dims that an operand lacks or broadcasts have stride 0.
-    size_t matrixDims = (left.rank() > 1 ? 1 : 0) + (vector ? 0 : 1);
-    spec.batch.assign(type.shape.begin(), type.shape.end() - static_cast<long>(matrixDims));
-    auto operandOf = [&](const TensorType &t, size_t dims) {
-      TensorType batch = t;
-      batch.shape.resize(t.rank() - dims);
-      batch.strides.resize(t.rank() - dims);
-      return broadcastOperand(batch, spec.batch, program.symbols);
-    };
-    // A missing dim of the matrix has one row or column only, so that any stride but a broadcast one will do.
-    spec.a = operandOf(left, std::min<size_t>(left.rank(), 2));
-    spec.a.strides.push_back(left.rank() > 1 ? left.strides[left.rank() - 2] : Expr(1));
-    spec.a.strides.push_back(left.strides.back());
-    spec.b = operandOf(right, std::min<size_t>(right.rank(), 2));
-    spec.b.strides.push_back(name == "linear" ? right.strides[1] : right.strides[right.rank() - (vector ? 1 : 2)]);
-    spec.b.strides.push_back(vector ? Expr(1) : name == "linear" ? right.strides[0] : right.strides.back());
-    spec.output = {type.dtype, type.strides, 0};
-    spec.output.strides.resize(spec.batch.size());
-    spec.output.strides.push_back(left.rank() > 1 ? type.strides[spec.batch.size()] : Expr(1));
-    spec.output.strides.push_back(vector ? Expr(1) : type.strides.back());
+    describeProduct(spec, a->type(), name == "linear" ? transposed(b->type()) : b->type(), type);
     std::vector<Value *> inputs{a, b};
     if (bias) {
       std::vector<Expr> shape = spec.batch;
@@ -482,9 +463,53 @@ private:
                                                  : DataType::Int32;
     mergeBatchIntoRows(spec);
     program.main.setInsertionPoint(&node);
-    KernelText text = writeGemm(spec, program.symbols);
-    Value *out = emitLaunch(text, inputs, {emptyLike(type), Access::Write}, node.location);
+    program.main.setLocation(node.location);
+    Value *out = packProducts ? products.lower(spec, a, b, bias, type) : nullptr;
+    if (!out)
+      out = emitLaunch(writeGemm(spec, program.symbols), inputs, {emptyLike(type), Access::Write}, node.location);
     replace(node, out, {});
+  }
+
+  /// A linear layer's weight as the right operand of a product.
+  static TensorType transposed(TensorType type) {
+    std::reverse(type.shape.begin(), type.shape.end());
+    std::reverse(type.strides.begin(), type.strides.end());
+    return type;
+  }
+
+  /// Sizes and strides by the rules of matmul: dims before the last two are a batch that broadcasts; a vector is a row
+  /// on the left and a column on the right, and its dim is missing in the result.
+  void describeProduct(GemmSpec &spec, const TensorType &left, const TensorType &right, const TensorType &result) const {
+    bool row = left.rank() == 1, column = right.rank() == 1;
+    spec.batch.assign(result.shape.begin(), result.shape.end() - (row ? 0 : 1) - (column ? 0 : 1));
+    spec.m = row ? Expr(1) : left.shape[left.rank() - 2];
+    spec.k = left.shape.back();
+    spec.n = column ? Expr(1) : right.shape.back();
+    // A missing dim has one row or column only, so that any stride but a broadcast one will do.
+    auto operandOf = [&](const TensorType &type, bool isRow, bool isColumn, size_t dims) {
+      TensorType batch = type;
+      batch.shape.resize(type.rank() - dims);
+      batch.strides.resize(type.rank() - dims);
+      TextOperand operand = broadcastOperand(batch, spec.batch, program.symbols);
+      operand.strides.push_back(isRow ? Expr(1) : type.strides[type.rank() - dims]);
+      operand.strides.push_back(isColumn ? Expr(1) : type.strides.back());
+      return operand;
+    };
+    spec.a = operandOf(left, row, false, row ? 1 : 2);
+    spec.b = operandOf(right, false, column, column ? 1 : 2);
+    spec.output = operandOf(result, row, column, (row ? 0 : 1) + (column ? 0 : 1));
+  }
+
+  Value *denseCopy(Value *value, const TextOperand &operand, const std::vector<Expr> &shape) {
+    PointwiseSpec spec;
+    spec.name = "copy_operand";
+    spec.shape = shape;
+    spec.inputs = {operand};
+    spec.results = {"in0"};
+    TensorType dense(value->type().dtype, shape, value->type().device);
+    spec.outputs = {broadcastOperand(dense, shape, program.symbols)};
+    SourceLocation where = program.main.insertionPoint()->location;
+    return emitLaunch(writePointwise(std::move(spec), program.symbols), {value}, {emptyLike(dense), Access::Write}, where);
   }
 
   /// The leading dims of a linear layer's input are rows like the others where the strides allow it.
@@ -603,6 +628,8 @@ private:
   Program &program;
   const OperatorRegistry &registry;
   const CompileText &compile;
+  bool packProducts;
+  PackedProducts products;
   std::set<const Node *> gone;
   std::map<std::string, uint32_t> kernels;
 };
@@ -650,8 +677,8 @@ void ownOutputs(Program &program, const OperatorRegistry &registry) {
   output->setArgs(std::move(results));
 }
 
-void lowerToLaunches(Program &program, const OperatorRegistry &registry, const CompileText &compile) {
-  Lowering(program, registry, compile).run();
+void lowerToLaunches(Program &program, const OperatorRegistry &registry, const CompileText &compile, bool packProducts) {
+  Lowering(program, registry, compile, packProducts).run();
 }
 
 NodeMemory classifyLowered(const Node &node, const OperatorRegistry &registry) {

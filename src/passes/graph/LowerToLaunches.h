@@ -21,7 +21,9 @@ void ownOutputs(graph::Program &program, const graph::OperatorRegistry &registry
 /// Replaces every operator of the main graph that computes something by launches of generated kernels: pointwise groups
 /// with their producers, reductions with theirs, row kernels, matrix products, gathers and copies. Afterwards the graph
 /// holds placeholders, views, empty tensors and launches only. Throws DiagnosticError for an operator without a kernel.
-void lowerToLaunches(graph::Program &program, const graph::OperatorRegistry &registry, const CompileText &compile);
+/// `packProducts`: matrix products become library kernels where there are some (CPU only; PackedProducts.h).
+void lowerToLaunches(graph::Program &program, const graph::OperatorRegistry &registry, const CompileText &compile,
+                     bool packProducts);
 
 /// What the nodes that are left do with memory (PlanBuffers.h).
 NodeMemory classifyLowered(const graph::Node &node, const graph::OperatorRegistry &registry);

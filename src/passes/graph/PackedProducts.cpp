@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/graph/PackedProducts.h"
+
+#include "package/PackedMatrix.h"
+#include "passes/graph/LowerToLaunches.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace pellucid::passes {
+
+using namespace graph;
+using package::packedElements;
+using package::productColumns;
+using package::productPanel;
+using package::productRows;
+
+namespace {
+
+bool isOne(const Expr &expr) { return expr.constant() == 1; }
+
+bool covers(const GemmSpec &spec) {
+  DataType type = spec.output.dtype;
+  bool sameTypes = spec.a.dtype == type && spec.b.dtype == type;
+  bool rows = isOne(spec.output.strides.back()) || isOne(spec.n);
+  for (const TextOperand &bias : spec.bias) {
+    sameTypes &= bias.dtype == type;
+    rows &= isOne(bias.strides.back()) || isOne(spec.n);
+  }
+  return sameTypes && rows && package::hasMatrixKernel(type) && spec.alpha == 1 && spec.beta == 1;
+}
+
+std::vector<TextOperand *> operandsOf(GemmSpec &spec) {
+  std::vector<TextOperand *> operands{&spec.a, &spec.b, &spec.output};
+  for (TextOperand &bias : spec.bias)
+    operands.push_back(&bias);
+  return operands;
+}
+
+/// Neighbouring batch dims that every operand steps through evenly become one.
+void mergeBatches(GemmSpec &spec) {
+  for (size_t d = spec.batch.size(); d-- > 1;) {
+    bool even = true;
+    for (const TextOperand *operand : operandsOf(spec))
+      even &= operand->strides[d - 1] == operand->strides[d] * spec.batch[d];
+    if (!even)
+      continue;
+    spec.batch[d - 1] = spec.batch[d - 1] * spec.batch[d];
+    spec.batch.erase(spec.batch.begin() + static_cast<std::ptrdiff_t>(d));
+    for (TextOperand *operand : operandsOf(spec))
+      operand->strides.erase(operand->strides.begin() + static_cast<std::ptrdiff_t>(d - 1));
+  }
+}
+
+std::vector<Expr> withBatch(const GemmSpec &spec, const Expr &rows, const Expr &columns) {
+  std::vector<Expr> shape = spec.batch;
+  shape.push_back(rows);
+  shape.push_back(columns);
+  return shape;
+}
+
+Expr panelColumns(const Expr &n) { return symbolic::ceilDiv(n, productColumns) * productColumns; }
+
+LaunchOperand pointer(const char *name, Value *value, Access access) {
+  return {name, Argument(value), access, false};
+}
+LaunchOperand integer(const char *name, const Expr &value) {
+  return {name, Argument(value), Access::None, false};
+}
+
+/// The weight whose memory `value` shows, when its contents are at hand; else null.
+const Weight *weightBehind(const Value *value, const Program &program,
+                           const OperatorRegistry &registry, std::string &name) {
+  const Value *root = aliasRoot(value, registry);
+  std::vector<Node *> placeholders = program.main.placeholders();
+  auto found = std::find(placeholders.begin(), placeholders.end(), root->producer());
+  if (found == placeholders.end())
+    return nullptr;
+  const InputSpec &spec = program.inputs[static_cast<size_t>(found - placeholders.begin())];
+  auto entry = program.weights.find(spec.name);
+  if (spec.kind == InputSpec::Kind::UserInput || entry == program.weights.end() ||
+      !entry->second.data)
+    return nullptr;
+  name = spec.name;
+  return &entry->second;
+}
+
+std::shared_ptr<std::byte> allocateBytes(uint64_t bytes) {
+  constexpr uint64_t line = 64;
+  void *memory = std::aligned_alloc(line, std::max(line, (bytes + line - 1) / line * line));
+  if (!memory)
+    throw std::bad_alloc();
+  return {static_cast<std::byte *>(memory), [](std::byte *p) { std::free(p); }};
+}
+
+} // namespace
+
+Value *PackedProducts::lower(GemmSpec spec, Value *a, Value *b, Value *bias,
+                             const TensorType &type) {
+  if (!covers(spec))
+    return nullptr;
+  mergeBatches(spec);
+  bool several = spec.batch.size() > 1;
+  if (several && bias)
+    return nullptr;
+  auto dense = [&](Value *&value, TextOperand &operand, const std::vector<Expr> &shape) {
+    value = makeDense(value, operand, shape);
+    operand.strides = contiguousStrides(shape);
+  };
+  if (several || !(isOne(spec.a.strides.back()) || isOne(spec.k)))
+    dense(a, spec.a, withBatch(spec, spec.m, spec.k));
+  if (several) {
+    dense(b, spec.b, withBatch(spec, spec.k, spec.n));
+    mergeBatches(spec);
+  }
+  Packed packed = packRight(spec, b);
+  auto rowStep = [](const TextOperand &operand) {
+    return operand.strides[operand.strides.size() - 2];
+  };
+  auto batchStep = [&](const TextOperand &operand) {
+    return spec.batch.empty() ? Expr(0) : operand.strides[0];
+  };
+  std::string library = "gemm " + std::string(info(type.dtype).cli) + (bias ? " bias" : "");
+  Value *out = makeEmpty(type);
+  std::vector<LaunchOperand> operands{pointer("a", a, Access::Read),
+                                      pointer("packed", packed.value, Access::Read)};
+  operands.push_back(bias ? pointer("bias", bias, Access::Read)
+                          : LaunchOperand{"bias", Argument(None()), Access::None, false});
+  operands.push_back(pointer("c", out, Access::Write));
+  for (auto &&[name, value] : {std::pair<const char *, Expr>{"m", spec.m},
+                               {"n", spec.n},
+                               {"k", spec.k},
+                               {"a_row", rowStep(spec.a)},
+                               {"c_row", rowStep(spec.output)},
+                               {"a_batch", batchStep(spec.a)},
+                               {"packed_batch", packed.batchStride},
+                               {"c_batch", batchStep(spec.output)},
+                               {"bias_row", bias ? rowStep(spec.bias[0]) : Expr(0)},
+                               {"bias_batch", bias ? batchStep(spec.bias[0]) : Expr(0)}})
+    operands.push_back(integer(name, value));
+  return launch(library, std::move(operands),
+                {symbolic::ceilDiv(spec.m, productRows), symbolic::ceilDiv(spec.n, productColumns),
+                 spec.batch.empty() ? Expr(1) : spec.batch[0]});
+}
+
+PackedProducts::Packed PackedProducts::packRight(const GemmSpec &spec, Value *b) {
+  bool shared = spec.batch.empty() || spec.b.strides[0].constant() == 0;
+  Value *value = packWeight(spec, b);
+  if (!value)
+    value = packAtRunTime(spec, b);
+  return {value, shared ? Expr(0) : panelColumns(spec.n) * spec.k};
+}
+
+Value *PackedProducts::packWeight(const GemmSpec &spec, const Value *b) {
+  std::string name;
+  const Weight *weight = weightBehind(b, program, registry, name);
+  if (!weight || weight->dtype != spec.b.dtype)
+    return nullptr;
+  std::vector<int64_t> sizes;
+  bool shared = spec.batch.empty() || spec.b.strides[0].constant() == 0;
+  for (const Expr &expr :
+       {b->type().offset, spec.n, spec.k, spec.b.strides[spec.b.strides.size() - 2],
+        spec.b.strides.back(), shared ? Expr(1) : spec.batch[0],
+        shared ? Expr(0) : spec.b.strides[0]}) {
+    if (!expr.constant())
+      return nullptr;
+    sizes.push_back(*expr.constant());
+  }
+  Value *&known = packedWeights[{weight->data.get(), sizes}];
+  if (known)
+    return known;
+  int64_t offset = sizes[0], n = sizes[1], k = sizes[2], strideK = sizes[3], strideN = sizes[4],
+          count = sizes[5];
+  int64_t element = byteSize(weight->dtype), matrix = packedElements(n, k);
+  Weight packed;
+  packed.dtype = weight->dtype;
+  packed.shape = {count, packedElements(n, 1) / productPanel, k, productPanel};
+  packed.bytes = static_cast<uint64_t>(count * matrix * element);
+  std::shared_ptr<std::byte> data = allocateBytes(packed.bytes);
+  for (int64_t i = 0; i < count; ++i)
+    package::packMatrix(weight->dtype, weight->data.get() + (offset + i * sizes[6]) * element, n, k,
+                        strideK, strideN, data.get() + i * matrix * element);
+  packed.data = std::move(data);
+  std::string fresh = name + ".packed";
+  for (int i = 1; program.weights.count(fresh); ++i)
+    fresh = name + ".packed" + std::to_string(i);
+  std::vector<Expr> shape(packed.shape.begin(), packed.shape.end());
+  TensorType type(packed.dtype, shape, b->type().device);
+  program.weights[fresh] = std::move(packed);
+  InputSpec input;
+  input.kind = InputSpec::Kind::ConstantTensor;
+  input.name = fresh;
+  program.inputs.push_back(std::move(input));
+  return known = program.main.placeholder("packed", type);
+}
+
+Value *PackedProducts::packAtRunTime(const GemmSpec &spec, Value *b) {
+  bool shared = spec.batch.empty() || spec.b.strides[0].constant() == 0;
+  Expr count = shared ? Expr(1) : spec.batch[0];
+  Value *packed =
+      makeEmpty(TensorType(spec.b.dtype, {count, panelColumns(spec.n) * spec.k}, b->type().device));
+  std::vector<LaunchOperand> operands{pointer("b", b, Access::Read),
+                                      pointer("packed", packed, Access::Write),
+                                      integer("n", spec.n),
+                                      integer("k", spec.k),
+                                      integer("b_k", spec.b.strides[spec.b.strides.size() - 2]),
+                                      integer("b_n", spec.b.strides.back()),
+                                      integer("b_batch", shared ? Expr(0) : spec.b.strides[0])};
+  return launch("pack " + std::string(info(spec.b.dtype).cli), std::move(operands),
+                {symbolic::ceilDiv(spec.n, productColumns), count, 1});
+}
+
+Value *PackedProducts::launch(const std::string &library, std::vector<LaunchOperand> operands,
+                              const Expr (&grid)[3]) {
+  Launch launch;
+  LaunchVariant variant;
+  variant.kernel = kernelFor(library, operands);
+  std::copy(std::begin(grid), std::end(grid), variant.grid);
+  launch.variants.push_back(std::move(variant));
+  launch.operands = std::move(operands);
+  return program.main.launch(std::move(launch), library.substr(0, library.find(' ')))->result();
+}
+
+uint32_t PackedProducts::kernelFor(const std::string &library,
+                                   const std::vector<LaunchOperand> &operands) {
+  if (auto known = kernels.find(library); known != kernels.end())
+    return known->second;
+  KernelDef def;
+  def.library = library;
+  def.name = library;
+  std::replace(def.name.begin(), def.name.end(), ' ', '_');
+  def.symbol = program.uniqueSymbol(def.name);
+  def.sourcePath = "<library " + library + ">";
+  DataType element = *dataTypeNamed(library.substr(5, library.find(' ', 5) - 5));
+  for (const LaunchOperand &operand : operands) {
+    KernelParameter parameter;
+    parameter.name = operand.name;
+    bool isPointer = operand.access != Access::None || operand.value.isNone();
+    parameter.kind = isPointer ? KernelParameter::Kind::Pointer : KernelParameter::Kind::Scalar;
+    parameter.dtype = isPointer ? element : DataType::Int64;
+    parameter.access = operand.access;
+    def.parameters.push_back(std::move(parameter));
+  }
+  program.kernels.push_back(std::move(def));
+  return kernels[library] = static_cast<uint32_t>(program.kernels.size() - 1);
+}
+
+void eraseUnusedWeights(Program &program) {
+  std::vector<Node *> placeholders = program.main.placeholders();
+  for (size_t i = placeholders.size(); i-- > 0;) {
+    const InputSpec &spec = program.inputs[i];
+    bool isWeight = spec.kind == InputSpec::Kind::Parameter ||
+                    spec.kind == InputSpec::Kind::Buffer ||
+                    spec.kind == InputSpec::Kind::ConstantTensor;
+    if (!isWeight || !placeholders[i]->resultCount() || !placeholders[i]->result()->isUnused())
+      continue;
+    program.weights.erase(spec.name);
+    program.main.erase(placeholders[i]);
+    program.inputs.erase(program.inputs.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+}
+
+} // namespace pellucid::passes

@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Compiles matrix products and compares what the packages compute with numpy in float64, on both ISA levels.
+
+    products_test.py PROGRAM [NAME…]
+
+Exit code 77 where numpy is missing. Sizes are odd, empty and one; results must not depend on the number of threads.
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+try:
+    import numpy as np
+except ImportError:
+    print("skipped: this Python has no numpy")
+    sys.exit(77)
+
+HERE = pathlib.Path(__file__).resolve().parent
+SOURCE = HERE / "products.py"
+# Of the size of the sum of the terms' magnitudes: one rounding of the result, and the sum's own.
+UNIT = {"f64": 2.0**-45, "f32": 2.0**-18, "f16": 2.0**-10, "bf16": 2.0**-7, "i32": 0, "i64": 0}
+NUMPY = {"f64": np.float64, "f32": np.float32, "f16": np.float16, "i32": np.int32, "i64": np.int64}
+rng = np.random.default_rng(5)
+
+
+def to_bf16(x):
+    bits = np.ascontiguousarray(x, np.float32).view(np.uint32).astype(np.uint64)
+    rounded = ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype(np.uint16)
+    return np.where(np.isnan(x), np.uint16(0x7FC0), rounded)
+
+
+def from_bf16(bits):
+    return (bits.astype(np.uint32) << 16).view(np.float32)
+
+
+def random(dtype, shape, special=False):
+    if dtype.startswith("i"):
+        return rng.integers(-1000, 1000, shape).astype(NUMPY[dtype])
+    x = rng.standard_normal(shape)
+    if special and x.size > 8:
+        flat = x.reshape(-1)
+        flat[[1, 3, 5]] = np.nan, np.inf, -np.inf
+    return to_bf16(x) if dtype == "bf16" else x.astype(NUMPY[dtype])
+
+
+def wide(dtype, x):
+    return from_bf16(x).astype(np.float64) if dtype == "bf16" else x.astype(np.float64)
+
+
+def pellucid(*words):
+    done = subprocess.run([sys.argv[1], *map(str, words)], capture_output=True, text=True)
+    assert done.returncode == 0, f"{' '.join(map(str, words))}\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def check(name, got, dtype, expected, size):
+    got = wide(dtype, got)
+    assert got.shape == expected.shape, f"{name}: shape {got.shape}, expected {expected.shape}"
+    odd = ~np.isfinite(expected)
+    assert np.array_equal(np.isnan(got), np.isnan(expected)), f"{name}: NaN elsewhere"
+    assert np.array_equal(got[odd], expected[odd], equal_nan=True), f"{name}: infinities differ"
+    error = np.abs(got[~odd] - expected[~odd])
+    bound = (UNIT[dtype] * size)[~odd]
+    assert np.all(error <= bound), f"{name}: error {error.max()} beyond {bound[np.argmax(error - bound)]}"
+
+
+def run(folder, name, function, dtype, specs, sizes, reference, special=False, labels=None, init=()):
+    """`specs`: input name -> its dims as text; `sizes`: for each call, input name -> shape."""
+    package = folder / "case.plc"
+    inputs = []
+    for key, dims in specs.items():
+        inputs += ["--input", f"{key}={dims if '[' in dims else dtype + '[' + dims + ']'}"]
+    pellucid("compile", f"{SOURCE}:{function}", *inputs, *init, "-o", package)
+    if labels is not None:
+        launches = [launch["kernel"] for launch in json.loads(pellucid("inspect", package, "--json"))["launches"]]
+        assert launches == labels, f"{name}: launches {launches}, expected {labels}"
+    for shapes in sizes:
+        arrays = {key: random(dtype, shape, special) for key, shape in shapes.items()}
+        words = []
+        for key, array in arrays.items():
+            np.save(folder / f"{key}.npy", array)
+            words += ["--input", f"{key}=@{folder / key}.npy" + (":bf16" if dtype == "bf16" else "")]
+        with np.errstate(all="ignore"):
+            values = {key: wide(dtype, array) for key, array in arrays.items()}
+            expected = reference(**values)
+            size = np.nan_to_num(reference(**{key: np.abs(value) for key, value in values.items()}), posinf=0) + 1e-30
+        results = []
+        for level in ("cpu:x86-64-v3", "cpu:x86-64-v4"):
+            for threads in (1, 3):
+                out = folder / "out.npy"
+                try:
+                    pellucid("run", package, *words, "--target", level, "--threads", threads, "--output", out)
+                except AssertionError as error:
+                    if "x86-64-v4" in level and "this CPU" in str(error):
+                        continue
+                    raise
+                results.append(np.load(out))
+                check(f"{name} {dtype} {level} {shapes}", results[-1], dtype, expected, size)
+        for other in results[1:]:
+            assert np.array_equal(results[0], other, equal_nan=dtype in ("f64", "f32", "f16")), f"{name}: bits differ"
+
+
+def product(x, w):
+    return np.matmul(x, w)
+
+
+def linear_of(x, w, b):
+    return x @ w.T + b
+
+
+def main():
+    wanted = sys.argv[2:]
+    done = 0
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+
+        def case(name, *args, **kwargs):
+            nonlocal done
+            if wanted and name not in wanted:
+                return
+            run(folder, name, *args, **kwargs)
+            done += 1
+
+        rows = [0, 1, 5, 6, 7, 48, 49, 100]
+        for dtype in ("f32", "f64", "f16", "bf16"):
+            case("matmul", "matmul", dtype, {"x": "m:0..1000,37", "w": "37,65"},
+                 [{"x": (m, 37), "w": (37, 65)} for m in rows], product, labels=[f"pack_{dtype}", f"gemm_{dtype}"])
+            case("linear", "linear", dtype, {"x": "batch:1..9,m:1..9,20", "w": "130,20", "b": "130"},
+                 [{"x": (b, m, 20), "w": (130, 20), "b": (130,)} for b, m in ((1, 1), (3, 5))],
+                 linear_of, labels=[f"pack_{dtype}", f"gemm_{dtype}_bias"])
+        case("one column", "matmul", "f32", {"x": "m:1..99,19", "w": "19,1"}, [{"x": (33, 19), "w": (19, 1)}], product)
+        case("no inner size", "matmul", "f32", {"x": "m:0..9,k:0..9", "w": "k,3"}, [{"x": (4, 0), "w": (0, 3)}], product)
+        case("no columns", "matmul", "bf16", {"x": "4,5", "w": "5,n:0..9"}, [{"x": (4, 5), "w": (5, 0)}], product)
+        case("dynamic inner size", "matmul", "bf16", {"x": "m:1..99,k:1..999", "w": "k,n:1..99"},
+             [{"x": (13, 301), "w": (301, 29)}], product)
+        case("special values", "matmul", "f32", {"x": "17,23", "w": "23,70"}, [{"x": (17, 23), "w": (23, 70)}], product,
+             special=True)
+        case("transposed", "transposed_operands", "f32", {"x": "37,m:1..99", "w": "65,37"},
+             [{"x": (37, 50), "w": (65, 37)}], lambda x, w: x.T @ w.T,
+             labels=["copy_operand", "pack_f32", "gemm_f32"])
+        case("strided rows", "every_second_row", "f32", {"x": "m:1..99,37", "w": "37,20"},
+             [{"x": (51, 37), "w": (37, 20)}], lambda x, w: x[::2] @ w, labels=["pack_f32", "gemm_f32"])
+        case("vector left", "matmul", "f32", {"x": "37", "w": "37,20"}, [{"x": (37,), "w": (37, 20)}], product)
+        case("vector right", "matmul", "f32", {"x": "m:1..99,37", "w": "37"}, [{"x": (50, 37), "w": (37,)}], product)
+        case("two vectors", "matmul", "f64", {"x": "37", "w": "37"}, [{"x": (37,), "w": (37,)}], product)
+        case("batch", "bmm", "bf16", {"x": "b:1..9,m:1..99,17", "w": "b,17,33"},
+             [{"x": (b, 50, 17), "w": (b, 17, 33)} for b in (1, 4)], product, labels=["pack_bf16", "gemm_bf16"])
+        case("broadcast batch", "matmul", "f32", {"x": "b:1..9,3,m:1..99,17", "w": "3,17,33"},
+             [{"x": (2, 3, 20, 17), "w": (3, 17, 33)}], product)
+        case("broadcast left", "matmul", "f32", {"x": "m:1..99,17", "w": "4,17,33"},
+             [{"x": (20, 17), "w": (4, 17, 33)}], product)
+        case("bias matrix", "addmm", "f16", {"c": "m,20", "x": "m:1..99,37", "w": "37,20"},
+             [{"c": (50, 20), "x": (50, 37), "w": (37, 20)}], lambda c, x, w: c + x @ w, labels=["pack_f16", "gemm_f16_bias"])
+        case("bias column", "addmm", "f32", {"c": "m,1", "x": "m:2..99,37", "w": "37,20"},
+             [{"c": (50, 1), "x": (50, 37), "w": (37, 20)}], lambda c, x, w: c + x @ w)
+        case("scaled", "addmm_scaled", "f32", {"c": "20", "x": "m:1..99,37", "w": "37,20"},
+             [{"c": (20,), "x": (50, 37), "w": (37, 20)}], lambda c, x, w: 0.5 * c + 2 * (x @ w))
+        for dtype in ("i32", "i64"):
+            case("integers", "matmul", dtype, {"x": "m:1..99,37", "w": "37,20"}, [{"x": (50, 37), "w": (37, 20)}], product)
+        tied(folder) if not wanted or "tied" in wanted else None
+    print(f"{done} cases ok")
+
+
+def tied(folder):
+    """A weight that is read as it is and packed in two ways is there three times; without its table, only packed."""
+    package, index, out = folder / "tied.plc", folder / "index.npy", folder / "y.npy"
+    table = rng.standard_normal((11, 7)).astype(np.float32)
+    np.savez(folder / "w.npz", **{"table.weight": table})
+    pellucid("compile", f"{SOURCE}:Tied", "--input", "index=i64[n:1..99]", "--weights", folder / "w.npz", "-o", package)
+    weights = [r["name"] for r in json.loads(pellucid("inspect", package, "--json"))["records"] if r["name"].startswith("weights/")]
+    assert len(weights) == 3, weights
+    values = rng.integers(0, 11, 29)
+    np.save(index, values)
+    pellucid("run", package, "--input", f"index=@{index}", "--output", out)
+    wide_table = table.astype(np.float64)
+    expected = wide_table[values] @ wide_table.T @ wide_table
+    assert np.abs(np.load(out) - expected).max() < 1e-4
+
+
+if __name__ == "__main__":
+    main()

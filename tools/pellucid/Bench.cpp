@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "CommandLine.h"
+#include "Launch.h"
+#include "ModelLine.h"
+#include "PackageFile.h"
+#include "driver/Ceiling.h"
+#include "driver/Compile.h"
+#include "driver/InputSpec.h"
+#include "package/PackageWriter.h"
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <cstdio>
+#include <map>
+#include <random>
+#include <thread>
+
+namespace pellucid::cli {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+struct Timing {
+  std::vector<double> seconds;
+  double bytes = 0; ///< moved by one call or launch
+  std::string isa;
+  nlohmann::json more = nlohmann::json::object(); ///< what else was measured, in seconds
+
+  double best() const { return *std::min_element(seconds.begin(), seconds.end()); }
+  double median() const {
+    std::vector<double> sorted = seconds;
+    std::sort(sorted.begin(), sorted.end());
+    return sorted[sorted.size() / 2];
+  }
+};
+
+double bytesOf(const std::vector<Array> &arrays) {
+  double bytes = 0;
+  for (const Array &array : arrays)
+    bytes += static_cast<double>(array.bytes->size());
+  return bytes;
+}
+
+/// Calls into memory that is there already.
+Timing timeCalls(const PackageFile &package, const std::vector<Array> &arrays, int threads, double budget) {
+  pellucid_run_options options{};
+  options.struct_size = sizeof options;
+  options.threads = threads;
+  std::vector<Array> out = package.run(arrays, &options);
+  std::vector<std::vector<int64_t>> keepIn, keepOut;
+  std::vector<DLTensor> in = package.tensors(arrays, keepIn), results = package.tensors(out, keepOut);
+  Timing timing;
+  timing.bytes = bytesOf(arrays) + bytesOf(out);
+  for (auto start = Clock::now(); since(start) < budget || timing.seconds.size() < 5;) {
+    auto begin = Clock::now();
+    if (pellucid_run_into(package.handle(), in.data(), in.size(), results.data(), results.size(), &options) != PELLUCID_OK)
+      throw DiagnosticError(SourceLocation("call"), pellucid_last_error());
+    timing.seconds.push_back(since(begin));
+  }
+  return timing;
+}
+
+double timeLoad(const std::string &path) {
+  std::vector<double> seconds;
+  for (int i = 0; i < 20; ++i) {
+    auto start = Clock::now();
+    pellucid_package *package = nullptr;
+    if (pellucid_load(path.c_str(), &package) != PELLUCID_OK)
+      throw DiagnosticError(SourceLocation(path), pellucid_last_error());
+    seconds.push_back(since(start));
+    (void)pellucid_unload(package);
+  }
+  std::sort(seconds.begin(), seconds.end());
+  return seconds[seconds.size() / 2];
+}
+
+/// Small numbers of either sign; integers are zero, so that they are valid indices.
+Array randomArray(DataType dtype, std::vector<int64_t> shape) {
+  Array array = makeArray(dtype, std::move(shape));
+  std::mt19937 generator(1);
+  std::uniform_real_distribution<float> uniform(-1, 1);
+  char *at = array.bytes->data();
+  auto fill = [&](auto convert) {
+    for (int64_t i = 0; i < array.numel(); ++i) {
+      auto value = convert(uniform(generator));
+      std::copy_n(reinterpret_cast<const char *>(&value), sizeof value, at + i * static_cast<int64_t>(sizeof value));
+    }
+  };
+  switch (dtype) {
+  case DataType::Float32:
+    fill([](float x) { return x; });
+    break;
+  case DataType::Float64:
+    fill([](float x) { return static_cast<double>(x); });
+    break;
+  case DataType::Float16:
+    fill([](float x) { return static_cast<_Float16>(x); });
+    break;
+  case DataType::BFloat16:
+    fill([](float x) { return static_cast<uint16_t>(std::bit_cast<uint32_t>(x) >> 16); });
+    break;
+  default:
+    break;
+  }
+  return array;
+}
+
+/// An array for each input, at the example sizes of its --input.
+std::vector<Array> exampleInputs(const PackageFile &package, const std::vector<std::string> &texts) {
+  std::map<std::string, int64_t> sizes;
+  std::vector<driver::InputSpec> specs;
+  for (const std::string &text : texts) {
+    std::string error;
+    auto spec = driver::parseInputSpec(text, error);
+    if (!spec)
+      throw DiagnosticError(SourceLocation("--input " + text), error);
+    for (const driver::InputDim &dim : spec->dims)
+      if (!dim.symbol.empty() && (dim.example || dim.hasRange))
+        sizes[dim.symbol] = dim.example.value_or(std::clamp<int64_t>(8, dim.range.min, dim.range.max));
+    specs.push_back(std::move(*spec));
+  }
+  std::vector<Array> arrays;
+  for (const nlohmann::json &input : package.description().at("inputs"))
+    for (const driver::InputSpec &spec : specs)
+      if (spec.name == input.at("name")) {
+        std::vector<int64_t> shape;
+        for (const driver::InputDim &dim : spec.dims)
+          shape.push_back(dim.symbol.empty() ? dim.size : sizes.at(dim.symbol));
+        arrays.push_back(randomArray(spec.dtype, shape));
+      }
+  return arrays;
+}
+
+Timing benchModel(const ModelOptions &model, int threads, double budget) {
+  auto start = Clock::now();
+  graph::Program program = loadModel(model);
+  driver::CompileOptions options;
+  package::Contents contents;
+  driver::CompileReport report;
+  Diagnostics diagnostics;
+  if (!driver::compileProgram(program, options, contents, report, diagnostics))
+    for (const Diagnostic &d : diagnostics.all())
+      if (d.severity == Severity::Error)
+        throw DiagnosticError(d);
+  std::vector<uint8_t> bytes;
+  if (package::Status status = package::packageBytes(contents, bytes); !status.ok())
+    throw DiagnosticError(SourceLocation(model.model), status.message());
+  double made = since(start);
+  auto loading = Clock::now();
+  PackageFile package(model.model, bytes);
+  double loaded = since(loading);
+  Timing timing = timeCalls(package, exampleInputs(package, model.inputs), threads, budget);
+  timing.more = {{"source_to_package_s", made}, {"load_s", loaded}};
+  return timing;
+}
+
+Timing benchPackage(const ModelOptions &line, int threads, double budget) {
+  PackageFile package(line.model);
+  Timing timing = timeCalls(package, readInputs(package, line.inputs), threads, budget);
+  timing.more = {{"load_s", timeLoad(line.model)}};
+  return timing;
+}
+
+Timing benchKernel(LaunchOptions launch, double budget) {
+  LaunchTiming measured = timeLaunch(launch, budget);
+  Timing timing;
+  timing.seconds = std::move(measured.seconds);
+  timing.bytes = measured.bytes;
+  timing.isa = measured.isa;
+  return timing;
+}
+
+} // namespace
+
+int runBench(Words words) {
+  VerbLine line("bench", "Times a package, a model or a kernel beside what this machine reaches.",
+                "pellucid bench kernels.py:add --grid 16384 --arg x=@x.npy --arg y=@y.npy --arg out=@zero.npy --arg n=16777216 --arg BLOCK=1024");
+  ModelOptions model;
+  LaunchOptions launch;
+  int threads = 0;
+  double budget = 1.0;
+  model.addTo(line.app());
+  line.app().add_option("--grid", launch.grid, "X[,Y[,Z]]: FILE.py:NAME is a kernel");
+  line.app().add_option("--arg", launch.arguments, "NAME=VALUE of a kernel; once per argument")->take_all()->allow_extra_args(false);
+  line.app().add_option("--target", launch.cpuTarget, "a kernel's: cpu, cpu:x86-64-v3, cpu:x86-64-v4");
+  line.app().add_option("--threads", threads, "most threads that work on a call (0: all)")->check(CLI::NonNegativeNumber);
+  line.app().add_option("--seconds", budget, "how long to measure")->check(CLI::PositiveNumber);
+  line.app().footer("MODEL may also be a package; then each --input is NAME=@FILE.npy. A model is compiled and called on random\n"
+                    "numbers at the example sizes (x=bf16[batch=16:1..1024,128]).");
+  if (!line.parse(words))
+    return line.exitCode();
+  launch.target = model.model;
+  launch.threads = threads;
+  launch.path = model.path;
+  Timing timing = !launch.grid.empty()  ? benchKernel(launch, budget)
+                  : model.isPython() ? benchModel(model, threads, budget)
+                                     : benchPackage(model, threads, budget);
+  driver::Ceiling ceiling = driver::measureCeiling(threads ? static_cast<unsigned>(threads) : std::thread::hardware_concurrency());
+  double speed = timing.bytes / timing.median();
+  nlohmann::json report{{"calls", timing.seconds.size()},
+                        {"min_s", timing.best()},
+                        {"median_s", timing.median()},
+                        {"bytes", timing.bytes},
+                        {"bytes_per_s", speed},
+                        {"threads", threads},
+                        {"copy_ceiling_bytes_per_s", ceiling.best()},
+                        {"fma_ceiling_flops_per_s", ceiling.fmaFlopsPerSecond},
+                        {"of_ceiling", speed / ceiling.best()}};
+  if (!timing.isa.empty())
+    report["isa"] = timing.isa;
+  report.update(timing.more);
+  if (line.json()) {
+    printJson(report);
+    return Ok;
+  }
+  std::printf("%zu calls: min %.2f us, median %.2f us; %.0f bytes move at %.2f GB/s = %.2f of the copy ceiling %.1f GB/s\n",
+              timing.seconds.size(), timing.best() * 1e6, timing.median() * 1e6, timing.bytes, speed / 1e9, speed / ceiling.best(),
+              ceiling.best() / 1e9);
+  for (const auto &[name, seconds] : timing.more.items())
+    std::printf("%s %.3f ms\n", name.c_str(), seconds.get<double>() * 1e3);
+  return Ok;
+}
+
+} // namespace pellucid::cli

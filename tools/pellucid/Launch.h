@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace pellucid::cli {
+
+/// A kernel launch as the command line says it.
+struct LaunchOptions {
+  std::string target, grid, cpuTarget = "cpu", path;
+  std::vector<std::string> arguments, outputs;
+  int numWarps = 0, numStages = 0, threads = 0;
+  bool reference = false, sanitize = false;
+};
+
+struct LaunchTiming {
+  std::string isa;
+  std::vector<double> seconds; ///< of each launch, the first one left out
+  double bytes = 0;            ///< what the tensors hold that a launch reads, plus what it writes
+};
+
+/// Compiles the kernel and launches it again and again for `budget` seconds, at least five times. The arguments' memory
+/// is written over as the kernel does it.
+LaunchTiming timeLaunch(const LaunchOptions &options, double budget);
+
+} // namespace pellucid::cli
