@@ -126,7 +126,7 @@ std::vector<Array> exampleInputs(const PackageFile &package, const std::vector<s
   std::vector<Array> arrays;
   for (const nlohmann::json &input : package.description().at("inputs"))
     for (const driver::InputSpec &spec : specs)
-      if (spec.name == input.at("name")) {
+      if (spec.name == input.at("name").get<std::string>()) {
         std::vector<int64_t> shape;
         for (const driver::InputDim &dim : spec.dims)
           shape.push_back(dim.symbol.empty() ? dim.size : sizes.at(dim.symbol));
