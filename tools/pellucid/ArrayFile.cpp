@@ -3,10 +3,13 @@
 
 #include "support/Diagnostics.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <new>
+#include <sys/mman.h>
 #include <unistd.h>
 
 namespace pellucid::cli {
@@ -126,6 +129,17 @@ void applyView(Array &array, const TensorArgument::View &view, const std::string
 
 } // namespace
 
+void *allocateLines(size_t bytes) {
+  constexpr size_t line = 64, huge = size_t(2) << 20;
+  size_t step = bytes >= 2 * huge ? huge : line;
+  void *data = bytes > SIZE_MAX - step ? nullptr : std::aligned_alloc(step, std::max(step, (bytes + step - 1) / step * step));
+  if (!data)
+    throw std::bad_alloc();
+  if (step == huge)
+    (void)::madvise(data, bytes, MADV_HUGEPAGE);
+  return data;
+}
+
 int64_t Array::numel() const {
   int64_t count = 1;
   for (int64_t size : shape)
@@ -138,7 +152,7 @@ Array makeArray(DataType dtype, std::vector<int64_t> shape) {
   array.dtype = dtype;
   array.shape = array.wholeShape = std::move(shape);
   array.strides = rowMajor(array.shape);
-  array.bytes = std::make_shared<std::vector<char>>(static_cast<size_t>(array.numel()) * byteSize(dtype));
+  array.bytes = std::make_shared<ArrayBytes>(static_cast<size_t>(array.numel()) * byteSize(dtype));
   return array;
 }
 

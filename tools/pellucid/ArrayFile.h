@@ -6,18 +6,33 @@
 #include "support/DataType.h"
 
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace pellucid::cli {
 
+/// At a multiple of 64, or of 2 MiB for large ones; free() releases it. Throws std::bad_alloc.
+void *allocateLines(size_t bytes);
+
+/// Memory that starts at a cache line, so that kernels may store past the caches; large arrays lie on huge pages.
+template <typename T> struct LineAllocator {
+  using value_type = T;
+  LineAllocator() = default;
+  template <typename Other> LineAllocator(const LineAllocator<Other> &) {}
+  T *allocate(size_t count) { return static_cast<T *>(allocateLines(count * sizeof(T))); }
+  void deallocate(T *data, size_t) { std::free(data); }
+  bool operator==(const LineAllocator &) const = default;
+};
+using ArrayBytes = std::vector<char, LineAllocator<char>>;
+
 /// A strided array in memory of its own. Strides are in elements.
 struct Array {
   DataType dtype = DataType::Float32;
   std::vector<int64_t> shape, strides;
   int64_t offset = 0; ///< of the first element, in elements
-  std::shared_ptr<std::vector<char>> bytes;
+  std::shared_ptr<ArrayBytes> bytes;
   std::vector<int64_t> wholeShape; ///< of the file; differs from `shape` for a view
 
   char *data() const { return bytes->data() + offset * static_cast<int64_t>(byteSize(dtype)); }

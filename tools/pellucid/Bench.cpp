@@ -151,7 +151,7 @@ Timing benchModel(const ModelOptions &model, int threads, double budget) {
     throw DiagnosticError(SourceLocation(model.model), status.message());
   double made = since(start);
   auto loading = Clock::now();
-  PackageFile package(model.model, bytes);
+  PackageFile package(std::move(bytes), model.model);
   double loaded = since(loading);
   Timing timing = timeCalls(package, exampleInputs(package, model.inputs), threads, budget);
   timing.more = {{"source_to_package_s", made}, {"load_s", loaded}};

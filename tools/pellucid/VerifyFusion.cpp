@@ -164,7 +164,7 @@ std::vector<Array> randomInputs(const graph::Program &program,
 std::vector<Array> copied(const std::vector<Array> &arrays) {
   std::vector<Array> copies = arrays;
   for (Array &array : copies)
-    array.bytes = std::make_shared<std::vector<char>>(*array.bytes);
+    array.bytes = std::make_shared<ArrayBytes>(*array.bytes);
   return copies;
 }
 
