@@ -3,6 +3,7 @@
 
 #include "ArrayFile.h"
 #include "CommandLine.h"
+#include "DeviceMemory.h"
 #include "ModelLine.h"
 #include "PackageFile.h"
 #include "ReferenceLaunch.h"
@@ -155,6 +156,15 @@ void runNative(const graph::Program &program, const LaunchOptions &options, std:
   auto host = hostCpuLevel();
   if (options.cpuTarget == "cpu" && host)
     compile.targets = {{Target::Kind::Cpu, *host, 0}};
+  std::optional<DeviceMemory> device;
+  if (isCudaTarget(options.cpuTarget)) {
+    device.emplace();
+    // A device runs code of its own generation and of older ones.
+    compile.targets = {{Target::Kind::Cuda, CpuLevel::X86_64_v3, device->sm() >= 90 ? 90u : 80u}};
+    for (const Operand &operand : operands)
+      if (!operand.members.empty())
+        fail("--arg " + operand.name, "a table of addresses is not copied to a device; run it with --target cpu");
+  }
   isa = toString(compile.targets.front());
   package::Contents contents;
   driver::CompileReport report;
@@ -184,6 +194,11 @@ void runNative(const graph::Program &program, const LaunchOptions &options, std:
     tensor.strides = array.strides.data();
     inputs.push_back(tensor);
   }
+  std::vector<Array> storages;
+  for (Operand &operand : operands)
+    storages.push_back(*operand.array);
+  if (device)
+    device->upload(storages, inputs);
   pellucid_run_options run{};
   run.struct_size = sizeof run;
   run.threads = options.threads;
@@ -193,12 +208,16 @@ void runNative(const graph::Program &program, const LaunchOptions &options, std:
   do {
     auto start = std::chrono::steady_clock::now();
     status = pellucid_run(package, inputs.data(), inputs.size(), nullptr, 0, &run);
+    if (device && status == PELLUCID_OK)
+      device->synchronize();
     seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   } while (status == PELLUCID_OK && again(seconds));
   std::string message = status == PELLUCID_OK ? "" : pellucid_last_error();
   (void)pellucid_unload(package);
   if (status != PELLUCID_OK)
     fail(options.target, message);
+  if (device)
+    device->download(storages);
 }
 
 graph::Program traceLine(const LaunchOptions &options, const std::vector<int64_t> &grid, const std::vector<trace::LaunchValue> &values) {
@@ -255,7 +274,7 @@ int runLaunch(Words words) {
   line.app().add_option("--grid", options.grid, "X[,Y[,Z]]")->required();
   line.app().add_option("--arg", options.arguments, "NAME=VALUE; once per argument")->take_all()->allow_extra_args(false);
   line.app().add_option("--out", options.outputs, "NAME=FILE.npy; writes the argument as it is afterwards")->take_all()->allow_extra_args(false);
-  line.app().add_option("--target", options.cpuTarget, "cpu, cpu:x86-64-v3, cpu:x86-64-v4");
+  line.app().add_option("--target", options.cpuTarget, "cpu, cpu:x86-64-v3, cpu:x86-64-v4, cuda (this machine's first device)");
   line.app().add_option("--num-warps", options.numWarps)->check(CLI::PositiveNumber);
   line.app().add_option("--num-stages", options.numStages)->check(CLI::PositiveNumber);
   line.app().add_option("--threads", options.threads)->check(CLI::NonNegativeNumber);

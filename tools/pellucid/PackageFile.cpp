@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "PackageFile.h"
 
+#include "DeviceMemory.h"
 #include "support/Diagnostics.h"
 
+#include <algorithm>
 #include <cstring>
+#include <optional>
 
 namespace pellucid::cli {
 
@@ -62,10 +65,14 @@ DLDataType dlpackType(DataType type) {
 PackageFile::PackageFile(const std::string &p, const char *target) : path(p) {
   pellucid_load_options options{};
   options.struct_size = sizeof options;
-  options.target = target;
+  // Which compute capability is taken is the device's affair.
+  onCuda = target && isCudaTarget(target);
+  options.target = onCuda ? "cuda" : target;
   if (pellucid_load_with(path.c_str(), &options, &package) != PELLUCID_OK)
     fail(path, pellucid_last_error());
   described = nlohmann::json::parse(pellucid_describe(package));
+  const nlohmann::json &targets = described.at("targets");
+  onCuda |= !targets.empty() && std::all_of(targets.begin(), targets.end(), [](const nlohmann::json &t) { return isCudaTarget(t); });
 }
 
 PackageFile::PackageFile(std::vector<uint8_t> bytes, const std::string &name) : path(name), inMemory(std::move(bytes)) {
@@ -110,14 +117,20 @@ std::vector<Array> PackageFile::run(const std::vector<Array> &inputs, const pell
   std::vector<std::vector<int64_t>> keep;
   std::vector<DLTensor> in = tensors(inputs, keep);
   std::vector<DLManagedTensorVersioned *> out(pellucid_output_count(package));
+  std::optional<DeviceMemory> device;
+  if (onCuda)
+    device.emplace().upload(inputs, in);
   if (pellucid_run(package, in.data(), in.size(), out.data(), out.size(), options) != PELLUCID_OK)
     fail(path, pellucid_last_error());
   std::vector<Array> results;
   for (DLManagedTensorVersioned *managed : out) {
     const DLTensor &tensor = managed->dl_tensor;
     Array array = makeArray(typeOf(tensor.dtype), std::vector<int64_t>(tensor.shape, tensor.shape + tensor.ndim));
-    if (!array.bytes->empty())
-      std::memcpy(array.bytes->data(), static_cast<char *>(tensor.data) + tensor.byte_offset, array.bytes->size());
+    const char *data = static_cast<char *>(tensor.data) + tensor.byte_offset;
+    if (!array.bytes->empty() && device)
+      device->read(array.bytes->data(), data, array.bytes->size());
+    else if (!array.bytes->empty())
+      std::memcpy(array.bytes->data(), data, array.bytes->size());
     if (managed->deleter)
       managed->deleter(managed);
     results.push_back(std::move(array));

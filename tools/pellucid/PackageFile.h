@@ -25,7 +25,10 @@ public:
   pellucid_package *handle() const { return package; }
   /// The position of the input called `name`; throws DiagnosticError with the names there are.
   size_t inputNamed(const std::string &name, const std::string &asTyped) const;
-  /// One call; inputs in the package's order. Throws DiagnosticError with the run time's message.
+  /// The package has code for no CPU, or `--target` asked for a CUDA device.
+  bool runsOnCuda() const { return onCuda; }
+  /// One call; inputs in the package's order, copied to the device and back where it runs on one. Throws DiagnosticError
+  /// with the run time's message.
   std::vector<Array> run(const std::vector<Array> &inputs, const pellucid_run_options *options = nullptr) const;
   std::vector<DLTensor> tensors(const std::vector<Array> &inputs, std::vector<std::vector<int64_t>> &keep) const;
 
@@ -34,6 +37,7 @@ private:
   std::vector<uint8_t> inMemory;
   pellucid_package *package = nullptr;
   nlohmann::json described;
+  bool onCuda = false;
 };
 
 /// Reads every `--input NAME=@FILE` into the package's order; throws DiagnosticError for one that is missing, unknown or

@@ -23,7 +23,7 @@ int runRun(Words words) {
   line.app().add_option("--input", inputs, "NAME=@FILE.npy, once per input")->take_all();
   line.app().add_option("--output", outputs, "FILE.npy, once per result, in order")->take_all();
   line.app().add_option("--threads", threads, "most threads that work on the call (0: all)")->check(CLI::NonNegativeNumber);
-  line.app().add_option("--target", target, "run this target's code: cpu, cpu:x86-64-v3, …");
+  line.app().add_option("--target", target, "run this target's code: cpu, cpu:x86-64-v3, cuda");
   if (!line.parse(words))
     return line.exitCode();
 

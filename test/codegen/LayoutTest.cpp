@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/cuda/Layout.h"
+
+#include <gtest/gtest.h>
+#include <map>
+#include <random>
+
+using namespace pellucid::codegen;
+using Point = std::vector<int32_t>;
+
+namespace {
+
+/// How often each element is held, over all registers, lanes and warps.
+std::map<Point, unsigned> holders(const Layout &layout) {
+  std::map<Point, unsigned> count;
+  for (unsigned w = 0; w < 1u << layout.warps.size(); ++w)
+    for (unsigned l = 0; l < 1u << layout.lanes.size(); ++l)
+      for (unsigned r = 0; r < layout.registerCount(); ++r) {
+        Layout::Point point = layout.pointOf(r, l, w);
+        ++count[{point.begin(), point.end()}];
+      }
+  return count;
+}
+
+size_t elements(llvm::ArrayRef<int64_t> shape) {
+  size_t count = 1;
+  for (int64_t extent : shape)
+    count *= extent;
+  return count;
+}
+
+/// Every element of a tile is held, by equally many threads; by one when the tile is large enough.
+TEST(Layout, BlockedLayoutsHoldEveryElementEquallyOften) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 300; ++round) {
+    unsigned rank = random() % 4, warps = 1u << random() % 4;
+    llvm::SmallVector<int64_t, 4> shape;
+    llvm::SmallVector<unsigned> order;
+    for (unsigned d = 0; d < rank; ++d) {
+      shape.push_back(int64_t(1) << random() % 6);
+      order.push_back(d);
+    }
+    std::shuffle(order.begin(), order.end(), random);
+    int64_t perThread = int64_t(1) << random() % 4;
+    Layout layout = Layout::blocked(shape, order, perThread, warps);
+    auto count = holders(layout);
+    ASSERT_EQ(count.size(), elements(shape)) << layout.text();
+    size_t places = size_t(32) * warps * layout.registerCount();
+    for (auto &[point, times] : count)
+      ASSERT_EQ(times, places / elements(shape)) << layout.text();
+    if (rank && shape[order[0]] >= perThread)
+      EXPECT_GE(layout.contiguousAlong(order[0]), perThread) << layout.text();
+  }
+}
+
+/// The example in Layout.h.
+TEST(Layout, RowOf1024OnFourWarps) {
+  Layout layout = Layout::blocked({1024}, {0}, 4, 4);
+  EXPECT_EQ(layout.text(), "registers (1) (2) (512) lanes (4) (8) (16) (32) (64) warps (128) (256)");
+  EXPECT_EQ(layout.contiguousAlong(0), 4);
+  EXPECT_EQ(layout.pointOf(5, 3, 2)[0], 1 + 512 + 12 + 256);
+}
+
+/// Register r of the source's layout holds the element that the operation takes register r of the result from.
+template <typename Map> void expectSource(const Layout &result, const Layout &source, Map sourceOf) {
+  for (unsigned w = 0; w < 1u << result.warps.size(); ++w)
+    for (unsigned l = 0; l < 32; ++l)
+      for (unsigned r = 0; r < result.registerCount(); ++r) {
+        Layout::Point to = result.pointOf(r, l, w), from = source.pointOf(r, l, w);
+        ASSERT_EQ(Point(from.begin(), from.end()), sourceOf(Point(to.begin(), to.end()))) << result.text();
+      }
+}
+
+TEST(Layout, ShapeOperationsMoveBitsOnly) {
+  Layout layout = Layout::blocked({8, 4, 16}, {2, 0, 1}, 4, 4);
+  expectSource(layout, layout.throughTranspose({2, 0, 1}), [](Point p) { return Point{p[1], p[2], p[0]}; });
+  expectSource(layout, layout.throughBroadcast({8, 1, 16}), [](Point p) { return Point{p[0], 0, p[2]}; });
+  expectSource(layout, layout.throughReshape({32, 16}), [](Point p) { return Point{p[0] * 4 + p[1], p[2]}; });
+  expectSource(layout, layout.throughReshape({4, 2, 64}), [](Point p) {
+    return Point{p[0] / 2, p[0] % 2, p[1] * 16 + p[2]};
+  });
+  Layout row = Layout::blocked({1, 64}, {1, 0}, 2, 1);
+  expectSource(row, row.throughExpandDims(0), [](Point p) { return Point{p[1]}; });
+}
+
+TEST(Layout, ReducedAlongAnAxisEveryThreadKnowsItsSums) {
+  Layout layout = Layout::blocked({16, 64}, {1, 0}, 4, 4);
+  Layout reduced = layout.reducedAlong(1);
+  EXPECT_EQ(reduced.shape, (llvm::SmallVector<int64_t, 4>{16}));
+  EXPECT_EQ(holders(reduced).size(), 16u);
+  for (const Layout::Point &point : reduced.registers)
+    EXPECT_FALSE(isZero(point));
+  // What a broadcast of the sums asks for is there already.
+  EXPECT_FALSE(layout.throughBroadcast({16, 1}).throughExpandDims(1).registersIn(reduced).empty());
+}
+
+TEST(Layout, DataMovesOnlyBetweenDifferentThreads) {
+  Layout rows = Layout::blocked({32, 32}, {1, 0}, 4, 4), columns = Layout::blocked({32, 32}, {0, 1}, 4, 4);
+  EXPECT_TRUE(columns.registersIn(rows).empty());
+  std::vector<unsigned> same = rows.registersIn(rows);
+  for (unsigned r = 0; r < rows.registerCount(); ++r)
+    EXPECT_EQ(same[r], r);
+}
+
+} // namespace
