@@ -26,6 +26,10 @@ if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
 endif()
 
+if(PELLUCID_PORTABLE)
+  add_link_options(-static-libstdc++ -static-libgcc)
+  set(ZLIB_USE_STATIC_LIBS ON)
+endif()
 find_package(Threads REQUIRED)
 
 # MLIR's version file refuses a version request, so none is asked for and the answer is checked.

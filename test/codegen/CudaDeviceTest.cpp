@@ -35,10 +35,13 @@ protected:
   std::vector<Array> runOnDevice(Case launched, const CompiledPtx &compiled, uint32_t warps) {
     cuda::Module module = nullptr;
     cuda::Function function = nullptr;
-    EXPECT_EQ(driver->moduleLoadDataEx(&module, compiled.ptx.c_str(), 0, nullptr, nullptr), 0) << compiled.ptx;
+    EXPECT_EQ(driver->moduleLoadDataEx(&module, compiled.ptx.c_str(), 0, nullptr, nullptr), 0)
+        << compiled.ptx;
     EXPECT_EQ(driver->moduleGetFunction(&function, module, compiled.symbol.c_str()), 0);
     constexpr int maxDynamicShared = 8;
-    EXPECT_EQ(driver->funcSetAttribute(function, maxDynamicShared, static_cast<int>(compiled.sharedBytes)), 0);
+    EXPECT_EQ(driver->funcSetAttribute(function, maxDynamicShared,
+                                       static_cast<int>(compiled.sharedBytes)),
+              0);
     std::vector<cuda::Address> addresses;
     for (Array &array : launched.arrays) {
       addresses.emplace_back();
@@ -60,12 +63,14 @@ protected:
     std::vector<void *> pointers;
     for (uint64_t &word : words)
       pointers.push_back(&word);
-    EXPECT_EQ(driver->launchKernel(function, launched.grid[0], launched.grid[1], launched.grid[2], 32 * warps, 1, 1,
-                                   compiled.sharedBytes, nullptr, pointers.data(), nullptr),
+    EXPECT_EQ(driver->launchKernel(function, launched.grid[0], launched.grid[1], launched.grid[2],
+                                   32 * warps, 1, 1, compiled.sharedBytes, nullptr, pointers.data(),
+                                   nullptr),
               0);
     EXPECT_EQ(driver->ctxSynchronize(), 0);
     for (size_t i = 0; i < addresses.size(); ++i) {
-      driver->memcpyDtoH(launched.arrays[i].bytes.data(), addresses[i], launched.arrays[i].bytes.size());
+      driver->memcpyDtoH(launched.arrays[i].bytes.data(), addresses[i],
+                         launched.arrays[i].bytes.size());
       driver->memFree(addresses[i]);
     }
     driver->moduleUnload(module);
@@ -83,14 +88,16 @@ TEST_P(CudaDifferential, AgreesWithTheInterpreter) {
   CompiledPtx compiled;
   auto module = tt::parseTtir(launched.text, &context, diagnostics, "kernel.ttir");
   ASSERT_TRUE(module && tt::runKernelPipeline(*module, diagnostics)) << diagnostics.text();
-  if (!compileCudaKernel(*module, symbol, {sm >= 90 ? 90u : 80u, warps, true}, compiled, diagnostics))
+  if (!compileCudaKernel(*module, symbol, {sm >= 90 ? 90u : 80u, warps, true}, compiled,
+                         diagnostics))
     GTEST_SKIP() << diagnostics.text();
   // Quotients have 2 ulp on the device, exponentials a few more.
   expectClose(runOnDevice(launched, compiled, warps), runReference(launched, symbol), 2);
 }
 
 INSTANTIATE_TEST_SUITE_P(Warps, CudaDifferential,
-                         testing::Combine(testing::Values(1u, 4u, 8u), testing::ValuesIn(caseFiles())),
+                         testing::Combine(testing::Values(1u, 4u, 8u),
+                                          testing::ValuesIn(caseFiles())),
                          [](const auto &point) {
                            return "warps" + std::to_string(std::get<0>(point.param)) + "_" +
                                   std::filesystem::path(std::get<1>(point.param)).stem().string();

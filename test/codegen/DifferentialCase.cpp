@@ -136,10 +136,12 @@ static double boundFor(DataType type) {
   }
 }
 
-void expectClose(const std::vector<Array> &actual, const std::vector<Array> &expected, double slack) {
+void expectClose(const std::vector<Array> &actual, const std::vector<Array> &expected,
+                 double slack) {
   for (size_t a = 0; a < expected.size(); ++a)
     for (size_t i = 0; i < expected[a].bytes.size() / byteSize(expected[a].type); ++i)
-      ASSERT_TRUE(isClose(numberAt(actual[a], i), numberAt(expected[a], i), slack * boundFor(expected[a].type)))
+      ASSERT_TRUE(isClose(numberAt(actual[a], i), numberAt(expected[a], i),
+                          slack * boundFor(expected[a].type)))
           << expected[a].name << "[" << i << "]";
 }
 

@@ -31,7 +31,8 @@ Case readCase(const std::string &path);
 /// The arrays after the launch.
 std::vector<Array> runReference(Case launched, const std::string &symbol);
 /// `slack` multiplies the bounds of floating-point types.
-void expectClose(const std::vector<Array> &actual, const std::vector<Array> &expected, double slack = 1);
+void expectClose(const std::vector<Array> &actual, const std::vector<Array> &expected,
+                 double slack = 1);
 std::vector<std::string> caseFiles();
 
 } // namespace pellucid::codegen

@@ -56,29 +56,35 @@ TEST(Layout, BlockedLayoutsHoldEveryElementEquallyOften) {
 /// The example in Layout.h.
 TEST(Layout, RowOf1024OnFourWarps) {
   Layout layout = Layout::blocked({1024}, {0}, 4, 4);
-  EXPECT_EQ(layout.text(), "registers (1) (2) (512) lanes (4) (8) (16) (32) (64) warps (128) (256)");
+  EXPECT_EQ(layout.text(),
+            "registers (1) (2) (512) lanes (4) (8) (16) (32) (64) warps (128) (256)");
   EXPECT_EQ(layout.contiguousAlong(0), 4);
   EXPECT_EQ(layout.pointOf(5, 3, 2)[0], 1 + 512 + 12 + 256);
 }
 
-/// Register r of the source's layout holds the element that the operation takes register r of the result from.
-template <typename Map> void expectSource(const Layout &result, const Layout &source, Map sourceOf) {
+/// Register r of the source's layout holds the element that the operation takes register r of the
+/// result from.
+template <typename Map>
+void expectSource(const Layout &result, const Layout &source, Map sourceOf) {
   for (unsigned w = 0; w < 1u << result.warps.size(); ++w)
     for (unsigned l = 0; l < 32; ++l)
       for (unsigned r = 0; r < result.registerCount(); ++r) {
         Layout::Point to = result.pointOf(r, l, w), from = source.pointOf(r, l, w);
-        ASSERT_EQ(Point(from.begin(), from.end()), sourceOf(Point(to.begin(), to.end()))) << result.text();
+        ASSERT_EQ(Point(from.begin(), from.end()), sourceOf(Point(to.begin(), to.end())))
+            << result.text();
       }
 }
 
 TEST(Layout, ShapeOperationsMoveBitsOnly) {
   Layout layout = Layout::blocked({8, 4, 16}, {2, 0, 1}, 4, 4);
-  expectSource(layout, layout.throughTranspose({2, 0, 1}), [](Point p) { return Point{p[1], p[2], p[0]}; });
-  expectSource(layout, layout.throughBroadcast({8, 1, 16}), [](Point p) { return Point{p[0], 0, p[2]}; });
-  expectSource(layout, layout.throughReshape({32, 16}), [](Point p) { return Point{p[0] * 4 + p[1], p[2]}; });
-  expectSource(layout, layout.throughReshape({4, 2, 64}), [](Point p) {
-    return Point{p[0] / 2, p[0] % 2, p[1] * 16 + p[2]};
-  });
+  expectSource(layout, layout.throughTranspose({2, 0, 1}),
+               [](Point p) { return Point{p[1], p[2], p[0]}; });
+  expectSource(layout, layout.throughBroadcast({8, 1, 16}),
+               [](Point p) { return Point{p[0], 0, p[2]}; });
+  expectSource(layout, layout.throughReshape({32, 16}),
+               [](Point p) { return Point{p[0] * 4 + p[1], p[2]}; });
+  expectSource(layout, layout.throughReshape({4, 2, 64}),
+               [](Point p) { return Point{p[0] / 2, p[0] % 2, p[1] * 16 + p[2]}; });
   Layout row = Layout::blocked({1, 64}, {1, 0}, 2, 1);
   expectSource(row, row.throughExpandDims(0), [](Point p) { return Point{p[1]}; });
 }
@@ -95,7 +101,8 @@ TEST(Layout, ReducedAlongAnAxisEveryThreadKnowsItsSums) {
 }
 
 TEST(Layout, DataMovesOnlyBetweenDifferentThreads) {
-  Layout rows = Layout::blocked({32, 32}, {1, 0}, 4, 4), columns = Layout::blocked({32, 32}, {0, 1}, 4, 4);
+  Layout rows = Layout::blocked({32, 32}, {1, 0}, 4, 4),
+         columns = Layout::blocked({32, 32}, {0, 1}, 4, 4);
   EXPECT_TRUE(columns.registersIn(rows).empty());
   std::vector<unsigned> same = rows.registersIn(rows);
   for (unsigned r = 0; r < rows.registerCount(); ++r)

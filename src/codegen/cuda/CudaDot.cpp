@@ -24,9 +24,9 @@ void CudaEmitter::shareOperand(const HomeTile &tile, mlir::Type type, mlir::Type
   Value *holds = isFirstHolder(layout);
   for (unsigned r = 0; r < layout.registerCount(); ++r) {
     Value *value = values[r];
-    if (mlir::isa<mlir::FloatType>(element))
+    if (type != element && mlir::isa<mlir::FloatType>(element))
       value = narrowFloat(b, widenFloat(b, value, type), element);
-    else
+    else if (type != element)
       value = b.CreateSExt(value, registerType(b.getContext(), element));
     writeShared(byteOffset, element, position(layout, r), value, holds);
   }

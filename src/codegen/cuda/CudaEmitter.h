@@ -98,6 +98,17 @@ private:
                        mlir::Type element);
   void storeOne(llvm::Value *pointer, llvm::Value *value, llvm::Value *active, mlir::Type element);
 
+  // CudaAtomics.cpp
+  void emitAtomicRmw(tt::AtomicRMWOp op);
+  void emitAtomicCas(tt::AtomicCASOp op);
+  void emitAtomic(mlir::Operation *op, mlir::Value pointer, mlir::Value data, mlir::Value mask,
+                  llvm::function_ref<llvm::Value *(unsigned, llvm::Value *)> emitOne);
+  llvm::Value *emitWhereActive(llvm::Value *active, llvm::Type *type,
+                               llvm::function_ref<llvm::Value *()> emitOne);
+  llvm::Value *emitOneRmw(tt::AtomicRMWOp op, llvm::Value *pointer, llvm::Value *value);
+  llvm::Value *emitOneCas(tt::AtomicCASOp op, llvm::Value *pointer, llvm::Value *expected,
+                          llvm::Value *desired);
+
   // ExchangeData.cpp
   /// The registers of `home` in another layout.
   Registers convert(const HomeTile &home, mlir::Type element, const Layout &layout);
@@ -109,8 +120,11 @@ private:
   void claimShared(mlir::Operation *op, uint64_t bytes);
   llvm::Value *shuffle(llvm::Value *value, unsigned laneMask);
 
-  // CudaReduce.cpp, CudaDot.cpp, CudaControlFlow.cpp
+  // CudaReduce.cpp, CudaScan.cpp, CudaDot.cpp, CudaControlFlow.cpp
   void emitReduce(tt::ReduceOp op);
+  void emitScan(tt::ScanOp op);
+  void emitGather(tt::GatherOp op);
+  void emitCat(tt::CatOp op);
   void emitDot(tt::DotOp op);
   HomeTile asItLies(mlir::Value tile);
   void shareOperand(const HomeTile &tile, mlir::Type type, mlir::Type element, uint64_t byteOffset);

@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: Apache-2.0
+"""On a machine with a CUDA device and PyTorch: checks packages made by a portable build, then times them.
+
+    python3 bench/cuda/run.py --pellucid DIR [--out results.json] [--compile-peer]
+
+DIR is the unpacked tarball of scripts/package-portable.sh. Correctness comes first, against float64 and against PyTorch's
+own operators; a wrong result ends the run. Times are medians of CUDA events, beside a copy measured in the same run.
+"""
+import argparse
+import datetime
+import json
+import pathlib
+import platform
+import subprocess
+import sys
+import time
+
+import torch
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+import models  # noqa: E402
+from package_call import Package, open_library  # noqa: E402
+
+ROWS, COLUMNS = 16384, 4096
+
+
+def compile_package(pellucid, model, inputs, out, target):
+    words = [str(pellucid / "bin/pellucid"), "compile", str(HERE / "models.py") + ":" + model, "--target", target, "-o", str(out)]
+    for text in inputs:
+        words += ["--input", text]
+    start = time.perf_counter()
+    subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
+    return time.perf_counter() - start
+
+
+def flat_input(count, dtype, seed, shift=0):
+    """Random numbers with every special value among them; `shift` elements beyond an aligned address."""
+    generator = torch.Generator(device="cuda").manual_seed(seed)
+    whole = torch.randn(count + shift, generator=generator, device="cuda") * 4
+    special = torch.tensor([float("nan"), float("inf"), float("-inf"), 0.0, -0.0, 88.0, -88.0, 3e38, -3e38, 1e-38], device="cuda")
+    places = torch.randint(0, count + shift, (min(count, 20),), generator=generator, device="cuda")
+    whole[places] = special.repeat(2)[: len(places)]
+    return whole.to(dtype)[shift:]
+
+
+def eager_pointwise(x):
+    inner = (x * 1.5 + 0.25).float()
+    return (inner / (1 + torch.exp(-inner))).to(x.dtype) * 0.5
+
+
+def exact_pointwise(x):
+    inner = x.double() * 1.5 + 0.25
+    return torch.nan_to_num(inner * torch.sigmoid(inner), nan=float("nan"), posinf=float("inf"), neginf=0.0) * 0.5
+
+
+def compare(name, actual, expected, bound, failures):
+    """Largest |actual - expected| / max(0.1, |expected|); NaN and infinities must stand at the same places."""
+    actual, expected = actual.double(), expected.double()
+    same = (actual == expected) | (actual.isnan() & expected.isnan())
+    finite = actual.isfinite() & expected.isfinite()
+    wrong = (~same & ~finite).sum().item()
+    error = ((actual - expected).abs() / expected.abs().clamp(min=0.1))[finite]
+    worst = error.max().item() if error.numel() else 0.0
+    if wrong or worst > bound:
+        failures.append(f"{name}: {wrong} specials wrong, largest error {worst:.3g}, bound {bound:.3g}")
+    return worst
+
+
+def check_pointwise(library, pellucid, work, target, failures):
+    """One kernel for flat tensors of any size, odd ones and misaligned ones too."""
+    errors = {}
+    for dtype, word, bound in ((torch.bfloat16, "bf16", 3 * 2**-8), (torch.float16, "f16", 4 * 2**-11), (torch.float32, "f32", 2e-6)):
+        path = work / f"pointwise_{word}_{target[-5:]}.plc"
+        compile_package(pellucid, "Pointwise", [f"x={word}[n:1..100000000]"], path, target)
+        package = Package(library, path)
+        worst = 0.0
+        for count in (1, 7, 127, 1023, 1024, 1025, 4099, 1048577):
+            for shift in (0, 1, 3):
+                x = flat_input(count, dtype, count, shift)
+                out = torch.full((count + shift + 64,), 123.0, dtype=dtype, device="cuda")
+                into = out[shift : shift + count]
+                package.bind([x], [into])()
+                torch.cuda.synchronize()
+                name = f"{target} {word}[{count}] shift {shift}"
+                # Where a narrower type overflows and float64 does not, PyTorch's own operators say what is right.
+                finite = x.double().abs() * 1.5 < torch.finfo(dtype).max / 4
+                worst = max(worst, compare(name, into[finite], exact_pointwise(x)[finite], bound, failures))
+                compare(name + " (eager)", into, eager_pointwise(x), bound, failures)
+                outside = torch.cat([out[:shift], out[shift + count :]])
+                if not bool((outside == 123.0).all()):
+                    failures.append(name + ": wrote outside its output")
+        errors[word] = worst
+    return errors
+
+
+def check_rows(library, pellucid, work, target, failures):
+    path = work / f"softmax_{target[-5:]}.plc"
+    compile_package(pellucid, "Softmax", ["x=f32[rows:1..65536,cols:1..4096]"], path, target)
+    package = Package(library, path)
+    worst = 0.0
+    for rows, columns in ((1, 1), (3, 7), (17, 129), (5, 1000), (64, 4096), (33, 4095)):
+        x = torch.randn(rows, columns, device="cuda") * 5
+        out = torch.empty_like(x)
+        package.bind([x], [out])()
+        torch.cuda.synchronize()
+        worst = max(worst, compare(f"{target} softmax {rows}x{columns}", out, torch.softmax(x.double(), 1), 2e-6, failures))
+    return worst
+
+
+def seconds_of(call, rounds=30):
+    for _ in range(5):
+        call()
+    times = []
+    for _ in range(rounds):
+        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        begin.record()
+        call()
+        end.record()
+        end.synchronize()
+        times.append(begin.elapsed_time(end) * 1e-3)
+    return sorted(times)[rounds // 2]
+
+
+def host_seconds_of(call, calls=2000):
+    for _ in range(50):
+        call()
+    torch.cuda.synchronize()
+    best = 1.0
+    for _ in range(10):
+        start = time.perf_counter()
+        for _ in range(calls // 10):
+            call()
+        best = min(best, (time.perf_counter() - start) / (calls // 10))
+        torch.cuda.synchronize()
+    return best
+
+
+def time_all(library, pellucid, work, with_compile):
+    x = torch.randn(ROWS, COLUMNS, device="cuda").to(torch.bfloat16)
+    y = torch.randn(ROWS, COLUMNS, device="cuda").to(torch.bfloat16)
+    out = torch.empty_like(x)
+    n, grid = x.numel(), ((x.numel() + 1023) // 1024,)
+    bytes_of = x.numel() * x.element_size()
+    results = {"copy": {"bytes": 2 * bytes_of, "torch copy_": seconds_of(lambda: out.copy_(x))}}
+
+    def ours(model, inputs, specs):
+        path = work / f"{model}_timed.plc"
+        seconds = compile_package(pellucid, model, specs, path, "cuda:sm_90")
+        call = Package(library, path).bind(inputs, [out])
+        return {"compile_s": seconds, "pellucid": seconds_of(call), "pellucid_host_s": host_seconds_of(call)}
+
+    shape = f"bf16[rows:1..65536,{COLUMNS}]"
+    add = ours("Add", [x, y], [f"x={shape}", f"y=bf16[rows,{COLUMNS}]"])
+    add["triton"] = seconds_of(lambda: models.add_kernel[grid](x, y, out, n, BLOCK=1024))
+    add["torch eager"] = seconds_of(lambda: torch.add(x, y, out=out))
+    results["add"] = {"bytes": 3 * bytes_of, **add}
+    softmax = ours("Softmax", [x], [f"x={shape}"])
+    softmax["triton"] = seconds_of(lambda: models.softmax_kernel[(ROWS,)](x, out, COLUMNS, BLOCK=4096, num_warps=8))
+    softmax["torch eager"] = seconds_of(lambda: torch.softmax(x, 1))
+    results["softmax"] = {"bytes": 2 * bytes_of, **softmax}
+    results["pointwise-silu-pointwise"] = {"bytes": 2 * bytes_of, **ours("Pointwise", [x], [f"x={shape}"])}
+    results["pointwise-silu-pointwise+residual"] = {
+        "bytes": 3 * bytes_of,
+        **ours("PointwiseResidual", [x, y], [f"x={shape}", f"residual=bf16[rows,{COLUMNS}]"]),
+    }
+    for name, model, inputs in (
+        ("pointwise-silu-pointwise", models.Pointwise(), (x,)),
+        ("pointwise-silu-pointwise+residual", models.PointwiseResidual(), (x, y)),
+    ):
+        results[name]["torch eager + triton"] = seconds_of(lambda: model(*inputs))
+        if with_compile:
+            compiled = torch.compile(model)
+            results[name]["torch.compile + triton_op"] = seconds_of(lambda: compiled(*inputs))
+    ceiling = results["copy"]["bytes"] / results["copy"]["torch copy_"]
+    for row in results.values():
+        row["of_copy_ceiling"] = row["bytes"] / row.get("pellucid", row.get("torch copy_")) / ceiling
+    return ceiling, results
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--pellucid", type=pathlib.Path, required=True)
+    parser.add_argument("--out", type=pathlib.Path)
+    parser.add_argument("--compile-peer", action="store_true", help="time torch.compile too (a minute more)")
+    options = parser.parse_args()
+    pellucid = options.pellucid.resolve()
+    work = pathlib.Path("/tmp/pellucid_bench")
+    work.mkdir(exist_ok=True)
+    library = open_library(pellucid / "lib/libpellucid_runtime.so")
+    failures, checks = [], {}
+    for target in ("cuda:sm_80", "cuda:sm_90"):
+        checks[target] = {
+            "pointwise_error_against_float64": check_pointwise(library, pellucid, work, target, failures),
+            "softmax_error_against_float64": check_rows(library, pellucid, work, target, failures),
+        }
+    print(json.dumps(checks, indent=1))
+    for failure in failures:
+        print("WRONG", failure)
+    ceiling, times = (0, {}) if failures else time_all(library, pellucid, work, options.compile_peer)
+    try:
+        import triton
+
+        triton_version = triton.__version__
+    except ImportError:
+        triton_version = None
+    report = {
+        "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+        "command": " ".join(["python3", "bench/cuda/run.py"] + [a for a in sys.argv[1:] if "/" not in a]),
+        "device": torch.cuda.get_device_name(),
+        "torch": torch.__version__,
+        "triton": triton_version,
+        "cuda": torch.version.cuda,
+        "host": platform.platform(),
+        "shape": f"{ROWS}x{COLUMNS} bf16",
+        "copy_bytes_per_s": ceiling,
+        "checks": checks,
+        "failures": failures,
+        "times": times,
+    }
+    text = json.dumps(report, indent=1)
+    if options.out:
+        options.out.write_text(text + "\n")
+    for name, row in times.items():
+        rest = ", ".join(f"{key} {value * 1e6:.1f} us" for key, value in row.items() if key not in ("bytes", "of_copy_ceiling"))
+        print(f"{name}: {rest}; {row['of_copy_ceiling']:.2f} of the copy ceiling")
+    print("FAILED" if failures else "ok")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

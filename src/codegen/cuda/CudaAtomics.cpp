@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// Atomic operations: of all threads that hold an element one does it, and the others get what it
+// saw.
+#include "codegen/cuda/CudaEmitter.h"
+
+#include "codegen/common/FloatFormats.h"
+
+namespace pellucid::codegen {
+
+using llvm::AtomicOrdering;
+using llvm::AtomicRMWInst;
+using llvm::Value;
+
+static AtomicOrdering orderingOf(tt::MemSemantic semantic) {
+  switch (semantic) {
+  case tt::MemSemantic::RELAXED:
+    return AtomicOrdering::Monotonic;
+  case tt::MemSemantic::ACQUIRE:
+    return AtomicOrdering::Acquire;
+  case tt::MemSemantic::RELEASE:
+    return AtomicOrdering::Release;
+  case tt::MemSemantic::ACQUIRE_RELEASE:
+    return AtomicOrdering::AcquireRelease;
+  }
+  return AtomicOrdering::AcquireRelease;
+}
+
+static llvm::SyncScope::ID scopeOf(CodeBuilder &b, tt::MemSyncScope scope) {
+  if (scope == tt::MemSyncScope::SYSTEM)
+    return llvm::SyncScope::System;
+  return b.getContext().getOrInsertSyncScopeID(scope == tt::MemSyncScope::CTA ? "block" : "device");
+}
+
+static AtomicRMWInst::BinOp operationOf(tt::RMWOp kind) {
+  switch (kind) {
+  case tt::RMWOp::AND:
+    return AtomicRMWInst::And;
+  case tt::RMWOp::OR:
+    return AtomicRMWInst::Or;
+  case tt::RMWOp::XOR:
+    return AtomicRMWInst::Xor;
+  case tt::RMWOp::ADD:
+    return AtomicRMWInst::Add;
+  case tt::RMWOp::FADD:
+    return AtomicRMWInst::FAdd;
+  case tt::RMWOp::MAX:
+    return AtomicRMWInst::Max;
+  case tt::RMWOp::MIN:
+    return AtomicRMWInst::Min;
+  case tt::RMWOp::UMAX:
+    return AtomicRMWInst::UMax;
+  case tt::RMWOp::UMIN:
+    return AtomicRMWInst::UMin;
+  case tt::RMWOp::XCHG:
+    return AtomicRMWInst::Xchg;
+  }
+  llvm_unreachable("every operation is in the list");
+}
+
+/// Narrow floats are added in their own format, other floats exchanged as their bits.
+static llvm::Type *atomicType(CodeBuilder &b, tt::RMWOp kind, mlir::Type element) {
+  if (kind == tt::RMWOp::FADD && element.isF16())
+    return b.getHalfTy();
+  if (kind == tt::RMWOp::FADD && element.isBF16())
+    return b.getBFloatTy();
+  if (kind == tt::RMWOp::FADD)
+    return registerType(b.getContext(), element);
+  return b.getIntNTy(8 * memoryBytes(element));
+}
+
+Value *CudaEmitter::emitOneRmw(tt::AtomicRMWOp op, Value *pointer, Value *value) {
+  mlir::Type element = elementTypeOf(op.getVal().getType());
+  tt::RMWOp kind = op.getAtomicRmwOp();
+  bool isFloat = mlir::isa<mlir::FloatType>(element);
+  if ((isFloat && kind != tt::RMWOp::XCHG && kind != tt::RMWOp::FADD) || memoryBytes(element) == 1)
+    refuse(op, "combines elements in a way that has no atomic form on the device");
+  llvm::Type *type = atomicType(b, kind, element);
+  Value *address = b.CreateAddrSpaceCast(pointer, b.getPtrTy(1));
+  Value *old = b.CreateAtomicRMW(operationOf(kind), address, b.CreateBitCast(value, type),
+                                 llvm::MaybeAlign(memoryBytes(element)), orderingOf(op.getSem()),
+                                 scopeOf(b, op.getScope()));
+  return b.CreateBitCast(old, value->getType());
+}
+
+Value *CudaEmitter::emitOneCas(tt::AtomicCASOp op, Value *pointer, Value *expected,
+                               Value *desired) {
+  mlir::Type element = elementTypeOf(op.getVal().getType());
+  llvm::Type *bits = b.getIntNTy(8 * memoryBytes(element));
+  AtomicOrdering order = orderingOf(op.getSem());
+  AtomicOrdering failure = llvm::AtomicCmpXchgInst::getStrongestFailureOrdering(order);
+  Value *address = b.CreateAddrSpaceCast(pointer, b.getPtrTy(1));
+  Value *pair = b.CreateAtomicCmpXchg(
+      address, b.CreateBitCast(expected, bits), b.CreateBitCast(desired, bits),
+      llvm::MaybeAlign(memoryBytes(element)), order, failure, scopeOf(b, op.getScope()));
+  return b.CreateBitCast(b.CreateExtractValue(pair, 0), desired->getType());
+}
+
+/// Runs `emitOne` where `active` holds; its value, or zero.
+Value *CudaEmitter::emitWhereActive(Value *active, llvm::Type *type,
+                                    llvm::function_ref<Value *()> emitOne) {
+  auto *then = llvm::BasicBlock::Create(b.getContext(), "atomic", entry);
+  auto *after = llvm::BasicBlock::Create(b.getContext(), "done", entry);
+  llvm::BasicBlock *before = b.GetInsertBlock();
+  b.CreateCondBr(active, then, after);
+  b.SetInsertPoint(then);
+  Value *old = emitOne();
+  llvm::BasicBlock *end = b.GetInsertBlock();
+  b.CreateBr(after);
+  b.SetInsertPoint(after);
+  llvm::PHINode *value = b.CreatePHI(type, 2);
+  value->addIncoming(llvm::Constant::getNullValue(type), before);
+  value->addIncoming(old, end);
+  return value;
+}
+
+/// `emitOne` gets the pointer and the number of a register.
+void CudaEmitter::emitAtomic(mlir::Operation *op, mlir::Value pointer, mlir::Value data,
+                             mlir::Value mask,
+                             llvm::function_ref<Value *(unsigned, Value *)> emitOne) {
+  mlir::Type element = elementTypeOf(data.getType());
+  llvm::Type *type = registerType(b.getContext(), element);
+  bool isTile = mlir::isa<mlir::RankedTensorType>(pointer.getType());
+  // A scalar is a tile of rank zero, which every thread holds.
+  Layout layout =
+      isTile ? accessLayout(pointer, data) : Layout::blocked({}, {}, 1, options.numWarps);
+  Registers pointers = isTile ? evaluate(pointer, layout) : Registers{scalar(pointer)};
+  Registers active(pointers.size(), isFirstHolder(layout));
+  if (mask) {
+    Registers masks = isTile ? evaluate(mask, layout) : Registers{scalar(mask)};
+    for (size_t r = 0; r < masks.size(); ++r)
+      active[r] = b.CreateAnd(active[r], masks[r]);
+  }
+  // What the block wrote before is seen by whoever sees the atomic.
+  emitBarrier();
+  Registers old;
+  for (unsigned r = 0; r < pointers.size(); ++r)
+    old.push_back(emitWhereActive(active[r], type, [&] { return emitOne(r, pointers[r]); }));
+  if (!op->use_empty()) {
+    Value *holds = isFirstHolder(layout);
+    uint64_t bytes = memoryBytes(element);
+    for (int64_t extent : layout.shape)
+      bytes *= extent;
+    claimShared(op, bytes);
+    for (unsigned r = 0; r < old.size(); ++r)
+      writeShared(0, element, position(layout, r), old[r], holds);
+  }
+  emitBarrier();
+  if (op->use_empty())
+    return;
+  for (unsigned r = 0; r < old.size(); ++r)
+    old[r] = readShared(0, element, position(layout, r));
+  if (isTile)
+    homes[op->getResult(0)] = {layout, old};
+  else
+    define(op->getResult(0), old[0]);
+}
+
+void CudaEmitter::emitAtomicRmw(tt::AtomicRMWOp op) {
+  bool isTile = mlir::isa<mlir::RankedTensorType>(op.getPtr().getType());
+  if (isTile)
+    checkedTile(op, op.getPtr());
+  Registers values = isTile ? evaluate(op.getVal(), accessLayout(op.getPtr(), op.getVal()))
+                            : Registers{scalar(op.getVal())};
+  emitAtomic(op, op.getPtr(), op.getVal(), op.getMask(),
+             [&](unsigned r, Value *pointer) { return emitOneRmw(op, pointer, values[r]); });
+}
+
+void CudaEmitter::emitAtomicCas(tt::AtomicCASOp op) {
+  bool isTile = mlir::isa<mlir::RankedTensorType>(op.getPtr().getType());
+  if (isTile)
+    checkedTile(op, op.getPtr());
+  auto valuesOf = [&](mlir::Value value) {
+    return isTile ? evaluate(value, accessLayout(op.getPtr(), op.getVal()))
+                  : Registers{scalar(value)};
+  };
+  Registers expected = valuesOf(op.getCmp()), desired = valuesOf(op.getVal());
+  emitAtomic(op, op.getPtr(), op.getVal(), {}, [&](unsigned r, Value *pointer) {
+    return emitOneCas(op, pointer, expected[r], desired[r]);
+  });
+}
+
+} // namespace pellucid::codegen
