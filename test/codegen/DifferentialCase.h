@@ -19,7 +19,7 @@ struct Array {
 
 struct Case {
   std::string text;
-  uint32_t grid[3];
+  uint32_t grid[3] = {1, 1, 1};
   std::vector<Array> arrays;
   /// In the order of the parameters: an array by number, or a scalar.
   std::vector<std::variant<size_t, int64_t, double>> parameters;
