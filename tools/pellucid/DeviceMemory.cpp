@@ -35,7 +35,7 @@ void DeviceMemory::check(int code, const char *what) const {
 
 void DeviceMemory::upload(const std::vector<Array> &arrays, std::vector<DLTensor> &tensors) {
   for (size_t i = 0; i < arrays.size(); ++i) {
-    const std::vector<char> &bytes = *arrays[i].bytes;
+    const auto &bytes = *arrays[i].bytes;
     cuda::Address address = 0;
     check(driver->memAlloc(&address, bytes.empty() ? 1 : bytes.size()), "allocate memory for a tensor");
     addresses.push_back(address);
