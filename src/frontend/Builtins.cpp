@@ -119,6 +119,8 @@ static const Builtin builtins[] = {
     {"constexpr", "value", &Emitter::emitConstexpr},
     // types
     {"to_tensor", "x", &Emitter::emitToTensor},
+    {"dtype", "name", &Emitter::emitDtype},
+    {"_log2", "i", &Emitter::emitExponentOf},
     {"pointer_type", "element_ty, address_space=1, const=False", &Emitter::emitPointerType},
     {"block_type", "element_ty, shape", &Emitter::emitBlockType},
     {"get_int_dtype", "bitwidth, signed", &Emitter::emitGetIntDtype},

@@ -348,7 +348,7 @@ Val Emitter::subscript(const syntax::Subscript &expr) {
       result = expandDims(result, axis);
     ++axis;
   }
-  if (axis > static_cast<int64_t>(result.type.shape.size()))
+  if (object.type.isTile() && axis > static_cast<int64_t>(result.type.shape.size()))
     fail("the index has " + std::to_string(axis) + " dims, the tile " + toString(object.type) +
          " has fewer");
   return result;

@@ -236,6 +236,23 @@ Val Emitter::emitConstexpr(Bound &args) {
   return args[0];
 }
 
+Val Emitter::emitDtype(Bound &args) {
+  std::string name = constantString(args[0], "the name of a dtype");
+  auto named = dataTypeNamed(name);
+  if (!named)
+    fail("'" + name + "' is no element type");
+  return Val::of(typeValue({*named, false, {}}));
+}
+
+Val Emitter::emitExponentOf(Bound &args) {
+  int64_t size = constantInt(args[0], "the argument of _log2"), exponent = 0;
+  while (size > 1) {
+    size >>= 1;
+    ++exponent;
+  }
+  return Val::integer(exponent);
+}
+
 Val Emitter::emitPointerType(Bound &args) {
   if (args[0].isConstexpr())
     if (auto *block = args[0].constant.as<BlockType>())

@@ -157,19 +157,9 @@ void Emitter::annotatedAssign(const syntax::AnnAssign &assignment) {
   if (!assignment.value)
     return;
   Val value = expression(*assignment.value);
-  if (!namesConstexpr(assignment.annotation.get())) {
-    assign(*assignment.target, settled(value));
-    return;
-  }
-  std::function<void(const Val &)> check = [&](const Val &part) {
-    for (const Val &element : part.elements)
-      check(element);
-    if (!part.isConstexpr() && !part.isTuple())
-      failAt(assignment.value->range,
-             "a value annotated tl.constexpr must be known while compiling, got " +
-                 toString(part.type));
-  };
-  check(value);
+  // The annotation keeps constants as they are; a value of the kernel stays one, as in Triton.
+  if (!namesConstexpr(assignment.annotation.get()))
+    value = settled(value);
   assign(*assignment.target, value);
 }
 

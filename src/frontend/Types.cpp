@@ -309,6 +309,9 @@ Val Emitter::splat(const Val &scalar, const std::vector<int64_t> &shape) {
 Val Emitter::expandDims(const Val &input, int64_t axis) {
   Val value = toTensor(input);
   int64_t rank = static_cast<int64_t>(value.type.shape.size());
+  // A scalar becomes a tile of one element wherever the new dim is asked for.
+  if (rank == 0)
+    return splat(value, {1});
   if (axis < -(rank + 1) || axis > rank)
     fail("expand_dims axis " + std::to_string(axis) + " is out of range for a tile of " +
          std::to_string(rank) + " dims");
@@ -316,8 +319,6 @@ Val Emitter::expandDims(const Val &input, int64_t axis) {
     axis += rank + 1;
   TlType type = value.type;
   type.shape.insert(type.shape.begin() + axis, 1);
-  if (!value.type.isTile())
-    return splat(value, type.shape);
   return Val::tensor(tt::ExpandDimsOp::create(builder, loc(), irType(type), value.value,
                                               static_cast<uint32_t>(axis)),
                      type);
