@@ -67,9 +67,9 @@ Val Emitter::callValue(const Val &callee, std::vector<Val> positional, Keywords 
     return callHost(*value, positional, keywords);
   }
   // tl.float32(x): a number of the compiler's takes the type, a value of the kernel is cast.
-  if (auto *type = callee.constant.as<host::DType>();
-      type && type->family == host::DType::Family::Triton && positional.size() == 1 &&
-      keywords.empty())
+  if (auto *type = callee.constant.as<host::DType>(); type &&
+                                                      type->family == host::DType::Family::Triton &&
+                                                      positional.size() == 1 && keywords.empty())
     return positional[0].isNumber() && !type->isPointer
                ? numberAs(positional[0], type->type)
                : cast(positional[0], type->type, type->isPointer);

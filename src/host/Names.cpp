@@ -14,6 +14,7 @@ public:
   explicit NameCollector(ScopeFacts &f) : facts(f) {}
 
   void single(const Stmt &s) { stmt(s); }
+  void value(const syntax::Expr &e) { expr(&e); }
   void stmts(const syntax::List<Stmt> &body) {
     for (const auto &s : body)
       stmt(*s);
@@ -246,7 +247,7 @@ const ScopeFacts &Interpreter::State::factsOfLambda(const Lambda &lambda) {
     return *slot;
   slot = std::make_unique<ScopeFacts>();
   addParameters(*slot, lambda.args);
-  NameCollector(*slot).target(lambda.body->kind == ExprKind::Name ? nullptr : lambda.body.get());
+  NameCollector(*slot).value(*lambda.body);
   return *slot;
 }
 

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/KernelLaunch.h"
 
-#include "frontend/EmitKernel.h"
+#include "trace/GuardedPaths.h"
 #include "trace/TensorObject.h"
-#include "tt/AccessAnalysis.h"
-#include "tt/Tt.h"
-
-#include "mlir/IR/MLIRContext.h"
 
 #include <algorithm>
 #include <map>
@@ -16,143 +12,38 @@ namespace pellucid::trace {
 
 using namespace graph;
 namespace h = pellucid::host;
-using frontend::ParameterSpec;
-
-struct KernelTable::State {
-  Tracer &tracer;
-  h::Interpreter &interpreter;
-  mlir::MLIRContext context{mlir::MLIRContext::Threading::DISABLED};
-  std::map<std::string, uint32_t> known;
-};
-
-KernelTable::KernelTable(Tracer &tracer, h::Interpreter &interpreter) : state(new State{tracer, interpreter}) {
-  tt::loadTtDialects(state->context);
-}
-KernelTable::~KernelTable() = default;
 
 namespace {
-
-Argument constantArgument(const h::Value &value) {
-  switch (value.kind()) {
-  case h::Kind::Bool:
-    return Argument(value.boolean());
-  case h::Kind::Int:
-    return Argument(static_cast<int64_t>(value.integer()));
-  case h::Kind::Float:
-    return Argument(value.real());
-  case h::Kind::None:
-    return Argument();
-  case h::Kind::Str:
-    return Argument(value.str());
-  default:
-    if (auto *type = value.as<h::DType>())
-      return Argument(type->type);
-    return Argument(h::repr(value));
-  }
-}
 
 /// torch.float16 given for a constexpr means tl.float16.
 h::Value asTritonConstant(const h::Value &raw) {
   h::Value value = h::unwrapConstexpr(raw);
   if (auto *type = value.as<h::DType>(); type && type->family == h::DType::Family::Torch)
-    return h::Value(std::make_shared<h::DType>(type->type, h::DType::Family::Triton, type->isPointer));
+    return h::Value(
+        std::make_shared<h::DType>(type->type, h::DType::Family::Triton, type->isPointer));
   return value;
 }
 
-} // namespace
-
-uint32_t KernelTable::specialise(const h::JitFunction &kernel, const std::vector<Parameter> &parameters) {
-  Tracer &tracer = state->tracer;
-  std::string key = kernel.location().file->path() + ":" + std::to_string(kernel.def().range.line);
-  std::vector<ParameterSpec> specs;
-  for (const Parameter &parameter : parameters) {
-    ParameterSpec spec;
-    spec.dtype = parameter.dtype;
-    switch (parameter.kind) {
-    case Parameter::Kind::Tensor:
-      spec.kind = ParameterSpec::Kind::Pointer;
-      break;
-    case Parameter::Kind::Int:
-    case Parameter::Kind::Float:
-    case Parameter::Kind::Bool:
-      spec.kind = ParameterSpec::Kind::Scalar;
-      break;
-    case Parameter::Kind::None:
-      spec.kind = ParameterSpec::Kind::None;
-      break;
-    case Parameter::Kind::Constexpr:
-      spec.kind = ParameterSpec::Kind::Constexpr;
-      spec.constant = parameter.constant;
-      break;
-    }
-    key += "|" + std::to_string(static_cast<int>(spec.kind)) + "," + std::to_string(static_cast<int>(spec.dtype));
-    if (spec.kind == ParameterSpec::Kind::Constexpr)
-      key += "=" + h::typeName(spec.constant) + ":" + h::repr(spec.constant);
-    specs.push_back(std::move(spec));
-  }
-  if (auto entry = state->known.find(key); entry != state->known.end())
-    return entry->second;
-  Diagnostics diagnostics;
-  std::vector<frontend::EmittedParameter> emitted;
-  auto module = frontend::emitKernel(state->interpreter, kernel, specs, state->context, diagnostics, &emitted);
-  if (!module) {
-    for (const Diagnostic &d : diagnostics.all())
-      if (d.severity == Severity::Error)
-        throw DiagnosticError(d);
-    throw DiagnosticError(kernel.location(), "the kernel could not be compiled");
-  }
-  KernelDef def;
-  def.name = kernel.name();
-  def.symbol = tracer.program.uniqueSymbol(kernel.name());
-  def.sourcePath = kernel.location().file->path();
-  def.sourceLine = kernel.def().range.line;
-  tt::FuncOp function;
-  module->walk([&](tt::FuncOp f) {
-    if (f.isKernel())
-      function = f;
-  });
-  function.setName(def.symbol);
-  Diagnostics warnings;
-  tt::AccessAnalysis analysis(warnings);
-  const tt::AccessSummary &summary = analysis.of(function);
-  size_t next = 0;
-  for (size_t i = 0; i < specs.size(); ++i) {
-    KernelParameter parameter;
-    parameter.name = kernel.parameters[i].name;
-    parameter.dtype = specs[i].dtype;
-    if (specs[i].kind == ParameterSpec::Kind::Constexpr || specs[i].kind == ParameterSpec::Kind::None) {
-      parameter.kind = KernelParameter::Kind::Constant;
-      parameter.constant = constantArgument(specs[i].constant);
-    } else {
-      const tt::ArgumentAccess &access = summary.arguments[next++];
-      if (specs[i].kind == ParameterSpec::Kind::Pointer) {
-        parameter.kind = KernelParameter::Kind::Pointer;
-        parameter.unknownAccess = summary.defeated;
-        bool read = access.read || summary.defeated, written = access.written || summary.defeated;
-        parameter.access = read && written ? Access::ReadWrite : written ? Access::Write : read ? Access::Read : Access::None;
-      } else {
-        parameter.kind = KernelParameter::Kind::Scalar;
-      }
-    }
-    def.parameters.push_back(std::move(parameter));
-  }
-  for (const Diagnostic &warning : warnings.all()) {
-    def.warning = warning.message;
-    tracer.warn(warning);
-  }
-  def.ttir = tt::printTtir(*module, tt::TtirVersion::V3_6, true);
-  tracer.program.kernels.push_back(std::move(def));
-  return state->known[key] = static_cast<uint32_t>(tracer.program.kernels.size() - 1);
-}
-
-namespace {
-
-const char *const launchOptions[] = {"num_warps", "num_stages", "num_ctas", "maxnreg", "enable_fp_fusion", "launch_pdl",
-                                     "launch_cooperative_grid", "waves_per_eu", "matrix_instr_nonkdim", "extern_libs",
-                                     "num_consumer_groups", "num_buffers_warp_spec", "num_cpu_threads", "grid", "warmup", "debug"};
+const char *const launchOptions[] = {"num_warps",
+                                     "num_stages",
+                                     "num_ctas",
+                                     "maxnreg",
+                                     "enable_fp_fusion",
+                                     "launch_pdl",
+                                     "launch_cooperative_grid",
+                                     "waves_per_eu",
+                                     "matrix_instr_nonkdim",
+                                     "extern_libs",
+                                     "num_consumer_groups",
+                                     "num_buffers_warp_spec",
+                                     "num_cpu_threads",
+                                     "grid",
+                                     "warmup",
+                                     "debug"};
 
 bool isLaunchOption(const std::string &name) {
-  return std::any_of(std::begin(launchOptions), std::end(launchOptions), [&](const char *o) { return name == o; });
+  return std::any_of(std::begin(launchOptions), std::end(launchOptions),
+                     [&](const char *o) { return name == o; });
 }
 
 /// One launch with every argument by name: what the tuner and the heuristics have made of it.
@@ -165,8 +56,10 @@ struct BoundLaunch {
 
 class Binder {
 public:
-  Binder(Tracer &t, KernelTable &k, h::Interpreter &i, const h::Value &kv, const h::Value &g, const h::CallArgs &a)
-      : tracer(t), kernels(k), interpreter(i), kernelValue(kv), grid(g), args(a), where(a.location.known() ? a.location : i.location()) {}
+  Binder(Tracer &t, KernelTable &k, h::Interpreter &i, const h::Value &kv, const h::Value &g,
+         const h::CallArgs &a)
+      : tracer(t), kernels(k), interpreter(i), kernelValue(kv), grid(g), args(a),
+        where(a.location.known() ? a.location : i.location()) {}
 
   void run() {
     bindGiven();
@@ -181,7 +74,8 @@ public:
   }
 
 private:
-  // --- arguments as given ----------------------------------------------------------------------------------------
+  // --- arguments as given
+  // ----------------------------------------------------------------------------------------
 
   void bindGiven() {
     std::shared_ptr<h::JitFunction> jit = h::innermostKernel(kernelValue);
@@ -190,7 +84,8 @@ private:
     size_t next = 0;
     const auto &parameters = jit->parameters;
     if (args.positional.size() > parameters.size())
-      refuse("'" + jit->name() + "' takes " + std::to_string(parameters.size()) + " arguments, got " + std::to_string(args.positional.size()));
+      refuse("'" + jit->name() + "' takes " + std::to_string(parameters.size()) +
+             " arguments, got " + std::to_string(args.positional.size()));
     for (const h::Value &value : args.positional)
       given.values[parameters[next++].name] = value;
     for (const auto &[name, value] : args.keywords) {
@@ -213,7 +108,8 @@ private:
   /// The dynamic dimensions that constexprs, heuristics or tuning hooks may look at.
   std::set<std::string> symbolsThatDecide() {
     bool hasHooks = false;
-    for (h::Value layer = kernelValue; auto *decorator = layer.as<h::KernelDecorator>(); layer = decorator->fn) {
+    for (h::Value layer = kernelValue; auto *decorator = layer.as<h::KernelDecorator>();
+         layer = decorator->fn) {
       hasHooks |= layer.as<h::Heuristics>() != nullptr;
       if (auto *tuner = layer.as<h::Autotuner>())
         hasHooks |= !tuner->pruneConfigsBy.isNone();
@@ -240,8 +136,8 @@ private:
     return names;
   }
 
-  /// Those of `candidates` that the decorators' functions really look at: one more is fixed at each try until they
-  /// finish. All of them when a try fails for another reason.
+  /// Those of `candidates` that the decorators' functions really look at: one more is fixed at each
+  /// try until they finish. All of them when a try fails for another reason.
   std::set<std::string> symbolsAskedFor(const std::set<std::string> &candidates) {
     std::set<std::string> chosen;
     while (chosen.size() < candidates.size()) {
@@ -263,7 +159,8 @@ private:
   }
 
   /// Binds with these sizes and collects the symbols that a branch or a constexpr still asks for.
-  std::optional<BoundLaunch> askedWith(const std::map<std::string, Expr> &numbers, std::set<std::string> &asked) {
+  std::optional<BoundLaunch> askedWith(const std::map<std::string, Expr> &numbers,
+                                       std::set<std::string> &asked) {
     struct Probe {
       std::set<std::string> *&slot;
       ~Probe() { slot = nullptr; }
@@ -277,7 +174,8 @@ private:
       auto note = [&](const h::Value &value) {
         h::Value plain = h::unwrapConstexpr(value);
         if (plain.isSymInt() || plain.isSymBool())
-          for (const std::string &symbol : (plain.isSymInt() ? plain.symInt() : plain.symBool()).symbols())
+          for (const std::string &symbol :
+               (plain.isSymInt() ? plain.symInt() : plain.symBool()).symbols())
             asked.insert(symbol);
       };
       for (const auto &parameter : done.kernel->parameters)
@@ -291,7 +189,8 @@ private:
     }
   }
 
-  // --- the decorators --------------------------------------------------------------------------------------------
+  // --- the decorators
+  // --------------------------------------------------------------------------------------------
 
   h::Value asDict(const BoundLaunch &launch) {
     h::Dict dict;
@@ -310,14 +209,16 @@ private:
   void applyConfig(BoundLaunch &launch, const h::Config &config) {
     for (const auto &[key, value] : config.kwargs.dictionary().items()) {
       if (launch.values.count(key.str()) && given.values.count(key.str()))
-        refuse("'" + key.str() + "' is given at the launch and set by the autotune config; give it in one place");
+        refuse("'" + key.str() +
+               "' is given at the launch and set by the autotune config; give it in one place");
       launch.values[key.str()] = value;
     }
     for (const auto &[name, value] : config.options.items())
       if (!value.isNone())
         launch.options.emplace(name, value);
     if (!config.preHook.isNone())
-      refuse("pre_hook of a triton.Config runs host code at every launch, which a program cannot carry; move it in front of the launch");
+      refuse("pre_hook of a triton.Config runs host code at every launch, which a program cannot "
+             "carry; move it in front of the launch");
   }
 
   const h::Config &chooseConfig(const h::Autotuner &tuner, const BoundLaunch &launch) {
@@ -325,7 +226,8 @@ private:
       refuse("'" + launch.kernel->name() + "' has @triton.autotune without configs");
     if (tuner.pruneConfigsBy.isNone())
       return *tuner.configs.front();
-    const h::Value *early = tuner.pruneConfigsBy.dictionary().find(std::string_view("early_config_prune"));
+    const h::Value *early =
+        tuner.pruneConfigsBy.dictionary().find(std::string_view("early_config_prune"));
     if (!early || early->isNone())
       return *tuner.configs.front();
     h::List configs;
@@ -345,7 +247,8 @@ private:
 
   /// Autotuner and heuristics from the outside in, then defaults.
   BoundLaunch decorated(BoundLaunch launch) {
-    for (h::Value layer = kernelValue; auto *decorator = layer.as<h::KernelDecorator>(); layer = decorator->fn) {
+    for (h::Value layer = kernelValue; auto *decorator = layer.as<h::KernelDecorator>();
+         layer = decorator->fn) {
       if (auto *tuner = layer.as<h::Autotuner>()) {
         applyConfig(launch, chooseConfig(*tuner, launch));
         launch.origin = "autotune config 0";
@@ -371,12 +274,14 @@ private:
     return launch;
   }
 
-  // --- one variant -----------------------------------------------------------------------------------------------
+  // --- one variant
+  // -----------------------------------------------------------------------------------------------
 
   DataType intType(const h::Value &value, const h::JitFunction::Parameter &parameter) {
     if (parameter.annotation) {
       try {
-        h::Value annotated = interpreter.evaluate(*parameter.annotation, given.kernel->function->closure);
+        h::Value annotated =
+            interpreter.evaluate(*parameter.annotation, given.kernel->function->closure);
         if (auto *type = annotated.as<h::DType>(); type && !type->isPointer && !isFloat(type->type))
           return type->type;
       } catch (const DiagnosticError &) {
@@ -401,7 +306,8 @@ private:
       KernelTable::Parameter p;
       if (parameter.isConstexpr) {
         if (value.isSymInt() || value.as<TensorObject>())
-          refuse("constexpr '" + parameter.name + "' of '" + launch.kernel->name() + "' must be known while compiling, got " +
+          refuse("constexpr '" + parameter.name + "' of '" + launch.kernel->name() +
+                 "' must be known while compiling, got " +
                  (value.isSymInt() ? value.symInt().text() : "a tensor"));
         p.constant = asTritonConstant(value);
       } else if (auto *tensor = value.as<TensorObject>()) {
@@ -454,14 +360,17 @@ private:
 
   int32_t option(const BoundLaunch &launch, const char *name, int32_t fallback) {
     auto entry = launch.options.find(name);
-    return entry == launch.options.end() || entry->second.isNone() ? fallback
-                                                                    : static_cast<int32_t>(interpreter.toInt64(entry->second, name));
+    return entry == launch.options.end() || entry->second.isNone()
+               ? fallback
+               : static_cast<int32_t>(interpreter.toInt64(entry->second, name));
   }
 
-  LaunchVariant makeVariant(const BoundLaunch &launch, Expr guard, const BoundLaunch *symbolicValues = nullptr) {
+  LaunchVariant makeVariant(const BoundLaunch &launch, Expr guard,
+                            const BoundLaunch *symbolicValues = nullptr) {
     LaunchVariant variant;
     variant.guard = std::move(guard);
-    // Sizes that stay symbolic are passed as they are; only what must be constant is taken from `launch`.
+    // Sizes that stay symbolic are passed as they are; only what must be constant is taken from
+    // `launch`.
     BoundLaunch merged = launch;
     if (symbolicValues)
       for (const auto &parameter : launch.kernel->parameters) {
@@ -475,7 +384,8 @@ private:
     std::copy(sizes.begin(), sizes.end(), variant.grid);
     for (size_t i = 0; i < parameters.size(); ++i)
       if (parameters[i].kind == KernelTable::Parameter::Kind::Constexpr)
-        variant.constants.emplace_back(merged.kernel->parameters[i].name, constantArgument(parameters[i].constant));
+        variant.constants.emplace_back(merged.kernel->parameters[i].name,
+                                       constantArgument(parameters[i].constant));
     variant.numWarps = option(merged, "num_warps", 4);
     variant.numStages = option(merged, "num_stages", 3);
     variant.numCtas = option(merged, "num_ctas", 1);
@@ -485,7 +395,8 @@ private:
     return variant;
   }
 
-  // --- variants per value of a dynamic dimension -----------------------------------------------------------------
+  // --- variants per value of a dynamic dimension
+  // -----------------------------------------------------------------
 
   h::Value substituted(const h::Value &value, const std::map<std::string, Expr> &numbers) {
     if (value.isSymInt())
@@ -513,19 +424,12 @@ private:
 
   std::vector<LaunchVariant> enumerate(const std::set<std::string> &symbols) {
     constexpr int64_t most = 65536;
-    if (symbols.size() > 1) {
-      std::string names;
-      for (const std::string &symbol : symbols)
-        names += (names.empty() ? "'" : ", '") + symbol + "'";
-      // All at their hints tells whether anything depends on them at all.
-      refuse("the constexprs of '" + given.kernel->name() + "' may depend on " + std::to_string(symbols.size()) + " dynamic dims (" + names +
-             "); at most one is supported, so make the others static or pass the value as an ordinary argument");
-    }
+    if (symbols.size() > 1)
+      return followPaths();
     const std::string &symbol = *symbols.begin();
     symbolic::Range range = tracer.symbols().find(symbol)->range;
     if (range.max - range.min >= most)
-      refuse("the constexprs of '" + given.kernel->name() + "' depend on the dynamic dim '" + symbol + "' with " +
-             std::to_string(range.min) + ".." + std::to_string(range.max) + "; at most " + std::to_string(most) + " values are tried");
+      return followPaths();
     struct Interval {
       int64_t low, high;
     };
@@ -557,7 +461,9 @@ private:
     for (const auto &[signature, intervals] : groups) {
       Expr guard = 0;
       for (const Interval &interval : intervals)
-        guard = symbolic::logicalOr(guard, symbolic::logicalAnd(symbolic::lessEqual(interval.low, s), symbolic::lessEqual(s, interval.high)));
+        guard =
+            symbolic::logicalOr(guard, symbolic::logicalAnd(symbolic::lessEqual(interval.low, s),
+                                                            symbolic::lessEqual(s, interval.high)));
       if (groups.size() == 1)
         guard = 1;
       variants.push_back(makeVariant(samples[signature], guard, &given));
@@ -565,7 +471,125 @@ private:
     return variants;
   }
 
-  // --- the node --------------------------------------------------------------------------------------------------
+  // --- variants per way that the decorators can go --------------------------------------------
+
+  /// A constexpr or option as a constant: the path decides which of its possible values it has.
+  h::Value settled(const std::string &name, const h::Value &raw) {
+    h::Value value = h::unwrapConstexpr(raw);
+    if (value.isSymBool())
+      return h::Value(interpreter.truth(value));
+    if (!value.isSymInt())
+      return raw;
+    Expr expr = resolved(value.symInt());
+    auto values = possibleValues(expr, tracer.symbols());
+    if (!values || values->empty())
+      refuse("constexpr '" + name + "' of '" + given.kernel->name() +
+             "' has too many values over the dynamic dims: " + expr.text() +
+             "; make the dims static or pass it as an ordinary argument");
+    for (int64_t candidate : *values)
+      if (candidate == *values->rbegin() ||
+          interpreter.truth(h::Value::condition(symbolic::equal(expr, candidate))))
+        return h::Value(candidate);
+    return raw;
+  }
+
+  /// `expr` without its selections: the path decides their conditions.
+  Expr resolved(const Expr &expr) {
+    const std::vector<Expr> &operands = expr.operands();
+    if (expr.op() == symbolic::ExprOp::Select)
+      return resolved(interpreter.truth(h::Value::condition(operands[0])) ? operands[1]
+                                                                          : operands[2]);
+    auto join = operatorOf(expr.op());
+    if (!join)
+      return expr;
+    Expr result = resolved(operands[0]);
+    for (size_t i = 1; i < operands.size(); ++i)
+      result = join(result, resolved(operands[i]));
+    return result;
+  }
+
+  using BinaryRule = Expr (*)(const Expr &, const Expr &);
+  static BinaryRule operatorOf(symbolic::ExprOp op) {
+    using symbolic::ExprOp;
+    switch (op) {
+    case ExprOp::Add:
+      return [](const Expr &a, const Expr &b) { return a + b; };
+    case ExprOp::Mul:
+      return [](const Expr &a, const Expr &b) { return a * b; };
+    case ExprOp::FloorDiv:
+      return symbolic::floorDiv;
+    case ExprOp::Mod:
+      return symbolic::mod;
+    case ExprOp::CeilDiv:
+      return symbolic::ceilDiv;
+    case ExprOp::Min:
+      return symbolic::min;
+    case ExprOp::Max:
+      return symbolic::max;
+    default:
+      return nullptr;
+    }
+  }
+
+  BoundLaunch settledLaunch() {
+    BoundLaunch done = decorated(given);
+    for (const auto &parameter : done.kernel->parameters)
+      if (parameter.isConstexpr)
+        done.values[parameter.name] = settled(parameter.name, done.values.at(parameter.name));
+    for (auto &[name, value] : done.options)
+      value = settled(name, value);
+    return done;
+  }
+
+  /// One run of the decorators along `path`; nullopt where no size goes that way.
+  std::optional<BoundLaunch> along(DecisionPath &path) {
+    struct Scope {
+      Tracer &tracer;
+      ~Scope() { tracer.path = nullptr; }
+    } scope{tracer};
+    tracer.path = &path;
+    try {
+      BoundLaunch done = settledLaunch();
+      return canHold(path.guard(), tracer.symbols()) ? std::optional(std::move(done))
+                                                     : std::nullopt;
+    } catch (const DiagnosticError &) {
+      if (canHold(path.guard(), tracer.symbols()))
+        throw;
+      return std::nullopt;
+    }
+  }
+
+  std::vector<LaunchVariant> followPaths() {
+    constexpr size_t mostVariants = 256, mostPaths = 4096;
+    std::vector<std::pair<Expr, BoundLaunch>> groups;
+    std::map<std::string, size_t> groupOf;
+    DecisionPath path;
+    size_t paths = 0;
+    do {
+      std::optional<BoundLaunch> done = along(path);
+      if (!done)
+        continue;
+      auto [entry, isNew] = groupOf.try_emplace(signatureOf(*done), groups.size());
+      if (isNew)
+        groups.emplace_back(path.guard(), std::move(*done));
+      else
+        groups[entry->second].first =
+            symbolic::logicalOr(groups[entry->second].first, path.guard());
+      if (groups.size() > mostVariants)
+        refuse("'" + given.kernel->name() + "' needs more than " + std::to_string(mostVariants) +
+               " variants over the dynamic dims; make some of them static");
+    } while (path.advance() && ++paths < mostPaths);
+    if (paths == mostPaths)
+      refuse("the decorators of '" + given.kernel->name() + "' can go more than " +
+             std::to_string(mostPaths) + " ways over the dynamic dims; make some of them static");
+    std::vector<LaunchVariant> variants;
+    for (const auto &[guard, launch] : groups)
+      variants.push_back(makeVariant(launch, groups.size() == 1 ? Expr(1) : guard, &given));
+    return variants;
+  }
+
+  // --- the node
+  // --------------------------------------------------------------------------------------------------
 
   void record(std::vector<LaunchVariant> variants) {
     std::vector<Tracer::LaunchArgument> arguments;
@@ -584,7 +608,8 @@ private:
         for (const LaunchVariant &variant : variants)
           for (const KernelParameter &parameter : tracer.program.kernels[variant.kernel].parameters)
             if (parameter.name == name) {
-              argument.access = static_cast<Access>(static_cast<uint8_t>(argument.access) | static_cast<uint8_t>(parameter.access));
+              argument.access = static_cast<Access>(static_cast<uint8_t>(argument.access) |
+                                                    static_cast<uint8_t>(parameter.access));
               argument.unknownAccess |= parameter.unknownAccess;
             }
         tensors.push_back(value);
@@ -597,7 +622,8 @@ private:
         argument.value = Argument(value.boolean());
         break;
       case Kind::Int:
-        argument.value = Argument(value.isSymInt() ? value.symInt() : Expr(static_cast<int64_t>(value.integer())));
+        argument.value = Argument(value.isSymInt() ? value.symInt()
+                                                   : Expr(static_cast<int64_t>(value.integer())));
         break;
       }
       arguments.push_back(std::move(argument));
@@ -620,8 +646,8 @@ private:
 
 } // namespace
 
-void recordLaunch(Tracer &tracer, KernelTable &kernels, h::Interpreter &interpreter, const h::Value &kernel, const h::Value &grid,
-                  const h::CallArgs &args) {
+void recordLaunch(Tracer &tracer, KernelTable &kernels, h::Interpreter &interpreter,
+                  const h::Value &kernel, const h::Value &grid, const h::CallArgs &args) {
   Binder(tracer, kernels, interpreter, kernel, grid, args).run();
 }
 

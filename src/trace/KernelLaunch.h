@@ -21,7 +21,8 @@ public:
     DataType dtype = DataType::Int32;
     host::Value constant;
   };
-  /// The index in Program::kernels of `kernel` for these parameters. Throws DiagnosticError at the kernel's line.
+  /// The index in Program::kernels of `kernel` for these parameters. Throws DiagnosticError at the
+  /// kernel's line.
   uint32_t specialise(const host::JitFunction &kernel, const std::vector<Parameter> &parameters);
 
 private:
@@ -29,9 +30,13 @@ private:
   std::unique_ptr<State> state;
 };
 
-/// Binds `kernel[grid](args…)` as Triton does and records the launch: autotune (first config after pruning), heuristics,
-/// defaults, grid. Where constexprs depend on a dynamic dimension there is one guarded variant per value.
-void recordLaunch(Tracer &tracer, KernelTable &kernels, host::Interpreter &interpreter, const host::Value &kernel,
-                  const host::Value &grid, const host::CallArgs &args);
+/// A host value as a constant of a launch.
+graph::Argument constantArgument(const host::Value &value);
+
+/// Binds `kernel[grid](args…)` as Triton does and records the launch: autotune (first config after
+/// pruning), heuristics, defaults, grid. Where constexprs depend on a dynamic dimension there is
+/// one guarded variant per value.
+void recordLaunch(Tracer &tracer, KernelTable &kernels, host::Interpreter &interpreter,
+                  const host::Value &kernel, const host::Value &grid, const host::CallArgs &args);
 
 } // namespace pellucid::trace

@@ -42,8 +42,9 @@ std::vector<const s::Expr *> subscriptParts(const s::Subscript &expr) {
 /// torch's schema type for an annotation; empty when there is none.
 std::string schemaType(const s::Expr &annotation) {
   static const std::map<std::string, std::string> plain = {
-      {"Tensor", "Tensor"}, {"int", "SymInt"}, {"SymInt", "SymInt"}, {"float", "float"},      {"bool", "bool"},
-      {"str", "str"},       {"dtype", "ScalarType"}, {"device", "Device"}, {"Number", "Scalar"}, {"Parameter", "Tensor"}};
+      {"Tensor", "Tensor"}, {"int", "SymInt"},      {"SymInt", "SymInt"},    {"float", "float"},
+      {"bool", "bool"},     {"str", "str"},         {"dtype", "ScalarType"}, {"device", "Device"},
+      {"Number", "Scalar"}, {"Parameter", "Tensor"}};
   if (auto *subscript = s::as<s::Subscript>(&annotation)) {
     std::string outer = lastName(*subscript->value);
     std::vector<const s::Expr *> parts = subscriptParts(*subscript);
@@ -57,7 +58,8 @@ std::string schemaType(const s::Expr &annotation) {
       std::string type = types.size() == 1 ? types[0] : "Scalar";
       return type + (optional ? "?" : "");
     }
-    if (outer == "List" || outer == "list" || outer == "Sequence" || outer == "Tuple" || outer == "tuple" || outer == "Iterable") {
+    if (outer == "List" || outer == "list" || outer == "Sequence" || outer == "Tuple" ||
+        outer == "tuple" || outer == "Iterable") {
       std::string element = schemaType(*parts[0]);
       return element.empty() ? element : element + "[]";
     }
@@ -91,7 +93,8 @@ std::string defaultText(h::Interpreter &interpreter, const h::Value &value) {
 }
 
 /// mutates_args as names: a tuple, list, set, dict or "unknown".
-std::set<std::string> mutatedNames(h::Interpreter &interpreter, const h::Value &value, const s::Arguments &parameters) {
+std::set<std::string> mutatedNames(h::Interpreter &interpreter, const h::Value &value,
+                                   const s::Arguments &parameters) {
   std::set<std::string> names;
   if (value.isStr()) {
     for (const auto *list : {&parameters.posonlyargs, &parameters.args, &parameters.kwonlyargs})
@@ -120,7 +123,8 @@ Schema schemaOf(h::Interpreter &interpreter, const h::Operator &op) {
   }
   auto *fn = op.function.as<h::Function>();
   if (!fn || !fn->def)
-    interpreter.refuse(location, "operator '" + name + "' must be made from a function written with def");
+    interpreter.refuse(location,
+                       "operator '" + name + "' must be made from a function written with def");
   const s::FunctionDef &def = *fn->def;
   std::set<std::string> mutated = mutatedNames(interpreter, op.mutatesArgs, def.args);
   std::set<std::string> left = mutated;
@@ -129,19 +133,24 @@ Schema schemaOf(h::Interpreter &interpreter, const h::Operator &op) {
   char alias = 'a';
   auto add = [&](const s::Arg &parameter, const h::Value *fallback) {
     if (!parameter.annotation)
-      interpreter.refuse(place(parameter), "parameter '" + parameter.arg + "' of operator '" + name + "' has no type annotation; write " +
+      interpreter.refuse(place(parameter), "parameter '" + parameter.arg + "' of operator '" +
+                                               name + "' has no type annotation; write " +
                                                parameter.arg + ": torch.Tensor, int, float, …");
     std::string type = schemaType(*parameter.annotation);
     if (type.empty() || type == "?" || type == "[]")
-      interpreter.refuse(place(*parameter.annotation), "the annotation of parameter '" + parameter.arg + "' of operator '" + name +
-                                                           "' has no counterpart in torch's schemas; torch.Tensor, int, float, bool, str, "
-                                                           "torch.dtype, Optional and lists of them have");
+      interpreter.refuse(
+          place(*parameter.annotation),
+          "the annotation of parameter '" + parameter.arg + "' of operator '" + name +
+              "' has no counterpart in torch's schemas; torch.Tensor, int, float, bool, str, "
+              "torch.dtype, Optional and lists of them have");
     if (left.erase(parameter.arg)) {
       if (type.rfind("Tensor", 0) != 0)
-        interpreter.refuse(place(parameter), "mutates_args names '" + parameter.arg + "', which is no tensor");
+        interpreter.refuse(place(parameter),
+                           "mutates_args names '" + parameter.arg + "', which is no tensor");
       type = "Tensor(" + std::string(1, alias++) + "!)" + type.substr(6);
     }
-    text += (text.empty() || text.back() == ' ' ? "" : ", ") + type + " " + parameter.arg + (fallback ? "=" + defaultText(interpreter, *fallback) : "");
+    text += (text.empty() || text.back() == ' ' ? "" : ", ") + type + " " + parameter.arg +
+            (fallback ? "=" + defaultText(interpreter, *fallback) : "");
   };
   std::vector<const s::Arg *> positional;
   for (const auto *list : {&def.args.posonlyargs, &def.args.args})
@@ -153,9 +162,12 @@ Schema schemaOf(h::Interpreter &interpreter, const h::Operator &op) {
   if (!def.args.kwonlyargs.empty())
     text += text.empty() ? "*" : ", *";
   for (size_t i = 0; i < def.args.kwonlyargs.size(); ++i)
-    add(*def.args.kwonlyargs[i], i < fn->keywordDefaults.size() && fn->keywordDefaults[i] ? &*fn->keywordDefaults[i] : nullptr);
+    add(*def.args.kwonlyargs[i], i < fn->keywordDefaults.size() && fn->keywordDefaults[i]
+                                     ? &*fn->keywordDefaults[i]
+                                     : nullptr);
   if (!left.empty())
-    interpreter.refuse(location, "mutates_args of operator '" + name + "' names '" + *left.begin() + "', which is no parameter");
+    interpreter.refuse(location, "mutates_args of operator '" + name + "' names '" + *left.begin() +
+                                     "', which is no parameter");
   std::string result = "()";
   if (def.returns && lastName(*def.returns) != "None") {
     auto *subscript = s::as<s::Subscript>(def.returns.get());
@@ -168,8 +180,9 @@ Schema schemaOf(h::Interpreter &interpreter, const h::Operator &op) {
     } else {
       result = schemaType(*def.returns);
       if (result.empty())
-        interpreter.refuse(place(*def.returns), "the return annotation of operator '" + name + "' has no counterpart in torch's schemas; "
-                                                "torch.Tensor, tuples of it and None have");
+        interpreter.refuse(place(*def.returns), "the return annotation of operator '" + name +
+                                                    "' has no counterpart in torch's schemas; "
+                                                    "torch.Tensor, tuples of it and None have");
     }
   }
   return parseSchema(name + "(" + text + ") -> " + result, location);
@@ -181,7 +194,8 @@ namespace {
 class OperatorCallRecorder {
 public:
   OperatorCallRecorder(Tracer &t, const h::Operator &o, h::Interpreter &i, const h::CallArgs &a)
-      : op(o), tracer(t), interpreter(i), args(a), where(a.location.known() ? a.location : i.location()), schema(schemaOf(i, o)) {}
+      : op(o), tracer(t), interpreter(i), args(a),
+        where(a.location.known() ? a.location : i.location()), schema(schemaOf(i, o)) {}
 
   h::Value run() {
     bind();
@@ -194,7 +208,8 @@ public:
     tracer.graph().setLocation(where);
     std::vector<ResultType> types = resultTypes;
     types.insert(types.end(), mutatedTypes.begin(), mutatedTypes.end());
-    Node *node = tracer.graph().call(schema.target(), outerArguments, {}, types, std::string(schema.name));
+    Node *node =
+        tracer.graph().call(schema.target(), outerArguments, {}, types, std::string(schema.name));
     node->body = body;
     for (size_t m = 0; m < mutatedParameters.size(); ++m) {
       auto *object = bound[mutatedParameters[m]].as<TensorObject>();
@@ -221,14 +236,18 @@ private:
       }
     }
     if (args.positional.size() > schema.arguments.size())
-      refuse("operator '" + op.name + "' takes " + std::to_string(schema.arguments.size()) + " arguments, got " + std::to_string(args.positional.size()));
+      refuse("operator '" + op.name + "' takes " + std::to_string(schema.arguments.size()) +
+             " arguments, got " + std::to_string(args.positional.size()));
     for (const auto &[key, value] : args.keywords)
       if (!schema.indexOf(key))
         refuse("operator '" + op.name + "' has no parameter '" + key + "'");
     for (size_t i = 0; i < bound.size(); ++i) {
-      bool wantsTensor = schema.arguments[i].type.kind == SchemaType::Kind::Tensor && !schema.arguments[i].type.list;
-      if (wantsTensor && !bound[i].as<TensorObject>() && !(bound[i].isNone() && schema.arguments[i].type.optional))
-        refuse("parameter '" + schema.arguments[i].name + "' of operator '" + op.name + "' is a tensor, got " + h::typeName(bound[i]));
+      bool wantsTensor = schema.arguments[i].type.kind == SchemaType::Kind::Tensor &&
+                         !schema.arguments[i].type.list;
+      if (wantsTensor && !bound[i].as<TensorObject>() &&
+          !(bound[i].isNone() && schema.arguments[i].type.optional))
+        refuse("parameter '" + schema.arguments[i].name + "' of operator '" + op.name +
+               "' is a tensor, got " + h::typeName(bound[i]));
     }
   }
 
@@ -245,7 +264,8 @@ private:
       if (positional[i]->arg == parameter)
         return &fn->defaults[i - without];
     for (size_t i = 0; i < fn->def->args.kwonlyargs.size(); ++i)
-      if (fn->def->args.kwonlyargs[i]->arg == parameter && i < fn->keywordDefaults.size() && fn->keywordDefaults[i])
+      if (fn->def->args.kwonlyargs[i]->arg == parameter && i < fn->keywordDefaults.size() &&
+          fn->keywordDefaults[i])
         return &*fn->keywordDefaults[i];
     return nullptr;
   }
@@ -302,10 +322,13 @@ private:
       bool written = parameterTensor[i]->tensor.storage->version > 0;
       bool declared = schema.arguments[i].type.mutated;
       if (written && !declared)
-        refuse("operator '" + op.name + "' writes to '" + schema.arguments[i].name + "', which mutates_args does not name; write mutates_args={\"" +
+        refuse("operator '" + op.name + "' writes to '" + schema.arguments[i].name +
+               "', which mutates_args does not name; write mutates_args={\"" +
                schema.arguments[i].name + "\"}");
       if (!written && declared)
-        tracer.warn(Diagnostic(Severity::Warning, op.location, "mutates_args of operator '" + op.name + "' names '" + schema.arguments[i].name + "', which nothing writes to"));
+        tracer.warn(Diagnostic(Severity::Warning, op.location,
+                               "mutates_args of operator '" + op.name + "' names '" +
+                                   schema.arguments[i].name + "', which nothing writes to"));
       if (!written)
         continue;
       mutatedParameters.push_back(i);
@@ -326,7 +349,8 @@ private:
     }
     auto *tensor = result.as<TensorObject>();
     if (!tensor)
-      refuse("operator '" + op.name + "' returns a value of type " + h::typeName(result) + "; operators return tensors");
+      refuse("operator '" + op.name + "' returns a value of type " + h::typeName(result) +
+             "; operators return tensors");
     Value *value = tracer.valueOf(tensor->tensor, where);
     outputs.push_back(Argument(value));
     resultTypes.push_back(value->type());
@@ -335,7 +359,9 @@ private:
   void checkReturns(size_t count) {
     bool list = schema.returns.size() == 1 && schema.returns[0].type.list;
     if (!list && count != schema.returns.size())
-      refuse("operator '" + op.name + "' is annotated to return " + std::to_string(schema.returns.size()) + " tensor(s) and returns " + std::to_string(count));
+      refuse("operator '" + op.name + "' is annotated to return " +
+             std::to_string(schema.returns.size()) + " tensor(s) and returns " +
+             std::to_string(count));
   }
 
   void defineOperator() {
@@ -344,7 +370,8 @@ private:
     OperatorDefinition definition;
     definition.name = op.name;
     definition.schema = printSchema(schema, true);
-    definition.kind = op.form == h::Operator::Form::Triton ? OperatorDefinition::Kind::TritonOp : OperatorDefinition::Kind::CustomOp;
+    definition.kind = op.form == h::Operator::Form::Triton ? OperatorDefinition::Kind::TritonOp
+                                                           : OperatorDefinition::Kind::CustomOp;
     for (const SchemaArgument &argument : schema.arguments)
       if (argument.type.mutated)
         definition.mutates.push_back(argument.name);
@@ -378,7 +405,8 @@ private:
 
 } // namespace
 
-h::Value recordOperatorCall(Tracer &tracer, h::Interpreter &interpreter, const h::Operator &op, const h::CallArgs &args) {
+h::Value recordOperatorCall(Tracer &tracer, h::Interpreter &interpreter, const h::Operator &op,
+                            const h::CallArgs &args) {
   return OperatorCallRecorder(tracer, op, interpreter, args).run();
 }
 
@@ -390,7 +418,9 @@ public:
   AtenPacket(Tracer &t, std::string n) : tracer(t), name(std::move(n)) {}
   std::string typeName() const override { return "torch.ops." + name; }
   bool isCallable() const override { return true; }
-  h::Value call(h::Interpreter &interpreter, h::CallArgs args) override { return callAten(tracer, interpreter, name, args); }
+  h::Value call(h::Interpreter &interpreter, h::CallArgs args) override {
+    return callAten(tracer, interpreter, name, args);
+  }
   std::optional<h::Value> getAttr(h::Interpreter &, std::string_view overload) override {
     return h::Value(std::make_shared<AtenPacket>(tracer, name + "." + std::string(overload)));
   }
@@ -404,7 +434,9 @@ private:
 class OperatorSpaces : public h::Object {
 public:
   OperatorSpaces(Tracer &t, std::string s) : tracer(t), space(std::move(s)) {}
-  std::string typeName() const override { return space.empty() ? "torch.ops" : "torch.ops." + space; }
+  std::string typeName() const override {
+    return space.empty() ? "torch.ops" : "torch.ops." + space;
+  }
   std::optional<h::Value> getAttr(h::Interpreter &interpreter, std::string_view name) override {
     if (space.empty())
       return h::Value(std::make_shared<OperatorSpaces>(tracer, std::string(name)));
@@ -424,7 +456,9 @@ private:
 } // namespace
 
 void addTorchOps(h::NativeModules &modules, Tracer &tracer) {
-  modules.add("torch", [&tracer](h::Interpreter &, h::Module &module) { module.globals->set("ops", h::Value(std::make_shared<OperatorSpaces>(tracer, ""))); });
+  modules.add("torch", [&tracer](h::Interpreter &, h::Module &module) {
+    module.globals->set("ops", h::Value(std::make_shared<OperatorSpaces>(tracer, "")));
+  });
 }
 
 } // namespace pellucid::trace

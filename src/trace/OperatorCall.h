@@ -6,13 +6,14 @@
 
 namespace pellucid::trace {
 
-/// torch's schema of a triton_op or custom_op: given, or inferred from the function's annotations. Throws
-/// DiagnosticError for a parameter without a counterpart there.
+/// torch's schema of a triton_op or custom_op: given, or inferred from the function's annotations.
+/// Throws DiagnosticError for a parameter without a counterpart there.
 graph::Schema schemaOf(host::Interpreter &interpreter, const host::Operator &op);
 
-/// Records one node for the call, with the traced body behind it, and gives its results. What the body writes is held
-/// against mutates_args.
-host::Value recordOperatorCall(Tracer &tracer, host::Interpreter &interpreter, const host::Operator &op, const host::CallArgs &args);
+/// Records one node for the call, with the traced body behind it, and gives its results. What the
+/// body writes is held against mutates_args.
+host::Value recordOperatorCall(Tracer &tracer, host::Interpreter &interpreter,
+                               const host::Operator &op, const host::CallArgs &args);
 
 /// torch.ops.
 void addTorchOps(host::NativeModules &modules, Tracer &tracer);

@@ -48,12 +48,14 @@ Argument toArgument(Tracer &tracer, h::Interpreter &interpreter, const h::Value 
   default:
     break;
   }
-  interpreter.refuse("a value of type " + h::typeName(value) + " cannot be the argument of an operator; tensors, numbers, "
+  interpreter.refuse("a value of type " + h::typeName(value) +
+                     " cannot be the argument of an operator; tensors, numbers, "
                      "dtypes, strings and lists of them can");
 }
 
 /// x.split([2, 5]) is another operator than x.split(2).
-static void splitBySizes(std::string &packet, const std::vector<Argument> &positional, KeywordArguments &keywords) {
+static void splitBySizes(std::string &packet, const std::vector<Argument> &positional,
+                         KeywordArguments &keywords) {
   bool sizes = positional.size() > 1 && positional[1].list();
   for (auto &[key, value] : keywords)
     if ((key == "split_size" || key == "split_size_or_sections") && value.list()) {
@@ -74,7 +76,8 @@ static bool returnsList(const Tracer &tracer, const std::string &packet) {
   return op && op->schema.returns.size() == 1 && op->schema.returns[0].type.list;
 }
 
-h::Value callAten(Tracer &tracer, h::Interpreter &interpreter, const std::string &name, const h::CallArgs &args) {
+h::Value callAten(Tracer &tracer, h::Interpreter &interpreter, const std::string &name,
+                  const h::CallArgs &args) {
   std::vector<Argument> positional;
   KeywordArguments keywords;
   TracedTensor *first = nullptr;
@@ -88,7 +91,8 @@ h::Value callAten(Tracer &tracer, h::Interpreter &interpreter, const std::string
   }
   for (const auto &[key, value] : args.keywords) {
     // Things that steer autograd or memory and change no value.
-    if (key == "requires_grad" || key == "pin_memory" || key == "inplace" || key == "out" || key == "layout")
+    if (key == "requires_grad" || key == "pin_memory" || key == "inplace" || key == "out" ||
+        key == "layout")
       continue;
     note(value);
     keywords.emplace_back(key == "axis" ? "dim" : key, toArgument(tracer, interpreter, value));
@@ -97,8 +101,8 @@ h::Value callAten(Tracer &tracer, h::Interpreter &interpreter, const std::string
   if (packet == "aten.split")
     splitBySizes(packet, positional, keywords);
   bool list = returnsList(tracer, packet);
-  std::vector<TracedTensor> results =
-      tracer.call(packet, std::move(positional), std::move(keywords), first, interpreter.location());
+  std::vector<TracedTensor> results = tracer.call(
+      packet, std::move(positional), std::move(keywords), first, interpreter.location());
   if (results.size() == 1 && !list)
     return tensorValue(tracer, results[0]);
   h::Tuple tuple;
@@ -109,14 +113,17 @@ h::Value callAten(Tracer &tracer, h::Interpreter &interpreter, const std::string
 
 namespace {
 
-h::CallArgs argsOf(std::vector<h::Value> positional, std::vector<std::pair<std::string, h::Value>> keywords = {}) {
+h::CallArgs argsOf(std::vector<h::Value> positional,
+                   std::vector<std::pair<std::string, h::Value>> keywords = {}) {
   h::CallArgs args;
   args.positional = std::move(positional);
   args.keywords = std::move(keywords);
   return args;
 }
 
-h::Value selfOf(TensorObject &object) { return h::Value(std::static_pointer_cast<h::Object>(object.shared_from_this())); }
+h::Value selfOf(TensorObject &object) {
+  return h::Value(std::static_pointer_cast<h::Object>(object.shared_from_this()));
+}
 
 /// `x.view(2, 3)` and `x.view((2, 3))`.
 h::Value gathered(const std::vector<h::Value> &values) {
@@ -137,11 +144,15 @@ h::Value shapeValue(const TensorType &type) {
 int64_t wrapped(h::Interpreter &interpreter, const h::Value &dim, size_t rank) {
   int64_t d = interpreter.toInt64(dim, "dim"), r = static_cast<int64_t>(rank);
   if (d < -r || d >= r)
-    interpreter.raise("IndexError", "dim " + std::to_string(d) + " is out of range for a tensor of " + std::to_string(r) + " dims");
+    interpreter.raise("IndexError", "dim " + std::to_string(d) +
+                                        " is out of range for a tensor of " + std::to_string(r) +
+                                        " dims");
   return d < 0 ? d + r : d;
 }
 
-h::Value dtypeValue(DataType type) { return h::Value(std::make_shared<h::DType>(type, h::DType::Family::Torch)); }
+h::Value dtypeValue(DataType type) {
+  return h::Value(std::make_shared<h::DType>(type, h::DType::Family::Torch));
+}
 
 using Method = h::Value (*)(TensorObject &, h::Interpreter &, const h::CallArgs &);
 
@@ -175,7 +186,8 @@ h::Value methodSize(TensorObject &self, h::Interpreter &interpreter, const h::Ca
 h::Value methodStride(TensorObject &self, h::Interpreter &interpreter, const h::CallArgs &args) {
   const TensorType &type = self.tensor.type;
   if (!args.positional.empty())
-    return exprValue(type.strides[static_cast<size_t>(wrapped(interpreter, args.positional[0], type.rank()))]);
+    return exprValue(
+        type.strides[static_cast<size_t>(wrapped(interpreter, args.positional[0], type.rank()))]);
   h::Tuple strides;
   for (const Expr &stride : type.strides)
     strides.push_back(exprValue(stride));
@@ -188,14 +200,16 @@ struct NamedMethod {
 };
 
 /// An ATen operator whose size list may be written out as several arguments.
-template <const char *name> h::Value spreadable(TensorObject &self, h::Interpreter &interpreter, const h::CallArgs &args) {
+template <const char *name>
+h::Value spreadable(TensorObject &self, h::Interpreter &interpreter, const h::CallArgs &args) {
   h::CallArgs call = argsOf({selfOf(self)}, args.keywords);
   if (!args.positional.empty())
     call.positional.push_back(gathered(args.positional));
   return callAten(self.tracer, interpreter, name, call);
 }
-constexpr char viewName[] = "view", reshapeName[] = "reshape", permuteName[] = "permute", expandName[] = "expand",
-               repeatName[] = "repeat", newEmptyName[] = "new_empty", newZerosName[] = "new_zeros", newOnesName[] = "new_ones";
+constexpr char viewName[] = "view", reshapeName[] = "reshape", permuteName[] = "permute",
+               expandName[] = "expand", repeatName[] = "repeat", newEmptyName[] = "new_empty",
+               newZerosName[] = "new_zeros", newOnesName[] = "new_ones";
 
 const NamedMethod methods[] = {
     {"to", methodTo},
@@ -205,7 +219,8 @@ const NamedMethod methods[] = {
      [](TensorObject &self, h::Interpreter &interpreter, const h::CallArgs &args) {
        if (args.positional.size() == 1)
          if (auto *type = args.positional[0].as<h::DType>())
-           return callAten(self.tracer, interpreter, "view", argsOf({selfOf(self), dtypeValue(type->type)}));
+           return callAten(self.tracer, interpreter, "view",
+                           argsOf({selfOf(self), dtypeValue(type->type)}));
        return spreadable<viewName>(self, interpreter, args);
      }},
     {"reshape", spreadable<reshapeName>},
@@ -215,31 +230,60 @@ const NamedMethod methods[] = {
     {"new_empty", spreadable<newEmptyName>},
     {"new_zeros", spreadable<newZerosName>},
     {"new_ones", spreadable<newOnesName>},
-    {"dim", [](TensorObject &self, h::Interpreter &, const h::CallArgs &) { return h::Value(static_cast<int64_t>(self.tensor.type.rank())); }},
-    {"ndimension", [](TensorObject &self, h::Interpreter &, const h::CallArgs &) { return h::Value(static_cast<int64_t>(self.tensor.type.rank())); }},
-    {"numel", [](TensorObject &self, h::Interpreter &, const h::CallArgs &) { return exprValue(self.tensor.type.numel()); }},
-    {"nelement", [](TensorObject &self, h::Interpreter &, const h::CallArgs &) { return exprValue(self.tensor.type.numel()); }},
-    {"element_size", [](TensorObject &self, h::Interpreter &, const h::CallArgs &) { return h::Value(static_cast<int64_t>(byteSize(self.tensor.type.dtype))); }},
-    {"storage_offset", [](TensorObject &self, h::Interpreter &, const h::CallArgs &) { return exprValue(self.tensor.type.offset); }},
-    {"is_contiguous", [](TensorObject &self, h::Interpreter &, const h::CallArgs &) { return h::Value(self.tensor.type.isContiguous(self.tracer.symbols())); }},
-    {"is_floating_point", [](TensorObject &self, h::Interpreter &, const h::CallArgs &) { return h::Value(isFloat(self.tensor.type.dtype)); }},
-    {"float", [](TensorObject &self, h::Interpreter &i, const h::CallArgs &) { return castTo(self, i, DataType::Float32); }},
-    {"half", [](TensorObject &self, h::Interpreter &i, const h::CallArgs &) { return castTo(self, i, DataType::Float16); }},
-    {"bfloat16", [](TensorObject &self, h::Interpreter &i, const h::CallArgs &) { return castTo(self, i, DataType::BFloat16); }},
-    {"double", [](TensorObject &self, h::Interpreter &i, const h::CallArgs &) { return castTo(self, i, DataType::Float64); }},
-    {"int", [](TensorObject &self, h::Interpreter &i, const h::CallArgs &) { return castTo(self, i, DataType::Int32); }},
-    {"long", [](TensorObject &self, h::Interpreter &i, const h::CallArgs &) { return castTo(self, i, DataType::Int64); }},
-    {"bool", [](TensorObject &self, h::Interpreter &i, const h::CallArgs &) { return castTo(self, i, DataType::Bool); }},
+    {"dim",
+     [](TensorObject &self, h::Interpreter &, const h::CallArgs &) {
+       return h::Value(static_cast<int64_t>(self.tensor.type.rank()));
+     }},
+    {"ndimension",
+     [](TensorObject &self, h::Interpreter &, const h::CallArgs &) {
+       return h::Value(static_cast<int64_t>(self.tensor.type.rank()));
+     }},
+    {"numel", [](TensorObject &self, h::Interpreter &,
+                 const h::CallArgs &) { return exprValue(self.tensor.type.numel()); }},
+    {"nelement", [](TensorObject &self, h::Interpreter &,
+                    const h::CallArgs &) { return exprValue(self.tensor.type.numel()); }},
+    {"element_size",
+     [](TensorObject &self, h::Interpreter &, const h::CallArgs &) {
+       return h::Value(static_cast<int64_t>(byteSize(self.tensor.type.dtype)));
+     }},
+    {"storage_offset", [](TensorObject &self, h::Interpreter &,
+                          const h::CallArgs &) { return exprValue(self.tensor.type.offset); }},
+    {"is_contiguous",
+     [](TensorObject &self, h::Interpreter &, const h::CallArgs &) {
+       return h::Value(self.tensor.type.isContiguous(self.tracer.symbols()));
+     }},
+    {"is_floating_point",
+     [](TensorObject &self, h::Interpreter &, const h::CallArgs &) {
+       return h::Value(isFloat(self.tensor.type.dtype));
+     }},
+    {"float", [](TensorObject &self, h::Interpreter &i,
+                 const h::CallArgs &) { return castTo(self, i, DataType::Float32); }},
+    {"half", [](TensorObject &self, h::Interpreter &i,
+                const h::CallArgs &) { return castTo(self, i, DataType::Float16); }},
+    {"bfloat16", [](TensorObject &self, h::Interpreter &i,
+                    const h::CallArgs &) { return castTo(self, i, DataType::BFloat16); }},
+    {"double", [](TensorObject &self, h::Interpreter &i,
+                  const h::CallArgs &) { return castTo(self, i, DataType::Float64); }},
+    {"int", [](TensorObject &self, h::Interpreter &i,
+               const h::CallArgs &) { return castTo(self, i, DataType::Int32); }},
+    {"long", [](TensorObject &self, h::Interpreter &i,
+                const h::CallArgs &) { return castTo(self, i, DataType::Int64); }},
+    {"bool", [](TensorObject &self, h::Interpreter &i,
+                const h::CallArgs &) { return castTo(self, i, DataType::Bool); }},
     {"cpu", [](TensorObject &self, h::Interpreter &, const h::CallArgs &) { return selfOf(self); }},
-    {"cuda", [](TensorObject &self, h::Interpreter &, const h::CallArgs &) { return selfOf(self); }},
-    {"requires_grad_", [](TensorObject &self, h::Interpreter &, const h::CallArgs &) { return selfOf(self); }},
+    {"cuda",
+     [](TensorObject &self, h::Interpreter &, const h::CallArgs &) { return selfOf(self); }},
+    {"requires_grad_",
+     [](TensorObject &self, h::Interpreter &, const h::CallArgs &) { return selfOf(self); }},
     {"item",
      [](TensorObject &, h::Interpreter &i, const h::CallArgs &) -> h::Value {
-       i.refuse("'.item()' asks for a value that is only known when the program runs; keep it a tensor");
+       i.refuse(
+           "'.item()' asks for a value that is only known when the program runs; keep it a tensor");
      }},
     {"tolist",
      [](TensorObject &, h::Interpreter &i, const h::CallArgs &) -> h::Value {
-       i.refuse("'.tolist()' asks for values that are only known when the program runs; keep them a tensor");
+       i.refuse("'.tolist()' asks for values that are only known when the program runs; keep them "
+                "a tensor");
      }},
     {"data_ptr",
      [](TensorObject &, h::Interpreter &i, const h::CallArgs &) -> h::Value {
@@ -248,7 +292,8 @@ const NamedMethod methods[] = {
 };
 
 /// `x.add_(y)`: the operator without the underscore, cast to x's type, written back.
-h::Value inPlaceMethod(TensorObject &self, h::Interpreter &interpreter, const std::string &name, const h::CallArgs &args) {
+h::Value inPlaceMethod(TensorObject &self, h::Interpreter &interpreter, const std::string &name,
+                       const h::CallArgs &args) {
   h::CallArgs call = argsOf({selfOf(self)}, args.keywords);
   call.positional.insert(call.positional.end(), args.positional.begin(), args.positional.end());
   SourceLocation where = interpreter.location();
@@ -262,9 +307,11 @@ h::Value inPlaceMethod(TensorObject &self, h::Interpreter &interpreter, const st
   }
   auto *contents = result.as<TensorObject>();
   if (contents->tensor.type.shape != self.tensor.type.shape)
-    interpreter.refuse("'" + name + "_' would change the tensor's shape from " + toString(self.tensor.type) + " to " + toString(contents->tensor.type));
+    interpreter.refuse("'" + name + "_' would change the tensor's shape from " +
+                       toString(self.tensor.type) + " to " + toString(contents->tensor.type));
   h::Value cast = castTo(*contents, interpreter, self.tensor.type.dtype);
-  self.tracer.write(self.tensor, self.tracer.valueOf(cast.as<TensorObject>()->tensor, where), where);
+  self.tracer.write(self.tensor, self.tracer.valueOf(cast.as<TensorObject>()->tensor, where),
+                    where);
   return selfOf(self);
 }
 
@@ -290,20 +337,28 @@ std::optional<h::Value> TensorObject::getAttr(h::Interpreter &interpreter, std::
     size_t rank = type.rank();
     if (rank < 2)
       return h::Value(shared_from_this());
-    return callAten(tracer, interpreter, "transpose", argsOf({h::Value(shared_from_this()), h::Value(static_cast<int64_t>(rank) - 2), h::Value(static_cast<int64_t>(rank) - 1)}));
+    return callAten(tracer, interpreter, "transpose",
+                    argsOf({h::Value(shared_from_this()), h::Value(static_cast<int64_t>(rank) - 2),
+                            h::Value(static_cast<int64_t>(rank) - 1)}));
   }
   std::string method(name);
   auto self = std::static_pointer_cast<TensorObject>(shared_from_this());
   for (const NamedMethod &row : methods)
     if (method == row.name)
-      return h::nativeRaw("torch.Tensor." + method, [self, call = row.method](h::Interpreter &i, h::CallArgs args) { return call(*self, i, args); });
+      return h::nativeRaw("torch.Tensor." + method,
+                          [self, call = row.method](h::Interpreter &i, h::CallArgs args) {
+                            return call(*self, i, args);
+                          });
   if (method.size() > 1 && method.back() == '_' && method[0] != '_')
-    return h::nativeRaw("torch.Tensor." + method, [self, base = method.substr(0, method.size() - 1)](h::Interpreter &i, h::CallArgs args) {
-      return inPlaceMethod(*self, i, base, args);
-    });
+    return h::nativeRaw(
+        "torch.Tensor." + method,
+        [self, base = method.substr(0, method.size() - 1)](h::Interpreter &i, h::CallArgs args) {
+          return inPlaceMethod(*self, i, base, args);
+        });
   if (tracer.registry.overloads("aten." + method).empty())
     return std::nullopt;
-  return h::nativeRaw("torch.Tensor." + method, [self, method](h::Interpreter &i, h::CallArgs args) {
+  return h::nativeRaw("torch.Tensor." + method, [self, method](h::Interpreter &i,
+                                                               h::CallArgs args) {
     h::CallArgs call = argsOf({h::Value(std::static_pointer_cast<h::Object>(self))}, args.keywords);
     call.positional.insert(call.positional.end(), args.positional.begin(), args.positional.end());
     return callAten(self->tracer, i, method, call);
@@ -320,7 +375,8 @@ h::Value indexed(TensorObject &self, h::Interpreter &interpreter, const h::Value
     consumed += !part.isNone() && part.kind() != h::Kind::Ellipsis;
   size_t rank = self.tensor.type.rank();
   if (consumed > rank)
-    interpreter.raise("IndexError", "too many indices: " + std::to_string(consumed) + " for a tensor of " + std::to_string(rank) + " dims");
+    interpreter.raise("IndexError", "too many indices: " + std::to_string(consumed) +
+                                        " for a tensor of " + std::to_string(rank) + " dims");
   h::Value result = selfOf(self);
   int64_t dim = 0;
   for (const h::Value &part : parts) {
@@ -331,12 +387,15 @@ h::Value indexed(TensorObject &self, h::Interpreter &interpreter, const h::Value
     } else if (part.kind() == h::Kind::Slice) {
       const h::Slice &s = part.slice();
       if (!s.lower.isNone() || !s.upper.isNone() || !s.step.isNone())
-        result = callAten(self.tracer, interpreter, "slice", argsOf({result, h::Value(dim), s.lower, s.upper, s.step.isNone() ? h::Value(1) : s.step}));
+        result = callAten(self.tracer, interpreter, "slice",
+                          argsOf({result, h::Value(dim), s.lower, s.upper,
+                                  s.step.isNone() ? h::Value(1) : s.step}));
       ++dim;
     } else if (part.isInt() || part.isSymInt()) {
       result = callAten(self.tracer, interpreter, "select", argsOf({result, h::Value(dim), part}));
     } else {
-      interpreter.refuse("indexing with a value of type " + h::typeName(part) + " is not supported; integers, slices, None and ... are");
+      interpreter.refuse("indexing with a value of type " + h::typeName(part) +
+                         " is not supported; integers, slices, None and ... are");
     }
   }
   return result;
@@ -373,16 +432,21 @@ const char *atenName(h::BinaryOp op) {
 
 } // namespace
 
-std::optional<h::Value> TensorObject::getItem(h::Interpreter &interpreter, const h::Value &key) { return indexed(*this, interpreter, key); }
+std::optional<h::Value> TensorObject::getItem(h::Interpreter &interpreter, const h::Value &key) {
+  return indexed(*this, interpreter, key);
+}
 
-bool TensorObject::setItem(h::Interpreter &interpreter, const h::Value &key, const h::Value &value) {
+bool TensorObject::setItem(h::Interpreter &interpreter, const h::Value &key,
+                           const h::Value &value) {
   h::Value view = indexed(*this, interpreter, key);
   inPlaceMethod(*view.as<TensorObject>(), interpreter, "copy", argsOf({value}));
   return true;
 }
 
-std::optional<h::Value> TensorObject::binaryOp(h::Interpreter &interpreter, h::BinaryOp op, const h::Value &other, bool reflected) {
-  bool usable = other.as<TensorObject>() || other.isInt() || other.isFloat() || other.isBool() || other.isSymInt();
+std::optional<h::Value> TensorObject::binaryOp(h::Interpreter &interpreter, h::BinaryOp op,
+                                               const h::Value &other, bool reflected) {
+  bool usable = other.as<TensorObject>() || other.isInt() || other.isFloat() || other.isBool() ||
+                other.isSymInt();
   const char *name = atenName(op);
   if (!usable || !name)
     return std::nullopt;
@@ -393,7 +457,8 @@ std::optional<h::Value> TensorObject::binaryOp(h::Interpreter &interpreter, h::B
     return callAten(tracer, interpreter, name, argsOf({other, self}));
   switch (op) {
   case h::BinaryOp::Sub:
-    return callAten(tracer, interpreter, other.isObject() ? "aten.rsub.Tensor" : "aten.rsub.Scalar", argsOf({self, other}));
+    return callAten(tracer, interpreter, other.isObject() ? "aten.rsub.Tensor" : "aten.rsub.Scalar",
+                    argsOf({self, other}));
   case h::BinaryOp::Div: {
     h::Value inverse = callAten(tracer, interpreter, "reciprocal", argsOf({self}));
     return callAten(tracer, interpreter, "mul", argsOf({inverse, other}));
@@ -409,7 +474,8 @@ std::optional<h::Value> TensorObject::binaryOp(h::Interpreter &interpreter, h::B
   }
 }
 
-std::optional<h::Value> TensorObject::inPlaceOp(h::Interpreter &interpreter, h::BinaryOp op, const h::Value &other) {
+std::optional<h::Value> TensorObject::inPlaceOp(h::Interpreter &interpreter, h::BinaryOp op,
+                                                const h::Value &other) {
   const char *name = atenName(op);
   if (!name)
     return std::nullopt;
@@ -420,20 +486,25 @@ std::optional<h::Value> TensorObject::unaryOp(h::Interpreter &interpreter, h::Un
   h::Value self(shared_from_this());
   if (op == h::UnaryOp::Plus)
     return self;
-  return callAten(tracer, interpreter, op == h::UnaryOp::Minus ? "neg" : "bitwise_not", argsOf({self}));
+  return callAten(tracer, interpreter, op == h::UnaryOp::Minus ? "neg" : "bitwise_not",
+                  argsOf({self}));
 }
 
-std::optional<h::Value> TensorObject::compare(h::Interpreter &interpreter, h::CompareOp op, const h::Value &other, bool reflected) {
-  bool usable = other.as<TensorObject>() || other.isInt() || other.isFloat() || other.isBool() || other.isSymInt();
+std::optional<h::Value> TensorObject::compare(h::Interpreter &interpreter, h::CompareOp op,
+                                              const h::Value &other, bool reflected) {
+  bool usable = other.as<TensorObject>() || other.isInt() || other.isFloat() || other.isBool() ||
+                other.isSymInt();
   if (!usable)
     return std::nullopt;
   static constexpr const char *straight[] = {"eq", "ne", "lt", "le", "gt", "ge"};
   static constexpr const char *mirrored[] = {"eq", "ne", "gt", "ge", "lt", "le"};
-  return callAten(tracer, interpreter, (reflected ? mirrored : straight)[static_cast<size_t>(op)], argsOf({h::Value(shared_from_this()), other}));
+  return callAten(tracer, interpreter, (reflected ? mirrored : straight)[static_cast<size_t>(op)],
+                  argsOf({h::Value(shared_from_this()), other}));
 }
 
 bool TensorObject::truth(h::Interpreter &interpreter) {
-  interpreter.refuse("a branch on a tensor's value cannot be traced: the value is only known when the program runs; use torch.where");
+  interpreter.refuse("a branch on a tensor's value cannot be traced: the value is only known when "
+                     "the program runs; use torch.where");
 }
 
 std::optional<h::Value> TensorObject::length(h::Interpreter &) {

@@ -6,8 +6,8 @@
 
 namespace pellucid::trace {
 
-/// A traced tensor as a value of the host program: torch.Tensor's attributes, operators and methods. Methods that have
-/// no rule of their own are the ATen operator of that name.
+/// A traced tensor as a value of the host program: torch.Tensor's attributes, operators and
+/// methods. Methods that have no rule of their own are the ATen operator of that name.
 class TensorObject : public host::Object {
 public:
   TensorObject(Tracer &t, TracedTensor x) : tracer(t), tensor(std::move(x)) {}
@@ -21,19 +21,25 @@ public:
   std::optional<host::Value> getAttr(host::Interpreter &, std::string_view name) override;
   std::optional<host::Value> getItem(host::Interpreter &, const host::Value &key) override;
   bool setItem(host::Interpreter &, const host::Value &key, const host::Value &value) override;
-  std::optional<host::Value> binaryOp(host::Interpreter &, host::BinaryOp, const host::Value &other, bool reflected) override;
-  std::optional<host::Value> inPlaceOp(host::Interpreter &, host::BinaryOp, const host::Value &other) override;
+  std::optional<host::Value> binaryOp(host::Interpreter &, host::BinaryOp, const host::Value &other,
+                                      bool reflected) override;
+  std::optional<host::Value> inPlaceOp(host::Interpreter &, host::BinaryOp,
+                                       const host::Value &other) override;
   std::optional<host::Value> unaryOp(host::Interpreter &, host::UnaryOp) override;
-  std::optional<host::Value> compare(host::Interpreter &, host::CompareOp, const host::Value &other, bool reflected) override;
+  std::optional<host::Value> compare(host::Interpreter &, host::CompareOp, const host::Value &other,
+                                     bool reflected) override;
   bool truth(host::Interpreter &) override;
   std::optional<host::Value> length(host::Interpreter &) override;
 };
 
 /// Calls `aten.<name>` with host values; results become tensors, a tuple where there are several.
-host::Value callAten(Tracer &tracer, host::Interpreter &interpreter, const std::string &name, const host::CallArgs &args);
+host::Value callAten(Tracer &tracer, host::Interpreter &interpreter, const std::string &name,
+                     const host::CallArgs &args);
 host::Value tensorValue(Tracer &tracer, TracedTensor tensor);
-/// What a graph node takes for a host value; throws DiagnosticError for what cannot stand in a graph.
-graph::Argument toArgument(Tracer &tracer, host::Interpreter &interpreter, const host::Value &value);
+/// What a graph node takes for a host value; throws DiagnosticError for what cannot stand in a
+/// graph.
+graph::Argument toArgument(Tracer &tracer, host::Interpreter &interpreter,
+                           const host::Value &value);
 
 /// torch, torch.nn, torch.nn.functional: functions over `tracer`.
 void addTorchModules(host::NativeModules &modules, Tracer &tracer);

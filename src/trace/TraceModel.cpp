@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/TraceModel.h"
 
+#include "trace/GuardedPaths.h"
 #include "trace/KernelLaunch.h"
 #include "trace/OperatorCall.h"
 #include "trace/TensorObject.h"
@@ -23,43 +24,78 @@ public:
   Tracer &tracer;
   std::unique_ptr<KernelTable> kernels;
 
-  bool decide(h::Interpreter &interpreter, const Expr &condition, const SourceLocation &where) override {
+  bool decide(h::Interpreter &interpreter, const Expr &condition,
+              const SourceLocation &where) override {
     const SymbolTable &symbols = tracer.symbols();
     if (auto known = symbols.prove(condition))
       return *known;
+    if (tracer.path)
+      return tracer.path->decide(condition);
     if (tracer.askedSymbols) {
       for (const std::string &name : condition.symbols())
         tracer.askedSymbols->insert(name);
       throw UndecidedCondition();
     }
-    std::string ranges;
-    for (const std::string &name : condition.symbols())
-      if (const auto *info = symbols.find(name))
-        ranges += (ranges.empty() ? "" : ", ") + name + " in " + std::to_string(info->range.min) + ".." + std::to_string(info->range.max);
-    std::string text = "'" + condition.text() + "' holds for some sizes and not for others (" + ranges + ")";
-    auto value = symbols.hint(condition);
-    if (tracer.strict || !value)
-      interpreter.refuse(where, "this branch depends on a dynamic dim: " + text + "; a strict export must decide it for the whole range, so narrow the range or write it without a branch");
-    tracer.warn(Diagnostic(Severity::Warning, where, "the branch taken is the example's: " + text));
-    return *value != 0;
+    return followExample(interpreter, condition, where);
   }
 
-  h::Value launch(h::Interpreter &interpreter, const h::Value &kernel, const h::Value &grid, h::CallArgs args, bool) override {
+  h::Value launch(h::Interpreter &interpreter, const h::Value &kernel, const h::Value &grid,
+                  h::CallArgs args, bool) override {
     if (!kernels)
       kernels = std::make_unique<KernelTable>(tracer, interpreter);
     recordLaunch(tracer, *kernels, interpreter, kernel, grid, args);
     return h::Value();
   }
 
-  h::Value callOperator(h::Interpreter &interpreter, const std::shared_ptr<h::Operator> &op, h::CallArgs args) override {
+  h::Value callOperator(h::Interpreter &interpreter, const std::shared_ptr<h::Operator> &op,
+                        h::CallArgs args) override {
     return recordOperatorCall(tracer, interpreter, *op, args);
+  }
+
+private:
+  /// The branch that the example takes; the program is then for the sizes that take it too.
+  bool followExample(h::Interpreter &interpreter, const Expr &condition,
+                     const SourceLocation &where) {
+    std::string text = "'" + condition.text() + "' holds for some sizes and not for others (" +
+                       rangesText(condition) + ")";
+    auto value = tracer.symbols().hint(condition);
+    if (tracer.strict || !value)
+      interpreter.refuse(where, "this branch depends on a dynamic dim: " + text +
+                                    "; a strict export must decide it for the whole range, so "
+                                    "narrow the range or write it without a branch");
+    auto kept = rangesWhere(condition, *value != 0, tracer.symbols());
+    if (!kept)
+      interpreter.refuse(where,
+                         "this branch depends on dynamic dims in a way whose sizes cannot be "
+                         "told apart: " +
+                             text + "; narrow the range or write it without a branch");
+    for (const auto &[name, range] : *kept) {
+      auto info = *tracer.symbols().find(name);
+      info.range = range;
+      tracer.program.symbols.declare(name, info);
+    }
+    tracer.warn(Diagnostic(Severity::Warning, where,
+                           "the branch taken is the example's: " + text + "; the program is for " +
+                               rangesText(condition)));
+    return *value != 0;
+  }
+
+  std::string rangesText(const Expr &condition) const {
+    std::string text;
+    for (const std::string &name : condition.symbols())
+      if (const auto *info = tracer.symbols().find(name))
+        text += (text.empty() ? "" : ", ") + name + " in " + std::to_string(info->range.min) +
+                ".." + std::to_string(info->range.max);
+    return text;
   }
 };
 
-/// A deterministic stream of its own per parameter: the values do not depend on the order in which they are made.
+/// A deterministic stream of its own per parameter: the values do not depend on the order in which
+/// they are made.
 class SeededStream {
 public:
-  SeededStream(uint64_t seed, const std::string &name) : state(seed * 0x9e3779b97f4a7c15ull + 0x1234567) {
+  SeededStream(uint64_t seed, const std::string &name)
+      : state(seed * 0x9e3779b97f4a7c15ull + 0x1234567) {
     for (char c : name)
       state = (state ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
   }
@@ -102,18 +138,22 @@ void storeElement(std::byte *at, DataType type, double value) {
   case DataType::Bool:
     return put(static_cast<uint8_t>(value));
   default:
-    throw DiagnosticError(SourceLocation("--seed"), "parameters of type " + std::string(info(type).torch) + " cannot be made from a seed; give --weights");
+    throw DiagnosticError(SourceLocation("--seed"),
+                          "parameters of type " + std::string(info(type).torch) +
+                              " cannot be made from a seed; give --weights");
   }
 }
 
-Weight initialWeight(const std::string &name, const TensorType &type, const Initializer &initializer, uint64_t seed) {
+Weight initialWeight(const std::string &name, const TensorType &type,
+                     const Initializer &initializer, uint64_t seed) {
   Weight weight;
   weight.dtype = type.dtype;
   int64_t count = 1;
   for (const Expr &size : type.shape) {
     auto known = size.constant();
     if (!known)
-      throw DiagnosticError(SourceLocation(name), "the shape of a parameter must be constant, got " + toString(type));
+      throw DiagnosticError(SourceLocation(name),
+                            "the shape of a parameter must be constant, got " + toString(type));
     weight.shape.push_back(*known);
     count *= *known;
   }
@@ -171,16 +211,19 @@ public:
     interpreter = std::make_unique<h::Interpreter>(std::move(interpreterOptions));
   }
 
-  Program trace(const std::string &path, const std::string &name, const std::vector<TraceInput> &inputs) {
+  Program trace(const std::string &path, const std::string &name,
+                const std::vector<TraceInput> &inputs) {
     auto module = interpreter->importFile(path);
     const h::Value *found = module->globals->find(name);
     if (!found)
-      throw DiagnosticError(SourceLocation(path + ":" + name), "the file defines no '" + name + "'");
+      throw DiagnosticError(SourceLocation(path + ":" + name),
+                            "the file defines no '" + name + "'");
     h::Value callee = *found;
     throwIfUnusable(callee);
     if (h::isKernel(callee))
-      throw DiagnosticError(h::innermostKernel(callee)->location(),
-                            "'" + name + "' is a kernel; a program needs a function or module that launches it");
+      throw DiagnosticError(
+          h::innermostKernel(callee)->location(),
+          "'" + name + "' is a kernel; a program needs a function or module that launches it");
     const h::Function *function = callee.as<h::Function>();
     if (callee.as<h::Class>()) {
       callee = construct(callee);
@@ -191,7 +234,8 @@ public:
       else
         function = forward.as<h::Function>();
     } else if (!options.init.empty()) {
-      throw DiagnosticError(SourceLocation("--init"), "'" + name + "' is a function; constructor arguments are for classes");
+      throw DiagnosticError(SourceLocation("--init"),
+                            "'" + name + "' is a function; constructor arguments are for classes");
     }
     h::CallArgs args = bindInputs(function, callee, inputs);
     setConstructing(false);
@@ -217,7 +261,8 @@ private:
   }
 
   /// Own tensors first, then those of submodules, as named_parameters() goes.
-  void collect(const h::Value &value, const std::string &prefix, std::vector<ModuleTensor> &out, std::vector<const h::Object *> &seen) {
+  void collect(const h::Value &value, const std::string &prefix, std::vector<ModuleTensor> &out,
+               std::vector<const h::Object *> &seen) {
     auto *instance = value.as<h::Instance>();
     if (!instance || std::find(seen.begin(), seen.end(), instance) != seen.end())
       return;
@@ -234,7 +279,8 @@ private:
     std::vector<ModuleTensor> tensors;
     std::vector<const h::Object *> seen;
     collect(model, "", tensors, seen);
-    std::stable_partition(tensors.begin(), tensors.end(), [](const ModuleTensor &t) { return t.isParameter; });
+    std::stable_partition(tensors.begin(), tensors.end(),
+                          [](const ModuleTensor &t) { return t.isParameter; });
     std::map<const TracedStorage *, Value *> bound;
     for (ModuleTensor &entry : tensors) {
       TracedTensor &tensor = entry.object->tensor;
@@ -262,7 +308,8 @@ private:
     }
   }
 
-  Weight weightFor(const std::string &name, const TensorType &type, const Initializer &initializer) {
+  Weight weightFor(const std::string &name, const TensorType &type,
+                   const Initializer &initializer) {
     if (options.weights.empty())
       return initialWeight(name, type, initializer, options.seed);
     auto entry = options.weights.find(name);
@@ -270,18 +317,26 @@ private:
       throw DiagnosticError(SourceLocation("--weights"), "the file has no tensor '" + name + "'");
     std::vector<Expr> shape(entry->second.shape.begin(), entry->second.shape.end());
     if (shape != type.shape)
-      throw DiagnosticError(SourceLocation("--weights"), "tensor '" + name + "' is " + toString(TensorType(entry->second.dtype, shape)) + " in the file and " + toString(type) + " in the model");
+      throw DiagnosticError(SourceLocation("--weights"),
+                            "tensor '" + name + "' is " +
+                                toString(TensorType(entry->second.dtype, shape)) +
+                                " in the file and " + toString(type) + " in the model");
     if (entry->second.dtype != type.dtype)
-      throw DiagnosticError(SourceLocation("--weights"), "tensor '" + name + "' holds " + std::string(info(entry->second.dtype).cli) + " in the file and " + std::string(info(type.dtype).cli) +
-                                                             " in the model; give --dtype " + std::string(info(entry->second.dtype).cli));
+      throw DiagnosticError(SourceLocation("--weights"),
+                            "tensor '" + name + "' holds " +
+                                std::string(info(entry->second.dtype).cli) + " in the file and " +
+                                std::string(info(type.dtype).cli) + " in the model; give --dtype " +
+                                std::string(info(entry->second.dtype).cli));
     return entry->second;
   }
 
-  h::CallArgs bindInputs(const h::Function *function, const h::Value &callee, const std::vector<TraceInput> &inputs) {
+  h::CallArgs bindInputs(const h::Function *function, const h::Value &callee,
+                         const std::vector<TraceInput> &inputs) {
     std::vector<std::string> names;
     bool method = callee.as<h::Instance>() != nullptr;
     if (function && function->parameters) {
-      for (const auto *list : {&function->parameters->posonlyargs, &function->parameters->args, &function->parameters->kwonlyargs})
+      for (const auto *list : {&function->parameters->posonlyargs, &function->parameters->args,
+                               &function->parameters->kwonlyargs})
         for (const auto &parameter : *list)
           names.push_back(parameter->arg);
       if (method && !names.empty())
@@ -296,7 +351,8 @@ private:
         std::string list;
         for (const std::string &n : names)
           list += (list.empty() ? "'" : ", '") + n + "'";
-        throw DiagnosticError(SourceLocation("--input " + name), "the model has no parameter '" + name + "'; it has " + list);
+        throw DiagnosticError(SourceLocation("--input " + name),
+                              "the model has no parameter '" + name + "'; it has " + list);
       }
       TracedTensor tensor = tracer.placeholder(name, inputs[i].type);
       InputSpec spec;
@@ -311,7 +367,8 @@ private:
   void finish(const h::Value &result) {
     std::vector<Argument> outputs;
     SourceLocation where = interpreter->location();
-    auto mutation = [&](const std::string &name, const std::shared_ptr<TracedStorage> &storage, OutputSpec::Kind kind) {
+    auto mutation = [&](const std::string &name, const std::shared_ptr<TracedStorage> &storage,
+                        OutputSpec::Kind kind) {
       if (storage->version == 0)
         return;
       outputs.push_back(Argument(storage->base));
@@ -325,7 +382,8 @@ private:
     tracer.program.main.output(std::move(outputs));
   }
 
-  void collectResults(const h::Value &value, std::vector<Argument> &outputs, const SourceLocation &where) {
+  void collectResults(const h::Value &value, std::vector<Argument> &outputs,
+                      const SourceLocation &where) {
     if (value.isNone())
       return;
     if (value.isSequence()) {
@@ -335,7 +393,8 @@ private:
     }
     auto *tensor = value.as<TensorObject>();
     if (!tensor)
-      throw DiagnosticError(where, "the model returns a value of type " + h::typeName(value) + "; tensors and tuples of them can be returned");
+      throw DiagnosticError(where, "the model returns a value of type " + h::typeName(value) +
+                                       "; tensors and tuples of them can be returned");
     outputs.push_back(Argument(tracer.valueOf(tensor->tensor, where)));
     tracer.program.outputs.push_back({OutputSpec::Kind::UserOutput, ""});
   }
@@ -350,13 +409,16 @@ public:
 
 } // namespace
 
-Program traceModel(const std::string &path, const std::string &name, const std::vector<TraceInput> &inputs, const SymbolTable &symbols,
+Program traceModel(const std::string &path, const std::string &name,
+                   const std::vector<TraceInput> &inputs, const SymbolTable &symbols,
                    const TraceOptions &options) {
   return ModelTrace(symbols, options).trace(path, name, inputs);
 }
 
-Program traceLaunch(const std::string &path, const std::string &kernelName, const std::vector<int64_t> &grid, const std::vector<LaunchValue> &arguments,
-                    const std::vector<std::string> &roots, std::optional<int32_t> numWarps, std::optional<int32_t> numStages) {
+Program traceLaunch(const std::string &path, const std::string &kernelName,
+                    const std::vector<int64_t> &grid, const std::vector<LaunchValue> &arguments,
+                    const std::vector<std::string> &roots, std::optional<int32_t> numWarps,
+                    std::optional<int32_t> numStages) {
   TraceOptions options;
   options.roots = roots;
   ModelTrace trace(SymbolTable(), options);
@@ -365,13 +427,16 @@ Program traceLaunch(const std::string &path, const std::string &kernelName, cons
   if (kernel)
     throwIfUnusable(*kernel);
   if (!kernel || !h::isKernel(*kernel))
-    throw DiagnosticError(SourceLocation(path + ":" + kernelName), kernel ? "'" + kernelName + "' is no @triton.jit kernel" : "the file defines no '" + kernelName + "'");
+    throw DiagnosticError(SourceLocation(path + ":" + kernelName),
+                          kernel ? "'" + kernelName + "' is no @triton.jit kernel"
+                                 : "the file defines no '" + kernelName + "'");
   auto jit = h::innermostKernel(*kernel);
   h::CallArgs args;
   args.location = jit->location();
   for (const LaunchValue &argument : arguments) {
     if (!jit->parameter(argument.name))
-      throw DiagnosticError(SourceLocation("--arg " + argument.name), "'" + kernelName + "' has no parameter '" + argument.name + "'");
+      throw DiagnosticError(SourceLocation("--arg " + argument.name),
+                            "'" + kernelName + "' has no parameter '" + argument.name + "'");
     if (!argument.tensor) {
       args.keywords.emplace_back(argument.name, argument.value);
       continue;
@@ -388,7 +453,8 @@ Program traceLaunch(const std::string &path, const std::string &kernelName, cons
   if (numStages)
     args.keywords.emplace_back("num_stages", h::Value(static_cast<int64_t>(*numStages)));
   h::Tuple sizes(grid.begin(), grid.end());
-  trace.hooks.launch(*trace.interpreter, *kernel, h::Value::tuple(std::move(sizes)), std::move(args), false);
+  trace.hooks.launch(*trace.interpreter, *kernel, h::Value::tuple(std::move(sizes)),
+                     std::move(args), false);
   std::vector<Argument> outputs;
   for (const auto &[name, storage] : trace.userInputs)
     if (storage->version > 0) {

@@ -18,28 +18,32 @@ struct TraceInput {
 
 struct TraceOptions {
   bool strict = false;
-  std::vector<std::string> roots;       ///< folders that absolute imports are looked up in
-  std::optional<DataType> dtype;        ///< model.to(dtype)
-  std::vector<std::pair<std::string, std::string>> init; ///< constructor arguments: name, Python literal
-  uint64_t seed = 0;                    ///< of parameters that `weights` does not have
+  std::vector<std::string> roots; ///< folders that absolute imports are looked up in
+  std::optional<DataType> dtype;  ///< model.to(dtype)
+  std::vector<std::pair<std::string, std::string>>
+      init;                                     ///< constructor arguments: name, Python literal
+  uint64_t seed = 0;                            ///< of parameters that `weights` does not have
   std::map<std::string, graph::Weight> weights; ///< by state_dict name; all of them when not empty
   std::function<void(Diagnostic)> warn = [](Diagnostic) {};
 };
 
-/// Traces `name` (a class derived from torch.nn.Module, or a function) of `path` on `inputs`, whose dynamic dims are
-/// declared in `symbols`. Throws DiagnosticError.
-graph::Program traceModel(const std::string &path, const std::string &name, const std::vector<TraceInput> &inputs,
+/// Traces `name` (a class derived from torch.nn.Module, or a function) of `path` on `inputs`, whose
+/// dynamic dims are declared in `symbols`. Throws DiagnosticError.
+graph::Program traceModel(const std::string &path, const std::string &name,
+                          const std::vector<TraceInput> &inputs,
                           const symbolic::SymbolTable &symbols, const TraceOptions &options);
 
-/// One launch of one kernel on tensors of known types: what `launch` compiles. `arguments` are by parameter name;
-/// tensors become inputs `name` of the program, written ones its mutated inputs.
+/// One launch of one kernel on tensors of known types: what `launch` compiles. `arguments` are by
+/// parameter name; tensors become inputs `name` of the program, written ones its mutated inputs.
 struct LaunchValue {
   std::string name;
   std::optional<graph::TensorType> tensor;
   host::Value value; ///< when it is no tensor
 };
-graph::Program traceLaunch(const std::string &path, const std::string &kernel, const std::vector<int64_t> &grid,
-                           const std::vector<LaunchValue> &arguments, const std::vector<std::string> &roots,
-                           std::optional<int32_t> numWarps, std::optional<int32_t> numStages);
+graph::Program traceLaunch(const std::string &path, const std::string &kernel,
+                           const std::vector<int64_t> &grid,
+                           const std::vector<LaunchValue> &arguments,
+                           const std::vector<std::string> &roots, std::optional<int32_t> numWarps,
+                           std::optional<int32_t> numStages);
 
 } // namespace pellucid::trace

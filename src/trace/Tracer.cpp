@@ -41,15 +41,17 @@ Value *Tracer::valueOf(TracedTensor &tensor, const SourceLocation &where) {
   if (tensor.value && tensor.version == storage.version)
     return tensor.value;
   if (!storage.base)
-    throw DiagnosticError(where, "this tensor was made outside of forward and is neither a parameter nor a buffer of the "
-                                 "module; register it with register_buffer");
+    throw DiagnosticError(
+        where,
+        "this tensor was made outside of forward and is neither a parameter nor a buffer of the "
+        "module; register it with register_buffer");
   if (tensor.type == storage.type) {
     tensor.value = storage.base;
   } else {
     current->setLocation(where);
     Node *node = emitCall(*current, registry, symbols(), "aten.as_strided",
-                          {Argument(storage.base), Argument::list(tensor.type.shape), Argument::list(tensor.type.strides),
-                           Argument(tensor.type.offset)},
+                          {Argument(storage.base), Argument::list(tensor.type.shape),
+                           Argument::list(tensor.type.strides), Argument(tensor.type.offset)},
                           {}, where);
     tensor.value = node->result();
   }
@@ -57,10 +59,12 @@ Value *Tracer::valueOf(TracedTensor &tensor, const SourceLocation &where) {
   return tensor.value;
 }
 
-std::vector<TracedTensor> Tracer::call(const std::string &packet, std::vector<Argument> args, KeywordArguments kwargs,
-                                       TracedTensor *viewOf, const SourceLocation &where) {
+std::vector<TracedTensor> Tracer::call(const std::string &packet, std::vector<Argument> args,
+                                       KeywordArguments kwargs, TracedTensor *viewOf,
+                                       const SourceLocation &where) {
   current->setLocation(where);
-  Node *node = emitCall(*current, registry, symbols(), packet, std::move(args), std::move(kwargs), where);
+  Node *node =
+      emitCall(*current, registry, symbols(), packet, std::move(args), std::move(kwargs), where);
   const Operator *op = registry.find(node->target());
   std::vector<TracedTensor> results;
   for (size_t i = 0; i < node->resultCount(); ++i) {
@@ -99,8 +103,8 @@ void Tracer::write(TracedTensor &tensor, Value *contents, const SourceLocation &
     tensor.value = nullptr;
 }
 
-void Tracer::launch(std::vector<LaunchVariant> variants, std::vector<LaunchArgument> arguments, const std::string &name,
-                    const SourceLocation &where) {
+void Tracer::launch(std::vector<LaunchVariant> variants, std::vector<LaunchArgument> arguments,
+                    const std::string &name, const SourceLocation &where) {
   Launch launch;
   launch.variants = std::move(variants);
   for (LaunchArgument &argument : arguments) {
@@ -123,8 +127,8 @@ void Tracer::launch(std::vector<LaunchVariant> variants, std::vector<LaunchArgum
     } else {
       // The kernel wrote through a view; seen as a whole again, the memory is a view of the result.
       Node *whole = emitCall(*current, registry, symbols(), "aten.as_strided",
-                             {Argument(result), Argument::list(storage.type.shape), Argument::list(storage.type.strides),
-                              Argument(storage.type.offset)},
+                             {Argument(result), Argument::list(storage.type.shape),
+                              Argument::list(storage.type.strides), Argument(storage.type.offset)},
                              {}, where);
       storage.base = whole->result();
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Records operators, launches and user operators on traced tensors into a graph::Program. The C++ API and the host
-/// tracer both stand on it. One tracer per trace, one thread.
+/// Records operators, launches and user operators on traced tensors into a graph::Program. The C++
+/// API and the host tracer both stand on it. One tracer per trace, one thread.
 #pragma once
 
 #include "graph/Program.h"
@@ -37,9 +37,12 @@ class TracedTensor {
 public:
   std::shared_ptr<TracedStorage> storage;
   graph::TensorType type;
-  graph::Value *value = nullptr; ///< what it was when it was made; stale when the storage was written since
+  graph::Value *value =
+      nullptr; ///< what it was when it was made; stale when the storage was written since
   uint64_t version = 0;
 };
+
+class DecisionPath;
 
 /// Thrown through the host program while Tracer::askedSymbols is set; no host handler sees it.
 struct UndecidedCondition {};
@@ -51,9 +54,11 @@ public:
   graph::Program program;
   graph::OperatorRegistry registry;
   bool strict = false;
-  /// While set, a condition over dynamic dims that cannot be proved is not decided: its symbols are added and
-  /// UndecidedCondition is thrown.
+  /// While set, a condition over dynamic dims that cannot be proved is not decided: its symbols are
+  /// added and UndecidedCondition is thrown.
   std::set<std::string> *askedSymbols = nullptr;
+  /// While set, it answers the conditions over dynamic dims that cannot be proved.
+  DecisionPath *path = nullptr;
   /// Warnings go here.
   std::function<void(Diagnostic)> warn = [](Diagnostic) {};
 
@@ -70,9 +75,11 @@ public:
   graph::Value *valueOf(TracedTensor &tensor, const SourceLocation &where);
   TracedTensor wrap(graph::Value *value);
 
-  /// Records `aten.<name>` (or a whole target) and wraps its results: views share their operand's storage.
+  /// Records `aten.<name>` (or a whole target) and wraps its results: views share their operand's
+  /// storage.
   std::vector<TracedTensor> call(const std::string &packet, std::vector<graph::Argument> args,
-                                 graph::KeywordArguments kwargs, TracedTensor *viewOf, const SourceLocation &where);
+                                 graph::KeywordArguments kwargs, TracedTensor *viewOf,
+                                 const SourceLocation &where);
   /// `tensor`'s elements become those of `contents` (cast to its type and broadcast by the caller).
   void write(TracedTensor &tensor, graph::Value *contents, const SourceLocation &where);
 
@@ -84,8 +91,8 @@ public:
     graph::Access access = graph::Access::None;
     bool unknownAccess = false;
   };
-  void launch(std::vector<graph::LaunchVariant> variants, std::vector<LaunchArgument> arguments, const std::string &name,
-              const SourceLocation &where);
+  void launch(std::vector<graph::LaunchVariant> variants, std::vector<LaunchArgument> arguments,
+              const std::string &name, const SourceLocation &where);
 
   /// Records into `other` until the returned guard goes.
   class Redirect {

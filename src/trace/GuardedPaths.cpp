@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/GuardedPaths.h"
+
+#include <functional>
+
+namespace pellucid::trace {
+
+using symbolic::Expr;
+using symbolic::ExprOp;
+using symbolic::Range;
+using symbolic::SymbolTable;
+
+bool DecisionPath::decide(const Expr &condition) {
+  // The same question has the same answer all along one way.
+  for (size_t i = 0; i < next; ++i)
+    if (decisions[i].first == condition)
+      return decisions[i].second;
+  if (next == decisions.size())
+    decisions.emplace_back(condition, true);
+  return decisions[next++].second;
+}
+
+bool DecisionPath::advance() {
+  next = 0;
+  while (!decisions.empty() && !decisions.back().second)
+    decisions.pop_back();
+  if (decisions.empty())
+    return false;
+  decisions.back().second = false;
+  return true;
+}
+
+Expr DecisionPath::guard() const {
+  Expr all = 1;
+  for (const auto &[condition, answer] : decisions)
+    all = symbolic::logicalAnd(all, answer ? condition : symbolic::logicalNot(condition));
+  return all;
+}
+
+namespace {
+constexpr size_t mostValues = 256;
+constexpr uint64_t mostSizes = 1 << 16;
+
+using Values = std::optional<std::set<int64_t>>;
+
+Values merged(Values a, const Values &b) {
+  if (!a || !b)
+    return std::nullopt;
+  a->insert(b->begin(), b->end());
+  return a->size() > mostValues ? std::nullopt : a;
+}
+
+/// What the operator makes of each pair of values.
+Values combined(const Expr &expr, const Values &a, const Values &b) {
+  if (!a || !b || a->size() * b->size() > mostValues)
+    return std::nullopt;
+  std::set<int64_t> values;
+  for (int64_t x : *a)
+    for (int64_t y : *b)
+      values.insert(expr.op() == ExprOp::Min   ? std::min(x, y)
+                    : expr.op() == ExprOp::Max ? std::max(x, y)
+                    : expr.op() == ExprOp::Add ? x + y
+                                               : x * y);
+  return values;
+}
+
+Values listed(const Expr &expr, const SymbolTable &symbols) {
+  if (auto known = expr.constant())
+    return std::set<int64_t>{*known};
+  if (expr.op() == ExprOp::Select)
+    return merged(listed(expr.operands()[1], symbols), listed(expr.operands()[2], symbols));
+  for (ExprOp op : {ExprOp::Min, ExprOp::Max, ExprOp::Add, ExprOp::Mul}) {
+    if (expr.op() != op)
+      continue;
+    Values values = listed(expr.operands()[0], symbols);
+    for (size_t i = 1; i < expr.operands().size(); ++i)
+      values = combined(expr, values, listed(expr.operands()[i], symbols));
+    if (values)
+      return values;
+  }
+  Range range = symbols.range(expr);
+  if (range.max < range.min ||
+      static_cast<uint64_t>(range.max) - static_cast<uint64_t>(range.min) >= mostValues)
+    return std::nullopt;
+  std::set<int64_t> values;
+  for (int64_t v = range.min; v <= range.max; ++v)
+    values.insert(v);
+  return values;
+}
+
+using Sizes = std::map<std::string, int64_t>;
+using Box = std::map<std::string, Range>;
+
+/// Calls `visit` on every point of `box` until it gives false. Nullopt when there are too many.
+std::optional<bool> forAll(const Box &box, const std::function<bool(const Sizes &)> &visit) {
+  uint64_t count = 1;
+  for (const auto &[name, range] : box) {
+    uint64_t width = static_cast<uint64_t>(range.max) - static_cast<uint64_t>(range.min) + 1;
+    if (width == 0 || width > mostSizes || count * width > mostSizes)
+      return std::nullopt;
+    count *= width;
+  }
+  Sizes sizes;
+  for (const auto &[name, range] : box)
+    sizes[name] = range.min;
+  while (true) {
+    if (!visit(sizes))
+      return false;
+    auto digit = box.begin();
+    while (digit != box.end() && ++sizes[digit->first] > digit->second.max)
+      sizes[digit->first] = digit->second.min, ++digit;
+    if (digit == box.end())
+      return true;
+  }
+}
+
+Box declaredRanges(const Expr &condition, const SymbolTable &symbols) {
+  Box box;
+  for (const std::string &name : condition.symbols())
+    box[name] = symbols.find(name)->range;
+  return box;
+}
+} // namespace
+
+std::optional<std::set<int64_t>> possibleValues(const Expr &expr, const SymbolTable &symbols) {
+  Values values = listed(expr, symbols);
+  if (values)
+    std::erase_if(*values, [&](int64_t v) { return !symbols.range(expr).contains(v); });
+  return values;
+}
+
+bool canHold(const Expr &condition, const SymbolTable &symbols) {
+  if (auto known = symbols.prove(condition))
+    return *known;
+  auto never = forAll(declaredRanges(condition, symbols), [&](const Sizes &sizes) {
+    return symbolic::evaluate(condition, sizes).value_or(1) == 0;
+  });
+  return !never.value_or(false);
+}
+
+std::optional<Box> rangesWhere(const Expr &condition, bool value, const SymbolTable &symbols) {
+  Box box;
+  for (const std::string &name : condition.symbols()) {
+    auto hint = symbols.find(name)->hint;
+    if (!hint)
+      return std::nullopt;
+    box[name] = {*hint, *hint};
+  }
+  auto holds = [&](const Box &candidate) {
+    return forAll(candidate, [&](const Sizes &sizes) {
+      auto result = symbolic::evaluate(condition, sizes);
+      return result && (*result != 0) == value;
+    });
+  };
+  // One dim after the other, one step at a time: only the new face of the box is tried.
+  for (auto &[name, range] : box) {
+    Range declared = symbols.find(name)->range;
+    auto extends = [&](int64_t to) {
+      Box face = box;
+      face[name] = {to, to};
+      return holds(face).value_or(false);
+    };
+    int64_t steps = static_cast<int64_t>(mostSizes);
+    while (range.max < declared.max && --steps > 0 && extends(range.max + 1))
+      ++range.max;
+    while (range.min > declared.min && --steps > 0 && extends(range.min - 1))
+      --range.min;
+  }
+  return box;
+}
+
+} // namespace pellucid::trace

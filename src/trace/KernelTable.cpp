@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels of one trace: one specialisation per signature and constants.
+#include "trace/KernelLaunch.h"
+
+#include "frontend/EmitKernel.h"
+#include "tt/AccessAnalysis.h"
+#include "tt/Tt.h"
+
+#include "mlir/IR/MLIRContext.h"
+
+#include <map>
+
+namespace pellucid::trace {
+
+using namespace graph;
+namespace h = pellucid::host;
+using frontend::ParameterSpec;
+
+Argument constantArgument(const h::Value &value) {
+  switch (value.kind()) {
+  case h::Kind::Bool:
+    return Argument(value.boolean());
+  case h::Kind::Int:
+    return Argument(static_cast<int64_t>(value.integer()));
+  case h::Kind::Float:
+    return Argument(value.real());
+  case h::Kind::None:
+    return Argument();
+  case h::Kind::Str:
+    return Argument(value.str());
+  default:
+    if (auto *type = value.as<h::DType>())
+      return Argument(type->type);
+    return Argument(h::repr(value));
+  }
+}
+
+struct KernelTable::State {
+  Tracer &tracer;
+  h::Interpreter &interpreter;
+  mlir::MLIRContext context{mlir::MLIRContext::Threading::DISABLED};
+  std::map<std::string, uint32_t> known;
+};
+
+KernelTable::KernelTable(Tracer &tracer, h::Interpreter &interpreter)
+    : state(new State{tracer, interpreter}) {
+  tt::loadTtDialects(state->context);
+}
+KernelTable::~KernelTable() = default;
+
+uint32_t KernelTable::specialise(const h::JitFunction &kernel,
+                                 const std::vector<Parameter> &parameters) {
+  Tracer &tracer = state->tracer;
+  std::string key = kernel.location().file->path() + ":" + std::to_string(kernel.def().range.line);
+  std::vector<ParameterSpec> specs;
+  for (const Parameter &parameter : parameters) {
+    ParameterSpec spec;
+    spec.dtype = parameter.dtype;
+    switch (parameter.kind) {
+    case Parameter::Kind::Tensor:
+      spec.kind = ParameterSpec::Kind::Pointer;
+      break;
+    case Parameter::Kind::Int:
+    case Parameter::Kind::Float:
+    case Parameter::Kind::Bool:
+      spec.kind = ParameterSpec::Kind::Scalar;
+      break;
+    case Parameter::Kind::None:
+      spec.kind = ParameterSpec::Kind::None;
+      break;
+    case Parameter::Kind::Constexpr:
+      spec.kind = ParameterSpec::Kind::Constexpr;
+      spec.constant = parameter.constant;
+      break;
+    }
+    key += "|" + std::to_string(static_cast<int>(spec.kind)) + "," +
+           std::to_string(static_cast<int>(spec.dtype));
+    if (spec.kind == ParameterSpec::Kind::Constexpr)
+      key += "=" + h::typeName(spec.constant) + ":" + h::repr(spec.constant);
+    specs.push_back(std::move(spec));
+  }
+  if (auto entry = state->known.find(key); entry != state->known.end())
+    return entry->second;
+  Diagnostics diagnostics;
+  std::vector<frontend::EmittedParameter> emitted;
+  auto module = frontend::emitKernel(state->interpreter, kernel, specs, state->context, diagnostics,
+                                     &emitted);
+  if (!module) {
+    for (const Diagnostic &d : diagnostics.all())
+      if (d.severity == Severity::Error)
+        throw DiagnosticError(d);
+    throw DiagnosticError(kernel.location(), "the kernel could not be compiled");
+  }
+  KernelDef def;
+  def.name = kernel.name();
+  def.symbol = tracer.program.uniqueSymbol(kernel.name());
+  def.sourcePath = kernel.location().file->path();
+  def.sourceLine = kernel.def().range.line;
+  tt::FuncOp function;
+  module->walk([&](tt::FuncOp f) {
+    if (f.isKernel())
+      function = f;
+  });
+  function.setName(def.symbol);
+  Diagnostics warnings;
+  tt::AccessAnalysis analysis(warnings);
+  const tt::AccessSummary &summary = analysis.of(function);
+  size_t next = 0;
+  for (size_t i = 0; i < specs.size(); ++i) {
+    KernelParameter parameter;
+    parameter.name = kernel.parameters[i].name;
+    parameter.dtype = specs[i].dtype;
+    if (specs[i].kind == ParameterSpec::Kind::Constexpr ||
+        specs[i].kind == ParameterSpec::Kind::None) {
+      parameter.kind = KernelParameter::Kind::Constant;
+      parameter.constant = constantArgument(specs[i].constant);
+    } else {
+      const tt::ArgumentAccess &access = summary.arguments[next++];
+      if (specs[i].kind == ParameterSpec::Kind::Pointer) {
+        parameter.kind = KernelParameter::Kind::Pointer;
+        parameter.unknownAccess = summary.defeated;
+        bool read = access.read || summary.defeated, written = access.written || summary.defeated;
+        parameter.access = read && written ? Access::ReadWrite
+                           : written       ? Access::Write
+                           : read          ? Access::Read
+                                           : Access::None;
+      } else {
+        parameter.kind = KernelParameter::Kind::Scalar;
+      }
+    }
+    def.parameters.push_back(std::move(parameter));
+  }
+  for (const Diagnostic &warning : warnings.all()) {
+    def.warning = warning.message;
+    tracer.warn(warning);
+  }
+  def.ttir = tt::printTtir(*module, tt::TtirVersion::V3_6, true);
+  tracer.program.kernels.push_back(std::move(def));
+  return state->known[key] = static_cast<uint32_t>(tracer.program.kernels.size() - 1);
+}
+
+} // namespace pellucid::trace

@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Exports, compiles and runs models as PyTorch's users write them, and compares with numpy in float64.
+
+    check_models.py PROGRAM [NAME…]
+
+Every case goes through export (strict and non-strict), the saved program, compile and run, for each of its batch sizes.
+Exit code 77 where numpy is missing.
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+try:
+    import numpy as np
+except ImportError:
+    print("skipped: this Python has no numpy")
+    sys.exit(77)
+
+from model_cases import CASES
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+class Failure(Exception):
+    pass
+
+
+def call(program, *words):
+    done = subprocess.run([str(program), *map(str, words)], capture_output=True, text=True, timeout=600)
+    if done.returncode != 0:
+        raise Failure(f"{' '.join(map(str, words))}: exit {done.returncode}\n{done.stderr.strip()[:600]}")
+    return done.stdout
+
+
+def compare(name, got, want, tolerance):
+    want = np.asarray(want)
+    if got.shape != want.shape:
+        raise Failure(f"{name}: shape {got.shape}, expected {want.shape}")
+    if want.dtype.kind in "bi" and got.dtype.kind not in "bi":
+        raise Failure(f"{name}: type {got.dtype}, expected {want.dtype}")
+    got, want = got.astype(np.float64), want.astype(np.float64)
+    close = np.isclose(got, want, rtol=tolerance, atol=tolerance, equal_nan=True)
+    if not close.all():
+        raise Failure(f"{name}: largest error {np.nanmax(np.abs(got - want))}, {np.count_nonzero(~close)} of {got.size} elements differ")
+    return float(np.nanmax(np.abs(got - want), initial=0.0)) if np.isfinite(want).any() else 0.0
+
+
+def arguments(case, weights):
+    words = [f"{HERE / 'cases' / case.file}:{case.name}"]
+    if case.init:
+        words += ["--init", case.init]
+    if case.root:
+        words += ["--path", str(HERE / "cases")]
+    for name, spec in case.inputs.items():
+        words += ["--input", f"{name}={spec}"]
+    if weights:
+        words += ["--weights", str(weights)]
+    return words
+
+
+def check_program(program, case, mode, weights, folder):
+    """Exports, saves, reloads; gives the package that the saved program compiles to."""
+    base = arguments(case, weights)
+    saved, again = folder / f"{mode}.program", folder / f"{mode}.again"
+    table = json.loads(call(program, "export", *base, f"--{mode}", "-o", saved, "--json"))
+    for target, count in case.nodes.items():
+        found = sum(node["target"].endswith(target) for node in table["nodes"])
+        if found != count:
+            raise Failure(f"{found} nodes of target {target}, expected {count}")
+    call(program, "export", saved, "-o", again)
+    if saved.read_bytes() != again.read_bytes():
+        raise Failure("the program that was read and written again has other bytes")
+    package = folder / f"{mode}.plc"
+    call(program, "compile", saved, "-o", package, "--target", "cpu:x86-64-v3")
+    return package
+
+
+def check_numbers(program, case, package, values, weights, folder):
+    words, worst = [], 0.0
+    for name, value in values.items():
+        np.save(folder / f"{name}.npy", value)
+        words += ["--input", f"{name}=@{folder / name}.npy"]
+    wide = {k: v.astype(np.float64) if v.dtype.kind == "f" else v for k, v in {**values, **weights}.items()}
+    expected = case.reference(**{k: wide[k] for k in values}, w=wide)
+    expected = expected if isinstance(expected, tuple) else (expected,)
+    for i in range(len(expected)):
+        words += ["--output", str(folder / f"out{i}.npy")]
+    call(program, "run", package, *words)
+    for i, want in enumerate(expected):
+        worst = max(worst, compare(f"output {i}", np.load(folder / f"out{i}.npy"), want, case.tolerance))
+    return worst
+
+
+def check(program, case):
+    rng = np.random.default_rng(7)
+    worst = 0.0
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        weights = {k: make(rng) for k, make in case.weights.items()}
+        file = folder / "weights.npz" if weights else None
+        if weights:
+            np.savez(file, **weights)
+        for mode in case.modes:
+            package = check_program(program, case, mode, file, folder)
+            for batch in case.batches:
+                values = {k: make(rng, batch) for k, make in case.values.items()}
+                worst = max(worst, check_numbers(program, case, package, values, weights, folder))
+    return worst
+
+
+def main():
+    program, wanted = pathlib.Path(sys.argv[1]), sys.argv[2:]
+    failed = 0
+    for case in CASES:
+        if wanted and not any(w in case.label for w in wanted):
+            continue
+        try:
+            print(f"ok      {case.label}  largest error {check(program, case):.2g}")
+        except Failure as failure:
+            failed += 1
+            print(f"FAILED  {case.label}: {failure}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
