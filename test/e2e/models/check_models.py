@@ -111,17 +111,50 @@ def check(program, case):
     return worst
 
 
+def check_branches(program):
+    """Non-strict follows the example and refuses sizes that branch otherwise; strict refuses the line."""
+    file = HERE / "cases" / "branches.py"
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        for example, taken, refused, rule in ((4, (1, 10), (11, 100), "must be in 1..10"), (40, (11, 100), (1, 10), "must be in 11..100")):
+            words = [f"{file}:small_or_large", "--input", f"x=f32[batch={example}:1..100,3]"]
+            call(program, "compile", *words, "-o", folder / "b.plc", "--target", "cpu:x86-64-v3")
+            for batch in (*taken, *refused):
+                x = np.full((batch, 3), batch, np.float32)
+                np.save(folder / "x.npy", x)
+                run = ("run", folder / "b.plc", "--input", f"x=@{folder}/x.npy", "--output", folder / "y.npy")
+                if batch in refused:
+                    refuses(program, run, "'x'", rule)
+                    continue
+                call(program, *run)
+                compare("small_or_large", np.load(folder / "y.npy"), x * 2 if batch > 10 else x + 1, 0)
+            refuses(program, ("export", *words, "--strict"), "branches.py:6:8: error:", "1..100")
+        refuses(program, ("export", f"{file}:same_rows", "--strict", "--input", "x=f32[a:1..9,3]", "--input", "y=f32[b:1..9,3]"),
+                "branches.py:12:8: error:")
+
+
+def refuses(program, words, *parts):
+    done = subprocess.run([str(program), *map(str, words)], capture_output=True, text=True, timeout=600)
+    if done.returncode != 1:
+        raise Failure(f"{words}: exit {done.returncode}, expected a refusal")
+    for part in parts:
+        if part not in done.stderr:
+            raise Failure(f"{words}: the message lacks '{part}':\n{done.stderr[:400]}")
+
+
 def main():
     program, wanted = pathlib.Path(sys.argv[1]), sys.argv[2:]
     failed = 0
-    for case in CASES:
-        if wanted and not any(w in case.label for w in wanted):
+    checks = [(case.label, lambda case=case: check(program, case)) for case in CASES]
+    checks.append(("branches", lambda: check_branches(program) or 0.0))
+    for label, run in checks:
+        if wanted and not any(w in label for w in wanted):
             continue
         try:
-            print(f"ok      {case.label}  largest error {check(program, case):.2g}")
+            print(f"ok      {label}  largest error {run():.2g}", flush=True)
         except Failure as failure:
             failed += 1
-            print(f"FAILED  {case.label}: {failure}")
+            print(f"FAILED  {label}: {failure}", flush=True)
     return 1 if failed else 0
 
 
