@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/TraceModel.h"
 
+#include "reference/graph/Interpreter.h"
 #include "trace/GuardedPaths.h"
 #include "trace/KernelLaunch.h"
 #include "trace/OperatorCall.h"
@@ -209,6 +210,7 @@ public:
     addTorchModules(interpreterOptions.modules, tracer);
     addTorchOps(interpreterOptions.modules, tracer);
     interpreter = std::make_unique<h::Interpreter>(std::move(interpreterOptions));
+    tracer.beginConstruction();
   }
 
   Program trace(const std::string &path, const std::string &name,
@@ -237,6 +239,7 @@ public:
       throw DiagnosticError(SourceLocation("--init"),
                             "'" + name + "' is a function; constructor arguments are for classes");
     }
+    tracer.endConstruction();
     h::CallArgs args = bindInputs(function, callee, inputs);
     setConstructing(false);
     h::Value result = interpreter->call(callee, std::move(args));
@@ -281,40 +284,94 @@ private:
     collect(model, "", tensors, seen);
     std::stable_partition(tensors.begin(), tensors.end(),
                           [](const ModuleTensor &t) { return t.isParameter; });
-    std::map<const TracedStorage *, Value *> bound;
-    for (ModuleTensor &entry : tensors) {
-      TracedTensor &tensor = entry.object->tensor;
-      if (Value *known = bound[tensor.storage.get()]) {
-        tracer.bind(tensor, known);
-        continue;
+    std::vector<std::optional<reference::Tensor>> computed = evaluateConstructed(tensors);
+    tracer.endConstruction();
+    std::map<std::pair<const TracedStorage *, std::string>, TracedTensor> bound;
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      TracedTensor &tensor = tensors[i].object->tensor;
+      auto [known, isNew] = bound.try_emplace({tensor.storage.get(), toString(tensor.type)});
+      if (isNew) {
+        bindTensor(tensors[i], computed[i]);
+        known->second = tensor;
       }
-      TensorType type = tensor.type;
-      if (options.dtype && isFloat(type.dtype))
-        type.dtype = *options.dtype;
-      std::string flat = entry.name;
-      std::replace(flat.begin(), flat.end(), '.', '_');
-      Initializer initializer = tensor.storage->initializer;
-      const TracedStorage *storage = tensor.storage.get();
-      Value *value = tracer.graph().placeholder((entry.isParameter ? "p_" : "b_") + flat, type);
-      tracer.bind(tensor, value);
-      bound[storage] = value;
-      InputSpec spec;
-      spec.kind = entry.isParameter ? InputSpec::Kind::Parameter : InputSpec::Kind::Buffer;
-      spec.name = entry.name;
-      tracer.program.inputs.push_back(spec);
-      tracer.program.weights[entry.name] = weightFor(entry.name, type, initializer);
-      if (!entry.isParameter)
-        buffers.emplace_back(entry.name, tensor.storage);
+      tensor = known->second;
     }
   }
 
-  Weight weightFor(const std::string &name, const TensorType &type,
-                   const Initializer &initializer) {
-    if (options.weights.empty())
-      return initialWeight(name, type, initializer, options.seed);
+  /// What the constructors computed, for those tensors that are no plain initial ones.
+  std::vector<std::optional<reference::Tensor>>
+  evaluateConstructed(std::vector<ModuleTensor> &tensors) {
+    std::vector<std::optional<reference::Tensor>> values(tensors.size());
+    std::vector<Argument> outputs;
+    std::vector<size_t> owners;
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      TracedTensor &tensor = tensors[i].object->tensor;
+      if (!tensor.storage->constructed)
+        continue;
+      owners.push_back(i);
+      outputs.push_back(Argument(tracer.valueOf(tensor, SourceLocation(tensors[i].name))));
+    }
+    if (owners.empty())
+      return values;
+    tracer.constructed.output(std::move(outputs));
+    std::vector<reference::Datum> leaves;
+    for (const auto &leaf : tracer.constructedLeaves)
+      leaves.push_back(
+          reference::tensorOf(initialWeight("initial_" + std::to_string(leaves.size()), leaf->type,
+                                            leaf->initializer, options.seed)));
+    reference::EvaluateOptions evaluation;
+    evaluation.registry = &tracer.registry;
+    auto results = reference::evaluate(tracer.program, tracer.constructed, leaves, {}, evaluation);
+    for (size_t i = 0; i < owners.size(); ++i)
+      values[owners[i]] = std::get<reference::Tensor>(results[i]);
+    return values;
+  }
+
+  /// Makes the tensor a placeholder of the program. Views of computed ones get memory of their own.
+  void bindTensor(ModuleTensor &entry, const std::optional<reference::Tensor> &computed) {
+    TracedTensor &tensor = entry.object->tensor;
+    TensorType type(tensor.type.dtype, tensor.type.shape);
+    if (options.dtype && isFloat(type.dtype))
+      type.dtype = *options.dtype;
+    Weight weight = weightFor(entry, type, computed);
+    if (computed)
+      tensor.storage = std::make_shared<TracedStorage>();
+    std::string flat = entry.name;
+    std::replace(flat.begin(), flat.end(), '.', '_');
+    tracer.bind(tensor, tracer.graph().placeholder((entry.isParameter ? "p_" : "b_") + flat, type));
+    InputSpec spec;
+    spec.kind = entry.isParameter ? InputSpec::Kind::Parameter : InputSpec::Kind::Buffer;
+    spec.name = entry.name;
+    tracer.program.inputs.push_back(spec);
+    tracer.program.weights[entry.name] = std::move(weight);
+    if (!entry.isParameter)
+      buffers.emplace_back(entry.name, tensor.storage);
+  }
+
+  static Weight computedWeight(const reference::Tensor &tensor, DataType dtype) {
+    reference::Tensor copy = tensor.copy(dtype);
+    Weight weight;
+    weight.dtype = dtype;
+    weight.shape = copy.shape;
+    weight.bytes = static_cast<uint64_t>(copy.numel()) * byteSize(dtype);
+    weight.data = std::shared_ptr<const std::byte>(
+        copy.storage, reinterpret_cast<const std::byte *>(copy.storage->data()));
+    return weight;
+  }
+
+  /// From the file, else as the constructor made it. A tensor that is no parameter may be missing
+  /// in the file: state_dict() has neither plain attributes nor buffers that are not persistent.
+  Weight weightFor(const ModuleTensor &made, const TensorType &type,
+                   const std::optional<reference::Tensor> &computed) {
+    const std::string &name = made.name;
     auto entry = options.weights.find(name);
-    if (entry == options.weights.end())
-      throw DiagnosticError(SourceLocation("--weights"), "the file has no tensor '" + name + "'");
+    if (entry == options.weights.end()) {
+      if (!options.weights.empty() && made.isParameter)
+        throw DiagnosticError(SourceLocation("--weights"), "the file has no tensor '" + name + "'");
+      return computed ? computedWeight(*computed, type.dtype)
+                      : initialWeight(name, type, made.object->tensor.storage->initializer,
+                                      options.seed);
+    }
     std::vector<Expr> shape(entry->second.shape.begin(), entry->second.shape.end());
     if (shape != type.shape)
       throw DiagnosticError(SourceLocation("--weights"),
@@ -431,6 +488,7 @@ Program traceLaunch(const std::string &path, const std::string &kernelName,
                           kernel ? "'" + kernelName + "' is no @triton.jit kernel"
                                  : "the file defines no '" + kernelName + "'");
   auto jit = h::innermostKernel(*kernel);
+  trace.tracer.endConstruction();
   h::CallArgs args;
   args.location = jit->location();
   for (const LaunchValue &argument : arguments) {

@@ -10,6 +10,7 @@ TracedTensor Tracer::wrap(Value *value) {
   tensor.storage = std::make_shared<TracedStorage>();
   tensor.storage->base = value;
   tensor.storage->type = value->type();
+  tensor.storage->constructed = constructing;
   tensor.type = value->type();
   tensor.value = value;
   return tensor;
@@ -31,20 +32,41 @@ TracedTensor Tracer::unbound(const TensorType &type, Initializer initializer) {
 void Tracer::bind(TracedTensor &tensor, Value *value) {
   tensor.storage->base = value;
   tensor.storage->type = value->type();
+  tensor.storage->constructed = false;
   tensor.type = value->type();
   tensor.value = value;
   tensor.version = tensor.storage->version;
 }
 
+void Tracer::beginConstruction() {
+  constructing = true;
+  current = &constructed;
+}
+
+void Tracer::endConstruction() {
+  constructing = false;
+  current = &program.main;
+}
+
+Value *Tracer::baseOf(const std::shared_ptr<TracedStorage> &storage, const SourceLocation &where) {
+  if (storage->base && storage->constructed == constructing)
+    return storage->base;
+  if (!constructing)
+    throw DiagnosticError(where, "this tensor was made outside of forward and is neither a "
+                                 "parameter nor a buffer of the module; register it with "
+                                 "register_buffer");
+  constructedLeaves.push_back(storage);
+  storage->constructed = true;
+  storage->base =
+      constructed.placeholder("initial_" + std::to_string(constructedLeaves.size()), storage->type);
+  return storage->base;
+}
+
 Value *Tracer::valueOf(TracedTensor &tensor, const SourceLocation &where) {
   TracedStorage &storage = *tensor.storage;
+  baseOf(tensor.storage, where);
   if (tensor.value && tensor.version == storage.version)
     return tensor.value;
-  if (!storage.base)
-    throw DiagnosticError(
-        where,
-        "this tensor was made outside of forward and is neither a parameter nor a buffer of the "
-        "module; register it with register_buffer");
   if (tensor.type == storage.type) {
     tensor.value = storage.base;
   } else {

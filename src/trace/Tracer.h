@@ -30,6 +30,7 @@ struct TracedStorage {
   graph::TensorType type;       ///< of base
   uint64_t version = 0;         ///< counts the writes
   Initializer initializer;
+  bool constructed = false; ///< base is a value of Tracer::constructed
 };
 
 /// A tensor while tracing: a view of a storage. Cheap to copy.
@@ -61,6 +62,13 @@ public:
   DecisionPath *path = nullptr;
   /// Warnings go here.
   std::function<void(Diagnostic)> warn = [](Diagnostic) {};
+
+  /// Between these two, operators are recorded into `constructed`: what module constructors and
+  /// files compute from initial tensors, its placeholders.
+  void beginConstruction();
+  void endConstruction();
+  graph::Graph constructed;
+  std::vector<std::shared_ptr<TracedStorage>> constructedLeaves; ///< one per placeholder
 
   const graph::SymbolTable &symbols() const { return program.symbols; }
   graph::Graph &graph() { return *current; }
@@ -106,7 +114,10 @@ public:
   };
 
 private:
+  graph::Value *baseOf(const std::shared_ptr<TracedStorage> &storage, const SourceLocation &where);
+
   graph::Graph *current;
+  bool constructing = false;
 };
 
 } // namespace pellucid::trace

@@ -194,4 +194,18 @@ embedder = [
          weights={"tokens.weight": normal(50, 24), "positions": normal(7, 24), "project.weight": normal(48, 24), "project.bias": normal(48)}),
 ]
 
-CASES = [*gated, *two_outputs, *tuned, *in_place, *row_norm, *masked, *embedder]
+
+def rotary(x, w):
+    half = np.arange(0, 20, 2) / 20
+    angles = np.arange(9)[:, None] / 10000.0**half
+    a, b = x[..., :10], x[..., 10:]
+    y = np.concatenate([a * np.cos(angles) - b * np.sin(angles), b * np.cos(angles) + a * np.sin(angles)], -1)
+    return y * w.get("scale", 0.5) + np.arange(20)
+
+
+tables = [
+    Case("tables.py", "Rotary", {"x": "f32[b:1..32,9,20]"}, {"x": normal(9, 20)}, rotary, batches=(1, 5, 32), weights=weights)
+    for weights in ({}, {"scale": normal(20)})
+]
+
+CASES = [*gated, *two_outputs, *tuned, *in_place, *row_norm, *masked, *embedder, *tables]
