@@ -8,6 +8,7 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <thread>
@@ -19,7 +20,7 @@ struct Worker::State {
   std::string program, startError, current;
   Target target;
   pid_t process = -1;
-  int toWorker = -1, fromWorker = -1;
+  int toWorker = -1, fromWorker = -1, secondsOfSilence = 0;
   std::thread sender;
 };
 
@@ -30,6 +31,12 @@ void closeOnce(int &descriptor) {
   if (descriptor >= 0)
     ::close(descriptor);
   descriptor = -1;
+}
+
+/// Whether something can be read, the end included, before so many seconds are over.
+bool answersIn(int descriptor, int seconds) {
+  pollfd wanted{descriptor, POLLIN, 0};
+  return ::poll(&wanted, 1, seconds * 1000) != 0;
 }
 
 std::string describeEnd(int status) {
@@ -85,7 +92,8 @@ bool writeJobQuietly(int descriptor, const std::string &payload) {
 
 } // namespace
 
-Worker::Worker(const std::string &program, const CodegenJob &job) : state(std::make_unique<State>()) {
+Worker::Worker(const std::string &program, const CodegenJob &job, int secondsOfSilence) : state(std::make_unique<State>()) {
+  state->secondsOfSilence = secondsOfSilence;
   state->program = program;
   state->target = job.target;
   if (program.empty()) {
@@ -123,7 +131,9 @@ bool Worker::wait(CodegenResult &result, Diagnostics &diagnostics) {
   FrameTag tag;
   std::string payload;
   bool answered = false, ok = false;
-  while (!answered && readFrame(state->fromWorker, tag, payload)) {
+  bool silent = false;
+  while (!answered && !(silent = !answersIn(state->fromWorker, state->secondsOfSilence)) &&
+         readFrame(state->fromWorker, tag, payload)) {
     if (tag == FrameTag::Kernel) {
       state->current = payload;
     } else if (tag == FrameTag::Result) {
@@ -137,6 +147,10 @@ bool Worker::wait(CodegenResult &result, Diagnostics &diagnostics) {
       answered = decodeDiagnostics(payload, diagnostics) && diagnostics.hasErrors();
     }
   }
+  if (silent)
+    ::kill(state->process, SIGKILL);
+  // A worker that still writes must not wait for a reader.
+  closeOnce(state->fromWorker);
   int status = 0;
   ::waitpid(state->process, &status, 0);
   state->process = -1;
@@ -144,7 +158,9 @@ bool Worker::wait(CodegenResult &result, Diagnostics &diagnostics) {
     std::string kernel = state->current.empty() ? std::string("before the first kernel")
                                                 : "while it worked on kernel '" + state->current + "'";
     diagnostics.error(SourceLocation("code generation"), "the worker for " + toString(state->target) + " " +
-                                                             describeEnd(status) + " " + kernel);
+                                                             (silent ? "gave no sign of life for " + std::to_string(state->secondsOfSilence) + " s"
+                                                                     : describeEnd(status)) +
+                                                             " " + kernel);
   }
   return ok;
 }

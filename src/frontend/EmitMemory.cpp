@@ -55,6 +55,9 @@ Val Emitter::emitArange(Bound &args) {
     fail("arange's range must be a power of 2, got " + std::to_string(size));
   if (start < INT32_MIN || end > INT32_MAX)
     fail("arange must fit in int32, got " + std::to_string(start) + " to " + std::to_string(end));
+  if (size > mostTileElements)
+    fail("a tile has at most " + std::to_string(mostTileElements) + " elements, got " +
+         std::to_string(size));
   TlType type{DataType::Int32, false, {size}};
   return Val::tensor(tt::MakeRangeOp::create(builder, loc(), irType(type),
                                              static_cast<uint32_t>(start),

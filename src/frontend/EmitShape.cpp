@@ -10,9 +10,13 @@ namespace pellucid::frontend {
 using namespace mlir;
 
 static void checkShape(Emitter &e, const std::vector<int64_t> &shape) {
-  for (int64_t size : shape)
+  int64_t count = 1;
+  for (int64_t size : shape) {
     if (size <= 0 || (size & (size - 1)))
       e.fail("shape elements must be powers of 2, got " + std::to_string(size));
+    if (__builtin_mul_overflow(count, size, &count) || count > mostTileElements)
+      e.fail("a tile has at most " + std::to_string(mostTileElements) + " elements");
+  }
 }
 
 /// The only element of a tile of one element.

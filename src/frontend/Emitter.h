@@ -99,6 +99,7 @@ host::Value typeValue(const TlType &type);
 /// Arguments of a call after binding to a built-in's signature: one per parameter.
 using Bound = std::vector<Val>;
 class Emitter;
+inline constexpr int64_t mostTileElements = 1 << 20; ///< of one tile; Triton's own limit
 using BuiltinFunction = Val (Emitter::*)(Bound &);
 
 struct Builtin {

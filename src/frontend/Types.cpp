@@ -328,6 +328,10 @@ Val Emitter::broadcastTo(const Val &input, const std::vector<int64_t> &shape) {
   Val value = toTensor(input);
   if (value.type.shape == shape)
     return value;
+  int64_t count = 1;
+  for (int64_t size : shape)
+    if (__builtin_mul_overflow(count, size, &count) || count > mostTileElements)
+      fail("a tile has at most " + std::to_string(mostTileElements) + " elements");
   if (!value.type.isTile())
     return splat(value, shape);
   TlType type{value.type.element, value.type.pointer, shape};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/ProgramFile.h"
 #include "graph/ProgramText.h"
+#include "support/OutputPath.h"
 #include "package/MappedFile.h"
 #include "package/Npy.h"
 #include "package/Safetensors.h"
@@ -43,6 +44,8 @@ class FileWriter {
 public:
   explicit FileWriter(std::string target)
       : path(std::move(target)), aside(path + ".partial-" + std::to_string(::getpid())) {
+    if (std::string reason = whyNotWritable(path); !reason.empty())
+      fail(path, reason);
     file = std::fopen(aside.c_str(), "wb");
     if (!file)
       fail(path, std::strerror(errno));

@@ -204,7 +204,17 @@ static Value symbolicOp(Interpreter &interpreter, BinaryOp op, const Value &a, c
 // ---- sequences and sets
 // --------------------------------------------------------------------------------------------
 
-static std::vector<Value> concatenate(const std::vector<Value> &a, const std::vector<Value> &b) {
+/// Doubling in a loop must end before the memory does.
+static constexpr size_t longestSequence = 10'000'000;
+
+static void checkLength(Interpreter &interpreter, size_t length) {
+  if (length > longestSequence)
+    interpreter.refuse("a sequence of " + std::to_string(length) + " elements is too long for host code");
+}
+
+static std::vector<Value> concatenate(Interpreter &interpreter, const std::vector<Value> &a,
+                                      const std::vector<Value> &b) {
+  checkLength(interpreter, a.size() + b.size());
   std::vector<Value> out = a;
   out.insert(out.end(), b.begin(), b.end());
   return out;
@@ -214,7 +224,7 @@ static std::optional<Value> repeat(Interpreter &interpreter, const Value &sequen
                                    const Value &count) {
   int64_t n = std::max<int64_t>(0, interpreter.toInt64(count, "the repeat count"));
   size_t size = sequence.isStr() ? sequence.str().size() : sequence.elements().size();
-  if (size && static_cast<uint64_t>(n) > 10'000'000 / size)
+  if (size && static_cast<uint64_t>(n) > longestSequence / size)
     interpreter.refuse("a sequence repeated " + std::to_string(n) + " times is too long");
   if (sequence.isStr()) {
     std::string out;
@@ -261,11 +271,11 @@ static std::optional<Value> sequenceOp(Interpreter &interpreter, BinaryOp op, co
   auto isSequence = [](const Value &v) { return v.isStr() || v.isSequence(); };
   if (op == BinaryOp::Add && a.kind() == b.kind()) {
     if (a.isStr())
-      return Value(a.str() + b.str());
+      return checkLength(interpreter, a.str().size() + b.str().size()), Value(a.str() + b.str());
     if (a.isTuple())
-      return Value::tuple(concatenate(a.tuple(), b.tuple()));
+      return Value::tuple(concatenate(interpreter, a.tuple(), b.tuple()));
     if (a.isList())
-      return Value::list(concatenate(a.list(), b.list()));
+      return Value::list(concatenate(interpreter, a.list(), b.list()));
   }
   if (op == BinaryOp::Mul && isSequence(a) && isSize(b))
     return repeat(interpreter, a, b);

@@ -7,6 +7,7 @@
 #include "package/ManifestBytes.h"
 #include "package/ValidateManifest.h"
 #include "package/Zip.h"
+#include "support/OutputPath.h"
 
 #include <algorithm>
 #include <atomic>
@@ -153,6 +154,8 @@ private:
 } // namespace
 
 Status writePackage(const Contents &contents, const std::string &path) {
+  if (std::string reason = whyNotWritable(path); !reason.empty())
+    return Status::error("cannot write '" + path + "': " + reason);
   NewFile file(path);
   if (!file.isOpen())
     return Status::error("cannot write '" + path + "': " + std::strerror(errno));

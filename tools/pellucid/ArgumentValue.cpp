@@ -156,6 +156,10 @@ std::optional<ArgumentValue> parseValue(std::string_view text, std::string &erro
   }
   if (auto integer = wholeNumber<int64_t>(text))
     return *integer;
+  if (text.find_first_not_of("+-0123456789") == std::string_view::npos) {
+    error = "'" + std::string(text) + "' is no integer of 64 bits";
+    return std::nullopt;
+  }
   if (auto real = wholeNumber<double>(text))
     return *real;
   error = "'" + std::string(text) +

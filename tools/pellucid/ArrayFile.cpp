@@ -2,6 +2,7 @@
 #include "ArrayFile.h"
 
 #include "support/Diagnostics.h"
+#include "support/OutputPath.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -113,12 +114,16 @@ void applyType(Array &array, DataType wanted, const std::string &path) {
 
 void applyView(Array &array, const TensorArgument::View &view, const std::string &path) {
   int64_t total = array.numel(), last = view.offset, first = view.offset;
-  bool empty = false;
+  bool empty = false, overflow = false;
   for (size_t d = 0; d < view.shape.size(); ++d) {
     empty |= view.shape[d] == 0;
-    int64_t reach = (view.shape[d] - 1) * view.strides[d];
-    (reach < 0 ? first : last) += reach;
+    int64_t reach = 0;
+    overflow |= __builtin_mul_overflow(view.shape[d] - 1, view.strides[d], &reach);
+    int64_t &end = reach < 0 ? first : last;
+    overflow |= __builtin_add_overflow(end, reach, &end);
   }
+  if (overflow)
+    fail(path, "the view reaches elements beyond 64 bits; the file has " + std::to_string(total));
   if (!empty && (first < 0 || last >= total))
     fail(path, "the view reaches elements " + std::to_string(first) + " to " + std::to_string(last) + "; the file has " +
                    std::to_string(total));
@@ -207,6 +212,8 @@ void writeArray(const Array &array, const std::string &path) {
   std::string header = "{'descr': '" + descr + "', 'fortran_order': False, 'shape': (" + shape + "), }";
   header.append((64 - (10 + header.size() + 1) % 64) % 64, ' ');
   header += '\n';
+  if (std::string reason = whyNotWritable(path); !reason.empty())
+    fail(path, "cannot be written: " + reason);
   std::string aside = path + ".part" + std::to_string(::getpid());
   Stream stream(std::fopen(aside.c_str(), "wb"));
   if (!stream)

@@ -138,6 +138,7 @@ std::vector<Array> exampleInputs(const PackageFile &package, const std::vector<s
 Timing benchModel(const ModelOptions &model, int threads, double budget) {
   auto start = Clock::now();
   graph::Program program = loadModel(model);
+  model.printNotes();
   driver::CompileOptions options;
   package::Contents contents;
   driver::CompileReport report;

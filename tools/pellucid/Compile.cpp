@@ -75,6 +75,7 @@ int runCompile(Words words) {
   }
   if (package::Status status = package::writePackage(contents, out); !status.ok())
     return refuse(out, status.message());
+  model.printNotes();
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   size_t fused = 0;
   for (const auto &edge : report.edges)

@@ -57,6 +57,7 @@ int runExplain(Words words) {
     text = std::move(*recorded);
   } else {
     graph::Program program = loadModel(model);
+    model.printNotes();
     package::Contents contents;
     driver::CompileReport report;
     Diagnostics diagnostics;

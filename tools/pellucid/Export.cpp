@@ -21,6 +21,7 @@ int runExport(Words words) {
   std::vector<graph::NodeRow> rows = graph::nodeRows(program, program.main);
   if (!out.empty())
     graph::saveProgram(program, out);
+  model.printNotes();
   if (!line.json()) {
     std::fputs(graph::printNodeTable(rows).c_str(), stdout);
     return Ok;

@@ -4,6 +4,7 @@
 #include "ArrayFile.h"
 #include "CommandLine.h"
 #include "DeviceMemory.h"
+#include "FaultGuard.h"
 #include "ModelLine.h"
 #include "PackageFile.h"
 #include "ReferenceLaunch.h"
@@ -51,6 +52,9 @@ std::vector<int64_t> parseGrid(const std::string &text) {
   }
   if (grid.size() > 3)
     fail("--grid " + text, "a grid has one to three sizes, got " + std::to_string(grid.size()));
+  for (size_t axis = 0; axis < grid.size(); ++axis)
+    if (int64_t most = axis == 0 ? INT32_MAX : 65535; grid[axis] > most)
+      fail("--grid " + text, "size " + std::to_string(axis) + " is " + std::to_string(grid[axis]) + ", at most " + std::to_string(most) + " is possible");
   return grid;
 }
 
@@ -205,6 +209,7 @@ void runNative(const graph::Program &program, const LaunchOptions &options, std:
   run.print = [](void *, const char *text) { std::fprintf(stderr, "%s\n", text); };
   pellucid_status status = PELLUCID_OK;
   double seconds = 0;
+  FaultGuard guard(options.target);
   do {
     auto start = std::chrono::steady_clock::now();
     status = pellucid_run(package, inputs.data(), inputs.size(), nullptr, 0, &run);

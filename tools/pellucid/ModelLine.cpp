@@ -100,11 +100,19 @@ static graph::Program tracePython(const ModelOptions &options) {
     for (const driver::InputDim &dim : spec.dims) {
       shape.push_back(dim.symbol.empty() ? graph::Expr(dim.size) : graph::Expr::symbol(dim.symbol));
       if (!dim.symbol.empty() && !dim.example && !options.strict)
-        std::fprintf(stderr, "note: %s is %lld in the example\n", dim.symbol.c_str(), static_cast<long long>(*symbols.find(dim.symbol)->hint));
+        options.notes += "note: " + dim.symbol + " is " + std::to_string(*symbols.find(dim.symbol)->hint) + " in the example\n";
     }
     inputs.push_back({spec.name, graph::TensorType(spec.dtype, shape)});
   }
-  return trace::traceModel(path, name, inputs, symbols, trace);
+  try {
+    return trace::traceModel(path, name, inputs, symbols, trace);
+  } catch (DiagnosticError &error) {
+    if (error.diagnostic.location.known())
+      throw;
+    // A call that the command line makes stands in no file.
+    error.diagnostic.location = SourceLocation(options.model);
+    throw DiagnosticError(error.diagnostic);
+  }
 }
 
 graph::Program loadModel(const ModelOptions &options) {

@@ -5,6 +5,7 @@
 #include "CommandLine.h"
 #include "graph/Program.h"
 
+#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,10 @@ struct ModelOptions {
   std::string init, dtype, weights, path;
   uint64_t seed = 0;
   bool strict = false, nonStrict = false;
+
+  /// What loadModel() chose; printed by printNotes() when the verb succeeds: an error must be the first line.
+  mutable std::string notes;
+  void printNotes() const { std::fputs(notes.c_str(), stderr); }
 
   void addTo(CLI::App &app);
   bool isPython() const;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "CommandLine.h"
 #include "PackageFile.h"
+#include "support/OutputPath.h"
 
 #include <cstdio>
 #include <unistd.h>
@@ -9,6 +10,8 @@ namespace pellucid::cli {
 
 /// Writes beside `path` and renames.
 static int writeText(const std::string &path, const std::string &text) {
+  if (std::string reason = whyNotWritable(path); !reason.empty())
+    return refuse(path, "cannot be written: " + reason);
   std::string aside = path + ".part" + std::to_string(::getpid());
   FILE *stream = std::fopen(aside.c_str(), "wb");
   bool ok = stream && std::fwrite(text.data(), 1, text.size(), stream) == text.size();
