@@ -64,18 +64,19 @@ void broadcastAll(Emitter &e, std::vector<Val> &values) {
     e.broadcast(value, widest);
 }
 
-} // namespace
-
-Val Emitter::callLibdevice(const std::string &name, std::vector<Val> &positional,
-                           std::vector<std::pair<std::string, Val>> &keywords) {
-  for (auto &[key, value] : keywords)
-    if (key.starts_with("arg"))
-      positional.push_back(value);
+/// The row whose argument types are those of `values`.
+const LibdeviceFunction *findFunction(const std::string &name, const std::vector<Val> &values) {
   std::string types;
-  for (Val &value : positional) {
-    value = toTensor(value);
+  for (const Val &value : values)
     types += value.type.pointer ? '?' : letterOf(value.type.element);
-  }
+  for (const LibdeviceFunction &function : functions)
+    if (name == function.name && types == function.arguments)
+      return &function;
+  return nullptr;
+}
+
+/// What a function takes, in words; empty for an unknown function.
+std::string signaturesOf(const std::string &name) {
   std::string known;
   for (const LibdeviceFunction &function : functions) {
     if (name != function.name)
@@ -85,26 +86,47 @@ Val Emitter::callLibdevice(const std::string &name, std::vector<Val> &positional
       known += (letter == function.arguments ? "" : ", ") +
                toString(TlType{typeOfLetter(*letter), false, {}});
     known += ")";
-    if (types != function.arguments)
-      continue;
-    broadcastAll(*this, positional);
-    TlType type{typeOfLetter(function.result), false,
-                positional.empty() ? std::vector<int64_t>() : positional[0].type.shape};
-    SmallVector<mlir::Value> operands;
-    for (const Val &value : positional)
-      operands.push_back(value.value);
-    Val result =
-        Val::tensor(tt::ExternElementwiseOp::create(builder, loc(), irType(type), operands, "", "",
-                                                    std::string("__nv_") + function.symbol, true),
-                    type);
-    return function.result == 'b' ? cast(result, DataType::Bool) : result;
   }
-  if (known.empty())
-    fail("'libdevice." + name + "' is not supported yet");
+  return known;
+}
+
+} // namespace
+
+Val Emitter::callLibdevice(const std::string &name, std::vector<Val> &positional,
+                           std::vector<std::pair<std::string, Val>> &keywords) {
+  for (auto &[key, value] : keywords)
+    if (key.starts_with("arg"))
+      positional.push_back(value);
+  for (Val &value : positional)
+    value = toTensor(value);
   std::string given;
   for (const Val &value : positional)
     given += (given.empty() ? "" : ", ") + toString(value.type.scalar());
-  fail("'libdevice." + name + "' takes " + known + ", got (" + given + ")");
+  const LibdeviceFunction *function = findFunction(name, positional);
+  // Where no signature takes the types as they stand, they meet at their common type first.
+  if (!function && positional.size() > 1) {
+    for (int round = 0; round < 2; ++round)
+      for (size_t i = 1; i < positional.size(); ++i)
+        promote(positional[0], positional[i], false, name.c_str());
+    function = findFunction(name, positional);
+  }
+  if (!function) {
+    std::string known = signaturesOf(name);
+    if (known.empty())
+      fail("'libdevice." + name + "' is not supported yet");
+    fail("'libdevice." + name + "' takes " + known + ", got (" + given + ")");
+  }
+  broadcastAll(*this, positional);
+  TlType type{typeOfLetter(function->result), false,
+              positional.empty() ? std::vector<int64_t>() : positional[0].type.shape};
+  SmallVector<mlir::Value> operands;
+  for (const Val &value : positional)
+    operands.push_back(value.value);
+  Val result =
+      Val::tensor(tt::ExternElementwiseOp::create(builder, loc(), irType(type), operands, "", "",
+                                                  std::string("__nv_") + function->symbol, true),
+                  type);
+  return function->result == 'b' ? cast(result, DataType::Bool) : result;
 }
 
 Val Emitter::emitInlineAsm(Bound &args) {

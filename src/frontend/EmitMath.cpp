@@ -56,10 +56,9 @@ Val Emitter::emitFma(Bound &args) {
 
 Val Emitter::emitFdiv(Bound &args) {
   Val x = toTensor(args[0]), y = toTensor(args[1]);
-  if (!x.type.isFloating() || !(x.type.scalar() == y.type.scalar()))
-    fail("'tl.fdiv' takes floats of one type, got " + toString(x.type) + " and " +
-         toString(y.type));
-  broadcast(x, y);
+  if (!x.type.isFloating() || !y.type.isFloating())
+    fail("'tl.fdiv' takes floats, got " + toString(x.type) + " and " + toString(y.type));
+  promote(x, y, false, "fdiv");
   return elementwise<arith::DivFOp>(x, y);
 }
 

@@ -6,7 +6,9 @@
 
 Exit code 77 where numpy is missing. Inputs are random, sizes odd, edges masked; a case may bring NaN and infinities.
 """
+import concurrent.futures
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -18,85 +20,50 @@ except ImportError:
     sys.exit(77)
 
 HERE = pathlib.Path(__file__).resolve().parent
-ENGINES = [["--target", "cpu:x86-64-v3"], ["--target", "cpu:x86-64-v4"], ["--reference"]]
+sys.path.insert(0, str(HERE))
+sys.dont_write_bytecode = True
+
+import launch_cases_control  # noqa: E402
+import launch_cases_matrices  # noqa: E402
+import launch_cases_memory  # noqa: E402
+import launch_cases_networks  # noqa: E402
+import launch_cases_numbers  # noqa: E402
+import launch_cases_reductions  # noqa: E402
+from launch_case import Bf16, Bits, Case, View, compare, text_of  # noqa: E402
+
+MODULES = [launch_cases_control, launch_cases_matrices, launch_cases_memory, launch_cases_networks, launch_cases_numbers,
+           launch_cases_reductions]
 
 
-def to_bf16(x):
-    """float32 -> bfloat16 bits, to nearest, ties to even."""
-    bits = np.ascontiguousarray(x, np.float32).view(np.uint32).astype(np.uint64)
-    rounded = ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype(np.uint16)
-    return np.where(np.isnan(x), np.uint16(0x7FC0), rounded)
-
-
-def from_bf16(bits):
-    return (bits.astype(np.uint32) << 16).view(np.float32)
-
-
-class Case:
-    def __init__(self, name, file, kernel, grid, args, out, tolerance=1e-5, engines=None, extra=()):
-        self.name, self.file, self.kernel, self.grid = name, file, kernel, grid
-        self.args, self.out, self.tolerance, self.extra = args, out, tolerance, list(extra)
-        self.engines = engines or ENGINES
-
-
-class Bf16:
-    """An array that travels as bfloat16 bits."""
-
-    def __init__(self, values):
-        self.bits = to_bf16(np.asarray(values, np.float32))
-        self.values = from_bf16(self.bits).astype(np.float64)
-
-
-def save(folder, name, value):
-    """Writes an array argument; returns its text for --arg."""
-    if isinstance(value, Bf16):
-        np.save(folder / f"{name}.npy", value.bits)
-        return f"@{folder / name}.npy:bf16"
-    np.save(folder / f"{name}.npy", value)
-    return f"@{folder / name}.npy"
-
-
-def text_of(folder, name, value):
-    if isinstance(value, (np.ndarray, Bf16)):
-        return save(folder, name, value)
-    if value is None:
-        return "none"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, float):
-        return repr(value)
-    return str(value)
-
-
-def compare(got, want, tolerance):
-    """The largest error relative to max(1, |want|); NaN must stand where NaN is wanted."""
-    got, want = np.asarray(got, np.float64), np.asarray(want, np.float64)
-    if got.shape != want.shape:
-        return f"shape {got.shape} instead of {want.shape}"
-    if not np.array_equal(np.isnan(got), np.isnan(want)):
-        return f"NaN in {np.isnan(got).sum()} places instead of {np.isnan(want).sum()}"
-    same = (got == want) | np.isnan(want)
-    with np.errstate(invalid="ignore"):
-        error = np.where(same, 0.0, np.abs(got - want) / np.maximum(1.0, np.abs(want)))
-    worst = float(np.max(error, initial=0.0))
-    return "" if worst <= tolerance else f"error {worst:.3g} is over {tolerance:.3g}"
-
-
-def run(program, case, engine, folder):
+def command(program, case, engine, folder):
     words = [program, "launch", f"{HERE / 'kernels' / case.file}:{case.kernel}", "--grid", case.grid, *case.extra, *engine]
     for name, value in case.args.items():
         words += ["--arg", f"{name}={text_of(folder, name, value)}"]
     for name in case.out:
         words += ["--out", f"{name}={folder / ('out_' + name)}.npy"]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=300)
-    if done.returncode != 0:
-        return f"exit {done.returncode}: {done.stderr.strip()[:400]}"
-    for name, want in case.out.items():
-        got = np.load(folder / f"out_{name}.npy")
-        if isinstance(case.args[name], Bf16):
-            got = from_bf16(got)
-        if problem := compare(got, want, case.tolerance):
-            return f"{name}: {problem}"
+    return words
+
+
+def run(program, case, engine):
+    """What is wrong with one case on one engine; nothing when all is as wanted."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        done = subprocess.run(command(program, case, engine, folder), capture_output=True, text=True, timeout=300)
+        if case.refusal:
+            first = done.stderr.split("\n")[0]
+            good = done.returncode == 1 and re.search(case.refusal, first)
+            return "" if good else f"exit {done.returncode}, no refusal like '{case.refusal}': {done.stderr.strip()[:400]}"
+        if done.returncode != 0:
+            return f"exit {done.returncode}: {done.stderr.strip()[:400]}"
+        if case.prints and not re.search(case.prints, done.stderr):
+            return f"'{case.prints}' is not in '{done.stderr[:400]}'"
+        for name, want in case.out.items():
+            got = np.load(folder / f"out_{name}.npy")
+            argument = case.args.get(name)
+            if isinstance(argument, (Bits, View)):
+                got = argument.decode(got)
+            if problem := compare(got, want, case.tolerance):
+                return f"{name}: {problem}"
     return ""
 
 
@@ -104,7 +71,7 @@ def block_of(n):
     return 1 << max(n - 1, 1).bit_length() if n > 1 else 2
 
 
-def cases():
+def basic_cases():
     rng = np.random.default_rng(7)
 
     def f32(*shape, scale=1.0):
@@ -225,7 +192,7 @@ def cases():
         grid = str(-(-M // 32) * -(-N // 32))
         yield Case(f"matmul {M}x{N}x{K}", "tiles.py", "matmul", grid,
                    dict(a_ptr=a, b_ptr=b, c_ptr=np.zeros((M, N), np.float32), M=M, N=N, K=K, **strides, BLOCK_M=32, BLOCK_N=32,
-                        BLOCK_K=16, GROUP=4, ACTIVATION='"leaky"'),
+                        BLOCK_K=16, GROUP=4, ACTIVATION="leaky"),
                    dict(c_ptr=np.where(want >= 0, want, 0.01 * want)), 1e-5)
         half = [v.astype(np.float16) for v in (a, b)]
         yield Case(f"block pointer matmul f16 {M}x{N}x{K}", "tiles.py", "block_pointer_matmul", f"{-(-M // 32)},{-(-N // 32)}",
@@ -244,24 +211,26 @@ def cases():
                    dict(out_ptr=np.einsum("hmn,hnd->hmd", softmax_of(scores), v.astype(np.float64))), 1e-5)
 
 
+def cases():
+    yield from basic_cases()
+    for module in MODULES:
+        yield from module.cases()
+
+
 def main():
     program, wanted = sys.argv[1], sys.argv[2:]
     level4 = "avx512bw" in pathlib.Path("/proc/cpuinfo").read_text()
-    passed = failed = skipped = 0
-    for case in cases():
-        if wanted and not any(word in case.name for word in wanted):
-            continue
-        for engine in case.engines:
-            if "cpu:x86-64-v4" in engine and not level4:
-                skipped += 1
-                continue
-            with tempfile.TemporaryDirectory() as folder:
-                problem = run(program, case, engine, pathlib.Path(folder))
-            passed, failed = passed + (not problem), failed + bool(problem)
-            if problem:
-                print(f"FAILED {case.name} [{' '.join(engine)}]: {problem}")
-    print(f"{passed} passed, {failed} failed, {skipped} skipped")
-    return 1 if failed or not passed else 0
+    chosen = [case for case in cases() if not wanted or any(word in case.name for word in wanted)]
+    pairs = [(case, engine) for case in chosen for engine in case.engines]
+    ready = [pair for pair in pairs if level4 or "cpu:x86-64-v4" not in pair[1]]
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        problems = list(pool.map(lambda pair: run(program, *pair), ready))
+    for (case, engine), problem in zip(ready, problems):
+        if problem:
+            print(f"FAILED {case.name} [{' '.join(engine)}]: {problem}")
+    failed = sum(bool(problem) for problem in problems)
+    print(f"{len(chosen)} cases: {len(ready) - failed} passed, {failed} failed, {len(pairs) - len(ready)} skipped")
+    return 1 if failed or not ready else 0
 
 
 if __name__ == "__main__":

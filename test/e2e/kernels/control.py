@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+import triton
+import triton.language as tl
+
+SCALE = tl.constexpr(3)
+LIMIT = tl.constexpr(2.5)
+
+
+@triton.jit
+def split_sign(x, gain: tl.constexpr = 2.0):
+    """Two results, one default."""
+    return tl.where(x > 0, x * gain, 0.0), tl.where(x < 0, -x, 0.0)
+
+
+@triton.jit
+def activate(x, KIND: tl.constexpr):
+    if KIND == "relu":
+        return tl.maximum(x, 0.0)
+    elif KIND == "square":
+        return x * x
+    else:
+        tl.static_assert(KIND == "none", "unknown activation")
+        return x
+
+
+@triton.jit
+def nested_helpers(x_ptr, out_ptr, n, KIND: tl.constexpr = "relu", BLOCK: tl.constexpr = 64):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i, mask=i < n, other=0.0)
+    up, down = split_sign(activate(x, KIND) - 0.25, gain=SCALE)
+    a, (b, c) = up, split_sign(down)
+    tl.store(out_ptr + i, tl.minimum(a + b - c, LIMIT), mask=i < n)
+
+
+@triton.jit
+def early_return(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    pid = tl.program_id(0)
+    if pid % 3 == 1:
+        return
+    i = pid * BLOCK + tl.arange(0, BLOCK)
+    if pid == 2 and n > 0:
+        tl.store(out_ptr + i, -1.0, mask=i < n)
+        return
+    tl.store(out_ptr + i, tl.load(x_ptr + i, mask=i < n), mask=i < n)
+
+
+@triton.jit
+def branches(x_ptr, out_ptr, n, mode, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i, mask=i < n, other=0.0)
+    if mode == 0:
+        y = x + 1
+        shift = 5
+    elif mode < 0 or mode > 10:
+        y = -x
+        shift = -1
+    else:
+        y = x * mode
+        shift = mode
+    z = y if mode != 3 else y * 2
+    tl.store(out_ptr + i, z + shift, mask=i < n)
+
+
+@triton.jit
+def collatz(x_ptr, out_ptr):
+    """A while loop whose length is data."""
+    pid = tl.program_id(0)
+    x = tl.load(x_ptr + pid)
+    steps = 0
+    while x > 1:
+        if x % 2 == 0:
+            x = x // 2
+        else:
+            x = 3 * x + 1
+        steps += 1
+    tl.store(out_ptr + pid, steps)
+
+
+@triton.jit
+def binary_search(edges_ptr, x_ptr, out_ptr, count, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i, mask=i < n, other=0.0)
+    low = tl.zeros([BLOCK], tl.int32)
+    high = tl.full([BLOCK], count, tl.int32)
+    while tl.max(high - low, axis=0) > 0:
+        middle = (low + high) // 2
+        open_ = low < high
+        edge = tl.load(edges_ptr + middle, mask=open_, other=0.0)
+        right = edge < x
+        low = tl.where(open_ & right, middle + 1, low)
+        high = tl.where(open_ & ~right, middle, high)
+    tl.store(out_ptr + i, low, mask=i < n)
+
+
+@triton.jit
+def unrolled(x_ptr, out_ptr, n, TAPS: tl.constexpr, DILATION: tl.constexpr, BLOCK: tl.constexpr):
+    """A causal convolution, its taps written out by the compiler."""
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    total = tl.zeros([BLOCK], dtype=tl.float32)
+    for tap in tl.static_range(0, TAPS):
+        at = i - tap * DILATION
+        total += tl.load(x_ptr + at, mask=(at >= 0) & (i < n), other=0.0) * (tap + 1)
+    tl.store(out_ptr + i, total, mask=i < n)
+
+
+@triton.jit
+def backwards(x_ptr, out_ptr, n):
+    total = 0.0
+    for k in range(n - 1, -1, -1):
+        total = total * 0.5 + tl.load(x_ptr + k)
+        tl.store(out_ptr + k, total)
+
+
+@triton.jit
+def nested_loops(out_ptr, a, b):
+    total = 0
+    for i in range(a):
+        for j in range(i, b, 2):
+            if (i + j) % 3 == 0:
+                total += i * j
+            else:
+                total -= 1
+    tl.store(out_ptr, total)
+
+
+@triton.jit
+def persistent(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    """Each program takes every num_programs-th tile."""
+    for tile in tl.range(tl.program_id(0), tl.cdiv(n, BLOCK), tl.num_programs(0), flatten=True):
+        i = tile * BLOCK + tl.arange(0, BLOCK)
+        tl.store(out_ptr + i, tl.load(x_ptr + i, mask=i < n) * 2, mask=i < n)
+
+
+@triton.jit
+def compile_time(out_ptr, bias_ptr, DTYPE: tl.constexpr, NAME: tl.constexpr, SHAPE: tl.constexpr = (4, 8), FLAG: tl.constexpr = True):
+    """Tuples, types, strings, None and shapes decided while compiling."""
+    ROWS: tl.constexpr = SHAPE[0]
+    COLS: tl.constexpr = SHAPE[1]
+    i = tl.arange(0, ROWS)[:, None] * COLS + tl.arange(0, COLS)[None, :]
+    x = tl.full(SHAPE, 1.5, DTYPE)
+    tl.static_assert(x.shape[0] == ROWS and x.dtype == DTYPE and x.numel == ROWS * COLS)
+    if FLAG and NAME == "twice":
+        x *= 2
+    elif NAME in ("thrice", "triple"):
+        x *= 3
+    if bias_ptr is not None:
+        x += tl.load(bias_ptr + tl.arange(0, COLS))[None, :]
+    if x.dtype.is_floating() and DTYPE.primitive_bitwidth == 32:
+        x += 0.25
+    tl.store(out_ptr + i, x + len(SHAPE) + min(ROWS, COLS))
+
+
+@triton.jit
+def checked(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i, mask=i < n, other=0)
+    tl.device_assert(x < 100, "an index is too large")
+    tl.store(out_ptr + i, x, mask=i < n)
+
+
+@triton.jit
+def talkative(x_ptr, n):
+    pid = tl.program_id(0)
+    x = tl.load(x_ptr + pid)
+    tl.device_print("value", x)
+
+
+@triton.jit
+def assembly(x_ptr, out_ptr, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i)
+    y = tl.inline_asm_elementwise("add.s32 $0, $1, 1;", "=r,r", [x], dtype=tl.int32, is_pure=True, pack=1)
+    tl.store(out_ptr + i, y)
+
+
+@triton.jit
+def wrong_shape(x_ptr, out_ptr):
+    x = tl.load(x_ptr + tl.arange(0, 8))
+    y = tl.load(x_ptr + tl.arange(0, 16))
+    tl.store(out_ptr + tl.arange(0, 8), x + y)
+
+
+@triton.jit
+def odd_range(out_ptr):
+    tl.store(out_ptr + tl.arange(0, 12), 1.0)
+
+
+@triton.jit
+def undefined_name(out_ptr):
+    tl.store(out_ptr, missing + 1)
+
+
+@triton.heuristics({"EVEN": lambda args: args["n"] % args["BLOCK"] == 0})
+@triton.jit
+def even_or_masked(x_ptr, out_ptr, n, BLOCK: tl.constexpr, EVEN: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    if EVEN:
+        tl.store(out_ptr + i, tl.load(x_ptr + i) + 1)
+    else:
+        tl.store(out_ptr + i, tl.load(x_ptr + i, mask=i < n) - 1, mask=i < n)
+
+
+@triton.jit
+def random_numbers(out_ptr, seed, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + i, tl.randint(seed, i), mask=i < n)
+
+
+@triton.jit
+def dropout(x_ptr, out_ptr, keep_ptr, n, p, seed, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i, mask=i < n)
+    keep = tl.rand(seed, i) > p
+    tl.store(out_ptr + i, tl.where(keep, x / (1 - p), 0.0), mask=i < n)
+    tl.store(keep_ptr + i, keep, mask=i < n)
