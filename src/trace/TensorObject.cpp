@@ -213,6 +213,7 @@ constexpr char viewName[] = "view", reshapeName[] = "reshape", permuteName[] = "
 
 const NamedMethod methods[] = {
     {"to", methodTo},
+    {"type", methodTo},
     {"size", methodSize},
     {"stride", methodStride},
     {"view",
@@ -355,6 +356,13 @@ std::optional<h::Value> TensorObject::getAttr(h::Interpreter &interpreter, std::
         [self, base = method.substr(0, method.size() - 1)](h::Interpreter &i, h::CallArgs args) {
           return inPlaceMethod(*self, i, base, args);
         });
+  if (auto composite = compositeFunction(interpreter, method))
+    return h::nativeRaw("torch.Tensor." + method, [self, function = *composite](h::Interpreter &i,
+                                                                                h::CallArgs args) {
+      args.positional.insert(args.positional.begin(),
+                             h::Value(std::static_pointer_cast<h::Object>(self)));
+      return i.call(function, std::move(args));
+    });
   if (tracer.registry.overloads("aten." + method).empty())
     return std::nullopt;
   return h::nativeRaw("torch.Tensor." + method, [self, method](h::Interpreter &i,

@@ -45,6 +45,10 @@ graph::Argument toArgument(Tracer &tracer, host::Interpreter &interpreter,
 void addTorchModules(host::NativeModules &modules, Tracer &tracer);
 /// torch.tensor, torch.device, torch.cuda, torch.autograd.Function; before addTorchModules.
 void addTorchRuntime(host::NativeModules &modules);
+/// Functions that are written with other operators, and torch.linalg.
+void addTorchComposites(host::NativeModules &modules);
+/// Such a function by name; nullopt for others.
+std::optional<host::Value> compositeFunction(host::Interpreter &interpreter, std::string_view name);
 /// The torch.device for a tensor's device.
 host::Value deviceValue(host::Interpreter &interpreter, graph::Device device);
 

@@ -279,6 +279,8 @@ void fallBackToAten(h::Module &module, Tracer &tracer) {
   auto next = module.fallback;
   module.fallback = [&tracer, next](h::Interpreter &i,
                                     std::string_view attribute) -> std::optional<h::Value> {
+    if (auto composite = compositeFunction(i, attribute))
+      return composite;
     std::string name(attribute);
     if (!tracer.registry.overloads("aten." + name).empty())
       return h::nativeRaw("torch." + name,

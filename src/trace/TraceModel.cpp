@@ -207,6 +207,7 @@ public:
     interpreterOptions.hooks = &hooks;
     interpreterOptions.defersFileErrors = true;
     addTorchRuntime(interpreterOptions.modules);
+    addTorchComposites(interpreterOptions.modules);
     addTorchModules(interpreterOptions.modules, tracer);
     addTorchOps(interpreterOptions.modules, tracer);
     interpreter = std::make_unique<h::Interpreter>(std::move(interpreterOptions));

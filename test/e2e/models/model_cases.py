@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The models of check_models.py: their inputs, and what they compute, in numpy."""
 import dataclasses
+import math
 
 import numpy as np
 
@@ -208,4 +209,68 @@ tables = [
     for weights in ({}, {"scale": normal(20)})
 ]
 
-CASES = [*gated, *two_outputs, *tuned, *in_place, *row_norm, *masked, *embedder, *tables]
+
+def operators(x, y, w):
+    z = (3 - (x + y - 2)) * y / 2
+    z = -((1 / (1 + np.abs(z))) ** 2)
+    return (z + x - 0.5) * y / 4
+
+
+def alphas(x, y, w):
+    a = x + 2 * y
+    return a + 3 * (a - 0.5 * y), (x * 2 - 1) / 3, 1 - x
+
+
+def in_place_methods(x, y, w):
+    z = np.clip((x + y) * 2 - 1, -3, 3)
+    z[:, 0] = 0
+    z[:, 1:3] += 1
+    filled = z.copy()
+    filled[..., -1] = 7
+    return z, filled
+
+
+def slices(x, y, w):
+    n = x.shape[1] // 2
+    return (np.concatenate([-x[:, n:], x[:, :n]], 1) * y, np.repeat(x[:, None], 3, 1), x[:, ::2], x[:, -1], x[:, None, :3])
+
+
+def maths(x, y, w):
+    erf = np.vectorize(math.erf)
+    return (
+        np.exp(x) + np.log(np.abs(y) + 1) + np.sin(x) * np.cos(y),
+        np.sqrt(np.abs(x)) + 1 / np.sqrt(y**2 + 1) + x**2 + (np.abs(y) + 0.5) ** 1.5,
+        sigmoid(x) + np.tanh(y) + erf(x) + np.floor(y) + np.ceil(x) + np.round(x) + np.sign(y),
+        np.clip(x, -1, 1) + np.maximum(y, 0) + np.minimum(x, 0.5) + np.abs(x) - x + 1 / (np.abs(y) + 1),
+        np.mod(x, 2) + np.mod(y, 3) + np.exp2(x) + np.log2(np.abs(y) + 1) + np.log1p(np.abs(x)) + np.expm1(y),
+    )
+
+
+def reductions(x, y, w):
+    return (
+        x.sum(), x.sum(-1), x.sum(0, keepdims=True), x.mean(1, keepdims=True), x.mean(), y.mean(), x.max(-1), y.min(1), x.max(), y.min(),
+        x.var(-1, ddof=1), x.std(-1), np.sqrt((x**2).sum(-1)), y.argmax(-1), (x > 0).any(1), (x < 9).all(), np.log(np.exp(x).sum(-1)),
+        np.sqrt((x**2).sum(1)), x.prod(1),
+    )
+
+
+def extremes(x, y, w):
+    return x.max(-1), x.argmax(-1), y.min(1, keepdims=True), y.argmin(1, keepdims=True), x.max(1), x.argmax(1)
+
+
+def attention(q, k, v, w):
+    scores = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])
+    causal = np.where(np.tril(np.ones(scores.shape[-2:], bool)), scores, -np.inf)
+    return softmax(scores) @ v + np.sqrt(2) * (softmax(causal) @ v)
+
+
+XY = {"x": "f32[b:1..64,8]", "y": "f32[b,8]"}
+spellings = [
+    *[Case("spellings.py", name, XY, {"x": normal(8), "y": normal(8)}, reference, batches=(2, 13), tolerance=1e-4)
+      for name, reference in [("operators", operators), ("alphas", alphas), ("in_place", in_place_methods), ("slices", slices),
+                              ("maths", maths), ("reductions", reductions), ("extremes", extremes)]],
+    Case("spellings.py", "attention", {n: "f32[b:1..64,2,6,8]" for n in "qkv"}, {n: normal(2, 6, 8) for n in "qkv"}, attention,
+         batches=(1, 5)),
+]
+
+CASES = [*gated, *two_outputs, *tuned, *in_place, *row_norm, *masked, *embedder, *tables, *spellings]

@@ -116,14 +116,14 @@ def factories(x, y):
     return (
         x + torch.ones_like(x) + x.new_zeros(b, n) + torch.full((b, n), 2.0) + torch.zeros(b, n, dtype=torch.float32), x * positions,
         torch.full_like(x, 3) + x.new_ones((b, n)) + x.new_full((b, n), 0.5), torch.where(mask, x[:1], 0.0), half, torch.triu(torch.ones(n, n), 1),
-        torch.outer(positions, positions), x + torch.tensor(2.0), x * torch.eye(n)[:1], torch.linspace(0, 1, 5),
+        torch.outer(positions, positions), x + torch.tensor(2.0),
     )
 
 
 def products(x, y):
     return (
-        x @ y.t(), torch.matmul(x, y.transpose(0, 1)), torch.mm(x, y.T), F.linear(x, y), torch.einsum("bn,mn->bm", x, y) if False else x @ y.mT,
-        torch.bmm(x[None], y.t()[None]), torch.addmm(y[:1] @ y.t(), x, y.t()) if False else x @ y.T,
+        x @ y.t(), torch.matmul(x, y.transpose(0, 1)), torch.mm(x, y.T), F.linear(x, y), x @ y.mT,
+        torch.bmm(x[None], y.t()[None]), torch.addmm(y @ y.t(), x, y.t()),
     )
 
 
