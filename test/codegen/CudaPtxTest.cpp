@@ -136,6 +136,16 @@ TEST(CudaVectors, NarrowElementsShareAnAccess) {
   EXPECT_EQ(countOf(ptx, "ld.global.v4.b32"), 1) << ptx;
   EXPECT_EQ(countOf(ptx, "st.global.v4.b32"), 1) << ptx;
   EXPECT_EQ(countOf(ptx, "ex2.approx.f32"), 8) << ptx;
+  EXPECT_EQ(countOf(ptx, "cvt.rn.bf16x2.f32"), 8) << ptx;
+  EXPECT_EQ(countOf(ptx, "cvt.rn.bf16.f32"), 0) << "runs on the special function unit";
+}
+
+/// Another thread may have stored what is loaded; a thread's own elements need no barrier.
+TEST(CudaOrder, BarriersBetweenThreadsOnly) {
+  std::string folder = std::string(PELLUCID_SOURCE_DIR) + "/test/codegen/differential/";
+  EXPECT_GE(countOf(ptxOf(fileText(folder + "overlap.ttir"), "overlap", 90), "bar.sync"), 3u);
+  EXPECT_GE(countOf(ptxOf(fileText(folder + "scatter.ttir"), "scatter", 90), "bar.sync"), 1u);
+  EXPECT_EQ(countOf(ptxOf(fileText(folder + "adam.ttir"), "adam", 90), "bar.sync"), 0u);
 }
 
 /// Elements far apart stay single.

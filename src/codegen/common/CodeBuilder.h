@@ -17,8 +17,9 @@ public:
   bool contract;
   /// x * 2^n is one instruction on 16 floats (AVX-512's vscalefps).
   bool hasScale16 = false;
-  /// A scalar f32 is rounded to bf16 by one instruction (PTX's cvt.rn.bf16.f32).
-  bool hasRoundToBFloat16 = false;
+  /// PTX's cvt.rn.bf16x2.f32 and cvt.rn.f16x2.f32 round scalars. Those of one element have the same
+  /// result but run at an eighth of the rate, on the special function unit.
+  bool hasPackedRounding = false;
 
   llvm::Type *i8() { return getInt8Ty(); }
   llvm::Type *i32() { return getInt32Ty(); }

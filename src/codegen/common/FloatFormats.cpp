@@ -2,6 +2,7 @@
 #include "codegen/common/FloatFormats.h"
 
 #include "mlir/IR/BuiltinTypes.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
 
 #include <bit>
 #include <cmath>
@@ -94,10 +95,6 @@ Value *narrowToFloat8(CodeBuilder &b, Value *value, const Float8 &format) {
 }
 
 Value *narrowToBFloat16(CodeBuilder &b, Value *value, bool towardZero) {
-  if (b.hasRoundToBFloat16 && !towardZero && laneCount(value) == 1) {
-    Value *rounded = b.CreateFPTrunc(value, llvm::Type::getBFloatTy(b.getContext()));
-    return b.CreateBitCast(rounded, b.getInt16Ty());
-  }
   Value *bits = bitsOf(b, value);
   Value *upper = b.CreateLShr(bits, integerLike(bits, 16));
   Value *kept = upper;
@@ -162,6 +159,14 @@ static Value *truncateForHalf(CodeBuilder &b, Value *value) {
   return b.CreateSelect(keep, value, b.CreateSelect(tooLarge, limit, truncated));
 }
 
+/// The lower of two halves; the upper one is zero.
+static Value *roundPacked(CodeBuilder &b, Value *value, mlir::Type format) {
+  llvm::Intrinsic::ID id =
+      format.isBF16() ? llvm::Intrinsic::nvvm_ff2bf16x2_rn : llvm::Intrinsic::nvvm_ff2f16x2_rn;
+  Value *pair = b.CreateIntrinsic(id, {}, {llvm::ConstantFP::get(value->getType(), 0), value});
+  return b.CreateTrunc(b.CreateBitCast(pair, b.i32()), b.getInt16Ty());
+}
+
 Value *narrowFloat(CodeBuilder &b, Value *value, mlir::Type format, bool towardZero) {
   bool fromDouble = value->getType()->getScalarType()->isDoubleTy();
   if (format.isF64())
@@ -172,6 +177,9 @@ Value *narrowFloat(CodeBuilder &b, Value *value, mlir::Type format, bool towardZ
   b.clearFastMathFlags();
   if (fromDouble)
     value = roundToOdd(b, value);
+  if (b.hasPackedRounding && !towardZero && laneCount(value) == 1 &&
+      (format.isBF16() || format.isF16()))
+    return roundPacked(b, value, format);
   if (format.isBF16())
     return narrowToBFloat16(b, value, towardZero);
   if (format.isF16()) {

@@ -161,7 +161,39 @@ void CudaEmitter::emitWhen(Value *condition, llvm::function_ref<void()> body) {
   b.SetInsertPoint(after);
 }
 
+/// The scalar that a pointer is computed from.
+static mlir::Value rootOf(mlir::Value pointer) {
+  while (mlir::Operation *op = pointer.getDefiningOp()) {
+    if (!mlir::isa<tt::AddPtrOp, tt::SplatOp, tt::BroadcastOp, tt::ExpandDimsOp, tt::ReshapeOp,
+                   tt::TransOp>(op))
+      break;
+    pointer = op->getOperand(0);
+  }
+  return pointer;
+}
+
+/// Different arguments are taken to be different memory, as Triton's users do; within one, a thread
+/// is sure of its own elements only.
+static bool mayMeet(const UnorderedAccess &earlier, mlir::Value pointer) {
+  mlir::Value root = rootOf(pointer), other = rootOf(earlier.pointer);
+  if (root != other)
+    return !mlir::isa<mlir::BlockArgument>(root) || !mlir::isa<mlir::BlockArgument>(other);
+  auto form = tt::pointerForm(pointer), otherForm = tt::pointerForm(earlier.pointer);
+  return earlier.isOfEarlierRound || !form || !otherForm ||
+         pointer.getType() != earlier.pointer.getType() || !(form->offset == otherForm->offset);
+}
+
+void CudaEmitter::orderAccess(mlir::Value pointer, bool isStore) {
+  bool unsure = llvm::any_of(unordered, [&](const UnorderedAccess &earlier) {
+    return (isStore || earlier.isStore) && mayMeet(earlier, pointer);
+  });
+  if (unsure)
+    emitBarrier();
+  unordered.push_back({pointer, isStore, false});
+}
+
 void CudaEmitter::emitLoad(tt::LoadOp op) {
+  orderAccess(op.getPtr(), false);
   if (!mlir::isa<mlir::RankedTensorType>(op.getPtr().getType()))
     return emitScalarLoad(op);
   checkedTile(op, op.getResult());
@@ -220,6 +252,7 @@ void CudaEmitter::emitScalarLoad(tt::LoadOp op) {
 }
 
 void CudaEmitter::emitStore(tt::StoreOp op) {
+  orderAccess(op.getPtr(), true);
   if (!mlir::isa<mlir::RankedTensorType>(op.getPtr().getType()))
     return emitScalarStore(op);
   checkedTile(op, op.getPtr());

@@ -8,6 +8,16 @@ namespace pellucid::codegen {
 using llvm::Value;
 namespace scf = mlir::scf;
 
+/// The accesses of a loop's body precede its next round.
+static void addAccessesOf(mlir::Operation *op, UnorderedAccesses &accesses) {
+  op->walk([&](tt::LoadOp load) { accesses.push_back({load.getPtr(), false, true}); });
+  op->walk([&](tt::StoreOp store) { accesses.push_back({store.getPtr(), true, true}); });
+}
+
+static void append(UnorderedAccesses &to, const UnorderedAccesses &more) {
+  to.insert(to.end(), more.begin(), more.end());
+}
+
 std::optional<Layout> CudaEmitter::layoutToCarry(mlir::Value value) {
   if (!mlir::isa<mlir::RankedTensorType>(value.getType()))
     return std::nullopt;
@@ -47,6 +57,8 @@ void CudaEmitter::emitFor(scf::ForOp op) {
     layouts.push_back(layoutToCarry(argument));
     inits.push_back(registersOf(init, layouts.back()));
   }
+  UnorderedAccesses accessesBefore = unordered;
+  addAccessesOf(op, unordered);
   Value *lower = scalar(op.getLowerBound()), *upper = scalar(op.getUpperBound());
   Value *step = scalar(op.getStep());
   auto *loop = llvm::BasicBlock::Create(b.getContext(), "for", entry);
@@ -82,6 +94,7 @@ void CudaEmitter::emitFor(scf::ForOp op) {
     addIncoming(carried[i], yields[i], last);
   b.CreateCondBr(continues, loop, after);
 
+  append(unordered, accessesBefore);
   b.SetInsertPoint(after);
   for (size_t i = 0; i < inits.size(); ++i) {
     Carried results = makePhis(op.getResult(i).getType(), layouts[i]);
@@ -101,6 +114,7 @@ void CudaEmitter::emitIf(scf::IfOp op) {
   b.CreateCondBr(scalar(op.getCondition()), then, otherwise);
   std::vector<Registers> yields[2];
   llvm::BasicBlock *ends[2];
+  UnorderedAccesses before = unordered, ofThen;
   auto emitBranch = [&](unsigned which, llvm::BasicBlock *block, mlir::Region &region) {
     b.SetInsertPoint(block);
     Scope scope(*this);
@@ -113,7 +127,10 @@ void CudaEmitter::emitIf(scf::IfOp op) {
     b.CreateBr(after);
   };
   emitBranch(0, then, op.getThenRegion());
+  std::swap(ofThen, unordered);
+  unordered = before;
   emitBranch(1, otherwise, op.getElseRegion());
+  append(unordered, ofThen);
   b.SetInsertPoint(after);
   std::vector<Carried> results;
   for (auto [i, made] : llvm::enumerate(op.getResults())) {
@@ -134,6 +151,8 @@ void CudaEmitter::emitWhile(scf::WhileOp op) {
     layouts.push_back(layoutToCarry(argument));
     inits.push_back(registersOf(init, layouts.back()));
   }
+  UnorderedAccesses accessesBefore = unordered;
+  addAccessesOf(op, unordered);
   llvm::BasicBlock *before = b.GetInsertBlock();
   b.CreateBr(test);
   b.SetInsertPoint(test);
@@ -165,6 +184,7 @@ void CudaEmitter::emitWhile(scf::WhileOp op) {
   for (size_t i = 0; i < inits.size(); ++i)
     addIncoming(carried[i], yields[i], b.GetInsertBlock());
   b.CreateBr(test);
+  append(unordered, accessesBefore);
   b.SetInsertPoint(after);
 }
 

@@ -23,7 +23,7 @@ CudaEmitter::CudaEmitter(llvm::Module &module, tt::FuncOp kernel, const CudaKern
                          CompiledPtx &result)
     : module(module), kernel(kernel), options(options), result(result),
       b(module.getContext(), options.fpContract) {
-  b.hasRoundToBFloat16 = true;
+  b.hasPackedRounding = true;
   evaluated.emplace_back();
 }
 
@@ -97,6 +97,7 @@ void CudaEmitter::loadArguments() {
 }
 
 void CudaEmitter::emitBarrier() {
+  unordered.clear();
   b.CreateIntrinsic(I::nvvm_barrier_cta_sync_aligned_all, {}, {b.getInt32(0)});
 }
 

@@ -26,6 +26,13 @@ namespace pellucid::codegen {
 /// One value per register, in register form (CodeBuilder.h).
 using Registers = std::vector<llvm::Value *>;
 
+/// An access of global memory that no barrier has followed yet.
+struct UnorderedAccess {
+  mlir::Value pointer;
+  bool isStore, isOfEarlierRound; ///< the latter: of a loop
+};
+using UnorderedAccesses = std::vector<UnorderedAccess>;
+
 struct HomeTile {
   Layout layout;
   Registers registers;
@@ -96,6 +103,9 @@ private:
                     mlir::Type element);
   llvm::Value *loadOne(llvm::Value *pointer, llvm::Value *active, llvm::Value *other,
                        mlir::Type element);
+  /// A barrier where an earlier access of another thread of the block may be of the same memory, and
+  /// one of the two is a store. Notes the access.
+  void orderAccess(mlir::Value pointer, bool isStore);
   void storeOne(llvm::Value *pointer, llvm::Value *value, llvm::Value *active, mlir::Type element);
 
   // CudaAtomics.cpp
@@ -167,6 +177,7 @@ private:
   llvm::DenseMap<mlir::Value, HomeTile> homes;
   using Evaluated = std::map<std::pair<void *, unsigned>, Registers>;
   std::vector<Evaluated> evaluated;
+  UnorderedAccesses unordered;
   std::vector<Layout> layouts;
   std::map<std::vector<int64_t>, std::pair<std::vector<unsigned>, int64_t>>
       anchors; ///< order, per thread
