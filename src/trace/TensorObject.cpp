@@ -68,6 +68,23 @@ static void splitBySizes(std::string &packet, const std::vector<Argument> &posit
     packet = "aten.split_with_sizes";
 }
 
+/// PyTorch's nodes do not carry a None that stands for itself.
+static void leaveOutDefaults(const Tracer &tracer, const std::string &packet,
+                             std::vector<Argument> &positional, KeywordArguments &keywords,
+                             const SourceLocation &where) {
+  const Schema &schema = tracer.registry.resolve(packet, positional, keywords, where).schema;
+  auto isDefault = [](const SchemaArgument &argument, const Argument &value) {
+    return value.isNone() && argument.defaultValue && argument.defaultValue->isNone();
+  };
+  std::erase_if(keywords, [&](const auto &keyword) {
+    auto index = schema.indexOf(keyword.first);
+    return index && isDefault(schema.arguments[*index], keyword.second);
+  });
+  while (!positional.empty() && positional.size() <= schema.arguments.size() &&
+         isDefault(schema.arguments[positional.size() - 1], positional.back()))
+    positional.pop_back();
+}
+
 /// A list of one tensor is a list still.
 static bool returnsList(const Tracer &tracer, const std::string &packet) {
   const Operator *op = tracer.registry.find(packet);
@@ -100,6 +117,7 @@ h::Value callAten(Tracer &tracer, h::Interpreter &interpreter, const std::string
   std::string packet = name.find('.') == std::string::npos ? "aten." + name : name;
   if (packet == "aten.split")
     splitBySizes(packet, positional, keywords);
+  leaveOutDefaults(tracer, packet, positional, keywords, interpreter.location());
   bool list = returnsList(tracer, packet);
   std::vector<TracedTensor> results = tracer.call(
       packet, std::move(positional), std::move(keywords), first, interpreter.location());
