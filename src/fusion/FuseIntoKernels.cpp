@@ -11,6 +11,7 @@
 #include "mlir/Pass/PassManager.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <unordered_set>
 
 namespace pellucid::fusion {
@@ -46,7 +47,7 @@ class LaunchFuser {
 public:
   LaunchFuser(Program &p, const OperatorRegistry &r, mlir::MLIRContext &c, const EmitChain &e,
               FusionReport &out)
-      : program(p), registry(r), context(c), emit(e), report(out) {}
+      : program(p), registry(r), context(c), emit(e), report(out), names(p) {}
 
   void run(Node &node) {
     launchNode = &node;
@@ -95,6 +96,26 @@ private:
     return true;
   }
 
+  /// Layers that repeat become the same kernel again.
+  uint32_t kernelFor(OpenKernel &kernel) {
+    std::string key;
+    for (const KernelParameter &parameter : kernel.def.parameters)
+      key += parameter.name + ":" + std::to_string(static_cast<int>(parameter.dtype)) +
+             std::to_string(static_cast<int>(parameter.access)) + toString(parameter.constant) +
+             " ";
+    kernel.function.setName(kernel.def.name);
+    key += tt::printTtir(*kernel.module, tt::TtirVersion::V3_6, true);
+    auto [entry, isNew] =
+        known.try_emplace(std::move(key), static_cast<uint32_t>(program.kernels.size()));
+    if (isNew) {
+      kernel.def.symbol = names.unique(kernel.def.name + "_fused");
+      kernel.function.setName(kernel.def.symbol);
+      kernel.def.ttir = tt::printTtir(*kernel.module, tt::TtirVersion::V3_6, true);
+      program.kernels.push_back(kernel.def);
+    }
+    return entry->second;
+  }
+
   /// Stores what changed as new kernels, so that other launches of the old ones stay as they are.
   void close() {
     Launch launch = *launchNode->launch();
@@ -104,11 +125,7 @@ private:
       if (!kernel.changed)
         continue;
       any = true;
-      kernel.def.symbol = program.uniqueSymbol(kernel.def.name + "_fused");
-      kernel.function.setName(kernel.def.symbol);
-      kernel.def.ttir = tt::printTtir(*kernel.module, tt::TtirVersion::V3_6, true);
-      launch.variants[v].kernel = static_cast<uint32_t>(program.kernels.size());
-      program.kernels.push_back(kernel.def);
+      launch.variants[v].kernel = kernelFor(kernel);
     }
     if (!any)
       return;
@@ -646,6 +663,8 @@ private:
   mlir::MLIRContext &context;
   const EmitChain &emit;
   FusionReport &report;
+  KernelNames names;
+  std::unordered_map<std::string, uint32_t> known; ///< fused kernels by their text
   Node *launchNode = nullptr;
   std::vector<OpenKernel> kernels;
   std::vector<std::string> resultsBefore;

@@ -79,4 +79,16 @@ std::vector<std::string> Program::verify() const {
   return problems;
 }
 
+KernelNames::KernelNames(const Program &program) {
+  for (const KernelDef &kernel : program.kernels)
+    taken.insert(kernel.symbol);
+}
+
+std::string KernelNames::unique(const std::string &name) {
+  std::string candidate = name;
+  for (uint32_t &suffix = nextSuffix[name]; !taken.insert(candidate).second;)
+    candidate = name + "_" + std::to_string(++suffix);
+  return candidate;
+}
+
 } // namespace pellucid::graph

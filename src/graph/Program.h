@@ -10,6 +10,8 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace pellucid::graph {
@@ -124,6 +126,18 @@ struct Program {
   const OperatorDefinition *findOperator(std::string_view name) const;
   /// `name`, or `name_1`, … so that no kernel of the program has it.
   std::string uniqueSymbol(std::string_view name) const;
+};
+
+/// Names for many new kernels of one program; each costs the same, however many there are.
+class KernelNames {
+public:
+  explicit KernelNames(const Program &program);
+  /// `name`, or `name_1`, … so that no kernel of the program has it, and none named here before.
+  std::string unique(const std::string &name);
+
+private:
+  std::unordered_set<std::string> taken;
+  std::unordered_map<std::string, uint32_t> nextSuffix;
 };
 
 } // namespace pellucid::graph

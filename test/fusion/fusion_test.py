@@ -67,9 +67,10 @@ class Case:
     dynamic dim. `fused`: pairs of nodes. `refused`: pairs with a pattern for the reason."""
 
     def __init__(self, name, inputs, want, launches, buffers=0, fused=(), refused=(), sizes=({},), tolerance=F32,
-                 special=True, mutated=0, index=None):
+                 special=True, kernels=None, index=None):
         self.name, self.inputs, self.want = name, inputs, want
         self.launches, self.buffers, self.fused, self.refused = launches, buffers, fused, refused
+        self.kernels = kernels
         self.sizes, self.tolerance, self.special, self.index = sizes, tolerance, special, index
 
 
@@ -88,6 +89,20 @@ def half(x, limit):
     out = x.copy()
     out[:limit] += 10.0
     return out
+
+
+def silu_layers(x, count):
+    for _ in range(count):
+        x = silu(x * 2 + 1) * 0.5
+    return x
+
+
+def rows_doubled(x):
+    times = np.ones(len(x))
+    times[:3] *= 2
+    times[2:] *= 2
+    z = x * times[:, None]
+    return z + 1, z[:3], z[2:]
 
 
 CASES = [
@@ -120,6 +135,8 @@ CASES = [
     Case("integers", ["x=i32[n:0..5000]"], lambda x: (x * 3 + x - 7) // 2, 1, sizes=N0),
     Case("integers", ["x=i64[n:0..5000]"], lambda x: (x * 3 + x - 7) // 2, 1, sizes=N0),
     Case("sequence", [X, "r=f32[n]"], lambda x, r: silu(silu(x * 2) + r) - 1, 2, 1, sizes=N0),
+    # The first, the last, and one kernel that all layers between share.
+    Case("repeated", [X], lambda x: silu_layers(x, 5), 5, 4, kernels=3, sizes=N0),
     Case("persistent", [X], lambda x: (x + 1) * 3 * 2, 1, sizes=N0),
     Case("loop", [XROW], lambda x: (x * 2 + 1) * 3, 1, sizes=ROWS),
     Case("center", [XROW], lambda x: (x * 2 - (x * 2).mean(axis=1, keepdims=True)) * 3, 1, sizes=ROWS, tolerance=2e-5),
@@ -200,6 +217,12 @@ CASES = [
          refused=[("silu_kernel", "add", "another shape")], sizes=[{"m": 0}, {"m": 9}]),
     Case("needs_result", [X], lambda x: silu(x) / silu(x).sum(), 3, 2, refused=[("silu_kernel", "div", "two readers")],
          sizes=N, tolerance=1e-3),
+    Case("overlapping_views", ["x=f32[m:4..64,50]"], rows_doubled, None, None, sizes=[{"m": 4}, {"m": 33}]),
+    Case("view_into_base", ["x=f32[m:4..64,50]"], lambda x: np.concatenate([silu(x[1:2]), x[1:]]) * 2, None, None,
+         sizes=[{"m": 4}, {"m": 33}]),
+    Case("kept_contents", [X], lambda x: ((x + 1) * 3, (x + 1) * 2 - 1), None, None, sizes=N0),
+    Case("mutates_input", [X], lambda x: x * 6, None, None, sizes=N0,
+         refused=[("double_in_place_kernel", "mul", "two readers")]),
     Case("kernels_only", [X], lambda x: silu(silu(x)), 2, 1,
          refused=[("silu_kernel", "silu_kernel_1", "kernels are not fused")], sizes=N0),
 ]
@@ -278,10 +301,12 @@ def check(program, case, folder):
     run(*common, "-o", fused)
     run(*common, "--no-fusion", "-o", plain)
     inside = json.loads(run(program, "inspect", fused, "--json"))
-    if len(inside["launches"]) != case.launches:
+    if case.launches is not None and len(inside["launches"]) != case.launches:
         problems.append(f"{len(inside['launches'])} launches, expected {case.launches}")
-    if len(inside["buffers"]) != case.buffers:
+    if case.buffers is not None and len(inside["buffers"]) != case.buffers:
         problems.append(f"{len(inside['buffers'])} buffers, expected {case.buffers}")
+    if case.kernels is not None and len(inside["kernels"]) != case.kernels:
+        problems.append(f"{len(inside['kernels'])} kernels, expected {case.kernels}")
     edges = json.loads(run(program, "explain", fused, "--json"))["edges"]
     known = {(e["from"], e["to"]): e for e in edges}
     for pair in case.fused:

@@ -391,6 +391,12 @@ def sequence(x, r):
     return silu(silu(x * 2.0) + r) - 1.0
 
 
+def repeated(x):
+    for _ in range(5):
+        x = silu(x * 2.0 + 1.0) * 0.5
+    return x
+
+
 def persistent(x):
     out = torch.empty_like(x)
     persistent_kernel[(4,)](x + 1.0, out, x.numel(), BLOCK=64)
@@ -639,6 +645,35 @@ def wider_after(x, r):
 def needs_result(x):
     y = silu(x)
     return y / y.sum()
+
+
+def overlapping_views(x):
+    z = x * 1.0
+    head, tail = z[:3], z[2:]
+    double_in_place_kernel[(triton.cdiv(head.numel(), 64),)](head, head.numel(), BLOCK=64)
+    double_in_place_kernel[(triton.cdiv(tail.numel(), 64),)](tail, tail.numel(), BLOCK=64)
+    return z + 1.0, head * 1.0, tail + 0.0
+
+
+def view_into_base(x):
+    # Reads rows 1.. and writes rows 0.. of one tensor; every element is read before its row is written.
+    z = x * 1.0
+    source, target = z[1:2], z[0:1]
+    flat(silu_kernel, source, out=target)
+    return z * 2.0
+
+
+def kept_contents(x):
+    # The contents before and after a kernel that writes in place.
+    z = x + 1.0
+    before = z * 3.0
+    double_in_place_kernel[(triton.cdiv(z.numel(), 64),)](z, z.numel(), BLOCK=64)
+    return before, z - 1.0
+
+
+def mutates_input(x):
+    double_in_place_kernel[(triton.cdiv(x.numel(), 64),)](x, x.numel(), BLOCK=64)
+    return x * 3.0
 
 
 def kernels_only(x):

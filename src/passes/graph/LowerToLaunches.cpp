@@ -18,7 +18,7 @@ namespace {
 class Lowering {
 public:
   Lowering(Program &p, const OperatorRegistry &r, const CompileText &c, bool pack)
-      : program(p), registry(r), compile(c), packProducts(pack),
+      : program(p), registry(r), compile(c), packProducts(pack), names(p),
         products(
             p, r, [this](const TensorType &type) { return emptyLike(type); },
             [this](Value *value, const TextOperand &operand, const std::vector<Expr> &shape) {
@@ -131,7 +131,7 @@ private:
       key += static_cast<char>('A' + static_cast<int>(type));
     if (auto known = kernels.find(key); known != kernels.end())
       return known->second;
-    std::string unique = program.uniqueSymbol(text.name);
+    std::string unique = names.unique(text.name);
     text.source.replace(text.source.find(text.name + "("), text.name.size(), unique);
     text.name = unique;
     program.kernels.push_back(compile(text, pointers, accesses));
@@ -629,6 +629,7 @@ private:
   const OperatorRegistry &registry;
   const CompileText &compile;
   bool packProducts;
+  KernelNames names;
   PackedProducts products;
   std::set<const Node *> gone;
   std::map<std::string, uint32_t> kernels;
