@@ -11,4 +11,4 @@ echo "building build/release (log: $log)"
 cmake --preset release -DPELLUCID_BUILD_TESTS=OFF -DPELLUCID_BUILD_EXAMPLES=ON >"$log" 2>&1 &&
   cmake --build --preset release >>"$log" 2>&1 || { tail -30 "$log"; exit 1; }
 exec build/release/bin/pellucid-demo --program build/release/bin/pellucid --model examples/silu_model.py \
-  --client build/release/bin/pellucid-c-client --work build/demo
+  --client build/release/bin/c_client --work build/demo

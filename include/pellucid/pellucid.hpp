@@ -2,9 +2,11 @@
 /// Pellucid in C++: tensors, operators, modules, Triton kernels in their three forms, tracing, compilation and packages.
 ///
 /// The same functions run eagerly (on tensors that hold data) and record (while export_program or compile traces).
-/// Errors are pellucid::Error with the text that the command line prints. Objects are cheap handles onto shared state;
-/// one object may be read from many threads, tracing happens on the calling thread only. Needs libpellucid and, for
-/// code generation, the program pellucid-worker beside it. Packages run without either: see pellucid/runtime.h.
+/// An eager call goes the way of every program: it is traced, compiled for the types and sizes of its arguments, kept,
+/// and run; the next call like it only runs. Errors are pellucid::Error with the text that the command line prints.
+/// Objects are cheap handles onto shared state; one object may be read from many threads, tracing happens on the calling
+/// thread only. Needs libpellucid and, for code generation, the program pellucid-worker beside it (eager calls
+/// included). Packages run without either: see pellucid/runtime.h.
 #pragma once
 
 #include <cstddef>
@@ -51,13 +53,14 @@ struct FileState;
 struct CompiledState;
 } // namespace detail
 
-/// A size that may depend on a dynamic dimension while a function is traced. Under a strict export a comparison that is
-/// not decided for the whole range is an Error.
+/// A size that may depend on a dynamic dimension while a function is traced. A comparison that the dimension's range does
+/// not decide follows the example's size: compile makes it a guard, export_program a warning, a strict export an Error.
 class PELLUCID_EXPORT SymInt {
 public:
-  SymInt(int64_t value = 0) : value(value) {} // NOLINT: sizes mix with integers
-  SymInt(int value) : value(value) {}         // NOLINT
-  int64_t guard_int() const;                  ///< the value; asks the tracer when it is symbolic
+  SymInt() = default;
+  template <typename T, typename = std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, bool>>>
+  SymInt(T integer) : value(static_cast<int64_t>(integer)) {} // NOLINT: sizes mix with integers
+  int64_t guard_int() const;                  ///< the value; a symbolic one is the example's, as a comparison with it
   std::string text() const;                   ///< `64*batch`
 
   friend PELLUCID_EXPORT SymInt operator+(const SymInt &, const SymInt &);
@@ -68,6 +71,9 @@ public:
   friend PELLUCID_EXPORT bool operator==(const SymInt &, const SymInt &);
   friend PELLUCID_EXPORT bool operator<(const SymInt &, const SymInt &);
   friend PELLUCID_EXPORT bool operator<=(const SymInt &, const SymInt &);
+  friend bool operator!=(const SymInt &a, const SymInt &b) { return !(a == b); }
+  friend bool operator>(const SymInt &a, const SymInt &b) { return b < a; }
+  friend bool operator>=(const SymInt &a, const SymInt &b) { return b <= a; }
 
   std::shared_ptr<const void> state; ///< internal; null: a plain integer
   int64_t value = 0;                 ///< internal
@@ -97,7 +103,7 @@ public:
   Tensor transpose(int64_t a, int64_t b) const;
   Tensor permute(const std::vector<int64_t> &dims) const;
   Tensor contiguous() const;
-  Tensor slice(int64_t dim, int64_t begin, int64_t end, int64_t step = 1) const;
+  Tensor slice(int64_t dim, int64_t begin, int64_t end, int64_t step = 1) const; ///< `end` beyond the dim: to its end
 
   std::shared_ptr<detail::TensorState> state;
 };
@@ -116,7 +122,8 @@ PELLUCID_EXPORT Tensor rand(const std::vector<int64_t> &shape, dtype type, doubl
 using Argument = std::variant<std::monostate, bool, int64_t, double, std::string, dtype, SymInt, Tensor,
                               std::vector<SymInt>, std::vector<Tensor>>;
 
-/// Calls an operator by its name, built in or registered: call("aten::softmax.int", {x, int64_t(-1)}).
+/// Calls an operator by its name, built in or registered: call("aten::softmax.int", {x, -1}). A built-in one without an
+/// overload picks it by the arguments; a trailing underscore (aten::add_) writes the result into the first argument.
 PELLUCID_EXPORT std::vector<Tensor> call(const std::string &name, std::vector<Argument> arguments,
                                          std::vector<std::pair<std::string, Argument>> keywords = {});
 
@@ -152,14 +159,15 @@ PELLUCID_EXPORT Tensor embedding(const Tensor &table, const Tensor &indices);
 
 namespace triton {
 
-/// The constexprs of one launch, as a grid function sees them.
+/// The integer arguments of one launch, constexprs among them, as a grid function sees them.
 class PELLUCID_EXPORT Meta {
 public:
-  SymInt operator[](const std::string &name) const;
-  std::map<std::string, int64_t> values;
+  SymInt operator[](const std::string &name) const; ///< Error when the launch has no such integer
+  std::map<std::string, SymInt> values;
 };
 
-/// One to three sizes, or a function of the launch's constexprs.
+/// One to three sizes, or a function of the launch's arguments: auto grid = [&](const Meta &meta) {
+/// return std::vector<SymInt>{cdiv(n, meta["BLOCK_SIZE"])}; }; kernel[grid](…)
 class PELLUCID_EXPORT Grid {
 public:
   Grid(std::initializer_list<SymInt> sizes) : fixed(sizes) {}
@@ -171,7 +179,7 @@ public:
   std::function<std::vector<SymInt>(const Meta &)> computed;
 };
 
-/// Constexprs and launch options by name: {{"BLOCK_SIZE", int64_t(1024)}, {"num_warps", int64_t(4)}}.
+/// Constexprs and launch options by name: {{"BLOCK_SIZE", 1024}, {"num_warps", 4}}.
 using Keywords = std::vector<std::pair<std::string, Argument>>;
 
 /// A kernel with a grid, ready to be called.
@@ -185,7 +193,7 @@ public:
 };
 
 /// A @triton.jit function (autotuned or with heuristics, if it is). kernel[grid]({x, y, n}, {{"BLOCK", …}}) launches it:
-/// eagerly at once, or as a node of the graph being traced.
+/// eagerly at once, or as a node of the graph being traced. Of autotune configs the first that pruning leaves is taken.
 class PELLUCID_EXPORT Kernel {
 public:
   std::string name() const;
@@ -214,15 +222,16 @@ inline triton::Kernel wrap_triton(const triton::Kernel &kernel) { return kernel;
 /// What an operator's implementation takes and gives.
 using OperatorFunction = std::function<std::vector<Tensor>(const std::vector<Argument> &)>;
 
-/// A registered operator. Calls run it eagerly or record one node.
+/// A registered operator. An eager call runs its function; while tracing, a call records one node with the traced
+/// function behind it. A function sees tensors through its arguments only.
 class PELLUCID_EXPORT Operator {
 public:
-  std::vector<Tensor> operator()(std::vector<Argument> arguments) const;
+  std::vector<Tensor> operator()(std::vector<Argument> arguments) const; ///< in the schema's order, defaults filled in
   /// For a tensor-in, tensor-out operator.
   Tensor operator()(const Tensor &x) const { return (*this)(std::vector<Argument>{x}).front(); }
-  /// Result shapes and types without running it.
+  /// Result shapes and types without running it. Traced results are held against it.
   Operator &register_fake(OperatorFunction function);
-  /// Another implementation for one kind of device: "cpu" or "cuda".
+  /// Another implementation for one kind of device; "cpu" is the one that runs and is traced here.
   Operator &register_kernel(const std::string &device, OperatorFunction function);
 
   std::shared_ptr<detail::OperatorState> state;
@@ -250,9 +259,11 @@ public:
     add_child(name, module);
     return module;
   }
-  /// Every parameter with its dotted name.
+  /// Every parameter with its dotted name, own ones first.
   std::vector<std::pair<std::string, Tensor>> named_parameters() const;
-  /// Copies values in from a .safetensors or .npz file; Error on a missing name or another shape.
+  std::vector<std::pair<std::string, Tensor>> named_buffers() const;
+  /// Copies values in from a .safetensors or .npz file; Error on a missing name, another shape or element type. Nothing
+  /// is copied when there is one.
   void load_state_dict(const std::string &path);
 
   std::shared_ptr<detail::ModuleState> state;
@@ -264,7 +275,7 @@ private:
 class PELLUCID_EXPORT Linear : public Module {
 public:
   /// Weight [out, in] and bias [out], uniform in ±1/sqrt(in) from `seed`.
-  Linear(int64_t in, int64_t out, bool bias = true, dtype type = dtype::float32, uint64_t seed = 0);
+  Linear(int64_t in, int64_t out, bool has_bias = true, dtype type = dtype::float32, uint64_t seed = 0);
   std::vector<Tensor> forward(const std::vector<Tensor> &inputs) override;
   Tensor weight, bias;
 };
@@ -284,31 +295,38 @@ class PELLUCID_EXPORT ExportedProgram {
 public:
   std::string graph_table() const; ///< PyTorch's node table
   std::string text() const;        ///< our versioned text
+  std::vector<std::string> warnings() const; ///< what tracing had to say: branches that followed the example, …
   /// Opens transparent operators into launches.
   ExportedProgram run_decompositions() const;
-  void save(const std::string &path) const;
+  void save(const std::string &path) const; ///< text and weights; load_program reads it back
 
   std::shared_ptr<detail::ProgramState> state;
 };
 PELLUCID_EXPORT ExportedProgram load_program(const std::string &path);
 
+/// Tensors in, tensors out. Tensors that it captures become weights: their values are those of the moment of compiling.
 using Function = std::function<std::vector<Tensor>(const std::vector<Tensor> &)>;
+/// Traces `function` on inputs of the examples' types, sizes and strides, dynamic dims apart. `names` are the inputs';
+/// without them they are arg0, arg1, ….
 PELLUCID_EXPORT ExportedProgram export_program(const Function &function, const std::vector<Tensor> &examples,
-                                               const DynamicShapes &dynamic = {}, bool strict = false);
+                                               const DynamicShapes &dynamic = {}, bool strict = false,
+                                               const std::vector<std::string> &names = {});
+/// The same for a module's forward; its parameters and buffers are the program's weights, under their dotted names.
 PELLUCID_EXPORT ExportedProgram export_program(nn::Module &module, const std::vector<Tensor> &examples,
-                                               const DynamicShapes &dynamic = {}, bool strict = false);
+                                               const DynamicShapes &dynamic = {}, bool strict = false,
+                                               const std::vector<std::string> &names = {});
 
 struct CompileOptions {
   std::string target = "cpu";    ///< as --target: "cpu", "cpu:x86-64-v3", "cuda:sm_90", comma lists
   bool fuse_into_kernels = true; ///< move pointwise operators into user kernels
-  bool verify = false;           ///< check every fused kernel against the unfused program
   std::string worker;            ///< the pellucid-worker to use; empty: the one beside this library or program
+  std::vector<std::string> input_names = {}; ///< compile: what errors call the inputs; without them arg0, arg1, …
 };
 
 /// A loaded package. run() is safe from many threads at once.
 class PELLUCID_EXPORT Package {
 public:
-  std::vector<Tensor> run(const std::vector<Tensor> &inputs) const;
+  std::vector<Tensor> run(const std::vector<Tensor> &inputs) const; ///< mutated inputs are written in place
   std::string describe() const; ///< JSON
 
   std::shared_ptr<detail::PackageState> state;
@@ -317,8 +335,8 @@ PELLUCID_EXPORT void compile_package(const ExportedProgram &program, const std::
                                      const CompileOptions &options = {});
 PELLUCID_EXPORT Package load_package(const std::string &path);
 
-/// A function compiled for the types of its examples. A call that its guards (dtype, rank, range, strides) do not admit
-/// is an Error naming input, value and rule.
+/// A function compiled for the types of its examples. A call that its guards (dtype, rank, range, strides, and branches
+/// that followed the example's size) do not admit is an Error naming input, value and rule. Safe from many threads.
 class PELLUCID_EXPORT Compiled {
 public:
   std::vector<Tensor> operator()(const std::vector<Tensor> &inputs) const;

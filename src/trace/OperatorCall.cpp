@@ -231,6 +231,8 @@ private:
         bound.push_back(*value);
       } else if (const h::Value *fallback = defaultOf(argument.name)) {
         bound.push_back(*fallback);
+      } else if (!op.function.as<h::Function>() && argument.defaultValue) {
+        bound.push_back(schemaDefault(*argument.defaultValue));
       } else {
         refuse("operator '" + op.name + "' needs an argument for '" + argument.name + "'");
       }
@@ -249,6 +251,25 @@ private:
         refuse("parameter '" + schema.arguments[i].name + "' of operator '" + op.name +
                "' is a tensor, got " + h::typeName(bound[i]));
     }
+  }
+
+  /// Of a function that is not Python's.
+  static h::Value schemaDefault(const Argument &value) {
+    if (auto flag = value.as<bool>())
+      return h::Value(*flag);
+    if (auto integer = value.as<int64_t>())
+      return h::Value(*integer);
+    if (auto real = value.as<double>())
+      return h::Value(*real);
+    if (const std::string *text = value.string())
+      return h::Value(*text);
+    if (auto type = value.as<DataType>())
+      return h::Value(std::make_shared<h::DType>(*type, h::DType::Family::Torch));
+    h::List list;
+    if (const Argument::List *elements = value.list())
+      for (const Argument &element : *elements)
+        list.push_back(schemaDefault(element));
+    return value.list() ? h::Value::list(std::move(list)) : h::Value();
   }
 
   const h::Value *defaultOf(const std::string &parameter) const {

@@ -2,10 +2,9 @@
 #include "trace/TraceModel.h"
 
 #include "reference/graph/Interpreter.h"
-#include "trace/GuardedPaths.h"
-#include "trace/KernelLaunch.h"
 #include "trace/OperatorCall.h"
 #include "trace/TensorObject.h"
+#include "trace/TraceHooks.h"
 
 #include <algorithm>
 #include <cmath>
@@ -17,79 +16,6 @@ using namespace graph;
 namespace h = pellucid::host;
 
 namespace {
-
-/// Answers the evaluator's questions while a model runs.
-class TraceHooks : public h::HostHooks {
-public:
-  explicit TraceHooks(Tracer &t) : tracer(t) {}
-  Tracer &tracer;
-  std::unique_ptr<KernelTable> kernels;
-
-  bool decide(h::Interpreter &interpreter, const Expr &condition,
-              const SourceLocation &where) override {
-    const SymbolTable &symbols = tracer.symbols();
-    if (auto known = symbols.prove(condition))
-      return *known;
-    if (tracer.path)
-      return tracer.path->decide(condition);
-    if (tracer.askedSymbols) {
-      for (const std::string &name : condition.symbols())
-        tracer.askedSymbols->insert(name);
-      throw UndecidedCondition();
-    }
-    return followExample(interpreter, condition, where);
-  }
-
-  h::Value launch(h::Interpreter &interpreter, const h::Value &kernel, const h::Value &grid,
-                  h::CallArgs args, bool) override {
-    if (!kernels)
-      kernels = std::make_unique<KernelTable>(tracer, interpreter);
-    recordLaunch(tracer, *kernels, interpreter, kernel, grid, args);
-    return h::Value();
-  }
-
-  h::Value callOperator(h::Interpreter &interpreter, const std::shared_ptr<h::Operator> &op,
-                        h::CallArgs args) override {
-    return recordOperatorCall(tracer, interpreter, *op, args);
-  }
-
-private:
-  /// The branch that the example takes; the program is then for the sizes that take it too.
-  bool followExample(h::Interpreter &interpreter, const Expr &condition,
-                     const SourceLocation &where) {
-    std::string text = "'" + condition.text() + "' holds for some sizes and not for others (" +
-                       rangesText(condition) + ")";
-    auto value = tracer.symbols().hint(condition);
-    if (tracer.strict || !value)
-      interpreter.refuse(where, "this branch depends on a dynamic dim: " + text +
-                                    "; a strict export must decide it for the whole range, so "
-                                    "narrow the range or write it without a branch");
-    auto kept = rangesWhere(condition, *value != 0, tracer.symbols());
-    if (!kept)
-      interpreter.refuse(where,
-                         "this branch depends on dynamic dims in a way whose sizes cannot be "
-                         "told apart: " +
-                             text + "; narrow the range or write it without a branch");
-    for (const auto &[name, range] : *kept) {
-      auto info = *tracer.symbols().find(name);
-      info.range = range;
-      tracer.program.symbols.declare(name, info);
-    }
-    tracer.warn(Diagnostic(Severity::Warning, where,
-                           "the branch taken is the example's: " + text + "; the program is for " +
-                               rangesText(condition)));
-    return *value != 0;
-  }
-
-  std::string rangesText(const Expr &condition) const {
-    std::string text;
-    for (const std::string &name : condition.symbols())
-      if (const auto *info = tracer.symbols().find(name))
-        text += (text.empty() ? "" : ", ") + name + " in " + std::to_string(info->range.min) +
-                ".." + std::to_string(info->range.max);
-    return text;
-  }
-};
 
 /// A deterministic stream of its own per parameter: the values do not depend on the order in which
 /// they are made.
@@ -198,7 +124,7 @@ void throwIfUnusable(const h::Value &value) {
 
 class ModelTrace {
 public:
-  ModelTrace(const SymbolTable &symbols, const TraceOptions &o) : options(o), hooks(tracer) {
+  ModelTrace(const SymbolTable &symbols, const TraceOptions &o) : options(o), hooks(&tracer) {
     tracer.program.symbols = symbols;
     tracer.program.strict = tracer.strict = options.strict;
     tracer.warn = options.warn;

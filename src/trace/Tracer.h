@@ -60,6 +60,8 @@ public:
   std::set<std::string> *askedSymbols = nullptr;
   /// While set, it answers the conditions over dynamic dims that cannot be proved.
   DecisionPath *path = nullptr;
+  /// Conditions that were not proved and followed the hints, with the side taken.
+  std::vector<std::pair<Expr, bool>> followed;
   /// Warnings go here.
   std::function<void(Diagnostic)> warn = [](Diagnostic) {};
 

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/TraceHooks.h"
+
+#include "trace/GuardedPaths.h"
+#include "trace/OperatorCall.h"
+
+namespace pellucid::trace {
+
+using namespace graph;
+namespace h = pellucid::host;
+
+void TraceHooks::follow(Tracer *next) {
+  if (tracer == next)
+    return;
+  tracer = next;
+  kernels.reset();
+}
+
+bool TraceHooks::decide(h::Interpreter &interpreter, const Expr &condition,
+                        const SourceLocation &where) {
+  if (auto known = tracer->symbols().prove(condition))
+    return *known;
+  if (tracer->path)
+    return tracer->path->decide(condition);
+  if (tracer->askedSymbols) {
+    for (const std::string &name : condition.symbols())
+      tracer->askedSymbols->insert(name);
+    throw UndecidedCondition();
+  }
+  return followExample(interpreter, condition, where);
+}
+
+bool TraceHooks::followExample(h::Interpreter &interpreter, const Expr &condition,
+                               const SourceLocation &where) {
+  std::string text = "'" + condition.text() + "' holds for some sizes and not for others (" +
+                     rangesText(condition) + ")";
+  auto value = tracer->symbols().hint(condition);
+  if (tracer->strict || !value)
+    interpreter.refuse(where, "this branch depends on a dynamic dim: " + text +
+                                  "; a strict export must decide it for the whole range, so "
+                                  "narrow the range or write it without a branch");
+  auto kept = rangesWhere(condition, *value != 0, tracer->symbols());
+  if (!kept)
+    interpreter.refuse(where, "this branch depends on dynamic dims in a way whose sizes cannot be "
+                              "told apart: " +
+                                  text + "; narrow the range or write it without a branch");
+  for (const auto &[name, range] : *kept) {
+    auto info = *tracer->symbols().find(name);
+    info.range = range;
+    tracer->program.symbols.declare(name, info);
+  }
+  tracer->followed.emplace_back(condition, *value != 0);
+  tracer->warn(Diagnostic(Severity::Warning, where,
+                          "the branch taken is the example's: " + text + "; the program is for " +
+                              rangesText(condition)));
+  return *value != 0;
+}
+
+std::string TraceHooks::rangesText(const Expr &condition) const {
+  std::string text;
+  for (const std::string &name : condition.symbols())
+    if (const auto *info = tracer->symbols().find(name))
+      text += (text.empty() ? "" : ", ") + name + " in " + std::to_string(info->range.min) + ".." +
+              std::to_string(info->range.max);
+  return text;
+}
+
+h::Value TraceHooks::launch(h::Interpreter &interpreter, const h::Value &kernel,
+                            const h::Value &grid, h::CallArgs args, bool) {
+  if (!kernels)
+    kernels = std::make_unique<KernelTable>(*tracer, interpreter);
+  recordLaunch(*tracer, *kernels, interpreter, kernel, grid, args);
+  return h::Value();
+}
+
+h::Value TraceHooks::callOperator(h::Interpreter &interpreter,
+                                  const std::shared_ptr<h::Operator> &op, h::CallArgs args) {
+  return recordOperatorCall(*tracer, interpreter, *op, args);
+}
+
+} // namespace pellucid::trace

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "host/Interpreter.h"
+#include "trace/KernelLaunch.h"
+#include "trace/Tracer.h"
+
+#include <memory>
+
+namespace pellucid::trace {
+
+/// Answers the evaluator's questions while something is traced: launches and operator calls are
+/// recorded, branches over dynamic dims are proved, followed by the hints, or refused in a strict
+/// trace.
+class TraceHooks : public host::HostHooks {
+public:
+  explicit TraceHooks(Tracer *t = nullptr) : tracer(t) {}
+
+  /// What is asked from here on belongs to `next`, which outlives its use here.
+  void follow(Tracer *next);
+
+  bool decide(host::Interpreter &interpreter, const graph::Expr &condition,
+              const SourceLocation &where) override;
+  host::Value launch(host::Interpreter &interpreter, const host::Value &kernel,
+                     const host::Value &grid, host::CallArgs args, bool wrapped) override;
+  host::Value callOperator(host::Interpreter &interpreter,
+                           const std::shared_ptr<host::Operator> &op, host::CallArgs args) override;
+
+private:
+  /// The branch that the example takes; the program is then for the sizes that take it too.
+  bool followExample(host::Interpreter &interpreter, const graph::Expr &condition,
+                     const SourceLocation &where);
+  std::string rangesText(const graph::Expr &condition) const;
+
+  Tracer *tracer;
+  std::unique_ptr<KernelTable> kernels;
+};
+
+} // namespace pellucid::trace
