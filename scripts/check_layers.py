@@ -33,8 +33,9 @@ LAYERS = {
     "codegen/cuda": (5, True),
     "codegen/triton": (5, True),
     "driver": (6, True),
+    "api": (7, False),
 }
-TOOLS_RANK = 7
+TOOLS_RANK = 8
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]')
 COMPILER = ("mlir/", "llvm/", "llvm-c/", "lld/", "mlir-c/")
 LOW_LEVEL_DIALECTS = ("mlir/Dialect/LLVMIR/", "mlir/Target/LLVMIR/")

@@ -1,71 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "CompileInProcess.h"
 
-#include "driver/Compile.h"
-#include "graph/ProgramFile.h"
-#include "package/PackageWriter.h"
-#include "trace/TraceModel.h"
+#include "../silu_model.h"
 
 #include <cstring>
-#include <pellucid/runtime.h>
-#include <stdexcept>
 
 namespace demo {
 
 using namespace pellucid;
 
-struct CompiledModel::State {
-  std::vector<uint8_t> bytes;
-  pellucid_package *package = nullptr;
-  ~State() { (void)pellucid_unload(package); }
-};
-
-namespace {
-
-graph::Program traceProgram(const std::string &source, const std::string &way, bool strict, const std::string &weights) {
-  symbolic::SymbolTable symbols;
-  symbols.declare("batch", {{1, 1024}, 1, 8});
-  trace::TraceOptions options;
-  options.strict = strict;
-  options.dtype = DataType::BFloat16;
-  options.init = {{"way", "'" + way + "'"}};
-  options.weights = graph::loadWeights(weights);
-  graph::TensorType type(DataType::BFloat16, {symbolic::Expr::symbol("batch"), features});
-  return trace::traceModel(source, "Model", {{"x", type}}, symbols, options);
+CompiledModel::CompiledModel(const std::string &kernels, const std::string &way, bool strict, const std::string &work) {
+  auto model = std::make_shared<SiluModel>(triton::load(kernels), way);
+  model->load_state_dict(work + "/weights.safetensors");
+  Tensor example = zeros({8, features}, dtype::bfloat16);
+  DynamicShapes dynamic = {{0, {{0, Dim{"batch", 1, 1024}}}}};
+  if (!strict) {
+    CompileOptions options;
+    options.input_names = {"x"};
+    call = compile([model](const std::vector<Tensor> &inputs) { return model->forward(inputs); }, {example}, dynamic, options);
+    return;
+  }
+  std::string path = work + "/" + way + "-cpp.plc";
+  compile_package(export_program(*model, {example}, dynamic, /*strict=*/true, {"x"}), path);
+  call = [package = load_package(path)](const std::vector<Tensor> &inputs) { return package.run(inputs); };
 }
-
-} // namespace
-
-CompiledModel::CompiledModel(const std::string &source, const std::string &way, bool strict, const std::string &weights)
-    : state(new State) {
-  graph::Program program = traceProgram(source, way, strict, weights);
-  package::Contents contents;
-  driver::CompileReport report;
-  Diagnostics diagnostics;
-  if (!driver::compileProgram(program, {}, contents, report, diagnostics))
-    throw std::runtime_error(diagnostics.text());
-  if (package::Status status = package::packageBytes(contents, state->bytes); !status.ok())
-    throw std::runtime_error(status.message());
-  if (pellucid_load_memory(state->bytes.data(), state->bytes.size(), nullptr, &state->package) != PELLUCID_OK)
-    throw std::runtime_error(pellucid_last_error());
-}
-
-CompiledModel::~CompiledModel() = default;
 
 Bf16 CompiledModel::run(const Bf16 &input, int64_t batch) const {
-  int64_t shape[] = {batch, features};
-  DLTensor tensor{};
-  tensor.data = const_cast<uint16_t *>(input.data());
-  tensor.device = {kDLCPU, 0};
-  tensor.ndim = 2;
-  tensor.dtype = {kDLBfloat, 16, 1};
-  tensor.shape = shape;
-  DLManagedTensorVersioned *result = nullptr;
-  if (pellucid_run(state->package, &tensor, 1, &result, 1, nullptr) != PELLUCID_OK)
-    throw std::runtime_error(pellucid_last_error());
-  Bf16 output(static_cast<size_t>(result->dl_tensor.shape[0] * result->dl_tensor.shape[1]));
-  std::memcpy(output.data(), result->dl_tensor.data, output.size() * sizeof(uint16_t));
-  result->deleter(result);
+  Tensor x = from_blob(const_cast<uint16_t *>(input.data()), {batch, features}, dtype::bfloat16);
+  Tensor result = call({x}).at(0);
+  Bf16 output(static_cast<size_t>(result.numel().guard_int()));
+  std::memcpy(output.data(), result.data_ptr(), output.size() * sizeof(uint16_t));
   return output;
 }
 

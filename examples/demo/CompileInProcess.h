@@ -3,23 +3,22 @@
 
 #include "Reference.h"
 
-#include <memory>
+#include <pellucid/pellucid.hpp>
 #include <string>
 
 namespace demo {
 
-/// The model traced and compiled inside this process.
+/// The model of examples/silu_model.cpp, compiled inside this process through pellucid.hpp.
 class CompiledModel {
 public:
-  /// `way`: "raw", "triton_op" or "custom_op". Throws std::exception.
-  CompiledModel(const std::string &source, const std::string &way, bool strict, const std::string &weights);
-  ~CompiledModel();
-  /// Throws std::exception with the run time's words when a guard refuses the input.
+  /// `way`: "raw", "triton_op" or "custom_op". A strict model is exported strict, written and loaded as a package; else it
+  /// is what pellucid::compile gives. Throws pellucid::Error.
+  CompiledModel(const std::string &kernels, const std::string &way, bool strict, const std::string &work);
+  /// Throws pellucid::Error when a guard refuses the input.
   Bf16 run(const Bf16 &input, int64_t batch) const;
 
 private:
-  struct State;
-  std::unique_ptr<State> state;
+  std::function<std::vector<pellucid::Tensor>(const std::vector<pellucid::Tensor> &)> call;
 };
 
 } // namespace demo

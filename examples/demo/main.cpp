@@ -90,7 +90,8 @@ bool printRow(const Settings &s, const Weights &weights, const std::string &way,
     if (package) {
       run = [&s, file = buildPackage(s, way, strict)](const Bf16 &input, int64_t batch) { return runClient(s, file, input, batch); };
     } else {
-      auto model = std::make_shared<CompiledModel>(s.at("model"), way, strict, s.at("work") + "/weights.safetensors");
+      std::string kernels = std::filesystem::path(s.at("model")).parent_path() / "silu_kernels.py";
+      auto model = std::make_shared<CompiledModel>(kernels, way, strict, s.at("work"));
       run = [model](const Bf16 &input, int64_t batch) { return model->run(input, batch); };
     }
     for (int64_t batch : batches) {

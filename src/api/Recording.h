@@ -63,6 +63,10 @@ private:
   std::map<std::string, Captured> weights; ///< by memory, shape and strides
 };
 
+/// Traces a function, or `module`'s forward when it is not null. Throws DiagnosticError or Error.
+std::shared_ptr<Recording> traceFunction(const Function &function, nn::Module *module, const std::vector<Tensor> &examples,
+                                         const DynamicShapes &dynamic, bool strict, const std::vector<std::string> &names);
+
 /// The evaluator for calls that no Python file has a part in.
 host::Interpreter &plainInterpreter();
 

@@ -78,6 +78,7 @@ struct CompiledState {
 namespace pellucid::api {
 
 using detail::TensorState;
+using pellucid::Argument; // over graph::Argument, where both are in sight
 
 /// Runs `body` and turns what the compiler throws into Error.
 template <typename F> auto guarded(F &&body) -> decltype(body()) {

@@ -19,6 +19,10 @@ int runExport(Words words) {
     return line.exitCode();
   graph::Program program = loadModel(model);
   std::vector<graph::NodeRow> rows = graph::nodeRows(program, program.main);
+  // A reference would be looked up beside the program, wherever that is moved to.
+  for (auto &[name, weight] : program.weights)
+    if (weight.data)
+      weight.source = graph::Weight::Source::Carried;
   if (!out.empty())
     graph::saveProgram(program, out);
   model.printNotes();

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Packages on disk and compiled functions in memory.
+#include "api/Recording.h"
+#include "driver/Compile.h"
+#include "package/PackageWriter.h"
+
+namespace pellucid {
+
+using namespace api;
+using detail::CompiledState;
+using detail::PackageState;
+
+void compile_package(const ExportedProgram &program, const std::string &path, const CompileOptions &options) {
+  guarded([&] {
+    if (!program.state)
+      throw Error("the program is empty; make it with export_program or load_program");
+    driver::CompileOptions compile;
+    compile.fuseIntoKernels = options.fuse_into_kernels;
+    compile.worker = options.worker;
+    std::string error;
+    if (!parseTargets(options.target, compile.targets, error))
+      throw Error("target '" + options.target + "': " + error);
+    package::Contents contents;
+    driver::CompileReport report;
+    Diagnostics diagnostics;
+    if (!driver::compileProgram(program.state->program, compile, contents, report, diagnostics))
+      throw Error(diagnostics.text());
+    if (package::Status status = package::writePackage(contents, path); !status.ok())
+      throw Error(path + ": " + status.message());
+  });
+}
+
+Package load_package(const std::string &path) {
+  Package package;
+  package.state = std::make_shared<PackageState>();
+  if (pellucid_load(path.c_str(), &package.state->package) != PELLUCID_OK)
+    throw Error(pellucid_last_error());
+  return package;
+}
+
+std::vector<Tensor> Package::run(const std::vector<Tensor> &inputs) const {
+  if (!state)
+    throw Error("the package is empty; make it with load_package");
+  return guarded([&] { return runPackage(*state, inputs); });
+}
+
+std::string Package::describe() const { return state ? pellucid_describe(state->package) : ""; }
+
+Compiled compile(const Function &function, const std::vector<Tensor> &examples, const DynamicShapes &dynamic, const CompileOptions &options) {
+  return guarded([&] {
+    std::shared_ptr<Recording> recording = traceFunction(function, nullptr, examples, dynamic, false, options.input_names);
+    auto state = std::make_shared<CompiledState>();
+    for (size_t i = 0; i < examples.size(); ++i)
+      state->names.push_back(options.input_names.empty() ? "arg" + std::to_string(i) : options.input_names[i]);
+    for (const auto &[input, dims] : dynamic)
+      for (const auto &[d, dim] : dims)
+        state->symbols.emplace_back(dim.name, input, d);
+    state->followed = recording->tracer.followed;
+    state->package = compileAndLoad(recording->tracer.program, options);
+    return Compiled{state};
+  });
+}
+
+/// Branches that followed the example are right for sizes that go the same way only.
+static void checkFollowed(const CompiledState &state, const std::vector<Tensor> &inputs) {
+  if (state.followed.empty())
+    return;
+  std::map<std::string, int64_t> values;
+  std::string sizes;
+  for (const auto &[name, input, d] : state.symbols) {
+    // An input that does not fit is the run time's to name.
+    if (input >= inputs.size() || !inputs[input].state || inputs[input].state->shape.size() <= d)
+      return;
+    values[name] = inputs[input].state->shape[d];
+    sizes += (sizes.empty() ? "input '" : ", input '") + state.names[input] + "': dim " + std::to_string(d) + " (" + name + ") is " +
+             std::to_string(values[name]);
+  }
+  for (const auto &[condition, taken] : state.followed)
+    if (auto value = symbolic::evaluate(condition, values); value && (*value != 0) != taken)
+      throw Error(sizes + ", must make '" + condition.text() + "' " + (taken ? "true" : "false") + " as the example did: a branch of the function depends on it");
+}
+
+std::vector<Tensor> Compiled::operator()(const std::vector<Tensor> &inputs) const {
+  if (!state)
+    throw Error("the function is empty; make it with compile");
+  return guarded([&] {
+    checkFollowed(*state, inputs);
+    return runPackage(*state->package, inputs);
+  });
+}
+
+} // namespace pellucid

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// triton_op and custom_op.
+#include "api/Recording.h"
+
+namespace pellucid {
+
+using namespace api;
+using detail::OperatorState;
+using graph::SchemaArgument;
+using graph::SchemaType;
+namespace h = pellucid::host;
+
+namespace {
+
+struct OperatorTable {
+  std::mutex lock;
+  std::map<std::string, std::shared_ptr<OperatorState>> byName;
+};
+
+OperatorTable &operators() {
+  static OperatorTable table;
+  return table;
+}
+
+Operator declare(h::Operator::Form form, const std::string &name, const std::string &schema, OperatorFunction function) {
+  return guarded([&] {
+    if (name.find("::") == std::string::npos)
+      throw Error("operator name '" + name + "' has no namespace; write 'namespace::name'");
+    if (!function)
+      throw Error("operator '" + name + "' needs a function");
+    auto state = std::make_shared<OperatorState>();
+    state->declared.form = form;
+    state->declared.name = name;
+    state->declared.overload = "default";
+    state->declared.schemaText = schema;
+    state->schema = graph::parseSchema(schema.empty() || schema[0] == '(' ? name + schema : schema, SourceLocation(name));
+    state->function = std::move(function);
+    OperatorTable &table = operators();
+    std::lock_guard guard(table.lock);
+    table.byName[name] = state;
+    return Operator{state};
+  });
+}
+
+/// The schema's default as an argument.
+Argument defaultArgument(const graph::Argument &value) {
+  if (auto flag = value.as<bool>())
+    return *flag;
+  if (auto integer = value.as<int64_t>())
+    return *integer;
+  if (auto real = value.as<double>())
+    return *real;
+  if (const std::string *text = value.string())
+    return *text;
+  if (auto type = value.as<DataType>())
+    return fromDataType(*type);
+  if (const graph::Argument::List *list = value.list()) {
+    std::vector<SymInt> sizes;
+    for (const graph::Argument &element : *list)
+      sizes.emplace_back(element.as<int64_t>().value_or(0));
+    return sizes;
+  }
+  return std::monostate();
+}
+
+bool isTensorLike(const Argument &argument, const SchemaType &type) {
+  if (type.list)
+    return std::holds_alternative<std::vector<Tensor>>(argument);
+  if (auto *tensor = std::get_if<Tensor>(&argument))
+    return tensor->defined() || type.optional;
+  return type.optional && std::holds_alternative<std::monostate>(argument);
+}
+
+void bindArguments(const OperatorState &op, std::vector<Argument> &arguments) {
+  const std::vector<SchemaArgument> &expected = op.schema.arguments;
+  const std::string &name = op.declared.name;
+  if (arguments.size() > expected.size())
+    throw Error("operator '" + name + "' takes " + std::to_string(expected.size()) + " arguments, got " + std::to_string(arguments.size()));
+  for (size_t i = 0; i < expected.size(); ++i) {
+    if (i >= arguments.size()) {
+      if (!expected[i].defaultValue)
+        throw Error("operator '" + name + "' needs an argument for '" + expected[i].name + "'");
+      arguments.push_back(defaultArgument(*expected[i].defaultValue));
+    }
+    if (expected[i].type.kind == SchemaType::Kind::Tensor && !isTensorLike(arguments[i], expected[i].type))
+      throw Error("parameter '" + expected[i].name + "' of operator '" + name + "' is a " + (expected[i].type.list ? "list of tensors" : "tensor") +
+                  "; it got something else");
+    // torch lets an integer stand for a float.
+    if (auto *integer = std::get_if<int64_t>(&arguments[i]); integer && expected[i].type.kind == SchemaType::Kind::Float)
+      arguments[i] = static_cast<double>(*integer);
+  }
+}
+
+} // namespace
+
+namespace api {
+
+std::shared_ptr<OperatorState> findOperator(const std::string &name) {
+  OperatorTable &table = operators();
+  std::lock_guard guard(table.lock);
+  auto entry = table.byName.find(name);
+  return entry == table.byName.end() ? nullptr : entry->second;
+}
+
+} // namespace api
+
+std::vector<Tensor> Operator::operator()(std::vector<Argument> arguments) const {
+  if (!state)
+    throw Error("a call of an undefined operator");
+  return guarded([&] {
+    bindArguments(*state, arguments);
+    if (Recording *recording = Recording::active())
+      return recording->callOperator(*state, arguments);
+    std::vector<Tensor> results = state->function(arguments);
+    bool list = state->schema.returns.size() == 1 && state->schema.returns[0].type.list;
+    if (!list && results.size() != state->schema.returns.size())
+      throw Error("operator '" + state->declared.name + "' is declared to return " + std::to_string(state->schema.returns.size()) +
+                  " tensor(s) and returns " + std::to_string(results.size()));
+    return results;
+  });
+}
+
+Operator &Operator::register_fake(OperatorFunction function) {
+  if (!state)
+    throw Error("register_fake of an undefined operator");
+  state->fake = std::move(function);
+  return *this;
+}
+
+Operator &Operator::register_kernel(const std::string &device, OperatorFunction function) {
+  if (!state)
+    throw Error("register_kernel of an undefined operator");
+  if (device != "cpu" && device != "cuda")
+    throw Error("register_kernel of operator '" + state->declared.name + "': there is no device '" + device + "'; \"cpu\" and \"cuda\" are");
+  // Tensors of this interface are on the CPU.
+  if (device == "cpu")
+    state->function = std::move(function);
+  return *this;
+}
+
+Operator triton_op(const std::string &name, const std::string &schema, OperatorFunction function) {
+  return declare(h::Operator::Form::Triton, name, schema, std::move(function));
+}
+
+Operator custom_op(const std::string &name, const std::string &schema, OperatorFunction function) {
+  return declare(h::Operator::Form::Custom, name, schema, std::move(function));
+}
+
+} // namespace pellucid
