@@ -7,7 +7,9 @@ namespace {
 
 void launchSilu(const triton::Kernel &kernel, const Tensor &x, const Tensor &out) {
   SymInt n = x.numel();
-  auto grid = [&](const triton::Meta &meta) { return std::vector<SymInt>{cdiv(n, meta["BLOCK_SIZE"])}; };
+  auto grid = [&](const triton::Meta &meta) {
+    return std::vector<SymInt>{cdiv(n, meta["BLOCK_SIZE"])};
+  };
   kernel[grid]({x, out, n}, {{"BLOCK_SIZE", 1024}});
 }
 
@@ -20,28 +22,36 @@ Tensor siluRaw(const triton::Kernel &kernel, const Tensor &x) {
 
 /// Transparent: one node in an export, opened by the compiler.
 Operator siluOp(const triton::Kernel &kernel) {
-  return triton_op("examples_cpp::silu", "(Tensor x) -> Tensor", [=](const std::vector<Argument> &arguments) {
-    auto x = std::get<Tensor>(arguments[0]);
-    Tensor out = empty_like(x);
-    launchSilu(wrap_triton(kernel), x, out);
-    return std::vector<Tensor>{out};
-  });
+  return triton_op("examples_cpp::silu", "(Tensor x) -> Tensor",
+                   [=](const std::vector<Argument> &arguments) {
+                     auto x = std::get<Tensor>(arguments[0]);
+                     Tensor out = empty_like(x);
+                     launchSilu(wrap_triton(kernel), x, out);
+                     return std::vector<Tensor>{out};
+                   });
 }
 
 /// Opaque: one node everywhere, compiled as a unit of its own.
 Operator siluOpaque(const triton::Kernel &kernel) {
-  Operator op = custom_op("examples_cpp::silu_opaque", "(Tensor x) -> Tensor", [=](const std::vector<Argument> &arguments) {
-    return std::vector<Tensor>{siluRaw(kernel, std::get<Tensor>(arguments[0]))};
+  Operator op =
+      custom_op("examples_cpp::silu_opaque", "(Tensor x) -> Tensor",
+                [=](const std::vector<Argument> &arguments) {
+                  return std::vector<Tensor>{siluRaw(kernel, std::get<Tensor>(arguments[0]))};
+                });
+  op.register_fake([](const std::vector<Argument> &arguments) {
+    return std::vector<Tensor>{empty_like(std::get<Tensor>(arguments[0]))};
   });
-  op.register_fake([](const std::vector<Argument> &arguments) { return std::vector<Tensor>{empty_like(std::get<Tensor>(arguments[0]))}; });
   return op;
 }
 
 } // namespace
 
-SiluModel::SiluModel(const triton::File &kernels, const std::string &way, int64_t features, int64_t hidden, dtype type)
-    : linear1(register_module("linear1", std::make_shared<nn::Linear>(features, hidden, true, type, 1))),
-      linear2(register_module("linear2", std::make_shared<nn::Linear>(hidden, features, true, type, 2))) {
+SiluModel::SiluModel(const triton::File &kernels, const std::string &way, int64_t features,
+                     int64_t hidden, dtype type)
+    : linear1(register_module("linear1",
+                              std::make_shared<nn::Linear>(features, hidden, true, type, 1))),
+      linear2(register_module("linear2",
+                              std::make_shared<nn::Linear>(hidden, features, true, type, 2))) {
   triton::Kernel kernel = kernels["silu_kernel"];
   if (way == "raw")
     activation = [=](const Tensor &x) { return siluRaw(kernel, x); };

@@ -7,8 +7,8 @@
 class SiluModel : public pellucid::nn::Module {
 public:
   /// `way`: "raw", "triton_op" or "custom_op". `kernels` is silu_kernels.py.
-  SiluModel(const pellucid::triton::File &kernels, const std::string &way, int64_t features = 128, int64_t hidden = 64,
-            pellucid::dtype type = pellucid::dtype::bfloat16);
+  SiluModel(const pellucid::triton::File &kernels, const std::string &way, int64_t features = 128,
+            int64_t hidden = 64, pellucid::dtype type = pellucid::dtype::bfloat16);
   std::vector<pellucid::Tensor> forward(const std::vector<pellucid::Tensor> &inputs) override;
 
 private:

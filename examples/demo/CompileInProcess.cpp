@@ -9,7 +9,8 @@ namespace demo {
 
 using namespace pellucid;
 
-CompiledModel::CompiledModel(const std::string &kernels, const std::string &way, bool strict, const std::string &work) {
+CompiledModel::CompiledModel(const std::string &kernels, const std::string &way, bool strict,
+                             const std::string &work) {
   auto model = std::make_shared<SiluModel>(triton::load(kernels), way);
   model->load_state_dict(work + "/weights.safetensors");
   Tensor example = zeros({8, features}, dtype::bfloat16);
@@ -17,12 +18,15 @@ CompiledModel::CompiledModel(const std::string &kernels, const std::string &way,
   if (!strict) {
     CompileOptions options;
     options.input_names = {"x"};
-    call = compile([model](const std::vector<Tensor> &inputs) { return model->forward(inputs); }, {example}, dynamic, options);
+    call = compile([model](const std::vector<Tensor> &inputs) { return model->forward(inputs); },
+                   {example}, dynamic, options);
     return;
   }
   std::string path = work + "/" + way + "-cpp.plc";
   compile_package(export_program(*model, {example}, dynamic, /*strict=*/true, {"x"}), path);
-  call = [package = load_package(path)](const std::vector<Tensor> &inputs) { return package.run(inputs); };
+  call = [package = load_package(path)](const std::vector<Tensor> &inputs) {
+    return package.run(inputs);
+  };
 }
 
 Bf16 CompiledModel::run(const Bf16 &input, int64_t batch) const {

@@ -46,8 +46,9 @@ void Weights::save(const std::string &path) const {
   size_t offset = 0;
   for (const Entry &entry : entries) {
     size_t end = offset + entry.values.size() * sizeof(uint16_t);
-    header += (header.empty() ? "{\"" : ",\"") + std::string(entry.name) + R"(":{"dtype":"BF16","shape":)" + entry.shape +
-              ",\"data_offsets\":[" + std::to_string(offset) + "," + std::to_string(end) + "]}";
+    header += (header.empty() ? "{\"" : ",\"") + std::string(entry.name) +
+              R"(":{"dtype":"BF16","shape":)" + entry.shape + ",\"data_offsets\":[" +
+              std::to_string(offset) + "," + std::to_string(end) + "]}";
     offset = end;
   }
   header += "}";
@@ -57,7 +58,8 @@ void Weights::save(const std::string &path) const {
   file.write(reinterpret_cast<const char *>(&size), sizeof size);
   file << header;
   for (const Entry &entry : entries)
-    file.write(reinterpret_cast<const char *>(entry.values.data()), static_cast<std::streamsize>(entry.values.size() * sizeof(uint16_t)));
+    file.write(reinterpret_cast<const char *>(entry.values.data()),
+               static_cast<std::streamsize>(entry.values.size() * sizeof(uint16_t)));
   if (!file.flush())
     throw std::runtime_error(path + ": cannot be written");
 }
@@ -72,7 +74,9 @@ struct Bounded {
 // Half a unit in the last place of bf16 (8 significant bits) and of float32, relative.
 constexpr double bf16Rounding = 0x1p-9 * (1 + 0x1p-7), f32Rounding = 0x1p-24;
 
-Bounded rounded(Bounded x) { return {x.value, x.error + (std::fabs(x.value) + x.error) * bf16Rounding}; }
+Bounded rounded(Bounded x) {
+  return {x.value, x.error + (std::fabs(x.value) + x.error) * bf16Rounding};
+}
 
 /// bias + Σ row[i] * x[i], summed in float32 in any order, then rounded to bf16.
 Bounded linearElement(const uint16_t *row, uint16_t bias, const std::vector<Bounded> &x) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The demo's model in double, computed here and nowhere near the compiler: linear 128 -> 64, SiLU, linear 64 -> 128 on
-/// bf16 weights and inputs.
+/// The demo's model in double, computed here and nowhere near the compiler: linear 128 -> 64, SiLU,
+/// linear 64 -> 128 on bf16 weights and inputs.
 #pragma once
 
 #include <cstdint>
@@ -28,13 +28,15 @@ struct Weights {
 
 /// How far outputs are from the model in float64.
 struct Difference {
-  double largest = 0;    ///< the largest absolute difference
-  double ofBound = 0;    ///< the largest difference as a share of its element's bound; above 1 is a wrong result
-  std::string wrong;     ///< why there is nothing to compare; empty otherwise
+  double largest = 0; ///< the largest absolute difference
+  double ofBound =
+      0; ///< the largest difference as a share of its element's bound; above 1 is a wrong result
+  std::string wrong; ///< why there is nothing to compare; empty otherwise
 };
 
-/// Compares `output` ([batch, 128]) with the model on `input`. An element's bound is what three roundings to bf16 (after
-/// the first linear, after SiLU, at the end) and float32 sums can add up to for its own weights and activations.
+/// Compares `output` ([batch, 128]) with the model on `input`. An element's bound is what three
+/// roundings to bf16 (after the first linear, after SiLU, at the end) and float32 sums can add up
+/// to for its own weights and activations.
 Difference compare(const Weights &weights, const Bf16 &input, int64_t batch, const Bf16 &output);
 
 } // namespace demo

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The main job as one table: the example model held three ways, exported strict and not, compiled in this C++ process
-// and run as a package by a plain C program, against float64.
+// The main job as one table: the example model held three ways, exported strict and not, compiled
+// in this C++ process and run as a package by a plain C program, against float64.
 //
-//   pellucid-demo --program bin/pellucid --client bin/c_client --model examples/silu_model.py --work build/demo
+//   pellucid-demo --program bin/pellucid --client bin/c_client --model examples/silu_model.py
+//   --work build/demo
 #include "CompileInProcess.h"
 #include "Reference.h"
 
@@ -33,7 +34,8 @@ int runProgram(const std::vector<std::string> &words, const std::string &log) {
   argv.push_back(nullptr);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, log.c_str(),
+                                   O_WRONLY | O_CREAT | O_TRUNC, 0644);
   posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
   pid_t child = 0;
   int failed = posix_spawn(&child, argv[0], &actions, nullptr, argv.data(), environ);
@@ -65,8 +67,9 @@ std::string buildPackage(const Settings &s, const std::string &way, bool strict)
     if (runProgram(words, stem + ".log") != 0)
       throw std::runtime_error("pellucid " + words[1] + ": " + firstLine(readText(stem + ".log")));
   };
-  step({s.at("program"), "export", s.at("model") + ":Model", strict ? "--strict" : "--non-strict", "--init", "way='" + way + "'", "--dtype",
-        "bf16", "--input", "x=bf16[batch:1..1024,128]", "--weights", s.at("work") + "/weights.safetensors", "-o", stem + ".program"});
+  step({s.at("program"), "export", s.at("model") + ":Model", strict ? "--strict" : "--non-strict",
+        "--init", "way='" + way + "'", "--dtype", "bf16", "--input", "x=bf16[batch:1..1024,128]",
+        "--weights", s.at("work") + "/weights.safetensors", "-o", stem + ".program"});
   step({s.at("program"), "compile", stem + ".program", "-o", stem + ".plc"});
   return stem + ".plc";
 }
@@ -74,31 +77,41 @@ std::string buildPackage(const Settings &s, const std::string &way, bool strict)
 Bf16 runClient(const Settings &s, const std::string &package, const Bf16 &input, int64_t batch) {
   std::string in = package + ".in.raw", out = package + ".out.raw", log = package + ".log";
   std::filesystem::remove(out);
-  std::ofstream(in, std::ios::binary).write(reinterpret_cast<const char *>(input.data()), static_cast<std::streamsize>(input.size() * sizeof(uint16_t)));
-  if (runProgram({s.at("client"), package, std::to_string(batch), std::to_string(features), "bf16", in, out}, log) != 0)
+  std::ofstream(in, std::ios::binary)
+      .write(reinterpret_cast<const char *>(input.data()),
+             static_cast<std::streamsize>(input.size() * sizeof(uint16_t)));
+  if (runProgram({s.at("client"), package, std::to_string(batch), std::to_string(features), "bf16",
+                  in, out},
+                 log) != 0)
     throw std::runtime_error(firstLine(readText(log)));
   return readBf16(out);
 }
 
 /// One row of the table. True when it is ok.
-bool printRow(const Settings &s, const Weights &weights, const std::string &way, bool strict, bool package) {
-  std::printf("%-10s  %-10s  %-22s", way.c_str(), strict ? "strict" : "non-strict", package ? "package, plain C" : "compiled in C++");
+bool printRow(const Settings &s, const Weights &weights, const std::string &way, bool strict,
+              bool package) {
+  std::printf("%-10s  %-10s  %-22s", way.c_str(), strict ? "strict" : "non-strict",
+              package ? "package, plain C" : "compiled in C++");
   std::fflush(stdout);
   std::function<Bf16(const Bf16 &, int64_t)> run;
   double ofBound = 0;
   try {
     if (package) {
-      run = [&s, file = buildPackage(s, way, strict)](const Bf16 &input, int64_t batch) { return runClient(s, file, input, batch); };
+      run = [&s, file = buildPackage(s, way, strict)](const Bf16 &input, int64_t batch) {
+        return runClient(s, file, input, batch);
+      };
     } else {
       std::string kernels = std::filesystem::path(s.at("model")).parent_path() / "silu_kernels.py";
       auto model = std::make_shared<CompiledModel>(kernels, way, strict, s.at("work"));
       run = [model](const Bf16 &input, int64_t batch) { return model->run(input, batch); };
     }
     for (int64_t batch : batches) {
-      Bf16 input = randomBf16(static_cast<size_t>(batch * features), 4, static_cast<uint64_t>(batch));
+      Bf16 input =
+          randomBf16(static_cast<size_t>(batch * features), 4, static_cast<uint64_t>(batch));
       Difference difference = compare(weights, input, batch, run(input, batch));
       if (!difference.wrong.empty())
-        throw std::runtime_error("the output for batch " + std::to_string(batch) + " " + difference.wrong);
+        throw std::runtime_error("the output for batch " + std::to_string(batch) + " " +
+                                 difference.wrong);
       std::printf("  %8.2e", difference.largest);
       ofBound = difference.ofBound <= ofBound ? ofBound : difference.ofBound;
     }
@@ -112,31 +125,39 @@ bool printRow(const Settings &s, const Weights &weights, const std::string &way,
   } catch (const std::exception &error) {
     refusal = error.what();
   }
-  bool named = refusal.find("1025") != std::string::npos && refusal.find("1024") != std::string::npos;
+  bool named =
+      refusal.find("1025") != std::string::npos && refusal.find("1024") != std::string::npos;
   bool ok = ofBound <= 1 && named;
-  std::printf("  %-7s  %3.0f %%  %s\n", named ? "refused" : "TAKEN", ofBound * 100, ok ? "ok" : "WRONG");
+  std::printf("  %-7s  %3.0f %%  %s\n", named ? "refused" : "TAKEN", ofBound * 100,
+              ok ? "ok" : "WRONG");
   return ok;
 }
 
 int run(Settings s) {
   for (const char *name : {"program", "client", "model", "work"})
     if (!s.count(name)) {
-      std::fprintf(stderr, "usage: pellucid-demo --program P --client C --model FILE.py --work FOLDER\n");
+      std::fprintf(stderr,
+                   "usage: pellucid-demo --program P --client C --model FILE.py --work FOLDER\n");
       return 1;
     }
   std::filesystem::create_directories(s.at("work"));
   Weights weights = Weights::random(2026);
   weights.save(s.at("work") + "/weights.safetensors");
-  std::printf("\nlinear 128 -> 64, a Triton SiLU kernel, linear 64 -> 128, all bf16; batch in 1..1024\n\n");
-  std::printf("%-10s  %-10s  %-22s  %-38s  %-7s  %-5s\n", "", "", "", "largest error against float64", "", "of");
-  std::printf("%-10s  %-10s  %-22s  %8s  %8s  %8s  %8s  %-7s  %-5s  %s\n", "kernel", "export", "run", "batch 1", "7", "16", "1024", "1025", "bound", "row");
+  std::printf(
+      "\nlinear 128 -> 64, a Triton SiLU kernel, linear 64 -> 128, all bf16; batch in 1..1024\n\n");
+  std::printf("%-10s  %-10s  %-22s  %-38s  %-7s  %-5s\n", "", "", "",
+              "largest error against float64", "", "of");
+  std::printf("%-10s  %-10s  %-22s  %8s  %8s  %8s  %8s  %-7s  %-5s  %s\n", "kernel", "export",
+              "run", "batch 1", "7", "16", "1024", "1025", "bound", "row");
   int wrong = 0;
   for (const char *way : {"raw", "triton_op", "custom_op"})
     for (bool strict : {true, false})
       for (bool package : {false, true})
         wrong += !printRow(s, weights, way, strict, package);
-  std::printf("\nbound: for each element, what three roundings to bf16 and float32 sums can add up to\n%s\n",
-              wrong ? (std::to_string(wrong) + " of 12 rows are not ok").c_str() : "12 of 12 rows ok");
+  std::printf("\nbound: for each element, what three roundings to bf16 and float32 sums can add up "
+              "to\n%s\n",
+              wrong ? (std::to_string(wrong) + " of 12 rows are not ok").c_str()
+                    : "12 of 12 rows ok");
   return wrong != 0;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls outside of any trace: one program per operator or launch and kind of arguments, compiled once and kept.
+// Calls outside of any trace: one program per operator or launch and kind of arguments, compiled
+// once and kept.
 #include "api/Recording.h"
 
 #include "driver/Compile.h"
@@ -14,9 +15,11 @@ using namespace graph;
 namespace h = pellucid::host;
 using detail::PackageState;
 
-// --- packages -----------------------------------------------------------------------------------------------------
+// --- packages
+// -----------------------------------------------------------------------------------------------------
 
-std::shared_ptr<PackageState> compileAndLoad(const Program &program, const CompileOptions &options) {
+std::shared_ptr<PackageState> compileAndLoad(const Program &program,
+                                             const CompileOptions &options) {
   driver::CompileOptions compile;
   compile.fuseIntoKernels = options.fuse_into_kernels;
   compile.worker = options.worker;
@@ -35,7 +38,8 @@ std::shared_ptr<PackageState> compileAndLoad(const Program &program, const Compi
   auto state = std::make_shared<PackageState>();
   if (package::Status status = package::packageBytes(contents, state->bytes); !status.ok())
     throw Error(status.message());
-  if (pellucid_load_memory(state->bytes.data(), state->bytes.size(), nullptr, &state->package) != PELLUCID_OK)
+  if (pellucid_load_memory(state->bytes.data(), state->bytes.size(), nullptr, &state->package) !=
+      PELLUCID_OK)
     throw Error(pellucid_last_error());
   return state;
 }
@@ -50,7 +54,8 @@ static Tensor fromDlpack(DLManagedTensorVersioned *managed) {
   state.data = reinterpret_cast<std::byte *>(runtime::dataOf(t));
   state.type = *runtime::fromDlpack(t.dtype);
   state.shape.assign(t.shape, t.shape + t.ndim);
-  state.strides = t.strides ? std::vector<int64_t>(t.strides, t.strides + t.ndim) : rowMajor(state.shape);
+  state.strides =
+      t.strides ? std::vector<int64_t>(t.strides, t.strides + t.ndim) : rowMajor(state.shape);
   return wrapState(std::move(state));
 }
 
@@ -70,7 +75,8 @@ std::vector<Tensor> runPackage(const PackageState &package, const std::vector<Te
     tensors.push_back(tensor);
   }
   std::vector<DLManagedTensorVersioned *> outputs(pellucid_output_count(package.package));
-  if (pellucid_run(package.package, tensors.data(), tensors.size(), outputs.data(), outputs.size(), nullptr) != PELLUCID_OK)
+  if (pellucid_run(package.package, tensors.data(), tensors.size(), outputs.data(), outputs.size(),
+                   nullptr) != PELLUCID_OK)
     throw Error(pellucid_last_error());
   std::vector<Tensor> results;
   for (DLManagedTensorVersioned *output : outputs)
@@ -78,11 +84,13 @@ std::vector<Tensor> runPackage(const PackageState &package, const std::vector<Te
   return results;
 }
 
-// --- eager plans --------------------------------------------------------------------------------------------------
+// --- eager plans
+// --------------------------------------------------------------------------------------------------
 
 namespace {
 
-/// What one kind of call does: the package's outputs and views of its inputs, in the order of the results.
+/// What one kind of call does: the package's outputs and views of its inputs, in the order of the
+/// results.
 struct EagerPlan {
   struct Result {
     std::optional<size_t> viewOf; ///< an input
@@ -159,8 +167,11 @@ private:
 };
 
 /// `argument` with the tensors that hold data replaced by the inputs that stand for them.
-Argument traced(const Argument &argument, const CallSignature &signature, const std::vector<Tensor> &inputs) {
-  auto replace = [&](const Tensor &tensor) { return tensor.state ? inputs[signature.indexOf(tensor)] : tensor; };
+Argument traced(const Argument &argument, const CallSignature &signature,
+                const std::vector<Tensor> &inputs) {
+  auto replace = [&](const Tensor &tensor) {
+    return tensor.state ? inputs[signature.indexOf(tensor)] : tensor;
+  };
   if (auto *tensor = std::get_if<Tensor>(&argument))
     return replace(*tensor);
   if (auto *list = std::get_if<std::vector<Tensor>>(&argument)) {
@@ -172,11 +183,13 @@ Argument traced(const Argument &argument, const CallSignature &signature, const 
   return argument;
 }
 
-using Record = std::function<std::vector<Tensor>(Recording &, const std::vector<Argument> &, const triton::Keywords &)>;
+using Record = std::function<std::vector<Tensor>(Recording &, const std::vector<Argument> &,
+                                                 const triton::Keywords &)>;
 
 int64_t known(const Expr &expr) { return expr.constant().value(); }
 
-EagerPlan makePlan(const CallSignature &signature, const std::vector<Argument> &arguments, const triton::Keywords &keywords, const Record &record) {
+EagerPlan makePlan(const CallSignature &signature, const std::vector<Argument> &arguments,
+                   const triton::Keywords &keywords, const Record &record) {
   auto recording = std::make_shared<Recording>();
   Recording::Scope scope(*recording);
   std::vector<Tensor> inputs;
@@ -220,7 +233,8 @@ EagerPlan makePlan(const CallSignature &signature, const std::vector<Argument> &
   return plan;
 }
 
-std::shared_ptr<const EagerPlan> planFor(const CallSignature &signature, const std::function<EagerPlan()> &make) {
+std::shared_ptr<const EagerPlan> planFor(const CallSignature &signature,
+                                         const std::function<EagerPlan()> &make) {
   static std::mutex lock;
   static std::map<std::string, std::shared_ptr<const EagerPlan>> plans;
   {
@@ -233,7 +247,8 @@ std::shared_ptr<const EagerPlan> planFor(const CallSignature &signature, const s
   return plans.try_emplace(signature.text, plan).first->second;
 }
 
-std::vector<Tensor> runEagerly(const std::string &name, const std::vector<Argument> &arguments, const triton::Keywords &keywords, const Record &record) {
+std::vector<Tensor> runEagerly(const std::string &name, const std::vector<Argument> &arguments,
+                               const triton::Keywords &keywords, const Record &record) {
   CallSignature signature(name);
   signature.add(arguments, keywords);
   auto plan = planFor(signature, [&] { return makePlan(signature, arguments, keywords, record); });
@@ -263,7 +278,8 @@ std::string targetOf(const std::string &name) {
   return name.substr(0, colons) + "." + name.substr(colons + 2);
 }
 
-std::vector<Tensor> recordBuiltin(Recording &recording, const std::string &target, const std::vector<Argument> &arguments,
+std::vector<Tensor> recordBuiltin(Recording &recording, const std::string &target,
+                                  const std::vector<Argument> &arguments,
                                   const triton::Keywords &keywords) {
   h::Interpreter &interpreter = plainInterpreter();
   h::CallArgs args = recording.toHost(arguments, keywords);
@@ -274,12 +290,13 @@ std::vector<Tensor> recordBuiltin(Recording &recording, const std::string &targe
     throw Error("operator '" + target + "' writes into its first argument, and there is none");
   h::Value self = args.positional.front();
   args.positional.erase(args.positional.begin());
-  return recording.fromHost(interpreter.call(interpreter.getAttr(self, target.substr(5)), std::move(args)));
+  return recording.fromHost(
+      interpreter.call(interpreter.getAttr(self, target.substr(5)), std::move(args)));
 }
 
 /// One launch on a trace.
-void recordLaunch(Recording &recording, const detail::KernelState &kernel, const triton::Grid &grid, const std::vector<Argument> &arguments,
-                  const triton::Keywords &keywords) {
+void recordLaunch(Recording &recording, const detail::KernelState &kernel, const triton::Grid &grid,
+                  const std::vector<Argument> &arguments, const triton::Keywords &keywords) {
   detail::FileState &file = *kernel.file;
   h::Value hostGrid;
   if (grid.computed) {
@@ -298,12 +315,14 @@ void recordLaunch(Recording &recording, const detail::KernelState &kernel, const
     hostGrid = recording.toHost(Argument(grid.fixed));
   }
   file.hooks.follow(&recording.tracer);
-  file.hooks.launch(*file.interpreter, kernel.kernel, hostGrid, recording.toHost(arguments, keywords), true);
+  file.hooks.launch(*file.interpreter, kernel.kernel, hostGrid,
+                    recording.toHost(arguments, keywords), true);
 }
 
-/// A grid without its function: what the function gives for these arguments. Nothing for kernels whose constexprs come
-/// from an autotune config or a heuristic.
-std::optional<triton::Grid> fixedGrid(const detail::KernelState &kernel, const triton::Grid &grid, const std::vector<Argument> &arguments,
+/// A grid without its function: what the function gives for these arguments. Nothing for kernels
+/// whose constexprs come from an autotune config or a heuristic.
+std::optional<triton::Grid> fixedGrid(const detail::KernelState &kernel, const triton::Grid &grid,
+                                      const std::vector<Argument> &arguments,
                                       const triton::Keywords &keywords) {
   if (!grid.computed)
     return grid;
@@ -330,24 +349,29 @@ std::optional<triton::Grid> fixedGrid(const detail::KernelState &kernel, const t
 
 } // namespace
 
-std::vector<Tensor> callBuiltin(const std::string &name, const std::vector<Argument> &arguments, const triton::Keywords &keywords) {
+std::vector<Tensor> callBuiltin(const std::string &name, const std::vector<Argument> &arguments,
+                                const triton::Keywords &keywords) {
   std::string target = targetOf(name);
   if (Recording *recording = Recording::active())
     return recordBuiltin(*recording, target, arguments, keywords);
-  return runEagerly(name, arguments, keywords, [&](Recording &recording, const std::vector<Argument> &a, const triton::Keywords &k) {
-    return recordBuiltin(recording, target, a, k);
-  });
+  return runEagerly(
+      name, arguments, keywords,
+      [&](Recording &recording, const std::vector<Argument> &a, const triton::Keywords &k) {
+        return recordBuiltin(recording, target, a, k);
+      });
 }
 
-void launchKernel(const std::shared_ptr<detail::KernelState> &kernel, const triton::Grid &grid, const std::vector<Argument> &arguments,
-                  const triton::Keywords &keywords) {
+void launchKernel(const std::shared_ptr<detail::KernelState> &kernel, const triton::Grid &grid,
+                  const std::vector<Argument> &arguments, const triton::Keywords &keywords) {
   if (Recording *recording = Recording::active())
     return recordLaunch(*recording, *kernel, grid, arguments, keywords);
-  auto record = [&](Recording &recording, const std::vector<Argument> &a, const triton::Keywords &k) {
+  auto record = [&](Recording &recording, const std::vector<Argument> &a,
+                    const triton::Keywords &k) {
     recordLaunch(recording, *kernel, grid, a, k);
     return std::vector<Tensor>();
   };
-  std::string name = "launch " + std::to_string(reinterpret_cast<uintptr_t>(kernel->kernel.object().get()));
+  std::string name =
+      "launch " + std::to_string(reinterpret_cast<uintptr_t>(kernel->kernel.object().get()));
   if (auto fixed = fixedGrid(*kernel, grid, arguments, keywords)) {
     for (const SymInt &size : fixed->fixed)
       name += " " + size.text();

@@ -18,15 +18,18 @@ using symbolic::Expr;
 
 namespace {
 
-void declare(symbolic::SymbolTable &symbols, const Dim &dim, int64_t example, const std::string &input) {
+void declare(symbolic::SymbolTable &symbols, const Dim &dim, int64_t example,
+             const std::string &input) {
   if (example < dim.min || example > dim.max)
-    throw Error("input '" + input + "': '" + dim.name + "' is " + std::to_string(example) + " in the example, its range is " +
-                std::to_string(dim.min) + ".." + std::to_string(dim.max));
+    throw Error("input '" + input + "': '" + dim.name + "' is " + std::to_string(example) +
+                " in the example, its range is " + std::to_string(dim.min) + ".." +
+                std::to_string(dim.max));
   if (const auto *known = symbols.find(dim.name)) {
     if (known->range.min != dim.min || known->range.max != dim.max)
       throw Error("'" + dim.name + "' is declared with two ranges");
     if (known->hint != example)
-      throw Error("'" + dim.name + "' is " + std::to_string(*known->hint) + " in one example and " + std::to_string(example) + " in input '" + input + "'");
+      throw Error("'" + dim.name + "' is " + std::to_string(*known->hint) + " in one example and " +
+                  std::to_string(example) + " in input '" + input + "'");
     return;
   }
   symbols.declare(dim.name, {{dim.min, dim.max}, 1, example});
@@ -36,7 +39,8 @@ void declare(symbolic::SymbolTable &symbols, const Dim &dim, int64_t example, co
 std::vector<Expr> stridesOf(const TensorState &example, const std::vector<Expr> &shape) {
   std::vector<size_t> order(shape.size());
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return example.strides[a] > example.strides[b]; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return example.strides[a] > example.strides[b]; });
   std::vector<Expr> strides(shape.size());
   Expr next = 1;
   int64_t expected = 1;
@@ -51,12 +55,14 @@ std::vector<Expr> stridesOf(const TensorState &example, const std::vector<Expr> 
   return strides;
 }
 
-TensorType inputType(symbolic::SymbolTable &symbols, const TensorState &example, const std::map<size_t, Dim> *dynamic, const std::string &name) {
+TensorType inputType(symbolic::SymbolTable &symbols, const TensorState &example,
+                     const std::map<size_t, Dim> *dynamic, const std::string &name) {
   std::vector<Expr> shape(example.shape.begin(), example.shape.end());
   if (dynamic)
     for (const auto &[d, dim] : *dynamic) {
       if (d >= shape.size())
-        throw Error("input '" + name + "' has " + std::to_string(shape.size()) + " dims; dim " + std::to_string(d) + " cannot be dynamic");
+        throw Error("input '" + name + "' has " + std::to_string(shape.size()) + " dims; dim " +
+                    std::to_string(d) + " cannot be dynamic");
       declare(symbols, dim, example.shape[d], name);
       shape[d] = Expr::symbol(dim.name);
     }
@@ -70,8 +76,10 @@ TensorType inputType(symbolic::SymbolTable &symbols, const TensorState &example,
 
 namespace api {
 
-std::shared_ptr<Recording> traceFunction(const Function &function, nn::Module *module, const std::vector<Tensor> &examples,
-                                         const DynamicShapes &dynamic, bool strict, const std::vector<std::string> &names) {
+std::shared_ptr<Recording> traceFunction(const Function &function, nn::Module *module,
+                                         const std::vector<Tensor> &examples,
+                                         const DynamicShapes &dynamic, bool strict,
+                                         const std::vector<std::string> &names) {
   if (Recording::active())
     throw Error("a trace cannot be started inside of another");
   auto recording = std::make_shared<Recording>();
@@ -85,9 +93,11 @@ std::shared_ptr<Recording> traceFunction(const Function &function, nn::Module *m
   }
   for (const auto &[input, dims] : dynamic)
     if (input >= examples.size())
-      throw Error("input " + std::to_string(input) + " has dynamic dims; there are " + std::to_string(examples.size()) + " inputs");
+      throw Error("input " + std::to_string(input) + " has dynamic dims; there are " +
+                  std::to_string(examples.size()) + " inputs");
   if (!names.empty() && names.size() != examples.size())
-    throw Error(std::to_string(names.size()) + " names are given for " + std::to_string(examples.size()) + " inputs");
+    throw Error(std::to_string(names.size()) + " names are given for " +
+                std::to_string(examples.size()) + " inputs");
   std::vector<Tensor> inputs;
   for (size_t i = 0; i < examples.size(); ++i) {
     std::string name = names.empty() ? "arg" + std::to_string(i) : names[i];
@@ -95,7 +105,9 @@ std::shared_ptr<Recording> traceFunction(const Function &function, nn::Module *m
     if (example.recording)
       throw Error("input '" + name + "': an example must hold data");
     auto dims = dynamic.find(i);
-    inputs.push_back(recording->addInput(name, inputType(recording->tracer.program.symbols, example, dims == dynamic.end() ? nullptr : &dims->second, name)));
+    inputs.push_back(recording->addInput(
+        name, inputType(recording->tracer.program.symbols, example,
+                        dims == dynamic.end() ? nullptr : &dims->second, name)));
   }
   recording->finish(module ? module->forward(inputs) : function(inputs));
   return recording;
@@ -117,23 +129,32 @@ static const graph::Program &programOf(const ExportedProgram &exported) {
   return exported.state->program;
 }
 
-ExportedProgram export_program(const Function &function, const std::vector<Tensor> &examples, const DynamicShapes &dynamic, bool strict,
+ExportedProgram export_program(const Function &function, const std::vector<Tensor> &examples,
+                               const DynamicShapes &dynamic, bool strict,
                                const std::vector<std::string> &names) {
-  return guarded([&] { return fromRecording(*traceFunction(function, nullptr, examples, dynamic, strict, names)); });
+  return guarded([&] {
+    return fromRecording(*traceFunction(function, nullptr, examples, dynamic, strict, names));
+  });
 }
 
-ExportedProgram export_program(nn::Module &module, const std::vector<Tensor> &examples, const DynamicShapes &dynamic, bool strict,
+ExportedProgram export_program(nn::Module &module, const std::vector<Tensor> &examples,
+                               const DynamicShapes &dynamic, bool strict,
                                const std::vector<std::string> &names) {
-  return guarded([&] { return fromRecording(*traceFunction({}, &module, examples, dynamic, strict, names)); });
+  return guarded(
+      [&] { return fromRecording(*traceFunction({}, &module, examples, dynamic, strict, names)); });
 }
 
 std::string ExportedProgram::graph_table() const {
-  return guarded([&] { return graph::printNodeTable(graph::nodeRows(programOf(*this), programOf(*this).main)); });
+  return guarded([&] {
+    return graph::printNodeTable(graph::nodeRows(programOf(*this), programOf(*this).main));
+  });
 }
 std::string ExportedProgram::text() const {
   return guarded([&] { return graph::printProgram(programOf(*this)); });
 }
-std::vector<std::string> ExportedProgram::warnings() const { return state ? state->warnings : std::vector<std::string>(); }
+std::vector<std::string> ExportedProgram::warnings() const {
+  return state ? state->warnings : std::vector<std::string>();
+}
 
 ExportedProgram ExportedProgram::run_decompositions() const {
   return guarded([&] {

@@ -16,7 +16,9 @@ using Named = std::vector<std::pair<std::string, Tensor>>;
 
 void checkName(const detail::ModuleState &state, const std::string &name) {
   if (name.empty() || name.find('.') != std::string::npos)
-    throw Error("'" + name + "' cannot be the name of a parameter, buffer or submodule: it must not be empty or have dots");
+    throw Error("'" + name +
+                "' cannot be the name of a parameter, buffer or submodule: it must not be empty or "
+                "have dots");
   for (const Named *list : {&state.parameters, &state.buffers})
     for (const auto &[known, value] : *list)
       if (known == name)
@@ -27,7 +29,8 @@ void checkName(const detail::ModuleState &state, const std::string &name) {
 }
 
 /// Own tensors first, then those of submodules, as PyTorch goes.
-void collect(const detail::ModuleState &state, Named detail::ModuleState::*list, const std::string &prefix, Named &out) {
+void collect(const detail::ModuleState &state, Named detail::ModuleState::*list,
+             const std::string &prefix, Named &out) {
   for (const auto &[name, tensor] : state.*list)
     out.emplace_back(prefix + name, tensor);
   for (const auto &[name, child] : state.children)
@@ -81,13 +84,16 @@ void Module::load_state_dict(const std::string &path) {
         throw Error(path + ": error: the file has no tensor '" + name + "'");
       const TensorState &s = *tensor.state;
       auto text = [](DataType type, const std::vector<int64_t> &shape) {
-        return toString(graph::TensorType(type, std::vector<symbolic::Expr>(shape.begin(), shape.end())));
+        return toString(
+            graph::TensorType(type, std::vector<symbolic::Expr>(shape.begin(), shape.end())));
       };
       if (entry->second.shape != s.shape || entry->second.dtype != s.type)
-        throw Error(path + ": error: tensor '" + name + "' is " + text(entry->second.dtype, entry->second.shape) + " in the file and " +
+        throw Error(path + ": error: tensor '" + name + "' is " +
+                    text(entry->second.dtype, entry->second.shape) + " in the file and " +
                     text(s.type, s.shape) + " in the module");
       if (!isRowMajor(s))
-        throw Error("'" + name + "' is not contiguous; values can be loaded into contiguous tensors only");
+        throw Error("'" + name +
+                    "' is not contiguous; values can be loaded into contiguous tensors only");
     }
     for (const auto &[name, tensor] : tensors)
       std::memcpy(tensor.state->data, weights.at(name).data.get(), weights.at(name).bytes);

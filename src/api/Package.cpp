@@ -10,7 +10,8 @@ using namespace api;
 using detail::CompiledState;
 using detail::PackageState;
 
-void compile_package(const ExportedProgram &program, const std::string &path, const CompileOptions &options) {
+void compile_package(const ExportedProgram &program, const std::string &path,
+                     const CompileOptions &options) {
   guarded([&] {
     if (!program.state)
       throw Error("the program is empty; make it with export_program or load_program");
@@ -46,12 +47,15 @@ std::vector<Tensor> Package::run(const std::vector<Tensor> &inputs) const {
 
 std::string Package::describe() const { return state ? pellucid_describe(state->package) : ""; }
 
-Compiled compile(const Function &function, const std::vector<Tensor> &examples, const DynamicShapes &dynamic, const CompileOptions &options) {
+Compiled compile(const Function &function, const std::vector<Tensor> &examples,
+                 const DynamicShapes &dynamic, const CompileOptions &options) {
   return guarded([&] {
-    std::shared_ptr<Recording> recording = traceFunction(function, nullptr, examples, dynamic, false, options.input_names);
+    std::shared_ptr<Recording> recording =
+        traceFunction(function, nullptr, examples, dynamic, false, options.input_names);
     auto state = std::make_shared<CompiledState>();
     for (size_t i = 0; i < examples.size(); ++i)
-      state->names.push_back(options.input_names.empty() ? "arg" + std::to_string(i) : options.input_names[i]);
+      state->names.push_back(options.input_names.empty() ? "arg" + std::to_string(i)
+                                                         : options.input_names[i]);
     for (const auto &[input, dims] : dynamic)
       for (const auto &[d, dim] : dims)
         state->symbols.emplace_back(dim.name, input, d);
@@ -72,12 +76,13 @@ static void checkFollowed(const CompiledState &state, const std::vector<Tensor> 
     if (input >= inputs.size() || !inputs[input].state || inputs[input].state->shape.size() <= d)
       return;
     values[name] = inputs[input].state->shape[d];
-    sizes += (sizes.empty() ? "input '" : ", input '") + state.names[input] + "': dim " + std::to_string(d) + " (" + name + ") is " +
-             std::to_string(values[name]);
+    sizes += (sizes.empty() ? "input '" : ", input '") + state.names[input] + "': dim " +
+             std::to_string(d) + " (" + name + ") is " + std::to_string(values[name]);
   }
   for (const auto &[condition, taken] : state.followed)
     if (auto value = symbolic::evaluate(condition, values); value && (*value != 0) != taken)
-      throw Error(sizes + ", must make '" + condition.text() + "' " + (taken ? "true" : "false") + " as the example did: a branch of the function depends on it");
+      throw Error(sizes + ", must make '" + condition.text() + "' " + (taken ? "true" : "false") +
+                  " as the example did: a branch of the function depends on it");
 }
 
 std::vector<Tensor> Compiled::operator()(const std::vector<Tensor> &inputs) const {

@@ -66,10 +66,13 @@ Recording::Recording() {
 
 Recording *Recording::active() { return activeRecording; }
 
-Recording::Scope::Scope(Recording &recording) : lock(traceLock()), saved(activeRecording) { activeRecording = &recording; }
+Recording::Scope::Scope(Recording &recording) : lock(traceLock()), saved(activeRecording) {
+  activeRecording = &recording;
+}
 Recording::Scope::~Scope() { activeRecording = saved; }
 
-// --- what a program is made over ----------------------------------------------------------------------------------
+// --- what a program is made over
+// ----------------------------------------------------------------------------------
 
 Tensor Recording::fromTraced(TracedTensor traced) {
   TensorState state;
@@ -88,7 +91,8 @@ Tensor Recording::addInput(const std::string &name, const TensorType &type) {
 }
 
 static std::string memoryKey(const TensorState &s) {
-  std::string key = std::to_string(reinterpret_cast<uintptr_t>(s.data)) + ":" + std::to_string(static_cast<int>(s.type));
+  std::string key = std::to_string(reinterpret_cast<uintptr_t>(s.data)) + ":" +
+                    std::to_string(static_cast<int>(s.type));
   for (size_t d = 0; d < s.shape.size(); ++d)
     key += "," + std::to_string(s.shape[d]) + "/" + std::to_string(s.strides[d]);
   return key;
@@ -103,8 +107,11 @@ void Recording::addWeight(const std::string &name, const Tensor &value, InputSpe
   std::string flat = name;
   for (char &c : flat)
     c = c == '.' ? '_' : c;
-  const char *prefix = kind == InputSpec::Kind::Parameter ? "p_" : kind == InputSpec::Kind::Buffer ? "b_" : "c_";
-  TracedTensor traced = tracer.placeholder(prefix + flat, TensorType(s.type, std::vector<Expr>(s.shape.begin(), s.shape.end())));
+  const char *prefix = kind == InputSpec::Kind::Parameter ? "p_"
+                       : kind == InputSpec::Kind::Buffer  ? "b_"
+                                                          : "c_";
+  TracedTensor traced = tracer.placeholder(
+      prefix + flat, TensorType(s.type, std::vector<Expr>(s.shape.begin(), s.shape.end())));
   InputSpec spec;
   spec.kind = kind;
   spec.name = name;
@@ -114,16 +121,19 @@ void Recording::addWeight(const std::string &name, const Tensor &value, InputSpe
   weights[memoryKey(s)] = {value, std::make_shared<TensorObject>(tracer, traced)};
 }
 
-// --- arguments and results ----------------------------------------------------------------------------------------
+// --- arguments and results
+// ----------------------------------------------------------------------------------------
 
 h::Value Recording::captured(const Tensor &tensor) {
   const TensorState &s = *tensor.state;
   std::string key = memoryKey(s);
   if (bodyDepth > 0)
-    throw Error("the function of an operator uses a tensor that is none of its arguments; pass it as one");
+    throw Error(
+        "the function of an operator uses a tensor that is none of its arguments; pass it as one");
   if (auto known = weights.find(key); known != weights.end())
     return h::Value(known->second.object);
-  addWeight("constant_" + std::to_string(constants.size()), tensor, InputSpec::Kind::ConstantTensor);
+  addWeight("constant_" + std::to_string(constants.size()), tensor,
+            InputSpec::Kind::ConstantTensor);
   return h::Value(weights.at(key).object);
 }
 
@@ -135,7 +145,9 @@ h::Value Recording::toHost(const Argument &argument) {
     h::Value operator()(int64_t v) const { return h::Value(v); }
     h::Value operator()(double v) const { return h::Value(v); }
     h::Value operator()(const std::string &v) const { return h::Value(v); }
-    h::Value operator()(dtype v) const { return h::Value(std::make_shared<h::DType>(toDataType(v), h::DType::Family::Torch)); }
+    h::Value operator()(dtype v) const {
+      return h::Value(std::make_shared<h::DType>(toDataType(v), h::DType::Family::Torch));
+    }
     h::Value operator()(const SymInt &v) const { return h::Value::integer(toExpr(v)); }
     h::Value operator()(const Tensor &v) const {
       if (!v.state)
@@ -145,7 +157,8 @@ h::Value Recording::toHost(const Argument &argument) {
         return recording.captured(v);
       const Value *base = s.object->tensor.storage->base;
       if (base && base->producer()->graph() != &recording.tracer.graph())
-        throw Error("the function of an operator uses a tensor that is none of its arguments; pass it as one");
+        throw Error("the function of an operator uses a tensor that is none of its arguments; pass "
+                    "it as one");
       return h::Value(s.object);
     }
     h::Value operator()(const std::vector<SymInt> &v) const {
@@ -164,7 +177,8 @@ h::Value Recording::toHost(const Argument &argument) {
   return std::visit(Visitor{*this}, argument);
 }
 
-h::CallArgs Recording::toHost(const std::vector<Argument> &arguments, const triton::Keywords &keywords) {
+h::CallArgs Recording::toHost(const std::vector<Argument> &arguments,
+                              const triton::Keywords &keywords) {
   h::CallArgs args;
   for (const Argument &argument : arguments)
     args.positional.push_back(toHost(argument));
@@ -221,15 +235,20 @@ static Argument toArgument(Recording &recording, const h::Value &value, const Sc
   }
 }
 
-// --- operators ----------------------------------------------------------------------------------------------------
+// --- operators
+// ----------------------------------------------------------------------------------------------------
 
-std::vector<Tensor> Recording::callOperator(const OperatorState &op, const std::vector<Argument> &arguments) {
+std::vector<Tensor> Recording::callOperator(const OperatorState &op,
+                                            const std::vector<Argument> &arguments) {
   h::Operator declared = op.declared;
   declared.function = h::nativeRaw(declared.name, [this, &op](h::Interpreter &, h::CallArgs args) {
     std::vector<Argument> inner;
     size_t position = 0;
     for (const SchemaArgument &argument : op.schema.arguments)
-      inner.push_back(toArgument(*this, argument.keywordOnly ? *args.keyword(argument.name) : args.positional.at(position++), argument.type));
+      inner.push_back(toArgument(*this,
+                                 argument.keywordOnly ? *args.keyword(argument.name)
+                                                      : args.positional.at(position++),
+                                 argument.type));
     ++bodyDepth;
     struct Leave {
       int &depth;
@@ -244,36 +263,47 @@ std::vector<Tensor> Recording::callOperator(const OperatorState &op, const std::
     else
       args.positional.push_back(toHost(arguments[i]));
   }
-  std::vector<Tensor> results = fromHost(trace::recordOperatorCall(tracer, plainInterpreter(), declared, args));
+  std::vector<Tensor> results =
+      fromHost(trace::recordOperatorCall(tracer, plainInterpreter(), declared, args));
   if (op.fake)
     checkFake(op, arguments, results);
   return results;
 }
 
-void Recording::checkFake(const OperatorState &op, const std::vector<Argument> &arguments, const std::vector<Tensor> &results) {
-  std::vector<Argument> inner = arguments;
-  std::vector<std::pair<size_t, TensorType>> tensors;
-  for (size_t i = 0; i < arguments.size(); ++i)
-    if (auto *tensor = std::get_if<Tensor>(&arguments[i]); tensor && tensor->state)
-      tensors.emplace_back(i, toHost(arguments[i]).as<TensorObject>()->tensor.type);
+void Recording::checkFake(const OperatorState &op, const std::vector<Argument> &arguments,
+                          const std::vector<Tensor> &results) {
+  std::vector<std::optional<TensorType>> types;
+  for (const Argument &argument : arguments) {
+    auto *object =
+        std::holds_alternative<Tensor>(argument) ? toHost(argument).as<TensorObject>() : nullptr;
+    types.push_back(object ? std::optional(object->tensor.type) : std::nullopt);
+  }
   Graph scratch;
   trace::Tracer::Redirect redirect(tracer, scratch);
-  for (const auto &[i, type] : tensors)
-    inner[i] = fromTraced(tracer.placeholder(op.schema.arguments[i].name, type));
+  std::vector<Argument> inner = arguments;
+  for (size_t i = 0; i < inner.size(); ++i)
+    if (types[i])
+      inner[i] = fromTraced(tracer.placeholder(op.schema.arguments[i].name, *types[i]));
   ++bodyDepth;
   std::vector<Tensor> expected = op.fake(inner);
   --bodyDepth;
-  auto text = [](const Tensor &tensor) { return toString(TensorType(tensor.state->object->tensor.type.dtype, tensor.state->object->tensor.type.shape)); };
+  auto text = [](const Tensor &tensor) {
+    return toString(TensorType(tensor.state->object->tensor.type.dtype,
+                               tensor.state->object->tensor.type.shape));
+  };
   if (expected.size() != results.size())
-    throw Error("register_fake of operator '" + op.declared.name + "' gives " + std::to_string(expected.size()) + " tensor(s) and the operator " +
+    throw Error("register_fake of operator '" + op.declared.name + "' gives " +
+                std::to_string(expected.size()) + " tensor(s) and the operator " +
                 std::to_string(results.size()));
   for (size_t i = 0; i < results.size(); ++i)
     if (text(expected[i]) != text(results[i]))
-      throw Error("register_fake of operator '" + op.declared.name + "' says that result " + std::to_string(i) + " is " + text(expected[i]) +
-                  ", the operator makes " + text(results[i]));
+      throw Error("register_fake of operator '" + op.declared.name + "' says that result " +
+                  std::to_string(i) + " is " + text(expected[i]) + ", the operator makes " +
+                  text(results[i]));
 }
 
-// --- the end ------------------------------------------------------------------------------------------------------
+// --- the end
+// ------------------------------------------------------------------------------------------------------
 
 bool Recording::isInputMemory(const TracedStorage *storage, size_t &which) const {
   for (which = 0; which < inputs.size(); ++which)
@@ -293,9 +323,12 @@ void Recording::finish(const std::vector<Tensor> &results) {
   std::vector<graph::Argument> outputs;
   for (const auto &[name, storage] : constants)
     if (storage->version > 0)
-      throw Error("'" + name + "' is written to, and it is no input of the function: its values are fixed when the program is compiled; "
+      throw Error("'" + name +
+                  "' is written to, and it is no input of the function: its values are fixed when "
+                  "the program is compiled; "
                   "make it an input or a buffer");
-  auto addMutation = [&](const std::string &name, const std::shared_ptr<TracedStorage> &storage, OutputSpec::Kind kind) {
+  auto addMutation = [&](const std::string &name, const std::shared_ptr<TracedStorage> &storage,
+                         OutputSpec::Kind kind) {
     if (storage->version == 0)
       return;
     outputs.push_back(graph::Argument(storage->base));

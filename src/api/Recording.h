@@ -8,13 +8,15 @@
 
 namespace pellucid::api {
 
-/// One trace: what the C++ program computes while it is active on a thread goes through trace::Tracer into a program.
+/// One trace: what the C++ program computes while it is active on a thread goes through
+/// trace::Tracer into a program.
 class Recording : public std::enable_shared_from_this<Recording> {
 public:
   Recording();
   /// The trace that is under way on this thread; null: calls run eagerly.
   static Recording *active();
-  /// Makes a recording the active one. Tracing and compiling of all threads take turns: kernels and evaluators are shared.
+  /// Makes a recording the active one. Tracing and compiling of all threads take turns: kernels and
+  /// evaluators are shared.
   class Scope {
   public:
     explicit Scope(Recording &recording);
@@ -32,7 +34,8 @@ public:
   void addWeight(const std::string &name, const Tensor &value, graph::InputSpec::Kind kind);
   Tensor addInput(const std::string &name, const graph::TensorType &type);
 
-  /// The host value of an argument: a traced tensor as it is, one that holds data as a captured weight.
+  /// The host value of an argument: a traced tensor as it is, one that holds data as a captured
+  /// weight.
   host::Value toHost(const Argument &argument);
   host::CallArgs toHost(const std::vector<Argument> &arguments, const triton::Keywords &keywords);
   /// The tensors in a result, in order.
@@ -40,7 +43,8 @@ public:
   Tensor fromTraced(trace::TracedTensor tensor);
 
   /// Records a call of a user operator; its body is the operator's function, traced.
-  std::vector<Tensor> callOperator(const detail::OperatorState &op, const std::vector<Argument> &arguments);
+  std::vector<Tensor> callOperator(const detail::OperatorState &op,
+                                   const std::vector<Argument> &arguments);
 
   /// Makes `results` the program's outputs, behind what was written to inputs and buffers.
   void finish(const std::vector<Tensor> &results);
@@ -53,9 +57,11 @@ public:
 
 private:
   host::Value captured(const Tensor &tensor);
-  void checkFake(const detail::OperatorState &op, const std::vector<Argument> &arguments, const std::vector<Tensor> &results);
+  void checkFake(const detail::OperatorState &op, const std::vector<Argument> &arguments,
+                 const std::vector<Tensor> &results);
 
-  std::vector<std::pair<std::string, std::shared_ptr<trace::TracedStorage>>> inputs, buffers, constants;
+  std::vector<std::pair<std::string, std::shared_ptr<trace::TracedStorage>>> inputs, buffers,
+      constants;
   struct Captured {
     Tensor keepAlive;
     std::shared_ptr<trace::TensorObject> object;
@@ -64,8 +70,10 @@ private:
 };
 
 /// Traces a function, or `module`'s forward when it is not null. Throws DiagnosticError or Error.
-std::shared_ptr<Recording> traceFunction(const Function &function, nn::Module *module, const std::vector<Tensor> &examples,
-                                         const DynamicShapes &dynamic, bool strict, const std::vector<std::string> &names);
+std::shared_ptr<Recording> traceFunction(const Function &function, nn::Module *module,
+                                         const std::vector<Tensor> &examples,
+                                         const DynamicShapes &dynamic, bool strict,
+                                         const std::vector<std::string> &names);
 
 /// The evaluator for calls that no Python file has a part in.
 host::Interpreter &plainInterpreter();

@@ -112,15 +112,19 @@ std::vector<int64_t> rowMajor(const std::vector<int64_t> &shape);
 bool isRowMajor(const TensorState &state);
 
 /// Runs a loaded package. Throws Error with the run time's words.
-std::vector<Tensor> runPackage(const detail::PackageState &package, const std::vector<Tensor> &inputs);
+std::vector<Tensor> runPackage(const detail::PackageState &package,
+                               const std::vector<Tensor> &inputs);
 /// Compiles into memory and loads. Throws DiagnosticError or Error.
-std::shared_ptr<detail::PackageState> compileAndLoad(const graph::Program &program, const CompileOptions &options);
+std::shared_ptr<detail::PackageState> compileAndLoad(const graph::Program &program,
+                                                     const CompileOptions &options);
 
-/// Calls a built-in operator: recorded while tracing, else compiled for these arguments, kept and run.
-std::vector<Tensor> callBuiltin(const std::string &name, const std::vector<Argument> &arguments, const triton::Keywords &keywords);
+/// Calls a built-in operator: recorded while tracing, else compiled for these arguments, kept and
+/// run.
+std::vector<Tensor> callBuiltin(const std::string &name, const std::vector<Argument> &arguments,
+                                const triton::Keywords &keywords);
 /// Launches a kernel the same two ways.
-void launchKernel(const std::shared_ptr<detail::KernelState> &kernel, const triton::Grid &grid, const std::vector<Argument> &arguments,
-                  const triton::Keywords &keywords);
+void launchKernel(const std::shared_ptr<detail::KernelState> &kernel, const triton::Grid &grid,
+                  const std::vector<Argument> &arguments, const triton::Keywords &keywords);
 /// A user operator by `ns::name`; null when there is none.
 std::shared_ptr<detail::OperatorState> findOperator(const std::string &name);
 

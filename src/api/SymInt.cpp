@@ -9,7 +9,9 @@ using symbolic::Expr;
 
 namespace api {
 
-Expr toExpr(const SymInt &size) { return size.state ? *static_cast<const Expr *>(size.state.get()) : Expr(size.value); }
+Expr toExpr(const SymInt &size) {
+  return size.state ? *static_cast<const Expr *>(size.state.get()) : Expr(size.value);
+}
 
 SymInt fromExpr(const Expr &expr) {
   SymInt size;
@@ -68,11 +70,21 @@ std::string SymInt::text() const { return state ? toExpr(*this).text() : std::to
 SymInt operator+(const SymInt &a, const SymInt &b) { return combined(a, b, symbolic::operator+); }
 SymInt operator-(const SymInt &a, const SymInt &b) { return combined(a, b, symbolic::operator-); }
 SymInt operator*(const SymInt &a, const SymInt &b) { return combined(a, b, symbolic::operator*); }
-SymInt operator/(const SymInt &a, const SymInt &b) { return combined(a, nonZero(b), symbolic::floorDiv); }
-SymInt operator%(const SymInt &a, const SymInt &b) { return combined(a, nonZero(b), symbolic::mod); }
+SymInt operator/(const SymInt &a, const SymInt &b) {
+  return combined(a, nonZero(b), symbolic::floorDiv);
+}
+SymInt operator%(const SymInt &a, const SymInt &b) {
+  return combined(a, nonZero(b), symbolic::mod);
+}
 SymInt cdiv(const SymInt &a, const SymInt &b) { return combined(a, nonZero(b), symbolic::ceilDiv); }
-bool operator==(const SymInt &a, const SymInt &b) { return decide(symbolic::equal(toExpr(a), toExpr(b))); }
-bool operator<(const SymInt &a, const SymInt &b) { return decide(symbolic::less(toExpr(a), toExpr(b))); }
-bool operator<=(const SymInt &a, const SymInt &b) { return decide(symbolic::lessEqual(toExpr(a), toExpr(b))); }
+bool operator==(const SymInt &a, const SymInt &b) {
+  return decide(symbolic::equal(toExpr(a), toExpr(b)));
+}
+bool operator<(const SymInt &a, const SymInt &b) {
+  return decide(symbolic::less(toExpr(a), toExpr(b)));
+}
+bool operator<=(const SymInt &a, const SymInt &b) {
+  return decide(symbolic::lessEqual(toExpr(a), toExpr(b)));
+}
 
 } // namespace pellucid

@@ -119,7 +119,8 @@ void fillAs(std::byte *data, DataType type, int64_t count, double value) {
   case DataType::UInt64:
     return fill(data, count, static_cast<uint64_t>(value));
   default:
-    throw Error("tensors of type " + std::string(info(type).torch) + " cannot be filled with numbers");
+    throw Error("tensors of type " + std::string(info(type).torch) +
+                " cannot be filled with numbers");
   }
 }
 
@@ -130,13 +131,16 @@ int64_t elementCount(const std::vector<int64_t> &shape) {
   return count;
 }
 
-Tensor made(const char *name, const std::vector<SymInt> &shape, dtype type, std::optional<double> value) {
+Tensor made(const char *name, const std::vector<SymInt> &shape, dtype type,
+            std::optional<double> value) {
   if (Recording::active()) {
     std::vector<Argument> arguments{shape};
     bool isFull = value && *value != 0 && *value != 1;
     if (isFull)
       arguments.emplace_back(*value);
-    return callBuiltin(std::string("aten::") + (isFull ? "full" : name), arguments, {{"dtype", type}}).front();
+    return callBuiltin(std::string("aten::") + (isFull ? "full" : name), arguments,
+                       {{"dtype", type}})
+        .front();
   }
   std::vector<int64_t> sizes;
   for (const SymInt &size : shape)
@@ -151,14 +155,16 @@ Tensor made(const char *name, const std::vector<SymInt> &shape, dtype type, std:
 
 std::vector<SymInt> Tensor::sizes() const {
   const TensorState &s = stateOf(*this, "sizes");
-  return s.recording ? fromExprs(tracedType(s).shape) : std::vector<SymInt>(s.shape.begin(), s.shape.end());
+  return s.recording ? fromExprs(tracedType(s).shape)
+                     : std::vector<SymInt>(s.shape.begin(), s.shape.end());
 }
 
 SymInt Tensor::size(int64_t d) const {
   std::vector<SymInt> all = sizes();
   int64_t rank = static_cast<int64_t>(all.size());
   if (d < -rank || d >= rank)
-    throw Error("size: dim " + std::to_string(d) + " is out of range for a tensor of " + std::to_string(rank) + " dims");
+    throw Error("size: dim " + std::to_string(d) + " is out of range for a tensor of " +
+                std::to_string(rank) + " dims");
   return all[static_cast<size_t>(d < 0 ? d + rank : d)];
 }
 
@@ -173,7 +179,8 @@ int64_t Tensor::dim() const { return static_cast<int64_t>(sizes().size()); }
 
 std::vector<SymInt> Tensor::strides() const {
   const TensorState &s = stateOf(*this, "strides");
-  return s.recording ? fromExprs(tracedType(s).strides) : std::vector<SymInt>(s.strides.begin(), s.strides.end());
+  return s.recording ? fromExprs(tracedType(s).strides)
+                     : std::vector<SymInt>(s.strides.begin(), s.strides.end());
 }
 
 dtype Tensor::scalar_type() const {
@@ -189,7 +196,8 @@ bool Tensor::is_contiguous() const {
 void *Tensor::data_ptr() const {
   const TensorState &s = stateOf(*this, "data_ptr");
   if (s.recording)
-    throw Error("data_ptr: a tensor has no data while it is traced; keep the computation in operators and kernels");
+    throw Error("data_ptr: a tensor has no data while it is traced; keep the computation in "
+                "operators and kernels");
   return s.data;
 }
 
@@ -212,7 +220,8 @@ Tensor empty_like(const Tensor &x) {
     if (Recording::active())
       return callBuiltin("aten::empty_like", {x}, {}).front();
     Tensor result = allocate(s.type, s.shape);
-    // PyTorch keeps the strides of a tensor without gaps or overlap; here they are row-major unless these are.
+    // PyTorch keeps the strides of a tensor without gaps or overlap; here they are row-major unless
+    // these are.
     return result;
   });
 }
@@ -238,7 +247,8 @@ Tensor rand(const std::vector<int64_t> &shape, dtype type, double low, double hi
       z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
       z ^= z >> 31;
       double value = low + (high - low) * (static_cast<double>(z >> 11) * 0x1p-53);
-      fillAs(tensor.state->data + static_cast<size_t>(i) * byteSize(tensor.state->type), tensor.state->type, 1, value);
+      fillAs(tensor.state->data + static_cast<size_t>(i) * byteSize(tensor.state->type),
+             tensor.state->type, 1, value);
     }
     return tensor;
   });

@@ -13,7 +13,8 @@ detail::FileState::FileState(const std::vector<std::string> &roots) {
   options.searchRoots = roots;
   options.hooks = &hooks;
   options.defersFileErrors = true;
-  // Grids and heuristics run at every launch for as long as the process lives; they cannot be told from a loop.
+  // Grids and heuristics run at every launch for as long as the process lives; they cannot be told
+  // from a loop.
   options.maxSteps = UINT64_MAX;
   trace::addTorchRuntime(options.modules);
   trace::addTorchModules(options.modules, moduleTracer);
@@ -47,7 +48,9 @@ Kernel File::operator[](const std::string &name) const {
       throw Error(render(*opaque->reason));
   if (!found || !h::isKernel(*found)) {
     std::string path = state->module->syntax->file->path();
-    throw Error(path + ": error: " + (found ? "'" + name + "' is no @triton.jit kernel" : "the file defines no '" + name + "'"));
+    throw Error(
+        path + ": error: " +
+        (found ? "'" + name + "' is no @triton.jit kernel" : "the file defines no '" + name + "'"));
   }
   Kernel kernel;
   kernel.state = std::make_shared<detail::KernelState>(detail::KernelState{state, *found});

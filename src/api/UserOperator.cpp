@@ -22,7 +22,8 @@ OperatorTable &operators() {
   return table;
 }
 
-Operator declare(h::Operator::Form form, const std::string &name, const std::string &schema, OperatorFunction function) {
+Operator declare(h::Operator::Form form, const std::string &name, const std::string &schema,
+                 OperatorFunction function) {
   return guarded([&] {
     if (name.find("::") == std::string::npos)
       throw Error("operator name '" + name + "' has no namespace; write 'namespace::name'");
@@ -33,7 +34,8 @@ Operator declare(h::Operator::Form form, const std::string &name, const std::str
     state->declared.name = name;
     state->declared.overload = "default";
     state->declared.schemaText = schema;
-    state->schema = graph::parseSchema(schema.empty() || schema[0] == '(' ? name + schema : schema, SourceLocation(name));
+    state->schema = graph::parseSchema(schema.empty() || schema[0] == '(' ? name + schema : schema,
+                                       SourceLocation(name));
     state->function = std::move(function);
     OperatorTable &table = operators();
     std::lock_guard guard(table.lock);
@@ -75,18 +77,22 @@ void bindArguments(const OperatorState &op, std::vector<Argument> &arguments) {
   const std::vector<SchemaArgument> &expected = op.schema.arguments;
   const std::string &name = op.declared.name;
   if (arguments.size() > expected.size())
-    throw Error("operator '" + name + "' takes " + std::to_string(expected.size()) + " arguments, got " + std::to_string(arguments.size()));
+    throw Error("operator '" + name + "' takes " + std::to_string(expected.size()) +
+                " arguments, got " + std::to_string(arguments.size()));
   for (size_t i = 0; i < expected.size(); ++i) {
     if (i >= arguments.size()) {
       if (!expected[i].defaultValue)
         throw Error("operator '" + name + "' needs an argument for '" + expected[i].name + "'");
       arguments.push_back(defaultArgument(*expected[i].defaultValue));
     }
-    if (expected[i].type.kind == SchemaType::Kind::Tensor && !isTensorLike(arguments[i], expected[i].type))
-      throw Error("parameter '" + expected[i].name + "' of operator '" + name + "' is a " + (expected[i].type.list ? "list of tensors" : "tensor") +
+    if (expected[i].type.kind == SchemaType::Kind::Tensor &&
+        !isTensorLike(arguments[i], expected[i].type))
+      throw Error("parameter '" + expected[i].name + "' of operator '" + name + "' is a " +
+                  (expected[i].type.list ? "list of tensors" : "tensor") +
                   "; it got something else");
     // torch lets an integer stand for a float.
-    if (auto *integer = std::get_if<int64_t>(&arguments[i]); integer && expected[i].type.kind == SchemaType::Kind::Float)
+    if (auto *integer = std::get_if<int64_t>(&arguments[i]);
+        integer && expected[i].type.kind == SchemaType::Kind::Float)
       arguments[i] = static_cast<double>(*integer);
   }
 }
@@ -114,8 +120,9 @@ std::vector<Tensor> Operator::operator()(std::vector<Argument> arguments) const 
     std::vector<Tensor> results = state->function(arguments);
     bool list = state->schema.returns.size() == 1 && state->schema.returns[0].type.list;
     if (!list && results.size() != state->schema.returns.size())
-      throw Error("operator '" + state->declared.name + "' is declared to return " + std::to_string(state->schema.returns.size()) +
-                  " tensor(s) and returns " + std::to_string(results.size()));
+      throw Error("operator '" + state->declared.name + "' is declared to return " +
+                  std::to_string(state->schema.returns.size()) + " tensor(s) and returns " +
+                  std::to_string(results.size()));
     return results;
   });
 }
@@ -131,7 +138,8 @@ Operator &Operator::register_kernel(const std::string &device, OperatorFunction 
   if (!state)
     throw Error("register_kernel of an undefined operator");
   if (device != "cpu" && device != "cuda")
-    throw Error("register_kernel of operator '" + state->declared.name + "': there is no device '" + device + "'; \"cpu\" and \"cuda\" are");
+    throw Error("register_kernel of operator '" + state->declared.name + "': there is no device '" +
+                device + "'; \"cpu\" and \"cuda\" are");
   // Tensors of this interface are on the CPU.
   if (device == "cpu")
     state->function = std::move(function);
