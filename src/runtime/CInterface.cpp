@@ -16,17 +16,31 @@ using namespace pellucid::runtime;
 
 static constexpr size_t maxRank = 64;
 
-static std::string &lastError() {
-  static thread_local std::string message;
-  return message;
+/// Null until the thread's first error. A pointer, because programs unload packages in destructors
+/// of static objects, when the thread's objects that have destructors are gone.
+static thread_local std::string *lastError = nullptr;
+
+static void setLastError(const std::string &message) {
+  struct Owner {
+    ~Owner() {
+      delete lastError;
+      lastError = nullptr;
+    }
+  };
+  if (!lastError) {
+    static thread_local Owner owner;
+    (void)owner;
+    lastError = new std::string;
+  }
+  *lastError = message;
 }
 
 static pellucid_status report(const Result &result) noexcept {
   try {
-    if (result.ok())
-      lastError().clear();
-    else
-      lastError() = result.message();
+    if (!result.ok())
+      setLastError(result.message());
+    else if (lastError)
+      lastError->clear();
   } catch (...) {
     return result.ok() ? PELLUCID_OUT_OF_MEMORY : result.code();
   }
@@ -212,7 +226,7 @@ pellucid_status pellucid_output_shapes(pellucid_package *package, const DLTensor
   });
 }
 
-const char *pellucid_last_error(void) { return lastError().c_str(); }
+const char *pellucid_last_error(void) { return lastError ? lastError->c_str() : ""; }
 
 pellucid_status pellucid_profile_create(pellucid_profile **out) {
   return guarded([&]() -> Result {

@@ -10,10 +10,11 @@ using namespace graph;
 namespace h = pellucid::host;
 
 void TraceHooks::follow(Tracer *next) {
-  if (tracer == next)
-    return;
+  uint64_t identity = next ? next->identity : 0;
+  if (followed != identity)
+    kernels.reset();
   tracer = next;
-  kernels.reset();
+  followed = identity;
 }
 
 bool TraceHooks::decide(h::Interpreter &interpreter, const Expr &condition,

@@ -14,7 +14,7 @@ namespace pellucid::trace {
 /// trace.
 class TraceHooks : public host::HostHooks {
 public:
-  explicit TraceHooks(Tracer *t = nullptr) : tracer(t) {}
+  explicit TraceHooks(Tracer *t = nullptr) : tracer(t), followed(t ? t->identity : 0) {}
 
   /// What is asked from here on belongs to `next`, which outlives its use here.
   void follow(Tracer *next);
@@ -33,6 +33,7 @@ private:
   std::string rangesText(const graph::Expr &condition) const;
 
   Tracer *tracer;
+  uint64_t followed; ///< Tracer::identity of the one that `kernels` belong to
   std::unique_ptr<KernelTable> kernels;
 };
 

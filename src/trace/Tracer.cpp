@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/Tracer.h"
 
+#include <atomic>
+
 namespace pellucid::trace {
 
 using namespace graph;
+
+uint64_t Tracer::nextIdentity() {
+  static std::atomic<uint64_t> last = 0;
+  return ++last;
+}
 
 TracedTensor Tracer::wrap(Value *value) {
   TracedTensor tensor;

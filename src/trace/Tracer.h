@@ -52,6 +52,8 @@ class Tracer {
 public:
   Tracer() { current = &program.main; }
 
+  /// No other tracer of this process has it, later ones at the same address included.
+  const uint64_t identity = nextIdentity();
   graph::Program program;
   graph::OperatorRegistry registry;
   bool strict = false;
@@ -116,6 +118,8 @@ public:
   };
 
 private:
+  static uint64_t nextIdentity();
+
   graph::Value *baseOf(const std::shared_ptr<TracedStorage> &storage, const SourceLocation &where);
 
   graph::Graph *current;
