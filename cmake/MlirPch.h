@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Precompiled for every source that includes MLIR (cmake/PellucidTargets.cmake). Not to be included by hand.
+// Precompiled for every source that includes MLIR (cmake/PellucidTargets.cmake). Not to be included
+// by hand.
 #ifdef __cplusplus
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

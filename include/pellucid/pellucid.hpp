@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Pellucid in C++: tensors, operators, modules, Triton kernels in their three forms, tracing, compilation and packages.
+/// Pellucid in C++: tensors, operators, modules, Triton kernels in their three forms, tracing,
+/// compilation and packages.
 ///
-/// The same functions run eagerly (on tensors that hold data) and record (while export_program or compile traces).
-/// An eager call goes the way of every program: it is traced, compiled for the types and sizes of its arguments, kept,
-/// and run; the next call like it only runs. Errors are pellucid::Error with the text that the command line prints.
-/// Objects are cheap handles onto shared state; one object may be read from many threads, tracing happens on the calling
-/// thread only. Needs libpellucid and, for code generation, the program pellucid-worker beside it (eager calls
-/// included). Packages run without either: see pellucid/runtime.h.
+/// The same functions run eagerly (on tensors that hold data) and record (while export_program or
+/// compile traces). An eager call goes the way of every program: it is traced, compiled for the
+/// types and sizes of its arguments, kept, and run; the next call like it only runs. Errors are
+/// pellucid::Error with the text that the command line prints. Objects are cheap handles onto
+/// shared state; one object may be read from many threads, tracing happens on the calling thread
+/// only. Needs libpellucid and, for code generation, the program pellucid-worker beside it (eager
+/// calls included). Packages run without either: see pellucid/runtime.h.
 #pragma once
 
 #include <cstddef>
@@ -31,15 +33,29 @@
 
 namespace pellucid {
 
-/// What went wrong, with the place in the user's source where there is one. what() is the whole rendered diagnostic.
+/// What went wrong, with the place in the user's source where there is one. what() is the whole
+/// rendered diagnostic.
 class PELLUCID_EXPORT Error : public std::runtime_error {
 public:
   using std::runtime_error::runtime_error;
 };
 
 enum class dtype : uint8_t {
-  boolean, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, bfloat16, float32, float64,
-  float8_e4m3fn, float8_e5m2,
+  boolean,
+  int8,
+  int16,
+  int32,
+  int64,
+  uint8,
+  uint16,
+  uint32,
+  uint64,
+  float16,
+  bfloat16,
+  float32,
+  float64,
+  float8_e4m3fn,
+  float8_e5m2,
 };
 
 namespace detail {
@@ -53,20 +69,24 @@ struct FileState;
 struct CompiledState;
 } // namespace detail
 
-/// A size that may depend on a dynamic dimension while a function is traced. A comparison that the dimension's range does
-/// not decide follows the example's size: compile makes it a guard, export_program a warning, a strict export an Error.
+/// A size that may depend on a dynamic dimension while a function is traced. A comparison that the
+/// dimension's range does not decide follows the example's size: compile makes it a guard,
+/// export_program a warning, a strict export an Error.
 class PELLUCID_EXPORT SymInt {
 public:
   SymInt() = default;
-  template <typename T, typename = std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, bool>>>
+  template <typename T,
+            typename = std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, bool>>>
   SymInt(T integer) : value(static_cast<int64_t>(integer)) {} // NOLINT: sizes mix with integers
-  int64_t guard_int() const;                  ///< the value; a symbolic one is the example's, as a comparison with it
-  std::string text() const;                   ///< `64*batch`
+  int64_t
+  guard_int() const;        ///< the value; a symbolic one is the example's, as a comparison with it
+  std::string text() const; ///< `64*batch`
 
   friend PELLUCID_EXPORT SymInt operator+(const SymInt &, const SymInt &);
   friend PELLUCID_EXPORT SymInt operator-(const SymInt &, const SymInt &);
   friend PELLUCID_EXPORT SymInt operator*(const SymInt &, const SymInt &);
-  friend PELLUCID_EXPORT SymInt operator/(const SymInt &, const SymInt &); ///< rounds towards minus infinity
+  friend PELLUCID_EXPORT SymInt operator/(const SymInt &,
+                                          const SymInt &); ///< rounds towards minus infinity
   friend PELLUCID_EXPORT SymInt operator%(const SymInt &, const SymInt &);
   friend PELLUCID_EXPORT bool operator==(const SymInt &, const SymInt &);
   friend PELLUCID_EXPORT bool operator<(const SymInt &, const SymInt &);
@@ -103,29 +123,35 @@ public:
   Tensor transpose(int64_t a, int64_t b) const;
   Tensor permute(const std::vector<int64_t> &dims) const;
   Tensor contiguous() const;
-  Tensor slice(int64_t dim, int64_t begin, int64_t end, int64_t step = 1) const; ///< `end` beyond the dim: to its end
+  Tensor slice(int64_t dim, int64_t begin, int64_t end,
+               int64_t step = 1) const; ///< `end` beyond the dim: to its end
 
   std::shared_ptr<detail::TensorState> state;
 };
 
-/// Uninitialised; zeros; ones; every element `value`; the caller's memory (which must outlive the tensor), row-major.
+/// Uninitialised; zeros; ones; every element `value`; the caller's memory (which must outlive the
+/// tensor), row-major.
 PELLUCID_EXPORT Tensor empty(const std::vector<SymInt> &shape, dtype type = dtype::float32);
 PELLUCID_EXPORT Tensor zeros(const std::vector<SymInt> &shape, dtype type = dtype::float32);
 PELLUCID_EXPORT Tensor ones(const std::vector<SymInt> &shape, dtype type = dtype::float32);
-PELLUCID_EXPORT Tensor full(const std::vector<SymInt> &shape, double value, dtype type = dtype::float32);
+PELLUCID_EXPORT Tensor full(const std::vector<SymInt> &shape, double value,
+                            dtype type = dtype::float32);
 PELLUCID_EXPORT Tensor empty_like(const Tensor &x);
 PELLUCID_EXPORT Tensor from_blob(void *data, const std::vector<int64_t> &shape, dtype type);
 /// Uniform in [low, high); the same seed gives the same numbers on every machine.
-PELLUCID_EXPORT Tensor rand(const std::vector<int64_t> &shape, dtype type, double low, double high, uint64_t seed);
+PELLUCID_EXPORT Tensor rand(const std::vector<int64_t> &shape, dtype type, double low, double high,
+                            uint64_t seed);
 
 /// Any argument of an operator or a kernel.
-using Argument = std::variant<std::monostate, bool, int64_t, double, std::string, dtype, SymInt, Tensor,
-                              std::vector<SymInt>, std::vector<Tensor>>;
+using Argument = std::variant<std::monostate, bool, int64_t, double, std::string, dtype, SymInt,
+                              Tensor, std::vector<SymInt>, std::vector<Tensor>>;
 
-/// Calls an operator by its name, built in or registered: call("aten::softmax.int", {x, -1}). A built-in one without an
-/// overload picks it by the arguments; a trailing underscore (aten::add_) writes the result into the first argument.
-PELLUCID_EXPORT std::vector<Tensor> call(const std::string &name, std::vector<Argument> arguments,
-                                         std::vector<std::pair<std::string, Argument>> keywords = {});
+/// Calls an operator by its name, built in or registered: call("aten::softmax.int", {x, -1}). A
+/// built-in one without an overload picks it by the arguments; a trailing underscore (aten::add_)
+/// writes the result into the first argument.
+PELLUCID_EXPORT std::vector<Tensor>
+call(const std::string &name, std::vector<Argument> arguments,
+     std::vector<std::pair<std::string, Argument>> keywords = {});
 
 // ATen's operators under their usual names; broadcasting and type promotion as in PyTorch.
 PELLUCID_EXPORT Tensor operator+(const Tensor &a, const Tensor &b);
@@ -148,12 +174,15 @@ PELLUCID_EXPORT Tensor sqrt(const Tensor &x);
 PELLUCID_EXPORT Tensor rsqrt(const Tensor &x);
 PELLUCID_EXPORT Tensor softmax(const Tensor &x, int64_t dim);
 PELLUCID_EXPORT Tensor sum(const Tensor &x, const std::vector<int64_t> &dims, bool keepdim = false);
-PELLUCID_EXPORT Tensor mean(const Tensor &x, const std::vector<int64_t> &dims, bool keepdim = false);
-PELLUCID_EXPORT Tensor amax(const Tensor &x, const std::vector<int64_t> &dims, bool keepdim = false);
+PELLUCID_EXPORT Tensor mean(const Tensor &x, const std::vector<int64_t> &dims,
+                            bool keepdim = false);
+PELLUCID_EXPORT Tensor amax(const Tensor &x, const std::vector<int64_t> &dims,
+                            bool keepdim = false);
 PELLUCID_EXPORT Tensor where(const Tensor &condition, const Tensor &a, const Tensor &b);
 PELLUCID_EXPORT Tensor cat(const std::vector<Tensor> &parts, int64_t dim);
 PELLUCID_EXPORT std::vector<Tensor> chunk(const Tensor &x, int64_t count, int64_t dim);
-PELLUCID_EXPORT Tensor layer_norm(const Tensor &x, const Tensor &weight, const Tensor &bias, double eps = 1e-5);
+PELLUCID_EXPORT Tensor layer_norm(const Tensor &x, const Tensor &weight, const Tensor &bias,
+                                  double eps = 1e-5);
 PELLUCID_EXPORT Tensor rms_norm(const Tensor &x, const Tensor &weight, double eps);
 PELLUCID_EXPORT Tensor embedding(const Tensor &table, const Tensor &indices);
 
@@ -192,8 +221,9 @@ public:
   Grid grid{1};
 };
 
-/// A @triton.jit function (autotuned or with heuristics, if it is). kernel[grid]({x, y, n}, {{"BLOCK", …}}) launches it:
-/// eagerly at once, or as a node of the graph being traced. Of autotune configs the first that pruning leaves is taken.
+/// A @triton.jit function (autotuned or with heuristics, if it is). kernel[grid]({x, y, n},
+/// {{"BLOCK", …}}) launches it: eagerly at once, or as a node of the graph being traced. Of
+/// autotune configs the first that pruning leaves is taken.
 class PELLUCID_EXPORT Kernel {
 public:
   std::string name() const;
@@ -216,17 +246,19 @@ PELLUCID_EXPORT File load(const std::string &path, const std::vector<std::string
 
 } // namespace triton
 
-/// Marks a kernel for tracing, as torch.library.wrap_triton does; launches are visible with or without it.
+/// Marks a kernel for tracing, as torch.library.wrap_triton does; launches are visible with or
+/// without it.
 inline triton::Kernel wrap_triton(const triton::Kernel &kernel) { return kernel; }
 
 /// What an operator's implementation takes and gives.
 using OperatorFunction = std::function<std::vector<Tensor>(const std::vector<Argument> &)>;
 
-/// A registered operator. An eager call runs its function; while tracing, a call records one node with the traced
-/// function behind it. A function sees tensors through its arguments only.
+/// A registered operator. An eager call runs its function; while tracing, a call records one node
+/// with the traced function behind it. A function sees tensors through its arguments only.
 class PELLUCID_EXPORT Operator {
 public:
-  std::vector<Tensor> operator()(std::vector<Argument> arguments) const; ///< in the schema's order, defaults filled in
+  std::vector<Tensor>
+  operator()(std::vector<Argument> arguments) const; ///< in the schema's order, defaults filled in
   /// For a tensor-in, tensor-out operator.
   Tensor operator()(const Tensor &x) const { return (*this)(std::vector<Argument>{x}).front(); }
   /// Result shapes and types without running it. Traced results are held against it.
@@ -237,11 +269,14 @@ public:
   std::shared_ptr<detail::OperatorState> state;
 };
 
-/// torch.library.triton_op: transparent; one node in an export, opened by compile and run_decompositions. `schema` is
-/// torch's: "(Tensor x, float eps=1e-5) -> Tensor"; a written argument is `Tensor(a!) out`.
-PELLUCID_EXPORT Operator triton_op(const std::string &name, const std::string &schema, OperatorFunction function);
+/// torch.library.triton_op: transparent; one node in an export, opened by compile and
+/// run_decompositions. `schema` is torch's: "(Tensor x, float eps=1e-5) -> Tensor"; a written
+/// argument is `Tensor(a!) out`.
+PELLUCID_EXPORT Operator triton_op(const std::string &name, const std::string &schema,
+                                   OperatorFunction function);
 /// torch.library.custom_op: opaque; one node everywhere, compiled as a unit of its own.
-PELLUCID_EXPORT Operator custom_op(const std::string &name, const std::string &schema, OperatorFunction function);
+PELLUCID_EXPORT Operator custom_op(const std::string &name, const std::string &schema,
+                                   OperatorFunction function);
 
 namespace nn {
 
@@ -255,15 +290,16 @@ public:
 
   Tensor register_parameter(const std::string &name, Tensor value);
   Tensor register_buffer(const std::string &name, Tensor value);
-  template <typename M> std::shared_ptr<M> register_module(const std::string &name, std::shared_ptr<M> module) {
+  template <typename M>
+  std::shared_ptr<M> register_module(const std::string &name, std::shared_ptr<M> module) {
     add_child(name, module);
     return module;
   }
   /// Every parameter with its dotted name, own ones first.
   std::vector<std::pair<std::string, Tensor>> named_parameters() const;
   std::vector<std::pair<std::string, Tensor>> named_buffers() const;
-  /// Copies values in from a .safetensors or .npz file; Error on a missing name, another shape or element type. Nothing
-  /// is copied when there is one.
+  /// Copies values in from a .safetensors or .npz file; Error on a missing name, another shape or
+  /// element type. Nothing is copied when there is one.
   void load_state_dict(const std::string &path);
 
   std::shared_ptr<detail::ModuleState> state;
@@ -275,7 +311,8 @@ private:
 class PELLUCID_EXPORT Linear : public Module {
 public:
   /// Weight [out, in] and bias [out], uniform in ±1/sqrt(in) from `seed`.
-  Linear(int64_t in, int64_t out, bool has_bias = true, dtype type = dtype::float32, uint64_t seed = 0);
+  Linear(int64_t in, int64_t out, bool has_bias = true, dtype type = dtype::float32,
+         uint64_t seed = 0);
   std::vector<Tensor> forward(const std::vector<Tensor> &inputs) override;
   Tensor weight, bias;
 };
@@ -295,7 +332,8 @@ class PELLUCID_EXPORT ExportedProgram {
 public:
   std::string graph_table() const; ///< PyTorch's node table
   std::string text() const;        ///< our versioned text
-  std::vector<std::string> warnings() const; ///< what tracing had to say: branches that followed the example, …
+  std::vector<std::string>
+  warnings() const; ///< what tracing had to say: branches that followed the example, …
   /// Opens transparent operators into launches.
   ExportedProgram run_decompositions() const;
   void save(const std::string &path) const; ///< text and weights; load_program reads it back
@@ -304,30 +342,38 @@ public:
 };
 PELLUCID_EXPORT ExportedProgram load_program(const std::string &path);
 
-/// Tensors in, tensors out. Tensors that it captures become weights: their values are those of the moment of compiling.
+/// Tensors in, tensors out. Tensors that it captures become weights: their values are those of the
+/// moment of compiling.
 using Function = std::function<std::vector<Tensor>(const std::vector<Tensor> &)>;
-/// Traces `function` on inputs of the examples' types, sizes and strides, dynamic dims apart. `names` are the inputs';
-/// without them they are arg0, arg1, ….
-PELLUCID_EXPORT ExportedProgram export_program(const Function &function, const std::vector<Tensor> &examples,
-                                               const DynamicShapes &dynamic = {}, bool strict = false,
+/// Traces `function` on inputs of the examples' types, sizes and strides, dynamic dims apart.
+/// `names` are the inputs'; without them they are arg0, arg1, ….
+PELLUCID_EXPORT ExportedProgram export_program(const Function &function,
+                                               const std::vector<Tensor> &examples,
+                                               const DynamicShapes &dynamic = {},
+                                               bool strict = false,
                                                const std::vector<std::string> &names = {});
-/// The same for a module's forward; its parameters and buffers are the program's weights, under their dotted names.
-PELLUCID_EXPORT ExportedProgram export_program(nn::Module &module, const std::vector<Tensor> &examples,
-                                               const DynamicShapes &dynamic = {}, bool strict = false,
+/// The same for a module's forward; its parameters and buffers are the program's weights, under
+/// their dotted names.
+PELLUCID_EXPORT ExportedProgram export_program(nn::Module &module,
+                                               const std::vector<Tensor> &examples,
+                                               const DynamicShapes &dynamic = {},
+                                               bool strict = false,
                                                const std::vector<std::string> &names = {});
 
 struct CompileOptions {
   std::string target = "cpu";    ///< as --target: "cpu", "cpu:x86-64-v3", "cuda:sm_90", comma lists
   bool fuse_into_kernels = true; ///< move pointwise operators into user kernels
-  std::string worker;            ///< the pellucid-worker to use; empty: the one beside this library or program
-  std::vector<std::string> input_names = {}; ///< compile: what errors call the inputs; without them arg0, arg1, …
+  std::string worker; ///< the pellucid-worker to use; empty: the one beside this library or program
+  std::vector<std::string> input_names =
+      {}; ///< compile: what errors call the inputs; without them arg0, arg1, …
 };
 
 /// A loaded package. run() is safe from many threads at once.
 class PELLUCID_EXPORT Package {
 public:
-  std::vector<Tensor> run(const std::vector<Tensor> &inputs) const; ///< mutated inputs are written in place
-  std::string describe() const; ///< JSON
+  std::vector<Tensor>
+  run(const std::vector<Tensor> &inputs) const; ///< mutated inputs are written in place
+  std::string describe() const;                 ///< JSON
 
   std::shared_ptr<detail::PackageState> state;
 };
@@ -335,8 +381,9 @@ PELLUCID_EXPORT void compile_package(const ExportedProgram &program, const std::
                                      const CompileOptions &options = {});
 PELLUCID_EXPORT Package load_package(const std::string &path);
 
-/// A function compiled for the types of its examples. A call that its guards (dtype, rank, range, strides, and branches
-/// that followed the example's size) do not admit is an Error naming input, value and rule. Safe from many threads.
+/// A function compiled for the types of its examples. A call that its guards (dtype, rank, range,
+/// strides, and branches that followed the example's size) do not admit is an Error naming input,
+/// value and rule. Safe from many threads.
 class PELLUCID_EXPORT Compiled {
 public:
   std::vector<Tensor> operator()(const std::vector<Tensor> &inputs) const;
@@ -344,6 +391,7 @@ public:
   std::shared_ptr<detail::CompiledState> state;
 };
 PELLUCID_EXPORT Compiled compile(const Function &function, const std::vector<Tensor> &examples,
-                                 const DynamicShapes &dynamic = {}, const CompileOptions &options = {});
+                                 const DynamicShapes &dynamic = {},
+                                 const CompileOptions &options = {});
 
 } // namespace pellucid

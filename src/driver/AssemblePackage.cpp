@@ -22,7 +22,8 @@ void LoweredProgram::collectKernels() {
   for (Node &node : program.main)
     if (const Launch *launch = node.launch())
       for (const LaunchVariant &variant : launch->variants)
-        used[variant.kernel] = std::max(used[variant.kernel], static_cast<uint32_t>(std::max(1, variant.numWarps)));
+        used[variant.kernel] =
+            std::max(used[variant.kernel], static_cast<uint32_t>(std::max(1, variant.numWarps)));
   for (auto [kernel, warps] : used) {
     usedKernels.push_back(kernel);
     numWarps.push_back(warps);
@@ -53,8 +54,10 @@ uint64_t floatBits(double value, DataType type) {
 
 class Assembler {
 public:
-  Assembler(const LoweredProgram &l, const std::vector<TargetCode> &c, const CompileOptions &o, package::Contents &out)
-      : lowered(l), program(l.program), code(c), options(o), contents(out), manifest(out.manifest) {}
+  Assembler(const LoweredProgram &l, const std::vector<TargetCode> &c, const CompileOptions &o,
+            package::Contents &out)
+      : lowered(l), program(l.program), code(c), options(o), contents(out), manifest(out.manifest) {
+  }
 
   void run() {
     manifest.producer = "pellucid " PELLUCID_VERSION;
@@ -77,7 +80,8 @@ private:
     return out;
   }
 
-  // --- the border ------------------------------------------------------------------------------------------------
+  // --- the border
+  // ------------------------------------------------------------------------------------------------
 
   bool isMutated(const std::string &name) const {
     for (const OutputSpec &spec : program.outputs)
@@ -114,17 +118,20 @@ private:
     }
   }
 
-  void addWeight(const InputSpec &spec, const TensorType &type, std::map<const void *, std::string> &recordOf) {
+  void addWeight(const InputSpec &spec, const TensorType &type,
+                 std::map<const void *, std::string> &recordOf) {
     auto entry = program.weights.find(spec.name);
     if (entry == program.weights.end() || !entry->second.data)
-      throw DiagnosticError(SourceLocation(spec.name), "the program has no values for this weight; give --weights or --seed");
+      throw DiagnosticError(SourceLocation(spec.name),
+                            "the program has no values for this weight; give --weights or --seed");
     const graph::Weight &weight = entry->second;
     package::Weight out;
     out.name = spec.name;
     out.dtype = type.dtype;
     out.shape = weight.shape;
     out.bytes = weight.bytes;
-    auto [record, isNew] = recordOf.try_emplace(weight.data.get(), "weights/" + std::to_string(recordOf.size()));
+    auto [record, isNew] =
+        recordOf.try_emplace(weight.data.get(), "weights/" + std::to_string(recordOf.size()));
     out.record = record->second;
     if (isNew) {
       package::Record data;
@@ -145,8 +152,10 @@ private:
       symbol.max = known.range.max;
       symbol.divisor = known.divisor;
       if (!bindSymbol(symbol))
-        throw DiagnosticError(SourceLocation(name), "no input has this dynamic dimension as the size of one of its dims, so "
-                                                    "a call could not tell its value");
+        throw DiagnosticError(
+            SourceLocation(name),
+            "no input has this dynamic dimension as the size of one of its dims, so "
+            "a call could not tell its value");
       manifest.symbols.push_back(std::move(symbol));
     }
   }
@@ -168,13 +177,15 @@ private:
     for (size_t i = 0; i < program.outputs.size(); ++i) {
       const OutputSpec &spec = program.outputs[i];
       if (spec.kind == OutputSpec::Kind::BufferMutation)
-        throw DiagnosticError(SourceLocation(spec.name), "the model changes this buffer in forward; a package's weights are "
-                                                         "read-only, so make it an input and an output");
+        throw DiagnosticError(SourceLocation(spec.name),
+                              "the model changes this buffer in forward; a package's weights are "
+                              "read-only, so make it an input and an output");
       if (spec.kind != OutputSpec::Kind::UserOutput)
         continue;
       const Value *value = output->arg(i).value();
       if (!value || !value->isTensor())
-        throw DiagnosticError(output->location, "result " + std::to_string(i) + " is no tensor; packages return tensors only");
+        throw DiagnosticError(output->location, "result " + std::to_string(i) +
+                                                    " is no tensor; packages return tensors only");
       package::Output out;
       out.name = value->name();
       out.dtype = value->type().dtype;
@@ -183,7 +194,8 @@ private:
     }
   }
 
-  // --- kernels ---------------------------------------------------------------------------------------------------
+  // --- kernels
+  // ---------------------------------------------------------------------------------------------------
 
   void addKernels() {
     for (uint32_t index : lowered.usedKernels) {
@@ -195,7 +207,8 @@ private:
       kernel.sourceFile = def.sourcePath;
       kernel.sourceLine = def.sourceLine;
       kernel.numerics = def.library.empty()
-                            ? std::string("fma=") + (options.fpContract ? "on" : "off") + ",tf32=off,div=ieee,reduce=tree"
+                            ? std::string("fma=") + (options.fpContract ? "on" : "off") +
+                                  ",tf32=off,div=ieee,reduce=tree"
                             : "fma=on,tf32=off,sum=in order of k";
       if (hasCudaCode())
         kernel.numerics += ",cuda:div=full,cuda:exp=ex2.approx";
@@ -222,7 +235,8 @@ private:
   }
 
   bool hasCudaCode() const {
-    return std::any_of(code.begin(), code.end(), [](const TargetCode &c) { return c.target.kind == Target::Kind::Cuda; });
+    return std::any_of(code.begin(), code.end(),
+                       [](const TargetCode &c) { return c.target.kind == Target::Kind::Cuda; });
   }
 
   void addCode() {
@@ -230,22 +244,25 @@ private:
       bool cpu = target.target.kind == Target::Kind::Cpu;
       std::string image = cpu ? "code/" + std::string(toString(target.target.cpu)) + ".elf" : "";
       if (cpu)
-        contents.records.push_back(
-            package::ownedRecord(image, std::vector<uint8_t>(target.result.image.begin(), target.result.image.end())));
+        contents.records.push_back(package::ownedRecord(
+            image, std::vector<uint8_t>(target.result.image.begin(), target.result.image.end())));
       for (size_t k = 0; k < target.result.kernels.size(); ++k) {
         const CodegenKernelResult &result = target.result.kernels[k];
         package::Executable executable;
         executable.target = target.target;
         executable.format = cpu ? package::CodeFormat::Image : package::CodeFormat::Ptx;
-        executable.record = cpu ? image : "code/" + result.symbol + ".sm_" + std::to_string(target.target.sm) + ".ptx";
+        executable.record =
+            cpu ? image
+                : "code/" + result.symbol + ".sm_" + std::to_string(target.target.sm) + ".ptx";
         executable.entry = result.symbol;
         executable.entryOffset = result.entryOffset;
         executable.scratchBytes = result.scratchBytes;
         executable.sharedBytes = result.sharedBytes;
         executable.numWarps = result.numWarps ? result.numWarps : 4;
         for (const CodegenMessage &message : result.messages)
-          executable.messages.push_back({message.isPrint ? package::MessageKind::Print : package::MessageKind::Assert,
-                                         message.text, message.file, message.line, message.column, message.hex});
+          executable.messages.push_back(
+              {message.isPrint ? package::MessageKind::Print : package::MessageKind::Assert,
+               message.text, message.file, message.line, message.column, message.hex});
         if (!cpu)
           contents.records.push_back(package::textRecord(executable.record, result.ptx));
         manifest.kernels[k].executables.push_back(std::move(executable));
@@ -253,7 +270,8 @@ private:
     }
   }
 
-  // --- steps -----------------------------------------------------------------------------------------------------
+  // --- steps
+  // -----------------------------------------------------------------------------------------------------
 
   void addPrograms() {
     std::set<Target::Kind> kinds;
@@ -381,10 +399,11 @@ private:
         return package::ValueArgument{encode(value->expr())};
       if (auto integer = operand.value.integer())
         return package::ValueArgument{encode(*integer)};
-      throw DiagnosticError(node.location, "argument '" + operand.name + "' of kernel launch " + node.name() +
-                                               " is neither a tensor nor a number");
+      throw DiagnosticError(node.location, "argument '" + operand.name + "' of kernel launch " +
+                                               node.name() + " is neither a tensor nor a number");
     }
-    throw DiagnosticError(node.location, "kernel launch " + node.name() + " has no argument '" + parameter.name + "'");
+    throw DiagnosticError(node.location, "kernel launch " + node.name() + " has no argument '" +
+                                             parameter.name + "'");
   }
 
   const LoweredProgram &lowered;
@@ -400,8 +419,9 @@ private:
 
 } // namespace
 
-void assemblePackage(const Program &source, const LoweredProgram &lowered, const std::vector<TargetCode> &code,
-                     const CompileOptions &options, const CompileReport &report, package::Contents &out) {
+void assemblePackage(const Program &source, const LoweredProgram &lowered,
+                     const std::vector<TargetCode> &code, const CompileOptions &options,
+                     const CompileReport &report, package::Contents &out) {
   Assembler(lowered, code, options, out).run();
   if (!options.keepIr)
     return;

@@ -15,7 +15,8 @@ struct LoweredProgram {
   passes::BufferPlan plan;
   std::vector<uint32_t> usedKernels; ///< indices into program.kernels, ascending
   std::vector<uint32_t> numWarps;    ///< of each used kernel: the most that a launch asks for
-  std::set<uint32_t> orderedKernels; ///< of usedKernels: the order of their programs shows in the result
+  std::set<uint32_t>
+      orderedKernels; ///< of usedKernels: the order of their programs shows in the result
 
   /// Fills usedKernels and numWarps from the launches.
   void collectKernels();
@@ -26,9 +27,10 @@ struct TargetCode {
   CodegenResult result;
 };
 
-/// Writes down what a call does: inputs, outputs, weights, buffers, kernels and steps; code and IR become records.
-/// Throws DiagnosticError for what a package cannot say.
-void assemblePackage(const graph::Program &source, const LoweredProgram &lowered, const std::vector<TargetCode> &code,
-                     const CompileOptions &options, const CompileReport &report, package::Contents &out);
+/// Writes down what a call does: inputs, outputs, weights, buffers, kernels and steps; code and IR
+/// become records. Throws DiagnosticError for what a package cannot say.
+void assemblePackage(const graph::Program &source, const LoweredProgram &lowered,
+                     const std::vector<TargetCode> &code, const CompileOptions &options,
+                     const CompileReport &report, package::Contents &out);
 
 } // namespace pellucid::driver

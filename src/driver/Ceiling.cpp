@@ -16,7 +16,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 typedef float Lane16 __attribute__((vector_size(64)));
 
-double seconds(Clock::time_point from) { return std::chrono::duration<double>(Clock::now() - from).count(); }
+double seconds(Clock::time_point from) {
+  return std::chrono::duration<double>(Clock::now() - from).count();
+}
 
 /// Pages that are there already, so that the first copy does not pay for them.
 struct Pages {
@@ -75,21 +77,21 @@ double copySpeed(unsigned threads, int rounds, Pages &to, const Pages &from, Cop
 constexpr int chains = 12;
 constexpr long fmaSteps = 2000000;
 
-#define PELLUCID_FMA_LOOP(width)                                                                                       \
-  typedef float V __attribute__((vector_size(width)));                                                                 \
-  V sums[chains], a, b;                                                                                                \
-  for (unsigned j = 0; j < width / 4; ++j) {                                                                           \
-    a[j] = 0.999f;                                                                                                     \
-    b[j] = 0.001f;                                                                                                     \
-  }                                                                                                                    \
-  for (V &sum : sums)                                                                                                  \
-    sum = b;                                                                                                           \
-  for (long i = 0; i < fmaSteps; ++i)                                                                                  \
-    for (int c = 0; c < chains; ++c)                                                                                   \
-      sums[c] = __builtin_elementwise_fma(sums[c], a, b);                                                              \
-  float total = 0;                                                                                                     \
-  for (V &sum : sums)                                                                                                  \
-    total += sum[0];                                                                                                   \
+#define PELLUCID_FMA_LOOP(width)                                                                   \
+  typedef float V __attribute__((vector_size(width)));                                             \
+  V sums[chains], a, b;                                                                            \
+  for (unsigned j = 0; j < width / 4; ++j) {                                                       \
+    a[j] = 0.999f;                                                                                 \
+    b[j] = 0.001f;                                                                                 \
+  }                                                                                                \
+  for (V &sum : sums)                                                                              \
+    sum = b;                                                                                       \
+  for (long i = 0; i < fmaSteps; ++i)                                                              \
+    for (int c = 0; c < chains; ++c)                                                               \
+      sums[c] = __builtin_elementwise_fma(sums[c], a, b);                                          \
+  float total = 0;                                                                                 \
+  for (V &sum : sums)                                                                              \
+    total += sum[0];                                                                               \
   return total;
 
 __attribute__((target("avx512f"), noinline)) float fma512() { PELLUCID_FMA_LOOP(64) }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The worker's border: kernel IR and options in, an image or PTX with its metadata, or a diagnostic, out.
+/// The worker's border: kernel IR and options in, an image or PTX with its metadata, or a
+/// diagnostic, out.
 #pragma once
 
 #include "support/Diagnostics.h"
@@ -11,7 +12,8 @@
 
 namespace pellucid::driver {
 
-/// One kernel to generate code for: TTIR text with one public tt.func named `symbol`, or a library kernel.
+/// One kernel to generate code for: TTIR text with one public tt.func named `symbol`, or a library
+/// kernel.
 struct CodegenKernel {
   std::string symbol;
   std::string ttir;
@@ -25,7 +27,8 @@ struct CodegenJob {
   std::vector<CodegenKernel> kernels;
 };
 
-/// A text that a running kernel refers to by index: an assertion or a device_print prefix, with its place.
+/// A text that a running kernel refers to by index: an assertion or a device_print prefix, with its
+/// place.
 struct CodegenMessage {
   std::string text, file;
   uint32_t line = 0, column = 0;
@@ -44,7 +47,7 @@ struct CodegenKernelResult {
   uint32_t numWarps = 0;     ///< CUDA
   std::vector<CodegenSlot> arguments;
   std::vector<CodegenMessage> messages;
-  std::string ptx;   ///< CUDA only
+  std::string ptx;    ///< CUDA only
   double seconds = 0; ///< time spent on this kernel inside the worker
 };
 

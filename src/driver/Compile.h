@@ -14,12 +14,12 @@
 namespace pellucid::driver {
 
 struct CompileOptions {
-  std::vector<Target> targets;  ///< empty: every CPU level
+  std::vector<Target> targets; ///< empty: every CPU level
   bool fuseIntoKernels = true;
-  bool fpContract = true;       ///< Triton's default until 3.9
-  std::string worker;           ///< pellucid-worker; empty: findWorker()
+  bool fpContract = true; ///< Triton's default until 3.9
+  std::string worker;     ///< pellucid-worker; empty: findWorker()
   std::string name = "model";
-  bool keepIr = true;           ///< the program and every kernel's TTIR go into the package, for `inspect`
+  bool keepIr = true; ///< the program and every kernel's TTIR go into the package, for `inspect`
 };
 
 struct StageTime {
@@ -32,13 +32,14 @@ struct CompileReport {
   std::vector<StageTime> times;
 };
 
-/// Compiles `program` for the options' targets. False with errors in `diagnostics`: what the program asks for has no
-/// kernel, a symbol has no input to take its value from, or code generation failed.
-bool compileProgram(const graph::Program &program, const CompileOptions &options, package::Contents &out,
-                    CompileReport &report, Diagnostics &diagnostics);
+/// Compiles `program` for the options' targets. False with errors in `diagnostics`: what the
+/// program asks for has no kernel, a symbol has no input to take its value from, or code generation
+/// failed.
+bool compileProgram(const graph::Program &program, const CompileOptions &options,
+                    package::Contents &out, CompileReport &report, Diagnostics &diagnostics);
 
-/// The program twice, with and without fusion. Behind its own results both packages return what each kernel that took
-/// operators in computes; `results[i]` is output number `firstOutput + i`.
+/// The program twice, with and without fusion. Behind its own results both packages return what
+/// each kernel that took operators in computes; `results[i]` is output number `firstOutput + i`.
 struct FusionCheck {
   package::Contents unfused, fused;
   std::vector<fusion::FusedResult> results;
@@ -46,7 +47,7 @@ struct FusionCheck {
 };
 
 /// Compiles both for the CPU. False with errors in `diagnostics`, as compileProgram.
-bool compileFusionCheck(const graph::Program &program, const CompileOptions &options, FusionCheck &check,
-                        Diagnostics &diagnostics);
+bool compileFusionCheck(const graph::Program &program, const CompileOptions &options,
+                        FusionCheck &check, Diagnostics &diagnostics);
 
 } // namespace pellucid::driver

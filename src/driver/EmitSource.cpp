@@ -16,7 +16,8 @@ class GeneratedKernels {
 public:
   explicit GeneratedKernels(mlir::MLIRContext &c) : context(c) {}
 
-  /// `kinds` holds one spec per parameter without a default; parameters with one are constexprs at that value.
+  /// `kinds` holds one spec per parameter without a default; parameters with one are constexprs at
+  /// that value.
   mlir::OwningOpRef<mlir::ModuleOp> emit(const std::string &name, const std::string &source,
                                          std::vector<ParameterSpec> specs,
                                          std::vector<frontend::EmittedParameter> *emitted) {
@@ -33,7 +34,8 @@ public:
     Diagnostics diagnostics;
     auto result = frontend::emitKernel(interpreter, *kernel, specs, context, diagnostics, emitted);
     if (!result)
-      throw std::logic_error("the generated kernel " + name + " is refused:\n" + diagnostics.text() + source);
+      throw std::logic_error("the generated kernel " + name + " is refused:\n" +
+                             diagnostics.text() + source);
     return result;
   }
 
@@ -77,7 +79,8 @@ passes::CompileText textCompiler(mlir::MLIRContext &context) {
     for (size_t i = 0; i < emitted.size(); ++i) {
       graph::KernelParameter parameter;
       parameter.name = emitted[i].name;
-      parameter.kind = i < pointers.size() ? graph::KernelParameter::Kind::Pointer : graph::KernelParameter::Kind::Scalar;
+      parameter.kind = i < pointers.size() ? graph::KernelParameter::Kind::Pointer
+                                           : graph::KernelParameter::Kind::Scalar;
       parameter.dtype = emitted[i].dtype;
       if (i < pointers.size())
         parameter.access = accesses[i];
@@ -89,12 +92,13 @@ passes::CompileText textCompiler(mlir::MLIRContext &context) {
 
 fusion::EmitChain chainEmitter(mlir::MLIRContext &context) {
   auto kernels = std::make_shared<GeneratedKernels>(context);
-  return [kernels](const std::string &source, DataType result, const std::vector<DataType> &inputs) {
-    std::vector<ParameterSpec> specs{pointerTo(result)};
-    for (DataType type : inputs)
-      specs.push_back(scalarOf(type));
-    return kernels->emit("chain", source, specs, nullptr);
-  };
+  return
+      [kernels](const std::string &source, DataType result, const std::vector<DataType> &inputs) {
+        std::vector<ParameterSpec> specs{pointerTo(result)};
+        for (DataType type : inputs)
+          specs.push_back(scalarOf(type));
+        return kernels->emit("chain", source, specs, nullptr);
+      };
 }
 
 } // namespace pellucid::driver

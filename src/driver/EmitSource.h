@@ -9,7 +9,8 @@
 
 namespace pellucid::driver {
 
-/// Compiles kernels of passes/graph/KernelText.h to TTIR text in `context`, which must outlive the result.
+/// Compiles kernels of passes/graph/KernelText.h to TTIR text in `context`, which must outlive the
+/// result.
 passes::CompileText textCompiler(mlir::MLIRContext &context);
 
 /// Compiles chains of fusion/FuseIntoKernels.h.

@@ -21,7 +21,8 @@ public:
   }
   std::string takeName() {
     size_t begin = position;
-    while (position < text.size() && (isalnum(static_cast<unsigned char>(text[position])) || text[position] == '_'))
+    while (position < text.size() &&
+           (isalnum(static_cast<unsigned char>(text[position])) || text[position] == '_'))
       ++position;
     return std::string(text.substr(begin, position - begin));
   }
@@ -83,8 +84,8 @@ bool parseDim(Cursor &cursor, InputDim &dim, std::string &error) {
   dim.range = {*low, *high};
   dim.hasRange = true;
   if (dim.example && !dim.range.contains(*dim.example)) {
-    error = "'" + at + "': the example size " + std::to_string(*dim.example) + " is outside of the range " +
-            std::to_string(*low) + ".." + std::to_string(*high);
+    error = "'" + at + "': the example size " + std::to_string(*dim.example) +
+            " is outside of the range " + std::to_string(*low) + ".." + std::to_string(*high);
     return false;
   }
   return true;
@@ -103,8 +104,11 @@ bool parseDims(Cursor &cursor, InputSpec &spec, std::string &error) {
   return false;
 }
 
-/// Between the range's ends, near 8: small enough to follow quickly, and neither 0 nor 1, which branches like to single out.
-int64_t chooseExample(symbolic::Range range) { return std::clamp<int64_t>(8, range.min, range.max); }
+/// Between the range's ends, near 8: small enough to follow quickly, and neither 0 nor 1, which
+/// branches like to single out.
+int64_t chooseExample(symbolic::Range range) {
+  return std::clamp<int64_t>(8, range.min, range.max);
+}
 
 } // namespace
 
@@ -119,7 +123,8 @@ std::optional<InputSpec> parseInputSpec(std::string_view text, std::string &erro
   std::string typeName = cursor.takeName();
   auto dtype = dataTypeNamed(typeName);
   if (!dtype) {
-    error = "'" + typeName + "' is no element type; f32, f16, bf16, f64, i8 … i64, u8 … u64 and bool are";
+    error = "'" + typeName +
+            "' is no element type; f32, f16, bf16, f64, i8 … i64, u8 … u64 and bool are";
     return std::nullopt;
   }
   spec.dtype = *dtype;
@@ -136,7 +141,8 @@ std::optional<InputSpec> parseInputSpec(std::string_view text, std::string &erro
   return spec;
 }
 
-bool declareSymbols(const std::vector<InputSpec> &specs, symbolic::SymbolTable &table, std::string &error) {
+bool declareSymbols(const std::vector<InputSpec> &specs, symbolic::SymbolTable &table,
+                    std::string &error) {
   auto refuse = [&](const InputDim &dim, const std::string &what) {
     error = "dynamic dimension '" + dim.symbol + "' " + what;
     return false;
@@ -148,7 +154,8 @@ bool declareSymbols(const std::vector<InputSpec> &specs, symbolic::SymbolTable &
       if (const auto *known = table.find(dim.symbol);
           known && (known->range.min != dim.range.min || known->range.max != dim.range.max))
         return refuse(dim, "has two ranges, " + std::to_string(known->range.min) + ".." +
-                               std::to_string(known->range.max) + " and " + std::to_string(dim.range.min) + ".." +
+                               std::to_string(known->range.max) + " and " +
+                               std::to_string(dim.range.min) + ".." +
                                std::to_string(dim.range.max));
       symbolic::SymbolInfo info;
       info.range = dim.range;
@@ -163,10 +170,12 @@ bool declareSymbols(const std::vector<InputSpec> &specs, symbolic::SymbolTable &
         continue;
       const auto *known = table.find(dim.symbol);
       if (!known)
-        return refuse(dim, "of input '" + spec.name + "' has no range; write " + dim.symbol + ":1..1024");
+        return refuse(dim, "of input '" + spec.name + "' has no range; write " + dim.symbol +
+                               ":1..1024");
       if (!dim.example || !known->range.contains(*dim.example)) {
         if (dim.example)
-          return refuse(dim, "has the example size " + std::to_string(*dim.example) + " outside of its range");
+          return refuse(dim, "has the example size " + std::to_string(*dim.example) +
+                                 " outside of its range");
         continue;
       }
       symbolic::SymbolInfo info = *known;

@@ -59,8 +59,8 @@ bool isForCpuOnly(const CompileOptions &options) {
 }
 
 /// One worker per target, all at once.
-bool generateCode(const LoweredProgram &lowered, const CompileOptions &options, std::vector<TargetCode> &code,
-                  Diagnostics &diagnostics) {
+bool generateCode(const LoweredProgram &lowered, const CompileOptions &options,
+                  std::vector<TargetCode> &code, Diagnostics &diagnostics) {
   std::string program = options.worker.empty() ? findWorker() : options.worker;
   std::vector<std::unique_ptr<Worker>> workers;
   for (const Target &target : chosenTargets(options)) {
@@ -83,7 +83,8 @@ bool generateCode(const LoweredProgram &lowered, const CompileOptions &options, 
 /// What the stages before the back end share.
 struct Compilation {
   Compilation(const CompileOptions &o, CompileReport &r, Diagnostics &d)
-      : options(o), report(r), diagnostics(d), clock(r.times), context(mlir::MLIRContext::Threading::DISABLED) {
+      : options(o), report(r), diagnostics(d), clock(r.times),
+        context(mlir::MLIRContext::Threading::DISABLED) {
     registerBorder(registry);
     tt::loadTtDialects(context);
   }
@@ -103,7 +104,8 @@ struct Compilation {
   }
 
   std::vector<fusion::FusedResult> fuse(Program &program) {
-    fusion::FusionReport fused = fusion::fuseIntoKernels(program, registry, context, chainEmitter(context));
+    fusion::FusionReport fused =
+        fusion::fuseIntoKernels(program, registry, context, chainEmitter(context));
     report.edges = std::move(fused.edges);
     clock.done("fuse");
     return std::move(fused.results);
@@ -149,8 +151,8 @@ void returnAlso(Program &program, const std::string &value) {
 
 } // namespace
 
-bool compileProgram(const Program &source, const CompileOptions &options, package::Contents &out, CompileReport &report,
-                    Diagnostics &diagnostics) {
+bool compileProgram(const Program &source, const CompileOptions &options, package::Contents &out,
+                    CompileReport &report, Diagnostics &diagnostics) {
   try {
     Compilation compilation(options, report, diagnostics);
     LoweredProgram lowered;
@@ -165,7 +167,8 @@ bool compileProgram(const Program &source, const CompileOptions &options, packag
   }
 }
 
-bool compileFusionCheck(const Program &source, const CompileOptions &options, FusionCheck &check, Diagnostics &diagnostics) {
+bool compileFusionCheck(const Program &source, const CompileOptions &options, FusionCheck &check,
+                        Diagnostics &diagnostics) {
   CompileOptions forCheck = options;
   forCheck.targets.clear();
   forCheck.keepIr = false;
@@ -185,7 +188,8 @@ bool compileFusionCheck(const Program &source, const CompileOptions &options, Fu
     }
     ownOutputs(unfused.program, compilation.registry);
     ownOutputs(fused.program, compilation.registry);
-    return compilation.finish(source, unfused, check.unfused) && compilation.finish(source, fused, check.fused);
+    return compilation.finish(source, unfused, check.unfused) &&
+           compilation.finish(source, fused, check.fused);
   } catch (const DiagnosticError &error) {
     diagnostics.add(error.diagnostic);
     return false;

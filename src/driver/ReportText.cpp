@@ -8,7 +8,8 @@ namespace pellucid::driver {
 std::string explainJson(const std::vector<fusion::FusionEdge> &edges) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const fusion::FusionEdge &edge : edges)
-    list.push_back({{"from", edge.from}, {"to", edge.to}, {"fused", edge.fused}, {"reason", edge.reason}});
+    list.push_back(
+        {{"from", edge.from}, {"to", edge.to}, {"fused", edge.fused}, {"reason", edge.reason}});
   return nlohmann::ordered_json{{"edges", list}}.dump(1);
 }
 

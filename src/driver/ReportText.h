@@ -8,7 +8,8 @@
 
 namespace pellucid::driver {
 
-/// `{"edges": [{"from", "to", "fused", "reason"}]}`: what `explain --json` prints and packages carry.
+/// `{"edges": [{"from", "to", "fused", "reason"}]}`: what `explain --json` prints and packages
+/// carry.
 std::string explainJson(const std::vector<fusion::FusionEdge> &edges);
 
 } // namespace pellucid::driver

@@ -27,7 +27,8 @@ CodegenKernelResult describe(const CompiledObject &object, double seconds) {
   for (const auto &slot : object.arguments)
     result.arguments.push_back({slot.offset, slot.bytes});
   for (const auto &message : object.messages)
-    result.messages.push_back({message.text, message.file, message.line, message.column, message.print, message.hex});
+    result.messages.push_back(
+        {message.text, message.file, message.line, message.column, message.print, message.hex});
   return result;
 }
 
@@ -43,7 +44,8 @@ mlir::OwningOpRef<mlir::ModuleOp> prepare(const CodegenKernel &kernel, mlir::MLI
 }
 
 /// `gemm bf16`, `gemm bf16 bias`, `pack bf16`.
-bool compileLibrary(const CodegenKernel &kernel, CpuLevel level, CompiledObject &object, Diagnostics &diagnostics) {
+bool compileLibrary(const CodegenKernel &kernel, CpuLevel level, CompiledObject &object,
+                    Diagnostics &diagnostics) {
   std::istringstream words(kernel.library);
   std::string what, type, bias;
   words >> what >> type >> bias;
@@ -55,12 +57,13 @@ bool compileLibrary(const CodegenKernel &kernel, CpuLevel level, CompiledObject 
     return codegen::compileGemm(options, kernel.symbol, object, diagnostics);
   if (what == "pack")
     return codegen::compilePack(options, kernel.symbol, object, diagnostics);
-  diagnostics.error(SourceLocation(kernel.symbol), "the back end has no library kernel '" + kernel.library + "'");
+  diagnostics.error(SourceLocation(kernel.symbol),
+                    "the back end has no library kernel '" + kernel.library + "'");
   return false;
 }
 
-bool compileOne(const CodegenKernel &kernel, const codegen::CpuKernelOptions &options, mlir::MLIRContext &context,
-                CompiledObject &object, Diagnostics &diagnostics) {
+bool compileOne(const CodegenKernel &kernel, const codegen::CpuKernelOptions &options,
+                mlir::MLIRContext &context, CompiledObject &object, Diagnostics &diagnostics) {
   if (!kernel.library.empty())
     return compileLibrary(kernel, options.level, object, diagnostics);
   auto module = prepare(kernel, context, diagnostics);
@@ -81,7 +84,8 @@ bool compileCpu(const CodegenJob &job, CodegenResult &result, Diagnostics &diagn
     CompiledObject &object = objects.emplace_back();
     if (!compileOne(kernel, options, context, object, diagnostics))
       return false;
-    result.kernels.push_back(describe(object, std::chrono::duration<double>(Clock::now() - start).count()));
+    result.kernels.push_back(
+        describe(object, std::chrono::duration<double>(Clock::now() - start).count()));
   }
   onKernel(state, "(linking)");
   std::vector<codegen::EntryOffset> entries;
@@ -106,7 +110,8 @@ bool compileCuda(const CodegenJob &job, CodegenResult &result, Diagnostics &diag
     codegen::CudaKernelOptions options{job.target.sm, kernel.numWarps, job.fpContract};
     codegen::CompiledPtx compiled;
     auto module = prepare(kernel, context, diagnostics);
-    if (!module || !codegen::compileCudaKernel(*module, kernel.symbol, options, compiled, diagnostics))
+    if (!module ||
+        !codegen::compileCudaKernel(*module, kernel.symbol, options, compiled, diagnostics))
       return false;
     CodegenKernelResult &entry = result.kernels.emplace_back();
     entry.symbol = kernel.symbol;
@@ -124,8 +129,9 @@ bool compileCuda(const CodegenJob &job, CodegenResult &result, Diagnostics &diag
 
 bool runCodegenJob(const CodegenJob &job, CodegenResult &result, Diagnostics &diagnostics,
                    void (*onKernel)(void *state, const std::string &symbol), void *state) {
-  return job.target.kind == Target::Kind::Cpu ? compileCpu(job, result, diagnostics, onKernel, state)
-                                              : compileCuda(job, result, diagnostics, onKernel, state);
+  return job.target.kind == Target::Kind::Cpu
+             ? compileCpu(job, result, diagnostics, onKernel, state)
+             : compileCuda(job, result, diagnostics, onKernel, state);
 }
 
 } // namespace pellucid::driver

@@ -41,12 +41,14 @@ bool answersIn(int descriptor, int seconds) {
 
 std::string describeEnd(int status) {
   if (WIFSIGNALED(status))
-    return "was ended by signal " + std::to_string(WTERMSIG(status)) + " (" + strsignal(WTERMSIG(status)) + ")";
+    return "was ended by signal " + std::to_string(WTERMSIG(status)) + " (" +
+           strsignal(WTERMSIG(status)) + ")";
   return "ended with exit code " + std::to_string(WEXITSTATUS(status)) + " without a result";
 }
 
 /// Starts the process with its standard input and output on two pipes.
-std::string spawnWorker(const std::string &program, pid_t &process, int &toWorker, int &fromWorker) {
+std::string spawnWorker(const std::string &program, pid_t &process, int &toWorker,
+                        int &fromWorker) {
   int in[2], out[2];
   if (::pipe2(in, O_CLOEXEC) != 0)
     return std::strerror(errno);
@@ -92,7 +94,8 @@ bool writeJobQuietly(int descriptor, const std::string &payload) {
 
 } // namespace
 
-Worker::Worker(const std::string &program, const CodegenJob &job, int secondsOfSilence) : state(std::make_unique<State>()) {
+Worker::Worker(const std::string &program, const CodegenJob &job, int secondsOfSilence)
+    : state(std::make_unique<State>()) {
   state->secondsOfSilence = secondsOfSilence;
   state->program = program;
   state->target = job.target;
@@ -155,12 +158,15 @@ bool Worker::wait(CodegenResult &result, Diagnostics &diagnostics) {
   ::waitpid(state->process, &status, 0);
   state->process = -1;
   if (!answered) {
-    std::string kernel = state->current.empty() ? std::string("before the first kernel")
-                                                : "while it worked on kernel '" + state->current + "'";
-    diagnostics.error(SourceLocation("code generation"), "the worker for " + toString(state->target) + " " +
-                                                             (silent ? "gave no sign of life for " + std::to_string(state->secondsOfSilence) + " s"
-                                                                     : describeEnd(status)) +
-                                                             " " + kernel);
+    std::string kernel = state->current.empty()
+                             ? std::string("before the first kernel")
+                             : "while it worked on kernel '" + state->current + "'";
+    diagnostics.error(
+        SourceLocation("code generation"),
+        "the worker for " + toString(state->target) + " " +
+            (silent ? "gave no sign of life for " + std::to_string(state->secondsOfSilence) + " s"
+                    : describeEnd(status)) +
+            " " + kernel);
   }
   return ok;
 }
@@ -170,7 +176,8 @@ static std::string besideFile(std::string path) {
   if (slash == std::string::npos)
     return {};
   std::string folder = path.substr(0, slash);
-  for (const std::string &candidate : {folder + "/pellucid-worker", folder + "/../bin/pellucid-worker"})
+  for (const std::string &candidate :
+       {folder + "/pellucid-worker", folder + "/../bin/pellucid-worker"})
     if (::access(candidate.c_str(), X_OK) == 0)
       return candidate;
   return {};

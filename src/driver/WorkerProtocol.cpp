@@ -9,11 +9,14 @@ namespace pellucid::driver {
 
 namespace {
 
-/// Appends fields; the mirror image of Reader. Both sides run the same build, so the layout is not versioned.
+/// Appends fields; the mirror image of Reader. Both sides run the same build, so the layout is not
+/// versioned.
 struct Writer {
   static constexpr bool reading = false;
   std::string out;
-  template <typename T> void number(T &value) { out.append(reinterpret_cast<const char *>(&value), sizeof value); }
+  template <typename T> void number(T &value) {
+    out.append(reinterpret_cast<const char *>(&value), sizeof value);
+  }
   void text(std::string &value) {
     uint64_t size = value.size();
     number(size);
@@ -103,7 +106,8 @@ template <typename Archive> void visit(Archive &a, CodegenResult &result) {
   });
 }
 
-/// Diagnostics travel with their place by name; the receiving side opens the file again for its caret lines.
+/// Diagnostics travel with their place by name; the receiving side opens the file again for its
+/// caret lines.
 template <typename Archive> void visit(Archive &a, Diagnostic &d) {
   a.number(d.severity);
   std::string file;
@@ -166,7 +170,9 @@ bool readAll(int descriptor, char *data, size_t size) {
 std::string encodeJob(const CodegenJob &job) { return encode(job); }
 std::optional<CodegenJob> decodeJob(std::string_view bytes) { return decode<CodegenJob>(bytes); }
 std::string encodeResult(const CodegenResult &result) { return encode(result); }
-std::optional<CodegenResult> decodeResult(std::string_view bytes) { return decode<CodegenResult>(bytes); }
+std::optional<CodegenResult> decodeResult(std::string_view bytes) {
+  return decode<CodegenResult>(bytes);
+}
 
 std::string encodeDiagnostics(const Diagnostics &diagnostics) {
   Writer writer;
@@ -190,7 +196,8 @@ bool writeFrame(int descriptor, FrameTag tag, std::string_view payload) {
   char head[9] = {static_cast<char>(tag)};
   uint64_t size = payload.size();
   std::memcpy(head + 1, &size, sizeof size);
-  return writeAll(descriptor, head, sizeof head) && writeAll(descriptor, payload.data(), payload.size());
+  return writeAll(descriptor, head, sizeof head) &&
+         writeAll(descriptor, payload.data(), payload.size());
 }
 
 bool readFrame(int descriptor, FrameTag &tag, std::string &payload) {

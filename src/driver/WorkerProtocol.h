@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Messages between a compiler and its code generation worker: frames of a 1-byte tag, an 8-byte length and a payload.
+/// Messages between a compiler and its code generation worker: frames of a 1-byte tag, an 8-byte
+/// length and a payload.
 #pragma once
 
 #include "driver/CodegenJob.h"

@@ -43,9 +43,9 @@ struct KernelParameter {
 
 /// A kernel specialised to its constants: one tt.func, or one of the back end's own.
 struct KernelDef {
-  std::string name;                        ///< as in the source
-  std::string symbol;                      ///< unique in the program; the name of the tt.func
-  std::string ttir;                        ///< a module with that function; empty for a library kernel
+  std::string name;    ///< as in the source
+  std::string symbol;  ///< unique in the program; the name of the tt.func
+  std::string ttir;    ///< a module with that function; empty for a library kernel
   std::string library; ///< `gemm bf16 bias`: a kernel that the CPU back end has (docs/design/0006)
   std::vector<KernelParameter> parameters; ///< in signature order
   Numerics numerics;

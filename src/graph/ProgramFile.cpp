@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/ProgramFile.h"
 #include "graph/ProgramText.h"
-#include "support/OutputPath.h"
 #include "package/MappedFile.h"
 #include "package/Npy.h"
 #include "package/Safetensors.h"
 #include "support/Diagnostics.h"
+#include "support/OutputPath.h"
 
 #include <cerrno>
 #include <cstdio>

@@ -209,7 +209,8 @@ static constexpr size_t longestSequence = 10'000'000;
 
 static void checkLength(Interpreter &interpreter, size_t length) {
   if (length > longestSequence)
-    interpreter.refuse("a sequence of " + std::to_string(length) + " elements is too long for host code");
+    interpreter.refuse("a sequence of " + std::to_string(length) +
+                       " elements is too long for host code");
 }
 
 static std::vector<Value> concatenate(Interpreter &interpreter, const std::vector<Value> &a,

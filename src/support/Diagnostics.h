@@ -11,8 +11,8 @@ namespace pellucid {
 
 enum class Severity { Error, Warning, Note };
 
-/// One message at one place, with notes for the further places. Lower case, no final period; it names the thing, the
-/// rule and both values.
+/// One message at one place, with notes for the further places. Lower case, no final period; it
+/// names the thing, the rule and both values.
 struct Diagnostic {
   Severity severity = Severity::Error;
   SourceLocation location;
@@ -28,11 +28,13 @@ struct Diagnostic {
   }
 };
 
-/// `file.py:12:9: error: message`, then the source line and a caret line where the file is known, then the notes.
+/// `file.py:12:9: error: message`, then the source line and a caret line where the file is known,
+/// then the notes.
 std::string render(const Diagnostic &diagnostic);
 
-/// The user's mistake (or an unsupported construct), thrown inside the compiler and turned into an exit code or a
-/// status at its edge. Never thrown across the C ABI, through LLVM or MLIR frames, or by the run time.
+/// The user's mistake (or an unsupported construct), thrown inside the compiler and turned into an
+/// exit code or a status at its edge. Never thrown across the C ABI, through LLVM or MLIR frames,
+/// or by the run time.
 class DiagnosticError : public std::exception {
 public:
   explicit DiagnosticError(Diagnostic d) : diagnostic(std::move(d)), text(render(diagnostic)) {}

@@ -6,10 +6,10 @@
 
 namespace pellucid {
 
-/// Files are written beside their name and renamed, which would replace a device, a pipe or a folder of that name: why
-/// `path` must not be written, or empty.
+/// Files are written beside their name and renamed, which would replace a device, a pipe or a
+/// folder of that name: why `path` must not be written, or empty.
 inline std::string whyNotWritable(const std::string &path) {
-  struct stat status {};
+  struct stat status{};
   if (::stat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode))
     return {};
   return S_ISDIR(status.st_mode) ? "it is a folder" : "it is no regular file";

@@ -11,7 +11,8 @@ SourceFile::SourceFile(std::string path, std::string text)
     : filePath(std::move(path)), fileText(std::move(text)) {
   lineStarts.push_back(0);
   for (uint32_t i = 0; i < fileText.size(); ++i) {
-    bool carriageReturnAlone = fileText[i] == '\r' && (i + 1 == fileText.size() || fileText[i + 1] != '\n');
+    bool carriageReturnAlone =
+        fileText[i] == '\r' && (i + 1 == fileText.size() || fileText[i + 1] != '\n');
     if (fileText[i] == '\n' || carriageReturnAlone)
       lineStarts.push_back(i + 1);
   }

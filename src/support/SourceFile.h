@@ -30,20 +30,23 @@ private:
   std::vector<uint32_t> lineStarts;
 };
 
-/// Where something stands in a text: lines from 1, columns from 1 in UTF-8 bytes, end exclusive. Line 0: unknown.
+/// Where something stands in a text: lines from 1, columns from 1 in UTF-8 bytes, end exclusive.
+/// Line 0: unknown.
 struct SourceRange {
   uint32_t line = 0, column = 0;
   uint32_t endLine = 0, endColumn = 0;
 };
 
-/// A range together with its file. A null file with a non-empty `name` still prints (`name: error: …`).
+/// A range together with its file. A null file with a non-empty `name` still prints (`name: error:
+/// …`).
 struct SourceLocation {
   std::shared_ptr<const SourceFile> file;
   SourceRange range;
   std::string name;
 
   SourceLocation() = default;
-  SourceLocation(std::shared_ptr<const SourceFile> f, SourceRange r) : file(std::move(f)), range(r) {}
+  SourceLocation(std::shared_ptr<const SourceFile> f, SourceRange r)
+      : file(std::move(f)), range(r) {}
   explicit SourceLocation(std::string n) : name(std::move(n)) {}
   bool known() const { return file || !name.empty(); }
 };

@@ -32,9 +32,15 @@ std::optional<DataType> dataTypeNamed(std::string_view name) {
     if (name == row.cli || name == row.torch || name == row.triton)
       return row.type;
   constexpr std::pair<std::string_view, DataType> aliases[] = {
-      {"half", DataType::Float16},  {"float", DataType::Float32}, {"double", DataType::Float64},
-      {"short", DataType::Int16},   {"int", DataType::Int32},     {"long", DataType::Int64},
-      {"int1", DataType::Bool},     {"i1", DataType::Bool},       {"float8e4nv", DataType::Float8E4M3FN},
+      {"half", DataType::Float16},
+      {"float", DataType::Float32},
+      {"double", DataType::Float64},
+      {"short", DataType::Int16},
+      {"int", DataType::Int32},
+      {"long", DataType::Int64},
+      {"int1", DataType::Bool},
+      {"i1", DataType::Bool},
+      {"float8e4nv", DataType::Float8E4M3FN},
       {"float8e5", DataType::Float8E5M2},
   };
   for (auto &[alias, type] : aliases)
@@ -91,7 +97,8 @@ bool parseTargets(std::string_view text, std::vector<Target> &out, std::string &
 std::optional<CpuLevel> hostCpuLevel() {
 #if defined(__x86_64__)
   __builtin_cpu_init();
-  bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+  bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+            __builtin_cpu_supports("bmi2");
   bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
             __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
             __builtin_cpu_supports("avx512cd");

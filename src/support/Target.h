@@ -23,8 +23,9 @@ struct Target {
 std::string toString(const Target &target);
 std::string_view toString(CpuLevel level);
 
-/// Parses a comma list as `--target` takes it (`cpu` stands for every supported level, `cuda` for sm_90). On a wrong
-/// name returns false and sets `error` to a sentence naming it and what is possible.
+/// Parses a comma list as `--target` takes it (`cpu` stands for every supported level, `cuda` for
+/// sm_90). On a wrong name returns false and sets `error` to a sentence naming it and what is
+/// possible.
 bool parseTargets(std::string_view text, std::vector<Target> &out, std::string &error);
 
 /// The highest level this machine runs; nullopt below x86-64-v3.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Symbolic integers: the one type for shapes, strides, offsets, grids, scalar kernel arguments, buffer sizes and guards.
+/// Symbolic integers: the one type for shapes, strides, offsets, grids, scalar kernel arguments,
+/// buffer sizes and guards.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +15,33 @@
 namespace pellucid::symbolic {
 
 enum class ExprOp : uint8_t {
-  Constant, Symbol, Add, Mul, FloorDiv, Mod, CeilDiv, Min, Max,
-  Eq, Ne, Lt, Le, And, Or, Not, Select, ///< comparisons and logic give 0 or 1; Select(condition, a, b)
+  Constant,
+  Symbol,
+  Add,
+  Mul,
+  FloorDiv,
+  Mod,
+  CeilDiv,
+  Min,
+  Max,
+  Eq,
+  Ne,
+  Lt,
+  Le,
+  And,
+  Or,
+  Not,
+  Select, ///< comparisons and logic give 0 or 1; Select(condition, a, b)
 };
 
 struct ExprNode;
 
-/// An immutable expression over named symbols in canonical form: sums and products are flattened and sorted, constants
-/// folded, like terms merged, so that expressions equal under those rules compare equal. Cheap to copy; hash-consing is
-/// per thread-safe global table, so equality is pointer equality. Arithmetic is 64-bit; an overflow while folding
-/// throws std::overflow_error, one while evaluating is reported by evaluate().
-/// Division and modulo round like Python's (towards minus infinity).
+/// An immutable expression over named symbols in canonical form: sums and products are flattened
+/// and sorted, constants folded, like terms merged, so that expressions equal under those rules
+/// compare equal. Cheap to copy; hash-consing is per thread-safe global table, so equality is
+/// pointer equality. Arithmetic is 64-bit; an overflow while folding throws std::overflow_error,
+/// one while evaluating is reported by evaluate(). Division and modulo round like Python's (towards
+/// minus infinity).
 class Expr {
 public:
   Expr(int64_t constant = 0); // NOLINT: integers convert on purpose
@@ -34,13 +51,14 @@ public:
   bool isConstant() const { return op() == ExprOp::Constant; }
   std::optional<int64_t> constant() const;
   int64_t constantOr(int64_t fallback) const { return constant().value_or(fallback); }
-  const std::string &symbolName() const;      ///< Symbol only
-  const std::vector<Expr> &operands() const;  ///< empty for leaves
+  const std::string &symbolName() const;     ///< Symbol only
+  const std::vector<Expr> &operands() const; ///< empty for leaves
 
   friend bool operator==(const Expr &a, const Expr &b) { return a.node == b.node; }
   const void *identity() const { return node.get(); }
 
-  /// Python-like text that parse() reads back: `(batch*64 + 1023)//1024`, `Min(a, b)`, `CeilDiv(n, 128)`.
+  /// Python-like text that parse() reads back: `(batch*64 + 1023)//1024`, `Min(a, b)`, `CeilDiv(n,
+  /// 128)`.
   std::string text() const;
   /// The symbols it mentions, sorted by name, each once.
   std::vector<std::string> symbols() const;
@@ -88,8 +106,8 @@ struct Range {
 /// What is known of one symbol.
 struct SymbolInfo {
   Range range{0, INT64_MAX};
-  int64_t divisor = 1;          ///< the symbol is a multiple of it
-  std::optional<int64_t> hint;  ///< example size; never used to decide anything strict
+  int64_t divisor = 1;         ///< the symbol is a multiple of it
+  std::optional<int64_t> hint; ///< example size; never used to decide anything strict
 };
 
 /// Symbols with their facts, and proofs from them. Iteration is in order of declaration.
@@ -118,5 +136,7 @@ private:
 } // namespace pellucid::symbolic
 
 template <> struct std::hash<pellucid::symbolic::Expr> {
-  size_t operator()(const pellucid::symbolic::Expr &e) const { return std::hash<const void *>()(e.identity()); }
+  size_t operator()(const pellucid::symbolic::Expr &e) const {
+    return std::hash<const void *>()(e.identity());
+  }
 };

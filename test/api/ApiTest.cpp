@@ -374,7 +374,8 @@ TEST(Refusals, AWrongFakeIsNamed) {
                           });
   op.register_fake([](const std::vector<Argument> &) { return std::vector<Tensor>{zeros({1})}; });
   EXPECT_REFUSED(
-      compile([=](const std::vector<Tensor> &in) { return op(std::vector<Argument>{in[0]}); }, {random({4}, 1)}),
+      compile([=](const std::vector<Tensor> &in) { return op(std::vector<Argument>{in[0]}); },
+              {random({4}, 1)}),
       "api_test::wrong", "register_fake");
 }
 

@@ -3,8 +3,9 @@
 
 #include <unistd.h>
 
-/// Reads one code generation job from standard input and answers on standard output. LLVM's own messages go to standard
-/// error, so the answer's descriptor is moved out of the way of anything that prints.
+/// Reads one code generation job from standard input and answers on standard output. LLVM's own
+/// messages go to standard error, so the answer's descriptor is moved out of the way of anything
+/// that prints.
 int main() {
   int output = ::dup(STDOUT_FILENO);
   ::dup2(STDERR_FILENO, STDOUT_FILENO);

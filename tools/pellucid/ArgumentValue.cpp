@@ -45,7 +45,8 @@ bool parseView(std::string_view text, TensorArgument::View &view, std::string &e
   for (std::string_view part : split(text, ',')) {
     size_t equals = part.find('=');
     std::string_view key = part.substr(0, equals);
-    std::string_view value = equals == std::string_view::npos ? std::string_view() : part.substr(equals + 1);
+    std::string_view value =
+        equals == std::string_view::npos ? std::string_view() : part.substr(equals + 1);
     bool ok = false;
     if (key == "offset") {
       auto number = wholeNumber<int64_t>(value);
@@ -59,7 +60,8 @@ bool parseView(std::string_view text, TensorArgument::View &view, std::string &e
       ok = parseExtents(value, view.strides);
     }
     if (!ok) {
-      error = "'" + std::string(part) + "' is no part of a view; offset=2, shape=3x4 and strides=8x1 are (in elements)";
+      error = "'" + std::string(part) +
+              "' is no part of a view; offset=2, shape=3x4 and strides=8x1 are (in elements)";
       return false;
     }
   }
@@ -73,8 +75,8 @@ bool parseView(std::string_view text, TensorArgument::View &view, std::string &e
       view.strides[d - 1] = view.strides[d] * view.shape[d];
   }
   if (view.strides.size() != view.shape.size()) {
-    error = "the view has " + std::to_string(view.shape.size()) + " sizes and " + std::to_string(view.strides.size()) +
-            " strides; there must be one stride per size";
+    error = "the view has " + std::to_string(view.shape.size()) + " sizes and " +
+            std::to_string(view.strides.size()) + " strides; there must be one stride per size";
     return false;
   }
   return true;
@@ -99,8 +101,10 @@ bool parseTensor(std::string_view text, TensorArgument &tensor, std::string &err
     if (auto type = dataTypeNamed(name)) {
       tensor.dtype = type;
       text = text.substr(0, colon);
-    } else if (name.find('/') == std::string_view::npos && name.find('.') == std::string_view::npos) {
-      error = "'" + std::string(name) + "' is no element type; bf16, fp8e4nv, fp8e5, f16, f32 … are";
+    } else if (name.find('/') == std::string_view::npos &&
+               name.find('.') == std::string_view::npos) {
+      error =
+          "'" + std::string(name) + "' is no element type; bf16, fp8e4nv, fp8e5, f16, f32 … are";
       return false;
     }
   }
@@ -146,7 +150,8 @@ std::optional<ArgumentValue> parseValue(std::string_view text, std::string &erro
     return false;
   if (text == "none" || text == "None")
     return NoneValue{};
-  if (text.size() >= 2 && (text.front() == '"' || text.front() == '\'') && text.back() == text.front())
+  if (text.size() >= 2 && (text.front() == '"' || text.front() == '\'') &&
+      text.back() == text.front())
     return std::string(text.substr(1, text.size() - 2));
   if (text.substr(0, 3) == "tl.") {
     if (auto type = dataTypeNamed(text.substr(3)))
@@ -163,7 +168,8 @@ std::optional<ArgumentValue> parseValue(std::string_view text, std::string &erro
   if (auto real = wholeNumber<double>(text))
     return *real;
   error = "'" + std::string(text) +
-          "' is no value; @file.npy, an integer, a float, true, false, none, \"text\" and tl.float16 are";
+          "' is no value; @file.npy, an integer, a float, true, false, none, \"text\" and "
+          "tl.float16 are";
   return std::nullopt;
 }
 

@@ -13,8 +13,8 @@
 
 namespace pellucid::cli {
 
-/// `@x.npy`, `@x.npy:bf16`, `@x.npy[offset=2,shape=3x4,strides=8x1]`: a file, its element type where the file's own
-/// cannot say it, and a view in elements.
+/// `@x.npy`, `@x.npy:bf16`, `@x.npy[offset=2,shape=3x4,strides=8x1]`: a file, its element type
+/// where the file's own cannot say it, and a view in elements.
 struct TensorArgument {
   std::string path;
   std::optional<DataType> dtype;
@@ -36,8 +36,8 @@ struct DataTypeValue {
   DataType type;
 };
 
-using ArgumentValue = std::variant<TensorArgument, PointerTableArgument, bool, int64_t, double, std::string, NoneValue,
-                                   DataTypeValue>;
+using ArgumentValue = std::variant<TensorArgument, PointerTableArgument, bool, int64_t, double,
+                                   std::string, NoneValue, DataTypeValue>;
 
 struct NamedValue {
   std::string name, text; ///< `text`: the whole argument as typed

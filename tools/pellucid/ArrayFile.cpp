@@ -27,7 +27,8 @@ struct Closer {
 using Stream = std::unique_ptr<FILE, Closer>;
 
 /// The text behind `'key':` in the header's dict.
-std::string headerField(const std::string &header, const std::string &key, const std::string &path) {
+std::string headerField(const std::string &header, const std::string &key,
+                        const std::string &path) {
   size_t at = header.find("'" + key + "'");
   at = at == std::string::npos ? at : header.find(':', at);
   if (at == std::string::npos)
@@ -95,7 +96,8 @@ std::string readHeader(FILE *stream, const std::string &path) {
   for (size_t i = 0; i < wide; ++i)
     length |= size_t(head[8 + i]) << (8 * i);
   if (length > (1u << 20))
-    fail(path, "the .npy header claims " + std::to_string(length) + " bytes; at most 1048576 are taken");
+    fail(path,
+         "the .npy header claims " + std::to_string(length) + " bytes; at most 1048576 are taken");
   std::string header(length, 0);
   if (std::fread(header.data(), 1, length, stream) != length)
     fail(path, "the .npy file ends inside its header");
@@ -125,8 +127,8 @@ void applyView(Array &array, const TensorArgument::View &view, const std::string
   if (overflow)
     fail(path, "the view reaches elements beyond 64 bits; the file has " + std::to_string(total));
   if (!empty && (first < 0 || last >= total))
-    fail(path, "the view reaches elements " + std::to_string(first) + " to " + std::to_string(last) + "; the file has " +
-                   std::to_string(total));
+    fail(path, "the view reaches elements " + std::to_string(first) + " to " +
+                   std::to_string(last) + "; the file has " + std::to_string(total));
   array.shape = view.shape;
   array.strides = view.strides;
   array.offset = view.offset;
@@ -137,7 +139,9 @@ void applyView(Array &array, const TensorArgument::View &view, const std::string
 void *allocateLines(size_t bytes) {
   constexpr size_t line = 64, huge = size_t(2) << 20;
   size_t step = bytes >= 2 * huge ? huge : line;
-  void *data = bytes > SIZE_MAX - step ? nullptr : std::aligned_alloc(step, std::max(step, (bytes + step - 1) / step * step));
+  void *data = bytes > SIZE_MAX - step
+                   ? nullptr
+                   : std::aligned_alloc(step, std::max(step, (bytes + step - 1) / step * step));
   if (!data)
     throw std::bad_alloc();
   if (step == huge)
@@ -173,7 +177,8 @@ Array readArray(const TensorArgument &argument) {
   descr = descr.substr(1, descr.find('\'', 1) - 1);
   auto type = typeOfDescr(descr);
   if (!type)
-    fail(path, "element type '" + descr + "' is not taken; little-endian f2, f4, f8, i1 to i8, u1 to u8 and b1 are");
+    fail(path, "element type '" + descr +
+                   "' is not taken; little-endian f2, f4, f8, i1 to i8, u1 to u8 and b1 are");
   if (headerField(header, "fortran_order", path).rfind("False", 0) != 0)
     fail(path, "the array is in Fortran order; save numpy.ascontiguousarray(x)");
   Array array = [&] {
@@ -185,7 +190,8 @@ Array readArray(const TensorArgument &argument) {
     std::fseek(stream.get(), at, SEEK_SET);
     int64_t need = count * static_cast<int64_t>(byteSize(*type));
     if (rest < need)
-      fail(path, "the .npy file has " + std::to_string(rest) + " bytes of elements, its shape needs " + std::to_string(need));
+      fail(path, "the .npy file has " + std::to_string(rest) +
+                     " bytes of elements, its shape needs " + std::to_string(need));
     return makeArray(*type, std::move(shape));
   }();
   if (std::fread(array.bytes->data(), 1, array.bytes->size(), stream.get()) != array.bytes->size())
@@ -209,7 +215,8 @@ void writeArray(const Array &array, const std::string &path) {
     shape.resize(shape.size() - 2);
   else if (array.wholeShape.size() == 1)
     shape.resize(shape.size() - 1);
-  std::string header = "{'descr': '" + descr + "', 'fortran_order': False, 'shape': (" + shape + "), }";
+  std::string header =
+      "{'descr': '" + descr + "', 'fortran_order': False, 'shape': (" + shape + "), }";
   header.append((64 - (10 + header.size() + 1) % 64) % 64, ' ');
   header += '\n';
   if (std::string reason = whyNotWritable(path); !reason.empty())
@@ -218,11 +225,20 @@ void writeArray(const Array &array, const std::string &path) {
   Stream stream(std::fopen(aside.c_str(), "wb"));
   if (!stream)
     fail(path, std::string("cannot be written: ") + std::strerror(errno));
-  unsigned char head[10] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, static_cast<unsigned char>(header.size() & 255),
+  unsigned char head[10] = {0x93,
+                            'N',
+                            'U',
+                            'M',
+                            'P',
+                            'Y',
+                            1,
+                            0,
+                            static_cast<unsigned char>(header.size() & 255),
                             static_cast<unsigned char>(header.size() >> 8)};
-  bool ok = std::fwrite(head, 1, sizeof head, stream.get()) == sizeof head &&
-            std::fwrite(header.data(), 1, header.size(), stream.get()) == header.size() &&
-            std::fwrite(array.bytes->data(), 1, array.bytes->size(), stream.get()) == array.bytes->size();
+  bool ok =
+      std::fwrite(head, 1, sizeof head, stream.get()) == sizeof head &&
+      std::fwrite(header.data(), 1, header.size(), stream.get()) == header.size() &&
+      std::fwrite(array.bytes->data(), 1, array.bytes->size(), stream.get()) == array.bytes->size();
   ok = std::fclose(stream.release()) == 0 && ok;
   if (!ok || std::rename(aside.c_str(), path.c_str()) != 0) {
     std::string reason = std::strerror(errno);

@@ -16,7 +16,8 @@ namespace pellucid::cli {
 /// At a multiple of 64, or of 2 MiB for large ones; free() releases it. Throws std::bad_alloc.
 void *allocateLines(size_t bytes);
 
-/// Memory that starts at a cache line, so that kernels may store past the caches; large arrays lie on huge pages.
+/// Memory that starts at a cache line, so that kernels may store past the caches; large arrays lie
+/// on huge pages.
 template <typename T> struct LineAllocator {
   using value_type = T;
   LineAllocator() = default;
@@ -44,8 +45,8 @@ Array readArray(const TensorArgument &argument);
 /// Row-major zeros.
 Array makeArray(DataType dtype, std::vector<int64_t> shape);
 
-/// Writes the whole array (for a view: all of the file's elements) beside `path` and renames it there. Types that numpy
-/// lacks are written as unsigned integers of their size.
+/// Writes the whole array (for a view: all of the file's elements) beside `path` and renames it
+/// there. Types that numpy lacks are written as unsigned integers of their size.
 void writeArray(const Array &array, const std::string &path);
 
 } // namespace pellucid::cli

@@ -22,7 +22,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 struct Timing {
   std::vector<double> seconds;
@@ -46,18 +48,21 @@ double bytesOf(const std::vector<Array> &arrays) {
 }
 
 /// Calls into memory that is there already.
-Timing timeCalls(const PackageFile &package, const std::vector<Array> &arrays, int threads, double budget) {
+Timing timeCalls(const PackageFile &package, const std::vector<Array> &arrays, int threads,
+                 double budget) {
   pellucid_run_options options{};
   options.struct_size = sizeof options;
   options.threads = threads;
   std::vector<Array> out = package.run(arrays, &options);
   std::vector<std::vector<int64_t>> keepIn, keepOut;
-  std::vector<DLTensor> in = package.tensors(arrays, keepIn), results = package.tensors(out, keepOut);
+  std::vector<DLTensor> in = package.tensors(arrays, keepIn),
+                        results = package.tensors(out, keepOut);
   Timing timing;
   timing.bytes = bytesOf(arrays) + bytesOf(out);
   for (auto start = Clock::now(); since(start) < budget || timing.seconds.size() < 5;) {
     auto begin = Clock::now();
-    if (pellucid_run_into(package.handle(), in.data(), in.size(), results.data(), results.size(), &options) != PELLUCID_OK)
+    if (pellucid_run_into(package.handle(), in.data(), in.size(), results.data(), results.size(),
+                          &options) != PELLUCID_OK)
       throw DiagnosticError(SourceLocation("call"), pellucid_last_error());
     timing.seconds.push_back(since(begin));
   }
@@ -87,7 +92,8 @@ Array randomArray(DataType dtype, std::vector<int64_t> shape) {
   auto fill = [&](auto convert) {
     for (int64_t i = 0; i < array.numel(); ++i) {
       auto value = convert(uniform(generator));
-      std::copy_n(reinterpret_cast<const char *>(&value), sizeof value, at + i * static_cast<int64_t>(sizeof value));
+      std::copy_n(reinterpret_cast<const char *>(&value), sizeof value,
+                  at + i * static_cast<int64_t>(sizeof value));
     }
   };
   switch (dtype) {
@@ -110,7 +116,8 @@ Array randomArray(DataType dtype, std::vector<int64_t> shape) {
 }
 
 /// An array for each input, at the example sizes of its --input.
-std::vector<Array> exampleInputs(const PackageFile &package, const std::vector<std::string> &texts) {
+std::vector<Array> exampleInputs(const PackageFile &package,
+                                 const std::vector<std::string> &texts) {
   std::map<std::string, int64_t> sizes;
   std::vector<driver::InputSpec> specs;
   for (const std::string &text : texts) {
@@ -120,7 +127,8 @@ std::vector<Array> exampleInputs(const PackageFile &package, const std::vector<s
       throw DiagnosticError(SourceLocation("--input " + text), error);
     for (const driver::InputDim &dim : spec->dims)
       if (!dim.symbol.empty() && (dim.example || dim.hasRange))
-        sizes[dim.symbol] = dim.example.value_or(std::clamp<int64_t>(8, dim.range.min, dim.range.max));
+        sizes[dim.symbol] =
+            dim.example.value_or(std::clamp<int64_t>(8, dim.range.min, dim.range.max));
     specs.push_back(std::move(*spec));
   }
   std::vector<Array> arrays;
@@ -179,28 +187,37 @@ Timing benchKernel(LaunchOptions launch, double budget) {
 
 int runBench(Words words) {
   VerbLine line("bench", "Times a package, a model or a kernel beside what this machine reaches.",
-                "pellucid bench kernels.py:add --grid 16384 --arg x=@x.npy --arg y=@y.npy --arg out=@zero.npy --arg n=16777216 --arg BLOCK=1024");
+                "pellucid bench kernels.py:add --grid 16384 --arg x=@x.npy --arg y=@y.npy --arg "
+                "out=@zero.npy --arg n=16777216 --arg BLOCK=1024");
   ModelOptions model;
   LaunchOptions launch;
   int threads = 0;
   double budget = 1.0;
   model.addTo(line.app());
   line.app().add_option("--grid", launch.grid, "X[,Y[,Z]]: FILE.py:NAME is a kernel");
-  line.app().add_option("--arg", launch.arguments, "NAME=VALUE of a kernel; once per argument")->take_all()->allow_extra_args(false);
-  line.app().add_option("--target", launch.cpuTarget, "a kernel's: cpu, cpu:x86-64-v3, cpu:x86-64-v4");
-  line.app().add_option("--threads", threads, "most threads that work on a call (0: all)")->check(CLI::NonNegativeNumber);
+  line.app()
+      .add_option("--arg", launch.arguments, "NAME=VALUE of a kernel; once per argument")
+      ->take_all()
+      ->allow_extra_args(false);
+  line.app().add_option("--target", launch.cpuTarget,
+                        "a kernel's: cpu, cpu:x86-64-v3, cpu:x86-64-v4");
+  line.app()
+      .add_option("--threads", threads, "most threads that work on a call (0: all)")
+      ->check(CLI::NonNegativeNumber);
   line.app().add_option("--seconds", budget, "how long to measure")->check(CLI::PositiveNumber);
-  line.app().footer("MODEL may also be a package; then each --input is NAME=@FILE.npy. A model is compiled and called on random\n"
+  line.app().footer("MODEL may also be a package; then each --input is NAME=@FILE.npy. A model is "
+                    "compiled and called on random\n"
                     "numbers at the example sizes (x=bf16[batch=16:1..1024,128]).");
   if (!line.parse(words))
     return line.exitCode();
   launch.target = model.model;
   launch.threads = threads;
   launch.path = model.path;
-  Timing timing = !launch.grid.empty()  ? benchKernel(launch, budget)
-                  : model.isPython() ? benchModel(model, threads, budget)
-                                     : benchPackage(model, threads, budget);
-  driver::Ceiling ceiling = driver::measureCeiling(threads ? static_cast<unsigned>(threads) : std::thread::hardware_concurrency());
+  Timing timing = !launch.grid.empty() ? benchKernel(launch, budget)
+                  : model.isPython()   ? benchModel(model, threads, budget)
+                                       : benchPackage(model, threads, budget);
+  driver::Ceiling ceiling = driver::measureCeiling(threads ? static_cast<unsigned>(threads)
+                                                           : std::thread::hardware_concurrency());
   double speed = timing.bytes / timing.median();
   nlohmann::json report{{"calls", timing.seconds.size()},
                         {"min_s", timing.best()},
@@ -218,9 +235,10 @@ int runBench(Words words) {
     printJson(report);
     return Ok;
   }
-  std::printf("%zu calls: min %.2f us, median %.2f us; %.0f bytes move at %.2f GB/s = %.2f of the copy ceiling %.1f GB/s\n",
-              timing.seconds.size(), timing.best() * 1e6, timing.median() * 1e6, timing.bytes, speed / 1e9, speed / ceiling.best(),
-              ceiling.best() / 1e9);
+  std::printf("%zu calls: min %.2f us, median %.2f us; %.0f bytes move at %.2f GB/s = %.2f of the "
+              "copy ceiling %.1f GB/s\n",
+              timing.seconds.size(), timing.best() * 1e6, timing.median() * 1e6, timing.bytes,
+              speed / 1e9, speed / ceiling.best(), ceiling.best() / 1e9);
   for (const auto &[name, seconds] : timing.more.items())
     std::printf("%s %.3f ms\n", name.c_str(), seconds.get<double>() * 1e3);
   return Ok;

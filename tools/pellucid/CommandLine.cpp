@@ -7,7 +7,8 @@
 namespace pellucid::cli {
 
 VerbLine::VerbLine(std::string v, std::string description, std::string e)
-    : application(std::move(description), "pellucid " + v), verb(std::move(v)), example(std::move(e)) {
+    : application(std::move(description), "pellucid " + v), verb(std::move(v)),
+      example(std::move(e)) {
   application.footer("Example:\n  " + example);
   application.add_flag("--json", jsonWanted, "print one JSON object instead of text");
 }
@@ -27,17 +28,20 @@ bool VerbLine::parse(Words words) {
     // An unknown option is the likelier mistake than the one it was typed for being absent.
     for (int i = 0; i < words.count; ++i) {
       std::string word = words.values[i];
-      if (word.rfind("--", 0) == 0 && !application.get_option_no_throw(word.substr(0, word.find('=')))) {
-        std::fprintf(stderr, "%s: error: 'pellucid %s' has no such option\n", word.c_str(), verb.c_str());
+      if (word.rfind("--", 0) == 0 &&
+          !application.get_option_no_throw(word.substr(0, word.find('=')))) {
+        std::fprintf(stderr, "%s: error: 'pellucid %s' has no such option\n", word.c_str(),
+                     verb.c_str());
         code = Refused;
         return false;
       }
     }
-    std::fprintf(stderr, "pellucid %s: error: %s\nnote: 'pellucid %s --help' shows what it takes\n", verb.c_str(), mistake.what(), verb.c_str());
+    std::fprintf(stderr, "pellucid %s: error: %s\nnote: 'pellucid %s --help' shows what it takes\n",
+                 verb.c_str(), mistake.what(), verb.c_str());
     code = Refused;
   } catch (const CLI::ParseError &mistake) {
-    std::fprintf(stderr, "pellucid %s: error: %s\nnote: 'pellucid %s --help' shows what it takes\n", verb.c_str(),
-                 mistake.what(), verb.c_str());
+    std::fprintf(stderr, "pellucid %s: error: %s\nnote: 'pellucid %s --help' shows what it takes\n",
+                 verb.c_str(), mistake.what(), verb.c_str());
     code = Refused;
   }
   return false;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "driver/Compile.h"
 #include "CommandLine.h"
 #include "ModelLine.h"
 #include "VerifyFusion.h"
-#include "driver/Compile.h"
 #include "package/PackageWriter.h"
 
 #include <algorithm>
@@ -17,36 +17,44 @@ namespace {
 nlohmann::json toJson(const std::vector<VerifiedKernel> &kernels) {
   nlohmann::json list = nlohmann::json::array();
   for (const VerifiedKernel &kernel : kernels)
-    list.push_back({{"kernel", kernel.kernel}, {"value", kernel.value}, {"max_error", kernel.error}, {"allowed", kernel.allowed},
+    list.push_back({{"kernel", kernel.kernel},
+                    {"value", kernel.value},
+                    {"max_error", kernel.error},
+                    {"allowed", kernel.allowed},
                     {"ok", kernel.passed()}});
   return list;
 }
 
 void print(const std::vector<VerifiedKernel> &kernels) {
   for (const VerifiedKernel &kernel : kernels)
-    std::printf("verified  %-28s as %-20s max error %.3g (allowed %.3g)\n", kernel.kernel.c_str(), kernel.value.c_str(),
-                kernel.error, kernel.allowed);
+    std::printf("verified  %-28s as %-20s max error %.3g (allowed %.3g)\n", kernel.kernel.c_str(),
+                kernel.value.c_str(), kernel.error, kernel.allowed);
 }
 
 /// The first fused kernel that computes something else than what it stands for.
 const VerifiedKernel *firstWrong(const std::vector<VerifiedKernel> &kernels) {
-  auto wrong = std::find_if(kernels.begin(), kernels.end(), [](const VerifiedKernel &k) { return !k.passed(); });
+  auto wrong = std::find_if(kernels.begin(), kernels.end(),
+                            [](const VerifiedKernel &k) { return !k.passed(); });
   return wrong == kernels.end() ? nullptr : &*wrong;
 }
 
 } // namespace
 
 int runCompile(Words words) {
-  VerbLine line("compile", "Makes a package of a model or a saved program.", "pellucid compile model.py:Model --input 'x=bf16[batch:1..1024,128]' -o model.plc");
+  VerbLine line("compile", "Makes a package of a model or a saved program.",
+                "pellucid compile model.py:Model --input 'x=bf16[batch:1..1024,128]' -o model.plc");
   ModelOptions model;
   std::string out, targets = "cpu";
   bool noFusion = false, verify = false;
   model.addTo(line.app());
   line.app().add_option("-o", out, "the package to write")->required();
-  line.app().add_option("--target", targets, "cpu (every level), cpu:x86-64-v3, cuda:sm_90; a comma list");
-  line.app().add_flag("--no-fusion", noFusion, "leave pointwise operators outside of the users' kernels");
+  line.app().add_option("--target", targets,
+                        "cpu (every level), cpu:x86-64-v3, cuda:sm_90; a comma list");
+  line.app().add_flag("--no-fusion", noFusion,
+                      "leave pointwise operators outside of the users' kernels");
   line.app().add_flag("--verify", verify,
-                      "run every fused kernel and the operators it stands for on random inputs first, and write nothing "
+                      "run every fused kernel and the operators it stands for on random inputs "
+                      "first, and write nothing "
                       "when they differ");
   if (!line.parse(words))
     return line.exitCode();
@@ -69,9 +77,10 @@ int runCompile(Words words) {
     verified = verifyFusion(program, options);
   if (const VerifiedKernel *wrong = firstWrong(verified)) {
     char numbers[96];
-    std::snprintf(numbers, sizeof numbers, "an error of %.3g, more than %.3g", wrong->error, wrong->allowed);
-    return refuse(model.model, "fused kernel '" + wrong->kernel + "' computes '" + wrong->value + "' with " + numbers +
-                                   "; compile with --no-fusion");
+    std::snprintf(numbers, sizeof numbers, "an error of %.3g, more than %.3g", wrong->error,
+                  wrong->allowed);
+    return refuse(model.model, "fused kernel '" + wrong->kernel + "' computes '" + wrong->value +
+                                   "' with " + numbers + "; compile with --no-fusion");
   }
   if (package::Status status = package::writePackage(contents, out); !status.ok())
     return refuse(out, status.message());
@@ -84,13 +93,18 @@ int runCompile(Words words) {
     nlohmann::json stages;
     for (const auto &time : report.times)
       stages[time.stage] = time.seconds;
-    nlohmann::json summary{{"package", out}, {"seconds", seconds}, {"stages", stages}, {"kernels", contents.manifest.kernels.size()}, {"fused_edges", fused}};
+    nlohmann::json summary{{"package", out},
+                           {"seconds", seconds},
+                           {"stages", stages},
+                           {"kernels", contents.manifest.kernels.size()},
+                           {"fused_edges", fused}};
     if (verify)
       summary["verified"] = toJson(verified);
     printJson(summary);
   } else {
     print(verified);
-    std::printf("%s: %zu kernel(s), %zu edge(s) fused, %.3f s\n", out.c_str(), contents.manifest.kernels.size(), fused, seconds);
+    std::printf("%s: %zu kernel(s), %zu edge(s) fused, %.3f s\n", out.c_str(),
+                contents.manifest.kernels.size(), fused, seconds);
   }
   return Ok;
 }

@@ -8,9 +8,13 @@ namespace pellucid::cli {
 
 using namespace runtime;
 
-[[noreturn]] static void fail(const std::string &message) { throw DiagnosticError(SourceLocation("--target cuda"), message); }
+[[noreturn]] static void fail(const std::string &message) {
+  throw DiagnosticError(SourceLocation("--target cuda"), message);
+}
 
-bool isCudaTarget(const std::string &target) { return target == "cuda" || target.starts_with("cuda:"); }
+bool isCudaTarget(const std::string &target) {
+  return target == "cuda" || target.starts_with("cuda:");
+}
 
 DeviceMemory::DeviceMemory() {
   std::string why;
@@ -37,7 +41,8 @@ void DeviceMemory::upload(const std::vector<Array> &arrays, std::vector<DLTensor
   for (size_t i = 0; i < arrays.size(); ++i) {
     const auto &bytes = *arrays[i].bytes;
     cuda::Address address = 0;
-    check(driver->memAlloc(&address, bytes.empty() ? 1 : bytes.size()), "allocate memory for a tensor");
+    check(driver->memAlloc(&address, bytes.empty() ? 1 : bytes.size()),
+          "allocate memory for a tensor");
     addresses.push_back(address);
     if (!bytes.empty())
       check(driver->memcpyHtoD(address, bytes.data(), bytes.size()), "copy a tensor to the device");
@@ -50,11 +55,13 @@ void DeviceMemory::download(std::vector<Array> &arrays) const {
   synchronize();
   for (size_t i = 0; i < arrays.size(); ++i)
     if (!arrays[i].bytes->empty())
-      check(driver->memcpyDtoH(arrays[i].bytes->data(), addresses[i], arrays[i].bytes->size()), "copy a tensor from the device");
+      check(driver->memcpyDtoH(arrays[i].bytes->data(), addresses[i], arrays[i].bytes->size()),
+            "copy a tensor from the device");
 }
 
 void DeviceMemory::read(void *destination, const void *source, size_t bytes) const {
-  check(driver->memcpyDtoH(destination, reinterpret_cast<uintptr_t>(source), bytes), "copy a result from the device");
+  check(driver->memcpyDtoH(destination, reinterpret_cast<uintptr_t>(source), bytes),
+        "copy a result from the device");
 }
 
 void DeviceMemory::synchronize() const { check(driver->ctxSynchronize(), "wait for the device"); }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Tensors of the command line on a CUDA device: the verbs read and write files, so everything is copied there and back.
+/// Tensors of the command line on a CUDA device: the verbs read and write files, so everything is
+/// copied there and back.
 #pragma once
 
 #include "ArrayFile.h"

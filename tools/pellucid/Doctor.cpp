@@ -41,11 +41,14 @@ int runDoctor(Words words) {
   std::printf("pellucid          %s\n", PELLUCID_VERSION);
   std::printf("CPU level         %s\n", report["isa"].get<std::string>().c_str());
   std::string worker = report["worker"], ptxas = report["ptxas"];
-  std::printf("code generation   %s\n", worker.empty() ? "pellucid-worker was not found" : worker.c_str());
-  std::printf("ptxas             %s\n", ptxas.empty() ? "not on PATH (PTX is written without it)" : ptxas.c_str());
+  std::printf("code generation   %s\n",
+              worker.empty() ? "pellucid-worker was not found" : worker.c_str());
+  std::printf("ptxas             %s\n",
+              ptxas.empty() ? "not on PATH (PTX is written without it)" : ptxas.c_str());
   for (auto &[key, value] : report.items())
     if (key != "version" && key != "worker" && key != "ptxas" && key != "isa")
-      std::printf("%-17s %s\n", key.c_str(), value.is_string() ? value.get<std::string>().c_str() : value.dump().c_str());
+      std::printf("%-17s %s\n", key.c_str(),
+                  value.is_string() ? value.get<std::string>().c_str() : value.dump().c_str());
   if (!level)
     std::printf("problem: CPU kernels need x86-64-v3 (AVX2, FMA, BMI2)\n");
   if (worker.empty())

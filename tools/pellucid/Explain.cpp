@@ -46,7 +46,8 @@ int runExplain(Words words) {
                 "pellucid explain model.plc");
   ModelOptions model;
   model.addTo(line.app());
-  line.app().get_option("MODEL")->description("a package, a saved program, FILE.py:CLASS or FILE.py:FUNCTION");
+  line.app().get_option("MODEL")->description(
+      "a package, a saved program, FILE.py:CLASS or FILE.py:FUNCTION");
   if (!line.parse(words))
     return line.exitCode();
   std::string text;

@@ -10,7 +10,9 @@
 namespace pellucid::cli {
 
 int runExport(Words words) {
-  VerbLine line("export", "Traces a model and prints PyTorch's node table.", "pellucid export model.py:Model --input 'x=bf16[batch:1..1024,128]' -o model.program");
+  VerbLine line(
+      "export", "Traces a model and prints PyTorch's node table.",
+      "pellucid export model.py:Model --input 'x=bf16[batch:1..1024,128]' -o model.program");
   ModelOptions model;
   std::string out;
   model.addTo(line.app());
@@ -32,7 +34,11 @@ int runExport(Words words) {
   }
   nlohmann::json nodes = nlohmann::json::array();
   for (const graph::NodeRow &row : rows)
-    nodes.push_back({{"opcode", row.opcode}, {"name", row.name}, {"target", row.target}, {"args", row.args}, {"kwargs", row.kwargs}});
+    nodes.push_back({{"opcode", row.opcode},
+                     {"name", row.name},
+                     {"target", row.target},
+                     {"args", row.args},
+                     {"kwargs", row.kwargs}});
   printJson({{"nodes", nodes}, {"strict", program.strict}});
   return Ok;
 }

@@ -15,15 +15,18 @@ static constexpr int signals[] = {SIGSEGV, SIGBUS, SIGABRT};
 static char faultMessage[1024]; // the handler must not allocate
 
 static void onFault(int) {
-  [[maybe_unused]] ssize_t written = ::write(STDERR_FILENO, faultMessage, std::strlen(faultMessage));
+  [[maybe_unused]] ssize_t written =
+      ::write(STDERR_FILENO, faultMessage, std::strlen(faultMessage));
   ::_exit(Refused);
 }
 
 FaultGuard::FaultGuard(const std::string &target) {
-  std::string text = target.substr(0, 700) + ": error: the kernel accessed memory outside of its arguments\nnote: --sanitize names the line and the element\n";
+  std::string text = target.substr(0, 700) +
+                     ": error: the kernel accessed memory outside of its arguments\nnote: "
+                     "--sanitize names the line and the element\n";
   text.copy(faultMessage, sizeof faultMessage - 1);
   faultMessage[text.size()] = 0;
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = onFault;
   for (size_t i = 0; i < std::size(signals); ++i)
     ::sigaction(signals[i], &action, &before[i]);

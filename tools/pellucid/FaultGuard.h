@@ -6,8 +6,8 @@
 
 namespace pellucid::cli {
 
-/// While it lives, an access of a native kernel to memory that is not there ends the process with exit code 1 and the
-/// target's name, instead of a signal.
+/// While it lives, an access of a native kernel to memory that is not there ends the process with
+/// exit code 1 and the target's name, instead of a signal.
 class FaultGuard {
 public:
   explicit FaultGuard(const std::string &target);

@@ -35,7 +35,11 @@ int inspectProgram(const std::string &path, const VerbLine &line, bool text) {
   }
   nlohmann::json nodes = nlohmann::json::array();
   for (const graph::NodeRow &row : rows)
-    nodes.push_back({{"opcode", row.opcode}, {"name", row.name}, {"target", row.target}, {"args", row.args}, {"kwargs", row.kwargs}});
+    nodes.push_back({{"opcode", row.opcode},
+                     {"name", row.name},
+                     {"target", row.target},
+                     {"args", row.args},
+                     {"kwargs", row.kwargs}});
   nlohmann::json kernels = nlohmann::json::array();
   for (const graph::KernelDef &kernel : program.kernels)
     kernels.push_back({{"name", kernel.name}, {"symbol", kernel.symbol}});
@@ -65,8 +69,11 @@ public:
   }
   nlohmann::json summary() const {
     const package::Manifest &m = file->manifest();
-    auto text = [&](const package::Bytecode &code) { return code.empty() ? std::string("0") : package::bytecodeText(code, m.symbols); };
-    nlohmann::json launches = nlohmann::json::array(), buffers = nlohmann::json::array(), kernels = nlohmann::json::array();
+    auto text = [&](const package::Bytecode &code) {
+      return code.empty() ? std::string("0") : package::bytecodeText(code, m.symbols);
+    };
+    nlohmann::json launches = nlohmann::json::array(), buffers = nlohmann::json::array(),
+                   kernels = nlohmann::json::array();
     if (!m.programs.empty()) {
       const package::Program &program = m.programs.front();
       for (const package::Step &step : program.steps)
@@ -75,21 +82,30 @@ public:
           nlohmann::json grid = nlohmann::json::array();
           for (const package::Bytecode &size : first.grid)
             grid.push_back(size.empty() ? std::string("1") : text(size));
-          launches.push_back({{"label", launch->label}, {"kernel", m.kernels[first.kernel].name}, {"grid", grid}, {"variants", launch->variants.size()}});
+          launches.push_back({{"label", launch->label},
+                              {"kernel", m.kernels[first.kernel].name},
+                              {"grid", grid},
+                              {"variants", launch->variants.size()}});
         }
       for (const package::Buffer &buffer : program.buffers)
-        buffers.push_back({{"name", buffer.name}, {"bytes", text(buffer.bytes)}, {"slot", buffer.slot}});
+        buffers.push_back(
+            {{"name", buffer.name}, {"bytes", text(buffer.bytes)}, {"slot", buffer.slot}});
     }
     for (const package::Kernel &kernel : m.kernels) {
       nlohmann::json targets = nlohmann::json::array();
       for (const package::Executable &executable : kernel.executables)
         targets.push_back(toString(executable.target));
-      kernels.push_back({{"name", kernel.name}, {"source", kernel.sourceFile}, {"line", kernel.sourceLine}, {"numerics", kernel.numerics}, {"targets", targets}});
+      kernels.push_back({{"name", kernel.name},
+                         {"source", kernel.sourceFile},
+                         {"line", kernel.sourceLine},
+                         {"numerics", kernel.numerics},
+                         {"targets", targets}});
     }
     nlohmann::json records = nlohmann::json::array();
     for (const auto &entry : file->entries())
       records.push_back({{"name", entry.name}, {"bytes", entry.bytes}});
-    return {{"name", m.name}, {"producer", m.producer}, {"launches", launches}, {"buffers", buffers}, {"kernels", kernels}, {"records", records}};
+    return {{"name", m.name},     {"producer", m.producer}, {"launches", launches},
+            {"buffers", buffers}, {"kernels", kernels},     {"records", records}};
   }
 
 private:
@@ -99,7 +115,8 @@ private:
 } // namespace
 
 int runInspect(Words words) {
-  VerbLine line("inspect", "Shows what is inside a package or a program.", "pellucid inspect model.plc --json");
+  VerbLine line("inspect", "Shows what is inside a package or a program.",
+                "pellucid inspect model.plc --json");
   std::string path, stage;
   line.app().add_option("FILE", path, "a package or a saved program")->required();
   line.app().add_option("--ir", stage, "print one text: program, lowered, or a kernel's symbol");
@@ -113,7 +130,8 @@ int runInspect(Words words) {
     if (!text)
       text = records.find("ir/kernels/" + stage + ".ttir");
     if (!text)
-      return refuse("--ir " + stage, "the package has no such text; it has " + records.names("ir/"));
+      return refuse("--ir " + stage,
+                    "the package has no such text; it has " + records.names("ir/"));
     std::fwrite(text->data(), 1, text->size(), stdout);
     return Ok;
   }
@@ -124,9 +142,11 @@ int runInspect(Words words) {
   }
   std::printf("%s\n", report["name"].get<std::string>().c_str());
   for (const auto &launch : report["launches"])
-    std::printf("  launch  %-32s %s\n", launch["label"].get<std::string>().c_str(), launch["kernel"].get<std::string>().c_str());
+    std::printf("  launch  %-32s %s\n", launch["label"].get<std::string>().c_str(),
+                launch["kernel"].get<std::string>().c_str());
   for (const auto &buffer : report["buffers"])
-    std::printf("  buffer  %-32s slot %d, %s bytes\n", buffer["name"].get<std::string>().c_str(), buffer["slot"].get<int>(), buffer["bytes"].get<std::string>().c_str());
+    std::printf("  buffer  %-32s slot %d, %s bytes\n", buffer["name"].get<std::string>().c_str(),
+                buffer["slot"].get<int>(), buffer["bytes"].get<std::string>().c_str());
   return Ok;
 }
 

@@ -37,7 +37,9 @@ struct Output {
   std::optional<size_t> member;
 };
 
-[[noreturn]] void fail(const std::string &where, const std::string &message) { throw DiagnosticError(SourceLocation(where), message); }
+[[noreturn]] void fail(const std::string &where, const std::string &message) {
+  throw DiagnosticError(SourceLocation(where), message);
+}
 
 std::vector<int64_t> parseGrid(const std::string &text) {
   std::vector<int64_t> grid;
@@ -54,14 +56,16 @@ std::vector<int64_t> parseGrid(const std::string &text) {
     fail("--grid " + text, "a grid has one to three sizes, got " + std::to_string(grid.size()));
   for (size_t axis = 0; axis < grid.size(); ++axis)
     if (int64_t most = axis == 0 ? INT32_MAX : 65535; grid[axis] > most)
-      fail("--grid " + text, "size " + std::to_string(axis) + " is " + std::to_string(grid[axis]) + ", at most " + std::to_string(most) + " is possible");
+      fail("--grid " + text, "size " + std::to_string(axis) + " is " + std::to_string(grid[axis]) +
+                                 ", at most " + std::to_string(most) + " is possible");
   return grid;
 }
 
 Array addressTable(const std::vector<Array> &members) {
   Array table = makeArray(DataType::Int64, {static_cast<int64_t>(members.size())});
   for (size_t i = 0; i < members.size(); ++i)
-    reinterpret_cast<int64_t *>(table.bytes->data())[i] = reinterpret_cast<int64_t>(members[i].data());
+    reinterpret_cast<int64_t *>(table.bytes->data())[i] =
+        reinterpret_cast<int64_t>(members[i].data());
   return table;
 }
 
@@ -80,7 +84,8 @@ host::Value hostValue(const ArgumentValue &value) {
 }
 
 /// Reads every --arg: tensors into operands, the rest into values of the launch.
-void readArguments(const LaunchOptions &options, std::vector<Operand> &operands, std::vector<trace::LaunchValue> &values) {
+void readArguments(const LaunchOptions &options, std::vector<Operand> &operands,
+                   std::vector<trace::LaunchValue> &values) {
   for (const std::string &text : options.arguments) {
     std::string error;
     auto parsed = parseNamedValue(text, error);
@@ -105,7 +110,8 @@ void readArguments(const LaunchOptions &options, std::vector<Operand> &operands,
       continue;
     }
     const Array &array = *operands.back().array;
-    std::vector<symbolic::Expr> shape(array.shape.begin(), array.shape.end()), strides(array.strides.begin(), array.strides.end());
+    std::vector<symbolic::Expr> shape(array.shape.begin(), array.shape.end()),
+        strides(array.strides.begin(), array.strides.end());
     graph::TensorType type(array.dtype, shape);
     type.strides = strides;
     value.tensor = type;
@@ -114,26 +120,31 @@ void readArguments(const LaunchOptions &options, std::vector<Operand> &operands,
 }
 
 /// `NAME=F.npy` and `NAME[i]=F.npy`.
-std::vector<Output> readOutputs(const LaunchOptions &options, const std::vector<Operand> &operands) {
+std::vector<Output> readOutputs(const LaunchOptions &options,
+                                const std::vector<Operand> &operands) {
   std::vector<Output> outputs;
   for (const std::string &text : options.outputs) {
     size_t equals = text.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
       fail("--out " + text, "expected NAME=FILE.npy");
     Output output{text, text.substr(0, equals), text.substr(equals + 1), std::nullopt};
-    if (size_t open = output.name.find('['); open != std::string::npos && output.name.back() == ']') {
+    if (size_t open = output.name.find('[');
+        open != std::string::npos && output.name.back() == ']') {
       size_t index = 0;
-      auto [stop, status] = std::from_chars(output.name.data() + open + 1, output.name.data() + output.name.size() - 1, index);
+      auto [stop, status] = std::from_chars(output.name.data() + open + 1,
+                                            output.name.data() + output.name.size() - 1, index);
       if (status != std::errc() || *stop != ']')
         fail("--out " + text, "expected NAME[INDEX]=FILE.npy");
       output.member = index;
       output.name = output.name.substr(0, open);
     }
-    auto operand = std::find_if(operands.begin(), operands.end(), [&](const Operand &o) { return o.name == output.name; });
+    auto operand = std::find_if(operands.begin(), operands.end(),
+                                [&](const Operand &o) { return o.name == output.name; });
     if (operand == operands.end())
       fail("--out " + text, "'" + output.name + "' is no tensor argument of this launch");
     if (output.member && *output.member >= operand->members.size())
-      fail("--out " + text, "the table '" + output.name + "' has " + std::to_string(operand->members.size()) + " tensors");
+      fail("--out " + text, "the table '" + output.name + "' has " +
+                                std::to_string(operand->members.size()) + " tensors");
     outputs.push_back(std::move(output));
   }
   return outputs;
@@ -147,7 +158,8 @@ void writeOutputs(const std::vector<Output> &outputs, const std::vector<Operand>
 }
 
 /// Compiles, then launches: once, or while `again` says so after each launch's seconds.
-void runNative(const graph::Program &program, const LaunchOptions &options, std::vector<Operand> &operands, std::string &isa,
+void runNative(const graph::Program &program, const LaunchOptions &options,
+               std::vector<Operand> &operands, std::string &isa,
                const std::function<bool(double seconds)> &again) {
   driver::CompileOptions compile;
   compile.fuseIntoKernels = false;
@@ -167,7 +179,8 @@ void runNative(const graph::Program &program, const LaunchOptions &options, std:
     compile.targets = {{Target::Kind::Cuda, CpuLevel::X86_64_v3, device->sm() >= 90 ? 90u : 80u}};
     for (const Operand &operand : operands)
       if (!operand.members.empty())
-        fail("--arg " + operand.name, "a table of addresses is not copied to a device; run it with --target cpu");
+        fail("--arg " + operand.name,
+             "a table of addresses is not copied to a device; run it with --target cpu");
   }
   isa = toString(compile.targets.front());
   package::Contents contents;
@@ -225,12 +238,14 @@ void runNative(const graph::Program &program, const LaunchOptions &options, std:
     device->download(storages);
 }
 
-graph::Program traceLine(const LaunchOptions &options, const std::vector<int64_t> &grid, const std::vector<trace::LaunchValue> &values) {
+graph::Program traceLine(const LaunchOptions &options, const std::vector<int64_t> &grid,
+                         const std::vector<trace::LaunchValue> &values) {
   auto [path, kernel] = splitTarget(options.target, "KERNEL");
   std::vector<std::string> roots;
   if (!options.path.empty())
     roots.push_back(options.path);
-  return trace::traceLaunch(path, kernel, grid, values, roots, options.numWarps ? std::optional(options.numWarps) : std::nullopt,
+  return trace::traceLaunch(path, kernel, grid, values, roots,
+                            options.numWarps ? std::optional(options.numWarps) : std::nullopt,
                             options.numStages ? std::optional(options.numStages) : std::nullopt);
 }
 
@@ -242,8 +257,10 @@ double movedBytes(const graph::Program &program) {
       for (const graph::LaunchOperand &operand : launch->operands)
         if (graph::Value *value = operand.value.value(); value && value->isTensor()) {
           const graph::TensorType &type = value->type();
-          double once = static_cast<double>(type.numel().constant().value_or(0)) * byteSize(type.dtype);
-          bytes += once * ((graph::reads(operand.access) ? 1 : 0) + (graph::writes(operand.access) ? 1 : 0));
+          double once =
+              static_cast<double>(type.numel().constant().value_or(0)) * byteSize(type.dtype);
+          bytes += once * ((graph::reads(operand.access) ? 1 : 0) +
+                           (graph::writes(operand.access) ? 1 : 0));
         }
   return bytes;
 }
@@ -273,18 +290,28 @@ LaunchTiming timeLaunch(const LaunchOptions &options, double budget) {
 
 int runLaunch(Words words) {
   VerbLine line("launch", "Runs one kernel on .npy files.",
-                "pellucid launch kernels.py:add --grid 4 --arg x=@x.npy --arg y=@y.npy --arg out=@zero.npy --arg n=4000 --arg BLOCK=1024 --out out=sum.npy");
+                "pellucid launch kernels.py:add --grid 4 --arg x=@x.npy --arg y=@y.npy --arg "
+                "out=@zero.npy --arg n=4000 --arg BLOCK=1024 --out out=sum.npy");
   LaunchOptions options;
   line.app().add_option("KERNEL", options.target, "FILE.py:KERNEL")->required();
   line.app().add_option("--grid", options.grid, "X[,Y[,Z]]")->required();
-  line.app().add_option("--arg", options.arguments, "NAME=VALUE; once per argument")->take_all()->allow_extra_args(false);
-  line.app().add_option("--out", options.outputs, "NAME=FILE.npy; writes the argument as it is afterwards")->take_all()->allow_extra_args(false);
-  line.app().add_option("--target", options.cpuTarget, "cpu, cpu:x86-64-v3, cpu:x86-64-v4, cuda (this machine's first device)");
+  line.app()
+      .add_option("--arg", options.arguments, "NAME=VALUE; once per argument")
+      ->take_all()
+      ->allow_extra_args(false);
+  line.app()
+      .add_option("--out", options.outputs,
+                  "NAME=FILE.npy; writes the argument as it is afterwards")
+      ->take_all()
+      ->allow_extra_args(false);
+  line.app().add_option("--target", options.cpuTarget,
+                        "cpu, cpu:x86-64-v3, cpu:x86-64-v4, cuda (this machine's first device)");
   line.app().add_option("--num-warps", options.numWarps)->check(CLI::PositiveNumber);
   line.app().add_option("--num-stages", options.numStages)->check(CLI::PositiveNumber);
   line.app().add_option("--threads", options.threads)->check(CLI::NonNegativeNumber);
   line.app().add_option("--path", options.path, "a folder that absolute imports are looked up in");
-  line.app().add_flag("--reference", options.reference, "run the interpreter instead of generated code");
+  line.app().add_flag("--reference", options.reference,
+                      "run the interpreter instead of generated code");
   line.app().add_flag("--sanitize", options.sanitize, "check every access (runs the interpreter)");
   if (!line.parse(words))
     return line.exitCode();
@@ -317,7 +344,8 @@ int runLaunch(Words words) {
   if (line.json())
     printJson({{"engine", engine}, {"isa", isa}, {"seconds", seconds}, {"grid", grid}});
   else
-    std::printf("%s: %s%s%s, %.6f s\n", options.target.c_str(), engine.c_str(), isa.empty() ? "" : " on ", isa.c_str(), seconds);
+    std::printf("%s: %s%s%s, %.6f s\n", options.target.c_str(), engine.c_str(),
+                isa.empty() ? "" : " on ", isa.c_str(), seconds);
   return Ok;
 }
 

@@ -20,8 +20,8 @@ struct LaunchTiming {
   double bytes = 0;            ///< what the tensors hold that a launch reads, plus what it writes
 };
 
-/// Compiles the kernel and launches it again and again for `budget` seconds, at least five times. The arguments' memory
-/// is written over as the kernel does it.
+/// Compiles the kernel and launches it again and again for `budget` seconds, at least five times.
+/// The arguments' memory is written over as the kernel does it.
 LaunchTiming timeLaunch(const LaunchOptions &options, double budget);
 
 } // namespace pellucid::cli

@@ -14,14 +14,19 @@ namespace pellucid::cli {
 
 void ModelOptions::addTo(CLI::App &app) {
   app.add_option("MODEL", model, "FILE.py:CLASS, FILE.py:FUNCTION, or a saved program")->required();
-  app.add_option("--input", inputs, "NAME=TYPE[DIMS], such as x=bf16[batch:1..1024,128]; once per input")->take_all();
-  app.add_option("--init", init, "constructor arguments, such as dim=96,raw=True (Python literals)");
+  app.add_option("--input", inputs,
+                 "NAME=TYPE[DIMS], such as x=bf16[batch:1..1024,128]; once per input")
+      ->take_all();
+  app.add_option("--init", init,
+                 "constructor arguments, such as dim=96,raw=True (Python literals)");
   app.add_option("--dtype", dtype, "element type of parameters, as model.to(dtype)");
   app.add_option("--weights", weights, ".safetensors or .npz file with the state_dict");
   app.add_option("--seed", seed, "seed of the parameters when no --weights are given");
   app.add_option("--path", path, "a folder that absolute imports are looked up in");
-  auto *strictFlag = app.add_flag("--strict", strict, "decide every branch for the whole range of every dynamic dim");
-  app.add_flag("--non-strict", nonStrict, "follow the example sizes (default)")->excludes(strictFlag);
+  auto *strictFlag = app.add_flag("--strict", strict,
+                                  "decide every branch for the whole range of every dynamic dim");
+  app.add_flag("--non-strict", nonStrict, "follow the example sizes (default)")
+      ->excludes(strictFlag);
 }
 
 bool ModelOptions::isPython() const { return model.find(".py:") != std::string::npos; }
@@ -32,7 +37,8 @@ std::pair<std::string, std::string> splitTarget(const std::string &text, const c
     throw DiagnosticError(SourceLocation(text), std::string("expected FILE.py:") + what);
   std::string path = text.substr(0, colon);
   if (::access(path.c_str(), R_OK) != 0)
-    throw DiagnosticError(SourceLocation(path), std::string("cannot be read: ") + std::strerror(errno));
+    throw DiagnosticError(SourceLocation(path),
+                          std::string("cannot be read: ") + std::strerror(errno));
   return {path, text.substr(colon + 1)};
 }
 
@@ -45,7 +51,8 @@ static std::vector<std::pair<std::string, std::string>> splitInit(const std::str
   auto finish = [&] {
     size_t equals = word.find('=');
     if (equals == std::string::npos || equals == 0)
-      throw DiagnosticError(SourceLocation("--init " + text), "expected NAME=LITERAL at '" + word + "'");
+      throw DiagnosticError(SourceLocation("--init " + text),
+                            "expected NAME=LITERAL at '" + word + "'");
     out.emplace_back(word.substr(0, equals), word.substr(equals + 1));
     word.clear();
   };
@@ -54,7 +61,9 @@ static std::vector<std::pair<std::string, std::string>> splitInit(const std::str
       quote = c == quote ? 0 : quote;
     else if (c == '\'' || c == '"')
       quote = c;
-    nesting += !quote && (c == '(' || c == '[' || c == '{') ? 1 : !quote && (c == ')' || c == ']' || c == '}') ? -1 : 0;
+    nesting += !quote && (c == '(' || c == '[' || c == '{')   ? 1
+               : !quote && (c == ')' || c == ']' || c == '}') ? -1
+                                                              : 0;
     if (c == ',' && nesting == 0 && !quote)
       finish();
     else
@@ -86,7 +95,8 @@ static graph::Program tracePython(const ModelOptions &options) {
   if (!options.dtype.empty()) {
     trace.dtype = dataTypeNamed(options.dtype);
     if (!trace.dtype || !isFloat(*trace.dtype))
-      throw DiagnosticError(SourceLocation("--dtype " + options.dtype), "is no floating element type; f32, f16, bf16 and f64 are");
+      throw DiagnosticError(SourceLocation("--dtype " + options.dtype),
+                            "is no floating element type; f32, f16, bf16 and f64 are");
   }
   if (!options.init.empty())
     trace.init = splitInit(options.init);
@@ -100,7 +110,8 @@ static graph::Program tracePython(const ModelOptions &options) {
     for (const driver::InputDim &dim : spec.dims) {
       shape.push_back(dim.symbol.empty() ? graph::Expr(dim.size) : graph::Expr::symbol(dim.symbol));
       if (!dim.symbol.empty() && !dim.example && !options.strict)
-        options.notes += "note: " + dim.symbol + " is " + std::to_string(*symbols.find(dim.symbol)->hint) + " in the example\n";
+        options.notes += "note: " + dim.symbol + " is " +
+                         std::to_string(*symbols.find(dim.symbol)->hint) + " in the example\n";
     }
     inputs.push_back({spec.name, graph::TensorType(spec.dtype, shape)});
   }
@@ -118,9 +129,12 @@ static graph::Program tracePython(const ModelOptions &options) {
 graph::Program loadModel(const ModelOptions &options) {
   if (options.isPython())
     return tracePython(options);
-  for (auto [given, flag] : {std::pair{!options.inputs.empty(), "--input"}, {!options.init.empty(), "--init"}, {!options.dtype.empty(), "--dtype"}})
+  for (auto [given, flag] : {std::pair{!options.inputs.empty(), "--input"},
+                             {!options.init.empty(), "--init"},
+                             {!options.dtype.empty(), "--dtype"}})
     if (given)
-      throw DiagnosticError(SourceLocation(flag), "is for Python models; '" + options.model + "' is a file whose inputs are fixed");
+      throw DiagnosticError(SourceLocation(flag), "is for Python models; '" + options.model +
+                                                      "' is a file whose inputs are fixed");
   return graph::loadProgram(options.model);
 }
 

@@ -18,7 +18,8 @@ struct ModelOptions {
   uint64_t seed = 0;
   bool strict = false, nonStrict = false;
 
-  /// What loadModel() chose; printed by printNotes() when the verb succeeds: an error must be the first line.
+  /// What loadModel() chose; printed by printNotes() when the verb succeeds: an error must be the
+  /// first line.
   mutable std::string notes;
   void printNotes() const { std::fputs(notes.c_str(), stderr); }
 
@@ -26,11 +27,12 @@ struct ModelOptions {
   bool isPython() const;
 };
 
-/// Traces the Python model, or loads the program file. Prints warnings and the chosen example sizes to standard error.
-/// Throws DiagnosticError.
+/// Traces the Python model, or loads the program file. Prints warnings and the chosen example sizes
+/// to standard error. Throws DiagnosticError.
 graph::Program loadModel(const ModelOptions &options);
 
-/// `FILE.py:NAME` in two; throws DiagnosticError when it is not of that form or the file cannot be read.
+/// `FILE.py:NAME` in two; throws DiagnosticError when it is not of that form or the file cannot be
+/// read.
 std::pair<std::string, std::string> splitTarget(const std::string &text, const char *what);
 
 } // namespace pellucid::cli

@@ -21,7 +21,10 @@ DataType typeOf(DLDataType type) {
   case kDLBool:
     return DataType::Bool;
   case kDLInt:
-    return type.bits == 8 ? DataType::Int8 : type.bits == 16 ? DataType::Int16 : type.bits == 32 ? DataType::Int32 : DataType::Int64;
+    return type.bits == 8    ? DataType::Int8
+           : type.bits == 16 ? DataType::Int16
+           : type.bits == 32 ? DataType::Int32
+                             : DataType::Int64;
   case kDLUInt:
     return type.bits == 8    ? DataType::UInt8
            : type.bits == 16 ? DataType::UInt16
@@ -34,7 +37,9 @@ DataType typeOf(DLDataType type) {
   case kDLFloat8_e5m2:
     return DataType::Float8E5M2;
   default:
-    return type.bits == 16 ? DataType::Float16 : type.bits == 64 ? DataType::Float64 : DataType::Float32;
+    return type.bits == 16   ? DataType::Float16
+           : type.bits == 64 ? DataType::Float64
+                             : DataType::Float32;
   }
 }
 
@@ -72,10 +77,13 @@ PackageFile::PackageFile(const std::string &p, const char *target) : path(p) {
     fail(path, pellucid_last_error());
   described = nlohmann::json::parse(pellucid_describe(package));
   const nlohmann::json &targets = described.at("targets");
-  onCuda |= !targets.empty() && std::all_of(targets.begin(), targets.end(), [](const nlohmann::json &t) { return isCudaTarget(t); });
+  onCuda |=
+      !targets.empty() && std::all_of(targets.begin(), targets.end(),
+                                      [](const nlohmann::json &t) { return isCudaTarget(t); });
 }
 
-PackageFile::PackageFile(std::vector<uint8_t> bytes, const std::string &name) : path(name), inMemory(std::move(bytes)) {
+PackageFile::PackageFile(std::vector<uint8_t> bytes, const std::string &name)
+    : path(name), inMemory(std::move(bytes)) {
   if (pellucid_load_memory(inMemory.data(), inMemory.size(), nullptr, &package) != PELLUCID_OK)
     fail(path, pellucid_last_error());
   described = nlohmann::json::parse(pellucid_describe(package));
@@ -91,10 +99,12 @@ size_t PackageFile::inputNamed(const std::string &name, const std::string &asTyp
       return i;
     names += (names.empty() ? "'" : ", '") + inputs[i].at("name").get<std::string>() + "'";
   }
-  fail(asTyped, "the package has no input '" + name + "'; it has " + (names.empty() ? "none" : names));
+  fail(asTyped,
+       "the package has no input '" + name + "'; it has " + (names.empty() ? "none" : names));
 }
 
-std::vector<DLTensor> PackageFile::tensors(const std::vector<Array> &inputs, std::vector<std::vector<int64_t>> &keep) const {
+std::vector<DLTensor> PackageFile::tensors(const std::vector<Array> &inputs,
+                                           std::vector<std::vector<int64_t>> &keep) const {
   std::vector<DLTensor> out;
   keep.reserve(2 * inputs.size());
   for (const Array &array : inputs) {
@@ -113,7 +123,8 @@ std::vector<DLTensor> PackageFile::tensors(const std::vector<Array> &inputs, std
   return out;
 }
 
-std::vector<Array> PackageFile::run(const std::vector<Array> &inputs, const pellucid_run_options *options) const {
+std::vector<Array> PackageFile::run(const std::vector<Array> &inputs,
+                                    const pellucid_run_options *options) const {
   std::vector<std::vector<int64_t>> keep;
   std::vector<DLTensor> in = tensors(inputs, keep);
   std::vector<DLManagedTensorVersioned *> out(pellucid_output_count(package));
@@ -125,7 +136,8 @@ std::vector<Array> PackageFile::run(const std::vector<Array> &inputs, const pell
   std::vector<Array> results;
   for (DLManagedTensorVersioned *managed : out) {
     const DLTensor &tensor = managed->dl_tensor;
-    Array array = makeArray(typeOf(tensor.dtype), std::vector<int64_t>(tensor.shape, tensor.shape + tensor.ndim));
+    Array array = makeArray(typeOf(tensor.dtype),
+                            std::vector<int64_t>(tensor.shape, tensor.shape + tensor.ndim));
     const char *data = static_cast<char *>(tensor.data) + tensor.byte_offset;
     if (!array.bytes->empty() && device)
       device->read(array.bytes->data(), data, array.bytes->size());
@@ -138,7 +150,8 @@ std::vector<Array> PackageFile::run(const std::vector<Array> &inputs, const pell
   return results;
 }
 
-std::vector<Array> readInputs(const PackageFile &package, const std::vector<std::string> &arguments) {
+std::vector<Array> readInputs(const PackageFile &package,
+                              const std::vector<std::string> &arguments) {
   const nlohmann::json &inputs = package.description().at("inputs");
   std::vector<std::optional<Array>> given(inputs.size());
   for (const std::string &text : arguments) {

@@ -27,10 +27,12 @@ public:
   size_t inputNamed(const std::string &name, const std::string &asTyped) const;
   /// The package has code for no CPU, or `--target` asked for a CUDA device.
   bool runsOnCuda() const { return onCuda; }
-  /// One call; inputs in the package's order, copied to the device and back where it runs on one. Throws DiagnosticError
-  /// with the run time's message.
-  std::vector<Array> run(const std::vector<Array> &inputs, const pellucid_run_options *options = nullptr) const;
-  std::vector<DLTensor> tensors(const std::vector<Array> &inputs, std::vector<std::vector<int64_t>> &keep) const;
+  /// One call; inputs in the package's order, copied to the device and back where it runs on one.
+  /// Throws DiagnosticError with the run time's message.
+  std::vector<Array> run(const std::vector<Array> &inputs,
+                         const pellucid_run_options *options = nullptr) const;
+  std::vector<DLTensor> tensors(const std::vector<Array> &inputs,
+                                std::vector<std::vector<int64_t>> &keep) const;
 
 private:
   std::string path;
@@ -40,9 +42,10 @@ private:
   bool onCuda = false;
 };
 
-/// Reads every `--input NAME=@FILE` into the package's order; throws DiagnosticError for one that is missing, unknown or
-/// given twice.
-std::vector<Array> readInputs(const PackageFile &package, const std::vector<std::string> &arguments);
+/// Reads every `--input NAME=@FILE` into the package's order; throws DiagnosticError for one that
+/// is missing, unknown or given twice.
+std::vector<Array> readInputs(const PackageFile &package,
+                              const std::vector<std::string> &arguments);
 
 DLDataType dlpackType(DataType type);
 

@@ -23,13 +23,16 @@ static int writeText(const std::string &path, const std::string &text) {
 }
 
 int runProfile(Words words) {
-  VerbLine line("profile", "Runs a package and writes a Chrome trace of its kernels.", "pellucid profile model.plc --input x=@x.npy -o trace.json");
+  VerbLine line("profile", "Runs a package and writes a Chrome trace of its kernels.",
+                "pellucid profile model.plc --input x=@x.npy -o trace.json");
   std::string path, out;
   std::vector<std::string> inputs;
   int runs = 3;
   line.app().add_option("PACKAGE", path, "the package")->required();
   line.app().add_option("--input", inputs, "NAME=@FILE.npy")->take_all();
-  line.app().add_option("-o", out, "the trace to write (for chrome://tracing or Perfetto)")->required();
+  line.app()
+      .add_option("-o", out, "the trace to write (for chrome://tracing or Perfetto)")
+      ->required();
   line.app().add_option("--runs", runs, "how many calls are recorded")->check(CLI::PositiveNumber);
   if (!line.parse(words))
     return line.exitCode();

@@ -33,18 +33,21 @@ const graph::Node *launchOf(const graph::Program &program) {
 
 reference::HostArgument tensorArgument(const graph::KernelDef &kernel, const std::string &parameter,
                                        const std::vector<ReferenceOperand> &memory) {
-  auto operand = std::find_if(memory.begin(), memory.end(), [&](const ReferenceOperand &o) { return o.name == parameter; });
+  auto operand = std::find_if(memory.begin(), memory.end(),
+                              [&](const ReferenceOperand &o) { return o.name == parameter; });
   if (operand == memory.end())
     fail(kernel, "no tensor was given for '" + parameter + "'");
   if (operand->members.empty())
     return hostTensor(parameter, *operand->array);
   reference::HostPointerTable table{parameter, {}};
   for (size_t i = 0; i < operand->members.size(); ++i)
-    table.tensors.push_back(hostTensor(parameter + "[" + std::to_string(i) + "]", *operand->members[i]));
+    table.tensors.push_back(
+        hostTensor(parameter + "[" + std::to_string(i) + "]", *operand->members[i]));
   return table;
 }
 
-reference::HostArgument scalarArgument(const graph::KernelDef &kernel, const std::string &parameter, const graph::Launch &launch) {
+reference::HostArgument scalarArgument(const graph::KernelDef &kernel, const std::string &parameter,
+                                       const graph::Launch &launch) {
   for (const graph::LaunchOperand &operand : launch.operands) {
     if (operand.name != parameter)
       continue;
@@ -56,7 +59,8 @@ reference::HostArgument scalarArgument(const graph::KernelDef &kernel, const std
   fail(kernel, "no value was given for '" + parameter + "'");
 }
 
-std::vector<reference::HostArgument> bindArguments(const graph::KernelDef &kernel, const graph::Launch &launch,
+std::vector<reference::HostArgument> bindArguments(const graph::KernelDef &kernel,
+                                                   const graph::Launch &launch,
                                                    const std::vector<ReferenceOperand> &memory) {
   std::vector<reference::HostArgument> arguments;
   for (const graph::KernelParameter &parameter : kernel.parameters) {
@@ -75,7 +79,8 @@ std::array<uint32_t, 3> gridOf(const graph::LaunchVariant &variant) {
   return grid;
 }
 
-/// The first error, with the further ones and what led to it as notes; warnings are printed at once.
+/// The first error, with the further ones and what led to it as notes; warnings are printed at
+/// once.
 void throwErrors(const graph::KernelDef &kernel, const Diagnostics &diagnostics) {
   std::optional<Diagnostic> first;
   for (const Diagnostic &d : diagnostics.all()) {
@@ -95,7 +100,8 @@ void throwErrors(const graph::KernelDef &kernel, const Diagnostics &diagnostics)
 
 } // namespace
 
-double runReference(const graph::Program &program, const std::vector<ReferenceOperand> &memory, bool sanitize) {
+double runReference(const graph::Program &program, const std::vector<ReferenceOperand> &memory,
+                    bool sanitize) {
   const graph::Launch &launch = *launchOf(program)->launch();
   const graph::LaunchVariant &variant = launch.variants.front();
   const graph::KernelDef &kernel = program.kernels[variant.kernel];
@@ -111,7 +117,8 @@ double runReference(const graph::Program &program, const std::vector<ReferenceOp
   options.sanitize = sanitize;
   std::string prints;
   auto start = std::chrono::steady_clock::now();
-  bool ok = reference::launchReference(*module, kernel.symbol, bindArguments(kernel, launch, memory), options, diagnostics, &prints);
+  bool ok = reference::launchReference(
+      *module, kernel.symbol, bindArguments(kernel, launch, memory), options, diagnostics, &prints);
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   std::fputs(prints.c_str(), stderr);
   throwErrors(kernel, diagnostics);

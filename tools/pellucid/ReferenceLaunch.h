@@ -17,9 +17,11 @@ struct ReferenceOperand {
   std::vector<Array *> members;
 };
 
-/// Interprets the one launch of `program` on `memory` and returns the seconds it took. Every access outside of the
-/// arrays is refused; with `sanitize`, reads of what was never written and races between programs too. Throws
-/// DiagnosticError for the first finding, after all others were printed as notes of it.
-double runReference(const graph::Program &program, const std::vector<ReferenceOperand> &memory, bool sanitize);
+/// Interprets the one launch of `program` on `memory` and returns the seconds it took. Every access
+/// outside of the arrays is refused; with `sanitize`, reads of what was never written and races
+/// between programs too. Throws DiagnosticError for the first finding, after all others were
+/// printed as notes of it.
+double runReference(const graph::Program &program, const std::vector<ReferenceOperand> &memory,
+                    bool sanitize);
 
 } // namespace pellucid::cli

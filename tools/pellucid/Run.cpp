@@ -15,14 +15,17 @@ static std::string shapeText(const Array &array) {
 }
 
 int runRun(Words words) {
-  VerbLine line("run", "Runs a package on .npy files.", "pellucid run model.plc --input x=@x.npy --output y.npy");
+  VerbLine line("run", "Runs a package on .npy files.",
+                "pellucid run model.plc --input x=@x.npy --output y.npy");
   std::string path, target;
   std::vector<std::string> inputs, outputs;
   int threads = 0;
   line.app().add_option("PACKAGE", path, "the package")->required();
   line.app().add_option("--input", inputs, "NAME=@FILE.npy, once per input")->take_all();
   line.app().add_option("--output", outputs, "FILE.npy, once per result, in order")->take_all();
-  line.app().add_option("--threads", threads, "most threads that work on the call (0: all)")->check(CLI::NonNegativeNumber);
+  line.app()
+      .add_option("--threads", threads, "most threads that work on the call (0: all)")
+      ->check(CLI::NonNegativeNumber);
   line.app().add_option("--target", target, "run this target's code: cpu, cpu:x86-64-v3, cuda");
   if (!line.parse(words))
     return line.exitCode();
@@ -31,7 +34,8 @@ int runRun(Words words) {
   std::vector<Array> arrays = readInputs(package, inputs);
   size_t results = package.description().at("outputs").size();
   if (outputs.size() > results)
-    return refuse(outputs[results], "the package has " + std::to_string(results) + " result(s), and this is output number " +
+    return refuse(outputs[results], "the package has " + std::to_string(results) +
+                                        " result(s), and this is output number " +
                                         std::to_string(results + 1));
   pellucid_run_options options{};
   options.struct_size = sizeof options;
@@ -49,7 +53,8 @@ int runRun(Words words) {
       entry["file"] = outputs[i];
     report["outputs"].push_back(entry);
     if (!line.json())
-      std::printf("%-24s %s\n", i < outputs.size() ? outputs[i].c_str() : "(not written)", shapeText(out[i]).c_str());
+      std::printf("%-24s %s\n", i < outputs.size() ? outputs[i].c_str() : "(not written)",
+                  shapeText(out[i]).c_str());
   }
   if (line.json())
     printJson(report);

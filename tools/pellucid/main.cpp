@@ -14,7 +14,8 @@ struct Verb {
 };
 
 constexpr Verb verbs[] = {
-    {"kernels", "list the jit kernels of a file, their arguments, launches and operators", runKernels},
+    {"kernels", "list the jit kernels of a file, their arguments, launches and operators",
+     runKernels},
     {"launch", "run one kernel on .npy files", runLaunch},
     {"export", "trace a model and print or save its program", runExport},
     {"compile", "make a package of a model, a program or a kernel", runCompile},

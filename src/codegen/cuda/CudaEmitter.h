@@ -103,8 +103,8 @@ private:
                     mlir::Type element);
   llvm::Value *loadOne(llvm::Value *pointer, llvm::Value *active, llvm::Value *other,
                        mlir::Type element);
-  /// A barrier where an earlier access of another thread of the block may be of the same memory, and
-  /// one of the two is a store. Notes the access.
+  /// A barrier where an earlier access of another thread of the block may be of the same memory,
+  /// and one of the two is a store. Notes the access.
   void orderAccess(mlir::Value pointer, bool isStore);
   void storeOne(llvm::Value *pointer, llvm::Value *value, llvm::Value *active, mlir::Type element);
 

@@ -14,7 +14,8 @@ constexpr const char *borderTarget = "pellucid.border.default";
 /// Copies one body into the main graph in the place of its call.
 class BodyCopy {
 public:
-  BodyCopy(Graph &g, Node &c, const Body &b, bool opaque) : graph(g), call(c), body(b), isOpaque(opaque) {}
+  BodyCopy(Graph &g, Node &c, const Body &b, bool opaque)
+      : graph(g), call(c), body(b), isOpaque(opaque) {}
 
   void run() {
     graph.setInsertionPoint(&call);
@@ -39,7 +40,8 @@ private:
   }
 
   void bindPlaceholders() {
-    // The body's placeholders are the call's tensors and symbolic integers in order of its arguments.
+    // The body's placeholders are the call's tensors and symbolic integers in order of its
+    // arguments.
     std::vector<Argument> actual;
     for (const Argument &argument : call.args())
       flatten(argument, actual);
@@ -96,8 +98,10 @@ private:
       kwargs.emplace_back(name, map(argument));
     std::vector<ResultType> results;
     for (size_t r = 0; r < node.resultCount(); ++r)
-      results.push_back(node.result(r)->isTensor() ? ResultType(node.result(r)->type()) : ResultType(node.result(r)->expr()));
-    Node *fresh = graph.call(node.target(), std::move(args), std::move(kwargs), std::move(results), node.name());
+      results.push_back(node.result(r)->isTensor() ? ResultType(node.result(r)->type())
+                                                   : ResultType(node.result(r)->expr()));
+    Node *fresh = graph.call(node.target(), std::move(args), std::move(kwargs), std::move(results),
+                             node.name());
     fresh->body = node.body;
     fresh->mutatedArgs = node.mutatedArgs;
     return fresh;
@@ -176,8 +180,9 @@ void detachEmptyTensors(Program &program, const OperatorRegistry &registry) {
     const TensorType type = node.result()->type();
     program.main.setInsertionPoint(&node);
     program.main.setLocation(node.location);
-    Node *fresh = program.main.call("aten.empty_strided.default", {Argument::list(type.shape), Argument::list(type.strides)},
-                                    {{"dtype", Argument(type.dtype)}, {"device", Argument(type.device)}}, {type}, node.name());
+    Node *fresh = program.main.call(
+        "aten.empty_strided.default", {Argument::list(type.shape), Argument::list(type.strides)},
+        {{"dtype", Argument(type.dtype)}, {"device", Argument(type.device)}}, {type}, node.name());
     program.main.replaceAllUses(node.result(), fresh->result());
     program.main.erase(&node);
   }

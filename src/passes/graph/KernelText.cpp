@@ -48,7 +48,8 @@ public:
   std::string scalar(const Expr &expr) {
     if (auto value = expr.constant())
       return std::to_string(*value);
-    auto [entry, isNew] = scalarNames.try_emplace(expr.text(), "e" + std::to_string(scalars.size()));
+    auto [entry, isNew] =
+        scalarNames.try_emplace(expr.text(), "e" + std::to_string(scalars.size()));
     if (isNew)
       scalars.push_back(expr);
     return entry->second;
@@ -88,8 +89,9 @@ public:
       parameters += "e" + std::to_string(i) + ", ";
     KernelText out;
     out.name = name;
-    out.source = "import triton\nimport triton.language as tl\nfrom triton.language.extra import libdevice\n\n\n" + helper +
-                 "@triton.jit\ndef " + name + "(" + parameters +
+    out.source = "import triton\nimport triton.language as tl\nfrom triton.language.extra import "
+                 "libdevice\n\n\n" +
+                 helper + "@triton.jit\ndef " + name + "(" + parameters +
                  "BLOCK: tl.constexpr = " + std::to_string(block) + "):\n" + body;
     out.pointers = pointerNames.size();
     out.scalars = scalars;
@@ -123,16 +125,20 @@ Expr product(const std::vector<Expr> &values, size_t begin, size_t end) {
   return result;
 }
 
-/// Dimension d may be merged into d+1 when stepping it once equals running through all of d+1, for every operand.
-bool canMerge(size_t d, const std::vector<Expr> &shape, const std::vector<TextOperand *> &operands) {
+/// Dimension d may be merged into d+1 when stepping it once equals running through all of d+1, for
+/// every operand.
+bool canMerge(size_t d, const std::vector<Expr> &shape,
+              const std::vector<TextOperand *> &operands) {
   for (const TextOperand *operand : operands)
     if (!(operand->strides[d] == operand->strides[d + 1] * shape[d + 1]))
       return false;
   return true;
 }
 
-/// Drops dimensions of size one and merges neighbours in [begin, end) of `shape`; returns the new end.
-size_t collapse(std::vector<Expr> &shape, size_t begin, size_t end, const std::vector<TextOperand *> &operands) {
+/// Drops dimensions of size one and merges neighbours in [begin, end) of `shape`; returns the new
+/// end.
+size_t collapse(std::vector<Expr> &shape, size_t begin, size_t end,
+                const std::vector<TextOperand *> &operands) {
   auto drop = [&](size_t d) {
     shape.erase(shape.begin() + static_cast<long>(d));
     for (TextOperand *operand : operands)
@@ -152,8 +158,9 @@ size_t collapse(std::vector<Expr> &shape, size_t begin, size_t end, const std::v
 }
 
 /// Emits `name_d = …` for the outer dimensions from the linear index `linear`; returns their names.
-std::vector<std::string> delinearize(Writer &writer, const std::string &linear, const std::vector<Expr> &shape,
-                                     size_t count, const std::string &prefix) {
+std::vector<std::string> delinearize(Writer &writer, const std::string &linear,
+                                     const std::vector<Expr> &shape, size_t count,
+                                     const std::string &prefix) {
   std::vector<std::string> names(count);
   std::string rest = linear;
   for (size_t d = count; d-- > 0;) {
@@ -177,15 +184,16 @@ std::vector<TextOperand *> pointersTo(std::vector<TextOperand> &operands) {
   return result;
 }
 
-void emitBody(Writer &writer, const std::vector<TextScalar> &scalars, const std::vector<TextStatement> &body) {
+void emitBody(Writer &writer, const std::vector<TextScalar> &scalars,
+              const std::vector<TextStatement> &body) {
   for (const TextScalar &scalar : scalars)
     writer.line(scalar.name + " = " + writer.scalar(scalar.value));
   for (const TextStatement &statement : body)
     writer.line(statement.name + " = " + statement.text);
 }
 
-std::string storeText(const std::string &pointer, const std::string &address, const std::string &value, DataType type,
-                      const std::string &mask) {
+std::string storeText(const std::string &pointer, const std::string &address,
+                      const std::string &value, DataType type, const std::string &mask) {
   return "tl.store(" + pointer + " + (" + address + "), (" + value + ").to(" + tl(type) + ")" +
          (mask.empty() ? "" : ", mask=" + mask) + ")";
 }
@@ -251,7 +259,8 @@ KernelText writePointwise(PointwiseSpec spec, const SymbolTable &symbols) {
   for (size_t i = 0; i < outputs.size(); ++i) {
     // A value made of broadcast scalars only must still fill the tile.
     std::string value = "tl.broadcast_to(" + spec.results[i] + ", [BLOCK])";
-    writer.line(storeText(outputs[i], writer.address(spec.outputs[i], indices), value, spec.outputs[i].dtype, "mask"));
+    writer.line(storeText(outputs[i], writer.address(spec.outputs[i], indices), value,
+                          spec.outputs[i].dtype, "mask"));
   }
   return writer.finish(chunks * product(spec.shape, 0, outer), block);
 }
@@ -259,7 +268,8 @@ KernelText writePointwise(PointwiseSpec spec, const SymbolTable &symbols) {
 namespace {
 
 /// Loops over the reduced dimensions [first, last) as scalars; returns their index names.
-std::vector<std::string> openReducedLoops(Writer &writer, const std::vector<Expr> &reduced, size_t last) {
+std::vector<std::string> openReducedLoops(Writer &writer, const std::vector<Expr> &reduced,
+                                          size_t last) {
   std::vector<std::string> names;
   for (size_t d = 0; d < last; ++d) {
     names.push_back("r" + std::to_string(d));
@@ -268,24 +278,28 @@ std::vector<std::string> openReducedLoops(Writer &writer, const std::vector<Expr
   return names;
 }
 
-void emitLoads(Writer &writer, const std::vector<TextOperand> &operands, const std::vector<std::string> &pointers,
-               const std::vector<std::string> &indices, size_t tileDim) {
+void emitLoads(Writer &writer, const std::vector<TextOperand> &operands,
+               const std::vector<std::string> &pointers, const std::vector<std::string> &indices,
+               size_t tileDim) {
   for (size_t i = 0; i < operands.size(); ++i) {
     bool tile = operands[i].strides[tileDim].constant() != 0;
     writer.line("in" + std::to_string(i) + " = tl.load(" + pointers[i] + " + (" +
-                writer.address(operands[i], indices) + ")" + (tile ? ", mask=mask, other=0)" : ")"));
+                writer.address(operands[i], indices) + ")" +
+                (tile ? ", mask=mask, other=0)" : ")"));
   }
 }
 
 /// The number of the reduced element at these indices.
-std::string positionText(Writer &writer, const std::vector<std::string> &indices, const std::vector<Expr> &sizes) {
+std::string positionText(Writer &writer, const std::vector<std::string> &indices,
+                         const std::vector<Expr> &sizes) {
   std::string text = indices[0];
   for (size_t d = 1; d < indices.size(); ++d)
     text = "(" + text + ") * " + writer.scalar(sizes[d]) + " + " + indices[d];
   return text;
 }
 
-/// The innermost dimension is reduced: one program per kept index, a tile of partial results along the row.
+/// The innermost dimension is reduced: one program per kept index, a tile of partial results along
+/// the row.
 KernelText writeRowReduction(ReductionSpec &spec, const SymbolTable &symbols) {
   const Expr &inner = spec.reduced.back();
   int64_t block = chooseBlock(inner, symbols, 1024);
@@ -309,8 +323,8 @@ KernelText writeRowReduction(ReductionSpec &spec, const SymbolTable &symbols) {
   indices.push_back("col");
   emitLoads(writer, spec.inputs, pointers, indices, indices.size() - 1);
   emitBody(writer, spec.scalars, spec.body);
-  writer.line("v = tl.where(mask, (" + spec.value + ").to(" + accumulate + "), " + spec.rule.identity + ").to(" +
-              accumulate + ")");
+  writer.line("v = tl.where(mask, (" + spec.value + ").to(" + accumulate + "), " +
+              spec.rule.identity + ").to(" + accumulate + ")");
   writer.line("inside = mask");
   loops.push_back("col");
   writer.line("at = " + positionText(writer, loops, spec.reduced));
@@ -319,7 +333,8 @@ KernelText writeRowReduction(ReductionSpec &spec, const SymbolTable &symbols) {
     writer.close();
   writer.lines(spec.rule.across);
   writer.line("n = " + writer.scalar(product(spec.reduced, 0, spec.reduced.size())));
-  writer.line(storeText(out, writer.address(spec.output, kept), spec.finalize, spec.output.dtype, ""));
+  writer.line(
+      storeText(out, writer.address(spec.output, kept), spec.finalize, spec.output.dtype, ""));
   return writer.finish(product(spec.kept, 0, spec.kept.size()), block);
 }
 
@@ -338,7 +353,8 @@ KernelText writeColumnReduction(ReductionSpec &spec, const SymbolTable &symbols)
   writer.line("row = pid // chunks");
   writer.line("col = (pid % chunks) * BLOCK + tl.arange(0, BLOCK)");
   writer.line("mask = col < " + size);
-  std::vector<std::string> kept = delinearize(writer, "row", spec.kept, spec.kept.size() - 1, "idx");
+  std::vector<std::string> kept =
+      delinearize(writer, "row", spec.kept, spec.kept.size() - 1, "idx");
   kept.push_back("col");
   writer.line("acc = tl.full([BLOCK], " + spec.rule.identity + ", " + accumulate + ")");
   writer.lines(spec.rule.start);
@@ -355,8 +371,10 @@ KernelText writeColumnReduction(ReductionSpec &spec, const SymbolTable &symbols)
     writer.close();
   writer.lines(spec.rule.finish);
   writer.line("n = " + writer.scalar(product(spec.reduced, 0, spec.reduced.size())));
-  writer.line(storeText(out, writer.address(spec.output, kept), spec.finalize, spec.output.dtype, "mask"));
-  return writer.finish(symbolic::ceilDiv(inner, block) * product(spec.kept, 0, spec.kept.size() - 1), block);
+  writer.line(
+      storeText(out, writer.address(spec.output, kept), spec.finalize, spec.output.dtype, "mask"));
+  return writer.finish(
+      symbolic::ceilDiv(inner, block) * product(spec.kept, 0, spec.kept.size() - 1), block);
 }
 
 /// Collapses kept and reduced dimensions apart; the operands' strides run over kept, then reduced.
@@ -390,7 +408,8 @@ KernelText writeReduction(ReductionSpec spec, const SymbolTable &symbols) {
       input.strides.push_back(0);
   }
   // The tile runs along the dimension in which the first input is contiguous.
-  bool innerKept = !spec.kept.empty() && spec.inputs[0].strides[spec.kept.size() - 1].constant() == 1 &&
+  bool innerKept = !spec.kept.empty() &&
+                   spec.inputs[0].strides[spec.kept.size() - 1].constant() == 1 &&
                    spec.inputs[0].strides.back().constant() != 1;
   return innerKept ? writeColumnReduction(spec, symbols) : writeRowReduction(spec, symbols);
 }
@@ -414,7 +433,8 @@ public:
     std::string out = writer.pointer("o0");
     size = writer.scalar(count);
     writer.line("pid = tl.program_id(0).to(tl.int64)");
-    std::vector<std::string> rows = delinearize(writer, "pid", spec.shape, spec.shape.size() - 1, "idx");
+    std::vector<std::string> rows =
+        delinearize(writer, "pid", spec.shape, spec.shape.size() - 1, "idx");
     rows.push_back("");
     writer.line("src = p0 + (" + writer.address(spec.input, rows) + ")");
     TextOperand outputBase = spec.output;
@@ -442,9 +462,11 @@ private:
     return stride.constant() == 1 ? "col" : "col * " + writer.scalar(stride);
   }
   void loadTile() {
-    writer.line(whole ? "col = tl.arange(0, BLOCK).to(tl.int64)" : "col = start + tl.arange(0, BLOCK).to(tl.int64)");
+    writer.line(whole ? "col = tl.arange(0, BLOCK).to(tl.int64)"
+                      : "col = start + tl.arange(0, BLOCK).to(tl.int64)");
     writer.line("mask = col < " + size);
-    writer.line("x = tl.load(src + " + column(spec.input) + ", mask=mask, other=0).to(" + tl(spec.compute) + ")");
+    writer.line("x = tl.load(src + " + column(spec.input) + ", mask=mask, other=0).to(" +
+                tl(spec.compute) + ")");
   }
   void openPass() {
     if (whole)
@@ -456,7 +478,9 @@ private:
     if (!whole)
       writer.close();
   }
-  std::string zeros(const std::string &value) { return "tl.full([BLOCK], " + value + ", " + tl(spec.compute) + ")"; }
+  std::string zeros(const std::string &value) {
+    return "tl.full([BLOCK], " + value + ", " + tl(spec.compute) + ")";
+  }
   void store(const std::string &value) {
     writer.line(storeText("dst", column(spec.output), value, spec.output.dtype, "mask"));
   }
@@ -497,7 +521,8 @@ private:
     writer.line(centred ? "d = tl.where(mask, x - mean, 0.0)" : "d = tl.where(mask, x, 0.0)");
     writer.line("squares = squares + d * d");
     closePass();
-    writer.line("scale = 1.0 / tl.sqrt(tl.sum(squares, axis=0) / " + n + " + " + number(spec.epsilon) + ")");
+    writer.line("scale = 1.0 / tl.sqrt(tl.sum(squares, axis=0) / " + n + " + " +
+                number(spec.epsilon) + ")");
     openPass();
     writer.line(centred ? "y = (x - mean) * scale" : "y = x * scale");
     size_t next = 0;
@@ -510,7 +535,8 @@ private:
   }
   void applyAffine(const std::string &how, size_t index) {
     const TextOperand &operand = spec.affine[index];
-    std::string offset = operand.offset.constant() == 0 ? "" : writer.scalar(operand.offset) + " + ";
+    std::string offset =
+        operand.offset.constant() == 0 ? "" : writer.scalar(operand.offset) + " + ";
     writer.line(how + "tl.load(p" + std::to_string(index + 1) + " + " + offset + column(operand) +
                 ", mask=mask, other=0).to(" + tl(spec.compute) + ")");
   }
@@ -525,7 +551,9 @@ private:
 
 } // namespace
 
-KernelText writeRow(const RowSpec &spec, const SymbolTable &symbols) { return RowKernel(spec, symbols).write(); }
+KernelText writeRow(const RowSpec &spec, const SymbolTable &symbols) {
+  return RowKernel(spec, symbols).write();
+}
 
 KernelText writeGather(GatherSpec spec, const SymbolTable &symbols) {
   if (spec.shape.empty()) {
@@ -550,19 +578,23 @@ KernelText writeGather(GatherSpec spec, const SymbolTable &symbols) {
   std::vector<std::string> indices = delinearize(writer, "row", spec.shape, outer, "idx");
   indices.push_back("col");
   bool tile = anyStrideAlong(spec.index, outer);
-  writer.line("index = tl.load(p0 + (" + writer.address(spec.index, indices) + ")" + (tile ? ", mask=mask, other=0" : "") +
-              ").to(tl.int64)");
+  writer.line("index = tl.load(p0 + (" + writer.address(spec.index, indices) + ")" +
+              (tile ? ", mask=mask, other=0" : "") + ").to(tl.int64)");
   std::string inRange = "(index >= 0) & (index < " + last + ")";
   writer.line("tl.device_assert(" + (tile ? "(" + inRange + ") | (col >= " + size + ")" : inRange) +
               ", \"index out of range of the table's rows\")");
-  std::string table = writer.address(spec.table, indices) + " + index * " + writer.scalar(spec.along);
+  std::string table =
+      writer.address(spec.table, indices) + " + index * " + writer.scalar(spec.along);
   writer.line("v = tl.load(p1 + tl.broadcast_to(" + table + ", [BLOCK]), mask=mask)");
-  writer.line(storeText("o0", writer.address(spec.output, indices), "v", spec.output.dtype, "mask"));
+  writer.line(
+      storeText("o0", writer.address(spec.output, indices), "v", spec.output.dtype, "mask"));
   return writer.finish(symbolic::ceilDiv(inner, block) * product(spec.shape, 0, outer), block);
 }
 
 KernelText writeGemm(const GemmSpec &spec, const SymbolTable &symbols) {
-  auto tile = [&](const Expr &extent, int64_t most) { return std::max<int64_t>(16, chooseBlock(extent, symbols, most)); };
+  auto tile = [&](const Expr &extent, int64_t most) {
+    return std::max<int64_t>(16, chooseBlock(extent, symbols, most));
+  };
   int64_t blockM = tile(spec.m, 32), blockN = tile(spec.n, 64), blockK = tile(spec.k, 64);
   bool pair = spec.accumulate == DataType::Float64;
   if (pair)
@@ -586,7 +618,8 @@ KernelText writeGemm(const GemmSpec &spec, const SymbolTable &symbols) {
     writer.line("batch = rest // across");
     batch = delinearize(writer, "batch", spec.batch, spec.batch.size(), "idx");
   }
-  auto address = [&](const TextOperand &operand, const std::string &first, const std::string &second) {
+  auto address = [&](const TextOperand &operand, const std::string &first,
+                     const std::string &second) {
     std::vector<std::string> indices = batch;
     indices.push_back(first);
     indices.push_back(second);
@@ -597,18 +630,19 @@ KernelText writeGemm(const GemmSpec &spec, const SymbolTable &symbols) {
   if (isFloat(spec.accumulate)) {
     writer.open("for start in range(0, " + k + ", " + bk + "):");
     writer.line("at = start + inner");
-    writer.line("a = tl.load(p0 + (" + address(spec.a, "row[:, None]", "at[None, :]") + "), mask=(row[:, None] < " + m +
-                ") & (at[None, :] < " + k + "), other=0)");
-    writer.line("b = tl.load(p1 + (" + address(spec.b, "at[:, None]", "col[None, :]") + "), mask=(at[:, None] < " + k +
-                ") & (col[None, :] < " + n + "), other=0)");
-    writer.line("acc = tl.dot(a, b, acc, input_precision=\"ieee\", out_dtype=" + tl(spec.accumulate) + ")");
+    writer.line("a = tl.load(p0 + (" + address(spec.a, "row[:, None]", "at[None, :]") +
+                "), mask=(row[:, None] < " + m + ") & (at[None, :] < " + k + "), other=0)");
+    writer.line("b = tl.load(p1 + (" + address(spec.b, "at[:, None]", "col[None, :]") +
+                "), mask=(at[:, None] < " + k + ") & (col[None, :] < " + n + "), other=0)");
+    writer.line(
+        "acc = tl.dot(a, b, acc, input_precision=\"ieee\", out_dtype=" + tl(spec.accumulate) + ")");
   } else {
     // tl.dot takes no integers wider than a byte.
     writer.open("for at in range(0, " + k + "):");
-    writer.line("a = tl.load(p0 + (" + address(spec.a, "row[:, None]", "at") + "), mask=row[:, None] < " + m +
-                ", other=0).to(" + tl(spec.accumulate) + ")");
-    writer.line("b = tl.load(p1 + (" + address(spec.b, "at", "col[None, :]") + "), mask=col[None, :] < " + n +
-                ", other=0).to(" + tl(spec.accumulate) + ")");
+    writer.line("a = tl.load(p0 + (" + address(spec.a, "row[:, None]", "at") +
+                "), mask=row[:, None] < " + m + ", other=0).to(" + tl(spec.accumulate) + ")");
+    writer.line("b = tl.load(p1 + (" + address(spec.b, "at", "col[None, :]") +
+                "), mask=col[None, :] < " + n + ", other=0).to(" + tl(spec.accumulate) + ")");
     writer.line("acc = acc + a * b");
   }
   writer.close();
@@ -616,11 +650,13 @@ KernelText writeGemm(const GemmSpec &spec, const SymbolTable &symbols) {
     writer.line("acc = acc * " + number(spec.alpha));
   writer.line("inside = (row[:, None] < " + m + ") & (col[None, :] < " + n + ")");
   if (!spec.bias.empty()) {
-    std::string load = "tl.load(p2 + (" + address(spec.bias[0], "row[:, None]", "col[None, :]") + ") + tl.zeros([" + bm +
-                       ", " + bn + "], tl.int64), mask=inside, other=0).to(" + tl(spec.accumulate) + ")";
+    std::string load = "tl.load(p2 + (" + address(spec.bias[0], "row[:, None]", "col[None, :]") +
+                       ") + tl.zeros([" + bm + ", " + bn +
+                       "], tl.int64), mask=inside, other=0).to(" + tl(spec.accumulate) + ")";
     writer.line("acc = acc + " + load + (spec.beta != 1 ? " * " + number(spec.beta) : ""));
   }
-  writer.line(storeText("o0", address(spec.output, "row[:, None]", "col[None, :]"), "acc", spec.output.dtype, "inside"));
+  writer.line(storeText("o0", address(spec.output, "row[:, None]", "col[None, :]"), "acc",
+                        spec.output.dtype, "inside"));
   Expr tiles = symbolic::ceilDiv(spec.m, blockM) * symbolic::ceilDiv(spec.n, blockN);
   return writer.finish(tiles * product(spec.batch, 0, spec.batch.size()), blockN);
 }

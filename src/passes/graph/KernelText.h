@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Kernels that the scheduler needs, written as stock Triton source (docs/design/0003). Every kernel has a one-dimensional
-/// grid; sizes and strides that are constants stand in the text, the others become scalar parameters.
+/// Kernels that the scheduler needs, written as stock Triton source (docs/design/0003). Every
+/// kernel has a one-dimensional grid; sizes and strides that are constants stand in the text, the
+/// others become scalar parameters.
 #pragma once
 
 #include "support/DataType.h"
@@ -11,8 +12,9 @@
 
 namespace pellucid::passes {
 
-/// A finished kernel: `source` holds one @triton.jit function `name`, whose parameters are first `pointers` pointers (in
-/// the order of the spec's inputs, then its outputs), then one int64 for each of `scalars`.
+/// A finished kernel: `source` holds one @triton.jit function `name`, whose parameters are first
+/// `pointers` pointers (in the order of the spec's inputs, then its outputs), then one int64 for
+/// each of `scalars`.
 struct KernelText {
   std::string name, source;
   size_t pointers = 0;
@@ -20,16 +22,18 @@ struct KernelText {
   symbolic::Expr grid = 1;
 };
 
-/// A tensor that a generated kernel reads or writes. `strides` has one entry per loop dimension, in elements; 0 where
-/// it is broadcast. `offset`, in elements, is from the address that the launch passes.
+/// A tensor that a generated kernel reads or writes. `strides` has one entry per loop dimension, in
+/// elements; 0 where it is broadcast. `offset`, in elements, is from the address that the launch
+/// passes.
 struct TextOperand {
   DataType dtype = DataType::Float32;
   std::vector<symbolic::Expr> strides;
   symbolic::Expr offset = 0;
 };
 
-/// One value of a pointwise body. `text` is an expression of the kernel language over earlier names; `in0`, `in1`, … are
-/// the loaded inputs in their stored type. Where `shape` has one dim, `i` is the index.
+/// One value of a pointwise body. `text` is an expression of the kernel language over earlier
+/// names; `in0`, `in1`, … are the loaded inputs in their stored type. Where `shape` has one dim,
+/// `i` is the index.
 struct TextStatement {
   std::string name, text;
 };
@@ -52,18 +56,21 @@ struct PointwiseSpec {
 /// Merges neighbouring dimensions where every operand allows it, then writes the kernel.
 KernelText writePointwise(PointwiseSpec spec, const symbolic::SymbolTable &symbols);
 
-/// How a reduction combines. `acc` starts as a tile of `identity`; `step` are statements that take up the tile `v`, at
-/// position `at` among the reduced elements where `inside`; `across` are statements that make one value of the tile `acc`.
+/// How a reduction combines. `acc` starts as a tile of `identity`; `step` are statements that take
+/// up the tile `v`, at position `at` among the reduced elements where `inside`; `across` are
+/// statements that make one value of the tile `acc`.
 struct ReductionRule {
   std::string identity; ///< `0.0`, `float("-inf")`, …
   std::vector<std::string> start, step, across;
-  std::vector<std::string> finish; ///< where each lane of the tile is a result of its own; in the place of `across`
-  std::string helper;              ///< a function that `across` calls
+  std::vector<std::string>
+      finish; ///< where each lane of the tile is a result of its own; in the place of `across`
+  std::string helper; ///< a function that `across` calls
   DataType accumulate = DataType::Float32;
 };
 
-/// out[kept…] = finalize(combine over reduced… of value(inputs[kept…, reduced…])). Strides of the inputs are given over
-/// kept dimensions, then reduced ones; those of the output over the kept ones.
+/// out[kept…] = finalize(combine over reduced… of value(inputs[kept…, reduced…])). Strides of the
+/// inputs are given over kept dimensions, then reduced ones; those of the output over the kept
+/// ones.
 struct ReductionSpec {
   std::string name;
   std::vector<symbolic::Expr> kept, reduced;
@@ -72,38 +79,44 @@ struct ReductionSpec {
   std::vector<TextStatement> body;
   std::string value; ///< the body's name (or in<k>) that is reduced
   ReductionRule rule;
-  std::string finalize = "acc"; ///< over `acc` (the combined value, a scalar or a tile) and the count `n`
+  std::string finalize =
+      "acc"; ///< over `acc` (the combined value, a scalar or a tile) and the count `n`
   TextOperand output;
 };
 KernelText writeReduction(ReductionSpec spec, const symbolic::SymbolTable &symbols);
 
-/// The row kernels, each over the last dimension of `shape` (strides of every operand over all of `shape`).
+/// The row kernels, each over the last dimension of `shape` (strides of every operand over all of
+/// `shape`).
 enum class RowKind { Softmax, LogSoftmax, LayerNorm, RmsNorm };
 struct RowSpec {
   std::string name;
   RowKind kind = RowKind::Softmax;
   std::vector<symbolic::Expr> shape;
   TextOperand input, output;
-  std::vector<TextOperand> affine; ///< LayerNorm: weight and bias; RmsNorm: weight; strides over the last dimension only
+  std::vector<TextOperand>
+      affine; ///< LayerNorm: weight and bias; RmsNorm: weight; strides over the last dimension only
   bool hasWeight = false, hasBias = false;
   double epsilon = 0;
   DataType compute = DataType::Float32;
 };
 KernelText writeRow(const RowSpec &spec, const symbolic::SymbolTable &symbols);
 
-/// out[i…] = table[i…, with dim d replaced by index[i…]]. Strides of all operands run over `shape`: those of the index are
-/// 0 where it is shared, and the table's are 0 in dim d, where `along` is its own stride.
+/// out[i…] = table[i…, with dim d replaced by index[i…]]. Strides of all operands run over `shape`:
+/// those of the index are 0 where it is shared, and the table's are 0 in dim d, where `along` is
+/// its own stride.
 struct GatherSpec {
   std::string name;
   std::vector<symbolic::Expr> shape;
   TextOperand index, table, output;
   symbolic::Expr along = 1;
-  symbolic::Expr size = 0; ///< of the table's dim d; an index outside of 0..size-1 fails with a device assertion
+  symbolic::Expr size =
+      0; ///< of the table's dim d; an index outside of 0..size-1 fails with a device assertion
 };
 KernelText writeGather(GatherSpec spec, const symbolic::SymbolTable &symbols);
 
-/// out[batch…, m, n] = sum over k of a[batch…, m, k] * b[batch…, k, n] (+ bias[…, m, n]), accumulated in `accumulate`.
-/// Strides of every operand run over batch…, then its two own dimensions; those of bias over batch…, m, n.
+/// out[batch…, m, n] = sum over k of a[batch…, m, k] * b[batch…, k, n] (+ bias[…, m, n]),
+/// accumulated in `accumulate`. Strides of every operand run over batch…, then its two own
+/// dimensions; those of bias over batch…, m, n.
 struct GemmSpec {
   std::string name;
   std::vector<symbolic::Expr> batch;

@@ -69,7 +69,8 @@ private:
   }
 
   [[noreturn]] void refuse(const Node &node, const std::string &why) {
-    throw DiagnosticError(node.location, "operator '" + node.target() + "' (node " + node.name() + ") " + why);
+    throw DiagnosticError(node.location,
+                          "operator '" + node.target() + "' (node " + node.name() + ") " + why);
   }
 
   /// Names the generated kernel after what it does: `fused_mul_add`.
@@ -88,7 +89,8 @@ private:
     fresh.offset = 0;
     KeywordArguments keywords{{"dtype", Argument(type.dtype)}, {"device", Argument(type.device)}};
     return program.main
-        .call("aten.empty_strided.default", {Argument::list(type.shape), Argument::list(type.strides)}, keywords, {fresh},
+        .call("aten.empty_strided.default",
+              {Argument::list(type.shape), Argument::list(type.strides)}, keywords, {fresh},
               "empty")
         ->result();
   }
@@ -99,7 +101,8 @@ private:
   };
 
   /// A launch of `text` with these pointers; the new contents of the last one.
-  Value *emitLaunch(KernelText text, const std::vector<Value *> &inputs, Target output, const SourceLocation &where) {
+  Value *emitLaunch(KernelText text, const std::vector<Value *> &inputs, Target output,
+                    const SourceLocation &where) {
     std::vector<DataType> pointers;
     std::vector<Access> accesses;
     for (Value *value : inputs) {
@@ -117,15 +120,18 @@ private:
     launch.variants.push_back(std::move(variant));
     for (size_t i = 0; i < inputs.size(); ++i)
       launch.operands.push_back({def.parameters[i].name, Argument(inputs[i]), Access::Read, false});
-    launch.operands.push_back({def.parameters[inputs.size()].name, Argument(output.value), output.access, false});
+    launch.operands.push_back(
+        {def.parameters[inputs.size()].name, Argument(output.value), output.access, false});
     for (size_t i = 0; i < text.scalars.size(); ++i)
-      launch.operands.push_back({def.parameters[pointers.size() + i].name, Argument(text.scalars[i]), Access::None, false});
+      launch.operands.push_back({def.parameters[pointers.size() + i].name,
+                                 Argument(text.scalars[i]), Access::None, false});
     program.main.setLocation(where);
     return program.main.launch(std::move(launch), text.name)->result();
   }
 
   /// Kernels with the same source and pointees are one.
-  uint32_t kernelFor(KernelText &text, const std::vector<DataType> &pointers, const std::vector<Access> &accesses) {
+  uint32_t kernelFor(KernelText &text, const std::vector<DataType> &pointers,
+                     const std::vector<Access> &accesses) {
     std::string key = text.source.substr(text.source.find('('));
     for (DataType type : pointers)
       key += static_cast<char>('A' + static_cast<int>(type));
@@ -199,7 +205,9 @@ private:
     DataType result = node.result()->type().dtype;
     switch (body.accumulate) {
     case ReductionBody::Accumulate::OpMath:
-      rule.accumulate = isFloat(result) ? opMathType(result) : isInteger(from) || from == DataType::Bool ? DataType::Int64 : result;
+      rule.accumulate = isFloat(result)                             ? opMathType(result)
+                        : isInteger(from) || from == DataType::Bool ? DataType::Int64
+                                                                    : result;
       break;
     case ReductionBody::Accumulate::ResultType:
       rule.accumulate = result;
@@ -251,7 +259,8 @@ private:
     rule.step = {"acc = tl." + name + "imum(acc, v, propagate_nan=tl.PropagateNan.ALL)"};
     rule.across = {"best = tl." + name + "(acc, axis=0)"};
     if (isFloat(range))
-      rule.across.push_back("best = tl.where(tl.max((acc != acc).to(tl.int32), axis=0) > 0, float('nan'), best)");
+      rule.across.push_back(
+          "best = tl.where(tl.max((acc != acc).to(tl.int32), axis=0) > 0, float('nan'), best)");
     rule.across.push_back("acc = best");
   }
 
@@ -260,13 +269,15 @@ private:
     std::string order = smallest ? "<" : ">", name = smallest ? "min" : "max";
     rule.identity = extremeOf(range, smallest);
     rule.start = {"place = tl.full([BLOCK], -1, tl.int64)"};
-    rule.step = {"better = inside & ((place < 0) | (v " + order + " acc) | ((v != v) & (acc == acc)))",
+    rule.step = {"better = inside & ((place < 0) | (v " + order +
+                     " acc) | ((v != v) & (acc == acc)))",
                  "acc = tl.where(better, v, acc)", "place = tl.where(better, at, place)"};
-    rule.across = {"wrong = (acc != acc) & (place >= 0)",
-                   "best = tl." + name + "(tl.where(place >= 0, acc, " + rule.identity + "), axis=0)",
-                   "chosen = ((place >= 0) & (acc == best)).to(tl.int32)",
-                   "chosen = tl.where(tl.max(wrong.to(tl.int32), axis=0) > 0, wrong.to(tl.int32), chosen)",
-                   "acc = tl.min(tl.where(chosen > 0, place, 9223372036854775807), axis=0)"};
+    rule.across = {
+        "wrong = (acc != acc) & (place >= 0)",
+        "best = tl." + name + "(tl.where(place >= 0, acc, " + rule.identity + "), axis=0)",
+        "chosen = ((place >= 0) & (acc == best)).to(tl.int32)",
+        "chosen = tl.where(tl.max(wrong.to(tl.int32), axis=0) > 0, wrong.to(tl.int32), chosen)",
+        "acc = tl.min(tl.where(chosen > 0, place, 9223372036854775807), axis=0)"};
     rule.finish = {"acc = place"};
   }
 
@@ -286,8 +297,11 @@ private:
   static std::string applyMap(const std::string &map, const std::string &to) {
     std::string out;
     for (size_t i = 0; i < map.size(); ++i) {
-      auto isWord = [&](size_t at) { return at < map.size() && (isalnum(static_cast<unsigned char>(map[at])) || map[at] == '_'); };
-      bool alone = map[i] == 'x' && !(i > 0 && (isWord(i - 1) || map[i - 1] == '.')) && !isWord(i + 1);
+      auto isWord = [&](size_t at) {
+        return at < map.size() && (isalnum(static_cast<unsigned char>(map[at])) || map[at] == '_');
+      };
+      bool alone =
+          map[i] == 'x' && !(i > 0 && (isWord(i - 1) || map[i - 1] == '.')) && !isWord(i + 1);
       out += alone ? to : std::string(1, map[i]);
     }
     return out;
@@ -319,7 +333,8 @@ private:
       order.push_back(static_cast<size_t>(d));
     }
     for (Value *input : group.inputs) {
-      TextOperand whole = broadcastOperand(input->type(), from.shape, program.symbols), sorted = whole;
+      TextOperand whole = broadcastOperand(input->type(), from.shape, program.symbols),
+                  sorted = whole;
       for (size_t i = 0; i < order.size(); ++i)
         sorted.strides[i] = whole.strides[order[i]];
       spec.inputs.push_back(sorted);
@@ -332,7 +347,8 @@ private:
     // `x != 0` is asked of the element itself: 0.5 is not 0.
     spec.value = type.dtype == DataType::Bool
                      ? applyMap(call->op.reduction.map, "(" + value + ")")
-                     : applyMap(call->op.reduction.map, "(" + value + ").to(" + accumulateText(spec.rule.accumulate) + ")");
+                     : applyMap(call->op.reduction.map,
+                                "(" + value + ").to(" + accumulateText(spec.rule.accumulate) + ")");
     spec.finalize = call->op.reduction.finalize;
     KernelText text = writeReduction(std::move(spec), program.symbols);
     TensorType dense(type.dtype, type.shape, type.device);
@@ -361,7 +377,8 @@ private:
     const TensorType from = input->type(), type = node.result()->type();
     bool norm = *kind == RowKind::LayerNorm || *kind == RowKind::RmsNorm;
     size_t rowDims = norm ? call->integers(call->op.row.rowDims).size() : 1;
-    size_t first = norm ? from.rank() - rowDims : static_cast<size_t>(call->dim(call->op.row.rowDims, from.rank()));
+    size_t first = norm ? from.rank() - rowDims
+                        : static_cast<size_t>(call->dim(call->op.row.rowDims, from.rank()));
     RowSpec spec;
     spec.name = kernelName({&node}, "row");
     spec.kind = *kind;
@@ -399,7 +416,8 @@ private:
                                         : 1.1920928955078125e-07;
   }
 
-  void addAffine(const Node &node, const OperatorCall &call, RowSpec &spec, std::vector<Value *> &inputs, size_t rowDims) {
+  void addAffine(const Node &node, const OperatorCall &call, RowSpec &spec,
+                 std::vector<Value *> &inputs, size_t rowDims) {
     for (const char *name : {"weight", "bias"}) {
       if (!call.op.schema.indexOf(name) || !call.has(name))
         continue;
@@ -458,7 +476,7 @@ private:
       spec.bias.push_back(broadcastOperand(bias->type(), shape, program.symbols));
       inputs.push_back(bias);
     }
-    spec.accumulate = isFloat(type.dtype)          ? opMathType(type.dtype)
+    spec.accumulate = isFloat(type.dtype)        ? opMathType(type.dtype)
                       : byteSize(type.dtype) > 4 ? DataType::Int64
                                                  : DataType::Int32;
     mergeBatchIntoRows(spec);
@@ -466,7 +484,8 @@ private:
     program.main.setLocation(node.location);
     Value *out = packProducts ? products.lower(spec, a, b, bias, type) : nullptr;
     if (!out)
-      out = emitLaunch(writeGemm(spec, program.symbols), inputs, {emptyLike(type), Access::Write}, node.location);
+      out = emitLaunch(writeGemm(spec, program.symbols), inputs, {emptyLike(type), Access::Write},
+                       node.location);
     replace(node, out, {});
   }
 
@@ -477,9 +496,11 @@ private:
     return type;
   }
 
-  /// Sizes and strides by the rules of matmul: dims before the last two are a batch that broadcasts; a vector is a row
-  /// on the left and a column on the right, and its dim is missing in the result.
-  void describeProduct(GemmSpec &spec, const TensorType &left, const TensorType &right, const TensorType &result) const {
+  /// Sizes and strides by the rules of matmul: dims before the last two are a batch that
+  /// broadcasts; a vector is a row on the left and a column on the right, and its dim is missing in
+  /// the result.
+  void describeProduct(GemmSpec &spec, const TensorType &left, const TensorType &right,
+                       const TensorType &result) const {
     bool row = left.rank() == 1, column = right.rank() == 1;
     spec.batch.assign(result.shape.begin(), result.shape.end() - (row ? 0 : 1) - (column ? 0 : 1));
     spec.m = row ? Expr(1) : left.shape[left.rank() - 2];
@@ -509,10 +530,12 @@ private:
     TensorType dense(value->type().dtype, shape, value->type().device);
     spec.outputs = {broadcastOperand(dense, shape, program.symbols)};
     SourceLocation where = program.main.insertionPoint()->location;
-    return emitLaunch(writePointwise(std::move(spec), program.symbols), {value}, {emptyLike(dense), Access::Write}, where);
+    return emitLaunch(writePointwise(std::move(spec), program.symbols), {value},
+                      {emptyLike(dense), Access::Write}, where);
   }
 
-  /// The leading dims of a linear layer's input are rows like the others where the strides allow it.
+  /// The leading dims of a linear layer's input are rows like the others where the strides allow
+  /// it.
   static void mergeBatchIntoRows(GemmSpec &spec) {
     while (!spec.batch.empty()) {
       size_t last = spec.batch.size() - 1;
@@ -525,7 +548,9 @@ private:
         return;
       spec.m = spec.batch.back() * spec.m;
       spec.batch.pop_back();
-      auto drop = [&](TextOperand &operand) { operand.strides.erase(operand.strides.begin() + static_cast<long>(last)); };
+      auto drop = [&](TextOperand &operand) {
+        operand.strides.erase(operand.strides.begin() + static_cast<long>(last));
+      };
       drop(spec.a);
       drop(spec.b);
       drop(spec.output);
@@ -538,7 +563,8 @@ private:
     auto call = callOf(node, registry, program.symbols);
     const std::string &name = call->op.schema.name;
     bool embedding = name == "embedding";
-    Value *table = call->value(embedding ? "weight" : "self"), *index = call->value(embedding ? "indices" : "index");
+    Value *table = call->value(embedding ? "weight" : "self"),
+          *index = call->value(embedding ? "indices" : "index");
     const TensorType type = node.result()->type();
     size_t dim = embedding ? 0 : static_cast<size_t>(call->dim("dim", table->type().rank()));
     GatherSpec spec;
@@ -551,9 +577,11 @@ private:
     spec.along = table->type().strides[dim];
     spec.size = table->type().shape[dim];
     if (embedding) {
-      std::copy(index->type().strides.begin(), index->type().strides.end(), spec.index.strides.begin());
+      std::copy(index->type().strides.begin(), index->type().strides.end(),
+                spec.index.strides.begin());
       spec.table.strides.insert(spec.table.strides.begin(), index->type().rank(), Expr(0));
-      spec.table.strides.erase(spec.table.strides.begin() + static_cast<long>(index->type().rank()));
+      spec.table.strides.erase(spec.table.strides.begin() +
+                               static_cast<long>(index->type().rank()));
     } else if (name == "index_select") {
       spec.index.strides[dim] = index->type().rank() ? index->type().strides[0] : Expr(0);
       spec.table.strides[dim] = 0;
@@ -581,15 +609,16 @@ private:
   }
 
   /// One launch that copies `source` into a part of `target`: the contents afterwards.
-  Value *copyInto(Value *target, Access access, Value *source, TextOperand place, const std::vector<Expr> &shape,
-                  const Node &node) {
+  Value *copyInto(Value *target, Access access, Value *source, TextOperand place,
+                  const std::vector<Expr> &shape, const Node &node) {
     PointwiseSpec spec;
     spec.name = kernelName({const_cast<Node *>(&node)}, "copy");
     spec.shape = shape;
     spec.inputs = {broadcastOperand(source->type(), shape, program.symbols)};
     spec.outputs = {std::move(place)};
     spec.results = {"in0"};
-    return emitLaunch(writePointwise(std::move(spec), program.symbols), {source}, {target, access}, node.location);
+    return emitLaunch(writePointwise(std::move(spec), program.symbols), {source}, {target, access},
+                      node.location);
   }
 
   void lowerCat(Node &node) {
@@ -619,7 +648,9 @@ private:
     TextOperand place;
     place.dtype = self->type().dtype;
     place.strides = call->integers("stride");
-    place.offset = call->has("storage_offset") ? call->integer("storage_offset") - self->type().offset : Expr(0);
+    place.offset = call->has("storage_offset")
+                       ? call->integer("storage_offset") - self->type().offset
+                       : Expr(0);
     program.main.setInsertionPoint(&node);
     Value *out = copyInto(self, Access::ReadWrite, source, place, call->integers("size"), node);
     replace(node, out, {});
@@ -665,7 +696,8 @@ void ownOutputs(Program &program, const OperatorRegistry &registry) {
       continue;
     const Value *root = aliasRoot(value, registry);
     TensorType dense(value->type().dtype, value->type().shape, value->type().device);
-    bool whole = value->type().isContiguous(program.symbols) && value->type().offset.constant() == 0 &&
+    bool whole = value->type().isContiguous(program.symbols) &&
+                 value->type().offset.constant() == 0 &&
                  program.symbols.proveEqual(root->type().numel(), value->type().numel()) &&
                  root->type().dtype == value->type().dtype;
     bool own = whole && !root->producer()->isPlaceholder() && roots.insert(root).second;
@@ -678,7 +710,8 @@ void ownOutputs(Program &program, const OperatorRegistry &registry) {
   output->setArgs(std::move(results));
 }
 
-void lowerToLaunches(Program &program, const OperatorRegistry &registry, const CompileText &compile, bool packProducts) {
+void lowerToLaunches(Program &program, const OperatorRegistry &registry, const CompileText &compile,
+                     bool packProducts) {
   Lowering(program, registry, compile, packProducts).run();
 }
 

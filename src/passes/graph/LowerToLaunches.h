@@ -10,20 +10,23 @@
 
 namespace pellucid::passes {
 
-/// Turns generated source into a kernel: the front end, seen from here. `pointers` are the pointees in order; every
-/// scalar is an int64. The result's symbol is `text.name`.
-using CompileText = std::function<graph::KernelDef(const KernelText &text, const std::vector<DataType> &pointers,
-                                                   const std::vector<graph::Access> &accesses)>;
+/// Turns generated source into a kernel: the front end, seen from here. `pointers` are the pointees
+/// in order; every scalar is an int64. The result's symbol is `text.name`.
+using CompileText =
+    std::function<graph::KernelDef(const KernelText &text, const std::vector<DataType> &pointers,
+                                   const std::vector<graph::Access> &accesses)>;
 
-/// Results that a call gives away must be memory of their own, dense and row-major: clones the others.
+/// Results that a call gives away must be memory of their own, dense and row-major: clones the
+/// others.
 void ownOutputs(graph::Program &program, const graph::OperatorRegistry &registry);
 
-/// Replaces every operator of the main graph that computes something by launches of generated kernels: pointwise groups
-/// with their producers, reductions with theirs, row kernels, matrix products, gathers and copies. Afterwards the graph
-/// holds placeholders, views, empty tensors and launches only. Throws DiagnosticError for an operator without a kernel.
-/// `packProducts`: matrix products become library kernels where there are some (CPU only; PackedProducts.h).
-void lowerToLaunches(graph::Program &program, const graph::OperatorRegistry &registry, const CompileText &compile,
-                     bool packProducts);
+/// Replaces every operator of the main graph that computes something by launches of generated
+/// kernels: pointwise groups with their producers, reductions with theirs, row kernels, matrix
+/// products, gathers and copies. Afterwards the graph holds placeholders, views, empty tensors and
+/// launches only. Throws DiagnosticError for an operator without a kernel. `packProducts`: matrix
+/// products become library kernels where there are some (CPU only; PackedProducts.h).
+void lowerToLaunches(graph::Program &program, const graph::OperatorRegistry &registry,
+                     const CompileText &compile, bool packProducts);
 
 /// What the nodes that are left do with memory (PlanBuffers.h).
 NodeMemory classifyLowered(const graph::Node &node, const graph::OperatorRegistry &registry);

@@ -89,7 +89,8 @@ private:
       return;
     const InputSpec &spec = program.inputs[index];
     bool user = spec.kind == InputSpec::Kind::UserInput;
-    uint32_t storage = add(user ? Storage::Kind::Input : Storage::Kind::Weight, index, bytesOf(node.result()->type()));
+    uint32_t storage = add(user ? Storage::Kind::Input : Storage::Kind::Weight, index,
+                           bytesOf(node.result()->type()));
     writable.resize(result.storages.size(), false);
     writable[storage] = user && mutableInputs.count(spec.name);
     bind(node.result(), storage);
@@ -134,7 +135,8 @@ private:
 
   void placeLaunch(Node &node) {
     const Launch &launch = *node.launch();
-    // Written operands that share memory move together, so that the kernel sees the aliasing the user wrote.
+    // Written operands that share memory move together, so that the kernel sees the aliasing the
+    // user wrote.
     std::map<uint32_t, uint32_t> moved;
     for (size_t r = 0; r < node.resultCount(); ++r) {
       Value *old = launch.operands[launch.resultOperands[r]].value.value();
@@ -162,7 +164,9 @@ private:
           overrides[i] = entry->second;
   }
 
-  const Value *outputValue(size_t index) const { return program.main.outputNode()->arg(index).value(); }
+  const Value *outputValue(size_t index) const {
+    return program.main.outputNode()->arg(index).value();
+  }
 
   /// A mutated input whose final contents ended up elsewhere is copied back at the end.
   void finishMutations() {
@@ -192,7 +196,8 @@ private:
       if (!value || !value->isTensor())
         continue;
       Storage &storage = result.storages[result.storageOf.at(value)];
-      assert(storage.kind == Storage::Kind::Buffer && "outputs own their memory after graph-own-outputs");
+      assert(storage.kind == Storage::Kind::Buffer &&
+             "outputs own their memory after graph-own-outputs");
       storage.kind = Storage::Kind::Output;
       storage.index = index;
     }
@@ -227,15 +232,16 @@ private:
     }
   }
 
-  /// Buffers by first use take a free slot: one that held a buffer of the same size if there is one, else the one that
-  /// was freed last, else a new one.
+  /// Buffers by first use take a free slot: one that held a buffer of the same size if there is
+  /// one, else the one that was freed last, else a new one.
   void assignSlots() {
     std::vector<uint32_t> order;
     for (uint32_t i = 0; i < result.storages.size(); ++i)
       if (result.storages[i].kind == Storage::Kind::Buffer && result.storages[i].used)
         order.push_back(i);
-    std::stable_sort(order.begin(), order.end(),
-                     [&](uint32_t a, uint32_t b) { return result.storages[a].first < result.storages[b].first; });
+    std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+      return result.storages[a].first < result.storages[b].first;
+    });
     std::multimap<uint32_t, uint32_t> busy; // last use -> storage
     std::unordered_map<Expr, std::vector<uint32_t>> freeBySize;
     std::vector<uint32_t> freed;
@@ -255,8 +261,9 @@ private:
     }
   }
 
-  uint32_t takeSlot(const Expr &bytes, std::vector<uint32_t> &sameSize, std::vector<uint32_t> &freed,
-                    std::vector<bool> &isFree, std::vector<Expr> &lastSize) {
+  uint32_t takeSlot(const Expr &bytes, std::vector<uint32_t> &sameSize,
+                    std::vector<uint32_t> &freed, std::vector<bool> &isFree,
+                    std::vector<Expr> &lastSize) {
     auto takeFrom = [&](std::vector<uint32_t> &list, uint32_t &slot) {
       while (!list.empty()) {
         slot = list.back();

@@ -15,20 +15,22 @@ using symbolic::Expr;
 /// A piece of memory that values live in.
 struct Storage {
   enum class Kind : uint8_t { Input, Weight, Output, Buffer } kind = Kind::Buffer;
-  uint32_t index = 0;  ///< Input, Weight: the placeholder's position; Output: the result's
+  uint32_t index = 0; ///< Input, Weight: the placeholder's position; Output: the result's
   Expr bytes = 0;
   uint32_t first = 0, last = 0; ///< positions of the nodes that use it, inclusive
   uint32_t slot = 0;            ///< Buffer: which slot of the arena
   bool used = false;            ///< some launch or copy touches it
 };
 
-/// Contents that must be kept: `bytes` of `from` go to `to` before `node` runs (null: after the last node).
+/// Contents that must be kept: `bytes` of `from` go to `to` before `node` runs (null: after the
+/// last node).
 struct StorageCopy {
   const graph::Node *node = nullptr;
   uint32_t from = 0, to = 0;
 };
 
-/// Where every tensor value of a lowered graph lives, and the slots of the arena that buffers share.
+/// Where every tensor value of a lowered graph lives, and the slots of the arena that buffers
+/// share.
 struct BufferPlan {
   std::vector<Storage> storages;
   std::unordered_map<const graph::Value *, uint32_t> storageOf;
@@ -48,8 +50,8 @@ enum class NodeMemory : uint8_t {
 };
 using ClassifyNode = std::function<NodeMemory(const graph::Node &)>;
 
-/// Plans a graph of placeholders, views, empty tensors and launches. A launch writes in place where no later node needs
-/// the old contents; otherwise they are copied first. Linear in nodes and uses.
+/// Plans a graph of placeholders, views, empty tensors and launches. A launch writes in place where
+/// no later node needs the old contents; otherwise they are copied first. Linear in nodes and uses.
 BufferPlan planBuffers(const graph::Program &program, const ClassifyNode &classify);
 
 } // namespace pellucid::passes

@@ -30,9 +30,10 @@ std::string numberText(double value) {
   return result.find_first_of(".e") == std::string::npos ? result + ".0" : result;
 }
 
-/// Replaces whole identifiers of `text` by their entry in `names`; attribute names (after a dot) and keywords of calls
-/// stay.
-std::string renameIdentifiers(const std::string &text, const std::map<std::string, std::string> &names) {
+/// Replaces whole identifiers of `text` by their entry in `names`; attribute names (after a dot)
+/// and keywords of calls stay.
+std::string renameIdentifiers(const std::string &text,
+                              const std::map<std::string, std::string> &names) {
   std::string out;
   for (size_t i = 0; i < text.size();) {
     bool starts = isalpha(static_cast<unsigned char>(text[i])) || text[i] == '_';
@@ -41,12 +42,14 @@ std::string renameIdentifiers(const std::string &text, const std::map<std::strin
       continue;
     }
     size_t end = i;
-    while (end < text.size() && (isalnum(static_cast<unsigned char>(text[end])) || text[end] == '_'))
+    while (end < text.size() &&
+           (isalnum(static_cast<unsigned char>(text[end])) || text[end] == '_'))
       ++end;
     std::string word = text.substr(i, end - i);
     bool attribute = i > 0 && text[i - 1] == '.';
     bool number = i > 0 && isdigit(static_cast<unsigned char>(text[i - 1]));
-    bool keyword = end < text.size() && text[end] == '=' && !(end + 1 < text.size() && text[end + 1] == '=');
+    bool keyword =
+        end < text.size() && text[end] == '=' && !(end + 1 < text.size() && text[end + 1] == '=');
     auto entry = names.find(word);
     out += !attribute && !number && !keyword && entry != names.end() ? entry->second : word;
     i = end;
@@ -55,7 +58,8 @@ std::string renameIdentifiers(const std::string &text, const std::map<std::strin
 }
 
 bool looksExpensive(const std::string &expression) {
-  return expression.find("tl.") != std::string::npos || expression.find("libdevice") != std::string::npos ||
+  return expression.find("tl.") != std::string::npos ||
+         expression.find("libdevice") != std::string::npos ||
          expression.find('/') != std::string::npos || expression.find("**") != std::string::npos;
 }
 
@@ -69,7 +73,8 @@ std::string nameOf(PointwiseGroup &group, Value *value) {
   return name;
 }
 
-std::string argumentText(PointwiseGroup &group, const Argument &argument, DataType common, DataType compute) {
+std::string argumentText(PointwiseGroup &group, const Argument &argument, DataType common,
+                         DataType compute) {
   if (Value *value = argument.value()) {
     std::string name = nameOf(group, value);
     if (value->isSymInt())
@@ -93,7 +98,8 @@ std::string argumentText(PointwiseGroup &group, const Argument &argument, DataTy
   return "None";
 }
 
-void addStatement(PointwiseGroup &group, const Node &node, const std::string &expression, DataType result) {
+void addStatement(PointwiseGroup &group, const Node &node, const std::string &expression,
+                  DataType result) {
   std::string name = "v" + std::to_string(group.body.size());
   // Python's numbers have no .to(); adding zero of the right type gives them one.
   group.body.push_back({name, "tl.cast(" + expression + ", " + tlType(result) + ")"});
@@ -105,15 +111,18 @@ void addPointwise(PointwiseGroup &group, const Node &node, const OperatorCall &c
   const PointwiseCase &chosen = chooseCase(call, types.compute);
   std::map<std::string, std::string> names;
   for (size_t i = 0; i < call.args.size(); ++i) {
-    // Conditions and the like keep their own type; the schema says which operands take part in promotion.
+    // Conditions and the like keep their own type; the schema says which operands take part in
+    // promotion.
     Value *value = call.args[i].value();
     bool isBoolOperand = value && value->isTensor() && value->type().dtype == DataType::Bool &&
                          call.op.schema.arguments[i].name == "condition";
     names[call.op.schema.arguments[i].name] =
-        isBoolOperand ? nameOf(group, value) : argumentText(group, call.args[i], types.common, types.compute);
+        isBoolOperand ? nameOf(group, value)
+                      : argumentText(group, call.args[i], types.common, types.compute);
   }
   group.expensive |= looksExpensive(chosen.expression);
-  addStatement(group, node, renameIdentifiers(chosen.expression, names), node.result()->type().dtype);
+  addStatement(group, node, renameIdentifiers(chosen.expression, names),
+               node.result()->type().dtype);
 }
 
 /// True for tensors filled with a function of their index.
@@ -135,10 +144,12 @@ bool isPointwise(const Node &node, const OperatorRegistry &registry) {
     return true;
   if (op->kind == Operator::Kind::Factory)
     return !op->factory.value.empty();
-  return op->kind == Operator::Kind::Copy && (op->schema.name == "clone" || op->schema.name == "contiguous");
+  return op->kind == Operator::Kind::Copy &&
+         (op->schema.name == "clone" || op->schema.name == "contiguous");
 }
 
-void addToGroup(PointwiseGroup &group, const Node &node, const OperatorRegistry &registry, const SymbolTable &symbols) {
+void addToGroup(PointwiseGroup &group, const Node &node, const OperatorRegistry &registry,
+                const SymbolTable &symbols) {
   auto call = callOf(node, registry, symbols);
   switch (call->op.kind) {
   case Operator::Kind::Copy:
@@ -164,7 +175,8 @@ std::vector<Node *> collectProducers(Node &root, bool includeRoot, const std::ve
   std::vector<Node *> found{&root}, queue{&root};
   std::unordered_set<const Node *> members{&root};
   auto fits = [&](Node *producer) {
-    if (members.count(producer) || !isPointwise(*producer, registry) || producer->result()->type().shape != shape)
+    if (members.count(producer) || !isPointwise(*producer, registry) ||
+        producer->result()->type().shape != shape)
       return false;
     if (holdsIndex(*producer, registry) && (shape.size() != 1 || !includeRoot))
       return false;
@@ -173,7 +185,8 @@ std::vector<Node *> collectProducers(Node &root, bool includeRoot, const std::ve
         return false;
     return true;
   };
-  // Latest first: by the time a producer is looked at, those of its users that belong to the group are in it.
+  // Latest first: by the time a producer is looked at, those of its users that belong to the group
+  // are in it.
   auto later = [](const Node *a, const Node *b) { return a->isBefore(b); };
   while (!queue.empty() && found.size() < maximumGroup) {
     std::pop_heap(queue.begin(), queue.end(), later);
@@ -189,19 +202,22 @@ std::vector<Node *> collectProducers(Node &root, bool includeRoot, const std::ve
       }
     });
   }
-  std::sort(found.begin(), found.end(), [](const Node *a, const Node *b) { return a->isBefore(b); });
+  std::sort(found.begin(), found.end(),
+            [](const Node *a, const Node *b) { return a->isBefore(b); });
   if (!includeRoot)
     found.erase(std::find(found.begin(), found.end(), &root));
   return found;
 }
 
-TextOperand broadcastOperand(const TensorType &type, const std::vector<Expr> &shape, const SymbolTable &symbols) {
+TextOperand broadcastOperand(const TensorType &type, const std::vector<Expr> &shape,
+                             const SymbolTable &symbols) {
   TextOperand operand;
   operand.dtype = type.dtype;
   operand.strides.assign(shape.size(), Expr(0));
   size_t missing = shape.size() - type.rank();
   for (size_t d = 0; d < type.rank(); ++d) {
-    bool broadcast = symbols.proveEqual(type.shape[d], 1) && !symbols.proveEqual(shape[missing + d], 1);
+    bool broadcast =
+        symbols.proveEqual(type.shape[d], 1) && !symbols.proveEqual(shape[missing + d], 1);
     operand.strides[missing + d] = broadcast ? Expr(0) : type.strides[d];
   }
   return operand;

@@ -9,7 +9,8 @@
 
 namespace pellucid::passes {
 
-/// Pointwise nodes of one shape as the body of a kernel: what is loaded, the statements, and the name of each result.
+/// Pointwise nodes of one shape as the body of a kernel: what is loaded, the statements, and the
+/// name of each result.
 struct PointwiseGroup {
   std::vector<graph::Value *> inputs; ///< `in0`, `in1`, … in the body
   std::vector<TextScalar> scalars;
@@ -19,18 +20,21 @@ struct PointwiseGroup {
   bool expensive = false; ///< more than arithmetic: a division, an exp …
 };
 
-/// True for nodes that compute each element from the same element of their operands and have one result: pointwise
-/// operators, casts, clones, and tensors filled with one value or with their index.
+/// True for nodes that compute each element from the same element of their operands and have one
+/// result: pointwise operators, casts, clones, and tensors filled with one value or with their
+/// index.
 bool isPointwise(const graph::Node &node, const graph::OperatorRegistry &registry);
 
-/// Adds `node` (isPointwise) to the group; values it uses that are not in the group yet become inputs. Each result is
-/// rounded to its own type, as the operators one by one would.
-void addToGroup(PointwiseGroup &group, const graph::Node &node, const graph::OperatorRegistry &registry,
-                const graph::SymbolTable &symbols);
+/// Adds `node` (isPointwise) to the group; values it uses that are not in the group yet become
+/// inputs. Each result is rounded to its own type, as the operators one by one would.
+void addToGroup(PointwiseGroup &group, const graph::Node &node,
+                const graph::OperatorRegistry &registry, const graph::SymbolTable &symbols);
 
-/// `root` and the pointwise nodes that it alone (with others of the group) uses and that have its shape, in order.
-/// Tensors filled with their index are taken along by a root of one dim only. `root` itself need not be pointwise; it is left out then and `shape` says which producers fit.
-std::vector<graph::Node *> collectProducers(graph::Node &root, bool includeRoot, const std::vector<graph::Expr> &shape,
+/// `root` and the pointwise nodes that it alone (with others of the group) uses and that have its
+/// shape, in order. Tensors filled with their index are taken along by a root of one dim only.
+/// `root` itself need not be pointwise; it is left out then and `shape` says which producers fit.
+std::vector<graph::Node *> collectProducers(graph::Node &root, bool includeRoot,
+                                            const std::vector<graph::Expr> &shape,
                                             const graph::OperatorRegistry &registry);
 
 /// `value` as operand of a loop nest over `shape`: stride 0 where it is broadcast.
