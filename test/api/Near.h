@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Values of tensors in double, and models that the tests share.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <pellucid/pellucid.hpp>
+
+namespace pellucid::test {
+
+/// The elements in row-major order; f32, bf16, i64 and bool.
+inline std::vector<double> values(const Tensor &tensor) {
+  std::vector<int64_t> shape, strides;
+  for (const SymInt &size : tensor.sizes())
+    shape.push_back(size.guard_int());
+  for (const SymInt &stride : tensor.strides())
+    strides.push_back(stride.guard_int());
+  int64_t count = tensor.numel().guard_int();
+  std::vector<double> out;
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t rest = i, at = 0;
+    for (size_t d = shape.size(); d-- > 0; rest /= shape[d])
+      at += rest % shape[d] * strides[d];
+    switch (tensor.scalar_type()) {
+    case dtype::float32:
+      out.push_back(tensor.data<float>()[at]);
+      break;
+    case dtype::bfloat16: {
+      uint32_t bits = static_cast<uint32_t>(tensor.data<uint16_t>()[at]) << 16;
+      float value;
+      std::memcpy(&value, &bits, sizeof value);
+      out.push_back(value);
+      break;
+    }
+    case dtype::int64:
+      out.push_back(static_cast<double>(tensor.data<int64_t>()[at]));
+      break;
+    default:
+      out.push_back(tensor.data<uint8_t>()[at]);
+    }
+  }
+  return out;
+}
+
+inline void expectNear(const Tensor &actual, const std::vector<double> &expected, double relative,
+                       double absolute = 1e-6) {
+  std::vector<double> got = values(actual);
+  ASSERT_EQ(got.size(), expected.size());
+  for (size_t i = 0; i < got.size(); ++i)
+    ASSERT_NEAR(got[i], expected[i], std::fabs(expected[i]) * relative + absolute)
+        << "element " << i;
+}
+
+inline double silu(double x) { return x / (1 + std::exp(-x)); }
+
+/// What an Error says; empty when there was none.
+template <typename F> std::string errorOf(F &&body) {
+  try {
+    body();
+  } catch (const Error &error) {
+    return error.what();
+  }
+  return {};
+}
+
+inline bool contains(const std::string &text, const std::string &part) {
+  return text.find(part) != std::string::npos;
+}
+
+inline triton::File &kernels() {
+  static triton::File file = triton::load(PELLUCID_SOURCE_DIR "/test/api/kernels.py");
+  return file;
+}
+
+inline Tensor launchSilu(const Tensor &x) {
+  Tensor out = empty_like(x);
+  auto grid = [&](const triton::Meta &meta) {
+    return std::vector<SymInt>{cdiv(x.numel(), meta["BLOCK_SIZE"])};
+  };
+  kernels()["silu"][grid]({x, out, x.numel()}, {{"BLOCK_SIZE", 128}});
+  return out;
+}
+
+/// SiLU held in one of three ways.
+inline std::function<Tensor(const Tensor &)> heldAs(const std::string &way) {
+  if (way == "raw")
+    return launchSilu;
+  auto function = [](const std::vector<Argument> &a) {
+    return std::vector<Tensor>{launchSilu(std::get<Tensor>(a[0]))};
+  };
+  return way == "triton_op" ? triton_op("api_test::silu", "(Tensor x) -> Tensor", function)
+                            : custom_op("api_test::opaque_silu", "(Tensor x) -> Tensor", function);
+}
+
+} // namespace pellucid::test
