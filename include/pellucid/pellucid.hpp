@@ -259,8 +259,11 @@ class PELLUCID_EXPORT Operator {
 public:
   std::vector<Tensor>
   operator()(std::vector<Argument> arguments) const; ///< in the schema's order, defaults filled in
-  /// For a tensor-in, tensor-out operator.
-  Tensor operator()(const Tensor &x) const { return (*this)(std::vector<Argument>{x}).front(); }
+  /// For a tensor-in, tensor-out operator; undefined when it returns nothing.
+  Tensor operator()(const Tensor &x) const {
+    std::vector<Tensor> results = (*this)(std::vector<Argument>{x});
+    return results.empty() ? Tensor() : results.front();
+  }
   /// Result shapes and types without running it. Traced results are held against it.
   Operator &register_fake(OperatorFunction function);
   /// Another implementation for one kind of device; "cpu" is the one that runs and is traced here.
