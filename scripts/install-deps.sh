@@ -5,7 +5,7 @@
 set -eu
 packages="cmake ninja-build ccache clang-22 lld-22 llvm-22-dev libmlir-22-dev mlir-22-tools liblld-22-dev libzstd-dev zlib1g-dev
   libcli11-dev nlohmann-json3-dev"
-[ "${1:-}" != --tests ] || packages="$packages llvm-22-tools libgtest-dev python3 python3-venv clang-format-22"
+[ "${1:-}" != --tests ] || packages="$packages llvm-22-tools libgtest-dev python3 python3-numpy python3-venv clang-format-22"
 missing=""
 for package in $packages; do
   dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing="$missing $package"
