@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mathematical functions as inlined IR on f32 and f64, scalars and vectors. No library calls.
-// Bounds are in docs/design/vector-math.md and held by test/codegen/VectorMathTest.cpp.
+// Bounds are in docs/design/0009-vector-math.md and held by test/codegen/VectorMathTest.cpp.
 #pragma once
 
 #include "codegen/common/CodeBuilder.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Element operations as NVIDIA devices do them: what codegen/common computes by polynomials, by the
-// special function unit where that is accurate enough. Bounds in docs/design/cuda-code.md.
+// special function unit where that is accurate enough. Bounds in docs/design/0008-cuda-code.md.
 #pragma once
 
 #include "codegen/common/CodeBuilder.h"
