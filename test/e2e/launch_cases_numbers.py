@@ -199,6 +199,9 @@ def quantised(rng):
     yield Case("logic of bools", FILE, "bool_logic", "1",
                dict(x_ptr=x, y_ptr=y, out_ptr=np.zeros(99, np.bool_), count_ptr=np.zeros(2, np.int32), n=99, BLOCK=128),
                dict(out_ptr=z, count_ptr=np.array([z.sum(), (x & y).sum()], np.int32)), 0)
+    x, y = rng.integers(-1, 2, 64).astype(np.int32), rng.integers(-1, 2, 64).astype(np.int32)
+    yield Case("logic of numbers", FILE, "logic_of_numbers", "1", dict(x_ptr=x, y_ptr=y, out_ptr=np.zeros(64, np.uint16), BLOCK=64),
+               dict(out_ptr=(((x != 0) & (y != 0)) + 2 * ((x != 0) | (y != 0))).astype(np.uint16)), 0)
 
 
 def cases():

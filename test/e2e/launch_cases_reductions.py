@@ -104,6 +104,10 @@ def orders(rng):
                    dict(x_ptr=x, up_ptr=np.zeros_like(x), down_ptr=np.zeros_like(x), top_ptr=np.zeros((3, 8), dtype), flip_ptr=np.zeros_like(x),
                         N=64, K=8),
                    dict(up_ptr=up, down_ptr=up[:, ::-1], top_ptr=up[:, ::-1][:, :8], flip_ptr=x[:, ::-1]), 0)
+    up = np.sort(rng.standard_normal((3, 32)).astype(np.float32), -1)
+    yield Case("bitonic merge", FILE, "merged_rows", "3",
+               dict(x_ptr=np.concatenate([up[:, ::2], up[:, :0:-2]], -1), up_ptr=np.zeros_like(up), down_ptr=np.zeros_like(up), N=32),
+               dict(up_ptr=up, down_ptr=up[:, ::-1]), 0)
     x = rng.permutation(5 * 60).reshape(5, 60).astype(np.float32)
     order = np.argsort(-x, -1)[:, :4]
     yield Case("top k by masking", FILE, "top_k_by_masking", "5",

@@ -24,15 +24,17 @@ sys.path.insert(0, str(HERE))
 sys.dont_write_bytecode = True
 
 import launch_cases_control  # noqa: E402
+import launch_cases_descriptors  # noqa: E402
 import launch_cases_matrices  # noqa: E402
 import launch_cases_memory  # noqa: E402
 import launch_cases_networks  # noqa: E402
 import launch_cases_numbers  # noqa: E402
+import launch_cases_random  # noqa: E402
 import launch_cases_reductions  # noqa: E402
 from launch_case import Bf16, Bits, Case, View, compare, text_of  # noqa: E402
 
-MODULES = [launch_cases_control, launch_cases_matrices, launch_cases_memory, launch_cases_networks, launch_cases_numbers,
-           launch_cases_reductions]
+MODULES = [launch_cases_control, launch_cases_descriptors, launch_cases_matrices, launch_cases_memory, launch_cases_networks,
+           launch_cases_numbers, launch_cases_random, launch_cases_reductions]
 
 
 def command(program, case, engine, folder):

@@ -216,3 +216,15 @@ def bool_logic(x_ptr, y_ptr, out_ptr, count_ptr, n, BLOCK: tl.constexpr):
     tl.store(out_ptr + i, z, mask=i < n)
     tl.store(count_ptr, tl.sum(z.to(tl.int32)))
     tl.store(count_ptr + 1, tl.sum((x and y) & (i < n)))
+
+
+@triton.jit
+def logic_of_numbers(x_ptr, y_ptr, out_ptr, BLOCK: tl.constexpr):
+    """Non-zero counts as true; the hints about constancy and types made by name change nothing."""
+    i = tl.max_constancy(tl.arange(0, BLOCK), [1])
+    x, y = tl.load(x_ptr + i), tl.load(y_ptr + i)
+    both, either = (x != 0).logical_and(y != 0), (x != 0).logical_or(y != 0)
+    word: tl.constexpr = tl.core.get_int_dtype(bitwidth=16, signed=False)
+    row: tl.constexpr = tl.block_type(word, [BLOCK])
+    tl.static_assert(row.element_ty == tl.uint16 and row.shape[0] == BLOCK)
+    tl.store(out_ptr + i, both.to(word) + either.to(row.element_ty) * tl.to_tensor(2).to(word))

@@ -209,3 +209,12 @@ def narrow_sums(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
         peak = tl.maximum(peak, tl.where(i < n, x, float("-inf"))).to(tl.bfloat16)
     tl.store(out_ptr + row * 2, tl.sum(total, dtype=tl.float32))
     tl.store(out_ptr + row * 2 + 1, tl.max(peak, axis=0))
+
+
+@triton.jit
+def merged_rows(x_ptr, up_ptr, down_ptr, N: tl.constexpr):
+    """Each row rises and then falls: what bitonic_merge takes."""
+    row, c = tl.program_id(0), tl.arange(0, N)
+    x = tl.load(x_ptr + row * N + c)
+    tl.store(up_ptr + row * N + c, tl.bitonic_merge(x))
+    tl.store(down_ptr + row * N + c, tl.bitonic_merge(x, descending=True))

@@ -133,6 +133,13 @@ case("x.clamp(min=0)", "x=i32[m]", lambda x: np.maximum(x, 0), dtype="i32")
 case("torch.clamp(x, max=0.25)", "x=f32[m]", lambda x: np.minimum(x, 0.25), dtype="f32", special=True)
 case("x & y", "x=i32[m] y=i32[m]", np.bitwise_and, dtype="i32")
 case("(x > 0) & (y > 0) | ~(x > y)", "x=f32[m] y=f32[m]", lambda x, y: (x > 0) & (y > 0) | ~(x > y), dtype="bool")
+case("torch.ops.aten._to_copy.default(x, dtype=torch.float64) + y", "x=i32[m] y=f32[m]", np.add, dtype="f64")
+case("x.clamp_min(-0.5)", "x=*[m,5]", lambda x: np.maximum(x, -0.5))
+case("torch.clamp_max(x, 1)", "x=i32[m]", lambda x: np.minimum(x, 1), dtype="i32")
+case("torch.addcmul(x, y, z, value=0.5)", "x=*[m,5] y=*[m,1] z=*[5]", lambda x, y, z: x + 0.5 * y * z)
+case("x.detach() * 2", "x=*[m,5]", lambda x: x * 2)
+for name, f in (("logical_and", np.logical_and), ("logical_or", np.logical_or)):
+    case(f"torch.{name}(x, y)", "x=f32[m,5] y=i32[5]", f, dtype="bool")
 # --- comparisons, where, casts ---
 for op in ("<", "<=", ">", ">=", "==", "!="):
     case(f"x {op} y", "x=f32[m,5] y=f32[5]", eval(f"lambda x, y: x {op} y"), dtype="bool", special=True)
