@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/MathImage.h"
 
-#include "codegen/cpu/CpuMemory.h"
+#include "codegen/common/ControlFlow.h"
 #include "codegen/cpu/EmitObject.h"
 
 #include "llvm/IR/Module.h"
-#include "llvm/Target/TargetMachine.h"
 
 #include <cmath>
 #include <stdexcept>
@@ -27,11 +26,9 @@ MathImage::MathImage(BinaryMath function, bool wide, CpuLevel level) {
   build(nullptr, function, wide, level);
 }
 
-void MathImage::build(UnaryMath unary, BinaryMath binary, bool wide, CpuLevel level) {
-  auto machine = createCpuTargetMachine(level);
-  llvm::LLVMContext context;
-  llvm::Module module("math", context);
-  prepareCpuModule(module, *machine);
+static void emitOverArrays(llvm::Module &module, UnaryMath unary, BinaryMath binary, bool wide,
+                           CpuLevel level) {
+  llvm::LLVMContext &context = module.getContext();
   CodeBuilder b(context, false);
   b.hasScale16 = level == CpuLevel::X86_64_v4;
   auto *type = llvm::FunctionType::get(
@@ -58,12 +55,15 @@ void MathImage::build(UnaryMath unary, BinaryMath binary, bool wide, CpuLevel le
     b.CreateAlignedStore(result, b.CreateGEP(element, out, index), align);
   });
   b.CreateRet(b.getInt32(0));
-  setCpuAttributes(module, level);
+}
+
+void MathImage::build(UnaryMath unary, BinaryMath binary, bool wide, CpuLevel level) {
   CompiledObject object;
   object.symbol = "math";
-  std::string error;
-  if (!emitObject(module, *machine, object.object, error))
-    throw std::runtime_error(error);
+  Diagnostics diagnostics;
+  auto emit = [&](llvm::Module &module) { emitOverArrays(module, unary, binary, wide, level); };
+  if (!emitObject(level, "math", emit, object.object, diagnostics))
+    throw std::runtime_error(diagnostics.text());
   kernel = std::make_unique<CompiledKernel>(std::move(object), level);
 }
 

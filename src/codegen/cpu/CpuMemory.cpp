@@ -1,43 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/cpu/CpuMemory.h"
 
+#include "codegen/common/ControlFlow.h"
+
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/IR/Function.h"
 
 namespace pellucid::codegen {
 
 using llvm::Value;
-
-static llvm::BasicBlock *newBlock(CodeBuilder &b, const char *name) {
-  return llvm::BasicBlock::Create(b.getContext(), name, b.GetInsertBlock()->getParent());
-}
-
-void emitLoop(CodeBuilder &b, Value *begin, Value *end, int64_t step, bool atLeastOnce,
-              llvm::function_ref<void(Value *)> body) {
-  llvm::BasicBlock *before = b.GetInsertBlock();
-  llvm::BasicBlock *loop = newBlock(b, "loop"), *after = newBlock(b, "done");
-  if (atLeastOnce)
-    b.CreateBr(loop);
-  else
-    b.CreateCondBr(b.CreateICmpSLT(begin, end), loop, after);
-  b.SetInsertPoint(loop);
-  llvm::PHINode *index = b.CreatePHI(begin->getType(), 2);
-  index->addIncoming(begin, before);
-  body(index);
-  Value *next = b.CreateAdd(index, llvm::ConstantInt::get(index->getType(), step), "", true, true);
-  index->addIncoming(next, b.GetInsertBlock());
-  b.CreateCondBr(b.CreateICmpSLT(next, end), loop, after);
-  b.SetInsertPoint(after);
-}
-
-void emitWhen(CodeBuilder &b, Value *condition, llvm::function_ref<void()> body) {
-  llvm::BasicBlock *then = newBlock(b, "then"), *after = newBlock(b, "after");
-  b.CreateCondBr(condition, then, after);
-  b.SetInsertPoint(then);
-  body();
-  b.CreateBr(after);
-  b.SetInsertPoint(after);
-}
 
 llvm::AllocaInst *emitVariable(CodeBuilder &b, llvm::Type *type) {
   llvm::IRBuilderBase::InsertPointGuard guard(b);

@@ -8,12 +8,6 @@
 
 namespace pellucid::codegen {
 
-/// Runs `body(i)` for i = begin, begin + step, ... below end (i64). With `atLeastOnce` the check
-/// before the first round is left out.
-void emitLoop(CodeBuilder &builder, llvm::Value *begin, llvm::Value *end, int64_t step,
-              bool atLeastOnce, llvm::function_ref<void(llvm::Value *)> body);
-/// Runs `body` where `condition` (an i1) holds.
-void emitWhen(CodeBuilder &builder, llvm::Value *condition, llvm::function_ref<void()> body);
 /// A variable of `type` in the function's first block; promoted to registers later.
 llvm::AllocaInst *emitVariable(CodeBuilder &builder, llvm::Type *type);
 

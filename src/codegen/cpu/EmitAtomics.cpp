@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/cpu/KernelEmitter.h"
 
+#include "codegen/common/ControlFlow.h"
 #include "codegen/common/FloatFormats.h"
 
 namespace pellucid::codegen {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/cpu/KernelEmitter.h"
 
+#include "codegen/common/ControlFlow.h"
 #include "codegen/common/ElementOps.h"
 
 namespace pellucid::codegen {
@@ -80,30 +81,16 @@ void KernelEmitter::emitFor(scf::ForOp op) {
   for (mlir::Value init : op.getInitArgs())
     carriers.push_back(makeCarrier(init.getType()));
   writeCarriers(carriers, op.getInitArgs());
-  Value *lower = scalar(op.getLowerBound()), *upper = scalar(op.getUpperBound());
-  Value *step = scalar(op.getStep());
-  llvm::Function *function = b.GetInsertBlock()->getParent();
-  auto *loop = llvm::BasicBlock::Create(b.getContext(), "for", function);
-  auto *after = llvm::BasicBlock::Create(b.getContext(), "endfor", function);
-  Value *enters =
-      op.getUnsignedCmp() ? b.CreateICmpULT(lower, upper) : b.CreateICmpSLT(lower, upper);
-  llvm::BasicBlock *before = b.GetInsertBlock();
-  b.CreateCondBr(enters, loop, after);
-  b.SetInsertPoint(loop);
-  llvm::PHINode *index = b.CreatePHI(lower->getType(), 2);
-  index->addIncoming(lower, before);
-  define(op.getInductionVar(), index);
+  auto loop = CountedLoop::begin(b, scalar(op.getLowerBound()), scalar(op.getUpperBound()),
+                                 scalar(op.getStep()), op.getUnsignedCmp());
+  define(op.getInductionVar(), loop.index);
   for (auto [carrier, argument] : llvm::zip(carriers, op.getRegionIterArgs()))
     readCarrier(carrier, argument);
   emitBlock(*op.getBody());
   current = op.getBody()->getTerminator();
   writeCarriers(carriers, op.getYieldedValues());
   current = op;
-  // What is left counts without sign, so that neither the sum nor the difference can overflow.
-  Value *continues = b.CreateICmpUGT(b.CreateSub(upper, index), step);
-  index->addIncoming(b.CreateAdd(index, step), b.GetInsertBlock());
-  b.CreateCondBr(continues, loop, after);
-  b.SetInsertPoint(after);
+  loop.end();
   for (auto [carrier, result] : llvm::zip(carriers, op.getResults()))
     readCarrier(carrier, result);
 }
@@ -112,24 +99,15 @@ void KernelEmitter::emitIf(scf::IfOp op) {
   llvm::SmallVector<Carrier> carriers;
   for (mlir::Type type : op.getResultTypes())
     carriers.push_back(makeCarrier(type));
-  llvm::Function *function = b.GetInsertBlock()->getParent();
-  auto *then = llvm::BasicBlock::Create(b.getContext(), "if", function);
-  auto *otherwise = llvm::BasicBlock::Create(b.getContext(), "else", function);
-  auto *after = llvm::BasicBlock::Create(b.getContext(), "endif", function);
-  b.CreateCondBr(scalar(op.getCondition()), then, otherwise);
-  auto emitBranch = [&](llvm::BasicBlock *block, mlir::Region &region) {
-    b.SetInsertPoint(block);
-    if (!region.empty()) {
-      emitBlock(region.front());
-      current = region.front().getTerminator();
-      writeCarriers(carriers, current->getOperands());
-      current = op;
-    }
-    b.CreateBr(after);
-  };
-  emitBranch(then, op.getThenRegion());
-  emitBranch(otherwise, op.getElseRegion());
-  b.SetInsertPoint(after);
+  emitBranches(b, scalar(op.getCondition()), [&](unsigned which) {
+    mlir::Region &region = op->getRegion(which);
+    if (region.empty())
+      return;
+    emitBlock(region.front());
+    current = region.front().getTerminator();
+    writeCarriers(carriers, current->getOperands());
+    current = op;
+  });
   for (auto [carrier, result] : llvm::zip(carriers, op.getResults()))
     readCarrier(carrier, result);
 }
@@ -141,20 +119,14 @@ void KernelEmitter::emitWhile(scf::WhileOp op) {
   for (mlir::Type type : op.getResultTypes())
     leaving.push_back(makeCarrier(type));
   writeCarriers(entering, op.getInits());
-  llvm::Function *function = b.GetInsertBlock()->getParent();
-  auto *test = llvm::BasicBlock::Create(b.getContext(), "while", function);
-  auto *body = llvm::BasicBlock::Create(b.getContext(), "do", function);
-  auto *after = llvm::BasicBlock::Create(b.getContext(), "endwhile", function);
-  b.CreateBr(test);
-  b.SetInsertPoint(test);
+  auto loop = TestedLoop::begin(b);
   for (auto [carrier, argument] : llvm::zip(entering, op.getBeforeArguments()))
     readCarrier(carrier, argument);
   emitBlock(*op.getBeforeBody());
   auto condition = op.getConditionOp();
   current = condition;
   writeCarriers(leaving, condition.getArgs());
-  b.CreateCondBr(scalar(condition.getCondition()), body, after);
-  b.SetInsertPoint(body);
+  loop.enterBody(scalar(condition.getCondition()));
   current = op;
   for (auto [carrier, argument] : llvm::zip(leaving, op.getAfterArguments()))
     readCarrier(carrier, argument);
@@ -162,8 +134,7 @@ void KernelEmitter::emitWhile(scf::WhileOp op) {
   current = op.getYieldOp();
   writeCarriers(entering, op.getYieldOp().getOperands());
   current = op;
-  b.CreateBr(test);
-  b.SetInsertPoint(after);
+  loop.end();
   for (auto [carrier, result] : llvm::zip(leaving, op.getResults()))
     readCarrier(carrier, result);
 }

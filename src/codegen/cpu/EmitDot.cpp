@@ -3,6 +3,7 @@
 // the result runs over the inner dimension in ascending order.
 #include "codegen/cpu/KernelEmitter.h"
 
+#include "codegen/common/ControlFlow.h"
 #include "codegen/common/FloatFormats.h"
 
 namespace pellucid::codegen {

@@ -2,6 +2,7 @@
 // device_assert and device_print: what a program says to the host through its KernelContext.
 #include "codegen/cpu/KernelEmitter.h"
 
+#include "codegen/common/ControlFlow.h"
 #include "codegen/common/FloatFormats.h"
 #include "tt/Tt.h"
 

@@ -4,6 +4,7 @@
 // combined with what came before it.
 #include "codegen/cpu/KernelEmitter.h"
 
+#include "codegen/common/ControlFlow.h"
 #include "codegen/common/RegionOps.h"
 
 namespace pellucid::codegen {

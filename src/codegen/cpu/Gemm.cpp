@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/cpu/Gemm.h"
 
+#include "codegen/common/ControlFlow.h"
 #include "codegen/common/FloatFormats.h"
 #include "codegen/cpu/CpuMemory.h"
 #include "codegen/cpu/EmitObject.h"
@@ -280,29 +281,22 @@ void emitPack(LibraryKernel &l) {
 bool compileLibraryKernel(const GemmKernel &options, std::string_view symbol, unsigned fields,
                           CompiledObject &object, Diagnostics &diagnostics,
                           llvm::function_ref<void(LibraryKernel &)> emit) {
-  auto fail = [&](const std::string &why) {
-    diagnostics.error(SourceLocation(), why);
-    return false;
-  };
   mlir::MLIRContext types(mlir::MLIRContext::Threading::DISABLED);
   mlir::Type element = mlirType(options.type, &types);
-  if (!element)
-    return fail("matrix products of " + std::string(info(options.type).cli) + " are not supported");
-  std::unique_ptr<llvm::TargetMachine> machine = createCpuTargetMachine(options.level);
-  if (!machine)
-    return fail("this build has no x86-64 code generator");
+  if (!element) {
+    diagnostics.error(SourceLocation(), "matrix products of " +
+                                            std::string(info(options.type).cli) +
+                                            " are not supported");
+    return false;
+  }
   object = CompiledObject();
   object.symbol = symbol;
-  llvm::LLVMContext context;
-  llvm::Module module(llvm::StringRef(symbol), context);
-  prepareCpuModule(module, *machine);
-  LibraryKernel kernel(module, element, options.level, object);
-  kernel.begin(object, fields);
-  emit(kernel);
-  setCpuAttributes(module, options.level);
-  std::string why;
-  return emitObject(module, *machine, object.object, why) ||
-         fail("generating code for '" + std::string(symbol) + "' failed: " + why);
+  auto emitWhole = [&](llvm::Module &module) {
+    LibraryKernel kernel(module, element, options.level, object);
+    kernel.begin(object, fields);
+    emit(kernel);
+  };
+  return emitObject(options.level, symbol, emitWhole, object.object, diagnostics);
 }
 
 } // namespace

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/cpu/KernelEmitter.h"
 
-#include "codegen/common/ElementOps.h"
-#include "codegen/common/RegionOps.h"
-#include "tt/Tt.h"
+#include "codegen/common/ControlFlow.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/UB/IR/UBOps.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/IR/IntrinsicsX86.h"
 
@@ -17,25 +13,9 @@ namespace scf = mlir::scf;
 
 KernelEmitter::KernelEmitter(llvm::Module &module, tt::FuncOp kernel,
                              const CpuKernelOptions &options, CompiledObject &object)
-    : module(module), kernel(kernel), options(options), object(object),
-      b(module.getContext(), options.fpContract), memory(b, options.level) {
+    : StatementEmitter(module, kernel, options.fpContract, "CPU"), options(options), object(object),
+      memory(b, options.level) {
   b.hasScale16 = options.level == CpuLevel::X86_64_v4;
-}
-
-void KernelEmitter::refuse(mlir::Operation *op, const std::string &why) {
-  std::string name = op->getName().getStringRef().str();
-  throw DiagnosticError(tt::sourceLocationOf(op->getLoc()), "'" + name + "' " + why);
-}
-
-Value *KernelEmitter::scalar(mlir::Value value) {
-  if (Value *known = scalars.lookup(value))
-    return known;
-  // Constants may be asked for before their statement, by a region.
-  if (auto constant = value.getDefiningOp<mlir::arith::ConstantOp>())
-    return scalarConstant(b.getContext(), constant.getValue(), constant.getType());
-  if (mlir::Operation *op = value.getDefiningOp())
-    refuse(op, "has a result of a type the CPU code generator does not support");
-  refuse(kernel, "has an argument of a type the CPU code generator does not support");
 }
 
 const TileBuffer *KernelEmitter::buffer(mlir::Value tile) {
@@ -72,12 +52,10 @@ void KernelEmitter::emit() {
 }
 
 void KernelEmitter::loadArguments() {
+  checkParameters();
   uint32_t offset = 0;
   for (mlir::BlockArgument argument : kernel.getBody().getArguments()) {
     mlir::Type type = argument.getType();
-    if (mlir::isa<mlir::RankedTensorType>(type) ||
-        !(mlir::isa<tt::PointerType>(type) || type.isIntOrFloat()))
-      refuse(kernel, "has an argument of a type that cannot be passed");
     uint32_t bytes = memoryBytes(type);
     offset = (offset + bytes - 1) / bytes * bytes;
     Value *address = b.CreateConstInBoundsGEP1_32(b.i8(), entry->getArg(0), offset);
@@ -141,13 +119,6 @@ void KernelEmitter::emitStatement(mlir::Operation *op) {
           [&](auto id) { define(id, b.CreateLoad(b.i32(), program[id.getAxisAsInt()])); })
       .Case<tt::GetNumProgramsOp>(
           [&](auto count) { define(count, gridSize[count.getAxisAsInt()]); })
-      .Case<mlir::arith::ConstantOp>([&](auto constant) {
-        define(constant, scalarConstant(b.getContext(), constant.getValue(), constant.getType()));
-      })
-      .Case<mlir::ub::PoisonOp>([&](auto poison) {
-        define(poison,
-               llvm::Constant::getNullValue(registerType(b.getContext(), poison.getType())));
-      })
       .Case<tt::LoadOp>([&](auto load) { emitScalarLoad(load); })
       .Case<tt::StoreOp>([&](auto store) { emitStore(store); })
       .Case<tt::ReduceOp>([&](auto reduce) { emitReduce(reduce); })
@@ -165,24 +136,10 @@ void KernelEmitter::emitStatement(mlir::Operation *op) {
       .Case<tt::PrintOp>([&](auto print) { emitPrint(print); })
       // One program is one thread: program order is the barrier, and a promise costs nothing.
       .Case<tt::BarrierOp, tt::AssumeOp>([](auto) {})
+      .Case<tt::ElementwiseInlineAsmOp>([&](auto) {
+        refuse(op, "is assembly for another processor; the CPU code generator cannot run it");
+      })
       .Default([&](auto) { emitScalarOp(op); });
-}
-
-void KernelEmitter::emitScalarOp(mlir::Operation *op) {
-  if (auto call = mlir::dyn_cast<tt::ExternElementwiseOp>(op); call && !isElementOp(op))
-    refuse(op,
-           "calls '" + call.getSymbol().str() + "', which the CPU code generator does not know");
-  if (mlir::isa<tt::ElementwiseInlineAsmOp>(op))
-    refuse(op, "is assembly for another processor; the CPU code generator cannot run it");
-  bool tiles = llvm::any_of(op->getOperandTypes(), llvm::IsaPred<mlir::RankedTensorType>) ||
-               llvm::any_of(op->getResultTypes(), llvm::IsaPred<mlir::RankedTensorType>);
-  if (tiles || !isElementOp(op))
-    refuse(op, "is not supported by the CPU code generator");
-  llvm::SmallVector<Value *, 4> operands;
-  for (mlir::Value operand : op->getOperands())
-    operands.push_back(scalar(operand));
-  for (auto [result, value] : llvm::zip(op->getResults(), emitElementOp(b, op, operands)))
-    define(result, value);
 }
 
 void KernelEmitter::emitScalarLoad(tt::LoadOp op) {

@@ -3,17 +3,14 @@
 // as loop nests. Internal to codegen/cpu.
 #pragma once
 
-#include "codegen/common/LaneEvaluator.h"
+#include "codegen/common/StatementEmitter.h"
 #include "codegen/cpu/CompileKernel.h"
 #include "codegen/cpu/CpuMemory.h"
 #include "codegen/cpu/PlanTiles.h"
 #include "codegen/cpu/ScratchMemory.h"
 
-#include "tt/TtOps.h"
-
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/MapVector.h"
-#include "llvm/IR/Module.h"
 
 namespace pellucid::codegen {
 
@@ -26,7 +23,7 @@ struct NestShape {
   std::optional<unsigned> reversedDim;
 };
 
-class KernelEmitter : public LaneEnvironment {
+class KernelEmitter : public StatementEmitter {
 public:
   KernelEmitter(llvm::Module &module, tt::FuncOp kernel, const CpuKernelOptions &options,
                 CompiledObject &object);
@@ -34,9 +31,7 @@ public:
   /// Emits the entry function.
   void emit();
 
-  llvm::Value *scalar(mlir::Value value) override;
   const TileBuffer *buffer(mlir::Value tile) override;
-  [[noreturn]] void refuse(mlir::Operation *op, const std::string &why) override;
 
 private:
   using ChunkBody = llvm::function_ref<void(LaneEvaluator &, IndexMapId)>;
@@ -47,9 +42,7 @@ private:
   void emitProgramLoop();
   void emitBlock(mlir::Block &block);
   void emitStatement(mlir::Operation *op);
-  void emitScalarOp(mlir::Operation *op);
   void emitScalarLoad(tt::LoadOp op);
-  void define(mlir::Value value, llvm::Value *emitted) { scalars[value] = emitted; }
 
   // EmitNests.cpp
   NestShape nestOver(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<mlir::Value> values);
@@ -115,20 +108,15 @@ private:
   int32_t addMessage(mlir::Operation *op, KernelMessage message);
   void emitFailure(llvm::Value *failed, int32_t message);
 
-  llvm::Module &module;
-  tt::FuncOp kernel;
   const CpuKernelOptions &options;
   CompiledObject &object;
-  CodeBuilder b;
   CpuMemory memory;
   IndexMaps maps;
   TilePlan plan;
   std::unique_ptr<ScratchMemory> scratch;
 
-  llvm::Function *entry = nullptr;
   llvm::AllocaInst *program[3] = {};
   llvm::Value *gridSize[3] = {};
-  llvm::DenseMap<mlir::Value, llvm::Value *> scalars;
   llvm::DenseMap<mlir::Value, TileBuffer> buffers;
   /// Tiles that the nest being emitted writes on the side.
   llvm::MapVector<mlir::Value, TileBuffer> byProducts;

@@ -151,16 +151,6 @@ void CudaEmitter::storeOne(Value *pointer, Value *value, Value *active, mlir::Ty
   b.CreateCall(code, {globalPointer(b, pointer), b.CreateZExt(bits, type), active});
 }
 
-void CudaEmitter::emitWhen(Value *condition, llvm::function_ref<void()> body) {
-  auto *then = llvm::BasicBlock::Create(b.getContext(), "when", entry);
-  auto *after = llvm::BasicBlock::Create(b.getContext(), "after", entry);
-  b.CreateCondBr(condition, then, after);
-  b.SetInsertPoint(then);
-  body();
-  b.CreateBr(after);
-  b.SetInsertPoint(after);
-}
-
 /// The scalar that a pointer is computed from.
 static mlir::Value rootOf(mlir::Value pointer) {
   while (mlir::Operation *op = pointer.getDefiningOp()) {

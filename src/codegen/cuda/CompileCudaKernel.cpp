@@ -1,44 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/cuda/CompileCudaKernel.h"
 
+#include "codegen/common/GenerateCode.h"
 #include "codegen/cuda/CudaEmitter.h"
-#include "codegen/cuda/EmitPtx.h"
 
-#include "llvm/Target/TargetMachine.h"
+#include "llvm/Support/TargetSelect.h"
+
+#include <mutex>
 
 namespace pellucid::codegen {
+
+static void initializeNvptx() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+  });
+}
+
+/// With the lowest PTX version that has the architecture.
+static CodeTarget targetOf(uint32_t sm) {
+  return {.name = "NVPTX",
+          .triple = "nvptx64-nvidia-cuda",
+          .cpu = "sm_" + std::to_string(sm),
+          .features = sm >= 90 ? "+ptx78" : "+ptx70",
+          .form = llvm::CodeGenFileType::AssemblyFile,
+          .numbersValues = true};
+}
 
 bool compileCudaKernel(mlir::ModuleOp source, std::string_view symbol,
                        const CudaKernelOptions &options, CompiledPtx &result,
                        Diagnostics &diagnostics) {
-  auto kernel = source.lookupSymbol<tt::FuncOp>(llvm::StringRef(symbol));
-  auto fail = [&](const std::string &why) {
-    diagnostics.error(SourceLocation(), why);
+  tt::FuncOp kernel = findKernel(source, symbol, diagnostics);
+  if (!kernel)
     return false;
-  };
-  if (!kernel || !kernel.getBody().hasOneBlock())
-    return fail("the module has no kernel '" + std::string(symbol) + "' with one block");
-  if (options.numWarps == 0 || options.numWarps > 32 || (options.numWarps & (options.numWarps - 1)))
-    return fail("num_warps of '" + std::string(symbol) + "' must be a power of two up to 32, got " +
-                std::to_string(options.numWarps));
-  std::unique_ptr<llvm::TargetMachine> machine = createCudaTargetMachine(options.sm);
-  if (!machine)
-    return fail("this build has no NVPTX code generator");
-  result = CompiledPtx();
-  result.symbol = symbol;
-  llvm::LLVMContext context;
-  llvm::Module module(llvm::StringRef(symbol), context);
-  module.setTargetTriple(machine->getTargetTriple());
-  module.setDataLayout(machine->createDataLayout());
-  try {
-    CudaEmitter(module, kernel, options, result).emit();
-  } catch (const DiagnosticError &error) {
-    diagnostics.add(error.diagnostic);
+  if (options.numWarps == 0 || options.numWarps > 32 ||
+      (options.numWarps & (options.numWarps - 1))) {
+    diagnostics.error(SourceLocation(), "num_warps of '" + std::string(symbol) +
+                                            "' must be a power of two up to 32, got " +
+                                            std::to_string(options.numWarps));
     return false;
   }
-  std::string why;
-  return emitPtx(module, *machine, result.ptx, why) ||
-         fail("generating PTX for '" + std::string(symbol) + "' failed: " + why);
+  initializeNvptx();
+  result = CompiledPtx();
+  result.symbol = symbol;
+  std::vector<char> ptx;
+  auto emit = [&](llvm::Module &module) { CudaEmitter(module, kernel, options, result).emit(); };
+  if (!generateCode(targetOf(options.sm), symbol, emit, ptx, diagnostics))
+    return false;
+  result.ptx.assign(ptx.begin(), ptx.end());
+  return true;
 }
 
 } // namespace pellucid::codegen

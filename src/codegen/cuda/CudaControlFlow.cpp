@@ -3,6 +3,8 @@
 // region border are phi nodes, one per register for a tile.
 #include "codegen/cuda/CudaEmitter.h"
 
+#include "codegen/common/ControlFlow.h"
+
 namespace pellucid::codegen {
 
 using llvm::Value;
@@ -52,54 +54,37 @@ void CudaEmitter::addIncoming(const Carried &carried, const Registers &values,
 
 void CudaEmitter::emitFor(scf::ForOp op) {
   std::vector<std::optional<Layout>> layouts;
-  std::vector<Registers> inits;
+  std::vector<Registers> inits, yields;
   for (auto [argument, init] : llvm::zip(op.getRegionIterArgs(), op.getInitArgs())) {
     layouts.push_back(layoutToCarry(argument));
     inits.push_back(registersOf(init, layouts.back()));
   }
   UnorderedAccesses accessesBefore = unordered;
   addAccessesOf(op, unordered);
-  Value *lower = scalar(op.getLowerBound()), *upper = scalar(op.getUpperBound());
-  Value *step = scalar(op.getStep());
-  auto *loop = llvm::BasicBlock::Create(b.getContext(), "for", entry);
-  auto *after = llvm::BasicBlock::Create(b.getContext(), "endfor", entry);
-  Value *enters =
-      op.getUnsignedCmp() ? b.CreateICmpULT(lower, upper) : b.CreateICmpSLT(lower, upper);
-  llvm::BasicBlock *before = b.GetInsertBlock();
-  b.CreateCondBr(enters, loop, after);
-
-  b.SetInsertPoint(loop);
-  llvm::PHINode *index = b.CreatePHI(lower->getType(), 2);
-  index->addIncoming(lower, before);
+  auto loop = CountedLoop::begin(b, scalar(op.getLowerBound()), scalar(op.getUpperBound()),
+                                 scalar(op.getStep()), op.getUnsignedCmp());
   std::vector<Carried> carried;
   for (size_t i = 0; i < inits.size(); ++i) {
     carried.push_back(makePhis(op.getRegionIterArgs()[i].getType(), layouts[i]));
-    addIncoming(carried[i], inits[i], before);
+    addIncoming(carried[i], inits[i], loop.before);
   }
-  std::vector<Registers> yields;
   {
     Scope scope(*this);
-    define(op.getInductionVar(), index);
+    define(op.getInductionVar(), loop.index);
     for (size_t i = 0; i < inits.size(); ++i)
       bindPhis(carried[i], op.getRegionIterArgs()[i]);
     emitBlock(*op.getBody());
     for (size_t i = 0; i < inits.size(); ++i)
       yields.push_back(registersOf(op.getYieldedValues()[i], layouts[i]));
   }
-  // What is left counts without sign, so that neither the sum nor the difference can overflow.
-  Value *continues = b.CreateICmpUGT(b.CreateSub(upper, index), step);
-  llvm::BasicBlock *last = b.GetInsertBlock();
-  index->addIncoming(b.CreateAdd(index, step), last);
+  loop.end();
   for (size_t i = 0; i < inits.size(); ++i)
-    addIncoming(carried[i], yields[i], last);
-  b.CreateCondBr(continues, loop, after);
-
+    addIncoming(carried[i], yields[i], loop.last);
   append(unordered, accessesBefore);
-  b.SetInsertPoint(after);
   for (size_t i = 0; i < inits.size(); ++i) {
     Carried results = makePhis(op.getResult(i).getType(), layouts[i]);
-    addIncoming(results, inits[i], before);
-    addIncoming(results, yields[i], last);
+    addIncoming(results, inits[i], loop.before);
+    addIncoming(results, yields[i], loop.last);
     bindPhis(results, op.getResult(i));
   }
 }
@@ -108,43 +93,30 @@ void CudaEmitter::emitIf(scf::IfOp op) {
   std::vector<std::optional<Layout>> layouts;
   for (mlir::Value made : op.getResults())
     layouts.push_back(layoutToCarry(made));
-  auto *then = llvm::BasicBlock::Create(b.getContext(), "if", entry);
-  auto *otherwise = llvm::BasicBlock::Create(b.getContext(), "else", entry);
-  auto *after = llvm::BasicBlock::Create(b.getContext(), "endif", entry);
-  b.CreateCondBr(scalar(op.getCondition()), then, otherwise);
   std::vector<Registers> yields[2];
-  llvm::BasicBlock *ends[2];
-  UnorderedAccesses before = unordered, ofThen;
-  auto emitBranch = [&](unsigned which, llvm::BasicBlock *block, mlir::Region &region) {
-    b.SetInsertPoint(block);
+  UnorderedAccesses before = unordered, ofSides[2];
+  BranchEnds ends = emitBranches(b, scalar(op.getCondition()), [&](unsigned which) {
+    unordered = before;
     Scope scope(*this);
+    mlir::Region &region = op->getRegion(which);
     if (!region.empty()) {
       emitBlock(region.front());
       for (auto [i, value] : llvm::enumerate(region.front().getTerminator()->getOperands()))
         yields[which].push_back(registersOf(value, layouts[i]));
     }
-    ends[which] = b.GetInsertBlock();
-    b.CreateBr(after);
-  };
-  emitBranch(0, then, op.getThenRegion());
-  std::swap(ofThen, unordered);
-  unordered = before;
-  emitBranch(1, otherwise, op.getElseRegion());
-  append(unordered, ofThen);
-  b.SetInsertPoint(after);
-  std::vector<Carried> results;
+    ofSides[which] = unordered;
+  });
+  unordered = ofSides[0];
+  append(unordered, ofSides[1]);
   for (auto [i, made] : llvm::enumerate(op.getResults())) {
-    results.push_back(makePhis(made.getType(), layouts[i]));
+    Carried result = makePhis(made.getType(), layouts[i]);
     for (unsigned which : {0, 1})
-      addIncoming(results[i], yields[which][i], ends[which]);
-    bindPhis(results[i], made);
+      addIncoming(result, yields[which][i], ends[which]);
+    bindPhis(result, made);
   }
 }
 
 void CudaEmitter::emitWhile(scf::WhileOp op) {
-  auto *test = llvm::BasicBlock::Create(b.getContext(), "while", entry);
-  auto *body = llvm::BasicBlock::Create(b.getContext(), "do", entry);
-  auto *after = llvm::BasicBlock::Create(b.getContext(), "endwhile", entry);
   std::vector<std::optional<Layout>> layouts;
   std::vector<Registers> inits;
   for (auto [argument, init] : llvm::zip(op.getBeforeArguments(), op.getInits())) {
@@ -153,13 +125,11 @@ void CudaEmitter::emitWhile(scf::WhileOp op) {
   }
   UnorderedAccesses accessesBefore = unordered;
   addAccessesOf(op, unordered);
-  llvm::BasicBlock *before = b.GetInsertBlock();
-  b.CreateBr(test);
-  b.SetInsertPoint(test);
+  auto loop = TestedLoop::begin(b);
   std::vector<Carried> carried;
   for (size_t i = 0; i < inits.size(); ++i) {
     carried.push_back(makePhis(op.getBeforeArguments()[i].getType(), layouts[i]));
-    addIncoming(carried[i], inits[i], before);
+    addIncoming(carried[i], inits[i], loop.before);
     bindPhis(carried[i], op.getBeforeArguments()[i]);
   }
   // The test runs before the body and before what follows the loop, so its values serve both.
@@ -175,17 +145,15 @@ void CudaEmitter::emitWhile(scf::WhileOp op) {
       else
         define(as, registers[0]);
   }
-  b.CreateCondBr(scalar(condition.getCondition()), body, after);
-  b.SetInsertPoint(body);
+  loop.enterBody(scalar(condition.getCondition()));
   std::vector<Registers> yields;
   emitBlock(*op.getAfterBody());
   for (auto [i, value] : llvm::enumerate(op.getYieldOp().getOperands()))
     yields.push_back(registersOf(value, layouts[i]));
+  loop.end();
   for (size_t i = 0; i < inits.size(); ++i)
-    addIncoming(carried[i], yields[i], b.GetInsertBlock());
-  b.CreateBr(test);
+    addIncoming(carried[i], yields[i], loop.last);
   append(unordered, accessesBefore);
-  b.SetInsertPoint(after);
 }
 
 } // namespace pellucid::codegen

@@ -2,9 +2,7 @@
 #include "codegen/cuda/CudaEmitter.h"
 
 #include "codegen/common/ElementOps.h"
-#include "codegen/common/RegionOps.h"
 #include "codegen/cuda/CudaMath.h"
-#include "tt/Tt.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
@@ -21,26 +19,10 @@ static constexpr unsigned sharedSpace = 3;
 
 CudaEmitter::CudaEmitter(llvm::Module &module, tt::FuncOp kernel, const CudaKernelOptions &options,
                          CompiledPtx &result)
-    : module(module), kernel(kernel), options(options), result(result),
-      b(module.getContext(), options.fpContract) {
+    : StatementEmitter(module, kernel, options.fpContract, "CUDA"), options(options),
+      result(result) {
   b.hasPackedRounding = true;
   evaluated.emplace_back();
-}
-
-void CudaEmitter::refuse(mlir::Operation *op, const std::string &why) {
-  std::string name = op->getName().getStringRef().str();
-  throw DiagnosticError(tt::sourceLocationOf(op->getLoc()), "'" + name + "' " + why);
-}
-
-Value *CudaEmitter::scalar(mlir::Value value) {
-  if (Value *known = scalars.lookup(value))
-    return known;
-  // Constants may be asked for before their statement, by a region.
-  if (auto constant = value.getDefiningOp<mlir::arith::ConstantOp>())
-    return scalarConstant(b.getContext(), constant.getValue(), constant.getType());
-  if (mlir::Operation *op = value.getDefiningOp())
-    refuse(op, "has a result of a type the CUDA code generator does not support");
-  refuse(kernel, "has an argument of a type the CUDA code generator does not support");
 }
 
 void CudaEmitter::emit() {
@@ -57,13 +39,10 @@ void CudaEmitter::emit() {
 }
 
 void CudaEmitter::createEntry() {
+  checkParameters();
   llvm::SmallVector<llvm::Type *> parameters;
-  for (mlir::Type type : kernel.getArgumentTypes()) {
-    if (mlir::isa<mlir::RankedTensorType>(type) ||
-        !(mlir::isa<tt::PointerType>(type) || type.isIntOrFloat()))
-      refuse(kernel, "has an argument of a type that cannot be passed");
+  for (mlir::Type type : kernel.getArgumentTypes())
     parameters.push_back(memoryType(b.getContext(), type));
-  }
   parameters.append({b.getPtrTy(), b.getPtrTy()}); // Triton's scratch pointers
   auto *type = llvm::FunctionType::get(b.getVoidTy(), parameters, false);
   entry = llvm::Function::Create(type, llvm::Function::ExternalLinkage, result.symbol, module);
@@ -106,11 +85,6 @@ void CudaEmitter::emitBlock(mlir::Block &block) {
     emitStatement(&op);
 }
 
-static bool touchesTiles(mlir::Operation *op) {
-  return llvm::any_of(op->getOperandTypes(), llvm::IsaPred<mlir::RankedTensorType>) ||
-         llvm::any_of(op->getResultTypes(), llvm::IsaPred<mlir::RankedTensorType>);
-}
-
 /// Evaluated where its result is used (EvaluateTiles.cpp).
 static bool isLazy(mlir::Operation *op) {
   if (!touchesTiles(op))
@@ -141,13 +115,6 @@ void CudaEmitter::emitStatement(mlir::Operation *op) {
       .Case<tt::GetNumProgramsOp>([&](auto count) {
         define(count, b.CreateIntrinsic(programCountRegister(count.getAxisAsInt()), {}));
       })
-      .Case<mlir::arith::ConstantOp>([&](auto constant) {
-        define(constant, scalarConstant(b.getContext(), constant.getValue(), constant.getType()));
-      })
-      .Case<mlir::ub::PoisonOp>([&](auto poison) {
-        define(poison,
-               llvm::Constant::getNullValue(registerType(b.getContext(), poison.getType())));
-      })
       .Case<tt::LoadOp>([&](auto load) { emitLoad(load); })
       .Case<tt::StoreOp>([&](auto store) { emitStore(store); })
       .Case<tt::ReduceOp>([&](auto reduce) { emitReduce(reduce); })
@@ -165,17 +132,9 @@ void CudaEmitter::emitStatement(mlir::Operation *op) {
       .Default([&](auto) { emitScalarOp(op); });
 }
 
-void CudaEmitter::emitScalarOp(mlir::Operation *op) {
-  if (auto call = mlir::dyn_cast<tt::ExternElementwiseOp>(op); call && !isElementOp(op))
-    refuse(op,
-           "calls '" + call.getSymbol().str() + "', which the CUDA code generator does not know");
-  if (touchesTiles(op) || !isElementOp(op))
-    refuse(op, "is not supported by the CUDA code generator");
-  llvm::SmallVector<Value *, 4> operands;
-  for (mlir::Value operand : op->getOperands())
-    operands.push_back(scalar(operand));
-  for (auto [made, value] : llvm::zip(op->getResults(), emitCudaElementOp(b, op, operands)))
-    define(made, value);
+llvm::SmallVector<Value *, 2> CudaEmitter::emitElement(mlir::Operation *op,
+                                                       llvm::ArrayRef<Value *> operands) {
+  return emitCudaElementOp(b, op, operands);
 }
 
 } // namespace pellucid::codegen

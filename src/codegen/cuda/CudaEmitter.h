@@ -9,15 +9,12 @@
 // memory.
 #pragma once
 
-#include "codegen/common/LaneEvaluator.h"
+#include "codegen/common/StatementEmitter.h"
 #include "codegen/cuda/CompileCudaKernel.h"
 #include "codegen/cuda/Layout.h"
 
-#include "tt/TtOps.h"
-
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
-#include "llvm/IR/Module.h"
 
 #include <map>
 
@@ -38,7 +35,7 @@ struct HomeTile {
   Registers registers;
 };
 
-class CudaEmitter : public LaneEnvironment {
+class CudaEmitter : public StatementEmitter {
 public:
   CudaEmitter(llvm::Module &module, tt::FuncOp kernel, const CudaKernelOptions &options,
               CompiledPtx &result);
@@ -46,9 +43,7 @@ public:
   /// Emits the entry function.
   void emit();
 
-  llvm::Value *scalar(mlir::Value value) override;
   const TileBuffer *buffer(mlir::Value) override { return nullptr; }
-  [[noreturn]] void refuse(mlir::Operation *op, const std::string &why) override;
 
 private:
   // CudaEmitter.cpp
@@ -56,8 +51,8 @@ private:
   void loadArguments();
   void emitBlock(mlir::Block &block);
   void emitStatement(mlir::Operation *op);
-  void emitScalarOp(mlir::Operation *op);
-  void define(mlir::Value value, llvm::Value *emitted) { scalars[value] = emitted; }
+  llvm::SmallVector<llvm::Value *, 2> emitElement(mlir::Operation *op,
+                                                  llvm::ArrayRef<llvm::Value *> operands) override;
   void emitBarrier();
 
   // ChooseLayouts.cpp
@@ -151,7 +146,6 @@ private:
   void bindPhis(const Carried &carried, mlir::Value as);
   Registers registersOf(mlir::Value value, const std::optional<Layout> &layout);
   static void addIncoming(const Carried &carried, const Registers &values, llvm::BasicBlock *from);
-  void emitWhen(llvm::Value *condition, llvm::function_ref<void()> body);
 
   /// What is evaluated inside a region does not dominate what follows it.
   class Scope {
@@ -164,16 +158,11 @@ private:
   };
   unsigned layoutId(const Layout &layout);
 
-  llvm::Module &module;
-  tt::FuncOp kernel;
   const CudaKernelOptions &options;
   CompiledPtx &result;
-  CodeBuilder b;
 
-  llvm::Function *entry = nullptr;
   llvm::Value *lane = nullptr, *warp = nullptr, *thread = nullptr; ///< i32
   llvm::GlobalVariable *shared = nullptr;
-  llvm::DenseMap<mlir::Value, llvm::Value *> scalars;
   llvm::DenseMap<mlir::Value, HomeTile> homes;
   using Evaluated = std::map<std::pair<void *, unsigned>, Registers>;
   std::vector<Evaluated> evaluated;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Data that moves between threads.
+#include "codegen/common/ControlFlow.h"
 #include "codegen/cuda/CudaEmitter.h"
 
 #include "llvm/IR/IntrinsicsNVPTX.h"
@@ -37,7 +38,7 @@ void CudaEmitter::writeShared(uint64_t byteOffset, mlir::Type element, Value *in
   auto *constant = llvm::dyn_cast<llvm::ConstantInt>(condition);
   if (constant && constant->isOne())
     return write();
-  emitWhen(condition, write);
+  emitWhen(b, condition, write);
 }
 
 Value *CudaEmitter::readShared(uint64_t byteOffset, mlir::Type element, Value *index) {

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/common/ControlFlow.h"
+
+namespace pellucid::codegen {
+
+using llvm::Value;
+
+llvm::BasicBlock *newBlock(CodeBuilder &b, const char *name) {
+  return llvm::BasicBlock::Create(b.getContext(), name, b.GetInsertBlock()->getParent());
+}
+
+void emitLoop(CodeBuilder &b, Value *begin, Value *end, int64_t step, bool atLeastOnce,
+              llvm::function_ref<void(Value *)> body) {
+  llvm::BasicBlock *before = b.GetInsertBlock();
+  llvm::BasicBlock *loop = newBlock(b, "loop"), *after = newBlock(b, "done");
+  if (atLeastOnce)
+    b.CreateBr(loop);
+  else
+    b.CreateCondBr(b.CreateICmpSLT(begin, end), loop, after);
+  b.SetInsertPoint(loop);
+  llvm::PHINode *index = b.CreatePHI(begin->getType(), 2);
+  index->addIncoming(begin, before);
+  body(index);
+  Value *next = b.CreateAdd(index, llvm::ConstantInt::get(index->getType(), step), "", true, true);
+  index->addIncoming(next, b.GetInsertBlock());
+  b.CreateCondBr(b.CreateICmpSLT(next, end), loop, after);
+  b.SetInsertPoint(after);
+}
+
+void emitWhen(CodeBuilder &b, Value *condition, llvm::function_ref<void()> body) {
+  llvm::BasicBlock *then = newBlock(b, "then"), *after = newBlock(b, "after");
+  b.CreateCondBr(condition, then, after);
+  b.SetInsertPoint(then);
+  body();
+  b.CreateBr(after);
+  b.SetInsertPoint(after);
+}
+
+BranchEnds emitBranches(CodeBuilder &b, Value *condition,
+                        llvm::function_ref<void(unsigned)> emitSide) {
+  BranchEnds ends;
+  llvm::BasicBlock *sides[] = {newBlock(b, "if"), newBlock(b, "else")};
+  llvm::BasicBlock *after = newBlock(b, "endif");
+  b.CreateCondBr(condition, sides[0], sides[1]);
+  for (unsigned which : {0, 1}) {
+    b.SetInsertPoint(sides[which]);
+    emitSide(which);
+    ends[which] = b.GetInsertBlock();
+    b.CreateBr(after);
+  }
+  b.SetInsertPoint(after);
+  return ends;
+}
+
+CountedLoop CountedLoop::begin(CodeBuilder &b, Value *lower, Value *upper, Value *step,
+                               bool isUnsigned) {
+  CountedLoop made(b);
+  made.upper = upper;
+  made.step = step;
+  made.before = b.GetInsertBlock();
+  made.loop = newBlock(b, "for");
+  made.after = newBlock(b, "endfor");
+  Value *enters = isUnsigned ? b.CreateICmpULT(lower, upper) : b.CreateICmpSLT(lower, upper);
+  b.CreateCondBr(enters, made.loop, made.after);
+  b.SetInsertPoint(made.loop);
+  made.index = b.CreatePHI(lower->getType(), 2);
+  made.index->addIncoming(lower, made.before);
+  return made;
+}
+
+void CountedLoop::end() {
+  // What is left counts without sign, so that neither the sum nor the difference can overflow.
+  Value *continues = b.CreateICmpUGT(b.CreateSub(upper, index), step);
+  last = b.GetInsertBlock();
+  index->addIncoming(b.CreateAdd(index, step), last);
+  b.CreateCondBr(continues, loop, after);
+  b.SetInsertPoint(after);
+}
+
+TestedLoop TestedLoop::begin(CodeBuilder &b) {
+  TestedLoop made(b);
+  made.before = b.GetInsertBlock();
+  made.test = newBlock(b, "while");
+  b.CreateBr(made.test);
+  b.SetInsertPoint(made.test);
+  return made;
+}
+
+void TestedLoop::enterBody(Value *continues) {
+  llvm::BasicBlock *body = newBlock(b, "do");
+  after = newBlock(b, "endwhile");
+  b.CreateCondBr(continues, body, after);
+  b.SetInsertPoint(body);
+}
+
+void TestedLoop::end() {
+  last = b.GetInsertBlock();
+  b.CreateBr(test);
+  b.SetInsertPoint(after);
+}
+
+} // namespace pellucid::codegen
