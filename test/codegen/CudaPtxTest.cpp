@@ -130,14 +130,45 @@ TEST(CudaVectors, SixteenBytesPerAccess) {
   EXPECT_EQ(countOf(ptx, "ld.param.b64"), 3) << "the scratch pointers are not read";
 }
 
-/// Eight bf16 are one access.
+/// Eight bf16 are one access, rounded two by two; behind the mask each is rounded by itself.
 TEST(CudaVectors, NarrowElementsShareAnAccess) {
   std::string ptx = ptxOfFile("silu_bf16", 4);
   EXPECT_EQ(countOf(ptx, "ld.global.v4.b32"), 1) << ptx;
   EXPECT_EQ(countOf(ptx, "st.global.v4.b32"), 1) << ptx;
   EXPECT_EQ(countOf(ptx, "ex2.approx.f32"), 8) << ptx;
-  EXPECT_EQ(countOf(ptx, "cvt.rn.bf16x2.f32"), 8) << ptx;
+  EXPECT_EQ(countOf(ptx, "cvt.rn.bf16x2.f32"), 4 + 8) << ptx;
   EXPECT_EQ(countOf(ptx, "cvt.rn.bf16.f32"), 0) << "runs on the special function unit";
+}
+
+/// A softmax of rows of up to 4096 on 8 warps.
+std::string ptxOfLongRows(const std::string &name) {
+  std::string ttir =
+      fileText(std::string(PELLUCID_SOURCE_DIR) + "/test/codegen/ttir/" + name + ".ttir");
+  for (size_t at = ttir.find("256"); at != std::string::npos; at = ttir.find("256", at))
+    ttir.replace(at, 3, "4096");
+  return ptxOf(ttir, symbolIn(ttir), 90, 8);
+}
+
+/// A mask that ends at a vector's border keeps the vectors: each is loaded or left out whole.
+TEST(CudaVectors, WholeVectorsAreMasked) {
+  std::string ptx = ptxOfLongRows("softmax_bf16");
+  EXPECT_EQ(countOf(ptx, " ld.global.v4.b32 {"), countOf(ptx, "st.global.v4.b32")) << ptx;
+  EXPECT_GE(countOf(ptx, " ld.global.v4.b32 {"), 1u);
+}
+
+/// Each reduction has a place of its own in shared memory, so that one barrier each is enough, and
+/// the parts of the warps are read together.
+TEST(CudaReductions, OneBarrierEach) {
+  std::string ptx = ptxOfLongRows("softmax_bf16");
+  EXPECT_EQ(countOf(ptx, "bar.sync"), 2u) << ptx;
+  EXPECT_EQ(countOf(ptx, "ld.shared.v4.b32"), 4u) << ptx;
+  EXPECT_EQ(countOf(ptx, "ld.shared.b32"), 0u) << ptx;
+}
+
+/// What ends in bf16 needs no exponential of f32 grade, also behind a sum.
+TEST(CudaNumerics, ExponentialsOfNarrowResultsAreShort) {
+  EXPECT_EQ(countOf(ptxOfLongRows("softmax_bf16"), "max.NaN.f32"), 0u);
+  EXPECT_GT(countOf(ptxOfLongRows("softmax"), "max.NaN.f32"), 0u);
 }
 
 /// Another thread may have stored what is loaded; a thread's own elements need no barrier.

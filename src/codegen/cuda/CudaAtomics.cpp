@@ -135,20 +135,21 @@ void CudaEmitter::emitAtomic(mlir::Operation *op, mlir::Value pointer, mlir::Val
   Registers old;
   for (unsigned r = 0; r < pointers.size(); ++r)
     old.push_back(emitWhereActive(active[r], type, [&] { return emitOne(r, pointers[r]); }));
+  uint64_t place = 0;
   if (!op->use_empty()) {
     Value *holds = isFirstHolder(layout);
     uint64_t bytes = memoryBytes(element);
     for (int64_t extent : layout.shape)
       bytes *= extent;
-    claimShared(op, bytes);
+    place = claimShared(op, bytes);
     for (unsigned r = 0; r < old.size(); ++r)
-      writeShared(0, element, position(layout, r), old[r], holds);
+      writeShared(place, element, position(layout, r), old[r], holds);
   }
   emitBarrier();
   if (op->use_empty())
     return;
   for (unsigned r = 0; r < old.size(); ++r)
-    old[r] = readShared(0, element, position(layout, r));
+    old[r] = readShared(place, element, position(layout, r));
   if (isTile)
     homes[op->getResult(0)] = {layout, old};
   else

@@ -70,6 +70,7 @@ void CudaEmitter::emitFor(scf::ForOp op) {
   }
   {
     Scope scope(*this);
+    forgetExchanges();
     define(op.getInductionVar(), loop.index);
     for (size_t i = 0; i < inits.size(); ++i)
       bindPhis(carried[i], op.getRegionIterArgs()[i]);
@@ -78,6 +79,7 @@ void CudaEmitter::emitFor(scf::ForOp op) {
       yields.push_back(registersOf(op.getYieldedValues()[i], layouts[i]));
   }
   loop.end();
+  forgetExchanges();
   for (size_t i = 0; i < inits.size(); ++i)
     addIncoming(carried[i], yields[i], loop.last);
   append(unordered, accessesBefore);
@@ -97,6 +99,7 @@ void CudaEmitter::emitIf(scf::IfOp op) {
   UnorderedAccesses before = unordered, ofSides[2];
   BranchEnds ends = emitBranches(b, scalar(op.getCondition()), [&](unsigned which) {
     unordered = before;
+    forgetExchanges();
     Scope scope(*this);
     mlir::Region &region = op->getRegion(which);
     if (!region.empty()) {
@@ -106,6 +109,7 @@ void CudaEmitter::emitIf(scf::IfOp op) {
     }
     ofSides[which] = unordered;
   });
+  forgetExchanges();
   unordered = ofSides[0];
   append(unordered, ofSides[1]);
   for (auto [i, made] : llvm::enumerate(op.getResults())) {
@@ -132,6 +136,7 @@ void CudaEmitter::emitWhile(scf::WhileOp op) {
     addIncoming(carried[i], inits[i], loop.before);
     bindPhis(carried[i], op.getBeforeArguments()[i]);
   }
+  forgetExchanges();
   // The test runs before the body and before what follows the loop, so its values serve both.
   Scope scope(*this);
   emitBlock(*op.getBeforeBody());
@@ -151,6 +156,7 @@ void CudaEmitter::emitWhile(scf::WhileOp op) {
   for (auto [i, value] : llvm::enumerate(op.getYieldOp().getOperands()))
     yields.push_back(registersOf(value, layouts[i]));
   loop.end();
+  forgetExchanges();
   for (size_t i = 0; i < inits.size(); ++i)
     addIncoming(carried[i], yields[i], loop.last);
   append(unordered, accessesBefore);

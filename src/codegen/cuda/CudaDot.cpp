@@ -46,9 +46,9 @@ void CudaEmitter::emitDot(tt::DotOp op) {
   // Tiles are evaluated before the memory is claimed: their own exchanges use the same.
   HomeTile left = asItLies(op.getA()), right = asItLies(op.getB());
   uint64_t bytesOfA = (m * k * memoryBytes(element) + 15) / 16 * 16;
-  claimShared(op, bytesOfA + k * n * memoryBytes(element));
-  shareOperand(left, a.getElementType(), element, 0);
-  shareOperand(right, elementTypeOf(op.getB().getType()), element, bytesOfA);
+  uint64_t at = claimShared(op, bytesOfA + k * n * memoryBytes(element));
+  shareOperand(left, a.getElementType(), element, at);
+  shareOperand(right, elementTypeOf(op.getB().getType()), element, at + bytesOfA);
   emitBarrier();
 
   auto *before = b.GetInsertBlock();
@@ -71,12 +71,12 @@ void CudaEmitter::emitDot(tt::DotOp op) {
     if (!row) {
       Value *index = b.CreateAdd(
           b.CreateMul(coordinate(layout, 0, r), b.getInt32(static_cast<uint32_t>(k))), step);
-      row = readShared(0, element, index);
+      row = readShared(at, element, index);
     }
     if (!column) {
       Value *index = b.CreateAdd(b.CreateMul(step, b.getInt32(static_cast<uint32_t>(n))),
                                  coordinate(layout, 1, r));
-      column = readShared(bytesOfA, element, index);
+      column = readShared(at + bytesOfA, element, index);
     }
     if (mlir::isa<mlir::FloatType>(element))
       next.push_back(

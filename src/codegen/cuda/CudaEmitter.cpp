@@ -53,12 +53,19 @@ void CudaEmitter::createEntry() {
   llvm::BasicBlock *first = llvm::BasicBlock::Create(b.getContext(), "entry", entry);
   llvm::BasicBlock *start = llvm::BasicBlock::Create(b.getContext(), "start", entry);
   b.SetInsertPoint(first);
-  thread = b.CreateIntrinsic(I::nvvm_read_ptx_sreg_tid_x, {});
-  lane = b.CreateAnd(thread, b.getInt32(31), "lane");
-  warp = b.CreateLShr(thread, b.getInt32(5), "warp");
+  threadNumbers = numbersOf(b.CreateIntrinsic(I::nvvm_read_ptx_sreg_tid_x, {}), first);
   b.CreateBr(start);
   b.SetInsertPoint(start);
   loadArguments();
+}
+
+ThreadNumbers CudaEmitter::numbersOf(Value *thread, llvm::BasicBlock *block) {
+  ThreadNumbers numbers;
+  numbers.thread = thread;
+  numbers.lane = b.CreateAnd(thread, b.getInt32(31), "lane");
+  numbers.warp = b.CreateLShr(thread, b.getInt32(5), "warp");
+  numbers.block = block;
+  return numbers;
 }
 
 void CudaEmitter::loadArguments() {
@@ -77,6 +84,9 @@ void CudaEmitter::loadArguments() {
 
 void CudaEmitter::emitBarrier() {
   unordered.clear();
+  // What was claimed last may be read from here on.
+  if (beingRead.size() > 1)
+    beingRead.erase(beingRead.begin(), beingRead.end() - 1);
   b.CreateIntrinsic(I::nvvm_barrier_cta_sync_aligned_all, {}, {b.getInt32(0)});
 }
 

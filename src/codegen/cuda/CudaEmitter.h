@@ -30,6 +30,21 @@ struct UnorderedAccess {
 };
 using UnorderedAccesses = std::vector<UnorderedAccess>;
 
+/// A tile of elements that moves from or to global memory, per register.
+struct TileAccess {
+  Registers pointers, active;
+  unsigned vector = 1; ///< so many registers are neighbours in memory
+  mlir::Type element;
+};
+
+/// A thread's place in its block (i32), and what has been computed from it.
+struct ThreadNumbers {
+  llvm::Value *thread = nullptr, *lane = nullptr, *warp = nullptr;
+  /// By layout and dim.
+  std::map<std::pair<unsigned, unsigned>, llvm::Value *> coordinates;
+  llvm::BasicBlock *block = nullptr; ///< where; null for where it is asked for
+};
+
 struct HomeTile {
   Layout layout;
   Registers registers;
@@ -54,6 +69,9 @@ private:
   llvm::SmallVector<llvm::Value *, 2> emitElement(mlir::Operation *op,
                                                   llvm::ArrayRef<llvm::Value *> operands) override;
   void emitBarrier();
+  ThreadNumbers numbersOf(llvm::Value *thread, llvm::BasicBlock *block);
+  /// A region may be entered or left with exchanges of several others behind it.
+  void forgetExchanges() { exchangesUnknown = true; }
 
   // ChooseLayouts.cpp
   void chooseAnchors();
@@ -89,18 +107,27 @@ private:
   void emitScalarLoad(tt::LoadOp op);
   void emitStore(tt::StoreOp op);
   void emitScalarStore(tt::StoreOp op);
-  unsigned vectorLength(mlir::Value pointers, const Layout &layout, mlir::Type element);
-  /// An i1: every element of this thread is active and every group of `vector` is aligned.
-  llvm::Value *takesVectors(const Registers &pointers, const Registers &active, unsigned vector,
-                            mlir::Type element);
-  Registers loadVectors(const Registers &pointers, unsigned vector, mlir::Type element);
-  void storeVectors(const Registers &pointers, const Registers &values, unsigned vector,
-                    mlir::Type element);
-  llvm::Value *loadOne(llvm::Value *pointer, llvm::Value *active, llvm::Value *other,
-                       mlir::Type element);
+  /// As evaluate(), for a path that is rarely taken: what is cheap is computed there from scratch,
+  /// so that it takes no registers before.
+  Registers evaluateAgain(mlir::Value tile, const Layout &layout);
   /// A barrier where an earlier access of another thread of the block may be of the same memory,
   /// and one of the two is a store. Notes the access.
   void orderAccess(mlir::Value pointer, bool isStore);
+
+  // VectorAccess.cpp
+  unsigned vectorLength(mlir::Value pointers, const Layout &layout, mlir::Type element);
+  /// An i1: every vector of this thread is aligned, and active as a whole or not at all.
+  llvm::Value *movesByVectors(const TileAccess &access);
+  /// Vectors as the words that they move in, and back.
+  Registers packWords(const Registers &values, unsigned vector, mlir::Type element);
+  Registers unpackWords(const Registers &words, unsigned vector, mlir::Type element);
+  Registers loadVectors(const TileAccess &access, const Registers &otherWords);
+  void storeVectors(const TileAccess &access, const Registers &words);
+  Registers loadVector(llvm::Value *pointer, llvm::Value *active,
+                       llvm::ArrayRef<llvm::Value *> other);
+  void storeVector(llvm::Value *pointer, llvm::Value *active, llvm::ArrayRef<llvm::Value *> words);
+  llvm::Value *loadOne(llvm::Value *pointer, llvm::Value *active, llvm::Value *other,
+                       mlir::Type element);
   void storeOne(llvm::Value *pointer, llvm::Value *value, llvm::Value *active, mlir::Type element);
 
   // CudaAtomics.cpp
@@ -121,8 +148,9 @@ private:
   void writeShared(uint64_t byteOffset, mlir::Type element, llvm::Value *index, llvm::Value *value,
                    llvm::Value *condition);
   llvm::Value *readShared(uint64_t byteOffset, mlir::Type element, llvm::Value *index);
-  /// Shared memory for `bytes` bytes that lives until the next exchange.
-  void claimShared(mlir::Operation *op, uint64_t bytes);
+  /// The offset of `bytes` bytes of shared memory for one exchange: they are written, a barrier
+  /// follows, and they are read before the next claim.
+  uint64_t claimShared(mlir::Operation *op, uint64_t bytes);
   llvm::Value *shuffle(llvm::Value *value, unsigned laneMask);
 
   // CudaReduce.cpp, CudaScan.cpp, CudaDot.cpp, CudaControlFlow.cpp
@@ -161,16 +189,21 @@ private:
   const CudaKernelOptions &options;
   CompiledPtx &result;
 
-  llvm::Value *lane = nullptr, *warp = nullptr, *thread = nullptr; ///< i32
+  ThreadNumbers threadNumbers;
   llvm::GlobalVariable *shared = nullptr;
   llvm::DenseMap<mlir::Value, HomeTile> homes;
   using Evaluated = std::map<std::pair<void *, unsigned>, Registers>;
   std::vector<Evaluated> evaluated;
   UnorderedAccesses unordered;
+  /// Shared memory that some thread may still read.
+  struct SharedRegion {
+    uint64_t begin, end;
+  };
+  llvm::SmallVector<SharedRegion, 2> beingRead;
+  bool exchangesUnknown = false;
   std::vector<Layout> layouts;
   std::map<std::vector<int64_t>, std::pair<std::vector<unsigned>, int64_t>>
       anchors; ///< order, per thread
-  std::map<std::pair<unsigned, unsigned>, llvm::Value *> threadCoordinates;
 };
 
 } // namespace pellucid::codegen

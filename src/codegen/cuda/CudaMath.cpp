@@ -84,6 +84,10 @@ static bool rounds(mlir::Operation *op) {
 }
 
 static bool keepsRelativeError(mlir::Operation *op) {
+  if (auto reduce = mlir::dyn_cast<tt::ReduceOp>(op))
+    return reduce.getSrcs().size() == 1 && reduce.getCombineOp().hasOneBlock() &&
+           llvm::all_of(reduce.getCombineOp().front().without_terminator(),
+                        llvm::IsaPred<arith::AddFOp, arith::MaxNumFOp, arith::MaximumFOp>);
   return mlir::isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp, arith::NegFOp,
                    arith::SelectOp, tt::SplatOp, tt::BroadcastOp, tt::ExpandDimsOp>(op);
 }

@@ -89,7 +89,7 @@ void CudaEmitter::emitReduce(tt::ReduceOp op) {
       offsets.push_back(bytes);
       bytes += groups * elements * memoryBytes(elementTypeOf(source.getType()));
     }
-    claimShared(op, bytes);
+    uint64_t place = claimShared(op, bytes);
     // Lanes along the axis hold the same by now; one of them writes. Warps along it do not.
     Layout holders = reduced;
     for (unsigned bit : warpBits)
@@ -97,11 +97,12 @@ void CudaEmitter::emitReduce(tt::ReduceOp op) {
     Value *holds = isFirstHolder(holders);
     Value *group = b.getInt32(0);
     for (unsigned i = 0; i < warpBits.size(); ++i)
-      group = b.CreateOr(group, b.CreateShl(b.CreateAnd(b.CreateLShr(warp, warpBits[i]), 1), i));
+      group = b.CreateOr(
+          group, b.CreateShl(b.CreateAnd(b.CreateLShr(threadNumbers.warp, warpBits[i]), 1), i));
     Value *firstOfGroup = b.CreateMul(group, b.getInt32(static_cast<uint32_t>(elements)));
     for (size_t r = 0; r < registers.size(); ++r)
       for (auto [i, source] : llvm::enumerate(op.getSrcs()))
-        writeShared(offsets[i], elementTypeOf(source.getType()),
+        writeShared(place + offsets[i], elementTypeOf(source.getType()),
                     b.CreateAdd(firstOfGroup, position(reduced, r)), registers[r][i], holds);
     emitBarrier();
     for (size_t r = 0; r < registers.size(); ++r) {
@@ -111,7 +112,7 @@ void CudaEmitter::emitReduce(tt::ReduceOp op) {
         Value *index =
             b.CreateAdd(b.getInt32(static_cast<uint32_t>(g * elements)), position(reduced, r));
         for (auto [i, source] : llvm::enumerate(op.getSrcs()))
-          part.push_back(readShared(offsets[i], elementTypeOf(source.getType()), index));
+          part.push_back(readShared(place + offsets[i], elementTypeOf(source.getType()), index));
         sum = g == 0 ? part : reduction.combine(sum, part);
       }
       registers[r] = sum;

@@ -29,10 +29,10 @@ void CudaEmitter::emitScan(tt::ScanOp op) {
   }
   Value *holds = isFirstHolder(layout);
   for (int64_t distance = 1; distance < extent; distance *= 2) {
-    claimShared(op, bytes);
+    uint64_t place = claimShared(op, bytes);
     for (size_t i = 0; i < values.size(); ++i)
       for (unsigned r = 0; r < layout.registerCount(); ++r)
-        writeShared(offsets[i], elements[i], position(layout, r), values[i][r], holds);
+        writeShared(place + offsets[i], elements[i], position(layout, r), values[i][r], holds);
     emitBarrier();
     for (unsigned r = 0; r < layout.registerCount(); ++r) {
       Value *at = coordinate(layout, axis, r);
@@ -45,7 +45,7 @@ void CudaEmitter::emitScan(tt::ScanOp op) {
       from = b.CreateSelect(reaches, from, b.getInt32(0));
       llvm::SmallVector<Value *, 4> arguments;
       for (size_t i = 0; i < values.size(); ++i)
-        arguments.push_back(readShared(offsets[i], elements[i], from));
+        arguments.push_back(readShared(place + offsets[i], elements[i], from));
       for (const Registers &own : values)
         arguments.push_back(own[r]);
       auto combined = emitRegion(b, *this, op.getCombineOp(), arguments);
@@ -64,8 +64,8 @@ void CudaEmitter::emitGather(tt::GatherOp op) {
   HomeTile from = asItLies(op.getSrc());
   Layout layout = anchor(result.getShape());
   Registers indices = evaluate(op.getIndices(), layout), values;
-  claimShared(op, source.getNumElements() * memoryBytes(element));
-  shareOperand(from, element, element, 0);
+  uint64_t place = claimShared(op, source.getNumElements() * memoryBytes(element));
+  shareOperand(from, element, element, place);
   emitBarrier();
   for (unsigned r = 0; r < layout.registerCount(); ++r) {
     Value *at = b.getInt32(0);
@@ -80,7 +80,7 @@ void CudaEmitter::emitGather(tt::GatherOp op) {
       }
       at = b.CreateAdd(b.CreateMul(at, b.getInt32(extent)), index);
     }
-    values.push_back(readShared(0, element, at));
+    values.push_back(readShared(place, element, at));
   }
   homes[op] = {layout, values};
 }
@@ -93,14 +93,14 @@ void CudaEmitter::emitCat(tt::CatOp op) {
   mlir::Type element = half.getElementType();
   HomeTile first = asItLies(op.getLhs()), second = asItLies(op.getRhs());
   uint64_t bytes = half.getNumElements() * memoryBytes(element);
-  claimShared(op, 2 * bytes);
-  shareOperand(first, element, element, 0);
-  shareOperand(second, element, element, bytes);
+  uint64_t place = claimShared(op, 2 * bytes);
+  shareOperand(first, element, element, place);
+  shareOperand(second, element, element, place + bytes);
   emitBarrier();
   Layout layout = anchor(whole.getShape());
   Registers values;
   for (unsigned r = 0; r < layout.registerCount(); ++r)
-    values.push_back(readShared(0, element, position(layout, r)));
+    values.push_back(readShared(place, element, position(layout, r)));
   homes[op] = {layout, values};
 }
 

@@ -157,13 +157,15 @@ Registers CudaEmitter::computeMap(tt::MapElementwiseOp op, mlir::Value result,
 
 // Neighbouring bits that stand for consecutive powers of two become one shift and mask.
 Value *CudaEmitter::threadCoordinate(const Layout &layout, unsigned dim) {
-  auto [place, isNew] = threadCoordinates.try_emplace({layoutId(layout), dim}, nullptr);
+  auto [place, isNew] = threadNumbers.coordinates.try_emplace({layoutId(layout), dim}, nullptr);
   if (!isNew)
     return place->second;
   llvm::IRBuilderBase::InsertPointGuard guard(b);
-  b.SetInsertPoint(entry->getEntryBlock().getTerminator());
+  if (threadNumbers.block)
+    b.SetInsertPoint(threadNumbers.block->getTerminator());
   Value *sum = nullptr;
-  for (auto [bits, number] : {std::pair{&layout.lanes, lane}, {&layout.warps, warp}})
+  for (auto [bits, number] :
+       {std::pair{&layout.lanes, threadNumbers.lane}, {&layout.warps, threadNumbers.warp}})
     for (size_t first = 0; first < bits->size();) {
       int64_t value = (*bits)[first][dim];
       size_t end = first + 1;
@@ -213,7 +215,7 @@ Value *CudaEmitter::isFirstHolder(const Layout &layout) {
       repeating |= 1u << (Layout::laneBits + bit);
   if (repeating == 0)
     return b.getTrue();
-  return b.CreateICmpEQ(b.CreateAnd(thread, repeating), b.getInt32(0));
+  return b.CreateICmpEQ(b.CreateAnd(threadNumbers.thread, repeating), b.getInt32(0));
 }
 
 } // namespace pellucid::codegen

@@ -13,14 +13,29 @@ namespace I = llvm::Intrinsic;
 /// A block's share on the smallest device that code is generated for (sm_80; sm_90 has 227 KB).
 static constexpr uint64_t mostSharedBytes = 163 << 10;
 
-void CudaEmitter::claimShared(mlir::Operation *op, uint64_t bytes) {
+/// Exchanges up to this end take turns in shared memory, so that one barrier each is enough.
+static constexpr uint64_t sharedForTurns = 16 << 10;
+
+uint64_t CudaEmitter::claimShared(mlir::Operation *op, uint64_t bytes) {
   if (bytes > mostSharedBytes)
     refuse(op, "needs " + std::to_string(bytes) +
                    " bytes of shared memory, more than a block has (" +
                    std::to_string(mostSharedBytes) + ")");
-  result.sharedBytes = std::max<uint32_t>(result.sharedBytes, (bytes + 15) / 16 * 16);
-  // What the last exchange left may still be read.
-  emitBarrier();
+  bytes = (bytes + 15) / 16 * 16;
+  uint64_t begin = 0;
+  for (const SharedRegion &region : beingRead)
+    if (region.begin < begin + bytes)
+      begin = std::max(begin, region.end);
+  bool mayMeet = exchangesUnknown || (!beingRead.empty() && begin + bytes > sharedForTurns);
+  if (mayMeet) {
+    emitBarrier();
+    beingRead.clear();
+    begin = 0;
+  }
+  exchangesUnknown = false;
+  beingRead.push_back({begin, begin + bytes});
+  result.sharedBytes = std::max<uint32_t>(result.sharedBytes, begin + bytes);
+  return begin;
 }
 
 Value *CudaEmitter::sharedAddress(uint64_t byteOffset, mlir::Type element, Value *index) {
@@ -43,8 +58,11 @@ void CudaEmitter::writeShared(uint64_t byteOffset, mlir::Type element, Value *in
 
 Value *CudaEmitter::readShared(uint64_t byteOffset, mlir::Type element, Value *index) {
   llvm::Type *type = memoryType(b.getContext(), element);
-  Value *value = b.CreateAlignedLoad(type, sharedAddress(byteOffset, element, index),
-                                     llvm::Align(memoryBytes(element)));
+  llvm::Align align(memoryBytes(element));
+  if (auto *known = llvm::dyn_cast<llvm::ConstantInt>(index))
+    align = llvm::commonAlignment(llvm::Align(16),
+                                  byteOffset + known->getZExtValue() * memoryBytes(element));
+  Value *value = b.CreateAlignedLoad(type, sharedAddress(byteOffset, element, index), align);
   return element.isInteger(1) ? b.CreateICmpNE(value, b.getInt8(0)) : value;
 }
 
@@ -58,13 +76,13 @@ Registers CudaEmitter::convert(const HomeTile &home, mlir::Type element, const L
   uint64_t bytes = memoryBytes(element);
   for (int64_t extent : layout.shape)
     bytes *= extent;
-  claimShared(kernel, bytes);
+  uint64_t at = claimShared(kernel, bytes);
   Value *holds = isFirstHolder(home.layout);
   for (unsigned r = 0; r < home.layout.registerCount(); ++r)
-    writeShared(0, element, position(home.layout, r), home.registers[r], holds);
+    writeShared(at, element, position(home.layout, r), home.registers[r], holds);
   emitBarrier();
   for (unsigned r = 0; r < layout.registerCount(); ++r)
-    registers.push_back(readShared(0, element, position(layout, r)));
+    registers.push_back(readShared(at, element, position(layout, r)));
   return registers;
 }
 
