@@ -5,45 +5,40 @@ import triton.language as tl
 
 
 @triton.jit
-def philox_words(out_ptr, seed, BLOCK: tl.constexpr):
-    i = tl.arange(0, BLOCK)
-    zero = tl.zeros([BLOCK], tl.uint32)
-    k0, k1 = tl.full([BLOCK], 0, tl.uint32) + seed.to(tl.uint32), zero
-    a, b, c, d = tl.philox_impl(i.to(tl.uint32), zero, zero, zero, k0, k1, 10)
+def store_rows(out_ptr, i, a, b, c, d, BLOCK: tl.constexpr):
     tl.store(out_ptr + i, a)
     tl.store(out_ptr + BLOCK + i, b)
     tl.store(out_ptr + 2 * BLOCK + i, c)
     tl.store(out_ptr + 3 * BLOCK + i, d)
+
+
+@triton.jit
+def philox_words(out_ptr, seed, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    zero = tl.zeros([BLOCK], tl.uint32)
+    a, b, c, d = tl.philox_impl(i.to(tl.uint32), zero, zero, zero, zero + seed.to(tl.uint32), zero, 10)
+    store_rows(out_ptr, i, a, b, c, d, BLOCK)
 
 
 @triton.jit
 def four_integers(out_ptr, seed, BLOCK: tl.constexpr):
     i = tl.arange(0, BLOCK)
     a, b, c, d = tl.randint4x(seed, i)
-    tl.store(out_ptr + i, a)
-    tl.store(out_ptr + BLOCK + i, b)
-    tl.store(out_ptr + 2 * BLOCK + i, c)
-    tl.store(out_ptr + 3 * BLOCK + i, d)
+    store_rows(out_ptr, i, a, b, c, d, BLOCK)
 
 
 @triton.jit
 def four_uniforms(out_ptr, seed, BLOCK: tl.constexpr):
     i = tl.arange(0, BLOCK)
     a, b, c, d = tl.rand4x(seed, i)
-    tl.store(out_ptr + i, a)
-    tl.store(out_ptr + BLOCK + i, b)
-    tl.store(out_ptr + 2 * BLOCK + i, c)
-    tl.store(out_ptr + 3 * BLOCK + i, tl.uint_to_uniform_float(tl.randint(seed, i)))
+    store_rows(out_ptr, i, a, b, c, tl.uint_to_uniform_float(tl.randint(seed, i)), BLOCK)
 
 
 @triton.jit
 def four_normals(out_ptr, seed, BLOCK: tl.constexpr):
     i = tl.arange(0, BLOCK)
     a, b, c, d = tl.randn4x(seed, i)
-    tl.store(out_ptr + i, a)
-    tl.store(out_ptr + BLOCK + i, b)
-    tl.store(out_ptr + 2 * BLOCK + i, c)
-    tl.store(out_ptr + 3 * BLOCK + i, tl.randn(seed, i))
+    store_rows(out_ptr, i, a, b, c, tl.randn(seed, i), BLOCK)
 
 
 @triton.jit
