@@ -18,11 +18,6 @@ namespace {
 
 thread_local Recording *activeRecording = nullptr;
 
-std::recursive_mutex &traceLock() {
-  static std::recursive_mutex lock;
-  return lock;
-}
-
 detail::FileState &plainFile() {
   static detail::FileState file({});
   return file;
@@ -62,6 +57,11 @@ h::Interpreter &plainInterpreter() {
 
 Recording::Recording() {
   tracer.warn = [this](Diagnostic d) { warnings.push_back(render(d)); };
+}
+
+std::recursive_mutex &traceLock() {
+  static std::recursive_mutex lock;
+  return lock;
 }
 
 Recording *Recording::active() { return activeRecording; }

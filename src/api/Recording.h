@@ -8,6 +8,9 @@
 
 namespace pellucid::api {
 
+/// Held while anything of this process is traced.
+std::recursive_mutex &traceLock();
+
 /// One trace: what the C++ program computes while it is active on a thread goes through
 /// trace::Tracer into a program.
 class Recording : public std::enable_shared_from_this<Recording> {

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// compiler.h over the driver: takes the words, catches what is thrown, keeps the last error.
+#include "api/Recording.h"
+#include "driver/Compile.h"
+#include "driver/LoadModel.h"
+#include "package/PackageWriter.h"
+
+#include <pellucid/compiler.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+using namespace pellucid;
+
+namespace {
+
+/// A refusal with its status.
+struct Refused {
+  pellucid_status status;
+  std::string text;
+};
+
+thread_local std::string lastError;
+
+/// What the caller's version of the struct lacks is zero.
+pellucid_compile_options takeOptions(const pellucid_compile_options *given) {
+  pellucid_compile_options options;
+  std::memset(&options, 0, sizeof options);
+  if (!given)
+    return options;
+  if (given->struct_size < sizeof(size_t))
+    throw Refused{PELLUCID_INVALID_ARGUMENT, "the options' struct_size is " +
+                                                 std::to_string(given->struct_size) +
+                                                 ", must be sizeof the struct"};
+  const auto *begin = reinterpret_cast<const unsigned char *>(given);
+  for (size_t i = sizeof options; i < given->struct_size; ++i)
+    if (begin[i] != 0)
+      throw Refused{PELLUCID_INVALID_ARGUMENT,
+                    "the options have a field that this version of the compiler does not know"};
+  std::memcpy(&options, given, std::min(given->struct_size, sizeof options));
+  if (options.input_count && !options.inputs)
+    throw Refused{PELLUCID_INVALID_ARGUMENT, "the array of inputs is null"};
+  return options;
+}
+
+std::string textOf(const char *text) { return text ? text : ""; }
+
+driver::ModelRequest requestOf(const char *model, const pellucid_compile_options &options) {
+  if (!model)
+    throw Refused{PELLUCID_INVALID_ARGUMENT, "the model's name is null"};
+  driver::ModelRequest request;
+  request.model = model;
+  for (size_t i = 0; i < options.input_count; ++i)
+    request.inputs.push_back(textOf(options.inputs[i]));
+  request.init = textOf(options.init);
+  request.dtype = textOf(options.dtype);
+  request.weights = textOf(options.weights);
+  request.path = textOf(options.path);
+  if (options.seed)
+    request.seed = options.seed;
+  request.strict = options.strict != 0;
+  return request;
+}
+
+package::Contents compileContents(const char *model, const pellucid_compile_options &options) {
+  driver::ModelRequest request = requestOf(model, options);
+  driver::CompileOptions compile;
+  compile.worker = textOf(options.worker);
+  compile.fuseIntoKernels = options.no_fusion == 0;
+  compile.name = request.model.substr(request.model.rfind('/') + 1);
+  std::string error;
+  std::string target = options.target ? options.target : "cpu";
+  if (!parseTargets(target, compile.targets, error))
+    throw Refused{PELLUCID_INVALID_ARGUMENT, "--target " + target + ": " + error};
+
+  driver::ModelMessages messages;
+  auto say = [&](const std::string &text) {
+    if (options.message)
+      options.message(options.message_state, text.c_str());
+  };
+  messages.warn = [&](const Diagnostic &warning) { say(render(warning)); };
+  messages.note = [&](const std::string &text) { say("note: " + text); };
+
+  package::Contents contents;
+  driver::CompileReport report;
+  Diagnostics diagnostics;
+  std::lock_guard turn(api::traceLock());
+  graph::Program program = driver::loadModel(request, messages);
+  if (!driver::compileProgram(program, compile, contents, report, diagnostics))
+    throw Refused{PELLUCID_INVALID_ARGUMENT, diagnostics.text()};
+  return contents;
+}
+
+pellucid_status guarded(auto body) noexcept {
+  pellucid_status status = PELLUCID_INTERNAL_ERROR;
+  try {
+    try {
+      body();
+      lastError.clear();
+      return PELLUCID_OK;
+    } catch (const Refused &refused) {
+      status = refused.status;
+      lastError = refused.text;
+    } catch (const DiagnosticError &error) {
+      status = PELLUCID_INVALID_ARGUMENT;
+      lastError = error.what();
+    } catch (const std::bad_alloc &) {
+      status = PELLUCID_OUT_OF_MEMORY;
+      lastError = "out of memory";
+    } catch (const std::exception &error) {
+      lastError = std::string("internal error: ") + error.what();
+    }
+  } catch (...) {
+    // No memory for the text.
+  }
+  return status;
+}
+
+} // namespace
+
+pellucid_status pellucid_compile(const char *model, const char *package_path,
+                                 const pellucid_compile_options *given) {
+  return guarded([&] {
+    pellucid_compile_options options = takeOptions(given);
+    if (!package_path)
+      throw Refused{PELLUCID_INVALID_ARGUMENT, "the package's path is null"};
+    package::Contents contents = compileContents(model, options);
+    if (package::Status status = package::writePackage(contents, package_path); !status.ok())
+      throw Refused{PELLUCID_IO_ERROR, package_path + (": " + status.message())};
+  });
+}
+
+pellucid_status pellucid_compile_memory(const char *model, void **data, size_t *bytes,
+                                        const pellucid_compile_options *given) {
+  if (data)
+    *data = nullptr;
+  if (bytes)
+    *bytes = 0;
+  return guarded([&] {
+    pellucid_compile_options options = takeOptions(given);
+    if (!data || !bytes)
+      throw Refused{PELLUCID_INVALID_ARGUMENT, "the place for the package is null"};
+    std::vector<uint8_t> package;
+    if (package::Status status = packageBytes(compileContents(model, options), package);
+        !status.ok())
+      throw Refused{PELLUCID_INVALID_ARGUMENT, status.message()};
+    // Records begin at pages, and kernels may rely on the alignment of weights in them.
+    void *copy = std::aligned_alloc(4096, (package.size() + 4095) / 4096 * 4096);
+    if (!copy)
+      throw std::bad_alloc();
+    std::memcpy(copy, package.data(), package.size());
+    *data = copy;
+    *bytes = package.size();
+  });
+}
+
+void pellucid_compile_free(void *data) { std::free(data); }
+
+const char *pellucid_compile_error(void) { return lastError.c_str(); }

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "graph/Program.h"
+#include "support/Diagnostics.h"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace pellucid::driver {
+
+/// A model in the words of the command line; every text but `model` may be empty.
+struct ModelRequest {
+  std::string model;               ///< FILE.py:CLASS, FILE.py:FUNCTION, or a saved program
+  std::vector<std::string> inputs; ///< NAME=TYPE[DIMS]
+  std::string init;                ///< NAME=LITERAL,…: arguments of the constructor
+  std::string dtype;               ///< of the parameters
+  std::string weights;             ///< .safetensors or .npz
+  std::string path;                ///< a folder that absolute imports are looked up in
+  std::optional<uint64_t> seed;    ///< of the parameters where there are no weights; none: 0
+  bool strict = false;
+
+  bool isPython() const;
+};
+
+/// What loading has to say beside its result. A warning may be followed by an error; notes say what
+/// was chosen, such as the size that a dynamic dim has in the example.
+struct ModelMessages {
+  std::function<void(const Diagnostic &)> warn = [](const Diagnostic &) {};
+  std::function<void(const std::string &)> note = [](const std::string &) {};
+};
+
+/// Traces the Python model, or loads the program file. Throws DiagnosticError; a mistake in one of
+/// the texts is at `--NAME TEXT`.
+graph::Program loadModel(const ModelRequest &request, const ModelMessages &messages);
+
+/// `FILE.py:NAME` in two; throws DiagnosticError when it is not of that form (`what` stands for
+/// NAME in the text) or the file cannot be read.
+std::pair<std::string, std::string> splitTarget(const std::string &text, const char *what);
+
+} // namespace pellucid::driver
