@@ -38,7 +38,10 @@ find_package(MLIR REQUIRED CONFIG)
 if(NOT LLVM_VERSION_MAJOR EQUAL 22)
   message(FATAL_ERROR "Pellucid needs LLVM/MLIR 22.1, found ${LLVM_PACKAGE_VERSION} in ${LLVM_DIR}; set LLVM_DIR and MLIR_DIR")
 endif()
-if(PELLUCID_STATIC_LLVM)
+if(NOT PELLUCID_STATIC_LLVM)
+  # What is installed must find the shared LLVM.
+  set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
+else()
   # Debian's MLIR archives name the shared LLVM as what they need; beside static archives that would be a second LLVM.
   get_property(mlir_archives GLOBAL PROPERTY MLIR_ALL_LIBS)
   foreach(archive ${mlir_archives})

@@ -257,12 +257,14 @@ using OperatorFunction = std::function<std::vector<Tensor>(const std::vector<Arg
 /// with the traced function behind it. A function sees tensors through its arguments only.
 class PELLUCID_EXPORT Operator {
 public:
-  std::vector<Tensor>
-  operator()(std::vector<Argument> arguments) const; ///< in the schema's order, defaults filled in
-  /// For a tensor-in, tensor-out operator; undefined when it returns nothing.
-  Tensor operator()(const Tensor &x) const {
-    std::vector<Tensor> results = (*this)(std::vector<Argument>{x});
-    return results.empty() ? Tensor() : results.front();
+  /// op({x, 2.0}): all results. Arguments in the schema's order, defaults filled in.
+  std::vector<Tensor> operator()(std::vector<Argument> arguments) const;
+  /// op(x, 2.0): the result; undefined when there is none, Error when there are several.
+  template <typename... Ts,
+            typename = std::enable_if_t<(sizeof...(Ts) > 0) &&
+                                        (std::is_convertible_v<Ts, Argument> && ...)>>
+  Tensor operator()(Ts &&...arguments) const {
+    return onlyResult((*this)(std::vector<Argument>{Argument(std::forward<Ts>(arguments))...}));
   }
   /// Result shapes and types without running it. Traced results are held against it.
   Operator &register_fake(OperatorFunction function);
@@ -270,6 +272,9 @@ public:
   Operator &register_kernel(const std::string &device, OperatorFunction function);
 
   std::shared_ptr<detail::OperatorState> state;
+
+private:
+  Tensor onlyResult(std::vector<Tensor> results) const;
 };
 
 /// torch.library.triton_op: transparent; one node in an export, opened by compile and
@@ -289,7 +294,8 @@ public:
   Module();
   virtual ~Module();
   virtual std::vector<Tensor> forward(const std::vector<Tensor> &inputs) = 0;
-  Tensor operator()(const Tensor &x) { return forward({x}).front(); }
+  /// forward for one result; Error when it gives another number.
+  Tensor operator()(const Tensor &x);
 
   Tensor register_parameter(const std::string &name, Tensor value);
   Tensor register_buffer(const std::string &name, Tensor value);

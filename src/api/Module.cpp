@@ -48,6 +48,14 @@ Named collect(const detail::ModuleState &state, Named detail::ModuleState::*list
 Module::Module() : state(std::make_shared<detail::ModuleState>()) {}
 Module::~Module() = default;
 
+Tensor Module::operator()(const Tensor &x) {
+  std::vector<Tensor> results = forward({x});
+  if (results.size() != 1)
+    throw Error("the module's forward returns " + std::to_string(results.size()) +
+                " tensors; call forward({…}) to get them");
+  return std::move(results.front());
+}
+
 Tensor Module::register_parameter(const std::string &name, Tensor value) {
   checkName(*state, name);
   stateOf(value, name.c_str());

@@ -127,6 +127,14 @@ std::vector<Tensor> Operator::operator()(std::vector<Argument> arguments) const 
   });
 }
 
+Tensor Operator::onlyResult(std::vector<Tensor> results) const {
+  if (results.size() > 1)
+    throw Error("operator '" + state->declared.name + "' returns " +
+                std::to_string(results.size()) +
+                " tensors; call it with a list, op({…}), to get them all");
+  return results.empty() ? Tensor() : std::move(results.front());
+}
+
 Operator &Operator::register_fake(OperatorFunction function) {
   if (!state)
     throw Error("register_fake of an undefined operator");

@@ -7,7 +7,7 @@ namespace pellucid::driver {
 int serveWorker(int input, int output) {
   FrameTag tag;
   std::string payload;
-  if (!readFrame(input, tag, payload) || tag != FrameTag::Job)
+  if (readFrame(input, tag, payload) != FrameStatus::Whole || tag != FrameTag::Job)
     return 2;
   auto job = decodeJob(payload);
   if (!job)

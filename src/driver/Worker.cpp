@@ -8,11 +8,11 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 
 namespace pellucid::driver {
 
@@ -31,12 +31,6 @@ void closeOnce(int &descriptor) {
   if (descriptor >= 0)
     ::close(descriptor);
   descriptor = -1;
-}
-
-/// Whether something can be read, the end included, before so many seconds are over.
-bool answersIn(int descriptor, int seconds) {
-  pollfd wanted{descriptor, POLLIN, 0};
-  return ::poll(&wanted, 1, seconds * 1000) != 0;
 }
 
 std::string describeEnd(int status) {
@@ -126,6 +120,21 @@ Worker::~Worker() {
     state->sender.join();
 }
 
+/// The status of a process that has nothing more to say; one that does not end is killed.
+static int reap(pid_t process) {
+  int status = 0;
+  for (int i = 0; i < 200; ++i) {
+    pid_t ended = ::waitpid(process, &status, WNOHANG);
+    if (ended == process || (ended < 0 && errno != EINTR))
+      return status;
+    ::usleep(5000);
+  }
+  ::kill(process, SIGKILL);
+  while (::waitpid(process, &status, 0) < 0 && errno == EINTR) {
+  }
+  return status;
+}
+
 bool Worker::wait(CodegenResult &result, Diagnostics &diagnostics) {
   if (!state->startError.empty()) {
     diagnostics.error(SourceLocation("code generation"), state->startError);
@@ -134,9 +143,9 @@ bool Worker::wait(CodegenResult &result, Diagnostics &diagnostics) {
   FrameTag tag;
   std::string payload;
   bool answered = false, ok = false;
-  bool silent = false;
-  while (!answered && !(silent = !answersIn(state->fromWorker, state->secondsOfSilence)) &&
-         readFrame(state->fromWorker, tag, payload)) {
+  FrameStatus read = FrameStatus::Whole;
+  while (!answered && (read = readFrame(state->fromWorker, tag, payload,
+                                        state->secondsOfSilence)) == FrameStatus::Whole) {
     if (tag == FrameTag::Kernel) {
       state->current = payload;
     } else if (tag == FrameTag::Result) {
@@ -150,13 +159,13 @@ bool Worker::wait(CodegenResult &result, Diagnostics &diagnostics) {
       answered = decodeDiagnostics(payload, diagnostics) && diagnostics.hasErrors();
     }
   }
-  if (silent)
+  bool isSilent = read == FrameStatus::Silent;
+  // Nothing that it could still do is of use.
+  if (isSilent || answered)
     ::kill(state->process, SIGKILL);
   // A worker that still writes must not wait for a reader.
   closeOnce(state->fromWorker);
-  int status = 0;
-  ::waitpid(state->process, &status, 0);
-  state->process = -1;
+  int status = reap(std::exchange(state->process, -1));
   if (!answered) {
     std::string kernel = state->current.empty()
                              ? std::string("before the first kernel")
@@ -164,8 +173,8 @@ bool Worker::wait(CodegenResult &result, Diagnostics &diagnostics) {
     diagnostics.error(
         SourceLocation("code generation"),
         "the worker for " + toString(state->target) + " " +
-            (silent ? "gave no sign of life for " + std::to_string(state->secondsOfSilence) + " s"
-                    : describeEnd(status)) +
+            (isSilent ? "gave no sign of life for " + std::to_string(state->secondsOfSilence) + " s"
+                      : describeEnd(status)) +
             " " + kernel);
   }
   return ok;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/WorkerProtocol.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <poll.h>
 #include <unistd.h>
 
 namespace pellucid::driver {
@@ -152,17 +154,22 @@ bool writeAll(int descriptor, const char *data, size_t size) {
   return true;
 }
 
-bool readAll(int descriptor, char *data, size_t size) {
+/// Waits at most so many seconds for each piece.
+FrameStatus readAll(int descriptor, char *data, size_t size, int seconds) {
   while (size > 0) {
-    ssize_t n = ::read(descriptor, data, size);
+    pollfd wanted{descriptor, POLLIN, 0};
+    int ready = ::poll(&wanted, 1, seconds < 0 ? -1 : seconds * 1000);
+    if (ready == 0)
+      return FrameStatus::Silent;
+    ssize_t n = ready < 0 ? -1 : ::read(descriptor, data, size);
     if (n < 0 && errno == EINTR)
       continue;
     if (n <= 0)
-      return false;
+      return FrameStatus::Ended;
     data += n;
     size -= static_cast<size_t>(n);
   }
-  return true;
+  return FrameStatus::Whole;
 }
 
 } // namespace
@@ -200,17 +207,26 @@ bool writeFrame(int descriptor, FrameTag tag, std::string_view payload) {
          writeAll(descriptor, payload.data(), payload.size());
 }
 
-bool readFrame(int descriptor, FrameTag &tag, std::string &payload) {
+FrameStatus readFrame(int descriptor, FrameTag &tag, std::string &payload, int secondsOfSilence) {
   char head[9];
-  if (!readAll(descriptor, head, sizeof head))
-    return false;
+  if (FrameStatus status = readAll(descriptor, head, sizeof head, secondsOfSilence);
+      status != FrameStatus::Whole)
+    return status;
   uint64_t size = 0;
   std::memcpy(&size, head + 1, sizeof size);
   if (size > (uint64_t(1) << 32))
-    return false;
+    return FrameStatus::Ended;
   tag = static_cast<FrameTag>(head[0]);
-  payload.resize(size);
-  return readAll(descriptor, payload.data(), size);
+  // Piece by piece, because the length may be nonsense.
+  payload.clear();
+  while (payload.size() < size) {
+    size_t begin = payload.size(), piece = std::min<uint64_t>(size - begin, uint64_t(1) << 20);
+    payload.resize(begin + piece);
+    FrameStatus status = readAll(descriptor, payload.data() + begin, piece, secondsOfSilence);
+    if (status != FrameStatus::Whole)
+      return status;
+  }
+  return FrameStatus::Whole;
 }
 
 } // namespace pellucid::driver

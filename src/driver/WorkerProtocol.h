@@ -27,7 +27,13 @@ bool decodeDiagnostics(std::string_view bytes, Diagnostics &diagnostics);
 
 /// Writes one frame to a file descriptor; false when the other side is gone.
 bool writeFrame(int descriptor, FrameTag tag, std::string_view payload);
-/// Reads one frame; false at end of file, on an error or a frame beyond 4 GiB.
-bool readFrame(int descriptor, FrameTag &tag, std::string &payload);
+enum class FrameStatus {
+  Whole,
+  Ended,  ///< end of file, an error, or a frame beyond 4 GiB
+  Silent, ///< nothing came for too long
+};
+/// Reads one frame; `secondsOfSilence` below zero waits for ever.
+FrameStatus readFrame(int descriptor, FrameTag &tag, std::string &payload,
+                      int secondsOfSilence = -1);
 
 } // namespace pellucid::driver

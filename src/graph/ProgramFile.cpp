@@ -5,7 +5,7 @@
 #include "package/Npy.h"
 #include "package/Safetensors.h"
 #include "support/Diagnostics.h"
-#include "support/OutputPath.h"
+#include "support/OutputFile.h"
 
 #include <cerrno>
 #include <cstdio>
@@ -38,49 +38,6 @@ bool isProgramFile(std::string_view start) { return start.starts_with("pellucid.
 
 //===-- Saving --------------------------------------------------------------------------------===//
 
-namespace {
-/// A temporary file that is gone unless it is committed.
-class FileWriter {
-public:
-  explicit FileWriter(std::string target)
-      : path(std::move(target)), aside(path + ".partial-" + std::to_string(::getpid())) {
-    if (std::string reason = whyNotWritable(path); !reason.empty())
-      fail(path, reason);
-    file = std::fopen(aside.c_str(), "wb");
-    if (!file)
-      fail(path, std::strerror(errno));
-  }
-  ~FileWriter() {
-    if (file)
-      std::fclose(file);
-    if (!committed)
-      std::remove(aside.c_str());
-  }
-  void write(const void *data, size_t size) {
-    if (size && std::fwrite(data, 1, size, file) != size)
-      fail(path, std::strerror(errno));
-    written += size;
-  }
-  void padTo(size_t alignment) {
-    static constexpr char zeros[pageSize] = {};
-    write(zeros, (alignment - written % alignment) % alignment);
-  }
-  void commit() {
-    bool good = std::fclose(file) == 0;
-    file = nullptr;
-    if (!good || std::rename(aside.c_str(), path.c_str()) != 0)
-      fail(path, std::strerror(errno));
-    committed = true;
-  }
-
-private:
-  std::string path, aside;
-  std::FILE *file = nullptr;
-  size_t written = 0;
-  bool committed = false;
-};
-} // namespace
-
 /// One entry per storage: tied weights are written once, under the first name.
 static std::vector<TensorEntry> carriedEntries(const Program &program, const std::string &path) {
   std::vector<TensorEntry> entries;
@@ -100,17 +57,19 @@ static std::vector<TensorEntry> carriedEntries(const Program &program, const std
 void saveProgram(const Program &program, const std::string &path) {
   std::vector<TensorEntry> entries = carriedEntries(program, path);
   std::string text = printProgram(program);
-  FileWriter writer(path);
-  writer.write(text.data(), text.size());
+  OutputFile file(path);
+  file.append(text.data(), text.size());
   if (!entries.empty()) {
-    writer.write(weightsMarker.data(), weightsMarker.size());
-    writer.padTo(pageSize);
+    file.append(weightsMarker.data(), weightsMarker.size());
+    static constexpr char zeros[pageSize] = {};
+    file.append(zeros, (pageSize - file.size() % pageSize) % pageSize);
     std::vector<uint8_t> header = package::safetensorsHeader(entries);
-    writer.write(header.data(), header.size());
+    file.append(header.data(), header.size());
     for (const TensorEntry &entry : entries)
-      writer.write(program.weights.at(entry.name).data.get(), entry.bytes);
+      file.append(program.weights.at(entry.name).data.get(), entry.bytes);
   }
-  writer.commit();
+  if (!file.commit())
+    fail(path, file.error());
 }
 
 //===-- Loading -------------------------------------------------------------------------------===//

@@ -15,7 +15,8 @@ std::shared_ptr<const MappedFile> MappedFile::open(const std::string &path, Stat
     status = Status::error(path + ": " + std::strerror(error));
     return nullptr;
   };
-  int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // A pipe would keep the open waiting for its writer.
+  int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0)
     return fail(errno);
   struct stat info{};

@@ -30,7 +30,8 @@ static Status systemError(const std::string &what, const std::string &path) {
 }
 
 Status PackageFile::mapFile(const std::string &path) {
-  fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // A pipe would keep the open waiting for its writer.
+  fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0)
     return systemError("open", path);
   struct stat stat;

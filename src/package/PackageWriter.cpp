@@ -7,14 +7,10 @@
 #include "package/ManifestBytes.h"
 #include "package/ValidateManifest.h"
 #include "package/Zip.h"
-#include "support/OutputPath.h"
+#include "support/OutputFile.h"
 
-#include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstring>
-#include <fcntl.h>
-#include <unistd.h>
 #include <unordered_map>
 
 namespace pellucid::package {
@@ -89,81 +85,17 @@ Status packageBytes(const Contents &contents, std::vector<uint8_t> &out) {
   });
 }
 
-namespace {
-/// A file that appears under its name only when complete.
-class NewFile {
-public:
-  explicit NewFile(const std::string &target) : path(target) {
-    static std::atomic<uint64_t> counter = 0;
-    temporary = target + "." + std::to_string(getpid()) + "." + std::to_string(counter++) + ".tmp";
-    fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  }
-  ~NewFile() {
-    if (fd < 0)
-      return;
-    close(fd);
-    unlink(temporary.c_str());
-  }
-  NewFile(const NewFile &) = delete;
-  NewFile &operator=(const NewFile &) = delete;
-
-  bool isOpen() const { return fd >= 0; }
-
-  /// Long runs of zeros become holes.
-  bool append(std::span<const uint8_t> bytes) {
-    while (!bytes.empty()) {
-      std::span<const uint8_t> piece = bytes.first(std::min(bytes.size(), pieceBytes));
-      bytes = bytes.subspan(piece.size());
-      bool isZero = piece.size() == pieceBytes && piece[0] == 0 &&
-                    std::memcmp(piece.data(), piece.data() + 1, piece.size() - 1) == 0;
-      if (!isZero && !writeAll(piece))
-        return false;
-      size += piece.size();
-    }
-    return true;
-  }
-
-  bool finish() {
-    if (ftruncate(fd, static_cast<off_t>(size)) != 0 ||
-        rename(temporary.c_str(), path.c_str()) != 0)
-      return false;
-    close(fd);
-    fd = -1;
-    return true;
-  }
-
-private:
-  static constexpr size_t pieceBytes = size_t(1) << 20;
-  std::string path, temporary;
-  int fd = -1;
-  uint64_t size = 0;
-
-  bool writeAll(std::span<const uint8_t> piece) {
-    uint64_t at = size;
-    while (!piece.empty()) {
-      ssize_t written = pwrite(fd, piece.data(), piece.size(), static_cast<off_t>(at));
-      if (written < 0 && errno != EINTR)
-        return false;
-      size_t done = written < 0 ? 0 : static_cast<size_t>(written);
-      piece = piece.subspan(done);
-      at += done;
-    }
-    return true;
-  }
-};
-} // namespace
-
 Status writePackage(const Contents &contents, const std::string &path) {
-  if (std::string reason = whyNotWritable(path); !reason.empty())
-    return Status::error("cannot write '" + path + "': " + reason);
-  NewFile file(path);
-  if (!file.isOpen())
-    return Status::error("cannot write '" + path + "': " + std::strerror(errno));
-  Status status =
-      emit(contents, [&](std::span<const uint8_t> piece) { return file.append(piece); });
-  if (status.ok() && !file.finish())
-    status = Status::error(std::strerror(errno));
-  return status.ok() ? status : Status::error("cannot write '" + path + "': " + status.message());
+  OutputFile file(path);
+  Status status;
+  if (file.error().empty())
+    status = emit(contents, [&](std::span<const uint8_t> piece) {
+      return file.append(piece.data(), piece.size());
+    });
+  if (status.ok() && file.commit())
+    return {};
+  return Status::error("cannot write '" + path +
+                       "': " + (file.error().empty() ? status.message() : file.error()));
 }
 
 } // namespace pellucid::package

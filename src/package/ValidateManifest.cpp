@@ -86,9 +86,15 @@ private:
     shape(output.shape, where);
     if (output.aliasOfInput < -1)
       complain(where + " is an alias of input " + std::to_string(output.aliasOfInput));
-    if (output.aliasOfInput >= 0)
-      index(output.aliasOfInput, manifest.inputs.size(),
-            "the input that " + where + " is an alias of");
+    if (output.aliasOfInput < 0)
+      return;
+    uint64_t alias = static_cast<uint64_t>(output.aliasOfInput);
+    if (alias >= manifest.inputs.size())
+      return index(alias, manifest.inputs.size(), "the input that " + where + " is an alias of");
+    const Input &input = manifest.inputs[alias];
+    if (!input.mutated || input.dtype != output.dtype || input.shape != output.shape)
+      complain(where + " is an alias of input '" + input.name +
+               "', which is not written or has another dtype or shape");
   }
   void check(const Weight &weight) {
     std::string where = "weight '" + weight.name + "'";

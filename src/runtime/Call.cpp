@@ -63,7 +63,10 @@ public:
     return withExecutor([&](Executor &executor) {
       for (size_t i = 0; i < outputs.size(); ++i) {
         const DLTensor *alias = aliasedInput(i);
-        outputBase(i) = dataOf(alias ? *alias : outputs[i]);
+        if (alias && dataOf(*alias) != dataOf(outputs[i]) && !isContiguousAlias(i))
+          return Result::invalid("output '" + package.manifest().outputs[i].name +
+                                 "': is a written input that is not contiguous; give that input");
+        setOutput(i, dataOf(alias ? *alias : outputs[i]));
       }
       Result result = runSteps(executor);
       // An alias that the caller wants elsewhere: the input itself was written, the output is its
@@ -89,10 +92,19 @@ private:
   std::unique_ptr<Frame> frame;
   std::vector<ProfiledStep> profiled;
 
-  unsigned char *&outputBase(size_t index) { return frame->bases[inputs.size() + index]; }
+  unsigned char *outputBase(size_t index) const { return frame->bases[inputs.size() + index]; }
+  void setOutput(size_t index, unsigned char *data) {
+    frame->bases[inputs.size() + index] = data;
+    frame->extents[inputs.size() + index].above = frame->outputBytes[index];
+  }
   const DLTensor *aliasedInput(size_t output) const {
     int32_t alias = package.manifest().outputs[output].aliasOfInput;
     return alias >= 0 ? &inputs[alias] : nullptr;
+  }
+
+  bool isContiguousAlias(size_t output) const {
+    const package::Manifest &manifest = package.manifest();
+    return manifest.inputs[manifest.outputs[output].aliasOfInput].contiguous;
   }
 
   Result withExecutor(auto body) {
@@ -116,14 +128,22 @@ private:
                !result.ok()) {
       return result;
     }
-    outputBase(index) = memory.data;
+    setOutput(index, memory.data);
     out = makeOutput(toDlpack(package.manifest().outputs[index].dtype), outputDims(index), memory);
-    return out ? Result() : Result::error(PELLUCID_OUT_OF_MEMORY, "cannot allocate an output");
+    if (!out)
+      return Result::error(PELLUCID_OUT_OF_MEMORY, "cannot allocate an output");
+    if (const DLTensor *alias = aliasedInput(index); alias && alias->strides)
+      std::copy_n(alias->strides, alias->ndim, out->dl_tensor.strides);
+    return {};
   }
 
   Result placeEverything(Executor &executor) {
-    for (size_t i = 0; i < inputs.size(); ++i)
-      frame->bases[i] = dataOf(inputs[i]);
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      unsigned char *data = frame->bases[i] = dataOf(inputs[i]);
+      MemoryRange range = memoryRange(inputs[i]);
+      frame->extents[i] = {static_cast<uint64_t>(data - range.begin),
+                           static_cast<uint64_t>(range.end - data)};
+    }
     std::copy(device.weights.begin(), device.weights.end(),
               frame->bases.begin() + static_cast<ptrdiff_t>(plan.baseOf(PlaceKind::Weight)));
     if (plan.buffers.empty())
@@ -189,10 +209,18 @@ private:
     return {};
   }
 
+  Result checkPlace(const PlacePlan &place, size_t bytes, const char *what) const {
+    std::string why = frame->whyOutside(plan, place, bytes);
+    return why.empty() ? Result() : Result::invalid(std::string("a ") + what + ": " + why);
+  }
+
   Result runStep(Executor &executor, const CopyPlan &step, Profile *profile) {
     size_t bytes = 0;
     if (Result result = transferBytes(step.bytes, "copy", bytes); !result.ok() || bytes == 0)
       return result;
+    for (const PlacePlan *place : {&step.destination, &step.source})
+      if (Result result = checkPlace(*place, bytes, "copy"); !result.ok())
+        return result;
     auto body = [&] {
       return executor.copy(frame->address(step.destination), frame->address(step.source), bytes);
     };
@@ -204,6 +232,12 @@ private:
   Result runStep(Executor &executor, const FillPlan &step, Profile *profile) {
     size_t bytes = 0;
     if (Result result = transferBytes(step.bytes, "fill", bytes); !result.ok() || bytes == 0)
+      return result;
+    if (bytes % step.fill->patternBytes != 0)
+      return Result::invalid("a fill of " + std::to_string(bytes) +
+                             " bytes is no multiple of its pattern's " +
+                             std::to_string(step.fill->patternBytes));
+    if (Result result = checkPlace(step.destination, bytes, "fill"); !result.ok())
       return result;
     auto body = [&] {
       return executor.fill(frame->address(step.destination), step.fill->pattern,

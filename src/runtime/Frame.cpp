@@ -8,13 +8,29 @@ namespace pellucid::runtime {
 static constexpr uint64_t slotAlignment = 64;
 
 Frame::Frame(const ProgramPlan &plan)
-    : symbols(plan.signature.symbolCount()), bases(plan.baseCount()),
+    : symbols(plan.signature.symbolCount()), bases(plan.baseCount()), extents(plan.baseCount()),
       slotOffsets(plan.program.slots), arguments(plan.maxArgumentBytes),
       outputTensors(plan.manifest.outputs.size()), outputBytes(plan.manifest.outputs.size()) {
   size_t rank = 0;
   for (size_t i = 0; i < plan.manifest.outputs.size(); ++i)
     rank += plan.signature.outputRank(i);
   outputDims.resize(rank);
+  for (size_t i = 0; i < plan.manifest.weights.size(); ++i)
+    extents[plan.baseOf(package::PlaceKind::Weight) + i].above = plan.manifest.weights[i].bytes;
+}
+
+std::string Frame::whyOutside(const ProgramPlan &plan, const PlacePlan &place,
+                              uint64_t bytes) const {
+  if (!numbers.isKnown(place.offset))
+    return "the offset " + plan.expressions.text(place.offset) + " into " +
+           plan.nameOfBase(place.base) + " divides by zero or exceeds 64 bits";
+  const Extent &extent = extents[place.base];
+  __int128 begin = numbers[place.offset];
+  if (begin >= -static_cast<__int128>(extent.below) && begin + bytes <= extent.above)
+    return {};
+  return std::to_string(bytes) + " bytes at offset " + std::to_string(numbers[place.offset]) +
+         " lie outside " + plan.nameOfBase(place.base) + ", which has " +
+         std::to_string(extent.below + extent.above);
 }
 
 Result Frame::layOutArena(const ProgramPlan &plan) {
@@ -41,8 +57,10 @@ Result Frame::layOutArena(const ProgramPlan &plan) {
 
 void Frame::placeBuffers(const ProgramPlan &plan, unsigned char *memory) {
   size_t base = plan.baseOf(package::PlaceKind::Buffer);
-  for (const BufferPlan &buffer : plan.buffers)
+  for (const BufferPlan &buffer : plan.buffers) {
+    extents[base].above = static_cast<uint64_t>(numbers[buffer.bytes]);
     bases[base++] = memory + slotOffsets[buffer.slot];
+  }
 }
 
 std::unique_ptr<Frame> FramePool::take(const ProgramPlan &plan) {

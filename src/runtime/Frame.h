@@ -15,6 +15,11 @@ struct DeviceBlock {
   size_t bytes = 0;
 };
 
+/// How many bytes a place has below its address (negative strides) and from it on.
+struct Extent {
+  uint64_t below = 0, above = 0;
+};
+
 /// What one running call needs and the next one takes over, so that a call allocates nothing but
 /// its outputs.
 struct Frame {
@@ -23,6 +28,7 @@ struct Frame {
   std::vector<int64_t> symbols;
   Numbers numbers;
   std::vector<unsigned char *> bases; ///< ProgramPlan::baseOf says whose
+  std::vector<Extent> extents;        ///< one for each base
   std::vector<uint64_t> slotOffsets;
   uint64_t arenaBytes = 0;
   HostBlock arena;                          ///< CPU only
@@ -40,6 +46,8 @@ struct Frame {
   unsigned char *address(const PlacePlan &place) const {
     return bases[place.base] + numbers[place.offset];
   }
+  /// Empty when `bytes` bytes at `place` lie within it; else what is wrong with them.
+  std::string whyOutside(const ProgramPlan &plan, const PlacePlan &place, uint64_t bytes) const;
 };
 
 /// Frames that no call uses. As many exist as calls have run at once.

@@ -192,16 +192,14 @@ Result LoadedPackage::deviceProgram(DLDevice device, const DeviceProgram *&out) 
     return {};
   }
   std::lock_guard lock(cudaMutex);
-  size_t ordinal = static_cast<size_t>(std::max(0, device.device_id));
-  if (cuda.size() <= ordinal)
-    cuda.resize(ordinal + 1);
-  if (!cuda[ordinal]) {
+  auto known = cuda.find(device.device_id);
+  if (known == cuda.end()) {
     auto prepared = std::make_unique<DeviceProgram>();
-    if (Result result = prepareCuda(static_cast<int>(ordinal), *program, *prepared); !result.ok())
+    if (Result result = prepareCuda(device.device_id, *program, *prepared); !result.ok())
       return result;
-    cuda[ordinal] = std::move(prepared);
+    known = cuda.emplace(device.device_id, std::move(prepared)).first;
   }
-  out = cuda[ordinal].get();
+  out = known->second.get();
   return {};
 }
 

@@ -7,7 +7,7 @@
 #include "runtime/CudaExecutor.h"
 #include "runtime/Frame.h"
 
-#include <atomic>
+#include <map>
 #include <mutex>
 
 namespace pellucid::runtime {
@@ -67,7 +67,7 @@ private:
   std::string chosenCpuTarget;
   /// By device ordinal; made at a device's first call, then kept.
   mutable std::mutex cudaMutex;
-  mutable std::vector<std::unique_ptr<DeviceProgram>> cuda;
+  mutable std::map<int32_t, std::unique_ptr<DeviceProgram>> cuda;
   mutable std::once_flag described;
   mutable std::string descriptionText;
 

@@ -15,6 +15,19 @@ size_t ProgramPlan::baseOf(PlaceKind kind) const {
   return base;
 }
 
+std::string ProgramPlan::nameOfBase(size_t base) const {
+  auto named = [&](PlaceKind kind, const char *what, const auto &list) -> std::string {
+    size_t first = baseOf(kind);
+    return base < first || base - first >= list.size()
+               ? ""
+               : std::string(what) + " '" + list[base - first].name + "'";
+  };
+  return named(PlaceKind::Input, "input", manifest.inputs) +
+         named(PlaceKind::Output, "output", manifest.outputs) +
+         named(PlaceKind::Weight, "weight", manifest.weights) +
+         named(PlaceKind::Buffer, "buffer", program.buffers);
+}
+
 namespace {
 class Planner {
 public:

@@ -81,6 +81,8 @@ struct ProgramPlan {
 
   size_t baseCount() const { return baseOf(package::PlaceKind::Buffer) + program.buffers.size(); }
   size_t baseOf(package::PlaceKind kind) const;
+  /// "buffer 'hidden'"
+  std::string nameOfBase(size_t base) const;
 };
 
 /// Refuses a kernel that has no executable for the device.

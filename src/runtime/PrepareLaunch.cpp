@@ -74,6 +74,11 @@ static Result packArgument(const ProgramPlan &plan, const LaunchPlan &launch,
     return refuse(launch, "argument '" + parameter.name + "' = " + plan.expressions.text(number) +
                               " divides by zero or exceeds 64 bits");
   if (argument.kind == ArgumentPlan::Kind::Pointer) {
+    // A view into a tensor without elements may begin anywhere.
+    const Extent &extent = frame.extents[argument.place.base];
+    if (frame.numbers[argument.place.offset] != 0 && extent.below + extent.above != 0)
+      if (std::string why = frame.whyOutside(plan, argument.place, 0); !why.empty())
+        return refuse(launch, "argument '" + parameter.name + "': " + why);
     unsigned char *address = frame.address(argument.place);
     std::memcpy(out, &address, sizeof(address));
   } else if (argument.kind == ArgumentPlan::Kind::Immediate) {

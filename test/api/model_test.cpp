@@ -171,7 +171,7 @@ TEST(Eager, RawLaunchAndOperators) {
   kernels()["gate_kernel"][blocks(x.numel())]({x, out, product, 1003, 3.0}, {{"BLOCK", 256}});
   expectNear(out, 1003, [&](size_t i) { return a[i] + 3.0; });
   expectNear(product, 1003, [&](size_t i) { return a[i] * 3.0; });
-  std::vector<Tensor> both = gateOperator()(std::vector<Argument>{x});
+  std::vector<Tensor> both = gateOperator()({x});
   ASSERT_EQ(both.size(), 2u);
   expectNear(both[1], 1003, [&](size_t i) { return a[i] * 2.0; });
   Tensor target = random({77}, 8), other = random({77}, 9);
@@ -285,7 +285,7 @@ TEST(Compile, BranchesFollowTheExampleAndAreGuarded) {
 TEST(Compile, TwoOutputsInPlaceAndOpaqueBodies) {
   Operator gate = gateOperator(), add = addIntoOperator(), centre = centreOperator();
   auto function = [=](const std::vector<Tensor> &in) {
-    std::vector<Tensor> both = gate(std::vector<Argument>{in[0], 3.0});
+    std::vector<Tensor> both = gate({in[0], 3.0});
     Tensor total = both[0] * 1.0;
     add({total, both[1]});
     return std::vector<Tensor>{centre(total), both[1]};
@@ -354,7 +354,9 @@ TEST(Refusals, NameWhatIsWrong) {
   EXPECT_REFUSED(triton_op("nonamespace", "(Tensor x) -> Tensor",
                            [](const std::vector<Argument> &) { return std::vector<Tensor>{}; }),
                  "nonamespace");
-  EXPECT_REFUSED(gateOperator()(std::vector<Argument>{}), "api_test::gate", "'x'");
+  EXPECT_REFUSED(gateOperator()({}), "api_test::gate", "'x'");
+  EXPECT_REFUSED(gateOperator()(x, 3.0), "api_test::gate", "2 tensors");
+  EXPECT_REFUSED(gateOperator()(x), "api_test::gate", "2 tensors");
   EXPECT_REFUSED(kernels()["gate_kernel"][triton::Grid{1}]({x, x}, {{"BLOCK", 64}}), "gate_kernel");
   EXPECT_REFUSED(load_package(source + "/README.md"), "README.md");
   EXPECT_REFUSED(load_program(source + "/README.md"), "README.md");
@@ -374,8 +376,7 @@ TEST(Refusals, AWrongFakeIsNamed) {
                           });
   op.register_fake([](const std::vector<Argument> &) { return std::vector<Tensor>{zeros({1})}; });
   EXPECT_REFUSED(
-      compile([=](const std::vector<Tensor> &in) { return op(std::vector<Argument>{in[0]}); },
-              {random({4}, 1)}),
+      compile([=](const std::vector<Tensor> &in) { return op({in[0]}); }, {random({4}, 1)}),
       "api_test::wrong", "register_fake");
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bounds of docs/design/0009-vector-math.md, on samples of all f32 numbers (bench/math_error runs
-// over every one) and of f64.
+// The bounds of docs/design/0009-vector-math.md, on samples of all f32 numbers (bench/math_error
+// runs over every one) and of f64.
 #include "codegen/KernelFixture.h"
 #include "codegen/MathFunctions.h"
 

@@ -2,7 +2,7 @@
 #include "ArrayFile.h"
 
 #include "support/Diagnostics.h"
-#include "support/OutputPath.h"
+#include "support/OutputFile.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -203,7 +203,8 @@ Array readArray(const TensorArgument &argument) {
   return array;
 }
 
-void writeArray(const Array &array, const std::string &path) {
+/// Everything before the elements.
+static std::string npyHeader(const Array &array) {
   const DataTypeInfo &row = info(array.dtype);
   std::string descr(row.numpy);
   if (descr.empty())
@@ -211,40 +212,37 @@ void writeArray(const Array &array, const std::string &path) {
   std::string shape;
   for (int64_t size : array.wholeShape)
     shape += std::to_string(size) + ", ";
-  if (array.wholeShape.size() > 1)
-    shape.resize(shape.size() - 2);
-  else if (array.wholeShape.size() == 1)
-    shape.resize(shape.size() - 1);
-  std::string header =
+  // A tuple of one keeps its comma.
+  shape.resize(shape.size() - (array.wholeShape.empty()       ? 0
+                               : array.wholeShape.size() == 1 ? 1
+                                                              : 2));
+  std::string text =
       "{'descr': '" + descr + "', 'fortran_order': False, 'shape': (" + shape + "), }";
-  header.append((64 - (10 + header.size() + 1) % 64) % 64, ' ');
-  header += '\n';
-  if (std::string reason = whyNotWritable(path); !reason.empty())
-    fail(path, "cannot be written: " + reason);
-  std::string aside = path + ".part" + std::to_string(::getpid());
-  Stream stream(std::fopen(aside.c_str(), "wb"));
-  if (!stream)
-    fail(path, std::string("cannot be written: ") + std::strerror(errno));
-  unsigned char head[10] = {0x93,
-                            'N',
-                            'U',
-                            'M',
-                            'P',
-                            'Y',
-                            1,
-                            0,
-                            static_cast<unsigned char>(header.size() & 255),
-                            static_cast<unsigned char>(header.size() >> 8)};
-  bool ok =
-      std::fwrite(head, 1, sizeof head, stream.get()) == sizeof head &&
-      std::fwrite(header.data(), 1, header.size(), stream.get()) == header.size() &&
-      std::fwrite(array.bytes->data(), 1, array.bytes->size(), stream.get()) == array.bytes->size();
-  ok = std::fclose(stream.release()) == 0 && ok;
-  if (!ok || std::rename(aside.c_str(), path.c_str()) != 0) {
-    std::string reason = std::strerror(errno);
-    std::remove(aside.c_str());
-    fail(path, "cannot be written: " + reason);
+  text.append((64 - (10 + text.size() + 1) % 64) % 64, ' ');
+  text += '\n';
+  std::string head("\x93NUMPY\1\0", 8);
+  head += static_cast<char>(text.size() & 255);
+  head += static_cast<char>(text.size() >> 8);
+  return head + text;
+}
+
+void writeArrays(const std::vector<ArrayToWrite> &arrays) {
+  std::vector<OutputFile> files;
+  files.reserve(arrays.size());
+  auto must = [&](bool good, size_t i) {
+    if (!good)
+      fail(arrays[i].path, "cannot be written: " + files[i].error());
+  };
+  for (size_t i = 0; i < arrays.size(); ++i) {
+    const Array &array = *arrays[i].array;
+    std::string header = npyHeader(array);
+    OutputFile &file = files.emplace_back(arrays[i].path);
+    must(file.append(header.data(), header.size()) &&
+             file.append(array.bytes->data(), array.bytes->size()),
+         i);
   }
+  for (size_t i = 0; i < arrays.size(); ++i)
+    must(files[i].commit(), i);
 }
 
 } // namespace pellucid::cli

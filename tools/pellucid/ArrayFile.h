@@ -45,8 +45,13 @@ Array readArray(const TensorArgument &argument);
 /// Row-major zeros.
 Array makeArray(DataType dtype, std::vector<int64_t> shape);
 
-/// Writes the whole array (for a view: all of the file's elements) beside `path` and renames it
-/// there. Types that numpy lacks are written as unsigned integers of their size.
-void writeArray(const Array &array, const std::string &path);
+struct ArrayToWrite {
+  const Array *array;
+  std::string path;
+};
+
+/// Writes whole arrays (for a view: all of the file's elements), all of them or none. Types that
+/// numpy lacks are written as unsigned integers of their size.
+void writeArrays(const std::vector<ArrayToWrite> &arrays);
 
 } // namespace pellucid::cli

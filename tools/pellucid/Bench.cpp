@@ -187,27 +187,32 @@ Timing benchKernel(LaunchOptions launch, double budget) {
 
 int runBench(Words words) {
   VerbLine line("bench", "Times a package, a model or a kernel beside what this machine reaches.",
-                "pellucid bench kernels.py:add --grid 16384 --arg x=@x.npy --arg y=@y.npy --arg "
-                "out=@zero.npy --arg n=16777216 --arg BLOCK=1024");
+                "pellucid bench examples/silu_model.py:Model --input "
+                "'x=f32[batch=16:1..1024,128]'",
+                "MODEL may also be a package; then each --input is NAME=@FILE.npy. A model is "
+                "compiled and called on random\nnumbers at the example sizes. With --grid and "
+                "--arg it is a kernel, as for 'pellucid launch'.");
   ModelOptions model;
   LaunchOptions launch;
   int threads = 0;
   double budget = 1.0;
   model.addTo(line.app());
-  line.app().add_option("--grid", launch.grid, "X[,Y[,Z]]: FILE.py:NAME is a kernel");
   line.app()
-      .add_option("--arg", launch.arguments, "NAME=VALUE of a kernel; once per argument")
-      ->take_all()
-      ->allow_extra_args(false);
-  line.app().add_option("--target", launch.cpuTarget,
-                        "a kernel's: cpu, cpu:x86-64-v3, cpu:x86-64-v4");
+      .add_option("--grid", launch.grid, "FILE.py:NAME is a kernel: how many programs")
+      ->option_text("X[,Y[,Z]]");
+  addRepeated(line.app(), "--arg", launch.arguments, "an argument of a kernel")
+      ->option_text("NAME=VALUE");
+  line.app()
+      .add_option("--target", launch.cpuTarget, "a kernel's: cpu, cpu:x86-64-v3, cpu:x86-64-v4")
+      ->option_text("TARGET");
   line.app()
       .add_option("--threads", threads, "most threads that work on a call (0: all)")
+      ->option_text("N")
       ->check(CLI::NonNegativeNumber);
-  line.app().add_option("--seconds", budget, "how long to measure")->check(CLI::PositiveNumber);
-  line.app().footer("MODEL may also be a package; then each --input is NAME=@FILE.npy. A model is "
-                    "compiled and called on random\n"
-                    "numbers at the example sizes (x=bf16[batch=16:1..1024,128]).");
+  line.app()
+      .add_option("--seconds", budget, "how long to measure")
+      ->option_text("S")
+      ->check(CLI::PositiveNumber);
   if (!line.parse(words))
     return line.exitCode();
   launch.target = model.model;

@@ -2,15 +2,33 @@
 #include "CommandLine.h"
 
 #include <cstdio>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 namespace pellucid::cli {
 
-VerbLine::VerbLine(std::string v, std::string description, std::string e)
-    : application(std::move(description), "pellucid " + v), verb(std::move(v)),
-      example(std::move(e)) {
-  application.footer("Example:\n  " + example);
+namespace {
+/// Shows an option's own words for its value in place of CLI11's type names and constraints.
+class HelpFormatter : public CLI::Formatter {
+public:
+  HelpFormatter() { column_width(34); }
+  std::string make_option_opts(const CLI::Option *option) const override {
+    return option->get_option_text().empty() ? "" : " " + option->get_option_text();
+  }
+};
+} // namespace
+
+VerbLine::VerbLine(std::string v, std::string description, std::string example, std::string remark)
+    : application(std::move(description), "pellucid " + v), verb(std::move(v)) {
+  application.formatter(std::make_shared<HelpFormatter>());
+  application.set_help_flag("-h,--help", "print this");
+  application.footer((remark.empty() ? "" : remark + "\n\n") + "Example:\n  " + example);
   application.add_flag("--json", jsonWanted, "print one JSON object instead of text");
+}
+
+CLI::Option *addRepeated(CLI::App &app, const std::string &name, std::vector<std::string> &values,
+                         const std::string &description) {
+  return app.add_option(name, values, description)->take_all()->allow_extra_args(false);
 }
 
 bool VerbLine::parse(Words words) {
@@ -65,6 +83,15 @@ int refuse(const Diagnostics &diagnostics) {
 
 int refuse(const std::string &argument, const std::string &message) {
   return refuse(Diagnostic(Severity::Error, SourceLocation(argument), message));
+}
+
+void refuseSameFile(const std::string &argument, const std::string &path,
+                    const std::string &other) {
+  std::error_code ignored;
+  if (path == other || std::filesystem::equivalent(path, other, ignored))
+    throw DiagnosticError(SourceLocation(argument),
+                          "would overwrite '" + other +
+                              "', which this command reads or writes too");
 }
 
 void printJson(const nlohmann::json &value) { std::puts(value.dump(1).c_str()); }

@@ -9,6 +9,7 @@
 #include <CLI/Formatter.hpp>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <vector>
 
 namespace pellucid::cli {
 
@@ -21,9 +22,11 @@ struct Words {
 };
 
 /// A CLI11 application for `verb` with a one-line description, --json and an example in its --help.
+/// Examples name files of examples/ or what an earlier verb's example wrote, so that they work as
+/// they stand.
 class VerbLine {
 public:
-  VerbLine(std::string verb, std::string description, std::string example);
+  VerbLine(std::string verb, std::string description, std::string example, std::string remark = "");
   CLI::App &app() { return application; }
   bool json() const { return jsonWanted; }
 
@@ -33,16 +36,25 @@ public:
 
 private:
   CLI::App application;
-  std::string verb, example;
+  std::string verb;
   bool jsonWanted = false;
   int code = Ok;
 };
+
+/// Adds an option that may be given several times, each time with one value. Options show
+/// `option_text` in --help.
+CLI::Option *addRepeated(CLI::App &app, const std::string &name, std::vector<std::string> &values,
+                         const std::string &description);
 
 /// Prints the diagnostic to standard error and gives exit code 1.
 int refuse(const Diagnostic &diagnostic);
 int refuse(const Diagnostics &diagnostics);
 /// `ARGUMENT: error: message`, where `argument` is as the user typed it.
 int refuse(const std::string &argument, const std::string &message);
+
+/// Throws a DiagnosticError at `argument` when the file to write is `other`, a file that is read or
+/// written as well.
+void refuseSameFile(const std::string &argument, const std::string &path, const std::string &other);
 
 /// One JSON object on standard output.
 void printJson(const nlohmann::json &value);

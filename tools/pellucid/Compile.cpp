@@ -42,14 +42,19 @@ const VerifiedKernel *firstWrong(const std::vector<VerifiedKernel> &kernels) {
 
 int runCompile(Words words) {
   VerbLine line("compile", "Makes a package of a model or a saved program.",
-                "pellucid compile model.py:Model --input 'x=bf16[batch:1..1024,128]' -o model.plc");
+                "pellucid compile examples/silu_model.py:Model --input 'x=f32[batch:1..1024,128]' "
+                "-o model.plc");
   ModelOptions model;
   std::string out, targets = "cpu";
   bool noFusion = false, verify = false;
   model.addTo(line.app());
-  line.app().add_option("-o", out, "the package to write")->required();
-  line.app().add_option("--target", targets,
-                        "cpu (every level), cpu:x86-64-v3, cuda:sm_90; a comma list");
+  line.app()
+      .add_option("-o", out, "the package to write (required)")
+      ->option_text("FILE")
+      ->required();
+  line.app()
+      .add_option("--target", targets, "cpu (every level), cpu:x86-64-v3, cuda:sm_90; a comma list")
+      ->option_text("TARGETS");
   line.app().add_flag("--no-fusion", noFusion,
                       "leave pointwise operators outside of the users' kernels");
   line.app().add_flag("--verify", verify,
@@ -65,6 +70,7 @@ int runCompile(Words words) {
   options.fuseIntoKernels = !noFusion;
   size_t slash = model.model.rfind('/');
   options.name = model.model.substr(slash == std::string::npos ? 0 : slash + 1);
+  model.checkOutput(out);
   auto start = std::chrono::steady_clock::now();
   graph::Program program = loadModel(model);
   package::Contents contents;

@@ -24,6 +24,18 @@ static std::string onPath(const std::string &name) {
   return {};
 }
 
+static void printCuda(const nlohmann::json &cuda) {
+  if (!cuda.at("available").get<bool>()) {
+    std::printf("CUDA              %s\n", cuda.at("reason").get<std::string>().c_str());
+    return;
+  }
+  for (const nlohmann::json &device : cuda.at("devices"))
+    std::printf("CUDA              %s, sm_%d, %.0f GiB, driver %s\n",
+                device.at("name").get<std::string>().c_str(), device.at("sm").get<int>(),
+                device.at("memory_bytes").get<double>() / (1 << 30),
+                cuda.at("driver_version").get<std::string>().c_str());
+}
+
 int runDoctor(Words words) {
   VerbLine line("doctor", "Says what this machine offers.", "pellucid doctor");
   if (!line.parse(words))
@@ -39,16 +51,15 @@ int runDoctor(Words words) {
     return Ok;
   }
   std::printf("pellucid          %s\n", PELLUCID_VERSION);
-  std::printf("CPU level         %s\n", report["isa"].get<std::string>().c_str());
+  std::printf("CPU               %s, %s, %d thread(s)\n",
+              report["cpu"]["model"].get<std::string>().c_str(),
+              report["isa"].get<std::string>().c_str(), report["cpu"]["threads"].get<int>());
   std::string worker = report["worker"], ptxas = report["ptxas"];
   std::printf("code generation   %s\n",
               worker.empty() ? "pellucid-worker was not found" : worker.c_str());
   std::printf("ptxas             %s\n",
               ptxas.empty() ? "not on PATH (PTX is written without it)" : ptxas.c_str());
-  for (auto &[key, value] : report.items())
-    if (key != "version" && key != "worker" && key != "ptxas" && key != "isa")
-      std::printf("%-17s %s\n", key.c_str(),
-                  value.is_string() ? value.get<std::string>().c_str() : value.dump().c_str());
+  printCuda(report["cuda"]);
   if (!level)
     std::printf("problem: CPU kernels need x86-64-v3 (AVX2, FMA, BMI2)\n");
   if (worker.empty())

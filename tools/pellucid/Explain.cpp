@@ -43,7 +43,8 @@ void printEdges(const nlohmann::json &report) {
 
 int runExplain(Words words) {
   VerbLine line("explain", "Says for every edge at a kernel whether it was fused, or why not.",
-                "pellucid explain model.plc");
+                "pellucid explain model.plc",
+                "model.plc is what the example of 'pellucid compile --help' writes.");
   ModelOptions model;
   model.addTo(line.app());
   line.app().get_option("MODEL")->description(

@@ -12,13 +12,16 @@ namespace pellucid::cli {
 int runExport(Words words) {
   VerbLine line(
       "export", "Traces a model and prints PyTorch's node table.",
-      "pellucid export model.py:Model --input 'x=bf16[batch:1..1024,128]' -o model.program");
+      "pellucid export examples/silu_model.py:Model --input 'x=f32[batch:1..1024,128]' -o "
+      "model.program");
   ModelOptions model;
   std::string out;
   model.addTo(line.app());
-  line.app().add_option("-o", out, "write the program here, weights inside");
+  line.app().add_option("-o", out, "write the program here, weights inside")->option_text("FILE");
   if (!line.parse(words))
     return line.exitCode();
+  if (!out.empty())
+    model.checkOutput(out);
   graph::Program program = loadModel(model);
   std::vector<graph::NodeRow> rows = graph::nodeRows(program, program.main);
   // A reference would be looked up beside the program, wherever that is moved to.

@@ -116,10 +116,13 @@ private:
 
 int runInspect(Words words) {
   VerbLine line("inspect", "Shows what is inside a package or a program.",
-                "pellucid inspect model.plc --json");
+                "pellucid inspect model.plc",
+                "model.plc is what the example of 'pellucid compile --help' writes.");
   std::string path, stage;
   line.app().add_option("FILE", path, "a package or a saved program")->required();
-  line.app().add_option("--ir", stage, "print one text: program, lowered, or a kernel's symbol");
+  line.app()
+      .add_option("--ir", stage, "print one text: program, lowered, or a kernel's symbol")
+      ->option_text("TEXT");
   if (!line.parse(words))
     return line.exitCode();
   if (graph::isProgramFile(firstBytes(path)))

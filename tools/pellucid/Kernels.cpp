@@ -13,10 +13,12 @@ namespace pellucid::cli {
 int runKernels(Words words) {
   VerbLine line("kernels",
                 "Lists the jit kernels of a file: parameters, what each pointer is, ok or refused.",
-                "pellucid kernels kernels.py");
+                "pellucid kernels examples/silu_kernels.py");
   std::string path, root;
   line.app().add_option("FILE", path, "the Python file")->required();
-  line.app().add_option("--path", root, "a folder that absolute imports are looked up in");
+  line.app()
+      .add_option("--path", root, "a folder that absolute imports are looked up in")
+      ->option_text("DIR");
   if (!line.parse(words))
     return line.exitCode();
   if (::access(path.c_str(), R_OK) != 0)
@@ -51,6 +53,8 @@ int runKernels(Words words) {
   }
   if (line.json())
     printJson({{"kernels", list}});
+  else if (reports.empty())
+    std::printf("%s: no @triton.jit kernels are defined in this file\n", path.c_str());
   for (const driver::KernelReport &report : reports)
     if (!report.ok) {
       std::fputs(report.detail.c_str(), stderr);

@@ -145,16 +145,25 @@ std::vector<Output> readOutputs(const LaunchOptions &options,
     if (output.member && *output.member >= operand->members.size())
       fail("--out " + text, "the table '" + output.name + "' has " +
                                 std::to_string(operand->members.size()) + " tensors");
+    if (!output.member && !operand->array)
+      fail("--out " + text, "'" + output.name + "' is a table of addresses; write " + output.name +
+                                "[INDEX]=FILE.npy for one of its tensors");
+    for (const Output &earlier : outputs)
+      refuseSameFile("--out " + text, output.path, earlier.path);
+    refuseSameFile("--out " + text, output.path, splitTarget(options.target, "KERNEL").first);
     outputs.push_back(std::move(output));
   }
   return outputs;
 }
 
 void writeOutputs(const std::vector<Output> &outputs, const std::vector<Operand> &operands) {
+  std::vector<ArrayToWrite> arrays;
   for (const Output &output : outputs)
     for (const Operand &operand : operands)
       if (operand.name == output.name)
-        writeArray(output.member ? operand.members[*output.member] : *operand.array, output.path);
+        arrays.push_back(
+            {output.member ? &operand.members[*output.member] : &*operand.array, output.path});
+  writeArrays(arrays);
 }
 
 /// Compiles, then launches: once, or while `again` says so after each launch's seconds.
@@ -289,27 +298,45 @@ LaunchTiming timeLaunch(const LaunchOptions &options, double budget) {
 }
 
 int runLaunch(Words words) {
-  VerbLine line("launch", "Runs one kernel on .npy files.",
-                "pellucid launch kernels.py:add --grid 4 --arg x=@x.npy --arg y=@y.npy --arg "
-                "out=@zero.npy --arg n=4000 --arg BLOCK=1024 --out out=sum.npy");
+  VerbLine line(
+      "launch", "Runs one kernel on .npy files.",
+      "pellucid launch examples/silu_kernels.py:silu_kernel --grid 2 --arg "
+      "in_ptr=@examples/x.npy --arg out_ptr=@examples/x.npy --arg n_elements=2048 "
+      "--arg BLOCK_SIZE=1024 --out out_ptr=silu.npy",
+      "VALUE is @x.npy (a tensor; the file itself stays as it is), @x.npy:bf16 (16-bit "
+      "integers as bf16),\n@x.npy[offset=2,shape=3x4,strides=8x1] (a view, in elements), "
+      "@ptrs:a.npy,b.npy (a table of addresses),\nan integer, a float, true, false, none, "
+      "\"a string\" or a type such as tl.float16. Arguments left out get their\ndefault, "
+      "what the heuristics say, or the first autotune config.");
   LaunchOptions options;
-  line.app().add_option("KERNEL", options.target, "FILE.py:KERNEL")->required();
-  line.app().add_option("--grid", options.grid, "X[,Y[,Z]]")->required();
+  line.app().add_option("KERNEL", options.target, "FILE.py:NAME")->required();
   line.app()
-      .add_option("--arg", options.arguments, "NAME=VALUE; once per argument")
-      ->take_all()
-      ->allow_extra_args(false);
+      .add_option("--grid", options.grid, "how many programs (required)")
+      ->option_text("X[,Y[,Z]]")
+      ->required();
+  addRepeated(line.app(), "--arg", options.arguments, "an argument, constexprs too")
+      ->option_text("NAME=VALUE");
+  addRepeated(line.app(), "--out", options.outputs, "writes the tensor as it is afterwards")
+      ->option_text("NAME=FILE.npy");
   line.app()
-      .add_option("--out", options.outputs,
-                  "NAME=FILE.npy; writes the argument as it is afterwards")
-      ->take_all()
-      ->allow_extra_args(false);
-  line.app().add_option("--target", options.cpuTarget,
-                        "cpu, cpu:x86-64-v3, cpu:x86-64-v4, cuda (this machine's first device)");
-  line.app().add_option("--num-warps", options.numWarps)->check(CLI::PositiveNumber);
-  line.app().add_option("--num-stages", options.numStages)->check(CLI::PositiveNumber);
-  line.app().add_option("--threads", options.threads)->check(CLI::NonNegativeNumber);
-  line.app().add_option("--path", options.path, "a folder that absolute imports are looked up in");
+      .add_option("--target", options.cpuTarget,
+                  "cpu, cpu:x86-64-v3, cpu:x86-64-v4, cuda (this machine's first device)")
+      ->option_text("TARGET");
+  line.app()
+      .add_option("--num-warps", options.numWarps, "warps per program (no effect on a CPU)")
+      ->option_text("N")
+      ->check(CLI::PositiveNumber);
+  line.app()
+      .add_option("--num-stages", options.numStages, "stages of loops (no effect on a CPU)")
+      ->option_text("N")
+      ->check(CLI::PositiveNumber);
+  line.app()
+      .add_option("--threads", options.threads, "most threads that work on the launch (0: all)")
+      ->option_text("N")
+      ->check(CLI::NonNegativeNumber);
+  line.app()
+      .add_option("--path", options.path, "a folder that absolute imports are looked up in")
+      ->option_text("DIR");
   line.app().add_flag("--reference", options.reference,
                       "run the interpreter instead of generated code");
   line.app().add_flag("--sanitize", options.sanitize, "check every access (runs the interpreter)");

@@ -3,6 +3,7 @@
 
 #include "driver/InputSpec.h"
 #include "graph/ProgramFile.h"
+#include "support/OutputFile.h"
 #include "trace/TraceModel.h"
 
 #include <cerrno>
@@ -14,15 +15,20 @@ namespace pellucid::cli {
 
 void ModelOptions::addTo(CLI::App &app) {
   app.add_option("MODEL", model, "FILE.py:CLASS, FILE.py:FUNCTION, or a saved program")->required();
-  app.add_option("--input", inputs,
-                 "NAME=TYPE[DIMS], such as x=bf16[batch:1..1024,128]; once per input")
-      ->take_all();
-  app.add_option("--init", init,
-                 "constructor arguments, such as dim=96,raw=True (Python literals)");
-  app.add_option("--dtype", dtype, "element type of parameters, as model.to(dtype)");
-  app.add_option("--weights", weights, ".safetensors or .npz file with the state_dict");
-  app.add_option("--seed", seed, "seed of the parameters when no --weights are given");
-  app.add_option("--path", path, "a folder that absolute imports are looked up in");
+  addRepeated(app, "--input", inputs,
+              "an input, such as x=bf16[batch:1..1024,128]; batch=8:1..1024 also says which size "
+              "the trace follows")
+      ->option_text("NAME=TYPE[DIMS]");
+  app.add_option("--init", init, "constructor arguments, such as dim=96,raw=True (Python literals)")
+      ->option_text("NAME=VALUE,…");
+  app.add_option("--dtype", dtype, "element type of the parameters, as model.to(dtype)")
+      ->option_text("TYPE");
+  app.add_option("--weights", weights, ".safetensors or .npz file with the state_dict")
+      ->option_text("FILE");
+  app.add_option("--seed", seed, "of the parameters where no --weights are given")
+      ->option_text("N");
+  app.add_option("--path", path, "a folder that absolute imports are looked up in")
+      ->option_text("DIR");
   auto *strictFlag = app.add_flag("--strict", strict,
                                   "decide every branch for the whole range of every dynamic dim");
   app.add_flag("--non-strict", nonStrict, "follow the example sizes (default)")
@@ -30,6 +36,14 @@ void ModelOptions::addTo(CLI::App &app) {
 }
 
 bool ModelOptions::isPython() const { return model.find(".py:") != std::string::npos; }
+
+void ModelOptions::checkOutput(const std::string &out) const {
+  refuseSameFile(out, out, isPython() ? splitTarget(model, "NAME").first : model);
+  if (!weights.empty())
+    refuseSameFile(out, out, weights);
+  if (OutputFile file(out); !file.error().empty())
+    throw DiagnosticError(SourceLocation(out), "cannot be written: " + file.error());
+}
 
 std::pair<std::string, std::string> splitTarget(const std::string &text, const char *what) {
   size_t colon = text.rfind(':');

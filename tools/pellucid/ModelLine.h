@@ -25,6 +25,9 @@ struct ModelOptions {
 
   void addTo(CLI::App &app);
   bool isPython() const;
+  /// Throws a DiagnosticError when `out` cannot be written, or is a file that the model is read
+  /// from: better known before the work than after it.
+  void checkOutput(const std::string &out) const;
 };
 
 /// Traces the Python model, or loads the program file. Prints warnings and the chosen example sizes

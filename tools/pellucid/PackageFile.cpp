@@ -166,6 +166,13 @@ std::vector<Array> readInputs(const PackageFile &package,
     if (given[index])
       fail(text, "input '" + parsed->name + "' is given twice");
     given[index] = readArray(*tensor);
+    DataType type = given[index]->dtype;
+    std::string wanted = inputs[index].at("dtype");
+    if (auto known = dataTypeNamed(wanted); known && isFloat(*known) &&
+                                            byteSize(*known) == byteSize(type) &&
+                                            (type == DataType::UInt8 || type == DataType::UInt16))
+      fail(text, "the file holds " + std::string(info(type).cli) + ", the package takes " + wanted +
+                     "; write " + parsed->name + "=@FILE.npy:" + wanted + " if these are its bits");
   }
   std::vector<Array> out;
   for (size_t i = 0; i < given.size(); ++i) {

@@ -1,41 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "CommandLine.h"
 #include "PackageFile.h"
-#include "support/OutputPath.h"
+#include "support/OutputFile.h"
 
 #include <cstdio>
-#include <unistd.h>
 
 namespace pellucid::cli {
 
-/// Writes beside `path` and renames.
-static int writeText(const std::string &path, const std::string &text) {
-  if (std::string reason = whyNotWritable(path); !reason.empty())
-    return refuse(path, "cannot be written: " + reason);
-  std::string aside = path + ".part" + std::to_string(::getpid());
-  FILE *stream = std::fopen(aside.c_str(), "wb");
-  bool ok = stream && std::fwrite(text.data(), 1, text.size(), stream) == text.size();
-  ok = stream && std::fclose(stream) == 0 && ok;
-  if (ok && std::rename(aside.c_str(), path.c_str()) == 0)
-    return Ok;
-  std::remove(aside.c_str());
-  return refuse(path, "cannot be written");
-}
-
 int runProfile(Words words) {
   VerbLine line("profile", "Runs a package and writes a Chrome trace of its kernels.",
-                "pellucid profile model.plc --input x=@x.npy -o trace.json");
+                "pellucid profile model.plc --input x=@examples/x.npy -o trace.json",
+                "model.plc is what the example of 'pellucid compile --help' writes.");
   std::string path, out;
   std::vector<std::string> inputs;
   int runs = 3;
   line.app().add_option("PACKAGE", path, "the package")->required();
-  line.app().add_option("--input", inputs, "NAME=@FILE.npy")->take_all();
+  addRepeated(line.app(), "--input", inputs, "an input; @x.npy:bf16 takes 16-bit integers as bf16")
+      ->option_text("NAME=@FILE.npy");
   line.app()
-      .add_option("-o", out, "the trace to write (for chrome://tracing or Perfetto)")
+      .add_option("-o", out, "the trace to write, for chrome://tracing or Perfetto (required)")
+      ->option_text("FILE")
       ->required();
-  line.app().add_option("--runs", runs, "how many calls are recorded")->check(CLI::PositiveNumber);
+  line.app()
+      .add_option("--runs", runs, "how many calls are recorded (3)")
+      ->option_text("N")
+      ->check(CLI::PositiveNumber);
   if (!line.parse(words))
     return line.exitCode();
+  refuseSameFile(out, out, path);
   PackageFile package(path);
   std::vector<Array> arrays = readInputs(package, inputs);
   pellucid_profile *profile = nullptr;
@@ -48,8 +40,9 @@ int runProfile(Words words) {
     package.run(arrays, &options);
   std::string trace = pellucid_profile_json(profile);
   pellucid_profile_destroy(profile);
-  if (int code = writeText(out, trace))
-    return code;
+  OutputFile file(out);
+  if (!file.append(trace.data(), trace.size()) || !file.commit())
+    return refuse(out, "cannot be written: " + file.error());
   if (line.json())
     printJson({{"trace", out}, {"runs", runs}});
   else

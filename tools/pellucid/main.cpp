@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "CommandLine.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
 
 using namespace pellucid::cli;
 
@@ -28,10 +33,45 @@ constexpr Verb verbs[] = {
 };
 
 void printUsage(FILE *stream) {
-  std::fputs("usage: pellucid VERB …\n\n", stream);
+  std::fputs("usage: pellucid VERB …\n\nVerbs:\n", stream);
   for (const Verb &verb : verbs)
     std::fprintf(stream, "  %-8s  %s\n", verb.name, verb.what);
-  std::fputs("\n'pellucid VERB --help' shows a verb's options and an example.\n", stream);
+  std::fputs(
+      "\n'pellucid VERB --help' shows a verb's options and an example, --version this version.\n",
+      stream);
+}
+
+/// How many letters must be put in, taken out or exchanged to make `b` of `a`.
+size_t editDistance(const std::string &a, const std::string &b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t(0));
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = std::exchange(row[0], i);
+    for (size_t j = 1; j <= b.size(); ++j) {
+      size_t exchanged = diagonal + (a[i - 1] != b[j - 1]);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, exchanged});
+    }
+  }
+  return row.back();
+}
+
+int refuseVerb(const char *word) {
+  std::string hint;
+  size_t least = 3;
+  for (const Verb &verb : verbs)
+    if (size_t distance = editDistance(word, verb.name); distance < least) {
+      least = distance;
+      hint = std::string("; did you mean '") + verb.name + "'?";
+    }
+  std::fprintf(stderr, "%s: error: no such verb%s\n", word, hint.c_str());
+  printUsage(stderr);
+  return Refused;
+}
+
+bool isOneOf(const char *word, std::initializer_list<const char *> spellings) {
+  return std::any_of(spellings.begin(), spellings.end(),
+                     [&](const char *spelling) { return std::strcmp(word, spelling) == 0; });
 }
 
 int dispatch(const Verb &verb, Words words) {
@@ -52,18 +92,18 @@ int main(int count, char **words) {
     printUsage(stderr);
     return Refused;
   }
-  if (std::strcmp(words[1], "--help") == 0 || std::strcmp(words[1], "-h") == 0) {
+  bool wantsHelp = isOneOf(words[1], {"help", "--help", "-h"});
+  if (wantsHelp && count == 2) {
     printUsage(stdout);
     return Ok;
   }
-  if (std::strcmp(words[1], "--version") == 0) {
+  if (isOneOf(words[1], {"version", "--version", "-V"})) {
     std::puts("pellucid " PELLUCID_VERSION);
     return Ok;
   }
+  const char *help = "--help", *name = words[wantsHelp ? 2 : 1];
   for (const Verb &verb : verbs)
-    if (std::strcmp(words[1], verb.name) == 0)
-      return dispatch(verb, {count - 2, words + 2});
-  std::fprintf(stderr, "%s: error: no such verb\n", words[1]);
-  printUsage(stderr);
-  return Refused;
+    if (std::strcmp(name, verb.name) == 0)
+      return dispatch(verb, wantsHelp ? Words{1, &help} : Words{count - 2, words + 2});
+  return refuseVerb(name);
 }

@@ -3,12 +3,17 @@
 
 #include "lld/Common/Driver.h"
 #include "llvm/Object/ELFObjectFile.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
 #include <mutex>
+#include <sys/mman.h>
+#include <thread>
+#include <unistd.h>
+#include <utility>
 
 LLD_HAS_DRIVER(elf)
 
@@ -16,46 +21,100 @@ namespace pellucid::codegen {
 
 namespace {
 
-/// A folder that lives as long as the link does: lld reads and writes files only.
-class LinkFolder {
+// lld reads and writes files only, and a process that is killed while it links must leave none
+// behind: the objects lie in a file without a name, the image comes through a pipe, which lld
+// writes in one go where it would set a temporary file beside a regular one.
+
+std::string nameInFileTable(int fd) { return "/proc/self/fd/" + std::to_string(fd); }
+
+class ObjectFile {
 public:
-  LinkFolder() { valid = !llvm::sys::fs::createUniqueDirectory("pellucid-link", path); }
-  ~LinkFolder() {
-    if (valid)
-      llvm::sys::fs::remove_directories(path);
+  explicit ObjectFile(const std::string &bytes) : fd(::memfd_create("objects", MFD_CLOEXEC)) {
+    for (size_t at = 0; fd >= 0 && at < bytes.size();) {
+      ssize_t n = ::write(fd, bytes.data() + at, bytes.size() - at);
+      if (n < 0 && errno != EINTR)
+        ::close(std::exchange(fd, -1));
+      at += n < 0 ? 0 : static_cast<size_t>(n);
+    }
   }
-  std::string file(llvm::StringRef name) const {
-    llvm::SmallString<128> full(path);
-    llvm::sys::path::append(full, name);
-    return std::string(full);
+  ~ObjectFile() {
+    if (fd >= 0)
+      ::close(fd);
   }
-  bool valid = false;
+  ObjectFile(const ObjectFile &) = delete;
+  ObjectFile &operator=(const ObjectFile &) = delete;
+
+  bool isWritten() const { return fd >= 0; }
+  std::string path() const { return nameInFileTable(fd); }
 
 private:
-  llvm::SmallString<128> path;
+  int fd;
 };
 
-bool writeFile(const std::string &path, const std::vector<char> &bytes) {
-  std::error_code error;
-  llvm::raw_fd_ostream stream(path, error);
-  if (error)
-    return false;
-  stream.write(bytes.data(), bytes.size());
-  stream.close();
-  return !stream.has_error();
+class ImagePipe {
+public:
+  explicit ImagePipe(std::vector<char> &image) : image(image) {
+    if (::pipe2(ends, O_CLOEXEC) == 0)
+      reader = std::thread([this] { readToEnd(); });
+  }
+  ~ImagePipe() {
+    finish();
+    if (ends[0] >= 0)
+      ::close(ends[0]);
+  }
+  ImagePipe(const ImagePipe &) = delete;
+  ImagePipe &operator=(const ImagePipe &) = delete;
+
+  bool isOpen() const { return ends[0] >= 0; }
+  std::string path() const { return nameInFileTable(ends[1]); }
+  /// After it the image is whole.
+  void finish() {
+    if (ends[1] >= 0)
+      ::close(std::exchange(ends[1], -1));
+    if (reader.joinable())
+      reader.join();
+  }
+
+private:
+  std::vector<char> &image;
+  int ends[2] = {-1, -1};
+  std::thread reader;
+
+  void readToEnd() {
+    image.clear();
+    char block[1 << 16];
+    for (ssize_t n; (n = ::read(ends[0], block, sizeof block)) != 0;) {
+      if (n < 0 && errno != EINTR)
+        return;
+      if (n > 0)
+        image.insert(image.end(), block, block + n);
+    }
+  }
+};
+
+/// The objects as one `ar` archive: a process may have fewer files open than a model has kernels.
+std::string archiveOf(std::span<const CompiledObject> objects) {
+  std::string text = "!<arch>\n";
+  for (const CompiledObject &object : objects) {
+    char header[61];
+    std::snprintf(header, sizeof header, "%-16s%-12d%-6d%-6d%-8s%-10zu`\n", "object.o/", 0, 0, 0,
+                  "644", object.object.size());
+    text += header;
+    text.append(object.object.begin(), object.object.end());
+    if (text.size() % 2)
+      text += '\n';
+  }
+  return text;
 }
 
-bool runLinker(const std::vector<std::string> &inputs, const std::string &output,
-               std::string &error) {
+bool runLinker(const std::string &archive, const std::string &output, std::string &error) {
   std::vector<const char *> arguments = {
       "ld.lld",           "-shared",         "--no-undefined",
       "-znorelro",        "-zrodynamic",     "-zseparate-code",
       "-znognustack",     "-ztext",          "-zmax-page-size=4096",
       "--hash-style=gnu", "--build-id=none", "--threads=1",
       "-Bsymbolic",       "--gc-sections",   "-o",
-      output.c_str()};
-  for (const std::string &input : inputs)
-    arguments.push_back(input.c_str());
+      output.c_str(),     "--whole-archive", archive.c_str()};
   llvm::raw_string_ostream stream(error);
   // lld keeps its state in globals.
   static std::mutex linking;
@@ -117,23 +176,14 @@ bool linkImage(std::span<const CompiledObject> objects, CpuLevel level, std::vec
                       "linking the " + std::string(toString(level)) + " image failed: " + what);
     return false;
   };
-  LinkFolder folder;
-  if (!folder.valid)
-    return fail("no temporary folder can be created");
-  std::vector<std::string> inputs;
-  for (const CompiledObject &object : objects) {
-    inputs.push_back(folder.file(std::to_string(inputs.size()) + ".o"));
-    if (!writeFile(inputs.back(), object.object))
-      return fail("cannot write '" + inputs.back() + "'");
-  }
-  std::string output = folder.file("image.elf");
-  if (!runLinker(inputs, output, reason))
+  ObjectFile archive(archiveOf(objects));
+  ImagePipe output(elf);
+  if (!archive.isWritten() || !output.isOpen())
+    return fail(std::string("its files cannot be made: ") + std::strerror(errno));
+  bool linked = runLinker(archive.path(), output.path(), reason);
+  output.finish();
+  if (!linked)
     return fail(reason);
-  auto buffer = llvm::MemoryBuffer::getFile(output, /*IsText=*/false,
-                                            /*RequiresNullTerminator=*/false);
-  if (!buffer)
-    return fail("cannot read '" + output + "'");
-  elf.assign((*buffer)->getBufferStart(), (*buffer)->getBufferEnd());
   entries.clear();
   return findEntries(objects, elf, entries, reason) || fail(reason);
 }

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
+set(state "pellucid7runtime[0-9]*(CpuPool|LoadedPackage|FramePool|allocateHost|releaseHost)")
+execute_process(COMMAND ${NM} ${RUNTIME} OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
+if(NOT symbols MATCHES "${state}")
+  message(FATAL_ERROR "${RUNTIME} has none of the names that this test looks for")
+endif()
+string(REPLACE "," ";" OTHERS "${OTHERS}")
+foreach(file ${OTHERS})
+  execute_process(COMMAND ${NM} ${file} OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
+  if(symbols MATCHES "[^\n]*${state}[^\n]*")
+    message(FATAL_ERROR "${file} has a run time of its own: ${CMAKE_MATCH_0}")
+  endif()
+endforeach()

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+file(REMOVE_RECURSE ${WORK})
+file(MAKE_DIRECTORY ${WORK})
+
+function(must)
+  execute_process(COMMAND ${ARGN} WORKING_DIRECTORY ${WORK} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(NOT result EQUAL 0)
+    message(FATAL_ERROR "${ARGN}: ${result}\n${output}")
+  endif()
+  set(output "${output}" PARENT_SCOPE)
+endfunction()
+
+must(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/first)
+file(RENAME ${WORK}/first ${WORK}/prefix)
+set(program ${WORK}/prefix/bin/pellucid)
+
+must(${CMAKE_COMMAND} -S ${CONSUMER} -B ${WORK}/build -G ${GENERATOR} -DCMAKE_PREFIX_PATH=${WORK}/prefix
+  -DCMAKE_C_COMPILER=${C_COMPILER} -DCMAKE_CXX_COMPILER=${CXX_COMPILER})
+must(${CMAKE_COMMAND} --build ${WORK}/build)
+must(${CMAKE_COMMAND} -E env PATH= ${program} compile ${EXAMPLES}/silu_model.py:Model --input x=f32[batch:1..1024,128] -o model.plc)
+must(${CMAKE_COMMAND} -E env PATH= ${WORK}/build/run_package model.plc)
+if(NOT output STREQUAL "3 x 128\n")
+  message(FATAL_ERROR "run_package printed: ${output}")
+endif()
+must(${CMAKE_COMMAND} -E env PATH= ${WORK}/build/use_compiler ${EXAMPLES}/silu_kernels.py compiled.plc)
+if(NOT output STREQUAL "silu(2) = 1.7616\n")
+  message(FATAL_ERROR "use_compiler printed: ${output}")
+endif()
+
+if(PKG_CONFIG)
+  must(${CMAKE_COMMAND} -E env PKG_CONFIG_PATH=${WORK}/prefix/lib/pkgconfig ${PKG_CONFIG} --cflags --libs pellucid-runtime)
+  separate_arguments(flags UNIX_COMMAND "${output}")
+  must(${C_COMPILER} -std=c99 -pedantic -Wall -Werror ${CONSUMER}/run_package.c ${flags} -Wl,-rpath,${WORK}/prefix/lib -o run_package)
+  must(${WORK}/run_package model.plc)
+endif()
+file(REMOVE_RECURSE ${WORK})
