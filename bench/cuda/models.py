@@ -35,6 +35,43 @@ def softmax_kernel(x_ptr, out_ptr, columns, BLOCK: tl.constexpr):
     tl.store(out_ptr + row * columns + offsets, out.to(out_ptr.dtype.element_ty), mask=mask)
 
 
+@triton.jit
+def rms_norm_kernel(x_ptr, weight_ptr, out_ptr, columns, eps, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    offsets = tl.arange(0, BLOCK)
+    mask = offsets < columns
+    x = tl.load(x_ptr + row * columns + offsets, mask=mask, other=0.0).to(tl.float32)
+    weight = tl.load(weight_ptr + offsets, mask=mask).to(tl.float32)
+    scale = 1.0 / tl.sqrt(tl.sum(x * x, axis=0) / columns + eps)
+    tl.store(out_ptr + row * columns + offsets, (x * scale * weight).to(out_ptr.dtype.element_ty), mask=mask)
+
+
+@triton.jit
+def layer_norm_kernel(x_ptr, weight_ptr, bias_ptr, out_ptr, columns, eps, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    offsets = tl.arange(0, BLOCK)
+    mask = offsets < columns
+    x = tl.load(x_ptr + row * columns + offsets, mask=mask, other=0.0).to(tl.float32)
+    mean = tl.sum(x, axis=0) / columns
+    centred = tl.where(mask, x - mean, 0.0)
+    scale = 1.0 / tl.sqrt(tl.sum(centred * centred, axis=0) / columns + eps)
+    weight = tl.load(weight_ptr + offsets, mask=mask).to(tl.float32)
+    bias = tl.load(bias_ptr + offsets, mask=mask).to(tl.float32)
+    tl.store(out_ptr + row * columns + offsets, (centred * scale * weight + bias).to(out_ptr.dtype.element_ty), mask=mask)
+
+
+@triton.jit
+def scale_rows_kernel(x_ptr, scale_ptr, bias_ptr, out_ptr, rows, columns, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
+    r = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    c = tl.program_id(1) * COLUMNS + tl.arange(0, COLUMNS)
+    mask = (r[:, None] < rows) & (c[None, :] < columns)
+    at = r[:, None] * columns + c[None, :]
+    x = tl.load(x_ptr + at, mask=mask).to(tl.float32)
+    scale = tl.load(scale_ptr + r, mask=r < rows).to(tl.float32)
+    bias = tl.load(bias_ptr + c, mask=c < columns).to(tl.float32)
+    tl.store(out_ptr + at, (x * scale[:, None] + bias[None, :]).to(out_ptr.dtype.element_ty), mask=mask)
+
+
 @triton_op("bench::add", mutates_args={})
 def add(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     out = torch.empty_like(x)
@@ -59,6 +96,31 @@ def softmax(x: torch.Tensor) -> torch.Tensor:
     return out
 
 
+@triton_op("bench::rms_norm", mutates_args={})
+def rms_norm(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+    out = torch.empty_like(x)
+    rows, columns = x.shape
+    wrap_triton(rms_norm_kernel)[(rows,)](x, weight, out, columns, 1e-6, BLOCK=4096, num_warps=8)
+    return out
+
+
+@triton_op("bench::layer_norm", mutates_args={})
+def layer_norm(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+    out = torch.empty_like(x)
+    rows, columns = x.shape
+    wrap_triton(layer_norm_kernel)[(rows,)](x, weight, bias, out, columns, 1e-5, BLOCK=4096, num_warps=8)
+    return out
+
+
+@triton_op("bench::scale_rows", mutates_args={})
+def scale_rows(x: torch.Tensor, scale: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+    out = torch.empty_like(x)
+    rows, columns = x.shape
+    grid = (triton.cdiv(rows, 8), triton.cdiv(columns, 256))
+    wrap_triton(scale_rows_kernel)[grid](x, scale, bias, out, rows, columns, ROWS=8, COLUMNS=256)
+    return out
+
+
 class Add(torch.nn.Module):
     def forward(self, x, y):
         return add(x, y)
@@ -79,3 +141,18 @@ class PointwiseResidual(torch.nn.Module):
 class Softmax(torch.nn.Module):
     def forward(self, x):
         return softmax(x)
+
+
+class RmsNorm(torch.nn.Module):
+    def forward(self, x, weight):
+        return rms_norm(x, weight)
+
+
+class LayerNorm(torch.nn.Module):
+    def forward(self, x, weight, bias):
+        return layer_norm(x, weight, bias)
+
+
+class ScaleRows(torch.nn.Module):
+    def forward(self, x, scale, bias):
+        return scale_rows(x, scale, bias)

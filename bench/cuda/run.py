@@ -108,6 +108,48 @@ def check_rows(library, pellucid, work, target, failures):
     return worst
 
 
+def norm_of(x, eps, centre):
+    wide = x.double()
+    wide = wide - wide.mean(1, keepdim=True) if centre else wide
+    return wide / (wide.square().mean(1, keepdim=True) + eps).sqrt()
+
+
+# Row kernels and one over two dims: their inputs for a shape, and what they compute in float64.
+ROW_MODELS = {
+    "RmsNorm": (lambda rows, columns: {"weight": (columns,)}, lambda x, weight: norm_of(x, 1e-6, False) * weight.double()),
+    "LayerNorm": (
+        lambda rows, columns: {"weight": (columns,), "bias": (columns,)},
+        lambda x, weight, bias: norm_of(x, 1e-5, True) * weight.double() + bias.double(),
+    ),
+    "ScaleRows": (
+        lambda rows, columns: {"scale": (rows,), "bias": (columns,)},
+        lambda x, scale, bias: x.double() * scale.double()[:, None] + bias.double(),
+    ),
+}
+
+
+def row_specs(model, word):
+    dims = {"weight": "cols", "bias": "cols", "scale": "rows"}
+    return [f"x={word}[rows:1..65536,cols:1..4096]"] + [f"{n}={word}[{dims[n]}]" for n in ROW_MODELS[model][0](1, 1)]
+
+
+def check_norms(library, pellucid, work, target, failures):
+    worst = {}
+    for dtype, word, bound in ((torch.float32, "f32", 5e-6), (torch.bfloat16, "bf16", 2**-8)):
+        for model, (extra, exact) in ROW_MODELS.items():
+            path = work / f"{model}_{word}_{target[-5:]}.plc"
+            compile_package(pellucid, model, row_specs(model, word), path, target)
+            package = Package(library, path)
+            for rows, columns in ((1, 8), (3, 7), (17, 129), (5, 1000), (64, 4096), (33, 4095)):
+                inputs = [torch.randn(shape, device="cuda").to(dtype) for shape in ((rows, columns), *extra(rows, columns).values())]
+                out = torch.full_like(inputs[0], 123.0)
+                package.bind(inputs, [out])()
+                torch.cuda.synchronize()
+                error = compare(f"{target} {model} {word} {rows}x{columns}", out, exact(*inputs), bound, failures)
+                worst[f"{model} {word}"] = max(worst.get(f"{model} {word}", 0.0), error)
+    return worst
+
+
 def seconds_of(call, rounds=30):
     for _ in range(5):
         call()
@@ -159,6 +201,23 @@ def time_all(library, pellucid, work, with_compile):
     softmax["triton"] = seconds_of(lambda: models.softmax_kernel[(ROWS,)](x, out, COLUMNS, BLOCK=4096, num_warps=8))
     softmax["torch eager"] = seconds_of(lambda: torch.softmax(x, 1))
     results["softmax"] = {"bytes": 2 * bytes_of, **softmax}
+    for model, eager in (
+        ("RmsNorm", lambda x, w: torch.nn.functional.rms_norm(x, (COLUMNS,), w, 1e-6)),
+        ("LayerNorm", lambda x, w, b: torch.nn.functional.layer_norm(x, (COLUMNS,), w, b, 1e-5)),
+        ("ScaleRows", lambda x, s, b: x * s[:, None] + b),
+    ):
+        extra = [torch.randn(dims, device="cuda").to(torch.bfloat16) for dims in ROW_MODELS[model][0](ROWS, COLUMNS).values()]
+        specs = [s.replace("cols:1..4096", str(COLUMNS)).replace("[cols]", f"[{COLUMNS}]") for s in row_specs(model, "bf16")]
+        row = ours(model, [x, *extra], specs)
+        if model == "ScaleRows":
+            blocks = (ROWS // 8, COLUMNS // 256)
+            row["triton"] = seconds_of(lambda: models.scale_rows_kernel[blocks](x, *extra, out, ROWS, COLUMNS, ROWS=8, COLUMNS=256))
+        else:
+            kernel = models.rms_norm_kernel if model == "RmsNorm" else models.layer_norm_kernel
+            eps = 1e-6 if model == "RmsNorm" else 1e-5
+            row["triton"] = seconds_of(lambda: kernel[(ROWS,)](x, *extra, out, COLUMNS, eps, BLOCK=4096, num_warps=8))
+        row["torch eager"] = seconds_of(lambda: eager(x, *extra))
+        results[model] = {"bytes": 2 * bytes_of, **row}
     results["pointwise-silu-pointwise"] = {"bytes": 2 * bytes_of, **ours("Pointwise", [x], [f"x={shape}"])}
     results["pointwise-silu-pointwise+residual"] = {
         "bytes": 3 * bytes_of,
@@ -193,6 +252,7 @@ def main():
         checks[target] = {
             "pointwise_error_against_float64": check_pointwise(library, pellucid, work, target, failures),
             "softmax_error_against_float64": check_rows(library, pellucid, work, target, failures),
+            "row_kernels_error_against_float64": check_norms(library, pellucid, work, target, failures),
         }
     print(json.dumps(checks, indent=1))
     for failure in failures:

@@ -14,6 +14,7 @@ namespace pellucid::runtime::cuda {
 static constexpr int computeCapabilityMajor = 75, computeCapabilityMinor = 76,
                      multiprocessorCount = 16;
 static constexpr int poolReleaseThreshold = 4;
+static constexpr Code outOfMemory = 2; // of CUresult
 
 namespace {
 struct Opened {
@@ -53,8 +54,9 @@ Result Driver::check(Code code, const std::string &what) const {
   const char *text = nullptr;
   if (getErrorString(code, &text) != 0 || !text)
     text = "unknown error";
-  return Result::error(PELLUCID_DEVICE_ERROR, "cannot " + what + ": " + text + " (CUDA error " +
-                                                  std::to_string(code) + ")");
+  return Result::error(code == outOfMemory ? PELLUCID_OUT_OF_MEMORY : PELLUCID_DEVICE_ERROR,
+                       "cannot " + what + ": " + text + " (CUDA error " + std::to_string(code) +
+                           ")");
 }
 
 CurrentContext::CurrentContext(const Driver &d, Context context) : driver(d) {

@@ -46,7 +46,7 @@ const std::map<std::string, std::string> refused = {
     {"dot_batched", "'tt.dot' of batched tiles is not supported by the CUDA code generator"},
     {"dot_f16_acc", "'tt.dot' that sums in 16 bits is not supported by the CUDA code generator"},
     {"shapes", "'tt.histogram' is not supported by the CUDA code generator"},
-    {"debugk", "'tt.assert' is not supported by the CUDA code generator"},
+    {"debugk", "'tt.print' is not supported by the CUDA code generator"},
 };
 
 /// The first kernel's name.
@@ -169,6 +169,14 @@ TEST(CudaReductions, OneBarrierEach) {
 TEST(CudaNumerics, ExponentialsOfNarrowResultsAreShort) {
   EXPECT_EQ(countOf(ptxOfLongRows("softmax_bf16"), "max.NaN.f32"), 0u);
   EXPECT_GT(countOf(ptxOfLongRows("softmax"), "max.NaN.f32"), 0u);
+}
+
+/// A failed assertion ends the launch through the driver, which names text, file, line and kernel.
+TEST(CudaMessages, AssertionsCallTheDriver) {
+  std::string ptx =
+      ptxOf(fileText(std::string(PELLUCID_SOURCE_DIR) + "/test/codegen/differential/asserts.ttir"),
+            "asserts", 90);
+  EXPECT_EQ(countOf(ptx, "__assertfail,"), 2u) << ptx;
 }
 
 /// Another thread may have stored what is loaded; a thread's own elements need no barrier.

@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <cstring>
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <thread>
 
@@ -49,10 +50,11 @@ done:
 )";
 
 /// y = (x * 2) * 3 through a buffer, w = a copy of the weight, f = a fill with an 8-byte pattern.
-static package::Contents cudaModel(const std::string &ptx = scalePtx) {
+static package::Contents cudaModel(const std::string &ptx = scalePtx, uint32_t sm = 80,
+                                   int64_t mostRows = 1 << 20) {
   package::Manifest m;
   m.name = "cuda_sample";
-  m.symbols.push_back({"batch", 1, 1 << 20, 1, package::SymbolSource::InputDim, 0, 0});
+  m.symbols.push_back({"batch", 1, mostRows, 1, package::SymbolSource::InputDim, 0, 0});
   m.inputs.push_back({"x", DataType::Float32, codes({"batch", "64"}), true, {}});
   m.outputs.push_back({"y", DataType::Float32, codes({"batch", "64"})});
   m.outputs.push_back({"w", DataType::Float32, codes({"64"})});
@@ -68,7 +70,7 @@ static package::Contents cudaModel(const std::string &ptx = scalePtx) {
       packParameters({pointer("in"), pointer("out"), scalar("count", DataType::Int32),
                       scalar("scale", DataType::Float32)});
   package::Executable executable;
-  executable.target = {Target::Kind::Cuda, CpuLevel::X86_64_v3, 80};
+  executable.target = {Target::Kind::Cuda, CpuLevel::X86_64_v3, sm};
   executable.format = package::CodeFormat::Ptx;
   executable.record = "code/scale.sm_80.ptx";
   executable.entry = "scale";
@@ -251,6 +253,152 @@ TEST_F(CudaDevice, ManyThreads) {
     thread.join();
 }
 
+TEST_F(CudaDevice, MoreThanTheDeviceHasIsRefusedAndTheNextCallRuns) {
+  load(cudaModel(scalePtx, 80, int64_t(1) << 40));
+  std::vector<float> x = numbers(64);
+  cuda::Address data = upload(x);
+  int64_t huge[2] = {int64_t(1) << 36, 64}, one[2] = {1, 64};
+  DLTensor input = onDevice(data, huge, 2);
+  DLManagedTensorVersioned *outputs[3];
+  Result result = package->run({&input, 1}, outputs);
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.code(), PELLUCID_OUT_OF_MEMORY) << result.message();
+  EXPECT_NE(result.message().find("bytes on the device"), std::string::npos) << result.message();
+  for (DLManagedTensorVersioned *output : outputs)
+    EXPECT_EQ(output, nullptr);
+  input = onDevice(data, one, 2);
+  result = package->run({&input, 1}, outputs);
+  ASSERT_TRUE(result.ok()) << result.message();
+  EXPECT_EQ(download<float>(outputs[0]->dl_tensor.data, 64)[5], x[5] * 6);
+  for (DLManagedTensorVersioned *output : outputs)
+    output->deleter(output);
+}
+
+TEST_F(CudaDevice, CodeForALaterArchitectureIsRefusedByName) {
+  load(cudaModel(scalePtx, 999));
+  std::vector<float> x(64);
+  int64_t shape[2] = {1, 64};
+  DLTensor input = onDevice(upload(x), shape, 2);
+  DLManagedTensorVersioned *outputs[3];
+  Result result = package->run({&input, 1}, outputs);
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.code(), PELLUCID_UNSUPPORTED) << result.message();
+  EXPECT_NE(result.message().find("has no code for cuda:sm_"), std::string::npos)
+      << result.message();
+  EXPECT_NE(result.message().find("cuda:sm_999"), std::string::npos) << result.message();
+}
+
+TEST_F(CudaDevice, OutputsInHostMemoryAreRefusedByName) {
+  load(cudaModel());
+  std::vector<float> x(64), y(64), w(64), f(2);
+  int64_t shape[2] = {1, 64}, wShape[1] = {64}, fShape[1] = {1};
+  DLTensor input = onDevice(upload(x), shape, 2);
+  DLTensor into[3] = {onDevice(upload(y), shape, 2), onDevice(upload(w), wShape, 1),
+                      onDevice(upload(f), fShape, 1)};
+  into[2].dtype = {kDLInt, 64, 1};
+  into[1].data = w.data();
+  into[1].device = {kDLCPU, 0};
+  Result result = package->runInto({&input, 1}, into);
+  ASSERT_FALSE(result.ok());
+  EXPECT_NE(result.message().find("'w': device is cpu, must be cuda"), std::string::npos)
+      << result.message();
+}
+
+/// Functions of the driver that the run time has no use for.
+template <typename Function> static Function *driverFunction(const char *name) {
+  void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  return reinterpret_cast<Function *>(dlsym(library, name));
+}
+
+static cuda::Stream newStream() {
+  constexpr unsigned nonBlocking = 1;
+  cuda::Stream stream = nullptr;
+  auto *create = driverFunction<cuda::Code(cuda::Stream *, unsigned)>("cuStreamCreate");
+  EXPECT_EQ(create(&stream, nonBlocking), 0);
+  return stream;
+}
+static cuda::Code synchronize(cuda::Stream stream) {
+  return driverFunction<cuda::Code(cuda::Stream)>("cuStreamSynchronize")(stream);
+}
+/// 0 when all of the stream's work is done.
+static cuda::Code query(cuda::Stream stream) {
+  return driverFunction<cuda::Code(cuda::Stream)>("cuStreamQuery")(stream);
+}
+
+static pellucid_run_options onStream(cuda::Stream stream) {
+  pellucid_run_options options{};
+  options.struct_size = sizeof(options);
+  options.stream = stream;
+  return options;
+}
+
+/// What is queued on the caller's stream runs behind the caller's work there, and nowhere else.
+TEST_F(CudaDevice, CallsGoToTheCallersStream) {
+  load(cudaModel());
+  constexpr size_t rows = 1 << 16;
+  std::vector<float> x = numbers(rows * 64);
+  int64_t shape[2] = {rows, 64}, wShape[1] = {64}, fShape[1] = {rows};
+  DLTensor input = onDevice(upload(x), shape, 2);
+  std::vector<float> zeros(x.size());
+  DLTensor into[3] = {onDevice(upload(zeros), shape, 2), onDevice(upload(zeros), wShape, 1),
+                      onDevice(upload(zeros), fShape, 1)};
+  into[2].dtype = {kDLInt, 64, 1};
+  cuda::Stream stream = newStream();
+  pellucid_run_options options = onStream(stream);
+  ASSERT_TRUE(package->runInto({&input, 1}, into, &options).ok());
+  ASSERT_EQ(synchronize(stream), 0);
+  constexpr size_t bytes = size_t(4) << 30;
+  cuda::Address large = 0;
+  ASSERT_EQ(driver->memAlloc(&large, bytes), 0);
+  ASSERT_EQ(driver->memsetD32Async(reinterpret_cast<uintptr_t>(into[0].data), 0, x.size(), stream),
+            0);
+  for (int i = 0; i < 20; ++i)
+    ASSERT_EQ(driver->memsetD8Async(large, 1, bytes, stream), 0);
+  ASSERT_TRUE(package->runInto({&input, 1}, into, &options).ok());
+  EXPECT_NE(query(stream), 0) << "the call waited for the stream";
+  EXPECT_EQ(query(nullptr), 0) << "the call went to the default stream";
+  ASSERT_EQ(synchronize(stream), 0);
+  std::vector<float> y = download<float>(into[0].data, x.size());
+  for (size_t i = 0; i < x.size(); ++i)
+    ASSERT_EQ(y[i], x[i] * 6) << i;
+  driver->memFree(large);
+}
+
+/// One package, many threads, a stream each, new outputs and the caller's outputs in turn.
+TEST_F(CudaDevice, ManyStreams) {
+  load(cudaModel());
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; ++t)
+    threads.emplace_back([&, t] {
+      driver->ctxSetCurrent(context); // for the downloads
+      std::vector<float> x = numbers(static_cast<size_t>(64 * (100 + t)));
+      int64_t shape[2] = {100 + t, 64}, wShape[1] = {64}, fShape[1] = {100 + t};
+      DLTensor input = onDevice(upload(x), shape, 2);
+      DLTensor into[3] = {onDevice(upload(x), shape, 2), onDevice(upload(x), wShape, 1),
+                          onDevice(upload(x), fShape, 1)};
+      into[2].dtype = {kDLInt, 64, 1};
+      cuda::Stream stream = newStream();
+      pellucid_run_options options = onStream(stream);
+      for (int round = 0; round < 50; ++round) {
+        DLManagedTensorVersioned *outputs[3] = {};
+        bool fresh = round % 2 == 0;
+        Result result = fresh ? package->run({&input, 1}, outputs, &options)
+                              : package->runInto({&input, 1}, into, &options);
+        ASSERT_TRUE(result.ok()) << result.message();
+        ASSERT_EQ(synchronize(stream), 0);
+        void *data = fresh ? outputs[0]->dl_tensor.data : into[0].data;
+        std::vector<float> y = download<float>(data, x.size());
+        for (size_t i = 0; i < x.size(); ++i)
+          ASSERT_EQ(y[i], x[i] * 6) << i;
+        for (DLManagedTensorVersioned *output : outputs)
+          if (output)
+            output->deleter(output);
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
 /// The host's part of a call, in bursts short enough for the device's queue.
 TEST_F(CudaDevice, HostTimeOfACall) {
   load(cudaModel());
@@ -285,4 +433,35 @@ TEST_F(CudaDevice, HostTimeOfACall) {
               "outputs\n",
               runInto, run);
   EXPECT_LT(runInto, 1000);
+}
+
+/// Runs last: a kernel that fails takes the context of the process with it.
+TEST(CudaFailure, ALaunchThatFailsIsAStatusOfTheNextCall) {
+  std::string why;
+  const cuda::Driver *driver = cuda::Driver::get(why);
+  cuda::Context context = nullptr;
+  uint32_t sm = 0;
+  if (!driver || !cuda::openDevice(*driver, 0, context, sm).ok())
+    GTEST_SKIP() << "no CUDA device: " << why;
+  driver->ctxSetCurrent(context);
+  std::string ptx = scalePtx;
+  ptx.replace(ptx.find("  mul.f32 %v, %v, %s;"), 21, "  trap;");
+  std::vector<uint8_t> bytes;
+  ASSERT_TRUE(package::packageBytes(cudaModel(ptx), bytes).ok());
+  std::unique_ptr<LoadedPackage> loaded;
+  ASSERT_TRUE(LoadedPackage::loadMemory(bytes, {}, loaded).ok());
+  cuda::Address address = 0;
+  ASSERT_EQ(driver->memAlloc(&address, 256), 0);
+  int64_t shape[2] = {1, 64};
+  DLTensor input = onDevice(address, shape, 2);
+  DLManagedTensorVersioned *outputs[3] = {};
+  Result first = loaded->run({&input, 1}, outputs); // queued: may be well
+  EXPECT_NE(driver->ctxSynchronize(), 0);
+  for (DLManagedTensorVersioned *output : outputs)
+    if (first.ok() && output)
+      output->deleter(output);
+  Result next = loaded->run({&input, 1}, outputs);
+  ASSERT_FALSE(next.ok());
+  EXPECT_EQ(next.code(), PELLUCID_DEVICE_ERROR) << next.message();
+  EXPECT_NE(next.message().find("CUDA error"), std::string::npos) << next.message();
 }

@@ -138,6 +138,7 @@ void CudaEmitter::emitStatement(mlir::Operation *op) {
       .Case<scf::IfOp>([&](auto branch) { emitIf(branch); })
       .Case<scf::WhileOp>([&](auto loop) { emitWhile(loop); })
       .Case<tt::BarrierOp>([&](auto) { emitBarrier(); })
+      .Case<tt::AssertOp>([&](auto assertion) { emitAssert(assertion); })
       .Case<tt::AssumeOp>([](auto) {})
       .Default([&](auto) { emitScalarOp(op); });
 }

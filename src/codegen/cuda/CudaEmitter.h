@@ -153,6 +153,10 @@ private:
   uint64_t claimShared(mlir::Operation *op, uint64_t bytes);
   llvm::Value *shuffle(llvm::Value *value, unsigned laneMask);
 
+  // CudaMessages.cpp
+  void emitAssert(tt::AssertOp op);
+  llvm::Value *textConstant(const std::string &text);
+
   // CudaReduce.cpp, CudaScan.cpp, CudaDot.cpp, CudaControlFlow.cpp
   void emitReduce(tt::ReduceOp op);
   void emitScan(tt::ScanOp op);
