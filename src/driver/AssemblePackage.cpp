@@ -234,6 +234,9 @@ private:
     }
   }
 
+  /// Which functions, and how exact: docs/design/vector-math.md.
+  static constexpr const char *bfloat16Grade = ",cpu:exp=bf16-grade";
+
   bool hasCudaCode() const {
     return std::any_of(code.begin(), code.end(),
                        [](const TargetCode &c) { return c.target.kind == Target::Kind::Cuda; });
@@ -266,6 +269,9 @@ private:
         if (!cpu)
           contents.records.push_back(package::textRecord(executable.record, result.ptx));
         manifest.kernels[k].executables.push_back(std::move(executable));
+        std::string &numerics = manifest.kernels[k].numerics;
+        if (result.bfloat16Grade && numerics.find(bfloat16Grade) == std::string::npos)
+          numerics += bfloat16Grade;
       }
     }
   }

@@ -47,8 +47,9 @@ struct CodegenKernelResult {
   uint32_t numWarps = 0;     ///< CUDA
   std::vector<CodegenSlot> arguments;
   std::vector<CodegenMessage> messages;
-  std::string ptx;    ///< CUDA only
-  double seconds = 0; ///< time spent on this kernel inside the worker
+  std::string ptx;            ///< CUDA only
+  bool bfloat16Grade = false; ///< CPU: some functions are of the accuracy of bf16
+  double seconds = 0;         ///< time spent on this kernel inside the worker
 };
 
 struct CodegenResult {

@@ -23,6 +23,7 @@ CodegenKernelResult describe(const CompiledObject &object, double seconds) {
   CodegenKernelResult result;
   result.symbol = object.symbol;
   result.scratchBytes = object.scratchBytes;
+  result.bfloat16Grade = object.bfloat16Grade;
   result.seconds = seconds;
   for (const auto &slot : object.arguments)
     result.arguments.push_back({slot.offset, slot.bytes});

@@ -104,6 +104,7 @@ template <typename Archive> void visit(Archive &a, CodegenResult &result) {
       a.number(m.hex);
     });
     a.text(k.ptx);
+    a.number(k.bfloat16Grade);
     a.number(k.seconds);
   });
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/KernelRunner.h"
 
+#include <array>
 #include <cmath>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -154,6 +155,38 @@ TEST_P(Elementwise, NeverReadsMaskedLanes) {
     for (char *region : regions)
       munmap(region, 3 * page);
   }
+}
+
+// A grid that writes more than caches hold streams from the first aligned element on: nothing
+// beside the tile may be written, nothing beyond it read.
+TEST_P(Elementwise, StreamsIntoUnalignedMemory) {
+  CompiledKernel kernel(addKernel, "add", GetParam());
+  constexpr uint32_t grid[3] = {1 << 20, 1, 1};
+  long page = 4096;
+  std::vector<char *> regions;
+  float *ends[2];
+  for (float *&end : ends) {
+    auto *memory = static_cast<char *>(
+        mmap(nullptr, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    mprotect(memory + 2 * page, page, PROT_NONE);
+    regions.push_back(memory);
+    end = reinterpret_cast<float *>(memory + 2 * page);
+    for (int i = 1; i <= 2048; ++i)
+      end[-i] = i;
+  }
+  for (int misplaced : {0, 1, 4, 8, 15})
+    for (int n : {3, 1000, 1023, 1024, 2047, 2048}) {
+      alignas(64) std::array<float, 4096> out;
+      out.fill(-1);
+      float *o = out.data() + 64 + misplaced;
+      Arguments arguments;
+      arguments.add(ends[0] - n).add(ends[1] - n).add(o).add(int32_t(n));
+      ASSERT_EQ(kernel.entry(arguments.data(), grid, 0, 2, kernel.scratch(), &kernel.context), 0);
+      for (int i = -64; i < 2048 + 64; ++i)
+        ASSERT_EQ(o[i], i < 0 || i >= n ? -1 : 2.0f * (n - i)) << misplaced << " " << n << " " << i;
+    }
+  for (char *region : regions)
+    munmap(region, 3 * page);
 }
 
 INSTANTIATE_TEST_SUITE_P(Levels, Elementwise, testing::ValuesIn(runnableLevels()), levelName);

@@ -49,7 +49,7 @@ MappedImage::MappedImage(const std::vector<char> &elf) {
 MappedImage::~MappedImage() { munmap(base, bytes); }
 
 CompiledKernel::CompiledKernel(const std::string &ttir, const std::string &symbol, CpuLevel level,
-                               bool fpContract) {
+                               bool fpContract, bool bfloat16Grade) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   tt::loadTtDialects(context);
   Diagnostics diagnostics;
@@ -63,6 +63,7 @@ CompiledKernel::CompiledKernel(const std::string &ttir, const std::string &symbo
   CpuKernelOptions options;
   options.level = level;
   options.fpContract = fpContract;
+  options.bfloat16Grade = bfloat16Grade;
   if (!compileKernel(*module, symbol, options, object, diagnostics))
     throw std::runtime_error(diagnostics.text());
   load(level);

@@ -49,7 +49,7 @@ class CompiledKernel {
 public:
   /// Throws std::runtime_error with the diagnostics when the text does not compile.
   CompiledKernel(const std::string &ttir, const std::string &symbol, CpuLevel level,
-                 bool fpContract = true);
+                 bool fpContract = true, bool bfloat16Grade = true);
 
   /// Links and maps what a library kernel's compile function gave.
   CompiledKernel(CompiledObject compiled, CpuLevel level);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/common/ElementOps.h"
 
+#include "codegen/common/BFloat16Grade.h"
 #include "codegen/common/FloatFormats.h"
 #include "codegen/common/IntegerDivision.h"
 #include "codegen/common/Libdevice.h"
@@ -138,7 +139,8 @@ Value *fusedMultiplyAdd(CodeBuilder &b, mlir::Operation *op, Values in) {
 Value *convertFloat(CodeBuilder &b, mlir::Operation *op, Values in) {
   auto rounding = op->getAttrOfType<tt::RoundingModeAttr>("rounding");
   bool towardZero = rounding && rounding.getValue() == tt::RoundingMode::RTZ;
-  return narrowFloat(b, computed(b, op, in, 0), resultElement(op), towardZero);
+  return narrowFloat(b, computed(b, op, in, 0), resultElement(op), towardZero,
+                     op->hasAttr(shortNanAttr));
 }
 
 template <bool isSigned> Value *integerToFloat(CodeBuilder &b, mlir::Operation *op, Values in) {
@@ -274,10 +276,12 @@ Value *emitMathCall(CodeBuilder &b, mlir::Operation *op, Values in) {
   b.clearFastMathFlags();
   llvm::StringRef name = mathName(op);
   Value *result;
-  if (in.size() == 1)
-    result = unaryMath(name)(b, computed(b, op, in, 0));
-  else
+  if (in.size() == 1) {
+    UnaryMath function = op->hasAttr(bfloat16GradeAttr) ? bfloat16GradeMath(name) : unaryMath(name);
+    result = function(b, computed(b, op, in, 0));
+  } else {
     result = binaryMath(name)(b, computed(b, op, in, 0), computed(b, op, in, 1));
+  }
   return result->getType()->isFPOrFPVectorTy() ? stored(b, op, result) : result;
 }
 

@@ -94,18 +94,29 @@ Value *narrowToFloat8(CodeBuilder &b, Value *value, const Float8 &format) {
   return b.CreateTrunc(code, typeLike(value, b.i8()));
 }
 
-Value *narrowToBFloat16(CodeBuilder &b, Value *value, bool towardZero) {
+/// The upper halves of 32-bit lanes. One permutation takes them from two 512-bit registers.
+Value *upperHalves(CodeBuilder &b, Value *bits) {
+  unsigned lanes = laneCount(bits);
+  llvm::Type *half = b.getInt16Ty();
+  if (!b.hasScale16 || lanes != 32)
+    return b.CreateTrunc(b.CreateLShr(bits, integerLike(bits, 16)), typeLike(bits, half));
+  llvm::SmallVector<int> odd;
+  for (unsigned lane = 0; lane < lanes; ++lane)
+    odd.push_back(2 * lane + 1);
+  return b.CreateShuffleVector(b.CreateBitCast(bits, lanesOf(half, 2 * lanes)), odd);
+}
+
+Value *narrowToBFloat16(CodeBuilder &b, Value *value, bool towardZero, bool shortNan) {
   Value *bits = bitsOf(b, value);
-  Value *upper = b.CreateLShr(bits, integerLike(bits, 16));
-  Value *kept = upper;
+  Value *rounded = bits;
   if (!towardZero) {
-    Value *odd = b.CreateAnd(upper, integerLike(bits, 1));
-    Value *sum = b.CreateAdd(b.CreateAdd(bits, integerLike(bits, 0x7fff)), odd);
-    kept = b.CreateLShr(sum, integerLike(bits, 16));
+    Value *odd = b.CreateAnd(b.CreateLShr(bits, integerLike(bits, 16)), integerLike(bits, 1));
+    rounded = b.CreateAdd(b.CreateAdd(bits, integerLike(bits, 0x7fff)), odd);
   }
-  Value *isNan = b.CreateFCmpUNO(value, value);
-  Value *nan = b.CreateOr(upper, integerLike(bits, 0x40));
-  return b.CreateTrunc(b.CreateSelect(isNan, nan, kept), typeLike(value, b.getInt16Ty()));
+  if (shortNan)
+    return upperHalves(b, rounded);
+  Value *nan = b.CreateOr(bits, integerLike(bits, 0x400000));
+  return upperHalves(b, b.CreateSelect(b.CreateFCmpUNO(value, value), nan, rounded));
 }
 
 /// f64 -> f32 such that a second rounding to a format with at least two bits less gives what one
@@ -167,7 +178,8 @@ static Value *roundPacked(CodeBuilder &b, Value *value, mlir::Type format) {
   return b.CreateTrunc(b.CreateBitCast(pair, b.i32()), b.getInt16Ty());
 }
 
-Value *narrowFloat(CodeBuilder &b, Value *value, mlir::Type format, bool towardZero) {
+Value *narrowFloat(CodeBuilder &b, Value *value, mlir::Type format, bool towardZero,
+                   bool shortNan) {
   bool fromDouble = value->getType()->getScalarType()->isDoubleTy();
   if (format.isF64())
     return fromDouble ? value : b.CreateFPExt(value, typeLike(value, b.getDoubleTy()));
@@ -181,7 +193,7 @@ Value *narrowFloat(CodeBuilder &b, Value *value, mlir::Type format, bool towardZ
       (format.isBF16() || format.isF16()))
     return roundPacked(b, value, format);
   if (format.isBF16())
-    return narrowToBFloat16(b, value, towardZero);
+    return narrowToBFloat16(b, value, towardZero, shortNan);
   if (format.isF16()) {
     if (towardZero)
       value = truncateForHalf(b, value);

@@ -14,8 +14,9 @@ bool isNarrowFloat(mlir::Type element);
 llvm::Value *widenFloat(CodeBuilder &builder, llvm::Value *value, mlir::Type format);
 
 /// f32 or f64 -> the bits of `format`, rounded once. f32 and f64 formats get a float conversion.
-/// 8-bit formats saturate at their largest finite value; NaN stays NaN.
+/// 8-bit formats saturate at their largest finite value; NaN stays NaN. `shortNan`: the upper half
+/// of a NaN in `value` is one by itself, which bf16 makes use of.
 llvm::Value *narrowFloat(CodeBuilder &builder, llvm::Value *value, mlir::Type format,
-                         bool towardZero = false);
+                         bool towardZero = false, bool shortNan = false);
 
 } // namespace pellucid::codegen

@@ -135,7 +135,16 @@ LaneValue LaneEvaluator::computeLoad(mlir::Operation *op, IndexMapId map) {
   LaneValue other;
   if (load.getOther() && !mask.isAlwaysTrue())
     other = evaluate(load.getOther(), map);
-  return memory.load(elementTypeOf(load.getType()), pointer, mask, other, lanes);
+  return memory.load(elementTypeOf(load.getType()), pointer, activeLanes(mask), other, lanes);
+}
+
+LaneValue LaneEvaluator::activeLanes(const LaneValue &mask) {
+  if (!active)
+    return mask;
+  LaneValue below = LaneValue::prefix(active);
+  if (auto both = intersectMasks(b, mask, below))
+    return *both;
+  return LaneValue::vector(b.CreateAnd(toVector(b, mask, lanes), toVector(b, below, lanes)));
 }
 
 LaneValue LaneEvaluator::computeJoin(mlir::Operation *op, IndexMapId map) {
@@ -266,7 +275,7 @@ LaneValue LaneEvaluator::readBuffer(const TileBuffer &buffer, IndexMapId map) {
   if (rowAnalysis)
     return LaneValue::opaque();
   return memory.load(buffer.element, pointerAt(buffer, position(map, buffer.shape)),
-                     LaneValue::uniform(b.getTrue()), LaneValue::opaque(), lanes);
+                     activeLanes(LaneValue::uniform(b.getTrue())), LaneValue::opaque(), lanes);
 }
 
 void LaneEvaluator::writeBuffer(const TileBuffer &buffer, IndexMapId map, const LaneValue &value) {

@@ -66,6 +66,11 @@ public:
   /// Fixes what evaluate() gives for `value`.
   void assume(mlir::Value value, IndexMapId map, LaneValue lanes) { known[{value, map}] = lanes; }
 
+  /// Only the first `count` lanes (i64) may touch memory.
+  void restrictTo(llvm::Value *count) { active = count; }
+  /// Lanes that `mask` selects and that may touch memory.
+  LaneValue activeLanes(const LaneValue &mask);
+
   /// The linear position in a tile of `shape` (i64).
   LaneValue position(IndexMapId map, llvm::ArrayRef<int64_t> shape);
   LaneValue readBuffer(const TileBuffer &buffer, IndexMapId map);
@@ -94,6 +99,7 @@ private:
   IndexMaps &maps;
   unsigned lanes;
   bool rowAnalysis;
+  llvm::Value *active = nullptr;
   llvm::SmallVector<LaneValue, 4> loops;
   llvm::DenseMap<std::pair<mlir::Value, IndexMapId>, LaneValue> known;
   llvm::SmallVector<RowMask, 4> masks;

@@ -18,6 +18,9 @@ UnaryMath unaryMath(llvm::StringRef name);
 /// "pow", "fmod", "atan2", "copysign", "fmin", "fmax", ...
 BinaryMath binaryMath(llvm::StringRef name);
 
+/// "exp" and "exp2" of f32 with a relative error below 2^-16, as BFloat16Grade.h asks for.
+UnaryMath bfloat16GradeMath(llvm::StringRef name);
+
 llvm::Value *emitExp(CodeBuilder &builder, llvm::Value *x);
 
 } // namespace pellucid::codegen

@@ -20,6 +20,8 @@ struct CpuKernelOptions {
   CpuLevel level = CpuLevel::X86_64_v3;
   /// A product feeding a sum may be rounded once (Triton's default up to 3.9).
   bool fpContract = true;
+  /// Functions that only bf16 results depend on may be of its accuracy (common/BFloat16Grade.h).
+  bool bfloat16Grade = true;
 };
 
 /// Text behind `KernelContext::message` and the print callback's `message`.
@@ -36,6 +38,7 @@ struct CompiledObject {
   uint64_t scratchBytes = 0;
   std::vector<KernelMessage> messages;
   std::vector<package::ArgumentSlot> arguments; ///< one per parameter, in order
+  bool bfloat16Grade = false; ///< some function is computed to the accuracy of bf16 only
 };
 
 /// Compiles the kernel `symbol` of `module`, which has been through tt-kernel-pipeline (one block

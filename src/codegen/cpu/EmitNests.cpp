@@ -43,9 +43,13 @@ void KernelEmitter::emitNest(const NestShape &nest, llvm::ArrayRef<mlir::Value> 
   // Preparation emits nests of its own; the hooks are this one's.
   auto start = std::exchange(rowStart, nullptr);
   auto end = std::exchange(rowEnd, nullptr);
+  auto head = std::exchange(rowHead, nullptr);
   prepare(roots, nest.extents);
   rowStart = std::move(start);
   rowEnd = std::move(end);
+  // Tiles in scratch memory hold whole chunks.
+  if (byProducts.empty())
+    rowHead = std::move(head);
   llvm::SmallVector<LaneValue, 4> indices(nest.extents.size(), LaneValue::uniform(b.getInt64(0)));
   std::function<void(unsigned)> nestFrom = [&](unsigned d) {
     if (d == nest.extents.size()) {
@@ -67,6 +71,7 @@ void KernelEmitter::emitNest(const NestShape &nest, llvm::ArrayRef<mlir::Value> 
     });
   };
   nestFrom(0);
+  rowHead = nullptr;
   for (auto &[tile, area] : byProducts)
     buffers[tile] = area;
   byProducts.clear();
@@ -81,7 +86,8 @@ void KernelEmitter::finishRow(const NestShape &nest, llvm::SmallVector<LaneValue
 }
 
 // A row is split where the masks of its loads and stores, so far as they are prefixes, begin to
-// cut: whole chunks without masks, then chunks with them.
+// cut: whole chunks without masks, then chunks with them. Where whole chunks should start at
+// aligned memory, a partial one comes first, and the last one is cut by the row's end.
 void KernelEmitter::emitRow(const NestShape &nest, llvm::SmallVector<LaneValue, 4> indices,
                             llvm::ArrayRef<mlir::Value> roots, llvm::ArrayRef<mlir::Value> limits,
                             ChunkBody body) {
@@ -95,11 +101,12 @@ void KernelEmitter::emitRow(const NestShape &nest, llvm::SmallVector<LaneValue, 
       indices[nest.laneDim] =
           nest.lanes == 1 ? LaneValue::uniform(base) : LaneValue::ramp(base, b.getInt64(1));
   };
-  auto emitChunk = [&](Value *base, llvm::ArrayRef<RowMask> holding) {
+  auto emitChunk = [&](Value *base, llvm::ArrayRef<RowMask> holding, Value *active = nullptr) {
     lanesAt(base);
     nestIndices = indices;
     LaneEvaluator chunk(b, *this, memory, maps, nest.lanes);
     chunk.setLoops(indices);
+    chunk.restrictTo(active);
     for (const RowMask &mask : holding)
       chunk.assume(mask.mask, mask.map, LaneValue::uniform(b.getTrue()));
     for (auto &[tile, area] : byProducts)
@@ -126,17 +133,25 @@ void KernelEmitter::emitRow(const NestShape &nest, llvm::SmallVector<LaneValue, 
     masks.push_back({mask, identity, value.value});
     limit = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, limit, value.value);
   }
-  if (masks.empty())
+  if (masks.empty() && !rowHead)
     return emitLoop(b, b.getInt64(0), b.getInt64(extent), nest.lanes, true,
                     [&](Value *base) { emitChunk(base, {}); });
   Value *whole = b.getInt64(extent);
   for (const RowMask &mask : masks)
     whole = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, whole, mask.count);
   whole = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, whole, b.getInt64(0));
-  whole = b.CreateAnd(whole, b.getInt64(-int64_t(nest.lanes)));
-  emitLoop(b, b.getInt64(0), whole, nest.lanes, false,
-           [&](Value *base) { emitChunk(base, masks); });
-  emitLoop(b, whole, limit, nest.lanes, false, [&](Value *base) { emitChunk(base, {}); });
+  Value *head = b.getInt64(0);
+  if (rowHead) {
+    head = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, rowHead(row, identity), whole);
+    emitWhen(b, b.CreateICmpSGT(head, b.getInt64(0)),
+             [&] { emitChunk(b.getInt64(0), masks, head); });
+  }
+  whole = b.CreateAnd(b.CreateSub(whole, head), b.getInt64(-int64_t(nest.lanes)));
+  whole = b.CreateAdd(head, whole);
+  emitLoop(b, head, whole, nest.lanes, false, [&](Value *base) { emitChunk(base, masks); });
+  emitLoop(b, whole, limit, nest.lanes, false, [&](Value *base) {
+    emitChunk(base, {}, rowHead ? b.CreateSub(b.getInt64(extent), base) : nullptr);
+  });
 }
 
 // Tiles that the nest reaches and that are due now: those reached at their own index become
@@ -230,6 +245,30 @@ llvm::Value *KernelEmitter::writesBeyondCaches(tt::StoreOp op) {
   return b.CreateICmpUGT(programs, b.getInt64(cacheBytes / bytes));
 }
 
+bool KernelEmitter::startsAnywhere(mlir::Value value, llvm::DenseSet<mlir::Value> &seen) {
+  mlir::Operation *op = value.getDefiningOp();
+  if (!mlir::isa<mlir::RankedTensorType>(value.getType()) || buffers.contains(value) ||
+      !seen.insert(value).second)
+    return true;
+  if (mlir::isa<tt::ReshapeOp, tt::JoinOp, tt::GatherOp>(op))
+    return false;
+  return llvm::all_of(op->getOperands(), [&](mlir::Value v) { return startsAnywhere(v, seen); });
+}
+
+llvm::Value *KernelEmitter::unalignedHead(tt::StoreOp op, Value *streaming, LaneEvaluator &row,
+                                          IndexMapId at) {
+  int64_t bytes = memoryBytes(elementTypeOf(op.getValue().getType())), stride = 0;
+  LaneValue pointer = row.evaluate(op.getPtr(), at);
+  if (!pointer.hasConstantStride(stride) || stride != bytes)
+    return b.getInt64(0);
+  int64_t vector = options.level == CpuLevel::X86_64_v4 ? 64 : 32;
+  Value *missing = b.CreateNeg(b.CreatePtrToInt(pointer.value, b.i64()));
+  missing = b.CreateAnd(missing, b.getInt64(vector - 1));
+  Value *reachable = b.CreateICmpEQ(b.CreateAnd(missing, b.getInt64(bytes - 1)), b.getInt64(0));
+  return b.CreateSelect(b.CreateAnd(streaming, reachable),
+                        b.CreateLShr(missing, b.getInt64(llvm::Log2_64(bytes))), b.getInt64(0));
+}
+
 void KernelEmitter::emitStore(tt::StoreOp op) {
   mlir::Type element = elementTypeOf(op.getValue().getType());
   if (!mlir::isa<mlir::RankedTensorType>(op.getPtr().getType())) {
@@ -249,16 +288,25 @@ void KernelEmitter::emitStore(tt::StoreOp op) {
   bool mayStream = !synchronizes && mlir::isa<tt::FuncOp>(op->getParentOp());
   Value *streaming = mayStream ? writesBeyondCaches(op) : nullptr;
   streams |= streaming != nullptr;
-  emitNest(nestOver(tileType(op.getPtr()).getShape(), {op.getValue()}), roots, limits,
-           [&](LaneEvaluator &chunk, IndexMapId at) {
-             LaneValue value = chunk.evaluate(op.getValue(), at);
-             LaneValue mask =
-                 op.getMask() ? chunk.evaluate(op.getMask(), at) : LaneValue::uniform(b.getTrue());
-             LaneValue pointer = chunk.evaluate(op.getPtr(), at);
-             memory.setStreaming(streaming);
-             memory.store(element, pointer, value, mask, chunk.laneCount());
-             memory.setStreaming(nullptr);
-           });
+  NestShape nest = nestOver(tileType(op.getPtr()).getShape(), {op.getValue()});
+  // A head and a tail cost two chunks; a masked move of 16 bits is slow below AVX-512.
+  constexpr int64_t worthwhile = 8;
+  llvm::DenseSet<mlir::Value> seen;
+  if (streaming && nest.extents[nest.laneDim] >= worthwhile * nest.lanes &&
+      (options.level == CpuLevel::X86_64_v4 || memoryBytes(element) >= 4) &&
+      llvm::all_of(roots, [&](mlir::Value root) { return startsAnywhere(root, seen); }))
+    rowHead = [&](LaneEvaluator &row, IndexMapId at) {
+      return unalignedHead(op, streaming, row, at);
+    };
+  emitNest(nest, roots, limits, [&](LaneEvaluator &chunk, IndexMapId at) {
+    LaneValue value = chunk.evaluate(op.getValue(), at);
+    LaneValue mask = chunk.activeLanes(op.getMask() ? chunk.evaluate(op.getMask(), at)
+                                                    : LaneValue::uniform(b.getTrue()));
+    LaneValue pointer = chunk.evaluate(op.getPtr(), at);
+    memory.setStreaming(streaming);
+    memory.store(element, pointer, value, mask, chunk.laneCount());
+    memory.setStreaming(nullptr);
+  });
 }
 
 } // namespace pellucid::codegen

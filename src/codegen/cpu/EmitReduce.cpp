@@ -22,7 +22,14 @@ static mlir::RankedTensorType tileType(mlir::Value tile) {
 
 void KernelEmitter::emitReduce(tt::ReduceOp op) {
   llvm::SmallVector<mlir::Value> sources(op.getSrcs());
-  NestShape nest = nestOver(tileType(sources[0]).getShape(), sources);
+  llvm::ArrayRef<int64_t> shape = tileType(sources[0]).getShape();
+  NestShape nest = nestOver(shape, sources);
+  // Where little else is to be done, steps wait for their own accumulator: more of them.
+  bool onlyReads = llvm::all_of(sources, [&](mlir::Value source) {
+    return buffers.contains(source) || source.getDefiningOp<tt::LoadOp>();
+  });
+  if (onlyReads && shape[nest.laneDim] % (2 * nest.lanes) == 0)
+    nest.lanes *= 2;
   if (nest.laneDim == op.getAxis())
     emitRowReduce(op, nest);
   else

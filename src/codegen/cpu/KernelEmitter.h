@@ -64,6 +64,12 @@ private:
   void storeTile(mlir::Value tile, const TileBuffer &into);
   void copyTile(const TileBuffer &from, const TileBuffer &to);
   void emitStore(tt::StoreOp op);
+  /// How many elements of the row that `row` analyses lie before the first one that a streaming
+  /// store of whole vectors may start from (i64).
+  llvm::Value *unalignedHead(tt::StoreOp op, llvm::Value *streaming, LaneEvaluator &row,
+                             IndexMapId at);
+  /// True when the chunks of a row over `value` may start at any element.
+  bool startsAnywhere(mlir::Value value, llvm::DenseSet<mlir::Value> &seen);
   /// An i1: all programs together write more through `op` than caches hold.
   llvm::Value *writesBeyondCaches(tt::StoreOp op);
 
@@ -131,6 +137,8 @@ private:
   /// Called around every row of the next nest.
   std::function<void()> rowStart;
   std::function<void(LaneEvaluator &, IndexMapId)> rowEnd;
+  /// Of the next nest, when its chunks should start where memory is aligned.
+  std::function<llvm::Value *(LaneEvaluator &, IndexMapId)> rowHead;
 };
 
 } // namespace pellucid::codegen
