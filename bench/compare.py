@@ -55,7 +55,7 @@ def bench(program, threads, *words):
     return {"ours_s": report["median_s"], "ours_best_s": report["min_s"], "bytes": report["bytes"],
             "copy_ceiling_bytes_per_s": report["copy_ceiling_bytes_per_s"],
             "fma_ceiling_flops_per_s": report["fma_ceiling_flops_per_s"],
-            **{key: report[key] for key in ("source_to_package_s", "load_s") if key in report}}
+            **{key: report[key] for key in ("source_to_package_s", "load_s", "arithmetic_ceiling_bytes_per_s") if key in report}}
 
 
 def workloads(folder):
@@ -176,7 +176,9 @@ def show(name, threads, row, peers):
     if row["flops"]:
         line += f"  {row['flops'] / seconds / 1e9:7.1f} GFLOP/s ({row['flops'] / seconds / row['fma_ceiling_flops_per_s']:.2f} of fma)"
     else:
-        line += f"  {row['bytes'] / seconds / 1e9:7.1f} GB/s    ({row['bytes'] / seconds / row['copy_ceiling_bytes_per_s']:.2f} of copy)"
+        speed, copy = row["bytes"] / seconds, row["copy_ceiling_bytes_per_s"]
+        own = row.get("arithmetic_ceiling_bytes_per_s", copy)
+        line += f"  {speed / 1e9:7.1f} GB/s    ({speed / copy:.2f} of copy {copy / 1e9:.1f}, {speed / min(own, copy):.2f} of the lower with own {own / 1e9:.1f})"
     for kind, figure in peers.items():
         if "median_s" in figure:
             line += f"  {kind} {figure['median_s'] * 1e6:.2f} us ({figure['median_s'] / seconds:.2f}x)"

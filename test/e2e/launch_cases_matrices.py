@@ -57,7 +57,14 @@ def products(rng):
     grow = lambda s: np.repeat(2.0 ** (s.astype(np.float64) - 127), 32, -1)  # noqa: E731
     yield Case("dot with scales", FILE, "scaled_dot", "1",
                dict(a_ptr=a, a_scale_ptr=sa, b_ptr=b, b_scale_ptr=sb, c_ptr=np.zeros((32, 32), np.float32), M=32, N=32, K=64),
-               dict(c_ptr=(a.values * grow(sa)) @ (b.values * grow(sb).T)), 1e-5, engines=[["--reference"]])
+               dict(c_ptr=(a.values * grow(sa)) @ (b.values * grow(sb).T)), 1e-4)  # sums in float32 of terms up to 10^5 that cancel
+    packed, b = rng.integers(0, 256, (16, 32)).astype(np.uint8), Bf16(rng.standard_normal((64, 16)))
+    codes = np.stack([packed & 15, packed >> 4], -1).reshape(16, 64)
+    numbers = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6])[codes & 7] * np.where(codes & 8, -1, 1)
+    scales = np.array([0, 1, 90, 127, 140, 20, 133, 126] * 4, np.uint8).reshape(16, 2)
+    yield Case("dot with scales, fp4", FILE, "scaled_dot_fp4", "1",
+               dict(a_ptr=packed, a_scale_ptr=scales, b_ptr=b, c_ptr=np.zeros((16, 16), np.float32), M=16, N=16, K=64),
+               dict(c_ptr=(numbers * grow(scales)) @ b.values), 1e-5)
 
 
 def attentions(rng):

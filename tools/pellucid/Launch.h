@@ -18,6 +18,9 @@ struct LaunchTiming {
   std::string isa;
   std::vector<double> seconds; ///< of each launch, the first one left out
   double bytes = 0;            ///< what the tensors hold that a launch reads, plus what it writes
+  /// What one thread moves per second while everything stays in its cache: the kernel's own
+  /// arithmetic ceiling. 0 where it is not known: on devices, and for grids of several dimensions.
+  double cachedBytesPerSecond = 0;
 };
 
 /// Compiles the kernel and launches it again and again for `budget` seconds, at least five times.

@@ -223,9 +223,12 @@ LaneValue LaneEvaluator::index(const DimIndex &dim) {
 LaneValue LaneEvaluator::derivedIndex(const DerivedIndex &derived) {
   LaneValue at = position(derived.of, derived.shape);
   int64_t divisor = derived.divisor, modulus = derived.modulus, stride = 0;
+  bool reachesEnd = divisor * modulus == mlir::ShapedType::getNumElements(derived.shape);
+  if (divisor == 1 && reachesEnd)
+    return at;
   auto apply = [&](Value *v) {
     Value *quotient = b.CreateUDiv(v, integerLike(v, divisor));
-    return b.CreateURem(quotient, integerLike(v, modulus));
+    return reachesEnd ? quotient : b.CreateURem(quotient, integerLike(v, modulus));
   };
   if (at.isUniform())
     return LaneValue::uniform(apply(at.value));
@@ -245,7 +248,15 @@ LaneValue LaneEvaluator::position(IndexMapId map, llvm::ArrayRef<int64_t> shape)
   LaneValue sum = LaneValue::uniform(b.getInt64(0));
   int64_t stride = 1;
   for (size_t d = shape.size(); d-- > 0;) {
-    LaneValue at = index(maps.dims(map)[d]);
+    int64_t extent = shape[d];
+    LaneValue at;
+    if (maps.dims(map)[d].kind == DimIndex::Kind::Derived) {
+      DerivedIndex joined = joinedIndex(map, shape, d);
+      at = derivedIndex(joined);
+      extent = joined.modulus;
+    } else {
+      at = index(maps.dims(map)[d]);
+    }
     if (at.isOpaque())
       return at;
     if (at.isVector() || sum.isVector()) {
@@ -255,9 +266,27 @@ LaneValue LaneEvaluator::position(IndexMapId map, llvm::ArrayRef<int64_t> shape)
     } else {
       sum = addLanes(b, sum, scaleLanes(b, at, b.getInt64(stride)));
     }
-    stride *= shape[d];
+    stride *= extent;
   }
   return sum;
+}
+
+DerivedIndex LaneEvaluator::joinedIndex(IndexMapId map, llvm::ArrayRef<int64_t> shape, size_t &d) {
+  llvm::ArrayRef<DimIndex> dims = maps.dims(map);
+  DerivedIndex joined = maps.derived(dims[d].number);
+  while (d > 0) {
+    if (shape[d - 1] != 1) {
+      if (dims[d - 1].kind != DimIndex::Kind::Derived)
+        break;
+      const DerivedIndex &next = maps.derived(dims[d - 1].number);
+      if (next.of != joined.of || next.shape != joined.shape ||
+          next.divisor != joined.divisor * joined.modulus)
+        break;
+      joined.modulus *= next.modulus;
+    }
+    --d;
+  }
+  return joined;
 }
 
 LaneValue LaneEvaluator::pointerAt(const TileBuffer &buffer, const LaneValue &position) {

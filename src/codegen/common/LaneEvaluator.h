@@ -90,6 +90,9 @@ private:
   LaneValue computeMap(mlir::Operation *op, mlir::Value result, IndexMapId map);
   LaneValue index(const DimIndex &dim);
   LaneValue derivedIndex(const DerivedIndex &derived);
+  /// The dims of a tile from `d` down that take the same position apart as one; `d` becomes the
+  /// last of them.
+  DerivedIndex joinedIndex(IndexMapId map, llvm::ArrayRef<int64_t> shape, size_t &d);
   LaneValue pointerAt(const TileBuffer &buffer, const LaneValue &position);
   void noteRowMask(mlir::Value mask, IndexMapId map, const LaneValue &value);
 

@@ -27,7 +27,8 @@ static unsigned widestBits(llvm::ArrayRef<mlir::Value> values) {
 // Two native vectors per step hide latencies; more spill.
 NestShape KernelEmitter::nestOver(llvm::ArrayRef<int64_t> shape,
                                   llvm::ArrayRef<mlir::Value> values) {
-  NestShape nest{llvm::SmallVector<int64_t, 4>(shape), 0, 1};
+  NestShape nest;
+  nest.extents.assign(shape.begin(), shape.end());
   for (unsigned d = 0; d < shape.size(); ++d)
     if (shape[d] > 1)
       nest.laneDim = d;
@@ -38,13 +39,41 @@ NestShape KernelEmitter::nestOver(llvm::ArrayRef<int64_t> shape,
   return nest;
 }
 
+NestShape KernelEmitter::nestWithLoops(llvm::ArrayRef<int64_t> loops, llvm::ArrayRef<int64_t> shape,
+                                       llvm::ArrayRef<mlir::Value> values) {
+  NestShape nest = nestOver(loops, values);
+  nest.tile.assign(shape.begin(), shape.end());
+  nest.map = maps.throughReshape(maps.identity(loops.size()), shape, loops);
+  return nest;
+}
+
+// Sorting sees a tile as a cube of many dimensions of size 2: a loop for each would cost seconds of
+// compilation, and lanes would run along two elements.
+static bool hasManyShortDims(llvm::ArrayRef<int64_t> shape) {
+  return shape.size() > 3 && shape.back() < 8;
+}
+
+NestShape KernelEmitter::flatNestOver(llvm::ArrayRef<int64_t> shape,
+                                      llvm::ArrayRef<mlir::Value> values) {
+  if (!hasManyShortDims(shape))
+    return nestOver(shape, values);
+  return nestWithLoops({mlir::ShapedType::getNumElements(shape)}, shape, values);
+}
+
+NestShape KernelEmitter::nestAround(llvm::ArrayRef<int64_t> shape, unsigned axis,
+                                    llvm::ArrayRef<mlir::Value> values) {
+  int64_t before = mlir::ShapedType::getNumElements(shape.take_front(axis)),
+          behind = mlir::ShapedType::getNumElements(shape.drop_front(axis + 1));
+  return nestWithLoops({before, shape[axis], behind}, shape, values);
+}
+
 void KernelEmitter::emitNest(const NestShape &nest, llvm::ArrayRef<mlir::Value> roots,
                              llvm::ArrayRef<mlir::Value> limits, ChunkBody body) {
   // Preparation emits nests of its own; the hooks are this one's.
   auto start = std::exchange(rowStart, nullptr);
   auto end = std::exchange(rowEnd, nullptr);
   auto head = std::exchange(rowHead, nullptr);
-  prepare(roots, nest.extents);
+  prepare(roots, nest.map ? nest.tile : nest.extents);
   rowStart = std::move(start);
   rowEnd = std::move(end);
   // Tiles in scratch memory hold whole chunks.
@@ -82,7 +111,7 @@ void KernelEmitter::finishRow(const NestShape &nest, llvm::SmallVector<LaneValue
     indices[nest.laneDim] = LaneValue::uniform(b.getInt64(0));
   LaneEvaluator row(b, *this, memory, maps, 1);
   row.setLoops(indices);
-  rowEnd(row, maps.identity(nest.extents.size()));
+  rowEnd(row, nest.map ? *nest.map : maps.identity(nest.extents.size()));
 }
 
 // A row is split where the masks of its loads and stores, so far as they are prefixes, begin to
@@ -91,7 +120,7 @@ void KernelEmitter::finishRow(const NestShape &nest, llvm::SmallVector<LaneValue
 void KernelEmitter::emitRow(const NestShape &nest, llvm::SmallVector<LaneValue, 4> indices,
                             llvm::ArrayRef<mlir::Value> roots, llvm::ArrayRef<mlir::Value> limits,
                             ChunkBody body) {
-  IndexMapId identity = maps.identity(nest.extents.size());
+  IndexMapId identity = nest.map ? *nest.map : maps.identity(nest.extents.size());
   int64_t extent = nest.extents.empty() ? 1 : nest.extents[nest.laneDim];
   auto lanesAt = [&](Value *base) {
     if (nest.reversedDim == nest.laneDim)
@@ -212,7 +241,7 @@ void KernelEmitter::storeTile(mlir::Value tile, const TileBuffer &into) {
   auto outer = std::move(byProducts);
   byProducts.clear();
   scratch->touch(into, current);
-  emitNest(nestOver(tileType(tile).getShape(), {tile}), {tile}, {},
+  emitNest(flatNestOver(tileType(tile).getShape(), {tile}), {tile}, {},
            [&](LaneEvaluator &chunk, IndexMapId at) {
              chunk.writeBuffer(into, at, chunk.evaluate(tile, at));
            });
@@ -288,11 +317,11 @@ void KernelEmitter::emitStore(tt::StoreOp op) {
   bool mayStream = !synchronizes && mlir::isa<tt::FuncOp>(op->getParentOp());
   Value *streaming = mayStream ? writesBeyondCaches(op) : nullptr;
   streams |= streaming != nullptr;
-  NestShape nest = nestOver(tileType(op.getPtr()).getShape(), {op.getValue()});
+  NestShape nest = flatNestOver(tileType(op.getPtr()).getShape(), {op.getValue()});
   // A head and a tail cost two chunks; a masked move of 16 bits is slow below AVX-512.
   constexpr int64_t worthwhile = 8;
   llvm::DenseSet<mlir::Value> seen;
-  if (streaming && nest.extents[nest.laneDim] >= worthwhile * nest.lanes &&
+  if (streaming && !nest.map && nest.extents[nest.laneDim] >= worthwhile * nest.lanes &&
       (options.level == CpuLevel::X86_64_v4 || memoryBytes(element) >= 4) &&
       llvm::all_of(roots, [&](mlir::Value root) { return startsAnywhere(root, seen); }))
     rowHead = [&](LaneEvaluator &row, IndexMapId at) {

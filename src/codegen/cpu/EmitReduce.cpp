@@ -23,17 +23,19 @@ static mlir::RankedTensorType tileType(mlir::Value tile) {
 void KernelEmitter::emitReduce(tt::ReduceOp op) {
   llvm::SmallVector<mlir::Value> sources(op.getSrcs());
   llvm::ArrayRef<int64_t> shape = tileType(sources[0]).getShape();
-  NestShape nest = nestOver(shape, sources);
+  bool collapse = shape.size() > 3;
+  unsigned axis = collapse ? 1 : op.getAxis();
+  NestShape nest = collapse ? nestAround(shape, op.getAxis(), sources) : nestOver(shape, sources);
   // Where little else is to be done, steps wait for their own accumulator: more of them.
   bool onlyReads = llvm::all_of(sources, [&](mlir::Value source) {
     return buffers.contains(source) || source.getDefiningOp<tt::LoadOp>();
   });
-  if (onlyReads && shape[nest.laneDim] % (2 * nest.lanes) == 0)
+  if (onlyReads && nest.extents[nest.laneDim] % (2 * nest.lanes) == 0)
     nest.lanes *= 2;
-  if (nest.laneDim == op.getAxis())
+  if (nest.laneDim == axis)
     emitRowReduce(op, nest);
   else
-    emitColumnReduce(op, nest);
+    emitColumnReduce(op, nest, axis);
 }
 
 /// combine(accumulator, value), or the value itself where `first`.
@@ -114,7 +116,7 @@ void KernelEmitter::emitRowReduce(tt::ReduceOp op, const NestShape &nest) {
       buffers[op.getResult()[i]] = results[i];
 }
 
-void KernelEmitter::emitColumnReduce(tt::ReduceOp op, const NestShape &nest) {
+void KernelEmitter::emitColumnReduce(tt::ReduceOp op, const NestShape &nest, unsigned axis) {
   llvm::SmallVector<mlir::Value> sources(op.getSrcs());
   llvm::SmallVector<TileBuffer> results;
   for (mlir::Value result : op.getResult())
@@ -126,7 +128,7 @@ void KernelEmitter::emitColumnReduce(tt::ReduceOp op, const NestShape &nest) {
       values.push_back(chunk.evaluateVector(source, at));
     for (const TileBuffer &result : results)
       accumulated.push_back(toVector(b, chunk.readBuffer(result, outer), nest.lanes));
-    Value *first = b.CreateICmpEQ(nestIndices[op.getAxis()].value, b.getInt64(0));
+    Value *first = b.CreateICmpEQ(nestIndices[axis].value, b.getInt64(0));
     Values combined = accumulate(b, *this, op.getCombineOp(), accumulated, values, first);
     for (auto [result, value] : llvm::zip(results, combined))
       chunk.writeBuffer(result, outer, LaneValue::vector(value));

@@ -17,6 +17,9 @@ namespace pellucid::codegen {
 /// A loop nest over a tile. Lanes run along `laneDim`.
 struct NestShape {
   llvm::SmallVector<int64_t, 4> extents;
+  /// Where the loops are fewer than the tile's dimensions: its shape, and its map in terms of them.
+  llvm::SmallVector<int64_t, 4> tile;
+  std::optional<IndexMapId> map;
   unsigned laneDim = 0;
   unsigned lanes = 1;
   /// A dimension that is run from its end; along the lanes only with one lane.
@@ -46,6 +49,13 @@ private:
 
   // EmitNests.cpp
   NestShape nestOver(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<mlir::Value> values);
+  /// As nestOver, but tiles of many short dimensions get one loop.
+  NestShape flatNestOver(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<mlir::Value> values);
+  /// A loop over what lies before `axis`, one over it, and one over what lies behind.
+  NestShape nestAround(llvm::ArrayRef<int64_t> shape, unsigned axis,
+                       llvm::ArrayRef<mlir::Value> values);
+  NestShape nestWithLoops(llvm::ArrayRef<int64_t> loops, llvm::ArrayRef<int64_t> shape,
+                          llvm::ArrayRef<mlir::Value> values);
   /// Emits what `roots` need first, then the nest, with the tiles due at this use as by-products.
   /// `limits`: masks outside of which `body` has nothing to do.
   void emitNest(const NestShape &nest, llvm::ArrayRef<mlir::Value> roots,
@@ -92,7 +102,8 @@ private:
   // EmitReduce.cpp, EmitScan.cpp
   void emitReduce(tt::ReduceOp op);
   void emitRowReduce(tt::ReduceOp op, const NestShape &nest);
-  void emitColumnReduce(tt::ReduceOp op, const NestShape &nest);
+  /// `axis`: of the nest.
+  void emitColumnReduce(tt::ReduceOp op, const NestShape &nest, unsigned axis);
   void emitScan(tt::ScanOp op);
   void emitHistogram(tt::HistogramOp op);
   void emitCat(tt::CatOp op);

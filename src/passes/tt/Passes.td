@@ -33,6 +33,11 @@ def RewriteDescriptors : Pass<"tt-rewrite-descriptors", "::mlir::ModuleOp"> {
                            "::mlir::ub::UBDialect"];
 }
 
+def DecomposeScaledDots : Pass<"tt-decompose-scaled-dots", "::mlir::ModuleOp"> {
+  let summary = "turns dots of microscaled operands into dots of f32 tiles";
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def ScalarizeCarriedOffsets : Pass<"tt-scalarize-carried-offsets", "::mlir::ModuleOp"> {
   let summary =
       "carries one scalar where a loop carries a tile that moves by the same amount everywhere";

@@ -18,6 +18,7 @@ void buildKernelPipeline(mlir::OpPassManager &pm) {
   // sight.
   pm.addPass(createRewriteBlockPointers());
   pm.addPass(createRewriteDescriptors());
+  pm.addPass(createDecomposeScaledDots());
   pm.addPass(mlir::createCanonicalizerPass());
   pm.addPass(mlir::createCSEPass());
   pm.addPass(createScalarizeCarriedOffsets());

@@ -188,3 +188,13 @@ def scaled_dot(a_ptr, a_scale_ptr, b_ptr, b_scale_ptr, c_ptr, M: tl.constexpr, N
     a_scale = tl.load(a_scale_ptr + m[:, None] * (K // 32) + g[None, :])
     b_scale = tl.load(b_scale_ptr + n[:, None] * (K // 32) + g[None, :])
     tl.store(c_ptr + m[:, None] * N + n[None, :], tl.dot_scaled(a, a_scale, "e4m3", b, b_scale, "e4m3"))
+
+
+@triton.jit
+def scaled_dot_fp4(a_ptr, a_scale_ptr, b_ptr, c_ptr, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    """A holds two numbers of four bits in a byte; B has no scale."""
+    m, n, k, g = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K), tl.arange(0, K // 32)
+    a = tl.load(a_ptr + m[:, None] * (K // 2) + tl.arange(0, K // 2)[None, :])
+    b = tl.load(b_ptr + k[:, None] * N + n[None, :])
+    a_scale = tl.load(a_scale_ptr + m[:, None] * (K // 32) + g[None, :])
+    tl.store(c_ptr + m[:, None] * N + n[None, :], tl.dot_scaled(a, a_scale, "e2m1", b, None, "bf16"))
