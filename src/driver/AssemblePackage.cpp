@@ -9,6 +9,7 @@
 #include <cstring>
 #include <map>
 #include <set>
+#include <stdexcept>
 #include <unordered_map>
 
 namespace pellucid::driver {
@@ -72,7 +73,15 @@ public:
   }
 
 private:
-  Bytecode encode(const Expr &expr) const { return symbolic::encode(expr, symbolOrder); }
+  Bytecode encode(const Expr &expr) const {
+    try {
+      return symbolic::encode(expr, symbolOrder);
+    } catch (const std::invalid_argument &problem) {
+      throw DiagnosticError(SourceLocation(options.name),
+                            std::string(problem.what()) +
+                                ": make some of the dynamic dims static: " + expr.text());
+    }
+  }
   std::vector<Bytecode> encodeAll(const std::vector<Expr> &exprs) const {
     std::vector<Bytecode> out;
     for (const Expr &expr : exprs)

@@ -533,8 +533,10 @@ bool Interpreter::truth(const Value &v) {
   case Kind::Range:
     return v.range().length() != 0;
   case Kind::SymInt:
+    leaveMerge(*this, v);
     return hooks().decide(*this, symbolic::notEqual(v.symInt(), 0), location());
   case Kind::SymBool:
+    leaveMerge(*this, v);
     return hooks().decide(*this, v.symBool(), location());
   case Kind::Object:
     return v.object()->truth(*this);

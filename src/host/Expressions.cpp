@@ -87,6 +87,8 @@ Value Evaluator::eval(const syntax::Expr &e) {
     auto *c = as<IfExp>(&e);
     Value test = eval(*c->test);
     at(*c->test);
+    if (auto both = mergedChoice(*c, test))
+      return *both;
     return interpreter.truth(test) ? eval(*c->body) : eval(*c->orelse);
   }
   case ExprKind::Subscript: {

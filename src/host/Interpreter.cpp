@@ -117,6 +117,8 @@ std::vector<SourceLocation> Interpreter::callStack() const {
   return sites;
 }
 
+bool Interpreter::merging() const { return impl->merging > 0; }
+
 bool Interpreter::atModuleLevel() const {
   return std::none_of(impl->frames.begin(), impl->frames.end(),
                       [](const Frame &f) { return f.function != nullptr; });

@@ -16,6 +16,9 @@ public:
   /// Whether a condition over dynamic dimensions holds (a branch, an assertion): by the hint, or by
   /// proof.
   virtual bool decide(Interpreter &, const symbolic::Expr &condition, const SourceLocation &where);
+  /// Whether both sides of a branch on `condition` may become one value with a selection in it;
+  /// else decide() is asked.
+  virtual bool merges(const symbolic::Expr &) { return false; }
   /// `kernel[grid](args…)`. `kernel` is a JitFunction, Autotuner or Heuristics.
   virtual Value launch(Interpreter &, const Value &kernel, const Value &grid, CallArgs args,
                        bool wrapped);
@@ -134,6 +137,8 @@ public:
   [[noreturn]] void refuse(const SourceLocation &where, std::string message) const;
   /// Raises a Python exception of the named builtin class.
   [[noreturn]] void raise(std::string_view className, std::string message);
+  /// True while a side of a branch is evaluated that may not be taken: nothing may be recorded.
+  bool merging() const;
   /// True while a module's top level runs and no function does.
   bool atModuleLevel() const;
 

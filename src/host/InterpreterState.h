@@ -43,7 +43,8 @@ struct Interpreter::State {
   std::vector<std::weak_ptr<Namespace>> captured; ///< cleared at the end: closures are cyclic
   std::vector<std::weak_ptr<Class>> madeClasses;
   std::vector<std::shared_ptr<JitFunction>> kernels; ///< every kernel made, in order
-  uint32_t importGuards = 0;                         ///< inside `try: import … except ImportError`
+  uint32_t merging = 0;      ///< evaluating a side of a branch that may not be taken
+  uint32_t importGuards = 0; ///< inside `try: import … except ImportError`
   std::vector<const RaisedError *> handling;
 
   const ScopeFacts &factsOf(const void *key, const syntax::Arguments *args,
@@ -112,6 +113,8 @@ private:
   bool matches(const RaisedError &error, const syntax::ExceptHandler &handler);
 
   // Expressions
+  std::optional<Value> mergedChoice(const syntax::IfExp &choice, const Value &test);
+  bool mergedBranch(const syntax::If &branch, const Value &test);
   Value evalConstant(const syntax::Constant &c);
   Value evalBoolOp(const syntax::BoolOp &e);
   Value evalUnary(const syntax::UnaryOp &e);
@@ -141,6 +144,9 @@ private:
   void at(const syntax::Node &node) { state.node = &node; }
   std::shared_ptr<Function> makeFunction(const syntax::Arguments &args);
 };
+
+/// Gives up evaluating both sides of a branch when one of them branches on `test` itself.
+void leaveMerge(Interpreter &, const Value &test);
 
 /// The names that a statement binds where it stands, its branches included.
 NameSet namesBoundBy(const syntax::Stmt &stmt);

@@ -40,6 +40,8 @@ Evaluator::Flow Evaluator::exec(const Stmt &s) {
     auto *i = as<If>(&s);
     Value test = eval(*i->test);
     at(*i->test);
+    if (mergedBranch(*i, test))
+      return Flow::Normal;
     return run(interpreter.truth(test) ? i->body : i->orelse);
   }
   case StmtKind::For:

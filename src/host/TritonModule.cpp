@@ -229,19 +229,9 @@ static Value ceilingDivide(Interpreter &interpreter, std::vector<Value> &a) {
 
 static Value nextPowerOfTwo(Interpreter &interpreter, std::vector<Value> &a) {
   Value n = unwrapConstexpr(a[0]);
-  if (n.isSymInt()) {
-    // A chain of selections over the exponents; exact for every size up to 2**40.
-    symbolic::Expr x = n.symInt(), result = int64_t(1) << 40;
-    for (int e = 39; e >= 0; --e)
-      result = symbolic::select(symbolic::lessEqual(x, int64_t(1) << e), int64_t(1) << e, result);
-    return Value::integer(result);
-  }
-  int64_t value = interpreter.toInt64(n, "next_power_of_2's argument"), power = 1;
-  if (value == 0)
-    return Value(0);
-  while (power < value && power < (int64_t(1) << 62))
-    power *= 2;
-  return Value(power);
+  symbolic::Expr power =
+      symbolic::nextPowerOf2(interpreter.toExpr(n, "next_power_of_2's argument"));
+  return Value::integer(power);
 }
 
 static Value reinterpretValue(Interpreter &interpreter, CallArgs) {

@@ -7,7 +7,7 @@ namespace pellucid::package {
 
 // The numbers of symbolic::Opcode, which a layer of the same rank does not include; they are part
 // of the format, and the test of this file holds the two against each other.
-static constexpr uint8_t constantOp = 1, symbolOp = 2, notOp = 16, selectOp = 17;
+static constexpr uint8_t constantOp = 1, symbolOp = 2, notOp = 16, nextPowerOf2Op = 18;
 static constexpr size_t maxStack = 32;
 
 struct OperatorText {
@@ -16,24 +16,26 @@ struct OperatorText {
   const char *open, *middle, *close;
 };
 static constexpr OperatorText operators[] = {
-    {2, "(", " + ", ")"},       // 3 Add
-    {2, "(", " * ", ")"},       // 4 Mul
-    {2, "(", " // ", ")"},      // 5 FloorDiv
-    {2, "(", " % ", ")"},       // 6 Mod
-    {2, "CeilDiv(", ", ", ")"}, // 7
-    {2, "Min(", ", ", ")"},     // 8
-    {2, "Max(", ", ", ")"},     // 9
-    {2, "(", " == ", ")"},      // 10 Eq
-    {2, "(", " != ", ")"},      // 11 Ne
-    {2, "(", " < ", ")"},       // 12 Lt
-    {2, "(", " <= ", ")"},      // 13 Le
-    {2, "(", " and ", ")"},     // 14 And
-    {2, "(", " or ", ")"},      // 15 Or
-    {1, "(not ", "", ")"},      // 16 Not
-    {3, "Select(", ", ", ")"},  // 17
+    {2, "(", " + ", ")"},          // 3 Add
+    {2, "(", " * ", ")"},          // 4 Mul
+    {2, "(", " // ", ")"},         // 5 FloorDiv
+    {2, "(", " % ", ")"},          // 6 Mod
+    {2, "CeilDiv(", ", ", ")"},    // 7
+    {2, "Min(", ", ", ")"},        // 8
+    {2, "Max(", ", ", ")"},        // 9
+    {2, "(", " == ", ")"},         // 10 Eq
+    {2, "(", " != ", ")"},         // 11 Ne
+    {2, "(", " < ", ")"},          // 12 Lt
+    {2, "(", " <= ", ")"},         // 13 Le
+    {2, "(", " and ", ")"},        // 14 And
+    {2, "(", " or ", ")"},         // 15 Or
+    {1, "(not ", "", ")"},         // 16 Not
+    {3, "Select(", ", ", ")"},     // 17
+    {1, "NextPowerOf2(", "", ")"}, // 18
 };
 static constexpr uint8_t firstOperator = 3;
-static_assert(std::size(operators) == selectOp - firstOperator + 1 && notOp == selectOp - 1);
+static_assert(std::size(operators) == nextPowerOf2Op - firstOperator + 1 &&
+              notOp == nextPowerOf2Op - 2);
 
 static std::optional<uint64_t> takeLeb128(std::span<const uint8_t> &code) {
   uint64_t value = 0;
@@ -63,7 +65,7 @@ static bool walk(std::span<const uint8_t> code, size_t symbolCount, auto leaf, a
       leaf(op, *raw);
       continue;
     }
-    if (op < firstOperator || op > selectOp || depth < operators[op - firstOperator].operands)
+    if (op < firstOperator || op > nextPowerOf2Op || depth < operators[op - firstOperator].operands)
       return false;
     const OperatorText &text = operators[op - firstOperator];
     depth -= text.operands - 1;

@@ -33,6 +33,7 @@ enum class Opcode : uint8_t {
   Or = 15,
   Not = 16,
   Select = 17,
+  NextPowerOf2 = 18,
 };
 inline constexpr size_t maxBytecodeStack = 32;
 

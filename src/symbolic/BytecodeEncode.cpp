@@ -81,6 +81,8 @@ struct Encoder {
       return Opcode::Not;
     case ExprOp::Select:
       return Opcode::Select;
+    case ExprOp::NextPowerOf2:
+      return Opcode::NextPowerOf2;
     }
     throw std::invalid_argument("unknown symbolic operation");
   }
@@ -92,8 +94,8 @@ struct Encoder {
       return symbol(e.symbolName());
     const std::vector<Expr> &operands = e.operands();
     expression(operands[0]);
-    if (e.op() == ExprOp::Not)
-      return emit(Opcode::Not, 1);
+    if (e.op() == ExprOp::Not || e.op() == ExprOp::NextPowerOf2)
+      return emit(opcodeFor(e.op()), 1);
     if (e.op() == ExprOp::Select) {
       expression(operands[1]);
       expression(operands[2]);

@@ -2,6 +2,8 @@
 /// Stands alone: the run time links this file and nothing else of the folder.
 #include "symbolic/Bytecode.h"
 
+#include <bit>
+
 namespace pellucid::symbolic {
 
 namespace {
@@ -78,6 +80,13 @@ Slot binary(Opcode op, int64_t a, int64_t b) {
   }
 }
 
+Slot nextPowerOf2(Slot a) {
+  if (a.status == EvalStatus::Ok && a.value > int64_t(1) << 62)
+    return {0, EvalStatus::Overflow};
+  a.value = a.value <= 0 ? 0 : static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(a.value)));
+  return a;
+}
+
 /// A decided operand decides even where the other one failed.
 Slot logic(Opcode op, Slot a, Slot b) {
   bool deciding = op == Opcode::Or;
@@ -117,6 +126,10 @@ EvalStatus evaluateBytecode(std::span<const uint8_t> code, std::span<const int64
       if (depth < 1)
         return EvalStatus::Malformed;
       stack[depth - 1].value = stack[depth - 1].value == 0;
+    } else if (op == Opcode::NextPowerOf2) {
+      if (depth < 1)
+        return EvalStatus::Malformed;
+      stack[depth - 1] = nextPowerOf2(stack[depth - 1]);
     } else if (op == Opcode::Select) {
       if (depth < 3)
         return EvalStatus::Malformed;

@@ -564,4 +564,13 @@ Expr select(const Expr &condition, const Expr &a, const Expr &b) {
   return ExprTable::make(ExprOp::Select, {c, a, b});
 }
 
+Expr nextPowerOf2(const Expr &a) {
+  if (std::optional<int64_t> c = a.constant())
+    if (std::optional<int64_t> power = powerOf2From(*c))
+      return Expr(*power);
+  if (a.op() == ExprOp::NextPowerOf2 || isBoolean(a))
+    return a;
+  return ExprTable::make(ExprOp::NextPowerOf2, {a});
+}
+
 } // namespace pellucid::symbolic

@@ -163,6 +163,8 @@ static Expr rebuilt(const Expr &e, const std::vector<Expr> &operands) {
     return logicalNot(operands[0]);
   case ExprOp::Select:
     return select(operands[0], operands[1], operands[2]);
+  case ExprOp::NextPowerOf2:
+    return nextPowerOf2(operands[0]);
   }
   return e;
 }
@@ -252,6 +254,10 @@ std::optional<int64_t> evaluate(const Expr &e, const Values &values) {
   case ExprOp::Select: {
     Result condition = evaluate(operands[0], values);
     return condition ? evaluate(operands[*condition ? 1 : 2], values) : condition;
+  }
+  case ExprOp::NextPowerOf2: {
+    Result v = evaluate(operands[0], values);
+    return v ? powerOf2From(*v) : v;
   }
   default:
     break;

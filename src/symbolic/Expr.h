@@ -32,6 +32,7 @@ enum class ExprOp : uint8_t {
   Or,
   Not,
   Select, ///< comparisons and logic give 0 or 1; Select(condition, a, b)
+  NextPowerOf2,
 };
 
 struct ExprNode;
@@ -87,6 +88,8 @@ Expr logicalAnd(const Expr &a, const Expr &b);
 Expr logicalOr(const Expr &a, const Expr &b);
 Expr logicalNot(const Expr &a);
 Expr select(const Expr &condition, const Expr &a, const Expr &b);
+/// The least power of two that is not below `a`; 0 for a <= 0, as Triton's.
+Expr nextPowerOf2(const Expr &a);
 
 /// Parses what Expr::text() writes; nullopt on anything else.
 std::optional<Expr> parse(std::string_view text);

@@ -4,6 +4,7 @@
 
 #include "symbolic/Expr.h"
 
+#include <bit>
 #include <stdexcept>
 
 namespace pellucid::symbolic {
@@ -39,6 +40,13 @@ Expr fromPolynomial(Polynomial terms);
 
 /// Whether the value is 0 or 1 by construction.
 bool isBoolean(const Expr &e);
+
+/// Nullopt above 2**62.
+constexpr std::optional<int64_t> powerOf2From(int64_t a) {
+  if (a > int64_t(1) << 62)
+    return std::nullopt;
+  return a <= 0 ? 0 : static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(a)));
+}
 
 /// 64-bit arithmetic that throws std::overflow_error.
 int64_t checkedAdd(int64_t a, int64_t b);

@@ -138,6 +138,8 @@ static void print(std::string &out, const Expr &e) {
     return printCall(out, "Not", e.operands());
   case ExprOp::Select:
     return printCall(out, "Select", e.operands());
+  case ExprOp::NextPowerOf2:
+    return printCall(out, "NextPowerOf2", e.operands());
   }
 }
 
@@ -296,6 +298,8 @@ private:
       return std::nullopt;
     if (name == "Not" && operands.size() == 1)
       return logicalNot(operands[0]);
+    if (name == "NextPowerOf2" && operands.size() == 1)
+      return nextPowerOf2(operands[0]);
     if (name == "Select" && operands.size() == 3)
       return select(operands[0], operands[1], operands[2]);
     for (const Function &f : functions) {

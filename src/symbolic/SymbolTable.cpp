@@ -142,6 +142,11 @@ Range SymbolTable::range(const Expr &e) const {
       return range(operands[2]);
     return joined(range(operands[1]), range(operands[2]));
   }
+  case ExprOp::NextPowerOf2: {
+    Range inner = range(operands[0]);
+    return {powerOf2From(inner.min).value_or(int64_t(1) << 62),
+            powerOf2From(inner.max).value_or(INT64_MAX)};
+  }
   default:
     return truth(prove(e));
   }
@@ -194,6 +199,9 @@ static uint64_t knownDivisor(const SymbolTable &table, const Expr &e) {
     return std::gcd(knownDivisor(table, operands[0]), knownDivisor(table, operands[1]));
   case ExprOp::Select:
     return std::gcd(knownDivisor(table, operands[1]), knownDivisor(table, operands[2]));
+  case ExprOp::NextPowerOf2:
+    // The least of the powers divides the others, and 0 too.
+    return magnitude(std::max<int64_t>(table.range(e).min, table.range(e).max != 0));
   default:
     return 1;
   }
@@ -275,6 +283,13 @@ bool proveNonNegative(const SymbolTable &table, const Expr &e, int depth) {
       for (const Expr &operand : atom.operands())
         if (proveWithBound(table, terms, i, Expr(k) * operand, 1, depth))
           return true;
+    // max(a, 0) <= the next power of two from a < max(2*a, 1).
+    if (atom.op() == ExprOp::NextPowerOf2) {
+      const Expr &from = atom.operands()[0];
+      Expr bound = k > 0 ? from : max(from * Expr(2) - Expr(1), 0);
+      if (proveWithBound(table, terms, i, Expr(k) * bound, 1, depth))
+        return true;
+    }
     // The other way every operand must do.
     if ((atom.op() == ExprOp::Min && k > 0) || (atom.op() == ExprOp::Max && k < 0))
       if (std::all_of(atom.operands().begin(), atom.operands().end(), [&](const Expr &operand) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/GuardedPaths.h"
 
+#include <algorithm>
 #include <functional>
 
 namespace pellucid::trace {
@@ -31,9 +32,20 @@ bool DecisionPath::advance() {
 }
 
 Expr DecisionPath::guard() const {
+  // x == 64 leaves nothing to say of x == 32.
+  auto decided = [&](const Expr &x) {
+    return std::any_of(decisions.begin(), decisions.end(), [&](const auto &decision) {
+      return decision.second && decision.first.op() == ExprOp::Eq &&
+             decision.first.operands()[0] == x && decision.first.operands()[1].isConstant();
+    });
+  };
   Expr all = 1;
-  for (const auto &[condition, answer] : decisions)
+  for (const auto &[condition, answer] : decisions) {
+    if (!answer && condition.op() == ExprOp::Eq && condition.operands()[1].isConstant() &&
+        decided(condition.operands()[0]))
+      continue;
     all = symbolic::logicalAnd(all, answer ? condition : symbolic::logicalNot(condition));
+  }
   return all;
 }
 
@@ -77,6 +89,16 @@ Values listed(const Expr &expr, const SymbolTable &symbols) {
       values = combined(expr, values, listed(expr.operands()[i], symbols));
     if (values)
       return values;
+  }
+  if (expr.op() == ExprOp::NextPowerOf2) {
+    std::set<int64_t> values;
+    Range range = symbols.range(expr);
+    if (range.min == 0)
+      values.insert(0);
+    for (int64_t power = std::max<int64_t>(range.min, 1); power < range.max; power *= 2)
+      values.insert(power);
+    values.insert(range.max);
+    return values;
   }
   Range range = symbols.range(expr);
   if (range.max < range.min ||

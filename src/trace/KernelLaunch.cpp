@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/KernelLaunch.h"
 
-#include "trace/GuardedPaths.h"
+#include "trace/LaunchVariants.h"
 #include "trace/TensorObject.h"
 
 #include <algorithm>
-#include <map>
-#include <set>
 
 namespace pellucid::trace {
 
@@ -24,270 +22,60 @@ h::Value asTritonConstant(const h::Value &raw) {
   return value;
 }
 
-const char *const launchOptions[] = {"num_warps",
-                                     "num_stages",
-                                     "num_ctas",
-                                     "maxnreg",
-                                     "enable_fp_fusion",
-                                     "launch_pdl",
-                                     "launch_cooperative_grid",
-                                     "waves_per_eu",
-                                     "matrix_instr_nonkdim",
-                                     "extern_libs",
-                                     "num_consumer_groups",
-                                     "num_buffers_warp_spec",
-                                     "num_cpu_threads",
-                                     "grid",
-                                     "warmup",
-                                     "debug"};
-
-bool isLaunchOption(const std::string &name) {
-  return std::any_of(std::begin(launchOptions), std::end(launchOptions),
-                     [&](const char *o) { return name == o; });
-}
-
-/// One launch with every argument by name: what the tuner and the heuristics have made of it.
-struct BoundLaunch {
-  const h::JitFunction *kernel = nullptr;
-  std::map<std::string, h::Value> values; ///< by parameter
-  std::map<std::string, h::Value> options;
-  std::string origin;
-};
-
-class Binder {
+class LaunchRecorder {
 public:
-  Binder(Tracer &t, KernelTable &k, h::Interpreter &i, const h::Value &kv, const h::Value &g,
-         const h::CallArgs &a)
-      : tracer(t), kernels(k), interpreter(i), kernelValue(kv), grid(g), args(a),
-        where(a.location.known() ? a.location : i.location()) {}
+  LaunchRecorder(Tracer &t, KernelTable &k, h::Interpreter &i, const h::Value &kv,
+                 const h::Value &g, const h::CallArgs &args)
+      : tracer(t), kernels(k), interpreter(i), binder(i, kv, args), grid(g),
+        kernel(*binder.given().kernel) {}
 
   void run() {
-    bindGiven();
-    std::vector<LaunchVariant> variants;
-    std::set<std::string> symbols = symbolsAskedFor(symbolsThatDecide());
-    if (symbols.empty()) {
-      variants.push_back(makeVariant(decorated(given), 1));
-    } else {
-      variants = enumerate(symbols);
-    }
-    record(std::move(variants));
+    ways = launchVariants(tracer, interpreter, binder);
+    runPreHook();
+    for (const auto &[guard, launch] : ways)
+      variants.push_back(makeVariant(guard, launch));
+    record();
   }
 
 private:
-  // --- arguments as given
-  // ----------------------------------------------------------------------------------------
+  using Parameter = KernelTable::Parameter;
 
-  void bindGiven() {
-    std::shared_ptr<h::JitFunction> jit = h::innermostKernel(kernelValue);
-    given.kernel = jit.get();
-    keepAlive = jit;
-    size_t next = 0;
-    const auto &parameters = jit->parameters;
-    if (args.positional.size() > parameters.size())
-      refuse("'" + jit->name() + "' takes " + std::to_string(parameters.size()) +
-             " arguments, got " + std::to_string(args.positional.size()));
-    for (const h::Value &value : args.positional)
-      given.values[parameters[next++].name] = value;
-    for (const auto &[name, value] : args.keywords) {
-      bool isParameter = jit->parameter(name) != nullptr;
-      if (isParameter) {
-        if (!given.values.emplace(name, value).second)
-          refuse("'" + jit->name() + "' got two values for '" + name + "'");
-        if (isLaunchOption(name))
-          given.options[name] = value;
-      } else if (isLaunchOption(name)) {
-        given.options[name] = value;
-      } else {
-        refuse("'" + jit->name() + "' has no parameter '" + name + "', and it is no launch option");
-      }
-    }
-  }
-
-  [[noreturn]] void refuse(const std::string &message) { interpreter.refuse(where, message); }
-
-  /// The dynamic dimensions that constexprs, heuristics or tuning hooks may look at.
-  std::set<std::string> symbolsThatDecide() {
-    bool hasHooks = false;
-    for (h::Value layer = kernelValue; auto *decorator = layer.as<h::KernelDecorator>();
-         layer = decorator->fn) {
-      hasHooks |= layer.as<h::Heuristics>() != nullptr;
-      if (auto *tuner = layer.as<h::Autotuner>())
-        hasHooks |= !tuner->pruneConfigsBy.isNone();
-    }
-    std::set<std::string> names;
-    auto add = [&](const h::Value &value) {
-      if (value.isSymInt())
-        for (const std::string &symbol : value.symInt().symbols())
-          names.insert(symbol);
-      if (auto *tensor = value.as<TensorObject>())
-        for (const Expr &size : tensor->tensor.type.shape)
-          for (const std::string &symbol : size.symbols())
-            names.insert(symbol);
-    };
-    for (const auto &parameter : given.kernel->parameters) {
-      auto entry = given.values.find(parameter.name);
-      if (entry == given.values.end())
-        continue;
-      if (parameter.isConstexpr && entry->second.isSymInt())
-        add(entry->second);
-      else if (hasHooks)
-        add(entry->second);
-    }
-    return names;
-  }
-
-  /// Those of `candidates` that the decorators' functions really look at: one more is fixed at each
-  /// try until they finish. All of them when a try fails for another reason.
-  std::set<std::string> symbolsAskedFor(const std::set<std::string> &candidates) {
-    std::set<std::string> chosen;
-    while (chosen.size() < candidates.size()) {
-      std::map<std::string, Expr> numbers;
-      for (const std::string &symbol : chosen)
-        numbers.emplace(symbol, tracer.symbols().find(symbol)->range.min);
-      std::set<std::string> asked;
-      try {
-        askedWith(numbers, asked);
-      } catch (const DiagnosticError &) {
-        return candidates;
-      }
-      size_t before = chosen.size();
-      chosen.insert(asked.begin(), asked.end());
-      if (chosen.size() == before)
-        break;
-    }
-    return chosen;
-  }
-
-  /// Binds with these sizes and collects the symbols that a branch or a constexpr still asks for.
-  std::optional<BoundLaunch> askedWith(const std::map<std::string, Expr> &numbers,
-                                       std::set<std::string> &asked) {
-    struct Probe {
-      std::set<std::string> *&slot;
-      ~Probe() { slot = nullptr; }
-    } probe{tracer.askedSymbols};
-    tracer.askedSymbols = &asked;
-    BoundLaunch concrete = given;
-    for (auto &[name, argument] : concrete.values)
-      argument = substituted(argument, numbers);
-    try {
-      BoundLaunch done = decorated(std::move(concrete));
-      auto note = [&](const h::Value &value) {
-        h::Value plain = h::unwrapConstexpr(value);
-        if (plain.isSymInt() || plain.isSymBool())
-          for (const std::string &symbol :
-               (plain.isSymInt() ? plain.symInt() : plain.symBool()).symbols())
-            asked.insert(symbol);
-      };
-      for (const auto &parameter : done.kernel->parameters)
-        if (parameter.isConstexpr)
-          note(done.values.at(parameter.name));
-      for (const auto &[name, value] : done.options)
-        note(value);
-      return asked.empty() ? std::optional(std::move(done)) : std::nullopt;
-    } catch (const UndecidedCondition &) {
-      return std::nullopt;
-    }
-  }
-
-  // --- the decorators
-  // --------------------------------------------------------------------------------------------
-
-  h::Value asDict(const BoundLaunch &launch) {
-    h::Dict dict;
-    for (const auto &parameter : launch.kernel->parameters) {
-      auto entry = launch.values.find(parameter.name);
-      if (entry != launch.values.end())
-        dict.set(h::Value(parameter.name), entry->second);
-      else if (parameter.defaultValue)
-        dict.set(h::Value(parameter.name), *parameter.defaultValue);
-    }
-    for (const auto &[name, value] : launch.options)
-      dict.set(h::Value(name), value);
-    return h::Value::dict(std::move(dict));
-  }
-
-  void applyConfig(BoundLaunch &launch, const h::Config &config) {
-    for (const auto &[key, value] : config.kwargs.dictionary().items()) {
-      if (launch.values.count(key.str()) && given.values.count(key.str()))
-        refuse("'" + key.str() +
-               "' is given at the launch and set by the autotune config; give it in one place");
-      launch.values[key.str()] = value;
-    }
-    for (const auto &[name, value] : config.options.items())
-      if (!value.isNone())
-        launch.options.emplace(name, value);
-    if (!config.preHook.isNone())
-      refuse("pre_hook of a triton.Config runs host code at every launch, which a program cannot "
-             "carry; move it in front of the launch");
-  }
-
-  const h::Config &chooseConfig(const h::Autotuner &tuner, const BoundLaunch &launch) {
-    if (tuner.configs.empty())
-      refuse("'" + launch.kernel->name() + "' has @triton.autotune without configs");
-    if (tuner.pruneConfigsBy.isNone())
-      return *tuner.configs.front();
-    const h::Value *early =
-        tuner.pruneConfigsBy.dictionary().find(std::string_view("early_config_prune"));
-    if (!early || early->isNone())
-      return *tuner.configs.front();
-    h::List configs;
-    for (const auto &config : tuner.configs)
-      configs.push_back(h::Value(config));
+  /// Called while tracing, as Triton calls it before the launch: what it does is recorded.
+  void runPreHook() {
+    const BoundLaunch &first = ways.front().second;
+    h::Value hook = first.config ? first.config->preHook : h::Value();
+    for (const auto &[guard, launch] : ways)
+      if (!h::equal(launch.config ? launch.config->preHook : h::Value(), hook))
+        binder.refuse("the configs that '" + kernel.name() +
+                      "' may be launched with over the dynamic dims have different pre_hooks; make "
+                      "the dims static");
+    if (hook.isNone())
+      return;
     h::CallArgs call;
-    call.positional = {h::Value::list(configs), asDict(launch)};
-    call.location = where;
-    std::vector<h::Value> kept = interpreter.iterate(interpreter.call(*early, std::move(call)));
-    if (kept.empty())
-      refuse("early_config_prune leaves no config for '" + launch.kernel->name() + "'");
-    auto *config = kept.front().as<h::Config>();
-    if (!config)
-      refuse("early_config_prune must return configs, got " + h::typeName(kept.front()));
-    return *config;
+    call.positional = {binder.asDict(first)};
+    call.location = binder.location();
+    interpreter.call(hook, std::move(call));
   }
 
-  /// Autotuner and heuristics from the outside in, then defaults.
-  BoundLaunch decorated(BoundLaunch launch) {
-    for (h::Value layer = kernelValue; auto *decorator = layer.as<h::KernelDecorator>();
-         layer = decorator->fn) {
-      if (auto *tuner = layer.as<h::Autotuner>()) {
-        applyConfig(launch, chooseConfig(*tuner, launch));
-        launch.origin = "autotune config 0";
-      } else if (auto *heuristics = layer.as<h::Heuristics>()) {
-        for (const auto &[name, function] : heuristics->values.dictionary().items()) {
-          h::CallArgs call;
-          call.positional = {asDict(launch)};
-          call.location = where;
-          launch.values[name.str()] = interpreter.call(function, std::move(call));
-        }
-      }
-    }
-    for (const auto &parameter : launch.kernel->parameters) {
-      if (launch.values.count(parameter.name))
-        continue;
-      if (auto option = launch.options.find(parameter.name); option != launch.options.end())
-        launch.values[parameter.name] = option->second;
-      else if (parameter.defaultValue)
-        launch.values[parameter.name] = *parameter.defaultValue;
-      else
-        refuse("'" + launch.kernel->name() + "' needs an argument for '" + parameter.name + "'");
-    }
-    return launch;
-  }
+  // --- parameters
 
-  // --- one variant
-  // -----------------------------------------------------------------------------------------------
+  /// What the parameter's annotation says; nullopt when it says nothing of the width.
+  std::optional<DataType> annotatedInt(const h::JitFunction::Parameter &parameter) {
+    if (!parameter.annotation)
+      return std::nullopt;
+    try {
+      h::Value annotated = interpreter.evaluate(*parameter.annotation, kernel.function->closure);
+      if (auto *type = annotated.as<h::DType>(); type && !type->isPointer && !isFloat(type->type))
+        return type->type;
+    } catch (const DiagnosticError &) {
+      // An annotation that is no dtype.
+    }
+    return std::nullopt;
+  }
 
   DataType intType(const h::Value &value, const h::JitFunction::Parameter &parameter) {
-    if (parameter.annotation) {
-      try {
-        h::Value annotated =
-            interpreter.evaluate(*parameter.annotation, given.kernel->function->closure);
-        if (auto *type = annotated.as<h::DType>(); type && !type->isPointer && !isFloat(type->type))
-          return type->type;
-      } catch (const DiagnosticError &) {
-        // An annotation that is no dtype says nothing about the width.
-      }
-    }
+    if (auto annotated = annotatedInt(parameter))
+      return *annotated;
     if (value.isSymInt()) {
       symbolic::Range range = tracer.symbols().range(value.symInt());
       return range.min >= INT32_MIN && range.max <= INT32_MAX ? DataType::Int32 : DataType::Int64;
@@ -298,48 +86,60 @@ private:
     return i > INT64_MAX ? DataType::UInt64 : DataType::Int64;
   }
 
-  std::vector<KernelTable::Parameter> parametersOf(const BoundLaunch &launch) {
-    using Kind = KernelTable::Parameter::Kind;
-    std::vector<KernelTable::Parameter> out;
-    for (const auto &parameter : launch.kernel->parameters) {
-      h::Value value = h::unwrapConstexpr(launch.values.at(parameter.name));
-      KernelTable::Parameter p;
-      if (parameter.isConstexpr) {
-        if (value.isSymInt() || value.as<TensorObject>())
-          refuse("constexpr '" + parameter.name + "' of '" + launch.kernel->name() +
-                 "' must be known while compiling, got " +
-                 (value.isSymInt() ? value.symInt().text() : "a tensor"));
-        p.constant = asTritonConstant(value);
-      } else if (auto *tensor = value.as<TensorObject>()) {
-        p.kind = Kind::Tensor;
-        p.dtype = tensor->tensor.type.dtype;
-      } else if (value.isNone()) {
-        p.kind = Kind::None;
-      } else if (value.isBool()) {
-        p.kind = Kind::Bool;
-        p.dtype = DataType::Bool;
-      } else if (value.isInt() || value.isSymInt()) {
-        p.kind = Kind::Int;
-        p.dtype = intType(value, parameter);
-      } else if (value.isFloat()) {
-        p.kind = Kind::Float;
-        p.dtype = DataType::Float32;
-      } else {
-        // dtypes, strings, tuples and functions are constants wherever they stand.
-        p.constant = asTritonConstant(value);
-      }
-      out.push_back(std::move(p));
-    }
+  h::Value constantOf(const h::JitFunction::Parameter &parameter, const h::Value &value) {
+    if (value.isSymInt() || value.as<TensorObject>())
+      binder.refuse("constexpr '" + parameter.name + "' of '" + kernel.name() +
+                    "' must be known while compiling, got " +
+                    (value.isSymInt() ? value.symInt().text() : "a tensor"));
+    return asTritonConstant(value);
+  }
+
+  Parameter parameterOf(const h::JitFunction::Parameter &parameter, const h::Value &raw) {
+    using Kind = Parameter::Kind;
+    h::Value value = h::unwrapConstexpr(raw);
+    auto argument = [](Kind kind, DataType dtype) {
+      Parameter p;
+      p.kind = kind;
+      p.dtype = dtype;
+      return p;
+    };
+    auto constant = [](h::Value known) {
+      Parameter p;
+      p.constant = std::move(known);
+      return p;
+    };
+    if (parameter.isConstexpr)
+      return constant(constantOf(parameter, value));
+    if (auto *tensor = value.as<TensorObject>())
+      return argument(Kind::Tensor, tensor->tensor.type.dtype);
+    if (value.isNone())
+      return argument(Kind::None, DataType::Int32);
+    if (value.isBool() || value.isSymBool())
+      return argument(Kind::Bool, DataType::Bool);
+    if (value.isInt() || value.isSymInt())
+      return argument(Kind::Int, intType(value, parameter));
+    if (value.isFloat())
+      return argument(Kind::Float, DataType::Float32);
+    // dtypes, strings, tuples and functions are constants wherever they stand.
+    return constant(asTritonConstant(value));
+  }
+
+  std::vector<Parameter> parametersOf(const BoundLaunch &launch) {
+    std::vector<Parameter> out;
+    for (const auto &parameter : kernel.parameters)
+      out.push_back(parameterOf(parameter, launch.values.at(parameter.name)));
     return out;
   }
+
+  // --- variants
 
   /// The grid for these values: a tuple, a list, a number, or a function of the arguments.
   std::vector<Expr> gridOf(const BoundLaunch &launch) {
     h::Value value = grid;
     if (value.isObject() && value.object()->isCallable()) {
       h::CallArgs call;
-      call.positional = {asDict(launch)};
-      call.location = where;
+      call.positional = {binder.asDict(launch)};
+      call.location = binder.location();
       value = interpreter.call(value, std::move(call));
     }
     std::vector<Expr> sizes;
@@ -350,10 +150,10 @@ private:
       sizes.push_back(interpreter.toExpr(h::unwrapConstexpr(value), "the grid"));
     }
     if (sizes.empty() || sizes.size() > 3)
-      refuse("a grid has one to three sizes, got " + std::to_string(sizes.size()));
+      binder.refuse("a grid has one to three sizes, got " + std::to_string(sizes.size()));
     for (const Expr &size : sizes)
       if (auto known = size.constant(); known && *known < 0)
-        refuse("a grid size must not be negative, got " + std::to_string(*known));
+        binder.refuse("a grid size must not be negative, got " + std::to_string(*known));
     sizes.resize(3, Expr(1));
     return sizes;
   }
@@ -365,290 +165,121 @@ private:
                : static_cast<int32_t>(interpreter.toInt64(entry->second, name));
   }
 
-  LaunchVariant makeVariant(const BoundLaunch &launch, Expr guard,
-                            const BoundLaunch *symbolicValues = nullptr) {
+  LaunchVariant makeVariant(const Expr &guard, const BoundLaunch &launch) {
     LaunchVariant variant;
-    variant.guard = std::move(guard);
-    // Sizes that stay symbolic are passed as they are; only what must be constant is taken from
-    // `launch`.
-    BoundLaunch merged = launch;
-    if (symbolicValues)
-      for (const auto &parameter : launch.kernel->parameters) {
-        auto original = symbolicValues->values.find(parameter.name);
-        if (!parameter.isConstexpr && original != symbolicValues->values.end())
-          merged.values[parameter.name] = original->second;
-      }
-    std::vector<KernelTable::Parameter> parameters = parametersOf(merged);
-    variant.kernel = kernels.specialise(*merged.kernel, parameters);
-    std::vector<Expr> sizes = gridOf(merged);
+    variant.guard = guard;
+    parameters = parametersOf(launch);
+    variant.kernel = kernels.specialise(kernel, parameters);
+    std::vector<Expr> sizes = sizesOverRange(tracer, [&] { return gridOf(launch); });
     std::copy(sizes.begin(), sizes.end(), variant.grid);
     for (size_t i = 0; i < parameters.size(); ++i)
-      if (parameters[i].kind == KernelTable::Parameter::Kind::Constexpr)
-        variant.constants.emplace_back(merged.kernel->parameters[i].name,
+      if (parameters[i].kind == Parameter::Kind::Constexpr)
+        variant.constants.emplace_back(kernel.parameters[i].name,
                                        constantArgument(parameters[i].constant));
-    variant.numWarps = option(merged, "num_warps", 4);
-    variant.numStages = option(merged, "num_stages", 3);
-    variant.numCtas = option(merged, "num_ctas", 1);
-    variant.origin = merged.origin;
-    lastMerged = merged;
-    lastParameters = parameters;
+    variant.numWarps = option(launch, "num_warps", 4);
+    variant.numStages = option(launch, "num_stages", 3);
+    variant.numCtas = option(launch, "num_ctas", 1);
+    variant.origin = launch.origin;
     return variant;
   }
 
-  // --- variants per value of a dynamic dimension
-  // -----------------------------------------------------------------
+  // --- the node
 
-  h::Value substituted(const h::Value &value, const std::map<std::string, Expr> &numbers) {
-    if (value.isSymInt())
-      return h::Value::integer(symbolic::substitute(value.symInt(), numbers));
-    if (auto *tensor = value.as<TensorObject>()) {
-      TracedTensor copy = tensor->tensor;
-      for (std::vector<Expr> *list : {&copy.type.shape, &copy.type.strides})
-        for (Expr &e : *list)
-          e = symbolic::substitute(e, numbers);
-      return tensorValue(tracer, copy);
-    }
-    return value;
+  h::Value valueIn(size_t way, const std::string &name) {
+    return h::unwrapConstexpr(ways[way].second.values.at(name));
   }
 
-  /// What decides which kernel is compiled and how it is launched, as text.
-  std::string signatureOf(const BoundLaunch &launch) {
-    std::string text;
-    for (const auto &parameter : launch.kernel->parameters)
-      if (parameter.isConstexpr)
-        text += parameter.name + "=" + h::repr(launch.values.at(parameter.name)) + ";";
-    for (const auto &[name, value] : launch.options)
-      text += name + "=" + h::repr(value) + ";";
-    return text;
-  }
-
-  std::vector<LaunchVariant> enumerate(const std::set<std::string> &symbols) {
-    constexpr int64_t most = 65536;
-    if (symbols.size() > 1)
-      return followPaths();
-    const std::string &symbol = *symbols.begin();
-    symbolic::Range range = tracer.symbols().find(symbol)->range;
-    if (range.max - range.min >= most)
-      return followPaths();
-    struct Interval {
-      int64_t low, high;
+  /// An integer argument that the decorators set may differ from variant to variant.
+  Expr integerOf(const std::string &name) {
+    auto in = [&](size_t way) {
+      h::Value value = valueIn(way, name);
+      return value.isSymBool() ? value.symBool() : interpreter.toExpr(value, name);
     };
-    std::vector<std::pair<std::string, std::vector<Interval>>> groups;
-    std::map<std::string, size_t> groupOf;
-    std::map<std::string, BoundLaunch> samples;
-    for (int64_t value = range.min; value <= range.max; ++value) {
-      std::set<std::string> asked;
-      std::optional<BoundLaunch> bound = askedWith({{symbol, Expr(value)}}, asked);
-      if (!bound) {
-        asked.insert(symbol);
-        return enumerate(asked);
-      }
-      const BoundLaunch &done = *bound;
-      std::string signature = signatureOf(done);
-      auto [entry, isNew] = groupOf.try_emplace(signature, groups.size());
-      if (isNew) {
-        groups.push_back({signature, {}});
-        samples[signature] = done;
-      }
-      auto &intervals = groups[entry->second].second;
-      if (!intervals.empty() && intervals.back().high == value - 1)
-        intervals.back().high = value;
+    std::vector<std::pair<Expr, Expr>> guardOf; // by value
+    for (size_t way = 0; way < ways.size(); ++way) {
+      Expr value = in(way);
+      auto known = std::find_if(guardOf.begin(), guardOf.end(),
+                                [&](const auto &entry) { return entry.first == value; });
+      if (known == guardOf.end())
+        guardOf.emplace_back(value, ways[way].first);
       else
-        intervals.push_back({value, value});
+        known->second = symbolic::logicalOr(known->second, ways[way].first);
     }
-    std::vector<LaunchVariant> variants;
-    Expr s = Expr::symbol(symbol);
-    for (const auto &[signature, intervals] : groups) {
-      Expr guard = 0;
-      for (const Interval &interval : intervals)
-        guard =
-            symbolic::logicalOr(guard, symbolic::logicalAnd(symbolic::lessEqual(interval.low, s),
-                                                            symbolic::lessEqual(s, interval.high)));
-      if (groups.size() == 1)
-        guard = 1;
-      variants.push_back(makeVariant(samples[signature], guard, &given));
-    }
-    return variants;
-  }
-
-  // --- variants per way that the decorators can go --------------------------------------------
-
-  /// A constexpr or option as a constant: the path decides which of its possible values it has.
-  h::Value settled(const std::string &name, const h::Value &raw) {
-    h::Value value = h::unwrapConstexpr(raw);
-    if (value.isSymBool())
-      return h::Value(interpreter.truth(value));
-    if (!value.isSymInt())
-      return raw;
-    Expr expr = resolved(value.symInt());
-    auto values = possibleValues(expr, tracer.symbols());
-    if (!values || values->empty())
-      refuse("constexpr '" + name + "' of '" + given.kernel->name() +
-             "' has too many values over the dynamic dims: " + expr.text() +
-             "; make the dims static or pass it as an ordinary argument");
-    for (int64_t candidate : *values)
-      if (candidate == *values->rbegin() ||
-          interpreter.truth(h::Value::condition(symbolic::equal(expr, candidate))))
-        return h::Value(candidate);
-    return raw;
-  }
-
-  /// `expr` without its selections: the path decides their conditions.
-  Expr resolved(const Expr &expr) {
-    const std::vector<Expr> &operands = expr.operands();
-    if (expr.op() == symbolic::ExprOp::Select)
-      return resolved(interpreter.truth(h::Value::condition(operands[0])) ? operands[1]
-                                                                          : operands[2]);
-    auto join = operatorOf(expr.op());
-    if (!join)
-      return expr;
-    Expr result = resolved(operands[0]);
-    for (size_t i = 1; i < operands.size(); ++i)
-      result = join(result, resolved(operands[i]));
+    Expr result = guardOf[0].first;
+    for (size_t i = 1; i < guardOf.size(); ++i)
+      result = symbolic::select(guardOf[i].second, guardOf[i].first, result);
     return result;
   }
 
-  using BinaryRule = Expr (*)(const Expr &, const Expr &);
-  static BinaryRule operatorOf(symbolic::ExprOp op) {
-    using symbolic::ExprOp;
-    switch (op) {
-    case ExprOp::Add:
-      return [](const Expr &a, const Expr &b) { return a + b; };
-    case ExprOp::Mul:
-      return [](const Expr &a, const Expr &b) { return a * b; };
-    case ExprOp::FloorDiv:
-      return symbolic::floorDiv;
-    case ExprOp::Mod:
-      return symbolic::mod;
-    case ExprOp::CeilDiv:
-      return symbolic::ceilDiv;
-    case ExprOp::Min:
-      return symbolic::min;
-    case ExprOp::Max:
-      return symbolic::max;
-    default:
-      return nullptr;
-    }
+  h::Value sameEverywhere(const std::string &name) {
+    h::Value value = valueIn(0, name);
+    for (size_t way = 1; way < ways.size(); ++way)
+      if (h::Value other = valueIn(way, name); !h::equal(value, other))
+        binder.refuse("the decorators of '" + kernel.name() + "' give '" + name + "' the values " +
+                      h::repr(value) + " and " + h::repr(other) +
+                      " over the dynamic dims; only integers may differ so");
+    return value;
   }
 
-  BoundLaunch settledLaunch() {
-    BoundLaunch done = decorated(given);
-    for (const auto &parameter : done.kernel->parameters)
-      if (parameter.isConstexpr)
-        done.values[parameter.name] = settled(parameter.name, done.values.at(parameter.name));
-    for (auto &[name, value] : done.options)
-      value = settled(name, value);
-    return done;
+  void addAccess(Tracer::LaunchArgument &argument) {
+    for (const LaunchVariant &variant : variants)
+      for (const KernelParameter &parameter : tracer.program.kernels[variant.kernel].parameters)
+        if (parameter.name == argument.name) {
+          argument.access = static_cast<Access>(static_cast<uint8_t>(argument.access) |
+                                                static_cast<uint8_t>(parameter.access));
+          argument.unknownAccess |= parameter.unknownAccess;
+        }
   }
 
-  /// One run of the decorators along `path`; nullopt where no size goes that way.
-  std::optional<BoundLaunch> along(DecisionPath &path) {
-    struct Scope {
-      Tracer &tracer;
-      ~Scope() { tracer.path = nullptr; }
-    } scope{tracer};
-    tracer.path = &path;
-    try {
-      BoundLaunch done = settledLaunch();
-      return canHold(path.guard(), tracer.symbols()) ? std::optional(std::move(done))
-                                                     : std::nullopt;
-    } catch (const DiagnosticError &) {
-      if (canHold(path.guard(), tracer.symbols()))
-        throw;
-      return std::nullopt;
-    }
-  }
-
-  std::vector<LaunchVariant> followPaths() {
-    constexpr size_t mostVariants = 256, mostPaths = 4096;
-    std::vector<std::pair<Expr, BoundLaunch>> groups;
-    std::map<std::string, size_t> groupOf;
-    DecisionPath path;
-    size_t paths = 0;
-    do {
-      std::optional<BoundLaunch> done = along(path);
-      if (!done)
-        continue;
-      auto [entry, isNew] = groupOf.try_emplace(signatureOf(*done), groups.size());
-      if (isNew)
-        groups.emplace_back(path.guard(), std::move(*done));
-      else
-        groups[entry->second].first =
-            symbolic::logicalOr(groups[entry->second].first, path.guard());
-      if (groups.size() > mostVariants)
-        refuse("'" + given.kernel->name() + "' needs more than " + std::to_string(mostVariants) +
-               " variants over the dynamic dims; make some of them static");
-    } while (path.advance() && ++paths < mostPaths);
-    if (paths == mostPaths)
-      refuse("the decorators of '" + given.kernel->name() + "' can go more than " +
-             std::to_string(mostPaths) + " ways over the dynamic dims; make some of them static");
-    std::vector<LaunchVariant> variants;
-    for (const auto &[guard, launch] : groups)
-      variants.push_back(makeVariant(launch, groups.size() == 1 ? Expr(1) : guard, &given));
-    return variants;
-  }
-
-  // --- the node
-  // --------------------------------------------------------------------------------------------------
-
-  void record(std::vector<LaunchVariant> variants) {
+  void record() {
+    using Kind = Parameter::Kind;
     std::vector<Tracer::LaunchArgument> arguments;
-    for (size_t i = 0; i < lastParameters.size(); ++i) {
-      using Kind = KernelTable::Parameter::Kind;
-      const std::string &name = lastMerged.kernel->parameters[i].name;
-      h::Value value = h::unwrapConstexpr(lastMerged.values.at(name));
+    for (size_t i = 0; i < parameters.size(); ++i) {
+      const std::string &name = kernel.parameters[i].name;
       Tracer::LaunchArgument argument;
       argument.name = name;
-      switch (lastParameters[i].kind) {
+      switch (parameters[i].kind) {
       case Kind::Constexpr:
       case Kind::None:
         continue;
-      case Kind::Tensor: {
-        argument.tensor = &value.as<TensorObject>()->tensor;
-        for (const LaunchVariant &variant : variants)
-          for (const KernelParameter &parameter : tracer.program.kernels[variant.kernel].parameters)
-            if (parameter.name == name) {
-              argument.access = static_cast<Access>(static_cast<uint8_t>(argument.access) |
-                                                    static_cast<uint8_t>(parameter.access));
-              argument.unknownAccess |= parameter.unknownAccess;
-            }
-        tensors.push_back(value);
+      case Kind::Tensor:
+        argument.tensor = &valueIn(0, name).as<TensorObject>()->tensor;
+        addAccess(argument);
         break;
-      }
       case Kind::Float:
-        argument.value = Argument(value.real());
+        argument.value = Argument(sameEverywhere(name).real());
         break;
       case Kind::Bool:
-        argument.value = Argument(value.boolean());
+        if (Expr truth = integerOf(name); auto known = truth.constant())
+          argument.value = Argument(*known != 0);
+        else
+          argument.value = Argument(truth);
         break;
       case Kind::Int:
-        argument.value = Argument(value.isSymInt() ? value.symInt()
-                                                   : Expr(static_cast<int64_t>(value.integer())));
+        argument.value = Argument(integerOf(name));
         break;
       }
       arguments.push_back(std::move(argument));
     }
-    tracer.launch(std::move(variants), std::move(arguments), given.kernel->name(), where);
+    tracer.launch(std::move(variants), std::move(arguments), kernel.name(), binder.location());
   }
 
   Tracer &tracer;
   KernelTable &kernels;
   h::Interpreter &interpreter;
-  const h::Value &kernelValue;
+  LaunchBinder binder;
   const h::Value &grid;
-  const h::CallArgs &args;
-  SourceLocation where;
-  std::shared_ptr<h::JitFunction> keepAlive;
-  BoundLaunch given, lastMerged;
-  std::vector<KernelTable::Parameter> lastParameters;
-  std::vector<h::Value> tensors;
+  const h::JitFunction &kernel;
+  std::vector<std::pair<Expr, BoundLaunch>> ways;
+  std::vector<LaunchVariant> variants;
+  std::vector<Parameter> parameters; ///< of the last variant: the kinds agree in all
 };
 
 } // namespace
 
 void recordLaunch(Tracer &tracer, KernelTable &kernels, h::Interpreter &interpreter,
                   const h::Value &kernel, const h::Value &grid, const h::CallArgs &args) {
-  Binder(tracer, kernels, interpreter, kernel, grid, args).run();
+  LaunchRecorder(tracer, kernels, interpreter, kernel, grid, args).run();
 }
 
 } // namespace pellucid::trace

@@ -95,6 +95,8 @@ static bool returnsList(const Tracer &tracer, const std::string &packet) {
 
 h::Value callAten(Tracer &tracer, h::Interpreter &interpreter, const std::string &name,
                   const h::CallArgs &args) {
+  if (interpreter.merging())
+    interpreter.refuse("a side of a branch that may not be taken records nothing");
   std::vector<Argument> positional;
   KeywordArguments keywords;
   TracedTensor *first = nullptr;

@@ -17,6 +17,14 @@ void TraceHooks::follow(Tracer *next) {
   followed = identity;
 }
 
+bool TraceHooks::merges(const Expr &condition) {
+  if (!tracer->mergesBranches || tracer->path || tracer->askedSymbols ||
+      tracer->symbols().prove(condition))
+    return false;
+  tracer->merged = true;
+  return true;
+}
+
 bool TraceHooks::decide(h::Interpreter &interpreter, const Expr &condition,
                         const SourceLocation &where) {
   if (auto known = tracer->symbols().prove(condition))

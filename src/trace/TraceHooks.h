@@ -19,6 +19,7 @@ public:
   /// What is asked from here on belongs to `next`, which outlives its use here.
   void follow(Tracer *next);
 
+  bool merges(const graph::Expr &condition) override;
   bool decide(host::Interpreter &interpreter, const graph::Expr &condition,
               const SourceLocation &where) override;
   host::Value launch(host::Interpreter &interpreter, const host::Value &kernel,

@@ -396,7 +396,23 @@ public:
 Program traceModel(const std::string &path, const std::string &name,
                    const std::vector<TraceInput> &inputs, const SymbolTable &symbols,
                    const TraceOptions &options) {
-  return ModelTrace(symbols, options).trace(path, name, inputs);
+  std::vector<Diagnostic> warnings;
+  TraceOptions attempt = options;
+  attempt.warn = [&](Diagnostic warning) { warnings.push_back(std::move(warning)); };
+  ModelTrace trace(symbols, attempt);
+  try {
+    Program program = trace.trace(path, name, inputs);
+    for (Diagnostic &warning : warnings)
+      options.warn(std::move(warning));
+    return program;
+  } catch (const DiagnosticError &) {
+    if (options.strict || !trace.tracer.merged)
+      throw;
+  }
+  // A selection can stand where only a number can; the example then decides.
+  ModelTrace following(symbols, options);
+  following.tracer.mergesBranches = false;
+  return following.trace(path, name, inputs);
 }
 
 Program traceLaunch(const std::string &path, const std::string &kernelName,

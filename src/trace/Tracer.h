@@ -62,6 +62,8 @@ public:
   std::set<std::string> *askedSymbols = nullptr;
   /// While set, it answers the conditions over dynamic dims that cannot be proved.
   DecisionPath *path = nullptr;
+  /// Whether branches over dynamic dims may become selections, and whether one was tried.
+  bool mergesBranches = true, merged = false;
   /// Conditions that were not proved and followed the hints, with the side taken.
   std::vector<std::pair<Expr, bool>> followed;
   /// Warnings go here.

@@ -37,6 +37,8 @@ TEST(BytecodeText, AgreesWithTheEvaluatorOnEveryOpcode) {
       uint8_t(Opcode::Symbol), 0, uint8_t(Opcode::Not),   uint8_t(Opcode::Constant), 3,
       uint8_t(Opcode::Symbol), 1, uint8_t(Opcode::Select)};
   EXPECT_EQ(bytecodeText(select, symbols()), "Select((not batch), -2, n)");
+  Bytecode power = {uint8_t(Opcode::Symbol), 1, uint8_t(Opcode::NextPowerOf2)};
+  EXPECT_EQ(bytecodeText(power, symbols()), "NextPowerOf2(n)");
 }
 
 TEST(BytecodeText, RefusesWhatTheEvaluatorRefuses) {

@@ -31,9 +31,11 @@ inline std::unique_ptr<Tree> randomTree(std::mt19937 &rng, int depth) {
     tree->value = constant ? constants[pick(0, 11)] : pick(0, 2);
     return tree;
   }
-  tree->op =
-      static_cast<ExprOp>(pick(static_cast<int>(ExprOp::Add), static_cast<int>(ExprOp::Select)));
-  int count = tree->op == ExprOp::Select ? 3 : tree->op == ExprOp::Not ? 1 : 2;
+  tree->op = static_cast<ExprOp>(
+      pick(static_cast<int>(ExprOp::Add), static_cast<int>(ExprOp::NextPowerOf2)));
+  int count = tree->op == ExprOp::Select                                    ? 3
+              : tree->op == ExprOp::Not || tree->op == ExprOp::NextPowerOf2 ? 1
+                                                                            : 2;
   for (int i = 0; i < count; ++i)
     tree->operands.push_back(randomTree(rng, depth - 1));
   return tree;
@@ -76,6 +78,8 @@ inline Expr build(const Tree &t) {
     return logicalNot(at(0));
   case ExprOp::Select:
     return select(at(0), at(1), at(2));
+  case ExprOp::NextPowerOf2:
+    return nextPowerOf2(at(0));
   }
   return Expr(0);
 }
@@ -92,6 +96,12 @@ inline std::optional<__int128> value(const Tree &t, const Values &values) {
     return a;
   if (t.op == ExprOp::Not)
     return *a == 0;
+  if (t.op == ExprOp::NextPowerOf2) {
+    __int128 power = *a > 0;
+    while (power < *a)
+      power *= 2;
+    return power;
+  }
   if (t.op == ExprOp::Select)
     return value(*t.operands[*a ? 1 : 2], values);
   std::optional<__int128> b = value(*t.operands[1], values);

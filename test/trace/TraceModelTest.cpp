@@ -323,6 +323,32 @@ TEST_F(TraceTest, OnlyTheSizesAskedForAreEnumerated) {
   refused(with(" * a['rows']"), "f", 9, "too many values");
 }
 
+TEST_F(TraceTest, BranchesThatChooseNumbersBecomeSelections) {
+  const char *text = "def f(x):\n"
+                     "    n = x.shape[0]\n"
+                     "    rows = 4 if n > 7 else 2\n"
+                     "    if n > 30:\n"
+                     "        rows = 8\n"
+                     "    elif n > 20:\n"
+                     "        rows *= 2\n"
+                     "    return torch.zeros(rows, 3) + 1\n";
+  options.strict = true;
+  Program p = trace(text, "f");
+  expectSound(p);
+  const Node *zeros = nullptr;
+  for (Node &n : p.main)
+    if (n.target() == "aten.zeros.default")
+      zeros = &n;
+  ASSERT_TRUE(zeros);
+  const Expr rows = zeros->result()->type().shape[0];
+  for (auto [n, expected] :
+       {std::pair<int64_t, int64_t>{1, 2}, {7, 2}, {8, 4}, {20, 4}, {21, 8}, {31, 8}})
+    EXPECT_EQ(symbolic::evaluate(rows, {{"batch", n}}), expected) << n;
+  // A branch that does more than choose numbers is no selection.
+  refused("def f(x):\n    y = x\n    if x.shape[0] > 7:\n        y = x + 1\n    return y\n", "f", 3,
+          "this branch depends on a dynamic dim");
+}
+
 struct OperatorRow {
   const char *body;
   const char *target;

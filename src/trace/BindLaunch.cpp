@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/BindLaunch.h"
+
+#include <algorithm>
+
+namespace pellucid::trace {
+
+namespace h = pellucid::host;
+
+bool isLaunchOption(const std::string &name) {
+  static constexpr std::string_view options[] = {"num_warps",
+                                                 "num_stages",
+                                                 "num_ctas",
+                                                 "maxnreg",
+                                                 "enable_fp_fusion",
+                                                 "launch_pdl",
+                                                 "launch_cooperative_grid",
+                                                 "waves_per_eu",
+                                                 "matrix_instr_nonkdim",
+                                                 "extern_libs",
+                                                 "num_consumer_groups",
+                                                 "num_buffers_warp_spec",
+                                                 "num_cpu_threads",
+                                                 "grid",
+                                                 "warmup",
+                                                 "debug"};
+  return std::find(std::begin(options), std::end(options), name) != std::end(options);
+}
+
+LaunchBinder::LaunchBinder(h::Interpreter &i, const h::Value &k, const h::CallArgs &args)
+    : interpreter(i), kernelValue(k), where(args.location.known() ? args.location : i.location()),
+      kernel(h::innermostKernel(k)) {
+  launch.kernel = kernel.get();
+  bind(args);
+}
+
+void LaunchBinder::refuse(const std::string &message) const { interpreter.refuse(where, message); }
+
+void LaunchBinder::bind(const h::CallArgs &args) {
+  const auto &parameters = kernel->parameters;
+  positionalCount = args.positional.size();
+  if (positionalCount > parameters.size())
+    refuse("'" + kernel->name() + "' takes " + std::to_string(parameters.size()) +
+           " arguments, got " + std::to_string(positionalCount));
+  for (size_t i = 0; i < positionalCount; ++i)
+    launch.values[parameters[i].name] = args.positional[i];
+  for (const auto &[name, value] : args.keywords) {
+    bool isParameter = kernel->parameter(name) != nullptr;
+    if (!isParameter && !isLaunchOption(name))
+      refuse("'" + kernel->name() + "' has no parameter '" + name +
+             "', and it is no launch option");
+    if (isParameter && !launch.values.emplace(name, value).second)
+      refuse("'" + kernel->name() + "' got two values for '" + name + "'");
+    if (isLaunchOption(name))
+      launch.options[name] = value;
+  }
+}
+
+bool LaunchBinder::hasHooks() const {
+  for (h::Value layer = kernelValue; auto *decorator = layer.as<h::KernelDecorator>();
+       layer = decorator->fn) {
+    auto *tuner = layer.as<h::Autotuner>();
+    if (!tuner || !tuner->pruneConfigsBy.isNone())
+      return true;
+  }
+  return false;
+}
+
+h::Value LaunchBinder::asDict(const BoundLaunch &bound) const {
+  h::Dict dict;
+  for (const auto &parameter : kernel->parameters) {
+    auto entry = bound.values.find(parameter.name);
+    if (entry != bound.values.end())
+      dict.set(h::Value(parameter.name), entry->second);
+    else if (parameter.defaultValue)
+      dict.set(h::Value(parameter.name), *parameter.defaultValue);
+  }
+  for (const auto &[name, value] : bound.options)
+    dict.set(h::Value(name), value);
+  return h::Value::dict(std::move(dict));
+}
+
+h::Value LaunchBinder::callHook(const h::Value &function, h::CallArgs call) const {
+  call.location = where;
+  return interpreter.call(function, std::move(call));
+}
+
+// --- autotune
+
+void LaunchBinder::applyConfig(BoundLaunch &bound, std::shared_ptr<const h::Config> config) const {
+  for (const auto &[key, value] : config->kwargs.dictionary().items()) {
+    if (bound.values.count(key.str()) && launch.values.count(key.str()))
+      refuse("'" + key.str() +
+             "' is given at the launch and set by the autotune config; give it in one place");
+    bound.values[key.str()] = value;
+  }
+  for (const auto &[name, value] : config->options.items())
+    if (!value.isNone())
+      bound.options.emplace(name, value);
+  bound.config = std::move(config);
+  bound.origin = "autotune config 0";
+}
+
+/// early_config_prune sees what was given by position as a dict, the rest as keywords.
+std::vector<h::Value> LaunchBinder::pruned(const h::Autotuner &tuner,
+                                           const BoundLaunch &bound) const {
+  h::List configs;
+  for (const auto &config : tuner.configs)
+    configs.push_back(h::Value(config));
+  auto hook = [&](std::string_view name) -> const h::Value * {
+    const h::Value *found =
+        tuner.pruneConfigsBy.isNone() ? nullptr : tuner.pruneConfigsBy.dictionary().find(name);
+    return found && !found->isNone() ? found : nullptr;
+  };
+  if (const h::Value *early = hook("early_config_prune")) {
+    h::CallArgs call;
+    h::Dict byPosition;
+    for (size_t i = 0; i < positionalCount; ++i)
+      byPosition.set(h::Value(kernel->parameters[i].name),
+                     bound.values.at(kernel->parameters[i].name));
+    call.positional = {h::Value::list(configs), h::Value::dict(std::move(byPosition))};
+    for (const auto &[name, value] : bound.values)
+      if (!call.positional[1].dictionary().find(std::string_view(name)))
+        call.keywords.emplace_back(name, value);
+    for (const auto &[name, value] : bound.options)
+      if (!bound.values.count(name))
+        call.keywords.emplace_back(name, value);
+    configs = interpreter.iterate(callHook(*early, std::move(call)));
+    if (configs.empty())
+      refuse("early_config_prune leaves no config for '" + kernel->name() + "'");
+  }
+  if (const h::Value *model = hook("perf_model"))
+    configs = fastest(*model, std::move(configs), bound);
+  return configs;
+}
+
+/// The configs by what the performance model makes of them, the fastest first.
+std::vector<h::Value> LaunchBinder::fastest(const h::Value &model, std::vector<h::Value> configs,
+                                            const BoundLaunch &bound) const {
+  std::vector<std::pair<h::Value, h::Value>> timed;
+  for (const h::Value &config : configs) {
+    BoundLaunch with = bound;
+    applyConfig(with, config.shared<h::Config>());
+    h::CallArgs call;
+    const h::Value arguments = asDict(with);
+    for (const auto &[name, value] : arguments.dictionary().items())
+      call.keywords.emplace_back(name.str(), value);
+    timed.emplace_back(callHook(model, std::move(call)), config);
+  }
+  std::stable_sort(timed.begin(), timed.end(), [&](const auto &a, const auto &b) {
+    return interpreter.truth(interpreter.compare(h::CompareOp::Lt, a.first, b.first));
+  });
+  for (size_t i = 0; i < timed.size(); ++i)
+    configs[i] = timed[i].second;
+  return configs;
+}
+
+std::shared_ptr<const h::Config> LaunchBinder::chooseConfig(const h::Autotuner &tuner,
+                                                            const BoundLaunch &bound) const {
+  if (tuner.configs.empty())
+    refuse("'" + kernel->name() + "' has @triton.autotune without configs");
+  h::Value chosen = pruned(tuner, bound).front();
+  auto config = chosen.shared<h::Config>();
+  if (!config)
+    refuse("early_config_prune must return configs, got " + h::typeName(chosen));
+  return config;
+}
+
+// --- heuristics
+
+void LaunchBinder::applyHeuristics(BoundLaunch &bound, const h::Heuristics &heuristics) const {
+  for (const auto &[key, function] : heuristics.values.dictionary().items()) {
+    const std::string name = key.str();
+    bool isParameter = kernel->parameter(name) != nullptr;
+    if (!isParameter && !isLaunchOption(name))
+      refuse("@triton.heuristics of '" + kernel->name() + "' sets '" + name +
+             "', which is neither a parameter nor a launch option");
+    h::CallArgs call;
+    call.positional = {asDict(bound)};
+    h::Value value = callHook(function, std::move(call));
+    if (isParameter)
+      bound.values[name] = value;
+    if (isLaunchOption(name))
+      bound.options[name] = value;
+  }
+}
+
+BoundLaunch LaunchBinder::decorated(BoundLaunch bound) const {
+  for (h::Value layer = kernelValue; auto *decorator = layer.as<h::KernelDecorator>();
+       layer = decorator->fn) {
+    if (auto *tuner = layer.as<h::Autotuner>())
+      applyConfig(bound, chooseConfig(*tuner, bound));
+    else if (auto *heuristics = layer.as<h::Heuristics>())
+      applyHeuristics(bound, *heuristics);
+  }
+  for (const auto &parameter : kernel->parameters) {
+    if (bound.values.count(parameter.name))
+      continue;
+    if (auto option = bound.options.find(parameter.name); option != bound.options.end())
+      bound.values[parameter.name] = option->second;
+    else if (parameter.defaultValue)
+      bound.values[parameter.name] = *parameter.defaultValue;
+    else
+      refuse("'" + kernel->name() + "' needs an argument for '" + parameter.name + "'");
+  }
+  return bound;
+}
+
+} // namespace pellucid::trace
