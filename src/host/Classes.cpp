@@ -515,6 +515,8 @@ void makeNamedTuple(Interpreter &interpreter, const std::shared_ptr<Class> &cls,
       defaults.emplace(f, *value);
   addFieldInit(interpreter, cls, fields, defaults, {}, false);
   addFieldMethods(cls, fields);
+  Tuple names(fields.begin(), fields.end());
+  cls->attributes.set("_fields", Value::tuple(std::move(names)));
   auto elements = [fields](const Value &self) {
     Tuple out;
     for (const std::string &f : fields)

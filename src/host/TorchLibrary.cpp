@@ -162,6 +162,110 @@ Value wrapTriton(Interpreter &interpreter, Bound &a) {
   return Value(std::make_shared<WrappedKernel>(a[0]));
 }
 
+// ---- torch.library.define, impl and Library
+// -------------------------------------------------------------------------------------------------
+
+Value defineOperator(Interpreter &interpreter, const std::string &name, const std::string &schema,
+                     const SourceLocation &where) {
+  Value missing = nativeRaw(name, [name](Interpreter &i, CallArgs) -> Value {
+    i.refuse("operator '" + name + "' is defined and has no implementation");
+  });
+  return declareOperator(interpreter, Operator::Form::Custom,
+                         {Value(name), Value(), Value(), Value(schema), Value()}, missing, where);
+}
+
+/// `key` is a dispatch key ("CPU", "CompositeExplicitAutograd") or a device type ("cpu").
+void implementOperator(Interpreter &interpreter, const std::string &name, const std::string &key,
+                       const Value &function) {
+  auto found = interpreter.operators.find(name);
+  if (found == interpreter.operators.end())
+    interpreter.refuse("operator '" + name + "' is not defined before its impl");
+  Operator &op = *found->second;
+  if (key == "Meta" || key == "meta")
+    op.fake = function;
+  else if (key == "CPU" || key == "cpu")
+    op.kernels.emplace_back("cpu", function);
+  else if (!key.starts_with("Autograd"))
+    op.function = function;
+  if (!op.function.as<Function>() && (key == "CPU" || key == "cpu"))
+    op.function = function;
+}
+
+/// `f` now, or a decorator that takes it.
+Value implementation(Interpreter &interpreter, const std::string &name, const std::string &key,
+                     const Value &function) {
+  if (!function.isNone()) {
+    implementOperator(interpreter, name, key, function);
+    return function;
+  }
+  return nativeRaw("impl", [name, key](Interpreter &i, CallArgs args) {
+    implementOperator(i, name, key, args.positional.at(0));
+    return args.positional[0];
+  });
+}
+
+/// torch.library.Library: defines and implements the operators of one namespace.
+class OperatorLibrary : public Object {
+public:
+  explicit OperatorLibrary(std::string ns) : space(std::move(ns)) {}
+  std::string typeName() const override { return "Library"; }
+
+  std::string qualified(std::string_view name) const {
+    return name.find("::") == std::string_view::npos ? space + "::" + std::string(name)
+                                                     : std::string(name);
+  }
+
+  std::optional<Value> getAttr(Interpreter &, std::string_view name) override {
+    auto self = std::static_pointer_cast<OperatorLibrary>(shared_from_this());
+    if (name == "ns")
+      return Value(space);
+    if (name == "define")
+      return native("Library.define", "schema, alias_analysis='', *, tags=()",
+                    [self](Interpreter &i, Bound &a) {
+                      const std::string &schema = i.toStr(a[0], "a schema");
+                      std::string op = schema.substr(0, schema.find('('));
+                      defineOperator(i, self->qualified(op), schema.substr(op.size()),
+                                     i.location());
+                      return Value(op);
+                    });
+    if (name == "impl")
+      return native("Library.impl", "op_name, fn=None, dispatch_key='', *, with_keyset=False",
+                    [self](Interpreter &i, Bound &a) {
+                      auto *op = a[0].as<Operator>();
+                      return implementation(
+                          i, op ? op->name : self->qualified(i.toStr(a[0], "an operator's name")),
+                          i.toStr(a[2], "dispatch_key"), a[1]);
+                    });
+    if (name == "_register_fake")
+      return native("Library._register_fake", "op_name, fn", [self](Interpreter &i, Bound &a) {
+        return implementation(i, self->qualified(i.toStr(a[0], "an operator's name")), "Meta",
+                              a[1]);
+      });
+    return std::nullopt;
+  }
+
+private:
+  std::string space;
+};
+
+/// `define("ns::op", "(Tensor x) -> Tensor")` and `define(library, …)`.
+Value defineByName(Interpreter &interpreter, Bound &a) {
+  defineOperator(interpreter, interpreter.toStr(a[0], "an operator's name"),
+                 interpreter.toStr(a[1], "a schema"), interpreter.location());
+  return Value();
+}
+
+/// `impl("ns::op", "cpu", f)`, `impl(library, "op", "CPU")(f)`.
+Value implementByName(Interpreter &interpreter, Bound &a) {
+  if (auto *library = a[0].as<OperatorLibrary>())
+    return implementation(interpreter,
+                          library->qualified(interpreter.toStr(a[1], "an operator's name")),
+                          a[2].isStr() ? a[2].str() : "", Value());
+  Value types = a[1].isSequence() && !a[1].elements().empty() ? a[1].elements()[0] : a[1];
+  return implementation(interpreter, interpreter.toStr(a[0], "an operator's name"),
+                        interpreter.toStr(types, "types"), a[2]);
+}
+
 void fillLibrary(Interpreter &, Module &m) {
   Namespace &names = *m.globals;
   // The order of the first five is what declareOperator reads.
@@ -176,6 +280,18 @@ void fillLibrary(Interpreter &, Module &m) {
           "custom_op",
           "name, fn=None, *, mutates_args='unknown', schema=None, device_types=None, tags=None",
           Operator::Form::Custom));
+  auto library = Class::make("Library", "torch.library");
+  library->accepts = [](const Value &v) { return v.as<OperatorLibrary>() != nullptr; };
+  library->construct = [signature = Signature("ns, kind='FRAGMENT', dispatch_key=''")](
+                           Interpreter &i, CallArgs call) {
+    Bound a = signature.bind(i, "Library", call);
+    return Value(std::make_shared<OperatorLibrary>(i.toStr(a[0], "ns")));
+  };
+  names.set("Library", Value(library));
+  names.set("define",
+            native("torch.library.define", "qualname, schema, *, lib=None, tags=()", defineByName));
+  names.set("impl", native("torch.library.impl", "qualname, types, func=None, *, lib=None",
+                           implementByName));
   names.set("wrap_triton", native("torch.library.wrap_triton", "kernel", wrapTriton));
   names.set("capture_triton", *names.find("wrap_triton"));
   for (const char *name :

@@ -231,7 +231,7 @@ private:
         bound.push_back(*value);
       } else if (const h::Value *fallback = defaultOf(argument.name)) {
         bound.push_back(*fallback);
-      } else if (!op.function.as<h::Function>() && argument.defaultValue) {
+      } else if ((op.schemaText || !op.function.as<h::Function>()) && argument.defaultValue) {
         bound.push_back(schemaDefault(*argument.defaultValue));
       } else {
         refuse("operator '" + op.name + "' needs an argument for '" + argument.name + "'");

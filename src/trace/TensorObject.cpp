@@ -29,6 +29,8 @@ Argument toArgument(Tracer &tracer, h::Interpreter &interpreter, const h::Value 
     return Argument(value.str());
   case h::Kind::SymInt:
     return Argument(value.symInt());
+  case h::Kind::SymBool:
+    return Argument(interpreter.truth(value));
   case h::Kind::Tuple:
   case h::Kind::List: {
     Argument::List list;
@@ -93,8 +95,31 @@ static bool returnsList(const Tracer &tracer, const std::string &packet) {
   return op && op->schema.returns.size() == 1 && op->schema.returns[0].type.list;
 }
 
+/// Where a call wants its result: `out=`, or its first tensor for `inplace=True`. Null: a new one.
+static TensorObject *destinationOf(h::Interpreter &interpreter, const h::CallArgs &args) {
+  if (const h::Value *out = args.keyword("out"); out && !out->isNone()) {
+    auto *tensor = out->as<TensorObject>();
+    if (!tensor)
+      interpreter.refuse("'out' must be one tensor, got " + h::typeName(*out));
+    return tensor;
+  }
+  const h::Value *inPlace = args.keyword("inplace");
+  if (!inPlace || !interpreter.truth(*inPlace))
+    return nullptr;
+  const h::Value *input =
+      args.positional.empty() ? args.keyword("input") : &args.positional.front();
+  return input ? input->as<TensorObject>() : nullptr;
+}
+
 h::Value callAten(Tracer &tracer, h::Interpreter &interpreter, const std::string &name,
                   const h::CallArgs &args) {
+  if (TensorObject *destination = destinationOf(interpreter, args)) {
+    h::CallArgs plain = args;
+    std::erase_if(plain.keywords, [](const auto &keyword) {
+      return keyword.first == "out" || keyword.first == "inplace";
+    });
+    return destination->assign(interpreter, callAten(tracer, interpreter, name, plain), name);
+  }
   if (interpreter.merging())
     interpreter.refuse("a side of a branch that may not be taken records nothing");
   std::vector<Argument> positional;
@@ -317,26 +342,32 @@ h::Value inPlaceMethod(TensorObject &self, h::Interpreter &interpreter, const st
                        const h::CallArgs &args) {
   h::CallArgs call = argsOf({selfOf(self)}, args.keywords);
   call.positional.insert(call.positional.end(), args.positional.begin(), args.positional.end());
-  SourceLocation where = interpreter.location();
   h::Value result;
   if (name == "copy" || name == "fill" || name == "zero") {
     h::Value source = name == "zero" ? h::Value(0) : args.positional.at(0);
-    h::Value like = callAten(self.tracer, interpreter, "zeros_like", argsOf({selfOf(self)}));
-    result = callAten(self.tracer, interpreter, "add", argsOf({like, source}));
+    result = callAten(self.tracer, interpreter, source.as<TensorObject>() ? "copy" : "fill",
+                      argsOf({selfOf(self), source}));
   } else {
     result = callAten(self.tracer, interpreter, name, call);
   }
-  auto *contents = result.as<TensorObject>();
-  if (contents->tensor.type.shape != self.tensor.type.shape)
-    interpreter.refuse("'" + name + "_' would change the tensor's shape from " +
-                       toString(self.tensor.type) + " to " + toString(contents->tensor.type));
-  h::Value cast = castTo(*contents, interpreter, self.tensor.type.dtype);
-  self.tracer.write(self.tensor, self.tracer.valueOf(cast.as<TensorObject>()->tensor, where),
-                    where);
-  return selfOf(self);
+  return self.assign(interpreter, result, name + "_");
 }
 
 } // namespace
+
+h::Value TensorObject::assign(h::Interpreter &interpreter, const h::Value &value,
+                              const std::string &name) {
+  SourceLocation where = interpreter.location();
+  auto *contents = value.as<TensorObject>();
+  if (!contents)
+    interpreter.refuse("'" + name + "' has several results, which one tensor cannot receive");
+  if (contents->tensor.type.shape != tensor.type.shape)
+    interpreter.refuse("'" + name + "' would change the tensor's shape from " +
+                       toString(tensor.type) + " to " + toString(contents->tensor.type));
+  h::Value cast = castTo(*contents, interpreter, tensor.type.dtype);
+  tracer.write(tensor, tracer.valueOf(cast.as<TensorObject>()->tensor, where), where);
+  return h::Value(shared_from_this());
+}
 
 std::optional<h::Value> TensorObject::getAttr(h::Interpreter &interpreter, std::string_view name) {
   const TensorType &type = tensor.type;
@@ -395,9 +426,73 @@ std::optional<h::Value> TensorObject::getAttr(h::Interpreter &interpreter, std::
 
 namespace {
 
+/// A tensor or list of integers used as an index, as a tensor.
+std::optional<h::Value> asIndices(TensorObject &self, h::Interpreter &interpreter,
+                                  const h::Value &part) {
+  if (auto *tensor = part.as<TensorObject>()) {
+    if (tensor->tensor.type.dtype == DataType::Bool)
+      interpreter.refuse("indexing with a boolean mask gives as many elements as the mask's values "
+                         "say, which is only known when the program runs; use torch.where");
+    return part;
+  }
+  if (!part.isList())
+    return std::nullopt;
+  h::List rows;
+  for (const h::Value &element : part.elements())
+    rows.push_back(callAten(self.tracer, interpreter, "full",
+                            argsOf({h::Value::list({h::Value(1)}), element},
+                                   {{"dtype", dtypeValue(DataType::Int64)}})));
+  return callAten(self.tracer, interpreter, "cat", argsOf({h::Value::list(rows)}));
+}
+
+/// The elements of `from` along `dim` at `index`, whose dims take that dim's place. Negative
+/// indices count from the end.
+h::Value gathered(TensorObject &self, h::Interpreter &interpreter, const h::Value &from,
+                  int64_t dim, const h::Value &index, bool second) {
+  if (second)
+    interpreter.refuse("indexing with two tensors at once is not supported; index with one after "
+                       "the other, or with torch.gather");
+  auto call = [&](const char *name, std::vector<h::Value> args) {
+    return callAten(self.tracer, interpreter, name, argsOf(std::move(args)));
+  };
+  const TensorType source = from.as<TensorObject>()->tensor.type;
+  const TensorType type = index.as<TensorObject>()->tensor.type;
+  h::Value size = exprValue(source.shape[static_cast<size_t>(dim)]);
+  h::Value wrapped =
+      call("where", {call("lt", {index, h::Value(0)}), call("add", {index, size}), index});
+  h::Value flat = call("reshape", {wrapped, h::Value::list({h::Value(-1)})});
+  h::Value picked = call("index_select", {from, h::Value(dim), flat});
+  h::List shape;
+  for (size_t d = 0; d < source.rank(); ++d) {
+    if (d != static_cast<size_t>(dim))
+      shape.push_back(exprValue(source.shape[d]));
+    else
+      for (const Expr &s : type.shape)
+        shape.push_back(exprValue(s));
+  }
+  return type.rank() == 1 ? picked : call("reshape", {picked, h::Value::list(shape)});
+}
+
+/// Beside a tensor, an integer is an index of the same kind: where something stands between them,
+/// their dim comes first in the result.
+void refuseSpreadIndices(h::Interpreter &interpreter, const std::vector<h::Value> &parts) {
+  auto isTensor = [](const h::Value &part) { return part.as<TensorObject>() || part.isList(); };
+  auto isIndex = [&](const h::Value &part) {
+    return isTensor(part) || part.isInt() || part.isSymInt();
+  };
+  if (std::none_of(parts.begin(), parts.end(), isTensor))
+    return;
+  auto first = std::find_if(parts.begin(), parts.end(), isIndex);
+  auto last = std::find_if(parts.rbegin(), parts.rend(), isIndex).base();
+  if (!std::all_of(first, last, isIndex))
+    interpreter.refuse("indexing with a tensor and an integer that do not stand side by side is "
+                       "not supported; index with one after the other");
+}
+
 /// x[1, :, None, ...]: each part is a select, a slice or an unsqueeze.
 h::Value indexed(TensorObject &self, h::Interpreter &interpreter, const h::Value &key) {
   std::vector<h::Value> parts = key.isTuple() ? key.tuple() : std::vector<h::Value>{key};
+  refuseSpreadIndices(interpreter, parts);
   size_t consumed = 0;
   for (const h::Value &part : parts)
     consumed += !part.isNone() && part.kind() != h::Kind::Ellipsis;
@@ -407,6 +502,7 @@ h::Value indexed(TensorObject &self, h::Interpreter &interpreter, const h::Value
                                         " for a tensor of " + std::to_string(rank) + " dims");
   h::Value result = selfOf(self);
   int64_t dim = 0;
+  bool indexedBefore = false;
   for (const h::Value &part : parts) {
     if (part.isNone()) {
       result = callAten(self.tracer, interpreter, "unsqueeze", argsOf({result, h::Value(dim++)}));
@@ -421,9 +517,14 @@ h::Value indexed(TensorObject &self, h::Interpreter &interpreter, const h::Value
       ++dim;
     } else if (part.isInt() || part.isSymInt()) {
       result = callAten(self.tracer, interpreter, "select", argsOf({result, h::Value(dim), part}));
+    } else if (auto index = asIndices(self, interpreter, part)) {
+      result = gathered(self, interpreter, result, dim, *index, indexedBefore);
+      dim += static_cast<int64_t>(index->as<TensorObject>()->tensor.type.rank());
+      indexedBefore = true;
     } else {
       interpreter.refuse("indexing with a value of type " + h::typeName(part) +
-                         " is not supported; integers, slices, None and ... are");
+                         " is not supported; integers, slices, None, ... and one tensor or list of "
+                         "integers are");
     }
   }
   return result;

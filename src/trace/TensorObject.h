@@ -28,6 +28,9 @@ public:
   std::optional<host::Value> unaryOp(host::Interpreter &, host::UnaryOp) override;
   std::optional<host::Value> compare(host::Interpreter &, host::CompareOp, const host::Value &other,
                                      bool reflected) override;
+  /// The elements become those of `value`, cast to this type; `name` is the operation's, for
+  /// refusals. Gives this tensor.
+  host::Value assign(host::Interpreter &, const host::Value &value, const std::string &name);
   bool truth(host::Interpreter &) override;
   std::optional<host::Value> length(host::Interpreter &) override;
 };

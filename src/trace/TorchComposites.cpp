@@ -2,6 +2,7 @@
 // Functions of torch that are written with its other operators, in the language that models are
 // written in. Each is also a method of tensors where its first parameter is the tensor.
 #include "trace/TensorObject.h"
+#include "trace/TorchSources.h"
 
 namespace pellucid::trace {
 
@@ -214,6 +215,191 @@ def glu(input, dim=-1):
     return a * torch.sigmoid(b)
 
 
+def batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5):
+    if training or running_mean is None:
+        raise NotImplementedError("batch norm in training; a program computes with the running statistics")
+    shape = [1, -1] + [1] * (input.dim() - 2)
+    y = (input - running_mean.reshape(shape)) * torch.rsqrt(running_var + eps).reshape(shape)
+    if weight is not None:
+        y = y * weight.reshape(shape)
+    return y if bias is None else y + bias.reshape(shape)
+
+
+def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
+    channels = input.shape[1]
+    grouped = input.reshape(input.shape[0], num_groups, -1)
+    centred = grouped - grouped.mean(-1, True)
+    y = (centred * torch.rsqrt((centred * centred).mean(-1, True) + eps)).reshape(input.shape)
+    shape = [1, channels] + [1] * (input.dim() - 2)
+    if weight is not None:
+        y = y * weight.reshape(shape)
+    return y if bias is None else y + bias.reshape(shape)
+
+
+def pad(input, pad, mode="constant", value=None):
+    if mode != "constant":
+        raise NotImplementedError(f"padding by {mode}; 'constant' is there")
+    value = 0 if value is None else value
+    for i in range(len(pad) // 2):
+        dim = input.dim() - 1 - i
+        before, after = pad[2 * i], pad[2 * i + 1]
+        if before < 0 or after < 0:
+            start = -before if before < 0 else 0
+            stop = input.shape[dim] + (after if after < 0 else 0)
+            input = input.narrow(dim, start, stop - start)
+        parts = [input]
+        for count, place in ((before, 0), (after, len(parts) + 1)):
+            if count > 0:
+                shape = list(input.shape)
+                shape[dim] = count
+                parts.insert(place, input.new_full(shape, value))
+        input = torch.cat(parts, dim) if len(parts) > 1 else input
+    return input
+
+
+def running(input, dim, dtype, neutral, join):
+    """Each element with those before it along `dim`, joined."""
+    if dtype is not None:
+        input = input.to(dtype)
+    elif not input.is_floating_point():
+        input = input.to(torch.int64)
+    x = input.transpose(dim, -1)
+    size = x.shape[-1]
+    before = torch.arange(size).unsqueeze(0) <= torch.arange(size).unsqueeze(1)
+    return join(torch.where(before, x.unsqueeze(-2), neutral)).transpose(dim, -1)
+
+
+def cumsum(input, dim, dtype=None):
+    return running(input, dim, dtype, 0, lambda x: x.sum(-1))
+
+
+def cumprod(input, dim, dtype=None):
+    return running(input, dim, dtype, 1, lambda x: x.prod(-1))
+
+
+def eye(n, m=None, dtype=None, device=None, layout=None, requires_grad=False):
+    same = torch.arange(n).unsqueeze(1) == torch.arange(n if m is None else m).unsqueeze(0)
+    return same.to(torch.float32 if dtype is None else dtype)
+
+
+def linspace(start, end, steps, dtype=None, device=None, layout=None, requires_grad=False):
+    i = torch.arange(steps, dtype=torch.float32)
+    if steps == 1:
+        return (i + start).to(torch.float32 if dtype is None else dtype)
+    step = (end - start) / (steps - 1)
+    line = torch.where(i < steps // 2, start + step * i, end - step * (steps - 1 - i))
+    return line.to(torch.float32 if dtype is None else dtype)
+
+
+def lerp(input, end, weight):
+    if isinstance(weight, torch.Tensor):
+        return torch.where(weight < 0.5, input + weight * (end - input), end - (end - input) * (1 - weight))
+    return input + weight * (end - input) if weight < 0.5 else end - (end - input) * (1 - weight)
+
+
+def addcdiv(input, tensor1, tensor2, value=1):
+    return input + value * (tensor1 / tensor2)
+
+
+def hypot(input, other):
+    return torch.sqrt(input * input + other * other)
+
+
+def tan(input):
+    return torch.sin(input) / torch.cos(input)
+
+
+def sinh(input):
+    return (torch.expm1(input) - torch.expm1(-input)) / 2
+
+
+def cosh(input):
+    return (torch.exp(input) + torch.exp(-input)) / 2
+
+
+def frac(input):
+    return input - torch.trunc(input)
+
+
+def count_nonzero(input, dim=None):
+    return (input != 0).sum() if dim is None else (input != 0).sum(dim)
+
+
+def nan_to_num(input, nan=0.0, posinf=None, neginf=None):
+    if not input.is_floating_point():
+        return input
+    top = torch.finfo(input.dtype).max
+    input = torch.where(torch.isnan(input), nan, input)
+    input = torch.where(input == float("inf"), top if posinf is None else posinf, input)
+    return torch.where(input == float("-inf"), -top if neginf is None else neginf, input)
+
+
+def cdist(x1, x2, p=2.0, compute_mode=None):
+    return norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, -1)
+
+
+def product(sizes):
+    count = 1
+    for size in sizes:
+        count = count * size
+    return count
+
+
+def contract(a, a_labels, b, b_labels, kept):
+    """The product of two tensors, summed over the labels that are in neither `kept` nor the result."""
+    for_a = [c for c in a_labels if c not in b_labels and c not in kept]
+    for_b = [c for c in b_labels if c not in a_labels and c not in kept]
+    if for_a:
+        a = a.sum([a_labels.index(c) for c in for_a])
+    if for_b:
+        b = b.sum([b_labels.index(c) for c in for_b])
+    a_labels = [c for c in a_labels if c not in for_a]
+    b_labels = [c for c in b_labels if c not in for_b]
+    size = dict(zip(b_labels, b.shape))
+    size.update(zip(a_labels, a.shape))
+    batch = [c for c in a_labels if c in b_labels and c in kept]
+    summed = [c for c in a_labels if c in b_labels and c not in kept]
+    rows = [c for c in a_labels if c not in b_labels]
+    columns = [c for c in b_labels if c not in a_labels]
+    shape = [[size[c] for c in group] for group in (batch, rows, columns, summed)]
+    a = torch.permute(a, [a_labels.index(c) for c in batch + rows + summed])
+    b = torch.permute(b, [b_labels.index(c) for c in batch + summed + columns])
+    if not summed:
+        result = a.reshape(shape[0] + shape[1] + [1] * len(columns)) * b.reshape(shape[0] + [1] * len(rows) + shape[2])
+    else:
+        b_count, m, n, k = [product(group) for group in shape]
+        left = a.reshape([b_count, m, k] if batch else [m, k])
+        right = b.reshape([b_count, k, n] if batch else [k, n])
+        result = torch.matmul(left, right).reshape(shape[0] + shape[1] + shape[2])
+    return result, batch + rows + columns
+
+
+def einsum(equation, *operands):
+    if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
+        operands = operands[0]
+    equation = equation.replace(" ", "")
+    if "." in equation:
+        raise NotImplementedError("einsum with '...'; name every dim")
+    inputs, arrow, output = equation.partition("->")
+    terms = [list(term) for term in inputs.split(",")]
+    if not arrow:
+        output = "".join(sorted(c for c in inputs if c != "," and inputs.count(c) == 1))
+    for term, operand in zip(terms, operands):
+        if len(set(term)) != len(term):
+            raise NotImplementedError("einsum with a label twice in one term; take the diagonal first")
+        if len(term) != operand.dim():
+            raise ValueError(f"einsum: '{''.join(term)}' names {len(term)} dims of a tensor of {operand.dim()}")
+    result, labels = operands[0], terms[0]
+    for i in range(1, len(terms)):
+        later = list(output) + [c for term in terms[i + 1 :] for c in term]
+        result, labels = contract(result, labels, operands[i], terms[i], later)
+    rest = [c for c in labels if c not in output]
+    if rest:
+        result = result.sum([labels.index(c) for c in rest])
+        labels = [c for c in labels if c not in rest]
+    return torch.permute(result, [labels.index(c) for c in output])
+
+
 def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False):
     if dropout_p != 0.0:
         raise NotImplementedError("attention with dropout draws random numbers, which a package cannot")
@@ -229,15 +415,67 @@ def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.
     return torch.matmul(torch.softmax(scores, -1), value)
 )py";
 
-const char *const names[] = {
-    "max",         "min",         "std",        "var",
-    "logsumexp",   "norm",        "swapaxes",   "swapdims",
-    "movedim",     "flip",        "roll",       "hstack",
-    "vstack",      "tril",        "triu",       "outer",
-    "true_divide", "divide",      "multiply",   "subtract",
-    "negative",    "absolute",    "clip",       "greater",
-    "less",        "normalize",   "logsigmoid", "softmin",
-    "mish",        "hardsigmoid", "glu",        "scaled_dot_product_attention"};
+const char *const names[] = {"nll_loss",
+                             "cross_entropy",
+                             "mse_loss",
+                             "l1_loss",
+                             "smooth_l1_loss",
+                             "huber_loss",
+                             "binary_cross_entropy",
+                             "binary_cross_entropy_with_logits",
+                             "kl_div",
+                             "cosine_similarity",
+                             "one_hot",
+                             "batch_norm",
+                             "group_norm",
+                             "pad",
+                             "cumsum",
+                             "cumprod",
+                             "eye",
+                             "linspace",
+                             "lerp",
+                             "addcdiv",
+                             "hypot",
+                             "tan",
+                             "sinh",
+                             "cosh",
+                             "frac",
+                             "count_nonzero",
+                             "nan_to_num",
+                             "cdist",
+                             "einsum",
+                             "max",
+                             "min",
+                             "std",
+                             "var",
+                             "logsumexp",
+                             "norm",
+                             "swapaxes",
+                             "swapdims",
+                             "movedim",
+                             "flip",
+                             "roll",
+                             "hstack",
+                             "vstack",
+                             "tril",
+                             "triu",
+                             "outer",
+                             "true_divide",
+                             "divide",
+                             "multiply",
+                             "subtract",
+                             "negative",
+                             "absolute",
+                             "clip",
+                             "greater",
+                             "less",
+                             "normalize",
+                             "logsigmoid",
+                             "softmin",
+                             "mish",
+                             "hardsigmoid",
+                             "glu",
+                             "scaled_dot_product_attention"};
 
 h::Value compositeNamed(h::Interpreter &interpreter, std::string_view name) {
   auto module = interpreter.nativeModule("torch._pellucid_composites");
@@ -256,7 +494,8 @@ std::optional<h::Value> compositeFunction(h::Interpreter &interpreter, std::stri
 void addTorchComposites(h::NativeModules &modules) {
   modules.add("torch._pellucid_composites", [](h::Interpreter &interpreter, h::Module &module) {
     auto source = interpreter.importSource(
-        "torch_composite_source", std::make_shared<SourceFile>("<torch>", compositeSource));
+        "torch_composite_source",
+        std::make_shared<SourceFile>("<torch>", std::string(compositeSource) + lossSource));
     for (const auto &[name, value] : source->globals->items())
       module.globals->set(name, value);
   });

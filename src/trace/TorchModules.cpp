@@ -2,6 +2,7 @@
 // torch, torch.nn, torch.nn.functional. Functions without a rule of their own are the ATen operator
 // of that name.
 #include "trace/TensorObject.h"
+#include "trace/TorchSources.h"
 
 #include <cmath>
 
@@ -11,199 +12,6 @@ using namespace graph;
 namespace h = pellucid::host;
 
 namespace {
-
-/// torch.nn in the language the models are written in; run by the host evaluator.
-const char *const nnSource = R"(
-import torch
-import torch.nn.functional as F
-
-
-class Module:
-    training = False
-
-    def __init__(self, *args, **kwargs):
-        pass
-
-    def __call__(self, *args, **kwargs):
-        return self.forward(*args, **kwargs)
-
-    def eval(self):
-        return self
-
-    def train(self, mode=True):
-        return self
-
-    def to(self, *args, **kwargs):
-        return self
-
-    def cuda(self, *args):
-        return self
-
-    def cpu(self):
-        return self
-
-    def requires_grad_(self, value=True):
-        return self
-
-    def register_buffer(self, name, tensor, persistent=True):
-        setattr(self, name, tensor)
-
-    def register_parameter(self, name, parameter):
-        setattr(self, name, parameter)
-
-    def add_module(self, name, module):
-        setattr(self, name, module)
-
-
-class Linear(Module):
-    def __init__(self, in_features, out_features, bias=True, device=None, dtype=None):
-        super().__init__()
-        self.in_features = in_features
-        self.out_features = out_features
-        self.weight = Parameter(_uniform([out_features, in_features], in_features, dtype))
-        self.bias = Parameter(_uniform([out_features], in_features, dtype)) if bias else None
-
-    def forward(self, x):
-        return F.linear(x, self.weight, self.bias)
-
-
-class Embedding(Module):
-    def __init__(self, num_embeddings, embedding_dim, padding_idx=None, device=None, dtype=None):
-        super().__init__()
-        self.num_embeddings = num_embeddings
-        self.embedding_dim = embedding_dim
-        self.weight = Parameter(_uniform([num_embeddings, embedding_dim], 1, dtype))
-
-    def forward(self, x):
-        return F.embedding(x, self.weight)
-
-
-class LayerNorm(Module):
-    def __init__(self, normalized_shape, eps=1e-05, elementwise_affine=True, bias=True, device=None, dtype=None):
-        super().__init__()
-        self.normalized_shape = [normalized_shape] if isinstance(normalized_shape, int) else list(normalized_shape)
-        self.eps = eps
-        self.weight = Parameter(torch.ones(self.normalized_shape, dtype=dtype)) if elementwise_affine else None
-        self.bias = Parameter(torch.zeros(self.normalized_shape, dtype=dtype)) if elementwise_affine and bias else None
-
-    def forward(self, x):
-        return F.layer_norm(x, self.normalized_shape, self.weight, self.bias, self.eps)
-
-
-class RMSNorm(Module):
-    def __init__(self, normalized_shape, eps=None, elementwise_affine=True, device=None, dtype=None):
-        super().__init__()
-        self.normalized_shape = [normalized_shape] if isinstance(normalized_shape, int) else list(normalized_shape)
-        self.eps = eps
-        self.weight = Parameter(torch.ones(self.normalized_shape, dtype=dtype)) if elementwise_affine else None
-
-    def forward(self, x):
-        return F.rms_norm(x, self.normalized_shape, self.weight, self.eps)
-
-
-class SiLU(Module):
-    def forward(self, x):
-        return F.silu(x)
-
-
-class ReLU(Module):
-    def forward(self, x):
-        return F.relu(x)
-
-
-class Sigmoid(Module):
-    def forward(self, x):
-        return torch.sigmoid(x)
-
-
-class Tanh(Module):
-    def forward(self, x):
-        return torch.tanh(x)
-
-
-class GELU(Module):
-    def __init__(self, approximate="none"):
-        super().__init__()
-        self.approximate = approximate
-
-    def forward(self, x):
-        return F.gelu(x, approximate=self.approximate)
-
-
-class Softmax(Module):
-    def __init__(self, dim=-1):
-        super().__init__()
-        self.dim = dim
-
-    def forward(self, x):
-        return F.softmax(x, self.dim)
-
-
-class Identity(Module):
-    def forward(self, x):
-        return x
-
-
-class Dropout(Module):
-    def __init__(self, p=0.5, inplace=False):
-        super().__init__()
-        self.p = p
-
-    def forward(self, x):
-        return x
-
-
-class Flatten(Module):
-    def __init__(self, start_dim=1, end_dim=-1):
-        super().__init__()
-        self.start_dim = start_dim
-        self.end_dim = end_dim
-
-    def forward(self, x):
-        return torch.flatten(x, self.start_dim, self.end_dim)
-
-
-class ModuleList(Module):
-    def __init__(self, modules=()):
-        super().__init__()
-        self._list = []
-        for module in modules:
-            self.append(module)
-
-    def append(self, module):
-        setattr(self, str(len(self._list)), module)
-        self._list.append(module)
-        return self
-
-    def __iter__(self):
-        return iter(self._list)
-
-    def __getitem__(self, index):
-        return self._list[index]
-
-    def __len__(self):
-        return len(self._list)
-
-
-class Sequential(Module):
-    def __init__(self, *modules):
-        super().__init__()
-        self._list = []
-        for module in modules:
-            setattr(self, str(len(self._list)), module)
-            self._list.append(module)
-
-    def forward(self, x):
-        for module in self._list:
-            x = module(x)
-        return x
-
-    def __getitem__(self, index):
-        return self._list[index]
-
-    def __len__(self):
-        return len(self._list)
-)";
 
 DataType dtypeArgument(const h::CallArgs &args, DataType fallback) {
   if (const h::Value *value = args.keyword("dtype"))
@@ -274,6 +82,45 @@ void aliasFunction(h::Module &module, Tracer &tracer, const std::string &name,
                       }));
 }
 
+/// torch.nn.Parameter: makes one of a tensor, and isinstance() knows it.
+std::shared_ptr<h::Class> parameterClass() {
+  auto cls = h::Class::make("Parameter", "torch.nn");
+  cls->accepts = [](const h::Value &value) {
+    auto *tensor = value.as<TensorObject>();
+    return tensor && tensor->isParameter;
+  };
+  cls->construct = [signature = h::Signature("data=None, requires_grad=True")](
+                       h::Interpreter &interpreter, h::CallArgs call) -> h::Value {
+    std::vector<h::Value> a = signature.bind(interpreter, "Parameter", call);
+    auto *tensor = a[0].as<TensorObject>();
+    if (!tensor)
+      interpreter.refuse("torch.nn.Parameter takes a tensor");
+    auto copy = std::make_shared<TensorObject>(tensor->tracer, tensor->tensor);
+    copy->isParameter = true;
+    return h::Value(std::static_pointer_cast<h::Object>(copy));
+  };
+  return cls;
+}
+
+/// torch.nn.init: a number for every element, or None for values from --seed as wide as the
+/// modules' own. What the constructor has computed already keeps its values.
+h::Value initialize(h::Interpreter &interpreter, std::vector<h::Value> &a) {
+  auto *tensor = a[0].as<TensorObject>();
+  if (!tensor)
+    interpreter.refuse("torch.nn.init takes a tensor");
+  TracedStorage &storage = *tensor->tensor.storage;
+  if (storage.constructed || storage.base)
+    return a[0];
+  if (!a[1].isNone()) {
+    storage.initializer = {Initializer::Kind::Full, interpreter.toDouble(a[1], "the value")};
+    return a[0];
+  }
+  const std::vector<Expr> &shape = tensor->tensor.type.shape;
+  double fanIn = shape.empty() ? 1 : static_cast<double>(shape.back().constantOr(1));
+  storage.initializer = {Initializer::Kind::Uniform, 1.0 / std::sqrt(std::max(1.0, fanIn))};
+  return a[0];
+}
+
 /// Attributes that the module lacks are ATen operators of that name.
 void fallBackToAten(h::Module &module, Tracer &tracer) {
   auto next = module.fallback;
@@ -282,6 +129,14 @@ void fallBackToAten(h::Module &module, Tracer &tracer) {
     if (auto composite = compositeFunction(i, attribute))
       return composite;
     std::string name(attribute);
+    if (name.size() > 1 && name.back() == '_' && name.front() != '_')
+      return h::nativeRaw("torch." + name, [name](h::Interpreter &inner, h::CallArgs args) {
+        if (args.positional.empty() || !args.positional[0].as<TensorObject>())
+          inner.refuse("torch." + name + " takes a tensor first");
+        h::Value self = args.positional.front();
+        args.positional.erase(args.positional.begin());
+        return inner.call(inner.getAttr(self, name), std::move(args));
+      });
     if (!tracer.registry.overloads("aten." + name).empty())
       return h::nativeRaw("torch." + name,
                           [&tracer, name](h::Interpreter &inner, h::CallArgs args) {
@@ -357,7 +212,7 @@ void addTorchModules(h::NativeModules &modules, Tracer &tracer) {
     fallBackToAten(module, tracer);
   });
   modules.add("torch.nn", [&tracer](h::Interpreter &i, h::Module &module) {
-    auto source = std::make_shared<SourceFile>("<torch.nn>", nnSource);
+    auto source = std::make_shared<SourceFile>("<torch.nn>", networkSource);
     auto isInitial = h::native(
         "_uniform", "shape, fan_in, dtype=None",
         [&tracer](h::Interpreter &inner, std::vector<h::Value> &a) {
@@ -367,16 +222,7 @@ void addTorchModules(h::NativeModules &modules, Tracer &tracer) {
           return initialTensor(tracer, std::move(sizes), type ? type->type : DataType::Float32,
                                {Initializer::Kind::Uniform, 1.0 / std::sqrt(std::max(1.0, fanIn))});
         });
-    auto parameter = h::native("torch.nn.Parameter", "data=None, requires_grad=True",
-                               [](h::Interpreter &inner, std::vector<h::Value> &a) {
-                                 auto *tensor = a[0].as<TensorObject>();
-                                 if (!tensor)
-                                   inner.refuse("torch.nn.Parameter takes a tensor");
-                                 auto copy =
-                                     std::make_shared<TensorObject>(tensor->tracer, tensor->tensor);
-                                 copy->isParameter = true;
-                                 return h::Value(std::static_pointer_cast<h::Object>(copy));
-                               });
+    h::Value parameter(parameterClass());
     auto nn = i.importSource("torch_nn_source", source);
     nn->globals->set("Parameter", parameter);
     nn->globals->set("_uniform", isInitial);
@@ -384,6 +230,14 @@ void addTorchModules(h::NativeModules &modules, Tracer &tracer) {
       if (!name.starts_with("__"))
         module.globals->set(name, value);
     module.globals->set("Parameter", parameter);
+  });
+  modules.add("torch.nn.init", [](h::Interpreter &i, h::Module &module) {
+    auto source = i.importSource("torch_init_source",
+                                 std::make_shared<SourceFile>("<torch.nn.init>", initSource));
+    source->globals->set("_initialize", h::native("_initialize", "tensor, value=None", initialize));
+    for (const auto &[name, value] : source->globals->items())
+      if (!name.starts_with("__"))
+        module.globals->set(name, value);
   });
 }
 

@@ -58,6 +58,30 @@ class device:
         return False
 
 
+class finfo:
+    def __init__(self, type=None):
+        name = str(type).partition(".")[2] or "float32"
+        mantissa, low, high, bits = {
+            "float64": (52, -1022, 1023, 64),
+            "float32": (23, -126, 127, 32),
+            "bfloat16": (7, -126, 127, 16),
+            "float16": (10, -14, 15, 16),
+        }[name]
+        self.bits, self.dtype = bits, name
+        self.eps = 2.0**-mantissa
+        self.tiny = self.smallest_normal = 2.0**low
+        self.max = (2 - self.eps) * 2.0**high
+        self.min = -self.max
+
+
+class iinfo:
+    def __init__(self, type):
+        name = str(type).partition(".")[2]
+        self.bits, self.dtype = int(name.lstrip("uint")), name
+        self.min = 0 if name.startswith("u") else -(2 ** (self.bits - 1))
+        self.max = 2**self.bits - 1 + self.min
+
+
 def nothing(*args, **kwargs):
     pass
 
@@ -127,7 +151,10 @@ void addTorchRuntime(h::NativeModules &modules) {
     module.globals->set("tensor", h::native("torch.tensor",
                                             "data, *, dtype=None, device=None, requires_grad=False",
                                             tensorOf));
-    module.globals->set("device", runtimeName(interpreter, "device"));
+    for (const char *name : {"device", "finfo", "iinfo"})
+      module.globals->set(name, runtimeName(interpreter, name));
+    for (const char *format : {"contiguous_format", "preserve_format", "channels_last"})
+      module.globals->set(format, h::Value(std::string(format)));
   });
   modules.add("torch.autograd", [](h::Interpreter &interpreter, h::Module &module) {
     module.globals->set("Function", runtimeName(interpreter, "Function"));

@@ -375,10 +375,21 @@ private:
         collectResults(element, outputs, where);
       return;
     }
+    if (value.as<h::Instance>() && interpreter->findAttr(value, "_fields")) {
+      for (const h::Value &element : interpreter->iterate(value))
+        collectResults(element, outputs, where);
+      return;
+    }
+    if (value.isDict()) {
+      for (const auto &[key, element] : value.dictionary().items())
+        collectResults(element, outputs, where);
+      return;
+    }
     auto *tensor = value.as<TensorObject>();
     if (!tensor)
-      throw DiagnosticError(where, "the model returns a value of type " + h::typeName(value) +
-                                       "; tensors and tuples of them can be returned");
+      throw DiagnosticError(where,
+                            "the model returns a value of type " + h::typeName(value) +
+                                "; tensors and tuples, lists and dicts of them can be returned");
     outputs.push_back(Argument(tracer.valueOf(tensor->tensor, where)));
     tracer.program.outputs.push_back({OutputSpec::Kind::UserOutput, ""});
   }

@@ -3,6 +3,7 @@
 #include "ModelLine.h"
 #include "graph/NodeTable.h"
 #include "graph/ProgramFile.h"
+#include "passes/graph/InlineOperators.h"
 
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -16,13 +17,19 @@ int runExport(Words words) {
       "model.program");
   ModelOptions model;
   std::string out;
+  bool decompose = false;
   model.addTo(line.app());
+  line.app().add_flag("--run-decompositions", decompose,
+                      "open calls of triton_ops, as run_decompositions(decompose_custom_triton_ops="
+                      "True) does; a custom_op stays one node");
   line.app().add_option("-o", out, "write the program here, weights inside")->option_text("FILE");
   if (!line.parse(words))
     return line.exitCode();
   if (!out.empty())
     model.checkOutput(out);
   graph::Program program = loadModel(model);
+  if (decompose)
+    passes::inlineOperators(program, /*transparentOnly=*/true);
   std::vector<graph::NodeRow> rows = graph::nodeRows(program, program.main);
   // A reference would be looked up beside the program, wherever that is moved to.
   for (auto &[name, weight] : program.weights)

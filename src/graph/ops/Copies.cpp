@@ -166,6 +166,20 @@ std::vector<Value *> repeatDecomposition(Graph &graph, const OperatorCall &call,
   TensorType result = std::get<TensorType>(call.op.fake(call)[0]);
   return {emit("aten.view.default", {x, Argument::list(result.shape)})};
 }
+/// One times `src`: exact for every value, broadcast and laid out as `self`.
+std::vector<Value *> copyDecomposition(Graph &graph, const OperatorCall &call,
+                                       const OperatorRegistry &registry) {
+  auto emit = [&](std::string_view target, std::vector<Argument> args,
+                  KeywordArguments kwargs = {}) {
+    return emitCall(graph, registry, call.symbols, target, std::move(args), std::move(kwargs),
+                    call.where)
+        ->result();
+  };
+  Value *self = call.value("self"), *src = call.value("src");
+  if (src->type().dtype != self->type().dtype)
+    src = emit("aten._to_copy.default", {src}, {{"dtype", self->type().dtype}});
+  return {emit("aten.mul.Tensor", {emit("aten.ones_like.default", {self}), src})};
+}
 } // namespace
 
 void registerCopyOperators(OperatorRegistry &registry) {
@@ -184,7 +198,8 @@ void registerCopyOperators(OperatorRegistry &registry) {
       {"aten::cat.default(Tensor[] tensors, int dim=0) -> Tensor", catFake},
       {"aten::stack.default(Tensor[] tensors, int dim=0) -> Tensor", stackFake, stackDecomposition,
        Operator::Kind::Composite},
-      {"aten::copy.default(Tensor self, Tensor src, bool non_blocking=False) -> Tensor", copyFake},
+      {"aten::copy.default(Tensor self, Tensor src, bool non_blocking=False) -> Tensor", copyFake,
+       copyDecomposition, Operator::Kind::Composite},
       {"aten::as_strided_scatter.default(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, "
        "SymInt? "
        "storage_offset=None) -> Tensor",

@@ -132,6 +132,25 @@ def check_branches(program):
                 "branches.py:12:8: error:")
 
 
+def check_decompositions(program):
+    """export --run-decompositions opens a triton_op, keeps a custom_op, and computes the same."""
+    file = HERE / "cases" / "two_outputs.py"
+    x = np.random.default_rng(3).standard_normal((5, 33)).astype(np.float32)
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        np.save(folder / "x.npy", x)
+        for model, target, closed, opened in (("op", "two.max_and_exp.default", 0, 1), ("opaque", "two.max_and_exp_opaque.default", 1, 0)):
+            words = ("export", f"{file}:{model}", "--input", "x=f32[rows:1..64,33]", "--run-decompositions", "-o", folder / "p", "--json")
+            targets = [node["target"] for node in json.loads(call(program, *words))["nodes"]]
+            if targets.count(target) != closed or sum("triton_kernel_wrapper_mutation" in t for t in targets) != opened:
+                raise Failure(f"{model}: {targets}")
+            call(program, "compile", folder / "p", "-o", folder / "p.plc", "--target", "cpu:x86-64-v3")
+            call(program, "run", folder / "p.plc", "--input", f"x=@{folder}/x.npy", "--output", folder / "m.npy", "--output", folder / "s.npy")
+            compare("maximum", np.load(folder / "m.npy"), x.max(-1), 0)
+            e = np.exp(x.astype(np.float64) - x.max(-1, keepdims=True))
+            compare("softmax", np.load(folder / "s.npy"), e / e.sum(-1, keepdims=True), 2e-5)
+
+
 def refuses(program, words, *parts):
     done = subprocess.run([str(program), *map(str, words)], capture_output=True, text=True, timeout=600)
     if done.returncode != 1:
@@ -150,6 +169,7 @@ def main():
     checks = [(case.label, lambda case=case: check(program, case)) for case in importlib.import_module(module).CASES]
     if module == "model_cases":
         checks.append(("branches", lambda: check_branches(program) or 0.0))
+        checks.append(("run-decompositions", lambda: check_decompositions(program) or 0.0))
     for label, run in checks:
         if wanted and not any(w in label for w in wanted):
             continue

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/TorchSources.h"
+
+namespace pellucid::trace {
+
+const char *const lossSource = R"py(
+def reduced(losses, reduction):
+    if reduction == "mean":
+        return losses.mean()
+    if reduction == "sum":
+        return losses.sum()
+    if reduction != "none":
+        raise ValueError(f"{reduction} is not a valid value for reduction")
+    return losses
+
+
+def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"):
+    dim = 1 if input.dim() > 1 else 0
+    keep = target != ignore_index
+    rows = torch.where(keep, target, 0)
+    picked = -input.gather(dim, rows.unsqueeze(dim)).squeeze(dim)
+    scale = keep.to(input.dtype)
+    if weight is not None:
+        scale = scale * weight[rows]
+    losses = torch.where(keep, picked, 0.0) * scale
+    return losses.sum() / scale.sum() if reduction == "mean" else reduced(losses, reduction)
+
+
+def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean", label_smoothing=0.0):
+    if label_smoothing != 0.0:
+        raise NotImplementedError("cross entropy with label smoothing; mix the targets instead")
+    dim = 1 if input.dim() > 1 else 0
+    logs = torch.log_softmax(input, dim)
+    if not target.is_floating_point():
+        return nll_loss(logs, target, weight, None, ignore_index, None, reduction)
+    if weight is not None:
+        raise NotImplementedError("cross entropy of probabilities with class weights")
+    losses = -(logs * target).sum(dim)
+    return losses.sum() / (losses.numel()) if reduction == "mean" else reduced(losses, reduction)
+
+
+def mse_loss(input, target, size_average=None, reduce=None, reduction="mean"):
+    return reduced((input - target) * (input - target), reduction)
+
+
+def l1_loss(input, target, size_average=None, reduce=None, reduction="mean"):
+    return reduced(torch.abs(input - target), reduction)
+
+
+def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mean", beta=1.0):
+    distance = torch.abs(input - target)
+    if beta == 0:
+        return reduced(distance, reduction)
+    return reduced(torch.where(distance < beta, 0.5 * distance * distance / beta, distance - 0.5 * beta), reduction)
+
+
+def huber_loss(input, target, reduction="mean", delta=1.0):
+    distance = torch.abs(input - target)
+    return reduced(torch.where(distance <= delta, 0.5 * distance * distance, delta * (distance - 0.5 * delta)), reduction)
+
+
+def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
+    losses = -(target * torch.log(input).clamp(min=-100) + (1 - target) * torch.log(1 - input).clamp(min=-100))
+    return reduced(losses if weight is None else losses * weight, reduction)
+
+
+def binary_cross_entropy_with_logits(input, target, weight=None, size_average=None, reduce=None, reduction="mean", pos_weight=None):
+    below = torch.log1p(torch.exp(-torch.abs(input))) + torch.clamp(-input, min=0)
+    if pos_weight is not None:
+        below = below * (1 + (pos_weight - 1) * target)
+    losses = (1 - target) * input + below
+    return reduced(losses if weight is None else losses * weight, reduction)
+
+
+def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_target=False):
+    if log_target:
+        losses = torch.exp(target) * (target - input)
+    else:
+        positive = target > 0
+        losses = torch.where(positive, target * (torch.log(torch.where(positive, target, 1.0)) - input), 0.0)
+    if reduction == "batchmean":
+        return losses.sum() / input.shape[0]
+    return reduced(losses, reduction)
+
+
+def cosine_similarity(x1, x2, dim=1, eps=1e-8):
+    return (x1 * x2).sum(dim) / (norm(x1, 2, dim).clamp(min=eps) * norm(x2, 2, dim).clamp(min=eps))
+
+
+def one_hot(tensor, num_classes=-1):
+    if num_classes < 0:
+        raise NotImplementedError("one_hot without num_classes asks for the largest value; give it")
+    return (tensor.unsqueeze(-1) == torch.arange(num_classes)).long()
+)py";
+
+} // namespace pellucid::trace
