@@ -72,6 +72,21 @@ def scale_rows_kernel(x_ptr, scale_ptr, bias_ptr, out_ptr, rows, columns, ROWS: 
     tl.store(out_ptr + at, (x * scale[:, None] + bias[None, :]).to(out_ptr.dtype.element_ty), mask=mask)
 
 
+@triton.jit
+def matmul_kernel(a_ptr, b_ptr, c_ptr, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    m = tl.program_id(0) * BM + tl.arange(0, BM)
+    n = tl.program_id(1) * BN + tl.arange(0, BN)
+    k = tl.arange(0, BK)
+    sums = tl.zeros((BM, BN), tl.float32)
+    for at in range(0, K, BK):
+        a_mask = (m[:, None] < M) & (at + k[None, :] < K)
+        b_mask = (at + k[:, None] < K) & (n[None, :] < N)
+        a = tl.load(a_ptr + m[:, None] * K + at + k[None, :], mask=a_mask, other=0.0)
+        b = tl.load(b_ptr + (at + k[:, None]) * N + n[None, :], mask=b_mask, other=0.0)
+        sums = tl.dot(a, b, sums)
+    tl.store(c_ptr + m[:, None] * N + n[None, :], sums.to(c_ptr.dtype.element_ty), mask=(m[:, None] < M) & (n[None, :] < N))
+
+
 @triton_op("bench::add", mutates_args={})
 def add(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     out = torch.empty_like(x)
@@ -121,6 +136,16 @@ def scale_rows(x: torch.Tensor, scale: torch.Tensor, bias: torch.Tensor) -> torc
     return out
 
 
+@triton_op("bench::matmul", mutates_args={})
+def matmul(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    m, k = a.shape
+    n = b.shape[1]
+    out = torch.empty((m, n), dtype=a.dtype, device=a.device)
+    grid = (triton.cdiv(m, 128), triton.cdiv(n, 128))
+    wrap_triton(matmul_kernel)[grid](a, b, out, m, n, k, BM=128, BN=128, BK=64, num_warps=8)
+    return out
+
+
 class Add(torch.nn.Module):
     def forward(self, x, y):
         return add(x, y)
@@ -156,3 +181,8 @@ class LayerNorm(torch.nn.Module):
 class ScaleRows(torch.nn.Module):
     def forward(self, x, scale, bias):
         return scale_rows(x, scale, bias)
+
+
+class Matmul(torch.nn.Module):
+    def forward(self, a, b):
+        return matmul(a, b)

@@ -171,6 +171,15 @@ TEST(CudaNumerics, ExponentialsOfNarrowResultsAreShort) {
   EXPECT_GT(countOf(ptxOfLongRows("softmax"), "max.NaN.f32"), 0u);
 }
 
+/// bf16 products go through the matrix units; f32 ones do not, for tf32 would lose bits.
+TEST(CudaProducts, NarrowOperandsUseMatrixUnits) {
+  std::string ptx = ptxOfFile("matmul_bf16", 4);
+  EXPECT_GT(countOf(ptx, "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"), 0u) << ptx;
+  EXPECT_GT(countOf(ptx, "ldmatrix.sync.aligned.m8n8.x4.shared.b16"), 0u);
+  EXPECT_EQ(countOf(ptx, "ld.shared.b16"), 0u);
+  EXPECT_EQ(countOf(ptxOfFile("matmul_fp32", 4), "mma.sync"), 0u);
+}
+
 /// A failed assertion ends the launch through the driver, which names text, file, line and kernel.
 TEST(CudaMessages, AssertionsCallTheDriver) {
   std::string ptx =

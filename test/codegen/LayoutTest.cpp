@@ -109,4 +109,31 @@ TEST(Layout, DataMovesOnlyBetweenDifferentThreads) {
     EXPECT_EQ(same[r], r);
 }
 
+/// As the PTX manual has the accumulators of mma.m16n8k16: row lane / 4 (+ 8), column
+/// 2 * (lane % 4) (+ 1).
+TEST(Layout, ProductsLieAsTheInstructionMakesThem) {
+  Layout layout = Layout::product({32, 64}, 4);
+  for (unsigned lane = 0; lane < 32; ++lane)
+    for (unsigned i = 0; i < 4; ++i) {
+      Layout::Point point = layout.pointOf(i, lane, 0);
+      EXPECT_EQ(point[0], static_cast<int32_t>(lane / 4 + 8 * (i / 2)));
+      EXPECT_EQ(point[1], static_cast<int32_t>(2 * (lane % 4) + i % 2));
+    }
+  EXPECT_EQ(layout.contiguousAlong(1), 2u);
+}
+
+TEST(Layout, ProductsHoldEveryElementEquallyOften) {
+  for (int64_t m : {16, 32, 128})
+    for (int64_t n : {8, 16, 64, 256})
+      for (unsigned warps : {1, 2, 4, 8, 16}) {
+        Layout layout = Layout::product({m, n}, warps);
+        std::map<Point, unsigned> count = holders(layout);
+        size_t held = layout.registerCount() * 32u * warps;
+        ASSERT_EQ(count.size(), elements({m, n})) << layout.text();
+        for (auto &[point, times] : count)
+          ASSERT_EQ(times, held / count.size()) << layout.text();
+        EXPECT_EQ(layout.registers.size(), layout.withoutRepeats().registers.size());
+      }
+}
+
 } // namespace

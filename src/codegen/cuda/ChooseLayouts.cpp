@@ -69,9 +69,20 @@ void CudaEmitter::chooseAnchors() {
   };
   kernel->walk([&](tt::StoreOp op) { visit(op.getPtr(), op.getValue()); });
   kernel->walk([&](tt::LoadOp op) { visit(op.getPtr(), op.getResult()); });
+  kernel->walk([&](tt::DotOp op) {
+    llvm::ArrayRef<int64_t> shape =
+        mlir::cast<mlir::RankedTensorType>(op.getD().getType()).getShape();
+    if (usesMatrixUnits(op))
+      products.try_emplace(shape.vec(), Layout::product(shape, options.numWarps));
+  });
 }
 
 Layout CudaEmitter::anchor(llvm::ArrayRef<int64_t> shape) {
+  auto product = products.find(shape.vec());
+  return product == products.end() ? blockedAnchor(shape) : product->second;
+}
+
+Layout CudaEmitter::blockedAnchor(llvm::ArrayRef<int64_t> shape) {
   auto found = anchors.find(shape.vec());
   if (found == anchors.end())
     found =
@@ -85,6 +96,8 @@ Layout CudaEmitter::accessLayout(mlir::Value pointers, mlir::Value data) {
   auto fastest = contiguousDim(pointers);
   auto found = anchors.find(tile.getShape().vec());
   if (!fastest || found == anchors.end() || found->second.first.front() == *fastest)
+    return feedsMatrixUnits(data) ? blockedAnchor(tile.getShape()) : anchor(tile.getShape());
+  if (products.count(tile.getShape().vec()) && !feedsMatrixUnits(data))
     return anchor(tile.getShape());
   int64_t bytes = memoryBytes(elementTypeOf(data.getType()));
   return Layout::blocked(tile.getShape(), orderFrom(tile.getRank(), *fastest),

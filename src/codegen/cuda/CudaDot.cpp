@@ -1,18 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products by fused multiply-adds: both operands go through shared memory, and each thread
-// sums the elements of the result that it holds. The order over k is ascending.
+// Matrix products that matrix units do not do, by fused multiply-adds: both operands go through
+// shared memory, and each thread sums the elements of the result that it holds. The order over k is
+// ascending.
 #include "codegen/cuda/CudaEmitter.h"
 
+#include "codegen/common/ElementOps.h"
 #include "codegen/common/FloatFormats.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
 
 namespace pellucid::codegen {
 
 using llvm::Value;
 
-/// The layout in which the tile costs least, and its registers.
 HomeTile CudaEmitter::asItLies(mlir::Value tile) {
   if (auto home = homes.find(tile); home != homes.end())
     return home->second;
+  mlir::Operation *op = tile.getDefiningOp();
+  if (auto trans = mlir::dyn_cast<tt::TransOp>(op)) {
+    HomeTile source = asItLies(trans.getSrc());
+    llvm::SmallVector<int32_t> back(trans.getOrder().size());
+    for (auto [d, from] : llvm::enumerate(trans.getOrder()))
+      back[from] = static_cast<int32_t>(d);
+    return {source.layout.throughTranspose(back), source.registers};
+  }
+  if (isElementOp(op) && feedsMatrixUnits(tile))
+    for (mlir::Value operand : op->getOperands())
+      if (mlir::isa<mlir::RankedTensorType>(operand.getType()) &&
+          !operand.getDefiningOp<mlir::arith::ConstantOp>()) {
+        Layout layout = asItLies(operand).layout;
+        return {layout, evaluate(tile, layout)};
+      }
   Layout layout = anchor(mlir::cast<mlir::RankedTensorType>(tile.getType()).getShape());
   return {layout, evaluate(tile, layout)};
 }
@@ -33,6 +51,8 @@ void CudaEmitter::shareOperand(const HomeTile &tile, mlir::Type type, mlir::Type
 }
 
 void CudaEmitter::emitDot(tt::DotOp op) {
+  if (usesMatrixUnits(op))
+    return emitMatrixDot(op);
   mlir::RankedTensorType a = checkedTile(op, op.getA()), product = checkedTile(op, op.getD());
   checkedTile(op, op.getB());
   if (product.getRank() != 2)

@@ -77,6 +77,8 @@ private:
   void chooseAnchors();
   /// The layout that tiles of `shape` have unless their use asks for another one.
   Layout anchor(llvm::ArrayRef<int64_t> shape);
+  /// The layout that memory is accessed best in.
+  Layout blockedAnchor(llvm::ArrayRef<int64_t> shape);
   /// The layout that the users of `value` will ask for first.
   Layout wantedLayout(mlir::Value value, unsigned depth = 0);
   /// The layout that an access is fastest in.
@@ -157,14 +159,24 @@ private:
   void emitAssert(tt::AssertOp op);
   llvm::Value *textConstant(const std::string &text);
 
-  // CudaReduce.cpp, CudaScan.cpp, CudaDot.cpp, CudaControlFlow.cpp
+  // CudaReduce.cpp, CudaScan.cpp, CudaDot.cpp
   void emitReduce(tt::ReduceOp op);
   void emitScan(tt::ScanOp op);
   void emitGather(tt::GatherOp op);
   void emitCat(tt::CatOp op);
   void emitDot(tt::DotOp op);
+  /// The layout in which the tile costs least, and its registers.
   HomeTile asItLies(mlir::Value tile);
   void shareOperand(const HomeTile &tile, mlir::Type type, mlir::Type element, uint64_t byteOffset);
+
+  // CudaMatrixUnits.cpp
+  bool usesMatrixUnits(tt::DotOp op);
+  /// Some product by matrix units reads the tile, as it is or through operations that only compute.
+  bool feedsMatrixUnits(mlir::Value tile, unsigned depth = 0);
+  void emitMatrixDot(tt::DotOp op);
+  void shareRows(const HomeTile &tile, mlir::Type element, uint64_t byteOffset, int64_t stride);
+
+  // CudaControlFlow.cpp
   void emitFor(mlir::scf::ForOp op);
   void emitIf(mlir::scf::IfOp op);
   void emitWhile(mlir::scf::WhileOp op);
@@ -208,6 +220,8 @@ private:
   std::vector<Layout> layouts;
   std::map<std::vector<int64_t>, std::pair<std::vector<unsigned>, int64_t>>
       anchors; ///< order, per thread
+  /// Shapes of products by matrix units: tiles of these lie as the sums do.
+  std::map<std::vector<int64_t>, Layout> products;
 };
 
 } // namespace pellucid::codegen

@@ -43,6 +43,30 @@ Layout Layout::blocked(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<unsigned> o
   return layout;
 }
 
+Layout Layout::product(llvm::ArrayRef<int64_t> shape, unsigned warpCount) {
+  Layout layout;
+  layout.shape.assign(shape.begin(), shape.end());
+  layout.registers = {{0, 1}, {8, 0}};
+  layout.lanes = {{0, 2}, {0, 4}, {1, 0}, {2, 0}, {4, 0}};
+  Point next = {16, 8};
+  auto take = [&](unsigned dim) {
+    Point point = {0, 0};
+    point[dim] = next[dim];
+    next[dim] *= 2;
+    return point;
+  };
+  for (unsigned bit = 0; bit < llvm::Log2_32(warpCount); ++bit) {
+    // What each warp has to do along each dim.
+    int64_t rows = shape[0] * 16 / next[0], columns = shape[1] * 8 / next[1];
+    unsigned dim = rows > 16 && (rows >= columns || columns <= 8) ? 0 : 1;
+    layout.warps.push_back(next[dim] < shape[dim] ? take(dim) : Point(2, 0));
+  }
+  for (unsigned dim : {1, 0})
+    while (next[dim] < shape[dim])
+      layout.registers.push_back(take(dim));
+  return layout;
+}
+
 static void addBits(Point &sum, const Layout::Bits &bits, unsigned number) {
   for (size_t bit = 0; bit < bits.size(); ++bit)
     if (number >> bit & 1)

@@ -33,6 +33,10 @@ public:
   static Layout blocked(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<unsigned> order,
                         int64_t perThread, unsigned warps);
 
+  /// The sums of mma.sync.m16n8: each instruction's four registers come first; warps and then
+  /// registers repeat its 16x8 elements, along the longer side first.
+  static Layout product(llvm::ArrayRef<int64_t> shape, unsigned warps);
+
   llvm::SmallVector<int64_t, 4> shape;
   Bits registers, lanes, warps;
 
