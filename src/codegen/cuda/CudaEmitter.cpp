@@ -48,6 +48,8 @@ void CudaEmitter::createEntry() {
   entry = llvm::Function::Create(type, llvm::Function::ExternalLinkage, result.symbol, module);
   entry->setCallingConv(llvm::CallingConv::PTX_Kernel);
   entry->addFnAttr("nvvm.reqntid", std::to_string(32 * options.numWarps));
+  if (unsigned blocks = blocksSideBySide(); blocks > 1)
+    entry->addFnAttr("nvvm.minctasm", std::to_string(blocks));
   entry->addFnAttr(llvm::Attribute::NoUnwind);
   // What depends on the thread alone goes to the first block, which stays free of all else.
   llvm::BasicBlock *first = llvm::BasicBlock::Create(b.getContext(), "entry", entry);

@@ -174,6 +174,8 @@ private:
   /// Some product by matrix units reads the tile, as it is or through operations that only compute.
   bool feedsMatrixUnits(mlir::Value tile, unsigned depth = 0);
   void emitMatrixDot(tt::DotOp op);
+  /// How many blocks a multiprocessor is to hold at least; 1 leaves it to the assembler.
+  unsigned blocksSideBySide();
   void shareRows(const HomeTile &tile, mlir::Type element, uint64_t byteOffset, int64_t stride);
 
   // CudaControlFlow.cpp
