@@ -199,8 +199,7 @@ public:
 
   h::Value run() {
     bind();
-    for (const h::Value &value : bound)
-      outerArguments.push_back(toArgument(tracer, interpreter, value));
+    bindOuterArguments();
     uint32_t body = static_cast<uint32_t>(tracer.program.bodies.size());
     tracer.program.bodies.push_back({op.name, Graph()});
     traceBody(tracer.program.bodies[body].graph);
@@ -208,8 +207,8 @@ public:
     tracer.graph().setLocation(where);
     std::vector<ResultType> types = resultTypes;
     types.insert(types.end(), mutatedTypes.begin(), mutatedTypes.end());
-    Node *node =
-        tracer.graph().call(schema.target(), outerArguments, {}, types, std::string(schema.name));
+    Node *node = tracer.graph().call(schema.target(), outerArguments, outerKeywords, types,
+                                     std::string(schema.name));
     node->body = body;
     for (size_t m = 0; m < mutatedParameters.size(); ++m) {
       auto *object = bound[mutatedParameters[m]].as<TensorObject>();
@@ -221,6 +220,34 @@ public:
 
 private:
   [[noreturn]] void refuse(const std::string &message) { interpreter.refuse(where, message); }
+
+  /// As PyTorch's nodes carry them: what is only a keyword as one, and no default at the end.
+  void bindOuterArguments() {
+    bool writesKeyword = false;
+    for (const SchemaArgument &argument : schema.arguments)
+      writesKeyword |= argument.keywordOnly && argument.type.mutated;
+    size_t positional = 0; // those before it are written out
+    for (size_t i = 0; i < bound.size(); ++i) {
+      const SchemaArgument &argument = schema.arguments[i];
+      Argument value = toArgument(tracer, interpreter, bound[i]);
+      bool isDefault =
+          argument.defaultValue && isConstant(value) && value == *argument.defaultValue;
+      if (argument.keywordOnly && !writesKeyword) {
+        if (!isDefault)
+          outerKeywords.emplace_back(argument.name, std::move(value));
+        continue;
+      }
+      outerArguments.push_back(std::move(value));
+      if (!isDefault)
+        positional = outerArguments.size();
+    }
+    if (!writesKeyword)
+      outerArguments.resize(positional);
+  }
+
+  static bool isConstant(const Argument &value) {
+    return !value.value() && !value.list() && !value.as<Expr>();
+  }
 
   void bind() {
     for (size_t i = 0; i < schema.arguments.size(); ++i) {
@@ -419,6 +446,7 @@ private:
   Schema schema;
   std::vector<h::Value> bound;
   std::vector<Argument> outerArguments;
+  KeywordArguments outerKeywords;
   std::vector<std::shared_ptr<TensorObject>> innerTensors;
   std::vector<size_t> mutatedParameters;
   std::vector<ResultType> resultTypes, mutatedTypes;

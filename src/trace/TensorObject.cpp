@@ -70,10 +70,11 @@ static void splitBySizes(std::string &packet, const std::vector<Argument> &posit
     packet = "aten.split_with_sizes";
 }
 
-/// PyTorch's nodes do not carry a None that stands for itself.
-static void leaveOutDefaults(const Tracer &tracer, const std::string &packet,
-                             std::vector<Argument> &positional, KeywordArguments &keywords,
-                             const SourceLocation &where) {
+/// Arguments as PyTorch's nodes carry them: by position where they have one, without a None that
+/// stands for itself.
+static void normalizeArguments(const Tracer &tracer, const std::string &packet,
+                               std::vector<Argument> &positional, KeywordArguments &keywords,
+                               const SourceLocation &where) {
   const Schema &schema = tracer.registry.resolve(packet, positional, keywords, where).schema;
   auto isDefault = [](const SchemaArgument &argument, const Argument &value) {
     return value.isNone() && argument.defaultValue && argument.defaultValue->isNone();
@@ -82,6 +83,20 @@ static void leaveOutDefaults(const Tracer &tracer, const std::string &packet,
     auto index = schema.indexOf(keyword.first);
     return index && isDefault(schema.arguments[*index], keyword.second);
   });
+  // What has a position stands there, as in PyTorch's nodes.
+  while (positional.size() < schema.arguments.size() &&
+         !schema.arguments[positional.size()].keywordOnly) {
+    const std::string &name = schema.arguments[positional.size()].name;
+    auto keyword = std::find_if(keywords.begin(), keywords.end(),
+                                [&](const auto &k) { return k.first == name; });
+    if (keyword == keywords.end())
+      break;
+    positional.push_back(std::move(keyword->second));
+    keywords.erase(keyword);
+  }
+  for (size_t i = 0; i < positional.size() && i < schema.arguments.size(); ++i)
+    if (schema.arguments[i].type.list && (positional[i].as<int64_t>() || positional[i].as<Expr>()))
+      positional[i] = Argument(Argument::List{positional[i]});
   while (!positional.empty() && positional.size() <= schema.arguments.size() &&
          isDefault(schema.arguments[positional.size() - 1], positional.back()))
     positional.pop_back();
@@ -144,7 +159,7 @@ h::Value callAten(Tracer &tracer, h::Interpreter &interpreter, const std::string
   std::string packet = name.find('.') == std::string::npos ? "aten." + name : name;
   if (packet == "aten.split")
     splitBySizes(packet, positional, keywords);
-  leaveOutDefaults(tracer, packet, positional, keywords, interpreter.location());
+  normalizeArguments(tracer, packet, positional, keywords, interpreter.location());
   bool list = returnsList(tracer, packet);
   std::vector<TracedTensor> results = tracer.call(
       packet, std::move(positional), std::move(keywords), first, interpreter.location());
@@ -510,10 +525,15 @@ h::Value indexed(TensorObject &self, h::Interpreter &interpreter, const h::Value
       dim += static_cast<int64_t>(rank - consumed);
     } else if (part.kind() == h::Kind::Slice) {
       const h::Slice &s = part.slice();
-      if (!s.lower.isNone() || !s.upper.isNone() || !s.step.isNone())
-        result = callAten(self.tracer, interpreter, "slice",
-                          argsOf({result, h::Value(dim), s.lower, s.upper,
-                                  s.step.isNone() ? h::Value(1) : s.step}));
+      if (!s.lower.isNone() || !s.upper.isNone() || !s.step.isNone()) {
+        // As PyTorch's nodes spell the bounds that are left out.
+        std::vector<h::Value> arguments = {result, h::Value(dim),
+                                           s.lower.isNone() ? h::Value(0) : s.lower,
+                                           s.upper.isNone() ? h::Value(INT64_MAX) : s.upper};
+        if (!s.step.isNone())
+          arguments.push_back(s.step);
+        result = callAten(self.tracer, interpreter, "slice", argsOf(std::move(arguments)));
+      }
       ++dim;
     } else if (part.isInt() || part.isSymInt()) {
       result = callAten(self.tracer, interpreter, "select", argsOf({result, h::Value(dim), part}));
