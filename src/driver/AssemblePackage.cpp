@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
-#include <set>
 #include <stdexcept>
 #include <unordered_map>
 
@@ -53,22 +52,31 @@ uint64_t floatBits(double value, DataType type) {
   return halfBits;
 }
 
+/// What the programs of one package share.
+struct SharedParts {
+  std::map<const void *, std::string> recordOfWeight;
+  std::vector<const KernelDef *> kernels; ///< of the manifest's kernels
+};
+
 class Assembler {
 public:
   Assembler(const LoweredProgram &l, const std::vector<TargetCode> &c, const CompileOptions &o,
-            package::Contents &out)
-      : lowered(l), program(l.program), code(c), options(o), contents(out), manifest(out.manifest) {
-  }
+            SharedParts &s, package::Contents &out)
+      : lowered(l), program(l.program), code(c), options(o), shared(s), contents(out),
+        manifest(out.manifest) {}
 
   void run() {
-    manifest.producer = "pellucid " PELLUCID_VERSION;
-    manifest.name = options.name;
+    bool first = manifest.programs.empty();
     symbolOrder = program.symbols.names();
-    addInputs();
-    addSymbols();
-    addOutputs();
+    addInputs(first);
+    if (first) {
+      manifest.producer = "pellucid " PELLUCID_VERSION;
+      manifest.name = options.name;
+      addSymbols();
+      addOutputs();
+    }
     addKernels();
-    addPrograms();
+    addProgram();
     addCode();
   }
 
@@ -99,9 +107,8 @@ private:
     return false;
   }
 
-  void addInputs() {
-    std::map<const void *, std::string> recordOf;
-    uint32_t position = 0;
+  void addInputs(bool first) {
+    uint32_t position = 0, inputs = 0;
     for (Node *node : program.main.placeholders()) {
       const InputSpec &spec = program.inputs[position];
       uint32_t index = position++;
@@ -109,7 +116,9 @@ private:
         continue;
       const TensorType &type = node->result()->type();
       if (spec.kind == InputSpec::Kind::UserInput) {
-        inputIndex[index] = static_cast<uint32_t>(manifest.inputs.size());
+        inputIndex[index] = inputs++;
+        if (!first)
+          continue;
         package::Input input;
         input.name = spec.name;
         input.dtype = type.dtype;
@@ -121,14 +130,12 @@ private:
         manifest.inputs.push_back(std::move(input));
         inputTypes.push_back(type);
       } else {
-        weightIndex[index] = static_cast<uint32_t>(manifest.weights.size());
-        addWeight(spec, type, recordOf);
+        weightIndex[index] = addWeight(spec, type);
       }
     }
   }
 
-  void addWeight(const InputSpec &spec, const TensorType &type,
-                 std::map<const void *, std::string> &recordOf) {
+  uint32_t addWeight(const InputSpec &spec, const TensorType &type) {
     auto entry = program.weights.find(spec.name);
     if (entry == program.weights.end() || !entry->second.data)
       throw DiagnosticError(SourceLocation(spec.name),
@@ -139,9 +146,12 @@ private:
     out.dtype = type.dtype;
     out.shape = weight.shape;
     out.bytes = weight.bytes;
-    auto [record, isNew] =
-        recordOf.try_emplace(weight.data.get(), "weights/" + std::to_string(recordOf.size()));
+    auto [record, isNew] = shared.recordOfWeight.try_emplace(
+        weight.data.get(), "weights/" + std::to_string(shared.recordOfWeight.size()));
     out.record = record->second;
+    for (uint32_t known = 0; known < manifest.weights.size() && !isNew; ++known)
+      if (manifest.weights[known].name == out.name && manifest.weights[known].record == out.record)
+        return known;
     if (isNew) {
       package::Record data;
       data.name = out.record;
@@ -150,6 +160,7 @@ private:
       contents.records.push_back(std::move(data));
     }
     manifest.weights.push_back(std::move(out));
+    return static_cast<uint32_t>(manifest.weights.size() - 1);
   }
 
   void addSymbols() {
@@ -206,10 +217,25 @@ private:
   // --- kernels
   // ---------------------------------------------------------------------------------------------------
 
+  /// The same kernel, in the program of another device.
+  std::optional<uint32_t> knownKernel(const KernelDef &def) const {
+    for (uint32_t known = 0; known < shared.kernels.size(); ++known)
+      if (shared.kernels[known]->symbol == def.symbol && shared.kernels[known]->ttir == def.ttir &&
+          shared.kernels[known]->library == def.library)
+        return known;
+    return std::nullopt;
+  }
+
   void addKernels() {
     for (uint32_t index : lowered.usedKernels) {
       const KernelDef &def = program.kernels[index];
+      if (auto known = knownKernel(def)) {
+        kernelIndex[index] = *known;
+        manifest.kernels[*known].ordered |= lowered.orderedKernels.count(index) != 0;
+        continue;
+      }
       kernelIndex[index] = static_cast<uint32_t>(manifest.kernels.size());
+      shared.kernels.push_back(&def);
       package::Kernel kernel;
       kernel.name = def.symbol;
       kernel.ordered = lowered.orderedKernels.count(index);
@@ -219,8 +245,6 @@ private:
                             ? std::string("fma=") + (options.fpContract ? "on" : "off") +
                                   ",tf32=off,div=ieee,reduce=tree"
                             : "fma=on,tf32=off,sum=in order of k";
-      if (hasCudaCode())
-        kernel.numerics += ",cuda:div=full,cuda:exp=ex2.approx";
       uint32_t offset = 0;
       for (const graph::KernelParameter &parameter : def.parameters) {
         if (parameter.kind == graph::KernelParameter::Kind::Constant) {
@@ -243,17 +267,20 @@ private:
     }
   }
 
-  /// Which functions, and how exact: docs/design/vector-math.md.
-  static constexpr const char *bfloat16Grade = ",cpu:exp=bf16-grade";
+  /// Which functions, and how exact: docs/design/0009-vector-math.md and 0008-cuda-code.md.
+  static constexpr const char *bfloat16Grade = ",cpu:exp=bf16-grade",
+                              *cudaGrade = ",cuda:div=full,cuda:exp=ex2.approx";
 
-  bool hasCudaCode() const {
-    return std::any_of(code.begin(), code.end(),
-                       [](const TargetCode &c) { return c.target.kind == Target::Kind::Cuda; });
+  static void note(std::string &numerics, const char *what) {
+    if (numerics.find(what) == std::string::npos)
+      numerics += what;
   }
 
   void addCode() {
     for (const TargetCode &target : code) {
       bool cpu = target.target.kind == Target::Kind::Cpu;
+      if (target.target.kind != lowered.device)
+        continue;
       std::string image = cpu ? "code/" + std::string(toString(target.target.cpu)) + ".elf" : "";
       if (cpu)
         contents.records.push_back(package::ownedRecord(
@@ -277,10 +304,12 @@ private:
                message.text, message.file, message.line, message.column, message.hex});
         if (!cpu)
           contents.records.push_back(package::textRecord(executable.record, result.ptx));
-        manifest.kernels[k].executables.push_back(std::move(executable));
-        std::string &numerics = manifest.kernels[k].numerics;
-        if (result.bfloat16Grade && numerics.find(bfloat16Grade) == std::string::npos)
-          numerics += bfloat16Grade;
+        package::Kernel &kernel = manifest.kernels[kernelIndex.at(lowered.usedKernels[k])];
+        kernel.executables.push_back(std::move(executable));
+        if (result.bfloat16Grade)
+          note(kernel.numerics, bfloat16Grade);
+        if (!cpu)
+          note(kernel.numerics, cudaGrade);
       }
     }
   }
@@ -288,21 +317,15 @@ private:
   // --- steps
   // -----------------------------------------------------------------------------------------------------
 
-  void addPrograms() {
-    std::set<Target::Kind> kinds;
-    for (const TargetCode &target : code)
-      kinds.insert(target.target.kind);
-    for (Target::Kind kind : kinds) {
-      package::Program out;
-      out.device = kind;
-      addBuffers(out);
-      addSteps(out);
-      manifest.programs.push_back(std::move(out));
-    }
+  void addProgram() {
+    package::Program out;
+    out.device = lowered.device;
+    addBuffers(out);
+    addSteps(out);
+    manifest.programs.push_back(std::move(out));
   }
 
   void addBuffers(package::Program &out) {
-    bufferIndex.clear();
     out.slots = static_cast<uint32_t>(lowered.plan.slotBytes.size());
     for (uint32_t s = 0; s < lowered.plan.storages.size(); ++s) {
       const Storage &storage = lowered.plan.storages[s];
@@ -425,6 +448,7 @@ private:
   const Program &program;
   const std::vector<TargetCode> &code;
   const CompileOptions &options;
+  SharedParts &shared;
   package::Contents &contents;
   package::Manifest &manifest;
   std::vector<std::string> symbolOrder;
@@ -434,14 +458,19 @@ private:
 
 } // namespace
 
-void assemblePackage(const Program &source, const LoweredProgram &lowered,
+void assemblePackage(const Program &source, const std::vector<LoweredProgram> &lowered,
                      const std::vector<TargetCode> &code, const CompileOptions &options,
                      const CompileReport &report, package::Contents &out) {
-  Assembler(lowered, code, options, out).run();
+  SharedParts shared;
+  for (const LoweredProgram &one : lowered)
+    Assembler(one, code, options, shared, out).run();
   if (!options.keepIr)
     return;
   out.records.push_back(package::textRecord("ir/program.txt", printProgram(source)));
-  out.records.push_back(package::textRecord("ir/lowered.txt", printProgram(lowered.program)));
+  for (const LoweredProgram &one : lowered) {
+    const char *name = &one == &lowered.front() ? "ir/lowered.txt" : "ir/lowered.cuda.txt";
+    out.records.push_back(package::textRecord(name, printProgram(one.program)));
+  }
   out.records.push_back(package::textRecord("ir/explain.json", explainJson(report.edges)));
 }
 

@@ -9,8 +9,9 @@
 
 namespace pellucid::driver {
 
-/// A program that has become launches, with its memory plan.
+/// A program that has become launches on one kind of device, with its memory plan.
 struct LoweredProgram {
+  Target::Kind device = Target::Kind::Cpu;
   graph::Program program;
   passes::BufferPlan plan;
   std::vector<uint32_t> usedKernels; ///< indices into program.kernels, ascending
@@ -28,8 +29,9 @@ struct TargetCode {
 };
 
 /// Writes down what a call does: inputs, outputs, weights, buffers, kernels and steps; code and IR
-/// become records. Throws DiagnosticError for what a package cannot say.
-void assemblePackage(const graph::Program &source, const LoweredProgram &lowered,
+/// become records. `lowered` is ordered by device; kernels and weights that they have in common
+/// are written once. Throws DiagnosticError for what a package cannot say.
+void assemblePackage(const graph::Program &source, const std::vector<LoweredProgram> &lowered,
                      const std::vector<TargetCode> &code, const CompileOptions &options,
                      const CompileReport &report, package::Contents &out);
 

@@ -17,6 +17,7 @@
 #include "mlir/IR/MLIRContext.h"
 
 #include <chrono>
+#include <set>
 
 namespace pellucid::driver {
 
@@ -50,16 +51,8 @@ std::vector<Target> chosenTargets(const CompileOptions &options) {
   return {{Target::Kind::Cpu, CpuLevel::X86_64_v3, 0}, {Target::Kind::Cpu, CpuLevel::X86_64_v4, 0}};
 }
 
-/// One program serves all targets, and library kernels are the CPU's alone.
-bool isForCpuOnly(const CompileOptions &options) {
-  for (const Target &target : chosenTargets(options))
-    if (target.kind != Target::Kind::Cpu)
-      return false;
-  return true;
-}
-
 /// One worker per target, all at once.
-bool generateCode(const LoweredProgram &lowered, const CompileOptions &options,
+bool generateCode(const std::vector<LoweredProgram> &programs, const CompileOptions &options,
                   std::vector<TargetCode> &code, Diagnostics &diagnostics) {
   std::string program = options.worker.empty() ? findWorker() : options.worker;
   std::vector<std::unique_ptr<Worker>> workers;
@@ -67,6 +60,8 @@ bool generateCode(const LoweredProgram &lowered, const CompileOptions &options,
     CodegenJob job;
     job.target = target;
     job.fpContract = options.fpContract;
+    const LoweredProgram &lowered =
+        *llvm::find_if(programs, [&](auto &one) { return one.device == target.kind; });
     for (size_t i = 0; i < lowered.usedKernels.size(); ++i) {
       const KernelDef &kernel = lowered.program.kernels[lowered.usedKernels[i]];
       job.kernels.push_back({kernel.symbol, kernel.ttir, kernel.library, lowered.numWarps[i]});
@@ -111,9 +106,13 @@ struct Compilation {
     return std::move(fused.results);
   }
 
-  bool finish(const Program &source, LoweredProgram &lowered, package::Contents &out) {
+  /// Library kernels are the CPU's alone.
+  LoweredProgram lower(Program &&opened, Target::Kind device) {
+    LoweredProgram lowered;
+    lowered.device = device;
+    lowered.program = std::move(opened);
     Program &program = lowered.program;
-    lowerToLaunches(program, registry, textCompiler(context), isForCpuOnly(options));
+    lowerToLaunches(program, registry, textCompiler(context), device == Target::Kind::Cpu);
     eraseUnused(program);
     eraseUnusedWeights(program);
     // From here the graph holds placeholders, views, empty tensors and launches.
@@ -121,6 +120,17 @@ struct Compilation {
     lowered.plan = planBuffers(program, classify);
     lowered.collectKernels();
     findOrderedKernels(lowered, context);
+    return lowered;
+  }
+
+  bool finish(const Program &source, Program &&opened, package::Contents &out) {
+    std::set<Target::Kind> devices;
+    for (const Target &target : chosenTargets(options))
+      devices.insert(target.kind);
+    std::vector<LoweredProgram> lowered;
+    for (Target::Kind device : devices)
+      lowered.push_back(
+          lower(device == *devices.rbegin() ? std::move(opened) : opened.clone(), device));
     clock.done("schedule");
 
     std::vector<TargetCode> code;
@@ -155,12 +165,11 @@ bool compileProgram(const Program &source, const CompileOptions &options, packag
                     CompileReport &report, Diagnostics &diagnostics) {
   try {
     Compilation compilation(options, report, diagnostics);
-    LoweredProgram lowered;
-    lowered.program = source.clone();
-    compilation.open(lowered.program);
+    Program program = source.clone();
+    compilation.open(program);
     if (options.fuseIntoKernels)
-      compilation.fuse(lowered.program);
-    return compilation.finish(source, lowered, out);
+      compilation.fuse(program);
+    return compilation.finish(source, std::move(program), out);
   } catch (const DiagnosticError &error) {
     diagnostics.add(error.diagnostic);
     return false;
@@ -175,21 +184,20 @@ bool compileFusionCheck(const Program &source, const CompileOptions &options, Fu
   CompileReport report;
   try {
     Compilation compilation(forCheck, report, diagnostics);
-    LoweredProgram fused, unfused;
-    fused.program = source.clone();
-    compilation.open(fused.program);
-    unfused.program = fused.program.clone();
-    check.results = compilation.fuse(fused.program);
+    Program fused = source.clone();
+    compilation.open(fused);
+    Program unfused = fused.clone();
+    check.results = compilation.fuse(fused);
     for (const OutputSpec &spec : source.outputs)
       check.firstOutput += spec.kind == OutputSpec::Kind::UserOutput;
     for (const fusion::FusedResult &result : check.results) {
-      returnAlso(unfused.program, result.before);
-      returnAlso(fused.program, result.after);
+      returnAlso(unfused, result.before);
+      returnAlso(fused, result.after);
     }
-    ownOutputs(unfused.program, compilation.registry);
-    ownOutputs(fused.program, compilation.registry);
-    return compilation.finish(source, unfused, check.unfused) &&
-           compilation.finish(source, fused, check.fused);
+    ownOutputs(unfused, compilation.registry);
+    ownOutputs(fused, compilation.registry);
+    return compilation.finish(source, std::move(unfused), check.unfused) &&
+           compilation.finish(source, std::move(fused), check.fused);
   } catch (const DiagnosticError &error) {
     diagnostics.add(error.diagnostic);
     return false;

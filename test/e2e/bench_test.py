@@ -37,6 +37,12 @@ with tempfile.TemporaryDirectory() as folder:
     kernel = bench(f"{SOURCE}:add", "--grid", 5, *arguments, "--arg", "n=5000", "--arg", "BLOCK=1024")
     assert kernel["bytes"] == 3 * 4 * 5000 and kernel["isa"].startswith("cpu:x86-64-"), kernel
 
+    for name in ("x", "y", "out"):
+        write_npy(folder / f"{name}.npy", "<f4", 200000)
+    kernel = bench(f"{SOURCE}:add", "--grid", 196, *arguments, "--arg", "n=200000", "--arg", "BLOCK=1024")
+    lower = min(kernel["arithmetic_ceiling_bytes_per_s"], kernel["copy_ceiling_bytes_per_s"])
+    assert abs(kernel["of_lower_ceiling"] * lower / kernel["bytes_per_s"] - 1) < 1e-6, kernel
+
     model = bench(f"{SOURCE}:TwoLinear", *MODEL)
     assert model["bytes"] == 2 * 2 * 16 * 128, model
     assert 0 < model["load_s"] < model["source_to_package_s"], model

@@ -238,6 +238,8 @@ LaneValue LaneEvaluator::derivedIndex(const DerivedIndex &derived) {
       return LaneValue::uniform(apply(at.value));
     if (divisor == 1 && modulus % lanes == 0)
       return LaneValue::ramp(apply(at.value), b.getInt64(1));
+    if (auto steps = stepsWithin(derived))
+      return LaneValue::vector(b.CreateAdd(splatTo(b, apply(at.value), lanes), constants(*steps)));
   }
   if (rowAnalysis)
     return LaneValue::opaque();
@@ -300,9 +302,89 @@ LaneValue LaneEvaluator::pointerAt(const TileBuffer &buffer, const LaneValue &po
                          b.CreateMul(position.stride, b.getInt64(memoryBytes(buffer.element))));
 }
 
+// A run that starts at a multiple of its own length: what the lanes add to the first one's index.
+std::optional<llvm::SmallVector<int64_t>>
+LaneEvaluator::stepsWithin(const DerivedIndex &derived) const {
+  int64_t span = derived.divisor * derived.modulus;
+  if (lanes % derived.divisor || (span % lanes && lanes % span))
+    return std::nullopt;
+  llvm::SmallVector<int64_t> steps;
+  for (int64_t lane = 0; lane < int64_t(lanes); ++lane)
+    steps.push_back(lane / derived.divisor % derived.modulus);
+  return steps;
+}
+
+Value *LaneEvaluator::constants(llvm::ArrayRef<int64_t> numbers) {
+  llvm::SmallVector<llvm::Constant *> elements;
+  for (int64_t number : numbers)
+    elements.push_back(b.getInt64(number));
+  return llvm::ConstantVector::get(elements);
+}
+
+std::optional<LaneEvaluator::Window> LaneEvaluator::windowOf(IndexMapId map,
+                                                             llvm::ArrayRef<int64_t> shape) {
+  Window window{b.getInt64(0), llvm::SmallVector<int64_t>(lanes, 0)};
+  int64_t stride = 1;
+  for (size_t d = shape.size(); d-- > 0;) {
+    const DimIndex &dim = maps.dims(map)[d];
+    int64_t extent = shape[d], step = 0;
+    std::optional<llvm::SmallVector<int64_t>> steps;
+    LaneValue at;
+    if (dim.kind == DimIndex::Kind::Derived) {
+      DerivedIndex joined = joinedIndex(map, shape, d);
+      extent = joined.modulus;
+      LaneValue of = position(joined.of, joined.shape);
+      if (of.hasConstantStride(step) && step == 1)
+        steps = stepsWithin(joined);
+      at = derivedIndex(joined);
+      // The first lane's index, which the steps are added to.
+      if (steps && at.isVector())
+        at = LaneValue::uniform(b.CreateExtractElement(at.value, uint64_t(0)));
+    } else {
+      at = index(dim);
+    }
+    if (at.hasConstantStride(step)) {
+      steps.emplace();
+      for (unsigned lane = 0; lane < lanes; ++lane)
+        steps->push_back(lane * step);
+      at = LaneValue::uniform(at.value);
+    }
+    if (!at.isUniform())
+      return std::nullopt;
+    window.first = b.CreateAdd(window.first, b.CreateMul(at.value, b.getInt64(stride)));
+    if (steps)
+      for (unsigned lane = 0; lane < lanes; ++lane)
+        window.offsets[lane] += (*steps)[lane] * stride;
+    stride *= extent;
+  }
+  return window;
+}
+
+std::optional<LaneValue> LaneEvaluator::readWindow(const TileBuffer &buffer, IndexMapId map) {
+  bool derived = llvm::any_of(
+      maps.dims(map), [](const DimIndex &dim) { return dim.kind == DimIndex::Kind::Derived; });
+  if (!derived || active || lanes == 1)
+    return std::nullopt;
+  auto window = windowOf(map, buffer.shape);
+  if (!window)
+    return std::nullopt;
+  int64_t length = *llvm::max_element(window->offsets) + 1;
+  if (!llvm::isPowerOf2_64(length) || length > int64_t(lanes))
+    return std::nullopt;
+  LaneValue start = LaneValue::ramp(window->first, b.getInt64(1));
+  LaneValue read = memory.load(buffer.element, pointerAt(buffer, start),
+                               LaneValue::uniform(b.getTrue()), LaneValue::opaque(), length);
+  if (read.isUniform())
+    return read;
+  llvm::SmallVector<int> picked(window->offsets.begin(), window->offsets.end());
+  return LaneValue::vector(b.CreateShuffleVector(read.value, picked));
+}
+
 LaneValue LaneEvaluator::readBuffer(const TileBuffer &buffer, IndexMapId map) {
   if (rowAnalysis)
     return LaneValue::opaque();
+  if (auto read = readWindow(buffer, map))
+    return *read;
   return memory.load(buffer.element, pointerAt(buffer, position(map, buffer.shape)),
                      activeLanes(LaneValue::uniform(b.getTrue())), LaneValue::opaque(), lanes);
 }

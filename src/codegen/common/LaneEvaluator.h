@@ -93,6 +93,16 @@ private:
   /// The dims of a tile from `d` down that take the same position apart as one; `d` becomes the
   /// last of them.
   DerivedIndex joinedIndex(IndexMapId map, llvm::ArrayRef<int64_t> shape, size_t &d);
+  /// Elements of a tile in memory whose places relative to the first one are known.
+  struct Window {
+    llvm::Value *first;
+    llvm::SmallVector<int64_t> offsets;
+  };
+  std::optional<Window> windowOf(IndexMapId map, llvm::ArrayRef<int64_t> shape);
+  /// Reads a short window once and spreads its elements over the lanes.
+  std::optional<LaneValue> readWindow(const TileBuffer &buffer, IndexMapId map);
+  std::optional<llvm::SmallVector<int64_t>> stepsWithin(const DerivedIndex &derived) const;
+  llvm::Value *constants(llvm::ArrayRef<int64_t> numbers);
   LaneValue pointerAt(const TileBuffer &buffer, const LaneValue &position);
   void noteRowMask(mlir::Value mask, IndexMapId map, const LaneValue &value);
 

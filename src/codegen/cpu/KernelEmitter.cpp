@@ -2,7 +2,9 @@
 #include "codegen/cpu/KernelEmitter.h"
 
 #include "codegen/common/ControlFlow.h"
+#include "codegen/common/RegionOps.h"
 
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/IR/IntrinsicsX86.h"
 
@@ -18,10 +20,31 @@ KernelEmitter::KernelEmitter(llvm::Module &module, tt::FuncOp kernel,
   b.hasScale16 = options.level == CpuLevel::X86_64_v4;
 }
 
+/// A constant of different elements, as read-only data of the image.
+static TileBuffer constantTable(CodeBuilder &b, llvm::Module &module,
+                                mlir::DenseElementsAttr tile) {
+  mlir::Type element = tile.getElementType();
+  llvm::Type *type = memoryType(b.getContext(), element);
+  std::vector<llvm::Constant *> values;
+  for (mlir::Attribute value : tile.getValues<mlir::Attribute>()) {
+    llvm::Constant *held = scalarConstant(b.getContext(), value, element);
+    values.push_back(element.isInteger(1) ? b.getInt8(held->isOneValue()) : held);
+  }
+  auto *array = llvm::ConstantArray::get(llvm::ArrayType::get(type, values.size()), values);
+  auto *table = new llvm::GlobalVariable(module, array->getType(), /*isConstant=*/true,
+                                         llvm::GlobalValue::PrivateLinkage, array, "table");
+  table->setAlignment(llvm::Align(64));
+  return {table, element, llvm::SmallVector<int64_t, 4>(tile.getType().getShape())};
+}
+
 const TileBuffer *KernelEmitter::buffer(mlir::Value tile) {
   auto found = buffers.find(tile);
-  if (found == buffers.end())
-    return nullptr;
+  if (found == buffers.end()) {
+    mlir::DenseElementsAttr elements;
+    if (!mlir::matchPattern(tile, mlir::m_Constant(&elements)) || elements.isSplat())
+      return nullptr;
+    found = buffers.try_emplace(tile, constantTable(b, module, elements)).first;
+  }
   scratch->touch(found->second, current);
   return &found->second;
 }
