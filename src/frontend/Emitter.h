@@ -201,7 +201,6 @@ public:
 
   // --- the language's rules (Semantics.cpp)
   // ----------------------------------------------------------------------
-  mlir::Type irElement(DataType type);
   mlir::Type irType(const TlType &type);
   Val constantOf(double value, int64_t integer, DataType type);
   Val toTensor(const Val &value);

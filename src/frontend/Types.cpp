@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Types of the kernel language: their names, their IR and how values are converted between them.
 #include "frontend/Emitter.h"
+#include "tt/ElementType.h"
 
 #include <cmath>
 
@@ -76,33 +77,8 @@ std::optional<host::Value> BlockType::getAttr(host::Interpreter &interpreter,
 
 static bool isSignedInt(DataType type) { return info(type).isSigned && !isFloat(type); }
 
-mlir::Type Emitter::irElement(DataType type) {
-  switch (type) {
-  case DataType::Bool:
-    return builder.getI1Type();
-  case DataType::Float16:
-    return builder.getF16Type();
-  case DataType::BFloat16:
-    return builder.getBF16Type();
-  case DataType::Float32:
-    return builder.getF32Type();
-  case DataType::Float64:
-    return builder.getF64Type();
-  case DataType::Float8E4M3FN:
-    return Float8E4M3FNType::get(&context);
-  case DataType::Float8E5M2:
-    return Float8E5M2Type::get(&context);
-  case DataType::Float8E4M3FNUZ:
-    return Float8E4M3FNUZType::get(&context);
-  case DataType::Float8E5M2FNUZ:
-    return Float8E5M2FNUZType::get(&context);
-  default:
-    return builder.getIntegerType(8 * byteSize(type));
-  }
-}
-
 mlir::Type Emitter::irType(const TlType &type) {
-  mlir::Type element = irElement(type.element);
+  mlir::Type element = tt::elementType(&context, type.element);
   if (type.pointer)
     element = tt::PointerType::get(element, 1);
   return type.shape.empty() ? element : RankedTensorType::get(type.shape, element);
@@ -112,7 +88,7 @@ mlir::Type Emitter::irType(const TlType &type) {
 // ------------------------------------------------------------------------------------------------------
 
 Val Emitter::constantOf(double value, int64_t integer, DataType type) {
-  mlir::Type element = irElement(type);
+  mlir::Type element = tt::elementType(&context, type);
   TypedAttr attribute;
   if (isFloat(type)) {
     APFloat number(value);
@@ -249,8 +225,8 @@ static Val castFloat(Emitter &e, const Val &value, const TlType &target,
 static Val castInteger(Emitter &e, const Val &value, const TlType &target) {
   mlir::Type ir = e.irType(target);
   auto make = [&](mlir::Value v) { return Val::tensor(v, target); };
-  unsigned from = e.irElement(value.type.element).getIntOrFloatBitWidth();
-  unsigned to = e.irElement(target.element).getIntOrFloatBitWidth();
+  unsigned from = tt::elementType(&e.context, value.type.element).getIntOrFloatBitWidth();
+  unsigned to = tt::elementType(&e.context, target.element).getIntOrFloatBitWidth();
   if (from == to)
     return make(value.value);
   if (to < from)

@@ -16,6 +16,7 @@
 
 namespace pellucid::tt {
 class FuncOp;
+class StoreOp;
 } // namespace pellucid::tt
 
 namespace pellucid::fusion {
@@ -41,6 +42,10 @@ struct Chain {
   std::vector<ChainOperand> operands;
   DataType result = DataType::Float32;
   bool expensive = false; ///< has an exp, a division or the like: not to be repeated in a loop
+  bool fitsInt32 = false; ///< so does the offset of every element
+
+  tt::FuncOp function() const;
+  tt::StoreOp store() const; ///< of the result
 };
 
 /// What the kernel has been given: arguments appended to its signature, in this order.
@@ -51,12 +56,14 @@ struct AddedArguments {
   std::optional<unsigned> output; ///< epilogues: the pointer that replaces the stored one
 };
 
-/// Why the loads through argument `argument` cannot be replaced by `chain`; nullopt when they can.
-/// Reasons begin with the rule that stands against it: `atomic`, `masked with other`, `cost`, …
-std::optional<std::string> refuseLoadFusion(tt::FuncOp kernel, unsigned argument,
+/// Why the loads through `arguments` cannot be replaced by `chain`; nullopt when they can. Reasons
+/// begin with the rule that stands against it: `atomic`, `masked with other`, `cost`, …
+std::optional<std::string> refuseLoadFusion(tt::FuncOp kernel,
+                                            const std::vector<unsigned> &arguments,
                                             const Chain &chain, const LaunchValues &launch);
-/// Replaces them. Only after refuseLoadFusion found nothing. The argument stays, unused.
-AddedArguments fuseIntoLoads(tt::FuncOp kernel, unsigned argument, const Chain &chain);
+/// Replaces them. Only after refuseLoadFusion found nothing. The arguments stay, unused.
+AddedArguments fuseIntoLoads(tt::FuncOp kernel, const std::vector<unsigned> &arguments,
+                             const Chain &chain);
 
 /// Why nothing may follow the store through argument `argument` to a tensor of `elements` elements;
 /// nullopt when something can.

@@ -1,19 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a launch case is made of: arguments of every spelling, and the comparison of what comes back."""
+import pathlib
+import sys
+
 import numpy as np
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from bfloat16 import from_bf16, to_bf16  # noqa: E402
+
 ENGINES = [["--target", "cpu:x86-64-v3"], ["--target", "cpu:x86-64-v4"], ["--reference"]]
-
-
-def to_bf16(x):
-    """float32 -> bfloat16 bits, to nearest, ties to even."""
-    bits = np.ascontiguousarray(x, np.float32).view(np.uint32).astype(np.uint64)
-    rounded = ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype(np.uint16)
-    return np.where(np.isnan(x), np.uint16(0x7FC0), rounded)
-
-
-def from_bf16(bits):
-    return (bits.astype(np.uint32) << 16).view(np.float32)
 
 
 def round_bf16(x):

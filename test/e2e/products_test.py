@@ -18,22 +18,15 @@ except ImportError:
     print("skipped: this Python has no numpy")
     sys.exit(77)
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from bfloat16 import from_bf16, to_bf16  # noqa: E402
+
 HERE = pathlib.Path(__file__).resolve().parent
 SOURCE = HERE / "products.py"
 # Of the size of the sum of the terms' magnitudes: one rounding of the result, and the sum's own.
 UNIT = {"f64": 2.0**-45, "f32": 2.0**-18, "f16": 2.0**-10, "bf16": 2.0**-7, "i32": 0, "i64": 0}
 NUMPY = {"f64": np.float64, "f32": np.float32, "f16": np.float16, "i32": np.int32, "i64": np.int64}
 rng = np.random.default_rng(5)
-
-
-def to_bf16(x):
-    bits = np.ascontiguousarray(x, np.float32).view(np.uint32).astype(np.uint64)
-    rounded = ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype(np.uint16)
-    return np.where(np.isnan(x), np.uint16(0x7FC0), rounded)
-
-
-def from_bf16(bits):
-    return (bits.astype(np.uint32) << 16).view(np.float32)
 
 
 def random(dtype, shape, special=False):

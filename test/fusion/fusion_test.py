@@ -21,20 +21,12 @@ except ImportError:
     print("skipped: this Python has no numpy")
     sys.exit(77)
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from bfloat16 import from_bf16, to_bf16  # noqa: E402
+
 MODELS = pathlib.Path(__file__).resolve().parent / "models.py"
 F32 = 3e-6
 DTYPES = {"f32": np.float32, "f64": np.float64, "f16": np.float16, "i32": np.int32, "i64": np.int64, "bool": np.bool_}
-
-
-def to_bf16(x):
-    """float32 -> bfloat16 bits, to nearest, ties to even."""
-    bits = np.ascontiguousarray(x, np.float32).view(np.uint32).astype(np.uint64)
-    rounded = ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype(np.uint16)
-    return np.where(np.isnan(x), np.uint16(0x7FC0), rounded.reshape(np.shape(x)))
-
-
-def from_bf16(bits):
-    return (bits.astype(np.uint32) << np.uint32(16)).view(np.float32)
 
 
 def bf16(x):
@@ -47,6 +39,12 @@ def f16(x):
 
 def f32(x):
     return np.asarray(x).astype(np.float32).astype(np.float64)
+
+
+def e4m3(x):
+    """Rounds to three bits of mantissa, ties to even; subnormal below 2^-6. For values below 448."""
+    step = np.exp2(np.maximum(np.floor(np.log2(np.maximum(np.abs(x), 2.0**-20))), -6) - 3)
+    return np.round(x / step) * step
 
 
 def sigmoid(x):
@@ -156,7 +154,27 @@ CASES = [
     Case("gathered", ["x=f32[100]", "index=i64[n:1..5000]"], lambda x, index: x[index] * 2 + 1 - 1, 1, sizes=N, index=100),
     Case("neighbours", [X], lambda x: np.pad(x * 2, 1)[:-2] + np.pad(x * 2, 1)[2:], 1, sizes=N0),
     Case("two_outputs_before", [X], lambda x: (x * 2 + 1, x * 2 - 1), 1, sizes=N0),
+    Case("same_operand", [X], lambda x: x * 4, 1, fused=[("mul", "add_kernel")], sizes=N0),
+    Case("gated", [X], lambda x: silu(x) * sigmoid(silu(x)), 1, fused=[("silu_kernel", "sigmoid"), ("silu_kernel", "mul")],
+         sizes=N0),
+    Case("leaky", [X], lambda x: np.where(silu(x) > 0, silu(x), silu(x) * 0.1) + 1, 1,
+         fused=[("silu_kernel", "gt"), ("silu_kernel", "where"), ("where", "add")], sizes=N0),
+    Case("diamond", [X, "r=f32[n]"], lambda x, r: (silu(x) * 2) * (silu(x) + r) + r, 1,
+         fused=[("silu_kernel", "mul"), ("silu_kernel", "add"), ("mul_1", "add_1")], sizes=N0),
+    Case("constant_tensors", [X], lambda x: silu(x * 2.5) + 1, 1, fused=[("full", "mul"), ("full_1", "add")], sizes=N0),
+    Case("residual_sum", [XROW, "r=f32[m,50]"], lambda x, r: (x + r).sum(axis=1), 1, fused=[("add", "row_sum_kernel")],
+         sizes=ROWS, tolerance=2e-5),
+    Case("scaled_sum", [XROW, "s=f32[]"], lambda x, s: (x * s).sum(axis=1), 1, fused=[("mul", "row_sum_kernel")],
+         sizes=ROWS, tolerance=2e-5),
+    Case("truncated_sum", [XROW], lambda x: np.trunc(x).sum(axis=1), 1, fused=[("to", "row_sum_kernel")], sizes=ROWS,
+         special=False),
+    Case("positive_count", [XROW], lambda x: (x > 0).sum(axis=1), 1, fused=[("gt", "count_kernel")], sizes=ROWS),
+    Case("eight_bits", [X], lambda x: silu(e4m3(x)) * 2, 1, sizes=N0, special=False),
     # What must stay apart.
+    Case("shifted_sum", [XROW, "s=f32[]"], lambda x, s: (x + s).sum(axis=1), 2, 1,
+         refused=[("add", "row_sum_kernel", other("line"))], sizes=ROWS, tolerance=2e-5),
+    Case("small_count", [XROW], lambda x: (x <= 0.5).sum(axis=1), 2, 1, refused=[("le", "count_kernel", other("line"))],
+         sizes=ROWS),
     Case("two_readers_before", [X], lambda x: (silu(x * 2), x * 2), 2, refused=[("mul", "silu_kernel", "two readers")], sizes=N0),
     Case("two_readers_after", [X], lambda x: (silu(x) + 1, silu(x) * 2), 3, 1,
          refused=[("silu_kernel", "add", "two readers"), ("silu_kernel", "mul", "two readers")], sizes=N0),
@@ -178,7 +196,9 @@ CASES = [
          refused=[("mul", "silu_kernel", "alias.*overwrites")], sizes=N0),
     Case("alias", [X, "y=f32[n]"], lambda x, y: silu(y + 1) * 2, 3, 1,
          refused=[("add", "silu_kernel", "alias"), ("silu_kernel", "mul", "two readers")], sizes=N0),
-    Case("same_operand", [X], lambda x: x * 4, 2, 1, refused=[("mul", "add_kernel", "alias")], sizes=N0),
+    Case("overwrites_operand", [X], lambda x: x * 4 + 1, 3, 1, refused=[("mul", "add_kernel", "alias.*writes it as 'out_ptr'")],
+         sizes=N0),
+    Case("same_operand_exp", [X], lambda x: np.exp(x) * 2, 2, 1, refused=[("exp", "add_kernel", "cost")], sizes=N0),
     Case("output_twice", [X], lambda x: x * 4 + 1, 3, 1, refused=[("add_kernel_1", "add", "alias|read-back")], sizes=N0),
     Case("masked_softmax", [XROW, "s=f32[]"], lambda x, s: softmax(x * s), 2, 1,
          refused=[("mul", "softmax_kernel", other(r"line \d+"))], sizes=ROWS, tolerance=1e-5),

@@ -79,6 +79,14 @@ def row_sum_no_other_kernel(x_ptr, out_ptr, columns, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def count_kernel(flag_ptr, out_ptr, columns, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    cols = tl.arange(0, BLOCK)
+    flag = tl.load(flag_ptr + row * columns + cols, mask=cols < columns, other=False)
+    tl.store(out_ptr + row, tl.sum(flag.to(tl.int32), axis=0))
+
+
+@triton.jit
 def loop_kernel(x_ptr, out_ptr, columns, BLOCK: tl.constexpr):
     row = tl.program_id(0)
     for start in range(0, columns, BLOCK):
@@ -474,6 +482,58 @@ def two_outputs_before(x):
     return a, b
 
 
+def same_operand(x):
+    y = x * 2.0
+    return add(y, y)
+
+
+def gated(x):
+    # All readers of the kernel's result end in one operator.
+    y = silu(x)
+    return y * torch.sigmoid(y)
+
+
+def leaky(x):
+    y = silu(x)
+    return torch.where(y > 0, y, y * 0.1) + 1.0
+
+
+def diamond(x, r):
+    y = silu(x)
+    return (y * 2.0) * (y + r) + r
+
+
+def constant_tensors(x):
+    return silu(x * torch.tensor(2.5)) + torch.tensor(1)
+
+
+def residual_sum(x, r):
+    # Masked-off elements are 0 + 0.
+    return row_sum(x + r)
+
+
+def scaled_sum(x, s):
+    return row_sum(x * s)
+
+
+def truncated_sum(x):
+    return row_sum(x.to(torch.int32))
+
+
+def count(flags):
+    out = torch.empty((flags.shape[0],), dtype=torch.int32)
+    count_kernel[(flags.shape[0],)](flags, out, flags.shape[1], BLOCK=64)
+    return out
+
+
+def positive_count(x):
+    return count(x > 0)
+
+
+def eight_bits(x):
+    return silu(x.to(torch.float8_e4m3fn).to(torch.float32)) * 2.0
+
+
 # --- what must not -------------------------------------------------------------------------------------------------
 
 
@@ -539,8 +599,14 @@ def alias(x, y):
     return y * 2.0
 
 
-def same_operand(x):
+def overwrites_operand(x):
     y = x * 2.0
+    flat(add_kernel, y, y, out=y)
+    return y + 1.0
+
+
+def same_operand_exp(x):
+    y = torch.exp(x)
     return add(y, y)
 
 
@@ -553,6 +619,15 @@ def output_twice(x):
 
 def masked_softmax(x, s):
     return by_row(softmax_kernel, x * s)
+
+
+def shifted_sum(x, s):
+    return row_sum(x + s)
+
+
+def small_count(x):
+    # What is masked off reads as False; 0 <= 0.5 is True.
+    return count(x <= 0.5)
 
 
 def exp_sum(x):

@@ -46,7 +46,7 @@ int runCompile(Words words) {
                 "-o model.plc");
   ModelOptions model;
   std::string out, targets = "cpu";
-  bool noFusion = false, verify = false;
+  bool noFusion = false, noFma = false, verify = false;
   model.addTo(line.app());
   line.app()
       .add_option("-o", out, "the package to write (required)")
@@ -57,6 +57,9 @@ int runCompile(Words words) {
       ->option_text("TARGETS");
   line.app().add_flag("--no-fusion", noFusion,
                       "leave pointwise operators outside of the users' kernels");
+  line.app().add_flag(
+      "--no-fma", noFma,
+      "round products before they are added; otherwise a*b+c is one fma, as in Triton");
   line.app().add_flag("--verify", verify,
                       "run every fused kernel and the operators it stands for on random inputs "
                       "first, and write nothing "
@@ -68,6 +71,7 @@ int runCompile(Words words) {
   if (!parseTargets(targets, options.targets, error))
     return refuse("--target " + targets, error);
   options.fuseIntoKernels = !noFusion;
+  options.fpContract = !noFma;
   size_t slash = model.model.rfind('/');
   options.name = model.model.substr(slash == std::string::npos ? 0 : slash + 1);
   model.checkOutput(out);

@@ -2,6 +2,7 @@
 #include "passes/graph/KernelText.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 namespace pellucid::passes {
@@ -9,9 +10,7 @@ namespace pellucid::passes {
 using symbolic::Expr;
 using symbolic::SymbolTable;
 
-namespace {
-
-std::string tl(DataType type) {
+std::string tlName(DataType type) {
   switch (type) {
   case DataType::Bool:
     return "tl.int1";
@@ -28,12 +27,18 @@ std::string tl(DataType type) {
   }
 }
 
-std::string number(double value) {
+std::string tlNumber(double value) {
+  if (std::isnan(value))
+    return "float('nan')";
+  if (std::isinf(value))
+    return value > 0 ? "float('inf')" : "float('-inf')";
   char text[40];
   std::snprintf(text, sizeof text, "%.17g", value);
   std::string result = text;
-  return result.find_first_of(".einf") == std::string::npos ? result + ".0" : result;
+  return result.find_first_of(".e") == std::string::npos ? result + ".0" : result;
 }
+
+namespace {
 
 /// Collects the lines, the pointer parameters and the scalar parameters of one kernel.
 class Writer {
@@ -194,7 +199,7 @@ void emitBody(Writer &writer, const std::vector<TextScalar> &scalars,
 
 std::string storeText(const std::string &pointer, const std::string &address,
                       const std::string &value, DataType type, const std::string &mask) {
-  return "tl.store(" + pointer + " + (" + address + "), (" + value + ").to(" + tl(type) + ")" +
+  return "tl.store(" + pointer + " + (" + address + "), (" + value + ").to(" + tlName(type) + ")" +
          (mask.empty() ? "" : ", mask=" + mask) + ")";
 }
 
@@ -308,7 +313,7 @@ KernelText writeRowReduction(ReductionSpec &spec, const SymbolTable &symbols) {
   for (size_t i = 0; i < spec.inputs.size(); ++i)
     pointers.push_back(writer.pointer("p" + std::to_string(i)));
   std::string out = writer.pointer("o0");
-  std::string accumulate = tl(spec.rule.accumulate);
+  std::string accumulate = tlName(spec.rule.accumulate);
   writer.line("pid = tl.program_id(0).to(tl.int64)");
   std::vector<std::string> kept = delinearize(writer, "pid", spec.kept, spec.kept.size(), "idx");
   writer.helper = spec.rule.helper;
@@ -347,7 +352,7 @@ KernelText writeColumnReduction(ReductionSpec &spec, const SymbolTable &symbols)
   for (size_t i = 0; i < spec.inputs.size(); ++i)
     pointers.push_back(writer.pointer("p" + std::to_string(i)));
   std::string out = writer.pointer("o0");
-  std::string accumulate = tl(spec.rule.accumulate), size = writer.scalar(inner);
+  std::string accumulate = tlName(spec.rule.accumulate), size = writer.scalar(inner);
   writer.line("pid = tl.program_id(0).to(tl.int64)");
   writer.line("chunks = tl.cdiv(" + size + ", BLOCK)");
   writer.line("row = pid // chunks");
@@ -466,7 +471,7 @@ private:
                       : "col = start + tl.arange(0, BLOCK).to(tl.int64)");
     writer.line("mask = col < " + size);
     writer.line("x = tl.load(src + " + column(spec.input) + ", mask=mask, other=0).to(" +
-                tl(spec.compute) + ")");
+                tlName(spec.compute) + ")");
   }
   void openPass() {
     if (whole)
@@ -479,7 +484,7 @@ private:
       writer.close();
   }
   std::string zeros(const std::string &value) {
-    return "tl.full([BLOCK], " + value + ", " + tl(spec.compute) + ")";
+    return "tl.full([BLOCK], " + value + ", " + tlName(spec.compute) + ")";
   }
   void store(const std::string &value) {
     writer.line(storeText("dst", column(spec.output), value, spec.output.dtype, "mask"));
@@ -522,7 +527,7 @@ private:
     writer.line("squares = squares + d * d");
     closePass();
     writer.line("scale = 1.0 / tl.sqrt(tl.sum(squares, axis=0) / " + n + " + " +
-                number(spec.epsilon) + ")");
+                tlNumber(spec.epsilon) + ")");
     openPass();
     writer.line(centred ? "y = (x - mean) * scale" : "y = x * scale");
     size_t next = 0;
@@ -538,7 +543,7 @@ private:
     std::string offset =
         operand.offset.constant() == 0 ? "" : writer.scalar(operand.offset) + " + ";
     writer.line(how + "tl.load(p" + std::to_string(index + 1) + " + " + offset + column(operand) +
-                ", mask=mask, other=0).to(" + tl(spec.compute) + ")");
+                ", mask=mask, other=0).to(" + tlName(spec.compute) + ")");
   }
 
   const RowSpec &spec;
@@ -626,7 +631,7 @@ KernelText writeGemm(const GemmSpec &spec, const SymbolTable &symbols) {
     return writer.address(operand, indices);
   };
   writer.line("inner = tl.arange(0, " + bk + ").to(tl.int64)");
-  writer.line("acc = tl.zeros([" + bm + ", " + bn + "], " + tl(spec.accumulate) + ")");
+  writer.line("acc = tl.zeros([" + bm + ", " + bn + "], " + tlName(spec.accumulate) + ")");
   if (isFloat(spec.accumulate)) {
     writer.open("for start in range(0, " + k + ", " + bk + "):");
     writer.line("at = start + inner");
@@ -635,25 +640,25 @@ KernelText writeGemm(const GemmSpec &spec, const SymbolTable &symbols) {
     writer.line("b = tl.load(p1 + (" + address(spec.b, "at[:, None]", "col[None, :]") +
                 "), mask=(at[:, None] < " + k + ") & (col[None, :] < " + n + "), other=0)");
     writer.line(
-        "acc = tl.dot(a, b, acc, input_precision=\"ieee\", out_dtype=" + tl(spec.accumulate) + ")");
+        "acc = tl.dot(a, b, acc, input_precision=\"ieee\", out_dtype=" + tlName(spec.accumulate) + ")");
   } else {
     // tl.dot takes no integers wider than a byte.
     writer.open("for at in range(0, " + k + "):");
     writer.line("a = tl.load(p0 + (" + address(spec.a, "row[:, None]", "at") +
-                "), mask=row[:, None] < " + m + ", other=0).to(" + tl(spec.accumulate) + ")");
+                "), mask=row[:, None] < " + m + ", other=0).to(" + tlName(spec.accumulate) + ")");
     writer.line("b = tl.load(p1 + (" + address(spec.b, "at", "col[None, :]") +
-                "), mask=col[None, :] < " + n + ", other=0).to(" + tl(spec.accumulate) + ")");
+                "), mask=col[None, :] < " + n + ", other=0).to(" + tlName(spec.accumulate) + ")");
     writer.line("acc = acc + a * b");
   }
   writer.close();
   if (spec.alpha != 1)
-    writer.line("acc = acc * " + number(spec.alpha));
+    writer.line("acc = acc * " + tlNumber(spec.alpha));
   writer.line("inside = (row[:, None] < " + m + ") & (col[None, :] < " + n + ")");
   if (!spec.bias.empty()) {
     std::string load = "tl.load(p2 + (" + address(spec.bias[0], "row[:, None]", "col[None, :]") +
                        ") + tl.zeros([" + bm + ", " + bn +
-                       "], tl.int64), mask=inside, other=0).to(" + tl(spec.accumulate) + ")";
-    writer.line("acc = acc + " + load + (spec.beta != 1 ? " * " + number(spec.beta) : ""));
+                       "], tl.int64), mask=inside, other=0).to(" + tlName(spec.accumulate) + ")";
+    writer.line("acc = acc + " + load + (spec.beta != 1 ? " * " + tlNumber(spec.beta) : ""));
   }
   writer.line(storeText("o0", address(spec.output, "row[:, None]", "col[None, :]"), "acc",
                         spec.output.dtype, "inside"));

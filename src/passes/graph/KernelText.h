@@ -12,6 +12,10 @@
 
 namespace pellucid::passes {
 
+/// An element type and a number as the kernel language spells them: `tl.float32`, `0.5`.
+std::string tlName(DataType type);
+std::string tlNumber(double value);
+
 /// A finished kernel: `source` holds one @triton.jit function `name`, whose parameters are first
 /// `pointers` pointers (in the order of the spec's inputs, then its outputs), then one int64 for
 /// each of `scalars`.

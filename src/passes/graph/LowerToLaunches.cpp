@@ -197,8 +197,6 @@ private:
     return true;
   }
 
-  static std::string accumulateText(DataType type) { return "tl." + std::string(info(type).torch); }
-
   ReductionRule ruleOf(const Node &node, const OperatorCall &call, DataType from) {
     const ReductionBody &body = call.op.reduction;
     ReductionRule rule;
@@ -348,7 +346,7 @@ private:
     spec.value = type.dtype == DataType::Bool
                      ? applyMap(call->op.reduction.map, "(" + value + ")")
                      : applyMap(call->op.reduction.map,
-                                "(" + value + ").to(" + accumulateText(spec.rule.accumulate) + ")");
+                                "(" + value + ").to(" + tlName(spec.rule.accumulate) + ")");
     spec.finalize = call->op.reduction.finalize;
     KernelText text = writeReduction(std::move(spec), program.symbols);
     TensorType dense(type.dtype, type.shape, type.device);

@@ -15,21 +15,6 @@ namespace {
 
 constexpr size_t maximumGroup = 48;
 
-std::string tlType(DataType type) {
-  return type == DataType::Bool ? "tl.int1" : "tl." + std::string(info(type).torch);
-}
-
-std::string numberText(double value) {
-  if (std::isnan(value))
-    return "float('nan')";
-  if (std::isinf(value))
-    return value > 0 ? "float('inf')" : "float('-inf')";
-  char text[40];
-  std::snprintf(text, sizeof text, "%.17g", value);
-  std::string result = text;
-  return result.find_first_of(".e") == std::string::npos ? result + ".0" : result;
-}
-
 /// Replaces whole identifiers of `text` by their entry in `names`; attribute names (after a dot)
 /// and keywords of calls stay.
 std::string renameIdentifiers(const std::string &text,
@@ -81,15 +66,15 @@ std::string argumentText(PointwiseGroup &group, const Argument &argument, DataTy
       return name;
     std::string converted = name;
     if (value->type().dtype != common)
-      converted += ".to(" + tlType(common) + ")";
-    return compute == common ? converted : converted + ".to(" + tlType(compute) + ")";
+      converted += ".to(" + tlName(common) + ")";
+    return compute == common ? converted : converted + ".to(" + tlName(compute) + ")";
   }
   if (auto flag = argument.as<bool>())
     return *flag ? "True" : "False";
   if (auto integer = argument.as<int64_t>())
     return *integer < 0 ? "(" + std::to_string(*integer) + ")" : std::to_string(*integer);
   if (auto real = argument.as<double>())
-    return "(" + numberText(*real) + ")";
+    return "(" + tlNumber(*real) + ")";
   if (auto expr = argument.as<Expr>()) {
     std::string name = "sym" + std::to_string(group.scalars.size());
     group.scalars.push_back({name, *expr});
@@ -102,7 +87,7 @@ void addStatement(PointwiseGroup &group, const Node &node, const std::string &ex
                   DataType result) {
   std::string name = "v" + std::to_string(group.body.size());
   // Python's numbers have no .to(); adding zero of the right type gives them one.
-  group.body.push_back({name, "tl.cast(" + expression + ", " + tlType(result) + ")"});
+  group.body.push_back({name, "tl.cast(" + expression + ", " + tlName(result) + ")"});
   group.names[node.result()] = name;
 }
 
@@ -123,6 +108,12 @@ void addPointwise(PointwiseGroup &group, const Node &node, const OperatorCall &c
   group.expensive |= looksExpensive(chosen.expression);
   addStatement(group, node, renameIdentifiers(chosen.expression, names),
                node.result()->type().dtype);
+}
+
+/// True for tensors of one value, whatever their shape.
+bool isFilled(const Node &node, const OperatorRegistry &registry) {
+  const Operator *op = registry.find(node.target());
+  return op && op->kind == Operator::Kind::Factory && !op->factory.value.empty();
 }
 
 /// True for tensors filled with a function of their index.
@@ -175,10 +166,13 @@ std::vector<Node *> collectProducers(Node &root, bool includeRoot, const std::ve
   std::vector<Node *> found{&root}, queue{&root};
   std::unordered_set<const Node *> members{&root};
   auto fits = [&](Node *producer) {
-    if (members.count(producer) || !isPointwise(*producer, registry) ||
-        producer->result()->type().shape != shape)
+    if (members.count(producer) || !isPointwise(*producer, registry))
       return false;
-    if (holdsIndex(*producer, registry) && (shape.size() != 1 || !includeRoot))
+    bool index = holdsIndex(*producer, registry);
+    if (index && (shape.size() != 1 || !includeRoot))
+      return false;
+    // One value is the same in every shape that it is broadcast to.
+    if (producer->result()->type().shape != shape && (index || !isFilled(*producer, registry)))
       return false;
     for (const Node *user : producer->result()->users())
       if (!members.count(user))

@@ -31,8 +31,9 @@ void addToGroup(PointwiseGroup &group, const graph::Node &node,
                 const graph::OperatorRegistry &registry, const graph::SymbolTable &symbols);
 
 /// `root` and the pointwise nodes that it alone (with others of the group) uses and that have its
-/// shape, in order. Tensors filled with their index are taken along by a root of one dim only.
-/// `root` itself need not be pointwise; it is left out then and `shape` says which producers fit.
+/// shape or one value only, in order. Tensors filled with their index are taken along by a root of
+/// one dim only. `root` itself need not be pointwise; it is left out then and `shape` says which
+/// producers fit.
 std::vector<graph::Node *> collectProducers(graph::Node &root, bool includeRoot,
                                             const std::vector<graph::Expr> &shape,
                                             const graph::OperatorRegistry &registry);

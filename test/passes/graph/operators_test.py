@@ -19,22 +19,14 @@ except ImportError:
     print("skipped: this Python has no numpy")
     sys.exit(77)
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+from bfloat16 import from_bf16, to_bf16  # noqa: E402
+
 HEADER = "import torch\nimport torch.nn.functional as F\n\n\n"
 DTYPES = {"f64": np.float64, "f32": np.float32, "f16": np.float16, "bf16": np.uint16, "i64": np.int64, "i32": np.int32,
           "i16": np.int16, "i8": np.int8, "u8": np.uint8, "bool": np.bool_}
 TOLERANCE = {"f64": 1e-12, "f32": 3e-6, "f16": 2e-3, "bf16": 1.6e-2}
 FLOATS = ("f32", "f64", "f16", "bf16")
-
-
-def to_bf16(x):
-    """float32 -> bfloat16 bits, to nearest, ties to even."""
-    bits = np.ascontiguousarray(x, np.float32).view(np.uint32).astype(np.uint64)
-    rounded = ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype(np.uint16)
-    return np.where(np.isnan(x), np.uint16(0x7FC0), rounded.reshape(np.shape(x)))
-
-
-def from_bf16(bits):
-    return (bits.astype(np.uint32) << np.uint32(16)).view(np.float32)
 
 
 def erf(x):
