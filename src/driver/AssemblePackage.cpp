@@ -466,11 +466,8 @@ void assemblePackage(const Program &source, const std::vector<LoweredProgram> &l
     Assembler(one, code, options, shared, out).run();
   if (!options.keepIr)
     return;
-  out.records.push_back(package::textRecord("ir/program.txt", printProgram(source)));
-  for (const LoweredProgram &one : lowered) {
-    const char *name = &one == &lowered.front() ? "ir/lowered.txt" : "ir/lowered.cuda.txt";
-    out.records.push_back(package::textRecord(name, printProgram(one.program)));
-  }
+  for (const StageText &text : report.texts)
+    out.records.push_back(package::textRecord("ir/" + text.stage + ".txt", text.text));
   out.records.push_back(package::textRecord("ir/explain.json", explainJson(report.edges)));
 }
 

@@ -24,7 +24,13 @@ struct CodegenKernel {
 struct CodegenJob {
   Target target;
   bool fpContract = true; ///< Triton's default: a*b+c may become one fma
+  bool keepTexts = false; ///< give CodegenKernelResult::texts, for people
   std::vector<CodegenKernel> kernels;
+};
+
+/// A kernel after one stage of the back end: `tt-prepared`, `llvm`, `llvm-optimized` or `asm`.
+struct CodegenText {
+  std::string stage, text;
 };
 
 /// A text that a running kernel refers to by index: an assertion or a device_print prefix, with its
@@ -50,6 +56,7 @@ struct CodegenKernelResult {
   std::string ptx;            ///< CUDA only
   bool bfloat16Grade = false; ///< CPU: some functions are of the accuracy of bf16
   double seconds = 0;         ///< time spent on this kernel inside the worker
+  std::vector<CodegenText> texts;
 };
 
 struct CodegenResult {

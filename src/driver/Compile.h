@@ -19,7 +19,7 @@ struct CompileOptions {
   bool fpContract = true; ///< Triton's default until 3.9
   std::string worker;     ///< pellucid-worker; empty: findWorker()
   std::string name = "model";
-  bool keepIr = true; ///< the program and every kernel's TTIR go into the package, for `inspect`
+  bool keepIr = true; ///< the program after each stage goes into the package, for `inspect --ir`
 };
 
 struct StageTime {
@@ -27,9 +27,15 @@ struct StageTime {
   double seconds = 0;
 };
 
+/// The graph after one stage of the pipeline.
+struct StageText {
+  std::string stage, text;
+};
+
 struct CompileReport {
   std::vector<fusion::FusionEdge> edges;
   std::vector<StageTime> times;
+  std::vector<StageText> texts; ///< with keepIr: program, decomposed, fused, lowered, buffers
 };
 
 /// Compiles `program` for the options' targets. False with errors in `diagnostics`: what the

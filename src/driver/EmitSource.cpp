@@ -22,7 +22,10 @@ public:
                                          std::vector<ParameterSpec> specs,
                                          std::vector<frontend::EmittedParameter> *emitted) {
     auto file = std::make_shared<SourceFile>("<generated " + name + ">", source);
-    auto module = interpreter.importSource("generated_" + std::to_string(count++), file);
+    // An interpreter keeps what it has imported.
+    if (count++ % 500 == 0)
+      interpreter = std::make_unique<host::Interpreter>();
+    auto module = interpreter->importSource("generated_" + std::to_string(count), file);
     const host::Value *value = module->globals->find(name);
     auto kernel = host::innermostKernel(*value);
     for (size_t i = specs.size(); i < kernel->parameters.size(); ++i) {
@@ -32,7 +35,7 @@ public:
       specs.push_back(std::move(spec));
     }
     Diagnostics diagnostics;
-    auto result = frontend::emitKernel(interpreter, *kernel, specs, context, diagnostics, emitted);
+    auto result = frontend::emitKernel(*interpreter, *kernel, specs, context, diagnostics, emitted);
     if (!result)
       throw std::logic_error("the generated kernel " + name + " is refused:\n" +
                              diagnostics.text() + source);
@@ -41,7 +44,7 @@ public:
 
 private:
   mlir::MLIRContext &context;
-  host::Interpreter interpreter;
+  std::unique_ptr<host::Interpreter> interpreter;
   size_t count = 0;
 };
 

@@ -17,6 +17,7 @@
 #include "mlir/IR/MLIRContext.h"
 
 #include <chrono>
+#include <functional>
 #include <set>
 
 namespace pellucid::driver {
@@ -88,6 +89,11 @@ struct Compilation {
     program.main.eraseUnused([&](const Node &node) { return isPure(node, registry); });
   }
 
+  void keepText(const std::string &stage, const std::function<std::string()> &print) {
+    if (options.keepIr)
+      report.texts.push_back({stage, print()});
+  }
+
   void open(Program &program) {
     inlineOperators(program);
     decomposeComposites(program, registry);
@@ -96,6 +102,7 @@ struct Compilation {
     ownOutputs(program, registry);
     eraseUnused(program);
     clock.done("decompose");
+    keepText("decomposed", [&] { return printMain(program); });
   }
 
   std::vector<fusion::FusedResult> fuse(Program &program) {
@@ -103,6 +110,7 @@ struct Compilation {
         fusion::fuseIntoKernels(program, registry, context, chainEmitter(context));
     report.edges = std::move(fused.edges);
     clock.done("fuse");
+    keepText("fused", [&] { return printMain(program); });
     return std::move(fused.results);
   }
 
@@ -132,6 +140,12 @@ struct Compilation {
       lowered.push_back(
           lower(device == *devices.rbegin() ? std::move(opened) : opened.clone(), device));
     clock.done("schedule");
+    keepText("program", [&] { return printProgram(source); });
+    for (const LoweredProgram &one : lowered) {
+      std::string second = &one == &lowered.front() ? "" : ".cuda";
+      keepText("lowered" + second, [&] { return printProgram(one.program); });
+      keepText("buffers" + second, [&] { return printPlan(one.program, one.plan); });
+    }
 
     std::vector<TargetCode> code;
     if (!generateCode(lowered, options, code, diagnostics))

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "codegen/common/GenerateCode.h"
 #include "codegen/cpu/CompileKernel.h"
 #include "codegen/cpu/Gemm.h"
 #include "codegen/cpu/LinkImage.h"
@@ -33,6 +34,29 @@ CodegenKernelResult describe(const CompiledObject &object, double seconds) {
   return result;
 }
 
+/// What --ir shows of one kernel, gathered while it is compiled; nothing unless the job asks.
+struct Texts {
+  explicit Texts(bool w) : wanted(w) {}
+  codegen::CodeTexts *code() { return wanted ? &texts : nullptr; }
+  void keep(mlir::ModuleOp module) {
+    if (wanted)
+      prepared = tt::printTtir(module, tt::TtirVersion::V3_6);
+  }
+  std::vector<CodegenText> take() {
+    if (!wanted)
+      return {};
+    return {{"tt-prepared", std::move(prepared)},
+            {"llvm", std::move(texts.emitted)},
+            {"llvm-optimized", std::move(texts.optimized)},
+            {"asm", std::move(texts.assembly)}};
+  }
+
+private:
+  bool wanted;
+  std::string prepared;
+  codegen::CodeTexts texts;
+};
+
 /// The kernel's module in the form that code generation takes.
 mlir::OwningOpRef<mlir::ModuleOp> prepare(const CodegenKernel &kernel, mlir::MLIRContext &context,
                                           Diagnostics &diagnostics) {
@@ -45,8 +69,8 @@ mlir::OwningOpRef<mlir::ModuleOp> prepare(const CodegenKernel &kernel, mlir::MLI
 }
 
 /// `gemm bf16`, `gemm bf16 bias`, `pack bf16`.
-bool compileLibrary(const CodegenKernel &kernel, CpuLevel level, CompiledObject &object,
-                    Diagnostics &diagnostics) {
+bool compileLibrary(const CodegenKernel &kernel, CpuLevel level, Texts &texts,
+                    CompiledObject &object, Diagnostics &diagnostics) {
   std::istringstream words(kernel.library);
   std::string what, type, bias;
   words >> what >> type >> bias;
@@ -54,6 +78,7 @@ bool compileLibrary(const CodegenKernel &kernel, CpuLevel level, CompiledObject 
   options.type = dataTypeNamed(type).value_or(DataType::Int8);
   options.bias = bias == "bias";
   options.level = level;
+  options.texts = texts.code();
   if (what == "gemm")
     return codegen::compileGemm(options, kernel.symbol, object, diagnostics);
   if (what == "pack")
@@ -63,12 +88,17 @@ bool compileLibrary(const CodegenKernel &kernel, CpuLevel level, CompiledObject 
   return false;
 }
 
-bool compileOne(const CodegenKernel &kernel, const codegen::CpuKernelOptions &options,
-                mlir::MLIRContext &context, CompiledObject &object, Diagnostics &diagnostics) {
+bool compileOne(const CodegenKernel &kernel, codegen::CpuKernelOptions options,
+                mlir::MLIRContext &context, Texts &texts, CompiledObject &object,
+                Diagnostics &diagnostics) {
   if (!kernel.library.empty())
-    return compileLibrary(kernel, options.level, object, diagnostics);
+    return compileLibrary(kernel, options.level, texts, object, diagnostics);
   auto module = prepare(kernel, context, diagnostics);
-  return module && codegen::compileKernel(*module, kernel.symbol, options, object, diagnostics);
+  if (!module)
+    return false;
+  texts.keep(*module);
+  options.texts = texts.code();
+  return codegen::compileKernel(*module, kernel.symbol, options, object, diagnostics);
 }
 
 bool compileCpu(const CodegenJob &job, CodegenResult &result, Diagnostics &diagnostics,
@@ -83,10 +113,12 @@ bool compileCpu(const CodegenJob &job, CodegenResult &result, Diagnostics &diagn
     onKernel(state, kernel.symbol);
     auto start = Clock::now();
     CompiledObject &object = objects.emplace_back();
-    if (!compileOne(kernel, options, context, object, diagnostics))
+    Texts texts(job.keepTexts);
+    if (!compileOne(kernel, options, context, texts, object, diagnostics))
       return false;
     result.kernels.push_back(
         describe(object, std::chrono::duration<double>(Clock::now() - start).count()));
+    result.kernels.back().texts = texts.take();
   }
   onKernel(state, "(linking)");
   std::vector<codegen::EntryOffset> entries;
@@ -108,11 +140,15 @@ bool compileCuda(const CodegenJob &job, CodegenResult &result, Diagnostics &diag
   for (const CodegenKernel &kernel : job.kernels) {
     onKernel(state, kernel.symbol);
     auto start = Clock::now();
-    codegen::CudaKernelOptions options{job.target.sm, kernel.numWarps, job.fpContract};
+    Texts texts(job.keepTexts);
+    codegen::CudaKernelOptions options{job.target.sm, kernel.numWarps, job.fpContract,
+                                       texts.code()};
     codegen::CompiledPtx compiled;
     auto module = prepare(kernel, context, diagnostics);
-    if (!module ||
-        !codegen::compileCudaKernel(*module, kernel.symbol, options, compiled, diagnostics))
+    if (!module)
+      return false;
+    texts.keep(*module);
+    if (!codegen::compileCudaKernel(*module, kernel.symbol, options, compiled, diagnostics))
       return false;
     CodegenKernelResult &entry = result.kernels.emplace_back();
     entry.symbol = kernel.symbol;
@@ -121,6 +157,7 @@ bool compileCuda(const CodegenJob &job, CodegenResult &result, Diagnostics &diag
     for (const auto &slot : compiled.arguments)
       entry.arguments.push_back({slot.offset, slot.bytes});
     entry.ptx = std::move(compiled.ptx);
+    entry.texts = texts.take();
     entry.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   }
   return true;

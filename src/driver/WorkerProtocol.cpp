@@ -75,6 +75,7 @@ template <typename Archive> void visit(Archive &a, CodegenJob &job) {
   a.number(job.target.cpu);
   a.number(job.target.sm);
   a.number(job.fpContract);
+  a.number(job.keepTexts);
   a.list(job.kernels, [&](CodegenKernel &k) {
     a.text(k.symbol);
     a.text(k.ttir);
@@ -105,6 +106,10 @@ template <typename Archive> void visit(Archive &a, CodegenResult &result) {
     });
     a.text(k.ptx);
     a.number(k.bfloat16Grade);
+    a.list(k.texts, [&](CodegenText &t) {
+      a.text(t.stage);
+      a.text(t.text);
+    });
     a.number(k.seconds);
   });
 }

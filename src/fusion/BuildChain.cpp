@@ -2,6 +2,7 @@
 #include "fusion/BuildChain.h"
 
 #include "passes/graph/PointwiseGroup.h"
+#include "tt/TtOps.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -46,9 +47,28 @@ std::optional<ChainOperand> ChainBuilder::classify(const Value *value,
   return operand;
 }
 
+mlir::ModuleOp ChainBuilder::emitted(const std::string &source, DataType result,
+                                     const std::vector<DataType> &inputs) {
+  std::string key(1, static_cast<char>('A' + static_cast<int>(result)));
+  for (DataType type : inputs)
+    key += static_cast<char>('A' + static_cast<int>(type));
+  auto [entry, isNew] = modules.try_emplace(key + source);
+  if (isNew)
+    entry->second = emit(source, result, inputs);
+  return entry->second.get();
+}
+
+static bool isStraightLine(const Chain &chain) {
+  tt::FuncOp function = chain.function();
+  if (!llvm::hasSingleElement(function.getBody()) || !chain.store())
+    return false;
+  return llvm::none_of(function.getBody().front(),
+                       [](mlir::Operation &op) { return op.getNumRegions() != 0; });
+}
+
 std::optional<std::string> ChainBuilder::build(const std::vector<Node *> &nodes,
                                                const Value *through, const Node &launch,
-                                               Chain &chain, std::vector<Value *> &inputs) const {
+                                               Chain &chain, std::vector<Value *> &inputs) {
   const Value *result = nodes.back()->result();
   PointwiseGroup group;
   for (const Node *node : nodes)
@@ -89,9 +109,9 @@ std::optional<std::string> ChainBuilder::build(const std::vector<Node *> &nodes,
   chain.expensive = group.expensive;
   chain.fitsInt32 =
       program.symbols.prove(symbolic::lessEqual(result->type().numel(), INT32_MAX)) == true;
-  chain.scalar = emit(source, chain.result, types);
-  if (!chain.scalar)
-    return "the front end did not take the operators' code";
+  chain.scalar = emitted(source, chain.result, types);
+  if (!isStraightLine(chain))
+    return "the operators are not straight-line code";
   return std::nullopt;
 }
 

@@ -6,6 +6,10 @@
 #include "fusion/Neighbours.h"
 #include "fusion/SpliceKernel.h"
 
+#include "mlir/IR/OwningOpRef.h"
+
+#include <unordered_map>
+
 namespace pellucid::fusion {
 
 class ChainBuilder {
@@ -19,16 +23,20 @@ public:
   /// cannot be done for `launch`; nullopt when it was.
   std::optional<std::string> build(const std::vector<graph::Node *> &nodes,
                                    const graph::Value *through, const graph::Node &launch,
-                                   Chain &chain, std::vector<graph::Value *> &inputs) const;
+                                   Chain &chain, std::vector<graph::Value *> &inputs);
 
 private:
   std::optional<ChainOperand> classify(const graph::Value *value,
                                        const std::vector<graph::Expr> &shape) const;
+  mlir::ModuleOp emitted(const std::string &source, DataType result,
+                         const std::vector<DataType> &inputs);
 
   const graph::Program &program;
   const graph::OperatorRegistry &registry;
   const EmitChain &emit;
   const Neighbours &neighbours;
+  /// By source and types: layers that repeat have the same chains.
+  std::unordered_map<std::string, mlir::OwningOpRef<mlir::ModuleOp>> modules;
 };
 
 } // namespace pellucid::fusion

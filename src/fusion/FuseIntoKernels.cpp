@@ -278,6 +278,15 @@ private:
     return std::nullopt;
   }
 
+  /// Why nothing may come before the store to `name`, whatever it is.
+  Refusal refuseStore(const std::string &name, const Expr &elements) {
+    for (OpenKernel &kernel : kernels.all())
+      if (auto reason = refuseStoreFusion(kernel.function, *kernel.argument(name),
+                                          kernels.valuesOf(kernel, *launch), elements))
+        return reason;
+    return std::nullopt;
+  }
+
   Reshaped ahead(Value *value) const {
     Reshaped found;
     while (value->users().size() == 1 && neighbours.isReshape(value->users().front())) {
@@ -295,9 +304,11 @@ private:
     const auto &users = made.value->users();
     if (users.empty() || (users.size() == 1 && users.front()->isOutput()))
       return;
-    std::vector<Neighbours::Region> regions = neighbours.regionsAfter(made.value);
+    std::vector<Neighbours::Region> regions = neighbours.regionsAfter(made.value, launch);
     Refusal reason = users.size() > 1 && regions.empty() ? twoReaders(made.value)
                                                          : refuseConsumer(name, made.value);
+    if (!reason)
+      reason = refuseStore(name, made.value->type().numel());
     if (!reason)
       for (const Nodes &region : regions) {
         // With what the region alone needs beside it, else the region alone.
@@ -332,11 +343,6 @@ private:
         if (const Node *writer = neighbours.overwriterBetween(read, launch->next(), nodes.back()))
           return "alias: '" + writer->name() + "' overwrites '" + read->name() +
                  "' before the operator runs";
-    for (OpenKernel &kernel : kernels.all())
-      if (auto reason =
-              refuseStoreFusion(kernel.function, *kernel.argument(name), chain,
-                                kernels.valuesOf(kernel, *launch), made.value->type().numel()))
-        return reason;
     for (const Node *user : made.value->users())
       note(launch, user, true, "computed before the kernel stores it");
     noteFused(nodes);

@@ -6,6 +6,8 @@
 #include "graph/Program.h"
 #include "tt/TtOps.h"
 
+#include "mlir/IR/OwningOpRef.h"
+
 #include <string>
 #include <unordered_map>
 #include <vector>

@@ -77,7 +77,18 @@ bool Neighbours::dependsOn(const Value *value, const Node *launch) const {
   return false;
 }
 
-std::vector<Neighbours::Region> Neighbours::regionsAfter(const Value *value) const {
+/// True when `node` uses what a launch after `launch` computes.
+static bool usesLaterLaunch(const Node *node, const Node *launch) {
+  bool found = false;
+  node->forEachOperand([&](const Value *operand) {
+    const Node *producer = operand->producer();
+    found |= producer->isLaunch() && launch->isBefore(producer);
+  });
+  return found;
+}
+
+std::vector<Neighbours::Region> Neighbours::regionsAfter(const Value *value,
+                                                         const Node *launch) const {
   constexpr size_t largest = 32;
   auto earlier = [](const Node *a, const Node *b) { return a->isBefore(b); };
   std::set<Node *, decltype(earlier)> frontier(earlier);
@@ -88,7 +99,8 @@ std::vector<Neighbours::Region> Neighbours::regionsAfter(const Value *value) con
     Node *node = *frontier.begin();
     frontier.erase(frontier.begin());
     if (!passes::isPointwise(*node, registry) ||
-        node->result()->type().shape != value->type().shape)
+        node->result()->type().shape != value->type().shape ||
+        (!regions.empty() && usesLaterLaunch(node, launch)))
       break;
     nodes.push_back(node);
     // Every path so far leads to this node when it was the only one left.

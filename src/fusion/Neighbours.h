@@ -36,8 +36,10 @@ public:
   /// A part of the graph that everything computed from a value goes through: `nodes` in order, of
   /// which the last has the only result that is seen outside.
   using Region = std::vector<graph::Node *>;
-  /// The regions of pointwise nodes of `value`'s shape that use up `value`, largest first.
-  std::vector<Region> regionsAfter(const graph::Value *value) const;
+  /// The regions of pointwise nodes of `value`'s shape that use up `value`, largest first. They end
+  /// before a node that uses the result of a later launch, which can take that node itself; unless
+  /// it is the first.
+  std::vector<Region> regionsAfter(const graph::Value *value, const graph::Node *launch) const;
 
 private:
   const graph::Operator *operatorOf(const graph::Node *node) const {

@@ -57,16 +57,6 @@ std::optional<std::string> refuseCost(ArrayRef<tt::LoadOp> loads, const Chain &c
   return std::nullopt;
 }
 
-std::optional<std::string> refuseChain(const Chain &chain) {
-  tt::FuncOp function = chain.function();
-  if (!llvm::hasSingleElement(function.getBody()) || !chain.store())
-    return "the operators are not straight-line code";
-  for (Operation &op : function.getBody().front())
-    if (op.getNumRegions() != 0)
-      return "the operators are not straight-line code";
-  return std::nullopt;
-}
-
 } // namespace
 
 /// Adds the loads through `argument` to `loads`.
@@ -84,8 +74,6 @@ static std::optional<std::string> addLoads(tt::FuncOp kernel, unsigned argument,
 std::optional<std::string> refuseLoadFusion(tt::FuncOp kernel,
                                             const std::vector<unsigned> &arguments,
                                             const Chain &chain, const LaunchValues &launch) {
-  if (auto refusal = refuseChain(chain))
-    return refusal;
   SmallVector<tt::LoadOp> loads;
   for (unsigned argument : arguments)
     if (auto refusal = addLoads(kernel, argument, loads))
@@ -102,10 +90,8 @@ std::optional<std::string> refuseLoadFusion(tt::FuncOp kernel,
 }
 
 std::optional<std::string> refuseStoreFusion(tt::FuncOp kernel, unsigned argument,
-                                             const Chain &chain, const LaunchValues &launch,
+                                             const LaunchValues &launch,
                                              const symbolic::Expr &elements) {
-  if (auto refusal = refuseChain(chain))
-    return refusal;
   Accesses accesses = collectAccesses(kernel.getArgument(argument));
   if (accesses.refusal)
     return accesses.refusal;

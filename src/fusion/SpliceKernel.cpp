@@ -248,7 +248,7 @@ void replaceLoad(tt::LoadOp load, tt::FuncOp kernel, const Chain &chain,
 } // namespace
 
 tt::FuncOp Chain::function() const {
-  ModuleOp module = scalar.get();
+  ModuleOp module = scalar;
   return *module.getOps<tt::FuncOp>().begin();
 }
 

@@ -8,7 +8,6 @@
 #include "symbolic/Expr.h"
 
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/OwningOpRef.h"
 
 #include <optional>
 #include <string>
@@ -38,7 +37,7 @@ struct ChainOperand {
 /// A pointwise computation as scalar code: a module with one kernel `chain(out, in0, in1, …)` of
 /// straight-line code that ends by storing its result through `out`.
 struct Chain {
-  mlir::OwningOpRef<mlir::ModuleOp> scalar;
+  mlir::ModuleOp scalar; ///< ChainBuilder's
   std::vector<ChainOperand> operands;
   DataType result = DataType::Float32;
   bool expensive = false; ///< has an exp, a division or the like: not to be repeated in a loop
@@ -68,7 +67,7 @@ AddedArguments fuseIntoLoads(tt::FuncOp kernel, const std::vector<unsigned> &arg
 /// Why nothing may follow the store through argument `argument` to a tensor of `elements` elements;
 /// nullopt when something can.
 std::optional<std::string> refuseStoreFusion(tt::FuncOp kernel, unsigned argument,
-                                             const Chain &chain, const LaunchValues &launch,
+                                             const LaunchValues &launch,
                                              const symbolic::Expr &elements);
 
 /// What kind of access makes the kernel read and write what is behind `argument`: `atomic: …`,

@@ -96,6 +96,11 @@ class ProgramPrinter {
 public:
   explicit ProgramPrinter(const Program &program) : program(program) {}
 
+  std::string printMain() {
+    main();
+    return std::move(out);
+  }
+
   std::string print() {
     line("pellucid.program " + std::to_string(program.version));
     line(std::string("strict ") + (program.strict ? "True" : "False"));
@@ -111,9 +116,7 @@ public:
       graph(program.bodies[i].graph);
       line("}");
     }
-    line("main {");
-    graph(program.main);
-    line("}");
+    main();
     for (const InputSpec &spec : program.inputs)
       input(spec);
     for (const OutputSpec &spec : program.outputs)
@@ -124,6 +127,12 @@ public:
 
 private:
   void line(const std::string &text) { (out += text) += '\n'; }
+
+  void main() {
+    line("main {");
+    graph(program.main);
+    line("}");
+  }
 
   void symbol(const std::string &name, const symbolic::SymbolInfo &info) {
     std::string text = "symbol " + nameText(name) + " " + std::to_string(info.range.min) + ".." +
@@ -317,5 +326,7 @@ private:
 } // namespace
 
 std::string printProgram(const Program &program) { return ProgramPrinter(program).print(); }
+
+std::string printMain(const Program &program) { return ProgramPrinter(program).printMain(); }
 
 } // namespace pellucid::graph

@@ -13,6 +13,9 @@ namespace pellucid::graph {
 
 std::string printProgram(const Program &program);
 
+/// The main graph alone, as it stands in printProgram's text.
+std::string printMain(const Program &program);
+
 /// Throws DiagnosticError with the place in `file`. Weights come back without data.
 Program parseProgram(std::shared_ptr<const SourceFile> file);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "CommandLine.h"
 #include "ModelLine.h"
+#include "NodeJson.h"
 #include "graph/NodeTable.h"
 #include "graph/ProgramFile.h"
 #include "passes/graph/InlineOperators.h"
@@ -42,14 +43,7 @@ int runExport(Words words) {
     std::fputs(graph::printNodeTable(rows).c_str(), stdout);
     return Ok;
   }
-  nlohmann::json nodes = nlohmann::json::array();
-  for (const graph::NodeRow &row : rows)
-    nodes.push_back({{"opcode", row.opcode},
-                     {"name", row.name},
-                     {"target", row.target},
-                     {"args", row.args},
-                     {"kwargs", row.kwargs}});
-  printJson({{"nodes", nodes}, {"strict", program.strict}});
+  printJson({{"nodes", toJson(rows)}, {"strict", program.strict}});
   return Ok;
 }
 

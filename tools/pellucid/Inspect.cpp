@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "CommandLine.h"
+#include "InspectIr.h"
+#include "NodeJson.h"
+#include "driver/Compile.h"
 #include "graph/NodeTable.h"
 #include "graph/ProgramFile.h"
 #include "graph/ProgramText.h"
@@ -22,29 +25,43 @@ std::string firstBytes(const std::string &path) {
   return start;
 }
 
-int inspectProgram(const std::string &path, const VerbLine &line, bool text) {
-  graph::Program program = graph::loadProgram(path);
-  if (text) {
-    std::fputs(graph::printProgram(program).c_str(), stdout);
-    return Ok;
-  }
+int inspectProgram(const graph::Program &program, const VerbLine &line) {
   std::vector<graph::NodeRow> rows = graph::nodeRows(program, program.main);
   if (!line.json()) {
     std::fputs(graph::printNodeTable(rows).c_str(), stdout);
     return Ok;
   }
-  nlohmann::json nodes = nlohmann::json::array();
-  for (const graph::NodeRow &row : rows)
-    nodes.push_back({{"opcode", row.opcode},
-                     {"name", row.name},
-                     {"target", row.target},
-                     {"args", row.args},
-                     {"kwargs", row.kwargs}});
   nlohmann::json kernels = nlohmann::json::array();
   for (const graph::KernelDef &kernel : program.kernels)
     kernels.push_back({{"name", kernel.name}, {"symbol", kernel.symbol}});
-  printJson({{"nodes", nodes}, {"kernels", kernels}});
+  printJson({{"nodes", toJson(rows)}, {"kernels", kernels}});
   return Ok;
+}
+
+int printText(const std::string &text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  return Ok;
+}
+
+/// Compiles the program, for `target` if one is named, to see it after each stage.
+std::string programIr(const graph::Program &program, const std::string &stage,
+                      const std::string &target) {
+  driver::CompileOptions options;
+  std::string error;
+  if (!parseTargets(target.empty() ? "cpu:x86-64-v3" : target, options.targets, error))
+    throw DiagnosticError(SourceLocation("--target " + target), error);
+  package::Contents contents;
+  driver::CompileReport report;
+  Diagnostics diagnostics;
+  if (!driver::compileProgram(program, options, contents, report, diagnostics))
+    throw DiagnosticError(diagnostics.all().front());
+  auto record = [&](const std::string &name) -> std::optional<std::string> {
+    for (const package::Record &entry : contents.records)
+      if (entry.name == name)
+        return std::string(entry.data.begin(), entry.data.end());
+    return std::nullopt;
+  };
+  return irText({contents.manifest, record}, stage, target);
 }
 
 /// A package's records and manifest, without loading its code.
@@ -60,13 +77,7 @@ public:
       return std::nullopt;
     return std::string(reinterpret_cast<const char *>(data->data()), data->size());
   }
-  std::string names(const std::string &prefix) const {
-    std::string list;
-    for (const auto &entry : file->entries())
-      if (std::string_view(entry.name).starts_with(prefix))
-        list += (list.empty() ? "" : ", ") + std::string(entry.name);
-    return list.empty() ? "none" : list;
-  }
+  const package::Manifest &manifest() const { return file->manifest(); }
   nlohmann::json summary() const {
     const package::Manifest &m = file->manifest();
     auto text = [&](const package::Bytecode &code) {
@@ -118,26 +129,26 @@ int runInspect(Words words) {
   VerbLine line("inspect", "Shows what is inside a package or a program.",
                 "pellucid inspect model.plc",
                 "model.plc is what the example of 'pellucid compile --help' writes.");
-  std::string path, stage;
+  std::string path, stage, target;
   line.app().add_option("FILE", path, "a package or a saved program")->required();
+  CLI::Option *ir = line.app().add_option("--ir", stage, "print one text: " + irStages());
   line.app()
-      .add_option("--ir", stage, "print one text: program, lowered, or a kernel's symbol")
-      ->option_text("TEXT");
+      .add_option("--target", target, "with --ir: whose code, such as cpu:x86-64-v4")
+      ->needs(ir);
   if (!line.parse(words))
     return line.exitCode();
-  if (graph::isProgramFile(firstBytes(path)))
-    return inspectProgram(path, line, stage == "program");
-  PackageRecords records(path);
-  if (!stage.empty()) {
-    auto text = records.find("ir/" + stage + ".txt");
-    if (!text)
-      text = records.find("ir/kernels/" + stage + ".ttir");
-    if (!text)
-      return refuse("--ir " + stage,
-                    "the package has no such text; it has " + records.names("ir/"));
-    std::fwrite(text->data(), 1, text->size(), stdout);
-    return Ok;
+  if (graph::isProgramFile(firstBytes(path))) {
+    graph::Program program = graph::loadProgram(path);
+    if (!ir->count())
+      return inspectProgram(program, line);
+    return printText(stage == "program" ? graph::printProgram(program)
+                                        : programIr(program, stage, target));
   }
+  PackageRecords records(path);
+  if (ir->count())
+    return printText(
+        irText({records.manifest(), [&](const std::string &name) { return records.find(name); }},
+               stage, target));
   nlohmann::json report = records.summary();
   if (line.json()) {
     printJson(report);

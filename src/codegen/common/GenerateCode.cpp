@@ -16,6 +16,7 @@
 #include "llvm/Transforms/Scalar/LoopPassManager.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "llvm/Transforms/Utils/Cloning.h"
 
 namespace pellucid::codegen {
 
@@ -75,22 +76,45 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine, const C
   whole.run(module, modules);
 }
 
+static std::string printIr(const llvm::Module &module) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module.print(stream, nullptr);
+  return text;
+}
+
+/// False when the target has no such form. Changes `module`.
+static bool printAs(llvm::CodeGenFileType form, llvm::Module &module, llvm::TargetMachine &machine,
+                    llvm::SmallVectorImpl<char> &bytes) {
+  llvm::raw_svector_ostream stream(bytes);
+  llvm::legacy::PassManager codegen;
+  if (machine.addPassesToEmitFile(codegen, stream, nullptr, form, /*DisableVerify=*/true))
+    return false;
+  codegen.run(module);
+  return true;
+}
+
 /// Why it failed; empty when it did not.
 static std::string printCode(llvm::Module &module, llvm::TargetMachine &machine,
-                             const CodeTarget &target, std::vector<char> &code) {
+                             const CodeTarget &target, std::vector<char> &code, CodeTexts *texts) {
 #ifndef NDEBUG
   std::string why;
   llvm::raw_string_ostream reason(why);
   if (llvm::verifyModule(module, &reason))
     return why;
 #endif
+  if (texts)
+    texts->emitted = printIr(module);
   optimize(module, machine, target);
   llvm::SmallVector<char, 0> bytes;
-  llvm::raw_svector_ostream stream(bytes);
-  llvm::legacy::PassManager codegen;
-  if (machine.addPassesToEmitFile(codegen, stream, nullptr, target.form, /*DisableVerify=*/true))
+  if (texts) {
+    texts->optimized = printIr(module);
+    if (printAs(llvm::CodeGenFileType::AssemblyFile, *llvm::CloneModule(module), machine, bytes))
+      texts->assembly.assign(bytes.begin(), bytes.end());
+    bytes.clear();
+  }
+  if (!printAs(target.form, module, machine, bytes))
     return std::string("the ") + target.name + " target cannot print code of this form";
-  codegen.run(module);
   code.assign(bytes.begin(), bytes.end());
   return {};
 }
@@ -106,7 +130,7 @@ tt::FuncOp findKernel(mlir::ModuleOp module, std::string_view symbol, Diagnostic
 
 bool generateCode(const CodeTarget &target, std::string_view symbol,
                   llvm::function_ref<void(llvm::Module &)> emit, std::vector<char> &code,
-                  Diagnostics &diagnostics) {
+                  Diagnostics &diagnostics, CodeTexts *texts) {
   auto fail = [&](const std::string &why) {
     diagnostics.error(SourceLocation(), why);
     return false;
@@ -126,7 +150,7 @@ bool generateCode(const CodeTarget &target, std::string_view symbol,
     diagnostics.add(error.diagnostic);
     return false;
   }
-  std::string why = printCode(module, *machine, target, code);
+  std::string why = printCode(module, *machine, target, code, texts);
   return why.empty() || fail("generating code for '" + std::string(symbol) + "' failed: " + why);
 }
 

@@ -32,13 +32,20 @@ struct CodeTarget {
   bool numbersValues = false;
 };
 
+/// A kernel's code as text on its way through LLVM, for people.
+struct CodeTexts {
+  std::string emitted, optimized; ///< LLVM IR
+  std::string assembly;
+};
+
 /// The kernel `symbol` of `module`; on failure reports through `diagnostics` and returns null.
 tt::FuncOp findKernel(mlir::ModuleOp module, std::string_view symbol, Diagnostics &diagnostics);
 
 /// Has `emit` fill a module, which may throw DiagnosticError, optimises it and writes its code to
-/// `code`. On failure reports through `diagnostics` and returns false.
+/// `code`, and what it was on the way to `texts` when that is given. On failure reports through
+/// `diagnostics` and returns false.
 bool generateCode(const CodeTarget &target, std::string_view symbol,
                   llvm::function_ref<void(llvm::Module &)> emit, std::vector<char> &code,
-                  Diagnostics &diagnostics);
+                  Diagnostics &diagnostics, CodeTexts *texts = nullptr);
 
 } // namespace pellucid::codegen

@@ -17,7 +17,7 @@ bool compileKernel(mlir::ModuleOp source, std::string_view symbol, const CpuKern
   object.symbol = symbol;
   object.bfloat16Grade = options.bfloat16Grade && markBFloat16Grade(kernel);
   auto emit = [&](llvm::Module &module) { KernelEmitter(module, kernel, options, object).emit(); };
-  return emitObject(options.level, symbol, emit, object.object, diagnostics);
+  return emitObject(options.level, symbol, emit, object.object, diagnostics, options.texts);
 }
 
 } // namespace pellucid::codegen

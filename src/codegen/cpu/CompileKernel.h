@@ -16,12 +16,15 @@ class ModuleOp;
 
 namespace pellucid::codegen {
 
+struct CodeTexts;
+
 struct CpuKernelOptions {
   CpuLevel level = CpuLevel::X86_64_v3;
   /// A product feeding a sum may be rounded once (Triton's default up to 3.9).
   bool fpContract = true;
   /// Functions that only bf16 results depend on may be of its accuracy (common/BFloat16Grade.h).
   bool bfloat16Grade = true;
+  CodeTexts *texts = nullptr; ///< filled when given
 };
 
 /// Text behind `KernelContext::message` and the print callback's `message`.

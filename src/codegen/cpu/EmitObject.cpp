@@ -39,7 +39,7 @@ static void setAttributes(llvm::Module &module, CpuLevel level) {
 
 bool emitObject(CpuLevel level, std::string_view symbol,
                 llvm::function_ref<void(llvm::Module &)> emit, std::vector<char> &object,
-                Diagnostics &diagnostics) {
+                Diagnostics &diagnostics, CodeTexts *texts) {
   initializeX86();
   CodeTarget target{.name = "x86-64",
                     .triple = "x86_64-unknown-linux-gnu",
@@ -49,7 +49,7 @@ bool emitObject(CpuLevel level, std::string_view symbol,
     emit(module);
     setAttributes(module, level);
   };
-  return generateCode(target, symbol, emitWithAttributes, object, diagnostics);
+  return generateCode(target, symbol, emitWithAttributes, object, diagnostics, texts);
 }
 
 } // namespace pellucid::codegen

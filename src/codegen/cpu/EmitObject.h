@@ -16,11 +16,13 @@ class Module;
 
 namespace pellucid::codegen {
 
+struct CodeTexts;
+
 /// Position-independent code of the functions that `emit` defines: no library calls, no unwind
-/// tables, the full vector width of `level`. On failure reports through `diagnostics` and returns
-/// false.
+/// tables, the full vector width of `level`. `texts`: as generateCode's. On failure reports through
+/// `diagnostics` and returns false.
 bool emitObject(CpuLevel level, std::string_view symbol,
                 llvm::function_ref<void(llvm::Module &)> emit, std::vector<char> &object,
-                Diagnostics &diagnostics);
+                Diagnostics &diagnostics, CodeTexts *texts = nullptr);
 
 } // namespace pellucid::codegen

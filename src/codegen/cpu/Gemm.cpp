@@ -296,7 +296,7 @@ bool compileLibraryKernel(const GemmKernel &options, std::string_view symbol, un
     kernel.begin(object, fields);
     emit(kernel);
   };
-  return emitObject(options.level, symbol, emitWhole, object.object, diagnostics);
+  return emitObject(options.level, symbol, emitWhole, object.object, diagnostics, options.texts);
 }
 
 } // namespace

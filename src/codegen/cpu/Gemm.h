@@ -16,6 +16,7 @@ struct GemmKernel {
   DataType type = DataType::Float32;
   bool bias = false;
   CpuLevel level = CpuLevel::X86_64_v3;
+  CodeTexts *texts = nullptr; ///< filled when given
 };
 
 /// The packed arguments, in this order (KernelAbi.h): all of them 8 bytes, dims and strides in

@@ -48,7 +48,7 @@ bool compileCudaKernel(mlir::ModuleOp source, std::string_view symbol,
   result.symbol = symbol;
   std::vector<char> ptx;
   auto emit = [&](llvm::Module &module) { CudaEmitter(module, kernel, options, result).emit(); };
-  if (!generateCode(targetOf(options.sm), symbol, emit, ptx, diagnostics))
+  if (!generateCode(targetOf(options.sm), symbol, emit, ptx, diagnostics, options.texts))
     return false;
   result.ptx.assign(ptx.begin(), ptx.end());
   return true;

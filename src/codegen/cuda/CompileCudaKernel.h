@@ -15,11 +15,14 @@ class ModuleOp;
 
 namespace pellucid::codegen {
 
+struct CodeTexts;
+
 struct CudaKernelOptions {
   uint32_t sm = 90; ///< 80 for sm_80
   uint32_t numWarps = 4;
   /// A product feeding a sum may be rounded once (Triton's default up to 3.9).
   bool fpContract = true;
+  CodeTexts *texts = nullptr; ///< filled when given
 };
 
 struct CompiledPtx {

@@ -639,8 +639,8 @@ KernelText writeGemm(const GemmSpec &spec, const SymbolTable &symbols) {
                 "), mask=(row[:, None] < " + m + ") & (at[None, :] < " + k + "), other=0)");
     writer.line("b = tl.load(p1 + (" + address(spec.b, "at[:, None]", "col[None, :]") +
                 "), mask=(at[:, None] < " + k + ") & (col[None, :] < " + n + "), other=0)");
-    writer.line(
-        "acc = tl.dot(a, b, acc, input_precision=\"ieee\", out_dtype=" + tlName(spec.accumulate) + ")");
+    writer.line("acc = tl.dot(a, b, acc, input_precision=\"ieee\", out_dtype=" +
+                tlName(spec.accumulate) + ")");
   } else {
     // tl.dot takes no integers wider than a byte.
     writer.open("for at in range(0, " + k + "):");

@@ -297,10 +297,56 @@ private:
   uint32_t placeholders = 0;
 };
 
+/// As `inspect` names them: buffers by the order of those that are used.
+std::vector<std::string> storageNames(const BufferPlan &plan) {
+  std::vector<std::string> names;
+  uint32_t buffers = 0;
+  for (const Storage &storage : plan.storages)
+    switch (storage.kind) {
+    case Storage::Kind::Input:
+      names.push_back("input" + std::to_string(storage.index));
+      break;
+    case Storage::Kind::Weight:
+      names.push_back("weight" + std::to_string(storage.index));
+      break;
+    case Storage::Kind::Output:
+      names.push_back("output" + std::to_string(storage.index));
+      break;
+    case Storage::Kind::Buffer:
+      names.push_back(storage.used ? "buffer" + std::to_string(buffers++) : "");
+      break;
+    }
+  return names;
+}
+
 } // namespace
 
 BufferPlan planBuffers(const Program &program, const ClassifyNode &classify) {
   return Planner(program, classify).plan();
+}
+
+std::string printPlan(const Program &program, const BufferPlan &plan) {
+  std::vector<std::string> names = storageNames(plan), values(plan.storages.size());
+  for (const Node &node : program.main)
+    for (size_t r = 0; r < node.resultCount(); ++r)
+      if (auto place = plan.storageOf.find(node.result(r)); place != plan.storageOf.end())
+        values[place->second] += " " + node.result(r)->name();
+  std::string out;
+  for (size_t id = 0; id < plan.storages.size(); ++id) {
+    const Storage &storage = plan.storages[id];
+    if (names[id].empty())
+      continue;
+    out += names[id] + ": " + storage.bytes.text() + " bytes";
+    if (storage.kind == Storage::Kind::Buffer)
+      out += ", slot " + std::to_string(storage.slot);
+    if (storage.used)
+      out += ", nodes " + std::to_string(storage.first) + " to " + std::to_string(storage.last);
+    out += ", holds" + values[id] + "\n";
+  }
+  for (const StorageCopy &copy : plan.copies)
+    out += "copy " + names[copy.from] + " to " + names[copy.to] +
+           (copy.node ? " before " + copy.node->name() : std::string(" at the end")) + "\n";
+  return out;
 }
 
 } // namespace pellucid::passes

@@ -54,4 +54,8 @@ using ClassifyNode = std::function<NodeMemory(const graph::Node &)>;
 /// no later node needs the old contents; otherwise they are copied first. Linear in nodes and uses.
 BufferPlan planBuffers(const graph::Program &program, const ClassifyNode &classify);
 
+/// One line per piece of memory: what it is, its bytes, its slot and lifetime, and the values that
+/// live in it; then the copies.
+std::string printPlan(const graph::Program &program, const BufferPlan &plan);
+
 } // namespace pellucid::passes
