@@ -9,7 +9,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>")
 endif()
 if(PELLUCID_SANITIZE)
-  add_compile_options(-fsanitize=${PELLUCID_SANITIZE} -fno-omit-frame-pointer -g1)
+  # LLVM's own types have no type information that the checks of virtual calls could read.
+  add_compile_options(-fsanitize=${PELLUCID_SANITIZE} -fno-sanitize=vptr,function -fno-sanitize-recover=all
+    -fno-omit-frame-pointer -g1)
   add_link_options(-fsanitize=${PELLUCID_SANITIZE})
 endif()
 if(CMAKE_BUILD_TYPE STREQUAL "Release")

@@ -2,7 +2,45 @@
 #include "driver/Worker.h"
 #include "driver/WorkerProtocol.h"
 
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
 namespace pellucid::driver {
+
+namespace {
+/// The way to the compiler, with a sign of life every second.
+class Channel {
+public:
+  explicit Channel(int output) : output(output), heart([this] { beat(); }) {}
+  ~Channel() {
+    {
+      std::lock_guard guard(lock);
+      isClosing = true;
+    }
+    closing.notify_one();
+    heart.join();
+  }
+  bool send(FrameTag tag, const std::string &payload) {
+    std::lock_guard guard(lock);
+    return writeFrame(output, tag, payload);
+  }
+
+private:
+  int output;
+  bool isClosing = false;
+  std::mutex lock;
+  std::condition_variable closing;
+  std::thread heart;
+
+  void beat() {
+    std::unique_lock guard(lock);
+    while (!closing.wait_for(guard, std::chrono::seconds(1), [this] { return isClosing; }))
+      writeFrame(output, FrameTag::Alive, "");
+  }
+};
+} // namespace
 
 int serveWorker(int input, int output) {
   FrameTag tag;
@@ -14,14 +52,15 @@ int serveWorker(int input, int output) {
     return 2;
   CodegenResult result;
   Diagnostics diagnostics;
+  Channel channel(output);
   auto announce = [](void *where, const std::string &symbol) {
-    writeFrame(*static_cast<int *>(where), FrameTag::Kernel, symbol);
+    static_cast<Channel *>(where)->send(FrameTag::Kernel, symbol);
   };
-  bool ok = runCodegenJob(*job, result, diagnostics, announce, &output);
+  bool ok = runCodegenJob(*job, result, diagnostics, announce, &channel);
   if (!ok && !diagnostics.hasErrors())
     diagnostics.error(SourceLocation("code generation"), "failed without saying why");
-  bool sent = ok ? writeFrame(output, FrameTag::Result, encodeResult(result))
-                 : writeFrame(output, FrameTag::Error, encodeDiagnostics(diagnostics));
+  bool sent = ok ? channel.send(FrameTag::Result, encodeResult(result))
+                 : channel.send(FrameTag::Error, encodeDiagnostics(diagnostics));
   return sent ? 0 : 2;
 }
 

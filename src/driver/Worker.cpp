@@ -4,6 +4,7 @@
 #include "driver/WorkerProtocol.h"
 
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <dlfcn.h>
@@ -25,6 +26,9 @@ struct Worker::State {
 };
 
 namespace {
+
+/// Far more than any kernel took; an endless loop of the code generator ends here.
+constexpr std::chrono::seconds secondsPerKernel(600);
 
 /// Closes `descriptor` and forgets it.
 void closeOnce(int &descriptor) {
@@ -144,9 +148,16 @@ bool Worker::wait(CodegenResult &result, Diagnostics &diagnostics) {
   std::string payload;
   bool answered = false, ok = false;
   FrameStatus read = FrameStatus::Whole;
-  while (!answered && (read = readFrame(state->fromWorker, tag, payload,
-                                        state->secondsOfSilence)) == FrameStatus::Whole) {
-    if (tag == FrameTag::Kernel) {
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point begun = Clock::now();
+  bool isEndless = false;
+  while (!answered && !isEndless &&
+         (read = readFrame(state->fromWorker, tag, payload, state->secondsOfSilence)) ==
+             FrameStatus::Whole) {
+    if (tag == FrameTag::Alive) {
+      isEndless = Clock::now() - begun > secondsPerKernel;
+    } else if (tag == FrameTag::Kernel) {
+      begun = Clock::now();
       state->current = payload;
     } else if (tag == FrameTag::Result) {
       auto decoded = decodeResult(payload);
@@ -161,7 +172,7 @@ bool Worker::wait(CodegenResult &result, Diagnostics &diagnostics) {
   }
   bool isSilent = read == FrameStatus::Silent;
   // Nothing that it could still do is of use.
-  if (isSilent || answered)
+  if (isSilent || isEndless || answered)
     ::kill(state->process, SIGKILL);
   // A worker that still writes must not wait for a reader.
   closeOnce(state->fromWorker);
@@ -174,7 +185,8 @@ bool Worker::wait(CodegenResult &result, Diagnostics &diagnostics) {
         SourceLocation("code generation"),
         "the worker for " + toString(state->target) + " " +
             (isSilent ? "gave no sign of life for " + std::to_string(state->secondsOfSilence) + " s"
-                      : describeEnd(status)) +
+             : isEndless ? "was ended after " + std::to_string(secondsPerKernel.count()) + " s"
+                         : describeEnd(status)) +
             " " + kernel);
   }
   return ok;

@@ -15,7 +15,7 @@ class Worker {
 public:
   /// Starts `program` (the pellucid-worker executable) on `job`. A failure to start is reported by
   /// wait(). A worker that says nothing for `secondsOfSilence` counts as hung and is ended.
-  Worker(const std::string &program, const CodegenJob &job, int secondsOfSilence = 600);
+  Worker(const std::string &program, const CodegenJob &job, int secondsOfSilence = 20);
   ~Worker();
   Worker(const Worker &) = delete;
   Worker &operator=(const Worker &) = delete;

@@ -14,6 +14,7 @@ namespace pellucid::driver {
 enum class FrameTag : char {
   Job = 'J',    ///< to the worker: one encoded CodegenJob
   Kernel = 'K', ///< from it: the symbol it starts on
+  Alive = 'A',  ///< from it, every second: it is there, however long a kernel takes
   Result = 'R', ///< from it: the encoded CodegenResult; the last frame
   Error = 'E',  ///< from it: encoded diagnostics; the last frame
 };

@@ -207,7 +207,7 @@ static Value symbolicOp(Interpreter &interpreter, BinaryOp op, const Value &a, c
 /// Doubling in a loop must end before the memory does.
 static constexpr size_t longestSequence = 10'000'000;
 
-static void checkLength(Interpreter &interpreter, size_t length) {
+void checkLength(Interpreter &interpreter, size_t length) {
   if (length > longestSequence)
     interpreter.refuse("a sequence of " + std::to_string(length) +
                        " elements is too long for host code");
@@ -419,6 +419,7 @@ static CompareOp mirrored(CompareOp op) {
 
 static Value compareElements(Interpreter &interpreter, CompareOp op, const std::vector<Value> &a,
                              const std::vector<Value> &b) {
+  ComparisonLevel level;
   bool equality = op == CompareOp::Eq || op == CompareOp::Ne;
   if (equality && a.size() != b.size())
     return Value(op == CompareOp::Ne);

@@ -50,13 +50,17 @@ Value Evaluator::evalConstant(const Constant &c) {
   return Value();
 }
 
+void Evaluator::countStep(const syntax::Expr &e) {
+  if (++state.steps <= state.options.maxSteps)
+    return;
+  at(e);
+  interpreter.refuse(
+      "the program took more than " + std::to_string(state.options.maxSteps) +
+      " steps; host code must be short: move the work into a kernel or precompute it");
+}
+
 Value Evaluator::eval(const syntax::Expr &e) {
-  if (++state.steps > state.options.maxSteps) {
-    at(e);
-    interpreter.refuse(
-        "the program took more than " + std::to_string(state.options.maxSteps) +
-        " steps; host code must be short: move the work into a kernel or precompute it");
-  }
+  countStep(e);
   at(e);
   switch (e.kind) {
   case ExprKind::Constant:

@@ -67,6 +67,9 @@ private:
   const syntax::Node *node;
 };
 
+/// Refuses what is too long a text or list for host code.
+void checkLength(Interpreter &interpreter, size_t length);
+
 /// Runs statements and expressions of one scope.
 class Evaluator {
 public:
@@ -77,6 +80,8 @@ public:
 
   Flow run(const syntax::List<syntax::Stmt> &body);
   Value eval(const syntax::Expr &expr);
+  /// Refuses, at `where`, a program that has run for too long.
+  void countStep(const syntax::Expr &where);
   Value takeResult() { return std::move(result); }
   /// Of a file's top level: see InterpreterOptions::defersFileErrors.
   bool defersErrors = false, defersImports = false;

@@ -270,6 +270,8 @@ Evaluator::Flow Evaluator::execFor(const For &s) {
   at(*s.iter);
   Flow outcome = Flow::Normal;
   forEach(interpreter, iterable, [&](const Value &v) {
+    // The body may be a mere `pass`.
+    countStep(*s.iter);
     assign(*s.target, v);
     Flow flow = run(s.body);
     if (flow == Flow::Break || flow == Flow::Return)

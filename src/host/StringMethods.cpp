@@ -261,6 +261,7 @@ Value join(Interpreter &interpreter, Bound &a) {
       interpreter.raise("TypeError", "sequence item " + std::to_string(n) +
                                          ": expected str instance, " + typeName(v) + " found");
     out += (n++ ? a[0].str() : "") + v.str();
+    checkLength(interpreter, out.size());
   }
   return Value(std::move(out));
 }
@@ -274,6 +275,7 @@ Value replace(Interpreter &interpreter, Bound &a) {
   for (size_t at; limit != 0 && !from.empty() && (at = text.find(from, begin)) != std::string::npos;
        --limit) {
     out += text.substr(begin, at - begin) + to;
+    checkLength(interpreter, out.size());
     begin = at + from.size();
   }
   return Value(out + text.substr(begin));

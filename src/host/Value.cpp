@@ -3,7 +3,9 @@
 
 #include "host/FloatText.h"
 #include "host/Objects.h"
+#include "support/Diagnostics.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace pellucid::host {
@@ -57,8 +59,50 @@ bool Value::isSame(const Value &other) const {
   }
 }
 
+void Value::dropChain() {
+  bool isLast = std::visit(
+      [](const auto &held) {
+        if constexpr (requires { held.use_count(); })
+          return held.use_count() == 1;
+        else
+          return false;
+      },
+      storage);
+  if (!isLast)
+    return;
+  // What an element drops in its turn waits here, so that one call at a time is under way.
+  static thread_local std::vector<Storage> *waiting = nullptr;
+  if (waiting) {
+    waiting->push_back(std::move(storage));
+    return;
+  }
+  std::vector<Storage> chain;
+  waiting = &chain;
+  chain.push_back(std::move(storage));
+  while (!chain.empty()) {
+    Storage next = std::move(chain.back());
+    chain.pop_back();
+  }
+  waiting = nullptr;
+}
+
 // ---- equality and hashing
 // ------------------------------------------------------------------------------------------
+
+static thread_local uint64_t comparisonDepth = 0, comparisonSteps = 0;
+
+ComparisonLevel::ComparisonLevel() {
+  constexpr uint64_t deepest = 500, mostSteps = 20'000'000;
+  if (comparisonDepth >= deepest || comparisonSteps >= mostSteps)
+    throw DiagnosticError(SourceLocation(), "the values are nested too deeply to compare");
+  ++comparisonDepth;
+  ++comparisonSteps;
+}
+
+ComparisonLevel::~ComparisonLevel() {
+  if (--comparisonDepth == 0)
+    comparisonSteps = 0;
+}
 
 static std::optional<double> numberOf(const Value &v) {
   switch (v.kind()) {
@@ -119,12 +163,13 @@ bool equal(const Value &a, const Value &b) {
     return equal(a.as<Constexpr>()->value, b);
   if (a.kind() != b.kind())
     return false;
+  if (a.isStr())
+    return a.str() == b.str();
+  ComparisonLevel level;
   switch (a.kind()) {
   case Kind::None:
   case Kind::Ellipsis:
     return true;
-  case Kind::Str:
-    return a.str() == b.str();
   case Kind::Tuple:
     return equalElements(a.tuple(), b.tuple());
   case Kind::List:
@@ -182,8 +227,10 @@ std::optional<size_t> hashOf(const Value &v) {
   }
   case Kind::Str:
     return std::hash<std::string>()(v.str());
-  case Kind::Tuple:
+  case Kind::Tuple: {
+    ComparisonLevel level;
     return hashElements(v.tuple());
+  }
   case Kind::Set:
     return v.elementSet().frozen ? std::optional<size_t>(v.elementSet().size()) : std::nullopt;
   case Kind::Range:
@@ -253,6 +300,66 @@ std::string joinRepr(const std::vector<Value> &elements,
   return out;
 }
 
+namespace {
+/// One container that is being printed: as in Python, inside of itself it is "...". So is what is
+/// nested deeper, or has more elements, than anybody reads.
+class PrintedContainer {
+public:
+  explicit PrintedContainer(const void *container) : isCut(++printed > mostContainers) {
+    isCut |= active.size() > deepest ||
+             std::find(active.begin(), active.end(), container) != active.end();
+    active.push_back(container);
+  }
+  ~PrintedContainer() {
+    active.pop_back();
+    if (active.empty())
+      printed = 0;
+  }
+  PrintedContainer(const PrintedContainer &) = delete;
+  PrintedContainer &operator=(const PrintedContainer &) = delete;
+  bool isCut;
+
+private:
+  static constexpr size_t deepest = 200, mostContainers = 1'000'000;
+  static thread_local std::vector<const void *> active;
+  static thread_local size_t printed;
+};
+thread_local std::vector<const void *> PrintedContainer::active;
+thread_local size_t PrintedContainer::printed = 0;
+} // namespace
+
+static const void *addressOf(const Value &v) {
+  return v.isList()    ? static_cast<const void *>(&v.list())
+         : v.isTuple() ? static_cast<const void *>(&v.tuple())
+         : v.isDict()  ? static_cast<const void *>(&v.dictionary())
+                       : &v.elementSet();
+}
+
+static std::string reprContainer(const Value &v,
+                                 const std::function<std::string(const Value &)> &text) {
+  PrintedContainer container(addressOf(v));
+  switch (v.kind()) {
+  case Kind::Tuple:
+    return container.isCut ? "(...)"
+                           : "(" + joinRepr(v.tuple(), text) + (v.tuple().size() == 1 ? ",)" : ")");
+  case Kind::List:
+    return container.isCut ? "[...]" : "[" + joinRepr(v.list(), text) + "]";
+  case Kind::Dict: {
+    std::string out;
+    for (const auto &[key, value] : v.dictionary().items())
+      out += container.isCut ? "" : (out.empty() ? "" : ", ") + text(key) + ": " + text(value);
+    return "{" + (container.isCut ? "..." : out) + "}";
+  }
+  default: {
+    const Set &s = v.elementSet();
+    std::string body = s.size() ? "{" + joinRepr(s.elements(), text) + "}" : "";
+    if (s.frozen)
+      return "frozenset(" + body + ")";
+    return s.size() ? body : "set()";
+  }
+  }
+}
+
 std::string reprWith(const Value &v, const std::function<std::string(const Value &)> &text) {
   switch (v.kind()) {
   case Kind::None:
@@ -268,22 +375,10 @@ std::string reprWith(const Value &v, const std::function<std::string(const Value
   case Kind::Str:
     return quote(v.str());
   case Kind::Tuple:
-    return "(" + joinRepr(v.tuple(), text) + (v.tuple().size() == 1 ? ",)" : ")");
   case Kind::List:
-    return "[" + joinRepr(v.list(), text) + "]";
-  case Kind::Dict: {
-    std::string out;
-    for (const auto &[key, value] : v.dictionary().items())
-      out += (out.empty() ? "" : ", ") + text(key) + ": " + text(value);
-    return "{" + out + "}";
-  }
-  case Kind::Set: {
-    const Set &s = v.elementSet();
-    std::string body = s.size() ? "{" + joinRepr(s.elements(), text) + "}" : "";
-    if (s.frozen)
-      return "frozenset(" + body + ")";
-    return s.size() ? body : "set()";
-  }
+  case Kind::Dict:
+  case Kind::Set:
+    return reprContainer(v, text);
   case Kind::Slice:
     return "slice(" + text(v.slice().lower) + ", " + text(v.slice().upper) + ", " +
            text(v.slice().step) + ")";

@@ -95,6 +95,15 @@ enum class Kind : uint8_t {
 class Value {
 public:
   Value() = default; ///< None
+  Value(const Value &) = default;
+  Value(Value &&) = default;
+  Value &operator=(const Value &) = default;
+  Value &operator=(Value &&) = default;
+  /// Chains of lists and objects may be longer than the stack is deep.
+  ~Value() {
+    if (kind() >= Kind::Tuple)
+      dropChain();
+  }
   Value(bool v) : storage(v) {}
   Value(int v) : storage(Int(v)) {}
   Value(int64_t v) : storage(Int(v)) {}
@@ -180,11 +189,22 @@ private:
                    std::shared_ptr<Set>, std::shared_ptr<const Slice>, std::shared_ptr<const Range>,
                    SymInt, SymBool, std::shared_ptr<Object>>;
   explicit Value(Storage s) : storage(std::move(s)) {}
+  void dropChain();
   Storage storage;
 };
 
 struct Slice {
   Value lower, upper, step;
+};
+
+/// One level of a comparison. Refuses what contains itself, or takes more steps than anybody waits
+/// for.
+class ComparisonLevel {
+public:
+  ComparisonLevel();
+  ~ComparisonLevel();
+  ComparisonLevel(const ComparisonLevel &) = delete;
+  ComparisonLevel &operator=(const ComparisonLevel &) = delete;
 };
 
 /// Structural equality as Python's ==, for values that need no interpreter (instances without

@@ -11,19 +11,19 @@
 namespace pellucid::package {
 
 std::shared_ptr<const MappedFile> MappedFile::open(const std::string &path, Status &status) {
-  auto fail = [&](int error) {
-    status = Status::error(path + ": " + std::strerror(error));
+  auto refuse = [&](const char *why) {
+    status = Status::error(path + ": " + why);
     return nullptr;
   };
+  auto fail = [&](int error) { return refuse(std::strerror(error)); };
   // A pipe would keep the open waiting for its writer.
   int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0)
     return fail(errno);
   struct stat info{};
   if (::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
-    int error = S_ISDIR(info.st_mode) ? EISDIR : errno ? errno : EINVAL;
     ::close(fd);
-    return fail(error);
+    return refuse(S_ISDIR(info.st_mode) ? "it is a folder" : "it is no regular file");
   }
   size_t size = static_cast<size_t>(info.st_size);
   void *data = size ? ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0) : nullptr;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "runtime/ForkSafeMutex.h"
 #include "runtime/HostMemory.h"
 #include "runtime/Plan.h"
-
-#include <mutex>
 
 namespace pellucid::runtime {
 
@@ -57,7 +56,7 @@ public:
   void give(std::unique_ptr<Frame> frame);
 
 private:
-  std::mutex mutex;
+  ForkSafeMutex mutex;
   std::vector<std::unique_ptr<Frame>> idle;
 };
 

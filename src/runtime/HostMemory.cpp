@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/HostMemory.h"
 
+#include "runtime/ForkSafeMutex.h"
+
 #include <bit>
 #include <cstdint>
 #include <cstdlib>
-#include <mutex>
 #include <sys/mman.h>
 
 namespace pellucid::runtime {
@@ -76,7 +77,7 @@ private:
     void *data;
     size_t bytes;
   };
-  std::mutex mutex;
+  ForkSafeMutex mutex;
   Block blocks[keptBlocksLimit];
   size_t count = 0, keptBytes = 0;
 

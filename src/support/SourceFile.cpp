@@ -2,10 +2,14 @@
 #include "support/SourceFile.h"
 
 #include <cerrno>
-#include <cstdio>
+#include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace pellucid {
+
+static constexpr size_t mostBytes = size_t(256) << 20;
 
 SourceFile::SourceFile(std::string path, std::string text)
     : filePath(std::move(path)), fileText(std::move(text)) {
@@ -18,24 +22,43 @@ SourceFile::SourceFile(std::string path, std::string text)
   }
 }
 
-std::shared_ptr<const SourceFile> SourceFile::open(const std::string &path) {
+/// Reads a file or a pipe to its end; 0 or an errno.
+static int readWhole(int fd, std::string &text) {
   struct stat info;
-  if (::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) {
-    errno = EISDIR;
-    return nullptr;
+  if (::fstat(fd, &info) != 0)
+    return errno;
+  if (S_ISDIR(info.st_mode))
+    return EISDIR;
+  if (!S_ISREG(info.st_mode) && !S_ISFIFO(info.st_mode))
+    return ENOTSUP;
+  char block[1 << 16];
+  for (;;) {
+    ssize_t n = ::read(fd, block, sizeof block);
+    if (n == 0)
+      return 0;
+    if (n < 0 && errno == EAGAIN) {
+      pollfd wanted{fd, POLLIN, 0};
+      ::poll(&wanted, 1, -1);
+    } else if (n < 0 && errno != EINTR) {
+      return errno;
+    } else if (n > 0) {
+      text.append(block, static_cast<size_t>(n));
+      if (text.size() > mostBytes)
+        return EFBIG;
+    }
   }
-  FILE *stream = std::fopen(path.c_str(), "rb");
-  if (!stream)
+}
+
+std::shared_ptr<const SourceFile> SourceFile::open(const std::string &path) {
+  // A pipe that nobody writes to would keep the open waiting.
+  int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0)
     return nullptr;
   std::string text;
-  char block[1 << 16];
-  for (size_t n; (n = std::fread(block, 1, sizeof block, stream)) > 0;)
-    text.append(block, n);
-  bool failed = std::ferror(stream);
-  std::fclose(stream);
-  if (failed)
-    return nullptr;
-  return std::make_shared<SourceFile>(path, std::move(text));
+  int error = readWhole(fd, text);
+  ::close(fd);
+  errno = error;
+  return error ? nullptr : std::make_shared<SourceFile>(path, std::move(text));
 }
 
 std::string_view SourceFile::line(uint32_t number) const {

@@ -47,6 +47,9 @@ class Model(nn.Module):
 def double(x):
     return x * 2.0
 
+def pair(x):
+    return x * 2.0, x + 1.0
+
 def endless(x):
     n = 0
     while True:
@@ -151,6 +154,12 @@ def prepare():
     assert made.returncode == 0, made.stderr
     made = run("export", "model.py:Model", "--input", "x=f32[batch:1..16,4]", "-o", "model.program")
     assert made.returncode == 0, made.stderr
+    for name, words in {"pair": ["model.py:pair", "--input", "x=f32[8,4]"], "half": ["model.py:double", "--input", "x=f16[4]"]}.items():
+        made = run("compile", *words, "-o", f"{name}.plc")
+        assert made.returncode == 0, made.stderr
+    npy("u16.npy", "<u2", 4)
+    os.mkfifo("pipe")
+    os.symlink("model.py", "link.py")
     whole = pathlib.Path("model.program").read_bytes()
     pathlib.Path("cut.program").write_bytes(whole[: len(whole) // 2])
     pathlib.Path("version.program").write_bytes(whole.replace(b"1", b"9", 1))
@@ -249,7 +258,7 @@ def cases():
 
     for name in ("endless", "deep", "grows", "text_grows", "power", "value_branch", "unknown_operator", "mismatched", "division", "with_match"):
         yield f"export {name}", traced(name), f"model.py:{line_of(name)}:"
-    yield "strict branch", traced("branch", "--strict"), "model.py:39:8: error:"
+    yield "strict branch", traced("branch", "--strict"), "model.py:42:8: error:"
     yield "four grid sizes", ["export", "launches.py:f", "--input", "x=f32[4]"], "launches.py:"
     yield "unknown model", traced("Gone"), "Gone"
     yield "a kernel for a model", traced("scale", file="kernels.py"), "kernels.py:"
@@ -296,6 +305,24 @@ def cases():
     yield "run: out of range", ["run", "model.plc", "--input", "x=@x17.npy"], "17"
     yield "run: too many outputs", [*good, "--output", "a.npy", "--output", "b.npy"], "b.npy"
     yield "run: output in a missing folder", [*good, "--output", "nowhere/a.npy"], "nowhere/a.npy"
+    yield "run: output onto the package", [*good, "--output", "model.plc"], "model.plc"
+    yield "run: one output twice", ["run", "pair.plc", "--input", "x=@x8.npy", "--output", "o.npy", "--output", "./o.npy"], "./o.npy"
+    yield "run: second output in a missing folder", ["run", "pair.plc", "--input", "x=@x8.npy", "--output", "o.npy", "--output", "nowhere/o.npy"], "nowhere/o.npy"
+    yield "run: package that is a pipe", ["run", "pipe"], "pipe"
+    yield "inspect: a pipe", ["inspect", "pipe"], "pipe"
+    yield "explain: a pipe", ["explain", "pipe"], "pipe"
+    yield "run: array that is a pipe", ["run", "model.plc", "--input", "x=@pipe"], "pipe"
+    yield "compile: weights that are a pipe", traced("Model", "--weights", "pipe"), "pipe"
+    yield "kernels: endless file", ["kernels", "/dev/zero"], "/dev/zero"
+    yield "run: integers for floats", ["run", "half.plc", "--input", "x=@u16.npy"], "x=@u16.npy"
+    yield "export onto its model", traced("double", "-o", "model.py"), "model.py"
+    yield "export onto a link to its model", traced("double", "-o", "link.py"), "link.py"
+    yield "compile onto its program", ["compile", "model.program", "-o", "model.program"], "model.program"
+    yield "launch onto its kernels", launch(["--out", "y=kernels.py"]), "y=kernels.py"
+    yield "launch: one file twice", launch(["--out", "x=o.npy", "--out", "y=o.npy"]), "y=o.npy"
+    yield "launch: a whole table", launch(["--out", "x=o.npy"], x="@ptrs:x.npy,y.npy"), "--out x=o.npy"
+    yield "a verb misspelt", ["lunch"], "'launch'"
+    yield "help on no verb", ["help", "frobnicate"], "frobnicate"
     yield "run: output onto a folder", [*good, "--output", "folder"], "folder"
     yield "run: unknown target", [*good, "--target", "cpu:x86-64-v9"], "v9"
     yield "run: absent target", [*good, "--target", "cuda:sm_90"], "cuda"

@@ -9,6 +9,7 @@ headers, manifest, code, weights, central directory); `run` must refuse it, or g
 bit does not matter (weights carry a checksum that is compared on request only, so there another number is allowed).
 Standard library only.
 """
+import concurrent.futures
 import os
 import pathlib
 import random
@@ -182,24 +183,32 @@ def workers():
         "writes garbage": "#!/bin/sh\nhead -c 100000 /dev/urandom\n",
         "writes a huge length": "#!/bin/sh\nprintf 'R\\377\\377\\377\\377\\377\\377\\377\\177'\nsleep 1\n",
         "writes half a frame": "#!/bin/sh\nprintf 'R\\100\\0\\0\\0\\0\\0\\0\\0abc'\n",
+        "answers and stays": "#!/bin/sh\nprintf 'E\\0\\0\\0\\0\\0\\0\\0\\0'\nexec sleep 1000\n",
+        "closes its output and stays": "#!/bin/sh\nexec >&-\nexec sleep 1000\n",
+        "says nothing": "#!/bin/sh\nexec sleep 1000\n",
+        "stops in a frame": "#!/bin/sh\nprintf 'R\\100\\0\\0\\0\\0\\0\\0\\0abc'\nexec sleep 1000\n",
         "writes an empty result": "#!/bin/sh\ncat >/dev/null\nprintf 'R\\0\\0\\0\\0\\0\\0\\0\\0'\n",
         "writes an empty error": "#!/bin/sh\ncat >/dev/null\nprintf 'E\\0\\0\\0\\0\\0\\0\\0\\0'\n",
     }
-    for name, script in scripts.items():
-        folder = pathlib.Path(f"fake {name}").absolute()
-        program = fake_worker(folder, script)
-        if name == "not executable":
-            (folder / "bin" / "pellucid-worker").chmod(0o644)
-        try:
-            done = run("compile", "m.program", "-o", "w.plc", program=program)
-        except subprocess.TimeoutExpired:
-            report(f"worker {name}", "did not end")
-            continue
-        first = done.stderr.decode("utf-8", "replace").split("\n")[0]
-        if done.returncode != 1 or "worker" not in first:
-            report(f"worker {name}", f"exit code {done.returncode}: {first}")
-        if pathlib.Path("w.plc").exists() or list(pathlib.Path(".").glob("w.plc*")):
-            report(f"worker {name}", "left a file behind")
+    # At once, because the silent ones are waited for.
+    with concurrent.futures.ThreadPoolExecutor(len(scripts)) as pool:
+        list(pool.map(lambda item: one_worker(*item), scripts.items()))
+    if list(pathlib.Path(".").glob("w *.plc*")):
+        report("workers", "left a file behind")
+
+
+def one_worker(name, script):
+    folder = pathlib.Path(f"fake {name}").absolute()
+    program = fake_worker(folder, script)
+    if name == "not executable":
+        (folder / "bin" / "pellucid-worker").chmod(0o644)
+    try:
+        done = run("compile", "m.program", "--target", "cpu:x86-64-v3", "-o", f"w {name}.plc", program=program)
+    except subprocess.TimeoutExpired:
+        return report(f"worker {name}", "did not end")
+    first = done.stderr.decode("utf-8", "replace").split("\n")[0]
+    if done.returncode != 1 or "worker" not in first:
+        report(f"worker {name}", f"exit code {done.returncode}: {first}")
 
 
 def killed_worker():
@@ -239,12 +248,39 @@ def children_of(pid):
         return []
 
 
+def killed_compiler():
+    """Leaves neither a file nor a worker, whenever it is killed."""
+    before = sorted(os.listdir("."))
+    for wait in (0.01, 0.05, 0.1, 0.15, 0.2, 0.3):
+        process = subprocess.Popen([str(PROGRAM), "compile", "m.program", "-o", "k.plc"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        time.sleep(wait)
+        children = children_of(process.pid)
+        process.kill()
+        process.communicate()
+        if pathlib.Path("k.plc").exists():
+            pathlib.Path("k.plc").unlink()  # it was done
+        if sorted(os.listdir(".")) != before:
+            report(f"compiler killed after {wait} s", f"left {set(os.listdir('.')) - set(before)}")
+        deadline = time.monotonic() + 10
+        while any(is_running(child) for child in children) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        if any(is_running(child) for child in children):
+            report(f"compiler killed after {wait} s", "left its worker")
+
+
+def is_running(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().split(")")[-1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
 def elsewhere():
-    """An empty PATH, and another working directory."""
+    """An empty PATH, no HOME, no folder for temporary files, and another working directory."""
     folder = pathlib.Path.cwd()
     for name, words in (("compile", ["compile", folder / "m.program", "-o", folder / "e.plc"]),
                         ("run", ["run", folder / "e.plc", "--input", f"x=@{folder / 'x.npy'}", "--output", folder / "e.npy"])):
-        done = run(*words, env={"PATH": ""}, cwd="/")
+        done = run(*words, env={"PATH": "", "TMPDIR": "/nonexistent"}, cwd="/")
         if done.returncode != 0:
             report(f"{name} with an empty PATH from /", done.stderr[:200])
 
@@ -261,7 +297,8 @@ def main():
             report("the whole package", made.stderr[:300])
             return 1
         rng = random.Random(5)
-        for stage in (lambda: damaged_packages(rng), lambda: damaged_programs(rng), lambda: mutated_sources(rng), workers, killed_worker, elsewhere):
+        for stage in (lambda: damaged_packages(rng), lambda: damaged_programs(rng), lambda: mutated_sources(rng), workers, killed_worker, killed_compiler,
+                      elsewhere):
             stage()
     finally:
         os.chdir(start)

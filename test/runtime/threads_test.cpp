@@ -61,6 +61,50 @@ TEST(Threads, ResultsAreTheSameForEveryNumberOfThreads) {
   }
 }
 
+/// Whatever the other threads are doing at the moment of a fork, the child can call, load and
+/// unload.
+TEST(Threads, ForkWhileOthersCall) {
+#if defined(__SANITIZE_THREAD__) || (defined(__has_feature) && __has_feature(thread_sanitizer))
+  GTEST_SKIP() << "the thread sanitizer does not support threads after fork";
+#endif
+  Loaded package(sampleModel());
+  auto call = [&] {
+    Array<float> x = countingArray({1024, 64});
+    DLTensor input = x.tensor();
+    DLManagedTensorVersioned *outputs[2] = {};
+    pellucid_run_options options = runOptions(4);
+    if (pellucid_run(package, &input, 1, outputs, 2, &options) != PELLUCID_OK)
+      return false;
+    for (DLManagedTensorVersioned *output : outputs)
+      output->deleter(output);
+    return true;
+  };
+  std::atomic<bool> stop = false;
+  std::vector<std::thread> others;
+  for (int i = 0; i < 4; ++i)
+    others.emplace_back([&] {
+      while (!stop && call()) {
+      }
+    });
+  for (int i = 0; i < 50; ++i) {
+    pid_t child = fork();
+    if (child == 0) {
+      alarm(20);
+      bool ok = call();
+      {
+        Loaded own(sampleModel());
+      }
+      _exit(ok && call() ? 0 : 1);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+  }
+  stop = true;
+  for (std::thread &thread : others)
+    thread.join();
+}
+
 /// A forked child has none of the workers; its calls work all the same.
 TEST(Threads, WorkAfterFork) {
   Loaded package(sampleModel());

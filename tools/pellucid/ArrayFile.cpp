@@ -11,6 +11,7 @@
 #include <cstring>
 #include <new>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace pellucid::cli {
@@ -167,6 +168,10 @@ Array makeArray(DataType dtype, std::vector<int64_t> shape) {
 
 Array readArray(const TensorArgument &argument) {
   const std::string &path = argument.path;
+  struct stat info{};
+  if (::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode))
+    fail(path, S_ISDIR(info.st_mode) ? "cannot be read: it is a folder"
+                                     : "cannot be read: it is no regular file");
   Stream stream(std::fopen(path.c_str(), "rb"));
   if (!stream)
     fail(path, std::string("cannot be read: ") + std::strerror(errno));

@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 namespace pellucid::cli {
@@ -85,10 +86,24 @@ int refuse(const std::string &argument, const std::string &message) {
   return refuse(Diagnostic(Severity::Error, SourceLocation(argument), message));
 }
 
+std::string firstBytes(const std::string &path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored))
+    return {};
+  std::ifstream stream(path, std::ios::binary);
+  std::string start(64, 0);
+  stream.read(start.data(), static_cast<std::streamsize>(start.size()));
+  start.resize(static_cast<size_t>(stream.gcount()));
+  return start;
+}
+
 void refuseSameFile(const std::string &argument, const std::string &path,
                     const std::string &other) {
   std::error_code ignored;
-  if (path == other || std::filesystem::equivalent(path, other, ignored))
+  auto resolve = [&](const std::string &name) {
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(name, ignored), ignored);
+  };
+  if (resolve(path) == resolve(other) || std::filesystem::equivalent(path, other, ignored))
     throw DiagnosticError(SourceLocation(argument),
                           "would overwrite '" + other +
                               "', which this command reads or writes too");

@@ -52,6 +52,9 @@ int refuse(const Diagnostics &diagnostics);
 /// `ARGUMENT: error: message`, where `argument` is as the user typed it.
 int refuse(const std::string &argument, const std::string &message);
 
+/// The first bytes of a regular file, enough to know what it is; empty for everything else.
+std::string firstBytes(const std::string &path);
+
 /// Throws a DiagnosticError at `argument` when the file to write is `other`, a file that is read or
 /// written as well.
 void refuseSameFile(const std::string &argument, const std::string &path, const std::string &other);

@@ -6,7 +6,6 @@
 #include "package/PackageFile.h"
 
 #include <cstdio>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 namespace pellucid::cli {
@@ -14,10 +13,8 @@ namespace pellucid::cli {
 namespace {
 
 bool isPackage(const std::string &path) {
-  std::ifstream stream(path, std::ios::binary);
-  uint8_t begin[64] = {};
-  stream.read(reinterpret_cast<char *>(begin), sizeof begin);
-  return package::looksLikePackage({begin, static_cast<size_t>(stream.gcount())});
+  std::string begin = firstBytes(path);
+  return package::looksLikePackage({reinterpret_cast<const uint8_t *>(begin.data()), begin.size()});
 }
 
 /// What the compiler wrote into the package about its fusions.

@@ -10,22 +10,18 @@
 #include "package/PackageFile.h"
 
 #include <cstdio>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 namespace pellucid::cli {
 
 namespace {
 
-std::string firstBytes(const std::string &path) {
-  std::ifstream stream(path, std::ios::binary);
-  std::string start(64, 0);
-  stream.read(start.data(), static_cast<std::streamsize>(start.size()));
-  start.resize(static_cast<size_t>(stream.gcount()));
-  return start;
-}
-
-int inspectProgram(const graph::Program &program, const VerbLine &line) {
+int inspectProgram(const std::string &path, const VerbLine &line, bool text) {
+  graph::Program program = graph::loadProgram(path);
+  if (text) {
+    std::fputs(graph::printProgram(program).c_str(), stdout);
+    return Ok;
+  }
   std::vector<graph::NodeRow> rows = graph::nodeRows(program, program.main);
   if (!line.json()) {
     std::fputs(graph::printNodeTable(rows).c_str(), stdout);

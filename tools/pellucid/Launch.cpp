@@ -145,7 +145,7 @@ std::vector<Output> readOutputs(const LaunchOptions &options,
     if (output.member && *output.member >= operand->members.size())
       fail("--out " + text, "the table '" + output.name + "' has " +
                                 std::to_string(operand->members.size()) + " tensors");
-    if (!output.member && !operand->array)
+    if (!output.member && !operand->members.empty())
       fail("--out " + text, "'" + output.name + "' is a table of addresses; write " + output.name +
                                 "[INDEX]=FILE.npy for one of its tensors");
     for (const Output &earlier : outputs)
