@@ -340,3 +340,27 @@ for k, (m, n) in {"a": (1, 2)}.items():
 result = [a, d, o.v, i, j, p, q, y, k, m, n, *range(2)]
 # case: builtins_misc
 result = [isinstance(True, int), isinstance(1, float), isinstance("s", (int, str)), isinstance(None, type(None)), type(1) is int, type([]) == list, str(1.0), str(None), bool("") or bool([0]), list("ab"), tuple([1]), hex(255), bin(5), oct(8), repr([1, "a", None, 2.5, (1,)]), range(3), list(range(5, 0, -2)), range(10)[2:5], len(range(0, 10, 3)), 5 in range(0, 10, 5), slice(1, 2), [1, 2, 3][slice(0, 2)], callable(len), abs(-2.5), hash("a") == hash("a"), format(3.14159, ".2f"), print("x"), id(None) == id(None), ... is Ellipsis, int.__name__, str.join("-", ["a", "b"]), "a" < "b", (1, 2) + (3,), not [], None == 0, 1 == 1.0, 1 == True, "1" == 1]
+# case: containers_in_themselves
+a = [1]
+a.append(a)
+d = {}
+d["self"] = d
+t = ([],)
+t[0].append(t)
+deep = []
+for i in range(100000):
+    deep = [deep]
+depth = 0
+inner = deep
+while inner:
+    inner = inner[0]
+    depth += 1
+deep = None
+class Link:
+    def __init__(self, next):
+        self.next = next
+link = None
+for i in range(50000):
+    link = Link(link)
+link = None
+result = [a, d, t, depth, a is a[1], a == a]
