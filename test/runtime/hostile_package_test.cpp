@@ -169,7 +169,7 @@ TEST(HostilePackage, CopiesAndFillsOutsideOfTheirMemory) {
             "a copy: 100 bytes at offset 700 lie outside output 'y', which has 768");
   EXPECT_EQ(
       step(Copy{y, {PlaceKind::Input, 0, code("5//(batch-3)")}, code("4")}),
-      "a copy: the offset 5 // (batch - 3) into input 'x' divides by zero or exceeds 64 bits");
+      "a copy: the offset 5 // (batch + -3) into input 'x' divides by zero or exceeds 64 bits");
   EXPECT_EQ(step(Fill{y, 0, 8, code("12")}),
             "a fill of 12 bytes is no multiple of its pattern's 8");
   EXPECT_EQ(step(Fill{{PlaceKind::Output, 1, code("8")}, 0, 4, code("8")}),
@@ -197,7 +197,7 @@ TEST(HostilePackage, SizesAndShapes) {
   EXPECT_EQ(complaintAfter([](Manifest &m) { m.symbols[0].divisor = -2; }),
             wrong + "symbol 'batch' has an empty range or a divisor below 1");
   EXPECT_EQ(complaintAfter([](Manifest &m) { launch(m, 0).variants[0].grid[1] = code("2-batch"); }),
-            "launch 'scale_bias_0': grid[1] is -1, must be in 0..4294967295");
+            "launch 'scale_bias_0': grid[1] is -1, must be in 0..2147483647");
   EXPECT_EQ(complaintAfter([](Manifest &m) { m.kernels[0].executables[0].entryOffset = 1; }),
             "the package in memory cannot be loaded: the entry of kernel 'scale_bias' at 1 lies "
             "outside the code of record 'code/x86-64-v3.elf'");
