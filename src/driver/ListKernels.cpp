@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/ListKernels.h"
 
-#include "driver/GuessPointers.h"
-#include "frontend/EmitKernel.h"
-#include "host/Interpreter.h"
+#include "driver/GuessSpecialisation.h"
+#include "driver/OperatorWrites.h"
 #include "host/TreeWalk.h"
+#include "trace/OperatorCall.h"
 #include "trace/TensorObject.h"
 #include "tt/AccessAnalysis.h"
 #include "tt/Tt.h"
 
 #include "mlir/IR/MLIRContext.h"
 
-#include <array>
-#include <chrono>
+#include <algorithm>
 #include <map>
-#include <optional>
 #include <set>
 
 namespace pellucid::driver {
@@ -24,83 +22,6 @@ namespace s = syntax;
 using frontend::ParameterSpec;
 
 namespace {
-
-/// What a parameter without any hint may be, likely ones first.
-std::vector<h::Value> constantCandidates() {
-  auto type = [](DataType t) {
-    return h::Value(std::make_shared<h::DType>(t, h::DType::Family::Triton));
-  };
-  return {h::Value(64),
-          h::Value(16),
-          h::Value(true),
-          type(DataType::Float32),
-          h::Value(""),
-          h::Value(),
-          h::Value(1),
-          h::Value(0),
-          h::Value(false),
-          h::Value(128),
-          h::Value(32),
-          h::Value("ieee"),
-          h::Value(1e-5),
-          type(DataType::Int32),
-          type(DataType::Float16)};
-}
-
-/// Texts that the file compares something with.
-void addComparedTexts(const s::Expr &expr, std::vector<h::Value> &out) {
-  if (auto *compare = s::as<s::Compare>(&expr))
-    for (const auto &other : compare->comparators)
-      if (auto *constant = s::as<s::Constant>(other.get());
-          constant && constant->type == s::Constant::Type::String)
-        out.push_back(h::Value(constant->text));
-  h::forEachChild(expr, [&](const s::Expr &child) { addComparedTexts(child, out); });
-}
-void addComparedTexts(const s::Stmt &stmt, std::vector<h::Value> &out) {
-  h::forEachChild(
-      stmt, [&](const s::Expr &child) { addComparedTexts(child, out); },
-      [&](const s::Stmt &child) { addComparedTexts(child, out); });
-}
-
-std::vector<ParameterSpec> alternatives(const ParameterSpec &spec,
-                                        const std::vector<h::Value> &texts) {
-  std::vector<ParameterSpec> out;
-  auto add = [&](ParameterSpec::Kind kind, DataType type) {
-    ParameterSpec other;
-    other.kind = kind;
-    other.dtype = type;
-    out.push_back(std::move(other));
-  };
-  if (spec.kind == ParameterSpec::Kind::Constexpr) {
-    std::vector<h::Value> candidates = constantCandidates();
-    candidates.insert(candidates.end(), texts.begin(), texts.end());
-    for (h::Value &candidate : candidates) {
-      ParameterSpec other = spec;
-      other.constant = std::move(candidate);
-      out.push_back(std::move(other));
-    }
-    return out;
-  }
-  for (DataType type :
-       {DataType::Float32, DataType::Int32, DataType::Int64, DataType::Float16, DataType::UInt8})
-    add(ParameterSpec::Kind::Pointer, type);
-  for (DataType type : {DataType::Int32, DataType::Float32})
-    add(ParameterSpec::Kind::Scalar, type);
-  add(ParameterSpec::Kind::None, DataType::Int32);
-  return out;
-}
-
-/// How far into the kernel's text a choice of parameters compiled: the line of the error in the
-/// kernel, then in the function it calls. Columns say nothing: inner expressions come first.
-using Progress = std::array<uint32_t, 2>;
-
-/// One choice, compiled.
-struct Attempt {
-  std::vector<ParameterSpec> specs;
-  mlir::OwningOpRef<mlir::ModuleOp> module;
-  std::optional<Diagnostic> error;
-  Progress progress{};
-};
 
 /// A function that returns something is no kernel of its own.
 bool returnsValue(const s::List<s::Stmt> &body) {
@@ -117,20 +38,37 @@ bool returnsValue(const s::List<s::Stmt> &body) {
   return false;
 }
 
-/// Whether the file's top level has `@triton.jit def name`.
-bool definesKernel(const s::Module &file, const std::string &name) {
-  for (const auto &statement : file.body)
-    if (auto *function = s::as<s::FunctionDef>(statement.get()); function && function->name == name)
-      for (const auto &decorator : function->decoratorList) {
+bool hasJitDecorator(const s::FunctionDef &function) {
+  return std::any_of(
+      function.decoratorList.begin(), function.decoratorList.end(), [](const auto &decorator) {
         const s::Expr *e = decorator.get();
         if (auto *call = s::as<s::Call>(e))
           e = call->func.get();
         auto *attribute = s::as<s::Attribute>(e);
         auto *plain = s::as<s::Name>(e);
-        if ((attribute && attribute->attr == "jit") || (plain && plain->id == "jit"))
-          return true;
-      }
-  return false;
+        return (attribute && attribute->attr == "jit") || (plain && plain->id == "jit");
+      });
+}
+
+/// Whether the module's code, branches included, has `@triton.jit def name`.
+bool definesKernel(const s::Stmt &statement, const std::string &name) {
+  if (auto *function = s::as<s::FunctionDef>(&statement))
+    return function->name == name && hasJitDecorator(*function);
+  bool found = false;
+  h::forEachChild(
+      statement, [](const s::Expr &) {},
+      [&](const s::Stmt &inner) { found |= definesKernel(inner, name); });
+  return found;
+}
+bool definesKernel(const s::Module &file, const std::string &name) {
+  return std::any_of(file.body.begin(), file.body.end(),
+                     [&](const auto &statement) { return definesKernel(*statement, name); });
+}
+
+void refuse(ListedStatus &report, const Diagnostic &error) {
+  report.ok = false;
+  report.reason = error.message;
+  report.detail = render(error);
 }
 
 class Lister {
@@ -139,157 +77,62 @@ public:
     tt::loadTtDialects(context);
   }
 
-  std::vector<KernelReport> list(const std::string &path) {
+  FileReport list(const std::string &path) {
     auto module = interpreter.importFile(path);
-    for (const auto &statement : module->syntax->body)
-      addComparedTexts(*statement, texts);
-    std::vector<KernelReport> reports;
+    texts = comparedTexts(*module->syntax);
+    FileReport report;
     for (const auto &[name, value] : module->globals->items()) {
-      if (auto *opaque = value.as<h::Opaque>();
-          opaque && opaque->reason && definesKernel(*module->syntax, name)) {
-        KernelReport &report = reports.emplace_back();
-        report.name = name;
-        report.line = opaque->origin.range.line;
-        refuse(report, *opaque->reason);
+      auto *opaque = value.as<h::Opaque>();
+      if (!opaque || !opaque->reason || !definesKernel(*module->syntax, name))
         continue;
-      }
-      auto kernel = h::innermostKernel(value);
-      if (!kernel || kernel->location().file != module->syntax->file)
-        continue;
-      reports.push_back(describe(name, value, *kernel));
+      KernelReport &kernel = report.kernels.emplace_back();
+      kernel.name = name;
+      kernel.line = opaque->origin.range.line;
+      refuse(kernel, *opaque->reason);
     }
-    return reports;
+    h::FileListing listing = h::listKernels(interpreter, *module);
+    auto isRefused = [&](const std::string &name) {
+      return std::any_of(report.kernels.begin(), report.kernels.end(),
+                         [&](const KernelReport &k) { return k.name == name && !k.ok; });
+    };
+    // A kernel exists even where a decorator around it was refused.
+    std::erase_if(listing.kernels,
+                  [&](const h::KernelListing &kernel) { return isRefused(kernel.name); });
+    for (const h::KernelListing &kernel : listing.kernels)
+      report.kernels.push_back(describe(kernel));
+    std::stable_sort(report.kernels.begin(), report.kernels.end(),
+                     [](const KernelReport &a, const KernelReport &b) { return a.line < b.line; });
+    for (const h::OperatorListing &op : listing.operators)
+      report.operators.push_back(describe(op));
+    return report;
   }
 
 private:
   static h::InterpreterOptions makeOptions(const std::vector<std::string> &roots) {
     h::InterpreterOptions options;
     options.searchRoots = roots;
-    options.defersFileErrors = true;
+    options.defersFileErrors = options.defersMissingImports = true;
     trace::addTorchRuntime(options.modules);
     return options;
   }
 
-  /// Defaults of constexprs: the first autotune config, else the signature's.
-  std::map<std::string, h::Value> knownConstants(const h::Value &value,
-                                                 const h::JitFunction &kernel) {
-    std::map<std::string, h::Value> known;
-    for (const auto &parameter : kernel.parameters)
-      if (parameter.isConstexpr && parameter.defaultValue)
-        known[parameter.name] = *parameter.defaultValue;
-    for (h::Value layer = value; auto *decorator = layer.as<h::KernelDecorator>();
-         layer = decorator->fn)
-      if (auto *tuner = layer.as<h::Autotuner>(); tuner && !tuner->configs.empty())
-        for (const auto &[key, v] : tuner->configs.front()->kwargs.dictionary().items())
-          known[key.str()] = v;
-    return known;
-  }
-
-  Attempt attempt(const h::JitFunction &kernel, std::vector<ParameterSpec> specs) {
-    Attempt result;
-    Diagnostics diagnostics;
-    result.module = frontend::emitKernel(interpreter, kernel, specs, context, diagnostics, nullptr);
-    result.specs = std::move(specs);
-    for (const Diagnostic &d : diagnostics.all())
-      if (d.severity == Severity::Error && !result.error)
-        result.error = d;
-    if (!result.error)
-      return result;
-    const SourceRange &range = kernel.def().range;
-    auto within = [&](const SourceLocation &l) {
-      return l.file == kernel.location().file && l.range.line >= range.line &&
-             l.range.line <= range.endLine;
-    };
-    SourceLocation here = result.error->location;
-    for (const Diagnostic &note : result.error->notes)
-      if (!within(here) && within(note.location))
-        here = note.location;
-    const SourceLocation &inner = result.error->location;
-    if (within(here))
-      result.progress = {here.range.line, inner.range.line};
-    return result;
-  }
-
-  /// Changes one parameter at a time as long as that compiles further.
-  void improve(const h::JitFunction &kernel, const std::vector<bool> &free, Attempt &best) {
-    auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(1500);
-    for (bool better = true; better && !best.module;) {
-      better = false;
-      for (size_t i = 0; i < free.size() && !best.module; ++i) {
-        for (ParameterSpec &other :
-             free[i] ? alternatives(best.specs[i], texts) : std::vector<ParameterSpec>()) {
-          std::vector<ParameterSpec> specs = best.specs;
-          specs[i] = std::move(other);
-          Attempt next = attempt(kernel, std::move(specs));
-          if (!next.module && next.progress <= best.progress)
-            continue;
-          best = std::move(next);
-          better = true;
-          break;
-        }
-        if (std::chrono::steady_clock::now() > deadline)
-          return;
-      }
-    }
-  }
-
-  Attempt firstAttempt(const h::Value &value, const h::JitFunction &kernel,
-                       std::vector<bool> &free) {
-    std::set<std::string> pointers = guessPointers(interpreter, kernel);
-    std::map<std::string, h::Value> known = knownConstants(value, kernel);
-    std::vector<ParameterSpec> specs;
-    for (const auto &parameter : kernel.parameters) {
-      ParameterSpec spec;
-      spec.kind = pointers.count(parameter.name) ? ParameterSpec::Kind::Pointer
-                                                 : ParameterSpec::Kind::Scalar;
-      spec.dtype = spec.kind == ParameterSpec::Kind::Pointer ? DataType::Float32 : DataType::Int32;
-      auto entry = known.find(parameter.name);
-      if (parameter.isConstexpr) {
-        spec.kind = ParameterSpec::Kind::Constexpr;
-        spec.constant =
-            h::unwrapConstexpr(entry == known.end() ? constantCandidates().front() : entry->second);
-      }
-      free.push_back(!parameter.isConstexpr || entry == known.end());
-      specs.push_back(std::move(spec));
-    }
-    Attempt best = attempt(kernel, specs);
-    // Constants of one kind often go together.
-    for (const h::Value &candidate : constantCandidates()) {
-      if (best.module)
-        break;
-      for (size_t i = 0; i < specs.size(); ++i)
-        if (free[i] && specs[i].kind == ParameterSpec::Kind::Constexpr)
-          specs[i].constant = candidate;
-      if (Attempt next = attempt(kernel, specs); next.module || next.progress > best.progress)
-        best = std::move(next);
-    }
-    return best;
-  }
-
-  KernelReport describe(const std::string &name, const h::Value &value,
-                        const h::JitFunction &kernel) {
+  KernelReport describe(const h::KernelListing &listing) {
+    const h::JitFunction &kernel = *listing.kernel;
     KernelReport report;
-    report.name = name;
+    report.name = listing.name;
     report.line = kernel.def().range.line;
+    report.decorators = listing.decorators;
+    for (const auto &launch : listing.launches)
+      report.launches.push_back({launch.where, launch.inFunction, launch.wrapped});
     report.helper = returnsValue(kernel.def().body);
     if (report.helper)
       return report;
-    std::vector<bool> free;
-    Attempt best = firstAttempt(value, kernel, free);
-    if (!best.module)
-      improve(kernel, free, best);
-    if (best.module) {
+    Specialisation best = guessSpecialisation(interpreter, context, listing.value, kernel, texts);
+    if (best.module)
       addParameters(report, kernel, best.specs, *best.module);
-      return report;
-    }
-    refuse(report, *best.error);
+    else
+      refuse(report, *best.error);
     return report;
-  }
-
-  static void refuse(KernelReport &report, const Diagnostic &error) {
-    report.ok = false;
-    report.reason = error.message;
-    report.detail = render(error);
   }
 
   void addParameters(KernelReport &report, const h::JitFunction &kernel,
@@ -298,6 +141,7 @@ private:
     tt::AccessAnalysis analysis(warnings);
     tt::FuncOp function = *module.getOps<tt::FuncOp>().begin();
     const tt::AccessSummary &summary = analysis.of(function);
+    std::set<std::string> &written = writtenBy[&kernel];
     size_t next = 0;
     for (size_t i = 0; i < specs.size(); ++i) {
       KernelReport::Parameter parameter{kernel.parameters[i].name, "constexpr", ""};
@@ -313,20 +157,88 @@ private:
                              : access.written                ? "write"
                              : access.read                   ? "read"
                                                              : "unused";
+        if (pointer && access.written && !summary.defeated)
+          written.insert(parameter.name);
       }
       report.parameters.push_back(std::move(parameter));
+    }
+    if (summary.defeated)
+      writtenBy.erase(&kernel);
+  }
+
+  /// What a kernel writes; also one that another file defines.
+  const std::set<std::string> *writtenParameters(const h::JitFunction &kernel) {
+    if (auto entry = writtenBy.find(&kernel); entry != writtenBy.end())
+      return &entry->second;
+    if (!tried.insert(&kernel).second)
+      return nullptr;
+    Specialisation best = guessSpecialisation(interpreter, context, h::Value(), kernel, texts);
+    if (!best.module)
+      return nullptr;
+    KernelReport ignored;
+    addParameters(ignored, kernel, best.specs, *best.module);
+    auto entry = writtenBy.find(&kernel);
+    return entry == writtenBy.end() ? nullptr : &entry->second;
+  }
+
+  OperatorReport describe(const h::OperatorListing &listing) {
+    const h::Operator &op = *listing.op;
+    OperatorReport report;
+    report.name = op.name;
+    report.form = op.form == h::Operator::Form::Triton ? "triton_op" : "custom_op";
+    report.line = op.location.range.line;
+    report.kernels = listing.kernels;
+    try {
+      graph::Schema schema = trace::schemaOf(interpreter, op);
+      report.schema = graph::printSchema(schema);
+      for (const auto &argument : schema.arguments)
+        if (argument.type.mutated)
+          report.mutates.push_back(argument.name);
+      checkMutation(report, op, schema);
+    } catch (const DiagnosticError &error) {
+      refuse(report, error.diagnostic);
+    }
+    return report;
+  }
+
+  void checkMutation(OperatorReport &report, const h::Operator &op, const graph::Schema &schema) {
+    auto *function = op.function.as<h::Function>();
+    if (!function || !function->def)
+      return;
+    OperatorWrites found = findWrites(interpreter, *function, [this](const h::JitFunction &kernel) {
+      return writtenParameters(kernel);
+    });
+    for (const auto &argument : schema.arguments) {
+      if (argument.type.kind != graph::SchemaType::Kind::Tensor)
+        continue;
+      auto write =
+          std::find_if(found.writes.begin(), found.writes.end(),
+                       [&](const OperatorWrite &w) { return w.parameter == argument.name; });
+      bool isWritten = write != found.writes.end();
+      if (isWritten && !argument.type.mutated && report.ok) {
+        Diagnostic error(Severity::Error, write->where,
+                         write->by + " writes '" + argument.name +
+                             "', which mutates_args of operator '" + op.name +
+                             "' does not name; write mutates_args={\"" + argument.name + "\"}");
+        error.note(op.location, "the operator is here");
+        refuse(report, error);
+      }
+      if (!isWritten && argument.type.mutated && !found.lost.count(argument.name))
+        report.warnings.push_back("mutates_args names '" + argument.name +
+                                  "', which nothing writes to");
     }
   }
 
   h::Interpreter interpreter;
   std::vector<h::Value> texts; ///< that a string parameter may be meant to equal
   mlir::MLIRContext context{mlir::MLIRContext::Threading::DISABLED};
+  std::map<const h::JitFunction *, std::set<std::string>> writtenBy;
+  std::set<const h::JitFunction *> tried;
 };
 
 } // namespace
 
-std::vector<KernelReport> listKernels(const std::string &path,
-                                      const std::vector<std::string> &roots) {
+FileReport listKernels(const std::string &path, const std::vector<std::string> &roots) {
   return Lister(roots).list(path);
 }
 

@@ -1,33 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "support/Diagnostics.h"
+
 #include <cstdint>
 #include <string>
 #include <vector>
 
 namespace pellucid::driver {
 
-struct KernelReport {
+struct ListedStatus {
+  bool ok = true;
+  std::string reason; ///< one line; empty when ok
+  std::string detail; ///< the whole diagnostic
+};
+
+struct KernelReport : ListedStatus {
   struct Parameter {
     std::string name;
-    std::string kind;   ///< pointer, scalar, constexpr
-    std::string access; ///< pointers: read, write, read and write, unknown
+    std::string kind;   ///< pointer, scalar, constexpr, none
+    std::string access; ///< pointers: read, write, read and write, unused, unknown
+  };
+  struct Launch {
+    SourceLocation where;
+    std::string function; ///< that launches; empty at module level
+    bool wrapped;         ///< by wrap_triton
   };
   std::string name;
   uint32_t line = 0;
-  bool ok = true;
   bool helper = false; ///< returns a value: a function for kernels, checked where one calls it
-  std::string reason;  ///< one line; empty when ok
-  std::string detail;  ///< the whole diagnostic
+  std::vector<std::string> decorators; ///< outermost first; empty where the definition failed
   std::vector<Parameter> parameters;
+  std::vector<Launch> launches;
 };
 
-/// Every jit kernel that the file itself defines, compiled for likely argument types: parameters
-/// that addresses are made of are pointers to float32, others int32, constexprs their default,
-/// their first autotune config or a size; then with one parameter changed at a time as long as more
-/// of the kernel compiles. A kernel is refused, for the reason the best choice meets, when none
-/// compiles. Throws DiagnosticError when the file itself cannot be read.
-std::vector<KernelReport> listKernels(const std::string &path,
-                                      const std::vector<std::string> &roots);
+struct OperatorReport : ListedStatus {
+  std::string name, form, schema; ///< form: triton_op, custom_op
+  uint32_t line = 0;
+  std::vector<std::string> mutates, kernels, warnings;
+};
+
+struct FileReport {
+  std::vector<KernelReport> kernels;
+  std::vector<OperatorReport> operators;
+};
+
+/// Every jit kernel and operator that the file itself defines. Kernels are compiled for a guessed
+/// specialisation (GuessSpecialisation.h) and refused, for the reason the best guess meets, when
+/// none compiles; operators are refused when they write what mutates_args does not name. Throws
+/// DiagnosticError when the file itself cannot be read.
+FileReport listKernels(const std::string &path, const std::vector<std::string> &roots);
 
 } // namespace pellucid::driver

@@ -63,7 +63,9 @@ mlir::OwningOpRef<mlir::ModuleOp> Emitter::emit(const host::JitFunction &kernel,
     BlockArgument argument = entry->getArgument(static_cast<unsigned>(r));
     // The parameter's name, for diagnostics of everything that works on the IR.
     argument.setLoc(NameLoc::get(builder.getStringAttr(name), file));
-    top.names[name] = Val::tensor(argument, runtime[r].second);
+    Val &value = top.names[name] = Val::tensor(argument, runtime[r].second);
+    if (parameters[runtime[r].first].equalsOne)
+      value.constant = host::Value(int64_t(1));
   }
   top.arguments = top.names;
   statements(kernel.def().body);

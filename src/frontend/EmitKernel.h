@@ -20,7 +20,8 @@ struct ParameterSpec {
   DataType dtype = DataType::Int32; ///< pointee or scalar
   host::Value constant;             ///< Constexpr
   uint32_t divisibility =
-      0; ///< Pointer, Scalar: known to be a multiple of it (0: nothing is known)
+      0;                  ///< Pointer, Scalar: known to be a multiple of it (0: nothing is known)
+  bool equalsOne = false; ///< Scalar: an integer that is 1, as a stride must be in some places
 };
 
 /// A run-time parameter of the tt.func; constexprs and None are gone.

@@ -251,6 +251,14 @@ Val Emitter::emitAdvance(Bound &args) {
   return out;
 }
 
+/// The number 1, or a parameter that is launched with it.
+static bool isKnownOne(const Val &value) {
+  auto argument = value.isTensor() ? dyn_cast<BlockArgument>(value.value) : BlockArgument();
+  bool isParameter = argument && isa<tt::FuncOp>(argument.getOwner()->getParentOp());
+  return (value.isNumber() || isParameter) && value.constant.isInt() &&
+         value.constant.integer() == 1;
+}
+
 Val Emitter::emitMakeTensorDescriptor(Bound &args) {
   Val base = toTensor(args[0]);
   if (!base.type.pointer || base.type.isTile())
@@ -266,8 +274,9 @@ Val Emitter::emitMakeTensorDescriptor(Bound &args) {
     fail("the last dim of a descriptor's block must span 16 bytes or more, got " +
          std::to_string(bytes));
   const Val &last = args[2].elements.back();
-  if (!last.isNumber() || !last.constant.isInt() || last.constant.integer() != 1)
-    fail("the last stride of a descriptor must be the constant 1");
+  if (!isKnownOne(last))
+    fail("the last stride of a descriptor must be 1 while compiling: the number, a constexpr, or a "
+         "parameter that is launched with 1");
   auto padding = paddingOption(*this, args[4]).value_or(tt::PaddingOption::PAD_ZERO);
   Val out;
   out.kind = Val::Kind::Descriptor;

@@ -41,11 +41,11 @@ struct Val {
     Descriptor,
     Undefined
   } kind = Kind::Constexpr;
-  host::Value
-      constant; ///< Constexpr: numbers, strings, None, dtypes, functions, modules …; Undefined: why
-  mlir::Value value;               ///< Tensor, BlockPointer, Descriptor
-  TlType type;                     ///< Tensor; BlockPointer and Descriptor: the block
-  std::vector<Val> elements;       ///< Tuple
+  host::Value constant;      ///< Constexpr: numbers, strings, None, dtypes, functions, modules …;
+                             ///< Undefined: why; Tensor: what a parameter is known to be
+  mlir::Value value;         ///< Tensor, BlockPointer, Descriptor
+  TlType type;               ///< Tensor; BlockPointer and Descriptor: the block
+  std::vector<Val> elements; ///< Tuple
   std::vector<Val> shape, strides; ///< Descriptor
   SourceRange range;               ///< where it was made
 

@@ -11,24 +11,56 @@ namespace pellucid::host {
 
 using namespace syntax;
 
-namespace {
-
-/// The value of a dotted name as code inside `scope` would see it; nullopt when it has none or
-/// running code is needed.
-std::optional<Value> resolve(Interpreter &interpreter, const Scope &scope, const syntax::Expr &e) {
+std::optional<Value> resolveName(Interpreter &interpreter, const Scope &scope,
+                                 const syntax::Expr &e) {
   try {
     if (auto *name = as<Name>(&e))
       return lookupName(interpreter, scope, name->id);
     auto *attribute = as<Attribute>(&e);
     if (!attribute)
       return std::nullopt;
-    auto object = resolve(interpreter, scope, *attribute->value);
+    auto object = resolveName(interpreter, scope, *attribute->value);
     bool inert = object && (object->as<Module>() || object->as<Class>() || object->as<Opaque>());
     return inert ? interpreter.findAttr(*object, attribute->attr) : std::nullopt;
   } catch (const DiagnosticError &) {
     return std::nullopt; // unbound yet, or not ours
   }
 }
+
+static NamedKernel kernelNamed(Interpreter &interpreter, const Scope &scope,
+                               const LocalNames &locals, const syntax::Expr &e, int depth) {
+  if (depth > 8)
+    return {};
+  auto inner = [&](const syntax::Expr &x) {
+    return kernelNamed(interpreter, scope, locals, x, depth + 1);
+  };
+  if (auto *call = as<Call>(&e)) {
+    NamedKernel wrapped = call->args.size() == 1 ? inner(*call->args[0]) : NamedKernel();
+    wrapped.wrapped = wrapped.kernel != nullptr;
+    return wrapped;
+  }
+  if (auto *name = as<Name>(&e))
+    if (auto it = locals.find(name->id); it != locals.end() && it->second != &e)
+      return inner(*it->second);
+  if (auto *choice = as<IfExp>(&e))
+    return inner(*choice->body);
+  auto v = resolveName(interpreter, scope, e);
+  if (!v)
+    return {};
+  return {innermostKernel(*v), v->as<WrappedKernel>() != nullptr};
+}
+
+NamedKernel launchedKernel(Interpreter &interpreter, const Scope &scope, const LocalNames &locals,
+                           const syntax::Expr &launched) {
+  const syntax::Expr *e = &launched;
+  if (auto *name = as<Name>(e))
+    if (auto it = locals.find(name->id); it != locals.end())
+      e = it->second;
+  auto *subscript = as<Subscript>(e);
+  return subscript ? kernelNamed(interpreter, scope, locals, *subscript->value, 0) : NamedKernel();
+}
+
+namespace {
 
 /// Follows every mention of a kernel from a function's text.
 class Finder {
@@ -106,7 +138,7 @@ private:
       if (auto *name = as<Name>(root);
           name && (e.kind == ExprKind::Name || e.kind == ExprKind::Attribute)) {
         if (!isLocal(name->id))
-          if (auto v = resolve(finder.interpreter, scope, e))
+          if (auto v = resolveName(finder.interpreter, scope, e))
             finder.value(*v);
         return;
       }
@@ -148,30 +180,14 @@ private:
   std::vector<KernelListing> &kernels;
   Scope scope;
   std::string function;
-  std::map<std::string, const syntax::Expr *>
-      aliases; ///< `k = wrap_triton(kernel)` in the current function
-
-  std::shared_ptr<JitFunction> kernelOf(const syntax::Expr &e, int depth = 0) {
-    if (depth > 8)
-      return nullptr;
-    if (auto *call = as<Call>(&e))
-      return call->args.size() == 1 ? kernelOf(*call->args[0], depth + 1) : nullptr;
-    if (auto *name = as<Name>(&e))
-      if (auto it = aliases.find(name->id); it != aliases.end() && it->second != &e)
-        return kernelOf(*it->second, depth + 1);
-    if (auto *choice = as<IfExp>(&e))
-      return kernelOf(*choice->body, depth + 1);
-    auto v = resolve(interpreter, scope, e);
-    return v ? innermostKernel(*v) : nullptr;
-  }
+  LocalNames aliases; ///< `k = wrap_triton(kernel)` in the current function
 
   void expr(const syntax::Expr &e) {
-    auto *call = as<Call>(&e);
-    if (auto *subscript = call ? as<Subscript>(call->func.get()) : nullptr)
-      if (auto kernel = kernelOf(*subscript->value))
+    if (auto *call = as<Call>(&e))
+      if (auto named = launchedKernel(interpreter, scope, aliases, *call->func); named.kernel)
         for (KernelListing &k : kernels)
-          if (k.kernel == kernel)
-            k.launches.push_back({module.syntax->locate(e), function});
+          if (k.kernel == named.kernel)
+            k.launches.push_back({module.syntax->locate(e), function, named.wrapped});
     forEachChild(e, [this](const syntax::Expr &child) { expr(child); });
   }
 

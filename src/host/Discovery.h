@@ -11,10 +11,27 @@ namespace pellucid::host {
 /// handled). It reads the source and runs nothing.
 std::vector<Value> discoverKernels(Interpreter &, const Value &function);
 
+/// What a name bound in the function under consideration stands for.
+using LocalNames = std::map<std::string, const syntax::Expr *>;
+
+struct NamedKernel {
+  std::shared_ptr<JitFunction> kernel; ///< null: none
+  bool wrapped = false;                ///< by wrap_triton, or another function of one argument
+};
+
+/// The value of a dotted name as code inside `scope` would see it; nullopt when it has none or
+/// running code is needed.
+std::optional<Value> resolveName(Interpreter &, const Scope &scope, const syntax::Expr &);
+
+/// The kernel behind `launched` in `launched(…)`, which is `kernel[grid]` or a local name for that.
+NamedKernel launchedKernel(Interpreter &, const Scope &scope, const LocalNames &locals,
+                           const syntax::Expr &launched);
+
 struct KernelListing {
   struct Launch {
     SourceLocation where;
     std::string inFunction; ///< empty at module level
+    bool wrapped = false;   ///< by wrap_triton
   };
   std::string name; ///< the module's name for it
   Value value;      ///< JitFunction, Autotuner or Heuristics

@@ -158,7 +158,7 @@ static void execute(Interpreter &interpreter, const std::shared_ptr<Module> &mod
     interpreter.refuse("more than 2000 modules are imported");
   Evaluator evaluator(interpreter, scope);
   evaluator.defersErrors = state.options.defersFileErrors;
-  evaluator.defersImports = defersImports;
+  evaluator.defersImports = defersImports || state.options.defersMissingImports;
   evaluator.run(module->syntax->body);
 }
 

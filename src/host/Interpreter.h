@@ -58,6 +58,9 @@ struct InterpreterOptions {
   /// reading goes on; the refusal is thrown when such a name is used. Public files set up much that
   /// what is traced never needs.
   bool defersFileErrors = false;
+  /// With defersFileErrors: an import that fails is such a statement too, as where one file of a
+  /// package is read alone.
+  bool defersMissingImports = false;
 };
 
 /// An exception of the user's program or of Python's own operations; `except` clauses see it.

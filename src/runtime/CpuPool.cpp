@@ -220,10 +220,13 @@ void *CpuPool::workerEntry(void *pool) {
   return nullptr;
 }
 
-/// Workers take no signals: those belong to the program's own threads.
+/// Workers take no signals but their own faults: the others belong to the program's own threads,
+/// and a fault that is blocked ends the process before any handler runs.
 bool CpuPool::startWorker() {
   sigset_t all, before;
   sigfillset(&all);
+  for (int fault : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP})
+    sigdelset(&all, fault);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   pthread_t thread;
   bool started = pthread_create(&thread, nullptr, &CpuPool::workerEntry, this) == 0;

@@ -116,8 +116,11 @@ private:
       return argument(Kind::None, DataType::Int32);
     if (value.isBool() || value.isSymBool())
       return argument(Kind::Bool, DataType::Bool);
-    if (value.isInt() || value.isSymInt())
-      return argument(Kind::Int, intType(value, parameter));
+    if (value.isInt() || value.isSymInt()) {
+      Parameter p = argument(Kind::Int, intType(value, parameter));
+      p.equalsOne = value.isInt() && value.integer() == 1 && !parameter.doNotSpecialize;
+      return p;
+    }
     if (value.isFloat())
       return argument(Kind::Float, DataType::Float32);
     // dtypes, strings, tuples and functions are constants wherever they stand.
@@ -177,6 +180,9 @@ private:
         variant.constants.emplace_back(kernel.parameters[i].name,
                                        constantArgument(parameters[i].constant));
     variant.numWarps = option(launch, "num_warps", 4);
+    if (variant.numWarps < 1 || variant.numWarps & (variant.numWarps - 1))
+      binder.refuse("num_warps of '" + kernel.name() + "' must be a power of 2, got " +
+                    std::to_string(variant.numWarps));
     variant.numStages = option(launch, "num_stages", 3);
     variant.numCtas = option(launch, "num_ctas", 1);
     variant.origin = launch.origin;

@@ -20,6 +20,7 @@ public:
     enum class Kind : uint8_t { Tensor, Int, Float, Bool, None, Constexpr } kind = Kind::Constexpr;
     DataType dtype = DataType::Int32;
     host::Value constant;
+    bool equalsOne = false; ///< Int: known to be 1 in every call
   };
   /// The index in Program::kernels of `kernel` for these parameters. Throws DiagnosticError at the
   /// kernel's line.

@@ -64,6 +64,7 @@ uint32_t KernelTable::specialise(const h::JitFunction &kernel,
     case Parameter::Kind::Float:
     case Parameter::Kind::Bool:
       spec.kind = ParameterSpec::Kind::Scalar;
+      spec.equalsOne = parameter.equalsOne;
       break;
     case Parameter::Kind::None:
       spec.kind = ParameterSpec::Kind::None;
@@ -74,7 +75,7 @@ uint32_t KernelTable::specialise(const h::JitFunction &kernel,
       break;
     }
     key += "|" + std::to_string(static_cast<int>(spec.kind)) + "," +
-           std::to_string(static_cast<int>(spec.dtype));
+           std::to_string(static_cast<int>(spec.dtype)) + (spec.equalsOne ? "=1" : "");
     if (spec.kind == ParameterSpec::Kind::Constexpr)
       key += "=" + h::typeName(spec.constant) + ":" + h::repr(spec.constant);
     specs.push_back(std::move(spec));

@@ -2,6 +2,7 @@
 #include "trace/TraceModel.h"
 
 #include "reference/graph/Interpreter.h"
+#include "support/NearNames.h"
 #include "trace/OperatorCall.h"
 #include "trace/TensorObject.h"
 #include "trace/TraceHooks.h"
@@ -132,6 +133,7 @@ public:
     interpreterOptions.searchRoots = options.roots;
     interpreterOptions.hooks = &hooks;
     interpreterOptions.defersFileErrors = true;
+    interpreterOptions.defersMissingImports = options.defersMissingImports;
     addTorchRuntime(interpreterOptions.modules);
     addTorchComposites(interpreterOptions.modules);
     addTorchModules(interpreterOptions.modules, tracer);
@@ -426,29 +428,50 @@ Program traceModel(const std::string &path, const std::string &name,
   return following.trace(path, name, inputs);
 }
 
+/// `kernel`, or `Class.kernel`, of a file.
+static h::Value kernelOf(h::Interpreter &interpreter, const h::Module &module,
+                         const std::string &path, const std::string &name) {
+  size_t dot = name.find('.');
+  const h::Value *found = module.globals->find(name.substr(0, dot));
+  std::optional<h::Value> kernel = found ? std::optional(*found) : std::nullopt;
+  if (kernel)
+    throwIfUnusable(*kernel);
+  if (kernel && dot != std::string::npos)
+    kernel = interpreter.findAttr(*kernel, name.substr(dot + 1));
+  SourceLocation where(path + ":" + name);
+  if (kernel && h::isKernel(*kernel))
+    return *kernel;
+  if (kernel)
+    throw DiagnosticError(where, "'" + name + "' is no @triton.jit kernel");
+  std::vector<std::string> known;
+  for (const auto &[global, value] : module.globals->items())
+    if (h::isKernel(value))
+      known.push_back(global);
+  throw DiagnosticError(where, "the file defines no '" + name + "'" + suggestName(name, known));
+}
+
 Program traceLaunch(const std::string &path, const std::string &kernelName,
                     const std::vector<int64_t> &grid, const std::vector<LaunchValue> &arguments,
                     const std::vector<std::string> &roots, std::optional<int32_t> numWarps,
                     std::optional<int32_t> numStages) {
   TraceOptions options;
   options.roots = roots;
+  options.defersMissingImports = true;
   ModelTrace trace(SymbolTable(), options);
-  auto module = trace.interpreter->importFile(path);
-  const h::Value *kernel = module->globals->find(kernelName);
-  if (kernel)
-    throwIfUnusable(*kernel);
-  if (!kernel || !h::isKernel(*kernel))
-    throw DiagnosticError(SourceLocation(path + ":" + kernelName),
-                          kernel ? "'" + kernelName + "' is no @triton.jit kernel"
-                                 : "the file defines no '" + kernelName + "'");
-  auto jit = h::innermostKernel(*kernel);
+  h::Value kernel =
+      kernelOf(*trace.interpreter, *trace.interpreter->importFile(path), path, kernelName);
+  auto jit = h::innermostKernel(kernel);
+  std::vector<std::string> parameters;
+  for (const auto &parameter : jit->parameters)
+    parameters.push_back(parameter.name);
   trace.tracer.endConstruction();
   h::CallArgs args;
   args.location = jit->location();
   for (const LaunchValue &argument : arguments) {
     if (!jit->parameter(argument.name))
       throw DiagnosticError(SourceLocation("--arg " + argument.name),
-                            "'" + kernelName + "' has no parameter '" + argument.name + "'");
+                            "'" + kernelName + "' has no parameter '" + argument.name + "'" +
+                                suggestName(argument.name, parameters));
     if (!argument.tensor) {
       args.keywords.emplace_back(argument.name, argument.value);
       continue;
@@ -465,8 +488,8 @@ Program traceLaunch(const std::string &path, const std::string &kernelName,
   if (numStages)
     args.keywords.emplace_back("num_stages", h::Value(static_cast<int64_t>(*numStages)));
   h::Tuple sizes(grid.begin(), grid.end());
-  trace.hooks.launch(*trace.interpreter, *kernel, h::Value::tuple(std::move(sizes)),
-                     std::move(args), false);
+  trace.hooks.launch(*trace.interpreter, kernel, h::Value::tuple(std::move(sizes)), std::move(args),
+                     false);
   std::vector<Argument> outputs;
   for (const auto &[name, storage] : trace.userInputs)
     if (storage->version > 0) {

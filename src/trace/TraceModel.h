@@ -25,6 +25,8 @@ struct TraceOptions {
   uint64_t seed = 0;                            ///< of parameters that `weights` does not have
   std::map<std::string, graph::Weight> weights; ///< by state_dict name; all of them when not empty
   std::function<void(Diagnostic)> warn = [](Diagnostic) {};
+  bool defersMissingImports =
+      false; ///< names from files that are not there fail where they are used
 };
 
 /// Traces `name` (a class derived from torch.nn.Module, or a function) of `path` on `inputs`, whose

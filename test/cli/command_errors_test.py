@@ -31,6 +31,11 @@ def unmasked(x, y, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     tl.store(y + i, tl.load(x + i))
 
+@triton.jit
+def small(x, limit, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.device_assert(tl.load(x + i) < limit, "too large")
+
 def plain(x):
     return x
 '''
@@ -201,6 +206,8 @@ def cases():
     # launch
     yield "no colon in the kernel's name", launch(target="kernels.py"), "kernels.py"
     yield "unknown kernel", launch(target="kernels.py:gone"), "gone"
+    yield "misspelt kernel", launch(target="kernels.py:scael"), "kernels.py:scael: error: the file defines no 'scael'; did you mean 'scale'"
+    yield "misspelt parameter", launch(facto="1"), "did you mean 'factor'"
     yield "not a kernel", launch(target="kernels.py:plain"), "plain"
     for grid in ("", "a", "1,", "1,2,3,4", "-1", "1.5", "1e3", "99999999999999999999", "4294967296", "1,70000,70000"):
         yield f"grid '{grid}'", launch(grid=grid), "--grid"
@@ -216,6 +223,9 @@ def cases():
     yield "tensor for a constexpr", launch(BLOCK="@x.npy"), "BLOCK"
     yield "block that is no power of two", launch(BLOCK="12"), "kernels.py:6"
     yield "access far outside", launch(x="@x.npy", n="2000000000", grid="1000000"), "kernels.py:scale"
+    yield "access far outside in every thread", launch(x="@x.npy", n="2147483647", grid="2147483647"), "kernels.py:scale"
+    yield "assertion on the device", ["launch", "kernels.py:small", "--grid", "5", "--arg", "x=@x.npy", "--arg", "limit=-1", "--arg", "BLOCK=2"], "kernels.py:17:5: error: device assertion failed: too large (kernel 'small', program (0, 0, 0)"
+    yield "three warps", launch(["--num-warps", "3"]), "num_warps of 'scale' must be a power of 2, got 3"
     yield "huge block", launch(BLOCK=str(1 << 30)), "kernels.py:6"
     yield "bad element type", launch(x="@x.npy:f99"), "f99"
     yield "element type of another size", launch(x="@x.npy:bf16"), "x.npy"

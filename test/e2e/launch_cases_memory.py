@@ -78,7 +78,8 @@ def blocks(rng):
     yield Case("one-dimensional block pointers", FILE, "block_1d", "7", dict(x_ptr=x, out_ptr=np.zeros_like(x), n=781, BLOCK=128),
                dict(out_ptr=x * 2 + 1), 0)
     x = rng.standard_normal((37, 44)).astype(np.float32)
-    yield Case("tensor descriptors", FILE, "descriptor_copy", "3,2", dict(x_ptr=x, out_ptr=np.zeros_like(x), M=37, N=44, BM=16, BN=32),
+    yield Case("tensor descriptors", FILE, "descriptor_copy", "3,2",
+               dict(x_ptr=x, out_ptr=np.zeros_like(x), M=37, N=44, stride_m=44, stride_n=1, BM=16, BN=32),
                dict(out_ptr=x + np.float32(1)), 1e-6)
 
 

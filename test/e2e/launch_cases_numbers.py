@@ -133,6 +133,20 @@ def integers(rng):
     with np.errstate(over="ignore"):
         want = (a * a + np.int32(2147483647)) * np.int32(31) - (a << 20)
     yield Case("integers wrap", FILE, "wrap_around", "8", dict(a_ptr=a, out_ptr=np.zeros(n, np.int32), n=n, BLOCK=128), dict(out_ptr=want), 0)
+    i = np.arange(64, dtype=np.int64)
+    for step, start in ((0x7FFFFFFF, -5), (1664525, -40), (-3, 2)):
+        product, sum_ = (i * step).astype(np.int32), (i + start).astype(np.uint32).astype(np.int64)
+        narrow = (i * 9).astype(np.int8).astype(np.int64)
+        want = [product.astype(np.int64), product.astype(np.uint32).astype(np.int64), sum_ // 3, sum_ < 8, narrow + (narrow < 100) * 1000]
+        yield Case(f"ranges that wrap, step {step}", FILE, "ranges_that_wrap", "1",
+                   dict(out_ptr=np.zeros(5 * 64, np.int64), step=step, start=start, BLOCK=64), dict(out_ptr=np.concatenate(want)), 0)
+    x = values(rng, np.float32, 64)
+    for first, size in ((0, 20), (5, 20), (40, 64), (3, 0)):
+        at = i - first
+        inside = (at >= 0) & (at < size)
+        yield Case(f"window of {size} from {first}", FILE, "window", "1",
+                   dict(x_ptr=x, out_ptr=np.zeros(64, np.float32), first=first, n=size, BLOCK=64),
+                   dict(out_ptr=np.where(inside, x[np.clip(at, 0, 63)], np.float32(-1))), 0)
     for a, b in ((-7, 3), (7, -2), (29, 5)):
         def chop(u, v):
             return int(math.trunc(u / v))

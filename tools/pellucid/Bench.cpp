@@ -210,7 +210,7 @@ int runBench(Words words) {
   line.app()
       .add_option("--threads", threads, "most threads that work on a call (0: all)")
       ->option_text("N")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0, 1 << 20));
   line.app()
       .add_option("--seconds", budget, "how long to measure")
       ->option_text("S")

@@ -10,9 +10,97 @@
 
 namespace pellucid::cli {
 
+namespace {
+
+using nlohmann::json;
+
+const char *statusOf(const driver::ListedStatus &report) { return report.ok ? "ok" : "refused"; }
+const char *formOf(const driver::KernelReport::Launch &launch) {
+  return launch.wrapped ? "wrap_triton" : "raw";
+}
+
+json describe(const driver::KernelReport &report) {
+  json parameters = json::array(), launches = json::array();
+  for (const auto &parameter : report.parameters)
+    parameters.push_back(
+        {{"name", parameter.name}, {"kind", parameter.kind}, {"access", parameter.access}});
+  for (const auto &launch : report.launches)
+    launches.push_back({{"file", launch.where.file->path()},
+                        {"line", launch.where.range.line},
+                        {"function", launch.function},
+                        {"form", formOf(launch)}});
+  return {{"name", report.name},      {"line", report.line},     {"status", statusOf(report)},
+          {"reason", report.reason},  {"helper", report.helper}, {"decorators", report.decorators},
+          {"parameters", parameters}, {"launches", launches}};
+}
+
+json describe(const driver::OperatorReport &report) {
+  return {{"name", report.name},
+          {"form", report.form},
+          {"line", report.line},
+          {"status", statusOf(report)},
+          {"reason", report.reason},
+          {"schema", report.schema},
+          {"mutates_args", report.mutates},
+          {"kernels", report.kernels},
+          {"warnings", report.warnings}};
+}
+
+std::string joined(const std::vector<std::string> &names) {
+  std::string text;
+  for (const std::string &name : names)
+    text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+void print(const driver::KernelReport &report) {
+  std::printf("%-8s %s (line %u)", statusOf(report), report.name.c_str(), report.line);
+  if (report.decorators.size() > 1)
+    std::printf(", %s", joined(report.decorators).c_str());
+  std::puts("");
+  if (!report.ok)
+    std::printf("           %s\n", report.reason.c_str());
+  if (report.helper)
+    std::puts("           returns a value: checked in the kernels that call it");
+  for (const auto &parameter : report.parameters)
+    std::printf("           %-24s %-10s %s\n", parameter.name.c_str(), parameter.kind.c_str(),
+                parameter.access.c_str());
+  for (const auto &launch : report.launches) {
+    std::printf("           launched in line %u", launch.where.range.line);
+    if (!launch.function.empty())
+      std::printf(" by %s", launch.function.c_str());
+    std::puts(launch.wrapped ? " through wrap_triton" : "");
+  }
+}
+
+void print(const driver::OperatorReport &report) {
+  std::printf("%-8s %s %s (line %u)\n", statusOf(report), report.form.c_str(), report.name.c_str(),
+              report.line);
+  if (!report.ok)
+    std::printf("           %s\n", report.reason.c_str());
+  for (const std::string &warning : report.warnings)
+    std::printf("           warning: %s\n", warning.c_str());
+  if (!report.schema.empty())
+    std::printf("           %s\n", report.schema.c_str());
+  std::printf("           mutates_args: %s; kernels: %s\n",
+              report.mutates.empty() ? "none" : joined(report.mutates).c_str(),
+              report.kernels.empty() ? "none" : joined(report.kernels).c_str());
+}
+
+driver::FileReport read(const std::string &path, const std::string &root) {
+  if (::access(path.c_str(), R_OK) != 0)
+    throw DiagnosticError(SourceLocation(path),
+                          std::string("cannot be read: ") + std::strerror(errno));
+  return driver::listKernels(path, root.empty() ? std::vector<std::string>()
+                                                : std::vector<std::string>{root});
+}
+
+} // namespace
+
 int runKernels(Words words) {
   VerbLine line("kernels",
-                "Lists the jit kernels of a file: parameters, what each pointer is, ok or refused.",
+                "Lists the jit kernels and operators of a file: parameters, what each pointer is, "
+                "where it is launched, ok or refused.",
                 "pellucid kernels examples/silu_kernels.py");
   std::string path, root;
   line.app().add_option("FILE", path, "the Python file")->required();
@@ -21,45 +109,32 @@ int runKernels(Words words) {
       ->option_text("DIR");
   if (!line.parse(words))
     return line.exitCode();
-  if (::access(path.c_str(), R_OK) != 0)
-    return refuse(path, std::string("cannot be read: ") + std::strerror(errno));
-  std::vector<driver::KernelReport> reports = driver::listKernels(
-      path, root.empty() ? std::vector<std::string>() : std::vector<std::string>{root});
-  bool refused = false;
-  nlohmann::json list = nlohmann::json::array();
-  for (const driver::KernelReport &report : reports) {
-    refused |= !report.ok;
-    nlohmann::json parameters = nlohmann::json::array();
-    for (const auto &parameter : report.parameters)
-      parameters.push_back(
-          {{"name", parameter.name}, {"kind", parameter.kind}, {"access", parameter.access}});
-    list.push_back({{"name", report.name},
-                    {"line", report.line},
-                    {"status", report.ok ? "ok" : "refused"},
-                    {"reason", report.reason},
-                    {"helper", report.helper},
-                    {"parameters", parameters}});
+  json kernels = json::array(), operators = json::array();
+  driver::FileReport report;
+  try {
+    report = read(path, root);
+  } catch (const DiagnosticError &) {
     if (line.json())
-      continue;
-    std::printf("%-8s %s (line %u)\n", report.ok ? "ok" : "refused", report.name.c_str(),
-                report.line);
-    if (report.helper)
-      std::puts("           returns a value: checked in the kernels that call it");
-    for (const auto &parameter : report.parameters)
-      std::printf("           %-24s %-10s %s\n", parameter.name.c_str(), parameter.kind.c_str(),
-                  parameter.access.c_str());
-    if (!report.ok)
-      std::printf("%s", report.detail.c_str());
+      printJson({{"kernels", kernels}, {"operators", operators}});
+    throw;
   }
-  if (line.json())
-    printJson({{"kernels", list}});
-  else if (reports.empty())
-    std::printf("%s: no @triton.jit kernels are defined in this file\n", path.c_str());
-  for (const driver::KernelReport &report : reports)
-    if (!report.ok) {
-      std::fputs(report.detail.c_str(), stderr);
-      break;
+  bool refused = false;
+  auto list = [&](const auto &entries, json &array) {
+    for (const auto &entry : entries) {
+      refused |= !entry.ok;
+      array.push_back(describe(entry));
+      if (!line.json())
+        print(entry);
+      std::fputs(entry.detail.c_str(), stderr);
     }
+  };
+  list(report.kernels, kernels);
+  list(report.operators, operators);
+  if (line.json())
+    printJson({{"kernels", kernels}, {"operators", operators}});
+  else if (report.kernels.empty() && report.operators.empty())
+    std::printf("%s: no @triton.jit kernels and no operators are defined in this file\n",
+                path.c_str());
   return refused ? Refused : Ok;
 }
 

@@ -20,6 +20,7 @@
 #include <functional>
 #include <map>
 #include <pellucid/runtime.h>
+#include <regex>
 
 namespace pellucid::cli {
 
@@ -39,6 +40,20 @@ struct Output {
 
 [[noreturn]] void fail(const std::string &where, const std::string &message) {
   throw DiagnosticError(SourceLocation(where), message);
+}
+
+/// A message of the run time that begins with `FILE:LINE:COLUMN: ` is one at that place.
+[[noreturn]] void failWhereSaid(const std::string &target, const std::string &message) {
+  static const std::regex placed("([^\n]+?):(\\d+):(\\d+): ([^]*)");
+  std::smatch parts;
+  auto file = std::regex_match(message, parts, placed) ? SourceFile::open(parts[1]) : nullptr;
+  if (!file)
+    fail(target, message);
+  SourceRange at;
+  at.line = at.endLine = static_cast<uint32_t>(std::stoul(parts[2]));
+  at.column = static_cast<uint32_t>(std::stoul(parts[3]));
+  at.endColumn = at.column + 1;
+  throw DiagnosticError({file, at}, parts[4]);
 }
 
 std::vector<int64_t> parseGrid(const std::string &text) {
@@ -242,7 +257,7 @@ void runNative(const graph::Program &program, const LaunchOptions &options,
   std::string message = status == PELLUCID_OK ? "" : pellucid_last_error();
   (void)pellucid_unload(package);
   if (status != PELLUCID_OK)
-    fail(options.target, message);
+    failWhereSaid(options.target, message);
   if (device)
     device->download(storages);
 }
@@ -347,15 +362,15 @@ int runLaunch(Words words) {
   line.app()
       .add_option("--num-warps", options.numWarps, "warps per program (no effect on a CPU)")
       ->option_text("N")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, 1 << 20));
   line.app()
       .add_option("--num-stages", options.numStages, "stages of loops (no effect on a CPU)")
       ->option_text("N")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, 1 << 20));
   line.app()
       .add_option("--threads", options.threads, "most threads that work on the launch (0: all)")
       ->option_text("N")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0, 1 << 20));
   line.app()
       .add_option("--path", options.path, "a folder that absolute imports are looked up in")
       ->option_text("DIR");

@@ -24,7 +24,7 @@ int runProfile(Words words) {
   line.app()
       .add_option("--runs", runs, "how many calls are recorded (3)")
       ->option_text("N")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, 1 << 20));
   if (!line.parse(words))
     return line.exitCode();
   refuseSameFile(out, out, path);

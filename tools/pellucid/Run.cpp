@@ -29,7 +29,7 @@ int runRun(Words words) {
   line.app()
       .add_option("--threads", threads, "most threads that work on the call (0: all)")
       ->option_text("N")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0, 1 << 20));
   line.app()
       .add_option("--target", target, "run this target's code: cpu, cpu:x86-64-v3, cuda")
       ->option_text("TARGET");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/common/LaneArithmetic.h"
 
+#include "codegen/common/RampRange.h"
 #include "tt/TtOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -41,11 +42,23 @@ Folded shiftLeft(CodeBuilder &b, const LaneValue &x, const LaneValue &y) {
   return LaneValue::ramp(b.CreateShl(x.value, amount), b.CreateShl(x.stride, amount));
 }
 
+int64_t tileElements(mlir::Type type) {
+  auto tile = mlir::dyn_cast<mlir::RankedTensorType>(type);
+  return tile ? tile.getNumElements() : 1;
+}
+
 Folded extend(CodeBuilder &b, mlir::Operation *op, const LaneValue &x) {
   if (!x.isRamp())
     return std::nullopt;
-  llvm::Type *type = registerType(b.getContext(), elementTypeOf(op->getResult(0).getType()));
+  mlir::Value result = op->getResult(0);
+  llvm::Type *type = registerType(b.getContext(), elementTypeOf(result.getType()));
   bool isSigned = !mlir::isa<arith::ExtUIOp>(op);
+  unsigned bits = x.value->getType()->getIntegerBitWidth();
+  // Dropping bits is exact; adding some is where a ramp that wraps would show.
+  if (type->getIntegerBitWidth() > bits &&
+      !staysInRange(x, tileElements(result.getType()), isSigned) &&
+      !(bits >= 32 && onlyAddresses(result)))
+    return std::nullopt;
   return LaneValue::ramp(isSigned ? b.CreateSExtOrTrunc(x.value, type)
                                   : b.CreateZExt(x.value, type),
                          b.CreateSExtOrTrunc(x.stride, type));
@@ -66,11 +79,15 @@ Folded addPointer(CodeBuilder &b, tt::AddPtrOp op, const LaneValue &pointer,
   return LaneValue::ramp(base, stride);
 }
 
-/// `ramp + below < bound` with stride 1 holds in a prefix of the lanes.
-Folded compareRamp(CodeBuilder &b, const LaneValue &ramp, Value *bound, bool isSigned,
-                   bool inclusive) {
+/// `ramp < bound` with stride 1 holds in a prefix of the lanes.
+Folded compareRamp(CodeBuilder &b, const LaneValue &ramp, Value *bound, int64_t lanes,
+                   bool isSigned, bool inclusive) {
   int64_t stride;
   if (!ramp.hasConstantStride(stride) || stride != 1 || ramp.value->getType()->isPointerTy())
+    return std::nullopt;
+  // Taken without sign, a ramp that starts below 0 wraps at 0: `(i - k).to(uint32) < n`.
+  bool mayWrap = !isSigned || ramp.value->getType()->getIntegerBitWidth() < 32;
+  if (mayWrap && !staysInRange(ramp, lanes, isSigned))
     return std::nullopt;
   auto wide = [&](Value *v) {
     return isSigned ? b.CreateSExt(v, b.i64()) : b.CreateZExt(v, b.i64());
@@ -90,10 +107,11 @@ Folded compare(CodeBuilder &b, arith::CmpIOp op, const LaneValue &x, const LaneV
       predicate == P::sgt || predicate == P::sge || predicate == P::ugt || predicate == P::uge;
   bool inclusive =
       predicate == P::sle || predicate == P::sge || predicate == P::ule || predicate == P::uge;
+  int64_t lanes = tileElements(op.getType());
   if (less && x.isRamp() && y.isUniform())
-    return compareRamp(b, x, y.value, isSigned, inclusive);
+    return compareRamp(b, x, y.value, lanes, isSigned, inclusive);
   if (greater && x.isUniform() && y.isRamp())
-    return compareRamp(b, y, x.value, isSigned, inclusive);
+    return compareRamp(b, y, x.value, lanes, isSigned, inclusive);
   return std::nullopt;
 }
 

@@ -11,8 +11,8 @@
 namespace pellucid::codegen {
 
 /// The result of an integer, pointer or mask operation where it is again a ramp or a prefix;
-/// nullopt where it takes vector code, or where all operands are uniform. A ramp is taken not to
-/// wrap inside one tile.
+/// nullopt where it takes vector code, or where all operands are uniform. Addresses and signed
+/// comparisons of 32 and 64 bits are taken not to wrap inside one tile.
 std::optional<LaneValue> foldLanes(CodeBuilder &builder, mlir::Operation *op,
                                    llvm::ArrayRef<LaneValue> operands);
 

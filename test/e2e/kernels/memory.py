@@ -76,8 +76,9 @@ def block_1d(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
 
 
 @triton.jit
-def descriptor_copy(x_ptr, out_ptr, M, N, BM: tl.constexpr, BN: tl.constexpr):
-    x = tl.make_tensor_descriptor(x_ptr, shape=[M, N], strides=[N, 1], block_shape=[BM, BN])
+def descriptor_copy(x_ptr, out_ptr, M, N, stride_m, stride_n, BM: tl.constexpr, BN: tl.constexpr):
+    # A stride that is launched with 1 may stand where a constant must.
+    x = tl.make_tensor_descriptor(x_ptr, shape=[M, N], strides=[stride_m, stride_n], block_shape=[BM, BN])
     out = tl.make_tensor_descriptor(out_ptr, [M, N], [N, 1], [BM, BN])
     m, n = tl.program_id(0) * BM, tl.program_id(1) * BN
     out.store([m, n], x.load([m, n]) + 1.0)

@@ -104,6 +104,24 @@ def wrap_around(a_ptr, out_ptr, n, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def ranges_that_wrap(out_ptr, step, start, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(out_ptr + i, (i * step).to(tl.int64))
+    tl.store(out_ptr + BLOCK + i, (i * step).to(tl.uint32).to(tl.int64))
+    tl.store(out_ptr + 2 * BLOCK + i, (i + start).to(tl.uint32) // 3)
+    tl.store(out_ptr + 3 * BLOCK + i, (i + start).to(tl.uint32) < 8)
+    narrow = i.to(tl.int8) * 9
+    tl.store(out_ptr + 4 * BLOCK + i, narrow.to(tl.int32) + (narrow < 100) * 1000)
+
+
+@triton.jit
+def window(x_ptr, out_ptr, first, n, BLOCK: tl.constexpr):
+    # One unsigned comparison says 0 <= i and i < n.
+    i = tl.arange(0, BLOCK) - first
+    tl.store(out_ptr + tl.arange(0, BLOCK), tl.load(x_ptr + i, mask=i.to(tl.uint32) < n.to(tl.uint32), other=-1.0))
+
+
+@triton.jit
 def shifts(a_ptr, b_ptr, left_ptr, right_ptr, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     a = tl.load(a_ptr + i, mask=i < n, other=0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# error: 13:9: the last stride of a descriptor must be the constant 1
+# error: 13:9: the last stride of a descriptor must be 1 while compiling: the number, a constexpr, or a parameter that is launched with 1
 import triton
 import triton.language as tl
 

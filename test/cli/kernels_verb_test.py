@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What `pellucid kernels` says of a file: kernels_verb_test.py PROGRAM"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+SOURCE = '''import torch, triton, missing_library
+import triton.language as tl
+from torch.library import custom_op, triton_op, wrap_triton
+from .not_here import unknown_settings
+
+@triton.jit
+def doubled(x):
+    return x * 2
+
+@triton.autotune(configs=[triton.Config({"B": 64}), triton.Config({"B": 128})], key=["n"])
+@triton.heuristics({"EVEN": lambda a: a["n"] % a["B"] == 0})
+@triton.jit
+def scale(x, o, n, s, B: tl.constexpr, EVEN: tl.constexpr):
+    i = tl.program_id(0) * B + tl.arange(0, B)
+    tl.store(o + i, doubled(tl.load(x + i, mask=i < n)) * s, mask=i < n)
+
+@triton.jit
+def broken(x, n):
+    for k in range(n):
+        break
+
+@triton.autotune(configs=unknown_settings(), key=[])
+@triton.jit
+def tuned_elsewhere(x, B: tl.constexpr):
+    tl.store(x + tl.arange(0, B), 0.0)
+
+@triton.jit
+def accumulate(x, y, n, B: tl.constexpr = 128):
+    i = tl.program_id(0) * B + tl.arange(0, B)
+    tl.store(x + i, tl.load(x + i, mask=i < n) + tl.load(y + i, mask=i < n), mask=i < n)
+
+if torch.cuda.is_available() or True:
+    @triton.jit
+    def in_branch(table, o):
+        tl.store(o, tl.load(tl.load(table).to(tl.pointer_type(tl.float32))))
+
+class Kernels:
+    @staticmethod
+    @triton.jit
+    def in_class(x, B: tl.constexpr):
+        tl.atomic_add(x + tl.arange(0, B), 1.0)
+
+@triton_op("my::scaled", mutates_args={})
+def scaled(x: torch.Tensor, s: float) -> torch.Tensor:
+    o = torch.empty_like(x)
+    kernel = wrap_triton(scale)
+    kernel[lambda meta: (triton.cdiv(x.numel(), meta["B"]),)](x, o, x.numel(), s)
+    return o
+
+@triton_op("my::silent", mutates_args=())
+def silent(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    flat = x.view(-1)
+    wrap_triton(accumulate)[(4,)](flat, y, x.numel())
+    return torch.empty_like(x)
+
+def launch_it(target, source):
+    launcher = accumulate[(4,)]
+    launcher(target, source, n=target.numel())
+
+@custom_op("my::opaque", mutates_args=("x",))
+def opaque(x: torch.Tensor, y: torch.Tensor) -> None:
+    launch_it(y=y, target=x) if False else launch_it(x, y)
+
+@custom_op("my::too_many", mutates_args=("x", "y"))
+def too_many(x: torch.Tensor, y: torch.Tensor) -> None:
+    x.add_(y)
+
+@custom_op("my::out", mutates_args=("y",))
+def out(x: torch.Tensor, y: torch.Tensor, n: int) -> None:
+    n += 1
+    torch.mul(x, n, out=y)
+
+@custom_op("my::no_annotation", mutates_args=())
+def no_annotation(x) -> None:
+    pass
+
+if __name__ == "__main__":
+    accumulate[(1,)](torch.zeros(4), torch.zeros(4), 4)
+'''
+
+ACCESS = {"doubled": [], "scale": ["read", "write", "", "", "", ""], "accumulate": ["read and write", "read", "", ""],
+          "in_branch": ["read", "write"], "in_class": ["read and write", ""]}
+REFUSED = {"broken": "'break' is not part of the kernel language", "tuned_elsewhere": "not_here"}
+LAUNCHES = {"scale": [("scaled", "wrap_triton")],
+            "accumulate": [("silent", "wrap_triton"), ("launch_it", "raw"), ("", "raw")]}
+OPERATORS = {
+    "my::scaled": ("ok", "my::scaled(Tensor x, float s) -> Tensor", [], ["scale"]),
+    "my::silent": ("refused", "my::silent(Tensor x, Tensor y) -> Tensor", [], ["accumulate"]),
+    "my::opaque": ("ok", "my::opaque(Tensor(a!) x, Tensor y) -> ()", ["x"], ["accumulate"]),
+    "my::too_many": ("ok", "my::too_many(Tensor(a!) x, Tensor(b!) y) -> ()", ["x", "y"], []),
+    "my::out": ("ok", "my::out(Tensor x, Tensor(a!) y, SymInt n) -> ()", ["y"], []),
+    "my::no_annotation": ("refused", "", [], []),
+}
+
+
+def check_file(run):
+    done = run("kernels.py", SOURCE)
+    listed = json.loads(done.stdout)
+    kernels = {k["name"]: k for k in listed["kernels"]}
+    assert done.returncode == 1 and len(kernels) == len(listed["kernels"]), (done.returncode, list(kernels))
+    assert set(kernels) == set(ACCESS) | set(REFUSED), set(kernels)
+    for name, access in ACCESS.items():
+        assert kernels[name]["status"] == "ok" and kernels[name]["reason"] == "", kernels[name]
+        assert [p["access"] for p in kernels[name]["parameters"]] == access, kernels[name]
+    for name, reason in REFUSED.items():
+        assert kernels[name]["status"] == "refused" and reason in kernels[name]["reason"], kernels[name]
+    for name, launches in LAUNCHES.items():
+        found = [(launch["function"], launch["form"]) for launch in kernels[name]["launches"]]
+        assert found == launches, (name, found)
+        lines = SOURCE.split("\n")
+        assert all("(" in lines[launch["line"] - 1] for launch in kernels[name]["launches"])
+    assert kernels["scale"]["decorators"] == ["autotune", "heuristics", "jit"]
+    operators = {o["name"]: o for o in listed["operators"]}
+    for name, (status, schema, mutates, inner) in OPERATORS.items():
+        o = operators.pop(name)
+        assert (o["status"], o["schema"], o["mutates_args"], o["kernels"]) == (status, schema, mutates, inner), o
+        if name == "my::silent":
+            assert "kernel 'accumulate' writes 'x'" in o["reason"], o
+        assert bool(o["warnings"]) == (name == "my::too_many"), o
+    assert not operators, operators
+    assert done.stderr.startswith("kernels.py:20:"), done.stderr[:200]
+
+
+def check_other_files(run):
+    for name, text, code, first in (("syntax.py", "def f(:\n", 1, "syntax.py:1:7: error:"), ("none.py", "x = 1\n", 0, ""),
+                                    ("empty.py", "", 0, ""), ("raises.py", "raise ValueError('boom')\n", 1, "raises.py:1:1: error: ValueError")):
+        done = run(name, text)
+        assert json.loads(done.stdout) == {"kernels": [], "operators": []}, done.stdout
+        assert done.returncode == code and done.stderr.startswith(first) and bool(done.stderr) == bool(first), (name, done)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        def run(name, text):
+            pathlib.Path(folder, name).write_text(text)
+            return subprocess.run([sys.argv[1], "kernels", "--json", name], cwd=folder, capture_output=True, text=True, timeout=60)
+
+        check_file(run)
+        check_other_files(run)
+    print("passed")
+
+
+if __name__ == "__main__":
+    main()
