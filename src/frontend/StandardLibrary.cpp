@@ -58,9 +58,39 @@ def sigmoid(x):
 
 @triton.jit
 def softmax(x, dim=None, keep_dims=False, ieee_rounding=False):
+    # The dim is kept whatever keep_dims says, as from Triton 3.9: without it, only one dim or the first works.
     axis: tl.constexpr = 0 if dim is None else dim
-    raised = tl.exp(x - max(x, axis, keep_dims=keep_dims))
-    return tl.fdiv(raised, sum(raised, axis, keep_dims=keep_dims), ieee_rounding)
+    raised = tl.exp(x - max(x, axis, keep_dims=True))
+    return tl.fdiv(raised, sum(raised, axis, keep_dims=True), ieee_rounding)
+
+
+@triton.jit
+def unsqueeze(x, dim: tl.constexpr):
+    return tl.expand_dims(x, dim)
+
+
+@triton.constexpr_function
+def shape_without(shape, dim):
+    axis = wrapped_dim(dim, len(shape))
+    return [shape[i] for i in range(len(shape)) if i != axis]
+
+
+@triton.jit
+def squeeze(x, dim: tl.constexpr):
+    tl.static_assert(x.shape[dim] == 1, "squeeze takes a dim of length 1")
+    return tl.reshape(x, shape_without(x.shape, dim))
+
+
+# Programs that wait for the launch before theirs: ours begin after it has ended.
+
+@triton.jit
+def gdc_wait():
+    pass
+
+
+@triton.jit
+def gdc_launch_dependents():
+    pass
 
 
 @triton.jit

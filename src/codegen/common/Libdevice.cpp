@@ -35,15 +35,35 @@ static llvm::StringRef floatTest(llvm::StringRef symbol) {
   return "";
 }
 
+/// The rounding of `__nv_float2int_rd`, `__nv_llrintf` and their like as a function of floats;
+/// empty for what is no conversion to an integer.
+static llvm::StringRef roundingToInteger(llvm::StringRef symbol) {
+  symbol.consume_front("__nv_");
+  if (symbol == "llrint" || symbol == "llrintf")
+    return "rint";
+  if (symbol == "llround" || symbol == "llroundf")
+    return "round";
+  bool converts = false;
+  for (llvm::StringRef from : {"float2int_", "double2int_", "float2ll_", "double2ll_"})
+    converts |= symbol.consume_front(from);
+  return !converts        ? ""
+         : symbol == "rn" ? "rint"
+         : symbol == "rd" ? "floor"
+         : symbol == "ru" ? "ceil"
+         : symbol == "rz" ? "trunc"
+                          : "";
+}
+
 static bool isIntegerFunction(llvm::StringRef symbol) {
   return symbol == "__nv_abs" || symbol == "__nv_llabs" || symbol == "__nv_popc" ||
          symbol == "__nv_popcll" || symbol == "__nv_clz" || symbol == "__nv_clzll" ||
-         symbol == "__nv_min" || symbol == "__nv_max" || symbol == "__nv_umin" ||
-         symbol == "__nv_umax";
+         symbol == "__nv_ffs" || symbol == "__nv_ffsll" || symbol == "__nv_brev" ||
+         symbol == "__nv_brevll" || symbol == "__nv_min" || symbol == "__nv_max" ||
+         symbol == "__nv_umin" || symbol == "__nv_umax";
 }
 
 bool isLibdeviceFunction(llvm::StringRef symbol) {
-  if (isIntegerFunction(symbol) || !floatTest(symbol).empty())
+  if (isIntegerFunction(symbol) || !floatTest(symbol).empty() || !roundingToInteger(symbol).empty())
     return true;
   llvm::StringRef name = plainName(symbol);
   return unaryMath(name) || binaryMath(name) || name == "fma";
@@ -59,6 +79,14 @@ static Value *emitIntegerFunction(CodeBuilder &b, llvm::StringRef symbol,
     return b.CreateTrunc(b.CreateUnaryIntrinsic(ctpop, in[0]), i32);
   if (symbol.starts_with("__nv_clz"))
     return b.CreateTrunc(b.CreateBinaryIntrinsic(ctlz, in[0], b.getFalse()), i32);
+  if (symbol.starts_with("__nv_brev"))
+    return b.CreateUnaryIntrinsic(bitreverse, in[0]);
+  if (symbol.starts_with("__nv_ffs")) {
+    Value *zero = llvm::Constant::getNullValue(in[0]->getType());
+    Value *place = b.CreateAdd(b.CreateBinaryIntrinsic(cttz, in[0], b.getFalse()),
+                               llvm::ConstantInt::get(in[0]->getType(), 1));
+    return b.CreateTrunc(b.CreateSelect(b.CreateICmpEQ(in[0], zero), zero, place), i32);
+  }
   ID id = symbol == "__nv_min"    ? smin
           : symbol == "__nv_max"  ? smax
           : symbol == "__nv_umin" ? umin
@@ -84,6 +112,14 @@ static Value *emitFloatTest(CodeBuilder &b, llvm::StringRef name, Value *x) {
   return b.CreateZExt(result, typeLike(x, b.i32()));
 }
 
+/// Out of range gives the nearest integer there is, and NaN 0, as on a device.
+static Value *emitConversion(CodeBuilder &b, llvm::StringRef symbol, Value *x) {
+  Value *rounded = unaryMath(roundingToInteger(symbol))(b, x);
+  bool isShort = symbol.contains("2int_");
+  llvm::Type *type = typeLike(x, isShort ? b.i32() : b.i64());
+  return b.CreateIntrinsic(llvm::Intrinsic::fptosi_sat, {type, x->getType()}, {rounded});
+}
+
 Value *emitLibdeviceCall(CodeBuilder &b, llvm::StringRef symbol, llvm::ArrayRef<Value *> in) {
   llvm::IRBuilderBase::FastMathFlagGuard guard(b);
   b.clearFastMathFlags();
@@ -91,6 +127,8 @@ Value *emitLibdeviceCall(CodeBuilder &b, llvm::StringRef symbol, llvm::ArrayRef<
     return emitIntegerFunction(b, symbol, in);
   if (llvm::StringRef name = floatTest(symbol); !name.empty())
     return emitFloatTest(b, name, in[0]);
+  if (!roundingToInteger(symbol).empty())
+    return emitConversion(b, symbol, in[0]);
   llvm::StringRef name = plainName(symbol);
   if (name == "fma")
     return b.CreateIntrinsic(llvm::Intrinsic::fma, {in[0]->getType()}, in);

@@ -285,6 +285,9 @@ template <BinaryMath wide> Value *throughDouble2(CodeBuilder &b, Value *x, Value
   return b.CreateFPTrunc(wide(b, b.CreateFPExt(x, type), b.CreateFPExt(y, type)), x->getType());
 }
 
+Value *reciprocal(CodeBuilder &b, Value *x) {
+  return b.CreateFDiv(llvm::ConstantFP::get(x->getType(), 1.0), x);
+}
 Value *divide(CodeBuilder &b, Value *x, Value *y) { return b.CreateFDiv(x, y); }
 Value *add(CodeBuilder &b, Value *x, Value *y) { return b.CreateFAdd(x, y); }
 Value *multiply(CodeBuilder &b, Value *x, Value *y) { return b.CreateFMul(x, y); }
@@ -318,6 +321,10 @@ UnaryMath unaryMath(llvm::StringRef name) {
       {"erf", bySize<erf32, erfDouble>},
       {"erfc", throughDouble<erfcDouble>},
       {"sqrt", intrinsic<I::sqrt>},
+      {"fsqrt_rn", intrinsic<I::sqrt>},
+      {"dsqrt_rn", intrinsic<I::sqrt>},
+      {"frcp_rn", reciprocal},
+      {"drcp_rn", reciprocal},
       {"rsqrt", rsqrt},
       {"cbrt", throughDouble<cbrtDouble>},
       {"fabs", intrinsic<I::fabs>},
@@ -346,11 +353,14 @@ BinaryMath binaryMath(llvm::StringRef name) {
       {"fmax", intrinsic2<I::maxnum>},
       {"div_rn", divide},
       {"fdiv_rn", divide},
+      {"ddiv_rn", divide},
       {"fdivide", divide},
       {"add_rn", add},
       {"fadd_rn", add},
+      {"dadd_rn", add},
       {"mul_rn", multiply},
       {"fmul_rn", multiply},
+      {"dmul_rn", multiply},
   };
   return table.lookup(name);
 }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Integer operations, constants and select.
+#include "reference/tt/IntegerFunctions.h"
 #include "reference/tt/Machine.h"
 
 #include "tt/TtOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-
-#include <bit>
 
 using namespace mlir;
 
@@ -94,23 +93,6 @@ static uint64_t minUnsigned(uint64_t a, uint64_t b, unsigned) { return std::min(
 static uint64_t maxUnsigned(uint64_t a, uint64_t b, unsigned) { return std::max(a, b); }
 static int64_t minSigned(int64_t a, int64_t b, unsigned) { return std::min(a, b); }
 static int64_t maxSigned(int64_t a, int64_t b, unsigned) { return std::max(a, b); }
-static uint64_t highUnsigned(uint64_t a, uint64_t b, unsigned width) {
-  return static_cast<uint64_t>(static_cast<unsigned __int128>(a) * b >> width);
-}
-static int64_t highSigned(int64_t a, int64_t b, unsigned width) {
-  return static_cast<int64_t>(static_cast<__int128>(a) * b >> width);
-}
-
-static uint64_t absolute(uint64_t a, unsigned width) {
-  return signExtended(a, width) < 0 ? 0 - a : a;
-}
-static uint64_t leadingZeros(uint64_t a, unsigned width) {
-  return std::countl_zero(a) - (64 - width);
-}
-static uint64_t trailingZeros(uint64_t a, unsigned width) {
-  return a ? std::countr_zero(a) : width;
-}
-static uint64_t setBits(uint64_t a, unsigned) { return std::popcount(a); }
 
 template <Binary high> static void evaluateExtendedProduct(Machine &machine, Operation &op) {
   auto operands = operandsOf(machine, op);
@@ -248,10 +230,10 @@ void addArithHandlers(HandlerTable &table) {
   table["arith.ceildivui"] = evaluateDivision<divUnsignedUp>;
   table["arith.remui"] = evaluateDivision<remUnsigned>;
   table["arith.mului_extended"] = evaluateExtendedProduct<highUnsigned>;
-  table["arith.mulsi_extended"] = evaluateExtendedProduct<asUnsigned<highSigned>>;
+  table["arith.mulsi_extended"] = evaluateExtendedProduct<highSigned>;
   table["arith.addui_extended"] = evaluateAddWithCarry;
   table["tt.mulhiui"] = evaluateBinary<highUnsigned>;
-  table["math.absi"] = evaluateUnary<absolute>;
+  table["math.absi"] = evaluateUnary<magnitude>;
   table["math.ctlz"] = evaluateUnary<leadingZeros>;
   table["math.cttz"] = evaluateUnary<trailingZeros>;
   table["math.ctpop"] = evaluateUnary<setBits>;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The math dialect and device-library calls.
 #include "reference/tt/FloatFunctions.h"
+#include "reference/tt/IntegerFunctions.h"
 #include "reference/tt/Machine.h"
 
 #include "tt/TtOps.h"
 
-#include <bit>
 #include <cmath>
 
 using namespace mlir;
@@ -138,16 +138,9 @@ static TileValue onIntegers(Machine &machine, Operation &op) {
   });
 }
 
-static uint64_t firstSet(uint64_t a, uint64_t, unsigned) { return a ? std::countr_zero(a) + 1 : 0; }
-static uint64_t leadingZeros(uint64_t a, uint64_t, unsigned width) {
-  return std::countl_zero(a) - (64 - width);
-}
-static uint64_t setBits(uint64_t a, uint64_t, unsigned) { return std::popcount(a); }
-static uint64_t reversedBits(uint64_t a, uint64_t, unsigned width) {
+static uint64_t firstSet(uint64_t a, unsigned width) { return a ? trailingZeros(a, width) + 1 : 0; }
+static uint64_t reversedBits(uint64_t a, unsigned width) {
   return __builtin_bitreverse64(a) >> (64 - width);
-}
-static uint64_t magnitude(uint64_t a, uint64_t, unsigned width) {
-  return signExtended(a, width) < 0 ? 0 - a : a;
 }
 static uint64_t smaller(uint64_t a, uint64_t b, unsigned width) {
   return signExtended(a, width) < signExtended(b, width) ? a : b;
@@ -155,12 +148,9 @@ static uint64_t smaller(uint64_t a, uint64_t b, unsigned width) {
 static uint64_t larger(uint64_t a, uint64_t b, unsigned width) {
   return signExtended(a, width) > signExtended(b, width) ? a : b;
 }
-static uint64_t highUnsigned(uint64_t a, uint64_t b, unsigned width) {
-  return static_cast<uint64_t>(static_cast<unsigned __int128>(a) * b >> width);
-}
-static uint64_t highSigned(uint64_t a, uint64_t b, unsigned width) {
-  return static_cast<uint64_t>(
-      static_cast<__int128>(signExtended(a, width)) * signExtended(b, width) >> width);
+template <uint64_t (*fn)(uint64_t, unsigned)>
+static uint64_t ofOne(uint64_t a, uint64_t, unsigned width) {
+  return fn(a, width);
 }
 
 struct LibraryRow {
@@ -187,16 +177,16 @@ static TileValue fusedMultiplyAdd(Machine &machine, Operation &op) {
 
 /// Names that are no float functions, or whose trailing letters are not a type's.
 static constexpr LibraryRow rows[] = {
-    {"ffs", onIntegers<firstSet>},
-    {"ffsll", onIntegers<firstSet>},
-    {"clz", onIntegers<leadingZeros>},
-    {"clzll", onIntegers<leadingZeros>},
-    {"popc", onIntegers<setBits>},
-    {"popcll", onIntegers<setBits>},
-    {"brev", onIntegers<reversedBits>},
-    {"brevll", onIntegers<reversedBits>},
-    {"abs", onIntegers<magnitude>},
-    {"llabs", onIntegers<magnitude>},
+    {"ffs", onIntegers<ofOne<firstSet>>},
+    {"ffsll", onIntegers<ofOne<firstSet>>},
+    {"clz", onIntegers<ofOne<leadingZeros>>},
+    {"clzll", onIntegers<ofOne<leadingZeros>>},
+    {"popc", onIntegers<ofOne<setBits>>},
+    {"popcll", onIntegers<ofOne<setBits>>},
+    {"brev", onIntegers<ofOne<reversedBits>>},
+    {"brevll", onIntegers<ofOne<reversedBits>>},
+    {"abs", onIntegers<ofOne<magnitude>>},
+    {"llabs", onIntegers<ofOne<magnitude>>},
     {"min", onIntegers<smaller>},
     {"llmin", onIntegers<smaller>},
     {"max", onIntegers<larger>},

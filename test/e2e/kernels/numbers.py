@@ -194,6 +194,23 @@ def device_library(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def device_integers(x_ptr, i_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + at, mask=at < n, other=0.0)
+    i = tl.load(i_ptr + at, mask=at < n, other=0)
+    tl.store(out_ptr + at, libdevice.llrint(x), mask=at < n)
+    tl.store(out_ptr + n + at, libdevice.llround(x), mask=at < n)
+    tl.store(out_ptr + 2 * n + at, libdevice.float2int_rn(x), mask=at < n)
+    tl.store(out_ptr + 3 * n + at, libdevice.float2int_rd(x), mask=at < n)
+    tl.store(out_ptr + 4 * n + at, libdevice.float2int_ru(x), mask=at < n)
+    tl.store(out_ptr + 5 * n + at, libdevice.float2int_rz(x), mask=at < n)
+    tl.store(out_ptr + 6 * n + at, libdevice.ffs(i), mask=at < n)
+    tl.store(out_ptr + 7 * n + at, libdevice.brev(i), mask=at < n)
+    tl.store(out_ptr + 8 * n + at, libdevice.popc(i), mask=at < n)
+    tl.store(out_ptr + 9 * n + at, libdevice.clz(i), mask=at < n)
+
+
+@triton.jit
 def high_product(a_ptr, b_ptr, out_ptr, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     a = tl.load(a_ptr + i, mask=i < n, other=0)

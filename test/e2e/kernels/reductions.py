@@ -197,6 +197,15 @@ def histogram(x_ptr, counts_ptr, n, BINS: tl.constexpr, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def softmax_of_rows(x_ptr, out_ptr, M: tl.constexpr, N: tl.constexpr):
+    tl.extra.cuda.gdc_wait()
+    i = tl.arange(0, M)[:, None] * N + tl.arange(0, N)[None, :]
+    x = tl.unsqueeze(tl.load(x_ptr + i), 0)
+    tl.extra.cuda.gdc_launch_dependents()
+    tl.store(out_ptr + i, tl.softmax(tl.squeeze(x, 0), dim=1))
+
+
+@triton.jit
 def narrow_sums(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     """bfloat16 maxima and sums over a loop that accumulates in float32."""
     row = tl.program_id(0)
