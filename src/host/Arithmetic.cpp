@@ -491,6 +491,19 @@ static std::optional<Value> compareContainers(Interpreter &interpreter, CompareO
   }
 }
 
+/// Gives a refusal that was made without an evaluator the place that is being evaluated.
+static auto located(Interpreter &interpreter, auto body) {
+  try {
+    return body();
+  } catch (const DiagnosticError &error) {
+    if (error.diagnostic.location.known())
+      throw;
+    Diagnostic placed = error.diagnostic;
+    placed.location = interpreter.location();
+    throw DiagnosticError(std::move(placed));
+  }
+}
+
 Value Interpreter::compare(CompareOp op, const Value &a, const Value &b) {
   if (isWhole(a) && isWhole(b))
     return Value(holds(op, wholeOf(a), wholeOf(b)));
@@ -505,13 +518,13 @@ Value Interpreter::compare(CompareOp op, const Value &a, const Value &b) {
   if (b.isObject())
     if (auto r = b.object()->compare(*this, mirrored(op), a, true))
       return *r;
-  if (auto r = compareContainers(*this, op, a, b))
+  if (auto r = located(*this, [&] { return compareContainers(*this, op, a, b); }))
     return *r;
   if ((a.isSymInt() || b.isSymInt()) && (a.isFloat() || b.isFloat()))
     refuse("comparing " + host::repr(a) + " with " + host::repr(b) +
            " mixes a dynamic dimension and a float; compare with an integer");
   if (op == CompareOp::Eq || op == CompareOp::Ne)
-    return Value(equal(a, b) == (op == CompareOp::Eq));
+    return Value(located(*this, [&] { return equal(a, b); }) == (op == CompareOp::Eq));
   raise("TypeError", "'" + std::string(comparisons[size_t(op)]) +
                          "' not supported between instances of '" + typeName(a) + "' and '" +
                          typeName(b) + "'");

@@ -46,6 +46,7 @@ const std::map<std::string, std::string> refused = {
     {"dot_batched", "'tt.dot' of batched tiles is not supported by the CUDA code generator"},
     {"dot_f16_acc", "'tt.dot' that sums in 16 bits is not supported by the CUDA code generator"},
     {"shapes", "'tt.histogram' is not supported by the CUDA code generator"},
+    {"tables", "'arith.constant' of several different elements is not supported"},
     {"debugk", "'tt.print' is not supported by the CUDA code generator"},
 };
 

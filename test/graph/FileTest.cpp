@@ -138,7 +138,7 @@ TEST_F(File, damagedFilesAreRefusedByName) {
   }
   EXPECT_NE(refusal([&] { loadProgram(at("absent")); }).find("absent: error: No such file"),
             std::string::npos);
-  EXPECT_NE(refusal([&] { loadProgram(folder.string()); }).find("Is a directory"),
+  EXPECT_NE(refusal([&] { loadProgram(folder.string()); }).find("it is a folder"),
             std::string::npos);
   EXPECT_NE(
       refusal([&] { saveProgram(exampleProgram(), at("no/such/folder")); }).find("No such file"),
