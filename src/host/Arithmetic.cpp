@@ -419,12 +419,7 @@ static CompareOp mirrored(CompareOp op) {
 
 static Value compareElements(Interpreter &interpreter, CompareOp op, const std::vector<Value> &a,
                              const std::vector<Value> &b) {
-  std::optional<ComparisonLevel> level;
-  try {
-    level.emplace();
-  } catch (const DiagnosticError &error) {
-    interpreter.refuse(error.diagnostic.message);
-  }
+  ComparisonLevel level;
   bool equality = op == CompareOp::Eq || op == CompareOp::Ne;
   if (equality && a.size() != b.size())
     return Value(op == CompareOp::Ne);

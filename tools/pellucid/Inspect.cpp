@@ -16,12 +16,7 @@ namespace pellucid::cli {
 
 namespace {
 
-int inspectProgram(const std::string &path, const VerbLine &line, bool text) {
-  graph::Program program = graph::loadProgram(path);
-  if (text) {
-    std::fputs(graph::printProgram(program).c_str(), stdout);
-    return Ok;
-  }
+int inspectProgram(const graph::Program &program, const VerbLine &line) {
   std::vector<graph::NodeRow> rows = graph::nodeRows(program, program.main);
   if (!line.json()) {
     std::fputs(graph::printNodeTable(rows).c_str(), stdout);
