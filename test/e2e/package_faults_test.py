@@ -190,18 +190,17 @@ def workers():
         "writes an empty result": "#!/bin/sh\ncat >/dev/null\nprintf 'R\\0\\0\\0\\0\\0\\0\\0\\0'\n",
         "writes an empty error": "#!/bin/sh\ncat >/dev/null\nprintf 'E\\0\\0\\0\\0\\0\\0\\0\\0'\n",
     }
+    # A program that is still being copied cannot be started, so the folders come first.
+    programs = {name: fake_worker(pathlib.Path(f"fake {name}").absolute(), script) for name, script in scripts.items()}
+    (programs["not executable"].parent / "pellucid-worker").chmod(0o644)
     # At once, because the silent ones are waited for.
     with concurrent.futures.ThreadPoolExecutor(len(scripts)) as pool:
-        list(pool.map(lambda item: one_worker(*item), scripts.items()))
+        list(pool.map(lambda item: one_worker(*item), programs.items()))
     if list(pathlib.Path(".").glob("w *.plc*")):
         report("workers", "left a file behind")
 
 
-def one_worker(name, script):
-    folder = pathlib.Path(f"fake {name}").absolute()
-    program = fake_worker(folder, script)
-    if name == "not executable":
-        (folder / "bin" / "pellucid-worker").chmod(0o644)
+def one_worker(name, program):
     try:
         done = run("compile", "m.program", "--target", "cpu:x86-64-v3", "-o", f"w {name}.plc", program=program)
     except subprocess.TimeoutExpired:
