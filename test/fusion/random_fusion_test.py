@@ -66,7 +66,8 @@ def check(program, seed, folder):
     model = Model(seed, outputs=6)
     file = folder / "model.py"
     file.write_text(f"import torch\nfrom random_kernels import {', '.join(NAMES)}\n\n\n" + model.source("f"))
-    shutil.copy(HERE / "random_kernels.py", folder)
+    for source in ("kernels.py", "random_kernels.py"):
+        shutil.copy(HERE / source, folder)
     command = [program, "compile", f"{file}:f", "--target", "cpu:x86-64-v3", "--no-fma"]
     for text in model.input_texts():
         command += ["--input", text]

@@ -3,15 +3,8 @@
 import torch
 import triton
 import triton.language as tl
+from kernels import block_pointer_kernel, not_kernel, silu_kernel
 from torch.library import triton_op, wrap_triton
-
-
-@triton.jit
-def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    mask = offsets < n
-    x = tl.load(x_ptr + offsets, mask=mask).to(tl.float32)
-    tl.store(out_ptr + offsets, x * tl.sigmoid(x), mask=mask)
 
 
 @triton.jit
@@ -55,15 +48,6 @@ def strided_kernel(x_ptr, out_ptr, xs0, xs1, os0, os1, rows, columns, BM: tl.con
     mask = (r[:, None] < rows) & (c[None, :] < columns)
     x = tl.load(x_ptr + r[:, None] * xs0 + c[None, :] * xs1, mask=mask)
     tl.store(out_ptr + r[:, None] * os0 + c[None, :] * os1, x * 2 + 1, mask=mask)
-
-
-@triton.jit
-def block_kernel(x_ptr, out_ptr, rows, columns, BM: tl.constexpr, BN: tl.constexpr):
-    at = (tl.program_id(0) * BM, tl.program_id(1) * BN)
-    source = tl.make_block_ptr(x_ptr, (rows, columns), (columns, 1), at, (BM, BN), (1, 0))
-    target = tl.make_block_ptr(out_ptr, (rows, columns), (columns, 1), at, (BM, BN), (1, 0))
-    x = tl.load(source, boundary_check=(0, 1))
-    tl.store(target, x * x, boundary_check=(0, 1))
 
 
 @triton.jit
@@ -158,13 +142,6 @@ def persistent_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
 
 
 @triton.jit
-def not_kernel(flag_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    mask = offsets < n
-    tl.store(out_ptr + offsets, tl.load(flag_ptr + offsets, mask=mask) == 0, mask=mask)
-
-
-@triton.jit
 def column_kernel(x_ptr, out_ptr, rows, columns, BLOCK: tl.constexpr):
     column = tl.program_id(0)
     r = tl.arange(0, BLOCK)
@@ -219,7 +196,7 @@ def strided(x, out=None):
 def block(x):
     out = torch.empty_like(x)
     rows, columns = x.shape
-    block_kernel[(triton.cdiv(rows, 8), triton.cdiv(columns, 32))](x, out, rows, columns, BM=8, BN=32)
+    block_pointer_kernel[(triton.cdiv(rows, 8), triton.cdiv(columns, 32))](x, out, rows, columns, BM=8, BN=32)
     return out
 
 
