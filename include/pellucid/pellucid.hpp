@@ -31,6 +31,8 @@
 #define PELLUCID_EXPORT
 #endif
 
+struct DLManagedTensorVersioned;
+
 namespace pellucid {
 
 /// What went wrong, with the place in the user's source where there is one. what() is the whole
@@ -138,6 +140,12 @@ PELLUCID_EXPORT Tensor full(const std::vector<SymInt> &shape, double value,
                             dtype type = dtype::float32);
 PELLUCID_EXPORT Tensor empty_like(const Tensor &x);
 PELLUCID_EXPORT Tensor from_blob(void *data, const std::vector<int64_t> &shape, dtype type);
+/// Another library's tensor, without a copy: the Tensor owns `managed` and calls its deleter in the
+/// end. Error for what no Tensor can be (a device, a foreign dtype, read-only memory); `managed`
+/// then stays the caller's. to_dlpack shares a tensor's memory the other way; the taker calls the
+/// deleter, from any thread. pellucid/dlpack.h declares the struct.
+PELLUCID_EXPORT Tensor from_dlpack(DLManagedTensorVersioned *managed);
+PELLUCID_EXPORT DLManagedTensorVersioned *to_dlpack(const Tensor &tensor);
 /// Uniform in [low, high); the same seed gives the same numbers on every machine.
 PELLUCID_EXPORT Tensor rand(const std::vector<int64_t> &shape, dtype type, double low, double high,
                             uint64_t seed);

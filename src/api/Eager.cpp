@@ -5,7 +5,6 @@
 
 #include "driver/Compile.h"
 #include "package/PackageWriter.h"
-#include "runtime/DlpackTypes.h"
 
 #include <cstring>
 
@@ -16,8 +15,6 @@ namespace h = pellucid::host;
 using detail::PackageState;
 
 // --- packages
-// -----------------------------------------------------------------------------------------------------
-
 std::shared_ptr<PackageState> compileAndLoad(const Program &program,
                                              const CompileOptions &options) {
   driver::CompileOptions compile;
@@ -44,35 +41,13 @@ std::shared_ptr<PackageState> compileAndLoad(const Program &program,
   return state;
 }
 
-static Tensor fromDlpack(DLManagedTensorVersioned *managed) {
-  const DLTensor &t = managed->dl_tensor;
-  TensorState state;
-  state.owner = std::shared_ptr<void>(managed, [](void *m) {
-    auto *tensor = static_cast<DLManagedTensorVersioned *>(m);
-    tensor->deleter(tensor);
-  });
-  state.data = reinterpret_cast<std::byte *>(runtime::dataOf(t));
-  state.type = *runtime::fromDlpack(t.dtype);
-  state.shape.assign(t.shape, t.shape + t.ndim);
-  state.strides =
-      t.strides ? std::vector<int64_t>(t.strides, t.strides + t.ndim) : rowMajor(state.shape);
-  return wrapState(std::move(state));
-}
-
 std::vector<Tensor> runPackage(const PackageState &package, const std::vector<Tensor> &inputs) {
   std::vector<DLTensor> tensors;
   for (const Tensor &input : inputs) {
     const TensorState &s = stateOf(input, "an input");
     if (s.recording)
       throw Error("a package cannot be run inside of a trace");
-    DLTensor tensor{};
-    tensor.data = s.data;
-    tensor.device = {kDLCPU, 0};
-    tensor.ndim = static_cast<int32_t>(s.shape.size());
-    tensor.dtype = runtime::toDlpack(s.type);
-    tensor.shape = const_cast<int64_t *>(s.shape.data());
-    tensor.strides = const_cast<int64_t *>(s.strides.data());
-    tensors.push_back(tensor);
+    tensors.push_back(borrowTensor(s));
   }
   std::vector<DLManagedTensorVersioned *> outputs(pellucid_output_count(package.package));
   if (pellucid_run(package.package, tensors.data(), tensors.size(), outputs.data(), outputs.size(),
@@ -80,13 +55,11 @@ std::vector<Tensor> runPackage(const PackageState &package, const std::vector<Te
     throw Error(pellucid_last_error());
   std::vector<Tensor> results;
   for (DLManagedTensorVersioned *output : outputs)
-    results.push_back(fromDlpack(output));
+    results.push_back(adoptTensor(output));
   return results;
 }
 
 // --- eager plans
-// --------------------------------------------------------------------------------------------------
-
 namespace {
 
 /// What one kind of call does: the package's outputs and views of its inputs, in the order of the

@@ -110,6 +110,10 @@ Tensor allocate(DataType type, const std::vector<int64_t> &shape);
 Tensor wrapState(TensorState state);
 std::vector<int64_t> rowMajor(const std::vector<int64_t> &shape);
 bool isRowMajor(const TensorState &state);
+/// A view of the tensor, which keeps memory, shape and strides.
+DLTensor borrowTensor(const TensorState &state);
+/// Takes `managed` over, whose type and device must be ones of ours.
+Tensor adoptTensor(DLManagedTensorVersioned *managed);
 
 /// Runs a loaded package. Throws Error with the run time's words.
 std::vector<Tensor> runPackage(const detail::PackageState &package,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensors that hold data: making them, and what can be asked of them.
 #include "api/Recording.h"
+#include "graph/FakeRules.h"
 
 #include <cstring>
 
@@ -219,9 +220,12 @@ Tensor empty_like(const Tensor &x) {
     const TensorState &s = stateOf(x, "empty_like");
     if (Recording::active())
       return callBuiltin("aten::empty_like", {x}, {}).front();
+    graph::TensorType type(s.type, {s.shape.begin(), s.shape.end()});
+    type.strides.assign(s.strides.begin(), s.strides.end());
     Tensor result = allocate(s.type, s.shape);
-    // PyTorch keeps the strides of a tensor without gaps or overlap; here they are row-major unless
-    // these are.
+    std::vector<symbolic::Expr> strides = graph::preservedStrides(type, {});
+    for (size_t i = 0; i < strides.size(); ++i)
+      result.state->strides[i] = *strides[i].constant();
     return result;
   });
 }

@@ -83,6 +83,33 @@ inline Tensor launchSilu(const Tensor &x) {
   return out;
 }
 
+/// Two results of one kernel, and a default.
+inline Operator sumAndDifference() {
+  return triton_op("api_test::sum_and_difference",
+                   "(Tensor a, Tensor b, int block=128) -> (Tensor, Tensor)",
+                   [](const std::vector<Argument> &arguments) {
+                     auto a = std::get<Tensor>(arguments[0]);
+                     Tensor total = empty_like(a), rest = empty_like(a);
+                     auto grid = [&](const triton::Meta &meta) {
+                       return std::vector<SymInt>{cdiv(a.numel(), meta["BLOCK_SIZE"])};
+                     };
+                     wrap_triton(kernels()["sum_and_difference"])[grid](
+                         {a, arguments[1], total, rest, a.numel()}, {{"BLOCK_SIZE", arguments[2]}});
+                     return std::vector<Tensor>{total, rest};
+                   });
+}
+
+/// Writes its first argument.
+inline Operator scaleInPlace() {
+  return triton_op("api_test::scale_", "(Tensor(a!) x, float factor=3.0) -> ()",
+                   [](const std::vector<Argument> &a) {
+                     auto x = std::get<Tensor>(a[0]);
+                     kernels()["scale_in_place"][{cdiv(x.numel(), 64)}]({x, a[1], x.numel()},
+                                                                        {{"BLOCK_SIZE", 64}});
+                     return std::vector<Tensor>{};
+                   });
+}
+
 /// SiLU held in one of three ways.
 inline std::function<Tensor(const Tensor &)> heldAs(const std::string &way) {
   if (way == "raw")

@@ -52,7 +52,7 @@ struct Held {
 
 class ThreeWays : public testing::TestWithParam<Held> {};
 
-TEST_P(ThreeWays, PackageAgreesWithDouble) {
+TEST_P(ThreeWays, PackageAndEagerAgreeWithDouble) {
   Model model(GetParam().way);
   ExportedProgram program =
       export_program(model, {zeros({4, 11})}, {{0, {{0, batch}}}}, GetParam().strict, {"x"});
@@ -68,6 +68,7 @@ TEST_P(ThreeWays, PackageAgreesWithDouble) {
   for (int64_t rows : {1, 7, 300}) {
     Tensor x = rand({rows, 11}, dtype::float32, -3, 3, static_cast<uint64_t>(rows));
     expectNear(package.run({x}).at(0), model.reference(values(x)), 1e-5, 1e-5);
+    expectNear(model(x), model.reference(values(x)), 1e-5, 1e-5);
   }
   std::string refusal = errorOf([&] { package.run({zeros({301, 11})}); });
   EXPECT_TRUE(contains(refusal, "'x'") && contains(refusal, "301") && contains(refusal, "1..300"))

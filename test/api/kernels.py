@@ -5,25 +5,6 @@ import triton.language as tl
 
 
 @triton.jit
-def gate_kernel(x_ptr, sum_ptr, product_ptr, n, factor, BLOCK: tl.constexpr):
-    """Two outputs and a float scalar."""
-    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    mask = offsets < n
-    x = tl.load(x_ptr + offsets, mask=mask)
-    tl.store(sum_ptr + offsets, x + factor, mask=mask)
-    tl.store(product_ptr + offsets, x * factor, mask=mask)
-
-
-@triton.jit
-def add_into_kernel(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
-    """In place."""
-    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    mask = offsets < n
-    x = tl.load(x_ptr + offsets, mask=mask)
-    tl.store(x_ptr + offsets, x + tl.load(y_ptr + offsets, mask=mask), mask=mask)
-
-
-@triton.jit
 def silu(x, out, n, BLOCK_SIZE: tl.constexpr):
     at = tl.program_id(0) * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
     v = tl.load(x + at, mask=at < n).to(tl.float32)

@@ -3,9 +3,22 @@
 
 #include <cstdint>
 #include <cstring>
+#include <fstream>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 using namespace pellucid::runtime;
+
+namespace {
+
+/// Of this process, in bytes.
+size_t addressSpace() {
+  size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+}
+
+} // namespace
 
 TEST(HostMemory, EveryBlockIsAlignedAndWritable) {
   for (size_t bytes : {size_t(0), size_t(1), size_t(64), size_t(1000), (size_t(1) << 18) - 1,
@@ -28,12 +41,14 @@ TEST(HostMemory, LargeBlocksComeBack) {
 
 TEST(HostMemory, KeptMemoryIsBounded) {
   size_t bytes = size_t(400) << 20; // address space only: nothing is touched
+  size_t before = addressSpace();
   void *blocks[5];
   for (void *&block : blocks)
     ASSERT_NE(block = allocateHost(bytes), nullptr);
+  EXPECT_GE(addressSpace() - before, 5 * bytes);
   for (void *block : blocks)
     releaseHost(block, bytes);
-  SUCCEED();
+  EXPECT_LE(addressSpace() - before, (size_t(1) << 30) + (size_t(16) << 20));
 }
 
 TEST(HostMemory, TooMuchIsNull) {

@@ -55,9 +55,7 @@ Timing timeCalls(const PackageFile &package, const std::vector<Array> &arrays, i
   options.struct_size = sizeof options;
   options.threads = threads;
   std::vector<Array> out = package.run(arrays, &options);
-  std::vector<std::vector<int64_t>> keepIn, keepOut;
-  std::vector<DLTensor> in = package.tensors(arrays, keepIn),
-                        results = package.tensors(out, keepOut);
+  std::vector<DLTensor> in = borrowTensors(arrays), results = borrowTensors(out);
   Timing timing;
   timing.bytes = bytesOf(arrays) + bytesOf(out);
   for (auto start = Clock::now(); since(start) < budget || timing.seconds.size() < 5;) {

@@ -222,22 +222,10 @@ void runNative(const graph::Program &program, const LaunchOptions &options,
   pellucid_package *package = nullptr;
   if (pellucid_load_memory(bytes.data(), bytes.size(), nullptr, &package) != PELLUCID_OK)
     fail(options.target, pellucid_last_error());
-  std::vector<DLTensor> inputs;
-  for (Operand &operand : operands) {
-    Array &array = *operand.array;
-    DLTensor tensor{};
-    tensor.data = array.bytes->data();
-    tensor.byte_offset = static_cast<uint64_t>(array.offset) * byteSize(array.dtype);
-    tensor.device = {kDLCPU, 0};
-    tensor.ndim = static_cast<int32_t>(array.shape.size());
-    tensor.dtype = dlpackType(array.dtype);
-    tensor.shape = array.shape.data();
-    tensor.strides = array.strides.data();
-    inputs.push_back(tensor);
-  }
   std::vector<Array> storages;
   for (Operand &operand : operands)
     storages.push_back(*operand.array);
+  std::vector<DLTensor> inputs = borrowTensors(storages);
   if (device)
     device->upload(storages, inputs);
   pellucid_run_options run{};

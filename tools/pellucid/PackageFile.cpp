@@ -67,6 +67,23 @@ DLDataType dlpackType(DataType type) {
   }
 }
 
+std::vector<DLTensor> borrowTensors(const std::vector<Array> &arrays) {
+  std::vector<DLTensor> out;
+  for (const Array &array : arrays) {
+    DLTensor tensor{};
+    tensor.data = array.bytes->data();
+    tensor.byte_offset = static_cast<uint64_t>(array.offset) * byteSize(array.dtype);
+    tensor.device = {kDLCPU, 0};
+    tensor.ndim = static_cast<int32_t>(array.shape.size());
+    tensor.dtype = dlpackType(array.dtype);
+    // DLPack's pointers are not const, but nobody writes through them.
+    tensor.shape = const_cast<int64_t *>(array.shape.data());
+    tensor.strides = const_cast<int64_t *>(array.strides.data());
+    out.push_back(tensor);
+  }
+  return out;
+}
+
 PackageFile::PackageFile(const std::string &p, const char *target) : path(p) {
   pellucid_load_options options{};
   options.struct_size = sizeof options;
@@ -103,30 +120,9 @@ size_t PackageFile::inputNamed(const std::string &name, const std::string &asTyp
        "the package has no input '" + name + "'; it has " + (names.empty() ? "none" : names));
 }
 
-std::vector<DLTensor> PackageFile::tensors(const std::vector<Array> &inputs,
-                                           std::vector<std::vector<int64_t>> &keep) const {
-  std::vector<DLTensor> out;
-  keep.reserve(2 * inputs.size());
-  for (const Array &array : inputs) {
-    keep.push_back(array.shape);
-    keep.push_back(array.strides);
-    DLTensor tensor{};
-    tensor.data = array.bytes->data();
-    tensor.byte_offset = static_cast<uint64_t>(array.offset) * byteSize(array.dtype);
-    tensor.device = {kDLCPU, 0};
-    tensor.ndim = static_cast<int32_t>(array.shape.size());
-    tensor.dtype = dlpackType(array.dtype);
-    tensor.shape = keep[keep.size() - 2].data();
-    tensor.strides = keep.back().data();
-    out.push_back(tensor);
-  }
-  return out;
-}
-
 std::vector<Array> PackageFile::run(const std::vector<Array> &inputs,
                                     const pellucid_run_options *options) const {
-  std::vector<std::vector<int64_t>> keep;
-  std::vector<DLTensor> in = tensors(inputs, keep);
+  std::vector<DLTensor> in = borrowTensors(inputs);
   std::vector<DLManagedTensorVersioned *> out(pellucid_output_count(package));
   std::optional<DeviceMemory> device;
   if (onCuda)

@@ -31,8 +31,6 @@ public:
   /// Throws DiagnosticError with the run time's message.
   std::vector<Array> run(const std::vector<Array> &inputs,
                          const pellucid_run_options *options = nullptr) const;
-  std::vector<DLTensor> tensors(const std::vector<Array> &inputs,
-                                std::vector<std::vector<int64_t>> &keep) const;
 
 private:
   std::string path;
@@ -48,5 +46,7 @@ std::vector<Array> readInputs(const PackageFile &package,
                               const std::vector<std::string> &arguments);
 
 DLDataType dlpackType(DataType type);
+/// Views of the arrays, which keep their memory, shapes and strides.
+std::vector<DLTensor> borrowTensors(const std::vector<Array> &arrays);
 
 } // namespace pellucid::cli

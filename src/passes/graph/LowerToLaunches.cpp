@@ -684,9 +684,37 @@ const Value *aliasRoot(const Value *value, const OperatorRegistry &registry) {
   }
 }
 
+/// The new contents of mutated inputs in the inputs' own strides, so that they can live there.
+static void layOutMutations(Program &program, std::vector<Argument> &results) {
+  std::map<std::string, Value *> inputs;
+  size_t index = 0;
+  for (Node *node : program.main.placeholders())
+    if (const InputSpec &spec = program.inputs[index++];
+        spec.kind == InputSpec::Kind::UserInput && node->resultCount())
+      inputs[spec.name] = node->result();
+  for (size_t i = 0; i < results.size(); ++i) {
+    Value *value = results[i].value();
+    if (!value || program.outputs[i].kind != OutputSpec::Kind::UserInputMutation)
+      continue;
+    Value *input = inputs.at(program.outputs[i].name);
+    const TensorType &type = input->type();
+    if (value->type().strides == type.strides)
+      continue;
+    program.main.setInsertionPoint(program.main.outputNode());
+    program.main.setLocation(value->producer()->location);
+    results[i] = program.main
+                     .call("aten.as_strided_scatter.default",
+                           {Argument(input), Argument(value), Argument::list(type.shape),
+                            Argument::list(type.strides), Argument(type.offset)},
+                           {}, {type})
+                     ->result();
+  }
+}
+
 void ownOutputs(Program &program, const OperatorRegistry &registry) {
   Node *output = program.main.outputNode();
   std::vector<Argument> results = output->args();
+  layOutMutations(program, results);
   std::set<const Value *> roots;
   for (size_t i = 0; i < results.size(); ++i) {
     Value *value = results[i].value();

@@ -17,7 +17,7 @@ using CompileText =
                                    const std::vector<graph::Access> &accesses)>;
 
 /// Results that a call gives away must be memory of their own, dense and row-major: clones the
-/// others.
+/// others. The new contents of a mutated input must lie as the input does: copies the others.
 void ownOutputs(graph::Program &program, const graph::OperatorRegistry &registry);
 
 /// Replaces every operator of the main graph that computes something by launches of generated
