@@ -12,6 +12,40 @@ namespace pellucid::fusion {
 using namespace graph;
 using passes::PointwiseGroup;
 
+/// The dims of a dense tensor that are not broadcast in a result of `shape`, last one first;
+/// nullopt where the tensor has gaps or another order. `strides` has 0 for broadcast dims.
+static std::optional<std::vector<ChainOperand::Part>> keptDims(const std::vector<Expr> &strides,
+                                                               const std::vector<Expr> &shape,
+                                                               const SymbolTable &symbols) {
+  auto atLeastOne = [&](const Expr &count) {
+    return symbols.prove(symbolic::lessEqual(1, count)) == true ? count : symbolic::max(count, 1);
+  };
+  std::vector<ChainOperand::Part> parts;
+  Expr inner = 1, stride = 1; // the sizes of all later dims, and of those that are kept
+  bool joins = false;         // the last part ends at this dim
+  for (size_t d = shape.size(); d-- > 0;) {
+    if (symbols.proveEqual(shape[d], 1))
+      continue;
+    if (strides[d].constant() == 0) {
+      joins = false;
+    } else {
+      if (!(strides[d] == stride))
+        return std::nullopt;
+      if (!joins)
+        parts.push_back({atLeastOne(inner), Expr(1), atLeastOne(stride)});
+      parts.back().extent = *parts.back().extent * shape[d];
+      stride = stride * shape[d];
+      joins = true;
+    }
+    inner = inner * shape[d];
+  }
+  for (ChainOperand::Part &part : parts)
+    part.extent = atLeastOne(*part.extent);
+  if (joins)
+    parts.back().extent.reset();
+  return parts;
+}
+
 /// How `value` follows from the linear offset in a dense tensor of `shape`; nullopt when it does
 /// not.
 std::optional<ChainOperand> ChainBuilder::classify(const Value *value,
@@ -24,26 +58,18 @@ std::optional<ChainOperand> ChainBuilder::classify(const Value *value,
     operand.kind = ChainOperand::Kind::Scalar;
     return operand;
   }
-  if (!type.isContiguous(symbols))
-    return std::nullopt;
-  if (type.shape == shape)
+  if (type.shape == shape && type.isContiguous(symbols))
     return operand;
-  // A row vector: its dims of more than one element are the last ones of the shape.
-  size_t skip = 0;
-  while (skip < type.rank() && symbols.proveEqual(type.shape[skip], 1))
-    ++skip;
-  size_t length = type.rank() - skip;
-  if (length == 0 || length > shape.size())
+  if (type.rank() > shape.size())
     return std::nullopt;
-  if (!std::equal(type.shape.begin() + static_cast<long>(skip), type.shape.end(),
-                  shape.end() - static_cast<long>(length)))
+  auto parts = keptDims(passes::broadcastOperand(type, shape, symbols).strides, shape, symbols);
+  if (!parts)
     return std::nullopt;
-  if (length == shape.size())
-    return operand;
-  operand.kind = ChainOperand::Kind::RowVector;
-  operand.length = symbols.prove(symbolic::lessEqual(1, type.numel())) == true
-                       ? type.numel()
-                       : symbolic::max(type.numel(), 1);
+  bool whole = parts->size() == 1 && !parts->front().extent && parts->front().inner == Expr(1);
+  if (!whole) {
+    operand.kind = ChainOperand::Kind::Broadcast;
+    operand.parts = std::move(*parts);
+  }
   return operand;
 }
 
@@ -81,12 +107,12 @@ std::optional<std::string> ChainBuilder::build(const std::vector<Node *> &nodes,
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Value *value = inputs[i];
     if (value == through) {
-      chain.operands.push_back({ChainOperand::Kind::Through, value->type().dtype, 1});
+      chain.operands.push_back({ChainOperand::Kind::Through, value->type().dtype, 1, {}});
     } else {
       auto operand = classify(value, result->type().shape);
       if (!operand)
         return "foreign stride: '" + value->name() +
-               "' is neither in the same linear order nor a scalar nor a row vector";
+               "' is neither in the same linear order nor broadcast along dims of the result";
       if (neighbours.sharesMemoryWithWritten(value, launch))
         return "alias: '" + value->name() + "' shares memory with what the kernel writes";
       chain.operands.push_back(*operand);
@@ -95,7 +121,7 @@ std::optional<std::string> ChainBuilder::build(const std::vector<Node *> &nodes,
     parameters += ", in" + std::to_string(i);
   }
   for (const passes::TextScalar &scalar : group.scalars) {
-    chain.operands.push_back({ChainOperand::Kind::Size, DataType::Int64, scalar.value});
+    chain.operands.push_back({ChainOperand::Kind::Size, DataType::Int64, scalar.value, {}});
     types.push_back(DataType::Int64);
     parameters += ", " + scalar.name;
   }

@@ -130,6 +130,18 @@ Type pointerTo(MLIRContext *context, DataType type) {
       type == DataType::Bool ? IntegerType::get(context, 8) : tt::elementType(context, type), 1);
 }
 
+/// The integers that the operand needs as arguments.
+SmallVector<symbolic::Expr> scalarsOf(const ChainOperand &operand) {
+  SmallVector<symbolic::Expr> values;
+  if (operand.kind == ChainOperand::Kind::Size)
+    values.push_back(operand.size);
+  for (const ChainOperand::Part &part : operand.parts)
+    for (const symbolic::Expr &value : {part.inner, part.extent.value_or(1), part.stride})
+      if (!value.isConstant())
+        values.push_back(value);
+  return values;
+}
+
 /// Adds the pointers and sizes that a chain needs to the signature.
 AddedArguments addChainArguments(tt::FuncOp kernel, const Chain &chain) {
   AddedArguments added;
@@ -140,44 +152,66 @@ AddedArguments addChainArguments(tt::FuncOp kernel, const Chain &chain) {
       added.pointers.push_back(
           appendArgument(kernel, pointerTo(kernel.getContext(), operand.dtype)));
   }
-  for (const ChainOperand &operand : chain.operands) {
-    bool needed = operand.kind == ChainOperand::Kind::Size ||
-                  (operand.kind == ChainOperand::Kind::RowVector && !operand.length.isConstant());
-    if (!needed)
-      continue;
-    bool known = false;
-    for (auto &[expr, number] : added.scalars)
-      known |= expr == operand.length;
-    if (!known)
-      added.scalars.emplace_back(operand.length,
-                                 appendArgument(kernel, IntegerType::get(kernel.getContext(), 64)));
-  }
+  for (const ChainOperand &operand : chain.operands)
+    for (const symbolic::Expr &value : scalarsOf(operand)) {
+      bool known =
+          llvm::any_of(added.scalars, [&](const auto &scalar) { return scalar.first == value; });
+      if (!known)
+        added.scalars.emplace_back(
+            value, appendArgument(kernel, IntegerType::get(kernel.getContext(), 64)));
+    }
   return added;
 }
 
-Value lengthArgument(tt::FuncOp kernel, const ChainOperand &operand, const AddedArguments &added) {
-  auto entry = llvm::find_if(added.scalars,
-                             [&](const auto &scalar) { return scalar.first == operand.length; });
+Value scalarArgument(tt::FuncOp kernel, const symbolic::Expr &value, const AddedArguments &added) {
+  auto entry =
+      llvm::find_if(added.scalars, [&](const auto &scalar) { return scalar.first == value; });
   return kernel.getArgument(entry->second);
 }
 
-/// The index of a row vector's element: offset mod length, in the offset's own width where the
-/// length is a constant. The length is at least 1 here: masked-off elements of an empty tensor are
-/// divided, too.
-Value rowIndex(OpBuilder &builder, Location loc, tt::FuncOp kernel, const ChainOperand &operand,
-               const AddedArguments &added, Value offset) {
-  if (auto length = operand.length.constant()) {
-    if (*length > INT32_MAX)
+/// The index of a broadcast operand's element. Sizes are at least 1 here: masked-off elements of an
+/// empty tensor are divided, too.
+class BroadcastIndex {
+public:
+  BroadcastIndex(OpBuilder &b, Location l, tt::FuncOp k, const AddedArguments &a, bool fits)
+      : builder(b), loc(l), kernel(k), added(a), fitsInt32(fits) {}
+
+  Value of(const ChainOperand &operand, Value offset) {
+    // Within 32 bits divisions are several times faster.
+    if (!fitsInt32)
       offset = toWidth(builder, loc, offset, 64);
-    Type element = getElementTypeOrSelf(offset.getType());
-    Value divisor =
-        constantLike(builder, loc, offset.getType(), builder.getIntegerAttr(element, *length));
-    return arith::RemSIOp::create(builder, loc, offset, divisor);
+    Value index;
+    for (const ChainOperand::Part &part : operand.parts) {
+      Value at = offset;
+      if (part.inner != symbolic::Expr(1))
+        at = arith::DivSIOp::create(builder, loc, at, sized(part.inner, at));
+      if (part.extent)
+        at = arith::RemSIOp::create(builder, loc, at, sized(*part.extent, at));
+      if (part.stride != symbolic::Expr(1))
+        at = arith::MulIOp::create(builder, loc, at, sized(part.stride, at));
+      index = index ? arith::AddIOp::create(builder, loc, index, at).getResult() : at;
+    }
+    return index;
   }
-  Value wide = toWidth(builder, loc, offset, 64);
-  Value divisor = splatTo(builder, loc, wide.getType(), lengthArgument(kernel, operand, added));
-  return arith::RemSIOp::create(builder, loc, wide, divisor);
-}
+
+private:
+  /// `value` as a tile of the type of `like`.
+  Value sized(const symbolic::Expr &value, Value like) {
+    auto element = cast<IntegerType>(getElementTypeOrSelf(like.getType()));
+    if (auto constant = value.constant())
+      return constantLike(builder, loc, like.getType(), builder.getIntegerAttr(element, *constant));
+    Value scalar = scalarArgument(kernel, value, added);
+    if (element.getWidth() < 64)
+      scalar = arith::TruncIOp::create(builder, loc, element, scalar);
+    return splatTo(builder, loc, like.getType(), scalar);
+  }
+
+  OpBuilder &builder;
+  Location loc;
+  tt::FuncOp kernel;
+  const AddedArguments &added;
+  bool fitsInt32;
+};
 
 /// Bytes as the truth values that chains compute with.
 Value asChainInput(OpBuilder &builder, Location loc, Value loaded, DataType type) {
@@ -202,7 +236,7 @@ Value loadOperand(OpBuilder &builder, const Access &access, const Chain &chain, 
   Location loc = access.loc;
   tt::FuncOp kernel = access.kernel;
   if (operand.kind == ChainOperand::Kind::Size)
-    return splatTo(builder, loc, access.like, lengthArgument(kernel, operand, added));
+    return splatTo(builder, loc, access.like, scalarArgument(kernel, operand.size, added));
   Value base = kernel.getArgument(*added.pointers[index]);
   if (operand.kind == ChainOperand::Kind::Scalar) {
     Value loaded = tt::LoadOp::create(builder, loc, base);
@@ -213,9 +247,11 @@ Value loadOperand(OpBuilder &builder, const Access &access, const Chain &chain, 
     pointers = sameElement(builder, access.pointer, base);
   } else {
     pointers = splatTo(builder, loc, access.like, base);
-    if (Value offset = offsetFromArgument(builder, access.pointer, chain.fitsInt32))
+    if (Value offset = offsetFromArgument(builder, access.pointer, chain.fitsInt32)) {
+      BroadcastIndex index(builder, loc, kernel, added, chain.fitsInt32);
       pointers = tt::AddPtrOp::create(builder, loc, pointers.getType(), pointers,
-                                      rowIndex(builder, loc, kernel, operand, added, offset));
+                                      index.of(operand, offset));
+    }
   }
   Value loaded = tt::LoadOp::create(builder, loc, pointers, access.mask, Value());
   return asChainInput(builder, loc, loaded, operand.dtype);

@@ -26,12 +26,20 @@ struct ChainOperand {
   enum class Kind : uint8_t {
     SameOrder, ///< the element at the same offset
     Scalar,    ///< the only element
-    RowVector, ///< the element at offset mod `length`
+    Broadcast, ///< the element at the sum of `parts`
     Through,   ///< epilogues only: the value that the kernel stores
-    Size,      ///< no tensor: the integer `length`, as an int64
+    Size,      ///< no tensor: the integer `size`, as an int64
   } kind = Kind::SameOrder;
   DataType dtype = DataType::Float32;
-  symbolic::Expr length = 1; ///< RowVector (at least 1), Size
+  symbolic::Expr size = 1; ///< Size
+  /// Dims that are not broadcast, neighbours as one: (offset floordiv inner mod extent) * stride.
+  /// All three are at least 1, in an empty tensor too.
+  struct Part {
+    symbolic::Expr inner = 1;             ///< elements of the result in all later dims
+    std::optional<symbolic::Expr> extent; ///< none where no dim comes before
+    symbolic::Expr stride = 1;
+  };
+  std::vector<Part> parts; ///< Broadcast
 };
 
 /// A pointwise computation as scalar code: a module with one kernel `chain(out, in0, in1, …)` of

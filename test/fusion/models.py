@@ -94,6 +94,22 @@ def row_vectors(x, w, b):
     return by_row(row_kernel, x * w + b) * w
 
 
+def columns(x, c, b):
+    return silu(x * c + b) * c - 1.0
+
+
+def columns_in_tiles(x, c, b):
+    return tiled(tile_kernel, x * c) + b * c
+
+
+def middle_dims(x, p, q):
+    return silu(x * p + q) * q
+
+
+def expanded_operand(x, c):
+    return silu(x + c.expand(x.shape)) * c.expand(-1, 50)
+
+
 def constants(x):
     return (silu((x + 1.0) / 2.0 - 3) ** 2).clamp(-4.0, 4.0)
 
@@ -299,8 +315,8 @@ def sliced_operand(x, t):
     return silu(x * t[:, 1:])
 
 
-def column_operand(x, c):
-    return silu(x * c)
+def gapped_column(x, t):
+    return silu(x * t[:, :1])
 
 
 def foreign_view(x):
