@@ -47,21 +47,27 @@ int64_t tileElements(mlir::Type type) {
   return tile ? tile.getNumElements() : 1;
 }
 
-Folded extend(CodeBuilder &b, mlir::Operation *op, const LaneValue &x) {
+Value *both(CodeBuilder &b, Value *x, Value *y) { return x && y ? b.CreateAnd(x, y) : x ? x : y; }
+
+Folded extend(CodeBuilder &b, mlir::Operation *op, const LaneValue &x, LaneUse use) {
   if (!x.isRamp())
     return std::nullopt;
   mlir::Value result = op->getResult(0);
   llvm::Type *type = registerType(b.getContext(), elementTypeOf(result.getType()));
   bool isSigned = !mlir::isa<arith::ExtUIOp>(op);
-  unsigned bits = x.value->getType()->getIntegerBitWidth();
+  int64_t lanes = tileElements(result.getType());
+  LaneValue wide =
+      LaneValue::ramp(isSigned ? b.CreateSExtOrTrunc(x.value, type) : b.CreateZExt(x.value, type),
+                      b.CreateSExtOrTrunc(x.stride, type));
   // Dropping bits is exact; adding some is where a ramp that wraps would show.
-  if (type->getIntegerBitWidth() > bits &&
-      !staysInRange(x, tileElements(result.getType()), isSigned) &&
-      !(bits >= 32 && onlyAddresses(result)))
+  unsigned bits = x.value->getType()->getIntegerBitWidth();
+  if (type->getIntegerBitWidth() <= bits || staysInRange(x, lanes, isSigned) ||
+      (use == LaneUse::Offset && bits >= 32))
+    return wide;
+  if (use != LaneUse::Analysis)
     return std::nullopt;
-  return LaneValue::ramp(isSigned ? b.CreateSExtOrTrunc(x.value, type)
-                                  : b.CreateZExt(x.value, type),
-                         b.CreateSExtOrTrunc(x.stride, type));
+  wide.sure = checkRange(b, x, lanes, isSigned);
+  return wide;
 }
 
 Folded addPointer(CodeBuilder &b, tt::AddPtrOp op, const LaneValue &pointer,
@@ -79,24 +85,37 @@ Folded addPointer(CodeBuilder &b, tt::AddPtrOp op, const LaneValue &pointer,
   return LaneValue::ramp(base, stride);
 }
 
-/// `ramp < bound` with stride 1 holds in a prefix of the lanes.
+/// `ramp < bound` with stride 1 holds in a prefix of the lanes, unless the ramp wraps: without
+/// sign, one that starts below 0 wraps at 0, as in `(i - k).to(uint32) < n`.
 Folded compareRamp(CodeBuilder &b, const LaneValue &ramp, Value *bound, int64_t lanes,
-                   bool isSigned, bool inclusive) {
+                   bool isSigned, bool inclusive, LaneUse use) {
   int64_t stride;
   if (!ramp.hasConstantStride(stride) || stride != 1 || ramp.value->getType()->isPointerTy())
     return std::nullopt;
-  // Taken without sign, a ramp that starts below 0 wraps at 0: `(i - k).to(uint32) < n`.
-  bool mayWrap = !isSigned || ramp.value->getType()->getIntegerBitWidth() < 32;
-  if (mayWrap && !staysInRange(ramp, lanes, isSigned))
+  bool wideBits = ramp.value->getType()->getIntegerBitWidth() == 64;
+  bool stays = staysInRange(ramp, lanes, isSigned);
+  // A distance of unsigned 64-bit numbers is no signed one.
+  if ((!stays && use != LaneUse::Analysis) || (wideBits && !isSigned))
     return std::nullopt;
   auto wide = [&](Value *v) {
     return isSigned ? b.CreateSExt(v, b.i64()) : b.CreateZExt(v, b.i64());
   };
-  Value *count = b.CreateSub(wide(bound), wide(ramp.value));
-  return LaneValue::prefix(inclusive ? b.CreateAdd(count, b.getInt64(1)) : count);
+  auto combine = [&](llvm::Intrinsic::ID saturating, llvm::Instruction::BinaryOps plain, Value *v,
+                     Value *w) {
+    return wideBits ? b.CreateBinaryIntrinsic(saturating, v, w) : b.CreateBinOp(plain, v, w);
+  };
+  Value *count =
+      combine(llvm::Intrinsic::ssub_sat, llvm::Instruction::Sub, wide(bound), wide(ramp.value));
+  if (inclusive)
+    count = combine(llvm::Intrinsic::sadd_sat, llvm::Instruction::Add, count, b.getInt64(1));
+  LaneValue prefix = LaneValue::prefix(count);
+  if (!stays)
+    prefix.sure = checkRange(b, ramp, lanes, isSigned);
+  return prefix;
 }
 
-Folded compare(CodeBuilder &b, arith::CmpIOp op, const LaneValue &x, const LaneValue &y) {
+Folded compare(CodeBuilder &b, arith::CmpIOp op, const LaneValue &x, const LaneValue &y,
+               LaneUse use) {
   using P = arith::CmpIPredicate;
   P predicate = op.getPredicate();
   bool isSigned =
@@ -109,9 +128,9 @@ Folded compare(CodeBuilder &b, arith::CmpIOp op, const LaneValue &x, const LaneV
       predicate == P::sle || predicate == P::sge || predicate == P::ule || predicate == P::uge;
   int64_t lanes = tileElements(op.getType());
   if (less && x.isRamp() && y.isUniform())
-    return compareRamp(b, x, y.value, lanes, isSigned, inclusive);
+    return compareRamp(b, x, y.value, lanes, isSigned, inclusive, use);
   if (greater && x.isUniform() && y.isRamp())
-    return compareRamp(b, y, x.value, lanes, isSigned, inclusive);
+    return compareRamp(b, y, x.value, lanes, isSigned, inclusive, use);
   return std::nullopt;
 }
 
@@ -170,10 +189,7 @@ Folded intersectMasks(CodeBuilder &b, const LaneValue &x, const LaneValue &y) {
   return std::nullopt;
 }
 
-Folded foldLanes(CodeBuilder &b, mlir::Operation *op, Lanes in) {
-  if (in.empty() || llvm::all_of(in, [](const LaneValue &v) { return v.isUniform(); }) ||
-      llvm::any_of(in, [](const LaneValue &v) { return v.isOpaque(); }))
-    return std::nullopt;
+static Folded foldOne(CodeBuilder &b, mlir::Operation *op, Lanes in, LaneUse use) {
   return llvm::TypeSwitch<mlir::Operation *, Folded>(op)
       .Case<arith::AddIOp>([&](auto) -> Folded {
         return isLinear(in[0]) && isLinear(in[1]) ? Folded(addLanes(b, in[0], in[1])) : Folded();
@@ -182,8 +198,8 @@ Folded foldLanes(CodeBuilder &b, mlir::Operation *op, Lanes in) {
       .Case<arith::MulIOp>([&](auto) { return multiply(b, in[0], in[1]); })
       .Case<arith::ShLIOp>([&](auto) { return shiftLeft(b, in[0], in[1]); })
       .Case<arith::ExtSIOp, arith::ExtUIOp, arith::IndexCastOp, arith::TruncIOp>(
-          [&](auto) { return extend(b, op, in[0]); })
-      .Case<arith::CmpIOp>([&](auto cmp) { return compare(b, cmp, in[0], in[1]); })
+          [&](auto) { return extend(b, op, in[0], use); })
+      .Case<arith::CmpIOp>([&](auto cmp) { return compare(b, cmp, in[0], in[1], use); })
       .Case<arith::AndIOp>([&](auto) { return intersectMasks(b, in[0], in[1]); })
       .Case<arith::OrIOp>([&](auto) { return uniteMasks(b, in[0], in[1]); })
       .Case<arith::SelectOp>([&](auto) { return chooseUniformly(b, in[0], in[1], in[2]); })
@@ -192,6 +208,17 @@ Folded foldLanes(CodeBuilder &b, mlir::Operation *op, Lanes in) {
         return in[0].isRamp() && in[0].value->getType()->isPointerTy() ? Folded(in[0]) : Folded();
       })
       .Default([](auto) { return Folded(); });
+}
+
+Folded foldLanes(CodeBuilder &b, mlir::Operation *op, Lanes in, LaneUse use) {
+  if (in.empty() || llvm::all_of(in, [](const LaneValue &v) { return v.isUniform(); }) ||
+      llvm::any_of(in, [](const LaneValue &v) { return v.isOpaque(); }))
+    return std::nullopt;
+  Folded result = foldOne(b, op, in, use);
+  if (result)
+    for (const LaneValue &v : in)
+      result->sure = both(b, result->sure, v.sure);
+  return result;
 }
 
 } // namespace pellucid::codegen

@@ -10,11 +10,17 @@
 
 namespace pellucid::codegen {
 
+/// What the result of an operation is for.
+enum class LaneUse : uint8_t {
+  Number,   ///< exact in every lane
+  Offset,   ///< of a pointer: taken not to wrap inside one tile when it is made wider
+  Analysis, ///< of a whole row, whose conditions are checked at run time (LaneValue::sure)
+};
+
 /// The result of an integer, pointer or mask operation where it is again a ramp or a prefix;
-/// nullopt where it takes vector code, or where all operands are uniform. Addresses and signed
-/// comparisons of 32 and 64 bits are taken not to wrap inside one tile.
+/// nullopt where it takes vector code, or where all operands are uniform.
 std::optional<LaneValue> foldLanes(CodeBuilder &builder, mlir::Operation *op,
-                                   llvm::ArrayRef<LaneValue> operands);
+                                   llvm::ArrayRef<LaneValue> operands, LaneUse use);
 
 LaneValue addLanes(CodeBuilder &builder, const LaneValue &a, const LaneValue &b);
 LaneValue scaleLanes(CodeBuilder &builder, const LaneValue &a, llvm::Value *factor);

@@ -3,13 +3,14 @@
 
 #include "codegen/common/ElementOps.h"
 #include "codegen/common/IntegerDivision.h"
-#include "codegen/common/LaneArithmetic.h"
+#include "codegen/common/RampRange.h"
 #include "codegen/common/RegionOps.h"
 #include "tt/TtOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 namespace pellucid::codegen {
 
@@ -23,11 +24,13 @@ static llvm::ArrayRef<int64_t> shapeOf(mlir::Value tile) {
 LaneValue LaneEvaluator::evaluate(mlir::Value value, IndexMapId map) {
   if (!mlir::isa<mlir::RankedTensorType>(value.getType()))
     return LaneValue::uniform(environment.scalar(value));
-  auto found = known.find({value, map});
-  if (found != known.end())
+  llvm::SaveAndRestore keep(inOffset, inOffset && isOffsetArithmetic(value));
+  auto &results = inOffset ? knownOffsets : known;
+  auto found = results.find({value, map});
+  if (found != results.end())
     return found->second;
   LaneValue result = compute(value, map);
-  known[{value, map}] = result;
+  results[{value, map}] = result;
   return result;
 }
 
@@ -99,9 +102,13 @@ LaneValue LaneEvaluator::computeElementOp(mlir::Operation *op, mlir::Value resul
   if (!isElementOp(op))
     environment.refuse(op, "is not supported by the CPU code generator");
   llvm::SmallVector<LaneValue, 4> operands;
-  for (mlir::Value operand : op->getOperands())
+  for (mlir::Value operand : op->getOperands()) {
+    bool offset = mlir::isa<tt::AddPtrOp>(op) && hasWidenedOffsets(operand);
+    llvm::SaveAndRestore enter(inOffset, inOffset || offset);
     operands.push_back(evaluate(operand, map));
-  if (auto folded = foldLanes(b, op, operands))
+  }
+  LaneUse use = inOffset ? LaneUse::Offset : rowAnalysis ? LaneUse::Analysis : LaneUse::Number;
+  if (auto folded = foldLanes(b, op, operands, use))
     return *folded;
   bool uniform = llvm::all_of(operands, [](const LaneValue &v) { return v.isUniform(); });
   if (rowAnalysis && (!uniform || mlir::isa<mlir::FloatType>(elementTypeOf(result.getType()))))
@@ -110,14 +117,16 @@ LaneValue LaneEvaluator::computeElementOp(mlir::Operation *op, mlir::Value resul
   for (const LaneValue &operand : operands)
     values.push_back(uniform ? operand.value : toVector(b, operand, lanes));
   auto results = emitElementOp(b, op, values);
+  auto &lanesOfResults = inOffset ? knownOffsets : known;
   for (auto [other, emitted] : llvm::zip(op->getResults(), results))
-    known[{other, map}] = uniform ? LaneValue::uniform(emitted) : LaneValue::vector(emitted);
-  return known[{result, map}];
+    lanesOfResults[{other, map}] =
+        uniform ? LaneValue::uniform(emitted) : LaneValue::vector(emitted);
+  return lanesOfResults[{result, map}];
 }
 
 void LaneEvaluator::noteRowMask(mlir::Value mask, IndexMapId map, const LaneValue &value) {
   if (value.isPrefix())
-    masks.push_back({mask, map, value.value});
+    masks.push_back({mask, map, value.countOr(b, 0)});
   else if (value.isUniform() && !llvm::isa<llvm::Constant>(value.value))
     masks.push_back({mask, map, b.CreateSelect(value.value, b.getInt64(lanes), b.getInt64(0))});
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "codegen/common/IndexMap.h"
+#include "codegen/common/LaneArithmetic.h"
 #include "codegen/common/LaneValue.h"
 
 #include "mlir/IR/Value.h"
@@ -112,9 +113,11 @@ private:
   IndexMaps &maps;
   unsigned lanes;
   bool rowAnalysis;
+  /// True while the offset of a pointer is evaluated.
+  bool inOffset = false;
   llvm::Value *active = nullptr;
   llvm::SmallVector<LaneValue, 4> loops;
-  llvm::DenseMap<std::pair<mlir::Value, IndexMapId>, LaneValue> known;
+  llvm::DenseMap<std::pair<mlir::Value, IndexMapId>, LaneValue> known, knownOffsets;
   llvm::SmallVector<RowMask, 4> masks;
 };
 

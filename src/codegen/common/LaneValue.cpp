@@ -18,6 +18,10 @@ bool LaneValue::hasConstantStride(int64_t &units) const {
   return true;
 }
 
+Value *LaneValue::countOr(CodeBuilder &b, int64_t otherwise) const {
+  return sure ? b.CreateSelect(sure, value, b.getInt64(otherwise)) : value;
+}
+
 Value *clampCount(CodeBuilder &b, Value *count, unsigned lanes) {
   Value *low = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, count, b.getInt64(0));
   return b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, low, b.getInt64(lanes));

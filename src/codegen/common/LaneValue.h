@@ -19,15 +19,18 @@ struct LaneValue {
   Kind kind = Kind::Opaque;
   llvm::Value *value = nullptr;
   llvm::Value *stride = nullptr;
+  /// An i1, or null for always (row analysis only): where it is false at run time, a ramp or a
+  /// prefix says nothing.
+  llvm::Value *sure = nullptr;
 
   static LaneValue opaque() { return {}; }
-  static LaneValue uniform(llvm::Value *value) { return {Kind::Uniform, value, nullptr}; }
+  static LaneValue uniform(llvm::Value *value) { return {Kind::Uniform, value, nullptr, nullptr}; }
   static LaneValue ramp(llvm::Value *base, llvm::Value *stride) {
-    return {Kind::Ramp, base, stride};
+    return {Kind::Ramp, base, stride, nullptr};
   }
-  static LaneValue prefix(llvm::Value *count) { return {Kind::Prefix, count, nullptr}; }
+  static LaneValue prefix(llvm::Value *count) { return {Kind::Prefix, count, nullptr, nullptr}; }
   /// Of as many lanes as are evaluated; a scalar where that is one.
-  static LaneValue vector(llvm::Value *value) { return {Kind::Vector, value, nullptr}; }
+  static LaneValue vector(llvm::Value *value) { return {Kind::Vector, value, nullptr, nullptr}; }
 
   bool isOpaque() const { return kind == Kind::Opaque; }
   bool isUniform() const { return kind == Kind::Uniform; }
@@ -38,6 +41,8 @@ struct LaneValue {
   bool isAlwaysTrue() const;
   /// The stride of a ramp where it is a constant.
   bool hasConstantStride(int64_t &bytesOrUnits) const;
+  /// A prefix's count where it is sure, else `otherwise`.
+  llvm::Value *countOr(CodeBuilder &builder, int64_t otherwise) const;
 };
 
 /// All lanes as one LLVM value: a vector, or a scalar when `lanes` is 1.

@@ -4,13 +4,11 @@
 #include "tt/TtOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/DenseSet.h"
 
 namespace pellucid::codegen {
 
 namespace arith = mlir::arith;
-namespace scf = mlir::scf;
 
 bool staysInRange(const LaneValue &ramp, int64_t lanes, bool isSigned) {
   auto *base = llvm::dyn_cast<llvm::ConstantInt>(ramp.value);
@@ -25,46 +23,38 @@ bool staysInRange(const LaneValue &ramp, int64_t lanes, bool isSigned) {
   return isSigned ? last.isSignedIntN(bits) : last.isIntN(bits);
 }
 
-/// Where the value goes when `use` hands it on unchanged: the carried values of loops and branches.
-static void addCarried(mlir::OpOperand &use, llvm::SmallVectorImpl<mlir::Value> &next) {
-  mlir::Operation *user = use.getOwner();
-  if (auto loop = llvm::dyn_cast<scf::ForOp>(user)) {
-    next.push_back(loop.getTiedLoopRegionIterArg(&use));
-    next.push_back(loop.getTiedLoopResult(&use));
-    return;
-  }
-  unsigned number = use.getOperandNumber();
-  mlir::Operation *parent = user->getParentOp();
-  if (auto loop = llvm::dyn_cast<scf::ForOp>(parent))
-    next.push_back(loop.getRegionIterArg(number));
-  next.push_back(parent->getResult(number));
+llvm::Value *checkRange(CodeBuilder &b, const LaneValue &ramp, int64_t lanes, bool isSigned) {
+  unsigned bits = ramp.value->getType()->getIntegerBitWidth();
+  // Wide enough for the last lane whatever the stride.
+  llvm::Type *type = b.getIntNTy(bits <= 32 ? 64 : 128);
+  auto wide = [&](llvm::Value *v) {
+    return isSigned ? b.CreateSExt(v, type) : b.CreateZExt(v, type);
+  };
+  llvm::Value *steps = b.CreateMul(b.CreateSExt(ramp.stride, type),
+                                   llvm::ConstantInt::get(type, static_cast<uint64_t>(lanes - 1)));
+  llvm::Value *last = b.CreateAdd(wide(ramp.value), steps);
+  return b.CreateICmpEQ(last, wide(b.CreateTrunc(last, ramp.value->getType())));
 }
 
-bool onlyAddresses(mlir::Value value) {
+bool isOffsetArithmetic(mlir::Value value) {
+  return llvm::isa_and_present<arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::ShLIOp,
+                               arith::ExtSIOp, arith::ExtUIOp, arith::SelectOp, tt::BroadcastOp,
+                               tt::ExpandDimsOp, tt::ReshapeOp, tt::TransOp>(value.getDefiningOp());
+}
+
+bool hasWidenedOffsets(mlir::Value value) {
   llvm::SmallVector<mlir::Value> next{value};
   llvm::DenseSet<mlir::Value> seen;
   while (!next.empty()) {
     mlir::Value current = next.pop_back_val();
-    if (!seen.insert(current).second)
+    if (!isOffsetArithmetic(current) || !seen.insert(current).second)
       continue;
-    for (mlir::OpOperand &use : current.getUses()) {
-      mlir::Operation *user = use.getOwner();
-      if (llvm::isa<tt::AddPtrOp, arith::CmpIOp>(user))
-        continue;
-      bool loopValue = llvm::isa<scf::ForOp>(user) && use.getOperandNumber() >= 3;
-      bool yields =
-          llvm::isa<scf::YieldOp>(user) && llvm::isa<scf::ForOp, scf::IfOp>(user->getParentOp());
-      if (loopValue || yields)
-        addCarried(use, next);
-      else if (llvm::isa<arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::ExtSIOp,
-                         arith::ExtUIOp, arith::SelectOp, tt::SplatOp, tt::BroadcastOp,
-                         tt::ExpandDimsOp, tt::ReshapeOp, tt::TransOp>(user))
-        next.push_back(user->getResult(0));
-      else
-        return false;
-    }
+    mlir::Operation *op = current.getDefiningOp();
+    if (llvm::isa<arith::ExtSIOp, arith::ExtUIOp>(op))
+      return true;
+    llvm::append_range(next, op->getOperands());
   }
-  return true;
+  return false;
 }
 
 } // namespace pellucid::codegen

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a ramp may be treated as a sequence of numbers, and not only modulo 2^bits.
+// When a ramp is a sequence of numbers, and not only modulo 2^bits.
 #pragma once
 
 #include "codegen/common/LaneValue.h"
@@ -12,9 +12,14 @@ namespace pellucid::codegen {
 /// every lane below `lanes`.
 bool staysInRange(const LaneValue &ramp, int64_t lanes, bool isSigned);
 
-/// Whether `value` ends up nowhere but in offsets of pointers and in comparisons, through integer
-/// arithmetic and carried by loops. An offset that wraps inside one tile is out of bounds however
-/// it is computed; any other use must see it wrap.
-bool onlyAddresses(mlir::Value value);
+/// The same as an i1 computed at run time.
+llvm::Value *checkRange(CodeBuilder &builder, const LaneValue &ramp, int64_t lanes, bool isSigned);
+
+/// True where an offset of `value`'s is one of its operands' too, so that taking it not to wrap
+/// may be handed on to them.
+bool isOffsetArithmetic(mlir::Value value);
+
+/// True when a narrower tile is made wider in the offset arithmetic that `value` comes from.
+bool hasWidenedOffsets(mlir::Value value);
 
 } // namespace pellucid::codegen

@@ -159,8 +159,8 @@ void KernelEmitter::emitRow(const NestShape &nest, llvm::SmallVector<LaneValue, 
       value = LaneValue::prefix(b.CreateSelect(value.value, b.getInt64(extent), b.getInt64(0)));
     if (!value.isPrefix())
       continue;
-    masks.push_back({mask, identity, value.value});
-    limit = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, limit, value.value);
+    masks.push_back({mask, identity, value.countOr(b, 0)});
+    limit = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, limit, value.countOr(b, extent));
   }
   if (masks.empty() && !rowHead)
     return emitLoop(b, b.getInt64(0), b.getInt64(extent), nest.lanes, true,
