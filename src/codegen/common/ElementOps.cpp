@@ -172,16 +172,14 @@ Value *bitcast(CodeBuilder &b, mlir::Operation *op, Values in) {
   return b.CreateBitCast(in[0], typeLike(in[0], registerType(b.getContext(), resultElement(op))));
 }
 
-template <bool maximum> Value *pickNumber(CodeBuilder &b, Value *x, Value *y, bool propagateNan) {
-  using namespace llvm::Intrinsic;
-  ID id = propagateNan ? (maximum ? llvm::Intrinsic::maximum : llvm::Intrinsic::minimum)
-                       : (maximum ? llvm::Intrinsic::maxnum : llvm::Intrinsic::minnum);
-  return b.CreateBinaryIntrinsic(id, x, y);
-}
+// A NaN bound is ignored.
 Value *clamp(CodeBuilder &b, mlir::Operation *op, Values in) {
-  bool all = mlir::cast<tt::ClampFOp>(op).getPropagateNan() == tt::PropagateNan::ALL;
-  Value *low = pickNumber<true>(b, computed(b, op, in, 0), computed(b, op, in, 1), all);
-  return stored(b, op, pickNumber<false>(b, low, computed(b, op, in, 2), all));
+  Value *x = computed(b, op, in, 0);
+  Value *result = b.CreateBinaryIntrinsic(llvm::Intrinsic::maximumnum, x, computed(b, op, in, 1));
+  result = b.CreateBinaryIntrinsic(llvm::Intrinsic::minimumnum, result, computed(b, op, in, 2));
+  if (mlir::cast<tt::ClampFOp>(op).getPropagateNan() == tt::PropagateNan::ALL)
+    result = b.CreateSelect(b.CreateFCmpUNO(x, x), x, result);
+  return stored(b, op, result);
 }
 Value *addPointer(CodeBuilder &b, mlir::Operation *op, Values in) {
   auto pointee = mlir::cast<tt::PointerType>(resultElement(op)).getPointeeType();
@@ -202,8 +200,8 @@ const llvm::StringMap<Emitter> &emitters() {
       {"arith.negf", negate},
       {"arith.maximumf", floatIntrinsic2<I::maximum>},
       {"arith.minimumf", floatIntrinsic2<I::minimum>},
-      {"arith.maxnumf", floatIntrinsic2<I::maxnum>},
-      {"arith.minnumf", floatIntrinsic2<I::minnum>},
+      {"arith.maxnumf", floatIntrinsic2<I::maximumnum>},
+      {"arith.minnumf", floatIntrinsic2<I::minimumnum>},
       {"arith.addi", integerBinary<B::Add>},
       {"arith.subi", integerBinary<B::Sub>},
       {"arith.muli", integerBinary<B::Mul>},

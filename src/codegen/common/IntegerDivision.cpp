@@ -57,20 +57,23 @@ QuotientRemainder emitDivision(CodeBuilder &b, Value *dividend, Value *divisor, 
             b.CreateTrunc(result.remainder, dividend->getType())};
   }
   bool constant = isNonZeroConstant(divisor);
-  if (!constant)
-    divisor = safeDivisor(b, dividend, divisor, isSigned);
+  Value *safe = constant ? divisor : safeDivisor(b, dividend, divisor, isSigned);
   Value *quotient;
   if (width == 32 && laneCount(dividend) > 1 && !constant)
-    quotient = divideThroughDouble(b, dividend, divisor, isSigned);
+    quotient = divideThroughDouble(b, dividend, safe, isSigned);
   else
-    quotient = isSigned ? b.CreateSDiv(dividend, divisor) : b.CreateUDiv(dividend, divisor);
+    quotient = isSigned ? b.CreateSDiv(dividend, safe) : b.CreateUDiv(dividend, safe);
+  if (!constant)
+    quotient = b.CreateSelect(b.CreateICmpEQ(divisor, integerLike(divisor, 0)),
+                              llvm::Constant::getAllOnesValue(divisor->getType()), quotient);
   return {quotient, b.CreateSub(dividend, b.CreateMul(quotient, divisor))};
 }
 
 Value *emitFloorDivision(CodeBuilder &b, Value *dividend, Value *divisor) {
   QuotientRemainder parts = emitDivision(b, dividend, divisor, true);
   Value *zero = integerLike(dividend, 0);
-  Value *inexact = b.CreateICmpNE(parts.remainder, zero);
+  Value *inexact =
+      b.CreateAnd(b.CreateICmpNE(parts.remainder, zero), b.CreateICmpNE(divisor, zero));
   Value *negative = b.CreateICmpSLT(b.CreateXor(dividend, divisor), zero);
   return b.CreateSub(parts.quotient,
                      b.CreateZExt(b.CreateAnd(inexact, negative), dividend->getType()));
@@ -79,7 +82,7 @@ Value *emitFloorDivision(CodeBuilder &b, Value *dividend, Value *divisor) {
 Value *emitCeilDivision(CodeBuilder &b, Value *dividend, Value *divisor, bool isSigned) {
   QuotientRemainder parts = emitDivision(b, dividend, divisor, isSigned);
   Value *zero = integerLike(dividend, 0);
-  Value *up = b.CreateICmpNE(parts.remainder, zero);
+  Value *up = b.CreateAnd(b.CreateICmpNE(parts.remainder, zero), b.CreateICmpNE(divisor, zero));
   if (isSigned)
     up = b.CreateAnd(up, b.CreateICmpSGE(b.CreateXor(dividend, divisor), zero));
   return b.CreateAdd(parts.quotient, b.CreateZExt(up, dividend->getType()));

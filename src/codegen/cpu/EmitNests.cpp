@@ -32,7 +32,7 @@ NestShape KernelEmitter::nestOver(llvm::ArrayRef<int64_t> shape,
   for (unsigned d = 0; d < shape.size(); ++d)
     if (shape[d] > 1)
       nest.laneDim = d;
-  int64_t native = (options.level == CpuLevel::X86_64_v4 ? 512 : 256) / widestBits(values);
+  int64_t native = (options.level >= CpuLevel::X86_64_v4 ? 512 : 256) / widestBits(values);
   int64_t extent = shape.empty() ? 1 : shape[nest.laneDim];
   // Chunks must divide the row.
   nest.lanes = std::min<int64_t>(2 * native, extent & -extent);
@@ -130,6 +130,7 @@ void KernelEmitter::emitRow(const NestShape &nest, llvm::SmallVector<LaneValue, 
       indices[nest.laneDim] =
           nest.lanes == 1 ? LaneValue::uniform(base) : LaneValue::ramp(base, b.getInt64(1));
   };
+  llvm::SmallVector<Prefetch, 2> prefetches;
   auto emitChunk = [&](Value *base, llvm::ArrayRef<RowMask> holding, Value *active = nullptr) {
     lanesAt(base);
     nestIndices = indices;
@@ -141,6 +142,8 @@ void KernelEmitter::emitRow(const NestShape &nest, llvm::SmallVector<LaneValue, 
     for (auto &[tile, area] : byProducts)
       chunk.writeBuffer(area, identity, chunk.evaluate(tile, identity));
     body(chunk, identity);
+    if (!active)
+      emitPrefetches(prefetches, chunk, identity);
   };
   if (nest.lanes == 1)
     return emitLoop(b, b.getInt64(0), b.getInt64(extent), 1, true,
@@ -162,6 +165,8 @@ void KernelEmitter::emitRow(const NestShape &nest, llvm::SmallVector<LaneValue, 
     masks.push_back({mask, identity, value.countOr(b, 0)});
     limit = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, limit, value.countOr(b, extent));
   }
+  if (mlir::ShapedType::getNumElements(nest.extents) == extent)
+    prefetches = startPrefetches(roots, row, identity);
   if (masks.empty() && !rowHead)
     return emitLoop(b, b.getInt64(0), b.getInt64(extent), nest.lanes, true,
                     [&](Value *base) { emitChunk(base, {}); });
@@ -290,7 +295,7 @@ llvm::Value *KernelEmitter::unalignedHead(tt::StoreOp op, Value *streaming, Lane
   LaneValue pointer = row.evaluate(op.getPtr(), at);
   if (!pointer.hasConstantStride(stride) || stride != bytes)
     return b.getInt64(0);
-  int64_t vector = options.level == CpuLevel::X86_64_v4 ? 64 : 32;
+  int64_t vector = options.level >= CpuLevel::X86_64_v4 ? 64 : 32;
   Value *missing = b.CreateNeg(b.CreatePtrToInt(pointer.value, b.i64()));
   missing = b.CreateAnd(missing, b.getInt64(vector - 1));
   Value *reachable = b.CreateICmpEQ(b.CreateAnd(missing, b.getInt64(bytes - 1)), b.getInt64(0));
@@ -322,7 +327,7 @@ void KernelEmitter::emitStore(tt::StoreOp op) {
   constexpr int64_t worthwhile = 8;
   llvm::DenseSet<mlir::Value> seen;
   if (streaming && !nest.map && nest.extents[nest.laneDim] >= worthwhile * nest.lanes &&
-      (options.level == CpuLevel::X86_64_v4 || memoryBytes(element) >= 4) &&
+      (options.level >= CpuLevel::X86_64_v4 || memoryBytes(element) >= 4) &&
       llvm::all_of(roots, [&](mlir::Value root) { return startsAnywhere(root, seen); }))
     rowHead = [&](LaneEvaluator &row, IndexMapId at) {
       return unalignedHead(op, streaming, row, at);

@@ -83,6 +83,21 @@ private:
   /// An i1: all programs together write more through `op` than caches hold.
   llvm::Value *writesBeyondCaches(tt::StoreOp op);
 
+  // EmitPrefetch.cpp
+  /// A load whose data the program after the next one will need, that many bytes further on.
+  struct Prefetch {
+    tt::LoadOp load;
+    llvm::Value *distance;
+    unsigned locality;
+  };
+  /// Of the statement being emitted, whose nest is one row.
+  llvm::SmallVector<Prefetch, 2> startPrefetches(llvm::ArrayRef<mlir::Value> roots,
+                                                 LaneEvaluator &row, IndexMapId at);
+  /// How far the current program's `address` (i64) lies behind the last one's, if that is as far as
+  /// then; else 0.
+  llvm::Value *distanceOfPrograms(llvm::Value *address);
+  void emitPrefetches(llvm::ArrayRef<Prefetch> prefetches, LaneEvaluator &chunk, IndexMapId at);
+
   // EmitControlFlow.cpp
   void emitFor(mlir::scf::ForOp op);
   void emitIf(mlir::scf::IfOp op);

@@ -142,10 +142,15 @@ private:
     TilePlacement placement = TilePlacement::Lazy;
     if (auto load = mlir::dyn_cast<tt::LoadOp>(op))
       placement = placeLoad(load, points);
-    if (placement == TilePlacement::Lazy && points.size() > 1 && isExpensive(op))
+    if (placement == TilePlacement::Lazy && points.size() > 1 &&
+        (isExpensive(op) || (isElementOp(&op) && points.size() > repeatsOfCheap)))
       placement = TilePlacement::AtFirstUse;
     return placement;
   }
+
+  /// How many statements evaluate cheap arithmetic on their own. Every step of a sort uses the one
+  /// before twice: without a limit each would start from the beginning.
+  static constexpr size_t repeatsOfCheap = 3;
 
   bool isExpensive(mlir::Operation &op) {
     return isExpensiveElementOp(&op) || mlir::isa<tt::GatherOp, tt::MapElementwiseOp>(op);
