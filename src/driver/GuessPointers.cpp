@@ -16,15 +16,17 @@ namespace s = syntax;
 namespace {
 
 /// Finds the parameters that addresses are made of, from the kernel's text alone.
-class PointerGuess {
+class PointerFinder {
 public:
-  PointerGuess(h::Interpreter &i, const h::JitFunction &k, int d)
+  PointerFinder(h::Interpreter &i, const h::JitFunction &k, int d)
       : interpreter(i), kernel(k), depth(d) {
     visitAll(k.def().body);
     for (const s::Expr *address : addresses)
       follow(*address, 0);
+    for (size_t next = 0; next < offsets.size(); ++next)
+      readAsInteger(*offsets[next], 0);
   }
-  std::set<std::string> pointers;
+  PointerGuess result() { return {pointers, integers}; }
 
 private:
   void visitAll(const s::List<s::Stmt> &list) {
@@ -39,6 +41,8 @@ private:
           assigned[name->id].push_back(assign->value.get());
     } else if (auto *augmented = s::as<s::AugAssign>(&statement)) {
       scan(*augmented->value);
+      if (auto *name = s::as<s::Name>(augmented->target.get()))
+        increments[name->id].push_back(augmented->value.get());
     } else if (auto *annotated = s::as<s::AnnAssign>(&statement)) {
       if (annotated->value)
         scan(*annotated->value);
@@ -49,6 +53,9 @@ private:
       visitAll(branch->body);
       visitAll(branch->orelse);
     } else if (auto *loop = s::as<s::For>(&statement)) {
+      if (auto *range = s::as<s::Call>(loop->iter.get()))
+        for (const auto &bound : range->args)
+          offsets.push_back(bound.get());
       visitAll(loop->body);
     } else if (auto *whileLoop = s::as<s::While>(&statement)) {
       visitAll(whileLoop->body);
@@ -80,6 +87,8 @@ private:
       for (const auto &keyword : call->keywords)
         scan(*keyword->value);
     } else if (auto *op = s::as<s::BinOp>(&expr)) {
+      if (op->op == s::Operator::FloorDiv || op->op == s::Operator::Mod)
+        offsets.insert(offsets.end(), {op->left.get(), op->right.get()});
       scan(*op->left);
       scan(*op->right);
     } else if (auto *compare = s::as<s::Compare>(&expr)) {
@@ -103,7 +112,7 @@ private:
     auto helper = value ? h::innermostKernel(*value) : nullptr;
     if (!helper || helper.get() == &kernel)
       return;
-    std::set<std::string> inside = guessPointers(interpreter, *helper, depth + 1);
+    std::set<std::string> inside = guessPointers(interpreter, *helper, depth + 1).pointers;
     for (size_t i = 0; i < call.args.size() && i < helper->parameters.size(); ++i)
       if (inside.count(helper->parameters[i].name))
         addresses.push_back(call.args[i].get());
@@ -130,9 +139,12 @@ private:
       std::set<std::string> withLeft = std::exchange(pointers, before);
       bool right = follow(*op->right, depth + 1);
       // Where both sides lead to parameters, names decide, else the left side.
-      if (left &&
-          !(right && !anyNamedPointer(withLeft, before) && anyNamedPointer(pointers, before)))
+      bool takesLeft = left && !(right && !anyNamedPointer(withLeft, before) &&
+                                 anyNamedPointer(pointers, before));
+      if (takesLeft)
         pointers = std::move(withLeft);
+      if (left || right)
+        offsets.push_back(takesLeft ? op->right.get() : op->left.get());
       return left || right;
     }
     if (auto *call = s::as<s::Call>(&expr)) {
@@ -151,21 +163,64 @@ private:
     bool found = false;
     for (const s::Expr *value : assigned[name->id])
       found |= follow(*value, depth + 1);
+    if (found)
+      offsets.insert(offsets.end(), increments[name->id].begin(), increments[name->id].end());
     return found;
+  }
+
+  /// Finds the loads whose elements such an expression is computed from.
+  void readAsInteger(const s::Expr &expr, int depth) {
+    if (depth > 16)
+      return;
+    if (auto *name = s::as<s::Name>(&expr)) {
+      if (readAsIntegers.insert(name->id).second)
+        for (const auto *values : {&assigned[name->id], &increments[name->id]})
+          for (const s::Expr *value : *values)
+            readAsInteger(*value, depth + 1);
+    } else if (auto *op = s::as<s::BinOp>(&expr)) {
+      if (op->op == s::Operator::Div)
+        return;
+      readAsInteger(*op->left, depth + 1);
+      readAsInteger(*op->right, depth + 1);
+    } else if (auto *subscript = s::as<s::Subscript>(&expr)) {
+      readAsInteger(*subscript->value, depth + 1);
+    } else if (auto *ternary = s::as<s::IfExp>(&expr)) {
+      readAsInteger(*ternary->body, depth + 1);
+      readAsInteger(*ternary->orelse, depth + 1);
+    } else if (auto *call = s::as<s::Call>(&expr)) {
+      readCallAsInteger(*call, depth);
+    }
+  }
+
+  void readCallAsInteger(const s::Call &call, int depth) {
+    auto *function = s::as<s::Attribute>(call.func.get());
+    if (!function || call.args.empty())
+      return;
+    if (function->attr == "load") {
+      std::set<std::string> others = std::exchange(pointers, {});
+      follow(*call.args[0], depth + 1);
+      integers.insert(pointers.begin(), pointers.end());
+      pointers = std::move(others);
+    } else if (function->attr == "where" || function->attr == "minimum" ||
+               function->attr == "maximum" || function->attr == "sum" || function->attr == "cdiv") {
+      for (const auto &argument : call.args)
+        readAsInteger(*argument, depth + 1);
+    }
   }
 
   h::Interpreter &interpreter;
   const h::JitFunction &kernel;
   int depth;
-  std::map<std::string, std::vector<const s::Expr *>> assigned;
+  std::set<std::string> pointers, integers, readAsIntegers;
+  std::map<std::string, std::vector<const s::Expr *>> assigned, increments;
   std::vector<const s::Expr *> addresses;
+  std::vector<const s::Expr *> offsets; ///< what is added to addresses, and bounds of loops
 };
 
 } // namespace
 
-std::set<std::string> guessPointers(h::Interpreter &interpreter, const h::JitFunction &kernel,
-                                    int depth) {
-  return PointerGuess(interpreter, kernel, depth).pointers;
+PointerGuess guessPointers(h::Interpreter &interpreter, const h::JitFunction &kernel, int depth) {
+  return PointerFinder(interpreter, kernel, depth).result();
 }
 
 } // namespace pellucid::driver

@@ -8,9 +8,13 @@
 
 namespace pellucid::driver {
 
-/// The parameters that the kernel, or a function it calls, makes addresses of; found in the text
-/// alone. `depth` counts the calls above.
-std::set<std::string> guessPointers(host::Interpreter &interpreter, const host::JitFunction &kernel,
-                                    int depth = 0);
+struct PointerGuess {
+  std::set<std::string> pointers; ///< parameters that the kernel, or what it calls, addresses with
+  std::set<std::string> integers; ///< those of them whose elements go into offsets and bounds
+};
+
+/// Found in the kernel's text alone. `depth` counts the calls above.
+PointerGuess guessPointers(host::Interpreter &interpreter, const host::JitFunction &kernel,
+                           int depth = 0);
 
 } // namespace pellucid::driver

@@ -4,9 +4,7 @@
 #include "driver/GuessPointers.h"
 #include "host/TreeWalk.h"
 
-#include <chrono>
-#include <map>
-#include <set>
+#include <algorithm>
 
 namespace pellucid::driver {
 
@@ -38,23 +36,64 @@ std::vector<h::Value> constantCandidates() {
           type(DataType::Float16)};
 }
 
-/// Texts that the file compares something with.
-void addComparedTexts(const s::Expr &expr, std::vector<h::Value> &out) {
-  if (auto *compare = s::as<s::Compare>(&expr))
-    for (const auto &other : compare->comparators)
-      if (auto *constant = s::as<s::Constant>(other.get());
-          constant && constant->type == s::Constant::Type::String)
-        out.push_back(h::Value(constant->text));
-  h::forEachChild(expr, [&](const s::Expr &child) { addComparedTexts(child, out); });
-}
-void addComparedTexts(const s::Stmt &stmt, std::vector<h::Value> &out) {
-  h::forEachChild(
-      stmt, [&](const s::Expr &child) { addComparedTexts(child, out); },
-      [&](const s::Stmt &child) { addComparedTexts(child, out); });
+std::optional<h::Value> literal(const s::Expr &expr) {
+  using Type = s::Constant::Type;
+  auto *constant = s::as<s::Constant>(&expr);
+  if (!constant)
+    return std::nullopt;
+  switch (constant->type) {
+  case Type::None:
+    return h::Value();
+  case Type::True:
+  case Type::False:
+    return h::Value(constant->type == Type::True);
+  case Type::Int:
+    return h::Value(constant->intValue);
+  case Type::Float:
+    return h::Value(constant->floatValue);
+  case Type::String:
+    return h::Value(constant->text);
+  default:
+    return std::nullopt;
+  }
 }
 
+class HintReader {
+public:
+  ConstantHints hints;
+
+  void read(const s::Stmt &stmt) {
+    h::forEachChild(
+        stmt, [&](const s::Expr &child) { read(child); },
+        [&](const s::Stmt &child) { read(child); });
+  }
+
+private:
+  void read(const s::Expr &expr) {
+    if (auto *compare = s::as<s::Compare>(&expr)) {
+      for (const auto &other : compare->comparators)
+        if (auto value = literal(*other))
+          addCompared(*value);
+    } else if (auto *call = s::as<s::Call>(&expr); call && s::as<s::Subscript>(call->func.get())) {
+      for (const auto &keyword : call->keywords)
+        if (auto value = keyword->arg ? literal(*keyword->value) : std::nullopt)
+          hints.launched.emplace(*keyword->arg, *value);
+    }
+    h::forEachChild(expr, [&](const s::Expr &child) { read(child); });
+  }
+
+  void addCompared(const h::Value &value) {
+    bool helps = value.isStr() || (value.isInt() && value.integer() > 1 && value.integer() < 16);
+    auto same = [&](const h::Value &known) {
+      return known.kind() == value.kind() && h::equal(known, value);
+    };
+    if (helps && std::none_of(hints.compared.begin(), hints.compared.end(), same))
+      hints.compared.push_back(value);
+  }
+};
+
 std::vector<ParameterSpec> alternatives(const ParameterSpec &spec,
-                                        const std::vector<h::Value> &texts) {
+                                        const std::vector<h::Value> &compared) {
   std::vector<ParameterSpec> out;
   auto add = [&](ParameterSpec::Kind kind, DataType type) {
     ParameterSpec other;
@@ -64,7 +103,7 @@ std::vector<ParameterSpec> alternatives(const ParameterSpec &spec,
   };
   if (spec.kind == ParameterSpec::Kind::Constexpr) {
     std::vector<h::Value> candidates = constantCandidates();
-    candidates.insert(candidates.end(), texts.begin(), texts.end());
+    candidates.insert(candidates.end(), compared.begin(), compared.end());
     for (h::Value &candidate : candidates) {
       ParameterSpec other = spec;
       other.constant = std::move(candidate);
@@ -83,8 +122,8 @@ std::vector<ParameterSpec> alternatives(const ParameterSpec &spec,
 
 class Guess {
 public:
-  Guess(h::Interpreter &i, mlir::MLIRContext &c, const std::vector<h::Value> &t)
-      : interpreter(i), context(c), texts(t) {}
+  Guess(h::Interpreter &i, mlir::MLIRContext &c, const ConstantHints &given)
+      : interpreter(i), context(c), hints(given) {}
 
   Specialisation run(const h::Value &decorated, const h::JitFunction &kernel) {
     std::vector<bool> free;
@@ -95,13 +134,15 @@ public:
   }
 
 private:
-  /// Defaults of constexprs: the first autotune config, else the signature's.
+  /// Values of constexprs: of the first autotune config, else of a launch, else the default.
   std::map<std::string, h::Value> knownConstants(const h::Value &value,
                                                  const h::JitFunction &kernel) {
     std::map<std::string, h::Value> known;
     for (const auto &parameter : kernel.parameters)
       if (parameter.isConstexpr && parameter.defaultValue)
         known[parameter.name] = *parameter.defaultValue;
+    for (const auto &[name, constant] : hints.launched)
+      known[name] = constant;
     for (h::Value layer = value; auto *decorator = layer.as<h::KernelDecorator>();
          layer = decorator->fn)
       if (auto *tuner = layer.as<h::Autotuner>(); tuner && !tuner->configs.empty())
@@ -111,6 +152,7 @@ private:
   }
 
   Specialisation attempt(const h::JitFunction &kernel, std::vector<ParameterSpec> specs) {
+    ++attempts;
     Specialisation result;
     Diagnostics diagnostics;
     result.module = frontend::emitKernel(interpreter, kernel, specs, context, diagnostics, nullptr);
@@ -137,79 +179,100 @@ private:
 
   /// Changes one parameter at a time as long as that compiles further.
   void improve(const h::JitFunction &kernel, const std::vector<bool> &free, Specialisation &best) {
-    auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(1500);
     for (bool better = true; better && !best.module;) {
       better = false;
-      for (size_t i = 0; i < free.size() && !best.module; ++i) {
-        for (ParameterSpec &other :
-             free[i] ? alternatives(best.specs[i], texts) : std::vector<ParameterSpec>()) {
-          std::vector<ParameterSpec> specs = best.specs;
-          specs[i] = std::move(other);
-          Specialisation next = attempt(kernel, std::move(specs));
-          if (!next.module && next.progress <= best.progress)
-            continue;
-          best = std::move(next);
-          better = true;
-          break;
-        }
-        if (std::chrono::steady_clock::now() > deadline)
-          return;
-      }
+      for (size_t i = 0; i < free.size() && !best.module && attempts < mostAttempts; ++i)
+        if (free[i])
+          better |= improve(kernel, i, best);
     }
+  }
+
+  bool improve(const h::JitFunction &kernel, size_t parameter, Specialisation &best) {
+    for (ParameterSpec &other : alternatives(best.specs[parameter], hints.compared)) {
+      std::vector<ParameterSpec> specs = best.specs;
+      specs[parameter] = std::move(other);
+      if (takeFurther(kernel, std::move(specs), best))
+        return true;
+    }
+    return false;
+  }
+
+  bool takeFurther(const h::JitFunction &kernel, std::vector<ParameterSpec> specs,
+                   Specialisation &best) {
+    Specialisation next = attempt(kernel, std::move(specs));
+    bool further = next.module || next.progress > best.progress;
+    if (further)
+      best = std::move(next);
+    return further;
+  }
+
+  ParameterSpec firstSpec(const h::JitFunction::Parameter &parameter, const PointerGuess &guess,
+                          const std::map<std::string, h::Value> &known) {
+    ParameterSpec spec;
+    auto entry = known.find(parameter.name);
+    if (parameter.isConstexpr) {
+      spec.kind = ParameterSpec::Kind::Constexpr;
+      spec.constant =
+          h::unwrapConstexpr(entry == known.end() ? constantCandidates().front() : entry->second);
+    } else if (guess.pointers.count(parameter.name)) {
+      spec.kind = ParameterSpec::Kind::Pointer;
+      spec.dtype = guess.integers.count(parameter.name) ? DataType::Int32 : DataType::Float32;
+    }
+    return spec;
   }
 
   Specialisation firstGuess(const h::Value &value, const h::JitFunction &kernel,
                             std::vector<bool> &free) {
-    std::set<std::string> pointers = guessPointers(interpreter, kernel);
+    PointerGuess guess = guessPointers(interpreter, kernel);
     std::map<std::string, h::Value> known = knownConstants(value, kernel);
     std::vector<ParameterSpec> specs;
     for (const auto &parameter : kernel.parameters) {
-      ParameterSpec spec;
-      spec.kind = pointers.count(parameter.name) ? ParameterSpec::Kind::Pointer
-                                                 : ParameterSpec::Kind::Scalar;
-      spec.dtype = spec.kind == ParameterSpec::Kind::Pointer ? DataType::Float32 : DataType::Int32;
-      auto entry = known.find(parameter.name);
-      if (parameter.isConstexpr) {
-        spec.kind = ParameterSpec::Kind::Constexpr;
-        spec.constant =
-            h::unwrapConstexpr(entry == known.end() ? constantCandidates().front() : entry->second);
-      }
-      free.push_back(!parameter.isConstexpr || entry == known.end());
-      specs.push_back(std::move(spec));
+      free.push_back(!parameter.isConstexpr || !known.count(parameter.name));
+      specs.push_back(firstSpec(parameter, guess, known));
     }
     Specialisation best = attempt(kernel, specs);
-    // Constants of one kind often go together.
+    // Constants of one kind often go together, and so do the tensors of a product.
     for (const h::Value &candidate : constantCandidates()) {
       if (best.module)
-        break;
+        return best;
       for (size_t i = 0; i < specs.size(); ++i)
         if (free[i] && specs[i].kind == ParameterSpec::Kind::Constexpr)
           specs[i].constant = candidate;
-      if (Specialisation next = attempt(kernel, specs);
-          next.module || next.progress > best.progress)
-        best = std::move(next);
+      takeFurther(kernel, specs, best);
+    }
+    specs = best.specs;
+    for (DataType element : {DataType::Int8, DataType::Float16, DataType::Int32}) {
+      if (best.module)
+        return best;
+      for (size_t i = 0; i < specs.size(); ++i)
+        if (specs[i].kind == ParameterSpec::Kind::Pointer &&
+            !guess.integers.count(kernel.parameters[i].name))
+          specs[i].dtype = element;
+      takeFurther(kernel, specs, best);
     }
     return best;
   }
 
+  static constexpr unsigned mostAttempts = 600; ///< compilations, of some milliseconds each
+  unsigned attempts = 0;
   h::Interpreter &interpreter;
   mlir::MLIRContext &context;
-  const std::vector<h::Value> &texts;
+  const ConstantHints &hints;
 };
 
 } // namespace
 
-std::vector<h::Value> comparedTexts(const s::Module &file) {
-  std::vector<h::Value> texts;
+ConstantHints constantHints(const s::Module &file) {
+  HintReader reader;
   for (const auto &statement : file.body)
-    addComparedTexts(*statement, texts);
-  return texts;
+    reader.read(*statement);
+  return std::move(reader.hints);
 }
 
 Specialisation guessSpecialisation(h::Interpreter &interpreter, mlir::MLIRContext &context,
                                    const h::Value &decorated, const h::JitFunction &kernel,
-                                   const std::vector<h::Value> &texts) {
-  return Guess(interpreter, context, texts).run(decorated, kernel);
+                                   const ConstantHints &hints) {
+  return Guess(interpreter, context, hints).run(decorated, kernel);
 }
 
 } // namespace pellucid::driver

@@ -4,6 +4,7 @@
 #include "frontend/EmitKernel.h"
 
 #include <array>
+#include <map>
 #include <optional>
 
 namespace pellucid::driver {
@@ -18,15 +19,20 @@ struct Specialisation {
   std::array<uint32_t, 2> progress{};
 };
 
-/// Texts that the file compares something with: what its string parameters may be meant to equal.
-std::vector<host::Value> comparedTexts(const syntax::Module &file);
+/// What a file says of the constants that its kernels are meant for.
+struct ConstantHints {
+  std::vector<host::Value> compared; ///< texts and small numbers that something is compared with
+  std::map<std::string, host::Value> launched; ///< literals given by keyword at `kernel[grid](…)`
+};
+ConstantHints constantHints(const syntax::Module &file);
 
 /// Compiles a kernel that nobody launches for likely argument types: parameters that addresses are
-/// made of are pointers to float32, others int32, constexprs their default, their first autotune
-/// config (of `decorated`) or a size; then with one parameter changed at a time as long as more of
-/// the kernel compiles. Without a choice that does: the one that comes furthest.
+/// made of are pointers to float32, or to int32 where what they hold becomes an offset, others
+/// int32, constexprs their default, their first autotune config (of `decorated`), what a launch
+/// says or a size; then with one parameter changed at a time as long as more of the kernel
+/// compiles. Without a choice that does: the one that comes furthest.
 Specialisation guessSpecialisation(host::Interpreter &interpreter, mlir::MLIRContext &context,
                                    const host::Value &decorated, const host::JitFunction &kernel,
-                                   const std::vector<host::Value> &texts);
+                                   const ConstantHints &hints);
 
 } // namespace pellucid::driver

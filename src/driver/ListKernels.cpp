@@ -3,6 +3,7 @@
 
 #include "driver/GuessSpecialisation.h"
 #include "driver/OperatorWrites.h"
+#include "host/MadeKernels.h"
 #include "host/TreeWalk.h"
 #include "trace/OperatorCall.h"
 #include "trace/TensorObject.h"
@@ -38,22 +39,10 @@ bool returnsValue(const s::List<s::Stmt> &body) {
   return false;
 }
 
-bool hasJitDecorator(const s::FunctionDef &function) {
-  return std::any_of(
-      function.decoratorList.begin(), function.decoratorList.end(), [](const auto &decorator) {
-        const s::Expr *e = decorator.get();
-        if (auto *call = s::as<s::Call>(e))
-          e = call->func.get();
-        auto *attribute = s::as<s::Attribute>(e);
-        auto *plain = s::as<s::Name>(e);
-        return (attribute && attribute->attr == "jit") || (plain && plain->id == "jit");
-      });
-}
-
 /// Whether the module's code, branches included, has `@triton.jit def name`.
 bool definesKernel(const s::Stmt &statement, const std::string &name) {
   if (auto *function = s::as<s::FunctionDef>(&statement))
-    return function->name == name && hasJitDecorator(*function);
+    return function->name == name && h::hasJitDecorator(*function);
   bool found = false;
   h::forEachChild(
       statement, [](const s::Expr &) {},
@@ -79,8 +68,13 @@ public:
 
   FileReport list(const std::string &path) {
     auto module = interpreter.importFile(path);
-    texts = comparedTexts(*module->syntax);
+    hints = constantHints(*module->syntax);
     FileReport report;
+    for (Diagnostic warning : interpreter.passedRaises()) {
+      warning.severity = Severity::Warning;
+      warning.message = "importing the file raises " + warning.message;
+      report.warnings.push_back(std::move(warning));
+    }
     for (const auto &[name, value] : module->globals->items()) {
       auto *opaque = value.as<h::Opaque>();
       if (!opaque || !opaque->reason || !definesKernel(*module->syntax, name))
@@ -90,7 +84,8 @@ public:
       kernel.line = opaque->origin.range.line;
       refuse(kernel, *opaque->reason);
     }
-    h::FileListing listing = h::listKernels(interpreter, *module);
+    std::vector<KernelReport> unmade = callMakers(*module);
+    h::FileListing listing = h::listKernels(interpreter, *module, madeKernels);
     auto isRefused = [&](const std::string &name) {
       return std::any_of(report.kernels.begin(), report.kernels.end(),
                          [&](const KernelReport &k) { return k.name == name && !k.ok; });
@@ -100,10 +95,13 @@ public:
                   [&](const h::KernelListing &kernel) { return isRefused(kernel.name); });
     for (const h::KernelListing &kernel : listing.kernels)
       report.kernels.push_back(describe(kernel));
+    report.kernels.insert(report.kernels.end(), unmade.begin(), unmade.end());
     std::stable_sort(report.kernels.begin(), report.kernels.end(),
                      [](const KernelReport &a, const KernelReport &b) { return a.line < b.line; });
     for (const h::OperatorListing &op : listing.operators)
       report.operators.push_back(describe(op));
+    if (report.kernels.empty() && report.operators.empty() && !interpreter.passedRaises().empty())
+      throw DiagnosticError(interpreter.passedRaises().front());
     return report;
   }
 
@@ -114,6 +112,25 @@ private:
     options.defersFileErrors = options.defersMissingImports = true;
     trace::addTorchRuntime(options.modules);
     return options;
+  }
+
+  /// Calls the functions that define kernels and were not called while the file was read; returns
+  /// those kernels that none of them can make without arguments.
+  std::vector<KernelReport> callMakers(const h::Module &module) {
+    std::vector<KernelReport> unmade;
+    for (const h::MadeKernel &made : h::kernelsMadeByFunctions(*module.syntax)) {
+      if (h::isMade(interpreter, made))
+        continue;
+      try {
+        madeKernels.push_back(h::makeKernel(interpreter, module, made));
+      } catch (const DiagnosticError &error) {
+        KernelReport &report = unmade.emplace_back();
+        report.name = made.name();
+        report.line = made.kernel->range.line;
+        refuse(report, error.diagnostic);
+      }
+    }
+    return unmade;
   }
 
   KernelReport describe(const h::KernelListing &listing) {
@@ -127,7 +144,7 @@ private:
     report.helper = returnsValue(kernel.def().body);
     if (report.helper)
       return report;
-    Specialisation best = guessSpecialisation(interpreter, context, listing.value, kernel, texts);
+    Specialisation best = guessSpecialisation(interpreter, context, listing.value, kernel, hints);
     if (best.module)
       addParameters(report, kernel, best.specs, *best.module);
     else
@@ -172,7 +189,7 @@ private:
       return &entry->second;
     if (!tried.insert(&kernel).second)
       return nullptr;
-    Specialisation best = guessSpecialisation(interpreter, context, h::Value(), kernel, texts);
+    Specialisation best = guessSpecialisation(interpreter, context, h::Value(), kernel, hints);
     if (!best.module)
       return nullptr;
     KernelReport ignored;
@@ -230,7 +247,8 @@ private:
   }
 
   h::Interpreter interpreter;
-  std::vector<h::Value> texts; ///< that a string parameter may be meant to equal
+  ConstantHints hints;
+  std::vector<h::Value> madeKernels; ///< by functions that were called for them
   mlir::MLIRContext context{mlir::MLIRContext::Threading::DISABLED};
   std::map<const h::JitFunction *, std::set<std::string>> writtenBy;
   std::set<const h::JitFunction *> tried;

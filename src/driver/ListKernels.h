@@ -43,6 +43,7 @@ struct OperatorReport : ListedStatus {
 struct FileReport {
   std::vector<KernelReport> kernels;
   std::vector<OperatorReport> operators;
+  std::vector<Diagnostic> warnings; ///< why Python could not import the file, though it was read
 };
 
 /// Every jit kernel and operator that the file itself defines. Kernels are compiled for a guessed

@@ -124,6 +124,13 @@ static const Builtin builtins[] = {
     {"pointer_type", "element_ty, address_space=1, const=False", &Emitter::emitPointerType},
     {"block_type", "element_ty, shape", &Emitter::emitBlockType},
     {"get_int_dtype", "bitwidth, signed", &Emitter::emitGetIntDtype},
+    // the target: kernels are compiled for all of them at once
+    {"is_cuda", "", &Emitter::emitTargetQuery},
+    {"is_hip", "", &Emitter::emitTargetQuery},
+    {"is_hip_cdna3", "", &Emitter::emitTargetQuery},
+    {"is_hip_cdna4", "", &Emitter::emitTargetQuery},
+    {"cuda_capability_geq", "major, minor=0", &Emitter::emitTargetQuery},
+    {"current_target", "", &Emitter::emitCurrentTarget},
     // foreign code
     {"inline_asm_elementwise", "asm, constraints, args, dtype, is_pure, pack",
      &Emitter::emitInlineAsm},
@@ -174,6 +181,14 @@ const Builtin *findBuiltin(std::string_view name) {
   }();
   auto entry = table->find(name);
   return entry == table->end() ? nullptr : entry->second;
+}
+
+std::vector<std::string> builtinNames() {
+  std::vector<std::string> names;
+  for (const Builtin &row : builtins)
+    if (row.name[0] != '_' && !std::string_view(row.name).starts_with("descriptor_"))
+      names.push_back(row.name);
+  return names;
 }
 
 } // namespace pellucid::frontend

@@ -2,6 +2,8 @@
 // Calls: of helpers (emitted in place), of built-ins, of Python's and the user's host functions.
 #include "frontend/Emitter.h"
 
+#include "support/NearNames.h"
+
 #include <algorithm>
 
 namespace pellucid::frontend {
@@ -73,13 +75,15 @@ Val Emitter::callValue(const Val &callee, std::vector<Val> positional, Keywords 
     return positional[0].isNumber() && !type->isPointer
                ? numberAs(positional[0], type->type)
                : cast(positional[0], type->type, type->isPointer);
+  if (auto made = namedTuple(callee.constant, positional, keywords))
+    return *made;
   return callHost(callee.constant, positional, keywords);
 }
 
 Val Emitter::callHost(const host::Value &callee, const std::vector<Val> &positional,
                       const Keywords &keywords) {
   host::CallArgs args;
-  std::string what = "an argument of " + host::repr(callee);
+  std::string what = "an argument of " + host::repr(callee) + ", a function of the host,";
   for (const Val &value : positional)
     args.positional.push_back(toHost(value, what));
   for (const auto &[key, value] : keywords)
@@ -92,6 +96,30 @@ Val Emitter::callHost(const host::Value &callee, const std::vector<Val> &positio
       error.diagnostic.location = {frame->module->file, here};
     throw DiagnosticError(error.diagnostic);
   }
+}
+
+/// `isinstance(value, kind)` where the kernel language has an answer of its own.
+static std::optional<bool> isInstance(const Val &value, const Val &kind) {
+  if (kind.isTuple()) {
+    bool any = false;
+    for (const Val &one : kind.elements) {
+      auto answer = isInstance(value, one);
+      if (!answer)
+        return std::nullopt;
+      any |= *answer;
+    }
+    return any;
+  }
+  auto *named = kind.constant.as<host::NamedBuiltin>();
+  if (isKernelValue(value))
+    return named && named->name == (value.kind == Val::Kind::Descriptor ? "tl.tensor_descriptor"
+                                                                        : "tl.tensor");
+  if (auto *cls = kind.constant.as<host::Class>(); cls && value.tupleClass)
+    return cls->name == "tuple" || value.tupleClass->isSubclassOf(*cls);
+  if (!named || !named->name.starts_with("tl."))
+    return std::nullopt;
+  return (named->name == "tl.constexpr" && value.isConstexpr()) ||
+         (named->name == "tl.tuple" && value.isTuple());
 }
 
 /// Python's functions where they mean something else in a kernel; nullopt leaves the call to the
@@ -109,17 +137,9 @@ std::optional<Val> Emitter::pythonBuiltin(const std::string &id, std::vector<Val
     return callBuiltin("abs", args, {});
   if (id == "len" && args.size() == 1 && args[0].isTuple())
     return Val::integer(static_cast<int64_t>(args[0].elements.size()));
-  if (id == "isinstance" && args.size() == 2 && isKernelValue(args[0])) {
-    auto *named = args[1].isConstexpr() ? args[1].constant.as<host::NamedBuiltin>() : nullptr;
-    return Val::of(host::Value(named && named->name == (args[0].kind == Val::Kind::Descriptor
-                                                            ? "tl.tensor_descriptor"
-                                                            : "tl.tensor")));
-  }
-  if (id == "isinstance" && args.size() == 2 && args[1].isConstexpr())
-    if (auto *named = args[1].constant.as<host::NamedBuiltin>();
-        named && named->name.starts_with("tl."))
-      return Val::of(host::Value((named->name == "tl.constexpr" && args[0].isConstexpr()) ||
-                                 (named->name == "tl.tuple" && args[0].isTuple())));
+  if (id == "isinstance" && args.size() == 2)
+    if (auto answer = isInstance(args[0], args[1]))
+      return Val::of(host::Value(*answer));
   if ((id == "int" || id == "float" || id == "bool") && args.size() == 1 && args[0].isTensor())
     fail(id + "() of a value of the kernel is not possible; write x.to(tl." +
          (id == "int"     ? "int32"
@@ -184,9 +204,14 @@ Val Emitter::callFunction(const host::JitFunction &function, std::vector<Val> po
       fail("'" + shown + "' needs an argument for '" + parameter.name + "'");
     }
   }
+  std::vector<std::string> known;
+  for (const auto &parameter : function.parameters)
+    known.push_back(parameter.name);
   for (const auto &[key, value] : keywords)
     if (!key.empty())
-      fail("'" + shown + "' has no parameter '" + key + "', or it is given twice");
+      fail("'" + shown + "' " +
+           (function.parameter(key) ? "got two values for '" + key + "'"
+                                    : "has no parameter '" + key + "'" + suggestName(key, known)));
   inner.arguments = inner.names;
   for (Frame *active = frame; active; active = active->caller)
     if (active->function == &function &&
@@ -255,6 +280,13 @@ Val literal(const std::string &text) {
   return Val::integer(std::stoll(text));
 }
 
+std::vector<std::string> namesOf(const std::vector<Parameter> &parameters) {
+  std::vector<std::string> names;
+  for (const Parameter &parameter : parameters)
+    names.push_back(parameter.name);
+  return names;
+}
+
 Bound bindArguments(Emitter &e, const std::string &shown, const std::vector<Parameter> &parameters,
                     std::vector<Val> &positional, Keywords &keywords) {
   Bound bound(parameters.size());
@@ -283,7 +315,8 @@ Bound bindArguments(Emitter &e, const std::string &shown, const std::vector<Para
     if (key == "_semantic" || key == "_builder" || key == "_generator")
       continue;
     if (i == parameters.size())
-      e.fail("'" + shown + "' has no parameter '" + key + "'");
+      e.fail("'" + shown + "' has no parameter '" + key + "'" +
+             suggestName(key, namesOf(parameters)));
     bool variadic = parameters[i].name[0] == '*';
     if (given[i] && !(variadic && bound[i].elements.empty()))
       e.fail("'" + shown + "' got two values for '" + key + "'");
@@ -306,13 +339,16 @@ Val Emitter::callBuiltin(const std::string &fullName, std::vector<Val> positiona
                          Keywords keywords) {
   std::string shortName = fullName.substr(fullName.rfind('.') + 1);
   std::string shown = fullName.find('.') == std::string::npos ? "tl." + fullName : fullName;
-  // Methods and tl.x; libdevice.x is another function of that name.
-  bool isLibdevice = fullName.starts_with("libdevice.");
-  if (isLibdevice)
-    return callLibdevice(shortName, positional, keywords);
+  // Methods and tl.x; libdevice.x is another function of that name. Up to Triton 2, tl.math was
+  // libdevice.
+  bool isMath = fullName.starts_with("tl.math.");
+  if (isMath && (shortName == "max" || shortName == "min"))
+    shortName += "imum";
   const Builtin *builtin = findBuiltin(shortName);
+  if (fullName.starts_with("libdevice.") || (isMath && !builtin && isLibdeviceFunction(shortName)))
+    return callLibdevice(shortName, positional, keywords);
   if (!builtin)
-    fail("'" + shown + "' is not supported yet");
+    failUnknown(shown, shortName);
   if (builtin->emit) {
     Bound bound =
         bindArguments(*this, shown, parametersOf(builtin->signature), positional, keywords);
@@ -324,13 +360,32 @@ Val Emitter::callBuiltin(const std::string &fullName, std::vector<Val> positiona
   return callFunction(*function, std::move(positional), std::move(keywords), here);
 }
 
+void Emitter::failUnknown(const std::string &shown, const std::string &name) {
+  static const char *later[] = {"atomic_load", "atomic_store", "atomic_poll", "map_elementwise",
+                                "globaltimer", "smid",         "num_warps",   "num_threads"};
+  if (std::any_of(std::begin(later), std::end(later), [&](const char *n) { return name == n; }))
+    fail("'" + shown + "' is not supported yet");
+  if (isLibdeviceFunction(name))
+    fail("the kernel language has no '" + shown + "'; write libdevice." + name +
+         ", from triton.language.extra");
+  fail("the kernel language has no '" + shown + "'" + suggestName(name, builtinNames()));
+}
+
 // --- constant arguments
 // -----------------------------------------------------------------------------------------------
 
 static std::string describe(const Val &value) {
-  return isKernelValue(value) ? toString(value.type)
-         : value.isTuple()    ? "a tuple"
-                              : host::repr(value.constant);
+  if (isKernelValue(value) || value.isTuple())
+    return value.isTuple() ? "a tuple" : toString(value.type);
+  std::string text = host::repr(value.constant);
+  return text.substr(text.starts_with("py.") ? 3 : 0);
+}
+
+/// What to do about a parameter of the kernel that must be a constant.
+static std::string constexprAdvice(const Val &value) {
+  auto argument = dyn_cast_or_null<mlir::BlockArgument>(value.value);
+  auto name = argument ? dyn_cast<mlir::NameLoc>(argument.getLoc()) : mlir::NameLoc();
+  return name ? "; annotate the parameter: " + name.getName().str() + ": tl.constexpr" : "";
 }
 
 int64_t Emitter::constantInt(const Val &value, const char *what) {
@@ -338,7 +393,8 @@ int64_t Emitter::constantInt(const Val &value, const char *what) {
     return value.constant.boolean();
   if (value.isConstexpr() && value.constant.isInt())
     return static_cast<int64_t>(value.constant.integer());
-  fail(std::string(what) + " must be an integer known while compiling, got " + describe(value));
+  fail(std::string(what) + " must be an integer known while compiling, got " + describe(value) +
+       constexprAdvice(value));
 }
 
 std::vector<int64_t> Emitter::constantInts(const Val &value, const char *what) {
@@ -353,7 +409,8 @@ std::vector<int64_t> Emitter::constantInts(const Val &value, const char *what) {
 bool Emitter::constantBool(const Val &value, const char *what) {
   auto known = constantTruth(value);
   if (!known)
-    fail(std::string(what) + " must be known while compiling, got " + describe(value));
+    fail(std::string(what) + " must be known while compiling, got " + describe(value) +
+         constexprAdvice(value));
   return *known;
 }
 
@@ -374,7 +431,9 @@ std::pair<DataType, bool> Emitter::constantType(const Val &value, const char *wh
       if (auto named = dataTypeNamed(value.constant.str()))
         return {*named, false};
   }
-  fail(std::string(what) + " must be an element type such as tl.float32, got " + describe(value));
+  auto *type = value.isConstexpr() ? value.constant.as<host::DType>() : nullptr;
+  fail(std::string(what) + " must be an element type such as tl.float32, got " + describe(value) +
+       (type ? "; write tl." + std::string(info(type->type).torch) : ""));
 }
 
 } // namespace pellucid::frontend

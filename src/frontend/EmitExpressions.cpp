@@ -8,27 +8,6 @@ namespace pellucid::frontend {
 
 using namespace mlir;
 
-Val Emitter::fromHost(const host::Value &value) {
-  host::Value plain = host::unwrapConstexpr(value);
-  if (!plain.isSequence())
-    return Val::of(plain);
-  std::vector<Val> elements;
-  for (const host::Value &element : plain.elements())
-    elements.push_back(fromHost(element));
-  return Val::tuple(std::move(elements));
-}
-
-host::Value Emitter::toHost(const Val &value, const std::string &what) {
-  if (value.isConstexpr())
-    return value.constant;
-  if (!value.isTuple())
-    fail(what + " must be known while compiling (a constexpr), got " + toString(value.type));
-  host::Tuple elements;
-  for (const Val &element : value.elements)
-    elements.push_back(toHost(element, what));
-  return host::Value::tuple(std::move(elements));
-}
-
 std::optional<bool> Emitter::constantTruth(const Val &value) {
   if (value.isConstexpr())
     return interpreter.truth(value.constant);
@@ -40,8 +19,6 @@ std::optional<bool> Emitter::constantTruth(const Val &value) {
 static const char *expressionName(syntax::ExprKind kind) {
   using K = syntax::ExprKind;
   switch (kind) {
-  case K::NamedExpr:
-    return "':='";
   case K::Dict:
     return "a dict";
   case K::Set:
@@ -94,6 +71,12 @@ Val Emitter::expression(const syntax::Expr &expr) {
       return Val::tuple(elementsOf(static_cast<const syntax::Tuple &>(expr).elts));
     case syntax::ExprKind::List:
       return Val::tuple(elementsOf(static_cast<const syntax::ListExpr &>(expr).elts));
+    case syntax::ExprKind::NamedExpr: {
+      const auto &named = static_cast<const syntax::NamedExpr &>(expr);
+      Val value = settled(expression(*named.value));
+      assign(*named.target, value);
+      return value;
+    }
     case syntax::ExprKind::JoinedStr:
       return formatted(static_cast<const syntax::JoinedStr &>(expr));
     case syntax::ExprKind::ListComp:
@@ -137,22 +120,6 @@ Val Emitter::constant(const syntax::Constant &c) {
   }
 }
 
-std::vector<Val> Emitter::elementsOf(const syntax::List<syntax::Expr> &list) {
-  std::vector<Val> values;
-  for (const auto &element : list) {
-    auto *starred = syntax::as<syntax::Starred>(element.get());
-    if (!starred) {
-      values.push_back(expression(*element));
-      continue;
-    }
-    Val inner = expression(*starred->value);
-    if (!inner.isTuple())
-      failAt(starred->range, "only a tuple can be spread with *");
-    values.insert(values.end(), inner.elements.begin(), inner.elements.end());
-  }
-  return values;
-}
-
 Val Emitter::formatted(const syntax::JoinedStr &expr) {
   std::string text;
   for (const auto &part : expr.values) {
@@ -172,26 +139,6 @@ Val Emitter::formatted(const syntax::JoinedStr &expr) {
     text += spec.empty() ? interpreter.str(value) : interpreter.format(value, spec);
   }
   return Val::of(host::Value(text));
-}
-
-Val Emitter::comprehension(const syntax::ListComp &comp) {
-  if (comp.generators.size() != 1)
-    fail("a list comprehension in a kernel takes one 'for'");
-  Val over = expression(*comp.generators[0].iter);
-  if (!over.isTuple())
-    fail("a list comprehension in a kernel runs over a tuple or list");
-  std::map<std::string, Val> before = frame->names;
-  std::vector<Val> values;
-  for (const Val &element : over.elements) {
-    assign(*comp.generators[0].target, element);
-    bool keep = true;
-    for (const auto &condition : comp.generators[0].ifs)
-      keep &= constantBool(expression(*condition), "the condition of a comprehension");
-    if (keep)
-      values.push_back(expression(*comp.elt));
-  }
-  frame->names = before;
-  return Val::tuple(std::move(values));
 }
 
 // --- names
@@ -281,7 +228,7 @@ Val Emitter::valueAttribute(const Val &object, const std::string &attr) {
 
 Val Emitter::attributeOf(const Val &object, const std::string &attr) {
   if (object.isTuple())
-    fail("a tuple has no attribute '" + attr + "'");
+    return field(object, attr);
   if (!object.isConstexpr())
     return valueAttribute(object, attr);
   if (attr == "value" && !object.constant.isObject())
@@ -300,28 +247,12 @@ Val Emitter::attributeOf(const Val &object, const std::string &attr) {
 // --- subscripts
 // -----------------------------------------------------------------------------------------------------
 
-Val Emitter::tupleItem(const Val &object, const syntax::Expr &index) {
-  int64_t size = static_cast<int64_t>(object.elements.size());
-  if (auto *slice = syntax::as<syntax::Slice>(&index)) {
-    if (slice->step && constantInt(expression(*slice->step), "a slice step") != 1)
-      fail("a tuple is sliced with step 1 only in a kernel");
-    auto bound = [&](const syntax::Ptr<syntax::Expr> &e, int64_t fallback) {
-      Val given = e ? expression(*e) : Val();
-      int64_t v = given.isNone() ? fallback : constantInt(given, "a slice bound");
-      return std::clamp<int64_t>(v < 0 ? v + size : v, 0, size);
-    };
-    int64_t low = bound(slice->lower, 0), high = std::max(low, bound(slice->upper, size));
-    return Val::tuple({object.elements.begin() + low, object.elements.begin() + high});
-  }
-  int64_t at = constantInt(expression(index), "an index into a tuple");
-  if (at < -size || at >= size)
-    fail("index " + std::to_string(at) + " is out of range for a tuple of " + std::to_string(size));
-  return object.elements[static_cast<size_t>(at < 0 ? at + size : at)];
-}
-
 Val Emitter::subscript(const syntax::Subscript &expr) {
   Val object = expression(*expr.value);
   here = expr.range;
+  auto *attribute = syntax::as<syntax::Attribute>(expr.value.get());
+  if (object.isTuple() && object.elements.empty() && attribute && attribute->attr == "shape")
+    fail("a pointer or scalar has no dims to ask for; pass sizes as arguments");
   if (object.isTuple())
     return tupleItem(object, *expr.slice);
   if (object.isConstexpr())
@@ -341,6 +272,9 @@ Val Emitter::subscript(const syntax::Subscript &expr) {
   for (const syntax::Expr *part : parts) {
     auto *slice = syntax::as<syntax::Slice>(part);
     bool whole = slice && !slice->lower && !slice->upper && !slice->step;
+    if (!whole && (slice || !expression(*part).isNone()) && !object.type.isTile() &&
+        object.type.pointer)
+      failAt(part->range, "a pointer cannot be indexed; add the index: tl.load(pointer + index)");
     if (!whole && (slice || !expression(*part).isNone()))
       failAt(part->range, "a tile can be indexed with ':' and None only; single elements are "
                           "reached with tl.gather or a reduction");
@@ -428,7 +362,9 @@ Val Emitter::conditional(const syntax::IfExp &expr) {
     if (!block->empty())
       block->back().erase();
     builder.setInsertionPointToEnd(block);
-    return toTensor(expression(value));
+    Val result = toTensor(expression(value));
+    frame->names = before;
+    return result;
   };
   Val a = side(holder.thenBlock(), *expr.body), b = side(holder.elseBlock(), *expr.orelse);
   if (!(a.type == b.type))

@@ -2,6 +2,8 @@
 // Code that is not the kernel language: libdevice functions and inline assembly.
 #include "frontend/Emitter.h"
 
+#include <algorithm>
+
 #include "llvm/ADT/StringMap.h"
 
 namespace pellucid::frontend {
@@ -91,6 +93,11 @@ std::string signaturesOf(const std::string &name) {
 }
 
 } // namespace
+
+bool isLibdeviceFunction(std::string_view name) {
+  return std::any_of(std::begin(functions), std::end(functions),
+                     [&](const LibdeviceFunction &function) { return function.name == name; });
+}
 
 Val Emitter::callLibdevice(const std::string &name, std::vector<Val> &positional,
                            std::vector<std::pair<std::string, Val>> &keywords) {

@@ -314,6 +314,10 @@ void Emitter::rangeLoop(const syntax::For &statement, const std::vector<Val> &gi
 void Emitter::whileStatement(const syntax::While &statement) {
   if (!statement.orelse.empty())
     fail("'else' of a loop is not part of the kernel language");
+  if (assignsNames(*statement.test))
+    failAt(statement.test->range,
+           "':=' in the condition of a 'while' is not part of the kernel language; assign the name "
+           "before the loop and at the end of its body");
   Carried carried = findCarried(*this, statement.body, "");
   SmallVector<mlir::Value> inits = flatValues(carried.inits);
   SmallVector<mlir::Type> types;

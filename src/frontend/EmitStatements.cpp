@@ -35,6 +35,23 @@ void Emitter::failAt(SourceRange range, const std::string &message) {
   throw DiagnosticError(std::move(diagnostic));
 }
 
+/// What can be written in place of a refused statement.
+static const char *insteadOf(syntax::StmtKind kind) {
+  using K = syntax::StmtKind;
+  switch (kind) {
+  case K::FunctionDef:
+    return "; define a @triton.jit function outside of it";
+  case K::Import:
+  case K::ImportFrom:
+    return "; import at the top of the file";
+  case K::Break:
+  case K::Continue:
+    return "; write a 'while' with a flag, or a mask";
+  default:
+    return "";
+  }
+}
+
 static const char *statementName(syntax::StmtKind kind) {
   using K = syntax::StmtKind;
   switch (kind) {
@@ -94,7 +111,7 @@ Emitter::Flow Emitter::statement(const syntax::Stmt &statement, const Statements
   case syntax::StmtKind::Return: {
     const auto &ret = static_cast<const syntax::Return &>(statement);
     if (loopDepth > 0)
-      fail("'return' inside a loop is not part of the kernel language");
+      failReturnInLoop(statement.range);
     Val value = ret.value ? settled(expression(*ret.value)) : Val();
     if (frame->isKernel && !value.isNone())
       fail("a kernel returns nothing");
@@ -140,8 +157,14 @@ Emitter::Flow Emitter::statement(const syntax::Stmt &statement, const Statements
   case syntax::StmtKind::Raise:
     fail("this 'raise' is reached with these constexpr values");
   default:
-    fail(std::string(statementName(statement.kind)) + " is not part of the kernel language");
+    fail(std::string(statementName(statement.kind)) + " is not part of the kernel language" +
+         insteadOf(statement.kind));
   }
+}
+
+void Emitter::failReturnInLoop(SourceRange range) {
+  failAt(range, "'return' inside a loop is not part of the kernel language; write a 'while' with a "
+                "flag, or a mask");
 }
 
 static bool namesConstexpr(const syntax::Expr *annotation) {
@@ -197,23 +220,14 @@ void Emitter::assign(const syntax::Expr &target, Val value) {
     frame->names[name->id] = std::move(value);
     return;
   }
-  const syntax::List<syntax::Expr> *targets = nullptr;
   if (auto *tuple = syntax::as<syntax::Tuple>(&target))
-    targets = &tuple->elts;
+    return unpack(tuple->elts, target.range, value);
   if (auto *list = syntax::as<syntax::ListExpr>(&target))
-    targets = &list->elts;
+    return unpack(list->elts, target.range, value);
   if (syntax::as<syntax::Subscript>(&target))
     failAt(target.range, "elements cannot be assigned in a kernel; write tl.store for memory and "
                          "tl.where for tiles");
-  if (!targets)
-    failAt(target.range, "only names and tuples of names can be assigned in a kernel");
-  if (!value.isTuple() || value.elements.size() != targets->size())
-    failAt(target.range, "cannot unpack " +
-                             (value.isTuple() ? std::to_string(value.elements.size()) + " values"
-                                              : std::string("one value")) +
-                             " into " + std::to_string(targets->size()) + " names");
-  for (size_t i = 0; i < targets->size(); ++i)
-    assign(*(*targets)[i], value.elements[i]);
+  failAt(target.range, "only names and tuples of names can be assigned in a kernel");
 }
 
 // --- if
@@ -252,11 +266,12 @@ public:
   Val join(const std::string &what, Val a, Val b) {
     if (sameValue(a, b))
       return a;
-    if (a.isTuple() && b.isTuple() && a.elements.size() == b.elements.size()) {
-      std::vector<Val> elements;
+    if (a.isTuple() && b.isTuple() && a.elements.size() == b.elements.size() &&
+        a.tupleClass == b.tupleClass) {
+      Val both = a;
       for (size_t i = 0; i < a.elements.size(); ++i)
-        elements.push_back(join(what, a.elements[i], b.elements[i]));
-      return Val::tuple(std::move(elements));
+        both.elements[i] = join(what, a.elements[i], b.elements[i]);
+      return both;
     }
     auto carriesValue = [](const Val &v) {
       return v.isTensor() || v.isNumber() || v.kind == Val::Kind::BlockPointer ||
@@ -271,7 +286,9 @@ public:
     if (a.kind != b.kind || !(a.type == b.type))
       e.failAt(b.range.line ? b.range : e.here, "'" + what + "' has type " + toString(a.type) +
                                                     " on one side of the branch and " +
-                                                    toString(b.type) + " on the other");
+                                                    toString(b.type) +
+                                                    " on the other; make it one type, for example "
+                                                    "with .to()");
     thenValues.push_back(a.value);
     elseValues.push_back(b.value);
     Val result = a;
@@ -331,11 +348,13 @@ Emitter::Flow Emitter::ifStatement(const syntax::If &branch, const Statements &r
     return statements(*known ? branch.body : branch.orelse);
   here = branch.test->range;
   condition = scalarCondition(condition, "an 'if'", "use tl.where for tiles");
-  if (containsReturn(branch.body) || containsReturn(branch.orelse)) {
-    if (loopDepth > 0)
-      fail("'return' inside a loop is not part of the kernel language");
+  const syntax::Stmt *inner = firstReturn(branch.body);
+  if (!inner)
+    inner = firstReturn(branch.orelse);
+  if (inner && loopDepth > 0)
+    failReturnInLoop(inner->range);
+  if (inner)
     return returningIf(branch, condition, rest);
-  }
   runtimeIf(branch, condition);
   return {};
 }
@@ -359,20 +378,20 @@ void Emitter::runtimeIf(const syntax::If &statement, Val condition) {
   branch.side(true, [&] { return statements(statement.body); });
   branch.side(false, [&] { return statements(statement.orelse); });
   here = statement.range;
+  auto oneSided = [&](const std::string &name) {
+    return Val::undefined("'" + name + "' is assigned on one side only of the branch in line " +
+                          std::to_string(statement.range.line) +
+                          "; give it a value before the branch");
+  };
   std::map<std::string, Val> after;
   for (auto &[name, value] : branch.thenNames) {
     auto other = branch.elseNames.find(name);
     after[name] =
-        other == branch.elseNames.end()
-            ? Val::undefined("'" + name + "' is assigned on one side only of the branch in line " +
-                             std::to_string(statement.range.line))
-            : branch.join(name, value, other->second);
+        other == branch.elseNames.end() ? oneSided(name) : branch.join(name, value, other->second);
   }
   for (auto &[name, value] : branch.elseNames)
     if (!after.count(name))
-      after[name] =
-          Val::undefined("'" + name + "' is assigned on one side only of the branch in line " +
-                         std::to_string(statement.range.line));
+      after[name] = oneSided(name);
   scf::IfOp op = branch.finish();
   unsigned next = 0;
   // The results were joined in the order of the names.

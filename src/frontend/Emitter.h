@@ -46,8 +46,9 @@ struct Val {
   mlir::Value value;         ///< Tensor, BlockPointer, Descriptor
   TlType type;               ///< Tensor; BlockPointer and Descriptor: the block
   std::vector<Val> elements; ///< Tuple
-  std::vector<Val> shape, strides; ///< Descriptor
-  SourceRange range;               ///< where it was made
+  std::shared_ptr<host::Class> tupleClass; ///< Tuple: the NamedTuple class that names the elements
+  std::vector<Val> shape, strides;         ///< Descriptor
+  SourceRange range;                       ///< where it was made
 
   static Val of(host::Value v) {
     Val out;
@@ -65,6 +66,11 @@ struct Val {
     Val out;
     out.kind = Kind::Tuple;
     out.elements = std::move(elements);
+    return out;
+  }
+  static Val named(std::shared_ptr<host::Class> cls, std::vector<Val> elements) {
+    Val out = tuple(std::move(elements));
+    out.tupleClass = std::move(cls);
     return out;
   }
   static Val undefined(std::string why) {
@@ -109,6 +115,8 @@ struct Builtin {
 };
 /// The entry for the last part of a dotted name; null when there is none.
 const Builtin *findBuiltin(std::string_view name);
+std::vector<std::string> builtinNames();
+bool isLibdeviceFunction(std::string_view name);
 /// How diagnostics and modules name the file of StandardLibrary.cpp.
 inline constexpr std::string_view standardLibraryName = "<triton.language>";
 /// The kernel-language definition of a built-in that has one; null otherwise. Shared by all
@@ -155,6 +163,7 @@ public:
   /// What a name is after `name = value`: a number becomes a value of the kernel, as in Triton.
   Val settled(const Val &value);
   Flow ifStatement(const syntax::If &branch, const Statements &rest);
+  [[noreturn]] void failReturnInLoop(SourceRange range);
   Flow returningIf(const syntax::If &statement, Val condition, const Statements &rest);
   void runtimeIf(const syntax::If &statement, Val condition);
   void forStatement(const syntax::For &statement);
@@ -175,9 +184,6 @@ public:
   Val attributeOf(const Val &object, const std::string &attr);
   Val valueAttribute(const Val &object, const std::string &attr);
   Val formatted(const syntax::JoinedStr &expr);
-  Val comprehension(const syntax::ListComp &expr);
-  std::vector<Val> elementsOf(const syntax::List<syntax::Expr> &list);
-  Val tupleItem(const Val &object, const syntax::Expr &index);
   Val subscript(const syntax::Subscript &expr);
   Val compare(const syntax::Compare &expr);
   Val boolOp(const syntax::BoolOp &expr);
@@ -187,6 +193,7 @@ public:
                    std::vector<std::pair<std::string, Val>> keywords, SourceRange site);
   Val callBuiltin(const std::string &name, std::vector<Val> positional,
                   std::vector<std::pair<std::string, Val>> keywords);
+  [[noreturn]] void failUnknown(const std::string &shown, const std::string &name);
   Val callLibdevice(const std::string &function, std::vector<Val> &positional,
                     std::vector<std::pair<std::string, Val>> &keywords);
   Val callHost(const host::Value &callee, const std::vector<Val> &positional,
@@ -194,10 +201,21 @@ public:
   std::optional<Val> pythonBuiltin(const std::string &name, std::vector<Val> &args);
   Val callValue(const Val &callee, std::vector<Val> positional,
                 std::vector<std::pair<std::string, Val>> keywords, SourceRange site);
-  host::Value toHost(const Val &value, const std::string &what);
-  Val fromHost(const host::Value &value);
   /// The value of a condition known while compiling; nullopt for one of the kernel.
   std::optional<bool> constantTruth(const Val &value);
+
+  // --- tuples (EmitTuples.cpp)
+  // ---------------------------------------------------------------------------
+  std::vector<Val> elementsOf(const syntax::List<syntax::Expr> &list);
+  Val comprehension(const syntax::ListComp &expr);
+  Val tupleItem(const Val &object, const syntax::Expr &index);
+  Val field(const Val &tuple, const std::string &name);
+  void unpack(const syntax::List<syntax::Expr> &targets, SourceRange range, const Val &value);
+  /// The value that a call of a NamedTuple class makes; nullopt for another callee.
+  std::optional<Val> namedTuple(const host::Value &callee, std::vector<Val> &positional,
+                                std::vector<std::pair<std::string, Val>> &keywords);
+  host::Value toHost(const Val &value, const std::string &what);
+  Val fromHost(const host::Value &value);
 
   // --- the language's rules (Semantics.cpp)
   // ----------------------------------------------------------------------

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frontend/Names.h"
 
+#include "host/TreeWalk.h"
+
 #include <algorithm>
 #include <functional>
 
@@ -22,9 +24,26 @@ static void walk(const syntax::List<syntax::Stmt> &list,
   }
 }
 
-bool containsReturn(const syntax::List<syntax::Stmt> &list) {
+/// Calls `visit` for the target of every `:=` of the expression.
+static void forEachNamed(const syntax::Expr &expr,
+                         const std::function<void(const syntax::Expr &)> &visit) {
+  if (auto *named = syntax::as<syntax::NamedExpr>(&expr))
+    visit(*named->target);
+  host::forEachChild(expr, [&](const syntax::Expr &child) { forEachNamed(child, visit); });
+}
+
+bool assignsNames(const syntax::Expr &expr) {
   bool found = false;
-  walk(list, [&](const syntax::Stmt &s) { found |= s.kind == syntax::StmtKind::Return; });
+  forEachNamed(expr, [&](const syntax::Expr &) { found = true; });
+  return found;
+}
+
+const syntax::Stmt *firstReturn(const syntax::List<syntax::Stmt> &list) {
+  const syntax::Stmt *found = nullptr;
+  walk(list, [&](const syntax::Stmt &s) {
+    if (!found && s.kind == syntax::StmtKind::Return)
+      found = &s;
+  });
   return found;
 }
 
@@ -38,6 +57,8 @@ static void addTargets(const syntax::Expr &target, std::vector<std::string> &nam
   } else if (auto *list = syntax::as<syntax::ListExpr>(&target)) {
     for (const auto &element : list->elts)
       addTargets(*element, names);
+  } else if (auto *starred = syntax::as<syntax::Starred>(&target)) {
+    addTargets(*starred->value, names);
   }
 }
 
@@ -54,12 +75,18 @@ std::vector<std::string> assignedNames(const syntax::List<syntax::Stmt> &list) {
     } else if (auto *loop = syntax::as<syntax::For>(&s)) {
       addTargets(*loop->target, names);
     }
+    host::forEachChild(
+        s,
+        [&](const syntax::Expr &expr) {
+          forEachNamed(expr, [&](const syntax::Expr &target) { addTargets(target, names); });
+        },
+        [](const syntax::Stmt &) {});
   });
   return names;
 }
 
 bool sameValue(const Val &a, const Val &b) {
-  if (a.kind != b.kind || a.elements.size() != b.elements.size())
+  if (a.kind != b.kind || a.elements.size() != b.elements.size() || a.tupleClass != b.tupleClass)
     return false;
   for (size_t i = 0; i < a.elements.size(); ++i)
     if (!sameValue(a.elements[i], b.elements[i]))

@@ -60,11 +60,17 @@ void Evaluator::makeUnusable(const Stmt &stmt, const Diagnostic &reason) {
                         Value(std::make_shared<Opaque>(name, scope->module->locate(stmt), shared)));
 }
 
+/// Whether the statement is of the file that is read for its kernels alone: nobody waits for its
+/// exceptions, as the `try` of an importing file may.
+bool Evaluator::isInFirstFile() const {
+  return defersImports && state.order.front()->syntax == scope->module;
+}
+
 /// Imports fail as Python's do; so does what a `try` around the statement may handle, and a program
 /// that has used up its steps.
 Evaluator::Flow Evaluator::execDeferring(const Stmt &stmt) {
   bool isImport = stmt.kind == StmtKind::Import || stmt.kind == StmtKind::ImportFrom;
-  if ((isImport && !defersImports) || stmt.kind == StmtKind::Raise)
+  if ((isImport && !defersImports) || (stmt.kind == StmtKind::Raise && !isInFirstFile()))
     return exec(stmt);
   try {
     return exec(stmt);
@@ -74,6 +80,8 @@ Evaluator::Flow Evaluator::execDeferring(const Stmt &stmt) {
                                     exception->cls->name == "ModuleNotFoundError");
     if (triesAround || (fromImport && !defersImports))
       throw;
+    if (isInFirstFile() && (stmt.kind == StmtKind::Raise || stmt.kind == StmtKind::Try))
+      state.passedRaises.push_back(error.diagnostic);
     makeUnusable(stmt, error.diagnostic);
   } catch (const DiagnosticError &error) {
     if (state.steps > state.options.maxSteps)

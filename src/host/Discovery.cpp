@@ -225,7 +225,8 @@ std::vector<Value> discoverKernels(Interpreter &interpreter, const Value &functi
   return finder.found;
 }
 
-FileListing listKernels(Interpreter &interpreter, const Module &module) {
+FileListing listKernels(Interpreter &interpreter, const Module &module,
+                        const std::vector<Value> &made) {
   FileListing listing;
   for (const auto &kernel : interpreter.state().kernels) {
     if (kernel->function->module != module.syntax)
@@ -237,6 +238,9 @@ FileListing listKernels(Interpreter &interpreter, const Module &module) {
         k.value = value;
         break;
       }
+    for (const Value &value : made)
+      if (k.value.isSame(Value(kernel)) && innermostKernel(value) == kernel)
+        k.value = value;
     k.decorators = decoratorsOf(k.value);
     listing.kernels.push_back(std::move(k));
   }

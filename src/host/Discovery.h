@@ -49,6 +49,7 @@ struct FileListing {
 };
 
 /// Every jit kernel and operator that the module's own file defines (imported ones are left out).
-FileListing listKernels(Interpreter &, const Module &module);
+/// `made` are kernels that no name of the module stands for.
+FileListing listKernels(Interpreter &, const Module &module, const std::vector<Value> &made = {});
 
 } // namespace pellucid::host

@@ -328,6 +328,8 @@ std::shared_ptr<Module> Interpreter::importSource(const std::string &name,
   return module;
 }
 
+const std::vector<Diagnostic> &Interpreter::passedRaises() const { return impl->passedRaises; }
+
 Value Interpreter::importModule(const std::string &name) { return findModule(*this, name); }
 
 // ---- statements

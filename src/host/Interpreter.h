@@ -59,7 +59,7 @@ struct InterpreterOptions {
   /// what is traced never needs.
   bool defersFileErrors = false;
   /// With defersFileErrors: an import that fails is such a statement too, as where one file of a
-  /// package is read alone.
+  /// package is read alone; a `raise` at the first file's top level is passed over.
   bool defersMissingImports = false;
 };
 
@@ -149,6 +149,8 @@ public:
   const InterpreterOptions &options() const;
   /// Operators declared so far, by "ns::name".
   std::map<std::string, std::shared_ptr<Operator>> operators;
+  /// What the `raise` statements say that InterpreterOptions::defersMissingImports passed over.
+  const std::vector<Diagnostic> &passedRaises() const;
   /// Modules run so far, in order of import.
   std::vector<std::shared_ptr<Module>> modules() const;
 

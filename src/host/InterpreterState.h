@@ -43,6 +43,7 @@ struct Interpreter::State {
   std::vector<std::weak_ptr<Namespace>> captured; ///< cleared at the end: closures are cyclic
   std::vector<std::weak_ptr<Class>> madeClasses;
   std::vector<std::shared_ptr<JitFunction>> kernels; ///< every kernel made, in order
+  std::vector<Diagnostic> passedRaises;              ///< see Interpreter::passedRaises
   uint32_t merging = 0;      ///< evaluating a side of a branch that may not be taken
   uint32_t importGuards = 0; ///< inside `try: import … except ImportError`
   std::vector<const RaisedError *> handling;
@@ -97,6 +98,7 @@ private:
   // Statements
   Flow exec(const syntax::Stmt &stmt);
   Flow execDeferring(const syntax::Stmt &stmt);
+  bool isInFirstFile() const;
   void makeUnusable(const syntax::Stmt &stmt, const Diagnostic &reason);
   Flow execFor(const syntax::For &stmt);
   Flow execWhile(const syntax::While &stmt);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/TraceModel.h"
 
+#include "host/MadeKernels.h"
 #include "reference/graph/Interpreter.h"
 #include "support/NearNames.h"
 #include "trace/OperatorCall.h"
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <set>
 
 namespace pellucid::trace {
 
@@ -428,6 +430,15 @@ Program traceModel(const std::string &path, const std::string &name,
   return following.trace(path, name, inputs);
 }
 
+/// `maker.kernel`, a kernel that a function makes.
+static std::optional<h::Value> madeKernel(h::Interpreter &interpreter, const h::Module &module,
+                                          const std::string &name) {
+  for (const h::MadeKernel &made : h::kernelsMadeByFunctions(*module.syntax))
+    if (made.name() == name || made.kernel->name == name)
+      return h::makeKernel(interpreter, module, made);
+  return std::nullopt;
+}
+
 /// `kernel`, or `Class.kernel`, of a file.
 static h::Value kernelOf(h::Interpreter &interpreter, const h::Module &module,
                          const std::string &path, const std::string &name) {
@@ -436,8 +447,10 @@ static h::Value kernelOf(h::Interpreter &interpreter, const h::Module &module,
   std::optional<h::Value> kernel = found ? std::optional(*found) : std::nullopt;
   if (kernel)
     throwIfUnusable(*kernel);
-  if (kernel && dot != std::string::npos)
+  if (kernel && dot != std::string::npos && !kernel->as<h::Function>())
     kernel = interpreter.findAttr(*kernel, name.substr(dot + 1));
+  else if (!kernel || dot != std::string::npos)
+    kernel = madeKernel(interpreter, module, name);
   SourceLocation where(path + ":" + name);
   if (kernel && h::isKernel(*kernel))
     return *kernel;
@@ -448,6 +461,36 @@ static h::Value kernelOf(h::Interpreter &interpreter, const h::Module &module,
     if (h::isKernel(value))
       known.push_back(global);
   throw DiagnosticError(where, "the file defines no '" + name + "'" + suggestName(name, known));
+}
+
+/// The kernel without what its decorators would choose and the launch says itself: tuners of whose
+/// configs it gives every argument, and single heuristics.
+static h::Value undecided(const h::Value &kernel, const std::set<std::string> &given) {
+  auto isGiven = [&](const auto &entry) { return given.count(entry.first.str()) != 0; };
+  if (auto *tuner = kernel.as<h::Autotuner>()) {
+    h::Value inner = undecided(tuner->fn, given);
+    bool decided =
+        std::all_of(tuner->configs.begin(), tuner->configs.end(), [&](const auto &config) {
+          const auto &set = config->kwargs.dictionary().items();
+          return std::all_of(set.begin(), set.end(), isGiven);
+        });
+    if (decided)
+      return inner;
+    auto copy = std::make_shared<h::Autotuner>(*tuner);
+    copy->fn = inner;
+    return h::Value(copy);
+  }
+  if (auto *heuristics = kernel.as<h::Heuristics>()) {
+    auto copy = std::make_shared<h::Heuristics>(*heuristics);
+    copy->fn = undecided(heuristics->fn, given);
+    h::Dict left;
+    for (const auto &entry : heuristics->values.dictionary().items())
+      if (!isGiven(entry))
+        left.set(entry.first, entry.second);
+    copy->values = h::Value::dict(std::move(left));
+    return h::Value(copy);
+  }
+  return kernel;
 }
 
 Program traceLaunch(const std::string &path, const std::string &kernelName,
@@ -487,6 +530,10 @@ Program traceLaunch(const std::string &path, const std::string &kernelName,
     args.keywords.emplace_back("num_warps", h::Value(static_cast<int64_t>(*numWarps)));
   if (numStages)
     args.keywords.emplace_back("num_stages", h::Value(static_cast<int64_t>(*numStages)));
+  std::set<std::string> given;
+  for (const LaunchValue &argument : arguments)
+    given.insert(argument.name);
+  kernel = undecided(kernel, given);
   h::Tuple sizes(grid.begin(), grid.end());
   trace.hooks.launch(*trace.interpreter, kernel, h::Value::tuple(std::move(sizes)), std::move(args),
                      false);

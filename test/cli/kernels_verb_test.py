@@ -134,8 +134,49 @@ def check_other_files(run):
     for name, text, code, first in (("syntax.py", "def f(:\n", 1, "syntax.py:1:7: error:"), ("none.py", "x = 1\n", 0, ""),
                                     ("empty.py", "", 0, ""), ("raises.py", "raise ValueError('boom')\n", 1, "raises.py:1:1: error: ValueError")):
         done = run(name, text)
-        assert json.loads(done.stdout) == {"kernels": [], "operators": []}, done.stdout
+        assert json.loads(done.stdout) == {"kernels": [], "operators": [], "warnings": []}, done.stdout
         assert done.returncode == code and done.stderr.startswith(first) and bool(done.stderr) == bool(first), (name, done)
+
+
+PARTLY_READ = '''import triton, functools
+import triton.language as tl
+if not triton.__version__.startswith("1."):
+    raise ImportError("needs Triton 1")
+try:
+    import not_here
+except ImportError as e:
+    raise RuntimeError("not_here is missing") from e
+
+@triton.jit
+def after_the_raise(x):
+    tl.store(x, 1.0)
+
+@functools.lru_cache
+def make_default(scale=2):
+    @triton.autotune(configs=[triton.Config({"B": 64})], key=[])
+    @triton.jit
+    def filled(o, B: tl.constexpr):
+        tl.store(o + tl.arange(0, B), tl.full((B,), scale_of.value, tl.float32))
+    scale_of = tl.constexpr(scale)
+    return filled
+
+def make_for(activation):
+    @triton.jit
+    def applied(x, o):
+        tl.store(o, activation(tl.load(x)))
+    return applied
+'''
+
+
+def check_partly_read(run):
+    done = run("partly.py", PARTLY_READ)
+    listed = json.loads(done.stdout)
+    status = {k["name"]: (k["status"], k["decorators"]) for k in listed["kernels"]}
+    assert status == {"after_the_raise": ("ok", ["jit"]), "filled": ("ok", ["autotune", "jit"]),
+                      "make_for.applied": ("refused", [])}, status
+    assert [w.split(": ", 1)[1] for w in listed["warnings"]] == ["needs Triton 1", "not_here is missing"], listed["warnings"]
+    assert "partly.py:4:5: warning: importing the file raises ImportError" in done.stderr, done.stderr
+    assert "applied = make_for(...)" in listed["kernels"][-1]["reason"], listed["kernels"][-1]
 
 
 def main():
@@ -146,6 +187,7 @@ def main():
 
         check_file(run)
         check_other_files(run)
+        check_partly_read(run)
     print("passed")
 
 

@@ -75,6 +75,38 @@ def constants(rng):
                        dict(out_ptr=want), 1e-6)
 
 
+def tuples(rng):
+    x = rng.standard_normal((5, 11)).astype(np.float32)
+    for count, swap in ((5, True), (2, False), (0, True)):
+        want = np.zeros((5, 11))
+        rows = x[:count, :8].astype(np.float64)
+        want[:count, :8] = rows[::-1] if swap else rows
+        want.flat[22 if count > 2 else 12] = -1
+        yield Case(f"named tuples {count}", FILE, "named_tuples", "1",
+                   dict(x_ptr=x, out_ptr=np.zeros_like(x), stride=11, count=count, swap=swap), dict(out_ptr=want), 0)
+    yield Case("starred targets", FILE, "starred", "1", dict(out_ptr=np.zeros(4, np.float32), a=2.5, b=3.5, c=-1.0, d=9.0),
+               dict(out_ptr=np.array([2.5, 9, 7, 4.5])), 0)
+
+
+def walrus(rng):
+    x = rng.standard_normal(75).astype(np.float32)
+    totals = np.add.reduceat(x.astype(np.float64), np.arange(0, 75, 16))
+    want = np.append(np.where(totals > 0, totals, 0).repeat(16)[:75], max(0, totals.max()))
+    yield Case("names assigned in expressions", FILE, "walrus", "1", dict(x_ptr=x, out_ptr=np.zeros(76, np.float32), n=75, BLOCK=16),
+               dict(out_ptr=want), 1e-6)
+
+
+def elsewhere(rng):
+    yield Case("a target asked for", FILE, "target_queries", "1", dict(out_ptr=np.zeros(1, np.int32)), dict(out_ptr=np.array([3], np.int32)), 0)
+    for chosen, block, scale in ((dict(), 4, 2), (dict(BLOCK=16, SCALE=0.5), 16, 0.5)):
+        want = np.append(np.arange(block) * scale + 31, np.zeros(16 - block))
+        yield Case(f"arguments given in place of decorators {block}", FILE, "tuned", "1",
+                   dict(out_ptr=np.zeros(16, np.float32), n=30, EVEN=True, **chosen), dict(out_ptr=want), 0)
+    for name in ("make_filler.filler", "filler"):
+        yield Case(f"a kernel that a function makes: {name}", FILE, name, "1", dict(out_ptr=np.zeros(8, np.float32), BLOCK=8),
+                   dict(out_ptr=np.full(8, 4.0)), 0)
+
+
 def checks(rng):
     x = rng.integers(0, 100, 300).astype(np.int32)
     yield Case("a device_assert that holds", FILE, "checked", "3", dict(x_ptr=x, out_ptr=np.zeros_like(x), n=300, BLOCK=128), dict(out_ptr=x), 0)
@@ -107,5 +139,5 @@ def randomness(rng):
 
 def cases():
     rng = np.random.default_rng(23)
-    for part in (helpers, loops, constants, checks, randomness):
+    for part in (helpers, loops, constants, tuples, walrus, elsewhere, checks, randomness):
         yield from part(rng)

@@ -231,7 +231,14 @@ def quantised(rng):
                dict(out_ptr=(((x != 0) & (y != 0)) + 2 * ((x != 0) | (y != 0))).astype(np.uint16)), 0)
 
 
+def spellings(rng):
+    x = rng.standard_normal(61).astype(np.float32)
+    w = x.astype(np.float64)
+    want = np.minimum(np.abs(w) ** 1.5 + np.tanh(w) + np.log1p(np.exp(w)), np.maximum(w, 4))
+    yield Case("tl.math of Triton 2", FILE, "old_math", "1", dict(x_ptr=x, out_ptr=np.zeros_like(x), n=61, BLOCK=64), dict(out_ptr=want), 1e-6)
+
+
 def cases():
     rng = np.random.default_rng(11)
-    for part in (conversions, promotions, integers, floats, device_integers, quantised):
+    for part in (conversions, promotions, integers, floats, device_integers, quantised, spellings):
         yield from part(rng)

@@ -3,8 +3,8 @@
 
 #include "CommandLine.h"
 
+#include <csignal>
 #include <cstring>
-#include <iterator>
 #include <unistd.h>
 
 namespace pellucid::cli {
@@ -20,7 +20,7 @@ static void onFault(int) {
   ::_exit(Refused);
 }
 
-FaultGuard::FaultGuard(const std::string &target) {
+void guardAgainstFaults(const std::string &target) {
   std::string text = target.substr(0, 700) +
                      ": error: the kernel accessed memory outside of its arguments\nnote: "
                      "--sanitize names the line and the element\n";
@@ -28,13 +28,8 @@ FaultGuard::FaultGuard(const std::string &target) {
   faultMessage[text.size()] = 0;
   struct sigaction action{};
   action.sa_handler = onFault;
-  for (size_t i = 0; i < std::size(signals); ++i)
-    ::sigaction(signals[i], &action, &before[i]);
-}
-
-FaultGuard::~FaultGuard() {
-  for (size_t i = 0; i < std::size(signals); ++i)
-    ::sigaction(signals[i], &before[i], nullptr);
+  for (int signal : signals)
+    ::sigaction(signal, &action, nullptr);
 }
 
 } // namespace pellucid::cli

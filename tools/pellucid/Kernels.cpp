@@ -109,13 +109,16 @@ int runKernels(Words words) {
       ->option_text("DIR");
   if (!line.parse(words))
     return line.exitCode();
-  json kernels = json::array(), operators = json::array();
+  json kernels = json::array(), operators = json::array(), warnings = json::array();
+  auto printReport = [&] {
+    printJson({{"kernels", kernels}, {"operators", operators}, {"warnings", warnings}});
+  };
   driver::FileReport report;
   try {
     report = read(path, root);
   } catch (const DiagnosticError &) {
     if (line.json())
-      printJson({{"kernels", kernels}, {"operators", operators}});
+      printReport();
     throw;
   }
   bool refused = false;
@@ -128,10 +131,14 @@ int runKernels(Words words) {
       std::fputs(entry.detail.c_str(), stderr);
     }
   };
+  for (const Diagnostic &warning : report.warnings) {
+    warnings.push_back(warning.message);
+    std::fputs(render(warning).c_str(), stderr);
+  }
   list(report.kernels, kernels);
   list(report.operators, operators);
   if (line.json())
-    printJson({{"kernels", kernels}, {"operators", operators}});
+    printReport();
   else if (report.kernels.empty() && report.operators.empty())
     std::printf("%s: no @triton.jit kernels and no operators are defined in this file\n",
                 path.c_str());

@@ -234,7 +234,7 @@ void runNative(const graph::Program &program, const LaunchOptions &options,
   run.print = [](void *, const char *text) { std::fprintf(stderr, "%s\n", text); };
   pellucid_status status = PELLUCID_OK;
   double seconds = 0;
-  FaultGuard guard(options.target);
+  guardAgainstFaults(options.target);
   do {
     auto start = std::chrono::steady_clock::now();
     status = pellucid_run(package, inputs.data(), inputs.size(), nullptr, 0, &run);

@@ -1,4 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
+from typing import NamedTuple
+
+import torch
 import triton
 import triton.language as tl
 
@@ -213,3 +216,81 @@ def dropout(x_ptr, out_ptr, keep_ptr, n, p, seed, BLOCK: tl.constexpr):
     keep = tl.rand(seed, i) > p
     tl.store(out_ptr + i, tl.where(keep, x / (1 - p), 0.0), mask=i < n)
     tl.store(keep_ptr + i, keep, mask=i < n)
+
+
+class Rows(NamedTuple):
+    base: tl.tensor
+    stride: tl.tensor
+    width: tl.constexpr = 8
+
+
+@triton.jit
+def row_pointers(rows, r):
+    columns = tl.arange(0, 8)
+    return Rows(rows.base + r * rows.stride + columns, stride=rows.stride, width=rows.width)
+
+
+@triton.jit
+def named_tuples(x_ptr, out_ptr, stride, count, swap: tl.constexpr):
+    source, target = Rows(x_ptr, stride), Rows(base=out_ptr, width=8, stride=stride)
+    tl.static_assert(isinstance(source, Rows) and len(source) == 3)
+    for r in range(count):
+        here = row_pointers(source, r)
+        there = row_pointers(target, count - 1 - r if swap else r)
+        tl.store(there.base, tl.load(here.base))
+    if count > 2:
+        last = Rows(target.base, target.stride * 2)
+    else:
+        last = Rows(target.base + 1, target.stride)
+    tl.store(last.base + last[1], -1.0)
+
+
+def make_filler(value=4.0, factor=0.5):
+    fill = tl.constexpr(value)
+
+    @triton.jit
+    def filler(out_ptr, BLOCK: tl.constexpr):
+        tl.store(out_ptr + tl.arange(0, BLOCK), fill)
+
+    return filler
+
+
+@triton.jit
+def starred(out_ptr, a, b, c, d):
+    values = (a, b, c, d)
+    first, *rest = values
+    *front, last = rest
+    tl.store(out_ptr + 0, first)
+    tl.store(out_ptr + 1, last)
+    tl.store(out_ptr + 2, front[0] * len(front))
+    [*none, x, y] = front
+    tl.store(out_ptr + 3, x - y + len(none))
+
+
+@triton.jit
+def target_queries(out_ptr):
+    if tl.target_info.is_cuda() and tl.target_info.cuda_capability_geq(9, 0):
+        tl.store(out_ptr, tl.inline_asm_elementwise("mov.u32 $0, 1;", "=r", [], tl.int32, True, 1))
+    elif tl.target_info.is_hip() or tl.target_info.current_target() is not None:
+        tl.store(out_ptr, 2)
+    else:
+        tl.store(out_ptr, 3)
+
+
+@triton.jit
+def walrus(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    last = 0.0
+    for start in range(0, n, BLOCK):
+        i = start + tl.arange(0, BLOCK)
+        if (total := tl.sum(tl.load(x_ptr + i, mask=(inside := i < n), other=0.0))) > 0:
+            tl.store(out_ptr + i, total, mask=inside)
+        last = tl.maximum(last, total)
+    tl.store(out_ptr + n, last)
+
+
+@triton.autotune(configs=[triton.Config({"BLOCK": 4, "SCALE": 2.0}), triton.Config({"BLOCK": 8, "SCALE": 3.0})], key=["n"])
+@triton.heuristics({"EVEN": lambda args: torch.cuda.get_device_properties("cuda").multi_processor_count > 1, "ADD": lambda args: args["n"]})
+@triton.jit
+def tuned(out_ptr, n, BLOCK: tl.constexpr, SCALE: tl.constexpr, EVEN: tl.constexpr, ADD: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(out_ptr + i, i * SCALE + ADD + EVEN)

@@ -263,3 +263,12 @@ def logic_of_numbers(x_ptr, y_ptr, out_ptr, BLOCK: tl.constexpr):
     row: tl.constexpr = tl.block_type(word, [BLOCK])
     tl.static_assert(row.element_ty == tl.uint16 and row.shape[0] == BLOCK)
     tl.store(out_ptr + i, both.to(word) + either.to(row.element_ty) * tl.to_tensor(2).to(word))
+
+
+@triton.jit
+def old_math(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    """tl.math as of Triton 2, when it was libdevice."""
+    i = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i, mask=i < n, other=1.0)
+    y = tl.math.pow(tl.math.abs(x), 1.5) + tl.math.tanh(x) + tl.math.log1p(tl.math.exp(x))
+    tl.store(out_ptr + i, tl.math.min(y, tl.math.max(x, 4.0)), mask=i < n)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# error: 10:18: arange's range must be a power of 2, got 3
+# error: 10:18: arange's range must be a power of 2, got 3; take the next one and mask the rest
 # command: export {file}:f --input x=f32[4]
 import triton
 import triton.language as tl

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# error: 11:9: arange's range must be a power of 2, got 48
+# error: 11:9: arange's range must be a power of 2, got 48; take the next one and mask the rest
 import triton
 import triton.language as tl
 

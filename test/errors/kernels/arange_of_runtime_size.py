@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# error: 11:9: arange's end must be an integer known while compiling, got int32
+# error: 11:9: arange's end must be an integer known while compiling, got int32; annotate the parameter: n: tl.constexpr
 import triton
 import triton.language as tl
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# error: 15:27: 'y' is assigned on one side only of the branch in line 13
+# error: 15:27: 'y' is assigned on one side only of the branch in line 13; give it a value before the branch
 import triton
 import triton.language as tl
 

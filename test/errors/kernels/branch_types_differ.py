@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# error: 16:13: 'y' has type <[64], fp32> on one side of the branch and <[64], int32> on the other
+# error: 16:13: 'y' has type <[64], fp32> on one side of the branch and <[64], int32> on the other; make it one type, for example with .to()
 import triton
 import triton.language as tl
 

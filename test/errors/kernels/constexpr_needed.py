@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# error: 13:9: a shape must be an integer known while compiling, got int32
+# error: 13:9: a shape must be an integer known while compiling, got int32; annotate the parameter: n: tl.constexpr
 import triton
 import triton.language as tl
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# error: 14:9: 'continue' is not part of the kernel language
+# error: 14:9: 'continue' is not part of the kernel language; write a 'while' with a flag, or a mask
 import triton
 import triton.language as tl
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# error: 13:5: a function inside a kernel is not part of the kernel language
+# error: 13:5: a function inside a kernel is not part of the kernel language; define a @triton.jit function outside of it
 import triton
 import triton.language as tl
 

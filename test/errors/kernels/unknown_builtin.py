@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# error: 13:27: 'tl.sort_by_key' is not supported yet
+# error: 13:27: the kernel language has no 'tl.sort_by_key'
 import triton
 import triton.language as tl
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# error: 13:9: 'tl.sum' has no parameter 'dim', or it is given twice
+# error: 13:9: 'tl.sum' has no parameter 'dim'; known are input, axis, keep_dims, dtype
 import triton
 import triton.language as tl
 

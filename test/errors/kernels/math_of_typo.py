@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# error: 13:28: ':=' is not part of the kernel language
+# error: 11:23: the kernel language has no 'tl.maximun'; did you mean 'maximum'
 import triton
 import triton.language as tl
 
@@ -8,6 +8,4 @@ CASES = [("kernel", "*fp32, *fp32, i32, BLOCK=64")]
 
 @triton.jit
 def kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    i = tl.arange(0, BLOCK)
-    x = tl.load(x_ptr + i)
-    tl.store(out_ptr + i, (y := x))
+    tl.store(out_ptr, tl.maximun(tl.load(x_ptr), 0.0))
