@@ -271,6 +271,7 @@ std::vector<Tensor> recordBuiltin(Recording &recording, const std::string &targe
 void recordLaunch(Recording &recording, const detail::KernelState &kernel, const triton::Grid &grid,
                   const std::vector<Argument> &arguments, const triton::Keywords &keywords) {
   detail::FileState &file = *kernel.file;
+  recording.sourceNames.merge(file.interpreter->sourceNames());
   h::Value hostGrid;
   if (grid.computed) {
     hostGrid = h::nativeRaw("grid", [&](h::Interpreter &, h::CallArgs args) {

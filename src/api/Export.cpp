@@ -119,6 +119,7 @@ static ExportedProgram fromRecording(Recording &recording) {
   ExportedProgram exported;
   exported.state = std::make_shared<detail::ProgramState>();
   exported.state->program = std::move(recording.tracer.program);
+  exported.state->program.sourceNames = std::move(recording.sourceNames);
   exported.state->warnings = recording.warnings;
   return exported;
 }

@@ -32,6 +32,8 @@ public:
 
   trace::Tracer tracer;
   std::vector<std::string> warnings;
+  /// Program::sourceNames of an export. What stays in memory keeps the paths, for its messages.
+  std::map<std::string, std::string> sourceNames;
 
   /// A weight of the program under `name`, for every use of `value` from here on.
   void addWeight(const std::string &name, const Tensor &value, graph::InputSpec::Kind kind);

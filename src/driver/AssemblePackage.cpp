@@ -239,7 +239,7 @@ private:
       package::Kernel kernel;
       kernel.name = def.symbol;
       kernel.ordered = lowered.orderedKernels.count(index);
-      kernel.sourceFile = def.sourcePath;
+      kernel.sourceFile = program.sourceName(def.sourcePath);
       kernel.sourceLine = def.sourceLine;
       kernel.numerics = def.library.empty()
                             ? std::string("fma=") + (options.fpContract ? "on" : "off") +
@@ -301,7 +301,8 @@ private:
         for (const CodegenMessage &message : result.messages)
           executable.messages.push_back(
               {message.isPrint ? package::MessageKind::Print : package::MessageKind::Assert,
-               message.text, message.file, message.line, message.column, message.hex});
+               message.text, program.sourceName(message.file), message.line, message.column,
+               message.hex});
         if (!cpu)
           contents.records.push_back(package::textRecord(executable.record, result.ptx));
         package::Kernel &kernel = manifest.kernels[kernelIndex.at(lowered.usedKernels[k])];

@@ -24,6 +24,22 @@ std::string quoted(std::string_view text) {
   return out + "\"";
 }
 
+/// As MLIR writes the characters of a string.
+std::string mlirEscaped(std::string_view text) {
+  static constexpr char hex[] = "0123456789ABCDEF";
+  std::string out;
+  for (char c : text) {
+    unsigned char byte = static_cast<unsigned char>(c);
+    if (c == '\\')
+      out += "\\\\";
+    else if (byte < 0x20 || byte >= 0x7f || c == '"')
+      ((out += '\\') += hex[byte >> 4]) += hex[byte & 15];
+    else
+      out += c;
+  }
+  return out;
+}
+
 bool isBareName(std::string_view name) {
   for (char c : name)
     if (!std::isalnum(static_cast<unsigned char>(c)) && c != '_' && c != '.')
@@ -158,7 +174,8 @@ private:
   void kernel(const KernelDef &k) {
     line("kernel " + quoted(k.symbol) + " {");
     line("  name " + quoted(k.name));
-    line("  source " + quoted(k.sourcePath) + " " + std::to_string(k.sourceLine));
+    line("  source " + quoted(program.sourceName(k.sourcePath)) + " " +
+         std::to_string(k.sourceLine));
     line("  numerics contract_fma " + argumentText(k.numerics.contractFma) + " tf32 " +
          argumentText(k.numerics.tf32) + " triton " + std::to_string(k.numerics.tritonVersion));
     if (!k.warning.empty())
@@ -167,11 +184,22 @@ private:
       parameter(p);
     if (k.library.empty()) {
       line("  ttir");
-      ttir(k.ttir);
+      ttir(withSourceNames(k.ttir));
     } else {
       line("  library " + quoted(k.library));
     }
     line("}");
+  }
+
+  /// Locations are `loc("path":line:column)`.
+  std::string withSourceNames(std::string ttir) const {
+    for (const auto &[path, name] : program.sourceNames) {
+      std::string from = "loc(\"" + mlirEscaped(path) + "\":";
+      std::string to = "loc(\"" + mlirEscaped(name) + "\":";
+      for (size_t at = 0; (at = ttir.find(from, at)) != std::string::npos; at += to.size())
+        ttir.replace(at, from.size(), to);
+    }
+    return ttir;
   }
 
   void parameter(const KernelParameter &p) {
@@ -268,7 +296,8 @@ private:
     }
     if (node.location.known()) {
       const SourceRange &r = node.location.range;
-      text += " at " + quoted(node.location.file ? node.location.file->path() : node.location.name);
+      text += " at " + quoted(program.sourceName(node.location.file ? node.location.file->path()
+                                                                    : node.location.name));
       for (uint32_t n : {r.line, r.column, r.endLine, r.endColumn})
         text += " " + std::to_string(n);
     }

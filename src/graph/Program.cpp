@@ -16,6 +16,7 @@ Program Program::clone() const {
   copy.operators = operators;
   copy.kernels = kernels;
   copy.weights = weights;
+  copy.sourceNames = sourceNames;
   return copy;
 }
 
@@ -24,6 +25,11 @@ const OperatorDefinition *Program::findOperator(std::string_view name) const {
     if (definition.name == name)
       return &definition;
   return nullptr;
+}
+
+const std::string &Program::sourceName(const std::string &path) const {
+  auto entry = sourceNames.find(path);
+  return entry == sourceNames.end() ? path : entry->second;
 }
 
 std::string Program::uniqueSymbol(std::string_view name) const {

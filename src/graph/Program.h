@@ -115,6 +115,9 @@ struct Program {
   std::vector<OperatorDefinition> operators;
   std::vector<KernelDef> kernels;
   std::map<std::string, Weight> weights;
+  /// How texts and packages call the files it was traced from (absent: by their paths), so that
+  /// they do not tell where the files lay. Not part of the text.
+  std::map<std::string, std::string> sourceNames;
 
   Program() = default;
   Program(Program &&) = default;
@@ -124,6 +127,8 @@ struct Program {
   /// Sentences as Graph::verify's, for every graph and what joins them.
   std::vector<std::string> verify() const;
   const OperatorDefinition *findOperator(std::string_view name) const;
+  /// What a text or package calls the file that was read from `path`.
+  const std::string &sourceName(const std::string &path) const;
   /// `name`, or `name_1`, … so that no kernel of the program has it.
   std::string uniqueSymbol(std::string_view name) const;
 };

@@ -312,6 +312,25 @@ static std::string nameInPackages(const std::string &path) {
   return name;
 }
 
+static std::string fileInPackages(const std::string &path) {
+  fs::path file(canonical(path)), name = file.filename();
+  for (fs::path folder = file.parent_path(); isFile((folder / packageFile).string());
+       folder = folder.parent_path())
+    name = folder.filename() / name;
+  return name.string();
+}
+
+std::map<std::string, std::string> Interpreter::sourceNames() const {
+  std::map<std::string, std::string> names;
+  for (const std::shared_ptr<Module> &module : impl->order) {
+    if (!module->syntax)
+      continue;
+    if (const std::string &path = module->syntax->file->path(); isFile(path))
+      names[path] = fileInPackages(path);
+  }
+  return names;
+}
+
 std::shared_ptr<Module> Interpreter::importFile(const std::string &path) {
   return runFile(*this, nameInPackages(path), path, fs::path(path).filename() == packageFile);
 }

@@ -7,6 +7,8 @@
 #include "host/Objects.h"
 #include "host/Value.h"
 
+#include <map>
+
 namespace pellucid::host {
 
 /// Questions only the embedder can answer. The defaults refuse with a diagnostic.
@@ -84,6 +86,9 @@ public:
   std::shared_ptr<Module> importFile(const std::string &path);
   std::shared_ptr<Module> importSource(const std::string &name,
                                        std::shared_ptr<const SourceFile> file);
+  /// For every file that was run: its path, and what it is called below the packages around it
+  /// (`kernels.py`, `ops/silu.py`), wherever it lies.
+  std::map<std::string, std::string> sourceNames() const;
   /// `import name` from nowhere in particular (tests, options).
   Value importModule(const std::string &name);
   /// Evaluates an expression text with builtins alone: an `--init` literal, a string annotation.

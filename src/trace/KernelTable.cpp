@@ -39,7 +39,7 @@ struct KernelTable::State {
   Tracer &tracer;
   h::Interpreter &interpreter;
   mlir::MLIRContext context{mlir::MLIRContext::Threading::DISABLED};
-  std::map<std::string, uint32_t> known;
+  std::map<std::string, uint32_t> known = {};
 };
 
 KernelTable::KernelTable(Tracer &tracer, h::Interpreter &interpreter)

@@ -175,6 +175,7 @@ public:
     setConstructing(false);
     h::Value result = interpreter->call(callee, std::move(args));
     finish(result);
+    tracer.program.sourceNames = interpreter->sourceNames();
     return std::move(tracer.program);
   }
 
