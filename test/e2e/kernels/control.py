@@ -271,7 +271,7 @@ def starred(out_ptr, a, b, c, d):
 def target_queries(out_ptr):
     if tl.target_info.is_cuda() and tl.target_info.cuda_capability_geq(9, 0):
         tl.store(out_ptr, tl.inline_asm_elementwise("mov.u32 $0, 1;", "=r", [], tl.int32, True, 1))
-    elif tl.target_info.is_hip() or tl.target_info.current_target() is not None:
+    elif tl.target_info.is_hip() or tl.target_info.is_hip_cdna3() or tl.target_info.is_hip_cdna4() or tl.target_info.current_target() is not None:
         tl.store(out_ptr, 2)
     else:
         tl.store(out_ptr, 3)
