@@ -7,7 +7,8 @@
  * INPUT.raw holds the input's elements (without it they are made up); OUTPUT.raw receives those of
  * the first output.
  *
- *   cc -std=c11 -Iinclude main.c -Lbuild/release/lib -lpellucid_runtime -o c_client
+ *   cc -std=c11 -Iinclude examples/c_client/main.c -Lbuild/release/lib -lpellucid_runtime
+ *     -Wl,-rpath,$PWD/build/release/lib -o c_client     (in one line, from the checkout)
  */
 #include <pellucid/runtime.h>
 

@@ -89,7 +89,8 @@ PELLUCID_API pellucid_status pellucid_load(const char *path, pellucid_package **
 PELLUCID_API pellucid_status pellucid_load_with(const char *path,
                                                 const pellucid_load_options *options,
                                                 pellucid_package **out);
-/* From bytes, which must stay valid and unchanged until pellucid_unload. */
+/* From bytes, which must stay valid and unchanged until pellucid_unload. Where they begin at a
+ * multiple of 64, weights are read in place, else they are copied. */
 PELLUCID_API pellucid_status pellucid_load_memory(const void *data, size_t bytes,
                                                   const pellucid_load_options *options,
                                                   pellucid_package **out);

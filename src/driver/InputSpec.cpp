@@ -21,8 +21,7 @@ public:
   }
   std::string takeName() {
     size_t begin = position;
-    while (position < text.size() &&
-           (isalnum(static_cast<unsigned char>(text[position])) || text[position] == '_'))
+    while (position < text.size() && isInName(static_cast<unsigned char>(text[position])))
       ++position;
     return std::string(text.substr(begin, position - begin));
   }
@@ -39,6 +38,9 @@ public:
 private:
   std::string_view text;
   size_t position = 0;
+
+  /// Python's names may hold letters beyond ASCII; whether these are some is the parser's affair.
+  static bool isInName(unsigned char c) { return isalnum(c) || c == '_' || c >= 0x80; }
 };
 
 bool startsNumber(const std::string &rest) {

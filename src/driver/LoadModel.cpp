@@ -73,6 +73,8 @@ trace::TraceOptions traceOptions(const ModelRequest &request, const ModelMessage
   options.seed = request.seed.value_or(0);
   if (!request.weights.empty())
     options.weights = graph::loadWeights(request.weights);
+  if (!request.weights.empty() && options.weights.empty())
+    throw DiagnosticError(SourceLocation(request.weights), "the file holds no tensors");
   options.warn = messages.warn;
   return options;
 }
@@ -134,20 +136,23 @@ std::pair<std::string, std::string> splitTarget(const std::string &text, const c
   return {path, text.substr(colon + 1)};
 }
 
+void ModelRequest::refuseTraceOptions(const char *what) const {
+  for (auto [given, flag] : {std::pair{!inputs.empty(), "--input"},
+                             {!init.empty(), "--init"},
+                             {!dtype.empty(), "--dtype"},
+                             {!weights.empty(), "--weights"},
+                             {!path.empty(), "--path"},
+                             {seed.has_value(), "--seed"},
+                             {strict, "--strict"}})
+    if (given)
+      throw DiagnosticError(SourceLocation(flag), "is for Python models; '" + model + "' is " +
+                                                      what + ", in which all of that is fixed");
+}
+
 graph::Program loadModel(const ModelRequest &request, const ModelMessages &messages) {
   if (request.isPython())
     return tracePython(request, messages);
-  for (auto [given, flag] : {std::pair{!request.inputs.empty(), "--input"},
-                             {!request.init.empty(), "--init"},
-                             {!request.dtype.empty(), "--dtype"},
-                             {!request.weights.empty(), "--weights"},
-                             {!request.path.empty(), "--path"},
-                             {request.seed.has_value(), "--seed"},
-                             {request.strict, "--strict"}})
-    if (given)
-      throw DiagnosticError(SourceLocation(flag),
-                            "is for Python models; '" + request.model +
-                                "' is a saved program, in which all of that is fixed");
+  request.refuseTraceOptions("a saved program");
   return graph::loadProgram(request.model);
 }
 

@@ -24,6 +24,8 @@ struct ModelRequest {
   bool strict = false;
 
   bool isPython() const;
+  /// Throws a DiagnosticError for an option that only a Python model takes; the model is `what`.
+  void refuseTraceOptions(const char *what) const;
 };
 
 /// What loading has to say beside its result. A warning may be followed by an error; notes say what

@@ -10,7 +10,8 @@ std::string explainJson(const std::vector<fusion::FusionEdge> &edges) {
   for (const fusion::FusionEdge &edge : edges)
     list.push_back(
         {{"from", edge.from}, {"to", edge.to}, {"fused", edge.fused}, {"reason", edge.reason}});
-  return nlohmann::ordered_json{{"edges", list}}.dump(1);
+  return nlohmann::ordered_json{{"edges", list}}.dump(
+      1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 } // namespace pellucid::driver

@@ -30,7 +30,7 @@ static std::shared_ptr<const MappedFile> map(const std::string &path) {
   Status status;
   std::shared_ptr<const MappedFile> file = MappedFile::open(path, status);
   if (!file)
-    fail(path, status.message().substr(std::min(status.message().size(), path.size() + 2)));
+    fail(path, status.message());
   return file;
 }
 

@@ -257,8 +257,7 @@ std::shared_ptr<Function> Evaluator::makeFunction(const Arguments &args) {
     f->defaults.push_back(eval(*d));
   for (const auto &d : args.kwDefaults)
     f->keywordDefaults.push_back(d ? std::optional(eval(*d)) : std::nullopt);
-  if (scope->form != Scope::Form::Module)
-    state.captured.push_back(scope->names);
+  state.capture(scope);
   return f;
 }
 

@@ -152,10 +152,18 @@ static void execute(Interpreter &interpreter, const std::shared_ptr<Module> &mod
     Interpreter::State &state;
     std::vector<Frame> &callers;
     uint32_t guards;
-    ~Restore() { state.frames = std::move(callers), state.importGuards = guards; }
+    ~Restore() {
+      state.frames = std::move(callers);
+      state.importGuards = guards;
+      --state.importDepth;
+    }
   } restore{state, callers, guards};
+  ++state.importDepth;
   if (state.order.size() > 2000)
     interpreter.refuse("more than 2000 modules are imported");
+  if (state.importDepth > state.options.maxDepth)
+    interpreter.refuse("imports are nested more than " + std::to_string(state.options.maxDepth) +
+                       " deep");
   Evaluator evaluator(interpreter, scope);
   evaluator.defersErrors = state.options.defersFileErrors;
   evaluator.defersImports = defersImports || state.options.defersMissingImports;

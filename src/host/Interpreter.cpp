@@ -73,16 +73,41 @@ Interpreter::Interpreter(InterpreterOptions options) : impl(std::make_unique<Sta
 
 Interpreter::~Interpreter() {
   // Functions hold their globals and classes their methods: cut the cycles.
+  std::vector<std::shared_ptr<Namespace>> tables;
+  std::vector<std::shared_ptr<Class>> classes;
   for (auto &names : impl->captured)
     if (auto alive = names.lock())
-      alive->clear();
+      tables.push_back(std::move(alive));
   for (auto &cls : impl->madeClasses)
     if (auto alive = cls.lock())
-      alive->attributes.clear();
-  for (auto *table : {&impl->natives, &impl->files})
-    for (auto &[name, module] : *table)
-      module->globals->clear();
+      classes.push_back(std::move(alive));
+  // `order` has those whose import failed, `files` the packages that are only passed through.
+  for (auto &module : impl->order)
+    tables.push_back(module->globals);
+  for (auto &[name, module] : impl->files)
+    tables.push_back(module->globals);
+  std::vector<const Namespace *> roots;
+  for (const auto &table : tables)
+    roots.push_back(table.get());
+  for (const auto &cls : classes)
+    roots.push_back(&cls->attributes);
+  breakCycles(roots);
+
+  for (const auto &table : tables)
+    table->clear();
+  for (const auto &cls : classes)
+    cls->attributes.clear();
+  for (auto &[name, module] : impl->natives)
+    module->globals->clear();
   operators.clear();
+}
+
+void Interpreter::State::capture(const std::shared_ptr<Scope> &scope) {
+  for (Scope *s = scope.get(); s && s->form != Scope::Form::Module && !s->isCaptured;
+       s = s->parent.get()) {
+    s->isCaptured = true;
+    captured.push_back(s->names);
+  }
 }
 
 HostHooks &Interpreter::hooks() {

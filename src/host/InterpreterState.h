@@ -46,8 +46,11 @@ struct Interpreter::State {
   std::vector<Diagnostic> passedRaises;              ///< see Interpreter::passedRaises
   uint32_t merging = 0;      ///< evaluating a side of a branch that may not be taken
   uint32_t importGuards = 0; ///< inside `try: import … except ImportError`
+  uint32_t importDepth = 0;  ///< files whose top level is being run
   std::vector<const RaisedError *> handling;
 
+  /// Notes what a function or class made in `scope` keeps alive: that scope and those around it.
+  void capture(const std::shared_ptr<Scope> &scope);
   const ScopeFacts &factsOf(const void *key, const syntax::Arguments *args,
                             const syntax::List<syntax::Stmt> &body);
   const ScopeFacts &factsOfLambda(const syntax::Lambda &lambda);
@@ -67,6 +70,10 @@ private:
   const syntax::Module *module;
   const syntax::Node *node;
 };
+
+/// Empties the lists, dicts and instances that hold themselves, directly or not, and are reached
+/// from these names.
+void breakCycles(const std::vector<const Namespace *> &roots);
 
 /// Refuses what is too long a text or list for host code.
 void checkLength(Interpreter &interpreter, size_t length);

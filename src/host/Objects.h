@@ -24,6 +24,7 @@ struct Scope {
       nullptr; ///< Function: names bound here; else null
   const std::set<std::string, std::less<>> *globalNames = nullptr, *nonlocalNames = nullptr;
   std::weak_ptr<host::Class> cls; ///< Class: what its body makes; super() asks for it
+  bool isCaptured = false;        ///< a function or class made in it may outlive its call
 };
 
 /// A function or lambda with the scope it was made in.
@@ -132,7 +133,7 @@ class Class : public Object {
 public:
   std::string name;                               ///< as repr prints it
   std::string module;                             ///< "builtins", "__main__", "torch.nn"
-  std::vector<std::shared_ptr<Class>> bases, mro; ///< mro starts with the class itself
+  std::vector<std::shared_ptr<Class>> bases, mro; ///< mro: the classes behind it, nearest first
   Namespace attributes;
   SourceLocation location;
   /// Makes a value without __init__ (int, list, torch.Size …); null: calls make an Instance.

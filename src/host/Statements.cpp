@@ -526,9 +526,7 @@ void Evaluator::execClassDef(const ClassDef &s) {
   body->parent = scope;
   body->module = scope->module;
   body->cls = cls;
-  if (scope->form != Scope::Form::Module)
-    state.captured.push_back(scope->names);
-  state.captured.push_back(body->names);
+  state.capture(body);
   Evaluator(interpreter, body).run(s.body);
   for (const auto &[name, value] : body->names->items())
     cls->attributes.set(name, value);

@@ -12,7 +12,7 @@ namespace pellucid::package {
 
 std::shared_ptr<const MappedFile> MappedFile::open(const std::string &path, Status &status) {
   auto refuse = [&](const char *why) {
-    status = Status::error(path + ": " + why);
+    status = Status::error(why);
     return nullptr;
   };
   auto fail = [&](int error) { return refuse(std::strerror(error)); };

@@ -14,7 +14,7 @@ namespace pellucid::package {
 /// A file mapped read-only.
 class MappedFile {
 public:
-  /// Null on failure; `status` then names the file and the reason.
+  /// Null on failure; `status` then says why.
   static std::shared_ptr<const MappedFile> open(const std::string &path, Status &status);
   ~MappedFile();
   MappedFile(const MappedFile &) = delete;

@@ -5,6 +5,7 @@
 #include <cctype>
 #include <charconv>
 #include <cstring>
+#include <set>
 #include <string_view>
 
 namespace pellucid::package {
@@ -12,12 +13,18 @@ namespace pellucid::package {
 namespace {
 constexpr std::string_view magic = "\x93NUMPY";
 
-constexpr std::pair<std::string_view, DataType> kinds[] = {
-    {"b1", DataType::Bool},    {"i1", DataType::Int8},    {"i2", DataType::Int16},
-    {"i4", DataType::Int32},   {"i8", DataType::Int64},   {"u1", DataType::UInt8},
-    {"u2", DataType::UInt16},  {"u4", DataType::UInt32},  {"u8", DataType::UInt64},
-    {"f2", DataType::Float16}, {"f4", DataType::Float32}, {"f8", DataType::Float64},
-};
+/// numpy's letter and size, "f4"; empty for a type that numpy lacks.
+std::string_view kindOf(DataType type) {
+  std::string_view descr = info(type).numpy;
+  return descr.empty() ? descr : descr.substr(1);
+}
+
+std::optional<DataType> typeOfKind(std::string_view kind) {
+  for (uint8_t i = 0; i <= uint8_t(DataType::Float64); ++i)
+    if (!kind.empty() && kindOf(DataType(i)) == kind)
+      return DataType(i);
+  return std::nullopt;
+}
 
 /// The header's Python dict, of which numpy writes exactly three keys.
 class DictReader {
@@ -42,6 +49,8 @@ public:
       } else if (key == "fortran_order" && flag(entry.fortranOrder)) {
         seen |= 2;
       } else if (key == "shape" && tuple(entry.shape)) {
+        if (Status s = checkShape(entry.shape); !s.ok())
+          return s;
         seen |= 4;
       } else {
         return bad();
@@ -93,13 +102,22 @@ private:
       skip();
       int64_t value = 0;
       auto [end, problem] = std::from_chars(text.data() + at, text.data() + text.size(), value);
-      if (problem != std::errc() || value < 0)
+      if (problem != std::errc())
         return false;
       at = static_cast<size_t>(end - text.data());
       out.push_back(value);
+      accept('L'); // written by numpy under Python 2
       accept(',');
     }
     return true;
+  }
+  static Status checkShape(const std::vector<int64_t> &shape) {
+    if (shape.size() > 64)
+      return Status::error("the array has " + std::to_string(shape.size()) + " dims, more than 64");
+    for (int64_t dim : shape)
+      if (dim < 0)
+        return Status::error("the array's shape has a dim of " + std::to_string(dim));
+    return {};
   }
   static Status dtype(std::string_view descr, TensorEntry &entry) {
     if (!descr.empty() && descr[0] == '>' && descr.substr(1) != "i1" && descr.substr(1) != "u1")
@@ -108,12 +126,12 @@ private:
     std::string_view kind = descr.empty() || std::isalpha(static_cast<unsigned char>(descr[0]))
                                 ? descr
                                 : descr.substr(1);
-    for (auto [name, type] : kinds)
-      if (name == kind) {
-        entry.dtype = type;
-        return {};
-      }
-    return Status::error("the array's dtype " + std::string(descr) + " is not supported");
+    if (std::optional<DataType> type = typeOfKind(kind)) {
+      entry.dtype = *type;
+      return {};
+    }
+    return Status::error("the array's dtype " + std::string(descr) +
+                         " is not supported; f2, f4, f8, i1 to i8, u1 to u8 and b1 are");
   }
 
   std::string_view text;
@@ -155,7 +173,7 @@ Status readNpy(std::span<const uint8_t> file, TensorEntry &entry) {
   std::optional<uint64_t> bytes = denseBytes(read.dtype, read.shape);
   if (!bytes || *bytes > file.size() - read.offset)
     return Status::error("the .npy file is truncated: its shape needs " +
-                         (bytes ? std::to_string(*bytes) : "more than 2**64") + " bytes, it has " +
+                         (bytes ? std::to_string(*bytes) : "more than 2**63") + " bytes, it has " +
                          std::to_string(file.size() - read.offset));
   read.bytes = *bytes;
   entry = std::move(read);
@@ -163,11 +181,8 @@ Status readNpy(std::span<const uint8_t> file, TensorEntry &entry) {
 }
 
 std::vector<uint8_t> npyHeader(DataType dtype, const std::vector<int64_t> &shape) {
-  std::string_view kind;
   static constexpr std::string_view bySize[] = {"", "u1", "u2", "", "u4", "", "", "", "u8"};
-  for (auto [name, type] : kinds)
-    if (type == dtype)
-      kind = name;
+  std::string_view kind = kindOf(dtype);
   if (kind.empty())
     kind = bySize[byteSize(dtype)];
   std::string text = "{'descr': '" + std::string(byteSize(dtype) == 1 ? "|" : "<") +
@@ -274,6 +289,7 @@ Status readNpz(std::span<const uint8_t> file, std::vector<TensorEntry> &entries)
   if (!findDirectory(file, at, count))
     return truncated();
   std::vector<TensorEntry> read;
+  std::set<std::string, std::less<>> seen;
   for (uint64_t i = 0; i < count; ++i) {
     Member member;
     if (!readMember(file, at, member))
@@ -289,6 +305,8 @@ Status readNpz(std::span<const uint8_t> file, std::vector<TensorEntry> &entries)
     TensorEntry entry;
     std::string_view name = member.name;
     entry.name = name.ends_with(".npy") ? name.substr(0, name.size() - 4) : name;
+    if (!seen.insert(entry.name).second)
+      return Status::error("member '" + member.name + "' of the .npz file is there twice");
     if (Status s = readNpy(file.subspan(start, member.bytes), entry); !s.ok())
       return Status::error("member '" + member.name + "' of the .npz file: " + s.message());
     entry.offset += start;

@@ -59,6 +59,7 @@ public:
     skip();
     if (good && at != text.size())
       good = fail("characters after the header's object");
+    good = good && areApart(entries);
     return good ? Status()
                 : Status::error(
                       "not a safetensors file: " +
@@ -192,6 +193,20 @@ private:
                   " bytes, which is not what its shape and dtype need");
     entry.offset = dataStart + begin;
     entry.bytes = end - begin;
+    return true;
+  }
+
+  bool areApart(const std::vector<TensorEntry> &entries) {
+    std::vector<const TensorEntry *> byOffset;
+    for (const TensorEntry &entry : entries)
+      if (entry.bytes > 0)
+        byOffset.push_back(&entry);
+    std::sort(byOffset.begin(), byOffset.end(),
+              [](const auto *a, const auto *b) { return a->offset < b->offset; });
+    for (size_t i = 1; i < byOffset.size(); ++i)
+      if (byOffset[i]->offset < byOffset[i - 1]->offset + byOffset[i - 1]->bytes)
+        return fail("tensors '" + byOffset[i - 1]->name + "' and '" + byOffset[i]->name +
+                    "' overlap");
     return true;
   }
 

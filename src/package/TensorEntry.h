@@ -20,19 +20,17 @@ struct TensorEntry {
   bool fortranOrder = false; ///< .npy only: the first dim varies fastest
 };
 
-/// The bytes of a tensor without gaps; nullopt for negative dims or beyond 64 bits.
+/// The bytes of a tensor without gaps; nullopt for negative dims, and where the dims that are not 0
+/// go beyond 63 bits.
 inline std::optional<uint64_t> denseBytes(DataType dtype, const std::vector<int64_t> &shape) {
-  uint64_t bytes = byteSize(dtype);
-  bool overflow = false, empty = false;
+  int64_t bytes = byteSize(dtype);
+  bool isEmpty = false;
   for (int64_t dim : shape) {
-    if (dim < 0)
+    isEmpty |= dim == 0;
+    if (dim < 0 || __builtin_mul_overflow(bytes, dim ? dim : 1, &bytes))
       return std::nullopt;
-    empty |= dim == 0;
-    overflow |= __builtin_mul_overflow(bytes, static_cast<uint64_t>(dim), &bytes);
   }
-  if (empty)
-    return 0;
-  return overflow ? std::nullopt : std::optional<uint64_t>(bytes);
+  return isEmpty ? 0 : static_cast<uint64_t>(bytes);
 }
 
 } // namespace pellucid::package

@@ -52,8 +52,9 @@ private:
       expression(code, where);
   }
   void shape(const std::vector<Bytecode> &dims, const std::string &where) {
-    if (dims.size() > 64)
-      complain(where + " has " + std::to_string(dims.size()) + " dims, more than 64");
+    if (dims.size() > maxRank)
+      complain(where + " has " + std::to_string(dims.size()) + " dims, more than " +
+               std::to_string(maxRank));
     for (const Bytecode &dim : dims)
       expression(dim, where);
   }

@@ -8,6 +8,9 @@
 
 namespace pellucid::package {
 
+/// Most dims of a tensor, as in PyTorch.
+inline constexpr size_t maxRank = 64;
+
 /// The size of a record of the package; nullopt when it has none of that name.
 using RecordSize = std::function<std::optional<uint64_t>(const std::string &name)>;
 

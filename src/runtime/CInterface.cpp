@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// runtime.h over LoadedPackage: checks pointers, catches what the standard library throws, keeps
 /// the last error.
+#include "package/ValidateManifest.h"
 #include "runtime/LoadedPackage.h"
 #include "runtime/Profile.h"
 #include "runtime/SystemDescription.h"
@@ -13,8 +14,6 @@
 
 using namespace pellucid;
 using namespace pellucid::runtime;
-
-static constexpr size_t maxRank = 64;
 
 /// Null until the thread's first error. A pointer, because programs unload packages in destructors
 /// of static objects, when the thread's objects that have destructors are gone.
@@ -165,65 +164,66 @@ size_t pellucid_output_count(const pellucid_package *package) {
   return package ? unwrap(package)->manifest().outputs.size() : 0;
 }
 
-static Result checkPointers(const pellucid_package *package, const void *inputs, size_t inputCount,
-                            const void *outputs, size_t outputCount) {
-  if (!package)
-    return Result::invalid("the package is null");
-  if ((!inputs && inputCount) || (!outputs && outputCount))
-    return Result::invalid(std::string("the array of ") +
-                           (!inputs && inputCount ? "inputs" : "outputs") + " is null");
-  return {};
+/// What every call begins with: `body(package, inputs, options)` gets them checked.
+static pellucid_status call(pellucid_package *package, const DLTensor *inputs, size_t inputCount,
+                            const void *outputs, size_t outputCount,
+                            const pellucid_run_options *given, auto body) noexcept {
+  return guarded([&]() -> Result {
+    if (!package)
+      return Result::invalid("the package is null");
+    if (!inputs && inputCount)
+      return Result::invalid("the array of inputs is null");
+    if (!outputs && outputCount)
+      return Result::invalid("the array of outputs is null");
+    pellucid_run_options options;
+    if (Result result = takeRunOptions(given, options); !result.ok())
+      return result;
+    return body(*unwrap(package), std::span(inputs, inputCount), options);
+  });
 }
 
 pellucid_status pellucid_run(pellucid_package *package, const DLTensor *inputs, size_t input_count,
                              DLManagedTensorVersioned **outputs, size_t output_count,
                              const pellucid_run_options *given) {
-  return guarded([&]() -> Result {
-    if (Result result = checkPointers(package, inputs, input_count, outputs, output_count);
-        !result.ok())
-      return result;
-    pellucid_run_options options;
-    if (Result result = takeRunOptions(given, options); !result.ok())
-      return result;
-    return unwrap(package)->run({inputs, input_count}, {outputs, output_count}, &options);
-  });
+  return call(package, inputs, input_count, outputs, output_count, given,
+              [&](LoadedPackage &loaded, auto tensors, const pellucid_run_options &options) {
+                return loaded.run(tensors, {outputs, output_count}, &options);
+              });
 }
 
 pellucid_status pellucid_run_into(pellucid_package *package, const DLTensor *inputs,
                                   size_t input_count, const DLTensor *outputs, size_t output_count,
                                   const pellucid_run_options *given) {
-  return guarded([&]() -> Result {
-    if (Result result = checkPointers(package, inputs, input_count, outputs, output_count);
-        !result.ok())
-      return result;
-    pellucid_run_options options;
-    if (Result result = takeRunOptions(given, options); !result.ok())
-      return result;
-    return unwrap(package)->runInto({inputs, input_count}, {outputs, output_count}, &options);
-  });
+  return call(package, inputs, input_count, outputs, output_count, given,
+              [&](LoadedPackage &loaded, auto tensors, const pellucid_run_options &options) {
+                return loaded.runInto(tensors, {outputs, output_count}, &options);
+              });
+}
+
+static Result copyShapes(const std::vector<std::vector<int64_t>> &all, int32_t *ranks,
+                         int64_t *shapes, size_t room) {
+  if (room != all.size())
+    return Result::invalid("room for " + std::to_string(room) + " outputs given, the package has " +
+                           std::to_string(all.size()));
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (!shapes && !all[i].empty())
+      return Result::invalid("the array of shapes is null");
+    ranks[i] = static_cast<int32_t>(all[i].size());
+    std::copy(all[i].begin(), all[i].end(), shapes + i * package::maxRank);
+  }
+  return {};
 }
 
 pellucid_status pellucid_output_shapes(pellucid_package *package, const DLTensor *inputs,
                                        size_t input_count, int32_t *ranks, int64_t *shapes,
                                        size_t output_count) {
-  return guarded([&]() -> Result {
-    if (Result result = checkPointers(package, inputs, input_count, ranks, output_count);
-        !result.ok())
-      return result;
-    std::vector<std::vector<int64_t>> all;
-    if (Result result = unwrap(package)->outputShapes({inputs, input_count}, all); !result.ok())
-      return result;
-    if (output_count != all.size())
-      return Result::invalid("room for " + std::to_string(output_count) +
-                             " outputs given, the package has " + std::to_string(all.size()));
-    for (size_t i = 0; i < all.size(); ++i) {
-      ranks[i] = static_cast<int32_t>(all[i].size());
-      if (!shapes && !all[i].empty())
-        return Result::invalid("the array of shapes is null");
-      std::copy(all[i].begin(), all[i].end(), shapes + i * maxRank);
-    }
-    return {};
-  });
+  return call(package, inputs, input_count, ranks, output_count, nullptr,
+              [&](LoadedPackage &loaded, auto tensors, const pellucid_run_options &) -> Result {
+                std::vector<std::vector<int64_t>> all;
+                if (Result result = loaded.outputShapes(tensors, all); !result.ok())
+                  return result;
+                return copyShapes(all, ranks, shapes, output_count);
+              });
 }
 
 const char *pellucid_last_error(void) { return lastError ? lastError->c_str() : ""; }

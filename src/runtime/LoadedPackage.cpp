@@ -124,10 +124,36 @@ Result LoadedPackage::prepareCpu(const Program &program) {
   if (Result result = makePlan(manifest(), program, choose, cpu.plan); !result.ok())
     return result;
   chosenCpuTarget = toString(Target{Target::Kind::Cpu, level, 0});
-  for (const Weight &weight : manifest().weights)
-    cpu.weights.push_back(
-        const_cast<unsigned char *>(file->record(weight.record)->data() + weight.offset));
+  if (Result result = placeWeights(); !result.ok())
+    return result;
   return mapImages();
+}
+
+/// They lie at multiples of 64 in a file, which kernels rely on. Memory that the caller loads from
+/// may begin anywhere; then they are moved.
+Result LoadedPackage::placeWeights() {
+  constexpr uint64_t alignment = 64;
+  bool isAligned = true;
+  uint64_t bytes = 0;
+  for (const Weight &weight : manifest().weights) {
+    const unsigned char *data = file->record(weight.record)->data() + weight.offset;
+    cpu.weights.push_back(const_cast<unsigned char *>(data));
+    isAligned &= reinterpret_cast<uintptr_t>(data) % alignment == 0;
+    bytes += (weight.bytes + alignment - 1) / alignment * alignment;
+  }
+  if (isAligned)
+    return {};
+  if (!movedWeights.reserve(bytes))
+    return Result::error(PELLUCID_OUT_OF_MEMORY, "cannot allocate " + std::to_string(bytes) +
+                                                     " bytes for weights that are not aligned");
+  unsigned char *next = movedWeights.data();
+  for (size_t i = 0; i < cpu.weights.size(); ++i) {
+    uint64_t size = manifest().weights[i].bytes;
+    std::copy_n(cpu.weights[i], size, next);
+    cpu.weights[i] = next;
+    next += (size + alignment - 1) / alignment * alignment;
+  }
+  return {};
 }
 
 /// Maps the images that the CPU plan uses and finds the kernels in them.

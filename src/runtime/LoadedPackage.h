@@ -6,6 +6,7 @@
 #include "runtime/CodeImage.h"
 #include "runtime/CudaExecutor.h"
 #include "runtime/Frame.h"
+#include "runtime/HostMemory.h"
 
 #include <map>
 #include <mutex>
@@ -63,7 +64,8 @@ private:
   std::unique_ptr<package::PackageFile> file;
   LoadOptions loadOptions;
   std::vector<std::pair<std::string, std::unique_ptr<CodeImage>>> images;
-  DeviceProgram cpu; ///< no plan: not for the CPU
+  HostBlock movedWeights; ///< of a package in memory that is not aligned
+  DeviceProgram cpu;      ///< no plan: not for the CPU
   std::string chosenCpuTarget;
   /// By device ordinal; made at a device's first call, then kept.
   mutable std::mutex cudaMutex;
@@ -76,6 +78,7 @@ private:
                         std::unique_ptr<LoadedPackage> &out);
   const package::Program *programFor(Target::Kind device) const;
   Result prepareCpu(const package::Program &program);
+  Result placeWeights();
   Result mapImages();
   Result prepareCuda(int ordinal, const package::Program &program, DeviceProgram &out) const;
   Result deviceProgram(DLDevice device, const DeviceProgram *&out) const;

@@ -22,6 +22,13 @@ SourceFile::SourceFile(std::string path, std::string text)
   }
 }
 
+/// Waits so long for something to read, or for the last writer to be gone; false when neither
+/// comes.
+static bool waitToRead(int fd, int milliseconds) {
+  pollfd wanted{fd, POLLIN, 0};
+  return ::poll(&wanted, 1, milliseconds) > 0;
+}
+
 /// Reads a file or a pipe to its end; 0 or an errno.
 static int readWhole(int fd, std::string &text) {
   struct stat info;
@@ -31,17 +38,24 @@ static int readWhole(int fd, std::string &text) {
     return EISDIR;
   if (!S_ISREG(info.st_mode) && !S_ISFIFO(info.st_mode))
     return ENOTSUP;
+  // A pipe that nobody has opened for writing yet reads like one at its end.
+  constexpr int millisecondsForAWriter = 2000;
+  bool awaitsWriter = S_ISFIFO(info.st_mode);
   char block[1 << 16];
   for (;;) {
     ssize_t n = ::read(fd, block, sizeof block);
-    if (n == 0)
+    if (n == 0 && awaitsWriter) {
+      awaitsWriter = false;
+      if (!waitToRead(fd, millisecondsForAWriter))
+        return ENODATA;
+    } else if (n == 0) {
       return 0;
-    if (n < 0 && errno == EAGAIN) {
-      pollfd wanted{fd, POLLIN, 0};
-      ::poll(&wanted, 1, -1);
+    } else if (n < 0 && errno == EAGAIN) {
+      waitToRead(fd, -1);
     } else if (n < 0 && errno != EINTR) {
       return errno;
     } else if (n > 0) {
+      awaitsWriter = false;
       text.append(block, static_cast<size_t>(n));
       if (text.size() > mostBytes)
         return EFBIG;

@@ -291,6 +291,11 @@ private:
     return weight;
   }
 
+  /// Where the tensors of `--weights` were read.
+  SourceLocation weightsFile() const {
+    return SourceLocation(options.weights.begin()->second.path);
+  }
+
   /// From the file, else as the constructor made it. A tensor that is no parameter may be missing
   /// in the file: state_dict() has neither plain attributes nor buffers that are not persistent.
   Weight weightFor(const ModuleTensor &made, const TensorType &type,
@@ -299,19 +304,19 @@ private:
     auto entry = options.weights.find(name);
     if (entry == options.weights.end()) {
       if (!options.weights.empty() && made.isParameter)
-        throw DiagnosticError(SourceLocation("--weights"), "the file has no tensor '" + name + "'");
+        throw DiagnosticError(weightsFile(), "the file has no tensor '" + name + "'");
       return computed ? computedWeight(*computed, type.dtype)
                       : initialWeight(name, type, made.object->tensor.storage->initializer,
                                       options.seed);
     }
     std::vector<Expr> shape(entry->second.shape.begin(), entry->second.shape.end());
     if (shape != type.shape)
-      throw DiagnosticError(SourceLocation("--weights"),
-                            "tensor '" + name + "' is " +
-                                toString(TensorType(entry->second.dtype, shape)) +
-                                " in the file and " + toString(type) + " in the model");
+      throw DiagnosticError(weightsFile(), "tensor '" + name + "' is " +
+                                               toString(TensorType(entry->second.dtype, shape)) +
+                                               " in the file and " + toString(type) +
+                                               " in the model");
     if (entry->second.dtype != type.dtype)
-      throw DiagnosticError(SourceLocation("--weights"),
+      throw DiagnosticError(weightsFile(),
                             "tensor '" + name + "' holds " +
                                 std::string(info(entry->second.dtype).cli) + " in the file and " +
                                 std::string(info(type.dtype).cli) + " in the model; give --dtype " +

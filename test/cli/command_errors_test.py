@@ -337,6 +337,22 @@ def cases():
     yield "run: unknown target", [*good, "--target", "cpu:x86-64-v9"], "v9"
     yield "run: absent target", [*good, "--target", "cuda:sm_90"], "cuda"
     yield "run: threads", [*good, "--threads", "-3"], "--threads"
+    for verb, rest in {"launch": launch()[1:], "export": ["model.py:double", "--input", "x=f32[4]"],
+                       "compile": ["model.program", "-o", "o.plc"], "run": ["model.plc", "--input", "x=@x8.npy"]}.items():
+        yield f"{verb}: one argument more", [verb, *rest, "extra"], "extra: error: "
+        yield f"{verb}: a flag with a value", [verb, *rest, "--json=yes"], "--json=yes: error: takes no value"
+        yield f"{verb}: a short option", [verb, *rest, "-q"], "-q: error: "
+    yield "run: abbreviation", [*good, "--thread", "1"], "--thread: error: 'pellucid run' has no such option; did you mean '--threads'"
+    yield "run: no value", [*good, "--threads"], "--threads: error: a value is missing"
+    yield "run: option twice", [*good, "--threads", "1", "--threads=2"], "--threads=2: error: is given twice"
+    yield "run: output without a value", [*good, "--output"], "--output: error: a value is missing"
+    yield "compile: output twice", ["compile", "model.program", "-o", "o.plc", "-o", "p.plc"], "-o: error: is given twice"
+    for seed in ("-1", "1.5", "99999999999999999999", "", "0x10"):
+        yield f"seed '{seed}'", traced("Model", "--seed", seed), "--seed"
+    for seconds in ("0", "-1", "nan", "inf", "1e999", "soon"):
+        yield f"bench: seconds '{seconds}'", ["bench", "model.plc", "--input", "x=@x8.npy", "--seconds", seconds], "--seconds"
+    yield "explain: input of a package", ["explain", "model.plc", "--input", "x=f32[4]"], "--input: error: is for Python models"
+    yield "doctor: an argument", ["doctor", "now"], "now: error: "
     yield "profile: into a missing folder", ["profile", "model.plc", "--input", "x=@x8.npy", "-o", "nowhere/t.json"], "nowhere/t.json"
 
 

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every example of --help, and every command of the README's tour, works as it stands there.
+"""Every example of --help, and every command and program of the README's tour, works as it stands there.
 
-    documented_commands_test.py PROGRAM SOURCE
+    documented_commands_test.py PROGRAM SOURCE [CC CXX]
 
-They run in an empty folder beside a link to the checkout's examples/. Standard library only.
+They run in an empty folder beside links to the checkout's examples/, include/ and build. The programs are compiled where
+compilers are named. Standard library only.
 """
 import os
 import pathlib
@@ -16,12 +17,13 @@ import tempfile
 
 PROGRAM = pathlib.Path(sys.argv[1]).resolve()
 SOURCE = pathlib.Path(sys.argv[2]).resolve()
+COMPILERS = sys.argv[3:5]
 # compile first: the examples of the verbs that read a package take the one it writes.
 VERBS = ("compile", "kernels", "launch", "export", "run", "inspect", "explain", "profile", "bench", "doctor")
 
 
 def run(command, where):
-    done = subprocess.run(command, shell=True, cwd=where, env={"PATH": f"{PROGRAM.parent}:/usr/bin:/bin"}, timeout=120,
+    done = subprocess.run(command, shell=True, cwd=where, env={"PATH": f"{PROGRAM.parent}:{where}/tools:/usr/bin:/bin"}, timeout=120,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     return done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace")
 
@@ -43,6 +45,24 @@ def readme_commands(where):
         commands += [line for line in block.replace("\\\n", " ").splitlines() if line.startswith("pellucid ")]
     if len(commands) < 8:
         yield "README.md", f"the tour has {len(commands)} commands"
+    yield from failures(commands, where)
+    if COMPILERS:
+        yield from readme_programs(tour, where)
+
+
+def readme_programs(tour, where):
+    """The blocks of C and C++, by the name in their first line, and the commands that compile them."""
+    (where / "tools").mkdir()
+    for name, compiler in zip(("cc", "c++"), COMPILERS):
+        os.symlink(compiler, where / "tools" / name)
+    (where / "build").mkdir()
+    os.symlink(PROGRAM.parent.parent, where / "build" / "release")
+    os.symlink(SOURCE / "include", where / "include")
+    for text, name in re.findall(r"```c(?:pp)?\n((?:/\*|//) (\w+\.\w+).*?)```", tour, re.DOTALL):
+        (where / name).write_text(text)
+    commands = re.findall(r"^c(?:c|\+\+) .*$", tour, re.MULTILINE)
+    if len(commands) != 2:
+        yield "README.md", f"the tour compiles {len(commands)} programs"
     yield from failures(commands, where)
 
 

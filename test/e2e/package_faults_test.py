@@ -4,10 +4,11 @@
 
     package_faults_test.py PROGRAM
 
-A package made by `compile` is cut at every record's border and around it, and gets single bits flipped in every region (zip
-headers, manifest, code, weights, central directory); `run` must refuse it, or give the same result as the whole one where the
-bit does not matter (weights carry a checksum that is compared on request only, so there another number is allowed).
-Standard library only.
+A package made by `compile` is cut at every record's border and gets a bit flipped in every region (zip headers, manifest,
+code, weights, central directory); `run` must refuse it, or give the same result as the whole one where the bit does not matter
+(weights carry a checksum that is compared on request only, so there another number is allowed). Thousands of cuts and bits
+within one process are the business of test/api/damaged_package_test.cpp, workers that say nothing or are ended by signals
+that of test/driver/worker_test.cpp. Standard library only.
 """
 import concurrent.futures
 import os
@@ -101,17 +102,17 @@ def damaged_packages(rng):
     run("run", "m.plc", "--input", "x=@x.npy", "--output", "want.npy")
     want = pathlib.Path("want.npy").read_bytes()
     borders = sorted({b for begin, end in places.values() for b in (begin, end)})
-    cuts = sorted({max(0, min(len(whole) - 1, b + d)) for b in borders for d in (-1, 0, 1)} | {0, 1, 3, len(whole) - 1})
+    cuts = sorted({min(len(whole) - 1, b) for b in borders} | {1, len(whole) - 1})
     for cut in cuts:
         if check_refused_or_same(f"cut at {cut} of {len(whole)}", whole[:cut], want) == 0:
             report(f"cut at {cut}", "a truncated package was taken")
     for name, (begin, end) in places.items():
-        for _ in range(6 if end > begin else 0):
+        if end > begin:
             at, bit = rng.randrange(begin, end), rng.randrange(8)
             data = bytearray(whole)
             data[at] ^= 1 << bit
             check_refused_or_same(f"bit {bit} of byte {at} in {name}", bytes(data), want, anything="weight" in name)
-    for _ in range(30):
+    for _ in range(5):
         data = bytearray(whole)
         for _ in range(rng.randrange(2, 40)):
             begin, end = rng.choice([p for n, p in places.items() if "weight" not in n and p[1] > p[0]])
@@ -129,7 +130,7 @@ def damaged_programs(rng):
         for _ in range(rng.randrange(1, 6)):
             data[rng.randrange(text_end)] = rng.randrange(32, 127)
         pathlib.Path("bad.program").write_bytes(data)
-        done = run("compile", "bad.program", "-o", "bad.out")
+        done = run("compile", "bad.program", "--target", "cpu:x86-64-v3", "-o", "bad.out")
         if done.returncode not in (0, 1):
             report(f"damaged program {round}", f"exit code {done.returncode}: {done.stderr[:200]}")
         pathlib.Path("bad.out").unlink(missing_ok=True)
@@ -181,19 +182,10 @@ def workers():
         "ends at once": "#!/bin/sh\nexit 3\n",
         "kills itself": "#!/bin/sh\nkill -9 $$\n",
         "writes garbage": "#!/bin/sh\nhead -c 100000 /dev/urandom\n",
-        "writes a huge length": "#!/bin/sh\nprintf 'R\\377\\377\\377\\377\\377\\377\\377\\177'\nsleep 1\n",
-        "writes half a frame": "#!/bin/sh\nprintf 'R\\100\\0\\0\\0\\0\\0\\0\\0abc'\n",
-        "answers and stays": "#!/bin/sh\nprintf 'E\\0\\0\\0\\0\\0\\0\\0\\0'\nexec sleep 1000\n",
-        "closes its output and stays": "#!/bin/sh\nexec >&-\nexec sleep 1000\n",
-        "says nothing": "#!/bin/sh\nexec sleep 1000\n",
-        "stops in a frame": "#!/bin/sh\nprintf 'R\\100\\0\\0\\0\\0\\0\\0\\0abc'\nexec sleep 1000\n",
-        "writes an empty result": "#!/bin/sh\ncat >/dev/null\nprintf 'R\\0\\0\\0\\0\\0\\0\\0\\0'\n",
-        "writes an empty error": "#!/bin/sh\ncat >/dev/null\nprintf 'E\\0\\0\\0\\0\\0\\0\\0\\0'\n",
     }
     # A program that is still being copied cannot be started, so the folders come first.
     programs = {name: fake_worker(pathlib.Path(f"fake {name}").absolute(), script) for name, script in scripts.items()}
     (programs["not executable"].parent / "pellucid-worker").chmod(0o644)
-    # At once, because the silent ones are waited for.
     with concurrent.futures.ThreadPoolExecutor(len(scripts)) as pool:
         list(pool.map(lambda item: one_worker(*item), programs.items()))
     if list(pathlib.Path(".").glob("w *.plc*")):

@@ -3,6 +3,7 @@
 #include "Launch.h"
 #include "ModelLine.h"
 #include "PackageFile.h"
+#include "TextTable.h"
 #include "driver/Ceiling.h"
 #include "driver/Compile.h"
 #include "driver/InputSpec.h"
@@ -183,6 +184,41 @@ Timing benchKernel(LaunchOptions launch, double budget) {
   return timing;
 }
 
+CLI::Validator secondsToMeasure() {
+  constexpr double most = 3600;
+  return {[](const std::string &text) {
+            char *end = nullptr;
+            double value = std::strtod(text.c_str(), &end);
+            bool isTime = end != text.c_str() && *end == 0 && value > 0 && value <= most;
+            return isTime ? std::string() : "'" + text + "' is no time above 0 and up to 3600 s";
+          },
+          ""};
+}
+
+/// What is printed of `report`, a line for each thing measured.
+std::string tableOf(const Timing &timing, const nlohmann::json &report) {
+  auto gigabytes = [&](const char *key) {
+    return decimal(report.at(key).get<double>() * 1e-9, 2) + " GB/s";
+  };
+  auto share = [&](const char *key) { return decimal(report.at(key).get<double>(), 2); };
+  TextTable table("lrl");
+  table.add({"calls", std::to_string(timing.seconds.size())});
+  table.add({"best", durationText(timing.best())});
+  table.add({"median", durationText(timing.median())});
+  table.add({"moved by a call", byteText(timing.bytes)});
+  table.add({"speed", gigabytes("bytes_per_s"), timing.isa});
+  table.add({"copy ceiling", gigabytes("copy_ceiling_bytes_per_s"),
+             share("of_ceiling") + " of it is reached"});
+  if (report.contains("of_lower_ceiling"))
+    table.add({"arithmetic ceiling", gigabytes("arithmetic_ceiling_bytes_per_s"),
+               share("of_lower_ceiling") + " of the lower ceiling is reached"});
+  for (const auto &[key, name] : {std::pair("source_to_package_s", "source to package"),
+                                  std::pair("load_s", "loading the package")})
+    if (report.contains(key))
+      table.add({name, durationText(report.at(key).get<double>())});
+  return table.text();
+}
+
 } // namespace
 
 int runBench(Words words) {
@@ -212,7 +248,7 @@ int runBench(Words words) {
   line.app()
       .add_option("--seconds", budget, "how long to measure")
       ->option_text("S")
-      ->check(CLI::PositiveNumber);
+      ->check(secondsToMeasure());
   if (!line.parse(words))
     return line.exitCode();
   launch.target = model.model;
@@ -246,15 +282,7 @@ int runBench(Words words) {
     printJson(report);
     return Ok;
   }
-  std::printf("%zu calls: min %.2f us, median %.2f us; %.0f bytes move at %.2f GB/s = %.2f of the "
-              "copy ceiling %.1f GB/s\n",
-              timing.seconds.size(), timing.best() * 1e6, timing.median() * 1e6, timing.bytes,
-              speed / 1e9, speed / ceiling.best(), ceiling.best() / 1e9);
-  if (arithmetic > 0)
-    std::printf("in cache the kernel moves %.2f GB/s: %.2f of the lower ceiling\n",
-                arithmetic / 1e9, speed / reachable);
-  for (const auto &[name, seconds] : timing.more.items())
-    std::printf("%s %.3f ms\n", name.c_str(), seconds.get<double>() * 1e3);
+  std::fputs(tableOf(timing, report).c_str(), stdout);
   return Ok;
 }
 

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "CommandLine.h"
 
+#include "support/NearNames.h"
+
+#include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 namespace pellucid::cli {
 
@@ -32,36 +38,103 @@ CLI::Option *addRepeated(CLI::App &app, const std::string &name, std::vector<std
   return app.add_option(name, values, description)->take_all()->allow_extra_args(false);
 }
 
+namespace {
+
+/// Finds the mistakes that CLI11 would report in words of its own; the first one as a diagnostic at
+/// the word as it was typed.
+class WordCheck {
+public:
+  WordCheck(const CLI::App &app, const std::string &verb) : app(app), verb(verb) {}
+
+  std::optional<Diagnostic> firstMistake(const std::vector<std::string> &words) {
+    for (size_t i = 0; i < words.size(); ++i) {
+      if (words[i] == "--")
+        break;
+      std::optional<Diagnostic> mistake =
+          isOption(words[i]) ? checkOption(words, i) : checkPositional(words[i]);
+      if (mistake)
+        return mistake;
+    }
+    return std::nullopt;
+  }
+
+private:
+  const CLI::App &app;
+  const std::string &verb;
+  std::map<const CLI::Option *, int> given;
+  size_t positionals = 0;
+
+  static Diagnostic mistake(const std::string &word, const std::string &text) {
+    return {Severity::Error, SourceLocation(word), text};
+  }
+
+  static bool isOption(const std::string &word) {
+    return word.size() > 1 && word[0] == '-' && !std::isdigit(static_cast<unsigned char>(word[1]));
+  }
+
+  /// `i` moves on to the option's value.
+  std::optional<Diagnostic> checkOption(const std::vector<std::string> &words, size_t &i) {
+    const std::string &word = words[i];
+    bool isLong = word.starts_with("--");
+    size_t nameSize = isLong ? std::min(word.find('='), word.size()) : 2;
+    const CLI::Option *option = app.get_option_no_throw(word.substr(0, nameSize));
+    if (!option)
+      return mistake(word, "'pellucid " + verb + "' has no such option" +
+                               suggestName(word.substr(0, nameSize), optionNames()));
+    bool hasOwnValue = nameSize < word.size(), takesValue = option->get_items_expected_max() > 0;
+    if (hasOwnValue && !takesValue)
+      return mistake(word, "takes no value");
+    if (takesValue && !hasOwnValue && ++i == words.size())
+      return mistake(word, "a value is missing");
+    bool isRepeated = option->get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll;
+    if (++given[option] > 1 && takesValue && !isRepeated)
+      return mistake(word, "is given twice");
+    return std::nullopt;
+  }
+
+  std::optional<Diagnostic> checkPositional(const std::string &word) {
+    std::vector<const CLI::Option *> taken =
+        app.get_options([](const CLI::Option *option) { return option->get_positional(); });
+    if (++positionals <= taken.size())
+      return std::nullopt;
+    return mistake(word, "'pellucid " + verb + "' takes " +
+                             (taken.empty() ? "options only" : "no more than one argument") +
+                             " beside its options");
+  }
+
+  std::vector<std::string> optionNames() const {
+    std::vector<std::string> names;
+    for (const CLI::Option *option : app.get_options())
+      for (const std::string &name : option->get_lnames())
+        names.push_back("--" + name);
+    return names;
+  }
+};
+
+} // namespace
+
 bool VerbLine::parse(Words words) {
-  // CLI11 takes the words last first.
-  std::vector<std::string> reversed;
-  for (int i = words.count; i-- > 0;)
-    reversed.emplace_back(words.values[i]);
+  std::vector<std::string> list(words.values, words.values + words.count);
+  code = Refused;
+  std::string hint = "note: 'pellucid " + verb + " --help' shows what it takes\n";
+  bool wantsHelp = std::any_of(list.begin(), list.end(), [](const std::string &word) {
+    return word == "--help" || word == "-h";
+  });
+  if (!wantsHelp)
+    if (auto mistake = WordCheck(application, verb).firstMistake(list)) {
+      refuse(*mistake);
+      std::fputs(hint.c_str(), stderr);
+      return false;
+    }
   try {
-    application.parse(reversed);
+    // CLI11 takes the words last first.
+    application.parse(std::vector<std::string>(list.rbegin(), list.rend()));
     return true;
   } catch (const CLI::CallForHelp &) {
     std::fputs(application.help().c_str(), stdout);
     code = Ok;
-  } catch (const CLI::RequiredError &mistake) {
-    // An unknown option is the likelier mistake than the one it was typed for being absent.
-    for (int i = 0; i < words.count; ++i) {
-      std::string word = words.values[i];
-      if (word.rfind("--", 0) == 0 &&
-          !application.get_option_no_throw(word.substr(0, word.find('=')))) {
-        std::fprintf(stderr, "%s: error: 'pellucid %s' has no such option\n", word.c_str(),
-                     verb.c_str());
-        code = Refused;
-        return false;
-      }
-    }
-    std::fprintf(stderr, "pellucid %s: error: %s\nnote: 'pellucid %s --help' shows what it takes\n",
-                 verb.c_str(), mistake.what(), verb.c_str());
-    code = Refused;
   } catch (const CLI::ParseError &mistake) {
-    std::fprintf(stderr, "pellucid %s: error: %s\nnote: 'pellucid %s --help' shows what it takes\n",
-                 verb.c_str(), mistake.what(), verb.c_str());
-    code = Refused;
+    std::fprintf(stderr, "pellucid %s: error: %s\n%s", verb.c_str(), mistake.what(), hint.c_str());
   }
   return false;
 }
@@ -109,6 +182,9 @@ void refuseSameFile(const std::string &argument, const std::string &path,
                               "', which this command reads or writes too");
 }
 
-void printJson(const nlohmann::json &value) { std::puts(value.dump(1).c_str()); }
+void printJson(const nlohmann::json &value) {
+  // Names of files and texts of sources may hold bytes that are no UTF-8.
+  std::puts(value.dump(1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+}
 
 } // namespace pellucid::cli

@@ -50,6 +50,7 @@ int runExplain(Words words) {
     return line.exitCode();
   std::string text;
   if (!model.isPython() && isPackage(model.model)) {
+    model.refuseTraceOptions("a package");
     auto recorded = recordedEdges(model.model);
     if (!recorded)
       return refuse(model.model, "the package carries no record of its fusions");

@@ -2,6 +2,7 @@
 #include "CommandLine.h"
 #include "InspectIr.h"
 #include "NodeJson.h"
+#include "PackageText.h"
 #include "driver/Compile.h"
 #include "graph/NodeTable.h"
 #include "graph/ProgramFile.h"
@@ -10,6 +11,7 @@
 #include "package/PackageFile.h"
 
 #include <cstdio>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 namespace pellucid::cli {
@@ -140,19 +142,11 @@ int runInspect(Words words) {
     return printText(
         irText({records.manifest(), [&](const std::string &name) { return records.find(name); }},
                stage, target));
-  nlohmann::json report = records.summary();
   if (line.json()) {
-    printJson(report);
+    printJson(records.summary());
     return Ok;
   }
-  std::printf("%s\n", report["name"].get<std::string>().c_str());
-  for (const auto &launch : report["launches"])
-    std::printf("  launch  %-32s %s\n", launch["label"].get<std::string>().c_str(),
-                launch["kernel"].get<std::string>().c_str());
-  for (const auto &buffer : report["buffers"])
-    std::printf("  buffer  %-32s slot %d, %s bytes\n", buffer["name"].get<std::string>().c_str(),
-                buffer["slot"].get<int>(), buffer["bytes"].get<std::string>().c_str());
-  return Ok;
+  return printText(packageText(records.manifest(), path, std::filesystem::file_size(path)));
 }
 
 } // namespace pellucid::cli

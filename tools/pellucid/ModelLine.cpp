@@ -3,9 +3,21 @@
 
 #include "support/OutputFile.h"
 
+#include <charconv>
 #include <cstdio>
 
 namespace pellucid::cli {
+
+/// CLI11 would take -1 for 2^64 - 1.
+static CLI::Validator wholeNumber() {
+  return {[](const std::string &text) {
+            uint64_t value = 0;
+            auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+            bool isWhole = problem == std::errc() && end == text.data() + text.size();
+            return isWhole ? std::string() : "'" + text + "' is no integer from 0 to 2^64 - 1";
+          },
+          ""};
+}
 
 void ModelOptions::addTo(CLI::App &app) {
   app.add_option("MODEL", model, "FILE.py:CLASS, FILE.py:FUNCTION, or a saved program")->required();
@@ -20,7 +32,8 @@ void ModelOptions::addTo(CLI::App &app) {
   app.add_option("--weights", weights, ".safetensors or .npz file with the state_dict")
       ->option_text("FILE");
   app.add_option("--seed", seed, "of the parameters where no --weights are given")
-      ->option_text("N");
+      ->option_text("N")
+      ->check(wholeNumber());
   app.add_option("--path", path, "a folder that absolute imports are looked up in")
       ->option_text("DIR");
   auto *strictFlag = app.add_flag("--strict", strict,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "CommandLine.h"
+#include "StandardStreams.h"
+#include "support/NearNames.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <numeric>
 #include <string>
-#include <utility>
 #include <vector>
 
 using namespace pellucid::cli;
@@ -41,30 +41,11 @@ void printUsage(FILE *stream) {
       stream);
 }
 
-/// How many letters must be put in, taken out or exchanged to make `b` of `a`.
-size_t editDistance(const std::string &a, const std::string &b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t(0));
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = std::exchange(row[0], i);
-    for (size_t j = 1; j <= b.size(); ++j) {
-      size_t exchanged = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, exchanged});
-    }
-  }
-  return row.back();
-}
-
 int refuseVerb(const char *word) {
-  std::string hint;
-  size_t least = 3;
+  std::vector<std::string> names;
   for (const Verb &verb : verbs)
-    if (size_t distance = editDistance(word, verb.name); distance < least) {
-      least = distance;
-      hint = std::string("; did you mean '") + verb.name + "'?";
-    }
-  std::fprintf(stderr, "%s: error: no such verb%s\n", word, hint.c_str());
+    names.emplace_back(verb.name);
+  refuse(word, "no such verb" + pellucid::suggestName(word, names));
   printUsage(stderr);
   return Refused;
 }
@@ -85,9 +66,7 @@ int dispatch(const Verb &verb, Words words) {
   }
 }
 
-} // namespace
-
-int main(int count, char **words) {
+int runCommand(int count, char **words) {
   if (count < 2) {
     printUsage(stderr);
     return Refused;
@@ -106,4 +85,11 @@ int main(int count, char **words) {
     if (std::strcmp(name, verb.name) == 0)
       return dispatch(verb, wantsHelp ? Words{1, &help} : Words{count - 2, words + 2});
   return refuseVerb(name);
+}
+
+} // namespace
+
+int main(int count, char **words) {
+  prepareStandardStreams();
+  return finishStandardOutput(runCommand(count, words));
 }

@@ -172,7 +172,7 @@ bool linkImage(std::span<const CompiledObject> objects, CpuLevel level, std::vec
                std::vector<EntryOffset> &entries, Diagnostics &diagnostics) {
   std::string reason;
   auto fail = [&](const std::string &what) {
-    diagnostics.error(SourceLocation(),
+    diagnostics.error(SourceLocation("code generation"),
                       "linking the " + std::string(toString(level)) + " image failed: " + what);
     return false;
   };

@@ -1,0 +1,221 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The program under conditions that are none of its making: standard streams that are closed, full or read by nobody, disks
+without room, variables unset or odd.
+
+    environment_test.py PROGRAM
+
+Standard library only.
+"""
+import os
+import pathlib
+import resource
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+
+PROGRAM = os.path.abspath(sys.argv[1])
+MODEL = '''import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def silu(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i, mask=i < n)
+    tl.store(out_ptr + i, x / (1 + tl.exp(-x)), mask=i < n)
+
+
+class Model(torch.nn.Module):
+    def __init__(self, width=64):
+        super().__init__()
+        self.linear = torch.nn.Linear(width, width)
+
+    def forward(self, x):
+        h = self.linear(x)
+        out = torch.empty_like(h)
+        silu[(triton.cdiv(h.numel(), 64),)](h, out, h.numel(), BLOCK=64)
+        return out
+'''
+INPUT = ["--input", "x=f32[batch=4:1..16,64]"]
+TRACED = ["model.py:Model", *INPUT]
+WHOLE = "model.plc"
+CALL = [WHOLE, "--input", "x=@x.npy"]
+LAUNCH = ["launch", "model.py:silu", "--grid", "2", "--arg", "x_ptr=@x.npy", "--arg", "out_ptr=@x.npy", "--arg", "n=128", "--arg", "BLOCK=64"]
+VERBS = {
+    "kernels": ["kernels", "model.py"],
+    "launch": LAUNCH,
+    "export": ["export", *TRACED],
+    "compile": ["compile", "model.program", "-o", "made.plc"],
+    "run": ["run", *CALL],
+    "inspect": ["inspect", WHOLE],
+    "explain": ["explain", WHOLE],
+    "profile": ["profile", *CALL, "-o", "trace.json"],
+    "doctor": ["doctor"],
+}
+problems = []
+
+
+def expect(name, condition, detail=""):
+    if not condition:
+        problems.append(name)
+        print(f"FAILED {name}: {detail}")
+
+
+def run(*words, **options):
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
+    return subprocess.run([PROGRAM, *map(str, words)], timeout=120, **options)
+
+
+def shell(script, *words):
+    return subprocess.run(["sh", "-c", script, "sh", PROGRAM, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
+
+
+def first_line(done):
+    return done.stderr.decode("utf-8", "replace").split("\n")[0]
+
+
+def prepare():
+    pathlib.Path("model.py").write_text(MODEL)
+    head = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 64), }"
+    head += " " * ((-len(head) - 11) % 64) + "\n"
+    data = struct.pack("<128f", *(0.25 * i - 16 for i in range(128)))
+    pathlib.Path("x.npy").write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + data)
+    for words in (["export", *TRACED, "-o", "model.program"], ["compile", "model.program", "-o", WHOLE],
+                  ["run", *CALL, "--output", "want.npy"]):
+        done = run(*words)
+        assert done.returncode == 0, done.stderr
+
+
+def closed_streams():
+    for verb, words in VERBS.items():
+        done = shell('"$@" <&- >&- 2>&-', *words)
+        expect(f"{verb} with all streams closed", done.returncode == 0, f"exit code {done.returncode}")
+    # What is printed must not end up in the file that got the stream's number.
+    shell('"$@" --output closed.npy >&-', "run", *CALL)
+    expect("run with stdout closed", pathlib.Path("closed.npy").read_bytes() == pathlib.Path("want.npy").read_bytes(), "another result")
+    shell('"$@" >&- 2>&-', "compile", "model.program", "-o", "closed.plc")
+    expect("compile with stdout closed", pathlib.Path("closed.plc").read_bytes() == pathlib.Path(WHOLE).read_bytes(), "another package")
+    done = shell('"$@" 2>&-', "run", "gone.plc")
+    expect("a refusal with stderr closed", done.returncode == 1, f"exit code {done.returncode}")
+
+
+def full_and_broken_streams():
+    for verb, words in VERBS.items():
+        for form in ([], ["--json"]):
+            name = " ".join([verb, *form])
+            with open("/dev/full", "wb") as full:
+                done = run(*words, *form, stdout=full)
+            expect(f"{name} onto a full device", done.returncode == 1 and "standard output: error: " in first_line(done),
+                   f"exit code {done.returncode}: {first_line(done)}")
+            done = shell('"$@" | head -c 1 >/dev/null', *words, *form)
+            expect(f"{name} into head", done.returncode == 0 and not done.stderr, done.stderr[:200])
+    # A reader that is gone is a signal by default, and an error where that is ignored.
+    done = shell('trap "" PIPE; { sleep 0.2; "$@"; echo $? >code; } | true', "inspect", WHOLE)
+    expect("a pipe that nobody reads", pathlib.Path("code").read_text().strip() == "1" and b"standard output: error: " in done.stderr, done.stderr[:200])
+
+
+def with_most_bytes(limit):
+    def limited():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+    return limited
+
+
+WRITING = {
+    "run": ["run", *CALL, "--output", "{}"],
+    "compile": ["compile", "model.program", "-o", "{}"],
+    "export": ["export", *TRACED, "-o", "{}"],
+    "profile": ["profile", *CALL, "-o", "{}"],
+    "launch": [*LAUNCH, "--out", "out_ptr={}"],
+}
+
+
+def check_no_room(name, verb, folder, **options):
+    before = sorted(os.listdir(folder))
+    target = f"{folder}/o"
+    done = run(*(w.format(target) for w in WRITING[verb]), **options)
+    expect(f"{verb} {name}", done.returncode == 1 and target in first_line(done), f"exit code {done.returncode}: {first_line(done)}")
+    expect(f"{verb} {name}", sorted(os.listdir(folder)) == before, f"left {os.listdir(folder)}")
+
+
+def no_room():
+    os.mkdir("limited")
+    for verb in ("run", "export", "profile"):  # the others link their code in files without names, which the limit stops first
+        check_no_room("over the limit of a file's size", verb, "limited", preexec_fn=with_most_bytes(64))
+    # A disk of one page, where this user may make one.
+    os.mkdir("disk")
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4k", "none", "disk"], stderr=subprocess.DEVNULL).returncode == 0:
+        try:
+            pathlib.Path("disk/taken").write_bytes(b"x" * 4000)
+            for verb in WRITING:
+                check_no_room("onto a full disk", verb, "disk")
+            if subprocess.run(["mount", "-o", "remount,ro", "disk"], stderr=subprocess.DEVNULL).returncode == 0:
+                for verb in WRITING:
+                    check_no_room("onto a disk mounted read-only", verb, "disk")
+        finally:
+            subprocess.run(["umount", "disk"])
+
+
+def variables():
+    for name, environment in {"an empty environment": {}, "an empty PATH": {"PATH": ""}, "a HOME that is not there": {"HOME": "/nonexistent"},
+                              "no folder for temporary files": {"TMPDIR": "/nonexistent", "TMP": "/dev/null"},
+                              "a locale with decimal commas": {"LC_ALL": "de_DE.UTF-8", "LANG": "de_DE.UTF-8"},
+                              "a locale of no kind": {"LC_ALL": "xx_YY.KOI8-R", "LANGUAGE": "\udcff"}}.items():
+        for verb, words in VERBS.items():
+            done = run(*words, env=environment)
+            expect(f"{verb} with {name}", done.returncode == 0, f"exit code {done.returncode}: {first_line(done)}")
+        run("run", *CALL, "--output", "again.npy", env=environment)
+        expect(f"run with {name}", pathlib.Path("again.npy").read_bytes() == pathlib.Path("want.npy").read_bytes(), "another result")
+
+
+def limits():
+    def few_descriptors():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (12, 12))
+
+    def small_stack():
+        resource.setrlimit(resource.RLIMIT_STACK, (1 << 20, 1 << 20))
+
+    for name, limit in {"few descriptors": few_descriptors, "a stack of 1 MiB": small_stack}.items():
+        for verb, words in VERBS.items():
+            done = run(*words, preexec_fn=limit)
+            expect(f"{verb} with {name}", done.returncode in (0, 1), f"exit code {done.returncode}: {first_line(done)}")
+
+
+def names():
+    """Files whose names need care wherever they are printed, looked up or split."""
+    for name in ("sp ace", "ünïcode", "new\nline", "quo'te\"s", "-dash", "100%s", "a=b", "[0]", b"\xff\xfe".decode("utf-8", "surrogateescape")):
+        folder = pathlib.Path("names") / name
+        folder.mkdir(parents=True)
+        shutil.copy("model.py", folder / "model.py")
+        shutil.copy("x.npy", folder / "x.npy")
+        steps = (["export", f"{folder}/model.py:Model", *INPUT, "-o", f"{folder}/m.program"],
+                 ["compile", f"{folder}/m.program", "-o", f"{folder}/m.plc"], ["inspect", "--json", f"{folder}/m.plc"],
+                 ["run", f"{folder}/m.plc", "--input", f"x=@{folder}/x.npy", "--output", f"{folder}/y.npy"])
+        for words in steps:
+            if name == "[0]" and words[0] == "run":
+                continue  # the bracket begins a view there
+            done = subprocess.run([PROGRAM, *map(os.fsencode, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
+            expect(f"{words[0]} in the folder {name!a}", done.returncode == 0, f"exit code {done.returncode}: {first_line(done)}")
+
+
+def main():
+    start, folder = os.getcwd(), tempfile.mkdtemp(prefix="pellucid-environment-")
+    try:
+        os.chdir(folder)
+        prepare()
+        for check in (closed_streams, full_and_broken_streams, no_room, variables, limits, names):
+            check()
+    finally:
+        os.chdir(start)
+        shutil.rmtree(folder, ignore_errors=True)
+    print(f"{len(problems)} failed" if problems else "all ok")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
