@@ -41,7 +41,9 @@ function(pellucid_executable name)
   add_executable(${name} ${ARG_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
   target_link_libraries(${name} PRIVATE ${ARG_DEPS})
-  target_link_options(${name} PRIVATE -Wl,--exclude-libs,ALL)
+  if(NOT PELLUCID_SANITIZE) # whose run time is an archive that the shared libraries need too
+    target_link_options(${name} PRIVATE -Wl,--exclude-libs,ALL)
+  endif()
 endfunction()
 
 # pellucid_test(name SOURCES … [DEPS …]): a GoogleTest program, registered with ctest under its own name.

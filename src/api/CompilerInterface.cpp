@@ -113,7 +113,7 @@ pellucid_status guarded(auto body) noexcept {
       lastError = std::string("internal error: ") + error.what();
     }
   } catch (...) {
-    // No memory for the text.
+    return status; // no memory for the text
   }
   return status;
 }

@@ -43,10 +43,10 @@ SymInt combined(const SymInt &a, const SymInt &b, Expr (*combine)(const Expr &, 
   return guarded([&] { return fromExpr(combine(toExpr(a), toExpr(b))); });
 }
 
-const SymInt &nonZero(const SymInt &divisor) {
-  if (!divisor.state && divisor.value == 0)
+SymInt divided(const SymInt &a, const SymInt &b, Expr (*divide)(const Expr &, const Expr &)) {
+  if (!b.state && b.value == 0)
     throw Error("a size is divided by 0");
-  return divisor;
+  return combined(a, b, divide);
 }
 
 } // namespace
@@ -70,13 +70,9 @@ std::string SymInt::text() const { return state ? toExpr(*this).text() : std::to
 SymInt operator+(const SymInt &a, const SymInt &b) { return combined(a, b, symbolic::operator+); }
 SymInt operator-(const SymInt &a, const SymInt &b) { return combined(a, b, symbolic::operator-); }
 SymInt operator*(const SymInt &a, const SymInt &b) { return combined(a, b, symbolic::operator*); }
-SymInt operator/(const SymInt &a, const SymInt &b) {
-  return combined(a, nonZero(b), symbolic::floorDiv);
-}
-SymInt operator%(const SymInt &a, const SymInt &b) {
-  return combined(a, nonZero(b), symbolic::mod);
-}
-SymInt cdiv(const SymInt &a, const SymInt &b) { return combined(a, nonZero(b), symbolic::ceilDiv); }
+SymInt operator/(const SymInt &a, const SymInt &b) { return divided(a, b, symbolic::floorDiv); }
+SymInt operator%(const SymInt &a, const SymInt &b) { return divided(a, b, symbolic::mod); }
+SymInt cdiv(const SymInt &a, const SymInt &b) { return divided(a, b, symbolic::ceilDiv); }
 bool operator==(const SymInt &a, const SymInt &b) {
   return decide(symbolic::equal(toExpr(a), toExpr(b)));
 }

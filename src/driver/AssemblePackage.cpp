@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/AssemblePackage.h"
 
+#include "package/Crc32.h"
+
 #include "driver/ReportText.h"
 #include "graph/ProgramText.h"
 #include "symbolic/Bytecode.h"
@@ -146,6 +148,8 @@ private:
     out.dtype = type.dtype;
     out.shape = weight.shape;
     out.bytes = weight.bytes;
+    std::span data(reinterpret_cast<const uint8_t *>(weight.data.get()), weight.bytes);
+    out.crc32 = package::crc32(data);
     auto [record, isNew] = shared.recordOfWeight.try_emplace(
         weight.data.get(), "weights/" + std::to_string(shared.recordOfWeight.size()));
     out.record = record->second;
@@ -153,11 +157,8 @@ private:
       if (manifest.weights[known].name == out.name && manifest.weights[known].record == out.record)
         return known;
     if (isNew) {
-      package::Record data;
-      data.name = out.record;
-      data.data = {reinterpret_cast<const uint8_t *>(weight.data.get()), weight.bytes};
-      data.owner = std::shared_ptr<const void>(weight.data, weight.data.get());
-      contents.records.push_back(std::move(data));
+      std::shared_ptr<const void> owner(weight.data, weight.data.get());
+      contents.records.push_back({out.record, data, std::move(owner)});
     }
     manifest.weights.push_back(std::move(out));
     return static_cast<uint32_t>(manifest.weights.size() - 1);

@@ -19,6 +19,7 @@
 #include <chrono>
 #include <functional>
 #include <set>
+#include <stdexcept>
 
 namespace pellucid::driver {
 
@@ -175,19 +176,28 @@ void returnAlso(Program &program, const std::string &value) {
 
 } // namespace
 
+/// What `body` throws becomes a diagnostic.
+static bool reporting(Diagnostics &diagnostics, auto body) {
+  try {
+    return body();
+  } catch (const DiagnosticError &error) {
+    diagnostics.add(error.diagnostic);
+  } catch (const std::overflow_error &error) {
+    diagnostics.error(SourceLocation("program"), error.what());
+  }
+  return false;
+}
+
 bool compileProgram(const Program &source, const CompileOptions &options, package::Contents &out,
                     CompileReport &report, Diagnostics &diagnostics) {
-  try {
+  return reporting(diagnostics, [&] {
     Compilation compilation(options, report, diagnostics);
     Program program = source.clone();
     compilation.open(program);
     if (options.fuseIntoKernels)
       compilation.fuse(program);
     return compilation.finish(source, std::move(program), out);
-  } catch (const DiagnosticError &error) {
-    diagnostics.add(error.diagnostic);
-    return false;
-  }
+  });
 }
 
 bool compileFusionCheck(const Program &source, const CompileOptions &options, FusionCheck &check,
@@ -196,7 +206,7 @@ bool compileFusionCheck(const Program &source, const CompileOptions &options, Fu
   forCheck.targets.clear();
   forCheck.keepIr = false;
   CompileReport report;
-  try {
+  return reporting(diagnostics, [&] {
     Compilation compilation(forCheck, report, diagnostics);
     Program fused = source.clone();
     compilation.open(fused);
@@ -212,10 +222,7 @@ bool compileFusionCheck(const Program &source, const CompileOptions &options, Fu
     ownOutputs(fused, compilation.registry);
     return compilation.finish(source, std::move(unfused), check.unfused) &&
            compilation.finish(source, std::move(fused), check.fused);
-  } catch (const DiagnosticError &error) {
-    diagnostics.add(error.diagnostic);
-    return false;
-  }
+  });
 }
 
 } // namespace pellucid::driver

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 namespace pellucid::host {
 
@@ -218,7 +219,11 @@ Value Interpreter::call(const Value &callee, CallArgs args) {
     uint32_t &depth;
     ~Leave() { depth -= depth ? 1 : 0; }
   } leave{impl->depth};
-  return keepAlive->call(*this, std::move(args));
+  try {
+    return keepAlive->call(*this, std::move(args));
+  } catch (const std::overflow_error &) {
+    raise("OverflowError", "a size does not fit 64 bits");
+  }
 }
 
 // ---- conversions

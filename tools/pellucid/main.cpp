@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -60,6 +61,8 @@ int dispatch(const Verb &verb, Words words) {
     return verb.run(words);
   } catch (const pellucid::DiagnosticError &error) {
     return refuse(error.diagnostic);
+  } catch (const std::bad_alloc &) {
+    return refuse(std::string("pellucid ") + verb.name, "out of memory");
   } catch (const std::exception &error) {
     std::fprintf(stderr, "pellucid %s: internal error: %s\n", verb.name, error.what());
     return InternalError;
