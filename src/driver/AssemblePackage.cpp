@@ -417,7 +417,19 @@ private:
         bytes = bytes + (operand.access == Access::ReadWrite ? once * 2 : once);
       }
     step.bytes = encode(bytes);
+    if (program.kernels[launch.variants.front().kernel].library.starts_with("gemm"))
+      step.flops = encode(flopsOfProducts(launch));
     return step;
+  }
+
+  /// A multiplication and an addition for each of m x n x k, in every batch.
+  static Expr flopsOfProducts(const Launch &launch) {
+    Expr flops = launch.variants.front().grid[2] * 2;
+    for (const LaunchOperand &operand : launch.operands)
+      if (operand.name == "m" || operand.name == "n" || operand.name == "k")
+        if (auto size = operand.value.integer())
+          flops = flops * *size;
+    return flops;
   }
 
   package::Argument argumentOf(const Node &node, const graph::KernelParameter &parameter) const {
