@@ -20,6 +20,8 @@ FAMILIES = {
     "Copies": "Copies",
     "Factories": "New tensors",
     "Gathers": "Gathers",
+    "Scatters": "Scatters",
+    "Lines": "Lines: running sums and orders",
 }
 
 

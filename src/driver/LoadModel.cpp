@@ -20,11 +20,13 @@ std::vector<std::pair<std::string, std::string>> splitInit(const std::string &te
   int nesting = 0;
   char quote = 0;
   auto finish = [&] {
+    word.erase(0, word.find_first_not_of(' '));
     size_t equals = word.find('=');
     if (equals == std::string::npos || equals == 0)
       throw DiagnosticError(SourceLocation("--init " + text),
                             "expected NAME=LITERAL at '" + word + "'");
-    out.emplace_back(word.substr(0, equals), word.substr(equals + 1));
+    out.emplace_back(word.substr(0, word.find_last_not_of(' ', equals - 1) + 1),
+                     word.substr(equals + 1));
     word.clear();
   };
   for (char c : text) {

@@ -120,6 +120,9 @@ bool compileCpu(const CodegenJob &job, CodegenResult &result, Diagnostics &diagn
         describe(object, std::chrono::duration<double>(Clock::now() - start).count()));
     result.kernels.back().texts = texts.take();
   }
+  // A program may do nothing but hand out memory; its image stays empty and is never mapped.
+  if (objects.empty())
+    return true;
   onKernel(state, "(linking)");
   std::vector<codegen::EntryOffset> entries;
   std::vector<char> image;

@@ -125,7 +125,9 @@ struct Operator {
     View,
     Factory,
     Gemm,      ///< library call: linear, mm, bmm, addmm, matmul
-    Gather,    ///< rows by index: embedding, index_select, gather
+    Gather,    ///< rows by index: embedding, index_select, gather, index
+    Scatter,   ///< the other way: index_put, scatter and their relatives
+    Line,      ///< whole lines: running sums, orders
     Copy,      ///< moves elements: clone, contiguous, cat, copy, as_strided_scatter
     Composite, ///< only ever decomposed
     TritonOp,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "graph/ProgramLexer.h"
 #include "graph/ProgramText.h"
-#include "support/Diagnostics.h"
 
 #include <charconv>
 #include <cmath>
@@ -8,201 +8,6 @@
 namespace pellucid::graph {
 
 namespace {
-enum class Token : uint8_t { End, NewLine, Name, Number, String, Expression, Value, Sign };
-
-/// Line by line; line ends are tokens, because every statement is one line.
-class Lexer {
-public:
-  explicit Lexer(std::shared_ptr<const SourceFile> file)
-      : file(std::move(file)), text(this->file->text()) {
-    next();
-  }
-
-  Token kind = Token::End;
-  std::string content; ///< of a name, number, string, expression or value; the character of a sign
-
-  [[noreturn]] void fail(const std::string &message) const {
-    failAt(message, tokenLine, tokenColumn);
-  }
-  [[noreturn]] void failAt(const std::string &message, uint32_t line, uint32_t column) const {
-    throw DiagnosticError(SourceLocation(file, {line, column, line, column + 1}), message);
-  }
-
-  std::string describe() const {
-    switch (kind) {
-    case Token::End:
-      return "the end of the file";
-    case Token::NewLine:
-      return "the end of the line";
-    default:
-      return "'" + content + "'";
-    }
-  }
-
-  void next() {
-    while (at < text.size() && text[at] == ' ')
-      ++at;
-    tokenLine = line;
-    tokenColumn = static_cast<uint32_t>(at - lineStart + 1);
-    content.clear();
-    if (at >= text.size()) {
-      kind = Token::End;
-      return;
-    }
-    char c = text[at];
-    if (c == '\n')
-      return newLine();
-    if (c == '"')
-      return string(Token::String);
-    if (c == '`')
-      return expression();
-    if (c == '%')
-      return value();
-    if (std::isdigit(static_cast<unsigned char>(c)) ||
-        (c == '-' && at + 1 < text.size() && text[at + 1] != '>'))
-      return number();
-    if (std::isalpha(static_cast<unsigned char>(c)) || c == '_')
-      return name(Token::Name);
-    kind = Token::Sign;
-    content = c;
-    ++at;
-  }
-
-  /// From the current token to the matching `]`, split at its commas: the elements of `[a, Min(b,
-  /// c)]`.
-  std::vector<std::string_view> bracketed() {
-    if (kind != Token::Sign || content != "[")
-      fail("expected '[', found " + describe());
-    std::vector<std::string_view> parts;
-    size_t start = at;
-    for (int depth = 0; at < text.size() && text[at] != '\n'; ++at) {
-      char c = text[at];
-      if (c == '(')
-        ++depth;
-      else if (c == ')')
-        --depth;
-      else if ((c == ',' && depth == 0) || c == ']') {
-        std::string_view part = text.substr(start, at - start);
-        part.remove_prefix(std::min(part.find_first_not_of(' '), part.size()));
-        if (c == ',' || !part.empty() || !parts.empty())
-          parts.push_back(part);
-        start = at + 1;
-        if (c == ']') {
-          ++at;
-          next();
-          return parts;
-        }
-      }
-    }
-    fail("expected ']' before the end of the line");
-  }
-
-  /// The lines that begin with `|` or `!` after the current line end, joined.
-  std::string block() {
-    if (kind != Token::NewLine)
-      fail("expected the end of the line, found " + describe());
-    std::string out;
-    while (at < text.size()) {
-      size_t mark = text.find_first_not_of(' ', at);
-      if (mark == std::string_view::npos || (text[mark] != '|' && text[mark] != '!'))
-        break;
-      size_t end = std::min(text.find('\n', mark), text.size());
-      out += text.substr(mark + 1, end - mark - 1);
-      if (text[mark] == '|')
-        out += '\n';
-      at = std::min(end + 1, text.size());
-      ++line;
-      lineStart = at;
-    }
-    next();
-    return out;
-  }
-
-  SourceLocation here() const {
-    return SourceLocation(file, {tokenLine, tokenColumn, tokenLine,
-                                 tokenColumn + static_cast<uint32_t>(content.size())});
-  }
-
-private:
-  void newLine() {
-    kind = Token::NewLine;
-    ++at;
-    ++line;
-    lineStart = at;
-  }
-
-  void name(Token token) {
-    kind = token;
-    size_t start = at;
-    while (at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) ||
-                                text[at] == '_' || (text[at] == '.' && text.substr(at, 2) != "..")))
-      ++at;
-    content = text.substr(start, at - start);
-  }
-
-  void value() {
-    ++at;
-    if (at < text.size() && text[at] == '"')
-      return string(Token::Value);
-    name(Token::Value);
-    if (content.empty())
-      fail("expected the name of a value after '%'");
-  }
-
-  void number() {
-    kind = Token::Number;
-    size_t start = at++;
-    while (at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) ||
-                                (text[at] == '.' && text.substr(at, 2) != "..") ||
-                                ((text[at] == '-' || text[at] == '+') && text[at - 1] == 'e')))
-      ++at;
-    content = text.substr(start, at - start);
-  }
-
-  void expression() {
-    kind = Token::Expression;
-    size_t end = text.find_first_of("`\n", at + 1);
-    if (end == std::string_view::npos || text[end] == '\n')
-      fail("expected '`' at the end of the expression");
-    content = text.substr(at + 1, end - at - 1);
-    at = end + 1;
-  }
-
-  static int hexDigit(char c) {
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-  }
-
-  void string(Token token) {
-    kind = token;
-    for (++at; at < text.size() && text[at] != '"' && text[at] != '\n'; ++at) {
-      if (text[at] != '\\') {
-        content += text[at];
-        continue;
-      }
-      char c = ++at < text.size() ? text[at] : '\0';
-      int high = at + 2 < text.size() ? hexDigit(text[at + 1]) : -1,
-          low = high < 0 ? -1 : hexDigit(text[at + 2]);
-      if (c == 'n')
-        content += '\n';
-      else if (c == '"' || c == '\\')
-        content += c;
-      else if (c == 'x' && low >= 0) {
-        content += static_cast<char>(high << 4 | low);
-        at += 2;
-      } else
-        failAt("unknown escape in a string", line, static_cast<uint32_t>(at - lineStart + 1));
-    }
-    if (at >= text.size() || text[at] != '"')
-      fail("expected '\"' at the end of the string");
-    ++at;
-  }
-
-  std::shared_ptr<const SourceFile> file;
-  std::string_view text;
-  size_t at = 0, lineStart = 0;
-  uint32_t line = 1, tokenLine = 1, tokenColumn = 1;
-};
-
 class ProgramParser {
 public:
   explicit ProgramParser(std::shared_ptr<const SourceFile> file) : lexer(std::move(file)) {}
@@ -440,7 +245,7 @@ private:
   bool isKeyword() {
     if (lexer.kind != Token::Name && lexer.kind != Token::String)
       return false;
-    Lexer ahead = lexer;
+    ProgramLexer ahead = lexer;
     ahead.next();
     return ahead.kind == Token::Sign && ahead.content == "=";
   }
@@ -777,7 +582,7 @@ private:
   }
 
   static constexpr int maxDepth = 64;
-  Lexer lexer;
+  ProgramLexer lexer;
   Program program;
   Graph *graph = nullptr;
   int depth = 0;

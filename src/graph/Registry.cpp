@@ -21,6 +21,8 @@ const OperatorRegistry &OperatorRegistry::builtins() {
     registerCopyOperators(r);
     registerFactoryOperators(r);
     registerGatherOperators(r);
+    registerScatterOperators(r);
+    registerLineOperators(r);
     return r;
   }();
   return registry;

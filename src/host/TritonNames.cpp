@@ -231,7 +231,8 @@ void Opaque::refuse(Interpreter &interpreter, std::string_view action) const {
                    " in host code: it is not part of what is evaluated here; take it out of the "
                    "traced path, or pass "
                    "its result as an argument");
-  if (origin.known())
+  if (origin.known() &&
+      (origin.file != d.location.file || origin.range.line != d.location.range.line))
     d.note(origin, "it comes from here");
   for (const SourceLocation &site : interpreter.callStack())
     d.note(site, "called from here");

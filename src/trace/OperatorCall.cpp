@@ -364,6 +364,7 @@ private:
     std::vector<Argument> outputs;
     collectOutputs(result, outputs);
     checkReturns(outputs.size());
+    checkFake();
     for (size_t i = 0; i < bound.size(); ++i) {
       if (!parameterTensor[i])
         continue;
@@ -385,6 +386,49 @@ private:
       outputs.push_back(Argument(contents));
     }
     tracer.graph().output(std::move(outputs));
+  }
+
+  /// register_fake must promise what the function gives: PyTorch believes it, and so may the rest
+  /// of the model.
+  void checkFake() {
+    if (op.fake.isNone())
+      return;
+    Graph scratch;
+    Tracer::Redirect redirect(tracer, scratch);
+    std::vector<std::shared_ptr<TensorObject>> saved = innerTensors;
+    h::CallArgs call;
+    call.location = where;
+    for (size_t i = 0; i < bound.size(); ++i) {
+      h::Value value = inner(bound[i], schema.arguments[i].name);
+      if (schema.arguments[i].keywordOnly)
+        call.keywords.emplace_back(schema.arguments[i].name, value);
+      else
+        call.positional.push_back(value);
+    }
+    innerTensors = std::move(saved);
+    std::vector<TensorType> promised;
+    collectTypes(interpreter.call(op.fake, std::move(call)), promised);
+    bool same = promised.size() == resultTypes.size();
+    for (size_t r = 0; same && r < promised.size(); ++r) {
+      const TensorType &made = std::get<TensorType>(resultTypes[r]);
+      same = made.dtype == promised[r].dtype && made.rank() == promised[r].rank();
+      for (size_t d = 0; same && d < made.rank(); ++d)
+        same = tracer.symbols().proveEqual(made.shape[d], promised[r].shape[d]);
+      if (!same)
+        refuse("the fake of operator '" + op.name + "' promises " + toString(promised[r]) +
+               " where its function gives " + toString(made));
+    }
+    if (!same)
+      refuse("the fake of operator '" + op.name + "' promises " + std::to_string(promised.size()) +
+             " tensor(s) where its function gives " + std::to_string(resultTypes.size()));
+  }
+
+  static void collectTypes(const h::Value &result, std::vector<TensorType> &types) {
+    if (result.isSequence())
+      for (const h::Value &element : result.elements())
+        collectTypes(element, types);
+    else if (auto *tensor = result.as<TensorObject>())
+      types.push_back(tensor->tensor.type);
   }
 
   void collectOutputs(const h::Value &result, std::vector<Argument> &outputs) {

@@ -46,7 +46,11 @@ graph::Argument toArgument(Tracer &tracer, host::Interpreter &interpreter,
 
 /// torch, torch.nn, torch.nn.functional: functions over `tracer`.
 void addTorchModules(host::NativeModules &modules, Tracer &tracer);
-/// torch.tensor, torch.device, torch.cuda, torch.autograd.Function; before addTorchModules.
+/// torch.tensor(data, dtype): filled where all numbers are the same, else a constant of the
+/// program.
+host::Value tensorOfNumbers(Tracer &tracer, host::Interpreter &interpreter,
+                            std::vector<host::Value> &arguments);
+/// torch.device, torch.cuda, torch.jit, torch.autograd.Function; before addTorchModules.
 void addTorchRuntime(host::NativeModules &modules);
 /// Functions that are written with other operators, and torch.linalg.
 void addTorchComposites(host::NativeModules &modules);

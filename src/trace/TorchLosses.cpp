@@ -4,7 +4,7 @@
 namespace pellucid::trace {
 
 const char *const lossSource = R"py(
-def reduced(losses, reduction):
+def _reduced(losses, reduction):
     if reduction == "mean":
         return losses.mean()
     if reduction == "sum":
@@ -23,7 +23,7 @@ def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, r
     if weight is not None:
         scale = scale * weight[rows]
     losses = torch.where(keep, picked, 0.0) * scale
-    return losses.sum() / scale.sum() if reduction == "mean" else reduced(losses, reduction)
+    return losses.sum() / scale.sum() if reduction == "mean" else _reduced(losses, reduction)
 
 
 def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean", label_smoothing=0.0):
@@ -36,32 +36,32 @@ def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-1
     if weight is not None:
         raise NotImplementedError("cross entropy of probabilities with class weights")
     losses = -(logs * target).sum(dim)
-    return losses.sum() / (losses.numel()) if reduction == "mean" else reduced(losses, reduction)
+    return losses.sum() / (losses.numel()) if reduction == "mean" else _reduced(losses, reduction)
 
 
 def mse_loss(input, target, size_average=None, reduce=None, reduction="mean"):
-    return reduced((input - target) * (input - target), reduction)
+    return _reduced((input - target) * (input - target), reduction)
 
 
 def l1_loss(input, target, size_average=None, reduce=None, reduction="mean"):
-    return reduced(torch.abs(input - target), reduction)
+    return _reduced(torch.abs(input - target), reduction)
 
 
 def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mean", beta=1.0):
     distance = torch.abs(input - target)
     if beta == 0:
-        return reduced(distance, reduction)
-    return reduced(torch.where(distance < beta, 0.5 * distance * distance / beta, distance - 0.5 * beta), reduction)
+        return _reduced(distance, reduction)
+    return _reduced(torch.where(distance < beta, 0.5 * distance * distance / beta, distance - 0.5 * beta), reduction)
 
 
 def huber_loss(input, target, reduction="mean", delta=1.0):
     distance = torch.abs(input - target)
-    return reduced(torch.where(distance <= delta, 0.5 * distance * distance, delta * (distance - 0.5 * delta)), reduction)
+    return _reduced(torch.where(distance <= delta, 0.5 * distance * distance, delta * (distance - 0.5 * delta)), reduction)
 
 
 def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
     losses = -(target * torch.log(input).clamp(min=-100) + (1 - target) * torch.log(1 - input).clamp(min=-100))
-    return reduced(losses if weight is None else losses * weight, reduction)
+    return _reduced(losses if weight is None else losses * weight, reduction)
 
 
 def binary_cross_entropy_with_logits(input, target, weight=None, size_average=None, reduce=None, reduction="mean", pos_weight=None):
@@ -69,7 +69,7 @@ def binary_cross_entropy_with_logits(input, target, weight=None, size_average=No
     if pos_weight is not None:
         below = below * (1 + (pos_weight - 1) * target)
     losses = (1 - target) * input + below
-    return reduced(losses if weight is None else losses * weight, reduction)
+    return _reduced(losses if weight is None else losses * weight, reduction)
 
 
 def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_target=False):
@@ -80,7 +80,7 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
         losses = torch.where(positive, target * (torch.log(torch.where(positive, target, 1.0)) - input), 0.0)
     if reduction == "batchmean":
         return losses.sum() / input.shape[0]
-    return reduced(losses, reduction)
+    return _reduced(losses, reduction)
 
 
 def cosine_similarity(x1, x2, dim=1, eps=1e-8):

@@ -65,7 +65,7 @@ void addFactory(h::Module &module, Tracer &tracer, const std::string &name, Init
             if (!*constructing)
               return callAten(tracer, i, name, call);
             return initialTensor(tracer, sizesOf(i, {call.positional.at(0)}),
-                                 dtypeArgument(args, DataType::Float32), {kind, value});
+                                 dtypeArgument(args, DataType::Float32), {kind, value, {}});
           }));
 }
 
@@ -112,12 +112,12 @@ h::Value initialize(h::Interpreter &interpreter, std::vector<h::Value> &a) {
   if (storage.constructed || storage.base)
     return a[0];
   if (!a[1].isNone()) {
-    storage.initializer = {Initializer::Kind::Full, interpreter.toDouble(a[1], "the value")};
+    storage.initializer = {Initializer::Kind::Full, interpreter.toDouble(a[1], "the value"), {}};
     return a[0];
   }
   const std::vector<Expr> &shape = tensor->tensor.type.shape;
   double fanIn = shape.empty() ? 1 : static_cast<double>(shape.back().constantOr(1));
-  storage.initializer = {Initializer::Kind::Uniform, 1.0 / std::sqrt(std::max(1.0, fanIn))};
+  storage.initializer = {Initializer::Kind::Uniform, 1.0 / std::sqrt(std::max(1.0, fanIn)), {}};
   return a[0];
 }
 
@@ -176,7 +176,7 @@ void addTorchModules(h::NativeModules &modules, Tracer &tracer) {
                                         "package cannot; pass the tensor as an input");
                          return initialTensor(tracer, sizesOf(inner, args.positional),
                                               dtypeArgument(args, DataType::Float32),
-                                              {Initializer::Kind::Uniform, 1.0});
+                                              {Initializer::Kind::Uniform, 1.0, {}});
                        }));
     auto tensorClass = h::Class::make("Tensor", "torch");
     tensorClass->accepts = [](const h::Value &value) {
@@ -188,6 +188,11 @@ void addTorchModules(h::NativeModules &modules, Tracer &tracer) {
         h::native("torch.is_tensor", "x", [](h::Interpreter &, std::vector<h::Value> &a) {
           return h::Value(a[0].as<TensorObject>() != nullptr);
         }));
+    module.globals->set(
+        "tensor", h::native("torch.tensor", "data, *, dtype=None, device=None, requires_grad=False",
+                            [&tracer](h::Interpreter &inner, std::vector<h::Value> &a) {
+                              return tensorOfNumbers(tracer, inner, a);
+                            }));
     aliasFunction(module, tracer, "concat", "cat", "tensors, dim=0", {0, 1});
     aliasFunction(module, tracer, "concatenate", "cat", "tensors, dim=0", {0, 1});
     fallBackToAten(module, tracer);
@@ -213,15 +218,16 @@ void addTorchModules(h::NativeModules &modules, Tracer &tracer) {
   });
   modules.add("torch.nn", [&tracer](h::Interpreter &i, h::Module &module) {
     auto source = std::make_shared<SourceFile>("<torch.nn>", networkSource);
-    auto isInitial = h::native(
-        "_uniform", "shape, fan_in, dtype=None",
-        [&tracer](h::Interpreter &inner, std::vector<h::Value> &a) {
-          std::vector<Expr> sizes = sizesOf(inner, {a[0]});
-          double fanIn = static_cast<double>(inner.toInt64(a[1], "fan_in"));
-          auto *type = a[2].as<h::DType>();
-          return initialTensor(tracer, std::move(sizes), type ? type->type : DataType::Float32,
-                               {Initializer::Kind::Uniform, 1.0 / std::sqrt(std::max(1.0, fanIn))});
-        });
+    auto isInitial =
+        h::native("_uniform", "shape, fan_in, dtype=None",
+                  [&tracer](h::Interpreter &inner, std::vector<h::Value> &a) {
+                    std::vector<Expr> sizes = sizesOf(inner, {a[0]});
+                    double fanIn = static_cast<double>(inner.toInt64(a[1], "fan_in"));
+                    auto *type = a[2].as<h::DType>();
+                    return initialTensor(
+                        tracer, std::move(sizes), type ? type->type : DataType::Float32,
+                        {Initializer::Kind::Uniform, 1.0 / std::sqrt(std::max(1.0, fanIn)), {}});
+                  });
     h::Value parameter(parameterClass());
     auto nn = i.importSource("torch_nn_source", source);
     nn->globals->set("Parameter", parameter);

@@ -48,19 +48,19 @@ class Module:
         setattr(self, name, module)
 
     def named_children(self):
-        return [(name, value) for name, value in vars(self).items() if isinstance(value, Module)]
+        return iter([(name, value) for name, value in vars(self).items() if isinstance(value, Module)])
 
     def children(self):
-        return [module for _, module in self.named_children()]
+        return iter([module for _, module in self.named_children()])
 
     def named_modules(self, memo=None, prefix=""):
         found = [(prefix, self)]
         for name, child in self.named_children():
             found.extend(child.named_modules(None, prefix + "." + name if prefix else name))
-        return found
+        return iter(found)
 
     def modules(self):
-        return [module for _, module in self.named_modules()]
+        return iter([module for _, module in self.named_modules()])
 
     def named_parameters(self, prefix="", recurse=True):
         found = []
@@ -68,10 +68,10 @@ class Module:
             for name, value in vars(module).items():
                 if isinstance(value, Parameter):
                     found.append((path + "." + name if path else name, value))
-        return found
+        return iter(found)
 
     def parameters(self, recurse=True):
-        return [parameter for _, parameter in self.named_parameters("", recurse)]
+        return iter([parameter for _, parameter in self.named_parameters("", recurse)])
 
     def apply(self, function):
         for child in self.children():

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What files ask of torch around their tensors: torch.tensor, torch.device, torch.cuda,
+// What files ask of torch around their tensors: torch.device, torch.cuda,
 // torch.autograd.Function.
 #include "trace/TensorObject.h"
 
@@ -86,6 +86,10 @@ def nothing(*args, **kwargs):
     pass
 
 
+def same(function=None, *args, **kwargs):
+    return function
+
+
 def zero(*args):
     return 0
 
@@ -103,37 +107,6 @@ h::Value runtimeName(h::Interpreter &interpreter, const char *name) {
   return *module->globals->find(name);
 }
 
-/// torch.tensor(number): a filled tensor without dimensions. Lists of different numbers have no
-/// operator here.
-h::Value tensorOf(h::Interpreter &interpreter, std::vector<h::Value> &a) {
-  h::Value number = h::unwrapConstexpr(a[0]);
-  h::List sizes;
-  while (number.isSequence()) {
-    const std::vector<h::Value> elements = number.elements();
-    sizes.emplace_back(static_cast<int64_t>(elements.size()));
-    for (const h::Value &v : elements)
-      if (!h::equal(v, elements.front()))
-        interpreter.refuse("torch.tensor of different numbers is not supported; pass the tensor as "
-                           "an input, or make it "
-                           "a parameter or buffer whose values --weights gives");
-    if (elements.empty())
-      interpreter.refuse("torch.tensor of an empty list is not supported; write torch.empty");
-    number = elements.front();
-  }
-  if (!number.isBool() && !number.isInt() && !number.isFloat())
-    interpreter.refuse("torch.tensor takes a number or a list of equal numbers, got " +
-                       h::typeName(number));
-  DataType type = number.isBool()  ? DataType::Bool
-                  : number.isInt() ? DataType::Int64
-                                   : DataType::Float32;
-  h::Value dtype =
-      a[1].isNone() ? h::Value(std::make_shared<h::DType>(type, h::DType::Family::Torch)) : a[1];
-  h::CallArgs call{
-      {h::Value::list(std::move(sizes)), number}, {{"dtype", dtype}}, interpreter.location()};
-  return interpreter.call(interpreter.getAttr(h::Value(interpreter.nativeModule("torch")), "full"),
-                          std::move(call));
-}
-
 } // namespace
 
 h::Value deviceValue(h::Interpreter &interpreter, Device device) {
@@ -148,9 +121,6 @@ void addTorchRuntime(h::NativeModules &modules) {
       module.globals->set(name, value);
   });
   modules.add("torch", [](h::Interpreter &interpreter, h::Module &module) {
-    module.globals->set("tensor", h::native("torch.tensor",
-                                            "data, *, dtype=None, device=None, requires_grad=False",
-                                            tensorOf));
     for (const char *name : {"device", "finfo", "iinfo"})
       module.globals->set(name, runtimeName(interpreter, name));
     for (const char *format : {"contiguous_format", "preserve_format", "channels_last"})
@@ -158,6 +128,12 @@ void addTorchRuntime(h::NativeModules &modules) {
   });
   modules.add("torch.autograd", [](h::Interpreter &interpreter, h::Module &module) {
     module.globals->set("Function", runtimeName(interpreter, "Function"));
+  });
+  modules.add("torch.jit", [](h::Interpreter &interpreter, h::Module &module) {
+    for (const char *name : {"is_scripting", "is_tracing"})
+      module.globals->set(name, runtimeName(interpreter, "false"));
+    for (const char *name : {"script", "export", "ignore", "unused", "script_if_tracing"})
+      module.globals->set(name, runtimeName(interpreter, "same"));
   });
   // No device is there while tracing: files that ask choose their CPU path, and every device
   // argument is ignored.

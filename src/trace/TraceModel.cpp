@@ -66,7 +66,7 @@ void storeElement(std::byte *at, DataType type, double value) {
   case DataType::Int8:
   case DataType::UInt8:
   case DataType::Bool:
-    return put(static_cast<uint8_t>(value));
+    return put(static_cast<uint8_t>(static_cast<int64_t>(value)));
   default:
     throw DiagnosticError(SourceLocation("--seed"),
                           "parameters of type " + std::string(info(type).torch) +
@@ -102,6 +102,9 @@ Weight initialWeight(const std::string &name, const TensorType &type,
       break;
     case Initializer::Kind::Uniform:
       value = stream.next() * initializer.value;
+      break;
+    case Initializer::Kind::Listed:
+      value = initializer.values.at(static_cast<size_t>(i));
       break;
     default:
       break;
@@ -373,6 +376,10 @@ private:
     for (const auto &[name, storage] : userInputs)
       mutation(name, storage, OutputSpec::Kind::UserInputMutation);
     collectResults(result, outputs, where);
+    for (const auto &[name, storage] : tracer.lifted)
+      tracer.program.weights[name] =
+          initialWeight(name, tracer.program.main.find("c_" + name)->result()->type(),
+                        storage->initializer, options.seed);
     tracer.program.main.output(std::move(outputs));
   }
 
@@ -414,9 +421,10 @@ public:
 
 } // namespace
 
-Program traceModel(const std::string &path, const std::string &name,
-                   const std::vector<TraceInput> &inputs, const SymbolTable &symbols,
-                   const TraceOptions &options) {
+/// With branches on dynamic dims as selections where that goes, else along the example.
+static Program traceEitherWay(const std::string &path, const std::string &name,
+                              const std::vector<TraceInput> &inputs, const SymbolTable &symbols,
+                              const TraceOptions &options) {
   std::vector<Diagnostic> warnings;
   TraceOptions attempt = options;
   attempt.warn = [&](Diagnostic warning) { warnings.push_back(std::move(warning)); };
@@ -434,6 +442,31 @@ Program traceModel(const std::string &path, const std::string &name,
   ModelTrace following(symbols, options);
   following.tracer.mergesBranches = false;
   return following.trace(path, name, inputs);
+}
+
+/// What our own part of torch refuses is said at the line of the file that called it.
+static Diagnostic atUsersLine(Diagnostic diagnostic) {
+  auto isOurs = [](const SourceLocation &where) {
+    return where.file && where.file->path().starts_with("<torch");
+  };
+  std::vector<Diagnostic> &notes = diagnostic.notes;
+  auto caller = std::find_if(notes.begin(), notes.end(),
+                             [&](const Diagnostic &note) { return !isOurs(note.location); });
+  if (!isOurs(diagnostic.location) || caller == notes.end())
+    return diagnostic;
+  diagnostic.location = caller->location;
+  notes.erase(notes.begin(), caller + 1);
+  return diagnostic;
+}
+
+Program traceModel(const std::string &path, const std::string &name,
+                   const std::vector<TraceInput> &inputs, const SymbolTable &symbols,
+                   const TraceOptions &options) {
+  try {
+    return traceEitherWay(path, name, inputs, symbols, options);
+  } catch (const DiagnosticError &error) {
+    throw DiagnosticError(atUsersLine(error.diagnostic));
+  }
 }
 
 /// `maker.kernel`, a kernel that a function makes.

@@ -58,6 +58,8 @@ void Tracer::endConstruction() {
 Value *Tracer::baseOf(const std::shared_ptr<TracedStorage> &storage, const SourceLocation &where) {
   if (storage->base && storage->constructed == constructing)
     return storage->base;
+  if (!constructing && storage->initializer.kind == Initializer::Kind::Listed)
+    return lift(storage, where);
   if (!constructing)
     throw DiagnosticError(where, "this tensor was made outside of forward and is neither a "
                                  "parameter nor a buffer of the module; register it with "
@@ -66,6 +68,18 @@ Value *Tracer::baseOf(const std::shared_ptr<TracedStorage> &storage, const Sourc
   storage->constructed = true;
   storage->base =
       constructed.placeholder("initial_" + std::to_string(constructedLeaves.size()), storage->type);
+  return storage->base;
+}
+
+Value *Tracer::lift(const std::shared_ptr<TracedStorage> &storage, const SourceLocation &where) {
+  if (current != &program.main)
+    throw DiagnosticError(where, "a tensor of listed values cannot be made inside of an operator; "
+                                 "pass it as an argument");
+  std::string name = "lifted_tensor_" + std::to_string(lifted.size());
+  storage->constructed = false;
+  storage->base = current->placeholder("c_" + name, storage->type);
+  program.inputs.push_back({graph::InputSpec::Kind::ConstantTensor, name, {}, true});
+  lifted.emplace_back(std::move(name), storage);
   return storage->base;
 }
 

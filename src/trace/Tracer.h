@@ -20,8 +20,9 @@ using graph::Expr;
 
 /// How a parameter's values are made when none are given.
 struct Initializer {
-  enum class Kind : uint8_t { None, Zeros, Ones, Full, Uniform } kind = Kind::None;
-  double value = 0; ///< Full: the value; Uniform: the bound on both sides of 0
+  enum class Kind : uint8_t { None, Zeros, Ones, Full, Uniform, Listed } kind = Kind::None;
+  double value = 0;           ///< Full: the value; Uniform: the bound on both sides of 0
+  std::vector<double> values; ///< Listed: one per element
 };
 
 /// Memory that traced tensors share: its contents so far, as one value of the graph.
@@ -75,6 +76,9 @@ public:
   void endConstruction();
   graph::Graph constructed;
   std::vector<std::shared_ptr<TracedStorage>> constructedLeaves; ///< one per placeholder
+  /// Tensors of listed values that the main graph uses and nothing registers: its last
+  /// placeholders, in order, each a constant of the program.
+  std::vector<std::pair<std::string, std::shared_ptr<TracedStorage>>> lifted;
 
   const graph::SymbolTable &symbols() const { return program.symbols; }
   graph::Graph &graph() { return *current; }
@@ -123,6 +127,7 @@ private:
   static uint64_t nextIdentity();
 
   graph::Value *baseOf(const std::shared_ptr<TracedStorage> &storage, const SourceLocation &where);
+  graph::Value *lift(const std::shared_ptr<TracedStorage> &storage, const SourceLocation &where);
 
   graph::Graph *current;
   bool constructing = false;

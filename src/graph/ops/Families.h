@@ -18,6 +18,8 @@ void registerViewOperators(OperatorRegistry &registry);
 void registerCopyOperators(OperatorRegistry &registry);
 void registerFactoryOperators(OperatorRegistry &registry);
 void registerGatherOperators(OperatorRegistry &registry);
+void registerScatterOperators(OperatorRegistry &registry);
+void registerLineOperators(OperatorRegistry &registry);
 
 /// A row of a pointwise table.
 struct PointwiseRow {

@@ -1,15 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Elements chosen by an index tensor.
 #include "graph/ops/Families.h"
+#include "graph/ops/Indices.h"
+
+#include <algorithm>
 
 namespace pellucid::graph {
 
-namespace {
+IndexedDims indexedDims(const OperatorCall &call) {
+  const TensorType &self = call.tensor("self");
+  const Argument::List &list = *call.at("indices").list();
+  IndexedDims found;
+  for (size_t d = 0; d < list.size(); ++d) {
+    const Value *index = list[d].value();
+    if (!index)
+      continue;
+    if (index->type().dtype != DataType::Int64 && index->type().dtype != DataType::Int32)
+      call.fail("expects indices that hold int64 or int32, got " +
+                std::string(info(index->type().dtype).torch));
+    found.dims.push_back(d);
+    found.shape = broadcastShapes(call, found.shape, index->type().shape);
+  }
+  if (found.dims.empty() || list.size() > self.rank())
+    call.fail("expects between 1 and " + std::to_string(self.rank()) + " indices, got " +
+              std::to_string(found.dims.empty() ? 0 : list.size()));
+  bool together = found.dims.back() - found.dims.front() + 1 == found.dims.size();
+  found.place = together ? found.dims.front() : 0;
+  return found;
+}
+
+std::vector<Expr> IndexedDims::resultShape(const TensorType &self) const {
+  std::vector<Expr> result;
+  for (size_t d = 0; d < self.rank(); ++d)
+    if (std::find(dims.begin(), dims.end(), d) == dims.end())
+      result.push_back(self.shape[d]);
+  result.insert(result.begin() + static_cast<long>(place), shape.begin(), shape.end());
+  return result;
+}
+
 void checkIndex(const OperatorCall &call, std::string_view name) {
   DataType dtype = call.tensor(name).dtype;
   if (dtype != DataType::Int64 && dtype != DataType::Int32)
     call.fail("expects '" + std::string(name) + "' to hold int64 or int32, got " +
               std::string(info(dtype).torch));
+}
+
+namespace {
+std::vector<ResultType> indexFake(const OperatorCall &call) {
+  const TensorType &self = call.tensor("self");
+  return {freshLike(self, self.dtype, indexedDims(call).resultShape(self))};
 }
 
 std::vector<ResultType> embeddingFake(const OperatorCall &call) {
@@ -50,6 +89,8 @@ std::vector<ResultType> gatherFake(const OperatorCall &call) {
 } // namespace
 
 void registerGatherOperators(OperatorRegistry &registry) {
+  registry.add(makeOperator("aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
+                            Operator::Kind::Gather, indexFake));
   registry.add(makeOperator(
       "aten::embedding.default(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool "
       "scale_grad_by_freq=False, bool sparse=False) -> Tensor",

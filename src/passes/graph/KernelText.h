@@ -105,18 +105,53 @@ struct RowSpec {
 };
 KernelText writeRow(const RowSpec &spec, const symbolic::SymbolTable &symbols);
 
-/// out[i…] = table[i…, with dim d replaced by index[i…]]. Strides of all operands run over `shape`:
-/// those of the index are 0 where it is shared, and the table's are 0 in dim d, where `along` is
-/// its own stride.
+/// An index tensor: what it holds counts along a dim of `size` elements, `along` apart. One outside
+/// of the dim fails with a device assertion.
+struct TextIndex {
+  TextOperand operand;
+  symbolic::Expr along = 1, size = 0;
+  bool wraps = false; ///< negative ones count from the end
+};
+
+/// out[i…] = table[i…, with its indexed dims at what places[i…] hold]. Strides of all operands run
+/// over `shape`: those of an index are 0 where it is shared, and the table has 0 for dims that it
+/// has not and for those that are indexed.
 struct GatherSpec {
   std::string name;
   std::vector<symbolic::Expr> shape;
-  TextOperand index, table, output;
-  symbolic::Expr along = 1;
-  symbolic::Expr size =
-      0; ///< of the table's dim d; an index outside of 0..size-1 fails with a device assertion
+  std::vector<TextIndex> places;
+  TextOperand table, output;
 };
 KernelText writeGather(GatherSpec spec, const symbolic::SymbolTable &symbols);
+
+/// out[i…, with its indexed dims at what places[i…] hold] = source[i…], or that much more. The last
+/// `ordered` dims of `shape` are gone through one by one, in order, so that what falls on the same
+/// element has one result whatever the number of threads.
+struct ScatterSpec {
+  std::string name;
+  std::vector<symbolic::Expr> shape;
+  size_t ordered = 1;
+  std::vector<TextIndex> places;
+  TextOperand source, output;
+  bool accumulates = false;
+  DataType compute = DataType::Float32;
+};
+KernelText writeScatter(ScatterSpec spec, const symbolic::SymbolTable &symbols);
+
+/// Over the last dimension of `shape`: running sums or products (one output), or the first `places`
+/// elements in order and where they stood (two outputs).
+enum class LineKind { Sum, Product, Sort };
+struct LineSpec {
+  std::string name;
+  LineKind kind = LineKind::Sum;
+  std::vector<symbolic::Expr> shape;
+  TextOperand input;
+  std::vector<TextOperand> outputs;
+  DataType compute = DataType::Float32;
+  symbolic::Expr places = 0;
+  bool descending = false;
+};
+KernelText writeLines(LineSpec spec, const symbolic::SymbolTable &symbols);
 
 /// out[batch…, m, n] = sum over k of a[batch…, m, k] * b[batch…, k, n] (+ bias[…, m, n]),
 /// accumulated in `accumulate`. Strides of every operand run over batch…, then its two own

@@ -2,9 +2,10 @@
 #include "passes/graph/LowerToLaunches.h"
 
 #include "graph/FakeRules.h"
+#include "passes/graph/LaunchEmitter.h"
 #include "passes/graph/PackedProducts.h"
 #include "passes/graph/PointwiseGroup.h"
-#include "support/Diagnostics.h"
+#include "passes/graph/ReductionRules.h"
 
 #include <algorithm>
 #include <set>
@@ -18,9 +19,9 @@ namespace {
 class Lowering {
 public:
   Lowering(Program &p, const OperatorRegistry &r, const CompileText &c, bool pack)
-      : program(p), registry(r), compile(c), packProducts(pack), names(p),
+      : program(p), registry(r), emitter(p, r, c), packProducts(pack),
         products(
-            p, r, [this](const TensorType &type) { return emptyLike(type); },
+            p, r, [this](const TensorType &type) { return emitter.emptyLike(type); },
             [this](Value *value, const TextOperand &operand, const std::vector<Expr> &shape) {
               return denseCopy(value, operand, shape);
             }) {}
@@ -31,7 +32,7 @@ public:
     for (Node &node : program.main)
       nodes.push_back(&node);
     for (size_t i = nodes.size(); i-- > 0;)
-      if (!gone.count(nodes[i]))
+      if (!emitter.isGone(nodes[i]))
         lower(*nodes[i]);
   }
 
@@ -41,7 +42,7 @@ private:
       return;
     const Operator *op = registry.find(node.target());
     if (!op)
-      refuse(node, "is not registered");
+      emitter.refuse(node, "is not registered");
     switch (op->kind) {
     case Operator::Kind::View:
       return;
@@ -58,103 +59,18 @@ private:
     case Operator::Kind::Gemm:
       return lowerGemm(node);
     case Operator::Kind::Gather:
-      return lowerGather(node);
+      return lowerGather(emitter, node);
+    case Operator::Kind::Scatter:
+      return lowerScatter(emitter, node);
+    case Operator::Kind::Line:
+      return lowerLine(emitter, node);
     case Operator::Kind::Copy:
       return lowerCopy(node);
     case Operator::Kind::Composite:
     case Operator::Kind::TritonOp:
     case Operator::Kind::CustomOp:
-      refuse(node, "was not opened into operators that have kernels");
+      emitter.refuse(node, "was not opened into operators that have kernels");
     }
-  }
-
-  [[noreturn]] void refuse(const Node &node, const std::string &why) {
-    throw DiagnosticError(node.location,
-                          "operator '" + node.target() + "' (node " + node.name() + ") " + why);
-  }
-
-  /// Names the generated kernel after what it does: `fused_mul_add`.
-  std::string kernelName(const std::vector<Node *> &nodes, const std::string &kind) {
-    std::string name = kind;
-    size_t used = 0;
-    for (const Node *node : nodes)
-      if (used++ < 4)
-        name += "_" + std::string(Graph::nameFor(node->target()));
-    return name;
-  }
-
-  /// An uninitialised tensor of this type, at the insertion point.
-  Value *emptyLike(const TensorType &type) {
-    TensorType fresh = type;
-    fresh.offset = 0;
-    KeywordArguments keywords{{"dtype", Argument(type.dtype)}, {"device", Argument(type.device)}};
-    return program.main
-        .call("aten.empty_strided.default",
-              {Argument::list(type.shape), Argument::list(type.strides)}, keywords, {fresh},
-              "empty")
-        ->result();
-  }
-
-  struct Target {
-    Value *value;
-    Access access;
-  };
-
-  /// A launch of `text` with these pointers; the new contents of the last one.
-  Value *emitLaunch(KernelText text, const std::vector<Value *> &inputs, Target output,
-                    const SourceLocation &where) {
-    std::vector<DataType> pointers;
-    std::vector<Access> accesses;
-    for (Value *value : inputs) {
-      pointers.push_back(value->type().dtype);
-      accesses.push_back(Access::Read);
-    }
-    pointers.push_back(output.value->type().dtype);
-    accesses.push_back(output.access);
-    uint32_t kernel = kernelFor(text, pointers, accesses);
-    const KernelDef &def = program.kernels[kernel];
-    Launch launch;
-    LaunchVariant variant;
-    variant.kernel = kernel;
-    variant.grid[0] = text.grid;
-    launch.variants.push_back(std::move(variant));
-    for (size_t i = 0; i < inputs.size(); ++i)
-      launch.operands.push_back({def.parameters[i].name, Argument(inputs[i]), Access::Read, false});
-    launch.operands.push_back(
-        {def.parameters[inputs.size()].name, Argument(output.value), output.access, false});
-    for (size_t i = 0; i < text.scalars.size(); ++i)
-      launch.operands.push_back({def.parameters[pointers.size() + i].name,
-                                 Argument(text.scalars[i]), Access::None, false});
-    program.main.setLocation(where);
-    return program.main.launch(std::move(launch), text.name)->result();
-  }
-
-  /// Kernels with the same source and pointees are one.
-  uint32_t kernelFor(KernelText &text, const std::vector<DataType> &pointers,
-                     const std::vector<Access> &accesses) {
-    std::string key = text.source.substr(text.source.find('('));
-    for (DataType type : pointers)
-      key += static_cast<char>('A' + static_cast<int>(type));
-    if (auto known = kernels.find(key); known != kernels.end())
-      return known->second;
-    std::string unique = names.unique(text.name);
-    text.source.replace(text.source.find(text.name + "("), text.name.size(), unique);
-    text.name = unique;
-    program.kernels.push_back(compile(text, pointers, accesses));
-    return kernels[key] = static_cast<uint32_t>(program.kernels.size() - 1);
-  }
-
-  /// Puts `value` in the place of node's result and erases it with the producers it took along.
-  void replace(Node &node, Value *value, const std::vector<Node *> &producers) {
-    program.main.replaceAllUses(node.result(), value);
-    erase(node);
-    for (size_t i = producers.size(); i-- > 0;)
-      if (producers[i] != &node)
-        erase(*producers[i]);
-  }
-  void erase(Node &node) {
-    gone.insert(&node);
-    program.main.erase(&node);
   }
 
   PointwiseGroup groupOf(const std::vector<Node *> &nodes) {
@@ -172,7 +88,7 @@ private:
     std::vector<Node *> nodes = collectProducers(node, true, type.shape, registry);
     PointwiseGroup group = groupOf(nodes);
     PointwiseSpec spec;
-    spec.name = kernelName(nodes, "fused");
+    spec.name = emitter.kernelName(nodes, "fused");
     spec.shape = type.shape;
     for (Value *input : group.inputs)
       spec.inputs.push_back(broadcastOperand(input->type(), type.shape, program.symbols));
@@ -181,8 +97,9 @@ private:
     spec.results = {group.names.at(node.result())};
     spec.outputs = {broadcastOperand(type, type.shape, program.symbols)};
     KernelText text = writePointwise(std::move(spec), program.symbols);
-    Value *out = emitLaunch(text, group.inputs, {emptyLike(type), Access::Write}, node.location);
-    replace(node, out, nodes);
+    Value *out =
+        emitter.emit(text, group.inputs, {emitter.emptyLike(type), Access::Write}, node.location);
+    emitter.replace(node, out, nodes);
   }
 
   /// contiguous() of what is contiguous is the tensor itself.
@@ -193,116 +110,8 @@ private:
     Value *input = node.arg(0).value();
     if (!(input->type() == node.result()->type()))
       return false;
-    replace(node, input, {});
+    emitter.replace(node, input, {});
     return true;
-  }
-
-  ReductionRule ruleOf(const Node &node, const OperatorCall &call, DataType from) {
-    const ReductionBody &body = call.op.reduction;
-    ReductionRule rule;
-    DataType result = node.result()->type().dtype;
-    switch (body.accumulate) {
-    case ReductionBody::Accumulate::OpMath:
-      rule.accumulate = isFloat(result)                             ? opMathType(result)
-                        : isInteger(from) || from == DataType::Bool ? DataType::Int64
-                                                                    : result;
-      break;
-    case ReductionBody::Accumulate::ResultType:
-      rule.accumulate = result;
-      break;
-    case ReductionBody::Accumulate::Same:
-      rule.accumulate = opMathType(from);
-      break;
-    }
-    rule.identity = body.identity;
-    // Truth values are counted in integers.
-    bool truth = rule.accumulate == DataType::Bool;
-    DataType range = rule.accumulate;
-    if (truth)
-      rule.accumulate = DataType::Int32;
-    switch (body.combine) {
-    case ReductionBody::Combine::Sum:
-      rule.step = {"acc = acc + v"};
-      rule.across = {"acc = tl.sum(acc, axis=0)"};
-      break;
-    case ReductionBody::Combine::Prod:
-      rule.step = {"acc = acc * v"};
-      rule.across = {"acc = tl.reduce(acc, 0, multiply)"};
-      rule.helper = "@triton.jit\ndef multiply(a, b):\n    return a * b\n\n\n";
-      break;
-    case ReductionBody::Combine::Max:
-      extremum(rule, range, false);
-      break;
-    case ReductionBody::Combine::Min:
-      extremum(rule, range, true);
-      break;
-    case ReductionBody::Combine::ArgMax:
-      position(rule, range, false);
-      break;
-    case ReductionBody::Combine::ArgMin:
-      position(rule, range, true);
-      break;
-    }
-    if (rule.identity == "-inf" || rule.identity == "inf")
-      rule.identity = "float('" + rule.identity + "')";
-    if (rule.identity.empty())
-      rule.identity = "0";
-    return rule;
-  }
-
-  /// The largest or smallest; NaN when any is NaN.
-  static void extremum(ReductionRule &rule, DataType range, bool smallest) {
-    std::string name = smallest ? "min" : "max";
-    rule.identity = extremeOf(range, smallest);
-    rule.step = {"acc = tl." + name + "imum(acc, v, propagate_nan=tl.PropagateNan.ALL)"};
-    rule.across = {"best = tl." + name + "(acc, axis=0)"};
-    if (isFloat(range))
-      rule.across.push_back(
-          "best = tl.where(tl.max((acc != acc).to(tl.int32), axis=0) > 0, float('nan'), best)");
-    rule.across.push_back("acc = best");
-  }
-
-  /// Where the first of the largest or smallest stands; the first NaN when there is one.
-  static void position(ReductionRule &rule, DataType range, bool smallest) {
-    std::string order = smallest ? "<" : ">", name = smallest ? "min" : "max";
-    rule.identity = extremeOf(range, smallest);
-    rule.start = {"place = tl.full([BLOCK], -1, tl.int64)"};
-    rule.step = {"better = inside & ((place < 0) | (v " + order +
-                     " acc) | ((v != v) & (acc == acc)))",
-                 "acc = tl.where(better, v, acc)", "place = tl.where(better, at, place)"};
-    rule.across = {
-        "wrong = (acc != acc) & (place >= 0)",
-        "best = tl." + name + "(tl.where(place >= 0, acc, " + rule.identity + "), axis=0)",
-        "chosen = ((place >= 0) & (acc == best)).to(tl.int32)",
-        "chosen = tl.where(tl.max(wrong.to(tl.int32), axis=0) > 0, wrong.to(tl.int32), chosen)",
-        "acc = tl.min(tl.where(chosen > 0, place, 9223372036854775807), axis=0)"};
-    rule.finish = {"acc = place"};
-  }
-
-  static std::string extremeOf(DataType type, bool highest) {
-    if (isFloat(type))
-      return highest ? "float('inf')" : "float('-inf')";
-    if (type == DataType::Bool)
-      return highest ? "1" : "0";
-    unsigned bits = 8 * byteSize(type);
-    if (!info(type).isSigned)
-      return highest ? std::to_string(~uint64_t(0) >> (64 - bits)) : "0";
-    int64_t top = static_cast<int64_t>(~uint64_t(0) >> (65 - bits));
-    return std::to_string(highest ? top : -top - 1);
-  }
-
-  /// Whole identifier `x` becomes `to`.
-  static std::string applyMap(const std::string &map, const std::string &to) {
-    std::string out;
-    for (size_t i = 0; i < map.size(); ++i) {
-      auto isWord = [&](size_t at) {
-        return at < map.size() && (isalnum(static_cast<unsigned char>(map[at])) || map[at] == '_');
-      };
-      bool alone =
-          map[i] == 'x' && !(i > 0 && (isWord(i - 1) || map[i - 1] == '.')) && !isWord(i + 1);
-      out += alone ? to : std::string(1, map[i]);
-    }
-    return out;
   }
 
   void lowerReduction(Node &node) {
@@ -318,7 +127,7 @@ private:
       group.names[self] = "in0";
     }
     ReductionSpec spec;
-    spec.name = kernelName({&node}, "reduce");
+    spec.name = emitter.kernelName({&node}, "reduce");
     std::vector<int64_t> dims = reducedDims(*call, from);
     std::vector<size_t> order;
     for (size_t d = 0; d < from.rank(); ++d)
@@ -339,19 +148,20 @@ private:
     }
     spec.output.dtype = type.dtype;
     spec.output.strides = contiguousStrides(spec.kept);
-    spec.rule = ruleOf(node, *call, from.dtype);
+    spec.rule = reductionRule(*call, from.dtype, type.dtype);
     spec.scalars = group.scalars;
     spec.body = group.body;
     // `x != 0` is asked of the element itself: 0.5 is not 0.
     spec.value = type.dtype == DataType::Bool
-                     ? applyMap(call->op.reduction.map, "(" + value + ")")
-                     : applyMap(call->op.reduction.map,
-                                "(" + value + ").to(" + tlName(spec.rule.accumulate) + ")");
+                     ? reductionMap(call->op.reduction.map, "(" + value + ")")
+                     : reductionMap(call->op.reduction.map,
+                                    "(" + value + ").to(" + tlName(spec.rule.accumulate) + ")");
     spec.finalize = call->op.reduction.finalize;
     KernelText text = writeReduction(std::move(spec), program.symbols);
     TensorType dense(type.dtype, type.shape, type.device);
-    Value *out = emitLaunch(text, group.inputs, {emptyLike(dense), Access::Write}, node.location);
-    replace(node, out, producers);
+    Value *out =
+        emitter.emit(text, group.inputs, {emitter.emptyLike(dense), Access::Write}, node.location);
+    emitter.replace(node, out, producers);
   }
 
   static std::optional<RowKind> rowKind(const std::string &name) {
@@ -370,7 +180,7 @@ private:
     auto call = callOf(node, registry, program.symbols);
     auto kind = rowKind(call->op.schema.name);
     if (!kind || node.resultCount() != 1)
-      refuse(node, "has no row kernel");
+      emitter.refuse(node, "has no row kernel");
     Value *input = call->value(call->op.row.input);
     const TensorType from = input->type(), type = node.result()->type();
     bool norm = *kind == RowKind::LayerNorm || *kind == RowKind::RmsNorm;
@@ -378,7 +188,7 @@ private:
     size_t first = norm ? from.rank() - rowDims
                         : static_cast<size_t>(call->dim(call->op.row.rowDims, from.rank()));
     RowSpec spec;
-    spec.name = kernelName({&node}, "row");
+    spec.name = emitter.kernelName({&node}, "row");
     spec.kind = *kind;
     // The row's dims go last.
     std::vector<size_t> order;
@@ -403,8 +213,9 @@ private:
     spec.compute = opMathType(from.dtype);
     program.main.setInsertionPoint(&node);
     KernelText text = writeRow(spec, program.symbols);
-    Value *out = emitLaunch(text, inputs, {emptyLike(type), Access::Write}, node.location);
-    replace(node, out, {});
+    Value *out =
+        emitter.emit(text, inputs, {emitter.emptyLike(type), Access::Write}, node.location);
+    emitter.replace(node, out, {});
   }
 
   static double machineEpsilon(DataType type) {
@@ -421,7 +232,7 @@ private:
         continue;
       Value *value = call.value(name);
       if (!value->type().isContiguous(program.symbols) || value->type().rank() != rowDims)
-        refuse(node, std::string("needs a contiguous ") + name);
+        emitter.refuse(node, std::string("needs a contiguous ") + name);
       (std::string(name) == "weight" ? spec.hasWeight : spec.hasBias) = true;
       spec.affine.push_back({value->type().dtype, {Expr(1)}, 0});
       inputs.push_back(value);
@@ -434,7 +245,7 @@ private:
       size_t last = spec.shape.size() - 1;
       for (TextOperand *operand : {&spec.input, &spec.output}) {
         if (!(operand->strides[last - 1] == operand->strides[last] * spec.shape[last]))
-          refuse(node, "needs rows without gaps");
+          emitter.refuse(node, "needs rows without gaps");
         operand->strides.erase(operand->strides.end() - 2);
       }
       spec.shape[last - 1] = spec.shape[last - 1] * spec.shape[last];
@@ -447,7 +258,7 @@ private:
     const std::string &name = call->op.schema.name;
     const TensorType type = node.result()->type();
     GemmSpec spec;
-    spec.name = kernelName({&node}, "gemm");
+    spec.name = emitter.kernelName({&node}, "gemm");
     Value *a = nullptr, *b = nullptr, *bias = nullptr;
     if (name == "linear") {
       a = call->value("input");
@@ -463,7 +274,7 @@ private:
       a = call->value("self");
       b = call->value(name == "matmul" ? "other" : "mat2");
     } else {
-      refuse(node, "has no matrix kernel");
+      emitter.refuse(node, "has no matrix kernel");
     }
     describeProduct(spec, a->type(), name == "linear" ? transposed(b->type()) : b->type(), type);
     std::vector<Value *> inputs{a, b};
@@ -482,9 +293,9 @@ private:
     program.main.setLocation(node.location);
     Value *out = packProducts ? products.lower(spec, a, b, bias, type) : nullptr;
     if (!out)
-      out = emitLaunch(writeGemm(spec, program.symbols), inputs, {emptyLike(type), Access::Write},
-                       node.location);
-    replace(node, out, {});
+      out = emitter.emit(writeGemm(spec, program.symbols), inputs,
+                         {emitter.emptyLike(type), Access::Write}, node.location);
+    emitter.replace(node, out, {});
   }
 
   /// A linear layer's weight as the right operand of a product.
@@ -528,8 +339,8 @@ private:
     TensorType dense(value->type().dtype, shape, value->type().device);
     spec.outputs = {broadcastOperand(dense, shape, program.symbols)};
     SourceLocation where = program.main.insertionPoint()->location;
-    return emitLaunch(writePointwise(std::move(spec), program.symbols), {value},
-                      {emptyLike(dense), Access::Write}, where);
+    return emitter.emit(writePointwise(std::move(spec), program.symbols), {value},
+                        {emitter.emptyLike(dense), Access::Write}, where);
   }
 
   /// The leading dims of a linear layer's input are rows like the others where the strides allow
@@ -557,44 +368,6 @@ private:
     }
   }
 
-  void lowerGather(Node &node) {
-    auto call = callOf(node, registry, program.symbols);
-    const std::string &name = call->op.schema.name;
-    bool embedding = name == "embedding";
-    Value *table = call->value(embedding ? "weight" : "self"),
-          *index = call->value(embedding ? "indices" : "index");
-    const TensorType type = node.result()->type();
-    size_t dim = embedding ? 0 : static_cast<size_t>(call->dim("dim", table->type().rank()));
-    GatherSpec spec;
-    spec.name = kernelName({&node}, "gather");
-    spec.shape = type.shape;
-    spec.output = {type.dtype, type.strides, 0};
-    spec.index.dtype = index->type().dtype;
-    spec.index.strides.assign(type.rank(), Expr(0));
-    spec.table = {table->type().dtype, table->type().strides, 0};
-    spec.along = table->type().strides[dim];
-    spec.size = table->type().shape[dim];
-    if (embedding) {
-      std::copy(index->type().strides.begin(), index->type().strides.end(),
-                spec.index.strides.begin());
-      spec.table.strides.insert(spec.table.strides.begin(), index->type().rank(), Expr(0));
-      spec.table.strides.erase(spec.table.strides.begin() +
-                               static_cast<long>(index->type().rank()));
-    } else if (name == "index_select") {
-      spec.index.strides[dim] = index->type().rank() ? index->type().strides[0] : Expr(0);
-      spec.table.strides[dim] = 0;
-    } else if (name == "gather") {
-      spec.index.strides = index->type().strides;
-      spec.table.strides[dim] = 0;
-    } else {
-      refuse(node, "has no gather kernel");
-    }
-    program.main.setInsertionPoint(&node);
-    KernelText text = writeGather(std::move(spec), program.symbols);
-    Value *out = emitLaunch(text, {index, table}, {emptyLike(type), Access::Write}, node.location);
-    replace(node, out, {});
-  }
-
   void lowerCopy(Node &node) {
     const std::string &name = registry.find(node.target())->schema.name;
     if (isPointwise(node, registry))
@@ -602,21 +375,21 @@ private:
     if (name == "cat")
       return lowerCat(node);
     if (name == "as_strided_scatter")
-      return lowerScatter(node);
-    refuse(node, "has no copy kernel");
+      return lowerStridedScatter(node);
+    emitter.refuse(node, "has no copy kernel");
   }
 
   /// One launch that copies `source` into a part of `target`: the contents afterwards.
   Value *copyInto(Value *target, Access access, Value *source, TextOperand place,
                   const std::vector<Expr> &shape, const Node &node) {
     PointwiseSpec spec;
-    spec.name = kernelName({const_cast<Node *>(&node)}, "copy");
+    spec.name = emitter.kernelName({const_cast<Node *>(&node)}, "copy");
     spec.shape = shape;
     spec.inputs = {broadcastOperand(source->type(), shape, program.symbols)};
     spec.outputs = {std::move(place)};
     spec.results = {"in0"};
-    return emitLaunch(writePointwise(std::move(spec), program.symbols), {source}, {target, access},
-                      node.location);
+    return emitter.emit(writePointwise(std::move(spec), program.symbols), {source},
+                        {target, access}, node.location);
   }
 
   void lowerCat(Node &node) {
@@ -625,7 +398,7 @@ private:
     std::vector<Value *> parts = call->tensors("tensors");
     size_t dim = static_cast<size_t>(call->dim("dim", type.rank()));
     program.main.setInsertionPoint(&node);
-    Value *out = emptyLike(type);
+    Value *out = emitter.emptyLike(type);
     Expr at = 0;
     for (Value *part : parts) {
       const std::vector<Expr> shape = part->type().shape;
@@ -637,10 +410,10 @@ private:
       out = copyInto(out, Access::Write, part, place, shape, node);
       at = at + shape[dim];
     }
-    replace(node, out, {});
+    emitter.replace(node, out, {});
   }
 
-  void lowerScatter(Node &node) {
+  void lowerStridedScatter(Node &node) {
     auto call = callOf(node, registry, program.symbols);
     Value *self = call->value("self"), *source = call->value("src");
     TextOperand place;
@@ -651,17 +424,14 @@ private:
                        : Expr(0);
     program.main.setInsertionPoint(&node);
     Value *out = copyInto(self, Access::ReadWrite, source, place, call->integers("size"), node);
-    replace(node, out, {});
+    emitter.replace(node, out, {});
   }
 
   Program &program;
   const OperatorRegistry &registry;
-  const CompileText &compile;
+  LaunchEmitter emitter;
   bool packProducts;
-  KernelNames names;
   PackedProducts products;
-  std::set<const Node *> gone;
-  std::map<std::string, uint32_t> kernels;
 };
 
 } // namespace

@@ -135,58 +135,6 @@ Results arange(const Call &call) {
   return {result};
 }
 
-int64_t checkedIndex(const Call &call, int64_t index, int64_t size, bool negative) {
-  if (index < (negative ? -size : 0) || index >= size)
-    call.fail("index " + std::to_string(index) + " is out of range for size " +
-              std::to_string(size));
-  return index < 0 ? index + size : index;
-}
-
-/// result[index] = self[with the coordinate `dim` replaced by place(index)].
-Results gathered(const Call &call, const Tensor &self,
-                 const std::function<std::vector<int64_t>(std::span<const int64_t>)> &from) {
-  Tensor result(call.resultDtype(), call.resultShape());
-  Tensor::forEachIndex(result.shape, [&](std::span<const int64_t> index) {
-    if (isFloat(self.dtype))
-      result.set(index, self.real(from(index)));
-    else
-      result.setInteger(index, self.integer(from(index)));
-  });
-  return {result};
-}
-
-Results embedding(const Call &call) {
-  const Tensor &weight = call.tensor("weight"), &indices = call.tensor("indices");
-  return gathered(call, weight, [&](std::span<const int64_t> index) -> std::vector<int64_t> {
-    int64_t row = indices.integer(index.first(indices.rank()));
-    return {checkedIndex(call, row, weight.shape[0], false), index.back()};
-  });
-}
-
-Results indexSelect(const Call &call) {
-  const Tensor &self = call.tensor("self");
-  Tensor picks = call.tensor("index").copy();
-  size_t dim = static_cast<size_t>(call.dim("dim", self.rank()));
-  return gathered(call, self, [&](std::span<const int64_t> index) {
-    std::vector<int64_t> from(index.begin(), index.end());
-    if (!from.empty()) {
-      int64_t pick = picks.rank() ? picks.integer(std::span(&from[dim], 1)) : picks.integer({});
-      from[dim] = checkedIndex(call, pick, self.shape[dim], false);
-    }
-    return from;
-  });
-}
-
-Results gather(const Call &call) {
-  const Tensor &self = call.tensor("self"), &picks = call.tensor("index");
-  size_t dim = static_cast<size_t>(call.dim("dim", self.rank()));
-  return gathered(call, self, [&](std::span<const int64_t> index) {
-    std::vector<int64_t> from(index.begin(), index.end());
-    if (!from.empty())
-      from[dim] = checkedIndex(call, picks.integer(index), self.shape[dim], false);
-    return from;
-  });
-}
 } // namespace
 
 void addCopies(Table &table) {
@@ -213,12 +161,6 @@ void addFactories(Table &table) {
   table["aten.fill"] = filled("value", 0);
   table["aten.scalar_tensor"] = filled("s", 0);
   table["aten.arange"] = arange;
-}
-
-void addGathers(Table &table) {
-  table["aten.embedding"] = embedding;
-  table["aten.index_select"] = indexSelect;
-  table["aten.gather"] = gather;
 }
 
 } // namespace pellucid::reference

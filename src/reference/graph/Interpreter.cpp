@@ -92,6 +92,8 @@ const Table &operatorTable() {
     addCopies(t);
     addFactories(t);
     addGathers(t);
+    addScatters(t);
+    addLines(t);
     return t;
   }();
   return table;

@@ -51,6 +51,8 @@ void addViews(Table &table);
 void addCopies(Table &table);
 void addFactories(Table &table);
 void addGathers(Table &table);
+void addScatters(Table &table);
+void addLines(Table &table);
 
 /// `tensor` as if it had `shape` (right-aligned, sizes of 1 repeated).
 Tensor broadcast(const Tensor &tensor, const std::vector<int64_t> &shape);

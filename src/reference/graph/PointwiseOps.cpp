@@ -128,6 +128,11 @@ const Row rows[] = {
     {"rsqrt", F(1 / std::sqrt(e.f[0]))},
     {"sin", F(std::sin(e.f[0]))},
     {"cos", F(std::cos(e.f[0]))},
+    {"tan", F(std::tan(e.f[0]))},
+    {"asin", F(std::asin(e.f[0]))},
+    {"acos", F(std::acos(e.f[0]))},
+    {"atan", F(std::atan(e.f[0]))},
+    {"atan2", F(std::atan2(e.f[0], e.f[1]))},
     {"tanh", F(std::tanh(e.f[0]))},
     {"erf", F(std::erf(e.f[0]))},
     {"floor", F(std::floor(e.f[0])), I(e.i[0])},
@@ -171,6 +176,8 @@ const Row rows[] = {
     {"hardtanh", F(e.f[0] < e.f[1]   ? e.f[1]
                    : e.f[0] > e.f[2] ? e.f[2]
                                      : e.f[0])},
+    {"mish", F(e.f[0] * std::tanh(e.f[0] > 20 ? e.f[0] : std::log1p(std::exp(e.f[0]))))},
+    {"hardsigmoid", F(std::isnan(e.f[0]) ? e.f[0] : std::clamp(e.f[0] + 3, 0.0, 6.0) / 6)},
     {"hardswish", F(e.f[0] * std::clamp(e.f[0] + 3, 0.0, 6.0) / 6)},
 };
 #undef F

@@ -91,6 +91,27 @@ def gated(x, w):
     return 2 * (sigmoid(x) * (x + 1) * 0.5 + sigmoid(x) * x) + 3, x - 1
 
 
+def router(x, w):
+    p = softmax(x @ w["gate.weight"].T)
+    ids = np.argsort(-p, -1, kind="stable")[:, :2]
+    weights = np.take_along_axis(p, ids, 1)
+    weights = weights / weights.sum(1, keepdims=True) * np.array([1, 0.5, 0.25, 0.125, 2])[ids]
+    return x + (weights[..., None] * w["table"][ids]).sum(1), np.bincount(ids.ravel(), minlength=5)
+
+
+def ordered(x, y, w):
+    down = np.argsort(-x, 1, kind="stable")
+    values = np.take_along_axis(x, down, 1)
+    return (values, down, np.argsort(y, 0, kind="stable"), x.max(1), x.argmax(1), values[:, :3], down[:, :3], x.cumsum(1), np.arctan2(x, y))
+
+
+def chosen(x, i, w):
+    added, doubled = x.copy(), x.copy()
+    np.add.at(added, i, x[i])
+    doubled[i] = x[i] * 2
+    return x[i, i], x[:, i], x[i[:, None], i], added, doubled
+
+
 XY = {"x": "f32[b:1..64,5]", "y": "f32[b,5]"}
 CASES = [
     Case("networks.py", "Mixer", {"x": "f32[b:1..32,9,24]"}, {"x": normal(9, 24)}, mixer, weights=MIXER, batches=(1, 5, 32), tolerance=5e-4),
@@ -107,6 +128,13 @@ CASES = [
     Case("networks.py", "indexing", {"x": "f32[b:2..32,5]", "i": "i64[4]"},
          {"x": normal(5), "i": lambda rng, b: np.array([0, 1, -1, -2])}, indexing, batches=(2, 5)),
     Case("networks.py", "destinations", {"x": "f32[b:1..32,5]"}, {"x": normal(5)}, destinations, batches=(1, 5)),
+    Case("orders.py", "Router", {"x": "f32[b:1..64,12]"}, {"x": normal(12)}, router, batches=(1, 5, 64), tolerance=1e-4,
+         weights={"gate.weight": normal(5, 12), "table": normal(5, 12), "scale": lambda rng: np.array([1, 0.5, 0.25, 0.125, 2], np.float32)},
+         nodes={"orders.mix.default": 1, "aten.topk.default": 1}),
+    Case("orders.py", "ordered", {"x": "f32[b:1..64,8]", "y": "f32[b,8]"}, {"x": normal(8), "y": normal(8)}, ordered, batches=(1, 5, 64)),
+    Case("orders.py", "chosen", {"x": "f32[8,8]", "i": "i64[n:1..5]"}, {"x": lambda rng, n: rng.standard_normal((8, 8)).astype(np.float32),
+         "i": lambda rng, n: np.array([7, 0, 7, 3, 0][:n])}, chosen, batches=(1, 5), tolerance=1e-6),
+    Case("orders.py", "nothing", {"x": "f32[b:1..9,3]"}, {"x": normal(3)}, lambda x, w: np.zeros((0, 3)), batches=(1, 9)),
     Case("libraries.py", "gated", {"x": "f32[b:1..32,8]"}, {"x": normal(8)}, gated, batches=(1, 5, 32),
          nodes={"shelf.gate.default": 2, "shelf.shift.default": 2}),
 ]

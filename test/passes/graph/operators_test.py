@@ -314,6 +314,129 @@ case("(lambda z: (z.view(-1)[::2].zero_(), z)[1])(x * 1)", "x=f32[m,5]",
      lambda x: np.where(np.arange(x.size).reshape(x.shape) % 2 == 0, 0, x), dtype="f32")
 
 
+# --- running sums and orders ---
+def first(order, k, axis):
+    return np.take(order, np.arange(k), axis)
+
+
+def ascending(x, axis):
+    return np.argsort(x, axis, kind="stable")
+
+
+def descending(x, axis):
+    # Equal elements keep their order; NaN comes first.
+    return np.argsort(np.where(np.isnan(x), -np.inf, -np.clip(x, -1e300, 1e300)), axis, kind="stable")
+
+
+def ordered(x, order, axis):
+    return np.take_along_axis(x, order, axis), order
+
+
+case("x.cumsum(-1)", "x=*[m,50]", lambda x: x.cumsum(1), low=0.0, high=1.0, tolerance=4e-2)
+case("x.cumsum(1)", "x=f32[m,2500]", lambda x: x.cumsum(1), dtype="f32", tolerance=2e-5)
+case("x.cumsum(0)", "x=f32[m,300]", lambda x: x.cumsum(0), dtype="f32")
+case("x.t().cumsum(1)", "x=f32[37,m]", lambda x: x.T.cumsum(1), dtype="f32", tolerance=1e-5)
+case("x.cumsum(1)", "x=i32[m,5,3]", lambda x: x.cumsum(1), dtype="i64")
+case("x.cumsum(0)", "x=bool[m]", lambda x: x.cumsum(0), dtype="i64")
+case("x.cumsum(0, dtype=torch.float64)", "x=f32[m]", lambda x: x.cumsum(0), dtype="f64")
+case("x.cumsum(0)", "x=f32[]", lambda x: x, dtype="f32")
+case("x.cumsum(1)", "x=f32[m,50]", lambda x: x.cumsum(1), dtype="f32", special=True)
+case("x.cumprod(1)", "x=f32[m,40]", lambda x: x.cumprod(1), dtype="f32", low=0.9, high=1.1)
+case("x[:, ::2].cumprod(0)", "x=i64[m,6]", lambda x: x[:, ::2].cumprod(0), dtype="i64", low=-3, high=3)
+case("torch.sort(x)", "x=*[m,50]", lambda x: ordered(x, ascending(x, 1), 1))
+case("tuple(torch.sort(x, dim=0, descending=True))", "x=f32[m,5]", lambda x: ordered(x, descending(x, 0), 0), dtype="f32")
+case("x.sort(1, descending=True)", "x=f32[m,300]", lambda x: ordered(x, descending(x, 1), 1), dtype="f32", special=True)
+case("x.sort(stable=True)", "x=f32[m,17]", lambda x: ordered(x, ascending(x, 1), 1), dtype="f32", special=True)
+case("x.sort(1)", "x=i32[m,40]", lambda x: ordered(x, ascending(x, 1), 1), dtype="i32", low=0, high=9)
+case("x.sort(1, True)", "x=u8[m,40]", lambda x: ordered(x, descending(x.astype(np.float64), 1), 1), dtype="u8", low=0, high=9)
+case("torch.sort(x, 1)", "x=bool[m,9]", lambda x: ordered(x, ascending(x, 1), 1), dtype="bool")
+case("torch.argsort(x)", "x=f32[m]", lambda x: ascending(x, 0), dtype="i64")
+case("x.argsort(dim=-1, descending=True)", "x=i64[m,33]", lambda x: descending(x.astype(np.float64), 1), dtype="i64", low=0, high=5)
+case("x.t().sort(0).values", "x=f32[m,20]", lambda x: np.sort(x.T, 0), dtype="f32")
+case("x.topk(3)", "x=f32[m,50]", lambda x: ordered(x, first(descending(x, 1), 3, 1), 1), dtype="f32")
+case("torch.topk(x, 2, dim=0, largest=False)", "x=f32[7,m]", lambda x: ordered(x, first(ascending(x, 0), 2, 0), 0), dtype="f32")
+case("x.topk(5, 1)[1]", "x=f32[m,5]", lambda x: descending(x, 1), dtype="i64", special=True)
+case("x.topk(0)", "x=f32[m,5]", lambda x: (x[:, :0], x[:, :0]), dtype="f32")
+case("x.max(1)", "x=f32[m,50]", lambda x: (x.max(1), x.argmax(1)), dtype="f32")
+case("torch.min(x, dim=0, keepdim=True).indices", "x=i32[5,m]", lambda x: x.argmin(0)[None], dtype="i64")
+for name in ("tan", "atan"):
+    case(f"torch.{name}(x)", "x=*[m,5]", {"tan": np.tan, "atan": np.arctan}[name], low=-1.5, high=1.5, tolerance=None if name == "atan" else 6e-2)
+case("torch.asin(x) + torch.acos(x) * 2", "x=f32[m,5]", lambda x: np.arcsin(x) + 2 * np.arccos(x), dtype="f32", low=-1.0, high=1.0)
+case("torch.atan2(x, y)", "x=f32[m,5] y=f32[5]", np.arctan2, dtype="f32", special=True)
+case("torch.atan2(x, y)", "x=i32[m] y=f64[m]", np.arctan2, dtype="f64")
+
+
+# --- several index tensors, writes by index ---
+def put(x, key, values, add=False):
+    y = x.copy()
+    if add:
+        np.add.at(y, key, values)
+    else:
+        y[key] = values
+    return y
+
+
+def scattered(x, axis, i, source, add=False):
+    key = [np.arange(n).reshape([-1 if d == k else 1 for k in range(i.ndim)]) for d, n in enumerate(i.shape)]
+    key[axis] = i
+    return put(x, tuple(key), source, add)
+
+
+INDEXED = {"low": 0, "high": 3, "dtype": "f32"}
+case("x[i, j]", "x=f32[3,4,5] i=i64[m] j=i64[m]", lambda x, i, j: x[i, j], **INDEXED)
+case("x[i[:, None], j]", "x=f32[3,4,5] i=i64[m] j=i32[2]", lambda x, i, j: x[i[:, None], j], **INDEXED)
+case("x[i, :, j]", "x=f32[3,4,5] i=i64[m] j=i64[m]", lambda x, i, j: x[i, :, j], **INDEXED)
+case("x[:, i, j - 3]", "x=f32[m,4,5] i=i64[2,1] j=i64[3]", lambda x, i, j: x[:, i, j - 3], **INDEXED)
+case("x[i, 1]", "x=f32[3,4,5] i=i64[m]", lambda x, i: x[i, 1], **INDEXED)
+case("x[1, :, i]", "x=f32[3,4,5] i=i64[m]", lambda x, i: x[1][:, i], **INDEXED)
+case("x[..., i, None]", "x=f32[m,4] i=i64[2]", lambda x, i: x[..., i, None], **INDEXED)
+case("x[:, [2, -1, 0]]", "x=f32[m,4]", lambda x: x[:, [2, -1, 0]], dtype="f32")
+case("x[[0, 2], [1, 3]]", "x=f32[3,4,m]", lambda x: x[[0, 2], [1, 3]], dtype="f32")
+case("x.t()[i, j]", "x=f32[m,4] i=i64[3] j=i64[3]", lambda x, i, j: x.T[i, j], sizes=(3, 9), **INDEXED)
+case("torch.gather(x, 1, i).sum() + x[i[:, 0], 0]", "x=f32[m,4] i=i64[m,2]",
+     lambda x, i: np.take_along_axis(x, i, 1).sum() + x[i[:, 0], 0], sizes=(3, 7), tolerance=1e-5, **INDEXED)
+SET = "(lambda z: (z.__setitem__({}, {}), z)[1])(x * 1)"
+case(SET.format("i", "0"), "x=f32[3,m] i=i64[2]", lambda x, i: put(x, i, 0), **INDEXED)
+case(SET.format("(i, j)", "2.5"), "x=f32[3,3,m] i=i64[4] j=i64[4]", lambda x, i, j: put(x, (i, j), 2.5), **INDEXED)
+case(SET.format("x > 0.5", "-1"), "x=f32[m,4]", lambda x: np.where(x > 0.5, -1, x), dtype="f32")
+case(SET.format("(slice(1, 3), [0, -1])", "7"), "x=f32[3,m]", lambda x: put(x, (slice(1, 3), [0, -1]), 7), dtype="f32", sizes=(2, 5))
+case("x.index_put((i,), v, accumulate=True)", "x=f32[3,m] i=i64[20] v=f32[20,m]", lambda x, i, v: put(x, i, v, True), tolerance=1e-5, **INDEXED)
+case("x.index_add(0, i, v)", "x=f32[3,m] i=i64[20] v=f32[20,m]", lambda x, i, v: put(x, i, v, True), tolerance=1e-5, **INDEXED)
+case("x.index_add(1, i, v, alpha=-2)", "x=f32[m,3,2] i=i64[7] v=f32[m,7,2]",
+     lambda x, i, v: put(x, (slice(None), i), -2 * v, True), tolerance=1e-5, **INDEXED)
+case("(lambda z: z.index_add_(0, i, v))(x * 1)", "x=i64[3] i=i64[m] v=i64[m]", lambda x, i, v: put(x, i, v, True), low=0, high=3, dtype="i64")
+case("x.index_copy(0, i, x[:1])", "x=f32[3,m] i=i64[1]", lambda x, i: put(x, i, x[:1]), **INDEXED)
+case("x.index_fill(1, i, 4)", "x=f32[m,3] i=i64[2]", lambda x, i: put(x, (slice(None), i), 4), **INDEXED)
+case("x.scatter(1, i, v)", "x=f32[m,3] i=i64[m,1] v=f32[m,2]", lambda x, i, v: scattered(x, 1, i, v[:, :1]), **INDEXED)
+case("torch.zeros(x.shape[0], 3).scatter_(1, i, 1.0)", "x=f32[m] i=i64[m,1]",
+     lambda x, i: scattered(np.zeros((len(x), 3)), 1, i, 1.0), **INDEXED)
+case("x.scatter_add(0, i, v)", "x=f32[3,m] i=i64[9,m] v=f32[9,m]", lambda x, i, v: scattered(x, 0, i, v, True), tolerance=1e-5, **INDEXED)
+case("x.scatter_add(1, i, x)", "x=bf16[m,3] i=i64[m,3]", lambda x, i: scattered(x, 1, i, x, True), low=0, high=3, dtype="bf16", tolerance=4e-2)
+
+# --- functions written with other operators ---
+case("F.scaled_dot_product_attention(q, q, q, attn_mask=k)", "q=f32[m,3,4] k=bool[m,3,3]",
+     lambda q, k: np.nan_to_num(np.where(k, np.exp(q @ q.swapaxes(1, 2) / 2), 0)
+                                / np.maximum(np.where(k, np.exp(q @ q.swapaxes(1, 2) / 2), 0).sum(-1, keepdims=True), 1e-300)) @ q, dtype="f32", tolerance=1e-5)
+case("F.scaled_dot_product_attention(q, k, k, enable_gqa=True)", "q=f32[m,4,3,2] k=f32[m,2,5,2]",
+     lambda q, k: softmax(q @ np.repeat(k, 2, 1).swapaxes(2, 3) / np.sqrt(2), -1) @ np.repeat(k, 2, 1), dtype="f32", tolerance=1e-5)
+case("torch.tensor([[1, 2.5], [-3, 4]]) * x", "x=f32[m,1,2]", lambda x: np.array([[1, 2.5], [-3, 4]]) * x, dtype="f32")
+case("x + torch.tensor([3, 1, 2])", "x=f32[m,3]", lambda x: x + [3, 1, 2], dtype="f32")
+case("x[:, torch.tensor([True, False, True]).to(torch.int64)]", "x=f32[m,3]", lambda x: x[:, [1, 0, 1]], dtype="f32")
+case("x.unfold(1, 3, 2) * 1", "x=f32[m,9]", lambda x: np.stack([x[:, s:s + 3] for s in (0, 2, 4, 6)], 1), dtype="f32")
+case("x.diagonal(1) + 0", "x=f32[m,4]", lambda x: np.diagonal(x, 1), dtype="f32", sizes=(1, 3, 7))
+case("x.repeat_interleave(3, dim=1)", "x=f32[m,4]", lambda x: x.repeat(3, 1), dtype="f32")
+case("x.norm(p=3, dim=1) + x.norm(0, 1)", "x=f32[m,4]", lambda x: (np.abs(x) ** 3).sum(1) ** (1 / 3) + 4, dtype="f32", tolerance=1e-5)
+case("F.softsign(x) + F.tanhshrink(x) + F.softshrink(x) + F.hardshrink(x) + F.threshold(x, 0.1, 2)", "x=f32[m,40]",
+     lambda x: x / (1 + abs(x)) + x - np.tanh(x) + np.sign(x) * np.maximum(abs(x) - 0.5, 0) + np.where(abs(x) > 0.5, x, 0) + np.where(x > 0.1, x, 2), dtype="f32")
+case("F.mish(x)", "x=*[m,5]", lambda x: x * np.tanh(np.logaddexp(0, x)), low=-6, high=30)
+case("F.hardsigmoid(x)", "x=f32[m,5]", lambda x: np.where(np.isnan(x), x, np.clip(x + 3, 0, 6) / 6), low=-5.0, high=5.0, dtype="f32", special=True)
+case("torch.logaddexp(x, y) + torch.logit(torch.sigmoid(x)) + F.celu(x)", "x=f32[m,5] y=f32[5]",
+     lambda x, y: np.logaddexp(x, y) + x + np.where(x > 0, x, np.expm1(x)), dtype="f32", tolerance=2e-5)
+case("torch.diff(x) + torch.stack(x.tensor_split(2, dim=1)[0].unbind(1), 1)", "x=f32[m,3]", lambda x: np.diff(x) + x[:, :2], dtype="f32")
+case("torch.meshgrid(x, y, indexing='xy')[0] * 1", "x=f32[m] y=f32[3]", lambda x, y: np.meshgrid(x, y)[0], dtype="f32")
+case("x << 2 | x >> 1", "x=i32[m,5]", lambda x: x << 2 | x >> 1, dtype="i32", low=0, high=99)
+
+
 class Input:
     def __init__(self, text):
         self.name, rest = text.split("=")

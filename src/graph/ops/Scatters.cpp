@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Elements written at places that an index tensor holds. What falls on the same element is written
+/// in order.
+#include "graph/ops/Families.h"
+#include "graph/ops/Indices.h"
+
+namespace pellucid::graph {
+
+namespace {
+std::vector<ResultType> like(const OperatorCall &call) {
+  const TensorType &self = call.tensor("self");
+  return {freshLike(self, self.dtype, self.shape)};
+}
+
+void checkSource(const OperatorCall &call, std::string_view name) {
+  DataType self = call.tensor("self").dtype, source = call.tensor(name).dtype;
+  if (self != source)
+    call.fail("expects '" + std::string(name) + "' to hold " + std::string(info(self).torch) +
+              " as the tensor does, got " + std::string(info(source).torch));
+}
+
+void checkFits(const OperatorCall &call, const std::vector<Expr> &inner,
+               const std::vector<Expr> &outer, std::optional<size_t> except,
+               std::string_view what) {
+  bool fits = inner.size() == outer.size();
+  for (size_t d = 0; fits && d < inner.size(); ++d)
+    fits = d == except || call.symbols.prove(lessEqual(inner[d], outer[d])) == true;
+  if (!fits)
+    call.fail("expects an index no larger than " + std::string(what) + ", got " + shapeText(inner) +
+              " and " + shapeText(outer));
+}
+
+/// An index of the tensor's rank, beside a source that is at least as large.
+std::vector<ResultType> scatterFake(const OperatorCall &call) {
+  checkIndex(call, "index");
+  const TensorType &self = call.tensor("self"), &index = call.tensor("index");
+  size_t dim = static_cast<size_t>(call.dim("dim", self.rank()));
+  checkFits(call, index.shape, self.shape, dim, "the tensor in every other dim");
+  if (call.op.schema.indexOf("src")) {
+    checkSource(call, "src");
+    checkFits(call, index.shape, call.tensor("src").shape, std::nullopt, "the source");
+  }
+  return like(call);
+}
+
+/// An index of one dim that goes along `dim`.
+std::vector<ResultType> alongFake(const OperatorCall &call) {
+  checkIndex(call, "index");
+  const TensorType &self = call.tensor("self"), &index = call.tensor("index");
+  size_t dim = static_cast<size_t>(call.dim("dim", self.rank()));
+  if (index.rank() > 1 || self.rank() == 0)
+    call.fail("expects an index with one dim, got " + shapeText(index.shape));
+  if (call.op.schema.indexOf("source")) {
+    checkSource(call, "source");
+    std::vector<Expr> want = self.shape;
+    want[dim] = index.numel();
+    const std::vector<Expr> &got = call.tensor("source").shape;
+    bool same = got.size() == want.size();
+    for (size_t d = 0; same && d < want.size(); ++d)
+      same = call.symbols.proveEqual(got[d], want[d]);
+    if (!same)
+      call.fail("expects a source of shape " + shapeText(want) + ", got " + shapeText(got));
+  }
+  return like(call);
+}
+
+std::vector<ResultType> indexPutFake(const OperatorCall &call) {
+  const TensorType &self = call.tensor("self"), &values = call.tensor("values");
+  checkSource(call, "values");
+  std::vector<Expr> shape = indexedDims(call).resultShape(self);
+  if (broadcastShapes(call, shape, values.shape) != shape)
+    call.fail("expects values that broadcast to " + shapeText(shape) + ", got " +
+              shapeText(values.shape));
+  return like(call);
+}
+
+/// index_add with a factor is one of the source times that factor.
+std::vector<Value *> scaledIndexAdd(Graph &graph, const OperatorCall &call,
+                                    const OperatorRegistry &registry) {
+  auto emit = [&](std::string_view target, std::vector<Argument> args) {
+    return emitCall(graph, registry, call.symbols, target, std::move(args), {}, call.where)
+        ->result();
+  };
+  Value *source = call.value("source");
+  if (call.number("alpha") != 1)
+    source = emit("aten.mul.Scalar", {source, call.at("alpha")});
+  const TensorType &self = call.tensor("self");
+  Argument::List indices(static_cast<size_t>(call.dim("dim", self.rank())));
+  indices.push_back(emit("aten.reshape.default", {call.value("index"), Argument::List{-1}}));
+  return {emit("aten.index_put.default", {call.value("self"), indices, source, true})};
+}
+
+/// index_copy and index_fill write what index_put writes.
+std::vector<Value *> indexWrite(Graph &graph, const OperatorCall &call,
+                                const OperatorRegistry &registry) {
+  auto emit = [&](std::string_view target, std::vector<Argument> args,
+                  KeywordArguments kwargs = {}) {
+    return emitCall(graph, registry, call.symbols, target, std::move(args), std::move(kwargs),
+                    call.where)
+        ->result();
+  };
+  const TensorType &self = call.tensor("self");
+  Value *source = nullptr;
+  if (call.op.schema.indexOf("source"))
+    source = call.value("source");
+  else
+    source = emit("aten.full.default", {Argument::List{}, call.at("value")},
+                  {{"dtype", Argument(self.dtype)}, {"device", Argument(self.device)}});
+  Argument::List indices(static_cast<size_t>(call.dim("dim", self.rank())));
+  indices.push_back(emit("aten.reshape.default", {call.value("index"), Argument::List{-1}}));
+  return {emit("aten.index_put.default", {call.value("self"), indices, source, false})};
+}
+
+/// A number in the place of the source.
+std::vector<Value *> scatterValue(Graph &graph, const OperatorCall &call,
+                                  const OperatorRegistry &registry) {
+  const TensorType &self = call.tensor("self");
+  Value *source =
+      emitCall(graph, registry, call.symbols, "aten.full.default",
+               {Argument::list(call.tensor("index").shape), call.at("value")},
+               {{"dtype", Argument(self.dtype)}, {"device", Argument(self.device)}}, call.where)
+          ->result();
+  return {emitCall(graph, registry, call.symbols, "aten.scatter.src",
+                   {call.value("self"), call.at("dim"), call.value("index"), source}, {},
+                   call.where)
+              ->result()};
+}
+} // namespace
+
+void registerScatterOperators(OperatorRegistry &registry) {
+  struct Row {
+    std::string_view schema;
+    FakeFunction fake;
+    DecomposeFunction decompose;
+  };
+  const Row rows[] = {
+      {"aten::scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", scatterFake,
+       nullptr},
+      {"aten::scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
+       scatterFake, scatterValue},
+      {"aten::scatter_add.default(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
+       scatterFake, nullptr},
+      {"aten::index_put.default(Tensor self, Tensor?[] indices, Tensor values, bool "
+       "accumulate=False) -> Tensor",
+       indexPutFake, nullptr},
+      {"aten::index_add.default(Tensor self, int dim, Tensor index, Tensor source, *, Scalar "
+       "alpha=1) -> Tensor",
+       alongFake, scaledIndexAdd},
+      {"aten::index_copy.default(Tensor self, int dim, Tensor index, Tensor source) -> Tensor",
+       alongFake, indexWrite},
+      {"aten::index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
+       alongFake, indexWrite},
+  };
+  for (const Row &row : rows) {
+    Operator op = makeOperator(
+        row.schema, row.decompose ? Operator::Kind::Composite : Operator::Kind::Scatter, row.fake);
+    op.decompose = row.decompose;
+    registry.add(std::move(op));
+  }
+}
+
+} // namespace pellucid::graph

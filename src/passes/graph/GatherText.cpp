@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elements read and written at places that index tensors hold.
+#include "passes/graph/KernelWriter.h"
+
+#include <optional>
+
+namespace pellucid::passes {
+
+namespace {
+
+/// Emits the loads of the index tensors, p0 and on, and their checks; the part of the address that
+/// they make. The tile runs along dim `tileDim`; `outside` says which of its lanes are not there.
+std::string indexedPart(KernelWriter &writer, const std::vector<TextIndex> &places,
+                        const std::vector<std::string> &indices, std::optional<size_t> tileDim,
+                        const std::string &outside) {
+  std::string address;
+  for (size_t k = 0; k < places.size(); ++k) {
+    const TextIndex &place = places[k];
+    std::string number = std::to_string(k), name = "index" + number;
+    std::string size = writer.scalar(place.size);
+    bool tile = tileDim && place.operand.strides[*tileDim].constant() != 0;
+    writer.line(name + " = tl.load(p" + number + " + (" + writer.address(place.operand, indices) +
+                ")" + (tile ? ", mask=mask, other=0" : "") + ").to(tl.int64)");
+    if (place.wraps)
+      writer.line(name + " = tl.where(" + name + " < 0, " + name + " + " + size + ", " + name +
+                  ")");
+    std::string inRange = "(" + name + " >= 0) & (" + name + " < " + size + ")";
+    writer.line("tl.device_assert(" + (tile ? "(" + inRange + ") | (" + outside + ")" : inRange) +
+                ", \"index out of range of the table's rows\")");
+    address += " + " + name + " * " + writer.scalar(place.along);
+  }
+  return address;
+}
+
+} // namespace
+
+KernelText writeGather(GatherSpec spec, const SymbolTable &symbols) {
+  if (spec.shape.empty()) {
+    spec.shape.push_back(1);
+    for (TextIndex &place : spec.places)
+      place.operand.strides.push_back(0);
+    spec.table.strides.push_back(0);
+    spec.output.strides.push_back(1);
+  }
+  const Expr &inner = spec.shape.back();
+  size_t outer = spec.shape.size() - 1;
+  int64_t block = chooseBlock(inner, symbols, 1024);
+  KernelWriter writer(spec.name);
+  for (size_t i = 0; i <= spec.places.size(); ++i)
+    writer.pointer("p" + std::to_string(i));
+  writer.pointer("o0");
+  std::string size = writer.scalar(inner);
+  writer.line("pid = tl.program_id(0).to(tl.int64)");
+  writer.line("chunks = tl.cdiv(" + size + ", BLOCK)");
+  writer.line("row = pid // chunks");
+  writer.line("col = (pid % chunks) * BLOCK + tl.arange(0, BLOCK)");
+  writer.line("mask = col < " + size);
+  std::vector<std::string> indices = writer.delinearize("row", spec.shape, outer, "idx");
+  indices.push_back("col");
+  std::string table = writer.address(spec.table, indices) +
+                      indexedPart(writer, spec.places, indices, outer, "col >= " + size);
+  writer.line("v = tl.load(p" + std::to_string(spec.places.size()) + " + tl.broadcast_to(" + table +
+              ", [BLOCK]), mask=mask)");
+  writer.line(
+      storeText("o0", writer.address(spec.output, indices), "v", spec.output.dtype, "mask"));
+  return writer.finish(symbolic::ceilDiv(inner, block) * product(spec.shape, 0, outer), block);
+}
+
+KernelText writeScatter(ScatterSpec spec, const SymbolTable &symbols) {
+  std::vector<Expr> shape(spec.shape.begin(), spec.shape.end() - static_cast<long>(spec.ordered));
+  // Nothing but ordered dims: one program, and one lane of its tile.
+  bool single = shape.empty();
+  const Expr inner = single ? Expr(1) : shape.back();
+  size_t outer = single ? 0 : shape.size() - 1;
+  int64_t block = chooseBlock(inner, symbols, 256);
+  KernelWriter writer(spec.name);
+  for (size_t i = 0; i <= spec.places.size(); ++i)
+    writer.pointer("p" + std::to_string(i));
+  writer.pointer("o0");
+  std::string size = writer.scalar(inner);
+  writer.line("pid = tl.program_id(0).to(tl.int64)");
+  writer.line("chunks = tl.cdiv(" + size + ", BLOCK)");
+  writer.line("row = pid // chunks");
+  writer.line("col = (pid % chunks) * BLOCK + tl.arange(0, BLOCK)");
+  writer.line("mask = col < " + size);
+  std::vector<std::string> indices = writer.delinearize("row", shape, outer, "idx");
+  if (!single)
+    indices.push_back("col");
+  for (size_t d = 0; d < spec.ordered; ++d) {
+    indices.push_back("s" + std::to_string(d));
+    writer.open("for " + indices.back() + " in range(0, " +
+                writer.scalar(spec.shape[shape.size() + d]) + "):");
+  }
+  std::string target = writer.address(spec.output, indices) +
+                       indexedPart(writer, spec.places, indices,
+                                   single ? std::nullopt : std::optional(outer), "col >= " + size);
+  writer.line("at = o0 + tl.broadcast_to(" + target + ", [BLOCK])");
+  std::string source = "p" + std::to_string(spec.places.size());
+  writer.line("v = tl.load(" + source + " + tl.broadcast_to(" +
+              writer.address(spec.source, indices) + ", [BLOCK]), mask=mask, other=0)");
+  if (spec.accumulates) {
+    std::string type = tlName(spec.compute);
+    writer.line("v = tl.load(at, mask=mask, other=0).to(" + type + ") + v.to(" + type + ")");
+  }
+  writer.line("tl.store(at, v.to(" + tlName(spec.output.dtype) + "), mask=mask)");
+  for (size_t d = 0; d < spec.ordered; ++d)
+    writer.close();
+  return writer.finish(symbolic::ceilDiv(inner, block) * product(shape, 0, outer), block);
+}
+
+} // namespace pellucid::passes

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Nodes become launches of generated kernels: what every lowering of an operator does.
+#pragma once
+
+#include "passes/graph/LowerToLaunches.h"
+
+#include <map>
+#include <set>
+
+namespace pellucid::passes {
+
+class LaunchEmitter {
+public:
+  LaunchEmitter(graph::Program &p, const graph::OperatorRegistry &r, const CompileText &c)
+      : program(p), registry(r), compile(c), names(p) {}
+
+  graph::Program &program;
+  const graph::OperatorRegistry &registry;
+
+  [[noreturn]] static void refuse(const graph::Node &node, const std::string &why);
+
+  /// Names the generated kernel after what it does: `fused_mul_add`.
+  static std::string kernelName(const std::vector<graph::Node *> &nodes, const std::string &kind);
+
+  /// An uninitialised tensor of this type, at the insertion point.
+  graph::Value *emptyLike(const graph::TensorType &type);
+
+  struct Target {
+    graph::Value *value;
+    graph::Access access;
+  };
+  /// A launch of `text` with these pointers, at the insertion point; its results are the new
+  /// contents of the outputs.
+  graph::Node *emit(KernelText text, const std::vector<graph::Value *> &inputs,
+                    const std::vector<Target> &outputs, const SourceLocation &where);
+  graph::Value *emit(KernelText text, const std::vector<graph::Value *> &inputs, Target output,
+                     const SourceLocation &where) {
+    return emit(std::move(text), inputs, std::vector<Target>{output}, where)->result();
+  }
+
+  /// Puts `value` in the place of node's result and erases it with the producers it took along.
+  void replace(graph::Node &node, graph::Value *value,
+               const std::vector<graph::Node *> &producers = {});
+  /// The same for each of node's results.
+  void replaceAll(graph::Node &node, const graph::Node &launch);
+  bool isGone(const graph::Node *node) const { return gone.count(node) != 0; }
+
+private:
+  uint32_t kernelFor(KernelText &text, const std::vector<DataType> &pointers,
+                     const std::vector<graph::Access> &accesses);
+  void erase(graph::Node &node);
+
+  const CompileText &compile;
+  graph::KernelNames names;
+  std::set<const graph::Node *> gone;
+  std::map<std::string, uint32_t> kernels;
+};
+
+/// Lowerings of operators that address elements one by one; each leaves the node replaced.
+void lowerGather(LaunchEmitter &emitter, graph::Node &node);
+void lowerScatter(LaunchEmitter &emitter, graph::Node &node);
+void lowerLine(LaunchEmitter &emitter, graph::Node &node);
+
+} // namespace pellucid::passes

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators that address elements one by one: gathers, scatters, lines.
+#include "graph/FakeRules.h"
+#include "graph/ops/Indices.h"
+#include "passes/graph/LaunchEmitter.h"
+#include "passes/graph/PointwiseGroup.h"
+
+#include <algorithm>
+
+namespace pellucid::passes {
+
+using namespace graph;
+
+namespace {
+
+/// Where the dims of an indexed tensor stand in `shape` (IndexedDims::resultShape): the strides of
+/// `type` over it, 0 in the dims of the indices.
+std::vector<Expr> keptStrides(const TensorType &type, const IndexedDims &indexed, size_t rank) {
+  std::vector<Expr> strides;
+  for (size_t d = 0; d < type.rank(); ++d)
+    if (std::find(indexed.dims.begin(), indexed.dims.end(), d) == indexed.dims.end())
+      strides.push_back(type.strides[d]);
+  strides.insert(strides.begin() + static_cast<long>(indexed.place), rank - strides.size(),
+                 Expr(0));
+  return strides;
+}
+
+/// The index tensors of `call`, over `shape`, each along its dim of `type`. Appends them to
+/// `inputs`.
+std::vector<TextIndex> placesOf(const OperatorCall &call, const IndexedDims &indexed,
+                                const TensorType &type, const std::vector<Expr> &shape,
+                                std::vector<Value *> &inputs) {
+  std::vector<TextIndex> places;
+  const Argument::List &list = *call.at("indices").list();
+  for (size_t d : indexed.dims) {
+    Value *index = list[d].value();
+    TextIndex place;
+    TextOperand local = broadcastOperand(index->type(), indexed.shape, call.symbols);
+    place.operand.dtype = local.dtype;
+    place.operand.strides.assign(shape.size(), Expr(0));
+    std::copy(local.strides.begin(), local.strides.end(),
+              place.operand.strides.begin() + static_cast<long>(indexed.place));
+    place.along = type.strides[d];
+    place.size = type.shape[d];
+    place.wraps = true;
+    places.push_back(std::move(place));
+    inputs.push_back(index);
+  }
+  return places;
+}
+
+/// The one index of `index_select`, `gather` and `embedding`.
+TextIndex placeAlong(const Value *index, std::vector<Expr> strides, const TensorType &type,
+                     size_t dim) {
+  return {{index->type().dtype, std::move(strides), 0}, type.strides[dim], type.shape[dim], false};
+}
+
+void describeEmbedding(GatherSpec &spec, const OperatorCall &call, size_t rank,
+                       std::vector<Value *> &inputs) {
+  Value *index = call.value("indices");
+  const TensorType &weight = call.tensor("weight");
+  std::vector<Expr> strides = index->type().strides;
+  strides.resize(rank, Expr(0));
+  spec.places = {placeAlong(index, std::move(strides), weight, 0)};
+  spec.table.strides.assign(rank, Expr(0));
+  spec.table.strides.back() = weight.strides[1];
+  inputs = {index, call.value("weight")};
+}
+
+void describeAlong(GatherSpec &spec, const OperatorCall &call, size_t rank,
+                   std::vector<Value *> &inputs) {
+  Value *index = call.value("index");
+  const TensorType &self = call.tensor("self");
+  size_t dim = static_cast<size_t>(call.dim("dim", self.rank()));
+  std::vector<Expr> strides = index->type().strides;
+  if (call.op.schema.name == "index_select") {
+    strides.assign(rank, Expr(0));
+    if (rank)
+      strides[dim] = index->type().rank() ? index->type().strides[0] : Expr(0);
+  }
+  spec.table.strides = self.strides;
+  if (rank) {
+    spec.table.strides[dim] = 0;
+    spec.places = {placeAlong(index, std::move(strides), self, dim)};
+  } else {
+    // Without dims there is one element.
+    spec.places = {{{index->type().dtype, {}, 0}, 1, 1, false}};
+  }
+  inputs = {index, call.value("self")};
+}
+
+void describeIndex(GatherSpec &spec, const OperatorCall &call, std::vector<Value *> &inputs) {
+  const TensorType &self = call.tensor("self");
+  IndexedDims indexed = indexedDims(call);
+  spec.places = placesOf(call, indexed, self, spec.shape, inputs);
+  spec.table.strides = keptStrides(self, indexed, spec.shape.size());
+  inputs.push_back(call.value("self"));
+}
+
+/// Moves dim `from` to the end.
+void moveLast(std::vector<Expr> &list, size_t from) {
+  std::rotate(list.begin() + static_cast<long>(from), list.begin() + static_cast<long>(from) + 1,
+              list.end());
+}
+
+/// `count` dims from `first` are ordered: they go last in every operand.
+void orderDims(ScatterSpec &spec, size_t first, size_t count) {
+  auto move = [&](std::vector<Expr> &list) {
+    for (size_t i = 0; i < count; ++i)
+      moveLast(list, first);
+  };
+  move(spec.shape);
+  for (TextIndex &place : spec.places)
+    move(place.operand.strides);
+  move(spec.source.strides);
+  move(spec.output.strides);
+  spec.ordered = count;
+}
+
+} // namespace
+
+void lowerGather(LaunchEmitter &emitter, Node &node) {
+  auto call = callOf(node, emitter.registry, emitter.program.symbols);
+  const std::string &name = call->op.schema.name;
+  const TensorType type = node.result()->type();
+  GatherSpec spec;
+  spec.name = emitter.kernelName({&node}, "gather");
+  spec.shape = type.shape;
+  spec.output = {type.dtype, type.strides, 0};
+  spec.table.dtype = type.dtype;
+  std::vector<Value *> inputs;
+  if (name == "embedding")
+    describeEmbedding(spec, *call, type.rank(), inputs);
+  else if (name == "index_select" || name == "gather")
+    describeAlong(spec, *call, type.rank(), inputs);
+  else if (name == "index")
+    describeIndex(spec, *call, inputs);
+  else
+    emitter.refuse(node, "has no gather kernel");
+  emitter.program.main.setInsertionPoint(&node);
+  KernelText text = writeGather(std::move(spec), emitter.program.symbols);
+  emitter.replace(
+      node, emitter.emit(text, inputs, {emitter.emptyLike(type), Access::Write}, node.location));
+}
+
+/// The tensor that is written: a copy, which other readers of `self` do not see.
+static Value *copyOf(LaunchEmitter &emitter, Node &node, Value *self, const TensorType &type) {
+  const SymbolTable &symbols = emitter.program.symbols;
+  PointwiseSpec spec;
+  spec.name = emitter.kernelName({&node}, "copy");
+  spec.shape = type.shape;
+  spec.inputs = {broadcastOperand(self->type(), type.shape, symbols)};
+  spec.outputs = {broadcastOperand(type, type.shape, symbols)};
+  spec.results = {"in0"};
+  return emitter.emit(writePointwise(std::move(spec), symbols), {self},
+                      {emitter.emptyLike(type), Access::Write}, node.location);
+}
+
+void lowerScatter(LaunchEmitter &emitter, Node &node) {
+  const SymbolTable &symbols = emitter.program.symbols;
+  auto call = callOf(node, emitter.registry, symbols);
+  const TensorType type = node.result()->type();
+  ScatterSpec spec;
+  spec.name = emitter.kernelName({&node}, "scatter");
+  spec.output.dtype = spec.source.dtype = type.dtype;
+  spec.compute = opMathType(type.dtype);
+  std::vector<Value *> inputs;
+  if (call->op.schema.name == "index_put") {
+    IndexedDims indexed = indexedDims(*call);
+    Value *values = call->value("values");
+    spec.shape = indexed.resultShape(type);
+    spec.places = placesOf(*call, indexed, type, spec.shape, inputs);
+    spec.output.strides = keptStrides(type, indexed, spec.shape.size());
+    spec.source = broadcastOperand(values->type(), spec.shape, symbols);
+    spec.accumulates = call->flag("accumulate");
+    orderDims(spec, indexed.place, indexed.shape.size());
+    inputs.push_back(values);
+  } else {
+    Value *index = call->value("index"), *source = call->value("src");
+    size_t dim = static_cast<size_t>(call->dim("dim", type.rank()));
+    spec.shape = index->type().shape;
+    spec.places = {placeAlong(index, index->type().strides, type, dim)};
+    spec.output.strides = type.strides;
+    spec.output.strides[dim] = 0;
+    spec.source.strides = source->type().strides;
+    spec.accumulates = call->op.schema.name == "scatter_add";
+    orderDims(spec, dim, 1);
+    inputs = {index, source};
+  }
+  emitter.program.main.setInsertionPoint(&node);
+  Value *target = copyOf(emitter, node, call->value("self"), type);
+  emitter.replace(node, emitter.emit(writeScatter(std::move(spec), symbols), inputs,
+                                     {target, Access::ReadWrite}, node.location));
+}
+
+void lowerLine(LaunchEmitter &emitter, Node &node) {
+  const SymbolTable &symbols = emitter.program.symbols;
+  auto call = callOf(node, emitter.registry, symbols);
+  const std::string &name = call->op.schema.name;
+  Value *self = call->value("self");
+  const TensorType from = self->type();
+  LineSpec spec;
+  spec.name = emitter.kernelName({&node}, "line");
+  spec.shape = from.shape;
+  spec.input = {from.dtype, from.strides, 0};
+  size_t dim = from.rank() ? static_cast<size_t>(call->dim("dim", from.rank())) : 0;
+  std::vector<std::vector<Expr>> strides;
+  for (size_t r = 0; r < node.resultCount(); ++r)
+    strides.push_back(node.result(r)->type().strides);
+  if (from.rank()) {
+    moveLast(spec.shape, dim);
+    moveLast(spec.input.strides, dim);
+    for (std::vector<Expr> &list : strides)
+      moveLast(list, dim);
+  } else {
+    spec.shape = {1};
+    // A tile is read and written, of which the mask leaves one element.
+    spec.input.strides = {1};
+    strides.assign(node.resultCount(), {Expr(1)});
+  }
+  for (size_t r = 0; r < node.resultCount(); ++r)
+    spec.outputs.push_back({node.result(r)->type().dtype, strides[r], 0});
+  if (node.resultCount() == 2) {
+    spec.kind = LineKind::Sort;
+    spec.places = name == "topk" ? call->integer("k") : spec.shape.back();
+    spec.descending = call->flag(name == "topk" ? "largest" : "descending");
+    spec.compute = from.dtype == DataType::Bool ? DataType::Int32 : opMathType(from.dtype);
+  } else {
+    spec.kind = name == "cumsum" ? LineKind::Sum : LineKind::Product;
+    spec.compute = opMathType(node.result()->type().dtype);
+  }
+  emitter.program.main.setInsertionPoint(&node);
+  std::vector<LaunchEmitter::Target> outputs;
+  for (size_t r = 0; r < node.resultCount(); ++r)
+    outputs.push_back({emitter.emptyLike(node.result(r)->type()), Access::Write});
+  KernelText text = writeLines(std::move(spec), symbols);
+  emitter.replaceAll(node, *emitter.emit(text, {self}, outputs, node.location));
+}
+
+} // namespace pellucid::passes

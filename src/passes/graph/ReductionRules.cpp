@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/graph/ReductionRules.h"
+
+#include "graph/FakeRules.h"
+
+namespace pellucid::passes {
+
+using namespace graph;
+
+namespace {
+
+std::string extremeOf(DataType type, bool highest) {
+  if (isFloat(type))
+    return highest ? "float('inf')" : "float('-inf')";
+  if (type == DataType::Bool)
+    return highest ? "1" : "0";
+  unsigned bits = 8 * byteSize(type);
+  if (!info(type).isSigned)
+    return highest ? std::to_string(~uint64_t(0) >> (64 - bits)) : "0";
+  int64_t top = static_cast<int64_t>(~uint64_t(0) >> (65 - bits));
+  return std::to_string(highest ? top : -top - 1);
+}
+
+/// The largest or smallest; NaN when any is NaN.
+void extremum(ReductionRule &rule, DataType range, bool smallest) {
+  std::string name = smallest ? "min" : "max";
+  rule.identity = extremeOf(range, smallest);
+  rule.step = {"acc = tl." + name + "imum(acc, v, propagate_nan=tl.PropagateNan.ALL)"};
+  rule.across = {"best = tl." + name + "(acc, axis=0)"};
+  if (isFloat(range))
+    rule.across.push_back(
+        "best = tl.where(tl.max((acc != acc).to(tl.int32), axis=0) > 0, float('nan'), best)");
+  rule.across.push_back("acc = best");
+}
+
+/// Where the first of the largest or smallest stands; the first NaN when there is one.
+void position(ReductionRule &rule, DataType range, bool smallest) {
+  std::string order = smallest ? "<" : ">", name = smallest ? "min" : "max";
+  rule.identity = extremeOf(range, smallest);
+  rule.start = {"place = tl.full([BLOCK], -1, tl.int64)"};
+  rule.step = {"better = inside & ((place < 0) | (v " + order +
+                   " acc) | ((v != v) & (acc == acc)))",
+               "acc = tl.where(better, v, acc)", "place = tl.where(better, at, place)"};
+  rule.across = {
+      "wrong = (acc != acc) & (place >= 0)",
+      "best = tl." + name + "(tl.where(place >= 0, acc, " + rule.identity + "), axis=0)",
+      "chosen = ((place >= 0) & (acc == best)).to(tl.int32)",
+      "chosen = tl.where(tl.max(wrong.to(tl.int32), axis=0) > 0, wrong.to(tl.int32), chosen)",
+      "acc = tl.min(tl.where(chosen > 0, place, 9223372036854775807), axis=0)"};
+  rule.finish = {"acc = place"};
+}
+
+} // namespace
+
+ReductionRule reductionRule(const OperatorCall &call, DataType from, DataType result) {
+  const ReductionBody &body = call.op.reduction;
+  ReductionRule rule;
+  switch (body.accumulate) {
+  case ReductionBody::Accumulate::OpMath:
+    rule.accumulate = isFloat(result)                             ? opMathType(result)
+                      : isInteger(from) || from == DataType::Bool ? DataType::Int64
+                                                                  : result;
+    break;
+  case ReductionBody::Accumulate::ResultType:
+    rule.accumulate = result;
+    break;
+  case ReductionBody::Accumulate::Same:
+    rule.accumulate = opMathType(from);
+    break;
+  }
+  rule.identity = body.identity;
+  // Truth values are counted in integers.
+  bool truth = rule.accumulate == DataType::Bool;
+  DataType range = rule.accumulate;
+  if (truth)
+    rule.accumulate = DataType::Int32;
+  switch (body.combine) {
+  case ReductionBody::Combine::Sum:
+    rule.step = {"acc = acc + v"};
+    rule.across = {"acc = tl.sum(acc, axis=0)"};
+    break;
+  case ReductionBody::Combine::Prod:
+    rule.step = {"acc = acc * v"};
+    rule.across = {"acc = tl.reduce(acc, 0, multiply)"};
+    rule.helper = "@triton.jit\ndef multiply(a, b):\n    return a * b\n\n\n";
+    break;
+  case ReductionBody::Combine::Max:
+    extremum(rule, range, false);
+    break;
+  case ReductionBody::Combine::Min:
+    extremum(rule, range, true);
+    break;
+  case ReductionBody::Combine::ArgMax:
+    position(rule, range, false);
+    break;
+  case ReductionBody::Combine::ArgMin:
+    position(rule, range, true);
+    break;
+  }
+  if (rule.identity == "-inf" || rule.identity == "inf")
+    rule.identity = "float('" + rule.identity + "')";
+  if (rule.identity.empty())
+    rule.identity = "0";
+  return rule;
+}
+
+std::string reductionMap(const std::string &map, const std::string &to) {
+  std::string out;
+  for (size_t i = 0; i < map.size(); ++i) {
+    auto isWord = [&](size_t at) {
+      return at < map.size() && (isalnum(static_cast<unsigned char>(map[at])) || map[at] == '_');
+    };
+    bool alone =
+        map[i] == 'x' && !(i > 0 && (isWord(i - 1) || map[i - 1] == '.')) && !isWord(i + 1);
+    out += alone ? to : std::string(1, map[i]);
+  }
+  return out;
+}
+
+} // namespace pellucid::passes

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators of torch as the traced file calls them.
+#include "trace/TensorCalls.h"
+
+#include <algorithm>
+
+namespace pellucid::trace {
+
+using namespace graph;
+namespace h = pellucid::host;
+
+Argument toArgument(Tracer &tracer, h::Interpreter &interpreter, const h::Value &raw) {
+  h::Value value = h::unwrapConstexpr(raw);
+  switch (value.kind()) {
+  case h::Kind::None:
+    return Argument();
+  case h::Kind::Bool:
+    return Argument(value.boolean());
+  case h::Kind::Int:
+    return Argument(interpreter.toInt64(value, "an argument"));
+  case h::Kind::Float:
+    return Argument(value.real());
+  case h::Kind::Str:
+    if (auto device = deviceNamed(value.str()))
+      return Argument(*device);
+    return Argument(value.str());
+  case h::Kind::SymInt:
+    return Argument(value.symInt());
+  case h::Kind::SymBool:
+    return Argument(interpreter.truth(value));
+  case h::Kind::Tuple:
+  case h::Kind::List: {
+    Argument::List list;
+    for (const h::Value &element : value.elements())
+      list.push_back(toArgument(tracer, interpreter, element));
+    return Argument(std::move(list));
+  }
+  case h::Kind::Object:
+    if (auto *tensor = value.as<TensorObject>())
+      return Argument(tracer.valueOf(tensor->tensor, interpreter.location()));
+    if (auto *type = value.as<h::DType>())
+      return Argument(type->type);
+    if (auto *instance = value.as<h::Instance>(); instance && instance->cls->name == "device")
+      if (auto device = deviceNamed(interpreter.str(value)))
+        return Argument(*device);
+    break;
+  default:
+    break;
+  }
+  interpreter.refuse("a value of type " + h::typeName(value) +
+                     " cannot be the argument of an operator; tensors, numbers, "
+                     "dtypes, strings and lists of them can");
+}
+
+/// x.split([2, 5]) is another operator than x.split(2).
+static void splitBySizes(std::string &packet, const std::vector<Argument> &positional,
+                         KeywordArguments &keywords) {
+  bool sizes = positional.size() > 1 && positional[1].list();
+  for (auto &[key, value] : keywords)
+    if ((key == "split_size" || key == "split_size_or_sections") && value.list()) {
+      key = "split_sizes";
+      sizes = true;
+    } else if (key == "split_size_or_sections") {
+      key = "split_size";
+    }
+  if (sizes)
+    packet = "aten.split_with_sizes";
+}
+
+/// Arguments as PyTorch's nodes carry them: by position where they have one, without defaults at
+/// the end.
+static void normalizeArguments(const Tracer &tracer, const std::string &packet,
+                               std::vector<Argument> &positional, KeywordArguments &keywords,
+                               const SourceLocation &where) {
+  const Schema &schema = tracer.registry.resolve(packet, positional, keywords, where).schema;
+  auto isDefault = [](const SchemaArgument &argument, const Argument &value) {
+    return !value.value() && !value.as<Expr>() && argument.defaultValue &&
+           value == *argument.defaultValue;
+  };
+  std::erase_if(keywords, [&](const auto &keyword) {
+    auto index = schema.indexOf(keyword.first);
+    return index && isDefault(schema.arguments[*index], keyword.second);
+  });
+  // What has a position stands there, as in PyTorch's nodes.
+  while (positional.size() < schema.arguments.size() &&
+         !schema.arguments[positional.size()].keywordOnly) {
+    const std::string &name = schema.arguments[positional.size()].name;
+    auto keyword = std::find_if(keywords.begin(), keywords.end(),
+                                [&](const auto &k) { return k.first == name; });
+    if (keyword == keywords.end())
+      break;
+    positional.push_back(std::move(keyword->second));
+    keywords.erase(keyword);
+  }
+  for (size_t i = 0; i < positional.size() && i < schema.arguments.size(); ++i)
+    if (schema.arguments[i].type.list && (positional[i].as<int64_t>() || positional[i].as<Expr>()))
+      positional[i] = Argument(Argument::List{positional[i]});
+  while (!positional.empty() && positional.size() <= schema.arguments.size() &&
+         isDefault(schema.arguments[positional.size() - 1], positional.back()))
+    positional.pop_back();
+}
+
+/// A list of one tensor is a list still.
+static bool returnsList(const Tracer &tracer, const std::string &packet) {
+  const Operator *op = tracer.registry.find(packet);
+  if (auto overloads = tracer.registry.overloads(packet); !op && !overloads.empty())
+    op = overloads.front();
+  return op && op->schema.returns.size() == 1 && op->schema.returns[0].type.list;
+}
+
+/// Where a call wants its result: `out=`, or its first tensor for `inplace=True`. Null: a new one.
+static TensorObject *destinationOf(h::Interpreter &interpreter, const h::CallArgs &args) {
+  if (const h::Value *out = args.keyword("out"); out && !out->isNone()) {
+    auto *tensor = out->as<TensorObject>();
+    if (!tensor)
+      interpreter.refuse("'out' must be one tensor, got " + h::typeName(*out));
+    return tensor;
+  }
+  const h::Value *inPlace = args.keyword("inplace");
+  if (!inPlace || !interpreter.truth(*inPlace))
+    return nullptr;
+  const h::Value *input =
+      args.positional.empty() ? args.keyword("input") : &args.positional.front();
+  return input ? input->as<TensorObject>() : nullptr;
+}
+
+h::Value callAten(Tracer &tracer, h::Interpreter &interpreter, const std::string &name,
+                  const h::CallArgs &args) {
+  if (TensorObject *destination = destinationOf(interpreter, args)) {
+    h::CallArgs plain = args;
+    std::erase_if(plain.keywords, [](const auto &keyword) {
+      return keyword.first == "out" || keyword.first == "inplace";
+    });
+    return destination->assign(interpreter, callAten(tracer, interpreter, name, plain), name);
+  }
+  if (interpreter.merging())
+    interpreter.refuse("a side of a branch that may not be taken records nothing");
+  std::vector<Argument> positional;
+  KeywordArguments keywords;
+  TracedTensor *first = nullptr;
+  auto note = [&](const h::Value &value) {
+    if (auto *tensor = value.as<TensorObject>(); tensor && !first)
+      first = &tensor->tensor;
+  };
+  for (const h::Value &value : args.positional) {
+    note(value);
+    positional.push_back(toArgument(tracer, interpreter, value));
+  }
+  for (const auto &[key, value] : args.keywords) {
+    // Things that steer autograd or memory and change no value.
+    if (key == "requires_grad" || key == "pin_memory" || key == "inplace" || key == "out" ||
+        key == "layout")
+      continue;
+    note(value);
+    keywords.emplace_back(key == "axis" ? "dim" : key, toArgument(tracer, interpreter, value));
+  }
+  std::string packet = name.find('.') == std::string::npos ? "aten." + name : name;
+  if (packet == "aten.split")
+    splitBySizes(packet, positional, keywords);
+  normalizeArguments(tracer, packet, positional, keywords, interpreter.location());
+  bool list = returnsList(tracer, packet);
+  std::vector<TracedTensor> results = tracer.call(
+      packet, std::move(positional), std::move(keywords), first, interpreter.location());
+  if (results.size() == 1 && !list)
+    return tensorValue(tracer, results[0]);
+  h::Tuple tuple;
+  for (TracedTensor &result : results)
+    tuple.push_back(tensorValue(tracer, std::move(result)));
+  return h::Value::tuple(std::move(tuple));
+}
+
+h::CallArgs argsOf(std::vector<h::Value> positional,
+                   std::vector<std::pair<std::string, h::Value>> keywords) {
+  h::CallArgs args;
+  args.positional = std::move(positional);
+  args.keywords = std::move(keywords);
+  return args;
+}
+
+h::Value selfOf(TensorObject &object) {
+  return h::Value(std::static_pointer_cast<h::Object>(object.shared_from_this()));
+}
+
+h::Value dtypeValue(DataType type) {
+  return h::Value(std::make_shared<h::DType>(type, h::DType::Family::Torch));
+}
+
+h::Value castTo(TensorObject &self, h::Interpreter &interpreter, DataType type) {
+  if (self.tensor.type.dtype == type)
+    return selfOf(self);
+  return callAten(self.tracer, interpreter, "to", argsOf({selfOf(self), dtypeValue(type)}));
+}
+
+h::Value callInPlace(TensorObject &self, h::Interpreter &interpreter, const std::string &name,
+                     const h::CallArgs &args) {
+  h::CallArgs call = argsOf({selfOf(self)}, args.keywords);
+  call.positional.insert(call.positional.end(), args.positional.begin(), args.positional.end());
+  h::Value result;
+  if (name == "copy" || name == "fill" || name == "zero") {
+    h::Value source = name == "zero" ? h::Value(0) : args.positional.at(0);
+    result = callAten(self.tracer, interpreter, source.as<TensorObject>() ? "copy" : "fill",
+                      argsOf({selfOf(self), source}));
+  } else if (auto composite = compositeFunction(interpreter, name)) {
+    result = interpreter.call(*composite, std::move(call));
+  } else {
+    result = callAten(self.tracer, interpreter, name, call);
+  }
+  return self.assign(interpreter, result, name + "_");
+}
+
+} // namespace pellucid::trace

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Operators called on tensors of the traced file, as its own methods do.
+#pragma once
+
+#include "trace/TensorObject.h"
+
+namespace pellucid::trace {
+
+host::CallArgs argsOf(std::vector<host::Value> positional,
+                      std::vector<std::pair<std::string, host::Value>> keywords = {});
+host::Value selfOf(TensorObject &object);
+host::Value dtypeValue(DataType type);
+host::Value castTo(TensorObject &self, host::Interpreter &interpreter, DataType type);
+/// `x.add_(y)`: the operator `add`, cast to x's type, written back.
+host::Value callInPlace(TensorObject &self, host::Interpreter &interpreter, const std::string &name,
+                        const host::CallArgs &args);
+
+} // namespace pellucid::trace

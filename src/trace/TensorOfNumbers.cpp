@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/TensorObject.h"
+
+#include <algorithm>
+
+namespace pellucid::trace {
+
+using namespace graph;
+namespace h = pellucid::host;
+
+namespace {
+
+/// The numbers of a nested list, row by row, and its sizes.
+class NumberList {
+public:
+  NumberList(h::Interpreter &i, const h::Value &data) : interpreter(i) { add(data, 0); }
+
+  std::vector<h::Value> numbers;
+  std::vector<int64_t> sizes;
+
+  DataType defaultType() const {
+    auto all = [&](auto test) { return std::all_of(numbers.begin(), numbers.end(), test); };
+    if (!numbers.empty() && all([](const h::Value &v) { return v.isBool(); }))
+      return DataType::Bool;
+    bool whole = all([](const h::Value &v) { return !v.isFloat(); });
+    return whole && !numbers.empty() ? DataType::Int64 : DataType::Float32;
+  }
+
+private:
+  void add(const h::Value &given, size_t depth) {
+    h::Value value = h::unwrapConstexpr(given);
+    if (!value.isSequence()) {
+      if (depth != sizes.size())
+        interpreter.raise("ValueError", "expected sequence of length " +
+                                            std::to_string(sizes[depth]) + " at dim " +
+                                            std::to_string(depth));
+      if (!value.isBool() && !value.isInt() && !value.isFloat() && !value.isSymInt())
+        interpreter.refuse("torch.tensor takes numbers and lists of them, got " +
+                           h::typeName(value));
+      numbers.push_back(value);
+      return;
+    }
+    auto count = static_cast<int64_t>(value.elements().size());
+    if (depth == sizes.size() && numbers.empty())
+      sizes.push_back(count);
+    else if (depth >= sizes.size() || sizes[depth] != count)
+      interpreter.raise("ValueError", "expected sequence of length " +
+                                          std::to_string(depth < sizes.size() ? sizes[depth] : 0) +
+                                          " at dim " + std::to_string(depth) + " (got " +
+                                          std::to_string(count) + ")");
+    for (const h::Value &element : value.elements())
+      add(element, depth + 1);
+  }
+
+  h::Interpreter &interpreter;
+};
+
+} // namespace
+
+h::Value tensorOfNumbers(Tracer &tracer, h::Interpreter &interpreter, std::vector<h::Value> &a) {
+  NumberList list(interpreter, a[0]);
+  const std::vector<h::Value> &numbers = list.numbers;
+  auto *asked = a[1].as<h::DType>();
+  DataType type = asked ? asked->type : list.defaultType();
+  auto sameAsFirst = [&](const h::Value &v) { return h::equal(v, numbers.front()); };
+  if (numbers.empty() || std::all_of(numbers.begin(), numbers.end(), sameAsFirst)) {
+    h::Value dtype(std::make_shared<h::DType>(type, h::DType::Family::Torch));
+    h::List sizes(list.sizes.begin(), list.sizes.end());
+    h::Value number = numbers.empty() ? h::Value(0) : numbers.front();
+    h::CallArgs call{
+        {h::Value::list(std::move(sizes)), number}, {{"dtype", dtype}}, interpreter.location()};
+    return interpreter.call(
+        interpreter.getAttr(h::Value(interpreter.nativeModule("torch")), "full"), std::move(call));
+  }
+  Initializer initializer{Initializer::Kind::Listed, 0, {}};
+  for (const h::Value &number : numbers)
+    initializer.values.push_back(interpreter.toDouble(number, "an element of torch.tensor"));
+  std::vector<Expr> shape(list.sizes.begin(), list.sizes.end());
+  return tensorValue(tracer, tracer.unbound(TensorType(type, shape), std::move(initializer)));
+}
+
+} // namespace pellucid::trace

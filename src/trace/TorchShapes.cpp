@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+// Functions of torch that say where elements go: layouts, orders, einsum. Part of TorchComposites.
+#include "trace/TorchSources.h"
+
+namespace pellucid::trace {
+
+const char *const shapeSource = R"py(
+def topk(input, k, dim=-1, largest=True, sorted=True):
+    return Ordered(*torch.ops.aten.topk.default(input, k, dim, largest, sorted))
+
+
+def sort(input, dim=-1, descending=False, stable=None):
+    if stable is None:
+        return Ordered(*torch.ops.aten.sort.default(input, dim, descending))
+    return Ordered(*torch.ops.aten.sort.stable(input, stable=stable, dim=dim, descending=descending))
+
+
+def argsort(input, dim=-1, descending=False, stable=False):
+    return torch.ops.aten.argsort.default(input, dim, descending)
+
+
+def scatter(input, dim, index, src=None, value=None, reduce=None):
+    if reduce is not None:
+        raise NotImplementedError(f"scatter with reduce='{reduce}'; scatter_add is there")
+    src = value if src is None else src
+    if isinstance(src, torch.Tensor):
+        return torch.ops.aten.scatter.src(input, dim, index, src)
+    return torch.ops.aten.scatter.value(input, dim, index, src)
+
+
+def index_fill(input, dim, index, value):
+    return torch.ops.aten.index_fill.int_Scalar(input, dim, index, value)
+
+
+def index_put(input, indices, values, accumulate=False):
+    return torch.ops.aten.index_put.default(input, list(indices), values, accumulate)
+
+
+def swapaxes(input, axis0, axis1):
+    return torch.transpose(input, axis0, axis1)
+
+
+def swapdims(input, dim0, dim1):
+    return torch.transpose(input, dim0, dim1)
+
+
+def movedim(input, source, destination):
+    rank = input.dim()
+    if isinstance(source, int):
+        source, destination = [source], [destination]
+    source = [d % rank for d in source]
+    destination = [d % rank for d in destination]
+    rest = [d for d in range(rank) if d not in source]
+    order = []
+    for d in range(rank):
+        order.append(source[destination.index(d)] if d in destination else rest.pop(0))
+    return torch.permute(input, order)
+
+
+def flip(input, dims):
+    for dim in [dims] if isinstance(dims, int) else dims:
+        size = input.shape[dim]
+        input = torch.index_select(input, dim, size - 1 - torch.arange(size))
+    return input
+
+
+def roll(input, shifts, dims=None):
+    if not isinstance(shifts, int) or not isinstance(dims, int):
+        raise NotImplementedError("roll takes one shift and one dim")
+    size = input.shape[dims]
+    split = (size - shifts) % size
+    return torch.cat([input.narrow(dims, split, size - split), input.narrow(dims, 0, split)], dims)
+
+
+def hstack(tensors):
+    return torch.cat(tensors, 0 if tensors[0].dim() == 1 else 1)
+
+
+def vstack(tensors):
+    return torch.cat([x.unsqueeze(0) if x.dim() == 1 else x for x in tensors], 0)
+
+
+def _offsets(input):
+    rows, columns = torch.arange(input.shape[-2]), torch.arange(input.shape[-1])
+    return columns.unsqueeze(0) - rows.unsqueeze(1)
+
+
+def tril(input, diagonal=0):
+    return torch.where(_offsets(input) <= diagonal, input, torch.zeros_like(input))
+
+
+def triu(input, diagonal=0):
+    return torch.where(_offsets(input) >= diagonal, input, torch.zeros_like(input))
+
+
+def outer(input, vec2):
+    return input.unsqueeze(1) * vec2.unsqueeze(0)
+
+
+def pad(input, pad, mode="constant", value=None):
+    if mode != "constant":
+        raise NotImplementedError(f"padding by {mode}; 'constant' is there")
+    value = 0 if value is None else value
+    for i in range(len(pad) // 2):
+        dim = input.dim() - 1 - i
+        before, after = pad[2 * i], pad[2 * i + 1]
+        if before < 0 or after < 0:
+            start = -before if before < 0 else 0
+            stop = input.shape[dim] + (after if after < 0 else 0)
+            input = input.narrow(dim, start, stop - start)
+        parts = [input]
+        for count, place in ((before, 0), (after, len(parts) + 1)):
+            if count > 0:
+                shape = list(input.shape)
+                shape[dim] = count
+                parts.insert(place, input.new_full(shape, value))
+        input = torch.cat(parts, dim) if len(parts) > 1 else input
+    return input
+
+
+def eye(n, m=None, dtype=None, device=None, layout=None, requires_grad=False):
+    same = torch.arange(n).unsqueeze(1) == torch.arange(n if m is None else m).unsqueeze(0)
+    return same.to(torch.float32 if dtype is None else dtype)
+
+
+def linspace(start, end, steps, dtype=None, device=None, layout=None, requires_grad=False):
+    i = torch.arange(steps, dtype=torch.float32)
+    if steps == 1:
+        return (i + start).to(torch.float32 if dtype is None else dtype)
+    step = (end - start) / (steps - 1)
+    line = torch.where(i < steps // 2, start + step * i, end - step * (steps - 1 - i))
+    return line.to(torch.float32 if dtype is None else dtype)
+
+
+def repeat_interleave(input, repeats, dim=None, output_size=None):
+    if isinstance(repeats, torch.Tensor):
+        raise NotImplementedError("repeat_interleave by a tensor of counts; the size of the result depends on its values")
+    if dim is None:
+        input, dim = input.reshape(-1), 0
+    dim = dim % input.dim()
+    shape = list(input.shape)
+    expanded = shape[: dim + 1] + [repeats] + shape[dim + 1 :]
+    shape[dim] = shape[dim] * repeats
+    return input.unsqueeze(dim + 1).expand(expanded).reshape(shape)
+
+
+def tile(input, dims):
+    if isinstance(dims, int):
+        dims = (dims,)
+    return input.repeat([1] * (input.dim() - len(dims)) + list(dims))
+
+
+def broadcast_to(input, size):
+    return input.expand(size)
+
+
+def ravel(input):
+    return input.reshape(-1)
+
+
+def numel(input):
+    return input.numel()
+
+
+def moveaxis(input, source, destination):
+    return movedim(input, source, destination)
+
+
+def diff(input, n=1, dim=-1):
+    for _ in range(n):
+        size = input.shape[dim]
+        later, earlier = input.narrow(dim, 1, size - 1), input.narrow(dim, 0, size - 1)
+        input = torch.logical_xor(later, earlier) if input.dtype == torch.bool else later - earlier
+    return input
+
+
+def diagonal(input, offset=0, dim1=0, dim2=1):
+    rank = input.dim()
+    dim1, dim2 = dim1 % rank, dim2 % rank
+    size, stride = list(input.shape), list(input.stride())
+    rows = size[dim1] + offset if offset < 0 else size[dim1]
+    columns = size[dim2] - offset if offset > 0 else size[dim2]
+    start = stride[dim2] * offset if offset > 0 else -stride[dim1] * offset
+    kept = [d for d in range(rank) if d != dim1 and d != dim2]
+    length = _smaller(rows, columns)
+    return input.as_strided([size[d] for d in kept] + [length], [stride[d] for d in kept] + [stride[dim1] + stride[dim2]], input.storage_offset() + start)
+
+
+def unfold(input, dimension, size, step):
+    dimension = dimension % input.dim()
+    shape, stride = list(input.shape), list(input.stride())
+    count = (shape[dimension] - size) // step + 1
+    shape[dimension : dimension + 1] = [count]
+    strides = stride[:dimension] + [stride[dimension] * step] + stride[dimension + 1 :]
+    return input.as_strided(shape + [size], strides + [stride[dimension]], input.storage_offset())
+
+
+def tensor_split(input, indices_or_sections, dim=0):
+    size = input.shape[dim]
+    if isinstance(indices_or_sections, int):
+        count = indices_or_sections
+        cuts = [0]
+        for i in range(count):
+            cuts.append(cuts[-1] + size // count + (1 if i < size % count else 0))
+    else:
+        cuts = [0] + list(indices_or_sections) + [size]
+    return tuple(input.narrow(dim, cuts[i], cuts[i + 1] - cuts[i]) for i in range(len(cuts) - 1))
+
+
+def meshgrid(*tensors, indexing="ij"):
+    if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
+        tensors = tensors[0]
+    rank = len(tensors)
+    places = list(range(rank))
+    if indexing == "xy" and rank > 1:
+        places[0], places[1] = 1, 0
+    shape = [1] * rank
+    for tensor, place in zip(tensors, places):
+        shape[place] = tensor.numel()
+    return tuple(tensor.reshape([-1 if d == place else 1 for d in range(rank)]).expand(shape) for tensor, place in zip(tensors, places))
+
+
+def take_along_dim(input, indices, dim=None):
+    if dim is None:
+        return input.reshape(-1).gather(0, indices.reshape(-1))
+    shape = [i if d == dim % input.dim() else s for d, (s, i) in enumerate(zip(input.shape, indices.shape))]
+    return input.gather(dim, indices.expand(shape))
+
+
+def _product(sizes):
+    count = 1
+    for size in sizes:
+        count = count * size
+    return count
+
+
+def _contract(a, a_labels, b, b_labels, kept):
+    """The product of two tensors, summed over the labels that are in neither `kept` nor the result."""
+    for_a = [c for c in a_labels if c not in b_labels and c not in kept]
+    for_b = [c for c in b_labels if c not in a_labels and c not in kept]
+    if for_a:
+        a = a.sum([a_labels.index(c) for c in for_a])
+    if for_b:
+        b = b.sum([b_labels.index(c) for c in for_b])
+    a_labels = [c for c in a_labels if c not in for_a]
+    b_labels = [c for c in b_labels if c not in for_b]
+    size = dict(zip(b_labels, b.shape))
+    size.update(zip(a_labels, a.shape))
+    batch = [c for c in a_labels if c in b_labels and c in kept]
+    summed = [c for c in a_labels if c in b_labels and c not in kept]
+    rows = [c for c in a_labels if c not in b_labels]
+    columns = [c for c in b_labels if c not in a_labels]
+    shape = [[size[c] for c in group] for group in (batch, rows, columns, summed)]
+    a = torch.permute(a, [a_labels.index(c) for c in batch + rows + summed])
+    b = torch.permute(b, [b_labels.index(c) for c in batch + summed + columns])
+    if not summed:
+        result = a.reshape(shape[0] + shape[1] + [1] * len(columns)) * b.reshape(shape[0] + [1] * len(rows) + shape[2])
+    else:
+        b_count, m, n, k = [_product(group) for group in shape]
+        left = a.reshape([b_count, m, k] if batch else [m, k])
+        right = b.reshape([b_count, k, n] if batch else [k, n])
+        result = torch.matmul(left, right).reshape(shape[0] + shape[1] + shape[2])
+    return result, batch + rows + columns
+
+
+def einsum(equation, *operands):
+    if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
+        operands = operands[0]
+    equation = equation.replace(" ", "")
+    if "." in equation:
+        raise NotImplementedError("einsum with '...'; name every dim")
+    inputs, arrow, output = equation.partition("->")
+    terms = [list(term) for term in inputs.split(",")]
+    if not arrow:
+        output = "".join(sorted(c for c in inputs if c != "," and inputs.count(c) == 1))
+    for term, operand in zip(terms, operands):
+        if len(set(term)) != len(term):
+            raise NotImplementedError("einsum with a label twice in one term; take the diagonal first")
+        if len(term) != operand.dim():
+            raise ValueError(f"einsum: '{''.join(term)}' names {len(term)} dims of a tensor of {operand.dim()}")
+    result, labels = operands[0], terms[0]
+    for i in range(1, len(terms)):
+        later = list(output) + [c for term in terms[i + 1 :] for c in term]
+        result, labels = _contract(result, labels, operands[i], terms[i], later)
+    rest = [c for c in labels if c not in output]
+    if rest:
+        result = result.sum([labels.index(c) for c in rest])
+        labels = [c for c in labels if c not in rest]
+    return torch.permute(result, [labels.index(c) for c in output])
+)py";
+
+} // namespace pellucid::trace
