@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/ProgramFile.h"
 #include "graph/ProgramText.h"
+#include "package/FileKind.h"
 #include "package/MappedFile.h"
 #include "package/Npy.h"
 #include "package/Safetensors.h"
@@ -34,7 +35,7 @@ static std::shared_ptr<const MappedFile> map(const std::string &path) {
   return file;
 }
 
-bool isProgramFile(std::string_view start) { return start.starts_with("pellucid.program "); }
+bool isProgramFile(std::string_view start) { return start.starts_with(package::programMarker); }
 
 //===-- Saving --------------------------------------------------------------------------------===//
 
@@ -162,11 +163,25 @@ static void attachReferenced(Program &program, const std::string &path) {
   }
 }
 
+/// What to give instead of a file of that kind.
+static std::string insteadOf(std::string_view kind) {
+  if (kind == "a package")
+    return "; it is compiled already: 'pellucid run' and 'inspect' take it";
+  if (kind == "text")
+    return "; Python source is named FILE.py:CLASS or FILE.py:FUNCTION";
+  if (kind == "an archive of torch.export or torch.save")
+    return ", which is not read yet; name the model's Python source, FILE.py:CLASS, and weights "
+           "of it as --weights F.safetensors";
+  return "";
+}
+
 Program loadProgram(const std::string &path) {
   std::shared_ptr<const MappedFile> file = map(path);
   std::string_view all(reinterpret_cast<const char *>(file->bytes().data()), file->bytes().size());
-  if (!isProgramFile(all))
-    fail(path, "not a program: it does not begin with 'pellucid.program'");
+  if (!isProgramFile(all)) {
+    std::string_view kind = package::fileKind(file->bytes());
+    fail(path, "it is no program but " + std::string(kind) + insteadOf(kind));
+  }
   // Lines of kernels begin with a mark and strings have no line ends, so the first `end` line is
   // the text's.
   size_t end = all.find(textEnd);

@@ -3,6 +3,7 @@
 
 #include "package/CheckCode.h"
 #include "package/Crc32.h"
+#include "package/FileKind.h"
 #include "package/ManifestBytes.h"
 #include "package/ValidateManifest.h"
 
@@ -16,14 +17,6 @@
 namespace pellucid::package {
 
 static constexpr std::string_view manifestName = "manifest.bin";
-static constexpr size_t localHeaderFixed = 30;
-
-bool looksLikePackage(std::span<const uint8_t> begin) {
-  return begin.size() >= localHeaderFixed + manifestName.size() &&
-         std::memcmp(begin.data(), "PK\3\4", 4) == 0 &&
-         std::memcmp(begin.data() + localHeaderFixed, manifestName.data(), manifestName.size()) ==
-             0;
-}
 
 static Status systemError(const std::string &what, const std::string &path) {
   return Status::error("cannot " + what + " '" + path + "': " + std::strerror(errno));
@@ -87,8 +80,7 @@ std::optional<std::span<const uint8_t>> PackageFile::record(std::string_view nam
 
 Status PackageFile::read() {
   if (!looksLikePackage(file))
-    return Status::error(
-        "it is no package (a package begins with a zip record named 'manifest.bin')");
+    return Status::error("it is no package but " + std::string(fileKind(file)));
   // A newer format may lay out everything behind the manifest's header in another way, so its
   // version comes first.
   if (file.size() >= recordAlignment + manifestHeaderBytes)

@@ -11,9 +11,6 @@
 
 namespace pellucid::package {
 
-/// True when `begin` (the first 64 bytes of a file are enough) begins like a package.
-bool looksLikePackage(std::span<const uint8_t> begin);
-
 /// A package opened for reading: mapped, its directory, manifest and code checked, its weights
 /// untouched. Immutable after opening, so safe from many threads.
 class PackageFile {

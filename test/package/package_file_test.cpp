@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "package/FileKind.h"
 #include "package/PackageFile.h"
 
 #include "package/Crc32.h"
@@ -56,8 +57,27 @@ TEST(PackageFile, FileErrorsNameThePath) {
             "'" + folder + "/empty.plc' is empty");
   std::vector<uint8_t> text(5000, 'x');
   test::writeFile(folder + "/text.plc", text);
-  EXPECT_NE(PackageFile::open(folder + "/text.plc", file).message().find("it is no package"),
-            std::string::npos);
+  EXPECT_EQ(PackageFile::open(folder + "/text.plc", file).message(),
+            "'" + folder + "/text.plc' cannot be loaded: it is no package but text");
+}
+
+TEST(PackageFile, WhatItIsInstead) {
+  auto kind = [](std::string_view text) {
+    return fileKind({reinterpret_cast<const uint8_t *>(text.data()), text.size()});
+  };
+  using namespace std::string_view_literals;
+  EXPECT_EQ(fileKind(sampleBytes()), "a package");
+  EXPECT_EQ(kind(""), "an empty file");
+  EXPECT_EQ(kind("pellucid.program 1\n"), "a saved program");
+  EXPECT_EQ(kind("\x93NUMPY\1\0v\0"sv), "an .npy file");
+  EXPECT_EQ(kind("PK\3\4model/archive_format"), "an archive of torch.export or torch.save");
+  EXPECT_EQ(kind("PK\3\4archive/data.pkl"), "an archive of torch.export or torch.save");
+  EXPECT_EQ(kind("PK\3\4weight.npy"), "an .npz file");
+  EXPECT_EQ(kind("PK\3\4manifest.bin at another place"), "a zip archive");
+  EXPECT_EQ(kind("\x10\0\0\0\0\0\0\0{\"w\":{}}"sv), "a .safetensors file");
+  EXPECT_EQ(kind("import torch\n"), "text");
+  EXPECT_EQ(kind("gr\xc3\xbc\xc3\x9f dich"), "text");
+  EXPECT_EQ(kind("a\0b"sv), "a binary file");
 }
 
 TEST(PackageFile, TruncationIsRefusedAtEveryBorderAndAroundIt) {

@@ -3,6 +3,7 @@
 #include "ModelLine.h"
 #include "driver/Compile.h"
 #include "driver/ReportText.h"
+#include "package/FileKind.h"
 #include "package/PackageFile.h"
 
 #include <cstdio>

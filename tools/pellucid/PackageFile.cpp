@@ -2,6 +2,7 @@
 #include "PackageFile.h"
 
 #include "DeviceMemory.h"
+#include "runtime/DlpackTypes.h"
 #include "support/Diagnostics.h"
 
 #include <algorithm>
@@ -16,56 +17,7 @@ namespace {
   throw DiagnosticError(SourceLocation(where), message);
 }
 
-DataType typeOf(DLDataType type) {
-  switch (type.code) {
-  case kDLBool:
-    return DataType::Bool;
-  case kDLInt:
-    return type.bits == 8    ? DataType::Int8
-           : type.bits == 16 ? DataType::Int16
-           : type.bits == 32 ? DataType::Int32
-                             : DataType::Int64;
-  case kDLUInt:
-    return type.bits == 8    ? DataType::UInt8
-           : type.bits == 16 ? DataType::UInt16
-           : type.bits == 32 ? DataType::UInt32
-                             : DataType::UInt64;
-  case kDLBfloat:
-    return DataType::BFloat16;
-  case kDLFloat8_e4m3fn:
-    return DataType::Float8E4M3FN;
-  case kDLFloat8_e5m2:
-    return DataType::Float8E5M2;
-  default:
-    return type.bits == 16   ? DataType::Float16
-           : type.bits == 64 ? DataType::Float64
-                             : DataType::Float32;
-  }
-}
-
 } // namespace
-
-DLDataType dlpackType(DataType type) {
-  uint8_t bits = static_cast<uint8_t>(8 * byteSize(type));
-  switch (type) {
-  case DataType::Bool:
-    return {kDLBool, 8, 1};
-  case DataType::BFloat16:
-    return {kDLBfloat, 16, 1};
-  case DataType::Float8E4M3FN:
-    return {kDLFloat8_e4m3fn, 8, 1};
-  case DataType::Float8E5M2:
-    return {kDLFloat8_e5m2, 8, 1};
-  case DataType::Float8E4M3FNUZ:
-    return {kDLFloat8_e4m3fnuz, 8, 1};
-  case DataType::Float8E5M2FNUZ:
-    return {kDLFloat8_e5m2fnuz, 8, 1};
-  default:
-    if (isFloat(type))
-      return {kDLFloat, bits, 1};
-    return {static_cast<uint8_t>(info(type).isSigned ? kDLInt : kDLUInt), bits, 1};
-  }
-}
 
 std::vector<DLTensor> borrowTensors(const std::vector<Array> &arrays) {
   std::vector<DLTensor> out;
@@ -75,7 +27,7 @@ std::vector<DLTensor> borrowTensors(const std::vector<Array> &arrays) {
     tensor.byte_offset = static_cast<uint64_t>(array.offset) * byteSize(array.dtype);
     tensor.device = {kDLCPU, 0};
     tensor.ndim = static_cast<int32_t>(array.shape.size());
-    tensor.dtype = dlpackType(array.dtype);
+    tensor.dtype = runtime::toDlpack(array.dtype);
     // DLPack's pointers are not const, but nobody writes through them.
     tensor.shape = const_cast<int64_t *>(array.shape.data());
     tensor.strides = const_cast<int64_t *>(array.strides.data());
@@ -132,7 +84,7 @@ std::vector<Array> PackageFile::run(const std::vector<Array> &inputs,
   std::vector<Array> results;
   for (DLManagedTensorVersioned *managed : out) {
     const DLTensor &tensor = managed->dl_tensor;
-    Array array = makeArray(typeOf(tensor.dtype),
+    Array array = makeArray(*runtime::fromDlpack(tensor.dtype),
                             std::vector<int64_t>(tensor.shape, tensor.shape + tensor.ndim));
     const char *data = static_cast<char *>(tensor.data) + tensor.byte_offset;
     if (!array.bytes->empty() && device)

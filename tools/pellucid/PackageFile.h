@@ -45,7 +45,6 @@ private:
 std::vector<Array> readInputs(const PackageFile &package,
                               const std::vector<std::string> &arguments);
 
-DLDataType dlpackType(DataType type);
 /// Views of the arrays, which keep their memory, shapes and strides.
 std::vector<DLTensor> borrowTensors(const std::vector<Array> &arrays);
 
