@@ -87,7 +87,7 @@ private:
       for (const auto &keyword : call->keywords)
         scan(*keyword->value);
     } else if (auto *op = s::as<s::BinOp>(&expr)) {
-      if (op->op == s::Operator::FloorDiv || op->op == s::Operator::Mod)
+      if (isForIntegers(*op))
         offsets.insert(offsets.end(), {op->left.get(), op->right.get()});
       scan(*op->left);
       scan(*op->right);
@@ -103,6 +103,14 @@ private:
       scan(*ternary->body);
       scan(*ternary->orelse);
     }
+  }
+  /// Masks are joined with & and | too, but not with a number.
+  static bool isForIntegers(const s::BinOp &op) {
+    using Op = s::Operator;
+    bool withNumber = s::as<s::Constant>(op.left.get()) || s::as<s::Constant>(op.right.get());
+    return op.op == Op::FloorDiv || op.op == Op::Mod || op.op == Op::LShift ||
+           op.op == Op::RShift ||
+           (withNumber && (op.op == Op::BitAnd || op.op == Op::BitOr || op.op == Op::BitXor));
   }
   /// What a helper makes addresses of.
   void addPointersOf(const std::string &name, const s::Call &call) {
@@ -156,7 +164,9 @@ private:
     auto *name = s::as<s::Name>(&expr);
     if (!name)
       return false;
-    if (kernel.parameter(name->id) && !kernel.parameter(name->id)->isConstexpr) {
+    if (const auto *parameter = kernel.parameter(name->id); parameter && !parameter->isConstexpr) {
+      if (annotatedScalar(*parameter))
+        return false;
       pointers.insert(name->id);
       return true;
     }
@@ -218,6 +228,11 @@ private:
 };
 
 } // namespace
+
+std::optional<DataType> annotatedScalar(const h::JitFunction::Parameter &parameter) {
+  auto *attribute = s::as<s::Attribute>(parameter.annotation);
+  return attribute ? dataTypeNamed(attribute->attr) : std::nullopt;
+}
 
 PointerGuess guessPointers(h::Interpreter &interpreter, const h::JitFunction &kernel, int depth) {
   return PointerFinder(interpreter, kernel, depth).result();

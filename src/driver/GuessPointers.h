@@ -3,10 +3,14 @@
 
 #include "host/Kernel.h"
 
+#include <optional>
 #include <set>
 #include <string>
 
 namespace pellucid::driver {
+
+/// The type that an annotation such as `tl.int32` gives a scalar.
+std::optional<DataType> annotatedScalar(const host::JitFunction::Parameter &parameter);
 
 struct PointerGuess {
   std::set<std::string> pointers; ///< parameters that the kernel, or what it calls, addresses with

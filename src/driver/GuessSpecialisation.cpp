@@ -217,6 +217,8 @@ private:
     } else if (guess.pointers.count(parameter.name)) {
       spec.kind = ParameterSpec::Kind::Pointer;
       spec.dtype = guess.integers.count(parameter.name) ? DataType::Int32 : DataType::Float32;
+    } else if (auto type = annotatedScalar(parameter)) {
+      spec.dtype = *type;
     }
     return spec;
   }

@@ -49,6 +49,19 @@ bool definesKernel(const s::Stmt &statement, const std::string &name) {
       [&](const s::Stmt &inner) { found |= definesKernel(inner, name); });
   return found;
 }
+/// Adds the names of the functions that the body calls.
+void addCalledNames(const s::Expr &expr, std::set<std::string> &names) {
+  if (auto *call = s::as<s::Call>(&expr))
+    if (auto *name = s::as<s::Name>(call->func.get()))
+      names.insert(name->id);
+  h::forEachChild(expr, [&](const s::Expr &child) { addCalledNames(child, names); });
+}
+void addCalledNames(const s::Stmt &stmt, std::set<std::string> &names) {
+  h::forEachChild(
+      stmt, [&](const s::Expr &child) { addCalledNames(child, names); },
+      [&](const s::Stmt &child) { addCalledNames(child, names); });
+}
+
 bool definesKernel(const s::Module &file, const std::string &name) {
   return std::any_of(file.body.begin(), file.body.end(),
                      [&](const auto &statement) { return definesKernel(*statement, name); });
@@ -60,6 +73,11 @@ void refuse(ListedStatus &report, const Diagnostic &error) {
   report.detail = render(error);
 }
 
+struct KeepWarnings : h::HostHooks {
+  void warn(Diagnostic warning) override { warnings.push_back(std::move(warning)); }
+  std::vector<Diagnostic> warnings;
+};
+
 class Lister {
 public:
   explicit Lister(const std::vector<std::string> &roots) : interpreter(makeOptions(roots)) {
@@ -70,11 +88,7 @@ public:
     auto module = interpreter.importFile(path);
     hints = constantHints(*module->syntax);
     FileReport report;
-    for (Diagnostic warning : interpreter.passedRaises()) {
-      warning.severity = Severity::Warning;
-      warning.message = "importing the file raises " + warning.message;
-      report.warnings.push_back(std::move(warning));
-    }
+    report.warnings = warningsOf(*module);
     for (const auto &[name, value] : module->globals->items()) {
       auto *opaque = value.as<h::Opaque>();
       if (!opaque || !opaque->reason || !definesKernel(*module->syntax, name))
@@ -94,6 +108,9 @@ public:
     std::erase_if(listing.kernels,
                   [&](const h::KernelListing &kernel) { return isRefused(kernel.name); });
     for (const h::KernelListing &kernel : listing.kernels)
+      for (const auto &statement : kernel.kernel->def().body)
+        addCalledNames(*statement, calledByKernels);
+    for (const h::KernelListing &kernel : listing.kernels)
       report.kernels.push_back(describe(kernel));
     report.kernels.insert(report.kernels.end(), unmade.begin(), unmade.end());
     std::stable_sort(report.kernels.begin(), report.kernels.end(),
@@ -106,12 +123,26 @@ public:
   }
 
 private:
-  static h::InterpreterOptions makeOptions(const std::vector<std::string> &roots) {
+  h::InterpreterOptions makeOptions(const std::vector<std::string> &roots) {
     h::InterpreterOptions options;
+    options.hooks = &hooks;
     options.searchRoots = roots;
     options.defersFileErrors = options.defersMissingImports = true;
     trace::addTorchRuntime(options.modules);
     return options;
+  }
+
+  std::vector<Diagnostic> warningsOf(const h::Module &module) {
+    std::vector<Diagnostic> warnings;
+    for (Diagnostic warning : interpreter.passedRaises()) {
+      warning.severity = Severity::Warning;
+      warning.message = "importing the file raises " + warning.message;
+      warnings.push_back(std::move(warning));
+    }
+    for (const Diagnostic &warning : hooks.warnings)
+      if (warning.location.file == module.syntax->file)
+        warnings.push_back(warning);
+    return warnings;
   }
 
   /// Calls the functions that define kernels and were not called while the file was read; returns
@@ -145,8 +176,12 @@ private:
     if (report.helper)
       return report;
     Specialisation best = guessSpecialisation(interpreter, context, listing.value, kernel, hints);
+    // One that takes tiles compiles for no arguments of a launch.
+    bool isCalledOnly = listing.launches.empty() && calledByKernels.count(kernel.name());
     if (best.module)
       addParameters(report, kernel, best.specs, *best.module);
+    else if (isCalledOnly)
+      report.helper = true;
     else
       refuse(report, *best.error);
     return report;
@@ -246,8 +281,10 @@ private:
     }
   }
 
+  KeepWarnings hooks;
   h::Interpreter interpreter;
   ConstantHints hints;
+  std::set<std::string> calledByKernels;
   std::vector<h::Value> madeKernels; ///< by functions that were called for them
   mlir::MLIRContext context{mlir::MLIRContext::Threading::DISABLED};
   std::map<const h::JitFunction *, std::set<std::string>> writtenBy;

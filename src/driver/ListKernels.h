@@ -28,7 +28,7 @@ struct KernelReport : ListedStatus {
   };
   std::string name;
   uint32_t line = 0;
-  bool helper = false; ///< returns a value: a function for kernels, checked where one calls it
+  bool helper = false; ///< returns a value or takes tiles: checked in the kernels that call it
   std::vector<std::string> decorators; ///< outermost first; empty where the definition failed
   std::vector<Parameter> parameters;
   std::vector<Launch> launches;

@@ -75,7 +75,7 @@ static const Builtin builtins[] = {
     {"clamp", "x, min, max, propagate_nan=None", &Emitter::emitClamp},
     {"dot",
      "input, other, acc=None, input_precision=None, allow_tf32=None, max_num_imprecise_acc=None, "
-     "out_dtype=None",
+     "out_dtype=None, trans_a=False, trans_b=False",
      &Emitter::emitDot},
     {"dot_scaled",
      "lhs, lhs_scale, lhs_format, rhs, rhs_scale, rhs_format, acc=None, fast_math=False, "

@@ -20,7 +20,12 @@ static SmallVector<mlir::Value> integersOf(Emitter &e, const Val &list, DataType
   return out;
 }
 
+/// Sizes or offsets; one number stands for a list of one.
+static Val listed(const Val &value) { return value.isTuple() ? value : Val::tuple({value}); }
+
 Val Emitter::emitMakeBlockPtr(Bound &args) {
+  for (size_t i = 1; i < 4; ++i)
+    args[i] = listed(args[i]);
   Val base = toTensor(args[0]);
   if (!base.type.pointer || base.type.isTile())
     fail("make_block_ptr needs a scalar pointer as its base, got " + toString(base.type));
@@ -28,10 +33,9 @@ Val Emitter::emitMakeBlockPtr(Bound &args) {
                        order64 = constantInts(args[5], "order");
   size_t rank = block.size();
   for (const Val *list : {&args[1], &args[2], &args[3]})
-    if (!list->isTuple() || list->elements.size() != rank)
+    if (list->elements.size() != rank)
       fail("make_block_ptr's shape, strides, offsets and block_shape must have one length, got " +
-           std::to_string(rank) + " for block_shape and " +
-           std::to_string(list->isTuple() ? list->elements.size() : 1));
+           std::to_string(rank) + " for block_shape and " + std::to_string(list->elements.size()));
   base = bytePointer(*this, base);
   std::vector<int32_t> order(order64.begin(), order64.end()), tile(block.begin(), block.end());
   auto op = tt::MakeTensorPtrOp::create(builder, loc(), base.value,
@@ -46,9 +50,12 @@ Val Emitter::emitMakeBlockPtr(Bound &args) {
 Val Emitter::emitAdvance(Bound &args) {
   if (args[0].kind != Val::Kind::BlockPointer)
     fail("advance needs a block pointer");
-  Val out = args[0];
+  Val out = args[0], offsets = listed(args[1]);
+  if (offsets.elements.size() != out.type.shape.size())
+    fail("advance takes one offset per dim, got " + std::to_string(offsets.elements.size()) +
+         " for a block pointer of " + std::to_string(out.type.shape.size()) + " dims");
   out.value = tt::AdvanceOp::create(builder, loc(), args[0].value.getType(), args[0].value,
-                                    integersOf(*this, args[1], DataType::Int32));
+                                    integersOf(*this, offsets, DataType::Int32));
   return out;
 }
 

@@ -361,8 +361,16 @@ Val Emitter::callBuiltin(const std::string &fullName, std::vector<Val> positiona
 }
 
 void Emitter::failUnknown(const std::string &shown, const std::string &name) {
-  static const char *later[] = {"atomic_load", "atomic_store", "atomic_poll", "map_elementwise",
-                                "globaltimer", "smid",         "num_warps",   "num_threads"};
+  static const char *later[] = {"atomic_load",
+                                "atomic_store",
+                                "atomic_poll",
+                                "map_elementwise",
+                                "globaltimer",
+                                "smid",
+                                "num_warps",
+                                "num_threads",
+                                "_experimental_descriptor_load",
+                                "_experimental_descriptor_store"};
   if (std::any_of(std::begin(later), std::end(later), [&](const char *n) { return name == n; }))
     fail("'" + shown + "' is not supported yet");
   if (isLibdeviceFunction(name))

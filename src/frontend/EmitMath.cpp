@@ -185,6 +185,12 @@ static tt::InputPrecision inputPrecision(Emitter &e, const Val &name, const Val 
 }
 
 Val Emitter::emitDot(Bound &args) {
+  // trans_a and trans_b of Triton 1.
+  for (size_t i = 0; i < 2; ++i)
+    if (constantBool(args[7 + i], i == 0 ? "trans_a" : "trans_b")) {
+      Bound swapped{args[i], Val::tuple({Val::integer(1), Val::integer(0)})};
+      args[i] = emitPermute(swapped);
+    }
   Val a = toTensor(args[0]), b = toTensor(args[1]);
   std::vector<int64_t> shape = dotShape(*this, a, b);
   DataType result = dotResult(*this, a, b, args[6]);

@@ -86,11 +86,18 @@ static const char *statementName(syntax::StmtKind kind) {
   }
 }
 
-Emitter::Flow Emitter::statements(const syntax::List<syntax::Stmt> &list) {
-  Statements pointers;
+/// The list and what is to be done after it.
+static Emitter::Statements joined(const syntax::List<syntax::Stmt> &list,
+                                  const Emitter::Statements &rest) {
+  Emitter::Statements all;
   for (const auto &inner : list)
-    pointers.push_back(inner.get());
-  return statements(pointers);
+    all.push_back(inner.get());
+  all.insert(all.end(), rest.begin(), rest.end());
+  return all;
+}
+
+Emitter::Flow Emitter::statements(const syntax::List<syntax::Stmt> &list) {
+  return statements(joined(list, {}));
 }
 
 Emitter::Flow Emitter::statements(const Statements &list) {
@@ -344,8 +351,15 @@ void takeResults(Val &value, scf::IfOp op, unsigned &next) {
 
 Emitter::Flow Emitter::ifStatement(const syntax::If &branch, const Statements &rest) {
   Val condition = expression(*branch.test);
-  if (auto known = constantTruth(condition))
-    return statements(*known ? branch.body : branch.orelse);
+  if (auto known = constantTruth(condition)) {
+    const auto &taken = *known ? branch.body : branch.orelse;
+    if (!firstReturn(taken))
+      return statements(taken);
+    // A return inside may depend on a value of the kernel, and then decides over what follows.
+    Flow flow = statements(joined(taken, rest));
+    flow.returned = true;
+    return flow;
+  }
   here = branch.test->range;
   condition = scalarCondition(condition, "an 'if'", "use tl.where for tiles");
   const syntax::Stmt *inner = firstReturn(branch.body);
@@ -405,15 +419,8 @@ void Emitter::runtimeIf(const syntax::If &statement, Val condition) {
 Emitter::Flow Emitter::returningIf(const syntax::If &statement, Val condition,
                                    const Statements &rest) {
   Branch branch(*this, condition.value);
-  auto withRest = [&](const syntax::List<syntax::Stmt> &body) {
-    Statements list;
-    for (const auto &inner : body)
-      list.push_back(inner.get());
-    list.insert(list.end(), rest.begin(), rest.end());
-    return statements(list);
-  };
-  Flow first = branch.side(true, [&] { return withRest(statement.body); });
-  Flow second = branch.side(false, [&] { return withRest(statement.orelse); });
+  Flow first = branch.side(true, [&] { return statements(joined(statement.body, rest)); });
+  Flow second = branch.side(false, [&] { return statements(joined(statement.orelse, rest)); });
   here = statement.range;
   Val a = first.returned ? first.value : Val(), b = second.returned ? second.value : Val();
   size_t countA = a.isNone()    ? 0

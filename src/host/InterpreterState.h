@@ -121,7 +121,8 @@ private:
   void execImportFrom(const syntax::ImportFrom &stmt);
   void execFunctionDef(const syntax::FunctionDef &stmt);
   void execClassDef(const syntax::ClassDef &stmt);
-  std::optional<Value> evalDecorator(const syntax::Expr &decorator);
+  void leaveOut(const syntax::Expr &decorator, Diagnostic reason);
+  Value applyDecorator(const Value &decorator, const Value &value);
   Value decorate(const syntax::List<syntax::Expr> &decorators, Value value);
   bool guardsImports(const syntax::Try &stmt) const;
   bool matches(const RaisedError &error, const syntax::ExceptHandler &handler);

@@ -22,6 +22,14 @@ bool hasJitDecorator(const FunctionDef &function) {
   return std::any_of(function.decoratorList.begin(), function.decoratorList.end(), isJit);
 }
 
+std::shared_ptr<JitFunction> kernelDefined(Interpreter &interpreter, const Module &module,
+                                           const std::string &name) {
+  for (const auto &kernel : interpreter.state().kernels)
+    if (kernel->function->module == module.syntax && kernel->name() == name)
+      return kernel;
+  return nullptr;
+}
+
 /// Visits the functions of a list of statements and of their branches, outermost ones alone.
 static void forEachFunction(const Stmt &stmt,
                             const std::function<void(const FunctionDef &)> &visit) {

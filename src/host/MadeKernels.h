@@ -11,6 +11,10 @@ namespace pellucid::host {
 /// Whether a decorator of the function is `jit`, called or not, under whatever module's name.
 bool hasJitDecorator(const syntax::FunctionDef &function);
 
+/// The kernel that the module's text defines under the name, without its decorators; null when
+/// there is none.
+std::shared_ptr<JitFunction> kernelDefined(Interpreter &, const Module &, const std::string &name);
+
 struct MadeKernel {
   const syntax::FunctionDef *maker, *kernel;
   std::string name() const { return maker->name + "." + kernel->name; }

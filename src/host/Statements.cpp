@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/InterpreterState.h"
+#include "host/Kernel.h"
 
 #include <algorithm>
 
@@ -457,41 +458,55 @@ static std::string decoratorName(const syntax::Expr *e) {
   return name ? name->id : "";
 }
 
-/// Configurations that depend on the device are not known here: the kernel stays, and a launch must
-/// then give what they would.
-std::optional<Value> Evaluator::evalDecorator(const syntax::Expr &decorator) {
-  std::string name = decoratorName(&decorator);
-  if (!defersErrors || (!name.ends_with("autotune") && name != "heuristics"))
-    return eval(decorator);
-  try {
-    return eval(decorator);
-  } catch (const DiagnosticError &error) {
-    Diagnostic warning = error.diagnostic;
-    warning.severity = Severity::Warning;
-    warning.message = "'@" + name + "' is left out: " + warning.message;
-    interpreter.hooks().warn(std::move(warning));
-    return std::nullopt;
-  }
+/// What a decorator of a kernel would choose may depend on the device or on a library that is not
+/// here: the kernel stays, and a launch must then give what the decorator would.
+void Evaluator::leaveOut(const syntax::Expr &decorator, Diagnostic reason) {
+  reason.severity = Severity::Warning;
+  reason.message = "'@" + decoratorName(&decorator) + "' is left out: " + reason.message;
+  interpreter.hooks().warn(std::move(reason));
 }
 
+/// Decorators are evaluated top down and applied bottom up.
 Value Evaluator::decorate(const syntax::List<syntax::Expr> &decorators, Value value) {
-  // Decorators are evaluated top down and applied bottom up.
+  bool ofKernel = defersErrors && std::any_of(decorators.begin(), decorators.end(), [](auto &d) {
+                    return decoratorName(d.get()) == "jit";
+                  });
   std::vector<std::optional<Value>> evaluated;
-  for (const auto &d : decorators)
-    evaluated.push_back(isTransparentDecorator(decoratorName(d.get())) ? std::nullopt
-                                                                       : evalDecorator(*d));
+  for (const auto &d : decorators) {
+    std::string name = decoratorName(d.get());
+    evaluated.emplace_back();
+    try {
+      if (!isTransparentDecorator(name))
+        evaluated.back() = eval(*d);
+    } catch (const DiagnosticError &error) {
+      if (!ofKernel || name == "jit")
+        throw;
+      leaveOut(*d, error.diagnostic);
+    }
+  }
   for (size_t i = decorators.size(); i-- > 0;) {
     at(*decorators[i]);
     if (!evaluated[i])
       continue;
-    if (auto *opaque = evaluated[i]->as<Opaque>()) {
-      value = Value(std::make_shared<Opaque>("what the decorator '" + opaque->path + "' made",
-                                             interpreter.location()));
-      continue;
+    try {
+      value = applyDecorator(*evaluated[i], value);
+    } catch (const DiagnosticError &error) {
+      if (!ofKernel || !isKernel(value))
+        throw;
+      leaveOut(*decorators[i], error.diagnostic);
     }
-    value = interpreter.call(*evaluated[i], CallArgs{{value}, {}, interpreter.location()});
   }
   return value;
+}
+
+Value Evaluator::applyDecorator(const Value &decorator, const Value &value) {
+  auto *opaque = decorator.as<Opaque>();
+  if (!opaque)
+    return interpreter.call(decorator, CallArgs{{value}, {}, interpreter.location()});
+  if (isKernel(value))
+    opaque->refuse(interpreter, "called");
+  return Value(std::make_shared<Opaque>("what the decorator '" + opaque->path + "' made",
+                                        interpreter.location()));
 }
 
 void Evaluator::execFunctionDef(const FunctionDef &s) {

@@ -139,6 +139,8 @@ Value tritonLanguageName(std::string_view path) {
   for (const TritonType &t : tritonTypes)
     if (name == "tl." + std::string(t.name))
       return Value(std::make_shared<DType>(t.type, DType::Family::Triton));
+  if (name == "tl.CONSTEXPR_0")
+    return Value(std::make_shared<Constexpr>(Value(0)));
   return Value(std::make_shared<NamedBuiltin>(std::move(name)));
 }
 

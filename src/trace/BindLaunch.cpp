@@ -21,6 +21,9 @@ bool isLaunchOption(const std::string &name) {
                                                  "num_consumer_groups",
                                                  "num_buffers_warp_spec",
                                                  "num_cpu_threads",
+                                                 "kpack",
+                                                 "cluster_dims",
+                                                 "ctas_per_cga",
                                                  "grid",
                                                  "warmup",
                                                  "debug"};
@@ -92,7 +95,14 @@ void LaunchBinder::applyConfig(BoundLaunch &bound, std::shared_ptr<const h::Conf
     if (bound.values.count(key.str()) && launch.values.count(key.str()))
       refuse("'" + key.str() +
              "' is given at the launch and set by the autotune config; give it in one place");
-    bound.values[key.str()] = value;
+    if (kernel->parameter(key.str()))
+      bound.values[key.str()] = value;
+    else if (isLaunchOption(key.str()))
+      bound.options.emplace(key.str(), value);
+    else
+      interpreter.refuse(config->location,
+                         "the config sets '" + key.str() + "', which is neither a parameter of '" +
+                             kernel->name() + "' nor a launch option");
   }
   for (const auto &[name, value] : config->options.items())
     if (!value.isNone())

@@ -493,6 +493,9 @@ static h::Value kernelOf(h::Interpreter &interpreter, const h::Module &module,
   SourceLocation where(path + ":" + name);
   if (kernel && h::isKernel(*kernel))
     return *kernel;
+  // What a decorator of the file's own made of it.
+  if (auto inside = kernel ? h::kernelDefined(interpreter, module, name) : nullptr)
+    return h::Value(inside);
   if (kernel)
     throw DiagnosticError(where, "'" + name + "' is no @triton.jit kernel");
   std::vector<std::string> known;
@@ -532,13 +535,25 @@ static h::Value undecided(const h::Value &kernel, const std::set<std::string> &g
   return kernel;
 }
 
+/// Whether the warning stands at one of the kernel's decorators.
+static bool isAbout(const Diagnostic &warning, const h::JitFunction &kernel) {
+  const auto &decorators = kernel.def().decoratorList;
+  return warning.location.file == kernel.location().file &&
+         std::any_of(decorators.begin(), decorators.end(), [&](const auto &decorator) {
+           return decorator->range.line <= warning.location.range.line &&
+                  warning.location.range.line <= decorator->range.endLine;
+         });
+}
+
 Program traceLaunch(const std::string &path, const std::string &kernelName,
                     const std::vector<int64_t> &grid, const std::vector<LaunchValue> &arguments,
                     const std::vector<std::string> &roots, std::optional<int32_t> numWarps,
                     std::optional<int32_t> numStages) {
+  std::vector<Diagnostic> warnings;
   TraceOptions options;
   options.roots = roots;
   options.defersMissingImports = true;
+  options.warn = [&](Diagnostic warning) { warnings.push_back(std::move(warning)); };
   ModelTrace trace(SymbolTable(), options);
   h::Value kernel =
       kernelOf(*trace.interpreter, *trace.interpreter->importFile(path), path, kernelName);
@@ -574,8 +589,15 @@ Program traceLaunch(const std::string &path, const std::string &kernelName,
     given.insert(argument.name);
   kernel = undecided(kernel, given);
   h::Tuple sizes(grid.begin(), grid.end());
-  trace.hooks.launch(*trace.interpreter, kernel, h::Value::tuple(std::move(sizes)), std::move(args),
-                     false);
+  try {
+    trace.hooks.launch(*trace.interpreter, kernel, h::Value::tuple(std::move(sizes)),
+                       std::move(args), false);
+  } catch (DiagnosticError &error) {
+    for (const Diagnostic &warning : warnings)
+      if (isAbout(warning, *jit))
+        error.diagnostic.note(warning.location, warning.message);
+    throw DiagnosticError(error.diagnostic);
+  }
   std::vector<Argument> outputs;
   for (const auto &[name, storage] : trace.userInputs)
     if (storage->version > 0) {

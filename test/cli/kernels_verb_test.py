@@ -33,10 +33,25 @@ def broken(x, n):
 def tuned_elsewhere(x, B: tl.constexpr):
     tl.store(x + tl.arange(0, B), 0.0)
 
+@missing_library.tune(missing_library.configs[0])
+@triton.jit
+def tuned_by_a_stranger(x, B: tl.constexpr):
+    tl.store(x + tl.arange(0, B), 0.0)
+
 @triton.jit
 def accumulate(x, y, n, B: tl.constexpr = 128):
     i = tl.program_id(0) * B + tl.arange(0, B)
     tl.store(x + i, tl.load(x + i, mask=i < n) + tl.load(y + i, mask=i < n), mask=i < n)
+
+@triton.jit
+def store_twice(pointers, tile):
+    tl.store(pointers, tl.sum(tile, 1)[:, None] + tile)
+
+@triton.jit
+def gathered(table, x, o, shifts, B: tl.constexpr):
+    rows = tl.load(table + tl.program_id(0)) * B + tl.arange(0, B)
+    bits = tl.load(shifts + tl.arange(0, B)) >> 2
+    store_twice(o + rows[:, None] + tl.arange(0, B)[None, :], tl.load(x + rows)[:, None] * bits[None, :])
 
 if torch.cuda.is_available() or True:
     @triton.jit
@@ -88,8 +103,10 @@ if __name__ == "__main__":
 '''
 
 ACCESS = {"doubled": [], "scale": ["read", "write", "", "", "", ""], "accumulate": ["read and write", "read", "", ""],
-          "in_branch": ["read", "write"], "in_class": ["read and write", ""]}
-REFUSED = {"broken": "'break' is not part of the kernel language", "tuned_elsewhere": "not_here"}
+          "store_twice": [], "gathered": ["read", "read", "write", "read", ""], "in_branch": ["read", "write"], "in_class": ["read and write", ""],
+          "tuned_elsewhere": ["write", ""], "tuned_by_a_stranger": ["write", ""]}
+REFUSED = {"broken": "'break' is not part of the kernel language"}
+LEFT_OUT = ["'@autotune' is left out: ", "'@tune' is left out: "]
 LAUNCHES = {"scale": [("scaled", "wrap_triton")],
             "accumulate": [("silent", "wrap_triton"), ("launch_it", "raw"), ("", "raw")]}
 OPERATORS = {
@@ -127,7 +144,8 @@ def check_file(run):
             assert "kernel 'accumulate' writes 'x'" in o["reason"], o
         assert bool(o["warnings"]) == (name == "my::too_many"), o
     assert not operators, operators
-    assert done.stderr.startswith("kernels.py:20:"), done.stderr[:200]
+    assert all(w.startswith(text) for w, text in zip(listed["warnings"], LEFT_OUT, strict=True)), listed["warnings"]
+    assert "kernels.py:20:" in done.stderr and "error: 'break'" in done.stderr, done.stderr[:400]
 
 
 def check_other_files(run):

@@ -42,6 +42,21 @@ def helpers(rng):
                    dict(out_ptr=x.astype(np.float64) + (1 if n == 256 else -1)), 1e-6)
 
 
+def constant_returns(rng):
+    x = rng.standard_normal(50).astype(np.float32)
+    pid = np.arange(50) // 8
+    for skip, limit, positive in ((None, 0, False), (1, 0, True), (3, 1, True), (3, -1, True), (2, 5, False)):
+        w = x.astype(np.float64)
+        want = -w if not positive else np.where(w > limit, w, 0) if limit > 0 else np.maximum(w, 0) if limit == 0 else -(w + 10)
+        if skip is not None:
+            want[pid == skip] = 0
+            if skip > 2:
+                want[pid > skip] = 0
+                want[(pid > skip) & (np.arange(50) % 8 == 0)] = -1
+        yield Case(f"an early return in a branch of constants {skip} {limit}", FILE, "constant_then_early_return", "7",
+                   dict(x_ptr=x, out_ptr=np.zeros_like(x), n=50, limit=limit, SKIP=skip, POSITIVE=positive, BLOCK=8), dict(out_ptr=want), 1e-6)
+
+
 def loops(rng):
     x = np.array([1, 2, 7, 27, 97], np.int32)
     yield Case("collatz", FILE, "collatz", "5", dict(x_ptr=x, out_ptr=np.zeros(5, np.int32)), dict(out_ptr=np.array([0, 1, 16, 111, 118], np.int32)), 0)
@@ -139,5 +154,5 @@ def randomness(rng):
 
 def cases():
     rng = np.random.default_rng(23)
-    for part in (helpers, loops, constants, tuples, walrus, elsewhere, checks, randomness):
+    for part in (helpers, constant_returns, loops, constants, tuples, walrus, elsewhere, checks, randomness):
         yield from part(rng)

@@ -104,7 +104,17 @@ def attentions(rng):
                dict(q_ptr=q, k_ptr=k, v_ptr=v, out_ptr=np.zeros_like(q), T=T, decay=-0.125, D=d, C=16), dict(out_ptr=out), 2e-5)
 
 
+def old_spellings(rng):
+    a, b = (rng.standard_normal((16, 16)).astype(np.float32) for _ in range(2))
+    yield Case("trans_a and trans_b", FILE, "transposed_operands", "1", dict(a_ptr=a, b_ptr=b, c_ptr=np.zeros_like(a)),
+               dict(c_ptr=a.astype(np.float64).T @ b.astype(np.float64).T), 1e-5)
+    x = rng.standard_normal(37).astype(np.float32)
+    want = np.where(np.arange(37) < 4, 0, 2 * x.astype(np.float64))
+    yield Case("block pointers of one dim", FILE, "one_dim_blocks", "5", dict(x_ptr=x, o_ptr=np.zeros_like(x), n=37, BLOCK=8),
+               dict(o_ptr=want), 0)
+
+
 def cases():
     rng = np.random.default_rng(19)
-    for part in (products, attentions):
+    for part in (products, attentions, old_spellings):
         yield from part(rng)

@@ -61,7 +61,7 @@ void print(const driver::KernelReport &report) {
   if (!report.ok)
     std::printf("           %s\n", report.reason.c_str());
   if (report.helper)
-    std::puts("           returns a value: checked in the kernels that call it");
+    std::puts("           called by kernels, and checked in those");
   for (const auto &parameter : report.parameters)
     std::printf("           %-24s %-10s %s\n", parameter.name.c_str(), parameter.kind.c_str(),
                 parameter.access.c_str());

@@ -294,3 +294,28 @@ def walrus(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
 def tuned(out_ptr, n, BLOCK: tl.constexpr, SCALE: tl.constexpr, EVEN: tl.constexpr, ADD: tl.constexpr):
     i = tl.arange(0, BLOCK)
     tl.store(out_ptr + i, i * SCALE + ADD + EVEN)
+
+
+@triton.jit
+def signed_part(x, POSITIVE: tl.constexpr, limit):
+    if POSITIVE:
+        if limit > 0:
+            return tl.where(x > limit, x, 0.0)
+        elif limit == 0:
+            return tl.maximum(x, 0.0)
+        x += 10
+    return -x
+
+
+@triton.jit
+def constant_then_early_return(x_ptr, out_ptr, n, limit, SKIP: tl.constexpr, POSITIVE: tl.constexpr, BLOCK: tl.constexpr):
+    pid = tl.program_id(0)
+    if SKIP is not None:
+        if pid == SKIP:
+            return
+        if SKIP > 2:
+            if pid > SKIP:
+                tl.store(out_ptr + pid * BLOCK, -1.0)
+                return
+    i = pid * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + i, signed_part(tl.load(x_ptr + i, mask=i < n), POSITIVE, limit), mask=i < n)

@@ -198,3 +198,19 @@ def scaled_dot_fp4(a_ptr, a_scale_ptr, b_ptr, c_ptr, M: tl.constexpr, N: tl.cons
     b = tl.load(b_ptr + k[:, None] * N + n[None, :])
     a_scale = tl.load(a_scale_ptr + m[:, None] * (K // 32) + g[None, :])
     tl.store(c_ptr + m[:, None] * N + n[None, :], tl.dot_scaled(a, a_scale, "e2m1", b, None, "bf16"))
+
+
+@triton.jit
+def transposed_operands(a_ptr, b_ptr, c_ptr):
+    """trans_a and trans_b as of Triton 1."""
+    i = tl.arange(0, 16)
+    square = i[:, None] * 16 + i[None, :]
+    tl.store(c_ptr + square, tl.dot(tl.load(a_ptr + square), tl.load(b_ptr + square), trans_a=True, trans_b=True))
+
+
+@triton.jit
+def one_dim_blocks(x_ptr, o_ptr, n, BLOCK: tl.constexpr):
+    x = tl.make_block_ptr(x_ptr, n, 1, tl.program_id(0) * BLOCK, (BLOCK,), (0,))
+    o = tl.make_block_ptr(o_ptr, (n,), (1,), tl.program_id(0) * BLOCK, BLOCK, 0)
+    x, o = tl.advance(x, BLOCK // 2), tl.advance(o, (BLOCK // 2,))
+    tl.store(o, tl.load(x, boundary_check=0) * 2, boundary_check=(0,))
