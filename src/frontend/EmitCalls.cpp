@@ -174,6 +174,53 @@ static bool sameConstants(const std::map<std::string, Val> &a,
   return true;
 }
 
+/// The parameters of a jit function with what a call gives them.
+static std::map<std::string, Val> bindParameters(Emitter &e, const host::JitFunction &function,
+                                                 const std::string &shown,
+                                                 const std::vector<Val> &positional,
+                                                 Keywords &keywords) {
+  size_t count = 0;
+  for (const auto &parameter : function.parameters)
+    count += !parameter.keywordOnly;
+  if (positional.size() > count)
+    e.fail("'" + shown + "' takes " + std::to_string(count) + " arguments, got " +
+           std::to_string(positional.size()));
+  std::map<std::string, Val> bound;
+  std::vector<std::string> known;
+  for (size_t i = 0; i < function.parameters.size(); ++i) {
+    const auto &parameter = function.parameters[i];
+    known.push_back(parameter.name);
+    auto given = std::find_if(keywords.begin(), keywords.end(),
+                              [&](const auto &k) { return k.first == parameter.name; });
+    if (i < positional.size()) {
+      bound[parameter.name] = positional[i];
+    } else if (given != keywords.end()) {
+      bound[parameter.name] = given->second;
+      given->first.clear();
+    } else if (parameter.defaultValue) {
+      bound[parameter.name] = e.fromHost(*parameter.defaultValue);
+    } else {
+      e.fail("'" + shown + "' needs an argument for '" + parameter.name + "'");
+    }
+  }
+  for (const auto &[key, value] : keywords)
+    if (!key.empty())
+      e.fail("'" + shown + "' " +
+             (function.parameter(key)
+                  ? "got two values for '" + key + "'"
+                  : "has no parameter '" + key + "'" + suggestName(key, known)));
+  return bound;
+}
+
+/// Recursion is part of the language only where constants end it.
+void Emitter::refuseEndlessCall(const Frame &inner) {
+  for (Frame *active = frame; active; active = active->caller)
+    if (active->function == inner.function &&
+        (depth > 64 || sameConstants(active->arguments, inner.arguments)))
+      fail("'" + inner.function->name() +
+           "' calls itself; recursion is not part of the kernel language");
+}
+
 Val Emitter::callFunction(const host::JitFunction &function, std::vector<Val> positional,
                           Keywords keywords, SourceRange site) {
   Frame inner;
@@ -183,40 +230,9 @@ Val Emitter::callFunction(const host::JitFunction &function, std::vector<Val> po
   inner.callSite = site;
   inner.isStandard = inner.module->file->path() == standardLibraryName;
   std::string shown = (inner.isStandard ? "tl." : "") + function.name();
-  size_t count = 0;
-  for (const auto &parameter : function.parameters)
-    count += !parameter.keywordOnly;
-  if (positional.size() > count)
-    fail("'" + shown + "' takes " + std::to_string(count) + " arguments, got " +
-         std::to_string(positional.size()));
-  for (size_t i = 0; i < function.parameters.size(); ++i) {
-    const auto &parameter = function.parameters[i];
-    auto given = std::find_if(keywords.begin(), keywords.end(),
-                              [&](const auto &k) { return k.first == parameter.name; });
-    if (i < positional.size()) {
-      inner.names[parameter.name] = positional[i];
-    } else if (given != keywords.end()) {
-      inner.names[parameter.name] = given->second;
-      given->first.clear();
-    } else if (parameter.defaultValue) {
-      inner.names[parameter.name] = fromHost(*parameter.defaultValue);
-    } else {
-      fail("'" + shown + "' needs an argument for '" + parameter.name + "'");
-    }
-  }
-  std::vector<std::string> known;
-  for (const auto &parameter : function.parameters)
-    known.push_back(parameter.name);
-  for (const auto &[key, value] : keywords)
-    if (!key.empty())
-      fail("'" + shown + "' " +
-           (function.parameter(key) ? "got two values for '" + key + "'"
-                                    : "has no parameter '" + key + "'" + suggestName(key, known)));
+  inner.names = bindParameters(*this, function, shown, positional, keywords);
   inner.arguments = inner.names;
-  for (Frame *active = frame; active; active = active->caller)
-    if (active->function == &function &&
-        (depth > 64 || sameConstants(active->arguments, inner.arguments)))
-      fail("'" + function.name() + "' calls itself; recursion is not part of the kernel language");
+  refuseEndlessCall(inner);
   Frame *outer = frame;
   SourceRange savedHere = here;
   unsigned savedLoops = loopDepth;

@@ -9,6 +9,54 @@ namespace pellucid::frontend {
 
 using namespace mlir;
 
+static bool isRuntime(const ParameterSpec &spec) {
+  return spec.kind == ParameterSpec::Kind::Pointer || spec.kind == ParameterSpec::Kind::Scalar;
+}
+
+void Emitter::declareKernel(const host::JitFunction &kernel,
+                            std::span<const ParameterSpec> parameters, Location place) {
+  SmallVector<mlir::Type> types;
+  SmallVector<DictionaryAttr> attributes;
+  for (const ParameterSpec &spec : parameters) {
+    if (!isRuntime(spec))
+      continue;
+    types.push_back(irType({spec.dtype, spec.kind == ParameterSpec::Kind::Pointer, {}}));
+    NamedAttrList list;
+    if (spec.divisibility > 1)
+      list.append("tt.divisibility",
+                  builder.getI32IntegerAttr(static_cast<int32_t>(spec.divisibility)));
+    attributes.push_back(list.getDictionary(&context));
+  }
+  auto function =
+      tt::FuncOp::create(builder, place, kernel.name(), builder.getFunctionType(types, {}));
+  function.setAllArgAttrs(attributes);
+  function->setAttr("sym_visibility", builder.getStringAttr("public"));
+  function->setAttr("noinline", builder.getBoolAttr(false));
+  Block *entry =
+      function.getBody().empty() ? &function.getBody().emplaceBlock() : &function.getBody().front();
+  if (entry->getNumArguments() == 0)
+    for (mlir::Type type : types)
+      entry->addArgument(type, place);
+  unsigned next = 0;
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    const ParameterSpec &spec = parameters[i];
+    const std::string &name = kernel.parameters[i].name;
+    if (!isRuntime(spec)) {
+      bool isNone = spec.kind == ParameterSpec::Kind::None;
+      frame->names[name] = isNone ? Val() : fromHost(spec.constant);
+      continue;
+    }
+    BlockArgument argument = entry->getArgument(next++);
+    // The parameter's name, for diagnostics of everything that works on the IR.
+    argument.setLoc(NameLoc::get(builder.getStringAttr(name), place));
+    Val &value = frame->names[name] =
+        Val::tensor(argument, {spec.dtype, spec.kind == ParameterSpec::Kind::Pointer, {}});
+    if (spec.equalsOne)
+      value.constant = host::Value(int64_t(1));
+  }
+  builder.setInsertionPointToStart(entry);
+}
+
 mlir::OwningOpRef<mlir::ModuleOp> Emitter::emit(const host::JitFunction &kernel,
                                                 std::span<const ParameterSpec> parameters,
                                                 std::vector<EmittedParameter> *emitted) {
@@ -21,52 +69,10 @@ mlir::OwningOpRef<mlir::ModuleOp> Emitter::emit(const host::JitFunction &kernel,
   auto file = FileLineColLoc::get(&context, top.module->file->path(), here.line, here.column);
   OwningOpRef<ModuleOp> module = ModuleOp::create(file);
   builder.setInsertionPointToEnd(module->getBody());
-
-  SmallVector<mlir::Type> types;
-  SmallVector<DictionaryAttr> attributes;
-  std::vector<std::pair<size_t, TlType>> runtime;
-  for (size_t i = 0; i < parameters.size(); ++i) {
-    const ParameterSpec &spec = parameters[i];
-    if (spec.kind == ParameterSpec::Kind::Constexpr || spec.kind == ParameterSpec::Kind::None)
-      continue;
-    TlType type{spec.dtype, spec.kind == ParameterSpec::Kind::Pointer, {}};
-    runtime.emplace_back(i, type);
-    types.push_back(irType(type));
-    NamedAttrList list;
-    if (spec.divisibility > 1)
-      list.append("tt.divisibility",
-                  builder.getI32IntegerAttr(static_cast<int32_t>(spec.divisibility)));
-    attributes.push_back(list.getDictionary(&context));
-    if (emitted)
-      emitted->push_back({kernel.parameters[i].name, spec.kind, spec.dtype});
-  }
-  auto function =
-      tt::FuncOp::create(builder, file, kernel.name(), builder.getFunctionType(types, {}));
-  function.setAllArgAttrs(attributes);
-  function->setAttr("sym_visibility", builder.getStringAttr("public"));
-  function->setAttr("noinline", builder.getBoolAttr(false));
-  Block *entry =
-      function.getBody().empty() ? &function.getBody().emplaceBlock() : &function.getBody().front();
-  if (entry->getNumArguments() == 0)
-    for (mlir::Type type : types)
-      entry->addArgument(type, file);
-  builder.setInsertionPointToStart(entry);
-  for (size_t i = 0; i < parameters.size(); ++i) {
-    const ParameterSpec &spec = parameters[i];
-    if (spec.kind == ParameterSpec::Kind::Constexpr)
-      top.names[kernel.parameters[i].name] = fromHost(spec.constant);
-    else if (spec.kind == ParameterSpec::Kind::None)
-      top.names[kernel.parameters[i].name] = Val();
-  }
-  for (size_t r = 0; r < runtime.size(); ++r) {
-    const std::string &name = kernel.parameters[runtime[r].first].name;
-    BlockArgument argument = entry->getArgument(static_cast<unsigned>(r));
-    // The parameter's name, for diagnostics of everything that works on the IR.
-    argument.setLoc(NameLoc::get(builder.getStringAttr(name), file));
-    Val &value = top.names[name] = Val::tensor(argument, runtime[r].second);
-    if (parameters[runtime[r].first].equalsOne)
-      value.constant = host::Value(int64_t(1));
-  }
+  declareKernel(kernel, parameters, file);
+  for (size_t i = 0; emitted && i < parameters.size(); ++i)
+    if (isRuntime(parameters[i]))
+      emitted->push_back({kernel.parameters[i].name, parameters[i].kind, parameters[i].dtype});
   top.arguments = top.names;
   statements(kernel.def().body);
   here = kernel.def().range;

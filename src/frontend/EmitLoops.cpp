@@ -205,28 +205,23 @@ void Emitter::unrolledLoop(const syntax::For &statement, const std::vector<Val> 
   }
 }
 
-void Emitter::forStatement(const syntax::For &statement) {
-  if (!statement.orelse.empty())
-    fail("'else' of a loop is not part of the kernel language");
-  const syntax::Expr &iter = *statement.iter;
-  std::string name;
+/// `py.range`, `tl.range` or `tl.static_range`, where the loop runs over a call of one; else empty.
+std::string Emitter::rangeName(const syntax::Expr &iter) {
   auto *called = syntax::as<syntax::Call>(&iter);
-  if (called) {
-    Val callee = expression(*called->func);
-    if (auto *builtin = callee.isConstexpr() ? callee.constant.as<host::NamedBuiltin>() : nullptr)
-      name = builtin->name;
-    else if (auto *plain = syntax::as<syntax::Name>(called->func.get()))
-      name = plain->id == "range" ? "py.range" : "";
-  }
-  if (name != "py.range" && name != "tl.range" && name != "tl.static_range") {
-    Val over = expression(iter);
-    if (!over.isTuple())
-      failAt(iter.range, "a loop runs over range, tl.range, tl.static_range or a tuple");
-    unrolledLoop(statement, over.elements);
-    return;
-  }
-  std::vector<Val> bounds = elementsOf(called->args);
-  std::map<std::string, Val> options;
+  if (!called)
+    return "";
+  Val callee = expression(*called->func);
+  auto *builtin = callee.isConstexpr() ? callee.constant.as<host::NamedBuiltin>() : nullptr;
+  for (const char *name : {"py.range", "tl.range", "tl.static_range"})
+    if (builtin && builtin->name == name)
+      return name;
+  return "";
+}
+
+/// Start, end and step of a call of a range, and the options of tl.range.
+std::vector<Val> Emitter::rangeArguments(const syntax::Call &call, const std::string &name,
+                                         std::map<std::string, Val> &options) {
+  std::vector<Val> bounds = elementsOf(call.args);
   static const char *parameters[] = {
       "num_stages", "loop_unroll_factor", "disallow_acc_multi_buffer",
       "flatten",    "warp_specialize",    "disable_licm"};
@@ -234,31 +229,53 @@ void Emitter::forStatement(const syntax::For &statement) {
     options[parameters[i - 3]] = bounds[i];
   if (name == "tl.range" && bounds.size() > 3)
     bounds.resize(3);
-  for (const auto &keyword : called->keywords)
+  for (const auto &keyword : call.keywords)
     options[keyword->arg.value_or("")] = expression(*keyword->value);
   if (options.count("arg1"))
     bounds.insert(bounds.begin(), options.extract("arg1").mapped());
   if (options.count("arg2"))
     bounds.push_back(options.extract("arg2").mapped());
   if (bounds.empty() || bounds.size() > 3)
-    failAt(iter.range, "range takes one to three arguments, got " + std::to_string(bounds.size()));
+    failAt(call.range, "range takes one to three arguments, got " + std::to_string(bounds.size()));
   if (bounds.size() == 1)
     bounds.insert(bounds.begin(), Val::integer(0));
   if (bounds.size() == 2)
     bounds.push_back(options.count("step") && !options["step"].isNone() ? options["step"]
                                                                         : Val::integer(1));
-  here = iter.range;
-  if (name != "tl.static_range")
-    return rangeLoop(statement, bounds, options);
+  return bounds;
+}
+
+std::vector<Val> Emitter::staticRange(const std::vector<Val> &bounds) {
   int64_t at = constantInt(bounds[0], "static_range's start"),
-          end = constantInt(bounds[1], "static_range's end");
-  int64_t by = constantInt(bounds[2], "static_range's step");
+          end = constantInt(bounds[1], "static_range's end"),
+          by = constantInt(bounds[2], "static_range's step");
   if (by == 0)
-    failAt(iter.range, "static_range's step must not be 0");
+    fail("static_range's step must not be 0");
   std::vector<Val> elements;
   for (; by > 0 ? at < end : at > end; at += by)
     elements.push_back(Val::integer(at));
-  unrolledLoop(statement, elements);
+  return elements;
+}
+
+void Emitter::forStatement(const syntax::For &statement) {
+  if (!statement.orelse.empty())
+    fail("'else' of a loop is not part of the kernel language");
+  const syntax::Expr &iter = *statement.iter;
+  std::string name = rangeName(iter);
+  if (name.empty()) {
+    Val over = expression(iter);
+    if (!over.isTuple())
+      failAt(iter.range, "a loop runs over range, tl.range, tl.static_range or a tuple");
+    unrolledLoop(statement, over.elements);
+    return;
+  }
+  std::map<std::string, Val> options;
+  std::vector<Val> bounds = rangeArguments(static_cast<const syntax::Call &>(iter), name, options);
+  here = iter.range;
+  if (name == "tl.static_range")
+    unrolledLoop(statement, staticRange(bounds));
+  else
+    rangeLoop(statement, bounds, options);
 }
 
 void Emitter::rangeLoop(const syntax::For &statement, const std::vector<Val> &given,

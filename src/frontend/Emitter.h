@@ -143,6 +143,9 @@ public:
   mlir::OwningOpRef<mlir::ModuleOp> emit(const host::JitFunction &kernel,
                                          std::span<const ParameterSpec> parameters,
                                          std::vector<EmittedParameter> *emitted);
+  /// Makes the kernel's function, whose parameters get their names in the frame.
+  void declareKernel(const host::JitFunction &kernel, std::span<const ParameterSpec> parameters,
+                     mlir::Location place);
 
   // --- statements (EmitStatements.cpp)
   // ---------------------------------------------------------------------------
@@ -169,6 +172,10 @@ public:
   void forStatement(const syntax::For &statement);
   void whileStatement(const syntax::While &statement);
   Val scalarCondition(Val condition, const char *where, const char *advice);
+  std::string rangeName(const syntax::Expr &iter);
+  std::vector<Val> rangeArguments(const syntax::Call &call, const std::string &name,
+                                  std::map<std::string, Val> &options);
+  std::vector<Val> staticRange(const std::vector<Val> &bounds);
   void rangeLoop(const syntax::For &statement, const std::vector<Val> &bounds,
                  const std::map<std::string, Val> &options);
   void unrolledLoop(const syntax::For &statement, const std::vector<Val> &elements);
@@ -193,6 +200,7 @@ public:
                    std::vector<std::pair<std::string, Val>> keywords, SourceRange site);
   Val callBuiltin(const std::string &name, std::vector<Val> positional,
                   std::vector<std::pair<std::string, Val>> keywords);
+  void refuseEndlessCall(const Frame &inner);
   [[noreturn]] void failUnknown(const std::string &shown, const std::string &name);
   Val callLibdevice(const std::string &function, std::vector<Val> &positional,
                     std::vector<std::pair<std::string, Val>> &keywords);
