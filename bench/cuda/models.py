@@ -146,6 +146,48 @@ def matmul(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     return out
 
 
+@triton_op("bench::matmul_wide", mutates_args={})
+def matmul_wide(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    m, k = a.shape
+    n = b.shape[1]
+    out = torch.empty((m, n), dtype=a.dtype, device=a.device)
+    grid = (triton.cdiv(m, 128), triton.cdiv(n, 256))
+    wrap_triton(matmul_kernel)[grid](a, b, out, m, n, k, BM=128, BN=256, BK=64, num_warps=8)
+    return out
+
+
+@triton.jit
+def attention_kernel(q_ptr, k_ptr, v_ptr, out_ptr, N, scale, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr):
+    base = tl.program_id(1) * N * D
+    m = tl.program_id(0) * BM + tl.arange(0, BM)
+    d = tl.arange(0, D)
+    q = tl.load(q_ptr + base + m[:, None] * D + d[None, :], mask=m[:, None] < N, other=0.0)
+    high = tl.full((BM,), -1e30, tl.float32)
+    total = tl.zeros((BM,), tl.float32)
+    sums = tl.zeros((BM, D), tl.float32)
+    for start in range(0, N, BN):
+        n = start + tl.arange(0, BN)
+        k = tl.load(k_ptr + base + n[:, None] * D + d[None, :], mask=n[:, None] < N, other=0.0)
+        s = tl.where(n[None, :] < N, tl.dot(q, tl.trans(k)) * scale, -1e30)
+        now = tl.maximum(high, tl.max(s, 1))
+        p = tl.exp2(s - now[:, None])
+        fix = tl.exp2(high - now)
+        total = total * fix + tl.sum(p, 1)
+        v = tl.load(v_ptr + base + n[:, None] * D + d[None, :], mask=n[:, None] < N, other=0.0)
+        sums = tl.dot(p.to(v.dtype), v, sums * fix[:, None])
+        high = now
+    out = sums / total[:, None]
+    tl.store(out_ptr + base + m[:, None] * D + d[None, :], out.to(out_ptr.dtype.element_ty), mask=m[:, None] < N)
+
+
+@triton_op("bench::attention", mutates_args={})
+def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+    heads, n, _ = q.shape
+    out = torch.empty_like(q)
+    wrap_triton(attention_kernel)[(triton.cdiv(n, 128), heads)](q, k, v, out, n, 0.125 * 1.4426950408889634, D=64, BM=128, BN=64, num_warps=4)
+    return out
+
+
 class Add(torch.nn.Module):
     def forward(self, x, y):
         return add(x, y)
@@ -186,3 +228,13 @@ class ScaleRows(torch.nn.Module):
 class Matmul(torch.nn.Module):
     def forward(self, a, b):
         return matmul(a, b)
+
+
+class MatmulWide(torch.nn.Module):
+    def forward(self, a, b):
+        return matmul_wide(a, b)
+
+
+class Attention(torch.nn.Module):
+    def forward(self, q, k, v):
+        return attention(q, k, v)

@@ -168,20 +168,53 @@ def check_products(library, pellucid, work, target, failures):
     return worst
 
 
-def time_product(library, pellucid, work):
+def check_attention(library, pellucid, work, target, failures):
+    path = work / f"Attention_{target[-5:]}.plc"
+    compile_package(pellucid, "Attention", ["q=bf16[heads:1..64,n:1..65536,64]", "k=bf16[heads,n,64]", "v=bf16[heads,n,64]"], path, target)
+    package = Package(library, path)
+    worst = 0.0
+    for heads, n in ((1, 64), (2, 100), (3, 257), (2, 1024)):
+        q, k, v = (torch.randn(heads, n, 64, device="cuda").to(torch.bfloat16) for _ in range(3))
+        out = torch.empty_like(q)
+        package.bind([q, k, v], [out])()
+        torch.cuda.synchronize()
+        exact = torch.softmax(q.double() @ k.double().transpose(1, 2) * 0.125, -1) @ v.double()
+        worst = max(worst, compare(f"{target} attention {heads}x{n}", out, exact, 0.03, failures))
+    return worst
+
+
+def time_product(library, pellucid, work, model, columns):
     side = 4096
     a, b = (torch.randn(side, side, device="cuda").to(torch.bfloat16) for _ in range(2))
     out = torch.empty_like(a)
-    path = work / "Matmul_timed.plc"
-    seconds = compile_package(pellucid, "Matmul", [f"a=bf16[m:1..65536,{side}]", f"b=bf16[{side},{side}]"], path, "cuda:sm_90")
-    grid = (side // 128, side // 128)
+    path = work / f"{model}_timed.plc"
+    seconds = compile_package(pellucid, model, [f"a=bf16[m:1..65536,{side}]", f"b=bf16[{side},{side}]"], path, "cuda:sm_90")
+    grid = (side // 128, side // columns)
     times = {
         "pellucid": seconds_of(Package(library, path).bind([a, b], [out])),
-        "triton": seconds_of(lambda: models.matmul_kernel[grid](a, b, out, side, side, side, BM=128, BN=128, BK=64, num_warps=8)),
+        "triton": seconds_of(lambda: models.matmul_kernel[grid](a, b, out, side, side, side, BM=128, BN=columns, BK=64, num_warps=8)),
         "torch eager": seconds_of(lambda: torch.mm(a, b, out=out)),
     }
     flops = 2 * side**3
-    return {"shape": f"{side}x{side}x{side} bf16", "compile_s": seconds, **times,
+    return {"shape": f"{side}x{side}x{side} bf16, tiles of 128x{columns}x64", "compile_s": seconds, **times,
+            "tflops": {name: flops / time * 1e-12 for name, time in times.items()}}
+
+
+def time_attention(library, pellucid, work):
+    heads, n, d = 64, 4096, 64
+    q, k, v = (torch.randn(heads, n, d, device="cuda").to(torch.bfloat16) for _ in range(3))
+    out = torch.empty_like(q)
+    path = work / "Attention_timed.plc"
+    specs = [f"q=bf16[heads:1..64,n:1..65536,{d}]", f"k=bf16[heads,n,{d}]", f"v=bf16[heads,n,{d}]"]
+    seconds = compile_package(pellucid, "Attention", specs, path, "cuda:sm_90")
+    scale = 0.125 * 1.4426950408889634
+    times = {
+        "pellucid": seconds_of(Package(library, path).bind([q, k, v], [out])),
+        "triton": seconds_of(lambda: models.attention_kernel[(n // 128, heads)](q, k, v, out, n, scale, D=d, BM=128, BN=64, num_warps=4)),
+        "torch eager": seconds_of(lambda: torch.nn.functional.scaled_dot_product_attention(q[None], k[None], v[None])),
+    }
+    flops = 4 * heads * n * n * d
+    return {"shape": f"{heads} heads of {n}x{d} bf16", "compile_s": seconds, **times,
             "tflops": {name: flops / time * 1e-12 for name, time in times.items()}}
 
 
@@ -289,6 +322,7 @@ def main():
             "softmax_error_against_float64": check_rows(library, pellucid, work, target, failures),
             "row_kernels_error_against_float64": check_norms(library, pellucid, work, target, failures),
             "products_error_against_float64": check_products(library, pellucid, work, target, failures),
+            "attention_error_against_float64": check_attention(library, pellucid, work, target, failures),
         }
     print(json.dumps(checks, indent=1))
     for failure in failures:
@@ -313,7 +347,9 @@ def main():
         "checks": checks,
         "failures": failures,
         "times": times,
-        "product": {} if failures else time_product(library, pellucid, work),
+        "product": {} if failures else time_product(library, pellucid, work, "Matmul", 128),
+        "product_wide": {} if failures else time_product(library, pellucid, work, "MatmulWide", 256),
+        "attention": {} if failures else time_attention(library, pellucid, work),
     }
     text = json.dumps(report, indent=1)
     if options.out:
@@ -321,7 +357,8 @@ def main():
     for name, row in times.items():
         rest = ", ".join(f"{key} {value * 1e6:.1f} us" for key, value in row.items() if key not in ("bytes", "of_copy_ceiling"))
         print(f"{name}: {rest}; {row['of_copy_ceiling']:.2f} of the copy ceiling")
-    print("product:", json.dumps(report["product"]))
+    for name in ("product", "product_wide", "attention"):
+        print(f"{name}:", json.dumps(report[name]))
     print("FAILED" if failures else "ok")
     return 1 if failures else 0
 

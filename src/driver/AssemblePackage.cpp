@@ -20,15 +20,21 @@ using package::Bytecode;
 using passes::Storage;
 
 void LoweredProgram::collectKernels() {
-  std::map<uint32_t, uint32_t> used;
+  struct Most {
+    uint32_t warps = 1, stages = 1;
+  };
+  std::map<uint32_t, Most> used;
   for (Node &node : program.main)
     if (const Launch *launch = node.launch())
-      for (const LaunchVariant &variant : launch->variants)
-        used[variant.kernel] =
-            std::max(used[variant.kernel], static_cast<uint32_t>(std::max(1, variant.numWarps)));
-  for (auto [kernel, warps] : used) {
+      for (const LaunchVariant &variant : launch->variants) {
+        Most &most = used[variant.kernel];
+        most.warps = std::max(most.warps, static_cast<uint32_t>(std::max(1, variant.numWarps)));
+        most.stages = std::max(most.stages, static_cast<uint32_t>(std::max(1, variant.numStages)));
+      }
+  for (auto [kernel, most] : used) {
     usedKernels.push_back(kernel);
-    numWarps.push_back(warps);
+    numWarps.push_back(most.warps);
+    numStages.push_back(most.stages);
   }
 }
 
@@ -270,11 +276,25 @@ private:
 
   /// Which functions, and how exact: docs/design/0009-vector-math.md and 0008-cuda-code.md.
   static constexpr const char *bfloat16Grade = ",cpu:exp=bf16-grade",
-                              *cudaGrade = ",cuda:div=full,cuda:exp=ex2.approx";
+                              *cudaGrade = ",cuda:div=full,cuda:exp=ex2.approx",
+                              *cudaProducts = ",cuda:dot=mma";
 
   static void note(std::string &numerics, const char *what) {
     if (numerics.find(what) == std::string::npos)
       numerics += what;
+  }
+
+  void addPtx(package::Kernel &kernel, package::Executable executable,
+              const CodegenKernelResult &result) {
+    for (const CodegenPtx &ptx : result.ptx) {
+      executable.format =
+          ptx.thisGenerationOnly ? package::CodeFormat::GenerationPtx : package::CodeFormat::Ptx;
+      executable.record = "code/" + result.symbol + ".sm_" + std::to_string(executable.target.sm) +
+                          (ptx.thisGenerationOnly ? "a" : "") + ".ptx";
+      executable.sharedBytes = ptx.sharedBytes;
+      contents.records.push_back(package::textRecord(executable.record, ptx.text));
+      kernel.executables.push_back(executable);
+    }
   }
 
   void addCode() {
@@ -288,30 +308,29 @@ private:
             image, std::vector<uint8_t>(target.result.image.begin(), target.result.image.end())));
       for (size_t k = 0; k < target.result.kernels.size(); ++k) {
         const CodegenKernelResult &result = target.result.kernels[k];
+        package::Kernel &kernel = manifest.kernels[kernelIndex.at(lowered.usedKernels[k])];
         package::Executable executable;
         executable.target = target.target;
-        executable.format = cpu ? package::CodeFormat::Image : package::CodeFormat::Ptx;
-        executable.record =
-            cpu ? image
-                : "code/" + result.symbol + ".sm_" + std::to_string(target.target.sm) + ".ptx";
         executable.entry = result.symbol;
         executable.entryOffset = result.entryOffset;
         executable.scratchBytes = result.scratchBytes;
-        executable.sharedBytes = result.sharedBytes;
         executable.numWarps = result.numWarps ? result.numWarps : 4;
         for (const CodegenMessage &message : result.messages)
           executable.messages.push_back(
               {message.isPrint ? package::MessageKind::Print : package::MessageKind::Assert,
                message.text, program.sourceName(message.file), message.line, message.column,
                message.hex});
-        if (!cpu)
-          contents.records.push_back(package::textRecord(executable.record, result.ptx));
-        package::Kernel &kernel = manifest.kernels[kernelIndex.at(lowered.usedKernels[k])];
-        kernel.executables.push_back(std::move(executable));
+        executable.record = image;
+        if (cpu)
+          kernel.executables.push_back(std::move(executable));
+        else
+          addPtx(kernel, executable, result);
         if (result.bfloat16Grade)
           note(kernel.numerics, bfloat16Grade);
         if (!cpu)
           note(kernel.numerics, cudaGrade);
+        if (result.matrixUnits)
+          note(kernel.numerics, cudaProducts);
       }
     }
   }

@@ -15,11 +15,12 @@ struct LoweredProgram {
   graph::Program program;
   passes::BufferPlan plan;
   std::vector<uint32_t> usedKernels; ///< indices into program.kernels, ascending
-  std::vector<uint32_t> numWarps;    ///< of each used kernel: the most that a launch asks for
+  /// Of each used kernel: the most that a launch asks for.
+  std::vector<uint32_t> numWarps, numStages;
   std::set<uint32_t>
       orderedKernels; ///< of usedKernels: the order of their programs shows in the result
 
-  /// Fills usedKernels and numWarps from the launches.
+  /// Fills usedKernels, numWarps and numStages from the launches.
   void collectKernels();
 };
 

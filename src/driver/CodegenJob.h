@@ -18,7 +18,7 @@ struct CodegenKernel {
   std::string symbol;
   std::string ttir;
   std::string library; ///< graph::KernelDef::library
-  uint32_t numWarps = 4;
+  uint32_t numWarps = 4, numStages = 3;
 };
 
 struct CodegenJob {
@@ -45,17 +45,24 @@ struct CodegenSlot {
   uint32_t offset = 0, bytes = 0;
 };
 
+/// PTX of a kernel, with the dynamic shared memory of a launch.
+struct CodegenPtx {
+  std::string text;
+  uint32_t sharedBytes = 0;
+  bool thisGenerationOnly = false; ///< runs on devices of exactly the job's target
+};
+
 struct CodegenKernelResult {
   std::string symbol;
   uint64_t entryOffset = 0;  ///< CPU: file offset of the entry in the image
   uint64_t scratchBytes = 0; ///< CPU: per running thread
-  uint32_t sharedBytes = 0;  ///< CUDA: dynamic shared memory
   uint32_t numWarps = 0;     ///< CUDA
   std::vector<CodegenSlot> arguments;
   std::vector<CodegenMessage> messages;
-  std::string ptx;            ///< CUDA only
-  bool bfloat16Grade = false; ///< CPU: some functions are of the accuracy of bf16
-  double seconds = 0;         ///< time spent on this kernel inside the worker
+  std::vector<CodegenPtx> ptx; ///< CUDA only
+  bool matrixUnits = false;    ///< CUDA: some product is made by mma.sync or wgmma
+  bool bfloat16Grade = false;  ///< CPU: some functions are of the accuracy of bf16
+  double seconds = 0;          ///< time spent on this kernel inside the worker
   std::vector<CodegenText> texts;
 };
 

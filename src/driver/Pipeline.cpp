@@ -66,7 +66,8 @@ bool generateCode(const std::vector<LoweredProgram> &programs, const CompileOpti
         *llvm::find_if(programs, [&](auto &one) { return one.device == target.kind; });
     for (size_t i = 0; i < lowered.usedKernels.size(); ++i) {
       const KernelDef &kernel = lowered.program.kernels[lowered.usedKernels[i]];
-      job.kernels.push_back({kernel.symbol, kernel.ttir, kernel.library, lowered.numWarps[i]});
+      job.kernels.push_back(
+          {kernel.symbol, kernel.ttir, kernel.library, lowered.numWarps[i], lowered.numStages[i]});
     }
     code.push_back({target, {}});
     workers.push_back(std::make_unique<Worker>(program, job));

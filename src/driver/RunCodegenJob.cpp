@@ -136,6 +136,27 @@ bool compileCpu(const CodegenJob &job, CodegenResult &result, Diagnostics &diagn
   return true;
 }
 
+/// With the instructions that only devices of the target's generation have, where they pay, and
+/// without.
+bool compilePtx(mlir::ModuleOp module, const CodegenKernel &kernel,
+                codegen::CudaKernelOptions options, CodegenKernelResult &entry,
+                Diagnostics &diagnostics) {
+  for (options.thisGenerationOnly = true;; options.thisGenerationOnly = false) {
+    codegen::CompiledPtx compiled;
+    if (!codegen::compileCudaKernel(module, kernel.symbol, options, compiled, diagnostics))
+      return false;
+    entry.ptx.push_back(
+        {std::move(compiled.ptx), compiled.sharedBytes, compiled.thisGenerationOnly});
+    entry.matrixUnits |= compiled.matrixUnits;
+    if (entry.ptx.size() == 1)
+      for (const auto &slot : compiled.arguments)
+        entry.arguments.push_back({slot.offset, slot.bytes});
+    options.texts = nullptr;
+    if (!compiled.thisGenerationOnly)
+      return true;
+  }
+}
+
 bool compileCuda(const CodegenJob &job, CodegenResult &result, Diagnostics &diagnostics,
                  void (*onKernel)(void *, const std::string &), void *state) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
@@ -144,22 +165,20 @@ bool compileCuda(const CodegenJob &job, CodegenResult &result, Diagnostics &diag
     onKernel(state, kernel.symbol);
     auto start = Clock::now();
     Texts texts(job.keepTexts);
-    codegen::CudaKernelOptions options{job.target.sm, kernel.numWarps, job.fpContract,
-                                       texts.code()};
-    codegen::CompiledPtx compiled;
+    codegen::CudaKernelOptions options{.sm = job.target.sm,
+                                       .numWarps = kernel.numWarps,
+                                       .numStages = kernel.numStages,
+                                       .fpContract = job.fpContract,
+                                       .texts = texts.code()};
     auto module = prepare(kernel, context, diagnostics);
     if (!module)
       return false;
     texts.keep(*module);
-    if (!codegen::compileCudaKernel(*module, kernel.symbol, options, compiled, diagnostics))
-      return false;
     CodegenKernelResult &entry = result.kernels.emplace_back();
     entry.symbol = kernel.symbol;
-    entry.sharedBytes = compiled.sharedBytes;
     entry.numWarps = kernel.numWarps;
-    for (const auto &slot : compiled.arguments)
-      entry.arguments.push_back({slot.offset, slot.bytes});
-    entry.ptx = std::move(compiled.ptx);
+    if (!compilePtx(*module, kernel, options, entry, diagnostics))
+      return false;
     entry.texts = texts.take();
     entry.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   }

@@ -81,6 +81,7 @@ template <typename Archive> void visit(Archive &a, CodegenJob &job) {
     a.text(k.ttir);
     a.text(k.library);
     a.number(k.numWarps);
+    a.number(k.numStages);
   });
 }
 
@@ -90,7 +91,6 @@ template <typename Archive> void visit(Archive &a, CodegenResult &result) {
     a.text(k.symbol);
     a.number(k.entryOffset);
     a.number(k.scratchBytes);
-    a.number(k.sharedBytes);
     a.number(k.numWarps);
     a.list(k.arguments, [&](CodegenSlot &s) {
       a.number(s.offset);
@@ -104,7 +104,12 @@ template <typename Archive> void visit(Archive &a, CodegenResult &result) {
       a.number(m.isPrint);
       a.number(m.hex);
     });
-    a.text(k.ptx);
+    a.list(k.ptx, [&](CodegenPtx &p) {
+      a.text(p.text);
+      a.number(p.sharedBytes);
+      a.number(p.thisGenerationOnly);
+    });
+    a.number(k.matrixUnits);
     a.number(k.bfloat16Grade);
     a.list(k.texts, [&](CodegenText &t) {
       a.text(t.stage);

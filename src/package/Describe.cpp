@@ -94,7 +94,7 @@ private:
     json.endObject();
   }
   void add(const Executable &executable) {
-    static constexpr const char *formats[] = {"image", "ptx", "cubin", "ttir"};
+    static constexpr const char *formats[] = {"image", "ptx", "cubin", "ttir", "generation-ptx"};
     json.beginObject().field("target", toString(executable.target));
     json.field("format", formats[size_t(executable.format)]).field("record", executable.record);
     json.field("entry", executable.entry).field("scratch_bytes", executable.scratchBytes);

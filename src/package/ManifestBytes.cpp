@@ -15,7 +15,7 @@ static constexpr char magic[8] = {'P', 'E', 'L', 'L', 'U', 'C', 'I', 'D'};
 static constexpr uint8_t lastOf(DataType) { return uint8_t(DataType::Float8E5M2FNUZ); }
 static constexpr uint8_t lastOf(SymbolSource) { return uint8_t(SymbolSource::InputStride); }
 static constexpr uint8_t lastOf(MessageKind) { return uint8_t(MessageKind::Print); }
-static constexpr uint8_t lastOf(CodeFormat) { return uint8_t(CodeFormat::Ttir); }
+static constexpr uint8_t lastOf(CodeFormat) { return uint8_t(CodeFormat::GenerationPtx); }
 static constexpr uint8_t lastOf(PlaceKind) { return uint8_t(PlaceKind::Buffer); }
 static constexpr uint8_t lastOf(Target::Kind) { return uint8_t(Target::Kind::Cuda); }
 static constexpr uint8_t lastOf(CpuLevel) { return uint8_t(CpuLevel::X86_64_v4); }

@@ -110,7 +110,13 @@ struct Message {
 };
 
 /// Append only.
-enum class CodeFormat : uint8_t { Image = 0, Ptx = 1, Cubin = 2, Ttir = 3 };
+enum class CodeFormat : uint8_t {
+  Image = 0,
+  Ptx = 1, ///< for the target's generation and all later ones
+  Cubin = 2,
+  Ttir = 3,
+  GenerationPtx = 4, ///< for devices of exactly the target's compute capability (sm_90a)
+};
 
 /// A kernel compiled for one target.
 struct Executable {
@@ -141,7 +147,7 @@ struct Kernel {
   std::string numerics; ///< what fixes its bits: "fma=on,tf32=off,div=approx"
   std::string sourceFile;
   uint32_t sourceLine = 0;
-  std::vector<Executable> executables; ///< at most one per target
+  std::vector<Executable> executables; ///< at most one per target and format
 };
 
 /// Append only.

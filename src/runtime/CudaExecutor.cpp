@@ -49,7 +49,7 @@ Result CudaResources::load(const PackageFile &file, ProgramPlan &plan) {
       for (VariantPlan &variant : launch->variants)
         if (Result result = loadVariant(file, variant); !result.ok())
           return result;
-  return uploadWeights(file);
+  return uploadWeights(file, plan);
 }
 
 Result CudaResources::findModule(const PackageFile &file, const Executable &executable,
@@ -102,13 +102,14 @@ Result CudaResources::loadVariant(const PackageFile &file, VariantPlan &variant)
       "give " + kernel + " " + std::to_string(executable.sharedBytes) + " bytes of shared memory");
 }
 
-Result CudaResources::uploadWeights(const PackageFile &file) {
+Result CudaResources::uploadWeights(const PackageFile &file, const ProgramPlan &plan) {
   const std::vector<Weight> &list = file.manifest().weights;
   size_t total = 0;
   std::vector<size_t> offsets;
-  for (const Weight &weight : list) {
+  for (size_t i = 0; i < list.size(); ++i) {
     offsets.push_back(total);
-    total += (weight.bytes + weightAlignment - 1) / weightAlignment * weightAlignment;
+    if (plan.usesWeight[i])
+      total += (list[i].bytes + weightAlignment - 1) / weightAlignment * weightAlignment;
   }
   if (total == 0) {
     weights.assign(list.size(), nullptr);
@@ -119,9 +120,9 @@ Result CudaResources::uploadWeights(const PackageFile &file) {
     return result;
   for (size_t i = 0; i < list.size(); ++i) {
     cuda::Address address = weightMemory + offsets[i];
-    weights.push_back(dataAt(address));
+    weights.push_back(plan.usesWeight[i] ? dataAt(address) : nullptr);
     const uint8_t *source = file.record(list[i].record)->data() + list[i].offset;
-    if (list[i].bytes == 0)
+    if (list[i].bytes == 0 || !plan.usesWeight[i])
       continue;
     if (Result result = driver.check(driver.memcpyHtoD(address, source, list[i].bytes), what);
         !result.ok())

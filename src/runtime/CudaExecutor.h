@@ -33,7 +33,8 @@ private:
   Result loadVariant(const package::PackageFile &file, VariantPlan &variant);
   Result findModule(const package::PackageFile &file, const package::Executable &executable,
                     cuda::Module &module);
-  Result uploadWeights(const package::PackageFile &file);
+  /// Those that the plan uses; the others have no address.
+  Result uploadWeights(const package::PackageFile &file, const ProgramPlan &plan);
 };
 
 /// Queues a call's steps on a stream.

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <sys/stat.h>
+#include <tuple>
 
 namespace pellucid::runtime {
 
@@ -90,22 +91,36 @@ static const Executable *chooseCpu(const Kernel &kernel, CpuLevel level, std::st
   return best;
 }
 
-/// Machine code of the same generation, else the newest PTX that the driver can translate.
+static bool runsOn(const Executable &executable, uint32_t sm) {
+  uint32_t made = executable.target.sm;
+  switch (executable.format) {
+  case CodeFormat::Cubin:
+    return made / 10 == sm / 10 && made <= sm;
+  case CodeFormat::GenerationPtx:
+    return made == sm;
+  case CodeFormat::Ptx:
+    return made <= sm;
+  case CodeFormat::Image:
+  case CodeFormat::Ttir:
+    return false;
+  }
+  return false;
+}
+
+/// Machine code of the same generation, else PTX for this generation alone, else the newest PTX
+/// that the driver can translate.
 static const Executable *chooseCuda(const Kernel &kernel, uint32_t sm, std::string &why) {
   const Executable *best = nullptr;
   std::string has;
   auto rank = [](const Executable &e) {
-    return std::pair(e.format == CodeFormat::Cubin, e.target.sm);
+    return std::tuple(e.format == CodeFormat::Cubin, e.target.sm,
+                      e.format == CodeFormat::GenerationPtx);
   };
   for (const Executable &executable : kernel.executables) {
     if (executable.target.kind != Target::Kind::Cuda)
       continue;
     has += (has.empty() ? "" : ", ") + toString(executable.target);
-    uint32_t made = executable.target.sm;
-    bool runs = executable.format == CodeFormat::Cubin
-                    ? made / 10 == sm / 10 && made <= sm
-                    : executable.format == CodeFormat::Ptx && made <= sm;
-    if (runs && (!best || rank(executable) > rank(*best)))
+    if (runsOn(executable, sm) && (!best || rank(executable) > rank(*best)))
       best = &executable;
   }
   why = "has no code for cuda:sm_" + std::to_string(sm) + "; the package has " +

@@ -34,6 +34,7 @@ public:
   Planner(ProgramPlan &p, const ChooseExecutable &c) : plan(p), choose(c) {}
 
   Result run() {
+    plan.usesWeight.assign(plan.manifest.weights.size(), false);
     for (const Buffer &buffer : plan.program.buffers)
       plan.buffers.push_back({number(buffer.bytes), buffer.slot});
     for (const Step &step : plan.program.steps)
@@ -51,6 +52,8 @@ private:
     return plan.expressions.add(code, whenEmpty);
   }
   PlacePlan place(const Place &p) {
+    if (p.kind == PlaceKind::Weight)
+      plan.usesWeight[p.index] = true;
     return {static_cast<uint32_t>(plan.baseOf(p.kind) + p.index), number(p.byteOffset)};
   }
 

@@ -78,6 +78,9 @@ struct ProgramPlan {
   std::vector<StepPlan> steps;
   std::vector<BufferPlan> buffers;
   uint32_t maxArgumentBytes = 0;
+  /// By weight: some step names it. Weights that only programs of other devices use need not be on
+  /// this one.
+  std::vector<bool> usesWeight;
 
   size_t baseCount() const { return baseOf(package::PlaceKind::Buffer) + program.buffers.size(); }
   size_t baseOf(package::PlaceKind kind) const;

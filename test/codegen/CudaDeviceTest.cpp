@@ -17,7 +17,7 @@ using namespace pellucid::runtime;
 
 namespace {
 
-class CudaDifferential : public testing::TestWithParam<std::tuple<uint32_t, std::string>> {
+class CudaDifferential : public testing::TestWithParam<std::tuple<bool, uint32_t, std::string>> {
 protected:
   const cuda::Driver *driver = nullptr;
   uint32_t sm = 0;
@@ -79,7 +79,7 @@ protected:
 };
 
 TEST_P(CudaDifferential, AgreesWithTheInterpreter) {
-  auto [warps, path] = GetParam();
+  auto [ofGeneration, warps, path] = GetParam();
   Case launched = readCase(path);
   std::string symbol = std::filesystem::path(path).stem();
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
@@ -88,19 +88,22 @@ TEST_P(CudaDifferential, AgreesWithTheInterpreter) {
   CompiledPtx compiled;
   auto module = tt::parseTtir(launched.text, &context, diagnostics, "kernel.ttir");
   ASSERT_TRUE(module && tt::runKernelPipeline(*module, diagnostics)) << diagnostics.text();
-  if (!compileCudaKernel(*module, symbol, {sm >= 90 ? 90u : 80u, warps, true}, compiled,
-                         diagnostics))
+  CudaKernelOptions options{.sm = sm >= 90 ? 90u : 80u,
+                            .numWarps = warps,
+                            .thisGenerationOnly = ofGeneration && sm == 90};
+  if (!compileCudaKernel(*module, symbol, options, compiled, diagnostics))
     GTEST_SKIP() << diagnostics.text();
   // Quotients have 2 ulp on the device, exponentials a few more.
   expectClose(runOnDevice(launched, compiled, warps), runReference(launched, symbol), 2);
 }
 
 INSTANTIATE_TEST_SUITE_P(Warps, CudaDifferential,
-                         testing::Combine(testing::Values(1u, 4u, 8u),
+                         testing::Combine(testing::Bool(), testing::Values(1u, 4u, 8u),
                                           testing::ValuesIn(caseFiles())),
                          [](const auto &point) {
-                           return "warps" + std::to_string(std::get<0>(point.param)) + "_" +
-                                  std::filesystem::path(std::get<1>(point.param)).stem().string();
+                           return std::string(std::get<0>(point.param) ? "generation_" : "") +
+                                  "warps" + std::to_string(std::get<1>(point.param)) + "_" +
+                                  std::filesystem::path(std::get<2>(point.param)).stem().string();
                          });
 
 } // namespace

@@ -136,4 +136,33 @@ TEST(Layout, ProductsHoldEveryElementEquallyOften) {
       }
 }
 
+/// The sums of wgmma.m64nN as the PTX manual draws them; every element is held, none twice while
+/// there is enough for all warps.
+TEST(Layout, WarpgroupProducts) {
+  for (auto [rows, columns, warps] : {std::array<int64_t, 3>{64, 8, 4},
+                                      {64, 64, 4},
+                                      {128, 128, 8},
+                                      {128, 256, 8},
+                                      {64, 64, 8},
+                                      {256, 64, 4},
+                                      {64, 256, 16},
+                                      {64, 8, 8}}) {
+    Layout layout = Layout::warpgroupProduct({rows, columns}, static_cast<unsigned>(warps));
+    auto count = holders(layout);
+    EXPECT_EQ(count.size(), elements({rows, columns})) << layout.text();
+    unsigned times = count.begin()->second;
+    for (auto &[point, held] : count)
+      ASSERT_EQ(held, times) << layout.text();
+    for (unsigned warp = 0; warp < 4; ++warp)
+      for (unsigned lane = 0; lane < 32; ++lane)
+        for (unsigned r = 0; r < std::min(layout.registerCount(), 8u); ++r) {
+          Layout::Point point = layout.pointOf(r, lane, warp);
+          if (columns > 8 || r < 4) {
+            ASSERT_EQ(point[0] % 64, 16 * warp + lane / 4 + 8 * (r / 2 % 2)) << layout.text();
+            ASSERT_EQ(point[1], 8 * (r / 4) + 2 * (lane % 4) + r % 2) << layout.text();
+          }
+        }
+  }
+}
+
 } // namespace

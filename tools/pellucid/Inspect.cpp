@@ -98,7 +98,8 @@ public:
     for (const package::Kernel &kernel : m.kernels) {
       nlohmann::json targets = nlohmann::json::array();
       for (const package::Executable &executable : kernel.executables)
-        targets.push_back(toString(executable.target));
+        targets.push_back(toString(executable.target) +
+                          (executable.format == package::CodeFormat::GenerationPtx ? "a" : ""));
       kernels.push_back({{"name", kernel.name},
                          {"source", kernel.sourceFile},
                          {"line", kernel.sourceLine},

@@ -34,10 +34,10 @@ protected:
   tt::FuncOp kernel;
   CodeBuilder b;
   llvm::Function *entry = nullptr;
+  llvm::DenseMap<mlir::Value, llvm::Value *> scalars;
 
 private:
   const char *target;
-  llvm::DenseMap<mlir::Value, llvm::Value *> scalars;
 };
 
 /// Some operand or result is a tile.

@@ -26,7 +26,7 @@ static mlir::Value rootOf(mlir::Value pointer) {
 
 /// Different arguments are taken to be different memory, as Triton's users do; within one, a thread
 /// is sure of its own elements only.
-static bool mayMeet(const UnorderedAccess &earlier, mlir::Value pointer) {
+static bool accessesMeet(const UnorderedAccess &earlier, mlir::Value pointer) {
   mlir::Value root = rootOf(pointer), other = rootOf(earlier.pointer);
   if (root != other)
     return !mlir::isa<mlir::BlockArgument>(root) || !mlir::isa<mlir::BlockArgument>(other);
@@ -35,9 +35,13 @@ static bool mayMeet(const UnorderedAccess &earlier, mlir::Value pointer) {
          pointer.getType() != earlier.pointer.getType() || !(form->offset == otherForm->offset);
 }
 
+bool CudaEmitter::mayMeet(mlir::Value pointer, mlir::Value other) {
+  return accessesMeet({other, true, true}, pointer);
+}
+
 void CudaEmitter::orderAccess(mlir::Value pointer, bool isStore) {
   bool unsure = llvm::any_of(unordered, [&](const UnorderedAccess &earlier) {
-    return (isStore || earlier.isStore) && mayMeet(earlier, pointer);
+    return (isStore || earlier.isStore) && accessesMeet(earlier, pointer);
   });
   if (unsure)
     emitBarrier();
@@ -78,6 +82,8 @@ Registers CudaEmitter::evaluateAgain(mlir::Value tile, const Layout &layout) {
 }
 
 void CudaEmitter::emitLoad(tt::LoadOp op) {
+  if (sharedOperands.contains(op))
+    return;
   orderAccess(op.getPtr(), false);
   if (!mlir::isa<mlir::RankedTensorType>(op.getPtr().getType()))
     return emitScalarLoad(op);
@@ -89,11 +95,13 @@ void CudaEmitter::emitLoad(tt::LoadOp op) {
     layout = wantedLayout(op.getResult());
   TileAccess access{evaluate(op.getPtr(), layout), {}, 1, element};
   access.vector = vectorLength(op.getPtr(), layout, element);
+  followFirstPointers(access);
   access.active.assign(access.pointers.size(), b.getTrue());
   Registers other(access.pointers.size(),
                   llvm::Constant::getNullValue(registerType(b.getContext(), element)));
   if (op.getMask())
     access.active = evaluate(op.getMask(), layout);
+  access.runs = maskRuns(op.getPtr(), op.getMask());
   if (op.getMask() && op.getOther())
     other = evaluate(op.getOther(), layout);
   auto loadEach = [&] {
@@ -143,6 +151,7 @@ void CudaEmitter::emitStore(tt::StoreOp op) {
   Registers values = evaluate(op.getValue(), layout);
   TileAccess access{evaluate(op.getPtr(), layout), {}, 1, element};
   access.vector = vectorLength(op.getPtr(), layout, element);
+  followFirstPointers(access);
   auto holding = [&](Registers mask) {
     Value *holds = isFirstHolder(layout);
     for (Value *&active : mask)
@@ -150,6 +159,7 @@ void CudaEmitter::emitStore(tt::StoreOp op) {
     return mask;
   };
   Registers all(access.pointers.size(), b.getTrue());
+  access.runs = maskRuns(op.getPtr(), op.getMask());
   access.active = holding(op.getMask() ? evaluate(op.getMask(), layout) : all);
   auto storeEach = [&](const Registers &active) {
     for (size_t r = 0; r < values.size(); ++r)

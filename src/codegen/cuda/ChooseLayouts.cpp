@@ -72,8 +72,11 @@ void CudaEmitter::chooseAnchors() {
   kernel->walk([&](tt::DotOp op) {
     llvm::ArrayRef<int64_t> shape =
         mlir::cast<mlir::RankedTensorType>(op.getD().getType()).getShape();
-    if (usesMatrixUnits(op))
+    MatrixUnit unit = matrixUnitOf(op, options);
+    if (unit == MatrixUnit::Warp)
       products.try_emplace(shape.vec(), Layout::product(shape, options.numWarps));
+    if (unit == MatrixUnit::Warpgroup)
+      products.try_emplace(shape.vec(), Layout::warpgroupProduct(shape, options.numWarps));
   });
 }
 

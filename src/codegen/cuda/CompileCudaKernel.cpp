@@ -21,13 +21,36 @@ static void initializeNvptx() {
 }
 
 /// With the lowest PTX version that has the architecture.
-static CodeTarget targetOf(uint32_t sm) {
+static CodeTarget targetOf(uint32_t sm, bool thisGenerationOnly) {
   return {.name = "NVPTX",
           .triple = "nvptx64-nvidia-cuda",
-          .cpu = "sm_" + std::to_string(sm),
-          .features = sm >= 90 ? "+ptx78" : "+ptx70",
+          .cpu = "sm_" + std::to_string(sm) + (thisGenerationOnly ? "a" : ""),
+          .features = thisGenerationOnly ? "+ptx80"
+                      : sm >= 90         ? "+ptx78"
+                                         : "+ptx70",
           .form = llvm::CodeGenFileType::AssemblyFile,
           .numbersValues = true};
+}
+
+/// Fills `module` with as many stages as shared memory has room for.
+static void emitKernel(llvm::Module &module, tt::FuncOp kernel, CudaKernelOptions options,
+                       CompiledPtx &result) {
+  for (;; --options.numStages) {
+    CompiledPtx made = result;
+    try {
+      CudaEmitter(module, kernel, options, made).emit();
+      result = std::move(made);
+      return;
+    } catch (const SharedMemoryShortage &) {
+      if (options.numStages <= 1)
+        throw;
+    }
+    module.dropAllReferences();
+    while (!module.empty())
+      module.begin()->eraseFromParent();
+    while (!module.global_empty())
+      module.global_begin()->eraseFromParent();
+  }
 }
 
 bool compileCudaKernel(mlir::ModuleOp source, std::string_view symbol,
@@ -46,9 +69,13 @@ bool compileCudaKernel(mlir::ModuleOp source, std::string_view symbol,
   initializeNvptx();
   result = CompiledPtx();
   result.symbol = symbol;
+  result.thisGenerationOnly = usesMatrixUnit(kernel, MatrixUnit::Warpgroup, options);
+  result.matrixUnits =
+      result.thisGenerationOnly || usesMatrixUnit(kernel, MatrixUnit::Warp, options);
+  CodeTarget target = targetOf(options.sm, result.thisGenerationOnly);
   std::vector<char> ptx;
-  auto emit = [&](llvm::Module &module) { CudaEmitter(module, kernel, options, result).emit(); };
-  if (!generateCode(targetOf(options.sm), symbol, emit, ptx, diagnostics, options.texts))
+  auto emit = [&](llvm::Module &module) { emitKernel(module, kernel, options, result); };
+  if (!generateCode(target, symbol, emit, ptx, diagnostics, options.texts))
     return false;
   result.ptx.assign(ptx.begin(), ptx.end());
   return true;

@@ -20,6 +20,11 @@ struct CodeTexts;
 struct CudaKernelOptions {
   uint32_t sm = 90; ///< 80 for sm_80
   uint32_t numWarps = 4;
+  /// Rounds of a loop whose loads are under way at the same time; 1 loads where it is written.
+  /// Fewer where shared memory does not suffice.
+  uint32_t numStages = 3;
+  /// Instructions that devices of other generations do not have (sm_90a) may be used.
+  bool thisGenerationOnly = false;
   /// A product feeding a sum may be rounded once (Triton's default up to 3.9).
   bool fpContract = true;
   CodeTexts *texts = nullptr; ///< filled when given
@@ -29,6 +34,8 @@ struct CompiledPtx {
   std::string symbol; ///< of the .entry
   std::string ptx;
   uint32_t sharedBytes = 0;                     ///< dynamic shared memory of a launch
+  bool thisGenerationOnly = false;              ///< such instructions are used
+  bool matrixUnits = false;                     ///< some product is made by mma.sync or wgmma
   std::vector<package::ArgumentSlot> arguments; ///< one per parameter, in order
 };
 

@@ -50,23 +50,44 @@ void CudaEmitter::shareOperand(const HomeTile &tile, mlir::Type type, mlir::Type
   }
 }
 
+/// Sums of 16 bits are added up in f32 and rounded at the end of the product.
+static mlir::Type sumType(tt::DotOp op) {
+  mlir::Type element = elementTypeOf(op.getD().getType());
+  return isNarrowFloat(element) ? mlir::Float32Type::get(op.getContext()) : element;
+}
+
+Registers CudaEmitter::sumsOf(tt::DotOp op, const Layout &layout) {
+  Registers sums = evaluate(op.getC(), layout);
+  mlir::Type element = elementTypeOf(op.getD().getType());
+  if (isNarrowFloat(element))
+    for (Value *&sum : sums)
+      sum = widenFloat(b, sum, element);
+  return sums;
+}
+
+void CudaEmitter::finishDot(tt::DotOp op, const Layout &layout, Registers sums) {
+  mlir::Type element = elementTypeOf(op.getD().getType());
+  if (isNarrowFloat(element))
+    for (Value *&sum : sums)
+      sum = narrowFloat(b, sum, element);
+  homes[op] = {layout, std::move(sums)};
+}
+
 void CudaEmitter::emitDot(tt::DotOp op) {
-  if (usesMatrixUnits(op))
+  if (matrixUnitOf(op, options) != MatrixUnit::None)
     return emitMatrixDot(op);
   mlir::RankedTensorType a = checkedTile(op, op.getA()), product = checkedTile(op, op.getD());
   checkedTile(op, op.getB());
-  if (product.getRank() != 2)
-    refuse(op, "of batched tiles is not supported by the CUDA code generator");
-  mlir::Type element = product.getElementType();
-  if (isNarrowFloat(element))
-    refuse(op, "that sums in 16 bits is not supported by the CUDA code generator");
-  int64_t m = a.getDimSize(0), k = a.getDimSize(1), n = product.getDimSize(1);
+  mlir::Type element = sumType(op);
+  unsigned row = product.getRank() - 2, column = row + 1;
+  int64_t m = a.getDimSize(row), k = a.getDimSize(column), n = product.getDimSize(column);
+  int64_t batches = row == 0 ? 1 : a.getDimSize(0);
   Layout layout = anchor(product.getShape());
-  Registers sums = evaluate(op.getC(), layout);
+  Registers sums = sumsOf(op, layout);
   // Tiles are evaluated before the memory is claimed: their own exchanges use the same.
   HomeTile left = asItLies(op.getA()), right = asItLies(op.getB());
-  uint64_t bytesOfA = (m * k * memoryBytes(element) + 15) / 16 * 16;
-  uint64_t at = claimShared(op, bytesOfA + k * n * memoryBytes(element));
+  uint64_t bytesOfA = (batches * m * k * memoryBytes(element) + 15) / 16 * 16;
+  uint64_t at = claimShared(op, bytesOfA + batches * k * n * memoryBytes(element));
   shareOperand(left, a.getElementType(), element, at);
   shareOperand(right, elementTypeOf(op.getB().getType()), element, at + bytesOfA);
   emitBarrier();
@@ -83,26 +104,31 @@ void CudaEmitter::emitDot(tt::DotOp op) {
     carried.push_back(b.CreatePHI(sum->getType(), 2));
     carried.back()->addIncoming(sum, before);
   }
-  std::map<int32_t, Value *> rows, columns;
+  auto times = [&](Value *value, int64_t factor) {
+    return b.CreateMul(value, b.getInt32(static_cast<uint32_t>(factor)));
+  };
+  auto batchOf = [&](unsigned r) { return row == 0 ? b.getInt32(0) : coordinate(layout, 0, r); };
+  // By batch, and row or column.
+  std::map<std::pair<int32_t, int32_t>, Value *> lefts, rights;
   Registers next;
   for (unsigned r = 0; r < layout.registerCount(); ++r) {
     Layout::Point point = layout.registerPoint(r);
-    Value *&row = rows[point[0]], *&column = columns[point[1]];
-    if (!row) {
-      Value *index = b.CreateAdd(
-          b.CreateMul(coordinate(layout, 0, r), b.getInt32(static_cast<uint32_t>(k))), step);
-      row = readShared(at, element, index);
+    int32_t batch = row == 0 ? 0 : point[0];
+    Value *&left = lefts[{batch, point[row]}], *&right = rights[{batch, point[column]}];
+    if (!left) {
+      Value *line = b.CreateAdd(times(batchOf(r), m), coordinate(layout, row, r));
+      left = readShared(at, element, b.CreateAdd(times(line, k), step));
     }
-    if (!column) {
-      Value *index = b.CreateAdd(b.CreateMul(step, b.getInt32(static_cast<uint32_t>(n))),
-                                 coordinate(layout, 1, r));
-      column = readShared(at + bytesOfA, element, index);
+    if (!right) {
+      Value *line = b.CreateAdd(times(batchOf(r), k), step);
+      Value *index = b.CreateAdd(times(line, n), coordinate(layout, column, r));
+      right = readShared(at + bytesOfA, element, index);
     }
     if (mlir::isa<mlir::FloatType>(element))
       next.push_back(
-          b.CreateIntrinsic(llvm::Intrinsic::fma, {row->getType()}, {row, column, carried[r]}));
+          b.CreateIntrinsic(llvm::Intrinsic::fma, {left->getType()}, {left, right, carried[r]}));
     else
-      next.push_back(b.CreateAdd(b.CreateMul(row, column), carried[r]));
+      next.push_back(b.CreateAdd(b.CreateMul(left, right), carried[r]));
   }
   Value *following = b.CreateAdd(step, b.getInt32(1));
   step->addIncoming(following, loop);
@@ -110,7 +136,7 @@ void CudaEmitter::emitDot(tt::DotOp op) {
     carried[r]->addIncoming(next[r], loop);
   b.CreateCondBr(b.CreateICmpULT(following, b.getInt32(static_cast<uint32_t>(k))), loop, after);
   b.SetInsertPoint(after);
-  homes[op] = {layout, next};
+  finishDot(op, layout, next);
 }
 
 } // namespace pellucid::codegen

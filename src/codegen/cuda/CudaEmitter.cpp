@@ -56,6 +56,11 @@ void CudaEmitter::createEntry() {
   llvm::BasicBlock *start = llvm::BasicBlock::Create(b.getContext(), "start", entry);
   b.SetInsertPoint(first);
   threadNumbers = numbersOf(b.CreateIntrinsic(I::nvvm_read_ptx_sreg_tid_x, {}), first);
+  // Descriptors of matrices must be seen to be alike in all lanes.
+  if (result.thisGenerationOnly)
+    threadNumbers.warp =
+        b.CreateIntrinsic(I::nvvm_shfl_sync_idx_i32, {},
+                          {b.getInt32(~0u), threadNumbers.warp, b.getInt32(0), b.getInt32(31)});
   b.CreateBr(start);
   b.SetInsertPoint(start);
   loadArguments();
@@ -97,8 +102,7 @@ void CudaEmitter::emitBlock(mlir::Block &block) {
     emitStatement(&op);
 }
 
-/// Evaluated where its result is used (EvaluateTiles.cpp).
-static bool isLazy(mlir::Operation *op) {
+bool CudaEmitter::isLazy(mlir::Operation *op) {
   if (!touchesTiles(op))
     return false;
   return isElementOp(op) ||
@@ -132,6 +136,7 @@ void CudaEmitter::emitStatement(mlir::Operation *op) {
       .Case<tt::ReduceOp>([&](auto reduce) { emitReduce(reduce); })
       .Case<tt::ScanOp>([&](auto scan) { emitScan(scan); })
       .Case<tt::GatherOp>([&](auto gather) { emitGather(gather); })
+      .Case<tt::HistogramOp>([&](auto histogram) { emitHistogram(histogram); })
       .Case<tt::CatOp>([&](auto cat) { emitCat(cat); })
       .Case<tt::DotOp>([&](auto dot) { emitDot(dot); })
       .Case<tt::AtomicRMWOp>([&](auto atomic) { emitAtomicRmw(atomic); })
@@ -140,6 +145,7 @@ void CudaEmitter::emitStatement(mlir::Operation *op) {
       .Case<scf::IfOp>([&](auto branch) { emitIf(branch); })
       .Case<scf::WhileOp>([&](auto loop) { emitWhile(loop); })
       .Case<tt::BarrierOp>([&](auto) { emitBarrier(); })
+      .Case<tt::PrintOp>([&](auto print) { emitPrint(print); })
       .Case<tt::AssertOp>([&](auto assertion) { emitAssert(assertion); })
       .Case<tt::AssumeOp>([](auto) {})
       .Default([&](auto) { emitScalarOp(op); });

@@ -12,10 +12,12 @@
 #include "codegen/common/StatementEmitter.h"
 #include "codegen/cuda/CompileCudaKernel.h"
 #include "codegen/cuda/Layout.h"
+#include "codegen/cuda/SharedTile.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
+#include <functional>
 #include <map>
 
 namespace pellucid::codegen {
@@ -30,11 +32,19 @@ struct UnorderedAccess {
 };
 using UnorderedAccesses = std::vector<UnorderedAccess>;
 
+/// What the mask of a vector's neighbours can look like.
+enum class MaskRuns : uint8_t {
+  Any,
+  Falling, ///< never true behind a false one
+  Rising,  ///< never false behind a true one
+};
+
 /// A tile of elements that moves from or to global memory, per register.
 struct TileAccess {
   Registers pointers, active;
   unsigned vector = 1; ///< so many registers are neighbours in memory
   mlir::Type element;
+  MaskRuns runs = MaskRuns::Any;
 };
 
 /// A thread's place in its block (i32), and what has been computed from it.
@@ -48,6 +58,32 @@ struct ThreadNumbers {
 struct HomeTile {
   Layout layout;
   Registers registers;
+};
+
+/// The kernel takes more shared memory than a block has; with fewer stages it may take less.
+struct SharedMemoryShortage : DiagnosticError {
+  explicit SharedMemoryShortage(DiagnosticError error) : DiagnosticError(std::move(error)) {}
+};
+
+/// Which instructions make a product: a loop of fused multiply-adds, mma.sync or wgmma.
+enum class MatrixUnit : uint8_t { None, Warp, Warpgroup };
+
+MatrixUnit matrixUnitOf(tt::DotOp op, const CudaKernelOptions &options);
+/// Some product of the kernel is made by `unit`.
+bool usesMatrixUnit(tt::FuncOp kernel, MatrixUnit unit, const CudaKernelOptions &options);
+
+/// An operand of a product in shared memory.
+struct SharedOperand {
+  SharedTile tile = {};
+  unsigned contiguousDim = 1;   ///< of the operand: 1 when the tile's rows are the operand's
+  llvm::Value *stage = nullptr; ///< bytes from `tile` to this round's copy of it (i32); null for 0
+  Registers words = {};         ///< of a left operand that is in registers instead
+};
+
+/// Copies of a round that wait for the first product in `block`.
+struct PendingCopies {
+  mlir::Block *block = nullptr;
+  std::function<void()> queue;
 };
 
 class CudaEmitter : public StatementEmitter {
@@ -72,6 +108,8 @@ private:
   ThreadNumbers numbersOf(llvm::Value *thread, llvm::BasicBlock *block);
   /// A region may be entered or left with exchanges of several others behind it.
   void forgetExchanges() { exchangesUnknown = true; }
+  /// Evaluated where its result is used (EvaluateTiles.cpp).
+  static bool isLazy(mlir::Operation *op);
 
   // ChooseLayouts.cpp
   void chooseAnchors();
@@ -92,6 +130,7 @@ private:
   const Registers &evaluate(mlir::Value tile, const Layout &layout);
   Registers compute(mlir::Value tile, const Layout &layout);
   Registers computeElements(mlir::Operation *op, mlir::Value result, const Layout &layout);
+  Registers computeConstant(mlir::arith::ConstantOp op, const Layout &layout);
   Registers computeRange(tt::MakeRangeOp op, const Layout &layout);
   Registers computeJoin(tt::JoinOp op, const Layout &layout);
   Registers computeSplit(tt::SplitOp op, mlir::Value result, const Layout &layout);
@@ -115,11 +154,17 @@ private:
   /// A barrier where an earlier access of another thread of the block may be of the same memory,
   /// and one of the two is a store. Notes the access.
   void orderAccess(mlir::Value pointer, bool isStore);
+  /// Accesses of different rounds of a loop may be of the same memory.
+  static bool mayMeet(mlir::Value pointer, mlir::Value other);
 
   // VectorAccess.cpp
   unsigned vectorLength(mlir::Value pointers, const Layout &layout, mlir::Type element);
+  /// How a mask may change along the dim of `pointers` that is contiguous.
+  MaskRuns maskRuns(mlir::Value pointers, mlir::Value mask);
   /// An i1: every vector of this thread is aligned, and active as a whole or not at all.
   llvm::Value *movesByVectors(const TileAccess &access);
+  /// The neighbours of each vector's first pointer, as distances from it.
+  void followFirstPointers(TileAccess &access);
   /// Vectors as the words that they move in, and back.
   Registers packWords(const Registers &values, unsigned vector, mlir::Type element);
   Registers unpackWords(const Registers &words, unsigned vector, mlir::Type element);
@@ -152,11 +197,17 @@ private:
   llvm::Value *readShared(uint64_t byteOffset, mlir::Type element, llvm::Value *index);
   /// The offset of `bytes` bytes of shared memory for one exchange: they are written, a barrier
   /// follows, and they are read before the next claim.
-  uint64_t claimShared(mlir::Operation *op, uint64_t bytes);
+  uint64_t claimShared(mlir::Operation *op, uint64_t bytes, uint64_t alignment = 16);
+  /// Shared memory that no exchange touches until it is given back by setting `sharedReserved` to
+  /// what it was.
+  uint64_t reserveShared(mlir::Operation *op, uint64_t bytes);
+  void growShared(mlir::Operation *op, uint64_t end);
   llvm::Value *shuffle(llvm::Value *value, unsigned laneMask);
 
   // CudaMessages.cpp
   void emitAssert(tt::AssertOp op);
+  void emitPrint(tt::PrintOp op);
+  void printElement(const std::string &format, llvm::ArrayRef<llvm::Value *> values);
   llvm::Value *textConstant(const std::string &text);
 
   // CudaReduce.cpp, CudaScan.cpp, CudaDot.cpp
@@ -164,19 +215,47 @@ private:
   void emitScan(tt::ScanOp op);
   void emitGather(tt::GatherOp op);
   void emitCat(tt::CatOp op);
+  void emitHistogram(tt::HistogramOp op);
   void emitDot(tt::DotOp op);
+  /// What a product adds to, as it is added up, and the product from that.
+  Registers sumsOf(tt::DotOp op, const Layout &layout);
+  void finishDot(tt::DotOp op, const Layout &layout, Registers sums);
   /// The layout in which the tile costs least, and its registers.
   HomeTile asItLies(mlir::Value tile);
   void shareOperand(const HomeTile &tile, mlir::Type type, mlir::Type element, uint64_t byteOffset);
 
   // CudaMatrixUnits.cpp
-  bool usesMatrixUnits(tt::DotOp op);
   /// Some product by matrix units reads the tile, as it is or through operations that only compute.
   bool feedsMatrixUnits(mlir::Value tile, unsigned depth = 0);
   void emitMatrixDot(tt::DotOp op);
   /// How many blocks a multiprocessor is to hold at least; 1 leaves it to the assembler.
   unsigned blocksSideBySide();
-  void shareRows(const HomeTile &tile, mlir::Type element, uint64_t byteOffset, int64_t stride);
+  /// The operand where it lies in shared memory already.
+  std::optional<SharedOperand> sharedOperand(mlir::Value operand);
+  void shareTile(const HomeTile &tile, mlir::Type element, const SharedOperand &place);
+  void multiplyByWarps(tt::DotOp op, const SharedOperand &left, const SharedOperand &right,
+                       Registers &sums);
+  /// Of the element in a row and column of the tile as it lies in memory; `further` rows behind
+  /// them, a multiple of eight, cost nothing.
+  llvm::Value *elementAddress(const SharedOperand &operand, llvm::Value *row, llvm::Value *column,
+                              int64_t further = 0);
+  /// Of what register `index` of a layout of the operand holds.
+  llvm::Value *elementAddress(const SharedOperand &operand, const Layout &layout, unsigned index);
+
+  // CudaWarpgroups.cpp
+  void multiplyByWarpgroups(tt::DotOp op, const SharedOperand &left, const SharedOperand &right,
+                            Registers &sums);
+  void awaitProduct(Registers &sums);
+  /// The left operand's words where its elements are in the threads that multiply them.
+  Registers leftWords(tt::DotOp op);
+  llvm::Value *descriptorAddress(const SharedOperand &operand, bool kIsContiguous,
+                                 llvm::Value *outer);
+
+  // StagedLoop.cpp
+  class StagedLoop;
+  /// One instruction, in its place among the others with effects.
+  void emitInstruction(llvm::StringRef text);
+  void queuePendingCopies(mlir::Block *block);
 
   // CudaControlFlow.cpp
   void emitFor(mlir::scf::ForOp op);
@@ -219,6 +298,12 @@ private:
   };
   llvm::SmallVector<SharedRegion, 2> beingRead;
   bool exchangesUnknown = false;
+  uint64_t sharedReserved = 0;
+  /// Tiles that lie in shared memory for as long as a loop runs.
+  llvm::DenseMap<mlir::Value, SharedOperand> sharedOperands;
+  PendingCopies pendingCopies;
+  /// A product that is awaited a round later.
+  mlir::Operation *runningProduct = nullptr;
   std::vector<Layout> layouts;
   std::map<std::vector<int64_t>, std::pair<std::vector<unsigned>, int64_t>>
       anchors; ///< order, per thread

@@ -1,29 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products by mma.sync: 16-bit operands through shared memory, whose rows are padded by 16
-// bytes so that the eight rows of an ldmatrix lie in different banks; sums of f32 in registers.
+// Matrix products by matrix units: 16-bit operands in shared memory (SharedTile.h), sums of f32 in
+// registers. Here is what mma.sync and wgmma have in common, and mma.sync.
 #include "codegen/cuda/CudaEmitter.h"
 
 #include "codegen/common/ControlFlow.h"
 #include "codegen/common/ElementOps.h"
 
 #include "llvm/IR/InlineAsm.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace pellucid::codegen {
 
 using llvm::Value;
 
-/// One instruction makes 16x8 sums over 16 products.
+/// Both units take 16 products a step.
 static constexpr int64_t stepK = 16;
-static constexpr int64_t rowPadding = 8; // elements
 
-bool CudaEmitter::usesMatrixUnits(tt::DotOp op) {
+MatrixUnit matrixUnitOf(tt::DotOp op, const CudaKernelOptions &options) {
   auto a = mlir::cast<mlir::RankedTensorType>(op.getA().getType());
   auto b = mlir::cast<mlir::RankedTensorType>(op.getB().getType());
   auto d = mlir::cast<mlir::RankedTensorType>(op.getD().getType());
   mlir::Type element = a.getElementType();
-  return a.getRank() == 2 && element == b.getElementType() &&
-         (element.isF16() || element.isBF16()) && d.getElementType().isF32() &&
-         d.getDimSize(0) >= 16 && d.getDimSize(1) >= 8 && a.getDimSize(1) >= stepK;
+  bool fits = a.getRank() == 2 && element == b.getElementType() &&
+              (element.isF16() || element.isBF16()) &&
+              mlir::isa<mlir::FloatType>(d.getElementType()) && !d.getElementType().isF64() &&
+              d.getDimSize(0) >= 16 && d.getDimSize(1) >= 8 && a.getDimSize(1) >= stepK;
+  if (!fits)
+    return MatrixUnit::None;
+  constexpr unsigned warpsOfGroup = 4, rowsOfGroup = 64;
+  bool byGroups = options.thisGenerationOnly && options.sm == 90 &&
+                  options.numWarps >= warpsOfGroup && d.getDimSize(0) >= rowsOfGroup;
+  return byGroups ? MatrixUnit::Warpgroup : MatrixUnit::Warp;
+}
+
+bool usesMatrixUnit(tt::FuncOp kernel, MatrixUnit unit, const CudaKernelOptions &options) {
+  return kernel
+      ->walk([&](tt::DotOp op) {
+        return matrixUnitOf(op, options) == unit ? mlir::WalkResult::interrupt()
+                                                 : mlir::WalkResult::advance();
+      })
+      .wasInterrupted();
 }
 
 bool CudaEmitter::feedsMatrixUnits(mlir::Value tile, unsigned depth) {
@@ -32,19 +48,78 @@ bool CudaEmitter::feedsMatrixUnits(mlir::Value tile, unsigned depth) {
                                 tile.getUsers(),
                                 [&](mlir::Operation *user) {
                                   if (auto dot = mlir::dyn_cast<tt::DotOp>(user))
-                                    return tile != dot.getC() && usesMatrixUnits(dot);
+                                    return tile != dot.getC() &&
+                                           matrixUnitOf(dot, options) != MatrixUnit::None;
                                   return (isElementOp(user) || mlir::isa<tt::TransOp>(user)) &&
                                          feedsMatrixUnits(user->getResult(0), depth + 1);
                                 });
 }
 
-namespace {
+// A product waits for memory in every round, so a second block pays even where it costs a few
+// spills.
+unsigned CudaEmitter::blocksSideBySide() {
+  constexpr int64_t threadsOfAll = 512, mostSums = 64; // 128 registers for each thread
+  unsigned threads = 32 * options.numWarps, count = 0;
+  bool fits = true;
+  kernel->walk([&](tt::DotOp op) {
+    auto product = mlir::cast<mlir::RankedTensorType>(op.getD().getType());
+    fits &= matrixUnitOf(op, options) != MatrixUnit::None &&
+            product.getNumElements() <= mostSums * threads;
+    ++count;
+  });
+  return fits && count == 1 ? std::max<unsigned>(1, threadsOfAll / threads) : 1;
+}
 
-/// An operand in shared memory.
-struct SharedMatrix {
-  Value *base;
-  int64_t stride; ///< of its rows, in elements
-};
+std::optional<SharedOperand> CudaEmitter::sharedOperand(mlir::Value operand) {
+  if (auto found = sharedOperands.find(operand); found != sharedOperands.end())
+    return found->second;
+  auto trans = operand.getDefiningOp<tt::TransOp>();
+  std::optional<SharedOperand> source = trans ? sharedOperand(trans.getSrc()) : std::nullopt;
+  if (source && trans.getOrder()[0] == 1)
+    source->contiguousDim = 1 - source->contiguousDim;
+  return source;
+}
+
+/// Where an operand of this layout is to lie: neighbours of a thread stay neighbours.
+static SharedOperand placeFor(const Layout &layout) {
+  unsigned dim = layout.contiguousAlong(0) > layout.contiguousAlong(1) ? 0 : 1;
+  return {.tile = {layout.shape[1 - dim], layout.shape[dim]}, .contiguousDim = dim};
+}
+
+Value *CudaEmitter::elementAddress(const SharedOperand &operand, Value *row, Value *column,
+                                   int64_t further) {
+  const SharedTile &tile = operand.tile;
+  auto number = [&](uint64_t value) { return b.getInt32(static_cast<uint32_t>(value)); };
+  Value *offset = b.CreateMul(row, number(tile.rowBytes()));
+  if (tile.columns > tile.panelColumns()) {
+    Value *panel = b.CreateLShr(column, llvm::Log2_64(tile.panelColumns()));
+    offset = b.CreateAdd(offset, b.CreateMul(panel, number(tile.panelBytes())));
+    column = b.CreateAnd(column, number(tile.panelColumns() - 1));
+  }
+  Value *swizzle = b.CreateAnd(b.CreateLShr(row, tile.swizzleShift()), number(tile.swizzleMask()));
+  Value *bytes = b.CreateMul(column, number(SharedTile::elementBytes));
+  bytes = b.CreateXor(bytes, b.CreateMul(swizzle, number(SharedTile::chunkBytes)));
+  offset = b.CreateAdd(offset, bytes);
+  Value *base = b.CreateConstGEP1_64(b.i8(), shared, tile.byteOffset);
+  if (operand.stage)
+    base = b.CreateGEP(b.i8(), base, operand.stage);
+  return b.CreateConstGEP1_64(b.i8(), b.CreateGEP(b.i8(), base, offset), further * tile.rowBytes());
+}
+
+Value *CudaEmitter::elementAddress(const SharedOperand &operand, const Layout &layout,
+                                   unsigned index) {
+  unsigned dim = operand.contiguousDim, rowDim = 1 - dim;
+  Value *column = coordinate(layout, dim, index);
+  int32_t own = layout.registerPoint(index)[rowDim], ofThreads = 0;
+  for (const Layout::Bits *bits : {&layout.lanes, &layout.warps})
+    for (const Layout::Point &point : *bits)
+      ofThreads |= point[rowDim];
+  if (own % 8 != 0 || (own & ofThreads) != 0)
+    return elementAddress(operand, coordinate(layout, rowDim, index), column);
+  return elementAddress(operand, threadCoordinate(layout, rowDim), column, own);
+}
+
+namespace {
 
 /// Instructions that all threads of a warp execute together.
 class WarpAssembly {
@@ -99,26 +174,23 @@ private:
 
 } // namespace
 
-/// Writes a tile row by row, `stride` elements apart, in vectors where its layout has them.
-void CudaEmitter::shareRows(const HomeTile &tile, mlir::Type element, uint64_t byteOffset,
-                            int64_t stride) {
+/// Writes a tile to its place, in vectors where its layout has them.
+void CudaEmitter::shareTile(const HomeTile &tile, mlir::Type element, const SharedOperand &place) {
   const auto &[layout, values] = tile;
-  constexpr unsigned mostAccessBytes = 16;
-  unsigned bytes = memoryBytes(element);
-  unsigned vector = std::min<unsigned>(layout.contiguousAlong(1), mostAccessBytes / bytes);
+  unsigned columnDim = place.contiguousDim;
+  unsigned vector =
+      std::min<unsigned>(layout.contiguousAlong(columnDim), SharedTile::chunkElements);
   Registers words = packWords(values, vector, element);
   size_t perVector = words.size() * vector / values.size();
   auto write = [&] {
     for (size_t r = 0, w = 0; r < values.size(); r += vector, w += perVector) {
-      Value *row = b.CreateMul(coordinate(layout, 0, r), b.getInt32(static_cast<uint32_t>(stride)));
-      Value *address =
-          sharedAddress(byteOffset, element, b.CreateAdd(row, coordinate(layout, 1, r)));
+      Value *address = elementAddress(place, layout, r);
       Value *whole = perVector == 1
                          ? words[w]
                          : llvm::PoisonValue::get(lanesOf(words[w]->getType(), perVector));
       for (size_t i = 0; perVector > 1 && i < perVector; ++i)
         whole = b.CreateInsertElement(whole, words[w + i], i);
-      b.CreateAlignedStore(whole, address, llvm::Align(vector * bytes));
+      b.CreateAlignedStore(whole, address, llvm::Align(vector * SharedTile::elementBytes));
     }
   };
   Value *holds = isFirstHolder(layout);
@@ -128,36 +200,54 @@ void CudaEmitter::shareRows(const HomeTile &tile, mlir::Type element, uint64_t b
     emitWhen(b, holds, write);
 }
 
-// A product waits for memory in every round, so a second block pays even where it costs a few
-// spills: 229 instead of 161 TFLOP/s for tiles of 128x128x64 on an H200.
-unsigned CudaEmitter::blocksSideBySide() {
-  constexpr int64_t threadsOfAll = 512, mostSums = 64; // 128 registers for each thread
-  unsigned threads = 32 * options.numWarps, count = 0;
-  bool fits = true;
-  kernel->walk([&](tt::DotOp op) {
-    auto product = mlir::cast<mlir::RankedTensorType>(op.getD().getType());
-    fits &= usesMatrixUnits(op) && product.getNumElements() <= mostSums * threads;
-    ++count;
-  });
-  return fits && count == 1 ? std::max<unsigned>(1, threadsOfAll / threads) : 1;
+void CudaEmitter::emitMatrixDot(tt::DotOp op) {
+  for (mlir::Value tile : {op.getA(), op.getB(), op.getD()})
+    checkedTile(op, tile);
+  bool byGroups = matrixUnitOf(op, options) == MatrixUnit::Warpgroup;
+  Layout layout = anchor(mlir::cast<mlir::RankedTensorType>(op.getD().getType()).getShape());
+  Registers sums = sumsOf(op, layout);
+  // Tiles are evaluated before the memory is claimed: their own exchanges use the same.
+  mlir::Value operands[] = {op.getA(), op.getB()};
+  SharedOperand places[2];
+  std::optional<HomeTile> tiles[2];
+  uint64_t bytes = 0;
+  for (unsigned i : {0, 1}) {
+    if (auto known = sharedOperand(operands[i])) {
+      places[i] = *known;
+      continue;
+    }
+    if (byGroups && i == 0)
+      places[i].words = leftWords(op);
+    if (!places[i].words.empty())
+      continue;
+    tiles[i] = asItLies(operands[i]);
+    places[i] = placeFor(tiles[i]->layout);
+    places[i].tile.byteOffset = bytes;
+    bytes += places[i].tile.bytes();
+  }
+  if (bytes != 0) {
+    uint64_t at = claimShared(op, bytes, SharedTile::alignment);
+    for (unsigned i : {0, 1})
+      if (tiles[i]) {
+        places[i].tile.byteOffset += at;
+        shareTile(*tiles[i], elementTypeOf(operands[i].getType()), places[i]);
+      }
+    if (byGroups)
+      emitInstruction("fence.proxy.async.shared::cta;");
+    emitBarrier();
+  }
+  if (byGroups)
+    multiplyByWarpgroups(op, places[0], places[1], sums);
+  else
+    multiplyByWarps(op, places[0], places[1], sums);
+  finishDot(op, layout, std::move(sums));
 }
 
-void CudaEmitter::emitMatrixDot(tt::DotOp op) {
-  auto a = checkedTile(op, op.getA()), product = checkedTile(op, op.getD());
-  checkedTile(op, op.getB());
-  mlir::Type element = a.getElementType();
-  int64_t m = a.getDimSize(0), k = a.getDimSize(1), n = product.getDimSize(1);
-  Layout layout = anchor(product.getShape());
-  Registers sums = evaluate(op.getC(), layout);
-  // Tiles are evaluated before the memory is claimed: their own exchanges use the same.
-  HomeTile left = asItLies(op.getA()), right = asItLies(op.getB());
-  int64_t strideA = k + rowPadding, strideB = n + rowPadding;
-  uint64_t bytesOfA = m * strideA * memoryBytes(element);
-  uint64_t at = claimShared(op, bytesOfA + k * strideB * memoryBytes(element));
-  shareRows(left, element, at, strideA);
-  shareRows(right, element, at + bytesOfA, strideB);
-  emitBarrier();
-
+/// Fragments come four 8x8 matrices at a time: lanes 8*i to 8*i+7 name the rows of matrix i.
+void CudaEmitter::multiplyByWarps(tt::DotOp op, const SharedOperand &left,
+                                  const SharedOperand &right, Registers &sums) {
+  auto a = mlir::cast<mlir::RankedTensorType>(op.getA().getType());
+  Layout layout = anchor(mlir::cast<mlir::RankedTensorType>(op.getD().getType()).getShape());
   // Where this warp's part of the product begins.
   Layout ofWarps = layout;
   ofWarps.lanes.assign(Layout::laneBits, layout.zero());
@@ -168,36 +258,51 @@ void CudaEmitter::emitMatrixDot(tt::DotOp op) {
     columns[layout.registerPoint(r)[1]];
   }
   auto number = [&](int64_t value) { return b.getInt32(static_cast<uint32_t>(value)); };
-  Value *lane = threadNumbers.lane;
-  Value *rowOfLane = b.CreateAnd(lane, number(15)), *upperHalf = b.CreateLShr(lane, 4);
-  // Two columns of fragments come with one instruction, the second's rows from the upper lanes.
+  // Two columns of fragments come with one instruction, the second from the upper lanes.
   bool inPairs = columns.size() > 1;
   int32_t apart = inPairs ? std::next(columns.begin())->first - columns.begin()->first : 0;
-  Value *leftPlace = b.CreateAdd(b.CreateMul(b.CreateAdd(firstRow, rowOfLane), number(strideA)),
-                                 b.CreateMul(upperHalf, number(8)));
-  Value *rightPlace = b.CreateAdd(b.CreateMul(rowOfLane, number(strideB)),
-                                  b.CreateAdd(firstColumn, b.CreateMul(upperHalf, number(apart))));
+  Value *lane = threadNumbers.lane, *row = b.CreateAnd(lane, number(7));
+  Value *second = b.CreateAnd(b.CreateLShr(lane, 3), number(1)), *upper = b.CreateLShr(lane, 4);
+  auto eight = [&](Value *bit) { return b.CreateMul(bit, number(8)); };
+  // Matrices of the left go down first, of the right along k first.
+  Value *leftRow = b.CreateAdd(firstRow, row), *leftK = eight(upper);
+  leftRow = b.CreateAdd(leftRow, eight(second));
+  Value *rightColumn = b.CreateAdd(firstColumn, b.CreateMul(upper, number(apart)));
+  Value *rightK = eight(second);
+  // The lanes run along the rows in memory.
+  bool leftAlongK = left.contiguousDim == 1, rightAlongK = right.contiguousDim == 0;
+  if (!leftAlongK) {
+    leftRow = b.CreateAdd(firstRow, eight(second));
+    leftK = b.CreateAdd(eight(upper), row);
+  }
+  if (rightAlongK)
+    rightColumn = b.CreateAdd(rightColumn, row);
+  else
+    rightK = b.CreateAdd(rightK, row);
+  auto addressOf = [&](const SharedOperand &operand, bool alongK, Value *outer, int64_t first,
+                       Value *k, int64_t step) {
+    return alongK ? elementAddress(operand, outer, b.CreateAdd(k, number(step)), first)
+                  : elementAddress(operand, k, b.CreateAdd(outer, number(first)), step);
+  };
   WarpAssembly assembly(b);
-  for (int64_t step = 0; step < k; step += stepK) {
-    for (auto &[row, fragment] : rows) {
-      Value *place = b.CreateAdd(leftPlace, number(row * strideA + step));
-      fragment = assembly.loadMatrices(sharedAddress(at, element, place), 4, false);
+  for (int64_t step = 0; step < a.getDimSize(1); step += stepK) {
+    for (auto &[first, fragment] : rows) {
+      Value *address = addressOf(left, leftAlongK, leftRow, first, leftK, step);
+      fragment = assembly.loadMatrices(address, 4, !leftAlongK);
     }
     for (auto next = columns.begin(); next != columns.end();) {
-      Value *place = b.CreateAdd(rightPlace, number(step * strideB + next->first));
-      auto loaded = assembly.loadMatrices(sharedAddress(at + bytesOfA, element, place),
-                                          inPairs ? 4 : 2, true);
+      Value *address = addressOf(right, rightAlongK, rightColumn, next->first, rightK, step);
+      auto loaded = assembly.loadMatrices(address, inPairs ? 4 : 2, !rightAlongK);
       for (size_t i = 0; i < loaded.size(); i += 2)
         (next++)->second = {loaded[i], loaded[i + 1]};
     }
     for (unsigned r = 0; r < layout.registerCount(); r += 4) {
       Layout::Point point = layout.registerPoint(r);
-      auto next = assembly.multiply(element, rows[point[0]], columns[point[1]],
+      auto next = assembly.multiply(a.getElementType(), rows[point[0]], columns[point[1]],
                                     llvm::ArrayRef(sums).slice(r, 4));
       std::copy(next.begin(), next.end(), sums.begin() + r);
     }
   }
-  homes[op] = {layout, sums};
 }
 
 } // namespace pellucid::codegen

@@ -3,6 +3,7 @@
 // they reach in each step, so that the order depends on the extent only.
 #include "codegen/cuda/CudaEmitter.h"
 
+#include "codegen/common/ControlFlow.h"
 #include "codegen/common/RegionOps.h"
 
 namespace pellucid::codegen {
@@ -102,6 +103,41 @@ void CudaEmitter::emitCat(tt::CatOp op) {
   for (unsigned r = 0; r < layout.registerCount(); ++r)
     values.push_back(readShared(place, element, position(layout, r)));
   homes[op] = {layout, values};
+}
+
+// Counted by atomics in shared memory; what lies in no bin is not counted.
+void CudaEmitter::emitHistogram(tt::HistogramOp op) {
+  mlir::RankedTensorType source = checkedTile(op, op.getSrc()),
+                         bins = checkedTile(op, op.getResult());
+  Layout from = anchor(source.getShape()), layout = anchor(bins.getShape());
+  Registers values = evaluate(op.getSrc(), from);
+  Registers active(values.size(), isFirstHolder(from));
+  if (op.getMask())
+    for (auto [one, mask] : llvm::zip(active, evaluate(op.getMask(), from)))
+      one = b.CreateAnd(one, mask);
+  mlir::Type counter = mlir::IntegerType::get(op.getContext(), 32);
+  uint64_t count = bins.getNumElements();
+  uint64_t place = claimShared(op, count * memoryBytes(counter));
+  Value *holds = isFirstHolder(layout);
+  for (unsigned r = 0; r < layout.registerCount(); ++r)
+    writeShared(place, counter, position(layout, r), b.getInt32(0), holds);
+  emitBarrier();
+  for (auto [value, one] : llvm::zip(values, active)) {
+    Value *bin = b.CreateSExtOrTrunc(value, b.i64());
+    Value *counted = b.CreateAnd(one, b.CreateICmpULT(bin, b.getInt64(count)));
+    emitWhen(b, counted, [&] {
+      b.CreateAtomicRMW(llvm::AtomicRMWInst::Add,
+                        sharedAddress(place, counter, b.CreateTrunc(bin, b.i32())), b.getInt32(1),
+                        llvm::Align(4), llvm::AtomicOrdering::Monotonic,
+                        b.getContext().getOrInsertSyncScopeID("block"));
+    });
+  }
+  emitBarrier();
+  Registers counts;
+  for (unsigned r = 0; r < layout.registerCount(); ++r)
+    counts.push_back(b.CreateZExtOrTrunc(readShared(place, counter, position(layout, r)),
+                                         registerType(b.getContext(), bins.getElementType())));
+  homes[op] = {layout, counts};
 }
 
 } // namespace pellucid::codegen

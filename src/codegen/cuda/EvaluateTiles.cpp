@@ -74,14 +74,7 @@ Registers CudaEmitter::compute(mlir::Value tile, const Layout &layout) {
       .Case<tt::JoinOp>([&](auto join) { return computeJoin(join, layout); })
       .Case<tt::SplitOp>([&](auto split) { return computeSplit(split, tile, layout); })
       .Case<tt::MapElementwiseOp>([&](auto map) { return computeMap(map, tile, layout); })
-      .Case<arith::ConstantOp>([&](auto constant) {
-        auto elements = mlir::dyn_cast<mlir::DenseElementsAttr>(constant.getValue());
-        if (!elements || !elements.isSplat())
-          refuse(op, "of several different elements is not supported");
-        return uniform(scalarConstant(b.getContext(),
-                                      elements.template getSplatValue<mlir::Attribute>(),
-                                      elements.getElementType()));
-      })
+      .Case<arith::ConstantOp>([&](auto constant) { return computeConstant(constant, layout); })
       .Case<mlir::ub::PoisonOp>([&](auto) {
         llvm::Type *type = registerType(b.getContext(), tileType(tile).getElementType());
         return uniform(llvm::Constant::getNullValue(type));
@@ -109,6 +102,37 @@ Registers CudaEmitter::computeElements(mlir::Operation *op, mlir::Value result,
   for (auto [other, registers] : llvm::zip(op->getResults(), results))
     evaluated.back()[{other.getAsOpaquePointer(), layoutId(layout)}] = registers;
   return results[mlir::cast<mlir::OpResult>(result).getResultNumber()];
+}
+
+Registers CudaEmitter::computeConstant(arith::ConstantOp op, const Layout &layout) {
+  auto elements = mlir::dyn_cast<mlir::DenseElementsAttr>(op.getValue());
+  if (!elements)
+    refuse(op, "is not supported by the CUDA code generator");
+  mlir::Type element = elements.getElementType();
+  auto constantOf = [&](mlir::Attribute value) {
+    return scalarConstant(b.getContext(), value, element);
+  };
+  if (elements.isSplat())
+    return Registers(layout.registerCount(), constantOf(elements.getSplatValue<mlir::Attribute>()));
+  // A table in memory, row-major.
+  llvm::Type *type = memoryType(b.getContext(), element);
+  std::vector<llvm::Constant *> values;
+  for (mlir::Attribute value : elements.getValues<mlir::Attribute>()) {
+    llvm::Constant *one = constantOf(value);
+    values.push_back(
+        one->getType() == type ? one : llvm::ConstantInt::get(type, one->isOneValue() ? 1 : 0));
+  }
+  auto *array = llvm::ArrayType::get(type, values.size());
+  constexpr unsigned globalSpace = 1;
+  auto *table = new llvm::GlobalVariable(module, array, true, llvm::GlobalValue::InternalLinkage,
+                                         llvm::ConstantArray::get(array, values), "table", nullptr,
+                                         llvm::GlobalValue::NotThreadLocal, globalSpace);
+  Registers registers;
+  for (unsigned r = 0; r < layout.registerCount(); ++r) {
+    Value *value = b.CreateLoad(type, b.CreateGEP(type, table, position(layout, r)));
+    registers.push_back(element.isInteger(1) ? b.CreateICmpNE(value, b.getInt8(0)) : value);
+  }
+  return registers;
 }
 
 Registers CudaEmitter::computeRange(tt::MakeRangeOp op, const Layout &layout) {

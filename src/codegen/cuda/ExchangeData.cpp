@@ -3,38 +3,59 @@
 #include "codegen/common/ControlFlow.h"
 #include "codegen/cuda/CudaEmitter.h"
 
+#include "tt/Tt.h"
+
 #include "llvm/IR/IntrinsicsNVPTX.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace pellucid::codegen {
 
 using llvm::Value;
 namespace I = llvm::Intrinsic;
 
-/// A block's share on the smallest device that code is generated for (sm_80; sm_90 has 227 KB).
-static constexpr uint64_t mostSharedBytes = 163 << 10;
+/// A block's share of the smallest device of a generation.
+static uint64_t mostSharedBytes(uint32_t sm) { return (sm >= 90 ? 227 : 163) << 10; }
 
 /// Exchanges up to this end take turns in shared memory, so that one barrier each is enough.
 static constexpr uint64_t sharedForTurns = 16 << 10;
 
-uint64_t CudaEmitter::claimShared(mlir::Operation *op, uint64_t bytes) {
-  if (bytes > mostSharedBytes)
-    refuse(op, "needs " + std::to_string(bytes) +
-                   " bytes of shared memory, more than a block has (" +
-                   std::to_string(mostSharedBytes) + ")");
-  bytes = (bytes + 15) / 16 * 16;
-  uint64_t begin = 0;
+void CudaEmitter::growShared(mlir::Operation *op, uint64_t end) {
+  uint64_t most = mostSharedBytes(options.sm);
+  result.sharedBytes = std::max<uint32_t>(result.sharedBytes, std::min(end, most));
+  if (end > most)
+    throw SharedMemoryShortage(DiagnosticError(
+        tt::sourceLocationOf(op->getLoc()),
+        "'" + op->getName().getStringRef().str() + "' needs " + std::to_string(end) +
+            " bytes of shared memory, more than a block has (" + std::to_string(most) + ")"));
+}
+
+uint64_t CudaEmitter::claimShared(mlir::Operation *op, uint64_t bytes, uint64_t alignment) {
+  bytes = llvm::alignTo(bytes, 16);
+  uint64_t begin = llvm::alignTo(sharedReserved, alignment);
   for (const SharedRegion &region : beingRead)
     if (region.begin < begin + bytes)
-      begin = std::max(begin, region.end);
-  bool mayMeet = exchangesUnknown || (!beingRead.empty() && begin + bytes > sharedForTurns);
+      begin = llvm::alignTo(std::max(begin, region.end), alignment);
+  bool mayMeet =
+      exchangesUnknown || (!beingRead.empty() && begin + bytes > sharedReserved + sharedForTurns);
   if (mayMeet) {
     emitBarrier();
     beingRead.clear();
-    begin = 0;
+    begin = llvm::alignTo(sharedReserved, alignment);
   }
   exchangesUnknown = false;
   beingRead.push_back({begin, begin + bytes});
-  result.sharedBytes = std::max<uint32_t>(result.sharedBytes, begin + bytes);
+  growShared(op, begin + bytes);
+  return begin;
+}
+
+uint64_t CudaEmitter::reserveShared(mlir::Operation *op, uint64_t bytes) {
+  if (exchangesUnknown || !beingRead.empty())
+    emitBarrier();
+  beingRead.clear();
+  exchangesUnknown = false;
+  uint64_t begin = llvm::alignTo(sharedReserved, SharedTile::alignment);
+  sharedReserved = begin + bytes;
+  growShared(op, sharedReserved);
   return begin;
 }
 

@@ -67,6 +67,35 @@ Layout Layout::product(llvm::ArrayRef<int64_t> shape, unsigned warpCount) {
   return layout;
 }
 
+Layout Layout::warpgroupProduct(llvm::ArrayRef<int64_t> shape, unsigned warpCount) {
+  Layout layout = product(shape, 1);
+  layout.registers.resize(2);
+  layout.warps = {{16, 0}, {32, 0}};
+  Point next = {64, 8};
+  auto take = [&](unsigned dim) {
+    Point point = {0, 0};
+    point[dim] = next[dim];
+    next[dim] *= 2;
+    return point;
+  };
+  int64_t columns = shape[1];
+  for (unsigned bit = 2; bit < llvm::Log2_32(warpCount); ++bit) {
+    if (next[0] < shape[0]) {
+      layout.warps.push_back(take(0));
+    } else if (columns > 8) {
+      columns /= 2;
+      layout.warps.push_back({0, static_cast<int32_t>(columns)});
+    } else {
+      layout.warps.push_back(layout.zero());
+    }
+  }
+  while (next[1] < columns)
+    layout.registers.push_back(take(1));
+  while (next[0] < shape[0])
+    layout.registers.push_back(take(0));
+  return layout;
+}
+
 static void addBits(Point &sum, const Layout::Bits &bits, unsigned number) {
   for (size_t bit = 0; bit < bits.size(); ++bit)
     if (number >> bit & 1)

@@ -37,6 +37,10 @@ public:
   /// registers repeat its 16x8 elements, along the longer side first.
   static Layout product(llvm::ArrayRef<int64_t> shape, unsigned warps);
 
+  /// The sums of wgmma.m64nN: the first two warp bits are a warpgroup's rows of 16; warpgroups lie
+  /// side by side along the rows and then the columns. Registers run along the columns first.
+  static Layout warpgroupProduct(llvm::ArrayRef<int64_t> shape, unsigned warps);
+
   llvm::SmallVector<int64_t, 4> shape;
   Bits registers, lanes, warps;
 

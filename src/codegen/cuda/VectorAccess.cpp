@@ -4,6 +4,8 @@
 // is aligned and active as a whole or not at all; else each element by itself, predicated.
 #include "codegen/cuda/CudaEmitter.h"
 
+#include "tt/OffsetAnalysis.h"
+
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/IR/PatternMatch.h"
@@ -62,11 +64,58 @@ static llvm::Type *wordType(CodeBuilder &b, unsigned vector, mlir::Type element)
   return b.getIntNTy(8 * std::min<unsigned>(vector * bytes, std::max<unsigned>(4, bytes)));
 }
 
+void CudaEmitter::followFirstPointers(TileAccess &access) {
+  for (size_t r = 0; r < access.pointers.size(); r += access.vector)
+    for (unsigned i = 1; i < access.vector; ++i)
+      access.pointers[r + i] =
+          b.CreateConstGEP1_64(b.i8(), access.pointers[r], i * memoryBytes(access.element));
+}
+
+/// How a comparison by `predicate` may change where both sides grow by so much.
+static MaskRuns runsOf(mlir::arith::CmpIPredicate predicate, int64_t left, int64_t right) {
+  using mlir::arith::CmpIPredicate;
+  switch (predicate) {
+  case CmpIPredicate::slt:
+  case CmpIPredicate::sle:
+    return left >= right ? MaskRuns::Falling : MaskRuns::Rising;
+  case CmpIPredicate::sgt:
+  case CmpIPredicate::sge:
+    return left <= right ? MaskRuns::Falling : MaskRuns::Rising;
+  default:
+    return MaskRuns::Any;
+  }
+}
+
+MaskRuns CudaEmitter::maskRuns(mlir::Value pointers, mlir::Value mask) {
+  auto dim = contiguousDim(pointers);
+  auto comparisons = mask && dim ? tt::maskForm(mask) : std::nullopt;
+  if (!comparisons)
+    return MaskRuns::Any;
+  std::optional<MaskRuns> all;
+  for (const tt::OffsetComparison &comparison : *comparisons) {
+    tt::OffsetForm left = comparison.lhs.strideOf(*dim), right = comparison.rhs.strideOf(*dim);
+    if (left == right)
+      continue;
+    auto leftStep = left.asConstant(), rightStep = right.asConstant();
+    MaskRuns one =
+        leftStep && rightStep ? runsOf(comparison.predicate, *leftStep, *rightStep) : MaskRuns::Any;
+    if (one == MaskRuns::Any || (all && *all != one))
+      return MaskRuns::Any;
+    all = one;
+  }
+  return all.value_or(MaskRuns::Falling);
+}
+
 Value *CudaEmitter::movesByVectors(const TileAccess &access) {
   Value *whole = b.getTrue(), *addresses = b.getInt64(0);
   for (size_t r = 0; r < access.pointers.size(); r += access.vector) {
     Value *all = access.active[r], *any = access.active[r];
-    for (unsigned i = 1; i < access.vector; ++i) {
+    Value *last = access.active[r + access.vector - 1];
+    if (access.runs == MaskRuns::Falling)
+      all = last;
+    else if (access.runs == MaskRuns::Rising)
+      any = last;
+    for (unsigned i = 1; access.runs == MaskRuns::Any && i < access.vector; ++i) {
       all = b.CreateAnd(all, access.active[r + i]);
       any = b.CreateOr(any, access.active[r + i]);
     }

@@ -48,6 +48,62 @@ def dot_f16(a, b, c, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     x = tl.load(a + k[:, None]*BM + i[None, :]); y = tl.load(b + j[:, None]*BK + k[None, :])
     tl.store(c + i[:, None]*BN + j[None, :], tl.dot(tl.trans(x), tl.trans(y)))
 
+# Loops whose loads are staged: masks, borders inside tiles, every way that operands lie, several products.
+@case("a:bf16:7000 b:bf16:4900 c:fp32:7000 M:i32=100 N:i32=70 K:i32=70", (2, 2), BM=64, BN=64, BK=32)
+@triton.jit
+def staged(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    i = tl.program_id(0)*BM + tl.arange(0, BM); j = tl.program_id(1)*BN + tl.arange(0, BN); k = tl.arange(0, BK)
+    acc = tl.zeros((BM, BN), tl.float32)
+    for at in range(0, K, BK):
+        x = tl.load(a + i[:, None]*K + at + k[None, :], mask=(i[:, None] < M) & (at + k[None, :] < K), other=0.)
+        y = tl.load(b + (at + k[:, None])*N + j[None, :], mask=(at + k[:, None] < K) & (j[None, :] < N), other=0.)
+        acc = tl.dot(x, y, acc)
+    tl.store(c + i[:, None]*N + j[None, :], acc, mask=(i[:, None] < M) & (j[None, :] < N))
+
+@case("a:fp16:16384 b:fp16:8192 c:fp32:8192 K:i32=128", BM=128, BN=64, BK=16)
+@triton.jit
+def staged_transposed(a, b, c, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    i = tl.arange(0, BM); j = tl.arange(0, BN); k = tl.arange(0, BK)
+    x_at = a + k[:, None]*BM + i[None, :]; y_at = b + j[:, None]*K + k[None, :]
+    acc = tl.zeros((BM, BN), tl.float32)
+    for at in range(0, K, BK):
+        acc += tl.dot(tl.trans(tl.load(x_at)), tl.trans(tl.load(y_at)))*0.5
+        x_at += BK*BM
+        y_at += BK
+    tl.store(c + i[:, None]*BN + j[None, :], acc)
+
+@case("q:bf16:4096 k:bf16:6400 v:bf16:6400 o:bf16:4096 N:i32=100", BM=64, BN=32, D=64)
+@triton.jit
+def staged_attention(q, k, v, o, N, BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr):
+    i = tl.arange(0, BM); d = tl.arange(0, D)
+    x = tl.load(q + i[:, None]*D + d[None, :])
+    high = tl.full((BM,), -1e30, tl.float32); total = tl.zeros((BM,), tl.float32); acc = tl.zeros((BM, D), tl.float32)
+    for at in range(0, N, BN):
+        j = at + tl.arange(0, BN)
+        s = tl.dot(x, tl.trans(tl.load(k + j[:, None]*D + d[None, :], mask=j[:, None] < N, other=0.)))*0.125
+        s = tl.where(j[None, :] < N, s, -1e30)
+        now = tl.maximum(high, tl.max(s, 1))
+        p = tl.exp(s - now[:, None]); fix = tl.exp(high - now)
+        total = total*fix + tl.sum(p, 1)
+        y = tl.load(v + j[:, None]*D + d[None, :], mask=j[:, None] < N, other=0.)
+        acc = tl.dot(p.to(tl.bfloat16), y, acc*fix[:, None])
+        high = now
+    tl.store(o + i[:, None]*D + d[None, :], (acc/total[:, None]).to(tl.bfloat16))
+
+@case("a:bf16:8192 b:bf16:8192 c:bf16:4096 n:i32=2", BM=64, BN=64, BK=32)
+@triton.jit
+def staged_nested(a, b, c, n, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    i = tl.arange(0, BM); j = tl.arange(0, BN); k = tl.arange(0, BK)
+    total = tl.zeros((BM, BN), tl.float32)
+    for r in range(n):
+        acc = tl.zeros((BM, BN), tl.float32)
+        for at in range(0, 64, BK):
+            x = tl.load(a + r*4096 + i[:, None]*64 + at + k[None, :])
+            y = tl.load(b + r*4096 + (at + k[:, None])*BN + j[None, :])
+            acc = tl.dot(x, y, acc)
+        total += tl.where(r % 2 == 0, acc, -acc)
+    tl.store(c + i[:, None]*BN + j[None, :], total.to(tl.bfloat16))
+
 @case("a:i8:1024 b:i8:1024 c:i32:1024", BM=32, BN=32, BK=32)
 @triton.jit
 def dot_i8(a, b, c, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
