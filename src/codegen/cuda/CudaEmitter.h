@@ -232,6 +232,8 @@ private:
   unsigned blocksSideBySide();
   /// The operand where it lies in shared memory already.
   std::optional<SharedOperand> sharedOperand(mlir::Value operand);
+  /// Where an operand of this layout is to lie: neighbours of a thread stay neighbours.
+  static SharedOperand placeFor(const Layout &layout);
   void shareTile(const HomeTile &tile, mlir::Type element, const SharedOperand &place);
   void multiplyByWarps(tt::DotOp op, const SharedOperand &left, const SharedOperand &right,
                        Registers &sums);

@@ -80,8 +80,7 @@ std::optional<SharedOperand> CudaEmitter::sharedOperand(mlir::Value operand) {
   return source;
 }
 
-/// Where an operand of this layout is to lie: neighbours of a thread stay neighbours.
-static SharedOperand placeFor(const Layout &layout) {
+SharedOperand CudaEmitter::placeFor(const Layout &layout) {
   unsigned dim = layout.contiguousAlong(0) > layout.contiguousAlong(1) ? 0 : 1;
   return {.tile = {layout.shape[1 - dim], layout.shape[dim]}, .contiguousDim = dim};
 }

@@ -102,8 +102,41 @@ bool CudaEmitter::StagedLoop::plan() {
   }
   if (loads.empty() || !findAddresses())
     return false;
+  findInvariants();
   running = findRunningSum();
   return true;
+}
+
+static mlir::Value withoutTranspositions(mlir::Value operand) {
+  while (auto trans = operand.getDefiningOp<tt::TransOp>())
+    operand = trans.getSrc();
+  return operand;
+}
+
+void CudaEmitter::StagedLoop::findInvariants() {
+  loop->walk([&](tt::DotOp dot) {
+    if (matrixUnitOf(dot, e.options) == MatrixUnit::None)
+      return;
+    for (mlir::Value operand : {dot.getA(), dot.getB()}) {
+      mlir::Value tile = withoutTranspositions(operand);
+      bool isKnown = e.sharedOperand(tile) ||
+                     llvm::any_of(invariants, [&](Invariant &other) { return other.tile == tile; });
+      if (!isKnown && loop.isDefinedOutsideOfLoop(tile))
+        invariants.push_back({tile, {}});
+    }
+  });
+}
+
+void CudaEmitter::StagedLoop::shareInvariants() {
+  for (auto &[tile, place] : invariants) {
+    HomeTile home = e.asItLies(tile);
+    place = placeFor(home.layout);
+    place.tile.byteOffset = e.reserveShared(loop, place.tile.bytes());
+    e.shareTile(home, elementTypeOf(tile.getType()), place);
+    e.sharedOperands[tile] = place;
+  }
+  if (!invariants.empty() && e.result.thisGenerationOnly)
+    e.emitInstruction("fence.proxy.async.shared::cta;");
 }
 
 /// The carried value that the loop's only product by warpgroups adds to, and nothing else touches.
@@ -119,8 +152,7 @@ std::optional<unsigned> CudaEmitter::StagedLoop::findRunningSum() {
     return std::nullopt;
   // What a running product reads must stay as it is until the round after.
   auto isStaged = [&](mlir::Value operand) {
-    while (auto trans = operand.getDefiningOp<tt::TransOp>())
-      operand = trans.getSrc();
+    operand = withoutTranspositions(operand);
     return llvm::any_of(loads, [&](Load &load) { return load.op.getResult() == operand; });
   };
   if (!isStaged(only.getA()) || !isStaged(only.getB()))
@@ -260,6 +292,7 @@ CudaEmitter::StagedLoop::State CudaEmitter::StagedLoop::copyRound(const State &n
 void CudaEmitter::StagedLoop::begin() {
   for (Load &load : loads)
     e.orderAccess(load.op.getPtr(), false);
+  shareInvariants();
   uint64_t place = e.reserveShared(loop, stages * bytesPerStage);
   for (Load &load : loads)
     load.place.tile.byteOffset += place;
@@ -333,6 +366,8 @@ void CudaEmitter::StagedLoop::finish() {
   e.emitInstruction("cp.async.wait_all;");
   for (Load &load : loads)
     e.sharedOperands.erase(load.op);
+  for (Invariant &invariant : invariants)
+    e.sharedOperands.erase(invariant.tile);
 }
 
 void CudaEmitter::queuePendingCopies(mlir::Block *block) {

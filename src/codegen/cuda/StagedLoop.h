@@ -34,6 +34,11 @@ private:
     Layout layout; ///< which thread copies what
     SharedOperand place;
   };
+  /// A product's operand from outside of the loop, which is put in shared memory once.
+  struct Invariant {
+    mlir::Value tile;
+    SharedOperand place;
+  };
   /// Where copying is.
   struct State {
     llvm::Value *index = nullptr;  ///< of the round
@@ -45,7 +50,9 @@ private:
 
   bool isStageable(tt::LoadOp load);
   bool findAddresses();
+  void findInvariants();
   std::optional<unsigned> findRunningSum();
+  void shareInvariants();
   State copyRound(const State &now);
   void copyTile(const Load &load, llvm::Value *stage, llvm::Value *isLeft);
   llvm::Value *nextStage(llvm::Value *stage);
@@ -56,6 +63,7 @@ private:
   unsigned stages = 0;
   uint64_t bytesPerStage = 0;
   llvm::SmallVector<Load> loads;
+  llvm::SmallVector<Invariant> invariants;
   /// What the addresses need of the loop: scalars of its body, in order, and carried values.
   std::vector<mlir::Operation *> scalars;
   llvm::SmallVector<unsigned> carried;
