@@ -35,14 +35,14 @@ static CodeTarget targetOf(uint32_t sm, bool thisGenerationOnly) {
 /// Fills `module` with as many stages as shared memory has room for.
 static void emitKernel(llvm::Module &module, tt::FuncOp kernel, CudaKernelOptions options,
                        CompiledPtx &result) {
-  for (;; --options.numStages) {
+  for (;; --options.mostStages) {
     CompiledPtx made = result;
     try {
       CudaEmitter(module, kernel, options, made).emit();
       result = std::move(made);
       return;
     } catch (const SharedMemoryShortage &) {
-      if (options.numStages <= 1)
+      if (options.mostStages <= 1)
         throw;
     }
     module.dropAllReferences();

@@ -20,9 +20,11 @@ struct CodeTexts;
 struct CudaKernelOptions {
   uint32_t sm = 90; ///< 80 for sm_80
   uint32_t numWarps = 4;
-  /// Rounds of a loop whose loads are under way at the same time; 1 loads where it is written.
-  /// Fewer where shared memory does not suffice.
+  /// Rounds of a loop whose loads are under way at the same time, where the loop does not say; 1
+  /// loads where it is written.
   uint32_t numStages = 3;
+  /// Of any loop; lowered where shared memory does not suffice.
+  uint32_t mostStages = 8;
   /// Instructions that devices of other generations do not have (sm_90a) may be used.
   bool thisGenerationOnly = false;
   /// A product feeding a sum may be rounded once (Triton's default up to 3.9).

@@ -39,7 +39,7 @@ static bool writesMemory(scf::ForOp loop, llvm::function_ref<bool(mlir::Value)> 
 
 bool CudaEmitter::StagedLoop::isStageable(tt::LoadOp load) {
   auto tile = mlir::dyn_cast<mlir::RankedTensorType>(load.getType());
-  if (!tile || tile.getRank() != 2 || !isOperandOnly(load, e.options))
+  if (!tile || tile.getRank() != 2 || load.getIsVolatile() || !isOperandOnly(load, e.options))
     return false;
   if (load.getOther() && !mlir::matchPattern(load.getOther(), mlir::m_AnyZeroFloat()))
     return false;
@@ -79,8 +79,8 @@ bool CudaEmitter::StagedLoop::findAddresses() {
 
 static unsigned wantedStages(scf::ForOp loop, const CudaKernelOptions &options) {
   auto own = loop->getAttrOfType<mlir::IntegerAttr>("tt.num_stages");
-  // A kernel that had to do with fewer stages does so everywhere.
-  return own ? std::min<int64_t>(own.getInt(), options.numStages) : options.numStages;
+  int64_t wanted = own ? own.getInt() : options.numStages;
+  return static_cast<unsigned>(std::clamp<int64_t>(wanted, 1, options.mostStages));
 }
 
 bool CudaEmitter::StagedLoop::plan() {
