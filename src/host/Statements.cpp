@@ -503,8 +503,10 @@ Value Evaluator::applyDecorator(const Value &decorator, const Value &value) {
   auto *opaque = decorator.as<Opaque>();
   if (!opaque)
     return interpreter.call(decorator, CallArgs{{value}, {}, interpreter.location()});
+  if (isKernel(value) && opaque->reason)
+    throw DiagnosticError(*opaque->reason);
   if (isKernel(value))
-    opaque->refuse(interpreter, "called");
+    interpreter.refuse("'" + opaque->path + "' is not part of what is evaluated here");
   return Value(std::make_shared<Opaque>("what the decorator '" + opaque->path + "' made",
                                         interpreter.location()));
 }
