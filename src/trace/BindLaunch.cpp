@@ -100,9 +100,9 @@ void LaunchBinder::applyConfig(BoundLaunch &bound, std::shared_ptr<const h::Conf
     else if (isLaunchOption(key.str()))
       bound.options.emplace(key.str(), value);
     else
-      interpreter.refuse(config->location,
-                         "the config sets '" + key.str() + "', which is neither a parameter of '" +
-                             kernel->name() + "' nor a launch option");
+      interpreter.refuse(config->location, "the config sets '" + key.str() +
+                                               "', which is neither a parameter of '" +
+                                               kernel->name() + "' nor a launch option");
   }
   for (const auto &[name, value] : config->options.items())
     if (!value.isNone())
