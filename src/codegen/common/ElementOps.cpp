@@ -305,6 +305,11 @@ llvm::SmallVector<Value *, 2> emitWideMultiply(CodeBuilder &b, mlir::Operation *
   return {b.CreateTrunc(product, in[0]->getType()), b.CreateTrunc(high, in[0]->getType())};
 }
 
+llvm::SmallVector<Value *, 2> emitAddWithCarry(CodeBuilder &b, Values in) {
+  Value *sum = b.CreateAdd(in[0], in[1]);
+  return {sum, b.CreateICmpULT(sum, in[0])};
+}
+
 } // namespace
 
 bool isElementOp(mlir::Operation *op) {
@@ -313,7 +318,7 @@ bool isElementOp(mlir::Operation *op) {
     return true;
   if (auto call = mlir::dyn_cast<tt::ExternElementwiseOp>(op))
     return isLibdeviceFunction(call.getSymbol());
-  return isMathCall(op) || isWideMultiply(op);
+  return isMathCall(op) || isWideMultiply(op) || mlir::isa<arith::AddUIExtendedOp>(op);
 }
 
 bool isExpensiveElementOp(mlir::Operation *op) {
@@ -331,6 +336,8 @@ llvm::SmallVector<Value *, 2> emitElementOp(CodeBuilder &b, mlir::Operation *op,
     return {found->second(b, op, operands)};
   if (isWideMultiply(op))
     return emitWideMultiply(b, op, operands);
+  if (mlir::isa<arith::AddUIExtendedOp>(op))
+    return emitAddWithCarry(b, operands);
   if (auto call = mlir::dyn_cast<tt::ExternElementwiseOp>(op))
     return {emitLibdeviceCall(b, call.getSymbol(), operands)};
   return {emitMathCall(b, op, operands)};

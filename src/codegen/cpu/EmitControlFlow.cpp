@@ -95,21 +95,54 @@ void KernelEmitter::emitFor(scf::ForOp op) {
     readCarrier(carrier, result);
 }
 
-void KernelEmitter::emitIf(scf::IfOp op) {
+void KernelEmitter::emitBranch(mlir::Region &region, llvm::ArrayRef<Carrier> carriers) {
+  if (region.empty())
+    return;
+  if (!region.hasOneBlock())
+    refuse(region.getParentOp(), "of several blocks is not supported");
+  emitBlock(region.front());
+  current = region.front().getTerminator();
+  writeCarriers(carriers, current->getOperands());
+  current = region.getParentOp();
+}
+
+void KernelEmitter::emitWithResults(mlir::Operation *op,
+                                    llvm::function_ref<void(llvm::ArrayRef<Carrier>)> emitRegions) {
   llvm::SmallVector<Carrier> carriers;
-  for (mlir::Type type : op.getResultTypes())
+  for (mlir::Type type : op->getResultTypes())
     carriers.push_back(makeCarrier(type));
-  emitBranches(b, scalar(op.getCondition()), [&](unsigned which) {
-    mlir::Region &region = op->getRegion(which);
-    if (region.empty())
-      return;
-    emitBlock(region.front());
-    current = region.front().getTerminator();
-    writeCarriers(carriers, current->getOperands());
-    current = op;
-  });
-  for (auto [carrier, result] : llvm::zip(carriers, op.getResults()))
+  emitRegions(carriers);
+  for (auto [carrier, result] : llvm::zip(carriers, op->getResults()))
     readCarrier(carrier, result);
+}
+
+void KernelEmitter::emitIf(scf::IfOp op) {
+  emitWithResults(op, [&](llvm::ArrayRef<Carrier> carriers) {
+    emitBranches(b, scalar(op.getCondition()),
+                 [&](unsigned which) { emitBranch(op->getRegion(which), carriers); });
+  });
+}
+
+void KernelEmitter::emitExecuteRegion(scf::ExecuteRegionOp op) {
+  emitWithResults(op,
+                  [&](llvm::ArrayRef<Carrier> carriers) { emitBranch(op.getRegion(), carriers); });
+}
+
+void KernelEmitter::emitIndexSwitch(scf::IndexSwitchOp op) {
+  Value *index = scalar(op.getArg());
+  emitWithResults(op, [&](llvm::ArrayRef<Carrier> carriers) {
+    std::function<void(unsigned)> emitFrom = [&](unsigned number) {
+      if (number == op.getNumCases())
+        return emitBranch(op.getDefaultRegion(), carriers);
+      Value *taken = b.CreateICmpEQ(index, integerLike(index, op.getCases()[number]));
+      emitBranches(b, taken, [&](unsigned which) {
+        if (which == 0)
+          return emitBranch(op.getCaseRegions()[number], carriers);
+        emitFrom(number + 1);
+      });
+    };
+    emitFrom(0);
+  });
 }
 
 void KernelEmitter::emitWhile(scf::WhileOp op) {

@@ -2,6 +2,7 @@
 // Reductions. Along the lanes: one accumulator per lane of a chunk, chunks in ascending order, then
 // halves are combined until one lane is left. Across them: one accumulator per element of the
 // result, rows in ascending order. The order depends on the shape and the ISA level only.
+#include "codegen/cpu/FloatExtremes.h"
 #include "codegen/cpu/KernelEmitter.h"
 
 #include "codegen/common/RegionOps.h"
@@ -38,21 +39,22 @@ void KernelEmitter::emitReduce(tt::ReduceOp op) {
     emitColumnReduce(op, nest, axis);
 }
 
+/// Both tuples of values, one after the other, to one.
+using Combine = llvm::function_ref<Values(llvm::ArrayRef<Value *>)>;
+
 /// combine(accumulator, value), or the value itself where `first`.
-static Values accumulate(CodeBuilder &b, LaneEnvironment &environment, mlir::Region &region,
-                         llvm::ArrayRef<Value *> accumulators, llvm::ArrayRef<Value *> values,
-                         Value *first) {
+static Values accumulate(CodeBuilder &b, Combine combine, llvm::ArrayRef<Value *> accumulators,
+                         llvm::ArrayRef<Value *> values, Value *first) {
   llvm::SmallVector<Value *, 4> arguments(accumulators);
   arguments.append(values.begin(), values.end());
-  Values combined = emitRegion(b, environment, region, arguments);
+  Values combined = combine(arguments);
   for (auto [result, value] : llvm::zip(combined, values))
     result = b.CreateSelect(first, value, result);
   return combined;
 }
 
 /// The lanes of `vector` combined into one.
-static Values combineLanes(CodeBuilder &b, LaneEnvironment &environment, mlir::Region &region,
-                           Values vectors) {
+static Values combineLanes(CodeBuilder &b, Combine combine, Values vectors) {
   for (unsigned lanes = laneCount(vectors[0]); lanes > 1; lanes /= 2) {
     llvm::SmallVector<Value *, 4> arguments;
     for (unsigned half = 0; half < 2; ++half)
@@ -66,7 +68,7 @@ static Values combineLanes(CodeBuilder &b, LaneEnvironment &environment, mlir::R
           picked.push_back(half * lanes / 2 + lane);
         arguments.push_back(b.CreateShuffleVector(vector, picked));
       }
-    vectors = emitRegion(b, environment, region, arguments);
+    vectors = combine(arguments);
   }
   return vectors;
 }
@@ -75,8 +77,15 @@ void KernelEmitter::emitRowReduce(tt::ReduceOp op, const NestShape &nest) {
   llvm::SmallVector<mlir::Value> sources(op.getSrcs());
   llvm::SmallVector<llvm::AllocaInst *> accumulators;
   llvm::SmallVector<TileBuffer> results;
+  auto extreme = FloatExtreme::of(op);
+  auto combine = [&](llvm::ArrayRef<Value *> values) {
+    return extreme ? Values{extreme->combine(b, values[0], values[1])}
+                   : emitRegion(b, *this, op.getCombineOp(), values);
+  };
   for (auto [source, result] : llvm::zip(sources, op.getResult())) {
-    llvm::Type *type = registerType(b.getContext(), tileType(source).getElementType());
+    mlir::Type element = tileType(source).getElementType();
+    llvm::Type *type = extreme ? b.getIntNTy(element.getIntOrFloatBitWidth())
+                               : registerType(b.getContext(), element);
     accumulators.push_back(emitVariable(b, lanesOf(type, nest.lanes)));
     if (mlir::isa<mlir::RankedTensorType>(result.getType()))
       results.push_back(allocateFor(result));
@@ -93,7 +102,9 @@ void KernelEmitter::emitRowReduce(tt::ReduceOp op, const NestShape &nest) {
   };
   Values reduced;
   rowEnd = [&](LaneEvaluator &row, IndexMapId at) {
-    reduced = combineLanes(b, *this, op.getCombineOp(), load());
+    reduced = combineLanes(b, combine, load());
+    if (extreme)
+      reduced[0] = extreme->value(b, reduced[0]);
     IndexMapId outer = maps.throughExpandDims(at, op.getAxis());
     for (auto [result, value] : llvm::zip(results, reduced))
       row.writeBuffer(result, outer, LaneValue::uniform(value));
@@ -102,8 +113,10 @@ void KernelEmitter::emitRowReduce(tt::ReduceOp op, const NestShape &nest) {
     Values values;
     for (mlir::Value source : sources)
       values.push_back(chunk.evaluateVector(source, at));
+    if (extreme)
+      values[0] = extreme->key(b, values[0]);
     Value *first = b.CreateICmpEQ(laneBase, b.getInt64(0));
-    Values combined = accumulate(b, *this, op.getCombineOp(), load(), values, first);
+    Values combined = accumulate(b, combine, load(), values, first);
     for (auto [accumulator, value] : llvm::zip(accumulators, combined))
       b.CreateStore(value, accumulator);
   });
@@ -129,7 +142,10 @@ void KernelEmitter::emitColumnReduce(tt::ReduceOp op, const NestShape &nest, uns
     for (const TileBuffer &result : results)
       accumulated.push_back(toVector(b, chunk.readBuffer(result, outer), nest.lanes));
     Value *first = b.CreateICmpEQ(nestIndices[axis].value, b.getInt64(0));
-    Values combined = accumulate(b, *this, op.getCombineOp(), accumulated, values, first);
+    auto combine = [&](llvm::ArrayRef<Value *> both) {
+      return emitRegion(b, *this, op.getCombineOp(), both);
+    };
+    Values combined = accumulate(b, combine, accumulated, values, first);
     for (auto [result, value] : llvm::zip(results, combined))
       chunk.writeBuffer(result, outer, LaneValue::vector(value));
   });

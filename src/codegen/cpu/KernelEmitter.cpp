@@ -17,7 +17,7 @@ KernelEmitter::KernelEmitter(llvm::Module &module, tt::FuncOp kernel,
                              const CpuKernelOptions &options, CompiledObject &object)
     : StatementEmitter(module, kernel, options.fpContract, "CPU"), options(options), object(object),
       memory(b, options.level) {
-  b.hasScale16 = options.level == CpuLevel::X86_64_v4;
+  b.hasScale16 = options.level >= CpuLevel::X86_64_v4;
 }
 
 /// A constant of different elements, as read-only data of the image.
@@ -154,6 +154,8 @@ void KernelEmitter::emitStatement(mlir::Operation *op) {
       .Case<tt::AtomicCASOp>([&](auto atomic) { emitAtomicCas(atomic); })
       .Case<scf::ForOp>([&](auto loop) { emitFor(loop); })
       .Case<scf::IfOp>([&](auto branch) { emitIf(branch); })
+      .Case<scf::IndexSwitchOp>([&](auto branch) { emitIndexSwitch(branch); })
+      .Case<scf::ExecuteRegionOp>([&](auto region) { emitExecuteRegion(region); })
       .Case<scf::WhileOp>([&](auto loop) { emitWhile(loop); })
       .Case<tt::AssertOp>([&](auto assertion) { emitAssert(assertion); })
       .Case<tt::PrintOp>([&](auto print) { emitPrint(print); })

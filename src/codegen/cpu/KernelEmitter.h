@@ -101,6 +101,8 @@ private:
   // EmitControlFlow.cpp
   void emitFor(mlir::scf::ForOp op);
   void emitIf(mlir::scf::IfOp op);
+  void emitIndexSwitch(mlir::scf::IndexSwitchOp op);
+  void emitExecuteRegion(mlir::scf::ExecuteRegionOp op);
   void emitWhile(mlir::scf::WhileOp op);
   /// Where a value that crosses a region border is kept: a variable or a buffer.
   struct Carrier {
@@ -108,6 +110,10 @@ private:
     TileBuffer tile;
   };
   Carrier makeCarrier(mlir::Type type);
+  /// Regions that yield the results of `op`, and one of them.
+  void emitWithResults(mlir::Operation *op,
+                       llvm::function_ref<void(llvm::ArrayRef<Carrier>)> emitRegions);
+  void emitBranch(mlir::Region &region, llvm::ArrayRef<Carrier> carriers);
   void readCarrier(const Carrier &carrier, mlir::Value as);
   /// Writes all `values` at once: none of the tiles read is overwritten before its last read.
   void writeCarriers(llvm::ArrayRef<Carrier> carriers, mlir::ValueRange values);
