@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// Single passes over small graphs, and the kernels that they write.
+#include "passes/graph/InlineOperators.h"
+#include "passes/graph/KernelText.h"
+#include "passes/graph/LowerToLaunches.h"
+#include "passes/graph/PointwiseGroup.h"
+#include "support/Diagnostics.h"
+
+#include <gtest/gtest.h>
+
+namespace pellucid::passes {
+namespace {
+
+using namespace graph;
+
+/// A program of one input `x`, f32[b, 8], to which nodes are added by target.
+class PassesTest : public ::testing::Test {
+protected:
+  PassesTest() {
+    program.symbols.declare("b", {{1, 64}, 1, {}});
+    x = program.main.placeholder("x", TensorType(DataType::Float32, {Expr::symbol("b"), 8}));
+    program.inputs.push_back({InputSpec::Kind::UserInput, "x", {}, true});
+    registerBorder(registry);
+  }
+
+  Value *call(std::string_view target, std::vector<Argument> args, KeywordArguments kwargs = {}) {
+    return emitCall(program.main, registry, program.symbols, target, std::move(args),
+                    std::move(kwargs), {})
+        ->result();
+  }
+  void output(std::vector<Argument> results) {
+    program.outputs.assign(results.size(), {OutputSpec::Kind::UserOutput, ""});
+    program.main.output(std::move(results));
+  }
+  std::vector<std::string> targets() const {
+    std::vector<std::string> found;
+    for (const Node &node : program.main)
+      if (node.isCall())
+        found.push_back(node.isLaunch() ? "launch" : node.target());
+    return found;
+  }
+  /// Stands for the front end: a kernel that has the parameters of the text.
+  CompileText compile = [this](const KernelText &text, const std::vector<DataType> &pointers,
+                               const std::vector<Access> &accesses) {
+    texts.push_back(text.source);
+    KernelDef kernel;
+    kernel.name = kernel.symbol = text.name;
+    for (size_t i = 0; i < pointers.size(); ++i)
+      kernel.parameters.push_back({"p" + std::to_string(i),
+                                   KernelParameter::Kind::Pointer,
+                                   pointers[i],
+                                   accesses[i],
+                                   false,
+                                   1,
+                                   {}});
+    for (size_t i = 0; i < text.scalars.size(); ++i)
+      kernel.parameters.push_back({"e" + std::to_string(i),
+                                   KernelParameter::Kind::Scalar,
+                                   DataType::Int64,
+                                   Access::None,
+                                   false,
+                                   1,
+                                   {}});
+    return kernel;
+  };
+  void lower() {
+    lowerToLaunches(program, registry, compile, false);
+    program.main.eraseUnused([](const Node &) { return true; });
+    EXPECT_EQ(program.main.verify(), std::vector<std::string>{});
+  }
+
+  Program program;
+  OperatorRegistry registry;
+  Value *x = nullptr;
+  std::vector<std::string> texts;
+};
+
+TEST_F(PassesTest, aCompositeOpensIntoOperatorsWithKernels) {
+  Node *extremes =
+      emitCall(program.main, registry, program.symbols, "aten.max.dim", {x, 1}, {}, {});
+  output({extremes->result(0), extremes->result(1)});
+  decomposeComposites(program, registry);
+  EXPECT_EQ(targets(), (std::vector<std::string>{"aten.amax.default", "aten.argmax.default"}));
+}
+
+TEST_F(PassesTest, compositesOfCompositesOpenToTheEnd) {
+  output({call("aten.std.correction", {x, Argument::List{1}})});
+  decomposeComposites(program, registry);
+  for (const std::string &target : targets())
+    EXPECT_NE(registry.find(target)->kind, Operator::Kind::Composite) << target;
+}
+
+TEST_F(PassesTest, anEmptyTensorNoLongerReadsWhatItIsLike) {
+  output({call("aten.empty_like", {x})});
+  detachEmptyTensors(program, registry);
+  EXPECT_EQ(targets(), std::vector<std::string>{"aten.empty_strided.default"});
+  EXPECT_TRUE(x->isUnused());
+}
+
+TEST_F(PassesTest, aResultThatIsAnInputIsCloned) {
+  output({call("aten.view", {x, Argument::List{-1}})});
+  ownOutputs(program, registry);
+  EXPECT_EQ(targets().back(), "aten.clone.default");
+}
+
+TEST_F(PassesTest, aResultOfItsOwnStays) {
+  output({call("aten.exp", {x})});
+  ownOutputs(program, registry);
+  EXPECT_EQ(targets(), std::vector<std::string>{"aten.exp.default"});
+}
+
+TEST_F(PassesTest, twoResultsInOneMemoryAreApartAfterwards) {
+  Value *y = call("aten.exp", {x});
+  output({y, call("aten.view", {y, Argument::List{-1}})});
+  ownOutputs(program, registry);
+  EXPECT_EQ(targets().back(), "aten.clone.default");
+}
+
+TEST_F(PassesTest, aChainOfPointwiseOperatorsIsOneLaunch) {
+  output({call("aten.exp", {call("aten.mul.Tensor", {x, 2.0})})});
+  lower();
+  EXPECT_EQ(targets(), (std::vector<std::string>{"aten.empty_strided.default", "launch"}));
+  EXPECT_NE(texts.at(0).find("tl.exp"), std::string::npos);
+}
+
+TEST_F(PassesTest, aValueWithTwoReadersIsComputedOnce) {
+  Value *y = call("aten.exp", {x});
+  output({call("aten.sum.dim_IntList", {y, Argument::List{0}}),
+          call("aten.sum.dim_IntList", {y, Argument::List{1}})});
+  lower();
+  EXPECT_EQ(texts.size(), 3u);
+}
+
+TEST_F(PassesTest, aReductionTakesItsProducersAlong) {
+  output({call("aten.sum.dim_IntList", {call("aten.exp", {x}), Argument::List{1}})});
+  lower();
+  ASSERT_EQ(texts.size(), 1u);
+  EXPECT_NE(texts[0].find("tl.exp"), std::string::npos);
+  EXPECT_NE(texts[0].find("tl.sum"), std::string::npos);
+}
+
+TEST_F(PassesTest, kernelsOfTheSameTextAreOne) {
+  output({call("aten.exp", {x}), call("aten.exp", {call("aten.exp", {x})})});
+  lower();
+  EXPECT_EQ(program.kernels.size(), 2u) << "exp, and exp of exp";
+}
+
+TEST_F(PassesTest, anOperatorWithTwoResultsIsOneLaunchWithTwo) {
+  Node *top = emitCall(program.main, registry, program.symbols, "aten.topk", {x, 3}, {}, {});
+  output({top->result(0), top->result(1)});
+  lower();
+  const Node *launch = nullptr;
+  for (const Node &node : program.main)
+    if (node.isLaunch())
+      launch = &node;
+  ASSERT_TRUE(launch);
+  EXPECT_EQ(launch->resultCount(), 2u);
+  EXPECT_EQ(launch->result(1)->type().dtype, DataType::Int64);
+}
+
+TEST_F(PassesTest, aScatterWritesACopy) {
+  Value *index = call("aten.full", {Argument::List{4}, 0}, {{"dtype", DataType::Int64}});
+  Value *source = call("aten.full", {Argument::List{4, 8}, 1.0});
+  output({call("aten.index_put", {x, Argument::List{index}, source, true}), call("aten.exp", {x})});
+  lower();
+  for (const Node &node : program.main)
+    if (node.isLaunch())
+      for (const LaunchOperand &operand : node.launch()->operands)
+        if (operand.value.value() == x)
+          EXPECT_EQ(operand.access, Access::Read);
+}
+
+TEST_F(PassesTest, anOperatorWithoutAKernelIsNamed) {
+  output({call("aten.var.correction", {x})});
+  try {
+    lowerToLaunches(program, registry, compile, false);
+    FAIL() << "nothing was refused";
+  } catch (const DiagnosticError &error) {
+    EXPECT_NE(error.diagnostic.message.find("aten.var.correction"), std::string::npos);
+  }
+}
+
+TEST_F(PassesTest, broadcastDimsHaveNoStride) {
+  TensorType column(DataType::Float32, {Expr::symbol("b"), 1});
+  TextOperand operand = broadcastOperand(column, {3, Expr::symbol("b"), 8}, program.symbols);
+  EXPECT_EQ(operand.strides, (std::vector<Expr>{0, 1, 0}));
+}
+
+TEST_F(PassesTest, producersOfAnotherShapeStayOutside) {
+  Value *row = call("aten.exp", {call("aten.sum.dim_IntList", {x, Argument::List{1}, true})});
+  Value *sum = call("aten.add.Tensor", {call("aten.exp", {x}), row});
+  std::vector<Node *> nodes = collectProducers(*sum->producer(), true, sum->type().shape, registry);
+  ASSERT_EQ(nodes.size(), 2u);
+  EXPECT_EQ(nodes[0]->target(), "aten.exp.default");
+  EXPECT_EQ(nodes[1], sum->producer());
+}
+
+TEST(KernelTextTest, contiguousDimsAreOneLoop) {
+  SymbolTable symbols;
+  symbols.declare("b", {{1, 64}, 1, {}});
+  Expr b = Expr::symbol("b");
+  PointwiseSpec spec{"copy", {b, 4, 8}, {{DataType::Float32, {32, 8, 1}, 0}},
+                     {},     {},        {{DataType::Float32, {32, 8, 1}, 0}},
+                     {"in0"}};
+  KernelText text = writePointwise(spec, symbols);
+  EXPECT_EQ(text.source.find("idx"), std::string::npos) << text.source;
+  ASSERT_EQ(text.scalars.size(), 1u);
+  EXPECT_EQ(text.scalars[0], b * 32);
+}
+
+TEST(KernelTextTest, aTransposedOperandKeepsTwoLoops) {
+  SymbolTable symbols;
+  PointwiseSpec spec{"copy", {4, 8}, {{DataType::Float32, {1, 4}, 0}},
+                     {},     {},     {{DataType::Float32, {8, 1}, 0}},
+                     {"in0"}};
+  EXPECT_NE(writePointwise(spec, symbols).source.find("idx0"), std::string::npos);
+}
+
+} // namespace
+} // namespace pellucid::passes
