@@ -17,6 +17,7 @@ detail::FileState::FileState(const std::vector<std::string> &roots) {
   // from a loop.
   options.maxSteps = UINT64_MAX;
   trace::addTorchRuntime(options.modules);
+  trace::addTorchComposites(options.modules);
   trace::addTorchModules(options.modules, moduleTracer);
   trace::addTorchOps(options.modules, moduleTracer);
   interpreter = std::make_unique<h::Interpreter>(std::move(options));

@@ -12,7 +12,7 @@ using namespace pellucid::codegen;
 
 namespace {
 
-constexpr int elements = 96, block = 128, operations = 70, seeds = 12;
+constexpr int elements = 96, operations = 70, seeds = 12;
 
 struct Kind {
   const char *name;

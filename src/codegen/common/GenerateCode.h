@@ -25,7 +25,7 @@ namespace pellucid::codegen {
 struct CodeTarget {
   const char *name; ///< in messages: "x86-64"
   const char *triple;
-  std::string cpu, features;
+  std::string cpu = {}, features = {};
   llvm::CodeGenFileType form = llvm::CodeGenFileType::ObjectFile;
   bool positionIndependent = false;
   /// Kernels without loops over vectors are one long block, where equal values lie far apart.

@@ -4,6 +4,7 @@
 #include "codegen/common/GenerateCode.h"
 
 #include "llvm/IR/Module.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/TargetSelect.h"
 
 #include <mutex>
@@ -18,6 +19,14 @@ static void initializeX86() {
     LLVMInitializeX86TargetMC();
     LLVMInitializeX86AsmPrinter();
   });
+}
+
+/// LLVM 22's pass aborts on a masked access whose mask is constant: it takes every access to have a
+/// known size. The linker resets LLVM's options, so this is said before every kernel.
+static void disableStoreForwardingPass() {
+  auto &options = llvm::cl::getRegisteredOptions();
+  if (auto entry = options.find("x86-disable-avoid-SFB"); entry != options.end())
+    static_cast<llvm::cl::opt<bool> *>(entry->second)->setValue(true);
 }
 
 static const char *cpuName(CpuLevel level) {
@@ -41,6 +50,7 @@ bool emitObject(CpuLevel level, std::string_view symbol,
                 llvm::function_ref<void(llvm::Module &)> emit, std::vector<char> &object,
                 Diagnostics &diagnostics, CodeTexts *texts) {
   initializeX86();
+  disableStoreForwardingPass();
   CodeTarget target{.name = "x86-64",
                     .triple = "x86_64-unknown-linux-gnu",
                     .cpu = cpuName(level),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# error: 8:30: the config sets 'BLOCKS', which is neither a parameter of 'kernel' nor a launch option
+# error: 8:27: the config sets 'BLOCKS', which is neither a parameter of 'kernel' nor a launch option
 # command: launch {file}:kernel --grid 1 --arg n=1
 import triton
 import triton.language as tl
