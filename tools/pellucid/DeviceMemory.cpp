@@ -4,6 +4,10 @@
 #include "runtime/CudaDriver.h"
 #include "support/Diagnostics.h"
 
+#include <cstdio>
+#include <fcntl.h>
+#include <unistd.h>
+
 namespace pellucid::cli {
 
 using namespace runtime;
@@ -14,6 +18,21 @@ using namespace runtime;
 
 bool isCudaTarget(const std::string &target) {
   return target == "cuda" || target.starts_with("cuda:");
+}
+
+PrintsOnStandardError::PrintsOnStandardError() {
+  std::fflush(stdout);
+  standardOutput = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+  if (standardOutput >= 0)
+    ::dup2(STDERR_FILENO, STDOUT_FILENO);
+}
+
+PrintsOnStandardError::~PrintsOnStandardError() {
+  if (standardOutput < 0)
+    return;
+  std::fflush(stdout);
+  ::dup2(standardOutput, STDOUT_FILENO);
+  ::close(standardOutput);
 }
 
 DeviceMemory::DeviceMemory() {

@@ -18,6 +18,19 @@ namespace pellucid::cli {
 /// Whether `--target` asks for a CUDA device.
 bool isCudaTarget(const std::string &target);
 
+/// What kernels print the driver writes to standard output, where a verb's own results go: while
+/// this lives it comes out on standard error, as on the CPU.
+class PrintsOnStandardError {
+public:
+  PrintsOnStandardError();
+  ~PrintsOnStandardError();
+  PrintsOnStandardError(const PrintsOnStandardError &) = delete;
+  PrintsOnStandardError &operator=(const PrintsOnStandardError &) = delete;
+
+private:
+  int standardOutput;
+};
+
 /// Memory on the first CUDA device that lives as long as this object.
 class DeviceMemory {
 public:
@@ -38,6 +51,7 @@ public:
   unsigned sm() const { return computeCapability; }
 
 private:
+  PrintsOnStandardError prints;
   const runtime::cuda::Driver *driver = nullptr;
   unsigned computeCapability = 0;
   std::vector<unsigned long long> addresses;
