@@ -4,7 +4,9 @@
 #include "CommandLine.h"
 
 #include <csignal>
+#include <cstdio>
 #include <cstring>
+#include <fcntl.h>
 #include <unistd.h>
 
 namespace pellucid::cli {
@@ -13,11 +15,32 @@ namespace pellucid::cli {
 static constexpr int signals[] = {SIGSEGV, SIGBUS, SIGABRT};
 
 static char faultMessage[1024]; // the handler must not allocate
+static int standardError = STDERR_FILENO;
 
 static void onFault(int) {
   [[maybe_unused]] ssize_t written =
-      ::write(STDERR_FILENO, faultMessage, std::strlen(faultMessage));
+      ::write(standardError, faultMessage, std::strlen(faultMessage));
   ::_exit(Refused);
+}
+
+/// Before it aborts, the C library says on descriptor 2 what it found in the heap. The first line
+/// is ours, so from here on messages go through a copy of the descriptor.
+static void silenceCLibrary() {
+  if (standardError != STDERR_FILENO)
+    return;
+  int copy = ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+  int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+  FILE *stream = copy < 0 || nowhere < 0 ? nullptr : ::fdopen(copy, "w");
+  if (stream) {
+    std::setvbuf(stream, nullptr, _IONBF, 0);
+    standardError = copy;
+    stderr = stream;
+    ::dup2(nowhere, STDERR_FILENO);
+  } else if (copy >= 0) {
+    ::close(copy);
+  }
+  if (nowhere >= 0)
+    ::close(nowhere);
 }
 
 void guardAgainstFaults(const std::string &target) {
@@ -26,6 +49,7 @@ void guardAgainstFaults(const std::string &target) {
                      "--sanitize names the line and the element\n";
   text.copy(faultMessage, sizeof faultMessage - 1);
   faultMessage[text.size()] = 0;
+  silenceCLibrary();
   struct sigaction action{};
   action.sa_handler = onFault;
   for (int signal : signals)
