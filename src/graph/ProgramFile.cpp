@@ -164,23 +164,26 @@ static void attachReferenced(Program &program, const std::string &path) {
 }
 
 /// What to give instead of a file of that kind.
-static std::string insteadOf(std::string_view kind) {
-  if (kind == "a package")
+static std::string insteadOf(package::FileKind kind) {
+  switch (kind) {
+  case package::FileKind::Package:
     return "; it is compiled already: 'pellucid run' and 'inspect' take it";
-  if (kind == "text")
+  case package::FileKind::Text:
     return "; Python source is named FILE.py:CLASS or FILE.py:FUNCTION";
-  if (kind == "an archive of torch.export or torch.save")
+  case package::FileKind::TorchArchive:
     return ", which is not read yet; name the model's Python source, FILE.py:CLASS, and weights "
            "of it as --weights F.safetensors";
-  return "";
+  default:
+    return "";
+  }
 }
 
 Program loadProgram(const std::string &path) {
   std::shared_ptr<const MappedFile> file = map(path);
   std::string_view all(reinterpret_cast<const char *>(file->bytes().data()), file->bytes().size());
   if (!isProgramFile(all)) {
-    std::string_view kind = package::fileKind(file->bytes());
-    fail(path, "it is no program but " + std::string(kind) + insteadOf(kind));
+    package::FileKind kind = package::fileKind(file->bytes());
+    fail(path, "it is no program but " + std::string(toString(kind)) + insteadOf(kind));
   }
   // Lines of kernels begin with a mark and strings have no line ends, so the first `end` line is
   // the text's.

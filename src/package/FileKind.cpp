@@ -17,38 +17,66 @@ bool looksLikePackage(std::span<const uint8_t> begin) {
          text.substr(localHeaderFixed).starts_with(manifestName);
 }
 
-static std::string_view zipKind(std::string_view file) {
+static FileKind zipKind(std::string_view file) {
   // The names stand in the directory at the end.
   std::string_view tail = file.substr(file.size() - std::min<size_t>(file.size(), 1 << 16));
   auto names = [&](std::string_view name) { return tail.find(name) != std::string_view::npos; };
   if (names("/archive_format") || names("/data.pkl") || names("/byteorder"))
-    return "an archive of torch.export or torch.save";
-  return names(".npy") ? "an .npz file" : "a zip archive";
+    return FileKind::TorchArchive;
+  return names(".npy") ? FileKind::Npz : FileKind::Zip;
 }
 
-std::string_view fileKind(std::span<const uint8_t> bytes) {
+FileKind fileKind(std::span<const uint8_t> bytes) {
   if (looksLikePackage(bytes))
-    return "a package";
+    return FileKind::Package;
   std::string_view file = asText(bytes);
   if (file.empty())
-    return "an empty file";
+    return FileKind::Empty;
   if (file.starts_with(programMarker))
-    return "a saved program";
+    return FileKind::Program;
   if (file.starts_with("PK\3\4"))
     return zipKind(file);
   if (file.starts_with("\x93NUMPY"))
-    return "an .npy file";
+    return FileKind::Npy;
   if (file.starts_with("\x7f"
                        "ELF"))
-    return "a program or library of this system";
+    return FileKind::Elf;
   // A length of 8 bytes and a JSON object.
   if (file.size() > 8 && file[8] == '{' && file.substr(0, 8).find('\0') != std::string_view::npos)
-    return "a .safetensors file";
+    return FileKind::Safetensors;
   std::string_view start = file.substr(0, 4096);
   bool binary = std::any_of(start.begin(), start.end(), [](char c) {
     return c >= 0 && c < ' ' && c != '\n' && c != '\r' && c != '\t' && c != '\f';
   });
-  return binary ? "a binary file" : "text";
+  return binary ? FileKind::Binary : FileKind::Text;
+}
+
+std::string_view toString(FileKind kind) {
+  switch (kind) {
+  case FileKind::Package:
+    return "a package";
+  case FileKind::Program:
+    return "a saved program";
+  case FileKind::TorchArchive:
+    return "an archive of torch.export or torch.save";
+  case FileKind::Npz:
+    return "an .npz file";
+  case FileKind::Zip:
+    return "a zip archive";
+  case FileKind::Npy:
+    return "an .npy file";
+  case FileKind::Safetensors:
+    return "a .safetensors file";
+  case FileKind::Elf:
+    return "a program or library of this system";
+  case FileKind::Text:
+    return "text";
+  case FileKind::Binary:
+    return "a binary file";
+  case FileKind::Empty:
+    return "an empty file";
+  }
+  return "";
 }
 
 } // namespace pellucid::package

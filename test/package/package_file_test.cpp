@@ -63,10 +63,10 @@ TEST(PackageFile, FileErrorsNameThePath) {
 
 TEST(PackageFile, WhatItIsInstead) {
   auto kind = [](std::string_view text) {
-    return fileKind({reinterpret_cast<const uint8_t *>(text.data()), text.size()});
+    return toString(fileKind({reinterpret_cast<const uint8_t *>(text.data()), text.size()}));
   };
   using namespace std::string_view_literals;
-  EXPECT_EQ(fileKind(sampleBytes()), "a package");
+  EXPECT_EQ(fileKind(sampleBytes()), FileKind::Package);
   EXPECT_EQ(kind(""), "an empty file");
   EXPECT_EQ(kind("pellucid.program 1\n"), "a saved program");
   EXPECT_EQ(kind("\x93NUMPY\1\0v\0"sv), "an .npy file");

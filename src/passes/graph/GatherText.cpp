@@ -50,11 +50,7 @@ KernelText writeGather(GatherSpec spec, const SymbolTable &symbols) {
     writer.pointer("p" + std::to_string(i));
   writer.pointer("o0");
   std::string size = writer.scalar(inner);
-  writer.line("pid = tl.program_id(0).to(tl.int64)");
-  writer.line("chunks = tl.cdiv(" + size + ", BLOCK)");
-  writer.line("row = pid // chunks");
-  writer.line("col = (pid % chunks) * BLOCK + tl.arange(0, BLOCK)");
-  writer.line("mask = col < " + size);
+  writer.chunksOfRows(size, "col");
   std::vector<std::string> indices = writer.delinearize("row", spec.shape, outer, "idx");
   indices.push_back("col");
   std::string table = writer.address(spec.table, indices) +
@@ -78,11 +74,7 @@ KernelText writeScatter(ScatterSpec spec, const SymbolTable &symbols) {
     writer.pointer("p" + std::to_string(i));
   writer.pointer("o0");
   std::string size = writer.scalar(inner);
-  writer.line("pid = tl.program_id(0).to(tl.int64)");
-  writer.line("chunks = tl.cdiv(" + size + ", BLOCK)");
-  writer.line("row = pid // chunks");
-  writer.line("col = (pid % chunks) * BLOCK + tl.arange(0, BLOCK)");
-  writer.line("mask = col < " + size);
+  writer.chunksOfRows(size, "col");
   std::vector<std::string> indices = writer.delinearize("row", shape, outer, "idx");
   if (!single)
     indices.push_back("col");

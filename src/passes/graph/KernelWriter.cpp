@@ -57,6 +57,14 @@ void KernelWriter::lines(const std::vector<std::string> &texts) {
     line(one);
 }
 
+void KernelWriter::chunksOfRows(const std::string &size, const std::string &column) {
+  line("pid = tl.program_id(0).to(tl.int64)");
+  line("chunks = tl.cdiv(" + size + ", BLOCK)");
+  line("row = pid // chunks");
+  line(column + " = (pid % chunks) * BLOCK + tl.arange(0, BLOCK)");
+  line("mask = " + column + " < " + size);
+}
+
 void KernelWriter::open(const std::string &one) {
   line(one);
   ++indent;

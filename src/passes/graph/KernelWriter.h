@@ -22,6 +22,9 @@ public:
   void line(const std::string &text);
   void lines(const std::vector<std::string> &texts);
   void open(const std::string &text);
+  /// A program per BLOCK of a row of `size`: `row`, the elements' places `column` in it, and
+  /// `mask`.
+  void chunksOfRows(const std::string &size, const std::string &column);
   void close() { --indent; }
 
   /// `offset + index0 * stride0 + …`; indices are names of int64 values.

@@ -64,11 +64,7 @@ private:
     const Expr &inner = spec.shape[kept - 1];
     int64_t block = chooseBlock(inner, symbols, 256);
     std::string size = writer.scalar(inner);
-    writer.line("pid = tl.program_id(0).to(tl.int64)");
-    writer.line("chunks = tl.cdiv(" + size + ", BLOCK)");
-    writer.line("row = pid // chunks");
-    writer.line("col = (pid % chunks) * BLOCK + tl.arange(0, BLOCK)");
-    writer.line("mask = col < " + size);
+    writer.chunksOfRows(size, "col");
     std::vector<std::string> lines = writer.delinearize("row", spec.shape, kept - 1, "idx");
     lines.push_back("col");
     writer.line("y = tl.full([BLOCK], " + neutral() + ", " + type() + ")");
@@ -87,11 +83,7 @@ private:
   KernelText writeSort() {
     int64_t block = chooseBlock(length, symbols, 256);
     std::string size = writer.scalar(length);
-    writer.line("pid = tl.program_id(0).to(tl.int64)");
-    writer.line("chunks = tl.cdiv(" + size + ", BLOCK)");
-    writer.line("row = pid // chunks");
-    writer.line("i = (pid % chunks) * BLOCK + tl.arange(0, BLOCK)");
-    writer.line("mask = i < " + size);
+    writer.chunksOfRows(size, "i");
     std::vector<std::string> lines = writer.delinearize("row", spec.shape, kept, "idx");
     writer.line("stored = tl.load(p0 + (" + at(spec.input, lines, "i") + "), mask=mask, other=0)");
     writer.line("x = stored.to(" + type() + ")");

@@ -86,11 +86,7 @@ KernelText writeColumnReduction(ReductionSpec &spec, const SymbolTable &symbols)
     pointers.push_back(writer.pointer("p" + std::to_string(i)));
   std::string out = writer.pointer("o0");
   std::string accumulate = tlName(spec.rule.accumulate), size = writer.scalar(inner);
-  writer.line("pid = tl.program_id(0).to(tl.int64)");
-  writer.line("chunks = tl.cdiv(" + size + ", BLOCK)");
-  writer.line("row = pid // chunks");
-  writer.line("col = (pid % chunks) * BLOCK + tl.arange(0, BLOCK)");
-  writer.line("mask = col < " + size);
+  writer.chunksOfRows(size, "col");
   std::vector<std::string> kept = writer.delinearize("row", spec.kept, spec.kept.size() - 1, "idx");
   kept.push_back("col");
   writer.line("acc = tl.full([BLOCK], " + spec.rule.identity + ", " + accumulate + ")");
