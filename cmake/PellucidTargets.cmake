@@ -63,3 +63,17 @@ function(pellucid_test name)
   endif()
   add_test(NAME ${name} COMMAND ${name})
 endfunction()
+
+# pellucid_embed(target FILE …): texts of a layer's folder as string literals, `#include "<layer>/FILE.inc"`.
+function(pellucid_embed target)
+  foreach(file ${ARGN})
+    file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR}/src ${CMAKE_CURRENT_SOURCE_DIR}/${file})
+    set(literal ${PROJECT_BINARY_DIR}/embedded/${path}.inc)
+    add_custom_command(OUTPUT ${literal}
+      COMMAND ${CMAKE_COMMAND} -DTEXT=${CMAKE_CURRENT_SOURCE_DIR}/${file} -DLITERAL=${literal}
+              -P ${PROJECT_SOURCE_DIR}/cmake/EmbedText.cmake
+      DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${file} ${PROJECT_SOURCE_DIR}/cmake/EmbedText.cmake VERBATIM)
+    target_sources(${target} PRIVATE ${literal})
+  endforeach()
+  target_include_directories(${target} PRIVATE ${PROJECT_BINARY_DIR}/embedded)
+endfunction()

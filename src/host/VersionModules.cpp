@@ -6,59 +6,9 @@ namespace pellucid::host {
 
 namespace {
 
-const char *const versionSource = R"py(
-class Version:
-    def __init__(self, version):
-        self.text = str(version)
-        self.release = tuple(number(part) for part in self.text.split("+")[0].split("."))
-        while len(self.release) > 1 and self.release[-1] == 0:
-            self.release = self.release[:-1]
-
-    def __str__(self):
-        return self.text
-
-    def __repr__(self):
-        return f"<Version('{self.text}')>"
-
-    def __eq__(self, other):
-        return self.release == other.release
-
-    def __ne__(self, other):
-        return self.release != other.release
-
-    def __lt__(self, other):
-        return self.release < other.release
-
-    def __le__(self, other):
-        return self.release <= other.release
-
-    def __gt__(self, other):
-        return self.release > other.release
-
-    def __ge__(self, other):
-        return self.release >= other.release
-
-    @property
-    def major(self):
-        return self.release[0]
-
-    @property
-    def minor(self):
-        return self.release[1] if len(self.release) > 1 else 0
-
-
-def number(text):
-    digits = ""
-    for c in text:
-        if c not in "0123456789":
-            break
-        digits += c
-    return int(digits) if digits else 0
-
-
-def parse(version):
-    return Version(version)
-)py";
+const char *const versionSource =
+#include "host/modules/version.py.inc"
+    ;
 
 void fillVersion(Interpreter &interpreter, Module &m) {
   auto source = interpreter.importSource(
@@ -67,25 +17,9 @@ void fillVersion(Interpreter &interpreter, Module &m) {
     m.globals->set(name, *source->globals->find(name));
 }
 
-const char *const importlibSource = R"py(
-class Loader:
-    def exec_module(self, module):
-        pass
-
-
-class Spec:
-    def __init__(self, name):
-        self.name = name
-        self.loader = Loader()
-
-
-def find_spec(name, package=None):
-    return Spec(name) if known(name) else None
-
-
-def module_from_spec(spec):
-    return import_module(spec.name)
-)py";
+const char *const importlibSource =
+#include "host/modules/importlib_util.py.inc"
+    ;
 
 void fillImportlib(Interpreter &, Module &m) {
   m.globals->set("import_module", native("importlib.import_module", "name, package=None",

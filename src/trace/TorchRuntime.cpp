@@ -2,6 +2,7 @@
 // What files ask of torch around their tensors: torch.device, torch.cuda,
 // torch.autograd.Function.
 #include "trace/TensorObject.h"
+#include "trace/TorchSources.h"
 
 namespace pellucid::trace {
 
@@ -9,98 +10,6 @@ using namespace graph;
 namespace h = pellucid::host;
 
 namespace {
-
-/// Run by the host evaluator. Tracing follows forward; the saved tensors are for backward and go
-/// nowhere.
-const char *const runtimeSource = R"py(
-class Context:
-    def __init__(self):
-        self.saved_tensors = ()
-        self.needs_input_grad = ()
-
-    def save_for_backward(self, *tensors):
-        self.saved_tensors = tensors
-
-    def mark_non_differentiable(self, *tensors):
-        pass
-
-    def mark_dirty(self, *tensors):
-        pass
-
-    def set_materialize_grads(self, value):
-        pass
-
-
-class Function:
-    @classmethod
-    def apply(cls, *args):
-        return cls.forward(Context(), *args)
-
-
-class device:
-    def __init__(self, type, index=None):
-        self.type, _, number = str(type).partition(":")
-        self.index = int(number) if number else index
-
-    def __str__(self):
-        return self.type if self.index is None else f"{self.type}:{self.index}"
-
-    def __repr__(self):
-        return f"device(type='{self.type}')" if self.index is None else f"device(type='{self.type}', index={self.index})"
-
-    def __eq__(self, other):
-        return isinstance(other, device) and self.type == other.type and self.index == other.index
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exception):
-        return False
-
-
-class finfo:
-    def __init__(self, type=None):
-        name = str(type).partition(".")[2] or "float32"
-        mantissa, low, high, bits = {
-            "float64": (52, -1022, 1023, 64),
-            "float32": (23, -126, 127, 32),
-            "bfloat16": (7, -126, 127, 16),
-            "float16": (10, -14, 15, 16),
-        }[name]
-        self.bits, self.dtype = bits, name
-        self.eps = 2.0**-mantissa
-        self.tiny = self.smallest_normal = 2.0**low
-        self.max = (2 - self.eps) * 2.0**high
-        self.min = -self.max
-
-
-class iinfo:
-    def __init__(self, type):
-        name = str(type).partition(".")[2]
-        self.bits, self.dtype = int(name.lstrip("uint")), name
-        self.min = 0 if name.startswith("u") else -(2 ** (self.bits - 1))
-        self.max = 2**self.bits - 1 + self.min
-
-
-def nothing(*args, **kwargs):
-    pass
-
-
-def same(function=None, *args, **kwargs):
-    return function
-
-
-def zero(*args):
-    return 0
-
-
-def false(*args):
-    return False
-
-
-def no_capability(*args):
-    return (0, 0)
-)py";
 
 h::Value runtimeName(h::Interpreter &interpreter, const char *name) {
   auto module = interpreter.nativeModule("torch._pellucid_runtime");

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Parts of torch in the language that models are written in; the host evaluator runs them.
+/// Parts of torch in the language that models are written in; the host evaluator runs them. Their
+/// texts are the files of trace/torch, embedded by the build.
 #pragma once
 
 namespace pellucid::trace {
 
+extern const char *const
+    compositeSource; ///< functions that are written with torch's other operators
+extern const char *const
+    shapeSource; ///< functions that move elements; part of the composites' module
+extern const char *const
+    lossSource; ///< the losses of torch.nn.functional; part of the composites' module
 extern const char *const networkSource; ///< torch.nn
 extern const char *const initSource;    ///< torch.nn.init
-extern const char *const shapeSource;   ///< functions that move elements
-extern const char *const lossSource;    ///< the losses of torch.nn.functional
+extern const char *const runtimeSource; ///< torch.device, torch.cuda, torch.autograd.Function
 
 } // namespace pellucid::trace

@@ -1,10 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
-// Functions of torch that say where elements go: layouts, orders, einsum. Part of TorchComposites.
-#include "trace/TorchSources.h"
-
-namespace pellucid::trace {
-
-const char *const shapeSource = R"py(
+# SPDX-License-Identifier: Apache-2.0
 def topk(input, k, dim=-1, largest=True, sorted=True):
     return Ordered(*torch.ops.aten.topk.default(input, k, dim, largest, sorted))
 
@@ -287,6 +281,3 @@ def einsum(equation, *operands):
         result = result.sum([labels.index(c) for c in rest])
         labels = [c for c in labels if c not in rest]
     return torch.permute(result, [labels.index(c) for c in output])
-)py";
-
-} // namespace pellucid::trace

@@ -1,9 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
-#include "trace/TorchSources.h"
-
-namespace pellucid::trace {
-
-const char *const lossSource = R"py(
+# SPDX-License-Identifier: Apache-2.0
 def _reduced(losses, reduction):
     if reduction == "mean":
         return losses.mean()
@@ -91,6 +86,3 @@ def one_hot(tensor, num_classes=-1):
     if num_classes < 0:
         raise NotImplementedError("one_hot without num_classes asks for the largest value; give it")
     return (tensor.unsqueeze(-1) == torch.arange(num_classes)).long()
-)py";
-
-} // namespace pellucid::trace

@@ -1,9 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
-#include "trace/TorchSources.h"
-
-namespace pellucid::trace {
-
-const char *const networkSource = R"py(
+# SPDX-License-Identifier: Apache-2.0
 import torch
 import torch.nn.functional as F
 
@@ -401,40 +396,3 @@ class Sequential(ListContainer):
         for module in self._all():
             x = module(x)
         return x
-)py";
-
-/// Values come from --weights or --seed: of the distributions only constants are followed.
-const char *const initSource = R"py(
-def random(tensor, *args, **kwargs):
-    return _initialize(tensor)
-
-
-def zeros_(tensor):
-    return _initialize(tensor, 0.0)
-
-
-def ones_(tensor):
-    return _initialize(tensor, 1.0)
-
-
-def constant_(tensor, val):
-    return _initialize(tensor, val)
-
-
-uniform_ = normal_ = trunc_normal_ = random
-xavier_uniform_ = xavier_normal_ = kaiming_uniform_ = kaiming_normal_ = orthogonal_ = random
-
-
-def _calculate_fan_in_and_fan_out(tensor):
-    field = 1
-    for size in tensor.shape[2:]:
-        field = field * size
-    return tensor.shape[1] * field, tensor.shape[0] * field
-
-
-def calculate_gain(nonlinearity, param=None):
-    gains = {"tanh": 5.0 / 3, "relu": 2.0**0.5, "selu": 0.75}
-    return gains.get(nonlinearity, 1.0)
-)py";
-
-} // namespace pellucid::trace

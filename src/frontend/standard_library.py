@@ -1,0 +1,436 @@
+# SPDX-License-Identifier: Apache-2.0
+import triton
+import triton.language as tl
+
+
+@triton.constexpr_function
+def exponent_of(size):
+    exponent = 0
+    while size > 1:
+        size = size >> 1
+        exponent = exponent + 1
+    return exponent
+
+
+@triton.constexpr_function
+def summing_type(given, wanted):
+    if wanted is not None:
+        return wanted
+    if given.is_int() and given.primitive_bitwidth < 32:
+        return tl.int32 if given.is_int_signed() else tl.uint32
+    return None
+
+
+@triton.constexpr_function
+def integer_of(bits):
+    if bits == 8:
+        return tl.int8
+    if bits == 16:
+        return tl.int16
+    return tl.int32 if bits == 32 else tl.int64
+
+
+@triton.constexpr_function
+def wrapped_dim(dim, rank):
+    if dim is None:
+        return rank - 1
+    return dim + rank if dim < 0 else dim
+
+
+# Arithmetic.
+
+@triton.jit
+def cdiv(x, div):
+    return (x + (div - 1)) // div
+
+
+@triton.jit
+def sigmoid(x):
+    return 1 / (1 + tl.exp(-x))
+
+
+@triton.jit
+def softmax(x, dim=None, keep_dims=False, ieee_rounding=False):
+    # The dim is kept whatever keep_dims says, as from Triton 3.9: without it, only one dim or the first works.
+    axis: tl.constexpr = 0 if dim is None else dim
+    raised = tl.exp(x - max(x, axis, keep_dims=True))
+    return tl.fdiv(raised, sum(raised, axis, keep_dims=True), ieee_rounding)
+
+
+@triton.jit
+def unsqueeze(x, dim: tl.constexpr):
+    return tl.expand_dims(x, dim)
+
+
+@triton.constexpr_function
+def shape_without(shape, dim):
+    axis = wrapped_dim(dim, len(shape))
+    return [shape[i] for i in range(len(shape)) if i != axis]
+
+
+@triton.jit
+def squeeze(x, dim: tl.constexpr):
+    tl.static_assert(x.shape[dim] == 1, "squeeze takes a dim of length 1")
+    return tl.reshape(x, shape_without(x.shape, dim))
+
+
+# Programs that wait for the launch before theirs: ours begin after it has ended.
+
+@triton.jit
+def gdc_wait():
+    pass
+
+
+@triton.jit
+def gdc_launch_dependents():
+    pass
+
+
+@triton.jit
+def zeros(shape, dtype):
+    return tl.full(shape, 0, dtype)
+
+
+@triton.jit
+def zeros_like(input):
+    return tl.full(input.shape, 0, input.dtype)
+
+
+@triton.jit
+def ravel(x, can_reorder=False):
+    return tl.reshape(x, [x.numel], can_reorder=can_reorder)
+
+
+@triton.jit
+def interleave(a, b):
+    joined = tl.join(a, b)
+    if len(joined.shape) == 1:
+        return joined
+    return tl.reshape(joined, joined.shape[:-2] + [2 * joined.shape[-2]])
+
+
+@triton.jit
+def swizzle2d(i, j, size_i, size_j, size_g):
+    linear = i * size_j + j
+    in_group = size_g * size_j
+    first = linear // in_group * size_g
+    rows = tl.minimum(size_i - first, size_g)
+    linear = linear % in_group
+    return first + linear % rows, linear // rows
+
+
+# Reductions and scans.
+
+@triton.jit
+def add_pair(a, b):
+    return a + b
+
+
+@triton.jit
+def multiply_pair(a, b):
+    return a * b
+
+
+@triton.jit
+def xor_pair(a, b):
+    return a ^ b
+
+
+@triton.jit
+def or_pair(a, b):
+    return a | b
+
+
+@triton.jit
+def larger(a, b):
+    return tl.maximum(a, b)
+
+
+@triton.jit
+def smaller(a, b):
+    return tl.minimum(a, b)
+
+
+@triton.jit
+def pick(take_first, value1, index1, value2, index2):
+    return tl.where(take_first, value1, value2), tl.where(take_first, index1, index2)
+
+
+@triton.jit
+def larger_leftmost(value1, index1, value2, index2):
+    tie = value1 == value2 and index1 < index2
+    return pick(value1 > value2 or tie, value1, index1, value2, index2)
+
+
+@triton.jit
+def larger_any(value1, index1, value2, index2):
+    return pick(value1 > value2, value1, index1, value2, index2)
+
+
+@triton.jit
+def smaller_leftmost(value1, index1, value2, index2):
+    tie = value1 == value2 and index1 < index2
+    return pick(value1 < value2 or tie, value1, index1, value2, index2)
+
+
+@triton.jit
+def smaller_any(value1, index1, value2, index2):
+    return pick(value1 < value2, value1, index1, value2, index2)
+
+
+@triton.jit
+def extreme_input(input):
+    if input.dtype.primitive_bitwidth >= 32:
+        return input
+    return input.to(tl.float32 if input.dtype.is_floating() else tl.int32)
+
+
+@triton.jit
+def max(input, axis=None, return_indices=False, return_indices_tie_break_left=True, keep_dims=False):
+    input = tl._promote_bfloat16_to_float32(input)
+    if return_indices:
+        return tl._reduce_with_indices(input, axis, larger_leftmost if return_indices_tie_break_left else larger_any, keep_dims=keep_dims)
+    return tl.reduce(extreme_input(input), axis, larger, keep_dims=keep_dims)
+
+
+@triton.jit
+def min(input, axis=None, return_indices=False, return_indices_tie_break_left=True, keep_dims=False):
+    input = tl._promote_bfloat16_to_float32(input)
+    if return_indices:
+        return tl._reduce_with_indices(input, axis, smaller_leftmost if return_indices_tie_break_left else smaller_any, keep_dims=keep_dims)
+    return tl.reduce(extreme_input(input), axis, smaller, keep_dims=keep_dims)
+
+
+@triton.jit
+def argmax(input, axis, tie_break_left=True, keep_dims=False):
+    value, index = max(input, axis, return_indices=True, return_indices_tie_break_left=tie_break_left, keep_dims=keep_dims)
+    return index
+
+
+@triton.jit
+def argmin(input, axis, tie_break_left=True, keep_dims=False):
+    value, index = min(input, axis, return_indices=True, return_indices_tie_break_left=tie_break_left, keep_dims=keep_dims)
+    return index
+
+
+@triton.jit
+def sum(input, axis=None, keep_dims=False, dtype: tl.constexpr = None):
+    wide: tl.constexpr = summing_type(input.dtype, dtype)
+    if wide is not None:
+        input = input.to(wide)
+    return tl.reduce(input, axis, add_pair, keep_dims=keep_dims)
+
+
+@triton.jit
+def xor_sum(input, axis=None, keep_dims=False):
+    tl.static_assert(input.dtype.is_int(), "xor_sum takes integers")
+    return tl.reduce(input, axis, xor_pair, keep_dims=keep_dims)
+
+
+@triton.jit
+def reduce_or(input, axis, keep_dims=False):
+    tl.static_assert(input.dtype.is_int(), "reduce_or takes integers")
+    return tl.reduce(input, axis, or_pair, keep_dims=keep_dims)
+
+
+@triton.jit
+def cumsum(input, axis=0, reverse=False, dtype: tl.constexpr = None):
+    input = tl._promote_bfloat16_to_float32(input)
+    wide: tl.constexpr = summing_type(input.dtype, dtype)
+    if wide is not None:
+        input = input.to(wide)
+    return tl.associative_scan(input, axis, add_pair, reverse)
+
+
+@triton.jit
+def cumprod(input, axis=0, reverse=False):
+    return tl.associative_scan(tl._promote_bfloat16_to_float32(input), axis, multiply_pair, reverse)
+
+
+# Bitonic sorting. A tile of 2**n elements is seen as a hypercube of n dims of size 2; dim 0 of the algorithm is the
+# innermost one.
+
+@triton.jit
+def position(rank: tl.constexpr, bit: tl.constexpr):
+    return tl.reshape(tl.arange(0, 2), [1] * (rank - bit - 1) + [2] + [1] * bit)
+
+
+@triton.jit
+def exchange(x, flip, bit: tl.constexpr):
+    rank: tl.constexpr = exponent_of(x.numel)
+    bits = x.to(integer_of(x.dtype.primitive_bitwidth), bitcast=True)
+    # The element on the other side of the dim: the xor of both, xored with this one.
+    partner = (bits ^ xor_sum(bits, rank - 1 - bit, True)).to(x.dtype, bitcast=True)
+    return tl.where((x > partner) != (flip ^ position(rank, bit)), partner, x)
+
+
+@triton.jit
+def merge(x, stage: tl.constexpr, order: tl.constexpr):
+    # order: 0 ascending, 1 descending, 2 alternating
+    if order == 2:
+        flip = position(exponent_of(x.numel), stage)
+    else:
+        flip = order
+    for i in tl.static_range(stage):
+        x = exchange(x, flip, stage - 1 - i)
+    return x
+
+
+@triton.jit
+def sort_impl(x, k: tl.constexpr = None, dim: tl.constexpr = None, descending: tl.constexpr = 0):
+    along: tl.constexpr = wrapped_dim(dim, len(x.shape))
+    tl.static_assert(along == len(x.shape) - 1, "only the last dim can be sorted")
+    size: tl.constexpr = exponent_of(x.shape[-1])
+    kept: tl.constexpr = size if k is None else exponent_of(k)
+    rank: tl.constexpr = exponent_of(x.numel)
+    cube = tl.reshape(x, [2] * rank if rank else [1])
+    for i in tl.static_range(1, kept + 1):
+        cube = merge(cube, i, 2 if i < size else descending)
+    for i in tl.static_range(kept + 1, size + 1):
+        if descending:
+            cube = max(cube, axis=exponent_of(cube.numel) - 1 - kept)
+        else:
+            cube = min(cube, axis=exponent_of(cube.numel) - 1 - kept)
+        cube = merge(cube, kept, 2 if i < size else descending)
+    return tl.reshape(cube, x.shape[:-1] + [2**kept])
+
+
+@triton.jit
+def sort(x, dim: tl.constexpr = None, descending: tl.constexpr = 0):
+    return sort_impl(x, dim=dim, descending=descending)
+
+
+@triton.jit
+def topk(x, k: tl.constexpr, dim: tl.constexpr = None):
+    return sort_impl(x, k=k, dim=dim, descending=True)
+
+
+@triton.jit
+def bitonic_merge(x, dim: tl.constexpr = None, descending: tl.constexpr = 0):
+    along: tl.constexpr = wrapped_dim(dim, len(x.shape))
+    tl.static_assert(along == len(x.shape) - 1, "only the last dim can be merged")
+    cube = tl.reshape(x, [2] * exponent_of(x.numel))
+    return tl.reshape(merge(cube, exponent_of(x.shape[-1]), descending), x.shape)
+
+
+@triton.jit
+def flip(x, dim=None):
+    along: tl.constexpr = wrapped_dim(dim, len(x.shape))
+    tl.static_assert(0 <= along and along < len(x.shape), "the dim of flip is out of range")
+    steps: tl.constexpr = exponent_of(x.shape[along])
+    y = tl.reshape(x.to(integer_of(x.dtype.primitive_bitwidth), bitcast=True), x.shape[:along] + [2] * steps + x.shape[along + 1:])
+    for i in tl.static_range(steps):
+        y = y ^ xor_sum(y, along + i, True)
+    return tl.reshape(y, x.shape).to(x.dtype, bitcast=True)
+
+
+# Random numbers: Philox 4x32 and 4x64 (Salmon et al., SC 2011).
+
+@triton.jit
+def philox_impl(c0, c1, c2, c3, k0, k1, n_rounds: tl.constexpr = 10):
+    if c0.dtype == tl.uint32:
+        step0: tl.constexpr = 0x9E3779B9
+        step1: tl.constexpr = 0xBB67AE85
+        factor0: tl.constexpr = 0xD2511F53
+        factor1: tl.constexpr = 0xCD9E8D57
+    else:
+        tl.static_assert(c0.dtype == tl.uint64, "philox counts in uint32 or uint64")
+        step0: tl.constexpr = 0x9E3779B97F4A7C15
+        step1: tl.constexpr = 0xBB67AE8584CAA73B
+        factor0: tl.constexpr = 0xD2E7470EE14C6C93
+        factor1: tl.constexpr = 0xCA5A826395121157
+    for _ in tl.static_range(n_rounds):
+        even, odd = c0, c2
+        c0 = tl.umulhi(factor1, odd) ^ c1 ^ k0
+        c2 = tl.umulhi(factor0, even) ^ c3 ^ k1
+        c1 = odd * factor1
+        c3 = even * factor0
+        k0 = k0 + step0
+        k1 = k1 + step1
+    return c0, c1, c2, c3
+
+
+@triton.jit
+def philox(seed, c0, c1, c2, c3, n_rounds: tl.constexpr = 10):
+    seed = tl.to_tensor(seed)
+    tl.static_assert(seed.dtype.is_int(), "the seed of philox is an integer")
+    seed = seed.to(tl.uint64)
+    c0 = tl.to_tensor(c0)
+    c1 = tl.to_tensor(c1)
+    c2 = tl.to_tensor(c2)
+    c3 = tl.to_tensor(c3)
+    if c0.dtype.primitive_bitwidth == 32:
+        word: tl.constexpr = tl.uint32
+        high = ((seed >> 32) & 0xffffffff).to(tl.uint32)
+        low = (seed & 0xffffffff).to(tl.uint32)
+    else:
+        tl.static_assert(c0.dtype.primitive_bitwidth == 64, "philox counts in 32 or 64 bits")
+        word: tl.constexpr = tl.uint64
+        high = tl.full((1, ), 0, tl.uint64)
+        low = seed
+    return philox_impl(c0.to(word, bitcast=True), c1.to(word, bitcast=True), c2.to(word, bitcast=True),
+                       c3.to(word, bitcast=True), low, high, n_rounds)
+
+
+@triton.jit
+def randint4x(seed, offset, n_rounds: tl.constexpr = 10):
+    offset = tl.to_tensor(offset)
+    low = offset.to(tl.uint32)
+    zero = low * 0
+    if offset.dtype.primitive_bitwidth > 32:
+        high = (offset >> 32).to(tl.uint32)
+    else:
+        high = zero
+    return philox(seed, low, high, zero, zero, n_rounds)
+
+
+@triton.jit
+def randint(seed, offset, n_rounds: tl.constexpr = 10):
+    first, a, b, c = randint4x(seed, offset, n_rounds)
+    return first
+
+
+@triton.jit
+def uint_to_uniform_float(x):
+    # The largest scale whose product with the largest integer rounds to less than 1.
+    if x.dtype.primitive_bitwidth == 32:
+        x = x.to(tl.int32, bitcast=True)
+        scale = 4.6566127342e-10
+    else:
+        x = x.to(tl.int64, bitcast=True)
+        scale = 1.0842020432385337e-19
+    return tl.where(x < 0, -x - 1, x) * scale
+
+
+@triton.jit
+def rand(seed, offset, n_rounds: tl.constexpr = 10):
+    return uint_to_uniform_float(randint(seed, offset, n_rounds))
+
+
+@triton.jit
+def rand4x(seed, offsets, n_rounds: tl.constexpr = 10):
+    a, b, c, d = randint4x(seed, offsets, n_rounds)
+    return uint_to_uniform_float(a), uint_to_uniform_float(b), uint_to_uniform_float(c), uint_to_uniform_float(d)
+
+
+@triton.jit
+def pair_uniform_to_normal(u1, u2):
+    # Box and Muller
+    angle = 6.283185307179586 * u2
+    radius = tl.sqrt(-2.0 * tl.log(tl.maximum(1.0e-7, u1)))
+    return radius * tl.cos(angle), radius * tl.sin(angle)
+
+
+@triton.jit
+def randn(seed, offset, n_rounds: tl.constexpr = 10):
+    a, b, c, d = randint4x(seed, offset, n_rounds)
+    first, second = pair_uniform_to_normal(uint_to_uniform_float(a), uint_to_uniform_float(b))
+    return first
+
+
+@triton.jit
+def randn4x(seed, offset, n_rounds: tl.constexpr = 10):
+    a, b, c, d = rand4x(seed, offset, n_rounds)
+    n1, n2 = pair_uniform_to_normal(a, b)
+    n3, n4 = pair_uniform_to_normal(c, d)
+    return n1, n2, n3, n4

@@ -1,0 +1,384 @@
+# SPDX-License-Identifier: Apache-2.0
+import math
+
+import torch
+
+_smaller = min
+
+
+class Ordered:
+    """Values and where they stood, as torch.return_types have them."""
+
+    _fields = ("values", "indices")
+
+    def __init__(self, values, indices):
+        self.values = values
+        self.indices = indices
+
+    def __iter__(self):
+        return iter((self.values, self.indices))
+
+    def __getitem__(self, index):
+        return (self.values, self.indices)[index]
+
+    def __len__(self):
+        return 2
+
+
+def max(input, dim=None, keepdim=False, other=None):
+    if isinstance(dim, torch.Tensor):
+        other = dim
+    if other is not None:
+        return torch.maximum(input, other)
+    if dim is None:
+        return torch.ops.aten.max.default(input)
+    return Ordered(*torch.ops.aten.max.dim(input, dim, keepdim))
+
+
+def min(input, dim=None, keepdim=False, other=None):
+    if isinstance(dim, torch.Tensor):
+        other = dim
+    if other is not None:
+        return torch.minimum(input, other)
+    if dim is None:
+        return torch.ops.aten.min.default(input)
+    return Ordered(*torch.ops.aten.min.dim(input, dim, keepdim))
+
+
+def _variance(operator, input, dim, unbiased, keepdim, correction):
+    if isinstance(dim, bool):
+        dim, unbiased = None, dim
+    if isinstance(dim, int):
+        dim = [dim]
+    if correction is None:
+        correction = 1 if unbiased else 0
+    return operator(input, dim, correction=correction, keepdim=keepdim)
+
+
+def std(input, dim=None, unbiased=True, keepdim=False, correction=None):
+    return _variance(torch.ops.aten.std.correction, input, dim, unbiased, keepdim, correction)
+
+
+def var(input, dim=None, unbiased=True, keepdim=False, correction=None):
+    return _variance(torch.ops.aten.var.correction, input, dim, unbiased, keepdim, correction)
+
+
+def logsumexp(input, dim, keepdim=False):
+    top = torch.amax(input, dim, True)
+    top = torch.where(torch.isinf(top), 0.0, top)
+    total = torch.sum(torch.exp(input - top), dim, True)
+    result = torch.log(total) + top
+    return result if keepdim else result.squeeze(dim)
+
+
+def norm(input, p=2, dim=None, keepdim=False):
+    if p == "fro":
+        p = 2
+    if dim is None:
+        dim = list(range(input.dim()))
+    if p == 1:
+        return torch.sum(torch.abs(input), dim, keepdim)
+    if p == float("inf"):
+        return torch.amax(torch.abs(input), dim, keepdim)
+    if p == float("-inf"):
+        return torch.amin(torch.abs(input), dim, keepdim)
+    if p == 0:
+        return torch.sum((input != 0).to(input.dtype), dim, keepdim)
+    if p != 2:
+        return torch.sum(torch.abs(input) ** p, dim, keepdim) ** (1.0 / p)
+    return torch.sqrt(torch.sum(input * input, dim, keepdim))
+
+
+def _vector_norm(x, ord=2, dim=None, keepdim=False):
+    return norm(x, ord, dim, keepdim)
+
+
+def normalize(input, p=2.0, dim=1, eps=1e-12):
+    return input / norm(input, p, dim, True).clamp(min=eps)
+
+
+def true_divide(input, other):
+    return torch.div(input, other)
+
+
+def divide(input, other, rounding_mode=None):
+    return torch.div(input, other) if rounding_mode is None else torch.div(input, other, rounding_mode=rounding_mode)
+
+
+def multiply(input, other):
+    return torch.mul(input, other)
+
+
+def subtract(input, other, alpha=1):
+    return torch.sub(input, other, alpha=alpha)
+
+
+def negative(input):
+    return torch.neg(input)
+
+
+def absolute(input):
+    return torch.abs(input)
+
+
+def clip(input, min=None, max=None):
+    return torch.clamp(input, min, max)
+
+
+def greater(input, other):
+    return torch.gt(input, other)
+
+
+def less(input, other):
+    return torch.lt(input, other)
+
+
+def logsigmoid(input):
+    return torch.clamp(input, max=0) - torch.log1p(torch.exp(-torch.abs(input)))
+
+
+def softmin(input, dim):
+    return torch.softmax(-input, dim)
+
+
+def glu(input, dim=-1):
+    a, b = torch.chunk(input, 2, dim)
+    return a * torch.sigmoid(b)
+
+
+def batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5):
+    if training or running_mean is None:
+        raise NotImplementedError("batch norm in training; a program computes with the running statistics")
+    shape = [1, -1] + [1] * (input.dim() - 2)
+    y = (input - running_mean.reshape(shape)) * torch.rsqrt(running_var + eps).reshape(shape)
+    if weight is not None:
+        y = y * weight.reshape(shape)
+    return y if bias is None else y + bias.reshape(shape)
+
+
+def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
+    channels = input.shape[1]
+    grouped = input.reshape(input.shape[0], num_groups, -1)
+    centred = grouped - grouped.mean(-1, True)
+    y = (centred * torch.rsqrt((centred * centred).mean(-1, True) + eps)).reshape(input.shape)
+    shape = [1, channels] + [1] * (input.dim() - 2)
+    if weight is not None:
+        y = y * weight.reshape(shape)
+    return y if bias is None else y + bias.reshape(shape)
+
+
+def lerp(input, end, weight):
+    if isinstance(weight, torch.Tensor):
+        return torch.where(weight < 0.5, input + weight * (end - input), end - (end - input) * (1 - weight))
+    return input + weight * (end - input) if weight < 0.5 else end - (end - input) * (1 - weight)
+
+
+def addcdiv(input, tensor1, tensor2, value=1):
+    return input + value * (tensor1 / tensor2)
+
+
+def hypot(input, other):
+    return torch.sqrt(input * input + other * other)
+
+
+def sinh(input):
+    return (torch.expm1(input) - torch.expm1(-input)) / 2
+
+
+def cosh(input):
+    return (torch.exp(input) + torch.exp(-input)) / 2
+
+
+def frac(input):
+    return input - torch.trunc(input)
+
+
+def count_nonzero(input, dim=None):
+    return (input != 0).sum() if dim is None else (input != 0).sum(dim)
+
+
+def nan_to_num(input, nan=0.0, posinf=None, neginf=None):
+    if not input.is_floating_point():
+        return input
+    top = torch.finfo(input.dtype).max
+    input = torch.where(torch.isnan(input), nan, input)
+    input = torch.where(input == float("inf"), top if posinf is None else posinf, input)
+    return torch.where(input == float("-inf"), -top if neginf is None else neginf, input)
+
+
+def softsign(input):
+    return input / (1 + torch.abs(input))
+
+
+def selu(input):
+    alpha, scale = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
+    return torch.nn.functional.elu(input, alpha) * scale
+
+
+def celu(input, alpha=1.0):
+    return torch.clamp(input, min=0) + torch.clamp(alpha * torch.expm1(input / alpha), max=0)
+
+
+def hardshrink(input, lambd=0.5):
+    return torch.where(torch.abs(input) <= lambd, 0.0, input)
+
+
+def softshrink(input, lambd=0.5):
+    return torch.where(input > lambd, input - lambd, torch.where(input < -lambd, input + lambd, 0.0 * input))
+
+
+def tanhshrink(input):
+    return input - torch.tanh(input)
+
+
+def threshold(input, threshold, value):
+    return torch.where(input <= threshold, value, input)
+
+
+def prelu(input, weight):
+    if weight.numel() != 1:
+        weight = weight.reshape([-1] + [1] * (input.dim() - 2))
+    return torch.where(input > 0, input, weight * input)
+
+
+def logit(input, eps=None):
+    if eps is not None:
+        input = torch.clamp(input, eps, 1 - eps)
+    return torch.log(input / (1 - input))
+
+
+def logaddexp(input, other):
+    top = torch.maximum(input, other)
+    return torch.where(input == other, input + math.log(2.0), top + torch.log1p(torch.exp(-torch.abs(input - other))))
+
+
+def xlogy(input, other):
+    return torch.where(torch.isnan(other), other, torch.where(input == 0, 0.0, input * torch.log(other)))
+
+
+def pairwise_distance(x1, x2, p=2.0, eps=1e-6, keepdim=False):
+    return norm(x1 - x2 + eps, p, -1, keepdim)
+
+
+def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
+    close = (input == other) | (torch.isfinite(input) & torch.isfinite(other) & (torch.abs(input - other) <= atol + rtol * torch.abs(other)))
+    return close | (torch.isnan(input) & torch.isnan(other)) if equal_nan else close
+
+
+def mv(input, vec):
+    return torch.matmul(input, vec)
+
+
+def dot(input, tensor):
+    return torch.matmul(input, tensor)
+
+
+def baddbmm(input, batch1, batch2, beta=1, alpha=1):
+    product = torch.bmm(batch1, batch2)
+    product = product if alpha == 1 else product * alpha
+    return product if beta == 0 else product + (input if beta == 1 else input * beta)
+
+
+def var_mean(input, dim=None, unbiased=True, keepdim=False, correction=None):
+    return var(input, dim, unbiased, keepdim, correction), torch.mean(input, dim, keepdim) if dim is not None else torch.mean(input)
+
+
+def std_mean(input, dim=None, unbiased=True, keepdim=False, correction=None):
+    return std(input, dim, unbiased, keepdim, correction), torch.mean(input, dim, keepdim) if dim is not None else torch.mean(input)
+
+
+def aminmax(input, dim=None, keepdim=False):
+    dims = [] if dim is None else [dim]
+    return torch.amin(input, dims, keepdim), torch.amax(input, dims, keepdim)
+
+
+def _linalg_norm(A, ord=None, dim=None, keepdim=False):
+    if ord not in (None, "fro", 2) and (dim is None and A.dim() > 1 or isinstance(dim, (list, tuple)) and len(dim) == 2):
+        raise NotImplementedError(f"the matrix norm of order {ord}; the norm over all elements is there")
+    return norm(A, 2 if ord is None else ord, dim, keepdim)
+
+
+def _depends_on_values(name):
+    raise NotImplementedError(f"the shape of what torch.{name} gives depends on values, which are only known when the program runs; use torch.where and masks")
+
+
+def nonzero(input, as_tuple=False):
+    _depends_on_values("nonzero")
+
+
+def argwhere(input):
+    _depends_on_values("argwhere")
+
+
+def masked_select(input, mask):
+    _depends_on_values("masked_select")
+
+
+def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
+    _depends_on_values("unique")
+
+
+def unique_consecutive(input, return_inverse=False, return_counts=False, dim=None):
+    _depends_on_values("unique_consecutive")
+
+
+def bincount(input, weights=None, minlength=0):
+    _depends_on_values("bincount")
+
+
+def _draws(name):
+    raise NotImplementedError(f"torch.{name} draws other numbers at every call, which a package cannot; pass the tensor as an input, or use tl.rand with a seed")
+
+
+def multinomial(input, num_samples, replacement=False, generator=None):
+    _draws("multinomial")
+
+
+def bernoulli(input, p=None, generator=None):
+    _draws("bernoulli")
+
+
+def rand_like(input, dtype=None, device=None):
+    _draws("rand_like")
+
+
+def randn_like(input, dtype=None, device=None):
+    _draws("randn_like")
+
+
+def randint(low, high=None, size=None, dtype=None, device=None):
+    _draws("randint")
+
+
+def randperm(n, dtype=None, device=None):
+    _draws("randperm")
+
+
+def cdist(x1, x2, p=2.0, compute_mode=None):
+    return norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, -1)
+
+
+def _shared_heads(input, query):
+    """Each head for as many of the query's heads as share it."""
+    b, h, t, d = input.shape
+    shares = query.shape[-3] // h
+    return input.unsqueeze(2).expand(b, h, shares, t, d).reshape(b, h * shares, t, d)
+
+
+def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False):
+    if dropout_p != 0.0:
+        raise NotImplementedError("attention with dropout draws random numbers, which a package cannot")
+    if enable_gqa:
+        key, value = _shared_heads(key, query), _shared_heads(value, query)
+    if scale is None:
+        scale = query.shape[-1] ** -0.5
+    scores = torch.matmul(query, key.transpose(-2, -1)) * scale
+    if is_causal:
+        scores = torch.where(_offsets(scores) <= 0, scores, float("-inf"))
+    if attn_mask is not None:
+        scores = torch.where(attn_mask, scores, float("-inf")) if attn_mask.dtype == torch.bool else scores + attn_mask
+    weights = torch.softmax(scores, -1)
+    if attn_mask is not None:
+        # Nothing to attend to gives zeros.
+        weights = torch.where((scores == float("-inf")).all(-1, True), 0.0, weights)
+    return torch.matmul(weights, value)
