@@ -57,7 +57,8 @@ driver::ModelRequest requestOf(const char *model, const pellucid_compile_options
   request.init = textOf(options.init);
   request.dtype = textOf(options.dtype);
   request.weights = textOf(options.weights);
-  request.path = textOf(options.path);
+  if (std::string path = textOf(options.path); !path.empty())
+    request.paths.push_back(std::move(path));
   if (options.seed)
     request.seed = options.seed;
   request.strict = options.strict != 0;

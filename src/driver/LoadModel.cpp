@@ -62,8 +62,11 @@ std::vector<InputSpec> parseInputs(const std::vector<std::string> &texts) {
 trace::TraceOptions traceOptions(const ModelRequest &request, const ModelMessages &messages) {
   trace::TraceOptions options;
   options.strict = request.strict;
-  if (!request.path.empty())
-    options.roots.push_back(request.path);
+  options.roots = request.paths;
+  if (!request.device.empty())
+    options.device = request.device;
+  if (options.device != "cpu" && options.device != "cuda")
+    throw DiagnosticError(SourceLocation("--device " + request.device), "is neither cpu nor cuda");
   if (!request.dtype.empty()) {
     options.dtype = dataTypeNamed(request.dtype);
     if (!options.dtype || !isFloat(*options.dtype))
@@ -81,24 +84,40 @@ trace::TraceOptions traceOptions(const ModelRequest &request, const ModelMessage
   return options;
 }
 
-std::vector<trace::TraceInput> traceInputs(const std::vector<InputSpec> &specs) {
+trace::TraceInput traceInput(const InputSpec &spec, const symbolic::SymbolTable &symbols) {
+  trace::TraceInput input;
+  input.name = spec.name;
+  input.key = spec.key;
+  input.literal = spec.literal;
+  static constexpr trace::TraceInput::Form forms[] = {
+      trace::TraceInput::Form::Tensor, trace::TraceInput::Form::Literal,
+      trace::TraceInput::Form::Tuple, trace::TraceInput::Form::List, trace::TraceInput::Form::Dict};
+  input.form = forms[static_cast<size_t>(spec.form)];
+  std::vector<graph::Expr> shape;
+  for (const InputDim &dim : spec.dims)
+    shape.push_back(sizeOf(dim, symbols));
+  input.type = graph::TensorType(spec.dtype, shape);
+  for (const InputSpec &element : spec.elements)
+    input.elements.push_back(traceInput(element, symbols));
+  return input;
+}
+
+std::vector<trace::TraceInput> traceInputs(const std::vector<InputSpec> &specs,
+                                           const symbolic::SymbolTable &symbols) {
   std::vector<trace::TraceInput> inputs;
-  for (const InputSpec &spec : specs) {
-    std::vector<graph::Expr> shape;
-    for (const InputDim &dim : spec.dims)
-      shape.push_back(dim.symbol.empty() ? graph::Expr(dim.size) : graph::Expr::symbol(dim.symbol));
-    inputs.push_back({spec.name, graph::TensorType(spec.dtype, shape)});
-  }
+  for (const InputSpec &spec : specs)
+    inputs.push_back(traceInput(spec, symbols));
   return inputs;
 }
 
 /// Strict follows no example, so that there is nothing to say about it.
 void noteExamples(const std::vector<InputSpec> &specs, const symbolic::SymbolTable &symbols,
                   const ModelMessages &messages) {
-  for (const InputSpec &spec : specs)
-    for (const InputDim &dim : spec.dims)
+  for (const InputSpec *spec : tensorsOf(specs))
+    for (const InputDim &dim : spec->dims)
       if (!dim.symbol.empty() && !dim.example)
-        messages.note(dim.symbol + " is " + std::to_string(*symbols.find(dim.symbol)->hint) +
+        messages.note((dim.factor == 1 ? "" : std::to_string(dim.factor) + "*") + dim.symbol +
+                      " is " + std::to_string(*symbols.hint(sizeOf(dim, symbols))) +
                       " in the example");
 }
 
@@ -113,7 +132,7 @@ graph::Program tracePython(const ModelRequest &request, const ModelMessages &mes
   if (!request.strict)
     noteExamples(specs, symbols, messages);
   try {
-    return trace::traceModel(path, name, traceInputs(specs), symbols, options);
+    return trace::traceModel(path, name, traceInputs(specs, symbols), symbols, options);
   } catch (DiagnosticError &error) {
     if (error.diagnostic.location.known())
       throw;
@@ -142,8 +161,9 @@ void ModelRequest::refuseTraceOptions(const char *what) const {
   for (auto [given, flag] : {std::pair{!inputs.empty(), "--input"},
                              {!init.empty(), "--init"},
                              {!dtype.empty(), "--dtype"},
+                             {!device.empty(), "--device"},
                              {!weights.empty(), "--weights"},
-                             {!path.empty(), "--path"},
+                             {!paths.empty(), "--path"},
                              {seed.has_value(), "--seed"},
                              {strict, "--strict"}})
     if (given)

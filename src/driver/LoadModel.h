@@ -18,8 +18,9 @@ struct ModelRequest {
   std::vector<std::string> inputs; ///< NAME=TYPE[DIMS]
   std::string init;                ///< NAME=LITERAL,…: arguments of the constructor
   std::string dtype;               ///< of the parameters
-  std::string weights;             ///< .safetensors or .npz
-  std::string path;                ///< a folder that absolute imports are looked up in
+  std::string weights;             ///< .safetensors, .npz or .safetensors.index.json
+  std::string device;              ///< what files are told that ask for one: cpu (default) or cuda
+  std::vector<std::string> paths;  ///< folders that absolute imports are looked up in, in order
   std::optional<uint64_t> seed;    ///< of the parameters where there are no weights; none: 0
   bool strict = false;
 

@@ -50,7 +50,7 @@ static std::vector<TensorEntry> carriedEntries(const Program &program, const std
       fail(path, "weight '" + name + "' has no data to carry");
     if (w.data && !seen.emplace(w.data.get(), true).second)
       continue;
-    entries.push_back({name, w.dtype, w.shape, 0, w.bytes, false});
+    entries.push_back({name, w.dtype, w.shape, 0, w.bytes, false, nullptr});
   }
   return entries;
 }
@@ -90,7 +90,11 @@ static void attach(Weight &w, const std::string &name, const TensorEntry *entry,
     fail(path, "tensor '" + name + "' has another dtype or shape than the program says");
   if (entry->fortranOrder && entry->shape.size() > 1)
     fail(path, "tensor '" + name + "' is in Fortran order; save it in C order");
-  w.data = pointInto(std::move(file), base + entry->offset);
+  w.data = entry->inflated
+               ? std::shared_ptr<const std::byte>(
+                     entry->inflated,
+                     reinterpret_cast<const std::byte *>(entry->inflated->data() + entry->offset))
+               : pointInto(std::move(file), base + entry->offset);
   w.bytes = entry->bytes;
 }
 
@@ -102,9 +106,36 @@ static const TensorEntry *findEntry(const std::vector<TensorEntry> &entries,
   return nullptr;
 }
 
+/// What to give instead of a file that holds no tensors that are read here.
+static std::string weightsInsteadOf(package::FileKind kind) {
+  switch (kind) {
+  case package::FileKind::TorchArchive:
+    return ", a pickle, which is not read: it can run any code; save the state_dict with "
+           "safetensors.torch.save_file, or numpy.savez";
+  case package::FileKind::Npy:
+    return ", which has one array without a name; weights are a .safetensors or .npz file";
+  case package::FileKind::Package:
+  case package::FileKind::Program:
+  case package::FileKind::Elf:
+  case package::FileKind::Text:
+  case package::FileKind::Empty:
+    return "; weights are a .safetensors or .npz file, or a .safetensors.index.json";
+  default:
+    return "";
+  }
+}
+
 static std::vector<TensorEntry> readEntries(std::span<const uint8_t> bytes,
                                             const std::string &path) {
   std::vector<TensorEntry> entries;
+  package::FileKind kind = package::fileKind(bytes);
+  if (std::string instead = weightsInsteadOf(kind); !instead.empty())
+    fail(path, "is " + std::string(toString(kind)) + instead);
+  // torch.save before 1.6, and pickle itself: a protocol's number, then opcodes.
+  if (bytes.size() > 2 && bytes[0] == 0x80 && bytes[1] >= 2 && bytes[1] <= 5 &&
+      kind == package::FileKind::Binary)
+    fail(path, "is a pickle (an older torch.save)" +
+                   weightsInsteadOf(package::FileKind::TorchArchive).substr(10));
   bool zip = bytes.size() >= 2 && bytes[0] == 'P' && bytes[1] == 'K';
   Status status = zip ? package::readNpz(bytes, entries) : package::readSafetensors(bytes, entries);
   if (!status.ok())
@@ -112,19 +143,52 @@ static std::vector<TensorEntry> readEntries(std::span<const uint8_t> bytes,
   return entries;
 }
 
-std::map<std::string, Weight> loadWeights(const std::string &path) {
-  std::shared_ptr<const MappedFile> file = map(path);
+static std::map<std::string, Weight> loadTensors(const std::string &path,
+                                                 std::shared_ptr<const MappedFile> file) {
   std::map<std::string, Weight> weights;
   for (const TensorEntry &entry : readEntries(file->bytes(), path)) {
     Weight w;
     w.dtype = entry.dtype;
     w.shape = entry.shape;
-    w.source = Weight::Source::Referenced;
+    // What was inflated is carried: the file does not hold it as it is.
+    w.source = entry.inflated ? Weight::Source::Carried : Weight::Source::Referenced;
     w.path = path;
     attach(w, entry.name, &entry, file, 0, path);
     weights.emplace(entry.name, std::move(w));
   }
   return weights;
+}
+
+/// Weights in several files, by the index that says which file holds which tensor.
+static std::map<std::string, Weight> loadShards(const std::string &path, std::string_view text) {
+  std::map<std::string, std::string> files;
+  if (Status s = package::readWeightIndex(text, files); !s.ok())
+    fail(path, s.message());
+  std::map<std::string, std::map<std::string, Weight>> shards;
+  std::map<std::string, Weight> weights;
+  for (const auto &[name, file] : files) {
+    auto [shard, isNew] = shards.try_emplace(file);
+    if (isNew) {
+      std::string full = (std::filesystem::path(path).parent_path() / file).string();
+      if (std::error_code error; !std::filesystem::exists(full, error))
+        fail(path, "names '" + file + "', which is not beside it");
+      shard->second = loadTensors(full, map(full));
+    }
+    auto found = shard->second.find(name);
+    if (found == shard->second.end())
+      fail(path, "says that '" + file + "' holds the tensor '" + name + "', which it does not");
+    weights.emplace(name, found->second);
+  }
+  return weights;
+}
+
+std::map<std::string, Weight> loadWeights(const std::string &path) {
+  std::shared_ptr<const MappedFile> file = map(path);
+  std::string_view text(reinterpret_cast<const char *>(file->bytes().data()), file->bytes().size());
+  size_t first = text.find_first_not_of(" \t\r\n");
+  bool isIndex = first != std::string_view::npos && text[first] == '{' &&
+                 package::fileKind(file->bytes()) == package::FileKind::Text;
+  return isIndex ? loadShards(path, text) : loadTensors(path, file);
 }
 
 static void attachCarried(Program &program, std::shared_ptr<const MappedFile> file, size_t textSize,

@@ -212,6 +212,8 @@ void Interpreter::delItem(const Value &object, const Value &key) {
     list = std::move(kept);
     return;
   }
+  if (removeName(object, key))
+    return;
   if (auto *instance = object.as<Instance>())
     if (auto method = instance->special(*this, "__delitem__")) {
       call(*method, {key});
@@ -278,6 +280,11 @@ void forEach(Interpreter &interpreter, const Value &iterable,
     iterator->stream(f);
     return;
   }
+  if (auto *instance = iterable.as<Instance>()) {
+    std::shared_ptr<Object> keepAlive = iterable.object();
+    streamInstance(interpreter, *instance, f);
+    return;
+  }
   if (iterable.kind() == Kind::Range) {
     const Range r = iterable.range();
     for (int64_t i = 0, n = r.length(); i < n; ++i)
@@ -329,6 +336,8 @@ std::vector<Value> Interpreter::iterate(const Value &v) {
   raise("TypeError", "'" + typeName(v) + "' object is not iterable");
 }
 
+static constexpr size_t mostElementsAhead = 100'000;
+
 std::optional<std::vector<Value>> Iterator::iterate(Interpreter &) {
   std::vector<Value> out;
   stream([&](const Value &v) { return out.push_back(v), true; });
@@ -348,11 +357,18 @@ void Iterator::stream(const std::function<bool(const Value &)> &f) {
       return;
 }
 
-std::optional<Value> Iterator::next() {
+std::optional<Value> Iterator::next(Interpreter &interpreter) {
   if (producer) {
     Producer run = std::move(producer);
     producer = nullptr;
-    run([&](const Value &v) { return elements.push_back(v), true; });
+    run([&](const Value &v) {
+      // All of them: a producer cannot be left and entered again.
+      if (elements.size() > mostElementsAhead)
+        interpreter.refuse("next() of a generator that gives more than " +
+                           std::to_string(mostElementsAhead) +
+                           " elements; walk it with 'for', or use itertools.count()");
+      return elements.push_back(v), true;
+    });
   }
   if (position == elements.size())
     return std::nullopt;

@@ -198,6 +198,8 @@ static Value symbolicOp(Interpreter &interpreter, BinaryOp op, const Value &a, c
   default:
     break;
   }
+  if (op == BinaryOp::Pow && y.constant() && *y.constant() < 0)
+    return Value(std::make_shared<SymFloat>(op, a, b));
   refuseSymbolic(interpreter, op, a, b);
 }
 
@@ -323,8 +325,15 @@ static Value computeBinary(Interpreter &interpreter, BinaryOp op, const Value &a
       return *r;
   if (isSize(a) && isSize(b) && op != BinaryOp::MatMul)
     return symbolicOp(interpreter, op, a, b);
-  if ((a.isSymInt() && b.isFloat()) || (a.isFloat() && b.isSymInt()))
+  if ((a.isSymInt() && b.isFloat()) || (a.isFloat() && b.isSymInt())) {
+    if (op == BinaryOp::Div && b.isFloat() && b.real() == 0)
+      interpreter.raise("ZeroDivisionError", "float division by zero");
+    bool first = a.isSymInt();
+    if (auto r = std::make_shared<SymFloat>(first ? a : b)
+                     ->binaryOp(interpreter, op, first ? b : a, !first))
+      return *r;
     refuseSymbolic(interpreter, op, a, b);
+  }
   if ((a.isSymBool() || a.isBool()) && (b.isSymBool() || b.isBool())) {
     auto conditionOf = [](const Value &v) {
       return v.isBool() ? symbolic::Expr(v.boolean()) : v.symBool();

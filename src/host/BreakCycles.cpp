@@ -30,9 +30,12 @@ std::vector<Value> heldBy(const Value &value) {
   if (value.isDict())
     for (const auto &[key, element] : value.dictionary().items())
       held.insert(held.end(), {key, element});
-  if (auto *instance = value.as<Instance>())
+  if (auto *instance = value.as<Instance>()) {
     for (const auto &[name, attribute] : instance->attributes.items())
       held.push_back(attribute);
+    if (instance->content)
+      held.push_back(*instance->content);
+  }
   if (auto *method = value.as<BoundMethod>())
     held = {method->self, method->function};
   return held;

@@ -139,9 +139,21 @@ Value quotientAndRest(Interpreter &interpreter, Bound &a) {
 
 Value next(Interpreter &interpreter, Bound &a) {
   auto *iterator = a[0].as<Iterator>();
+  if (auto *instance = a[0].as<Instance>())
+    if (auto method = instance->special(interpreter, "__next__")) {
+      try {
+        return interpreter.call(*method);
+      } catch (const RaisedError &error) {
+        bool isEnd = interpreter.isInstance(error.exception,
+                                            Value(interpreter.builtinClass("StopIteration")));
+        if (!isEnd || a[1].kind() == Kind::Ellipsis)
+          throw;
+        return a[1];
+      }
+    }
   if (!iterator)
     interpreter.raise("TypeError", "'" + typeName(a[0]) + "' object is not an iterator");
-  if (auto v = iterator->next())
+  if (auto v = iterator->next(interpreter))
     return *v;
   if (a[1].kind() != Kind::Ellipsis)
     return a[1];
@@ -154,7 +166,7 @@ Value getAttribute(Interpreter &interpreter, CallArgs args) {
   const std::string &name = interpreter.toStr(args.positional[1], "attribute name");
   if (args.positional.size() == 2)
     return interpreter.getAttr(args.positional[0], name);
-  return interpreter.findAttr(args.positional[0], name).value_or(args.positional[2]);
+  return attributeIfAny(interpreter, args.positional[0], name).value_or(args.positional[2]);
 }
 
 Value printed(Interpreter &interpreter, Bound &a) {
@@ -198,6 +210,8 @@ private:
       if (c->module == "opaque")
         interpreter.refuse("'super()." + std::string(name) + "' reaches " + c->name +
                            ", which is not supported in host code");
+    if (name == "__new__")
+      return makerOfInstances();
     if (name == "__init__" || name == "__init_subclass__")
       return nativeRaw("object.__init__", [](Interpreter &, CallArgs) { return Value(); });
     if (name == "__setattr__")
@@ -240,6 +254,9 @@ void addIteration(Interpreter &i) {
     return Value(std::make_shared<Iterator>("enumerate", std::move(out)));
   });
   add(i, "reversed", "sequence", [](Interpreter &in, Bound &a) {
+    if (auto *instance = a[0].as<Instance>())
+      if (auto method = instance->special(in, "__reversed__"))
+        return in.call(*method);
     std::vector<Value> out = in.iterate(a[0]);
     std::reverse(out.begin(), out.end());
     return Value(std::make_shared<Iterator>("reversed", std::move(out)));
@@ -248,6 +265,9 @@ void addIteration(Interpreter &i) {
     return sortedOf(in, in.iterate(a[0]), a[1], in.truth(a[2]));
   });
   add(i, "iter", "iterable", [](Interpreter &in, Bound &a) {
+    auto *instance = a[0].as<Instance>();
+    if (instance && instance->cls->find("__next__"))
+      return a[0];
     return a[0].as<Iterator>() ? a[0]
                                : Value(std::make_shared<Iterator>("iterator", in.iterate(a[0])));
   });
@@ -274,7 +294,7 @@ void addObjects(Interpreter &i) {
                  return next(in, a);
                }));
   add(i, "hasattr", "obj, name", [](Interpreter &in, Bound &a) {
-    return Value(in.findAttr(a[0], in.toStr(a[1], "attribute name")).has_value());
+    return Value(attributeIfAny(in, a[0], in.toStr(a[1], "attribute name")).has_value());
   });
   add(i, "setattr", "obj, name, value", [](Interpreter &in, Bound &a) {
     in.setAttr(a[0], in.toStr(a[1], "attribute name"), a[2]);
@@ -306,6 +326,49 @@ void addObjects(Interpreter &i) {
     return Value(static_cast<int64_t>(*h >> 1));
   });
   add(i, "vars", "obj", [](Interpreter &in, Bound &a) { return in.getAttr(a[0], "__dict__"); });
+  add(i, "globals", "", [](Interpreter &in, Bound &) {
+    const std::shared_ptr<Scope> &scope = in.state().frames.back().scope;
+    return namesOf(Value(), *scope->globals);
+  });
+  add(i, "delattr", "obj, name", [](Interpreter &in, Bound &a) {
+    const std::string &name = in.toStr(a[1], "attribute name");
+    if (!a[0].isObject() || !a[0].object()->delAttr(in, name))
+      in.raise("AttributeError", name);
+    return Value();
+  });
+  add(i, "dir", "obj", [](Interpreter &in, Bound &a) {
+    std::set<std::string> names;
+    if (auto *instance = a[0].as<Instance>())
+      for (const auto &[name, value] : instance->attributes.items())
+        names.insert(name);
+    auto *instance = a[0].as<Instance>();
+    if (auto *cls = instance ? instance->cls.get() : a[0].as<Class>()) {
+      for (const auto &[name, value] : cls->attributes.items())
+        names.insert(name);
+      for (const auto &base : cls->mro)
+        for (const auto &[name, value] : base->attributes.items())
+          names.insert(name);
+    } else if (auto *module = a[0].as<Module>()) {
+      for (const auto &[name, value] : module->globals->items())
+        names.insert(name);
+    } else {
+      in.refuse("dir() of " + typeName(a[0]) +
+                " is not supported; of instances, classes and "
+                "modules it is");
+    }
+    List out;
+    for (const std::string &name : names)
+      out.emplace_back(name);
+    return Value::list(std::move(out));
+  });
+  add(i, "__import__", "name, globals=None, locals=None, fromlist=(), level=0",
+      [](Interpreter &in, Bound &a) {
+        const std::string &name = in.toStr(a[0], "a module's name");
+        if (in.toInt64(a[4], "level") != 0)
+          in.refuse("__import__ with a level is not supported; use a relative import statement");
+        Value module = importInstalled(in, name);
+        return in.truth(a[3]) ? module : importInstalled(in, name.substr(0, name.find('.')));
+      });
 }
 
 } // namespace

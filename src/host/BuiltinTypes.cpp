@@ -100,6 +100,10 @@ static Value toInt(Interpreter &interpreter, Bound &a) {
     return Value::integer(x.symBool());
   if (auto *q = x.as<SymQuotient>())
     return Value::integer(symbolic::floorDiv(q->numerator, q->denominator));
+  if (x.as<SymFloat>())
+    interpreter.refuse("int() of '" + repr(x) +
+                       "', a float that depends on a dynamic dimension, is not supported; compute "
+                       "it with integers: // % triton.cdiv");
   if (x.isObject())
     if (auto method = x.object()->getAttr(interpreter, "__int__"))
       return interpreter.call(*method);
@@ -119,6 +123,10 @@ static Value toFloat(Interpreter &interpreter, Bound &a) {
       interpreter.raise("ValueError", "could not convert string to float: " + repr(x));
     return Value(value);
   }
+  if (x.isSymInt())
+    return Value(std::make_shared<SymFloat>(x));
+  if (x.as<SymFloat>())
+    return x;
   if (x.isObject())
     if (auto method = x.object()->getAttr(interpreter, "__float__"))
       return interpreter.call(*method);
@@ -126,19 +134,9 @@ static Value toFloat(Interpreter &interpreter, Bound &a) {
 }
 
 static void addNumbers(Interpreter &interpreter) {
-  auto object = addType(interpreter, "object", [](const Value &) { return true; }, nullptr);
-  object->accepts = [](const Value &) { return true; };
-  object->attributes.set(
-      "__init__", nativeRaw("object.__init__", [](Interpreter &, CallArgs) { return Value(); }));
-  object->attributes.set(
-      "__setattr__",
-      native("object.__setattr__", "self, name, value", [](Interpreter &i, Bound &a) {
-        if (auto *instance = a[0].as<Instance>())
-          instance->attributes.set(i.toStr(a[1], "an attribute name"), a[2]);
-        return Value();
-      }));
-  // `object` is every class's last base without being in its order; what super() reaches is here.
-  object->attributes.clear();
+  // `object` is every class's last base without being in its order; Class::getAttr and super() know
+  // what it has.
+  addType(interpreter, "object", [](const Value &) { return true; }, nullptr);
   auto integer = addType(
       interpreter, "int", [](const Value &v) { return v.isInt() || v.isBool() || v.isSymInt(); },
       bound("int", "x=0, base=10", toInt));
@@ -151,7 +149,8 @@ static void addNumbers(Interpreter &interpreter) {
         return Value(bits);
       }));
   auto real = addType(
-      interpreter, "float", [](const Value &v) { return v.isFloat(); },
+      interpreter, "float",
+      [](const Value &v) { return v.isFloat() || v.as<SymFloat>() != nullptr; },
       bound("float", "x=0.0", toFloat));
   real->attributes.set("is_integer",
                        native("float.is_integer", "self", [](Interpreter &, Bound &a) {
@@ -173,8 +172,8 @@ static Value makeDict(Interpreter &interpreter, CallArgs args) {
   Dict out;
   if (!args.positional.empty()) {
     const Value &source = args.positional[0];
-    if (source.isDict())
-      out = source.dictionary();
+    if (auto entries = mappingOf(interpreter, source))
+      out = std::move(*entries);
     else
       for (const Value &pair : interpreter.iterate(source)) {
         std::vector<Value> both = interpreter.iterate(pair);
@@ -303,6 +302,7 @@ void addExceptions(Interpreter &interpreter) {
                                  {"Exception", "BaseException"},
                                  {"KeyboardInterrupt", "BaseException"},
                                  {"SystemExit", "BaseException"},
+                                 {"GeneratorExit", "BaseException"},
                                  {"ArithmeticError", "Exception"},
                                  {"OverflowError", "ArithmeticError"},
                                  {"ZeroDivisionError", "ArithmeticError"},

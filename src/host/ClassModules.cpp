@@ -38,6 +38,14 @@ void fillTyping(Interpreter &, Module &m) {
             }));
 }
 
+/// The names of a dataclass's fields; null for what is none.
+const Value *dataclassFields(const Value &value) {
+  auto *instance = value.as<Instance>();
+  const Class *cls = instance ? instance->cls.get() : value.as<Class>();
+  const Value *names = cls ? cls->find("__match_args__") : nullptr;
+  return cls && !cls->find("_fields") ? names : nullptr;
+}
+
 void fillDataclasses(Interpreter &, Module &m) {
   m.globals->set("dataclass", nativeRaw("dataclasses.dataclass", [](Interpreter &i, CallArgs args) {
                    if (!args.positional.empty() && args.positional[0].as<Class>())
@@ -57,6 +65,24 @@ void fillDataclasses(Interpreter &, Module &m) {
     const Value *names = v.as<Instance>() ? v.as<Instance>()->cls->find("__match_args__") : nullptr;
     return names ? names->tuple() : Tuple();
   };
+  m.globals->set(
+      "fields",
+      native("dataclasses.fields", "class_or_instance", [field](Interpreter &i, Bound &a) {
+        const Value *names = dataclassFields(a[0]);
+        if (!names)
+          i.raise("TypeError", "must be called with a dataclass type or instance");
+        Tuple out;
+        for (const Value &name : names->tuple()) {
+          auto one = std::make_shared<Instance>(field);
+          one->attributes.set("name", name);
+          out.emplace_back(one);
+        }
+        return Value::tuple(std::move(out));
+      }));
+  m.globals->set("is_dataclass",
+                 native("dataclasses.is_dataclass", "obj", [](Interpreter &, Bound &a) {
+                   return Value(dataclassFields(a[0]) != nullptr);
+                 }));
   m.globals->set("asdict",
                  native("dataclasses.asdict", "obj", [fieldNames](Interpreter &i, Bound &a) {
                    Dict out;
@@ -74,10 +100,23 @@ void fillDataclasses(Interpreter &, Module &m) {
       }));
 }
 
-void fillEnum(Interpreter &, Module &m) {
+/// IntEnum and StrEnum: members are numbers or texts, and print as such.
+Value enumOf(Interpreter &interpreter, const char *name, const char *type,
+             const std::shared_ptr<Class> &base) {
+  auto cls = Class::make(name, "enum", {interpreter.builtinClass(type), base});
+  cls->attributes.set("__repr__", *base->find("__repr__"));
+  cls->attributes.set("__str__", nativeRaw("__str__", [](Interpreter &i, CallArgs args) {
+                        return Value(i.str(contentOf(args.positional.at(0))));
+                      }));
+  cls->attributes.set("__format__", nativeRaw("__format__", [](Interpreter &i, CallArgs args) {
+                        return Value(i.format(contentOf(args.positional.at(0)),
+                                              i.toStr(args.positional.at(1), "format_spec")));
+                      }));
+  return Value(cls);
+}
+
+void fillEnum(Interpreter &interpreter, Module &m) {
   auto base = Class::make("Enum", "enum");
-  for (const char *name : {"IntEnum", "StrEnum", "Flag", "IntFlag"})
-    m.globals->set(name, Value(Class::make(name, "enum", {base})));
   base->attributes.set("__repr__", nativeRaw("__repr__", [](Interpreter &i, CallArgs args) {
                          auto *self = args.positional.at(0).as<Instance>();
                          return Value("<" + self->cls->name + "." +
@@ -88,7 +127,16 @@ void fillEnum(Interpreter &, Module &m) {
                          auto *self = args.positional.at(0).as<Instance>();
                          return Value(self->cls->name + "." + self->attributes.find("name")->str());
                        }));
+  base->attributes.set("__format__", nativeRaw("__format__", [](Interpreter &i, CallArgs args) {
+                         return Value(i.format(Value(i.str(args.positional.at(0))),
+                                               i.toStr(args.positional.at(1), "format_spec")));
+                       }));
+  auto flag = Class::make("Flag", "enum", {base});
   m.globals->set("Enum", Value(base));
+  m.globals->set("Flag", Value(flag));
+  m.globals->set("IntEnum", enumOf(interpreter, "IntEnum", "int", base));
+  m.globals->set("StrEnum", enumOf(interpreter, "StrEnum", "str", base));
+  m.globals->set("IntFlag", enumOf(interpreter, "IntFlag", "int", flag));
   auto automatic = Class::make("auto", "enum");
   m.globals->set("auto", Value(automatic));
   m.globals->set("unique", nativeRaw("enum.unique", [](Interpreter &, CallArgs args) {
@@ -116,8 +164,8 @@ Value namedTuple(Interpreter &interpreter, Bound &a) {
   for (const Value &n : interpreter.iterate(names))
     fields.push_back(interpreter.toStr(n, "a field name"));
   auto cls = Class::make(interpreter.toStr(a[0], "typename"), "");
-  if (!a[2].isNone()) {
-    std::vector<Value> defaults = interpreter.iterate(a[2]);
+  if (!a[3].isNone()) {
+    std::vector<Value> defaults = interpreter.iterate(a[3]);
     for (size_t k = 0; k < defaults.size(); ++k)
       cls->attributes.set(fields[fields.size() - defaults.size() + k], defaults[k]);
   }
@@ -126,10 +174,11 @@ Value namedTuple(Interpreter &interpreter, Bound &a) {
   return Value(cls);
 }
 
-void fillCollections(Interpreter &interpreter, Module &m) {
-  m.globals->set("namedtuple", native("collections.namedtuple",
-                                      "typename, field_names, *, defaults=None", namedTuple));
-  m.globals->set("OrderedDict", Value(interpreter.builtinClass("dict")));
+void fillCollections(Interpreter &, Module &m) {
+  m.globals->set("namedtuple",
+                 native("collections.namedtuple",
+                        "typename, field_names, *, rename=False, defaults=None, module=None",
+                        namedTuple));
 }
 
 } // namespace

@@ -78,6 +78,16 @@ bool Class::isSubclassOf(const Class &other) const {
          std::any_of(mro.begin(), mro.end(), [&](const auto &c) { return c.get() == &other; });
 }
 
+Value makerOfInstances() {
+  return nativeRaw("object.__new__", [](Interpreter &interpreter, CallArgs args) {
+    auto cls = args.positional.empty() ? nullptr : args.positional[0].shared<Class>();
+    if (!cls)
+      interpreter.raise("TypeError", "object.__new__(X): X is not a type object");
+    args.positional.erase(args.positional.begin());
+    return Value(newInstance(interpreter, cls, args));
+  });
+}
+
 std::optional<Value> Class::getAttr(Interpreter &interpreter, std::string_view attribute) {
   if (const Value *found = find(attribute)) {
     if (auto *d = found->as<Descriptor>()) {
@@ -102,6 +112,23 @@ std::optional<Value> Class::getAttr(Interpreter &interpreter, std::string_view a
   }
   if (attribute == "__doc__")
     return Value();
+  if (attribute == "__new__")
+    return makerOfInstances();
+  if (attribute == "__dict__") {
+    Dict out;
+    for (const auto &[key, value] : attributes.items())
+      out.set(Value(key), value);
+    return Value::dict(std::move(out));
+  }
+  if (name == "object" && attribute == "__setattr__")
+    return native("object.__setattr__", "self, name, value",
+                  [](Interpreter &i, std::vector<Value> &a) {
+                    if (auto *instance = a[0].as<Instance>())
+                      instance->attributes.set(i.toStr(a[1], "an attribute name"), a[2]);
+                    return Value();
+                  });
+  if (name == "object" && attribute == "__init__")
+    return nativeRaw("object.__init__", [](Interpreter &, CallArgs) { return Value(); });
   for (const auto &c : mro)
     if (c->module == "opaque")
       interpreter.refuse("'" + std::string(attribute) + "' of class '" + name + "' comes from " +
@@ -118,6 +145,31 @@ static std::shared_ptr<Class> selfOf(const Class &cls) {
   return std::static_pointer_cast<Class>(const_cast<Class &>(cls).shared_from_this());
 }
 
+/// dict, list, int, str …: types whose values an instance of a derived class can hold.
+static bool isContentType(const Class &cls) {
+  static const NameSet names = {"int", "float", "str", "list", "tuple", "dict", "set", "frozenset"};
+  return cls.module == "builtins" && names.count(cls.name) != 0;
+}
+
+static const Class *contentTypeOf(const Class &cls) {
+  auto found =
+      std::find_if(cls.mro.begin(), cls.mro.end(), [](const auto &c) { return isContentType(*c); });
+  return found == cls.mro.end() ? nullptr : found->get();
+}
+
+std::shared_ptr<Instance> newInstance(Interpreter &interpreter, const std::shared_ptr<Class> &cls,
+                                      const CallArgs &args) {
+  auto instance = std::make_shared<Instance>(cls);
+  const Class *type = contentTypeOf(*cls);
+  if (!type)
+    return instance;
+  // What can change is filled by __init__; a named tuple's __init__ knows its fields.
+  bool filledLater =
+      type->name == "dict" || type->name == "list" || type->name == "set" || cls->find("_fields");
+  instance->content = type->construct(interpreter, filledLater ? CallArgs() : args);
+  return instance;
+}
+
 Value Class::call(Interpreter &interpreter, CallArgs args) {
   if (construct)
     return construct(interpreter, std::move(args));
@@ -125,17 +177,32 @@ Value Class::call(Interpreter &interpreter, CallArgs args) {
     if (c->module == "opaque")
       interpreter.refuse("class '" + name + "' inherits from " + c->name +
                          ", which is not supported in host code");
-    if (c->construct)
+    if (c->construct && !isContentType(*c))
       return c->construct(interpreter, std::move(args));
   }
-  auto instance = std::make_shared<Instance>(selfOf(*this));
-  Value self(instance);
+  const Value *maker = find("__new__");
+  Value self;
+  if (maker) {
+    CallArgs making = args;
+    making.positional.insert(making.positional.begin(), Value(shared_from_this()));
+    self = interpreter.call(*maker, std::move(making));
+  } else {
+    self = Value(newInstance(interpreter, selfOf(*this), args));
+  }
+  auto *instance = self.as<Instance>();
+  if (!instance || !instance->cls->isSubclassOf(*this))
+    return self;
   if (const Value *init = find("__init__")) {
     args.positional.insert(args.positional.begin(), self);
     interpreter.call(*init, std::move(args));
-  } else if (!args.positional.empty() || !args.keywords.empty())
+  } else if (!maker && !instance->content && (!args.positional.empty() || !args.keywords.empty()))
     interpreter.raise("TypeError", name + "() takes no arguments");
   return self;
+}
+
+std::optional<Value> Class::length(Interpreter &interpreter) {
+  auto members = iterate(interpreter);
+  return members ? std::optional(Value(static_cast<int64_t>(members->size()))) : std::nullopt;
 }
 
 std::optional<Value> Class::getItem(Interpreter &interpreter, const Value &key) {
@@ -160,7 +227,8 @@ std::optional<std::vector<Value>> Class::iterate(Interpreter &) {
     return std::nullopt;
   std::vector<Value> out;
   for (const auto &[key, value] : members->dictionary().items())
-    out.push_back(value);
+    if (value.as<Instance>()->attributes.find("name")->str() == key.str()) // no alias
+      out.push_back(value);
   return out;
 }
 
@@ -204,12 +272,8 @@ std::optional<Value> Instance::getAttr(Interpreter &interpreter, std::string_vie
     return bindAttribute(interpreter, *this, *onClass);
   if (name == "__class__")
     return Value(cls);
-  if (name == "__dict__") {
-    Dict out;
-    for (const auto &[key, value] : attributes.items())
-      out.set(Value(key), value);
-    return Value::dict(std::move(out));
-  }
+  if (name == "__dict__")
+    return namesOf(Value(shared_from_this()), attributes);
   if (auto hook = special(interpreter, "__getattr__"))
     return interpreter.call(*hook, {Value(name)});
   for (const auto &c : cls->mro)
@@ -322,16 +386,61 @@ std::optional<Value> Instance::length(Interpreter &interpreter) {
   return method ? std::optional(interpreter.call(*method)) : std::nullopt;
 }
 
-std::optional<std::vector<Value>> Instance::iterate(Interpreter &interpreter) {
-  if (auto method = special(interpreter, "__iter__")) {
-    Value iterator = interpreter.call(*method);
-    if (!iterator.isSame(Value(shared_from_this())))
-      return interpreter.iterate(iterator);
-    interpreter.refuse(
-        "class '" + cls->name +
-        "' is its own iterator (__next__), which is not supported; write __iter__ with 'yield'");
+/// What `__next__` gives until it raises StopIteration, or `f` returns false.
+static void streamNext(Interpreter &interpreter, const Value &iterator,
+                       const std::function<bool(const Value &)> &f) {
+  Value next = interpreter.getAttr(iterator, "__next__");
+  for (;;) {
+    Value element;
+    try {
+      element = interpreter.call(next);
+    } catch (const RaisedError &error) {
+      if (interpreter.isInstance(error.exception, Value(interpreter.builtinClass("StopIteration"))))
+        return;
+      throw;
+    }
+    if (!f(element))
+      return;
   }
-  return std::nullopt;
+}
+
+void streamInstance(Interpreter &interpreter, Instance &instance,
+                    const std::function<bool(const Value &)> &f) {
+  Value self(instance.shared_from_this());
+  if (auto method = instance.special(interpreter, "__iter__")) {
+    Value iterator = interpreter.call(*method);
+    auto *own = iterator.as<Instance>();
+    if (own && own->cls->find("__next__"))
+      streamNext(interpreter, iterator, f);
+    else
+      forEach(interpreter, iterator, f);
+    return;
+  }
+  if (!instance.special(interpreter, "__getitem__"))
+    interpreter.raise("TypeError", "'" + instance.cls->name + "' object is not iterable");
+  // The older protocol: [0], [1] … until IndexError.
+  for (int64_t i = 0;; ++i) {
+    Value element;
+    try {
+      element = interpreter.getItem(self, Value(i));
+    } catch (const RaisedError &error) {
+      if (interpreter.isInstance(error.exception, Value(interpreter.builtinClass("IndexError"))))
+        return;
+      throw;
+    }
+    if (!f(element))
+      return;
+  }
+}
+
+std::optional<std::vector<Value>> Instance::iterate(Interpreter &interpreter) {
+  std::vector<Value> out;
+  streamInstance(interpreter, *this, [&](const Value &v) {
+    checkLength(interpreter, out.size());
+    out.push_back(v);
+    return true;
+  });
+  return out;
 }
 
 std::optional<bool> Instance::contains(Interpreter &interpreter, const Value &value) {
@@ -343,6 +452,85 @@ std::optional<bool> Instance::contains(Interpreter &interpreter, const Value &va
 /// Values by which natively made classes (named tuples, frozen dataclasses) compare as dict keys.
 static const Value *fieldNames(const Instance &instance) {
   return instance.cls->find("__match_args__");
+}
+
+/// What of `value` is its own: containers and instances, each once.
+class DeepCopier {
+public:
+  explicit DeepCopier(Interpreter &i) : interpreter(i) {}
+
+  Value copy(const Value &value) {
+    const void *identity = value.isList()     ? static_cast<const void *>(&value.list())
+                           : value.isDict()   ? static_cast<const void *>(&value.dictionary())
+                           : value.isObject() ? static_cast<const void *>(value.object().get())
+                                              : nullptr;
+    if (auto known = identity ? made.find(identity) : made.end(); known != made.end())
+      return known->second;
+    ComparisonLevel level; // as deep as values can be compared
+    switch (value.kind()) {
+    case Kind::List: {
+      Value out = Value::list({});
+      made.emplace(identity, out);
+      const List elements = value.list(); // an own __deepcopy__ may change it
+      for (const Value &element : elements)
+        out.list().push_back(copy(element));
+      return out;
+    }
+    case Kind::Tuple: {
+      Tuple out;
+      for (const Value &element : value.tuple())
+        out.push_back(copy(element));
+      return Value::tuple(std::move(out));
+    }
+    case Kind::Dict: {
+      Value out = Value::dict();
+      made.emplace(identity, out);
+      const Dict entries = value.dictionary();
+      for (const auto &[key, element] : entries.items())
+        out.dictionary().set(copy(key), copy(element));
+      return out;
+    }
+    case Kind::Set: {
+      Set out;
+      for (const Value &element : value.elementSet().elements())
+        out.insert(copy(element));
+      return Value::set(std::move(out), value.elementSet().frozen);
+    }
+    case Kind::Object:
+      return copyObject(value);
+    default:
+      return value;
+    }
+  }
+
+private:
+  Interpreter &interpreter;
+  std::map<const void *, Value> made;
+
+  Value copyObject(const Value &value) {
+    auto instance = value.shared<Instance>();
+    Value out = value;
+    if (!instance) {
+      out = value.object()->deepCopy(interpreter).value_or(value);
+    } else if (auto own = instance->special(interpreter, "__deepcopy__")) {
+      out = interpreter.call(*own, {Value::dict()});
+    } else if (!instance->cls->find("__members__")) { // a member of an enum is the only one
+      auto fresh = std::make_shared<Instance>(instance->cls);
+      fresh->payload = instance->payload;
+      out = Value(fresh);
+      made.emplace(instance.get(), out);
+      for (const auto &[name, attribute] : std::vector(instance->attributes.items()))
+        fresh->attributes.set(name, copy(attribute));
+      if (instance->content)
+        fresh->content = copy(*instance->content);
+    }
+    made.emplace(value.object().get(), out);
+    return out;
+  }
+};
+
+Value deepCopy(Interpreter &interpreter, const Value &value) {
+  return DeepCopier(interpreter).copy(value);
 }
 
 bool Instance::equals(const Object &other) const {
@@ -361,6 +549,8 @@ bool Instance::equals(const Object &other) const {
 }
 
 std::optional<size_t> Instance::hash() const {
+  if (content)
+    return hashOf(*content);
   const Value *fields = fieldNames(*this);
   return fields ? std::hash<std::string>()(cls->name) : std::hash<const void *>()(this);
 }
@@ -373,10 +563,44 @@ static bool hasBase(const Class &cls, std::string_view name) {
                      [&](const auto &c) { return c->name == name; });
 }
 
+/// What text an enum's member is: Enum's own, also where its class derives from str or int first.
+static void setEnumText(const std::shared_ptr<Class> &cls) {
+  for (const char *method : {"__repr__", "__str__", "__format__"}) {
+    if (cls->attributes.find(method))
+      continue;
+    for (const auto &c : cls->mro)
+      if (const Value *found = c->attributes.find(method); found && !isContentType(*c)) {
+        cls->attributes.set(method, *found);
+        break;
+      }
+  }
+}
+
+/// The member of that value, or what the class makes of it.
+static Value memberOfValue(Interpreter &interpreter, const Class &cls, const CallArgs &args) {
+  if (args.positional.empty())
+    interpreter.raise("TypeError", cls.name + "() missing the value");
+  for (const auto &[name, member] : cls.find("__members__")->dictionary().items())
+    if (member.isSame(args.positional[0]) ||
+        equal(*member.as<Instance>()->attributes.find("value"), args.positional[0]))
+      return member;
+  if (const Value *missing = cls.find("_missing_")) {
+    auto *method = missing->as<Descriptor>();
+    Value found = interpreter.call(method ? method->function : *missing,
+                                   {Value(selfOf(cls)), args.positional[0]});
+    if (!found.isNone())
+      return found;
+  }
+  interpreter.raise("ValueError",
+                    interpreter.repr(args.positional[0]) + " is not a valid " + cls.name);
+}
+
 /// Members of an Enum become instances with `name` and `value`.
 static void finishEnum(Interpreter &interpreter, const std::shared_ptr<Class> &cls) {
   Dict members;
   int64_t next = 1;
+  setEnumText(cls);
+  const Class *type = contentTypeOf(*cls);
   for (const auto &[name, value] : std::vector(cls->attributes.items())) {
     bool special = name.starts_with("_") || value.as<Function>() || value.as<Descriptor>() ||
                    value.as<NativeFunction>();
@@ -385,27 +609,40 @@ static void finishEnum(Interpreter &interpreter, const std::shared_ptr<Class> &c
     Value content = value;
     auto *opaque = value.as<Instance>();
     if (opaque && opaque->cls->name == "auto")
-      content = Value(next);
+      content = type && type->name == "str"
+                    ? interpreter.call(interpreter.getAttr(Value(name), "lower"))
+                    : Value(next);
     if (content.isInt())
-      next = interpreter.toInt64(content, "an enum value") + 1;
+      next = hasBase(*cls, "Flag") ? interpreter.toInt64(content, "an enum value") * 2
+                                   : interpreter.toInt64(content, "an enum value") + 1;
+    auto known = std::find_if(members.items().begin(), members.items().end(), [&](const auto &m) {
+      return equal(*m.second.template as<Instance>()->attributes.find("value"), content);
+    });
+    if (known != members.items().end()) {
+      Value member = known->second;
+      members.set(Value(name), member);
+      cls->attributes.set(name, member);
+      continue;
+    }
     auto member = std::make_shared<Instance>(cls);
     member->attributes.set("name", Value(name));
     member->attributes.set("value", content);
+    CallArgs arguments{content.isTuple() ? content.tuple() : Tuple{content}, {}, {}};
+    if (type)
+      member->content = type->construct(interpreter, arguments);
+    if (const Value *init = cls->find("__init__")) {
+      arguments.positional.insert(arguments.positional.begin(), Value(member));
+      interpreter.call(*init, std::move(arguments));
+    }
     members.set(Value(name), Value(member));
     cls->attributes.set(name, Value(member));
   }
+  if (!members.size())
+    return; // a base that others put members into
   cls->attributes.set("__members__", Value::dict(std::move(members)));
   std::weak_ptr<Class> weak = cls;
   cls->construct = [weak](Interpreter &interpreter, CallArgs args) {
-    auto self = weak.lock();
-    const Dict &all = self->find("__members__")->dictionary();
-    for (const auto &[name, member] : all.items())
-      if (!args.positional.empty() &&
-          equal(*member.as<Instance>()->attributes.find("value"), args.positional[0]))
-        return member;
-    interpreter.raise("ValueError",
-                      (args.positional.empty() ? "" : interpreter.repr(args.positional[0])) +
-                          " is not a valid " + self->name);
+    return memberOfValue(interpreter, *weak.lock(), args);
   };
 }
 
@@ -427,7 +664,7 @@ void finishClass(Interpreter &interpreter, const std::shared_ptr<Class> &cls) {
                       "Cannot create a consistent method resolution order (MRO) for bases of " +
                           cls->name);
   for (const auto &base : cls->mro)
-    if (base->construct && base->accepts)
+    if (base->construct && base->accepts && !isContentType(*base))
       interpreter.refuse("class '" + cls->name + "' inherits from '" + base->name +
                          "', which is not supported in host code; keep the value in an attribute");
   if (hasBase(*cls, "Enum"))
@@ -443,7 +680,11 @@ static void addFieldInit(Interpreter &, const std::shared_ptr<Class> &cls,
   std::weak_ptr<Class> weak = cls;
   auto init = [weak, fields, defaults, factories, keywordOnly](Interpreter &interpreter,
                                                                CallArgs args) {
-    auto *self = args.positional.at(0).as<Instance>();
+    Value me = args.positional.at(0);
+    auto *self = me.as<Instance>();
+    auto set = [&](const std::string &field, const Value &value) {
+      self->setAttr(interpreter, field, value);
+    };
     std::string name = weak.lock()->name;
     size_t given = args.positional.size() - 1;
     if (given > (keywordOnly ? 0 : fields.size()))
@@ -458,13 +699,13 @@ static void addFieldInit(Interpreter &, const std::shared_ptr<Class> &cls,
     for (size_t i = 0; i < fields.size(); ++i) {
       const std::string &field = fields[i];
       if (i < given)
-        self->attributes.set(field, args.positional[i + 1]);
+        set(field, args.positional[i + 1]);
       else if (const Value *value = args.keyword(field))
-        self->attributes.set(field, *value);
+        set(field, *value);
       else if (auto it = defaults.find(field); it != defaults.end())
-        self->attributes.set(field, it->second);
+        set(field, it->second);
       else if (auto factory = factories.find(field); factory != factories.end())
-        self->attributes.set(field, interpreter.call(factory->second));
+        set(field, interpreter.call(factory->second));
       else
         interpreter.raise("TypeError", name +
                                            ".__init__() missing 1 required positional argument: '" +
@@ -472,6 +713,12 @@ static void addFieldInit(Interpreter &, const std::shared_ptr<Class> &cls,
     }
     if (auto post = self->special(interpreter, "__post_init__"))
       interpreter.call(*post);
+    if (self->content && self->cls->find("_fields")) {
+      Tuple elements;
+      for (const std::string &field : fields)
+        elements.push_back(*self->attributes.find(field));
+      self->content = Value::tuple(std::move(elements));
+    }
     return Value();
   };
   cls->attributes.set("__init__", nativeRaw("__init__", init));
@@ -513,31 +760,30 @@ void makeNamedTuple(Interpreter &interpreter, const std::shared_ptr<Class> &cls,
   for (const std::string &f : fields)
     if (const Value *value = cls->attributes.find(f))
       defaults.emplace(f, *value);
-  addFieldInit(interpreter, cls, fields, defaults, {}, false);
-  addFieldMethods(cls, fields);
+  // A named tuple is a tuple: its elements are its content.
+  if (!contentTypeOf(*cls))
+    cls->mro.push_back(interpreter.builtinClass("tuple"));
   Tuple names(fields.begin(), fields.end());
   cls->attributes.set("_fields", Value::tuple(std::move(names)));
-  auto elements = [fields](const Value &self) {
-    Tuple out;
-    for (const std::string &f : fields)
-      out.push_back(*self.as<Instance>()->attributes.find(f));
-    return Value::tuple(std::move(out));
-  };
+  addFieldInit(interpreter, cls, fields, defaults, {}, false);
+  addFieldMethods(cls, fields);
+  cls->attributes.erase("__eq__");
   auto method = [&](const char *name, NativeFunction::RawBody body) {
     cls->attributes.set(name, nativeRaw(name, body));
   };
-  method("__iter__",
-         [elements](Interpreter &, CallArgs a) { return elements(a.positional.at(0)); });
-  method("__len__",
-         [n = fields.size()](Interpreter &, CallArgs) { return Value(static_cast<int64_t>(n)); });
-  method("__getitem__", [elements](Interpreter &i, CallArgs a) {
-    return i.getItem(elements(a.positional.at(0)), a.positional.at(1));
-  });
   method("_asdict", [fields](Interpreter &, CallArgs a) {
     Dict out;
     for (const std::string &f : fields)
       out.set(Value(f), *a.positional.at(0).as<Instance>()->attributes.find(f));
     return Value::dict(std::move(out));
+  });
+  method("_replace", [fields](Interpreter &i, CallArgs a) {
+    auto *self = a.positional.at(0).as<Instance>();
+    CallArgs fresh{{}, a.keywords, a.location};
+    for (const std::string &f : fields)
+      if (!a.keyword(f))
+        fresh.keywords.emplace_back(f, *self->attributes.find(f));
+    return i.call(Value(self->cls), std::move(fresh));
   });
 }
 

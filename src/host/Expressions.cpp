@@ -138,12 +138,18 @@ Value Evaluator::eval(const syntax::Expr &e) {
   }
   case ExprKind::Yield: {
     auto *y = as<Yield>(&e);
-    yielded.push_back(y->value ? eval(*y->value) : Value());
+    Value value = y->value ? eval(*y->value) : Value();
+    at(e);
+    if (!sink)
+      interpreter.refuse("'yield' is not possible here");
+    (*sink)(value);
     return Value();
   }
   case ExprKind::YieldFrom:
-    for (Value &v : interpreter.iterate(eval(*as<YieldFrom>(&e)->value)))
-      yielded.push_back(std::move(v));
+    forEach(interpreter, eval(*as<YieldFrom>(&e)->value), [&](const Value &v) {
+      at(e);
+      return (*sink)(v), true;
+    });
     return Value();
   case ExprKind::Starred:
     interpreter.refuse("'*' is not possible here");
@@ -231,9 +237,10 @@ Value Evaluator::evalDict(const syntax::Dict &e) {
   for (size_t i = 0; i < e.keys.size(); ++i) {
     if (!e.keys[i]) {
       Value spread = eval(*e.values[i]);
-      if (!spread.isDict())
+      auto entries = mappingOf(interpreter, spread);
+      if (!entries)
         interpreter.raise("TypeError", "'" + typeName(spread) + "' object is not a mapping");
-      for (const auto &[key, value] : spread.dictionary().items())
+      for (const auto &[key, value] : entries->items())
         out.set(key, value);
       continue;
     }
@@ -400,9 +407,10 @@ CallArgs Evaluator::evalArguments(const Call &e) {
       addKeyword(*k->arg, std::move(value));
       continue;
     }
-    if (!value.isDict())
+    auto entries = mappingOf(interpreter, value);
+    if (!entries)
       interpreter.raise("TypeError", "argument after ** must be a mapping, not " + typeName(value));
-    for (const auto &[key, v] : value.dictionary().items())
+    for (const auto &[key, v] : entries->items())
       addKeyword(interpreter.toStr(key, "a keyword"), v);
   }
   at(e);

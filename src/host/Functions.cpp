@@ -159,6 +159,9 @@ Value Function::call(Interpreter &interpreter, CallArgs args) {
   scope->nonlocalNames = &facts.nonlocals;
   SourceLocation site = args.location.known() ? args.location : interpreter.location();
   Binder(interpreter, *this, *scope->names).bind(args);
+  if (facts.isGenerator)
+    return beginGenerator(interpreter, std::static_pointer_cast<Function>(shared_from_this()),
+                          scope, site);
 
   PlaceGuard place(state);
   state.module = module.get();
@@ -174,8 +177,6 @@ Value Function::call(Interpreter &interpreter, CallArgs args) {
   if (lambda)
     return evaluator.eval(*lambda->body);
   evaluator.run(def->body);
-  if (facts.isGenerator)
-    return Value(std::make_shared<Iterator>("generator", std::move(evaluator.yielded)));
   return evaluator.takeResult();
 }
 
@@ -194,12 +195,8 @@ std::optional<Value> Function::getAttr(Interpreter &interpreter, std::string_vie
   }
   if (attribute == "__call__")
     return Value(shared_from_this());
-  if (attribute == "__dict__") {
-    host::Dict out;
-    for (const auto &[key, value] : attributes.items())
-      out.set(Value(key), value);
-    return Value::dict(std::move(out));
-  }
+  if (attribute == "__dict__")
+    return namesOf(Value(shared_from_this()), attributes);
   if (attribute == "__get__")
     return nativeRaw("__get__", [self = Value(shared_from_this())](Interpreter &, CallArgs args) {
       return Value(std::make_shared<BoundMethod>(args.positional.at(0), self));
@@ -329,6 +326,12 @@ std::vector<Value> Signature::bind(Interpreter &interpreter, std::string_view fu
   return bound;
 }
 
+Value NativeFunction::call(Interpreter &interpreter, CallArgs args) {
+  if (ofContent && !args.positional.empty())
+    args.positional[0] = contentOf(args.positional[0]);
+  return body(interpreter, std::move(args));
+}
+
 static std::string_view shortName(std::string_view qualified) {
   size_t dot = qualified.rfind('.');
   return dot == std::string_view::npos ? qualified : qualified.substr(dot + 1);
@@ -435,12 +438,8 @@ std::optional<Value> Module::getAttr(Interpreter &interpreter, std::string_view 
     return *found;
   if (attribute == "__name__")
     return Value(name);
-  if (attribute == "__dict__") {
-    host::Dict out;
-    for (const auto &[key, value] : globals->items())
-      out.set(Value(key), value);
-    return Value::dict(std::move(out));
-  }
+  if (attribute == "__dict__")
+    return namesOf(Value(shared_from_this()), *globals);
   return fallback ? fallback(interpreter, attribute) : std::nullopt;
 }
 

@@ -359,6 +359,13 @@ const std::vector<Diagnostic> &Interpreter::passedRaises() const { return impl->
 
 Value Interpreter::importModule(const std::string &name) { return findModule(*this, name); }
 
+Value importInstalled(Interpreter &interpreter, const std::string &name) {
+  Value module = findModule(interpreter, name);
+  if (module.as<Opaque>() && !isKnownLibrary(name))
+    interpreter.raise("ModuleNotFoundError", "No module named '" + name + "'");
+  return module;
+}
+
 // ---- statements
 // ----------------------------------------------------------------------------------------------------
 

@@ -60,10 +60,12 @@ Interpreter::Interpreter(InterpreterOptions options) : impl(std::make_unique<Sta
   addExceptions(*this);
   addStringMethods(*this);
   addContainerMethods(*this);
+  addSpecialMethods(*this);
   addBuiltinFunctions(*this);
   // The embedder's fillers come last: what they set replaces what stands here.
   NativeModules modules;
   addStandardModules(modules);
+  addLibraryModules(modules);
   addVersionModules(modules);
   addClassModules(modules);
   addTritonModules(modules);
@@ -253,7 +255,7 @@ double Interpreter::toDouble(const Value &value, std::string_view what) {
     return static_cast<double>(v.integer());
   if (v.isBool())
     return v.boolean();
-  if (v.isSymInt() || v.as<SymQuotient>())
+  if (isSymbolicNumber(v))
     refuse(
         std::string(what) + " is a float computed from a dynamic dimension ('" + host::repr(v) +
         "'), which is not supported; make that dimension static, or compute it inside the kernel");

@@ -93,7 +93,9 @@ public:
   Value takeResult() { return std::move(result); }
   /// Of a file's top level: see InterpreterOptions::defersFileErrors.
   bool defersErrors = false, defersImports = false;
-  std::vector<Value> yielded; ///< generator functions run at once; this is what they gave
+  /// What takes the values that a generator function's `yield` gives.
+  using Sink = std::function<void(const Value &)>;
+  const Sink *sink = nullptr;
 
 private:
   Interpreter &interpreter;
@@ -112,6 +114,7 @@ private:
   Flow execTry(const syntax::Try &stmt);
   Flow execHandlers(const syntax::Try &stmt, const RaisedError &error, bool &handled);
   Flow execWith(const syntax::With &stmt, size_t item);
+  Flow execWithGenerator(const syntax::With &stmt, size_t item, class GeneratorContext &context);
   void execAugAssign(const syntax::AugAssign &stmt);
   void execAnnAssign(const syntax::AnnAssign &stmt);
   void execAssert(const syntax::Assert &stmt);
@@ -172,6 +175,8 @@ std::optional<Value> lookupName(Interpreter &, const Scope &scope, std::string_v
 /// One iteration protocol for eager and lazy iterables: stops when `f` returns false.
 void forEach(Interpreter &, const Value &iterable, const std::function<bool(const Value &)> &f);
 
+class GeneratorCall;
+
 /// A generator expression, or what zip, map, filter … give. Elements are produced when asked for.
 class Iterator : public Object {
 public:
@@ -179,11 +184,13 @@ public:
   Iterator(std::string kind, Producer p) : name(std::move(kind)), producer(std::move(p)) {}
   Iterator(std::string kind, std::vector<Value> v)
       : name(std::move(kind)), elements(std::move(v)) {}
+  /// Of a generator function: the call itself, for contextlib.contextmanager.
+  std::shared_ptr<GeneratorCall> generator;
 
   std::string typeName() const override { return name; }
   std::optional<std::vector<Value>> iterate(Interpreter &) override;
   void stream(const std::function<bool(const Value &)> &f);
-  std::optional<Value> next();
+  std::optional<Value> next(Interpreter &);
 
 private:
   std::string name;
@@ -192,22 +199,59 @@ private:
   size_t position = 0;
 };
 
+/// A call of a generator function that has not begun. run() runs the body to its end; each `yield`
+/// hands its value to the sink, on whose return the body goes on. What the sink throws is raised at
+/// the `yield`.
+class GeneratorCall {
+public:
+  virtual ~GeneratorCall() = default;
+  virtual void run(const std::function<void(const Value &)> &sink) = 0;
+};
+
+/// What a function decorated with contextlib.contextmanager gives: `with` runs its body at the one
+/// `yield`. It may be run again, as a decorator.
+class GeneratorContext : public Object {
+public:
+  Value function;
+  CallArgs args;
+  GeneratorContext(Value f, CallArgs a) : function(std::move(f)), args(std::move(a)) {}
+  std::string typeName() const override { return "_GeneratorContextManager"; }
+  /// Runs the generator with `body` in place of its `yield`.
+  void run(Interpreter &, const std::function<void(const Value &)> &body);
+  std::optional<Value> getAttr(Interpreter &, std::string_view name) override;
+  bool isCallable() const override { return true; }
+  Value call(Interpreter &, CallArgs args) override;
+};
+
 /// `with` accepts it and it does nothing: torch.no_grad(), contextlib.nullcontext().
 std::shared_ptr<Instance> makeNullContext(Interpreter &, Value entered = {});
 
-/// n / d of a dynamic size, kept exact until math.ceil, math.floor or int() makes it an integer.
-class SymQuotient : public Object {
-public:
-  symbolic::Expr numerator, denominator;
-  SymQuotient(symbolic::Expr n, symbolic::Expr d)
-      : numerator(std::move(n)), denominator(std::move(d)) {}
-  std::string typeName() const override { return "float that depends on a dynamic dimension"; }
-  std::string repr() const override {
-    return "(" + numerator.text() + ") / (" + denominator.text() + ")";
-  }
-};
+/// object.__new__ for a class: __init__ has not run.
+std::shared_ptr<Instance> newInstance(Interpreter &, const std::shared_ptr<Class> &cls,
+                                      const CallArgs &args);
+Value makerOfInstances();
+/// `for v in instance`, by __iter__, __next__ or __getitem__; ends when `f` returns false.
+void streamInstance(Interpreter &, Instance &instance, const std::function<bool(const Value &)> &f);
+/// copy.deepcopy().
+Value deepCopy(Interpreter &, const Value &value);
+/// The iterator of a generator function that was called with what is in `scope`.
+Value beginGenerator(Interpreter &, std::shared_ptr<Function> function,
+                     std::shared_ptr<Scope> scope, SourceLocation callSite);
+/// importlib.import_module() and __import__(): files ask for what may be missing, so that this is
+/// ModuleNotFoundError.
+Value importInstalled(Interpreter &, const std::string &name);
+/// A live mapping of `names`, which belong to `owner`: globals(), vars(x), x.__dict__.
+Value namesOf(Value owner, Namespace &names);
+/// `del mapping[key]` where it is one of those and has the name.
+bool removeName(const Value &mapping, const Value &key);
+/// The entries of a dict, of an instance of one, or of what has keys() and []; nullopt for others.
+std::optional<Dict> mappingOf(Interpreter &, const Value &value);
+/// body() in place of the user's code that raised AttributeError: nullopt.
+std::optional<Value> attributeIfAny(Interpreter &, const Value &object, std::string_view name);
 
 // Each fills its part of a new interpreter.
+void addSpecialMethods(Interpreter &);
+void addLibraryModules(NativeModules &);
 void addBuiltinTypes(Interpreter &);
 void addStringMethods(Interpreter &);
 void addContainerMethods(Interpreter &);

@@ -227,6 +227,20 @@ std::optional<Value> Operator::getAttr(Interpreter &interpreter, std::string_vie
     return registration(
         self, "register_vmap",
         [](Interpreter &, const Op &op, const CallArgs &, Value f) { op->vmap = f; }, 0);
+  // What other modes of PyTorch would do with it: there are none here.
+  if (attribute == "register_torch_dispatch")
+    return nativeRaw("register_torch_dispatch", [](Interpreter &, CallArgs args) -> Value {
+      if (args.positional.size() > 1 || args.keyword("fn"))
+        return Value();
+      return nativeRaw("register_torch_dispatch",
+                       [](Interpreter &, CallArgs inner) { return inner.positional.at(0); });
+    });
+  if (attribute == "set_kernel_enabled")
+    return nativeRaw("set_kernel_enabled", [](Interpreter &i, CallArgs) -> Value {
+      i.refuse(
+          "set_kernel_enabled() changes which kernel an operator runs, which is not supported; "
+          "register only the kernel that is meant");
+    });
   if (attribute == "__name__")
     return Value(name.substr(name.find("::") == std::string::npos ? 0 : name.find("::") + 2));
   if (attribute == "_qualname" || attribute == "_name")

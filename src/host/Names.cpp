@@ -314,8 +314,6 @@ static std::string_view adviceFor(std::string_view name) {
       {"bytearray", "use a list of int"},
       {"memoryview", "use a list"},
       {"compile", "write the code itself"},
-      {"__import__", "use an import statement"},
-      {"globals", "name the variable itself"},
       {"locals", "name the variable itself"},
   };
   auto it = advice.find(name);

@@ -87,9 +87,9 @@ public:
   std::string repr() const override { return "<built-in function " + name + ">"; }
   std::optional<Value> getAttr(Interpreter &, std::string_view name) override;
   bool isCallable() const override { return true; }
-  Value call(Interpreter &interpreter, CallArgs args) override {
-    return body(interpreter, std::move(args));
-  }
+  Value call(Interpreter &interpreter, CallArgs args) override;
+  /// A method of dict, list, int, str …: it works on the content of an instance.
+  bool ofContent = false;
 
 private:
   RawBody body;
@@ -154,6 +154,7 @@ public:
   std::optional<Value> binaryOp(Interpreter &, BinaryOp, const Value &other,
                                 bool reflected) override;
   std::optional<std::vector<Value>> iterate(Interpreter &) override;
+  std::optional<Value> length(Interpreter &) override;
 
   /// The attribute along the mro, unbound; null when absent. `after`: start behind that class
   /// (super()).
@@ -166,6 +167,8 @@ public:
   std::shared_ptr<Class> cls;
   Namespace attributes;
   std::shared_ptr<Object> payload; ///< native state of natively built classes
+  /// What it holds as an instance of dict, list, int, str …, where its class derives from one.
+  std::optional<Value> content;
   explicit Instance(std::shared_ptr<Class> c) : cls(std::move(c)) {}
 
   std::string typeName() const override { return cls->name; }
@@ -211,6 +214,42 @@ public:
   std::optional<Value> getAttr(Interpreter &, std::string_view name) override;
   bool setAttr(Interpreter &, std::string_view name, const Value &value) override;
 };
+
+/// A float that depends on a dynamic dimension: arithmetic over sizes that whoever traces computes
+/// when the program runs.
+class SymFloat : public Object {
+public:
+  /// What `operands` are put together by: a BinaryOp, "neg", a function of `math`, or nothing for
+  /// the one operand itself, which is a number, a SymInt or a SymFloat.
+  std::variant<std::monostate, BinaryOp, std::string> operation;
+  std::vector<Value> operands;
+  explicit SymFloat(Value v) : operands{std::move(v)} {}
+  SymFloat(BinaryOp op, Value a, Value b) : operation(op), operands{std::move(a), std::move(b)} {}
+  SymFloat(std::string function, Value v)
+      : operation(std::move(function)), operands{std::move(v)} {}
+
+  std::string typeName() const override { return "float"; }
+  std::string repr() const override;
+  std::optional<Value> binaryOp(Interpreter &, BinaryOp op, const Value &other,
+                                bool reflected) override;
+  std::optional<Value> unaryOp(Interpreter &, UnaryOp op) override;
+  std::optional<Value> compare(Interpreter &, CompareOp, const Value &, bool) override;
+  bool truth(Interpreter &) override;
+  bool equals(const Object &other) const override;
+
+private:
+  [[noreturn]] void refuse(Interpreter &, std::string_view action) const;
+};
+
+/// n / d of a dynamic size, kept exact until math.ceil, math.floor or int() makes it an integer.
+class SymQuotient : public SymFloat {
+public:
+  symbolic::Expr numerator, denominator;
+  SymQuotient(const symbolic::Expr &n, const symbolic::Expr &d);
+};
+
+/// Whether a value is a number whose amount depends on a dynamic dimension.
+bool isSymbolicNumber(const Value &value);
 
 /// The class a value belongs to for isinstance and type(), asked of each registered class in turn.
 bool isInstance(const Value &value, const Class &cls);

@@ -28,12 +28,23 @@ Value toWhole(Interpreter &interpreter, const Value &x, bool up) {
   if (auto *q = v.as<SymQuotient>())
     return Value::integer(up ? symbolic::ceilDiv(q->numerator, q->denominator)
                              : symbolic::floorDiv(q->numerator, q->denominator));
+  if (v.as<SymFloat>())
+    interpreter.refuse("rounding '" + repr(v) +
+                       "', a float that depends on a dynamic dimension, is not supported; compute "
+                       "it with integers: // % triton.cdiv");
   double d = interpreter.toDouble(v, "the argument");
   return interpreter.call(Value(interpreter.builtinClass("int")),
                           {Value(up ? std::ceil(d) : std::floor(d))});
 }
 
 Value logarithm(Interpreter &interpreter, Bound &a) {
+  if (Value n = unwrapConstexpr(a[0]); isSymbolicNumber(n)) {
+    Value log(std::make_shared<SymFloat>("log", n));
+    return a[1].isNone()
+               ? log
+               : interpreter.binary(BinaryOp::Div, log,
+                                    Value(std::log(interpreter.toDouble(a[1], "the base"))));
+  }
   double x = interpreter.toDouble(a[0], "log()'s argument");
   if (x <= 0)
     interpreter.raise("ValueError", "math domain error");
@@ -54,7 +65,9 @@ void fillMath(Interpreter &, Module &m) {
                   Row{"sqrt", std::sqrt},    Row{"log2", std::log2},    Row{"log10", std::log10},
                   Row{"log1p", std::log1p},  Row{"asin", std::asin},    Row{"acos", std::acos},
                   Row{"gamma", std::tgamma}, Row{"lgamma", std::lgamma}})
-    set(m, row.name, "x", [f = row.f](Interpreter &i, Bound &a) {
+    set(m, row.name, "x", [f = row.f, name = std::string(row.name)](Interpreter &i, Bound &a) {
+      if (isSymbolicNumber(unwrapConstexpr(a[0])))
+        return Value(std::make_shared<SymFloat>(name, unwrapConstexpr(a[0])));
       double x = i.toDouble(a[0], "the argument"), y = f(x);
       if ((std::isnan(y) && !std::isnan(x)) || (std::isinf(y) && std::isfinite(x) && x <= 0))
         i.raise("ValueError", "math domain error");
@@ -66,6 +79,8 @@ void fillMath(Interpreter &, Module &m) {
   set(m, "trunc", "x",
       [](Interpreter &i, Bound &a) { return i.call(Value(i.builtinClass("int")), {a[0]}); });
   set(m, "pow", "x, y", [](Interpreter &i, Bound &a) {
+    if (isSymbolicNumber(a[0]) || isSymbolicNumber(a[1]))
+      return Value(std::make_shared<SymFloat>(BinaryOp::Pow, a[0], a[1]));
     return Value(std::pow(i.toDouble(a[0], "x"), i.toDouble(a[1], "y")));
   });
   set(m, "fmod", "x, y", [](Interpreter &i, Bound &a) {
@@ -330,6 +345,14 @@ void fillOperator(Interpreter &, Module &m) {
 // -----------------------------------------------------------------------------------------
 
 void fillContextlib(Interpreter &, Module &m) {
+  set(m, "contextmanager", "func", [](Interpreter &i, Bound &a) {
+    Value helper =
+        nativeRaw("contextlib.contextmanager", [function = a[0]](Interpreter &, CallArgs args) {
+          return Value(std::make_shared<GeneratorContext>(function, std::move(args)));
+        });
+    (void)i;
+    return helper;
+  });
   set(m, "nullcontext", "enter_result=None",
       [](Interpreter &i, Bound &a) { return Value(makeNullContext(i, a[0])); });
   m.globals->set(

@@ -421,6 +421,8 @@ Evaluator::Flow Evaluator::execWith(const With &s, size_t index) {
   const WithItem &item = s.items[index];
   Value context = eval(*item.contextExpr);
   at(*item.contextExpr);
+  if (auto *generator = context.as<GeneratorContext>())
+    return execWithGenerator(s, index, *generator);
   auto *instance = context.as<Instance>();
   auto enter = instance ? instance->special(interpreter, "__enter__") : std::nullopt;
   if (!enter)
@@ -442,6 +444,19 @@ Evaluator::Flow Evaluator::execWith(const With &s, size_t index) {
     return Flow::Normal;
   }
   interpreter.call(exit, {Value(), Value(), Value()});
+  return flow;
+}
+
+/// The `with` block runs where the generator yields, so that what it raises is raised there.
+Evaluator::Flow Evaluator::execWithGenerator(const With &s, size_t index,
+                                             GeneratorContext &context) {
+  std::shared_ptr<Object> keepAlive = context.shared_from_this();
+  Flow flow = Flow::Normal;
+  context.run(interpreter, [&](const Value &entered) {
+    if (s.items[index].optionalVars)
+      assign(*s.items[index].optionalVars, entered);
+    flow = execWith(s, index + 1);
+  });
   return flow;
 }
 
@@ -506,7 +521,7 @@ Value Evaluator::applyDecorator(const Value &decorator, const Value &value) {
   if (isKernel(value) && opaque->reason)
     throw DiagnosticError(*opaque->reason);
   if (isKernel(value))
-    interpreter.refuse("'" + opaque->path + "' is not part of what is evaluated here");
+    interpreter.refuse("'@" + opaque->path + "' over a kernel is not supported");
   return Value(std::make_shared<Opaque>("what the decorator '" + opaque->path + "' made",
                                         interpreter.location()));
 }

@@ -306,8 +306,15 @@ void fillLibrary(Interpreter &, Module &m) {
                            implementByName));
   names.set("wrap_triton", native("torch.library.wrap_triton", "kernel", wrapTriton));
   names.set("capture_triton", *names.find("wrap_triton"));
-  for (const char *name :
-       {"register_fake", "register_kernel", "register_autograd", "register_vmap"})
+  // Of the eager mode alone: a trace records wrapped kernels always.
+  names.set("set_wrap_triton_enabled",
+            nativeRaw("set_wrap_triton_enabled",
+                      [](Interpreter &i, CallArgs) { return Value(makeNullContext(i)); }));
+  names.set(
+      "is_wrap_triton_enabled",
+      nativeRaw("is_wrap_triton_enabled", [](Interpreter &, CallArgs) { return Value(true); }));
+  for (const char *name : {"register_fake", "register_kernel", "register_autograd", "register_vmap",
+                           "register_torch_dispatch"})
     names.set(name, registrationByName(name));
 }
 
@@ -321,6 +328,8 @@ void addTorchLibrary(NativeModules &modules) {
   modules.add("torch.utils._triton", fillHasTriton);
   modules.add("torch.library", fillLibrary);
   modules.add("torch._library", fillLibrary);
+  modules.add("torch._library.triton", fillLibrary);
+  modules.add("torch._library.custom_ops", fillLibrary);
 }
 
 } // namespace pellucid::host

@@ -182,8 +182,15 @@ bool NamedBuiltin::equals(const Object &other) const {
 // -----------------------------------------------------------------------------------------------------
 
 Value unwrapConstexpr(const Value &value) {
-  auto *c = value.as<Constexpr>();
-  return c ? unwrapConstexpr(c->value) : value;
+  if (!value.isObject())
+    return value;
+  if (auto *c = value.as<Constexpr>())
+    return unwrapConstexpr(c->value);
+  auto *instance = value.as<Instance>();
+  bool isPlain = instance && instance->content &&
+                 (instance->content->isInt() || instance->content->isFloat() ||
+                  instance->content->isBool() || instance->content->isStr());
+  return isPlain ? *instance->content : value;
 }
 
 static Value wrap(Value v) { return Value(std::make_shared<Constexpr>(std::move(v))); }
@@ -228,11 +235,15 @@ void Opaque::refuse(Interpreter &interpreter, std::string_view action) const {
     d.note(interpreter.location(), "'" + path + "' is " + std::string(action) + " here");
     throw DiagnosticError(std::move(d));
   }
+  // A name of a module that is here is lacking; of others nothing is.
+  bool isLacking = interpreter.nativeModule(path.substr(0, path.find('.'))) != nullptr;
   Diagnostic d(Severity::Error, interpreter.location(),
-               "'" + path + "' cannot be " + std::string(action) +
-                   " in host code: it is not part of what is evaluated here; take it out of the "
-                   "traced path, or pass "
-                   "its result as an argument");
+               isLacking
+                   ? "'" + path + "' is not supported yet; it is " + std::string(action) + " here"
+                   : "'" + path + "' cannot be " + std::string(action) +
+                         " in host code: nothing of '" + path.substr(0, path.find('.')) +
+                         "' is supported; take it out of the traced path, or pass its "
+                         "result as an argument");
   if (origin.known() &&
       (origin.file != d.location.file || origin.range.line != d.location.range.line))
     d.note(origin, "it comes from here");

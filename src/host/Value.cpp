@@ -154,7 +154,19 @@ static bool equalSets(const Set &a, const Set &b) {
   return true;
 }
 
+Value contentOf(const Value &value) {
+  auto *instance = value.as<Instance>();
+  return instance && instance->content ? *instance->content : value;
+}
+
+static bool hasContent(const Value &value) {
+  auto *instance = value.as<Instance>();
+  return instance && instance->content;
+}
+
 bool equal(const Value &a, const Value &b) {
+  if ((hasContent(a) || hasContent(b)) && !a.isSame(b))
+    return equal(contentOf(a), contentOf(b));
   if (auto x = integerOf(a), y = integerOf(b); x && y)
     return *x == *y;
   if (auto x = numberOf(a), y = numberOf(b); x && y)

@@ -305,6 +305,8 @@ public:
   virtual std::optional<Value> length(Interpreter &);
   virtual std::optional<std::vector<Value>> iterate(Interpreter &);
   virtual std::optional<bool> contains(Interpreter &, const Value &);
+  /// copy.deepcopy(); nullopt: the object stands for itself, as functions and modules do.
+  virtual std::optional<Value> deepCopy(Interpreter &) { return std::nullopt; }
   /// Equality and hash without an interpreter (dict keys, `is`-like comparisons); identity by
   /// default.
   virtual bool equals(const Object &other) const { return this == &other; }
@@ -374,8 +376,11 @@ public:
   std::optional<size_t> hash() const override { return hashOf(value); }
 };
 
-/// The value without its constexpr wrapper.
+/// The value without its constexpr wrapper; a member of an IntEnum and its like as the number or
+/// text that it is.
 Value unwrapConstexpr(const Value &value);
+/// What an instance of a class derived from dict, list, int, str … holds; any other value itself.
+Value contentOf(const Value &value);
 
 /// Something of a module that is not ours to run: it may be imported, stored, passed and used as an
 /// annotation, base or known-safe decorator; calling it inside a function, or branching on it, is

@@ -24,7 +24,8 @@ const char *const importlibSource =
 void fillImportlib(Interpreter &, Module &m) {
   m.globals->set("import_module", native("importlib.import_module", "name, package=None",
                                          [](Interpreter &i, std::vector<Value> &a) {
-                                           return i.importModule(a[0].str());
+                                           return importInstalled(i,
+                                                                  i.toStr(a[0], "a module's name"));
                                          }));
 }
 

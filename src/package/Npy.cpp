@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "package/Npy.h"
+#include "package/Inflate.h"
 
 #include <algorithm>
 #include <cctype>
@@ -279,8 +280,23 @@ bool dataOf(std::span<const uint8_t> file, const Member &member, uint64_t &start
     return false;
   start = member.header + 30 + little(file, member.header + 26, 2) +
           little(file, member.header + 28, 2);
-  return start <= file.size() && member.bytes <= file.size() - start &&
-         member.bytes == member.compressed;
+  bool isStored = member.method == 0;
+  return start <= file.size() && member.compressed <= file.size() - start &&
+         (!isStored || member.bytes == member.compressed);
+}
+
+/// The bytes of a member, as they lie in the file or inflated into `entry`.
+bool bytesOf(std::span<const uint8_t> file, const Member &member, uint64_t start,
+             TensorEntry &entry, std::span<const uint8_t> &bytes) {
+  bytes = file.subspan(start, member.compressed);
+  if (member.method == 0)
+    return true;
+  auto inflated = std::make_shared<std::vector<uint8_t>>();
+  if (!inflate(bytes, member.bytes, *inflated))
+    return false;
+  bytes = *inflated;
+  entry.inflated = std::move(inflated);
+  return true;
 }
 } // namespace
 
@@ -294,11 +310,11 @@ Status readNpz(std::span<const uint8_t> file, std::vector<TensorEntry> &entries)
     Member member;
     if (!readMember(file, at, member))
       return truncated();
-    if (member.method != 0 || (member.flags & 1))
-      return Status::error(
-          "member '" + member.name +
-          "' of the .npz file is compressed or encrypted; save it with numpy.savez, not "
-          "savez_compressed");
+    constexpr uint16_t deflated = 8;
+    if ((member.method != 0 && member.method != deflated) || (member.flags & 1))
+      return Status::error("member '" + member.name +
+                           "' of the .npz file is encrypted, or compressed in another way than "
+                           "numpy.savez_compressed does; save it with numpy.savez");
     uint64_t start = 0;
     if (!dataOf(file, member, start))
       return truncated();
@@ -307,9 +323,15 @@ Status readNpz(std::span<const uint8_t> file, std::vector<TensorEntry> &entries)
     entry.name = name.ends_with(".npy") ? name.substr(0, name.size() - 4) : name;
     if (!seen.insert(entry.name).second)
       return Status::error("member '" + member.name + "' of the .npz file is there twice");
-    if (Status s = readNpy(file.subspan(start, member.bytes), entry); !s.ok())
+    std::span<const uint8_t> bytes;
+    if (!bytesOf(file, member, start, entry, bytes))
+      return Status::error("member '" + member.name +
+                           "' of the .npz file cannot be decompressed: it is damaged");
+    std::shared_ptr<const std::vector<uint8_t>> own = entry.inflated;
+    if (Status s = readNpy(bytes, entry); !s.ok())
       return Status::error("member '" + member.name + "' of the .npz file: " + s.message());
-    entry.offset += start;
+    entry.inflated = own;
+    entry.offset += own ? 0 : start;
     read.push_back(std::move(entry));
   }
   entries = std::move(read);

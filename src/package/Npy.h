@@ -17,8 +17,8 @@ Status readNpy(std::span<const uint8_t> file, TensorEntry &entry);
 /// lacks (bf16, fp8) is written as the unsigned integer of its size.
 std::vector<uint8_t> npyHeader(DataType dtype, const std::vector<int64_t> &shape);
 
-/// The members of an uncompressed .npz, named without `.npy`. Compressed members are refused by
-/// name.
+/// The members of a .npz, named without `.npy`; those that numpy.savez_compressed wrote are
+/// inflated.
 Status readNpz(std::span<const uint8_t> file, std::vector<TensorEntry> &entries);
 
 } // namespace pellucid::package

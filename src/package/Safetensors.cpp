@@ -3,8 +3,10 @@
 #include "package/JsonWriter.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cstring>
+#include <map>
 #include <set>
 #include <string_view>
 
@@ -66,7 +68,55 @@ public:
                       (error.empty() ? "bad header at byte " + std::to_string(at + 8) : error));
   }
 
+  /// The `weight_map` of the index beside a checkpoint in several files: tensor to file.
+  Status readIndex(std::map<std::string, std::string> &files) {
+    bool seen = false;
+    bool good = members([&](const std::string &key) {
+      if (key != "weight_map")
+        return value(0);
+      seen = true;
+      return members([&](std::string name) {
+        std::string file;
+        return string(file) && (files.insert_or_assign(std::move(name), std::move(file)), true);
+      });
+    });
+    skip();
+    if (good && seen && at == text.size())
+      return {};
+    return Status::error(
+        good && at == text.size()
+            ? "the JSON has no \"weight_map\"; an index of weights in several files does"
+            : "not the index of weights in several files: bad JSON at byte " + std::to_string(at));
+  }
+
 private:
+  /// Any JSON value, passed over.
+  bool value(int depth) {
+    skip();
+    if (depth > 64 || at >= text.size())
+      return false;
+    if (text[at] == '"') {
+      std::string passed;
+      return string(passed);
+    }
+    if (text[at] == '{')
+      return members([&](const std::string &) { return value(depth + 1); });
+    if (accept('[')) {
+      if (accept(']'))
+        return true;
+      do
+        if (!value(depth + 1))
+          return false;
+      while (accept(','));
+      return accept(']');
+    }
+    size_t begin = at;
+    while (at < text.size() && (isalnum(static_cast<unsigned char>(text[at])) || text[at] == '-' ||
+                                text[at] == '+' || text[at] == '.'))
+      ++at;
+    return at > begin;
+  }
+
   bool fail(std::string message) {
     if (error.empty())
       error = std::move(message);
@@ -216,6 +266,10 @@ private:
   std::string error;
 };
 } // namespace
+
+Status readWeightIndex(std::string_view text, std::map<std::string, std::string> &files) {
+  return HeaderReader(text, 0, 0).readIndex(files);
+}
 
 Status readSafetensors(std::span<const uint8_t> file, std::vector<TensorEntry> &entries) {
   uint64_t size = 0;

@@ -5,13 +5,19 @@
 #include "package/Status.h"
 #include "package/TensorEntry.h"
 
+#include <map>
 #include <span>
+#include <string>
+#include <string_view>
 
 namespace pellucid::package {
 
 /// Reads and checks the whole header; safe on any bytes. The entries lie within the file, in the
 /// header's order.
 Status readSafetensors(std::span<const uint8_t> file, std::vector<TensorEntry> &entries);
+
+/// model.safetensors.index.json: which file holds which tensor. Safe on any text.
+Status readWeightIndex(std::string_view text, std::map<std::string, std::string> &files);
 
 /// Orders the entries (wider elements first, then by name, so that every tensor is aligned), sets
 /// their offsets and returns what goes before the data, which begins on a multiple of 64.

@@ -4,6 +4,7 @@
 #include "support/DataType.h"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,6 +19,8 @@ struct TensorEntry {
   uint64_t offset = 0; ///< of the first byte, from the start of the file
   uint64_t bytes = 0;
   bool fortranOrder = false; ///< .npy only: the first dim varies fastest
+  /// Of a compressed member: the bytes that `offset` counts in, instead of the file's.
+  std::shared_ptr<const std::vector<uint8_t>> inflated;
 };
 
 /// The bytes of a tensor without gaps; nullopt for negative dims, and where the dims that are not 0

@@ -9,8 +9,108 @@ namespace pellucid::trace {
 using namespace graph;
 namespace h = pellucid::host;
 
+namespace {
+
+/// A float of dynamic sizes as a tensor without dims, in double precision as Python computes it.
+h::Value computedNumber(Tracer &tracer, h::Interpreter &interpreter, const h::Value &number) {
+  auto *symbolic = number.as<h::SymFloat>();
+  if (!symbolic)
+    return callAten(
+        tracer, interpreter, "full",
+        argsOf({h::Value::list({}), number}, {{"dtype", dtypeValue(DataType::Float64)}}));
+  auto operand = [&](size_t i) {
+    return computedNumber(tracer, interpreter, symbolic->operands[i]);
+  };
+  if (auto *op = std::get_if<h::BinaryOp>(&symbolic->operation)) {
+    static constexpr std::pair<h::BinaryOp, const char *> names[] = {{h::BinaryOp::Add, "add"},
+                                                                     {h::BinaryOp::Sub, "sub"},
+                                                                     {h::BinaryOp::Mul, "mul"},
+                                                                     {h::BinaryOp::Div, "div"},
+                                                                     {h::BinaryOp::Pow, "pow"}};
+    for (auto [known, name] : names)
+      if (known == *op)
+        return callAten(tracer, interpreter, name, argsOf({operand(0), operand(1)}));
+    interpreter.refuse("'" + number.as<h::SymFloat>()->repr() + "' is not supported");
+  }
+  if (auto *function = std::get_if<std::string>(&symbolic->operation)) {
+    std::string name = *function == "fabs" ? "abs" : *function;
+    return interpreter.call(interpreter.getAttr(h::Value(interpreter.nativeModule("torch")), name),
+                            {operand(0)});
+  }
+  return operand(0);
+}
+
+bool holdsFloatOfSizes(const h::CallArgs &args) {
+  auto isOne = [](const h::Value &value) { return value.as<h::SymFloat>() != nullptr; };
+  return std::any_of(args.positional.begin(), args.positional.end(), isOne) ||
+         std::any_of(args.keywords.begin(), args.keywords.end(),
+                     [&](const auto &keyword) { return isOne(keyword.second); });
+}
+
+/// full(size, x), full_like(self, x), new_full(self, size, x): the one number in every place.
+std::optional<h::Value> filledWith(Tracer &tracer, h::Interpreter &interpreter,
+                                   const std::string &name, const h::CallArgs &args) {
+  bool like = name == "full_like", fresh = name == "new_full";
+  if (name != "full" && !like && !fresh)
+    return std::nullopt;
+  static const h::Signature shaped("size, fill_value, *, dtype=None, **options"),
+      ofSelf("self, fill_value, *, dtype=None, **options"),
+      both("self, size, fill_value, *, dtype=None, **options");
+  std::vector<h::Value> a = (like    ? ofSelf
+                             : fresh ? both
+                                     : shaped)
+                                .bind(interpreter, "torch." + name, args);
+  size_t fill = fresh ? 2 : 1;
+  auto *self = a[0].as<TensorObject>();
+  auto *asked = a[fill + 1].as<h::DType>();
+  DataType type = asked ? asked->type : self ? self->tensor.type.dtype : DataType::Float32;
+  h::Value number = computedNumber(tracer, interpreter, a[fill]);
+  number = castTo(*number.as<TensorObject>(), interpreter, type);
+  h::Value size = like ? interpreter.getAttr(a[0], "shape") : a[fresh ? 1 : 0];
+  h::Value spread = callAten(tracer, interpreter, "expand", argsOf({number, size}));
+  return callAten(tracer, interpreter, "clone", argsOf({spread}));
+}
+
+/// An operator of whose numbers some depend on dynamic sizes: they take part as tensors without
+/// dims, which count for the result's type as numbers do. Products and sums in 16 bits are formed
+/// in float32, as PyTorch forms those with a number.
+h::Value callWithFloatOfSizes(Tracer &tracer, h::Interpreter &interpreter, const std::string &name,
+                              h::CallArgs args) {
+  if (auto filled = filledWith(tracer, interpreter, name, args))
+    return *filled;
+  std::optional<DataType> type;
+  auto note = [&](const h::Value &value) {
+    if (auto *tensor = value.as<TensorObject>(); tensor && !type)
+      type = tensor->tensor.type.dtype;
+  };
+  std::for_each(args.positional.begin(), args.positional.end(), note);
+  for (const auto &[key, value] : args.keywords)
+    note(value);
+  bool isHalf = type && isFloat(*type) && byteSize(*type) < 4;
+  DataType computed = type == DataType::Float64 ? DataType::Float64 : DataType::Float32;
+  auto convert = [&](h::Value &value) {
+    if (value.as<h::SymFloat>()) {
+      h::Value number = computedNumber(tracer, interpreter, value);
+      value = castTo(*number.as<TensorObject>(), interpreter, computed);
+    } else if (auto *tensor = value.as<TensorObject>(); tensor && isHalf) {
+      value = castTo(*tensor, interpreter, DataType::Float32);
+    }
+  };
+  for (h::Value &value : args.positional)
+    convert(value);
+  for (auto &[key, value] : args.keywords)
+    convert(value);
+  h::Value result = callAten(tracer, interpreter, name, args);
+  auto *tensor = result.as<TensorObject>();
+  return isHalf && tensor && tensor->tensor.type.dtype == DataType::Float32
+             ? castTo(*tensor, interpreter, *type)
+             : result;
+}
+
+} // namespace
+
 Argument toArgument(Tracer &tracer, h::Interpreter &interpreter, const h::Value &raw) {
-  h::Value value = h::unwrapConstexpr(raw);
+  h::Value value = h::contentOf(h::unwrapConstexpr(raw));
   switch (value.kind()) {
   case h::Kind::None:
     return Argument();
@@ -43,6 +143,13 @@ Argument toArgument(Tracer &tracer, h::Interpreter &interpreter, const h::Value 
     if (auto *instance = value.as<h::Instance>(); instance && instance->cls->name == "device")
       if (auto device = deviceNamed(interpreter.str(value)))
         return Argument(*device);
+    if (value.as<h::SymFloat>())
+      interpreter.refuse(
+          "'" + h::repr(value) +
+          "', a float that depends on a dynamic dimension, is supported as an operand "
+          "of tensors; pass it as a tensor, or make that dimension static");
+    if (auto *opaque = value.as<h::Opaque>(); opaque && opaque->reason)
+      throw DiagnosticError(*opaque->reason);
     break;
   default:
     break;
@@ -135,6 +242,8 @@ h::Value callAten(Tracer &tracer, h::Interpreter &interpreter, const std::string
   }
   if (interpreter.merging())
     interpreter.refuse("a side of a branch that may not be taken records nothing");
+  if (holdsFloatOfSizes(args))
+    return callWithFloatOfSizes(tracer, interpreter, name, args);
   std::vector<Argument> positional;
   KeywordArguments keywords;
   TracedTensor *first = nullptr;

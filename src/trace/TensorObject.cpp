@@ -39,7 +39,117 @@ int64_t wrapped(h::Interpreter &interpreter, const h::Value &dim, size_t rank) {
   return d < 0 ? d + r : d;
 }
 
+bool saysCuda(const TensorObject &tensor) {
+  return tensor.tensor.type.device.kind == Device::Kind::Cuda ||
+         tensor.tracer.assumedDevice == "cuda";
+}
+
+/// Where a tensor's first element lies. Only what holds in every call can be asked: whether it is
+/// some address, whether it is that of another tensor, and a multiple that all memory of a package
+/// has.
+class Address : public h::Object {
+public:
+  Address(const TensorObject &object, bool ofStorage = false)
+      : storage(object.tensor.storage), element(byteSize(object.tensor.type.dtype)),
+        offset(ofStorage ? Expr(0) : object.tensor.type.offset * static_cast<int64_t>(element)),
+        isInput(std::any_of(object.tracer.program.inputs.begin(),
+                            object.tracer.program.inputs.end(), [&](const InputSpec &input) {
+                              return input.kind == InputSpec::Kind::UserInput && storage->base &&
+                                     storage->base->name() == input.name;
+                            })) {}
+  std::string typeName() const override { return "int"; }
+  std::string repr() const override { return "an address"; }
+
+  std::optional<h::Value> compare(h::Interpreter &interpreter, h::CompareOp op,
+                                  const h::Value &other, bool) override {
+    bool equality = op == h::CompareOp::Eq || op == h::CompareOp::Ne;
+    if (equality && other.isInt() && other.integer() == 0)
+      return h::Value(op == h::CompareOp::Ne);
+    auto *address = other.as<Address>();
+    if (!address || !equality)
+      refuse(interpreter);
+    if (address->storage == storage)
+      return h::Value::condition(op == h::CompareOp::Eq
+                                     ? symbolic::equal(offset, address->offset)
+                                     : symbolic::notEqual(offset, address->offset));
+    // A caller may pass one tensor for two inputs.
+    if (isInput && address->isInput)
+      refuse(interpreter);
+    return h::Value(op == h::CompareOp::Ne);
+  }
+  std::optional<h::Value> binaryOp(h::Interpreter &interpreter, h::BinaryOp op,
+                                   const h::Value &other, bool reflected) override {
+    constexpr int64_t alignment = 64;
+    bool divides = other.isInt() && other.integer() > 0 && alignment % other.integer() == 0;
+    if (op != h::BinaryOp::Mod || reflected || !divides || isInput)
+      refuse(interpreter);
+    return h::Value::integer(symbolic::mod(offset, interpreter.toExpr(other, "the divisor")));
+  }
+  bool truth(h::Interpreter &) override { return true; }
+  bool equals(const h::Object &other) const override {
+    auto *address = dynamic_cast<const Address *>(&other);
+    return address && address->storage == storage && address->offset == offset;
+  }
+  std::optional<size_t> hash() const override { return std::hash<const void *>()(storage.get()); }
+
+private:
+  std::shared_ptr<TracedStorage> storage;
+  size_t element;
+  Expr offset;
+  bool isInput;
+
+  [[noreturn]] static void refuse(h::Interpreter &interpreter) {
+    interpreter.refuse("an address (.data_ptr()) is only known when the program runs: it can be "
+                       "compared with 0 and with that of another tensor made here, and its "
+                       "alignment asked of tensors made here; pass the tensor itself to kernels");
+  }
+};
+
+/// What untyped_storage() gives: the memory itself, to compare.
+class Storage : public h::Object {
+public:
+  explicit Storage(const TensorObject &object) : tensor(object.tracer, object.tensor) {}
+  std::string typeName() const override { return "UntypedStorage"; }
+  std::optional<h::Value> getAttr(h::Interpreter &, std::string_view name) override {
+    if (name != "data_ptr")
+      return std::nullopt;
+    return h::nativeRaw("data_ptr",
+                        [address = std::make_shared<Address>(tensor, true)](
+                            h::Interpreter &, const h::CallArgs &) { return h::Value(address); });
+  }
+
+private:
+  TensorObject tensor;
+};
+
 using Method = h::Value (*)(TensorObject &, h::Interpreter &, const h::CallArgs &);
+
+/// A dim whose size is dynamic is one of 1, or is not: decided like a branch.
+h::Value methodSqueeze(TensorObject &self, h::Interpreter &interpreter, const h::CallArgs &args) {
+  static const h::Signature signature("dim=()");
+  std::vector<h::Value> a = signature.bind(interpreter, "squeeze", args);
+  size_t rank = self.tensor.type.rank();
+  std::vector<bool> asked(rank, a[0].isTuple() && a[0].tuple().empty());
+  bool every = a[0].isTuple() && a[0].tuple().empty();
+  for (const h::Value &dim : a[0].isSequence() ? a[0].elements() : std::vector<h::Value>{a[0]})
+    if (rank > 0)
+      asked[static_cast<size_t>(wrapped(interpreter, dim, rank))] = true;
+  bool isKnown = true;
+  for (size_t d = 0; d < rank; ++d)
+    isKnown &=
+        !asked[d] ||
+        self.tracer.symbols().prove(symbolic::equal(self.tensor.type.shape[d], 1)).has_value();
+  if (isKnown)
+    return callAten(self.tracer, interpreter, "squeeze",
+                    every ? argsOf({selfOf(self)}) : argsOf({selfOf(self), a[0]}));
+  h::Value result = selfOf(self);
+  for (size_t d = rank; d-- > 0;)
+    if (asked[d] &&
+        interpreter.truth(h::Value::condition(symbolic::equal(self.tensor.type.shape[d], 1))))
+      result = callAten(self.tracer, interpreter, "select",
+                        argsOf({result, h::Value(static_cast<int64_t>(d)), h::Value(0)}));
+  return result;
+}
 
 h::Value methodTo(TensorObject &self, h::Interpreter &interpreter, const h::CallArgs &args) {
   for (const h::Value &value : args.positional) {
@@ -175,9 +285,29 @@ const NamedMethod methods[] = {
                 "a tensor");
      }},
     {"data_ptr",
-     [](TensorObject &, h::Interpreter &i, const h::CallArgs &) -> h::Value {
-       i.refuse("'.data_ptr()' has no meaning while tracing; pass the tensor itself to the kernel");
+     [](TensorObject &self, h::Interpreter &, const h::CallArgs &) {
+       return h::Value(std::make_shared<Address>(self));
      }},
+    {"untyped_storage",
+     [](TensorObject &self, h::Interpreter &, const h::CallArgs &) {
+       return h::Value(std::make_shared<Storage>(self));
+     }},
+    {"storage",
+     [](TensorObject &self, h::Interpreter &, const h::CallArgs &) {
+       return h::Value(std::make_shared<Storage>(self));
+     }},
+    {"squeeze", methodSqueeze},
+    {"get_device", [](TensorObject &self, h::Interpreter &, const h::CallArgs &) {
+       return h::Value(saysCuda(self) ? 0 : -1);
+     }},
+    {"is_signed",
+     [](TensorObject &self, h::Interpreter &, const h::CallArgs &) {
+       return h::Value(isFloat(self.tensor.type.dtype) || info(self.tensor.type.dtype).isSigned);
+     }},
+    {"is_complex",
+     [](TensorObject &, h::Interpreter &, const h::CallArgs &) { return h::Value(false); }},
+    {"is_inference",
+     [](TensorObject &, h::Interpreter &, const h::CallArgs &) { return h::Value(false); }},
 };
 
 } // namespace
@@ -198,18 +328,36 @@ h::Value TensorObject::assign(h::Interpreter &interpreter, const h::Value &value
 
 std::optional<h::Value> TensorObject::getAttr(h::Interpreter &interpreter, std::string_view name) {
   const TensorType &type = tensor.type;
+  if (const h::Value *own = attributes.find(name))
+    return *own;
   if (name == "shape")
     return shapeValue(type);
   if (name == "dtype")
     return dtypeValue(type.dtype);
   if (name == "device")
-    return deviceValue(interpreter, type.device);
+    return interpreter.call(
+        interpreter.getAttr(h::Value(interpreter.nativeModule("torch")), "device"),
+        {h::Value(saysCuda(*this) ? "cuda:0" : toString(type.device))});
   if (name == "ndim")
     return h::Value(static_cast<int64_t>(type.rank()));
   if (name == "is_cuda")
-    return h::Value(type.device.kind == Device::Kind::Cuda);
+    return h::Value(saysCuda(*this));
+  for (const char *other :
+       {"is_xpu", "is_mps", "is_meta", "is_sparse", "is_quantized", "is_nested"})
+    if (name == other)
+      return h::Value(false);
+  if (name == "is_cpu")
+    return h::Value(!saysCuda(*this));
   if (name == "requires_grad")
     return h::Value(false);
+  if (name == "is_leaf")
+    return h::Value(true);
+  if (name == "grad" || name == "grad_fn")
+    return h::Value();
+  if (name == "layout")
+    return h::Value("strided");
+  if (name == "itemsize")
+    return h::Value(static_cast<int64_t>(byteSize(type.dtype)));
   if (name == "data")
     return h::Value(shared_from_this());
   if (name == "T" || name == "mT") {
@@ -289,9 +437,10 @@ const char *atenName(h::BinaryOp op) {
 } // namespace
 
 std::optional<h::Value> TensorObject::binaryOp(h::Interpreter &interpreter, h::BinaryOp op,
-                                               const h::Value &other, bool reflected) {
+                                               const h::Value &given, bool reflected) {
+  h::Value other = h::unwrapConstexpr(given);
   bool usable = other.as<TensorObject>() || other.isInt() || other.isFloat() || other.isBool() ||
-                other.isSymInt();
+                h::isSymbolicNumber(other);
   const char *name = atenName(op);
   if (!usable || !name)
     return std::nullopt;
@@ -336,9 +485,10 @@ std::optional<h::Value> TensorObject::unaryOp(h::Interpreter &interpreter, h::Un
 }
 
 std::optional<h::Value> TensorObject::compare(h::Interpreter &interpreter, h::CompareOp op,
-                                              const h::Value &other, bool reflected) {
+                                              const h::Value &given, bool reflected) {
+  h::Value other = h::unwrapConstexpr(given);
   bool usable = other.as<TensorObject>() || other.isInt() || other.isFloat() || other.isBool() ||
-                other.isSymInt();
+                h::isSymbolicNumber(other);
   if (!usable)
     return std::nullopt;
   static constexpr const char *straight[] = {"eq", "ne", "lt", "le", "gt", "ge"};
@@ -350,6 +500,39 @@ std::optional<h::Value> TensorObject::compare(h::Interpreter &interpreter, h::Co
 bool TensorObject::truth(h::Interpreter &interpreter) {
   interpreter.refuse("a branch on a tensor's value cannot be traced: the value is only known when "
                      "the program runs; use torch.where");
+}
+
+/// What files note on a tensor is theirs: it stays with this object, as in PyTorch.
+bool TensorObject::setAttr(h::Interpreter &interpreter, std::string_view name,
+                           const h::Value &value) {
+  if (name == "requires_grad" || name == "grad")
+    return true; // nothing is differentiated
+  if (name == "data")
+    interpreter.refuse("assigning to a tensor's '.data' gives it other memory, which is not "
+                       "supported; copy_() the new values into it");
+  auto known = getAttr(interpreter, name);
+  if (known && !attributes.find(name))
+    interpreter.refuse("'" + std::string(name) + "' of a tensor cannot be set");
+  attributes.set(name, value);
+  return true;
+}
+
+/// A parameter's copy begins with the same values.
+std::optional<h::Value> TensorObject::deepCopy(h::Interpreter &interpreter) {
+  auto copy = std::make_shared<TensorObject>(tracer, tensor);
+  TracedStorage &storage = *tensor.storage;
+  if (!storage.base && !storage.constructed) {
+    copy->tensor = tracer.unbound(storage.type, storage.initializer);
+    copy->tensor.storage->copied = storage.copied ? storage.copied : tensor.storage;
+    copy->tensor.type = tensor.type;
+  } else {
+    h::Value clone = callAten(tracer, interpreter, "clone", argsOf({h::Value(shared_from_this())}));
+    copy->tensor = clone.as<TensorObject>()->tensor;
+  }
+  copy->isParameter = isParameter;
+  for (const auto &[name, value] : attributes.items())
+    copy->attributes.set(name, value);
+  return h::Value(std::static_pointer_cast<h::Object>(copy));
 }
 
 std::optional<h::Value> TensorObject::length(h::Interpreter &) {

@@ -33,6 +33,11 @@ public:
   host::Value assign(host::Interpreter &, const host::Value &value, const std::string &name);
   bool truth(host::Interpreter &) override;
   std::optional<host::Value> length(host::Interpreter &) override;
+  std::optional<host::Value> deepCopy(host::Interpreter &) override;
+  bool setAttr(host::Interpreter &, std::string_view name, const host::Value &value) override;
+
+  /// What files hang on a tensor: plain attributes.
+  host::Namespace attributes;
 };
 
 /// Calls `aten.<name>` with host values; results become tensors, a tuple where there are several.
@@ -51,7 +56,8 @@ void addTorchModules(host::NativeModules &modules, Tracer &tracer);
 host::Value tensorOfNumbers(Tracer &tracer, host::Interpreter &interpreter,
                             std::vector<host::Value> &arguments);
 /// torch.device, torch.cuda, torch.jit, torch.autograd.Function; before addTorchModules.
-void addTorchRuntime(host::NativeModules &modules);
+/// `device` is what files that ask are told: "cpu" or "cuda".
+void addTorchRuntime(host::NativeModules &modules, const std::string &device = "cpu");
 /// Functions that are written with other operators, and torch.linalg.
 void addTorchComposites(host::NativeModules &modules);
 /// Such a function by name; nullopt for others.

@@ -22,7 +22,7 @@ public:
     auto all = [&](auto test) { return std::all_of(numbers.begin(), numbers.end(), test); };
     if (!numbers.empty() && all([](const h::Value &v) { return v.isBool(); }))
       return DataType::Bool;
-    bool whole = all([](const h::Value &v) { return !v.isFloat(); });
+    bool whole = all([](const h::Value &v) { return !v.isFloat() && !v.as<h::SymFloat>(); });
     return whole && !numbers.empty() ? DataType::Int64 : DataType::Float32;
   }
 
@@ -34,7 +34,7 @@ private:
         interpreter.raise("ValueError", "expected sequence of length " +
                                             std::to_string(sizes[depth]) + " at dim " +
                                             std::to_string(depth));
-      if (!value.isBool() && !value.isInt() && !value.isFloat() && !value.isSymInt())
+      if (!value.isBool() && !value.isInt() && !value.isFloat() && !h::isSymbolicNumber(value))
         interpreter.refuse("torch.tensor takes numbers and lists of them, got " +
                            h::typeName(value));
       numbers.push_back(value);

@@ -49,7 +49,7 @@ void addFactory(h::Module &module, Tracer &tracer, const std::string &name, Init
             h::CallArgs call = args;
             double value = 0;
             if (kind == Initializer::Kind::Full) {
-              if (args.positional.size() > 1)
+              if (*constructing && args.positional.size() > 1)
                 value = args.positional[1].isFloat()
                             ? args.positional[1].real()
                             : static_cast<double>(i.toInt64(args.positional[1], "fill_value"));
@@ -183,6 +183,12 @@ void addTorchModules(h::NativeModules &modules, Tracer &tracer) {
       return value.as<TensorObject>() != nullptr;
     };
     module.globals->set("Tensor", h::Value(tensorClass));
+    module.globals->set("squeeze",
+                        h::nativeRaw("torch.squeeze", [](h::Interpreter &inner, h::CallArgs args) {
+                          h::Value self = args.positional.at(0);
+                          args.positional.erase(args.positional.begin());
+                          return inner.call(inner.getAttr(self, "squeeze"), std::move(args));
+                        }));
     module.globals->set(
         "is_tensor",
         h::native("torch.is_tensor", "x", [](h::Interpreter &, std::vector<h::Value> &a) {
@@ -217,7 +223,8 @@ void addTorchModules(h::NativeModules &modules, Tracer &tracer) {
     fallBackToAten(module, tracer);
   });
   modules.add("torch.nn", [&tracer](h::Interpreter &i, h::Module &module) {
-    auto source = std::make_shared<SourceFile>("<torch.nn>", networkSource);
+    auto source =
+        std::make_shared<SourceFile>("<torch.nn>", std::string(hookSource) + networkSource);
     auto isInitial =
         h::native("_uniform", "shape, fan_in, dtype=None",
                   [&tracer](h::Interpreter &inner, std::vector<h::Value> &a) {

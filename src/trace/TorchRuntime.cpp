@@ -4,6 +4,8 @@
 #include "trace/TensorObject.h"
 #include "trace/TorchSources.h"
 
+#include <set>
+
 namespace pellucid::trace {
 
 using namespace graph;
@@ -22,16 +24,30 @@ h::Value deviceValue(h::Interpreter &interpreter, Device device) {
   return interpreter.call(runtimeName(interpreter, "device"), {h::Value(toString(device))});
 }
 
-void addTorchRuntime(h::NativeModules &modules) {
-  modules.add("torch._pellucid_runtime", [](h::Interpreter &interpreter, h::Module &module) {
-    auto source = interpreter.importSource("torch_runtime_source",
-                                           std::make_shared<SourceFile>("<torch>", runtimeSource));
+/// The functions of a class of `backends.py` are a module's.
+static void fillFromClass(h::Interpreter &interpreter, h::Module &module, const char *name) {
+  h::Value classValue = runtimeName(interpreter, name);
+  for (const auto &[function, value] : classValue.as<h::Class>()->attributes.items()) {
+    auto *descriptor = value.as<h::Descriptor>();
+    if (!function.starts_with("__"))
+      module.globals->set(function, descriptor ? descriptor->function : value);
+  }
+}
+
+void addTorchRuntime(h::NativeModules &modules, const std::string &device) {
+  modules.add("torch._pellucid_runtime", [device](h::Interpreter &interpreter, h::Module &module) {
+    auto source = interpreter.importSource(
+        "torch_runtime_source",
+        std::make_shared<SourceFile>("<torch>", std::string(runtimeSource) + backendSource));
+    source->globals->set("_assumed", h::Value(device));
     for (const auto &[name, value] : source->globals->items())
       module.globals->set(name, value);
   });
   modules.add("torch", [](h::Interpreter &interpreter, h::Module &module) {
     for (const char *name : {"device", "finfo", "iinfo"})
       module.globals->set(name, runtimeName(interpreter, name));
+    for (const char *name : {"_Autocast", "_Checks"})
+      fillFromClass(interpreter, module, name);
     for (const char *format : {"contiguous_format", "preserve_format", "channels_last"})
       module.globals->set(format, h::Value(std::string(format)));
   });
@@ -44,17 +60,26 @@ void addTorchRuntime(h::NativeModules &modules) {
     for (const char *name : {"script", "export", "ignore", "unused", "script_if_tracing"})
       module.globals->set(name, runtimeName(interpreter, "same"));
   });
-  // No device is there while tracing: files that ask choose their CPU path, and every device
-  // argument is ignored.
-  modules.add("torch.cuda", [](h::Interpreter &interpreter, h::Module &module) {
-    module.globals->set("device", runtimeName(interpreter, "device"));
-    for (const char *name : {"is_available", "is_bf16_supported", "is_initialized"})
-      module.globals->set(name, runtimeName(interpreter, "false"));
-    for (const char *name : {"current_device", "device_count"})
-      module.globals->set(name, runtimeName(interpreter, "zero"));
-    module.globals->set("get_device_capability", runtimeName(interpreter, "no_capability"));
-    for (const char *name : {"synchronize", "set_device", "empty_cache", "manual_seed"})
-      module.globals->set(name, runtimeName(interpreter, "nothing"));
+  for (auto [name, functions] : {std::pair{"torch.cuda", "_Cuda"},
+                                 {"torch.cpu", "_Cpu"},
+                                 {"torch.accelerator", "_Accelerator"},
+                                 {"torch.amp", "_Amp"},
+                                 {"torch.cuda.amp", "_Amp"},
+                                 {"torch.xpu", "_Absent"},
+                                 {"torch.mps", "_Absent"},
+                                 {"torch.mtia", "_Absent"},
+                                 {"torch.backends.mps", "_Absent"}})
+    modules.add(name, [functions](h::Interpreter &interpreter, h::Module &module) {
+      fillFromClass(interpreter, module, functions);
+    });
+  // Kinds of devices that torch only has where a vendor's plugin is loaded.
+  modules.add("torch", [](h::Interpreter &, h::Module &module) {
+    auto next = module.fallback;
+    module.fallback = [next](h::Interpreter &i, std::string_view name) -> std::optional<h::Value> {
+      static const std::set<std::string_view> plugins = {
+          "npu", "mlu", "musa", "hpu", "gcu", "ptpu", "sdaa", "txda", "ipu", "ppu", "maca"};
+      return plugins.count(name) ? std::nullopt : next(i, name);
+    };
   });
 }
 

@@ -12,11 +12,17 @@ const char *const shapeSource =
 const char *const lossSource =
 #include "trace/torch/losses.py.inc"
     ;
+const char *const hookSource =
+#include "trace/torch/hooks.py.inc"
+    ;
 const char *const networkSource =
 #include "trace/torch/nn.py.inc"
     ;
 const char *const initSource =
 #include "trace/torch/init.py.inc"
+    ;
+const char *const backendSource =
+#include "trace/torch/backends.py.inc"
     ;
 const char *const runtimeSource =
 #include "trace/torch/runtime.py.inc"

@@ -139,7 +139,8 @@ public:
     interpreterOptions.hooks = &hooks;
     interpreterOptions.defersFileErrors = true;
     interpreterOptions.defersMissingImports = options.defersMissingImports;
-    addTorchRuntime(interpreterOptions.modules);
+    tracer.assumedDevice = options.device;
+    addTorchRuntime(interpreterOptions.modules, options.device);
     addTorchComposites(interpreterOptions.modules);
     addTorchModules(interpreterOptions.modules, tracer);
     addTorchOps(interpreterOptions.modules, tracer);
@@ -294,6 +295,8 @@ private:
     return weight;
   }
 
+  std::map<const TracedStorage *, std::string> drawnAs;
+
   /// Where the tensors of `--weights` were read.
   SourceLocation weightsFile() const {
     return SourceLocation(options.weights.begin()->second.path);
@@ -308,9 +311,13 @@ private:
     if (entry == options.weights.end()) {
       if (!options.weights.empty() && made.isParameter)
         throw DiagnosticError(weightsFile(), "the file has no tensor '" + name + "'");
-      return computed ? computedWeight(*computed, type.dtype)
-                      : initialWeight(name, type, made.object->tensor.storage->initializer,
-                                      options.seed);
+      if (computed)
+        return computedWeight(*computed, type.dtype);
+      const TracedStorage &storage = *made.object->tensor.storage;
+      const TracedStorage *origin = storage.copied ? storage.copied.get() : &storage;
+      // Copies of one tensor are drawn by one name.
+      const std::string &drawn = drawnAs.try_emplace(origin, name).first->second;
+      return initialWeight(drawn, type, storage.initializer, options.seed);
     }
     std::vector<Expr> shape(entry->second.shape.begin(), entry->second.shape.end());
     if (shape != type.shape)
@@ -318,6 +325,9 @@ private:
                                                toString(TensorType(entry->second.dtype, shape)) +
                                                " in the file and " + toString(type) +
                                                " in the model");
+    bool converts = options.dtype && isFloat(entry->second.dtype) && isFloat(type.dtype);
+    if (entry->second.dtype != type.dtype && converts)
+      return computedWeight(reference::tensorOf(entry->second), type.dtype);
     if (entry->second.dtype != type.dtype)
       throw DiagnosticError(weightsFile(),
                             "tensor '" + name + "' holds " +
@@ -351,14 +361,45 @@ private:
         throw DiagnosticError(SourceLocation("--input " + name),
                               "the model has no parameter '" + name + "'; it has " + list);
       }
-      TracedTensor tensor = tracer.placeholder(name, inputs[i].type);
+      args.keywords.emplace_back(name, inputValue(inputs[i], name));
+    }
+    return args;
+  }
+
+  h::Value literalValue(const std::string &name, const std::string &text) {
+    return interpreter->evaluateText(
+        std::make_shared<SourceFile>("--input " + name + "=" + text, text));
+  }
+
+  /// Tensors inside of containers are inputs of their own.
+  h::Value inputValue(const TraceInput &input, const std::string &name) {
+    if (input.form == TraceInput::Form::Literal)
+      return literalValue(name, input.literal);
+    if (input.form == TraceInput::Form::Tensor) {
+      TracedTensor tensor = tracer.placeholder(name, input.type);
       InputSpec spec;
       spec.name = name;
       tracer.program.inputs.push_back(spec);
       userInputs.emplace_back(name, tensor.storage);
-      args.keywords.emplace_back(name, tensorValue(tracer, tensor));
+      return tensorValue(tracer, tensor);
     }
-    return args;
+    h::Dict dict;
+    h::List list;
+    for (size_t i = 0; i < input.elements.size(); ++i) {
+      const TraceInput &element = input.elements[i];
+      if (input.form != TraceInput::Form::Dict) {
+        list.push_back(inputValue(element, element.name));
+        continue;
+      }
+      h::Value key = literalValue(name, element.key);
+      if (!h::hashOf(key))
+        throw DiagnosticError(SourceLocation("--input " + name),
+                              "unhashable key " + h::repr(key) + " in a dict");
+      dict.set(key, inputValue(element, element.name));
+    }
+    return input.form == TraceInput::Form::Dict    ? h::Value::dict(std::move(dict))
+           : input.form == TraceInput::Form::Tuple ? h::Value::tuple(std::move(list))
+                                                   : h::Value::list(std::move(list));
   }
 
   void finish(const h::Value &result) {
@@ -383,17 +424,13 @@ private:
     tracer.program.main.output(std::move(outputs));
   }
 
-  void collectResults(const h::Value &value, std::vector<Argument> &outputs,
+  void collectResults(const h::Value &given, std::vector<Argument> &outputs,
                       const SourceLocation &where) {
+    h::Value value = h::contentOf(given);
     if (value.isNone())
       return;
     if (value.isSequence()) {
       for (const h::Value &element : value.elements())
-        collectResults(element, outputs, where);
-      return;
-    }
-    if (value.as<h::Instance>() && interpreter->findAttr(value, "_fields")) {
-      for (const h::Value &element : interpreter->iterate(value))
         collectResults(element, outputs, where);
       return;
     }

@@ -12,14 +12,20 @@
 namespace pellucid::trace {
 
 struct TraceInput {
+  enum class Form : uint8_t { Tensor, Literal, Tuple, List, Dict };
   std::string name; ///< the parameter it is given for; empty: by position
   graph::TensorType type;
+  Form form = Form::Tensor;
+  std::string literal;              ///< Literal: a Python literal, fixed in the program
+  std::string key;                  ///< of an element of a dict: a Python literal
+  std::vector<TraceInput> elements; ///< of a container; its tensors are inputs of the program
 };
 
 struct TraceOptions {
   bool strict = false;
   std::vector<std::string> roots; ///< folders that absolute imports are looked up in
   std::optional<DataType> dtype;  ///< model.to(dtype)
+  std::string device = "cpu";     ///< what files are told that ask for one: cpu or cuda
   std::vector<std::pair<std::string, std::string>>
       init;                                     ///< constructor arguments: name, Python literal
   uint64_t seed = 0;                            ///< of parameters that `weights` does not have

@@ -31,7 +31,8 @@ struct TracedStorage {
   graph::TensorType type;       ///< of base
   uint64_t version = 0;         ///< counts the writes
   Initializer initializer;
-  bool constructed = false; ///< base is a value of Tracer::constructed
+  bool constructed = false;              ///< base is a value of Tracer::constructed
+  std::shared_ptr<TracedStorage> copied; ///< copy.deepcopy of it: has its initial values
 };
 
 /// A tensor while tracing: a view of a storage. Cheap to copy.
@@ -58,6 +59,8 @@ public:
   graph::Program program;
   graph::OperatorRegistry registry;
   bool strict = false;
+  /// The device that tensors say they are on: "cpu" or "cuda". Nothing is placed by it.
+  std::string assumedDevice = "cpu";
   /// While set, a condition over dynamic dims that cannot be proved is not decided: its symbols are
   /// added and UndecidedCondition is thrown.
   std::set<std::string> *askedSymbols = nullptr;

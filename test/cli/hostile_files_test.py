@@ -266,6 +266,13 @@ def npz(members, compression=zipfile.ZIP_STORED, force=False):
     return out.getvalue()
 
 
+def damaged(archive):
+    """The first member's deflate stream begins with a block of a kind that there is not."""
+    name_size, extra_size = struct.unpack("<HH", archive[26:30])
+    start = 30 + name_size + extra_size
+    return archive[:start] + bytes([archive[start] | 6]) + archive[start + 1 :]
+
+
 def weights():
     weight, bias = npy(), npy(shape="(2,)", data=bytes(8))
     members = [("linear.weight.npy", weight), ("linear.bias.npy", bias)]
@@ -273,7 +280,7 @@ def weights():
         "safetensors": safetensors(WHOLE), "metadata": safetensors({"__metadata__": {"format": "pt"}, **WHOLE}),
         "padding": safetensors(json.dumps(WHOLE).encode() + b" " * 100),
         "a tensor without elements": safetensors({**WHOLE, "none": {"dtype": "F32", "shape": [0], "data_offsets": [32, 32]}}),
-        "npz": npz(members), "zip64": npz(members, force=True), "names without .npy": npz([(n[:-4], d) for n, d in members]),
+        "npz": npz(members), "compressed": npz(members, zipfile.ZIP_DEFLATED), "zip64": npz(members, force=True), "names without .npy": npz([(n[:-4], d) for n, d in members]),
         "a comment behind the archive": npz(members)[:-2] + b"\x05\x00hello",
     }
     for name, data in taken.items():
@@ -291,7 +298,11 @@ def weights():
         "a negative dim": changed(shape=[-2]), "a product that wraps": changed(shape=[1 << 62, 4, 2]), "a fraction": changed(shape=[2.0]),
         "one missing": safetensors({"linear.weight": WHOLE["linear.weight"]}),
         "one twice": safetensors(b'{"linear.bias":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"linear.bias":{"dtype":"F32","shape":[2],"data_offsets":[8,16]}}'),
-        "compressed": npz(members, zipfile.ZIP_DEFLATED), "a member twice": npz([*members, members[1]]), "an empty archive": npz([]),
+        "compressed and damaged": damaged(npz(members, zipfile.ZIP_DEFLATED)),
+        "compressed in another way": npz(members, zipfile.ZIP_BZIP2), "an index without a map": b'{"metadata": {}}', "an index of a missing file": b'{"weight_map": {"linear.weight": "no.safetensors"}}',
+        "an index of itself": b'{"weight_map": {"linear.weight": "w.bin"}}', "half an index": b'{"weight_map": {"linear.weight": ', "a deep index": b'{"weight_map": {}, "a": ' + b"[" * 100_000,
+        "a pickle": b"\x80\x02}q\x00.", "torch.save": npz([("archive/data.pkl", b"\x80\x02}q\x00."), ("archive/byteorder", b"little")]),
+        "a member twice": npz([*members, members[1]]), "an empty archive": npz([]),
         "a member missing": npz(members[:1]), "no array in a member": npz([members[0], ("linear.bias.npy", b"hello")]),
         "half an archive": npz(members)[: len(npz(members)) // 2], "an archive without its end": npz(members)[:-22],
         "big-endian": npz([members[0], ("linear.bias.npy", npy(descr="'>f4'", shape="(2,)", data=bytes(8)))]),

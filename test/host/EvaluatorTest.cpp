@@ -126,7 +126,20 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"raise ValueError('no')\n", 1, 1, "ValueError: no"},
         Refusal{"assert 1 == 2, 'msg'\n", 1, 1, "AssertionError: msg"},
         Refusal{"a, b = 1, 2, 3\n", 1, 1, "too many values to unpack (expected 2)"},
-        Refusal{"class A(int): pass\n", 1, 1, "inherits from 'int'"},
+        Refusal{"class A(range): pass\n", 1, 1, "inherits from 'range'"},
+        Refusal{
+            "import contextlib\n@contextlib.contextmanager\ndef f():\n    yield\nf().__enter__()\n",
+            5, 1, "enter it with a 'with' statement"},
+        Refusal{"def f():\n    while True:\n        yield 1\nnext(f())\n", 3, 9,
+                "next() of a generator that gives more than"},
+        Refusal{"import contextlib\n@contextlib.contextmanager\ndef f():\n    yield 1\n    yield "
+                "2\nwith "
+                "f():\n    pass\n",
+                5, 5, "generator didn't stop"},
+        Refusal{
+            "import contextlib\n@contextlib.contextmanager\ndef f():\n    if False: yield\nwith "
+            "f():\n    pass\n",
+            5, 6, "generator didn't yield"},
         Refusal{"with 3: pass\n", 1, 6, "'with' over 3 is not supported"},
         Refusal{"(1).foo\n", 1, 1, "'int' object has no attribute 'foo'"},
         Refusal{"{[]: 1}\n", 1, 2, "unhashable type: 'list'"}));

@@ -125,20 +125,22 @@ std::vector<Array> exampleInputs(const PackageFile &package,
     auto spec = driver::parseInputSpec(text, error);
     if (!spec)
       throw DiagnosticError(SourceLocation("--input " + text), error);
+    specs.push_back(std::move(*spec));
+  }
+  const std::vector<const driver::InputSpec *> tensors = driver::tensorsOf(specs);
+  for (const driver::InputSpec *spec : tensors)
     for (const driver::InputDim &dim : spec->dims)
       if (!dim.symbol.empty() && (dim.example || dim.hasRange))
         sizes[dim.symbol] =
             dim.example.value_or(std::clamp<int64_t>(8, dim.range.min, dim.range.max));
-    specs.push_back(std::move(*spec));
-  }
   std::vector<Array> arrays;
   for (const nlohmann::json &input : package.description().at("inputs"))
-    for (const driver::InputSpec &spec : specs)
-      if (spec.name == input.at("name").get<std::string>()) {
+    for (const driver::InputSpec *spec : tensors)
+      if (spec->name == input.at("name").get<std::string>()) {
         std::vector<int64_t> shape;
-        for (const driver::InputDim &dim : spec.dims)
-          shape.push_back(dim.symbol.empty() ? dim.size : sizes.at(dim.symbol));
-        arrays.push_back(randomArray(spec.dtype, shape));
+        for (const driver::InputDim &dim : spec->dims)
+          shape.push_back(dim.symbol.empty() ? dim.size : sizes.at(dim.symbol) * dim.factor);
+        arrays.push_back(randomArray(spec->dtype, shape));
       }
   return arrays;
 }
@@ -253,7 +255,7 @@ int runBench(Words words) {
     return line.exitCode();
   launch.target = model.model;
   launch.threads = threads;
-  launch.path = model.path;
+  launch.paths = model.paths;
   Timing timing = !launch.grid.empty() ? benchKernel(launch, budget)
                   : model.isPython()   ? benchModel(model, threads, budget)
                                        : benchPackage(model, threads, budget);

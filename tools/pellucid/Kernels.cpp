@@ -87,12 +87,11 @@ void print(const driver::OperatorReport &report) {
               report.kernels.empty() ? "none" : joined(report.kernels).c_str());
 }
 
-driver::FileReport read(const std::string &path, const std::string &root) {
+driver::FileReport read(const std::string &path, const std::vector<std::string> &roots) {
   if (::access(path.c_str(), R_OK) != 0)
     throw DiagnosticError(SourceLocation(path),
                           std::string("cannot be read: ") + std::strerror(errno));
-  return driver::listKernels(path, root.empty() ? std::vector<std::string>()
-                                                : std::vector<std::string>{root});
+  return driver::listKernels(path, roots);
 }
 
 } // namespace
@@ -102,10 +101,10 @@ int runKernels(Words words) {
                 "Lists the jit kernels and operators of a file: parameters, what each pointer is, "
                 "where it is launched, ok or refused.",
                 "pellucid kernels examples/silu_kernels.py");
-  std::string path, root;
+  std::string path;
+  std::vector<std::string> roots;
   line.app().add_option("FILE", path, "the Python file")->required();
-  line.app()
-      .add_option("--path", root, "a folder that absolute imports are looked up in")
+  addRepeated(line.app(), "--path", roots, "a folder that absolute imports are looked up in")
       ->option_text("DIR");
   if (!line.parse(words))
     return line.exitCode();
@@ -115,7 +114,7 @@ int runKernels(Words words) {
   };
   driver::FileReport report;
   try {
-    report = read(path, root);
+    report = read(path, roots);
   } catch (const DiagnosticError &) {
     if (line.json())
       printReport();

@@ -253,10 +253,7 @@ void runNative(const graph::Program &program, const LaunchOptions &options,
 graph::Program traceLine(const LaunchOptions &options, const std::vector<int64_t> &grid,
                          const std::vector<trace::LaunchValue> &values) {
   auto [path, kernel] = splitTarget(options.target, "KERNEL");
-  std::vector<std::string> roots;
-  if (!options.path.empty())
-    roots.push_back(options.path);
-  return trace::traceLaunch(path, kernel, grid, values, roots,
+  return trace::traceLaunch(path, kernel, grid, values, options.paths,
                             options.numWarps ? std::optional(options.numWarps) : std::nullopt,
                             options.numStages ? std::optional(options.numStages) : std::nullopt);
 }
@@ -359,8 +356,8 @@ int runLaunch(Words words) {
       .add_option("--threads", options.threads, "most threads that work on the launch (0: all)")
       ->option_text("N")
       ->check(CLI::Range(0, 1 << 20));
-  line.app()
-      .add_option("--path", options.path, "a folder that absolute imports are looked up in")
+  addRepeated(line.app(), "--path", options.paths,
+              "a folder that absolute imports are looked up in")
       ->option_text("DIR");
   line.app().add_flag("--reference", options.reference,
                       "run the interpreter instead of generated code");

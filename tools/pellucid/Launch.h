@@ -8,7 +8,8 @@ namespace pellucid::cli {
 
 /// A kernel launch as the command line says it.
 struct LaunchOptions {
-  std::string target, grid, cpuTarget = "cpu", path;
+  std::string target, grid, cpuTarget = "cpu";
+  std::vector<std::string> paths;
   std::vector<std::string> arguments, outputs;
   int numWarps = 0, numStages = 0, threads = 0;
   bool reference = false, sanitize = false;

@@ -22,19 +22,26 @@ static CLI::Validator wholeNumber() {
 void ModelOptions::addTo(CLI::App &app) {
   app.add_option("MODEL", model, "FILE.py:CLASS, FILE.py:FUNCTION, or a saved program")->required();
   addRepeated(app, "--input", inputs,
-              "an input, such as x=bf16[batch:1..1024,128]; batch=8:1..1024 also says which size "
-              "the trace follows")
+              "an input, such as x=bf16[batch:1..1024,64*n:1..16]; batch=8:1..1024 also says which "
+              "size the trace follows; a literal (p=0.5, causal=True, mask=None) is fixed, "
+              "\"x={'ids': i64[8]}\" and (…) hold several")
       ->option_text("NAME=TYPE[DIMS]");
   app.add_option("--init", init, "constructor arguments, such as dim=96,raw=True (Python literals)")
       ->option_text("NAME=VALUE,…");
   app.add_option("--dtype", dtype, "element type of the parameters, as model.to(dtype)")
       ->option_text("TYPE");
-  app.add_option("--weights", weights, ".safetensors or .npz file with the state_dict")
+  app.add_option("--device", device,
+                 "the device that the file is told of: cpu (default) or cuda, where it chooses by "
+                 "torch.cuda.is_available() or a tensor's device")
+      ->option_text("DEVICE");
+  app.add_option("--weights", weights,
+                 "file with the state_dict: .safetensors, .npz, or the .index.json of several; "
+                 "cast to --dtype")
       ->option_text("FILE");
   app.add_option("--seed", seed, "of the parameters where no --weights are given")
       ->option_text("N")
       ->check(wholeNumber());
-  app.add_option("--path", path, "a folder that absolute imports are looked up in")
+  addRepeated(app, "--path", paths, "a folder that absolute imports are looked up in")
       ->option_text("DIR");
   auto *strictFlag = app.add_flag("--strict", strict,
                                   "decide every branch for the whole range of every dynamic dim");

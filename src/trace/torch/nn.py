@@ -3,14 +3,14 @@ import torch
 import torch.nn.functional as F
 
 
-class Module:
+class Module(_Hooked):
     training = False
 
     def __init__(self, *args, **kwargs):
         pass
 
     def __call__(self, *args, **kwargs):
-        return self.forward(*args, **kwargs)
+        return self._called(args, kwargs) if "_hooks" in vars(self) else self.forward(*args, **kwargs)
 
     def eval(self):
         return self

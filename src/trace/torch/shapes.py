@@ -144,6 +144,30 @@ def tile(input, dims):
     return input.repeat([1] * (input.dim() - len(dims)) + list(dims))
 
 
+def broadcast_shapes(*shapes):
+    """`1 is 1` holds for the number alone: a dynamic size counts as one that is not 1."""
+    shapes = [(shape,) if isinstance(shape, int) else tuple(shape) for shape in shapes]
+    result = []
+    for i in range(max([len(shape) for shape in shapes], default=0)):
+        size = 1
+        for shape in shapes:
+            own = shape[-1 - i] if i < len(shape) else 1
+            if own is 1:
+                continue
+            if size is not 1 and size != own:
+                raise RuntimeError(f"broadcast_shapes: sizes {size} and {own} do not match at dim -{i + 1}")
+            size = own
+        result.insert(0, size)
+    return tuple(result)
+
+
+def broadcast_tensors(*tensors):
+    if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
+        tensors = tensors[0]
+    shape = broadcast_shapes(*[tensor.shape for tensor in tensors])
+    return tuple(tensor.expand(shape) for tensor in tensors)
+
+
 def broadcast_to(input, size):
     return input.expand(size)
 

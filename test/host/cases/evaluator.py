@@ -364,3 +364,218 @@ for i in range(50000):
     link = Link(link)
 link = None
 result = [a, d, t, depth, a is a[1], a == a]
+# case: contexts_of_generators
+import contextlib
+from contextlib import contextmanager
+log = []
+@contextmanager
+def ctx(name, swallow=False):
+    log.append("in " + name)
+    try:
+        yield name.upper()
+    except ValueError as e:
+        log.append("caught " + str(e))
+        if not swallow:
+            raise
+    finally:
+        log.append("out " + name)
+def body():
+    with ctx("a") as a, ctx("b", True) as b:
+        log.append(a + b)
+        raise ValueError("x")
+    return 5
+def ret():
+    with ctx("r"):
+        return 7
+def loop():
+    for i in range(5):
+        with ctx(str(i)):
+            if i == 1: continue
+            if i == 2: break
+    return i
+def outer():
+    try:
+        with ctx("o"):
+            raise ValueError("y")
+    except ValueError as e:
+        return "outer " + str(e)
+@ctx("deco")
+def decorated(x):
+    log.append("body")
+    return x + 1
+class C:
+    @contextmanager
+    def m(self, k):
+        self.k = k
+        yield self
+        self.k = None
+c = C()
+with c.m(4) as cc:
+    inside = cc.k
+def none():
+    if False: yield
+r1 = [body(), ret(), loop(), outer(), decorated(1), inside, c.k]
+with contextlib.ExitStack() as st:
+    st.callback(log.append, "cb")
+    st.enter_context(contextlib.nullcontext())
+    log.append("in stack")
+result = [r1, log]
+# case: generators_are_lazy
+log = []
+def gen():
+    try:
+        for i in range(10):
+            log.append("g%d" % i)
+            yield i
+    finally:
+        log.append("closed")
+first = []
+for v in gen():
+    first.append(v)
+    if v == 2: break
+def lazy():
+    log.append("started")
+    yield 1
+it = lazy()
+log.append("made")
+r2 = [first, list(it), [x for x in gen() if x % 2], sum(gen()), any(x > 3 for x in gen())]
+def delegating():
+    yield 0
+    yield from gen()
+    yield from [100]
+r2.append(list(delegating()))
+class Tree:
+    def __init__(self, v, kids=()): self.v, self.kids = v, kids
+    def __iter__(self):
+        yield self.v
+        for k in self.kids: yield from k
+r2.append(list(Tree(1, [Tree(2), Tree(3, [Tree(4)])])))
+class Base:
+    def hi(self): return "base"
+class D(Base):
+    def hi(self):
+        out = []
+        for v in gen():
+            out.append(super().hi() + str(v))
+            if v == 1: break
+        return out
+r2.append(D().hi())
+def raising():
+    try:
+        yield 1
+    except KeyError:
+        log.append("must not see it")
+try:
+    for v in raising(): raise KeyError("k")
+except KeyError as e: r2.append(repr(e))
+result = [r2, log]
+# case: locks_and_containers
+import threading
+from collections import Counter, OrderedDict, defaultdict, deque
+lock = threading.Lock()
+with lock: r3 = [lock.locked()]
+r3.append(lock.locked())
+rl = threading.RLock()
+with rl:
+    with rl: r3.append("twice")
+d = defaultdict(list)
+d["a"].append(1); d["a"].append(2); d["b"]
+r4 = [dict(d), len(d), "z" in d, d.get("z"), isinstance(d, dict), sorted(d), {**d}, dict(**d), list(d.items()), d == {"a": [1, 2], "b": []}, d.pop("a")]
+dd = defaultdict(lambda: defaultdict(int)); dd[1][2] += 5
+r4.append(dd[1][2])
+q = deque([1, 2, 3], maxlen=3); q.append(4); q.appendleft(0)
+r5 = [list(q), len(q), q[0], q.pop(), q.popleft(), list(q), 2 in q, repr(deque([1]))]
+q.extend([7, 8]); q.rotate(1); r5.append(list(q))
+od = OrderedDict([("x", 1), ("y", 2)]); od.move_to_end("x"); r5 += [list(od), od.popitem(), isinstance(od, dict), dict(od)]
+cn = Counter("abca"); r5 += [cn["a"], cn["zz"], cn.most_common(1), sorted(cn.elements())]
+result = [r3, r4, r5]
+# case: enums_of_numbers_and_texts
+import enum
+class Color(enum.IntEnum):
+    RED = 1
+    GREEN = 2
+    ALSO = 1
+class S(str, enum.Enum):
+    A = "a"
+    B = "b"
+class T(enum.StrEnum):
+    X = enum.auto()
+    Y = "why"
+class P(enum.Enum):
+    M = (1, 2.5)
+    N = (2, 3.5)
+    def __init__(self, a, b):
+        self.a, self.b = a, b
+r6 = [Color.RED + 1, Color.GREEN > Color.RED, Color.RED == 1, [10, 20, 30][Color.GREEN], int(Color.GREEN), isinstance(Color.RED, int), Color(2) is Color.GREEN, Color["RED"].name, str(Color.RED), f"{Color.RED}", repr(Color.RED), len(Color), list(Color), {1: "one"}[Color.RED], Color.ALSO is Color.RED, range(Color.GREEN), Color.RED | 4, -Color.RED, bool(Color.RED), max(Color.RED, Color.GREEN) == 2]
+r6 += [S.A == "a", str(S.A), S.A.value, S("b") is S.B, {"a": 3}[S.A], S.A in ("a", "c"), S.A + "x", S.A.upper(), T.X == "x", str(T.X), f"{T.Y}|{T.X:>3}", repr(T.X), P.M.a, P.N.b, P((1, 2.5)) is P.M, S.B in S]
+result = r6
+# case: derived_from_builtin_types
+from collections import namedtuple
+class MyDict(dict):
+    def __setitem__(self, k, v): super().__setitem__(k, v * 2)
+    def __getitem__(self, k): return super().__getitem__(k) + 1
+m = MyDict(a=1); m["b"] = 3
+r7 = [m["a"], m["b"], dict(m), m.get("b"), len(m), list(m.items()), "a" in m, m]
+class MyList(list):
+    def total(self): return sum(self)
+l = MyList([1, 2]); l.append(3); l += [4]
+r7 += [l.total(), l[1:], len(l), l == [1, 2, 3, 4], [0] + l, type(l).__name__, isinstance(l, list), l]
+class MyInt(int):
+    def double(self): return self * 2
+r7 += [MyInt(4).double(), MyInt("5") + 1, 10 // MyInt(3)]
+class MyTuple(tuple):
+    def __new__(cls, *a): return super().__new__(cls, a)
+r7 += [MyTuple(1, 2), MyTuple(1, 2)[1], MyTuple(3) == (3,)]
+class Singleton:
+    _i = None
+    def __new__(cls, *a):
+        if cls._i is None: cls._i = super().__new__(cls)
+        return cls._i
+    def __init__(self, v): self.v = v
+r7 += [Singleton(1) is Singleton(2), Singleton(3).v]
+Pt = namedtuple("Pt", "x y", defaults=[9])
+p = Pt(1)
+r8 = [p, p == (1, 9), isinstance(p, tuple), p + (3,), p._replace(x=5), tuple(p), len(p), p[-1], {p: 1}[(1, 9)], [*p], p < (2, 0), p._asdict()]
+result = [r7, r8]
+# case: copies
+import copy
+a = [1, [2, {"k": (3, [4])}]]
+b = copy.deepcopy(a); b[1][1]["k"][1].append(5)
+class Node:
+    def __init__(self, v): self.v, self.me = v, self
+n = Node([1]); n2 = copy.deepcopy(n); n2.v.append(2); n3 = copy.copy(n)
+r9 = [a, b, n.v, n2.v, n2.me is n2, n3.v is n.v]
+result = r9
+# case: attributes_that_are_made
+class G:
+    def __getattr__(self, name):
+        if name.startswith("x"): return name
+        raise AttributeError(name)
+    @property
+    def bad(self): raise AttributeError("no")
+g = G()
+r10 = [hasattr(g, "xa"), hasattr(g, "ya"), getattr(g, "ya", 3), hasattr(g, "bad"), g.xyz]
+g.__dict__["direct"] = 5
+g.__dict__.update(other=6)
+vars(g)["third"] = 7
+r10 += [g.direct, g.other, g.third, sorted(vars(g)), "direct" in g.__dict__]
+globals()["made_up"] = 11
+r10 += [made_up, __import__("math").sqrt(4.0), __import__("os.path", fromlist=["join"]).join("a", "b")]
+result = r10
+# case: iterators_of_classes
+class Count:
+    def __init__(self, n): self.n, self.i = n, 0
+    def __iter__(self): return self
+    def __next__(self):
+        if self.i >= self.n: raise StopIteration
+        self.i += 1
+        return self.i
+k = Count(4)
+r11 = [next(k), list(k), next(k, "end"), list(Count(2)), [v for v in Count(3)], sum(Count(3))]
+class Seq:
+    def __len__(self): return 3
+    def __getitem__(self, i):
+        if i >= 3: raise IndexError
+        return i * 10
+r11 += [list(Seq()), 20 in Seq(), [x for x in Seq()]]
+result = r11

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Modules of Python's library that are written in Python: collections, threading, and what of
+/// contextlib needs no generator; copy.
+#include "host/InterpreterState.h"
+
+namespace pellucid::host {
+
+using Bound = std::vector<Value>;
+
+namespace {
+
+const char *const collectionsSource =
+#include "host/modules/collections.py.inc"
+    ;
+const char *const threadingSource =
+#include "host/modules/threading.py.inc"
+    ;
+const char *const contextlibSource =
+#include "host/modules/contextlib.py.inc"
+    ;
+
+const char *const inspectSource =
+#include "host/modules/inspect.py.inc"
+    ;
+
+/// The public names of `source` become the module's.
+NativeModules::Fill fillFrom(const char *source) {
+  return [source](Interpreter &interpreter, Module &m) {
+    auto written =
+        interpreter.importSource(m.name, std::make_shared<SourceFile>("<" + m.name + ">", source));
+    for (const auto &[name, value] : written->globals->items())
+      if (!name.starts_with("_"))
+        m.globals->set(name, value);
+  };
+}
+
+/// copy.copy: the outermost container anew, with the same elements.
+Value shallowCopy(Interpreter &interpreter, Bound &a) {
+  const Value &value = a[0];
+  if (value.isList())
+    return Value::list(List(value.list()));
+  if (value.isDict())
+    return Value::dict(Dict(value.dictionary()));
+  if (value.isSet())
+    return Value::set(Set(value.elementSet()), value.elementSet().frozen);
+  auto *instance = value.as<Instance>();
+  if (!instance || instance->cls->find("__members__"))
+    return value;
+  if (auto own = instance->special(interpreter, "__copy__"))
+    return interpreter.call(*own);
+  auto fresh = std::make_shared<Instance>(instance->cls);
+  fresh->payload = instance->payload;
+  fresh->attributes = instance->attributes;
+  if (instance->content) {
+    Bound content{*instance->content};
+    fresh->content = shallowCopy(interpreter, content);
+  }
+  return Value(fresh);
+}
+
+void fillCopy(Interpreter &, Module &m) {
+  m.globals->set("copy", native("copy.copy", "x", shallowCopy));
+  m.globals->set("deepcopy", native("copy.deepcopy", "x, memo=None",
+                                    [](Interpreter &i, Bound &a) { return deepCopy(i, a[0]); }));
+}
+
+// The numbers of inspect.Parameter's kinds.
+enum ParameterKind : int8_t { PositionalOnly, Positional, Rest, KeywordOnly, KeywordRest };
+
+Value described(const std::string &name, ParameterKind kind, const Value *fallback = nullptr) {
+  return Value::tuple(
+      {Value(name), Value(int(kind)), Value(fallback != nullptr), fallback ? *fallback : Value()});
+}
+
+List parametersOf(const Function &function) {
+  const syntax::Arguments &args = *function.parameters;
+  List out;
+  size_t total = args.posonlyargs.size() + args.args.size(),
+         firstDefault = total - function.defaults.size(), index = 0;
+  auto add = [&](const syntax::Arg &arg, ParameterKind kind) {
+    out.push_back(described(
+        arg.arg, kind, index < firstDefault ? nullptr : &function.defaults[index - firstDefault]));
+    ++index;
+  };
+  for (const auto &arg : args.posonlyargs)
+    add(*arg, PositionalOnly);
+  for (const auto &arg : args.args)
+    add(*arg, Positional);
+  if (args.vararg)
+    out.push_back(described(args.vararg->arg, Rest));
+  for (size_t i = 0; i < args.kwonlyargs.size(); ++i) {
+    const std::optional<Value> &fallback = function.keywordDefaults[i];
+    out.push_back(described(args.kwonlyargs[i]->arg, KeywordOnly, fallback ? &*fallback : nullptr));
+  }
+  if (args.kwarg)
+    out.push_back(described(args.kwarg->arg, KeywordRest));
+  return out;
+}
+
+/// What inspect.signature() says of a callable; None where Python's own has none either.
+Value describeParameters(Interpreter &interpreter, Bound &a) {
+  const Value &callable = a[0];
+  if (auto *function = callable.as<Function>()) {
+    if (const Value *wrapped = function->attributes.find("__wrapped__")) {
+      Bound inner{*wrapped};
+      return describeParameters(interpreter, inner);
+    }
+    return Value::list(parametersOf(*function));
+  }
+  auto withoutSelf = [&](const Value &function) {
+    Bound inner{function};
+    Value all = describeParameters(interpreter, inner);
+    if (all.isList() && !all.list().empty())
+      all.list().erase(all.list().begin());
+    return all;
+  };
+  if (auto *method = callable.as<BoundMethod>())
+    return withoutSelf(method->function);
+  if (auto *cls = callable.as<Class>()) {
+    const Value *init = cls->find("__init__");
+    return init ? withoutSelf(*init) : Value::list({});
+  }
+  if (auto *instance = callable.as<Instance>())
+    if (const Value *call = instance->cls->find("__call__"))
+      return withoutSelf(*call);
+  // Which arguments Triton's decorator takes is asked to tell its versions apart.
+  if (auto *native = callable.as<NativeFunction>(); native && native->name == "triton.autotune") {
+    List out{described("configs", Positional), described("key", Positional)};
+    Value none;
+    for (const char *name :
+         {"prune_configs_by", "reset_to_zero", "restore_value", "pre_hook", "post_hook", "warmup",
+          "rep", "use_cuda_graph", "do_bench", "cache_results"})
+      out.push_back(described(name, Positional, &none));
+    return Value::list(std::move(out));
+  }
+  return Value();
+}
+
+void fillInspect(Interpreter &interpreter, Module &m) {
+  auto written =
+      interpreter.importSource("inspect", std::make_shared<SourceFile>("<inspect>", inspectSource));
+  written->globals->set("_parameters", native("_parameters", "function", describeParameters));
+  for (const auto &[name, value] : written->globals->items())
+    if (!name.starts_with("_"))
+      m.globals->set(name, value);
+}
+
+/// The machine that is compiled for: Linux on x86-64.
+void fillPlatform(Interpreter &, Module &m) {
+  for (auto [name, value] : {std::pair{"machine", "x86_64"},
+                             {"system", "Linux"},
+                             {"processor", "x86_64"},
+                             {"python_version", "3.12.0"},
+                             {"python_implementation", "CPython"},
+                             {"release", ""},
+                             {"node", ""}})
+    m.globals->set(name, native(std::string("platform.") + name, "",
+                                [text = value](Interpreter &, Bound &) { return Value(text); }));
+}
+
+} // namespace
+
+void addLibraryModules(NativeModules &modules) {
+  modules.add("collections", fillFrom(collectionsSource));
+  modules.add("threading", fillFrom(threadingSource));
+  modules.add("contextlib", fillFrom(contextlibSource));
+  modules.add("copy", fillCopy);
+  modules.add("inspect", fillInspect);
+  modules.add("platform", fillPlatform);
+}
+
+} // namespace pellucid::host

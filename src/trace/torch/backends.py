@@ -1,0 +1,301 @@
+# SPDX-License-Identifier: Apache-2.0
+import torch
+
+# torch.cuda, torch.xpu, torch.accelerator and their kin, as files ask them before they choose a way.
+# `_assumed` is the device that --device names; the tensors themselves are those of the trace.
+_assumed = "cpu"
+
+
+class _Properties:
+    """What a file may ask of the device that is assumed: those of an A100."""
+
+    name = "NVIDIA A100-SXM4-80GB"
+    major, minor = 8, 0
+    multi_processor_count = 108
+    warp_size = 32
+    total_memory = 85899345920
+    max_threads_per_multi_processor = 2048
+    shared_memory_per_block = 49152
+    shared_memory_per_block_optin = 166912
+    shared_memory_per_multiprocessor = 167936
+    regs_per_multiprocessor = 65536
+    L2_cache_size = 41943040
+    is_integrated = False
+    gcnArchName = ""
+
+
+def _has_cuda():
+    return _assumed == "cuda"
+
+
+def _nobody(name):
+    raise RuntimeError(f"{name}: no such device is assumed while a model is traced; pass --device cuda for one")
+
+
+class _Stream:
+    def __init__(self, device=None, priority=0):
+        self.cuda_stream = 0
+
+    def synchronize(self):
+        pass
+
+    def wait_stream(self, stream):
+        pass
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        return False
+
+
+class _Context:
+    """torch.cuda.device(0) and what else changes where work goes."""
+
+    def __init__(self, *args, **kwargs):
+        pass
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        return False
+
+    def __call__(self, function):
+        return function
+
+
+class _Cuda:
+    device = _Context
+    device_of = _Context
+    stream = _Context
+    Stream = _Stream
+
+    def is_available():
+        return _has_cuda()
+
+    def is_initialized():
+        return _has_cuda()
+
+    def device_count():
+        return 1 if _has_cuda() else 0
+
+    def current_device():
+        if not _has_cuda():
+            _nobody("torch.cuda.current_device()")
+        return 0
+
+    def is_bf16_supported(including_emulation=True):
+        return _has_cuda()
+
+    def get_device_properties(device=None):
+        if not _has_cuda():
+            _nobody("torch.cuda.get_device_properties()")
+        return _Properties()
+
+    def get_device_name(device=None):
+        if not _has_cuda():
+            _nobody("torch.cuda.get_device_name()")
+        return _Properties.name
+
+    def get_device_capability(device=None):
+        return (_Properties.major, _Properties.minor) if _has_cuda() else (0, 0)
+
+    def current_stream(device=None):
+        return _Stream()
+
+    def default_stream(device=None):
+        return _Stream()
+
+    def is_current_stream_capturing():
+        return False
+
+    def synchronize(device=None):
+        pass
+
+    def set_device(device):
+        pass
+
+    def empty_cache():
+        pass
+
+    def manual_seed(seed):
+        pass
+
+    def manual_seed_all(seed):
+        pass
+
+    def init():
+        pass
+
+
+class _Absent:
+    """A kind of device of torch that nobody assumes."""
+
+    device = _Context
+    device_of = _Context
+    stream = _Context
+    Stream = _Stream
+
+    def is_available():
+        return False
+
+    def is_initialized():
+        return False
+
+    def device_count():
+        return 0
+
+    def is_built():
+        return False
+
+    def is_bf16_supported(including_emulation=True):
+        return False
+
+    def get_device_name(device=None):
+        _nobody("get_device_name()")
+
+    def get_device_properties(device=None):
+        _nobody("get_device_properties()")
+
+    def get_device_capability(device=None):
+        _nobody("get_device_capability()")
+
+    def current_device():
+        _nobody("current_device()")
+
+    def synchronize(device=None):
+        pass
+
+    def empty_cache():
+        pass
+
+    def manual_seed(seed):
+        pass
+
+    def manual_seed_all(seed):
+        pass
+
+
+class _Cpu:
+    device = _Context
+    stream = _Context
+    Stream = _Stream
+
+    def is_available():
+        return True
+
+    def is_initialized():
+        return True
+
+    def device_count():
+        return 1
+
+    def current_device():
+        return "cpu"
+
+    def current_stream(device=None):
+        return _Stream()
+
+    def synchronize(device=None):
+        pass
+
+    def set_device(device):
+        pass
+
+
+class _Accelerator:
+    def is_available():
+        return _has_cuda()
+
+    def device_count():
+        return 1 if _has_cuda() else 0
+
+    def current_accelerator(check_available=False):
+        return device("cuda") if _has_cuda() else None
+
+    def current_device_index():
+        return 0
+
+    def current_device_idx():
+        return 0
+
+    def current_stream(device=None):
+        return _Stream()
+
+    def set_device_index(device):
+        pass
+
+    def set_device_idx(device):
+        pass
+
+    def synchronize(device=None):
+        pass
+
+    def empty_cache():
+        pass
+
+
+class _Autocast:
+    """Autocast is never enabled while a model is traced."""
+
+    def get_autocast_dtype(device_type):
+        return torch.bfloat16 if device_type == "cpu" else torch.float16
+
+    def get_autocast_gpu_dtype():
+        return torch.float16
+
+    def get_autocast_cpu_dtype():
+        return torch.bfloat16
+
+    def is_autocast_cpu_enabled():
+        return False
+
+    def is_autocast_cache_enabled():
+        return True
+
+    def is_autocast_available(device_type):
+        return device_type in ("cpu", "cuda", "xpu", "mps")
+
+
+
+def _register(function=None, **options):
+    """torch.amp.custom_fwd and custom_bwd, with options or without: they say what autocast does."""
+    if function is None:
+        return lambda inner: inner
+    return function
+
+
+class _Amp:
+    custom_fwd = staticmethod(_register)
+    custom_bwd = staticmethod(_register)
+
+    def is_autocast_available(device_type):
+        return device_type in ("cpu", "cuda", "xpu", "mps")
+
+
+def _check_with(error, condition, message):
+    if not condition:
+        raise error(message() if callable(message) else message or "Expected cond to be True, but got False")
+
+
+class _Checks:
+    def _check(cond, message=None):
+        _check_with(RuntimeError, cond, message)
+
+    def _check_value(cond, message=None):
+        _check_with(ValueError, cond, message)
+
+    def _check_index(cond, message=None):
+        _check_with(IndexError, cond, message)
+
+    def _check_type(cond, message=None):
+        _check_with(TypeError, cond, message)
+
+    def _check_not_implemented(cond, message=None):
+        _check_with(NotImplementedError, cond, message)
+
+    def _check_is_size(i, message=None, *, max=None):
+        _check_with(RuntimeError, i >= 0, message)
+        if max is not None:
+            _check_with(RuntimeError, i <= max, message)
