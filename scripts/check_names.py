@@ -1,28 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Every operator, built-in of the kernel language, pass and verb can be found by its name: in its definition, in a test
-and in the docs. docs/operators.md is written from the definitions; `--fix` writes it anew."""
+and in the docs. docs/operators.md is what the registry of a build says; `--fix` writes it anew with that of the last build."""
 
 import pathlib
 import re
+import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-FAMILIES = {
-    "Pointwise": "Arithmetic and elementary functions",
-    "Comparison": "Comparison and selection",
-    "Activations": "Activations",
-    "Casts": "Casts",
-    "Reductions": "Reductions",
-    "Rows": "Rows: softmax and norms",
-    "Gemm": "Products",
-    "Views": "Views",
-    "Copies": "Copies",
-    "Factories": "New tensors",
-    "Gathers": "Gathers",
-    "Scatters": "Scatters",
-    "Lines": "Lines: running sums and orders",
-}
 
 
 def text_of(folder, *suffixes):
@@ -31,29 +17,16 @@ def text_of(folder, *suffixes):
 
 
 def operators():
-    """Schemas by family. A schema is a C++ string literal, perhaps broken into several."""
-    found = {}
-    for path in sorted((ROOT / "src/graph/ops").glob("*.cpp")):
-        source = re.sub(r'"\s*\n\s*"', "", path.read_text())
-        schemas = re.findall(r'"(\w+::[\w.]+\([^"]*\)\s*->\s*[^"]+)"', source)
-        if schemas:
-            found[path.stem] = sorted(set(schemas))
-    return found
+    """Their names, from the page that graph_operators_page_test holds to the registry."""
+    page = (ROOT / "docs/operators.md").read_text()
+    return sorted(set(re.findall(r"^\w+::(\w+)[.(]", page, re.M)))
 
 
-def operators_page(families):
-    lines = [
-        "# Operators",
-        "",
-        "What a graph may hold besides kernels and users' operators, as `scripts/check_names.py --fix` reads it from",
-        "[`src/graph/ops`](../src/graph/ops). Names, overloads and schemas are PyTorch's; what decomposes is one record too.",
-        "`torch.NAME`, `Tensor.NAME`, `torch.nn.functional.NAME` and `torch.nn` modules lead to them where PyTorch's do.",
-        "",
-    ]
-    for stem, schemas in sorted(families.items(), key=lambda item: list(FAMILIES).index(item[0])):
-        lines += [f"## {FAMILIES[stem]}", "", f"[`{stem}.cpp`](../src/graph/ops/{stem}.cpp)", "", "```"]
-        lines += schemas + ["```", ""]
-    return "\n".join(lines).rstrip() + "\n"
+def write_operators():
+    programs = sorted(ROOT.glob("build/*/test/graph_operators_page_test"), key=lambda path: path.stat().st_mtime)
+    if not programs:
+        sys.exit("no build has test/graph_operators_page_test, which writes docs/operators.md")
+    subprocess.run([programs[-1], "--fix"], check=True)
 
 
 def builtins():
@@ -75,21 +48,15 @@ def missing_names(kind, names, places):
 
 
 def main():
-    families = operators()
-    unknown = set(families) - set(FAMILIES)
-    if unknown:
-        sys.exit(f"scripts/check_names.py has no title for src/graph/ops/{sorted(unknown)[0]}.cpp")
-    page, wanted = ROOT / "docs/operators.md", operators_page(families)
     if "--fix" in sys.argv[1:]:
-        page.write_text(wanted)
+        write_operators()
     problems = []
-    if not page.exists() or page.read_text() != wanted:
-        problems.append("docs/operators.md is not what src/graph/ops says: run scripts/check_names.py --fix")
-
     tests = text_of("test", ".py", ".cpp", ".h", ".mlir", ".ttir")
     docs = text_of("docs", ".md")
-    names = sorted({schema[schema.index("::") + 2 : re.search(r"[.(]", schema).start()]
-                    for schemas in families.values() for schema in schemas})
+    names = operators()
+    models = (ROOT / "docs/models.md").read_text()
+    refused = set(re.findall(r"`(\w+)`", models[models.index("## What is refused"):])) & set(names)
+    problems += [f"docs/models.md refuses '{name}', which docs/operators.md lists" for name in sorted(refused)]
     # aten::_softmax is what torch.softmax leads to; descriptor_load is what `descriptor.load` leads to.
     problems += missing_names("operator", [name.removeprefix("_") for name in names], [("test/", tests)])
     spelled = [name.removeprefix("descriptor_") for name in builtins()]

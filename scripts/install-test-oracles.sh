@@ -1,21 +1,54 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Puts numpy, and Triton 3.6 with the ptxas it brings, into build/test-oracles for the tests that compare with them.
-# Where PyPI cannot be reached it says so and succeeds: the tests against Triton and ptxas are then skipped, which ctest
-# counts, and numpy is Debian's.
+# What tests compare with, from PyPI, into two environments, for two Tritons do not go into one:
+#   build/test-oracles      numpy, Triton 3.6 and the ptxas it brings
+#   build/test-oracles-3.9  numpy, Triton 3.9, and PyTorch for the CPU where its own index is reached: PyPI's wheel does not
+#                           import without 3 GB of CUDA libraries
+# Succeeds without a registry: the tests then skip. build/test-oracles.missing says what is not there and why, a line each:
+# "NAME unreachable: …" or "NAME failed: …". 1.9 GB and about a minute with Tritons alone.
 set -eu
 cd "$(dirname "$0")/.."
-wanted="numpy>=1.24 triton==3.6.0"
-venv=build/test-oracles
-[ "$(cat "$venv/wanted" 2>/dev/null)" != "$wanted" ] || exit 0
+torch_index=https://download.pytorch.org/whl/cpu
 mkdir -p build
-echo "installing $wanted into $venv (log: build/test-oracles.log)"
-rm -rf "$venv"
-# shellcheck disable=SC2086
-if python3 -m venv "$venv" >build/test-oracles.log 2>&1 &&
-  "$venv/bin/pip" install --quiet --disable-pip-version-check $wanted >>build/test-oracles.log 2>&1; then
-  echo "$wanted" >"$venv/wanted"
-else
-  rm -rf "$venv"
-  echo "PyPI cannot be reached: the tests against Triton and ptxas will be skipped"
-fi
+missing=$PWD/build/test-oracles.missing log=$PWD/build/test-oracles.log
+: >"$missing" && : >"$log"
+
+# answers PIP [INDEX…]: whether a registry gives us a small package.
+answers() {
+  local pip=$1 folder
+  shift
+  folder=$(mktemp -d)
+  timeout 60 "$pip" download --quiet --retries 0 --no-deps --dest "$folder" "$@" typing-extensions >>"$log" 2>&1 && rm -rf "$folder" && return 0
+  rm -rf "$folder"
+  return 1
+}
+
+# install FOLDER NAME WORDS…: pip's words; once, unless they change.
+install() {
+  local folder=$1 name=$2 why=failed
+  shift 2
+  [ "$(cat "$folder/$name.wanted" 2>/dev/null)" != "$*" ] || return 0
+  [ -x "$folder/bin/pip" ] || python3 -m venv "$folder" >>"$log" 2>&1 || { echo "$name failed: python3 has no venv" >>"$missing"; return 0; }
+  echo "installing $name into $folder (log: build/test-oracles.log)"
+  if "$folder/bin/pip" install --quiet --disable-pip-version-check "$@" >>"$log" 2>&1; then
+    echo "$*" >"$folder/$name.wanted"
+    return 0
+  fi
+  if [ "$name" = torch ]; then
+    answers "$folder/bin/pip" --index-url "$torch_index" || why=unreachable
+  else
+    answers "$folder/bin/pip" || why=unreachable
+  fi
+  echo "$name $why: $(grep -m1 ERROR "$log" | cut -c1-160)" >>"$missing"
+}
+
+install build/test-oracles numpy "numpy>=1.24"
+install build/test-oracles triton-3.6 triton==3.6.0
+install build/test-oracles-3.9 numpy "numpy>=1.24"
+install build/test-oracles-3.9 triton-3.9 triton==3.9.0
+# Without its requirements, of which Triton is there: filelock to fsspec are what its import needs.
+install build/test-oracles-3.9 torch --retries 0 --no-deps --index-url "$torch_index" torch filelock typing-extensions sympy mpmath networkx jinja2 \
+  markupsafe fsspec
+[ -x build/test-oracles/lib/python3*/site-packages/triton/backends/nvidia/bin/ptxas ] || command -v ptxas >/dev/null ||
+  grep -q triton-3.6 "$missing" || echo "ptxas failed: Triton 3.6 brings none" >>"$missing"
+[ ! -s "$missing" ] || { echo "not installed:" && sed 's/^/  /' "$missing"; }

@@ -72,7 +72,7 @@ struct Bounded {
 };
 
 // Half a unit in the last place of bf16 (8 significant bits) and of float32, relative.
-constexpr double bf16Rounding = 0x1p-9 * (1 + 0x1p-7), f32Rounding = 0x1p-24;
+constexpr double bf16Rounding = 0x1p-8, f32Rounding = 0x1p-24;
 
 Bounded rounded(Bounded x) {
   return {x.value, x.error + (std::fabs(x.value) + x.error) * bf16Rounding};
@@ -100,12 +100,12 @@ Bounded silu(Bounded x) {
 
 } // namespace
 
-Difference compare(const Weights &w, const Bf16 &input, int64_t batch, const Bf16 &output) {
-  Difference difference;
-  if (output.size() != static_cast<size_t>(batch * features)) {
-    difference.wrong = "has " + std::to_string(output.size()) + " elements";
-    return difference;
-  }
+pellucid::judge::Comparison compare(const Weights &w, const Bf16 &input, int64_t batch,
+                                    const Bf16 &output) {
+  if (output.size() != static_cast<size_t>(batch * features))
+    throw std::runtime_error("the output for batch " + std::to_string(batch) + " has " +
+                             std::to_string(output.size()) + " elements");
+  pellucid::judge::Comparison comparison;
   std::vector<Bounded> x(features), h(hidden);
   for (int64_t row = 0; row < batch; ++row) {
     for (int64_t i = 0; i < features; ++i)
@@ -114,15 +114,10 @@ Difference compare(const Weights &w, const Bf16 &input, int64_t batch, const Bf1
       h[j] = silu(linearElement(&w.weight1[j * features], w.bias1[j], x));
     for (int64_t i = 0; i < features; ++i) {
       Bounded expected = linearElement(&w.weight2[i * hidden], w.bias2[i], h);
-      double off = std::fabs(fromBf16(output[row * features + i]) - expected.value);
-      // A NaN must not pass a comparison.
-      if (!(off <= difference.largest))
-        difference.largest = off;
-      if (!(off / expected.error <= difference.ofBound))
-        difference.ofBound = off / expected.error;
+      comparison.add(fromBf16(output[row * features + i]), expected.value, expected.error);
     }
   }
-  return difference;
+  return comparison;
 }
 
 } // namespace demo

@@ -3,6 +3,8 @@
 /// linear 64 -> 128 on bf16 weights and inputs.
 #pragma once
 
+#include "judge/Judge.h"
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -26,17 +28,10 @@ struct Weights {
   void save(const std::string &path) const;
 };
 
-/// How far outputs are from the model in float64.
-struct Difference {
-  double largest = 0; ///< the largest absolute difference
-  double ofBound =
-      0; ///< the largest difference as a share of its element's bound; above 1 is a wrong result
-  std::string wrong; ///< why there is nothing to compare; empty otherwise
-};
-
 /// Compares `output` ([batch, 128]) with the model on `input`. An element's bound is what three
 /// roundings to bf16 (after the first linear, after SiLU, at the end) and float32 sums can add up
-/// to for its own weights and activations.
-Difference compare(const Weights &weights, const Bf16 &input, int64_t batch, const Bf16 &output);
+/// to for its own weights and activations. Throws std::runtime_error for an output of another size.
+pellucid::judge::Comparison compare(const Weights &weights, const Bf16 &input, int64_t batch,
+                                    const Bf16 &output);
 
 } // namespace demo

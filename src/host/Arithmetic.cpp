@@ -118,6 +118,15 @@ static double pythonMod(double a, double b) {
   return m == 0 ? std::copysign(0.0, b) : m;
 }
 
+/// As CPython has it: a quotient of zero keeps the sign of a / b.
+static double pythonFloorDiv(double a, double b) {
+  double quotient = (a - pythonMod(a, b)) / b;
+  if (quotient == 0)
+    return std::copysign(0.0, a / b);
+  double floored = std::floor(quotient);
+  return quotient - floored > 0.5 ? floored + 1 : floored;
+}
+
 static std::optional<Value> floatOp(Interpreter &interpreter, BinaryOp op, double a, double b) {
   switch (op) {
   case BinaryOp::Add:
@@ -133,7 +142,7 @@ static std::optional<Value> floatOp(Interpreter &interpreter, BinaryOp op, doubl
   case BinaryOp::FloorDiv:
     if (b == 0)
       interpreter.raise("ZeroDivisionError", "float floor division by zero");
-    return Value(std::floor((a - pythonMod(a, b)) / b + 0.0));
+    return Value(pythonFloorDiv(a, b));
   case BinaryOp::Mod:
     if (b == 0)
       interpreter.raise("ZeroDivisionError", "float modulo");

@@ -83,6 +83,9 @@ private:
     if (std::string_view("diufFeEgGxXoc").find(type) == std::string_view::npos)
       interpreter.raise("ValueError", std::string("unsupported format character '") + type + "'");
     bool integral = type == 'd' || type == 'i' || type == 'u';
+    if (integral && value.isStr())
+      interpreter.raise("TypeError",
+                        std::string("%") + type + " format: a real number is required, not str");
     if (integral)
       value = interpreter.call(Value(interpreter.builtinClass("int")), {value});
     else if (std::string_view("fFeEgG").find(type) != std::string_view::npos)

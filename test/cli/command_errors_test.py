@@ -116,7 +116,7 @@ def npy(path, code, count, shape=None, fortran=False, cut=0, version=1):
 
 
 def run(*words, **options):
-    return subprocess.run([PROGRAM, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120, **options)
+    return subprocess.run([PROGRAM, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=900, **options)
 
 
 def prepare():

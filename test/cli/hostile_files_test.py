@@ -42,7 +42,7 @@ problems, count = [], 0
 
 
 def run(*words):
-    return subprocess.run([PROGRAM, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
+    return subprocess.run([PROGRAM, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=900)
 
 
 def report(name, problem):

@@ -201,7 +201,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         def run(name, text):
             pathlib.Path(folder, name).write_text(text)
-            return subprocess.run([sys.argv[1], "kernels", "--json", name], cwd=folder, capture_output=True, text=True, timeout=60)
+            return subprocess.run([sys.argv[1], "kernels", "--json", name], cwd=folder, capture_output=True, text=True, timeout=900)
 
         check_file(run)
         check_other_files(run)

@@ -20,7 +20,7 @@ CALL = ["model.plc", "--input", f"x=@{SOURCE}/examples/x.npy"]
 
 
 def run(*words):
-    done = subprocess.run([PROGRAM, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120, text=True)
+    done = subprocess.run([PROGRAM, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=900, text=True)
     assert done.returncode == 0, (words, done.stderr)
     return done.stdout
 

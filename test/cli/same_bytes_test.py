@@ -51,7 +51,7 @@ def outputs(folder, relative):
             out = folder / f"{i}.{verb}"
             path = model if relative else str(folder / model)
             done = subprocess.run([PROGRAM, verb, path, "--input", f"x={spec}", "-o", out], cwd=folder if relative else "/",
-                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=900)
             assert done.returncode == 0, done.stderr.decode()
             data = out.read_bytes()
             assert kernels.encode() in data, (verb, model, "does not name", kernels)

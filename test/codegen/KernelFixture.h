@@ -2,6 +2,7 @@
 #pragma once
 
 #include "codegen/KernelRunner.h"
+#include "judge/Near.h"
 
 #include <cmath>
 #include <fstream>
@@ -35,14 +36,6 @@ inline std::vector<float> randomFloats(uint64_t seed, size_t count, double low =
   return values;
 }
 
-/// |actual - expected| <= bound * max(1, |expected|), or both NaN.
-inline testing::AssertionResult isClose(double actual, double expected, double bound) {
-  if (std::isnan(actual) && std::isnan(expected))
-    return testing::AssertionSuccess();
-  if (actual == expected ||
-      std::abs(actual - expected) <= bound * std::max(1.0, std::abs(expected)))
-    return testing::AssertionSuccess();
-  return testing::AssertionFailure() << "got " << actual << ", expected " << expected;
-}
+using judge::isClose;
 
 } // namespace pellucid::codegen

@@ -35,6 +35,16 @@ TEST_P(VectorMath, SingleWithinItsBound) {
   RecordProperty("worst", std::to_string(worst));
 }
 
+/// A zero keeps the sign that the function gives it: tanh(-0) is -0.
+TEST_P(VectorMath, SignsOfZeros) {
+  MathImage image(unaryMath(function.name), false, level);
+  float x[16] = {0.0f, -0.0f, 1e-45f, -1e-45f, 1, -1}, out[16];
+  image.run(x, nullptr, out, 16);
+  for (int i = 0; i < 16; ++i)
+    ASSERT_TRUE(judge::hasSignOfZero(out[i], function.exact(static_cast<double>(x[i]))))
+        << function.name << "(" << x[i] << ") = " << out[i];
+}
+
 TEST_P(VectorMath, DoubleWithinItsBound) {
   MathImage image(unaryMath(function.name), true, level);
   constexpr int count = 32000;

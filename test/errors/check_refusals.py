@@ -19,7 +19,7 @@ def check(tool, path):
         return ["the file does not say what is expected"]
     command = re.search(r"^# command: (.*)$", text, re.M)
     words = (command.group(1) if command else "{file}").replace("{file}", str(path)).split()
-    result = subprocess.run([tool, *words], capture_output=True, text=True, timeout=60)
+    result = subprocess.run([tool, *words], capture_output=True, text=True, timeout=900)
     lines = result.stderr.splitlines() + ["", "", ""]
     problems = [] if result.returncode == 1 else [f"exit status {result.returncode} instead of 1"]
     for i, (severity, line, column, message) in enumerate(wanted):

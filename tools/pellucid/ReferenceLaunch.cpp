@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstdio>
 #include <optional>
+#include <stdexcept>
 
 namespace pellucid::cli {
 
@@ -79,6 +80,50 @@ std::array<uint32_t, 3> gridOf(const graph::LaunchVariant &variant) {
   return grid;
 }
 
+bool pointsInto(const ReferenceOperand &operand, const void *base) {
+  if (operand.array && operand.array->bytes->data() == base)
+    return true;
+  return std::any_of(operand.members.begin(), operand.members.end(),
+                     [&](const Array *member) { return member->bytes->data() == base; });
+}
+
+/// What the access analysis lets a launch do with the array at `base`, through any operand.
+graph::Access declaredAccess(const graph::Launch &launch,
+                             const std::vector<ReferenceOperand> &memory, const void *base) {
+  uint8_t access = 0;
+  for (const ReferenceOperand &operand : memory)
+    if (pointsInto(operand, base))
+      for (const graph::LaunchOperand &declared : launch.operands)
+        if (declared.name == operand.name)
+          access |=
+              uint8_t(declared.unknownAccess || !operand.members.empty() ? graph::Access::ReadWrite
+                                                                         : declared.access);
+  return graph::Access(access);
+}
+
+/// Tracing, fusion and memory planning build on what the analysis says: what a launch did beyond it
+/// is an error of ours.
+void checkDeclaredAccess(const graph::KernelDef &kernel, const graph::Launch &launch,
+                         const std::vector<ReferenceOperand> &memory,
+                         const std::vector<reference::TouchedRegion> &regions) {
+  auto any = [](const std::vector<bool> &bytes) {
+    return std::find(bytes.begin(), bytes.end(), true) != bytes.end();
+  };
+  for (const reference::TouchedRegion &region : regions) {
+    bool known = std::any_of(memory.begin(), memory.end(), [&](const ReferenceOperand &operand) {
+      return pointsInto(operand, region.base);
+    });
+    graph::Access allowed = declaredAccess(launch, memory, region.base);
+    const char *verb = any(region.written) && !graph::writes(allowed) ? "wrote"
+                       : any(region.read) && !graph::reads(allowed)   ? "read"
+                                                                      : nullptr;
+    if (known && verb)
+      throw std::logic_error("kernel '" + kernel.name + "' " + verb + " '" + region.name +
+                             "', of which the access analysis says '" +
+                             std::string(graph::toString(allowed)) + "'");
+  }
+}
+
 /// The first error, with the further ones and what led to it as notes; warnings are printed at
 /// once.
 void throwErrors(const graph::KernelDef &kernel, const Diagnostics &diagnostics) {
@@ -115,12 +160,15 @@ double runReference(const graph::Program &program, const std::vector<ReferenceOp
   reference::InterpretOptions options;
   options.grid = gridOf(variant);
   options.sanitize = sanitize;
+  std::vector<reference::TouchedRegion> touched;
+  options.touched = &touched;
   std::string prints;
   auto start = std::chrono::steady_clock::now();
   bool ok = reference::launchReference(
       *module, kernel.symbol, bindArguments(kernel, launch, memory), options, diagnostics, &prints);
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   std::fputs(prints.c_str(), stderr);
+  checkDeclaredAccess(kernel, launch, memory, touched);
   throwErrors(kernel, diagnostics);
   if (!ok)
     fail(kernel, "was given up without a reason");

@@ -224,7 +224,7 @@ Value *tanh32(CodeBuilder &b, Value *x) {
   Value *large =
       b.CreateFSub(number(x, 1.0), b.CreateFDiv(number(x, 2.0), b.CreateFAdd(e, number(x, 1.0))));
   Value *isSmall = b.CreateFCmpOLT(a, number(x, 0.625));
-  return b.CreateSelect(isSmall, small, withSignOf(b, large, x));
+  return withSignOf(b, b.CreateSelect(isSmall, small, large), x); // -0 too
 }
 
 Value *erf32(CodeBuilder &b, Value *x) {

@@ -69,6 +69,13 @@ AccessShadow::onWrite(int region, uint64_t offset, unsigned bytes, bool atomic, 
   return finding;
 }
 
+void AccessShadow::summarise(int region, TouchedRegion &touched) const {
+  for (const Byte &byte : regions[region]) {
+    touched.read.push_back(byte.reader != 0);
+    touched.written.push_back(byte.writer != 0);
+  }
+}
+
 void AccessShadow::onRelease(uint64_t address) { releases[address][running] = now; }
 
 void AccessShadow::onAcquire(uint64_t address) {

@@ -10,6 +10,7 @@
 namespace pellucid::reference {
 
 struct MemoryRegion;
+struct TouchedRegion;
 
 /// What is known of every byte of the regions of a launch: whether it was ever written, and which
 /// programs touched it. Programs run one after the other; a conflict is an access that a parallel
@@ -31,6 +32,9 @@ public:
   /// `changes`: whether the bytes get another value than they had.
   std::optional<Finding> onWrite(int region, uint64_t offset, unsigned bytes, bool atomic,
                                  bool changes);
+
+  /// What all programs so far did with a region; `touched` gets its two lists.
+  void summarise(int region, TouchedRegion &touched) const;
 
   /// What the running program did so far is before what a program does after it acquired `address`.
   void onRelease(uint64_t address);

@@ -39,6 +39,13 @@ struct MemoryRegion {
   bool initialized = true;
 };
 
+/// What a launch did with a region: for each byte, whether any program read or wrote it.
+struct TouchedRegion {
+  const void *base = nullptr;
+  std::string name;
+  std::vector<bool> read, written;
+};
+
 /// What is unspecified in tt is fixed here: masked-off lanes of a load without `other` are 0; so
 /// are those padded by a block pointer without padding option and what masked-off atomics return;
 /// integer division by zero gives -1 and its remainder the dividend (with a warning); a shift by
@@ -58,6 +65,8 @@ struct InterpretOptions {
   /// what another one reads, or writes differently, outside of atomics and without an
   /// acquire/release of the same address in between. Needs checkBounds.
   bool sanitize = false;
+  /// Receives what `sanitize` saw, one entry per region in order, also where an error was reported.
+  std::vector<TouchedRegion> *touched = nullptr;
   /// Ends with an error after so many operations in all; 0: no limit.
   uint64_t stepLimit = 0;
   /// Operations with an error that are reported before the kernel is given up.

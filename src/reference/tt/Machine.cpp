@@ -332,6 +332,18 @@ void Machine::run(Operation &kernel, std::span<const Argument> arguments) {
       }
 }
 
+/// For InterpretOptions::touched.
+static void summariseTouched(Memory &memory, const InterpretOptions &options) {
+  if (!options.touched || !memory.shadow())
+    return;
+  for (size_t i = 0; i < options.regions.size(); ++i) {
+    TouchedRegion &touched = options.touched->emplace_back();
+    touched.base = options.regions[i].base;
+    touched.name = options.regions[i].name;
+    memory.shadow()->summarise(static_cast<int>(i), touched);
+  }
+}
+
 bool interpret(ModuleOp module, StringRef name, std::span<const Argument> arguments,
                const InterpretOptions &options, Diagnostics &diagnostics, std::string *prints) {
   auto kernel = module.lookupSymbol<tt::FuncOp>(name);
@@ -344,8 +356,10 @@ bool interpret(ModuleOp module, StringRef name, std::span<const Argument> argume
   try {
     machine.run(*kernel, arguments);
   } catch (const Stopped &) {
+    summariseTouched(machine.memory, options);
     return false;
   }
+  summariseTouched(machine.memory, options);
   for (size_t i = before; i < diagnostics.all().size(); ++i)
     if (diagnostics.all()[i].severity == Severity::Error)
       return false;

@@ -47,7 +47,7 @@ class Refused(Exception):
 
 
 def call(program, *words):
-    done = subprocess.run([str(program), *map(str, words)], capture_output=True, text=True, timeout=300)
+    done = subprocess.run([str(program), *map(str, words)], capture_output=True, text=True, timeout=900)
     if done.returncode == 0:
         return done.stdout
     first = next((line for line in done.stderr.splitlines() if "error" in line), done.stderr.strip())

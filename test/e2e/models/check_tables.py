@@ -21,7 +21,7 @@ def exported(program, entry, mode):
         words += ["--init", entry["init"]]
     for spec in entry["inputs"]:
         words += ["--input", spec]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stderr
     return [[node[key] for key in ("opcode", "name", "target", "args", "kwargs")] for node in json.loads(done.stdout)["nodes"]]
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Every operator against values worked out by hand or by a formula written again here.
 #include "reference/graph/Operators.h"
+#include "judge/Near.h"
 #include "support/Diagnostics.h"
 
 #include <gtest/gtest.h>
@@ -70,12 +71,10 @@ Values iota(int n) {
 
 void expectNear(const Values &got, const Values &expected, double tolerance = 0) {
   ASSERT_EQ(got.size(), expected.size());
-  for (size_t i = 0; i < got.size(); ++i) {
-    if (std::isnan(expected[i]))
-      EXPECT_TRUE(std::isnan(got[i])) << i << ": " << got[i];
-    else if (got[i] != expected[i])
-      EXPECT_NEAR(got[i], expected[i], tolerance * std::max(1.0, std::fabs(expected[i]))) << i;
-  }
+  for (size_t i = 0; i < got.size(); ++i)
+    EXPECT_TRUE(tolerance ? judge::isClose(got[i], expected[i], tolerance)
+                          : judge::isSame(got[i], expected[i]))
+        << i;
 }
 
 Values unary(std::string_view target, DataType dtype, Values values, KeywordArguments kwargs = {}) {

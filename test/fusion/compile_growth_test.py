@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds the time from source to package, code generation apart, to grow linearly with the graph.
+"""Holds the work from source to package, code generation apart, to grow linearly with the graph.
 
-    compile_time_test.py PROGRAM
+    compile_growth_test.py PROGRAM COUNTER
 
-Four times the nodes may take 4 times as long; 8 leaves room for a busy machine, and a quadratic pass takes 16.
+COUNTER is what CountAllocations.c was built into. Four times the layers may allocate four times as often and as much; a pass
+that is quadratic in its lists, texts or copies does sixteen times. No clock: the same on every machine.
 """
-import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -83,30 +84,34 @@ class Linears(torch.nn.Module):
             x = torch.relu(layer(x)) + x
         return x
 '''
+SMALL = 150
 INPUTS = {"Views": "x=f32[64]", "Linears": "x=f32[n:1..64,16]"}
 
 
-def seconds(program, folder, model, count):
-    command = [program, "compile", f"{folder}/models.py:{model}", "--init", f"count={count}", "--json", "--target",
-               "cpu:x86-64-v3", "--input", INPUTS.get(model, "x=f32[n:1..4000]"), "-o", folder / "model.plc"]
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    report = json.loads(done.stdout)
-    return report["seconds"] - report["stages"]["generate code"]
+def allocations(program, counter, folder, model, count):
+    """How often and how many bytes the compiler itself allocates; its workers are other processes."""
+    command = [program, "compile", f"{folder}/models.py:{model}", "--init", f"count={count}", "--target", "cpu:x86-64-v3",
+               "--input", INPUTS.get(model, "x=f32[n:1..4000]"), "-o", folder / "model.plc"]
+    process = subprocess.Popen([str(part) for part in command], env=os.environ | {"LD_PRELOAD": counter, "COUNT_ALLOCATIONS": f"{folder}/count"},
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    error = process.communicate()[1]
+    assert process.returncode == 0, error
+    return [int(word) for word in (folder / f"count.{process.pid}").read_text().split()]
 
 
 def main():
-    program = sys.argv[1]
+    program, counter = sys.argv[1:3]
     failed = False
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         (folder / "models.py").write_text(MODELS)
         for model in ("Launches", "InPlace", "Sum", "Pointwise", "Views", "Linears"):
-            small, large = (min(seconds(program, folder, model, count) for _ in range(2)) for count in (150, 600))
-            # What takes no time cannot be told from noise.
-            wrong = large > 8 * max(small, 0.03)
+            small, large = (allocations(program, counter, folder, model, count) for count in (SMALL, 4 * SMALL))
+            growth = [b / a for a, b in zip(small, large)]
+            wrong = not all(2 < g < 6 for g in growth)
             failed |= wrong
-            print(f"{'FAILED' if wrong else 'ok'} {model}: {small:.3f} s for 150 layers, {large:.3f} s for 600")
+            print(f"{'FAILED' if wrong else 'ok'} {model}: {small[0]} allocations for {SMALL} layers, {growth[0]:.2f} times as many for "
+                  f"{4 * SMALL}; {small[1]} bytes, {growth[1]:.2f} times")
     return 1 if failed else 0
 
 

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// docs/operators.md lists what the running registry has: every operator, by the file that registers
+// it. `graph_operators_page_test --fix` writes it anew.
+#include "graph/ops/Families.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <set>
+#include <sstream>
+
+using namespace pellucid::graph;
+
+namespace {
+
+struct Family {
+  const char *file, *title;
+  void (*registerAll)(OperatorRegistry &);
+};
+
+const Family families[] = {
+    {"Pointwise", "Arithmetic and elementary functions", registerPointwiseOperators},
+    {"Comparison", "Comparison and selection", registerComparisonOperators},
+    {"Activations", "Activations", registerActivationOperators},
+    {"Casts", "Casts", registerCastOperators},
+    {"Reductions", "Reductions", registerReductionOperators},
+    {"Rows", "Rows: softmax and norms", registerRowOperators},
+    {"Gemm", "Products", registerGemmOperators},
+    {"Views", "Views", registerViewOperators},
+    {"Copies", "Copies", registerCopyOperators},
+    {"Factories", "New tensors", registerFactoryOperators},
+    {"Gathers", "Gathers", registerGatherOperators},
+    {"Scatters", "Scatters", registerScatterOperators},
+    {"Lines", "Lines: running sums and orders", registerLineOperators},
+};
+
+std::vector<std::string> targetsOf(const Family &family) {
+  OperatorRegistry registry(nullptr);
+  family.registerAll(registry);
+  return registry.targets();
+}
+
+std::string page() {
+  std::ostringstream text;
+  text << "# Operators\n\n"
+          "What a graph may hold besides kernels and users' operators, as the registry says it "
+          "(`scripts/check_names.py --fix`\nwrites this page from a build). Names, overloads and "
+          "schemas are PyTorch's; what decomposes is one record too.\n`torch.NAME`, `Tensor.NAME`, "
+          "`torch.nn.functional.NAME` and `torch.nn` modules lead to them where PyTorch's do.\n\n"
+       << OperatorRegistry::builtins().targets().size() << " operators.\n";
+  for (const Family &family : families) {
+    text << "\n## " << family.title << "\n\n[`" << family.file << ".cpp`](../src/graph/ops/"
+         << family.file << ".cpp)\n\n```\n";
+    std::set<std::string> schemas;
+    for (const std::string &target : targetsOf(family))
+      schemas.insert(printSchema(OperatorRegistry::builtins().find(target)->schema));
+    for (const std::string &schema : schemas)
+      text << schema << "\n";
+    text << "```\n";
+  }
+  return text.str();
+}
+
+const std::string path = PELLUCID_SOURCE_DIR "/docs/operators.md";
+
+TEST(OperatorsPage, ListsWhatTheRegistryHas) {
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  EXPECT_EQ(text.str(), page()) << "run scripts/check_names.py --fix";
+}
+
+TEST(OperatorsPage, EveryOperatorIsInOneFamily) {
+  std::multiset<std::string> found;
+  for (const Family &family : families)
+    for (const std::string &target : targetsOf(family))
+      found.insert(target);
+  std::vector<std::string> all = OperatorRegistry::builtins().targets();
+  EXPECT_EQ(std::vector<std::string>(found.begin(), found.end()), all);
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  if (argc > 1 && std::string_view(argv[1]) == "--fix")
+    return (std::ofstream(path) << page()).flush() ? 0 : 1;
+  testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}
