@@ -135,6 +135,8 @@ private:
         if (!input.contiguous)
           input.strides = encodeAll(type.strides);
         input.mutated = isMutated(spec.name);
+        if (size_t position = manifest.inputs.size(); position < options.inputAlignment.size())
+          input.alignment = std::max(1u, options.inputAlignment[position]);
         manifest.inputs.push_back(std::move(input));
         inputTypes.push_back(type);
       } else {
@@ -266,6 +268,10 @@ private:
         offset = (offset + out.bytes - 1) / out.bytes * out.bytes;
         out.offset = offset;
         offset += out.bytes;
+        out.divisor = static_cast<uint32_t>(parameter.divisor);
+        // Passed all the same: how arguments are packed does not depend on what is known of them.
+        if (!parameter.constant.isNone())
+          kernel.constants.push_back({parameter.name, toString(parameter.constant)});
         out.read = reads(parameter.access) || parameter.unknownAccess;
         out.written = writes(parameter.access) || parameter.unknownAccess;
         kernel.parameters.push_back(std::move(out));

@@ -18,6 +18,9 @@ struct CompileOptions {
   bool fuseIntoKernels = true;
   bool fpContract = true; ///< Triton's default until 3.9
   std::string worker;     ///< pellucid-worker; empty: findWorker()
+  /// Of the data of the program's tensor inputs, in order: a call with another is refused. What is
+  /// left out may lie anywhere.
+  std::vector<uint32_t> inputAlignment = {};
   std::string name = "model";
   bool keepIr = true; ///< the program after each stage goes into the package, for `inspect --ir`
 };

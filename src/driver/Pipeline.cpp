@@ -4,6 +4,7 @@
 #include "driver/Compile.h"
 #include "driver/EmitSource.h"
 #include "driver/FindOrderedKernels.h"
+#include "driver/SpecializeLaunches.h"
 #include "driver/Worker.h"
 #include "fusion/FuseIntoKernels.h"
 #include "graph/ProgramText.h"
@@ -116,6 +117,11 @@ struct Compilation {
     return std::move(fused.results);
   }
 
+  bool compilesFor(Target::Kind device) const {
+    return llvm::any_of(chosenTargets(options),
+                        [&](const Target &target) { return target.kind == device; });
+  }
+
   /// Library kernels are the CPU's alone.
   LoweredProgram lower(Program &&opened, Target::Kind device) {
     LoweredProgram lowered;
@@ -128,6 +134,8 @@ struct Compilation {
     // From here the graph holds placeholders, views, empty tensors and launches.
     ClassifyNode classify = [&](const Node &node) { return classifyLowered(node, registry); };
     lowered.plan = planBuffers(program, classify);
+    if (device == Target::Kind::Cuda)
+      specializeLaunches(lowered, options.inputAlignment, compilesFor(Target::Kind::Cpu), context);
     lowered.collectKernels();
     findOrderedKernels(lowered, context);
     return lowered;

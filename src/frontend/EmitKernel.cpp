@@ -17,7 +17,7 @@ void Emitter::declareKernel(const host::JitFunction &kernel,
                             std::span<const ParameterSpec> parameters, Location place) {
   SmallVector<mlir::Type> types;
   SmallVector<DictionaryAttr> attributes;
-  for (const ParameterSpec &spec : parameters) {
+  for (auto [spec, declared] : llvm::zip_equal(parameters, kernel.parameters)) {
     if (!isRuntime(spec))
       continue;
     types.push_back(irType({spec.dtype, spec.kind == ParameterSpec::Kind::Pointer, {}}));
@@ -25,6 +25,10 @@ void Emitter::declareKernel(const host::JitFunction &kernel,
     if (spec.divisibility > 1)
       list.append("tt.divisibility",
                   builder.getI32IntegerAttr(static_cast<int32_t>(spec.divisibility)));
+    if (declared.doNotSpecialize)
+      list.append("pellucid.no_specialize", builder.getUnitAttr());
+    if (declared.doNotSpecializeOnAlignment)
+      list.append("pellucid.no_specialize_on_alignment", builder.getUnitAttr());
     attributes.push_back(list.getDictionary(&context));
   }
   auto function =

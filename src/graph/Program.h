@@ -37,7 +37,9 @@ struct KernelParameter {
   Access access = Access::None;       ///< pointers only
   bool unknownAccess = false;         ///< the analysis was defeated: access is ReadWrite
   int64_t divisor = 1; ///< the TTIR assumes that address or value is a multiple of it
-  Argument constant;   ///< Constant: the value folded into the TTIR (constexpr, None, equal to 1)
+  /// Constant: the value folded into the TTIR (constexpr, None, equal to 1). Scalar: the value that
+  /// the TTIR assumes; none for any.
+  Argument constant;
   bool operator==(const KernelParameter &) const = default;
 };
 

@@ -42,10 +42,11 @@ with tempfile.TemporaryDirectory() as folder:
     cpu = ["cpu:x86-64-v3", "cpu:x86-64-v4"]
     for launch in both["launches"]:
         assert set(cpu) <= set(targets[launch["kernel"]]), (launch, targets)
-    # Library kernels are the CPU's, generated products the device's, and the user's kernel is one for both.
+    # Library kernels are the CPU's, generated products the device's, and the device has the user's kernel with what the launch knows.
     cuda = {"cuda:sm_80", "cuda:sm_90"}
     assert cpu in targets.values() and sorted(cuda) in map(sorted, targets.values()), targets
-    assert any(cuda < set(all_of) for all_of in targets.values()), targets
+    assert len(targets) == len(both["kernels"]), "two kernels of one name"
+    assert any(name.endswith("_cuda") and set(targets[name]) == cuda and targets.get(name.removesuffix("_cuda")) == cpu for name in targets), targets
     for kernel in both["kernels"]:
         assert ("cuda:" in kernel["numerics"]) == any(t.startswith("cuda") for t in kernel["targets"]), kernel
     assert {r["name"] for r in alone["records"]} < {r["name"] for r in both["records"]}

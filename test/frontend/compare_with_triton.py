@@ -83,7 +83,7 @@ def histogram(text):
             continue
         # The target's default for float8 products; ours is made for no target yet.
         rest = rest.replace("{maxNumImpreciseAcc = 1073741824 : i32}", "")
-        rest = re.sub(r"\{[^{}]*(divisibility|contiguity|constancy)[^{}]*\}", "", rest)
+        rest = re.sub(r"\{[^{}]*(divisibility|contiguity|constancy|pellucid)[^{}]*\}", "", rest)
         counts[name, re.sub(r"[\s,]+", " ", rest)] += 1
     return counts
 

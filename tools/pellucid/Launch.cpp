@@ -181,6 +181,14 @@ void writeOutputs(const std::vector<Output> &outputs, const std::vector<Operand>
   writeArrays(arrays);
 }
 
+/// What divides the address of the array's data, where its memory begins at a multiple of 16.
+uint32_t alignmentOnDevice(const Array &array) {
+  auto shift = static_cast<uint32_t>(reinterpret_cast<const char *>(array.data()) -
+                                     reinterpret_cast<const char *>(array.bytes->data()));
+  constexpr uint32_t ofMemory = 16;
+  return std::min(ofMemory, shift == 0 ? ofMemory : shift & -shift);
+}
+
 /// Compiles, then launches: once, or while `again` says so after each launch's seconds.
 void runNative(const graph::Program &program, const LaunchOptions &options,
                std::vector<Operand> &operands, std::string &isa,
@@ -206,6 +214,9 @@ void runNative(const graph::Program &program, const LaunchOptions &options,
         fail("--arg " + operand.name,
              "a table of addresses is not copied to a device; run it with --target cpu");
   }
+  if (device)
+    for (const Operand &operand : operands)
+      compile.inputAlignment.push_back(alignmentOnDevice(*operand.array));
   isa = toString(compile.targets.front());
   package::Contents contents;
   driver::CompileReport report;

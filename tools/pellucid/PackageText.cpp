@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 
 namespace pellucid::cli {
 
@@ -118,6 +119,23 @@ private:
                            ? ", " + counted(launch.variants.size(), "variant")
                            : std::string();
     table.add({"launch", launch.label, source, gridText(first) + more});
+    for (const package::LaunchVariant &variant : launch.variants)
+      if (launch.variants.size() > 1)
+        table.add({"", "", manifest.kernels[variant.kernel].name, conditionText(variant)});
+  }
+
+  /// When the variant is taken, if none before it was.
+  std::string conditionText(const package::LaunchVariant &variant) const {
+    std::string out = variant.guard.empty() ? "" : text(variant.guard);
+    std::map<uint32_t, std::string> byDivisor;
+    for (const package::KernelParameter &parameter : manifest.kernels[variant.kernel].parameters)
+      if (parameter.divisor > 1) {
+        std::string &names = byDivisor[parameter.divisor];
+        names += (names.empty() ? "" : ", ") + parameter.name;
+      }
+    for (const auto &[divisor, names] : byDivisor)
+      out += (out.empty() ? "" : "; ") + names + " % " + std::to_string(divisor) + " == 0";
+    return out.empty() ? "else" : "if " + out;
   }
   void add(TextTable &table, const package::Copy &copy) const {
     table.add({"copy", "", "", text(copy.bytes) + " bytes"});

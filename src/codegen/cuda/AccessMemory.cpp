@@ -81,41 +81,63 @@ Registers CudaEmitter::evaluateAgain(mlir::Value tile, const Layout &layout) {
   return registers;
 }
 
+Registers CudaEmitter::activeOf(const Registers &mask) {
+  if (!roundComes)
+    return mask;
+  Registers active;
+  for (Value *one : mask)
+    active.push_back(b.CreateAnd(roundComes, one));
+  return active;
+}
+
 void CudaEmitter::emitLoad(tt::LoadOp op) {
-  if (sharedOperands.contains(op))
+  bool isTile = mlir::isa<mlir::RankedTensorType>(op.getType());
+  if (sharedOperands.contains(op) || (isTile && madeAhead.contains(op)))
     return;
-  orderAccess(op.getPtr(), false);
-  if (!mlir::isa<mlir::RankedTensorType>(op.getPtr().getType()))
+  if (madeAhead.contains(op) && !roundComes) {
+    // What is computed from it here is of no use to anybody.
+    define(op, llvm::Constant::getNullValue(registerType(b.getContext(), op.getType())));
+    return;
+  }
+  if (!isTile) {
+    orderAccess(op.getPtr(), false);
     return emitScalarLoad(op);
+  }
   checkedTile(op, op.getResult());
-  mlir::Type element = elementTypeOf(op.getType());
   // Spread tiles are loaded as they are wanted, so that nothing moves afterwards.
   Layout layout = accessLayout(op.getPtr(), op.getResult());
   if (layout == anchor(layout.shape))
     layout = wantedLayout(op.getResult());
+  homes[op] = {layout, loadTile(op, layout)};
+}
+
+Registers CudaEmitter::loadTile(tt::LoadOp op, const Layout &layout) {
+  orderAccess(op.getPtr(), false);
+  mlir::Type element = elementTypeOf(op.getType());
   TileAccess access{evaluate(op.getPtr(), layout), {}, 1, element};
   access.vector = vectorLength(op.getPtr(), layout, element);
   followFirstPointers(access);
-  access.active.assign(access.pointers.size(), b.getTrue());
+  Registers all(access.pointers.size(), b.getTrue());
+  access.active = activeOf(op.getMask() ? evaluate(op.getMask(), layout) : all);
   Registers other(access.pointers.size(),
                   llvm::Constant::getNullValue(registerType(b.getContext(), element)));
-  if (op.getMask())
-    access.active = evaluate(op.getMask(), layout);
-  access.runs = maskRuns(op.getPtr(), op.getMask());
+  judgeVectors(access, op.getPtr(), op.getMask());
   if (op.getMask() && op.getOther())
     other = evaluate(op.getOther(), layout);
   auto loadEach = [&] {
-    Registers active =
-        op.getMask() && access.vector > 1 ? evaluateAgain(op.getMask(), layout) : access.active;
+    Registers active = op.getMask() && access.vector > 1
+                           ? activeOf(evaluateAgain(op.getMask(), layout))
+                           : access.active;
     Registers values;
     for (size_t r = 0; r < active.size(); ++r)
       values.push_back(loadOne(access.pointers[r], active[r], other[r], element));
     return values;
   };
-  if (access.vector == 1) {
-    homes[op] = {layout, loadEach()};
-    return;
-  }
+  if (access.vector == 1)
+    return loadEach();
+  if (access.isSure())
+    return unpackWords(loadVectors(access, packWords(other, access.vector, element)), access.vector,
+                       element);
   // What is live behind the branch are words: elements of 16 bits would take a register each.
   Registers words[2];
   BranchEnds ends = emitBranches(b, movesByVectors(access), [&](unsigned which) {
@@ -129,12 +151,12 @@ void CudaEmitter::emitLoad(tt::LoadOp op) {
     word->addIncoming(words[1][w], ends[1]);
     loaded.push_back(word);
   }
-  homes[op] = {layout, unpackWords(loaded, access.vector, element)};
+  return unpackWords(loaded, access.vector, element);
 }
 
 void CudaEmitter::emitScalarLoad(tt::LoadOp op) {
   mlir::Type element = op.getType();
-  Value *active = op.getMask() ? scalar(op.getMask()) : b.getTrue();
+  Value *active = activeOf({op.getMask() ? scalar(op.getMask()) : b.getTrue()})[0];
   Value *other = op.getOther()
                      ? scalar(op.getOther())
                      : llvm::Constant::getNullValue(registerType(b.getContext(), element));
@@ -159,7 +181,7 @@ void CudaEmitter::emitStore(tt::StoreOp op) {
     return mask;
   };
   Registers all(access.pointers.size(), b.getTrue());
-  access.runs = maskRuns(op.getPtr(), op.getMask());
+  judgeVectors(access, op.getPtr(), op.getMask());
   access.active = holding(op.getMask() ? evaluate(op.getMask(), layout) : all);
   auto storeEach = [&](const Registers &active) {
     for (size_t r = 0; r < values.size(); ++r)
@@ -167,6 +189,8 @@ void CudaEmitter::emitStore(tt::StoreOp op) {
   };
   if (access.vector == 1)
     return storeEach(access.active);
+  if (access.isSure())
+    return storeVectors(access, packWords(values, access.vector, element));
   emitBranches(b, movesByVectors(access), [&](unsigned which) {
     if (which == 0)
       storeVectors(access, packWords(values, access.vector, element));

@@ -5,7 +5,6 @@
 #include "codegen/cuda/CudaEmitter.h"
 
 #include "codegen/common/ElementOps.h"
-#include "tt/OffsetAnalysis.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -44,13 +43,14 @@ static int64_t perThread(llvm::ArrayRef<int64_t> shape, unsigned warps, int64_t 
 
 std::optional<unsigned> CudaEmitter::contiguousDim(mlir::Value pointers) {
   auto tile = mlir::dyn_cast<mlir::RankedTensorType>(pointers.getType());
-  auto form = tile ? tt::pointerForm(pointers) : std::nullopt;
-  if (!form)
+  if (!tile)
     return std::nullopt;
+  tt::AxisInfo info = axes.of(pointers);
+  std::optional<unsigned> best;
   for (unsigned d = tile.getRank(); d-- > 0;)
-    if (tile.getDimSize(d) > 1 && form->offset.strideOf(d).asConstant() == 1)
-      return d;
-  return std::nullopt;
+    if (info.contiguity[d] > (best ? info.contiguity[*best] : 1))
+      best = d;
+  return best;
 }
 
 void CudaEmitter::chooseAnchors() {
@@ -60,7 +60,8 @@ void CudaEmitter::chooseAnchors() {
     if (!tile || !fastest)
       return;
     int64_t bytes = memoryBytes(elementTypeOf(data.getType()));
-    int64_t length = perThread(tile.getShape(), options.numWarps, bytes, *fastest);
+    int64_t length = std::min(perThread(tile.getShape(), options.numWarps, bytes, *fastest),
+                              axes.of(pointers).contiguity[*fastest]);
     auto [found, isNew] =
         anchors.try_emplace(tile.getShape().vec(), orderFrom(tile.getRank(), *fastest), length);
     auto &[order, longest] = found->second;
@@ -97,6 +98,8 @@ Layout CudaEmitter::blockedAnchor(llvm::ArrayRef<int64_t> shape) {
 Layout CudaEmitter::accessLayout(mlir::Value pointers, mlir::Value data) {
   auto tile = mlir::cast<mlir::RankedTensorType>(pointers.getType());
   auto fastest = contiguousDim(pointers);
+  if (auto crosswise = fastest ? crosswiseLayout(data, *fastest) : std::nullopt)
+    return *crosswise;
   auto found = anchors.find(tile.getShape().vec());
   if (!fastest || found == anchors.end() || found->second.first.front() == *fastest)
     return feedsMatrixUnits(data) ? blockedAnchor(tile.getShape()) : anchor(tile.getShape());
@@ -104,7 +107,8 @@ Layout CudaEmitter::accessLayout(mlir::Value pointers, mlir::Value data) {
     return anchor(tile.getShape());
   int64_t bytes = memoryBytes(elementTypeOf(data.getType()));
   return Layout::blocked(tile.getShape(), orderFrom(tile.getRank(), *fastest),
-                         perThread(tile.getShape(), options.numWarps, bytes, *fastest),
+                         std::min(perThread(tile.getShape(), options.numWarps, bytes, *fastest),
+                                  axes.of(pointers).contiguity[*fastest]),
                          options.numWarps);
 }
 

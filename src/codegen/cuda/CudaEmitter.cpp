@@ -20,7 +20,7 @@ static constexpr unsigned sharedSpace = 3;
 CudaEmitter::CudaEmitter(llvm::Module &module, tt::FuncOp kernel, const CudaKernelOptions &options,
                          CompiledPtx &result)
     : StatementEmitter(module, kernel, options.fpContract, "CUDA"), options(options),
-      result(result) {
+      result(result), axes(kernel) {
   b.hasPackedRounding = true;
   evaluated.emplace_back();
 }

@@ -13,6 +13,7 @@
 #include "codegen/cuda/CompileCudaKernel.h"
 #include "codegen/cuda/Layout.h"
 #include "codegen/cuda/SharedTile.h"
+#include "tt/AxisInfo.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -45,6 +46,9 @@ struct TileAccess {
   unsigned vector = 1; ///< so many registers are neighbours in memory
   mlir::Type element;
   MaskRuns runs = MaskRuns::Any;
+  /// Known of every vector, so that nothing is to be asked at run time.
+  bool isAligned = false, isWhole = false; ///< whole: active as a whole or not at all
+  bool isSure() const { return isAligned && isWhole; }
 };
 
 /// A thread's place in its block (i32), and what has been computed from it.
@@ -69,6 +73,8 @@ struct SharedMemoryShortage : DiagnosticError {
 enum class MatrixUnit : uint8_t { None, Warp, Warpgroup };
 
 MatrixUnit matrixUnitOf(tt::DotOp op, const CudaKernelOptions &options);
+/// Of i8, summed in i32 (CudaByteProducts.cpp); all other products of matrix units are of 16 bits.
+bool multipliesBytes(tt::DotOp op);
 /// Some product of the kernel is made by `unit`.
 bool usesMatrixUnit(tt::FuncOp kernel, MatrixUnit unit, const CudaKernelOptions &options);
 
@@ -121,7 +127,7 @@ private:
   Layout wantedLayout(mlir::Value value, unsigned depth = 0);
   /// The layout that an access is fastest in.
   Layout accessLayout(mlir::Value pointers, mlir::Value data);
-  /// The dim along which the pointers of a tile are neighbours; nullopt where none is known.
+  /// The dim along which most pointers of a tile are neighbours; nullopt where none is known.
   std::optional<unsigned> contiguousDim(mlir::Value pointers);
   /// Refuses tiles that no layout can hold.
   mlir::RankedTensorType checkedTile(mlir::Operation *op, mlir::Value tile);
@@ -145,9 +151,12 @@ private:
 
   // AccessMemory.cpp
   void emitLoad(tt::LoadOp op);
+  Registers loadTile(tt::LoadOp op, const Layout &layout);
   void emitScalarLoad(tt::LoadOp op);
   void emitStore(tt::StoreOp op);
   void emitScalarStore(tt::StoreOp op);
+  /// The mask, but nowhere while a round is computed that does not come.
+  Registers activeOf(const Registers &mask);
   /// As evaluate(), for a path that is rarely taken: what is cheap is computed there from scratch,
   /// so that it takes no registers before.
   Registers evaluateAgain(mlir::Value tile, const Layout &layout);
@@ -161,7 +170,10 @@ private:
   unsigned vectorLength(mlir::Value pointers, const Layout &layout, mlir::Type element);
   /// How a mask may change along the dim of `pointers` that is contiguous.
   MaskRuns maskRuns(mlir::Value pointers, mlir::Value mask);
-  /// An i1: every vector of this thread is aligned, and active as a whole or not at all.
+  /// What is known of the vectors of an access.
+  void judgeVectors(TileAccess &access, mlir::Value pointers, mlir::Value mask);
+  /// An i1: every vector of this thread is aligned, and active as a whole or not at all; what is
+  /// known is not asked.
   llvm::Value *movesByVectors(const TileAccess &access);
   /// The neighbours of each vector's first pointer, as distances from it.
   void followFirstPointers(TileAccess &access);
@@ -213,6 +225,7 @@ private:
   // CudaReduce.cpp, CudaScan.cpp, CudaDot.cpp
   void emitReduce(tt::ReduceOp op);
   void emitScan(tt::ScanOp op);
+  Layout scanLayout(mlir::RankedTensorType tile, int64_t extent);
   void emitGather(tt::GatherOp op);
   void emitCat(tt::CatOp op);
   void emitHistogram(tt::HistogramOp op);
@@ -243,6 +256,13 @@ private:
                               int64_t further = 0);
   /// Of what register `index` of a layout of the operand holds.
   llvm::Value *elementAddress(const SharedOperand &operand, const Layout &layout, unsigned index);
+
+  // CudaByteProducts.cpp
+  void emitByteDot(tt::DotOp op);
+  void shareBytes(const HomeTile &tile, const SharedOperand &place);
+  /// Where neighbours in memory lie across the inner dim of a product of bytes: four neighbours
+  /// along that dim come into one thread as well.
+  std::optional<Layout> crosswiseLayout(mlir::Value data, unsigned fastest);
 
   // CudaWarpgroups.cpp
   void multiplyByWarpgroups(tt::DotOp op, const SharedOperand &left, const SharedOperand &right,
@@ -287,6 +307,7 @@ private:
 
   const CudaKernelOptions &options;
   CompiledPtx &result;
+  tt::AxisAnalysis axes;
 
   ThreadNumbers threadNumbers;
   llvm::GlobalVariable *shared = nullptr;
@@ -304,6 +325,11 @@ private:
   /// Tiles that lie in shared memory for as long as a loop runs.
   llvm::DenseMap<mlir::Value, SharedOperand> sharedOperands;
   PendingCopies pendingCopies;
+  /// An i1 while a later round's addresses are computed: there is such a round. Null else.
+  llvm::Value *roundComes = nullptr;
+  /// Loads that only addresses of later rounds need: they are made there alone, tiles in the layout
+  /// of their use.
+  llvm::DenseSet<mlir::Operation *> madeAhead;
   /// A product that is awaited a round later.
   mlir::Operation *runningProduct = nullptr;
   std::vector<Layout> layouts;

@@ -49,14 +49,31 @@ static Value *emitRsqrt(CodeBuilder &b, mlir::Operation *, Value *x) {
   return b.CreateIntrinsic(I::nvvm_rsqrt_approx_f, {}, {x});
 }
 
+// tanh(a) = 1 - 2 / (exp(2a) + 1) for large a, where errors of exp and of the quotient shrink; an
+// odd polynomial for small ones.
+static Value *emitTanh(CodeBuilder &b, mlir::Operation *, Value *x) {
+  Value *a = b.CreateUnaryIntrinsic(I::fabs, x), *square = b.CreateFMul(x, x);
+  Value *p = number(b, 0x1.174d4cp-9f);
+  for (float coefficient :
+       {-0x1.0b8d48p-7f, 0x1.6377eap-6f, -0x1.b9ecf2p-5f, 0x1.11105ep-3f, -0x1.555554p-2f})
+    p = fma(b, p, square, number(b, coefficient));
+  Value *small = fma(b, b.CreateFMul(square, x), p, x);
+  Value *e = exp2Approximate(b, b.CreateFMul(a, number(b, 2 * log2E)));
+  Value *inverse = b.CreateIntrinsic(I::nvvm_rcp_approx_ftz_f, {}, {b.CreateFAdd(e, number(b, 1))});
+  Value *large = fma(b, inverse, number(b, -2), number(b, 1));
+  Value *isSmall = b.CreateFCmpOLT(a, number(b, 0.625));
+  return b.CreateSelect(isSmall, small, b.CreateBinaryIntrinsic(I::copysign, large, x));
+}
+
 /// Functions of one f32.
 using Unary = Value *(*)(CodeBuilder &, mlir::Operation *, Value *);
 static Unary unaryOnDevice(mlir::Operation *op) {
   static const llvm::StringMap<Unary> table = {
-      {"math.exp", emitExp},
-      {"math.exp2", emitExp2},
-      {"math.rsqrt", emitRsqrt},
+      {"math.exp", emitExp},   {"math.exp2", emitExp2},  {"math.rsqrt", emitRsqrt},
+      {"math.tanh", emitTanh}, {"__nv_tanhf", emitTanh},
   };
+  if (auto call = mlir::dyn_cast<tt::ExternElementwiseOp>(op))
+    return table.lookup(call.getSymbol());
   return table.lookup(op->getName().getStringRef());
 }
 

@@ -21,6 +21,11 @@ MatrixUnit matrixUnitOf(tt::DotOp op, const CudaKernelOptions &options) {
   auto b = mlir::cast<mlir::RankedTensorType>(op.getB().getType());
   auto d = mlir::cast<mlir::RankedTensorType>(op.getD().getType());
   mlir::Type element = a.getElementType();
+  if (multipliesBytes(op))
+    return a.getRank() == 2 && d.getDimSize(0) >= 16 && d.getDimSize(1) >= 8 &&
+                   a.getDimSize(1) >= 2 * stepK
+               ? MatrixUnit::Warp
+               : MatrixUnit::None;
   bool fits = a.getRank() == 2 && element == b.getElementType() &&
               (element.isF16() || element.isBF16()) &&
               mlir::isa<mlir::FloatType>(d.getElementType()) && !d.getElementType().isF64() &&
@@ -141,6 +146,8 @@ public:
   llvm::SmallVector<Value *, 4> multiply(mlir::Type element, llvm::ArrayRef<Value *> left,
                                          llvm::ArrayRef<Value *> right,
                                          llvm::ArrayRef<Value *> sums) {
+    if (element.isInteger(8))
+      return multiplyBytes(left, right, sums);
     std::string type = element.isBF16() ? "bf16" : "f16";
     std::string text = "mma.sync.aligned.m16n8k16.row.col.f32." + type + "." + type +
                        ".f32 {$0, $1, $2, $3}, {$4, $5, $6, $7}, {$8, $9}, {$10, $11, $12, $13};";
@@ -151,6 +158,17 @@ public:
   }
 
 private:
+  llvm::SmallVector<Value *, 4> multiplyBytes(llvm::ArrayRef<Value *> left,
+                                              llvm::ArrayRef<Value *> right,
+                                              llvm::ArrayRef<Value *> sums) {
+    llvm::SmallVector<Value *> operands(left);
+    operands.append(right.begin(), right.end());
+    operands.append(sums.begin(), sums.end());
+    return call("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {$0, $1, $2, $3}, "
+                "{$4, $5, $6, $7}, {$8, $9}, {$10, $11, $12, $13};",
+                "=r,=r,=r,=r,r,r,r,r,r,r,r,r,r,r", b.i32(), 4, operands, false);
+  }
+
   llvm::SmallVector<Value *, 4> call(const std::string &text, const std::string &constraints,
                                      llvm::Type *result, unsigned count,
                                      llvm::ArrayRef<Value *> operands, bool readsMemory) {
@@ -202,6 +220,8 @@ void CudaEmitter::shareTile(const HomeTile &tile, mlir::Type element, const Shar
 void CudaEmitter::emitMatrixDot(tt::DotOp op) {
   for (mlir::Value tile : {op.getA(), op.getB(), op.getD()})
     checkedTile(op, tile);
+  if (multipliesBytes(op))
+    return emitByteDot(op);
   bool byGroups = matrixUnitOf(op, options) == MatrixUnit::Warpgroup;
   Layout layout = anchor(mlir::cast<mlir::RankedTensorType>(op.getD().getType()).getShape());
   Registers sums = sumsOf(op, layout);
@@ -284,7 +304,9 @@ void CudaEmitter::multiplyByWarps(tt::DotOp op, const SharedOperand &left,
                   : elementAddress(operand, k, b.CreateAdd(outer, number(first)), step);
   };
   WarpAssembly assembly(b);
-  for (int64_t step = 0; step < a.getDimSize(1); step += stepK) {
+  // Two bytes count as one element of 16 bits: the fragments are the same.
+  int64_t depth = multipliesBytes(op) ? a.getDimSize(1) / 2 : a.getDimSize(1);
+  for (int64_t step = 0; step < depth; step += stepK) {
     for (auto &[first, fragment] : rows) {
       Value *address = addressOf(left, leftAlongK, leftRow, first, leftK, step);
       fragment = assembly.loadMatrices(address, 4, !leftAlongK);

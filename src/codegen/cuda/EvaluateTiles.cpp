@@ -49,6 +49,8 @@ Registers CudaEmitter::compute(mlir::Value tile, const Layout &layout) {
   mlir::Operation *op = tile.getDefiningOp();
   assert(op && "a tile that is an argument of a block has a home");
   checkedTile(op, tile);
+  if (auto load = mlir::dyn_cast<tt::LoadOp>(op))
+    return loadTile(load, layout);
   auto uniform = [&](Value *value) { return Registers(layout.registerCount(), value); };
   return llvm::TypeSwitch<mlir::Operation *, Registers>(op)
       .Case<tt::SplatOp>([&](auto splat) {

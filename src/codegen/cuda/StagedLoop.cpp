@@ -21,7 +21,8 @@ static bool isOperandOnly(mlir::Value tile, const CudaKernelOptions &options) {
     if (auto trans = mlir::dyn_cast<tt::TransOp>(user))
       return isOperandOnly(trans, options);
     auto dot = mlir::dyn_cast<tt::DotOp>(user);
-    return dot && tile != dot.getC() && matrixUnitOf(dot, options) != MatrixUnit::None;
+    return dot && tile != dot.getC() && !multipliesBytes(dot) &&
+           matrixUnitOf(dot, options) != MatrixUnit::None;
   });
 }
 
@@ -44,11 +45,37 @@ bool CudaEmitter::StagedLoop::isStageable(tt::LoadOp load) {
   if (load.getOther() && !mlir::matchPattern(load.getOther(), mlir::m_AnyZeroFloat()))
     return false;
   auto dim = e.contiguousDim(load.getPtr());
-  return dim && SharedTile::holds(tile.getDimSize(1 - *dim), tile.getDimSize(*dim)) &&
+  return dim && e.axes.of(load.getPtr()).contiguity[*dim] >= SharedTile::chunkElements &&
+         SharedTile::holds(tile.getDimSize(1 - *dim), tile.getDimSize(*dim)) &&
          !writesMemory(loop, [&](mlir::Value pointer) { return mayMeet(load.getPtr(), pointer); });
 }
 
-/// False when that is more than arithmetic.
+bool CudaEmitter::StagedLoop::canComeEarly(mlir::Operation *op) {
+  if (auto load = mlir::dyn_cast<tt::LoadOp>(op))
+    return !load.getIsVolatile() && !writesMemory(loop, [&](mlir::Value pointer) {
+      return mayMeet(load.getPtr(), pointer);
+    });
+  bool computes = isLazy(op) || isElementOp(op) || mlir::isa<mlir::arith::ConstantOp>(op);
+  return computes && op->getNumRegions() == 0;
+}
+
+bool CudaEmitter::StagedLoop::servesAddresses(mlir::Value value, unsigned depth) {
+  constexpr unsigned deepest = 16;
+  return depth < deepest &&
+         llvm::all_of(
+             value.getUses(),
+             [&](mlir::OpOperand &use) {
+               mlir::Operation *user = use.getOwner();
+               if (user->getBlock() != loop.getBody() ||
+                   user->hasTrait<mlir::OpTrait::IsTerminator>())
+                 return false;
+               bool isStaged = llvm::any_of(loads, [&](Load &load) { return load.op == user; });
+               return isStaged || (user->getNumResults() == 1 && canComeEarly(user) &&
+                                   servesAddresses(user->getResult(0), depth + 1));
+             });
+}
+
+/// False when that cannot be had early.
 bool CudaEmitter::StagedLoop::findAddresses() {
   mlir::Block *body = loop.getBody();
   llvm::SetVector<mlir::Value> needed;
@@ -63,14 +90,16 @@ bool CudaEmitter::StagedLoop::findAddresses() {
       continue;
     }
     mlir::Operation *op = value.getDefiningOp();
-    bool computes = isLazy(op) || isElementOp(op) || mlir::isa<mlir::arith::ConstantOp>(op);
-    if (!computes || op->getNumRegions() != 0)
+    if (!canComeEarly(op))
       return false;
     needed.insert(op->operand_begin(), op->operand_end());
   }
   for (mlir::Operation &op : body->without_terminator())
     if (!isLazy(&op) && llvm::any_of(op.getResults(), [&](auto r) { return needed.contains(r); }))
       scalars.push_back(&op);
+  for (mlir::Operation *op : scalars)
+    if (mlir::isa<tt::LoadOp>(op) && servesAddresses(op->getResult(0)))
+      e.madeAhead.insert(op);
   for (auto [index, argument] : llvm::enumerate(loop.getRegionIterArgs()))
     if (needed.contains(argument))
       carried.push_back(index);
@@ -115,7 +144,7 @@ static mlir::Value withoutTranspositions(mlir::Value operand) {
 
 void CudaEmitter::StagedLoop::findInvariants() {
   loop->walk([&](tt::DotOp dot) {
-    if (matrixUnitOf(dot, e.options) == MatrixUnit::None)
+    if (matrixUnitOf(dot, e.options) == MatrixUnit::None || multipliesBytes(dot))
       return;
     for (mlir::Value operand : {dot.getA(), dot.getB()}) {
       mlir::Value tile = withoutTranspositions(operand);
@@ -179,25 +208,33 @@ public:
     emitter.evaluated.erase(inside, emitter.evaluated.end());
     emitter.evaluated.emplace_back();
     scalars = emitter.scalars;
-    for (unsigned index : staged.carried) {
-      mlir::Value argument = staged.loop.getRegionIterArg(index);
-      if (auto home = emitter.homes.find(argument); home != emitter.homes.end())
-        homes.emplace_back(argument, home->second);
-    }
+    for (unsigned index : staged.carried)
+      keepHome(staged.loop.getRegionIterArg(index));
+    for (mlir::Operation *op : staged.scalars)
+      keepHome(op->getResult(0));
   }
   ~OtherRound() {
     emitter.evaluated.pop_back();
     std::move(hidden.begin(), hidden.end(), std::back_inserter(emitter.evaluated));
     emitter.scalars = std::move(scalars);
-    for (auto &[argument, home] : homes)
-      emitter.homes[argument] = std::move(home);
+    for (auto &[value, home] : homes)
+      if (home)
+        emitter.homes[value] = std::move(*home);
+      else
+        emitter.homes.erase(value);
   }
 
 private:
+  void keepHome(mlir::Value value) {
+    auto home = emitter.homes.find(value);
+    homes.emplace_back(value,
+                       home == emitter.homes.end() ? std::nullopt : std::optional(home->second));
+  }
+
   CudaEmitter &emitter;
   std::vector<Evaluated> hidden;
   llvm::DenseMap<mlir::Value, Value *> scalars;
-  std::vector<std::pair<mlir::Value, HomeTile>> homes;
+  std::vector<std::pair<mlir::Value, std::optional<HomeTile>>> homes;
 };
 
 /// Moves one tile; where a thread's part of it is not whole aligned vectors, by way of registers.
@@ -216,7 +253,7 @@ void CudaEmitter::StagedLoop::copyTile(const Load &load, Value *stage, Value *is
   Registers all(layout.registerCount(), b.getTrue());
   TileAccess access{e.evaluate(op.getPtr(), layout), {}, SharedTile::chunkElements, element};
   e.followFirstPointers(access);
-  access.runs = e.maskRuns(op.getPtr(), op.getMask());
+  e.judgeVectors(access, op.getPtr(), op.getMask());
   access.active = activeOf(op.getMask() ? e.evaluate(op.getMask(), layout) : all);
   auto copyVectors = [&] {
     auto *type = llvm::FunctionType::get(b.getVoidTy(), {b.i32(), b.getPtrTy(1), b.i32()}, false);
@@ -241,6 +278,8 @@ void CudaEmitter::StagedLoop::copyTile(const Load &load, Value *stage, Value *is
   };
   Value *holds = e.isFirstHolder(layout);
   auto copy = [&] {
+    if (access.isSure())
+      return copyVectors();
     emitBranches(b, e.movesByVectors(access), [&](unsigned which) {
       if (which == 0)
         copyVectors();
@@ -271,10 +310,12 @@ CudaEmitter::StagedLoop::State CudaEmitter::StagedLoop::copyRound(const State &n
     else
       e.define(argument, registers[0]);
   }
+  e.roundComes = now.isLeft;
   for (mlir::Operation *op : scalars)
     e.emitStatement(op);
   for (const Load &load : loads)
     copyTile(load, now.stage, now.isLeft);
+  e.roundComes = nullptr;
   e.emitInstruction("cp.async.commit_group;");
 
   State next;

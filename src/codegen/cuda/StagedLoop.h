@@ -2,7 +2,8 @@
 // A loop whose products read what it loads: the loads become copies to shared memory (cp.async),
 // queued `stages - 1` rounds ahead of the round that multiplies, so that memory and matrix units
 // work at the same time. The addresses of a later round come from evaluating the loop's scalars and
-// index tiles a second time, for that round. Internal to codegen/cuda.
+// index tiles a second time, for that round; indices that are themselves loaded (tables of pages)
+// are loaded then. Internal to codegen/cuda.
 #pragma once
 
 #include "codegen/cuda/CudaEmitter.h"
@@ -50,6 +51,10 @@ private:
 
   bool isStageable(tt::LoadOp load);
   bool findAddresses();
+  /// An index that is loaded may be loaded early, if nothing writes there meanwhile.
+  bool canComeEarly(mlir::Operation *op);
+  /// The value serves the addresses of staged loads and nothing else.
+  bool servesAddresses(mlir::Value value, unsigned depth = 0);
   void findInvariants();
   std::optional<unsigned> findRunningSum();
   void shareInvariants();
@@ -64,7 +69,8 @@ private:
   uint64_t bytesPerStage = 0;
   llvm::SmallVector<Load> loads;
   llvm::SmallVector<Invariant> invariants;
-  /// What the addresses need of the loop: scalars of its body, in order, and carried values.
+  /// What the addresses need of the loop: scalars and loads of its body, in order, and carried
+  /// values.
   std::vector<mlir::Operation *> scalars;
   llvm::SmallVector<unsigned> carried;
   size_t scopesOutside = 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How elements move between registers and global memory. Where neighbouring registers of a thread
-// are neighbours in memory, they move by accesses of up to 16 bytes if at run time each such vector
-// is aligned and active as a whole or not at all; else each element by itself, predicated.
+// are neighbours in memory, they move by accesses of up to 16 bytes if each such vector is aligned
+// and active as a whole or not at all; else each element by itself, predicated. What the axis
+// analysis does not know of that is asked at run time.
 #include "codegen/cuda/CudaEmitter.h"
 
 #include "tt/OffsetAnalysis.h"
@@ -55,7 +56,9 @@ unsigned CudaEmitter::vectorLength(mlir::Value pointers, const Layout &layout, m
   auto dim = contiguousDim(pointers);
   if (!dim)
     return 1;
-  return std::min<unsigned>(layout.contiguousAlong(*dim), mostAccessBytes / memoryBytes(element));
+  unsigned neighbours = std::min<unsigned>(
+      layout.contiguousAlong(*dim), static_cast<unsigned>(axes.of(pointers).contiguity[*dim]));
+  return std::min<unsigned>(neighbours, mostAccessBytes / memoryBytes(element));
 }
 
 /// The words of a vector: 32 bits, or whole elements of 64, or less where the vector is less.
@@ -106,9 +109,24 @@ MaskRuns CudaEmitter::maskRuns(mlir::Value pointers, mlir::Value mask) {
   return all.value_or(MaskRuns::Falling);
 }
 
+void CudaEmitter::judgeVectors(TileAccess &access, mlir::Value pointers, mlir::Value mask) {
+  auto dim = contiguousDim(pointers);
+  if (!dim)
+    return;
+  int64_t divisor =
+      axes.of(pointers).divisibilityAt(*dim, access.vector, tt::axisUnit(pointers.getType()));
+  access.isAligned = divisor >= access.vector * memoryBytes(access.element);
+  access.isWhole = !mask || axes.of(mask).constancy[*dim] >= access.vector;
+  access.runs = maskRuns(pointers, mask);
+}
+
 Value *CudaEmitter::movesByVectors(const TileAccess &access) {
   Value *whole = b.getTrue(), *addresses = b.getInt64(0);
   for (size_t r = 0; r < access.pointers.size(); r += access.vector) {
+    if (!access.isAligned)
+      addresses = b.CreateOr(addresses, b.CreatePtrToInt(access.pointers[r], b.i64()));
+    if (access.isWhole)
+      continue;
     Value *all = access.active[r], *any = access.active[r];
     Value *last = access.active[r + access.vector - 1];
     if (access.runs == MaskRuns::Falling)
@@ -120,8 +138,9 @@ Value *CudaEmitter::movesByVectors(const TileAccess &access) {
       any = b.CreateOr(any, access.active[r + i]);
     }
     whole = b.CreateAnd(whole, b.CreateOr(all, b.CreateNot(any)));
-    addresses = b.CreateOr(addresses, b.CreatePtrToInt(access.pointers[r], b.i64()));
   }
+  if (access.isAligned)
+    return whole;
   Value *low = b.CreateAnd(addresses, b.getInt64(access.vector * memoryBytes(access.element) - 1));
   return b.CreateAnd(whole, b.CreateICmpEQ(low, b.getInt64(0)));
 }

@@ -53,4 +53,12 @@ def FoldSpecialization : Pass<"tt-fold-specialization", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def AnnotateAxisInfo : Pass<"tt-annotate-axis-info", "::mlir::ModuleOp"> {
+  let summary = "writes what the axis analysis knows of integers and pointers beside them";
+  let description = [{
+    `pellucid.axis_info` on an operation has a text per result, and `pellucid.axis_info_arguments`
+    on a loop one per argument of its body. For people and tests; nothing reads them.
+  }];
+}
+
 #endif

@@ -72,6 +72,53 @@ def staged_transposed(a, b, c, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.con
         y_at += BK
     tl.store(c + i[:, None]*BN + j[None, :], acc)
 
+# Rows by loaded numbers, and pages whose numbers the loop loads.
+@case("a:fp16:8192 rows:i32:64 b:fp16:8192 c:fp32:4096 count:i32=50", BM=64, BN=64, BK=32)
+@triton.jit
+def staged_rows(a, rows, b, c, count, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    i = tl.arange(0, BM); j = tl.arange(0, BN); k = tl.arange(0, BK)
+    r = tl.load(rows + i, mask=i < count, other=0) & 63
+    acc = tl.zeros((BM, BN), tl.float32)
+    for at in range(0, 128, BK):
+        x = tl.load(a + r[:, None]*128 + (at + k)[None, :], mask=(i < count)[:, None], other=0.)
+        acc = tl.dot(x, tl.load(b + (at + k)[:, None]*BN + j[None, :]), acc)
+    tl.store(c + i[:, None]*BN + j[None, :], acc, mask=(i < count)[:, None])
+
+@case("q:fp16:2048 pages:i32:9 k:fp16:8192 o:fp32:4608 n:i32=9", BM=16, BN=32, D=64)
+@triton.jit
+def staged_pages(q, pages, k, o, n, BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr):
+    i = tl.arange(0, BM); j = tl.arange(0, BN); d = tl.arange(0, D)
+    x = tl.load(q + i[:, None]*D + d[None, :])
+    for at in range(0, n):
+        page = tl.load(pages + at) & 3
+        line = page*BN*D + j*D
+        y = tl.load(k + line[None, :] + d[:, None])
+        tl.store(o + at*BM*BN + i[:, None]*BN + j[None, :], tl.dot(x, y))
+
+# Sizes and strides of which the file says by hand what divides them.
+@case("a:bf16:16384 b:bf16:12288 c:fp32:12288 M:i32=128 N:i32=96 K:i32=128", (2, 2), BM=64, BN=64, BK=32)
+@triton.jit
+def staged_modulo(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    i = (tl.program_id(0)*BM + tl.arange(0, BM)) % M; j = (tl.program_id(1)*BN + tl.arange(0, BN)) % N; k = tl.arange(0, BK)
+    acc = tl.zeros((BM, BN), tl.float32)
+    for at in range(0, tl.cdiv(K, BK)):
+        x = tl.load(a + i[:, None]*K + at*BK + k[None, :], mask=k[None, :] < K - at*BK, other=0.)
+        y = tl.load(b + (at*BK + k[:, None])*N + j[None, :], mask=k[:, None] < K - at*BK, other=0.)
+        acc = tl.dot(x, y, acc)
+    tl.store(c + i[:, None]*N + j[None, :], acc)
+
+@case("a:i8:16384 b:i8:16384 c:i32:16384 d:i32:16384 K:i32=128", BM=128, BN=128, BK=64)
+@triton.jit
+def products_i8(a, b, c, d, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    i = tl.arange(0, BM); j = tl.arange(0, BN); k = tl.arange(0, BK)
+    along = tl.zeros((BM, BN), tl.int32); across = tl.zeros((BM, BN), tl.int32)
+    for at in range(0, K, BK):
+        x = tl.load(a + i[:, None]*K + (at + k)[None, :])
+        along += tl.dot(x, tl.load(b + (at + k)[:, None] + j[None, :]*K), out_dtype=tl.int32)
+        across += tl.dot(tl.load(a + i[:, None] + (at + k)[None, :]*BM), tl.load(b + (at + k)[:, None]*BN + j[None, :]), out_dtype=tl.int32)
+    tl.store(c + i[:, None]*BN + j[None, :], along)
+    tl.store(d + i[:, None]*BN + j[None, :], across)
+
 @case("q:bf16:4096 k:bf16:6400 v:bf16:6400 o:bf16:4096 N:i32=100", BM=64, BN=32, D=64)
 @triton.jit
 def staged_attention(q, k, v, o, N, BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr):

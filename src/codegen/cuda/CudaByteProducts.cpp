@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of i8 by mma.sync, summed in i32. Both operands lie in shared memory with the inner dim
+// along the rows, so that two bytes take the place of one element of 16 bits everywhere else
+// (SharedTile.h, ldmatrix, the fragments of the instruction).
+#include "codegen/cuda/CudaEmitter.h"
+
+#include "codegen/common/ControlFlow.h"
+#include "codegen/common/ElementOps.h"
+
+namespace pellucid::codegen {
+
+using llvm::Value;
+
+static constexpr unsigned bytesPerUnit = SharedTile::elementBytes, wordBytes = 4;
+
+bool multipliesBytes(tt::DotOp op) {
+  return elementTypeOf(op.getA().getType()).isInteger(8) &&
+         elementTypeOf(op.getB().getType()).isInteger(8) &&
+         elementTypeOf(op.getD().getType()).isInteger(32);
+}
+
+std::optional<Layout> CudaEmitter::crosswiseLayout(mlir::Value data, unsigned fastest) {
+  auto tile = mlir::cast<mlir::RankedTensorType>(data.getType());
+  if (tile.getRank() != 2 || !tile.getElementType().isInteger(8))
+    return std::nullopt;
+  bool isCrosswise = !data.use_empty() && llvm::all_of(data.getUsers(), [&](mlir::Operation *user) {
+    auto dot = mlir::dyn_cast<tt::DotOp>(user);
+    return dot && matrixUnitOf(dot, options) == MatrixUnit::Warp && multipliesBytes(dot) &&
+           (data == dot.getA() ? fastest == 0 : data == dot.getB() && fastest == 1);
+  });
+  unsigned inner = 1 - fastest;
+  if (!isCrosswise || tile.getDimSize(inner) < wordBytes)
+    return std::nullopt;
+  // As if four neighbours along the inner dim were one.
+  llvm::SmallVector<int64_t> shape(tile.getShape());
+  shape[inner] /= wordBytes;
+  constexpr int64_t accessBytes = 16;
+  int64_t share = std::max<int64_t>(1, shape[0] * shape[1] / (32 * options.numWarps));
+  int64_t perThread = std::min({accessBytes, share, shape[fastest]});
+  Layout layout = Layout::blocked(shape, {fastest, inner}, perThread, options.numWarps);
+  for (Layout::Bits *bits : {&layout.registers, &layout.lanes, &layout.warps})
+    for (Layout::Point &point : *bits)
+      point[inner] *= static_cast<int32_t>(wordBytes);
+  layout.shape[inner] *= wordBytes;
+  for (int32_t distance : {1, 2}) {
+    Layout::Point point = layout.zero();
+    point[inner] = distance;
+    layout.registers.push_back(point);
+  }
+  return layout;
+}
+
+/// The number of the register that holds each point, of those of the thread whose other bits are
+/// zero.
+static std::map<std::pair<int32_t, int32_t>, unsigned> registersByPoint(const Layout &layout) {
+  std::map<std::pair<int32_t, int32_t>, unsigned> known;
+  for (unsigned r = 0; r < layout.registerCount(); ++r) {
+    Layout::Point point = layout.registerPoint(r);
+    known.try_emplace({point[0], point[1]}, r);
+  }
+  return known;
+}
+
+static int32_t threadBits(const Layout &layout, unsigned dim) {
+  int32_t all = 0;
+  for (const Layout::Bits *bits : {&layout.lanes, &layout.warps})
+    for (const Layout::Point &point : *bits)
+      all |= point[dim];
+  return all;
+}
+
+/// Writes as many neighbours along the inner dim at once as a thread has, up to 16.
+void CudaEmitter::shareBytes(const HomeTile &tile, const SharedOperand &place) {
+  const auto &[layout, values] = tile;
+  unsigned inner = place.contiguousDim, outer = 1 - inner;
+  auto known = registersByPoint(layout);
+  int32_t ofThreads = threadBits(layout, inner);
+  auto registerAt = [&, &layout = layout](unsigned r, int32_t distance) -> std::optional<unsigned> {
+    Layout::Point point = layout.registerPoint(r);
+    point[inner] += distance;
+    auto found = known.find({point[0], point[1]});
+    return found == known.end() ? std::nullopt : std::optional(found->second);
+  };
+  // So many neighbours are in one thread, from a multiple of their number on.
+  int32_t length = 16;
+  auto isWhole = [&, &layout = layout] {
+    for (unsigned r = 0; r < layout.registerCount(); ++r)
+      if (layout.registerPoint(r)[inner] % length == 0)
+        for (int32_t i = 1; i < length; ++i)
+          if (!registerAt(r, i))
+            return false;
+    return (ofThreads & (length - 1)) == 0;
+  };
+  while (length > 1 && !isWhole())
+    length /= 2;
+  unsigned inWord = std::min<unsigned>(length, wordBytes), words = length / inWord;
+  llvm::Type *word = b.getIntNTy(8 * inWord);
+  auto wordFrom = [&](unsigned r, unsigned first) {
+    Value *whole = llvm::ConstantInt::get(word, 0);
+    for (unsigned i = 0; i < inWord; ++i) {
+      Value *part = b.CreateZExt(values[*registerAt(r, static_cast<int32_t>(first + i))], word);
+      whole = b.CreateOr(whole, b.CreateShl(part, 8 * i));
+    }
+    return whole;
+  };
+  auto write = [&, &layout = layout] {
+    for (unsigned r = 0; r < layout.registerCount(); ++r) {
+      Layout::Point point = layout.registerPoint(r);
+      if (point[inner] % length != 0 || known.at({point[0], point[1]}) != r)
+        continue;
+      Value *at = coordinate(layout, inner, r);
+      Value *address =
+          elementAddress(place, coordinate(layout, outer, r), b.CreateLShr(at, b.getInt32(1)));
+      if (length == 1)
+        address = b.CreateGEP(b.i8(), address, b.CreateAnd(at, b.getInt32(bytesPerUnit - 1)));
+      Value *whole = wordFrom(r, 0);
+      if (words > 1) {
+        Value *vector = llvm::PoisonValue::get(lanesOf(word, words));
+        for (unsigned w = 0; w < words; ++w)
+          vector = b.CreateInsertElement(vector, w ? wordFrom(r, w * inWord) : whole, w);
+        whole = vector;
+      }
+      b.CreateAlignedStore(whole, address, llvm::Align(length));
+    }
+  };
+  Value *holds = isFirstHolder(layout);
+  if (auto *constant = llvm::dyn_cast<llvm::ConstantInt>(holds); constant && constant->isOne())
+    write();
+  else
+    emitWhen(b, holds, write);
+}
+
+void CudaEmitter::emitByteDot(tt::DotOp op) {
+  auto a = mlir::cast<mlir::RankedTensorType>(op.getA().getType());
+  auto product = mlir::cast<mlir::RankedTensorType>(op.getD().getType());
+  Layout layout = anchor(product.getShape());
+  Registers sums = sumsOf(op, layout);
+  // Tiles are evaluated before the memory is claimed: their own exchanges use the same.
+  HomeTile left = asItLies(op.getA()), right = asItLies(op.getB());
+  int64_t units = a.getDimSize(1) / bytesPerUnit;
+  SharedOperand places[] = {{.tile = {product.getDimSize(0), units}, .contiguousDim = 1},
+                            {.tile = {product.getDimSize(1), units}, .contiguousDim = 0}};
+  uint64_t bytes = places[0].tile.bytes();
+  uint64_t at = claimShared(op, bytes + places[1].tile.bytes(), SharedTile::alignment);
+  places[0].tile.byteOffset = at;
+  places[1].tile.byteOffset = at + bytes;
+  shareBytes(left, places[0]);
+  shareBytes(right, places[1]);
+  emitBarrier();
+  multiplyByWarps(op, places[0], places[1], sums);
+  finishDot(op, layout, std::move(sums));
+}
+
+} // namespace pellucid::codegen
