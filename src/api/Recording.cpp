@@ -329,6 +329,8 @@ void Recording::finish(const std::vector<Tensor> &results) {
                   "make it an input or a buffer");
   auto addMutation = [&](const std::string &name, const std::shared_ptr<TracedStorage> &storage,
                          OutputSpec::Kind kind) {
+    if (storage->conflict)
+      tracer.checkKnown(*storage, storage->conflict->written);
     if (storage->version == 0)
       return;
     outputs.push_back(graph::Argument(storage->base));

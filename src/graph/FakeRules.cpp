@@ -164,29 +164,7 @@ std::vector<Expr> broadcastShapes(const OperatorCall &call, const std::vector<Ex
   return out;
 }
 
-/// The dims from outermost to innermost by stride, when the tensor has no gaps and no overlap in
-/// that order.
-static std::optional<std::vector<size_t>> denseOrder(const TensorType &type,
-                                                     const SymbolTable &symbols) {
-  std::vector<size_t> order;
-  Expr expected = 1;
-  std::vector<bool> used(type.rank());
-  for (size_t placed = 0; placed < type.rank(); ++placed) {
-    std::optional<size_t> found;
-    // From the last dim, so that dims of size 1 keep their place.
-    for (size_t i = type.rank(); i-- > 0 && !found;)
-      if (!used[i] &&
-          (symbols.proveEqual(type.strides[i], expected) || symbols.proveEqual(type.shape[i], 1)))
-        found = i;
-    if (!found)
-      return std::nullopt;
-    used[*found] = true;
-    order.insert(order.begin(), *found);
-    expected = expected * type.shape[*found];
-  }
-  return order;
-}
-
+/// Strides of a tensor of `shape` whose dims lie in memory as `order` has them, outermost first.
 static std::vector<Expr> stridesInOrder(const std::vector<Expr> &shape,
                                         const std::vector<size_t> &order) {
   std::vector<Expr> strides(shape.size(), Expr(1));
@@ -199,27 +177,130 @@ static std::vector<Expr> stridesInOrder(const std::vector<Expr> &shape,
   return strides;
 }
 
-std::vector<Expr> preservedStrides(const TensorType &type, const SymbolTable &symbols) {
-  if (type.isContiguous(symbols))
-    return contiguousStrides(type.shape);
-  if (std::optional<std::vector<size_t>> order = denseOrder(type, symbols))
-    return stridesInOrder(type.shape, *order);
-  return contiguousStrides(type.shape);
+namespace {
+/// Sorts dims by the strides that operands have in them, as TensorIterator does: comparisons may be
+/// ambiguous, so that it is an insertion sort.
+struct DimOrder {
+  const std::vector<Expr> &shape;
+  std::vector<std::vector<Expr>> strides; ///< per operand, over `shape`; 0 where it broadcasts
+  const SymbolTable &symbols;
+  bool known = true;
+
+  /// Negative: `a` lies inside of `b`; positive: the other way; 0: nothing tells.
+  int compare(size_t a, size_t b) {
+    for (const std::vector<Expr> &operand : strides) {
+      const Expr &left = operand[a], &right = operand[b];
+      if (symbols.proveEqual(left, 0) || symbols.proveEqual(right, 0))
+        continue;
+      if (symbols.proveEqual(left, right)) {
+        if (symbols.prove(less(shape[b], shape[a])).value_or(false))
+          return 1;
+        continue;
+      }
+      // Strides that are equal for some sizes belong to dims of size 1 there.
+      if (symbols.prove(lessEqual(left, right)) == true)
+        return -1;
+      if (symbols.prove(lessEqual(right, left)) == true)
+        return 1;
+      known = false;
+    }
+    return 0;
+  }
+
+  /// Outermost first.
+  std::vector<size_t> sorted() {
+    size_t rank = shape.size();
+    std::vector<size_t> order(rank); // innermost first
+    std::iota(order.rbegin(), order.rend(), size_t(0));
+    for (size_t i = 1; i < rank; ++i)
+      for (size_t at = i; at-- > 0;) {
+        int found = compare(order[at], order[at + 1]);
+        if (found < 0)
+          break;
+        if (found > 0)
+          std::swap(order[at], order[at + 1]);
+      }
+    std::reverse(order.begin(), order.end());
+    return order;
+  }
+};
+} // namespace
+
+NewStrides elementwiseStrides(const std::vector<Expr> &shape,
+                              std::span<const TensorType *const> operands,
+                              const SymbolTable &symbols) {
+  if (std::all_of(operands.begin(), operands.end(),
+                  [&](const TensorType *operand) { return operand->isContiguous(symbols); }))
+    return {contiguousStrides(shape)};
+  DimOrder order{shape, {}, symbols};
+  for (const TensorType *operand : operands) {
+    std::vector<Expr> strides(shape.size(), Expr(0));
+    size_t added = shape.size() - operand->rank();
+    for (size_t i = 0; i < operand->rank(); ++i)
+      if (operand->shape[i] == shape[i + added] || !symbols.proveEqual(operand->shape[i], 1))
+        strides[i + added] = operand->strides[i];
+    order.strides.push_back(std::move(strides));
+  }
+  std::vector<size_t> sorted = order.sorted();
+  return {stridesInOrder(shape, sorted), order.known};
 }
 
-std::vector<Expr> elementwiseStrides(const std::vector<Expr> &shape,
-                                     std::span<const TensorType *const> operands,
-                                     const SymbolTable &symbols) {
-  std::optional<std::vector<Expr>> strides;
-  for (const TensorType *operand : operands) {
-    if (operand->shape != shape)
-      continue;
-    std::vector<Expr> preserved = preservedStrides(*operand, symbols);
-    if (operand->isContiguous(symbols) || (strides && *strides != preserved))
-      return contiguousStrides(shape);
-    strides = std::move(preserved);
+std::vector<Expr> preservedStrides(const TensorType &type, const SymbolTable &symbols) {
+  const TensorType *only = &type;
+  return elementwiseStrides(type.shape, {&only, 1}, symbols).strides;
+}
+
+static std::vector<const TensorType *> tensorsOf(const OperatorCall &call) {
+  std::vector<const TensorType *> types;
+  for (const Argument &argument : call.args)
+    argument.forEachValue([&](const Value *value) {
+      if (value->isTensor())
+        types.push_back(&value->type());
+    });
+  return types;
+}
+
+bool hasKnownStrides(const OperatorCall &call) {
+  std::vector<const TensorType *> operands = tensorsOf(call);
+  const std::string &name = call.op.schema.name;
+  if (std::all_of(operands.begin(), operands.end(),
+                  [&](const TensorType *type) { return type->isContiguous(call.symbols); }))
+    return true;
+  // These clone to row-major strides, or have their operands in another order.
+  bool elementwise =
+      call.op.kind == Operator::Kind::Pointwise && name != "masked_fill" && name != "rsub";
+  bool preserving = name == "clone" || name.ends_with("_like");
+  if (!elementwise && !preserving)
+    return false;
+  TensorType result = std::get<TensorType>(call.op.fake(call)[0]);
+  return elementwiseStrides(result.shape, operands, call.symbols).known;
+}
+
+bool isWithoutOverlap(const TensorType &type, const SymbolTable &symbols) {
+  if (type.isContiguous(symbols))
+    return true;
+  std::vector<size_t> left;
+  for (size_t i = 0; i < type.rank(); ++i) {
+    if (symbols.proveEqual(type.shape[i], 0))
+      return true;
+    if (!symbols.proveEqual(type.shape[i], 1))
+      left.push_back(i);
   }
-  return strides.value_or(contiguousStrides(shape));
+  // From the innermost: each stride is wider than all that lies inside of it.
+  Expr span = 1;
+  while (!left.empty()) {
+    auto next = std::find_if(left.begin(), left.end(), [&](size_t i) {
+      bool innermost = std::all_of(left.begin(), left.end(), [&](size_t j) {
+        return symbols.prove(lessEqual(type.strides[i], type.strides[j])) == true;
+      });
+      return innermost && symbols.prove(lessEqual(span, type.strides[i])) == true;
+    });
+    if (next == left.end())
+      return false;
+    span = span + (type.shape[*next] - 1) * type.strides[*next];
+    left.erase(next);
+  }
+  return true;
 }
 
 //===-- Views ---------------------------------------------------------------------------------===//
@@ -259,9 +340,14 @@ struct ViewMatcher {
   const std::vector<Expr> &shape;
   const SymbolTable &symbols;
   std::vector<Expr> strides{};
+  bool undecided = false; ///< a comparison that failed holds for some sizes
 
-  bool same(const Expr &a, const Expr &b) const { return symbols.proveEqual(a, b); }
-  bool isOne(const Expr &a) const { return same(a, 1); }
+  bool same(const Expr &a, const Expr &b) {
+    std::optional<bool> proved = symbols.prove(equal(a, b));
+    undecided = undecided || !proved;
+    return proved.value_or(false);
+  }
+  bool isOne(const Expr &a) { return same(a, 1); }
 
   bool run() {
     strides.assign(shape.size(), Expr(1));
@@ -273,8 +359,10 @@ struct ViewMatcher {
         strides[newEnd - 1] = newEnd < shape.size() ? strides[newEnd] * shape[newEnd] : Expr(1);
         --newEnd;
       }
-      if (oldEnd == 0 || newEnd == 0)
+      if (oldEnd == 0 || newEnd == 0) {
+        undecided = undecided || oldEnd != newEnd;
         return oldEnd == newEnd;
+      }
       if (!matchGroup(oldEnd, newEnd))
         return false;
     }
@@ -295,6 +383,7 @@ struct ViewMatcher {
           return false;
         oldCount = oldCount * from.shape[oldStart];
       } else {
+        undecided = true;
         return false;
       }
     }
@@ -325,6 +414,16 @@ std::optional<std::vector<Expr>> viewStrides(const TensorType &from, const std::
   if (!matcher.run())
     return std::nullopt;
   return std::move(matcher.strides);
+}
+
+Aliasing reshapeAliasing(const TensorType &from, const std::vector<Expr> &shape,
+                         const SymbolTable &symbols) {
+  if (from.isContiguous(symbols))
+    return Aliasing::View;
+  ViewMatcher matcher{from, shape, symbols};
+  if (matcher.run())
+    return Aliasing::View;
+  return matcher.undecided ? Aliasing::Unknown : Aliasing::Fresh;
 }
 
 //===-- Reductions ----------------------------------------------------------------------------===//
@@ -389,7 +488,7 @@ std::vector<ResultType> pointwiseFake(const OperatorCall &call) {
   PointwiseTypes types = pointwiseTypes(call);
   chooseCase(call, types.compute);
   TensorType result(types.result, shape, placed->device);
-  result.strides = elementwiseStrides(shape, operands, call.symbols);
+  result.strides = elementwiseStrides(shape, operands, call.symbols).strides;
   return {result};
 }
 

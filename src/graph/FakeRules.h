@@ -35,13 +35,22 @@ PointwiseTypes pointwiseTypes(const OperatorCall &call);
 std::vector<Expr> broadcastShapes(const OperatorCall &call, const std::vector<Expr> &a,
                                   const std::vector<Expr> &b);
 
-/// Strides for a new tensor of `shape` computed element by element from `operands`: their common
-/// order of dims where they agree on one without gaps, row-major otherwise.
-std::vector<Expr> elementwiseStrides(const std::vector<Expr> &shape,
-                                     std::span<const TensorType *const> operands,
-                                     const SymbolTable &symbols);
-/// Same order of dims as `type` when it is dense, else row-major.
+/// Strides of a new tensor.
+struct NewStrides {
+  std::vector<Expr> strides;
+  bool known = true; ///< false: symbolic strides could not be ordered, PyTorch's may be others
+};
+/// For a tensor of `shape` computed element by element from `operands`: dense, with the dims in the
+/// operands' order, of which the first that tells two dims apart decides (TensorIterator's rule).
+NewStrides elementwiseStrides(const std::vector<Expr> &shape,
+                              std::span<const TensorType *const> operands,
+                              const SymbolTable &symbols);
+/// Dense, with the dims in the order that they have in `type`.
 std::vector<Expr> preservedStrides(const TensorType &type, const SymbolTable &symbols);
+/// Whether a fresh result has the strides that PyTorch gives it for every size.
+bool hasKnownStrides(const OperatorCall &call);
+/// Whether every element of `type` is known to have a place of its own.
+bool isWithoutOverlap(const TensorType &type, const SymbolTable &symbols);
 
 /// The sizes with -1 replaced; fails when the counts cannot be proved to match.
 std::vector<Expr> inferSizes(const OperatorCall &call, const TensorType &from,
@@ -50,6 +59,9 @@ std::vector<Expr> inferSizes(const OperatorCall &call, const TensorType &from,
 /// provable.
 std::optional<std::vector<Expr>> viewStrides(const TensorType &from, const std::vector<Expr> &shape,
                                              const SymbolTable &symbols);
+/// View where viewStrides() has strides, Fresh where none are possible, Unknown where sizes decide.
+Aliasing reshapeAliasing(const TensorType &from, const std::vector<Expr> &shape,
+                         const SymbolTable &symbols);
 
 /// The dims of a reduction made non-negative, all of them when none is named; each at most once.
 std::vector<int64_t> reducedDims(const OperatorCall &call, const TensorType &self,

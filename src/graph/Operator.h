@@ -51,6 +51,15 @@ using FakeFunction = std::function<std::vector<ResultType>(const OperatorCall &)
 using DecomposeFunction =
     std::function<std::vector<Value *>(Graph &, const OperatorCall &, const OperatorRegistry &)>;
 
+/// Whether a result is its operand's memory, as ATen decides it from sizes and strides.
+enum class Aliasing : uint8_t {
+  Fresh,   ///< memory of its own
+  View,    ///< the operand's memory
+  Same,    ///< the operand itself
+  Unknown, ///< one or the other, by sizes that are only known when the program runs
+};
+using AliasingFunction = std::function<Aliasing(const OperatorCall &)>;
+
 struct Cost {
   Expr flops = 0;
   Expr bytes = 0; ///< read and written once each
@@ -142,6 +151,7 @@ struct Operator {
   FactoryBody factory;         ///< Factory
   DecomposeFunction decompose; ///< Composite, and any other that can be said in other operators
   CostFunction cost;           ///< empty: what the kind says
+  AliasingFunction aliasing;   ///< empty: views are, everything else is fresh
   /// A Python number may stand for a tensor argument (`x + 2` is add.Tensor(x, 2)); it promotes
   /// like a scalar.
   bool numbersAreTensors = false;
@@ -149,6 +159,9 @@ struct Operator {
   bool pure = true;
 
   std::string target() const { return schema.target(); }
+  Aliasing aliasingOf(const OperatorCall &call) const {
+    return aliasing ? aliasing(call) : kind == Kind::View ? Aliasing::View : Aliasing::Fresh;
+  }
 };
 
 /// What the kind says: every operand and result moved once, the pointwise body's flops. Views cost

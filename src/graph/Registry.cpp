@@ -102,6 +102,12 @@ static OperatorCall bound(const Operator &op, std::span<const Argument> args,
   return {op, symbols, std::move(*list), where};
 }
 
+OperatorCall bindCall(const OperatorRegistry &registry, const SymbolTable &symbols,
+                      std::string_view packet, const std::vector<Argument> &args,
+                      const KeywordArguments &kwargs, const SourceLocation &where) {
+  return bound(registry.resolve(packet, args, kwargs, where), args, kwargs, symbols, where);
+}
+
 Node *emitCall(Graph &graph, const OperatorRegistry &registry, const SymbolTable &symbols,
                std::string_view packet, std::vector<Argument> args, KeywordArguments kwargs,
                const SourceLocation &where) {

@@ -41,6 +41,11 @@ private:
   std::map<std::string, std::vector<const Operator *>, std::less<>> byPacket;
 };
 
+/// The call that emitCall() would add. `packet` as for resolve().
+OperatorCall bindCall(const OperatorRegistry &registry, const SymbolTable &symbols,
+                      std::string_view packet, const std::vector<Argument> &args,
+                      const KeywordArguments &kwargs, const SourceLocation &where);
+
 /// Binds and runs the fake function, then adds the node: the way every traced call enters a graph.
 /// `packet` as for resolve(). Throws DiagnosticError at `where`.
 Node *emitCall(Graph &graph, const OperatorRegistry &registry, const SymbolTable &symbols,

@@ -60,6 +60,24 @@ bool TensorType::isContiguous(const SymbolTable &symbols) const {
   return true;
 }
 
+std::optional<bool> TensorType::contiguity(const SymbolTable &symbols) const {
+  if (isContiguous(symbols))
+    return true;
+  Expr expected = 1;
+  bool differs = false;
+  for (size_t i = shape.size(); i-- > 0;) {
+    std::optional<bool> isOne = symbols.prove(equal(shape[i], 1));
+    if (isOne == true)
+      continue;
+    // With size 1 the dim would not count.
+    if (!isOne)
+      return std::nullopt;
+    differs = differs || symbols.prove(equal(strides[i], expected)) == false;
+    expected = expected * shape[i];
+  }
+  return differs ? std::optional(false) : std::nullopt;
+}
+
 Expr TensorType::storageElements(const SymbolTable &symbols) const {
   Expr last = offset;
   for (size_t i = 0; i < shape.size(); ++i) {

@@ -49,6 +49,8 @@ struct TensorType {
   /// Proved row-major without gaps (dims of size 1 may have any stride); the offset does not
   /// matter.
   bool isContiguous(const SymbolTable &symbols) const;
+  /// The same for every size in range; nullopt when sizes or strides decide that are not known.
+  std::optional<bool> contiguity(const SymbolTable &symbols) const;
   /// Elements of storage it spans: offset + Σ (shape-1)*stride + 1, or 0 when it is proved empty.
   Expr storageElements(const SymbolTable &symbols) const;
 };

@@ -231,6 +231,15 @@ static TensorObject *destinationOf(h::Interpreter &interpreter, const h::CallArg
   return input ? input->as<TensorObject>() : nullptr;
 }
 
+/// The tensors in an argument, those in lists too.
+static void collectTensors(const h::Value &value, std::vector<h::Value> &out) {
+  if (value.as<TensorObject>())
+    out.push_back(value);
+  else if (value.isSequence())
+    for (const h::Value &element : value.elements())
+      collectTensors(element, out);
+}
+
 h::Value callAten(Tracer &tracer, h::Interpreter &interpreter, const std::string &name,
                   const h::CallArgs &args) {
   if (TensorObject *destination = destinationOf(interpreter, args)) {
@@ -246,13 +255,9 @@ h::Value callAten(Tracer &tracer, h::Interpreter &interpreter, const std::string
     return callWithFloatOfSizes(tracer, interpreter, name, args);
   std::vector<Argument> positional;
   KeywordArguments keywords;
-  TracedTensor *first = nullptr;
-  auto note = [&](const h::Value &value) {
-    if (auto *tensor = value.as<TensorObject>(); tensor && !first)
-      first = &tensor->tensor;
-  };
+  std::vector<h::Value> tensors;
   for (const h::Value &value : args.positional) {
-    note(value);
+    collectTensors(value, tensors);
     positional.push_back(toArgument(tracer, interpreter, value));
   }
   for (const auto &[key, value] : args.keywords) {
@@ -260,7 +265,7 @@ h::Value callAten(Tracer &tracer, h::Interpreter &interpreter, const std::string
     if (key == "requires_grad" || key == "pin_memory" || key == "inplace" || key == "out" ||
         key == "layout")
       continue;
-    note(value);
+    collectTensors(value, tensors);
     keywords.emplace_back(key == "axis" ? "dim" : key, toArgument(tracer, interpreter, value));
   }
   std::string packet = name.find('.') == std::string::npos ? "aten." + name : name;
@@ -268,8 +273,14 @@ h::Value callAten(Tracer &tracer, h::Interpreter &interpreter, const std::string
     splitBySizes(packet, positional, keywords);
   normalizeArguments(tracer, packet, positional, keywords, interpreter.location());
   bool list = returnsList(tracer, packet);
-  std::vector<TracedTensor> results = tracer.call(
-      packet, std::move(positional), std::move(keywords), first, interpreter.location());
+  SourceLocation where = interpreter.location();
+  std::vector<TracedTensor *> operands;
+  for (const h::Value &value : tensors)
+    operands.push_back(&value.as<TensorObject>()->tensor);
+  if (auto same = tracer.givenBack(packet, positional, keywords, operands, where))
+    return tensors[*same];
+  std::vector<TracedTensor> results =
+      tracer.call(packet, std::move(positional), std::move(keywords), operands, where);
   if (results.size() == 1 && !list)
     return tensorValue(tracer, results[0]);
   h::Tuple tuple;
@@ -305,16 +316,23 @@ h::Value callInPlace(TensorObject &self, h::Interpreter &interpreter, const std:
   h::CallArgs call = argsOf({selfOf(self)}, args.keywords);
   call.positional.insert(call.positional.end(), args.positional.begin(), args.positional.end());
   h::Value result;
+  bool uniform = false;
   if (name == "copy" || name == "fill" || name == "zero") {
     h::Value source = name == "zero" ? h::Value(0) : args.positional.at(0);
+    auto *other = source.as<TensorObject>();
+    // `x[1:] += y` ends with a copy of what is there already.
+    if (other && other->tensor.storage == self.tensor.storage &&
+        other->tensor.type == self.tensor.type)
+      return selfOf(self);
+    uniform = !other || other->tensor.type.rank() == 0;
     result = callAten(self.tracer, interpreter, source.as<TensorObject>() ? "copy" : "fill",
                       argsOf({selfOf(self), source}));
   } else if (auto composite = compositeFunction(interpreter, name)) {
-    result = interpreter.call(*composite, std::move(call));
+    result = callComposite(interpreter, name, *composite, std::move(call));
   } else {
     result = callAten(self.tracer, interpreter, name, call);
   }
-  return self.assign(interpreter, result, name + "_");
+  return self.assign(interpreter, result, name + "_", uniform);
 }
 
 } // namespace pellucid::trace

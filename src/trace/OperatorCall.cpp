@@ -330,6 +330,8 @@ private:
   h::Value inner(const h::Value &value, const std::string &name) {
     if (auto *tensor = value.as<TensorObject>()) {
       TracedTensor input = tracer.placeholder(name, tensor->tensor.type);
+      input.storage->stridesKnown = tensor->tensor.storage->stridesKnown;
+      input.mayOverlap = tensor->tensor.mayOverlap;
       auto object = std::make_shared<TensorObject>(tracer, input);
       innerTensors.push_back(object);
       return h::Value(std::static_pointer_cast<h::Object>(object));
@@ -380,12 +382,35 @@ private:
                                    schema.arguments[i].name + "', which nothing writes to"));
       if (!written)
         continue;
+      checkApart(i);
       mutatedParameters.push_back(i);
       Value *contents = tracer.valueOf(parameterTensor[i]->tensor, where);
       mutatedTypes.push_back(contents->type());
       outputs.push_back(Argument(contents));
     }
     tracer.graph().output(std::move(outputs));
+  }
+
+  static void collectStorages(const h::Value &value, std::vector<const TracedStorage *> &out) {
+    if (auto *tensor = value.as<TensorObject>())
+      out.push_back(tensor->tensor.storage.get());
+    else if (value.isSequence())
+      for (const h::Value &element : value.elements())
+        collectStorages(element, out);
+  }
+
+  /// The body is recorded with tensors that are apart.
+  void checkApart(size_t written) {
+    const TracedStorage *memory = bound[written].as<TensorObject>()->tensor.storage.get();
+    for (size_t i = 0; i < bound.size(); ++i) {
+      std::vector<const TracedStorage *> others;
+      if (i != written)
+        collectStorages(bound[i], others);
+      if (std::find(others.begin(), others.end(), memory) != others.end())
+        refuse("operator '" + op.name + "' writes to '" + schema.arguments[written].name +
+               "', whose memory '" + schema.arguments[i].name +
+               "' shares in this call; pass a clone() of one of them");
+    }
   }
 
   /// register_fake must promise what the function gives: PyTorch believes it, and so may the rest
@@ -443,9 +468,14 @@ private:
     if (!tensor)
       refuse("operator '" + op.name + "' returns a value of type " + h::typeName(result) +
              "; operators return tensors");
+    for (const auto &parameter : innerTensors)
+      if (parameter->tensor.storage == tensor->tensor.storage)
+        refuse("operator '" + op.name +
+               "' returns the memory of a parameter, which PyTorch refuses; return a clone()");
     Value *value = tracer.valueOf(tensor->tensor, where);
     outputs.push_back(Argument(value));
     resultTypes.push_back(value->type());
+    stridesKnown.push_back(tensor->tensor.storage->stridesKnown);
   }
 
   void checkReturns(size_t count) {
@@ -472,8 +502,11 @@ private:
 
   h::Value wrapResults(Node &node) {
     h::Tuple values;
-    for (size_t i = 0; i < resultTypes.size(); ++i)
-      values.push_back(tensorValue(tracer, tracer.wrap(node.result(i))));
+    for (size_t i = 0; i < resultTypes.size(); ++i) {
+      TracedTensor result = tracer.wrap(node.result(i));
+      result.storage->stridesKnown = stridesKnown[i];
+      values.push_back(tensorValue(tracer, std::move(result)));
+    }
     bool list = schema.returns.size() == 1 && schema.returns[0].type.list;
     if (values.empty())
       return h::Value();
@@ -494,6 +527,7 @@ private:
   std::vector<std::shared_ptr<TensorObject>> innerTensors;
   std::vector<size_t> mutatedParameters;
   std::vector<ResultType> resultTypes, mutatedTypes;
+  std::vector<bool> stridesKnown; ///< of the results
 };
 
 } // namespace

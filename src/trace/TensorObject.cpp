@@ -2,6 +2,7 @@
 #include "trace/TensorCalls.h"
 
 #include <algorithm>
+#include <set>
 
 namespace pellucid::trace {
 
@@ -313,7 +314,7 @@ const NamedMethod methods[] = {
 } // namespace
 
 h::Value TensorObject::assign(h::Interpreter &interpreter, const h::Value &value,
-                              const std::string &name) {
+                              const std::string &name, bool uniform) {
   SourceLocation where = interpreter.location();
   auto *contents = value.as<TensorObject>();
   if (!contents)
@@ -321,9 +322,49 @@ h::Value TensorObject::assign(h::Interpreter &interpreter, const h::Value &value
   if (contents->tensor.type.shape != tensor.type.shape)
     interpreter.refuse("'" + name + "' would change the tensor's shape from " +
                        toString(tensor.type) + " to " + toString(contents->tensor.type));
+  // copy_() and fill_() convert whatever they get.
+  auto category = [](DataType type) { return isFloat(type) ? 2 : type == DataType::Bool ? 0 : 1; };
+  if (category(contents->tensor.type.dtype) > category(tensor.type.dtype) && name != "copy_" &&
+      name != "fill_" && name != "zero_")
+    interpreter.refuse("'" + name + "' gives " +
+                       std::string(info(contents->tensor.type.dtype).torch) +
+                       ", which PyTorch does not write into a tensor of " +
+                       std::string(info(tensor.type.dtype).torch) + "; convert it first");
   h::Value cast = castTo(*contents, interpreter, tensor.type.dtype);
-  tracer.write(tensor, tracer.valueOf(cast.as<TensorObject>()->tensor, where), where);
+  tracer.write(tensor, tracer.valueOf(cast.as<TensorObject>()->tensor, where), where, uniform);
   return h::Value(shared_from_this());
+}
+
+/// x.T reverses the dims, x.mT swaps the last two. Numbers here are real, so that H is T.
+static h::Value flipped(h::Interpreter &interpreter, TensorObject &self, std::string_view name) {
+  int64_t rank = static_cast<int64_t>(self.tensor.type.rank());
+  bool matrices = name[0] == 'm';
+  if (matrices && rank < 2)
+    interpreter.raise(
+        "RuntimeError",
+        "tensor." + std::string(name) +
+            " is only supported on matrices or batches of matrices, got a tensor of " +
+            std::to_string(rank) + " dims");
+  if (name == "H" && rank != 0 && rank != 2)
+    interpreter.raise("RuntimeError", "tensor.H is only supported on matrices, got a tensor of " +
+                                          std::to_string(rank) + " dims; write mH for batches");
+  h::List order;
+  for (int64_t d = 0; d < rank; ++d)
+    order.push_back(h::Value(rank - 1 - d));
+  if (rank < 2)
+    return tensorValue(self.tracer, self.tensor);
+  if (!matrices && rank > 2)
+    return callAten(self.tracer, interpreter, "permute",
+                    argsOf({selfOf(self), h::Value::list(std::move(order))}));
+  return callAten(self.tracer, interpreter, "transpose",
+                  argsOf({selfOf(self), h::Value(rank - 2), h::Value(rank - 1)}));
+}
+
+/// Methods that make the tensor look at its memory in another way; no element moves.
+static bool changesShape(const std::string &method) {
+  static const std::set<std::string> names = {"t_",       "transpose_", "swapaxes_", "swapdims_",
+                                              "squeeze_", "unsqueeze_", "detach_",   "as_strided_"};
+  return names.count(method) != 0;
 }
 
 std::optional<h::Value> TensorObject::getAttr(h::Interpreter &interpreter, std::string_view name) {
@@ -358,16 +399,11 @@ std::optional<h::Value> TensorObject::getAttr(h::Interpreter &interpreter, std::
     return h::Value("strided");
   if (name == "itemsize")
     return h::Value(static_cast<int64_t>(byteSize(type.dtype)));
-  if (name == "data")
-    return h::Value(shared_from_this());
-  if (name == "T" || name == "mT") {
-    size_t rank = type.rank();
-    if (rank < 2)
-      return h::Value(shared_from_this());
-    return callAten(tracer, interpreter, "transpose",
-                    argsOf({h::Value(shared_from_this()), h::Value(static_cast<int64_t>(rank) - 2),
-                            h::Value(static_cast<int64_t>(rank) - 1)}));
-  }
+  // Another tensor over the same memory: what transpose_() does to one is not seen by the other.
+  if (name == "data" || name == "real")
+    return tensorValue(tracer, tensor);
+  if (name == "T" || name == "mT" || name == "H" || name == "mH")
+    return flipped(interpreter, *this, name);
   std::string method(name);
   auto self = std::static_pointer_cast<TensorObject>(shared_from_this());
   for (const NamedMethod &row : methods)
@@ -376,6 +412,14 @@ std::optional<h::Value> TensorObject::getAttr(h::Interpreter &interpreter, std::
                           [self, call = row.method](h::Interpreter &i, h::CallArgs args) {
                             return call(*self, i, args);
                           });
+  if (changesShape(method))
+    return h::nativeRaw(
+        "torch.Tensor." + method,
+        [self, name = method.substr(0, method.size() - 1)](h::Interpreter &i, h::CallArgs args) {
+          h::Value view = i.call(i.getAttr(selfOf(*self), name), std::move(args));
+          self->tensor = view.as<TensorObject>()->tensor;
+          return selfOf(*self);
+        });
   if (method.size() > 1 && method.back() == '_' && method[0] != '_')
     return h::nativeRaw(
         "torch.Tensor." + method,
@@ -383,11 +427,11 @@ std::optional<h::Value> TensorObject::getAttr(h::Interpreter &interpreter, std::
           return callInPlace(*self, i, base, args);
         });
   if (auto composite = compositeFunction(interpreter, method))
-    return h::nativeRaw("torch.Tensor." + method, [self, function = *composite](h::Interpreter &i,
-                                                                                h::CallArgs args) {
+    return h::nativeRaw("torch.Tensor." + method, [self, method, function = *composite](
+                                                      h::Interpreter &i, h::CallArgs args) {
       args.positional.insert(args.positional.begin(),
                              h::Value(std::static_pointer_cast<h::Object>(self)));
-      return i.call(function, std::move(args));
+      return callComposite(i, method, function, std::move(args));
     });
   if (tracer.registry.overloads("aten." + method).empty())
     return std::nullopt;

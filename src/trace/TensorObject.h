@@ -29,8 +29,9 @@ public:
   std::optional<host::Value> compare(host::Interpreter &, host::CompareOp, const host::Value &other,
                                      bool reflected) override;
   /// The elements become those of `value`, cast to this type; `name` is the operation's, for
-  /// refusals. Gives this tensor.
-  host::Value assign(host::Interpreter &, const host::Value &value, const std::string &name);
+  /// refusals; `uniform` as for Tracer::write(). Gives this tensor.
+  host::Value assign(host::Interpreter &, const host::Value &value, const std::string &name,
+                     bool uniform = false);
   bool truth(host::Interpreter &) override;
   std::optional<host::Value> length(host::Interpreter &) override;
   std::optional<host::Value> deepCopy(host::Interpreter &) override;
@@ -62,6 +63,9 @@ void addTorchRuntime(host::NativeModules &modules, const std::string &device = "
 void addTorchComposites(host::NativeModules &modules);
 /// Such a function by name; nullopt for others.
 std::optional<host::Value> compositeFunction(host::Interpreter &interpreter, std::string_view name);
+/// Calls one. PyTorch has one operator there, whose result may have other strides than ours.
+host::Value callComposite(host::Interpreter &interpreter, std::string_view name,
+                          const host::Value &function, host::CallArgs args);
 /// The torch.device for a tensor's device.
 host::Value deviceValue(host::Interpreter &interpreter, graph::Device device);
 

@@ -5,6 +5,9 @@
 #include "trace/TensorObject.h"
 #include "trace/TorchSources.h"
 
+#include <functional>
+#include <set>
+
 namespace pellucid::trace {
 
 namespace h = pellucid::host;
@@ -26,6 +29,43 @@ std::optional<h::Value> compositeFunction(h::Interpreter &interpreter, std::stri
   if (!found || !found->as<h::Function>())
     return std::nullopt;
   return *found;
+}
+
+/// The tensors in a value: lists, tuples and named results too.
+static void forEachTensor(const h::Value &value, const std::function<void(TensorObject &)> &visit) {
+  if (auto *tensor = value.as<TensorObject>())
+    visit(*tensor);
+  else if (value.isSequence())
+    for (const h::Value &element : value.elements())
+      forEachTensor(element, visit);
+  else if (auto *instance = value.as<h::Instance>())
+    for (const auto &[name, attribute] : instance->attributes.items())
+      if (auto *field = attribute.as<TensorObject>())
+        visit(*field);
+}
+
+h::Value callComposite(h::Interpreter &interpreter, std::string_view name, const h::Value &function,
+                       h::CallArgs args) {
+  // Row-major operands give row-major results, save here.
+  bool known = name != "einsum" && name != "scaled_dot_product_attention";
+  std::set<const TracedStorage *> given;
+  auto look = [&](TensorObject &object) {
+    const TracedTensor &tensor = object.tensor;
+    given.insert(tensor.storage.get());
+    known =
+        known && tensor.storage->stridesKnown && tensor.type.isContiguous(object.tracer.symbols());
+  };
+  for (const h::Value &value : args.positional)
+    forEachTensor(value, look);
+  for (const auto &[key, value] : args.keywords)
+    forEachTensor(value, look);
+  h::Value result = interpreter.call(function, std::move(args));
+  forEachTensor(result, [&](TensorObject &object) {
+    const TracedTensor &tensor = object.tensor;
+    if (!given.count(tensor.storage.get()) && tensor.type.rank() > 1)
+      tensor.storage->stridesKnown = known && tensor.type.isContiguous(object.tracer.symbols());
+  });
+  return result;
 }
 
 void addTorchComposites(h::NativeModules &modules) {

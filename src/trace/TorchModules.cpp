@@ -126,9 +126,12 @@ void fallBackToAten(h::Module &module, Tracer &tracer) {
   auto next = module.fallback;
   module.fallback = [&tracer, next](h::Interpreter &i,
                                     std::string_view attribute) -> std::optional<h::Value> {
-    if (auto composite = compositeFunction(i, attribute))
-      return composite;
     std::string name(attribute);
+    if (auto composite = compositeFunction(i, attribute))
+      return h::nativeRaw("torch." + name,
+                          [name, function = *composite](h::Interpreter &inner, h::CallArgs args) {
+                            return callComposite(inner, name, function, std::move(args));
+                          });
     if (name.size() > 1 && name.back() == '_' && name.front() != '_')
       return h::nativeRaw("torch." + name, [name](h::Interpreter &inner, h::CallArgs args) {
         if (args.positional.empty() || !args.positional[0].as<TensorObject>())

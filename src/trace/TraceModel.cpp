@@ -274,14 +274,17 @@ private:
       tensor.storage = std::make_shared<TracedStorage>();
     std::string flat = entry.name;
     std::replace(flat.begin(), flat.end(), '.', '_');
+    bool strided = !tensor.type.isContiguous(tracer.symbols());
     tracer.bind(tensor, tracer.graph().placeholder((entry.isParameter ? "p_" : "b_") + flat, type));
+    // Here it is row-major, in PyTorch as the constructor made it.
+    tensor.storage->stridesKnown = !strided;
     InputSpec spec;
     spec.kind = entry.isParameter ? InputSpec::Kind::Parameter : InputSpec::Kind::Buffer;
     spec.name = entry.name;
     tracer.program.inputs.push_back(spec);
     tracer.program.weights[entry.name] = std::move(weight);
-    if (!entry.isParameter)
-      buffers.emplace_back(entry.name, tensor.storage);
+    tensor.storage->isParameter = entry.isParameter;
+    buffers.emplace_back(entry.name, tensor.storage);
   }
 
   static Weight computedWeight(const reference::Tensor &tensor, DataType dtype) {
@@ -407,7 +410,10 @@ private:
     SourceLocation where = interpreter->location();
     auto mutation = [&](const std::string &name, const std::shared_ptr<TracedStorage> &storage,
                         OutputSpec::Kind kind) {
-      if (storage->version == 0)
+      if (storage->conflict)
+        tracer.checkKnown(*storage, storage->conflict->written);
+      // A kernel that could not be analysed hardly writes to parameters.
+      if (storage->version == 0 || (storage->isParameter && !storage->written))
         return;
       outputs.push_back(Argument(storage->base));
       tracer.program.outputs.push_back({kind, name});
@@ -417,10 +423,15 @@ private:
     for (const auto &[name, storage] : userInputs)
       mutation(name, storage, OutputSpec::Kind::UserInputMutation);
     collectResults(result, outputs, where);
-    for (const auto &[name, storage] : tracer.lifted)
+    for (const auto &[name, storage] : tracer.lifted) {
+      if (storage->outlivesCall && storage->written)
+        throw DiagnosticError(where, "a tensor that was made outside of forward is written to in "
+                                     "it; a program's constants are read-only, so clone() it "
+                                     "first, or make it an input");
       tracer.program.weights[name] =
           initialWeight(name, tracer.program.main.find("c_" + name)->result()->type(),
                         storage->initializer, options.seed);
+    }
     tracer.program.main.output(std::move(outputs));
   }
 

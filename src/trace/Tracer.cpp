@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/Tracer.h"
 
+#include "graph/FakeRules.h"
+
 #include <atomic>
 
 namespace pellucid::trace {
@@ -24,7 +26,9 @@ TracedTensor Tracer::wrap(Value *value) {
 }
 
 TracedTensor Tracer::placeholder(const std::string &name, const TensorType &type) {
-  return wrap(current->placeholder(name, type));
+  TracedTensor tensor = wrap(current->placeholder(name, type));
+  tensor.mayOverlap = !type.isContiguous(symbols());
+  return tensor;
 }
 
 TracedTensor Tracer::unbound(const TensorType &type, Initializer initializer) {
@@ -32,6 +36,7 @@ TracedTensor Tracer::unbound(const TensorType &type, Initializer initializer) {
   tensor.storage = std::make_shared<TracedStorage>();
   tensor.storage->type = type;
   tensor.storage->initializer = initializer;
+  tensor.storage->outlivesCall = constructing;
   tensor.type = type;
   return tensor;
 }
@@ -56,6 +61,7 @@ void Tracer::endConstruction() {
 }
 
 Value *Tracer::baseOf(const std::shared_ptr<TracedStorage> &storage, const SourceLocation &where) {
+  checkKnown(*storage, where);
   if (storage->base && storage->constructed == constructing)
     return storage->base;
   if (!constructing && storage->initializer.kind == Initializer::Kind::Listed)
@@ -102,48 +108,95 @@ Value *Tracer::valueOf(TracedTensor &tensor, const SourceLocation &where) {
   return tensor.value;
 }
 
+/// The operand that an operator may give back or look at in another way: its first argument.
+static std::optional<size_t> aliasedOperand(const OperatorCall &call,
+                                            const std::vector<TracedTensor *> &operands) {
+  const Value *self = call.args.empty() ? nullptr : call.args[0].value();
+  for (size_t i = 0; self && i < operands.size(); ++i)
+    if (operands[i]->value == self)
+      return i;
+  return std::nullopt;
+}
+
+std::optional<size_t> Tracer::givenBack(const std::string &packet,
+                                        const std::vector<Argument> &args,
+                                        const KeywordArguments &kwargs,
+                                        const std::vector<TracedTensor *> &operands,
+                                        const SourceLocation &where) {
+  OperatorCall call = bindCall(registry, symbols(), packet, args, kwargs, where);
+  if (!call.op.aliasing || call.op.aliasing(call) != Aliasing::Same)
+    return std::nullopt;
+  std::optional<size_t> self = aliasedOperand(call, operands);
+  // With other strides in PyTorch it may be a copy there.
+  bool byStrides = call.op.kind == Operator::Kind::Composite;
+  return self && byStrides && !operands[*self]->storage->stridesKnown ? std::nullopt : self;
+}
+
+/// Whether elements of the result may share places where those of `self` do not.
+static bool makesOverlap(const Operator &op) {
+  const std::string &name = op.schema.name;
+  return name == "expand" || name == "expand_as" || name == "as_strided";
+}
+
 std::vector<TracedTensor> Tracer::call(const std::string &packet, std::vector<Argument> args,
-                                       KeywordArguments kwargs, TracedTensor *viewOf,
+                                       KeywordArguments kwargs,
+                                       const std::vector<TracedTensor *> &operands,
                                        const SourceLocation &where) {
   current->setLocation(where);
   Node *node =
       emitCall(*current, registry, symbols(), packet, std::move(args), std::move(kwargs), where);
-  const Operator *op = registry.find(node->target());
+  std::optional<OperatorCall> call = callOf(*node, registry, symbols());
+  std::optional<size_t> self = aliasedOperand(*call, operands);
+  Aliasing aliasing = self ? call->op.aliasingOf(*call) : Aliasing::Fresh;
+  // Whether a reshape is a view hangs on strides; what is a view by its kind does not.
+  if (aliasing != Aliasing::Fresh && call->op.aliasing && !operands[*self]->storage->stridesKnown)
+    aliasing = Aliasing::Unknown;
+  bool stridesKnown = aliasing != Aliasing::Fresh || hasKnownStrides(*call);
+  for (const TracedTensor *operand : operands)
+    stridesKnown = stridesKnown && operand->storage->stridesKnown;
   std::vector<TracedTensor> results;
   for (size_t i = 0; i < node->resultCount(); ++i) {
     if (!node->result(i)->isTensor())
       continue;
     TracedTensor tensor = wrap(node->result(i));
-    bool alias = op && op->kind == Operator::Kind::View && viewOf;
-    if (alias) {
-      tensor.storage = viewOf->storage;
-      tensor.version = viewOf->storage->version;
+    if (aliasing == Aliasing::View || aliasing == Aliasing::Same) {
+      const TracedTensor &operand = *operands[*self];
+      tensor.storage = operand.storage;
+      tensor.version = operand.storage->version;
+      tensor.mayOverlap = operand.mayOverlap || makesOverlap(call->op);
+    } else {
+      tensor.storage->stridesKnown = stridesKnown || tensor.type.rank() < 2;
     }
+    if (aliasing == Aliasing::Unknown)
+      linkPossibleAlias(*operands[*self], tensor, *call);
     results.push_back(std::move(tensor));
   }
   return results;
 }
 
-void Tracer::write(TracedTensor &tensor, Value *contents, const SourceLocation &where) {
+void Tracer::write(TracedTensor &tensor, Value *contents, const SourceLocation &where,
+                   bool uniform) {
   TracedStorage &storage = *tensor.storage;
+  Value *base = baseOf(tensor.storage, where);
+  if (tensor.mayOverlap && !uniform && !isWithoutOverlap(tensor.type, symbols()))
+    throw DiagnosticError(where, "several elements of " + toString(tensor.type) +
+                                     " lie in one place, or may for some sizes, so that it cannot "
+                                     "be written to; clone() it first");
   current->setLocation(where);
-  if (tensor.type == storage.type) {
+  if (tensor.type == storage.type && contents->type() == storage.type) {
     storage.base = contents;
   } else {
-    TracedTensor whole = tensor;
-    whole.type = storage.type;
-    Value *base = storage.base;
     Node *node = emitCall(*current, registry, symbols(), "aten.as_strided_scatter",
                           {Argument(base), Argument(contents), Argument::list(tensor.type.shape),
                            Argument::list(tensor.type.strides), Argument(tensor.type.offset)},
                           {}, where);
     storage.base = node->result();
   }
+  storage.written = true;
   ++storage.version;
-  tensor.value = contents;
+  tensor.value = tensor.type == storage.type ? storage.base : nullptr;
   tensor.version = storage.version;
-  if (!(tensor.type == storage.type))
-    tensor.value = nullptr;
+  noteWrite(tensor.storage, where);
 }
 
 void Tracer::launch(std::vector<LaunchVariant> variants, std::vector<LaunchArgument> arguments,
@@ -175,10 +228,16 @@ void Tracer::launch(std::vector<LaunchVariant> variants, std::vector<LaunchArgum
                              {}, where);
       storage.base = whole->result();
     }
+    storage.written |= !arguments[made.resultOperands[r]].unknownAccess;
     ++storage.version;
     tensor.value = result;
     tensor.version = storage.version;
+    noteWrite(tensor.storage, where);
   }
+  // What the kernel read while it wrote counts too.
+  for (const LaunchArgument &argument : arguments)
+    if (argument.tensor)
+      checkKnown(*argument.tensor->storage, where);
 }
 
 } // namespace pellucid::trace

@@ -25,14 +25,38 @@ struct Initializer {
   std::vector<double> values; ///< Listed: one per element
 };
 
+struct TracedStorage;
+
+/// That a copy was made which for some sizes is the operand itself.
+struct PossibleAlias {
+  std::weak_ptr<TracedStorage> other;
+  SourceLocation where;
+  std::string target;
+  graph::TensorType operand;
+  /// What it is under these symbols; empty where the operand's strides in PyTorch are not known.
+  std::function<graph::Aliasing(const graph::SymbolTable &)> decide;
+};
+
+/// The write after which it matters.
+struct AliasConflict {
+  PossibleAlias alias;
+  SourceLocation written;
+};
+
 /// Memory that traced tensors share: its contents so far, as one value of the graph.
 struct TracedStorage {
   graph::Value *base = nullptr; ///< null before a parameter is bound to its placeholder
   graph::TensorType type;       ///< of base
   uint64_t version = 0;         ///< counts the writes
   Initializer initializer;
-  bool constructed = false;              ///< base is a value of Tracer::constructed
   std::shared_ptr<TracedStorage> copied; ///< copy.deepcopy of it: has its initial values
+  bool constructed = false;              ///< base is a value of Tracer::constructed
+  bool written = false; ///< surely, not only as far as the access analysis cannot tell
+  bool isParameter = false;
+  bool outlivesCall = false; ///< made outside of forward
+  bool stridesKnown = true;  ///< type's strides are those that PyTorch gives
+  std::vector<PossibleAlias> possibleAliases;
+  std::optional<AliasConflict> conflict; ///< set: what it holds is not known
 };
 
 /// A tensor while tracing: a view of a storage. Cheap to copy.
@@ -43,6 +67,7 @@ public:
   graph::Value *value =
       nullptr; ///< what it was when it was made; stale when the storage was written since
   uint64_t version = 0;
+  bool mayOverlap = false; ///< several of its elements may have one place
 };
 
 class DecisionPath;
@@ -96,13 +121,25 @@ public:
   graph::Value *valueOf(TracedTensor &tensor, const SourceLocation &where);
   TracedTensor wrap(graph::Value *value);
 
+  /// Which of `operands` (the tensors in `args` and `kwargs`, current values) the call gives back
+  /// as it is, such as contiguous() of what is contiguous.
+  std::optional<size_t> givenBack(const std::string &packet,
+                                  const std::vector<graph::Argument> &args,
+                                  const graph::KeywordArguments &kwargs,
+                                  const std::vector<TracedTensor *> &operands,
+                                  const SourceLocation &where);
   /// Records `aten.<name>` (or a whole target) and wraps its results: views share their operand's
   /// storage.
   std::vector<TracedTensor> call(const std::string &packet, std::vector<graph::Argument> args,
-                                 graph::KeywordArguments kwargs, TracedTensor *viewOf,
+                                 graph::KeywordArguments kwargs,
+                                 const std::vector<TracedTensor *> &operands,
                                  const SourceLocation &where);
-  /// `tensor`'s elements become those of `contents` (cast to its type and broadcast by the caller).
-  void write(TracedTensor &tensor, graph::Value *contents, const SourceLocation &where);
+  /// `tensor`'s elements become those of `contents` (cast to its type and broadcast by the caller;
+  /// `uniform`: all of one value, so that it does not matter where elements overlap).
+  void write(TracedTensor &tensor, graph::Value *contents, const SourceLocation &where,
+             bool uniform = false);
+  /// Refuses where it is not known whether a write reached this memory.
+  void checkKnown(const TracedStorage &storage, const SourceLocation &where) const;
 
   /// One operand of a launch: a tensor or anything else.
   struct LaunchArgument {
@@ -130,8 +167,14 @@ private:
   static uint64_t nextIdentity();
 
   graph::Value *baseOf(const std::shared_ptr<TracedStorage> &storage, const SourceLocation &where);
+  void linkPossibleAlias(TracedTensor &operand, TracedTensor &result,
+                         const graph::OperatorCall &call);
+  bool settleAsCopy(const PossibleAlias &alias);
+  void noteWrite(const std::shared_ptr<TracedStorage> &storage, const SourceLocation &where);
   graph::Value *lift(const std::shared_ptr<TracedStorage> &storage, const SourceLocation &where);
 
+  /// Both sides of every possible alias: a chain of them holds after its middle is dropped.
+  std::vector<std::shared_ptr<TracedStorage>> linked;
   graph::Graph *current;
   bool constructing = false;
 };

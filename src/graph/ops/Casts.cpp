@@ -21,11 +21,18 @@ std::vector<ResultType> castFake(const OperatorCall &call) {
     dtype = call.tensor("other").dtype;
     device = call.tensor("other").device;
   }
-  bool copies = call.op.schema.name == "_to_copy" || (optional("copy") && call.flag("copy"));
-  // Nothing changes: the same tensor.
-  if (!copies && dtype == self.dtype && device == self.device)
-    return {self};
   return {converted(call, dtype, device)};
+}
+
+/// Nothing changes: the same tensor.
+Aliasing castAliasing(const OperatorCall &call) {
+  const std::string &name = call.op.schema.name;
+  if (name == "_to_copy" || (call.op.schema.indexOf("copy") && call.flag("copy")))
+    return Aliasing::Fresh;
+  const TensorType &self = call.tensor("self");
+  TensorType result = std::get<TensorType>(castFake(call)[0]);
+  return result.dtype == self.dtype && result.device == self.device ? Aliasing::Same
+                                                                    : Aliasing::Fresh;
 }
 } // namespace
 
@@ -50,6 +57,7 @@ void registerCastOperators(OperatorRegistry &registry) {
                                   "memory_format=None) -> Tensor",
                                   "aten::type_as.default(Tensor self, Tensor other) -> Tensor"}) {
     Operator op = makeOperator(schema, Operator::Kind::Pointwise, castFake);
+    op.aliasing = castAliasing;
     op.pointwise = {Promotion::Explicit, {{"self"}}, 0};
     registry.add(std::move(op));
   }

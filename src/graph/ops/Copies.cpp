@@ -27,6 +27,11 @@ std::vector<ResultType> contiguousFake(const OperatorCall &call) {
   return {freshLike(self, self.dtype, self.shape)};
 }
 
+Aliasing contiguousAliasing(const OperatorCall &call) {
+  std::optional<bool> contiguous = call.tensor("self").contiguity(call.symbols);
+  return !contiguous ? Aliasing::Unknown : *contiguous ? Aliasing::Same : Aliasing::Fresh;
+}
+
 /// Nothing to do where the tensor is contiguous, else a clone.
 std::vector<Value *> contiguousDecomposition(Graph &graph, const OperatorCall &call,
                                              const OperatorRegistry &registry) {
@@ -188,13 +193,14 @@ void registerCopyOperators(OperatorRegistry &registry) {
     FakeFunction fake;
     DecomposeFunction decompose = {};
     Operator::Kind kind = Operator::Kind::Copy;
+    AliasingFunction aliasing = {};
   };
   const Row rows[] = {
       {"aten::clone.default(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
        cloneFake},
       {"aten::contiguous.default(Tensor(a) self, *, MemoryFormat memory_format=contiguous_format) "
        "-> Tensor(a)",
-       contiguousFake, contiguousDecomposition, Operator::Kind::Composite},
+       contiguousFake, contiguousDecomposition, Operator::Kind::Composite, contiguousAliasing},
       {"aten::cat.default(Tensor[] tensors, int dim=0) -> Tensor", catFake},
       {"aten::stack.default(Tensor[] tensors, int dim=0) -> Tensor", stackFake, stackDecomposition,
        Operator::Kind::Composite},
@@ -216,6 +222,7 @@ void registerCopyOperators(OperatorRegistry &registry) {
   for (const Row &row : rows) {
     Operator op = makeOperator(row.schema, row.kind, row.fake);
     op.decompose = row.decompose;
+    op.aliasing = row.aliasing;
     registry.add(std::move(op));
   }
 }

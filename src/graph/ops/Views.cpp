@@ -43,10 +43,6 @@ TensorType reshaped(const OperatorCall &call, const TensorType &self,
   return freshLike(self, self.dtype, shape);
 }
 
-std::vector<ResultType> reshapeFake(const OperatorCall &call) {
-  return {reshaped(call, call.tensor("self"), call.integers("shape"))};
-}
-
 std::vector<Expr> flattenedShape(const OperatorCall &call) {
   const TensorType &self = call.tensor("self");
   int64_t first = call.dim("start_dim", self.rank()), last = call.dim("end_dim", self.rank());
@@ -78,7 +74,11 @@ std::vector<Expr> unflattenedShape(const OperatorCall &call) {
   return shape;
 }
 
-/// reshape, flatten and unflatten: a view, or a copy seen as one.
+std::vector<Expr> reshapedShape(const OperatorCall &call) {
+  return inferSizes(call, call.tensor("self"), call.integers("shape"));
+}
+
+/// reshape and flatten: a view, or a copy seen as one.
 std::vector<Value *> reshapeDecomposition(Graph &graph, const OperatorCall &call,
                                           const OperatorRegistry &registry) {
   Value *self = call.value("self");
@@ -399,24 +399,30 @@ void registerViewOperators(OperatorRegistry &registry) {
   for (const Row &row : rows)
     registry.add(makeOperator(row.schema, Operator::Kind::View, row.fake));
 
-  const Row reshapes[] = {
-      {"aten::reshape.default(Tensor(a) self, SymInt[] shape) -> Tensor(a)", reshapeFake},
-      {"aten::flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)",
-       [](const OperatorCall &call) -> std::vector<ResultType> {
-         return {reshaped(call, call.tensor("self"), flattenedShape(call))};
-       }},
-      {"aten::unflatten.int(Tensor(a) self, int dim, SymInt[] sizes) -> Tensor(a)",
-       [](const OperatorCall &call) -> std::vector<ResultType> {
-         return {viewed(call, call.tensor("self"), unflattenedShape(call))};
-       }},
-      {"aten::view_as.default(Tensor(a) self, Tensor other) -> Tensor(a)",
-       [](const OperatorCall &call) -> std::vector<ResultType> {
-         return {viewed(call, call.tensor("self"), call.tensor("other").shape)};
-       }},
+  struct Reshape {
+    std::string_view schema;
+    std::vector<Expr> (*shape)(const OperatorCall &);
+    bool copies; ///< where there is no view
   };
-  for (const Row &row : reshapes) {
-    Operator op = makeOperator(row.schema, Operator::Kind::Composite, row.fake);
+  const Reshape reshapes[] = {
+      {"aten::reshape.default(Tensor(a) self, SymInt[] shape) -> Tensor(a)", reshapedShape, true},
+      {"aten::flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)",
+       flattenedShape, true},
+      {"aten::unflatten.int(Tensor(a) self, int dim, SymInt[] sizes) -> Tensor(a)",
+       unflattenedShape, false},
+      {"aten::view_as.default(Tensor(a) self, Tensor other) -> Tensor(a)",
+       [](const OperatorCall &call) { return call.tensor("other").shape; }, false},
+  };
+  for (const Reshape &row : reshapes) {
+    auto fake = [row](const OperatorCall &call) -> std::vector<ResultType> {
+      const TensorType &self = call.tensor("self");
+      return {(row.copies ? reshaped : viewed)(call, self, row.shape(call))};
+    };
+    Operator op = makeOperator(row.schema, Operator::Kind::Composite, fake);
     op.decompose = reshapeDecomposition;
+    op.aliasing = [row](const OperatorCall &call) {
+      return reshapeAliasing(call.tensor("self"), row.shape(call), call.symbols);
+    };
     registry.add(std::move(op));
   }
 }

@@ -445,8 +445,9 @@ const Value *aliasRoot(const Value *value, const OperatorRegistry &registry) {
     if (const Launch *launch = node->launch()) {
       next = launch->operands[launch->resultOperands[value->resultIndex()]].value.value();
     } else {
+      // A strided scatter becomes a launch that writes into its operand.
       const Operator *op = registry.find(node->target());
-      if (!op || op->kind != Operator::Kind::View)
+      if (!op || (op->kind != Operator::Kind::View && op->schema.name != "as_strided_scatter"))
         return value;
       next = node->arg(0).value();
     }
@@ -455,7 +456,8 @@ const Value *aliasRoot(const Value *value, const OperatorRegistry &registry) {
 }
 
 /// The new contents of mutated inputs in the inputs' own strides, so that they can live there.
-static void layOutMutations(Program &program, std::vector<Argument> &results) {
+static void layOutMutations(Program &program, const OperatorRegistry &registry,
+                            std::vector<Argument> &results) {
   std::map<std::string, Value *> inputs;
   size_t index = 0;
   for (Node *node : program.main.placeholders())
@@ -468,7 +470,10 @@ static void layOutMutations(Program &program, std::vector<Argument> &results) {
       continue;
     Value *input = inputs.at(program.outputs[i].name);
     const TensorType &type = input->type();
-    if (value->type().strides == type.strides)
+    // Another placeholder's memory may be written before it is copied from.
+    const Value *root = aliasRoot(value, registry);
+    bool apart = root == input || !root->producer()->isPlaceholder();
+    if (apart && value->type() == type)
       continue;
     program.main.setInsertionPoint(program.main.outputNode());
     program.main.setLocation(value->producer()->location);
@@ -484,7 +489,7 @@ static void layOutMutations(Program &program, std::vector<Argument> &results) {
 void ownOutputs(Program &program, const OperatorRegistry &registry) {
   Node *output = program.main.outputNode();
   std::vector<Argument> results = output->args();
-  layOutMutations(program, results);
+  layOutMutations(program, registry, results);
   std::set<const Value *> roots;
   for (size_t i = 0; i < results.size(); ++i) {
     Value *value = results[i].value();

@@ -68,10 +68,22 @@ LaunchOperand integer(const char *name, const Expr &value) {
   return {name, Argument(value), Access::None, false};
 }
 
+/// What `value` is a view of; not through launches, which change the contents.
+const Value *viewRoot(const Value *value, const OperatorRegistry &registry) {
+  for (const Node *node = value->producer(); node->isCall() && !node->isLaunch();
+       node = value->producer()) {
+    const Operator *op = registry.find(node->target());
+    if (!op || op->kind != Operator::Kind::View)
+      return value;
+    value = node->arg(0).value();
+  }
+  return value;
+}
+
 /// The weight whose memory `value` shows, when its contents are at hand; else null.
 const Weight *weightBehind(const Value *value, const Program &program,
                            const OperatorRegistry &registry, std::string &name) {
-  const Value *root = aliasRoot(value, registry);
+  const Value *root = viewRoot(value, registry);
   std::vector<Node *> placeholders = program.main.placeholders();
   auto found = std::find(placeholders.begin(), placeholders.end(), root->producer());
   if (found == placeholders.end())

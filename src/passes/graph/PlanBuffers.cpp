@@ -26,8 +26,8 @@ public:
     number();
     for (Node &node : program.main)
       place(node);
-    finishMutations();
     assignOutputs();
+    finishMutations();
     markLifetimes();
     assignSlots();
     return std::move(result);
@@ -195,11 +195,15 @@ private:
       const Value *value = outputValue(i);
       if (!value || !value->isTensor())
         continue;
-      Storage &storage = result.storages[result.storageOf.at(value)];
-      assert(storage.kind == Storage::Kind::Buffer &&
-             "outputs own their memory after graph-own-outputs");
-      storage.kind = Storage::Kind::Output;
-      storage.index = index;
+      uint32_t home = result.storageOf.at(value);
+      if (result.storages[home].kind != Storage::Kind::Buffer) {
+        // What was fused after graph-own-outputs may live in an input or in another result.
+        uint32_t copy = add(Storage::Kind::Output, index, bytesOf(value->type()));
+        result.copies.push_back({nullptr, home, copy});
+        continue;
+      }
+      result.storages[home].kind = Storage::Kind::Output;
+      result.storages[home].index = index;
     }
   }
 

@@ -199,7 +199,7 @@ def count_nonzero(input, dim=None):
 
 def nan_to_num(input, nan=0.0, posinf=None, neginf=None):
     if not input.is_floating_point():
-        return input
+        return input.clone()
     top = torch.finfo(input.dtype).max
     input = torch.where(torch.isnan(input), nan, input)
     input = torch.where(input == float("inf"), top if posinf is None else posinf, input)

@@ -52,6 +52,8 @@ def movedim(input, source, destination):
 
 
 def flip(input, dims):
+    if not isinstance(dims, int) and len(dims) == 0:
+        return input.clone()
     for dim in [dims] if isinstance(dims, int) else dims:
         size = input.shape[dim]
         input = torch.index_select(input, dim, size - 1 - torch.arange(size))
@@ -95,6 +97,7 @@ def pad(input, pad, mode="constant", value=None):
     if mode != "constant":
         raise NotImplementedError(f"padding by {mode}; 'constant' is there")
     value = 0 if value is None else value
+    padded = False
     for i in range(len(pad) // 2):
         dim = input.dim() - 1 - i
         before, after = pad[2 * i], pad[2 * i + 1]
@@ -108,8 +111,9 @@ def pad(input, pad, mode="constant", value=None):
                 shape = list(input.shape)
                 shape[dim] = count
                 parts.insert(place, input.new_full(shape, value))
-        input = torch.cat(parts, dim) if len(parts) > 1 else input
-    return input
+        if len(parts) > 1:
+            input, padded = torch.cat(parts, dim), True
+    return input if padded else input.clone()
 
 
 def eye(n, m=None, dtype=None, device=None, layout=None, requires_grad=False):
@@ -135,7 +139,7 @@ def repeat_interleave(input, repeats, dim=None, output_size=None):
     shape = list(input.shape)
     expanded = shape[: dim + 1] + [repeats] + shape[dim + 1 :]
     shape[dim] = shape[dim] * repeats
-    return input.unsqueeze(dim + 1).expand(expanded).reshape(shape)
+    return input.unsqueeze(dim + 1).expand(expanded).clone(memory_format=torch.contiguous_format).reshape(shape)
 
 
 def tile(input, dims):
@@ -176,6 +180,36 @@ def ravel(input):
     return input.reshape(-1)
 
 
+def reshape_as(input, other):
+    return input.reshape(other.shape)
+
+
+def adjoint(input):
+    return torch.transpose(input, -2, -1)
+
+
+def positive(input):
+    return input
+
+
+def atleast_1d(input):
+    return input.reshape(1) if input.dim() == 0 else input
+
+
+def atleast_2d(input):
+    if input.dim() == 0:
+        return input.reshape(1, 1)
+    return input.unsqueeze(0) if input.dim() == 1 else input
+
+
+def atleast_3d(input):
+    if input.dim() == 0:
+        return input.reshape(1, 1, 1)
+    if input.dim() == 1:
+        return input.unsqueeze(0).unsqueeze(-1)
+    return input.unsqueeze(-1) if input.dim() == 2 else input
+
+
 def numel(input):
     return input.numel()
 
@@ -185,6 +219,8 @@ def moveaxis(input, source, destination):
 
 
 def diff(input, n=1, dim=-1):
+    if n == 0:
+        return input.clone()
     for _ in range(n):
         size = input.shape[dim]
         later, earlier = input.narrow(dim, 1, size - 1), input.narrow(dim, 0, size - 1)

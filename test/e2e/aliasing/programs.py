@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs over tensors that share memory: their text, their run in torch, and our package's run of them.
+
+A program is a dict: `inputs`, per name a list of sizes (a string is a dynamic dim), `body`, a list of lines of Python,
+`results`, a list of names; and once it is recorded `runs`: per value of `n` the results and the inputs afterwards, each
+[dtype, shape, elements]; or `raises`, what torch says.
+"""
+import ctypes
+import json
+import pathlib
+import subprocess
+import zlib
+
+import numpy as np
+
+HERE = pathlib.Path(__file__).resolve().parent
+RANGE = (1, 6)
+TYPES = {"f32": np.float32, "i32": np.int32, "i64": np.int64, "bool": np.bool_}
+
+
+def text_of(name, program):
+    lines = [f"def {name}({', '.join(program['inputs'])}):"]
+    lines += ["    " + line for line in program["body"]]
+    lines.append(f"    return [{', '.join(program['results'])}]")
+    return "\n".join(lines) + "\n"
+
+
+def starting_values(sizes, n, seed):
+    """Small integers, so that every result is exact."""
+    shape = [n if isinstance(size, str) else size for size in sizes]
+    count = int(np.prod(shape))
+    return ((np.arange(count) * 7 + seed * 3) % 11 - 4).astype(np.float32).reshape(shape)
+
+
+def starting_inputs(program, n):
+    return {name: starting_values(sizes, n, seed) for seed, (name, sizes) in enumerate(program["inputs"].items())}
+
+
+def is_dynamic(program):
+    return any(isinstance(size, str) for sizes in program["inputs"].values() for size in sizes)
+
+
+# --- torch
+
+
+def run_in_torch(program, n):
+    """The results and the inputs afterwards, as arrays; the locals too. Raises what torch raises."""
+    import torch
+
+    import stand_ins
+
+    scope = {"torch": torch, "triton": stand_ins.triton, **stand_ins.KERNELS}
+    exec(text_of("program", dict(program, body=program["body"] + ["return_locals = dict(locals())"], results=["return_locals"])), scope)
+    inputs = {name: torch.from_numpy(value.copy()) for name, value in starting_inputs(program, n).items()}
+    names = scope["program"](**inputs)[0]
+    for value in names.values():
+        if isinstance(value, torch.Tensor) and value.numel() and value.double().abs().max() > 1 << 16:
+            raise RuntimeError("values that are not exact")
+    return names, inputs
+
+
+def recorded(tensor):
+    kind = str(tensor.dtype).replace("torch.", "")
+    kind = {"float32": "f32", "int32": "i32", "int64": "i64"}.get(kind, kind)
+    return [kind, list(tensor.shape), [int(v) for v in tensor.detach().reshape(-1).tolist()]]
+
+
+def record(program):
+    """The program with what torch gives."""
+    program = dict(program)
+    program.pop("runs", None)
+    try:
+        runs = {}
+        for n in (1, 2, 5) if is_dynamic(program) else (4,):
+            names, inputs = run_in_torch(program, n)
+            runs[str(n)] = {"results": [recorded(names[name]) for name in program["results"]], "inputs": [recorded(t) for t in inputs.values()]}
+        program["runs"] = runs
+    except Exception as error:  # whatever torch says
+        program["raises"] = str(error).split("\n")[0][:100]
+    return program
+
+
+# --- ours
+
+
+class DLDevice(ctypes.Structure):
+    _fields_ = [("type", ctypes.c_int32), ("id", ctypes.c_int32)]
+
+
+class DLDataType(ctypes.Structure):
+    _fields_ = [("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16)]
+
+
+class DLTensor(ctypes.Structure):
+    _fields_ = [
+        ("data", ctypes.c_void_p),
+        ("device", DLDevice),
+        ("ndim", ctypes.c_int32),
+        ("dtype", DLDataType),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64),
+    ]
+
+
+CODES = {"f": 2, "i": 0, "b": 6}
+
+
+def dl_tensor(array):
+    t = DLTensor()
+    t.data = array.ctypes.data
+    t.device = DLDevice(1, 0)
+    t.ndim = array.ndim
+    t.dtype = DLDataType(CODES[array.dtype.kind], array.dtype.itemsize * 8, 1)
+    t.shape = (ctypes.c_int64 * max(array.ndim, 1))(*array.shape)
+    return t
+
+
+class Refused(Exception):
+    pass
+
+
+class Broken(Exception):
+    pass
+
+
+class Ours:
+    """The compiler as a process, the run time as a library."""
+
+    def __init__(self, program, folder):
+        self.compiler = str(program)
+        self.folder = pathlib.Path(folder)
+        library = pathlib.Path(program).resolve().parent.parent / "lib" / "libpellucid_runtime.so"
+        self.runtime = ctypes.CDLL(str(library))
+        self.runtime.pellucid_last_error.restype = ctypes.c_char_p
+        self.runtime.pellucid_describe.restype = ctypes.c_char_p
+        self.count = 0
+
+    def compile(self, programs, options=()):
+        """One package of several programs, that share no input. Raises Refused, Broken."""
+        self.count += 1
+        source, package = self.folder / f"model{self.count}.py", self.folder / f"model{self.count}.plc"
+        text = (HERE / "model_header.py").read_text()
+        names, calls, words = [], [], []
+        for i, program in enumerate(programs):
+            text += "\n\n" + text_of(f"program{i}", program)
+            mine = [f"p{i}_{name}" for name in program["inputs"]]
+            names += mine
+            calls.append(f"program{i}({', '.join(mine)})")
+            for name, sizes in zip(mine, program["inputs"].values()):
+                dims = [f"n{i}=4:{RANGE[0]}..{RANGE[1]}" if isinstance(size, str) else str(size) for size in sizes]
+                words += ["--input", f"{name}=f32[{','.join(dims)}]"]
+        text += f"\n\ndef model({', '.join(names)}):\n    return {' + '.join(calls)}\n"
+        source.write_text(text)
+        done = subprocess.run(
+            [self.compiler, "compile", f"{source}:model", "-o", str(package), "--target", "cpu:x86-64-v3", *words, *options],
+            capture_output=True, text=True, timeout=600,
+        )
+        if done.returncode == 1:
+            raise Refused(done.stderr.strip())
+        if done.returncode != 0:
+            raise Broken(f"exit {done.returncode}: {done.stderr.strip()[:2000]}")
+        return package
+
+    def run(self, package, programs, n):
+        """Per program the results and the inputs afterwards."""
+        handle = ctypes.c_void_p()
+        self.check(self.runtime.pellucid_load(str(package).encode(), ctypes.byref(handle)))
+        try:
+            outputs = json.loads(self.runtime.pellucid_describe(handle))["outputs"]
+            inputs = [starting_inputs(program, n) for program in programs]
+            arrays = [array for one in inputs for array in one.values()]
+            given = (DLTensor * max(len(arrays), 1))(*(dl_tensor(a) for a in arrays))
+            ranks, shapes = (ctypes.c_int32 * len(outputs))(), (ctypes.c_int64 * (64 * len(outputs)))()
+            self.check(self.runtime.pellucid_output_shapes(handle, given, len(arrays), ranks, shapes, len(outputs)))
+            results = []
+            for i, output in enumerate(outputs):
+                kind = output["dtype"]
+                results.append(np.full(list(shapes[64 * i : 64 * i + ranks[i]]), 77, dtype=TYPES[kind] if kind in TYPES else kind))
+            into = (DLTensor * max(len(results), 1))(*(dl_tensor(a) for a in results))
+            self.check(self.runtime.pellucid_run_into(handle, given, len(arrays), into, len(results), None))
+        finally:
+            self.runtime.pellucid_unload(handle)
+        answers, at = [], 0
+        for program, values in zip(programs, inputs):
+            count = len(program["results"])
+            answers.append((results[at : at + count], list(values.values())))
+            at += count
+        return answers
+
+    def check(self, status):
+        if status != 0:
+            raise Broken(self.runtime.pellucid_last_error().decode())
+
+
+def digest(results, inputs):
+    """Of recorded tensors: equal where types, shapes and elements are."""
+    return f"{zlib.crc32(json.dumps([results, inputs]).encode()):08x}"
+
+
+def recorded_array(array):
+    kind = next(name for name, dtype in TYPES.items() if np.dtype(dtype) == array.dtype)
+    return [kind, list(array.shape), [int(v) for v in array.reshape(-1).tolist()]]
+
+
+def difference(got, wanted, what):
+    kind, shape, elements = wanted
+    if list(got.shape) != shape:
+        return f"{what} has the shape {list(got.shape)}, torch's has {shape}"
+    if got.dtype != np.dtype(TYPES[kind]):
+        return f"{what} is {got.dtype}, torch's is {kind}"
+    if got.astype(np.float64).reshape(-1).tolist() != [float(v) for v in elements]:
+        return f"{what} is {got.astype(np.float64).reshape(-1).tolist()}, torch's is {elements}"
+    return None
+
+
+def differences(program, answer, run):
+    results, inputs = answer
+    if isinstance(run, str):
+        got = [recorded_array(r) for r in results], [recorded_array(i) for i in inputs]
+        return None if digest(*got) == run else f"differs from torch; results {got[0]}, inputs afterwards {got[1]}"
+    for i, (got, wanted) in enumerate(zip(results, run["results"])):
+        if wrong := difference(got, wanted, f"result {i} ({program['results'][i]})"):
+            return wrong
+    for name, got, wanted in zip(program["inputs"], inputs, run["inputs"]):
+        if wrong := difference(got, wanted, f"input {name} afterwards"):
+            return wrong
+    return None
+
+
+def check(ours, programs, options=(), outcomes=None):
+    """Compiles and runs recorded programs; gives (program, problem) of those that are wrong, and counts refusals."""
+    outcomes = {} if outcomes is None else outcomes
+    if not programs:
+        return []
+    try:
+        package = ours.compile(programs, options)
+        problems = []
+        runs = {n for program in programs for n in program["runs"]}
+        for n in sorted(runs):
+            answers = ours.run(package, programs, int(n))
+            for program, answer in zip(programs, answers):
+                if n in program["runs"] and (wrong := differences(program, answer, program["runs"][n])):
+                    problems.append((program, f"n={n}: {wrong}"))
+        bad = [id(program) for program, _ in problems]
+        outcomes["right"] = outcomes.get("right", 0) + sum(id(program) not in bad for program in programs)
+        return problems
+    except (Refused, Broken, subprocess.TimeoutExpired) as error:
+        if len(programs) > 1:
+            half = len(programs) // 2
+            return check(ours, programs[:half], options, outcomes) + check(ours, programs[half:], options, outcomes)
+        if isinstance(error, Refused):
+            outcomes["refused"] = outcomes.get("refused", 0) + 1
+            outcomes.setdefault("refusals", []).append((programs[0], str(error)))
+            return []
+        return [(programs[0], str(error))]
