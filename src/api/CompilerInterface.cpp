@@ -4,6 +4,7 @@
 #include "driver/Compile.h"
 #include "driver/LoadModel.h"
 #include "package/PackageWriter.h"
+#include "support/CrashHandler.h"
 
 #include <pellucid/compiler.h>
 
@@ -88,6 +89,8 @@ package::Contents compileContents(const char *model, const pellucid_compile_opti
   driver::CompileReport report;
   Diagnostics diagnostics;
   std::lock_guard turn(api::traceLock());
+  CrashScope lastWords("libpellucid");
+  Working work("compiling", request.model);
   graph::Program program = driver::loadModel(request, messages);
   if (!driver::compileProgram(program, compile, contents, report, diagnostics))
     throw Refused{PELLUCID_INVALID_ARGUMENT, diagnostics.text()};

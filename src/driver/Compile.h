@@ -22,6 +22,7 @@ struct CompileOptions {
   /// left out may lie anywhere.
   std::vector<uint32_t> inputAlignment = {};
   std::string name = "model";
+  bool verifyEach = false; ///< check the graph after every pass (for tests and for finding bugs)
   bool keepIr = true; ///< the program after each stage goes into the package, for `inspect --ir`
 };
 

@@ -4,6 +4,7 @@
 #include "frontend/EmitKernel.h"
 #include "host/Interpreter.h"
 #include "tt/Tt.h"
+#include "tt/TtOps.h"
 
 namespace pellucid::driver {
 
@@ -64,6 +65,18 @@ ParameterSpec scalarOf(DataType type) {
 
 } // namespace
 
+/// The checks of a generated kernel stand where the user asked for what they check.
+static void placeAssertions(mlir::ModuleOp module, const std::vector<SourceLocation> &places) {
+  size_t next = 0;
+  module.walk([&](tt::AssertOp assertion) {
+    const SourceLocation &where = places.at(next++);
+    if (where.known())
+      assertion->setLoc(mlir::FileLineColLoc::get(module.getContext(),
+                                                  where.file ? where.file->path() : where.name,
+                                                  where.range.line, where.range.column));
+  });
+}
+
 passes::CompileText textCompiler(mlir::MLIRContext &context) {
   auto kernels = std::make_shared<GeneratedKernels>(context);
   return [kernels](const passes::KernelText &text, const std::vector<DataType> &pointers,
@@ -75,6 +88,7 @@ passes::CompileText textCompiler(mlir::MLIRContext &context) {
       specs.push_back(scalarOf(DataType::Int64));
     std::vector<frontend::EmittedParameter> emitted;
     auto module = kernels->emit(text.name, text.source, specs, &emitted);
+    placeAssertions(*module, text.assertions);
     graph::KernelDef def;
     def.name = def.symbol = text.name;
     def.ttir = tt::printTtir(*module, tt::TtirVersion::V3_6, true);

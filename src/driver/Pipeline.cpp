@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // The contents page of the compiler: what happens to a program, in order.
 #include "driver/AssemblePackage.h"
+#include "driver/CheckKernels.h"
 #include "driver/Compile.h"
 #include "driver/EmitSource.h"
 #include "driver/FindOrderedKernels.h"
 #include "driver/SpecializeLaunches.h"
 #include "driver/Worker.h"
 #include "fusion/FuseIntoKernels.h"
+#include "graph/CheckProgram.h"
 #include "graph/ProgramText.h"
 #include "graph/Registry.h"
 #include "passes/graph/InlineOperators.h"
 #include "passes/graph/LowerToLaunches.h"
 #include "passes/graph/PackedProducts.h"
 #include "passes/graph/PlanBuffers.h"
+#include "support/CrashHandler.h"
 #include "tt/Tt.h"
 
 #include "mlir/IR/MLIRContext.h"
@@ -97,20 +100,55 @@ struct Compilation {
       report.texts.push_back({stage, print()});
   }
 
+  /// One pass over `program`, checked afterwards where that is asked for.
+  void pass(const std::string &name, Program &program, const std::function<void()> &run) {
+    Working work("running the pass", name);
+    run();
+    if (options.verifyEach)
+      checkAfter(name, program);
+  }
+  void checkAfter(const std::string &name, const Program &program) const {
+    std::vector<std::string> problems = program.verify();
+    if (problems.empty()) {
+      try {
+        checkProgram(program, registry, [](const Node &node) { return node.location; });
+      } catch (const DiagnosticError &error) {
+        problems.push_back(error.what());
+      }
+    }
+    if (!problems.empty())
+      throw std::logic_error("the program is wrong after '" + name + "': " + problems[0]);
+  }
+
+  /// Whatever made the program: passes rely on what is checked here.
+  void checkSource(const Program &program) {
+    std::vector<std::string> problems = program.verify();
+    if (!program.main.outputNode())
+      problems.push_back("the program has no output");
+    if (!problems.empty())
+      throw DiagnosticError(SourceLocation(options.name), problems[0]);
+    checkKernels(program, context);
+    if (options.verifyEach)
+      checkAfter("trace", program);
+  }
+
   void open(Program &program) {
-    inlineOperators(program);
-    decomposeComposites(program, registry);
-    detachEmptyTensors(program, registry);
+    checkSource(program);
+    pass("inline", program, [&] { inlineOperators(program); });
+    pass("decompose", program, [&] { decomposeComposites(program, registry); });
+    pass("detach empty tensors", program, [&] { detachEmptyTensors(program, registry); });
     // From here every node is a launch or a built-in operator with a kernel.
-    ownOutputs(program, registry);
-    eraseUnused(program);
+    pass("own outputs", program, [&] { ownOutputs(program, registry); });
+    pass("erase unused", program, [&] { eraseUnused(program); });
     clock.done("decompose");
     keepText("decomposed", [&] { return printMain(program); });
   }
 
   std::vector<fusion::FusedResult> fuse(Program &program) {
-    fusion::FusionReport fused =
-        fusion::fuseIntoKernels(program, registry, context, chainEmitter(context));
+    fusion::FusionReport fused;
+    pass("fuse", program, [&] {
+      fused = fusion::fuseIntoKernels(program, registry, context, chainEmitter(context));
+    });
     report.edges = std::move(fused.edges);
     clock.done("fuse");
     keepText("fused", [&] { return printMain(program); });
@@ -128,12 +166,14 @@ struct Compilation {
     lowered.device = device;
     lowered.program = std::move(opened);
     Program &program = lowered.program;
-    lowerToLaunches(program, registry, textCompiler(context), device == Target::Kind::Cpu);
-    eraseUnused(program);
+    pass("lower to launches", program, [&] {
+      lowerToLaunches(program, registry, textCompiler(context), device == Target::Kind::Cpu);
+    });
+    pass("erase unused", program, [&] { eraseUnused(program); });
     eraseUnusedWeights(program);
     // From here the graph holds placeholders, views, empty tensors and launches.
     ClassifyNode classify = [&](const Node &node) { return classifyLowered(node, registry); };
-    lowered.plan = planBuffers(program, classify);
+    pass("plan buffers", program, [&] { lowered.plan = planBuffers(program, classify); });
     if (device == Target::Kind::Cuda)
       specializeLaunches(lowered, options.inputAlignment, compilesFor(Target::Kind::Cpu), context);
     lowered.collectKernels();

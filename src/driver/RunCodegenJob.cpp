@@ -6,6 +6,7 @@
 #include "codegen/cuda/CompileCudaKernel.h"
 #include "driver/CodegenJob.h"
 #include "passes/tt/Pipeline.h"
+#include "support/CrashHandler.h"
 #include "tt/Tt.h"
 
 #include "mlir/IR/MLIRContext.h"
@@ -110,6 +111,7 @@ bool compileCpu(const CodegenJob &job, CodegenResult &result, Diagnostics &diagn
   options.fpContract = job.fpContract;
   std::vector<CompiledObject> objects;
   for (const CodegenKernel &kernel : job.kernels) {
+    Working work("generating code of the kernel", kernel.symbol);
     onKernel(state, kernel.symbol);
     auto start = Clock::now();
     CompiledObject &object = objects.emplace_back();
@@ -162,6 +164,7 @@ bool compileCuda(const CodegenJob &job, CodegenResult &result, Diagnostics &diag
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   tt::loadTtDialects(context);
   for (const CodegenKernel &kernel : job.kernels) {
+    Working work("generating code of the kernel", kernel.symbol);
     onKernel(state, kernel.symbol);
     auto start = Clock::now();
     Texts texts(job.keepTexts);

@@ -101,6 +101,8 @@ std::optional<std::string> ChainBuilder::build(const std::vector<Node *> &nodes,
     passes::addToGroup(group, *node, registry, program.symbols);
   if (group.usesIndex)
     return "it depends on the number of the element";
+  if (group.hasChecks)
+    return "it fails where an integer is divided by zero";
   inputs = group.inputs;
   std::vector<DataType> types;
   std::string parameters;

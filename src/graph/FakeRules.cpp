@@ -2,6 +2,7 @@
 #include "graph/FakeRules.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace pellucid::graph {
@@ -47,6 +48,56 @@ DataType promoteTypes(DataType a, DataType b) {
   if (category(a) != category(b))
     return category(a) > category(b) ? a : b;
   return category(a) == 2 ? promoteFloats(a, b) : promoteIntegers(a, b);
+}
+
+namespace {
+/// The ends of an integer type's range, as far as 64 bits hold them.
+struct IntegerRange {
+  int64_t least, most;
+};
+IntegerRange rangeOf(DataType type) {
+  unsigned bits = 8 * byteSize(type);
+  if (!info(type).isSigned)
+    return {0, bits == 64 ? INT64_MAX : (int64_t(1) << bits) - 1};
+  int64_t most = static_cast<int64_t>(~uint64_t(0) >> (65 - bits));
+  return {-most - 1, most};
+}
+
+/// Towards zero; what 64 bits do not hold, to their ends.
+int64_t truncated(const Argument &number) {
+  if (std::optional<double> real = number.as<double>())
+    return std::isnan(*real) ? 0
+           : *real >= 0x1p63 ? INT64_MAX
+           : *real < -0x1p63 ? INT64_MIN
+                             : static_cast<int64_t>(*real);
+  return number.as<bool>() ? *number.as<bool>() : number.as<int64_t>().value_or(0);
+}
+} // namespace
+
+int64_t integerOf(const Argument &number, DataType type, OutOfRange how) {
+  int64_t value = truncated(number);
+  IntegerRange range = rangeOf(type);
+  if (how == OutOfRange::Saturates)
+    return std::clamp(value, range.least, range.most);
+  unsigned spare = 64 - 8 * byteSize(type);
+  uint64_t shifted = static_cast<uint64_t>(value) << spare;
+  return info(type).isSigned ? static_cast<int64_t>(shifted) >> spare
+                             : static_cast<int64_t>(shifted >> spare);
+}
+
+void checkNumberFits(const OperatorCall &call, std::string_view name, DataType type) {
+  const Argument &number = call.at(name);
+  std::optional<double> real = number.as<double>();
+  if (!isInteger(type) || (!real && !number.as<int64_t>()))
+    return;
+  IntegerRange range = rangeOf(type);
+  int64_t value = truncated(number), least = info(type).isSigned ? range.least : -range.most;
+  bool fits = value >= least && value <= range.most;
+  if (real && (std::isnan(*real) || std::isinf(*real)))
+    fits = false;
+  if (!fits)
+    call.fail("expects '" + std::string(name) + "' to be a number that " +
+              std::string(info(type).torch) + " holds, got " + toString(number));
 }
 
 DataType numberType(const Argument &number) {
@@ -142,6 +193,12 @@ int64_t wrapDim(const OperatorCall &call, int64_t dim, size_t rank) {
     call.fail("expects a dim in [" + std::to_string(-r) + ", " + std::to_string(r - 1) + "], got " +
               std::to_string(dim));
   return dim < 0 ? dim + r : dim;
+}
+
+size_t existingDim(const OperatorCall &call, std::string_view name, const TensorType &self) {
+  if (self.rank() == 0)
+    call.fail("expects a tensor with at least 1 dim, got one without dims");
+  return static_cast<size_t>(call.dim(name, self.rank()));
 }
 
 std::vector<Expr> broadcastShapes(const OperatorCall &call, const std::vector<Expr> &a,
@@ -467,6 +524,62 @@ std::vector<Expr> reducedShape(const TensorType &self, const std::vector<int64_t
 
 //===-- Pointwise -----------------------------------------------------------------------------===//
 
+/// A divisor that is known is checked here; any other one while the kernel runs.
+static void checkDivisor(const OperatorCall &call, const PointwiseCase &chosen, DataType type) {
+  if (chosen.dividesBy.empty())
+    return;
+  const Argument &divisor = call.at(chosen.dividesBy);
+  bool isZero = divisor.as<Expr>()
+                    ? call.symbols.proveEqual(*divisor.integer(), 0)
+                    : !divisor.value() && integerOf(divisor, type, OutOfRange::Wraps) == 0;
+  if (isZero)
+    call.fail("divides integers by zero");
+}
+
+/// Numbers that are operands wrap around; factors, and what is chosen, must fit; and one bound of a
+/// clamp may leave the type's range, as long as the range between both does not.
+static void checkNumbers(const OperatorCall &call, DataType common) {
+  if (!isInteger(common))
+    return;
+  const Schema &schema = call.op.schema;
+  for (std::string_view name : {"alpha", "value"})
+    if (schema.indexOf(name))
+      checkNumberFits(call, name, common);
+  if (schema.name == "masked_fill" && !info(common).isSigned &&
+      call.at("value").as<int64_t>().value_or(0) < 0)
+    call.fail("expects 'value' to be a number that " + std::string(info(common).torch) +
+              " holds, got " + toString(call.at("value")));
+  for (std::string_view name : {"self", "other"})
+    if (schema.name == "where" && schema.indexOf(name))
+      checkNumberFits(call, name, common);
+  IntegerRange range = rangeOf(common);
+  for (std::string_view name : {"min", "max"}) {
+    if (!schema.indexOf(name) || !call.at(name).as<int64_t>())
+      continue;
+    int64_t bound = *call.at(name).as<int64_t>();
+    if (name == "min" ? bound > range.most : bound < range.least)
+      call.fail("expects '" + std::string(name) + "' to leave values of " +
+                std::string(info(common).torch) + ", got " + std::to_string(bound));
+  }
+}
+
+/// What ATen asks of the factor of add and sub, and of booleans.
+static void checkFactor(const OperatorCall &call, const PointwiseTypes &types) {
+  const std::string &name = call.op.schema.name;
+  bool subtracts = name == "sub" || name == "rsub";
+  for (std::string_view operand : {"self", "other"})
+    if (const Value *v = call.value(operand);
+        subtracts &&
+        ((v && v->isTensor() && v->type().dtype == Bool) || call.at(operand).as<bool>()))
+      call.fail("is not defined for bool; for the inverse of a mask use ~ or torch.logical_not");
+  const Argument &alpha = call.at("alpha");
+  if (alpha.as<double>() && !isFloat(types.common))
+    call.fail("expects an integer 'alpha' for " + std::string(info(types.common).torch) +
+              " tensors, got " + toString(alpha));
+  if (alpha.as<bool>() && types.common != Bool)
+    call.fail("expects a bool 'alpha' for bool tensors only, got " + toString(alpha));
+}
+
 std::vector<ResultType> pointwiseFake(const OperatorCall &call) {
   std::vector<const TensorType *> operands;
   for (size_t i = 0; i < call.args.size(); ++i)
@@ -486,7 +599,10 @@ std::vector<ResultType> pointwiseFake(const OperatorCall &call) {
                 toString(operand->device));
   }
   PointwiseTypes types = pointwiseTypes(call);
-  chooseCase(call, types.compute);
+  if (call.op.schema.indexOf("alpha") && call.op.schema.indexOf("other"))
+    checkFactor(call, types);
+  checkDivisor(call, chooseCase(call, types.compute), types.common);
+  checkNumbers(call, types.common);
   TensorType result(types.result, shape, placed->device);
   result.strides = elementwiseStrides(shape, operands, call.symbols).strides;
   return {result};

@@ -17,6 +17,14 @@ struct PromotionOperand {
   enum class Priority : uint8_t { Dimensioned, ZeroDim, Number } priority;
 };
 DataType resultType(std::span<const PromotionOperand> operands);
+/// What a number becomes where elements of an integer type are computed: truncated, then wrapped,
+/// or for the bounds of a clamp moved to the end of the type's range.
+enum class OutOfRange : uint8_t { Wraps, Saturates };
+int64_t integerOf(const Argument &number, DataType type, OutOfRange how);
+/// Refuses a number that ATen does not convert to `type`: for unsigned types negative ones of a
+/// size that fits are converted.
+void checkNumberFits(const OperatorCall &call, std::string_view name, DataType type);
+
 /// bool, i64 or f32 for a Python number. (f32 is PyTorch's default dtype.)
 DataType numberType(const Argument &number);
 
@@ -70,6 +78,9 @@ std::vector<Expr> reducedShape(const TensorType &self, const std::vector<int64_t
                                bool keepdim);
 
 int64_t wrapDim(const OperatorCall &call, int64_t dim, size_t rank);
+/// A dim of `self` that is there: reductions and orders take a tensor without dims for one with a
+/// dim of size 1, what cuts a tensor along a dim does not.
+size_t existingDim(const OperatorCall &call, std::string_view name, const TensorType &self);
 std::string shapeText(const std::vector<Expr> &shape);
 
 /// The eps of a norm: the argument, or for None the machine epsilon of the input's dtype.

@@ -87,6 +87,9 @@ struct PointwiseCase {
   Domain domain = Domain::Any;
   std::string argument = {}; ///< applies when this argument …
   std::string equals = {};   ///< … is this string, or prints like this (`2`, `0.5`; empty: None)
+  /// The argument by which the expression divides integers. On the CPU a zero in it ends the run
+  /// with an error, as in PyTorch.
+  std::string dividesBy = {};
 };
 
 struct PointwiseBody {

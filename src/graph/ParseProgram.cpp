@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "graph/CheckProgram.h"
 #include "graph/ProgramLexer.h"
 #include "graph/ProgramText.h"
 
 #include <charconv>
 #include <cmath>
+#include <stdexcept>
 
 namespace pellucid::graph {
 
 namespace {
 class ProgramParser {
 public:
-  explicit ProgramParser(std::shared_ptr<const SourceFile> file) : lexer(std::move(file)) {}
+  ProgramParser(std::shared_ptr<const SourceFile> file, Believe b)
+      : lexer(std::move(file)), believe(b) {}
 
   Program parse() {
     version();
@@ -506,6 +509,7 @@ private:
     } catch (const std::invalid_argument &e) {
       throw DiagnosticError(where, e.what());
     }
+    places[made] = where;
     details(*made);
   }
 
@@ -579,18 +583,36 @@ private:
     std::vector<std::string> problems = program.verify();
     if (!problems.empty())
       lexer.fail("the program is not valid: " + problems[0]);
+    if (believe == Believe::Types)
+      return;
+    try {
+      checkProgram(program, OperatorRegistry::builtins(),
+                   [this](const Node &node) { return places.at(&node); });
+    } catch (DiagnosticError &error) {
+      // What concerns no one node stands nowhere else than in the whole.
+      if (!error.diagnostic.location.file)
+        error.diagnostic.location = lexer.here();
+      throw DiagnosticError(error.diagnostic);
+    }
   }
 
   static constexpr int maxDepth = 64;
   ProgramLexer lexer;
+  Believe believe;
+  std::unordered_map<const Node *, SourceLocation> places;
   Program program;
   Graph *graph = nullptr;
   int depth = 0;
 };
 } // namespace
 
-Program parseProgram(std::shared_ptr<const SourceFile> file) {
-  return ProgramParser(std::move(file)).parse();
+Program parseProgram(std::shared_ptr<const SourceFile> file, Believe believe) {
+  try {
+    return ProgramParser(file, believe).parse();
+  } catch (const std::overflow_error &) {
+    throw DiagnosticError(SourceLocation(file->path()),
+                          "an expression of the program does not fit into 64 bits");
+  }
 }
 
 } // namespace pellucid::graph

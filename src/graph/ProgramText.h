@@ -16,7 +16,13 @@ std::string printProgram(const Program &program);
 /// The main graph alone, as it stands in printProgram's text.
 std::string printMain(const Program &program);
 
+/// What a reader takes for granted of a program whose graph is well formed.
+enum class Believe : uint8_t {
+  Nothing, ///< types and arguments are held against operators and kernels (CheckProgram.h)
+  Types,   ///< for texts of ours that nothing is compiled from, such as those that packages carry
+};
+
 /// Throws DiagnosticError with the place in `file`. Weights come back without data.
-Program parseProgram(std::shared_ptr<const SourceFile> file);
+Program parseProgram(std::shared_ptr<const SourceFile> file, Believe believe = Believe::Nothing);
 
 } // namespace pellucid::graph

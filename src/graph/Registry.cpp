@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/Registry.h"
 #include "graph/ops/Families.h"
+#include "support/CrashHandler.h"
 #include "support/Diagnostics.h"
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace pellucid::graph {
 
@@ -108,11 +110,31 @@ OperatorCall bindCall(const OperatorRegistry &registry, const SymbolTable &symbo
   return bound(registry.resolve(packet, args, kwargs, where), args, kwargs, symbols, where);
 }
 
+std::vector<ResultType> resultsOf(const OperatorCall &call) {
+  std::vector<ResultType> results;
+  try {
+    results = call.op.fake(call);
+    for (const ResultType &result : results)
+      if (const TensorType *type = std::get_if<TensorType>(&result)) {
+        for (const Expr &dim : type->shape)
+          if (call.symbols.prove(symbolic::less(dim, 0)) == true)
+            call.fail("would give a tensor with the negative size " + dim.text());
+        // In bytes, with room for what the back end adds.
+        type->numel() * int64_t(64);
+        type->storageElements(call.symbols) * int64_t(64);
+      }
+  } catch (const std::overflow_error &) {
+    call.fail("asks for more elements than 64 bits can count");
+  }
+  return results;
+}
+
 Node *emitCall(Graph &graph, const OperatorRegistry &registry, const SymbolTable &symbols,
                std::string_view packet, std::vector<Argument> args, KeywordArguments kwargs,
                const SourceLocation &where) {
   const Operator &op = registry.resolve(packet, args, kwargs, where);
-  std::vector<ResultType> results = op.fake(bound(op, args, kwargs, symbols, where));
+  Working work("recording", op.schema.name, &where);
+  std::vector<ResultType> results = resultsOf(bound(op, args, kwargs, symbols, where));
   Node *node = graph.call(op.target(), std::move(args), std::move(kwargs), std::move(results));
   if (where.known())
     node->location = where;
@@ -137,7 +159,11 @@ std::vector<Value *> decompose(Graph &graph, Node &node, const OperatorRegistry 
   std::optional<OperatorCall> call = callOf(node, registry, symbols);
   if (!call || !call->op.decompose)
     throw DiagnosticError(node.location, "operator '" + node.target() + "' has no decomposition");
-  return call->op.decompose(graph, *call, registry);
+  try {
+    return call->op.decompose(graph, *call, registry);
+  } catch (const std::overflow_error &) {
+    call->fail("asks for more elements than 64 bits can count");
+  }
 }
 
 } // namespace pellucid::graph

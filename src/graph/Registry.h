@@ -45,6 +45,8 @@ private:
 OperatorCall bindCall(const OperatorRegistry &registry, const SymbolTable &symbols,
                       std::string_view packet, const std::vector<Argument> &args,
                       const KeywordArguments &kwargs, const SourceLocation &where);
+/// The fake function's results; refuses negative sizes and counts that 64 bits do not hold.
+std::vector<ResultType> resultsOf(const OperatorCall &call);
 
 /// Binds and runs the fake function, then adds the node: the way every traced call enters a graph.
 /// `packet` as for resolve(). Throws DiagnosticError at `where`.

@@ -141,7 +141,10 @@ static void addNumbers(Interpreter &interpreter) {
       interpreter, "int", [](const Value &v) { return v.isInt() || v.isBool() || v.isSymInt(); },
       bound("int", "x=0, base=10", toInt));
   integer->attributes.set(
-      "bit_length", native("int.bit_length", "self", [](Interpreter &, Bound &a) {
+      "bit_length", native("int.bit_length", "self", [](Interpreter &i, Bound &a) {
+        if (a[0].isSymInt())
+          i.refuse("'.bit_length()' of a dynamic size has no one value; triton.next_power_of_2 and "
+                   "comparisons make variants of the program");
         Int n = a[0].isBool() ? Int(a[0].boolean()) : a[0].integer();
         int64_t bits = 0;
         for (auto m = static_cast<unsigned __int128>(n < 0 ? -n : n); m; m >>= 1)

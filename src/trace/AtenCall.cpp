@@ -311,6 +311,17 @@ h::Value castTo(TensorObject &self, h::Interpreter &interpreter, DataType type) 
   return callAten(self.tracer, interpreter, "to", argsOf({selfOf(self), dtypeValue(type)}));
 }
 
+/// What fill_ and copy_ write.
+static h::Value writtenValue(h::Interpreter &interpreter, const std::string &name,
+                             const h::CallArgs &args) {
+  const char *parameter = name == "fill" ? "value" : "src";
+  if (!args.positional.empty())
+    return args.positional[0];
+  if (const h::Value *given = args.keyword(parameter))
+    return *given;
+  interpreter.refuse("'" + name + "_' needs the argument '" + parameter + "'");
+}
+
 h::Value callInPlace(TensorObject &self, h::Interpreter &interpreter, const std::string &name,
                      const h::CallArgs &args) {
   h::CallArgs call = argsOf({selfOf(self)}, args.keywords);
@@ -318,7 +329,7 @@ h::Value callInPlace(TensorObject &self, h::Interpreter &interpreter, const std:
   h::Value result;
   bool uniform = false;
   if (name == "copy" || name == "fill" || name == "zero") {
-    h::Value source = name == "zero" ? h::Value(0) : args.positional.at(0);
+    h::Value source = name == "zero" ? h::Value(0) : writtenValue(interpreter, name, args);
     auto *other = source.as<TensorObject>();
     // `x[1:] += y` ends with a copy of what is there already.
     if (other && other->tensor.storage == self.tensor.storage &&

@@ -28,15 +28,17 @@ inline KernelDef siluKernel() {
   kernel.warning = "line 14: an address from a loaded value";
   kernel.numerics = {false, true, 39};
   kernel.parameters = {
-      {"x_ptr", KernelParameter::Kind::Pointer, DataType::BFloat16, Access::Read, false, 16, {}},
+      {"x_ptr", KernelParameter::Kind::Pointer, DataType::Float32, Access::Read, false, 16, {}},
       {"out_ptr",
        KernelParameter::Kind::Pointer,
-       DataType::BFloat16,
+       DataType::Float32,
        Access::ReadWrite,
        true,
        1,
        {}},
       {"n", KernelParameter::Kind::Scalar, DataType::Int32, Access::None, false, 16, {}},
+      {"scale", KernelParameter::Kind::Scalar, DataType::Float32, Access::None, false, 1, {}},
+      {"flag", KernelParameter::Kind::Scalar, DataType::Bool, Access::None, false, 1, {}},
       {"BLOCK", KernelParameter::Kind::Constant, DataType::Float32, Access::None, false, 1,
        Argument(1024)},
       {"mask", KernelParameter::Kind::Constant, DataType::Float32, Access::None, false, 1,

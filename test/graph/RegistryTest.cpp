@@ -5,6 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <set>
+
 using namespace pellucid;
 using namespace pellucid::graph;
 using enum DataType;
@@ -63,6 +66,16 @@ TEST(Promotion, isTorchs) {
   for (int i = 0; i < 10; ++i)
     for (int j = 0; j < 10; ++j)
       EXPECT_EQ(promoteTypes(types[i], types[j]), expected[i][j]) << i << " " << j;
+}
+
+// test/passes/graph/record_edge_cases.py makes the file.
+TEST(EdgeCases, holdCallsOfEveryOperator) {
+  std::ifstream file(PELLUCID_SOURCE_DIR "/test/passes/graph/edge_cases.txt");
+  std::set<std::string> called;
+  for (std::string line; std::getline(file, line);)
+    called.insert("aten." + line.substr(0, line.find('(')));
+  for (const std::string &target : OperatorRegistry::builtins().targets())
+    EXPECT_TRUE(called.count(target)) << target;
 }
 
 // The examples of torch's page on type promotion.

@@ -46,7 +46,7 @@ int runCompile(Words words) {
                 "-o model.plc");
   ModelOptions model;
   std::string out, targets = "cpu";
-  bool noFusion = false, noFma = false, verify = false;
+  bool noFusion = false, noFma = false, verify = false, verifyEach = false;
   model.addTo(line.app());
   line.app()
       .add_option("-o", out, "the package to write (required)")
@@ -64,9 +64,12 @@ int runCompile(Words words) {
                       "run every fused kernel and the operators it stands for on random inputs "
                       "first, and write nothing "
                       "when they differ");
+  line.app().add_flag("--verify-each", verifyEach,
+                      "check the program after every pass; what it finds is a bug of the compiler");
   if (!line.parse(words))
     return line.exitCode();
   driver::CompileOptions options;
+  options.verifyEach = verifyEach;
   std::string error;
   if (!parseTargets(targets, options.targets, error))
     return refuse("--target " + targets, error);

@@ -38,7 +38,8 @@ graph::KernelDef kernelDef(const IrSource &source, const std::string &symbol,
     auto text = source.record(name);
     if (!text)
       continue;
-    graph::Program program = graph::parseProgram(std::make_shared<SourceFile>(name, *text));
+    graph::Program program =
+        graph::parseProgram(std::make_shared<SourceFile>(name, *text), graph::Believe::Types);
     for (graph::KernelDef &kernel : program.kernels)
       if (kernel.symbol == symbol)
         return std::move(kernel);

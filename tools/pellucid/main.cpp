@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "CommandLine.h"
 #include "StandardStreams.h"
+#include "support/CrashHandler.h"
 #include "support/NearNames.h"
 
 #include <algorithm>
@@ -57,6 +58,8 @@ bool isOneOf(const char *word, std::initializer_list<const char *> spellings) {
 }
 
 int dispatch(const Verb &verb, Words words) {
+  const std::string name = verb.name;
+  pellucid::Working work("in the verb", name);
   try {
     return verb.run(words);
   } catch (const pellucid::DiagnosticError &error) {
@@ -94,5 +97,6 @@ int runCommand(int count, char **words) {
 
 int main(int count, char **words) {
   prepareStandardStreams();
+  pellucid::reportCrashes("pellucid", pellucid::AfterCrash::Exit);
   return finishStandardOutput(runCommand(count, words));
 }

@@ -224,7 +224,8 @@ Value *tanh32(CodeBuilder &b, Value *x) {
   Value *large =
       b.CreateFSub(number(x, 1.0), b.CreateFDiv(number(x, 2.0), b.CreateFAdd(e, number(x, 1.0))));
   Value *isSmall = b.CreateFCmpOLT(a, number(x, 0.625));
-  return withSignOf(b, b.CreateSelect(isSmall, small, large), x); // -0 too
+  // The small one has the sign of x already, but for -0.
+  return withSignOf(b, b.CreateSelect(isSmall, small, large), x);
 }
 
 Value *erf32(CodeBuilder &b, Value *x) {

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/cpu/EmitObject.h"
 
+#include "codegen/common/CodeBuilder.h"
+#include "codegen/common/FloatFormats.h"
 #include "codegen/common/GenerateCode.h"
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/MLIRContext.h"
 
 #include "llvm/IR/Module.h"
 #include "llvm/Support/CommandLine.h"
@@ -46,6 +51,34 @@ static void setAttributes(llvm::Module &module, CpuLevel level) {
   }
 }
 
+/// LLVM takes the sign that a half gets from a double by rounding the double, with a function of
+/// the compiler's run-time library that images have not.
+static void defineHalfOfDouble(llvm::Module &module) {
+  llvm::LLVMContext &context = module.getContext();
+  llvm::Type *half = llvm::Type::getHalfTy(context), *real = llvm::Type::getDoubleTy(context);
+  auto *function =
+      llvm::Function::Create(llvm::FunctionType::get(half, {real}, false),
+                             llvm::GlobalValue::WeakAnyLinkage, "__truncdfhf2", module);
+  function->setVisibility(llvm::GlobalValue::HiddenVisibility);
+  CodeBuilder b(context, false);
+  b.SetInsertPoint(llvm::BasicBlock::Create(context, "", function));
+  mlir::MLIRContext formats(mlir::MLIRContext::Threading::DISABLED);
+  llvm::Value *bits = narrowFloat(b, function->getArg(0), mlir::Float16Type::get(&formats));
+  b.CreateRet(b.CreateBitCast(bits, half));
+}
+
+/// Whether the module makes halves and computes in doubles.
+static bool mixesHalfAndDouble(const llvm::Module &module) {
+  bool hasHalf = false, hasDouble = false;
+  for (const llvm::Function &function : module)
+    for (const llvm::BasicBlock &block : function)
+      for (const llvm::Instruction &instruction : block) {
+        hasHalf |= instruction.getType()->getScalarType()->isHalfTy();
+        hasDouble |= instruction.getType()->getScalarType()->isDoubleTy();
+      }
+  return hasHalf && hasDouble;
+}
+
 bool emitObject(CpuLevel level, std::string_view symbol,
                 llvm::function_ref<void(llvm::Module &)> emit, std::vector<char> &object,
                 Diagnostics &diagnostics, CodeTexts *texts) {
@@ -57,6 +90,8 @@ bool emitObject(CpuLevel level, std::string_view symbol,
                     .positionIndependent = true};
   auto emitWithAttributes = [&](llvm::Module &module) {
     emit(module);
+    if (mixesHalfAndDouble(module))
+      defineHalfOfDouble(module);
     setAttributes(module, level);
   };
   return generateCode(target, symbol, emitWithAttributes, object, diagnostics, texts);

@@ -23,8 +23,24 @@ void addBitwise(OperatorRegistry &registry, const std::string &name, const std::
   const std::string tensor =
       "aten::bitwise_" + name + ".Tensor(Tensor self, Tensor other) -> Tensor";
   const std::string text = "self " + sign + " other";
-  const std::vector<PointwiseCase> cases = {{text, Domain::Integer}, {text, Domain::Bool}};
+  std::vector<PointwiseCase> cases = {{text, Domain::Integer}, {text, Domain::Bool}};
   const PointwiseRow rows[] = {{scalar, NoOpMath, cases}, {tensor, NoOpMath, cases}};
+  addPointwise(registry, rows);
+}
+} // namespace
+
+namespace {
+/// What leaves the type on a shift is gone, also where the processor's own shift takes the distance
+/// modulo the width. Distances below zero count as such.
+void addShift(OperatorRegistry &registry, const std::string &name, const std::string &sign,
+              const std::string &gone) {
+  const std::string text = "tl.where((other < 0) | (other >= self.dtype.primitive_bitwidth), " +
+                           gone + ", self " + sign + " other)";
+  const std::string head = "aten::bitwise_" + name;
+  const std::string scalar = head + ".Scalar(Tensor self, Scalar other) -> Tensor";
+  const std::string tensor = head + ".Tensor(Tensor self, Tensor other) -> Tensor";
+  const PointwiseRow rows[] = {{scalar, NoOpMath, {{text, Domain::Integer}}, 3},
+                               {tensor, NoOpMath, {{text, Domain::Integer}}, 3}};
   addPointwise(registry, rows);
 }
 } // namespace
@@ -39,8 +55,8 @@ void registerComparisonOperators(OperatorRegistry &registry) {
   addBitwise(registry, "and", "&");
   addBitwise(registry, "or", "|");
   addBitwise(registry, "xor", "^");
-  addBitwise(registry, "left_shift", "<<");
-  addBitwise(registry, "right_shift", ">>");
+  addShift(registry, "left_shift", "<<", "0");
+  addShift(registry, "right_shift", ">>", "tl.where(self < 0, -1, 0)");
   const std::string select = "tl.where(condition, self, other)";
   const PointwiseRow rows[] = {
       {"aten::logical_and.default(Tensor self, Tensor other) -> Tensor",

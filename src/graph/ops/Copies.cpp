@@ -115,6 +115,49 @@ std::vector<ResultType> scatterFake(const OperatorCall &call) {
   return {result};
 }
 
+/// What slice_scatter and select_scatter write: the result of slice and select on the same tensor.
+std::vector<Argument> viewArguments(const OperatorCall &call, Value *self) {
+  std::vector<Argument> args{self};
+  for (size_t i = 2; i < call.args.size(); ++i) // behind self and src
+    args.push_back(call.args[i]);
+  return args;
+}
+std::string_view viewTarget(const OperatorCall &call) {
+  return call.op.schema.name == "slice_scatter" ? "aten.slice.Tensor" : "aten.select.int";
+}
+
+std::vector<ResultType> viewScatterFake(const OperatorCall &call) {
+  const Operator &view = *OperatorRegistry::builtins().find(viewTarget(call));
+  std::vector<ResultType> part =
+      view.fake({view, call.symbols, viewArguments(call, call.value("self")), call.where});
+  const std::vector<Expr> &want = std::get<TensorType>(part[0]).shape;
+  const TensorType &src = call.tensor("src");
+  bool fits = src.rank() == want.size();
+  for (size_t d = 0; fits && d < want.size(); ++d)
+    fits = call.symbols.proveEqual(src.shape[d], want[d]);
+  if (!fits)
+    call.fail("expects 'src' to be " + shapeText(want) + ", got " + shapeText(src.shape));
+  return scatterFake(call);
+}
+
+/// A copy, of which as_strided_scatter replaces the part.
+std::vector<Value *> viewScatterDecomposition(Graph &graph, const OperatorCall &call,
+                                              const OperatorRegistry &registry) {
+  auto emit = [&](std::string_view target, std::vector<Argument> args) {
+    return emitCall(graph, registry, call.symbols, target, std::move(args), {}, call.where)
+        ->result();
+  };
+  Value *src = call.value("src"), *whole = emit("aten.clone.default", {call.value("self")});
+  if (src->type().dtype != whole->type().dtype)
+    src = emitCall(graph, registry, call.symbols, "aten._to_copy.default", {src},
+                   {{"dtype", whole->type().dtype}}, call.where)
+              ->result();
+  const TensorType part = emit(viewTarget(call), viewArguments(call, whole))->type();
+  return {emit("aten.as_strided_scatter.default",
+               {whole, src, Argument::list(part.shape), Argument::list(part.strides),
+                Argument(part.offset)})};
+}
+
 /// In the coordinates of `self`'s storage, so the result keeps its strides and offset.
 std::vector<ResultType> asStridedScatterFake(const OperatorCall &call) {
   std::vector<Expr> size = call.integers("size"), stride = call.integers("stride");
@@ -124,6 +167,9 @@ std::vector<ResultType> asStridedScatterFake(const OperatorCall &call) {
   const TensorType &src = call.tensor("src");
   if (src.shape != size)
     call.fail("expects 'src' to be " + shapeText(size) + ", got " + shapeText(src.shape));
+  checkInsideStorage(call, size, stride,
+                     call.has("storage_offset") ? call.integer("storage_offset")
+                                                : call.tensor("self").offset);
   return {call.tensor("self")};
 }
 
@@ -213,9 +259,9 @@ void registerCopyOperators(OperatorRegistry &registry) {
       {"aten::slice_scatter.default(Tensor self, Tensor src, int dim=0, SymInt? start=None, "
        "SymInt? end=None, SymInt "
        "step=1) -> Tensor",
-       scatterFake},
+       viewScatterFake, viewScatterDecomposition, Operator::Kind::Composite},
       {"aten::select_scatter.default(Tensor self, Tensor src, int dim, SymInt index) -> Tensor",
-       scatterFake},
+       viewScatterFake, viewScatterDecomposition, Operator::Kind::Composite},
       {"aten::repeat.default(Tensor self, SymInt[] repeats) -> Tensor", repeatFake,
        repeatDecomposition, Operator::Kind::Composite},
   };

@@ -20,6 +20,13 @@ DataType defaultType(const OperatorCall &call) {
   return DataType::Float32;
 }
 
+/// The number that fills a tensor of `dtype`.
+void checkFill(const OperatorCall &call, DataType dtype) {
+  for (std::string_view name : {"fill_value", "s", "value"})
+    if (call.op.schema.indexOf(name))
+      checkNumberFits(call, name, dtype);
+}
+
 std::vector<ResultType> sizedFake(const OperatorCall &call) {
   std::vector<Expr> size =
       call.op.schema.indexOf("size") ? call.integers("size") : std::vector<Expr>{};
@@ -28,8 +35,16 @@ std::vector<ResultType> sizedFake(const OperatorCall &call) {
       call.fail("expects sizes that are not negative, got " + shapeText(size));
   TensorType result(call.dtype("dtype").value_or(defaultType(call)), size,
                     call.device("device").value_or(Device{}));
-  if (call.op.schema.indexOf("stride"))
+  checkFill(call, result.dtype);
+  if (call.op.schema.indexOf("stride")) {
     result.strides = call.integers("stride");
+    if (result.strides.size() != size.size())
+      call.fail("expects as many strides as sizes, got " + shapeText(result.strides) + " and " +
+                shapeText(size));
+    for (const Expr &stride : result.strides)
+      if (call.symbols.prove(lessEqual(0, stride)) != true)
+        call.fail("expects strides that are not negative, got " + shapeText(result.strides));
+  }
   return {result};
 }
 
@@ -42,6 +57,7 @@ std::vector<ResultType> likeFake(const OperatorCall &call) {
     dtype = call.dtype("dtype").value_or(dtype);
     device = call.device("device").value_or(device);
   }
+  checkFill(call, dtype);
   TensorType result(dtype, self.shape, device);
   bool contiguous = call.op.schema.indexOf("memory_format") &&
                     call.string("memory_format") == "contiguous_format";
@@ -52,6 +68,7 @@ std::vector<ResultType> likeFake(const OperatorCall &call) {
 
 std::vector<ResultType> newFake(const OperatorCall &call) {
   const TensorType &self = call.tensor("self");
+  checkFill(call, call.dtype("dtype").value_or(self.dtype));
   return {TensorType(call.dtype("dtype").value_or(self.dtype), call.integers("size"),
                      call.device("device").value_or(self.device))};
 }

@@ -34,6 +34,11 @@ void addPointwise(OperatorRegistry &registry, std::span<const PointwiseRow> rows
 /// An operator with a schema, a kind and a fake function; the rest is filled in by the caller.
 Operator makeOperator(std::string_view schema, Operator::Kind kind, FakeFunction fake);
 
+/// Refuses what as_strided would reach beyond the storage that `self` is a view of, as far as both
+/// are known.
+void checkInsideStorage(const OperatorCall &call, const std::vector<Expr> &size,
+                        const std::vector<Expr> &stride, const Expr &offset);
+
 /// The type of a new contiguous tensor beside `like`.
 TensorType freshLike(const TensorType &like, DataType dtype, std::vector<Expr> shape);
 

@@ -70,6 +70,9 @@ std::vector<ResultType> indexSelectFake(const OperatorCall &call) {
   size_t dim = static_cast<size_t>(call.dim("dim", self.rank()));
   if (!shape.empty())
     shape[dim] = index.numel();
+  else if (!call.symbols.proveEqual(index.numel(), 1))
+    call.fail("expects an index of 1 element for a tensor without dims, got " +
+              index.numel().text());
   return {freshLike(self, self.dtype, shape)};
 }
 

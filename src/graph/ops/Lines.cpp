@@ -24,6 +24,8 @@ std::vector<ResultType> sortFake(const OperatorCall &call) {
 
 std::vector<ResultType> topkFake(const OperatorCall &call) {
   const TensorType &self = call.tensor("self");
+  if (self.dtype == DataType::Bool)
+    call.fail("is not defined for bool");
   size_t dim = static_cast<size_t>(call.dim("dim", self.rank()));
   Expr k = call.integer("k"), size = self.rank() ? self.shape[dim] : Expr(1);
   if (call.symbols.prove(lessEqual(0, k)) != true || call.symbols.prove(lessEqual(k, size)) != true)

@@ -35,12 +35,13 @@ constexpr const char *floorQuotientText =
 constexpr const char *remainderText =
     "tl.where((self % other != 0) & ((self % other < 0) != (other < "
     "0)), self % other + other, self % other)";
-// From the remainder, because a quotient just below an integer would round up to it.
+// From the remainder, because a quotient just below an integer would round up to it. A zero has the
+// quotient's sign.
 constexpr const char *floatFloorText =
     "tl.where(other == 0, self / other, tl.where((self % other != "
     "0) & ((self % other < 0) != (other < 0)), "
-    "tl.floor((self - self % other) / other - 0.5), tl.floor((self "
-    "- self % other) / other + 0.5)))";
+    "tl.floor((self - self % other) / other - 0.5), tl.where(self - self % other == 0, "
+    "(self / other) * 0.0, tl.floor((self - self % other) / other + 0.5))))";
 constexpr const char *truncQuotientText =
     "tl.where(self / other < 0, tl.ceil(self / other), tl.floor(self / other))";
 
@@ -51,11 +52,16 @@ std::vector<PointwiseCase> rounding(std::string expression) {
   return {{std::move(expression), Domain::Floating}, {"self", Domain::Integer}};
 }
 
+/// An integer case that divides by `other`.
+PointwiseCase byZeroFails(std::string expression) {
+  return {std::move(expression), Domain::Integer, {}, {}, "other"};
+}
+
 std::vector<PointwiseCase> divisionModes() {
   return {{floatFloorText, Domain::Floating, "rounding_mode", "floor"},
-          {floorQuotientText, Domain::Integer, "rounding_mode", "floor"},
+          {floorQuotientText, Domain::Integer, "rounding_mode", "floor", "other"},
           {truncQuotientText, Domain::Floating, "rounding_mode", "trunc"},
-          {"self // other", Domain::Integer, "rounding_mode", "trunc"}};
+          {"self // other", Domain::Integer, "rounding_mode", "trunc", "other"}};
 }
 
 std::vector<PointwiseCase> powers() {
@@ -93,8 +99,10 @@ std::vector<PointwiseCase> tensorClamps() {
   std::vector<PointwiseCase> cases = {{below, Domain::Floating, "min", ""},
                                       {above, Domain::Floating, "max", ""},
                                       {"tl.minimum(" + above + ", max" + all, Domain::Floating}};
-  for (PointwiseCase &c : clamps())
+  for (PointwiseCase &c : clamps()) {
+    c.domain = Domain::Integer; // PyTorch clamps no bool by tensors
     cases.push_back(std::move(c));
+  }
   return cases;
 }
 } // namespace
@@ -151,36 +159,38 @@ void registerPointwiseOperators(OperatorRegistry &registry) {
        divisionModes(), 4},
       {"aten::floor_divide.default(Tensor self, Tensor other) -> Tensor",
        Default,
-       {{floatFloorText, Domain::Floating}, {floorQuotientText, Domain::Integer}},
+       {{floatFloorText, Domain::Floating}, byZeroFails(floorQuotientText)},
        4,
        true},
       {"aten::remainder.Scalar(Tensor self, Scalar other) -> Tensor",
        Default,
-       {{remainderText, Domain::Floating}, {remainderText, Domain::Integer}},
+       {{remainderText, Domain::Floating}, byZeroFails(remainderText)},
        4},
       {"aten::remainder.Tensor(Tensor self, Tensor other) -> Tensor",
        Default,
-       {{remainderText, Domain::Floating}, {remainderText, Domain::Integer}},
+       {{remainderText, Domain::Floating}, byZeroFails(remainderText)},
        4,
        true},
       {"aten::fmod.Scalar(Tensor self, Scalar other) -> Tensor",
        Default,
-       {{"self % other", Domain::Floating}, {"self % other", Domain::Integer}},
+       {{"self % other", Domain::Floating}, byZeroFails("self % other")},
        4},
       {"aten::fmod.Tensor(Tensor self, Tensor other) -> Tensor",
        Default,
-       {{"self % other", Domain::Floating}, {"self % other", Domain::Integer}},
+       {{"self % other", Domain::Floating}, byZeroFails("self % other")},
        4,
        true},
       {"aten::neg.default(Tensor self) -> Tensor",
        Default,
-       {{"-self", Domain::Floating}, {"-self", Domain::Integer}}},
+       // Triton's minus is 0 - x, which gives 0 the wrong sign.
+       {{"self * -1.0", Domain::Floating}, {"-self", Domain::Integer}}},
       {"aten::abs.default(Tensor self) -> Tensor",
        Default,
        {{"tl.abs(self)", Domain::Floating}, {"tl.abs(self)", Domain::Integer}}},
       {"aten::sign.default(Tensor self) -> Tensor",
        Default,
-       {{"tl.where(self > 0, 1.0, tl.where(self < 0, -1.0, self))", Domain::Floating},
+       // Of NaN, too, it is 0.
+       {{"tl.where(self > 0, 1.0, tl.where(self < 0, -1.0, 0.0))", Domain::Floating},
         {"tl.where(self > 0, 1, tl.where(self < 0, -1, 0))", Domain::Integer},
         {"self"}}},
       {"aten::reciprocal.default(Tensor self) -> Tensor", IntToFloat, floatOnly("1.0 / self")},
@@ -226,6 +236,10 @@ void registerPointwiseOperators(OperatorRegistry &registry) {
        8},
       {"aten::atan2.default(Tensor self, Tensor other) -> Tensor", IntToFloat,
        floatOnly("libdevice.atan2(self, other)"), 12},
+      {"aten::hypot.default(Tensor self, Tensor other) -> Tensor",
+       Default,
+       {{"libdevice.hypot(self, other)", Domain::Floating}},
+       12},
       {"aten::tanh.default(Tensor self) -> Tensor", IntToFloat, floatOnly("libdevice.tanh(self)"),
        8},
       {"aten::erf.default(Tensor self) -> Tensor", IntToFloat, floatOnly("tl.erf(self)"), 8},

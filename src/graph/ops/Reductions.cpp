@@ -26,9 +26,12 @@ DataType reducedType(const OperatorCall &call, ResultRule rule) {
   case ResultRule::Same:
     return self;
   case ResultRule::Long:
+    if (self == DataType::Bool)
+      call.fail("is not defined for bool");
     return DataType::Int64;
   case ResultRule::Bool:
-    return DataType::Bool;
+    // ATen keeps the truth values of bytes in bytes.
+    return self == DataType::UInt8 ? DataType::UInt8 : DataType::Bool;
   }
   return self;
 }

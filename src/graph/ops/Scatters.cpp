@@ -48,12 +48,16 @@ std::vector<ResultType> alongFake(const OperatorCall &call) {
   checkIndex(call, "index");
   const TensorType &self = call.tensor("self"), &index = call.tensor("index");
   size_t dim = static_cast<size_t>(call.dim("dim", self.rank()));
-  if (index.rank() > 1 || self.rank() == 0)
-    call.fail("expects an index with one dim, got " + shapeText(index.shape));
+  if (index.rank() > 1)
+    call.fail("expects an index with at most one dim, got " + shapeText(index.shape));
+  if (self.rank() == 0 && !call.symbols.proveEqual(index.numel(), 1))
+    call.fail("expects an index of 1 element for a tensor without dims, got " +
+              index.numel().text());
   if (call.op.schema.indexOf("source")) {
     checkSource(call, "source");
     std::vector<Expr> want = self.shape;
-    want[dim] = index.numel();
+    if (!want.empty())
+      want[dim] = index.numel();
     const std::vector<Expr> &got = call.tensor("source").shape;
     bool same = got.size() == want.size();
     for (size_t d = 0; same && d < want.size(); ++d)
@@ -74,41 +78,50 @@ std::vector<ResultType> indexPutFake(const OperatorCall &call) {
   return like(call);
 }
 
-/// index_add with a factor is one of the source times that factor.
-std::vector<Value *> scaledIndexAdd(Graph &graph, const OperatorCall &call,
-                                    const OperatorRegistry &registry) {
+/// index_put along one dim. A tensor without dims is written as one with a dim of size 1.
+Value *putAlong(Graph &graph, const OperatorCall &call, const OperatorRegistry &registry,
+                Value *source, bool accumulate) {
   auto emit = [&](std::string_view target, std::vector<Argument> args) {
     return emitCall(graph, registry, call.symbols, target, std::move(args), {}, call.where)
         ->result();
   };
+  Value *self = call.value("self");
+  bool single = self->type().rank() == 0;
+  if (single) {
+    self = emit("aten.view.default", {self, Argument::List{1}});
+    source = emit("aten.reshape.default", {source, Argument::List{1}});
+  }
+  Argument::List indices(static_cast<size_t>(call.dim("dim", self->type().rank())));
+  indices.push_back(emit("aten.reshape.default", {call.value("index"), Argument::List{-1}}));
+  Value *written = emit("aten.index_put.default", {self, indices, source, accumulate});
+  return single ? emit("aten.view.default", {written, Argument::List{}}) : written;
+}
+
+/// index_add with a factor is one of the source times that factor.
+std::vector<Value *> scaledIndexAdd(Graph &graph, const OperatorCall &call,
+                                    const OperatorRegistry &registry) {
   Value *source = call.value("source");
   if (call.number("alpha") != 1)
-    source = emit("aten.mul.Scalar", {source, call.at("alpha")});
-  const TensorType &self = call.tensor("self");
-  Argument::List indices(static_cast<size_t>(call.dim("dim", self.rank())));
-  indices.push_back(emit("aten.reshape.default", {call.value("index"), Argument::List{-1}}));
-  return {emit("aten.index_put.default", {call.value("self"), indices, source, true})};
+    source = emitCall(graph, registry, call.symbols, "aten.mul.Scalar", {source, call.at("alpha")},
+                      {}, call.where)
+                 ->result();
+  return {putAlong(graph, call, registry, source, true)};
 }
 
 /// index_copy and index_fill write what index_put writes.
 std::vector<Value *> indexWrite(Graph &graph, const OperatorCall &call,
                                 const OperatorRegistry &registry) {
-  auto emit = [&](std::string_view target, std::vector<Argument> args,
-                  KeywordArguments kwargs = {}) {
-    return emitCall(graph, registry, call.symbols, target, std::move(args), std::move(kwargs),
-                    call.where)
-        ->result();
-  };
   const TensorType &self = call.tensor("self");
   Value *source = nullptr;
   if (call.op.schema.indexOf("source"))
     source = call.value("source");
   else
-    source = emit("aten.full.default", {Argument::List{}, call.at("value")},
-                  {{"dtype", Argument(self.dtype)}, {"device", Argument(self.device)}});
-  Argument::List indices(static_cast<size_t>(call.dim("dim", self.rank())));
-  indices.push_back(emit("aten.reshape.default", {call.value("index"), Argument::List{-1}}));
-  return {emit("aten.index_put.default", {call.value("self"), indices, source, false})};
+    source =
+        emitCall(graph, registry, call.symbols, "aten.full.default",
+                 {Argument::List{}, call.at("value")},
+                 {{"dtype", Argument(self.dtype)}, {"device", Argument(self.device)}}, call.where)
+            ->result();
+  return {putAlong(graph, call, registry, source, false)};
 }
 
 /// A number in the place of the source.

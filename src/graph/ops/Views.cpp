@@ -66,7 +66,7 @@ std::vector<Expr> flattenedShape(const OperatorCall &call) {
 
 std::vector<Expr> unflattenedShape(const OperatorCall &call) {
   const TensorType &self = call.tensor("self");
-  size_t dim = static_cast<size_t>(call.dim("dim", self.rank()));
+  size_t dim = existingDim(call, "dim", self);
   TensorType part(self.dtype, {self.shape[dim]});
   std::vector<Expr> shape = self.shape, sizes = inferSizes(call, part, call.integers("sizes"));
   shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(dim));
@@ -206,6 +206,9 @@ TensorType squeezed(const OperatorCall &call, const TensorType &self,
 
 std::vector<ResultType> squeezeFake(const OperatorCall &call) {
   const TensorType &self = call.tensor("self");
+  // Of squeeze.dims; for reductions an empty list means every dim.
+  if (call.op.schema.indexOf("dim") && call.at("dim").list() && call.at("dim").list()->empty())
+    return {self};
   return {squeezed(call, self, reducedDims(call, self))};
 }
 
@@ -241,9 +244,11 @@ std::vector<ResultType> sliceFake(const OperatorCall &call) {
 
 std::vector<ResultType> narrowFake(const OperatorCall &call) {
   TensorType self = call.tensor("self");
-  size_t dim = static_cast<size_t>(call.dim("dim", self.rank()));
+  size_t dim = existingDim(call, "dim", self);
   Expr start = clampedIndex(call, call.integer("start"), self.shape[dim]),
        length = call.integer("length");
+  if (call.symbols.prove(lessEqual(0, length)) != true)
+    call.fail("expects a length that is not negative, got " + length.text());
   if (call.symbols.prove(lessEqual(start + length, self.shape[dim])) != true)
     call.fail("expects start + length to be at most " + self.shape[dim].text() + ", got " +
               (start + length).text());
@@ -289,12 +294,18 @@ std::vector<ResultType> pieces(const TensorType &self, size_t dim, const std::ve
   return results;
 }
 
+/// More results than any program uses; a number that was typed wrong would fill the memory.
+constexpr int64_t maximumPieces = 65536;
+
 /// The sizes when a dim of `size` is cut every `step`; the number of pieces must be known.
 std::vector<Expr> cutSizes(const OperatorCall &call, const Expr &size, const Expr &step) {
   std::optional<int64_t> count = ceilDiv(size, step).constant();
   if (!count)
     call.fail("cannot tell into how many pieces of " + step.text() + " a dim of size " +
               size.text() + " falls");
+  if (*count > maximumPieces)
+    call.fail("falls into " + std::to_string(*count) + " pieces, of which " +
+              std::to_string(maximumPieces) + " are the most");
   if (*count == 0)
     return {size};
   std::vector<Expr> sizes(static_cast<size_t>(*count), step);
@@ -304,8 +315,10 @@ std::vector<Expr> cutSizes(const OperatorCall &call, const Expr &size, const Exp
 
 std::vector<ResultType> splitFake(const OperatorCall &call) {
   const TensorType &self = call.tensor("self");
-  size_t dim = static_cast<size_t>(call.dim("dim", self.rank()));
+  size_t dim = existingDim(call, "dim", self);
   Expr step = call.integer("split_size");
+  if (step.constant() == 0 && call.symbols.proveEqual(self.shape[dim], 0))
+    return {self};
   if (call.symbols.prove(less(0, step)) != true)
     call.fail("expects a positive split_size, got " + step.text());
   return pieces(self, dim, cutSizes(call, self.shape[dim], step));
@@ -313,11 +326,15 @@ std::vector<ResultType> splitFake(const OperatorCall &call) {
 
 std::vector<ResultType> chunkFake(const OperatorCall &call) {
   const TensorType &self = call.tensor("self");
-  size_t dim = static_cast<size_t>(call.dim("dim", self.rank()));
+  size_t dim = existingDim(call, "dim", self);
   int64_t chunks = call.constant("chunks");
   const Expr &size = self.shape[dim];
-  if (chunks <= 0)
-    call.fail("expects a positive number of chunks, got " + std::to_string(chunks));
+  if (chunks <= 0 || chunks > maximumPieces)
+    call.fail("expects between 1 and " + std::to_string(maximumPieces) + " chunks, got " +
+              std::to_string(chunks));
+  // ATen gives as many empty pieces as were asked for.
+  if (call.symbols.proveEqual(size, 0))
+    return pieces(self, dim, std::vector<Expr>(static_cast<size_t>(chunks), Expr(0)));
   if (call.symbols.isMultipleOf(size, chunks) && call.symbols.prove(less(0, size)) == true)
     return pieces(self, dim,
                   std::vector<Expr>(static_cast<size_t>(chunks), floorDiv(size, chunks)));
@@ -326,10 +343,14 @@ std::vector<ResultType> chunkFake(const OperatorCall &call) {
 
 std::vector<ResultType> splitWithSizesFake(const OperatorCall &call) {
   const TensorType &self = call.tensor("self");
-  size_t dim = static_cast<size_t>(call.dim("dim", self.rank()));
+  size_t dim = existingDim(call, "dim", self);
   Expr total = 0;
-  for (const Expr &size : call.integers("split_sizes"))
+  for (const Expr &size : call.integers("split_sizes")) {
+    if (call.symbols.prove(lessEqual(0, size)) != true)
+      call.fail("expects split_sizes that are not negative, got " +
+                shapeText(call.integers("split_sizes")));
     total = total + size;
+  }
   if (!call.symbols.proveEqual(total, self.shape[dim]))
     call.fail("expects split_sizes to add up to " + self.shape[dim].text() + ", got " +
               total.text());
@@ -338,14 +359,36 @@ std::vector<ResultType> splitWithSizesFake(const OperatorCall &call) {
 
 std::vector<ResultType> unbindFake(const OperatorCall &call) {
   const TensorType &self = call.tensor("self");
-  size_t dim = static_cast<size_t>(call.dim("dim", self.rank()));
+  size_t dim = existingDim(call, "dim", self);
   std::optional<int64_t> count = self.shape[dim].constant();
-  if (!count)
-    call.fail("cannot unbind a dim of size " + self.shape[dim].text() + ", which is not constant");
+  if (!count || *count > maximumPieces)
+    call.fail("cannot unbind a dim of size " + self.shape[dim].text() +
+              (count ? ", which is more than " + std::to_string(maximumPieces)
+                     : ", which is not constant"));
   std::vector<ResultType> results;
   for (int64_t i = 0; i < *count; ++i)
     results.push_back(selected(self, dim, i));
   return results;
+}
+
+/// The value whose memory `value` looks at; null where an operator that is not known here stands in
+/// between.
+const Value *storageOwner(const Value *value) {
+  for (;;) {
+    const Node *node = value->producer();
+    if (!node->isCall())
+      return value;
+    if (const Launch *launch = node->launch()) {
+      value = launch->operands[launch->resultOperands[value->resultIndex()]].value.value();
+      continue;
+    }
+    const Operator *op = OperatorRegistry::builtins().find(node->target());
+    if (!op || op->kind == Operator::Kind::Composite)
+      return nullptr; // may give its argument itself
+    if (op->kind != Operator::Kind::View)
+      return value;
+    value = node->arg(0).value();
+  }
 }
 
 std::vector<ResultType> asStridedFake(const OperatorCall &call) {
@@ -355,9 +398,28 @@ std::vector<ResultType> asStridedFake(const OperatorCall &call) {
     call.fail("expects as many strides as sizes, got " + shapeText(stride) + " and " +
               shapeText(size));
   Expr offset = call.has("storage_offset") ? call.integer("storage_offset") : self.offset;
+  checkInsideStorage(call, size, stride, offset);
   return {aliased(self, size, stride, offset)};
 }
 } // namespace
+
+void checkInsideStorage(const OperatorCall &call, const std::vector<Expr> &size,
+                        const std::vector<Expr> &stride, const Expr &offset) {
+  for (const std::vector<Expr> &list : {size, stride, {offset}})
+    for (const Expr &e : list)
+      if (call.symbols.prove(less(e, 0)) == true)
+        call.fail("expects sizes, strides and an offset that are not negative, got " + e.text());
+  const Value *owner = storageOwner(call.value("self"));
+  if (!owner)
+    return;
+  TensorType view(owner->type().dtype, size);
+  view.strides = stride;
+  view.offset = offset;
+  Expr have = owner->type().storageElements(call.symbols),
+       need = view.storageElements(call.symbols);
+  if (call.symbols.prove(lessEqual(need, have)) == false)
+    call.fail("reaches " + need.text() + " elements of a storage that has " + have.text());
+}
 
 void registerViewOperators(OperatorRegistry &registry) {
   struct Row {

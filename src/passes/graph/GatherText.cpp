@@ -12,7 +12,8 @@ namespace {
 /// they make. The tile runs along dim `tileDim`; `outside` says which of its lanes are not there.
 std::string indexedPart(KernelWriter &writer, const std::vector<TextIndex> &places,
                         const std::vector<std::string> &indices, std::optional<size_t> tileDim,
-                        const std::string &outside) {
+                        const std::string &outside, const std::string &operation,
+                        const SourceLocation &where) {
   std::string address;
   for (size_t k = 0; k < places.size(); ++k) {
     const TextIndex &place = places[k];
@@ -25,8 +26,8 @@ std::string indexedPart(KernelWriter &writer, const std::vector<TextIndex> &plac
       writer.line(name + " = tl.where(" + name + " < 0, " + name + " + " + size + ", " + name +
                   ")");
     std::string inRange = "(" + name + " >= 0) & (" + name + " < " + size + ")";
-    writer.line("tl.device_assert(" + (tile ? "(" + inRange + ") | (" + outside + ")" : inRange) +
-                ", \"index out of range of the table's rows\")");
+    writer.check(tile ? "(" + inRange + ") | (" + outside + ")" : inRange,
+                 "'" + operation + "' got an index out of range", where);
     address += " + " + name + " * " + writer.scalar(place.along);
   }
   return address;
@@ -54,7 +55,8 @@ KernelText writeGather(GatherSpec spec, const SymbolTable &symbols) {
   std::vector<std::string> indices = writer.delinearize("row", spec.shape, outer, "idx");
   indices.push_back("col");
   std::string table = writer.address(spec.table, indices) +
-                      indexedPart(writer, spec.places, indices, outer, "col >= " + size);
+                      indexedPart(writer, spec.places, indices, outer, "col >= " + size,
+                                  spec.operation, spec.where);
   writer.line("v = tl.load(p" + std::to_string(spec.places.size()) + " + tl.broadcast_to(" + table +
               ", [BLOCK]), mask=mask)");
   writer.line(
@@ -83,16 +85,20 @@ KernelText writeScatter(ScatterSpec spec, const SymbolTable &symbols) {
     writer.open("for " + indices.back() + " in range(0, " +
                 writer.scalar(spec.shape[shape.size() + d]) + "):");
   }
-  std::string target = writer.address(spec.output, indices) +
-                       indexedPart(writer, spec.places, indices,
-                                   single ? std::nullopt : std::optional(outer), "col >= " + size);
+  std::string target =
+      writer.address(spec.output, indices) +
+      indexedPart(writer, spec.places, indices, single ? std::nullopt : std::optional(outer),
+                  "col >= " + size, spec.operation, spec.where);
   writer.line("at = o0 + tl.broadcast_to(" + target + ", [BLOCK])");
   std::string source = "p" + std::to_string(spec.places.size());
   writer.line("v = tl.load(" + source + " + tl.broadcast_to(" +
               writer.address(spec.source, indices) + ", [BLOCK]), mask=mask, other=0)");
   if (spec.accumulates) {
     std::string type = tlName(spec.compute);
-    writer.line("v = tl.load(at, mask=mask, other=0).to(" + type + ") + v.to(" + type + ")");
+    // Truth values add up to true.
+    std::string sign = spec.compute == DataType::Bool ? " | " : " + ";
+    writer.line("v = tl.load(at, mask=mask, other=0).to(" + type + ")" + sign + "v.to(" + type +
+                ")");
   }
   writer.line("tl.store(at, v.to(" + tlName(spec.output.dtype) + "), mask=mask)");
   for (size_t d = 0; d < spec.ordered; ++d)

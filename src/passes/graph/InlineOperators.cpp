@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/graph/InlineOperators.h"
 
+#include "support/CrashHandler.h"
+
 #include <unordered_map>
 
 namespace pellucid::passes {
@@ -156,6 +158,7 @@ void decomposeComposites(Program &program, const OperatorRegistry &registry) {
       const Operator *op = registry.find(node.target());
       if (!op || op->kind != Operator::Kind::Composite || !op->decompose)
         continue;
+      Working work("decomposing", node.target(), &node.location);
       program.main.setInsertionPoint(&node);
       program.main.setLocation(node.location);
       std::vector<Value *> values = decompose(program.main, node, registry, program.symbols);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "support/DataType.h"
+#include "support/SourceFile.h"
 #include "symbolic/Expr.h"
 
 #include <string>
@@ -24,6 +25,8 @@ struct KernelText {
   size_t pointers = 0;
   std::vector<symbolic::Expr> scalars;
   symbolic::Expr grid = 1;
+  /// Where the user asked for what each device_assert of `source` checks, in their order.
+  std::vector<SourceLocation> assertions;
 };
 
 /// A tensor that a generated kernel reads or writes. `strides` has one entry per loop dimension, in
@@ -40,6 +43,10 @@ struct TextOperand {
 /// `i` is the index.
 struct TextStatement {
   std::string name, text;
+  /// When not empty, `text` is a condition instead that each element meets, and this says what is
+  /// wrong otherwise; a device assertion that names `where`.
+  std::string failure = {};
+  SourceLocation where = {};
 };
 /// An integer that a body mentions by `name`.
 struct TextScalar {
@@ -121,6 +128,8 @@ struct GatherSpec {
   std::vector<symbolic::Expr> shape;
   std::vector<TextIndex> places;
   TextOperand table, output;
+  std::string operation; ///< who fails for an index out of range, and where
+  SourceLocation where;
 };
 KernelText writeGather(GatherSpec spec, const symbolic::SymbolTable &symbols);
 
@@ -135,6 +144,8 @@ struct ScatterSpec {
   TextOperand source, output;
   bool accumulates = false;
   DataType compute = DataType::Float32;
+  std::string operation; ///< as for GatherSpec
+  SourceLocation where;
 };
 KernelText writeScatter(ScatterSpec spec, const symbolic::SymbolTable &symbols);
 

@@ -109,7 +109,16 @@ void KernelWriter::body(const std::vector<TextScalar> &values,
   for (const TextScalar &value : values)
     line(value.name + " = " + scalar(value.value));
   for (const TextStatement &statement : statements)
-    line(statement.name + " = " + statement.text);
+    if (statement.failure.empty())
+      line(statement.name + " = " + statement.text);
+    else
+      check("(" + statement.text + ") | (mask == 0)", statement.failure, statement.where);
+}
+
+void KernelWriter::check(const std::string &condition, const std::string &message,
+                         const SourceLocation &where) {
+  line("tl.device_assert(" + condition + ", \"" + message + "\")");
+  assertions.push_back(where);
 }
 
 KernelText KernelWriter::finish(Expr grid, int64_t block) {
@@ -127,6 +136,7 @@ KernelText KernelWriter::finish(Expr grid, int64_t block) {
   out.pointers = pointerNames.size();
   out.scalars = scalars;
   out.grid = grid;
+  out.assertions = assertions;
   return out;
 }
 

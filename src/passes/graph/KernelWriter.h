@@ -33,6 +33,8 @@ public:
   /// their names.
   std::vector<std::string> delinearize(const std::string &linear, const std::vector<Expr> &shape,
                                        size_t count, const std::string &prefix);
+  /// A device assertion; the run fails with `message`.
+  void check(const std::string &condition, const std::string &message, const SourceLocation &where);
   void body(const std::vector<TextScalar> &scalars, const std::vector<TextStatement> &statements);
 
   KernelText finish(Expr grid, int64_t block);
@@ -45,6 +47,7 @@ private:
   std::vector<std::string> pointerNames;
   std::map<std::string, std::string> scalarNames;
   std::vector<Expr> scalars;
+  std::vector<SourceLocation> assertions;
 };
 
 /// The tile length for a loop over `extent`: a power of two, no longer than the extent needs.

@@ -67,6 +67,9 @@ uint32_t LaunchEmitter::kernelFor(KernelText &text, const std::vector<DataType> 
   std::string key = text.source.substr(text.source.find('('));
   for (DataType type : pointers)
     key += static_cast<char>('A' + static_cast<int>(type));
+  for (const SourceLocation &where : text.assertions)
+    key += "|" + (where.file ? where.file->path() : where.name) + ":" +
+           std::to_string(where.range.line) + ":" + std::to_string(where.range.column);
   if (auto known = kernels.find(key); known != kernels.end())
     return known->second;
   std::string unique = names.unique(text.name);

@@ -32,10 +32,13 @@ private:
                  const std::string &position) {
     std::vector<std::string> indices = lines;
     indices.push_back(position);
-    return writer.address(operand, indices);
+    // Along a broadcast dim the address is one number, and a tile of addresses is what is loaded.
+    bool repeats = operand.strides.back().constant() == 0;
+    return writer.address(operand, indices) + (repeats ? " + " + position + " * 0" : "");
   }
   bool isSum() const { return spec.kind == LineKind::Sum; }
-  std::string neutral() const { return isSum() ? "0" : "1"; }
+  /// -0 + x is x for every x.
+  std::string neutral() const { return !isSum() ? "1" : isFloat(spec.compute) ? "-0.0" : "0"; }
   std::string type() const { return tlName(spec.compute); }
 
   KernelText writeRunning() {

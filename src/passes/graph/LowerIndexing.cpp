@@ -124,6 +124,8 @@ void lowerGather(LaunchEmitter &emitter, Node &node) {
   const std::string &name = call->op.schema.name;
   const TensorType type = node.result()->type();
   GatherSpec spec;
+  spec.operation = node.target();
+  spec.where = node.location;
   spec.name = emitter.kernelName({&node}, "gather");
   spec.shape = type.shape;
   spec.output = {type.dtype, type.strides, 0};
@@ -161,6 +163,8 @@ void lowerScatter(LaunchEmitter &emitter, Node &node) {
   auto call = callOf(node, emitter.registry, symbols);
   const TensorType type = node.result()->type();
   ScatterSpec spec;
+  spec.operation = node.target();
+  spec.where = node.location;
   spec.name = emitter.kernelName({&node}, "scatter");
   spec.output.dtype = spec.source.dtype = type.dtype;
   spec.compute = opMathType(type.dtype);
@@ -179,10 +183,16 @@ void lowerScatter(LaunchEmitter &emitter, Node &node) {
     Value *index = call->value("index"), *source = call->value("src");
     size_t dim = static_cast<size_t>(call->dim("dim", type.rank()));
     spec.shape = index->type().shape;
-    spec.places = {placeAlong(index, index->type().strides, type, dim)};
     spec.output.strides = type.strides;
-    spec.output.strides[dim] = 0;
     spec.source.strides = source->type().strides;
+    if (type.rank()) {
+      spec.places = {placeAlong(index, index->type().strides, type, dim)};
+      spec.output.strides[dim] = 0;
+    } else {
+      spec.shape = {1};
+      spec.places = {{{index->type().dtype, {0}, 0}, 1, 1, false}};
+      spec.output.strides = spec.source.strides = {0};
+    }
     spec.accumulates = call->op.schema.name == "scatter_add";
     orderDims(spec, dim, 1);
     inputs = {index, source};
@@ -222,7 +232,8 @@ void lowerLine(LaunchEmitter &emitter, Node &node) {
     spec.outputs.push_back({node.result(r)->type().dtype, strides[r], 0});
   if (node.resultCount() == 2) {
     spec.kind = LineKind::Sort;
-    spec.places = name == "topk" ? call->integer("k") : spec.shape.back();
+    // Without dims the one value is the result, even for k = 0.
+    spec.places = name == "topk" && from.rank() ? call->integer("k") : spec.shape.back();
     spec.descending = call->flag(name == "topk" ? "largest" : "descending");
     spec.compute = from.dtype == DataType::Bool ? DataType::Int32 : opMathType(from.dtype);
   } else {

@@ -6,8 +6,10 @@
 #include "passes/graph/PackedProducts.h"
 #include "passes/graph/PointwiseGroup.h"
 #include "passes/graph/ReductionRules.h"
+#include "support/CrashHandler.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 namespace pellucid::passes {
@@ -18,8 +20,8 @@ namespace {
 
 class Lowering {
 public:
-  Lowering(Program &p, const OperatorRegistry &r, const CompileText &c, bool pack)
-      : program(p), registry(r), emitter(p, r, c), packProducts(pack),
+  Lowering(Program &p, const OperatorRegistry &r, const CompileText &c, bool cpu)
+      : program(p), registry(r), emitter(p, r, c), forCpu(cpu),
         products(
             p, r, [this](const TensorType &type) { return emitter.emptyLike(type); },
             [this](Value *value, const TextOperand &operand, const std::vector<Expr> &shape) {
@@ -43,6 +45,10 @@ private:
     const Operator *op = registry.find(node.target());
     if (!op)
       emitter.refuse(node, "is not registered");
+    // The node goes while it is worked on.
+    const std::string target = node.target();
+    const SourceLocation where = node.location;
+    Working work("lowering", target, &where);
     switch (op->kind) {
     case Operator::Kind::View:
       return;
@@ -75,6 +81,7 @@ private:
 
   PointwiseGroup groupOf(const std::vector<Node *> &nodes) {
     PointwiseGroup group;
+    group.divisionFails = forCpu;
     for (const Node *node : nodes)
       addToGroup(group, *node, registry, program.symbols);
     return group;
@@ -184,6 +191,7 @@ private:
     Value *input = call->value(call->op.row.input);
     const TensorType from = input->type(), type = node.result()->type();
     bool norm = *kind == RowKind::LayerNorm || *kind == RowKind::RmsNorm;
+    bool single = from.rank() == 0; // softmax of one value: a row of one
     size_t rowDims = norm ? call->integers(call->op.row.rowDims).size() : 1;
     size_t first = norm ? from.rank() - rowDims
                         : static_cast<size_t>(call->dim(call->op.row.rowDims, from.rank()));
@@ -195,7 +203,7 @@ private:
     for (size_t d = 0; d < from.rank(); ++d)
       if (d < first || d >= first + rowDims)
         order.push_back(d);
-    for (size_t d = first; d < first + rowDims; ++d)
+    for (size_t d = first; d < first + rowDims && !single; ++d)
       order.push_back(d);
     spec.input.dtype = from.dtype;
     spec.output.dtype = type.dtype;
@@ -203,6 +211,10 @@ private:
       spec.shape.push_back(from.shape[d]);
       spec.input.strides.push_back(from.strides[d]);
       spec.output.strides.push_back(type.strides[d]);
+    }
+    if (single) {
+      spec.shape = {1};
+      spec.input.strides = spec.output.strides = {1};
     }
     std::vector<Value *> inputs{input};
     if (norm)
@@ -253,6 +265,11 @@ private:
     }
   }
 
+  /// Integers are multiplied by integers.
+  static double factor(const OperatorCall &call, std::string_view name, DataType type) {
+    return isFloat(type) ? call.number(name) : std::trunc(call.number(name));
+  }
+
   void lowerGemm(Node &node) {
     auto call = callOf(node, registry, program.symbols);
     const std::string &name = call->op.schema.name;
@@ -268,8 +285,8 @@ private:
       bias = call->value("self");
       a = call->value("mat1");
       b = call->value("mat2");
-      spec.alpha = call->number("alpha");
-      spec.beta = call->number("beta");
+      spec.alpha = factor(*call, "alpha", type.dtype);
+      spec.beta = factor(*call, "beta", type.dtype);
     } else if (name == "mm" || name == "bmm" || name == "matmul") {
       a = call->value("self");
       b = call->value(name == "matmul" ? "other" : "mat2");
@@ -291,7 +308,7 @@ private:
     mergeBatchIntoRows(spec);
     program.main.setInsertionPoint(&node);
     program.main.setLocation(node.location);
-    Value *out = packProducts ? products.lower(spec, a, b, bias, type) : nullptr;
+    Value *out = forCpu ? products.lower(spec, a, b, bias, type) : nullptr;
     if (!out)
       out = emitter.emit(writeGemm(spec, program.symbols), inputs,
                          {emitter.emptyLike(type), Access::Write}, node.location);
@@ -430,7 +447,7 @@ private:
   Program &program;
   const OperatorRegistry &registry;
   LaunchEmitter emitter;
-  bool packProducts;
+  bool forCpu;
   PackedProducts products;
 };
 
@@ -512,8 +529,8 @@ void ownOutputs(Program &program, const OperatorRegistry &registry) {
 }
 
 void lowerToLaunches(Program &program, const OperatorRegistry &registry, const CompileText &compile,
-                     bool packProducts) {
-  Lowering(program, registry, compile, packProducts).run();
+                     bool forCpu) {
+  Lowering(program, registry, compile, forCpu).run();
 }
 
 NodeMemory classifyLowered(const Node &node, const OperatorRegistry &registry) {

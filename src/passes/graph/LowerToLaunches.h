@@ -23,10 +23,11 @@ void ownOutputs(graph::Program &program, const graph::OperatorRegistry &registry
 /// Replaces every operator of the main graph that computes something by launches of generated
 /// kernels: pointwise groups with their producers, reductions with theirs, row kernels, matrix
 /// products, gathers and copies. Afterwards the graph holds placeholders, views, empty tensors and
-/// launches only. Throws DiagnosticError for an operator without a kernel. `packProducts`: matrix
-/// products become library kernels where there are some (CPU only; PackedProducts.h).
+/// launches only. Throws DiagnosticError for an operator without a kernel. `forCpu`: matrix
+/// products become library kernels where there are some (PackedProducts.h), and dividing integers
+/// by zero fails; on CUDA PyTorch's kernels give a number.
 void lowerToLaunches(graph::Program &program, const graph::OperatorRegistry &registry,
-                     const CompileText &compile, bool packProducts);
+                     const CompileText &compile, bool forCpu);
 
 /// What the nodes that are left do with memory (PlanBuffers.h).
 NodeMemory classifyLowered(const graph::Node &node, const graph::OperatorRegistry &registry);

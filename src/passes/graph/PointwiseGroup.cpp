@@ -58,8 +58,23 @@ std::string nameOf(PointwiseGroup &group, Value *value) {
   return name;
 }
 
+/// A bool, an integer or a float as an operand of `type`.
+std::string numberText(const Argument &number, DataType type, OutOfRange how) {
+  if (isInteger(type) && (number.as<int64_t>() || number.as<double>())) {
+    int64_t value = integerOf(number, type, how);
+    return value < 0 ? "(" + std::to_string(value) + ")" : std::to_string(value);
+  }
+  if (auto flag = number.as<bool>())
+    return *flag ? "True" : "False";
+  if (auto integer = number.as<int64_t>())
+    return *integer < 0 ? "(" + std::to_string(*integer) + ")" : std::to_string(*integer);
+  if (auto real = number.as<double>())
+    return "(" + tlNumber(*real) + ")";
+  return "None";
+}
+
 std::string argumentText(PointwiseGroup &group, const Argument &argument, DataType common,
-                         DataType compute) {
+                         DataType compute, OutOfRange how = OutOfRange::Wraps) {
   if (Value *value = argument.value()) {
     std::string name = nameOf(group, value);
     if (value->isSymInt())
@@ -69,18 +84,12 @@ std::string argumentText(PointwiseGroup &group, const Argument &argument, DataTy
       converted += ".to(" + tlName(common) + ")";
     return compute == common ? converted : converted + ".to(" + tlName(compute) + ")";
   }
-  if (auto flag = argument.as<bool>())
-    return *flag ? "True" : "False";
-  if (auto integer = argument.as<int64_t>())
-    return *integer < 0 ? "(" + std::to_string(*integer) + ")" : std::to_string(*integer);
-  if (auto real = argument.as<double>())
-    return "(" + tlNumber(*real) + ")";
   if (auto expr = argument.as<Expr>()) {
     std::string name = "sym" + std::to_string(group.scalars.size());
     group.scalars.push_back({name, *expr});
     return name;
   }
-  return "None";
+  return numberText(argument, compute, how);
 }
 
 void addStatement(PointwiseGroup &group, const Node &node, const std::string &expression,
@@ -91,19 +100,44 @@ void addStatement(PointwiseGroup &group, const Node &node, const std::string &ex
   group.names[node.result()] = name;
 }
 
+bool mentions(const std::string &expression, const std::string &name) {
+  return renameIdentifiers(expression, {{name, "another " + name}}) != expression;
+}
+
+/// Numbers have been looked at when the node was made.
+bool needsDivisorCheck(const PointwiseGroup &group, const OperatorCall &call,
+                       const PointwiseCase &chosen) {
+  if (!group.divisionFails || chosen.dividesBy.empty())
+    return false;
+  const Argument &divisor = call.at(chosen.dividesBy);
+  if (auto size = divisor.as<Expr>())
+    return call.symbols.prove(symbolic::notEqual(*size, 0)) != true;
+  return divisor.value() != nullptr;
+}
+
 void addPointwise(PointwiseGroup &group, const Node &node, const OperatorCall &call) {
   PointwiseTypes types = pointwiseTypes(call);
   const PointwiseCase &chosen = chooseCase(call, types.compute);
   std::map<std::string, std::string> names;
   for (size_t i = 0; i < call.args.size(); ++i) {
+    const std::string &name = call.op.schema.arguments[i].name;
+    Value *value = call.args[i].value();
+    // What only says a type is not read, and need not broadcast.
+    if (value && !mentions(chosen.expression, name))
+      continue;
     // Conditions and the like keep their own type; the schema says which operands take part in
     // promotion.
-    Value *value = call.args[i].value();
-    bool isBoolOperand = value && value->isTensor() && value->type().dtype == DataType::Bool &&
-                         call.op.schema.arguments[i].name == "condition";
-    names[call.op.schema.arguments[i].name] =
-        isBoolOperand ? nameOf(group, value)
-                      : argumentText(group, call.args[i], types.common, types.compute);
+    bool isBoolOperand =
+        value && value->isTensor() && value->type().dtype == DataType::Bool && name == "condition";
+    bool isBound = name.starts_with("min") || name.starts_with("max");
+    names[name] = isBoolOperand ? nameOf(group, value)
+                                : argumentText(group, call.args[i], types.common, types.compute,
+                                               isBound ? OutOfRange::Saturates : OutOfRange::Wraps);
+  }
+  if (needsDivisorCheck(group, call, chosen)) {
+    group.body.push_back({"", names[chosen.dividesBy] + " != 0",
+                          "'" + node.target() + "' divides integers by zero", node.location});
+    group.hasChecks = true;
   }
   group.expensive |= looksExpensive(chosen.expression);
   addStatement(group, node, renameIdentifiers(chosen.expression, names),

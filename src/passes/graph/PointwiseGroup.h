@@ -18,6 +18,9 @@ struct PointwiseGroup {
   std::map<const graph::Value *, std::string> names;
   bool usesIndex = false; ///< mentions `i`, the index of the element in a tensor of one dim
   bool expensive = false; ///< more than arithmetic: a division, an exp …
+  /// Whether dividing integers by zero fails, as in PyTorch on the CPU.
+  bool divisionFails = true;
+  bool hasChecks = false; ///< statements that may fail
 };
 
 /// True for nodes that compute each element from the same element of their operands and have one

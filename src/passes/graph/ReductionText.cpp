@@ -141,7 +141,8 @@ KernelText writeReduction(ReductionSpec spec, const SymbolTable &symbols) {
       input.strides.push_back(0);
   }
   // The tile runs along the dimension in which the first input is contiguous.
-  bool innerKept = !spec.kept.empty() &&
+  // Constant tensors are computed and have no input.
+  bool innerKept = !spec.kept.empty() && !spec.inputs.empty() &&
                    spec.inputs[0].strides[spec.kept.size() - 1].constant() == 1 &&
                    spec.inputs[0].strides.back().constant() != 1;
   return innerKept ? writeColumnReduction(spec, symbols) : writeRowReduction(spec, symbols);

@@ -2,8 +2,11 @@
 #include "passes/tt/Pipeline.h"
 
 #include "passes/tt/Passes.h"
+#include "support/CrashHandler.h"
 #include "tt/Tt.h"
 
+#include "mlir/Pass/PassInstrumentation.h"
+#include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -27,6 +30,26 @@ void buildKernelPipeline(mlir::OpPassManager &pm) {
   pm.addPass(mlir::createCSEPass());
 }
 
+namespace {
+/// Says which pass it was when one ends the process.
+class NameThePass : public mlir::PassInstrumentation {
+public:
+  void runBeforePass(mlir::Pass *pass, mlir::Operation *) override {
+    names.push_back(std::make_unique<Named>(pass->getName().str()));
+  }
+  void runAfterPass(mlir::Pass *, mlir::Operation *) override { names.pop_back(); }
+  void runAfterPassFailed(mlir::Pass *, mlir::Operation *) override { names.pop_back(); }
+
+private:
+  struct Named {
+    explicit Named(std::string n) : name(std::move(n)), work("running the pass", name) {}
+    std::string name;
+    Working work;
+  };
+  std::vector<std::unique_ptr<Named>> names;
+};
+} // namespace
+
 bool runKernelPipeline(mlir::ModuleOp module, Diagnostics &diagnostics) {
   DiagnosticsCollector collector(module.getContext(), diagnostics);
   mlir::PassManager pm(module.getContext());
@@ -34,6 +57,7 @@ bool runKernelPipeline(mlir::ModuleOp module, Diagnostics &diagnostics) {
   pm.enableVerifier(false);
 #endif
   buildKernelPipeline(pm);
+  pm.addInstrumentation(std::make_unique<NameThePass>());
   if (mlir::succeeded(pm.run(module)))
     return true;
   if (!diagnostics.hasErrors())

@@ -31,8 +31,18 @@ int64_t add(int64_t a, int64_t b) {
 int64_t mul(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
 }
-int64_t quotient(int64_t a, int64_t b) { return b == 0 ? 0 : b == -1 ? mul(a, -1) : a / b; }
-int64_t remainderOf(int64_t a, int64_t b) { return b == 0 || b == -1 ? 0 : a % b; }
+/// The caller turns it into a diagnostic, as for any operator that is refused.
+struct DivisionByZero {};
+int64_t quotient(int64_t a, int64_t b) {
+  if (b == 0)
+    throw DivisionByZero();
+  return b == -1 ? mul(a, -1) : a / b;
+}
+int64_t remainderOf(int64_t a, int64_t b) {
+  if (b == 0)
+    throw DivisionByZero();
+  return b == -1 ? 0 : a % b;
+}
 int64_t floored(int64_t a, int64_t b) {
   int64_t r = remainderOf(a, b);
   return quotient(a, b) - (r != 0 && (r < 0) != (b < 0));
@@ -50,6 +60,8 @@ double flooredQuotient(double a, double b) {
   if (b == 0)
     return a / b;
   double r = std::fmod(a, b), whole = std::nearbyint((a - r) / b);
+  if (whole == 0 && !(r != 0 && (r < 0) != (b < 0)))
+    return std::copysign(0.0, a / b);
   return r != 0 && (r < 0) != (b < 0) ? whole - 1 : whole;
 }
 /// As ATen: a constant exponent of 0.5 is the square root, also of -inf.
@@ -107,8 +119,7 @@ const Row rows[] = {
     {"fmod", F(std::fmod(e.f[0], e.f[1])), I(remainderOf(e.i[0], e.i[1]))},
     {"neg", F(-e.f[0]), I(mul(e.i[0], -1))},
     {"abs", F(std::fabs(e.f[0])), I(e.i[0] < 0 ? mul(e.i[0], -1) : e.i[0])},
-    {"sign", F(std::isnan(e.f[0]) ? e.f[0] : (e.f[0] > 0) - (e.f[0] < 0)),
-     I((e.i[0] > 0) - (e.i[0] < 0))},
+    {"sign", F((e.f[0] > 0) - (e.f[0] < 0)), I((e.i[0] > 0) - (e.i[0] < 0))},
     {"reciprocal", F(1 / e.f[0])},
     {"square", F(e.f[0] * e.f[0]), I(mul(e.i[0], e.i[0]))},
     {"pow", F(realPower(e.f[0], e.f[1], !e.call.bound.value("exponent"))),
@@ -133,6 +144,7 @@ const Row rows[] = {
     {"acos", F(std::acos(e.f[0]))},
     {"atan", F(std::atan(e.f[0]))},
     {"atan2", F(std::atan2(e.f[0], e.f[1]))},
+    {"hypot", F(std::hypot(e.f[0], e.f[1]))},
     {"tanh", F(std::tanh(e.f[0]))},
     {"erf", F(std::erf(e.f[0]))},
     {"floor", F(std::floor(e.f[0])), I(e.i[0])},
@@ -155,17 +167,23 @@ const Row rows[] = {
     {"bitwise_or", nullptr, I(e.i[0] | e.i[1])},
     {"bitwise_xor", nullptr, I(e.i[0] ^ e.i[1])},
     {"bitwise_not", nullptr, I(e.boolean ? !e.i[0] : ~e.i[0])},
-    {"bitwise_left_shift", nullptr, I(e.i[1] > 63 ? 0 : int64_t(uint64_t(e.i[0]) << e.i[1]))},
-    {"bitwise_right_shift", nullptr, I(e.i[0] >> std::min<int64_t>(e.i[1], 63))},
+    {"bitwise_left_shift", nullptr,
+     I(e.i[1] < 0 || e.i[1] > 63 ? 0 : int64_t(uint64_t(e.i[0]) << e.i[1]))},
+    {"bitwise_right_shift", nullptr,
+     I(e.i[0] >> (e.i[1] < 0 ? 63 : std::min<int64_t>(e.i[1], 63)))},
     {"isnan", F(std::isnan(e.f[0])), I(0)},
     {"isinf", F(std::isinf(e.f[0])), I(0)},
     {"isfinite", F(std::isfinite(e.f[0])), I(1)},
     {"where", F(e.i[0] ? e.f[1] : e.f[2]), I(e.i[0] ? e.i[1] : e.i[2])},
     {"masked_fill", F(e.i[1] ? e.f[2] : e.f[0]), I(e.i[1] ? e.i[2] : e.i[0])},
     {"relu", F(e.f[0] < 0 ? 0 : e.f[0]), I(std::max<int64_t>(e.i[0], 0))},
-    {"relu6", F(e.f[0] < 0   ? 0
-                : e.f[0] > 6 ? 6
-                             : e.f[0])},
+    {"relu6",
+     F(e.f[0] < 0   ? 0
+       : e.f[0] > 6 ? 6
+                    : e.f[0]),
+     I(e.i[0] < 0   ? 0
+       : e.i[0] > 6 ? 6
+                    : e.i[0])},
     {"sigmoid", F(sigmoid(e.f[0]))},
     {"silu", F(e.f[0] / (1 + std::exp(-e.f[0])))},
     {"gelu", gelu},
@@ -173,9 +191,13 @@ const Row rows[] = {
     {"elu", F(e.f[0] > 0 ? e.f[0] * e.f[2] : std::expm1(e.f[0] * e.f[3]) * e.f[1] * e.f[2])},
     {"softplus",
      F(e.f[0] * e.f[1] > e.f[2] ? e.f[0] : std::log1p(std::exp(e.f[0] * e.f[1])) / e.f[1])},
-    {"hardtanh", F(e.f[0] < e.f[1]   ? e.f[1]
-                   : e.f[0] > e.f[2] ? e.f[2]
-                                     : e.f[0])},
+    {"hardtanh",
+     F(e.f[0] < e.f[1]   ? e.f[1]
+       : e.f[0] > e.f[2] ? e.f[2]
+                         : e.f[0]),
+     I(e.i[0] < e.i[1]   ? e.i[1]
+       : e.i[0] > e.i[2] ? e.i[2]
+                         : e.i[0])},
     {"mish", F(e.f[0] * std::tanh(e.f[0] > 20 ? e.f[0] : std::log1p(std::exp(e.f[0]))))},
     {"hardsigmoid", F(std::isnan(e.f[0]) ? e.f[0] : std::clamp(e.f[0] + 3, 0.0, 6.0) / 6)},
     {"hardswish", F(e.f[0] * std::clamp(e.f[0] + 3, 0.0, 6.0) / 6)},
@@ -185,7 +207,7 @@ const Row rows[] = {
 
 /// One operand: a broadcast tensor or a number.
 struct Operand {
-  bool present = false, isTensor = false;
+  bool present = false, isTensor = false, isBound = false;
   Tensor tensor;
   double f = 0;
   int64_t i = 0;
@@ -201,6 +223,7 @@ std::vector<Operand> operandsOf(const Call &call, const std::vector<int64_t> &sh
     o.present = call.has(argument.name);
     const graph::Value *v = o.present ? call.bound.value(argument.name) : nullptr;
     o.isTensor = v && v->isTensor();
+    o.isBound = argument.name.starts_with("min") || argument.name.starts_with("max");
     if (o.isTensor) {
       o.tensor = broadcast(call.tensor(argument.name), shape);
     } else if (o.present) {
@@ -211,6 +234,13 @@ std::vector<Operand> operandsOf(const Call &call, const std::vector<int64_t> &sh
     operands.push_back(std::move(o));
   }
   return operands;
+}
+
+/// Bounds stop at the ends of the type's range where other numbers wrap around.
+int64_t inRange(DataType type, int64_t value, bool isBound) {
+  graph::Argument number(value);
+  return graph::integerOf(number, type,
+                          isBound ? graph::OutOfRange::Saturates : graph::OutOfRange::Wraps);
 }
 
 /// Operands are converted to the common type first; numbers to the one the sum is done in.
@@ -224,7 +254,7 @@ void load(Element &element, std::span<const Operand> operands, std::span<const i
     element.f[k] =
         isFloat(types.common) ? roundTo(o.isTensor ? types.common : types.compute, value) : value;
     if (!isFloat(types.common) && types.common != DataType::Bool)
-      element.i[k] = wrapTo(types.common, element.i[k]);
+      element.i[k] = inRange(types.common, element.i[k], o.isBound);
   }
 }
 
@@ -238,10 +268,14 @@ Results pointwise(const Row &row, const Call &call) {
   Element element{{}, {}, {}, call, types.common == DataType::Bool};
   Tensor::forEachIndex(result.shape, [&](std::span<const int64_t> index) {
     load(element, operands, index, types);
-    if (floats)
-      result.set(index, row.onFloats(element));
-    else
-      result.setInteger(index, row.onIntegers(element));
+    try {
+      if (floats)
+        result.set(index, row.onFloats(element));
+      else
+        result.setInteger(index, row.onIntegers(element));
+    } catch (DivisionByZero) {
+      call.fail("divides integers by zero");
+    }
   });
   return {result};
 }

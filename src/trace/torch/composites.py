@@ -177,10 +177,6 @@ def addcdiv(input, tensor1, tensor2, value=1):
     return input + value * (tensor1 / tensor2)
 
 
-def hypot(input, other):
-    return torch.sqrt(input * input + other * other)
-
-
 def sinh(input):
     return (torch.expm1(input) - torch.expm1(-input)) / 2
 

@@ -85,4 +85,5 @@ def cosine_similarity(x1, x2, dim=1, eps=1e-8):
 def one_hot(tensor, num_classes=-1):
     if num_classes < 0:
         raise NotImplementedError("one_hot without num_classes asks for the largest value; give it")
-    return (tensor.unsqueeze(-1) == torch.arange(num_classes)).long()
+    zeros = torch.zeros(list(tensor.shape) + [num_classes], dtype=torch.int64, device=tensor.device)
+    return torch.ops.aten.scatter.value(zeros, -1, tensor.unsqueeze(-1), 1)

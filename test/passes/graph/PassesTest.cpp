@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Single passes over small graphs, and the kernels that they write.
+#include "graph/RandomCalls.h"
 #include "passes/graph/InlineOperators.h"
 #include "passes/graph/KernelText.h"
 #include "passes/graph/LowerToLaunches.h"
+#include "passes/graph/PlanBuffers.h"
 #include "passes/graph/PointwiseGroup.h"
 #include "support/Diagnostics.h"
 
@@ -12,6 +14,30 @@ namespace pellucid::passes {
 namespace {
 
 using namespace graph;
+
+/// Stands for the front end: a kernel that has the parameters of the text.
+KernelDef kernelOf(const KernelText &text, const std::vector<DataType> &pointers,
+                   const std::vector<Access> &accesses) {
+  KernelDef kernel;
+  kernel.name = kernel.symbol = text.name;
+  for (size_t i = 0; i < pointers.size(); ++i)
+    kernel.parameters.push_back({"p" + std::to_string(i),
+                                 KernelParameter::Kind::Pointer,
+                                 pointers[i],
+                                 accesses[i],
+                                 false,
+                                 1,
+                                 {}});
+  for (size_t i = 0; i < text.scalars.size(); ++i)
+    kernel.parameters.push_back({"e" + std::to_string(i),
+                                 KernelParameter::Kind::Scalar,
+                                 DataType::Int64,
+                                 Access::None,
+                                 false,
+                                 1,
+                                 {}});
+  return kernel;
+}
 
 /// A program of one input `x`, f32[b, 8], to which nodes are added by target.
 class PassesTest : public ::testing::Test {
@@ -39,29 +65,10 @@ protected:
         found.push_back(node.isLaunch() ? "launch" : node.target());
     return found;
   }
-  /// Stands for the front end: a kernel that has the parameters of the text.
   CompileText compile = [this](const KernelText &text, const std::vector<DataType> &pointers,
                                const std::vector<Access> &accesses) {
     texts.push_back(text.source);
-    KernelDef kernel;
-    kernel.name = kernel.symbol = text.name;
-    for (size_t i = 0; i < pointers.size(); ++i)
-      kernel.parameters.push_back({"p" + std::to_string(i),
-                                   KernelParameter::Kind::Pointer,
-                                   pointers[i],
-                                   accesses[i],
-                                   false,
-                                   1,
-                                   {}});
-    for (size_t i = 0; i < text.scalars.size(); ++i)
-      kernel.parameters.push_back({"e" + std::to_string(i),
-                                   KernelParameter::Kind::Scalar,
-                                   DataType::Int64,
-                                   Access::None,
-                                   false,
-                                   1,
-                                   {}});
-    return kernel;
+    return kernelOf(text, pointers, accesses);
   };
   void lower() {
     lowerToLaunches(program, registry, compile, false);
@@ -193,6 +200,46 @@ TEST_F(PassesTest, producersOfAnotherShapeStayOutside) {
   ASSERT_EQ(nodes.size(), 2u);
   EXPECT_EQ(nodes[0]->target(), "aten.exp.default");
   EXPECT_EQ(nodes[1], sum->producer());
+}
+
+/// One random call from the graph to buffers; the number of kernels, or nothing where it is
+/// refused.
+std::optional<size_t> lowered(const Operator &op, uint32_t seed) {
+  graph::testing::RandomCalls random(seed);
+  Node *node = random.call(op);
+  if (!node)
+    return std::nullopt;
+  Program &program = random.program;
+  std::vector<Argument> results;
+  for (size_t r = 0; r < node->resultCount(); ++r)
+    results.emplace_back(node->result(r));
+  program.outputs.assign(results.size(), {OutputSpec::Kind::UserOutput, ""});
+  program.main.output(std::move(results));
+  for (Node *placeholder : program.main.placeholders())
+    program.inputs.push_back({InputSpec::Kind::UserInput, placeholder->name(), {}, true});
+  const OperatorRegistry &registry = OperatorRegistry::builtins();
+  try {
+    decomposeComposites(program, registry);
+    detachEmptyTensors(program, registry);
+    ownOutputs(program, registry);
+    lowerToLaunches(program, registry, kernelOf, seed % 2);
+    planBuffers(program, [&](const Node &n) { return classifyLowered(n, registry); });
+  } catch (const DiagnosticError &) {
+    return std::nullopt;
+  }
+  EXPECT_EQ(program.main.verify(), std::vector<std::string>{}) << op.target() << " " << seed;
+  return program.kernels.size();
+}
+
+// Reductions of constants, rows of tensors without dims and the like: every operator on tensors of
+// all kinds of shapes either has kernels or is refused.
+TEST(RandomCalls, areLoweredOrRefused) {
+  size_t done = 0, seed = 0;
+  for (const std::string &target : OperatorRegistry::builtins().targets())
+    for (int i = 0; i < 25; ++i)
+      done += lowered(*OperatorRegistry::builtins().find(target), static_cast<uint32_t>(++seed))
+                  .has_value();
+  EXPECT_GT(done, 800u);
 }
 
 TEST(KernelTextTest, contiguousDimsAreOneLoop) {

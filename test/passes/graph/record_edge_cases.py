@@ -1,0 +1,317 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes edge_cases.txt: every operator on tensors that are easily forgotten, and what PyTorch says to each call.
+
+    record_edge_cases.py OPERATORS [edge_cases.txt]      OPERATORS: one target a line, as `pellucid-operators` prints them
+
+Needs torch. Per operator: tensors without dims, without elements, of one element and of one value, in every position; all
+element types with one tensor each. What the other arguments are follows from their names. A line of the file is
+
+    EXPRESSION <tab> dtype shape: values; dtype shape: values        or        EXPRESSION <tab> raises
+
+in which `abs.default(` stands for `torch.ops.aten.abs.default(`, and names for tensors (edge_case_tensors.py).
+"""
+import itertools
+import pathlib
+import sys
+
+import torch
+
+from edge_case_tensors import CONSTANTS, FLOATS, INTEGERS, PLACES, spelled_out
+
+DTYPES = {"f32": torch.float32, "f64": torch.float64, "f16": torch.float16, "bf16": torch.bfloat16, "i8": torch.int8,
+          "u8": torch.uint8, "i32": torch.int32, "i64": torch.int64, "bool": torch.bool}
+
+
+def inputs(name):
+    """The tensor that `x_f32` stands for."""
+    letter, kind = name.split("_")
+    dtype = DTYPES["i64" if kind == "at" else kind]
+    if kind == "at":
+        whole = torch.tensor(PLACES)
+    elif dtype.is_floating_point:
+        whole = torch.tensor(FLOATS, dtype=torch.float64)
+    else:
+        whole = torch.tensor(INTEGERS)
+    if kind == "u8":
+        whole = whole.abs()
+    if kind == "bool":
+        whole = whole > 1
+    whole = whole.to(dtype)
+    return {"x": whole, "s": whole[0, 3], "e": whole[:0], "z": whole[:, :0], "o": whole[0, :1], "v": whole[:, 0],
+            "l": whole[1], "w": whole.t(), "q": whole.expand(2, 3, 4), "r": whole.t().expand(2, 4, 3)}[letter].clone(
+                memory_format=torch.contiguous_format)
+
+
+def atoms(kind):
+    """Tensors of one element type that are easily forgotten: inputs and constants."""
+    constants = [name for name in CONSTANTS if kind[0] in "fb" and kind != "bool" or name != "nans"]
+    return [f"{name}_{kind}" for name in ["s", "e", "z", "o", "v", *constants]]
+
+
+# Tensors that fit, where a matrix of 3 by 4 does not: by operator and argument.
+FITTING = {"mm.mat2": "w", "matmul.other": "w", "addmm.mat2": "w", "addmm.self": "v", "bmm.self": "q", "bmm.mat2": "r",
+           "linear.bias": "v", "layer_norm.weight": "l", "layer_norm.bias": "l", "rms_norm.weight": "l", "select_scatter.src": "l",
+           "index_select.index": "v", "index_add.index": "v", "index_copy.index": "v", "index_fill.index": "v"}
+# Overloads that PyTorch names otherwise.
+SPELLED_THERE = {"aten.bitwise_left_shift.Scalar": "aten.bitwise_left_shift.Tensor_Scalar",
+                 "aten.bitwise_right_shift.Scalar": "aten.bitwise_right_shift.Tensor_Scalar"}
+# Numbers that a type does not hold, divisions by zero, places that are not there.
+FURTHER = """
+torch.clamp(x_u8, -3, 3)
+torch.clamp_max(x_u8, 300)
+torch.clamp(x_u8, max=-1)
+torch.clamp(x_i8, -1000, 1000)
+torch.clamp(x_i8, min=1000)
+x_i8 + 300
+x_i8 - 300
+x_i8 * 300
+300 - x_u8
+x_u8 + (-1)
+x_i32 + 2**40
+torch.add(x_i8, x_i8, alpha=300)
+torch.add(x_i8, x_i8, alpha=1.5)
+torch.add(x_i32, x_i32, alpha=True)
+x_u8 == -1
+x_u8 == 260
+x_u8 < 300
+x_i8 > 1000
+torch.where(x_u8 > 2, x_u8, -1)
+torch.where(x_u8 > 2, x_u8, 300)
+x_u8.masked_fill(x_u8 > 2, -1)
+x_u8.masked_fill(x_u8 > 2, 300)
+torch.full([2], 300, dtype=torch.int8)
+torch.full([2], -1, dtype=torch.uint8)
+torch.full([2], 1.7, dtype=torch.int32)
+torch.full([2], float('nan'), dtype=torch.int32)
+torch.full_like(x_u8, 300)
+torch.ops.aten.fill.Scalar(x_i8, 1.9)
+x_u8 & 300
+x_u8 | (-1)
+x_i8 // 300
+x_i8 % 300
+x_i8 // 0
+x_i8 // 2**40
+x_i32 % 0
+x_i32 // zeros_i32
+x_i64 % zeros_i64
+x_i64 // x_at
+torch.fmod(x_i32, 0)
+torch.fmod(x_i8, zeros_i8)
+torch.fmod(x_i8, 300)
+torch.div(x_i32, 0, rounding_mode='trunc')
+torch.div(x_i32, zeros_i32, rounding_mode='trunc')
+torch.div(x_u8, zeros_u8, rounding_mode='floor')
+torch.div(x_i32, zeros_i32)
+(x_i64 // zeros_i64).sum()
+x_f32 // zeros_f32
+e_i32 // 0
+e_i32 // e_i32
+torch.full([2], -2**63) // x_i64[0, 1:3]
+torch.full([2], -2**63) // -1
+torch.full([2], -2**63) % -1
+torch.fmod(torch.full([2], -2**63), -1)
+torch.full([2], -2147483648, dtype=torch.int32) // -1
+x_i8 << 9
+x_i8 << -1
+x_i8 >> 9
+x_u8 >> 9
+x_i32 << 40
+x_i32 >> -1
+x_i64 << x_i64
+x_i64 >> 70
+torch.addcmul(x_i8, x_i8, x_i8, value=300)
+torch.addcmul(x_i8, x_i8, x_i8, value=-1.7)
+torch.nn.functional.hardtanh(x_i8, -300, 300)
+torch.nn.functional.hardtanh(x_u8, -1, 1)
+torch.nn.functional.hardtanh(x_i8, -1.7, 1.7)
+torch.nn.functional.relu6(x_u8)
+torch.index_fill(x_i8, 0, o_at, 300)
+torch.scatter(x_i8, 0, x_at, 300)
+torch.hypot(x_i32, x_i32)
+torch.hypot(torch.full([2], 1e30), torch.full([2], 1e30))
+torch.hypot(torch.full([2], 1e200, dtype=torch.float64), torch.full([2], 1e-200, dtype=torch.float64))
+torch.hypot(torch.full([2], 3e4, dtype=torch.float16), torch.full([2], 3e4, dtype=torch.float16))
+torch.hypot(x_bf16, torch.full([], float('inf')))
+torch.nn.functional.one_hot(x_at, 3)
+torch.nn.functional.one_hot(x_at, 2)
+torch.nn.functional.one_hot(torch.full([2], -1), 3)
+torch.nn.functional.one_hot(e_at, 3)
+torch.nn.functional.embedding(torch.full([2], 3), x_f32)
+torch.nn.functional.embedding(torch.full([2], -1), x_f32)
+torch.index_select(x_f32, 0, torch.full([2], 3))
+torch.gather(x_f32, 0, torch.full([1, 4], 3))
+torch.gather(x_f32, 0, torch.full([1, 4], -1))
+torch.scatter(x_f32, 0, torch.full([1, 4], 3), x_f32)
+torch.scatter_add(x_f32, 1, torch.full([1, 4], 4), x_f32)
+torch.index_add(x_f32, 0, torch.full([3], 3), x_f32)
+x_f32[torch.full([2], 3)]
+x_f32[torch.full([2], -3)]
+x_f32[torch.full([2], -4)]
+x_f32[:, torch.full([2], 4)]
+e_f32[torch.full([0], 4)]
+torch.sub(x_bool, x_bool)
+torch.sub(x_f32, x_bool)
+1.0 - x_bool
+torch.as_strided(x_f32, [3, 4], [4, 1], 1)
+torch.as_strided(x_f32[1:], [2, 4], [4, 1], 4)
+torch.as_strided(x_f32[1:], [2, 4], [4, 1], 5)
+torch.as_strided(x_f32, [3, 4], [4, -1], 3)
+torch.sum(x_i8)
+torch.prod(x_i8)
+torch.sum(x_bool)
+torch.softmax(s_f32, 0)
+torch.softmax(s_f32, 1)
+torch.ones_like(x_f32).sum(-1)
+torch.zeros(3, 4).sum(-1)
+torch.zeros(3, 4).argmax(1)
+torch.ones(3, 0).sum(1)
+torch.ones(3, 0).amax(1)
+"""
+
+
+# --- what stands for the arguments that are no tensors -------------------------------------------------------------------
+BY_NAME = {
+    "keepdim": ["False", "True"], "descending": ["False", "True"], "largest": ["True", "False"], "stable": ["True"],
+    "half_to_float": ["False"], "train": ["False"], "accumulate": ["False", "True"], "implicit": ["False"], "p": ["0.5"],
+    "normalized_shape": ["[4]"], "eps": ["1e-05"], "rounding_mode": ["'floor'", "'trunc'"], "approximate": ["'none'", "'tanh'"],
+    "size": ["[3, 4]", "[-1]", "[1]", "[2, 3, 4]"], "shape": ["[-1]", "[4, 3]", "[1, 1]", "[]"],
+    "stride": ["[4, 1]", "[1]"], "sizes": ["[1, -1]"], "dims": ["[1, 0]", "[]"], "repeats": ["[2, 1]", "[2, 1, 3]"],
+    "dim0": ["0"], "dim1": ["-1"], "start_dim": ["0"], "end_dim": ["-1"], "chunks": ["2"], "split_size": ["2"],
+    "split_sizes": ["[1, 2]"], "index": ["0", "-1"], "length": ["1"], "k": ["1", "0"], "memory_format": ["torch.contiguous_format"],
+    "end": ["3"], "start": ["0", "1"], "step": ["1"], "exponent": ["2", "0.5"], "storage_offset": ["0"],
+    "fill_value": ["2", "-0.5"], "value": ["2", "-0.5"], "s": ["1.5"], "min": ["-1"], "max": ["2"], "correction": ["1"],
+    "negative_slope": ["0.1"], "padding_idx": ["-1"], "dtype": ["torch.float32"], "device": ["torch.device('cpu')"],
+}
+BY_TYPE = {"int": ["0", "-1"], "int[]": ["[0]", "[-1]", "[]"], "number": ["2", "0.5"], "float": ["0.5"], "bool": ["False"]}
+# These keep their defaults: what they choose is compared in operators_test.py.
+LEFT_OUT = {"layout", "pin_memory", "non_blocking", "copy", "scale_grad_by_freq", "sparse", "sparse_grad", "cudnn_enable", "sorted",
+            "beta", "threshold", "scale", "input_scale", "rounding"}
+
+
+def is_tensor(argument):
+    return "Tensor" in str(argument.type)
+
+
+def choices(argument):
+    kind = str(argument.type)
+    if argument.name in BY_NAME:
+        return BY_NAME[argument.name]
+    if kind.startswith("Optional["):
+        kind = kind[len("Optional["):-1]
+    kind = {"List[int]": "int[]", "List[SymInt]": "int[]", "SymInt": "int", "Scalar": "number"}.get(kind, kind)
+    return BY_TYPE[kind]
+
+
+def kind_of(argument, kind):
+    return "at" if argument.name in ("index", "indices") else "bool" if argument.name in ("condition", "mask") else kind
+
+
+def spelled(argument, text):
+    """Tensor lists hold the tensor twice, lists of indices hold it once."""
+    if "List" in str(argument.type):
+        return f"[{text}]" if argument.name == "indices" else f"[{text}, {text}]"
+    return text
+
+
+def calls(target):
+    """Every expression of one operator."""
+    name_here = target.removeprefix("aten.")
+    space, name, overload = SPELLED_THERE.get(target, target).split(".")
+    schema = getattr(getattr(getattr(torch.ops, space), name), overload)._schema
+    tensors = [a for a in schema.arguments if is_tensor(a)]
+    plain = [a for a in schema.arguments if not is_tensor(a) and a.name not in LEFT_OUT
+             and not (a.name in ("dtype", "device", "memory_format") and a.has_default_value())]
+    options = list(itertools.islice(itertools.zip_longest(*[choices(a) for a in plain]), 4)) or [()]
+    # zip_longest fills with None: an argument with fewer choices keeps its last one.
+    options = [tuple(value if value is not None else choices(a)[-1] for a, value in zip(plain, option)) for option in options]
+
+    def text(chosen, option):
+        words = []
+        for argument in schema.arguments:
+            value = chosen.get(argument.name)
+            if value is None and argument in plain:
+                value = option[plain.index(argument)]
+            if value is None:
+                continue
+            words.append(f"{argument.name}={value}" if argument.kwarg_only else value)
+        return f"{name_here}({', '.join(words)})"
+
+    def fitting(argument, kind):
+        return f"{FITTING.get(f'{name}.{argument.name}', 'x')}_{kind_of(argument, kind)}"
+
+    def base(kind):
+        return {a.name: spelled(a, fitting(a, kind)) for a in tensors}
+
+    seen = {}
+    for option in options:
+        seen[text(base("f32"), option)] = None
+    number = 0
+    for position in tensors:
+        for atom in atoms(kind_of(position, "f32")):
+            chosen = base("f32")
+            chosen[position.name] = spelled(position, atom)
+            for option in options if len(tensors) == 1 else [options[number % len(options)]]:
+                seen[text(chosen, option)] = None
+            number += 1
+    if len(tensors) > 1:
+        for which in range(len(atoms("i64"))):
+            chosen = {a.name: spelled(a, atoms(kind_of(a, "f32"))[which]) for a in tensors}
+            seen[text(chosen, options[which % len(options)])] = None
+    for number, kind in enumerate(k for k in DTYPES if k != "f32"):
+        for which in ("s", "full"):
+            chosen = {a.name: spelled(a, f"s_{kind_of(a, kind)}" if which == "s" else fitting(a, kind)) for a in tensors}
+            if tensors or which == "s":
+                seen[text(chosen, options[number % len(options)])] = None
+    return list(seen)
+
+
+# --- what PyTorch says ---------------------------------------------------------------------------------------------------
+DIGITS = {"f64": 17, "f32": 9, "f16": 5, "bf16": 4}
+
+
+def number(value, kind):
+    return f"{value:.{DIGITS[kind]}g}" if kind in DIGITS else str(int(value))
+
+
+def described(result):
+    results = result if isinstance(result, (tuple, list)) else (result,)
+    words = []
+    for tensor in results:
+        kind = next(k for k, dtype in DTYPES.items() if dtype == tensor.dtype)
+        values = " ".join(number(v, kind) for v in tensor.contiguous().flatten().tolist())
+        words.append(f"{kind} {','.join(map(str, tensor.shape))}: {values}")
+    return "; ".join(words)
+
+
+def answer(expression):
+    names = {name: inputs(name) for kind in [*DTYPES, "at"] for letter in "xsezovlwqr" for name in [f"{letter}_{kind}"]
+             if name in expression and f"s{name}" not in expression}
+    expression = spelled_out(expression)
+    for ours, theirs in SPELLED_THERE.items():
+        expression = expression.replace(ours, theirs)
+    try:
+        result = eval(expression, {"torch": torch, **names})
+    except Exception:
+        return "raises"
+    return described(result)
+
+
+def main():
+    torch.set_num_threads(1)
+    out = pathlib.Path(sys.argv[2] if len(sys.argv) > 2 else pathlib.Path(__file__).parent / "edge_cases.txt")
+    lines = []
+    for target in pathlib.Path(sys.argv[1]).read_text().split():
+        for expression in calls(target):
+            # What empty tensors hold is nobody's business; only that the call is one.
+            said = answer(expression)
+            if ".empty" in target or ".new_empty" in target:
+                said = "; ".join(part.split(":")[0] + ":" for part in said.split("; ")) if said != "raises" else said
+            lines.append(f"{expression}\t{said}")
+    lines += [f"{expression}\t{answer(expression)}" for expression in FURTHER.strip().splitlines()]
+    out.write_text("\n".join(lines) + "\n")
+    print(f"{len(lines)} calls, {sum(line.endswith('raises') for line in lines)} of them refused by PyTorch {torch.__version__}")
+
+
+if __name__ == "__main__":
+    main()
