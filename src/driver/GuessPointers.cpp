@@ -155,12 +155,10 @@ private:
         offsets.push_back(takesLeft ? op->right.get() : op->left.get());
       return left || right;
     }
-    if (auto *call = s::as<s::Call>(&expr)) {
-      if (auto *attr = s::as<s::Attribute>(call->func.get());
-          attr && (attr->attr == "to" || attr->attr == "cast"))
-        return follow(*attr->value, depth + 1);
-      return false;
-    }
+    if (auto *call = s::as<s::Call>(&expr))
+      return followCall(*call, depth);
+    if (auto *choice = s::as<s::IfExp>(&expr))
+      return followEither(*choice->body, *choice->orelse, depth);
     auto *name = s::as<s::Name>(&expr);
     if (!name)
       return false;
@@ -176,6 +174,25 @@ private:
     if (found)
       offsets.insert(offsets.end(), increments[name->id].begin(), increments[name->id].end());
     return found;
+  }
+
+  /// Functions whose result is the address they are given.
+  bool followCall(const s::Call &call, int depth) {
+    auto *attr = s::as<s::Attribute>(call.func.get());
+    if (!attr)
+      return false;
+    if (attr->attr == "where" && call.args.size() == 3)
+      return followEither(*call.args[1], *call.args[2], depth);
+    bool ofArgument = attr->attr == "multiple_of" || attr->attr == "max_contiguous" ||
+                      (attr->attr == "cast" && call.args.size() == 2);
+    if (ofArgument && !call.args.empty())
+      return follow(*call.args[0], depth + 1);
+    return (attr->attr == "to" || attr->attr == "cast") && follow(*attr->value, depth + 1);
+  }
+
+  bool followEither(const s::Expr &a, const s::Expr &b, int depth) {
+    bool first = follow(a, depth + 1), second = follow(b, depth + 1);
+    return first || second;
   }
 
   /// Finds the loads whose elements such an expression is computed from.

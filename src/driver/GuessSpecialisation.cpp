@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/GuessSpecialisation.h"
 
+#include "driver/GuessConstants.h"
 #include "driver/GuessPointers.h"
 #include "host/TreeWalk.h"
 
@@ -92,7 +93,9 @@ private:
   }
 };
 
+/// What else a parameter may be. `likely`: what the kernel's text says of a constexpr.
 std::vector<ParameterSpec> alternatives(const ParameterSpec &spec,
+                                        const std::vector<h::Value> &likely,
                                         const std::vector<h::Value> &compared) {
   std::vector<ParameterSpec> out;
   auto add = [&](ParameterSpec::Kind kind, DataType type) {
@@ -102,8 +105,11 @@ std::vector<ParameterSpec> alternatives(const ParameterSpec &spec,
     out.push_back(std::move(other));
   };
   if (spec.kind == ParameterSpec::Kind::Constexpr) {
-    std::vector<h::Value> candidates = constantCandidates();
-    candidates.insert(candidates.end(), compared.begin(), compared.end());
+    std::vector<h::Value> candidates = likely;
+    if (likely.empty()) {
+      candidates = constantCandidates();
+      candidates.insert(candidates.end(), compared.begin(), compared.end());
+    }
     for (h::Value &candidate : candidates) {
       ParameterSpec other = spec;
       other.constant = std::move(candidate);
@@ -127,6 +133,7 @@ public:
 
   Specialisation run(const h::Value &decorated, const h::JitFunction &kernel) {
     std::vector<bool> free;
+    uses = constantUses(interpreter, kernel);
     Specialisation best = firstGuess(decorated, kernel, free);
     if (!best.module)
       improve(kernel, free, best);
@@ -155,7 +162,11 @@ private:
     ++attempts;
     Specialisation result;
     Diagnostics diagnostics;
-    result.module = frontend::emitKernel(interpreter, kernel, specs, context, diagnostics, nullptr);
+    frontend::EmitOutcome outcome;
+    result.module = frontend::emitKernel(interpreter, kernel, specs, context, diagnostics, nullptr,
+                                         {}, &outcome);
+    result.isUnsupported = outcome.isUnsupported;
+    statements += outcome.statements;
     result.specs = std::move(specs);
     for (const Diagnostic &d : diagnostics.all())
       if (d.severity == Severity::Error && !result.error)
@@ -181,14 +192,17 @@ private:
   void improve(const h::JitFunction &kernel, const std::vector<bool> &free, Specialisation &best) {
     for (bool better = true; better && !best.module;) {
       better = false;
-      for (size_t i = 0; i < free.size() && !best.module && attempts < mostAttempts; ++i)
+      for (size_t i = 0; i < free.size() && !best.module && mayTry(); ++i)
         if (free[i])
           better |= improve(kernel, i, best);
     }
   }
 
   bool improve(const h::JitFunction &kernel, size_t parameter, Specialisation &best) {
-    for (ParameterSpec &other : alternatives(best.specs[parameter], hints.compared)) {
+    for (ParameterSpec &other :
+         alternatives(best.specs[parameter], likelyFor(kernel, parameter), hints.compared)) {
+      if (!mayTry())
+        return false;
       std::vector<ParameterSpec> specs = best.specs;
       specs[parameter] = std::move(other);
       if (takeFurther(kernel, std::move(specs), best))
@@ -212,8 +226,9 @@ private:
     auto entry = known.find(parameter.name);
     if (parameter.isConstexpr) {
       spec.kind = ParameterSpec::Kind::Constexpr;
-      spec.constant =
-          h::unwrapConstexpr(entry == known.end() ? constantCandidates().front() : entry->second);
+      std::vector<h::Value> likely = candidatesFor(parameter.name);
+      h::Value first = likely.empty() ? constantCandidates().front() : likely.front();
+      spec.constant = h::unwrapConstexpr(entry == known.end() ? first : entry->second);
     } else if (guess.pointers.count(parameter.name)) {
       spec.kind = ParameterSpec::Kind::Pointer;
       spec.dtype = guess.integers.count(parameter.name) ? DataType::Int32 : DataType::Float32;
@@ -234,13 +249,27 @@ private:
     }
     Specialisation best = attempt(kernel, specs);
     // Constants of one kind often go together, and so do the tensors of a product.
+    struct Choice {
+      int64_t size;
+      bool flag;
+    };
+    for (Choice choice : {Choice{64, false}, {16, true}, {16, false}, {128, true}, {128, false}}) {
+      if (best.module)
+        return best;
+      takeFurther(kernel, chosen(specs, kernel, free, choice.size, choice.flag), best);
+    }
     for (const h::Value &candidate : constantCandidates()) {
       if (best.module)
         return best;
+      bool changed = false;
       for (size_t i = 0; i < specs.size(); ++i)
-        if (free[i] && specs[i].kind == ParameterSpec::Kind::Constexpr)
+        if (free[i] && specs[i].kind == ParameterSpec::Kind::Constexpr &&
+            likelyFor(kernel, i).empty()) {
           specs[i].constant = candidate;
-      takeFurther(kernel, specs, best);
+          changed = true;
+        }
+      if (changed && mayTry())
+        takeFurther(kernel, specs, best);
     }
     specs = best.specs;
     for (DataType element : {DataType::Int8, DataType::Float16, DataType::Int32}) {
@@ -255,8 +284,36 @@ private:
     return best;
   }
 
-  static constexpr unsigned mostAttempts = 600; ///< compilations, of some milliseconds each
+  /// With sizes and flags as given, in all parameters that the text says are such.
+  std::vector<ParameterSpec> chosen(std::vector<ParameterSpec> specs, const h::JitFunction &kernel,
+                                    const std::vector<bool> &free, int64_t size, bool flag) {
+    for (size_t i = 0; i < specs.size(); ++i) {
+      auto use = uses.find(kernel.parameters[i].name);
+      if (!free[i] || specs[i].kind != ParameterSpec::Kind::Constexpr || use == uses.end())
+        continue;
+      if (use->second.isSize)
+        specs[i].constant = h::Value(size);
+      else if (specs[i].constant.isBool())
+        specs[i].constant = h::Value(flag);
+    }
+    return specs;
+  }
+
+  std::vector<h::Value> candidatesFor(const std::string &parameter) {
+    auto use = uses.find(parameter);
+    return use == uses.end() ? std::vector<h::Value>() : use->second.candidates();
+  }
+  std::vector<h::Value> likelyFor(const h::JitFunction &kernel, size_t parameter) {
+    return candidatesFor(kernel.parameters[parameter].name);
+  }
+
+  bool mayTry() const { return attempts < mostAttempts && statements < mostStatements; }
+
+  static constexpr unsigned mostAttempts = 400;       ///< compilations …
+  static constexpr uint64_t mostStatements = 100'000; ///< … and what they emit, of some µs each
   unsigned attempts = 0;
+  uint64_t statements = 0;
+  std::map<std::string, ConstantUse> uses;
   h::Interpreter &interpreter;
   mlir::MLIRContext &context;
   const ConstantHints &hints;

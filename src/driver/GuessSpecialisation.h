@@ -14,6 +14,7 @@ struct Specialisation {
   std::vector<frontend::ParameterSpec> specs;
   mlir::OwningOpRef<mlir::ModuleOp> module; ///< null: refused, for `error`
   std::optional<Diagnostic> error;
+  bool isUnsupported = false; ///< the error is there for all arguments
   /// How far into the kernel's text it compiled: the line of the error in the kernel, then in the
   /// function it calls. Columns say nothing: inner expressions come first.
   std::array<uint32_t, 2> progress{};

@@ -39,16 +39,17 @@ bool returnsValue(const s::List<s::Stmt> &body) {
   return false;
 }
 
-/// Whether the module's code, branches included, has `@triton.jit def name`.
-bool definesKernel(const s::Stmt &statement, const std::string &name) {
-  if (auto *function = s::as<s::FunctionDef>(&statement))
-    return function->name == name && h::hasJitDecorator(*function);
-  bool found = false;
+/// Adds the names of the functions with a jit decorator in the module's code, branches included.
+void addJitNames(const s::Stmt &statement, std::set<std::string> &names) {
+  if (auto *function = s::as<s::FunctionDef>(&statement)) {
+    if (h::hasJitDecorator(*function))
+      names.insert(function->name);
+    return;
+  }
   h::forEachChild(
-      statement, [](const s::Expr &) {},
-      [&](const s::Stmt &inner) { found |= definesKernel(inner, name); });
-  return found;
+      statement, [](const s::Expr &) {}, [&](const s::Stmt &inner) { addJitNames(inner, names); });
 }
+
 /// Adds the names of the functions that the body calls.
 void addCalledNames(const s::Expr &expr, std::set<std::string> &names) {
   if (auto *call = s::as<s::Call>(&expr))
@@ -60,11 +61,6 @@ void addCalledNames(const s::Stmt &stmt, std::set<std::string> &names) {
   h::forEachChild(
       stmt, [&](const s::Expr &child) { addCalledNames(child, names); },
       [&](const s::Stmt &child) { addCalledNames(child, names); });
-}
-
-bool definesKernel(const s::Module &file, const std::string &name) {
-  return std::any_of(file.body.begin(), file.body.end(),
-                     [&](const auto &statement) { return definesKernel(*statement, name); });
 }
 
 void refuse(ListedStatus &report, const Diagnostic &error) {
@@ -89,24 +85,13 @@ public:
     hints = constantHints(*module->syntax);
     FileReport report;
     report.warnings = warningsOf(*module);
-    for (const auto &[name, value] : module->globals->items()) {
-      auto *opaque = value.as<h::Opaque>();
-      if (!opaque || !opaque->reason || !definesKernel(*module->syntax, name))
-        continue;
-      KernelReport &kernel = report.kernels.emplace_back();
-      kernel.name = name;
-      kernel.line = opaque->origin.range.line;
-      refuse(kernel, *opaque->reason);
-    }
+    std::set<std::string> refused = addUnusable(*module, report);
     std::vector<KernelReport> unmade = callMakers(*module);
     h::FileListing listing = h::listKernels(interpreter, *module, madeKernels);
-    auto isRefused = [&](const std::string &name) {
-      return std::any_of(report.kernels.begin(), report.kernels.end(),
-                         [&](const KernelReport &k) { return k.name == name && !k.ok; });
-    };
+    qualifyNames(listing);
     // A kernel exists even where a decorator around it was refused.
     std::erase_if(listing.kernels,
-                  [&](const h::KernelListing &kernel) { return isRefused(kernel.name); });
+                  [&](const h::KernelListing &kernel) { return refused.count(kernel.name) != 0; });
     for (const h::KernelListing &kernel : listing.kernels)
       for (const auto &statement : kernel.kernel->def().body)
         addCalledNames(*statement, calledByKernels);
@@ -123,6 +108,35 @@ public:
   }
 
 private:
+  /// Reports the kernels whose definition was refused; returns their names.
+  std::set<std::string> addUnusable(const h::Module &module, FileReport &report) {
+    std::set<std::string> jitNames, refused;
+    for (const auto &statement : module.syntax->body)
+      addJitNames(*statement, jitNames);
+    for (const auto &[name, value] : module.globals->items()) {
+      auto *opaque = value.as<h::Opaque>();
+      if (!opaque || !opaque->reason || !jitNames.count(name))
+        continue;
+      refused.insert(name);
+      KernelReport &kernel = report.kernels.emplace_back();
+      kernel.name = name;
+      kernel.line = opaque->origin.range.line;
+      refuse(kernel, *opaque->reason);
+    }
+    return refused;
+  }
+
+  /// Tests define a kernel of one name each; `launch` takes the name with the maker's.
+  void qualifyNames(h::FileListing &listing) {
+    std::map<std::string, unsigned> uses;
+    for (const h::KernelListing &kernel : listing.kernels)
+      ++uses[kernel.name];
+    for (h::KernelListing &kernel : listing.kernels)
+      if (auto made = madeNames.find(kernel.kernel.get());
+          made != madeNames.end() && uses[kernel.name] > 1)
+        kernel.name = made->second;
+  }
+
   h::InterpreterOptions makeOptions(const std::vector<std::string> &roots) {
     h::InterpreterOptions options;
     options.hooks = &hooks;
@@ -154,6 +168,8 @@ private:
         continue;
       try {
         madeKernels.push_back(h::makeKernel(interpreter, module, made));
+        if (auto kernel = h::innermostKernel(madeKernels.back()))
+          madeNames[kernel.get()] = made.name();
       } catch (const DiagnosticError &error) {
         KernelReport &report = unmade.emplace_back();
         report.name = made.name();
@@ -182,9 +198,32 @@ private:
       addParameters(report, kernel, best.specs, *best.module);
     else if (isCalledOnly)
       report.helper = true;
-    else
+    else if (best.isUnsupported)
       refuse(report, *best.error);
+    else
+      leaveUnchecked(report, kernel, best);
     return report;
+  }
+
+  /// The guess at the arguments is wrong, or the kernel is: only a launch can tell.
+  static void leaveUnchecked(KernelReport &report, const h::JitFunction &kernel,
+                             const Specialisation &best) {
+    report.stoppedAt =
+        "line " + std::to_string(best.error->location.range.line) + ": " + best.error->message;
+    for (size_t i = 0; i < best.specs.size(); ++i) {
+      const auto &parameter = kernel.parameters[i];
+      bool isConstexpr = best.specs[i].kind == ParameterSpec::Kind::Constexpr;
+      report.parameters.push_back(
+          {parameter.name, isConstexpr ? "constexpr" : "unknown", "", guessOf(best.specs[i])});
+      if (!parameter.defaultValue)
+        report.needs.push_back(parameter.name);
+    }
+  }
+
+  static std::string guessOf(const ParameterSpec &spec) {
+    if (spec.kind == ParameterSpec::Kind::Constexpr)
+      return h::repr(spec.constant);
+    return spec.kind == ParameterSpec::Kind::None ? "None" : std::string(info(spec.dtype).triton);
   }
 
   void addParameters(KernelReport &report, const h::JitFunction &kernel,
@@ -196,7 +235,8 @@ private:
     std::set<std::string> &written = writtenBy[&kernel];
     size_t next = 0;
     for (size_t i = 0; i < specs.size(); ++i) {
-      KernelReport::Parameter parameter{kernel.parameters[i].name, "constexpr", ""};
+      KernelReport::Parameter parameter{kernel.parameters[i].name, "constexpr", "",
+                                        guessOf(specs[i])};
       if (specs[i].kind == ParameterSpec::Kind::None) {
         parameter.kind = "none";
       } else if (specs[i].kind != ParameterSpec::Kind::Constexpr) {
@@ -285,7 +325,8 @@ private:
   h::Interpreter interpreter;
   ConstantHints hints;
   std::set<std::string> calledByKernels;
-  std::vector<h::Value> madeKernels; ///< by functions that were called for them
+  std::vector<h::Value> madeKernels; ///< by functions that were called or read for them
+  std::map<const h::JitFunction *, std::string> madeNames; ///< with the maker's
   mlir::MLIRContext context{mlir::MLIRContext::Threading::DISABLED};
   std::map<const h::JitFunction *, std::set<std::string>> writtenBy;
   std::set<const h::JitFunction *> tried;

@@ -20,6 +20,7 @@ struct KernelReport : ListedStatus {
     std::string name;
     std::string kind;   ///< pointer, scalar, constexpr, none
     std::string access; ///< pointers: read, write, read and write, unused, unknown
+    std::string guess;  ///< what it was compiled for: an element type, the value of a constexpr
   };
   struct Launch {
     SourceLocation where;
@@ -28,6 +29,10 @@ struct KernelReport : ListedStatus {
   };
   std::string name;
   uint32_t line = 0;
+  /// Where no guess at the arguments compiles and other ones may: the first error of the best
+  /// guess. Such a kernel is ok, and unchecked.
+  std::string stoppedAt;
+  std::vector<std::string> needs; ///< with stoppedAt: the parameters that a launch must give
   bool helper = false; ///< returns a value or takes tiles: checked in the kernels that call it
   std::vector<std::string> decorators; ///< outermost first; empty where the definition failed
   std::vector<Parameter> parameters;
@@ -47,9 +52,10 @@ struct FileReport {
 };
 
 /// Every jit kernel and operator that the file itself defines. Kernels are compiled for a guessed
-/// specialisation (GuessSpecialisation.h) and refused, for the reason the best guess meets, when
-/// none compiles; operators are refused when they write what mutates_args does not name. Throws
-/// DiagnosticError when the file itself cannot be read.
+/// specialisation (GuessSpecialisation.h) and refused where no arguments could make them compile;
+/// where only the guess may be wrong, what a launch must say is listed. Operators are refused when
+/// they write what mutates_args does not name. Throws DiagnosticError when the file itself cannot
+/// be read.
 FileReport listKernels(const std::string &path, const std::vector<std::string> &roots);
 
 } // namespace pellucid::driver

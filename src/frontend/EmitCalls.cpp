@@ -40,7 +40,7 @@ Val Emitter::call(const syntax::Call &expr) {
   Keywords keywords;
   for (const auto &keyword : expr.keywords) {
     if (!keyword->arg)
-      failAt(keyword->range, "** arguments are not part of the kernel language");
+      failUnsupported("** arguments are not part of the kernel language");
     keywords.emplace_back(*keyword->arg, expression(*keyword->value));
   }
   here = expr.range;
@@ -80,8 +80,22 @@ Val Emitter::callValue(const Val &callee, std::vector<Val> positional, Keywords 
   return callHost(callee.constant, positional, keywords);
 }
 
+/// A call of what a library defines that is neither here nor beside the file.
+void Emitter::failForeign(const host::Opaque &callee) {
+  Diagnostic diagnostic =
+      callee.reason ? *callee.reason
+                    : diagnosticAt(here, "'" + callee.path +
+                                             "' is of a library that is not here, so a kernel "
+                                             "cannot call it; give its folder with --path");
+  if (callee.reason)
+    diagnostic.note({frame->module->file, here}, "the kernel calls '" + callee.path + "' here");
+  throw UnsupportedError(std::move(diagnostic));
+}
+
 Val Emitter::callHost(const host::Value &callee, const std::vector<Val> &positional,
                       const Keywords &keywords) {
+  if (auto *opaque = callee.as<host::Opaque>())
+    failForeign(*opaque);
   host::CallArgs args;
   std::string what = "an argument of " + host::repr(callee) + ", a function of the host,";
   for (const Val &value : positional)
@@ -372,7 +386,7 @@ Val Emitter::callBuiltin(const std::string &fullName, std::vector<Val> positiona
   }
   auto function = standardFunction(shortName);
   if (!function)
-    fail("'" + shown + "' is not supported yet");
+    failUnsupported("'" + shown + "' is not supported yet");
   return callFunction(*function, std::move(positional), std::move(keywords), here);
 }
 
@@ -388,11 +402,11 @@ void Emitter::failUnknown(const std::string &shown, const std::string &name) {
                                 "_experimental_descriptor_load",
                                 "_experimental_descriptor_store"};
   if (std::any_of(std::begin(later), std::end(later), [&](const char *n) { return name == n; }))
-    fail("'" + shown + "' is not supported yet");
+    failUnsupported("'" + shown + "' is not supported yet");
   if (isLibdeviceFunction(name))
-    fail("the kernel language has no '" + shown + "'; write libdevice." + name +
-         ", from triton.language.extra");
-  fail("the kernel language has no '" + shown + "'" + suggestName(name, builtinNames()));
+    failUnsupported("the kernel language has no '" + shown + "'; write libdevice." + name +
+                    ", from triton.language.extra");
+  failUnsupported("the kernel language has no '" + shown + "'" + suggestName(name, builtinNames()));
 }
 
 // --- constant arguments

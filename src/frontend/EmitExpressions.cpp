@@ -82,9 +82,10 @@ Val Emitter::expression(const syntax::Expr &expr) {
     case syntax::ExprKind::ListComp:
       return comprehension(static_cast<const syntax::ListComp &>(expr));
     case syntax::ExprKind::Lambda:
-      fail("a lambda is not part of the kernel language; write a @triton.jit function");
+      failUnsupported("a lambda is not part of the kernel language; write a @triton.jit function");
     default:
-      fail(std::string(expressionName(expr.kind)) + " is not part of the kernel language");
+      failUnsupported(std::string(expressionName(expr.kind)) +
+                      " is not part of the kernel language");
     }
   }();
   result.range = expr.range;
@@ -165,25 +166,26 @@ Val Emitter::name(const syntax::Name &expr) {
     return Val::of(host::Value(std::make_shared<host::NamedBuiltin>("py." + expr.id)));
   auto found = frame->function->lookup(interpreter, expr.id);
   if (!found)
-    fail("'" + expr.id + "' is not defined");
+    failUnsupported("'" + expr.id + "' is not defined");
   const host::Value &value = *found;
   if (value.as<host::Constexpr>())
     return fromHost(value);
   if (auto *opaque = value.as<host::Opaque>(); opaque && opaque->reason) {
     pellucid::Diagnostic unusable = *opaque->reason;
     unusable.note({frame->module->file, expr.range}, "the kernel uses '" + expr.id + "' here");
-    throw DiagnosticError(std::move(unusable));
+    throw UnsupportedError(std::move(unusable));
   }
   if (auto *plain = value.as<host::Function>())
-    fail("'" + plain->name +
-         "' is a plain Python function; a kernel can call @triton.jit and "
-         "@triton.constexpr_function functions");
+    failUnsupported("'" + plain->name +
+                    "' is a plain Python function; a kernel can call @triton.jit and "
+                    "@triton.constexpr_function functions");
   // Triton allows plain values of a module in defaults of parameters only: they may change between
   // launches.
   if (!value.isObject() && !value.isNone())
-    fail("'" + expr.id +
-         "' is a global of the module and not a constexpr, so a kernel cannot use it; write " +
-         expr.id + " = tl.constexpr(" + host::repr(value) + ") or pass it as an argument");
+    failUnsupported(
+        "'" + expr.id +
+        "' is a global of the module and not a constexpr, so a kernel cannot use it; write " +
+        expr.id + " = tl.constexpr(" + host::repr(value) + ") or pass it as an argument");
   return Val::of(value);
 }
 

@@ -120,7 +120,7 @@ Val Emitter::callLibdevice(const std::string &name, std::vector<Val> &positional
   if (!function) {
     std::string known = signaturesOf(name);
     if (known.empty())
-      fail("'libdevice." + name + "' is not supported yet");
+      failUnsupported("'libdevice." + name + "' is not supported yet");
     fail("'libdevice." + name + "' takes " + known + ", got (" + given + ")");
   }
   broadcastAll(*this, positional);

@@ -81,6 +81,10 @@ mlir::OwningOpRef<mlir::ModuleOp> Emitter::emit(const host::JitFunction &kernel,
   statements(kernel.def().body);
   here = kernel.def().range;
   tt::ReturnOp::create(builder, loc());
+  if (options.stopAt && !stops)
+    fail("no statement of '" + kernel.name() +
+         "', or of what it calls, that is compiled for these " + "arguments begins at " +
+         options.stopAt->path + ":" + std::to_string(options.stopAt->line));
   return module;
 }
 
@@ -89,7 +93,9 @@ mlir::OwningOpRef<mlir::ModuleOp> emitKernel(host::Interpreter &interpreter,
                                              std::span<const ParameterSpec> parameters,
                                              mlir::MLIRContext &context, Diagnostics &diagnostics,
                                              std::vector<EmittedParameter> *emitted,
-                                             const EmitOptions &options) {
+                                             const EmitOptions &options, EmitOutcome *outcome) {
+  EmitOutcome ignored;
+  EmitOutcome &result = outcome ? *outcome : ignored;
   if (parameters.size() != kernel.parameters.size()) {
     diagnostics.error(kernel.location(), "'" + kernel.name() + "' has " +
                                              std::to_string(kernel.parameters.size()) +
@@ -101,13 +107,16 @@ mlir::OwningOpRef<mlir::ModuleOp> emitKernel(host::Interpreter &interpreter,
   // to the user.
   ScopedDiagnosticHandler quiet(&context, [](mlir::Diagnostic &) { return success(); });
   OwningOpRef<ModuleOp> module;
+  Emitter emitter(interpreter, context, options);
   try {
-    Emitter emitter(interpreter, context, options);
     module = emitter.emit(kernel, parameters, emitted);
   } catch (const DiagnosticError &error) {
     diagnostics.add(error.diagnostic);
-    return {};
+    result.isUnsupported = dynamic_cast<const UnsupportedError *>(&error) != nullptr;
   }
+  result.statements = emitter.emittedStatements;
+  if (!module)
+    return {};
   std::string reason;
   ScopedDiagnosticHandler listen(&context, [&](mlir::Diagnostic &diagnostic) {
     if (reason.empty())

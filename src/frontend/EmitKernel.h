@@ -8,8 +8,10 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace pellucid::frontend {
@@ -31,20 +33,41 @@ struct EmittedParameter {
   DataType dtype = DataType::Int32;
 };
 
+/// What a kernel may unroll to, helpers and `static_range` included. Every stage that follows is
+/// linear in it.
+inline constexpr uint64_t mostStatements = 100'000;
+
+/// A statement before which a debugger wants to see the kernel's variables.
+struct StopPoint {
+  std::string path; ///< of the source file
+  uint32_t line = 0;
+};
+/// How the tt.print of a variable at a stop point begins; its name follows. The one that ends the
+/// stop has no name. `=text` after a name: the variable is this constant.
+inline constexpr std::string_view stopPrefix = "\x01stop:";
+
 struct EmitOptions {
   /// tl.device_assert and `assert` on values of the kernel are kept. Triton keeps them with
   /// debug=True only.
   bool assertions = true;
+  std::optional<StopPoint> stopAt;
+};
+
+/// What became of an emission beside the module and the diagnostics.
+struct EmitOutcome {
+  uint64_t statements = 0; ///< emitted, those thrown away again included
+  /// Refused for something that no other argument types and constants change: a name that the
+  /// language or the file does not have, a construct that is not part of the language.
+  bool isUnsupported = false;
 };
 
 /// Emits one public tt.func named like the kernel, and nothing else, for this specialisation (one
 /// spec per Python parameter). On an error reports at the user's line and returns null.
 /// `interpreter` evaluates module globals and constexpr functions.
-mlir::OwningOpRef<mlir::ModuleOp> emitKernel(host::Interpreter &interpreter,
-                                             const host::JitFunction &kernel,
-                                             std::span<const ParameterSpec> parameters,
-                                             mlir::MLIRContext &context, Diagnostics &diagnostics,
-                                             std::vector<EmittedParameter> *emitted,
-                                             const EmitOptions &options = {});
+mlir::OwningOpRef<mlir::ModuleOp>
+emitKernel(host::Interpreter &interpreter, const host::JitFunction &kernel,
+           std::span<const ParameterSpec> parameters, mlir::MLIRContext &context,
+           Diagnostics &diagnostics, std::vector<EmittedParameter> *emitted,
+           const EmitOptions &options = {}, EmitOutcome *outcome = nullptr);
 
 } // namespace pellucid::frontend

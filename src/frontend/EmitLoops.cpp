@@ -202,6 +202,8 @@ void Emitter::unrolledLoop(const syntax::For &statement, const std::vector<Val> 
   for (const Val &element : elements) {
     assign(*statement.target, element);
     loopBody(statement.body);
+    // An empty pass counts too.
+    ++emittedStatements;
   }
 }
 
@@ -251,15 +253,24 @@ std::vector<Val> Emitter::staticRange(const std::vector<Val> &bounds) {
           by = constantInt(bounds[2], "static_range's step");
   if (by == 0)
     fail("static_range's step must not be 0");
+  // Unsigned, because the distance of two 64-bit integers may be longer than one.
+  uint64_t distance = 0, stride = by > 0 ? uint64_t(by) : -uint64_t(by);
+  if (by > 0 ? at < end : at > end)
+    distance = by > 0 ? uint64_t(end) - uint64_t(at) : uint64_t(at) - uint64_t(end);
+  uint64_t passes = distance / stride + (distance % stride != 0);
+  if (passes > mostStatements)
+    failUnsupported("static_range runs " + std::to_string(passes) +
+                    " passes, and a kernel unrolls to at most " + std::to_string(mostStatements) +
+                    " statements; write tl.range, a loop that runs, or fewer passes");
   std::vector<Val> elements;
-  for (; by > 0 ? at < end : at > end; at += by)
-    elements.push_back(Val::integer(at));
+  for (uint64_t pass = 0; pass < passes; ++pass)
+    elements.push_back(Val::integer(at + static_cast<int64_t>(pass) * by));
   return elements;
 }
 
 void Emitter::forStatement(const syntax::For &statement) {
   if (!statement.orelse.empty())
-    fail("'else' of a loop is not part of the kernel language");
+    failUnsupported("'else' of a loop is not part of the kernel language");
   const syntax::Expr &iter = *statement.iter;
   std::string name = rangeName(iter);
   if (name.empty()) {
@@ -330,7 +341,7 @@ void Emitter::rangeLoop(const syntax::For &statement, const std::vector<Val> &gi
 
 void Emitter::whileStatement(const syntax::While &statement) {
   if (!statement.orelse.empty())
-    fail("'else' of a loop is not part of the kernel language");
+    failUnsupported("'else' of a loop is not part of the kernel language");
   if (assignsNames(*statement.test))
     failAt(statement.test->range,
            "':=' in the condition of a 'while' is not part of the kernel language; assign the name "

@@ -47,13 +47,17 @@ static const host::JitFunction &combiningFunction(Emitter &e, const Val &functio
   return *jit;
 }
 
-/// One value or a tuple of them, all of one shape.
-static std::vector<Val> reducedInputs(Emitter &e, const Val &input, const char *what) {
+/// One value or a tuple of them, all of one shape. Over all dims (`wholly`) a scalar is a tile of
+/// one element, as in Triton.
+static std::vector<Val> reducedInputs(Emitter &e, const Val &input, const char *what,
+                                      bool wholly = false) {
   std::vector<Val> inputs = input.isTuple() ? input.elements : std::vector<Val>{input};
   if (inputs.empty())
     e.fail(std::string(what) + " of an empty tuple");
   for (Val &one : inputs) {
     one = e.toTensor(one);
+    if (wholly && !one.type.isTile())
+      one = e.splat(one, {1});
     if (!one.type.isTile())
       e.fail(std::string(what) + " needs a tile, got " + toString(one.type));
     if (one.type.shape != inputs[0].type.shape)
@@ -102,14 +106,14 @@ std::vector<Val> Emitter::reduceTuple(std::vector<Val> inputs, const Val &axis, 
 }
 
 Val Emitter::emitReduce(Bound &args) {
-  auto results = reduceTuple(reducedInputs(*this, args[0], "a reduction"), args[1],
-                             constantBool(args[3], "keep_dims"), args[2]);
+  auto results = reduceTuple(reducedInputs(*this, args[0], "a reduction", args[1].isNone()),
+                             args[1], constantBool(args[3], "keep_dims"), args[2]);
   return args[0].isTuple() ? Val::tuple(results) : results[0];
 }
 
 /// (value, index) of the element that `combine_fn` picks along the axis.
 Val Emitter::emitReduceWithIndices(Bound &args) {
-  Val input = reducedInputs(*this, args[0], "a reduction")[0];
+  Val input = reducedInputs(*this, args[0], "a reduction", args[1].isNone())[0];
   if (args[1].isNone() && input.type.shape.size() > 1)
     fail("a reduction with indices needs an axis for " + toString(input.type));
   int64_t along = wrapAxis(*this, args[1].isNone() ? 0 : constantInt(args[1], "axis"), input.type);

@@ -4,6 +4,8 @@
 
 #include "frontend/Names.h"
 
+#include <filesystem>
+
 namespace pellucid::frontend {
 
 using namespace mlir;
@@ -25,14 +27,22 @@ mlir::Location Emitter::loc() {
 
 void Emitter::fail(const std::string &message) { failAt(here, message); }
 
-void Emitter::failAt(SourceRange range, const std::string &message) {
+Diagnostic Emitter::diagnosticAt(SourceRange range, const std::string &message) const {
   const Frame *user = userFrame(frame, range);
   Diagnostic diagnostic(Severity::Error, {user->module->file, range}, message);
   for (const Frame *inner = user; inner->caller; inner = inner->caller)
     if (!inner->caller->isStandard)
       diagnostic.note({inner->caller->module->file, inner->callSite},
                       "in the call of '" + inner->function->name() + "' here");
-  throw DiagnosticError(std::move(diagnostic));
+  return diagnostic;
+}
+
+void Emitter::failAt(SourceRange range, const std::string &message) {
+  throw DiagnosticError(diagnosticAt(range, message));
+}
+
+void Emitter::failUnsupported(const std::string &message) {
+  throw UnsupportedError(diagnosticAt(here, message));
 }
 
 /// What can be written in place of a refused statement.
@@ -103,6 +113,13 @@ Emitter::Flow Emitter::statements(const syntax::List<syntax::Stmt> &list) {
 Emitter::Flow Emitter::statements(const Statements &list) {
   for (size_t i = 0; i < list.size(); ++i) {
     here = list[i]->range;
+    if (++emittedStatements > mostStatements)
+      failUnsupported(
+          "the kernel unrolls to more than " + std::to_string(mostStatements) +
+          " statements, which is the limit; write the loops around this one as loops that run: "
+          "tl.range instead of tl.static_range");
+    if (options.stopAt)
+      stopBefore(*list[i]);
     Flow flow =
         statement(*list[i], Statements(list.begin() + static_cast<long>(i) + 1, list.end()));
     if (flow.returned)
@@ -164,9 +181,51 @@ Emitter::Flow Emitter::statement(const syntax::Stmt &statement, const Statements
   case syntax::StmtKind::Raise:
     fail("this 'raise' is reached with these constexpr values");
   default:
-    fail(std::string(statementName(statement.kind)) + " is not part of the kernel language" +
-         insteadOf(statement.kind));
+    failUnsupported(std::string(statementName(statement.kind)) +
+                    " is not part of the kernel language" + insteadOf(statement.kind));
   }
+}
+
+/// Whether the statement is the one that begins at the line, or goes over it without having
+/// statements of its own.
+static bool standsAt(const syntax::Stmt &statement, uint32_t line) {
+  using K = syntax::StmtKind;
+  bool isCompound = statement.kind == K::If || statement.kind == K::For ||
+                    statement.kind == K::While || statement.kind == K::With;
+  const SourceRange &range = statement.range;
+  return range.line == line || (!isCompound && range.line < line && line <= range.endLine);
+}
+
+void Emitter::stopBefore(const syntax::Stmt &statement) {
+  if (!standsAt(statement, options.stopAt->line))
+    return;
+  std::error_code error;
+  if (!std::filesystem::equivalent(frame->module->file->path(), options.stopAt->path, error))
+    return;
+  stops = true;
+  for (const auto &[name, value] : frame->names)
+    printVariable(name, value);
+  tt::PrintOp::create(builder, loc(), builder.getStringAttr(stopPrefix), builder.getBoolAttr(false),
+                      ValueRange(), builder.getDenseI32ArrayAttr({}));
+}
+
+void Emitter::printVariable(const std::string &name, const Val &value) {
+  std::string label = std::string(stopPrefix) + name;
+  if (value.isTuple())
+    for (size_t i = 0; i < value.elements.size(); ++i)
+      printVariable(name + "[" + std::to_string(i) + "]", value.elements[i]);
+  bool isConstant =
+      value.isNumber() || value.isNone() ||
+      (value.isConstexpr() && (value.constant.isStr() || value.constant.as<host::DType>()));
+  if (isConstant)
+    tt::PrintOp::create(builder, loc(),
+                        builder.getStringAttr(label + "=" + host::repr(value.constant)),
+                        builder.getBoolAttr(false), ValueRange(), builder.getDenseI32ArrayAttr({}));
+  if (!value.isTensor())
+    return;
+  bool isSigned = value.type.isInt() && info(value.type.element).isSigned;
+  tt::PrintOp::create(builder, loc(), builder.getStringAttr(label), builder.getBoolAttr(false),
+                      value.value, builder.getDenseI32ArrayAttr({isSigned}));
 }
 
 void Emitter::failReturnInLoop(SourceRange range) {

@@ -123,6 +123,12 @@ inline constexpr std::string_view standardLibraryName = "<triton.language>";
 /// emissions of a thread.
 std::shared_ptr<host::JitFunction> standardFunction(std::string_view name);
 
+/// A refusal that stands whatever the kernel's arguments are.
+class UnsupportedError : public DiagnosticError {
+public:
+  using DiagnosticError::DiagnosticError;
+};
+
 /// One function being emitted: its names and where it stands.
 struct Frame {
   std::shared_ptr<const syntax::Module> module;
@@ -165,6 +171,9 @@ public:
   void assign(const syntax::Expr &target, Val value);
   /// What a name is after `name = value`: a number becomes a value of the kernel, as in Triton.
   Val settled(const Val &value);
+  /// At the stop point: prints of all variables that have values there.
+  void stopBefore(const syntax::Stmt &statement);
+  void printVariable(const std::string &name, const Val &value);
   Flow ifStatement(const syntax::If &branch, const Statements &rest);
   [[noreturn]] void failReturnInLoop(SourceRange range);
   Flow returningIf(const syntax::If &statement, Val condition, const Statements &rest);
@@ -201,6 +210,7 @@ public:
   Val callBuiltin(const std::string &name, std::vector<Val> positional,
                   std::vector<std::pair<std::string, Val>> keywords);
   void refuseEndlessCall(const Frame &inner);
+  [[noreturn]] void failForeign(const host::Opaque &callee);
   [[noreturn]] void failUnknown(const std::string &shown, const std::string &name);
   Val callLibdevice(const std::string &function, std::vector<Val> &positional,
                     std::vector<std::pair<std::string, Val>> &keywords);
@@ -282,6 +292,9 @@ public:
 
   [[noreturn]] void fail(const std::string &message);
   [[noreturn]] void failAt(SourceRange range, const std::string &message);
+  /// As fail, for what no other arguments of the kernel make right.
+  [[noreturn]] void failUnsupported(const std::string &message);
+  Diagnostic diagnosticAt(SourceRange range, const std::string &message) const;
   mlir::Location loc();
 
   host::Interpreter &interpreter;
@@ -292,6 +305,8 @@ public:
   SourceRange here;
   unsigned depth = 0;
   unsigned loopDepth = 0;
+  uint64_t emittedStatements = 0;
+  bool stops = false;      ///< the stop point was met
   unsigned rehearsals = 0; ///< loop bodies under way only to see which names they change
 };
 

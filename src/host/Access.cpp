@@ -48,6 +48,11 @@ Value Interpreter::getAttr(const Value &object, std::string_view name) {
 }
 
 void Interpreter::setAttr(const Value &object, std::string_view name, const Value &value) {
+  // Where only kernels are wanted: settings of a library that is not here, such as triton.knobs,
+  // change nothing of them.
+  if (auto *opaque = object.as<Opaque>();
+      opaque && !opaque->reason && impl->options.defersMissingImports)
+    return;
   if (!object.isObject() || !object.object()->setAttr(*this, name, value))
     raise("AttributeError", "'" + typeName(object) + "' object has no settable attribute '" +
                                 std::string(name) + "'");

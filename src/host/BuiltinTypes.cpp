@@ -331,6 +331,11 @@ void addExceptions(Interpreter &interpreter) {
                                  {"TimeoutError", "OSError"},
                                  {"Warning", "Exception"},
                                  {"UserWarning", "Warning"},
+                                 {"ImportWarning", "Warning"},
+                                 {"ResourceWarning", "Warning"},
+                                 {"PendingDeprecationWarning", "Warning"},
+                                 {"SyntaxWarning", "Warning"},
+                                 {"UnicodeWarning", "Warning"},
                                  {"DeprecationWarning", "Warning"},
                                  {"FutureWarning", "Warning"},
                                  {"RuntimeWarning", "Warning"}};

@@ -5,6 +5,8 @@
 #include "host/TreeWalk.h"
 
 #include <algorithm>
+#include <tuple>
+#include <unordered_map>
 #include <unordered_set>
 
 namespace pellucid::host {
@@ -167,6 +169,8 @@ public:
       : interpreter(i), module(m), kernels(k) {
     scope.form = Scope::Form::Module;
     scope.globals = scope.names = module.globals;
+    for (size_t i = 0; i < kernels.size(); ++i)
+      places.emplace(kernels[i].kernel.get(), i);
   }
 
   void run() {
@@ -178,6 +182,7 @@ private:
   Interpreter &interpreter;
   const Module &module;
   std::vector<KernelListing> &kernels;
+  std::unordered_map<const JitFunction *, size_t> places; ///< in `kernels`
   Scope scope;
   std::string function;
   LocalNames aliases; ///< `k = wrap_triton(kernel)` in the current function
@@ -185,9 +190,9 @@ private:
   void expr(const syntax::Expr &e) {
     if (auto *call = as<Call>(&e))
       if (auto named = launchedKernel(interpreter, scope, aliases, *call->func); named.kernel)
-        for (KernelListing &k : kernels)
-          if (k.kernel == named.kernel)
-            k.launches.push_back({module.syntax->locate(e), function, named.wrapped});
+        if (auto place = places.find(named.kernel.get()); place != places.end())
+          kernels[place->second].launches.push_back(
+              {module.syntax->locate(e), function, named.wrapped});
     forEachChild(e, [this](const syntax::Expr &child) { expr(child); });
   }
 
@@ -228,19 +233,24 @@ std::vector<Value> discoverKernels(Interpreter &interpreter, const Value &functi
 FileListing listKernels(Interpreter &interpreter, const Module &module,
                         const std::vector<Value> &made) {
   FileListing listing;
+  // By kernel: its first name in the module, and what a maker gave.
+  std::unordered_map<const JitFunction *, std::pair<std::string, Value>> named;
+  for (const auto &[name, value] : module.globals->items())
+    if (auto kernel = innermostKernel(value); kernel && !value.as<WrappedKernel>())
+      named.emplace(kernel.get(), std::pair(name, value));
+  std::unordered_map<const JitFunction *, Value> madeAs;
+  for (const Value &value : made)
+    if (auto kernel = innermostKernel(value))
+      madeAs.insert_or_assign(kernel.get(), value);
   for (const auto &kernel : interpreter.state().kernels) {
     if (kernel->function->module != module.syntax)
       continue;
     KernelListing k{kernel->name(), Value(kernel), kernel, {}, {}};
-    for (const auto &[name, value] : module.globals->items())
-      if (innermostKernel(value) == kernel && !value.as<WrappedKernel>()) {
-        k.name = name;
-        k.value = value;
-        break;
-      }
-    for (const Value &value : made)
-      if (k.value.isSame(Value(kernel)) && innermostKernel(value) == kernel)
-        k.value = value;
+    if (auto entry = named.find(kernel.get()); entry != named.end())
+      std::tie(k.name, k.value) = entry->second;
+    if (auto entry = madeAs.find(kernel.get());
+        entry != madeAs.end() && k.value.isSame(Value(kernel)))
+      k.value = entry->second;
     k.decorators = decoratorsOf(k.value);
     listing.kernels.push_back(std::move(k));
   }

@@ -440,7 +440,20 @@ std::optional<Value> Module::getAttr(Interpreter &interpreter, std::string_view 
     return Value(name);
   if (attribute == "__dict__")
     return namesOf(Value(shared_from_this()), *globals);
-  return fallback ? fallback(interpreter, attribute) : std::nullopt;
+  if (fallback)
+    if (auto found = fallback(interpreter, attribute))
+      return found;
+  // A module's own `def __getattr__(name)`.
+  const Value *own = attribute.starts_with("__") ? nullptr : globals->find("__getattr__");
+  if (!own)
+    return std::nullopt;
+  try {
+    return interpreter.call(*own, {Value(attribute)});
+  } catch (const RaisedError &error) {
+    if (!interpreter.isInstance(error.exception, Value(interpreter.builtinClass("AttributeError"))))
+      throw;
+    return std::nullopt;
+  }
 }
 
 bool Module::setAttr(Interpreter &, std::string_view attribute, const Value &value) {

@@ -398,9 +398,22 @@ static std::pair<std::string, std::string> relativeBase(Interpreter &interpreter
   return {folder, name};
 }
 
+/// Triton under the names that projects re-export it by, where the module that does so is not
+/// there.
+static std::optional<Value> tritonByName(Interpreter &interpreter, const std::string &name) {
+  if (name == "triton")
+    return Value(interpreter.nativeModule("triton"));
+  if (name == "tl")
+    return Value(interpreter.nativeModule("triton.language"));
+  return std::nullopt;
+}
+
 /// `from source import name`: an attribute, or a submodule not imported yet.
 static Value importName(Interpreter &interpreter, const Value &source, const std::string &name) {
   auto *module = source.as<Module>();
+  if (!module && interpreter.options().defersMissingImports)
+    if (auto known = tritonByName(interpreter, name))
+      return *known;
   if (!module)
     return interpreter.getAttr(source, name);
   if (const Value *found = module->globals->find(name))
@@ -415,6 +428,21 @@ static Value importName(Interpreter &interpreter, const Value &source, const std
   if (auto found = interpreter.findAttr(source, name))
     return *found;
   interpreter.raise("ImportError", "cannot import name '" + name + "' from '" + module->name + "'");
+}
+
+/// As importName; but where failing imports are deferred, one name that is refused does not take
+/// those beside it along.
+Value Evaluator::importDeferring(const Value &source, const std::string &name) {
+  if (!defersErrors || !defersImports || triesAround)
+    return importName(interpreter, source, name);
+  try {
+    return importName(interpreter, source, name);
+  } catch (const DiagnosticError &error) {
+    if (state.steps > state.options.maxSteps)
+      throw;
+    auto reason = std::make_shared<const Diagnostic>(error.diagnostic);
+    return Value(std::make_shared<Opaque>(name, interpreter.location(), reason));
+  }
 }
 
 void Evaluator::execImportFrom(const ImportFrom &s) {
@@ -438,7 +466,7 @@ void Evaluator::execImportFrom(const ImportFrom &s) {
   for (const Alias &alias : s.names) {
     at(alias);
     if (alias.name != "*") {
-      store(alias.asname.value_or(alias.name), importName(interpreter, source, alias.name));
+      store(alias.asname.value_or(alias.name), importDeferring(source, alias.name));
       continue;
     }
     auto *module = source.as<Module>();

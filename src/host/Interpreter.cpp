@@ -62,11 +62,13 @@ Interpreter::Interpreter(InterpreterOptions options) : impl(std::make_unique<Sta
   addContainerMethods(*this);
   addSpecialMethods(*this);
   addBuiltinFunctions(*this);
+  addDataFiles(*this);
   // The embedder's fillers come last: what they set replaces what stands here.
   NativeModules modules;
   addStandardModules(modules);
   addLibraryModules(modules);
   addVersionModules(modules);
+  addDataModules(modules);
   addClassModules(modules);
   addTritonModules(modules);
   addTorchLibrary(modules);

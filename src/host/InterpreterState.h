@@ -43,10 +43,12 @@ struct Interpreter::State {
   std::vector<std::weak_ptr<Namespace>> captured; ///< cleared at the end: closures are cyclic
   std::vector<std::weak_ptr<Class>> madeClasses;
   std::vector<std::shared_ptr<JitFunction>> kernels; ///< every kernel made, in order
-  std::vector<Diagnostic> passedRaises;              ///< see Interpreter::passedRaises
-  uint32_t merging = 0;      ///< evaluating a side of a branch that may not be taken
-  uint32_t importGuards = 0; ///< inside `try: import … except ImportError`
-  uint32_t importDepth = 0;  ///< files whose top level is being run
+  /// The first one made of each `def`.
+  std::unordered_map<const void *, std::shared_ptr<JitFunction>> kernelsByText;
+  std::vector<Diagnostic> passedRaises; ///< see Interpreter::passedRaises
+  uint32_t merging = 0;                 ///< evaluating a side of a branch that may not be taken
+  uint32_t importGuards = 0;            ///< inside `try: import … except ImportError`
+  uint32_t importDepth = 0;             ///< files whose top level is being run
   std::vector<const RaisedError *> handling;
 
   /// Notes what a function or class made in `scope` keeps alive: that scope and those around it.
@@ -91,6 +93,7 @@ public:
   /// Refuses, at `where`, a program that has run for too long.
   void countStep(const syntax::Expr &where);
   Value takeResult() { return std::move(result); }
+  std::shared_ptr<Function> makeFunction(const syntax::Arguments &args);
   /// Of a file's top level: see InterpreterOptions::defersFileErrors.
   bool defersErrors = false, defersImports = false;
   /// What takes the values that a generator function's `yield` gives.
@@ -103,6 +106,7 @@ private:
   std::shared_ptr<Scope> scope;
   Value result;
   unsigned triesAround = 0;
+  unsigned probesAround = 0; ///< see execTriedBody
 
   // Statements
   Flow exec(const syntax::Stmt &stmt);
@@ -113,6 +117,7 @@ private:
   Flow execWhile(const syntax::While &stmt);
   Flow execTry(const syntax::Try &stmt);
   Flow execHandlers(const syntax::Try &stmt, const RaisedError &error, bool &handled);
+  Flow execTriedBody(const syntax::Try &stmt);
   Flow execWith(const syntax::With &stmt, size_t item);
   Flow execWithGenerator(const syntax::With &stmt, size_t item, class GeneratorContext &context);
   void execAugAssign(const syntax::AugAssign &stmt);
@@ -122,6 +127,7 @@ private:
   void execDelete(const syntax::Expr &target);
   void execImport(const syntax::Import &stmt);
   void execImportFrom(const syntax::ImportFrom &stmt);
+  Value importDeferring(const Value &source, const std::string &name);
   void execFunctionDef(const syntax::FunctionDef &stmt);
   void execClassDef(const syntax::ClassDef &stmt);
   void leaveOut(const syntax::Expr &decorator, Diagnostic reason);
@@ -160,8 +166,13 @@ private:
   void assign(const syntax::Expr &target, const Value &value);
   void unpack(const syntax::List<syntax::Expr> &targets, const Value &value);
   void at(const syntax::Node &node) { state.node = &node; }
-  std::shared_ptr<Function> makeFunction(const syntax::Arguments &args);
 };
+
+/// Runs the bodies of functions, each defined inside the one before it, the first at the module's
+/// top level, as a file is read: parameters without a default are unusable, and what a refused
+/// statement would bind is too. Returns the names of the last one.
+std::shared_ptr<Scope> readFunctions(Interpreter &, const Module &,
+                                     const std::vector<const syntax::FunctionDef *> &functions);
 
 /// Gives up evaluating both sides of a branch when one of them branches on `test` itself.
 void leaveMerge(Interpreter &, const Value &test);
@@ -256,9 +267,11 @@ void addBuiltinTypes(Interpreter &);
 void addStringMethods(Interpreter &);
 void addContainerMethods(Interpreter &);
 void addBuiltinFunctions(Interpreter &);
+void addDataFiles(Interpreter &);
 void addExceptions(Interpreter &);
 void addStandardModules(NativeModules &);
 void addVersionModules(NativeModules &);
+void addDataModules(NativeModules &);
 void addClassModules(NativeModules &);
 void addTritonModules(NativeModules &);
 void addTorchLibrary(NativeModules &);

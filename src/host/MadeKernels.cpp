@@ -30,43 +30,47 @@ std::shared_ptr<JitFunction> kernelDefined(Interpreter &interpreter, const Modul
   return nullptr;
 }
 
-/// Visits the functions of a list of statements and of their branches, outermost ones alone.
-static void forEachFunction(const Stmt &stmt,
-                            const std::function<void(const FunctionDef &)> &visit) {
+/// Visits the functions of a list of statements and of their branches, outermost ones alone, and
+/// the methods of classes there.
+static void
+forEachFunction(const Stmt &stmt, const std::string &className,
+                const std::function<void(const FunctionDef &, const std::string &)> &visit) {
   if (auto *function = as<FunctionDef>(&stmt))
-    return visit(*function);
-  if (stmt.kind == StmtKind::ClassDef)
-    return;
+    return visit(*function, className);
+  auto *cls = as<ClassDef>(&stmt);
   forEachChild(
-      stmt, [](const syntax::Expr &) {}, [&](const Stmt &inner) { forEachFunction(inner, visit); });
+      stmt, [](const syntax::Expr &) {},
+      [&](const Stmt &inner) { forEachFunction(inner, cls ? cls->name : className, visit); });
 }
 
-static void addMadeBy(const FunctionDef &maker, const FunctionDef &inside,
-                      std::vector<MadeKernel> &out) {
-  for (const auto &statement : inside.body)
-    forEachFunction(*statement, [&](const FunctionDef &nested) {
-      if (hasJitDecorator(nested))
-        out.push_back({&maker, &nested});
-      else
-        addMadeBy(maker, nested, out);
+static void addMadeBy(MadeKernel made, std::vector<MadeKernel> &out) {
+  for (const auto &statement : made.makers.back()->body)
+    forEachFunction(*statement, "", [&](const FunctionDef &nested, const std::string &) {
+      MadeKernel inside = made;
+      if (hasJitDecorator(nested)) {
+        inside.kernel = &nested;
+        out.push_back(std::move(inside));
+      } else {
+        inside.makers.push_back(&nested);
+        addMadeBy(std::move(inside), out);
+      }
     });
 }
 
 std::vector<MadeKernel> kernelsMadeByFunctions(const syntax::Module &file) {
   std::vector<MadeKernel> out;
   for (const auto &statement : file.body)
-    forEachFunction(*statement, [&](const FunctionDef &maker) {
+    forEachFunction(*statement, "", [&](const FunctionDef &maker, const std::string &cls) {
       if (!hasJitDecorator(maker))
-        addMadeBy(maker, maker, out);
+        addMadeBy({{&maker}, nullptr, cls}, out);
     });
   return out;
 }
 
 static std::shared_ptr<JitFunction> find(Interpreter &interpreter, const MadeKernel &made) {
-  for (const auto &kernel : interpreter.state().kernels)
-    if (&kernel->def() == made.kernel)
-      return kernel;
-  return nullptr;
+  const auto &known = interpreter.state().kernelsByText;
+  auto entry = known.find(made.kernel);
+  return entry == known.end() ? nullptr : entry->second;
 }
 
 bool isMade(Interpreter &interpreter, const MadeKernel &made) {
@@ -80,24 +84,75 @@ static bool takesNoArguments(const syntax::Arguments &args) {
                      [](const auto &fallback) { return fallback != nullptr; });
 }
 
-Value makeKernel(Interpreter &interpreter, const Module &module, const MadeKernel &made) {
-  const std::string &maker = made.maker->name;
-  const Value *function = module.globals->find(maker);
-  if (!function || !takesNoArguments(made.maker->args))
-    interpreter.refuse(module.syntax->locate(*made.kernel),
-                       "kernel '" + made.kernel->name + "' is made when '" + maker +
-                           "' is called; name one at the file's top level: " + made.kernel->name +
-                           " = " + maker + "(...)");
+/// What a maker was called for, with its decorators; nullopt: it does not run here, or makes none.
+static std::optional<Value> callMaker(Interpreter &interpreter, const Module &module,
+                                      const MadeKernel &made) {
+  const Value *function = module.globals->find(made.maker().name);
+  if (!function || !made.className.empty() || !takesNoArguments(made.maker().args))
+    return std::nullopt;
   CallArgs noArguments;
-  noArguments.location = module.syntax->locate(*made.maker);
-  Value result = interpreter.call(*function, std::move(noArguments));
-  auto outermost = innermostKernel(result);
-  if (outermost && &outermost->def() == made.kernel)
-    return result;
-  if (auto kernel = find(interpreter, made))
-    return Value(kernel);
+  noArguments.location = module.syntax->locate(made.maker());
+  try {
+    Value result = interpreter.call(*function, std::move(noArguments));
+    auto outermost = innermostKernel(result);
+    if (outermost && &outermost->def() == made.kernel)
+      return result;
+  } catch (const DiagnosticError &) {
+    // What came before the failure may have made it.
+  }
+  auto kernel = find(interpreter, made);
+  return kernel ? std::optional(Value(kernel)) : std::nullopt;
+}
+
+/// The kernel by the name that the function which defines it gives it, decorators included.
+static std::optional<Value> readMakers(Interpreter &interpreter, const Module &module,
+                                       const MadeKernel &made) {
+  std::shared_ptr<Scope> scope = readFunctions(interpreter, module, made.makers);
+  auto kernel = find(interpreter, made);
+  if (!kernel)
+    return std::nullopt;
+  for (const auto &[name, value] : scope->names->items())
+    if (innermostKernel(value) == kernel && !value.as<WrappedKernel>())
+      return value;
+  return Value(kernel);
+}
+
+static std::string namesOfArguments(const syntax::Arguments &args) {
+  std::string names;
+  for (const auto *list : {&args.posonlyargs, &args.args, &args.kwonlyargs})
+    for (const auto &argument : *list)
+      if (argument->arg != "self" && argument->arg != "cls")
+        names += (names.empty() ? "" : ", ") + argument->arg;
+  return names;
+}
+
+Value makeKernel(Interpreter &interpreter, const Module &module, const MadeKernel &made) {
+  Interpreter::State &state = interpreter.state();
+  // One maker that never ends leaves time for the others, and all of them for the kernels.
+  constexpr uint64_t mostSteps = 200'000;
+  struct Restore {
+    Interpreter::State &state;
+    uint64_t limit;
+    size_t raises;
+    ~Restore() {
+      state.options.maxSteps = limit;
+      state.passedRaises.resize(raises);
+    }
+  } restore{state, state.options.maxSteps, state.passedRaises.size()};
+  auto allow = [&] {
+    state.options.maxSteps = std::min(restore.limit / 2, state.steps + mostSteps);
+  };
+  allow();
+  if (auto called = callMaker(interpreter, module, made))
+    return *called;
+  allow();
+  if (auto read = readMakers(interpreter, module, made))
+    return *read;
+  std::string maker = made.makerName();
   interpreter.refuse(module.syntax->locate(*made.kernel),
-                     "'" + maker + "()' does not make kernel '" + made.kernel->name + "'");
+                     "kernel '" + made.kernel->name + "' is made when '" + maker +
+                         "' is called; name one at the file's top level: " + made.kernel->name +
+                         " = " + maker + "(" + namesOfArguments(made.maker().args) + ")");
 }
 
 } // namespace pellucid::host

@@ -16,18 +16,28 @@ bool hasJitDecorator(const syntax::FunctionDef &function);
 std::shared_ptr<JitFunction> kernelDefined(Interpreter &, const Module &, const std::string &name);
 
 struct MadeKernel {
-  const syntax::FunctionDef *maker, *kernel;
-  std::string name() const { return maker->name + "." + kernel->name; }
+  /// The functions around the kernel, outermost first: one of the file's top level, or a method.
+  std::vector<const syntax::FunctionDef *> makers;
+  const syntax::FunctionDef *kernel;
+  std::string className; ///< of a method; empty otherwise
+  const syntax::FunctionDef &maker() const { return *makers.front(); }
+  std::string makerName() const {
+    return (className.empty() ? "" : className + ".") + maker().name;
+  }
+  std::string name() const { return makerName() + "." + kernel->name; }
 };
 
-/// The kernels that functions of the file's top level, branches included, define.
+/// The kernels that functions of the file's top level, branches and methods included, define.
 std::vector<MadeKernel> kernelsMadeByFunctions(const syntax::Module &);
 
 /// Whether the kernel exists already.
 bool isMade(Interpreter &, const MadeKernel &);
 
 /// The kernel that the module's `maker()` makes, called without arguments, decorated as it comes
-/// out of it. Throws DiagnosticError where that is not possible.
+/// out of it. A maker that needs arguments, or that cannot run to its end here (a test that asks
+/// for a device), is read statement by statement as a file is: a kernel whose text and decorators
+/// use nothing that depends on the missing arguments is the same for all of them. Throws
+/// DiagnosticError where that gives no kernel.
 Value makeKernel(Interpreter &, const Module &, const MadeKernel &);
 
 } // namespace pellucid::host

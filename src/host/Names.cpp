@@ -307,7 +307,6 @@ static std::string_view adviceFor(std::string_view name) {
   static const std::map<std::string_view, std::string_view> advice = {
       {"eval", "write the expression itself"},
       {"exec", "write the statements themselves"},
-      {"open", "pass the data to the model as an input or a constructor argument"},
       {"input", "pass the value as an argument"},
       {"complex", "split it into real and imaginary floats"},
       {"bytes", "use str or a list of int"},

@@ -376,6 +376,42 @@ Evaluator::Flow Evaluator::execHandlers(const Try &s, const RaisedError &error, 
   return Flow::Normal;
 }
 
+/// Whether the statements only ask and name things, so that nothing is lost by leaving them.
+static bool isProbe(const syntax::List<Stmt> &body) {
+  return std::none_of(body.begin(), body.end(), [](const auto &statement) {
+    return statement->kind == StmtKind::FunctionDef || statement->kind == StmtKind::ClassDef;
+  });
+}
+
+/// The body of a `try`. Where a file is read for its kernels, what is refused in a probe at the
+/// file's top level counts as an exception: it takes the way that the author wrote for machines
+/// where it fails.
+Evaluator::Flow Evaluator::execTriedBody(const Try &s) {
+  bool isReading = defersErrors && defersImports && !s.handlers.empty() && isProbe(s.body);
+  struct Leave {
+    unsigned &count;
+    unsigned before;
+    ~Leave() { count = before; }
+  } leave{probesAround, probesAround};
+  probesAround = isReading ? probesAround + 1 : 0;
+  try {
+    return run(s.body);
+  } catch (const RaisedError &) {
+    throw;
+  } catch (const DiagnosticError &error) {
+    if (!isReading || state.steps > state.options.maxSteps)
+      throw;
+    const ExceptHandler &first = s.handlers.front();
+    Value type = first.type ? eval(*first.type) : Value(interpreter.builtinClass("Exception"));
+    auto cls =
+        (type.isTuple() && !type.tuple().empty() ? type.tuple().front() : type).shared<Class>();
+    if (!cls || !cls->isSubclassOf(*interpreter.builtinClass("BaseException")))
+      cls = interpreter.builtinClass("Exception");
+    throw RaisedError(error.diagnostic,
+                      makeException(interpreter, cls, {Value(error.diagnostic.message)}));
+  }
+}
+
 Evaluator::Flow Evaluator::execTry(const Try &s) {
   Flow flow = Flow::Normal;
   std::optional<RaisedError> pending;
@@ -383,7 +419,7 @@ Evaluator::Flow Evaluator::execTry(const Try &s) {
   uint32_t depth = state.depth, guards = state.importGuards;
   try {
     state.importGuards += guardsImports(s);
-    flow = run(s.body);
+    flow = execTriedBody(s);
     state.importGuards = guards;
     if (flow == Flow::Normal)
       flow = run(s.orelse);

@@ -109,6 +109,7 @@ static Value makeJit(Interpreter &interpreter, const Value &target, const CallAr
   if (const Value *noInline = options.keyword("noinline"))
     jit->noInline = interpreter.truth(*noInline);
   interpreter.state().kernels.push_back(jit);
+  interpreter.state().kernelsByText.emplace(&jit->def(), jit);
   return Value(jit);
 }
 
@@ -275,6 +276,31 @@ static void fillRuntime(Interpreter &interpreter, Module &m) {
   }
 }
 
+static const char *const backendsSource =
+#include "host/modules/triton_backends.py.inc"
+    ;
+
+/// One interpreter's copy of triton_backends.py, whatever module asks for it first.
+static void takeBackends(Interpreter &interpreter, Module &m, std::vector<const char *> names) {
+  auto &natives = interpreter.state().natives;
+  auto &source = natives["<triton.backends>"];
+  if (!source)
+    source = interpreter.importSource(
+        "triton_backends", std::make_shared<SourceFile>("<triton.backends>", backendsSource));
+  for (const char *name : names)
+    m.globals->set(name, *source->globals->find(name));
+}
+
+static void fillBackends(Interpreter &interpreter, Module &m) {
+  takeBackends(interpreter, m, {"backends", "Backend", "Driver"});
+}
+static void fillDriver(Interpreter &interpreter, Module &m) {
+  takeBackends(interpreter, m, {"driver"});
+}
+static void fillTargets(Interpreter &interpreter, Module &m) {
+  takeBackends(interpreter, m, {"GPUTarget"});
+}
+
 static void fillLanguage(Interpreter &, Module &m) {
   m.fallback = [](Interpreter &, std::string_view name) -> std::optional<Value> {
     if (name.starts_with("__"))
@@ -288,6 +314,11 @@ void addTritonModules(NativeModules &modules) {
   modules.add("triton.language", fillLanguage);
   for (const char *name : {"triton.runtime", "triton.runtime.jit", "triton.runtime.autotuner"})
     modules.add(name, fillRuntime);
+  for (const char *name : {"triton.runtime", "triton.runtime.driver"})
+    modules.add(name, fillDriver);
+  modules.add("triton.backends", fillBackends);
+  for (const char *name : {"triton.backends.compiler", "triton.compiler"})
+    modules.add(name, fillTargets);
 }
 
 } // namespace pellucid::host

@@ -71,6 +71,17 @@ std::optional<Value> DType::getAttr(Interpreter &, std::string_view name) {
     return Value(shared_from_this());
   if (name == "primitive_bitwidth")
     return Value(bits);
+  if (name == "int_bitwidth" && !isPointer && !isFloat(type))
+    return Value(bits);
+  if ((name == "get_int_max_value" || name == "get_int_min_value") && !isPointer &&
+      !isFloat(type)) {
+    bool isSigned = isSignedInteger(type);
+    Int half = Int(1) << (bits - 1);
+    Int most = isSigned ? half - 1 : 2 * half - 1, least = isSigned ? -half : 0;
+    return method(Value(name == "get_int_max_value" ? most : least));
+  }
+  if (name == "is_block" || name == "is_void" || name == "is_const")
+    return method(Value(false));
   if (name == "itemsize")
     return Value((bits + 7) / 8);
   if (name == "name")
@@ -92,12 +103,25 @@ std::optional<Value> DType::getAttr(Interpreter &, std::string_view name) {
   if (name == "is_standard_floating")
     return method(Value(!isPointer && isFloat(type) && bits >= 16));
   static const std::map<std::string_view, DataType> predicates = {
-      {"is_fp16", DataType::Float16},    {"is_bf16", DataType::BFloat16},
-      {"is_fp32", DataType::Float32},    {"is_fp64", DataType::Float64},
-      {"is_int8", DataType::Int8},       {"is_int16", DataType::Int16},
-      {"is_int32", DataType::Int32},     {"is_int64", DataType::Int64},
-      {"is_uint8", DataType::UInt8},     {"is_fp8e4nv", DataType::Float8E4M3FN},
-      {"is_fp8e5", DataType::Float8E5M2}};
+      {"is_fp16", DataType::Float16},
+      {"is_bf16", DataType::BFloat16},
+      {"is_fp32", DataType::Float32},
+      {"is_fp64", DataType::Float64},
+      {"is_int8", DataType::Int8},
+      {"is_int16", DataType::Int16},
+      {"is_int32", DataType::Int32},
+      {"is_int64", DataType::Int64},
+      {"is_uint8", DataType::UInt8},
+      {"is_uint16", DataType::UInt16},
+      {"is_uint32", DataType::UInt32},
+      {"is_uint64", DataType::UInt64},
+      {"is_int1", DataType::Bool},
+      {"is_fp8e5", DataType::Float8E5M2},
+      {"is_fp8e4nv", DataType::Float8E4M3FN},
+      {"is_fp8e4b8", DataType::Float8E4M3FNUZ},
+      {"is_fp8e5b16", DataType::Float8E5M2FNUZ}};
+  if (name == "is_fp8e4b15")
+    return method(Value(false));
   if (auto it = predicates.find(name); it != predicates.end())
     return method(Value(!isPointer && type == it->second));
   return std::nullopt;
@@ -156,7 +180,28 @@ std::optional<Value> NamedBuiltin::getAttr(Interpreter &, std::string_view attri
   return Value(std::make_shared<NamedBuiltin>(name + "." + std::string(attribute)));
 }
 
+/// What `@tl.core.builtin def f(…, _semantic=None)` makes: it drives Triton's own compiler, so a
+/// kernel that calls it is refused where it does.
+static Value functionOfTheCompiler(Interpreter &interpreter, const std::string &decorator,
+                                   const Value &decorated) {
+  auto *function = decorated.as<Function>();
+  std::string name = function ? function->name : repr(decorated);
+  auto reason = std::make_shared<const Diagnostic>(
+      Severity::Error, interpreter.location(),
+      "'" + name + "' is written against Triton's own compiler (@" + decorator +
+          "), which is not here; write it as a @triton.jit function");
+  return Value(std::make_shared<Opaque>(name, interpreter.location(), reason));
+}
+
 Value NamedBuiltin::call(Interpreter &interpreter, CallArgs args) {
+  static const NameSet decorators = {"tl.builtin", "tl.extern", "tl.must_use_result"};
+  if (decorators.count(name) && args.positional.size() == 1) {
+    if (args.positional[0].as<Function>())
+      return functionOfTheCompiler(interpreter, name, args.positional[0]);
+    return args.positional[0];
+  }
+  if (name == "tl.constexpr_function" && args.positional.size() == 1)
+    return Value(std::make_shared<ConstexprFunction>(args.positional[0]));
   if (name == "tl.constexpr" && args.positional.size() == 1)
     return Value(std::make_shared<Constexpr>(unwrapConstexpr(args.positional[0])));
   if (name == "tl.pointer_type" && !args.positional.empty())

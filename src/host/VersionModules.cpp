@@ -43,7 +43,7 @@ void fillImportlibUtil(Interpreter &interpreter, Module &m) {
 }
 
 /// A library that is not one of those here counts as not installed.
-void fillMetadata(Interpreter &, Module &m) {
+void fillMetadata(Interpreter &interpreter, Module &m) {
   m.globals->set("version", native("importlib.metadata.version", "distribution_name",
                                    [](Interpreter &i, std::vector<Value> &a) {
                                      auto module = i.nativeModule(a[0].str());
@@ -54,6 +54,7 @@ void fillMetadata(Interpreter &, Module &m) {
                                                "No package metadata was found for " + a[0].str());
                                      return *version;
                                    }));
+  m.globals->set("PackageNotFoundError", Value(interpreter.builtinClass("ModuleNotFoundError")));
 }
 
 } // namespace

@@ -26,6 +26,9 @@ public:
   /// kernel's line.
   uint32_t specialise(const host::JitFunction &kernel, const std::vector<Parameter> &parameters);
 
+  /// Kernels print their variables before the statement at this place, for the interpreter.
+  void stopAt(std::string path, uint32_t line);
+
 private:
   struct State;
   std::unique_ptr<State> state;

@@ -40,6 +40,7 @@ struct KernelTable::State {
   h::Interpreter &interpreter;
   mlir::MLIRContext context{mlir::MLIRContext::Threading::DISABLED};
   std::map<std::string, uint32_t> known = {};
+  frontend::EmitOptions options = {};
 };
 
 KernelTable::KernelTable(Tracer &tracer, h::Interpreter &interpreter)
@@ -47,6 +48,10 @@ KernelTable::KernelTable(Tracer &tracer, h::Interpreter &interpreter)
   tt::loadTtDialects(state->context);
 }
 KernelTable::~KernelTable() = default;
+
+void KernelTable::stopAt(std::string path, uint32_t line) {
+  state->options.stopAt = frontend::StopPoint{std::move(path), line};
+}
 
 uint32_t KernelTable::specialise(const h::JitFunction &kernel,
                                  const std::vector<Parameter> &parameters) {
@@ -85,7 +90,7 @@ uint32_t KernelTable::specialise(const h::JitFunction &kernel,
   Diagnostics diagnostics;
   std::vector<frontend::EmittedParameter> emitted;
   auto module = frontend::emitKernel(state->interpreter, kernel, specs, state->context, diagnostics,
-                                     &emitted);
+                                     &emitted, state->options);
   if (!module) {
     for (const Diagnostic &d : diagnostics.all())
       if (d.severity == Severity::Error)

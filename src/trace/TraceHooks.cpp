@@ -76,8 +76,11 @@ std::string TraceHooks::rangesText(const Expr &condition) const {
 
 h::Value TraceHooks::launch(h::Interpreter &interpreter, const h::Value &kernel,
                             const h::Value &grid, h::CallArgs args, bool) {
-  if (!kernels)
+  if (!kernels) {
     kernels = std::make_unique<KernelTable>(*tracer, interpreter);
+    if (stopAt)
+      kernels->stopAt(stopAt->first, stopAt->second);
+  }
   recordLaunch(*tracer, *kernels, interpreter, kernel, grid, args);
   return h::Value();
 }

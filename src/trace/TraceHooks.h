@@ -6,6 +6,7 @@
 #include "trace/Tracer.h"
 
 #include <memory>
+#include <optional>
 
 namespace pellucid::trace {
 
@@ -26,6 +27,9 @@ public:
                      const host::Value &grid, host::CallArgs args, bool wrapped) override;
   host::Value callOperator(host::Interpreter &interpreter,
                            const std::shared_ptr<host::Operator> &op, host::CallArgs args) override;
+
+  /// See KernelTable::stopAt: path and line.
+  std::optional<std::pair<std::string, uint32_t>> stopAt;
 
 private:
   /// The branch that the example takes; the program is then for the sizes that take it too.

@@ -536,7 +536,9 @@ static h::Value kernelOf(h::Interpreter &interpreter, const h::Module &module,
     throwIfUnusable(*kernel);
   if (kernel && dot != std::string::npos && !kernel->as<h::Function>())
     kernel = interpreter.findAttr(*kernel, name.substr(dot + 1));
-  else if (!kernel || dot != std::string::npos)
+  else if (dot != std::string::npos)
+    kernel.reset();
+  if (!kernel)
     kernel = madeKernel(interpreter, module, name);
   SourceLocation where(path + ":" + name);
   if (kernel && h::isKernel(*kernel))
@@ -596,13 +598,15 @@ static bool isAbout(const Diagnostic &warning, const h::JitFunction &kernel) {
 Program traceLaunch(const std::string &path, const std::string &kernelName,
                     const std::vector<int64_t> &grid, const std::vector<LaunchValue> &arguments,
                     const std::vector<std::string> &roots, std::optional<int32_t> numWarps,
-                    std::optional<int32_t> numStages) {
+                    std::optional<int32_t> numStages,
+                    std::optional<std::pair<std::string, uint32_t>> stopAt) {
   std::vector<Diagnostic> warnings;
   TraceOptions options;
   options.roots = roots;
   options.defersMissingImports = true;
   options.warn = [&](Diagnostic warning) { warnings.push_back(std::move(warning)); };
   ModelTrace trace(SymbolTable(), options);
+  trace.hooks.stopAt = std::move(stopAt);
   h::Value kernel =
       kernelOf(*trace.interpreter, *trace.interpreter->importFile(path), path, kernelName);
   auto jit = h::innermostKernel(kernel);

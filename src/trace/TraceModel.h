@@ -43,6 +43,7 @@ graph::Program traceModel(const std::string &path, const std::string &name,
 
 /// One launch of one kernel on tensors of known types: what `launch` compiles. `arguments` are by
 /// parameter name; tensors become inputs `name` of the program, written ones its mutated inputs.
+/// `stopAt`: a file and a line before which the interpreter is to stop (KernelTable::stopAt).
 struct LaunchValue {
   std::string name;
   std::optional<graph::TensorType> tensor;
@@ -52,6 +53,7 @@ graph::Program traceLaunch(const std::string &path, const std::string &kernel,
                            const std::vector<int64_t> &grid,
                            const std::vector<LaunchValue> &arguments,
                            const std::vector<std::string> &roots, std::optional<int32_t> numWarps,
-                           std::optional<int32_t> numStages);
+                           std::optional<int32_t> numStages,
+                           std::optional<std::pair<std::string, uint32_t>> stopAt = std::nullopt);
 
 } // namespace pellucid::trace

@@ -156,7 +156,7 @@ def check_other_files(run):
         assert done.returncode == code and done.stderr.startswith(first) and bool(done.stderr) == bool(first), (name, done)
 
 
-PARTLY_READ = '''import triton, functools
+PARTLY_READ = '''import torch, triton, functools
 import triton.language as tl
 if not triton.__version__.startswith("1."):
     raise ImportError("needs Triton 1")
@@ -183,6 +183,31 @@ def make_for(activation):
     def applied(x, o):
         tl.store(o, activation(tl.load(x)))
     return applied
+
+def test_needs_a_device(device, size=64):
+    if not torch.cuda.is_available():
+        skip_this()
+    WIDTH: tl.constexpr = tl.constexpr(size)
+    @triton.jit
+    def independent(x, o, n):
+        i = tl.arange(0, WIDTH)
+        tl.store(o + i, tl.load(x + i, mask=i < n), mask=i < n)
+    independent[(1,)](torch.empty(size, device=device), torch.empty(size, device=device), size)
+
+class TestGroup:
+    def test_method(self, shape):
+        def inner():
+            @triton.jit
+            def in_method(o):
+                tl.store(o, 1.0)
+            return in_method
+        inner()[(1,)](torch.empty(shape))
+
+def test_of_the_same_name(shape):
+    @triton.jit
+    def independent(o):
+        tl.store(o, 2.0)
+    independent[(1,)](torch.empty(shape))
 '''
 
 
@@ -191,10 +216,64 @@ def check_partly_read(run):
     listed = json.loads(done.stdout)
     status = {k["name"]: (k["status"], k["decorators"]) for k in listed["kernels"]}
     assert status == {"after_the_raise": ("ok", ["jit"]), "filled": ("ok", ["autotune", "jit"]),
-                      "make_for.applied": ("refused", [])}, status
+                      "applied": ("refused", ["jit"]), "test_needs_a_device.independent": ("ok", ["jit"]),
+                      "in_method": ("ok", ["jit"]), "test_of_the_same_name.independent": ("ok", ["jit"])}, status
     assert [w.split(": ", 1)[1] for w in listed["warnings"]] == ["needs Triton 1", "not_here is missing"], listed["warnings"]
     assert "partly.py:4:5: warning: importing the file raises ImportError" in done.stderr, done.stderr
-    assert "applied = make_for(...)" in listed["kernels"][-1]["reason"], listed["kernels"][-1]
+    applied = next(k for k in listed["kernels"] if k["name"] == "applied")
+    assert "'activation' is an argument of 'make_for'" in applied["reason"] and "make_for(...)" in applied["reason"], applied
+
+
+UNGUESSED = '''import triton
+import triton.language as tl
+
+@triton.jit
+def takes_a_descriptor(desc, o, n, B: tl.constexpr):
+    tl.store(o + tl.arange(0, B), desc.load([0]))
+
+@triton.jit
+def flags_and_sizes(x, o, n, num_bits: tl.constexpr, MODE: tl.constexpr, CACHE: tl.constexpr, HAS_MASK: tl.constexpr, OUT: tl.constexpr,
+                    B: tl.constexpr):
+    tl.static_assert(MODE == "fast" or MODE == "exact")
+    i = tl.arange(0, B)
+    bins = tl.arange(0, 2**num_bits)
+    value = tl.load(x + i, mask=i < n if HAS_MASK else None, cache_modifier=CACHE)
+    tl.store(o + i, value.to(OUT))
+    tl.store(o + bins, tl.zeros((2**num_bits,), OUT))
+'''
+
+
+def check_unguessed(run):
+    done = run("unguessed.py", UNGUESSED)
+    kernels = {k["name"]: k for k in json.loads(done.stdout)["kernels"]}
+    taken, guessed = kernels["takes_a_descriptor"], kernels["flags_and_sizes"]
+    assert done.returncode == 0 and taken["status"] == "ok" and taken["needs"] == ["desc", "o", "n", "B"], taken
+    assert "no method 'load'" in taken["stopped_at"] or "pointer" in taken["stopped_at"], taken
+    assert guessed["stopped_at"] == "" and guessed["parameters"][4]["guess"] in ("'fast'", "'exact'"), guessed
+
+
+UNROLLED = '''import triton
+import triton.language as tl
+
+@triton.jit
+def unrolled(x):
+    for i in tl.static_range(10**9):
+        tl.store(x + i, 1.0)
+
+@triton.jit
+def nested(x):
+    for i in tl.static_range(1000):
+        for j in tl.static_range(1000):
+            tl.store(x + i + j, 1.0)
+'''
+
+
+def check_unrolled(run):
+    done = run("unrolled.py", UNROLLED)
+    lines = done.stderr.splitlines()
+    assert any(l.startswith("unrolled.py:6:14: error: static_range runs 1000000000 passes") and "at most 100000" in l and "tl.range" in l
+               for l in lines), done.stderr
+    assert any(l.startswith("unrolled.py:13:13: error: the kernel unrolls to more than 100000 statements") for l in lines), done.stderr
 
 
 def main():
@@ -206,6 +285,8 @@ def main():
         check_file(run)
         check_other_files(run)
         check_partly_read(run)
+        check_unguessed(run)
+        check_unrolled(run)
     print("passed")
 
 

@@ -57,6 +57,10 @@ def check_inspect():
     launches = json.loads(run("inspect", "model.plc", "--json"))["launches"]
     assert re.findall(r"^  launch +(\S+)", text, re.M) == [launch["label"] for launch in launches], text
     assert "silu_kernel (silu_kernels.py:" in text, text
+    report = json.loads(run("inspect", "model.plc", "--json"))
+    assert report["inputs"] == [{"name": "x", "dtype": "f32", "shape": ["batch", 128], "mutated": False}], report["inputs"]
+    assert [(o["dtype"], o["shape"]) for o in report["outputs"]] == [("f32", ["batch", 128])], report["outputs"]
+    assert report["symbols"] == [{"name": "batch", "min": 1, "max": 1024, "divisor": 1}], report["symbols"]
 
 
 def check_bench():

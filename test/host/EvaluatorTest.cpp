@@ -114,7 +114,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"x = 1j\n", 1, 5, "complex numbers are not supported"},
         Refusal{"x = b'a'\n", 1, 5, "bytes literals are not supported"},
         Refusal{"eval('1')\n", 1, 1, "'eval' is not supported in host code"},
-        Refusal{"open('f')\n", 1, 1, "'open' is not supported in host code"},
+        Refusal{"open('f', 'w')\n", 1, 1, "open() with mode 'w' is not supported in host code"},
         Refusal{"import foo\nclass A(foo.B): pass\nA()\n", 3, 1,
                 "inherits from <foo.B>, which is not supported"},
         Refusal{"import foo\ndef f():\n    return foo.bar(1)\nf()\n", 3, 12,

@@ -158,5 +158,96 @@ TEST_F(Import, WhatIsNeverDeferred) {
   EXPECT_THROW(resultOf("endless.py", options), DiagnosticError);
 }
 
+InterpreterOptions readingKernels() {
+  InterpreterOptions options;
+  options.defersFileErrors = options.defersMissingImports = true;
+  return options;
+}
+
+/// One name of an import that fails does not take those beside it along.
+TEST_F(Import, NamesOfOneImportAreDeferredEachOnItsOwn) {
+  write("helpers.py", "import torch\nexp = 7\nprops = torch.cuda.get_device_properties(0) > 1\n");
+  write("main.py", "from helpers import nothing, exp\nresult = exp\n");
+  EXPECT_EQ(resultOf("main.py", readingKernels()), "7");
+}
+
+/// PEP 562: packages choose their platform in a module's __getattr__.
+TEST_F(Import, AModuleMayAnswerForItsOwnNames) {
+  write("platforms.py", "def __getattr__(name):\n    if name == 'current':\n        return 'here'\n"
+                        "    raise AttributeError(name)\n");
+  write("main.py", "import platforms\nfrom platforms import current\n"
+                   "result = [current, hasattr(platforms, 'other')]\n");
+  EXPECT_EQ(resultOf("main.py"), "['here', False]");
+}
+
+/// Where Triton is probed there is one: projects re-export it behind such questions.
+TEST_F(Import, ProbesFindTriton) {
+  write("compat.py", "import types\nfrom importlib.util import find_spec\n"
+                     "HAS_TRITON = find_spec('triton') is not None or "
+                     "find_spec('pytorch-triton-xpu') is not None\n"
+                     "if HAS_TRITON:\n    try:\n        from triton.backends import backends\n"
+                     "        active = [x.driver for x in backends.values() if x.driver and "
+                     "x.driver.is_active()]\n"
+                     "        if len(active) != 1:\n            HAS_TRITON = False\n"
+                     "    except ImportError:\n        HAS_TRITON = False\n"
+                     "class Placeholder(types.ModuleType):\n    def __init__(self):\n"
+                     "        super().__init__('triton')\n"
+                     "if HAS_TRITON:\n    import triton\n    import triton.language as tl\n"
+                     "else:\n    triton = Placeholder()\n    tl = Placeholder()\n");
+  write("main.py",
+        "import inspect\nfrom compat import HAS_TRITON, triton, tl\n"
+        "backend = triton.runtime.driver.active.get_current_target().backend\n"
+        "known = 'cache_results' in inspect.signature(triton.autotune).parameters\n"
+        "import torch\n"
+        "result = [HAS_TRITON, triton.cdiv(5, 2), tl.float32.primitive_bitwidth, backend,"
+        " known]\n");
+  EXPECT_EQ(resultOf("main.py", readingKernels()), "[True, 3, 32, 'cpu', True]");
+}
+
+/// A probe that cannot be answered takes the way that the author wrote for where it fails.
+TEST_F(Import, ARefusedProbeTakesItsHandler) {
+  write("main.py", "import torch\ntry:\n"
+                   "    wide = torch.cuda.get_device_properties(0).total_memory > 10\n"
+                   "except ImportError:\n    wide = 'unknown'\nresult = wide\n");
+  EXPECT_EQ(resultOf("main.py", readingKernels()), "'unknown'");
+  EXPECT_THROW(resultOf("main.py"), DiagnosticError);
+}
+
+/// Triton keeps the names that projects re-export it by where the module that does so is missing.
+TEST_F(Import, TritonOfAMissingModule) {
+  write("main.py", "from some_engine.triton_utils import tl, triton\n"
+                   "result = [triton.cdiv(7, 2), tl.int8.int_bitwidth, tl.uint64.is_uint64()]\n");
+  EXPECT_EQ(resultOf("main.py", readingKernels()), "[4, 8, True]");
+}
+
+/// Tables of configs lie beside the source; nothing else on the machine decides what is compiled.
+TEST_F(Import, DataBesideTheSource) {
+  write("configs.json",
+        "{\"mm\": [{\"BLOCK\": 64, \"scale\": 2.5e0, \"even\": true, \"next\": null}],"
+        " \"e\": {}}");
+  write(
+      "configs.yaml",
+      "# tuned\nmm:\n  - META:\n      TILE_M: 32   # rows\n      name: 'a: b'\n    warps: [4, 8]\n"
+      "  - {META: {TILE_M: 64}, fast: false}\nempty:\nlast: 1.5\n");
+  write("main.py", "import json, os, yaml\nhere = os.path.dirname(__file__)\n"
+                   "with open(os.path.join(here, 'configs.json')) as f:\n    table = json.load(f)\n"
+                   "with open(os.path.join(here, 'configs.yaml'), 'r', encoding='utf-8') as f:\n"
+                   "    tuned = yaml.safe_load(f)\n"
+                   "result = [table, tuned, os.path.exists('/etc/passwd'), os.path.isfile(here + "
+                   "'/main.py')]\n");
+  EXPECT_EQ(resultOf("main.py"),
+            "[{'mm': [{'BLOCK': 64, 'scale': 2.5, 'even': True, 'next': None}], 'e': {}}, "
+            "{'mm': [{'META': {'TILE_M': 32, 'name': 'a: b'}, 'warps': [4, 8]}, "
+            "{'META': {'TILE_M': 64}, 'fast': False}], 'empty': None, 'last': 1.5}, False, True]");
+  write("outside.py", "result = open('/etc/passwd').read()\n");
+  EXPECT_THROW(resultOf("outside.py"), DiagnosticError);
+  for (const char *text : {"[1, 2", "{1: }x", "[[[", "{'a' 1}", "[1] 2", "nothing"}) {
+    write("broken.py",
+          "import json\ntry:\n    json.loads(\"" + std::string(text) +
+              "\")\n    result = 'read'\nexcept ValueError:\n    result = 'refused'\n");
+    EXPECT_EQ(resultOf("broken.py"), "'refused'") << text;
+  }
+}
+
 } // namespace
 } // namespace pellucid::host

@@ -109,11 +109,56 @@ public:
     nlohmann::json records = nlohmann::json::array();
     for (const auto &entry : file->entries())
       records.push_back({{"name", entry.name}, {"bytes", entry.bytes}});
-    return {{"name", m.name},     {"producer", m.producer}, {"launches", launches},
-            {"buffers", buffers}, {"kernels", kernels},     {"records", records}};
+    return {{"name", m.name},       {"producer", m.producer}, {"inputs", inputs()},
+            {"outputs", outputs()}, {"symbols", symbols()},   {"launches", launches},
+            {"buffers", buffers},   {"kernels", kernels},     {"records", records}};
   }
 
 private:
+  /// A number where the dim is one, else its expression.
+  nlohmann::json dims(const std::vector<package::Bytecode> &shape) const {
+    nlohmann::json out = nlohmann::json::array();
+    for (const package::Bytecode &dim : shape) {
+      std::string text = dim.empty() ? "0" : package::bytecodeText(dim, manifest().symbols);
+      bool isNumber = text.size() < 19 && text.find_first_not_of("0123456789") == text.npos;
+      if (isNumber)
+        out.push_back(std::stoll(text));
+      else
+        out.push_back(text);
+    }
+    return out;
+  }
+  nlohmann::json inputs() const {
+    nlohmann::json out = nlohmann::json::array();
+    for (const package::Input &input : manifest().inputs)
+      out.push_back({{"name", input.name},
+                     {"dtype", info(input.dtype).cli},
+                     {"shape", dims(input.shape)},
+                     {"mutated", input.mutated}});
+    return out;
+  }
+  nlohmann::json outputs() const {
+    nlohmann::json out = nlohmann::json::array();
+    for (const package::Output &output : manifest().outputs) {
+      nlohmann::json entry = {
+          {"name", output.name}, {"dtype", info(output.dtype).cli}, {"shape", dims(output.shape)}};
+      if (output.aliasOfInput >= 0)
+        entry["alias_of"] = manifest().inputs[size_t(output.aliasOfInput)].name;
+      out.push_back(std::move(entry));
+    }
+    return out;
+  }
+  nlohmann::json symbols() const {
+    nlohmann::json out = nlohmann::json::array();
+    for (const package::Symbol &symbol : manifest().symbols) {
+      nlohmann::json entry = {
+          {"name", symbol.name}, {"min", symbol.min}, {"divisor", symbol.divisor}};
+      entry["max"] = symbol.max == INT64_MAX ? nlohmann::json() : nlohmann::json(symbol.max);
+      out.push_back(std::move(entry));
+    }
+    return out;
+  }
+
   std::unique_ptr<package::PackageFile> file;
 };
 

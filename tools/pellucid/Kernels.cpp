@@ -22,16 +22,20 @@ const char *formOf(const driver::KernelReport::Launch &launch) {
 json describe(const driver::KernelReport &report) {
   json parameters = json::array(), launches = json::array();
   for (const auto &parameter : report.parameters)
-    parameters.push_back(
-        {{"name", parameter.name}, {"kind", parameter.kind}, {"access", parameter.access}});
+    parameters.push_back({{"name", parameter.name},
+                          {"kind", parameter.kind},
+                          {"access", parameter.access},
+                          {"guess", parameter.guess}});
   for (const auto &launch : report.launches)
     launches.push_back({{"file", launch.where.file->path()},
                         {"line", launch.where.range.line},
                         {"function", launch.function},
                         {"form", formOf(launch)}});
-  return {{"name", report.name},      {"line", report.line},     {"status", statusOf(report)},
-          {"reason", report.reason},  {"helper", report.helper}, {"decorators", report.decorators},
-          {"parameters", parameters}, {"launches", launches}};
+  return {{"name", report.name},        {"line", report.line},
+          {"status", statusOf(report)}, {"reason", report.reason},
+          {"helper", report.helper},    {"decorators", report.decorators},
+          {"parameters", parameters},   {"launches", launches},
+          {"needs", report.needs},      {"stopped_at", report.stoppedAt}};
 }
 
 json describe(const driver::OperatorReport &report) {
@@ -62,6 +66,11 @@ void print(const driver::KernelReport &report) {
     std::printf("           %s\n", report.reason.c_str());
   if (report.helper)
     std::puts("           called by kernels, and checked in those");
+  if (!report.stoppedAt.empty())
+    std::printf(
+        "           not checked: no arguments were guessed that compile (%s); a launch must "
+        "say %s\n",
+        report.stoppedAt.c_str(), joined(report.needs).c_str());
   for (const auto &parameter : report.parameters)
     std::printf("           %-24s %-10s %s\n", parameter.name.c_str(), parameter.kind.c_str(),
                 parameter.access.c_str());

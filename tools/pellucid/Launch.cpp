@@ -8,6 +8,7 @@
 #include "ModelLine.h"
 #include "PackageFile.h"
 #include "ReferenceLaunch.h"
+#include "StopTables.h"
 #include "driver/Compile.h"
 #include "host/Kernel.h"
 #include "package/PackageWriter.h"
@@ -266,7 +267,9 @@ graph::Program traceLine(const LaunchOptions &options, const std::vector<int64_t
   auto [path, kernel] = splitTarget(options.target, "KERNEL");
   return trace::traceLaunch(path, kernel, grid, values, options.paths,
                             options.numWarps ? std::optional(options.numWarps) : std::nullopt,
-                            options.numStages ? std::optional(options.numStages) : std::nullopt);
+                            options.numStages ? std::optional(options.numStages) : std::nullopt,
+                            options.stopAt.empty() ? std::nullopt
+                                                   : std::optional(parseStopPoint(options.stopAt)));
 }
 
 /// Bytes of the tensors read plus those written by the program's launches.
@@ -330,6 +333,38 @@ LaunchTiming timeLaunch(const LaunchOptions &options, double budget) {
   return timing;
 }
 
+static std::vector<ReferenceOperand> referenceMemory(std::vector<Operand> &operands) {
+  std::vector<ReferenceOperand> memory;
+  for (Operand &operand : operands) {
+    ReferenceOperand &entry = memory.emplace_back(operand.name, &*operand.array);
+    for (Array &member : operand.members)
+      entry.members.push_back(&member);
+  }
+  return memory;
+}
+
+/// Runs the interpreter up to the stop point and prints what is there.
+static int stopLaunch(const graph::Program &program, const LaunchOptions &options,
+                      std::vector<Operand> &operands, bool json) {
+  std::vector<reference::StoppedVariable> variables;
+  ReferenceStop stop{parseProgram(options.program), &variables};
+  runReference(program, referenceMemory(operands), options.sanitize, &stop);
+  if (variables.empty())
+    fail("--stop-at " + options.stopAt,
+         "program " + options.program + " does not reach this line with these arguments");
+  auto [file, line] = parseStopPoint(options.stopAt);
+  if (json)
+    printJson({{"engine", "reference"},
+               {"file", file},
+               {"line", line},
+               {"program", stop.program},
+               {"values", stopJson(variables)}});
+  else
+    std::printf("%s, program %s\n%s", options.stopAt.c_str(), options.program.c_str(),
+                stopTables(variables).c_str());
+  return Ok;
+}
+
 int runLaunch(Words words) {
   VerbLine line(
       "launch", "Runs one kernel on .npy files.",
@@ -373,6 +408,16 @@ int runLaunch(Words words) {
   line.app().add_flag("--reference", options.reference,
                       "run the interpreter instead of generated code");
   line.app().add_flag("--sanitize", options.sanitize, "check every access (runs the interpreter)");
+  CLI::Option *stopAt =
+      line.app()
+          .add_option(
+              "--stop-at", options.stopAt,
+              "print the kernel's variables before this line, and end (runs the interpreter)")
+          ->option_text("FILE:LINE");
+  line.app()
+      .add_option("--program", options.program, "with --stop-at: the program that stops (0,0,0)")
+      ->option_text("X[,Y[,Z]]")
+      ->needs(stopAt);
   if (!line.parse(words))
     return line.exitCode();
 
@@ -382,16 +427,16 @@ int runLaunch(Words words) {
   std::vector<trace::LaunchValue> values;
   readArguments(options, operands, values);
   std::vector<Output> outputs = readOutputs(options, operands);
+  if (stopAt->count() && !outputs.empty())
+    fail("--out " + outputs.front().text,
+         "with --stop-at the launch ends before the kernel does, so nothing is written");
   graph::Program program = traceLine(options, grid, values);
   std::string engine = "native", isa;
   double seconds = 0;
+  if (stopAt->count())
+    return stopLaunch(program, options, operands, line.json());
   if (options.reference || options.sanitize) {
-    std::vector<ReferenceOperand> memory;
-    for (Operand &operand : operands) {
-      ReferenceOperand &entry = memory.emplace_back(operand.name, &*operand.array);
-      for (Array &member : operand.members)
-        entry.members.push_back(&member);
-    }
+    std::vector<ReferenceOperand> memory = referenceMemory(operands);
     seconds = runReference(program, memory, options.sanitize);
     engine = options.sanitize ? "sanitizer" : "reference";
   } else {

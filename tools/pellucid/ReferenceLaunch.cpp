@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ReferenceLaunch.h"
 
+#include "frontend/EmitKernel.h"
 #include "reference/tt/Launch.h"
 #include "support/Diagnostics.h"
 #include "tt/Tt.h"
@@ -146,7 +147,7 @@ void throwErrors(const graph::KernelDef &kernel, const Diagnostics &diagnostics)
 } // namespace
 
 double runReference(const graph::Program &program, const std::vector<ReferenceOperand> &memory,
-                    bool sanitize) {
+                    bool sanitize, const ReferenceStop *stop) {
   const graph::Launch &launch = *launchOf(program)->launch();
   const graph::LaunchVariant &variant = launch.variants.front();
   const graph::KernelDef &kernel = program.kernels[variant.kernel];
@@ -162,6 +163,17 @@ double runReference(const graph::Program &program, const std::vector<ReferenceOp
   options.sanitize = sanitize;
   std::vector<reference::TouchedRegion> touched;
   options.touched = &touched;
+  if (stop) {
+    options.stopPrefix = frontend::stopPrefix;
+    options.stopProgram = stop->program;
+    options.stopped = stop->variables;
+    for (int axis = 0; axis < 3; ++axis)
+      if (stop->program[axis] >= options.grid[axis])
+        throw DiagnosticError(SourceLocation("--program"),
+                              "index " + std::to_string(axis) + " is " +
+                                  std::to_string(stop->program[axis]) + ", and the grid has " +
+                                  std::to_string(options.grid[axis]) + " programs there");
+  }
   std::string prints;
   auto start = std::chrono::steady_clock::now();
   bool ok = reference::launchReference(

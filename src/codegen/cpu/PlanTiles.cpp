@@ -102,9 +102,35 @@ public:
   }
 
 private:
+  /// What one nest may compute, in vector operations. LLVM's register allocation is quadratic in
+  /// the length of a basic block; no hand-written statement comes near this.
+  static constexpr unsigned mostNestWork = 1024;
+
+  /// About how many vector operations one element takes.
+  static unsigned workOf(mlir::Operation *op) { return isExpensiveElementOp(op) ? 24 : 1; }
+
+  /// Numbers the sections that a long block is cut into: tiles that are used beyond the section
+  /// they are made in lie in scratch memory, so that no nest reaches over a cut.
+  void noteSection(mlir::Operation &op) {
+    if (!isLazyTileOp(&op))
+      return;
+    section += (sectionWork + workOf(&op) > mostNestWork);
+    sectionWork =
+        sectionWork + workOf(&op) > mostNestWork ? workOf(&op) : sectionWork + workOf(&op);
+    sections[&op] = section;
+  }
+
+  bool isUsedBeyondSection(mlir::Operation &op, mlir::Value value) {
+    return llvm::any_of(value.getUsers(), [&](mlir::Operation *user) {
+      auto other = sections.find(user);
+      return other != sections.end() && other->second != sections.lookup(&op);
+    });
+  }
+
   void run(mlir::Block &block) {
     for (mlir::Operation &op : block) {
       noteCheap(op);
+      noteSection(op);
       if (!mlir::isa<tt::ReduceOp, tt::ScanOp, tt::MapElementwiseOp>(op))
         for (mlir::Region &region : op.getRegions())
           run(region);
@@ -121,12 +147,18 @@ private:
     bool lazy = isLazyTileOp(&op);
     bool simple = lazy && !mlir::isa<tt::LoadOp, tt::GatherOp, tt::MapElementwiseOp>(op) &&
                   !isExpensiveElementOp(&op);
-    bool cheap = !lazy || (simple && llvm::all_of(op.getOperands(), [&](mlir::Value v) {
-                             return !isTile(v) || !costly.contains(v);
-                           }));
-    if (!cheap)
-      for (mlir::Value result : op.getResults())
+    // Work that is done again at every use adds up along a chain.
+    unsigned depth = 1;
+    bool ofCheap = llvm::all_of(op.getOperands(), [&](mlir::Value v) {
+      depth = std::max(depth, cheapDepth.lookup(v) + 1);
+      return !isTile(v) || !costly.contains(v);
+    });
+    bool cheap = !lazy || (simple && ofCheap && depth <= mostCheapDepth);
+    for (mlir::Value result : op.getResults())
+      if (!cheap)
         costly.insert(result);
+      else if (lazy)
+        cheapDepth[result] = depth;
   }
 
   TilePlacement place(mlir::Operation &op, mlir::Value value) {
@@ -139,6 +171,8 @@ private:
     for (mlir::Operation *user : value.getUsers())
       if (user->getBlock() != op.getBlock() || isWidened(user, value))
         return TilePlacement::AtDefinition;
+    if (isUsedBeyondSection(op, value))
+      return TilePlacement::AtDefinition;
     TilePlacement placement = TilePlacement::Lazy;
     if (auto load = mlir::dyn_cast<tt::LoadOp>(op))
       placement = placeLoad(load, points);
@@ -185,7 +219,12 @@ private:
     return legal > 0 ? TilePlacement::AtFirstUse : TilePlacement::AtDefinition;
   }
 
+  static constexpr unsigned mostCheapDepth = 256;
+
   llvm::DenseSet<mlir::Value> costly;
+  llvm::DenseMap<mlir::Value, unsigned> cheapDepth;
+  llvm::DenseMap<mlir::Operation *, unsigned> sections;
+  unsigned section = 0, sectionWork = 0;
 };
 
 void addPoint(llvm::SmallVector<mlir::Operation *, 4> &points, mlir::Operation *op) {

@@ -46,6 +46,13 @@ struct TouchedRegion {
   std::vector<bool> read, written;
 };
 
+/// A variable of the kernel where a stop point was reached.
+struct StoppedVariable {
+  std::string name, type;         ///< type: as in Triton; empty: a constant
+  std::vector<int64_t> shape;     ///< empty: a scalar
+  std::vector<std::string> texts; ///< every element, row-major; of a constant: itself
+};
+
 /// What is unspecified in tt is fixed here: masked-off lanes of a load without `other` are 0; so
 /// are those padded by a block pointer without padding option and what masked-off atomics return;
 /// integer division by zero gives -1 and its remainder the dividend (with a warning); a shift by
@@ -71,6 +78,11 @@ struct InterpretOptions {
   uint64_t stepLimit = 0;
   /// Operations with an error that are reported before the kernel is given up.
   uint32_t maxErrors = 16;
+  /// Prints that begin with this belong to a stop point (frontend/EmitKernel.h); empty: none do.
+  std::string_view stopPrefix = {};
+  std::array<uint32_t, 3> stopProgram{}; ///< the program that stops; those before it run as ever
+  /// Filled where it stops. The interpretation then ends, and that is no error.
+  std::vector<StoppedVariable> *stopped = nullptr;
 };
 
 /// Runs `kernel` over the whole grid. False when an error was reported: access out of bounds,

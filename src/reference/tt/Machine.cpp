@@ -355,6 +355,8 @@ bool interpret(ModuleOp module, StringRef name, std::span<const Argument> argume
   Machine machine(module, options, diagnostics, prints);
   try {
     machine.run(*kernel, arguments);
+  } catch (const StopReached &) {
+    return true;
   } catch (const Stopped &) {
     summariseTouched(machine.memory, options);
     return false;

@@ -14,6 +14,8 @@ namespace pellucid::reference {
 
 /// Ends the interpretation; what is wrong was reported before.
 struct Stopped {};
+/// Ends it where the stop point was reached.
+struct StopReached {};
 
 class Machine;
 using Handler = void (*)(Machine &, mlir::Operation &);

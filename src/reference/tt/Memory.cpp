@@ -57,6 +57,17 @@ std::string Memory::describe(const Access &access) const {
   return place + ", which has " + std::to_string(behind / access.bytes) + " elements";
 }
 
+std::string Memory::pointerText(const Element &pointer, unsigned bytes) const {
+  if (pointer.origin < 0) {
+    char address[32];
+    snprintf(address, sizeof address, "0x%llx", static_cast<unsigned long long>(pointer.bits));
+    return address;
+  }
+  const Origin &origin = origins[pointer.origin];
+  int64_t distance = static_cast<int64_t>(pointer.bits - origin.base) / int64_t(bytes);
+  return origin.name + (distance < 0 ? " - " : " + ") + std::to_string(std::abs(distance));
+}
+
 uint64_t Memory::read(const Access &access) const {
   uint64_t bits = 0;
   std::memcpy(&bits, reinterpret_cast<const void *>(access.address), access.bytes);

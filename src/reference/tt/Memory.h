@@ -3,6 +3,7 @@
 
 #include "reference/tt/AccessShadow.h"
 #include "reference/tt/Interpreter.h"
+#include "reference/tt/TileValue.h"
 
 #include <optional>
 
@@ -27,6 +28,8 @@ public:
 
   /// Whether the access stays within the region of its origin.
   bool allows(const Access &access) const;
+  /// "x + 12" for a pointer to elements of so many bytes that was made from an argument.
+  std::string pointerText(const Element &pointer, unsigned bytes) const;
   /// "element 12 of 'x', which has 8 elements".
   std::string describe(const Access &access) const;
 

@@ -33,10 +33,63 @@ static std::string indexText(int64_t index, const Shape &shape) {
   return text;
 }
 
+static std::string typeText(const TileValue &tile, bool isSigned) {
+  Type type = tile.elementType;
+  bool isPointer = isa<tt::PointerType>(type);
+  if (auto pointer = dyn_cast<tt::PointerType>(type))
+    type = pointer.getPointeeType();
+  std::string text;
+  if (auto integer = dyn_cast<IntegerType>(type))
+    text = (isSigned || isPointer || integer.getWidth() == 1 ? "int" : "uint") +
+           std::to_string(integer.getWidth());
+  else
+    llvm::raw_string_ostream(text) << type;
+  return isPointer ? "pointer<" + text + ">" : text;
+}
+
+static std::string shortText(Machine &machine, const Element &element, Type type, bool isSigned) {
+  if (auto pointer = dyn_cast<tt::PointerType>(type))
+    return machine.memory.pointerText(element, bytesInMemory(pointer.getPointeeType()));
+  if (!isa<FloatType>(type))
+    return textOf(element.bits, type, false, isSigned);
+  char text[64];
+  snprintf(text, sizeof text, "%.9g", decodeFloat(element.bits, formatOf(type)));
+  return text;
+}
+
+/// A variable at a stop point, or its end. False for a print of the program's own.
+static bool evaluateStop(Machine &machine, Operation &op) {
+  auto print = cast<tt::PrintOp>(op);
+  std::string_view text(print.getPrefix().data(), print.getPrefix().size());
+  const InterpretOptions &options = machine.options;
+  if (options.stopPrefix.empty() || !text.starts_with(options.stopPrefix))
+    return false;
+  if (machine.program != options.stopProgram)
+    return true;
+  text.remove_prefix(options.stopPrefix.size());
+  if (text.empty())
+    throw StopReached{};
+  StoppedVariable variable;
+  size_t equals = text.find('=');
+  variable.name = text.substr(0, equals);
+  if (op.getNumOperands() == 0) {
+    variable.texts.emplace_back(text.substr(equals + 1));
+  } else {
+    const TileValue &tile = machine.operand(op, 0);
+    bool isSigned = print.getIsSigned()[0];
+    variable.type = typeText(tile, isSigned);
+    variable.shape.assign(tile.shape.begin(), tile.shape.end());
+    for (const Element &element : tile.elements)
+      variable.texts.push_back(shortText(machine, element, tile.elementType, isSigned));
+  }
+  options.stopped->push_back(std::move(variable));
+  return true;
+}
+
 /// One line per element: `pid (0, 0, 0) idx (3) prefix: 5`, with `(operand n)` where there are
 /// several.
 static void evaluatePrint(Machine &machine, Operation &op) {
-  if (!machine.prints)
+  if (evaluateStop(machine, op) || !machine.prints)
     return;
   auto print = cast<tt::PrintOp>(op);
   auto [x, y, z] = machine.program;
