@@ -44,6 +44,8 @@ typedef struct pellucid_compile_options {
   /* Gets warnings and notes, each with its place in the source, before the function returns. */
   void (*message)(void *message_state, const char *text);
   void *message_state;
+  /* Non-zero: as --no-strict-weights: `weights` may lack tensors of the model and have others. */
+  int32_t no_strict_weights;
 } pellucid_compile_options;
 
 /* Compiles `model` ("FILE.py:CLASS", "FILE.py:FUNCTION" or a saved program) and writes the package

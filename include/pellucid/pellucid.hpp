@@ -315,9 +315,10 @@ public:
   /// Every parameter with its dotted name, own ones first.
   std::vector<std::pair<std::string, Tensor>> named_parameters() const;
   std::vector<std::pair<std::string, Tensor>> named_buffers() const;
-  /// Copies values in from a .safetensors or .npz file; Error on a missing name, another shape or
-  /// element type. Nothing is copied when there is one.
-  void load_state_dict(const std::string &path);
+  /// Copies values in from a .safetensors or .npz file; Error on another shape or element type and,
+  /// unless `strict` is false, on names that the file lacks or the module does not have, all of
+  /// them listed. Nothing is copied when there is one.
+  void load_state_dict(const std::string &path, bool strict = true);
 
   std::shared_ptr<detail::ModuleState> state;
 

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <set>
 
 namespace pellucid::nn {
 
@@ -80,16 +81,44 @@ void Module::add_child(const std::string &name, std::shared_ptr<Module> module) 
 Named Module::named_parameters() const { return collect(*state, &detail::ModuleState::parameters); }
 Named Module::named_buffers() const { return collect(*state, &detail::ModuleState::buffers); }
 
-void Module::load_state_dict(const std::string &path) {
+namespace {
+
+/// As load_state_dict(strict=True): every name that does not fit, in one error.
+void checkNames(const std::string &path, const Named &tensors,
+                const std::map<std::string, graph::Weight> &weights) {
+  std::string missing, unexpected;
+  auto add = [](std::string &list, const std::string &name) {
+    list += (list.empty() ? "'" : ", '") + name + "'";
+  };
+  std::set<std::string> known;
+  for (const auto &[name, tensor] : tensors) {
+    known.insert(name);
+    if (!weights.count(name))
+      add(missing, name);
+  }
+  for (const auto &[name, weight] : weights)
+    if (!known.count(name))
+      add(unexpected, name);
+  if (missing.empty() && unexpected.empty())
+    return;
+  throw Error(path + ": error: the file does not hold this module's state_dict" +
+              (missing.empty() ? "" : "\n  missing: " + missing) +
+              (unexpected.empty() ? "" : "\n  not in the module: " + unexpected));
+}
+
+} // namespace
+
+void Module::load_state_dict(const std::string &path, bool strict) {
   guarded([&] {
     std::map<std::string, graph::Weight> weights = graph::loadWeights(path);
     Named tensors = named_parameters();
     for (auto &entry : named_buffers())
       tensors.push_back(std::move(entry));
+    if (strict)
+      checkNames(path, tensors, weights);
+    std::erase_if(tensors, [&](const auto &named) { return !weights.count(named.first); });
     for (const auto &[name, tensor] : tensors) {
       auto entry = weights.find(name);
-      if (entry == weights.end())
-        throw Error(path + ": error: the file has no tensor '" + name + "'");
       const TensorState &s = *tensor.state;
       auto text = [](DataType type, const std::vector<int64_t> &shape) {
         return toString(

@@ -186,6 +186,10 @@ private:
     report.name = listing.name;
     report.line = kernel.def().range.line;
     report.decorators = listing.decorators;
+    for (h::Value layer = listing.value; auto *decorator = layer.as<h::KernelDecorator>();
+         layer = decorator->fn)
+      if (auto *unread = layer.as<h::UnreadDecorator>())
+        report.unread.push_back({unread->name, unread->reason.message});
     for (const auto &launch : listing.launches)
       report.launches.push_back({launch.where, launch.inFunction, launch.wrapped});
     report.helper = returnsValue(kernel.def().body);

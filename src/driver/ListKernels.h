@@ -35,6 +35,11 @@ struct KernelReport : ListedStatus {
   std::vector<std::string> needs; ///< with stoppedAt: the parameters that a launch must give
   bool helper = false; ///< returns a value or takes tiles: checked in the kernels that call it
   std::vector<std::string> decorators; ///< outermost first; empty where the definition failed
+  /// A decorator that could not be evaluated, and why: a launch must give what it would choose.
+  struct Unread {
+    std::string decorator, reason;
+  };
+  std::vector<Unread> unread;
   std::vector<Parameter> parameters;
   std::vector<Launch> launches;
 };

@@ -168,6 +168,8 @@ Val Emitter::name(const syntax::Name &expr) {
   if (!found)
     failUnsupported("'" + expr.id + "' is not defined");
   const host::Value &value = *found;
+  if (reads && !frame->isStandard)
+    reads->name(*frame->function, expr.id, value);
   if (value.as<host::Constexpr>())
     return fromHost(value);
   if (auto *opaque = value.as<host::Opaque>(); opaque && opaque->reason) {
@@ -243,6 +245,8 @@ Val Emitter::attributeOf(const Val &object, const std::string &attr) {
   auto found = interpreter.findAttr(object.constant, attr);
   if (!found)
     fail("no attribute '" + attr + "' on " + host::repr(object.constant));
+  if (reads)
+    reads->attribute(object.constant, attr, *found);
   return fromHost(*found);
 }
 
@@ -257,6 +261,8 @@ Val Emitter::subscript(const syntax::Subscript &expr) {
     fail("a pointer or scalar has no dims to ask for; pass sizes as arguments");
   if (object.isTuple())
     return tupleItem(object, *expr.slice);
+  if (object.isConstexpr() && reads && object.constant.isObject())
+    reads->unrepeatable();
   if (object.isConstexpr())
     return fromHost(
         interpreter.getItem(object.constant, toHost(expression(*expr.slice), "an index")));

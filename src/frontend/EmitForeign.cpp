@@ -101,9 +101,19 @@ bool isLibdeviceFunction(std::string_view name) {
 
 Val Emitter::callLibdevice(const std::string &name, std::vector<Val> &positional,
                            std::vector<std::pair<std::string, Val>> &keywords) {
-  for (auto &[key, value] : keywords)
-    if (key.starts_with("arg"))
-      positional.push_back(value);
+  // Triton names the arguments arg0, arg1, …
+  for (size_t taken = 0; taken < keywords.size();) {
+    auto next = std::find_if(keywords.begin(), keywords.end(), [&](const auto &keyword) {
+      return keyword.first == "arg" + std::to_string(positional.size());
+    });
+    if (next == keywords.end())
+      fail("'libdevice." + name + "' has no parameter '" + keywords[taken].first +
+           "' left to give; write its arguments by position");
+    positional.push_back(next->second);
+    next->first.clear();
+    while (taken < keywords.size() && keywords[taken].first.empty())
+      ++taken;
+  }
   for (Val &value : positional)
     value = toTensor(value);
   std::string given;

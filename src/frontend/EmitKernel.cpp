@@ -93,7 +93,8 @@ mlir::OwningOpRef<mlir::ModuleOp> emitKernel(host::Interpreter &interpreter,
                                              std::span<const ParameterSpec> parameters,
                                              mlir::MLIRContext &context, Diagnostics &diagnostics,
                                              std::vector<EmittedParameter> *emitted,
-                                             const EmitOptions &options, EmitOutcome *outcome) {
+                                             const EmitOptions &options, EmitOutcome *outcome,
+                                             HostReads *reads) {
   EmitOutcome ignored;
   EmitOutcome &result = outcome ? *outcome : ignored;
   if (parameters.size() != kernel.parameters.size()) {
@@ -108,6 +109,7 @@ mlir::OwningOpRef<mlir::ModuleOp> emitKernel(host::Interpreter &interpreter,
   ScopedDiagnosticHandler quiet(&context, [](mlir::Diagnostic &) { return success(); });
   OwningOpRef<ModuleOp> module;
   Emitter emitter(interpreter, context, options);
+  emitter.reads = reads;
   try {
     module = emitter.emit(kernel, parameters, emitted);
   } catch (const DiagnosticError &error) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "host/Interpreter.h"
+#include "host/Kernel.h"
 #include "support/DataType.h"
 #include "support/Diagnostics.h"
 
@@ -61,6 +62,28 @@ struct EmitOutcome {
   bool isUnsupported = false;
 };
 
+/// What an emission took from the host program around the kernel. While none of it has changed,
+/// emitting again gives the same IR.
+class HostReads {
+public:
+  void name(const host::JitFunction &reader, std::string_view name, const host::Value &value);
+  void attribute(const host::Value &object, std::string_view name, const host::Value &value);
+  /// Something was asked for that may answer differently without any of the above changing.
+  void unrepeatable() { repeatable = false; }
+  bool unchanged(host::Interpreter &interpreter) const;
+
+private:
+  struct Read {
+    std::shared_ptr<host::Function> reader; ///< of a free name …
+    host::Value object;                     ///< … or what has the attribute
+    std::string name;
+    host::Value value;
+  };
+  void add(Read read);
+  std::vector<Read> reads;
+  bool repeatable = true;
+};
+
 /// Emits one public tt.func named like the kernel, and nothing else, for this specialisation (one
 /// spec per Python parameter). On an error reports at the user's line and returns null.
 /// `interpreter` evaluates module globals and constexpr functions.
@@ -68,6 +91,7 @@ mlir::OwningOpRef<mlir::ModuleOp>
 emitKernel(host::Interpreter &interpreter, const host::JitFunction &kernel,
            std::span<const ParameterSpec> parameters, mlir::MLIRContext &context,
            Diagnostics &diagnostics, std::vector<EmittedParameter> *emitted,
-           const EmitOptions &options = {}, EmitOutcome *outcome = nullptr);
+           const EmitOptions &options = {}, EmitOutcome *outcome = nullptr,
+           HostReads *reads = nullptr);
 
 } // namespace pellucid::frontend

@@ -4,6 +4,8 @@
 
 #include "frontend/Names.h"
 
+#include <algorithm>
+
 namespace pellucid::frontend {
 
 using namespace mlir;
@@ -229,10 +231,23 @@ std::vector<Val> Emitter::rangeArguments(const syntax::Call &call, const std::st
       "flatten",    "warp_specialize",    "disable_licm"};
   for (size_t i = 3; i < bounds.size() && i < 9 && name == "tl.range"; ++i)
     options[parameters[i - 3]] = bounds[i];
-  if (name == "tl.range" && bounds.size() > 3)
+  if (name == "tl.range" && bounds.size() > 3 && bounds.size() < 10)
     bounds.resize(3);
-  for (const auto &keyword : call.keywords)
-    options[keyword->arg.value_or("")] = expression(*keyword->value);
+  const std::string shown = name.starts_with("py.") ? name.substr(3) : name;
+  for (const auto &keyword : call.keywords) {
+    std::string key = keyword->arg.value_or("**");
+    bool isBound = key == "arg1" || key == "arg2" || key == "step";
+    bool isOption =
+        std::find(std::begin(parameters), std::end(parameters), key) != std::end(parameters);
+    if (name == "py.range" || (!isBound && (name != "tl.range" || !isOption)))
+      failAt(keyword->range, "'" + shown + "' has no parameter '" + key + "'");
+    Val value = expression(*keyword->value);
+    size_t place = key == "arg1" ? 0 : key == "arg2" ? 1 : key == "step" ? 2 : 3;
+    if (place < bounds.size() && isBound)
+      failAt(keyword->range, "'" + shown + "' got two values for '" + key + "'");
+    if (!options.emplace(key, value).second)
+      failAt(keyword->range, "'" + shown + "' got two values for '" + key + "'");
+  }
   if (options.count("arg1"))
     bounds.insert(bounds.begin(), options.extract("arg1").mapped());
   if (options.count("arg2"))
@@ -241,9 +256,11 @@ std::vector<Val> Emitter::rangeArguments(const syntax::Call &call, const std::st
     failAt(call.range, "range takes one to three arguments, got " + std::to_string(bounds.size()));
   if (bounds.size() == 1)
     bounds.insert(bounds.begin(), Val::integer(0));
-  if (bounds.size() == 2)
-    bounds.push_back(options.count("step") && !options["step"].isNone() ? options["step"]
-                                                                        : Val::integer(1));
+  if (bounds.size() == 2 || bounds[2].isNone())
+    bounds.resize(2),
+        bounds.push_back(options.count("step") && !options["step"].isNone() ? options["step"]
+                                                                            : Val::integer(1));
+  options.erase("step");
   return bounds;
 }
 

@@ -169,6 +169,8 @@ static DataType dotResult(Emitter &e, const Val &a, const Val &b, const Val &out
 }
 
 static tt::InputPrecision inputPrecision(Emitter &e, const Val &name, const Val &allowTf32) {
+  if (!name.isNone() && !allowTf32.isNone())
+    e.fail("'tl.dot' takes one of input_precision and allow_tf32, got both");
   if (name.isNone() && allowTf32.isNone())
     return tt::InputPrecision::TF32;
   if (name.isNone())
@@ -252,6 +254,11 @@ Val Emitter::emitDotScaled(Bound &args) {
   auto [b, typeB] = scaledOperand(*this, args[3], args[5]);
   bool packA = constantBool(args[8], "lhs_k_pack"), packB = constantBool(args[9], "rhs_k_pack");
   bool fourA = typeA == tt::ScaleDotElemType::E2M1, fourB = typeB == tt::ScaleDotElemType::E2M1;
+  if (!args[10].isNone())
+    if (auto [type, pointer] = constantType(args[10], "out_dtype");
+        type != DataType::Float32 || pointer)
+      fail("'tl.dot_scaled' gives float32, got out_dtype=" + toString(TlType{type, pointer, {}}) +
+           "; cast the result with .to()");
   size_t rank = a.type.shape.size();
   if (rank < 2 || b.type.shape.size() != rank)
     fail("'tl.dot_scaled' takes two tiles of two dims, got " + toString(a.type) + " and " +

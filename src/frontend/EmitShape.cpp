@@ -258,6 +258,9 @@ Val Emitter::emitExponentOf(Bound &args) {
 }
 
 Val Emitter::emitPointerType(Bound &args) {
+  // Whether what it points to may be written is said by the kernel's stores.
+  if (int64_t space = constantInt(args[1], "address_space"); space != 1)
+    fail("pointers are to global memory (address space 1), got " + std::to_string(space));
   if (args[0].isConstexpr())
     if (auto *block = args[0].constant.as<BlockType>())
       return Val::of(host::Value(std::make_shared<BlockType>(block->type, true)));

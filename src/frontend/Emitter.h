@@ -301,6 +301,7 @@ public:
   mlir::MLIRContext &context;
   const EmitOptions &options;
   mlir::OpBuilder builder;
+  HostReads *reads = nullptr; ///< notes what comes from the host program; may be null
   Frame *frame = nullptr;
   SourceRange here;
   unsigned depth = 0;

@@ -133,6 +133,7 @@ static void checkHashable(Interpreter &interpreter, const Value &key) {
 }
 
 Value Interpreter::getItem(const Value &object, const Value &key) {
+  ActiveScope running(*this);
   switch (object.kind()) {
   case Kind::Tuple:
   case Kind::List:
@@ -181,6 +182,7 @@ static void setListItem(Interpreter &interpreter, List &list, const Value &key,
 }
 
 void Interpreter::setItem(const Value &object, const Value &key, const Value &value) {
+  ActiveScope running(*this);
   if (object.isList())
     return setListItem(*this, object.list(), key, value);
   if (object.isDict()) {
@@ -194,6 +196,7 @@ void Interpreter::setItem(const Value &object, const Value &key, const Value &va
 }
 
 void Interpreter::delItem(const Value &object, const Value &key) {
+  ActiveScope running(*this);
   if (object.isDict()) {
     if (!object.dictionary().erase(key))
       raise("KeyError", repr(key));
@@ -227,7 +230,59 @@ void Interpreter::delItem(const Value &object, const Value &key) {
   raise("TypeError", "'" + typeName(object) + "' object doesn't support item deletion");
 }
 
+/// When `item` is one of the elements, as a condition over sizes; nullopt where each must be asked.
+static std::optional<symbolic::Expr> membership(const Value &container, const Value &item) {
+  if (container.kind() == Kind::Range && item.isSymInt()) {
+    const Range &r = container.range();
+    symbolic::Expr n = item.symInt();
+    if (r.length() == 0)
+      return symbolic::Expr(0);
+    int64_t last = r.start + (r.length() - 1) * r.step;
+    symbolic::Expr inside = symbolic::logicalAnd(symbolic::lessEqual(std::min(r.start, last), n),
+                                                 symbolic::lessEqual(n, std::max(r.start, last)));
+    return symbolic::logicalAnd(inside,
+                                symbolic::equal(symbolic::mod(n - r.start, std::abs(r.step)), 0));
+  }
+  bool symbolic = isSymbolic(item);
+  std::vector<Value> elements;
+  if (container.isSequence()) {
+    elements = container.elements();
+    symbolic = symbolic || std::any_of(elements.begin(), elements.end(), isSymbolic);
+  } else if (container.isSet() && (symbolic || container.elementSet().isSymbolic())) {
+    elements = container.elementSet().elements();
+    symbolic = true;
+  } else if (container.isDict() && (symbolic || container.dictionary().isSymbolic())) {
+    for (const auto &[key, value] : container.dictionary().items())
+      elements.push_back(key);
+    symbolic = true;
+  } else {
+    return std::nullopt;
+  }
+  if (!symbolic)
+    return std::nullopt;
+  symbolic::Expr any = 0;
+  for (const Value &element : elements) {
+    auto one = equality(element, item);
+    if (!one)
+      return std::nullopt;
+    any = symbolic::logicalOr(any, *one);
+  }
+  return any;
+}
+
+Value Interpreter::membershipOf(const Value &container, const Value &item) {
+  ActiveScope running(*this);
+  if (container.isSet() || container.isDict())
+    checkHashable(*this, item);
+  if (auto condition = membership(container, item))
+    return Value::condition(*condition);
+  return Value(contains(container, item));
+}
+
 bool Interpreter::contains(const Value &container, const Value &item) {
+  ActiveScope running(*this);
+  if (auto condition = membership(container, item))
+    return truth(Value::condition(*condition));
   switch (container.kind()) {
   case Kind::Str:
     return container.str().find(toStr(item, "the left operand of 'in <string>'")) !=
@@ -383,12 +438,17 @@ std::optional<Value> Iterator::next(Interpreter &interpreter) {
 // ---- text
 // ----------------------------------------------------------------------------------------------------------
 
+/// What a method that gives a text gave, for a text around it.
+static std::string textGiven(Interpreter &interpreter, const Value &given, const char *what) {
+  return given.as<SymText>() ? repr(given) : interpreter.toStr(given, what);
+}
+
 std::string Interpreter::str(const Value &v) {
   if (v.isStr())
     return v.str();
   if (auto *instance = v.as<Instance>()) {
     if (auto method = instance->special(*this, "__str__"))
-      return toStr(call(*method), "__str__'s result");
+      return textGiven(*this, call(*method), "__str__'s result");
     if (instance->cls->isSubclassOf(*builtinClass("BaseException"))) {
       const Value *args = instance->attributes.find("args");
       if (!args || args->tuple().empty())
@@ -402,12 +462,15 @@ std::string Interpreter::str(const Value &v) {
 std::string Interpreter::repr(const Value &v) {
   if (auto *instance = v.as<Instance>())
     if (auto method = instance->special(*this, "__repr__"))
-      return toStr(call(*method), "__repr__'s result");
+      return textGiven(*this, call(*method), "__repr__'s result");
   return reprWith(v, [this](const Value &element) { return repr(element); });
 }
 
 std::string Interpreter::format(const Value &v, std::string_view spec) {
   Value plain = unwrapConstexpr(v);
+  // What shows a dynamic size is for reading alone.
+  if (host::isSymbolic(plain) && (plain.isSymInt() || plain.isSymBool() || plain.isObject()))
+    return str(plain);
   try {
     if (plain.isBool() && spec.empty())
       return str(plain);

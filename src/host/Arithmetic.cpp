@@ -518,6 +518,7 @@ static auto located(Interpreter &interpreter, auto body) {
 }
 
 Value Interpreter::compare(CompareOp op, const Value &a, const Value &b) {
+  ActiveScope running(*this);
   if (isWhole(a) && isWhole(b))
     return Value(holds(op, wholeOf(a), wholeOf(b)));
   if (isNumber(a) && isNumber(b))

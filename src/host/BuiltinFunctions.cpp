@@ -314,13 +314,24 @@ void addObjects(Interpreter &i) {
   add(i, "callable", "obj", [](Interpreter &, Bound &a) {
     return Value(a[0].isObject() && a[0].object()->isCallable());
   });
-  add(i, "id", "obj", [](Interpreter &, Bound &a) {
-    return Value(a[0].isObject()
-                     ? static_cast<int64_t>(reinterpret_cast<intptr_t>(a[0].object().get()))
-                     : int64_t(0));
+  add(i, "id", "obj", [](Interpreter &in, Bound &a) {
+    const void *address = a[0].isObject()  ? static_cast<const void *>(a[0].object().get())
+                          : a[0].isList()  ? &a[0].list()
+                          : a[0].isDict()  ? &a[0].dictionary()
+                          : a[0].isSet()   ? &a[0].elementSet()
+                          : a[0].isTuple() ? static_cast<const void *>(&a[0].tuple())
+                                           : nullptr;
+    if (!address && !a[0].isNone() && !a[0].isBool())
+      in.refuse("id() of a value of type " + typeName(a[0]) +
+                " says nothing; compare the values themselves");
+    int64_t small = a[0].isNone() ? 1 : a[0].isBool() ? 2 + a[0].boolean() : 0;
+    return Value(address ? static_cast<int64_t>(reinterpret_cast<intptr_t>(address)) : small);
   });
   add(i, "hash", "obj", [](Interpreter &in, Bound &a) {
     auto h = hashOf(a[0]);
+    if (h && isSymbolic(a[0]))
+      in.refuse("hash() of '" + repr(a[0]) +
+                "' depends on a dynamic size; use the number itself, or make the dim static");
     if (!h)
       in.raise("TypeError", "unhashable type: '" + typeName(a[0]) + "'");
     return Value(static_cast<int64_t>(*h >> 1));
@@ -394,9 +405,10 @@ void addBuiltinFunctions(Interpreter &i) {
     Value p = in.binary(BinaryOp::Pow, a[0], a[1]);
     return a[2].isNone() ? p : in.binary(BinaryOp::Mod, p, a[2]);
   });
-  add(i, "repr", "obj", [](Interpreter &in, Bound &a) { return Value(in.repr(a[0])); });
+  add(i, "repr", "obj",
+      [](Interpreter &in, Bound &a) { return textOf([&] { return in.repr(a[0]); }); });
   add(i, "format", "value, format_spec=''", [](Interpreter &in, Bound &a) {
-    return Value(in.format(a[0], in.toStr(a[1], "format_spec")));
+    return textOf([&] { return in.format(a[0], in.toStr(a[1], "format_spec")); });
   });
   add(i, "print", "*values, sep=None, end=None, file=None, flush=False", printed);
   add(i, "ord", "c", [](Interpreter &in, Bound &a) {
@@ -413,8 +425,9 @@ void addBuiltinFunctions(Interpreter &i) {
     const char *name, *spec;
   };
   for (Base b : {Base{"hex", "#x"}, Base{"bin", "#b"}, Base{"oct", "#o"}})
-    add(i, b.name, "number",
-        [spec = b.spec](Interpreter &in, Bound &a) { return Value(in.format(a[0], spec)); });
+    add(i, b.name, "number", [spec = b.spec](Interpreter &in, Bound &a) {
+      return textOf([&] { return in.format(a[0], spec); });
+    });
 }
 
 } // namespace pellucid::host

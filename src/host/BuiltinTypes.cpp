@@ -141,10 +141,9 @@ static void addNumbers(Interpreter &interpreter) {
       interpreter, "int", [](const Value &v) { return v.isInt() || v.isBool() || v.isSymInt(); },
       bound("int", "x=0, base=10", toInt));
   integer->attributes.set(
-      "bit_length", native("int.bit_length", "self", [](Interpreter &i, Bound &a) {
+      "bit_length", native("int.bit_length", "self", [](Interpreter &in, Bound &a) {
         if (a[0].isSymInt())
-          i.refuse("'.bit_length()' of a dynamic size has no one value; triton.next_power_of_2 and "
-                   "comparisons make variants of the program");
+          return Value(in.toInt64(a[0], "bit_length()'s number"));
         Int n = a[0].isBool() ? Int(a[0].boolean()) : a[0].integer();
         int64_t bits = 0;
         for (auto m = static_cast<unsigned __int128>(n < 0 ? -n : n); m; m >>= 1)
@@ -225,8 +224,9 @@ static Value makeRange(Interpreter &interpreter, CallArgs args) {
 
 static void addContainers(Interpreter &interpreter) {
   addType(
-      interpreter, "str", [](const Value &v) { return v.isStr(); },
-      bound("str", "object=''", [](Interpreter &i, Bound &a) { return Value(i.str(a[0])); }));
+      interpreter, "str", [](const Value &v) { return v.isStr() || v.as<SymText>(); },
+      bound("str", "object=''",
+            [](Interpreter &i, Bound &a) { return textOf([&] { return i.str(a[0]); }); }));
   addType(
       interpreter, "list", [](const Value &v) { return v.isList(); },
       bound("list", "iterable=()",
@@ -374,6 +374,8 @@ void addExceptions(Interpreter &interpreter) {
 Value Interpreter::typeOf(const Value &v) {
   if (auto *instance = v.as<Instance>())
     return Value(instance->cls);
+  if (v.as<SymText>())
+    return Value(builtinClass("str"));
   if (v.isObject()) {
     if (auto cls = v.object()->getAttr(*this, "__class__"); cls && cls->as<Class>())
       return *cls;

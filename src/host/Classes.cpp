@@ -555,6 +555,20 @@ std::optional<size_t> Instance::hash() const {
   return fields ? std::hash<std::string>()(cls->name) : std::hash<const void *>()(this);
 }
 
+bool Instance::isSymbolic() const {
+  // What holds itself has no size that only it knows of.
+  static thread_local unsigned depth = 0;
+  const Value *fields = depth < 16 ? fieldNames(*this) : nullptr;
+  ++depth;
+  bool any =
+      fields && std::any_of(fields->tuple().begin(), fields->tuple().end(), [&](const Value &name) {
+        const Value *field = attributes.find(name.str());
+        return field && host::isSymbolic(*field);
+      });
+  --depth;
+  return any;
+}
+
 // ---- classes with special bases
 // ------------------------------------------------------------------------------------
 
@@ -734,11 +748,13 @@ static void addFieldMethods(const std::shared_ptr<Class> &cls,
     cls->attributes.set("__repr__",
                         nativeRaw("__repr__", [fields](Interpreter &interpreter, CallArgs args) {
                           auto *self = args.positional.at(0).as<Instance>();
-                          std::string out;
-                          for (const std::string &f : fields)
-                            out += (out.empty() ? "" : ", ") + f + "=" +
-                                   interpreter.repr(*self->attributes.find(f));
-                          return Value(self->cls->name + "(" + out + ")");
+                          return textOf([&] {
+                            std::string out;
+                            for (const std::string &f : fields)
+                              out += (out.empty() ? "" : ", ") + f + "=" +
+                                     interpreter.repr(*self->attributes.find(f));
+                            return self->cls->name + "(" + out + ")";
+                          });
                         }));
   if (!cls->attributes.find("__eq__"))
     cls->attributes.set(

@@ -129,7 +129,7 @@ Value Evaluator::eval(const syntax::Expr &e) {
   case ExprKind::JoinedStr:
     return evalJoinedStr(*as<JoinedStr>(&e));
   case ExprKind::FormattedValue:
-    return Value(evalFormatted(*as<FormattedValue>(&e)));
+    return textOf([&] { return evalFormatted(*as<FormattedValue>(&e)); });
   case ExprKind::NamedExpr: {
     auto *n = as<NamedExpr>(&e);
     Value value = eval(*n->value);
@@ -211,9 +211,12 @@ Value Evaluator::compareOnce(CmpOperator op, const Value &a, const Value &b) {
   case CmpOperator::IsNot:
     return Value(!a.isSame(b));
   case CmpOperator::In:
-    return Value(interpreter.contains(b, a));
-  case CmpOperator::NotIn:
-    return Value(!interpreter.contains(b, a));
+    return interpreter.membershipOf(b, a);
+  case CmpOperator::NotIn: {
+    Value inside = interpreter.membershipOf(b, a);
+    return inside.isSymBool() ? Value::condition(symbolic::logicalNot(inside.symBool()))
+                              : Value(!inside.boolean());
+  }
   default:
     return interpreter.compare(static_cast<CompareOp>(op), a, b);
   }
@@ -282,24 +285,26 @@ std::string Evaluator::evalFormatted(const FormattedValue &e) {
   Value value = eval(*e.value);
   std::string spec;
   if (e.formatSpec)
-    spec = eval(*e.formatSpec).str();
+    spec = interpreter.toStr(eval(*e.formatSpec), "a format specification");
   at(e);
   if (e.conversion == 'r' || e.conversion == 'a')
-    value = Value(interpreter.repr(value));
+    value = textOf([&] { return interpreter.repr(value); });
   else if (e.conversion == 's')
-    value = Value(interpreter.str(value));
+    value = textOf([&] { return interpreter.str(value); });
   return interpreter.format(value, spec);
 }
 
 Value Evaluator::evalJoinedStr(const JoinedStr &e) {
-  std::string out;
-  for (const auto &part : e.values) {
-    if (auto *c = as<Constant>(part.get()))
-      out += c->text;
-    else
-      out += evalFormatted(*as<FormattedValue>(part.get()));
-  }
-  return Value(std::move(out));
+  return textOf([&] {
+    std::string out;
+    for (const auto &part : e.values) {
+      if (auto *c = as<Constant>(part.get()))
+        out += c->text;
+      else
+        out += evalFormatted(*as<FormattedValue>(part.get()));
+    }
+    return out;
+  });
 }
 
 // ---- comprehensions

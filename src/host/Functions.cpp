@@ -337,9 +337,10 @@ static std::string_view shortName(std::string_view qualified) {
   return dot == std::string_view::npos ? qualified : qualified.substr(dot + 1);
 }
 
-NativeFunction::NativeFunction(std::string n, std::string_view signature, Body function)
-    : name(std::move(n)), body([this, parsed = Signature(signature),
-                                f = std::move(function)](Interpreter &interpreter, CallArgs args) {
+NativeFunction::NativeFunction(std::string n, std::string_view text, Body function)
+    : name(std::move(n)), signature(std::string(text)),
+      body([this, parsed = Signature(text), f = std::move(function)](Interpreter &interpreter,
+                                                                     CallArgs args) {
         std::vector<Value> bound = parsed.bind(interpreter, shortName(name), args);
         return f(interpreter, bound);
       }) {}

@@ -182,10 +182,21 @@ void Interpreter::raise(std::string_view className, std::string message) {
                     std::move(exception));
 }
 
+// ---- the one that runs
+// --------------------------------------------------------------------------------------------------
+
+static thread_local Interpreter *activeInterpreter = nullptr;
+
+Interpreter *Interpreter::active() { return activeInterpreter; }
+ActiveScope::ActiveScope(Interpreter &interpreter)
+    : outer(std::exchange(activeInterpreter, &interpreter)) {}
+ActiveScope::~ActiveScope() { activeInterpreter = outer; }
+
 // ---- entry points
 // --------------------------------------------------------------------------------------------------
 
 Value Interpreter::evaluate(const syntax::Expr &expr, const std::shared_ptr<Scope> &scope) {
+  ActiveScope running(*this);
   PlaceGuard place(*impl);
   impl->module = scope->module.get();
   impl->node = &expr;
@@ -211,6 +222,7 @@ Value Interpreter::call(const Value &callee, std::vector<Value> positional) {
 }
 
 Value Interpreter::call(const Value &callee, CallArgs args) {
+  ActiveScope running(*this);
   if (!callee.isObject() || !callee.object()->isCallable())
     raise("TypeError", "'" + typeName(callee) + "' object is not callable");
   std::shared_ptr<Object> keepAlive = callee.object();
@@ -267,8 +279,10 @@ double Interpreter::toDouble(const Value &value, std::string_view what) {
 const std::string &Interpreter::toStr(const Value &value, std::string_view what) {
   if (value.isStr())
     return value.str();
-  if (auto *c = value.as<Constexpr>(); c && c->value.isStr())
-    return c->value.str();
+  if (auto *c = value.as<Constexpr>())
+    return toStr(c->value, what);
+  if (auto *text = value.as<SymText>())
+    text->refuse(*this);
   raise("TypeError", std::string(what) + " must be str, not " + typeName(value));
 }
 

@@ -81,6 +81,9 @@ public:
   Interpreter(const Interpreter &) = delete;
   Interpreter &operator=(const Interpreter &) = delete;
 
+  /// The one that runs on this thread, the innermost; null outside of all.
+  static Interpreter *active();
+
   /// Runs the file as a module (`__name__` is its stem, so `if __name__ == "__main__"` is false).
   /// Again: the same module.
   std::shared_ptr<Module> importFile(const std::string &path);
@@ -111,6 +114,8 @@ public:
   Value unary(UnaryOp op, const Value &a);
   Value compare(CompareOp op, const Value &a, const Value &b);
   bool contains(const Value &container, const Value &item);
+  /// `item in container`: a bool, or a condition over dynamic sizes.
+  Value membershipOf(const Value &container, const Value &item);
   bool truth(const Value &value);
   bool equals(const Value &a, const Value &b) { return truth(compare(CompareOp::Eq, a, b)); }
   Value length(const Value &value);

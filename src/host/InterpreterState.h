@@ -60,6 +60,17 @@ struct Interpreter::State {
                                          const std::vector<syntax::Comprehension> &generators);
 };
 
+/// While it lives, `interpreter` is Interpreter::active().
+class ActiveScope {
+public:
+  explicit ActiveScope(Interpreter &interpreter);
+  ~ActiveScope();
+  ActiveScope(const ActiveScope &) = delete;
+
+private:
+  Interpreter *outer;
+};
+
 /// Keeps `state.module` and `state.node` over an evaluation of another text.
 class PlaceGuard {
 public:
@@ -130,7 +141,7 @@ private:
   Value importDeferring(const Value &source, const std::string &name);
   void execFunctionDef(const syntax::FunctionDef &stmt);
   void execClassDef(const syntax::ClassDef &stmt);
-  void leaveOut(const syntax::Expr &decorator, Diagnostic reason);
+  Value leaveOut(const syntax::Expr &decorator, const Diagnostic &reason, const Value &kernel);
   Value applyDecorator(const Value &decorator, const Value &value);
   Value decorate(const syntax::List<syntax::Expr> &decorators, Value value);
   bool guardsImports(const syntax::Try &stmt) const;
@@ -259,6 +270,33 @@ bool removeName(const Value &mapping, const Value &key);
 std::optional<Dict> mappingOf(Interpreter &, const Value &value);
 /// body() in place of the user's code that raised AttributeError: nullopt.
 std::optional<Value> attributeIfAny(Interpreter &, const Value &object, std::string_view name);
+
+/// A text that shows a dynamic size. It may be printed, raised and joined to others; what it is
+/// used for beyond that would depend on the size, and is refused.
+class SymText : public Object {
+public:
+  const std::string text;
+  explicit SymText(std::string t) : text(std::move(t)) {}
+  std::string typeName() const override { return "str"; }
+  std::string repr() const override { return text; }
+  std::optional<Value> getAttr(Interpreter &, std::string_view name) override;
+  std::optional<Value> getItem(Interpreter &, const Value &key) override;
+  std::optional<Value> binaryOp(Interpreter &, BinaryOp, const Value &other,
+                                bool reflected) override;
+  std::optional<Value> compare(Interpreter &, CompareOp, const Value &other,
+                               bool reflected) override;
+  std::optional<Value> length(Interpreter &) override;
+  std::optional<std::vector<Value>> iterate(Interpreter &) override;
+  std::optional<bool> contains(Interpreter &, const Value &) override;
+  bool equals(const Object &other) const override;
+  std::optional<size_t> hash() const override;
+  bool isSymbolic() const override { return true; }
+  /// Refuses a use whose outcome depends on the size.
+  [[noreturn]] void refuse(Interpreter &) const;
+};
+
+/// The str that `make` gives, or a SymText where it shows a dynamic size.
+Value textOf(const std::function<std::string()> &make);
 
 // Each fills its part of a new interpreter.
 void addSpecialMethods(Interpreter &);

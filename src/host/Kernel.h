@@ -96,6 +96,14 @@ public:
   std::string typeName() const override { return "Heuristics"; }
 };
 
+/// A decorator of a kernel that could not be evaluated: what it would choose is not known.
+class UnreadDecorator : public KernelDecorator {
+public:
+  std::string name; ///< "autotune"
+  Diagnostic reason;
+  std::string typeName() const override { return "decorator that could not be evaluated"; }
+};
+
 /// The jit function under any decorators, or null when `kernel` is no kernel.
 std::shared_ptr<JitFunction> innermostKernel(const Value &kernel);
 inline bool isKernel(const Value &value) { return innermostKernel(value) != nullptr; }

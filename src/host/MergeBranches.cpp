@@ -84,7 +84,7 @@ std::optional<Value> merged(const symbolic::Expr &condition, const Value &a, con
     return Value::integer(symbolic::select(condition, *left, *right));
   if (auto left = asCondition(a), right = asCondition(b); left && right)
     return Value::condition(symbolic::select(condition, *left, *right));
-  return a.kind() == b.kind() && equal(a, b) ? std::optional(a) : std::nullopt;
+  return a.kind() == b.kind() && sameStructure(a, b) ? std::optional(a) : std::nullopt;
 }
 
 symbolic::Expr conditionOf(const Value &test) {

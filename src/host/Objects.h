@@ -80,6 +80,7 @@ public:
   using Body = std::function<Value(Interpreter &, std::vector<Value> &)>;
   using RawBody = std::function<Value(Interpreter &, CallArgs)>;
   const std::string name; ///< qualified: "triton.cdiv", "len", "torch.nn.functional.linear"
+  std::optional<std::string> signature; ///< as it was given; none: arguments are read by hand
   NativeFunction(std::string n, RawBody b) : name(std::move(n)), body(std::move(b)) {}
   NativeFunction(std::string n, std::string_view signature, Body b);
 
@@ -192,6 +193,7 @@ public:
   std::optional<bool> contains(Interpreter &, const Value &) override;
   bool equals(const Object &other) const override;
   std::optional<size_t> hash() const override;
+  bool isSymbolic() const override;
   /// The bound special method, or nullopt; the instance's own attributes do not count, as in
   /// Python.
   std::optional<Value> special(Interpreter &, std::string_view name);

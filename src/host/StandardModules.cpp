@@ -185,10 +185,12 @@ Value cached(const Value &function) {
     for (const auto &[name, value] : args.keywords)
       key.push_back(Value::tuple({Value(name), value}));
     Value keyValue = Value::tuple(std::move(key));
-    if (const Value *found = hashOf(keyValue) ? memory->find(keyValue) : nullptr)
+    // What depends on a dynamic size may go another way at every call.
+    bool keeps = !isSymbolic(keyValue) && hashOf(keyValue);
+    if (const Value *found = keeps ? memory->find(keyValue) : nullptr)
       return *found;
     Value out = i.call(function, std::move(args));
-    if (hashOf(keyValue))
+    if (keeps)
       memory->set(keyValue, out);
     return out;
   });

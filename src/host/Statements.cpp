@@ -511,10 +511,18 @@ static std::string decoratorName(const syntax::Expr *e) {
 
 /// What a decorator of a kernel would choose may depend on the device or on a library that is not
 /// here: the kernel stays, and a launch must then give what the decorator would.
-void Evaluator::leaveOut(const syntax::Expr &decorator, Diagnostic reason) {
-  reason.severity = Severity::Warning;
-  reason.message = "'@" + decoratorName(&decorator) + "' is left out: " + reason.message;
-  interpreter.hooks().warn(std::move(reason));
+Value Evaluator::leaveOut(const syntax::Expr &decorator, const Diagnostic &reason,
+                          const Value &kernel) {
+  auto unread = std::make_shared<UnreadDecorator>();
+  unread->fn = kernel;
+  unread->name = decoratorName(&decorator);
+  unread->reason = reason;
+  unread->decoratorLocation = scope->module->locate(decorator);
+  Diagnostic warning = reason;
+  warning.severity = Severity::Warning;
+  warning.message = "'@" + unread->name + "' is left out: " + reason.message;
+  interpreter.hooks().warn(std::move(warning));
+  return Value(unread);
 }
 
 /// Decorators are evaluated top down and applied bottom up.
@@ -523,20 +531,24 @@ Value Evaluator::decorate(const syntax::List<syntax::Expr> &decorators, Value va
                     return decoratorName(d.get()) == "jit";
                   });
   std::vector<std::optional<Value>> evaluated;
+  std::vector<std::optional<Diagnostic>> refused;
   for (const auto &d : decorators) {
     std::string name = decoratorName(d.get());
     evaluated.emplace_back();
+    refused.emplace_back();
     try {
       if (!isTransparentDecorator(name))
         evaluated.back() = eval(*d);
     } catch (const DiagnosticError &error) {
       if (!ofKernel || name == "jit")
         throw;
-      leaveOut(*d, error.diagnostic);
+      refused.back() = error.diagnostic;
     }
   }
   for (size_t i = decorators.size(); i-- > 0;) {
     at(*decorators[i]);
+    if (refused[i])
+      value = leaveOut(*decorators[i], *refused[i], value);
     if (!evaluated[i])
       continue;
     try {
@@ -544,7 +556,7 @@ Value Evaluator::decorate(const syntax::List<syntax::Expr> &decorators, Value va
     } catch (const DiagnosticError &error) {
       if (!ofKernel || !isKernel(value))
         throw;
-      leaveOut(*decorators[i], error.diagnostic);
+      value = leaveOut(*decorators[i], error.diagnostic, value);
     }
   }
   return value;

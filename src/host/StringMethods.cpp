@@ -78,7 +78,7 @@ private:
     Value value = named ? *named : take();
     if (type == 's' || type == 'r')
       return interpreter.format(
-          Value(type == 's' ? interpreter.str(value) : interpreter.repr(value)),
+          textOf([&] { return type == 's' ? interpreter.str(value) : interpreter.repr(value); }),
           (left || size.empty() || size[0] == '.' ? "" : ">") + size);
     if (std::string_view("diufFeEgGxXoc").find(type) == std::string_view::npos)
       interpreter.raise("ValueError", std::string("unsupported format character '") + type + "'");
@@ -88,7 +88,7 @@ private:
                         std::string("%") + type + " format: a real number is required, not str");
     if (integral)
       value = interpreter.call(Value(interpreter.builtinClass("int")), {value});
-    else if (std::string_view("fFeEgG").find(type) != std::string_view::npos)
+    else if (std::string_view("fFeEgG").find(type) != std::string_view::npos && !isSymbolic(value))
       value = Value(interpreter.toDouble(value, "a format argument"));
     return interpreter.format(value,
                               (left ? "<" : "") + sign + flags + size + (integral ? 'd' : type));
@@ -142,7 +142,8 @@ private:
     }
     Value value = lookup(body);
     if (conversion)
-      value = Value(conversion == 's' ? interpreter.str(value) : interpreter.repr(value));
+      value = textOf(
+          [&] { return conversion == 's' ? interpreter.str(value) : interpreter.repr(value); });
     return interpreter.format(value, spec);
   }
 
@@ -257,16 +258,18 @@ Value splitRight(Interpreter &interpreter, Bound &a) {
 }
 
 Value join(Interpreter &interpreter, Bound &a) {
-  std::string out;
-  size_t n = 0;
-  for (const Value &v : interpreter.iterate(a[1])) {
-    if (!v.isStr())
-      interpreter.raise("TypeError", "sequence item " + std::to_string(n) +
-                                         ": expected str instance, " + typeName(v) + " found");
-    out += (n++ ? a[0].str() : "") + v.str();
-    checkLength(interpreter, out.size());
-  }
-  return Value(std::move(out));
+  return textOf([&] {
+    std::string out;
+    size_t n = 0;
+    for (const Value &v : interpreter.iterate(a[1])) {
+      if (!v.isStr() && !v.as<SymText>())
+        interpreter.raise("TypeError", "sequence item " + std::to_string(n) +
+                                           ": expected str instance, " + typeName(v) + " found");
+      out += (n++ ? a[0].str() : "") + interpreter.str(v);
+      checkLength(interpreter, out.size());
+    }
+    return out;
+  });
 }
 
 Value replace(Interpreter &interpreter, Bound &a) {
@@ -379,7 +382,7 @@ template <typename Test> Value every(const std::string &text, Test test) {
 } // namespace
 
 Value stringPercent(Interpreter &interpreter, const std::string &format, const Value &args) {
-  return Value(PercentFormatter(interpreter, format, args).run());
+  return textOf([&] { return PercentFormatter(interpreter, format, args).run(); });
 }
 
 void addStringMethods(Interpreter &interpreter) {
@@ -462,7 +465,7 @@ void addStringMethods(Interpreter &interpreter) {
   m.set("format", nativeRaw("str.format", [](Interpreter &i, CallArgs args) {
           Value self = args.positional.at(0);
           args.positional.erase(args.positional.begin());
-          return Value(BraceFormatter(i, args).run(self.str()));
+          return textOf([&] { return BraceFormatter(i, args).run(self.str()); });
         }));
 }
 

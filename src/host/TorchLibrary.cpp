@@ -219,7 +219,8 @@ Value implementation(Interpreter &interpreter, const std::string &name, const st
 /// torch.library.Library: defines and implements the operators of one namespace.
 class OperatorLibrary : public Object {
 public:
-  explicit OperatorLibrary(std::string ns) : space(std::move(ns)) {}
+  OperatorLibrary(std::string ns, std::string key)
+      : space(std::move(ns)), dispatchKey(std::move(key)) {}
   std::string typeName() const override { return "Library"; }
 
   std::string qualified(std::string_view name) const {
@@ -243,10 +244,14 @@ public:
     if (name == "impl")
       return native("Library.impl", "op_name, fn=None, dispatch_key='', *, with_keyset=False",
                     [self](Interpreter &i, Bound &a) {
+                      if (i.truth(a[3]))
+                        i.refuse("an implementation that is handed dispatch keys (with_keyset) "
+                                 "depends on PyTorch's dispatcher, which is not evaluated here");
                       auto *op = a[0].as<Operator>();
+                      const std::string &key = i.toStr(a[2], "dispatch_key");
                       return implementation(
                           i, op ? op->name : self->qualified(i.toStr(a[0], "an operator's name")),
-                          i.toStr(a[2], "dispatch_key"), a[1]);
+                          key.empty() ? self->dispatchKey : key, a[1]);
                     });
     if (name == "_register_fake")
       return native("Library._register_fake", "op_name, fn", [self](Interpreter &i, Bound &a) {
@@ -257,7 +262,7 @@ public:
   }
 
 private:
-  std::string space;
+  std::string space, dispatchKey; ///< of implementations that name none
 };
 
 /// `define("ns::op", "(Tensor x) -> Tensor")` and `define(library, …)`.
@@ -297,7 +302,8 @@ void fillLibrary(Interpreter &, Module &m) {
   library->construct = [signature = Signature("ns, kind='FRAGMENT', dispatch_key=''")](
                            Interpreter &i, CallArgs call) {
     Bound a = signature.bind(i, "Library", call);
-    return Value(std::make_shared<OperatorLibrary>(i.toStr(a[0], "ns")));
+    return Value(
+        std::make_shared<OperatorLibrary>(i.toStr(a[0], "ns"), i.toStr(a[2], "dispatch_key")));
   };
   names.set("Library", Value(library));
   names.set("define",

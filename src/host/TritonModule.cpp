@@ -103,9 +103,16 @@ static Value makeJit(Interpreter &interpreter, const Value &target, const CallAr
     }
   for (size_t i = 0; i < args.kwonlyargs.size(); ++i)
     add(*args.kwonlyargs[i], f->keywordDefaults[i], true);
-  for (const auto &[name, value] : options.keywords)
-    if (!name.starts_with("do_not_specialize"))
-      jit->options.set(name, value);
+  // How a kernel is called, shown and compiled; none of it changes what it computes.
+  static constexpr std::string_view known[] = {"version", "repr", "launch_metadata", "debug",
+                                               "noinline"};
+  for (const auto &[name, value] : options.keywords) {
+    if (name == "do_not_specialize" || name == "do_not_specialize_on_alignment" || name == "fn")
+      continue;
+    if (std::find(std::begin(known), std::end(known), name) == std::end(known))
+      interpreter.raise("TypeError", "jit() got an unexpected keyword argument '" + name + "'");
+    jit->options.set(name, value);
+  }
   if (const Value *noInline = options.keyword("noinline"))
     jit->noInline = interpreter.truth(*noInline);
   interpreter.state().kernels.push_back(jit);
@@ -172,8 +179,15 @@ static Value autotune(Interpreter &, CallArgs call) {
     tuner->restoreValue = nameList(interpreter, a[4], "restore_value");
     tuner->preHook = a[5];
     tuner->postHook = a[6];
-    for (const auto &[name, value] : a[7].dictionary().items())
+    // How configs are timed.
+    static constexpr std::string_view known[] = {"warmup", "rep", "use_cuda_graph", "do_bench",
+                                                 "cache_results"};
+    for (const auto &[name, value] : a[7].dictionary().items()) {
+      if (std::find(std::begin(known), std::end(known), name.str()) == std::end(known))
+        interpreter.raise("TypeError",
+                          "autotune() got an unexpected keyword argument '" + name.str() + "'");
       tuner->options.set(name.str(), value);
+    }
     return Value(tuner);
   });
 }
@@ -210,6 +224,9 @@ static Value makeConfig(Interpreter &interpreter, CallArgs call) {
   config->options.set("num_ctas", a[3]);
   config->options.set("maxnreg", a[4]);
   config->preHook = a[5];
+  if (!a[6].isNone())
+    interpreter.refuse("a Config's ir_override replaces the kernel by another text, which is not "
+                       "supported; leave it out");
   for (const auto &[name, value] : a[7].dictionary().items())
     config->options.set(name.str(), value);
   config->location = where;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/Value.h"
 
+#include "host/Interpreter.h"
+
 #include "host/FloatText.h"
 #include "host/Objects.h"
 #include "support/Diagnostics.h"
@@ -55,7 +57,7 @@ bool Value::isSame(const Value &other) const {
     // Built-in names and dtypes are made anew at each use and still are one object to the user.
     return object() == other.object() || (!as<Instance>() && object()->equals(*other.object()));
   default:
-    return equal(*this, other);
+    return sameStructure(*this, other);
   }
 }
 
@@ -164,9 +166,91 @@ static bool hasContent(const Value &value) {
   return instance && instance->content;
 }
 
+/// An integer or condition as an expression; nullopt for what is none or does not fit 64 bits.
+static std::optional<symbolic::Expr> expressionOf(const Value &v) {
+  if (v.isSymInt())
+    return v.symInt();
+  if (v.isSymBool())
+    return v.symBool();
+  Value whole = v.isFloat() && std::floor(v.real()) == v.real() && std::abs(v.real()) < 0x1p62
+                    ? Value(static_cast<int64_t>(v.real()))
+                    : v;
+  auto number = integerOf(whole);
+  return number && *number >= INT64_MIN && *number <= INT64_MAX
+             ? std::optional(symbolic::Expr(static_cast<int64_t>(*number)))
+             : std::nullopt;
+}
+
+static thread_local unsigned structuralComparisons = 0;
+
+/// Of two numbers of which one at least depends on a dynamic size.
+static bool equalSizes(const Value &a, const Value &b) {
+  auto x = expressionOf(a), y = expressionOf(b);
+  if (!x || !y)
+    return false;
+  symbolic::Expr condition = symbolic::equal(*x, *y);
+  if (auto known = condition.constant())
+    return *known != 0;
+  Interpreter *interpreter = Interpreter::active();
+  return !structuralComparisons && interpreter && interpreter->truth(Value::condition(condition));
+}
+
+bool sameStructure(const Value &a, const Value &b) {
+  ++structuralComparisons;
+  struct Leave {
+    ~Leave() { --structuralComparisons; }
+  } leave;
+  return equal(a, b);
+}
+
+std::optional<symbolic::Expr> equality(const Value &a, const Value &b) {
+  if (a.isSymInt() || a.isSymBool() || b.isSymInt() || b.isSymBool()) {
+    auto x = expressionOf(a), y = expressionOf(b);
+    if (a.isObject() || b.isObject())
+      return std::nullopt;
+    return x && y ? symbolic::equal(*x, *y) : symbolic::Expr(0);
+  }
+  if (a.isTuple() && b.isTuple()) {
+    ComparisonLevel level;
+    if (a.tuple().size() != b.tuple().size())
+      return symbolic::Expr(0);
+    symbolic::Expr all = 1;
+    for (size_t i = 0; i < a.tuple().size(); ++i) {
+      auto one = equality(a.tuple()[i], b.tuple()[i]);
+      if (!one)
+        return std::nullopt;
+      all = symbolic::logicalAnd(all, *one);
+    }
+    return all;
+  }
+  if (a.kind() >= Kind::List || b.kind() >= Kind::List)
+    return std::nullopt;
+  return symbolic::Expr(equal(a, b));
+}
+
+bool isSymbolic(const Value &v) {
+  switch (v.kind()) {
+  case Kind::SymInt:
+  case Kind::SymBool:
+    return true;
+  case Kind::Tuple: {
+    ComparisonLevel level;
+    return std::any_of(v.tuple().begin(), v.tuple().end(), isSymbolic);
+  }
+  case Kind::Set:
+    return v.elementSet().isSymbolic();
+  case Kind::Object:
+    return v.object()->isSymbolic();
+  default:
+    return false;
+  }
+}
+
 bool equal(const Value &a, const Value &b) {
   if ((hasContent(a) || hasContent(b)) && !a.isSame(b))
     return equal(contentOf(a), contentOf(b));
+  if (a.isSymInt() || a.isSymBool() || b.isSymInt() || b.isSymBool())
+    return equalSizes(unwrapConstexpr(a), unwrapConstexpr(b));
   if (auto x = integerOf(a), y = integerOf(b); x && y)
     return *x == *y;
   if (auto x = numberOf(a), y = numberOf(b); x && y)
@@ -198,10 +282,6 @@ bool equal(const Value &a, const Value &b) {
     int64_t n = x.length();
     return n == y.length() && (n == 0 || x.start == y.start) && (n <= 1 || x.step == y.step);
   }
-  case Kind::SymInt:
-    return a.symInt() == b.symInt();
-  case Kind::SymBool:
-    return a.symBool() == b.symBool();
   case Kind::Object:
     return a.object() == b.object() || a.object()->equals(*b.object());
   default:
@@ -249,6 +329,8 @@ std::optional<size_t> hashOf(const Value &v) {
     return size_t(v.range().length());
   case Kind::SymInt:
     return std::hash<symbolic::Expr>()(v.symInt());
+  case Kind::SymBool:
+    return std::hash<symbolic::Expr>()(v.symBool());
   case Kind::Object:
     return v.object()->hash();
   default:
@@ -372,6 +454,12 @@ static std::string reprContainer(const Value &v,
   }
 }
 
+static thread_local bool symbolicText = false;
+
+TextWatch::TextWatch() : outer(symbolicText) { symbolicText = false; }
+TextWatch::~TextWatch() { symbolicText = outer; }
+bool TextWatch::sawSymbols() const { return symbolicText; }
+
 std::string reprWith(const Value &v, const std::function<std::string(const Value &)> &text) {
   switch (v.kind()) {
   case Kind::None:
@@ -400,10 +488,13 @@ std::string reprWith(const Value &v, const std::function<std::string(const Value
     return out + (r.step != 1 ? ", " + std::to_string(r.step) : "") + ")";
   }
   case Kind::SymInt:
+    symbolicText = true;
     return v.symInt().text();
   case Kind::SymBool:
+    symbolicText = true;
     return v.symBool().text();
   case Kind::Object:
+    symbolicText |= v.object()->isSymbolic();
     return v.object()->repr();
   }
   return {};
@@ -420,10 +511,17 @@ Value *Dict::find(const Value &key) {
   auto hash = hashOf(key);
   if (!hash)
     return nullptr;
+  bool symbolic = host::isSymbolic(key);
   auto [first, last] = index.equal_range(*hash);
   for (auto it = first; it != last; ++it)
-    if (equal(entries[it->second].first, key))
+    if (const Value &entry = entries[it->second].first;
+        symbolic ? sameStructure(entry, key) : equal(entry, key))
       return &entries[it->second].second;
+  // Keys that are sizes are equal for some sizes and not for others; their hashes say nothing.
+  if (symbolic || symbolicKeys)
+    for (size_t i = 0; i < entries.size(); ++i)
+      if ((symbolic || host::isSymbolic(entries[i].first)) && equal(entries[i].first, key))
+        return &entries[i].second;
   return nullptr;
 }
 
@@ -433,12 +531,15 @@ void Dict::set(const Value &key, Value value) {
     return;
   }
   index.emplace(hashOf(key).value_or(0), entries.size());
+  symbolicKeys += host::isSymbolic(key);
   entries.emplace_back(key, std::move(value));
 }
 
 bool Dict::erase(const Value &key) {
-  for (size_t i = 0; i < entries.size(); ++i)
-    if (equal(entries[i].first, key)) {
+  const Value *found = find(key);
+  for (size_t i = 0; found && i < entries.size(); ++i)
+    if (&entries[i].second == found) {
+      symbolicKeys -= host::isSymbolic(entries[i].first);
       entries.erase(entries.begin() + static_cast<std::ptrdiff_t>(i));
       rebuild();
       return true;
@@ -449,6 +550,7 @@ bool Dict::erase(const Value &key) {
 void Dict::clear() {
   entries.clear();
   index.clear();
+  symbolicKeys = 0;
 }
 
 void Dict::rebuild() {

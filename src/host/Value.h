@@ -207,9 +207,17 @@ public:
   ComparisonLevel &operator=(const ComparisonLevel &) = delete;
 };
 
-/// Structural equality as Python's ==, for values that need no interpreter (instances without
-/// __eq__ by identity). SymInts are equal when their expressions are.
+/// Equality as Python's ==, for values that need no interpreter (instances without __eq__ by
+/// identity). Whether a size that is not one number equals another is asked of the interpreter that
+/// runs (Interpreter::active): a branch like any other.
 bool equal(const Value &a, const Value &b);
+/// The same without questions: sizes are equal when their expressions are.
+bool sameStructure(const Value &a, const Value &b);
+/// When two values are equal, as a condition over sizes; nullopt where that takes more than
+/// numbers, texts and tuples of them.
+std::optional<symbolic::Expr> equality(const Value &a, const Value &b);
+/// Whether the value, as a key, depends on a dynamic size.
+bool isSymbolic(const Value &value);
 /// Consistent with equal(); nullopt when the value is unhashable.
 std::optional<size_t> hashOf(const Value &value);
 /// Python's name of the value's type: "int", "list", a class's own name.
@@ -217,6 +225,19 @@ std::string typeName(const Value &value);
 /// Python's repr() for values that need no interpreter.
 std::string repr(const Value &value);
 std::string toString(Int value);
+
+/// Sees whether a text made while it lives shows a dynamic size.
+class TextWatch {
+public:
+  TextWatch();
+  ~TextWatch();
+  TextWatch(const TextWatch &) = delete;
+  TextWatch &operator=(const TextWatch &) = delete;
+  bool sawSymbols() const;
+
+private:
+  bool outer;
+};
 
 /// A dict in insertion order. Keys are hashable (checked by the Interpreter before they come here).
 class Dict {
@@ -229,11 +250,14 @@ public:
   bool erase(const Value &key);
   void clear();
   size_t size() const { return entries.size(); }
+  /// Whether a key depends on a dynamic size.
+  bool isSymbolic() const { return symbolicKeys != 0; }
   const std::vector<std::pair<Value, Value>> &items() const { return entries; }
 
 private:
   std::vector<std::pair<Value, Value>> entries;
   std::unordered_multimap<size_t, size_t> index;
+  size_t symbolicKeys = 0; ///< how many keys depend on a dynamic size
   void rebuild();
 };
 
@@ -244,6 +268,7 @@ public:
   bool insert(const Value &v);
   bool erase(const Value &v) { return members.erase(v); }
   size_t size() const { return members.size(); }
+  bool isSymbolic() const { return members.isSymbolic(); }
   std::vector<Value> elements() const;
   bool frozen = false;
 
@@ -311,6 +336,8 @@ public:
   /// default.
   virtual bool equals(const Object &other) const { return this == &other; }
   virtual std::optional<size_t> hash() const { return std::hash<const void *>()(this); }
+  /// Whether equality or the text depend on a dynamic size.
+  virtual bool isSymbolic() const { return false; }
 };
 
 /// torch.float32, tl.float32, tl.pointer_type(tl.float32).
@@ -374,6 +401,7 @@ public:
   Value call(Interpreter &, CallArgs args) override;
   bool equals(const Object &other) const override;
   std::optional<size_t> hash() const override { return hashOf(value); }
+  bool isSymbolic() const override { return host::isSymbolic(value); }
 };
 
 /// The value without its constexpr wrapper; a member of an IntEnum and its like as the number or

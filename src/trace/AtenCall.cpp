@@ -262,9 +262,18 @@ h::Value callAten(Tracer &tracer, h::Interpreter &interpreter, const std::string
   }
   for (const auto &[key, value] : args.keywords) {
     // Things that steer autograd or memory and change no value.
-    if (key == "requires_grad" || key == "pin_memory" || key == "inplace" || key == "out" ||
-        key == "layout")
+    if (key == "requires_grad" || key == "pin_memory" || key == "inplace" || key == "out")
       continue;
+    if (key == "layout") {
+      if (!value.isNone() && !(value.isStr() && value.str() == "strided"))
+        interpreter.refuse("tensors have the strided layout, got " + interpreter.str(value));
+      continue;
+    }
+    if (key == "memory_format" && !value.isNone() &&
+        (!value.isStr() ||
+         (value.str() != "contiguous_format" && value.str() != "preserve_format")))
+      interpreter.refuse("tensors in the memory format " + interpreter.str(value) +
+                         " are not supported; contiguous_format and preserve_format are");
     collectTensors(value, tensors);
     keywords.emplace_back(key == "axis" ? "dim" : key, toArgument(tracer, interpreter, value));
   }

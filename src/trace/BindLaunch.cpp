@@ -104,9 +104,12 @@ void LaunchBinder::applyConfig(BoundLaunch &bound, std::shared_ptr<const h::Conf
                                                "', which is neither a parameter of '" +
                                                kernel->name() + "' nor a launch option");
   }
-  for (const auto &[name, value] : config->options.items())
+  for (const auto &[name, value] : config->options.items()) {
+    if (!value.isNone() && !isLaunchOption(name))
+      interpreter.refuse(config->location, "the config has no option '" + name + "'");
     if (!value.isNone())
       bound.options.emplace(name, value);
+  }
   bound.config = std::move(config);
   bound.origin = "autotune config 0";
 }
@@ -195,6 +198,49 @@ void LaunchBinder::applyHeuristics(BoundLaunch &bound, const h::Heuristics &heur
   }
 }
 
+/// A decorator that could not be evaluated is of no consequence where the launch says it all.
+void LaunchBinder::refuseUnread(const BoundLaunch &bound,
+                                const h::UnreadDecorator &decorator) const {
+  std::string open;
+  for (const auto &parameter : kernel->parameters)
+    if (!bound.values.count(parameter.name))
+      open += (open.empty() ? "'" : ", '") + parameter.name + "'";
+  if (open.empty())
+    return;
+  Diagnostic refusal(Severity::Error, where,
+                     "'@" + decorator.name + "' of '" + kernel->name() +
+                         "' could not be evaluated, so what it chooses for " + open +
+                         " is not known; give it at the launch");
+  refusal.note(decorator.reason.location.known() ? decorator.reason.location
+                                                 : decorator.decoratorLocation,
+               decorator.reason.message);
+  throw DiagnosticError(std::move(refusal));
+}
+
+/// Options that ask for something else than what is done without them.
+void LaunchBinder::checkOptions(const BoundLaunch &bound) const {
+  auto refuseOption = [&](const std::string &name, const h::Value &value, const char *why) {
+    refuse("'" + name + "=" + h::repr(value) + "' of '" + kernel->name() + "' " + why);
+  };
+  for (const auto &[name, raw] : bound.options) {
+    h::Value value = h::unwrapConstexpr(raw);
+    if (name == "grid" || name == "warmup")
+      refuseOption(name, value, "is no option of kernel[grid](...); leave it out");
+    bool given = !value.isNone() && (value.isBool() ? value.boolean() : true);
+    if (name == "launch_cooperative_grid" && given)
+      refuseOption(name, value,
+                   "lets programs wait for each other, which needs all of them to run at once; "
+                   "launch one kernel per step");
+    bool empty = value.isDict() && value.dictionary().size() == 0;
+    if (name == "extern_libs" && given && !empty)
+      refuseOption(name, value, "links libraries of the GPU's, which a package cannot hold");
+    if (name == "enable_fp_fusion" && !value.isNone() && !interpreter.truth(value))
+      refuseOption(name, value,
+                   "asks that no product and sum of this kernel become one fma; leave it out and "
+                   "compile with --no-fma, which is for all of them");
+  }
+}
+
 BoundLaunch LaunchBinder::decorated(BoundLaunch bound) const {
   for (h::Value layer = kernelValue; auto *decorator = layer.as<h::KernelDecorator>();
        layer = decorator->fn) {
@@ -202,6 +248,8 @@ BoundLaunch LaunchBinder::decorated(BoundLaunch bound) const {
       applyConfig(bound, chooseConfig(*tuner, bound));
     else if (auto *heuristics = layer.as<h::Heuristics>())
       applyHeuristics(bound, *heuristics);
+    else if (auto *unread = layer.as<h::UnreadDecorator>())
+      refuseUnread(bound, *unread);
   }
   for (const auto &parameter : kernel->parameters) {
     if (bound.values.count(parameter.name))
@@ -213,6 +261,7 @@ BoundLaunch LaunchBinder::decorated(BoundLaunch bound) const {
     else
       refuse("'" + kernel->name() + "' needs an argument for '" + parameter.name + "'");
   }
+  checkOptions(bound);
   return bound;
 }
 

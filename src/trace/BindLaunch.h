@@ -39,6 +39,8 @@ private:
   void bind(const host::CallArgs &args);
   host::Value callHook(const host::Value &function, host::CallArgs call) const;
   void applyConfig(BoundLaunch &bound, std::shared_ptr<const host::Config> config) const;
+  void checkOptions(const BoundLaunch &bound) const;
+  void refuseUnread(const BoundLaunch &bound, const host::UnreadDecorator &decorator) const;
   void applyHeuristics(BoundLaunch &bound, const host::Heuristics &heuristics) const;
   std::shared_ptr<const host::Config> chooseConfig(const host::Autotuner &tuner,
                                                    const BoundLaunch &bound) const;

@@ -45,7 +45,7 @@ private:
     const BoundLaunch &first = ways.front().second;
     h::Value hook = first.config ? first.config->preHook : h::Value();
     for (const auto &[guard, launch] : ways)
-      if (!h::equal(launch.config ? launch.config->preHook : h::Value(), hook))
+      if (!h::sameStructure(launch.config ? launch.config->preHook : h::Value(), hook))
         binder.refuse("the configs that '" + kernel.name() +
                       "' may be launched with over the dynamic dims have different pre_hooks; make "
                       "the dims static");
@@ -87,10 +87,17 @@ private:
   }
 
   h::Value constantOf(const h::JitFunction::Parameter &parameter, const h::Value &value) {
-    if (value.isSymInt() || value.as<TensorObject>())
+    if (value.as<TensorObject>())
       binder.refuse("constexpr '" + parameter.name + "' of '" + kernel.name() +
-                    "' must be known while compiling, got " +
-                    (value.isSymInt() ? value.symInt().text() : "a tensor"));
+                    "' must be known while compiling, got a tensor");
+    return knownConstant(parameter, value);
+  }
+
+  h::Value knownConstant(const h::JitFunction::Parameter &parameter, const h::Value &value) {
+    if (h::isSymbolic(value) || value.isSymBool())
+      binder.refuse("'" + parameter.name + "' of '" + kernel.name() +
+                    "' must be known while compiling and depends on a dynamic size: " +
+                    h::repr(value) + "; make the dim static, or pass the number itself");
     return asTritonConstant(value);
   }
 
@@ -124,7 +131,7 @@ private:
     if (value.isFloat())
       return argument(Kind::Float, DataType::Float32);
     // dtypes, strings, tuples and functions are constants wherever they stand.
-    return constant(asTritonConstant(value));
+    return constant(knownConstant(parameter, value));
   }
 
   std::vector<Parameter> parametersOf(const BoundLaunch &launch) {
@@ -220,7 +227,7 @@ private:
   h::Value sameEverywhere(const std::string &name) {
     h::Value value = valueIn(0, name);
     for (size_t way = 1; way < ways.size(); ++way)
-      if (h::Value other = valueIn(way, name); !h::equal(value, other))
+      if (h::Value other = valueIn(way, name); !h::sameStructure(value, other))
         binder.refuse("the decorators of '" + kernel.name() + "' give '" + name + "' the values " +
                       h::repr(value) + " and " + h::repr(other) +
                       " over the dynamic dims; only integers may differ so");

@@ -35,13 +35,39 @@ Argument constantArgument(const h::Value &value) {
   }
 }
 
+/// What a kernel was made of, kept alive so that no other thing comes to lie at its address.
+struct KernelEntry {
+  uint32_t index = 0;
+  std::shared_ptr<const h::Object> kernel;
+  std::vector<ParameterSpec> specs;
+  frontend::HostReads reads;
+};
+
 struct KernelTable::State {
   Tracer &tracer;
   h::Interpreter &interpreter;
   mlir::MLIRContext context{mlir::MLIRContext::Threading::DISABLED};
-  std::map<std::string, uint32_t> known = {};
+  std::map<std::string, KernelEntry> entries = {}; ///< by the function object and its arguments
+  std::map<std::string, uint32_t> byText = {};     ///< by what came out
   frontend::EmitOptions options = {};
 };
+
+/// A constant as text that no other constant has: things that are told apart by identity get their
+/// address.
+static std::string keyOf(const h::Value &value) {
+  std::string text = h::typeName(value) + ":";
+  if (value.isSequence()) {
+    for (const h::Value &element : value.elements())
+      text += keyOf(element) + ",";
+    return text + ";";
+  }
+  if (auto *constant = value.as<h::Constexpr>())
+    return text + keyOf(constant->value);
+  bool byName = !value.isObject() || value.as<h::DType>() || value.as<h::NamedBuiltin>();
+  text += h::repr(value);
+  return byName ? text
+                : text + "@" + std::to_string(reinterpret_cast<uintptr_t>(value.object().get()));
+}
 
 KernelTable::KernelTable(Tracer &tracer, h::Interpreter &interpreter)
     : state(new State{tracer, interpreter}) {
@@ -56,7 +82,10 @@ void KernelTable::stopAt(std::string path, uint32_t line) {
 uint32_t KernelTable::specialise(const h::JitFunction &kernel,
                                  const std::vector<Parameter> &parameters) {
   Tracer &tracer = state->tracer;
-  std::string key = kernel.location().file->path() + ":" + std::to_string(kernel.def().range.line);
+  const std::string place =
+      kernel.location().file->path() + ":" + std::to_string(kernel.def().range.line);
+  // Functions that one `def` made at two calls of the function around it are two kernels.
+  std::string key = std::to_string(reinterpret_cast<uintptr_t>(&kernel)), shown = place;
   std::vector<ParameterSpec> specs;
   for (const Parameter &parameter : parameters) {
     ParameterSpec spec;
@@ -79,23 +108,35 @@ uint32_t KernelTable::specialise(const h::JitFunction &kernel,
       spec.constant = parameter.constant;
       break;
     }
-    key += "|" + std::to_string(static_cast<int>(spec.kind)) + "," +
-           std::to_string(static_cast<int>(spec.dtype)) + (spec.equalsOne ? "=1" : "");
-    if (spec.kind == ParameterSpec::Kind::Constexpr)
-      key += "=" + h::typeName(spec.constant) + ":" + h::repr(spec.constant);
+    std::string kind = "|" + std::to_string(static_cast<int>(spec.kind)) + "," +
+                       std::to_string(static_cast<int>(spec.dtype)) + (spec.equalsOne ? "=1" : "");
+    bool isConstexpr = spec.kind == ParameterSpec::Kind::Constexpr;
+    key += kind + (isConstexpr ? "=" + keyOf(spec.constant) : "");
+    shown +=
+        kind + (isConstexpr ? "=" + h::typeName(spec.constant) + ":" + h::repr(spec.constant) : "");
     specs.push_back(std::move(spec));
   }
-  if (auto entry = state->known.find(key); entry != state->known.end())
-    return entry->second;
+  auto entry = state->entries.find(key);
+  if (entry != state->entries.end() && entry->second.reads.unchanged(state->interpreter))
+    return entry->second.index;
+  KernelEntry made;
+  made.kernel = kernel.shared_from_this();
+  made.specs = specs;
   Diagnostics diagnostics;
   std::vector<frontend::EmittedParameter> emitted;
   auto module = frontend::emitKernel(state->interpreter, kernel, specs, state->context, diagnostics,
-                                     &emitted, state->options);
+                                     &emitted, state->options, nullptr, &made.reads);
   if (!module) {
     for (const Diagnostic &d : diagnostics.all())
       if (d.severity == Severity::Error)
         throw DiagnosticError(d);
     throw DiagnosticError(kernel.location(), "the kernel could not be compiled");
+  }
+  // Functions that differ in nothing the kernel uses are one kernel.
+  shown += "|" + tt::printTtir(*module, tt::TtirVersion::V3_6, true);
+  if (auto same = state->byText.find(shown); same != state->byText.end()) {
+    made.index = same->second;
+    return (state->entries[key] = std::move(made)).index;
   }
   KernelDef def;
   def.name = kernel.name();
@@ -142,7 +183,8 @@ uint32_t KernelTable::specialise(const h::JitFunction &kernel,
   }
   def.ttir = tt::printTtir(*module, tt::TtirVersion::V3_6, true);
   tracer.program.kernels.push_back(std::move(def));
-  return state->known[key] = static_cast<uint32_t>(tracer.program.kernels.size() - 1);
+  made.index = state->byText[shown] = static_cast<uint32_t>(tracer.program.kernels.size() - 1);
+  return (state->entries[key] = std::move(made)).index;
 }
 
 } // namespace pellucid::trace

@@ -4,6 +4,7 @@
 #include "trace/GuardedPaths.h"
 #include "trace/TensorObject.h"
 
+#include <functional>
 #include <map>
 #include <set>
 
@@ -77,6 +78,12 @@ private:
     h::Value value = h::unwrapConstexpr(raw);
     if (value.isSymBool())
       return h::Value(interpreter.truth(value));
+    if (value.isTuple() && h::isSymbolic(value)) {
+      h::Tuple elements;
+      for (const h::Value &element : value.tuple())
+        elements.push_back(settled(name, element));
+      return h::Value::tuple(std::move(elements));
+    }
     if (!value.isSymInt())
       return raw;
     Expr expr = resolved(value.symInt());
@@ -214,7 +221,10 @@ private:
   /// The dynamic dims that constexprs, options, heuristics or tuning hooks may look at.
   std::set<std::string> symbolsSeen() {
     std::set<std::string> names;
-    auto add = [&](const h::Value &value) {
+    std::function<void(const h::Value &)> add = [&](const h::Value &value) {
+      if (value.isSequence())
+        for (const h::Value &element : value.elements())
+          add(element);
       if (value.isSymInt())
         for (const std::string &symbol : value.symInt().symbols())
           names.insert(symbol);
@@ -238,6 +248,12 @@ private:
       return h::Value::integer(symbolic::substitute(value.symInt(), numbers));
     if (value.isSymBool())
       return h::Value::condition(symbolic::substitute(value.symBool(), numbers));
+    if (value.isTuple()) {
+      h::Tuple elements;
+      for (const h::Value &element : value.tuple())
+        elements.push_back(substituted(element, numbers));
+      return h::Value::tuple(std::move(elements));
+    }
     if (auto *tensor = value.as<TensorObject>()) {
       TracedTensor copy = tensor->tensor;
       for (std::vector<Expr> *list : {&copy.type.shape, &copy.type.strides})
@@ -263,8 +279,11 @@ private:
         value = substituted(value, numbers);
     try {
       BoundLaunch done = binder.decorated(std::move(concrete));
-      auto note = [&](const h::Value &value) {
+      std::function<void(const h::Value &)> note = [&](const h::Value &value) {
         h::Value plain = h::unwrapConstexpr(value);
+        if (plain.isTuple())
+          for (const h::Value &element : plain.tuple())
+            note(element);
         if (plain.isSymInt() || plain.isSymBool())
           for (const std::string &symbol :
                (plain.isSymInt() ? plain.symInt() : plain.symBool()).symbols())

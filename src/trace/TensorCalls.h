@@ -11,6 +11,9 @@ host::CallArgs argsOf(std::vector<host::Value> positional,
 host::Value selfOf(TensorObject &object);
 host::Value dtypeValue(DataType type);
 host::Value castTo(TensorObject &self, host::Interpreter &interpreter, DataType type);
+/// Methods of tensors that have a rule of their own, with their signatures; none where the
+/// arguments are read by hand.
+std::vector<std::pair<std::string, std::optional<std::string>>> tensorMethods();
 /// `x.add_(y)`: the operator `add`, cast to x's type, written back.
 host::Value callInPlace(TensorObject &self, host::Interpreter &interpreter, const std::string &name,
                         const host::CallArgs &args);

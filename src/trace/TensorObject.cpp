@@ -152,41 +152,102 @@ h::Value methodSqueeze(TensorObject &self, h::Interpreter &interpreter, const h:
   return result;
 }
 
+/// A dtype that `to` or `type` was given; None where it was given none.
+std::optional<DataType> dtypeOf(h::Interpreter &interpreter, const h::Value &value,
+                                const char *method) {
+  if (value.isNone())
+    return std::nullopt;
+  auto *type = value.as<h::DType>();
+  if (!type || type->family != h::DType::Family::Torch)
+    interpreter.refuse(std::string("'.") + method + "()' takes a torch dtype such as " +
+                       "torch.float16, got " + interpreter.repr(value));
+  return type->type;
+}
+
+/// `to(dtype)`, `to(device, dtype)`, `to(other)`, each with non_blocking and copy after it. Every
+/// tensor of a trace is on the trace's device.
 h::Value methodTo(TensorObject &self, h::Interpreter &interpreter, const h::CallArgs &args) {
-  for (const h::Value &value : args.positional) {
-    if (auto *type = value.as<h::DType>())
-      return castTo(self, interpreter, type->type);
-    if (auto *other = value.as<TensorObject>())
-      return castTo(self, interpreter, other->tensor.type.dtype);
+  static const h::Signature ofType("dtype, non_blocking=False, copy=False, *, memory_format=None");
+  static const h::Signature ofOther("other, non_blocking=False, copy=False, *, memory_format=None");
+  static const h::Signature ofDevice("device=None, dtype=None, non_blocking=False, copy=False, *, "
+                                     "memory_format=None");
+  const h::Value *first = args.positional.empty() ? nullptr : &args.positional[0];
+  std::vector<h::Value> a;
+  DataType type = self.tensor.type.dtype;
+  if ((first && first->as<TensorObject>()) || args.keyword("other")) {
+    a = ofOther.bind(interpreter, "to", args);
+    auto *other = a[0].as<TensorObject>();
+    if (!other)
+      interpreter.refuse("'.to()' takes a dtype, a device or a tensor, got " + h::typeName(a[0]));
+    type = other->tensor.type.dtype;
+  } else if (first && first->as<h::DType>()) {
+    a = ofType.bind(interpreter, "to", args);
+    type = *dtypeOf(interpreter, a[0], "to");
+  } else {
+    a = ofDevice.bind(interpreter, "to", args);
+    type = dtypeOf(interpreter, a[1], "to").value_or(type);
+    a.erase(a.begin());
   }
-  if (const h::Value *type = args.keyword("dtype"))
-    if (auto *dtype = type->as<h::DType>())
-      return castTo(self, interpreter, dtype->type);
-  return selfOf(self); // a device: every tensor of a trace is on the trace's
+  if (!a[3].isNone() && interpreter.str(a[3]) != "preserve_format" &&
+      interpreter.str(a[3]) != "contiguous_format")
+    interpreter.refuse("tensors in the memory format " + interpreter.str(a[3]) +
+                       " are not supported; leave memory_format out");
+  h::Value result = castTo(self, interpreter, type);
+  if (interpreter.truth(a[2]) && type == self.tensor.type.dtype)
+    result = callAten(self.tracer, interpreter, "clone", argsOf({result}));
+  if (!a[3].isNone() && interpreter.str(a[3]) == "contiguous_format")
+    result = callAten(self.tracer, interpreter, "contiguous", argsOf({result}));
+  return result;
 }
 
-h::Value methodSize(TensorObject &self, h::Interpreter &interpreter, const h::CallArgs &args) {
+using Bound = std::vector<h::Value>;
+
+h::Value methodType(TensorObject &self, h::Interpreter &interpreter, Bound &a) {
+  if (a[0].isNone())
+    interpreter.refuse("'.type()' without a dtype names a class of PyTorch's; compare .dtype");
+  return castTo(self, interpreter, *dtypeOf(interpreter, a[0], "type"));
+}
+
+h::Value methodSize(TensorObject &self, h::Interpreter &interpreter, Bound &a) {
   const TensorType &type = self.tensor.type;
-  if (args.positional.empty() && !args.keyword("dim"))
+  if (a[0].isNone())
     return shapeValue(type);
-  const h::Value &dim = args.positional.empty() ? *args.keyword("dim") : args.positional[0];
-  return exprValue(type.shape[static_cast<size_t>(wrapped(interpreter, dim, type.rank()))]);
+  return exprValue(type.shape[static_cast<size_t>(wrapped(interpreter, a[0], type.rank()))]);
 }
 
-h::Value methodStride(TensorObject &self, h::Interpreter &interpreter, const h::CallArgs &args) {
+h::Value methodStride(TensorObject &self, h::Interpreter &interpreter, Bound &a) {
   const TensorType &type = self.tensor.type;
-  if (!args.positional.empty())
-    return exprValue(
-        type.strides[static_cast<size_t>(wrapped(interpreter, args.positional[0], type.rank()))]);
+  if (!a[0].isNone())
+    return exprValue(type.strides[static_cast<size_t>(wrapped(interpreter, a[0], type.rank()))]);
   h::Tuple strides;
   for (const Expr &stride : type.strides)
     strides.push_back(exprValue(stride));
   return h::Value::tuple(std::move(strides));
 }
 
+h::Value isContiguous(TensorObject &self, h::Interpreter &interpreter, Bound &a) {
+  if (!a[0].isNone() && interpreter.str(a[0]) != "contiguous_format")
+    interpreter.refuse("whether a tensor has the memory format " + interpreter.str(a[0]) +
+                       " is not known here; ask for its strides");
+  return h::Value(self.tensor.type.isContiguous(self.tracer.symbols()));
+}
+
+/// x.float() and its kin.
+template <DataType type>
+h::Value methodCast(TensorObject &self, h::Interpreter &interpreter, Bound &a) {
+  if (!a[0].isNone() && interpreter.str(a[0]) != "preserve_format")
+    interpreter.refuse("tensors in the memory format " + interpreter.str(a[0]) +
+                       " are not supported; leave memory_format out");
+  return castTo(self, interpreter, type);
+}
+
+h::Value sameTensor(TensorObject &self, h::Interpreter &, Bound &) { return selfOf(self); }
+
 struct NamedMethod {
   const char *name;
-  Method method;
+  Method method = nullptr; ///< with the call's arguments as they are …
+  const char *signature = nullptr;
+  h::Value (*bound)(TensorObject &, h::Interpreter &, Bound &) = nullptr; ///< … or as bound to it
 };
 
 /// An ATen operator whose size list may be written out as several arguments.
@@ -203,9 +264,9 @@ constexpr char viewName[] = "view", reshapeName[] = "reshape", permuteName[] = "
 
 const NamedMethod methods[] = {
     {"to", methodTo},
-    {"type", methodTo},
-    {"size", methodSize},
-    {"stride", methodStride},
+    {"type", nullptr, "dtype=None, non_blocking=False", methodType},
+    {"size", nullptr, "dim=None", methodSize},
+    {"stride", nullptr, "dim=None", methodStride},
     {"view",
      [](TensorObject &self, h::Interpreter &interpreter, const h::CallArgs &args) {
        if (args.positional.size() == 1)
@@ -221,51 +282,45 @@ const NamedMethod methods[] = {
     {"new_empty", spreadable<newEmptyName>},
     {"new_zeros", spreadable<newZerosName>},
     {"new_ones", spreadable<newOnesName>},
-    {"dim",
-     [](TensorObject &self, h::Interpreter &, const h::CallArgs &) {
+    {"dim", nullptr, "",
+     [](TensorObject &self, h::Interpreter &, Bound &) {
        return h::Value(static_cast<int64_t>(self.tensor.type.rank()));
      }},
-    {"ndimension",
-     [](TensorObject &self, h::Interpreter &, const h::CallArgs &) {
+    {"ndimension", nullptr, "",
+     [](TensorObject &self, h::Interpreter &, Bound &) {
        return h::Value(static_cast<int64_t>(self.tensor.type.rank()));
      }},
-    {"numel", [](TensorObject &self, h::Interpreter &,
-                 const h::CallArgs &) { return exprValue(self.tensor.type.numel()); }},
-    {"nelement", [](TensorObject &self, h::Interpreter &,
-                    const h::CallArgs &) { return exprValue(self.tensor.type.numel()); }},
-    {"element_size",
-     [](TensorObject &self, h::Interpreter &, const h::CallArgs &) {
+    {"numel", nullptr, "",
+     [](TensorObject &self, h::Interpreter &, Bound &) {
+       return exprValue(self.tensor.type.numel());
+     }},
+    {"nelement", nullptr, "",
+     [](TensorObject &self, h::Interpreter &, Bound &) {
+       return exprValue(self.tensor.type.numel());
+     }},
+    {"element_size", nullptr, "",
+     [](TensorObject &self, h::Interpreter &, Bound &) {
        return h::Value(static_cast<int64_t>(byteSize(self.tensor.type.dtype)));
      }},
-    {"storage_offset", [](TensorObject &self, h::Interpreter &,
-                          const h::CallArgs &) { return exprValue(self.tensor.type.offset); }},
-    {"is_contiguous",
-     [](TensorObject &self, h::Interpreter &, const h::CallArgs &) {
-       return h::Value(self.tensor.type.isContiguous(self.tracer.symbols()));
+    {"storage_offset", nullptr, "",
+     [](TensorObject &self, h::Interpreter &, Bound &) {
+       return exprValue(self.tensor.type.offset);
      }},
-    {"is_floating_point",
-     [](TensorObject &self, h::Interpreter &, const h::CallArgs &) {
+    {"is_contiguous", nullptr, "memory_format=None", isContiguous},
+    {"is_floating_point", nullptr, "",
+     [](TensorObject &self, h::Interpreter &, Bound &) {
        return h::Value(isFloat(self.tensor.type.dtype));
      }},
-    {"float", [](TensorObject &self, h::Interpreter &i,
-                 const h::CallArgs &) { return castTo(self, i, DataType::Float32); }},
-    {"half", [](TensorObject &self, h::Interpreter &i,
-                const h::CallArgs &) { return castTo(self, i, DataType::Float16); }},
-    {"bfloat16", [](TensorObject &self, h::Interpreter &i,
-                    const h::CallArgs &) { return castTo(self, i, DataType::BFloat16); }},
-    {"double", [](TensorObject &self, h::Interpreter &i,
-                  const h::CallArgs &) { return castTo(self, i, DataType::Float64); }},
-    {"int", [](TensorObject &self, h::Interpreter &i,
-               const h::CallArgs &) { return castTo(self, i, DataType::Int32); }},
-    {"long", [](TensorObject &self, h::Interpreter &i,
-                const h::CallArgs &) { return castTo(self, i, DataType::Int64); }},
-    {"bool", [](TensorObject &self, h::Interpreter &i,
-                const h::CallArgs &) { return castTo(self, i, DataType::Bool); }},
-    {"cpu", [](TensorObject &self, h::Interpreter &, const h::CallArgs &) { return selfOf(self); }},
-    {"cuda",
-     [](TensorObject &self, h::Interpreter &, const h::CallArgs &) { return selfOf(self); }},
-    {"requires_grad_",
-     [](TensorObject &self, h::Interpreter &, const h::CallArgs &) { return selfOf(self); }},
+    {"float", nullptr, "memory_format=None", methodCast<DataType::Float32>},
+    {"half", nullptr, "memory_format=None", methodCast<DataType::Float16>},
+    {"bfloat16", nullptr, "memory_format=None", methodCast<DataType::BFloat16>},
+    {"double", nullptr, "memory_format=None", methodCast<DataType::Float64>},
+    {"int", nullptr, "memory_format=None", methodCast<DataType::Int32>},
+    {"long", nullptr, "memory_format=None", methodCast<DataType::Int64>},
+    {"bool", nullptr, "memory_format=None", methodCast<DataType::Bool>},
+    {"cpu", nullptr, "memory_format=None", sameTensor},
+    {"cuda", nullptr, "device=None, non_blocking=False, memory_format=None", sameTensor},
+    {"requires_grad_", nullptr, "requires_grad=True", sameTensor},
     {"__getitem__",
      [](TensorObject &self, h::Interpreter &i, const h::CallArgs &args) {
        return *self.getItem(i, args.positional.at(0));
@@ -312,6 +367,14 @@ const NamedMethod methods[] = {
 };
 
 } // namespace
+
+std::vector<std::pair<std::string, std::optional<std::string>>> tensorMethods() {
+  std::vector<std::pair<std::string, std::optional<std::string>>> out;
+  for (const NamedMethod &row : methods)
+    out.emplace_back(row.name,
+                     row.signature ? std::optional<std::string>(row.signature) : std::nullopt);
+  return out;
+}
 
 h::Value TensorObject::assign(h::Interpreter &interpreter, const h::Value &value,
                               const std::string &name, bool uniform) {
@@ -407,7 +470,11 @@ std::optional<h::Value> TensorObject::getAttr(h::Interpreter &interpreter, std::
   std::string method(name);
   auto self = std::static_pointer_cast<TensorObject>(shared_from_this());
   for (const NamedMethod &row : methods)
-    if (method == row.name)
+    if (method == row.name && row.signature)
+      return h::native(
+          "torch.Tensor." + method, row.signature,
+          [self, call = row.bound](h::Interpreter &i, Bound &a) { return call(*self, i, a); });
+    else if (method == row.name)
       return h::nativeRaw("torch.Tensor." + method,
                           [self, call = row.method](h::Interpreter &i, h::CallArgs args) {
                             return call(*self, i, args);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // torch, torch.nn, torch.nn.functional. Functions without a rule of their own are the ATen operator
 // of that name.
-#include "trace/TensorObject.h"
+#include "trace/TensorCalls.h"
 #include "trace/TorchSources.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace pellucid::trace {
@@ -12,13 +13,6 @@ using namespace graph;
 namespace h = pellucid::host;
 
 namespace {
-
-DataType dtypeArgument(const h::CallArgs &args, DataType fallback) {
-  if (const h::Value *value = args.keyword("dtype"))
-    if (auto *type = value->as<h::DType>())
-      return type->type;
-  return fallback;
-}
 
 /// The size arguments of torch.empty(2, 3) and torch.empty((2, 3)).
 std::vector<Expr> sizesOf(h::Interpreter &interpreter, const std::vector<h::Value> &values) {
@@ -37,36 +31,86 @@ h::Value initialTensor(Tracer &tracer, std::vector<Expr> sizes, DataType type,
   return tensorValue(tracer, tracer.unbound(TensorType(type, std::move(sizes)), initializer));
 }
 
+/// Whether torch makes a tensor on the CPU without a layout of its own, as all are here.
+void checkMaking(h::Interpreter &interpreter, const h::Value &layout, const h::Value &generator) {
+  if (!layout.isNone() && !(layout.isStr() && layout.str() == "strided"))
+    interpreter.refuse("tensors have the strided layout, got " + interpreter.str(layout));
+  if (!generator.isNone())
+    interpreter.refuse("a generator of random numbers is not supported; initial values are drawn "
+                       "from --seed");
+}
+
+/// What torch.full makes of a number without a dtype.
+DataType typeOfNumber(const h::Value &number) {
+  return number.isBool() || number.isSymBool() ? DataType::Bool
+         : number.isFloat()                    ? DataType::Float32
+                                               : DataType::Int64;
+}
+
 /// torch.zeros and the like: a node while a graph is recorded, an initial tensor while a module is
 /// constructed.
 void addFactory(h::Module &module, Tracer &tracer, const std::string &name, Initializer::Kind kind,
                 const bool *constructing) {
+  bool full = kind == Initializer::Kind::Full;
+  static const std::string options = "out=None, dtype=None, layout=None, device=None, "
+                                     "pin_memory=False, requires_grad=False, memory_format=None";
+  h::Signature signature(full ? "size, fill_value, *, " + options : "*size, " + options);
+  auto make = [&tracer, name, full, kind, constructing, signature](h::Interpreter &i,
+                                                                   h::CallArgs args) -> h::Value {
+    if (auto size = std::find_if(args.keywords.begin(), args.keywords.end(),
+                                 [](const auto &keyword) { return keyword.first == "size"; });
+        !full && size != args.keywords.end() && args.positional.empty()) {
+      args.positional = {size->second};
+      args.keywords.erase(size);
+    }
+    std::vector<h::Value> a = signature.bind(i, name, args);
+    size_t at = full ? 2 : 1; // of the options
+    checkMaking(i, a[at + 2], h::Value());
+    if (!a[at + 6].isNone() && i.str(a[at + 6]) != "contiguous_format")
+      i.refuse("torch." + name +
+               " makes contiguous tensors, got memory_format=" + i.str(a[at + 6]));
+    h::Value size =
+        !full && a[0].tuple().size() == 1 && a[0].tuple()[0].isSequence() ? a[0].tuple()[0] : a[0];
+    if (!size.isSequence())
+      i.raise("TypeError", "torch." + name + " takes a tuple of sizes, got " + h::typeName(size));
+    if (!*constructing || !a[at].isNone()) {
+      h::CallArgs call = argsOf({h::Value::list(h::List(size.elements()))},
+                                {{"dtype", a[at + 1]}, {"device", a[at + 3]}});
+      if (full)
+        call.positional.push_back(a[1]);
+      if (!a[at].isNone())
+        call.keywords.emplace_back("out", a[at]);
+      return callAten(tracer, i, name, call);
+    }
+    DataType type = full ? typeOfNumber(a[1]) : DataType::Float32;
+    if (auto *given = a[at + 1].as<h::DType>())
+      type = given->type;
+    double value = full ? i.toDouble(a[1], "fill_value") : 0;
+    return initialTensor(tracer, sizesOf(i, {size}), type, {kind, value, {}});
+  };
+  module.globals->set(name, h::nativeRaw("torch." + name, make));
+}
+
+/// torch.rand and torch.randn while a module is constructed.
+void addDraw(h::Module &module, Tracer &tracer, const std::string &name, Initializer drawn,
+             const bool *constructing) {
   module.globals->set(
       name,
-      h::nativeRaw(
-          "torch." + name,
-          [&tracer, name, kind, constructing](h::Interpreter &i, h::CallArgs args) -> h::Value {
-            h::CallArgs call = args;
-            double value = 0;
-            if (kind == Initializer::Kind::Full) {
-              if (*constructing && args.positional.size() > 1)
-                value = args.positional[1].isFloat()
-                            ? args.positional[1].real()
-                            : static_cast<double>(i.toInt64(args.positional[1], "fill_value"));
-            } else {
-              h::List sizes;
-              const std::vector<h::Value> &given = args.positional;
-              if (given.size() == 1 && given[0].isSequence())
-                sizes = given[0].elements();
-              else
-                sizes = given;
-              call.positional = {h::Value::list(sizes)};
-            }
-            if (!*constructing)
-              return callAten(tracer, i, name, call);
-            return initialTensor(tracer, sizesOf(i, {call.positional.at(0)}),
-                                 dtypeArgument(args, DataType::Float32), {kind, value, {}});
-          }));
+      h::native("torch." + name,
+                "*size, generator=None, out=None, dtype=None, layout=None, device=None, "
+                "requires_grad=False, pin_memory=False",
+                [&tracer, constructing, name, drawn](h::Interpreter &i, std::vector<h::Value> &a) {
+                  if (!*constructing)
+                    i.refuse("torch." + name +
+                             " in forward gives other numbers at every call, which a "
+                             "package cannot; pass the tensor as an input");
+                  checkMaking(i, a[4], a[1]);
+                  if (!a[2].isNone())
+                    i.refuse("torch." + name + " with out= is not supported; take its result");
+                  auto *type = a[3].as<h::DType>();
+                  return initialTensor(tracer, sizesOf(i, a[0].tuple()),
+                                       type ? type->type : DataType::Float32, drawn);
+                }));
 }
 
 void aliasFunction(h::Module &module, Tracer &tracer, const std::string &name,
@@ -79,6 +123,24 @@ void aliasFunction(h::Module &module, Tracer &tracer, const std::string &name,
                         for (size_t index : order)
                           call.positional.push_back(a[index]);
                         return callAten(tracer, i, operatorName, call);
+                      }));
+}
+
+/// The softmax functions of torch.nn.functional choose a dim where none is given.
+void addSoftmax(h::Module &module, Tracer &tracer, const std::string &name) {
+  module.globals->set(
+      name, h::native("torch.nn.functional." + name, "input, dim=None, _stacklevel=3, dtype=None",
+                      [&tracer, name](h::Interpreter &i, std::vector<h::Value> &a) {
+                        auto *input = a[0].as<TensorObject>();
+                        if (!input)
+                          i.refuse(name + " takes a tensor, got " + h::typeName(a[0]));
+                        size_t rank = input->tensor.type.rank();
+                        if (a[1].isNone())
+                          a[1] = h::Value(rank == 0 || rank == 1 || rank == 3 ? 0 : 1);
+                        bool negates = name == "softmin";
+                        h::Value x = negates ? i.unary(h::UnaryOp::Minus, a[0]) : a[0];
+                        return callAten(tracer, i, negates ? "softmax" : name,
+                                        argsOf({x, a[1], a[3]}));
                       }));
 }
 
@@ -102,23 +164,103 @@ std::shared_ptr<h::Class> parameterClass() {
   return cls;
 }
 
-/// torch.nn.init: a number for every element, or None for values from --seed as wide as the
-/// modules' own. What the constructor has computed already keeps its values.
-h::Value initialize(h::Interpreter &interpreter, std::vector<h::Value> &a) {
+/// torch.nn.init: the distribution's name and numbers.
+h::Value initialize(Tracer &tracer, h::Interpreter &interpreter, std::vector<h::Value> &a) {
   auto *tensor = a[0].as<TensorObject>();
   if (!tensor)
     interpreter.refuse("torch.nn.init takes a tensor");
+  const std::string &kind = interpreter.toStr(a[1], "a distribution");
+  auto number = [&](size_t i) { return interpreter.toDouble(a[i], "a number of torch.nn.init"); };
+  Initializer drawn{kind == "full"      ? Initializer::Kind::Full
+                    : kind == "uniform" ? Initializer::Kind::Uniform
+                    : kind == "normal"  ? Initializer::Kind::Normal
+                                        : Initializer::Kind::Orthogonal,
+                    number(2),
+                    {},
+                    number(3)};
+  if (!a[4].isNone()) {
+    drawn.low = number(4);
+    drawn.high = number(5);
+  }
   TracedStorage &storage = *tensor->tensor.storage;
-  if (storage.constructed || storage.base)
-    return a[0];
-  if (!a[1].isNone()) {
-    storage.initializer = {Initializer::Kind::Full, interpreter.toDouble(a[1], "the value"), {}};
+  if (!storage.constructed && !storage.base && tensor->tensor.type == storage.type) {
+    storage.initializer = drawn;
     return a[0];
   }
-  const std::vector<Expr> &shape = tensor->tensor.type.shape;
-  double fanIn = shape.empty() ? 1 : static_cast<double>(shape.back().constantOr(1));
-  storage.initializer = {Initializer::Kind::Uniform, 1.0 / std::sqrt(std::max(1.0, fanIn)), {}};
-  return a[0];
+  // A part, or what something was computed with: the values are written into it.
+  TensorType type(tensor->tensor.type.dtype, tensor->tensor.type.shape);
+  return tensor->assign(interpreter, tensorValue(tracer, tracer.unbound(type, drawn)), "init");
+}
+
+/// The dtype that Module.to(…) asks for, as torch reads its arguments; None for a device alone.
+h::Value conversion(h::Interpreter &interpreter, std::vector<h::Value> &a) {
+  h::Value dtype;
+  auto take = [&](const h::Value &value) {
+    if (auto *type = value.as<h::DType>(); type && type->family == h::DType::Family::Torch)
+      dtype = value;
+    else if (auto *tensor = value.as<TensorObject>())
+      dtype = dtypeValue(tensor->tensor.type.dtype);
+    else if (!value.isNone() && !value.isStr() && !value.isInt() && !value.isBool() &&
+             h::typeName(value) != "device")
+      interpreter.raise("TypeError",
+                        "to() received an invalid argument of type " + h::typeName(value));
+  };
+  for (const h::Value &value : a[0].tuple())
+    take(value);
+  for (const auto &[name, value] : a[1].dictionary().items()) {
+    const std::string &key = name.str();
+    if (key == "memory_format") {
+      if (!value.isNone())
+        interpreter.refuse("a module's parameters in another memory format are not supported; "
+                           "leave memory_format out");
+    } else if (key == "dtype" || key == "device" || key == "tensor" || key == "non_blocking") {
+      take(value);
+    } else {
+      interpreter.raise("TypeError", "to() got an unexpected keyword argument '" + key + "'");
+    }
+  }
+  return dtype;
+}
+
+/// The tensor object holds `dtype` from here on, as Module.to() does to a parameter.
+h::Value convertInPlace(Tracer &tracer, h::Interpreter &interpreter, std::vector<h::Value> &a) {
+  auto *object = a[0].as<TensorObject>();
+  auto *dtype = a[1].as<h::DType>();
+  if (!object || !dtype || dtype->family != h::DType::Family::Torch)
+    interpreter.refuse("a module is converted to a torch dtype, got " + h::typeName(a[1]));
+  TracedTensor &tensor = object->tensor;
+  if (tensor.type.dtype == dtype->type)
+    return h::Value();
+  TracedStorage &storage = *tensor.storage;
+  if (!storage.base && !storage.constructed && tensor.type == storage.type) {
+    // Nothing has been computed with it: the initial values are made in the new type.
+    TensorType type(dtype->type, tensor.type.shape);
+    tensor = tracer.unbound(type, storage.initializer);
+  } else {
+    h::Value converted = castTo(*object, interpreter, dtype->type);
+    tensor = converted.as<TensorObject>()->tensor;
+  }
+  return h::Value();
+}
+
+/// In training, what dropout gives differs from call to call.
+h::Value dropout(Tracer &tracer, h::Interpreter &interpreter, std::vector<h::Value> &a) {
+  auto *input = a[0].as<TensorObject>();
+  if (!input)
+    interpreter.refuse("dropout takes a tensor, got " + h::typeName(a[0]));
+  double p = interpreter.toDouble(a[1], "dropout's p");
+  if (!(p >= 0 && p <= 1))
+    interpreter.raise("ValueError", "dropout probability has to be between 0 and 1, but got " +
+                                        interpreter.str(a[1]));
+  if (!interpreter.truth(a[2]) || p == 0)
+    return a[0];
+  if (p < 1)
+    interpreter.refuse("dropout in training draws other random numbers at every call, which a "
+                       "package cannot (training=True is the default of F.dropout); pass "
+                       "training=self.training, which is False: a model is compiled as after "
+                       "eval()");
+  h::Value zeros = callAten(tracer, interpreter, "mul", argsOf({a[0], h::Value(0)}));
+  return interpreter.truth(a[3]) ? input->assign(interpreter, zeros, "dropout_") : zeros;
 }
 
 /// Attributes that the module lacks are ATen operators of that name.
@@ -167,20 +309,11 @@ void addTorchModules(h::NativeModules &modules, Tracer &tracer) {
     addFactory(module, tracer, "zeros", Initializer::Kind::Zeros, flag);
     addFactory(module, tracer, "ones", Initializer::Kind::Ones, flag);
     addFactory(module, tracer, "full", Initializer::Kind::Full, flag);
-    for (const char *random : {"randn", "rand"})
-      module.globals->set(
-          random,
-          h::nativeRaw(std::string("torch.") + random,
-                       [&tracer, constructing, name = std::string(random)](
-                           h::Interpreter &inner, h::CallArgs args) -> h::Value {
-                         if (!*constructing)
-                           inner.refuse("torch." + name +
-                                        " in forward gives other numbers at every call, which a "
-                                        "package cannot; pass the tensor as an input");
-                         return initialTensor(tracer, sizesOf(inner, args.positional),
-                                              dtypeArgument(args, DataType::Float32),
-                                              {Initializer::Kind::Uniform, 1.0, {}});
-                       }));
+    Initializer normal{Initializer::Kind::Normal, 1, {}};
+    Initializer unit{Initializer::Kind::Uniform, 0.5, {}, 0.5};
+    addDraw(module, tracer, "randn", normal, flag);
+    addDraw(module, tracer, "rand", unit, flag);
+    module.globals->set("strided", h::Value("strided"));
     auto tensorClass = h::Class::make("Tensor", "torch");
     tensorClass->accepts = [](const h::Value &value) {
       return value.as<TensorObject>() != nullptr;
@@ -207,22 +340,26 @@ void addTorchModules(h::NativeModules &modules, Tracer &tracer) {
     fallBackToAten(module, tracer);
   });
   modules.add("torch.nn.functional", [&tracer](h::Interpreter &, h::Module &module) {
-    aliasFunction(module, tracer, "embedding", "embedding",
+    module.globals->set(
+        "embedding",
+        h::native("torch.nn.functional.embedding",
                   "input, weight, padding_idx=None, max_norm=None, norm_type=2.0, "
                   "scale_grad_by_freq=False, sparse=False",
-                  {1, 0});
-    aliasFunction(module, tracer, "softmax", "softmax", "input, dim=-1, _stacklevel=3, dtype=None",
-                  {0, 1, 3});
-    aliasFunction(module, tracer, "log_softmax", "log_softmax",
-                  "input, dim=-1, _stacklevel=3, dtype=None", {0, 1, 3});
-    module.globals->set(
-        "dropout",
-        h::native("torch.nn.functional.dropout", "input, p=0.5, training=True, inplace=False",
-                  [](h::Interpreter &i, std::vector<h::Value> &a) {
-                    if (i.truth(a[2]) && !a[2].isBool())
-                      i.refuse("dropout in training draws random numbers, which a package cannot");
-                    return a[0];
+                  [&tracer](h::Interpreter &i, std::vector<h::Value> &a) {
+                    // The padding index, the frequencies and sparseness are the gradient's.
+                    if (!a[3].isNone())
+                      i.refuse("an embedding with max_norm writes its weight at every call, which "
+                               "is not supported; scale the rows that were looked up");
+                    return callAten(tracer, i, "embedding", argsOf({a[1], a[0]}));
                   }));
+    for (const char *name : {"softmax", "log_softmax", "softmin"})
+      addSoftmax(module, tracer, name);
+    module.globals->set("dropout",
+                        h::native("torch.nn.functional.dropout",
+                                  "input, p=0.5, training=True, inplace=False",
+                                  [&tracer](h::Interpreter &i, std::vector<h::Value> &a) {
+                                    return dropout(tracer, i, a);
+                                  }));
     fallBackToAten(module, tracer);
   });
   modules.add("torch.nn", [&tracer](h::Interpreter &i, h::Module &module) {
@@ -242,15 +379,26 @@ void addTorchModules(h::NativeModules &modules, Tracer &tracer) {
     auto nn = i.importSource("torch_nn_source", source);
     nn->globals->set("Parameter", parameter);
     nn->globals->set("_uniform", isInitial);
+    nn->globals->set("_conversion", h::native("to", "*args, **kwargs", conversion));
+    nn->globals->set("_convert_in_place",
+                     h::native("to", "tensor, dtype",
+                               [&tracer](h::Interpreter &inner, std::vector<h::Value> &a) {
+                                 return convertInPlace(tracer, inner, a);
+                               }));
     for (const auto &[name, value] : nn->globals->items())
       if (!name.starts_with("__"))
         module.globals->set(name, value);
     module.globals->set("Parameter", parameter);
   });
-  modules.add("torch.nn.init", [](h::Interpreter &i, h::Module &module) {
+  modules.add("torch.nn.init", [&tracer](h::Interpreter &i, h::Module &module) {
     auto source = i.importSource("torch_init_source",
                                  std::make_shared<SourceFile>("<torch.nn.init>", initSource));
-    source->globals->set("_initialize", h::native("_initialize", "tensor, value=None", initialize));
+    source->globals->set("_initialize",
+                         h::native("_initialize",
+                                   "tensor, kind, first, second=0.0, low=None, high=None",
+                                   [&tracer](h::Interpreter &inner, std::vector<h::Value> &a) {
+                                     return initialize(tracer, inner, a);
+                                   }));
     for (const auto &[name, value] : source->globals->items())
       if (!name.starts_with("__"))
         module.globals->set(name, value);

@@ -7,10 +7,13 @@
 #include "trace/OperatorCall.h"
 #include "trace/TensorObject.h"
 #include "trace/TraceHooks.h"
+#include "trace/TrainingDependence.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numbers>
+#include <numeric>
 #include <set>
 
 namespace pellucid::trace {
@@ -36,6 +39,11 @@ public:
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
     z ^= z >> 31;
     return static_cast<double>(z >> 11) * 0x1.0p-52 - 1.0;
+  }
+  /// Of the standard normal distribution.
+  double normal() {
+    double u = 1 - (next() + 1) / 2; // in (0, 1]
+    return std::sqrt(-2 * std::log(u)) * std::cos(std::numbers::pi * next());
   }
 
 private:
@@ -74,6 +82,33 @@ void storeElement(std::byte *at, DataType type, double value) {
   }
 }
 
+/// Rows, or columns where there are fewer, of length 1 and at right angles, times `gain`.
+std::vector<double> orthogonalValues(SeededStream &stream, int64_t rows, int64_t columns,
+                                     double gain) {
+  bool tall = rows > columns;
+  size_t count = static_cast<size_t>(std::min(rows, columns)),
+         length = static_cast<size_t>(std::max(rows, columns));
+  std::vector<std::vector<double>> basis(count, std::vector<double>(length));
+  for (size_t i = 0; i < count; ++i) {
+    for (double &x : basis[i])
+      x = stream.normal();
+    for (size_t j = 0; j < i; ++j) {
+      double along = std::inner_product(basis[i].begin(), basis[i].end(), basis[j].begin(), 0.0);
+      for (size_t k = 0; k < length; ++k)
+        basis[i][k] -= along * basis[j][k];
+    }
+    double norm =
+        std::sqrt(std::inner_product(basis[i].begin(), basis[i].end(), basis[i].begin(), 0.0));
+    for (double &x : basis[i])
+      x /= norm;
+  }
+  std::vector<double> values;
+  for (size_t r = 0; r < static_cast<size_t>(rows); ++r)
+    for (size_t c = 0; c < static_cast<size_t>(columns); ++c)
+      values.push_back(gain * (tall ? basis[c][r] : basis[r][c]));
+  return values;
+}
+
 Weight initialWeight(const std::string &name, const TensorType &type,
                      const Initializer &initializer, uint64_t seed) {
   Weight weight;
@@ -91,6 +126,10 @@ Weight initialWeight(const std::string &name, const TensorType &type,
   weight.bytes = static_cast<uint64_t>(count) * element;
   std::shared_ptr<std::byte[]> data(new std::byte[weight.bytes + 1]);
   SeededStream stream(seed, name);
+  std::vector<double> orthogonal;
+  if (initializer.kind == Initializer::Kind::Orthogonal && count > 0)
+    orthogonal =
+        orthogonalValues(stream, weight.shape[0], count / weight.shape[0], initializer.value);
   for (int64_t i = 0; i < count; ++i) {
     double value = 0;
     switch (initializer.kind) {
@@ -101,7 +140,18 @@ Weight initialWeight(const std::string &name, const TensorType &type,
       value = initializer.value;
       break;
     case Initializer::Kind::Uniform:
-      value = stream.next() * initializer.value;
+      value = initializer.centre + stream.next() * initializer.value;
+      break;
+    case Initializer::Kind::Normal:
+      for (int draws = 0; draws < 1000; ++draws) {
+        value = initializer.centre + stream.normal() * initializer.value;
+        if (value >= initializer.low && value <= initializer.high)
+          break;
+      }
+      value = std::clamp(value, initializer.low, initializer.high);
+      break;
+    case Initializer::Kind::Orthogonal:
+      value = orthogonal[static_cast<size_t>(i)];
       break;
     case Initializer::Kind::Listed:
       value = initializer.values.at(static_cast<size_t>(i));
@@ -115,11 +165,13 @@ Weight initialWeight(const std::string &name, const TensorType &type,
   return weight;
 }
 
-/// A parameter or buffer of the module, with its dotted name.
+/// A tensor that a module holds, with its dotted name.
 struct ModuleTensor {
   std::string name;
   std::shared_ptr<TensorObject> object;
   bool isParameter;
+  bool isSaved;    ///< state_dict() has it: a parameter or a persistent buffer
+  bool isOptional; ///< torch loads a state_dict without it too
 };
 
 /// What the file's own error was, when the statement that defines `value` was refused.
@@ -164,6 +216,7 @@ public:
     const h::Function *function = callee.as<h::Function>();
     if (callee.as<h::Class>()) {
       callee = construct(callee);
+      enterEvaluation(callee);
       bindTensors(callee);
       h::Value forward = interpreter->getAttr(callee, "forward");
       if (auto *bound = forward.as<h::BoundMethod>())
@@ -199,33 +252,73 @@ private:
     return interpreter->call(cls, std::move(args));
   }
 
-  /// Own tensors first, then those of submodules, as named_parameters() goes.
-  void collect(const h::Value &value, const std::string &prefix, std::vector<ModuleTensor> &out,
-               std::vector<const h::Object *> &seen) {
-    auto *instance = value.as<h::Instance>();
-    if (!instance || std::find(seen.begin(), seen.end(), instance) != seen.end())
+  /// A program computes what the model does after eval().
+  void enterEvaluation(const h::Value &model) {
+    if (!interpreter->isInstance(model, moduleClass()))
       return;
-    seen.push_back(instance);
+    interpreter->call(interpreter->getAttr(model, "eval"));
+    if (std::vector<std::string> changed = trainingDependence(*interpreter, model);
+        !changed.empty()) {
+      std::string text;
+      for (const std::string &one : changed)
+        text += (text.empty() ? "" : ", ") + one;
+      options.note("the model is compiled as after eval(): " + text);
+    }
+  }
+
+  /// Whether the module's own state_dict() has the tensor that it holds as `key`.
+  bool isSaved(const h::Instance &module, const std::string &key, const TensorObject &tensor) {
+    if (tensor.isParameter)
+      return true;
+    const h::Value *buffers = module.attributes.find("_registered_buffers");
+    const h::Value *persistent =
+        buffers && buffers->isDict() ? buffers->dictionary().find(std::string_view(key)) : nullptr;
+    return persistent && interpreter->truth(*persistent);
+  }
+
+  bool isOptional(const h::Instance &module, const std::string &key) {
+    const h::Value *keys = module.cls->find("_optional_keys");
+    return keys && keys->isTuple() && interpreter->contains(*keys, h::Value(key));
+  }
+
+  /// Own tensors first, then those of submodules, as named_parameters() goes. A module that is held
+  /// twice has two names, as in state_dict().
+  void collect(const h::Value &value, const std::string &prefix, bool registered,
+               std::vector<ModuleTensor> &out, std::vector<const h::Object *> &above) {
+    constexpr size_t mostVisits = 100'000;
+    auto *instance = value.as<h::Instance>();
+    if (!instance || std::find(above.begin(), above.end(), instance) != above.end() ||
+        ++visits > mostVisits)
+      return;
+    above.push_back(instance);
+    bool saves = registered && interpreter->isInstance(value, moduleClass());
     for (const auto &[key, attribute] : instance->attributes.items())
       if (auto tensor = attribute.shared<TensorObject>())
-        out.push_back({prefix + key, tensor, tensor->isParameter});
+        out.push_back({prefix + key, tensor, tensor->isParameter,
+                       saves && isSaved(*instance, key, *tensor), isOptional(*instance, key)});
     for (const auto &[key, attribute] : instance->attributes.items())
       if (attribute.as<h::Instance>())
-        collect(attribute, prefix + key + ".", out, seen);
+        collect(attribute, prefix + key + ".", saves, out, above);
+    above.pop_back();
+  }
+
+  const h::Value &moduleClass() {
+    return *interpreter->nativeModule("torch.nn")->globals->find("Module");
   }
 
   void bindTensors(const h::Value &model) {
     std::vector<ModuleTensor> tensors;
-    std::vector<const h::Object *> seen;
-    collect(model, "", tensors, seen);
+    std::vector<const h::Object *> above;
+    collect(model, "", true, tensors, above);
     std::stable_partition(tensors.begin(), tensors.end(),
                           [](const ModuleTensor &t) { return t.isParameter; });
+    checkWeights(tensors);
     std::vector<std::optional<reference::Tensor>> computed = evaluateConstructed(tensors);
     tracer.endConstruction();
-    std::map<std::pair<const TracedStorage *, std::string>, TracedTensor> bound;
+    std::map<Memory, TracedTensor> bound;
     for (size_t i = 0; i < tensors.size(); ++i) {
       TracedTensor &tensor = tensors[i].object->tensor;
-      auto [known, isNew] = bound.try_emplace({tensor.storage.get(), toString(tensor.type)});
+      auto [known, isNew] = bound.try_emplace(memoryOf(tensors[i]));
       if (isNew) {
         bindTensor(tensors[i], computed[i]);
         known->second = tensor;
@@ -242,7 +335,7 @@ private:
     std::vector<size_t> owners;
     for (size_t i = 0; i < tensors.size(); ++i) {
       TracedTensor &tensor = tensors[i].object->tensor;
-      if (!tensor.storage->constructed)
+      if (!tensor.storage->constructed || givenWeight(tensors[i]))
         continue;
       owners.push_back(i);
       outputs.push_back(Argument(tracer.valueOf(tensor, SourceLocation(tensors[i].name))));
@@ -270,7 +363,7 @@ private:
     if (options.dtype && isFloat(type.dtype))
       type.dtype = *options.dtype;
     Weight weight = weightFor(entry, type, computed);
-    if (computed)
+    if (tensor.storage->constructed)
       tensor.storage = std::make_shared<TracedStorage>();
     std::string flat = entry.name;
     std::replace(flat.begin(), flat.end(), '.', '_');
@@ -281,6 +374,7 @@ private:
     InputSpec spec;
     spec.kind = entry.isParameter ? InputSpec::Kind::Parameter : InputSpec::Kind::Buffer;
     spec.name = entry.name;
+    spec.persistent = entry.isSaved;
     tracer.program.inputs.push_back(spec);
     tracer.program.weights[entry.name] = std::move(weight);
     tensor.storage->isParameter = entry.isParameter;
@@ -305,39 +399,109 @@ private:
     return SourceLocation(options.weights.begin()->second.path);
   }
 
-  /// From the file, else as the constructor made it. A tensor that is no parameter may be missing
-  /// in the file: state_dict() has neither plain attributes nor buffers that are not persistent.
+  /// What tied tensors have in common.
+  using Memory = std::pair<const TracedStorage *, std::string>;
+  static Memory memoryOf(const ModuleTensor &made) {
+    return {made.object->tensor.storage.get(), toString(made.object->tensor.type)};
+  }
+
+  /// The file's tensor for it, or null: what state_dict() does not have keeps the constructor's
+  /// values, whatever the file holds.
+  const Weight *givenWeight(const ModuleTensor &made) const {
+    auto entry = options.weights.find(made.name);
+    return made.isSaved && entry != options.weights.end() ? &entry->second : nullptr;
+  }
+
+  /// As load_state_dict(strict=True): every name and shape that does not fit, in one error.
+  void checkWeights(const std::vector<ModuleTensor> &tensors) {
+    if (options.weights.empty())
+      return;
+    std::set<std::string> known;
+    std::map<Memory, std::string> first; // of tied tensors one name is enough
+    std::string missing, unexpected, mismatched;
+    auto add = [](std::string &list, const std::string &name) {
+      list += (list.empty() ? "'" : ", '") + name + "'";
+    };
+    for (const ModuleTensor &made : tensors) {
+      const Weight *weight = givenWeight(made);
+      if (made.isSaved)
+        known.insert(made.name);
+      if (weight) {
+        checkTied(first.try_emplace(memoryOf(made), made.name).first->second, made.name);
+        weightOf.try_emplace(memoryOf(made), weight);
+      }
+      if (weight && !fits(*weight, made.object->tensor.type))
+        mismatched += "\n  '" + made.name + "' has shape " + shapeText(weight->shape) +
+                      " in the file and " + shapeText(made.object->tensor.type.shape) +
+                      " in the model";
+    }
+    for (const ModuleTensor &made : tensors)
+      if (made.isSaved && !made.isOptional && first.try_emplace(memoryOf(made), made.name).second)
+        add(missing, made.name);
+    for (const auto &[name, weight] : options.weights)
+      if (!known.count(name))
+        add(unexpected, name);
+    bool strict = options.strictWeights && !(missing.empty() && unexpected.empty());
+    if (!strict && mismatched.empty())
+      return;
+    std::string text = "the file does not hold this model's state_dict";
+    if (strict && !missing.empty())
+      text += "\n  missing: " + missing;
+    if (strict && !unexpected.empty())
+      text += "\n  not in the model: " + unexpected;
+    text += mismatched;
+    if (strict)
+      text += "\n  --no-strict-weights keeps what the file has and leaves the rest as the "
+              "constructor makes it";
+    throw DiagnosticError(weightsFile(), text);
+  }
+
+  static bool fits(const Weight &weight, const TensorType &type) {
+    return std::vector<Expr>(weight.shape.begin(), weight.shape.end()) == type.shape;
+  }
+
+  static std::string shapeText(const auto &shape) {
+    std::string text;
+    for (const auto &size : shape)
+      text += (text.empty() ? "" : ", ") + Expr(size).text();
+    return "[" + text + "]";
+  }
+
+  /// Two names of one tensor must hold the same values: loading the one would undo the other.
+  void checkTied(const std::string &first, const std::string &name) const {
+    const Weight &a = options.weights.at(first), &b = options.weights.at(name);
+    bool same = a.dtype == b.dtype && a.bytes == b.bytes &&
+                (a.data == b.data || !std::memcmp(a.data.get(), b.data.get(), a.bytes));
+    if (first != name && !same)
+      throw DiagnosticError(weightsFile(), "'" + first + "' and '" + name +
+                                               "' are one tensor in the model and hold different "
+                                               "values in the file");
+  }
+
+  /// From the file, else as the constructor made it.
   Weight weightFor(const ModuleTensor &made, const TensorType &type,
                    const std::optional<reference::Tensor> &computed) {
     const std::string &name = made.name;
-    auto entry = options.weights.find(name);
-    if (entry == options.weights.end()) {
-      if (!options.weights.empty() && made.isParameter)
-        throw DiagnosticError(weightsFile(), "the file has no tensor '" + name + "'");
-      if (computed)
-        return computedWeight(*computed, type.dtype);
+    auto source = weightOf.find(memoryOf(made));
+    const Weight *given = source == weightOf.end() ? nullptr : source->second;
+    if (!given && computed)
+      return computedWeight(*computed, type.dtype);
+    if (!given) {
       const TracedStorage &storage = *made.object->tensor.storage;
       const TracedStorage *origin = storage.copied ? storage.copied.get() : &storage;
       // Copies of one tensor are drawn by one name.
       const std::string &drawn = drawnAs.try_emplace(origin, name).first->second;
       return initialWeight(drawn, type, storage.initializer, options.seed);
     }
-    std::vector<Expr> shape(entry->second.shape.begin(), entry->second.shape.end());
-    if (shape != type.shape)
-      throw DiagnosticError(weightsFile(), "tensor '" + name + "' is " +
-                                               toString(TensorType(entry->second.dtype, shape)) +
-                                               " in the file and " + toString(type) +
-                                               " in the model");
-    bool converts = options.dtype && isFloat(entry->second.dtype) && isFloat(type.dtype);
-    if (entry->second.dtype != type.dtype && converts)
-      return computedWeight(reference::tensorOf(entry->second), type.dtype);
-    if (entry->second.dtype != type.dtype)
-      throw DiagnosticError(weightsFile(),
-                            "tensor '" + name + "' holds " +
-                                std::string(info(entry->second.dtype).cli) + " in the file and " +
-                                std::string(info(type.dtype).cli) + " in the model; give --dtype " +
-                                std::string(info(entry->second.dtype).cli));
-    return entry->second;
+    bool converts = options.dtype && isFloat(given->dtype) && isFloat(type.dtype);
+    if (given->dtype != type.dtype && converts)
+      return computedWeight(reference::tensorOf(*given), type.dtype);
+    if (given->dtype != type.dtype)
+      throw DiagnosticError(
+          weightsFile(), "tensor '" + name + "' holds " + std::string(info(given->dtype).cli) +
+                             " in the file and " + std::string(info(type.dtype).cli) +
+                             " in the model; give --dtype " + std::string(info(given->dtype).cli));
+    return *given;
   }
 
   h::CallArgs bindInputs(const h::Function *function, const h::Value &callee,
@@ -465,6 +629,11 @@ public:
   TraceHooks hooks;
   std::unique_ptr<h::Interpreter> interpreter;
   std::vector<std::pair<std::string, std::shared_ptr<TracedStorage>>> buffers, userInputs;
+
+private:
+  size_t visits = 0; ///< of modules, while their tensors are collected
+  std::map<std::pair<const TracedStorage *, std::string>, const Weight *>
+      weightOf; ///< the file's tensors, under whichever of their names they are there
 };
 
 } // namespace
@@ -474,13 +643,17 @@ static Program traceEitherWay(const std::string &path, const std::string &name,
                               const std::vector<TraceInput> &inputs, const SymbolTable &symbols,
                               const TraceOptions &options) {
   std::vector<Diagnostic> warnings;
+  std::vector<std::string> notes;
   TraceOptions attempt = options;
   attempt.warn = [&](Diagnostic warning) { warnings.push_back(std::move(warning)); };
+  attempt.note = [&](const std::string &note) { notes.push_back(note); };
   ModelTrace trace(symbols, attempt);
   try {
     Program program = trace.trace(path, name, inputs);
     for (Diagnostic &warning : warnings)
       options.warn(std::move(warning));
+    for (const std::string &note : notes)
+      options.note(note);
     return program;
   } catch (const DiagnosticError &) {
     if (options.strict || !trace.tracer.merged)

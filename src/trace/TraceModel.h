@@ -30,7 +30,9 @@ struct TraceOptions {
       init;                                     ///< constructor arguments: name, Python literal
   uint64_t seed = 0;                            ///< of parameters that `weights` does not have
   std::map<std::string, graph::Weight> weights; ///< by state_dict name; all of them when not empty
+  bool strictWeights = true; ///< `weights` has what state_dict() has, no less and no more
   std::function<void(Diagnostic)> warn = [](Diagnostic) {};
+  std::function<void(const std::string &)> note = [](const std::string &) {};
   bool defersMissingImports =
       false; ///< names from files that are not there fail where they are used
 };

@@ -8,6 +8,7 @@
 #include "support/Diagnostics.h"
 
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <set>
@@ -20,9 +21,22 @@ using graph::Expr;
 
 /// How a parameter's values are made when none are given.
 struct Initializer {
-  enum class Kind : uint8_t { None, Zeros, Ones, Full, Uniform, Listed } kind = Kind::None;
-  double value = 0;           ///< Full: the value; Uniform: the bound on both sides of 0
+  enum class Kind : uint8_t {
+    None,
+    Zeros,
+    Ones,
+    Full,
+    Uniform,
+    Normal,
+    Orthogonal,
+    Listed
+  } kind = Kind::None;
+  double value = 0;           ///< Full: the value; Uniform: the bound on both sides of the centre;
+                              ///< Normal: the standard deviation; Orthogonal: the gain
   std::vector<double> values; ///< Listed: one per element
+  double centre = 0;          ///< Uniform, Normal
+  double low = -std::numeric_limits<double>::infinity(); ///< Normal: draws outside are repeated
+  double high = std::numeric_limits<double>::infinity();
 };
 
 struct TracedStorage;

@@ -293,7 +293,7 @@ def cases():
     for target in ("gpu", "cpu:avx", "cuda:sm_1x", "cpu,frob"):
         yield f"compile: target '{target}'", ["compile", "model.program", "--target", target, "-o", "o.plc"], "--target"
     yield "compile: input of a saved program", ["compile", "model.program", "--input", "x=f32[4]", "-o", "o.plc"], "--input"
-    for flag, *value in (("--seed", "0"), ("--strict",), ("--weights", "weights.npz"), ("--path", "."), ("--init", "dim=4"), ("--dtype", "f16")):
+    for flag, *value in (("--seed", "0"), ("--strict",), ("--weights", "weights.npz"), ("--no-strict-weights",), ("--path", "."), ("--init", "dim=4"), ("--dtype", "f16")):
         yield f"compile: {flag} of a saved program", ["compile", "model.program", flag, *value, "-o", "o.plc"], flag
     for file in ("cut.program", "version.program", "random.bin", "model.plc", "x.npy", "empty.py", "kernels.py"):
         yield f"compile {file}", ["compile", file, "-o", "o.plc"], file

@@ -20,7 +20,9 @@ const char *formOf(const driver::KernelReport::Launch &launch) {
 }
 
 json describe(const driver::KernelReport &report) {
-  json parameters = json::array(), launches = json::array();
+  json parameters = json::array(), launches = json::array(), unread = json::array();
+  for (const auto &one : report.unread)
+    unread.push_back({{"decorator", one.decorator}, {"reason", one.reason}});
   for (const auto &parameter : report.parameters)
     parameters.push_back({{"name", parameter.name},
                           {"kind", parameter.kind},
@@ -34,8 +36,9 @@ json describe(const driver::KernelReport &report) {
   return {{"name", report.name},        {"line", report.line},
           {"status", statusOf(report)}, {"reason", report.reason},
           {"helper", report.helper},    {"decorators", report.decorators},
-          {"parameters", parameters},   {"launches", launches},
-          {"needs", report.needs},      {"stopped_at", report.stoppedAt}};
+          {"unread", unread},           {"parameters", parameters},
+          {"launches", launches},       {"needs", report.needs},
+          {"stopped_at", report.stoppedAt}};
 }
 
 json describe(const driver::OperatorReport &report) {
@@ -71,6 +74,9 @@ void print(const driver::KernelReport &report) {
         "           not checked: no arguments were guessed that compile (%s); a launch must "
         "say %s\n",
         report.stoppedAt.c_str(), joined(report.needs).c_str());
+  for (const auto &one : report.unread)
+    std::printf("           @%s could not be evaluated (%s); a launch must give every argument\n",
+                one.decorator.c_str(), one.reason.c_str());
   for (const auto &parameter : report.parameters)
     std::printf("           %-24s %-10s %s\n", parameter.name.c_str(), parameter.kind.c_str(),
                 parameter.access.c_str());

@@ -38,6 +38,8 @@ void ModelOptions::addTo(CLI::App &app) {
                  "file with the state_dict: .safetensors, .npz, or the .index.json of several; "
                  "cast to --dtype")
       ->option_text("FILE");
+  app.add_flag("!--no-strict-weights", strictWeights,
+               "load what --weights has and leave the rest as the constructor makes it");
   app.add_option("--seed", seed, "of the parameters where no --weights are given")
       ->option_text("N")
       ->check(wholeNumber());

@@ -137,10 +137,6 @@ def logsigmoid(input):
     return torch.clamp(input, max=0) - torch.log1p(torch.exp(-torch.abs(input)))
 
 
-def softmin(input, dim):
-    return torch.softmax(-input, dim)
-
-
 def glu(input, dim=-1):
     a, b = torch.chunk(input, 2, dim)
     return a * torch.sigmoid(b)
@@ -196,6 +192,7 @@ def count_nonzero(input, dim=None):
 def nan_to_num(input, nan=0.0, posinf=None, neginf=None):
     if not input.is_floating_point():
         return input.clone()
+    nan = 0.0 if nan is None else nan
     top = torch.finfo(input.dtype).max
     input = torch.where(torch.isnan(input), nan, input)
     input = torch.where(input == float("inf"), top if posinf is None else posinf, input)
@@ -364,6 +361,8 @@ def _shared_heads(input, query):
 def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False):
     if dropout_p != 0.0:
         raise NotImplementedError("attention with dropout draws random numbers, which a package cannot")
+    if is_causal and attn_mask is not None:
+        raise ValueError("scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
     if enable_gqa:
         key, value = _shared_heads(key, query), _shared_heads(value, query)
     if scale is None:

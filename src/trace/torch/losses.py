@@ -1,4 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
+def _reduction(size_average, reduce, reduction):
+    """What the two arguments from before `reduction` ask for wins where one is given, as in torch."""
+    if size_average is None and reduce is None:
+        return reduction
+    if reduce is not None and not reduce:
+        return "none"
+    return "mean" if size_average is None or size_average else "sum"
+
+
 def _reduced(losses, reduction):
     if reduction == "mean":
         return losses.mean()
@@ -10,6 +19,7 @@ def _reduced(losses, reduction):
 
 
 def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"):
+    reduction = _reduction(size_average, reduce, reduction)
     dim = 1 if input.dim() > 1 else 0
     keep = target != ignore_index
     rows = torch.where(keep, target, 0)
@@ -22,6 +32,7 @@ def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, r
 
 
 def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean", label_smoothing=0.0):
+    reduction = _reduction(size_average, reduce, reduction)
     if label_smoothing != 0.0:
         raise NotImplementedError("cross entropy with label smoothing; mix the targets instead")
     dim = 1 if input.dim() > 1 else 0
@@ -35,14 +46,17 @@ def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-1
 
 
 def mse_loss(input, target, size_average=None, reduce=None, reduction="mean"):
+    reduction = _reduction(size_average, reduce, reduction)
     return _reduced((input - target) * (input - target), reduction)
 
 
 def l1_loss(input, target, size_average=None, reduce=None, reduction="mean"):
+    reduction = _reduction(size_average, reduce, reduction)
     return _reduced(torch.abs(input - target), reduction)
 
 
 def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mean", beta=1.0):
+    reduction = _reduction(size_average, reduce, reduction)
     distance = torch.abs(input - target)
     if beta == 0:
         return _reduced(distance, reduction)
@@ -55,11 +69,13 @@ def huber_loss(input, target, reduction="mean", delta=1.0):
 
 
 def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
+    reduction = _reduction(size_average, reduce, reduction)
     losses = -(target * torch.log(input).clamp(min=-100) + (1 - target) * torch.log(1 - input).clamp(min=-100))
     return _reduced(losses if weight is None else losses * weight, reduction)
 
 
 def binary_cross_entropy_with_logits(input, target, weight=None, size_average=None, reduce=None, reduction="mean", pos_weight=None):
+    reduction = _reduction(size_average, reduce, reduction)
     below = torch.log1p(torch.exp(-torch.abs(input))) + torch.clamp(-input, min=0)
     if pos_weight is not None:
         below = below * (1 + (pos_weight - 1) * target)
@@ -68,6 +84,7 @@ def binary_cross_entropy_with_logits(input, target, weight=None, size_average=No
 
 
 def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_target=False):
+    reduction = _reduction(size_average, reduce, reduction)
     if log_target:
         losses = torch.exp(target) * (target - input)
     else:

@@ -4,78 +4,164 @@ import torch.nn.functional as F
 
 
 class Module(_Hooked):
-    training = False
+    training = True
 
     def __init__(self, *args, **kwargs):
-        pass
+        name = type(self).__name__
+        if kwargs:
+            raise TypeError(f"{name}.__init__() got an unexpected keyword argument '{list(kwargs)[0]}'")
+        if args:
+            raise TypeError(f"{name}.__init__() takes 1 positional argument but {len(args) + 1} were given")
 
     def __call__(self, *args, **kwargs):
         return self._called(args, kwargs) if "_hooks" in vars(self) else self.forward(*args, **kwargs)
 
-    def eval(self):
+    def train(self, mode=True):
+        if not isinstance(mode, bool):
+            raise ValueError("training mode is expected to be boolean")
+        self.training = mode
+        for module in self.children():
+            module.train(mode)
         return self
 
-    def train(self, mode=True):
+    def eval(self):
+        return self.train(False)
+
+    def _convert(self, dtype, floating_only):
+        """The module's parameters and buffers hold `dtype` from here on; plain attributes stay."""
+        done = set()
+        for module in self.modules():
+            buffers = module._registered_buffers if "_registered_buffers" in vars(module) else {}
+            for name, value in vars(module).items():
+                registered = isinstance(value, Parameter) or (name in buffers and isinstance(value, torch.Tensor))
+                if registered and (value.is_floating_point() or not floating_only) and value not in done:
+                    done.add(value)
+                    _convert_in_place(value, dtype)
         return self
 
     def to(self, *args, **kwargs):
-        return self
+        dtype = _conversion(*args, **kwargs)
+        if dtype is None:
+            return self
+        if not dtype.is_floating_point:
+            raise TypeError(f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}")
+        return self._convert(dtype, True)
 
-    def cuda(self, *args):
+    def type(self, dst_type):
+        return self._convert(dst_type, False)
+
+    def float(self):
+        return self._convert(torch.float32, True)
+
+    def double(self):
+        return self._convert(torch.float64, True)
+
+    def half(self):
+        return self._convert(torch.float16, True)
+
+    def bfloat16(self):
+        return self._convert(torch.bfloat16, True)
+
+    def cuda(self, device=None):
         return self
 
     def cpu(self):
         return self
 
-    def requires_grad_(self, value=True):
+    def requires_grad_(self, requires_grad=True):
         return self
 
+    def zero_grad(self, set_to_none=True):
+        pass
+
     def register_buffer(self, name, tensor, persistent=True):
+        if "." in name or name == "":
+            raise KeyError(f"buffer name can't be empty or contain '.', got '{name}'")
+        if "_registered_buffers" not in vars(self):
+            self._registered_buffers = {}
+        if hasattr(self, name) and name not in self._registered_buffers:
+            raise KeyError(f"attribute '{name}' already exists")
+        if tensor is not None and not isinstance(tensor, torch.Tensor):
+            raise TypeError(f"cannot assign '{type(tensor)}' object to buffer '{name}' (torch Tensor or None required)")
+        self._registered_buffers[name] = persistent
         setattr(self, name, tensor)
 
-    def register_parameter(self, name, parameter):
-        setattr(self, name, parameter)
+    def register_parameter(self, name, param):
+        if "." in name or name == "":
+            raise KeyError(f"parameter name can't be empty or contain '.', got '{name}'")
+        if param is not None and not isinstance(param, Parameter):
+            raise TypeError(f"cannot assign '{type(param)}' object to parameter '{name}' (torch.nn.Parameter or None required)")
+        setattr(self, name, param)
 
     def add_module(self, name, module):
+        if module is not None and not isinstance(module, Module):
+            raise TypeError(f"{type(module)} is not a Module subclass")
+        if "." in name or name == "":
+            raise KeyError(f"module name can't be empty or contain '.', got '{name}'")
         setattr(self, name, module)
 
     def register_module(self, name, module):
-        setattr(self, name, module)
+        self.add_module(name, module)
 
     def named_children(self):
-        return iter([(name, value) for name, value in vars(self).items() if isinstance(value, Module)])
+        found, memo = [], set()
+        for name, value in vars(self).items():
+            if isinstance(value, Module) and value not in memo:
+                memo.add(value)
+                found.append((name, value))
+        return iter(found)
 
     def children(self):
         return iter([module for _, module in self.named_children()])
 
-    def named_modules(self, memo=None, prefix=""):
-        found = [(prefix, self)]
-        for name, child in self.named_children():
-            found.extend(child.named_modules(None, prefix + "." + name if prefix else name))
+    def named_modules(self, memo=None, prefix="", remove_duplicate=True):
+        memo = set() if memo is None else memo
+        found = []
+        if self not in memo:
+            if remove_duplicate:
+                memo.add(self)
+            found.append((prefix, self))
+            for name, child in vars(self).items():
+                if isinstance(child, Module):
+                    found.extend(child.named_modules(memo, prefix + "." + name if prefix else name, remove_duplicate))
         return iter(found)
 
     def modules(self):
         return iter([module for _, module in self.named_modules()])
 
-    def named_parameters(self, prefix="", recurse=True):
-        found = []
-        for path, module in self.named_modules(None, prefix) if recurse else [(prefix, self)]:
+    def _named_tensors(self, accepts, prefix, recurse, remove_duplicate):
+        found, memo = [], set()
+        for path, module in self.named_modules(None, prefix, remove_duplicate) if recurse else [(prefix, self)]:
             for name, value in vars(module).items():
-                if isinstance(value, Parameter):
+                if accepts(module, name, value) and not (remove_duplicate and value in memo):
+                    memo.add(value)
                     found.append((path + "." + name if path else name, value))
         return iter(found)
+
+    def named_parameters(self, prefix="", recurse=True, remove_duplicate=True):
+        return self._named_tensors(lambda module, name, value: isinstance(value, Parameter), prefix, recurse, remove_duplicate)
 
     def parameters(self, recurse=True):
         return iter([parameter for _, parameter in self.named_parameters("", recurse)])
 
-    def apply(self, function):
+    def named_buffers(self, prefix="", recurse=True, remove_duplicate=True):
+        return self._named_tensors(_is_buffer, prefix, recurse, remove_duplicate)
+
+    def buffers(self, recurse=True):
+        return iter([buffer for _, buffer in self.named_buffers("", recurse)])
+
+    def apply(self, fn):
         for child in self.children():
-            child.apply(function)
-        function(self)
+            child.apply(fn)
+        fn(self)
         return self
 
     def extra_repr(self):
         return ""
+
+
+def _is_buffer(module, name, value):
+    return isinstance(value, torch.Tensor) and "_registered_buffers" in vars(module) and name in module._registered_buffers
 
 
 class Linear(Module):
@@ -86,19 +172,44 @@ class Linear(Module):
         self.weight = Parameter(_uniform([out_features, in_features], in_features, dtype))
         self.bias = Parameter(_uniform([out_features], in_features, dtype)) if bias else None
 
-    def forward(self, x):
-        return F.linear(x, self.weight, self.bias)
+    def forward(self, input):
+        return F.linear(input, self.weight, self.bias)
 
 
 class Embedding(Module):
-    def __init__(self, num_embeddings, embedding_dim, padding_idx=None, device=None, dtype=None):
+    def __init__(
+        self,
+        num_embeddings,
+        embedding_dim,
+        padding_idx=None,
+        max_norm=None,
+        norm_type=2.0,
+        scale_grad_by_freq=False,
+        sparse=False,
+        _weight=None,
+        _freeze=False,
+        device=None,
+        dtype=None,
+    ):
         super().__init__()
+        if padding_idx is not None and not -num_embeddings <= padding_idx < num_embeddings:
+            raise AssertionError("Padding_idx must be within num_embeddings")
         self.num_embeddings = num_embeddings
         self.embedding_dim = embedding_dim
-        self.weight = Parameter(_uniform([num_embeddings, embedding_dim], 1, dtype))
+        self.padding_idx = padding_idx if padding_idx is None or padding_idx >= 0 else num_embeddings + padding_idx
+        self.max_norm, self.norm_type = max_norm, norm_type
+        self.scale_grad_by_freq, self.sparse = scale_grad_by_freq, sparse
+        if _weight is None:
+            self.weight = Parameter(_uniform([num_embeddings, embedding_dim], 1, dtype))
+            if padding_idx is not None:
+                self.weight[self.padding_idx] = 0
+        elif list(_weight.shape) != [num_embeddings, embedding_dim]:
+            raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim")
+        else:
+            self.weight = Parameter(_weight)
 
-    def forward(self, x):
-        return F.embedding(x, self.weight)
+    def forward(self, input):
+        return F.embedding(input, self.weight, self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq, self.sparse)
 
 
 class LayerNorm(Module):
@@ -109,8 +220,8 @@ class LayerNorm(Module):
         self.weight = Parameter(torch.ones(self.normalized_shape, dtype=dtype)) if elementwise_affine else None
         self.bias = Parameter(torch.zeros(self.normalized_shape, dtype=dtype)) if elementwise_affine and bias else None
 
-    def forward(self, x):
-        return F.layer_norm(x, self.normalized_shape, self.weight, self.bias, self.eps)
+    def forward(self, input):
+        return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
 
 class RMSNorm(Module):
@@ -213,7 +324,7 @@ class GELU(Module):
 
 
 class Softmax(Module):
-    def __init__(self, dim=-1):
+    def __init__(self, dim=None):
         super().__init__()
         self.dim = dim
 
@@ -222,7 +333,7 @@ class Softmax(Module):
 
 
 class LogSoftmax(Module):
-    def __init__(self, dim=-1):
+    def __init__(self, dim=None):
         super().__init__()
         self.dim = dim
 
@@ -240,17 +351,22 @@ class GLU(Module):
 
 
 class Identity(Module):
-    def forward(self, x):
-        return x
+    def __init__(self, *args, **kwargs):
+        super().__init__()
+
+    def forward(self, input):
+        return input
 
 
 class Dropout(Module):
     def __init__(self, p=0.5, inplace=False):
         super().__init__()
-        self.p = p
+        if p < 0 or p > 1:
+            raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+        self.p, self.inplace = p, inplace
 
-    def forward(self, x):
-        return x
+    def forward(self, input):
+        return F.dropout(input, self.p, self.training, self.inplace)
 
 
 class Flatten(Module):
@@ -266,18 +382,26 @@ class Flatten(Module):
 class BatchNorm1d(Module):
     """With the running statistics, as in evaluation."""
 
+    # What torch's own loading does without, for files from before there was a count.
+    _optional_keys = ("num_batches_tracked",)
+
     def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, device=None, dtype=None):
         super().__init__()
         if not track_running_stats:
             raise NotImplementedError("batch norm without running statistics")
-        self.eps = eps
+        self.num_features = num_features
+        self.eps, self.momentum = eps, momentum
+        self.affine, self.track_running_stats = affine, track_running_stats
         self.weight = Parameter(torch.ones(num_features, dtype=dtype)) if affine else None
         self.bias = Parameter(torch.zeros(num_features, dtype=dtype)) if affine else None
         self.register_buffer("running_mean", torch.zeros(num_features, dtype=dtype))
         self.register_buffer("running_var", torch.ones(num_features, dtype=dtype))
+        self.register_buffer("num_batches_tracked", torch.tensor(0, dtype=torch.int64))
 
-    def forward(self, x):
-        return F.batch_norm(x, self.running_mean, self.running_var, self.weight, self.bias, False, 0.1, self.eps)
+    def forward(self, input):
+        return F.batch_norm(
+            input, self.running_mean, self.running_var, self.weight, self.bias, self.training, 0.0 if self.momentum is None else self.momentum, self.eps
+        )
 
 
 class BatchNorm2d(BatchNorm1d):
@@ -291,8 +415,8 @@ class GroupNorm(Module):
         self.weight = Parameter(torch.ones(num_channels, dtype=dtype)) if affine else None
         self.bias = Parameter(torch.zeros(num_channels, dtype=dtype)) if affine else None
 
-    def forward(self, x):
-        return F.group_norm(x, self.num_groups, self.weight, self.bias, self.eps)
+    def forward(self, input):
+        return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
 
 class Container(Module):

@@ -116,13 +116,20 @@ def pad(input, pad, mode="constant", value=None):
     return input if padded else input.clone()
 
 
+def _check_layout(layout):
+    if layout is not None and layout != "strided":
+        raise NotImplementedError(f"tensors of the layout {layout}; all are strided")
+
+
 def eye(n, m=None, dtype=None, device=None, layout=None, requires_grad=False):
+    _check_layout(layout)
     same = torch.arange(n).unsqueeze(1) == torch.arange(n if m is None else m).unsqueeze(0)
     return same.to(torch.float32 if dtype is None else dtype)
 
 
 def linspace(start, end, steps, dtype=None, device=None, layout=None, requires_grad=False):
-    i = torch.arange(steps, dtype=torch.float32)
+    _check_layout(layout)
+    i = torch.arange(steps, dtype=torch.float64 if dtype == torch.float64 else torch.float32)
     if steps == 1:
         return (i + start).to(torch.float32 if dtype is None else dtype)
     step = (end - start) / (steps - 1)
@@ -264,6 +271,8 @@ def tensor_split(input, indices_or_sections, dim=0):
 def meshgrid(*tensors, indexing="ij"):
     if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
         tensors = tensors[0]
+    if indexing not in ("ij", "xy"):
+        raise ValueError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
     rank = len(tensors)
     places = list(range(rank))
     if indexing == "xy" and rank > 1:

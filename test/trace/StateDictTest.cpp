@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What a model is when it is traced: its state_dict against the file's, types of its parts, and
+/// eval().
+#include "TraceFixture.h"
+
+#include <cstring>
+
+namespace pellucid::trace {
+namespace {
+
+class StateDict : public TextTrace {
+protected:
+  void SetUp() override {
+    TextTrace::SetUp();
+    input("x", {2, 4});
+  }
+};
+
+const char *const model = R"py(
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+        self.tied = self.linear
+        self.register_buffer("kept", torch.ones(4))
+        self.register_buffer("dropped", torch.full((4,), 3.0), persistent=False)
+        self.plain = torch.full((4,), 5.0)
+
+    def forward(self, x):
+        return self.linear(x) * self.kept + self.dropped + self.plain
+)py";
+
+TEST_F(StateDict, allNamesAndShapesInOneError) {
+  options.weights = {{"linear.weight", weight({4, 3}, 1)},
+                     {"dropped", weight({4}, 9)},
+                     {"plain", weight({4}, 9)},
+                     {"extra.weight", weight({4}, 9)}};
+  std::string said = refusal(model, "Net");
+  EXPECT_TRUE(has(said, "missing: 'linear.bias', 'kept'")) << said;
+  EXPECT_TRUE(has(said, "not in the model: 'dropped', 'extra.weight', 'plain'")) << said;
+  EXPECT_TRUE(has(said, "'linear.weight' has shape [4, 3] in the file and [4, 4] in the model"))
+      << said;
+  EXPECT_TRUE(has(said, "--no-strict-weights")) << said;
+  options.strictWeights = false;
+  said = refusal(model, "Net");
+  EXPECT_TRUE(has(said, "[4, 3]") && !has(said, "missing")) << said;
+}
+
+TEST_F(StateDict, notStrictTakesWhatIsThere) {
+  options.weights = {{"linear.weight", weight({4, 4}, 1)}, {"extra", weight({4}, 9)}};
+  options.strictWeights = false;
+  graph::Program program = trace(model, "Net");
+  EXPECT_EQ(program.weights.at("linear.weight").data, options.weights.at("linear.weight").data);
+  EXPECT_TRUE(program.weights.count("linear.bias"));
+}
+
+// Their values are the constructor's, whatever the file holds.
+TEST_F(StateDict, buffersThatAreNotPersistentKeepTheirValues) {
+  options.weights = {{"linear.weight", weight({4, 4}, 1)},
+                     {"linear.bias", weight({4}, 1)},
+                     {"kept", weight({4}, 2)}};
+  graph::Program program = trace(model, "Net");
+  auto first = [&](const char *name) {
+    float value;
+    std::memcpy(&value, program.weights.at(name).data.get(), sizeof value);
+    return value;
+  };
+  EXPECT_EQ(first("kept"), 2.0f);
+  EXPECT_EQ(first("dropped"), 3.0f);
+  EXPECT_EQ(first("plain"), 5.0f);
+  for (const auto &spec : program.inputs)
+    if (spec.name == "dropped" || spec.name == "kept")
+      EXPECT_EQ(spec.persistent, spec.name == "kept") << spec.name;
+}
+
+const char *const tied = R"py(
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Linear(4, 4, bias=False)
+        self.b = nn.Linear(4, 4, bias=False)
+        self.b.weight = self.a.weight
+
+    def forward(self, x):
+        return self.b(self.a(x))
+)py";
+
+TEST_F(StateDict, tiedTensors) {
+  options.weights = {{"b.weight", weight({4, 4}, 1)}};
+  EXPECT_EQ(refusal(tied, "Net"), "");
+  options.weights["a.weight"] = weight({4, 4}, 1);
+  EXPECT_EQ(refusal(tied, "Net"), "");
+  options.weights["a.weight"] = weight({4, 4}, 2);
+  EXPECT_TRUE(has(refusal(tied, "Net"), "'a.weight' and 'b.weight' are one tensor"));
+}
+
+TEST_F(StateDict, batchNormCounts) {
+  const char *const text = R"py(
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.bn = nn.BatchNorm1d(4)
+
+    def forward(self, x):
+        return self.bn(x)
+)py";
+  for (const char *name : {"weight", "bias", "running_mean", "running_var"})
+    options.weights["bn." + std::string(name)] = weight({4}, 1);
+  EXPECT_EQ(refusal(text, "Net"), "");
+  graph::Weight count;
+  count.path = "w.safetensors";
+  count.dtype = DataType::Int64;
+  auto data = std::make_shared<int64_t>(7);
+  count.bytes = 8;
+  count.data = {data, reinterpret_cast<const std::byte *>(data.get())};
+  options.weights["bn.num_batches_tracked"] = count;
+  EXPECT_EQ(refusal(text, "Net"), "");
+}
+
+// --- types
+
+std::string typesOf(const graph::Program &program) {
+  std::string text;
+  for (const auto &[name, weight] : program.weights)
+    text += name + ":" + std::string(info(weight.dtype).cli) + " ";
+  return text;
+}
+
+const char *const parts = R"py(
+class Part(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.full((4,), 0.1))
+        self.register_buffer("b", torch.ones(4))
+        self.register_buffer("i", torch.ones(4, dtype=torch.int64))
+        self.plain = torch.ones(4)
+
+    def forward(self, x):
+        return x * self.weight + self.b + self.i + self.plain
+
+class Net(nn.Module):
+    def __init__(self, how="none"):
+        super().__init__()
+        self.part = Part()
+        if how == "dtype":
+            self.part.to(torch.float16)
+        elif how == "keyword":
+            self.part = self.part.to(device="cpu", dtype=torch.float16)
+        elif how == "both":
+            self.part.to("cuda", torch.float16)
+        elif how == "tensor":
+            self.part.to(torch.zeros(1, dtype=torch.float16))
+        elif how == "half":
+            self.part.half()
+        elif how == "double":
+            self.part.double()
+        elif how == "type":
+            self.part.type(torch.float16)
+        elif how == "device":
+            self.part.to("cuda").cpu().cuda(0)
+        elif how == "int":
+            self.part.to(torch.int32)
+        elif how == "format":
+            self.part.to(memory_format=torch.channels_last)
+
+    def forward(self, x):
+        return self.part(x)
+)py";
+
+TEST_F(StateDict, partsAreConverted) {
+  auto types = [&](const char *how) {
+    options.init = {{"how", "'" + std::string(how) + "'"}};
+    return typesOf(trace(parts, "Net"));
+  };
+  const std::string single = "part.b:f32 part.i:i64 part.plain:f32 part.weight:f32 ",
+                    half = "part.b:f16 part.i:i64 part.plain:f32 part.weight:f16 ";
+  EXPECT_EQ(types("none"), single);
+  EXPECT_EQ(types("device"), single);
+  for (const char *how : {"dtype", "keyword", "both", "tensor", "half"})
+    EXPECT_EQ(types(how), half) << how;
+  EXPECT_EQ(types("double"), "part.b:f64 part.i:i64 part.plain:f32 part.weight:f64 ");
+  EXPECT_EQ(types("type"), "part.b:f16 part.i:f16 part.plain:f32 part.weight:f16 ");
+  options.init = {{"how", "'int'"}};
+  EXPECT_TRUE(has(refusal(parts, "Net"), "only accepts floating point"));
+  options.init = {{"how", "'format'"}};
+  EXPECT_TRUE(has(refusal(parts, "Net"), "memory format"));
+}
+
+// --- eval()
+
+TEST_F(StateDict, aModelIsCompiledAsAfterEval) {
+  const char *const text = R"py(
+class Net(nn.Module):
+    def __init__(self, p=0.5):
+        super().__init__()
+        self.was_training = self.training
+        self.drop = nn.Dropout(p)
+        self.train()
+
+    def forward(self, x):
+        assert self.was_training and not self.training
+        return F.dropout(self.drop(x), 0.5, self.training)
+)py";
+  trace(text, "Net");
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_TRUE(has(notes[0], "as after eval()") &&
+              has(notes[0], "Dropout(0.5) passes its input on") &&
+              has(notes[0], "'training' is False in Net.forward"))
+      << notes[0];
+  notes.clear();
+  trace("class Net(nn.Module):\n"
+        "    def __init__(self):\n        super().__init__()\n        self.drop = nn.Dropout(0.0)\n"
+        "    def forward(self, x):\n        return self.drop(x)\n",
+        "Net");
+  EXPECT_EQ(notes, std::vector<std::string>());
+}
+
+TEST_F(StateDict, trainingInForwardIsRefused) {
+  EXPECT_TRUE(has(refusal("def f(x):\n    return F.dropout(x, 0.5)\n", "f"),
+                  "training=True is the default of F.dropout"));
+  EXPECT_TRUE(has(refusal("def f(x):\n    return F.dropout(x, 0.5, training=True)\n", "f"),
+                  "draws other random numbers"));
+  EXPECT_TRUE(has(refusal("class Net(nn.Module):\n"
+                          "    def __init__(self):\n        super().__init__()\n"
+                          "        self.drop = nn.Dropout(0.5)\n"
+                          "    def forward(self, x):\n        self.drop.train()\n"
+                          "        return self.drop(x)\n",
+                          "Net"),
+                  "draws other random numbers"));
+  EXPECT_TRUE(has(refusal("class Net(nn.Module):\n"
+                          "    def __init__(self):\n        super().__init__()\n"
+                          "        self.bn = nn.BatchNorm1d(4)\n"
+                          "    def forward(self, x):\n        return self.bn.train()(x)\n",
+                          "Net"),
+                  "batch norm in training"));
+  EXPECT_EQ(refusal("def f(x):\n    return F.dropout(x, 0.0) + F.dropout(x, 0.5, False)\n", "f"),
+            "");
+}
+
+} // namespace
+} // namespace pellucid::trace
