@@ -36,7 +36,8 @@ enum {
   PELLUCID_OUT_OF_MEMORY = 5,
   PELLUCID_IO_ERROR = 6,     /* the file cannot be opened or mapped */
   PELLUCID_DEVICE_ERROR = 7, /* the CUDA driver reported a failure */
-  PELLUCID_INTERNAL_ERROR = 8
+  PELLUCID_INTERNAL_ERROR = 8,
+  PELLUCID_CANCELLED = 9 /* pellucid_run_options: cancel or timeout_ms */
 };
 
 /* A loaded package. Its file stays mapped until pellucid_unload and must not be changed meanwhile.
@@ -82,6 +83,14 @@ typedef struct pellucid_run_options {
    * dropped. */
   void (*print)(void *print_state, const char *line);
   void *print_state;
+  /* The call ends with PELLUCID_CANCELLED soon after *cancel is not 0 any more; any thread, or a
+   * signal handler, may store there. NULL: nothing is looked at. It is looked at between the
+   * steps of a call and, on the CPU, between the programs of a launch: one program that never ends
+   * cannot be interrupted, nor can a kernel that a GPU runs (there the steps that are not queued
+   * yet are left out). Outputs and written inputs are then in any state. */
+  const int32_t *cancel;
+  /* Milliseconds after which a call ends in the same way; 0: none. */
+  int64_t timeout_ms;
 } pellucid_run_options;
 
 /* Maps the file and picks the code for this machine. `*out` is NULL on failure. */

@@ -123,8 +123,9 @@ static Value rangeItem(Interpreter &interpreter, const Range &r, const Value &ke
   if (key.kind() != Kind::Slice)
     return Value(r.start + r.step * indexIn(interpreter, key, r.length(), "range object"));
   Range picked = sliceIndices(interpreter, key.slice(), r.length());
-  return Value::range(
-      {r.start + picked.start * r.step, r.start + picked.stop * r.step, r.step * picked.step});
+  Int start = r.start, step = r.step;
+  return makeRangeOf(interpreter, start + picked.start * step, start + picked.stop * step,
+                     step * picked.step);
 }
 
 static void checkHashable(Interpreter &interpreter, const Value &key) {
@@ -165,8 +166,10 @@ static void setListItem(Interpreter &interpreter, List &list, const Value &key,
     list[static_cast<size_t>(indexIn(interpreter, key, length, "list"))] = value;
     return;
   }
+  std::vector<Value> elements = interpreter.iterate(value); // may change the list's length
+  length = static_cast<int64_t>(list.size());
   Range range = sliceIndices(interpreter, key.slice(), length);
-  std::vector<Value> elements = interpreter.iterate(value);
+  checkLength(interpreter, list.size() + elements.size());
   if (range.step == 1) {
     auto first = list.begin() + range.start;
     auto after = list.erase(first, list.begin() + std::max(range.start, range.stop));
@@ -335,7 +338,11 @@ Value Interpreter::length(const Value &v) {
 }
 
 void forEach(Interpreter &interpreter, const Value &iterable,
-             const std::function<bool(const Value &)> &f) {
+             const std::function<bool(const Value &)> &visit) {
+  auto f = [&](const Value &element) {
+    interpreter.state().budget.step();
+    return visit(element);
+  };
   if (auto *iterator = iterable.as<Iterator>()) {
     iterator->stream(f);
     return;
@@ -382,8 +389,6 @@ std::vector<Value> Interpreter::iterate(const Value &v) {
       out.emplace_back(std::move(p));
     return out;
   case Kind::Range:
-    if (v.range().length() > 50'000'000)
-      refuse("a range of " + std::to_string(v.range().length()) + " elements is too long");
     forEach(*this, v, [&](const Value &i) { return out.push_back(i), true; });
     return out;
   case Kind::Object:

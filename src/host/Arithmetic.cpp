@@ -90,6 +90,8 @@ static Value integerOp(Interpreter &interpreter, BinaryOp op, Int a, Int b) {
   case BinaryOp::Mod:
     if (b == 0)
       interpreter.raise("ZeroDivisionError", "integer division or modulo by zero");
+    if (b == -1 && __builtin_sub_overflow(Int(0), a, &r)) // the one quotient that does not fit
+      overflow(interpreter, op);
     return Value(op == BinaryOp::FloorDiv ? floorDivide(a, b) : a - floorDivide(a, b) * b);
   case BinaryOp::Pow:
     return power(interpreter, a, b);
@@ -172,6 +174,7 @@ static std::optional<Value> floatOp(Interpreter &interpreter, BinaryOp op, doubl
 
 static Value symbolicOp(Interpreter &interpreter, BinaryOp op, const Value &a, const Value &b) {
   symbolic::Expr x = interpreter.toExpr(a, "an operand"), y = interpreter.toExpr(b, "an operand");
+  Budget::pay(x.size() + y.size());
   switch (op) {
   case BinaryOp::Add:
     return Value::integer(x + y);
@@ -240,12 +243,12 @@ static std::optional<Value> repeat(Interpreter &interpreter, const Value &sequen
     interpreter.refuse("a sequence repeated " + std::to_string(n) + " times is too long");
   if (sequence.isStr()) {
     std::string out;
-    for (int64_t i = 0; i < n; ++i)
+    for (int64_t i = 0; i < (size ? n : 0); ++i)
       out += sequence.str();
     return Value(std::move(out));
   }
   std::vector<Value> out;
-  for (int64_t i = 0; i < n; ++i)
+  for (int64_t i = 0; i < (size ? n : 0); ++i)
     out.insert(out.end(), sequence.elements().begin(), sequence.elements().end());
   return sequence.isTuple() ? Value::tuple(std::move(out)) : Value::list(std::move(out));
 }
@@ -365,6 +368,8 @@ static Value computeBinary(Interpreter &interpreter, BinaryOp op, const Value &a
 Value Interpreter::binary(BinaryOp op, const Value &a, const Value &b) {
   try {
     return computeBinary(*this, op, a, b);
+  } catch (const symbolic::ExpressionTooLarge &error) {
+    refuse(error.what());
   } catch (const std::overflow_error &) {
     raise("OverflowError", "the size expression does not fit 64 bits");
   }
@@ -377,8 +382,12 @@ Value Interpreter::unary(UnaryOp op, const Value &a) {
   if (a.isFloat() && op != UnaryOp::Invert)
     return Value(op == UnaryOp::Minus ? -a.real() : a.real());
   if (isWhole(a)) {
-    Int i = wholeOf(a);
-    return Value(op == UnaryOp::Minus ? -i : op == UnaryOp::Invert ? ~i : i);
+    Int i = wholeOf(a), negated = 0;
+    if (op != UnaryOp::Minus)
+      return Value(op == UnaryOp::Invert ? ~i : i);
+    if (__builtin_sub_overflow(Int(0), i, &negated))
+      overflow(*this, BinaryOp::Sub);
+    return Value(negated);
   }
   if (a.isSymInt() && op != UnaryOp::Invert)
     return op == UnaryOp::Minus ? Value::integer(-a.symInt()) : a;
@@ -437,14 +446,17 @@ static CompareOp mirrored(CompareOp op) {
 
 static Value compareElements(Interpreter &interpreter, CompareOp op, const std::vector<Value> &a,
                              const std::vector<Value> &b) {
-  ComparisonLevel level;
+  ValueLevel level;
   bool equality = op == CompareOp::Eq || op == CompareOp::Ne;
   if (equality && a.size() != b.size())
     return Value(op == CompareOp::Ne);
+  // An __eq__ may change the lists that are being compared.
   for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
-    if (a[i].isSame(b[i]) || interpreter.equals(a[i], b[i]))
+    Value x = a[i], y = b[i];
+    Budget::pay(1);
+    if (x.isSame(y) || interpreter.equals(x, y))
       continue;
-    return equality ? Value(op == CompareOp::Ne) : interpreter.compare(op, a[i], b[i]);
+    return equality ? Value(op == CompareOp::Ne) : interpreter.compare(op, x, y);
   }
   return Value(holds(op, a.size(), b.size()));
 }
@@ -473,9 +485,14 @@ static bool compareSets(CompareOp op, const Set &a, const Set &b) {
 static bool equalDicts(Interpreter &interpreter, const Dict &a, const Dict &b) {
   if (a.size() != b.size())
     return false;
-  for (const auto &[key, value] : a.items()) {
-    const Value *other = b.find(key);
-    if (!other || !interpreter.equals(value, *other))
+  ValueLevel level;
+  for (size_t i = 0; i < a.size(); ++i) {
+    auto [key, value] = a.items()[i];
+    const Value *found = b.find(key);
+    if (!found)
+      return false;
+    Value other = *found;
+    if (!interpreter.equals(value, other))
       return false;
   }
   return true;
@@ -504,19 +521,6 @@ static std::optional<Value> compareContainers(Interpreter &interpreter, CompareO
   }
 }
 
-/// Gives a refusal that was made without an evaluator the place that is being evaluated.
-static auto located(Interpreter &interpreter, auto body) {
-  try {
-    return body();
-  } catch (const DiagnosticError &error) {
-    if (error.diagnostic.location.known())
-      throw;
-    Diagnostic placed = error.diagnostic;
-    placed.location = interpreter.location();
-    throw DiagnosticError(std::move(placed));
-  }
-}
-
 Value Interpreter::compare(CompareOp op, const Value &a, const Value &b) {
   ActiveScope running(*this);
   if (isWhole(a) && isWhole(b))
@@ -532,13 +536,13 @@ Value Interpreter::compare(CompareOp op, const Value &a, const Value &b) {
   if (b.isObject())
     if (auto r = b.object()->compare(*this, mirrored(op), a, true))
       return *r;
-  if (auto r = located(*this, [&] { return compareContainers(*this, op, a, b); }))
+  if (auto r = compareContainers(*this, op, a, b))
     return *r;
   if ((a.isSymInt() || b.isSymInt()) && (a.isFloat() || b.isFloat()))
     refuse("comparing " + host::repr(a) + " with " + host::repr(b) +
            " mixes a dynamic dimension and a float; compare with an integer");
   if (op == CompareOp::Eq || op == CompareOp::Ne)
-    return Value(located(*this, [&] { return equal(a, b); }) == (op == CompareOp::Eq));
+    return Value(equal(a, b) == (op == CompareOp::Eq));
   raise("TypeError", "'" + std::string(comparisons[size_t(op)]) +
                          "' not supported between instances of '" + typeName(a) + "' and '" +
                          typeName(b) + "'");

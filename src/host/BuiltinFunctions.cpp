@@ -68,6 +68,24 @@ Value sumOf(Interpreter &interpreter, Bound &a) {
   return total;
 }
 
+/// A stable sort that stays within the vector whatever `less` says: a user's __lt__ need be no
+/// order, as std::stable_sort expects.
+template <typename Element, typename Less>
+void mergeSort(std::vector<Element> &elements, const Less &less) {
+  std::vector<Element> merged(elements.size());
+  for (size_t width = 1; width < elements.size(); width *= 2) {
+    for (size_t begin = 0; begin < elements.size(); begin += 2 * width) {
+      size_t middle = std::min(begin + width, elements.size());
+      size_t end = std::min(middle + width, elements.size());
+      for (size_t a = begin, b = middle, to = begin; to < end; ++to) {
+        bool takesRight = b < end && (a == middle || less(elements[b], elements[a]));
+        merged[to] = std::move(elements[takesRight ? b++ : a++]);
+      }
+    }
+    elements.swap(merged);
+  }
+}
+
 Value sortedOf(Interpreter &interpreter, const std::vector<Value> &elements, const Value &key,
                bool reverse) {
   std::vector<std::pair<Value, Value>> keyed;
@@ -77,7 +95,7 @@ Value sortedOf(Interpreter &interpreter, const std::vector<Value> &elements, con
     const auto &first = reverse ? y : x, &second = reverse ? x : y;
     return interpreter.truth(interpreter.compare(CompareOp::Lt, first.first, second.first));
   };
-  std::stable_sort(keyed.begin(), keyed.end(), less);
+  mergeSort(keyed, less);
   std::vector<Value> out;
   for (auto &[k, v] : keyed)
     out.push_back(std::move(v));
@@ -187,7 +205,7 @@ public:
 
   std::optional<Value> getAttr(Interpreter &interpreter, std::string_view name) override {
     auto *instance = self.as<Instance>();
-    auto *start = instance ? instance->cls.get() : self.as<Class>();
+    Class *start = instance ? instance->cls.get() : &self.expect<Class>("an instance or a class");
     const Value *found = start->find(name, cls.get());
     if (!found)
       return atTheRoot(interpreter, name);
@@ -216,8 +234,8 @@ private:
       return nativeRaw("object.__init__", [](Interpreter &, CallArgs) { return Value(); });
     if (name == "__setattr__")
       return nativeRaw("object.__setattr__", [self = self](Interpreter &i, CallArgs args) {
-        self.as<Instance>()->attributes.set(i.toStr(args.positional.at(0), "name"),
-                                            args.positional.at(1));
+        self.expect<Instance>("an instance")
+            .attributes.set(i.toStr(args.positional[0], "name"), args.positional[1]);
         return Value();
       });
     if (name == "__repr__")
@@ -248,7 +266,7 @@ void addIteration(Interpreter &i) {
   });
   add(i, "enumerate", "iterable, start=0", [](Interpreter &in, Bound &a) {
     std::vector<Value> out;
-    int64_t n = in.toInt64(a[1], "enumerate()'s start");
+    Int n = in.toInt64(a[1], "enumerate()'s start");
     for (const Value &v : in.iterate(a[0]))
       out.push_back(Value::tuple({Value(n++), v}));
     return Value(std::make_shared<Iterator>("enumerate", std::move(out)));
@@ -419,7 +437,10 @@ void addBuiltinFunctions(Interpreter &i) {
     return Value(static_cast<int64_t>(decodeCodePoint(c)));
   });
   add(i, "chr", "i", [](Interpreter &in, Bound &a) {
-    return Value(encodeCodePoint(static_cast<uint32_t>(in.toInt64(a[0], "chr()'s argument"))));
+    int64_t point = in.toInt64(a[0], "chr()'s argument");
+    if (point < 0 || point > 0x10ffff)
+      in.raise("ValueError", "chr() arg not in range(0x110000)");
+    return Value(encodeCodePoint(static_cast<uint32_t>(point)));
   });
   struct Base {
     const char *name, *spec;

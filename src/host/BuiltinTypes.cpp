@@ -63,6 +63,8 @@ static Value parseInt(Interpreter &interpreter, const std::string &text, int64_t
     base = 8, i += 2;
   if (base == 0)
     base = 10;
+  if (base < 2 || base > 36)
+    interpreter.raise("ValueError", "int() base must be >= 2 and <= 36, or 0");
   if (i >= t.size())
     fail();
   Int value = 0;
@@ -144,7 +146,8 @@ static void addNumbers(Interpreter &interpreter) {
       "bit_length", native("int.bit_length", "self", [](Interpreter &in, Bound &a) {
         if (a[0].isSymInt())
           return Value(in.toInt64(a[0], "bit_length()'s number"));
-        Int n = a[0].isBool() ? Int(a[0].boolean()) : a[0].integer();
+        Value self = unwrapConstexpr(a[0]);
+        Int n = self.isBool() ? Int(self.boolean()) : self.integer();
         int64_t bits = 0;
         for (auto m = static_cast<unsigned __int128>(n < 0 ? -n : n); m; m >>= 1)
           ++bits;
@@ -172,6 +175,9 @@ static void addNumbers(Interpreter &interpreter) {
 
 static Value makeDict(Interpreter &interpreter, CallArgs args) {
   Dict out;
+  if (args.positional.size() > 1)
+    interpreter.raise("TypeError", "dict expected at most 1 argument, got " +
+                                       std::to_string(args.positional.size()));
   if (!args.positional.empty()) {
     const Value &source = args.positional[0];
     if (auto entries = mappingOf(interpreter, source))
@@ -182,6 +188,8 @@ static Value makeDict(Interpreter &interpreter, CallArgs args) {
         if (both.size() != 2)
           interpreter.raise("ValueError", "dictionary update sequence element has length " +
                                               std::to_string(both.size()) + "; 2 is required");
+        if (!hashOf(both[0]))
+          interpreter.raise("TypeError", "unhashable type: '" + typeName(both[0]) + "'");
         out.set(both[0], both[1]);
       }
   }
@@ -198,6 +206,15 @@ static Value makeSet(Interpreter &interpreter, const Value &elements, bool froze
     out.insert(v);
   }
   return Value::set(std::move(out), frozen);
+}
+
+Value makeRangeOf(Interpreter &interpreter, Int start, Int stop, Int step) {
+  auto fits = [](Int v) { return v >= INT64_MIN && v <= INT64_MAX; };
+  Int span = step > 0 ? stop - start : start - stop;
+  if (!fits(start) || !fits(stop) || !fits(step) || span > INT64_MAX)
+    interpreter.raise("OverflowError", "a range does not fit 64 bits");
+  return Value::range(
+      {static_cast<int64_t>(start), static_cast<int64_t>(stop), static_cast<int64_t>(step)});
 }
 
 static Value makeRange(Interpreter &interpreter, CallArgs args) {
@@ -219,7 +236,7 @@ static Value makeRange(Interpreter &interpreter, CallArgs args) {
   r.step = n > 2 ? at(2) : 1;
   if (r.step == 0)
     interpreter.raise("ValueError", "range() arg 3 must not be zero");
-  return Value::range(r);
+  return makeRangeOf(interpreter, r.start, r.stop, r.step);
 }
 
 static void addContainers(Interpreter &interpreter) {
@@ -350,17 +367,16 @@ void addExceptions(Interpreter &interpreter) {
   }
   const auto &root = interpreter.builtinClass("BaseException");
   root->attributes.set("__init__", nativeRaw("__init__", [](Interpreter &, CallArgs args) {
-                         auto *self = args.positional.at(0).as<Instance>();
-                         self->attributes.set("args", Value::tuple({args.positional.begin() + 1,
-                                                                    args.positional.end()}));
+                         auto &self = args.positional[0].expect<Instance>("an exception");
+                         self.attributes.set("args", Value::tuple(args.positional.from(1)));
                          return Value();
                        }));
   root->attributes.set("__repr__", nativeRaw("__repr__", [](Interpreter &i, CallArgs args) {
-                         auto *self = args.positional.at(0).as<Instance>();
+                         auto &self = args.positional[0].expect<Instance>("an exception");
                          std::string text;
-                         for (const Value &v : self->attributes.find("args")->tuple())
+                         for (const Value &v : self.attributes.at("args").tuple())
                            text += (text.empty() ? "" : ", ") + i.repr(v);
-                         return Value(self->cls->name + "(" + text + ")");
+                         return Value(self.cls->name + "(" + text + ")");
                        }));
   root->attributes.set("with_traceback",
                        nativeRaw("with_traceback", [](Interpreter &, CallArgs args) {
@@ -395,6 +411,7 @@ bool isInstance(const Value &value, const Class &cls) {
 
 bool Interpreter::isInstance(const Value &value, const Value &classes) {
   if (classes.isTuple()) {
+    ValueLevel level;
     for (const Value &c : classes.tuple())
       if (isInstance(value, c))
         return true;

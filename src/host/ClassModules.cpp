@@ -51,7 +51,8 @@ void fillDataclasses(Interpreter &, Module &m) {
                    if (!args.positional.empty() && args.positional[0].as<Class>())
                      return makeDataclass(i, args.positional[0].shared<Class>(), args);
                    return nativeRaw("dataclass", [args](Interpreter &inner, CallArgs decorated) {
-                     return makeDataclass(inner, decorated.positional.at(0).shared<Class>(), args);
+                     decorated.positional[0].expect<Class>("a class");
+                     return makeDataclass(inner, decorated.positional[0].shared<Class>(), args);
                    });
                  }));
   auto field = Class::make("Field", "dataclasses");
@@ -93,10 +94,11 @@ void fillDataclasses(Interpreter &, Module &m) {
   m.globals->set(
       "replace", nativeRaw("dataclasses.replace", [fieldNames](Interpreter &i, CallArgs args) {
         CallArgs fresh{{}, args.keywords, args.location};
-        for (const Value &name : fieldNames(args.positional.at(0)))
+        auto &self = args.positional[0].expect<Instance>("a dataclass instance");
+        for (const Value &name : fieldNames(args.positional[0]))
           if (!args.keyword(name.str()))
             fresh.keywords.emplace_back(name.str(), i.getAttr(args.positional[0], name.str()));
-        return i.call(Value(args.positional[0].as<Instance>()->cls), std::move(fresh));
+        return i.call(Value(self.cls), std::move(fresh));
       }));
 }
 
@@ -118,14 +120,14 @@ Value enumOf(Interpreter &interpreter, const char *name, const char *type,
 void fillEnum(Interpreter &interpreter, Module &m) {
   auto base = Class::make("Enum", "enum");
   base->attributes.set("__repr__", nativeRaw("__repr__", [](Interpreter &i, CallArgs args) {
-                         auto *self = args.positional.at(0).as<Instance>();
-                         return Value("<" + self->cls->name + "." +
-                                      self->attributes.find("name")->str() + ": " +
-                                      i.repr(*self->attributes.find("value")) + ">");
+                         auto &self = args.positional[0].expect<Instance>("an enum member");
+                         return Value("<" + self.cls->name + "." +
+                                      self.attributes.at("name").str() + ": " +
+                                      i.repr(self.attributes.at("value")) + ">");
                        }));
   base->attributes.set("__str__", nativeRaw("__str__", [](Interpreter &, CallArgs args) {
-                         auto *self = args.positional.at(0).as<Instance>();
-                         return Value(self->cls->name + "." + self->attributes.find("name")->str());
+                         auto &self = args.positional[0].expect<Instance>("an enum member");
+                         return Value(self.cls->name + "." + self.attributes.at("name").str());
                        }));
   base->attributes.set("__format__", nativeRaw("__format__", [](Interpreter &i, CallArgs args) {
                          return Value(i.format(Value(i.str(args.positional.at(0))),
@@ -166,6 +168,8 @@ Value namedTuple(Interpreter &interpreter, Bound &a) {
   auto cls = Class::make(interpreter.toStr(a[0], "typename"), "");
   if (!a[3].isNone()) {
     std::vector<Value> defaults = interpreter.iterate(a[3]);
+    if (defaults.size() > fields.size())
+      interpreter.raise("TypeError", "Got more default values than field names");
     for (size_t k = 0; k < defaults.size(); ++k)
       cls->attributes.set(fields[fields.size() - defaults.size() + k], defaults[k]);
   }

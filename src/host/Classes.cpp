@@ -695,11 +695,12 @@ static void addFieldInit(Interpreter &, const std::shared_ptr<Class> &cls,
   auto init = [weak, fields, defaults, factories, keywordOnly](Interpreter &interpreter,
                                                                CallArgs args) {
     Value me = args.positional.at(0);
-    auto *self = me.as<Instance>();
+    auto *self = &me.expect<Instance>("an instance");
     auto set = [&](const std::string &field, const Value &value) {
       self->setAttr(interpreter, field, value);
     };
-    std::string name = weak.lock()->name;
+    auto owner = weak.lock();
+    std::string name = owner ? owner->name : self->cls->name;
     size_t given = args.positional.size() - 1;
     if (given > (keywordOnly ? 0 : fields.size()))
       interpreter.raise("TypeError", name + ".__init__() takes " +
@@ -747,24 +748,24 @@ static void addFieldMethods(const std::shared_ptr<Class> &cls,
   if (!cls->attributes.find("__repr__"))
     cls->attributes.set("__repr__",
                         nativeRaw("__repr__", [fields](Interpreter &interpreter, CallArgs args) {
-                          auto *self = args.positional.at(0).as<Instance>();
+                          auto &self = args.positional[0].expect<Instance>("an instance");
                           return textOf([&] {
                             std::string out;
                             for (const std::string &f : fields)
                               out += (out.empty() ? "" : ", ") + f + "=" +
-                                     interpreter.repr(*self->attributes.find(f));
-                            return self->cls->name + "(" + out + ")";
+                                     interpreter.repr(Value(self.attributes.at(f)));
+                            return self.cls->name + "(" + out + ")";
                           });
                         }));
   if (!cls->attributes.find("__eq__"))
     cls->attributes.set(
         "__eq__", nativeRaw("__eq__", [fields](Interpreter &interpreter, CallArgs args) {
-          auto *self = args.positional.at(0).as<Instance>();
-          auto *other = args.positional.at(1).as<Instance>();
+          auto *self = &args.positional[0].expect<Instance>("an instance");
+          auto *other = args.positional[1].as<Instance>();
           if (!other || other->cls != self->cls)
             return *interpreter.builtin("NotImplemented");
           for (const std::string &f : fields)
-            if (!interpreter.equals(*self->attributes.find(f), *other->attributes.find(f)))
+            if (!interpreter.equals(Value(self->attributes.at(f)), Value(other->attributes.at(f))))
               return Value(false);
           return Value(true);
         }));
@@ -790,7 +791,7 @@ void makeNamedTuple(Interpreter &interpreter, const std::shared_ptr<Class> &cls,
   method("_asdict", [fields](Interpreter &, CallArgs a) {
     Dict out;
     for (const std::string &f : fields)
-      out.set(Value(f), *a.positional.at(0).as<Instance>()->attributes.find(f));
+      out.set(Value(f), a.positional[0].expect<Instance>("a named tuple").attributes.at(f));
     return Value::dict(std::move(out));
   });
   method("_replace", [fields](Interpreter &i, CallArgs a) {

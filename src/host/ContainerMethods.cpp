@@ -17,6 +17,12 @@ struct MethodTable {
   }
 };
 
+const Value &hashable(Interpreter &interpreter, const Value &key) {
+  if (!hashOf(key))
+    interpreter.raise("TypeError", "unhashable type: '" + typeName(key) + "'");
+  return key;
+}
+
 int64_t indexOf(Interpreter &interpreter, const Value &sequence, const Value &wanted) {
   const std::vector<Value> elements = sequence.elements();
   for (size_t i = 0; i < elements.size(); ++i)
@@ -59,6 +65,7 @@ void addListMethods(Interpreter &interpreter) {
       [](Interpreter &, Bound &a) { return a[0].list().push_back(a[1]), Value(); });
   add("extend", "self, iterable", [](Interpreter &i, Bound &a) {
     std::vector<Value> more = i.iterate(a[1]);
+    checkLength(i, a[0].list().size() + more.size());
     a[0].list().insert(a[0].list().end(), more.begin(), more.end());
     return Value();
   });
@@ -74,7 +81,8 @@ void addListMethods(Interpreter &interpreter) {
     int64_t at = indexOf(i, a[0], a[1]);
     if (at < 0)
       i.raise("ValueError", "list.remove(x): x not in list");
-    a[0].list().erase(a[0].list().begin() + at);
+    if (static_cast<size_t>(at) < a[0].list().size()) // an __eq__ may have taken elements out
+      a[0].list().erase(a[0].list().begin() + at);
     return Value();
   });
   add("clear", "self", [](Interpreter &, Bound &a) { return a[0].list().clear(), Value(); });
@@ -103,8 +111,7 @@ Value pairs(const Dict &dict) {
 }
 
 void updateDict(Interpreter &interpreter, Dict &dict, const CallArgs &args) {
-  CallArgs source{
-      {args.positional.begin() + 1, args.positional.end()}, args.keywords, args.location};
+  CallArgs source{args.positional.from(1), args.keywords, args.location};
   Value other = interpreter.call(Value(interpreter.builtinClass("dict")), std::move(source));
   Dict entries = other.dictionary(); // `d.update(d)` changes what it walks
   for (const auto &[key, value] : entries.items())
@@ -114,8 +121,8 @@ void updateDict(Interpreter &interpreter, Dict &dict, const CallArgs &args) {
 void addDictMethods(Interpreter &interpreter) {
   Namespace &attributes = interpreter.builtinClass("dict")->attributes;
   MethodTable add{attributes, "dict"};
-  add("get", "self, key, default=None", [](Interpreter &, Bound &a) {
-    const Value *found = a[0].dictionary().find(a[1]);
+  add("get", "self, key, default=None", [](Interpreter &i, Bound &a) {
+    const Value *found = a[0].dictionary().find(hashable(i, a[1]));
     return found ? *found : a[2];
   });
   add("keys", "self", [](Interpreter &i, Bound &a) { return Value::list(i.iterate(a[0])); });
@@ -143,9 +150,9 @@ void addDictMethods(Interpreter &interpreter) {
                      return args.positional[2];
                    i.raise("KeyError", i.repr(args.positional[1]));
                  }));
-  add("setdefault", "self, key, default=None", [](Interpreter &, Bound &a) {
+  add("setdefault", "self, key, default=None", [](Interpreter &i, Bound &a) {
     Dict &dict = a[0].dictionary();
-    if (!dict.find(a[1]))
+    if (!dict.find(hashable(i, a[1])))
       dict.set(a[1], a[2]);
     return *dict.find(a[1]);
   });
@@ -165,31 +172,34 @@ void addDictMethods(Interpreter &interpreter) {
                      native("dict.fromkeys", "iterable, value=None", [](Interpreter &i, Bound &a) {
                        Dict out;
                        for (const Value &key : i.iterate(a[0]))
-                         out.set(key, a[1]);
+                         out.set(hashable(i, key), a[1]);
                        return Value::dict(std::move(out));
                      }))));
 }
 
-void addSetMethods(Interpreter &interpreter, const char *type) {
-  MethodTable add{interpreter.builtinClass(type)->attributes, type};
+void addSetChanges(const MethodTable &add) {
   add("add", "self, elem", [](Interpreter &i, Bound &a) {
-    if (!hashOf(a[1]))
-      i.raise("TypeError", "unhashable type: '" + typeName(a[1]) + "'");
-    return a[0].elementSet().insert(a[1]), Value();
+    return a[0].elementSet().insert(hashable(i, a[1])), Value();
   });
   add("discard", "self, elem",
-      [](Interpreter &, Bound &a) { return a[0].elementSet().erase(a[1]), Value(); });
+      [](Interpreter &i, Bound &a) { return a[0].elementSet().erase(hashable(i, a[1])), Value(); });
   add("remove", "self, elem", [](Interpreter &i, Bound &a) {
-    if (!a[0].elementSet().erase(a[1]))
+    if (!a[0].elementSet().erase(hashable(i, a[1])))
       i.raise("KeyError", i.repr(a[1]));
     return Value();
   });
   add("update", "self, *others", [](Interpreter &i, Bound &a) {
     for (const Value &other : a[1].tuple())
       for (const Value &v : i.iterate(other))
-        a[0].elementSet().insert(v);
+        a[0].elementSet().insert(hashable(i, v));
     return Value();
   });
+}
+
+void addSetMethods(Interpreter &interpreter, const char *type) {
+  MethodTable add{interpreter.builtinClass(type)->attributes, type};
+  if (std::string_view(type) == "set")
+    addSetChanges(add);
   add("copy", "self", [](Interpreter &, Bound &a) {
     return Value::set(Set(a[0].elementSet()), a[0].elementSet().frozen);
   });

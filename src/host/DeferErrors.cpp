@@ -84,7 +84,7 @@ Evaluator::Flow Evaluator::execDeferring(const Stmt &stmt) {
       state.passedRaises.push_back(error.diagnostic);
     makeUnusable(stmt, error.diagnostic);
   } catch (const DiagnosticError &error) {
-    if (state.steps > state.options.maxSteps || probesAround)
+    if (state.budget.isSpent() || probesAround)
       throw;
     makeUnusable(stmt, error.diagnostic);
   }

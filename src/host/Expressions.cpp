@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/InterpreterState.h"
+#include "support/Stack.h"
 
 #include <charconv>
 
@@ -50,18 +51,12 @@ Value Evaluator::evalConstant(const Constant &c) {
   return Value();
 }
 
-void Evaluator::countStep(const syntax::Expr &e) {
-  if (++state.steps <= state.options.maxSteps)
-    return;
-  at(e);
-  interpreter.refuse(
-      "the program took more than " + std::to_string(state.options.maxSteps) +
-      " steps; host code must be short: move the work into a kernel or precompute it");
-}
-
 Value Evaluator::eval(const syntax::Expr &e) {
-  countStep(e);
   at(e);
+  state.budget.step();
+  if (stackIsLow())
+    interpreter.refuse("the stack is too small for how deeply this is nested; split the "
+                       "expression, or write the recursion as a loop");
   switch (e.kind) {
   case ExprKind::Constant:
     return evalConstant(*as<Constant>(&e));
@@ -302,6 +297,7 @@ Value Evaluator::evalJoinedStr(const JoinedStr &e) {
         out += c->text;
       else
         out += evalFormatted(*as<FormattedValue>(part.get()));
+      checkLength(interpreter, out.size());
     }
     return out;
   });

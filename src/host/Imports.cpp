@@ -167,7 +167,12 @@ static void execute(Interpreter &interpreter, const std::shared_ptr<Module> &mod
   Evaluator evaluator(interpreter, scope);
   evaluator.defersErrors = state.options.defersFileErrors;
   evaluator.defersImports = defersImports || state.options.defersMissingImports;
-  evaluator.run(module->syntax->body);
+  BudgetScope budget(&state.budget);
+  try {
+    evaluator.run(module->syntax->body);
+  } catch (...) {
+    rethrowInSentences(interpreter, [] { return std::string("the statement"); });
+  }
 }
 
 static std::shared_ptr<Module> runFile(Interpreter &interpreter, const std::string &name,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/InterpreterState.h"
+#include "support/Stack.h"
 #include "syntax/Parser.h"
 
 #include <algorithm>
@@ -11,6 +12,13 @@ namespace pellucid::host {
 const std::vector<NativeModules::Fill> *NativeModules::find(const std::string &name) const {
   auto it = fillers.find(name);
   return it == fillers.end() ? nullptr : &it->second;
+}
+
+std::vector<std::string> NativeModules::names() const {
+  std::vector<std::string> out;
+  for (const auto &[name, fills] : fillers)
+    out.push_back(name);
+  return out;
 }
 
 void NativeModules::append(const NativeModules &others) {
@@ -54,8 +62,8 @@ Value HostHooks::callOperator(Interpreter &interpreter, const std::shared_ptr<Op
 // ---- life
 // ----------------------------------------------------------------------------------------------------------
 
-Interpreter::Interpreter(InterpreterOptions options) : impl(std::make_unique<State>()) {
-  impl->options = std::move(options);
+Interpreter::Interpreter(InterpreterOptions options)
+    : impl(std::make_unique<State>(std::move(options))) {
   addBuiltinTypes(*this);
   addExceptions(*this);
   addStringMethods(*this);
@@ -77,6 +85,7 @@ Interpreter::Interpreter(InterpreterOptions options) : impl(std::make_unique<Sta
 }
 
 Interpreter::~Interpreter() {
+  BudgetScope unlimited(nullptr);
   // Functions hold their globals and classes their methods: cut the cycles.
   std::vector<std::shared_ptr<Namespace>> tables;
   std::vector<std::shared_ptr<Class>> classes;
@@ -119,6 +128,7 @@ HostHooks &Interpreter::hooks() {
   return impl->options.hooks ? *impl->options.hooks : impl->refusingHooks;
 }
 const InterpreterOptions &Interpreter::options() const { return impl->options; }
+const Budget &Interpreter::budget() const { return impl->budget; }
 std::vector<std::shared_ptr<Module>> Interpreter::modules() const { return impl->order; }
 
 const std::shared_ptr<Class> &Interpreter::builtinClass(std::string_view name) const {
@@ -191,16 +201,54 @@ Interpreter *Interpreter::active() { return activeInterpreter; }
 ActiveScope::ActiveScope(Interpreter &interpreter)
     : outer(std::exchange(activeInterpreter, &interpreter)) {}
 ActiveScope::~ActiveScope() { activeInterpreter = outer; }
+static std::string nameOfCallee(const Object &callee) {
+  if (auto *function = dynamic_cast<const NativeFunction *>(&callee))
+    return function->name + "()";
+  if (auto *function = dynamic_cast<const Function *>(&callee))
+    return function->name + "()";
+  if (auto *cls = dynamic_cast<const Class *>(&callee))
+    return cls->name + "()";
+  return callee.typeName();
+}
+
+void rethrowInSentences(Interpreter &interpreter, const std::function<std::string()> &what) {
+  try {
+    throw;
+  } catch (const RaisedError &) {
+    throw;
+  } catch (const DiagnosticError &error) {
+    if (error.diagnostic.location.known())
+      throw;
+    interpreter.refuse(error.diagnostic.message);
+  } catch (const WrongValue &error) {
+    interpreter.raise("TypeError", what() + ": " + error.what());
+  } catch (const symbolic::ExpressionTooLarge &error) {
+    interpreter.refuse(error.what());
+  } catch (const std::overflow_error &) {
+    interpreter.raise("OverflowError", "a size does not fit 64 bits");
+  } catch (const std::length_error &) {
+    interpreter.refuse(what() + " would make a value that is too large");
+  } catch (const std::out_of_range &) {
+    interpreter.raise("ValueError", what() + ": a number is out of range");
+  } catch (const std::bad_alloc &) {
+    interpreter.refuse(what() + " needs more memory than there is");
+  }
+}
 
 // ---- entry points
 // --------------------------------------------------------------------------------------------------
 
 Value Interpreter::evaluate(const syntax::Expr &expr, const std::shared_ptr<Scope> &scope) {
   ActiveScope running(*this);
+  BudgetScope budget(&impl->budget);
   PlaceGuard place(*impl);
   impl->module = scope->module.get();
   impl->node = &expr;
-  return Evaluator(*this, scope).eval(expr);
+  try {
+    return Evaluator(*this, scope).eval(expr);
+  } catch (...) {
+    rethrowInSentences(*this, [] { return std::string("the expression"); });
+  }
 }
 
 Value Interpreter::evaluateText(std::shared_ptr<const SourceFile> text,
@@ -226,19 +274,20 @@ Value Interpreter::call(const Value &callee, CallArgs args) {
   if (!callee.isObject() || !callee.object()->isCallable())
     raise("TypeError", "'" + typeName(callee) + "' object is not callable");
   std::shared_ptr<Object> keepAlive = callee.object();
-  if (++impl->depth > impl->options.maxDepth * 2) {
-    impl->depth = 0;
+  if (impl->depth >= impl->options.maxDepth * 2 || stackIsLow())
     refuse("calls are nested too deeply (more than " + std::to_string(impl->options.maxDepth) +
-           "); write the recursion as a loop");
-  }
+           ", or than the stack is deep); write the recursion as a loop");
+  ++impl->depth;
   struct Leave {
     uint32_t &depth;
-    ~Leave() { depth -= depth ? 1 : 0; }
+    ~Leave() { --depth; }
   } leave{impl->depth};
+  BudgetScope budget(&impl->budget);
   try {
+    impl->budget.step();
     return keepAlive->call(*this, std::move(args));
-  } catch (const std::overflow_error &) {
-    raise("OverflowError", "a size does not fit 64 bits");
+  } catch (...) {
+    rethrowInSentences(*this, [&] { return nameOfCallee(*keepAlive); });
   }
 }
 

@@ -42,6 +42,7 @@ public:
   /// Adds all of `others` behind what is here.
   void append(const NativeModules &others);
   const std::vector<Fill> *find(const std::string &name) const;
+  std::vector<std::string> names() const;
   bool
   hasPrefix(const std::string &name) const; ///< some module's name is `name` or starts with `name.`
 
@@ -53,9 +54,10 @@ struct InterpreterOptions {
   std::vector<std::string>
       searchRoots;                ///< for absolute imports, after the importing file's own folder
   uint32_t maxDepth = 200;        ///< nested calls
-  uint64_t maxSteps = 20'000'000; ///< statements and expressions evaluated in all
-  HostHooks *hooks = nullptr;     ///< outlives the interpreter
-  NativeModules modules;          ///< beside and over the evaluator's own
+  uint64_t maxSteps = 20'000'000; ///< see Budget; of all that is evaluated
+  uint64_t maxBytes = 2'000'000'000; ///< of the values that live at one time
+  HostHooks *hooks = nullptr;        ///< outlives the interpreter
+  NativeModules modules;             ///< beside and over the evaluator's own
   /// A statement of a file's top level that is refused makes the names it would bind unusable, and
   /// reading goes on; the refusal is thrown when such a name is used. Public files set up much that
   /// what is traced never needs.
@@ -157,6 +159,7 @@ public:
 
   HostHooks &hooks();
   const InterpreterOptions &options() const;
+  const Budget &budget() const;
   /// Operators declared so far, by "ns::name".
   std::map<std::string, std::shared_ptr<Operator>> operators;
   /// What the `raise` statements say that InterpreterOptions::defersMissingImports passed over.

@@ -24,13 +24,15 @@ struct Frame {
 };
 
 struct Interpreter::State {
+  explicit State(InterpreterOptions o)
+      : options(std::move(o)), budget(options.maxSteps, options.maxBytes) {}
   InterpreterOptions options;
+  Budget budget;
   HostHooks refusingHooks;
   std::vector<Frame> frames;
   const syntax::Module *module = nullptr; ///< the text being evaluated …
   const syntax::Node *node = nullptr;     ///< … and the place in it
-  uint64_t steps = 0;
-  uint32_t depth = 0; ///< nested evaluations, natives included
+  uint32_t depth = 0;                     ///< nested evaluations, natives included
 
   Namespace builtins;
   std::map<std::string, std::shared_ptr<Class>, std::less<>> classes;
@@ -88,6 +90,12 @@ private:
 /// from these names.
 void breakCycles(const std::vector<const Namespace *> &roots);
 
+/// In a catch clause: what built-ins throw in other words than a diagnostic's becomes one at the
+/// place that is being evaluated, so that no value that a program hands them is an error of ours.
+/// `what` names what was at work. Everything else is thrown on.
+[[noreturn]] void rethrowInSentences(Interpreter &interpreter,
+                                     const std::function<std::string()> &what);
+
 /// Refuses what is too long a text or list for host code.
 void checkLength(Interpreter &interpreter, size_t length);
 
@@ -101,8 +109,6 @@ public:
 
   Flow run(const syntax::List<syntax::Stmt> &body);
   Value eval(const syntax::Expr &expr);
-  /// Refuses, at `where`, a program that has run for too long.
-  void countStep(const syntax::Expr &where);
   Value takeResult() { return std::move(result); }
   std::shared_ptr<Function> makeFunction(const syntax::Arguments &args);
   /// Of a file's top level: see InterpreterOptions::defersFileErrors.
@@ -322,6 +328,8 @@ bool isTransparentDecorator(std::string_view finalName);
 Value stringPercent(Interpreter &, const std::string &format, const Value &args);
 std::string stringFormat(Interpreter &, const std::string &format, const CallArgs &args);
 Value makeException(Interpreter &, const std::shared_ptr<Class> &cls, std::vector<Value> args);
+/// Refuses what does not fit 64 bits.
+Value makeRangeOf(Interpreter &, Int start, Int stop, Int step);
 /// Concrete slice bounds for a sequence of `length` elements, as slice.indices().
 Range sliceIndices(Interpreter &, const Slice &slice, int64_t length);
 

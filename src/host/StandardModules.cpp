@@ -52,6 +52,21 @@ Value logarithm(Interpreter &interpreter, Bound &a) {
                        : Value(std::log(x) / std::log(interpreter.toDouble(a[1], "the base")));
 }
 
+Int greatestDivisor(Int a, Int b) {
+  while (b)
+    a = std::exchange(b, a % b);
+  return a < 0 ? -a : a;
+}
+
+/// The largest r with r * r <= n, for 0 <= n < 2**63: r has 32 bits.
+int64_t rootOf(int64_t n) {
+  int64_t root = 0;
+  for (int64_t bit = int64_t(1) << 31; bit; bit >>= 1)
+    if ((root | bit) <= n / (root | bit))
+      root |= bit;
+  return root;
+}
+
 void fillMath(Interpreter &, Module &m) {
   using Unary = double (*)(double);
   struct Row {
@@ -105,15 +120,18 @@ void fillMath(Interpreter &, Module &m) {
     return Value(x == y || std::abs(x - y) <= bound);
   });
   set(m, "gcd", "*integers", [](Interpreter &i, Bound &a) {
-    int64_t g = 0;
+    Int g = 0;
     for (const Value &v : a[0].tuple())
-      g = std::gcd(g, i.toInt64(v, "gcd()'s argument"));
+      g = greatestDivisor(g, i.toInt64(v, "gcd()'s argument"));
     return Value(g);
   });
   set(m, "lcm", "*integers", [](Interpreter &i, Bound &a) {
-    int64_t l = 1;
-    for (const Value &v : a[0].tuple())
-      l = std::lcm(l, i.toInt64(v, "lcm()'s argument"));
+    Int l = 1;
+    for (const Value &v : a[0].tuple()) {
+      Int n = i.toInt64(v, "lcm()'s argument"), g = greatestDivisor(l, n);
+      if (__builtin_mul_overflow(l, g ? (n < 0 ? -n : n) / g : Int(0), &l))
+        i.raise("OverflowError", "math.lcm() does not fit 127 bits");
+    }
     return Value(l);
   });
   set(m, "prod", "iterable, *, start=1", [](Interpreter &i, Bound &a) {
@@ -126,12 +144,7 @@ void fillMath(Interpreter &, Module &m) {
     int64_t n = i.toInt64(a[0], "isqrt()'s argument");
     if (n < 0)
       i.raise("ValueError", "isqrt() argument must be nonnegative");
-    auto r = static_cast<int64_t>(std::sqrt(static_cast<double>(n)));
-    while (r * r > n)
-      --r;
-    while ((r + 1) * (r + 1) <= n)
-      ++r;
-    return Value(r);
+    return Value(rootOf(n));
   });
   set(m, "factorial", "n", [](Interpreter &i, Bound &a) {
     Value out(1);
@@ -265,7 +278,8 @@ Value iteratorOf(std::vector<Value> elements) {
 void fillItertools(Interpreter &, Module &m) {
   set(m, "product", "*iterables, repeat=1", [](Interpreter &i, Bound &a) {
     std::vector<std::vector<Value>> axes;
-    for (int64_t r = 0, n = i.toInt64(a[1], "repeat"); r < n; ++r)
+    int64_t repeats = a[0].tuple().empty() ? 0 : i.toInt64(a[1], "repeat");
+    for (int64_t r = 0; r < repeats; ++r)
       for (const Value &v : a[0].tuple())
         axes.push_back(i.iterate(v));
     double size = 1;
@@ -440,11 +454,12 @@ void fillSys(Interpreter &, Module &m) {
 std::shared_ptr<Instance> makeNullContext(Interpreter &, Value entered) {
   static const std::shared_ptr<Class> cls = [] {
     auto c = Class::make("nullcontext", "contextlib");
-    c->attributes.set("__enter__", nativeRaw("__enter__", [](Interpreter &, CallArgs args) {
-                        const Value *v =
-                            args.positional.at(0).as<Instance>()->attributes.find("enter_result");
-                        return v ? *v : Value();
-                      }));
+    c->attributes.set(
+        "__enter__", nativeRaw("__enter__", [](Interpreter &, CallArgs args) {
+          const Value *v =
+              args.positional[0].expect<Instance>("a context").attributes.find("enter_result");
+          return v ? *v : Value();
+        }));
     c->attributes.set("__exit__",
                       nativeRaw("__exit__", [](Interpreter &, CallArgs) { return Value(false); }));
     // `@torch.no_grad()` over a function.

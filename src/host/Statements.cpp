@@ -17,6 +17,7 @@ Evaluator::Flow Evaluator::run(const syntax::List<Stmt> &body) {
 
 Evaluator::Flow Evaluator::exec(const Stmt &s) {
   at(s);
+  state.budget.step();
   switch (s.kind) {
   case StmtKind::Expr:
     eval(*as<ExprStmt>(&s)->value);
@@ -225,8 +226,8 @@ void Evaluator::execAnnAssign(const AnnAssign &s) {
       base = subscript->value.get();
     auto *name = as<Name>(base);
     auto *attribute = as<Attribute>(base);
-    scope->names->find("__annotations__")
-        ->dictionary()
+    scope->names->at("__annotations__")
+        .dictionary()
         .set(Value(as<Name>(s.target.get())->id), Value(name        ? name->id
                                                         : attribute ? attribute->attr
                                                                     : ""));
@@ -271,8 +272,6 @@ Evaluator::Flow Evaluator::execFor(const For &s) {
   at(*s.iter);
   Flow outcome = Flow::Normal;
   forEach(interpreter, iterable, [&](const Value &v) {
-    // The body may be a mere `pass`.
-    countStep(*s.iter);
     assign(*s.target, v);
     Flow flow = run(s.body);
     if (flow == Flow::Break || flow == Flow::Return)

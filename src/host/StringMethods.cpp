@@ -29,6 +29,7 @@ public:
       if (++i >= format.size())
         interpreter.raise("ValueError", "incomplete format");
       out += format[i] == '%' ? "%" : conversion(i);
+      checkLength(interpreter, out.size());
     }
     if (args.isTuple() && next < args.tuple().size())
       interpreter.raise("TypeError", "not all arguments converted during string formatting");
@@ -54,6 +55,8 @@ private:
     std::optional<Value> named;
     if (format[i] == '(') {
       size_t close = format.find(')', i);
+      if (close == std::string::npos)
+        interpreter.raise("ValueError", "incomplete format key");
       named = interpreter.getItem(args, Value(format.substr(i + 1, close - i - 1)));
       i = close + 1;
     }
@@ -102,15 +105,17 @@ public:
 
   std::string run(const std::string &format) {
     std::string out;
+    ValueLevel level; // a field's format has fields too
     for (size_t i = 0; i < format.size(); ++i) {
       char c = format[i];
       bool doubled = i + 1 < format.size() && format[i + 1] == c;
       if ((c == '{' || c == '}') && doubled) {
         out += c;
         ++i;
-      } else if (c == '{')
+      } else if (c == '{') {
         out += field(format, i);
-      else if (c == '}')
+        checkLength(interpreter, out.size());
+      } else if (c == '}')
         interpreter.raise("ValueError", "Single '}' encountered in format string");
       else
         out += c;
@@ -165,8 +170,8 @@ private:
       interpreter.raise("KeyError", repr(Value(head)));
     while (end < path.size()) {
       bool item = path[end] == '[';
-      size_t stop =
-          item ? path.find(']', end) : std::min(path.find_first_of(".[", end + 1), path.size());
+      size_t stop = item ? std::min(path.find(']', end), path.size())
+                         : std::min(path.find_first_of(".[", end + 1), path.size());
       std::string part = path.substr(end + 1, stop - end - 1);
       bool number = !part.empty() && std::all_of(part.begin(), part.end(),
                                                  [](char c) { return c >= '0' && c <= '9'; });
@@ -344,8 +349,14 @@ Value titleCase(const std::string &text, bool everyWord) {
   return Value(out);
 }
 
+void checkFill(Interpreter &interpreter, const std::string &fill) {
+  if (codePointCount(fill) != 1)
+    interpreter.raise("TypeError", "The fill character must be exactly one character long");
+}
+
 Value justify(Interpreter &interpreter, Bound &a, char align) {
   std::string fill = a[2].isNone() ? " " : interpreter.toStr(a[2], "the fill character");
+  checkFill(interpreter, fill);
   return Value(interpreter.format(
       a[0],
       fill + align + std::to_string(std::max<int64_t>(0, interpreter.toInt64(a[1], "width")))));
@@ -356,17 +367,22 @@ Value center(Interpreter &interpreter, Bound &a) {
   std::string fill = a[2].isNone() ? " " : interpreter.toStr(a[2], "the fill character"),
               text = a[0].str();
   int64_t width = interpreter.toInt64(a[1], "width");
+  checkFill(interpreter, fill);
   int64_t missing = std::max<int64_t>(0, width - static_cast<int64_t>(codePointCount(text)));
   int64_t left = missing / 2 + (missing & width & 1);
+  checkLength(interpreter, static_cast<size_t>(missing));
+  std::string before, after;
   for (int64_t i = 0; i < missing; ++i)
-    text = i < left ? fill + text : text + fill;
-  return Value(text);
+    (i < left ? before : after) += fill;
+  return Value(before + text + after);
 }
 
 Value zeroFill(Interpreter &interpreter, Bound &a) {
   std::string text = a[0].str();
   auto missing = interpreter.toInt64(a[1], "width") - static_cast<int64_t>(codePointCount(text));
   bool isSigned = !text.empty() && (text[0] == '-' || text[0] == '+');
+  if (missing > 0)
+    checkLength(interpreter, static_cast<size_t>(missing));
   if (missing > 0)
     text.insert(isSigned ? 1 : 0, static_cast<size_t>(missing), '0');
   return Value(text);

@@ -6,16 +6,41 @@
 #include "host/FloatText.h"
 #include "host/Objects.h"
 #include "support/Diagnostics.h"
+#include "support/Stack.h"
 
 #include <algorithm>
 #include <cmath>
+#include <new>
+
+using pellucid::host::Budget;
+using pellucid::host::Value;
+
+Value *std::allocator<Value>::allocate(size_t n) {
+  if (n > SIZE_MAX / sizeof(Value))
+    throw std::bad_array_new_length();
+  size_t bytes = n * sizeof(Value);
+  Budget::pay(n / 16); // copying some elements is as long as evaluating an expression
+  Budget::take(bytes);
+  try {
+    return static_cast<Value *>(::operator new(bytes));
+  } catch (...) {
+    Budget::give(bytes);
+    throw;
+  }
+}
+
+void std::allocator<Value>::deallocate(Value *p, size_t n) noexcept {
+  Budget::give(n * sizeof(Value));
+  ::operator delete(p);
+}
 
 namespace pellucid::host {
 
 int64_t Range::length() const {
-  if (step > 0)
-    return start < stop ? (stop - start - 1) / step + 1 : 0;
-  return start > stop ? (start - stop - 1) / -step + 1 : 0;
+  Int first = start, last = stop, by = step;
+  Int count = by > 0 ? (first < last ? (last - first - 1) / by + 1 : 0)
+                     : (first > last ? (first - last - 1) / -by + 1 : 0);
+  return static_cast<int64_t>(std::min<Int>(count, INT64_MAX)); // makers see to it that it fits
 }
 
 Value Value::dict(Dict entries) {
@@ -61,6 +86,48 @@ bool Value::isSame(const Value &other) const {
   }
 }
 
+namespace {
+/// A text that is paid for while it lives.
+struct HeldText : std::string {
+  HeldBytes held;
+  explicit HeldText(std::string text) : std::string(std::move(text)) {
+    held.grow(sizeof(HeldText) + capacity());
+  }
+};
+} // namespace
+
+std::shared_ptr<const std::string> Value::heldText(std::string text) {
+  return std::make_shared<const HeldText>(std::move(text));
+}
+
+static std::string_view nameOf(Kind kind) {
+  static constexpr std::string_view names[] = {"NoneType", "ellipsis", "bool", "int",  "float",
+                                               "str",      "tuple",    "list", "dict", "set",
+                                               "slice",    "range",    "int",  "bool", "object"};
+  return names[static_cast<size_t>(kind)];
+}
+
+static std::string article(std::string_view noun) {
+  bool vowel = std::string_view("aeiou").find(noun.front()) != std::string_view::npos;
+  return (vowel ? "an " : "a ") + std::string(noun);
+}
+
+void Value::refuseKind(Kind wanted) const {
+  if (isSymInt() && wanted == Kind::Int)
+    throw WrongValue("expected a number that is known here, got the dynamic size '" +
+                     symInt().text() + "'");
+  refuseKind(article(nameOf(wanted)));
+}
+
+void Value::refuseKind(std::string_view what) const {
+  throw WrongValue("expected " + std::string(what) + ", got " + typeName(*this));
+}
+
+void Positional::refuseCount(size_t count) const {
+  throw WrongValue("takes at least " + std::to_string(count) + " positional argument" +
+                   (count == 1 ? "" : "s") + ", got " + std::to_string(size()));
+}
+
 void Value::dropChain() {
   bool isLast = std::visit(
       [](const auto &held) {
@@ -91,19 +158,20 @@ void Value::dropChain() {
 // ---- equality and hashing
 // ------------------------------------------------------------------------------------------
 
-static thread_local uint64_t comparisonDepth = 0, comparisonSteps = 0;
+static thread_local uint64_t levelDepth = 0, levelSteps = 0;
 
-ComparisonLevel::ComparisonLevel() {
+ValueLevel::ValueLevel() {
   constexpr uint64_t deepest = 500, mostSteps = 20'000'000;
-  if (comparisonDepth >= deepest || comparisonSteps >= mostSteps)
+  Budget::pay(1);
+  if (levelDepth >= deepest || levelSteps >= mostSteps || stackIsLow())
     throw DiagnosticError(SourceLocation(), "the values are nested too deeply to compare");
-  ++comparisonDepth;
-  ++comparisonSteps;
+  ++levelDepth;
+  ++levelSteps;
 }
 
-ComparisonLevel::~ComparisonLevel() {
-  if (--comparisonDepth == 0)
-    comparisonSteps = 0;
+ValueLevel::~ValueLevel() {
+  if (--levelDepth == 0)
+    levelSteps = 0;
 }
 
 static std::optional<double> numberOf(const Value &v) {
@@ -255,13 +323,15 @@ bool equal(const Value &a, const Value &b) {
     return *x == *y;
   if (auto x = numberOf(a), y = numberOf(b); x && y)
     return *x == *y;
-  if (a.isObject() && a.as<Constexpr>() && !b.isObject())
-    return equal(a.as<Constexpr>()->value, b);
-  if (a.kind() != b.kind())
+  if (a.kind() != b.kind() && !a.isObject())
     return false;
   if (a.isStr())
     return a.str() == b.str();
-  ComparisonLevel level;
+  ValueLevel level;
+  if (auto *constant = a.as<Constexpr>(); constant && !b.isObject())
+    return equal(constant->value, b);
+  if (a.kind() != b.kind())
+    return false;
   switch (a.kind()) {
   case Kind::None:
   case Kind::Ellipsis:
@@ -320,7 +390,7 @@ std::optional<size_t> hashOf(const Value &v) {
   case Kind::Str:
     return std::hash<std::string>()(v.str());
   case Kind::Tuple: {
-    ComparisonLevel level;
+    ValueLevel level;
     return hashElements(v.tuple());
   }
   case Kind::Set:
@@ -331,8 +401,10 @@ std::optional<size_t> hashOf(const Value &v) {
     return std::hash<symbolic::Expr>()(v.symInt());
   case Kind::SymBool:
     return std::hash<symbolic::Expr>()(v.symBool());
-  case Kind::Object:
+  case Kind::Object: {
+    ValueLevel level; // a constexpr's hash is that of its value
     return v.object()->hash();
+  }
   default:
     return std::nullopt;
   }
@@ -354,14 +426,11 @@ std::string toString(Int value) {
 }
 
 std::string typeName(const Value &v) {
-  static constexpr const char *names[] = {"NoneType", "ellipsis", "bool", "int",  "float",
-                                          "str",      "tuple",    "list", "dict", "set",
-                                          "slice",    "range",    "int",  "bool"};
   if (v.isObject())
     return v.object()->typeName();
   if (v.isSet() && v.elementSet().frozen)
     return "frozenset";
-  return names[static_cast<size_t>(v.kind())];
+  return std::string(nameOf(v.kind()));
 }
 
 static std::string quote(const std::string &text) {
@@ -386,11 +455,21 @@ static std::string quote(const std::string &text) {
   return out + mark;
 }
 
+/// A text that grows is paid for before it becomes a value.
+static void payForText(const std::string &text) {
+  Budget::pay(1);
+  Budget::check(text.capacity());
+}
+
 std::string joinRepr(const std::vector<Value> &elements,
                      const std::function<std::string(const Value &)> &text) {
   std::string out;
-  for (const Value &v : elements)
-    (out += out.empty() ? "" : ", ") += text(v);
+  // A __repr__ may change the list that is being printed.
+  for (size_t i = 0; i < elements.size(); ++i) {
+    Value element = elements[i];
+    (out += out.empty() ? "" : ", ") += text(element);
+    payForText(out);
+  }
   return out;
 }
 
@@ -400,7 +479,7 @@ namespace {
 class PrintedContainer {
 public:
   explicit PrintedContainer(const void *container) : isCut(++printed > mostContainers) {
-    isCut |= active.size() > deepest ||
+    isCut |= active.size() > deepest || stackIsLow() ||
              std::find(active.begin(), active.end(), container) != active.end();
     active.push_back(container);
   }
@@ -440,12 +519,19 @@ static std::string reprContainer(const Value &v,
     return container.isCut ? "[...]" : "[" + joinRepr(v.list(), text) + "]";
   case Kind::Dict: {
     std::string out;
-    for (const auto &[key, value] : v.dictionary().items())
-      out += container.isCut ? "" : (out.empty() ? "" : ", ") + text(key) + ": " + text(value);
-    return "{" + (container.isCut ? "..." : out) + "}";
+    if (container.isCut)
+      return "{...}";
+    for (size_t i = 0; i < v.dictionary().size(); ++i) {
+      auto [key, value] = v.dictionary().items()[i];
+      out += (out.empty() ? "" : ", ") + text(key) + ": " + text(value);
+      payForText(out);
+    }
+    return "{" + out + "}";
   }
   default: {
     const Set &s = v.elementSet();
+    if (container.isCut)
+      return "{...}";
     std::string body = s.size() ? "{" + joinRepr(s.elements(), text) + "}" : "";
     if (s.frozen)
       return "frozenset(" + body + ")";
@@ -461,6 +547,9 @@ TextWatch::~TextWatch() { symbolicText = outer; }
 bool TextWatch::sawSymbols() const { return symbolicText; }
 
 std::string reprWith(const Value &v, const std::function<std::string(const Value &)> &text) {
+  // Slices and objects hold values too, and are no containers.
+  if (stackIsLow())
+    return "...";
   switch (v.kind()) {
   case Kind::None:
     return "None";
@@ -507,6 +596,9 @@ std::string repr(const Value &value) {
 // ---- containers
 // ----------------------------------------------------------------------------------------------------
 
+/// A pair of values and a node of the index.
+static constexpr size_t bytesPerEntry = 2 * sizeof(Value) + 48;
+
 Value *Dict::find(const Value &key) {
   auto hash = hashOf(key);
   if (!hash)
@@ -530,6 +622,7 @@ void Dict::set(const Value &key, Value value) {
     *slot = std::move(value);
     return;
   }
+  held.grow(bytesPerEntry);
   index.emplace(hashOf(key).value_or(0), entries.size());
   symbolicKeys += host::isSymbolic(key);
   entries.emplace_back(key, std::move(value));
@@ -537,10 +630,12 @@ void Dict::set(const Value &key, Value value) {
 
 bool Dict::erase(const Value &key) {
   const Value *found = find(key);
+  Budget::pay(entries.size() / 16);
   for (size_t i = 0; found && i < entries.size(); ++i)
     if (&entries[i].second == found) {
       symbolicKeys -= host::isSymbolic(entries[i].first);
       entries.erase(entries.begin() + static_cast<std::ptrdiff_t>(i));
+      held.shrink(bytesPerEntry);
       rebuild();
       return true;
     }
@@ -551,6 +646,7 @@ void Dict::clear() {
   entries.clear();
   index.clear();
   symbolicKeys = 0;
+  held = {};
 }
 
 void Dict::rebuild() {
@@ -578,12 +674,19 @@ const Value *Namespace::find(std::string_view name) const {
   return it == index.end() ? nullptr : &entries[it->second].second;
 }
 
+const Value &Namespace::at(std::string_view name) const {
+  if (const Value *found = find(name))
+    return *found;
+  throw WrongValue("expected an object with an attribute '" + std::string(name) + "'");
+}
+
 void Namespace::set(std::string_view name, Value value) {
   auto it = index.find(name);
   if (it != index.end()) {
     entries[it->second].second = std::move(value);
     return;
   }
+  held.grow(sizeof(Value) + 96 + 2 * name.size());
   index.emplace(std::string(name), entries.size());
   entries.emplace_back(std::string(name), std::move(value));
 }
@@ -593,6 +696,7 @@ bool Namespace::erase(std::string_view name) {
   if (it == index.end())
     return false;
   entries.erase(entries.begin() + static_cast<std::ptrdiff_t>(it->second));
+  held.shrink(sizeof(Value) + 96 + 2 * name.size());
   index.clear();
   for (size_t i = 0; i < entries.size(); ++i)
     index.emplace(entries[i].first, i);

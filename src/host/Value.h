@@ -5,12 +5,14 @@
 /// thread at a time.
 #pragma once
 
+#include "host/Budget.h"
 #include "support/DataType.h"
 #include "support/Diagnostics.h"
 #include "symbolic/Expr.h"
 
 #include <functional>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -19,11 +21,37 @@
 #include <vector>
 
 namespace pellucid::host {
+class Value;
+} // namespace pellucid::host
+
+/// Every std::vector of values is paid for from the Budget of the interpreter at work, so that no
+/// built-in can fill memory unseen, whatever it computes.
+template <> class std::allocator<pellucid::host::Value> {
+public:
+  using value_type = pellucid::host::Value;
+  using size_type = size_t;
+  using difference_type = ptrdiff_t;
+  using propagate_on_container_move_assignment = true_type;
+  using is_always_equal = true_type;
+  allocator() noexcept = default;
+  template <typename Other> allocator(const allocator<Other> &) noexcept {}
+  value_type *allocate(size_t n);
+  void deallocate(value_type *p, size_t n) noexcept;
+  friend bool operator==(const allocator &, const allocator &) noexcept { return true; }
+};
+
+namespace pellucid::host {
 
 class Interpreter;
 class Object;
-class Value;
 struct CallArgs;
+
+/// A value of another kind than what works on it takes, or too few of them. Thrown by the checked
+/// accessors below; a call of a built-in makes it a TypeError that names the built-in.
+class WrongValue : public std::logic_error {
+public:
+  using logic_error::logic_error;
+};
 
 /// Integers are exact up to 127 bits, so that unsigned 64-bit constants and their products survive;
 /// an overflow beyond that is reported. Where 64 bits are needed, Interpreter::toInt64 checks.
@@ -110,7 +138,7 @@ public:
   Value(uint64_t v) : storage(Int(v)) {}
   Value(Int v) : storage(v) {}
   Value(double v) : storage(v) {}
-  Value(std::string v) : storage(std::make_shared<const std::string>(std::move(v))) {}
+  Value(std::string v) : storage(heldText(std::move(v))) {}
   Value(std::string_view v) : Value(std::string(v)) {}
   Value(const char *v) : Value(std::string(v)) {}
   Value(EllipsisType v) : storage(v) {}
@@ -153,21 +181,21 @@ public:
   /// A tuple or a list.
   bool isSequence() const { return isTuple() || isList(); }
 
-  // Each of these expects the kind it names.
-  bool boolean() const { return std::get<bool>(storage); }
-  Int integer() const { return std::get<Int>(storage); }
-  double real() const { return std::get<double>(storage); }
-  const std::string &str() const { return *std::get<std::shared_ptr<const std::string>>(storage); }
-  const Tuple &tuple() const { return *std::get<std::shared_ptr<const Tuple>>(storage); }
-  List &list() const { return *std::get<std::shared_ptr<List>>(storage); }
-  Dict &dictionary() const { return *std::get<std::shared_ptr<Dict>>(storage); }
-  Set &elementSet() const { return *std::get<std::shared_ptr<Set>>(storage); }
-  const Slice &slice() const { return *std::get<std::shared_ptr<const Slice>>(storage); }
-  const Range &range() const { return *std::get<std::shared_ptr<const Range>>(storage); }
-  const symbolic::Expr &symInt() const { return std::get<SymInt>(storage).expr; }
-  const symbolic::Expr &symBool() const { return std::get<SymBool>(storage).condition; }
+  // Each of these is of the kind it names, or throws WrongValue.
+  bool boolean() const { return held<bool>(Kind::Bool); }
+  Int integer() const { return held<Int>(Kind::Int); }
+  double real() const { return held<double>(Kind::Float); }
+  const std::string &str() const { return *held<std::shared_ptr<const std::string>>(Kind::Str); }
+  const Tuple &tuple() const { return *held<std::shared_ptr<const Tuple>>(Kind::Tuple); }
+  List &list() const { return *held<std::shared_ptr<List>>(Kind::List); }
+  Dict &dictionary() const { return *held<std::shared_ptr<Dict>>(Kind::Dict); }
+  Set &elementSet() const { return *held<std::shared_ptr<Set>>(Kind::Set); }
+  const Slice &slice() const { return *held<std::shared_ptr<const Slice>>(Kind::Slice); }
+  const Range &range() const { return *held<std::shared_ptr<const Range>>(Kind::Range); }
+  const symbolic::Expr &symInt() const { return held<SymInt>(Kind::SymInt).expr; }
+  const symbolic::Expr &symBool() const { return held<SymBool>(Kind::SymBool).condition; }
   const std::shared_ptr<Object> &object() const {
-    return std::get<std::shared_ptr<Object>>(storage);
+    return held<std::shared_ptr<Object>>(Kind::Object);
   }
   /// The elements of a tuple or list.
   const std::vector<Value> &elements() const { return isTuple() ? tuple() : list(); }
@@ -179,6 +207,12 @@ public:
   template <typename T> std::shared_ptr<T> shared() const {
     return isObject() ? std::dynamic_pointer_cast<T>(object()) : nullptr;
   }
+  /// The object as T; another value throws WrongValue. `what` says what is wanted: "an instance".
+  template <typename T> T &expect(std::string_view what) const {
+    if (T *object = as<T>())
+      return *object;
+    refuseKind(what);
+  }
   /// `a is b`: the same object, or the same None, bool, int, str value.
   bool isSame(const Value &other) const;
 
@@ -189,6 +223,14 @@ private:
                    std::shared_ptr<Set>, std::shared_ptr<const Slice>, std::shared_ptr<const Range>,
                    SymInt, SymBool, std::shared_ptr<Object>>;
   explicit Value(Storage s) : storage(std::move(s)) {}
+  static std::shared_ptr<const std::string> heldText(std::string text);
+  template <typename T> const T &held(Kind wanted) const {
+    if (const T *value = std::get_if<T>(&storage))
+      return *value;
+    refuseKind(wanted);
+  }
+  [[noreturn]] void refuseKind(Kind wanted) const;
+  [[noreturn]] void refuseKind(std::string_view what) const;
   void dropChain();
   Storage storage;
 };
@@ -197,14 +239,14 @@ struct Slice {
   Value lower, upper, step;
 };
 
-/// One level of a comparison. Refuses what contains itself, or takes more steps than anybody waits
-/// for.
-class ComparisonLevel {
+/// One level of a walk into values: a comparison, a hash, a text. Counts a step; refuses what
+/// contains itself or is nested more deeply than the stack is.
+class ValueLevel {
 public:
-  ComparisonLevel();
-  ~ComparisonLevel();
-  ComparisonLevel(const ComparisonLevel &) = delete;
-  ComparisonLevel &operator=(const ComparisonLevel &) = delete;
+  ValueLevel();
+  ~ValueLevel();
+  ValueLevel(const ValueLevel &) = delete;
+  ValueLevel &operator=(const ValueLevel &) = delete;
 };
 
 /// Equality as Python's ==, for values that need no interpreter (instances without __eq__ by
@@ -258,6 +300,7 @@ private:
   std::vector<std::pair<Value, Value>> entries;
   std::unordered_multimap<size_t, size_t> index;
   size_t symbolicKeys = 0; ///< how many keys depend on a dynamic size
+  HeldBytes held;
   void rebuild();
 };
 
@@ -281,9 +324,11 @@ private:
 class Namespace {
 public:
   const Value *find(std::string_view name) const;
+  /// The value of a name that must be there, else throws WrongValue.
+  const Value &at(std::string_view name) const;
   void set(std::string_view name, Value value);
   bool erase(std::string_view name);
-  void clear() { entries.clear(), index.clear(); }
+  void clear() { entries.clear(), index.clear(), held = {}; }
   const std::vector<std::pair<std::string, Value>> &items() const { return entries; }
 
 private:
@@ -293,11 +338,38 @@ private:
   };
   std::vector<std::pair<std::string, Value>> entries;
   std::unordered_map<std::string, size_t, TextHash, std::equal_to<>> index;
+  HeldBytes held;
+};
+
+/// Values by position; one that was not given throws WrongValue.
+class Positional : public std::vector<Value> {
+public:
+  using std::vector<Value>::vector;
+  Positional(std::vector<Value> values) : std::vector<Value>(std::move(values)) {}
+  Value &operator[](size_t i) { return need(i + 1), std::vector<Value>::operator[](i); }
+  const Value &operator[](size_t i) const { return need(i + 1), std::vector<Value>::operator[](i); }
+  Value &at(size_t i) { return (*this)[i]; }
+  const Value &at(size_t i) const { return (*this)[i]; }
+  Value &front() { return (*this)[0]; }
+  const Value &front() const { return (*this)[0]; }
+  Value &back() { return need(1), std::vector<Value>::back(); }
+  const Value &back() const { return need(1), std::vector<Value>::back(); }
+  /// The values from the `first` on.
+  std::vector<Value> from(size_t first) const {
+    return need(first), std::vector<Value>(begin() + static_cast<ptrdiff_t>(first), end());
+  }
+
+private:
+  void need(size_t count) const {
+    if (count > size())
+      refuseCount(count);
+  }
+  [[noreturn]] void refuseCount(size_t count) const;
 };
 
 /// What a call site passes, after * and ** are spread out.
 struct CallArgs {
-  std::vector<Value> positional;
+  Positional positional;
   std::vector<std::pair<std::string, Value>> keywords;
   SourceLocation location; ///< of the call expression
 

@@ -75,7 +75,8 @@ static bool walk(std::span<const uint8_t> code, size_t symbolCount, auto leaf, a
 }
 
 bool isWellFormed(std::span<const uint8_t> code, size_t symbolCount) {
-  return walk(code, symbolCount, [](uint8_t, uint64_t) {}, [](const OperatorText &) {});
+  return code.size() <= maxBytecodeBytes &&
+         walk(code, symbolCount, [](uint8_t, uint64_t) {}, [](const OperatorText &) {});
 }
 
 std::string bytecodeText(std::span<const uint8_t> code, std::span<const Symbol> symbols) {

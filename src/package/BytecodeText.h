@@ -6,8 +6,11 @@
 
 namespace pellucid::package {
 
+/// No expression is longer: symbolic::maxBytecodeBytes.
+inline constexpr size_t maxBytecodeBytes = 16384;
+
 /// True when `code` is one whole expression over `symbolCount` symbols that needs no deeper stack
-/// than the evaluator's.
+/// than the evaluator's and is no longer than that.
 bool isWellFormed(std::span<const uint8_t> code, size_t symbolCount);
 
 /// Infix text with the symbols' names: "(batch * 64)"; "?" when it is not well formed.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "support/Printable.h"
+
 #include <string>
 #include <utility>
 
@@ -13,7 +15,7 @@ public:
   static Status error(std::string message) {
     Status status;
     status.failed = true;
-    status.text = std::move(message);
+    status.text = printable(message);
     return status;
   }
   bool ok() const { return !failed; }

@@ -3,6 +3,9 @@
 
 #include "package/BytecodeText.h"
 
+#include <set>
+#include <tuple>
+
 namespace pellucid::package {
 
 namespace {
@@ -45,7 +48,8 @@ private:
   }
   void expression(const Bytecode &code, const std::string &where) {
     if (!isWellFormed(code, manifest.symbols.size()))
-      complain(where + " has no well-formed expression");
+      complain(where + " has no well-formed expression of at most " +
+               std::to_string(maxBytecodeBytes) + " bytes");
   }
   void optionalExpression(const Bytecode &code, const std::string &where) {
     if (!code.empty())
@@ -130,8 +134,8 @@ private:
         complain(where + ": parameter '" + parameter.name + "' has divisor " +
                  std::to_string(parameter.divisor));
     }
-    for (size_t i = 0; i < kernel.executables.size(); ++i) {
-      const Executable &executable = kernel.executables[i];
+    std::set<std::tuple<Target::Kind, CpuLevel, uint32_t, CodeFormat>> seen;
+    for (const Executable &executable : kernel.executables) {
       std::string target = where + " for " + toString(executable.target);
       inRecord(executable.record, 0, 0, target);
       if ((executable.target.kind == Target::Kind::Cpu) != (executable.format == CodeFormat::Image))
@@ -139,10 +143,9 @@ private:
       if (executable.scratchBytes > uint64_t(1) << 40 || executable.numWarps < 1 ||
           executable.numWarps > 64)
         complain(target + " has scratch bytes or warps out of range");
-      for (size_t j = 0; j < i; ++j)
-        if (kernel.executables[j].target == executable.target &&
-            kernel.executables[j].format == executable.format)
-          complain(target + " is there twice");
+      const Target &t = executable.target;
+      if (!seen.insert({t.kind, t.cpu, t.sm, executable.format}).second)
+        complain(target + " is there twice");
     }
   }
   void check(const Program &program) {
@@ -164,6 +167,16 @@ private:
                        program.buffers.size()};
     index(place.index, counts[size_t(place.kind)], "a place of " + where);
     optionalExpression(place.byteOffset, "a place of " + where);
+  }
+  /// Weights belong to the package and are shared by all calls and processes; an input is the
+  /// caller's, who was told which ones are written.
+  void destination(const Place &place, const std::string &where) {
+    if (place.kind == PlaceKind::Weight && place.index < manifest.weights.size())
+      complain(where + " writes to weight '" + manifest.weights[place.index].name + "'");
+    if (place.kind == PlaceKind::Input && place.index < manifest.inputs.size() &&
+        !manifest.inputs[place.index].mutated)
+      complain(where + " writes to input '" + manifest.inputs[place.index].name +
+               "', which is not declared as written");
   }
   void check(const Launch &launch, const Program &program) {
     std::string where = "launch '" + launch.label + "'";
@@ -190,6 +203,8 @@ private:
       std::string argument = "argument '" + parameter.name + "' of " + where;
       if (auto *pointer = std::get_if<PointerArgument>(&variant.arguments[i])) {
         check(pointer->place, program, argument);
+        if (parameter.written)
+          destination(pointer->place, argument);
         if (!parameter.pointer)
           complain(argument + " is an address where the kernel takes a scalar");
       } else if (auto *value = std::get_if<ValueArgument>(&variant.arguments[i])) {
@@ -202,10 +217,12 @@ private:
   void check(const Copy &copy, const Program &program) {
     check(copy.destination, program, "a copy");
     check(copy.source, program, "a copy");
+    destination(copy.destination, "a copy");
     expression(copy.bytes, "the size of a copy");
   }
   void check(const Fill &fill, const Program &program) {
     check(fill.destination, program, "a fill");
+    destination(fill.destination, "a fill");
     expression(fill.bytes, "the size of a fill");
     if (!isPowerOfTwo(fill.patternBytes) || fill.patternBytes > 8)
       complain("a fill has a pattern of " + std::to_string(fill.patternBytes) + " bytes");

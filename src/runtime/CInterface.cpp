@@ -89,6 +89,9 @@ static Result takeRunOptions(const pellucid_run_options *given, pellucid_run_opt
   if (out.threads < 0)
     return Result::invalid("the option threads is " + std::to_string(out.threads) +
                            ", must not be negative");
+  if (out.timeout_ms < 0)
+    return Result::invalid("the option timeout_ms is " + std::to_string(out.timeout_ms) +
+                           ", must not be negative");
   if (out.allocator && (!out.allocator->allocate || !out.allocator->release))
     return Result::invalid("the allocator lacks a function");
   return {};

@@ -44,10 +44,8 @@ public:
   }
 
   std::span<const int64_t> outputDims(size_t index) const {
-    size_t begin = 0;
-    for (size_t i = 0; i < index; ++i)
-      begin += plan.signature.outputRank(i);
-    return std::span(frame->outputDims).subspan(begin, plan.signature.outputRank(index));
+    return std::span(frame->outputDims)
+        .subspan(frame->outputDimsAt[index], plan.signature.outputRank(index));
   }
 
   Result run(std::span<DLManagedTensorVersioned *> outputs) {
@@ -160,10 +158,17 @@ private:
   Result runSteps(Executor &executor) {
     Result result = placeEverything(executor);
     Profile *profile = profileOf(options);
+    Cancellation cancellation(options);
+    executor.cancellation = cancellation.isPossible() ? &cancellation : nullptr;
     size_t begin = profile ? executor.mark() : 0;
-    for (size_t i = 0; i < plan.steps.size() && result.ok(); ++i)
-      result = std::visit([&](const auto &step) { return this->runStep(executor, step, profile); },
-                          plan.steps[i]);
+    for (size_t i = 0; i < plan.steps.size() && result.ok(); ++i) {
+      if (executor.cancellation && cancellation.isRequested())
+        result = cancellation.result();
+      else
+        result =
+            std::visit([&](const auto &step) { return this->runStep(executor, step, profile); },
+                       plan.steps[i]);
+    }
     size_t end = profile ? executor.mark() : 0;
     Result finished = executor.finish();
     if (profile && result.ok() && finished.ok()) {
@@ -221,9 +226,15 @@ private:
     for (const PlacePlan *place : {&step.destination, &step.source})
       if (Result result = checkPlace(*place, bytes, "copy"); !result.ok())
         return result;
-    auto body = [&] {
-      return executor.copy(frame->address(step.destination), frame->address(step.source), bytes);
-    };
+    unsigned char *to = frame->address(step.destination);
+    const unsigned char *from = frame->address(step.source);
+    if (to == from)
+      return {};
+    if (to < from + bytes && from < to + bytes)
+      return Result::invalid("a copy of " + std::to_string(bytes) + " bytes from " +
+                             plan.nameOfBase(step.source.base) + " to " +
+                             plan.nameOfBase(step.destination.base) + " overlaps itself");
+    auto body = [&] { return executor.copy(to, from, bytes); };
     return profile ? profiledStep(executor, "copy", "copy",
                                   "{\"bytes\":" + std::to_string(bytes) + "}", body)
                    : body();

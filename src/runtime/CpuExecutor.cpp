@@ -16,7 +16,8 @@ static constexpr size_t outputAlignment = 64;
 
 static Result outOfMemory(size_t bytes) {
   return Result::error(PELLUCID_OUT_OF_MEMORY,
-                       "cannot allocate " + std::to_string(bytes) + " bytes");
+                       "cannot allocate " + std::to_string(bytes) +
+                           " bytes: the machine or its control group has fewer left");
 }
 
 static void releaseOutput(void *, void *data, size_t bytes, DLDevice) { releaseHost(data, bytes); }
@@ -50,7 +51,7 @@ static unsigned threadsOf(const pellucid_run_options *options) {
 
 Result CpuExecutor::launch(const LaunchPlan &step, const PreparedLaunch &prepared,
                            const Frame &frame) {
-  CpuLaunch work(step, prepared, frame.arguments.data(), options);
+  CpuLaunch work(step, prepared, frame.arguments.data(), options, cancellation);
   unsigned threads = prepared.variant->kernel->ordered ? 1 : threadsOf(options);
   if (!CpuPool::shared().run(work, prepared.programs, threads, *prepared.variant->cost))
     return outOfMemory(prepared.variant->executable->scratchBytes);

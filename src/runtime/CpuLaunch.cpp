@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/CpuLaunch.h"
 
+#include <algorithm>
+#include <chrono>
 #include <cinttypes>
 #include <cstdio>
 
@@ -16,7 +18,27 @@ bool CpuLaunch::enter() {
   return threadScratch().reserve(prepared.variant->executable->scratchBytes);
 }
 
+/// Pieces are made for few threads and may be long: between parts of some milliseconds the call's
+/// cancellation is asked for.
 bool CpuLaunch::runPiece(uint64_t first, uint64_t last) {
+  if (!cancellation)
+    return runPrograms(first, last);
+  using std::chrono::steady_clock;
+  for (uint64_t part = 1; first < last;) {
+    if (cancellation->isRequested())
+      return false;
+    uint64_t end = first + std::min(part, last - first);
+    auto begin = steady_clock::now();
+    if (!runPrograms(first, end))
+      return false;
+    first = end;
+    bool isShort = steady_clock::now() - begin < std::chrono::milliseconds(1);
+    part = isShort ? part * 2 : std::max<uint64_t>(1, part / 2);
+  }
+  return true;
+}
+
+bool CpuLaunch::runPrograms(uint64_t first, uint64_t last) {
   auto entry = reinterpret_cast<package::KernelEntry>(const_cast<void *>(prepared.variant->entry));
   package::KernelContext context{};
   if (options && options->print) {
@@ -41,7 +63,7 @@ static std::string placeText(const package::Message &message) {
 
 Result CpuLaunch::result() const {
   if (!failed)
-    return {};
+    return cancellation ? cancellation->result() : Result();
   const std::vector<package::Message> &messages = prepared.variant->executable->messages;
   bool known = failure.message >= 0 && static_cast<size_t>(failure.message) < messages.size();
   std::string where = known ? placeText(messages[failure.message]) + ": " : "";

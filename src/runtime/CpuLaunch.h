@@ -2,6 +2,7 @@
 #pragma once
 
 #include "package/KernelAbi.h"
+#include "runtime/Cancellation.h"
 #include "runtime/PrepareLaunch.h"
 
 #include <mutex>
@@ -13,8 +14,9 @@ namespace pellucid::runtime {
 class CpuLaunch : public ParallelWork {
 public:
   CpuLaunch(const LaunchPlan &step, const PreparedLaunch &prepared, const void *arguments,
-            const pellucid_run_options *options)
-      : step(step), prepared(prepared), arguments(arguments), options(options) {}
+            const pellucid_run_options *options, Cancellation *cancellation)
+      : step(step), prepared(prepared), arguments(arguments), options(options),
+        cancellation(cancellation) {}
 
   bool enter() override;
   bool runPiece(uint64_t first, uint64_t last) override;
@@ -26,6 +28,7 @@ private:
   const PreparedLaunch &prepared;
   const void *arguments;
   const pellucid_run_options *options;
+  Cancellation *cancellation;
   std::mutex mutex; ///< of the failure and of printing
   bool failed = false;
   uint64_t failedProgram = 0;
@@ -35,6 +38,7 @@ private:
     return program[0] +
            uint64_t(prepared.grid[0]) * (program[1] + uint64_t(prepared.grid[1]) * program[2]);
   }
+  bool runPrograms(uint64_t first, uint64_t last);
   static void print(void *self, int32_t message, const uint32_t program[3], int32_t kind,
                     const void *values, uint64_t count);
   void printLines(const package::Message &message, const uint32_t program[3], int32_t kind,

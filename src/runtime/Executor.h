@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "runtime/Cancellation.h"
 #include "runtime/PrepareLaunch.h"
 
 namespace pellucid::runtime {
@@ -35,6 +36,9 @@ public:
   /// finish.
   virtual size_t mark() = 0;
   virtual double microsecondsOf(size_t mark) = 0;
+
+  /// Null: nothing can cancel the call.
+  Cancellation *cancellation = nullptr;
 };
 
 } // namespace pellucid::runtime

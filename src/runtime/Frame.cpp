@@ -12,8 +12,10 @@ Frame::Frame(const ProgramPlan &plan)
       slotOffsets(plan.program.slots), arguments(plan.maxArgumentBytes),
       outputTensors(plan.manifest.outputs.size()), outputBytes(plan.manifest.outputs.size()) {
   size_t rank = 0;
-  for (size_t i = 0; i < plan.manifest.outputs.size(); ++i)
+  for (size_t i = 0; i < plan.manifest.outputs.size(); ++i) {
+    outputDimsAt.push_back(rank);
     rank += plan.signature.outputRank(i);
+  }
   outputDims.resize(rank);
   for (size_t i = 0; i < plan.manifest.weights.size(); ++i)
     extents[plan.baseOf(package::PlaceKind::Weight) + i].above = plan.manifest.weights[i].bytes;

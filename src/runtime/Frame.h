@@ -34,7 +34,8 @@ struct Frame {
   std::unique_ptr<DeviceBlock> deviceArena; ///< CUDA only
   std::vector<unsigned char> arguments;
   std::vector<DLTensor> outputTensors;
-  std::vector<int64_t> outputDims; ///< all outputs' dims, one after another
+  std::vector<int64_t> outputDims;  ///< all outputs' dims, one after another
+  std::vector<size_t> outputDimsAt; ///< where each output's begin
   std::vector<uint64_t> outputBytes;
 
   /// Computes `slotOffsets` and `arenaBytes` from the current numbers.

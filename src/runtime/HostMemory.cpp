@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/HostMemory.h"
 
+#include "runtime/AvailableMemory.h"
 #include "runtime/ForkSafeMutex.h"
 
+#include <atomic>
 #include <bit>
 #include <cstdint>
 #include <cstdlib>
@@ -24,7 +26,23 @@ static size_t sizeClass(size_t bytes) {
   return (bytes + step - 1) / step * step;
 }
 
-static void *mapBlock(size_t bytes) {
+/// From here on a new block is held against what the machine has; asking takes some microseconds.
+static constexpr size_t checkedBytes = size_t(64) << 20;
+
+/// Address space that is mapped here, whether or not anything was written to it yet.
+static std::atomic<uint64_t> mappedBytes = 0;
+
+/// Mapping always works and writing to what is not there ends the process, so a block is refused
+/// that, with what is mapped and not yet filled, exceeds what is left.
+static bool exceedsMemory(size_t bytes) {
+  if (bytes < checkedBytes)
+    return false;
+  uint64_t mapped = mappedBytes.load(std::memory_order_relaxed), filled = residentMemory();
+  uint64_t promised = mapped > filled ? mapped - filled : 0, available = availableMemory();
+  return promised > available || bytes > available - promised;
+}
+
+static void *mapPages(size_t bytes) {
   if (bytes < hugePageBytes) {
     void *block = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return block == MAP_FAILED ? nullptr : block;
@@ -47,6 +65,20 @@ static void *mapBlock(size_t bytes) {
   return block;
 }
 
+static void *mapBlock(size_t bytes) {
+  if (exceedsMemory(bytes))
+    return nullptr;
+  void *block = mapPages(bytes);
+  if (block)
+    mappedBytes.fetch_add(bytes, std::memory_order_relaxed);
+  return block;
+}
+
+static void unmapBlock(void *block, size_t bytes) {
+  munmap(block, bytes);
+  mappedBytes.fetch_sub(bytes, std::memory_order_relaxed);
+}
+
 namespace {
 /// Large blocks nobody uses, the last freed at the end.
 class KeptBlocks {
@@ -61,15 +93,23 @@ public:
   void keep(void *data, size_t bytes) {
     std::lock_guard lock(mutex);
     if (bytes > keptBytesLimit) {
-      munmap(data, bytes);
+      unmapBlock(data, bytes);
       return;
     }
     while (count == keptBlocksLimit || keptBytes + bytes > keptBytesLimit) {
       Block oldest = remove(0);
-      munmap(oldest.data, oldest.bytes);
+      unmapBlock(oldest.data, oldest.bytes);
     }
     blocks[count++] = {data, bytes};
     keptBytes += bytes;
+  }
+
+  void drop() {
+    std::lock_guard lock(mutex);
+    while (count) {
+      Block oldest = remove(0);
+      unmapBlock(oldest.data, oldest.bytes);
+    }
   }
 
 private:
@@ -104,8 +144,13 @@ void *allocateHost(size_t bytes) {
   if (bytes > SIZE_MAX / 4)
     return nullptr;
   size_t size = sizeClass(bytes);
-  void *kept = keptBlocks().take(size);
-  return kept ? kept : mapBlock(size);
+  if (void *kept = keptBlocks().take(size))
+    return kept;
+  if (void *block = mapBlock(size))
+    return block;
+  // What is kept for later is the first to go.
+  keptBlocks().drop();
+  return mapBlock(size);
 }
 
 void releaseHost(void *data, size_t bytes) {

@@ -8,7 +8,8 @@ namespace pellucid::runtime {
 
 /// Memory for arenas, outputs and scratch: 64-byte aligned, huge pages advised for large blocks.
 /// Freed large blocks are kept for the next request (fresh pages cost a copy's time), up to a
-/// bound. Thread-safe; null when there is none.
+/// bound. Thread-safe; null when there is none, or when filling it would take more than the machine
+/// or the process's control group has.
 void *allocateHost(size_t bytes);
 /// `bytes` as asked for.
 void releaseHost(void *data, size_t bytes);

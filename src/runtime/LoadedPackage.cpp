@@ -131,7 +131,8 @@ static const Executable *chooseCuda(const Kernel &kernel, uint32_t sm, std::stri
 Result LoadedPackage::prepareCpu(const Program &program) {
   std::optional<CpuLevel> host = hostCpuLevel();
   if (!host)
-    return Result::error(PELLUCID_UNSUPPORTED, "this CPU has no AVX2, FMA and BMI2 (x86-64-v3)");
+    return Result::error(PELLUCID_UNSUPPORTED,
+                         "this CPU lacks AVX2, FMA, BMI2, F16C, LZCNT or MOVBE (x86-64-v3)");
   CpuLevel level = std::min(*host, loadOptions.cpuLevel.value_or(*host));
   auto choose = [level](const Kernel &kernel, std::string &why) {
     return chooseCpu(kernel, level, why);
@@ -177,8 +178,7 @@ Result LoadedPackage::mapImages() {
     auto *launch = std::get_if<LaunchPlan>(&step);
     for (VariantPlan &variant : launch ? std::span(launch->variants) : std::span<VariantPlan>()) {
       const std::string &record = variant.executable->record;
-      auto known = std::find_if(images.begin(), images.end(),
-                                [&](auto &image) { return image.first == record; });
+      auto known = images.find(record);
       if (known == images.end()) {
         const ZipEntry &entry = *file->find(record);
         std::unique_ptr<CodeImage> image;
@@ -186,7 +186,7 @@ Result LoadedPackage::mapImages() {
                 CodeImage::map(file->data(entry), file->descriptor(), entry.dataOffset, image);
             !result.ok())
           return result;
-        known = images.insert(images.end(), {record, std::move(image)});
+        known = images.emplace(record, std::move(image)).first;
       }
       variant.entry = known->second->at(variant.executable->entryOffset);
     }

@@ -63,7 +63,7 @@ private:
 
   std::unique_ptr<package::PackageFile> file;
   LoadOptions loadOptions;
-  std::vector<std::pair<std::string, std::unique_ptr<CodeImage>>> images;
+  std::map<std::string, std::unique_ptr<CodeImage>> images;
   HostBlock movedWeights; ///< of a package in memory that is not aligned
   DeviceProgram cpu;      ///< no plan: not for the CPU
   std::string chosenCpuTarget;

@@ -2,6 +2,7 @@
 #include "runtime/Plan.h"
 
 #include <algorithm>
+#include <map>
 
 namespace pellucid::runtime {
 
@@ -47,6 +48,7 @@ public:
 private:
   ProgramPlan &plan;
   const ChooseExecutable &choose;
+  std::map<const Kernel *, const Executable *> chosen; ///< a kernel may be launched many times
 
   Value number(const Bytecode &code, int64_t whenEmpty = 0) {
     return plan.expressions.add(code, whenEmpty);
@@ -73,7 +75,10 @@ private:
     const Kernel &kernel = plan.manifest.kernels[source.kernel];
     out.kernel = &kernel;
     std::string why;
-    out.executable = choose(kernel, why);
+    auto [known, isNew] = chosen.try_emplace(&kernel);
+    if (isNew)
+      known->second = choose(kernel, why);
+    out.executable = known->second;
     if (!out.executable)
       return Result::error(PELLUCID_UNSUPPORTED, "kernel '" + kernel.name + "' " + why);
     out.guard = number(source.guard, 1);

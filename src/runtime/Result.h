@@ -2,6 +2,7 @@
 #pragma once
 
 #include "package/Status.h"
+#include "support/Printable.h"
 
 #include <pellucid/runtime.h>
 
@@ -18,7 +19,7 @@ public:
   Result() = default;
   static Result error(pellucid_status code, std::string message) {
     Result result;
-    result.failure = std::make_unique<Failure>(Failure{code, std::move(message)});
+    result.failure = std::make_unique<Failure>(Failure{code, printable(message)});
     return result;
   }
   static Result invalid(std::string message) {

@@ -3,6 +3,9 @@
 
 #include "runtime/DlpackTypes.h"
 
+#include <algorithm>
+#include <set>
+
 namespace pellucid::runtime {
 
 static Result refuse(const char *kind, const std::string &name, const std::string &why) {
@@ -194,18 +197,52 @@ MemoryRange memoryRange(const DLTensor &tensor) {
   return {begin + low * bytes, begin + (high + 1) * bytes};
 }
 
-/// The compiler took inputs that are written to be apart from all others.
-Result Signature::checkOverlaps(std::span<const DLTensor> tensors) const {
-  for (size_t i = 0; i < tensors.size(); ++i) {
-    if (!manifest.inputs[i].mutated)
-      continue;
-    MemoryRange written = memoryRange(tensors[i]);
-    for (size_t j = 0; j < tensors.size(); ++j)
-      if (j != i && written.overlaps(memoryRange(tensors[j])))
-        return refuse("input", manifest.inputs[i].name,
-                      "is written to and overlaps input '" + manifest.inputs[j].name + "'");
+namespace {
+/// A tensor's memory among those of one call.
+struct Occupied {
+  MemoryRange range;
+  const std::string *name;
+  bool isOutput, isWritten;
+};
+} // namespace
+
+/// Two that overlap, the first of them written; null when every written one is apart. Sorted by
+/// where they begin, a range overlaps one before it when it overlaps the one that reaches furthest.
+static std::pair<const Occupied *, const Occupied *> findOverlap(std::vector<Occupied> &all) {
+  std::erase_if(all, [](const Occupied &o) { return o.range.begin >= o.range.end; });
+  std::sort(all.begin(), all.end(),
+            [](const Occupied &a, const Occupied &b) { return a.range.begin < b.range.begin; });
+  const Occupied *furthest = nullptr, *furthestWritten = nullptr;
+  for (const Occupied &o : all) {
+    auto reaches = [&](const Occupied *before) {
+      return before && before->range.end > o.range.begin;
+    };
+    if (reaches(furthestWritten))
+      return {furthestWritten, &o};
+    if (o.isWritten && reaches(furthest))
+      return {&o, furthest};
+    const Occupied *&known = o.isWritten ? furthestWritten : furthest;
+    if (!known || known->range.end < o.range.end)
+      known = &o;
   }
   return {};
+}
+
+/// The compiler took inputs that are written to be apart from all others.
+Result Signature::checkOverlaps(std::span<const DLTensor> tensors) const {
+  std::vector<Occupied> all;
+  bool anyWritten = false;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const package::Input &input = manifest.inputs[i];
+    all.push_back({memoryRange(tensors[i]), &input.name, false, input.mutated});
+    anyWritten |= input.mutated;
+  }
+  if (!anyWritten)
+    return {};
+  auto [written, other] = findOverlap(all);
+  return written ? refuse("input", *written->name,
+                          "is written to and overlaps input '" + *other->name + "'")
+                 : Result();
 }
 
 Result Signature::checkInputs(std::span<const DLTensor> tensors, const Numbers &numbers) const {
@@ -243,21 +280,32 @@ Result Signature::checkOutputs(std::span<const DLTensor> inputTensors,
       result = checkAlignment("output", output.name, tensors[i], byteSize(output.dtype));
     if (!result.ok())
       return result;
-    MemoryRange range = memoryRange(tensors[i]);
-    for (size_t j = 0; j < inputTensors.size(); ++j) {
-      bool isItself = output.aliasOfInput == static_cast<int32_t>(j) &&
-                      dataOf(tensors[i]) == dataOf(inputTensors[j]);
-      if (!isItself && range.overlaps(memoryRange(inputTensors[j])))
-        return refuse("output", output.name, "overlaps input '" + manifest.inputs[j].name + "'");
-    }
-    for (size_t j = 0; j < i; ++j) {
-      bool isSameAlias =
-          output.aliasOfInput >= 0 && output.aliasOfInput == manifest.outputs[j].aliasOfInput;
-      if (!isSameAlias && range.overlaps(memoryRange(tensors[j])))
-        return refuse("output", output.name, "overlaps output '" + manifest.outputs[j].name + "'");
-    }
   }
-  return {};
+  return checkOutputOverlaps(inputTensors, tensors);
+}
+
+/// An output that is an alias of an input may be that input, or another such output: it counts
+/// once.
+Result Signature::checkOutputOverlaps(std::span<const DLTensor> inputTensors,
+                                      std::span<const DLTensor> tensors) const {
+  std::vector<Occupied> all;
+  for (size_t i = 0; i < inputTensors.size(); ++i)
+    all.push_back({memoryRange(inputTensors[i]), &manifest.inputs[i].name, false, false});
+  std::set<std::pair<int32_t, const unsigned char *>> aliases;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const package::Output &output = manifest.outputs[i];
+    const unsigned char *data = dataOf(tensors[i]);
+    int32_t alias = output.aliasOfInput;
+    if (alias >= 0 && (data == dataOf(inputTensors[static_cast<size_t>(alias)]) ||
+                       !aliases.insert({alias, data}).second))
+      continue;
+    all.push_back({memoryRange(tensors[i]), &output.name, true, true});
+  }
+  auto [output, other] = findOverlap(all);
+  return output ? refuse("output", *output->name,
+                         std::string("overlaps ") + (other->isOutput ? "output '" : "input '") +
+                             *other->name + "'")
+                : Result();
 }
 
 Result Signature::outputShape(size_t index, const Numbers &numbers, int64_t *dims,

@@ -50,6 +50,8 @@ private:
   Result checkStrides(size_t index, const DLTensor &tensor, const Numbers &numbers) const;
   std::string ruleText(Value value, const Numbers &numbers) const;
   Result checkOverlaps(std::span<const DLTensor> tensors) const;
+  Result checkOutputOverlaps(std::span<const DLTensor> inputTensors,
+                             std::span<const DLTensor> tensors) const;
 };
 
 /// The bytes that a tensor's elements span, from its lowest to its highest address.

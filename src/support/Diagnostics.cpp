@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/Diagnostics.h"
 
+#include "support/Printable.h"
+
 namespace pellucid {
 
 static const char *severityName(Severity severity) {
@@ -52,7 +54,7 @@ static void renderInto(std::string &out, const Diagnostic &d) {
 std::string render(const Diagnostic &diagnostic) {
   std::string out;
   renderInto(out, diagnostic);
-  return out;
+  return printable(out); // names and source lines are the user's, or a stranger's
 }
 
 Diagnostic &Diagnostics::error(SourceLocation where, std::string message) {
@@ -74,7 +76,7 @@ std::string Diagnostics::text() const {
   std::string out;
   for (const Diagnostic &d : list)
     renderInto(out, d);
-  return out;
+  return printable(out);
 }
 
 } // namespace pellucid

@@ -2,12 +2,12 @@
 #include "support/OutputFile.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
@@ -40,22 +40,48 @@ static std::string folderOf(const std::string &path) {
   return slash == std::string::npos ? "." : path.substr(0, slash + 1);
 }
 
+/// A name that nobody else thinks of: processes of other machines may write to the same folder, and
+/// a killed one leaves its name behind.
+static std::string temporaryName(const std::string &target) {
+  uint64_t number = 0;
+  if (::getrandom(&number, sizeof(number), 0) != sizeof(number))
+    number = reinterpret_cast<uintptr_t>(&number) ^ static_cast<uint64_t>(::getpid()) << 32;
+  static constexpr char hex[] = "0123456789abcdef";
+  std::string name = target + ".";
+  for (int i = 0; i < 16; ++i, number >>= 4)
+    name += hex[number & 15];
+  return name + ".tmp";
+}
+
+/// Calls `create` with names until one was free; it gives errno's EEXIST where it was not.
+static bool withFreeName(const std::string &target, std::string &temporary, auto create) {
+  for (int tries = 0; tries < 100; ++tries) {
+    temporary = temporaryName(target);
+    if (create())
+      return true;
+    if (errno != EEXIST)
+      break;
+  }
+  temporary.clear();
+  return false;
+}
+
 static std::string nameInFileTable(int fd) { return "/proc/self/fd/" + std::to_string(fd); }
 
 OutputFile::OutputFile(const std::string &path) : target(followLinks(path)) {
-  static std::atomic<uint64_t> counter = 0;
   failure = whyNotReplaceable(target);
   if (!failure.empty())
     return;
-  temporary = target + "." + std::to_string(::getpid()) + "." + std::to_string(counter++) + ".tmp";
   fd = ::open(folderOf(target).c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
   if (fd >= 0 && ::access(nameInFileTable(fd).c_str(), F_OK) == 0)
     return;
   // Not every file system has files without names, and only /proc can give them one.
   if (fd >= 0)
     ::close(fd);
-  fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (fd < 0)
+  if (!withFreeName(target, temporary, [&] {
+        fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        return fd >= 0;
+      }))
     fail();
 }
 
@@ -67,7 +93,8 @@ OutputFile::~OutputFile() {
   if (fd < 0)
     return;
   ::close(fd);
-  ::unlink(temporary.c_str());
+  if (!temporary.empty())
+    ::unlink(temporary.c_str());
 }
 
 bool OutputFile::fail() {
@@ -113,8 +140,10 @@ bool OutputFile::commit() {
     return fail();
   struct stat status{};
   bool isNameless = ::fstat(fd, &status) == 0 && status.st_nlink == 0;
-  if (isNameless && ::linkat(AT_FDCWD, nameInFileTable(fd).c_str(), AT_FDCWD, temporary.c_str(),
-                             AT_SYMLINK_FOLLOW) != 0)
+  if (isNameless && !withFreeName(target, temporary, [&] {
+        return ::linkat(AT_FDCWD, nameInFileTable(fd).c_str(), AT_FDCWD, temporary.c_str(),
+                        AT_SYMLINK_FOLLOW) == 0;
+      }))
     return fail();
   bool isWhole = ::close(std::exchange(fd, -1)) == 0;
   if (isWhole && ::rename(temporary.c_str(), target.c_str()) == 0)

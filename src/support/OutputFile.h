@@ -28,7 +28,7 @@ public:
   bool commit();
 
 private:
-  std::string target, temporary, failure;
+  std::string target, temporary, failure; ///< temporary: "" while the file has no name
   int fd = -1;
   uint64_t written = 0;
 

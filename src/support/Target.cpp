@@ -98,7 +98,8 @@ std::optional<CpuLevel> hostCpuLevel() {
 #if defined(__x86_64__)
   __builtin_cpu_init();
   bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-            __builtin_cpu_supports("bmi2");
+            __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("f16c") &&
+            __builtin_cpu_supports("lzcnt") && __builtin_cpu_supports("movbe");
   bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
             __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
             __builtin_cpu_supports("avx512cd");

@@ -36,9 +36,11 @@ enum class Opcode : uint8_t {
   NextPowerOf2 = 18,
 };
 inline constexpr size_t maxBytecodeStack = 32;
+/// No expression of a package is longer.
+inline constexpr size_t maxBytecodeBytes = 16384;
 
 /// Encodes `expr`; `symbolOrder` gives each symbol's index. Throws std::invalid_argument for a
-/// symbol that is not in it or an expression deeper than maxBytecodeStack.
+/// symbol that is not in it or an expression deeper or longer than the two above.
 std::vector<uint8_t> encode(const Expr &expr, std::span<const std::string> symbolOrder);
 
 enum class EvalStatus : uint8_t { Ok, Malformed, DivisionByZero, Overflow };

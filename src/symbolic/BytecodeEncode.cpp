@@ -113,6 +113,9 @@ struct Encoder {
 std::vector<uint8_t> encode(const Expr &expr, std::span<const std::string> symbolOrder) {
   Encoder encoder{symbolOrder, {}};
   encoder.expression(expr);
+  if (encoder.code.size() > maxBytecodeBytes)
+    throw std::invalid_argument("symbolic expression needs more than " +
+                                std::to_string(maxBytecodeBytes) + " bytes");
   return std::move(encoder.code);
 }
 

@@ -53,8 +53,26 @@ bool sameContent(const ExprNode &a, const ExprNode &b) {
 }
 } // namespace
 
+/// Nodes are shared, so that a few of them can stand for a tree without end: what walks one does so
+/// without asking, on the stack and in a time that these bounds keep small.
+static void measure(ExprNode &node) {
+  constexpr uint64_t mostParts = 20'000, mostHeight = 300;
+  uint64_t size = 1, height = 0;
+  for (const Expr &operand : node.operands) {
+    size += operand.size();
+    height = std::max<uint64_t>(height, operand.height());
+  }
+  if (size > mostParts || height >= mostHeight)
+    throw ExpressionTooLarge("a size expression has more than " +
+                             (size > mostParts ? std::to_string(mostParts) + " parts"
+                                               : std::to_string(mostHeight) + " levels"));
+  node.size = static_cast<uint32_t>(size);
+  node.height = static_cast<uint32_t>(height + 1);
+}
+
 Expr ExprTable::make(ExprOp op, int64_t value, std::string name, std::vector<Expr> operands) {
   auto node = std::make_unique<ExprNode>(ExprNode{op, value, std::move(name), std::move(operands)});
+  measure(*node);
   node->hash = hashOf(*node);
   Interner &table = interner();
   // A candidate that is not the one may be the last reference to its node: let it go outside the
@@ -80,6 +98,8 @@ Expr Expr::symbol(std::string_view name) {
   return ExprTable::make(ExprOp::Symbol, 0, std::string(name), {});
 }
 ExprOp Expr::op() const { return node->op; }
+size_t Expr::size() const { return node->size; }
+size_t Expr::height() const { return node->height; }
 const std::string &Expr::symbolName() const { return node->name; }
 const std::vector<Expr> &Expr::operands() const { return node->operands; }
 

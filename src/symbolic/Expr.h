@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +38,13 @@ enum class ExprOp : uint8_t {
 
 struct ExprNode;
 
+/// Thrown where an expression would become larger than anybody means: its tree is bounded in parts
+/// and in height.
+class ExpressionTooLarge : public std::overflow_error {
+public:
+  using overflow_error::overflow_error;
+};
+
 /// An immutable expression over named symbols in canonical form: sums and products are flattened
 /// and sorted, constants folded, like terms merged, so that expressions equal under those rules
 /// compare equal. Cheap to copy; hash-consing is per thread-safe global table, so equality is
@@ -54,6 +62,9 @@ public:
   int64_t constantOr(int64_t fallback) const { return constant().value_or(fallback); }
   const std::string &symbolName() const;     ///< Symbol only
   const std::vector<Expr> &operands() const; ///< empty for leaves
+  /// Parts and levels of the tree: what a walk of it costs.
+  size_t size() const;
+  size_t height() const;
 
   friend bool operator==(const Expr &a, const Expr &b) { return a.node == b.node; }
   const void *identity() const { return node.get(); }

@@ -15,10 +15,11 @@ struct ExprNode {
   std::string name;  ///< Symbol
   std::vector<Expr> operands;
   size_t hash = 0;
+  uint32_t height = 1, size = 1; ///< of the tree that this is when it is written out
 };
 
 struct ExprTable {
-  /// The one node with this content; no rewriting.
+  /// The one node with this content; no rewriting. Throws ExpressionTooLarge.
   static Expr make(ExprOp op, int64_t value, std::string name, std::vector<Expr> operands);
   static Expr make(ExprOp op, std::vector<Expr> operands) {
     return make(op, 0, {}, std::move(operands));

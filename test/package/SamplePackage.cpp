@@ -72,6 +72,12 @@ KernelParameter pointer(std::string name, DataType dtype) {
   return parameter;
 }
 
+KernelParameter source(std::string name, DataType dtype) {
+  KernelParameter parameter = pointer(std::move(name), dtype);
+  parameter.written = false;
+  return parameter;
+}
+
 KernelParameter scalar(std::string name, DataType dtype) {
   KernelParameter parameter;
   parameter.name = std::move(name);
@@ -147,12 +153,11 @@ Contents sampleModel() {
   std::vector<uint8_t> bytes(256);
   std::memcpy(bytes.data(), bias.data(), bytes.size());
   m.weights.push_back({"layer.bias", DataType::Float32, {64}, "weights/0", 0, 256, crc32(bytes)});
-  m.kernels.push_back(sampleKernel("scale_bias", {pointer("in"), pointer("bias"), pointer("out"),
-                                                  scalar("count", DataType::Int32),
-                                                  scalar("columns", DataType::Int32),
-                                                  scalar("scale", DataType::Float32)}));
   m.kernels.push_back(sampleKernel(
-      "row_sum", {pointer("in"), pointer("out"), scalar("columns", DataType::Int32)}, 64 * 4));
+      "scale_bias", {source("in"), source("bias"), pointer("out"), scalar("count", DataType::Int32),
+                     scalar("columns", DataType::Int32), scalar("scale", DataType::Float32)}));
+  m.kernels.push_back(sampleKernel(
+      "row_sum", {source("in"), pointer("out"), scalar("columns", DataType::Int32)}, 64 * 4));
   Program program;
   program.buffers.push_back(
       {"hidden", DataType::Float32, codes({"batch", "64"}), code("batch*256"), 0});

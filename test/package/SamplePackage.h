@@ -18,6 +18,8 @@ const std::vector<uint8_t> &sampleImage();
 std::vector<package::KernelParameter>
 packParameters(std::vector<package::KernelParameter> parameters);
 package::KernelParameter pointer(std::string name, DataType dtype = DataType::Float32);
+/// A pointer that the kernel only reads.
+package::KernelParameter source(std::string name, DataType dtype = DataType::Float32);
 package::KernelParameter scalar(std::string name, DataType dtype);
 
 /// A kernel of sample_kernels.c for x86-64-v3.

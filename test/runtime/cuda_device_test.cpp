@@ -67,7 +67,7 @@ static package::Contents cudaModel(const std::string &ptx = scalePtx, uint32_t s
   package::Kernel kernel;
   kernel.name = "scale";
   kernel.parameters =
-      packParameters({pointer("in"), pointer("out"), scalar("count", DataType::Int32),
+      packParameters({source("in"), pointer("out"), scalar("count", DataType::Int32),
                       scalar("scale", DataType::Float32)});
   package::Executable executable;
   executable.target = {Target::Kind::Cuda, CpuLevel::X86_64_v3, sm};

@@ -132,7 +132,7 @@ TEST(Launch, GridsAreLimited) {
 }
 
 static package::Contents checkingModel() {
-  package::Kernel kernel = sampleKernel("check_positive", {pointer("in")});
+  package::Kernel kernel = sampleKernel("check_positive", {source("in")});
   kernel.executables[0].messages = {
       {package::MessageKind::Assert, "x >= 0", "kernels.py", 12, 9, false},
       {package::MessageKind::Print, "x: ", "kernels.py", 13, 5, false},
@@ -203,7 +203,7 @@ TEST(Launch, TooLargeBuffersAreAStatus) {
 /// A kernel whose programs must run in order sees them in order, on the calling thread, however
 /// many there are.
 TEST(Launch, OrderedKernelsRunInOrder) {
-  package::Kernel kernel = sampleKernel("check_positive", {pointer("in")});
+  package::Kernel kernel = sampleKernel("check_positive", {source("in")});
   kernel.ordered = true;
   kernel.executables[0].messages = {
       {package::MessageKind::Assert, "x >= 0", "kernels.py", 12, 9, false},

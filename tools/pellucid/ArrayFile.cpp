@@ -99,6 +99,7 @@ Array readArray(const TensorArgument &argument) {
   if (entry.fortranOrder && entry.shape.size() > 1)
     fail(path, "the array is in Fortran order; save numpy.ascontiguousarray(x)");
   Array array = makeArray(entry.dtype, std::move(entry.shape));
+  array.path = path;
   std::copy_n(file->bytes().data() + entry.offset, entry.bytes, array.bytes->data());
   if (argument.dtype)
     applyType(array, *argument.dtype, path);

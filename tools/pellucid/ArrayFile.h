@@ -35,6 +35,7 @@ struct Array {
   int64_t offset = 0; ///< of the first element, in elements
   std::shared_ptr<ArrayBytes> bytes;
   std::vector<int64_t> wholeShape; ///< of the file; differs from `shape` for a view
+  std::string path;                ///< what it was read from, else empty
 
   char *data() const { return bytes->data() + offset * static_cast<int64_t>(byteSize(dtype)); }
   int64_t numel() const;

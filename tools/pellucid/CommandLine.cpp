@@ -2,6 +2,7 @@
 #include "CommandLine.h"
 
 #include "support/NearNames.h"
+#include "support/Printable.h"
 
 #include <algorithm>
 #include <cctype>
@@ -183,8 +184,12 @@ void refuseSameFile(const std::string &argument, const std::string &path,
 }
 
 void printJson(const nlohmann::json &value) {
-  // Names of files and texts of sources may hold bytes that are no UTF-8.
-  std::puts(value.dump(1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+  // Names of files and texts of sources may hold bytes that are no UTF-8, and marks that a terminal
+  // would act on: those are written as \u escapes, which mean the same in JSON.
+  std::string text = value.dump(1, ' ', false, nlohmann::json::error_handler_t::replace);
+  bool isPlain = printable(text) == text;
+  std::puts(isPlain ? text.c_str()
+                    : value.dump(1, ' ', true, nlohmann::json::error_handler_t::replace).c_str());
 }
 
 } // namespace pellucid::cli

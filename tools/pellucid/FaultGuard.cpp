@@ -2,6 +2,7 @@
 #include "FaultGuard.h"
 
 #include "CommandLine.h"
+#include "StandardStreams.h"
 
 #include <csignal>
 #include <cstdio>
@@ -30,7 +31,7 @@ static void silenceCLibrary() {
     return;
   int copy = ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
   int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
-  FILE *stream = copy < 0 || nowhere < 0 ? nullptr : ::fdopen(copy, "w");
+  FILE *stream = copy < 0 || nowhere < 0 ? nullptr : printableStream(copy);
   if (stream) {
     std::setvbuf(stream, nullptr, _IONBF, 0);
     standardError = copy;

@@ -71,6 +71,11 @@ public:
     return std::string(reinterpret_cast<const char *>(data->data()), data->size());
   }
   const package::Manifest &manifest() const { return file->manifest(); }
+  /// Throws for the first record whose checksum does not match.
+  void verify(const std::string &path) const {
+    if (package::Status status = file->verify(); !status.ok())
+      throw DiagnosticError(SourceLocation(path), status.message());
+  }
   nlohmann::json summary() const {
     const package::Manifest &m = file->manifest();
     auto text = [&](const package::Bytecode &code) {
@@ -174,9 +179,15 @@ int runInspect(Words words) {
   line.app()
       .add_option("--target", target, "with --ir: whose code, such as cpu:x86-64-v4")
       ->needs(ir);
+  bool verify = false;
+  line.app().add_flag("--verify", verify,
+                      "check the checksum of every record of a package, weights too");
   if (!line.parse(words))
     return line.exitCode();
   if (graph::isProgramFile(firstBytes(path))) {
+    if (verify)
+      return refuse("--verify", "a saved program has no checksums; its weights are checked when a "
+                                "package is made of it");
     graph::Program program = graph::loadProgram(path);
     if (!ir->count())
       return inspectProgram(program, line);
@@ -184,6 +195,8 @@ int runInspect(Words words) {
                                         : programIr(program, stage, target));
   }
   PackageRecords records(path);
+  if (verify)
+    records.verify(path);
   if (ir->count())
     return printText(
         irText({records.manifest(), [&](const std::string &name) { return records.find(name); }},

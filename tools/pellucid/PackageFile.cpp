@@ -36,12 +36,13 @@ std::vector<DLTensor> borrowTensors(const std::vector<Array> &arrays) {
   return out;
 }
 
-PackageFile::PackageFile(const std::string &p, const char *target) : path(p) {
+PackageFile::PackageFile(const std::string &p, const char *target, bool verify) : path(p) {
   pellucid_load_options options{};
   options.struct_size = sizeof options;
   // Which compute capability is taken is the device's affair.
   onCuda = target && isCudaTarget(target);
   options.target = onCuda ? "cuda" : target;
+  options.verify = verify;
   if (pellucid_load_with(path.c_str(), &options, &package) != PELLUCID_OK)
     fail(path, pellucid_last_error());
   described = nlohmann::json::parse(pellucid_describe(package));

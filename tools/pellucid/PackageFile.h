@@ -14,7 +14,8 @@ namespace pellucid::cli {
 class PackageFile {
 public:
   /// Throws DiagnosticError naming the file.
-  explicit PackageFile(const std::string &path, const char *target = nullptr);
+  /// `verify`: hold every record, weights too, against its checksum.
+  explicit PackageFile(const std::string &path, const char *target = nullptr, bool verify = false);
   /// From bytes; `name` stands for the file in messages.
   PackageFile(std::vector<uint8_t> bytes, const std::string &name);
   ~PackageFile();

@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "CommandLine.h"
 #include "PackageFile.h"
+#include "TextTable.h"
+#include "support/Printable.h"
 
 #include <chrono>
+#include <cmath>
+#include <condition_variable>
 #include <cstdio>
+#include <mutex>
+#include <thread>
+#include <unistd.h>
 
 namespace pellucid::cli {
 
@@ -14,6 +21,50 @@ static std::string shapeText(const Array &array) {
   return text + "]";
 }
 
+namespace {
+
+/// Ends the process when a call stays under way although its limit has passed: one program of a
+/// kernel, or a kernel on a GPU, cannot be interrupted in any other way.
+class CallLimit {
+public:
+  CallLimit(const std::string &path, double seconds) {
+    if (seconds <= 0)
+      return;
+    message = printable(path) + ": error: the call did not end within its limit of " +
+              decimal(seconds, 3) +
+              " s, nor when it was asked to: one program of a kernel takes "
+              "longer\n";
+    watcher = std::thread([this, seconds] {
+      std::unique_lock lock(mutex);
+      auto grace = std::chrono::duration<double>(seconds + std::max(1.0, seconds));
+      if (ended.wait_for(lock, grace, [this] { return isOver; }))
+        return;
+      [[maybe_unused]] ssize_t written = ::write(STDERR_FILENO, message.data(), message.size());
+      ::_exit(Refused);
+    });
+  }
+  ~CallLimit() {
+    if (!watcher.joinable())
+      return;
+    {
+      std::lock_guard lock(mutex);
+      isOver = true;
+    }
+    ended.notify_one();
+    watcher.join();
+  }
+  CallLimit(const CallLimit &) = delete;
+
+private:
+  std::string message;
+  std::mutex mutex;
+  std::condition_variable ended;
+  bool isOver = false;
+  std::thread watcher;
+};
+
+} // namespace
+
 int runRun(Words words) {
   VerbLine line("run", "Runs a package on .npy files.",
                 "pellucid run model.plc --input x=@examples/x.npy --output y.npy",
@@ -21,6 +72,8 @@ int runRun(Words words) {
   std::string path, target;
   std::vector<std::string> inputs, outputs;
   int threads = 0;
+  double timeout = 0;
+  bool verify = false;
   line.app().add_option("PACKAGE", path, "the package")->required();
   addRepeated(line.app(), "--input", inputs, "an input; @x.npy:bf16 takes 16-bit integers as bf16")
       ->option_text("NAME=@FILE.npy");
@@ -31,12 +84,18 @@ int runRun(Words words) {
       ->option_text("N")
       ->check(CLI::Range(0, 1 << 20));
   line.app()
+      .add_option("--timeout", timeout, "end the call after that long (0: never)")
+      ->option_text("SECONDS")
+      ->check(CLI::Range(0.0, 1e9));
+  line.app().add_flag("--verify", verify,
+                      "check the checksum of every record, weights too, before the call");
+  line.app()
       .add_option("--target", target, "run this target's code: cpu, cpu:x86-64-v3, cuda")
       ->option_text("TARGET");
   if (!line.parse(words))
     return line.exitCode();
 
-  PackageFile package(path, target.empty() ? nullptr : target.c_str());
+  PackageFile package(path, target.empty() ? nullptr : target.c_str(), verify);
   std::vector<Array> arrays = readInputs(package, inputs);
   size_t results = package.description().at("outputs").size();
   if (outputs.size() > results)
@@ -45,12 +104,16 @@ int runRun(Words words) {
                                         std::to_string(results + 1));
   for (size_t i = 0; i < outputs.size(); ++i) {
     refuseSameFile(outputs[i], outputs[i], path);
+    for (const Array &array : arrays)
+      refuseSameFile(outputs[i], outputs[i], array.path);
     for (size_t j = 0; j < i; ++j)
       refuseSameFile(outputs[i], outputs[i], outputs[j]);
   }
   pellucid_run_options options{};
   options.struct_size = sizeof options;
   options.threads = threads;
+  options.timeout_ms = static_cast<int64_t>(std::ceil(timeout * 1000));
+  CallLimit limit(path, timeout);
   auto start = std::chrono::steady_clock::now();
   std::vector<Array> out = package.run(arrays, &options);
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/Budget.h"
+
+#include "support/Diagnostics.h"
+
+#include <algorithm>
+#include <string>
+
+namespace pellucid::host {
+
+static thread_local Budget *currentBudget = nullptr;
+/// What values made on this thread hold, whichever interpreter made them. Values that are dropped
+/// on another thread leave it too large or small; every budget counts from where it began.
+static thread_local int64_t threadHolds = 0;
+
+Budget::Budget(uint64_t steps, uint64_t bytes)
+    : maxSteps(steps), maxBytes(bytes), before(threadHolds) {}
+
+Budget *Budget::current() { return currentBudget; }
+
+uint64_t Budget::bytes() const {
+  return static_cast<uint64_t>(std::max<int64_t>(0, threadHolds - before));
+}
+
+void Budget::pay(uint64_t steps) {
+  if (currentBudget)
+    currentBudget->step(steps);
+}
+
+void Budget::take(size_t bytes) {
+  check(bytes);
+  threadHolds += static_cast<int64_t>(bytes);
+  if (currentBudget)
+    currentBudget->most = std::max(currentBudget->most, currentBudget->bytes());
+}
+
+void Budget::check(size_t bytes) {
+  const Budget *budget = currentBudget;
+  if (!budget || !bytes)
+    return;
+  if (bytes > budget->maxBytes || budget->bytes() > budget->maxBytes - bytes)
+    budget->refuseBytes(bytes);
+}
+
+void Budget::give(size_t bytes) noexcept { threadHolds -= static_cast<int64_t>(bytes); }
+
+void Budget::refuseSteps() {
+  spent = true;
+  taken = maxSteps;
+  throw DiagnosticError(SourceLocation(),
+                        "the program took more than " + std::to_string(maxSteps) +
+                            " steps; host code must be short: move the work into a kernel, "
+                            "precompute it, or allow more (--host-steps)");
+}
+
+void Budget::refuseBytes(uint64_t wanted) const {
+  throw DiagnosticError(SourceLocation(),
+                        "the program's values need more than " + std::to_string(maxBytes) +
+                            " bytes (" + std::to_string(bytes()) + " are held, " +
+                            std::to_string(wanted) +
+                            " more are asked for); keep less in host code, or allow more "
+                            "(--host-memory)");
+}
+
+BudgetScope::BudgetScope(Budget *budget) : before(currentBudget) { currentBudget = budget; }
+BudgetScope::~BudgetScope() { currentBudget = before; }
+
+} // namespace pellucid::host

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What one evaluation may use. Everything that the evaluator and its built-ins do is paid for
+/// here: a statement, an expression, a call, an element visited or copied is a step; the elements
+/// of lists, tuples, dicts and sets, texts and names are bytes while they live. The program that
+/// reaches a limit is refused, and no `except` catches that.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace pellucid::host {
+
+class Budget {
+public:
+  Budget(uint64_t steps, uint64_t bytes);
+
+  /// Counts `n` steps more; throws a DiagnosticError without a place, which the evaluator adds.
+  void step(uint64_t n = 1) {
+    if (n > maxSteps - taken)
+      refuseSteps();
+    taken += n;
+  }
+  uint64_t steps() const { return taken; }
+  /// Whether the steps are used up: nothing more is evaluated.
+  bool isSpent() const { return spent; }
+  /// Bytes held now, and the most that were held at once.
+  uint64_t bytes() const;
+  uint64_t mostBytes() const { return most; }
+
+  /// The budget of the interpreter that is at work on this thread, or null.
+  static Budget *current();
+  /// step() of current(), if there is one.
+  static void pay(uint64_t steps);
+  /// Bytes that this thread takes or gives back; more than the limit of current() throws, and
+  /// nothing is taken then.
+  static void take(size_t bytes);
+  static void give(size_t bytes) noexcept;
+  /// Throws where take() of `bytes` would.
+  static void check(size_t bytes);
+
+private:
+  friend class BudgetScope;
+  [[noreturn]] void refuseSteps();
+  [[noreturn]] void refuseBytes(uint64_t wanted) const;
+
+  uint64_t maxSteps, maxBytes, taken = 0, most = 0;
+  bool spent = false;
+  int64_t before; ///< what the thread held when the budget was made
+};
+
+/// Makes `budget` the current one while it lives; null: nothing is refused.
+class BudgetScope {
+public:
+  explicit BudgetScope(Budget *budget);
+  ~BudgetScope();
+  BudgetScope(const BudgetScope &) = delete;
+  BudgetScope &operator=(const BudgetScope &) = delete;
+
+private:
+  Budget *before;
+};
+
+/// Bytes that a container holds beside its values; copies pay too.
+class HeldBytes {
+public:
+  HeldBytes() = default;
+  HeldBytes(const HeldBytes &other) { grow(other.bytes); }
+  HeldBytes(HeldBytes &&other) noexcept : bytes(other.bytes) { other.bytes = 0; }
+  HeldBytes &operator=(HeldBytes other) noexcept {
+    size_t mine = bytes;
+    bytes = other.bytes;
+    other.bytes = mine;
+    return *this;
+  }
+  ~HeldBytes() { Budget::give(bytes); }
+  void grow(size_t more) {
+    Budget::take(more);
+    bytes += more;
+  }
+  void shrink(size_t fewer) {
+    fewer = fewer < bytes ? fewer : bytes;
+    Budget::give(fewer);
+    bytes -= fewer;
+  }
+
+private:
+  size_t bytes = 0;
+};
+
+} // namespace pellucid::host
