@@ -8,23 +8,35 @@ target_compile_definitions(pellucid_mlir_pch PUBLIC ${LLVM_DEFINITIONS_LIST})
 target_include_directories(pellucid_mlir_pch PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
 target_precompile_headers(pellucid_mlir_pch PRIVATE ${PROJECT_SOURCE_DIR}/cmake/MlirPch.h)
 
-# pellucid_library(name SOURCES … [DEPS …]): a static layer library without MLIR.
+# The standard library's headers, for all other layers.
+add_library(pellucid_std_pch OBJECT ${PROJECT_SOURCE_DIR}/cmake/StdPch.cpp)
+target_precompile_headers(pellucid_std_pch PRIVATE ${PROJECT_SOURCE_DIR}/cmake/StdPch.h)
+
+# pellucid_library(name SOURCES … [DEPS …] [PCH HEADER …]): a static layer library without MLIR. PCH: headers of its own that most of
+# its sources include, precompiled for it.
 function(pellucid_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;PCH" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
   target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
   target_link_libraries(${name} PUBLIC ${ARG_DEPS})
+  if(ARG_PCH)
+    target_precompile_headers(${name} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/StdPch.h ${ARG_PCH})
+  else()
+    target_precompile_headers(${name} REUSE_FROM pellucid_std_pch)
+  endif()
 endfunction()
 
-# pellucid_mlir_library(name SOURCES … [DEPS …] [MLIR_LIBS …] [LLVM_COMPONENTS …]): a layer library that includes MLIR.
+# pellucid_mlir_library(name SOURCES … [DEPS …] [PCH HEADER …] [MLIR_LIBS …] [LLVM_COMPONENTS …]): a layer library that includes MLIR.
 # MLIR_LIBS and LLVM_COMPONENTS name static archives (MLIRIR, core …); the shared libraries replace them in `dev`.
 function(pellucid_mlir_library name)
-  cmake_parse_arguments(ARG "NO_PCH" "" "SOURCES;DEPS;MLIR_LIBS;LLVM_COMPONENTS" ${ARGN})
+  cmake_parse_arguments(ARG "NO_PCH" "" "SOURCES;DEPS;PCH;MLIR_LIBS;LLVM_COMPONENTS" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
   target_include_directories(${name} SYSTEM PUBLIC ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
   target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
   target_link_libraries(${name} PUBLIC ${ARG_DEPS})
-  if(NOT ARG_NO_PCH)
+  if(ARG_PCH)
+    target_precompile_headers(${name} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/MlirPch.h ${ARG_PCH})
+  elseif(NOT ARG_NO_PCH)
     target_precompile_headers(${name} REUSE_FROM pellucid_mlir_pch)
   endif()
   if(PELLUCID_STATIC_LLVM)
@@ -35,16 +47,26 @@ function(pellucid_mlir_library name)
   endif()
 endfunction()
 
-# pellucid_executable(name SOURCES … [DEPS …]): a program in bin/.
+# pellucid_executable(name SOURCES … [DEPS …] [PCH HEADER …]): a program in bin/.
 function(pellucid_executable name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;PCH" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
   target_link_libraries(${name} PRIVATE ${ARG_DEPS})
+  if(ARG_PCH)
+    target_precompile_headers(${name} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/StdPch.h ${ARG_PCH})
+  endif()
   if(NOT PELLUCID_SANITIZE) # whose run time is an archive that the shared libraries need too
     target_link_options(${name} PRIVATE -Wl,--exclude-libs,ALL)
   endif()
 endfunction()
+
+if(PELLUCID_BUILD_TESTS)
+  find_package(GTest REQUIRED)
+  add_library(pellucid_test_pch OBJECT ${PROJECT_SOURCE_DIR}/cmake/TestPch.cpp)
+  target_link_libraries(pellucid_test_pch PRIVATE GTest::gtest)
+  target_precompile_headers(pellucid_test_pch PRIVATE ${PROJECT_SOURCE_DIR}/cmake/TestPch.h)
+endif()
 
 # pellucid_test(name SOURCES … [DEPS …]): a GoogleTest program, registered with ctest under its own name.
 function(pellucid_test name)
@@ -57,10 +79,12 @@ function(pellucid_test name)
   if(ARG_MLIR)
     target_include_directories(${name} SYSTEM PRIVATE ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
     target_precompile_headers(${name} REUSE_FROM pellucid_mlir_pch)
-    # The header was compiled with -fPIC; CMake's -fPIE for programs does not go with it.
-    set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
-    target_compile_options(${name} PRIVATE -fPIC)
+  elseif(NOT ARG_SOURCES MATCHES "[.]c(;|$)") # the header is C++'s
+    target_precompile_headers(${name} REUSE_FROM pellucid_test_pch)
   endif()
+  # The headers were compiled with -fPIC; CMake's -fPIE for programs does not go with it.
+  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  target_compile_options(${name} PRIVATE -fPIC)
   add_test(NAME ${name} COMMAND ${name})
   # A program with a skipped test counts as skipped, unless another one failed: then the last line says so.
   set_tests_properties(${name} PROPERTIES SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\] [^\n]*\n*$")

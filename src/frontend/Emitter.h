@@ -235,8 +235,7 @@ public:
   host::Value toHost(const Val &value, const std::string &what);
   Val fromHost(const host::Value &value);
 
-  // --- the language's rules (Semantics.cpp)
-  // ----------------------------------------------------------------------
+  // --- the language's rules (Types.cpp, Operators.cpp)
   mlir::Type irType(const TlType &type);
   Val constantOf(double value, int64_t integer, DataType type);
   Val toTensor(const Val &value);
@@ -279,13 +278,12 @@ public:
   std::string constantString(const Val &value, const char *what);
   /// A dtype argument: element type and whether it is a pointer type.
   std::pair<DataType, bool> constantType(const Val &value, const char *what);
-  std::vector<int64_t> wrappedAxes(const Val &value, size_t rank, const char *what);
   std::vector<Val> reduceTuple(std::vector<Val> inputs, const Val &axis, bool keepDims,
                                const Val &combine);
   Val reshapeTo(const Val &value, const std::vector<int64_t> &shape, bool reorder);
 
   // --- built-ins, by family (EmitMemory.cpp, EmitMath.cpp, EmitReduce.cpp, EmitShape.cpp,
-  // EmitLibdevice.cpp, …) ------------
+  // EmitForeign.cpp, …)
 #define PELLUCID_BUILTIN(method) Val method(Bound &args);
 #include "frontend/BuiltinMethods.inc"
 #undef PELLUCID_BUILTIN

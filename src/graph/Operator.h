@@ -110,17 +110,15 @@ struct ReductionBody {
   std::string identity;         ///< what masked-out elements count as: `0`, `-inf`, …
 };
 
-/// One row at a time, the row in registers as tile `x` of the computation type, `mask` true inside
-/// it, `n` elements long.
+/// A row at a time: one kernel that keeps the row in registers where it fits.
 struct RowKernelBody {
-  std::string input; ///< the row tensor's argument name
-  std::vector<std::string>
-      columns;         ///< arguments of the row's shape that every row shares; each may be None
+  enum class Rule : uint8_t { Softmax, LogSoftmax, LayerNorm, RmsNorm };
+  Rule rule = Rule::Softmax;
+  std::string input;   ///< the row tensor's argument name
   std::string rowDims; ///< the argument with the row's dim(s): `dim` (one) or `normalized_shape`
-  /// Triton statements from `x`, the columns (by name) and scalar arguments (by name) to `y`. Lines
-  /// that start with
-  /// `[name]` are left out when that column is None.
-  std::vector<std::string> statements;
+
+  /// Normalised to a variance of one over the trailing dims, then scaled by an optional `weight`.
+  bool isNorm() const { return rule == Rule::LayerNorm || rule == Rule::RmsNorm; }
 };
 
 /// The value of an element of a tensor made from nothing, as a Triton expression over `i` (the

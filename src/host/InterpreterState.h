@@ -326,7 +326,6 @@ Value makeDataclass(Interpreter &, const std::shared_ptr<Class> &cls, const Call
 /// `@decorator` names that leave a function as it is and come from libraries we do not run.
 bool isTransparentDecorator(std::string_view finalName);
 Value stringPercent(Interpreter &, const std::string &format, const Value &args);
-std::string stringFormat(Interpreter &, const std::string &format, const CallArgs &args);
 Value makeException(Interpreter &, const std::shared_ptr<Class> &cls, std::vector<Value> args);
 /// Refuses what does not fit 64 bits.
 Value makeRangeOf(Interpreter &, Int start, Int stop, Int step);

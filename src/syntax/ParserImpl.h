@@ -212,8 +212,6 @@ private:
   Ptr<Pattern> parseClosedPattern();
   Ptr<Pattern> parseNamePattern();
   Ptr<Pattern> parseGroupOrSequencePattern();
-  Ptr<Pattern> parseSequencePatternRest(SourcePosition start, TokenKind close,
-                                        List<Pattern> patterns);
   Ptr<Pattern> parseMappingPattern();
   void parseMappingItem(MatchMapping &into);
   Ptr<Pattern> parseClassPattern(SourcePosition start, Ptr<Expr> cls);

@@ -53,7 +53,7 @@ struct TtInliner : DialectInlinerInterface {
 void TtDialect::initialize() {
   registerTypes();
   registerAttributes();
-  registerOperations();
+  registerTtDialectOperations(this); // generated
   addInterfaces<TtInliner>();
 }
 

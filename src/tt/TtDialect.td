@@ -23,7 +23,6 @@ def Tt_Dialect : Dialect {
 
     void registerTypes();
     void registerAttributes();
-    void registerOperations();
   }];
 }
 

@@ -186,15 +186,12 @@ Timing benchKernel(LaunchOptions launch, double budget) {
   return timing;
 }
 
-CLI::Validator secondsToMeasure() {
+std::string problemOfSeconds(const std::string &text) {
   constexpr double most = 3600;
-  return {[](const std::string &text) {
-            char *end = nullptr;
-            double value = std::strtod(text.c_str(), &end);
-            bool isTime = end != text.c_str() && *end == 0 && value > 0 && value <= most;
-            return isTime ? std::string() : "'" + text + "' is no time above 0 and up to 3600 s";
-          },
-          ""};
+  char *end = nullptr;
+  double value = std::strtod(text.c_str(), &end);
+  bool isTime = end != text.c_str() && *end == 0 && value > 0 && value <= most;
+  return isTime ? std::string() : "'" + text + "' is no time above 0 and up to 3600 s";
 }
 
 /// What is printed of `report`, a line for each thing measured.
@@ -234,23 +231,16 @@ int runBench(Words words) {
   LaunchOptions launch;
   int threads = 0;
   double budget = 1.0;
-  model.addTo(line.app());
-  line.app()
-      .add_option("--grid", launch.grid, "FILE.py:NAME is a kernel: how many programs")
-      ->option_text("X[,Y[,Z]]");
-  addRepeated(line.app(), "--arg", launch.arguments, "an argument of a kernel")
-      ->option_text("NAME=VALUE");
-  line.app()
-      .add_option("--target", launch.cpuTarget, "a kernel's: cpu, cpu:x86-64-v3, cpu:x86-64-v4")
-      ->option_text("TARGET");
-  line.app()
-      .add_option("--threads", threads, "most threads that work on a call (0: all)")
-      ->option_text("N")
-      ->check(CLI::Range(0, 1 << 20));
-  line.app()
-      .add_option("--seconds", budget, "how long to measure")
-      ->option_text("S")
-      ->check(secondsToMeasure());
+  model.addTo(line);
+  line.add("--grid", launch.grid, "FILE.py:NAME is a kernel: how many programs")
+      .valueText("X[,Y[,Z]]");
+  line.addRepeated("--arg", launch.arguments, "an argument of a kernel").valueText("NAME=VALUE");
+  line.add("--target", launch.cpuTarget, "a kernel's: cpu, cpu:x86-64-v3, cpu:x86-64-v4")
+      .valueText("TARGET");
+  line.add("--threads", threads, "most threads that work on a call (0: all)")
+      .valueText("N")
+      .range(0, 1 << 20);
+  line.add("--seconds", budget, "how long to measure").valueText("S").check(problemOfSeconds);
   if (!line.parse(words))
     return line.exitCode();
   launch.target = model.model;

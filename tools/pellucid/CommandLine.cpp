@@ -4,6 +4,9 @@
 #include "support/NearNames.h"
 #include "support/Printable.h"
 
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
@@ -27,17 +30,87 @@ public:
 } // namespace
 
 VerbLine::VerbLine(std::string v, std::string description, std::string example, std::string remark)
-    : application(std::move(description), "pellucid " + v), verb(std::move(v)) {
-  application.formatter(std::make_shared<HelpFormatter>());
-  application.set_help_flag("-h,--help", "print this");
-  application.footer((remark.empty() ? "" : remark + "\n\n") + "Example:\n  " + example);
-  application.add_flag("--json", jsonWanted, "print one JSON object instead of text");
+    : application(std::make_unique<CLI::App>(std::move(description), "pellucid " + v)),
+      verb(std::move(v)) {
+  application->formatter(std::make_shared<HelpFormatter>());
+  application->set_help_flag("-h,--help", "print this");
+  application->footer((remark.empty() ? "" : remark + "\n\n") + "Example:\n  " + example);
+  addFlag("--json", jsonWanted, "print one JSON object instead of text");
 }
 
-CLI::Option *addRepeated(CLI::App &app, const std::string &name, std::vector<std::string> &values,
-                         const std::string &description) {
-  return app.add_option(name, values, description)->take_all()->allow_extra_args(false);
+VerbLine::~VerbLine() = default;
+
+Option VerbLine::add(const std::string &name, std::string &value, const std::string &description) {
+  return Option(application->add_option(name, value, description));
 }
+
+Option VerbLine::add(const std::string &name, int &value, const std::string &description) {
+  return Option(application->add_option(name, value, description));
+}
+
+Option VerbLine::add(const std::string &name, std::optional<uint64_t> &value,
+                     const std::string &description) {
+  return Option(application->add_option(name, value, description));
+}
+
+Option VerbLine::add(const std::string &name, double &value, const std::string &description) {
+  return Option(application->add_option(name, value, description));
+}
+
+Option VerbLine::addFlag(const std::string &name, bool &value, const std::string &description) {
+  return Option(application->add_flag(name, value, description));
+}
+
+Option VerbLine::addRepeated(const std::string &name, std::vector<std::string> &values,
+                             const std::string &description) {
+  return Option(
+      application->add_option(name, values, description)->take_all()->allow_extra_args(false));
+}
+
+Option VerbLine::option(const std::string &name) { return Option(application->get_option(name)); }
+
+Option &Option::valueText(const std::string &text) {
+  option->option_text(text);
+  return *this;
+}
+
+Option &Option::describe(const std::string &description) {
+  option->description(description);
+  return *this;
+}
+
+Option &Option::required() {
+  option->required();
+  return *this;
+}
+
+Option &Option::range(int least, int most) {
+  option->check(CLI::Range(least, most));
+  return *this;
+}
+
+Option &Option::range(double least, double most) {
+  option->check(CLI::Range(least, most));
+  return *this;
+}
+
+Option &Option::check(std::function<std::string(const std::string &)> problem) {
+  option->check(CLI::Validator(
+      [problem = std::move(problem)](std::string &text) { return problem(text); }, ""));
+  return *this;
+}
+
+Option &Option::needs(const Option &other) {
+  option->needs(other.option);
+  return *this;
+}
+
+Option &Option::excludes(const Option &other) {
+  option->excludes(other.option);
+  return *this;
+}
+
+bool Option::given() const { return option->count() > 0; }
 
 namespace {
 
@@ -122,17 +195,17 @@ bool VerbLine::parse(Words words) {
     return word == "--help" || word == "-h";
   });
   if (!wantsHelp)
-    if (auto mistake = WordCheck(application, verb).firstMistake(list)) {
+    if (auto mistake = WordCheck(*application, verb).firstMistake(list)) {
       refuse(*mistake);
       std::fputs(hint.c_str(), stderr);
       return false;
     }
   try {
     // CLI11 takes the words last first.
-    application.parse(std::vector<std::string>(list.rbegin(), list.rend()));
+    application->parse(std::vector<std::string>(list.rbegin(), list.rend()));
     return true;
   } catch (const CLI::CallForHelp &) {
-    std::fputs(application.help().c_str(), stdout);
+    std::fputs(application->help().c_str(), stdout);
     code = Ok;
   } catch (const CLI::ParseError &mistake) {
     std::fprintf(stderr, "pellucid %s: error: %s\n%s", verb.c_str(), mistake.what(), hint.c_str());

@@ -4,12 +4,18 @@
 
 #include "support/Diagnostics.h"
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
+#include <cstdint>
+#include <functional>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
+
+namespace CLI {
+class App;
+class Option;
+} // namespace CLI
 
 namespace pellucid::cli {
 
@@ -21,30 +27,60 @@ struct Words {
   const char *const *values;
 };
 
-/// A CLI11 application for `verb` with a one-line description, --json and an example in its --help.
+/// An option that was added to a VerbLine, and lives as long. Only CommandLine.cpp reads CLI11's
+/// headers.
+class Option {
+public:
+  explicit Option(CLI::Option *option) : option(option) {}
+  /// What --help shows for the value.
+  Option &valueText(const std::string &text);
+  Option &describe(const std::string &description);
+  Option &required();
+  /// A whole number from `least` to `most`.
+  Option &range(int least, int most);
+  Option &range(double least, double most);
+  /// `problem` says what is wrong with the value as typed, nothing where all is well.
+  Option &check(std::function<std::string(const std::string &)> problem);
+  Option &needs(const Option &other);
+  Option &excludes(const Option &other);
+  bool given() const;
+
+private:
+  CLI::Option *option;
+};
+
+/// The command line of `verb`, with a one-line description, --json and an example in its --help.
 /// Examples name files of examples/ or what an earlier verb's example wrote, so that they work as
 /// they stand.
 class VerbLine {
 public:
   VerbLine(std::string verb, std::string description, std::string example, std::string remark = "");
-  CLI::App &app() { return application; }
+  ~VerbLine();
   bool json() const { return jsonWanted; }
+
+  // A name without dashes is a positional argument. `value` is written by parse().
+  Option add(const std::string &name, std::string &value, const std::string &description);
+  Option add(const std::string &name, int &value, const std::string &description);
+  Option add(const std::string &name, std::optional<uint64_t> &value,
+             const std::string &description);
+  Option add(const std::string &name, double &value, const std::string &description);
+  Option addFlag(const std::string &name, bool &value, const std::string &description);
+  /// An option that may be given several times, each time with one value.
+  Option addRepeated(const std::string &name, std::vector<std::string> &values,
+                     const std::string &description);
+  /// The option of that name, added before.
+  Option option(const std::string &name);
 
   /// Parses; when false, the verb ends with exitCode() (help was printed, or the mistake was).
   bool parse(Words words);
   int exitCode() const { return code; }
 
 private:
-  CLI::App application;
+  std::unique_ptr<CLI::App> application;
   std::string verb;
   bool jsonWanted = false;
   int code = Ok;
 };
-
-/// Adds an option that may be given several times, each time with one value. Options show
-/// `option_text` in --help.
-CLI::Option *addRepeated(CLI::App &app, const std::string &name, std::vector<std::string> &values,
-                         const std::string &description);
 
 /// Prints the diagnostic to standard error and gives exit code 1.
 int refuse(const Diagnostic &diagnostic);

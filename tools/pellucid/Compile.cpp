@@ -47,25 +47,19 @@ int runCompile(Words words) {
   ModelOptions model;
   std::string out, targets = "cpu";
   bool noFusion = false, noFma = false, verify = false, verifyEach = false;
-  model.addTo(line.app());
-  line.app()
-      .add_option("-o", out, "the package to write (required)")
-      ->option_text("FILE")
-      ->required();
-  line.app()
-      .add_option("--target", targets, "cpu (every level), cpu:x86-64-v3, cuda:sm_90; a comma list")
-      ->option_text("TARGETS");
-  line.app().add_flag("--no-fusion", noFusion,
-                      "leave pointwise operators outside of the users' kernels");
-  line.app().add_flag(
-      "--no-fma", noFma,
-      "round products before they are added; otherwise a*b+c is one fma, as in Triton");
-  line.app().add_flag("--verify", verify,
-                      "run every fused kernel and the operators it stands for on random inputs "
-                      "first, and write nothing "
-                      "when they differ");
-  line.app().add_flag("--verify-each", verifyEach,
-                      "check the program after every pass; what it finds is a bug of the compiler");
+  model.addTo(line);
+  line.add("-o", out, "the package to write (required)").valueText("FILE").required();
+  line.add("--target", targets, "cpu (every level), cpu:x86-64-v3, cuda:sm_90; a comma list")
+      .valueText("TARGETS");
+  line.addFlag("--no-fusion", noFusion, "leave pointwise operators outside of the users' kernels");
+  line.addFlag("--no-fma", noFma,
+               "round products before they are added; otherwise a*b+c is one fma, as in Triton");
+  line.addFlag("--verify", verify,
+               "run every fused kernel and the operators it stands for on random inputs "
+               "first, and write nothing "
+               "when they differ");
+  line.addFlag("--verify-each", verifyEach,
+               "check the program after every pass; what it finds is a bug of the compiler");
   if (!line.parse(words))
     return line.exitCode();
   driver::CompileOptions options;

@@ -44,9 +44,8 @@ int runExplain(Words words) {
                 "pellucid explain model.plc",
                 "model.plc is what the example of 'pellucid compile --help' writes.");
   ModelOptions model;
-  model.addTo(line.app());
-  line.app().get_option("MODEL")->description(
-      "a package, a saved program, FILE.py:CLASS or FILE.py:FUNCTION");
+  model.addTo(line);
+  line.option("MODEL").describe("a package, a saved program, FILE.py:CLASS or FILE.py:FUNCTION");
   if (!line.parse(words))
     return line.exitCode();
   std::string text;

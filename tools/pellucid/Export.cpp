@@ -19,11 +19,11 @@ int runExport(Words words) {
   ModelOptions model;
   std::string out;
   bool decompose = false;
-  model.addTo(line.app());
-  line.app().add_flag("--run-decompositions", decompose,
-                      "open calls of triton_ops, as run_decompositions(decompose_custom_triton_ops="
-                      "True) does; a custom_op stays one node");
-  line.app().add_option("-o", out, "write the program here, weights inside")->option_text("FILE");
+  model.addTo(line);
+  line.addFlag("--run-decompositions", decompose,
+               "open calls of triton_ops, as run_decompositions(decompose_custom_triton_ops="
+               "True) does; a custom_op stays one node");
+  line.add("-o", out, "write the program here, weights inside").valueText("FILE");
   if (!line.parse(words))
     return line.exitCode();
   if (!out.empty())

@@ -174,14 +174,11 @@ int runInspect(Words words) {
                 "pellucid inspect model.plc",
                 "model.plc is what the example of 'pellucid compile --help' writes.");
   std::string path, stage, target;
-  line.app().add_option("FILE", path, "a package or a saved program")->required();
-  CLI::Option *ir = line.app().add_option("--ir", stage, "print one text: " + irStages());
-  line.app()
-      .add_option("--target", target, "with --ir: whose code, such as cpu:x86-64-v4")
-      ->needs(ir);
+  line.add("FILE", path, "a package or a saved program").required();
+  Option ir = line.add("--ir", stage, "print one text: " + irStages());
+  line.add("--target", target, "with --ir: whose code, such as cpu:x86-64-v4").needs(ir);
   bool verify = false;
-  line.app().add_flag("--verify", verify,
-                      "check the checksum of every record of a package, weights too");
+  line.addFlag("--verify", verify, "check the checksum of every record of a package, weights too");
   if (!line.parse(words))
     return line.exitCode();
   if (graph::isProgramFile(firstBytes(path))) {
@@ -189,7 +186,7 @@ int runInspect(Words words) {
       return refuse("--verify", "a saved program has no checksums; its weights are checked when a "
                                 "package is made of it");
     graph::Program program = graph::loadProgram(path);
-    if (!ir->count())
+    if (!ir.given())
       return inspectProgram(program, line);
     return printText(stage == "program" ? graph::printProgram(program)
                                         : programIr(program, stage, target));
@@ -197,7 +194,7 @@ int runInspect(Words words) {
   PackageRecords records(path);
   if (verify)
     records.verify(path);
-  if (ir->count())
+  if (ir.given())
     return printText(
         irText({records.manifest(), [&](const std::string &name) { return records.find(name); }},
                stage, target));

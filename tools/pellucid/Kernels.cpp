@@ -33,12 +33,11 @@ json describe(const driver::KernelReport &report) {
                         {"line", launch.where.range.line},
                         {"function", launch.function},
                         {"form", formOf(launch)}});
-  return {{"name", report.name},        {"line", report.line},
-          {"status", statusOf(report)}, {"reason", report.reason},
-          {"helper", report.helper},    {"decorators", report.decorators},
-          {"unread", unread},           {"parameters", parameters},
-          {"launches", launches},       {"needs", report.needs},
-          {"stopped_at", report.stoppedAt}};
+  return {
+      {"name", report.name},     {"line", report.line},           {"status", statusOf(report)},
+      {"reason", report.reason}, {"helper", report.helper},       {"decorators", report.decorators},
+      {"unread", unread},        {"parameters", parameters},      {"launches", launches},
+      {"needs", report.needs},   {"stopped_at", report.stoppedAt}};
 }
 
 json describe(const driver::OperatorReport &report) {
@@ -118,9 +117,9 @@ int runKernels(Words words) {
                 "pellucid kernels examples/silu_kernels.py");
   std::string path;
   std::vector<std::string> roots;
-  line.app().add_option("FILE", path, "the Python file")->required();
-  addRepeated(line.app(), "--path", roots, "a folder that absolute imports are looked up in")
-      ->option_text("DIR");
+  line.add("FILE", path, "the Python file").required();
+  line.addRepeated("--path", roots, "a folder that absolute imports are looked up in")
+      .valueText("DIR");
   if (!line.parse(words))
     return line.exitCode();
   json kernels = json::array(), operators = json::array(), warnings = json::array();

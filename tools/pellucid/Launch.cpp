@@ -377,47 +377,37 @@ int runLaunch(Words words) {
       "\"a string\" or a type such as tl.float16. Arguments left out get their\ndefault, "
       "what the heuristics say, or the first autotune config.");
   LaunchOptions options;
-  line.app().add_option("KERNEL", options.target, "FILE.py:NAME")->required();
-  line.app()
-      .add_option("--grid", options.grid, "how many programs (required)")
-      ->option_text("X[,Y[,Z]]")
-      ->required();
-  addRepeated(line.app(), "--arg", options.arguments, "an argument, constexprs too")
-      ->option_text("NAME=VALUE");
-  addRepeated(line.app(), "--out", options.outputs, "writes the tensor as it is afterwards")
-      ->option_text("NAME=FILE.npy");
-  line.app()
-      .add_option("--target", options.cpuTarget,
-                  "cpu, cpu:x86-64-v3, cpu:x86-64-v4, cuda (this machine's first device)")
-      ->option_text("TARGET");
-  line.app()
-      .add_option("--num-warps", options.numWarps, "warps per program (no effect on a CPU)")
-      ->option_text("N")
-      ->check(CLI::Range(1, 1 << 20));
-  line.app()
-      .add_option("--num-stages", options.numStages, "stages of loops (no effect on a CPU)")
-      ->option_text("N")
-      ->check(CLI::Range(1, 1 << 20));
-  line.app()
-      .add_option("--threads", options.threads, "most threads that work on the launch (0: all)")
-      ->option_text("N")
-      ->check(CLI::Range(0, 1 << 20));
-  addRepeated(line.app(), "--path", options.paths,
-              "a folder that absolute imports are looked up in")
-      ->option_text("DIR");
-  line.app().add_flag("--reference", options.reference,
-                      "run the interpreter instead of generated code");
-  line.app().add_flag("--sanitize", options.sanitize, "check every access (runs the interpreter)");
-  CLI::Option *stopAt =
-      line.app()
-          .add_option(
-              "--stop-at", options.stopAt,
-              "print the kernel's variables before this line, and end (runs the interpreter)")
-          ->option_text("FILE:LINE");
-  line.app()
-      .add_option("--program", options.program, "with --stop-at: the program that stops (0,0,0)")
-      ->option_text("X[,Y[,Z]]")
-      ->needs(stopAt);
+  line.add("KERNEL", options.target, "FILE.py:NAME").required();
+  line.add("--grid", options.grid, "how many programs (required)")
+      .valueText("X[,Y[,Z]]")
+      .required();
+  line.addRepeated("--arg", options.arguments, "an argument, constexprs too")
+      .valueText("NAME=VALUE");
+  line.addRepeated("--out", options.outputs, "writes the tensor as it is afterwards")
+      .valueText("NAME=FILE.npy");
+  line.add("--target", options.cpuTarget,
+           "cpu, cpu:x86-64-v3, cpu:x86-64-v4, cuda (this machine's first device)")
+      .valueText("TARGET");
+  line.add("--num-warps", options.numWarps, "warps per program (no effect on a CPU)")
+      .valueText("N")
+      .range(1, 1 << 20);
+  line.add("--num-stages", options.numStages, "stages of loops (no effect on a CPU)")
+      .valueText("N")
+      .range(1, 1 << 20);
+  line.add("--threads", options.threads, "most threads that work on the launch (0: all)")
+      .valueText("N")
+      .range(0, 1 << 20);
+  line.addRepeated("--path", options.paths, "a folder that absolute imports are looked up in")
+      .valueText("DIR");
+  line.addFlag("--reference", options.reference, "run the interpreter instead of generated code");
+  line.addFlag("--sanitize", options.sanitize, "check every access (runs the interpreter)");
+  Option stopAt =
+      line.add("--stop-at", options.stopAt,
+               "print the kernel's variables before this line, and end (runs the interpreter)")
+          .valueText("FILE:LINE");
+  line.add("--program", options.program, "with --stop-at: the program that stops (0,0,0)")
+      .valueText("X[,Y[,Z]]")
+      .needs(stopAt);
   if (!line.parse(words))
     return line.exitCode();
 
@@ -427,13 +417,13 @@ int runLaunch(Words words) {
   std::vector<trace::LaunchValue> values;
   readArguments(options, operands, values);
   std::vector<Output> outputs = readOutputs(options, operands);
-  if (stopAt->count() && !outputs.empty())
+  if (stopAt.given() && !outputs.empty())
     fail("--out " + outputs.front().text,
          "with --stop-at the launch ends before the kernel does, so nothing is written");
   graph::Program program = traceLine(options, grid, values);
   std::string engine = "native", isa;
   double seconds = 0;
-  if (stopAt->count())
+  if (stopAt.given())
     return stopLaunch(program, options, operands, line.json());
   if (options.reference || options.sanitize) {
     std::vector<ReferenceOperand> memory = referenceMemory(operands);

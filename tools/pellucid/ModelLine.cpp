@@ -9,46 +9,44 @@
 namespace pellucid::cli {
 
 /// CLI11 would take -1 for 2^64 - 1.
-static CLI::Validator wholeNumber() {
-  return {[](const std::string &text) {
-            uint64_t value = 0;
-            auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-            bool isWhole = problem == std::errc() && end == text.data() + text.size();
-            return isWhole ? std::string() : "'" + text + "' is no integer from 0 to 2^64 - 1";
-          },
-          ""};
+static std::string problemOfWholeNumber(const std::string &text) {
+  uint64_t value = 0;
+  auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+  bool isWhole = problem == std::errc() && end == text.data() + text.size();
+  return isWhole ? std::string() : "'" + text + "' is no integer from 0 to 2^64 - 1";
 }
 
-void ModelOptions::addTo(CLI::App &app) {
-  app.add_option("MODEL", model, "FILE.py:CLASS, FILE.py:FUNCTION, or a saved program")->required();
-  addRepeated(app, "--input", inputs,
-              "an input, such as x=bf16[batch:1..1024,64*n:1..16]; batch=8:1..1024 also says which "
-              "size the trace follows; a literal (p=0.5, causal=True, mask=None) is fixed, "
-              "\"x={'ids': i64[8]}\" and (…) hold several")
-      ->option_text("NAME=TYPE[DIMS]");
-  app.add_option("--init", init, "constructor arguments, such as dim=96,raw=True (Python literals)")
-      ->option_text("NAME=VALUE,…");
-  app.add_option("--dtype", dtype, "element type of the parameters, as model.to(dtype)")
-      ->option_text("TYPE");
-  app.add_option("--device", device,
-                 "the device that the file is told of: cpu (default) or cuda, where it chooses by "
-                 "torch.cuda.is_available() or a tensor's device")
-      ->option_text("DEVICE");
-  app.add_option("--weights", weights,
-                 "file with the state_dict: .safetensors, .npz, or the .index.json of several; "
-                 "cast to --dtype")
-      ->option_text("FILE");
-  app.add_flag("!--no-strict-weights", strictWeights,
+void ModelOptions::addTo(VerbLine &line) {
+  line.add("MODEL", model, "FILE.py:CLASS, FILE.py:FUNCTION, or a saved program").required();
+  line.addRepeated(
+          "--input", inputs,
+          "an input, such as x=bf16[batch:1..1024,64*n:1..16]; batch=8:1..1024 also says which "
+          "size the trace follows; a literal (p=0.5, causal=True, mask=None) is fixed, "
+          "\"x={'ids': i64[8]}\" and (…) hold several")
+      .valueText("NAME=TYPE[DIMS]");
+  line.add("--init", init, "constructor arguments, such as dim=96,raw=True (Python literals)")
+      .valueText("NAME=VALUE,…");
+  line.add("--dtype", dtype, "element type of the parameters, as model.to(dtype)")
+      .valueText("TYPE");
+  line.add("--device", device,
+           "the device that the file is told of: cpu (default) or cuda, where it chooses by "
+           "torch.cuda.is_available() or a tensor's device")
+      .valueText("DEVICE");
+  line.add("--weights", weights,
+           "file with the state_dict: .safetensors, .npz, or the .index.json of several; "
+           "cast to --dtype")
+      .valueText("FILE");
+  line.addFlag("!--no-strict-weights", strictWeights,
                "load what --weights has and leave the rest as the constructor makes it");
-  app.add_option("--seed", seed, "of the parameters where no --weights are given")
-      ->option_text("N")
-      ->check(wholeNumber());
-  addRepeated(app, "--path", paths, "a folder that absolute imports are looked up in")
-      ->option_text("DIR");
-  auto *strictFlag = app.add_flag("--strict", strict,
-                                  "decide every branch for the whole range of every dynamic dim");
-  app.add_flag("--non-strict", nonStrict, "follow the example sizes (default)")
-      ->excludes(strictFlag);
+  line.add("--seed", seed, "of the parameters where no --weights are given")
+      .valueText("N")
+      .check(problemOfWholeNumber);
+  line.addRepeated("--path", paths, "a folder that absolute imports are looked up in")
+      .valueText("DIR");
+  Option strictFlag = line.addFlag("--strict", strict,
+                                   "decide every branch for the whole range of every dynamic dim");
+  line.addFlag("--non-strict", nonStrict, "follow the example sizes (default)")
+      .excludes(strictFlag);
 }
 
 void ModelOptions::checkOutput(const std::string &out) const {

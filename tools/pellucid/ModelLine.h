@@ -20,7 +20,7 @@ struct ModelOptions : driver::ModelRequest {
   mutable std::string notes;
   void printNotes() const { std::fputs(notes.c_str(), stderr); }
 
-  void addTo(CLI::App &app);
+  void addTo(VerbLine &line);
   /// Throws a DiagnosticError when `out` cannot be written, or is a file that the model is read
   /// from: better known before the work than after it.
   void checkOutput(const std::string &out) const;

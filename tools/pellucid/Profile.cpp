@@ -98,17 +98,13 @@ int runProfile(Words words) {
   std::string path, out;
   std::vector<std::string> inputs;
   int runs = 3;
-  line.app().add_option("PACKAGE", path, "the package")->required();
-  addRepeated(line.app(), "--input", inputs, "an input; @x.npy:bf16 takes 16-bit integers as bf16")
-      ->option_text("NAME=@FILE.npy");
-  line.app()
-      .add_option("-o", out, "the trace to write, for chrome://tracing or Perfetto (required)")
-      ->option_text("FILE")
-      ->required();
-  line.app()
-      .add_option("--runs", runs, "how many calls are recorded (3)")
-      ->option_text("N")
-      ->check(CLI::Range(1, 1 << 20));
+  line.add("PACKAGE", path, "the package").required();
+  line.addRepeated("--input", inputs, "an input; @x.npy:bf16 takes 16-bit integers as bf16")
+      .valueText("NAME=@FILE.npy");
+  line.add("-o", out, "the trace to write, for chrome://tracing or Perfetto (required)")
+      .valueText("FILE")
+      .required();
+  line.add("--runs", runs, "how many calls are recorded (3)").valueText("N").range(1, 1 << 20);
   if (!line.parse(words))
     return line.exitCode();
   refuseSameFile(out, out, path);

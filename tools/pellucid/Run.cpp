@@ -74,24 +74,21 @@ int runRun(Words words) {
   int threads = 0;
   double timeout = 0;
   bool verify = false;
-  line.app().add_option("PACKAGE", path, "the package")->required();
-  addRepeated(line.app(), "--input", inputs, "an input; @x.npy:bf16 takes 16-bit integers as bf16")
-      ->option_text("NAME=@FILE.npy");
-  addRepeated(line.app(), "--output", outputs, "writes a result; once per result, in order")
-      ->option_text("FILE.npy");
-  line.app()
-      .add_option("--threads", threads, "most threads that work on the call (0: all)")
-      ->option_text("N")
-      ->check(CLI::Range(0, 1 << 20));
-  line.app()
-      .add_option("--timeout", timeout, "end the call after that long (0: never)")
-      ->option_text("SECONDS")
-      ->check(CLI::Range(0.0, 1e9));
-  line.app().add_flag("--verify", verify,
-                      "check the checksum of every record, weights too, before the call");
-  line.app()
-      .add_option("--target", target, "run this target's code: cpu, cpu:x86-64-v3, cuda")
-      ->option_text("TARGET");
+  line.add("PACKAGE", path, "the package").required();
+  line.addRepeated("--input", inputs, "an input; @x.npy:bf16 takes 16-bit integers as bf16")
+      .valueText("NAME=@FILE.npy");
+  line.addRepeated("--output", outputs, "writes a result; once per result, in order")
+      .valueText("FILE.npy");
+  line.add("--threads", threads, "most threads that work on the call (0: all)")
+      .valueText("N")
+      .range(0, 1 << 20);
+  line.add("--timeout", timeout, "end the call after that long (0: never)")
+      .valueText("SECONDS")
+      .range(0.0, 1e9);
+  line.addFlag("--verify", verify,
+               "check the checksum of every record, weights too, before the call");
+  line.add("--target", target, "run this target's code: cpu, cpu:x86-64-v3, cuda")
+      .valueText("TARGET");
   if (!line.parse(words))
     return line.exitCode();
 

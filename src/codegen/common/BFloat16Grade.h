@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which functions of a kernel may be computed to the accuracy of bf16. docs/design/vector-math.md
-// states the rule and the bounds.
+// Which functions of a kernel may be computed to the accuracy of bf16.
+// docs/design/0009-vector-math.md states the rule and the bounds.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"

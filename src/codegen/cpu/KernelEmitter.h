@@ -40,7 +40,6 @@ private:
   using ChunkBody = llvm::function_ref<void(LaneEvaluator &, IndexMapId)>;
 
   // KernelEmitter.cpp
-  void emitEntry();
   void loadArguments();
   void emitProgramLoop();
   void emitBlock(mlir::Block &block);

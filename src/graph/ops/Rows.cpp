@@ -51,7 +51,7 @@ std::vector<Value *> softmaxDecomposition(Graph &graph, const OperatorCall &call
   Value *shifted = emit("aten.sub.Tensor", {x, emit("aten.amax.default", {x, dims, true})});
   Value *exps = emit("aten.exp.default", {shifted});
   Value *total = emit("aten.sum.dim_IntList", {exps, dims, true});
-  bool logarithm = call.op.schema.name.find("log") != std::string::npos;
+  bool logarithm = call.op.row.rule == RowKernelBody::Rule::LogSoftmax;
   Value *y = logarithm ? emit("aten.sub.Tensor", {shifted, emit("aten.log.default", {total})})
                        : emit("aten.div.Tensor", {exps, total});
   return {emit.converted(y, result)};
@@ -80,7 +80,7 @@ std::vector<ResultType> normFake(const OperatorCall &call) {
   const TensorType &input = call.tensor("input");
   DataType dtype = input.dtype;
   // rms_norm multiplies by the weight as mul does; layer_norm keeps the input's type.
-  if (call.op.schema.name == "rms_norm" && call.has("weight"))
+  if (call.op.row.rule == RowKernelBody::Rule::RmsNorm && call.has("weight"))
     dtype = promoteTypes(dtype, call.tensor("weight").dtype);
   return {freshLike(input, dtype, input.shape)};
 }
@@ -89,7 +89,7 @@ std::vector<Value *> normDecomposition(Graph &graph, const OperatorCall &call,
                                        const OperatorRegistry &registry) {
   Emitter emit{graph, call, registry};
   DataType result = std::get<TensorType>(call.op.fake(call)[0]).dtype;
-  bool centred = call.op.schema.name == "layer_norm";
+  bool centred = call.op.row.rule == RowKernelBody::Rule::LayerNorm;
   Value *x = emit.widened(call.value("input"));
   Argument::List dims;
   size_t count = call.integers("normalized_shape").size();
@@ -143,26 +143,11 @@ double rowEpsilon(const OperatorCall &call) {
 }
 
 void registerRowOperators(OperatorRegistry &registry) {
-  const std::vector<std::string> shifted = {"x = tl.where(mask, x, float('-inf'))",
-                                            "m = tl.max(x, axis=0)", "e = tl.exp(x - m)",
-                                            "s = tl.sum(e, axis=0)"};
-  std::vector<std::string> softmax = shifted, logSoftmax = shifted;
-  softmax.push_back("y = e / s");
-  logSoftmax.push_back("y = x - m - tl.log(s)");
-  const RowKernelBody softmaxBody{"self", {}, "dim", softmax},
-      logSoftmaxBody{"self", {}, "dim", logSoftmax};
-  const RowKernelBody layerNormBody{
-      "input",
-      {"weight", "bias"},
-      "normalized_shape",
-      {"mean = tl.sum(tl.where(mask, x, 0.0), axis=0) / n", "d = tl.where(mask, x - mean, 0.0)",
-       "var = tl.sum(d * d, axis=0) / n", "y = d * (1.0 / tl.sqrt(var + eps))",
-       "[weight]y = y * weight", "[bias]y = y + bias"}};
-  const RowKernelBody rmsNormBody{"input",
-                                  {"weight"},
-                                  "normalized_shape",
-                                  {"x = tl.where(mask, x, 0.0)", "ms = tl.sum(x * x, axis=0) / n",
-                                   "y = x * (1.0 / tl.sqrt(ms + eps))", "[weight]y = y * weight"}};
+  using Rule = RowKernelBody::Rule;
+  const RowKernelBody softmax{Rule::Softmax, "self", "dim"},
+      logSoftmax{Rule::LogSoftmax, "self", "dim"},
+      layerNorm{Rule::LayerNorm, "input", "normalized_shape"},
+      rmsNorm{Rule::RmsNorm, "input", "normalized_shape"};
   struct Row {
     std::string_view schema;
     FakeFunction fake;
@@ -172,21 +157,21 @@ void registerRowOperators(OperatorRegistry &registry) {
   };
   const Row rows[] = {
       {"aten::softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", softmaxFake,
-       softmaxDecomposition, softmaxBody, 12},
+       softmaxDecomposition, softmax, 12},
       {"aten::_softmax.default(Tensor self, int dim, bool half_to_float) -> Tensor", softmaxFake,
-       softmaxDecomposition, softmaxBody, 12},
+       softmaxDecomposition, softmax, 12},
       {"aten::log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", softmaxFake,
-       softmaxDecomposition, logSoftmaxBody, 12},
+       softmaxDecomposition, logSoftmax, 12},
       {"aten::_log_softmax.default(Tensor self, int dim, bool half_to_float) -> Tensor",
-       softmaxFake, softmaxDecomposition, logSoftmaxBody, 12},
+       softmaxFake, softmaxDecomposition, logSoftmax, 12},
       {"aten::layer_norm.default(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, "
        "Tensor? bias=None, "
        "float eps=1e-05, bool cudnn_enable=True) -> Tensor",
-       normFake, normDecomposition, layerNormBody, 8},
+       normFake, normDecomposition, layerNorm, 8},
       {"aten::rms_norm.default(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, "
        "float? eps=None) -> "
        "Tensor",
-       normFake, normDecomposition, rmsNormBody, 5},
+       normFake, normDecomposition, rmsNorm, 5},
   };
   for (const Row &row : rows) {
     Operator op = rowOperator(row.schema, row.fake, row.decompose, row.body);

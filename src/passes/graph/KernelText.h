@@ -4,6 +4,7 @@
 /// others become scalar parameters.
 #pragma once
 
+#include "graph/Operator.h"
 #include "support/DataType.h"
 #include "support/SourceFile.h"
 #include "symbolic/Expr.h"
@@ -98,10 +99,9 @@ KernelText writeReduction(ReductionSpec spec, const symbolic::SymbolTable &symbo
 
 /// The row kernels, each over the last dimension of `shape` (strides of every operand over all of
 /// `shape`).
-enum class RowKind { Softmax, LogSoftmax, LayerNorm, RmsNorm };
 struct RowSpec {
   std::string name;
-  RowKind kind = RowKind::Softmax;
+  graph::RowKernelBody::Rule rule = graph::RowKernelBody::Rule::Softmax;
   std::vector<symbolic::Expr> shape;
   TextOperand input, output;
   std::vector<TextOperand>

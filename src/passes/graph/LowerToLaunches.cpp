@@ -171,33 +171,18 @@ private:
     emitter.replace(node, out, producers);
   }
 
-  static std::optional<RowKind> rowKind(const std::string &name) {
-    if (name == "softmax" || name == "_softmax")
-      return RowKind::Softmax;
-    if (name == "log_softmax" || name == "_log_softmax")
-      return RowKind::LogSoftmax;
-    if (name == "layer_norm" || name == "native_layer_norm")
-      return RowKind::LayerNorm;
-    if (name == "rms_norm")
-      return RowKind::RmsNorm;
-    return std::nullopt;
-  }
-
   void lowerRow(Node &node) {
     auto call = callOf(node, registry, program.symbols);
-    auto kind = rowKind(call->op.schema.name);
-    if (!kind || node.resultCount() != 1)
-      emitter.refuse(node, "has no row kernel");
     Value *input = call->value(call->op.row.input);
     const TensorType from = input->type(), type = node.result()->type();
-    bool norm = *kind == RowKind::LayerNorm || *kind == RowKind::RmsNorm;
+    bool norm = call->op.row.isNorm();
     bool single = from.rank() == 0; // softmax of one value: a row of one
     size_t rowDims = norm ? call->integers(call->op.row.rowDims).size() : 1;
     size_t first = norm ? from.rank() - rowDims
                         : static_cast<size_t>(call->dim(call->op.row.rowDims, from.rank()));
     RowSpec spec;
     spec.name = emitter.kernelName({&node}, "row");
-    spec.kind = *kind;
+    spec.rule = call->op.row.rule;
     // The row's dims go last.
     std::vector<size_t> order;
     for (size_t d = 0; d < from.rank(); ++d)
@@ -221,20 +206,13 @@ private:
       addAffine(node, *call, spec, inputs, rowDims);
     mergeRow(node, spec, rowDims);
     if (norm)
-      spec.epsilon = call->has("eps") ? call->number("eps") : machineEpsilon(from.dtype);
+      spec.epsilon = rowEpsilon(*call);
     spec.compute = opMathType(from.dtype);
     program.main.setInsertionPoint(&node);
     KernelText text = writeRow(spec, program.symbols);
     Value *out =
         emitter.emit(text, inputs, {emitter.emptyLike(type), Access::Write}, node.location);
     emitter.replace(node, out, {});
-  }
-
-  static double machineEpsilon(DataType type) {
-    return type == DataType::Float64    ? 2.220446049250313e-16
-           : type == DataType::Float16  ? 0.0009765625
-           : type == DataType::BFloat16 ? 0.0078125
-                                        : 1.1920928955078125e-07;
   }
 
   void addAffine(const Node &node, const OperatorCall &call, RowSpec &spec,

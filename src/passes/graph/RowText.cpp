@@ -5,6 +5,8 @@ namespace pellucid::passes {
 
 namespace {
 
+using Rule = graph::RowKernelBody::Rule;
+
 /// The parts of a row kernel that differ between its kinds.
 class RowKernel {
 public:
@@ -30,15 +32,15 @@ public:
     writer.line("dst = o0 + (" + writer.address(outputBase, rows) + ")");
     if (whole)
       loadTile();
-    switch (spec.kind) {
-    case RowKind::Softmax:
-    case RowKind::LogSoftmax:
+    switch (spec.rule) {
+    case Rule::Softmax:
+    case Rule::LogSoftmax:
       emitSoftmax();
       break;
-    case RowKind::LayerNorm:
+    case Rule::LayerNorm:
       emitMoments(true);
       break;
-    case RowKind::RmsNorm:
+    case Rule::RmsNorm:
       emitMoments(false);
       break;
     }
@@ -86,10 +88,10 @@ private:
     writer.line("acc = acc + e");
     closePass();
     writer.line("total = tl.sum(acc, axis=0)");
-    if (spec.kind == RowKind::LogSoftmax)
+    if (spec.rule == Rule::LogSoftmax)
       writer.line("shift = peak + tl.log(total)");
     openPass();
-    if (spec.kind == RowKind::LogSoftmax)
+    if (spec.rule == Rule::LogSoftmax)
       store("x - shift");
     else
       store(whole ? "e / total" : "tl.exp(x - peak) / total");
