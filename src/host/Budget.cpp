@@ -44,6 +44,16 @@ void Budget::check(size_t bytes) {
 
 void Budget::give(size_t bytes) noexcept { threadHolds -= static_cast<int64_t>(bytes); }
 
+StepsLimit::StepsLimit(Budget &b, uint64_t most) : budget(b), before(b.maxSteps) {
+  uint64_t half = std::max(before / 2, budget.taken);
+  budget.maxSteps = std::min(half, budget.taken + std::min(most, before - budget.taken));
+}
+
+StepsLimit::~StepsLimit() {
+  budget.maxSteps = before;
+  budget.spent = budget.taken >= before;
+}
+
 void Budget::refuseSteps() {
   spent = true;
   taken = maxSteps;

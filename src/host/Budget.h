@@ -40,6 +40,7 @@ public:
 
 private:
   friend class BudgetScope;
+  friend class StepsLimit;
   [[noreturn]] void refuseSteps();
   [[noreturn]] void refuseBytes(uint64_t wanted) const;
 
@@ -58,6 +59,20 @@ public:
 
 private:
   Budget *before;
+};
+
+/// A part of the program that may take at most `most` of the steps that are left, and never more
+/// than half of all: one that never ends leaves some for the rest.
+class StepsLimit {
+public:
+  StepsLimit(Budget &budget, uint64_t most);
+  ~StepsLimit();
+  StepsLimit(const StepsLimit &) = delete;
+  StepsLimit &operator=(const StepsLimit &) = delete;
+
+private:
+  Budget &budget;
+  uint64_t before;
 };
 
 /// Bytes that a container holds beside its values; copies pay too.

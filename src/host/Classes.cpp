@@ -466,7 +466,7 @@ public:
                                               : nullptr;
     if (auto known = identity ? made.find(identity) : made.end(); known != made.end())
       return known->second;
-    ComparisonLevel level; // as deep as values can be compared
+    ValueLevel level; // as deep as values can be compared
     switch (value.kind()) {
     case Kind::List: {
       Value out = Value::list({});

@@ -443,7 +443,7 @@ Value Evaluator::importDeferring(const Value &source, const std::string &name) {
   try {
     return importName(interpreter, source, name);
   } catch (const DiagnosticError &error) {
-    if (state.steps > state.options.maxSteps)
+    if (state.budget.isSpent())
       throw;
     auto reason = std::make_shared<const Diagnostic>(error.diagnostic);
     return Value(std::make_shared<Opaque>(name, interpreter.location(), reason));

@@ -132,22 +132,19 @@ Value makeKernel(Interpreter &interpreter, const Module &module, const MadeKerne
   constexpr uint64_t mostSteps = 200'000;
   struct Restore {
     Interpreter::State &state;
-    uint64_t limit;
     size_t raises;
-    ~Restore() {
-      state.options.maxSteps = limit;
-      state.passedRaises.resize(raises);
-    }
-  } restore{state, state.options.maxSteps, state.passedRaises.size()};
-  auto allow = [&] {
-    state.options.maxSteps = std::min(restore.limit / 2, state.steps + mostSteps);
-  };
-  allow();
-  if (auto called = callMaker(interpreter, module, made))
-    return *called;
-  allow();
-  if (auto read = readMakers(interpreter, module, made))
-    return *read;
+    ~Restore() { state.passedRaises.resize(raises); }
+  } restore{state, state.passedRaises.size()};
+  {
+    StepsLimit limit(state.budget, mostSteps);
+    if (auto called = callMaker(interpreter, module, made))
+      return *called;
+  }
+  {
+    StepsLimit limit(state.budget, mostSteps);
+    if (auto read = readMakers(interpreter, module, made))
+      return *read;
+  }
   std::string maker = made.makerName();
   interpreter.refuse(module.syntax->locate(*made.kernel),
                      "kernel '" + made.kernel->name + "' is made when '" + maker +

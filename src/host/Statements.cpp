@@ -398,7 +398,7 @@ Evaluator::Flow Evaluator::execTriedBody(const Try &s) {
   } catch (const RaisedError &) {
     throw;
   } catch (const DiagnosticError &error) {
-    if (!isReading || state.steps > state.options.maxSteps)
+    if (!isReading || state.budget.isSpent())
       throw;
     const ExceptHandler &first = s.handlers.front();
     Value type = first.type ? eval(*first.type) : Value(interpreter.builtinClass("Exception"));

@@ -279,7 +279,7 @@ std::optional<symbolic::Expr> equality(const Value &a, const Value &b) {
     return x && y ? symbolic::equal(*x, *y) : symbolic::Expr(0);
   }
   if (a.isTuple() && b.isTuple()) {
-    ComparisonLevel level;
+    ValueLevel level;
     if (a.tuple().size() != b.tuple().size())
       return symbolic::Expr(0);
     symbolic::Expr all = 1;
@@ -302,7 +302,7 @@ bool isSymbolic(const Value &v) {
   case Kind::SymBool:
     return true;
   case Kind::Tuple: {
-    ComparisonLevel level;
+    ValueLevel level;
     return std::any_of(v.tuple().begin(), v.tuple().end(), isSymbolic);
   }
   case Kind::Set:
