@@ -59,14 +59,20 @@ std::vector<ResultType> extremeFake(const OperatorCall &call) {
 std::vector<Value *> extremeDecomposition(Graph &graph, const OperatorCall &call,
                                           const OperatorRegistry &registry) {
   std::string name = call.op.schema.name;
-  auto emit = [&](const std::string &target, Argument dim) {
+  auto emit = [&](const std::string &target, Value *of, Argument dim) {
     return emitCall(graph, registry, call.symbols, target,
-                    {call.value("self"), std::move(dim), call.flag("keepdim")}, {}, call.where)
+                    {of, std::move(dim), call.flag("keepdim")}, {}, call.where)
         ->result();
   };
   Argument dim = call.at("dim");
-  return {emit("aten.a" + name + ".default", Argument(Argument::List{dim})),
-          emit("aten.arg" + name + ".default", dim)};
+  Value *self = call.value("self"), *ordered = self;
+  // argmax by itself refuses truth values.
+  if (self->type().dtype == DataType::Bool)
+    ordered = emitCall(graph, registry, call.symbols, "aten._to_copy.default", {self},
+                       {{"dtype", DataType::UInt8}}, call.where)
+                  ->result();
+  return {emit("aten.a" + name + ".default", self, Argument(Argument::List{dim})),
+          emit("aten.arg" + name + ".default", ordered, dim)};
 }
 } // namespace
 

@@ -101,9 +101,19 @@ Value *putAlong(Graph &graph, const OperatorCall &call, const OperatorRegistry &
 std::vector<Value *> scaledIndexAdd(Graph &graph, const OperatorCall &call,
                                     const OperatorRegistry &registry) {
   Value *source = call.value("source");
-  if (call.number("alpha") != 1)
-    source = emitCall(graph, registry, call.symbols, "aten.mul.Scalar", {source, call.at("alpha")},
-                      {}, call.where)
+  // Integers are scaled by an integer, truth values by whether there is a factor.
+  Argument alpha = call.at("alpha");
+  bool isOne = call.number("alpha") == 1;
+  if (DataType dtype = source->type().dtype; dtype == DataType::Bool) {
+    isOne = call.number("alpha") != 0;
+    alpha = Argument(isOne);
+  } else if (!isFloat(dtype)) {
+    alpha = Argument(integerOf(alpha, dtype, OutOfRange::Wraps));
+    isOne = alpha == Argument(1);
+  }
+  if (!isOne)
+    source = emitCall(graph, registry, call.symbols, "aten.mul.Scalar", {source, alpha}, {},
+                      call.where)
                  ->result();
   return {putAlong(graph, call, registry, source, true)};
 }

@@ -501,7 +501,10 @@ void ownOutputs(Program &program, const OperatorRegistry &registry) {
       continue;
     program.main.setInsertionPoint(output);
     program.main.setLocation(value->producer()->location);
-    results[i] = program.main.call("aten.clone.default", {Argument(value)}, {}, {dense})->result();
+    results[i] = program.main
+                     .call("aten.clone.default", {Argument(value)},
+                           {{"memory_format", Argument("contiguous_format")}}, {dense})
+                     ->result();
   }
   output->setArgs(std::move(results));
 }

@@ -89,10 +89,10 @@ private:
     closePass();
     writer.line("total = tl.sum(acc, axis=0)");
     if (spec.rule == Rule::LogSoftmax)
-      writer.line("shift = peak + tl.log(total)");
+      writer.line("logarithm = tl.log(total)");
     openPass();
     if (spec.rule == Rule::LogSoftmax)
-      store("x - shift");
+      store("(x - peak) - logarithm");
     else
       store(whole ? "e / total" : "tl.exp(x - peak) / total");
     closePass();

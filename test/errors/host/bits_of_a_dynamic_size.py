@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# error: 5:14: '.bit_length()' of a dynamic size has no one value; triton.next_power_of_2 and comparisons make variants of the program
+# error: 5:16: bit_length()'s number depends on a dynamic dimension ('n') where a number is needed; make that dimension static
 # command: export {file}:f --input x=f32[n:1..64]
 def f(x):
     return x * x.shape[0].bit_length()
