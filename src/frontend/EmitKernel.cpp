@@ -88,13 +88,11 @@ mlir::OwningOpRef<mlir::ModuleOp> Emitter::emit(const host::JitFunction &kernel,
   return module;
 }
 
-mlir::OwningOpRef<mlir::ModuleOp> emitKernel(host::Interpreter &interpreter,
-                                             const host::JitFunction &kernel,
-                                             std::span<const ParameterSpec> parameters,
-                                             mlir::MLIRContext &context, Diagnostics &diagnostics,
-                                             std::vector<EmittedParameter> *emitted,
-                                             const EmitOptions &options, EmitOutcome *outcome,
-                                             HostReads *reads) {
+mlir::OwningOpRef<mlir::ModuleOp>
+emitKernel(host::Interpreter &interpreter, const host::JitFunction &kernel,
+           std::span<const ParameterSpec> parameters, mlir::MLIRContext &context,
+           Diagnostics &diagnostics, std::vector<EmittedParameter> *emitted,
+           const EmitOptions &options, EmitOutcome *outcome, HostReads *reads) {
   EmitOutcome ignored;
   EmitOutcome &result = outcome ? *outcome : ignored;
   if (parameters.size() != kernel.parameters.size()) {

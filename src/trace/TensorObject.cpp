@@ -340,22 +340,17 @@ const NamedMethod methods[] = {
        i.refuse("'.tolist()' asks for values that are only known when the program runs; keep them "
                 "a tensor");
      }},
-    {"data_ptr",
-     [](TensorObject &self, h::Interpreter &, const h::CallArgs &) {
-       return h::Value(std::make_shared<Address>(self));
-     }},
+    {"data_ptr", [](TensorObject &self, h::Interpreter &,
+                    const h::CallArgs &) { return h::Value(std::make_shared<Address>(self)); }},
     {"untyped_storage",
      [](TensorObject &self, h::Interpreter &, const h::CallArgs &) {
        return h::Value(std::make_shared<Storage>(self));
      }},
-    {"storage",
-     [](TensorObject &self, h::Interpreter &, const h::CallArgs &) {
-       return h::Value(std::make_shared<Storage>(self));
-     }},
+    {"storage", [](TensorObject &self, h::Interpreter &,
+                   const h::CallArgs &) { return h::Value(std::make_shared<Storage>(self)); }},
     {"squeeze", methodSqueeze},
-    {"get_device", [](TensorObject &self, h::Interpreter &, const h::CallArgs &) {
-       return h::Value(saysCuda(self) ? 0 : -1);
-     }},
+    {"get_device", [](TensorObject &self, h::Interpreter &,
+                      const h::CallArgs &) { return h::Value(saysCuda(self) ? 0 : -1); }},
     {"is_signed",
      [](TensorObject &self, h::Interpreter &, const h::CallArgs &) {
        return h::Value(isFloat(self.tensor.type.dtype) || info(self.tensor.type.dtype).isSigned);

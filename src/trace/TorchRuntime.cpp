@@ -76,9 +76,9 @@ void addTorchRuntime(h::NativeModules &modules, const std::string &device) {
   modules.add("torch", [](h::Interpreter &, h::Module &module) {
     auto next = module.fallback;
     module.fallback = [next](h::Interpreter &i, std::string_view name) -> std::optional<h::Value> {
-      static const std::set<std::string_view> plugins = {
-          "npu",  "mlu", "musa", "hpu",  "gcu",   "ptpu", "sdaa", "txda",
-          "ipu", "ppu", "maca", "corex", "dipu", "supa", "aipu"};
+      static const std::set<std::string_view> plugins = {"npu",  "mlu",   "musa", "hpu",  "gcu",
+                                                         "ptpu", "sdaa",  "txda", "ipu",  "ppu",
+                                                         "maca", "corex", "dipu", "supa", "aipu"};
       return plugins.count(name) ? std::nullopt : next(i, name);
     };
   });
