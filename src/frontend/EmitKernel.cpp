@@ -9,8 +9,11 @@ namespace pellucid::frontend {
 
 using namespace mlir;
 
+static bool isPointer(const ParameterSpec &spec) {
+  return spec.kind == ParameterSpec::Kind::Pointer || spec.kind == ParameterSpec::Kind::Loaded;
+}
 static bool isRuntime(const ParameterSpec &spec) {
-  return spec.kind == ParameterSpec::Kind::Pointer || spec.kind == ParameterSpec::Kind::Scalar;
+  return isPointer(spec) || spec.kind == ParameterSpec::Kind::Scalar;
 }
 
 void Emitter::declareKernel(const host::JitFunction &kernel,
@@ -20,7 +23,7 @@ void Emitter::declareKernel(const host::JitFunction &kernel,
   for (auto [spec, declared] : llvm::zip_equal(parameters, kernel.parameters)) {
     if (!isRuntime(spec))
       continue;
-    types.push_back(irType({spec.dtype, spec.kind == ParameterSpec::Kind::Pointer, {}}));
+    types.push_back(irType({spec.dtype, isPointer(spec), {}}));
     NamedAttrList list;
     if (spec.divisibility > 1)
       list.append("tt.divisibility",
@@ -53,12 +56,19 @@ void Emitter::declareKernel(const host::JitFunction &kernel,
     BlockArgument argument = entry->getArgument(next++);
     // The parameter's name, for diagnostics of everything that works on the IR.
     argument.setLoc(NameLoc::get(builder.getStringAttr(name), place));
-    Val &value = frame->names[name] =
-        Val::tensor(argument, {spec.dtype, spec.kind == ParameterSpec::Kind::Pointer, {}});
+    Val &value = frame->names[name] = Val::tensor(argument, {spec.dtype, isPointer(spec), {}});
     if (spec.equalsOne)
       value.constant = host::Value(int64_t(1));
   }
   builder.setInsertionPointToStart(entry);
+  for (size_t i = 0; i < parameters.size(); ++i)
+    if (parameters[i].kind == ParameterSpec::Kind::Loaded) {
+      Val &value = frame->names[kernel.parameters[i].name];
+      value = Val::tensor(tt::LoadOp::create(builder, place, value.value, mlir::Value(),
+                                             mlir::Value(), tt::CacheModifier::NONE,
+                                             tt::EvictionPolicy::NORMAL, false),
+                          {parameters[i].dtype, false, {}});
+    }
 }
 
 mlir::OwningOpRef<mlir::ModuleOp> Emitter::emit(const host::JitFunction &kernel,

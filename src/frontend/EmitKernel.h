@@ -19,7 +19,8 @@ namespace pellucid::frontend {
 
 /// What one parameter of the Python function is in this specialisation.
 struct ParameterSpec {
-  enum class Kind : uint8_t { Pointer, Scalar, Constexpr, None } kind = Kind::Scalar;
+  /// Loaded: a scalar that a launch passes in memory, being computed when the program runs.
+  enum class Kind : uint8_t { Pointer, Scalar, Constexpr, None, Loaded } kind = Kind::Scalar;
   DataType dtype = DataType::Int32; ///< pointee or scalar
   host::Value constant;             ///< Constexpr
   uint32_t divisibility =

@@ -78,6 +78,10 @@ bool Class::isSubclassOf(const Class &other) const {
          std::any_of(mro.begin(), mro.end(), [&](const auto &c) { return c.get() == &other; });
 }
 
+static std::shared_ptr<Class> selfOf(const Class &cls) {
+  return std::static_pointer_cast<Class>(const_cast<Class &>(cls).shared_from_this());
+}
+
 Value makerOfInstances() {
   return nativeRaw("object.__new__", [](Interpreter &interpreter, CallArgs args) {
     auto cls = args.positional.empty() ? nullptr : args.positional[0].shared<Class>();
@@ -112,6 +116,19 @@ std::optional<Value> Class::getAttr(Interpreter &interpreter, std::string_view a
   }
   if (attribute == "__doc__")
     return Value();
+  if (attribute == "__subclasses__")
+    return nativeRaw("type.__subclasses__", [self = selfOf(*this)](Interpreter &i, CallArgs) {
+      List out;
+      for (const auto &made : i.state().madeClasses)
+        if (auto cls = made.lock();
+            cls && std::find(cls->bases.begin(), cls->bases.end(), self) != cls->bases.end())
+          out.emplace_back(cls);
+      return Value::list(std::move(out));
+    });
+  if (attribute == "mro")
+    return nativeRaw("type.mro", [self = selfOf(*this)](Interpreter &i, CallArgs) {
+      return Value::list(i.getAttr(Value(self), "__mro__").tuple());
+    });
   if (attribute == "__new__")
     return makerOfInstances();
   if (attribute == "__dict__") {
@@ -139,10 +156,6 @@ std::optional<Value> Class::getAttr(Interpreter &interpreter, std::string_view a
 bool Class::setAttr(Interpreter &, std::string_view attribute, const Value &value) {
   attributes.set(attribute, value);
   return true;
-}
-
-static std::shared_ptr<Class> selfOf(const Class &cls) {
-  return std::static_pointer_cast<Class>(const_cast<Class &>(cls).shared_from_this());
 }
 
 /// dict, list, int, str …: types whose values an instance of a derived class can hold.
@@ -678,7 +691,8 @@ void finishClass(Interpreter &interpreter, const std::shared_ptr<Class> &cls) {
                       "Cannot create a consistent method resolution order (MRO) for bases of " +
                           cls->name);
   for (const auto &base : cls->mro)
-    if (base->construct && base->accepts && !isContentType(*base))
+    if (base->construct && base->accepts && !isContentType(*base) &&
+        !(base->module == "triton.runtime" && base->name == "Autotuner"))
       interpreter.refuse("class '" + cls->name + "' inherits from '" + base->name +
                          "', which is not supported in host code; keep the value in an attribute");
   if (hasBase(*cls, "Enum"))

@@ -435,12 +435,15 @@ std::optional<bool> Object::contains(Interpreter &, const Value &) { return std:
 // -------------------------------------------------------------------------------------------------------
 
 std::optional<Value> Module::getAttr(Interpreter &interpreter, std::string_view attribute) {
-  if (const Value *found = globals->find(attribute))
-    return *found;
+  if (auto found = settled(interpreter, *globals, attribute))
+    return found;
   if (attribute == "__name__")
     return Value(name);
   if (attribute == "__dict__")
     return namesOf(Value(shared_from_this()), *globals);
+  if (!replacement.isNone())
+    if (auto found = interpreter.findAttr(replacement, attribute))
+      return found;
   if (fallback)
     if (auto found = fallback(interpreter, attribute))
       return found;

@@ -133,6 +133,7 @@ static void execute(Interpreter &interpreter, const std::shared_ptr<Module> &mod
   module->globals->set("__name__", Value(module->name));
   module->globals->set("__file__", Value(module->syntax->file->path()));
   module->globals->set("__doc__", Value());
+  module->globals->set("__spec__", Value());
   size_t dot = module->name.rfind('.');
   module->globals->set("__package__",
                        Value(module->isPackage          ? module->name
@@ -300,7 +301,9 @@ static Value findModule(Interpreter &interpreter, const std::string &dotted) {
   bool isNativeRoot = interpreter.nativeModule(root) != nullptr;
   if (dotted.starts_with("triton.language."))
     return tritonLanguageName(dotted.substr(std::string_view("triton.language.").size()));
-  if (!isNativeRoot)
+  // Libraries of compiled code: what of them is Python cannot run without it.
+  static const NameSet compiled = {"numpy", "pandas", "scipy", "matplotlib", "PIL", "sklearn"};
+  if (!isNativeRoot && !compiled.count(root))
     for (const std::string &folder : searchFolders(interpreter))
       if (auto found = findUnder(interpreter, folder, dotted))
         return Value(found);
@@ -364,6 +367,17 @@ const std::vector<Diagnostic> &Interpreter::passedRaises() const { return impl->
 
 Value Interpreter::importModule(const std::string &name) { return findModule(*this, name); }
 
+bool isInstalled(Interpreter &interpreter, const std::string &name) {
+  std::string root = name.substr(0, name.find('.'));
+  if (interpreter.nativeModule(root))
+    return true;
+  for (const std::string &folder : searchFolders(interpreter))
+    if (isFile(folder + "/" + root + ".py") ||
+        isFile(folder + "/" + root + "/" + std::string(packageFile)))
+      return true;
+  return false;
+}
+
 Value importInstalled(Interpreter &interpreter, const std::string &name) {
   Value module = findModule(interpreter, name);
   if (module.as<Opaque>() && !isKnownLibrary(name))
@@ -374,9 +388,68 @@ Value importInstalled(Interpreter &interpreter, const std::string &name) {
 // ---- statements
 // ----------------------------------------------------------------------------------------------------
 
+Value LateImport::resolve(Interpreter &interpreter) {
+  if (value)
+    return *value;
+  Interpreter::State &state = interpreter.state();
+  if (std::exchange(isRunning, true))
+    interpreter.raise("ImportError", "cannot import name '" + alias->name +
+                                         "': the file that has it is being read (a circle of "
+                                         "imports)");
+  PlaceGuard place(state);
+  struct Restore {
+    Interpreter::State &state;
+    uint32_t guards;
+    bool &isRunning;
+    ~Restore() {
+      state.importGuards = guards;
+      state.frames.pop_back();
+      isRunning = false;
+    }
+  } restore{state, std::exchange(state.importGuards, 0), isRunning};
+  state.frames.push_back({nullptr, scope, interpreter.location()});
+  state.module = scope->module.get();
+  value = Evaluator(interpreter, scope).importNow(statement, *alias);
+  return *value;
+}
+
+std::optional<Value> settled(Interpreter &interpreter, Namespace &names, std::string_view name) {
+  const Value *found = names.find(name);
+  if (!found)
+    return std::nullopt;
+  auto late = found->shared<LateImport>();
+  if (!late)
+    return *found;
+  Value value = late->resolve(interpreter);
+  names.set(name, value);
+  return value;
+}
+
+/// Files below --path import far more than what is traced needs of them: their names are looked up
+/// when they are used. What a file may rely on while it is read stays: guarded imports, modules by
+/// their dotted names, and all of the first file and the packages around it.
+bool Evaluator::importsLate(const std::string &module, int level) const {
+  if (!state.options.defersFileErrors || scope->form != Scope::Form::Module || triesAround ||
+      state.importGuards || state.order.empty() || !state.order.front()->syntax)
+    return false;
+  const std::string &path = scope->module->file->path();
+  std::string own = folderOf(canonical(state.order.front()->syntax->file->path()));
+  while (isFile(own + "/" + std::string(packageFile)))
+    own = folderOf(own);
+  if (path.starts_with("<") || canonical(path).starts_with(own + "/"))
+    return false;
+  return level > 0 || !interpreter.nativeModule(module.substr(0, module.find('.')));
+}
+
 void Evaluator::execImport(const Import &s) {
   for (const Alias &alias : s.names) {
     at(alias);
+    bool bindsIt = alias.asname || alias.name.find('.') == std::string::npos;
+    if (bindsIt && importsLate(alias.name, 0)) {
+      store(alias.asname.value_or(alias.name),
+            Value(std::make_shared<LateImport>(scope, s, alias)));
+      continue;
+    }
     Value module = findModule(interpreter, alias.name);
     if (alias.asname) {
       store(*alias.asname, module);
@@ -413,6 +486,17 @@ static std::optional<Value> tritonByName(Interpreter &interpreter, const std::st
   return std::nullopt;
 }
 
+/// A module that is compiled code: nothing of it can be evaluated.
+static bool isExtension(const std::string &folder, const std::string &part) {
+  std::error_code error;
+  for (const auto &entry : fs::directory_iterator(folder, error)) {
+    std::string name = entry.path().filename().string();
+    if (name.starts_with(part + ".") && name.ends_with(".so"))
+      return true;
+  }
+  return false;
+}
+
 /// `from source import name`: an attribute, or a submodule not imported yet.
 static Value importName(Interpreter &interpreter, const Value &source, const std::string &name) {
   auto *module = source.as<Module>();
@@ -421,7 +505,7 @@ static Value importName(Interpreter &interpreter, const Value &source, const std
       return *known;
   if (!module)
     return interpreter.getAttr(source, name);
-  if (const Value *found = module->globals->find(name))
+  if (auto found = settled(interpreter, *module->globals, name))
     return *found;
   if (module->isPackage) {
     std::string full = module->name.empty() ? name : module->name + "." + name;
@@ -429,6 +513,8 @@ static Value importName(Interpreter &interpreter, const Value &source, const std
       module->globals->set(name, Value(sub));
       return Value(sub);
     }
+    if (isExtension(module->packageFolder, name))
+      return Value(std::make_shared<Opaque>(full, interpreter.location()));
   }
   if (auto found = interpreter.findAttr(source, name))
     return *found;
@@ -450,26 +536,35 @@ Value Evaluator::importDeferring(const Value &source, const std::string &name) {
   }
 }
 
+/// What `from …` names: a module, or what stands for one.
+Value Evaluator::sourceOf(const ImportFrom &s) {
+  if (s.level == 0)
+    return findModule(interpreter, *s.module);
+  auto [folder, package] = relativeBase(interpreter, *scope->globals, s.level);
+  if (!s.module)
+    return Value(shellFor(interpreter, package, folder));
+  std::string prefix = package.empty() ? "" : package + ".";
+  if (auto found = findUnder(interpreter, folder, *s.module, prefix))
+    return Value(found);
+  if (isExtension(folder, *s.module))
+    return Value(std::make_shared<Opaque>(prefix + *s.module, interpreter.location()));
+  interpreter.raise("ModuleNotFoundError", "No module named '" + prefix + *s.module + "'");
+}
+
 void Evaluator::execImportFrom(const ImportFrom &s) {
-  Value source;
   if (s.module == "__future__")
     return;
-  if (s.level == 0)
-    source = findModule(interpreter, *s.module);
-  else {
-    auto [folder, package] = relativeBase(interpreter, *scope->globals, s.level);
-    if (!s.module)
-      source = Value(shellFor(interpreter, package, folder));
-    else if (auto found =
-                 findUnder(interpreter, folder, *s.module, package.empty() ? "" : package + "."))
-      source = Value(found);
-    else
-      interpreter.raise("ModuleNotFoundError", "No module named '" +
-                                                   (package.empty() ? "" : package + ".") +
-                                                   *s.module + "'");
-  }
+  bool late = importsLate(s.module.value_or(""), s.level);
+  Value source;
+  if (!late || s.names[0].name == "*")
+    source = sourceOf(s);
   for (const Alias &alias : s.names) {
     at(alias);
+    if (alias.name != "*" && late) {
+      store(alias.asname.value_or(alias.name),
+            Value(std::make_shared<LateImport>(scope, s, alias)));
+      continue;
+    }
     if (alias.name != "*") {
       store(alias.asname.value_or(alias.name), importDeferring(source, alias.name));
       continue;
@@ -480,13 +575,23 @@ void Evaluator::execImportFrom(const ImportFrom &s) {
                          interpreter.repr(source) + " is not a file; name what you need");
     const Value *all = module->globals->find("__all__");
     if (all)
-      for (const Value &name : interpreter.iterate(*all))
-        store(name.str(), importName(interpreter, source, name.str()));
+      for (const Value &name : interpreter.iterate(*all)) {
+        // What is looked up late there is so here.
+        const Value *found = module->globals->find(name.str());
+        store(name.str(), found ? *found : importName(interpreter, source, name.str()));
+      }
     else
       for (const auto &[name, value] : std::vector(module->globals->items()))
         if (!name.starts_with("_"))
           store(name, value);
   }
+}
+
+Value Evaluator::importNow(const Stmt &statement, const Alias &alias) {
+  at(alias);
+  if (statement.kind == StmtKind::Import)
+    return findModule(interpreter, alias.name);
+  return importName(interpreter, sourceOf(*as<ImportFrom>(&statement)), alias.name);
 }
 
 } // namespace pellucid::host

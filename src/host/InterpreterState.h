@@ -111,6 +111,8 @@ public:
   Value eval(const syntax::Expr &expr);
   Value takeResult() { return std::move(result); }
   std::shared_ptr<Function> makeFunction(const syntax::Arguments &args);
+  /// The value of one name of an import statement.
+  Value importNow(const syntax::Stmt &statement, const syntax::Alias &alias);
   /// Of a file's top level: see InterpreterOptions::defersFileErrors.
   bool defersErrors = false, defersImports = false;
   /// What takes the values that a generator function's `yield` gives.
@@ -145,6 +147,8 @@ private:
   void execImport(const syntax::Import &stmt);
   void execImportFrom(const syntax::ImportFrom &stmt);
   Value importDeferring(const Value &source, const std::string &name);
+  bool importsLate(const std::string &module, int level) const;
+  Value sourceOf(const syntax::ImportFrom &stmt);
   void execFunctionDef(const syntax::FunctionDef &stmt);
   void execClassDef(const syntax::ClassDef &stmt);
   Value leaveOut(const syntax::Expr &decorator, const Diagnostic &reason, const Value &kernel);
@@ -227,6 +231,26 @@ private:
   size_t position = 0;
 };
 
+/// A name that an import binds, looked up when it is first used.
+class LateImport : public Object {
+public:
+  LateImport(std::shared_ptr<Scope> s, const syntax::Stmt &stmt, const syntax::Alias &a)
+      : scope(std::move(s)), statement(stmt), alias(&a) {}
+  std::string typeName() const override { return "module"; }
+  /// What the import gives. Raises what it raises.
+  Value resolve(Interpreter &);
+
+private:
+  std::shared_ptr<Scope> scope; ///< of the file that imports
+  const syntax::Stmt &statement;
+  const syntax::Alias *alias;
+  std::optional<Value> value;
+  bool isRunning = false;
+};
+
+/// What a name of a module stands for, a late import looked up; nullopt when there is no such name.
+std::optional<Value> settled(Interpreter &, Namespace &names, std::string_view name);
+
 /// A call of a generator function that has not begun. run() runs the body to its end; each `yield`
 /// hands its value to the sink, on whose return the body goes on. What the sink throws is raised at
 /// the `yield`.
@@ -268,6 +292,8 @@ Value beginGenerator(Interpreter &, std::shared_ptr<Function> function,
 /// importlib.import_module() and __import__(): files ask for what may be missing, so that this is
 /// ModuleNotFoundError.
 Value importInstalled(Interpreter &, const std::string &name);
+/// Whether there is a library of that name, to import or to ask for: importlib.util.find_spec().
+bool isInstalled(Interpreter &, const std::string &name);
 /// A live mapping of `names`, which belong to `owner`: globals(), vars(x), x.__dict__.
 Value namesOf(Value owner, Namespace &names);
 /// `del mapping[key]` where it is one of those and has the name.

@@ -127,6 +127,18 @@ std::optional<Value> KernelDecorator::getAttr(Interpreter &interpreter, std::str
       out.emplace_back(c);
     return Value::list(std::move(out));
   }
+  if (autotuner && name == "best_config") {
+    if (!autotuner->pruneConfigsBy.isNone())
+      interpreter.refuse("'best_config' of an autotuner that prunes its configs depends on the "
+                         "launch; give the kernel its config at the launch");
+    return Value(autotuner->configs.front()); // the one that launches take
+  }
+  if (autotuner && (name == "keys" || name == "key")) {
+    List out;
+    for (const std::string &key : autotuner->key)
+      out.emplace_back(key);
+    return Value::list(std::move(out));
+  }
   if (auto *heuristics = dynamic_cast<Heuristics *>(this); heuristics && name == "values")
     return heuristics->values;
   return interpreter.findAttr(fn, name);

@@ -19,6 +19,9 @@ const char *const contextlibSource =
 #include "host/modules/contextlib.py.inc"
     ;
 
+const char *const typesSource =
+#include "host/modules/types.py.inc"
+    ;
 const char *const inspectSource =
 #include "host/modules/inspect.py.inc"
     ;
@@ -145,6 +148,46 @@ void fillInspect(Interpreter &interpreter, Module &m) {
       m.globals->set(name, value);
 }
 
+void fillTypes(Interpreter &interpreter, Module &m) {
+  fillFrom(typesSource)(interpreter, m);
+  for (auto [name, type] : {std::pair{"FunctionType", "function"},
+                            {"LambdaType", "function"},
+                            {"BuiltinFunctionType", "function"},
+                            {"NoneType", "NoneType"},
+                            {"EllipsisType", "ellipsis"}})
+    m.globals->set(name, Value(interpreter.builtinClass(type)));
+  auto method = Class::make("method", "builtins");
+  method->accepts = [](const Value &v) { return v.as<BoundMethod>() != nullptr; };
+  method->construct = [signature = host::Signature("function, instance")](Interpreter &i,
+                                                                          CallArgs call) {
+    Bound a = signature.bind(i, "method", call);
+    return Value(std::make_shared<BoundMethod>(a[1], a[0]));
+  };
+  m.globals->set("MethodType", Value(method));
+  auto modules = m.globals->find("ModuleType")->shared<Class>();
+  modules->accepts = interpreter.builtinClass("module")->accepts;
+}
+
+void fillKeyword(Interpreter &, Module &m) {
+  static const NameSet hard = {
+      "False", "None",     "True",  "and",    "as",   "assert", "async",  "await",    "break",
+      "class", "continue", "def",   "del",    "elif", "else",   "except", "finally",  "for",
+      "from",  "global",   "if",    "import", "in",   "is",     "lambda", "nonlocal", "not",
+      "or",    "pass",     "raise", "return", "try",  "while",  "with",   "yield"};
+  static const NameSet soft = {"_", "case", "match", "type"};
+  for (auto [list, test, names] : {std::tuple{"kwlist", "iskeyword", &hard},
+                                   std::tuple{"softkwlist", "issoftkeyword", &soft}}) {
+    List words;
+    for (const std::string &word : *names)
+      words.emplace_back(word);
+    m.globals->set(list, Value::list(std::move(words)));
+    m.globals->set(
+        test, native(std::string("keyword.") + test, "s", [known = names](Interpreter &, Bound &a) {
+          return Value(a[0].isStr() && known->count(a[0].str()) != 0);
+        }));
+  }
+}
+
 /// The machine that is compiled for: Linux on x86-64.
 void fillPlatform(Interpreter &, Module &m) {
   for (auto [name, value] : {std::pair{"machine", "x86_64"},
@@ -165,7 +208,9 @@ void addLibraryModules(NativeModules &modules) {
   modules.add("threading", fillFrom(threadingSource));
   modules.add("contextlib", fillFrom(contextlibSource));
   modules.add("copy", fillCopy);
+  modules.add("types", fillTypes);
   modules.add("inspect", fillInspect);
+  modules.add("keyword", fillKeyword);
   modules.add("platform", fillPlatform);
 }
 

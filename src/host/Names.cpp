@@ -284,8 +284,8 @@ std::optional<Value> lookupName(Interpreter &interpreter, const Scope &scope,
     bool visible = s->form == Scope::Form::Class ? s == &scope : binds(*s, name);
     if (!visible)
       continue;
-    if (const Value *found = s->names->find(name))
-      return *found;
+    if (auto found = settled(interpreter, *s->names, name))
+      return found;
     if (s->form == Scope::Form::Class)
       continue;
     interpreter.raise(s == &scope ? "UnboundLocalError" : "NameError",
@@ -295,8 +295,8 @@ std::optional<Value> lookupName(Interpreter &interpreter, const Scope &scope,
                           : "cannot access free variable '" + std::string(name) +
                                 "' where it is not associated with a value in enclosing scope");
   }
-  if (const Value *found = scope.globals->find(name))
-    return *found;
+  if (auto found = settled(interpreter, *scope.globals, name))
+    return found;
   if (const Value *found = interpreter.builtin(name))
     return *found;
   return std::nullopt;

@@ -207,6 +207,8 @@ public:
   std::shared_ptr<const syntax::Module> syntax; ///< null for native modules and namespace packages
   std::string packageFolder; ///< where relative imports look; empty for native modules
   bool isPackage = false;
+  /// What the file put in its place in sys.modules: has the names that it lacks itself.
+  Value replacement;
   /// What an absent attribute gives (native modules: an Opaque); null: an AttributeError.
   std::function<std::optional<Value>(Interpreter &, std::string_view)> fallback;
 
@@ -236,6 +238,7 @@ public:
                                 bool reflected) override;
   std::optional<Value> unaryOp(Interpreter &, UnaryOp op) override;
   std::optional<Value> compare(Interpreter &, CompareOp, const Value &, bool) override;
+  bool isSymbolic() const override { return true; }
   bool truth(Interpreter &) override;
   bool equals(const Object &other) const override;
 

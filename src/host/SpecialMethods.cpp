@@ -223,10 +223,10 @@ public:
   std::string repr() const override { return host::repr(Value::dict(entries())); }
 
   std::optional<Value> getItem(Interpreter &interpreter, const Value &key) override {
-    const Value *found = key.isStr() ? names.find(key.str()) : nullptr;
+    auto found = key.isStr() ? settled(interpreter, names, key.str()) : std::nullopt;
     if (!found)
       interpreter.raise("KeyError", interpreter.repr(key));
-    return *found;
+    return found;
   }
   bool setItem(Interpreter &interpreter, const Value &key, const Value &value) override {
     names.set(interpreter.toStr(key, "a name"), value);

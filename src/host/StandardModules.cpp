@@ -357,6 +357,45 @@ void fillOperator(Interpreter &, Module &m) {
   });
 }
 
+// ---- sys.modules
+// -----------------------------------------------------------------------------------------------
+
+/// A snapshot to ask; putting something in the place of a module that is being read makes that
+/// answer for its names.
+class LoadedModules : public Object {
+public:
+  explicit LoadedModules(Dict m) : modules(std::move(m)) {}
+  std::string typeName() const override { return "dict"; }
+  std::optional<Value> getItem(Interpreter &interpreter, const Value &key) override {
+    return interpreter.getItem(Value::dict(modules), key);
+  }
+  bool setItem(Interpreter &interpreter, const Value &key, const Value &value) override {
+    for (const auto &[path, module] : interpreter.state().files)
+      if (key.isStr() && module->name == key.str() && !value.isSame(Value(module)))
+        module->replacement = value;
+    modules.set(key, value);
+    return true;
+  }
+  std::optional<bool> contains(Interpreter &, const Value &key) override {
+    return modules.find(key) != nullptr;
+  }
+  std::optional<std::vector<Value>> iterate(Interpreter &interpreter) override {
+    return interpreter.iterate(Value::dict(modules));
+  }
+  std::optional<Value> length(Interpreter &) override {
+    return Value(static_cast<int64_t>(modules.size()));
+  }
+  std::optional<Value> getAttr(Interpreter &interpreter, std::string_view name) override {
+    if (name == "pop" || name == "clear" || name == "update" || name == "setdefault")
+      interpreter.refuse("sys.modules." + std::string(name) +
+                         "() is not supported; modules stay as they were imported");
+    return interpreter.findAttr(Value::dict(modules), name);
+  }
+
+private:
+  Dict modules;
+};
+
 // ---- contexts, logging, os
 // -----------------------------------------------------------------------------------------
 
@@ -400,6 +439,17 @@ void fillSilent(Interpreter &, Module &m) {
   m.globals->set("getLogger", nativeRaw(m.name + ".getLogger",
                                         [instance](Interpreter &, CallArgs) { return instance; }));
   m.globals->set("Logger", Value(logger));
+  m.globals->set("root", instance);
+  auto handler = Class::make("Handler", m.name);
+  handler->attributes.set("__init__", nothing);
+  for (const char *name : {"setLevel", "setFormatter", "addFilter", "flush", "close", "emit"})
+    handler->attributes.set(name, nothing);
+  m.globals->set("Handler", Value(handler));
+  for (const char *name : {"StreamHandler", "NullHandler", "FileHandler", "Formatter", "Filter"})
+    m.globals->set(name, Value(Class::make(name, m.name, {handler})));
+  for (const char *name : {"captureWarnings", "setLoggerClass", "addLevelName", "shutdown"})
+    m.globals->set(name, nothing);
+  m.globals->set("NOTSET", Value(0));
   for (auto [name, level] :
        {std::pair{"DEBUG", 10}, {"INFO", 20}, {"WARNING", 30}, {"ERROR", 40}, {"CRITICAL", 50}})
     m.globals->set(name, Value(level));
@@ -438,15 +488,38 @@ void fillOsPath(Interpreter &, Module &m) {
     set(m, name, "p", [](Interpreter &, Bound &a) { return a[0]; });
 }
 
+/// sys.modules: what was imported so far.
+Value importedModules(Interpreter &interpreter) {
+  Dict out;
+  for (const auto &[name, module] : interpreter.state().natives)
+    out.set(Value(name), Value(module));
+  for (const auto &[path, module] : interpreter.state().files)
+    if (module->syntax && module->syntax->file->path().find('<') != 0)
+      out.set(Value(module->name), Value(module));
+  return Value(std::make_shared<LoadedModules>(std::move(out)));
+}
+
 void fillSys(Interpreter &, Module &m) {
+  auto next = m.fallback;
+  m.fallback = [next](Interpreter &i, std::string_view name) -> std::optional<Value> {
+    return name == "modules" ? std::optional(importedModules(i)) : next(i, name);
+  };
   m.globals->set("version_info",
                  Value::tuple({Value(3), Value(12), Value(0), Value("final"), Value(0)}));
   m.globals->set("platform", Value("linux"));
   m.globals->set("path", Value::list({}));
   m.globals->set("argv", Value::list({Value("")}));
-  m.globals->set("modules", Value::dict());
   m.globals->set("maxsize", Value(INT64_MAX));
   m.globals->set("byteorder", Value("little"));
+  // What is written there is not shown.
+  auto stream = Class::make("TextIOWrapper", "io");
+  auto nothing = nativeRaw("nothing", [](Interpreter &, CallArgs) { return Value(); });
+  for (const char *name : {"write", "flush"})
+    stream->attributes.set(name, nothing);
+  stream->attributes.set("isatty",
+                         nativeRaw("isatty", [](Interpreter &, CallArgs) { return Value(false); }));
+  for (const char *name : {"stdout", "stderr"})
+    m.globals->set(name, Value(std::make_shared<Instance>(stream)));
 }
 
 } // namespace

@@ -452,6 +452,9 @@ void addStringMethods(Interpreter &interpreter) {
     const std::string &p = i.toStr(a[1], "the suffix"), &text = a[0].str();
     return !p.empty() && text.ends_with(p) ? Value(text.substr(0, text.size() - p.size())) : a[0];
   });
+  add("isdecimal", "self", [](Interpreter &, Bound &a) {
+    return every(a[0].str(), [](int c) { return std::isdigit(c); });
+  });
   add("isdigit", "self", [](Interpreter &, Bound &a) {
     return every(a[0].str(), [](int c) { return std::isdigit(c); });
   });

@@ -24,7 +24,11 @@ bool isTransparentDecorator(std::string_view name) {
                                 "custom_bwd",
                                 "autocast_custom_fwd",
                                 "autocast_custom_bwd",
-                                "allow_in_graph"};
+                                "allow_in_graph",
+                                "auto_docstring",
+                                "add_start_docstrings",
+                                "add_start_docstrings_to_model_forward",
+                                "replace_return_docstrings"};
   return names.count(name) != 0;
 }
 
@@ -149,47 +153,63 @@ static std::vector<std::string> nameList(Interpreter &interpreter, const Value &
   return out;
 }
 
+/// `options` are what the call gave beside the rest, in the order of the decorator's signature.
+static Value makeAutotuner(Interpreter &interpreter, const Value &target,
+                           const std::vector<Value> &a, const SourceLocation &where) {
+  requireKernel(interpreter, target, "triton.autotune");
+  auto tuner = std::make_shared<Autotuner>();
+  tuner->fn = target;
+  tuner->decoratorLocation = where;
+  for (const Value &c : interpreter.iterate(a[0])) {
+    auto config = c.shared<Config>();
+    if (!config)
+      interpreter.refuse("triton.autotune takes a list of triton.Config, got " + typeName(c));
+    tuner->configs.push_back(config);
+  }
+  if (tuner->configs.empty()) {
+    auto none = std::make_shared<Config>();
+    none->options.set("num_warps", Value(4));
+    none->options.set("num_stages", Value(3));
+    none->options.set("num_ctas", Value(1));
+    tuner->configs.push_back(none);
+  }
+  tuner->key = nameList(interpreter, a[1], "key");
+  tuner->pruneConfigsBy = a[2];
+  tuner->resetToZero = nameList(interpreter, a[3], "reset_to_zero");
+  tuner->restoreValue = nameList(interpreter, a[4], "restore_value");
+  tuner->preHook = a[5];
+  tuner->postHook = a[6];
+  // How configs are timed.
+  static constexpr std::string_view known[] = {"warmup", "rep", "use_cuda_graph", "do_bench",
+                                               "cache_results"};
+  for (const auto &[name, value] : a[7].dictionary().items()) {
+    if (std::find(std::begin(known), std::end(known), name.str()) == std::end(known))
+      interpreter.raise("TypeError",
+                        "autotune() got an unexpected keyword argument '" + name.str() + "'");
+    tuner->options.set(name.str(), value);
+  }
+  return Value(tuner);
+}
+
 static Value autotune(Interpreter &, CallArgs call) {
   return nativeRaw("triton.autotune", [call](Interpreter &interpreter, CallArgs decorated) {
     static const Signature signature(
         "configs, key, prune_configs_by=None, reset_to_zero=None, restore_value=None, "
         "pre_hook=None, post_hook=None, **options");
-    std::vector<Value> a = signature.bind(interpreter, "autotune", call);
-    Value target = decorated.positional.at(0);
-    requireKernel(interpreter, target, "triton.autotune");
-    auto tuner = std::make_shared<Autotuner>();
-    tuner->fn = target;
-    tuner->decoratorLocation = call.location;
-    for (const Value &c : interpreter.iterate(a[0])) {
-      auto config = c.shared<Config>();
-      if (!config)
-        interpreter.refuse("triton.autotune takes a list of triton.Config, got " + typeName(c));
-      tuner->configs.push_back(config);
-    }
-    if (tuner->configs.empty()) {
-      auto none = std::make_shared<Config>();
-      none->options.set("num_warps", Value(4));
-      none->options.set("num_stages", Value(3));
-      none->options.set("num_ctas", Value(1));
-      tuner->configs.push_back(none);
-    }
-    tuner->key = nameList(interpreter, a[1], "key");
-    tuner->pruneConfigsBy = a[2];
-    tuner->resetToZero = nameList(interpreter, a[3], "reset_to_zero");
-    tuner->restoreValue = nameList(interpreter, a[4], "restore_value");
-    tuner->preHook = a[5];
-    tuner->postHook = a[6];
-    // How configs are timed.
-    static constexpr std::string_view known[] = {"warmup", "rep", "use_cuda_graph", "do_bench",
-                                                 "cache_results"};
-    for (const auto &[name, value] : a[7].dictionary().items()) {
-      if (std::find(std::begin(known), std::end(known), name.str()) == std::end(known))
-        interpreter.raise("TypeError",
-                          "autotune() got an unexpected keyword argument '" + name.str() + "'");
-      tuner->options.set(name.str(), value);
-    }
-    return Value(tuner);
+    return makeAutotuner(interpreter, decorated.positional.at(0),
+                         signature.bind(interpreter, "autotune", call), call.location);
   });
+}
+
+/// Autotuner(…) itself, and of classes that derive from it: which config they would choose is not
+/// asked, as of any autotuner.
+static Value constructAutotuner(Interpreter &interpreter, CallArgs call) {
+  static const Signature signature(
+      "fn, arg_names, configs, key, reset_to_zero, restore_value, pre_hook=None, post_hook=None, "
+      "prune_configs_by=None, **options");
+  std::vector<Value> a = signature.bind(interpreter, "Autotuner", call);
+  return makeAutotuner(interpreter, a[0], {a[2], a[3], a[8], a[4], a[5], a[6], a[7], a[9]},
+                       call.location);
 }
 
 static Value heuristics(Interpreter &, CallArgs call) {
@@ -286,9 +306,13 @@ static void fillRuntime(Interpreter &interpreter, Module &m) {
         {"Heuristics", [](const Value &v) { return v.as<Heuristics>() != nullptr; }}}) {
     auto type = Class::make(name, "triton.runtime");
     type->accepts = cls;
-    type->construct = [n = std::string(name)](Interpreter &i, CallArgs) -> Value {
-      i.refuse("'triton.runtime." + n + "(...)' is not supported in host code; use the decorator");
-    };
+    if (std::string_view(name) == "Autotuner")
+      type->construct = constructAutotuner;
+    else
+      type->construct = [n = std::string(name)](Interpreter &i, CallArgs) -> Value {
+        i.refuse("'triton.runtime." + n +
+                 "(...)' is not supported in host code; use the decorator");
+      };
     m.globals->set(name, Value(type));
   }
 }

@@ -22,19 +22,25 @@ const char *const importlibSource =
     ;
 
 void fillImportlib(Interpreter &, Module &m) {
-  m.globals->set("import_module", native("importlib.import_module", "name, package=None",
-                                         [](Interpreter &i, std::vector<Value> &a) {
-                                           return importInstalled(i,
-                                                                  i.toStr(a[0], "a module's name"));
-                                         }));
+  m.globals->set("import_module",
+                 native("importlib.import_module", "name, package=None",
+                        [](Interpreter &i, std::vector<Value> &a) {
+                          std::string name = i.toStr(a[0], "a module's name");
+                          if (!name.starts_with("."))
+                            return importInstalled(i, name);
+                          std::string package = i.toStr(a[1], "the package of a relative name");
+                          size_t dots = std::min(name.find_first_not_of('.'), name.size());
+                          for (size_t up = 1; up < dots; ++up)
+                            package.resize(std::min(package.rfind('.'), package.size()));
+                          return importInstalled(i, package + "." + name.substr(dots));
+                        }));
 }
 
 void fillImportlibUtil(Interpreter &interpreter, Module &m) {
   auto source = interpreter.importSource(
       "importlib_util", std::make_shared<SourceFile>("<importlib.util>", importlibSource));
   source->globals->set("known", native("known", "name", [](Interpreter &i, std::vector<Value> &a) {
-                         const std::string &name = a[0].str();
-                         return Value(i.nativeModule(name.substr(0, name.find('.'))) != nullptr);
+                         return Value(isInstalled(i, i.toStr(a[0], "a module's name")));
                        }));
   source->globals->set("import_module",
                        *interpreter.nativeModule("importlib")->globals->find("import_module"));
@@ -44,6 +50,14 @@ void fillImportlibUtil(Interpreter &interpreter, Module &m) {
 
 /// A library that is not one of those here counts as not installed.
 void fillMetadata(Interpreter &interpreter, Module &m) {
+  m.globals->set("packages_distributions", native("importlib.metadata.packages_distributions", "",
+                                                  [](Interpreter &, std::vector<Value> &) {
+                                                    Dict out;
+                                                    for (const char *name : {"torch", "triton"})
+                                                      out.set(Value(name),
+                                                              Value::list({Value(name)}));
+                                                    return Value::dict(std::move(out));
+                                                  }));
   m.globals->set("version", native("importlib.metadata.version", "distribution_name",
                                    [](Interpreter &i, std::vector<Value> &a) {
                                      auto module = i.nativeModule(a[0].str());

@@ -109,6 +109,11 @@ h::Value callWithFloatOfSizes(Tracer &tracer, h::Interpreter &interpreter, const
 
 } // namespace
 
+h::Value tensorOfNumber(Tracer &tracer, h::Interpreter &interpreter, const h::Value &number) {
+  h::Value wide = computedNumber(tracer, interpreter, number);
+  return castTo(*wide.as<TensorObject>(), interpreter, DataType::Float32);
+}
+
 Argument toArgument(Tracer &tracer, h::Interpreter &interpreter, const h::Value &raw) {
   h::Value value = h::contentOf(h::unwrapConstexpr(raw));
   switch (value.kind()) {

@@ -130,6 +130,8 @@ private:
     }
     if (value.isFloat())
       return argument(Kind::Float, DataType::Float32);
+    if (value.as<h::SymFloat>())
+      return argument(Kind::Loaded, DataType::Float32);
     // dtypes, strings, tuples and functions are constants wherever they stand.
     return constant(knownConstant(parameter, value));
   }
@@ -259,6 +261,11 @@ private:
         argument.tensor = &valueIn(0, name).as<TensorObject>()->tensor;
         addAccess(argument);
         break;
+      case Kind::Loaded:
+        loaded.push_back(tensorOfNumber(tracer, interpreter, sameEverywhere(name)));
+        argument.tensor = &loaded.back().as<TensorObject>()->tensor;
+        addAccess(argument);
+        break;
       case Kind::Float:
         argument.value = Argument(sameEverywhere(name).real());
         break;
@@ -285,6 +292,7 @@ private:
   const h::JitFunction &kernel;
   std::vector<std::pair<Expr, BoundLaunch>> ways;
   std::vector<LaunchVariant> variants;
+  std::vector<h::Value> loaded;      ///< tensors of floats that depend on dynamic sizes
   std::vector<Parameter> parameters; ///< of the last variant: the kinds agree in all
 };
 

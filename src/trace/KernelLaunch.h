@@ -17,7 +17,16 @@ public:
 
   /// What one parameter of the kernel is at this launch.
   struct Parameter {
-    enum class Kind : uint8_t { Tensor, Int, Float, Bool, None, Constexpr } kind = Kind::Constexpr;
+    /// Loaded: a float that depends on dynamic sizes, passed as a tensor of one element.
+    enum class Kind : uint8_t {
+      Tensor,
+      Int,
+      Float,
+      Bool,
+      None,
+      Constexpr,
+      Loaded
+    } kind = Kind::Constexpr;
     DataType dtype = DataType::Int32;
     host::Value constant;
     bool equalsOne = false; ///< Int: known to be 1 in every call

@@ -94,6 +94,9 @@ uint32_t KernelTable::specialise(const h::JitFunction &kernel,
     case Parameter::Kind::Tensor:
       spec.kind = ParameterSpec::Kind::Pointer;
       break;
+    case Parameter::Kind::Loaded:
+      spec.kind = ParameterSpec::Kind::Loaded;
+      break;
     case Parameter::Kind::Int:
     case Parameter::Kind::Float:
     case Parameter::Kind::Bool:
@@ -163,7 +166,8 @@ uint32_t KernelTable::specialise(const h::JitFunction &kernel,
       parameter.constant = constantArgument(specs[i].constant);
     } else {
       const tt::ArgumentAccess &access = summary.arguments[next++];
-      if (specs[i].kind == ParameterSpec::Kind::Pointer) {
+      if (specs[i].kind == ParameterSpec::Kind::Pointer ||
+          specs[i].kind == ParameterSpec::Kind::Loaded) {
         parameter.kind = KernelParameter::Kind::Pointer;
         parameter.unknownAccess = summary.defeated;
         bool read = access.read || summary.defeated, written = access.written || summary.defeated;

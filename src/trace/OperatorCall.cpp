@@ -273,8 +273,10 @@ private:
     for (size_t i = 0; i < bound.size(); ++i) {
       bool wantsTensor = schema.arguments[i].type.kind == SchemaType::Kind::Tensor &&
                          !schema.arguments[i].type.list;
-      if (wantsTensor && !bound[i].as<TensorObject>() &&
-          !(bound[i].isNone() && schema.arguments[i].type.optional))
+      // PyTorch hands None on as an undefined tensor, whatever the schema says.
+      if (wantsTensor && bound[i].isNone())
+        schema.arguments[i].type.optional = true;
+      else if (wantsTensor && !bound[i].as<TensorObject>())
         refuse("parameter '" + schema.arguments[i].name + "' of operator '" + op.name +
                "' is a tensor, got " + h::typeName(bound[i]));
     }
@@ -365,7 +367,7 @@ private:
     h::Value result = interpreter.call(implementation(), std::move(call));
     std::vector<Argument> outputs;
     collectOutputs(result, outputs);
-    checkReturns(outputs.size());
+    checkReturns(returned.size());
     checkFake();
     for (size_t i = 0; i < bound.size(); ++i) {
       if (!parameterTensor[i])
@@ -457,14 +459,16 @@ private:
   }
 
   void collectOutputs(const h::Value &result, std::vector<Argument> &outputs) {
-    if (result.isNone())
-      return;
     if (result.isSequence()) {
       for (const h::Value &element : result.elements())
         collectOutputs(element, outputs);
       return;
     }
     auto *tensor = result.as<TensorObject>();
+    if (tensor || !schema.returns.empty())
+      returned.push_back(tensor != nullptr);
+    if (result.isNone())
+      return;
     if (!tensor)
       refuse("operator '" + op.name + "' returns a value of type " + h::typeName(result) +
              "; operators return tensors");
@@ -487,8 +491,11 @@ private:
   }
 
   void defineOperator() {
-    if (tracer.program.findOperator(op.name))
-      return;
+    for (OperatorDefinition &known : tracer.program.operators)
+      if (known.name == op.name) {
+        allowNone(known);
+        return;
+      }
     OperatorDefinition definition;
     definition.name = op.name;
     definition.schema = printSchema(schema, true);
@@ -500,13 +507,32 @@ private:
     tracer.program.operators.push_back(std::move(definition));
   }
 
+  /// A parameter that one of the calls gave None for is optional in all of them.
+  void allowNone(OperatorDefinition &known) {
+    Schema earlier = parseSchema(op.name + known.schema, op.location);
+    bool changed = false;
+    for (size_t i = 0; i < schema.arguments.size() && i < earlier.arguments.size(); ++i)
+      if (schema.arguments[i].type.optional && !earlier.arguments[i].type.optional)
+        changed = earlier.arguments[i].type.optional = true;
+    if (changed)
+      known.schema = printSchema(earlier, true);
+  }
+
+  /// None stays where the function returned it.
   h::Value wrapResults(Node &node) {
     h::Tuple values;
-    for (size_t i = 0; i < resultTypes.size(); ++i) {
-      TracedTensor result = tracer.wrap(node.result(i));
-      result.storage->stridesKnown = stridesKnown[i];
+    size_t next = 0;
+    for (bool isTensor : returned) {
+      if (!isTensor) {
+        values.emplace_back();
+        continue;
+      }
+      TracedTensor result = tracer.wrap(node.result(next));
+      result.storage->stridesKnown = stridesKnown[next++];
       values.push_back(tensorValue(tracer, std::move(result)));
     }
+    if (next == 0 && schema.returns.empty())
+      values.clear();
     bool list = schema.returns.size() == 1 && schema.returns[0].type.list;
     if (values.empty())
       return h::Value();
@@ -528,6 +554,7 @@ private:
   std::vector<size_t> mutatedParameters;
   std::vector<ResultType> resultTypes, mutatedTypes;
   std::vector<bool> stridesKnown; ///< of the results
+  std::vector<bool> returned; ///< of each result: a tensor, or None
 };
 
 } // namespace

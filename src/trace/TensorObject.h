@@ -52,6 +52,9 @@ graph::Argument toArgument(Tracer &tracer, host::Interpreter &interpreter,
 
 /// torch, torch.nn, torch.nn.functional: functions over `tracer`.
 void addTorchModules(host::NativeModules &modules, Tracer &tracer);
+/// A host::SymFloat as a tensor of one float32.
+host::Value tensorOfNumber(Tracer &tracer, host::Interpreter &interpreter,
+                           const host::Value &number);
 /// torch.tensor(data, dtype): filled where all numbers are the same, else a constant of the
 /// program.
 host::Value tensorOfNumbers(Tracer &tracer, host::Interpreter &interpreter,

@@ -363,8 +363,8 @@ void addTorchModules(h::NativeModules &modules, Tracer &tracer) {
     fallBackToAten(module, tracer);
   });
   modules.add("torch.nn", [&tracer](h::Interpreter &i, h::Module &module) {
-    auto source =
-        std::make_shared<SourceFile>("<torch.nn>", std::string(hookSource) + networkSource);
+    auto source = std::make_shared<SourceFile>("<torch.nn>", std::string(hookSource) +
+                                                                 networkSource + lossModuleSource);
     auto isInitial =
         h::native("_uniform", "shape, fan_in, dtype=None",
                   [&tracer](h::Interpreter &inner, std::vector<h::Value> &a) {

@@ -15,6 +15,9 @@ const char *const lossSource =
 const char *const hookSource =
 #include "trace/torch/hooks.py.inc"
     ;
+const char *const lossModuleSource =
+#include "trace/torch/nn_losses.py.inc"
+    ;
 const char *const networkSource =
 #include "trace/torch/nn.py.inc"
     ;

@@ -11,7 +11,9 @@ extern const char *const
     shapeSource; ///< functions that move elements; part of the composites' module
 extern const char *const
     lossSource; ///< the losses of torch.nn.functional; part of the composites' module
-extern const char *const hookSource;    ///< what modules have of hooks; before networkSource
+extern const char *const hookSource; ///< what modules have of hooks; before networkSource
+extern const char *const
+    lossModuleSource;                   ///< losses and attention as modules; behind networkSource
 extern const char *const networkSource; ///< torch.nn
 extern const char *const initSource;    ///< torch.nn.init
 extern const char *const backendSource; ///< torch.cuda and other devices; behind runtimeSource

@@ -270,6 +270,8 @@ private:
   bool isSaved(const h::Instance &module, const std::string &key, const TensorObject &tensor) {
     if (tensor.isParameter)
       return true;
+    if (const h::Value *buffer = tensor.attributes.find("_buffer_persistent")) // nn.Buffer
+      return interpreter->truth(*buffer);
     const h::Value *buffers = module.attributes.find("_registered_buffers");
     const h::Value *persistent =
         buffers && buffers->isDict() ? buffers->dictionary().find(std::string_view(key)) : nullptr;

@@ -144,6 +144,24 @@ TEST_F(Import, RefusedSetupIsDeferredToItsUse) {
   EXPECT_THROW(resultOf("main.py"), DiagnosticError);
 }
 
+/// What lies below --path is read when a name of it is used, not when it is imported.
+TEST_F(Import, NamesOfLibrariesAreLookedUpWhenUsed) {
+  write("lib/heavy.py", "raise ValueError('read')\n");
+  write("lib/deep/other.py", "v = 3\n");
+  write("lib/deep/shared.py", "from .other import v as w\n__all__ = ['w']\n");
+  write("lib/deep/_native.cpython-312-x86_64-linux-gnu.so", "");
+  write("lib/deep/mod.py", "from heavy import x\nimport heavy as h\nfrom .other import v\n"
+                           "from .shared import *\nfrom ._native import fast\n"
+                           "def use():\n    return v + w\ndef broken():\n    return x\n");
+  write("app/main.py", "from deep.mod import use, broken\nresult = use()\n");
+  write("app/fails.py", "from deep.mod import broken\nresult = broken()\n");
+  InterpreterOptions options;
+  options.defersFileErrors = true;
+  options.searchRoots = {(root / "lib").string()};
+  EXPECT_EQ(resultOf("app/main.py", options), "6");
+  EXPECT_THROW(resultOf("app/fails.py", options), DiagnosticError);
+}
+
 /// An error that the file's own `try` handles, a failed import and a raise are not deferred.
 TEST_F(Import, WhatIsNeverDeferred) {
   InterpreterOptions options;

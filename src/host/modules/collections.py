@@ -81,6 +81,74 @@ class Counter(dict):
         return f"Counter({dict(self.most_common())})" if len(self) else "Counter()"
 
 
+class UserDict:
+    def __init__(self, dict=None, **kwargs):
+        self.data = {}
+        if dict is not None:
+            self.update(dict)
+        self.update(kwargs)
+
+    def __getitem__(self, key):
+        if key in self.data:
+            return self.data[key]
+        if hasattr(type(self), "__missing__"):
+            return self.__missing__(key)
+        raise KeyError(key)
+
+    def __setitem__(self, key, item):
+        self.data[key] = item
+
+    def __delitem__(self, key):
+        del self.data[key]
+
+    def __contains__(self, key):
+        return key in self.data
+
+    def __len__(self):
+        return len(self.data)
+
+    def __iter__(self):
+        return iter(self.data)
+
+    def get(self, key, default=None):
+        return self[key] if key in self else default
+
+    def keys(self):
+        return self.data.keys()
+
+    def values(self):
+        return [self[key] for key in self]
+
+    def items(self):
+        return [(key, self[key]) for key in self]
+
+    def update(self, other=(), **kwargs):
+        for key, value in dict(other).items():
+            self[key] = value
+        for key, value in kwargs.items():
+            self[key] = value
+
+    def setdefault(self, key, default=None):
+        if key not in self:
+            self[key] = default
+        return self[key]
+
+    def pop(self, key, *default):
+        return self.data.pop(key, *default)
+
+    def clear(self):
+        self.data.clear()
+
+    def copy(self):
+        return type(self)(self.data)
+
+    def __eq__(self, other):
+        return self.data == (other.data if isinstance(other, UserDict) else other)
+
+    def __repr__(self):
+        return repr(self.data)
+
+
 class deque:
     def __init__(self, iterable=(), maxlen=None):
         if maxlen is not None and maxlen < 0:

@@ -159,7 +159,10 @@ def broadcast_shapes(*shapes):
     """`1 is 1` holds for the number alone: a dynamic size counts as one that is not 1."""
     shapes = [(shape,) if isinstance(shape, int) else tuple(shape) for shape in shapes]
     result = []
-    for i in range(max([len(shape) for shape in shapes], default=0)):
+    rank = 0
+    for shape in shapes:
+        rank = len(shape) if len(shape) > rank else rank
+    for i in range(rank):
         size = 1
         for shape in shapes:
             own = shape[-1 - i] if i < len(shape) else 1

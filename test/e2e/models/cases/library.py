@@ -177,6 +177,12 @@ def floats_of_sizes(x):
     return mean, x * n**-0.5, x / math.sqrt(n + 1), torch.full((3,), n) + torch.tensor(n), torch.full_like(x, 1 / n), x.log1p() + math.log(n, 2)
 
 
+def floats_of_sizes_for_kernels(x):
+    y = torch.empty_like(x)
+    scale_kernel[(triton.cdiv(x.numel(), 64),)](x, y, 1.0 / x.shape[0], x.numel(), MODE=1, BLOCK=64)
+    return y
+
+
 def floats_of_sizes_in_half(x):
     return x.half() * (1.0 / x.shape[0]), (x.half() - x.shape[0] / 3.0).float()
 
