@@ -201,8 +201,6 @@ private:
   bool improve(const h::JitFunction &kernel, size_t parameter, Specialisation &best) {
     for (ParameterSpec &other :
          alternatives(best.specs[parameter], likelyFor(kernel, parameter), hints.compared)) {
-      if (!mayTry())
-        return false;
       std::vector<ParameterSpec> specs = best.specs;
       specs[parameter] = std::move(other);
       if (takeFurther(kernel, std::move(specs), best))
@@ -213,6 +211,8 @@ private:
 
   bool takeFurther(const h::JitFunction &kernel, std::vector<ParameterSpec> specs,
                    Specialisation &best) {
+    if (!mayTry())
+      return false;
     Specialisation next = attempt(kernel, std::move(specs));
     bool further = next.module || next.progress > best.progress;
     if (further)
@@ -268,7 +268,7 @@ private:
           specs[i].constant = candidate;
           changed = true;
         }
-      if (changed && mayTry())
+      if (changed)
         takeFurther(kernel, specs, best);
     }
     specs = best.specs;

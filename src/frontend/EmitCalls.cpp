@@ -39,8 +39,10 @@ Val Emitter::call(const syntax::Call &expr) {
   positional.insert(positional.end(), given.begin(), given.end());
   Keywords keywords;
   for (const auto &keyword : expr.keywords) {
-    if (!keyword->arg)
+    if (!keyword->arg) {
+      here = keyword->range;
       failUnsupported("** arguments are not part of the kernel language");
+    }
     keywords.emplace_back(*keyword->arg, expression(*keyword->value));
   }
   here = expr.range;

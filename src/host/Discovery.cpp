@@ -242,8 +242,13 @@ FileListing listKernels(Interpreter &interpreter, const Module &module,
   for (const Value &value : made)
     if (auto kernel = innermostKernel(value))
       madeAs.insert_or_assign(kernel.get(), value);
+  std::unordered_set<const FunctionDef *> listed;
   for (const auto &kernel : interpreter.state().kernels) {
     if (kernel->function->module != module.syntax)
+      continue;
+    // A function that defines a kernel may have run more than once.
+    bool isFirst = listed.insert(&kernel->def()).second;
+    if (!isFirst && !named.count(kernel.get()))
       continue;
     KernelListing k{kernel->name(), Value(kernel), kernel, {}, {}};
     if (auto entry = named.find(kernel.get()); entry != named.end())

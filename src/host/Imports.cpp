@@ -483,6 +483,8 @@ static std::optional<Value> tritonByName(Interpreter &interpreter, const std::st
     return Value(interpreter.nativeModule("triton"));
   if (name == "tl")
     return Value(interpreter.nativeModule("triton.language"));
+  if (name == "HAS_TRITON")
+    return Value(true);
   return std::nullopt;
 }
 

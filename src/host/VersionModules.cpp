@@ -68,6 +68,10 @@ void fillMetadata(Interpreter &interpreter, Module &m) {
                                                "No package metadata was found for " + a[0].str());
                                      return *version;
                                    }));
+  // No plugins are installed.
+  m.globals->set("entry_points",
+                 native("importlib.metadata.entry_points", "group=None, name=None",
+                        [](Interpreter &, std::vector<Value> &) { return Value::list({}); }));
   m.globals->set("PackageNotFoundError", Value(interpreter.builtinClass("ModuleNotFoundError")));
 }
 

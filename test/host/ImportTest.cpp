@@ -233,9 +233,10 @@ TEST_F(Import, ARefusedProbeTakesItsHandler) {
 
 /// Triton keeps the names that projects re-export it by where the module that does so is missing.
 TEST_F(Import, TritonOfAMissingModule) {
-  write("main.py", "from some_engine.triton_utils import tl, triton\n"
-                   "result = [triton.cdiv(7, 2), tl.int8.int_bitwidth, tl.uint64.is_uint64()]\n");
-  EXPECT_EQ(resultOf("main.py", readingKernels()), "[4, 8, True]");
+  write("main.py", "from some_engine.triton_utils import HAS_TRITON, tl, triton\n"
+                   "result = [HAS_TRITON, triton.cdiv(7, 2), tl.int8.int_bitwidth,"
+                   " tl.uint64.is_uint64()]\n");
+  EXPECT_EQ(resultOf("main.py", readingKernels()), "[True, 4, 8, True]");
 }
 
 /// Tables of configs lie beside the source; nothing else on the machine decides what is compiled.

@@ -10,5 +10,5 @@ CASES = [("kernel", "*fp32, *fp32, i32, BLOCK=64")]
 def kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     i = tl.arange(0, BLOCK)
     x = tl.load(x_ptr + i)
-    y = tl.sum(n)
+    y = tl.sum(n, axis=0)
     tl.store(out_ptr + i, x)
