@@ -30,6 +30,9 @@ CODES = {
     torch.float16: (2, 16),
     torch.float32: (2, 32),
     torch.float64: (2, 64),
+    torch.int8: (0, 8),
+    torch.int16: (0, 16),
+    torch.uint8: (1, 8),
     torch.int32: (0, 32),
     torch.int64: (0, 64),
 }

@@ -225,7 +225,6 @@ private:
   // CudaReduce.cpp, CudaScan.cpp, CudaDot.cpp
   void emitReduce(tt::ReduceOp op);
   void emitScan(tt::ScanOp op);
-  Layout scanLayout(mlir::RankedTensorType tile, int64_t extent);
   void emitGather(tt::GatherOp op);
   void emitCat(tt::CatOp op);
   void emitHistogram(tt::HistogramOp op);

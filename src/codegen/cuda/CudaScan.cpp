@@ -10,25 +10,13 @@ namespace pellucid::codegen {
 
 using llvm::Value;
 
-/// Neighbouring threads hold neighbours, so that no step of a scan has bank conflicts; bringing a
-/// tile there and back costs two exchanges, less than the steps of a long scan save.
-Layout CudaEmitter::scanLayout(mlir::RankedTensorType tile, int64_t extent) {
-  constexpr int64_t longExtent = 32;
-  if (extent < longExtent)
-    return anchor(tile.getShape()).withoutRepeats();
-  llvm::SmallVector<unsigned> order;
-  for (unsigned d = tile.getRank(); d-- > 0;)
-    order.push_back(d);
-  return Layout::blocked(tile.getShape(), order, 1, options.numWarps).withoutRepeats();
-}
-
 void CudaEmitter::emitScan(tt::ScanOp op) {
   unsigned axis = op.getAxis();
   mlir::RankedTensorType tile = checkedTile(op, op.getSrcs()[0]);
   int64_t extent = tile.getDimSize(axis), stride = 1;
   for (unsigned d = axis + 1; d < tile.getRank(); ++d)
     stride *= tile.getDimSize(d);
-  Layout layout = scanLayout(tile, extent);
+  Layout layout = anchor(tile.getShape()).withoutRepeats();
   std::vector<Registers> values;
   std::vector<mlir::Type> elements;
   std::vector<uint64_t> offsets;

@@ -73,7 +73,7 @@ def staged_transposed(a, b, c, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.con
     tl.store(c + i[:, None]*BN + j[None, :], acc)
 
 # Rows by loaded numbers, and pages whose numbers the loop loads.
-@case("a:fp16:8192 rows:i32:64 b:fp16:8192 c:fp32:4096 count:i32=50", BM=64, BN=64, BK=32)
+@case("a:fp16:8192 rows:i32:64 b:fp16:8192 c:fp16:4096 count:i32=50", BM=64, BN=64, BK=32)
 @triton.jit
 def staged_rows(a, rows, b, c, count, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     i = tl.arange(0, BM); j = tl.arange(0, BN); k = tl.arange(0, BK)
@@ -84,7 +84,7 @@ def staged_rows(a, rows, b, c, count, BM: tl.constexpr, BN: tl.constexpr, BK: tl
         acc = tl.dot(x, tl.load(b + (at + k)[:, None]*BN + j[None, :]), acc)
     tl.store(c + i[:, None]*BN + j[None, :], acc, mask=(i < count)[:, None])
 
-@case("q:fp16:2048 pages:i32:9 k:fp16:8192 o:fp32:4608 n:i32=9", BM=16, BN=32, D=64)
+@case("q:fp16:2048 pages:i32:9 k:fp16:8192 o:fp16:4608 n:i32=9", BM=16, BN=32, D=64)
 @triton.jit
 def staged_pages(q, pages, k, o, n, BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr):
     i = tl.arange(0, BM); j = tl.arange(0, BN); d = tl.arange(0, D)
@@ -96,7 +96,7 @@ def staged_pages(q, pages, k, o, n, BM: tl.constexpr, BN: tl.constexpr, D: tl.co
         tl.store(o + at*BM*BN + i[:, None]*BN + j[None, :], tl.dot(x, y))
 
 # Sizes and strides of which the file says by hand what divides them.
-@case("a:bf16:16384 b:bf16:12288 c:fp32:12288 M:i32=128 N:i32=96 K:i32=128", (2, 2), BM=64, BN=64, BK=32)
+@case("a:bf16:16384 b:bf16:12288 c:bf16:12288 M:i32=128 N:i32=96 K:i32=128", (2, 2), BM=64, BN=64, BK=32)
 @triton.jit
 def staged_modulo(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     i = (tl.program_id(0)*BM + tl.arange(0, BM)) % M; j = (tl.program_id(1)*BN + tl.arange(0, BN)) % N; k = tl.arange(0, BK)
