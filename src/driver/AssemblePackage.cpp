@@ -369,6 +369,18 @@ private:
     }
   }
 
+  /// A view without elements may begin past the end of its memory, as `x[n:, 1:]` does.
+  Expr byteOffsetOf(const TensorType &type) const {
+    Expr offset = type.offset * static_cast<int64_t>(byteSize(type.dtype));
+    Expr isFilled = 1;
+    for (const Expr &size : type.shape)
+      if (program.symbols.prove(symbolic::less(0, size)) != true)
+        isFilled = symbolic::logicalAnd(isFilled, symbolic::less(0, size));
+    return isFilled.constant() == 1 || offset.constant() == 0
+               ? offset
+               : symbolic::select(isFilled, offset, 0);
+  }
+
   package::Place placeOf(uint32_t storageId, const Expr &byteOffset) const {
     const Storage &storage = lowered.plan.storages[storageId];
     package::Place place;
@@ -464,8 +476,8 @@ private:
       if (operand.name != parameter.name)
         continue;
       if (Value *value = operand.value.value(); value && value->isTensor()) {
-        Expr offset = value->type().offset * static_cast<int64_t>(byteSize(value->type().dtype));
-        return package::PointerArgument{placeOf(lowered.plan.operand(node, i, value), offset)};
+        return package::PointerArgument{
+            placeOf(lowered.plan.operand(node, i, value), byteOffsetOf(value->type()))};
       }
       if (operand.value.isNone())
         return package::ImmediateArgument{0};

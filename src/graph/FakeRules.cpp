@@ -323,6 +323,8 @@ bool hasKnownStrides(const OperatorCall &call) {
   if (std::all_of(operands.begin(), operands.end(),
                   [&](const TensorType *type) { return type->isContiguous(call.symbols); }))
     return true;
+  if (call.op.kind == Operator::Kind::Factory && !name.ends_with("_like"))
+    return true;
   // These clone to row-major strides, or have their operands in another order.
   bool elementwise =
       call.op.kind == Operator::Kind::Pointwise && name != "masked_fill" && name != "rsub";

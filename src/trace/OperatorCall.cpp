@@ -473,7 +473,7 @@ private:
       refuse("operator '" + op.name + "' returns a value of type " + h::typeName(result) +
              "; operators return tensors");
     for (const auto &parameter : innerTensors)
-      if (parameter->tensor.storage == tensor->tensor.storage)
+      if (!op.schemaText && parameter->tensor.storage == tensor->tensor.storage)
         refuse("operator '" + op.name +
                "' returns the memory of a parameter, which PyTorch refuses; return a clone()");
     Value *value = tracer.valueOf(tensor->tensor, where);

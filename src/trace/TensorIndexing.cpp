@@ -102,7 +102,14 @@ bool TensorObject::setItem(h::Interpreter &interpreter, const h::Value &key,
   Indexed index = splitIndex(*this, interpreter, key);
   TensorObject &view = *index.view.as<TensorObject>();
   if (index.indices.empty()) {
-    callInPlace(view, interpreter, "copy", argsOf({value}));
+    // Dims of size 1 in front that the place does not have are dropped.
+    h::Value source = value;
+    for (auto *tensor = source.as<TensorObject>();
+         tensor && tensor->tensor.type.rank() > view.tensor.type.rank() &&
+         tracer.symbols().proveEqual(tensor->tensor.type.shape[0], 1);
+         tensor = source.as<TensorObject>())
+      source = callAten(tracer, interpreter, "select", argsOf({source, h::Value(0), h::Value(0)}));
+    callInPlace(view, interpreter, "copy", argsOf({source}));
     return true;
   }
   h::Value contents = value;

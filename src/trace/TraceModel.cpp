@@ -591,9 +591,10 @@ private:
     collectResults(result, outputs, where);
     for (const auto &[name, storage] : tracer.lifted) {
       if (storage->outlivesCall && storage->written)
-        throw DiagnosticError(where, "a tensor that was made outside of forward is written to in "
-                                     "it; a program's constants are read-only, so clone() it "
-                                     "first, or make it an input");
+        throw DiagnosticError(*storage->written,
+                              "a tensor that was made outside of forward is written to in "
+                              "it; a program's constants are read-only, so clone() it "
+                              "first, or make it an input");
       tracer.program.weights[name] =
           initialWeight(name, tracer.program.main.find("c_" + name)->result()->type(),
                         storage->initializer, options.seed);
@@ -621,6 +622,8 @@ private:
       throw DiagnosticError(where,
                             "the model returns a value of type " + h::typeName(value) +
                                 "; tensors and tuples, lists and dicts of them can be returned");
+    if (const auto &conflict = tensor->tensor.storage->conflict)
+      tracer.checkKnown(*tensor->tensor.storage, conflict->written);
     outputs.push_back(Argument(tracer.valueOf(tensor->tensor, where)));
     tracer.program.outputs.push_back({OutputSpec::Kind::UserOutput, ""});
   }

@@ -149,7 +149,8 @@ std::vector<TracedTensor> Tracer::call(const std::string &packet, std::vector<Ar
   std::optional<size_t> self = aliasedOperand(*call, operands);
   Aliasing aliasing = self ? call->op.aliasingOf(*call) : Aliasing::Fresh;
   // Whether a reshape is a view hangs on strides; what is a view by its kind does not.
-  if (aliasing != Aliasing::Fresh && call->op.aliasing && !operands[*self]->storage->stridesKnown)
+  bool byStrides = call->op.aliasing && call->op.kind == Operator::Kind::Composite;
+  if (self && byStrides && !operands[*self]->storage->stridesKnown)
     aliasing = Aliasing::Unknown;
   bool stridesKnown = aliasing != Aliasing::Fresh || hasKnownStrides(*call);
   for (const TracedTensor *operand : operands)
@@ -174,6 +175,23 @@ std::vector<TracedTensor> Tracer::call(const std::string &packet, std::vector<Ar
   return results;
 }
 
+/// One of the elements that lie in one place for all of them: dims without a stride are dropped.
+Value *Tracer::withoutRepeats(TensorType &place, Value *contents, const SourceLocation &where) {
+  for (size_t d = place.rank(); d-- > 0;) {
+    if (!symbols().proveEqual(place.strides[d], 0) ||
+        symbols().prove(less(0, place.shape[d])) != true)
+      continue;
+    contents =
+        emitCall(*current, registry, symbols(), "aten.select.int",
+                 {Argument(contents), Argument(static_cast<int64_t>(d)), Argument(int64_t(0))}, {},
+                 where)
+            ->result();
+    place.shape.erase(place.shape.begin() + static_cast<std::ptrdiff_t>(d));
+    place.strides.erase(place.strides.begin() + static_cast<std::ptrdiff_t>(d));
+  }
+  return contents;
+}
+
 void Tracer::write(TracedTensor &tensor, Value *contents, const SourceLocation &where,
                    bool uniform) {
   TracedStorage &storage = *tensor.storage;
@@ -183,16 +201,19 @@ void Tracer::write(TracedTensor &tensor, Value *contents, const SourceLocation &
                                      " lie in one place, or may for some sizes, so that it cannot "
                                      "be written to; clone() it first");
   current->setLocation(where);
+  TensorType place = tensor.type;
+  if (tensor.mayOverlap)
+    contents = withoutRepeats(place, contents, where);
   if (tensor.type == storage.type && contents->type() == storage.type) {
     storage.base = contents;
   } else {
     Node *node = emitCall(*current, registry, symbols(), "aten.as_strided_scatter",
-                          {Argument(base), Argument(contents), Argument::list(tensor.type.shape),
-                           Argument::list(tensor.type.strides), Argument(tensor.type.offset)},
+                          {Argument(base), Argument(contents), Argument::list(place.shape),
+                           Argument::list(place.strides), Argument(place.offset)},
                           {}, where);
     storage.base = node->result();
   }
-  storage.written = true;
+  storage.written = where;
   ++storage.version;
   tensor.value = tensor.type == storage.type ? storage.base : nullptr;
   tensor.version = storage.version;
@@ -228,7 +249,8 @@ void Tracer::launch(std::vector<LaunchVariant> variants, std::vector<LaunchArgum
                              {}, where);
       storage.base = whole->result();
     }
-    storage.written |= !arguments[made.resultOperands[r]].unknownAccess;
+    if (!arguments[made.resultOperands[r]].unknownAccess)
+      storage.written = where;
     ++storage.version;
     tensor.value = result;
     tensor.version = storage.version;

@@ -65,7 +65,8 @@ struct TracedStorage {
   Initializer initializer;
   std::shared_ptr<TracedStorage> copied; ///< copy.deepcopy of it: has its initial values
   bool constructed = false;              ///< base is a value of Tracer::constructed
-  bool written = false; ///< surely, not only as far as the access analysis cannot tell
+  std::optional<SourceLocation>
+      written; ///< surely, not only as far as the access analysis cannot tell
   bool isParameter = false;
   bool outlivesCall = false; ///< made outside of forward
   bool stridesKnown = true;  ///< type's strides are those that PyTorch gives
@@ -181,6 +182,8 @@ private:
   static uint64_t nextIdentity();
 
   graph::Value *baseOf(const std::shared_ptr<TracedStorage> &storage, const SourceLocation &where);
+  graph::Value *withoutRepeats(graph::TensorType &place, graph::Value *contents,
+                               const SourceLocation &where);
   void linkPossibleAlias(TracedTensor &operand, TracedTensor &result,
                          const graph::OperatorCall &call);
   bool settleAsCopy(const PossibleAlias &alias);

@@ -54,10 +54,12 @@ def movedim(input, source, destination):
 def flip(input, dims):
     if not isinstance(dims, int) and len(dims) == 0:
         return input.clone()
+    flipped = input
     for dim in [dims] if isinstance(dims, int) else dims:
         size = input.shape[dim]
-        input = torch.index_select(input, dim, size - 1 - torch.arange(size))
-    return input
+        flipped = torch.index_select(flipped, dim, size - 1 - torch.arange(size))
+    # Laid out as the input: a kernel sees the strides.
+    return flipped if input.is_contiguous() else torch.empty_like(input).copy_(flipped)
 
 
 def roll(input, shifts, dims=None):

@@ -8,6 +8,7 @@ A program is a dict: `inputs`, per name a list of sizes (a string is a dynamic d
 import ctypes
 import json
 import pathlib
+import re
 import subprocess
 import zlib
 
@@ -52,11 +53,13 @@ def run_in_torch(program, n):
     scope = {"torch": torch, "triton": stand_ins.triton, **stand_ins.KERNELS}
     exec(text_of("program", dict(program, body=program["body"] + ["return_locals = dict(locals())"], results=["return_locals"])), scope)
     inputs = {name: torch.from_numpy(value.copy()) for name, value in starting_inputs(program, n).items()}
+    # What unsqueeze_() does to an input is not seen by the caller's own view of it.
+    memory = {name: tensor.detach() for name, tensor in inputs.items()}
     names = scope["program"](**inputs)[0]
     for value in names.values():
         if isinstance(value, torch.Tensor) and value.numel() and value.double().abs().max() > 1 << 16:
             raise RuntimeError("values that are not exact")
-    return names, inputs
+    return names, memory
 
 
 def recorded(tensor):
@@ -238,7 +241,14 @@ def check(ours, programs, options=(), outcomes=None):
         problems = []
         runs = {n for program in programs for n in program["runs"]}
         for n in sorted(runs):
-            answers = ours.run(package, programs, int(n))
+            try:
+                answers = ours.run(package, programs, int(n))
+            except Broken as error:
+                # The example's side of a size was taken, with a warning.
+                if not re.search(r" is \d+, must be in ", str(error)):
+                    raise
+                outcomes["narrowed"] = outcomes.get("narrowed", 0) + 1
+                continue
             for program, answer in zip(programs, answers):
                 if n in program["runs"] and (wrong := differences(program, answer, program["runs"][n])):
                     problems.append((program, f"n={n}: {wrong}"))
