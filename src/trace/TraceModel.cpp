@@ -612,6 +612,12 @@ private:
         collectResults(element, outputs, where);
       return;
     }
+    // What torch.sort and its kin give.
+    if (value.as<h::Instance>() && interpreter->findAttr(value, "_fields")) {
+      for (const h::Value &element : interpreter->iterate(value))
+        collectResults(element, outputs, where);
+      return;
+    }
     if (value.isDict()) {
       for (const auto &[key, element] : value.dictionary().items())
         collectResults(element, outputs, where);
