@@ -2,23 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 # What tests compare with, from PyPI, into two environments, for two Tritons do not go into one:
 #   build/test-oracles      numpy, Triton 3.6 and the ptxas it brings
-#   build/test-oracles-3.9  numpy, Triton 3.9, and PyTorch for the CPU where its own index is reached: PyPI's wheel does not
-#                           import without 3 GB of CUDA libraries
+#   build/test-oracles-3.9  numpy, Triton 3.9 and the PyTorch that goes with it, whose wheel does not import without its CUDA
+#                           libraries, GPU or not
 # Succeeds without a registry: the tests then skip. build/test-oracles.missing says what is not there and why, a line each:
-# "NAME unreachable: …" or "NAME failed: …". 1.9 GB and about a minute with Tritons alone.
+# "NAME unreachable: …" or "NAME failed: …". 8 GB on disk, most of it PyTorch; some minutes.
 set -eu
 cd "$(dirname "$0")/.."
-torch_index=https://download.pytorch.org/whl/cpu
 mkdir -p build
 missing=$PWD/build/test-oracles.missing log=$PWD/build/test-oracles.log
 : >"$missing" && : >"$log"
 
-# answers PIP [INDEX…]: whether a registry gives us a small package.
+# answers PIP: whether a registry gives us a small package.
 answers() {
   local pip=$1 folder
-  shift
   folder=$(mktemp -d)
-  timeout 60 "$pip" download --quiet --retries 0 --no-deps --dest "$folder" "$@" typing-extensions >>"$log" 2>&1 && rm -rf "$folder" && return 0
+  timeout 60 "$pip" download --quiet --retries 0 --no-deps --dest "$folder" typing-extensions >>"$log" 2>&1 && rm -rf "$folder" && return 0
   rm -rf "$folder"
   return 1
 }
@@ -34,11 +32,7 @@ install() {
     echo "$*" >"$folder/$name.wanted"
     return 0
   fi
-  if [ "$name" = torch ]; then
-    answers "$folder/bin/pip" --index-url "$torch_index" || why=unreachable
-  else
-    answers "$folder/bin/pip" || why=unreachable
-  fi
+  answers "$folder/bin/pip" || why=unreachable
   echo "$name $why: $(grep -m1 ERROR "$log" | cut -c1-160)" >>"$missing"
 }
 
@@ -46,9 +40,7 @@ install build/test-oracles numpy "numpy>=1.24"
 install build/test-oracles triton-3.6 triton==3.6.0
 install build/test-oracles-3.9 numpy "numpy>=1.24"
 install build/test-oracles-3.9 triton-3.9 triton==3.9.0
-# Without its requirements, of which Triton is there: filelock to fsspec are what its import needs.
-install build/test-oracles-3.9 torch --retries 0 --no-deps --index-url "$torch_index" torch filelock typing-extensions sympy mpmath networkx jinja2 \
-  markupsafe fsspec
+install build/test-oracles-3.9 torch torch==2.15.0
 [ -x build/test-oracles/lib/python3*/site-packages/triton/backends/nvidia/bin/ptxas ] || command -v ptxas >/dev/null ||
   grep -q triton-3.6 "$missing" || echo "ptxas failed: Triton 3.6 brings none" >>"$missing"
 [ ! -s "$missing" ] || { echo "not installed:" && sed 's/^/  /' "$missing"; }
