@@ -150,7 +150,7 @@ def check_shell(block, where):
                 for name in re.findall(r"--preset (\S+)", part):
                     if name not in known[kind]:
                         yield command, f"CMakePresets.json has no {kind} preset {name}"
-        elif word.startswith("scripts/"):
+        elif word.startswith(("scripts/", "test/")):
             # They build and run all of this: that they are there has to do.
             if not os.access(SOURCE / word, os.X_OK):
                 yield command, f"{word} is no program"
@@ -212,7 +212,8 @@ def check_c(block, where):
         return
     headers, before, library = frame
     includes = "".join(f"#include <{header}>\n" for header in [*headers, "stdio.h"])
-    (where / "piece.c").write_text(f"{includes}int main(void) {{\n{before}{block.text}  return 0;\n}}\n")
+    indented = "".join(f"  {line}\n" for line in block.text.splitlines())
+    (where / "piece.c").write_text(f"{includes}int main(void) {{\n{before}{indented}  return 0;\n}}\n")
     code, text, error = run(f"cc -Wall -Werror piece.c -Iinclude -Lbuild/release/lib -l{library} -lpellucid_runtime "
                             "-Wl,-rpath,$PWD/build/release/lib -o piece && ./piece", where)
     if code != 0 or text or [line for line in error.splitlines() if line and not line.startswith("note: ")]:

@@ -97,7 +97,7 @@ def judge(got, want, bound=0.0, dtype=None, signed_zeros=True):
     if not wrong.size:
         return Verdict("", largest, of_bound)
     at = wrong[int(np.argmax(off.flat[wrong]))]
-    return Verdict(f"{wrong.size} of {got.size} wrong: {got.flat[at]!r} instead of {want.flat[at]!r} at {at}, "
+    return Verdict(f"{wrong.size} of {got.size} wrong: {got.flat[at]} instead of {want.flat[at]} at {at}, "
                    f"off by {off.flat[at]:.3g}, allowed {bound.flat[at]:.3g}", largest, of_bound)
 
 
