@@ -58,7 +58,7 @@ driver::ModelRequest requestOf(const char *model, const pellucid_compile_options
   request.init = textOf(options.init);
   request.dtype = textOf(options.dtype);
   request.weights = textOf(options.weights);
-  request.strictWeights = options.no_strict_weights == 0;
+  request.looseWeights = options.no_strict_weights != 0;
   if (std::string path = textOf(options.path); !path.empty())
     request.paths.push_back(std::move(path));
   if (options.seed)

@@ -80,7 +80,7 @@ trace::TraceOptions traceOptions(const ModelRequest &request, const ModelMessage
     options.weights = graph::loadWeights(request.weights);
   if (!request.weights.empty() && options.weights.empty())
     throw DiagnosticError(SourceLocation(request.weights), "the file holds no tensors");
-  options.strictWeights = request.strictWeights;
+  options.strictWeights = !request.looseWeights;
   options.warn = messages.warn;
   options.note = messages.note;
   return options;
@@ -165,7 +165,7 @@ void ModelRequest::refuseTraceOptions(const char *what) const {
                              {!dtype.empty(), "--dtype"},
                              {!device.empty(), "--device"},
                              {!weights.empty(), "--weights"},
-                             {!strictWeights, "--no-strict-weights"},
+                             {looseWeights, "--no-strict-weights"},
                              {!paths.empty(), "--path"},
                              {seed.has_value(), "--seed"},
                              {strict, "--strict"}})

@@ -19,7 +19,7 @@ struct ModelRequest {
   std::string init;                ///< NAME=LITERAL,…: arguments of the constructor
   std::string dtype;               ///< of the parameters
   std::string weights;             ///< .safetensors, .npz or .safetensors.index.json
-  bool strictWeights = true;       ///< they are the whole state_dict and nothing else
+  bool looseWeights = false;       ///< they may lack some of the state_dict and have more
   std::string device;              ///< what files are told that ask for one: cpu (default) or cuda
   std::vector<std::string> paths;  ///< folders that absolute imports are looked up in, in order
   std::optional<uint64_t> seed;    ///< of the parameters where there are no weights; none: 0

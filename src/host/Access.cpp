@@ -277,14 +277,14 @@ Value Interpreter::membershipOf(const Value &container, const Value &item) {
   ActiveScope running(*this);
   if (container.isSet() || container.isDict())
     checkHashable(*this, item);
-  if (auto condition = membership(container, item))
+  if (auto condition = membership(contentOf(container), contentOf(item)))
     return Value::condition(*condition);
   return Value(contains(container, item));
 }
 
 bool Interpreter::contains(const Value &container, const Value &item) {
   ActiveScope running(*this);
-  if (auto condition = membership(container, item))
+  if (auto condition = membership(contentOf(container), contentOf(item)))
     return truth(Value::condition(*condition));
   switch (container.kind()) {
   case Kind::Str:

@@ -569,6 +569,8 @@ std::optional<size_t> Instance::hash() const {
 }
 
 bool Instance::isSymbolic() const {
+  if (content && host::isSymbolic(*content))
+    return true;
   // What holds itself has no size that only it knows of.
   static thread_local unsigned depth = 0;
   const Value *fields = depth < 16 ? fieldNames(*this) : nullptr;

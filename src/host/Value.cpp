@@ -319,6 +319,14 @@ bool equal(const Value &a, const Value &b) {
     return equal(contentOf(a), contentOf(b));
   if (a.isSymInt() || a.isSymBool() || b.isSymInt() || b.isSymBool())
     return equalSizes(unwrapConstexpr(a), unwrapConstexpr(b));
+  if (a.as<SymFloat>() || b.as<SymFloat>()) {
+    // Against a number it is refused, as == is; nothing else is equal to it.
+    const Value &other = a.as<SymFloat>() ? b : a;
+    bool isNumber = other.isInt() || other.isFloat() || other.isBool() || other.as<SymFloat>();
+    Interpreter *interpreter = structuralComparisons ? nullptr : Interpreter::active();
+    if (interpreter && isNumber && !sameStructure(a, b))
+      return interpreter->equals(a, b);
+  }
   if (auto x = integerOf(a), y = integerOf(b); x && y)
     return *x == *y;
   if (auto x = numberOf(a), y = numberOf(b); x && y)

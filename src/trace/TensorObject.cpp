@@ -340,25 +340,31 @@ const NamedMethod methods[] = {
        i.refuse("'.tolist()' asks for values that are only known when the program runs; keep them "
                 "a tensor");
      }},
-    {"data_ptr", [](TensorObject &self, h::Interpreter &,
-                    const h::CallArgs &) { return h::Value(std::make_shared<Address>(self)); }},
-    {"untyped_storage",
-     [](TensorObject &self, h::Interpreter &, const h::CallArgs &) {
+    {"data_ptr", nullptr, "",
+     [](TensorObject &self, h::Interpreter &, Bound &) {
+       return h::Value(std::make_shared<Address>(self));
+     }},
+    {"untyped_storage", nullptr, "",
+     [](TensorObject &self, h::Interpreter &, Bound &) {
        return h::Value(std::make_shared<Storage>(self));
      }},
-    {"storage", [](TensorObject &self, h::Interpreter &,
-                   const h::CallArgs &) { return h::Value(std::make_shared<Storage>(self)); }},
+    {"storage", nullptr, "",
+     [](TensorObject &self, h::Interpreter &, Bound &) {
+       return h::Value(std::make_shared<Storage>(self));
+     }},
     {"squeeze", methodSqueeze},
-    {"get_device", [](TensorObject &self, h::Interpreter &,
-                      const h::CallArgs &) { return h::Value(saysCuda(self) ? 0 : -1); }},
-    {"is_signed",
-     [](TensorObject &self, h::Interpreter &, const h::CallArgs &) {
+    {"get_device", nullptr, "",
+     [](TensorObject &self, h::Interpreter &, Bound &) {
+       return h::Value(saysCuda(self) ? 0 : -1);
+     }},
+    {"is_signed", nullptr, "",
+     [](TensorObject &self, h::Interpreter &, Bound &) {
        return h::Value(isFloat(self.tensor.type.dtype) || info(self.tensor.type.dtype).isSigned);
      }},
-    {"is_complex",
-     [](TensorObject &, h::Interpreter &, const h::CallArgs &) { return h::Value(false); }},
-    {"is_inference",
-     [](TensorObject &, h::Interpreter &, const h::CallArgs &) { return h::Value(false); }},
+    {"is_complex", nullptr, "",
+     [](TensorObject &, h::Interpreter &, Bound &) { return h::Value(false); }},
+    {"is_inference", nullptr, "",
+     [](TensorObject &, h::Interpreter &, Bound &) { return h::Value(false); }},
 };
 
 } // namespace

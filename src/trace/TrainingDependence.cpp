@@ -35,10 +35,18 @@ bool isOurs(const h::Class &cls) {
   return cls.location.file && cls.location.file->path().starts_with("<torch");
 }
 
+/// The class and what it derives from.
+std::vector<std::shared_ptr<h::Class>> classesOf(const h::Instance &module) {
+  std::vector<std::shared_ptr<h::Class>> classes = {module.cls};
+  classes.insert(classes.end(), module.cls->mro.begin(), module.cls->mro.end());
+  return classes;
+}
+
 /// What a module of torch.nn does differently after eval().
 std::string changeOf(h::Interpreter &interpreter, const h::Instance &module) {
+  std::vector<std::shared_ptr<h::Class>> classes = classesOf(module);
   auto named = [&](const char *name) {
-    return std::any_of(module.cls->mro.begin(), module.cls->mro.end(),
+    return std::any_of(classes.begin(), classes.end(),
                        [&](const auto &cls) { return cls->name == name && isOurs(*cls); });
   };
   if (named("BatchNorm1d"))
@@ -65,7 +73,7 @@ std::vector<std::string> trainingDependence(h::Interpreter &interpreter, const h
     if (!instance)
       continue;
     say(changeOf(interpreter, *instance));
-    for (const auto &cls : instance->cls->mro) {
+    for (const auto &cls : classesOf(*instance)) {
       if (isOurs(*cls) || !read.insert(cls.get()).second)
         continue;
       for (const auto &[name, attribute] : cls->attributes.items()) {

@@ -57,6 +57,7 @@ def kernel(p, q, h, n, s):
     square = i[:, None] * 16 + i[None, :]
     t = tl.load(p + i)
     j = tl.load(q + i)
+    u = j.to(tl.uint32)
     c = j > 0
     m = tl.load(p + square)
     m2 = tl.load(p + 256 + square)

@@ -36,7 +36,7 @@ void ModelOptions::addTo(VerbLine &line) {
            "file with the state_dict: .safetensors, .npz, or the .index.json of several; "
            "cast to --dtype")
       .valueText("FILE");
-  line.addFlag("!--no-strict-weights", strictWeights,
+  line.addFlag("--no-strict-weights", looseWeights,
                "load what --weights has and leave the rest as the constructor makes it");
   line.add("--seed", seed, "of the parameters where no --weights are given")
       .valueText("N")

@@ -14,10 +14,7 @@ DataType fillType(const Argument &value) { return numberType(value); }
 
 /// The dtype a factory gives when none is asked for.
 DataType defaultType(const OperatorCall &call) {
-  for (std::string_view name : {"fill_value", "s"})
-    if (call.op.schema.indexOf(name))
-      return fillType(call.at(name));
-  return DataType::Float32;
+  return call.op.schema.indexOf("fill_value") ? fillType(call.at("fill_value")) : DataType::Float32;
 }
 
 /// The number that fills a tensor of `dtype`.
