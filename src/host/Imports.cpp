@@ -539,10 +539,21 @@ Value Evaluator::importDeferring(const Value &source, const std::string &name) {
 }
 
 /// What `from …` names: a module, or what stands for one.
+/// A module of Triton's that is native here, asked for from a file of Triton's own package: that
+/// package's kernels are compiled here, its compiler is not run.
+static bool isNativeTriton(Interpreter &interpreter, const std::string &name) {
+  bool isTriton = name == "triton" || name.starts_with("triton.");
+  return isTriton &&
+         (interpreter.nativeModule(name) != nullptr || name.starts_with("triton.language"));
+}
+
 Value Evaluator::sourceOf(const ImportFrom &s) {
   if (s.level == 0)
     return findModule(interpreter, *s.module);
   auto [folder, package] = relativeBase(interpreter, *scope->globals, s.level);
+  if (std::string full = package + (s.module ? "." + *s.module : "");
+      isNativeTriton(interpreter, full))
+    return findModule(interpreter, full);
   if (!s.module)
     return Value(shellFor(interpreter, package, folder));
   std::string prefix = package.empty() ? "" : package + ".";

@@ -231,6 +231,20 @@ TEST_F(Import, ARefusedProbeTakesItsHandler) {
   EXPECT_THROW(resultOf("main.py"), DiagnosticError);
 }
 
+/// Files of Triton's own package get the Triton that is here.
+TEST_F(Import, FilesOfTritonItself) {
+  write("triton/__init__.py", "from .runtime import jit\nraise ValueError('its compiler')\n");
+  write("triton/runtime/__init__.py", "def jit(f):\n    return 'its own'\n");
+  write("triton/ops/__init__.py", "");
+  write("triton/ops/sums.py",
+        "from .. import cdiv, jit\nfrom .. import language as tl\n"
+        "from ..language.core import int8\nfrom ..runtime.jit import jit as j\n"
+        "@jit\ndef k(x):\n    pass\n"
+        "result = [cdiv(7, 2), tl.float32.primitive_bitwidth, int8.int_bitwidth,"
+        " j is jit, repr(k)]\n");
+  EXPECT_EQ(resultOf("triton/ops/sums.py", readingKernels()), "[4, 32, 8, True, 'JITFunction(k)']");
+}
+
 /// Triton keeps the names that projects re-export it by where the module that does so is missing.
 TEST_F(Import, TritonOfAMissingModule) {
   write("main.py", "from some_engine.triton_utils import HAS_TRITON, tl, triton\n"
