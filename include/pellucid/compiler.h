@@ -46,6 +46,8 @@ typedef struct pellucid_compile_options {
   void *message_state;
   /* Non-zero: as --no-strict-weights: `weights` may lack tensors of the model and have others. */
   int32_t no_strict_weights;
+  uint64_t host_steps;  /* as --host-steps; 0: the default */
+  uint64_t host_memory; /* as --host-memory; 0: the default */
 } pellucid_compile_options;
 
 /* Compiles `model` ("FILE.py:CLASS", "FILE.py:FUNCTION" or a saved program) and writes the package

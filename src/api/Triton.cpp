@@ -13,9 +13,8 @@ detail::FileState::FileState(const std::vector<std::string> &roots) {
   options.searchRoots = roots;
   options.hooks = &hooks;
   options.defersFileErrors = true;
-  // Grids and heuristics run at every launch for as long as the process lives; they cannot be told
-  // from a loop.
-  options.maxSteps = UINT64_MAX;
+  // Grids and heuristics run at every launch for as long as the process lives.
+  options.budgetPerCall = true;
   trace::addTorchRuntime(options.modules);
   trace::addTorchComposites(options.modules);
   trace::addTorchModules(options.modules, moduleTracer);

@@ -83,6 +83,8 @@ trace::TraceOptions traceOptions(const ModelRequest &request, const ModelMessage
   options.strictWeights = !request.looseWeights;
   options.warn = messages.warn;
   options.note = messages.note;
+  options.hostSteps = request.hostSteps;
+  options.hostBytes = request.hostMemory;
   return options;
 }
 
@@ -168,7 +170,9 @@ void ModelRequest::refuseTraceOptions(const char *what) const {
                              {looseWeights, "--no-strict-weights"},
                              {!paths.empty(), "--path"},
                              {seed.has_value(), "--seed"},
-                             {strict, "--strict"}})
+                             {strict, "--strict"},
+                             {hostSteps.has_value(), "--host-steps"},
+                             {hostMemory.has_value(), "--host-memory"}})
     if (given)
       throw DiagnosticError(SourceLocation(flag), "is for Python models; '" + model + "' is " +
                                                       what + ", in which all of that is fixed");

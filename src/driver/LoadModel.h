@@ -24,6 +24,8 @@ struct ModelRequest {
   std::vector<std::string> paths;  ///< folders that absolute imports are looked up in, in order
   std::optional<uint64_t> seed;    ///< of the parameters where there are no weights; none: 0
   bool strict = false;
+  /// Most steps and bytes of values that the model's host code may take (host/Budget.h).
+  std::optional<uint64_t> hostSteps, hostMemory;
 
   bool isPython() const;
   /// Throws a DiagnosticError for an option that only a Python model takes; the model is `what`.

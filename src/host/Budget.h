@@ -21,6 +21,7 @@ public:
     taken += n;
   }
   uint64_t steps() const { return taken; }
+  void renewSteps() { taken = 0, spent = false; }
   /// Whether the steps are used up: nothing more is evaluated.
   bool isSpent() const { return spent; }
   /// Bytes held now, and the most that were held at once.

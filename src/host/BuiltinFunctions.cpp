@@ -356,6 +356,8 @@ void addObjects(Interpreter &i) {
   });
   add(i, "vars", "obj", [](Interpreter &in, Bound &a) { return in.getAttr(a[0], "__dict__"); });
   add(i, "globals", "", [](Interpreter &in, Bound &) {
+    if (in.state().frames.empty())
+      in.raise("RuntimeError", "globals() outside of a module");
     const std::shared_ptr<Scope> &scope = in.state().frames.back().scope;
     return namesOf(Value(), *scope->globals);
   });

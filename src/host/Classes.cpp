@@ -240,7 +240,8 @@ std::optional<std::vector<Value>> Class::iterate(Interpreter &) {
     return std::nullopt;
   std::vector<Value> out;
   for (const auto &[key, value] : members->dictionary().items())
-    if (value.as<Instance>()->attributes.find("name")->str() == key.str()) // no alias
+    if (value.expect<Instance>("an enum member").attributes.at("name").str() ==
+        key.str()) // no alias
       out.push_back(value);
   return out;
 }
@@ -611,7 +612,7 @@ static Value memberOfValue(Interpreter &interpreter, const Class &cls, const Cal
     interpreter.raise("TypeError", cls.name + "() missing the value");
   for (const auto &[name, member] : cls.find("__members__")->dictionary().items())
     if (member.isSame(args.positional[0]) ||
-        equal(*member.as<Instance>()->attributes.find("value"), args.positional[0]))
+        equal(member.expect<Instance>("an enum member").attributes.at("value"), args.positional[0]))
       return member;
   if (const Value *missing = cls.find("_missing_")) {
     auto *method = missing->as<Descriptor>();
@@ -645,7 +646,8 @@ static void finishEnum(Interpreter &interpreter, const std::shared_ptr<Class> &c
       next = hasBase(*cls, "Flag") ? interpreter.toInt64(content, "an enum value") * 2
                                    : interpreter.toInt64(content, "an enum value") + 1;
     auto known = std::find_if(members.items().begin(), members.items().end(), [&](const auto &m) {
-      return equal(*m.second.template as<Instance>()->attributes.find("value"), content);
+      return equal(m.second.template expect<Instance>("an enum member").attributes.at("value"),
+                   content);
     });
     if (known != members.items().end()) {
       Value member = known->second;
@@ -747,7 +749,7 @@ static void addFieldInit(Interpreter &, const std::shared_ptr<Class> &cls,
     if (self->content && self->cls->find("_fields")) {
       Tuple elements;
       for (const std::string &field : fields)
-        elements.push_back(*self->attributes.find(field));
+        elements.push_back(self->attributes.at(field));
       self->content = Value::tuple(std::move(elements));
     }
     return Value();

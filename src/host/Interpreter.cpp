@@ -277,6 +277,8 @@ Value Interpreter::call(const Value &callee, CallArgs args) {
   if (impl->depth >= impl->options.maxDepth * 2 || stackIsLow())
     refuse("calls are nested too deeply (more than " + std::to_string(impl->options.maxDepth) +
            ", or than the stack is deep); write the recursion as a loop");
+  if (impl->options.budgetPerCall && impl->depth == 0 && impl->importDepth == 0)
+    impl->budget.renewSteps();
   ++impl->depth;
   struct Leave {
     uint32_t &depth;

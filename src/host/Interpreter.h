@@ -56,8 +56,10 @@ struct InterpreterOptions {
   uint32_t maxDepth = 200;        ///< nested calls
   uint64_t maxSteps = 20'000'000; ///< see Budget; of all that is evaluated
   uint64_t maxBytes = 2'000'000'000; ///< of the values that live at one time
-  HostHooks *hooks = nullptr;        ///< outlives the interpreter
-  NativeModules modules;             ///< beside and over the evaluator's own
+  /// maxSteps holds for each outermost call by itself, not for all of them together.
+  bool budgetPerCall = false;
+  HostHooks *hooks = nullptr; ///< outlives the interpreter
+  NativeModules modules;      ///< beside and over the evaluator's own
   /// A statement of a file's top level that is refused makes the names it would bind unusable, and
   /// reading goes on; the refusal is thrown when such a name is used. Public files set up much that
   /// what is traced never needs.

@@ -189,6 +189,8 @@ public:
     h::InterpreterOptions interpreterOptions;
     interpreterOptions.searchRoots = options.roots;
     interpreterOptions.hooks = &hooks;
+    interpreterOptions.maxSteps = options.hostSteps.value_or(interpreterOptions.maxSteps);
+    interpreterOptions.maxBytes = options.hostBytes.value_or(interpreterOptions.maxBytes);
     interpreterOptions.defersFileErrors = true;
     interpreterOptions.defersMissingImports = options.defersMissingImports;
     tracer.assumedDevice = options.device;

@@ -33,6 +33,8 @@ struct TraceOptions {
   bool strictWeights = true; ///< `weights` has what state_dict() has, no less and no more
   std::function<void(Diagnostic)> warn = [](Diagnostic) {};
   std::function<void(const std::string &)> note = [](const std::string &) {};
+  /// What the host code may use (host/Budget.h); none: the interpreter's own limits.
+  std::optional<uint64_t> hostSteps, hostBytes;
   bool defersMissingImports =
       false; ///< names from files that are not there fail where they are used
 };

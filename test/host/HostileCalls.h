@@ -84,7 +84,7 @@ values = [
     (), (1,), (1, "a"), deep, ((1, 2), (3, 4)),
     {}, {"a": 1}, {1: 2}, table, set(), {1, 2}, frozenset([1]),
     slice(None), slice(1, 2, 0), slice(-2**63, 2**63 - 1, -2**63),
-    range(0), range(3), range(10**18), range(2**63 - 1, -2**63, -2**63),
+    range(0), range(3), range(10**18), range(2**63 - 1, 0, -2**63), range(-2**63, -1, 2**62),
     Plain, Plain(), Plain().method, Plain.prop, Odd(), Odd, Colour, Colour.RED, Point, Point(1), Pair(1, 2), Pair,
     generate, generate(), identity, fails, lambda: 1, len, int, str, list, dict, type, object, ValueError, ValueError("v"),
     iter([1, 2]), functools.partial(identity, 1), functools.partial, property(identity), staticmethod(identity),

@@ -123,7 +123,7 @@ TEST(ValidateManifest, NamesWhatIsWrong) {
   EXPECT_EQ(complaintAfter([](Manifest &m) { m.symbols[0].dim = 2; }),
             wrong + "the dim of symbol 'batch' is number 2 of 2");
   EXPECT_EQ(complaintAfter([](Manifest &m) { m.inputs[0].shape[0] = {2, 9}; }),
-            wrong + "input 'x' has no well-formed expression");
+            wrong + "input 'x' has no well-formed expression of at most 16384 bytes");
   EXPECT_EQ(complaintAfter([](Manifest &m) { m.inputs[1].strides.pop_back(); }),
             wrong + "input 'cache' has 1 strides for 2 dims");
   EXPECT_EQ(complaintAfter([](Manifest &m) { m.outputs[2].aliasOfInput = 2; }),

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "runtime/AvailableMemory.h"
 #include "runtime/HostMemory.h"
 
 #include <cstdint>
@@ -57,4 +58,19 @@ TEST(HostMemory, TooMuchIsNull) {
   HostBlock block;
   EXPECT_FALSE(block.reserve(SIZE_MAX / 8));
   EXPECT_TRUE(block.reserve(100)) << "a failure leaves it usable";
+}
+
+/// Mapping always works; it is filling that ends the process.
+TEST(HostMemory, MoreThanTheMachineHasIsNull) {
+  uint64_t available = availableMemory();
+  ASSERT_GT(available, 0u);
+  if (available < (uint64_t(1) << 43))
+    EXPECT_EQ(allocateHost(size_t(1) << 43), nullptr);
+  // Two that fit alone and not together, although nothing is written to either.
+  size_t most = static_cast<size_t>(available / 4 * 3);
+  void *first = allocateHost(most);
+  if (!first)
+    return; // another process took the memory meanwhile
+  EXPECT_EQ(allocateHost(most), nullptr);
+  releaseHost(first, most);
 }

@@ -193,7 +193,8 @@ TEST(HostilePackage, SizesAndShapes) {
             "the size of buffer 'hidden' is negative or exceeds 2^63 bytes for these inputs");
   EXPECT_EQ(complaintAfter(
                 [](Manifest &m) { m.programs[0].buffers[0].bytes = code("9223372036854775807"); }),
-            "cannot allocate 9223372036854775808 bytes");
+            "cannot allocate 9223372036854775808 bytes: the machine or its control group has fewer "
+            "left");
   EXPECT_EQ(complaintAfter([](Manifest &m) { m.symbols[0].divisor = -2; }),
             wrong + "symbol 'batch' has an empty range or a divisor below 1");
   EXPECT_EQ(complaintAfter([](Manifest &m) { launch(m, 0).variants[0].grid[1] = code("2-batch"); }),
@@ -201,6 +202,58 @@ TEST(HostilePackage, SizesAndShapes) {
   EXPECT_EQ(complaintAfter([](Manifest &m) { m.kernels[0].executables[0].entryOffset = 1; }),
             "the package in memory cannot be loaded: the entry of kernel 'scale_bias' at 1 lies "
             "outside the code of record 'code/x86-64-v3.elf'");
+}
+
+/// Weights belong to all calls, and an input is the caller's: a plan writes to neither unasked.
+TEST(HostilePackage, DestinationsThatNobodyDeclared) {
+  const std::string wrong = "the package in memory cannot be loaded: its manifest is wrong: ";
+  auto step = [](Step added) {
+    return complaintAfter([&](Manifest &m) { m.programs[0].steps.push_back(added); });
+  };
+  Place y{PlaceKind::Output, 0, {}}, bias{PlaceKind::Weight, 0, {}}, x{PlaceKind::Input, 0, {}};
+  EXPECT_EQ(step(Fill{bias, 0, 4, code("256")}), wrong + "a fill writes to weight 'layer.bias'");
+  EXPECT_EQ(step(Copy{bias, y, code("256")}), wrong + "a copy writes to weight 'layer.bias'");
+  EXPECT_EQ(step(Fill{x, 0, 4, code("256")}),
+            wrong + "a fill writes to input 'x', which is not declared as written");
+  EXPECT_EQ(step(Copy{x, y, code("256")}),
+            wrong + "a copy writes to input 'x', which is not declared as written");
+  EXPECT_EQ(complaintAfter([](Manifest &m) { m.kernels[0].parameters[1].written = true; }),
+            wrong + "argument 'bias' of launch 'scale_bias_0' writes to weight 'layer.bias'");
+  EXPECT_EQ(complaintAfter([](Manifest &m) { m.kernels[0].parameters[0].written = true; }),
+            wrong + "argument 'in' of launch 'scale_bias_0' writes to input 'x', which is not "
+                    "declared as written");
+  EXPECT_EQ(step(Copy{{PlaceKind::Output, 0, code("64")}, y, code("128")}),
+            "a copy of 128 bytes from output 'y' to output 'y' overlaps itself");
+}
+
+/// What is long is refused or read once, not compared with everything else.
+TEST(HostilePackage, LongLists) {
+  const std::string wrong = "the package in memory cannot be loaded: its manifest is wrong: ";
+  Bytecode sum = code("batch");
+  while (sum.size() <= 16384)
+    sum.insert(sum.end(), {2, 0, 3}); // + batch
+  EXPECT_EQ(complaintAfter([&](Manifest &m) { m.outputs[0].shape[0] = sum; }),
+            wrong + "output 'y' has no well-formed expression of at most 16384 bytes");
+  EXPECT_EQ(complaintAfter([](Manifest &m) {
+              Executable ptx = m.kernels[0].executables[0];
+              ptx.target = {Target::Kind::Cuda, CpuLevel::X86_64_v3, 0};
+              ptx.format = CodeFormat::Ptx;
+              for (uint32_t sm = 0; sm < 50'000; ++sm) {
+                ptx.target.sm = sm;
+                m.kernels[0].executables.push_back(ptx);
+              }
+              m.kernels[0].executables.push_back(ptx);
+            }),
+            wrong + "kernel 'scale_bias' for cuda:sm_49999 is there twice");
+}
+
+/// A name with a control sequence in it is shown, not carried out.
+TEST(HostilePackage, NamesAreShownAsTheyAre) {
+  EXPECT_EQ(complaintAfter([](Manifest &m) {
+              m.outputs[0].name = "y\x1b[2J\xff";
+              m.outputs[0].shape[0] = code("batch-4");
+            }),
+            "output 'y\\x1b[2J\\xff': dim 0 (batch + -4) is negative or the tensor too large");
 }
 
 /// A device number is the caller's nonsense, not a size.

@@ -2,7 +2,10 @@
 /// Variants, arguments, grids, assertions and printing.
 #include "runtime/Tensors.h"
 
+#include <chrono>
+#include <functional>
 #include <mutex>
+#include <thread>
 
 using namespace pellucid;
 using namespace pellucid::test;
@@ -224,4 +227,67 @@ TEST(Launch, OrderedKernelsRunInOrder) {
   ASSERT_EQ(lines.size(), 6000u);
   for (size_t p = 0; p < 3000; ++p)
     ASSERT_EQ(lines[2 * p].rfind("pid (" + std::to_string(p) + ", 0, 0)", 0), 0u) << lines[2 * p];
+}
+
+namespace {
+/// A launch of check_positive over 3000 programs on one thread, whose lines go to `onLine`.
+struct Watched {
+  package::Kernel kernel = sampleKernel("check_positive", {source("in")});
+  pellucid_run_options options = runOptions(1);
+  size_t lines = 0;
+  std::string error;
+  std::function<void()> onLine = [] {};
+
+  pellucid_status run() {
+    kernel.executables[0].messages = {
+        {package::MessageKind::Assert, "x >= 0", "kernels.py", 12, 9, false},
+        {package::MessageKind::Print, "", "kernels.py", 13, 5, false},
+        {package::MessageKind::Print, "", "kernels.py", 14, 5, false}};
+    package::LaunchVariant variant;
+    variant.grid[0] = code("batch");
+    variant.arguments = {address(PlaceKind::Input, 0)};
+    Loaded package(oneLaunch(kernel, {variant}));
+    options.print = [](void *state, const char *) {
+      auto *self = static_cast<Watched *>(state);
+      ++self->lines;
+      self->onLine();
+    };
+    options.print_state = this;
+    Array<int64_t> out({8});
+    pellucid_status status = runOne(package, 3000, out, &options);
+    error = pellucid_last_error(); // the package's end is a call too
+    return status;
+  }
+};
+} // namespace
+
+/// The programs that are under way end, and no more begin.
+TEST(Cancel, BetweenTheProgramsOfALaunch) {
+  Watched watched;
+  int32_t cancel = 0;
+  watched.options.cancel = &cancel;
+  EXPECT_EQ(watched.run(), PELLUCID_OK) << watched.error;
+  EXPECT_EQ(watched.lines, 6000u);
+  watched.lines = 0;
+  watched.onLine = [&] { cancel = 1; };
+  EXPECT_EQ(watched.run(), PELLUCID_CANCELLED);
+  EXPECT_EQ(watched.error, "the call was cancelled by its caller");
+  EXPECT_EQ(watched.lines, 2u) << "the first part is one program";
+  watched.lines = 0;
+  EXPECT_EQ(watched.run(), PELLUCID_CANCELLED);
+  EXPECT_EQ(watched.lines, 0u) << "it is asked before the first step too";
+}
+
+TEST(Cancel, AfterALimitOfTime) {
+  Watched watched;
+  watched.options.timeout_ms = 1;
+  watched.onLine = [] { std::this_thread::sleep_for(std::chrono::milliseconds(2)); };
+  EXPECT_EQ(watched.run(), PELLUCID_CANCELLED);
+  EXPECT_EQ(watched.error, "the call took longer than its limit of 1 ms");
+  EXPECT_LT(watched.lines, 6000u);
+  watched.options.timeout_ms = INT64_MAX;
+  watched.onLine = [] {};
+  EXPECT_EQ(watched.run(), PELLUCID_OK) << watched.error;
+  watched.options.timeout_ms = -1;
+  EXPECT_EQ(watched.run(), PELLUCID_INVALID_ARGUMENT);
 }

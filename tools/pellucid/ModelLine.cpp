@@ -41,6 +41,14 @@ void ModelOptions::addTo(VerbLine &line) {
   line.add("--seed", seed, "of the parameters where no --weights are given")
       .valueText("N")
       .check(problemOfWholeNumber);
+  line.add("--host-steps", hostSteps,
+           "most steps that the model's host code may take (default 20000000)")
+      .valueText("N")
+      .check(problemOfWholeNumber);
+  line.add("--host-memory", hostMemory,
+           "most bytes that its lists, texts and the like may hold (default 2000000000)")
+      .valueText("BYTES")
+      .check(problemOfWholeNumber);
   line.addRepeated("--path", paths, "a folder that absolute imports are looked up in")
       .valueText("DIR");
   Option strictFlag = line.addFlag("--strict", strict,

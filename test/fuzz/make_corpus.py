@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Makes the seed corpus of the fuzz targets: a folder per target with small well-formed files.
+
+make_corpus.py OUT --sample WRITE_SAMPLE_PACKAGE   (test/write_sample_package of a build)
+"""
+import argparse
+import io
+import json
+import pathlib
+import random
+import re
+import struct
+import subprocess
+import zipfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def npy(dtype, shape, data, fortran=False):
+    header = f"{{'descr': '{dtype}', 'fortran_order': {fortran}, 'shape': {shape!r}, }}"
+    header += " " * (-(len(header) + 11) % 64) + "\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + data
+
+
+def npz(method):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", method) as archive:
+        archive.writestr("layer.weight.npy", npy("<f4", (2, 3), bytes(24)))
+        archive.writestr("layer.bias.npy", npy("<i8", (), bytes(8)))
+    return out.getvalue()
+
+
+def safetensors(entries, metadata=None):
+    header, offset = ({"__metadata__": metadata} if metadata else {}), 0
+    for name, dtype, shape, size in entries:
+        header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [offset, offset + size]}
+        offset += size
+    text = json.dumps(header).encode()
+    return struct.pack("<Q", len(text)) + text + bytes(offset)
+
+
+def tensors():
+    yield "f4.npy", npy("<f4", (2, 3), bytes(24))
+    yield "fortran.npy", npy("|u1", (3, 2), bytes(6), True)
+    yield "empty.npy", npy("<f2", (0, 5), b"")
+    yield "stored.npz", npz(zipfile.ZIP_STORED)
+    yield "deflated.npz", npz(zipfile.ZIP_DEFLATED)
+    yield "two.safetensors", safetensors([("a.weight", "F32", [2, 2], 16), ("b", "BF16", [3], 6)])
+    yield "meta.safetensors", safetensors([("x", "I64", [], 8)], {"format": "pt"})
+
+
+def package(sample, scratch):
+    path = scratch / "sample.plc"
+    subprocess.run([sample, str(path)], check=True, stdout=subprocess.DEVNULL)
+    whole = path.read_bytes()
+    yield "package", "whole.plc", whole
+    with zipfile.ZipFile(io.BytesIO(whole)) as archive:
+        yield "package", "manifest", b"m" + archive.read("manifest.bin")
+        for name in archive.namelist():
+            if name.endswith(".elf"):
+                yield "elf", pathlib.PurePath(name).name, archive.read(name)
+    path.unlink()
+
+
+def python_files():
+    cases = (ROOT / "test/host/cases/evaluator.py").read_text()
+    for name, text in re.findall(r"# case: (\S+)\n(.*?)(?=# case: |\Z)", cases, re.S):
+        yield f"case_{name}.py", text.encode()
+    for path in sorted((ROOT / "examples").glob("*.py")):
+        yield path.name, path.read_bytes()
+
+
+def kernel_files():
+    for path in sorted((ROOT / "examples").glob("*.py")):
+        if b"triton" in path.read_bytes():
+            yield path.name, path.read_bytes()
+
+
+def ttir_files():
+    for path in sorted((ROOT / "test/tt").rglob("*.mlir")):
+        for number, piece in enumerate(path.read_text().split("// -----")):
+            if len(piece) < 4000:
+                yield f"{path.stem}_{number}", piece.encode()
+
+
+PROGRAM = """pellucid.program 1
+strict False
+symbol b 1..64 hint 8
+kernel "add" {
+  name "add"
+  source "kernels.py" 8
+  numerics contract_fma True tf32 True triton 36
+  parameter x pointer f32 read
+  parameter y pointer f32 write
+  parameter n scalar i32
+  parameter BLOCK constant 64
+  ttir
+    |module {
+    |  tt.func public @add(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>, %n: i32) {
+    |    tt.return
+    |  }
+    |}
+}
+main {
+  %x: f32[b, 8] = placeholder x
+  %w: f32[8, 4] = placeholder w
+  %matmul: f32[b, 4] = call matmul aten.matmul.default(%x, %w) at "m.py" 3 20 3 25
+  %relu: f32[b, 4] = call relu aten.relu.default(%matmul) at "m.py" 3 9 3 26
+  %sum_1: f32[b] = call sum_1 aten.sum.dim_IntList(%relu, [-1]) at "m.py" 4 12 4 21
+  %mul: f32[b, 4] = call mul aten.mul.Tensor(%relu, 2.0) at "m.py" 4 37 4 44
+  %cat: f32[b*2, 4] = call cat aten.cat.default([%relu, %mul]) at "m.py" 4 23 4 49
+  output output(%sum_1, %cat) at "m.py" 4 23 4 49
+}
+input user_input "x"
+input user_input "w"
+result user_output
+result user_output
+end
+"""
+
+
+def programs(folder):
+    without_kernel = re.sub(r'kernel "add" \{.*?\n\}\n', "", PROGRAM, flags=re.S)
+    yield "with_kernel", PROGRAM.encode()
+    yield "without_kernel", without_kernel.encode()
+    if folder:
+        for path in sorted(pathlib.Path(folder).iterdir()):
+            yield path.name, path.read_bytes()
+
+
+def calls():
+    """Choices for the built-ins: every number of arguments, every value somewhere."""
+    seeds = random.Random(1)
+    for number in range(40):
+        yield f"calls_{number}", bytes(seeds.randrange(256) for _ in range(24))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("out", type=pathlib.Path)
+    parser.add_argument("--sample", required=True, help="the program write_sample_package")
+    parser.add_argument("--programs", help="a folder of saved programs, to take them in too")
+    arguments = parser.parse_args()
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    files = [("tensors", *entry) for entry in tensors()]
+    files += package(arguments.sample, arguments.out)
+    for target in ("python", "host"):
+        files += [(target, *entry) for entry in python_files()]
+    files += [("kernels", *entry) for entry in kernel_files()]
+    files += [("ttir", *entry) for entry in ttir_files()]
+    files += [("program", *entry) for entry in programs(arguments.programs)]
+    files += [("builtins", *entry) for entry in calls()]
+    for target, name, contents in files:
+        folder = arguments.out / target
+        folder.mkdir(exist_ok=True)
+        (folder / name).write_bytes(contents)
+    print(f"{len(files)} files in {arguments.out}")
+
+
+if __name__ == "__main__":
+    main()
