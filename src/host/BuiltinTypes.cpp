@@ -405,7 +405,8 @@ Value Interpreter::typeOf(const Value &v) {
 
 bool isInstance(const Value &value, const Class &cls) {
   if (auto *instance = value.as<Instance>())
-    return cls.name == "object" || instance->cls->isSubclassOf(cls);
+    return cls.name == "object" || instance->cls->isSubclassOf(cls) ||
+           (cls.module == "collections.abc" && cls.accepts && cls.accepts(value));
   return cls.accepts && cls.accepts(value);
 }
 

@@ -15,9 +15,70 @@ Value emptyClass(const std::string &name, const std::string &module) {
   return Value(Class::make(name, module));
 }
 
+const char *const mappingSource =
+#include "host/modules/mappings.py.inc"
+    ;
+
+bool hasMethod(const Value &v, const char *name) {
+  auto *instance = v.as<Instance>();
+  return instance && instance->cls->find(name);
+}
+
+bool isIterable(const Value &v) {
+  return v.isStr() || v.isSequence() || v.isDict() || v.isSet() || v.kind() == Kind::Range ||
+         v.as<Iterator>() || hasMethod(v, "__iter__");
+}
+
+bool isSized(const Value &v) {
+  return v.isStr() || v.isSequence() || v.isDict() || v.isSet() || v.kind() == Kind::Range ||
+         hasMethod(v, "__len__");
+}
+
+/// The abstract classes of containers: what isinstance() says of them is what a value can do.
+void addAbstractClasses(Interpreter &interpreter, Module &m) {
+  auto mappings = interpreter.importSource(
+      "mappings", std::make_shared<SourceFile>("<collections.abc>", mappingSource));
+  using Test = bool (*)(const Value &);
+  struct Row {
+    const char *name;
+    Test accepts;
+  };
+  static constexpr Row rows[] = {
+      {"Mapping", [](const Value &v) { return contentOf(v).isDict(); }},
+      {"MutableMapping", [](const Value &v) { return contentOf(v).isDict(); }},
+      {"Sequence",
+       [](const Value &v) {
+         Value content = contentOf(v);
+         return content.isSequence() || content.isStr() || content.kind() == Kind::Range;
+       }},
+      {"MutableSequence", [](const Value &v) { return contentOf(v).isList(); }},
+      {"MutableSet",
+       [](const Value &v) { return contentOf(v).isSet() && !contentOf(v).elementSet().frozen; }},
+      {"Iterable", isIterable},
+      {"Iterator",
+       [](const Value &v) { return v.as<Iterator>() != nullptr || hasMethod(v, "__next__"); }},
+      {"Generator",
+       [](const Value &v) {
+         auto *iterator = v.as<Iterator>();
+         return iterator && iterator->typeName() == "generator";
+       }},
+      {"Sized", isSized},
+      {"Collection", [](const Value &v) { return isIterable(v) && isSized(v); }},
+      {"Callable", [](const Value &v) { return v.isObject() && v.object()->isCallable(); }},
+      {"Hashable", [](const Value &v) { return hashOf(v).has_value(); }}};
+  for (const Row &row : rows) {
+    const Value *written = mappings->globals->find(row.name);
+    auto cls = written ? written->shared<Class>() : Class::make(row.name, "collections.abc");
+    cls->module = "collections.abc";
+    cls->accepts = row.accepts;
+    m.globals->set(row.name, Value(cls));
+  }
+}
+
 /// Every typing name is a value that can be subscripted, joined by | and inherited from.
-void fillTyping(Interpreter &, Module &m) {
+void fillTyping(Interpreter &interpreter, Module &m) {
   Namespace &names = *m.globals;
+  addAbstractClasses(interpreter, m);
   for (const char *name : {"Generic", "Protocol", "NamedTuple", "TypedDict"})
     names.set(name, emptyClass(name, "typing"));
   names.set("TYPE_CHECKING", Value(false));

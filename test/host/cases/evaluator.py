@@ -579,3 +579,21 @@ class Seq:
         return i * 10
 r11 += [list(Seq()), 20 in Seq(), [x for x in Seq()]]
 result = r11
+# case: abstract_classes_of_containers
+import collections.abc as abc
+from collections.abc import MutableMapping
+class Table(MutableMapping):
+    def __init__(self, **entries): self.entries = dict(entries)
+    def __getitem__(self, key): return self.entries[key]
+    def __setitem__(self, key, value): self.entries[key] = value
+    def __delitem__(self, key): del self.entries[key]
+    def __iter__(self): return iter(self.entries)
+    def __len__(self): return len(self.entries)
+class Bag:
+    def __iter__(self): return iter([1])
+    def __len__(self): return 1
+table = Table(a=1, b=2)
+table.update(c=3)
+result = [table.get("a"), table.get("z", 9), "b" in table, sorted(table.keys()), table.pop("b"), table.pop("q", None), dict(table), table.setdefault("d", 4), len(table), isinstance(table, abc.Mapping), table == {"a": 1, "c": 3, "d": 4}]
+values = [{}, [], (), "a", 3, {1}, range(2), len, Bag(), (i for i in []), lambda: 1, frozenset()]
+result += [[isinstance(v, c) for v in values] for c in (abc.Mapping, abc.MutableMapping, abc.Sequence, abc.MutableSequence, abc.MutableSet, abc.Iterable, abc.Iterator, abc.Sized, abc.Collection, abc.Callable, abc.Hashable)]
