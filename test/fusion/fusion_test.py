@@ -326,7 +326,7 @@ def as_numbers(array, dtype):
 def check(program, case, folder):
     problems = []
     inputs = [Input(text) for text in case.inputs]
-    common = [program, "compile", f"{MODELS}:{case.name}", "--target", "cpu"]
+    common = [program, "compile", "--verify-each", f"{MODELS}:{case.name}", "--target", "cpu"]
     for text in case.inputs:
         common += ["--input", text]
     fused, plain = folder / "fused.plc", folder / "plain.plc"

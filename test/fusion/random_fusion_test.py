@@ -67,7 +67,7 @@ def check(program, seed, folder):
     file.write_text(f"import torch\nfrom random_kernels import {', '.join(NAMES)}\n\n\n" + model.source("f"))
     for source in ("kernels.py", "random_kernels.py"):
         shutil.copy(HERE / source, folder)
-    command = [program, "compile", f"{file}:f", "--target", ",".join(LEVELS), "--no-fma"]
+    command = [program, "compile", "--verify-each", f"{file}:f", "--target", ",".join(LEVELS), "--no-fma"]
     for text in model.input_texts():
         command += ["--input", text]
     run(*command, "-o", folder / "fused.plc")

@@ -112,9 +112,9 @@ std::vector<Value *> scaledIndexAdd(Graph &graph, const OperatorCall &call,
     isOne = alpha == Argument(1);
   }
   if (!isOne)
-    source = emitCall(graph, registry, call.symbols, "aten.mul.Scalar", {source, alpha}, {},
-                      call.where)
-                 ->result();
+    source =
+        emitCall(graph, registry, call.symbols, "aten.mul.Scalar", {source, alpha}, {}, call.where)
+            ->result();
   return {putAlong(graph, call, registry, source, true)};
 }
 

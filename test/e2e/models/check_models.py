@@ -76,7 +76,7 @@ def check_program(program, case, mode, weights, folder):
     if saved.read_bytes() != again.read_bytes():
         raise Failure("the program that was read and written again has other bytes")
     package = folder / f"{mode}.plc"
-    call(program, "compile", saved, "-o", package, "--target", ",".join(LEVELS))
+    call(program, "compile", saved, "--verify-each", "-o", package, "--target", ",".join(LEVELS))
     return package
 
 

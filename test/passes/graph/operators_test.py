@@ -515,7 +515,7 @@ def check(program, levels, number, case, folder):
     for i in inputs:
         text, seen = i.text(seen)
         command += ["--input", text]
-    run(program, "compile", folder / "model.py:f", "--target", ",".join(levels), "-o", package, *command)
+    run(program, "compile", "--verify-each", folder / "model.py:f", "--target", ",".join(levels), "-o", package, *command)
     rng = np.random.default_rng(number)
     for m in (case.sizes or SIZES) if seen else (None,):
         arrays = [i.random(rng, m, case) for i in inputs]
