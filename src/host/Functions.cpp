@@ -174,10 +174,19 @@ Value Function::call(Interpreter &interpreter, CallArgs args) {
     }
   } leave{state.frames};
   Evaluator evaluator(interpreter, scope);
-  if (lambda)
-    return evaluator.eval(*lambda->body);
-  evaluator.run(def->body);
-  return evaluator.takeResult();
+  try {
+    if (lambda)
+      return evaluator.eval(*lambda->body);
+    evaluator.run(def->body);
+    return evaluator.takeResult();
+  } catch (const RaisedError &) {
+    throw;
+  } catch (const DiagnosticError &error) {
+    if (error.diagnostic.location.known())
+      throw;
+    // Refused without an evaluator at hand: the place is the one that is left here.
+    interpreter.refuse(error.diagnostic.message);
+  }
 }
 
 std::optional<Value> Function::getAttr(Interpreter &interpreter, std::string_view attribute) {

@@ -40,7 +40,8 @@ def evaluate(expression):
     with torch.no_grad():
         for parameter in module.parameters():
             parameter.fill_(0.5)
-        return module(eval(argument, names))
+        result = eval(f"module({argument})", {**names, "module": module})
+    return result[0] if isinstance(result, tuple) else result
 
 
 def line(key, result):

@@ -115,6 +115,8 @@ class MultiheadAttention(Module):
         self.out_proj = Linear(embed_dim, embed_dim, bias=bias, dtype=dtype)
 
     def forward(self, query, key, value, key_padding_mask=None, need_weights=True, attn_mask=None, average_attn_weights=True, is_causal=False):
+        if self.training and self.dropout:
+            raise NotImplementedError("attention with dropout draws random numbers, which a package cannot; call eval()")
         if query.dim() != 3:
             raise NotImplementedError("MultiheadAttention of inputs without a batch dim; unsqueeze them")
         if not self.batch_first:
