@@ -370,15 +370,14 @@ private:
   }
 
   /// A view without elements may begin past the end of its memory, as `x[n:, 1:]` does.
-  Expr byteOffsetOf(const TensorType &type) const {
+  Expr byteOffsetOf(const TensorType &type, uint32_t storage) const {
     Expr offset = type.offset * static_cast<int64_t>(byteSize(type.dtype));
-    Expr isFilled = 1;
-    for (const Expr &size : type.shape)
-      if (program.symbols.prove(symbolic::less(0, size)) != true)
-        isFilled = symbolic::logicalAnd(isFilled, symbolic::less(0, size));
-    return isFilled.constant() == 1 || offset.constant() == 0
+    bool isFilled = std::all_of(type.shape.begin(), type.shape.end(), [&](const Expr &size) {
+      return program.symbols.prove(symbolic::less(0, size)) == true;
+    });
+    return isFilled || offset.constant() == 0
                ? offset
-               : symbolic::select(isFilled, offset, 0);
+               : symbolic::min(offset, lowered.plan.storages[storage].bytes);
   }
 
   package::Place placeOf(uint32_t storageId, const Expr &byteOffset) const {
@@ -476,8 +475,8 @@ private:
       if (operand.name != parameter.name)
         continue;
       if (Value *value = operand.value.value(); value && value->isTensor()) {
-        return package::PointerArgument{
-            placeOf(lowered.plan.operand(node, i, value), byteOffsetOf(value->type()))};
+        uint32_t storage = lowered.plan.operand(node, i, value);
+        return package::PointerArgument{placeOf(storage, byteOffsetOf(value->type(), storage))};
       }
       if (operand.value.isNone())
         return package::ImmediateArgument{0};

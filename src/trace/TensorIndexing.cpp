@@ -87,8 +87,8 @@ Indexed splitIndex(TensorObject &self, h::Interpreter &interpreter, const h::Val
 
 std::optional<h::Value> TensorObject::getItem(h::Interpreter &interpreter, const h::Value &key) {
   Indexed index = splitIndex(*this, interpreter, key);
-  if (index.indices.empty())
-    return index.view;
+  if (index.indices.empty()) // x[...] is another tensor over the same memory
+    return index.view.as<TensorObject>() == this ? tensorValue(tracer, tensor) : index.view;
   return callAten(tracer, interpreter, "index",
                   argsOf({index.view, h::Value::list(std::move(index.indices))}));
 }

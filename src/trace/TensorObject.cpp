@@ -464,8 +464,10 @@ std::optional<h::Value> TensorObject::getAttr(h::Interpreter &interpreter, std::
   if (name == "itemsize")
     return h::Value(static_cast<int64_t>(byteSize(type.dtype)));
   // Another tensor over the same memory: what transpose_() does to one is not seen by the other.
-  if (name == "data" || name == "real")
+  if (name == "data")
     return tensorValue(tracer, tensor);
+  if (name == "real")
+    return h::Value(shared_from_this());
   if (name == "T" || name == "mT" || name == "H" || name == "mH")
     return flipped(interpreter, *this, name);
   std::string method(name);

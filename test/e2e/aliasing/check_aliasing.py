@@ -80,6 +80,7 @@ def check_file(ours, name):
     for program in recorded:
         if "runs" not in program:
             problems += check_refused(ours, program)
+    problems += outcomes.get("refusals", [])
     print(f"{outcomes.get('right', 0)} right, {outcomes.get('refused', 0)} refused of {len(recorded)}")
     return problems
 

@@ -4,12 +4,13 @@
 
     generate.py table                 writes table.json
     generate.py show ROW              prints what torch gives for one row, such as "reshape_flat dense kernel"
-    generate.py random COUNT          writes random.json from the seeds 0..COUNT
+    generate.py random COUNT PROGRAM  writes random.json from those of the seeds 0..COUNT that PROGRAM does not refuse
     generate.py regressions           brings the results in regressions.json up to date
 """
 import json
 import pathlib
 import sys
+import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
@@ -35,6 +36,15 @@ def write_programs(path, recorded):
     path.write_text("[\n" + ",\n".join("  " + json.dumps(program) for program in recorded) + "\n]\n")
 
 
+def is_taken(compiler, program):
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            programs.Ours(compiler, folder).compile([program])
+        except programs.Refused:
+            return False
+    return True
+
+
 def main():
     what = sys.argv[1]
     if what == "table":
@@ -42,8 +52,8 @@ def main():
     elif what == "show":
         print(json.dumps(programs.record(dict(table.rows())[sys.argv[2]]), indent=1))
     elif what == "random":
-        made = (random_programs.make(seed) for seed in range(int(sys.argv[2])))
-        write_programs(HERE / "random.json", [p for p in made if "runs" in p])
+        made = [p for p in map(random_programs.make, range(int(sys.argv[2]))) if "runs" in p]
+        write_programs(HERE / "random.json", [p for p in made if is_taken(sys.argv[3], p)])
     elif what == "regressions":
         path = HERE / "regressions.json"
         write_programs(path, [programs.record(program) for program in json.loads(path.read_text())])
