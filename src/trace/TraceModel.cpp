@@ -718,9 +718,10 @@ static h::Value kernelOf(h::Interpreter &interpreter, const h::Module &module,
   size_t dot = name.find('.');
   const h::Value *found = module.globals->find(name.substr(0, dot));
   std::optional<h::Value> kernel = found ? std::optional(*found) : std::nullopt;
-  if (kernel)
+  if (kernel && dot == std::string::npos)
     throwIfUnusable(*kernel);
-  if (kernel && dot != std::string::npos && !kernel->as<h::Function>())
+  // What stands before the dot may be a maker that a decorator of a test library was put around.
+  if (kernel && dot != std::string::npos && kernel->as<h::Class>())
     kernel = interpreter.findAttr(*kernel, name.substr(dot + 1));
   else if (dot != std::string::npos)
     kernel.reset();

@@ -159,7 +159,7 @@ def check_other_files(run):
         assert done.returncode == code and done.stderr.startswith(first) and bool(done.stderr) == bool(first), (name, done)
 
 
-PARTLY_READ = '''import torch, triton, functools
+PARTLY_READ = '''import torch, triton, functools, missing_marks
 import triton.language as tl
 if not triton.__version__.startswith("1."):
     raise ImportError("needs Triton 1")
@@ -206,6 +206,7 @@ class TestGroup:
             return in_method
         inner()[(1,)](torch.empty(shape))
 
+@missing_marks.parametrize("shape", [1, 2])
 def test_of_the_same_name(shape):
     @triton.jit
     def independent(o):
@@ -223,6 +224,10 @@ def check_partly_read(run):
                       "in_method": ("ok", ["jit"]), "test_of_the_same_name.independent": ("ok", ["jit"])}, status
     assert [w.split(": ", 1)[1] for w in listed["warnings"]] == ["needs Triton 1", "not_here is missing"], listed["warnings"]
     assert "partly.py:4:5: warning: importing the file raises ImportError" in done.stderr, done.stderr
+    for name in ("test_needs_a_device.independent", "test_of_the_same_name.independent", "filled", "in_method"):
+        words = [sys.argv[1], "launch", f"partly.py:{name}", "--grid", "1"]
+        found = subprocess.run(words, cwd=run.folder, capture_output=True, text=True, timeout=60)
+        assert found.returncode == 1 and "needs an argument for" in found.stderr, (name, found.stderr)
     applied = next(k for k in listed["kernels"] if k["name"] == "applied")
     assert "'activation' is an argument of 'make_for'" in applied["reason"] and "make_for(...)" in applied["reason"], applied
 
@@ -282,6 +287,7 @@ def check_unrolled(run):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         def run(name, text):
+            run.folder = folder
             pathlib.Path(folder, name).write_text(text)
             return subprocess.run([sys.argv[1], "kernels", "--json", name], cwd=folder, capture_output=True, text=True, timeout=900)
 
