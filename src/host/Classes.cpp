@@ -813,11 +813,11 @@ void makeNamedTuple(Interpreter &interpreter, const std::shared_ptr<Class> &cls,
     return Value::dict(std::move(out));
   });
   method("_replace", [fields](Interpreter &i, CallArgs a) {
-    auto *self = a.positional.at(0).as<Instance>();
+    auto *self = &a.positional[0].expect<Instance>("a named tuple");
     CallArgs fresh{{}, a.keywords, a.location};
     for (const std::string &f : fields)
       if (!a.keyword(f))
-        fresh.keywords.emplace_back(f, *self->attributes.find(f));
+        fresh.keywords.emplace_back(f, self->attributes.at(f));
     return i.call(Value(self->cls), std::move(fresh));
   });
 }

@@ -89,7 +89,7 @@ Value openFile(Interpreter &interpreter, Bound &a) {
       c->attributes.set(name, nativeRaw(name, std::move(body)));
     };
     auto content = [](const CallArgs &args) {
-      return *args.positional.at(0).as<Instance>()->attributes.find("text");
+      return args.positional[0].expect<Instance>("an open file").attributes.at("text");
     };
     method("read", [content](Interpreter &, CallArgs args) { return content(args); });
     method("readlines", [content](Interpreter &i, CallArgs args) {

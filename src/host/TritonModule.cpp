@@ -237,6 +237,8 @@ static Value makeConfig(Interpreter &interpreter, CallArgs call) {
   if (!a[0].isDict())
     interpreter.raise("TypeError",
                       "Config() takes a dict of constexpr values, got " + typeName(a[0]));
+  for (const auto &[key, value] : a[0].dictionary().items())
+    interpreter.toStr(key, "a name in Config()'s dict");
   auto config = std::make_shared<Config>();
   config->kwargs = Value::dict(Dict(a[0].dictionary()));
   config->options.set("num_warps", a[1]);

@@ -129,11 +129,12 @@ public:
       Value result = interpreter.call(callee, arguments(choose));
       for (int again = 0; again < 2 && result.isObject() && result.object()->isCallable(); ++again)
         result = interpreter.call(result, arguments(choose));
-      interpreter.repr(result);
+      interpreter.call(*interpreter.builtin("repr"), {result});
       if (choose(2))
-        interpreter.compare(CompareOp::Eq, result, pick(choose));
+        interpreter.call(*interpreter.nativeModule("operator")->globals->find("eq"),
+                         {result, pick(choose)});
       if (choose(2))
-        interpreter.iterate(result);
+        interpreter.call(Value(interpreter.builtinClass("list")), {result});
     } catch (const DiagnosticError &) {
     }
   }
