@@ -217,7 +217,10 @@ private:
 std::vector<std::string> decoratorsOf(const Value &kernel) {
   std::vector<std::string> out;
   for (Value v = kernel; auto *d = v.as<KernelDecorator>(); v = Value(d->fn))
-    out.push_back(v.as<Autotuner>() ? "autotune" : "heuristics");
+    if (auto *unread = v.as<UnreadDecorator>())
+      out.push_back(unread->name);
+    else
+      out.push_back(v.as<Autotuner>() ? "autotune" : "heuristics");
   out.push_back("jit");
   return out;
 }

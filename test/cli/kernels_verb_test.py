@@ -137,6 +137,7 @@ def check_file(run):
         assert all("(" in lines[launch["line"] - 1] for launch in kernels[name]["launches"])
     for name, kernel in kernels.items():
         unread = {"tuned_elsewhere": ["autotune"], "tuned_by_a_stranger": ["tune"]}.get(name, [])
+        assert not unread or kernel["decorators"] == unread + ["jit"], kernel
         assert [one["decorator"] for one in kernel["unread"]] == unread and all(one["reason"] for one in kernel["unread"]), kernel
     assert kernels["scale"]["decorators"] == ["autotune", "heuristics", "jit"]
     operators = {o["name"]: o for o in listed["operators"]}
