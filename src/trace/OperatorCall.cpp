@@ -554,7 +554,7 @@ private:
   std::vector<size_t> mutatedParameters;
   std::vector<ResultType> resultTypes, mutatedTypes;
   std::vector<bool> stridesKnown; ///< of the results
-  std::vector<bool> returned; ///< of each result: a tensor, or None
+  std::vector<bool> returned;     ///< of each result: a tensor, or None
 };
 
 } // namespace
