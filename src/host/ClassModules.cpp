@@ -63,7 +63,10 @@ void addAbstractClasses(Interpreter &interpreter, Module &m) {
          return iterator && iterator->typeName() == "generator";
        }},
       {"Sized", isSized},
-      {"Collection", [](const Value &v) { return isIterable(v) && isSized(v); }},
+      {"Collection",
+       [](const Value &v) {
+         return isIterable(v) && isSized(v) && (!v.as<Instance>() || hasMethod(v, "__contains__"));
+       }},
       {"Callable", [](const Value &v) { return v.isObject() && v.object()->isCallable(); }},
       {"Hashable", [](const Value &v) { return hashOf(v).has_value(); }}};
   for (const Row &row : rows) {
