@@ -323,10 +323,11 @@ void Recording::finish(const std::vector<Tensor> &results) {
   std::vector<graph::Argument> outputs;
   for (const auto &[name, storage] : constants)
     if (storage->version > 0)
-      throw Error("'" + name +
-                  "' is written to, and it is no input of the function: its values are fixed when "
-                  "the program is compiled; "
-                  "make it an input or a buffer");
+      throw Error(
+          "'" + name +
+          "' is written to, and it is not an input of the function: its values are fixed when "
+          "the program is compiled; "
+          "make it an input or a buffer");
   auto addMutation = [&](const std::string &name, const std::shared_ptr<TracedStorage> &storage,
                          OutputSpec::Kind kind) {
     if (storage->conflict)

@@ -27,7 +27,8 @@ namespace triton {
 SymInt Meta::operator[](const std::string &name) const {
   auto entry = values.find(name);
   if (entry == values.end())
-    throw Error("the grid asks for '" + name + "', which is no integer argument of this launch");
+    throw Error("the grid asks for '" + name +
+                "', which is not an integer argument of this launch");
   return entry->second;
 }
 
@@ -48,9 +49,9 @@ Kernel File::operator[](const std::string &name) const {
       throw Error(render(*opaque->reason));
   if (!found || !h::isKernel(*found)) {
     std::string path = state->module->syntax->file->path();
-    throw Error(
-        path + ": error: " +
-        (found ? "'" + name + "' is no @triton.jit kernel" : "the file defines no '" + name + "'"));
+    throw Error(path + ": error: " +
+                (found ? "'" + name + "' is not a @triton.jit kernel"
+                       : "the file defines no '" + name + "'"));
   }
   Kernel kernel;
   kernel.state = std::make_shared<detail::KernelState>(detail::KernelState{state, *found});

@@ -213,8 +213,9 @@ private:
         continue;
       const Value *value = output->arg(i).value();
       if (!value || !value->isTensor())
-        throw DiagnosticError(output->location, "result " + std::to_string(i) +
-                                                    " is no tensor; packages return tensors only");
+        throw DiagnosticError(output->location,
+                              "result " + std::to_string(i) +
+                                  " is not a tensor; packages return tensors only");
       package::Output out;
       out.name = value->name();
       out.dtype = value->type().dtype;

@@ -230,10 +230,10 @@ bool parseValue(Cursor &cursor, InputSpec &spec, std::string_view ends, std::str
   bool isWord = !typeName.empty() && !isdigit(static_cast<unsigned char>(typeName[0])) &&
                 typeName != "True" && typeName != "False" && typeName != "None";
   if (isWord || (typeName.empty() && cursor.done())) {
-    error =
-        "'" + typeName +
-        "' is no element type; f32, f16, bf16, f64, i8 … i64, u8 … u64 and bool are, with their "
-        "dims in brackets; a number, True, False, None or a quoted text stands for itself";
+    error = "'" + typeName +
+            "' is not an element type; f32, f16, bf16, f64, i8 … i64, u8 … u64 and bool are, with "
+            "their "
+            "dims in brackets; a number, True, False, None or a quoted text stands for itself";
     return false;
   }
   cursor = start;

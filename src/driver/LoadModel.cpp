@@ -71,7 +71,7 @@ trace::TraceOptions traceOptions(const ModelRequest &request, const ModelMessage
     options.dtype = dataTypeNamed(request.dtype);
     if (!options.dtype || !isFloat(*options.dtype))
       throw DiagnosticError(SourceLocation("--dtype " + request.dtype),
-                            "is no floating element type; f32, f16, bf16 and f64 are");
+                            "is not a floating-point type; f32, f16, bf16 and f64 are");
   }
   if (!request.init.empty())
     options.init = splitInit(request.init);

@@ -244,7 +244,7 @@ Val Emitter::emitDtype(Bound &args) {
   std::string name = constantString(args[0], "the name of a dtype");
   auto named = dataTypeNamed(name);
   if (!named)
-    fail("'" + name + "' is no element type");
+    fail("'" + name + "' is not an element type");
   return Val::of(typeValue({*named, false, {}}));
 }
 

@@ -423,12 +423,12 @@ std::optional<std::string> refusePartialStore(tt::StoreOp store, const LaunchVal
   if (Value mask = store.getMask()) {
     auto form = tt::maskForm(mask);
     if (!form)
-      return "its mask is no bound on offsets";
+      return "its mask does not bound the offsets";
     conditions.insert(conditions.end(), form->begin(), form->end());
   }
   for (const tt::OffsetComparison &comparison : conditions)
     if (!extent.readComparison(comparison))
-      return "its mask is no bound on offsets";
+      return "its mask does not bound the offsets";
   return extent.refuseCover(elements);
 }
 

@@ -141,8 +141,8 @@ private:
     if (producer->isLaunch())
       return "a kernel's result: kernels are not fused into each other";
     if (neighbours.isView(producer))
-      return neighbours.isBorder(producer) ? "the border of an opaque operator"
-                                           : "foreign stride: it is a view";
+      return neighbours.isBoundary(producer) ? "the boundary of an opaque operator"
+                                             : "foreign stride: it is a view";
     if (!passes::isPointwise(*producer, registry))
       return "'" + producer->target() + "' is not pointwise";
     for (const std::string &name : names) {
@@ -249,8 +249,8 @@ private:
     if (consumer->isLaunch())
       return "a kernel: kernels are not fused into each other";
     if (neighbours.isView(consumer))
-      return neighbours.isBorder(consumer) ? "the border of an opaque operator"
-                                           : "foreign stride: it is a view";
+      return neighbours.isBoundary(consumer) ? "the boundary of an opaque operator"
+                                             : "foreign stride: it is a view";
     if (!passes::isPointwise(*consumer, registry))
       return "'" + consumer->target() + "' is not pointwise";
     if (launch->resultCount() != 1)

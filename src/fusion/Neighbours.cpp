@@ -16,12 +16,12 @@ bool Neighbours::isView(const Node *node) const {
   return op && op->kind == Operator::Kind::View;
 }
 
-bool Neighbours::isBorder(const Node *node) const {
+bool Neighbours::isBoundary(const Node *node) const {
   return isView(node) && operatorOf(node)->schema.space == "pellucid";
 }
 
 bool Neighbours::isReshape(const Node *node) const {
-  if (!isView(node) || isBorder(node) || node->resultCount() != 1)
+  if (!isView(node) || isBoundary(node) || node->resultCount() != 1)
     return false;
   const TensorType &from = node->arg(0).value()->type(), &to = node->result()->type();
   return from.isContiguous(program.symbols) && to.isContiguous(program.symbols) &&

@@ -280,7 +280,7 @@ private:
       for (const Argument &argument : output->args()) {
         if (!argument.value())
           fail(node, "the body of '" + node.target() + "' gives " + toString(argument) +
-                         ", which is no tensor");
+                         ", which is not a tensor");
         results.push_back(typeOf(*argument.value()));
       }
     checkResults(node, results);

@@ -200,7 +200,7 @@ static void attachCarried(Program &program, std::shared_ptr<const MappedFile> fi
                                                     weightsMarker.size()) == 0;
   if (marked)
     if (Status s = package::readSafetensors(bytes.subspan(base), entries); !s.ok())
-      fail(path, "the weights behind the program: " + s.message());
+      fail(path, "the program's weights: " + s.message());
   for (auto &[name, w] : program.weights)
     if (w.source == Weight::Source::Carried) {
       // A tied weight names the one whose bytes it shares.
@@ -247,7 +247,7 @@ Program loadProgram(const std::string &path) {
   std::string_view all(reinterpret_cast<const char *>(file->bytes().data()), file->bytes().size());
   if (!isProgramFile(all)) {
     package::FileKind kind = package::fileKind(file->bytes());
-    fail(path, "it is no program but " + std::string(toString(kind)) + insteadOf(kind));
+    fail(path, "expects a saved program, got " + std::string(toString(kind)) + insteadOf(kind));
   }
   // Lines of kernels begin with a mark and strings have no line ends, so the first `end` line is
   // the text's.

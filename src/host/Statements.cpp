@@ -590,7 +590,7 @@ void Evaluator::execClassDef(const ClassDef &s) {
     else {
       at(s);
       interpreter.refuse("class '" + s.name + "' inherits from " + interpreter.repr(base) +
-                         ", which is no class");
+                         ", which is not a class");
     }
   }
   at(s);

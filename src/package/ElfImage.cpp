@@ -45,9 +45,9 @@ static Status readHeader(const ElfBytes &elf, Elf64_Ehdr &header) {
   std::optional<Elf64_Ehdr> read = elf.read<Elf64_Ehdr>(0);
   if (!read || std::memcmp(read->e_ident, ELFMAG, SELFMAG) != 0 ||
       read->e_ident[EI_CLASS] != ELFCLASS64 || read->e_ident[EI_DATA] != ELFDATA2LSB)
-    return refuse("is no 64-bit little-endian ELF file");
+    return refuse("is not a 64-bit little-endian ELF file");
   if (read->e_machine != EM_X86_64 || (read->e_type != ET_DYN && read->e_type != ET_EXEC))
-    return refuse("is no x86-64 shared object or executable");
+    return refuse("is not an x86-64 shared object or executable");
   if (read->e_phentsize != sizeof(Elf64_Phdr) ||
       !elf.contains(read->e_phoff, uint64_t(read->e_phnum) * sizeof(Elf64_Phdr)))
     return refuse("has program headers beyond its end");

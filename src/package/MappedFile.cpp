@@ -23,7 +23,7 @@ std::shared_ptr<const MappedFile> MappedFile::open(const std::string &path, Stat
   struct stat info{};
   if (::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
     ::close(fd);
-    return refuse(S_ISDIR(info.st_mode) ? "it is a folder" : "it is no regular file");
+    return refuse(S_ISDIR(info.st_mode) ? "it is a folder" : "it is not a regular file");
   }
   size_t size = static_cast<size_t>(info.st_size);
   void *data = size ? ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0) : nullptr;

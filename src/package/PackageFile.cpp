@@ -80,7 +80,7 @@ std::optional<std::span<const uint8_t>> PackageFile::record(std::string_view nam
 
 Status PackageFile::read() {
   if (!looksLikePackage(file))
-    return Status::error("it is no package but " + std::string(toString(fileKind(file))));
+    return Status::error("expects a package, got " + std::string(toString(fileKind(file))));
   // A newer format may lay out everything behind the manifest's header in another way, so its
   // version comes first.
   if (file.size() >= recordAlignment + manifestHeaderBytes)

@@ -246,7 +246,7 @@ private:
       return result;
     if (bytes % step.fill->patternBytes != 0)
       return Result::invalid("a fill of " + std::to_string(bytes) +
-                             " bytes is no multiple of its pattern's " +
+                             " bytes is not a multiple of its pattern's " +
                              std::to_string(step.fill->patternBytes));
     if (Result result = checkPlace(step.destination, bytes, "fill"); !result.ok())
       return result;

@@ -24,7 +24,7 @@ static std::string whyNotReplaceable(const std::string &path) {
   if (S_ISDIR(status.st_mode))
     return "it is a folder";
   if (!S_ISREG(status.st_mode))
-    return "it is no regular file";
+    return "it is not a regular file";
   return ::access(path.c_str(), W_OK) == 0 ? "" : std::strerror(errno);
 }
 

@@ -51,7 +51,7 @@ void LaunchBinder::bind(const h::CallArgs &args) {
     bool isParameter = kernel->parameter(name) != nullptr;
     if (!isParameter && !isLaunchOption(name))
       refuse("'" + kernel->name() + "' has no parameter '" + name +
-             "', and it is no launch option");
+             "', and it is not a launch option");
     if (isParameter && !launch.values.emplace(name, value).second)
       refuse("'" + kernel->name() + "' got two values for '" + name + "'");
     if (isLaunchOption(name))

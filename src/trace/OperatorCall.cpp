@@ -146,7 +146,7 @@ Schema schemaOf(h::Interpreter &interpreter, const h::Operator &op) {
     if (left.erase(parameter.arg)) {
       if (type.rfind("Tensor", 0) != 0)
         interpreter.refuse(place(parameter),
-                           "mutates_args names '" + parameter.arg + "', which is no tensor");
+                           "mutates_args names '" + parameter.arg + "', which is not a tensor");
       type = "Tensor(" + std::string(1, alias++) + "!)" + type.substr(6);
     }
     text += (text.empty() || text.back() == ' ' ? "" : ", ") + type + " " + parameter.arg +
@@ -167,7 +167,7 @@ Schema schemaOf(h::Interpreter &interpreter, const h::Operator &op) {
                                      : nullptr);
   if (!left.empty())
     interpreter.refuse(location, "mutates_args of operator '" + name + "' names '" + *left.begin() +
-                                     "', which is no parameter");
+                                     "', which is not a parameter");
   std::string result = "()";
   if (def.returns && lastName(*def.returns) != "None") {
     auto *subscript = s::as<s::Subscript>(def.returns.get());

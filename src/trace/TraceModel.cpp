@@ -734,7 +734,7 @@ static h::Value kernelOf(h::Interpreter &interpreter, const h::Module &module,
   if (auto inside = kernel ? h::kernelDefined(interpreter, module, name) : nullptr)
     return h::Value(inside);
   if (kernel)
-    throw DiagnosticError(where, "'" + name + "' is no @triton.jit kernel");
+    throw DiagnosticError(where, "'" + name + "' is not a @triton.jit kernel");
   std::vector<std::string> known;
   for (const auto &[global, value] : module.globals->items())
     if (h::isKernel(value))

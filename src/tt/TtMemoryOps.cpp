@@ -98,7 +98,7 @@ template <typename AccessOp> static LogicalResult verifyAccess(AccessOp op, Type
   Type expected = valueTypeBehind(op.getPtr().getType());
   // load_c1, store_c1
   if (valueType != expected)
-    return op.emitOpError() << "expects a value of the type behind the pointer, " << expected
+    return op.emitOpError() << "expects a value of the pointer's element type, " << expected
                             << ", got " << valueType;
   // load_c2, store_c2
   if (op.getMask() && op.getMask().getType() != maskTypeFor(expected))

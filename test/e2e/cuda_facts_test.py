@@ -190,7 +190,7 @@ with tempfile.TemporaryDirectory() as folder:
     kept = Compiled(folder, "ScaleAsItComes", "x=f16[65536]")
     assert len(kept.kernels) == 1 and kept.facts(0) == ({}, {"BLOCK": "1024"}), kept.text
 
-    # A view whose offset is 6 bytes is no multiple of 16, whatever its tensor is.
+    # A view whose offset is 6 bytes is not a multiple of 16, whatever its tensor is.
     rest = Compiled(folder, "ScaleRest", "x=f16[65536]")
     assert all(rest.facts(i)[0].get("x_ptr", 1) <= 2 for i in range(len(rest.kernels))), rest.text
 

@@ -58,7 +58,7 @@ TEST(PackageFile, FileErrorsNameThePath) {
   std::vector<uint8_t> text(5000, 'x');
   test::writeFile(folder + "/text.plc", text);
   EXPECT_EQ(PackageFile::open(folder + "/text.plc", file).message(),
-            "'" + folder + "/text.plc' cannot be loaded: it is no package but text");
+            "'" + folder + "/text.plc' cannot be loaded: expects a package, got text");
 }
 
 TEST(PackageFile, WhatItIsInstead) {

@@ -66,5 +66,5 @@ TEST(CodeImage, RefusesWhatIsNoImage) {
   Result result = CodeImage::map(text, -1, 0, image);
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.code(), PELLUCID_INVALID_PACKAGE);
-  EXPECT_EQ(result.message(), "the code image is no 64-bit little-endian ELF file");
+  EXPECT_EQ(result.message(), "the code image is not a 64-bit little-endian ELF file");
 }

@@ -171,7 +171,7 @@ TEST(HostilePackage, CopiesAndFillsOutsideOfTheirMemory) {
       step(Copy{y, {PlaceKind::Input, 0, code("5//(batch-3)")}, code("4")}),
       "a copy: the offset 5 // (batch + -3) into input 'x' divides by zero or exceeds 64 bits");
   EXPECT_EQ(step(Fill{y, 0, 8, code("12")}),
-            "a fill of 12 bytes is no multiple of its pattern's 8");
+            "a fill of 12 bytes is not a multiple of its pattern's 8");
   EXPECT_EQ(step(Fill{{PlaceKind::Output, 1, code("8")}, 0, 4, code("8")}),
             "a fill: 8 bytes at offset 8 lie outside output 'total', which has 12");
   EXPECT_EQ(step(Copy{y, x, code("0-1")}), "the size of a copy is negative or exceeds 2^63 bytes");

@@ -340,7 +340,7 @@ TEST_F(HostRefusals, optionsThatWouldBeIgnored) {
       {"", ", BLOCK=64, launch_cooperative_grid=False", ""},
       {"", ", BLOCK=64, enable_fp_fusion=False", "enable_fp_fusion=False"},
       {"", ", BLOCK=64, extern_libs={'a': 'b'}", "extern_libs"},
-      {"", ", BLOCK=64, nonsense=1", "it is no launch option"},
+      {"", ", BLOCK=64, nonsense=1", "it is not a launch option"},
       {"@triton.autotune([triton.Config({'BLOCK': 64}, ir_override='a.ttir')], key=[])\n", "",
        "'@autotune' of 'kernel' could not be evaluated"},
       {"@triton.autotune([triton.Config({'BLOCK': 64}, nonsense=1)], key=[])\n", "",

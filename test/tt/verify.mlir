@@ -2,7 +2,7 @@
 // RUN: pellucid-opt %s --split-input-file --verify-diagnostics -o /dev/null
 
 tt.func @load_c1_value_type(%p: tensor<8x!tt.ptr<f32>>) {
-  // expected-error @+1 {{'tt.load' op expects a value of the type behind the pointer, 'tensor<8xf32>', got 'tensor<8xf16>'}}
+  // expected-error @+1 {{'tt.load' op expects a value of the pointer's element type, 'tensor<8xf32>', got 'tensor<8xf16>'}}
   %0 = "tt.load"(%p) <{operandSegmentSizes = array<i32: 1, 0, 0>}> : (tensor<8x!tt.ptr<f32>>) -> tensor<8xf16>
   tt.return
 }
@@ -58,7 +58,7 @@ tt.func @load_c7_other_without_mask(%p: !tt.ptr<f32>, %o: f32) {
 // -----
 
 tt.func @store_c1_value_type(%p: tensor<8x!tt.ptr<f32>>, %v: tensor<8xf16>) {
-  // expected-error @+1 {{'tt.store' op expects a value of the type behind the pointer, 'tensor<8xf32>', got 'tensor<8xf16>'}}
+  // expected-error @+1 {{'tt.store' op expects a value of the pointer's element type, 'tensor<8xf32>', got 'tensor<8xf16>'}}
   "tt.store"(%p, %v) : (tensor<8x!tt.ptr<f32>>, tensor<8xf16>) -> ()
   tt.return
 }

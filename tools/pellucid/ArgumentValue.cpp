@@ -61,7 +61,7 @@ bool parseView(std::string_view text, TensorArgument::View &view, std::string &e
     }
     if (!ok) {
       error = "'" + std::string(part) +
-              "' is no part of a view; offset=2, shape=3x4 and strides=8x1 are (in elements)";
+              "' is not part of a view; offset=2, shape=3x4 and strides=8x1 are (in elements)";
       return false;
     }
   }
@@ -103,8 +103,8 @@ bool parseTensor(std::string_view text, TensorArgument &tensor, std::string &err
       text = text.substr(0, colon);
     } else if (name.find('/') == std::string_view::npos &&
                name.find('.') == std::string_view::npos) {
-      error =
-          "'" + std::string(name) + "' is no element type; bf16, fp8e4nv, fp8e5, f16, f32 … are";
+      error = "'" + std::string(name) +
+              "' is not an element type; bf16, fp8e4nv, fp8e5, f16, f32 … are";
       return false;
     }
   }
@@ -156,19 +156,19 @@ std::optional<ArgumentValue> parseValue(std::string_view text, std::string &erro
   if (text.substr(0, 3) == "tl.") {
     if (auto type = dataTypeNamed(text.substr(3)))
       return DataTypeValue{*type};
-    error = "'" + std::string(text) + "' is no element type of the kernel language";
+    error = "'" + std::string(text) + "' is not an element type of the kernel language";
     return std::nullopt;
   }
   if (auto integer = wholeNumber<int64_t>(text))
     return *integer;
   if (text.find_first_not_of("+-0123456789") == std::string_view::npos) {
-    error = "'" + std::string(text) + "' is no integer of 64 bits";
+    error = "'" + std::string(text) + "' is not a 64-bit integer";
     return std::nullopt;
   }
   if (auto real = wholeNumber<double>(text))
     return *real;
   error = "'" + std::string(text) +
-          "' is no value; @file.npy, an integer, a float, true, false, none, \"text\" and "
+          "' is not a value; @file.npy, an integer, a float, true, false, none, \"text\" and "
           "tl.float16 are";
   return std::nullopt;
 }

@@ -191,7 +191,7 @@ std::string problemOfSeconds(const std::string &text) {
   char *end = nullptr;
   double value = std::strtod(text.c_str(), &end);
   bool isTime = end != text.c_str() && *end == 0 && value > 0 && value <= most;
-  return isTime ? std::string() : "'" + text + "' is no time above 0 and up to 3600 s";
+  return isTime ? std::string() : "'" + text + "' is not a duration above 0 and up to 3600 s";
 }
 
 /// What is printed of `report`, a line for each thing measured.

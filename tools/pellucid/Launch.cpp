@@ -157,7 +157,7 @@ std::vector<Output> readOutputs(const LaunchOptions &options,
     auto operand = std::find_if(operands.begin(), operands.end(),
                                 [&](const Operand &o) { return o.name == output.name; });
     if (operand == operands.end())
-      fail("--out " + text, "'" + output.name + "' is no tensor argument of this launch");
+      fail("--out " + text, "'" + output.name + "' is not a tensor argument of this launch");
     if (output.member && *output.member >= operand->members.size())
       fail("--out " + text, "the table '" + output.name + "' has " +
                                 std::to_string(operand->members.size()) + " tensors");

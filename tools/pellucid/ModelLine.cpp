@@ -13,7 +13,7 @@ static std::string problemOfWholeNumber(const std::string &text) {
   uint64_t value = 0;
   auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
   bool isWhole = problem == std::errc() && end == text.data() + text.size();
-  return isWhole ? std::string() : "'" + text + "' is no integer from 0 to 2^64 - 1";
+  return isWhole ? std::string() : "'" + text + "' is not an integer from 0 to 2^64 - 1";
 }
 
 void ModelOptions::addTo(VerbLine &line) {

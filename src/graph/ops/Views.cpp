@@ -47,7 +47,7 @@ std::vector<Expr> flattenedShape(const OperatorCall &call) {
   const TensorType &self = call.tensor("self");
   int64_t first = call.dim("start_dim", self.rank()), last = call.dim("end_dim", self.rank());
   if (first > last)
-    call.fail("expects start_dim not to lie behind end_dim, got " + std::to_string(first) +
+    call.fail("expects start_dim not to come after end_dim, got " + std::to_string(first) +
               " and " + std::to_string(last));
   std::vector<Expr> shape;
   Expr merged = 1;

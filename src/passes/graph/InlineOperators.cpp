@@ -11,7 +11,7 @@ using namespace graph;
 
 namespace {
 
-constexpr const char *borderTarget = "pellucid.border.default";
+constexpr const char *boundaryTarget = "pellucid.boundary.default";
 
 /// Copies one body into the main graph in the place of its call.
 class BodyCopy {
@@ -38,7 +38,7 @@ private:
   Value *border(Value *value) {
     if (!isOpaque || !value->isTensor())
       return value;
-    return graph.call(borderTarget, {Argument(value)}, {}, {value->type()})->result();
+    return graph.call(boundaryTarget, {Argument(value)}, {}, {value->type()})->result();
   }
 
   void bindPlaceholders() {
@@ -140,10 +140,10 @@ void inlineOperators(Program &program, bool transparentOnly) {
 }
 
 void registerBorder(OperatorRegistry &registry) {
-  if (registry.find(borderTarget))
+  if (registry.find(boundaryTarget))
     return;
   Operator op;
-  op.schema = parseSchema("pellucid::border(Tensor(a) self) -> Tensor(a)");
+  op.schema = parseSchema("pellucid::boundary(Tensor(a) self) -> Tensor(a)");
   op.kind = Operator::Kind::View;
   op.fake = [](const OperatorCall &call) { return std::vector<ResultType>{call.tensor("self")}; };
   registry.add(std::move(op));

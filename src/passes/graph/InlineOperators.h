@@ -8,12 +8,12 @@ namespace pellucid::passes {
 
 /// What a user operator's call does stands in Program::bodies. Opens every call in the main graph,
 /// those inside opened bodies too. The body of a custom_op stays a unit of its own: its inputs and
-/// outputs pass through `pellucid.border`, a view that nothing is fused across. With
+/// outputs pass through `pellucid.boundary`, a view that nothing is fused across. With
 /// `transparentOnly` custom_ops stay nodes (run_decompositions).
 void inlineOperators(graph::Program &program, bool transparentOnly = false);
 
-/// `pellucid::border(Tensor(a) self) -> Tensor(a)`, for registries of programs whose operators were
-/// opened.
+/// `pellucid::boundary(Tensor(a) self) -> Tensor(a)`, for registries of programs whose operators
+/// were opened.
 void registerBorder(graph::OperatorRegistry &registry);
 
 /// Replaces composite operators by what they are made of, until none is left.

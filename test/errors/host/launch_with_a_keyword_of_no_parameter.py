@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# error: 14:5: 'k' has no parameter 'FROB', and it is no launch option
+# error: 14:5: 'k' has no parameter 'FROB', and it is not a launch option
 # command: export {file}:f --input x=f32[4]
 import triton
 import triton.language as tl
