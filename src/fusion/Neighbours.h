@@ -15,7 +15,7 @@ public:
 
   /// True for views of a whole dense tensor in the same linear order.
   bool isReshape(const graph::Node *node) const;
-  /// The border of an opaque operator.
+  /// The boundary of an opaque operator.
   bool isBoundary(const graph::Node *node) const;
   bool isView(const graph::Node *node) const;
   /// A tensor of its own without contents.

@@ -247,7 +247,7 @@ CASES = [
     Case("two_outputs_after", [X], lambda x: (x + 2, (x - 1) * 2), 3, 2,
          refused=[("two_outputs_kernel", "add", "2 results")], sizes=N0),
     Case("opaque", [X], lambda x: silu(x * 2) + 1, 3, 2,
-         refused=[("border", "silu_kernel", "border"), ("silu_kernel", "border_1", "border")], sizes=N0),
+         refused=[("boundary", "silu_kernel", "boundary"), ("silu_kernel", "boundary_1", "boundary")], sizes=N0),
     Case("transposing_store", [XROW], lambda x: x.T + 1, 1, sizes=ROWS),
     Case("wider_after", ["x=f32[50]", "r=f32[m:0..9,50]"], lambda x, r: silu(x) + r, 2, 1,
          refused=[("silu_kernel", "add", "another shape")], sizes=[{"m": 0}, {"m": 9}]),

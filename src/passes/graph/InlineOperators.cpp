@@ -28,14 +28,14 @@ public:
     Node *output = body.graph.outputNode();
     for (size_t r = 0; r < call.resultCount(); ++r) {
       Argument value = map(output->arg(r));
-      graph.replaceAllUses(call.result(r), border(value.value()));
+      graph.replaceAllUses(call.result(r), boundary(value.value()));
     }
     graph.erase(&call);
     graph.setInsertionPoint(nullptr);
   }
 
 private:
-  Value *border(Value *value) {
+  Value *boundary(Value *value) {
     if (!isOpaque || !value->isTensor())
       return value;
     return graph.call(boundaryTarget, {Argument(value)}, {}, {value->type()})->result();
@@ -52,7 +52,7 @@ private:
     std::vector<Node *> formal = body.graph.placeholders();
     for (size_t i = 0; i < formal.size() && i < actual.size(); ++i) {
       Value *value = actual[i].value();
-      values[formal[i]->result()] = value ? Argument(border(value)) : actual[i];
+      values[formal[i]->result()] = value ? Argument(boundary(value)) : actual[i];
     }
   }
   static void flatten(const Argument &argument, std::vector<Argument> &out) {
