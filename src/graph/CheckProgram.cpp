@@ -327,7 +327,7 @@ private:
     inRange("num_warps", variant.numWarps, 1, 1024);
     if (variant.numWarps & (variant.numWarps - 1))
       fail(node, "the launch has num_warps " + std::to_string(variant.numWarps) +
-                     ", which is no power of 2");
+                     ", which is not a power of 2");
     inRange("num_stages", variant.numStages, 0, 1024);
     inRange("num_ctas", variant.numCtas, 1, 1024);
     const KernelDef &kernel = program.kernels[variant.kernel];
@@ -396,7 +396,7 @@ private:
       TensorType stored(weight->second.dtype, std::vector<Expr>(weight->second.shape.begin(),
                                                                 weight->second.shape.end()));
       if (!value || !value->isTensor())
-        fail(node, "the weight '" + spec.name + "' has a placeholder that is no tensor");
+        fail(node, "the weight '" + spec.name + "' has a placeholder that is not a tensor");
       stored.device = value->type().device;
       if (!sameTensor(stored, value->type()))
         fail(node, "the weight '" + spec.name + "' is " + toString(stored) +

@@ -225,7 +225,7 @@ void LaunchBinder::checkOptions(const BoundLaunch &bound) const {
   for (const auto &[name, raw] : bound.options) {
     h::Value value = h::unwrapConstexpr(raw);
     if (name == "grid" || name == "warmup")
-      refuseOption(name, value, "is no option of kernel[grid](...); leave it out");
+      refuseOption(name, value, "is not an option of kernel[grid](...); leave it out");
     bool given = !value.isNone() && (value.isBool() ? value.boolean() : true);
     if (name == "launch_cooperative_grid" && given)
       refuseOption(name, value,

@@ -2,7 +2,6 @@
 #include "codegen/DifferentialCase.h"
 
 #include "codegen/KernelFixture.h"
-#include "reference/tt/Launch.h"
 #include "tt/Tt.h"
 
 #include <filesystem>
@@ -77,12 +76,7 @@ Case readCase(const std::string &path) {
   return read;
 }
 
-std::vector<Array> runReference(Case launched, const std::string &symbol) {
-  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  tt::loadTtDialects(context);
-  Diagnostics diagnostics;
-  auto module = tt::parseTtir(launched.text, &context, diagnostics, "kernel.ttir");
-  EXPECT_TRUE(module) << diagnostics.text();
+std::vector<reference::HostArgument> hostArguments(Case &launched) {
   std::vector<reference::HostArgument> arguments;
   for (auto &parameter : launched.parameters) {
     if (auto *number = std::get_if<size_t>(&parameter)) {
@@ -94,6 +88,16 @@ std::vector<Array> runReference(Case launched, const std::string &symbol) {
       arguments.push_back(std::get<double>(parameter));
     }
   }
+  return arguments;
+}
+
+std::vector<Array> runReference(Case launched, const std::string &symbol) {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  tt::loadTtDialects(context);
+  Diagnostics diagnostics;
+  auto module = tt::parseTtir(launched.text, &context, diagnostics, "kernel.ttir");
+  EXPECT_TRUE(module) << diagnostics.text();
+  std::vector<reference::HostArgument> arguments = hostArguments(launched);
   reference::InterpretOptions options;
   for (int axis = 0; axis < 3; ++axis)
     options.grid[axis] = launched.grid[axis];

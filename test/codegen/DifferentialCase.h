@@ -2,6 +2,7 @@
 // One kernel of differential/ with random inputs, and what the interpreter makes of it.
 #pragma once
 
+#include "reference/tt/Launch.h"
 #include "support/DataType.h"
 
 #include <gtest/gtest.h>
@@ -28,6 +29,8 @@ struct Case {
 
 /// Reads a kernel and what it is launched with from the first lines of its file.
 Case readCase(const std::string &path);
+/// The parameters as a launch takes them; tensors are the arrays of `launched`.
+std::vector<reference::HostArgument> hostArguments(Case &launched);
 /// The arrays after the launch.
 std::vector<Array> runReference(Case launched, const std::string &symbol);
 /// `slack` multiplies the bounds of floating-point types.

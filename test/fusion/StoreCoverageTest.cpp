@@ -3,7 +3,6 @@
 // stored tensor, every element of it was written, and none was read.
 #include "codegen/DifferentialCase.h"
 #include "fusion/SpliceKernel.h"
-#include "reference/tt/Launch.h"
 #include "tt/Tt.h"
 
 #include "mlir/IR/MLIRContext.h"
@@ -28,17 +27,7 @@ void launch(Case given, const std::string &symbol, Launched &out) {
   Diagnostics diagnostics;
   out.module = tt::parseTtir(given.text, &out.context, diagnostics, "kernel.ttir");
   ASSERT_TRUE(out.module) << diagnostics.text();
-  std::vector<reference::HostArgument> arguments;
-  for (auto &parameter : given.parameters) {
-    if (auto *number = std::get_if<size_t>(&parameter)) {
-      Array &array = given.arrays[*number];
-      arguments.push_back(reference::hostTensor(array.name, array.type, array.bytes));
-    } else if (auto *integer = std::get_if<int64_t>(&parameter)) {
-      arguments.push_back(*integer);
-    } else {
-      arguments.push_back(std::get<double>(parameter));
-    }
-  }
+  std::vector<reference::HostArgument> arguments = hostArguments(given);
   reference::InterpretOptions options;
   for (int axis = 0; axis < 3; ++axis)
     options.grid[axis] = given.grid[axis];

@@ -74,7 +74,7 @@ const Change changes[] = {
      "takes 'x_ptr', which the launch does not give"},
     {"operand n = ", "operand n = \"4\" none\n    operand m = ", "as a number of type i32"},
     {" warps 4", " warps 0", "num_warps 0, expected 1 to 1024"},
-    {" warps 4", " warps 3", "no power of 2"},
+    {" warps 4", " warps 3", "not a power of 2"},
     {"custom_ops.silu.default(", "custom_ops.silu.default(1, ", "takes 1 positional arguments"},
     {"result buffer_mutation \"scale\"", "result buffer_mutation \"scales\"",
      "there is no such tensor"},

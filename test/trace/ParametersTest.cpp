@@ -334,8 +334,8 @@ TEST_F(HostRefusals, optionsThatWouldBeIgnored) {
   };
   const Case cases[] = {
       {"", ", BLOCK=64, num_warps=8, num_stages=2, debug=True", ""},
-      {"", ", BLOCK=64, warmup=True", "'warmup=True' of 'kernel' is no option"},
-      {"", ", BLOCK=64, grid=(2,)", "is no option of kernel[grid]"},
+      {"", ", BLOCK=64, warmup=True", "'warmup=True' of 'kernel' is not an option"},
+      {"", ", BLOCK=64, grid=(2,)", "is not an option of kernel[grid]"},
       {"", ", BLOCK=64, launch_cooperative_grid=True", "wait for each other"},
       {"", ", BLOCK=64, launch_cooperative_grid=False", ""},
       {"", ", BLOCK=64, enable_fp_fusion=False", "enable_fp_fusion=False"},

@@ -1,4 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
+from collections.abc import MutableMapping as _MutableMapping
+
+
 class OrderedDict(dict):
     def move_to_end(self, key, last=True):
         value = self[key]
@@ -81,7 +84,7 @@ class Counter(dict):
         return f"Counter({dict(self.most_common())})" if len(self) else "Counter()"
 
 
-class UserDict:
+class UserDict(_MutableMapping):
     def __init__(self, dict=None, **kwargs):
         self.data = {}
         if dict is not None:
@@ -113,37 +116,8 @@ class UserDict:
     def get(self, key, default=None):
         return self[key] if key in self else default
 
-    def keys(self):
-        return self.data.keys()
-
-    def values(self):
-        return [self[key] for key in self]
-
-    def items(self):
-        return [(key, self[key]) for key in self]
-
-    def update(self, other=(), **kwargs):
-        for key, value in dict(other).items():
-            self[key] = value
-        for key, value in kwargs.items():
-            self[key] = value
-
-    def setdefault(self, key, default=None):
-        if key not in self:
-            self[key] = default
-        return self[key]
-
-    def pop(self, key, *default):
-        return self.data.pop(key, *default)
-
-    def clear(self):
-        self.data.clear()
-
     def copy(self):
         return type(self)(self.data)
-
-    def __eq__(self, other):
-        return self.data == (other.data if isinstance(other, UserDict) else other)
 
     def __repr__(self):
         return repr(self.data)

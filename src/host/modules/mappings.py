@@ -55,6 +55,8 @@ class MutableMapping(Mapping):
             self[key] = value
 
     def setdefault(self, key, default=None):
-        if key not in self:
+        try:
+            return self[key]
+        except KeyError:
             self[key] = default
-        return self[key]
+        return default

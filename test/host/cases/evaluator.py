@@ -489,6 +489,16 @@ q.extend([7, 8]); q.rotate(1); r5.append(list(q))
 od = OrderedDict([("x", 1), ("y", 2)]); od.move_to_end("x"); r5 += [list(od), od.popitem(), isinstance(od, dict), dict(od)]
 cn = Counter("abca"); r5 += [cn["a"], cn["zz"], cn.most_common(1), sorted(cn.elements())]
 result = [r3, r4, r5]
+# case: user_dict
+from collections import UserDict
+class Upper(UserDict):
+    def __setitem__(self, key, item): self.data[key.upper()] = item
+    def __missing__(self, key): return "no " + key
+u = Upper({"a": 1}, b=2)
+u.update(c=3); u.setdefault("d", 4)
+r5 = [sorted(u.keys()), sorted(u.values()), sorted(u.items()), u["z"], "A" in u, "a" in u, len(u), u.pop("B"), UserDict(x=1).pop("q", None), u == {"A": 1, "C": 3, "D": 4}, u.copy() == u, repr(UserDict(x=1)), isinstance(u, dict)]
+u.clear()
+result = r5 + [len(u), list(u), u == UserDict()]
 # case: enums_of_numbers_and_texts
 import enum
 class Color(enum.IntEnum):

@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The Python of ours that the build embeds: it parses, and every name that a file reads is one that it
+defines, imports or has from Python or from the C++ that fills the module; no import is left over. Files that become one
+module are read together.
+
+    check_python.py
+"""
+import ast
+import builtins
+import pathlib
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent / "src"
+TOGETHER = [["composites.py", "shapes.py", "losses.py"], ["hooks.py", "nn.py", "nn_losses.py"]]
+GIVEN = {  # by the C++ that fills the module
+    "init.py": {"_initialize"},
+    "inspect.py": {"_parameters"},
+    "nn.py": {"Parameter", "_conversion", "_convert_in_place", "_uniform"},
+    "nn_losses.py": {"Parameter", "_uniform"},
+    "importlib_util.py": {"known", "import_module"},
+}
+
+
+def names_of(tree):
+    """All names that any scope of the file binds, and all that it reads, with the line of the first reading."""
+    bound, read = set(), {}
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            bound.add(node.name)
+        elif isinstance(node, ast.arg):
+            bound.add(node.arg)
+        elif isinstance(node, ast.alias):
+            bound.add((node.asname or node.name).split(".")[0])
+        elif isinstance(node, ast.ExceptHandler) and node.name:
+            bound.add(node.name)
+        elif isinstance(node, ast.Name):
+            if isinstance(node.ctx, ast.Load):
+                read.setdefault(node.id, node.lineno)
+            else:
+                bound.add(node.id)
+    return bound, read
+
+
+def imports_of(tree):
+    for node in tree.body:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            for alias in node.names:
+                yield (alias.asname or alias.name).split(".")[0], node.lineno
+
+
+def problems_of(paths):
+    trees = {path: ast.parse(path.read_text(), str(path)) for path in paths}
+    names = {path: names_of(tree) for path, tree in trees.items()}
+    known = set(dir(builtins)).union(*(bound for bound, _ in names.values()))
+    used = set().union(*(read for _, read in names.values()))
+    for path, tree in trees.items():
+        for name, line in names[path][1].items():
+            if name not in known | GIVEN.get(path.name, set()):
+                yield path, line, f"nothing defines '{name}'"
+        for name, line in imports_of(tree):
+            if name not in used:
+                yield path, line, f"'{name}' is imported and not used"
+
+
+def main():
+    groups = {}
+    for path in sorted(ROOT.rglob("*.py")):
+        group = next((i for i, together in enumerate(TOGETHER) if path.name in together), path)
+        groups.setdefault(group, []).append(path)
+    found = [problem for paths in groups.values() for problem in problems_of(paths)]
+    for path, line, text in found:
+        print(f"{path.relative_to(ROOT.parent)}:{line}: {text}")
+    print(f"{sum(map(len, groups.values()))} files, {len(found)} problems")
+    return bool(found)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
