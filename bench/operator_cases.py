@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Graph operators as programs use them: what bench/operators.py compiles and times. Stock source, read by both sides."""
+import torch
+import torch.nn.functional as F
+
+
+def linear(x, w):
+    return F.linear(x, w)
+
+
+def linear_bias_gelu(x, w, b):
+    return F.gelu(F.linear(x, w, b))
+
+
+def gated_mlp(x, w1, w3, w2):
+    return F.linear(F.silu(F.linear(x, w1)) * F.linear(x, w3), w2)
+
+
+def mm(a, b):
+    return torch.mm(a, b)
+
+
+def mm_left_transposed(a, b):
+    return torch.mm(a.t(), b)
+
+
+def bmm(a, b):
+    return torch.bmm(a, b)
+
+
+def addmm(c, a, b):
+    return torch.addmm(c, a, b)
+
+
+def attention(q, k, v):
+    return F.scaled_dot_product_attention(q, k, v)
+
+
+def attention_causal(q, k, v):
+    return F.scaled_dot_product_attention(q, k, v, is_causal=True)
+
+
+def attention_grouped(q, k, v):
+    return F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True)
+
+
+def attention_masked(q, k, v, mask):
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+
+
+def softmax(x):
+    return torch.softmax(x, -1)
+
+
+def log_softmax(x):
+    return torch.log_softmax(x, -1)
+
+
+def layer_norm(x, w, b):
+    return F.layer_norm(x, (x.shape[-1],), w, b)
+
+
+def rms_norm(x, w):
+    return F.rms_norm(x, (x.shape[-1],), w)
+
+
+def residual_norm(x, y, w):
+    s = x + y
+    return s, F.rms_norm(s, (s.shape[-1],), w)
+
+
+def group_norm(x, w, b):
+    return F.group_norm(x, 32, w, b)
+
+
+def batch_norm(x, mean, var, w, b):
+    return F.batch_norm(x, mean, var, w, b)
+
+
+def cross_entropy(x, target):
+    return F.cross_entropy(x, target)
+
+
+def sum_all(x):
+    return x.sum()
+
+
+def sum_columns(x):
+    return x.sum(0)
+
+
+def sum_middle(x):
+    return x.sum(1)
+
+
+def mean_rows(x):
+    return x.mean(-1)
+
+
+def amax_columns(x):
+    return x.amax(0)
+
+
+def argmax_rows(x):
+    return x.argmax(-1)
+
+
+def var_rows(x):
+    return x.var(-1)
+
+
+def logsumexp(x):
+    return torch.logsumexp(x, -1)
+
+
+def norm_all(x):
+    return torch.linalg.vector_norm(x)
+
+
+def cumsum(x):
+    return x.cumsum(-1)
+
+
+def cumsum_columns(x):
+    return x.cumsum(0)
+
+
+def topk(x):
+    return torch.topk(x, 50)
+
+
+def sort(x):
+    return torch.sort(x)
+
+
+def index_add(x, index, source):
+    return x.index_add(0, index, source)
+
+
+def scatter_add(x, index, source):
+    return x.scatter_add(0, index, source)
+
+
+def embedding(table, index):
+    return F.embedding(index, table)
+
+
+def gather(x, index):
+    return torch.gather(x, 1, index)
+
+
+def transposed_copy(x):
+    return x.t().contiguous()
+
+
+def permuted_copy(x):
+    return x.permute(0, 2, 1, 3).contiguous()
+
+
+def cat(x, y):
+    return torch.cat([x, y], -1)
+
+
+def gelu(x):
+    return F.gelu(x)
+
+
+def silu_mul(x, y):
+    return F.silu(x) * y
+
+
+def broadcast_add(x, row, column):
+    return x * column + row
+
+
+def where(x, y):
+    return torch.where(x > y, x, y * 0.5)
+
+
+def to_f32(x):
+    return x.float()
+
+
+def rotary(x, cos, sin):
+    half = x.shape[-1] // 2
+    turned = torch.cat([-x[..., half:], x[..., :half]], -1)
+    return x * cos + turned * sin
+
+
+def conv3x3(x, w):
+    return F.conv2d(x, w, padding=1)
+
+
+def conv1x1(x, w):
+    return F.conv2d(x, w)
+
+
+def max_pool(x):
+    return F.max_pool2d(x, 3, 2, 1)
+
+
+def _same(*words):
+    return {"cuda": words, "cpu": words}
+
+
+def _both(cuda, cpu):
+    return {"cuda": tuple(cuda.split()), "cpu": tuple(cpu.split())}
+
+
+# name: function, inputs on either device (an index input is `index<extent>[dims]`).
+CASES = {
+    "linear 16 rows": (linear, _both("bf16[16,4096] bf16[4096,4096]", "bf16[16,2048] bf16[2048,2048]")),
+    "linear 1024 rows": (linear, _both("bf16[1024,4096] bf16[4096,4096]", "bf16[1024,1024] bf16[1024,1024]")),
+    "linear 8192 rows": (linear, _both("bf16[8192,4096] bf16[4096,4096]", "f32[1024,1024] f32[1024,1024]")),
+    "linear 4096, 14336 wide": (linear, _both("bf16[4096,4096] bf16[14336,4096]", "f32[64,1024] f32[4096,1024]")),
+    "linear, bias, gelu": (linear_bias_gelu, _both("f16[2048,1024] f16[4096,1024] f16[4096]", "f32[256,512] f32[2048,512] f32[2048]")),
+    "gated mlp": (gated_mlp, _both("bf16[1024,4096] bf16[11008,4096] bf16[11008,4096] bf16[4096,11008]",
+                                   "f32[64,512] f32[1376,512] f32[1376,512] f32[512,1376]")),
+    "mm 4096": (mm, _both("bf16[4096,4096] bf16[4096,4096]", "f32[768,768] f32[768,768]")),
+    "mm 1000x3000x2000": (mm, _both("f16[1000,2000] f16[2000,3000]", "f32[300,500] f32[500,700]")),
+    "mm, left transposed": (mm_left_transposed, _both("bf16[4096,4096] bf16[4096,4096]", "f32[768,768] f32[768,768]")),
+    "mm f32": (mm, _both("f32[2048,2048] f32[2048,2048]", "f64[512,512] f64[512,512]")),
+    "bmm": (bmm, _both("bf16[64,1024,128] bf16[64,128,1024]", "f32[16,256,64] f32[16,64,256]")),
+    "addmm": (addmm, _both("bf16[4096] bf16[2048,4096] bf16[4096,4096]", "f32[512] f32[256,512] f32[512,512]")),
+    "attention 64": (attention, _both("bf16[4,32,2048,64] bf16[4,32,2048,64] bf16[4,32,2048,64]", "f32[1,8,512,64] f32[1,8,512,64] f32[1,8,512,64]")),
+    "attention 64 causal": (attention_causal, _both("bf16[4,32,2048,64] bf16[4,32,2048,64] bf16[4,32,2048,64]", "f32[1,8,512,64] f32[1,8,512,64] f32[1,8,512,64]")),
+    "attention 128": (attention, _both("bf16[2,16,4096,128] bf16[2,16,4096,128] bf16[2,16,4096,128]", "f32[1,4,512,128] f32[1,4,512,128] f32[1,4,512,128]")),
+    "attention 128 causal": (attention_causal, _both("bf16[2,16,4096,128] bf16[2,16,4096,128] bf16[2,16,4096,128]", "bf16[1,4,512,128] bf16[1,4,512,128] bf16[1,4,512,128]")),
+    "attention, grouped heads": (attention_grouped, _both("bf16[2,32,2048,128] bf16[2,8,2048,128] bf16[2,8,2048,128]", "f32[1,8,256,64] f32[1,2,256,64] f32[1,2,256,64]")),
+    "attention, added mask": (attention_masked, _both("f16[2,16,1024,64] f16[2,16,1024,64] f16[2,16,1024,64] f16[1024,1024]", "f32[1,4,256,64] f32[1,4,256,64] f32[1,4,256,64] f32[256,256]")),
+    "attention, one query": (attention, _both("bf16[8,32,1,128] bf16[8,32,8192,128] bf16[8,32,8192,128]", "f32[1,8,1,64] f32[1,8,2048,64] f32[1,8,2048,64]")),
+    "softmax 4096": (softmax, _both("bf16[16384,4096]", "f32[2048,1024]")),
+    "softmax 100000": (softmax, _both("f32[512,100000]", "f32[32,50000]")),
+    "log_softmax 32000": (log_softmax, _both("bf16[4096,32000]", "f32[64,32000]")),
+    "layer_norm": (layer_norm, _both("bf16[16384,4096] bf16[4096] bf16[4096]", "f32[2048,1024] f32[1024] f32[1024]")),
+    "rms_norm": (rms_norm, _both("f16[16384,3072] f16[3072]", "f32[2048,768] f32[768]")),
+    "add, rms_norm": (residual_norm, _both("bf16[8192,4096] bf16[8192,4096] bf16[4096]", "f32[1024,1024] f32[1024,1024] f32[1024]")),
+    "group_norm": (group_norm, _both("f16[16,256,64,64] f16[256] f16[256]", "f32[2,64,32,32] f32[64] f32[64]")),
+    "batch_norm": (batch_norm, _both("f16[32,256,56,56] f16[256] f16[256] f16[256] f16[256]", "f32[4,64,56,56] f32[64] f32[64] f32[64] f32[64]")),
+    "cross_entropy 32000": (cross_entropy, _both("bf16[8192,32000] index32000[8192]", "f32[128,32000] index32000[128]")),
+    "sum": (sum_all, _both("f32[8192,8192]", "f32[2048,2048]")),
+    "sum of columns": (sum_columns, _both("bf16[16384,4096]", "f32[4096,1024]")),
+    "sum of a middle dim": (sum_middle, _both("f32[64,1024,1024]", "f32[16,256,256]")),
+    "mean of rows": (mean_rows, _both("bf16[16384,4096]", "f32[2048,1024]")),
+    "amax of columns": (amax_columns, _both("f16[32768,1024]", "f32[4096,512]")),
+    "argmax of rows": (argmax_rows, _both("bf16[4096,32000]", "f32[64,32000]")),
+    "var of rows": (var_rows, _both("f32[8192,4096]", "f32[1024,1024]")),
+    "logsumexp": (logsumexp, _both("f32[8192,8192]", "f32[512,4096]")),
+    "norm": (norm_all, _both("bf16[67108864]", "f32[4194304]")),
+    "cumsum of rows": (cumsum, _both("f32[8192,4096]", "f32[1024,1024]")),
+    "cumsum of a line": (cumsum, _both("f32[16777216]", "f32[2097152]")),
+    "cumsum of columns": (cumsum_columns, _both("f32[4096,4096]", "f32[1024,1024]")),
+    "topk 50 of 32000": (topk, _both("f32[256,32000]", "f32[16,32000]")),
+    "sort rows": (sort, _both("f32[1024,4096]", "f32[64,2048]")),
+    "sort a line": (sort, _both("f32[1048576]", "f32[65536]")),
+    "index_add": (index_add, _both("f32[4096,1024] index4096[16384] f32[16384,1024]", "f32[512,256] index512[2048] f32[2048,256]")),
+    "scatter_add": (scatter_add, _both("f32[4096,1024] index4096[8192,1024] f32[8192,1024]", "f32[512,256] index512[1024,256] f32[1024,256]")),
+    "embedding": (embedding, _both("bf16[50257,4096] index50257[16384]", "f32[5000,768] index5000[2048]")),
+    "gather": (gather, _both("f32[4096,4096] index4096[4096,4096]", "f32[512,1024] index1024[512,1024]")),
+    "transposed copy": (transposed_copy, _both("f32[8192,8192]", "f32[2048,2048]")),
+    "permuted copy": (permuted_copy, _both("bf16[8,2048,32,128]", "f32[2,256,8,64]")),
+    "cat": (cat, _both("bf16[8192,4096] bf16[8192,4096]", "f32[1024,1024] f32[1024,1024]")),
+    "gelu": (gelu, _both("bf16[16384,4096]", "f32[2048,1024]")),
+    "silu, product": (silu_mul, _both("bf16[8192,11008] bf16[8192,11008]", "f32[1024,1024] f32[1024,1024]")),
+    "row and column": (broadcast_add, _both("f32[8192,4096] f32[4096] f32[8192,1]", "f32[2048,1024] f32[1024] f32[2048,1]")),
+    "where": (where, _both("f16[8192,8192] f16[8192,8192]", "f32[2048,1024] f32[2048,1024]")),
+    "to float": (to_f32, _both("bf16[8192,8192]", "bf16[2048,2048]")),
+    "rotary": (rotary, _both("bf16[4,32,2048,128] bf16[2048,128] bf16[2048,128]", "f32[1,8,512,64] f32[512,64] f32[512,64]")),
+    "convolution 3x3": (conv3x3, _both("f16[32,256,28,28] f16[256,256,3,3]", "f32[2,64,28,28] f32[64,64,3,3]")),
+    "convolution 1x1": (conv1x1, _both("f16[32,256,28,28] f16[512,256,1,1]", "f32[2,64,28,28] f32[128,64,1,1]")),
+    "max_pool": (max_pool, _both("f16[32,64,112,112]", "f32[2,64,56,56]")),
+}

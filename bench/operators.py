@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Graph operators beside PyTorch in one run: results first, against float64, then times.
+
+    python3 bench/operators.py --pellucid DIR [--device cuda|cpu] [--out results.json] [--only TEXT] [--no-compile-peer]
+
+DIR holds bin/ and lib/ of a build. The peer is the better of eager and `torch.compile`; speed is the peer's time over ours. On a device
+times are medians of events with the L2 cache flushed between calls; on the CPU medians of calls. A case that is refused or
+wrong is a row too.
+"""
+import argparse
+import concurrent.futures
+import datetime
+import json
+import math
+import os
+import pathlib
+import platform
+import re
+import subprocess
+import sys
+import time
+
+import torch
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE / "cuda")]
+import operator_cases  # noqa: E402
+from operator_cases import CASES  # noqa: E402
+from package_call import Package, open_library  # noqa: E402
+
+TYPES = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "f64": torch.float64}
+
+
+def parse(word):
+    """The element type, the extent that an index counts along (or None), the dims."""
+    name, extent, dims = re.fullmatch(r"(index|[a-z]+\d+?(?=\[)|bf16|f16|f32|f64)(\d*)\[([\d,]*)\]", word).groups()
+    return name, int(extent) if name == "index" else None, [int(d) for d in dims.split(",") if d]
+
+
+def tensor_of(word, device, seed):
+    name, extent, dims = parse(word)
+    generator = torch.Generator(device=device).manual_seed(seed)
+    if name == "index":
+        return torch.randint(0, extent, dims, generator=generator, device=device)
+    return torch.randn(dims, generator=generator, device=device, dtype=torch.float32).to(TYPES[name])
+
+
+def inputs_of(name, device):
+    function, words = CASES[name]
+    tensors = [tensor_of(word, device, i + 1) for i, word in enumerate(words[device])]
+    if function is operator_cases.batch_norm:
+        tensors[2] = tensors[2].abs() + 0.5
+    if len(tensors) > 1 and function in (operator_cases.linear, operator_cases.linear_bias_gelu, operator_cases.gated_mlp):
+        # As trained weights are: results stay of size one.
+        tensors[1:] = [t / t.shape[-1] ** 0.5 for t in tensors[1:]]
+    return tensors
+
+
+def compile_case(name, pellucid, device, target, folder):
+    function, words = CASES[name]
+    path = folder / (re.sub(r"\W+", "_", name) + ".plc")
+    parameters = function.__code__.co_varnames[: function.__code__.co_argcount]
+    command = [str(pellucid / "bin/pellucid"), "compile", f"{HERE / 'operator_cases.py'}:{function.__name__}", "--target", target, "-o", str(path)]
+    for parameter, word in zip(parameters, words[device]):
+        name_of_type, _, dims = parse(word)
+        command += ["--input", f"{parameter}={'i64' if name_of_type == 'index' else name_of_type}[{','.join(map(str, dims))}]"]
+    start = time.perf_counter()
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    if done.returncode:
+        return None, (done.stderr.strip().splitlines() or ["exit " + str(done.returncode)])[0].split("error: ")[-1]
+    return path, time.perf_counter() - start
+
+
+def as_list(result):
+    return list(result) if isinstance(result, (tuple, list)) else [result]
+
+
+def exact_results(function, inputs):
+    """What float64 gives: on the host's side where the device's memory would not hold it, which no case needs."""
+    return as_list(function(*[t.double() if t.is_floating_point() else t for t in inputs]))
+
+
+def errors_of(results, exact):
+    """The largest error of each floating result, beside the size of what is exact; None where indices are compared elsewhere."""
+    worst = 0.0
+    for ours, want in zip(results, exact):
+        if want.is_floating_point():
+            if ours.shape != want.shape or bool((ours.double().isnan() != want.isnan()).any()):
+                return math.inf
+            scale = want.abs().max().item() or 1.0
+            worst = max(worst, (ours.double() - want).abs().max().item() / scale)
+    return worst
+
+
+def indices_are_right(function, inputs, results):
+    """An index may be any of equal elements: what lies there is compared."""
+    x = inputs[0]
+    for at, result in enumerate(results):
+        if not result.is_floating_point():
+            if function is operator_cases.argmax_rows:
+                return bool((x.gather(-1, result[..., None])[..., 0] == x.amax(-1)).all())
+            if not bool((x.gather(-1, result) == results[at - 1]).all()):
+                return False
+    return True
+
+
+def allowance(inputs, results):
+    """Two roundings of the result's type, and those of a sum of as many terms as the case can have, in f32 or better."""
+    kinds = [t.dtype for t in results if t.is_floating_point()]
+    if not kinds:
+        return 0.0
+    terms = max(*inputs[0].shape, inputs[0].numel() // max(1, results[0].numel()))
+    wide = torch.finfo(torch.float64 if torch.float64 in kinds else torch.float32).eps
+    return max(2 * max(torch.finfo(kind).eps for kind in kinds), terms**0.5 * wide / 2)
+
+
+class Clock:
+    """Medians of one call, with the cache flushed between calls on a device."""
+
+    def __init__(self, device):
+        self.device = device
+        self.flush = torch.empty(64 * 2**20, dtype=torch.int32, device=device) if device == "cuda" else None
+
+    def seconds(self, call, budget=0.25):
+        call()
+        call()
+        if self.device == "cpu":
+            times, end = [], time.perf_counter() + budget
+            while len(times) < 5 or (time.perf_counter() < end and len(times) < 200):
+                start = time.perf_counter()
+                call()
+                times.append(time.perf_counter() - start)
+            return sorted(times)[len(times) // 2]
+        torch.cuda.synchronize()
+        pairs = []
+        for _ in range(20):
+            self.flush.zero_()
+            begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+            begin.record()
+            call()
+            end.record()
+            pairs.append((begin, end))
+        torch.cuda.synchronize()
+        return sorted(b.elapsed_time(e) for b, e in pairs)[len(pairs) // 2] * 1e-3
+
+
+def warm_compiled(names, device):
+    """Fills torch.compile's cache of kernels, in a process of its own."""
+    subprocess.run([sys.executable, __file__, "--warm", "|".join(names), "--device", device], capture_output=True, timeout=400)
+
+
+def run_case(name, package, library, device, clock, compiled_peer):
+    function, _ = CASES[name]
+    inputs = inputs_of(name, device)
+    eager = as_list(function(*inputs))
+    outputs = [torch.empty_like(t, memory_format=torch.contiguous_format) for t in eager]
+    bound = Package(library, package).bind(inputs, outputs)
+    bound()
+    if device == "cuda":
+        torch.cuda.synchronize()
+    exact = exact_results(function, inputs)
+    row = {"error": errors_of(outputs, exact), "error_of_eager": errors_of(eager, exact)}
+    row["right"] = row["error"] <= max(3 * row["error_of_eager"], allowance(inputs, eager)) and indices_are_right(function, inputs, outputs)
+    del exact, eager
+    if not row["right"]:
+        return row
+    row["us"] = clock.seconds(bound) * 1e6
+    with torch.no_grad():
+        row["eager_us"] = clock.seconds(lambda: function(*inputs)) * 1e6
+        if compiled_peer:
+            compiled = torch.compile(function, dynamic=False)
+            try:
+                row["compiled_us"] = clock.seconds(lambda: compiled(*inputs)) * 1e6
+            except Exception as problem:  # the peer's own failure is a fact to report, not ours
+                row["compiled_us"] = None
+                row["compiled_problem"] = str(problem).splitlines()[0][:200]
+    row["speed"] = min(t for t in (row["eager_us"], row.get("compiled_us")) if t) / row["us"]
+    return row
+
+
+def mean(values):
+    values = list(values)
+    return math.exp(sum(map(math.log, values)) / len(values)) if values else None
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--pellucid", type=pathlib.Path)
+    parser.add_argument("--device", default="cuda", choices=("cuda", "cpu"))
+    parser.add_argument("--out", type=pathlib.Path)
+    parser.add_argument("--only", default="", help="a regular expression")
+    parser.add_argument("--threads", type=int, help="on the CPU, of both")
+    parser.add_argument("--no-compile-peer", action="store_true")
+    parser.add_argument("--warm", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.threads:
+        torch.set_num_threads(options.threads)
+        os.environ["PELLUCID_THREADS"] = str(options.threads)
+    if options.warm:
+        for name in options.warm.split("|"):
+            with torch.no_grad():
+                torch.compile(CASES[name][0], dynamic=False)(*inputs_of(name, options.device))
+        return 0
+    names = [name for name in CASES if re.search(options.only, name)]
+    pellucid = options.pellucid.resolve()
+    folder = pathlib.Path("/tmp/pellucid_operators")
+    folder.mkdir(exist_ok=True)
+    target = "cuda:sm_90" if options.device == "cuda" else "cpu"
+    workers = max(1, min(8, (os.cpu_count() or 2) // 2))
+    with concurrent.futures.ThreadPoolExecutor(workers) as pool:
+        warm = [pool.submit(warm_compiled, names[i::6], options.device) for i in range(6)] if not options.no_compile_peer and options.device == "cuda" else []
+        packages = dict(zip(names, pool.map(lambda n: compile_case(n, pellucid, options.device, target, folder), names)))
+        for done in warm:
+            done.exception()
+    library = open_library(pellucid / "lib/libpellucid_runtime.so")
+    clock, rows = Clock(options.device), {}
+    for name in names:
+        package, fact = packages[name]
+        row = {"inputs": " ".join(CASES[name][1][options.device])}
+        if package is None:
+            row["refused"] = fact
+        else:
+            row["compile_s"] = fact
+            try:
+                row.update(run_case(name, package, library, options.device, clock, not options.no_compile_peer))
+            except RuntimeError as problem:
+                row["failed"] = str(problem).splitlines()[0][:300]
+        rows[name] = row
+        if "speed" in row:
+            print(f"{name:28} {row['us']:10.1f} us  eager {row['eager_us']:10.1f}  compiled {row.get('compiled_us') or 0:10.1f}  speed {row['speed']:6.3f}", flush=True)
+        else:
+            print(f"{name:28} {row.get('refused') or row.get('failed') or 'WRONG: error %.3g, eager %.3g' % (row['error'], row['error_of_eager'])}", flush=True)
+        if options.device == "cuda":
+            torch.cuda.empty_cache()
+    speeds = [row["speed"] for row in rows.values() if "speed" in row]
+    report = {
+        "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+        "command": "python3 bench/operators.py --pellucid DIR --device " + options.device + (" --only " + options.only if options.only else ""),
+        "device": torch.cuda.get_device_name() if options.device == "cuda" else platform.processor() or platform.machine(),
+        "threads": torch.get_num_threads(),
+        "torch": torch.__version__,
+        "rows": rows,
+        "geometric_mean": mean(speeds),
+        "below_0.9": sum(s < 0.9 for s in speeds),
+        "not_timed": len(rows) - len(speeds),
+    }
+    if options.out:
+        options.out.write_text(json.dumps(report, indent=1) + "\n")
+    print(f"{len(speeds)} of {len(rows)} timed, geometric mean {report['geometric_mean']}, {report['below_0.9']} below 0.9")
+    return 0 if all(row.get("right", True) and "failed" not in row for row in rows.values()) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
