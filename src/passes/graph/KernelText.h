@@ -9,6 +9,7 @@
 #include "support/SourceFile.h"
 #include "symbolic/Expr.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,7 @@ struct KernelText {
   size_t pointers = 0;
   std::vector<symbolic::Expr> scalars;
   symbolic::Expr grid = 1;
+  int32_t numWarps = 4;
   /// Where the user asked for what each device_assert of `source` checks, in their order.
   std::vector<SourceLocation> assertions;
 };
@@ -70,14 +72,15 @@ KernelText writePointwise(PointwiseSpec spec, const symbolic::SymbolTable &symbo
 
 /// How a reduction combines. `acc` starts as a tile of `identity`; `step` are statements that take
 /// up the tile `v`, at position `at` among the reduced elements where `inside`; `across` are
-/// statements that make one value of the tile `acc`.
+/// statements that reduce the tile along AXIS (`RAISED(x)` is a result of that beside the tile
+/// again) and leave the combined value in `acc`. A state that is more than `acc` is in `place`.
 struct ReductionRule {
   std::string identity; ///< `0.0`, `float("-inf")`, …
   std::vector<std::string> start, step, across;
-  std::vector<std::string>
-      finish; ///< where each lane of the tile is a result of its own; in the place of `across`
-  std::string helper; ///< a function that `across` calls
+  std::string finish = "acc"; ///< the result, of the combined state
+  std::string helper;         ///< a function that `across` calls
   DataType accumulate = DataType::Float32;
+  bool keepsPlace = false; ///< the state is also `place`, an int64: -1 where there is none
 };
 
 /// out[kept…] = finalize(combine over reduced… of value(inputs[kept…, reduced…])). Strides of the
@@ -93,9 +96,10 @@ struct ReductionSpec {
   ReductionRule rule;
   std::string finalize =
       "acc"; ///< over `acc` (the combined value, a scalar or a tile) and the count `n`
+  std::string place; ///< an input that holds where an element stood; empty: it is counted
+  std::optional<symbolic::Expr> count; ///< `n`; absent: of the reduced elements
   TextOperand output;
 };
-KernelText writeReduction(ReductionSpec spec, const symbolic::SymbolTable &symbols);
 
 /// The row kernels, each over the last dimension of `shape` (strides of every operand over all of
 /// `shape`).

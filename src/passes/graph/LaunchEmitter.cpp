@@ -51,6 +51,7 @@ Node *LaunchEmitter::emit(KernelText text, const std::vector<Value *> &inputs,
   LaunchVariant variant;
   variant.kernel = kernel;
   variant.grid[0] = text.grid;
+  variant.numWarps = text.numWarps;
   launch.variants.push_back(std::move(variant));
   for (size_t i = 0; i < values.size(); ++i)
     launch.operands.push_back({def.parameters[i].name, values[i], accesses[i], false});

@@ -56,6 +56,12 @@ private:
   std::map<std::string, uint32_t> kernels;
 };
 
+/// One launch or two, at the insertion point: the reduction of `inputs` that `spec` describes.
+graph::Value *emitReduction(LaunchEmitter &emitter, ReductionSpec spec,
+                            const std::vector<graph::Value *> &inputs,
+                            const graph::TensorType &type, const SourceLocation &where,
+                            bool forCpu);
+
 /// Lowerings of operators that address elements one by one; each leaves the node replaced.
 void lowerGather(LaunchEmitter &emitter, graph::Node &node);
 void lowerScatter(LaunchEmitter &emitter, graph::Node &node);

@@ -164,10 +164,9 @@ private:
                      : reductionMap(call->op.reduction.map,
                                     "(" + value + ").to(" + tlName(spec.rule.accumulate) + ")");
     spec.finalize = call->op.reduction.finalize;
-    KernelText text = writeReduction(std::move(spec), program.symbols);
-    TensorType dense(type.dtype, type.shape, type.device);
     Value *out =
-        emitter.emit(text, group.inputs, {emitter.emptyLike(dense), Access::Write}, node.location);
+        emitReduction(emitter, std::move(spec), group.inputs,
+                      TensorType(type.dtype, type.shape, type.device), node.location, forCpu);
     emitter.replace(node, out, producers);
   }
 

@@ -1,64 +1,192 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/graph/KernelWriter.h"
 
+#include <algorithm>
+
 namespace pellucid::passes {
+
+namespace {
+
+void giveDim(PointwiseSpec &spec) {
+  spec.shape.push_back(1);
+  for (TextOperand &input : spec.inputs)
+    input.strides.push_back(0);
+  // A tile is stored, of which the mask leaves one element.
+  for (TextOperand &output : spec.outputs)
+    output.strides.push_back(1);
+}
+
+/// The dim other than the last along which an operand lies that does not lie along the last one.
+std::optional<size_t> crossedDim(const PointwiseSpec &spec) {
+  size_t last = spec.shape.size() - 1;
+  for (const std::vector<TextOperand> *operands : {&spec.inputs, &spec.outputs})
+    for (const TextOperand &operand : *operands)
+      for (size_t d = 0; d < last; ++d)
+        if (operand.strides[d].constant() == 1 && operand.strides[last].constant() != 0 &&
+            operand.strides[last].constant() != 1 && spec.shape[last].constant() != 1)
+          return d;
+  return std::nullopt;
+}
+
+/// Writes a kernel whose programs go along the last dim.
+class LineWriter {
+public:
+  LineWriter(PointwiseSpec &s, const SymbolTable &t) : spec(s), symbols(t), writer(s.name) {}
+
+  KernelText write() {
+    size_t outer = spec.shape.size() - 1;
+    const Expr &inner = spec.shape.back();
+    int64_t block = chooseBlock(inner, symbols, 1024);
+    std::vector<std::string> inputs, outputs;
+    for (size_t i = 0; i < spec.inputs.size(); ++i)
+      inputs.push_back(writer.pointer("p" + std::to_string(i)));
+    for (size_t i = 0; i < spec.outputs.size(); ++i)
+      outputs.push_back(writer.pointer("o" + std::to_string(i)));
+
+    std::string size = writer.scalar(inner);
+    writer.line("pid = tl.program_id(0).to(tl.int64)");
+    Expr chunks = symbolic::ceilDiv(inner, block);
+    std::vector<std::string> indices;
+    if (outer == 0) {
+      writer.line("col = pid * BLOCK + tl.arange(0, BLOCK)");
+    } else if (chunks.constant() == 1) {
+      indices = writer.delinearize("pid", spec.shape, outer, "idx");
+      writer.line("col = tl.arange(0, BLOCK).to(tl.int64)");
+    } else {
+      writer.line("chunks = tl.cdiv(" + size + ", BLOCK)");
+      writer.line("row = pid // chunks");
+      writer.line("col = (pid % chunks) * BLOCK + tl.arange(0, BLOCK)");
+      indices = writer.delinearize("row", spec.shape, outer, "idx");
+    }
+    writer.line("mask = col < " + size);
+    indices.push_back("col");
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      bool tile = anyStrideAlong(spec.inputs[i], outer);
+      writer.line("in" + std::to_string(i) + " = tl.load(" + inputs[i] + " + (" +
+                  writer.address(spec.inputs[i], indices) + ")" + (tile ? ", mask=mask" : "") +
+                  ")");
+    }
+    if (outer == 0)
+      writer.line("i = col");
+    writer.body(spec.scalars, spec.body);
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      // A value made of broadcast scalars only must still fill the tile.
+      std::string value = "tl.broadcast_to(" + spec.results[i] + ", [BLOCK])";
+      writer.line(storeText(outputs[i], writer.address(spec.outputs[i], indices), value,
+                            spec.outputs[i].dtype, "mask"));
+    }
+    return writer.finish(chunks * product(spec.shape, 0, outer), block);
+  }
+
+private:
+  PointwiseSpec &spec;
+  const SymbolTable &symbols;
+  KernelWriter writer;
+};
+
+/// Writes a kernel whose tiles have a side along dim `across` and one along the last dim. Operands
+/// that lie along `across` are loaded and stored with that side innermost, and transposed between.
+class TransposingWriter {
+public:
+  TransposingWriter(PointwiseSpec &s, size_t a, const SymbolTable &symbols)
+      : spec(s), across(a), last(s.shape.size() - 1), writer(s.name) {
+    int64_t bytes = 1;
+    for (const std::vector<TextOperand> *operands : {&spec.inputs, &spec.outputs})
+      for (const TextOperand &operand : *operands)
+        bytes = std::max<int64_t>(bytes, byteSize(operand.dtype));
+    int64_t side = bytes > 4 ? 32 : 64;
+    rows = chooseBlock(spec.shape[across], symbols, side);
+    // A short side leaves room along the other one.
+    columns = chooseBlock(spec.shape[last], symbols, side * side / rows);
+    if (columns < side)
+      rows = chooseBlock(spec.shape[across], symbols, side * side / columns);
+  }
+
+  KernelText write() {
+    for (size_t i = 0; i < spec.inputs.size(); ++i)
+      writer.pointer("p" + std::to_string(i));
+    for (size_t i = 0; i < spec.outputs.size(); ++i)
+      writer.pointer("o" + std::to_string(i));
+    std::vector<Expr> tiles;
+    for (size_t d = 0; d < spec.shape.size(); ++d)
+      tiles.push_back(d == across ? symbolic::ceilDiv(spec.shape[d], rows)
+                      : d == last ? symbolic::ceilDiv(spec.shape[d], columns)
+                                  : spec.shape[d]);
+    writer.line("pid = tl.program_id(0).to(tl.int64)");
+    indices = writer.delinearize("pid", tiles, tiles.size(), "idx");
+    indices[across] = side("row", indices[across], rows);
+    indices[last] = side("col", indices[last], columns);
+    for (size_t d : {across, last})
+      writer.line(indices[d] + "_there = " + indices[d] + " < " + writer.scalar(spec.shape[d]));
+    writer.line("mask = row_there[:, None] & col_there[None, :]");
+    for (size_t i = 0; i < spec.inputs.size(); ++i)
+      load(i);
+    writer.body(spec.scalars, spec.body);
+    std::string shape = "[" + std::to_string(rows) + ", " + std::to_string(columns) + "]";
+    for (size_t i = 0; i < spec.outputs.size(); ++i) {
+      // A value made of broadcast scalars only must still fill the tile.
+      std::string value = "tl.broadcast_to(" + spec.results[i] + ", " + shape + ")";
+      bool turned = liesAcross(spec.outputs[i]);
+      std::string mask = "mask";
+      if (turned) {
+        value = "tl.trans(" + value + ")";
+        mask = "col_there[:, None] & row_there[None, :]";
+      }
+      writer.line(storeText("o" + std::to_string(i), address(spec.outputs[i], turned), value,
+                            spec.outputs[i].dtype, mask));
+    }
+    return writer.finish(product(tiles, 0, tiles.size()), columns);
+  }
+
+private:
+  std::string side(const std::string &name, const std::string &index, int64_t length) {
+    std::string text = std::to_string(length);
+    writer.line(name + " = " + index + " * " + text + " + tl.arange(0, " + text + ")");
+    return name;
+  }
+  bool liesAcross(const TextOperand &operand) const {
+    return operand.strides[across].constant() == 1 && operand.strides[last].constant() != 0 &&
+           operand.strides[last].constant() != 1;
+  }
+  std::string address(const TextOperand &operand, bool turned) {
+    std::vector<std::string> places = indices;
+    places[across] += turned ? "[None, :]" : "[:, None]";
+    places[last] += turned ? "[:, None]" : "[None, :]";
+    return writer.address(operand, places);
+  }
+  void load(size_t i) {
+    const TextOperand &operand = spec.inputs[i];
+    bool along = operand.strides[across].constant() != 0,
+         innermost = operand.strides[last].constant() != 0, turned = liesAcross(operand);
+    std::string mask = turned               ? "col_there[:, None] & row_there[None, :]"
+                       : along && innermost ? "mask"
+                       : along              ? "row_there[:, None]"
+                       : innermost          ? "col_there[None, :]"
+                                            : "";
+    std::string text = "tl.load(p" + std::to_string(i) + " + (" + address(operand, turned) + ")" +
+                       (mask.empty() ? ")" : ", mask=" + mask + ")");
+    writer.line("in" + std::to_string(i) + " = " + (turned ? "tl.trans(" + text + ")" : text));
+  }
+
+  PointwiseSpec &spec;
+  size_t across, last;
+  KernelWriter writer;
+  int64_t rows = 0, columns = 0;
+  std::vector<std::string> indices;
+};
+
+} // namespace
 
 KernelText writePointwise(PointwiseSpec spec, const SymbolTable &symbols) {
   std::vector<TextOperand *> operands = pointersTo(spec.inputs);
   for (TextOperand &output : spec.outputs)
     operands.push_back(&output);
   collapse(spec.shape, 0, spec.shape.size(), operands);
-  if (spec.shape.empty()) {
-    spec.shape.push_back(1);
-    for (TextOperand &input : spec.inputs)
-      input.strides.push_back(0);
-    // A tile is stored, of which the mask leaves one element.
-    for (TextOperand &output : spec.outputs)
-      output.strides.push_back(1);
-  }
-  size_t outer = spec.shape.size() - 1;
-  const Expr &inner = spec.shape.back();
-  int64_t block = chooseBlock(inner, symbols, 1024);
-
-  KernelWriter writer(spec.name);
-  std::vector<std::string> inputs, outputs;
-  for (size_t i = 0; i < spec.inputs.size(); ++i)
-    inputs.push_back(writer.pointer("p" + std::to_string(i)));
-  for (size_t i = 0; i < spec.outputs.size(); ++i)
-    outputs.push_back(writer.pointer("o" + std::to_string(i)));
-
-  std::string size = writer.scalar(inner);
-  writer.line("pid = tl.program_id(0).to(tl.int64)");
-  Expr chunks = symbolic::ceilDiv(inner, block);
-  std::vector<std::string> indices;
-  if (outer == 0) {
-    writer.line("col = pid * BLOCK + tl.arange(0, BLOCK)");
-  } else if (chunks.constant() == 1) {
-    indices = writer.delinearize("pid", spec.shape, outer, "idx");
-    writer.line("col = tl.arange(0, BLOCK).to(tl.int64)");
-  } else {
-    writer.line("chunks = tl.cdiv(" + size + ", BLOCK)");
-    writer.line("row = pid // chunks");
-    writer.line("col = (pid % chunks) * BLOCK + tl.arange(0, BLOCK)");
-    indices = writer.delinearize("row", spec.shape, outer, "idx");
-  }
-  writer.line("mask = col < " + size);
-  indices.push_back("col");
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    bool tile = anyStrideAlong(spec.inputs[i], outer);
-    writer.line("in" + std::to_string(i) + " = tl.load(" + inputs[i] + " + (" +
-                writer.address(spec.inputs[i], indices) + ")" + (tile ? ", mask=mask" : "") + ")");
-  }
-  if (outer == 0)
-    writer.line("i = col");
-  writer.body(spec.scalars, spec.body);
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    // A value made of broadcast scalars only must still fill the tile.
-    std::string value = "tl.broadcast_to(" + spec.results[i] + ", [BLOCK])";
-    writer.line(storeText(outputs[i], writer.address(spec.outputs[i], indices), value,
-                          spec.outputs[i].dtype, "mask"));
-  }
-  return writer.finish(chunks * product(spec.shape, 0, outer), block);
+  if (spec.shape.empty())
+    giveDim(spec);
+  if (std::optional<size_t> across = crossedDim(spec))
+    return TransposingWriter(spec, *across, symbols).write();
+  return LineWriter(spec, symbols).write();
 }
 
 } // namespace pellucid::passes

@@ -26,10 +26,10 @@ void extremum(ReductionRule &rule, DataType range, bool smallest) {
   std::string name = smallest ? "min" : "max";
   rule.identity = extremeOf(range, smallest);
   rule.step = {"acc = tl." + name + "imum(acc, v, propagate_nan=tl.PropagateNan.ALL)"};
-  rule.across = {"best = tl." + name + "(acc, axis=0)"};
+  rule.across = {"best = tl." + name + "(acc, axis=AXIS)"};
   if (isFloat(range))
     rule.across.push_back(
-        "best = tl.where(tl.max((acc != acc).to(tl.int32), axis=0) > 0, float('nan'), best)");
+        "best = tl.where(tl.max((acc != acc).to(tl.int32), axis=AXIS) > 0, float('nan'), best)");
   rule.across.push_back("acc = best");
 }
 
@@ -37,17 +37,24 @@ void extremum(ReductionRule &rule, DataType range, bool smallest) {
 void position(ReductionRule &rule, DataType range, bool smallest) {
   std::string order = smallest ? "<" : ">", name = smallest ? "min" : "max";
   rule.identity = extremeOf(range, smallest);
-  rule.start = {"place = tl.full([BLOCK], -1, tl.int64)"};
+  rule.start = {"place = tl.full(SHAPE, -1, tl.int64)"};
   rule.step = {"better = inside & ((place < 0) | (v " + order +
                    " acc) | ((v != v) & (acc == acc)))",
                "acc = tl.where(better, v, acc)", "place = tl.where(better, at, place)"};
-  rule.across = {
-      "wrong = (acc != acc) & (place >= 0)",
-      "best = tl." + name + "(tl.where(place >= 0, acc, " + rule.identity + "), axis=0)",
-      "chosen = ((place >= 0) & (acc == best)).to(tl.int32)",
-      "chosen = tl.where(tl.max(wrong.to(tl.int32), axis=0) > 0, wrong.to(tl.int32), chosen)",
-      "acc = tl.min(tl.where(chosen > 0, place, 9223372036854775807), axis=0)"};
-  rule.finish = {"acc = place"};
+  rule.across = {"best = tl." + name + "(tl.where(place >= 0, acc, " + rule.identity +
+                     "), axis=AXIS)",
+                 "chosen = ((place >= 0) & (acc == RAISED(best))).to(tl.int32)"};
+  if (isFloat(range)) {
+    rule.across.insert(rule.across.begin(), "wrong = ((acc != acc) & (place >= 0)).to(tl.int32)");
+    rule.across.push_back("broken = tl.max(wrong, axis=AXIS)");
+    rule.across.push_back("chosen = tl.where(RAISED(broken) > 0, wrong, chosen)");
+    rule.across.push_back("best = tl.where(broken > 0, float('nan'), best)");
+  }
+  rule.across.push_back(
+      "place = tl.min(tl.where(chosen > 0, place, 9223372036854775807), axis=AXIS)");
+  rule.across.push_back("acc = best");
+  rule.finish = "place";
+  rule.keepsPlace = true;
 }
 
 } // namespace
@@ -77,11 +84,11 @@ ReductionRule reductionRule(const OperatorCall &call, DataType from, DataType re
   switch (body.combine) {
   case ReductionBody::Combine::Sum:
     rule.step = {"acc = acc + v"};
-    rule.across = {"acc = tl.sum(acc, axis=0)"};
+    rule.across = {"acc = tl.sum(acc, axis=AXIS)"};
     break;
   case ReductionBody::Combine::Prod:
     rule.step = {"acc = acc * v"};
-    rule.across = {"acc = tl.reduce(acc, 0, multiply)"};
+    rule.across = {"acc = tl.reduce(acc, AXIS, multiply)"};
     rule.helper = "@triton.jit\ndef multiply(a, b):\n    return a * b\n\n\n";
     break;
   case ReductionBody::Combine::Max:

@@ -1,114 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "passes/graph/ReductionText.h"
+
 #include "passes/graph/KernelWriter.h"
+
+#include <algorithm>
 
 namespace pellucid::passes {
 
 namespace {
 
-/// Loops over the reduced dimensions [first, last) as scalars; returns their index names.
-std::vector<std::string> openReducedLoops(KernelWriter &writer, const std::vector<Expr> &reduced,
-                                          size_t last) {
-  std::vector<std::string> names;
-  for (size_t d = 0; d < last; ++d) {
-    names.push_back("r" + std::to_string(d));
-    writer.open("for " + names.back() + " in range(0, " + writer.scalar(reduced[d]) + "):");
-  }
-  return names;
-}
-
-void emitLoads(KernelWriter &writer, const std::vector<TextOperand> &operands,
-               const std::vector<std::string> &pointers, const std::vector<std::string> &indices,
-               size_t tileDim) {
-  for (size_t i = 0; i < operands.size(); ++i) {
-    bool tile = operands[i].strides[tileDim].constant() != 0;
-    writer.line("in" + std::to_string(i) + " = tl.load(" + pointers[i] + " + (" +
-                writer.address(operands[i], indices) + ")" +
-                (tile ? ", mask=mask, other=0)" : ")"));
-  }
-}
-
-/// The number of the reduced element at these indices.
-std::string positionText(KernelWriter &writer, const std::vector<std::string> &indices,
-                         const std::vector<Expr> &sizes) {
-  std::string text = indices[0];
-  for (size_t d = 1; d < indices.size(); ++d)
-    text = "(" + text + ") * " + writer.scalar(sizes[d]) + " + " + indices[d];
-  return text;
-}
-
-/// The innermost dimension is reduced: one program per kept index, a tile of partial results along
-/// the row.
-KernelText writeRowReduction(ReductionSpec &spec, const SymbolTable &symbols) {
-  const Expr &inner = spec.reduced.back();
-  int64_t block = chooseBlock(inner, symbols, 1024);
-  KernelWriter writer(spec.name);
-  std::vector<std::string> pointers;
-  for (size_t i = 0; i < spec.inputs.size(); ++i)
-    pointers.push_back(writer.pointer("p" + std::to_string(i)));
-  std::string out = writer.pointer("o0");
-  std::string accumulate = tlName(spec.rule.accumulate);
-  writer.line("pid = tl.program_id(0).to(tl.int64)");
-  std::vector<std::string> kept = writer.delinearize("pid", spec.kept, spec.kept.size(), "idx");
-  writer.helper = spec.rule.helper;
-  writer.line("acc = tl.full([BLOCK], " + spec.rule.identity + ", " + accumulate + ")");
-  writer.lines(spec.rule.start);
-  std::vector<std::string> loops = openReducedLoops(writer, spec.reduced, spec.reduced.size() - 1);
-  writer.open("for start in range(0, " + writer.scalar(inner) + ", BLOCK):");
-  writer.line("col = start + tl.arange(0, BLOCK).to(tl.int64)");
-  writer.line("mask = col < " + writer.scalar(inner));
-  std::vector<std::string> indices = kept;
-  indices.insert(indices.end(), loops.begin(), loops.end());
-  indices.push_back("col");
-  emitLoads(writer, spec.inputs, pointers, indices, indices.size() - 1);
-  writer.body(spec.scalars, spec.body);
-  writer.line("v = tl.where(mask, (" + spec.value + ").to(" + accumulate + "), " +
-              spec.rule.identity + ").to(" + accumulate + ")");
-  writer.line("inside = mask");
-  loops.push_back("col");
-  writer.line("at = " + positionText(writer, loops, spec.reduced));
-  writer.lines(spec.rule.step);
-  for (size_t i = 0; i < loops.size(); ++i)
-    writer.close();
-  writer.lines(spec.rule.across);
-  writer.line("n = " + writer.scalar(product(spec.reduced, 0, spec.reduced.size())));
-  writer.line(
-      storeText(out, writer.address(spec.output, kept), spec.finalize, spec.output.dtype, ""));
-  return writer.finish(product(spec.kept, 0, spec.kept.size()), block);
-}
-
-/// The innermost dimension is kept: a tile of results, looping over all reduced indices.
-KernelText writeColumnReduction(ReductionSpec &spec, const SymbolTable &symbols) {
-  const Expr &inner = spec.kept.back();
-  int64_t block = chooseBlock(inner, symbols, 256);
-  KernelWriter writer(spec.name);
-  std::vector<std::string> pointers;
-  for (size_t i = 0; i < spec.inputs.size(); ++i)
-    pointers.push_back(writer.pointer("p" + std::to_string(i)));
-  std::string out = writer.pointer("o0");
-  std::string accumulate = tlName(spec.rule.accumulate), size = writer.scalar(inner);
-  writer.chunksOfRows(size, "col");
-  std::vector<std::string> kept = writer.delinearize("row", spec.kept, spec.kept.size() - 1, "idx");
-  kept.push_back("col");
-  writer.line("acc = tl.full([BLOCK], " + spec.rule.identity + ", " + accumulate + ")");
-  writer.lines(spec.rule.start);
-  std::vector<std::string> loops = openReducedLoops(writer, spec.reduced, spec.reduced.size());
-  std::vector<std::string> indices = kept;
-  indices.insert(indices.end(), loops.begin(), loops.end());
-  emitLoads(writer, spec.inputs, pointers, indices, kept.size() - 1);
-  writer.body(spec.scalars, spec.body);
-  writer.line("v = tl.broadcast_to((" + spec.value + ").to(" + accumulate + "), [BLOCK])");
-  writer.line("inside = mask");
-  writer.line("at = " + positionText(writer, loops, spec.reduced));
-  writer.lines(spec.rule.step);
-  for (size_t i = 0; i < loops.size(); ++i)
-    writer.close();
-  writer.lines(spec.rule.finish);
-  writer.line("n = " + writer.scalar(product(spec.reduced, 0, spec.reduced.size())));
-  writer.line(
-      storeText(out, writer.address(spec.output, kept), spec.finalize, spec.output.dtype, "mask"));
-  return writer.finish(
-      symbolic::ceilDiv(inner, block) * product(spec.kept, 0, spec.kept.size() - 1), block);
-}
+using Tile = ReductionPlan::Tile;
 
 /// Collapses kept and reduced dimensions apart; the operands' strides run over kept, then reduced.
 void collapseReduction(ReductionSpec &spec) {
@@ -116,36 +17,406 @@ void collapseReduction(ReductionSpec &spec) {
   shape.insert(shape.end(), spec.reduced.begin(), spec.reduced.end());
   for (size_t i = 0; i < spec.reduced.size(); ++i)
     spec.output.strides.push_back(0);
-  std::vector<TextOperand *> inputs = pointersTo(spec.inputs);
   // The output takes no part in merging reduced dimensions, and must allow each merge of kept ones.
-  size_t keptCount = spec.kept.size();
-  std::vector<Expr> outputStrides = spec.output.strides;
-  std::vector<TextOperand *> all = inputs;
+  std::vector<TextOperand *> all = pointersTo(spec.inputs);
   all.push_back(&spec.output);
-  size_t total = shape.size();
-  size_t newTotal = collapse(shape, keptCount, total, all);
+  size_t keptCount = spec.kept.size();
+  // A place is counted in the order of the dims, and merging keeps that.
+  collapse(shape, keptCount, shape.size(), all);
   size_t newKept = collapse(shape, 0, keptCount, all);
-  (void)newTotal;
   spec.kept.assign(shape.begin(), shape.begin() + static_cast<long>(newKept));
   spec.reduced.assign(shape.begin() + static_cast<long>(newKept), shape.end());
   spec.output.strides.resize(newKept, Expr(0));
+  if (!spec.reduced.empty())
+    return;
+  spec.reduced.push_back(1);
+  for (TextOperand &input : spec.inputs)
+    input.strides.push_back(0);
+}
+
+/// The least power of two that is not below `n`.
+int64_t powerOver(int64_t n) {
+  int64_t power = 1;
+  while (power < n)
+    power *= 2;
+  return power;
+}
+
+/// How many programs a device wants, and what one program should not be divided further for.
+struct DeviceShare {
+  int64_t programs, elements;
+};
+DeviceShare shareOf(bool forCpu) {
+  return forCpu ? DeviceShare{64, 1 << 16} : DeviceShare{2048, 1 << 13};
+}
+
+/// The length of a piece where `count` elements in all are reduced to results of which there are
+/// `others` programs already; 0: one piece is enough.
+int64_t pieceLength(const Expr &count, const Expr &others, int64_t least, int64_t tile,
+                    const DeviceShare &share, const SymbolTable &symbols) {
+  symbolic::Range elements = symbols.range(count), programs = symbols.range(others);
+  if (elements.max <= 2 * least || programs.min >= share.programs / 2)
+    return 0;
+  int64_t piece = least;
+  // Where all is known no more programs than the device wants.
+  if (count.isConstant() && others.isConstant()) {
+    int64_t wanted =
+        std::max<int64_t>(1, share.programs / std::max<int64_t>(1, *others.constant()));
+    piece = std::max(least, (*count.constant() + wanted - 1) / wanted);
+    if (piece >= *count.constant())
+      return 0;
+  }
+  return (piece + tile - 1) / tile * tile;
+}
+
+/// Pieces of the innermost reduced dim, those of all outer ones counted together.
+Expr countUnits(const ReductionSpec &spec, int64_t piece) {
+  return product(spec.reduced, 0, spec.reduced.size() - 1) *
+         symbolic::ceilDiv(spec.reduced.back(), piece);
+}
+
+/// Neighbouring pieces that one program goes through: more where the innermost dim is shorter than
+/// a piece.
+Expr unitsOfProgram(const ReductionSpec &spec, int64_t piece) {
+  if (spec.reduced.size() == 1)
+    return 1;
+  return symbolic::max(Expr(1), symbolic::floorDiv(piece, symbolic::max(spec.reduced.back(), 1)));
+}
+
+ReductionPlan planReduction(const ReductionSpec &spec, const SymbolTable &symbols, bool forCpu,
+                            bool mayDivide) {
+  ReductionPlan plan;
+  const Expr &inner = spec.reduced.back();
+  int64_t longest = symbols.range(inner).max;
+  // The tile runs along the dimension in which the first input is contiguous. Constant tensors are
+  // computed and have no input.
+  bool innerKept = !spec.kept.empty() && !spec.inputs.empty() &&
+                   spec.inputs[0].strides[spec.kept.size() - 1].constant() == 1 &&
+                   spec.inputs[0].strides.back().constant() != 1;
+  Expr others = product(spec.kept, 0, spec.kept.size());
+  int64_t least = shareOf(forCpu).elements;
+  if (innerKept) {
+    plan.tile = Tile::Columns;
+    plan.results = chooseBlock(spec.kept.back(), symbols, forCpu ? 256 : 128);
+    // A row at a time is what a CPU's caches and vectors like.
+    plan.elements = forCpu ? 1 : powerOver(std::min(longest, 2048 / plan.results));
+    others = product(spec.kept, 0, spec.kept.size() - 1) *
+             symbolic::ceilDiv(spec.kept.back(), plan.results);
+    least = std::max<int64_t>(plan.elements, least / plan.results);
+  } else if (longest <= (forCpu ? 32 : 256) && !spec.kept.empty() && !spec.inputs.empty()) {
+    plan.tile = Tile::Rows;
+    plan.elements = powerOver(std::max<int64_t>(longest, 1));
+    plan.results = std::max<int64_t>(1, (forCpu ? 1024 : 2048) / plan.elements);
+    plan.results = std::min(plan.results, chooseBlock(others, symbols, plan.results));
+    others = symbolic::ceilDiv(others, plan.results);
+  } else {
+    plan.elements = chooseBlock(inner, symbols, 1024);
+  }
+  if (!mayDivide)
+    return plan;
+  Expr count = product(spec.reduced, 0, spec.reduced.size());
+  plan.piece = pieceLength(count, others, least, plan.elements, shareOf(forCpu), symbols);
+  if (plan.piece)
+    plan.parts = symbolic::ceilDiv(countUnits(spec, plan.piece), unitsOfProgram(spec, plan.piece));
+  return plan;
+}
+
+/// Writes the kernel of one plan. Names: `idx<d>` are indices of kept dims, `r<d>` of reduced ones;
+/// of a tile, the axis KEPT and the axis AXIS, along which it is reduced.
+class ReductionWriter {
+public:
+  ReductionWriter(const ReductionSpec &s, const ReductionPlan &p)
+      : spec(s), plan(p), writer(s.name) {
+    for (size_t i = 0; i < spec.inputs.size(); ++i)
+      writer.pointer("p" + std::to_string(i));
+    writer.pointer("o0");
+    if (plan.isSplit() && spec.rule.keepsPlace)
+      writer.pointer("o1");
+    writer.helper = spec.rule.helper;
+    twoDims = plan.tile == Tile::Rows || (plan.tile == Tile::Columns && plan.elements > 1);
+    // Where lanes are results of their own there is nothing to do across them.
+    lanesAreResults = plan.tile == Tile::Columns && !twoDims;
+    axis = plan.tile == Tile::Rows ? "1" : "0";
+    int64_t results = plan.results, elements = plan.elements;
+    shape = plan.tile == Tile::Row ? "[" + std::to_string(elements) + "]"
+            : lanesAreResults      ? "[" + std::to_string(results) + "]"
+            : plan.tile == Tile::Rows
+                ? "[" + std::to_string(results) + ", " + std::to_string(elements) + "]"
+                : "[" + std::to_string(elements) + ", " + std::to_string(results) + "]";
+  }
+
+  KernelText write() {
+    emitIndices();
+    std::string accumulate = tlName(spec.rule.accumulate);
+    writer.line("acc = tl.full(" + shape + ", " + spec.rule.identity + ", " + accumulate + ")");
+    emitRule(spec.rule.start);
+    openLoops();
+    emitElements(accumulate);
+    for (; loops > 0; --loops)
+      writer.close();
+    if (!lanesAreResults)
+      emitRule(spec.rule.across);
+    emitResult();
+    return writer.finish(grid * plan.parts, plan.tile == Tile::Row ? plan.elements : plan.results);
+  }
+
+private:
+  std::string tileOf(const std::string &vector, bool kept) const {
+    if (!twoDims)
+      return vector;
+    bool first = kept == (plan.tile == Tile::Rows);
+    return vector + (first ? "[:, None]" : "[None, :]");
+  }
+
+  void emitIndices() {
+    writer.line("pid = tl.program_id(0).to(tl.int64)");
+    std::string at = "pid";
+    if (plan.isSplit()) {
+      parts = writer.scalar(plan.parts);
+      writer.line("part = pid % " + parts);
+      writer.line("group = pid // " + parts);
+      at = "group";
+    }
+    std::string results = std::to_string(plan.results);
+    size_t dims = spec.kept.size();
+    if (plan.tile == Tile::Row) {
+      grid = product(spec.kept, 0, dims);
+      kept = writer.delinearize(at, spec.kept, dims, "idx");
+      linear = at;
+    } else if (plan.tile == Tile::Rows) {
+      Expr all = product(spec.kept, 0, dims);
+      grid = symbolic::ceilDiv(all, plan.results);
+      writer.line("line = " + at + " * " + results + " + tl.arange(0, " + results + ")");
+      writer.line("kept = line < " + writer.scalar(all));
+      kept = writer.delinearize("line", spec.kept, dims, "idx");
+      linear = "line";
+    } else {
+      Expr chunks = symbolic::ceilDiv(spec.kept.back(), plan.results);
+      grid = chunks * product(spec.kept, 0, dims - 1);
+      std::string size = writer.scalar(spec.kept.back()), count = writer.scalar(chunks);
+      writer.line("row = " + at + " // " + count);
+      writer.line("col = (" + at + " % " + count + ") * " + results + " + tl.arange(0, " + results +
+                  ")");
+      writer.line("kept = col < " + size);
+      kept = writer.delinearize("row", spec.kept, dims - 1, "idx");
+      kept.push_back("col");
+      linear = dims > 1 ? "row * " + size + " + col" : "col";
+    }
+  }
+
+  void open(const std::string &loop) {
+    writer.open(loop);
+    ++loops;
+  }
+
+  /// Loops over the reduced dims; afterwards `r<last>` is the index along the innermost one, a tile
+  /// of them where the tile has several, and `inside` (if any) says which are there.
+  void openLoops() {
+    size_t last = spec.reduced.size() - 1;
+    std::string inner = writer.scalar(spec.reduced[last]), begin = "0", end = inner;
+    if (plan.isSplit() && last == 0) {
+      std::string piece = std::to_string(plan.piece);
+      writer.line("begin = part * " + piece);
+      writer.line("end = tl.minimum(begin + " + piece + ", " + inner + ")");
+      begin = "begin", end = "end";
+    } else if (plan.isSplit()) {
+      openUnits(inner);
+      begin = "begin", end = "end";
+    } else {
+      for (size_t d = 0; d < last; ++d) {
+        reduced.push_back("r" + std::to_string(d));
+        open("for " + reduced.back() + " in range(0, " + writer.scalar(spec.reduced[d]) + "):");
+      }
+    }
+    std::string index = "r" + std::to_string(last), elements = std::to_string(plan.elements);
+    reduced.push_back(index);
+    if (lanesAreResults) {
+      open("for " + index + " in range(" + begin + ", " + end + "):");
+      return;
+    }
+    open("for start in range(" + begin + ", " + end + ", " + elements + "):");
+    writer.line(index + " = start + tl.arange(0, " + elements + ").to(tl.int64)");
+    writer.line("there = " + index + " < " + end);
+  }
+
+  void openUnits(const std::string &inner) {
+    size_t last = spec.reduced.size() - 1;
+    std::string piece = std::to_string(plan.piece);
+    std::string units = writer.scalar(countUnits(spec, plan.piece)),
+                each = writer.scalar(unitsOfProgram(spec, plan.piece)),
+                pieces = writer.scalar(symbolic::ceilDiv(spec.reduced[last], plan.piece));
+    open("for unit in range(part * " + each + ", tl.minimum(part * " + each + " + " + each + ", " +
+         units + ")):");
+    writer.line("outer = unit // " + pieces);
+    reduced = writer.delinearize("outer", spec.reduced, last, "r");
+    writer.line("begin = (unit % " + pieces + ") * " + piece);
+    writer.line("end = tl.minimum(begin + " + piece + ", " + inner + ")");
+  }
+
+  void emitElements(const std::string &accumulate) {
+    bool tileAlong = !lanesAreResults;
+    std::string keptMask = plan.tile == Tile::Row ? "" : tileOf("kept", true);
+    std::string elementMask = tileAlong ? tileOf("there", false) : "";
+    std::string mask = keptMask.empty()      ? elementMask
+                       : elementMask.empty() ? keptMask
+                                             : keptMask + " & " + elementMask;
+    writer.line("mask = " + mask);
+    std::vector<std::string> indices;
+    for (size_t d = 0; d < kept.size(); ++d)
+      indices.push_back(isKeptTile(d) ? tileOf(kept[d], true) : kept[d]);
+    for (size_t d = 0; d < reduced.size(); ++d)
+      indices.push_back(isReducedTile(d) ? tileOf(reduced[d], false) : reduced[d]);
+    for (size_t i = 0; i < spec.inputs.size(); ++i)
+      emitLoad(i, indices, keptMask, elementMask);
+    writer.body(spec.scalars, spec.body);
+    writer.line("v = tl.broadcast_to(tl.where(mask, (" + spec.value + ").to(" + accumulate + "), " +
+                spec.rule.identity + ").to(" + accumulate + "), " + shape + ")");
+    writer.line(spec.place.empty() ? "inside = mask"
+                                   : "inside = mask & (" + spec.place + " >= 0) & (" + spec.place +
+                                         " < 9223372036854775807)");
+    std::vector<std::string> places(indices.end() - static_cast<long>(reduced.size()),
+                                    indices.end());
+    if (spec.rule.keepsPlace)
+      writer.line("at = " + (spec.place.empty() ? positionText(places) : spec.place));
+    emitRule(spec.rule.step);
+  }
+
+  bool isKeptTile(size_t d) const {
+    return plan.tile == Tile::Rows || (plan.tile == Tile::Columns && d + 1 == kept.size());
+  }
+  bool isReducedTile(size_t d) const { return !lanesAreResults && d + 1 == reduced.size(); }
+
+  void emitLoad(size_t i, const std::vector<std::string> &indices, const std::string &keptMask,
+                const std::string &elementMask) {
+    const TextOperand &operand = spec.inputs[i];
+    bool alongKept = false, alongElements = false;
+    for (size_t d = 0; d < indices.size(); ++d) {
+      bool moves = operand.strides[d].constant() != 0;
+      alongKept |= moves && d < kept.size() && isKeptTile(d);
+      alongElements |= moves && d >= kept.size() && isReducedTile(d - kept.size());
+    }
+    std::string mask = alongKept && alongElements ? "mask"
+                       : alongKept                ? keptMask
+                       : alongElements            ? elementMask
+                                                  : "";
+    writer.line("in" + std::to_string(i) + " = tl.load(p" + std::to_string(i) + " + (" +
+                writer.address(operand, indices) + ")" +
+                (mask.empty() ? ")" : ", mask=" + mask + ", other=0)"));
+  }
+
+  /// The number of the reduced element at these indices.
+  std::string positionText(const std::vector<std::string> &indices) {
+    std::string text = indices[0];
+    for (size_t d = 1; d < indices.size(); ++d)
+      text = "(" + text + ") * " + writer.scalar(spec.reduced[d]) + " + " + indices[d];
+    return text;
+  }
+
+  void emitRule(const std::vector<std::string> &statements) {
+    for (std::string text : statements) {
+      for (size_t at; (at = text.find("SHAPE")) != std::string::npos;)
+        text.replace(at, 5, shape);
+      for (size_t at; (at = text.find("AXIS")) != std::string::npos;)
+        text.replace(at, 4, axis);
+      for (size_t at; (at = text.find("RAISED(")) != std::string::npos;) {
+        size_t end = text.find(')', at);
+        std::string name = text.substr(at + 7, end - at - 7);
+        text.replace(at, end - at + 1,
+                     twoDims ? "tl.expand_dims(" + name + ", " + axis + ")" : name);
+      }
+      writer.line(text);
+    }
+  }
+
+  void emitResult() {
+    std::string mask = plan.tile == Tile::Row ? "" : "kept";
+    if (!plan.isSplit()) {
+      if (spec.rule.finish != "acc")
+        writer.line("acc = " + spec.rule.finish);
+      Expr all = product(spec.reduced, 0, spec.reduced.size());
+      writer.line("n = " + writer.scalar(spec.count.value_or(all)));
+      writer.line(storeText("o0", writer.address(spec.output, kept), spec.finalize,
+                            spec.output.dtype, mask));
+      return;
+    }
+    // States of one result lie together where rows are reduced, those of one part where columns
+    // are: as the second launch reads them.
+    std::string at =
+        plan.tile == Tile::Row
+            ? linear + " * " + parts + " + part"
+            : "part * " + writer.scalar(product(spec.kept, 0, spec.kept.size())) + " + " + linear;
+    writer.line(storeText("o0", at, "acc", spec.rule.accumulate, mask));
+    if (spec.rule.keepsPlace)
+      writer.line(storeText("o1", at, "place", DataType::Int64, mask));
+  }
+
+  const ReductionSpec &spec;
+  const ReductionPlan &plan;
+  KernelWriter writer;
+  bool twoDims = false, lanesAreResults = false;
+  std::string axis, shape, parts, linear;
+  Expr grid = 1;
+  std::vector<std::string> kept, reduced;
+  size_t loops = 0;
+};
+
+/// The reduction of the states that the programs of `plan` leave.
+ReductionSpec combining(const ReductionSpec &spec, const ReductionPlan &plan,
+                        std::vector<Expr> &shape) {
+  ReductionSpec combine = spec;
+  combine.name = spec.name + "_parts";
+  combine.reduced = {plan.parts};
+  combine.inputs.clear();
+  combine.scalars.clear();
+  combine.body.clear();
+  Expr results = product(spec.kept, 0, spec.kept.size());
+  bool together = plan.tile == Tile::Row;
+  shape =
+      together ? std::vector<Expr>{results, plan.parts} : std::vector<Expr>{plan.parts, results};
+  TextOperand state;
+  state.dtype = spec.rule.accumulate;
+  for (size_t d = 0; d < spec.kept.size(); ++d)
+    state.strides.push_back(product(spec.kept, d + 1, spec.kept.size()) *
+                            (together ? plan.parts : Expr(1)));
+  state.strides.push_back(together ? Expr(1) : results);
+  combine.inputs = {state};
+  combine.value = "in0";
+  if (spec.rule.keepsPlace) {
+    state.dtype = DataType::Int64;
+    combine.inputs.push_back(state);
+    combine.place = "in1";
+  }
+  // Of all elements, not of the states.
+  combine.count = product(spec.reduced, 0, spec.reduced.size());
+  return combine;
 }
 
 } // namespace
 
-KernelText writeReduction(ReductionSpec spec, const SymbolTable &symbols) {
+std::string ReductionPlan::text() const {
+  const char *names[] = {"row", "rows", "columns"};
+  std::string text = std::string(names[static_cast<size_t>(tile)]) + " " + std::to_string(results) +
+                     "x" + std::to_string(elements);
+  return isSplit() ? text + " pieces of " + std::to_string(piece) + ", " + parts.text() + " parts"
+                   : text;
+}
+
+ReductionTexts writeReduction(ReductionSpec spec, const SymbolTable &symbols, bool forCpu) {
   collapseReduction(spec);
-  if (spec.reduced.empty()) {
-    spec.reduced.push_back(1);
-    for (TextOperand &input : spec.inputs)
-      input.strides.push_back(0);
-  }
-  // The tile runs along the dimension in which the first input is contiguous.
-  // Constant tensors are computed and have no input.
-  bool innerKept = !spec.kept.empty() && !spec.inputs.empty() &&
-                   spec.inputs[0].strides[spec.kept.size() - 1].constant() == 1 &&
-                   spec.inputs[0].strides.back().constant() != 1;
-  return innerKept ? writeColumnReduction(spec, symbols) : writeRowReduction(spec, symbols);
+  ReductionTexts texts;
+  texts.plan = planReduction(spec, symbols, forCpu, true);
+  texts.first = ReductionWriter(spec, texts.plan).write();
+  if (!texts.plan.isSplit())
+    return texts;
+  ReductionStates states;
+  states.types = {spec.rule.accumulate};
+  if (spec.rule.keepsPlace)
+    states.types.push_back(DataType::Int64);
+  ReductionSpec combine = combining(spec, texts.plan, states.shape);
+  collapseReduction(combine);
+  states.combine = ReductionWriter(combine, planReduction(combine, symbols, forCpu, false)).write();
+  texts.states = std::move(states);
+  return texts;
 }
 
 } // namespace pellucid::passes
