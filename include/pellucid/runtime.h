@@ -125,6 +125,23 @@ PELLUCID_API pellucid_status pellucid_run_into(pellucid_package *package, const 
                                                size_t output_count,
                                                const pellucid_run_options *options);
 
+/* A call of pellucid_run_into with these tensors, checked, planned and packed once. Only the
+ * DLTensor structs are read here; their memory must stay valid, at its address, until the call is
+ * destroyed, and so must the package. Each run reads what is there then. Nothing runs yet. On CUDA
+ * the steps become one CUDA graph. `*out` is NULL on failure. */
+typedef struct pellucid_call pellucid_call;
+PELLUCID_API pellucid_status pellucid_call_create(pellucid_package *package, const DLTensor *inputs,
+                                                  size_t input_count, const DLTensor *outputs,
+                                                  size_t output_count, pellucid_call **out);
+/* Runs it: no check, no lock, no allocation. One run at a time: while another thread runs the same
+ * call it is refused with PELLUCID_INVALID_ARGUMENT. CUDA: queued on options->stream, behind the
+ * last run of this call. Of the options threads, print, cancel and timeout_ms count on the CPU and
+ * stream on CUDA; profile and allocator are refused, cancel and timeout_ms on CUDA too. */
+PELLUCID_API pellucid_status pellucid_call_run(pellucid_call *call,
+                                               const pellucid_run_options *options);
+/* What was queued must have ended. NULL is fine. */
+PELLUCID_API void pellucid_call_destroy(pellucid_call *call);
+
 /* Computes the shapes that pellucid_run would return: for output i its rank in ranks[i] and its
  * dims in shapes[i * 64 ...]. */
 PELLUCID_API pellucid_status pellucid_output_shapes(pellucid_package *package,

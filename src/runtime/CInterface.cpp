@@ -203,6 +203,37 @@ pellucid_status pellucid_run_into(pellucid_package *package, const DLTensor *inp
               });
 }
 
+pellucid_status pellucid_call_create(pellucid_package *package, const DLTensor *inputs,
+                                     size_t input_count, const DLTensor *outputs,
+                                     size_t output_count, pellucid_call **out) {
+  if (out)
+    *out = nullptr;
+  return call(package, inputs, input_count, outputs, output_count, nullptr,
+              [&](LoadedPackage &loaded, auto tensors, const pellucid_run_options &) -> Result {
+                if (!out)
+                  return Result::invalid("the place for the call is null");
+                std::unique_ptr<PreparedCall> prepared;
+                Result result = loaded.prepareCall(tensors, {outputs, output_count}, prepared);
+                *out = reinterpret_cast<pellucid_call *>(prepared.release());
+                return result;
+              });
+}
+
+pellucid_status pellucid_call_run(pellucid_call *prepared, const pellucid_run_options *given) {
+  return guarded([&]() -> Result {
+    if (!prepared)
+      return Result::invalid("the call is null");
+    pellucid_run_options options;
+    if (Result result = takeRunOptions(given, options); !result.ok())
+      return result;
+    return reinterpret_cast<PreparedCall *>(prepared)->run(options);
+  });
+}
+
+void pellucid_call_destroy(pellucid_call *prepared) {
+  delete reinterpret_cast<PreparedCall *>(prepared);
+}
+
 static Result copyShapes(const std::vector<std::vector<int64_t>> &all, int32_t *ranks,
                          int64_t *shapes, size_t room) {
   if (room != all.size())

@@ -23,7 +23,10 @@ public:
        DLDevice where, const pellucid_run_options *options)
       : package(package), device(device), plan(*device.plan), inputs(inputs), where(where),
         options(options), frame(device.frames.take(plan)) {}
-  ~Call() { device.frames.give(std::move(frame)); }
+  ~Call() {
+    if (frame)
+      device.frames.give(std::move(frame));
+  }
 
   /// Checks the inputs and computes the outputs' dims.
   Result begin() {
@@ -58,22 +61,17 @@ public:
   }
 
   Result runInto(std::span<const DLTensor> outputs) {
-    return withExecutor([&](Executor &executor) {
-      for (size_t i = 0; i < outputs.size(); ++i) {
-        const DLTensor *alias = aliasedInput(i);
-        if (alias && dataOf(*alias) != dataOf(outputs[i]) && !isContiguousAlias(i))
-          return Result::invalid("output '" + package.manifest().outputs[i].name +
-                                 "': is a written input that is not contiguous; give that input");
-        setOutput(i, dataOf(alias ? *alias : outputs[i]));
-      }
-      Result result = runSteps(executor);
-      // An alias that the caller wants elsewhere: the input itself was written, the output is its
-      // copy.
-      for (size_t i = 0; i < outputs.size() && result.ok(); ++i)
-        if (dataOf(outputs[i]) != outputBase(i) && frame->outputBytes[i])
-          result = executor.copy(dataOf(outputs[i]), outputBase(i), frame->outputBytes[i]);
-      return result;
+    return withExecutor([&](Executor &executor) { return runInto(outputs, executor); });
+  }
+
+  /// The steps of runInto, noted down instead of done; `out` gets the call's memory.
+  Result recordInto(std::span<const DLTensor> outputs, PreparedCall &out) {
+    Result result = withExecutor([&](Executor &executor) {
+      std::unique_ptr<Executor> recorder = out.recorder(executor);
+      return runInto(outputs, *recorder);
     });
+    out.keep(std::move(frame));
+    return result;
   }
 
   Result checkOutputs(std::span<const DLTensor> outputs) const {
@@ -103,6 +101,23 @@ private:
   bool isContiguousAlias(size_t output) const {
     const package::Manifest &manifest = package.manifest();
     return manifest.inputs[manifest.outputs[output].aliasOfInput].contiguous;
+  }
+
+  Result runInto(std::span<const DLTensor> outputs, Executor &executor) {
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const DLTensor *alias = aliasedInput(i);
+      if (alias && dataOf(*alias) != dataOf(outputs[i]) && !isContiguousAlias(i))
+        return Result::invalid("output '" + package.manifest().outputs[i].name +
+                               "': is a written input that is not contiguous; give that input");
+      setOutput(i, dataOf(alias ? *alias : outputs[i]));
+    }
+    Result result = runSteps(executor);
+    // An alias that the caller wants elsewhere: the input itself was written, the output is its
+    // copy.
+    for (size_t i = 0; i < outputs.size() && result.ok(); ++i)
+      if (dataOf(outputs[i]) != outputBase(i) && frame->outputBytes[i])
+        result = executor.copy(dataOf(outputs[i]), outputBase(i), frame->outputBytes[i]);
+    return result;
   }
 
   Result withExecutor(auto body) {
@@ -200,10 +215,10 @@ private:
     if (prepared.programs == 0)
       return {};
     if (!profile)
-      return executor.launch(step, prepared, *frame);
+      return executor.launch(step, prepared, frame->arguments.data());
     return profiledStep(executor, step.launch->label, "kernel",
                         launchArguments(plan, step, prepared, *frame),
-                        [&] { return executor.launch(step, prepared, *frame); });
+                        [&] { return executor.launch(step, prepared, frame->arguments.data()); });
   }
 
   Result transferBytes(Value bytes, const char *what, size_t &out) const {
@@ -301,6 +316,27 @@ Result LoadedPackage::runInto(std::span<const DLTensor> inputs, std::span<const 
   if (Result result = call.checkOutputs(outputs); !result.ok())
     return result;
   return call.runInto(outputs);
+}
+
+Result LoadedPackage::prepareCall(std::span<const DLTensor> inputs,
+                                  std::span<const DLTensor> outputs,
+                                  std::unique_ptr<PreparedCall> &out) const {
+  const DeviceProgram *device = nullptr;
+  DLDevice where = deviceOfCall(inputs, outputs);
+  if (Result result = deviceProgram(where, device); !result.ok())
+    return result;
+  Call call(*this, *device, inputs, where, nullptr);
+  if (Result result = call.begin(); !result.ok())
+    return result;
+  if (Result result = call.checkOutputs(outputs); !result.ok())
+    return result;
+  auto prepared = std::make_unique<PreparedCall>(device->cuda.get());
+  if (Result result = call.recordInto(outputs, *prepared); !result.ok())
+    return result;
+  if (Result result = prepared->finish(); !result.ok())
+    return result;
+  out = std::move(prepared);
+  return {};
 }
 
 Result LoadedPackage::outputShapes(std::span<const DLTensor> inputs,

@@ -50,8 +50,8 @@ static unsigned threadsOf(const pellucid_run_options *options) {
 }
 
 Result CpuExecutor::launch(const LaunchPlan &step, const PreparedLaunch &prepared,
-                           const Frame &frame) {
-  CpuLaunch work(step, prepared, frame.arguments.data(), options, cancellation);
+                           const unsigned char *arguments) {
+  CpuLaunch work(step, prepared, arguments, options, cancellation);
   unsigned threads = prepared.variant->kernel->ordered ? 1 : threadsOf(options);
   if (!CpuPool::shared().run(work, prepared.programs, threads, *prepared.variant->cost))
     return outOfMemory(prepared.variant->executable->scratchBytes);

@@ -14,7 +14,7 @@ public:
   Result allocateArena(Frame &frame, unsigned char *&memory) override;
   const GridLimits &gridLimits() const override { return cpuGridLimits; }
   Result launch(const LaunchPlan &step, const PreparedLaunch &prepared,
-                const Frame &frame) override;
+                const unsigned char *arguments) override;
   Result copy(unsigned char *destination, const unsigned char *source, size_t bytes) override;
   Result fill(unsigned char *destination, uint64_t pattern, uint32_t patternBytes,
               size_t bytes) override;

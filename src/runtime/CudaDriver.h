@@ -17,6 +17,8 @@ using Function = struct FunctionObject *;
 using Stream = struct StreamObject *;
 using Event = struct EventObject *;
 using MemoryPool = struct MemoryPoolObject *;
+using Graph = struct GraphObject *;
+using GraphExec = struct GraphExecObject *;
 using Address = unsigned long long;
 
 /// X(member, exported name, parameters). The names carry the suffix of the current ABI of each
@@ -44,6 +46,15 @@ using Address = unsigned long long;
     (Function function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX,           \
      unsigned blockY, unsigned blockZ, unsigned sharedBytes, Stream stream, void **parameters,     \
      void **extra))                                                                                \
+  X(streamCreate, "cuStreamCreate", (Stream * stream, unsigned flags))                             \
+  X(streamDestroy, "cuStreamDestroy_v2", (Stream stream))                                          \
+  X(streamBeginCapture, "cuStreamBeginCapture_v2", (Stream stream, int mode))                      \
+  X(streamEndCapture, "cuStreamEndCapture", (Stream stream, Graph * graph))                        \
+  X(graphInstantiate, "cuGraphInstantiateWithFlags",                                               \
+    (GraphExec * exec, Graph graph, unsigned long long flags))                                     \
+  X(graphLaunch, "cuGraphLaunch", (GraphExec exec, Stream stream))                                 \
+  X(graphExecDestroy, "cuGraphExecDestroy", (GraphExec exec))                                      \
+  X(graphDestroy, "cuGraphDestroy", (Graph graph))                                                 \
   X(memAlloc, "cuMemAlloc_v2", (Address * address, size_t bytes))                                  \
   X(memFree, "cuMemFree_v2", (Address address))                                                    \
   X(memAllocAsync, "cuMemAllocAsync", (Address * address, size_t bytes, Stream stream))            \

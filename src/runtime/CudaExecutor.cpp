@@ -132,8 +132,10 @@ Result CudaResources::uploadWeights(const PackageFile &file, const ProgramPlan &
 }
 
 CudaExecutor::CudaExecutor(const CudaResources &r, const pellucid_run_options *o)
-    : resources(r), driver(r.driver), options(o),
-      stream(static_cast<cuda::Stream>(o ? o->stream : nullptr)), current(r.driver, r.context) {}
+    : CudaExecutor(r, o, static_cast<cuda::Stream>(o ? o->stream : nullptr)) {}
+
+CudaExecutor::CudaExecutor(const CudaResources &r, const pellucid_run_options *o, cuda::Stream s)
+    : resources(r), driver(r.driver), options(o), stream(s), current(r.driver, r.context) {}
 
 CudaExecutor::~CudaExecutor() {
   for (cuda::Event event : events)
@@ -221,7 +223,7 @@ Result CudaExecutor::allocateArena(Frame &frame, unsigned char *&memory) {
 }
 
 Result CudaExecutor::launch(const LaunchPlan &step, const PreparedLaunch &prepared,
-                            const Frame &frame) {
+                            const unsigned char *arguments) {
   // The driver copies each parameter from where its pointer points. Triton's two scratch pointers
   // come last.
   static constexpr size_t maxParameters = 1024;
@@ -232,7 +234,7 @@ Result CudaExecutor::launch(const LaunchPlan &step, const PreparedLaunch &prepar
   void *parameters[maxParameters];
   cuda::Address scratch[2] = {0, 0};
   size_t count = 0;
-  unsigned char *packed = const_cast<unsigned char *>(frame.arguments.data());
+  unsigned char *packed = const_cast<unsigned char *>(arguments);
   for (const ArgumentPlan &argument : variant.arguments)
     parameters[count++] = packed + argument.parameter->offset;
   parameters[count++] = &scratch[0];

@@ -21,6 +21,7 @@ public:
 
 private:
   friend class CudaExecutor;
+  friend class CudaGraph;
   CudaResources(const cuda::Driver &d, int ordinal) : driver(d), ordinal(ordinal) {}
 
   const cuda::Driver &driver;
@@ -41,13 +42,16 @@ private:
 class CudaExecutor : public Executor {
 public:
   CudaExecutor(const CudaResources &resources, const pellucid_run_options *options);
+  /// On a stream of ours instead of the options'.
+  CudaExecutor(const CudaResources &resources, const pellucid_run_options *options,
+               cuda::Stream stream);
   ~CudaExecutor() override;
 
   Result allocateOutput(size_t bytes, OutputMemory &memory) override;
   Result allocateArena(Frame &frame, unsigned char *&memory) override;
   const GridLimits &gridLimits() const override { return cudaGridLimits; }
   Result launch(const LaunchPlan &step, const PreparedLaunch &prepared,
-                const Frame &frame) override;
+                const unsigned char *arguments) override;
   Result copy(unsigned char *destination, const unsigned char *source, size_t bytes) override;
   Result fill(unsigned char *destination, uint64_t pattern, uint32_t patternBytes,
               size_t bytes) override;

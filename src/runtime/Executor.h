@@ -24,8 +24,9 @@ public:
   /// Memory for the frame's buffers, valid until finish.
   virtual Result allocateArena(Frame &frame, unsigned char *&memory) = 0;
   virtual const GridLimits &gridLimits() const = 0;
+  /// `arguments` are packed as the variant's parameters say; they are needed during the call only.
   virtual Result launch(const LaunchPlan &step, const PreparedLaunch &prepared,
-                        const Frame &frame) = 0;
+                        const unsigned char *arguments) = 0;
   virtual Result copy(unsigned char *destination, const unsigned char *source, size_t bytes) = 0;
   virtual Result fill(unsigned char *destination, uint64_t pattern, uint32_t patternBytes,
                       size_t bytes) = 0;

@@ -7,6 +7,7 @@
 #include "runtime/CudaExecutor.h"
 #include "runtime/Frame.h"
 #include "runtime/HostMemory.h"
+#include "runtime/PreparedCall.h"
 
 #include <map>
 #include <mutex>
@@ -48,6 +49,9 @@ public:
   /// Into the caller's memory.
   Result runInto(std::span<const DLTensor> inputs, std::span<const DLTensor> outputs,
                  const pellucid_run_options *options = nullptr) const;
+  /// runInto of these tensors, checked and planned once. The package must outlive the call.
+  Result prepareCall(std::span<const DLTensor> inputs, std::span<const DLTensor> outputs,
+                     std::unique_ptr<PreparedCall> &out) const;
   /// The dims of each output for these inputs.
   Result outputShapes(std::span<const DLTensor> inputs,
                       std::vector<std::vector<int64_t>> &shapes) const;

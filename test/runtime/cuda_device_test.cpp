@@ -179,6 +179,48 @@ TEST_F(CudaDevice, RunsLaunchesCopiesAndFills) {
   }
 }
 
+/// One graph, queued again and again on several streams, reads what is there at each run.
+TEST_F(CudaDevice, PreparedCallsAreGraphs) {
+  load(cudaModel());
+  int64_t shape[2] = {1000, 64}, row[1] = {64}, batch[1] = {1000};
+  std::vector<float> x = numbers(64000), empty(64000), fill(2000);
+  DLTensor input = onDevice(upload(x), shape, 2);
+  DLTensor outputs[] = {onDevice(upload(empty), shape, 2), onDevice(upload(empty), row, 1),
+                        onDevice(upload(fill), batch, 1)};
+  outputs[2].dtype = {kDLInt, 64, 1};
+  std::unique_ptr<PreparedCall> call;
+  Result result = package->prepareCall({&input, 1}, outputs, call);
+  ASSERT_TRUE(result.ok()) << result.message();
+  EXPECT_EQ(download<float>(outputs[0].data, 64000), empty);
+  cuda::Stream streams[3] = {};
+  ASSERT_EQ(driver->streamCreate(&streams[1], 1), 0);
+  ASSERT_EQ(driver->streamCreate(&streams[2], 1), 0);
+  for (int round = 0; round < 6; ++round) {
+    for (float &value : x)
+      value += 1;
+    driver->memcpyHtoD(reinterpret_cast<uintptr_t>(input.data), x.data(), x.size() * sizeof(float));
+    pellucid_run_options options{};
+    options.struct_size = sizeof(options);
+    options.stream = streams[round % 3];
+    result = call->run(options);
+    ASSERT_TRUE(result.ok()) << result.message();
+    driver->ctxSynchronize();
+    std::vector<float> y = download<float>(outputs[0].data, x.size());
+    for (size_t i = 0; i < x.size(); ++i)
+      ASSERT_EQ(y[i], x[i] * 6) << i;
+    EXPECT_EQ(download<float>(outputs[1].data, 64), sampleBias());
+    EXPECT_EQ(download<int64_t>(outputs[2].data, 1000),
+              std::vector<int64_t>(1000, 0x1122334455667788));
+  }
+  pellucid_run_options options{};
+  options.struct_size = sizeof(options);
+  options.timeout_ms = 5;
+  EXPECT_EQ(call->run(options).code(), PELLUCID_INVALID_ARGUMENT);
+  call.reset();
+  driver->streamDestroy(streams[1]);
+  driver->streamDestroy(streams[2]);
+}
+
 TEST_F(CudaDevice, HostTensorsAreRefusedByName) {
   load(cudaModel());
   std::vector<float> x(64);

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "runtime/CudaGraph.h"
+
+#include <atomic>
+
+namespace pellucid::runtime {
+
+/// A call whose tensors are fixed: checked, placed and packed once, then run any number of times.
+/// On the CPU a run goes through the steps without a check, a lock or an allocation; on CUDA it
+/// queues one graph.
+class PreparedCall {
+public:
+  /// `cuda`: null for the CPU; outlives the call, as the package does.
+  explicit PreparedCall(const CudaResources *cuda) : cuda(cuda) {}
+  /// Work that is queued must have ended.
+  ~PreparedCall() = default;
+  PreparedCall(const PreparedCall &) = delete;
+
+  /// One run at a time; a second thread is refused.
+  Result run(const pellucid_run_options &options);
+
+  /// While the call is made: an executor that notes its steps, with the memory of `real`.
+  std::unique_ptr<Executor> recorder(Executor &real);
+  void keep(std::unique_ptr<Frame> ended) { frame = std::move(ended); }
+  /// After the last step.
+  Result finish();
+
+private:
+  class Recorder;
+  struct LaunchStep {
+    const LaunchPlan *plan;
+    PreparedLaunch prepared;
+    size_t argumentsAt; ///< in `arguments`
+  };
+  struct CopyStep {
+    unsigned char *destination;
+    const unsigned char *source;
+    size_t bytes;
+  };
+  struct FillStep {
+    unsigned char *destination;
+    uint64_t pattern;
+    uint32_t patternBytes;
+    size_t bytes;
+  };
+
+  const CudaResources *cuda;
+  std::vector<std::variant<LaunchStep, CopyStep, FillStep>> steps;
+  std::vector<unsigned char> arguments;
+  std::unique_ptr<Frame> frame; ///< owns the buffers' memory
+  std::unique_ptr<CudaGraph> graph;
+  std::atomic<bool> isRunning{false};
+
+  Result runSteps(Executor &executor) const;
+};
+
+} // namespace pellucid::runtime
