@@ -77,10 +77,38 @@ class Package:
 
         return call
 
+    def output_count(self):
+        self.library.pellucid_output_count.argtypes = [ctypes.c_void_p]
+        self.library.pellucid_output_count.restype = ctypes.c_size_t
+        return self.library.pellucid_output_count(self.handle)
+
+    def prepare(self, inputs, outputs):
+        """As bind, checked and planned once; on a device one CUDA graph. Lives as long as the process."""
+        ins, outs = describe(inputs), describe(outputs)
+        prepared = ctypes.c_void_p()
+        self.check(self.library.pellucid_call_create(self.handle, ins, len(ins), outs, len(outs), ctypes.byref(prepared)))
+        run = self.library.pellucid_call_run
+
+        def call():
+            status = run(prepared, None)
+            if status != 0:
+                self.check(status)
+
+        return call
+
 
 def open_library(path):
     library = ctypes.CDLL(str(path))
     library.pellucid_last_error.restype = ctypes.c_char_p
+    library.pellucid_call_create.argtypes = [
+        ctypes.c_void_p,
+        ctypes.POINTER(Tensor),
+        ctypes.c_size_t,
+        ctypes.POINTER(Tensor),
+        ctypes.c_size_t,
+        ctypes.c_void_p,
+    ]
+    library.pellucid_call_run.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
     library.pellucid_run_into.argtypes = [
         ctypes.c_void_p,
         ctypes.POINTER(Tensor),
