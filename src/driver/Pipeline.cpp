@@ -160,6 +160,15 @@ struct Compilation {
                         [&](const Target &target) { return target.kind == device; });
   }
 
+  /// What kernels for `device` are cut for: the best of the devices asked for.
+  uint32_t capability(Target::Kind device) const {
+    uint32_t most = 0;
+    for (const Target &target : chosenTargets(options))
+      if (target.kind == device)
+        most = std::max(most, target.sm);
+    return device == Target::Kind::Cpu ? 0 : most;
+  }
+
   /// Library kernels are the CPU's alone.
   LoweredProgram lower(Program &&opened, Target::Kind device) {
     LoweredProgram lowered;
@@ -167,7 +176,9 @@ struct Compilation {
     lowered.program = std::move(opened);
     Program &program = lowered.program;
     pass("lower to launches", program, [&] {
-      lowerToLaunches(program, registry, textCompiler(context), device == Target::Kind::Cpu);
+      for (LoweringEdge &edge :
+           lowerToLaunches(program, registry, textCompiler(context), capability(device)))
+        report.edges.push_back({edge.from, edge.to, edge.fused, edge.reason});
     });
     pass("erase unused", program, [&] { eraseUnused(program); });
     eraseUnusedWeights(program);

@@ -28,6 +28,8 @@ struct KernelText {
   std::vector<symbolic::Expr> scalars;
   symbolic::Expr grid = 1;
   int32_t numWarps = 4;
+  int32_t numStages = 3;
+  std::string origin; ///< how it was chosen among others, for `inspect`; may be empty
   /// Where the user asked for what each device_assert of `source` checks, in their order.
   std::vector<SourceLocation> assertions;
 };
@@ -95,7 +97,7 @@ struct ReductionSpec {
   std::string value; ///< the body's name (or in<k>) that is reduced
   ReductionRule rule;
   std::string finalize =
-      "acc"; ///< over `acc` (the combined value, a scalar or a tile) and the count `n`
+      "acc";         ///< over `acc` (the combined value, a scalar or a tile) and the count `n`
   std::string place; ///< an input that holds where an element stood; empty: it is counted
   std::optional<symbolic::Expr> count; ///< `n`; absent: of the reduced elements
   TextOperand output;
@@ -168,9 +170,9 @@ struct LineSpec {
 };
 KernelText writeLines(LineSpec spec, const symbolic::SymbolTable &symbols);
 
-/// out[batch…, m, n] = sum over k of a[batch…, m, k] * b[batch…, k, n] (+ bias[…, m, n]),
-/// accumulated in `accumulate`. Strides of every operand run over batch…, then its two own
-/// dimensions; those of bias over batch…, m, n.
+/// out[batch…, m, n] = stored(alpha * sum over k of a[batch…, m, k] * b[batch…, k, n]
+/// (+ beta * bias[…, m, n])), accumulated in `accumulate` and rounded once, to `type`. Strides of
+/// every operand run over batch…, then its two own dimensions; those of bias over batch…, m, n.
 struct GemmSpec {
   std::string name;
   std::vector<symbolic::Expr> batch;
@@ -179,7 +181,16 @@ struct GemmSpec {
   std::vector<TextOperand> bias; ///< none or one
   double alpha = 1, beta = 1;    ///< of the product and of the bias
   DataType accumulate = DataType::Float32;
+
+  /// What becomes of an element before it is stored: statements over `product`, which has the type
+  /// `type`, and over elements `in0`, `in1`, … that stand at the same place of `inputs`. Their
+  /// strides run over batch…, `rows`…, n.
+  DataType type = DataType::Float32;
+  std::vector<symbolic::Expr> rows; ///< the dims that m is the product of, outermost first
+  std::vector<TextOperand> inputs;
+  std::vector<TextScalar> scalars;
+  std::vector<TextStatement> body;
+  std::string result = "product"; ///< the body's name (or in<k>) that is stored
 };
-KernelText writeGemm(const GemmSpec &spec, const symbolic::SymbolTable &symbols);
 
 } // namespace pellucid::passes

@@ -33,6 +33,13 @@ Value *LaunchEmitter::emptyLike(const TensorType &type) {
 
 Node *LaunchEmitter::emit(KernelText text, const std::vector<Value *> &inputs,
                           const std::vector<Target> &outputs, const SourceLocation &where) {
+  std::vector<TextVariant> variants;
+  variants.push_back({std::move(text), 1});
+  return emit(std::move(variants), inputs, outputs, where);
+}
+
+Node *LaunchEmitter::emit(std::vector<TextVariant> variants, const std::vector<Value *> &inputs,
+                          const std::vector<Target> &outputs, const SourceLocation &where) {
   std::vector<DataType> pointers;
   std::vector<Access> accesses;
   std::vector<Argument> values;
@@ -45,27 +52,33 @@ Node *LaunchEmitter::emit(KernelText text, const std::vector<Value *> &inputs,
     add(value, Access::Read);
   for (const Target &output : outputs)
     add(output.value, output.access);
-  uint32_t kernel = kernelFor(text, pointers, accesses);
-  const KernelDef &def = program.kernels[kernel];
   Launch launch;
-  LaunchVariant variant;
-  variant.kernel = kernel;
-  variant.grid[0] = text.grid;
-  variant.numWarps = text.numWarps;
-  launch.variants.push_back(std::move(variant));
+  for (auto &[text, guard] : variants) {
+    LaunchVariant variant;
+    variant.guard = guard;
+    variant.kernel = kernelFor(text, pointers, accesses);
+    variant.grid[0] = text.grid;
+    variant.numWarps = text.numWarps;
+    variant.numStages = text.numStages;
+    variant.origin = text.origin;
+    launch.variants.push_back(std::move(variant));
+  }
+  const KernelDef &def = program.kernels[launch.variants.front().kernel];
+  const std::vector<Expr> &scalars = variants.front().text.scalars;
   for (size_t i = 0; i < values.size(); ++i)
     launch.operands.push_back({def.parameters[i].name, values[i], accesses[i], false});
-  for (size_t i = 0; i < text.scalars.size(); ++i)
+  for (size_t i = 0; i < scalars.size(); ++i)
     launch.operands.push_back(
-        {def.parameters[pointers.size() + i].name, Argument(text.scalars[i]), Access::None, false});
+        {def.parameters[pointers.size() + i].name, Argument(scalars[i]), Access::None, false});
   program.main.setLocation(where);
-  return program.main.launch(std::move(launch), text.name);
+  return program.main.launch(std::move(launch), variants.front().text.name);
 }
 
-/// Kernels with the same source and pointees are one.
+/// Kernels with the same source, pointees and options are one.
 uint32_t LaunchEmitter::kernelFor(KernelText &text, const std::vector<DataType> &pointers,
                                   const std::vector<Access> &accesses) {
-  std::string key = text.source.substr(text.source.find('('));
+  std::string key = std::to_string(text.numWarps) + " " + std::to_string(text.numStages) +
+                    text.source.substr(text.source.find('('));
   for (DataType type : pointers)
     key += static_cast<char>('A' + static_cast<int>(type));
   for (const SourceLocation &where : text.assertions)

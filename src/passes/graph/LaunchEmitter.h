@@ -38,6 +38,20 @@ public:
     return emit(std::move(text), inputs, std::vector<Target>{output}, where)->result();
   }
 
+  /// One way to launch: a kernel, for the calls that meet `guard` and none before.
+  struct TextVariant {
+    KernelText text;
+    symbolic::Expr guard = 1;
+  };
+  /// The same with several ways, whose kernels have the same pointers and scalars.
+  graph::Node *emit(std::vector<TextVariant> variants, const std::vector<graph::Value *> &inputs,
+                    const std::vector<Target> &outputs, const SourceLocation &where);
+
+  std::vector<LoweringEdge> edges;
+  void note(const graph::Node &from, const graph::Node &to, bool fused, std::string reason) {
+    edges.push_back({from.name(), to.name(), fused, std::move(reason)});
+  }
+
   /// Puts `value` in the place of node's result and erases it with the producers it took along.
   void replace(graph::Node &node, graph::Value *value,
                const std::vector<graph::Node *> &producers = {});

@@ -3,7 +3,7 @@
 
 #include "graph/FakeRules.h"
 #include "passes/graph/LaunchEmitter.h"
-#include "passes/graph/PackedProducts.h"
+#include "passes/graph/LowerProducts.h"
 #include "passes/graph/PointwiseGroup.h"
 #include "passes/graph/ReductionRules.h"
 #include "support/CrashHandler.h"
@@ -20,13 +20,9 @@ namespace {
 
 class Lowering {
 public:
-  Lowering(Program &p, const OperatorRegistry &r, const CompileText &c, bool cpu)
-      : program(p), registry(r), emitter(p, r, c), forCpu(cpu),
-        products(
-            p, r, [this](const TensorType &type) { return emitter.emptyLike(type); },
-            [this](Value *value, const TextOperand &operand, const std::vector<Expr> &shape) {
-              return denseCopy(value, operand, shape);
-            }) {}
+  Lowering(Program &p, const OperatorRegistry &r, const CompileText &c, uint32_t sm)
+      : program(p), registry(r), emitter(p, r, c), forCpu(sm == 0),
+        products(emitter, deviceModel(sm)) {}
 
   void run() {
     // Latest first, so that a group's root is met before the producers it takes along.
@@ -37,6 +33,8 @@ public:
       if (!emitter.isGone(nodes[i]))
         lower(*nodes[i]);
   }
+
+  std::vector<LoweringEdge> takeEdges() { return std::move(emitter.edges); }
 
 private:
   void lower(Node &node) {
@@ -63,7 +61,7 @@ private:
     case Operator::Kind::RowKernel:
       return lowerRow(node);
     case Operator::Kind::Gemm:
-      return lowerGemm(node);
+      return products.lower(node);
     case Operator::Kind::Gather:
       return lowerGather(emitter, node);
     case Operator::Kind::Scatter:
@@ -93,6 +91,8 @@ private:
     const TensorType type = node.result()->type();
     program.main.setInsertionPoint(&node);
     std::vector<Node *> nodes = collectProducers(node, true, type.shape, registry);
+    if (products.lowerConsumers(node, nodes))
+      return;
     PointwiseGroup group = groupOf(nodes);
     PointwiseSpec spec;
     spec.name = emitter.kernelName(nodes, "fused");
@@ -242,126 +242,6 @@ private:
     }
   }
 
-  /// Integers are multiplied by integers.
-  static double factor(const OperatorCall &call, std::string_view name, DataType type) {
-    return isFloat(type) ? call.number(name) : std::trunc(call.number(name));
-  }
-
-  void lowerGemm(Node &node) {
-    auto call = callOf(node, registry, program.symbols);
-    const std::string &name = call->op.schema.name;
-    const TensorType type = node.result()->type();
-    GemmSpec spec;
-    spec.name = emitter.kernelName({&node}, "gemm");
-    Value *a = nullptr, *b = nullptr, *bias = nullptr;
-    if (name == "linear") {
-      a = call->value("input");
-      b = call->value("weight");
-      bias = call->has("bias") ? call->value("bias") : nullptr;
-    } else if (name == "addmm") {
-      bias = call->value("self");
-      a = call->value("mat1");
-      b = call->value("mat2");
-      spec.alpha = factor(*call, "alpha", type.dtype);
-      spec.beta = factor(*call, "beta", type.dtype);
-    } else if (name == "mm" || name == "bmm" || name == "matmul") {
-      a = call->value("self");
-      b = call->value(name == "matmul" ? "other" : "mat2");
-    } else {
-      emitter.refuse(node, "has no matrix kernel");
-    }
-    describeProduct(spec, a->type(), name == "linear" ? transposed(b->type()) : b->type(), type);
-    std::vector<Value *> inputs{a, b};
-    if (bias) {
-      std::vector<Expr> shape = spec.batch;
-      shape.push_back(spec.m);
-      shape.push_back(spec.n);
-      spec.bias.push_back(broadcastOperand(bias->type(), shape, program.symbols));
-      inputs.push_back(bias);
-    }
-    spec.accumulate = isFloat(type.dtype)        ? opMathType(type.dtype)
-                      : byteSize(type.dtype) > 4 ? DataType::Int64
-                                                 : DataType::Int32;
-    mergeBatchIntoRows(spec);
-    program.main.setInsertionPoint(&node);
-    program.main.setLocation(node.location);
-    Value *out = forCpu ? products.lower(spec, a, b, bias, type) : nullptr;
-    if (!out)
-      out = emitter.emit(writeGemm(spec, program.symbols), inputs,
-                         {emitter.emptyLike(type), Access::Write}, node.location);
-    emitter.replace(node, out, {});
-  }
-
-  /// A linear layer's weight as the right operand of a product.
-  static TensorType transposed(TensorType type) {
-    std::reverse(type.shape.begin(), type.shape.end());
-    std::reverse(type.strides.begin(), type.strides.end());
-    return type;
-  }
-
-  /// Sizes and strides by the rules of matmul: dims before the last two are a batch that
-  /// broadcasts; a vector is a row on the left and a column on the right, and its dim is missing in
-  /// the result.
-  void describeProduct(GemmSpec &spec, const TensorType &left, const TensorType &right,
-                       const TensorType &result) const {
-    bool row = left.rank() == 1, column = right.rank() == 1;
-    spec.batch.assign(result.shape.begin(), result.shape.end() - (row ? 0 : 1) - (column ? 0 : 1));
-    spec.m = row ? Expr(1) : left.shape[left.rank() - 2];
-    spec.k = left.shape.back();
-    spec.n = column ? Expr(1) : right.shape.back();
-    // A missing dim has one row or column only, so that any stride but a broadcast one will do.
-    auto operandOf = [&](const TensorType &type, bool isRow, bool isColumn, size_t dims) {
-      TensorType batch = type;
-      batch.shape.resize(type.rank() - dims);
-      batch.strides.resize(type.rank() - dims);
-      TextOperand operand = broadcastOperand(batch, spec.batch, program.symbols);
-      operand.strides.push_back(isRow ? Expr(1) : type.strides[type.rank() - dims]);
-      operand.strides.push_back(isColumn ? Expr(1) : type.strides.back());
-      return operand;
-    };
-    spec.a = operandOf(left, row, false, row ? 1 : 2);
-    spec.b = operandOf(right, false, column, column ? 1 : 2);
-    spec.output = operandOf(result, row, column, (row ? 0 : 1) + (column ? 0 : 1));
-  }
-
-  Value *denseCopy(Value *value, const TextOperand &operand, const std::vector<Expr> &shape) {
-    PointwiseSpec spec;
-    spec.name = "copy_operand";
-    spec.shape = shape;
-    spec.inputs = {operand};
-    spec.results = {"in0"};
-    TensorType dense(value->type().dtype, shape, value->type().device);
-    spec.outputs = {broadcastOperand(dense, shape, program.symbols)};
-    SourceLocation where = program.main.insertionPoint()->location;
-    return emitter.emit(writePointwise(std::move(spec), program.symbols), {value},
-                        {emitter.emptyLike(dense), Access::Write}, where);
-  }
-
-  /// The leading dims of a linear layer's input are rows like the others where the strides allow
-  /// it.
-  static void mergeBatchIntoRows(GemmSpec &spec) {
-    while (!spec.batch.empty()) {
-      size_t last = spec.batch.size() - 1;
-      bool fits = spec.b.strides[last].constant() == 0;
-      for (TextOperand *operand : {&spec.a, &spec.output})
-        fits &= operand->strides[last] == operand->strides[last + 1] * spec.m;
-      for (TextOperand &bias : spec.bias)
-        fits &= bias.strides[last] == bias.strides[last + 1] * spec.m;
-      if (!fits)
-        return;
-      spec.m = spec.batch.back() * spec.m;
-      spec.batch.pop_back();
-      auto drop = [&](TextOperand &operand) {
-        operand.strides.erase(operand.strides.begin() + static_cast<long>(last));
-      };
-      drop(spec.a);
-      drop(spec.b);
-      drop(spec.output);
-      for (TextOperand &bias : spec.bias)
-        drop(bias);
-    }
-  }
-
   void lowerCopy(Node &node) {
     const std::string &name = registry.find(node.target())->schema.name;
     if (isPointwise(node, registry))
@@ -425,7 +305,7 @@ private:
   const OperatorRegistry &registry;
   LaunchEmitter emitter;
   bool forCpu;
-  PackedProducts products;
+  ProductLowering products;
 };
 
 } // namespace
@@ -508,9 +388,11 @@ void ownOutputs(Program &program, const OperatorRegistry &registry) {
   output->setArgs(std::move(results));
 }
 
-void lowerToLaunches(Program &program, const OperatorRegistry &registry, const CompileText &compile,
-                     bool forCpu) {
-  Lowering(program, registry, compile, forCpu).run();
+std::vector<LoweringEdge> lowerToLaunches(Program &program, const OperatorRegistry &registry,
+                                          const CompileText &compile, uint32_t sm) {
+  Lowering lowering(program, registry, compile, sm);
+  lowering.run();
+  return lowering.takeEdges();
 }
 
 NodeMemory classifyLowered(const Node &node, const OperatorRegistry &registry) {

@@ -20,14 +20,23 @@ using CompileText =
 /// others. The new contents of a mutated input must lie as the input does: copies the others.
 void ownOutputs(graph::Program &program, const graph::OperatorRegistry &registry);
 
+/// An operator that went into a generated kernel with another, or why not; by the nodes' names.
+struct LoweringEdge {
+  std::string from, to;
+  bool fused = false;
+  std::string reason;
+};
+
 /// Replaces every operator of the main graph that computes something by launches of generated
 /// kernels: pointwise groups with their producers, reductions with theirs, row kernels, matrix
-/// products, gathers and copies. Afterwards the graph holds placeholders, views, empty tensors and
-/// launches only. Throws DiagnosticError for an operator without a kernel. `forCpu`: matrix
-/// products become library kernels where there are some (PackedProducts.h), and dividing integers
-/// by zero fails; on CUDA PyTorch's kernels give a number.
-void lowerToLaunches(graph::Program &program, const graph::OperatorRegistry &registry,
-                     const CompileText &compile, bool forCpu);
+/// products with their consumers, gathers and copies. Afterwards the graph holds placeholders,
+/// views, empty tensors and launches only. Throws DiagnosticError for an operator without a kernel.
+/// `sm`: the compute capability that kernels are cut for; 0 for the CPU, where matrix products
+/// become library kernels where there are some (PackedProducts.h), and dividing integers by zero
+/// fails; on CUDA PyTorch's kernels give a number.
+std::vector<LoweringEdge> lowerToLaunches(graph::Program &program,
+                                          const graph::OperatorRegistry &registry,
+                                          const CompileText &compile, uint32_t sm);
 
 /// What the nodes that are left do with memory (PlanBuffers.h).
 NodeMemory classifyLowered(const graph::Node &node, const graph::OperatorRegistry &registry);

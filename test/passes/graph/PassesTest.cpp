@@ -71,7 +71,7 @@ protected:
     return kernelOf(text, pointers, accesses);
   };
   void lower() {
-    lowerToLaunches(program, registry, compile, false);
+    lowerToLaunches(program, registry, compile, 90);
     program.main.eraseUnused([](const Node &) { return true; });
     EXPECT_EQ(program.main.verify(), std::vector<std::string>{});
   }
@@ -180,7 +180,7 @@ TEST_F(PassesTest, aScatterWritesACopy) {
 TEST_F(PassesTest, anOperatorWithoutAKernelIsNamed) {
   output({call("aten.var.correction", {x})});
   try {
-    lowerToLaunches(program, registry, compile, false);
+    lowerToLaunches(program, registry, compile, 90);
     FAIL() << "nothing was refused";
   } catch (const DiagnosticError &error) {
     EXPECT_NE(error.diagnostic.message.find("aten.var.correction"), std::string::npos);
@@ -222,7 +222,7 @@ std::optional<size_t> lowered(const Operator &op, uint32_t seed) {
     decomposeComposites(program, registry);
     detachEmptyTensors(program, registry);
     ownOutputs(program, registry);
-    lowerToLaunches(program, registry, kernelOf, seed % 2);
+    lowerToLaunches(program, registry, kernelOf, seed % 2 ? 0 : 90);
     planBuffers(program, [&](const Node &n) { return classifyLowered(n, registry); });
   } catch (const DiagnosticError &) {
     return std::nullopt;

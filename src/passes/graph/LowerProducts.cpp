@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/graph/LowerProducts.h"
+
+#include "graph/FakeRules.h"
+#include "passes/graph/KernelWriter.h"
+#include "passes/graph/ProductText.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pellucid::passes {
+
+using namespace graph;
+
+namespace {
+
+bool isProduct(const Node &node, const OperatorRegistry &registry) {
+  if (!node.isCall() || node.isLaunch())
+    return false;
+  const Operator *op = registry.find(node.target());
+  return op && op->kind == Operator::Kind::Gemm;
+}
+
+/// A linear layer's weight as the right operand of a product.
+TensorType transposed(TensorType type) {
+  std::reverse(type.shape.begin(), type.shape.end());
+  std::reverse(type.strides.begin(), type.strides.end());
+  return type;
+}
+
+/// Integers are multiplied by integers.
+double factor(const OperatorCall &call, std::string_view name, DataType type) {
+  return isFloat(type) ? call.number(name) : std::trunc(call.number(name));
+}
+
+/// Sizes and strides by the rules of matmul: dims before the last two are a batch that broadcasts;
+/// a vector is a row on the left and a column on the right, and its dim is missing in the result.
+void describeSizes(GemmSpec &spec, const TensorType &left, const TensorType &right,
+                   const TensorType &result, const SymbolTable &symbols) {
+  bool row = left.rank() == 1, column = right.rank() == 1;
+  spec.batch.assign(result.shape.begin(), result.shape.end() - (row ? 0 : 1) - (column ? 0 : 1));
+  spec.m = row ? Expr(1) : left.shape[left.rank() - 2];
+  spec.k = left.shape.back();
+  spec.n = column ? Expr(1) : right.shape.back();
+  // A missing dim has one row or column only, so that any stride but a broadcast one will do.
+  auto operandOf = [&](const TensorType &type, bool isRow, bool isColumn, size_t dims) {
+    TensorType batch = type;
+    batch.shape.resize(type.rank() - dims);
+    batch.strides.resize(type.rank() - dims);
+    TextOperand operand = broadcastOperand(batch, spec.batch, symbols);
+    operand.strides.push_back(isRow ? Expr(1) : type.strides[type.rank() - dims]);
+    operand.strides.push_back(isColumn ? Expr(1) : type.strides.back());
+    return operand;
+  };
+  spec.a = operandOf(left, row, false, row ? 1 : 2);
+  spec.b = operandOf(right, false, column, column ? 1 : 2);
+  spec.output = operandOf(result, row, column, (row ? 0 : 1) + (column ? 0 : 1));
+}
+
+std::vector<Expr> rowsAndColumns(const GemmSpec &spec, const std::vector<Expr> &rows) {
+  std::vector<Expr> shape = spec.batch;
+  shape.insert(shape.end(), rows.begin(), rows.end());
+  shape.push_back(spec.n);
+  return shape;
+}
+
+/// The leading dims of a linear layer's input are rows like the others where the strides allow it.
+void mergeBatchIntoRows(GemmSpec &spec) {
+  spec.rows = {spec.m};
+  while (!spec.batch.empty()) {
+    size_t last = spec.batch.size() - 1;
+    bool fits = spec.b.strides[last].constant() == 0;
+    for (TextOperand *operand : {&spec.a, &spec.output})
+      fits &= operand->strides[last] == operand->strides[last + 1] * spec.m;
+    for (TextOperand &bias : spec.bias)
+      fits &= bias.strides[last] == bias.strides[last + 1] * spec.m;
+    if (!fits)
+      return;
+    spec.rows.insert(spec.rows.begin(), spec.batch.back());
+    spec.m = spec.batch.back() * spec.m;
+    spec.batch.pop_back();
+    auto drop = [&](TextOperand &operand) {
+      operand.strides.erase(operand.strides.begin() + static_cast<long>(last));
+    };
+    drop(spec.a);
+    drop(spec.b);
+    drop(spec.output);
+    for (TextOperand &bias : spec.bias)
+      drop(bias);
+  }
+}
+
+/// An operand over batch…, m, n as one over batch…, the dims that m is made of, n.
+TextOperand withRows(TextOperand operand, const GemmSpec &spec) {
+  auto place = operand.strides.begin() + static_cast<std::ptrdiff_t>(spec.batch.size());
+  Expr stride = *place;
+  place = operand.strides.erase(place);
+  for (size_t d = spec.rows.size(); d-- > 0;) {
+    place = operand.strides.insert(place, stride);
+    stride = stride * spec.rows[d];
+  }
+  return operand;
+}
+
+} // namespace
+
+ProductLowering::ProductLowering(LaunchEmitter &e, const DeviceModel &d)
+    : emitter(e), program(e.program), registry(e.registry), device(d),
+      packed(
+          program, registry, [this](const TensorType &type) { return emitter.emptyLike(type); },
+          [this](Value *value, const TextOperand &operand, const std::vector<Expr> &shape) {
+            return denseCopy(value, operand, shape);
+          }) {}
+
+ProductLowering::Described ProductLowering::describe(const Node &node) const {
+  auto call = callOf(node, registry, program.symbols);
+  const std::string &name = call->op.schema.name;
+  const TensorType type = node.result()->type();
+  Described made;
+  GemmSpec &spec = made.spec;
+  if (name == "linear") {
+    made.a = call->value("input");
+    made.b = call->value("weight");
+    made.bias = call->has("bias") ? call->value("bias") : nullptr;
+  } else if (name == "addmm") {
+    made.a = call->value("mat1");
+    made.b = call->value("mat2");
+    spec.alpha = factor(*call, "alpha", type.dtype);
+    spec.beta = factor(*call, "beta", type.dtype);
+    // What is multiplied by zero is not read: it may hold anything.
+    made.bias = spec.beta != 0 ? call->value("self") : nullptr;
+    if (!made.bias)
+      spec.beta = 1;
+  } else if (name == "mm" || name == "bmm" || name == "matmul") {
+    made.a = call->value("self");
+    made.b = call->value(name == "matmul" ? "other" : "mat2");
+  } else {
+    LaunchEmitter::refuse(node, "has no matrix kernel");
+  }
+  const TensorType &right = made.b->type();
+  describeSizes(spec, made.a->type(), name == "linear" ? transposed(right) : right, type,
+                program.symbols);
+  if (made.bias)
+    spec.bias.push_back(
+        broadcastOperand(made.bias->type(), rowsAndColumns(spec, {spec.m}), program.symbols));
+  spec.type = type.dtype;
+  spec.rows = {spec.m};
+  spec.accumulate = isFloat(type.dtype)        ? opMathType(type.dtype)
+                    : byteSize(type.dtype) > 4 ? DataType::Int64
+                                               : DataType::Int32;
+  return made;
+}
+
+void ProductLowering::lower(Node &node) {
+  Described product = describe(node);
+  product.spec.name = emitter.kernelName({&node}, "gemm");
+  mergeBatchIntoRows(product.spec);
+  const TensorType type = node.result()->type();
+  program.main.setInsertionPoint(&node);
+  program.main.setLocation(node.location);
+  Value *out = device.sm == 0 ? packed.lower(product.spec, product.a, product.b, product.bias, type)
+                              : nullptr;
+  if (!out)
+    out = emit(product, {}, type, node.location);
+  emitter.replace(node, out, {});
+}
+
+/// The last product that the members alone use, of whose elements each goes to the same element.
+static Node *productOf(const Node &root, const std::vector<Node *> &members,
+                       const OperatorRegistry &registry) {
+  const std::vector<Expr> &shape = root.result()->type().shape;
+  auto isMember = [&](const Node *node) {
+    return std::find(members.begin(), members.end(), node) != members.end();
+  };
+  Node *last = nullptr;
+  for (Node *member : members)
+    member->forEachOperand([&](Value *value) {
+      Node *maker = value->producer();
+      if (!value->isTensor() || isMember(maker) || !isProduct(*maker, registry) ||
+          value->type().shape != shape || shape.size() < 2 ||
+          !std::all_of(value->users().begin(), value->users().end(), isMember))
+        return;
+      if (!last || last->isBefore(maker))
+        last = maker;
+    });
+  return last;
+}
+
+bool ProductLowering::lowerConsumers(Node &root, const std::vector<Node *> &members) {
+  Node *maker = device.sm == 0 ? nullptr : productOf(root, members, registry);
+  if (!maker)
+    return false;
+  Described product = describe(*maker);
+  // A vector's missing dim would have to be found again in the others' strides.
+  if (product.spec.batch.size() + 2 != root.result()->type().rank())
+    return false;
+  PointwiseGroup group;
+  group.divisionFails = false;
+  group.names[maker->result()] = "product";
+  for (const Node *member : members)
+    addToGroup(group, *member, registry, program.symbols);
+  if (group.usesIndex)
+    return false;
+  std::vector<Node *> named{maker};
+  named.insert(named.end(), members.begin(), members.end());
+  product.spec.name = emitter.kernelName(named, "gemm");
+  const std::vector<Value *> inputs = group.inputs;
+  addConsumers(product, root, std::move(group));
+  program.main.setInsertionPoint(&root);
+  program.main.setLocation(root.location);
+  Value *out = emit(product, inputs, root.result()->type(), root.location);
+  for (const Node *user : maker->result()->users())
+    emitter.note(*maker, *user, true, "computed before the product stores it");
+  std::vector<Node *> replaced{maker};
+  replaced.insert(replaced.end(), members.begin(), members.end());
+  emitter.replace(root, out, replaced);
+  return true;
+}
+
+void ProductLowering::addConsumers(Described &product, const Node &root,
+                                   PointwiseGroup group) const {
+  GemmSpec &spec = product.spec;
+  const TensorType &type = root.result()->type();
+  spec.output = broadcastOperand(type, type.shape, program.symbols);
+  for (const Value *input : group.inputs)
+    spec.inputs.push_back(broadcastOperand(input->type(), type.shape, program.symbols));
+  spec.scalars = std::move(group.scalars);
+  spec.body = std::move(group.body);
+  spec.result = group.names.at(root.result());
+  mergeBatchIntoRows(spec);
+}
+
+Value *ProductLowering::emit(const Described &product, const std::vector<Value *> &inputs,
+                             const TensorType &type, const SourceLocation &where) {
+  const GemmSpec &spec = product.spec;
+  std::vector<ProductChoice> choices =
+      chooseProductTiles(spec, device, isFloat(spec.accumulate), program.symbols);
+  if (choices.front().tile.splits > 1)
+    return emitParts(product, choices.front().tile, inputs, type, where);
+  std::vector<Value *> operands{product.a, product.b};
+  if (product.bias)
+    operands.push_back(product.bias);
+  operands.insert(operands.end(), inputs.begin(), inputs.end());
+  std::vector<LaunchEmitter::TextVariant> variants;
+  for (const ProductChoice &choice : choices)
+    variants.push_back(
+        {writeProduct(spec, choice.tile, choice.mostRows, program.symbols), choice.guard});
+  return emitter
+      .emit(std::move(variants), operands, {{emitter.emptyLike(type), Access::Write}}, where)
+      ->result();
+}
+
+/// Programs for parts of k store partial sums; then one launch adds them up, always in the same
+/// order, and does what the product itself would have done before its store.
+Value *ProductLowering::emitParts(const Described &product, const ProductTile &tile,
+                                  const std::vector<Value *> &inputs, const TensorType &type,
+                                  const SourceLocation &where) {
+  const GemmSpec &spec = product.spec;
+  GemmSpec partial = spec;
+  partial.bias.clear();
+  partial.inputs.clear();
+  partial.scalars.clear();
+  partial.body.clear();
+  std::vector<Expr> shape = rowsAndColumns(spec, {spec.m}), all = shape;
+  all.insert(all.begin(), Expr(tile.splits));
+  TensorType sums(spec.accumulate, all, type.device);
+  Value *parts =
+      emitter.emit(writeProduct(partial, tile, INT64_MAX, program.symbols), {product.a, product.b},
+                   {emitter.emptyLike(sums), Access::Write}, where);
+
+  PointwiseSpec finish;
+  finish.name = spec.name + "_parts";
+  finish.shape = rowsAndColumns(spec, spec.rows);
+  finish.scalars = spec.scalars;
+  finish.inputs = spec.inputs;
+  std::vector<Value *> operands = inputs;
+  auto input = [&](Value *value, TextOperand operand) {
+    finish.inputs.push_back(withRows(std::move(operand), spec));
+    operands.push_back(value);
+    return "in" + std::to_string(operands.size() - 1);
+  };
+  std::string sum;
+  for (int64_t part = 0; part < tile.splits; ++part) {
+    std::string one = input(parts, {spec.accumulate, contiguousStrides(shape),
+                                    passes::product(shape, 0, shape.size()) * part});
+    sum = sum.empty() ? one : "(" + sum + " + " + one + ")";
+  }
+  if (spec.alpha != 1)
+    sum = "(" + sum + " * " + tlNumber(spec.alpha) + ")";
+  if (product.bias)
+    sum += " + " + input(product.bias, spec.bias[0]) + ".to(" + tlName(spec.accumulate) + ")" +
+           (spec.beta != 1 ? " * " + tlNumber(spec.beta) : "");
+  finish.body.push_back({"product", "tl.cast(" + sum + ", " + tlName(spec.type) + ")"});
+  finish.body.insert(finish.body.end(), spec.body.begin(), spec.body.end());
+  finish.results = {spec.result};
+  finish.outputs = {withRows(spec.output, spec)};
+  return emitter.emit(writePointwise(std::move(finish), program.symbols), operands,
+                      {emitter.emptyLike(type), Access::Write}, where);
+}
+
+Value *ProductLowering::denseCopy(Value *value, const TextOperand &operand,
+                                  const std::vector<Expr> &shape) {
+  PointwiseSpec spec;
+  spec.name = "copy_operand";
+  spec.shape = shape;
+  spec.inputs = {operand};
+  spec.results = {"in0"};
+  TensorType dense(value->type().dtype, shape, value->type().device);
+  spec.outputs = {broadcastOperand(dense, shape, program.symbols)};
+  SourceLocation where = program.main.insertionPoint()->location;
+  return emitter.emit(writePointwise(std::move(spec), program.symbols), {value},
+                      {emitter.emptyLike(dense), Access::Write}, where);
+}
+
+} // namespace pellucid::passes

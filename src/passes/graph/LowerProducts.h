@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Matrix products become launches, with the pointwise operators that follow them where a kernel of
+/// ours computes them (docs/design/0006, 0015).
+#pragma once
+
+#include "passes/graph/LaunchEmitter.h"
+#include "passes/graph/PackedProducts.h"
+#include "passes/graph/PointwiseGroup.h"
+#include "passes/graph/ProductTiles.h"
+
+namespace pellucid::passes {
+
+class ProductLowering {
+public:
+  ProductLowering(LaunchEmitter &emitter, const DeviceModel &device);
+
+  /// `node` alone.
+  void lower(graph::Node &node);
+
+  /// `root` and the pointwise nodes that it takes along (`members`, root among them), as what the
+  /// last product that they alone use stores. False, and nothing is changed, where there is none.
+  bool lowerConsumers(graph::Node &root, const std::vector<graph::Node *> &members);
+
+private:
+  struct Described {
+    GemmSpec spec;
+    graph::Value *a = nullptr, *b = nullptr, *bias = nullptr;
+  };
+  Described describe(const graph::Node &node) const;
+  void addConsumers(Described &product, const graph::Node &root, PointwiseGroup group) const;
+  graph::Value *emit(const Described &product, const std::vector<graph::Value *> &inputs,
+                     const graph::TensorType &type, const SourceLocation &where);
+  graph::Value *emitParts(const Described &product, const ProductTile &tile,
+                          const std::vector<graph::Value *> &inputs, const graph::TensorType &type,
+                          const SourceLocation &where);
+  graph::Value *denseCopy(graph::Value *value, const TextOperand &operand,
+                          const std::vector<symbolic::Expr> &shape);
+
+  LaunchEmitter &emitter;
+  graph::Program &program;
+  const graph::OperatorRegistry &registry;
+  const DeviceModel &device;
+  PackedProducts packed;
+};
+
+} // namespace pellucid::passes

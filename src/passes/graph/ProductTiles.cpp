@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/graph/ProductTiles.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <span>
+
+namespace pellucid::passes {
+
+using symbolic::Expr;
+using symbolic::Range;
+using symbolic::SymbolTable;
+
+const DeviceModel &deviceModel(uint32_t sm) {
+  static const DeviceModel cpu{.sm = 0, .processors = 1};
+  static const DeviceModel models[] = {
+      {.sm = 80,
+       .processors = 108,
+       .sharedBytes = 163 << 10,
+       .matrixFlops = 250e12,
+       .memoryBytes = 1.7e12,
+       .cacheBytes = 4e12,
+       .processorBytes = 70e9,
+       .latency = 0.8e-6,
+       .blockStart = 1.5e-6,
+       .launch = 2.5e-6,
+       .hasWarpgroups = false},
+      {.sm = 90,
+       .processors = 132,
+       .sharedBytes = 227 << 10,
+       .matrixFlops = 780e12,
+       .memoryBytes = 4.0e12,
+       .cacheBytes = 5.5e12,
+       .processorBytes = 90e9,
+       .latency = 0.9e-6,
+       .blockStart = 1.5e-6,
+       .launch = 2.5e-6,
+       .hasWarpgroups = true},
+  };
+  return sm == 0 ? cpu : sm >= 90 ? models[1] : models[0];
+}
+
+namespace {
+
+struct Candidate {
+  ProductTile tile;
+  double rate; ///< of the matrix units' rate, when every multiprocessor has enough of such blocks
+  int64_t together; ///< blocks that a multiprocessor holds at a time, as registers go
+};
+
+/// Multiplied by warpgroups, which want 64 rows; the last ones by warps.
+constexpr Candidate sixteenBits[] = {
+    {{.m = 128, .n = 256, .k = 64, .warps = 8, .stages = 4}, 0.88, 1},
+    {{.m = 256, .n = 128, .k = 64, .warps = 8, .stages = 4}, 0.86, 1},
+    {{.m = 128, .n = 128, .k = 64, .warps = 8, .stages = 3}, 0.84, 2},
+    {{.m = 64, .n = 256, .k = 64, .warps = 4, .stages = 4}, 0.72, 1},
+    {{.m = 64, .n = 128, .k = 64, .warps = 4, .stages = 4}, 0.70, 2},
+    {{.m = 128, .n = 64, .k = 64, .warps = 4, .stages = 4}, 0.66, 2},
+    {{.m = 64, .n = 64, .k = 128, .warps = 4, .stages = 4}, 0.50, 3},
+    {{.m = 64, .n = 32, .k = 128, .warps = 4, .stages = 4}, 0.30, 4},
+    {{.m = 32, .n = 64, .k = 128, .warps = 4, .stages = 4}, 0.20, 4},
+    {{.m = 32, .n = 32, .k = 256, .warps = 4, .stages = 4}, 0.14, 4},
+    {{.m = 16, .n = 64, .k = 128, .warps = 4, .stages = 4}, 0.12, 4},
+    {{.m = 16, .n = 32, .k = 256, .warps = 4, .stages = 4}, 0.08, 4},
+};
+
+/// Without warpgroups.
+constexpr Candidate sixteenBitsByWarps[] = {
+    {{.m = 128, .n = 256, .k = 32, .warps = 8, .stages = 4}, 0.85, 1},
+    {{.m = 128, .n = 128, .k = 32, .warps = 4, .stages = 4}, 0.82, 2},
+    {{.m = 64, .n = 128, .k = 64, .warps = 4, .stages = 3}, 0.70, 2},
+    {{.m = 64, .n = 64, .k = 64, .warps = 4, .stages = 4}, 0.55, 3},
+    {{.m = 32, .n = 64, .k = 128, .warps = 4, .stages = 4}, 0.35, 4},
+    {{.m = 16, .n = 64, .k = 128, .warps = 4, .stages = 4}, 0.20, 4},
+    {{.m = 16, .n = 32, .k = 256, .warps = 4, .stages = 4}, 0.15, 4},
+};
+
+/// By multiply-adds of threads: the rate is theirs.
+constexpr Candidate multiplyAdds[] = {
+    {{.m = 64, .n = 64, .k = 32, .warps = 8, .stages = 2}, 0.050, 4},
+    {{.m = 64, .n = 64, .k = 32, .warps = 4, .stages = 2}, 0.045, 4},
+    {{.m = 32, .n = 64, .k = 32, .warps = 4, .stages = 2}, 0.040, 6},
+    {{.m = 16, .n = 64, .k = 64, .warps = 4, .stages = 2}, 0.025, 8},
+};
+constexpr Candidate multiplyAddsOfDoubles[] = {
+    {{.m = 32, .n = 64, .k = 32, .warps = 4, .stages = 2}, 0.030, 6},
+    {{.m = 16, .n = 64, .k = 32, .warps = 4, .stages = 2}, 0.020, 8},
+};
+constexpr Candidate bytes[] = {
+    {{.m = 128, .n = 128, .k = 64, .warps = 8, .stages = 2}, 0.40, 2},
+    {{.m = 64, .n = 128, .k = 64, .warps = 4, .stages = 2}, 0.35, 2},
+    {{.m = 32, .n = 64, .k = 64, .warps = 4, .stages = 2}, 0.15, 4},
+    {{.m = 16, .n = 64, .k = 128, .warps = 4, .stages = 2}, 0.10, 4},
+};
+/// The shape that the CPU's blocks of registers like.
+constexpr Candidate onCpu[] = {{{.m = 32, .n = 64, .k = 64, .group = 1}, 1, 1}};
+constexpr Candidate doublesOnCpu[] = {{{.m = 32, .n = 64, .k = 32, .group = 1}, 1, 1}};
+
+std::span<const Candidate> candidates(DataType type, const DeviceModel &device) {
+  if (device.sm == 0)
+    return byteSize(type) == 8 ? std::span(doublesOnCpu) : std::span(onCpu);
+  if (type == DataType::Float16 || type == DataType::BFloat16)
+    return device.hasWarpgroups ? std::span<const Candidate>(sixteenBits)
+                                : std::span<const Candidate>(sixteenBitsByWarps);
+  if (type == DataType::Int8)
+    return bytes;
+  return byteSize(type) == 8 ? std::span<const Candidate>(multiplyAddsOfDoubles)
+                             : std::span<const Candidate>(multiplyAdds);
+}
+
+int64_t divideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+double timeOf(const Candidate &candidate, const ProductSizes &sizes, DataType type,
+              const DeviceModel &device) {
+  const ProductTile &tile = candidate.tile;
+  double element = byteSize(type);
+  auto tiles = static_cast<double>(divideUp(sizes.m, tile.m)) *
+               static_cast<double>(divideUp(sizes.n, tile.n)) * static_cast<double>(sizes.batch) *
+               static_cast<double>(tile.splits);
+  double depth = static_cast<double>(divideUp(sizes.k, tile.splits));
+  double rounds = std::ceil(depth / static_cast<double>(tile.k));
+  double stageBytes = static_cast<double>((tile.m + tile.n) * tile.k) * element;
+  double stages = std::clamp(std::floor(static_cast<double>(device.sharedBytes) / stageBytes), 2.0,
+                             static_cast<double>(tile.stages));
+  double most = std::ceil(tiles / static_cast<double>(device.processors));
+  double fits =
+      std::max(1.0, std::floor(static_cast<double>(device.sharedBytes) / (stageBytes * stages)));
+  double together = std::min({most, fits, static_cast<double>(candidate.together)});
+  // What the busiest multiprocessor does in a round of one of its blocks: multiply, take the
+  // operands up, or wait for memory, which blocks beside it hide.
+  double multiplied =
+      2.0 * static_cast<double>(tile.m * tile.n * tile.k) /
+      (device.matrixFlops / static_cast<double>(device.processors) * candidate.rate);
+  double taken = stageBytes / device.processorBytes;
+  double waited = device.latency / (stages - 1) / together;
+  double busiest =
+      most * (rounds * std::max({multiplied, taken, waited}) + device.blockStart / together);
+  double m = static_cast<double>(sizes.m), n = static_cast<double>(sizes.n),
+         k = static_cast<double>(sizes.k);
+  double fromMemory =
+      static_cast<double>(sizes.batch) * (m * k + k * n + m * n) * element / device.memoryBytes;
+  double fromCache = tiles * rounds * stageBytes / device.cacheBytes;
+  double time = std::max({busiest, fromMemory + device.blockStart, fromCache});
+  if (tile.splits > 1) // partial sums of f32, written and read, and the launch that adds them up
+    time += device.launch +
+            8.0 * static_cast<double>(tile.splits * sizes.batch) * m * n / device.cacheBytes;
+  return time;
+}
+
+/// What a size is taken to be when the rule compares: what it is, else the hint, else the middle of
+/// what happens.
+int64_t likely(const Expr &expr, const SymbolTable &symbols) {
+  constexpr int64_t usual = 4096;
+  if (auto value = expr.constant())
+    return *value;
+  Range range = symbols.range(expr);
+  return std::clamp<int64_t>(symbols.hint(expr).value_or(usual), std::max<int64_t>(1, range.min),
+                             std::max<int64_t>(1, range.max));
+}
+
+struct Chooser {
+  ProductSizes sizes;
+  DataType type;
+  const DeviceModel &device;
+  bool maySplit;
+
+  double time(const Candidate &candidate, int64_t rows) const {
+    ProductSizes at = sizes;
+    at.m = rows;
+    return timeOf(candidate, at, type, device);
+  }
+
+  /// The candidate as the sizes want it: no longer along n and k than they are.
+  Candidate fitted(Candidate candidate) const {
+    auto fit = [](int64_t &extent, int64_t size) {
+      while (extent > 16 && extent / 2 >= size)
+        extent /= 2;
+    };
+    if (device.sm == 0)
+      fit(candidate.tile.m, sizes.m);
+    fit(candidate.tile.n, sizes.n);
+    fit(candidate.tile.k, sizes.k);
+    return candidate;
+  }
+
+  Candidate best(int64_t rows) const {
+    std::optional<Candidate> best;
+    auto consider = [&](const Candidate &candidate) {
+      if (!best || time(candidate, rows) < time(*best, rows))
+        best = candidate;
+    };
+    for (Candidate candidate : candidates(type, device)) {
+      candidate = fitted(candidate);
+      if (device.sm == 0)
+        return candidate;
+      consider(candidate);
+      if (!maySplit)
+        continue;
+      for (int64_t splits : {2, 4, 8, 16}) {
+        candidate.tile.splits = splits;
+        // Parts of fewer rounds than there are stages would only wait.
+        if (sizes.k / splits >= candidate.tile.k * candidate.tile.stages)
+          consider(candidate);
+      }
+    }
+    return *best;
+  }
+};
+
+bool sameTile(const ProductTile &a, const ProductTile &b) { return a.text() == b.text(); }
+
+} // namespace
+
+std::string ProductTile::text() const {
+  std::string text = std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k) + ", " +
+                     std::to_string(warps) + " warps, " + std::to_string(stages) + " stages";
+  return splits == 1 ? text : text + ", k in " + std::to_string(splits) + " parts";
+}
+
+double expectedTime(const ProductTile &tile, const ProductSizes &sizes, DataType type,
+                    const DeviceModel &device) {
+  for (Candidate candidate : candidates(type, device))
+    if (candidate.tile.m == tile.m && candidate.tile.n >= tile.n &&
+        candidate.tile.warps == tile.warps) {
+      candidate.tile = tile;
+      return timeOf(candidate, sizes, type, device);
+    }
+  return timeOf({tile, 0.1, 1}, sizes, type, device);
+}
+
+std::vector<ProductChoice> chooseProductTiles(const GemmSpec &spec, const DeviceModel &device,
+                                              bool maySplit, const SymbolTable &symbols) {
+  Expr batch = 1;
+  for (const Expr &dim : spec.batch)
+    batch = batch * dim;
+  Range rows = symbols.range(spec.m);
+  Chooser chooser{
+      {likely(batch, symbols), rows.max, likely(spec.n, symbols), likely(spec.k, symbols)},
+      spec.a.dtype,
+      device,
+      maySplit && device.sm != 0 && spec.m.constant() && spec.n.constant() && spec.k.constant()};
+  if (spec.m.constant() || device.sm == 0)
+    return {{.guard = 1, .tile = chooser.best(likely(spec.m, symbols)).tile, .mostRows = rows.max}};
+
+  // Few rows are bound by memory, many by the matrix units; in between the tiles must be enough.
+  constexpr int64_t borders[] = {16, 64, 512}, many = 4096;
+  std::vector<ProductChoice> choices;
+  for (int64_t border : borders)
+    if (rows.min <= border && border < rows.max) {
+      ProductTile tile = chooser.best(border).tile;
+      if (!choices.empty() && sameTile(choices.back().tile, tile))
+        choices.pop_back();
+      choices.push_back({symbolic::lessEqual(spec.m, border), tile, border});
+    }
+  ProductTile tile = chooser.best(std::min(rows.max, many)).tile;
+  if (!choices.empty() && sameTile(choices.back().tile, tile))
+    choices.pop_back();
+  choices.push_back({1, tile, rows.max});
+  return choices;
+}
+
+} // namespace pellucid::passes
