@@ -342,8 +342,8 @@ std::optional<std::string> Extent::refuseCover(const Expr &elements) {
   for (const auto &[variable, count] : counts) {
     if (equal(offset.of(variable), 0))
       return variable.kind == OffsetSymbol::ProgramId
-                 ? "several programs store the same elements"
-                 : "the same elements are stored more than once";
+                 ? "several programs touch the same elements"
+                 : "the same elements are touched more than once";
     left[variable] = count;
   }
   // The digit at hand: its variables in order, with the number of offsets that all before each one
@@ -389,7 +389,7 @@ std::optional<std::string> Extent::refuseCover(const Expr &elements) {
   };
   while (!left.empty())
     if (!takeNext() && !endDigit(false))
-      return "the elements that the programs store do not follow one another";
+      return "the elements that the programs touch do not follow one another";
   (void)endDigit(true);
   if (!atMost(elements, reached))
     return "the grid is not known to reach all elements";
@@ -412,15 +412,16 @@ bool Extent::skipsPrograms() const {
 
 } // namespace
 
-std::optional<std::string> refusePartialStore(tt::StoreOp store, const LaunchValues &launch,
-                                              const Expr &elements) {
+static std::optional<std::string> refusePartialAccess(Operation *access, Value pointer, Value mask,
+                                                      const LaunchValues &launch,
+                                                      const Expr &elements) {
   Extent extent(launch);
   std::vector<tt::OffsetComparison> conditions;
-  if (!extent.readSurroundings(store, conditions))
-    return "it is stored on a condition, or in a loop whose bounds are not known";
-  if (!extent.readPointer(store.getPtr()))
+  if (!extent.readSurroundings(access, conditions))
+    return "it is on a condition, or in a loop whose bounds are not known";
+  if (!extent.readPointer(pointer))
     return "its offsets are not known";
-  if (Value mask = store.getMask()) {
+  if (mask) {
     auto form = tt::maskForm(mask);
     if (!form)
       return "its mask does not bound the offsets";
@@ -430,6 +431,16 @@ std::optional<std::string> refusePartialStore(tt::StoreOp store, const LaunchVal
     if (!extent.readComparison(comparison))
       return "its mask does not bound the offsets";
   return extent.refuseCover(elements);
+}
+
+std::optional<std::string> refusePartialStore(tt::StoreOp store, const LaunchValues &launch,
+                                              const Expr &elements) {
+  return refusePartialAccess(store, store.getPtr(), store.getMask(), launch, elements);
+}
+
+std::optional<std::string> refusePartialLoad(tt::LoadOp load, const LaunchValues &launch,
+                                             const Expr &elements) {
+  return refusePartialAccess(load, load.getPtr(), load.getMask(), launch, elements);
 }
 
 bool isLoadedByManyPrograms(tt::LoadOp load, const LaunchValues &launch) {

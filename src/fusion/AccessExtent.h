@@ -25,6 +25,10 @@ struct LaunchValues {
 /// tensor held before, so nothing may be computed from them in the kernel.
 std::optional<std::string> refusePartialStore(tt::StoreOp store, const LaunchValues &launch,
                                               const symbolic::Expr &elements);
+/// The same of a load: each element is loaded, and once, so that a store beside it would write all
+/// of them.
+std::optional<std::string> refusePartialLoad(tt::LoadOp load, const LaunchValues &launch,
+                                             const symbolic::Expr &elements);
 
 /// True when it is known that several programs load the same elements through `load`.
 bool isLoadedByManyPrograms(tt::LoadOp load, const LaunchValues &launch);

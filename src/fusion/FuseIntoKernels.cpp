@@ -40,23 +40,21 @@ public:
       noteUntouchable("its kernel could not be read back");
       return;
     }
-    std::vector<std::string> names, resultsBefore;
+    std::vector<std::string> names;
+    computes.clear();
     for (const LaunchOperand &operand : launch->launch()->operands)
       names.push_back(operand.name);
     for (size_t r = 0; r < launch->resultCount(); ++r)
-      resultsBefore.push_back(launch->result(r)->name());
-    computedAs.clear();
+      computes.push_back(launch->result(r)->name());
     for (const std::string &name : names)
       if (operandNamed(name))
         fusePrologue(name);
     for (size_t r = 0; r < launch->resultCount(); ++r)
       fuseEpilogue(r);
-    if (!computedAs.empty())
-      resultsBefore = {computedAs};
     std::string kernel = kernels.first().def.name;
     if (kernels.close(*launch))
       for (size_t r = 0; r < launch->resultCount(); ++r)
-        report.results.push_back({kernel, resultsBefore[r], launch->result(r)->name()});
+        report.results.push_back({kernel, computes[r], launch->result(r)->name()});
   }
 
 private:
@@ -112,19 +110,48 @@ private:
            value->users().back()->name() + "'";
   }
 
-  /// Puts `added` in the place of the operands called `names`.
+  /// Puts `added` in the place of the operands called `names`. What is written in the place of one
+  /// of them stands where it stood, so that results keep their order.
   void replaceOperands(const std::vector<std::string> &names, std::vector<LaunchOperand> added) {
     Launch updated = *launch->launch();
-    std::erase_if(updated.operands, [&](const LaunchOperand &o) {
+    auto isReplaced = [&](const LaunchOperand &o) {
       return std::find(names.begin(), names.end(), o.name) != names.end();
-    });
+    };
+    for (LaunchOperand &operand : updated.operands)
+      if (isReplaced(operand) && graph::writes(operand.access)) {
+        operand = std::move(added.back());
+        added.pop_back();
+      }
+    std::erase_if(updated.operands, isReplaced);
     updated.operands.insert(updated.operands.end(), added.begin(), added.end());
-    // Written operands keep their order; only their positions moved.
     updated.resultOperands.clear();
     for (uint32_t i = 0; i < updated.operands.size(); ++i)
       if (graph::writes(updated.operands[i].access) && updated.operands[i].value.value())
         updated.resultOperands.push_back(i);
     launch->setLaunch(std::move(updated));
+  }
+
+  /// A tensor without contents, dense like `like` of this type, made before `node`.
+  Value *emptyBefore(Node *node, const TensorType &like) {
+    TensorType type(like.dtype, like.shape, like.device);
+    program.main.setInsertionPoint(node);
+    program.main.setLocation(launch->location);
+    Value *made = program.main
+                      .call("aten.empty_strided.default",
+                            {Argument::list(type.shape), Argument::list(type.strides)},
+                            {{"dtype", Argument(type.dtype)}, {"device", Argument(type.device)}},
+                            {type}, "empty")
+                      ->result();
+    program.main.setInsertionPoint(nullptr);
+    return made;
+  }
+
+  /// The launch computes `value` as well, through `written`, whose memory is to be made.
+  void addResult(Value *value, LaunchOperand written) {
+    written.value = Argument(emptyBefore(launch, value->type()));
+    Value *result = program.main.addLaunchResult(launch, std::move(written));
+    computes.push_back(value->name());
+    program.main.replaceAllUses(value, result);
   }
 
   void erase(const Nodes &nodes) {
@@ -189,23 +216,55 @@ private:
       return;
     Node *producer = made.value->producer();
     Refusal reason = refuseProducer(names, made.value);
-    if (!reason && value->users().size() != 1)
-      reason = twoReaders(value);
-    for (const Node *view : made.views)
-      if (const Value *base = view->arg(0).value(); !reason && base->users().size() != 1)
-        reason = twoReaders(base);
+    Keep keep = Keep::No;
+    if (!reason)
+      reason = refuseOtherReaders(names, value, made, keep);
     if (!reason) {
       // The whole group of producers, else the last of them alone.
       Nodes group = passes::collectProducers(*producer, true, made.value->type().shape, registry);
       for (const Nodes &nodes : {group, Nodes{producer}})
-        if (!(reason = tryPrologue(names, nodes, made.views)))
+        if (!(reason = tryPrologue(names, nodes, made, keep)))
           return;
     }
     note(producer, launch, false, *reason);
   }
 
+  /// What others read must be stored: by the kernel, which then has to come first and to touch each
+  /// element once.
+  Refusal refuseOtherReaders(const std::vector<std::string> &names, const Value *value,
+                             const Reshaped &made, Keep &keep) {
+    for (const Value *behind = value; behind != made.value;
+         behind = behind->producer()->arg(0).value())
+      if (behind->users().size() != 1)
+        return twoReaders(behind);
+    const Node *next = made.views.empty() ? launch : made.views.back();
+    for (const Node *user : made.value->users()) {
+      if (user == next)
+        continue;
+      keep = Keep::Yes;
+      if (!launch->isBefore(user))
+        return twoReaders(made.value);
+    }
+    if (keep == Keep::No)
+      return std::nullopt;
+    for (OpenKernel &kernel : kernels.all())
+      if (auto reason =
+              refuseKeeping(kernel.function, argumentsOf(kernel, names),
+                            kernels.valuesOf(kernel, *launch), made.value->type().numel()))
+        return twoReaders(made.value) + ", and the kernel cannot store it for them: " + *reason;
+    return std::nullopt;
+  }
+
+  static std::vector<unsigned> argumentsOf(const OpenKernel &kernel,
+                                           const std::vector<std::string> &names) {
+    std::vector<unsigned> arguments;
+    for (const std::string &name : names)
+      arguments.push_back(*kernel.argument(name));
+    return arguments;
+  }
+
   Refusal tryPrologue(const std::vector<std::string> &names, const Nodes &nodes,
-                      const Nodes &views) {
+                      const Reshaped &made, Keep keep) {
     Chain chain;
     std::vector<Value *> inputs;
     if (auto reason = chains.build(nodes, nullptr, *launch, chain, inputs))
@@ -214,38 +273,42 @@ private:
       if (const Node *writer = neighbours.overwriterBetween(input, nodes.front(), launch))
         return "alias: '" + writer->name() + "' overwrites '" + input->name() +
                "' before the kernel runs";
-    auto argumentsOf = [&](const OpenKernel &kernel) {
-      std::vector<unsigned> arguments;
-      for (const std::string &name : names)
-        arguments.push_back(*kernel.argument(name));
-      return arguments;
-    };
     for (OpenKernel &kernel : kernels.all())
-      if (auto reason = refuseLoadFusion(kernel.function, argumentsOf(kernel), chain,
+      if (auto reason = refuseLoadFusion(kernel.function, argumentsOf(kernel, names), chain,
                                          kernels.valuesOf(kernel, *launch)))
         return reason;
     noteFused(nodes);
-    note(nodes.back(), launch, true, "computed where the kernel loads it");
+    note(nodes.back(), launch, true,
+         keep == Keep::Yes ? "computed where the kernel loads it, and stored for others"
+                           : "computed where the kernel loads it");
     std::vector<LaunchOperand> added;
     for (OpenKernel &kernel : kernels.all()) {
-      AddedArguments arguments = fuseIntoLoads(kernel.function, argumentsOf(kernel), chain);
+      AddedArguments arguments =
+          fuseIntoLoads(kernel.function, argumentsOf(kernel, names), chain, keep,
+                        kernels.valuesOf(kernel, *launch), made.value->type().numel());
       added = LaunchKernels::recordArguments(kernel, chain, inputs, arguments, names);
     }
+    std::optional<LaunchOperand> kept;
+    if (keep == Keep::Yes) {
+      kept = std::move(added.back());
+      added.pop_back();
+    }
     replaceOperands(names, std::move(added));
-    for (Node *view : views)
+    for (Node *view : made.views)
       program.main.erase(view);
+    if (kept)
+      addResult(made.value, std::move(*kept));
     erase(nodes);
     return std::nullopt;
   }
 
   // --- operators after the kernel
 
-  /// Why nothing that follows can move before the store to `name`, told from the graph alone.
-  /// `value` is the launch's result, or what reshapes made of it.
-  Refusal refuseConsumer(const std::string &name, const Value *value) const {
+  /// Why `consumer` cannot move before the store to `name`, told from the graph alone. `value`,
+  /// which it reads, is the launch's result, or what reshapes made of it.
+  Refusal refuseConsumer(const std::string &name, const Value *value, const Node *consumer) const {
     const LaunchOperand &operand = *operandNamed(name);
     const Value *old = operand.value.value();
-    const Node *consumer = value->users().front();
     if (consumer->isLaunch())
       return "a kernel: kernels are not fused into each other";
     if (neighbours.isView(consumer))
@@ -253,8 +316,6 @@ private:
                                              : "foreign stride: it is a view";
     if (!passes::isPointwise(*consumer, registry))
       return "'" + consumer->target() + "' is not pointwise";
-    if (launch->resultCount() != 1)
-      return "the kernel has " + std::to_string(launch->resultCount()) + " results";
     for (const LaunchOperand &any : launch->launch()->operands)
       if (any.unknownAccess)
         return "it is not known how the kernel uses '" + any.name + "'";
@@ -305,28 +366,76 @@ private:
     if (users.empty() || (users.size() == 1 && users.front()->isOutput()))
       return;
     std::vector<Neighbours::Region> regions = neighbours.regionsAfter(made.value, launch);
-    Refusal reason = users.size() > 1 && regions.empty() ? twoReaders(made.value)
-                                                         : refuseConsumer(name, made.value);
-    if (!reason)
-      reason = refuseStore(name, made.value->type().numel());
-    if (!reason)
-      for (const Nodes &region : regions) {
-        // With what the region alone needs beside it, else the region alone.
-        Nodes group =
-            passes::collectProducers(*region.back(), true, made.value->type().shape, registry);
-        bool whole = std::includes(group.begin(), group.end(), region.begin(), region.end(),
-                                   [](const Node *a, const Node *b) { return a->isBefore(b); });
-        if (whole && group.size() > region.size() && !(reason = tryEpilogue(name, group, made)))
-          return;
-        if (!(reason = tryEpilogue(name, region, made)))
-          return;
-      }
-    for (const Node *user : users)
-      if (!user->isOutput())
+    Refusal reason;
+    if (!regions.empty()) {
+      if (!(reason = refuseConsumer(name, made.value, users.front())))
+        reason = refuseStore(name, made.value->type().numel());
+      if (!reason && !(reason = tryRegions(name, regions, made, Keep::No)))
+        return;
+    }
+    if (users.size() == 1) {
+      if (!users.front()->isOutput())
+        note(launch, users.front(), false,
+             reason ? *reason : *refuseConsumer(name, made.value, users.front()));
+      return;
+    }
+    // Not all of what follows goes in: one after the other, with the result kept for the rest.
+    const Nodes all(users.begin(), users.end());
+    for (Node *user : all) {
+      if (!isUser(made.value, user) || user->isOutput())
+        continue;
+      if (!(reason = refuseConsumer(name, made.value, user)) &&
+          !(reason = refuseStore(name, made.value->type().numel())))
+        reason = tryRegions(name, neighbours.pathsFrom(user, made.value, launch), made, Keep::Yes);
+      if (reason)
         note(launch, user, false, *reason);
+    }
   }
 
-  Refusal tryEpilogue(const std::string &name, const Nodes &nodes, const Reshaped &made) {
+  static bool isUser(const Value *value, const Node *node) {
+    return std::find(value->users().begin(), value->users().end(), node) != value->users().end();
+  }
+
+  /// The first of `regions`, which are alternatives, that can move in moves in.
+  Refusal tryRegions(const std::string &name, const std::vector<Neighbours::Region> &regions,
+                     const Reshaped &made, Keep keep) {
+    Refusal reason;
+    for (const Nodes &region : regions) {
+      // With what the region alone needs beside it, else the region alone.
+      Nodes group =
+          passes::collectProducers(*region.back(), true, made.value->type().shape, registry);
+      bool whole = std::includes(group.begin(), group.end(), region.begin(), region.end(),
+                                 [](const Node *a, const Node *b) { return a->isBefore(b); });
+      if (whole && group.size() > region.size() && !(reason = tryEpilogue(name, group, made, keep)))
+        return std::nullopt;
+      if (!(reason = tryEpilogue(name, region, made, keep)))
+        return std::nullopt;
+    }
+    return reason;
+  }
+
+  /// The launch stays where it is where what the chain needs is there by then; else it moves to the
+  /// last of `nodes`, unless that is behind something that needs one of its results. `going`: views
+  /// that nobody needs afterwards.
+  Refusal refuseMove(const Nodes &nodes, const Nodes &going, const std::vector<Value *> &inputs,
+                     const Value *through, bool &moves) const {
+    moves = std::any_of(inputs.begin(), inputs.end(), [&](const Value *input) {
+      return input != through && launch->isBefore(input->producer());
+    });
+    if (!moves)
+      return std::nullopt;
+    for (size_t r = 0; r < launch->resultCount(); ++r)
+      for (const Node *user : launch->result(r)->users())
+        if (user->isBefore(nodes.back()) &&
+            std::find(nodes.begin(), nodes.end(), user) == nodes.end() &&
+            std::find(going.begin(), going.end(), user) == going.end())
+          return "'" + user->name() + "' needs the kernel's result before '" +
+                 nodes.back()->name() + "' has all of its operands";
+    return std::nullopt;
+  }
+
+  Refusal tryEpilogue(const std::string &name, const Nodes &nodes, const Reshaped &made,
+                      Keep keep) {
     Chain chain;
     std::vector<Value *> inputs;
     if (auto reason = chains.build(nodes, made.value, *launch, chain, inputs))
@@ -338,18 +447,39 @@ private:
         return "alias: '" + writer->name() + "' overwrites '" + input->name() +
                "' before the kernel stores";
     }
+    bool moves = false;
+    if (auto reason =
+            refuseMove(nodes, keep == Keep::No ? made.views : Nodes(), inputs, made.value, moves))
+      return reason;
     for (const LaunchOperand &operand : launch->launch()->operands)
-      if (const Value *read = operand.value.value(); read && read->isTensor())
+      if (const Value *read = operand.value.value(); moves && read && read->isTensor())
         if (const Node *writer = neighbours.overwriterBetween(read, launch->next(), nodes.back()))
           return "alias: '" + writer->name() + "' overwrites '" + read->name() +
                  "' before the operator runs";
     for (const Node *user : made.value->users())
-      note(launch, user, true, "computed before the kernel stores it");
+      if (std::find(nodes.begin(), nodes.end(), user) != nodes.end())
+        note(launch, user, true,
+             keep == Keep::Yes ? "computed beside what the kernel stores"
+                               : "computed before the kernel stores it");
     noteFused(nodes);
     std::vector<LaunchOperand> added;
+    std::vector<std::string> replaced;
+    if (keep == Keep::No)
+      replaced = {name};
     for (OpenKernel &kernel : kernels.all()) {
-      AddedArguments arguments = fuseIntoStore(kernel.function, *kernel.argument(name), chain);
-      added = LaunchKernels::recordArguments(kernel, chain, inputs, arguments, {name});
+      AddedArguments arguments =
+          fuseIntoStore(kernel.function, *kernel.argument(name), chain, keep);
+      added = LaunchKernels::recordArguments(kernel, chain, inputs, arguments, replaced);
+    }
+    if (moves)
+      program.main.moveBefore(launch, nodes.back());
+    if (keep == Keep::Yes) {
+      LaunchOperand written = std::move(added.back());
+      added.pop_back();
+      replaceOperands({}, std::move(added));
+      addResult(nodes.back()->result(), std::move(written));
+      erase(nodes);
+      return std::nullopt;
     }
     storeResultOf(nodes, name, std::move(added));
     erase(nodes);
@@ -357,29 +487,21 @@ private:
     return std::nullopt;
   }
 
-  /// Moves the launch to the last of `nodes`, with a buffer of that one's type in the place of the
-  /// operand called `name`.
+  /// A buffer of the type of the last of `nodes` takes the place of the operand called `name`.
   void storeResultOf(const Nodes &nodes, const std::string &name,
                      std::vector<LaunchOperand> added) {
-    Node *last = nodes.back();
+    Value *last = nodes.back()->result();
+    const Launch &info = *launch->launch();
+    size_t r = 0;
+    while (info.operands[info.resultOperands[r]].name != name)
+      ++r;
     Value *old = operandNamed(name)->value.value();
-    TensorType type(last->result()->type().dtype, last->result()->type().shape,
-                    last->result()->type().device);
-    program.main.setInsertionPoint(last);
-    program.main.setLocation(launch->location);
-    added.back().value =
-        Argument(program.main
-                     .call("aten.empty_strided.default",
-                           {Argument::list(type.shape), Argument::list(type.strides)},
-                           {{"dtype", Argument(type.dtype)}, {"device", Argument(type.device)}},
-                           {type}, "empty")
-                     ->result());
-    program.main.setInsertionPoint(nullptr);
-    computedAs = last->result()->name();
-    program.main.moveBefore(launch, last);
+    Value *buffer = emptyBefore(launch, last->type());
+    added.back().value = Argument(buffer);
+    computes[r] = last->name();
     replaceOperands({name}, std::move(added));
-    launch->result()->setType(type);
-    program.main.replaceAllUses(last->result(), launch->result());
+    launch->result(r)->setType(buffer->type());
+    program.main.replaceAllUses(last, launch->result(r));
     if (old->isUnused())
       program.main.erase(old->producer());
   }
@@ -391,7 +513,7 @@ private:
   LaunchKernels kernels;
   ChainBuilder chains;
   Node *launch = nullptr;
-  std::string computedAs; ///< the value that the launch computes now, if it is another one
+  std::vector<std::string> computes; ///< for each result, the value that it is now
 };
 
 } // namespace

@@ -112,4 +112,21 @@ std::vector<Neighbours::Region> Neighbours::regionsAfter(const Value *value,
   return regions;
 }
 
+std::vector<Neighbours::Region> Neighbours::pathsFrom(Node *node, const Value *value,
+                                                      const Node *launch) const {
+  constexpr size_t largest = 32;
+  std::vector<Region> paths;
+  Region nodes;
+  while (nodes.size() < largest && passes::isPointwise(*node, registry) &&
+         node->result()->type().shape == value->type().shape &&
+         (nodes.empty() || !usesLaterLaunch(node, launch))) {
+    nodes.push_back(node);
+    paths.insert(paths.begin(), nodes);
+    if (node->result()->users().size() != 1)
+      break;
+    node = node->result()->users().front();
+  }
+  return paths;
+}
+
 } // namespace pellucid::fusion

@@ -41,6 +41,11 @@ public:
   /// it is the first.
   std::vector<Region> regionsAfter(const graph::Value *value, const graph::Node *launch) const;
 
+  /// What `node` begins and nothing but each next one reads: pointwise nodes of `value`'s shape,
+  /// largest first.
+  std::vector<Region> pathsFrom(graph::Node *node, const graph::Value *value,
+                                const graph::Node *launch) const;
+
 private:
   const graph::Operator *operatorOf(const graph::Node *node) const {
     return node->isCall() && !node->isLaunch() ? registry.find(node->target()) : nullptr;

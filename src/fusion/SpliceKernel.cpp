@@ -267,13 +267,17 @@ Value otherOf(OpBuilder &builder, tt::LoadOp load) {
 }
 
 void replaceLoad(tt::LoadOp load, tt::FuncOp kernel, const Chain &chain,
-                 const AddedArguments &added) {
+                 const AddedArguments &added, bool isKept) {
   OpBuilder builder(load);
   Access access{kernel, load.getLoc(), load.getPtr(), load.getMask(), load.getResult().getType()};
   SmallVector<Value> inputs;
   for (size_t i = 0; i < chain.operands.size(); ++i)
     inputs.push_back(loadOperand(builder, access, chain, i, added));
   Value result = applyChain(builder, access.loc, chain, inputs, access.like);
+  if (isKept) {
+    Value pointers = sameElement(builder, load.getPtr(), kernel.getArgument(*added.output));
+    tt::StoreOp::create(builder, access.loc, pointers, result, load.getMask());
+  }
   if (!hidesMaskedOff(load))
     result =
         arith::SelectOp::create(builder, access.loc, access.mask, result, otherOf(builder, load));
@@ -294,18 +298,44 @@ tt::StoreOp Chain::store() const {
   return last;
 }
 
-AddedArguments fuseIntoLoads(tt::FuncOp kernel, const std::vector<unsigned> &arguments,
-                             const Chain &chain) {
+static SmallVector<tt::LoadOp> loadsThrough(tt::FuncOp kernel,
+                                            const std::vector<unsigned> &arguments) {
   SmallVector<tt::LoadOp> loads;
   for (unsigned argument : arguments)
     loads.append(collectAccesses(kernel.getArgument(argument)).loads);
+  return loads;
+}
+
+std::optional<std::string> refuseKeeping(tt::FuncOp kernel, const std::vector<unsigned> &arguments,
+                                         const LaunchValues &launch,
+                                         const symbolic::Expr &elements) {
+  std::optional<std::string> why = "the kernel does not load it";
+  for (tt::LoadOp load : loadsThrough(kernel, arguments))
+    if (why = refusePartialLoad(load, launch, elements); !why)
+      return std::nullopt;
+    else
+      *why += atLine(load.getLoc());
+  return why;
+}
+
+AddedArguments fuseIntoLoads(tt::FuncOp kernel, const std::vector<unsigned> &arguments,
+                             const Chain &chain, Keep keep, const LaunchValues &launch,
+                             const symbolic::Expr &elements) {
+  SmallVector<tt::LoadOp> loads = loadsThrough(kernel, arguments);
+  // Found before the signature changes: `launch` counts its arguments.
+  tt::LoadOp kept;
+  if (keep == Keep::Yes)
+    kept = *llvm::find_if(
+        loads, [&](tt::LoadOp load) { return !refusePartialLoad(load, launch, elements); });
   AddedArguments added = addChainArguments(kernel, chain);
+  if (kept)
+    added.output = appendArgument(kernel, pointerTo(kernel.getContext(), chain.result));
   for (tt::LoadOp load : loads)
-    replaceLoad(load, kernel, chain, added);
+    replaceLoad(load, kernel, chain, added, load == kept);
   return added;
 }
 
-AddedArguments fuseIntoStore(tt::FuncOp kernel, unsigned argument, const Chain &chain) {
+AddedArguments fuseIntoStore(tt::FuncOp kernel, unsigned argument, const Chain &chain, Keep keep) {
   tt::StoreOp store = collectAccesses(kernel.getArgument(argument)).stores.front();
   AddedArguments added = addChainArguments(kernel, chain);
   added.output = appendArgument(kernel, pointerTo(kernel.getContext(), chain.result));
@@ -322,7 +352,8 @@ AddedArguments fuseIntoStore(tt::FuncOp kernel, unsigned argument, const Chain &
   Value pointers = sameElement(builder, store.getPtr(), kernel.getArgument(*added.output));
   tt::StoreOp::create(builder, access.loc, pointers, result, store.getMask(), store.getCache(),
                       store.getEvict());
-  store.erase();
+  if (keep == Keep::No)
+    store.erase();
   return added;
 }
 

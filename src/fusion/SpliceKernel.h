@@ -15,6 +15,7 @@
 
 namespace pellucid::tt {
 class FuncOp;
+class LoadOp;
 class StoreOp;
 } // namespace pellucid::tt
 
@@ -60,7 +61,8 @@ struct AddedArguments {
   std::vector<std::optional<unsigned>>
       pointers; ///< per operand of the chain: its argument's number; none for Through and Size
   std::vector<std::pair<symbolic::Expr, unsigned>> scalars; ///< int64 values
-  std::optional<unsigned> output; ///< epilogues: the pointer that replaces the stored one
+  /// Where the chain's result is stored: after a kernel, and before it where the result is kept.
+  std::optional<unsigned> output;
 };
 
 /// Why the loads through `arguments` cannot be replaced by `chain`; nullopt when they can. Reasons
@@ -68,9 +70,19 @@ struct AddedArguments {
 std::optional<std::string> refuseLoadFusion(tt::FuncOp kernel,
                                             const std::vector<unsigned> &arguments,
                                             const Chain &chain, const LaunchValues &launch);
-/// Replaces them. Only after refuseLoadFusion found nothing. The arguments stay, unused.
+/// Why no load through `arguments` touches each of `elements` elements once, so that what it loads
+/// could be stored beside it; nullopt when one does.
+std::optional<std::string> refuseKeeping(tt::FuncOp kernel, const std::vector<unsigned> &arguments,
+                                         const LaunchValues &launch,
+                                         const symbolic::Expr &elements);
+/// Whether what a kernel computed or stored so far is stored as well.
+enum class Keep : bool { No, Yes };
+/// Replaces them. Only after refuseLoadFusion found nothing. The arguments stay, unused. Keep::Yes,
+/// only after refuseKeeping found nothing for `launch`: the result is stored through a new pointer,
+/// too.
 AddedArguments fuseIntoLoads(tt::FuncOp kernel, const std::vector<unsigned> &arguments,
-                             const Chain &chain);
+                             const Chain &chain, Keep keep, const LaunchValues &launch,
+                             const symbolic::Expr &elements);
 
 /// Why nothing may follow the store through argument `argument` to a tensor of `elements` elements;
 /// nullopt when something can.
@@ -82,8 +94,8 @@ std::optional<std::string> refuseStoreFusion(tt::FuncOp kernel, unsigned argumen
 /// `read-back: …`.
 std::string describeReadWrite(tt::FuncOp kernel, unsigned argument);
 /// Makes the kernel store chain(value, …) through a new pointer argument. The old argument stays,
-/// unused.
-AddedArguments fuseIntoStore(tt::FuncOp kernel, unsigned argument, const Chain &chain);
+/// unused; with Keep::Yes the value is stored through it as before.
+AddedArguments fuseIntoStore(tt::FuncOp kernel, unsigned argument, const Chain &chain, Keep keep);
 
 /// Drops the arguments in `unused` (ascending) from the signature.
 void eraseArguments(tt::FuncOp kernel, const std::vector<unsigned> &unused);

@@ -226,6 +226,16 @@ Node *Graph::launch(Launch launch, std::string_view nameHint) {
   return node;
 }
 
+Value *Graph::addLaunchResult(Node *node, LaunchOperand written) {
+  Launch extended = *node->launch();
+  TensorType type = written.value.value()->type();
+  extended.resultOperands.push_back(static_cast<uint32_t>(extended.operands.size()));
+  extended.operands.push_back(std::move(written));
+  addResult(node, std::move(type), node->nodeName + "." + std::to_string(node->resultCount()));
+  node->setLaunch(std::move(extended));
+  return node->resultValues.back().get();
+}
+
 Node *Graph::output(std::vector<Argument> results) {
   if (Node *old = outputNode()) {
     old->setArgs(std::move(results));

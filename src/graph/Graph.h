@@ -209,6 +209,8 @@ public:
              std::vector<ResultType> results, std::string_view nameHint = {});
   /// Makes the results from `launch.operands`; `resultOperands` is filled in.
   Node *launch(Launch launch, std::string_view nameHint = {});
+  /// Gives `launch` one more operand, which it writes, and returns its new contents.
+  Value *addLaunchResult(Node *launch, LaunchOperand written);
   /// Replaces an earlier output node.
   Node *output(std::vector<Argument> results);
 
