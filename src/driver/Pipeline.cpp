@@ -12,6 +12,7 @@
 #include "graph/ProgramText.h"
 #include "graph/Registry.h"
 #include "passes/graph/InlineOperators.h"
+#include "passes/graph/LowerAttention.h"
 #include "passes/graph/LowerToLaunches.h"
 #include "passes/graph/PackedProducts.h"
 #include "passes/graph/PlanBuffers.h"
@@ -135,6 +136,7 @@ struct Compilation {
   void open(Program &program) {
     checkSource(program);
     pass("inline", program, [&] { inlineOperators(program); });
+    pass("open wide attention", program, [&] { openWideAttention(program, registry); });
     pass("decompose", program, [&] { decomposeComposites(program, registry); });
     pass("detach empty tensors", program, [&] { detachEmptyTensors(program, registry); });
     // From here every node is a launch or a built-in operator with a kernel.

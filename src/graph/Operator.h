@@ -121,6 +121,15 @@ struct RowKernelBody {
   bool isNorm() const { return rule == Rule::LayerNorm || rule == Rule::RmsNorm; }
 };
 
+/// softmax(query · keyᵀ * scale + mask) · value over the last two dims of `query`, `key` and
+/// `value`, whose other dims are a batch. A row that attends to nothing gives zeros.
+struct AttentionBody {
+  std::string mask; ///< the argument that holds it; empty: the operator takes none
+  /// There is a second result: the logarithm of each row's sum of exponentials, 0 for a row that
+  /// attends to nothing.
+  bool logsumexp = false;
+};
+
 /// The value of an element of a tensor made from nothing, as a Triton expression over `i` (the
 /// linear index) and the argument names; empty: uninitialised.
 struct FactoryBody {
@@ -134,6 +143,7 @@ struct Operator {
     RowKernel,
     View,
     Factory,
+    Attention, ///< scaled_dot_product_attention
     Gemm,      ///< library call: linear, mm, bmm, addmm, matmul
     Gather,    ///< rows by index: embedding, index_select, gather, index
     Scatter,   ///< the other way: index_put, scatter and their relatives
@@ -149,6 +159,7 @@ struct Operator {
   PointwiseBody pointwise;     ///< Pointwise
   ReductionBody reduction;     ///< Reduction
   RowKernelBody row;           ///< RowKernel
+  AttentionBody attention;     ///< Attention
   FactoryBody factory;         ///< Factory
   DecomposeFunction decompose; ///< Composite, and any other that can be said in other operators
   CostFunction cost;           ///< empty: what the kind says

@@ -18,6 +18,7 @@ const OperatorRegistry &OperatorRegistry::builtins() {
     registerActivationOperators(r);
     registerReductionOperators(r);
     registerRowOperators(r);
+    registerAttentionOperators(r);
     registerGemmOperators(r);
     registerViewOperators(r);
     registerCopyOperators(r);

@@ -47,7 +47,7 @@ static void forEachTensor(const h::Value &value, const std::function<void(Tensor
 h::Value callComposite(h::Interpreter &interpreter, std::string_view name, const h::Value &function,
                        h::CallArgs args) {
   // Row-major operands give row-major results, save here.
-  bool known = name != "einsum" && name != "scaled_dot_product_attention";
+  bool known = name != "einsum";
   std::set<const TracedStorage *> given;
   auto look = [&](TensorObject &object) {
     const TracedTensor &tensor = object.tensor;

@@ -13,6 +13,7 @@ void registerCastOperators(OperatorRegistry &registry);
 void registerActivationOperators(OperatorRegistry &registry);
 void registerReductionOperators(OperatorRegistry &registry);
 void registerRowOperators(OperatorRegistry &registry);
+void registerAttentionOperators(OperatorRegistry &registry);
 void registerGemmOperators(OperatorRegistry &registry);
 void registerViewOperators(OperatorRegistry &registry);
 void registerCopyOperators(OperatorRegistry &registry);

@@ -76,7 +76,8 @@ graph::Value *emitReduction(LaunchEmitter &emitter, ReductionSpec spec,
                             const graph::TensorType &type, const SourceLocation &where,
                             bool forCpu);
 
-/// Lowerings of operators that address elements one by one; each leaves the node replaced.
+/// Lowerings of operators with kernels of their own; each leaves the node replaced.
+void lowerAttention(LaunchEmitter &emitter, graph::Node &node, bool forCpu);
 void lowerGather(LaunchEmitter &emitter, graph::Node &node);
 void lowerScatter(LaunchEmitter &emitter, graph::Node &node);
 void lowerLine(LaunchEmitter &emitter, graph::Node &node);

@@ -60,6 +60,8 @@ private:
       return lowerReduction(node);
     case Operator::Kind::RowKernel:
       return lowerRow(node);
+    case Operator::Kind::Attention:
+      return lowerAttention(emitter, node, forCpu);
     case Operator::Kind::Gemm:
       return products.lower(node);
     case Operator::Kind::Gather:

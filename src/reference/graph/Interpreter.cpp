@@ -87,6 +87,7 @@ const Table &operatorTable() {
     addPointwise(t);
     addReductions(t);
     addRows(t);
+    addAttention(t);
     addGemm(t);
     addViews(t);
     addCopies(t);

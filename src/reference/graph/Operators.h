@@ -46,6 +46,7 @@ const Table &operatorTable();
 void addPointwise(Table &table);
 void addReductions(Table &table);
 void addRows(Table &table);
+void addAttention(Table &table);
 void addGemm(Table &table);
 void addViews(Table &table);
 void addCopies(Table &table);

@@ -351,29 +351,8 @@ def cdist(x1, x2, p=2.0, compute_mode=None):
     return norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, -1)
 
 
-def _shared_heads(input, query):
-    """Each head for as many of the query's heads as share it."""
-    b, h, t, d = input.shape
-    shares = query.shape[-3] // h
-    return input.unsqueeze(2).expand(b, h, shares, t, d).reshape(b, h * shares, t, d)
-
-
 def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False):
-    if dropout_p != 0.0:
-        raise NotImplementedError("attention with dropout draws random numbers, which a package cannot")
-    if is_causal and attn_mask is not None:
-        raise ValueError("scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
-    if enable_gqa:
-        key, value = _shared_heads(key, query), _shared_heads(value, query)
-    if scale is None:
-        scale = query.shape[-1] ** -0.5
-    scores = torch.matmul(query, key.transpose(-2, -1)) * scale
-    if is_causal:
-        scores = torch.where(_offsets(scores) <= 0, scores, float("-inf"))
-    if attn_mask is not None:
-        scores = torch.where(attn_mask, scores, float("-inf")) if attn_mask.dtype == torch.bool else scores + attn_mask
-    weights = torch.softmax(scores, -1)
-    if attn_mask is not None:
-        # Nothing to attend to gives zeros.
-        weights = torch.where((scores == float("-inf")).all(-1, True), 0.0, weights)
-    return torch.matmul(weights, value)
+    if isinstance(scale, torch.Tensor):
+        # A scale that follows from a size which is only known when the program runs.
+        query, scale = query * scale, 1.0
+    return torch.ops.aten.scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa)

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of attention's tiles, and when keys are shared out among programs.
+#include "passes/graph/AttentionText.h"
+#include "passes/graph/KernelWriter.h"
+
+#include <algorithm>
+
+namespace pellucid::passes {
+
+namespace {
+
+/// Programs that fill a large GPU twice.
+constexpr int64_t manyPrograms = 264;
+/// Fewer keys for each are not worth a second kernel.
+constexpr int64_t leastKeysOfPart = 256;
+constexpr int64_t mostParts = 64;
+
+/// On a GPU: by the wider of the two widths.
+struct TileRow {
+  int64_t width;
+  AttentionTiles half, single, twice; ///< of f16 and bf16, f32, f64
+};
+/// On a CPU scores, sums and a block of keys and values stay in the first two levels of cache.
+AttentionTiles cpuTiles(int64_t width, DataType compute) {
+  bool wide = width > 128 || compute == DataType::Float64;
+  return {wide ? 64 : 128, wide ? 32 : 64, 1, 1, 1, 1};
+}
+
+AttentionTiles gpuTilesFor(int64_t width, DataType element) {
+  static const TileRow gpuTiles[] = {
+      {64, {128, 64, 1, 1, 4, 3}, {64, 32, 1, 1, 4, 2}, {32, 32, 1, 1, 4, 2}},
+      {128, {128, 64, 1, 1, 8, 3}, {32, 32, 1, 1, 4, 2}, {16, 16, 1, 1, 4, 2}},
+      {256, {128, 32, 1, 1, 8, 2}, {16, 32, 1, 1, 4, 1}, {16, 16, 1, 1, 4, 1}},
+  };
+  const TileRow *row = gpuTiles;
+  while (width > row->width && row + 1 != std::end(gpuTiles))
+    ++row;
+  return byteSize(element) == 2 ? row->half : byteSize(element) == 4 ? row->single : row->twice;
+}
+
+} // namespace
+
+AttentionTiles chooseAttentionTiles(const AttentionSpec &spec, const SymbolTable &symbols,
+                                    bool forCpu) {
+  int64_t width = std::max(symbols.range(spec.width).max, symbols.range(spec.valueWidth).max);
+  AttentionTiles tiles =
+      forCpu ? cpuTiles(width, spec.compute) : gpuTilesFor(width, spec.query.dtype);
+  Expr rows = spec.sharesRows ? spec.queries * spec.keyGroup : spec.queries;
+  tiles.rows = std::max<int64_t>(16, chooseBlock(rows, symbols, tiles.rows));
+  tiles.keys = std::max<int64_t>(16, chooseBlock(spec.keys, symbols, tiles.keys));
+  if (forCpu)
+    return tiles;
+  if (tiles.rows <= 32)
+    tiles.numWarps = 4;
+  int64_t mostKeys = symbols.range(spec.keys).max;
+  if (symbols.range(rows).max > tiles.rows || mostKeys < 2 * leastKeysOfPart)
+    return tiles;
+  // Few queries: without a split there are no more programs than heads.
+  Expr programs = product(spec.batch, 0, spec.batch.size());
+  if (spec.sharesRows)
+    programs = symbolic::floorDiv(programs, spec.keyGroup);
+  Expr wanted = symbolic::floorDiv(manyPrograms, symbolic::max(programs, 1));
+  Expr useful = symbolic::floorDiv(spec.keys, leastKeysOfPart);
+  Expr parts = symbolic::max(1, symbolic::min(mostParts, symbolic::min(wanted, useful)));
+  tiles.parts = parts;
+  tiles.mostParts = chooseBlock(symbols.range(parts).max, symbols, mostParts);
+  if (symbols.range(parts).max <= 1)
+    tiles.parts = tiles.mostParts = 1;
+  return tiles;
+}
+
+} // namespace pellucid::passes
