@@ -30,12 +30,13 @@ LAYERS = {
     "fusion": (4, True),
     "codegen/common": (4, True),
     "codegen/cpu": (5, True),
-    "codegen/cuda": (5, True),
+    "codegen/gpu": (5, True),
+    "codegen/cuda": (6, True),
     "codegen/triton": (5, True),
-    "driver": (6, True),
-    "api": (7, False),
+    "driver": (7, True),
+    "api": (8, False),
 }
-TOOLS_RANK = 8
+TOOLS_RANK = 9
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]')
 COMPILER = ("mlir/", "llvm/", "llvm-c/", "lld/", "mlir-c/")
 LOW_LEVEL_DIALECTS = ("mlir/Dialect/LLVMIR/", "mlir/Target/LLVMIR/")

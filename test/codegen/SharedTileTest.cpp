@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where operands of matrix units lie in shared memory: what ldmatrix needs of banks, and what the
 // PTX manual says of wgmma's swizzles and descriptors.
-#include "codegen/cuda/SharedTile.h"
+#include "codegen/gpu/SharedTile.h"
 
 #include <gtest/gtest.h>
 #include <set>

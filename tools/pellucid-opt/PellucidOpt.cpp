@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs passes on IR text, for lit tests.
+#include "codegen/gpu/Passes.h"
 #include "passes/tt/Passes.h"
 #include "passes/tt/Pipeline.h"
 #include "tt/Tt.h"
@@ -13,5 +14,8 @@ int pellucidOptMain(int argc, char **argv) {
   mlir::registerTransformsPasses();
   pellucid::tt::registerTtPasses();
   pellucid::tt::registerKernelPipeline();
+  registry.insert<pellucid::ttgpu::TtGpuDialect>();
+  pellucid::ttgpu::registerTtGpuPasses();
+  pellucid::ttgpu::registerDecidePipeline();
   return mlir::failed(mlir::MlirOptMain(argc, argv, "Pellucid pass driver\n", registry));
 }

@@ -4,7 +4,7 @@
 
 #include "codegen/common/ControlFlow.h"
 #include "codegen/common/ElementOps.h"
-#include "tt/OffsetAnalysis.h"
+#include "codegen/gpu/GlobalAccesses.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/IR/InlineAsm.h"
@@ -13,35 +13,10 @@ namespace pellucid::codegen {
 
 using llvm::Value;
 
-/// The scalar that a pointer is computed from.
-static mlir::Value rootOf(mlir::Value pointer) {
-  while (mlir::Operation *op = pointer.getDefiningOp()) {
-    if (!mlir::isa<tt::AddPtrOp, tt::SplatOp, tt::BroadcastOp, tt::ExpandDimsOp, tt::ReshapeOp,
-                   tt::TransOp>(op))
-      break;
-    pointer = op->getOperand(0);
-  }
-  return pointer;
-}
-
-/// Different arguments are taken to be different memory, as Triton's users do; within one, a thread
-/// is sure of its own elements only.
-static bool accessesMeet(const UnorderedAccess &earlier, mlir::Value pointer) {
-  mlir::Value root = rootOf(pointer), other = rootOf(earlier.pointer);
-  if (root != other)
-    return !mlir::isa<mlir::BlockArgument>(root) || !mlir::isa<mlir::BlockArgument>(other);
-  auto form = tt::pointerForm(pointer), otherForm = tt::pointerForm(earlier.pointer);
-  return earlier.isOfEarlierRound || !form || !otherForm ||
-         pointer.getType() != earlier.pointer.getType() || !(form->offset == otherForm->offset);
-}
-
-bool CudaEmitter::mayMeet(mlir::Value pointer, mlir::Value other) {
-  return accessesMeet({other, true, true}, pointer);
-}
-
 void CudaEmitter::orderAccess(mlir::Value pointer, bool isStore) {
   bool unsure = llvm::any_of(unordered, [&](const UnorderedAccess &earlier) {
-    return (isStore || earlier.isStore) && accessesMeet(earlier, pointer);
+    return (isStore || earlier.isStore) &&
+           ttgpu::accessesMeet(pointer, earlier.pointer, earlier.isOfEarlierRound);
   });
   if (unsure)
     emitBarrier();
@@ -81,25 +56,8 @@ Registers CudaEmitter::evaluateAgain(mlir::Value tile, const Layout &layout) {
   return registers;
 }
 
-Registers CudaEmitter::activeOf(const Registers &mask) {
-  if (!roundComes)
-    return mask;
-  Registers active;
-  for (Value *one : mask)
-    active.push_back(b.CreateAnd(roundComes, one));
-  return active;
-}
-
 void CudaEmitter::emitLoad(tt::LoadOp op) {
-  bool isTile = mlir::isa<mlir::RankedTensorType>(op.getType());
-  if (sharedOperands.contains(op) || (isTile && madeAhead.contains(op)))
-    return;
-  if (madeAhead.contains(op) && !roundComes) {
-    // What is computed from it here is of no use to anybody.
-    define(op, llvm::Constant::getNullValue(registerType(b.getContext(), op.getType())));
-    return;
-  }
-  if (!isTile) {
+  if (!mlir::isa<mlir::RankedTensorType>(op.getType())) {
     orderAccess(op.getPtr(), false);
     return emitScalarLoad(op);
   }
@@ -118,16 +76,15 @@ Registers CudaEmitter::loadTile(tt::LoadOp op, const Layout &layout) {
   access.vector = vectorLength(op.getPtr(), layout, element);
   followFirstPointers(access);
   Registers all(access.pointers.size(), b.getTrue());
-  access.active = activeOf(op.getMask() ? evaluate(op.getMask(), layout) : all);
+  access.active = op.getMask() ? evaluate(op.getMask(), layout) : all;
   Registers other(access.pointers.size(),
                   llvm::Constant::getNullValue(registerType(b.getContext(), element)));
   judgeVectors(access, op.getPtr(), op.getMask());
   if (op.getMask() && op.getOther())
     other = evaluate(op.getOther(), layout);
   auto loadEach = [&] {
-    Registers active = op.getMask() && access.vector > 1
-                           ? activeOf(evaluateAgain(op.getMask(), layout))
-                           : access.active;
+    Registers active =
+        op.getMask() && access.vector > 1 ? evaluateAgain(op.getMask(), layout) : access.active;
     Registers values;
     for (size_t r = 0; r < active.size(); ++r)
       values.push_back(loadOne(access.pointers[r], active[r], other[r], element));
@@ -156,7 +113,7 @@ Registers CudaEmitter::loadTile(tt::LoadOp op, const Layout &layout) {
 
 void CudaEmitter::emitScalarLoad(tt::LoadOp op) {
   mlir::Type element = op.getType();
-  Value *active = activeOf({op.getMask() ? scalar(op.getMask()) : b.getTrue()})[0];
+  Value *active = op.getMask() ? scalar(op.getMask()) : b.getTrue();
   Value *other = op.getOther()
                      ? scalar(op.getOther())
                      : llvm::Constant::getNullValue(registerType(b.getContext(), element));

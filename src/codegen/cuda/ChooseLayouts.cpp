@@ -54,12 +54,12 @@ std::optional<unsigned> CudaEmitter::contiguousDim(mlir::Value pointers) {
 }
 
 void CudaEmitter::chooseAnchors() {
-  auto visit = [&](mlir::Value pointers, mlir::Value data) {
+  auto visit = [&](mlir::Value pointers, mlir::Type data) {
     auto tile = mlir::dyn_cast<mlir::RankedTensorType>(pointers.getType());
     auto fastest = contiguousDim(pointers);
     if (!tile || !fastest)
       return;
-    int64_t bytes = memoryBytes(elementTypeOf(data.getType()));
+    int64_t bytes = memoryBytes(elementTypeOf(data));
     int64_t length = std::min(perThread(tile.getShape(), options.numWarps, bytes, *fastest),
                               axes.of(pointers).contiguity[*fastest]);
     auto [found, isNew] =
@@ -68,12 +68,14 @@ void CudaEmitter::chooseAnchors() {
     if (order.front() == *fastest)
       longest = std::max(longest, length);
   };
-  kernel->walk([&](tt::StoreOp op) { visit(op.getPtr(), op.getValue()); });
-  kernel->walk([&](tt::LoadOp op) { visit(op.getPtr(), op.getResult()); });
+  kernel->walk([&](tt::StoreOp op) { visit(op.getPtr(), op.getValue().getType()); });
+  kernel->walk([&](tt::LoadOp op) { visit(op.getPtr(), op.getType()); });
+  kernel->walk(
+      [&](ttgpu::AsyncCopyOp op) { visit(op.getPtr(), op.getBuffer().getType().getTile()); });
   kernel->walk([&](tt::DotOp op) {
     llvm::ArrayRef<int64_t> shape =
         mlir::cast<mlir::RankedTensorType>(op.getD().getType()).getShape();
-    MatrixUnit unit = matrixUnitOf(op, options);
+    MatrixUnit unit = unitOf(op);
     if (unit == MatrixUnit::Warp)
       products.try_emplace(shape.vec(), Layout::product(shape, options.numWarps));
     if (unit == MatrixUnit::Warpgroup)

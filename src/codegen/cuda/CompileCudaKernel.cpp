@@ -3,6 +3,7 @@
 
 #include "codegen/common/GenerateCode.h"
 #include "codegen/cuda/CudaEmitter.h"
+#include "codegen/gpu/Passes.h"
 
 #include "llvm/Support/TargetSelect.h"
 
@@ -32,11 +33,28 @@ static CodeTarget targetOf(uint32_t sm, bool thisGenerationOnly) {
           .numbersValues = true};
 }
 
+/// What is decided of a kernel; a copy, for the source may be compiled for other targets.
+static mlir::OwningOpRef<mlir::ModuleOp> decide(mlir::ModuleOp source,
+                                                const CudaKernelOptions &options) {
+  mlir::OwningOpRef<mlir::ModuleOp> module = source.clone();
+  ttgpu::ChooseProductsOptions decided;
+  decided.sm = options.sm;
+  decided.warps = options.numWarps;
+  decided.stages = options.numStages;
+  decided.mostStages = options.mostStages;
+  decided.generationOnly = options.thisGenerationOnly;
+  if (mlir::failed(ttgpu::decideKernel(*module, decided)))
+    throw DiagnosticError(SourceLocation(), "a pass over the kernel failed");
+  return module;
+}
+
 /// Fills `module` with as many stages as shared memory has room for.
-static void emitKernel(llvm::Module &module, tt::FuncOp kernel, CudaKernelOptions options,
+static void emitKernel(llvm::Module &module, mlir::ModuleOp source, CudaKernelOptions options,
                        CompiledPtx &result) {
   for (;; --options.mostStages) {
     CompiledPtx made = result;
+    mlir::OwningOpRef<mlir::ModuleOp> decided = decide(source, options);
+    auto kernel = decided->lookupSymbol<tt::FuncOp>(result.symbol);
     try {
       CudaEmitter(module, kernel, options, made).emit();
       result = std::move(made);
@@ -51,6 +69,19 @@ static void emitKernel(llvm::Module &module, tt::FuncOp kernel, CudaKernelOption
     while (!module.global_empty())
       module.global_begin()->eraseFromParent();
   }
+}
+
+/// Some product of the kernel could be made by `unit`.
+static bool mayUse(tt::FuncOp kernel, MatrixUnit unit, const CudaKernelOptions &options) {
+  auto target =
+      ttgpu::TargetAttr::get(kernel.getContext(), options.sm, options.numWarps, options.numStages,
+                             options.mostStages, options.thisGenerationOnly);
+  return kernel
+      ->walk([&](tt::DotOp op) {
+        return ttgpu::bestUnit(op, target) == unit ? mlir::WalkResult::interrupt()
+                                                   : mlir::WalkResult::advance();
+      })
+      .wasInterrupted();
 }
 
 bool compileCudaKernel(mlir::ModuleOp source, std::string_view symbol,
@@ -69,12 +100,12 @@ bool compileCudaKernel(mlir::ModuleOp source, std::string_view symbol,
   initializeNvptx();
   result = CompiledPtx();
   result.symbol = symbol;
-  result.thisGenerationOnly = usesMatrixUnit(kernel, MatrixUnit::Warpgroup, options);
-  result.matrixUnits =
-      result.thisGenerationOnly || usesMatrixUnit(kernel, MatrixUnit::Warp, options);
+  source.getContext()->getOrLoadDialect<ttgpu::TtGpuDialect>();
+  result.thisGenerationOnly = mayUse(kernel, MatrixUnit::Warpgroup, options);
+  result.matrixUnits = result.thisGenerationOnly || mayUse(kernel, MatrixUnit::Warp, options);
   CodeTarget target = targetOf(options.sm, result.thisGenerationOnly);
   std::vector<char> ptx;
-  auto emit = [&](llvm::Module &module) { emitKernel(module, kernel, options, result); };
+  auto emit = [&](llvm::Module &module) { emitKernel(module, source, options, result); };
   if (!generateCode(target, symbol, emit, ptx, diagnostics, options.texts))
     return false;
   result.ptx.assign(ptx.begin(), ptx.end());

@@ -13,19 +13,13 @@ using llvm::Value;
 
 static constexpr unsigned bytesPerUnit = SharedTile::elementBytes, wordBytes = 4;
 
-bool multipliesBytes(tt::DotOp op) {
-  return elementTypeOf(op.getA().getType()).isInteger(8) &&
-         elementTypeOf(op.getB().getType()).isInteger(8) &&
-         elementTypeOf(op.getD().getType()).isInteger(32);
-}
-
 std::optional<Layout> CudaEmitter::crosswiseLayout(mlir::Value data, unsigned fastest) {
   auto tile = mlir::cast<mlir::RankedTensorType>(data.getType());
   if (tile.getRank() != 2 || !tile.getElementType().isInteger(8))
     return std::nullopt;
   bool isCrosswise = !data.use_empty() && llvm::all_of(data.getUsers(), [&](mlir::Operation *user) {
     auto dot = mlir::dyn_cast<tt::DotOp>(user);
-    return dot && matrixUnitOf(dot, options) == MatrixUnit::Warp && multipliesBytes(dot) &&
+    return dot && unitOf(dot) == MatrixUnit::Warp && multipliesBytes(dot) &&
            (data == dot.getA() ? fastest == 0 : data == dot.getB() && fastest == 1);
   });
   unsigned inner = 1 - fastest;
@@ -135,18 +129,32 @@ void CudaEmitter::emitByteDot(tt::DotOp op) {
   auto product = mlir::cast<mlir::RankedTensorType>(op.getD().getType());
   Layout layout = anchor(product.getShape());
   Registers sums = sumsOf(op, layout);
-  // Tiles are evaluated before the memory is claimed: their own exchanges use the same.
-  HomeTile left = asItLies(op.getA()), right = asItLies(op.getB());
   int64_t units = a.getDimSize(1) / bytesPerUnit;
+  mlir::Value operands[] = {op.getA(), op.getB()};
   SharedOperand places[] = {{.tile = {product.getDimSize(0), units}, .contiguousDim = 1},
                             {.tile = {product.getDimSize(1), units}, .contiguousDim = 0}};
-  uint64_t bytes = places[0].tile.bytes();
-  uint64_t at = claimShared(op, bytes + places[1].tile.bytes(), SharedTile::alignment);
-  places[0].tile.byteOffset = at;
-  places[1].tile.byteOffset = at + bytes;
-  shareBytes(left, places[0]);
-  shareBytes(right, places[1]);
-  emitBarrier();
+  // Tiles are evaluated before the memory is claimed: their own exchanges use the same.
+  std::optional<HomeTile> tiles[2];
+  uint64_t bytes = 0;
+  for (unsigned i : {0, 1}) {
+    if (auto known = sharedOperand(operands[i]);
+        known && known->contiguousDim == places[i].contiguousDim) {
+      places[i] = *known;
+      continue;
+    }
+    tiles[i] = asItLies(operands[i]);
+    places[i].tile.byteOffset = bytes;
+    bytes += places[i].tile.bytes();
+  }
+  if (bytes != 0) {
+    uint64_t at = claimShared(op, bytes, SharedTile::alignment);
+    for (unsigned i : {0, 1})
+      if (tiles[i]) {
+        places[i].tile.byteOffset += at;
+        shareBytes(*tiles[i], places[i]);
+      }
+    emitBarrier();
+  }
   multiplyByWarps(op, places[0], places[1], sums);
   finishDot(op, layout, std::move(sums));
 }

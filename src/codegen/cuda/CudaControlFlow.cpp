@@ -2,7 +2,7 @@
 // Loops and branches on scalars, which all threads of a block take alike. Values that cross a
 // region border are phi nodes, one per register for a tile.
 #include "codegen/common/ControlFlow.h"
-#include "codegen/cuda/StagedLoop.h"
+#include "codegen/cuda/CudaEmitter.h"
 
 namespace pellucid::codegen {
 
@@ -12,6 +12,7 @@ namespace scf = mlir::scf;
 /// The accesses of a loop's body precede its next round.
 static void addAccessesOf(mlir::Operation *op, UnorderedAccesses &accesses) {
   op->walk([&](tt::LoadOp load) { accesses.push_back({load.getPtr(), false, true}); });
+  op->walk([&](ttgpu::AsyncCopyOp copy) { accesses.push_back({copy.getPtr(), false, true}); });
   op->walk([&](tt::StoreOp store) { accesses.push_back({store.getPtr(), true, true}); });
 }
 
@@ -58,11 +59,6 @@ void CudaEmitter::emitFor(scf::ForOp op) {
     layouts.push_back(layoutToCarry(argument));
     inits.push_back(registersOf(init, layouts.back()));
   }
-  uint64_t reservedOutside = sharedReserved;
-  StagedLoop staged(*this, op);
-  bool isStaged = staged.plan();
-  if (isStaged)
-    staged.begin();
   UnorderedAccesses accessesBefore = unordered;
   addAccessesOf(op, unordered);
   auto loop = CountedLoop::begin(b, scalar(op.getLowerBound()), scalar(op.getUpperBound()),
@@ -72,28 +68,20 @@ void CudaEmitter::emitFor(scf::ForOp op) {
     carried.push_back(makePhis(op.getRegionIterArgs()[i].getType(), layouts[i]));
     addIncoming(carried[i], inits[i], loop.before);
   }
-  if (isStaged)
-    staged.makePhis(loop.before);
   {
     Scope scope(*this);
     forgetExchanges();
     define(op.getInductionVar(), loop.index);
     for (size_t i = 0; i < inits.size(); ++i)
       bindPhis(carried[i], op.getRegionIterArgs()[i]);
-    if (isStaged)
-      staged.beginRound();
     emitBlock(*op.getBody());
     for (size_t i = 0; i < inits.size(); ++i)
       yields.push_back(registersOf(op.getYieldedValues()[i], layouts[i]));
-    if (isStaged)
-      staged.endRound();
   }
   loop.end();
   forgetExchanges();
   for (size_t i = 0; i < inits.size(); ++i)
     addIncoming(carried[i], yields[i], loop.last);
-  if (isStaged)
-    staged.addIncoming(loop.last);
   append(unordered, accessesBefore);
   for (size_t i = 0; i < inits.size(); ++i) {
     Carried results = makePhis(op.getResult(i).getType(), layouts[i]);
@@ -101,11 +89,6 @@ void CudaEmitter::emitFor(scf::ForOp op) {
     addIncoming(results, yields[i], loop.last);
     bindPhis(results, op.getResult(i));
   }
-  if (auto running = isStaged ? staged.runningSum() : std::nullopt)
-    awaitProduct(homes[op.getResult(*running)].registers);
-  if (isStaged)
-    staged.finish();
-  sharedReserved = reservedOutside;
 }
 
 void CudaEmitter::emitIf(scf::IfOp op) {

@@ -24,6 +24,10 @@ HomeTile CudaEmitter::asItLies(mlir::Value tile) {
       back[from] = static_cast<int32_t>(d);
     return {source.layout.throughTranspose(back), source.registers};
   }
+  if (auto read = mlir::dyn_cast<ttgpu::ReadSharedOp>(op)) {
+    Layout layout = layoutToRead(read);
+    return {layout, evaluate(tile, layout)};
+  }
   if (isElementOp(op) && feedsMatrixUnits(tile))
     for (mlir::Value operand : op->getOperands())
       if (mlir::isa<mlir::RankedTensorType>(operand.getType()) &&
@@ -74,7 +78,7 @@ void CudaEmitter::finishDot(tt::DotOp op, const Layout &layout, Registers sums) 
 }
 
 void CudaEmitter::emitDot(tt::DotOp op) {
-  if (matrixUnitOf(op, options) != MatrixUnit::None)
+  if (unitOf(op) != MatrixUnit::None)
     return emitMatrixDot(op);
   mlir::RankedTensorType a = checkedTile(op, op.getA()), product = checkedTile(op, op.getD());
   checkedTile(op, op.getB());

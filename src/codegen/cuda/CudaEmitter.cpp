@@ -108,7 +108,7 @@ bool CudaEmitter::isLazy(mlir::Operation *op) {
   return isElementOp(op) ||
          mlir::isa<tt::SplatOp, tt::MakeRangeOp, tt::ExpandDimsOp, tt::BroadcastOp, tt::TransOp,
                    tt::ReshapeOp, tt::JoinOp, tt::SplitOp, tt::MapElementwiseOp,
-                   mlir::arith::ConstantOp, mlir::ub::PoisonOp>(op);
+                   mlir::arith::ConstantOp, mlir::ub::PoisonOp, ttgpu::ReadSharedOp>(op);
 }
 
 static I::ID programIdRegister(unsigned axis) {
@@ -148,6 +148,19 @@ void CudaEmitter::emitStatement(mlir::Operation *op) {
       .Case<tt::PrintOp>([&](auto print) { emitPrint(print); })
       .Case<tt::AssertOp>([&](auto assertion) { emitAssert(assertion); })
       .Case<tt::AssumeOp>([](auto) {})
+      .Case<ttgpu::AllocSharedOp>([&](auto alloc) { emitAllocShared(alloc); })
+      .Case<ttgpu::FreeSharedOp>([&](auto free) { emitFreeShared(free); })
+      .Case<ttgpu::ShareOp>([&](auto share) { emitShare(share); })
+      .Case<ttgpu::AsyncCopyOp>([&](auto copy) { emitAsyncCopy(copy); })
+      .Case<ttgpu::CommitCopiesOp>(
+          [&](auto) { b.CreateIntrinsic(I::nvvm_cp_async_commit_group, {}); })
+      .Case<ttgpu::AwaitCopiesOp>([&](auto await) {
+        b.CreateIntrinsic(I::nvvm_cp_async_wait_group, {}, {b.getInt32(await.getPending())});
+      })
+      .Case<ttgpu::BarrierOp>([&](auto) { emitBlockBarrier(); })
+      .Case<ttgpu::AwaitProductsOp>([&](auto await) { emitAwaitProducts(await); })
+      .Case<ttgpu::ReleaseOperandsOp>(
+          [&](auto) { emitInstruction("wgmma.wait_group.sync.aligned 1;"); })
       .Default([&](auto) { emitScalarOp(op); });
 }
 

@@ -12,13 +12,13 @@
 #include "codegen/common/StatementEmitter.h"
 #include "codegen/cuda/CompileCudaKernel.h"
 #include "codegen/cuda/Layout.h"
-#include "codegen/cuda/SharedTile.h"
+#include "codegen/gpu/MatrixUnits.h"
+#include "codegen/gpu/SharedTile.h"
 #include "tt/AxisInfo.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
-#include <functional>
 #include <map>
 
 namespace pellucid::codegen {
@@ -69,27 +69,16 @@ struct SharedMemoryShortage : DiagnosticError {
   explicit SharedMemoryShortage(DiagnosticError error) : DiagnosticError(std::move(error)) {}
 };
 
-/// Which instructions make a product: a loop of fused multiply-adds, mma.sync or wgmma.
-enum class MatrixUnit : uint8_t { None, Warp, Warpgroup };
+using ttgpu::MatrixUnit;
+using ttgpu::multipliesBytes;
+using ttgpu::unitOf;
 
-MatrixUnit matrixUnitOf(tt::DotOp op, const CudaKernelOptions &options);
-/// Of i8, summed in i32 (CudaByteProducts.cpp); all other products of matrix units are of 16 bits.
-bool multipliesBytes(tt::DotOp op);
-/// Some product of the kernel is made by `unit`.
-bool usesMatrixUnit(tt::FuncOp kernel, MatrixUnit unit, const CudaKernelOptions &options);
-
-/// An operand of a product in shared memory.
+/// A tile in shared memory; an operand of a product, for example.
 struct SharedOperand {
   SharedTile tile = {};
   unsigned contiguousDim = 1;   ///< of the operand: 1 when the tile's rows are the operand's
-  llvm::Value *stage = nullptr; ///< bytes from `tile` to this round's copy of it (i32); null for 0
+  llvm::Value *stage = nullptr; ///< bytes from `tile` to the copy of it that is meant; null for 0
   Registers words = {};         ///< of a left operand that is in registers instead
-};
-
-/// Copies of a round that wait for the first product in `block`.
-struct PendingCopies {
-  mlir::Block *block = nullptr;
-  std::function<void()> queue;
 };
 
 class CudaEmitter : public StatementEmitter {
@@ -155,16 +144,12 @@ private:
   void emitScalarLoad(tt::LoadOp op);
   void emitStore(tt::StoreOp op);
   void emitScalarStore(tt::StoreOp op);
-  /// The mask, but nowhere while a round is computed that does not come.
-  Registers activeOf(const Registers &mask);
   /// As evaluate(), for a path that is rarely taken: what is cheap is computed there from scratch,
   /// so that it takes no registers before.
   Registers evaluateAgain(mlir::Value tile, const Layout &layout);
   /// A barrier where an earlier access of another thread of the block may be of the same memory,
   /// and one of the two is a store. Notes the access.
   void orderAccess(mlir::Value pointer, bool isStore);
-  /// Accesses of different rounds of a loop may be of the same memory.
-  static bool mayMeet(mlir::Value pointer, mlir::Value other);
 
   // VectorAccess.cpp
   unsigned vectorLength(mlir::Value pointers, const Layout &layout, mlir::Type element);
@@ -181,6 +166,8 @@ private:
   Registers packWords(const Registers &values, unsigned vector, mlir::Type element);
   Registers unpackWords(const Registers &words, unsigned vector, mlir::Type element);
   Registers loadVectors(const TileAccess &access, const Registers &otherWords);
+  /// `vector` elements from shared memory on.
+  Registers loadShared(llvm::Value *address, unsigned vector, mlir::Type element);
   void storeVectors(const TileAccess &access, const Registers &words);
   Registers loadVector(llvm::Value *pointer, llvm::Value *active,
                        llvm::ArrayRef<llvm::Value *> other);
@@ -253,8 +240,11 @@ private:
   /// them, a multiple of eight, cost nothing.
   llvm::Value *elementAddress(const SharedOperand &operand, llvm::Value *row, llvm::Value *column,
                               int64_t further = 0);
-  /// Of what register `index` of a layout of the operand holds.
-  llvm::Value *elementAddress(const SharedOperand &operand, const Layout &layout, unsigned index);
+  llvm::Value *rowAddress(const SharedOperand &operand, const Layout &layout, unsigned index,
+                          llvm::Value *column);
+  /// Of the `vector` elements of so many bytes from register `index` of a layout of the tile on.
+  llvm::Value *elementAddress(const SharedOperand &operand, const Layout &layout, unsigned index,
+                              unsigned elementBytes, unsigned vector);
 
   // CudaByteProducts.cpp
   void emitByteDot(tt::DotOp op);
@@ -272,11 +262,24 @@ private:
   llvm::Value *descriptorAddress(const SharedOperand &operand, bool kIsContiguous,
                                  llvm::Value *outer);
 
-  // StagedLoop.cpp
-  class StagedLoop;
   /// One instruction, in its place among the others with effects.
   void emitInstruction(llvm::StringRef text);
-  void queuePendingCopies(mlir::Block *block);
+
+  // CudaSharedTiles.cpp
+  void emitAllocShared(ttgpu::AllocSharedOp op);
+  void emitFreeShared(ttgpu::FreeSharedOp op);
+  void emitShare(ttgpu::ShareOp op);
+  void emitAsyncCopy(ttgpu::AsyncCopyOp op);
+  void copyVectors(const TileAccess &access, const Layout &layout, const SharedOperand &place);
+  void emitAwaitProducts(ttgpu::AwaitProductsOp op);
+  /// All threads have read what they will read of shared memory.
+  void emitBlockBarrier();
+  /// One copy of a buffer.
+  SharedOperand placeOf(mlir::Value buffer, mlir::Value copy);
+  Registers readTile(ttgpu::ReadSharedOp op, const Layout &layout);
+  /// The layout that a tile in shared memory is read fastest in.
+  Layout layoutToRead(ttgpu::ReadSharedOp op);
+  Layout layoutToCopy(ttgpu::AsyncCopyOp op);
 
   // CudaControlFlow.cpp
   void emitFor(mlir::scf::ForOp op);
@@ -321,16 +324,8 @@ private:
   llvm::SmallVector<SharedRegion, 2> beingRead;
   bool exchangesUnknown = false;
   uint64_t sharedReserved = 0;
-  /// Tiles that lie in shared memory for as long as a loop runs.
-  llvm::DenseMap<mlir::Value, SharedOperand> sharedOperands;
-  PendingCopies pendingCopies;
-  /// An i1 while a later round's addresses are computed: there is such a round. Null else.
-  llvm::Value *roundComes = nullptr;
-  /// Loads that only addresses of later rounds need: they are made there alone, tiles in the layout
-  /// of their use.
-  llvm::DenseSet<mlir::Operation *> madeAhead;
-  /// A product that is awaited a round later.
-  mlir::Operation *runningProduct = nullptr;
+  /// The first copy of each.
+  llvm::DenseMap<mlir::Value, SharedOperand> buffers;
   std::vector<Layout> layouts;
   std::map<std::vector<int64_t>, std::pair<std::vector<unsigned>, int64_t>>
       anchors; ///< order, per thread

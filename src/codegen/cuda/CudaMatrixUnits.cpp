@@ -16,45 +16,13 @@ using llvm::Value;
 /// Both units take 16 products a step.
 static constexpr int64_t stepK = 16;
 
-MatrixUnit matrixUnitOf(tt::DotOp op, const CudaKernelOptions &options) {
-  auto a = mlir::cast<mlir::RankedTensorType>(op.getA().getType());
-  auto b = mlir::cast<mlir::RankedTensorType>(op.getB().getType());
-  auto d = mlir::cast<mlir::RankedTensorType>(op.getD().getType());
-  mlir::Type element = a.getElementType();
-  if (multipliesBytes(op))
-    return a.getRank() == 2 && d.getDimSize(0) >= 16 && d.getDimSize(1) >= 8 &&
-                   a.getDimSize(1) >= 2 * stepK
-               ? MatrixUnit::Warp
-               : MatrixUnit::None;
-  bool fits = a.getRank() == 2 && element == b.getElementType() &&
-              (element.isF16() || element.isBF16()) &&
-              mlir::isa<mlir::FloatType>(d.getElementType()) && !d.getElementType().isF64() &&
-              d.getDimSize(0) >= 16 && d.getDimSize(1) >= 8 && a.getDimSize(1) >= stepK;
-  if (!fits)
-    return MatrixUnit::None;
-  constexpr unsigned warpsOfGroup = 4, rowsOfGroup = 64;
-  bool byGroups = options.thisGenerationOnly && options.sm == 90 &&
-                  options.numWarps >= warpsOfGroup && d.getDimSize(0) >= rowsOfGroup;
-  return byGroups ? MatrixUnit::Warpgroup : MatrixUnit::Warp;
-}
-
-bool usesMatrixUnit(tt::FuncOp kernel, MatrixUnit unit, const CudaKernelOptions &options) {
-  return kernel
-      ->walk([&](tt::DotOp op) {
-        return matrixUnitOf(op, options) == unit ? mlir::WalkResult::interrupt()
-                                                 : mlir::WalkResult::advance();
-      })
-      .wasInterrupted();
-}
-
 bool CudaEmitter::feedsMatrixUnits(mlir::Value tile, unsigned depth) {
   constexpr unsigned deepest = 6;
   return depth < deepest && llvm::any_of(
                                 tile.getUsers(),
                                 [&](mlir::Operation *user) {
                                   if (auto dot = mlir::dyn_cast<tt::DotOp>(user))
-                                    return tile != dot.getC() &&
-                                           matrixUnitOf(dot, options) != MatrixUnit::None;
+                                    return tile != dot.getC() && unitOf(dot) != MatrixUnit::None;
                                   return (isElementOp(user) || mlir::isa<tt::TransOp>(user)) &&
                                          feedsMatrixUnits(user->getResult(0), depth + 1);
                                 });
@@ -68,16 +36,19 @@ unsigned CudaEmitter::blocksSideBySide() {
   bool fits = true;
   kernel->walk([&](tt::DotOp op) {
     auto product = mlir::cast<mlir::RankedTensorType>(op.getD().getType());
-    fits &= matrixUnitOf(op, options) != MatrixUnit::None &&
-            product.getNumElements() <= mostSums * threads;
+    fits &= unitOf(op) != MatrixUnit::None && product.getNumElements() <= mostSums * threads;
     ++count;
   });
   return fits && count == 1 ? std::max<unsigned>(1, threadsOfAll / threads) : 1;
 }
 
 std::optional<SharedOperand> CudaEmitter::sharedOperand(mlir::Value operand) {
-  if (auto found = sharedOperands.find(operand); found != sharedOperands.end())
-    return found->second;
+  if (auto read = operand.getDefiningOp<ttgpu::ReadSharedOp>()) {
+    SharedOperand place = placeOf(read.getBuffer(), read.getCopy());
+    bool inPlace = mlir::cast<mlir::RankedTensorType>(operand.getType()).getRank() == 2 &&
+                   SharedTile::holds(place.tile.rows, place.tile.columns);
+    return inPlace ? std::optional(place) : std::nullopt;
+  }
   auto trans = operand.getDefiningOp<tt::TransOp>();
   std::optional<SharedOperand> source = trans ? sharedOperand(trans.getSrc()) : std::nullopt;
   if (source && trans.getOrder()[0] == 1)
@@ -111,9 +82,24 @@ Value *CudaEmitter::elementAddress(const SharedOperand &operand, Value *row, Val
 }
 
 Value *CudaEmitter::elementAddress(const SharedOperand &operand, const Layout &layout,
-                                   unsigned index) {
-  unsigned dim = operand.contiguousDim, rowDim = 1 - dim;
-  Value *column = coordinate(layout, dim, index);
+                                   unsigned index, unsigned elementBytes, unsigned vector) {
+  unsigned dim = operand.contiguousDim;
+  Value *along = coordinate(layout, dim, index), *column = along;
+  if (elementBytes == 1)
+    column = b.CreateLShr(along, 1);
+  else if (elementBytes > SharedTile::elementBytes)
+    column = b.CreateMul(along, b.getInt32(elementBytes / SharedTile::elementBytes));
+  Value *address = rowAddress(operand, layout, index, column);
+  if (elementBytes == 1 && vector == 1) // the second byte of a unit
+    address = b.CreateGEP(b.i8(), address, b.CreateAnd(along, b.getInt32(1)));
+  return address;
+}
+
+Value *CudaEmitter::rowAddress(const SharedOperand &operand, const Layout &layout, unsigned index,
+                               Value *column) {
+  if (layout.rank() == 1)
+    return elementAddress(operand, b.getInt32(0), column);
+  unsigned rowDim = 1 - operand.contiguousDim;
   int32_t own = layout.registerPoint(index)[rowDim], ofThreads = 0;
   for (const Layout::Bits *bits : {&layout.lanes, &layout.warps})
     for (const Layout::Point &point : *bits)
@@ -194,20 +180,20 @@ private:
 /// Writes a tile to its place, in vectors where its layout has them.
 void CudaEmitter::shareTile(const HomeTile &tile, mlir::Type element, const SharedOperand &place) {
   const auto &[layout, values] = tile;
-  unsigned columnDim = place.contiguousDim;
-  unsigned vector =
-      std::min<unsigned>(layout.contiguousAlong(columnDim), SharedTile::chunkElements);
+  unsigned bytes = memoryBytes(element);
+  unsigned vector = std::min<unsigned>(layout.contiguousAlong(place.contiguousDim),
+                                       SharedTile::chunkBytes / bytes);
   Registers words = packWords(values, vector, element);
   size_t perVector = words.size() * vector / values.size();
   auto write = [&] {
     for (size_t r = 0, w = 0; r < values.size(); r += vector, w += perVector) {
-      Value *address = elementAddress(place, layout, r);
+      Value *address = elementAddress(place, layout, r, bytes, vector);
       Value *whole = perVector == 1
                          ? words[w]
                          : llvm::PoisonValue::get(lanesOf(words[w]->getType(), perVector));
       for (size_t i = 0; perVector > 1 && i < perVector; ++i)
         whole = b.CreateInsertElement(whole, words[w + i], i);
-      b.CreateAlignedStore(whole, address, llvm::Align(vector * SharedTile::elementBytes));
+      b.CreateAlignedStore(whole, address, llvm::Align(vector * bytes));
     }
   };
   Value *holds = isFirstHolder(layout);
@@ -222,7 +208,7 @@ void CudaEmitter::emitMatrixDot(tt::DotOp op) {
     checkedTile(op, tile);
   if (multipliesBytes(op))
     return emitByteDot(op);
-  bool byGroups = matrixUnitOf(op, options) == MatrixUnit::Warpgroup;
+  bool byGroups = unitOf(op) == MatrixUnit::Warpgroup;
   Layout layout = anchor(mlir::cast<mlir::RankedTensorType>(op.getD().getType()).getShape());
   Registers sums = sumsOf(op, layout);
   // Tiles are evaluated before the memory is claimed: their own exchanges use the same.

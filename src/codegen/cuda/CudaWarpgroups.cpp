@@ -85,6 +85,19 @@ static void updateRegisters(CodeBuilder &b, llvm::MutableArrayRef<Value *> regis
     value = b.CreateExtractValue(call, i);
 }
 
+/// Computed from tiles in shared memory alone, so that it is there in every layout.
+static bool isReadFromShared(mlir::Value value, unsigned depth = 0) {
+  constexpr unsigned deepest = 16;
+  mlir::Operation *op = value.getDefiningOp();
+  if (!mlir::isa<mlir::RankedTensorType>(value.getType()) ||
+      mlir::isa_and_nonnull<ttgpu::ReadSharedOp>(op))
+    return true;
+  return op && depth < deepest && ttgpu::onlyComputes(op) &&
+         llvm::all_of(
+             op->getOperands(),
+             [&](mlir::Value operand) { return isReadFromShared(operand, depth + 1); });
+}
+
 Registers CudaEmitter::leftWords(tt::DotOp op) {
   auto a = mlir::cast<mlir::RankedTensorType>(op.getA().getType());
   Layout product = anchor(mlir::cast<mlir::RankedTensorType>(op.getD().getType()).getShape());
@@ -104,8 +117,7 @@ Registers CudaEmitter::leftWords(tt::DotOp op) {
   for (const Layout::Point &point : product.registers)
     if (point[0] > 8)
       wanted.registers.push_back(point);
-  HomeTile tile = asItLies(op.getA());
-  if (wanted.registersIn(tile.layout).empty())
+  if (!isReadFromShared(op.getA()) && wanted.registersIn(asItLies(op.getA()).layout).empty())
     return {};
   return packWords(evaluate(op.getA(), wanted), 2, a.getElementType());
 }
@@ -168,15 +180,8 @@ void CudaEmitter::multiplyByWarpgroups(tt::DotOp op, const SharedOperand &left,
     updateRegisters(b, llvm::MutableArrayRef(sums).slice(r, count), text + " }", inputs);
   }
   emitInstruction("wgmma.commit_group.sync.aligned;");
-  if (op == runningProduct) {
-    // The product before has read its operands, so that copies may take their place.
-    emitInstruction("wgmma.wait_group.sync.aligned 1;");
-    emitBarrier();
-    queuePendingCopies(op->getBlock());
-    return;
-  }
-  queuePendingCopies(op->getBlock());
-  awaitProduct(sums);
+  if (!op->hasAttr(ttgpu::runsName))
+    awaitProduct(sums);
 }
 
 void CudaEmitter::awaitProduct(Registers &sums) {

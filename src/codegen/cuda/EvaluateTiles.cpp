@@ -59,6 +59,7 @@ Registers CudaEmitter::compute(mlir::Value tile, const Layout &layout) {
         return uniform(scalar(splat.getSrc()));
       })
       .Case<tt::MakeRangeOp>([&](auto range) { return computeRange(range, layout); })
+      .Case<ttgpu::ReadSharedOp>([&](auto read) { return readTile(read, layout); })
       .Case<tt::ExpandDimsOp>([&](auto expand) {
         return evaluate(expand.getSrc(), layout.throughExpandDims(expand.getAxis()));
       })

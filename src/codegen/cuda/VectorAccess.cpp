@@ -270,6 +270,16 @@ void CudaEmitter::storeVector(Value *pointer, Value *active, llvm::ArrayRef<Valu
   b.CreateCall(code, operands);
 }
 
+Registers CudaEmitter::loadShared(Value *address, unsigned vector, mlir::Type element) {
+  llvm::Type *word = wordType(b, vector, element);
+  unsigned bytes = vector * memoryBytes(element), count = 8 * bytes / word->getIntegerBitWidth();
+  Value *loaded = b.CreateAlignedLoad(lanesOf(word, count), address, llvm::Align(bytes));
+  Registers words;
+  for (unsigned w = 0; w < count; ++w)
+    words.push_back(count == 1 ? loaded : b.CreateExtractElement(loaded, w));
+  return unpackWords(words, vector, element);
+}
+
 Registers CudaEmitter::loadVectors(const TileAccess &access, const Registers &otherWords) {
   Registers words;
   size_t perVector = otherWords.size() * access.vector / access.pointers.size();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "codegen/cuda/SharedTile.h"
+#include "codegen/gpu/SharedTile.h"
 
 #include "llvm/Support/MathExtras.h"
 

@@ -3,6 +3,7 @@
 // a row, one after the other, whose 16-byte chunks are swizzled so that a column of chunks lies in
 // different banks. Bits 4 to 6 of an address are xor-ed with bits 7 to 9, as many of them as a row
 // has chunks for; ldmatrix reads rows anywhere, and wgmma knows the three swizzles by number.
+// Elements of other sizes lie the same way: a row counts in units of 16 bits.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +31,7 @@ struct SharedTile {
 
   /// What is xor-ed into a chunk's number: `(row >> swizzleShift()) & swizzleMask()`.
   unsigned swizzleShift() const;
-  unsigned swizzleMask() const { return rowBytes() / chunkBytes - 1; }
+  unsigned swizzleMask() const { return rowBytes() < chunkBytes ? 0 : rowBytes() / chunkBytes - 1; }
 
   /// From the begin of the tile, for one element.
   uint64_t offsetOf(int64_t row, int64_t column) const;

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tiles in shared memory that a pass has asked for: what is copied there by cp.async, written there
+// from registers, and read from there in whatever layout is wanted.
+#include "codegen/common/ControlFlow.h"
+#include "codegen/cuda/CudaEmitter.h"
+
+#include "llvm/IR/IntrinsicsNVPTX.h"
+
+namespace pellucid::codegen {
+
+using llvm::Value;
+namespace I = llvm::Intrinsic;
+
+static constexpr unsigned globalSpace = 1;
+static constexpr unsigned leastCopyBytes = 4;
+
+static SharedOperand placeOfType(ttgpu::BufferType type) {
+  mlir::RankedTensorType tile = type.getTile();
+  unsigned along = type.getAlong();
+  int64_t rows = tile.getRank() == 2 ? tile.getDimSize(1 - along) : 1;
+  int64_t bytes = tile.getDimSize(along) * memoryBytes(tile.getElementType());
+  return {.tile = {rows, bytes / SharedTile::elementBytes}, .contiguousDim = along};
+}
+
+static bool isOne(Value *condition) {
+  auto *constant = llvm::dyn_cast<llvm::ConstantInt>(condition);
+  return constant && constant->isOne();
+}
+
+/// The fastest dim of a tile first.
+static llvm::SmallVector<unsigned, 2> orderAlong(unsigned rank, unsigned along) {
+  llvm::SmallVector<unsigned, 2> order = {along};
+  if (rank == 2)
+    order.push_back(1 - along);
+  return order;
+}
+
+void CudaEmitter::emitAllocShared(ttgpu::AllocSharedOp op) {
+  ttgpu::BufferType type = op.getBuffer().getType();
+  SharedOperand place = placeOfType(type);
+  place.tile.byteOffset = reserveShared(op, type.getCopies() * place.tile.bytes());
+  buffers[op] = place;
+}
+
+// Buffers are given back in the opposite order of their allocation.
+void CudaEmitter::emitFreeShared(ttgpu::FreeSharedOp op) {
+  for (mlir::Value buffer : op.getBuffers())
+    sharedReserved = std::min(sharedReserved, buffers.at(buffer).tile.byteOffset);
+}
+
+SharedOperand CudaEmitter::placeOf(mlir::Value buffer, mlir::Value copy) {
+  SharedOperand place = buffers.at(buffer);
+  Value *number = scalar(copy);
+  auto *constant = llvm::dyn_cast<llvm::ConstantInt>(number);
+  if (!constant || !constant->isZero())
+    place.stage = b.CreateMul(number, b.getInt32(static_cast<uint32_t>(place.tile.bytes())));
+  return place;
+}
+
+void CudaEmitter::emitShare(ttgpu::ShareOp op) {
+  HomeTile home = asItLies(op.getTile());
+  shareTile(home, elementTypeOf(op.getTile().getType()), buffers.at(op.getBuffer()));
+  if (result.thisGenerationOnly)
+    emitInstruction("fence.proxy.async.shared::cta;");
+}
+
+Layout CudaEmitter::layoutToRead(ttgpu::ReadSharedOp op) {
+  ttgpu::BufferType type = op.getBuffer().getType();
+  mlir::RankedTensorType tile = type.getTile();
+  if (auto crosswise = crosswiseLayout(op.getTile(), type.getAlong()))
+    return *crosswise;
+  int64_t share = std::max<int64_t>(1, tile.getNumElements() / (32 * options.numWarps));
+  int64_t most = SharedTile::chunkBytes / memoryBytes(tile.getElementType());
+  return Layout::blocked(tile.getShape(), orderAlong(tile.getRank(), type.getAlong()),
+                         std::min(share, most), options.numWarps);
+}
+
+Registers CudaEmitter::readTile(ttgpu::ReadSharedOp op, const Layout &layout) {
+  mlir::Type element = elementTypeOf(op.getTile().getType());
+  SharedOperand place = placeOf(op.getBuffer(), op.getCopy());
+  unsigned bytes = memoryBytes(element);
+  unsigned vector = std::min<unsigned>(layout.contiguousAlong(place.contiguousDim),
+                                       SharedTile::chunkBytes / bytes);
+  Registers values;
+  for (unsigned r = 0; r < layout.registerCount(); r += vector) {
+    Value *address = elementAddress(place, layout, r, bytes, vector);
+    llvm::append_range(values, loadShared(address, vector, element));
+  }
+  return values;
+}
+
+Layout CudaEmitter::layoutToCopy(ttgpu::AsyncCopyOp op) {
+  ttgpu::BufferType type = op.getBuffer().getType();
+  mlir::RankedTensorType tile = type.getTile();
+  unsigned along = type.getAlong();
+  int64_t most = SharedTile::chunkBytes / memoryBytes(tile.getElementType());
+  int64_t length =
+      std::min({most, axes.of(op.getPtr()).contiguity[along], tile.getDimSize(along)});
+  return Layout::blocked(tile.getShape(), orderAlong(tile.getRank(), along), length,
+                         options.numWarps);
+}
+
+void CudaEmitter::copyVectors(const TileAccess &access, const Layout &layout,
+                              const SharedOperand &place) {
+  unsigned elementBytes = memoryBytes(access.element), bytes = access.vector * elementBytes;
+  I::ID copy = bytes == 16  ? I::nvvm_cp_async_cg_shared_global_16_s
+               : bytes == 8 ? I::nvvm_cp_async_ca_shared_global_8_s
+                            : I::nvvm_cp_async_ca_shared_global_4_s;
+  for (size_t r = 0; r < access.pointers.size(); r += access.vector) {
+    // What is not copied becomes zero.
+    Value *copied = b.CreateSelect(access.active[r], b.getInt32(bytes), b.getInt32(0));
+    Value *to = elementAddress(place, layout, r, elementBytes, access.vector);
+    Value *from = b.CreateAddrSpaceCast(access.pointers[r], b.getPtrTy(globalSpace));
+    b.CreateIntrinsic(copy, {}, {to, from, copied});
+  }
+}
+
+/// Moves one tile; where a thread's part of it is not whole aligned vectors, by way of registers.
+void CudaEmitter::emitAsyncCopy(ttgpu::AsyncCopyOp op) {
+  orderAccess(op.getPtr(), false);
+  mlir::Value mask = op.getMask();
+  mlir::Type element = op.getBuffer().getType().getTile().getElementType();
+  Layout layout = layoutToCopy(op);
+  SharedOperand place = placeOf(op.getBuffer(), op.getCopy());
+  Value *comes = op.getComes() ? scalar(op.getComes()) : b.getTrue();
+  auto activeOf = [&](const Registers &of) {
+    Registers active;
+    for (Value *one : of)
+      active.push_back(b.CreateAnd(comes, one));
+    return active;
+  };
+  Registers all(layout.registerCount(), b.getTrue());
+  TileAccess access{evaluate(op.getPtr(), layout), {}, 1, element};
+  access.vector = vectorLength(op.getPtr(), layout, element);
+  followFirstPointers(access);
+  judgeVectors(access, op.getPtr(), mask);
+  if (access.vector == 1) // elements are aligned by themselves
+    access.isAligned = access.isWhole = true;
+  access.active = activeOf(mask ? evaluate(mask, layout) : all);
+  auto copyEach = [&] {
+    Registers active = activeOf(mask ? evaluateAgain(mask, layout) : all), values;
+    Value *zero = llvm::Constant::getNullValue(registerType(b.getContext(), element));
+    for (size_t r = 0; r < active.size(); ++r)
+      values.push_back(loadOne(access.pointers[r], active[r], zero, element));
+    shareTile({layout, values}, element, place);
+    if (result.thisGenerationOnly)
+      emitInstruction("fence.proxy.async.shared::cta;");
+  };
+  auto copy = [&] {
+    if (access.vector * memoryBytes(element) < leastCopyBytes)
+      return copyEach();
+    if (access.isSure())
+      return copyVectors(access, layout, place);
+    emitBranches(b, movesByVectors(access), [&](unsigned which) {
+      if (which == 0)
+        copyVectors(access, layout, place);
+      else
+        copyEach();
+    });
+  };
+  Value *holds = isFirstHolder(layout);
+  if (isOne(holds))
+    copy();
+  else
+    emitWhen(b, holds, copy);
+}
+
+void CudaEmitter::emitBlockBarrier() {
+  emitBarrier();
+  beingRead.clear();
+  exchangesUnknown = false;
+}
+
+void CudaEmitter::emitAwaitProducts(ttgpu::AwaitProductsOp op) {
+  HomeTile sums = homes.at(op.getRunning());
+  awaitProduct(sums.registers);
+  homes[op] = std::move(sums);
+}
+
+} // namespace pellucid::codegen

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/gpu/GlobalAccesses.h"
+
+#include "tt/OffsetAnalysis.h"
+#include "tt/TtOps.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace pellucid::ttgpu {
+
+/// What `value` may be, one step back; empty where it is a root.
+static SmallVector<Value> sourcesOf(Value value) {
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    Operation *parent = argument.getOwner()->getParentOp();
+    unsigned number = argument.getArgNumber();
+    if (auto loop = dyn_cast<scf::ForOp>(parent)) {
+      if (argument == loop.getInductionVar())
+        return {};
+      return {loop.getTiedLoopInit(argument)->get(), loop.getTiedLoopYieldedValue(argument)->get()};
+    }
+    if (auto loop = dyn_cast<scf::WhileOp>(parent)) {
+      if (argument.getOwner() == loop.getAfterBody())
+        return {loop.getConditionOp().getArgs()[number]};
+      return {loop.getInits()[number], loop.getYieldOp().getOperand(number)};
+    }
+    return {};
+  }
+  auto number = cast<OpResult>(value).getResultNumber();
+  return llvm::TypeSwitch<Operation *, SmallVector<Value>>(value.getDefiningOp())
+      .Case<tt::AddPtrOp, tt::SplatOp, tt::BroadcastOp, tt::ExpandDimsOp, tt::ReshapeOp,
+            tt::TransOp, tt::BitcastOp>(
+          [](Operation *op) { return SmallVector<Value>{op->getOperand(0)}; })
+      .Case<arith::SelectOp>([](auto select) {
+        return SmallVector<Value>{select.getTrueValue(), select.getFalseValue()};
+      })
+      .Case<scf::IfOp>([&](auto branch) {
+        return SmallVector<Value>{branch.thenYield().getOperand(number),
+                                  branch.elseYield().getOperand(number)};
+      })
+      .Case<scf::ForOp>([&](auto loop) {
+        return SmallVector<Value>{loop.getInitArgs()[number], loop.getYieldedValues()[number]};
+      })
+      .Case<scf::WhileOp>(
+          [&](auto loop) { return SmallVector<Value>{loop.getConditionOp().getArgs()[number]}; })
+      .Default([](Operation *) { return SmallVector<Value>(); });
+}
+
+llvm::SetVector<Value> pointerRoots(Value pointer) {
+  llvm::SetVector<Value> seen, roots;
+  seen.insert(pointer);
+  for (size_t next = 0; next < seen.size(); ++next) {
+    SmallVector<Value> sources = sourcesOf(seen[next]);
+    if (sources.empty())
+      roots.insert(seen[next]);
+    seen.insert(sources.begin(), sources.end());
+  }
+  return roots;
+}
+
+/// Arguments of the kernel, each of which is memory of its own.
+static bool isArgument(Value root) {
+  auto argument = dyn_cast<BlockArgument>(root);
+  return argument && isa<tt::FuncOp>(argument.getOwner()->getParentOp());
+}
+
+bool accessesMeet(Value pointer, Value other, bool ofOtherRound) {
+  llvm::SetVector<Value> roots = pointerRoots(pointer), others = pointerRoots(other);
+  bool mayShare = llvm::any_of(roots, [&](Value root) {
+    return llvm::any_of(others, [&](Value another) {
+      return root == another || !isArgument(root) || !isArgument(another);
+    });
+  });
+  if (!mayShare)
+    return false;
+  auto form = tt::pointerForm(pointer), otherForm = tt::pointerForm(other);
+  return ofOtherRound || !form || !otherForm || form->base != otherForm->base ||
+         pointer.getType() != other.getType() || !(form->offset == otherForm->offset);
+}
+
+} // namespace pellucid::ttgpu

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/gpu/MatrixUnits.h"
+
+#include "codegen/common/ElementOps.h"
+
+#include "mlir/Dialect/UB/IR/UBOps.h"
+
+using namespace mlir;
+
+namespace pellucid::ttgpu {
+
+/// Both units take 16 products a step.
+static constexpr int64_t stepK = 16;
+
+static RankedTensorType tileOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+bool multipliesBytes(tt::DotOp dot) {
+  return tileOf(dot.getA()).getElementType().isInteger(8) &&
+         tileOf(dot.getB()).getElementType().isInteger(8) &&
+         tileOf(dot.getD()).getElementType().isInteger(32);
+}
+
+MatrixUnit bestUnit(tt::DotOp dot, TargetAttr target) {
+  RankedTensorType a = tileOf(dot.getA()), b = tileOf(dot.getB()), d = tileOf(dot.getD());
+  Type element = a.getElementType();
+  if (multipliesBytes(dot))
+    return a.getRank() == 2 && d.getDimSize(0) >= 16 && d.getDimSize(1) >= 8 &&
+                   a.getDimSize(1) >= 2 * stepK
+               ? MatrixUnit::Warp
+               : MatrixUnit::None;
+  bool fits = a.getRank() == 2 && element == b.getElementType() &&
+              (element.isF16() || element.isBF16()) && isa<FloatType>(d.getElementType()) &&
+              !d.getElementType().isF64() && d.getDimSize(0) >= 16 && d.getDimSize(1) >= 8 &&
+              a.getDimSize(1) >= stepK;
+  if (!fits)
+    return MatrixUnit::None;
+  constexpr unsigned warpsOfGroup = 4, rowsOfGroup = 64;
+  bool byGroups = target.getGenerationOnly() && target.getSm() == 90 &&
+                  target.getWarps() >= warpsOfGroup && d.getDimSize(0) >= rowsOfGroup;
+  return byGroups ? MatrixUnit::Warpgroup : MatrixUnit::Warp;
+}
+
+Value withoutTranspositions(Value operand) {
+  while (auto trans = operand.getDefiningOp<tt::TransOp>())
+    operand = trans.getSrc();
+  return operand;
+}
+
+bool onlyComputes(Operation *op) {
+  bool computes =
+      codegen::isElementOp(op) ||
+      isa<tt::SplatOp, tt::MakeRangeOp, tt::ExpandDimsOp, tt::BroadcastOp, tt::TransOp,
+          tt::ReshapeOp, tt::JoinOp, tt::SplitOp, arith::ConstantOp, ub::PoisonOp>(op);
+  return computes && op->getNumRegions() == 0;
+}
+
+} // namespace pellucid::ttgpu

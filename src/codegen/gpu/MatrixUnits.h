@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// What matrix units can multiply, and which tiles they read.
+#pragma once
+
+#include "codegen/gpu/TtGpu.h"
+
+namespace pellucid::ttgpu {
+
+/// The unit that makes a product fastest.
+MatrixUnit bestUnit(tt::DotOp dot, TargetAttr target);
+
+/// Of i8, summed in i32; all other products of matrix units are of 16 bits.
+bool multipliesBytes(tt::DotOp dot);
+
+/// An operand, or what it is a transposition of.
+mlir::Value withoutTranspositions(mlir::Value operand);
+
+/// The operation has no effect and no region that could have one: it may be computed again, or
+/// earlier, or where its result is used.
+bool onlyComputes(mlir::Operation *op);
+
+} // namespace pellucid::ttgpu

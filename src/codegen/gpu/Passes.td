@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef PELLUCID_PASSES_TTGPU
+#define PELLUCID_PASSES_TTGPU
+
+include "mlir/Pass/PassBase.td"
+
+def ChooseProducts : Pass<"ttgpu-choose-products", "::mlir::ModuleOp"> {
+  let summary = "decides for each tt.dot which instructions make it";
+  let description = [{
+    Writes what the kernel is compiled for on the function (`ttgpu.target`), where the other passes
+    read it, and the unit on each product (`ttgpu.unit`).
+  }];
+  let dependentDialects = ["::pellucid::ttgpu::TtGpuDialect"];
+  let options =
+      [Option<"sm", "sm", "unsigned", "90", "compute capability, 80 for sm_80">,
+       Option<"warps", "warps", "unsigned", "4", "warps of a program">,
+       Option<"stages", "stages", "unsigned", "3",
+              "rounds of a loop whose copies are under way at the same time">,
+       Option<"mostStages", "most-stages", "unsigned", "8", "of any loop">,
+       Option<"generationOnly", "generation-only", "bool", "false",
+              "instructions that devices of other generations do not have may be used">];
+}
+
+def PipelineLoops : Pass<"ttgpu-pipeline-loops", "::mlir::ModuleOp"> {
+  let summary = "copies what products read to shared memory, some rounds ahead of the product";
+  let description = [{
+    A loop whose products are made by matrix units gets its tiles by asynchronous copies: those of
+    the first rounds stand before the loop, and each round starts the copies of a later one. The
+    addresses of that round come from a second copy of the operations that compute them.
+  }];
+  let dependentDialects = ["::pellucid::ttgpu::TtGpuDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
+#endif

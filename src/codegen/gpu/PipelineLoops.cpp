@@ -1,0 +1,518 @@
+// SPDX-License-Identifier: Apache-2.0
+// A loop whose products are made by matrix units becomes
+//
+//   the copies of rounds 0 … stages - 2, one group each
+//   for …:
+//     wait until this round's copies are there; barrier
+//     start the copies of round + stages - 1
+//     the round, which reads its tiles from shared memory
+//
+// so that memory and matrix units work at the same time. Products of warpgroups run by themselves,
+// so the copies are started behind the first of them. What a later round's addresses need is cloned:
+// arithmetic, branches that only compute, and loads of indices, which are then loaded for that round.
+#include "codegen/gpu/GlobalAccesses.h"
+#include "codegen/gpu/MatrixUnits.h"
+#include "codegen/gpu/Passes.h"
+#include "tt/AxisInfo.h"
+
+#include "codegen/common/CodeBuilder.h"
+#include "codegen/common/ElementOps.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/RegionUtils.h"
+
+using namespace mlir;
+
+namespace pellucid::ttgpu {
+
+#define GEN_PASS_DEF_PIPELINELOOPS
+#include "codegen/gpu/Passes.h.inc"
+
+namespace {
+
+/// The shortest copy that the hardware makes by itself.
+constexpr int64_t leastCopyBytes = 4;
+
+RankedTensorType tileOf(Value value) { return dyn_cast<RankedTensorType>(value.getType()); }
+
+/// Memory that is read early must be what it would be later.
+bool mayBeWritten(Value pointer, scf::ForOp loop) {
+  return loop
+      ->walk([&](Operation *op) {
+        if (isa<tt::AtomicRMWOp, tt::AtomicCASOp, tt::BarrierOp>(op))
+          return WalkResult::interrupt();
+        auto store = dyn_cast<tt::StoreOp>(op);
+        bool meets = store && accessesMeet(pointer, store.getPtr(), true);
+        return meets ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+bool hasMatrixUnit(tt::DotOp dot) { return unitOf(dot) != MatrixUnit::None; }
+bool isByWarpgroups(tt::DotOp dot) { return unitOf(dot) == MatrixUnit::Warpgroup; }
+
+/// The tile goes into products of 16-bit elements and nowhere else.
+bool isOperandOnly(Value tile) {
+  return !tile.use_empty() && llvm::all_of(tile.getUsers(), [&](Operation *user) {
+    if (auto trans = dyn_cast<tt::TransOp>(user))
+      return isOperandOnly(trans);
+    auto dot = dyn_cast<tt::DotOp>(user);
+    return dot && tile != dot.getC() && hasMatrixUnit(dot);
+  });
+}
+
+Value constant(OpBuilder &b, Location loc, int64_t value) {
+  return arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(static_cast<int32_t>(value)));
+}
+
+/// A tile that is copied ahead of its use.
+struct StagedLoad {
+  tt::LoadOp load;
+  BufferType type;
+  Value buffer;
+};
+
+/// Which round is copied next.
+struct Ahead {
+  Value index; ///< of the loop, in that round
+  Value comes; ///< an i1: there is such a round
+  Value copy;  ///< of the buffers
+  SmallVector<Value> carried;
+};
+
+class LoopPipeline {
+public:
+  LoopPipeline(scf::ForOp loop, const tt::AxisAnalysis &axes, TargetAttr target)
+      : loop(loop), axes(axes), target(target) {}
+
+  /// False where nothing can be copied ahead.
+  bool plan() {
+    stages = wantedStages();
+    if (stages < 2)
+      return false;
+    bool multiplies = llvm::any_of(loop.getBody()->getOps<tt::DotOp>(), hasMatrixUnit);
+    for (tt::LoadOp load : loop.getBody()->getOps<tt::LoadOp>())
+      if (multiplies || isOperandOnly(load))
+        if (auto type = bufferFor(load))
+          staged.push_back({load, *type, {}});
+    if (multiplies)
+      llvm::erase_if(staged, [&](StagedLoad &one) { return servesAddressesOnly(one.load); });
+    // Copying pays where a product waits for it.
+    if (llvm::none_of(staged, [&](StagedLoad &one) { return feedsProduct(one.load); }))
+      return false;
+    if (!findSlice())
+      return false;
+    runningSum = findRunningSum();
+    return true;
+  }
+
+  void rewrite() {
+    OpBuilder b(loop);
+    Location loc = loop.getLoc();
+    shareInvariants(b);
+    for (StagedLoad &one : staged)
+      buffers.push_back(one.buffer = AllocSharedOp::create(b, one.load.getLoc(), one.type));
+    Ahead ahead = firstRound(b);
+    for (unsigned round = 0; round + 1 < stages; ++round)
+      ahead = copyRound(b, ahead);
+
+    scf::ForOp piped = rebuildLoop(b, ahead);
+    b.setInsertionPointAfter(piped);
+    if (runningSum) {
+      Value last = piped.getResult(*runningSum);
+      auto awaited = AwaitProductsOp::create(b, loc, last.getType(), last, b.getI32IntegerAttr(0));
+      last.replaceAllUsesExcept(awaited, awaited);
+    }
+    AwaitCopiesOp::create(b, loc, b.getI32IntegerAttr(0));
+    FreeSharedOp::create(b, loc, buffers);
+  }
+
+private:
+  unsigned wantedStages() {
+    auto own = loop->getAttrOfType<IntegerAttr>("tt.num_stages");
+    int64_t wanted = own ? own.getInt() : target.getStages();
+    return static_cast<unsigned>(std::clamp<int64_t>(wanted, 1, target.getMostStages()));
+  }
+
+  //===--- what is copied ---------------------------------------------------------------------===//
+
+  /// The dim along which most pointers are neighbours.
+  unsigned contiguousDim(Value pointers) {
+    tt::AxisInfo info = axes.of(pointers);
+    unsigned rank = tileOf(pointers).getRank(), best = rank - 1;
+    for (unsigned d = rank; d-- > 0;)
+      if (info.contiguity[d] > info.contiguity[best])
+        best = d;
+    return best;
+  }
+
+  std::optional<BufferType> bufferFor(tt::LoadOp load) {
+    auto tile = dyn_cast<RankedTensorType>(load.getType());
+    if (!tile || tile.getRank() < 1 || tile.getRank() > 2 || load.getIsVolatile())
+      return std::nullopt;
+    Type element = tile.getElementType();
+    if (!element.isIntOrFloat() || element.isInteger(1))
+      return std::nullopt;
+    if (load.getOther() && !matchPattern(load.getOther(), m_AnyZeroFloat()) &&
+        !matchPattern(load.getOther(), m_Zero()))
+      return std::nullopt;
+    int64_t bytes = codegen::memoryBytes(element);
+    unsigned along = contiguousDim(load.getPtr());
+    int64_t neighbours =
+        std::min(axes.of(load.getPtr()).contiguity[along], tile.getDimSize(along));
+    if (neighbours * bytes < leastCopyBytes || mayBeWritten(load.getPtr(), loop))
+      return std::nullopt;
+    return BufferType::get(load.getContext(), stages, tile, along);
+  }
+
+  bool isStaged(Operation *op) {
+    return llvm::any_of(staged, [&](StagedLoad &one) { return one.load == op; });
+  }
+
+  /// Some product by matrix units depends on the tile.
+  bool feedsProduct(Value tile) {
+    llvm::SetVector<Value> reached;
+    reached.insert(tile);
+    for (size_t next = 0; next < reached.size(); ++next)
+      for (Operation *user : reached[next].getUsers()) {
+        auto dot = dyn_cast<tt::DotOp>(user);
+        if (dot && hasMatrixUnit(dot))
+          return true;
+        reached.insert(user->result_begin(), user->result_end());
+      }
+    return false;
+  }
+
+  /// The value becomes addresses and masks of staged loads, and nothing else.
+  bool servesAddressesOnly(Value value) {
+    llvm::SetVector<Value> reached;
+    reached.insert(value);
+    for (size_t next = 0; next < reached.size(); ++next)
+      for (Operation *user : reached[next].getUsers()) {
+        if (isStaged(user))
+          continue;
+        if (user->getBlock() != loop.getBody() || !canComeEarly(user))
+          return false;
+        reached.insert(user->result_begin(), user->result_end());
+      }
+    return true;
+  }
+
+  //===--- what later rounds' addresses need --------------------------------------------------===//
+
+  bool canComeEarly(Operation *op) {
+    if (auto load = dyn_cast<tt::LoadOp>(op))
+      return !load.getIsVolatile() && !mayBeWritten(load.getPtr(), loop);
+    if (isa<scf::IfOp>(op))
+      return llvm::all_of(op->getRegions(), [&](Region &region) {
+        return region.empty() || llvm::all_of(region.front().without_terminator(),
+                                              [&](Operation &in) { return canComeEarly(&in); });
+      });
+    return onlyComputes(op) || isa<tt::GetProgramIdOp, tt::GetNumProgramsOp>(op);
+  }
+
+  /// False when an address cannot be had early.
+  bool findSlice() {
+    Block *body = loop.getBody();
+    llvm::SetVector<Value> needed;
+    for (StagedLoad &one : staged)
+      needed.insert(one.load->operand_begin(), one.load->operand_end());
+    llvm::DenseSet<Operation *> makers;
+    for (size_t next = 0; next < needed.size(); ++next) {
+      Value value = needed[next];
+      if (value == loop.getInductionVar())
+        continue;
+      auto argument = dyn_cast<BlockArgument>(value);
+      if (argument && argument.getOwner() == body) {
+        needed.insert(loop.getTiedLoopYieldedValue(argument)->get());
+        continue;
+      }
+      Operation *op = value.getDefiningOp();
+      if (!op || op->getBlock() != body)
+        continue;
+      if (!canComeEarly(op))
+        return false;
+      makers.insert(op);
+      needed.insert(op->operand_begin(), op->operand_end());
+      if (op->getNumRegions() != 0)
+        getUsedValuesDefinedAbove(op->getRegions(), needed);
+    }
+    for (Operation &op : body->without_terminator())
+      if (makers.contains(&op))
+        slice.push_back(&op);
+    for (auto [number, argument] : llvm::enumerate(loop.getRegionIterArgs()))
+      if (needed.contains(argument))
+        carried.push_back(number);
+    return true;
+  }
+
+  //===--- copies -----------------------------------------------------------------------------===//
+
+  Ahead firstRound(OpBuilder &b) {
+    Location loc = loop.getLoc();
+    auto less = loop.getUnsignedCmp() ? arith::CmpIPredicate::ult : arith::CmpIPredicate::slt;
+    Value lower = loop.getLowerBound(), upper = loop.getUpperBound();
+    Ahead first{lower, arith::CmpIOp::create(b, loc, less, lower, upper), constant(b, loc, 0), {}};
+    for (unsigned number : carried)
+      first.carried.push_back(loop.getInitArgs()[number]);
+    return first;
+  }
+
+  Value nextCopy(OpBuilder &b, Value copy) {
+    Location loc = loop.getLoc();
+    Value next = arith::AddIOp::create(b, loc, copy, constant(b, loc, 1));
+    Value isEnd = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, next,
+                                        constant(b, loc, stages));
+    return arith::SelectOp::create(b, loc, isEnd, constant(b, loc, 0), next);
+  }
+
+  /// A load of a round that may not come touches nothing then.
+  static void maskLoad(tt::LoadOp load, Value comes) {
+    OpBuilder b(load);
+    Location loc = load.getLoc();
+    Value mask = comes;
+    if (tileOf(load.getPtr()))
+      mask = tt::SplatOp::create(b, loc, tt::maskTypeFor(load.getPtr().getType()), comes);
+    if (load.getMask())
+      mask = arith::AndIOp::create(b, loc, load.getMask(), mask);
+    load.getMaskMutable().assign(mask);
+  }
+
+  /// Starts the copies of one round; which is next then.
+  Ahead copyRound(OpBuilder &b, const Ahead &now) {
+    Location loc = loop.getLoc();
+    IRMapping map;
+    map.map(loop.getInductionVar(), now.index);
+    for (auto [number, value] : llvm::zip(carried, now.carried))
+      map.map(loop.getRegionIterArg(number), value);
+    for (Operation *op : slice)
+      b.clone(*op, map)->walk([&](tt::LoadOp load) { maskLoad(load, now.comes); });
+    for (StagedLoad &one : staged) {
+      Value mask = one.load.getMask() ? map.lookupOrDefault(one.load.getMask()) : Value();
+      AsyncCopyOp::create(b, one.load.getLoc(), map.lookupOrDefault(one.load.getPtr()), one.buffer,
+                          now.copy, now.comes, mask);
+    }
+    CommitCopiesOp::create(b, loc);
+
+    Value step = loop.getStep();
+    Value left = arith::SubIOp::create(b, loc, loop.getUpperBound(), now.index);
+    Value more = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ugt, left, step);
+    Ahead next;
+    next.comes = arith::AndIOp::create(b, loc, now.comes, more);
+    next.index = arith::AddIOp::create(b, loc, now.index, step);
+    next.copy = nextCopy(b, now.copy);
+    for (unsigned number : carried)
+      next.carried.push_back(map.lookupOrDefault(loop.getYieldedValues()[number]));
+    return next;
+  }
+
+  //===--- the loop ---------------------------------------------------------------------------===//
+
+  scf::ForOp rebuildLoop(OpBuilder &b, const Ahead &ahead) {
+    Location loc = loop.getLoc();
+    SmallVector<Value> inits(loop.getInitArgs());
+    inits.append({ahead.index, ahead.comes, ahead.copy, constant(b, loc, 0)});
+    llvm::append_range(inits, ahead.carried);
+    unsigned own = loop.getNumRegionIterArgs();
+    auto piped = scf::ForOp::create(b, loc, loop.getLowerBound(), loop.getUpperBound(),
+                                    loop.getStep(), inits, nullptr, loop.getUnsignedCmp());
+    piped->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
+    auto later = piped.getRegionIterArgs().drop_front(own);
+    Ahead now{later[0], later[1], later[2], SmallVector<Value>(later.drop_front(4))};
+    Value readCopy = later[3];
+
+    // The copies are made from the old body, whose operations move afterwards.
+    b.setInsertionPointToStart(piped.getBody());
+    AwaitCopiesOp::create(b, loc, b.getI32IntegerAttr(static_cast<int32_t>(stages - 2)));
+    BarrierOp::create(b, loc);
+    SmallVector<Operation *> copies;
+    Ahead next = copyRoundInto(piped.getBody(), now, copies);
+    b.setInsertionPointToEnd(piped.getBody());
+    Value nextRead = nextCopy(b, readCopy);
+
+    Block *body = loop.getBody();
+    tt::DotOp first = firstByWarpgroups();
+    auto yield = cast<scf::YieldOp>(body->getTerminator());
+    for (auto [old, made] :
+         llvm::zip(body->getArguments(), piped.getBody()->getArguments().take_front(own + 1)))
+      old.replaceAllUsesWith(made);
+    piped.getBody()->getOperations().splice(piped.getBody()->end(), body->getOperations());
+    SmallVector<Value> more = {next.index, next.comes, next.copy, nextRead};
+    llvm::append_range(more, next.carried);
+    yield->insertOperands(yield->getNumOperands(), more);
+    for (StagedLoad &one : staged) {
+      OpBuilder at(one.load);
+      Value read = ReadSharedOp::create(at, one.load.getLoc(), one.load.getType(), one.buffer,
+                                        readCopy);
+      one.load.replaceAllUsesWith(read);
+      one.load.erase();
+    }
+    if (first)
+      runBesideCopies(first, copies, yield);
+    for (auto [old, made] : llvm::zip(loop.getResults(), piped.getResults().take_front(own)))
+      old.replaceAllUsesWith(made);
+    loop.erase();
+    eraseUnused(piped.getBody());
+    return piped;
+  }
+
+  Ahead copyRoundInto(Block *block, const Ahead &now, SmallVector<Operation *> &made) {
+    OpBuilder b = OpBuilder::atBlockEnd(block);
+    Operation *before = &block->back();
+    Ahead next = copyRound(b, now);
+    for (Operation *op = before->getNextNode(); op; op = op->getNextNode())
+      made.push_back(op);
+    return next;
+  }
+
+  tt::DotOp firstByWarpgroups() {
+    for (tt::DotOp dot : loop.getBody()->getOps<tt::DotOp>())
+      if (isByWarpgroups(dot))
+        return dot;
+    return {};
+  }
+
+  /// The copies follow the start of a product, which is awaited behind them or a round later.
+  void runBesideCopies(tt::DotOp dot, ArrayRef<Operation *> copies, Operation *yield) {
+    // What the operands of the product do not need is made behind it as well.
+    Operation *behind = dot;
+    OpBuilder b(dot);
+    b.setInsertionPointAfter(dot);
+    bool runs = codegen::elementTypeOf(dot.getType()).isF32();
+    if (runs)
+      dot->setAttr(runsName, b.getUnitAttr());
+    if (runningSum) {
+      behind = ReleaseOperandsOp::create(b, dot.getLoc());
+      behind = BarrierOp::create(b, dot.getLoc());
+    }
+    for (Operation *op : copies) {
+      op->moveAfter(behind);
+      behind = op;
+    }
+    if (!runs || runningSum)
+      return;
+    b.setInsertionPointAfter(behind);
+    auto awaited = AwaitProductsOp::create(b, dot.getLoc(), dot.getType(), dot.getD(), b.getI32IntegerAttr(0));
+    dot.getD().replaceAllUsesExcept(awaited, awaited);
+  }
+
+  /// What only the loads needed. Loads among it have no effect but to be waited for.
+  static void eraseUnused(Block *block) {
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*block)))
+      if (op.getNumRegions() == 0 && isOpTriviallyDead(&op))
+        op.erase();
+  }
+
+  //===--- operands from outside of the loop --------------------------------------------------===//
+
+  /// The dim along which neighbours of the tile are in one thread.
+  unsigned alongOf(Value tile) {
+    if (auto trans = tile.getDefiningOp<tt::TransOp>())
+      return 1 - alongOf(trans.getSrc());
+    if (auto load = tile.getDefiningOp<tt::LoadOp>())
+      return contiguousDim(load.getPtr());
+    Operation *op = tile.getDefiningOp();
+    if (op && codegen::isElementOp(op))
+      for (Value operand : op->getOperands())
+        if (tileOf(operand) && !operand.getDefiningOp<arith::ConstantOp>())
+          return alongOf(operand);
+    return 1;
+  }
+
+  /// They are put in shared memory once.
+  void shareInvariants(OpBuilder &b) {
+    llvm::MapVector<Value, SmallVector<OpOperand *>> uses;
+    loop->walk([&](tt::DotOp dot) {
+      if (!hasMatrixUnit(dot) || multipliesBytes(dot))
+        return;
+      for (OpOperand *operand : {&dot.getAMutable(), &dot.getBMutable()}) {
+        Value tile = withoutTranspositions(operand->get());
+        if (loop.isDefinedOutsideOfLoop(tile) && !tile.getDefiningOp<ReadSharedOp>())
+          uses[tile].push_back(operand);
+      }
+    });
+    for (auto &[tile, operands] : uses) {
+      Location loc = tile.getLoc();
+      auto type = BufferType::get(tile.getContext(), 1, tileOf(tile), alongOf(tile));
+      buffers.push_back(AllocSharedOp::create(b, loc, type));
+      ShareOp::create(b, loc, tile, buffers.back());
+      Value read =
+          ReadSharedOp::create(b, loc, tile.getType(), buffers.back(), constant(b, loc, 0));
+      for (OpOperand *operand : operands)
+        operand->set(transposedLike(b, operand->get(), tile, read));
+    }
+  }
+
+  /// `operand` is `tile` behind transpositions; the same of `read`.
+  static Value transposedLike(OpBuilder &b, Value operand, Value tile, Value read) {
+    if (operand == tile)
+      return read;
+    auto trans = operand.getDefiningOp<tt::TransOp>();
+    Value source = transposedLike(b, trans.getSrc(), tile, read);
+    return tt::TransOp::create(b, trans.getLoc(), trans.getType(), source, trans.getOrderAttr());
+  }
+
+  /// The carried value that the loop's only product by warpgroups adds to, and nothing else
+  /// touches: that product may run into the next round.
+  std::optional<unsigned> findRunningSum() {
+    unsigned count = 0;
+    loop->walk([&](tt::DotOp dot) { count += isByWarpgroups(dot); });
+    tt::DotOp only = firstByWarpgroups();
+    if (count != 1 || !only)
+      return std::nullopt;
+    // What it reads must stay as it is until the round after.
+    auto staysInPlace = [&](Value operand) {
+      Operation *maker = withoutTranspositions(operand).getDefiningOp();
+      return maker && isStaged(maker) && isOperandOnly(maker->getResult(0));
+    };
+    if (!staysInPlace(only.getA()) || !staysInPlace(only.getB()))
+      return std::nullopt;
+    auto sum = dyn_cast<BlockArgument>(only.getC());
+    if (!sum || sum.getOwner() != loop.getBody() || !sum.hasOneUse() || !only->hasOneUse() ||
+        loop.getTiedLoopYieldedValue(sum)->get() != only.getD() ||
+        !codegen::elementTypeOf(only.getType()).isF32())
+      return std::nullopt;
+    return sum.getArgNumber() - loop.getNumInductionVars();
+  }
+
+  scf::ForOp loop;
+  const tt::AxisAnalysis &axes;
+  TargetAttr target;
+  unsigned stages = 0;
+  SmallVector<StagedLoad> staged;
+  SmallVector<Value> buffers;
+  /// Operations of the body that compute addresses, in order, and the carried values that they use.
+  SmallVector<Operation *> slice;
+  SmallVector<unsigned> carried;
+  std::optional<unsigned> runningSum;
+};
+
+struct PipelineLoopsPass : impl::PipelineLoopsBase<PipelineLoopsPass> {
+  void runOnOperation() override {
+    for (tt::FuncOp function : getOperation().getOps<tt::FuncOp>())
+      if (TargetAttr target = targetOf(function); target && !function.isExternal())
+        pipeline(function, target);
+  }
+
+  static void pipeline(tt::FuncOp function, TargetAttr target) {
+    std::vector<LoopPipeline> planned;
+    {
+      tt::AxisAnalysis axes(function);
+      function.walk<WalkOrder::PreOrder>([&](scf::ForOp loop) {
+        LoopPipeline candidate(loop, axes, target);
+        if (candidate.plan())
+          planned.push_back(std::move(candidate));
+      });
+      // Outer loops first: what they share is shared for the inner ones.
+      for (LoopPipeline &loop : planned)
+        loop.rewrite();
+    }
+  }
+};
+
+} // namespace
+
+} // namespace pellucid::ttgpu

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The dialect of decisions (TtGpu.td), and how they are attached to tt operations.
+#pragma once
+
+#include "tt/TtOps.h"
+
+#include "codegen/gpu/TtGpuDialect.h.inc"
+
+#include "codegen/gpu/TtGpuEnums.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "codegen/gpu/TtGpuAttributes.h.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "codegen/gpu/TtGpuTypes.h.inc"
+
+namespace pellucid::ttgpu {
+
+/// The shared memory of a block.
+struct SharedMemory : mlir::SideEffects::Resource::Base<SharedMemory> {
+  llvm::StringRef getName() final { return "<SharedMemory>"; }
+};
+/// Copies and products that run by themselves.
+struct Queue : mlir::SideEffects::Resource::Base<Queue> {
+  llvm::StringRef getName() final { return "<Queue>"; }
+};
+
+/// On a function: the TargetAttr.
+inline constexpr llvm::StringLiteral targetName = "ttgpu.target";
+/// On a tt.dot: the MatrixUnitAttr.
+inline constexpr llvm::StringLiteral unitName = "ttgpu.unit";
+/// On a tt.dot by warpgroups: its result is not there before an await_products (unit attribute).
+inline constexpr llvm::StringLiteral runsName = "ttgpu.runs";
+
+/// What `op` or a function around it is compiled for; null before choose-products.
+TargetAttr targetOf(mlir::Operation *op);
+/// The decided unit; None where nothing was decided.
+MatrixUnit unitOf(tt::DotOp dot);
+
+} // namespace pellucid::ttgpu
+
+#define GET_OP_CLASSES
+#include "codegen/gpu/TtGpuOps.h.inc"

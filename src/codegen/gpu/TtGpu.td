@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a kernel for GPUs is decided to do, beside the tt operations that say what it computes:
+// which instructions make a product, what lies in shared memory, what is copied there ahead of its
+// use, and where threads wait for each other.
+#ifndef PELLUCID_TTGPU
+#define PELLUCID_TTGPU
+
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/CommonTypeConstraints.td"
+include "mlir/IR/DialectBase.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/OpBase.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def TtGpu_Dialect : Dialect {
+  let name = "ttgpu";
+  let cppNamespace = "::pellucid::ttgpu";
+  let summary = "decisions of GPU code generation";
+  let useDefaultTypePrinterParser = 1;
+  let useDefaultAttributePrinterParser = 1;
+  let extraClassDeclaration = [{
+    void registerTypes();
+    void registerAttributes();
+  }];
+}
+
+//===--- attributes ---------------------------------------------------------------------------===//
+
+def MatrixUnit : I32EnumAttr<"MatrixUnit", "which instructions make a product",
+    [I32EnumAttrCase<"None", 0, "none">, I32EnumAttrCase<"Warp", 1, "warp">,
+     I32EnumAttrCase<"Warpgroup", 2, "warpgroup">]> {
+  let cppNamespace = "::pellucid::ttgpu";
+  let genSpecializedAttr = 0;
+}
+// On a tt.dot: a loop of fused multiply-adds, mma.sync or wgmma.
+def MatrixUnitAttr : EnumAttr<TtGpu_Dialect, MatrixUnit, "unit"> {
+  let assemblyFormat = "`<` $value `>`";
+}
+
+// On a tt.func: what the kernel is compiled for.
+def TargetAttr : AttrDef<TtGpu_Dialect, "Target"> {
+  let mnemonic = "target";
+  let parameters = (ins "unsigned":$sm, "unsigned":$warps,
+      // Rounds of a loop whose copies are under way at the same time, where the loop does not say.
+      "unsigned":$stages,
+      // Of any loop.
+      "unsigned":$mostStages,
+      // Instructions that devices of other generations do not have (sm_90a) may be used.
+      "bool":$generationOnly);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+//===--- types --------------------------------------------------------------------------------===//
+
+def BufferType : TypeDef<TtGpu_Dialect, "Buffer"> {
+  let mnemonic = "buffer";
+  let summary = "shared memory for several copies of a tile";
+  let description = [{
+    Each copy lies in panels of up to 128 bytes a row, swizzled as the matrix units read them
+    (SharedTile.h); neighbours in shared memory are neighbours along the dim `along` of the tile.
+    Example: `!ttgpu.buffer<3 of tensor<128x64xbf16> along 1>`.
+  }];
+  let parameters = (ins "unsigned":$copies, "::mlir::RankedTensorType":$tile, "unsigned":$along);
+  let assemblyFormat = "`<` $copies `of` $tile `along` $along `>`";
+  let genVerifyDecl = 1;
+}
+
+def SharedMemoryResource : Resource<"::pellucid::ttgpu::SharedMemory">;
+def GlobalMemoryResource : Resource<"::pellucid::tt::GlobalMemory">;
+// Copies and products under way: what is queued and what waits keep their order.
+def QueueResource : Resource<"::pellucid::ttgpu::Queue">;
+
+def Tile : RankedTensorOf<[AnyType]>;
+
+//===--- operations ---------------------------------------------------------------------------===//
+
+class TtGpuOp<string mnemonic, list<Trait> traits = []> : Op<TtGpu_Dialect, mnemonic, traits>;
+
+def AllocSharedOp : TtGpuOp<"alloc_shared", [MemoryEffects<[MemAlloc<SharedMemoryResource>]>]> {
+  let summary = "shared memory for as long as the operations that use it run";
+  let results = (outs BufferType:$buffer);
+  let assemblyFormat = "attr-dict `:` type($buffer)";
+}
+
+def FreeSharedOp : TtGpuOp<"free_shared", [MemoryEffects<[MemFree<SharedMemoryResource>]>]> {
+  let summary = "buffers that nothing uses from here on";
+  let arguments = (ins Variadic<BufferType>:$buffers);
+  let assemblyFormat = "$buffers attr-dict `:` type($buffers)";
+}
+
+def ShareOp : TtGpuOp<"share", [MemoryEffects<[MemWrite<SharedMemoryResource>]>]> {
+  let summary = "writes a tile to the first copy of a buffer";
+  let arguments = (ins Tile:$tile, BufferType:$buffer);
+  let assemblyFormat = "$tile `,` $buffer attr-dict `:` type($tile) `,` type($buffer)";
+  let hasVerifier = 1;
+}
+
+def ReadSharedOp : TtGpuOp<"read_shared", [MemoryEffects<[MemRead<SharedMemoryResource>]>]> {
+  let summary = "the tile that lies in one copy of a buffer";
+  let description = [{
+    A product by matrix units reads it where it lies; every other user gets it in registers.
+  }];
+  let arguments = (ins BufferType:$buffer, I32:$copy);
+  let results = (outs Tile:$tile);
+  let assemblyFormat = "$buffer `[` $copy `]` attr-dict `:` type($buffer) `->` type($tile)";
+  let hasVerifier = 1;
+}
+
+def AsyncCopyOp : TtGpuOp<"async_copy",
+    [AttrSizedOperandSegments,
+     MemoryEffects<[MemRead<GlobalMemoryResource>, MemWrite<SharedMemoryResource>,
+                    MemWrite<QueueResource>]>]> {
+  let summary = "starts to copy a tile from global to shared memory (cp.async)";
+  let description = [{
+    Elements that are masked off become zero. Where `comes` is false, all of them are.
+  }];
+  let arguments = (ins Tile:$ptr, BufferType:$buffer, I32:$copy, Optional<I1>:$comes,
+      Optional<Tile>:$mask);
+  let assemblyFormat = [{
+    $ptr `to` $buffer `[` $copy `]` (`if` $comes^)? (`mask` $mask^ `:` type($mask))?
+    attr-dict `:` type($ptr) `,` type($buffer)
+  }];
+  let hasVerifier = 1;
+}
+
+def CommitCopiesOp : TtGpuOp<"commit_copies", [MemoryEffects<[MemWrite<QueueResource>]>]> {
+  let summary = "makes a group of the copies that were started since the last one";
+  let assemblyFormat = "attr-dict";
+}
+
+def AwaitCopiesOp : TtGpuOp<"await_copies",
+    [MemoryEffects<[MemWrite<QueueResource>, MemWrite<SharedMemoryResource>]>]> {
+  let summary = "waits until only so many groups of copies are under way";
+  let arguments = (ins I32Attr:$pending);
+  let assemblyFormat = "$pending attr-dict";
+}
+
+def BarrierOp : TtGpuOp<"barrier",
+    [MemoryEffects<[MemWrite<SharedMemoryResource>, MemWrite<GlobalMemoryResource>]>]> {
+  let summary = "threads of the block wait for each other, and see what the others wrote";
+  let assemblyFormat = "attr-dict";
+}
+
+def AwaitProductsOp : TtGpuOp<"await_products",
+    [AllTypesMatch<["running", "sums"]>, MemoryEffects<[MemWrite<QueueResource>]>]> {
+  let summary = "waits until only so many products by warpgroups are under way";
+  let description = "The result is what the awaited product has made.";
+  let arguments = (ins Tile:$running, I32Attr:$pending);
+  let results = (outs Tile:$sums);
+  let assemblyFormat = "$running `,` $pending attr-dict `:` type($running)";
+}
+
+def ReleaseOperandsOp : TtGpuOp<"release_operands", [MemoryEffects<[MemWrite<QueueResource>]>]> {
+  let summary = "waits until only the last product by warpgroups may still read shared memory";
+  let assemblyFormat = "attr-dict";
+}
+
+#endif
