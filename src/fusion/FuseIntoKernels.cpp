@@ -386,7 +386,9 @@ private:
         continue;
       if (!(reason = refuseConsumer(name, made.value, user)) &&
           !(reason = refuseStore(name, made.value->type().numel())))
-        reason = tryRegions(name, neighbours.pathsFrom(user, made.value, launch), made, Keep::Yes);
+        // The last one replaces what nobody else reads.
+        reason = tryRegions(name, neighbours.pathsFrom(user, made.value, launch), made,
+                            users.size() > 1 ? Keep::Yes : Keep::No);
       if (reason)
         note(launch, user, false, *reason);
     }

@@ -307,6 +307,64 @@ def kept_after(x):
     return y, y * 2.0
 
 
+def residual_softmax(x, r):
+    s = x * r
+    return by_row(where_softmax_kernel, s), s * 2.0
+
+
+def residual_by_view(x, r):
+    s = x + r
+    return silu(s.view(-1)).view(s.shape) + s
+
+
+def kept_flags(x):
+    flags = x > 0
+    return flat(not_kernel, flags), torch.where(flags, x, 0.0)
+
+
+def kept_in_tiles(x):
+    y = x * 2.0
+    out = torch.empty_like(y)
+    tile_kernel[(triton.cdiv(y.shape[0], 16), triton.cdiv(y.shape[1], 32))](y, out, y.shape[0], y.shape[1], BM=16, BN=32)
+    return out, y - 1.0
+
+
+def kept_many(x):
+    y = silu(x)
+    return y + 1.0, y * 2.0, y - 3.0, y
+
+
+def read_before(x):
+    y = x * 2.0
+    z = silu(y)
+    return silu(z + y), z
+
+
+def reader_comes_first(x):
+    y = x * 2.0
+    total = y.sum()
+    return silu(y) + total
+
+
+def kept_of_a_part(x):
+    y = x * 2.0
+    out = torch.zeros_like(y)
+    head_kernel[(triton.cdiv(y.numel(), 64),)](y, out, y.numel() - 5, BLOCK=64)
+    return out, y + 1.0
+
+
+def kept_of_neighbours(x):
+    y = x * 2.0
+    return flat(neighbours_kernel, y), y + 1.0
+
+
+def kept_of_a_weight(x, w):
+    v = w * 2.0
+    out = torch.empty_like(x)
+    affine_kernel[(x.shape[0],)](x, v, out, x.shape[1], BLOCK=64)
+    return out, v + 1.0
+
+
 def foreign_operand(x, t):
     return silu(x + t.t())
 
