@@ -44,3 +44,53 @@ class Tied(nn.Module):
         x = F.embedding(index, self.table.weight)
         scores = F.linear(x, self.table.weight)
         return torch.matmul(scores, self.table.weight)
+
+
+def mm(x, w):
+    return torch.mm(x, w)
+
+
+def linear_plain(x, w):
+    return F.linear(x, w)
+
+
+def addmm_without_addend(c, x, w):
+    return torch.addmm(c, x, w, beta=0, alpha=3)
+
+
+def activated(x, w, b):
+    return F.relu(F.linear(x, w, b))
+
+
+def residual(x, w, b, r):
+    return r + F.linear(x, w, b) * 0.5
+
+
+def gated(x, w, v):
+    return F.silu(F.linear(x, w)) * F.linear(x, v)
+
+
+def per_head(x, w, scale, shift):
+    return torch.bmm(x, w) * scale + shift
+
+
+def row_of_batch(x, w, r):
+    """`r` steps through the rows unevenly: its own dim comes again for every x[i]."""
+    return F.linear(x, w) + r
+
+
+def wider(x, w):
+    return F.linear(x, w).float() * 3
+
+
+def read_twice(x, w):
+    y = F.linear(x, w)
+    return y.relu(), y.sum(dim=1)
+
+
+def transposed_right(x, w):
+    return torch.mm(x, w.t())
+
+
+def transposed_left(x, w):
+    return torch.mm(x.t(), w)
