@@ -76,7 +76,7 @@ __attribute__((target("avx2,fma"))) void runFma256() {
 }
 
 double peakFlops(CpuLevel level) {
-  bool wide = level == CpuLevel::X86_64_v4;
+  bool wide = hasAvx512(level);
   double seconds = secondsOf(wide ? runFma512 : runFma256);
   return 2.0 * peakRounds * (wide ? 16 * 16 : 12 * 8) / seconds;
 }
@@ -132,7 +132,7 @@ void benchProducts(CpuLevel level, DataType type, double peak) {
                          {1024, 1024, 1024}}) {
     size_t bytes = byteSize(type);
     void *a = allocate(m * k * bytes), *c = allocate(m * n * bytes), *bias = allocate(n * bytes);
-    void *packed = allocate(package::packedElements(n, k) * bytes + 64);
+    void *packed = allocate(package::packedElements(type, n, k) * bytes + 64);
     GemmArguments arguments{a, packed, bias, c, m, n, k, k, n, 0, 0, 0, 0, 0};
     uint32_t x = (m + package::productRows - 1) / package::productRows,
              y = (n + package::productColumns - 1) / package::productColumns;

@@ -286,6 +286,13 @@ private:
                               *cudaGrade = ",cuda:div=full,cuda:exp=ex2.approx",
                               *cudaProducts = ",cuda:dot=mma";
 
+  /// bf16 in the order of the level's own instructions, which take subnormals for zero:
+  /// docs/design/0020-cpu-levels.md.
+  static const char *productsOf(CpuLevel level) {
+    return hasTileProducts(level) ? ",x86-64-v4+amx:dot=tdpbf16ps"
+                                  : ",x86-64-v4+bf16:dot=vdpbf16ps";
+  }
+
   static void note(std::string &numerics, const char *what) {
     if (numerics.find(what) == std::string::npos)
       numerics += what;
@@ -315,7 +322,7 @@ private:
             image, std::vector<uint8_t>(target.result.image.begin(), target.result.image.end())));
       for (size_t k = 0; k < target.result.kernels.size(); ++k) {
         const CodegenKernelResult &result = target.result.kernels[k];
-        package::Kernel &kernel = manifest.kernels[kernelIndex.at(lowered.usedKernels[k])];
+        package::Kernel &kernel = manifest.kernels[kernelIndex.at(target.kernels[k])];
         package::Executable executable;
         executable.target = target.target;
         executable.entry = result.symbol;
@@ -337,7 +344,7 @@ private:
         if (!cpu)
           note(kernel.numerics, cudaGrade);
         if (result.matrixUnits)
-          note(kernel.numerics, cudaProducts);
+          note(kernel.numerics, cpu ? productsOf(target.target.cpu) : cudaProducts);
       }
     }
   }

@@ -26,6 +26,7 @@ struct LoweredProgram {
 
 struct TargetCode {
   Target target;
+  std::vector<uint32_t> kernels; ///< those of the result, indices into program.kernels
   CodegenResult result;
 };
 

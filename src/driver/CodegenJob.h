@@ -60,9 +60,10 @@ struct CodegenKernelResult {
   std::vector<CodegenSlot> arguments;
   std::vector<CodegenMessage> messages;
   std::vector<CodegenPtx> ptx; ///< CUDA only
-  bool matrixUnits = false;    ///< CUDA: some product is made by mma.sync or wgmma
-  bool bfloat16Grade = false;  ///< CPU: some functions are of the accuracy of bf16
-  double seconds = 0;          ///< time spent on this kernel inside the worker
+  /// Some product is made by mma.sync or wgmma, or of bf16 by the instructions of a CPU level.
+  bool matrixUnits = false;
+  bool bfloat16Grade = false; ///< CPU: some functions are of the accuracy of bf16
+  double seconds = 0;         ///< time spent on this kernel inside the worker
   std::vector<CodegenText> texts;
 };
 

@@ -5,6 +5,7 @@
 #include "driver/Compile.h"
 #include "driver/EmitSource.h"
 #include "driver/FindOrderedKernels.h"
+#include "driver/ProductUnits.h"
 #include "driver/SpecializeLaunches.h"
 #include "driver/Worker.h"
 #include "fusion/FuseIntoKernels.h"
@@ -55,26 +56,36 @@ bool isPure(const Node &node, const OperatorRegistry &registry) {
 std::vector<Target> chosenTargets(const CompileOptions &options) {
   if (!options.targets.empty())
     return options.targets;
-  return {{Target::Kind::Cpu, CpuLevel::X86_64_v3, 0}, {Target::Kind::Cpu, CpuLevel::X86_64_v4, 0}};
+  std::vector<Target> targets;
+  for (CpuLevel level : allCpuLevels)
+    targets.push_back({Target::Kind::Cpu, level, 0});
+  return targets;
 }
 
-/// One worker per target, all at once.
+/// One worker per target that has kernels of its own, all at once.
 bool generateCode(const std::vector<LoweredProgram> &programs, const CompileOptions &options,
                   std::vector<TargetCode> &code, Diagnostics &diagnostics) {
   std::string program = options.worker.empty() ? findWorker() : options.worker;
   std::vector<std::unique_ptr<Worker>> workers;
-  for (const Target &target : chosenTargets(options)) {
+  std::vector<Target> targets = chosenTargets(options);
+  for (const Target &target : targets) {
     CodegenJob job;
     job.target = target;
     job.fpContract = options.fpContract;
     const LoweredProgram &lowered =
         *llvm::find_if(programs, [&](auto &one) { return one.device == target.kind; });
+    std::vector<uint32_t> kernels;
     for (size_t i = 0; i < lowered.usedKernels.size(); ++i) {
       const KernelDef &kernel = lowered.program.kernels[lowered.usedKernels[i]];
+      if (!belongsInto(target, kernel, targets))
+        continue;
+      kernels.push_back(lowered.usedKernels[i]);
       job.kernels.push_back(
           {kernel.symbol, kernel.ttir, kernel.library, lowered.numWarps[i], lowered.numStages[i]});
     }
-    code.push_back({target, {}});
+    if (kernels.empty() && !lowered.usedKernels.empty())
+      continue;
+    code.push_back({target, std::move(kernels), {}});
     workers.push_back(std::make_unique<Worker>(program, job));
   }
   bool ok = true;

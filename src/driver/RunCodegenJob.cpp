@@ -26,6 +26,7 @@ CodegenKernelResult describe(const CompiledObject &object, double seconds) {
   result.symbol = object.symbol;
   result.scratchBytes = object.scratchBytes;
   result.bfloat16Grade = object.bfloat16Grade;
+  result.matrixUnits = object.productUnits;
   result.seconds = seconds;
   for (const auto &slot : object.arguments)
     result.arguments.push_back({slot.offset, slot.bytes});
@@ -69,15 +70,18 @@ mlir::OwningOpRef<mlir::ModuleOp> prepare(const CodegenKernel &kernel, mlir::MLI
   return module;
 }
 
-/// `gemm bf16`, `gemm bf16 bias`, `pack bf16`.
+/// `gemm bf16`, `gemm bf16 bias unpacked`, `pack bf16`.
 bool compileLibrary(const CodegenKernel &kernel, CpuLevel level, Texts &texts,
                     CompiledObject &object, Diagnostics &diagnostics) {
   std::istringstream words(kernel.library);
-  std::string what, type, bias;
-  words >> what >> type >> bias;
+  std::string what, type;
+  words >> what >> type;
   codegen::GemmKernel options;
   options.type = dataTypeNamed(type).value_or(DataType::Int8);
-  options.bias = bias == "bias";
+  for (std::string word; words >> word;) {
+    options.bias |= word == "bias";
+    options.unpacked |= word == "unpacked";
+  }
   options.level = level;
   options.texts = texts.code();
   if (what == "gemm")

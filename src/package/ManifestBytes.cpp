@@ -18,7 +18,7 @@ static constexpr uint8_t lastOf(MessageKind) { return uint8_t(MessageKind::Print
 static constexpr uint8_t lastOf(CodeFormat) { return uint8_t(CodeFormat::GenerationPtx); }
 static constexpr uint8_t lastOf(PlaceKind) { return uint8_t(PlaceKind::Buffer); }
 static constexpr uint8_t lastOf(Target::Kind) { return uint8_t(Target::Kind::Cuda); }
-static constexpr uint8_t lastOf(CpuLevel) { return uint8_t(CpuLevel::X86_64_v4); }
+static constexpr uint8_t lastOf(CpuLevel) { return uint8_t(allCpuLevels.back()); }
 
 namespace {
 template <typename T>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "package/PackedMatrix.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace pellucid::package {
@@ -18,26 +19,28 @@ template <typename Bits> static Bits loadAt(const void *b, int64_t element) {
 }
 
 template <typename Bits>
-static void pack(const void *from, int64_t n, int64_t k, int64_t strideK, int64_t strideN,
-                 Bits *to) {
-  for (int64_t panel = 0; panel < packedElements(n, 1);
-       panel += productPanel, to += k * productPanel)
+static void pack(DataType type, const void *from, int64_t n, int64_t k, int64_t strideK,
+                 int64_t strideN, Bits *to) {
+  int64_t group = packedGroup(type), depth = packedDepth(type, k);
+  for (int64_t panel = 0; panel < packedElements(type, n, k) / std::max<int64_t>(1, depth);
+       panel += productPanel, to += depth * productPanel)
     for (int64_t lane = 0; lane < productPanel; ++lane)
-      for (int64_t row = 0; row < k; ++row)
-        to[row * productPanel + lane] =
-            panel + lane < n ? loadAt<Bits>(from, row * strideK + (panel + lane) * strideN)
-                             : Bits(0);
+      for (int64_t row = 0; row < depth; ++row)
+        to[(row / group * productPanel + lane) * group + row % group] =
+            panel + lane < n && row < k
+                ? loadAt<Bits>(from, row * strideK + (panel + lane) * strideN)
+                : Bits(0);
 }
 
 void packMatrix(DataType type, const void *b, int64_t n, int64_t k, int64_t strideK,
                 int64_t strideN, void *packed) {
   switch (byteSize(type)) {
   case 2:
-    return pack(b, n, k, strideK, strideN, static_cast<uint16_t *>(packed));
+    return pack(type, b, n, k, strideK, strideN, static_cast<uint16_t *>(packed));
   case 4:
-    return pack(b, n, k, strideK, strideN, static_cast<uint32_t *>(packed));
+    return pack(type, b, n, k, strideK, strideN, static_cast<uint32_t *>(packed));
   default:
-    return pack(b, n, k, strideK, strideN, static_cast<uint64_t *>(packed));
+    return pack(type, b, n, k, strideK, strideN, static_cast<uint64_t *>(packed));
   }
 }
 

@@ -11,12 +11,25 @@ namespace pellucid::package {
 
 /// Rows and columns of C[M,N] that one program of the product computes. Grid: x = ceil(m /
 /// productRows), y = ceil(n / productColumns), z = batch.
-inline constexpr int64_t productRows = 48, productColumns = 64;
+inline constexpr int64_t productRows = 96, productColumns = 64;
 
-/// Columns of a panel. Packed B is [ceil(n / 64) * 4 panels][k][16 columns], zero where beyond n.
+/// Columns of a panel.
 inline constexpr int64_t productPanel = 16;
-inline int64_t packedElements(int64_t n, int64_t k) {
-  return (n + productColumns - 1) / productColumns * productColumns * k;
+
+/// Terms of a sum that lie side by side: bf16 is multiplied in pairs (docs/design/0020).
+constexpr int64_t packedGroup(DataType type) { return type == DataType::BFloat16 ? 2 : 1; }
+
+/// k as packed B has it: bf16 in whole tile registers of 16 pairs, so that code of every level
+/// reads whole ones.
+constexpr int64_t depthUnit(DataType type) { return packedGroup(type) == 1 ? 1 : 32; }
+
+/// Packed B is [ceil(n / 64) * 4 panels][depth / group][16 columns][group], zero where beyond n or
+/// k.
+inline int64_t packedDepth(DataType type, int64_t k) {
+  return (k + depthUnit(type) - 1) / depthUnit(type) * depthUnit(type);
+}
+inline int64_t packedElements(DataType type, int64_t n, int64_t k) {
+  return (n + productColumns - 1) / productColumns * productColumns * packedDepth(type, k);
 }
 
 /// The element types that have matrix kernels.

@@ -14,15 +14,13 @@ using namespace package;
 
 Result parseLoadTarget(std::string_view text, LoadOptions &options) {
   options.device = text.starts_with("cuda") ? Target::Kind::Cuda : Target::Kind::Cpu;
-  for (CpuLevel level : {CpuLevel::X86_64_v3, CpuLevel::X86_64_v4})
-    if (text == "cpu:" + std::string(toString(level))) {
-      options.cpuLevel = level;
-      return {};
-    }
-  if (text == "cpu" || text == "cuda")
+  constexpr std::string_view ofCpu = "cpu:";
+  if (text.starts_with(ofCpu))
+    options.cpuLevel = cpuLevelNamed(text.substr(ofCpu.size()));
+  if (text == "cpu" || text == "cuda" || options.cpuLevel)
     return {};
-  return Result::invalid("unknown target '" + std::string(text) +
-                         "'; possible are cpu, cpu:x86-64-v3, cpu:x86-64-v4 and cuda");
+  return Result::invalid("unknown target '" + std::string(text) + "'; possible are cpu, " +
+                         cpuLevelNames("cpu:") + " and cuda");
 }
 
 /// What cannot be opened is the file system's word, the rest the package's.
@@ -128,12 +126,23 @@ static const Executable *chooseCuda(const Kernel &kernel, uint32_t sm, std::stri
   return best;
 }
 
+bool LoadedPackage::hasCodeFor(CpuLevel level) const {
+  const Target target{Target::Kind::Cpu, level, 0};
+  return std::ranges::any_of(manifest().kernels, [&](const Kernel &kernel) {
+    return std::ranges::any_of(kernel.executables,
+                               [&](const Executable &code) { return code.target == target; });
+  });
+}
+
 Result LoadedPackage::prepareCpu(const Program &program) {
   std::optional<CpuLevel> host = hostCpuLevel();
   if (!host)
     return Result::error(PELLUCID_UNSUPPORTED,
                          "this CPU lacks AVX2, FMA, BMI2, F16C, LZCNT or MOVBE (x86-64-v3)");
   CpuLevel level = std::min(*host, loadOptions.cpuLevel.value_or(*host));
+  // Asked for only where there is such code: it makes the signal frames of all threads larger.
+  if (hasTileProducts(level) && hasCodeFor(level) && !allowTiles())
+    level = CpuLevel::X86_64_v4_bf16;
   auto choose = [level](const Kernel &kernel, std::string &why) {
     return chooseCpu(kernel, level, why);
   };

@@ -81,6 +81,7 @@ private:
   static Result prepare(std::unique_ptr<package::PackageFile> file, const LoadOptions &options,
                         std::unique_ptr<LoadedPackage> &out);
   const package::Program *programFor(Target::Kind device) const;
+  bool hasCodeFor(CpuLevel level) const;
   Result prepareCpu(const package::Program &program);
   Result placeWeights();
   Result mapImages();

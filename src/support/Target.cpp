@@ -3,6 +3,12 @@
 
 #include <array>
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
 namespace pellucid {
 
 static constexpr std::array<DataTypeInfo, 17> dataTypes = {{
@@ -50,7 +56,31 @@ std::optional<DataType> dataTypeNamed(std::string_view name) {
 }
 
 std::string_view toString(CpuLevel level) {
-  return level == CpuLevel::X86_64_v4 ? "x86-64-v4" : "x86-64-v3";
+  switch (level) {
+  case CpuLevel::X86_64_v3:
+    return "x86-64-v3";
+  case CpuLevel::X86_64_v4:
+    return "x86-64-v4";
+  case CpuLevel::X86_64_v4_bf16:
+    return "x86-64-v4+bf16";
+  case CpuLevel::X86_64_v4_amx:
+    return "x86-64-v4+amx";
+  }
+  return "?";
+}
+
+std::optional<CpuLevel> cpuLevelNamed(std::string_view name) {
+  for (CpuLevel level : allCpuLevels)
+    if (name == toString(level))
+      return level;
+  return std::nullopt;
+}
+
+std::string cpuLevelNames(std::string_view before) {
+  std::string text;
+  for (CpuLevel level : allCpuLevels)
+    text += (text.empty() ? "" : ", ") + std::string(before) + std::string(toString(level));
+  return text;
 }
 
 std::string toString(const Target &target) {
@@ -68,16 +98,22 @@ static void addOnce(std::vector<Target> &out, Target target) {
 
 static bool parseOne(std::string_view word, std::vector<Target> &out) {
   using Kind = Target::Kind;
-  if (word == "cpu" || word == "cpu:x86-64-v3")
-    addOnce(out, {Kind::Cpu, CpuLevel::X86_64_v3, 0});
-  if (word == "cpu" || word == "cpu:x86-64-v4")
-    addOnce(out, {Kind::Cpu, CpuLevel::X86_64_v4, 0});
-  if (word == "cuda:sm_80")
-    addOnce(out, {Kind::Cuda, CpuLevel::X86_64_v3, 80});
-  if (word == "cuda" || word == "cuda:sm_90")
-    addOnce(out, {Kind::Cuda, CpuLevel::X86_64_v3, 90});
-  return word == "cpu" || word == "cpu:x86-64-v3" || word == "cpu:x86-64-v4" || word == "cuda" ||
-         word == "cuda:sm_80" || word == "cuda:sm_90";
+  constexpr std::string_view ofCpu = "cpu:";
+  if (word == "cpu") {
+    for (CpuLevel level : allCpuLevels)
+      addOnce(out, {Kind::Cpu, level, 0});
+    return true;
+  }
+  if (word.starts_with(ofCpu)) {
+    auto level = cpuLevelNamed(word.substr(ofCpu.size()));
+    if (level)
+      addOnce(out, {Kind::Cpu, *level, 0});
+    return level.has_value();
+  }
+  bool newest = word == "cuda" || word == "cuda:sm_90", known = newest || word == "cuda:sm_80";
+  if (known)
+    addOnce(out, {Kind::Cuda, CpuLevel::X86_64_v3, newest ? 90u : 80u});
+  return known;
 }
 
 bool parseTargets(std::string_view text, std::vector<Target> &out, std::string &error) {
@@ -85,14 +121,42 @@ bool parseTargets(std::string_view text, std::vector<Target> &out, std::string &
     size_t comma = std::min(text.find(',', begin), text.size());
     std::string_view word = text.substr(begin, comma - begin);
     if (!parseOne(word, out)) {
-      error = "unknown target '" + std::string(word) +
-              "'; possible are cpu, cpu:x86-64-v3, cpu:x86-64-v4, cuda, cuda:sm_80 and cuda:sm_90";
+      error = "unknown target '" + std::string(word) + "'; possible are cpu, " +
+              cpuLevelNames("cpu:") + ", cuda, cuda:sm_80 and cuda:sm_90";
       return false;
     }
     begin = comma + 1;
   }
   return true;
 }
+
+#if defined(__x86_64__)
+namespace {
+/// Linux's arch_prctl: which extended states there are, and asking for one.
+constexpr int archGetXcompSupp = 0x1021, archReqXcompPerm = 0x1023;
+constexpr unsigned long tileData = 18; ///< the state's bit in XCR0; 17 is the configuration's
+
+bool hasPairInstructions() {
+  unsigned a, b, c, d, most, bf16;
+  if (!__get_cpuid_count(7, 0, &most, &b, &c, &d) || most < 1 ||
+      !__get_cpuid_count(7, 1, &bf16, &b, &d, &d))
+    return false;
+  __get_cpuid_count(7, 0, &a, &b, &c, &d);
+  bool vnni = c >> 11 & 1;
+  return vnni && (bf16 >> 5 & 1);
+}
+
+bool hasTileInstructions() {
+  unsigned a, b, c, d;
+  if (!__get_cpuid_count(7, 0, &a, &b, &c, &d))
+    return false;
+  bool bf16 = d >> 22 & 1, tiles = d >> 24 & 1, int8 = d >> 25 & 1;
+  unsigned long states = 0;
+  return bf16 && tiles && int8 && ::syscall(SYS_arch_prctl, archGetXcompSupp, &states) == 0 &&
+         (states >> 17 & 3) == 3;
+}
+} // namespace
+#endif
 
 std::optional<CpuLevel> hostCpuLevel() {
 #if defined(__x86_64__)
@@ -103,12 +167,24 @@ std::optional<CpuLevel> hostCpuLevel() {
   bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
             __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
             __builtin_cpu_supports("avx512cd");
+  if (v4 && hasPairInstructions())
+    return hasTileInstructions() ? CpuLevel::X86_64_v4_amx : CpuLevel::X86_64_v4_bf16;
   if (v4)
     return CpuLevel::X86_64_v4;
   if (v3)
     return CpuLevel::X86_64_v3;
 #endif
   return std::nullopt;
+}
+
+bool allowTiles() {
+#if defined(__x86_64__)
+  static const bool allowed =
+      hasTileInstructions() && ::syscall(SYS_arch_prctl, archReqXcompPerm, tileData) == 0;
+  return allowed;
+#else
+  return false;
+#endif
 }
 
 } // namespace pellucid

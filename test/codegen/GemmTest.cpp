@@ -42,6 +42,21 @@ protected:
     uint16_t bits = *reinterpret_cast<const uint16_t *>(at);
     return type == DataType::Float16 ? fromHalf(bits) : fromBFloat16(bits);
   }
+  /// Whoever takes what lies between the rows of A for a part of them gets no number.
+  Matrix rowsApart(uint64_t seed, int rows, int columns, int stride) {
+    Matrix matrix = random(seed, size_t(rows) * stride + 1);
+    for (int row = 0; row < rows; ++row)
+      for (int column = columns; column < stride; ++column)
+        write(matrix, row * stride + column, std::nanf(""));
+    write(matrix, size_t(rows) * stride, std::nanf(""));
+    return matrix;
+  }
+  int64_t packedBytes(int64_t n, int64_t k) {
+    return package::packedElements(type, n, k) * byteSize(type);
+  }
+  static uint32_t blocks(int64_t size, int64_t block) {
+    return static_cast<uint32_t>((size + block - 1) / block);
+  }
   double roundingUnit() {
     return type == DataType::Float64    ? 0x1p-50
            : type == DataType::Float32  ? 0x1p-20
@@ -57,15 +72,15 @@ TEST_P(Gemm, AgainstDoubleSums) {
   ASSERT_TRUE(compilePack({type, true, level}, "pack", pack, diagnostics));
   CompiledKernel kernel(std::move(product), level), packKernel(std::move(pack), level);
   for (auto [m, n, k] : {std::array{1, 1, 1}, std::array{16, 128, 64}, std::array{5, 17, 9},
-                         std::array{49, 65, 33}, std::array{100, 130, 70}, std::array{3, 64, 0}}) {
+                         std::array{49, 65, 33}, std::array{100, 130, 70}, std::array{3, 64, 0},
+                         std::array{17, 33, 127}, std::array{32, 16, 31}, std::array{2, 5, 1100}}) {
     int64_t lda = k + 3, ldc = n + 5;
-    Matrix a = random(1, m * lda + 1), b = random(2, n * k + 1), bias = random(3, n);
+    Matrix a = rowsApart(1, m, k, lda), b = random(2, n * k + 1), bias = random(3, n);
     // B is stored transposed, as the weight of a linear layer.
-    std::vector<char> packed(package::packedElements(n, k) * byteSize(type) + 64),
-        packedAtRunTime(packed.size());
+    std::vector<char> packed(packedBytes(n, k) + 64), packedAtRunTime(packed.size());
     package::packMatrix(type, b.bytes.data(), n, k, 1, k, packed.data());
     PackArguments packing{b.bytes.data(), packedAtRunTime.data(), n, k, 1, k, 0};
-    ASSERT_EQ(packKernel.run(&packing, (n + 63) / 64), 0);
+    ASSERT_EQ(packKernel.run(&packing, blocks(n, 64)), 0);
     ASSERT_EQ(packed, packedAtRunTime);
     Matrix c = random(4, m * ldc);
     std::vector<double> before = c.values;
@@ -83,9 +98,7 @@ TEST_P(Gemm, AgainstDoubleSums) {
                             0,
                             0,
                             0};
-    ASSERT_EQ(kernel.run(&arguments, (m + package::productRows - 1) / package::productRows,
-                         (n + package::productColumns - 1) / package::productColumns),
-              0);
+    ASSERT_EQ(kernel.run(&arguments, blocks(m, package::productRows), blocks(n, 64)), 0);
     for (int i = 0; i < m; ++i) {
       for (int j = 0; j < n; ++j) {
         double sum = bias.values[j], size = std::abs(sum);
@@ -111,10 +124,10 @@ TEST_P(Gemm, Batch) {
   CompiledKernel kernel(std::move(product), level);
   int batch = 3, m = 7, n = 20, k = 11;
   Matrix a = random(1, batch * m * k), b = random(2, batch * k * n), c = random(3, batch * m * n);
-  std::vector<char> packed(batch * package::packedElements(n, k) * byteSize(type));
+  std::vector<char> packed(batch * packedBytes(n, k));
   for (int z = 0; z < batch; ++z)
     package::packMatrix(type, &b.bytes[z * k * n * byteSize(type)], n, k, n, 1,
-                        &packed[z * package::packedElements(n, k) * byteSize(type)]);
+                        &packed[z * packedBytes(n, k)]);
   GemmArguments arguments{a.bytes.data(),
                           packed.data(),
                           nullptr,
@@ -125,7 +138,7 @@ TEST_P(Gemm, Batch) {
                           k,
                           n,
                           m * k,
-                          package::packedElements(n, k),
+                          package::packedElements(type, n, k),
                           m * n,
                           0,
                           0};
@@ -140,14 +153,42 @@ TEST_P(Gemm, Batch) {
       }
 }
 
+// What programs pack for themselves has the bits of what was packed before, whatever B's strides;
+// `packedB` is read only where there are more rows.
+TEST_P(Gemm, UnpackedHasTheSameBits) {
+  CompiledObject product, unpacked;
+  Diagnostics diagnostics;
+  ASSERT_TRUE(compileGemm({type, false, level}, "product", product, diagnostics));
+  ASSERT_TRUE(compileGemm({type, false, level, true}, "unpacked", unpacked, diagnostics));
+  CompiledKernel kernel(std::move(product), level), own(std::move(unpacked), level);
+  for (auto [m, n, k] : {std::array{1, 1, 1}, std::array{16, 70, 40}, std::array{7, 33, 301},
+                         std::array{96, 20, 37}, std::array{97, 65, 18}, std::array{4, 3, 0}})
+    for (auto [strideK, strideN] :
+         {std::array{1, k + 1}, std::array{n + 2, 1}, std::array{2, 2 * k + 1}, std::array{1, 1}}) {
+      Matrix a = rowsApart(1, m, k, k + 1), b = random(2, k * strideK + n * strideN + 1);
+      std::vector<char> packed(packedBytes(n, k) + 64);
+      package::packMatrix(type, b.bytes.data(), n, k, strideK, strideN, packed.data());
+      Matrix want = random(3, m * n), got = random(4, m * n);
+      GemmArguments arguments{
+          a.bytes.data(), packed.data(), nullptr, want.bytes.data(), m, n, k, k + 1, n};
+      uint32_t x = blocks(m, package::productRows), y = blocks(n, 64);
+      ASSERT_EQ(kernel.run(&arguments, x, y), 0);
+      arguments.c = got.bytes.data();
+      arguments.b = b.bytes.data();
+      arguments.strideK = strideK, arguments.strideN = strideN;
+      if (m <= package::productRows)
+        arguments.packedB = nullptr;
+      ASSERT_EQ(own.run(&arguments, x, y), 0);
+      ASSERT_EQ(want.bytes, got.bytes) << m << "x" << n << "x" << k << " " << strideK;
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Levels, Gemm,
-                         testing::Combine(testing::ValuesIn(runnableLevels()),
+                         testing::Combine(testing::ValuesIn(productLevels()),
                                           testing::Values(DataType::Float32, DataType::Float64,
                                                           DataType::BFloat16, DataType::Float16)),
                          [](const auto &point) {
-                           return std::string(std::get<0>(point.param) == CpuLevel::X86_64_v4
-                                                  ? "v4_"
-                                                  : "v3_") +
+                           return testName(std::get<0>(point.param)) + "_" +
                                   std::string(pellucid::info(std::get<1>(point.param)).cli);
                          });
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/KernelRunner.h"
 
+#include "codegen/EmulateTiles.h"
 #include "codegen/cpu/LinkImage.h"
 #include "passes/tt/Pipeline.h"
 #include "tt/Tt.h"
@@ -21,6 +22,32 @@ std::vector<CpuLevel> runnableLevels() {
     if (host && level <= *host)
       levels.push_back(level);
   return levels;
+}
+
+std::vector<CpuLevel> productLevels() {
+  std::vector<CpuLevel> levels = runnableLevels();
+  auto host = hostCpuLevel();
+  if (!host || !hasPairProducts(*host))
+    return levels;
+  levels.push_back(CpuLevel::X86_64_v4_bf16);
+  if (!allowTiles())
+    emulateTiles();
+  levels.push_back(CpuLevel::X86_64_v4_amx);
+  return levels;
+}
+
+std::string testName(CpuLevel level) {
+  switch (level) {
+  case CpuLevel::X86_64_v3:
+    return "v3";
+  case CpuLevel::X86_64_v4:
+    return "v4";
+  case CpuLevel::X86_64_v4_bf16:
+    return "v4_bf16";
+  case CpuLevel::X86_64_v4_amx:
+    return "v4_amx";
+  }
+  return "unknown";
 }
 
 MappedImage::MappedImage(const std::vector<char> &elf) {

@@ -16,6 +16,11 @@ namespace pellucid::codegen {
 /// Levels that both the compiler and this machine know.
 std::vector<CpuLevel> runnableLevels();
 
+/// And those that differ in products only, tile registers emulated where the machine has none.
+std::vector<CpuLevel> productLevels();
+/// "v3", "v4", "v4_bf16": for the names of tests.
+std::string testName(CpuLevel level);
+
 /// Code mapped from an ELF image without relocations.
 class MappedImage {
 public:

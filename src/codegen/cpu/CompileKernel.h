@@ -41,6 +41,8 @@ struct CompiledObject {
   uint64_t scratchBytes = 0;
   std::vector<KernelMessage> messages;
   std::vector<package::ArgumentSlot> arguments; ///< one per parameter, in order
+  /// Products of bf16 are made by instructions that the level adds, whose sums have other bits.
+  bool productUnits = false;
   bool bfloat16Grade = false; ///< some function is computed to the accuracy of bf16 only
 };
 

@@ -26,11 +26,9 @@ static uint64_t bytesOf(llvm::Type *type) {
 static llvm::Align alignOf(llvm::Type *type) { return llvm::Align(bytesOf(type->getScalarType())); }
 
 bool CpuMemory::hasMaskedMove(llvm::Type *type) const {
-  return level == CpuLevel::X86_64_v4 || bytesOf(type) >= 4;
+  return hasAvx512(level) || bytesOf(type) >= 4;
 }
-bool CpuMemory::hasGather(llvm::Type *type) const {
-  return level == CpuLevel::X86_64_v4 && bytesOf(type) >= 4;
-}
+bool CpuMemory::hasGather(llvm::Type *type) const { return hasAvx512(level) && bytesOf(type) >= 4; }
 
 Value *CpuMemory::anyActive(const LaneValue &mask, unsigned lanes) {
   if (mask.isUniform())
@@ -220,7 +218,7 @@ void CpuMemory::store(mlir::Type element, const LaneValue &pointer, const LaneVa
 void CpuMemory::storeWhole(Value *pointer, Value *value) {
   llvm::Align natural = alignOf(value->getType()->getScalarType());
   uint64_t bytes = bytesOf(value->getType()->getScalarType()) * laneCount(value);
-  uint64_t vector = level == CpuLevel::X86_64_v4 ? 64 : 32;
+  uint64_t vector = hasAvx512(level) ? 64 : 32;
   if (!streaming || bytes % vector) {
     b.CreateAlignedStore(value, pointer, natural);
     return;

@@ -33,7 +33,7 @@ struct RegisterTile {
 };
 
 RegisterTile chooseTile(CpuLevel level, int64_t m, int64_t n, unsigned bits) {
-  bool wide = level == CpuLevel::X86_64_v4;
+  bool wide = hasAvx512(level);
   int64_t native = (wide ? 512 : 256) / bits;
   RegisterTile tile;
   tile.lanes = std::min(native, n & -n);

@@ -32,7 +32,7 @@ NestShape KernelEmitter::nestOver(llvm::ArrayRef<int64_t> shape,
   for (unsigned d = 0; d < shape.size(); ++d)
     if (shape[d] > 1)
       nest.laneDim = d;
-  int64_t native = (options.level >= CpuLevel::X86_64_v4 ? 512 : 256) / widestBits(values);
+  int64_t native = (hasAvx512(options.level) ? 512 : 256) / widestBits(values);
   int64_t extent = shape.empty() ? 1 : shape[nest.laneDim];
   // Chunks must divide the row.
   nest.lanes = std::min<int64_t>(2 * native, extent & -extent);
@@ -295,7 +295,7 @@ llvm::Value *KernelEmitter::unalignedHead(tt::StoreOp op, Value *streaming, Lane
   LaneValue pointer = row.evaluate(op.getPtr(), at);
   if (!pointer.hasConstantStride(stride) || stride != bytes)
     return b.getInt64(0);
-  int64_t vector = options.level >= CpuLevel::X86_64_v4 ? 64 : 32;
+  int64_t vector = hasAvx512(options.level) ? 64 : 32;
   Value *missing = b.CreateNeg(b.CreatePtrToInt(pointer.value, b.i64()));
   missing = b.CreateAnd(missing, b.getInt64(vector - 1));
   Value *reachable = b.CreateICmpEQ(b.CreateAnd(missing, b.getInt64(bytes - 1)), b.getInt64(0));
@@ -327,7 +327,7 @@ void KernelEmitter::emitStore(tt::StoreOp op) {
   constexpr int64_t worthwhile = 8;
   llvm::DenseSet<mlir::Value> seen;
   if (streaming && !nest.map && nest.extents[nest.laneDim] >= worthwhile * nest.lanes &&
-      (options.level >= CpuLevel::X86_64_v4 || memoryBytes(element) >= 4) &&
+      (hasAvx512(options.level) || memoryBytes(element) >= 4) &&
       llvm::all_of(roots, [&](mlir::Value root) { return startsAnywhere(root, seen); }))
     rowHead = [&](LaneEvaluator &row, IndexMapId at) {
       return unalignedHead(op, streaming, row, at);

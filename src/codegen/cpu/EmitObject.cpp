@@ -34,17 +34,28 @@ static void disableStoreForwardingPass() {
     static_cast<llvm::cl::opt<bool> *>(entry->second)->setValue(true);
 }
 
-static const char *cpuName(CpuLevel level) {
-  return level == CpuLevel::X86_64_v4 ? "x86-64-v4" : "x86-64-v3";
+static const char *cpuName(CpuLevel level) { return hasAvx512(level) ? "x86-64-v4" : "x86-64-v3"; }
+
+/// What `level` has beyond cpuName's.
+static std::string featuresOf(CpuLevel level) {
+  std::string features;
+  if (hasPairProducts(level))
+    features += "+avx512bf16,+avx512vnni";
+  if (hasTileProducts(level))
+    features += ",+amx-tile,+amx-bf16,+amx-int8";
+  return features;
 }
 
 static void setAttributes(llvm::Module &module, CpuLevel level) {
-  const char *width = level == CpuLevel::X86_64_v4 ? "512" : "256";
+  const char *width = hasAvx512(level) ? "512" : "256";
+  std::string features = featuresOf(level);
   for (llvm::Function &function : module) {
     if (function.isDeclaration())
       continue;
     function.addFnAttr("no-builtins");
     function.addFnAttr("target-cpu", cpuName(level));
+    if (!features.empty())
+      function.addFnAttr("target-features", features);
     function.addFnAttr("prefer-vector-width", width);
     function.addFnAttr("min-legal-vector-width", width);
     function.addFnAttr(llvm::Attribute::NoUnwind);
@@ -87,6 +98,7 @@ bool emitObject(CpuLevel level, std::string_view symbol,
   CodeTarget target{.name = "x86-64",
                     .triple = "x86_64-unknown-linux-gnu",
                     .cpu = cpuName(level),
+                    .features = featuresOf(level),
                     .positionIndependent = true};
   auto emitWithAttributes = [&](llvm::Module &module) {
     emit(module);

@@ -3,14 +3,13 @@
 
 #include "codegen/common/ControlFlow.h"
 #include "codegen/common/FloatFormats.h"
-#include "codegen/cpu/CpuMemory.h"
 #include "codegen/cpu/EmitObject.h"
-#include "codegen/cpu/ScratchMemory.h"
+#include "codegen/cpu/PackPanels.h"
+#include "codegen/cpu/ProductBlock.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Target/TargetMachine.h"
 
 namespace pellucid::codegen {
 
@@ -33,72 +32,18 @@ mlir::Type mlirType(DataType type, mlir::MLIRContext *context) {
   }
 }
 
-/// Emits library kernels: entry, arguments and the loop over programs.
-class LibraryKernel {
-public:
-  LibraryKernel(llvm::Module &module, mlir::Type element, CpuLevel level, CompiledObject &object)
-      : b(module.getContext(), true), memory(b, level), element(element), level(level) {
-    auto *type = llvm::FunctionType::get(
-        b.i32(), {b.getPtrTy(), b.getPtrTy(), b.i64(), b.i64(), b.getPtrTy(), b.getPtrTy()}, false);
-    entry = llvm::Function::Create(type, llvm::Function::ExternalLinkage, object.symbol, module);
-    memory.setSafeAddress(entry->getArg(4));
-    object.scratchBytes = ScratchMemory::safeBytes;
-    held = memoryType(b.getContext(), element);
-    sum = element.isF64() ? b.getDoubleTy() : b.getFloatTy();
-  }
-
-  /// `fields` of 8 bytes each.
-  void begin(CompiledObject &object, unsigned fields) {
-    for (unsigned i = 0; i < fields; ++i)
-      object.arguments.push_back({8 * i, 8});
-    auto *first = llvm::BasicBlock::Create(b.getContext(), "entry", entry);
-    auto *start = llvm::BasicBlock::Create(b.getContext(), "start", entry);
-    b.SetInsertPoint(first);
-    b.CreateBr(start);
-    b.SetInsertPoint(start);
-  }
-  Value *pointerArgument(unsigned field) { return argument(field, b.getPtrTy()); }
-  Value *integerArgument(unsigned field) { return argument(field, b.i64()); }
-
-  /// Calls `body(x, y, z)` for every program of the call (i64 indices).
-  void forPrograms(llvm::function_ref<void(Value *, Value *, Value *)> body) {
-    auto extent = [&](unsigned axis) {
-      Value *address = b.CreateConstInBoundsGEP1_32(b.i32(), entry->getArg(1), axis);
-      return b.CreateZExt(b.CreateAlignedLoad(b.i32(), address, llvm::Align(4)), b.i64());
-    };
-    Value *x = extent(0), *y = extent(1);
-    emitLoop(b, entry->getArg(2), entry->getArg(3), 1, false, [&](Value *id) {
-      Value *rest = b.CreateUDiv(id, x);
-      body(b.CreateURem(id, x), b.CreateURem(rest, y), b.CreateUDiv(rest, y));
-    });
-    b.CreateRet(b.getInt32(0));
-  }
-
-  Value *elementAt(Value *base, Value *index) { return b.CreateGEP(held, base, index); }
-  Value *smaller(Value *x, Value *y) {
-    return b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, x, y);
-  }
-
-  CodeBuilder b;
-  CpuMemory memory;
-  mlir::Type element;
-  CpuLevel level;
-  llvm::Function *entry;
-  llvm::Type *held, *sum;
-
-private:
-  Value *argument(unsigned field, llvm::Type *type) {
-    Value *address = b.CreateConstInBoundsGEP1_32(b.i64(), entry->getArg(0), field);
-    return b.CreateAlignedLoad(type, address, llvm::Align(8));
-  }
-};
+/// k of a block: of what a program packs for itself, so that it stays in the second-level cache,
+/// and of products of tiles, so that two panels stay in the first-level cache.
+constexpr int64_t unpackedDepth = 256, tileBlockDepth = 512;
 
 class GemmEmitter {
 public:
-  GemmEmitter(LibraryKernel &kernel, bool bias) : l(kernel), b(kernel.b), hasBias(bias) {
-    bool wide = l.level == CpuLevel::X86_64_v4;
-    lanes = (wide ? 512 : 256) / l.sum->getPrimitiveSizeInBits();
-    vectors = wide ? 4 : 2;
+  GemmEmitter(LibraryKernel &kernel, const GemmKernel &options)
+      : l(kernel), b(kernel.b), hasBias(options.bias), unpacked(options.unpacked), sums(kernel) {
+    if (hasTileProducts(l.level) && hasProductUnits(l.level, l.type))
+      tiles.emplace(l);
+    if (unpacked)
+      ownPanels = l.reserveScratch(unpackedDepth * package::productColumns * l.elementBytes());
   }
 
   void emit() {
@@ -109,125 +54,95 @@ public:
           *batchC = l.integerArgument(11);
     biasRow = l.integerArgument(12);
     Value *batchBias = l.integerArgument(13);
-    l.forPrograms([&](Value *x, Value *y, Value *z) {
+    depth = roundedUp(k);
+    if (unpacked)
+      isFew = b.CreateICmpSLE(m, b.getInt64(package::productRows));
+    auto body = [&](Value *x, Value *y, Value *z) {
       Value *row = b.CreateMul(x, b.getInt64(package::productRows));
       Value *column = b.CreateMul(y, b.getInt64(package::productColumns));
       rowsLeft = l.smaller(b.CreateSub(m, row), b.getInt64(package::productRows));
       columnsLeft = b.CreateSub(n, column);
       tileA = l.elementAt(a, b.CreateAdd(b.CreateMul(z, batchA), b.CreateMul(row, lda)));
-      tileB = l.elementAt(packed, b.CreateAdd(b.CreateMul(z, batchB), b.CreateMul(column, k)));
+      tileB = l.elementAt(packed, b.CreateAdd(b.CreateMul(z, batchB), b.CreateMul(column, depth)));
       Value *offset = b.CreateAdd(b.CreateMul(row, ldc), column);
       tileC = l.elementAt(c, b.CreateAdd(b.CreateMul(z, batchC), offset));
       Value *biasOffset = b.CreateAdd(b.CreateMul(row, biasRow), column);
       tileBias = l.elementAt(bias, b.CreateAdd(b.CreateMul(z, batchBias), biasOffset));
-      emitTile();
+      if (unpacked)
+        findSource(column, z);
+      emitBlocks();
+      emitLoop(b, b.getInt64(0), rowsLeft, 1, false, [&](Value *r) { storeRow(r); });
+    };
+    l.forPrograms(body, [&] {
+      if (tiles)
+        tiles->release();
     });
   }
 
 private:
-  static constexpr int64_t rowsAtOnce = 6;
-  /// Blocks of other heights take the next of these and compute their last row again.
-  static constexpr int64_t heights[] = {1, 2, 4, 6};
+  Value *roundedUp(Value *size) {
+    int64_t unit = package::depthUnit(l.type);
+    return b.CreateAnd(b.CreateAdd(size, b.getInt64(unit - 1)), b.getInt64(-unit));
+  }
 
-  void emitTile() {
-    int64_t step = vectors * lanes;
-    llvm::AllocaInst *tile = emitVariable(b, llvm::ArrayType::get(l.sum, rowsAtOnce * step));
-    tile->setAlignment(llvm::Align(64));
-    sums = tile;
-    Value *limit = l.smaller(columnsLeft, b.getInt64(package::productColumns));
-    emitLoop(b, b.getInt64(0), limit, step, true, [&](Value *column) {
-      emitLoop(b, b.getInt64(0), rowsLeft, rowsAtOnce, false, [&](Value *row) {
-        Value *count = l.smaller(b.CreateSub(rowsLeft, row), b.getInt64(rowsAtOnce));
-        int64_t below = 0;
-        for (int64_t height : heights) {
-          Value *fits = b.CreateAnd(b.CreateICmpSGT(count, b.getInt64(below)),
-                                    b.CreateICmpSLE(count, b.getInt64(height)));
-          emitWhen(b, fits, [&] { emitRegisters(row, count, column, height); });
-          below = height;
-        }
-        emitLoop(b, b.getInt64(0), count, 1, false, [&](Value *r) {
-          for (int64_t v = 0; v < vectors; ++v)
-            storeRow(row, r, column, v);
-        });
+  void findSource(Value *column, Value *z) {
+    source.strideK = l.integerArgument(15), source.strideN = l.integerArgument(16);
+    Value *offset =
+        b.CreateAdd(b.CreateMul(column, source.strideN), b.CreateMul(z, l.integerArgument(17)));
+    source.base = l.elementAt(l.pointerArgument(14), offset);
+    source.columns = columnsLeft;
+  }
+
+  void emitBlocks() {
+    if (!unpacked && !tiles)
+      return emitBlock(b.getInt64(0), k, nullptr);
+    Value *step = tiles ? b.getInt64(tileBlockDepth)
+                        : b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, k, b.getInt64(1));
+    if (unpacked)
+      step = b.CreateSelect(isFew, b.getInt64(unpackedDepth), step);
+    // Without any k the sums are zero all the same.
+    Value *end = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, k, b.getInt64(1));
+    CountedLoop loop = CountedLoop::begin(b, b.getInt64(0), end, step, false);
+    Value *count = l.smaller(step, b.CreateSub(k, loop.index));
+    emitBlock(loop.index, count, b.CreateICmpEQ(loop.index, b.getInt64(0)));
+    loop.end();
+  }
+
+  void emitBlock(Value *from, Value *count, Value *first) {
+    ProductBlock block;
+    block.rows = rowsLeft, block.columns = columnsLeft;
+    block.a = l.elementAt(tileA, from), block.lda = lda;
+    Value *panelSize = b.getInt64(package::productPanel);
+    block.panels = l.elementAt(tileB, b.CreateMul(from, panelSize));
+    block.panelStride = b.CreateMul(depth, panelSize);
+    block.count = count, block.first = first;
+    if (unpacked) {
+      Value *ownStride = b.getInt64(unpackedDepth * package::productPanel);
+      block.panels = b.CreateSelect(isFew, ownPanels, block.panels);
+      block.panelStride = b.CreateSelect(isFew, ownStride, block.panelStride);
+      emitWhen(b, isFew, [&] {
+        PanelSource part = source;
+        part.base = l.elementAt(source.base, b.CreateMul(from, source.strideK));
+        part.depth = count;
+        emitPackColumns(l, part, roundedUp(count), ownPanels, ownStride);
       });
-    });
-  }
-
-  /// Where the vector `v` of the columns from `column` on begins in the panels.
-  Value *panelAt(Value *column, int64_t v) {
-    Value *at = b.CreateAdd(column, b.getInt64(v * lanes));
-    Value *inside = b.CreateAnd(at, b.getInt64(package::productPanel - 1));
-    Value *panel = b.CreateSub(at, inside);
-    return l.elementAt(tileB, b.CreateAdd(b.CreateMul(panel, k), inside));
-  }
-
-  Value *loadB(Value *address) {
-    llvm::Type *type = lanesOf(l.held, lanes);
-    Value *loaded = b.CreateAlignedLoad(type, address, llvm::Align(memoryBytes(l.element)));
-    return widenFloat(b, loaded, l.element);
-  }
-  Value *loadA(Value *address) {
-    Value *loaded = b.CreateAlignedLoad(l.held, address, llvm::Align(memoryBytes(l.element)));
-    if (l.element
-            .isBF16()) { // both halves of a lane hold the value; the shift leaves the upper one
-      Value *twice = b.CreateBitCast(splatTo(b, loaded, 2 * lanes), lanesOf(b.i32(), lanes));
-      return b.CreateBitCast(b.CreateShl(twice, integerLike(twice, 16)), lanesOf(l.sum, lanes));
     }
-    return widenFloat(b, splatTo(b, loaded, lanes), l.element);
+    if (tiles)
+      tiles->emitBlock(block, sums);
+    else
+      emitVectorBlock(l, block, sums);
   }
 
-  /// Where the sums of row `r` and vector `v` wait to be stored.
-  Value *sumAt(Value *r, int64_t v) {
-    Value *index = b.CreateAdd(b.CreateMul(r, b.getInt64(vectors * lanes)), b.getInt64(v * lanes));
-    return b.CreateGEP(l.sum, sums, index);
-  }
-
-  /// Sums `height` rows, of which `count` are wanted, in registers.
-  void emitRegisters(Value *row, Value *count, Value *column, int64_t height) {
-    llvm::SmallVector<llvm::AllocaInst *> registers;
-    llvm::Type *type = lanesOf(l.sum, lanes);
-    for (int64_t i = 0; i < height * vectors; ++i) {
-      registers.push_back(emitVariable(b, type));
-      b.CreateStore(llvm::Constant::getNullValue(type), registers.back());
-    }
-    llvm::SmallVector<Value *> left, right;
-    Value *lastRow = b.CreateSub(count, b.getInt64(1));
-    for (int64_t r = 0; r < height; ++r) {
-      Value *inTile = b.CreateAdd(row, l.smaller(b.getInt64(r), lastRow));
-      left.push_back(l.elementAt(tileA, b.CreateMul(inTile, lda)));
-    }
-    for (int64_t v = 0; v < vectors; ++v)
-      right.push_back(panelAt(column, v));
-    emitLoop(b, b.getInt64(0), k, 1, false, [&](Value *inner) {
-      llvm::SmallVector<Value *> values;
-      Value *inPanel = b.CreateMul(inner, b.getInt64(package::productPanel));
-      for (Value *address : right)
-        values.push_back(loadB(l.elementAt(address, inPanel)));
-      for (int64_t r = 0; r < height; ++r) {
-        Value *scalar = loadA(l.elementAt(left[r], inner));
-        for (int64_t v = 0; v < vectors; ++v) {
-          llvm::AllocaInst *held = registers[r * vectors + v];
-          Value *next = b.CreateIntrinsic(llvm::Intrinsic::fma, {type},
-                                          {scalar, values[v], b.CreateLoad(type, held)});
-          b.CreateStore(next, held);
-        }
-      }
-    });
-    for (int64_t r = 0; r < height; ++r)
-      for (int64_t v = 0; v < vectors; ++v)
-        b.CreateStore(b.CreateLoad(type, registers[r * vectors + v]), sumAt(b.getInt64(r), v));
-  }
-
-  void storeRow(Value *row, Value *r, Value *firstColumn, int64_t v) {
-    Value *column = b.CreateAdd(firstColumn, b.getInt64(v * lanes));
-    Value *left = b.CreateSub(columnsLeft, column);
-    Value *inTile = b.CreateAdd(row, r);
-    auto store = [&](const LaneValue &mask) {
+  void storeRow(Value *row) {
+    int64_t lanes = (hasAvx512(l.level) ? 512 : 256) / l.sum->getPrimitiveSizeInBits();
+    Value *limit = l.smaller(columnsLeft, b.getInt64(package::productColumns));
+    auto store = [&](Value *column, const LaneValue &mask) {
       auto at = [&](Value *base, Value *step) {
-        Value *index = b.CreateAdd(b.CreateMul(inTile, step), column);
-        return LaneValue::ramp(l.elementAt(base, index), b.getInt64(memoryBytes(l.element)));
+        Value *index = b.CreateAdd(b.CreateMul(row, step), column);
+        return LaneValue::ramp(l.elementAt(base, index), b.getInt64(l.elementBytes()));
       };
-      Value *result = b.CreateLoad(lanesOf(l.sum, lanes), sumAt(r, v));
+      llvm::Align align(l.sum->getPrimitiveSizeInBits() / 8);
+      Value *result = b.CreateAlignedLoad(lanesOf(l.sum, lanes), sums.at(row, column), align);
       if (hasBias) {
         LaneValue loaded = l.memory.load(l.element, at(tileBias, biasRow), mask, {}, lanes);
         result = b.CreateFAdd(result, widenFloat(b, toVector(b, loaded, lanes), l.element));
@@ -235,18 +150,22 @@ private:
       l.memory.store(l.element, at(tileC, ldc),
                      LaneValue::vector(narrowFloat(b, result, l.element)), mask, lanes);
     };
-    Value *whole = b.CreateICmpSGE(left, b.getInt64(lanes));
-    emitWhen(b, whole, [&] { store(LaneValue::uniform(b.getTrue())); });
-    Value *part = b.CreateAnd(b.CreateNot(whole), b.CreateICmpSGT(left, b.getInt64(0)));
-    emitWhen(b, part, [&] { store(LaneValue::prefix(left)); });
+    Value *whole = b.CreateAnd(limit, b.getInt64(-lanes));
+    emitLoop(b, b.getInt64(0), whole, lanes, false,
+             [&](Value *column) { store(column, LaneValue::uniform(b.getTrue())); });
+    emitWhen(b, b.CreateICmpSLT(whole, limit),
+             [&] { store(whole, LaneValue::prefix(b.CreateSub(limit, whole))); });
   }
 
   LibraryKernel &l;
   CodeBuilder &b;
-  bool hasBias;
-  int64_t lanes, vectors;
-  Value *a, *packed, *bias, *c, *m, *n, *k, *lda, *ldc, *biasRow;
-  Value *rowsLeft, *columnsLeft, *tileA, *tileB, *tileC, *tileBias, *sums;
+  bool hasBias, unpacked;
+  ProductSums sums;
+  std::optional<TileProduct> tiles;
+  Value *a, *packed, *bias, *c, *m, *n, *k, *depth, *lda, *ldc, *biasRow;
+  Value *rowsLeft, *columnsLeft, *tileA, *tileB, *tileC, *tileBias;
+  PanelSource source;
+  Value *isFew = nullptr, *ownPanels = nullptr; ///< of unpacked
 };
 
 void emitPack(LibraryKernel &l) {
@@ -254,26 +173,23 @@ void emitPack(LibraryKernel &l) {
   Value *from = l.pointerArgument(0), *to = l.pointerArgument(1);
   Value *n = l.integerArgument(2), *k = l.integerArgument(3), *strideK = l.integerArgument(4);
   Value *strideN = l.integerArgument(5), *batchB = l.integerArgument(6);
-  uint64_t bytes = memoryBytes(l.element);
+  int64_t unit = package::depthUnit(l.type);
+  Value *depth = b.CreateAnd(b.CreateAdd(k, b.getInt64(unit - 1)), b.getInt64(-unit));
+  Value *panelStride = b.CreateMul(depth, b.getInt64(package::productPanel));
   l.forPrograms([&](Value *x, Value *y, Value *) {
     Value *columns = b.getInt64(package::productColumns);
     Value *tiles = b.CreateUDiv(b.CreateAdd(n, b.getInt64(package::productColumns - 1)), columns);
-    Value *tile = b.CreateAdd(b.CreateMul(y, tiles), x);
-    Value *source = l.elementAt(from, b.CreateMul(y, batchB));
-    emitLoop(b, b.getInt64(0), columns, package::productPanel, true, [&](Value *panel) {
-      Value *column = b.CreateAdd(b.CreateMul(x, columns), panel);
-      Value *start = b.CreateMul(b.CreateAdd(b.CreateMul(tile, columns), panel), k);
-      LaneValue mask = LaneValue::prefix(b.CreateSub(n, column));
-      emitLoop(b, b.getInt64(0), k, 1, false, [&](Value *row) {
-        Value *index = b.CreateAdd(b.CreateMul(row, strideK), b.CreateMul(column, strideN));
-        LaneValue pointer =
-            LaneValue::ramp(l.elementAt(source, index), b.CreateMul(strideN, b.getInt64(bytes)));
-        LaneValue value = l.memory.load(l.element, pointer, mask, {}, package::productPanel);
-        Value *target = l.elementAt(
-            to, b.CreateAdd(start, b.CreateMul(row, b.getInt64(package::productPanel))));
-        l.memory.store(l.element, LaneValue::ramp(target, b.getInt64(bytes)), value,
-                       LaneValue::uniform(b.getTrue()), package::productPanel);
-      });
+    Value *tile = b.CreateAdd(b.CreateMul(y, tiles), x), *column = b.CreateMul(x, columns);
+    Value *offset = b.CreateAdd(b.CreateMul(y, batchB), b.CreateMul(column, strideN));
+    Value *target = l.elementAt(to, b.CreateMul(b.CreateMul(tile, columns), depth));
+    // Rows of B are read once for each panel: in blocks that stay in the cache.
+    emitLoop(b, b.getInt64(0), depth, unpackedDepth, false, [&](Value *k0) {
+      PanelSource part{l.elementAt(l.elementAt(from, offset), b.CreateMul(k0, strideK)), strideK,
+                       strideN, b.CreateSub(n, column),
+                       l.smaller(b.CreateSub(k, k0), b.getInt64(unpackedDepth))};
+      Value *size = l.smaller(b.CreateSub(depth, k0), b.getInt64(unpackedDepth));
+      Value *at = b.CreateMul(k0, b.getInt64(package::productPanel));
+      emitPackColumns(l, part, size, l.elementAt(target, at), panelStride);
     });
   });
 }
@@ -292,8 +208,7 @@ bool compileLibraryKernel(const GemmKernel &options, std::string_view symbol, un
   object = CompiledObject();
   object.symbol = symbol;
   auto emitWhole = [&](llvm::Module &module) {
-    LibraryKernel kernel(module, element, options.level, object);
-    kernel.begin(object, fields);
+    LibraryKernel kernel(module, options.type, element, options.level, object, fields);
     emit(kernel);
   };
   return emitObject(options.level, symbol, emitWhole, object.object, diagnostics, options.texts);
@@ -303,8 +218,11 @@ bool compileLibraryKernel(const GemmKernel &options, std::string_view symbol, un
 
 bool compileGemm(const GemmKernel &kernel, std::string_view symbol, CompiledObject &object,
                  Diagnostics &diagnostics) {
-  return compileLibraryKernel(kernel, symbol, sizeof(GemmArguments) / 8, object, diagnostics,
-                              [&](LibraryKernel &l) { GemmEmitter(l, kernel.bias).emit(); });
+  return compileLibraryKernel(kernel, symbol, kernel.unpacked ? unpackedGemmFields : gemmFields,
+                              object, diagnostics, [&](LibraryKernel &l) {
+                                GemmEmitter(l, kernel).emit();
+                                object.productUnits = hasProductUnits(l.level, l.type);
+                              });
 }
 
 bool compilePack(const GemmKernel &kernel, std::string_view symbol, CompiledObject &object,

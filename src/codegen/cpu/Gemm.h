@@ -16,6 +16,9 @@ struct GemmKernel {
   DataType type = DataType::Float32;
   bool bias = false;
   CpuLevel level = CpuLevel::X86_64_v3;
+  /// B is there as it is, too: up to productRows rows are multiplied with what each program packs
+  /// for itself, block by block, and `packedB` is not read.
+  bool unpacked = false;
   CodeTexts *texts = nullptr; ///< filled when given
 };
 
@@ -29,9 +32,13 @@ struct GemmArguments {
   void *c;          ///< rows of N contiguous elements, `ldc` apart
   int64_t m, n, k, lda, ldc;
   /// From one matrix of a batch to the next (grid z); a packed B takes packedElements(n, k).
-  int64_t batchA, batchB, batchC;
-  int64_t biasRow, batchBias;
+  int64_t batchA = 0, batchB = 0, batchC = 0;
+  int64_t biasRow = 0, batchBias = 0;
+  /// Of GemmKernel::unpacked alone: element (k, n) of B lies at b[k * strideK + n * strideN].
+  const void *b = nullptr;
+  int64_t strideK = 0, strideN = 0, batchUnpackedB = 0;
 };
+inline constexpr unsigned gemmFields = 14, unpackedGemmFields = 18;
 
 /// Packing at run time: one program per 64 columns (grid x), batch in y.
 struct PackArguments {

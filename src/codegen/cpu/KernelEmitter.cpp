@@ -17,7 +17,7 @@ KernelEmitter::KernelEmitter(llvm::Module &module, tt::FuncOp kernel,
                              const CpuKernelOptions &options, CompiledObject &object)
     : StatementEmitter(module, kernel, options.fpContract, "CPU"), options(options), object(object),
       memory(b, options.level) {
-  b.hasScale16 = options.level >= CpuLevel::X86_64_v4;
+  b.hasScale16 = hasAvx512(options.level);
 }
 
 /// A constant of different elements, as read-only data of the image.

@@ -59,10 +59,19 @@ std::vector<Expr> withBatch(const GemmSpec &spec, const Expr &rows, const Expr &
   return shape;
 }
 
-Expr panelColumns(const Expr &n) { return symbolic::ceilDiv(n, productColumns) * productColumns; }
+/// Elements of a packed matrix.
+Expr packedSize(DataType type, const Expr &n, const Expr &k) {
+  int64_t unit = package::depthUnit(type);
+  Expr depth = unit == 1 ? k : symbolic::ceilDiv(k, unit) * unit;
+  return symbolic::ceilDiv(n, productColumns) * productColumns * depth;
+}
 
 LaunchOperand pointer(const char *name, Value *value, Access access) {
   return {name, Argument(value), access, false};
+}
+LaunchOperand optional(const char *name, Value *value) {
+  return value ? pointer(name, value, Access::Read)
+               : LaunchOperand{name, Argument(None()), Access::None, false};
 }
 LaunchOperand integer(const char *name, const Expr &value) {
   return {name, Argument(value), Access::None, false};
@@ -132,12 +141,11 @@ Value *PackedProducts::lower(GemmSpec spec, Value *a, Value *b, Value *bias,
   auto batchStep = [&](const TextOperand &operand) {
     return spec.batch.empty() ? Expr(0) : operand.strides[0];
   };
-  std::string library = "gemm " + std::string(info(type.dtype).cli) + (bias ? " bias" : "");
+  std::string library = "gemm " + std::string(info(type.dtype).cli) + (bias ? " bias" : "") +
+                        (packed.few.constant() == 0 ? "" : " unpacked");
   Value *out = makeEmpty(type);
   std::vector<LaunchOperand> operands{pointer("a", a, Access::Read),
-                                      pointer("packed", packed.value, Access::Read)};
-  operands.push_back(bias ? pointer("bias", bias, Access::Read)
-                          : LaunchOperand{"bias", Argument(None()), Access::None, false});
+                                      optional("packed", packed.value), optional("bias", bias)};
   operands.push_back(pointer("c", out, Access::Write));
   for (auto &&[name, value] : {std::pair<const char *, Expr>{"m", spec.m},
                                {"n", spec.n},
@@ -150,6 +158,12 @@ Value *PackedProducts::lower(GemmSpec spec, Value *a, Value *b, Value *bias,
                                {"bias_row", bias ? rowStep(spec.bias[0]) : Expr(0)},
                                {"bias_batch", bias ? batchStep(spec.bias[0]) : Expr(0)}})
     operands.push_back(integer(name, value));
+  if (packed.few.constant() != 0) {
+    operands.push_back(pointer("b", b, Access::Read));
+    operands.push_back(integer("b_k", rowStep(spec.b)));
+    operands.push_back(integer("b_n", spec.b.strides.back()));
+    operands.push_back(integer("b_batch", batchStep(spec.b)));
+  }
   return launch(library, std::move(operands),
                 {symbolic::ceilDiv(spec.m, productRows), symbolic::ceilDiv(spec.n, productColumns),
                  spec.batch.empty() ? Expr(1) : spec.batch[0]});
@@ -157,10 +171,18 @@ Value *PackedProducts::lower(GemmSpec spec, Value *a, Value *b, Value *bias,
 
 PackedProducts::Packed PackedProducts::packRight(const GemmSpec &spec, Value *b) {
   bool shared = spec.batch.empty() || spec.b.strides[0].constant() == 0;
-  Value *value = packWeight(spec, b);
-  if (!value)
-    value = packAtRunTime(spec, b);
-  return {value, shared ? Expr(0) : panelColumns(spec.n) * spec.k};
+  Packed packed;
+  if (!shared)
+    packed.batchStride = packedSize(spec.b.dtype, spec.n, spec.k);
+  packed.value = packWeight(spec, b);
+  if (packed.value)
+    return packed;
+  packed.few = symbolic::lessEqual(spec.m, productRows);
+  if (auto known = program.symbols.prove(packed.few))
+    packed.few = Expr(*known ? 1 : 0);
+  if (packed.few.constant() != 1)
+    packed.value = packAtRunTime(spec, b, 1 - packed.few);
+  return packed;
 }
 
 Value *PackedProducts::packWeight(const GemmSpec &spec, const Value *b) {
@@ -183,10 +205,13 @@ Value *PackedProducts::packWeight(const GemmSpec &spec, const Value *b) {
     return known;
   int64_t offset = sizes[0], n = sizes[1], k = sizes[2], strideK = sizes[3], strideN = sizes[4],
           count = sizes[5];
-  int64_t element = byteSize(weight->dtype), matrix = packedElements(n, k);
+  int64_t element = byteSize(weight->dtype), matrix = packedElements(weight->dtype, n, k);
   Weight packed;
   packed.dtype = weight->dtype;
-  packed.shape = {count, packedElements(n, 1) / productPanel, k, productPanel};
+  int64_t depth = package::packedDepth(weight->dtype, k);
+  packed.shape = {count,
+                  (n + productColumns - 1) / productColumns * (productColumns / productPanel),
+                  depth, productPanel};
   packed.bytes = static_cast<uint64_t>(count * matrix * element);
   std::shared_ptr<std::byte> data = allocateBytes(packed.bytes);
   for (int64_t i = 0; i < count; ++i)
@@ -206,11 +231,11 @@ Value *PackedProducts::packWeight(const GemmSpec &spec, const Value *b) {
   return known = program.main.placeholder("packed", type);
 }
 
-Value *PackedProducts::packAtRunTime(const GemmSpec &spec, Value *b) {
+Value *PackedProducts::packAtRunTime(const GemmSpec &spec, Value *b, const Expr &wanted) {
   bool shared = spec.batch.empty() || spec.b.strides[0].constant() == 0;
   Expr count = shared ? Expr(1) : spec.batch[0];
-  Value *packed =
-      makeEmpty(TensorType(spec.b.dtype, {count, panelColumns(spec.n) * spec.k}, b->type().device));
+  Value *packed = makeEmpty(TensorType(
+      spec.b.dtype, {count, packedSize(spec.b.dtype, spec.n, spec.k) * wanted}, b->type().device));
   std::vector<LaunchOperand> operands{pointer("b", b, Access::Read),
                                       pointer("packed", packed, Access::Write),
                                       integer("n", spec.n),
@@ -219,7 +244,7 @@ Value *PackedProducts::packAtRunTime(const GemmSpec &spec, Value *b) {
                                       integer("b_n", spec.b.strides.back()),
                                       integer("b_batch", shared ? Expr(0) : spec.b.strides[0])};
   return launch("pack " + std::string(info(spec.b.dtype).cli), std::move(operands),
-                {symbolic::ceilDiv(spec.n, productColumns), count, 1});
+                {symbolic::ceilDiv(spec.n, productColumns) * wanted, count, 1});
 }
 
 Value *PackedProducts::launch(const std::string &library, std::vector<LaunchOperand> operands,

@@ -32,12 +32,16 @@ public:
 
 private:
   struct Packed {
-    graph::Value *value;
+    graph::Value *value = nullptr; ///< null: never
     symbolic::Expr batchStride = 0;
+    /// 1 where there are so few rows that each program packs for itself, and nothing is packed
+    /// before.
+    symbolic::Expr few = 0;
   };
   Packed packRight(const GemmSpec &spec, graph::Value *b);
   graph::Value *packWeight(const GemmSpec &spec, const graph::Value *b);
-  graph::Value *packAtRunTime(const GemmSpec &spec, graph::Value *b);
+  /// Only where `wanted` is 1.
+  graph::Value *packAtRunTime(const GemmSpec &spec, graph::Value *b, const symbolic::Expr &wanted);
   graph::Value *launch(const std::string &library, std::vector<graph::LaunchOperand> operands,
                        const symbolic::Expr (&grid)[3]);
   uint32_t kernelFor(const std::string &library, const std::vector<graph::LaunchOperand> &operands);

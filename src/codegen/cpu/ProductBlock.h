@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The inner loops of a product: the sums of one program over a block of the inner dimension, with
+// the instructions that a level has for the type.
+#pragma once
+
+#include "codegen/cpu/LibraryKernel.h"
+#include "package/PackedMatrix.h"
+
+namespace pellucid::codegen {
+
+/// One program's share, productRows x productColumns at most, and one block of k.
+struct ProductBlock {
+  llvm::Value *rows, *columns;       ///< of the program; at most productRows, columns may be more
+  llvm::Value *a, *lda;              ///< A from the program's first row and the block's first k on
+  llvm::Value *panels, *panelStride; ///< B likewise; from one panel to the next in elements
+  llvm::Value *count;                ///< of k; but for the last block a multiple of depthUnit
+  llvm::Value *first;                ///< an i1: the sums begin here; null: this is the only block
+};
+
+/// Sums [productRows][productColumns] in scratch memory, of LibraryKernel::sum.
+class ProductSums {
+public:
+  explicit ProductSums(LibraryKernel &kernel)
+      : l(kernel), base(kernel.reserveScratch(package::productRows * package::productColumns *
+                                              kernel.sum->getPrimitiveSizeInBits() / 8)) {}
+  llvm::Value *at(llvm::Value *row, llvm::Value *column) const {
+    llvm::Value *index = l.b.CreateMul(row, l.b.getInt64(package::productColumns));
+    return l.b.CreateGEP(l.sum, base, l.b.CreateAdd(index, column));
+  }
+
+private:
+  LibraryKernel &l;
+  llvm::Value *base;
+};
+
+/// With vectors: multiply-adds, or pairs of bf16 where the level has them.
+void emitVectorBlock(LibraryKernel &kernel, const ProductBlock &block, const ProductSums &sums);
+
+/// With tile registers.
+class TileProduct {
+public:
+  /// Configures the tiles; before the loop over programs.
+  explicit TileProduct(LibraryKernel &kernel);
+  void emitBlock(const ProductBlock &block, const ProductSums &sums);
+  /// Leaves the tiles as a caller expects them: unused.
+  void release();
+
+private:
+  void configure(llvm::Value *at, llvm::Value *firstRows, llvm::Value *secondRows);
+  void copyTail(const ProductBlock &block);
+  void emitSquare(const ProductBlock &block, const ProductSums &sums, llvm::Value *row,
+                  llvm::Value *column, unsigned high);
+  void emitStep(llvm::ArrayRef<llvm::Value *> left, llvm::Value *leftStride,
+                llvm::ArrayRef<llvm::Value *> right);
+
+  LibraryKernel &l;
+  CodeBuilder &b;
+  llvm::Value *whole, *part, *tail; ///< scratch: two configurations, the last k of A
+};
+
+} // namespace pellucid::codegen

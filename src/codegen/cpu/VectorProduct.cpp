@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// A register tile of rows x vectors of columns runs over the inner dimension in ascending order.
+#include "codegen/cpu/ProductBlock.h"
+
+#include "codegen/common/ControlFlow.h"
+#include "codegen/common/FloatFormats.h"
+
+#include "llvm/IR/IntrinsicsX86.h"
+
+namespace pellucid::codegen {
+
+using llvm::Value;
+
+namespace {
+
+class VectorBlock {
+public:
+  VectorBlock(LibraryKernel &kernel, const ProductBlock &block, const ProductSums &sums)
+      : l(kernel), b(kernel.b), block(block), sums(sums), group(package::packedGroup(kernel.type)) {
+    bool wide = hasAvx512(l.level);
+    lanes = (wide ? 512 : 256) / l.sum->getPrimitiveSizeInBits();
+    vectors = wide ? 4 : 2;
+    type = lanesOf(l.sum, lanes);
+  }
+
+  void emit() {
+    Value *limit = l.smaller(block.columns, b.getInt64(package::productColumns));
+    emitLoop(b, b.getInt64(0), limit, vectors * lanes, true, [&](Value *column) {
+      emitLoop(b, b.getInt64(0), block.rows, rowsAtOnce, false, [&](Value *row) {
+        Value *count = l.smaller(b.CreateSub(block.rows, row), b.getInt64(rowsAtOnce));
+        int64_t below = 0;
+        for (int64_t height : heights) {
+          Value *fits = b.CreateAnd(b.CreateICmpSGT(count, b.getInt64(below)),
+                                    b.CreateICmpSLE(count, b.getInt64(height)));
+          emitWhen(b, fits, [&] { emitRegisters(row, count, column, height); });
+          below = height;
+        }
+      });
+    });
+  }
+
+private:
+  static constexpr int64_t rowsAtOnce = 6;
+  /// Blocks of other heights take the next of these and compute their last row again.
+  static constexpr int64_t heights[] = {1, 2, 4, 6};
+
+  /// Where the vector `v` of the columns from `column` on begins in the panels.
+  Value *panelAt(Value *column, int64_t v) {
+    Value *at = b.CreateAdd(column, b.getInt64(v * lanes));
+    Value *inside = b.CreateAnd(at, b.getInt64(package::productPanel - 1));
+    Value *panel = b.CreateLShr(at, llvm::Log2_64(package::productPanel));
+    Value *index =
+        b.CreateAdd(b.CreateMul(panel, block.panelStride), b.CreateMul(inside, b.getInt64(group)));
+    return l.elementAt(block.panels, index);
+  }
+
+  /// Sums `height` rows, of which `count` are wanted, in registers.
+  void emitRegisters(Value *row, Value *count, Value *column, int64_t height) {
+    registers.clear(), left.clear(), right.clear();
+    Value *lastRow = b.CreateSub(count, b.getInt64(1));
+    llvm::SmallVector<Value *> rows;
+    for (int64_t r = 0; r < height; ++r) {
+      rows.push_back(b.CreateAdd(row, l.smaller(b.getInt64(r), lastRow)));
+      left.push_back(l.elementAt(block.a, b.CreateMul(rows.back(), block.lda)));
+    }
+    auto sumAt = [&](int64_t r, int64_t v) {
+      return sums.at(rows[r], b.CreateAdd(column, b.getInt64(v * lanes)));
+    };
+    for (int64_t r = 0; r < height; ++r)
+      for (int64_t v = 0; v < vectors; ++v) {
+        registers.push_back(emitVariable(b, type));
+        b.CreateStore(begin(block.first ? sumAt(r, v) : nullptr), registers.back());
+      }
+    for (int64_t v = 0; v < vectors; ++v)
+      right.push_back(panelAt(column, v));
+    emitLoop(b, b.getInt64(0), b.CreateUDiv(block.count, b.getInt64(group)), 1, false,
+             [&](Value *inner) { emitStep(inner, false); });
+    if (group == 2) {
+      Value *odd = b.CreateTrunc(block.count, b.getInt1Ty());
+      emitWhen(b, odd, [&] { emitStep(b.CreateLShr(block.count, 1), true); });
+    }
+    for (int64_t r = 0; r < height; ++r)
+      for (int64_t v = 0; v < vectors; ++v)
+        b.CreateAlignedStore(b.CreateLoad(type, registers[r * vectors + v]), sumAt(r, v),
+                             llvm::Align(sumBytes()));
+  }
+
+  uint64_t sumBytes() const { return l.sum->getPrimitiveSizeInBits() / 8; }
+
+  /// The sum so far at `address`, zero in the first block.
+  Value *begin(Value *address) {
+    Value *zero = llvm::Constant::getNullValue(type);
+    if (!address)
+      return zero;
+    Value *goesOn = splatTo(b, b.CreateNot(block.first), lanes);
+    return b.CreateMaskedLoad(type, address, llvm::Align(sumBytes()), goesOn, zero);
+  }
+
+  void emitStep(Value *inner, bool half) {
+    Value *inPanel = b.CreateMul(inner, b.getInt64(package::productPanel * group));
+    Value *inRow = b.CreateMul(inner, b.getInt64(group));
+    llvm::SmallVector<Value *> from;
+    for (Value *address : right)
+      from.push_back(l.elementAt(address, inPanel));
+    auto rowAt = [&](size_t r) { return l.elementAt(left[r], inRow); };
+    if (group == 1)
+      return multiply([&](size_t v) { return loadVector(from[v]); },
+                      [&](size_t r) { return loadScalar(rowAt(r)); });
+    if (hasPairProducts(l.level))
+      return multiplyPairs(from, [&](size_t r) { return loadPair(rowAt(r), half); });
+    multiply([&](size_t v) { return lowOf(loadPairs(from[v])); },
+             [&](size_t r) { return lowOf(splatTo(b, loadPair(rowAt(r), half), lanes)); });
+    if (!half)
+      multiply([&](size_t v) { return highOf(loadPairs(from[v])); },
+               [&](size_t r) { return highOf(splatTo(b, loadPair(rowAt(r), false), lanes)); });
+  }
+
+  void multiply(llvm::function_ref<Value *(size_t)> rightOf,
+                llvm::function_ref<Value *(size_t)> leftOf) {
+    llvm::SmallVector<Value *> values;
+    for (int64_t v = 0; v < vectors; ++v)
+      values.push_back(rightOf(v));
+    for (size_t r = 0; r < left.size(); ++r) {
+      Value *scalar = leftOf(r);
+      for (int64_t v = 0; v < vectors; ++v)
+        update(r, v, [&](Value *sum) {
+          return b.CreateIntrinsic(llvm::Intrinsic::fma, {type}, {scalar, values[v], sum});
+        });
+    }
+  }
+
+  void multiplyPairs(llvm::ArrayRef<Value *> from, llvm::function_ref<Value *(size_t)> leftOf) {
+    llvm::Type *pairs = llvm::FixedVectorType::get(b.getBFloatTy(), 2 * lanes);
+    llvm::SmallVector<Value *> values;
+    for (Value *address : from)
+      values.push_back(b.CreateAlignedLoad(pairs, address, llvm::Align(2)));
+    for (size_t r = 0; r < left.size(); ++r) {
+      Value *pair = b.CreateBitCast(splatTo(b, leftOf(r), lanes), pairs);
+      for (int64_t v = 0; v < vectors; ++v)
+        update(r, v, [&](Value *sum) {
+          return b.CreateIntrinsic(llvm::Intrinsic::x86_avx512bf16_dpbf16ps_512, {},
+                                   {sum, pair, values[v]});
+        });
+    }
+  }
+
+  void update(size_t r, int64_t v, llvm::function_ref<Value *(Value *)> next) {
+    llvm::AllocaInst *held = registers[r * vectors + v];
+    b.CreateStore(next(b.CreateLoad(type, held)), held);
+  }
+
+  Value *loadVector(Value *address) {
+    llvm::Align align(l.elementBytes());
+    return widenFloat(b, b.CreateAlignedLoad(lanesOf(l.held, lanes), address, align), l.element);
+  }
+  Value *loadScalar(Value *address) {
+    Value *loaded = b.CreateAlignedLoad(l.held, address, llvm::Align(l.elementBytes()));
+    return widenFloat(b, splatTo(b, loaded, lanes), l.element);
+  }
+  /// Two neighbours of a row as an i32, or its last element and zero.
+  Value *loadPair(Value *address, bool half) {
+    llvm::Type *held = half ? l.held : b.i32();
+    return b.CreateZExt(b.CreateAlignedLoad(held, address, llvm::Align(2)), b.i32());
+  }
+  Value *loadPairs(Value *address) {
+    return b.CreateAlignedLoad(lanesOf(b.i32(), lanes), address, llvm::Align(2));
+  }
+  /// The f32 of the first bf16 of each pair, and of the second.
+  Value *lowOf(Value *pairs) {
+    return b.CreateBitCast(b.CreateShl(pairs, integerLike(pairs, 16)), type);
+  }
+  Value *highOf(Value *pairs) {
+    return b.CreateBitCast(b.CreateAnd(pairs, integerLike(pairs, -0x10000)), type);
+  }
+
+  LibraryKernel &l;
+  CodeBuilder &b;
+  const ProductBlock &block;
+  const ProductSums &sums;
+  int64_t group, lanes, vectors;
+  llvm::Type *type;
+  llvm::SmallVector<llvm::AllocaInst *> registers;
+  llvm::SmallVector<Value *> left, right; ///< addresses: of rows of A, of vectors of the panels
+};
+
+} // namespace
+
+void emitVectorBlock(LibraryKernel &kernel, const ProductBlock &block, const ProductSums &sums) {
+  VectorBlock(kernel, block, sums).emit();
+}
+
+} // namespace pellucid::codegen
