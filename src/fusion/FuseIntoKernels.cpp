@@ -114,15 +114,16 @@ private:
   /// of them stands where it stood, so that results keep their order.
   void replaceOperands(const std::vector<std::string> &names, std::vector<LaunchOperand> added) {
     Launch updated = *launch->launch();
-    auto isReplaced = [&](const LaunchOperand &o) {
-      return std::find(names.begin(), names.end(), o.name) != names.end();
-    };
-    for (LaunchOperand &operand : updated.operands)
-      if (isReplaced(operand) && graph::writes(operand.access)) {
-        operand = std::move(added.back());
+    // A new operand may have the name of one that goes.
+    std::vector<LaunchOperand> before = std::move(updated.operands);
+    updated.operands.clear();
+    for (LaunchOperand &operand : before)
+      if (std::find(names.begin(), names.end(), operand.name) == names.end()) {
+        updated.operands.push_back(std::move(operand));
+      } else if (graph::writes(operand.access)) {
+        updated.operands.push_back(std::move(added.back()));
         added.pop_back();
       }
-    std::erase_if(updated.operands, isReplaced);
     updated.operands.insert(updated.operands.end(), added.begin(), added.end());
     updated.resultOperands.clear();
     for (uint32_t i = 0; i < updated.operands.size(); ++i)
