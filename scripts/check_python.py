@@ -16,6 +16,7 @@ TOGETHER = [["composites.py", "shapes.py", "losses.py"], ["hooks.py", "nn.py", "
 GIVEN = {  # by the C++ that fills the module
     "init.py": {"_initialize"},
     "inspect.py": {"_parameters"},
+    "re.py": {"_compile", "_describe", "_scan"},
     "nn.py": {"Parameter", "_conversion", "_convert_in_place", "_uniform"},
     "nn_losses.py": {"Parameter", "_uniform"},
     "importlib_util.py": {"known", "import_module"},

@@ -222,6 +222,21 @@ std::string Emitter::rangeName(const syntax::Expr &iter) {
   return "";
 }
 
+/// Triton's compiler reads the positional arguments of Python's own range and passes over its
+/// keywords, a step too. So do we, and say so where that changes what runs.
+static void passOver(Emitter &e, const syntax::Keyword &keyword, const std::string &key) {
+  Val value = e.expression(*keyword.value);
+  bool isOne = value.isNumber() && value.constant.isInt() && value.constant.integer() == 1;
+  if (key != "step" || isOne || e.rehearsals)
+    return;
+  Diagnostic warning = e.diagnosticAt(
+      keyword.range,
+      "Triton ignores the keywords of Python's range, so this loop steps by 1; write "
+      "the step as the third argument, or tl.range(..., step=...)");
+  warning.severity = Severity::Warning;
+  e.interpreter.hooks().warn(std::move(warning));
+}
+
 /// Start, end and step of a call of a range, and the options of tl.range.
 std::vector<Val> Emitter::rangeArguments(const syntax::Call &call, const std::string &name,
                                          std::map<std::string, Val> &options) {
@@ -239,6 +254,10 @@ std::vector<Val> Emitter::rangeArguments(const syntax::Call &call, const std::st
     bool isBound = key == "arg1" || key == "arg2" || key == "step";
     bool isOption =
         std::find(std::begin(parameters), std::end(parameters), key) != std::end(parameters);
+    if (name == "py.range" && (key == "step" || isOption)) {
+      passOver(*this, *keyword, key);
+      continue;
+    }
     if (name == "py.range" || (!isBound && (name != "tl.range" || !isOption)))
       failAt(keyword->range, "'" + shown + "' has no parameter '" + key + "'");
     Val value = expression(*keyword->value);

@@ -102,10 +102,11 @@ static Value toInt(Interpreter &interpreter, Bound &a) {
     return Value::integer(x.symBool());
   if (auto *q = x.as<SymQuotient>())
     return Value::integer(symbolic::floorDiv(q->numerator, q->denominator));
+  if (auto *number = x.as<SymFloat>(); number && number->isWhole())
+    return x;
   if (x.as<SymFloat>())
-    interpreter.refuse("int() of '" + repr(x) +
-                       "', a float that depends on a dynamic dimension, is not supported; compute "
-                       "it with integers: // % triton.cdiv");
+    interpreter.refuse("int() of '" + repr(x) + "', " + x.as<SymFloat>()->description() +
+                       ", is not supported; compute it with integers: // % triton.cdiv");
   if (x.isObject())
     if (auto method = x.object()->getAttr(interpreter, "__int__"))
       return interpreter.call(*method);
@@ -127,8 +128,8 @@ static Value toFloat(Interpreter &interpreter, Bound &a) {
   }
   if (x.isSymInt())
     return Value(std::make_shared<SymFloat>(x));
-  if (x.as<SymFloat>())
-    return x;
+  if (auto *number = x.as<SymFloat>())
+    return number->isWhole() ? Value(std::make_shared<SymFloat>(x)) : x;
   if (x.isObject())
     if (auto method = x.object()->getAttr(interpreter, "__float__"))
       return interpreter.call(*method);
@@ -140,7 +141,11 @@ static void addNumbers(Interpreter &interpreter) {
   // what it has.
   addType(interpreter, "object", [](const Value &) { return true; }, nullptr);
   auto integer = addType(
-      interpreter, "int", [](const Value &v) { return v.isInt() || v.isBool() || v.isSymInt(); },
+      interpreter, "int",
+      [](const Value &v) {
+        auto *number = v.as<SymFloat>();
+        return v.isInt() || v.isBool() || v.isSymInt() || (number && number->isWhole());
+      },
       bound("int", "x=0, base=10", toInt));
   integer->attributes.set(
       "bit_length", native("int.bit_length", "self", [](Interpreter &in, Bound &a) {
@@ -155,7 +160,10 @@ static void addNumbers(Interpreter &interpreter) {
       }));
   auto real = addType(
       interpreter, "float",
-      [](const Value &v) { return v.isFloat() || v.as<SymFloat>() != nullptr; },
+      [](const Value &v) {
+        auto *number = v.as<SymFloat>();
+        return v.isFloat() || (number && !number->isWhole());
+      },
       bound("float", "x=0.0", toFloat));
   real->attributes.set("is_integer",
                        native("float.is_integer", "self", [](Interpreter &, Bound &a) {

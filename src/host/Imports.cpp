@@ -212,6 +212,33 @@ static std::shared_ptr<Module> runFile(Interpreter &interpreter, const std::stri
   return module;
 }
 
+/// What a package's __init__ binds `name` to, where its text says so without being run: to one
+/// text, once. `from .. import __version__` is asked in the middle of reading the package, where
+/// Python would have run the __init__ long before; to run it now would read all that the package
+/// offers while half of it is unfinished.
+static std::optional<Value> literalOf(const std::string &init, std::string_view name) {
+  auto file = SourceFile::open(init);
+  if (!file)
+    return std::nullopt;
+  std::shared_ptr<const syntax::Module> text = parseModule(file);
+  const Constant *literal = nullptr;
+  for (const auto &stmt : text->body) {
+    auto *import = as<ImportFrom>(stmt.get());
+    if (import && import->names[0].name == "*")
+      return std::nullopt;
+    if (!namesBoundBy(*stmt).count(name))
+      continue;
+    auto *assignment = as<Assign>(stmt.get());
+    if (literal || !assignment || assignment->targets.size() != 1 ||
+        !as<Name>(assignment->targets[0].get()))
+      return std::nullopt;
+    literal = as<Constant>(assignment->value.get());
+    if (!literal || literal->type != Constant::Type::String)
+      return std::nullopt;
+  }
+  return literal ? std::optional(Value(literal->text)) : std::nullopt;
+}
+
 /// A folder without __init__.py, or a package whose __init__ nobody asked for yet: submodules can
 /// be found in it, and its own names make the __init__ run.
 static std::shared_ptr<Module> shellFor(Interpreter &interpreter, const std::string &name,
@@ -229,6 +256,9 @@ static std::shared_ptr<Module> shellFor(Interpreter &interpreter, const std::str
     std::string init = folder + "/" + std::string(packageFile);
     if (!isFile(init))
       return std::nullopt;
+    if (!interpreter.state().files.count(canonical(init)))
+      if (auto literal = literalOf(init, attribute))
+        return literal;
     // Python would have run it before the submodule that asks now; what it imports may be that one.
     return interpreter.findAttr(Value(runFile(interpreter, name, init, true, true)), attribute);
   };

@@ -303,6 +303,8 @@ int64_t Interpreter::toInt64(const Value &value, std::string_view what) {
   if (v.isSymInt())
     refuse(std::string(what) + " depends on a dynamic dimension ('" + v.symInt().text() +
            "') where a number is needed; make that dimension static");
+  if (auto *number = v.as<SymFloat>(); number && number->isWhole())
+    number->refuse(*this, "used as " + std::string(what));
   if (!v.isInt())
     raise("TypeError", std::string(what) + " must be an int, not " + typeName(v));
   Int i = v.integer();
@@ -320,6 +322,9 @@ double Interpreter::toDouble(const Value &value, std::string_view what) {
     return static_cast<double>(v.integer());
   if (v.isBool())
     return v.boolean();
+  if (auto *number = v.as<SymFloat>();
+      number && number->description().find("tensor") != std::string::npos)
+    number->refuse(*this, "used as " + std::string(what));
   if (isSymbolicNumber(v))
     refuse(
         std::string(what) + " is a float computed from a dynamic dimension ('" + host::repr(v) +

@@ -21,6 +21,8 @@ public:
   /// Whether both sides of a branch on `condition` may become one value with a selection in it;
   /// else decide() is asked.
   virtual bool merges(const symbolic::Expr &) { return false; }
+  /// Whether an assertion of `test` is taken to hold, unasked: it is about what tensors hold.
+  virtual bool assumes(Interpreter &, const Value &) { return false; }
   /// `kernel[grid](args…)`. `kernel` is a JitFunction, Autotuner or Heuristics.
   virtual Value launch(Interpreter &, const Value &kernel, const Value &grid, CallArgs args,
                        bool wrapped);

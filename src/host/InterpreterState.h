@@ -333,6 +333,7 @@ Value textOf(const std::function<std::string()> &make);
 // Each fills its part of a new interpreter.
 void addSpecialMethods(Interpreter &);
 void addLibraryModules(NativeModules &);
+void addRegularExpressions(NativeModules &);
 void addBuiltinTypes(Interpreter &);
 void addStringMethods(Interpreter &);
 void addContainerMethods(Interpreter &);

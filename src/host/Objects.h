@@ -219,20 +219,25 @@ public:
   bool setAttr(Interpreter &, std::string_view name, const Value &value) override;
 };
 
-/// A float that depends on a dynamic dimension: arithmetic over sizes that whoever traces computes
-/// when the program runs.
+/// A float that depends on a dynamic dimension, or on what a tensor holds: arithmetic that whoever
+/// traces computes when the program runs.
 class SymFloat : public Object {
 public:
   /// What `operands` are put together by: a BinaryOp, "neg", a function of `math`, or nothing for
   /// the one operand itself, which is a number, a SymInt or a SymFloat.
   std::variant<std::monostate, BinaryOp, std::string> operation;
   std::vector<Value> operands;
+  /// The two ends of a refusal: "a float that depends on …", and what to write instead.
+  virtual std::string description() const;
+  virtual std::string advice() const;
+  /// Whether it is an int all the same: a count that a tensor holds.
+  virtual bool isWhole() const { return false; }
   explicit SymFloat(Value v) : operands{std::move(v)} {}
   SymFloat(BinaryOp op, Value a, Value b) : operation(op), operands{std::move(a), std::move(b)} {}
   SymFloat(std::string function, Value v)
       : operation(std::move(function)), operands{std::move(v)} {}
 
-  std::string typeName() const override { return "float"; }
+  std::string typeName() const override { return isWhole() ? "int" : "float"; }
   std::string repr() const override;
   std::optional<Value> binaryOp(Interpreter &, BinaryOp op, const Value &other,
                                 bool reflected) override;
@@ -241,8 +246,7 @@ public:
   bool isSymbolic() const override { return true; }
   bool truth(Interpreter &) override;
   bool equals(const Object &other) const override;
-
-private:
+  /// Refuses what needs the number itself: "cannot be compared".
   [[noreturn]] void refuse(Interpreter &, std::string_view action) const;
 };
 

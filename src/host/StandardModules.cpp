@@ -28,10 +28,12 @@ Value toWhole(Interpreter &interpreter, const Value &x, bool up) {
   if (auto *q = v.as<SymQuotient>())
     return Value::integer(up ? symbolic::ceilDiv(q->numerator, q->denominator)
                              : symbolic::floorDiv(q->numerator, q->denominator));
-  if (v.as<SymFloat>())
-    interpreter.refuse("rounding '" + repr(v) +
-                       "', a float that depends on a dynamic dimension, is not supported; compute "
-                       "it with integers: // % triton.cdiv");
+  if (auto *number = v.as<SymFloat>()) {
+    if (number->isWhole())
+      return v;
+    interpreter.refuse("rounding '" + repr(v) + "', " + number->description() +
+                       ", is not supported; compute it with integers: // % triton.cdiv");
+  }
   double d = interpreter.toDouble(v, "the argument");
   return interpreter.call(Value(interpreter.builtinClass("int")),
                           {Value(up ? std::ceil(d) : std::floor(d))});

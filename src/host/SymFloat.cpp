@@ -22,9 +22,32 @@ std::string SymFloat::repr() const {
 }
 
 void SymFloat::refuse(Interpreter &interpreter, std::string_view action) const {
-  interpreter.refuse(
-      "'" + repr() + "' is a float that depends on a dynamic dimension and cannot be " +
-      std::string(action) + "; compare the sizes themselves, or make that dimension static");
+  interpreter.refuse("'" + repr() + "' is " + description() + " and cannot be " +
+                     std::string(action) + "; " + advice());
+}
+
+// What an expression is made of says what it depends on.
+static const SymFloat *tensorsNumber(const SymFloat &number) {
+  for (const Value &operand : number.operands) {
+    auto *inner = operand.as<SymFloat>();
+    if (const SymFloat *found = inner ? tensorsNumber(*inner) : nullptr)
+      return found;
+    if (operand.isObject() && !inner)
+      return &number;
+  }
+  return nullptr;
+}
+
+std::string SymFloat::description() const {
+  const SymFloat *source = tensorsNumber(*this);
+  return source && source != this ? source->description()
+                                  : "a float that depends on a dynamic dimension";
+}
+
+std::string SymFloat::advice() const {
+  const SymFloat *source = tensorsNumber(*this);
+  return source && source != this ? source->advice()
+                                  : "compare the sizes themselves, or make that dimension static";
 }
 
 std::optional<Value> SymFloat::binaryOp(Interpreter &, BinaryOp op, const Value &given,

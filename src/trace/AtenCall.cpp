@@ -13,6 +13,8 @@ namespace {
 
 /// A float of dynamic sizes as a tensor without dims, in double precision as Python computes it.
 h::Value computedNumber(Tracer &tracer, h::Interpreter &interpreter, const h::Value &number) {
+  if (auto *held = number.as<TensorObject>())
+    return castTo(*held, interpreter, DataType::Float64);
   auto *symbolic = number.as<h::SymFloat>();
   if (!symbolic)
     return callAten(
@@ -63,8 +65,13 @@ std::optional<h::Value> filledWith(Tracer &tracer, h::Interpreter &interpreter,
   size_t fill = fresh ? 2 : 1;
   auto *self = a[0].as<TensorObject>();
   auto *asked = a[fill + 1].as<h::DType>();
-  DataType type = asked ? asked->type : self ? self->tensor.type.dtype : DataType::Float32;
-  h::Value number = computedNumber(tracer, interpreter, a[fill]);
+  auto *item = a[fill].as<ItemNumber>();
+  bool isWhole = item && item->isWhole();
+  DataType type = asked     ? asked->type
+                  : self    ? self->tensor.type.dtype
+                  : isWhole ? DataType::Int64
+                            : DataType::Float32;
+  h::Value number = isWhole ? item->operands[0] : computedNumber(tracer, interpreter, a[fill]);
   number = castTo(*number.as<TensorObject>(), interpreter, type);
   h::Value size = like ? interpreter.getAttr(a[0], "shape") : a[fresh ? 1 : 0];
   h::Value spread = callAten(tracer, interpreter, "expand", argsOf({number, size}));
@@ -89,7 +96,10 @@ h::Value callWithFloatOfSizes(Tracer &tracer, h::Interpreter &interpreter, const
   bool isHalf = type && isFloat(*type) && byteSize(*type) < 4;
   DataType computed = type == DataType::Float64 ? DataType::Float64 : DataType::Float32;
   auto convert = [&](h::Value &value) {
-    if (value.as<h::SymFloat>()) {
+    auto *item = value.as<ItemNumber>();
+    if (item && item->isWhole() && !(type && isFloat(*type))) {
+      value = item->operands[0];
+    } else if (value.as<h::SymFloat>()) {
       h::Value number = computedNumber(tracer, interpreter, value);
       value = castTo(*number.as<TensorObject>(), interpreter, computed);
     } else if (auto *tensor = value.as<TensorObject>(); tensor && isHalf) {
@@ -110,6 +120,8 @@ h::Value callWithFloatOfSizes(Tracer &tracer, h::Interpreter &interpreter, const
 } // namespace
 
 h::Value tensorOfNumber(Tracer &tracer, h::Interpreter &interpreter, const h::Value &number) {
+  if (auto *item = number.as<ItemNumber>(); item && item->isWhole())
+    return item->operands[0];
   h::Value wide = computedNumber(tracer, interpreter, number);
   return castTo(*wide.as<TensorObject>(), interpreter, DataType::Float32);
 }
@@ -149,10 +161,9 @@ Argument toArgument(Tracer &tracer, h::Interpreter &interpreter, const h::Value 
       if (auto device = deviceNamed(interpreter.str(value)))
         return Argument(*device);
     if (value.as<h::SymFloat>())
-      interpreter.refuse(
-          "'" + h::repr(value) +
-          "', a float that depends on a dynamic dimension, is supported as an operand "
-          "of tensors; pass it as a tensor, or make that dimension static");
+      interpreter.refuse("'" + h::repr(value) + "', " + value.as<h::SymFloat>()->description() +
+                         ", is supported as an operand of tensors; " +
+                         value.as<h::SymFloat>()->advice());
     if (auto *opaque = value.as<h::Opaque>(); opaque && opaque->reason)
       throw DiagnosticError(*opaque->reason);
     break;

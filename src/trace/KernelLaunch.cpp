@@ -94,6 +94,9 @@ private:
   }
 
   h::Value knownConstant(const h::JitFunction::Parameter &parameter, const h::Value &value) {
+    if (auto *number = value.as<h::SymFloat>())
+      number->refuse(interpreter, "the constexpr '" + parameter.name + "' of '" + kernel.name() +
+                                      "', which must be known while compiling");
     if (h::isSymbolic(value) || value.isSymBool())
       binder.refuse("'" + parameter.name + "' of '" + kernel.name() +
                     "' must be known while compiling and depends on a dynamic size: " +
@@ -130,8 +133,8 @@ private:
     }
     if (value.isFloat())
       return argument(Kind::Float, DataType::Float32);
-    if (value.as<h::SymFloat>())
-      return argument(Kind::Loaded, DataType::Float32);
+    if (auto *number = value.as<h::SymFloat>())
+      return argument(Kind::Loaded, number->isWhole() ? DataType::Int64 : DataType::Float32);
     // dtypes, strings, tuples and functions are constants wherever they stand.
     return constant(knownConstant(parameter, value));
   }
@@ -292,7 +295,7 @@ private:
   const h::JitFunction &kernel;
   std::vector<std::pair<Expr, BoundLaunch>> ways;
   std::vector<LaunchVariant> variants;
-  std::vector<h::Value> loaded;      ///< tensors of floats that depend on dynamic sizes
+  std::vector<h::Value> loaded;      ///< tensors of numbers that are computed when the program runs
   std::vector<Parameter> parameters; ///< of the last variant: the kinds agree in all
 };
 

@@ -17,7 +17,7 @@ public:
 
   /// What one parameter of the kernel is at this launch.
   struct Parameter {
-    /// Loaded: a float that depends on dynamic sizes, passed as a tensor of one element.
+    /// Loaded: a number that is computed when the program runs, passed as a tensor of one element.
     enum class Kind : uint8_t {
       Tensor,
       Int,

@@ -331,10 +331,7 @@ const NamedMethod methods[] = {
        return h::Value();
      }},
     {"item",
-     [](TensorObject &, h::Interpreter &i, const h::CallArgs &) -> h::Value {
-       i.refuse(
-           "'.item()' asks for a value that is only known when the program runs; keep it a tensor");
-     }},
+     [](TensorObject &self, h::Interpreter &i, const h::CallArgs &) { return itemOf(self, i); }},
     {"tolist",
      [](TensorObject &, h::Interpreter &i, const h::CallArgs &) -> h::Value {
        i.refuse("'.tolist()' asks for values that are only known when the program runs; keep them "

@@ -52,7 +52,28 @@ graph::Argument toArgument(Tracer &tracer, host::Interpreter &interpreter,
 
 /// torch, torch.nn, torch.nn.functional: functions over `tracer`.
 void addTorchModules(host::NativeModules &modules, Tracer &tracer);
-/// A host::SymFloat as a tensor of one float32.
+/// x.item(): the number that a tensor without dims holds, an int64 or a float64. It can be computed
+/// with, be an operand of tensors and the argument of a kernel, which then loads it.
+class ItemNumber : public host::SymFloat {
+public:
+  explicit ItemNumber(const std::shared_ptr<TensorObject> &number);
+  std::string repr() const override;
+  std::string description() const override;
+  std::string advice() const override;
+  bool isWhole() const override;
+  const TensorObject &number() const;
+  std::optional<host::Value> binaryOp(host::Interpreter &, host::BinaryOp, const host::Value &other,
+                                      bool reflected) override;
+  std::optional<host::Value> unaryOp(host::Interpreter &, host::UnaryOp) override;
+  /// A tensor: whether it holds is not known while tracing.
+  std::optional<host::Value> compare(host::Interpreter &, host::CompareOp, const host::Value &other,
+                                     bool reflected) override;
+  bool equals(const host::Object &other) const override;
+  std::optional<size_t> hash() const override;
+};
+host::Value itemOf(TensorObject &tensor, host::Interpreter &interpreter);
+
+/// A host::SymFloat as a tensor of one float32; a whole one as int64.
 host::Value tensorOfNumber(Tracer &tracer, host::Interpreter &interpreter,
                            const host::Value &number);
 /// torch.tensor(data, dtype): filled where all numbers are the same, else a constant of the

@@ -22,7 +22,10 @@ public:
     auto all = [&](auto test) { return std::all_of(numbers.begin(), numbers.end(), test); };
     if (!numbers.empty() && all([](const h::Value &v) { return v.isBool(); }))
       return DataType::Bool;
-    bool whole = all([](const h::Value &v) { return !v.isFloat() && !v.as<h::SymFloat>(); });
+    bool whole = all([](const h::Value &v) {
+      auto *number = v.as<h::SymFloat>();
+      return !v.isFloat() && (!number || number->isWhole());
+    });
     return whole && !numbers.empty() ? DataType::Int64 : DataType::Float32;
   }
 

@@ -3,6 +3,7 @@
 
 #include "trace/GuardedPaths.h"
 #include "trace/OperatorCall.h"
+#include "trace/TensorObject.h"
 
 namespace pellucid::trace {
 
@@ -72,6 +73,17 @@ std::string TraceHooks::rangesText(const Expr &condition) const {
       text += (text.empty() ? "" : ", ") + name + " in " + std::to_string(info->range.min) + ".." +
               std::to_string(info->range.max);
   return text;
+}
+
+/// PyTorch would look at the values; here the program runs on, as under `python -O`.
+bool TraceHooks::assumes(h::Interpreter &interpreter, const h::Value &test) {
+  auto *tensor = test.as<TensorObject>();
+  if (!tensor)
+    return false;
+  tensor->tracer.warn(Diagnostic(Severity::Warning, interpreter.location(),
+                                 "the assertion is about what a tensor holds, and is not checked "
+                                 "when the program runs"));
+  return true;
 }
 
 h::Value TraceHooks::launch(h::Interpreter &interpreter, const h::Value &kernel,

@@ -23,6 +23,7 @@ public:
   bool merges(const graph::Expr &condition) override;
   bool decide(host::Interpreter &interpreter, const graph::Expr &condition,
               const SourceLocation &where) override;
+  bool assumes(host::Interpreter &interpreter, const host::Value &test) override;
   host::Value launch(host::Interpreter &interpreter, const host::Value &kernel,
                      const host::Value &grid, host::CallArgs args, bool wrapped) override;
   host::Value callOperator(host::Interpreter &interpreter,

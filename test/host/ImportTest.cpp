@@ -74,6 +74,28 @@ TEST_F(Import, SearchRoots) {
   EXPECT_EQ(resultOf("app/main.py", std::move(options)), "'found'");
 }
 
+/// A file in the middle of a package asks for its version; what the package offers is not read for
+/// it.
+TEST_F(Import, TextOfAPackageThatIsNotRead) {
+  write("pkg/__init__.py",
+        "__version__ = '1.2'\nfrom .ops import kernel\nfrom .late import rebound\n"
+        "rebound = 'second'\n");
+  write("pkg/late.py", "rebound = 'first'\n");
+  write("pkg/utils/__init__.py", "from .names import version\nFLAG = True\n");
+  write("pkg/utils/names.py", "from .. import __version__ as version\n");
+  write("pkg/ops/__init__.py", "from .kernel import kernel\n");
+  write("pkg/ops/choice.py", "from pkg.utils import FLAG\nchosen = 'yes' if FLAG else 'no'\n");
+  write("pkg/ops/kernel.py",
+        "from pkg.utils import FLAG, version\nfrom pkg.ops.choice import chosen\n"
+        "kernel = 'kernel'\nresult = [FLAG, version, chosen]\n");
+  write("asks.py", "from pkg import rebound\nresult = rebound\n");
+  InterpreterOptions options;
+  options.searchRoots = {root.string()};
+  options.defersFileErrors = options.defersMissingImports = true;
+  EXPECT_EQ(resultOf("pkg/ops/kernel.py", options), "[True, '1.2', 'yes']");
+  EXPECT_EQ(resultOf("asks.py", options), "'second'");
+}
+
 TEST_F(Import, CyclesEnd) {
   write("a.py", "import b\nx = 1\ndef f():\n    return b.y\n");
   write("b.py", "import a\ny = 2\ndef g():\n    return a.x\n");

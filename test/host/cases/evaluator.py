@@ -607,3 +607,16 @@ table.update(c=3)
 result = [table.get("a"), table.get("z", 9), "b" in table, sorted(table.keys()), table.pop("b"), table.pop("q", None), dict(table), table.setdefault("d", 4), len(table), isinstance(table, abc.Mapping), table == {"a": 1, "c": 3, "d": 4}]
 values = [{}, [], (), "a", 3, {1}, range(2), len, Bag(), (i for i in []), lambda: 1, frozenset()]
 result += [[isinstance(v, c) for v in values] for c in (abc.Mapping, abc.MutableMapping, abc.Sequence, abc.MutableSequence, abc.MutableSet, abc.Iterable, abc.Iterator, abc.Sized, abc.Collection, abc.Callable, abc.Hashable)]
+# case: regular_expressions
+import re
+version = re.compile(r"^(?P<major>\d+)\.(\d+)(?:\.(\d+))?(?P<rest>[a-z]+\d*)?$", re.IGNORECASE)
+m = version.match("3.12RC1")
+result = [m.group(0), m.groups(), m.groupdict(), m["major"], m.span(2), m.start("rest"), m.end(), m.lastindex, m.lastgroup, m.group(1, 2), version.match("3.x") is None, version.groups, version.groupindex["rest"], version.pattern]
+result += [re.sub(r"(\w+) (\w+)", r"\2 \g<1>", "hello world"), re.sub("x*", "-", "abxd"), re.subn("a", lambda m: m.group().upper(), "banana", count=2), re.sub(r"\.|/", "_", "a.b/c"), re.escape("a.b*c d"), re.split(r"[,;]\s*", "a, b;c"), re.split(r"(-)", "1-2-3"), re.split(r"x*", "axbc"), re.findall(r"\d+", "1 22 333"), re.findall(r"(\w)(\d)?", "a1b"), [m.span() for m in re.finditer("a|", "ab")]]
+result += [bool(re.search(r"_(\d+)[bB]$", "llama_70B")), re.fullmatch("[a-z]+", "abc1"), re.match(r"(a+)+$", "a" * 12 + "b"), re.search(r"(?<=\$)\d+(?!\d|%)", "5% $20 $7%").group(), re.match(r"(?i:A)b", "aB"), re.findall("^.*$", "a\nb", re.M), re.match("a.b", "a\nb", re.S).group(), re.match(r"(?x) a  b # text", "ab").group(), re.search("ü+", "grün").span(), re.sub(r"(?P<n>\d)", r"<\g<n>>", "a1")]
+for bad in ("(", "*a", "[b", "a**", r"\q", "(?P<1>a)", r"(?<=a+)b", "a{3,1}", r"\1"):
+    try:
+        re.compile(bad)
+        result.append(bad)
+    except re.error as e:
+        result.append("error")

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The other side of guessed_launches.py: a file's kernels under Triton's interpreter.
+
+    TRITON_INTERPRET=1 python3 triton_interpreter.py FILE.py ROOT
+
+Each line of standard input is a launch; the answer is "ok" or why it was not run. A launch runs in a process of its own, since
+an interpreted kernel reads and writes memory as it is told to.
+"""
+import importlib
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import json
+import os
+import pathlib
+import signal
+import sys
+import types
+
+SECONDS = 20  # a launch
+
+
+class Stub:
+    """Stands for anything of a library that is not installed."""
+
+    def __init__(self, *args, **kwargs):
+        pass
+
+    def __call__(self, *args, **kwargs):
+        plain = len(args) == 1 and not kwargs and callable(args[0])
+        return args[0] if plain else self
+
+    def __getattr__(self, name):
+        if name.startswith("__") and name not in ("__version__",):
+            raise AttributeError(name)
+        return "0.0" if name == "__version__" else Stub()
+
+    def __iter__(self):
+        return iter(())
+
+    def __bool__(self):
+        return False
+
+    def __getitem__(self, key):
+        return self
+
+    def __int__(self):
+        return 0
+
+    __index__ = __hash__ = __int__
+
+    def __eq__(self, other):
+        return False
+
+    __lt__ = __le__ = __gt__ = __ge__ = __eq__
+
+    def __mro_entries__(self, bases):
+        return ()
+
+
+class StubModule(types.ModuleType):
+    __path__ = []
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Stub()
+
+
+class Missing(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Found last: what a file below the root imports is there."""
+
+    def __init__(self, root):
+        self.root = root
+
+    def find_spec(self, name, path=None, target=None):
+        frame = sys._getframe(1)
+        while frame and "importlib" in frame.f_code.co_filename:
+            frame = frame.f_back
+        if name.split(".")[0] in ("triton", "torch", "numpy") or not frame.f_code.co_filename.startswith(self.root):
+            return None
+        return importlib.machinery.ModuleSpec(name, self, is_package=True)
+
+    def create_module(self, spec):
+        return StubModule(spec.name)
+
+    def exec_module(self, module):
+        pass
+
+
+class Package(types.ModuleType):
+    """A package around the file, whose own __init__ runs when a name of it is missing."""
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        init = os.path.join(self.__path__[0], "__init__.py")
+        if not self.__dict__.get("_ran"):
+            self.__dict__["_ran"] = True
+            try:
+                with open(init, encoding="utf-8") as file:
+                    exec(compile(file.read(), init, "exec"), self.__dict__)
+            except Exception:
+                pass
+        if name in self.__dict__:
+            return self.__dict__[name]
+        try:
+            return importlib.import_module(f"{self.__name__}.{name}")
+        except Exception:
+            return Stub()
+
+
+class Packages(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Packages below the root."""
+
+    def __init__(self, root):
+        self.root = root
+
+    def find_spec(self, name, path=None, target=None):
+        folder = os.path.join(self.root, *name.split("."))
+        if not os.path.isdir(folder) or name.split(".")[0] in ("triton", "torch", "numpy"):
+            return None
+        spec = importlib.machinery.ModuleSpec(name, self, is_package=True)
+        spec.submodule_search_locations = [folder]
+        return spec
+
+    def create_module(self, spec):
+        return Package(spec.name)
+
+    def exec_module(self, module):
+        pass
+
+
+def load(path, root):
+    sys.path.insert(0, root)
+    sys.meta_path.insert(0, Packages(root))
+    sys.meta_path.append(Missing(root))
+    relative = os.path.relpath(path, root)
+    name = relative[:-3].replace(os.sep, ".") if not relative.startswith("..") else pathlib.Path(path).stem
+    if name.isidentifier() or all(part.isidentifier() for part in name.split(".")):
+        return importlib.import_module(name)
+    spec = importlib.util.spec_from_file_location("module", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def dtype_of(name):
+    import triton.language as tl
+
+    names = {"fp": "float", "bf": "bfloat", "in": "int", "ui": "uint"}
+    return getattr(tl, names.get(name[:2], "") + name.lstrip("fpbinut"))
+
+
+def launch(module, job):
+    import numpy as np
+    import torch
+
+    function = module
+    for part in job["name"].split("."):
+        function = getattr(function, part)
+    while hasattr(function, "fn") and type(function).__name__ != "InterpretedFunction":
+        function = function.fn
+    folder, arguments = pathlib.Path(job["folder"]), {}
+    for name, dtype in job["types"].items():
+        tensor = torch.from_numpy(np.load(folder / f"{name}.npy"))
+        arguments[name] = tensor.view(torch.bfloat16) if dtype == "bf16" else tensor
+    for name, value in job["values"].items():
+        arguments[name] = dtype_of(value["dtype"]) if isinstance(value, dict) else value
+    function[tuple(job["grid"])](**arguments)
+    for name, dtype in job["types"].items():
+        tensor = arguments[name].view(torch.int16) if dtype == "bf16" else arguments[name]
+        np.save(folder / f"{name}.want.npy", tensor.numpy())
+
+
+def in_child(module, job):
+    reader, writer = os.pipe()
+    child = os.fork()
+    if not child:
+        text = "ok"
+        signal.alarm(SECONDS)
+        try:
+            launch(module, job)
+        except BaseException as error:
+            cause = error.__cause__ or error
+            text = f"{type(cause).__name__}: {str(cause)}".replace("\n", " ")[:300]
+        os.write(writer, text.encode())
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader) as file:
+        text = file.read()
+    _, status = os.waitpid(child, 0)
+    return text if text else f"the interpreter ended with status {status}"
+
+
+def main():
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    reason = ""
+    try:
+        module = load(os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]))
+    except BaseException as error:
+        module, reason = None, f"not imported: {type(error).__name__}: {error}".replace("\n", " ")[:300]
+    for line in sys.stdin:
+        answers.write((in_child(module, json.loads(line)) if module else reason) + "\n")
+        answers.flush()
+
+
+if __name__ == "__main__":
+    main()
