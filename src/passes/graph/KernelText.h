@@ -155,21 +155,6 @@ struct ScatterSpec {
 };
 KernelText writeScatter(ScatterSpec spec, const symbolic::SymbolTable &symbols);
 
-/// Over the last dimension of `shape`: running sums or products (one output), or the first `places`
-/// elements in order and where they stood (two outputs).
-enum class LineKind { Sum, Product, Sort };
-struct LineSpec {
-  std::string name;
-  LineKind kind = LineKind::Sum;
-  std::vector<symbolic::Expr> shape;
-  TextOperand input;
-  std::vector<TextOperand> outputs;
-  DataType compute = DataType::Float32;
-  symbolic::Expr places = 0;
-  bool descending = false;
-};
-KernelText writeLines(LineSpec spec, const symbolic::SymbolTable &symbols);
-
 /// out[batch…, m, n] = stored(alpha * sum over k of a[batch…, m, k] * b[batch…, k, n]
 /// (+ beta * bias[…, m, n])), accumulated in `accumulate` and rounded once, to `type`. Strides of
 /// every operand run over batch…, then its two own dimensions; those of bias over batch…, m, n.

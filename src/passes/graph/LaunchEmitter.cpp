@@ -106,8 +106,15 @@ void LaunchEmitter::erase(Node &node) {
 }
 
 void LaunchEmitter::replaceAll(Node &node, const Node &launch) {
+  std::vector<Value *> values;
   for (size_t r = 0; r < node.resultCount(); ++r)
-    program.main.replaceAllUses(node.result(r), launch.result(r));
+    values.push_back(launch.result(r));
+  replaceAll(node, values);
+}
+
+void LaunchEmitter::replaceAll(Node &node, const std::vector<Value *> &values) {
+  for (size_t r = 0; r < node.resultCount(); ++r)
+    program.main.replaceAllUses(node.result(r), values[r]);
   erase(node);
 }
 

@@ -56,6 +56,7 @@ public:
   void replace(graph::Node &node, graph::Value *value,
                const std::vector<graph::Node *> &producers = {});
   /// The same for each of node's results.
+  void replaceAll(graph::Node &node, const std::vector<graph::Value *> &values);
   void replaceAll(graph::Node &node, const graph::Node &launch);
   bool isGone(const graph::Node *node) const { return gone.count(node) != 0; }
 
@@ -76,10 +77,17 @@ graph::Value *emitReduction(LaunchEmitter &emitter, ReductionSpec spec,
                             const graph::TensorType &type, const SourceLocation &where,
                             bool forCpu);
 
+/// The launches of `sequence`, at the insertion point; the values of its results.
+struct KernelSequence;
+std::vector<graph::Value *> emitSequence(LaunchEmitter &emitter, KernelSequence sequence,
+                                         const std::vector<graph::Value *> &inputs,
+                                         const std::vector<graph::TensorType> &types,
+                                         const SourceLocation &where);
+
 /// Lowerings of operators with kernels of their own; each leaves the node replaced.
 void lowerAttention(LaunchEmitter &emitter, graph::Node &node, bool forCpu);
 void lowerGather(LaunchEmitter &emitter, graph::Node &node);
 void lowerScatter(LaunchEmitter &emitter, graph::Node &node);
-void lowerLine(LaunchEmitter &emitter, graph::Node &node);
+void lowerLine(LaunchEmitter &emitter, graph::Node &node, bool forCpu);
 
 } // namespace pellucid::passes

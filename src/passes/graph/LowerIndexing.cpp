@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that address elements one by one: gathers, scatters, lines.
+// Operators that address elements one by one: gathers and scatters.
 #include "graph/FakeRules.h"
 #include "graph/ops/Indices.h"
 #include "passes/graph/LaunchEmitter.h"
@@ -201,51 +201,6 @@ void lowerScatter(LaunchEmitter &emitter, Node &node) {
   Value *target = copyOf(emitter, node, call->value("self"), type);
   emitter.replace(node, emitter.emit(writeScatter(std::move(spec), symbols), inputs,
                                      {target, Access::ReadWrite}, node.location));
-}
-
-void lowerLine(LaunchEmitter &emitter, Node &node) {
-  const SymbolTable &symbols = emitter.program.symbols;
-  auto call = callOf(node, emitter.registry, symbols);
-  const std::string &name = call->op.schema.name;
-  Value *self = call->value("self");
-  const TensorType from = self->type();
-  LineSpec spec;
-  spec.name = emitter.kernelName({&node}, "line");
-  spec.shape = from.shape;
-  spec.input = {from.dtype, from.strides, 0};
-  size_t dim = from.rank() ? static_cast<size_t>(call->dim("dim", from.rank())) : 0;
-  std::vector<std::vector<Expr>> strides;
-  for (size_t r = 0; r < node.resultCount(); ++r)
-    strides.push_back(node.result(r)->type().strides);
-  if (from.rank()) {
-    moveLast(spec.shape, dim);
-    moveLast(spec.input.strides, dim);
-    for (std::vector<Expr> &list : strides)
-      moveLast(list, dim);
-  } else {
-    spec.shape = {1};
-    // A tile is read and written, of which the mask leaves one element.
-    spec.input.strides = {1};
-    strides.assign(node.resultCount(), {Expr(1)});
-  }
-  for (size_t r = 0; r < node.resultCount(); ++r)
-    spec.outputs.push_back({node.result(r)->type().dtype, strides[r], 0});
-  if (node.resultCount() == 2) {
-    spec.kind = LineKind::Sort;
-    // Without dims the one value is the result, even for k = 0.
-    spec.places = name == "topk" && from.rank() ? call->integer("k") : spec.shape.back();
-    spec.descending = call->flag(name == "topk" ? "largest" : "descending");
-    spec.compute = from.dtype == DataType::Bool ? DataType::Int32 : opMathType(from.dtype);
-  } else {
-    spec.kind = name == "cumsum" ? LineKind::Sum : LineKind::Product;
-    spec.compute = opMathType(node.result()->type().dtype);
-  }
-  emitter.program.main.setInsertionPoint(&node);
-  std::vector<LaunchEmitter::Target> outputs;
-  for (size_t r = 0; r < node.resultCount(); ++r)
-    outputs.push_back({emitter.emptyLike(node.result(r)->type()), Access::Write});
-  KernelText text = writeLines(std::move(spec), symbols);
-  emitter.replaceAll(node, *emitter.emit(text, {self}, outputs, node.location));
 }
 
 } // namespace pellucid::passes

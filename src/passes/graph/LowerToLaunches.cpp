@@ -69,7 +69,7 @@ private:
     case Operator::Kind::Scatter:
       return lowerScatter(emitter, node);
     case Operator::Kind::Line:
-      return lowerLine(emitter, node);
+      return lowerLine(emitter, node, forCpu);
     case Operator::Kind::Copy:
       return lowerCopy(node);
     case Operator::Kind::Composite:

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators over whole lines: running sums and orders.
+#include "graph/FakeRules.h"
+#include "passes/graph/LaunchEmitter.h"
+#include "passes/graph/LineText.h"
+
+#include <algorithm>
+
+namespace pellucid::passes {
+
+using namespace graph;
+
+namespace {
+
+/// Moves dim `from` to the end.
+void moveLast(std::vector<Expr> &list, size_t from) {
+  std::rotate(list.begin() + static_cast<long>(from), list.begin() + static_cast<long>(from) + 1,
+              list.end());
+}
+
+} // namespace
+
+std::vector<Value *> emitSequence(LaunchEmitter &emitter, KernelSequence sequence,
+                                  const std::vector<Value *> &inputs,
+                                  const std::vector<TensorType> &types,
+                                  const SourceLocation &where) {
+  std::vector<Value *> tensors = inputs;
+  for (const TensorType &type : types)
+    tensors.push_back(emitter.emptyLike(type));
+  Device device = types.front().device;
+  for (const KernelSequence::Buffer &buffer : sequence.buffers)
+    tensors.push_back(emitter.emptyLike(TensorType(buffer.dtype, buffer.shape, device)));
+  for (KernelSequence::Step &step : sequence.steps) {
+    std::vector<Value *> reads;
+    for (size_t at : step.reads)
+      reads.push_back(tensors[at]);
+    std::vector<LaunchEmitter::Target> writes;
+    for (size_t at : step.writes)
+      writes.push_back({tensors[at], Access::Write});
+    for (size_t at : step.scratch)
+      writes.push_back({tensors[at], Access::ReadWrite});
+    Node *launch = emitter.emit(std::move(step.text), reads, writes, where);
+    for (size_t i = 0; i < writes.size(); ++i)
+      tensors[i < step.writes.size() ? step.writes[i] : step.scratch[i - step.writes.size()]] =
+          launch->result(i);
+  }
+  auto first = tensors.begin() + static_cast<long>(inputs.size());
+  return {first, first + static_cast<long>(types.size())};
+}
+
+void lowerLine(LaunchEmitter &emitter, Node &node, bool forCpu) {
+  const SymbolTable &symbols = emitter.program.symbols;
+  auto call = callOf(node, emitter.registry, symbols);
+  const std::string &name = call->op.schema.name;
+  Value *self = call->value("self");
+  const TensorType from = self->type();
+  LineSpec spec;
+  spec.name = emitter.kernelName({&node}, "line");
+  spec.shape = from.shape;
+  spec.input = {from.dtype, from.strides, 0};
+  size_t dim = from.rank() ? static_cast<size_t>(call->dim("dim", from.rank())) : 0;
+  std::vector<std::vector<Expr>> strides;
+  for (size_t r = 0; r < node.resultCount(); ++r)
+    strides.push_back(node.result(r)->type().strides);
+  if (from.rank()) {
+    moveLast(spec.shape, dim);
+    moveLast(spec.input.strides, dim);
+    for (std::vector<Expr> &list : strides)
+      moveLast(list, dim);
+  } else {
+    spec.shape = {1};
+    // A tile is read and written, of which the mask leaves one element.
+    spec.input.strides = {1};
+    strides.assign(node.resultCount(), {Expr(1)});
+  }
+  for (size_t r = 0; r < node.resultCount(); ++r)
+    spec.outputs.push_back({node.result(r)->type().dtype, strides[r], 0});
+  if (node.resultCount() == 2) {
+    spec.kind = LineKind::Sort;
+    // Without dims the one value is the result, even for k = 0.
+    spec.places = name == "topk" && from.rank() ? call->integer("k") : spec.shape.back();
+    spec.descending = call->flag(name == "topk" ? "largest" : "descending");
+    spec.compute = from.dtype == DataType::Bool ? DataType::Int32 : opMathType(from.dtype);
+  } else {
+    spec.kind = name == "cumsum" ? LineKind::Sum : LineKind::Product;
+    spec.compute = opMathType(node.result()->type().dtype);
+  }
+  spec.operation = node.target();
+  spec.where = node.location;
+  emitter.program.main.setInsertionPoint(&node);
+  bool sorts = spec.kind == LineKind::Sort;
+  KernelSequence sequence = sorts ? writeSort(std::move(spec), symbols, forCpu)
+                                  : writeScan(std::move(spec), symbols, forCpu);
+  std::vector<TensorType> types;
+  for (size_t r = 0; r < node.resultCount(); ++r)
+    types.push_back(node.result(r)->type());
+  emitter.replaceAll(node,
+                     emitSequence(emitter, std::move(sequence), {self}, types, node.location));
+}
+
+} // namespace pellucid::passes

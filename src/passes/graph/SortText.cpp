@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0
+// Orders of lines, for many programs per line; RadixText.cpp has those of one.
+#include "passes/graph/SortText.h"
+
+#include <algorithm>
+
+namespace pellucid::passes {
+
+namespace {
+
+constexpr int64_t countedLength = 256; ///< of lines that are sorted by counting
+constexpr int64_t tileLength = 2048;   ///< of what one program chooses from
+constexpr int64_t largestChoice = 512;
+constexpr int64_t longestLine = int64_t(1) << 32;
+constexpr const char *lastPlace = "9223372036854775807";
+
+std::string number(int64_t value) { return std::to_string(value); }
+
+int64_t powerOver(int64_t n) {
+  int64_t power = 1;
+  while (power < n)
+    power *= 2;
+  return power;
+}
+
+/// Sequences of kernels over one operator's lines.
+class Sorting {
+public:
+  Sorting(const LineSpec &s, const SymbolTable &t) : spec(s), symbols(t) {
+    sequence.results = 2;
+    length = spec.shape.back();
+    kept = spec.shape.size() - 1;
+    lines = product(spec.shape, 0, kept);
+  }
+
+  KernelSequence write(bool forCpu) {
+    int64_t longest = symbols.range(length).max, chosen = symbols.range(spec.places).max;
+    bool few = chosen <= longest / 8 && !forCpu && !isWide(spec.input.dtype);
+    if (longest <= (forCpu ? 128 : countedLength) && !few)
+      sequence.steps.push_back({counted(), {0}, {1, 2}});
+    else if (forCpu)
+      onOneProgram(chosen);
+    else if (chosen <= largestChoice && !isWide(spec.input.dtype))
+      choose(powerOver(std::max<int64_t>(chosen, 1)));
+    else
+      merge();
+    return std::move(sequence);
+  }
+
+private:
+  void onOneProgram(int64_t chosen) {
+    bool few =
+        chosen <= 4096 &&
+        symbols.prove(symbolic::lessEqual(spec.places * 8, length)).value_or(!length.isConstant());
+    if (few && !isWide(spec.input.dtype))
+      appendSelection(sequence, spec, symbols);
+    else
+      appendRadixSort(sequence, spec, symbols);
+  }
+
+  std::string name(const char *what) const { return spec.name + what; }
+
+  /// Each element counts those that come before it, which is its place: stable, in any number of
+  /// programs, and quadratic in the length of a line.
+  KernelText counted() {
+    KernelWriter writer(spec.name);
+    for (const char *pointer : {"p0", "o0", "o1"})
+      writer.pointer(pointer);
+    std::string type = tlName(spec.compute);
+    int64_t block = chooseBlock(length, symbols, 256);
+    std::string size = writer.scalar(length);
+    writer.chunksOfRows(size, "i");
+    std::vector<std::string> indices = writer.delinearize("row", spec.shape, kept, "idx");
+    writer.line("stored = tl.load(p0 + (" + elementAddress(writer, spec.input, indices, "i") +
+                "), mask=mask, other=0)");
+    writer.line("x = stored.to(" + type + ")");
+    writer.line("place = tl.zeros([BLOCK], tl.int32)");
+    writer.open("for j in range(0, " + size + "):");
+    writer.line("other = tl.load(p0 + (" + elementAddress(writer, spec.input, indices, "j") +
+                ")).to(" + type + ")");
+    std::string before = spec.descending ? "other > x" : "other < x", same = "other == x";
+    if (isFloat(spec.compute)) {
+      // NaN counts as the largest.
+      before =
+          "(" + before + ") | " +
+          (spec.descending ? "((other != other) & (x == x))" : "((other == other) & (x != x))");
+      same = "(" + same + ") | ((other != other) & (x != x))";
+    }
+    writer.line("before = (" + before + ") | ((" + same + ") & (j < i))");
+    writer.line("place = place + before.to(tl.int32)");
+    writer.close();
+    writer.line("inside = mask & (place < " + writer.scalar(spec.places) + ")");
+    writer.line("place = place.to(tl.int64)");
+    writer.line(storeText("o0", elementAddress(writer, spec.outputs[0], indices, "place"), "stored",
+                          spec.outputs[0].dtype, "inside"));
+    writer.line(storeText("o1", elementAddress(writer, spec.outputs[1], indices, "place"), "i",
+                          spec.outputs[1].dtype, "inside"));
+    return writer.finish(symbolic::ceilDiv(length, block) * lines, block);
+  }
+
+  /// Every tile keeps its first `width`; then the same of what is left, until it is one tile.
+  void choose(int64_t width) {
+    size_t source = 0;
+    Expr count = length;
+    int64_t most = std::min(symbols.range(count).max, longestLine);
+    for (; most > tileLength; most = (most + tileLength - 1) / tileLength * width) {
+      Expr tiles = symbolic::ceilDiv(count, tileLength);
+      size_t chosen = sequence.buffer(DataType::Int64, {lines, tiles, width});
+      sequence.steps.push_back({chooseOfTiles(source, count, tiles, width), {source}, {chosen}});
+      source = chosen;
+      count = tiles * width;
+    }
+    std::vector<size_t> reads{0};
+    if (source)
+      reads.push_back(source);
+    sequence.steps.push_back(
+        {chooseLast(source, count, std::max(width, powerOver(most)), width), reads, {1, 2}});
+  }
+
+  /// The tile `packed` of `count` numbers from `p<from>`, where `i` is inside; the largest first
+  /// are what comes first.
+  void loadTile(KernelWriter &writer, size_t source, const Expr &count,
+                const std::vector<std::string> &indices) {
+    std::string size = writer.scalar(count);
+    writer.line("mask = i < " + size);
+    if (source == 0) {
+      writer.line("x = tl.load(p0 + (" + elementAddress(writer, spec.input, indices, "i") +
+                  "), mask=mask, other=0)");
+      emitPacked(writer, spec, KeyHalf::Whole, "i");
+      writer.line("packed = tl.where(mask, packed ^ -1, -9223372036854775807 - 1)");
+    } else {
+      writer.line("packed = tl.load(p1 + line * " + size +
+                  " + i, mask=mask, other=-9223372036854775807 - 1)");
+    }
+  }
+
+  KernelText chooseOfTiles(size_t source, const Expr &count, const Expr &tiles, int64_t width) {
+    KernelWriter writer(name("_tiles"));
+    writer.pointer(source ? "p1" : "p0");
+    writer.pointer("o0");
+    writer.line("pid = tl.program_id(0).to(tl.int64)");
+    std::string all = writer.scalar(tiles);
+    writer.line("line = pid // " + all);
+    std::vector<std::string> indices = writer.delinearize("line", spec.shape, kept, "idx");
+    writer.line("i = (pid % " + all + ") * BLOCK + tl.arange(0, BLOCK)");
+    if (!source)
+      checkLength(writer, spec, symbols);
+    loadTile(writer, source, count, indices);
+    writer.line("packed = tl.topk(packed, " + number(width) + ")");
+    writer.line("tl.store(o0 + pid * " + number(width) + " + tl.arange(0, " + number(width) +
+                "), packed)");
+    KernelText text = writer.finish(lines * tiles, tileLength);
+    text.numWarps = 8;
+    return text;
+  }
+
+  KernelText chooseLast(size_t source, const Expr &count, int64_t block, int64_t width) {
+    KernelWriter writer(spec.name);
+    writer.pointer("p0");
+    if (source)
+      writer.pointer("p1");
+    writer.pointer("o0");
+    writer.pointer("o1");
+    writer.line("line = tl.program_id(0).to(tl.int64)");
+    std::vector<std::string> indices = writer.delinearize("line", spec.shape, kept, "idx");
+    writer.line("i = tl.arange(0, BLOCK).to(tl.int64)");
+    loadTile(writer, source, count, indices);
+    writer.line("packed = tl.topk(packed, " + number(width) + ") ^ -1");
+    writer.line("at = packed & 4294967295");
+    writer.line("place = tl.arange(0, " + number(width) + ").to(tl.int64)");
+    writer.line("inside = place < " + writer.scalar(spec.places));
+    emitChosen(writer, indices);
+    KernelText text = writer.finish(lines, block);
+    text.numWarps = static_cast<int32_t>(std::clamp<int64_t>(block / 256, 1, 8));
+    return text;
+  }
+
+  /// Stores element `at` of the line at `place`, where `inside`.
+  void emitChosen(KernelWriter &writer, const std::vector<std::string> &indices) {
+    writer.line("value = tl.load(p0 + (" + elementAddress(writer, spec.input, indices, "at") +
+                "), mask=inside, other=0)");
+    writer.line(storeText("o0", elementAddress(writer, spec.outputs[0], indices, "place"), "value",
+                          spec.outputs[0].dtype, "inside"));
+    writer.line(storeText("o1", elementAddress(writer, spec.outputs[1], indices, "place"), "at",
+                          spec.outputs[1].dtype, "inside"));
+  }
+
+  /// Runs that are sorted by counting, then four runs into one until a run is a line. What is
+  /// equal cannot occur: a packed number holds its place.
+  void merge() {
+    size_t from = sequence.buffer(DataType::Int64, {lines, length});
+    size_t to = sequence.buffer(DataType::Int64, {lines, length});
+    if (!isWide(spec.input.dtype)) {
+      round(KeyHalf::Whole, std::nullopt, from, to, std::nullopt);
+      return;
+    }
+    size_t order = sequence.buffer(DataType::Int64, {lines, length});
+    round(KeyHalf::Low, std::nullopt, from, to, order);
+    round(KeyHalf::High, order, from, to, std::nullopt);
+  }
+
+  /// Sorts by one half of the keys. `before`: the order that the round before left; `after`: where
+  /// this one leaves its order, if the results are not its own.
+  void round(KeyHalf half, std::optional<size_t> before, size_t from, size_t to,
+             std::optional<size_t> after) {
+    std::vector<size_t> reads{0};
+    if (before)
+      reads.push_back(*before);
+    sequence.steps.push_back({keys(half, before.has_value()), reads, {from}});
+    sequence.steps.push_back({countedRuns(), {from}, {to}});
+    std::swap(from, to);
+    int64_t run = countedLength, longest = std::min(symbols.range(length).max, longestLine);
+    for (; run * 4 < longest; run *= 4) {
+      sequence.steps.push_back({mergeRuns(run, false, false, false), {from}, {to}});
+      std::swap(from, to);
+    }
+    std::vector<size_t> last{from};
+    if (!after)
+      last.push_back(0);
+    if (before)
+      last.push_back(*before);
+    if (after) {
+      sequence.steps.push_back({mergeRuns(run, true, before.has_value(), true), last, {*after}});
+      return;
+    }
+    sequence.steps.push_back({mergeRuns(run, true, before.has_value(), false), last, {1, 2}});
+  }
+
+  KernelText keys(KeyHalf half, bool ordered) {
+    KernelWriter writer(name("_keys"));
+    writer.pointer("p0");
+    if (ordered)
+      writer.pointer("order");
+    writer.pointer("o0");
+    int64_t block = chooseBlock(length, symbols, 1024);
+    std::string size = writer.scalar(length);
+    writer.chunksOfRows(size, "i");
+    checkLength(writer, spec, symbols);
+    std::vector<std::string> indices = writer.delinearize("row", spec.shape, kept, "idx");
+    if (ordered)
+      writer.line("at = tl.load(order + row * " + size + " + i, mask=mask, other=0)");
+    writer.line("x = tl.load(p0 + (" +
+                elementAddress(writer, spec.input, indices, ordered ? "at" : "i") +
+                "), mask=mask, other=0)");
+    emitPacked(writer, spec, half, "i");
+    writer.line("tl.store(o0 + row * " + size + " + i, packed, mask=mask)");
+    return writer.finish(symbolic::ceilDiv(length, block) * lines, block);
+  }
+
+  KernelText countedRuns() {
+    KernelWriter writer(name("_runs"));
+    writer.pointer("p0");
+    writer.pointer("o0");
+    std::string size = writer.scalar(length);
+    writer.chunksOfRows(size, "i");
+    writer.line("start = (pid % chunks) * BLOCK");
+    writer.line("base = row * " + size + " + start");
+    writer.line("x = tl.load(p0 + row * " + size + " + i, mask=mask, other=0)");
+    writer.line("place = tl.zeros([BLOCK], tl.int32)");
+    writer.open("for j in range(0, tl.minimum(BLOCK, " + size + " - start)):");
+    writer.line("place = place + (tl.load(p0 + base + j) < x).to(tl.int32)");
+    writer.close();
+    writer.line("tl.store(o0 + base + place, x, mask=mask)");
+    return writer.finish(symbolic::ceilDiv(length, countedLength) * lines, countedLength);
+  }
+
+  /// Elements of four neighbouring runs: the place of each is how many of the four are less.
+  KernelText mergeRuns(int64_t run, bool last, bool ordered, bool leavesOrder) {
+    KernelWriter writer(last ? spec.name : name("_merge"));
+    writer.pointer("packed");
+    if (last && !leavesOrder)
+      writer.pointer("p0");
+    if (last && ordered)
+      writer.pointer("order");
+    writer.pointer("o0");
+    if (last && !leavesOrder)
+      writer.pointer("o1");
+    std::string size = writer.scalar(length);
+    writer.chunksOfRows(size, "i");
+    writer.line("base = packed + row * " + size);
+    writer.line("x = tl.load(base + i, mask=mask, other=0)");
+    writer.line("first = i // " + number(4 * run) + " * " + number(4 * run));
+    writer.line("place = first");
+    writer.open("for q in range(0, 4):");
+    writer.line("begin = first + q * " + number(run));
+    writer.line("count = tl.where(mask, tl.minimum(" + size + " - begin, " + number(run) + "), 0)");
+    writer.line("less = tl.zeros([BLOCK], tl.int64)");
+    writer.line("step = tl.cast(" + number(run) + ", tl.int64)");
+    writer.open("while step > 0:");
+    writer.line("there = less + step <= count");
+    writer.line("y = tl.load(base + begin + less + step - 1, mask=there, other=" +
+                std::string(lastPlace) + ")");
+    writer.line("less = tl.where(there & (y < x), less + step, less)");
+    writer.line("step = step // 2");
+    writer.close();
+    writer.line("place = place + less");
+    writer.close();
+    if (!last) {
+      writer.line("tl.store(o0 + row * " + size + " + place, x, mask=mask)");
+    } else {
+      writer.line("at = x & 4294967295");
+      if (ordered)
+        writer.line("at = tl.load(order + row * " + size + " + at, mask=mask, other=0)");
+      if (leavesOrder) {
+        writer.line("tl.store(o0 + row * " + size + " + place, at, mask=mask)");
+      } else {
+        writer.line("inside = mask & (place < " + writer.scalar(spec.places) + ")");
+        emitChosen(writer, writer.delinearize("row", spec.shape, kept, "idx"));
+      }
+    }
+    int64_t block = 512;
+    return writer.finish(symbolic::ceilDiv(length, block) * lines, block);
+  }
+
+  const LineSpec &spec;
+  const SymbolTable &symbols;
+  KernelSequence sequence;
+  Expr length, lines = 1;
+  size_t kept = 0;
+};
+
+} // namespace
+
+bool isWide(DataType type) { return byteSize(type) == 8; }
+
+void emitPacked(KernelWriter &writer, const LineSpec &spec, KeyHalf half,
+                const std::string &place) {
+  DataType type = spec.input.dtype;
+  bool wide = isWide(type);
+  std::string word = wide ? "tl.int64" : "tl.int32";
+  std::string top = wide ? lastPlace : "2147483647";
+  if (isFloat(type)) {
+    writer.line(std::string("number = x.to(") + (wide ? "tl.float64" : "tl.float32") + ")");
+    writer.line("bits = number.to(" + word + ", bitcast=True)");
+    writer.line("bits = tl.where(number == 0, 0, bits)");
+    writer.line("bits = tl.where(number != number, " + top + ", bits).to(" + word + ")");
+    writer.line("key = bits ^ ((bits >> " + std::string(wide ? "63" : "31") + ") & " + top + ")");
+  } else if (type == DataType::UInt64) {
+    writer.line("key = x.to(tl.int64, bitcast=True) ^ (-9223372036854775807 - 1)");
+  } else if (type == DataType::UInt32) {
+    writer.line("key = (x.to(tl.int64) - 2147483648).to(tl.int32)");
+  } else {
+    writer.line("key = x.to(" + word + ")");
+  }
+  if (spec.descending)
+    writer.line("key = key ^ -1");
+  std::string part = half == KeyHalf::Low    ? "((key & 4294967295) - 2147483648)"
+                     : half == KeyHalf::High ? "(key >> 32)"
+                                             : "key.to(tl.int64)";
+  writer.line("packed = (" + part + " << 32) | " + place);
+}
+
+std::string elementAddress(KernelWriter &writer, const TextOperand &operand,
+                           const std::vector<std::string> &lines, const std::string &position) {
+  std::vector<std::string> indices = lines;
+  indices.push_back(position);
+  // Along a broadcast dim the address is one number, and a tile of addresses is what is loaded.
+  bool repeats = operand.strides.back().constant() == 0;
+  return writer.address(operand, indices) + (repeats ? " + " + position + " * 0" : "");
+}
+
+void checkLength(KernelWriter &writer, const LineSpec &spec, const SymbolTable &symbols) {
+  const Expr &length = spec.shape.back();
+  if (symbols.range(length).max >= int64_t(1) << 32)
+    writer.check(writer.scalar(length) + " < 4294967296",
+                 "'" + spec.operation + "' sorts lines of less than 2**32 elements", spec.where);
+}
+
+KernelSequence writeSort(LineSpec spec, const SymbolTable &symbols, bool forCpu) {
+  return Sorting(spec, symbols).write(forCpu);
+}
+
+} // namespace pellucid::passes

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What kernels that order elements have in common.
+#pragma once
+
+#include "passes/graph/KernelWriter.h"
+#include "passes/graph/LineText.h"
+
+namespace pellucid::passes {
+
+/// Keys are int32 whose order is that of the elements: NaN largest, both zeros equal, negated where
+/// the order descends. Beside the element's place in the line they make one int64, in the order in
+/// which a stable sort leaves the elements. Elements of 64 bits take two rounds: the low halves
+/// first.
+enum class KeyHalf : uint8_t { Whole, Low, High };
+
+bool isWide(DataType type);
+/// Statements that make `packed` of the element `x` and of the place that `place` names, both in
+/// tiles or both scalars.
+void emitPacked(KernelWriter &writer, const LineSpec &spec, KeyHalf half, const std::string &place);
+
+/// The address of an element of a line, `p0 + …`; `repeated` where the line has one address.
+std::string elementAddress(KernelWriter &writer, const TextOperand &operand,
+                           const std::vector<std::string> &lines, const std::string &position);
+
+/// A line's elements in places that fit beside a key.
+void checkLength(KernelWriter &writer, const LineSpec &spec, const symbolic::SymbolTable &symbols);
+
+/// One program per line; scalar code that distributes elements by their digits.
+void appendRadixSort(KernelSequence &sequence, const LineSpec &spec,
+                     const symbolic::SymbolTable &symbols);
+/// One program per line: finds the last key that is chosen, bit by bit, and sorts what is.
+void appendSelection(KernelSequence &sequence, const LineSpec &spec,
+                     const symbolic::SymbolTable &symbols);
+
+} // namespace pellucid::passes
