@@ -169,9 +169,12 @@ struct GemmSpec {
 
   /// What becomes of an element before it is stored: statements over `product`, which has the type
   /// `type`, and over elements `in0`, `in1`, … that stand at the same place of `inputs`. Their
-  /// strides run over batch…, `rows`…, n.
+  /// strides run over batch…, `rows`…, `columns`….
   DataType type = DataType::Float32;
   std::vector<symbolic::Expr> rows; ///< the dims that m is the product of, outermost first
+  /// The dims that n and k are the products of. a and b have a stride for each of `depth`; b, bias,
+  /// output and inputs one for each of `columns`. One each where a library kernel multiplies.
+  std::vector<symbolic::Expr> columns, depth;
   std::vector<TextOperand> inputs;
   std::vector<TextScalar> scalars;
   std::vector<TextStatement> body;

@@ -60,7 +60,7 @@ void describeSizes(GemmSpec &spec, const TensorType &left, const TensorType &rig
 std::vector<Expr> rowsAndColumns(const GemmSpec &spec, const std::vector<Expr> &rows) {
   std::vector<Expr> shape = spec.batch;
   shape.insert(shape.end(), rows.begin(), rows.end());
-  shape.push_back(spec.n);
+  shape.insert(shape.end(), spec.columns.begin(), spec.columns.end());
   return shape;
 }
 
@@ -90,7 +90,7 @@ void mergeBatchIntoRows(GemmSpec &spec) {
   }
 }
 
-/// An operand over batch…, m, n as one over batch…, the dims that m is made of, n.
+/// An operand over batch…, m, columns… as one over batch…, the dims that m is made of, columns….
 TextOperand withRows(TextOperand operand, const GemmSpec &spec) {
   auto place = operand.strides.begin() + static_cast<std::ptrdiff_t>(spec.batch.size());
   Expr stride = *place;
@@ -140,11 +140,16 @@ ProductLowering::Described ProductLowering::describe(const Node &node) const {
   const TensorType &right = made.b->type();
   describeSizes(spec, made.a->type(), name == "linear" ? transposed(right) : right, type,
                 program.symbols);
+  spec.rows = {spec.m};
+  spec.columns = {spec.n};
+  spec.depth = {spec.k};
   if (made.bias)
     spec.bias.push_back(
         broadcastOperand(made.bias->type(), rowsAndColumns(spec, {spec.m}), program.symbols));
   spec.type = type.dtype;
   spec.rows = {spec.m};
+  spec.columns = {spec.n};
+  spec.depth = {spec.k};
   spec.accumulate = isFloat(type.dtype)        ? opMathType(type.dtype)
                     : byteSize(type.dtype) > 4 ? DataType::Int64
                                                : DataType::Int32;

@@ -47,7 +47,7 @@ private:
     writer.pointer("o0");
     for (const Expr &size : {spec.m, spec.n, spec.k})
       writer.scalar(size);
-    for (const std::vector<Expr> *dims : {&spec.batch, &spec.rows})
+    for (const std::vector<Expr> *dims : {&spec.batch, &spec.rows, &spec.columns, &spec.depth})
       for (const Expr &dim : *dims)
         writer.scalar(dim);
     for (const TextOperand *operand : operands()) {
@@ -59,7 +59,7 @@ private:
       writer.scalar(scalar.value);
     row = {spec.m, tile.m, "rows", "m0", symbols.isMultipleOf(spec.m, tile.m)};
     column = {spec.n, tile.n, "cols", "n0", symbols.isMultipleOf(spec.n, tile.n)};
-    inner = {spec.k, tile.k, "ks", "k0", symbols.isMultipleOf(spec.k, tile.k)};
+    inner = {spec.k, tile.k, "ks", "k0", symbols.isMultipleOf(spec.depth.back(), tile.k)};
   }
 
   std::vector<const TextOperand *> operands() const {
@@ -160,27 +160,99 @@ private:
     return text.empty() ? "0" : text;
   }
 
-  /// Where the tile begins that stands at `first` and `second` along the operand's own dims.
-  std::string origin(const TextOperand &operand, const std::string &first,
-                     const std::string &second) {
-    std::vector<std::string> indices = batch;
-    indices.push_back(first);
-    indices.push_back(second);
-    return writer.address(operand, indices);
+  /// What the tile's places along one axis add to an operand's address: in the tile's first one,
+  /// and from there.
+  struct Steps {
+    std::string first, further;
+  };
+
+  /// `dims` are what the axis is the product of, `strides` the operand's along each; neighbours
+  /// that lie evenly are one. Where several are left, the places are taken apart.
+  Steps stepsAlong(const Axis &axis, const std::string &places, size_t tileDim,
+                   std::vector<Expr> dims, std::vector<Expr> strides) {
+    for (size_t d = dims.size(); d-- > 1;)
+      if (strides[d - 1] == strides[d] * dims[d]) {
+        dims[d - 1] = dims[d - 1] * dims[d];
+        strides[d - 1] = strides[d];
+        dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(d));
+        strides.erase(strides.begin() + static_cast<std::ptrdiff_t>(d));
+      }
+    if (dims.size() == 1) {
+      auto stride = strides[0].constant();
+      std::string first;
+      if (stride != 0)
+        first = stride == 1 ? axis.first : axis.first + " * " + writer.scalar(strides[0]);
+      return {first, steps(along(places, tileDim), strides[0], axis.tile)};
+    }
+    TextOperand apart{spec.type, strides, 0};
+    return {"",
+            "(" + writer.address(apart, takenApart(axis, places, tileDim, dims, strides)) + ")"};
   }
 
-  static const Expr &stride(const TextOperand &operand, size_t fromLast) {
-    return operand.strides[operand.strides.size() - 1 - fromLast];
+  /// The index along each of `dims` of the tile's places.
+  std::vector<std::string> takenApart(const Axis &axis, const std::string &places, size_t tileDim,
+                                      const std::vector<Expr> &dims,
+                                      const std::vector<Expr> &strides) {
+    Expr farthest = 0;
+    for (size_t d = 0; d < dims.size(); ++d)
+      farthest = farthest + dims[d] * strides[d];
+    std::string line = axis.first + " + " + places;
+    if (symbols.range(farthest + axis.size).max <= INT32_MAX / 2)
+      line = "(" + line + ").to(tl.int32)";
+    std::string prefix = "t" + std::to_string(apartCount++);
+    writer.line(prefix + "line = " + line);
+    std::vector<std::string> indices =
+        writer.delinearize(prefix + "line", dims, dims.size(), prefix + "at");
+    for (std::string &index : indices)
+      index = along(index, tileDim);
+    return indices;
+  }
+
+  /// From the argument to the operand's part of this batch.
+  std::string batchStart(const TextOperand &operand) {
+    return writer.address(
+        {operand.dtype,
+         {operand.strides.begin(),
+          operand.strides.begin() + static_cast<std::ptrdiff_t>(spec.batch.size())},
+         operand.offset},
+        batch);
+  }
+
+  std::vector<Expr> stridesOf(const TextOperand &operand, size_t first, size_t count) const {
+    auto begin = operand.strides.begin() + static_cast<std::ptrdiff_t>(spec.batch.size() + first);
+    return {begin, begin + static_cast<std::ptrdiff_t>(count)};
   }
 
   /// One operand of the product: how its tile is addressed and cut.
   struct Side {
     const TextOperand &operand;
-    const Axis &outer;    ///< m or n
-    size_t outerDim;      ///< of the tile: 0 or 1
-    std::string pointers; ///< name of the tile of pointers
-    std::string pointer;  ///< name of the argument
+    const Axis &outer;               ///< m or n
+    size_t outerDim;                 ///< of the tile: 0 or 1
+    std::string pointers;            ///< name of the tile of pointers
+    std::string pointer;             ///< name of the argument
+    std::vector<Expr> dims, strides; ///< that the outer axis is made of
+    std::vector<Expr> inner;         ///< strides along `spec.depth`
   };
+  Side leftSide() const {
+    return {spec.a,
+            row,
+            0,
+            "a",
+            "p0",
+            {spec.m},
+            stridesOf(spec.a, 0, 1),
+            stridesOf(spec.a, 1, spec.depth.size())};
+  }
+  Side rightSide() const {
+    return {spec.b,
+            column,
+            1,
+            "b",
+            "p1",
+            spec.columns,
+            stridesOf(spec.b, spec.depth.size(), spec.columns.size()),
+            stridesOf(spec.b, 0, spec.depth.size())};
+  }
 
   static std::string along(const std::string &places, size_t dim) {
     return places + (dim == 0 ? "[:, None]" : "[None, :]");
@@ -188,25 +260,25 @@ private:
 
   /// Elements beyond the border are read twice or masked off: a row of the tile that is not stored
   /// may hold anything. Where neighbours in memory lie along that dim, a mask keeps them together.
-  bool isMasked(const Side &side) const {
-    const Expr &outerStride = stride(side.operand, side.outerDim == 0 ? 1 : 0);
-    return !side.outer.isWhole && outerStride.constant() == 1;
+  static bool isMasked(const Side &side) {
+    return !side.outer.isWhole && side.strides.back().constant() == 1;
   }
 
   void startSide(const Side &side) {
-    const Expr &outerStride = stride(side.operand, side.outerDim == 0 ? 1 : 0);
-    const Expr &innerStride = stride(side.operand, side.outerDim == 0 ? 0 : 1);
-    std::string places = side.outer.places, start = tile.splits > 1 ? "k0" : "";
+    std::string places = side.outer.places;
     if (!side.outer.isWhole && !isMasked(side)) {
       places = "near_" + side.outer.places;
       writer.line(places + " = tl.minimum(" + side.outer.places + ", left_" + side.outer.places +
                   " - 1)");
     }
-    std::string base = side.outerDim == 0 ? origin(side.operand, side.outer.first, start)
-                                          : origin(side.operand, start, side.outer.first);
-    std::string offsets = sum({steps(along(places, side.outerDim), outerStride, side.outer.tile),
-                               steps(along("ks", 1 - side.outerDim), innerStride, tile.k)});
-    writer.line(side.pointers + " = " + side.pointer + " + (" + base + ") + (" + offsets + ")" +
+    Steps outer = stepsAlong(side.outer, places, side.outerDim, side.dims, side.strides);
+    std::string start;
+    if (tile.splits > 1 && spec.depth.size() == 1)
+      start = "k0 * " + writer.scalar(side.inner.back());
+    std::string offsets =
+        sum({outer.further, steps(along("ks", 1 - side.outerDim), side.inner.back(), tile.k)});
+    writer.line(side.pointers + " = " + side.pointer + " + (" +
+                sum({batchStart(side.operand), outer.first, start}) + ") + (" + offsets + ")" +
                 shapeAs(offsets, side));
   }
 
@@ -221,33 +293,60 @@ private:
     return " + tl.zeros([" + std::to_string(down) + ", " + std::to_string(across) + "], tl.int32)";
   }
 
-  std::string loadOf(const Side &side) {
+  /// `further`: from the tile of pointers to the round's.
+  std::string loadOf(const Side &side, const std::string &left, const std::string &further = "") {
     std::string mask;
     if (isMasked(side))
       mask = along(side.outer.places, side.outerDim) + " < left_" + side.outer.places;
     if (!inner.isWhole) {
-      std::string depth = along("ks", 1 - side.outerDim) + " < end - k";
+      std::string depth = along("ks", 1 - side.outerDim) + " < " + left;
       mask = mask.empty() ? depth : "(" + mask + ") & (" + depth + ")";
     }
-    return "tl.load(" + side.pointers + (mask.empty() ? "" : ", mask=" + mask + ", other=0") + ")";
+    return "tl.load(" + side.pointers + further +
+           (mask.empty() ? "" : ", mask=" + mask + ", other=0") + ")";
   }
 
   void multiplyTiles() {
-    Side left{spec.a, row, 0, "a", "p0"}, right{spec.b, column, 1, "b", "p1"};
+    Side left = leftSide(), right = rightSide();
     placePart();
     startSide(left);
     startSide(right);
-    std::string type = tlName(spec.accumulate), step = std::to_string(tile.k);
-    writer.line("acc = tl.zeros([" + std::to_string(tile.m) + ", " + std::to_string(tile.n) +
-                "], " + type + ")");
-    writer.open("for k in range(" + std::string(tile.splits > 1 ? "start" : "0") + ", end, " +
-                step + "):");
-    writer.line("x = " + loadOf(left));
-    writer.line("y = " + loadOf(right));
+    std::string type = tlName(spec.accumulate);
+    writer.line("acc = tl.zeros(" + shape() + ", " + type + ")");
+    spec.depth.size() == 1 ? openRounds() : openWindows();
+    writer.line("x = " + loadRound(left));
+    writer.line("y = " + loadRound(right));
     writer.line("acc = tl.dot(x, y, acc, input_precision=\"ieee\", out_dtype=" + type + ")");
-    writer.line("a += " + advance(stride(spec.a, 0)));
-    writer.line("b += " + advance(stride(spec.b, 1)));
+    if (spec.depth.size() == 1) {
+      writer.line("a += " + advance(left.inner.back()));
+      writer.line("b += " + advance(right.inner.back()));
+    }
     writer.close();
+  }
+
+  void openRounds() {
+    writer.open("for k in range(" + std::string(tile.splits > 1 ? "start" : "0") + ", end, " +
+                std::to_string(tile.k) + "):");
+  }
+
+  /// k is made of several dims: a round is a piece of the last one at one place of the others.
+  void openWindows() {
+    std::string pieces = std::to_string(piecesOfWindow());
+    writer.open("for round in range(" + std::string(tile.splits > 1 ? "start" : "0") + ", end):");
+    writer.line("window = round // " + pieces);
+    writer.line("k = round % " + pieces + " * " + std::to_string(tile.k));
+    windowAt = writer.delinearize("window", spec.depth, spec.depth.size() - 1, "window_at");
+  }
+  int64_t piecesOfWindow() const { return (*spec.depth.back().constant() + tile.k - 1) / tile.k; }
+
+  std::string loadRound(const Side &side) {
+    if (spec.depth.size() == 1)
+      return loadOf(side, "end - k");
+    std::vector<std::string> indices = windowAt;
+    indices.emplace_back("k");
+    TextOperand window{spec.type, side.inner, 0};
+    return loadOf(side, writer.scalar(spec.depth.back()) + " - k",
+                  " + (" + writer.address(window, indices) + ")");
   }
 
   std::string advance(const Expr &stride) {
@@ -256,8 +355,20 @@ private:
     return std::to_string(tile.k) + " * " + writer.scalar(stride);
   }
 
-  /// `start` and `end` of the part of k that the program adds up.
+  /// `start` and `end` of the part of k, or of its rounds, that the program adds up.
   void placePart() {
+    if (spec.depth.size() > 1) {
+      int64_t rounds = piecesOfWindow();
+      for (size_t d = 0; d + 1 < spec.depth.size(); ++d)
+        rounds *= *spec.depth[d].constant();
+      int64_t length = (rounds + tile.splits - 1) / tile.splits;
+      if (tile.splits == 1)
+        return writer.line("end = " + std::to_string(rounds));
+      writer.line("start = part * " + std::to_string(length));
+      writer.line("end = tl.minimum(start + " + std::to_string(length) + ", " +
+                  std::to_string(rounds) + ")");
+      return;
+    }
     std::string k = writer.scalar(spec.k);
     if (!spec.k.constant() && symbols.range(spec.k).max <= INT32_MAX)
       k += ".to(tl.int32)";
@@ -273,15 +384,17 @@ private:
   /// tl.dot takes no integers wider than a byte: one product of a column and a row after the other.
   void multiplyLines() {
     std::string type = tlName(spec.accumulate);
-    writer.line("r = m0 + rows");
-    writer.line("c = n0 + cols");
-    writer.line("acc = tl.zeros([" + std::to_string(tile.m) + ", " + std::to_string(tile.n) +
-                "], " + type + ")");
+    writer.line("acc = tl.zeros(" + shape() + ", " + type + ")");
+    std::vector<std::string> left = batch, right = batch;
+    left.insert(left.end(), {"(m0 + rows)[:, None]", "at"});
+    right.insert(right.end(), {"at", "(n0 + cols)[None, :]"});
     writer.open("for at in range(0, " + writer.scalar(spec.k) + "):");
-    writer.line("x = tl.load(p0 + (" + origin(spec.a, "r[:, None]", "at") + ")" +
-                ", mask=r[:, None] < " + writer.scalar(spec.m) + ", other=0).to(" + type + ")");
-    writer.line("y = tl.load(p1 + (" + origin(spec.b, "at", "c[None, :]") + ")" +
-                ", mask=c[None, :] < " + writer.scalar(spec.n) + ", other=0).to(" + type + ")");
+    writer.line("x = tl.load(p0 + (" + writer.address(spec.a, left) + ")" +
+                (row.isWhole ? "" : ", mask=rows[:, None] < left_rows, other=0") + ").to(" + type +
+                ")");
+    writer.line("y = tl.load(p1 + (" + writer.address(spec.b, right) + ")" +
+                (column.isWhole ? "" : ", mask=cols[None, :] < left_cols, other=0") + ").to(" +
+                type + ")");
     writer.line("acc = acc + x * y");
     writer.close();
   }
@@ -303,28 +416,23 @@ private:
     return "[" + std::to_string(tile.m) + ", " + std::to_string(tile.n) + "]";
   }
 
-  void store(const TextOperand &output, const std::string &base, const std::string &value,
-             bool isMasked) {
-    std::string offsets = sum({steps("rows[:, None]", stride(output, 1), tile.m),
-                               steps("cols[None, :]", stride(output, 0), tile.n)});
+  void store(const std::string &base, const std::string &offsets, const std::string &value,
+             DataType type, bool isMasked) {
     writer.line("place = o0 + (" + base + ") + (" + offsets + " + tl.zeros(" + shape() +
                 ", tl.int32))");
     writer.line("tl.store(place, tl.broadcast_to(" + value + ", " + shape() + ").to(" +
-                tlName(output.dtype) + ")" + (isMasked ? ", mask=mask)" : ")"));
+                tlName(type) + ")" + (isMasked ? ", mask=mask)" : ")"));
   }
 
   void storePart() {
     bool isMasked = maskTile();
-    TextOperand part;
-    part.dtype = spec.accumulate;
-    part.strides = {spec.m * spec.n, spec.n, 1};
     std::string matrix = "part";
     if (!spec.batch.empty())
       matrix = "(part * " + writer.scalar(product(spec.batch, 0, spec.batch.size())) + " + batch)";
-    store(part,
-          "(" + matrix + ").to(tl.int64) * " + writer.scalar(spec.m * spec.n) + " + m0 * " +
+    store(matrix + ".to(tl.int64) * " + writer.scalar(spec.m * spec.n) + " + m0 * " +
               writer.scalar(spec.n) + " + n0",
-          "acc", isMasked);
+          sum({steps("rows[:, None]", spec.n, tile.m), "cols[None, :]"}), "acc", spec.accumulate,
+          isMasked);
   }
 
   void storeResult() {
@@ -340,7 +448,9 @@ private:
       writer.line("in" + std::to_string(i) + " = " +
                   loadInput(spec.inputs[i], spec.rows, "q" + std::to_string(i), isMasked));
     writer.body(spec.scalars, spec.body);
-    store(spec.output, origin(spec.output, "m0", "n0"), spec.result, isMasked);
+    auto [down, across] = stepsOf(spec.output, {spec.m});
+    store(sum({batchStart(spec.output), down.first, across.first}),
+          sum({down.further, across.further}), spec.result, spec.output.dtype, isMasked);
   }
 
   /// Integers are multiplied by integers.
@@ -348,52 +458,28 @@ private:
     return isFloat(spec.accumulate) ? tlNumber(value) : std::to_string(static_cast<int64_t>(value));
   }
 
+  /// Along the rows, which are made of `rows`, and along the columns.
+  std::pair<Steps, Steps> stepsOf(const TextOperand &operand, const std::vector<Expr> &rows) {
+    size_t count = spec.columns.size();
+    return {stepsAlong(row, "rows", 0, rows, stridesOf(operand, 0, rows.size())),
+            stepsAlong(column, "cols", 1, spec.columns, stridesOf(operand, rows.size(), count))};
+  }
+
   /// The elements of an operand that stand where the tile's do: a tile, a line of it, or one value.
   /// `rows` are the dims that its rows are made of.
-  std::string loadInput(TextOperand operand, const std::vector<Expr> &rows,
+  std::string loadInput(const TextOperand &operand, const std::vector<Expr> &rows,
                         const std::string &pointer, bool isMasked) {
-    std::string rowTerm, base = "0";
-    if (mergeRows(operand, rows)) {
-      base = origin(operand, "m0", "n0");
-      rowTerm = steps("rows[:, None]", stride(operand, 1), tile.m);
-    } else {
-      std::vector<std::string> indices = batch;
-      for (const std::string &index : splitRows())
-        indices.push_back(index + "[:, None]");
-      indices.emplace_back("n0");
-      rowTerm = "(" + writer.address(operand, indices) + ")";
-    }
-    std::string columnTerm = steps("cols[None, :]", stride(operand, 0), tile.n), mask;
-    if (isMasked && !rowTerm.empty() && !columnTerm.empty())
+    auto [down, across] = stepsOf(operand, rows);
+    std::string offsets = sum({down.further, across.further}), mask;
+    if (isMasked && !down.further.empty() && !across.further.empty())
       mask = "mask";
-    else if (!rowTerm.empty() && !row.isWhole)
+    else if (!down.further.empty() && !row.isWhole)
       mask = "rows[:, None] < left_rows";
-    else if (!columnTerm.empty() && !column.isWhole)
+    else if (!across.further.empty() && !column.isWhole)
       mask = "cols[None, :] < left_cols";
-    std::string offsets = sum({rowTerm, columnTerm});
-    return "tl.load(" + pointer + " + (" + base + ")" +
-           (offsets == "0" ? "" : " + (" + offsets + ")") +
+    return "tl.load(" + pointer + " + (" + sum({batchStart(operand), down.first, across.first}) +
+           ")" + (offsets == "0" ? "" : " + (" + offsets + ")") +
            (mask.empty() ? "" : ", mask=" + mask + ", other=0") + ")";
-  }
-
-  /// Steps through the dims that make the rows by one stride, where the operand lies so.
-  bool mergeRows(TextOperand &operand, const std::vector<Expr> &rows) const {
-    size_t first = spec.batch.size();
-    for (size_t d = rows.size(); d-- > 1;)
-      if (!(operand.strides[first + d - 1] == operand.strides[first + d] * rows[d]))
-        return false;
-    auto begin = operand.strides.begin() + static_cast<std::ptrdiff_t>(first);
-    operand.strides.erase(begin, begin + static_cast<std::ptrdiff_t>(rows.size() - 1));
-    return true;
-  }
-
-  /// The index along each of `spec.rows` of the tile's rows.
-  const std::vector<std::string> &splitRows() {
-    if (rowIndices.empty()) {
-      writer.line("line = m0 + rows");
-      rowIndices = writer.delinearize("line", spec.rows, spec.rows.size(), "at");
-    }
-    return rowIndices;
   }
 
   const GemmSpec &spec;
@@ -402,7 +488,8 @@ private:
   const SymbolTable &symbols;
   KernelWriter writer;
   Axis row, column, inner;
-  std::vector<std::string> batch, rowIndices;
+  std::vector<std::string> batch, windowAt;
+  unsigned apartCount = 0;
 };
 
 } // namespace

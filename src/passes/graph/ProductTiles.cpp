@@ -118,8 +118,8 @@ double timeOf(const Candidate &candidate, const ProductSizes &sizes, DataType ty
   auto tiles = static_cast<double>(divideUp(sizes.m, tile.m)) *
                static_cast<double>(divideUp(sizes.n, tile.n)) * static_cast<double>(sizes.batch) *
                static_cast<double>(tile.splits);
-  double depth = static_cast<double>(divideUp(sizes.k, tile.splits));
-  double rounds = std::ceil(depth / static_cast<double>(tile.k));
+  int64_t allRounds = sizes.windows * divideUp(sizes.k / sizes.windows, tile.k);
+  auto rounds = static_cast<double>(divideUp(allRounds, tile.splits));
   double stageBytes = static_cast<double>((tile.m + tile.n) * tile.k) * element;
   double stages = std::clamp(std::floor(static_cast<double>(device.sharedBytes) / stageBytes), 2.0,
                              static_cast<double>(tile.stages));
@@ -164,6 +164,7 @@ struct Chooser {
   DataType type;
   const DeviceModel &device;
   bool maySplit;
+  int64_t mostSums; ///< of a thread
 
   double time(const Candidate &candidate, int64_t rows) const {
     ProductSizes at = sizes;
@@ -180,7 +181,7 @@ struct Chooser {
     if (device.sm == 0)
       fit(candidate.tile.m, sizes.m);
     fit(candidate.tile.n, sizes.n);
-    fit(candidate.tile.k, sizes.k);
+    fit(candidate.tile.k, sizes.k / sizes.windows);
     return candidate;
   }
 
@@ -194,6 +195,8 @@ struct Chooser {
       candidate = fitted(candidate);
       if (device.sm == 0)
         return candidate;
+      if (candidate.tile.m * candidate.tile.n > mostSums * 32 * candidate.tile.warps)
+        continue;
       consider(candidate);
       if (!maySplit)
         continue;
@@ -207,6 +210,15 @@ struct Chooser {
     return *best;
   }
 };
+
+/// Whether what follows the product takes tens of instructions for each element. They stand in the
+/// kernel once for each sum of a thread.
+bool isLong(const std::vector<TextStatement> &body) {
+  return std::any_of(body.begin(), body.end(), [](const TextStatement &statement) {
+    return statement.text.find("libdevice.") != std::string::npos ||
+           statement.text.find("tl.erf") != std::string::npos;
+  });
+}
 
 bool sameTile(const ProductTile &a, const ProductTile &b) { return a.text() == b.text(); }
 
@@ -234,12 +246,17 @@ std::vector<ProductChoice> chooseProductTiles(const GemmSpec &spec, const Device
   Expr batch = 1;
   for (const Expr &dim : spec.batch)
     batch = batch * dim;
+  Expr windows = 1;
+  for (size_t d = 0; d + 1 < spec.depth.size(); ++d)
+    windows = windows * spec.depth[d];
   Range rows = symbols.range(spec.m);
-  Chooser chooser{
-      {likely(batch, symbols), rows.max, likely(spec.n, symbols), likely(spec.k, symbols)},
-      spec.a.dtype,
-      device,
-      maySplit && device.sm != 0 && spec.m.constant() && spec.n.constant() && spec.k.constant()};
+  Chooser chooser{{likely(batch, symbols), rows.max, likely(spec.n, symbols),
+                   likely(spec.k, symbols), likely(windows, symbols)},
+                  spec.a.dtype,
+                  device,
+                  maySplit && device.sm != 0 && spec.m.constant() && spec.n.constant() &&
+                      spec.k.constant(),
+                  isLong(spec.body) ? 64 : 256};
   if (spec.m.constant() || device.sm == 0)
     return {{.guard = 1, .tile = chooser.best(likely(spec.m, symbols)).tile, .mostRows = rows.max}};
 

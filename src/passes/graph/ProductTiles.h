@@ -23,6 +23,7 @@ struct ProductTile {
 
 struct ProductSizes {
   int64_t batch = 1, m = 1, n = 1, k = 1;
+  int64_t windows = 1; ///< that k falls into; a round is in one of them
 };
 
 /// Seconds that the rule expects of one product.
