@@ -194,8 +194,8 @@ TEST(CudaStages, LoadsBecomeCopiesAheadOfTheProducts) {
   std::string ptx = stagedPtx("staged", "80", 3);
   EXPECT_EQ(countOf(ptx, "cp.async.cg.shared.global"), 3u * (2 + 2)) << ptx;
   EXPECT_EQ(countOf(ptx, "cp.async.commit_group"), 3u);
-  EXPECT_EQ(countOf(ptx, "cp.async.wait_group 1;"), 1u);
-  EXPECT_EQ(countOf(stagedPtx("staged", "80", 4), "cp.async.wait_group 2;"), 1u);
+  EXPECT_EQ(countOf(ptx, "cp.async.wait_group \t1;"), 1u);
+  EXPECT_EQ(countOf(stagedPtx("staged", "80", 4), "cp.async.wait_group \t2;"), 1u);
   EXPECT_EQ(countOf(stagedPtx("staged", "80", 1), "cp.async"), 0u) << "one stage loads in place";
 }
 

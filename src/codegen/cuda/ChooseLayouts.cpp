@@ -6,6 +6,7 @@
 
 #include "codegen/common/ElementOps.h"
 
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace pellucid::codegen {
@@ -114,30 +115,64 @@ Layout CudaEmitter::accessLayout(mlir::Value pointers, mlir::Value data) {
                          options.numWarps);
 }
 
-Layout CudaEmitter::wantedLayout(mlir::Value value, unsigned depth) {
-  constexpr unsigned deepest = 8;
-  llvm::ArrayRef<int64_t> shape = mlir::cast<mlir::RankedTensorType>(value.getType()).getShape();
-  if (depth == deepest)
-    return anchor(shape);
-  std::optional<Layout> spread;
-  for (mlir::Operation *user : value.getUsers()) {
-    if (auto expand = mlir::dyn_cast<tt::ExpandDimsOp>(user)) {
-      spread = wantedLayout(expand, depth + 1).throughExpandDims(expand.getAxis());
-    } else if (auto broadcast = mlir::dyn_cast<tt::BroadcastOp>(user)) {
-      spread = wantedLayout(broadcast, depth + 1).throughBroadcast(shape);
-    } else if (auto reshape = mlir::dyn_cast<tt::ReshapeOp>(user)) {
-      spread = wantedLayout(reshape, depth + 1).throughReshape(shape);
-    } else if (isElementOp(user)) {
-      Layout wanted = wantedLayout(user->getResult(0), depth + 1);
-      if (wanted != anchor(shape))
-        spread = wanted;
-      else
+/// The values that `use` hands on to: the next round's of a loop, or what comes out of a region.
+static llvm::SmallVector<mlir::Value, 2> handedOnBy(mlir::OpOperand &use) {
+  mlir::Operation *parent = use.getOwner()->getParentOp();
+  unsigned number = use.getOperandNumber();
+  if (auto loop = mlir::dyn_cast<mlir::scf::ForOp>(parent))
+    return {loop.getRegionIterArg(number), loop.getResult(number)};
+  if (auto branch = mlir::dyn_cast<mlir::scf::IfOp>(parent))
+    return {branch.getResult(number)};
+  return {};
+}
+
+std::optional<Layout> CudaEmitter::wishOf(mlir::OpOperand &use,
+                                          llvm::SmallPtrSetImpl<void *> &asked) {
+  mlir::Operation *user = use.getOwner();
+  llvm::ArrayRef<int64_t> shape =
+      mlir::cast<mlir::RankedTensorType>(use.get().getType()).getShape();
+  if (auto expand = mlir::dyn_cast<tt::ExpandDimsOp>(user))
+    return wantedLayout(expand, asked).throughExpandDims(expand.getAxis());
+  if (auto broadcast = mlir::dyn_cast<tt::BroadcastOp>(user))
+    return wantedLayout(broadcast, asked).throughBroadcast(shape);
+  if (auto reshape = mlir::dyn_cast<tt::ReshapeOp>(user))
+    return wantedLayout(reshape, asked).throughReshape(shape);
+  if (auto copy = mlir::dyn_cast<ttgpu::AsyncCopyOp>(user))
+    return layoutToCopy(copy);
+  if (isElementOp(user))
+    return wantedLayout(user->getResult(0), asked);
+  if (mlir::isa<mlir::scf::YieldOp>(user)) {
+    for (mlir::Value next : handedOnBy(use))
+      if (Layout wanted = wantedLayout(next, asked); wanted != anchor(shape))
         return wanted;
-    } else {
-      return anchor(shape);
-    }
+    return std::nullopt;
+  }
+  return anchor(shape);
+}
+
+// A use that spreads the tile decides where no other use wants the shape's own layout.
+Layout CudaEmitter::wantedLayout(mlir::Value value, llvm::SmallPtrSetImpl<void *> &asked) {
+  llvm::ArrayRef<int64_t> shape = mlir::cast<mlir::RankedTensorType>(value.getType()).getShape();
+  constexpr size_t deepest = 10;
+  if (asked.size() >= deepest || !asked.insert(value.getAsOpaquePointer()).second)
+    return anchor(shape);
+  llvm::scope_exit done([&] { asked.erase(value.getAsOpaquePointer()); });
+  std::optional<Layout> spread;
+  for (mlir::OpOperand &use : value.getUses()) {
+    std::optional<Layout> wish = wishOf(use, asked);
+    bool spreads = mlir::isa<tt::ExpandDimsOp, tt::BroadcastOp, tt::ReshapeOp, ttgpu::AsyncCopyOp,
+                             mlir::scf::YieldOp>(use.getOwner());
+    if (wish && !spreads && *wish == anchor(shape))
+      return *wish;
+    if (wish)
+      spread = wish;
   }
   return spread ? spread->withoutRepeats() : anchor(shape);
+}
+
+Layout CudaEmitter::wantedLayout(mlir::Value value) {
+  llvm::SmallPtrSet<void *, 16> asked;
+  return wantedLayout(value, asked);
 }
 
 mlir::RankedTensorType CudaEmitter::checkedTile(mlir::Operation *op, mlir::Value tile) {

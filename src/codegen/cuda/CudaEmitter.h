@@ -113,7 +113,10 @@ private:
   /// The layout that memory is accessed best in.
   Layout blockedAnchor(llvm::ArrayRef<int64_t> shape);
   /// The layout that the users of `value` will ask for first.
-  Layout wantedLayout(mlir::Value value, unsigned depth = 0);
+  Layout wantedLayout(mlir::Value value);
+  Layout wantedLayout(mlir::Value value, llvm::SmallPtrSetImpl<void *> &asked);
+  /// The layout that one of them asks for; nullopt where it takes any.
+  std::optional<Layout> wishOf(mlir::OpOperand &use, llvm::SmallPtrSetImpl<void *> &asked);
   /// The layout that an access is fastest in.
   Layout accessLayout(mlir::Value pointers, mlir::Value data);
   /// The dim along which most pointers of a tile are neighbours; nullopt where none is known.

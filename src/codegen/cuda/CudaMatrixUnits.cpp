@@ -18,14 +18,15 @@ static constexpr int64_t stepK = 16;
 
 bool CudaEmitter::feedsMatrixUnits(mlir::Value tile, unsigned depth) {
   constexpr unsigned deepest = 6;
-  return depth < deepest && llvm::any_of(
-                                tile.getUsers(),
-                                [&](mlir::Operation *user) {
-                                  if (auto dot = mlir::dyn_cast<tt::DotOp>(user))
-                                    return tile != dot.getC() && unitOf(dot) != MatrixUnit::None;
-                                  return (isElementOp(user) || mlir::isa<tt::TransOp>(user)) &&
-                                         feedsMatrixUnits(user->getResult(0), depth + 1);
-                                });
+  auto feeds = [&](mlir::Operation *user) {
+    if (auto dot = mlir::dyn_cast<tt::DotOp>(user))
+      return tile != dot.getC() && unitOf(dot) != MatrixUnit::None;
+    if (mlir::isa<ttgpu::ShareOp>(user))
+      return true;
+    return (isElementOp(user) || mlir::isa<tt::TransOp>(user)) &&
+           feedsMatrixUnits(user->getResult(0), depth + 1);
+  };
+  return depth < deepest && llvm::any_of(tile.getUsers(), feeds);
 }
 
 // A product waits for memory in every round, so a second block pays even where it costs a few

@@ -94,8 +94,7 @@ Layout CudaEmitter::layoutToCopy(ttgpu::AsyncCopyOp op) {
   mlir::RankedTensorType tile = type.getTile();
   unsigned along = type.getAlong();
   int64_t most = SharedTile::chunkBytes / memoryBytes(tile.getElementType());
-  int64_t length =
-      std::min({most, axes.of(op.getPtr()).contiguity[along], tile.getDimSize(along)});
+  int64_t length = std::min({most, axes.of(op.getPtr()).contiguity[along], tile.getDimSize(along)});
   return Layout::blocked(tile.getShape(), orderAlong(tile.getRank(), along), length,
                          options.numWarps);
 }
@@ -138,7 +137,7 @@ void CudaEmitter::emitAsyncCopy(ttgpu::AsyncCopyOp op) {
     access.isAligned = access.isWhole = true;
   access.active = activeOf(mask ? evaluate(mask, layout) : all);
   auto copyEach = [&] {
-    Registers active = activeOf(mask ? evaluateAgain(mask, layout) : all), values;
+    Registers active = mask ? evaluateAgain(mask, layout) : all, values;
     Value *zero = llvm::Constant::getNullValue(registerType(b.getContext(), element));
     for (size_t r = 0; r < active.size(); ++r)
       values.push_back(loadOne(access.pointers[r], active[r], zero, element));
@@ -148,14 +147,14 @@ void CudaEmitter::emitAsyncCopy(ttgpu::AsyncCopyOp op) {
   };
   auto copy = [&] {
     if (access.vector * memoryBytes(element) < leastCopyBytes)
-      return copyEach();
+      return emitWhen(b, comes, copyEach);
     if (access.isSure())
       return copyVectors(access, layout, place);
     emitBranches(b, movesByVectors(access), [&](unsigned which) {
       if (which == 0)
         copyVectors(access, layout, place);
-      else
-        copyEach();
+      else // nobody reads what does not come
+        emitWhen(b, comes, copyEach);
     });
   };
   Value *holds = isFirstHolder(layout);

@@ -15,8 +15,7 @@ struct ChooseProductsPass : impl::ChooseProductsBase<ChooseProductsPass> {
   using ChooseProductsBase::ChooseProductsBase;
 
   void runOnOperation() override {
-    auto target =
-        TargetAttr::get(&getContext(), sm, warps, stages, mostStages, generationOnly);
+    auto target = TargetAttr::get(&getContext(), sm, warps, stages, mostStages, generationOnly);
     for (tt::FuncOp function : getOperation().getOps<tt::FuncOp>()) {
       function->setAttr(targetName, target);
       function.walk([&](tt::DotOp dot) {

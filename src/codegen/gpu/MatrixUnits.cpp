@@ -47,10 +47,9 @@ Value withoutTranspositions(Value operand) {
 }
 
 bool onlyComputes(Operation *op) {
-  bool computes =
-      codegen::isElementOp(op) ||
-      isa<tt::SplatOp, tt::MakeRangeOp, tt::ExpandDimsOp, tt::BroadcastOp, tt::TransOp,
-          tt::ReshapeOp, tt::JoinOp, tt::SplitOp, arith::ConstantOp, ub::PoisonOp>(op);
+  bool computes = codegen::isElementOp(op) ||
+                  isa<tt::SplatOp, tt::MakeRangeOp, tt::ExpandDimsOp, tt::BroadcastOp, tt::TransOp,
+                      tt::ReshapeOp, tt::JoinOp, tt::SplitOp, arith::ConstantOp, ub::PoisonOp>(op);
   return computes && op->getNumRegions() == 0;
 }
 

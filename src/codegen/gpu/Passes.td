@@ -21,6 +21,10 @@ def ChooseProducts : Pass<"ttgpu-choose-products", "::mlir::ModuleOp"> {
               "instructions that devices of other generations do not have may be used">];
 }
 
+def AccumulateProducts : Pass<"ttgpu-accumulate-products", "::mlir::ModuleOp"> {
+  let summary = "starts a product by matrix units from what its result is added to";
+}
+
 def PipelineLoops : Pass<"ttgpu-pipeline-loops", "::mlir::ModuleOp"> {
   let summary = "copies what products read to shared memory, some rounds ahead of the product";
   let description = [{

@@ -8,8 +8,9 @@
 //     the round, which reads its tiles from shared memory
 //
 // so that memory and matrix units work at the same time. Products of warpgroups run by themselves,
-// so the copies are started behind the first of them. What a later round's addresses need is cloned:
-// arithmetic, branches that only compute, and loads of indices, which are then loaded for that round.
+// so the copies are started behind the first of them. What a later round's addresses need is
+// cloned: arithmetic, branches that only compute, and loads of indices, which are then loaded for
+// that round.
 #include "codegen/gpu/GlobalAccesses.h"
 #include "codegen/gpu/MatrixUnits.h"
 #include "codegen/gpu/Passes.h"
@@ -161,8 +162,7 @@ private:
       return std::nullopt;
     int64_t bytes = codegen::memoryBytes(element);
     unsigned along = contiguousDim(load.getPtr());
-    int64_t neighbours =
-        std::min(axes.of(load.getPtr()).contiguity[along], tile.getDimSize(along));
+    int64_t neighbours = std::min(axes.of(load.getPtr()).contiguity[along], tile.getDimSize(along));
     if (neighbours * bytes < leastCopyBytes || mayBeWritten(load.getPtr(), loop))
       return std::nullopt;
     return BufferType::get(load.getContext(), stages, tile, along);
@@ -264,8 +264,8 @@ private:
   Value nextCopy(OpBuilder &b, Value copy) {
     Location loc = loop.getLoc();
     Value next = arith::AddIOp::create(b, loc, copy, constant(b, loc, 1));
-    Value isEnd = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, next,
-                                        constant(b, loc, stages));
+    Value isEnd =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, next, constant(b, loc, stages));
     return arith::SelectOp::create(b, loc, isEnd, constant(b, loc, 0), next);
   }
 
@@ -345,8 +345,8 @@ private:
     yield->insertOperands(yield->getNumOperands(), more);
     for (StagedLoad &one : staged) {
       OpBuilder at(one.load);
-      Value read = ReadSharedOp::create(at, one.load.getLoc(), one.load.getType(), one.buffer,
-                                        readCopy);
+      Value read =
+          ReadSharedOp::create(at, one.load.getLoc(), one.load.getType(), one.buffer, readCopy);
       one.load.replaceAllUsesWith(read);
       one.load.erase();
     }
@@ -395,7 +395,8 @@ private:
     if (!runs || runningSum)
       return;
     b.setInsertionPointAfter(behind);
-    auto awaited = AwaitProductsOp::create(b, dot.getLoc(), dot.getType(), dot.getD(), b.getI32IntegerAttr(0));
+    auto awaited =
+        AwaitProductsOp::create(b, dot.getLoc(), dot.getType(), dot.getD(), b.getI32IntegerAttr(0));
     dot.getD().replaceAllUsesExcept(awaited, awaited);
   }
 

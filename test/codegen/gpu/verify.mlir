@@ -1,0 +1,69 @@
+// RUN: pellucid-opt %s --split-input-file --verify-diagnostics | FileCheck %s
+
+// CHECK-LABEL: @round_trip
+tt.func public @round_trip(%p: tensor<64x32x!tt.ptr<bf16>>, %m: tensor<64x32xi1>, %comes: i1, %i: i32) attributes {ttgpu.target = #ttgpu.target<sm = 90, warps = 4, stages = 3, mostStages = 8, generationOnly = true>} {
+  // CHECK: ttgpu.alloc_shared : <3 of tensor<64x32xbf16> along 1>
+  %b = ttgpu.alloc_shared : <3 of tensor<64x32xbf16> along 1>
+  // CHECK: ttgpu.async_copy {{.*}} if {{.*}} mask {{.*}} : tensor<64x32xi1>
+  ttgpu.async_copy %p to %b[%i] if %comes mask %m : tensor<64x32xi1> : tensor<64x32x!tt.ptr<bf16>>, <3 of tensor<64x32xbf16> along 1>
+  ttgpu.commit_copies
+  ttgpu.await_copies 0
+  ttgpu.barrier
+  // CHECK: ttgpu.read_shared
+  %x = ttgpu.read_shared %b[%i] : <3 of tensor<64x32xbf16> along 1> -> tensor<64x32xbf16>
+  ttgpu.share %x, %b : tensor<64x32xbf16>, <3 of tensor<64x32xbf16> along 1>
+  ttgpu.release_operands
+  ttgpu.free_shared %b : !ttgpu.buffer<3 of tensor<64x32xbf16> along 1>
+  tt.return
+}
+
+// -----
+
+tt.func public @buffer_c1_no_copies() {
+  // expected-error @+1 {{expects at least one copy of the tile}}
+  %b = ttgpu.alloc_shared : <0 of tensor<64x32xbf16> along 1>
+  tt.return
+}
+
+// -----
+
+tt.func public @buffer_c2_three_dims() {
+  // expected-error @+1 {{expects a tile of one or two dims, got 'tensor<4x64x32xbf16>'}}
+  %b = ttgpu.alloc_shared : <1 of tensor<4x64x32xbf16> along 1>
+  tt.return
+}
+
+// -----
+
+tt.func public @buffer_c3_along() {
+  // expected-error @+1 {{expects 'along' to be a dim of 'tensor<64xbf16>', got 1}}
+  %b = ttgpu.alloc_shared : <1 of tensor<64xbf16> along 1>
+  tt.return
+}
+
+// -----
+
+tt.func public @share_c1_other_tile(%x: tensor<64x32xf16>) {
+  %b = ttgpu.alloc_shared : <1 of tensor<64x32xbf16> along 1>
+  // expected-error @+1 {{expects the buffer's tile 'tensor<64x32xbf16>', got 'tensor<64x32xf16>'}}
+  ttgpu.share %x, %b : tensor<64x32xf16>, <1 of tensor<64x32xbf16> along 1>
+  tt.return
+}
+
+// -----
+
+tt.func public @async_copy_c1_no_pointers(%x: tensor<64xi32>, %i: i32) {
+  %b = ttgpu.alloc_shared : <1 of tensor<64xi32> along 0>
+  // expected-error @+1 {{expects a tile of pointers, got 'tensor<64xi32>'}}
+  ttgpu.async_copy %x to %b[%i] : tensor<64xi32>, <1 of tensor<64xi32> along 0>
+  tt.return
+}
+
+// -----
+
+tt.func public @async_copy_c3_mask(%p: tensor<64x!tt.ptr<i32>>, %m: tensor<32xi1>, %i: i32) {
+  %b = ttgpu.alloc_shared : <1 of tensor<64xi32> along 0>
+  // expected-error @+1 {{expects a mask of type 'tensor<64xi1>', got 'tensor<32xi1>'}}
+  ttgpu.async_copy %p to %b[%i] mask %m : tensor<32xi1> : tensor<64x!tt.ptr<i32>>, <1 of tensor<64xi32> along 0>
+  tt.return
+}
