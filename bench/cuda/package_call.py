@@ -35,6 +35,7 @@ CODES = {
     torch.uint8: (1, 8),
     torch.int32: (0, 32),
     torch.int64: (0, 64),
+    torch.bool: (6, 8),
 }
 
 

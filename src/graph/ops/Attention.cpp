@@ -33,8 +33,9 @@ void checkOptions(const OperatorCall &call) {
               toString(call.at("dropout_p")) +
               "; pass `dropout if self.training else 0.0`, a model is compiled as after eval()");
   if (call.flag("is_causal") && attentionMask(call))
-    call.fail("Explicit attn_mask should not be set when is_causal=True; add the causal part to the "
-              "mask");
+    call.fail(
+        "Explicit attn_mask should not be set when is_causal=True; add the causal part to the "
+        "mask");
 }
 
 std::vector<Expr> batchOf(const TensorType &type) {
@@ -65,8 +66,9 @@ void checkMask(const OperatorCall &call, const AttentionDims &dims) {
   const TensorType &type = mask->type();
   DataType dtype = call.tensor("query").dtype;
   if (type.dtype != DataType::Bool && type.dtype != DataType::Float32 && type.dtype != dtype)
-    call.fail("expects '" + call.op.attention.mask + "' to be bool, float32 or of the query's dtype, " +
-              std::string(info(dtype).torch) + ", got " + std::string(info(type.dtype).torch));
+    call.fail("expects '" + call.op.attention.mask +
+              "' to be bool, float32 or of the query's dtype, " + std::string(info(dtype).torch) +
+              ", got " + std::string(info(type.dtype).torch));
   std::vector<Expr> scores = dims.batch;
   scores.push_back(dims.queries);
   scores.push_back(dims.keys);
@@ -106,10 +108,11 @@ public:
   std::vector<Value *> run() {
     Value *key = headsOf("key", dims.keyGroup), *value = headsOf("value", dims.valueGroup);
     Value *query = widened(call.value("query"));
-    Value *scores = emit("aten.matmul.default",
-                         {query, emit("aten.transpose.int", {key, int64_t(-2), last})});
+    Value *scores =
+        emit("aten.matmul.default", {query, emit("aten.transpose.int", {key, int64_t(-2), last})});
     scores = masked(scaled(scores));
-    Value *nothing = emit("aten.all.dim", {emit("aten.eq.Scalar", {scores, -infinity}), last, true});
+    Value *nothing =
+        emit("aten.all.dim", {emit("aten.eq.Scalar", {scores, -infinity}), last, true});
     Value *weights = emit("aten.softmax.int", {scores, last});
     weights = emit("aten.where.ScalarSelf", {nothing, 0.0, weights});
     std::vector<Value *> results{narrowed(emit("aten.matmul.default", {weights, value}))};
@@ -155,9 +158,9 @@ private:
     std::vector<Expr> spread = apart->type().shape;
     spread[static_cast<size_t>(head) + 1] = group;
     shape[static_cast<size_t>(head)] = dims.batch.back();
-    return emit("aten.reshape.default",
-                {emit("aten.expand.default", {apart, Argument::list(spread)}),
-                 Argument::list(shape)});
+    return emit(
+        "aten.reshape.default",
+        {emit("aten.expand.default", {apart, Argument::list(spread)}), Argument::list(shape)});
   }
 
   Value *scaled(Value *scores) {
@@ -171,8 +174,7 @@ private:
     if (call.flag("is_causal")) {
       Value *query = emit("aten.arange.default", {dims.queries}, {{"dtype", DataType::Int64}});
       Value *key = emit("aten.arange.default", {dims.keys}, {{"dtype", DataType::Int64}});
-      Value *past =
-          emit("aten.le.Tensor", {key, emit("aten.unsqueeze.default", {query, last})});
+      Value *past = emit("aten.le.Tensor", {key, emit("aten.unsqueeze.default", {query, last})});
       return emit("aten.where.ScalarOther", {past, scores, -infinity});
     }
     Value *mask = attentionMask(call);

@@ -86,9 +86,7 @@ private:
     return value.constant() ? text : text + ".to(" + positionType() + ")";
   }
 
-  Expr rowCount() const {
-    return spec.sharesRows ? spec.queries * spec.keyGroup : spec.queries;
-  }
+  Expr rowCount() const { return spec.sharesRows ? spec.queries * spec.keyGroup : spec.queries; }
   std::vector<Expr> programBatch() const {
     std::vector<Expr> batch = spec.batch;
     if (spec.sharesRows)
@@ -172,9 +170,8 @@ private:
     writer.line("vb = p2 + (" + writer.address(spec.value, batchOf(spec.valueGroup)) + ")");
     if (!spec.mask.empty())
       writer.line("mb = p3 + (" + writer.address(spec.mask[0], queryBatch()) + ")");
-    writer.line("qt = tl.load(" + rowsOf("p0", spec.query, "d[None, :]") +
-                ", mask=" + within("real[:, None]", "d[None, :]", spec.width, blockD) +
-                ", other=0)");
+    writer.line("qt = tl.load(" + rowsOf("p0", spec.query, "d[None, :]") + ", mask=" +
+                within("real[:, None]", "d[None, :]", spec.width, blockD) + ", other=0)");
   }
 
   /// Pointers to `column` of every row.
@@ -209,8 +206,8 @@ private:
     writer.line("end = tl.full([], " + position(spec.keys) + ", " + type + ")");
     if (isSplit) {
       // Blocks are dealt out evenly; the last parts may have none.
-      writer.line("share = tl.cdiv(tl.cdiv(end, " + bn + "), " + position(spec.tiles.parts) + ") * " +
-                  bn);
+      writer.line("share = tl.cdiv(tl.cdiv(end, " + bn + "), " + position(spec.tiles.parts) +
+                  ") * " + bn);
       writer.line("first = tl.minimum(part.to(" + type + ") * share, end)");
       writer.line("end = tl.minimum(first + share, end)");
     }
@@ -285,7 +282,8 @@ private:
                   (spec.causal ? "at[None, :] <= bound[:, None]" : "(at < end)[None, :]") +
                   ", s, float('-inf'))");
     emitSoftmax();
-    writer.line("vt = " + loadBlock("vb", spec.value, "dv[None, :]", spec.valueWidth, blockV, masked));
+    writer.line("vt = " +
+                loadBlock("vb", spec.value, "dv[None, :]", spec.valueWidth, blockV, masked));
     writer.line("acc = tl.dot(p.to(vt.dtype), vt, acc * alpha[:, None], input_precision=\"ieee\", "
                 "out_dtype=" +
                 compute + ")");
@@ -295,9 +293,8 @@ private:
   void applyMask(bool masked) {
     writer.line("given = " + loadMask(masked));
     // A score that is masked off stays NaN, as in PyTorch, which adds -inf.
-    writer.line(spec.mask[0].dtype == DataType::Bool
-                    ? "s = tl.where(given, s, s + float('-inf'))"
-                    : "s = s + given.to(" + compute + ")");
+    writer.line(spec.mask[0].dtype == DataType::Bool ? "s = tl.where(given, s, s + float('-inf'))"
+                                                     : "s = s + given.to(" + compute + ")");
   }
 
   /// Where a row has met nothing but -inf, the exponents are taken from 0, so that none is NaN.
@@ -317,8 +314,8 @@ private:
     if (isSplit)
       return storePart();
     writer.line("tl.store(" + rowsOf("o0", spec.output, "dv[None, :]") + ", out.to(" +
-                tlName(spec.output.dtype) + "), mask=" +
-                within("real[:, None]", "dv[None, :]", spec.valueWidth, blockV) + ")");
+                tlName(spec.output.dtype) +
+                "), mask=" + within("real[:, None]", "dv[None, :]", spec.valueWidth, blockV) + ")");
     if (spec.logsumexp.empty())
       return;
     writer.line("sums = " + (folds ? "(m + tl.log2(safe)) * " + tlNumber(ln2)
@@ -388,8 +385,8 @@ KernelText writeAttentionParts(const AttentionSpec &spec, const SymbolTable &sym
               tlName(spec.output.dtype) + "), mask=inside)");
   if (!spec.logsumexp.empty()) {
     indices.pop_back();
-    std::string sum = folds ? "(base + tl.log2(safe)) * " + tlNumber(ln2)
-                            : std::string("base + tl.log(safe)");
+    std::string sum =
+        folds ? "(base + tl.log2(safe)) * " + tlNumber(ln2) : std::string("base + tl.log(safe)");
     writer.line("tl.store(o1 + " + writer.address(spec.logsumexp[0], indices) +
                 ", tl.where(total == 0.0, 0.0, " + sum + "))");
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Attention as Triton text (docs/design/0018): a program holds a block of queries and goes over the
-/// keys a block at a time, so that no score is ever in memory.
+/// Attention as Triton text (docs/design/0018): a program holds a block of queries and goes over
+/// the keys a block at a time, so that no score is ever in memory.
 #pragma once
 
 #include "passes/graph/KernelText.h"
@@ -13,15 +13,15 @@ namespace pellucid::passes {
 struct AttentionTiles {
   int64_t rows = 64; ///< queries of a program
   int64_t keys = 64; ///< keys of a round
-  /// Several programs share the keys of a block of queries (1: none do), each an equal part of them;
-  /// what they have is put together by writeAttentionParts.
+  /// Several programs share the keys of a block of queries (1: none do), each an equal part of
+  /// them; what they have is put together by writeAttentionParts.
   symbolic::Expr parts = 1;
   int64_t mostParts = 1;
   int32_t numWarps = 4, numStages = 3;
 };
 
-/// out[batch…, i, :] = Σ_j softmax_j(query[batch…, i, :] · key[batch…, j, :] * scale + mask[batch…, i,
-/// j]) * value[batch…, j, :]. Strides of every operand run over batch…, then its two own dims.
+/// out[batch…, i, :] = Σ_j softmax_j(query[batch…, i, :] · key[batch…, j, :] * scale + mask[batch…,
+/// i, j]) * value[batch…, j, :]. Strides of every operand run over batch…, then its two own dims.
 struct AttentionSpec {
   std::string name;
   std::vector<symbolic::Expr> batch;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention becomes a launch of its kernel, and a second one where the keys are shared out.
+#include "passes/graph/LowerAttention.h"
 #include "graph/ops/AttentionDims.h"
 #include "passes/graph/AttentionText.h"
 #include "passes/graph/LaunchEmitter.h"
-#include "passes/graph/LowerAttention.h"
 #include "passes/graph/PointwiseGroup.h"
 
 #include <algorithm>

@@ -63,7 +63,8 @@ Results attention(const Call &call) {
     mask = broadcast(call.tensor(maskName), shape);
   }
   Tensor result(call.resultDtype(), call.resultShape());
-  Tensor logsumexp(call.bound.op.attention.logsumexp ? call.resultDtype(1) : DataType::Float32, rows);
+  Tensor logsumexp(call.bound.op.attention.logsumexp ? call.resultDtype(1) : DataType::Float32,
+                   rows);
   Tensor::forEachIndex(rows, [&](std::span<const int64_t> row) {
     std::vector<int64_t> at(row.begin(), row.end()), other = at;
     at.push_back(0);
