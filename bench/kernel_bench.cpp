@@ -179,7 +179,7 @@ void benchCompile(CpuLevel level) {
 
 int main(int argc, char **argv) {
   bool compileOnly = argc > 1 && std::strcmp(argv[1], "compile") == 0;
-  for (CpuLevel level : runnableLevels()) {
+  for (CpuLevel level : productLevels()) {
     double peak = peakFlops(level);
     std::printf("%s: f32 fma peak %.1f GFLOP/s\n", std::string(toString(level)).c_str(),
                 peak * 1e-9);

@@ -5,6 +5,7 @@
 #include "codegen/common/ControlFlow.h"
 #include "codegen/common/FloatFormats.h"
 
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/IntrinsicsX86.h"
 
 namespace pellucid::codegen {
@@ -110,9 +111,14 @@ private:
       return multiplyPairs(from, [&](size_t r) { return loadPair(rowAt(r), half); });
     multiply([&](size_t v) { return lowOf(loadPairs(from[v])); },
              [&](size_t r) { return lowOf(splatTo(b, loadPair(rowAt(r), half), lanes)); });
-    if (!half)
-      multiply([&](size_t v) { return highOf(loadPairs(from[v])); },
-               [&](size_t r) { return highOf(splatTo(b, loadPair(rowAt(r), false), lanes)); });
+    if (half)
+      return;
+    // Pairs are loaded again, with the instruction that takes them apart: held, they would take the
+    // place of sums.
+    b.CreateCall(llvm::InlineAsm::get(llvm::FunctionType::get(b.getVoidTy(), false), "",
+                                      "~{memory}", /*hasSideEffects=*/true));
+    multiply([&](size_t v) { return highOf(loadPairs(from[v])); },
+             [&](size_t r) { return highOf(splatTo(b, loadPair(rowAt(r), false), lanes)); });
   }
 
   void multiply(llvm::function_ref<Value *(size_t)> rightOf,
