@@ -18,6 +18,7 @@ LAYERS = {
     "symbolic": (1, False),
     "syntax": (1, False),
     "package": (1, False),
+    "archive": (2, False),
     "runtime": (2, False),
     "tt": (2, True),
     "graph": (2, False),

@@ -48,9 +48,13 @@ typedef struct pellucid_compile_options {
   int32_t no_strict_weights;
   uint64_t host_steps;  /* as --host-steps; 0: the default */
   uint64_t host_memory; /* as --host-memory; 0: the default */
+  /* As --kernels: files that define the triton_ops and custom_ops which an archive calls. */
+  const char *const *kernels;
+  size_t kernel_count;
 } pellucid_compile_options;
 
-/* Compiles `model` ("FILE.py:CLASS", "FILE.py:FUNCTION" or a saved program) and writes the package
+/* Compiles `model` ("FILE.py:CLASS", "FILE.py:FUNCTION", a saved program or an
+ * archive of torch.export.save) and writes the package
  * to `package_path`, which holds a whole package or what it held before.
  * PELLUCID_INVALID_ARGUMENT: the model or an option is refused. PELLUCID_IO_ERROR: the package
  * cannot be written. */

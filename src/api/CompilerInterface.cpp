@@ -43,6 +43,8 @@ pellucid_compile_options takeOptions(const pellucid_compile_options *given) {
   std::memcpy(&options, given, std::min(given->struct_size, sizeof options));
   if (options.input_count && !options.inputs)
     throw Refused{PELLUCID_INVALID_ARGUMENT, "the array of inputs is null"};
+  if (options.kernel_count && !options.kernels)
+    throw Refused{PELLUCID_INVALID_ARGUMENT, "the array of kernels is null"};
   return options;
 }
 
@@ -55,6 +57,8 @@ driver::ModelRequest requestOf(const char *model, const pellucid_compile_options
   request.model = model;
   for (size_t i = 0; i < options.input_count; ++i)
     request.inputs.push_back(textOf(options.inputs[i]));
+  for (size_t i = 0; i < options.kernel_count; ++i)
+    request.kernels.push_back(textOf(options.kernels[i]));
   request.init = textOf(options.init);
   request.dtype = textOf(options.dtype);
   request.weights = textOf(options.weights);

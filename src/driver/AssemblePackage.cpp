@@ -62,7 +62,7 @@ uint64_t floatBits(double value, DataType type) {
 
 /// What the programs of one package share.
 struct SharedParts {
-  std::map<const void *, std::string> recordOfWeight;
+  std::map<std::pair<const void *, uint64_t>, std::string> recordOfWeight; ///< by address and size
   std::vector<const KernelDef *> kernels; ///< of the manifest's kernels
 };
 
@@ -159,7 +159,7 @@ private:
     std::span data(reinterpret_cast<const uint8_t *>(weight.data.get()), weight.bytes);
     out.crc32 = package::crc32(data);
     auto [record, isNew] = shared.recordOfWeight.try_emplace(
-        weight.data.get(), "weights/" + std::to_string(shared.recordOfWeight.size()));
+        {weight.data.get(), weight.bytes}, "weights/" + std::to_string(shared.recordOfWeight.size()));
     out.record = record->second;
     for (uint32_t known = 0; known < manifest.weights.size() && !isNew; ++known)
       if (manifest.weights[known].name == out.name && manifest.weights[known].record == out.record)

@@ -3,6 +3,8 @@
 
 #include "driver/InputSpec.h"
 #include "graph/ProgramFile.h"
+#include "package/FileKind.h"
+#include "package/MappedFile.h"
 #include "trace/TraceModel.h"
 
 #include <cerrno>
@@ -127,6 +129,9 @@ void noteExamples(const std::vector<InputSpec> &specs, const symbolic::SymbolTab
 
 graph::Program tracePython(const ModelRequest &request, const ModelMessages &messages) {
   auto [path, name] = splitTarget(request.model, "NAME");
+  if (!request.kernels.empty())
+    throw DiagnosticError(SourceLocation("--kernels " + request.kernels.front()),
+                          "is for archives; a Python file imports its operators itself");
   std::vector<InputSpec> specs = parseInputs(request.inputs);
   symbolic::SymbolTable symbols;
   std::string error;
@@ -146,9 +151,26 @@ graph::Program tracePython(const ModelRequest &request, const ModelMessages &mes
   }
 }
 
+/// What an archive fixes cannot be given once more.
+graph::Program replayArchive(const ModelRequest &request, const ModelMessages &messages) {
+  ModelRequest fixed = request;
+  fixed.paths.clear();
+  fixed.kernels.clear();
+  fixed.strict = false;
+  fixed.hostSteps = fixed.hostMemory = std::nullopt;
+  fixed.refuseTraceOptions("an archive");
+  return trace::traceArchive(request.model, request.kernels, traceOptions(request, messages));
+}
+
 } // namespace
 
 bool ModelRequest::isPython() const { return model.find(".py:") != std::string::npos; }
+
+bool ModelRequest::isArchive() const {
+  package::Status status;
+  auto file = isPython() ? nullptr : package::MappedFile::open(model, status);
+  return file && package::fileKind(file->bytes()) == package::FileKind::TorchArchive;
+}
 
 std::pair<std::string, std::string> splitTarget(const std::string &text, const char *what) {
   size_t colon = text.rfind(':');
@@ -169,6 +191,7 @@ void ModelRequest::refuseTraceOptions(const char *what) const {
                              {!weights.empty(), "--weights"},
                              {looseWeights, "--no-strict-weights"},
                              {!paths.empty(), "--path"},
+                             {!kernels.empty(), "--kernels"},
                              {seed.has_value(), "--seed"},
                              {strict, "--strict"},
                              {hostSteps.has_value(), "--host-steps"},
@@ -181,6 +204,8 @@ void ModelRequest::refuseTraceOptions(const char *what) const {
 graph::Program loadModel(const ModelRequest &request, const ModelMessages &messages) {
   if (request.isPython())
     return tracePython(request, messages);
+  if (request.isArchive())
+    return replayArchive(request, messages);
   request.refuseTraceOptions("a saved program");
   return graph::loadProgram(request.model);
 }

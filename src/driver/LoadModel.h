@@ -14,13 +14,16 @@ namespace pellucid::driver {
 
 /// A model in the words of the command line; every text but `model` may be empty.
 struct ModelRequest {
-  std::string model;               ///< FILE.py:CLASS, FILE.py:FUNCTION, or a saved program
+  /// FILE.py:CLASS, FILE.py:FUNCTION, a saved program, or an archive of torch.export.save
+  std::string model;
   std::vector<std::string> inputs; ///< NAME=TYPE[DIMS]
   std::string init;                ///< NAME=LITERAL,…: arguments of the constructor
   std::string dtype;               ///< of the parameters
   std::string weights;             ///< .safetensors, .npz or .safetensors.index.json
   bool looseWeights = false;       ///< they may lack some of the state_dict and have more
   std::string device;              ///< what files are told that ask for one: cpu (default) or cuda
+  /// Files that define the triton_ops and custom_ops that an archive calls.
+  std::vector<std::string> kernels;
   std::vector<std::string> paths;  ///< folders that absolute imports are looked up in, in order
   std::optional<uint64_t> seed;    ///< of the parameters where there are no weights; none: 0
   bool strict = false;
@@ -28,6 +31,8 @@ struct ModelRequest {
   std::optional<uint64_t> hostSteps, hostMemory;
 
   bool isPython() const;
+  /// By its content.
+  bool isArchive() const;
   /// Throws a DiagnosticError for an option that only a Python model takes; the model is `what`.
   void refuseTraceOptions(const char *what) const;
 };
@@ -39,7 +44,7 @@ struct ModelMessages {
   std::function<void(const std::string &)> note = [](const std::string &) {};
 };
 
-/// Traces the Python model, or loads the program file. Throws DiagnosticError; a mistake in one of
+/// Traces the Python model, replays the archive, or loads the program file. Throws DiagnosticError; a mistake in one of
 /// the texts is at `--NAME TEXT`.
 graph::Program loadModel(const ModelRequest &request, const ModelMessages &messages);
 

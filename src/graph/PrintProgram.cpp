@@ -229,7 +229,7 @@ private:
   }
 
   void weights() {
-    std::map<const std::byte *, std::string> carried;
+    std::map<std::pair<const std::byte *, uint64_t>, std::string> carried; // by address and size
     for (const auto &[name, w] : program.weights) {
       std::string text = "weight " + quoted(name) + " " + std::string(info(w.dtype).cli) + "[";
       for (size_t i = 0; i < w.shape.size(); ++i)
@@ -239,7 +239,8 @@ private:
         text += " file " + quoted(w.path);
         if (!w.member.empty())
           text += " member " + quoted(w.member);
-      } else if (auto [it, first] = carried.emplace(w.data.get(), name); !first && w.data) {
+      } else if (auto [it, first] = carried.emplace(std::pair(w.data.get(), w.bytes), name);
+                 !first && w.data) {
         text += " tied " + quoted(it->second);
       } else if (!w.member.empty()) {
         text += " tied " + quoted(w.member);

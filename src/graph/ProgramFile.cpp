@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <set>
 #include <unistd.h>
 
 namespace pellucid::graph {
@@ -42,13 +43,13 @@ bool isProgramFile(std::string_view start) { return start.starts_with(package::p
 /// One entry per storage: tied weights are written once, under the first name.
 static std::vector<TensorEntry> carriedEntries(const Program &program, const std::string &path) {
   std::vector<TensorEntry> entries;
-  std::map<const std::byte *, bool> seen;
+  std::set<std::pair<const std::byte *, uint64_t>> seen;
   for (const auto &[name, w] : program.weights) {
     if (w.source == Weight::Source::Referenced)
       continue;
     if (!w.data && w.bytes)
       fail(path, "weight '" + name + "' has no data to carry");
-    if (w.data && !seen.emplace(w.data.get(), true).second)
+    if (w.data && !seen.emplace(w.data.get(), w.bytes).second)
       continue;
     entries.push_back({name, w.dtype, w.shape, 0, w.bytes, false, nullptr});
   }
@@ -235,8 +236,7 @@ static std::string insteadOf(package::FileKind kind) {
   case package::FileKind::Text:
     return "; Python source is named FILE.py:CLASS or FILE.py:FUNCTION";
   case package::FileKind::TorchArchive:
-    return ", which is not read yet; name the model's Python source, FILE.py:CLASS, and weights "
-           "of it as --weights F.safetensors";
+    return "; verbs that take a model read it if torch.export.save made it";
   default:
     return "";
   }

@@ -145,9 +145,11 @@ const Value *Interpreter::builtin(std::string_view name) const { return impl->bu
 
 SourceLocation Interpreter::location() const {
   if (!impl->module || !impl->node)
-    return {};
+    return impl->outside;
   return impl->module->locate(*impl->node);
 }
+
+void Interpreter::setOutside(SourceLocation where) { impl->outside = std::move(where); }
 
 std::vector<SourceLocation> Interpreter::callStack() const {
   std::vector<SourceLocation> sites;

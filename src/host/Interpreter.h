@@ -148,6 +148,9 @@ public:
 
   /// The place being evaluated, for diagnostics and recorded nodes.
   SourceLocation location() const;
+  /// What location() is while no text is evaluated: the place of whoever calls functions from
+  /// outside.
+  void setOutside(SourceLocation where);
   /// The calls under way, innermost first: where each call stands.
   std::vector<SourceLocation> callStack() const;
   /// Refuses what the program asks for; `except` does not catch it. Notes name the calls that led

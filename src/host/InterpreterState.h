@@ -32,6 +32,7 @@ struct Interpreter::State {
   std::vector<Frame> frames;
   const syntax::Module *module = nullptr; ///< the text being evaluated …
   const syntax::Node *node = nullptr;     ///< … and the place in it
+  SourceLocation outside;                 ///< see Interpreter::setOutside
   uint32_t depth = 0;                     ///< nested evaluations, natives included
 
   Namespace builtins;

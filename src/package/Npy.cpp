@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "package/Npy.h"
 #include "package/Inflate.h"
+#include "package/ZipMembers.h"
 
 #include <algorithm>
 #include <cctype>
@@ -145,10 +146,6 @@ uint32_t little(std::span<const uint8_t> bytes, uint64_t at, int count) {
     value |= static_cast<uint32_t>(bytes[at + static_cast<uint64_t>(i)]) << (8 * i);
   return value;
 }
-
-uint64_t little64(std::span<const uint8_t> bytes, uint64_t at) {
-  return little(bytes, at, 4) | static_cast<uint64_t>(little(bytes, at + 4, 4)) << 32;
-}
 } // namespace
 
 Status readNpy(std::span<const uint8_t> file, TensorEntry &entry) {
@@ -203,90 +200,10 @@ std::vector<uint8_t> npyHeader(DataType dtype, const std::vector<int64_t> &shape
 //===-- Zip -----------------------------------------------------------------------------------===//
 
 namespace {
-struct Member {
-  std::string name;
-  uint16_t method = 0, flags = 0;
-  uint64_t compressed = 0, bytes = 0, header = 0;
-};
-
 Status truncated() { return Status::error("not a .npz file, or a truncated one"); }
 
-/// The 64-bit values of a zip64 extra field stand for those fields that hold 0xffffffff, in this
-/// order.
-void applyZip64(std::span<const uint8_t> extra, Member &member) {
-  for (uint64_t at = 0; at + 4 <= extra.size();) {
-    uint64_t size = little(extra, at + 2, 2);
-    if (size > extra.size() - at - 4)
-      return;
-    if (little(extra, at, 2) == 1) {
-      std::span<const uint8_t> values = extra.subspan(at + 4, size);
-      uint64_t next = 0;
-      for (uint64_t *field : {&member.bytes, &member.compressed, &member.header})
-        if (*field == 0xffffffff && next + 8 <= values.size()) {
-          *field = little64(values, next);
-          next += 8;
-        }
-    }
-    at += 4 + size;
-  }
-}
-
-/// Where the central directory is and how many members it has.
-bool findDirectory(std::span<const uint8_t> file, uint64_t &at, uint64_t &count) {
-  if (file.size() < 22)
-    return false;
-  for (uint64_t end = file.size() - 22; end + 65557 >= file.size(); --end) {
-    if (little(file, end, 4) == 0x06054b50) {
-      count = little(file, end + 10, 2);
-      at = little(file, end + 16, 4);
-      bool wide = (at == 0xffffffff || count == 0xffff) && end >= 20 &&
-                  little(file, end - 20, 4) == 0x07064b50;
-      if (!wide)
-        return true;
-      uint64_t record = little64(file, end - 12);
-      if (file.size() < 56 || record > file.size() - 56 || little(file, record, 4) != 0x06064b50)
-        return false;
-      count = little64(file, record + 32);
-      at = little64(file, record + 48);
-      return true;
-    }
-    if (end == 0)
-      break;
-  }
-  return false;
-}
-
-bool readMember(std::span<const uint8_t> file, uint64_t &at, Member &member) {
-  if (at > file.size() || file.size() - at < 46 || little(file, at, 4) != 0x02014b50)
-    return false;
-  uint64_t nameSize = little(file, at + 28, 2), extraSize = little(file, at + 30, 2),
-           note = little(file, at + 32, 2);
-  if (nameSize + extraSize + note > file.size() - at - 46)
-    return false;
-  member.flags = static_cast<uint16_t>(little(file, at + 8, 2));
-  member.method = static_cast<uint16_t>(little(file, at + 10, 2));
-  member.compressed = little(file, at + 20, 4);
-  member.bytes = little(file, at + 24, 4);
-  member.header = little(file, at + 42, 4);
-  member.name.assign(reinterpret_cast<const char *>(file.data()) + at + 46, nameSize);
-  applyZip64(file.subspan(at + 46 + nameSize, extraSize), member);
-  at += 46 + nameSize + extraSize + note;
-  return true;
-}
-
-bool dataOf(std::span<const uint8_t> file, const Member &member, uint64_t &start) {
-  if (member.header > file.size() || file.size() - member.header < 30 ||
-      little(file, member.header, 4) != 0x04034b50)
-    return false;
-  start = member.header + 30 + little(file, member.header + 26, 2) +
-          little(file, member.header + 28, 2);
-  bool isStored = member.method == 0;
-  return start <= file.size() && member.compressed <= file.size() - start &&
-         (!isStored || member.bytes == member.compressed);
-}
-
 /// The bytes of a member, as they lie in the file or inflated into `entry`.
-bool bytesOf(std::span<const uint8_t> file, const Member &member, uint64_t start,
+bool bytesOf(std::span<const uint8_t> file, const ZipMember &member, uint64_t start,
              TensorEntry &entry, std::span<const uint8_t> &bytes) {
   bytes = file.subspan(start, member.compressed);
   if (member.method == 0)
@@ -301,22 +218,19 @@ bool bytesOf(std::span<const uint8_t> file, const Member &member, uint64_t start
 } // namespace
 
 Status readNpz(std::span<const uint8_t> file, std::vector<TensorEntry> &entries) {
-  uint64_t at = 0, count = 0;
-  if (!findDirectory(file, at, count))
+  std::vector<ZipMember> members;
+  if (!listZipMembers(file, members))
     return truncated();
   std::vector<TensorEntry> read;
   std::set<std::string, std::less<>> seen;
-  for (uint64_t i = 0; i < count; ++i) {
-    Member member;
-    if (!readMember(file, at, member))
-      return truncated();
+  for (const ZipMember &member : members) {
     constexpr uint16_t deflated = 8;
     if ((member.method != 0 && member.method != deflated) || (member.flags & 1))
       return Status::error("member '" + member.name +
                            "' of the .npz file is encrypted, or compressed in another way than "
                            "numpy.savez_compressed does; save it with numpy.savez");
     uint64_t start = 0;
-    if (!dataOf(file, member, start))
+    if (!findZipData(file, member, start))
       return truncated();
     TensorEntry entry;
     std::string_view name = member.name;

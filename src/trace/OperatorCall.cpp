@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/OperatorCall.h"
 
+#include "trace/AtenComposites.h"
 #include "trace/TensorObject.h"
 
 #include <algorithm>
@@ -188,6 +189,24 @@ Schema schemaOf(h::Interpreter &interpreter, const h::Operator &op) {
   return parseSchema(name + "(" + text + ") -> " + result, location);
 }
 
+h::Value constantValue(const Argument &value) {
+  if (auto flag = value.as<bool>())
+    return h::Value(*flag);
+  if (auto integer = value.as<int64_t>())
+    return h::Value(*integer);
+  if (auto real = value.as<double>())
+    return h::Value(*real);
+  if (const std::string *text = value.string())
+    return h::Value(*text);
+  if (auto type = value.as<DataType>())
+    return h::Value(std::make_shared<h::DType>(*type, h::DType::Family::Torch));
+  h::List list;
+  if (const Argument::List *elements = value.list())
+    for (const Argument &element : *elements)
+      list.push_back(constantValue(element));
+  return value.list() ? h::Value::list(std::move(list)) : h::Value();
+}
+
 namespace {
 
 /// Traces one call of an operator into a body of its own, and records the node.
@@ -259,7 +278,7 @@ private:
       } else if (const h::Value *fallback = defaultOf(argument.name)) {
         bound.push_back(*fallback);
       } else if ((op.schemaText || !op.function.as<h::Function>()) && argument.defaultValue) {
-        bound.push_back(schemaDefault(*argument.defaultValue));
+        bound.push_back(constantValue(*argument.defaultValue));
       } else {
         refuse("operator '" + op.name + "' needs an argument for '" + argument.name + "'");
       }
@@ -280,25 +299,6 @@ private:
         refuse("parameter '" + schema.arguments[i].name + "' of operator '" + op.name +
                "' is a tensor, got " + h::typeName(bound[i]));
     }
-  }
-
-  /// Of a function that is not Python's.
-  static h::Value schemaDefault(const Argument &value) {
-    if (auto flag = value.as<bool>())
-      return h::Value(*flag);
-    if (auto integer = value.as<int64_t>())
-      return h::Value(*integer);
-    if (auto real = value.as<double>())
-      return h::Value(*real);
-    if (const std::string *text = value.string())
-      return h::Value(*text);
-    if (auto type = value.as<DataType>())
-      return h::Value(std::make_shared<h::DType>(*type, h::DType::Family::Torch));
-    h::List list;
-    if (const Argument::List *elements = value.list())
-      for (const Argument &element : *elements)
-        list.push_back(schemaDefault(element));
-    return value.list() ? h::Value::list(std::move(list)) : h::Value();
   }
 
   const h::Value *defaultOf(const std::string &parameter) const {
@@ -584,6 +584,31 @@ private:
   std::string name;
 };
 
+/// torch.ops.aten.batch_norm, which is written with other operators.
+class CompositePacket : public h::Object {
+public:
+  CompositePacket(std::string p, std::string o) : packet(std::move(p)), overload(std::move(o)) {}
+  std::string typeName() const override { return "torch.ops." + packet; }
+  bool isCallable() const override { return true; }
+  h::Value call(h::Interpreter &interpreter, h::CallArgs args) override {
+    std::string target = packet + "." + (overload.empty() ? "default" : overload);
+    const AtenComposite *composite = findAtenComposite(interpreter, target);
+    if (!composite && overload.empty())
+      composite = atenComposites(interpreter, packet).front();
+    if (!composite)
+      interpreter.raise("AttributeError", "there is no overload 'torch.ops." + target + "'");
+    return callAtenComposite(interpreter, *composite, args);
+  }
+  std::optional<h::Value> getAttr(h::Interpreter &, std::string_view name) override {
+    if (!overload.empty())
+      return std::nullopt;
+    return h::Value(std::make_shared<CompositePacket>(packet, std::string(name)));
+  }
+
+private:
+  std::string packet, overload;
+};
+
 /// torch.ops and torch.ops.ns: operators of the user by name, and the built-in ones.
 class OperatorSpaces : public h::Object {
 public:
@@ -599,6 +624,8 @@ public:
       return h::Value(entry->second);
     if (!tracer.registry.overloads(space + "." + std::string(name)).empty())
       return h::Value(std::make_shared<AtenPacket>(tracer, space + "." + std::string(name)));
+    if (!atenComposites(interpreter, space + "." + std::string(name)).empty())
+      return h::Value(std::make_shared<CompositePacket>(space + "." + std::string(name), ""));
     interpreter.raise("AttributeError", "no operator '" + full + "' is declared");
   }
 

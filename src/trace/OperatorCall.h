@@ -15,6 +15,9 @@ graph::Schema schemaOf(host::Interpreter &interpreter, const host::Operator &op)
 host::Value recordOperatorCall(Tracer &tracer, host::Interpreter &interpreter,
                                const host::Operator &op, const host::CallArgs &args);
 
+/// A schema's default as a value of the evaluator.
+host::Value constantValue(const graph::Argument &value);
+
 /// torch.ops.
 void addTorchOps(host::NativeModules &modules, Tracer &tracer);
 

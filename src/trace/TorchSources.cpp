@@ -12,6 +12,9 @@ const char *const shapeSource =
 const char *const lossSource =
 #include "trace/torch/losses.py.inc"
     ;
+const char *const atenSource =
+#include "trace/torch/aten.py.inc"
+    ;
 const char *const hookSource =
 #include "trace/torch/hooks.py.inc"
     ;

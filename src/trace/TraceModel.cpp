@@ -6,7 +6,7 @@
 #include "support/NearNames.h"
 #include "trace/OperatorCall.h"
 #include "trace/TensorObject.h"
-#include "trace/TraceHooks.h"
+#include "trace/TraceSession.h"
 #include "trace/TrainingDependence.h"
 
 #include <algorithm>
@@ -109,6 +109,8 @@ std::vector<double> orthogonalValues(SeededStream &stream, int64_t rows, int64_t
   return values;
 }
 
+} // namespace
+
 Weight initialWeight(const std::string &name, const TensorType &type,
                      const Initializer &initializer, uint64_t seed) {
   Weight weight;
@@ -165,6 +167,8 @@ Weight initialWeight(const std::string &name, const TensorType &type,
   return weight;
 }
 
+namespace {
+
 /// A tensor that a module holds, with its dotted name.
 struct ModuleTensor {
   std::string name;
@@ -182,25 +186,8 @@ void throwIfUnusable(const h::Value &value) {
 
 class ModelTrace {
 public:
-  ModelTrace(const SymbolTable &symbols, const TraceOptions &o) : options(o), hooks(&tracer) {
-    tracer.program.symbols = symbols;
-    tracer.program.strict = tracer.strict = options.strict;
-    tracer.warn = options.warn;
-    h::InterpreterOptions interpreterOptions;
-    interpreterOptions.searchRoots = options.roots;
-    interpreterOptions.hooks = &hooks;
-    interpreterOptions.maxSteps = options.hostSteps.value_or(interpreterOptions.maxSteps);
-    interpreterOptions.maxBytes = options.hostBytes.value_or(interpreterOptions.maxBytes);
-    interpreterOptions.defersFileErrors = true;
-    interpreterOptions.defersMissingImports = options.defersMissingImports;
-    tracer.assumedDevice = options.device;
-    addTorchRuntime(interpreterOptions.modules, options.device);
-    addTorchComposites(interpreterOptions.modules);
-    addTorchModules(interpreterOptions.modules, tracer);
-    addTorchOps(interpreterOptions.modules, tracer);
-    interpreter = std::make_unique<h::Interpreter>(std::move(interpreterOptions));
-    tracer.beginConstruction();
-  }
+  ModelTrace(const SymbolTable &symbols, const TraceOptions &o)
+      : options(o), hooks(&tracer), interpreter(beginTrace(tracer, hooks, symbols, options)) {}
 
   Program trace(const std::string &path, const std::string &name,
                 const std::vector<TraceInput> &inputs) {
@@ -231,7 +218,7 @@ public:
     }
     tracer.endConstruction();
     h::CallArgs args = bindInputs(function, callee, inputs);
-    setConstructing(false);
+    setConstructing(*interpreter, false);
     h::Value result = interpreter->call(callee, std::move(args));
     finish(result);
     tracer.program.sourceNames = interpreter->sourceNames();
@@ -239,18 +226,13 @@ public:
   }
 
 private:
-  void setConstructing(bool value) {
-    auto torch = interpreter->nativeModule("torch");
-    interpreter->call(*torch->globals->find("_pellucid_constructing"), {h::Value(value)});
-  }
-
   h::Value construct(const h::Value &cls) {
     h::CallArgs args;
     for (const auto &[key, text] : options.init) {
       auto file = std::make_shared<SourceFile>("--init " + key + "=" + text, text);
       args.keywords.emplace_back(key, interpreter->evaluateText(file));
     }
-    setConstructing(true);
+    setConstructing(*interpreter, true);
     return interpreter->call(cls, std::move(args));
   }
 
@@ -676,21 +658,6 @@ static Program traceEitherWay(const std::string &path, const std::string &name,
   ModelTrace following(symbols, options);
   following.tracer.mergesBranches = false;
   return following.trace(path, name, inputs);
-}
-
-/// What our own part of torch refuses is said at the line of the file that called it.
-static Diagnostic atUsersLine(Diagnostic diagnostic) {
-  auto isOurs = [](const SourceLocation &where) {
-    return where.file && where.file->path().starts_with("<torch");
-  };
-  std::vector<Diagnostic> &notes = diagnostic.notes;
-  auto caller = std::find_if(notes.begin(), notes.end(),
-                             [&](const Diagnostic &note) { return !isOurs(note.location); });
-  if (!isOurs(diagnostic.location) || caller == notes.end())
-    return diagnostic;
-  diagnostic.location = caller->location;
-  notes.erase(notes.begin(), caller + 1);
-  return diagnostic;
 }
 
 Program traceModel(const std::string &path, const std::string &name,

@@ -45,6 +45,12 @@ graph::Program traceModel(const std::string &path, const std::string &name,
                           const std::vector<TraceInput> &inputs,
                           const symbolic::SymbolTable &symbols, const TraceOptions &options);
 
+/// Replays the graph of an archive of torch.export.save; its calls of triton_ops and custom_ops run
+/// what the files `kernels` define. Throws DiagnosticError; operators that are missing are named all
+/// at once.
+graph::Program traceArchive(const std::string &path, const std::vector<std::string> &kernels,
+                            const TraceOptions &options);
+
 /// One launch of one kernel on tensors of known types: what `launch` compiles. `arguments` are by
 /// parameter name; tensors become inputs `name` of the program, written ones its mutated inputs.
 /// `stopAt`: a file and a line before which the interpreter is to stop (KernelTable::stopAt).

@@ -145,26 +145,36 @@ std::vector<Array> exampleInputs(const PackageFile &package,
   return arrays;
 }
 
+/// The same for a program, whose sizes carry their examples.
+std::vector<Array> exampleInputs(const graph::Program &program) {
+  std::vector<Array> arrays;
+  size_t index = 0;
+  for (const graph::Node *node : program.main.placeholders()) {
+    if (program.inputs[index++].kind != graph::InputSpec::Kind::UserInput || !node->resultCount())
+      continue;
+    const graph::TensorType &type = node->result()->type();
+    std::vector<int64_t> shape;
+    for (const graph::Expr &size : type.shape)
+      shape.push_back(program.symbols.hint(size).value_or(
+          std::clamp<int64_t>(8, program.symbols.range(size).min, program.symbols.range(size).max)));
+    arrays.push_back(randomArray(type.dtype, shape));
+  }
+  return arrays;
+}
+
 Timing benchModel(const ModelOptions &model, int threads, double budget) {
   auto start = Clock::now();
   graph::Program program = loadModel(model);
   model.printNotes();
-  driver::CompileOptions options;
-  package::Contents contents;
-  driver::CompileReport report;
-  Diagnostics diagnostics;
-  if (!driver::compileProgram(program, options, contents, report, diagnostics))
-    for (const Diagnostic &d : diagnostics.all())
-      if (d.severity == Severity::Error)
-        throw DiagnosticError(d);
-  std::vector<uint8_t> bytes;
-  if (package::Status status = package::packageBytes(contents, bytes); !status.ok())
-    throw DiagnosticError(SourceLocation(model.model), status.message());
+  std::vector<Array> inputs = model.isPython() ? std::vector<Array>() : exampleInputs(program);
+  std::vector<uint8_t> bytes = compiledBytes(program, model.model);
   double made = since(start);
   auto loading = Clock::now();
   PackageFile package(std::move(bytes), model.model);
   double loaded = since(loading);
-  Timing timing = timeCalls(package, exampleInputs(package, model.inputs), threads, budget);
+  if (model.isPython())
+    inputs = exampleInputs(package, model.inputs);
+  Timing timing = timeCalls(package, inputs, threads, budget);
   timing.more = {{"source_to_package_s", made}, {"load_s", loaded}};
   return timing;
 }
@@ -247,7 +257,7 @@ int runBench(Words words) {
   launch.threads = threads;
   launch.paths = model.paths;
   Timing timing = !launch.grid.empty() ? benchKernel(launch, budget)
-                  : model.isPython()   ? benchModel(model, threads, budget)
+                  : model.isPython() || model.isArchive() ? benchModel(model, threads, budget)
                                        : benchPackage(model, threads, budget);
   unsigned workers = threads ? static_cast<unsigned>(threads) : std::thread::hardware_concurrency();
   driver::Ceiling ceiling = driver::measureCeiling(workers);

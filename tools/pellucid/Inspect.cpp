@@ -4,6 +4,7 @@
 #include "NodeJson.h"
 #include "PackageText.h"
 #include "driver/Compile.h"
+#include "driver/LoadModel.h"
 #include "graph/NodeTable.h"
 #include "graph/ProgramFile.h"
 #include "graph/ProgramText.h"
@@ -174,18 +175,29 @@ int runInspect(Words words) {
                 "pellucid inspect model.plc",
                 "model.plc is what the example of 'pellucid compile --help' writes.");
   std::string path, stage, target;
-  line.add("FILE", path, "a package or a saved program").required();
+  std::vector<std::string> kernels;
+  line.add("FILE", path, "a package, a saved program, or an archive of torch.export.save")
+      .required();
+  line.addRepeated("--kernels", kernels,
+                   "a file that defines triton_ops and custom_ops which an archive calls")
+      .valueText("FILE.py");
   Option ir = line.add("--ir", stage, "print one text: " + irStages());
   line.add("--target", target, "with --ir: whose code, such as cpu:x86-64-v4").needs(ir);
   bool verify = false;
   line.addFlag("--verify", verify, "check the checksum of every record of a package, weights too");
   if (!line.parse(words))
     return line.exitCode();
-  if (graph::isProgramFile(firstBytes(path))) {
+  driver::ModelRequest request;
+  request.model = path;
+  request.kernels = kernels;
+  bool isArchive = request.isArchive();
+  if (!kernels.empty() && !isArchive)
+    return refuse("--kernels " + kernels.front(), "is for archives of torch.export.save");
+  if (isArchive || graph::isProgramFile(firstBytes(path))) {
     if (verify)
-      return refuse("--verify", "a saved program has no checksums; its weights are checked when a "
+      return refuse("--verify", "a program has no checksums; its weights are checked when a "
                                 "package is made of it");
-    graph::Program program = graph::loadProgram(path);
+    graph::Program program = driver::loadModel(request, {});
     if (!ir.given())
       return inspectProgram(program, line);
     return printText(stage == "program" ? graph::printProgram(program)

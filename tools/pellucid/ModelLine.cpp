@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ModelLine.h"
 
+#include "driver/Compile.h"
+#include "package/PackageWriter.h"
 #include "support/OutputFile.h"
 
 #include <charconv>
@@ -17,7 +19,7 @@ static std::string problemOfWholeNumber(const std::string &text) {
 }
 
 void ModelOptions::addTo(VerbLine &line) {
-  line.add("MODEL", model, "FILE.py:CLASS, FILE.py:FUNCTION, or a saved program").required();
+  line.add("MODEL", model, "FILE.py:CLASS, FILE.py:FUNCTION, a saved program, or an archive of torch.export.save").required();
   line.addRepeated(
           "--input", inputs,
           "an input, such as x=bf16[batch:1..1024,64*n:1..16]; batch=8:1..1024 also says which "
@@ -49,6 +51,9 @@ void ModelOptions::addTo(VerbLine &line) {
            "most bytes that its lists, texts and the like may hold (default 2000000000)")
       .valueText("BYTES")
       .check(problemOfWholeNumber);
+  line.addRepeated("--kernels", kernels,
+                   "a file that defines triton_ops and custom_ops which an archive calls")
+      .valueText("FILE.py");
   line.addRepeated("--path", paths, "a folder that absolute imports are looked up in")
       .valueText("DIR");
   Option strictFlag = line.addFlag("--strict", strict,
@@ -70,6 +75,20 @@ graph::Program loadModel(const ModelOptions &options) {
   messages.warn = [](const Diagnostic &d) { std::fputs(render(d).c_str(), stderr); };
   messages.note = [&](const std::string &text) { options.notes += "note: " + text + "\n"; };
   return driver::loadModel(options, messages);
+}
+
+std::vector<uint8_t> compiledBytes(const graph::Program &program, const std::string &name) {
+  package::Contents contents;
+  driver::CompileReport report;
+  Diagnostics diagnostics;
+  if (!driver::compileProgram(program, {}, contents, report, diagnostics))
+    for (const Diagnostic &d : diagnostics.all())
+      if (d.severity == Severity::Error)
+        throw DiagnosticError(d);
+  std::vector<uint8_t> bytes;
+  if (package::Status status = package::packageBytes(contents, bytes); !status.ok())
+    throw DiagnosticError(SourceLocation(name), status.message());
+  return bytes;
 }
 
 } // namespace pellucid::cli

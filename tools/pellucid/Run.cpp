@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "CommandLine.h"
+#include "ModelLine.h"
 #include "PackageFile.h"
 #include "TextTable.h"
 #include "support/Printable.h"
@@ -63,6 +64,12 @@ private:
   std::thread watcher;
 };
 
+std::vector<uint8_t> compiledArchive(const driver::ModelRequest &model) {
+  driver::ModelMessages messages;
+  messages.warn = [](const Diagnostic &d) { std::fputs(render(d).c_str(), stderr); };
+  return compiledBytes(driver::loadModel(model, messages), model.model);
+}
+
 } // namespace
 
 int runRun(Words words) {
@@ -74,7 +81,12 @@ int runRun(Words words) {
   int threads = 0;
   double timeout = 0;
   bool verify = false;
-  line.add("PACKAGE", path, "the package").required();
+  driver::ModelRequest model;
+  line.add("PACKAGE", path, "the package; or an archive of torch.export.save, compiled for this")
+      .required();
+  line.addRepeated("--kernels", model.kernels,
+                   "a file that defines triton_ops and custom_ops which an archive calls")
+      .valueText("FILE.py");
   line.addRepeated("--input", inputs, "an input; @x.npy:bf16 takes 16-bit integers as bf16")
       .valueText("NAME=@FILE.npy");
   line.addRepeated("--output", outputs, "writes a result; once per result, in order")
@@ -92,7 +104,17 @@ int runRun(Words words) {
   if (!line.parse(words))
     return line.exitCode();
 
-  PackageFile package(path, target.empty() ? nullptr : target.c_str(), verify);
+  model.model = path;
+  bool isArchive = model.isArchive();
+  if (isArchive && (verify || !target.empty()))
+    return refuse(verify ? "--verify" : "--target " + target,
+                  "is for packages; '" + path + "' is an archive, compiled for this CPU");
+  if (!isArchive && !model.kernels.empty())
+    return refuse("--kernels " + model.kernels.front(), "is for archives of torch.export.save");
+  auto opened = isArchive ? std::make_unique<PackageFile>(compiledArchive(model), path)
+                          : std::make_unique<PackageFile>(
+                                path, target.empty() ? nullptr : target.c_str(), verify);
+  const PackageFile &package = *opened;
   std::vector<Array> arrays = readInputs(package, inputs);
   size_t results = package.description().at("outputs").size();
   if (outputs.size() > results)

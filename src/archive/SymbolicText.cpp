@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "archive/SymbolicText.h"
+
+#include <charconv>
+#include <functional>
+#include <map>
+#include <vector>
+
+namespace pellucid::archive {
+
+using symbolic::Expr;
+
+namespace {
+
+/// A quotient: sympy holds halves inside of floor() and products with inverses.
+struct Quotient {
+  Expr over = 0, under = 1;
+};
+
+/// Thrown inside of this file only.
+struct NotRead {
+  std::string what;
+};
+
+Expr whole(const Quotient &q) {
+  if (q.under == Expr(1))
+    return q.over;
+  Expr quotient = floorDiv(q.over, q.under);
+  // An exact division, such as that of Mul(Rational(1, 2), Mul(Integer(2), s)).
+  if (quotient * q.under == q.over)
+    return quotient;
+  throw NotRead{"a fraction outside of floor()"};
+}
+
+Quotient sum(const Quotient &a, const Quotient &b) {
+  if (a.under == b.under)
+    return {a.over + b.over, a.under};
+  return {a.over * b.under + b.over * a.under, a.under * b.under};
+}
+
+Quotient product(const Quotient &a, const Quotient &b) {
+  return {a.over * b.over, a.under * b.under};
+}
+
+Quotient power(const Quotient &base, const Quotient &exponent) {
+  constexpr int64_t largest = 64;
+  auto times = exponent.under == Expr(1) ? exponent.over.constant() : std::nullopt;
+  if (!times || *times < -largest || *times > largest)
+    throw NotRead{"a power whose exponent is no small number"};
+  Quotient result{1, 1};
+  Quotient factor = *times < 0 ? Quotient{base.under, base.over} : base;
+  for (int64_t i = 0; i < (*times < 0 ? -*times : *times); ++i)
+    result = product(result, factor);
+  return result;
+}
+
+using Operands = std::vector<Quotient>;
+using Rule = Quotient (*)(const Operands &);
+
+template <Expr (*combine)(const Expr &, const Expr &)> Quotient foldWhole(const Operands &a) {
+  Expr result = whole(a[0]);
+  for (size_t i = 1; i < a.size(); ++i)
+    result = combine(result, whole(a[i]));
+  return {result, 1};
+}
+template <Expr (*combine)(const Expr &, const Expr &)> Quotient compared(const Operands &a) {
+  // Over a common positive denominator, or none.
+  if (a[0].under == a[1].under)
+    return {combine(a[0].over, a[1].over), 1};
+  return {combine(whole(a[0]), whole(a[1])), 1};
+}
+
+struct Function {
+  size_t fewest, most;
+  Rule rule;
+};
+
+const std::map<std::string_view, Function> &functions() {
+  constexpr size_t any = SIZE_MAX;
+  static const Function same = {1, 1, [](const Operands &a) { return a[0]; }};
+  static const Function floored = {
+      1, 1, [](const Operands &a) { return Quotient{floorDiv(a[0].over, a[0].under), 1}; }};
+  static const Function raised = {
+      1, 1, [](const Operands &a) { return Quotient{ceilDiv(a[0].over, a[0].under), 1}; }};
+  static const Function divided = {2, 2, [](const Operands &a) {
+                                     return product(a[0], {a[1].under, a[1].over});
+                                   }};
+  static const Function dividedDown = {
+      2, 2, [](const Operands &a) {
+        return Quotient{floorDiv(a[0].over * a[1].under, a[0].under * a[1].over), 1};
+      }};
+  static const Function remainder = {2, 2, foldWhole<symbolic::mod>};
+  static const Function powers = {2, 2, [](const Operands &a) { return power(a[0], a[1]); }};
+  static const std::map<std::string_view, Function> table = {
+      {"Add", {1, any, [](const Operands &a) {
+                 Quotient total{0, 1};
+                 for (const Quotient &q : a)
+                   total = sum(total, q);
+                 return total;
+               }}},
+      {"Mul", {1, any, [](const Operands &a) {
+                 Quotient total{1, 1};
+                 for (const Quotient &q : a)
+                   total = product(total, q);
+                 return total;
+               }}},
+      {"Rational", divided},
+      {"Pow", powers},
+      {"PowByNatural", powers},
+      {"FloorDiv", dividedDown},
+      {"CleanDiv", dividedDown},
+      {"CeilDiv", {2, 2, [](const Operands &a) {
+                     return Quotient{ceilDiv(a[0].over * a[1].under, a[0].under * a[1].over), 1};
+                   }}},
+      {"IntTrueDiv", divided},
+      {"FloatTrueDiv", divided},
+      {"Mod", remainder},
+      {"PythonMod", remainder},
+      {"ModularIndexing", {3, 3, [](const Operands &a) {
+                             return Quotient{
+                                 mod(floorDiv(whole(a[0]), whole(a[1])), whole(a[2])), 1};
+                           }}},
+      {"floor", floored},
+      {"FloorToInt", floored},
+      {"ceiling", raised},
+      {"CeilToInt", raised},
+      // Sizes are not negative, so that cutting off is rounding down; others are refused where the
+      // sign is not known.
+      {"ToFloat", same},
+      {"Identity", same},
+      {"Max", {1, any, foldWhole<symbolic::max>}},
+      {"Min", {1, any, foldWhole<symbolic::min>}},
+      {"Abs", {1, 1, [](const Operands &a) {
+                 Expr value = whole(a[0]);
+                 return Quotient{max(value, -value), 1};
+               }}},
+      {"Equality", {2, 2, compared<symbolic::equal>}},
+      {"Eq", {2, 2, compared<symbolic::equal>}},
+      {"Unequality", {2, 2, compared<symbolic::notEqual>}},
+      {"Ne", {2, 2, compared<symbolic::notEqual>}},
+      {"StrictLessThan", {2, 2, compared<symbolic::less>}},
+      {"Lt", {2, 2, compared<symbolic::less>}},
+      {"LessThan", {2, 2, compared<symbolic::lessEqual>}},
+      {"Le", {2, 2, compared<symbolic::lessEqual>}},
+      {"StrictGreaterThan", {2, 2, [](const Operands &a) {
+                               return compared<symbolic::less>({a[1], a[0]});
+                             }}},
+      {"GreaterThan", {2, 2, [](const Operands &a) {
+                         return compared<symbolic::lessEqual>({a[1], a[0]});
+                       }}},
+      {"And", {1, any, foldWhole<symbolic::logicalAnd>}},
+      {"Or", {1, any, foldWhole<symbolic::logicalOr>}},
+      {"Not", {1, 1, [](const Operands &a) {
+                 return Quotient{symbolic::logicalNot(whole(a[0])), 1};
+               }}},
+      {"Where", {3, 3, [](const Operands &a) {
+                   return Quotient{symbolic::select(whole(a[0]), whole(a[1]), whole(a[2])), 1};
+                 }}},
+  };
+  return table;
+}
+
+class Reader {
+public:
+  explicit Reader(std::string_view t) : text(t) {}
+
+  Expr read() {
+    Quotient result = expression(0);
+    space();
+    if (at != text.size())
+      throw NotRead{"'" + std::string(text.substr(at)) + "'"};
+    return whole(result);
+  }
+
+private:
+  void space() {
+    while (at < text.size() && text[at] == ' ')
+      ++at;
+  }
+  bool accept(char c) {
+    space();
+    if (at >= text.size() || text[at] != c)
+      return false;
+    ++at;
+    return true;
+  }
+  void expect(char c) {
+    if (!accept(c))
+      throw NotRead{"'" + std::string(text.substr(at)) + "' where '" + c + "' should stand"};
+  }
+  static bool isNamePart(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  }
+  std::string_view name() {
+    space();
+    size_t start = at;
+    while (at < text.size() && isNamePart(text[at]))
+      ++at;
+    return text.substr(start, at - start);
+  }
+
+  Expr integer() {
+    space();
+    int64_t value = 0;
+    auto [end, problem] = std::from_chars(text.data() + at, text.data() + text.size(), value);
+    if (problem != std::errc())
+      throw NotRead{"'" + std::string(text.substr(at)) + "' where a 64-bit number should stand"};
+    at = static_cast<size_t>(end - text.data());
+    return value;
+  }
+
+  Quotient expression(unsigned depth) {
+    constexpr unsigned deepest = 200;
+    if (depth > deepest)
+      throw NotRead{"an expression that is nested more than 200 deep"};
+    space();
+    if (at < text.size() && (text[at] == '-' || (text[at] >= '0' && text[at] <= '9')))
+      return {integer(), 1};
+    std::string_view called = name();
+    if (called.empty())
+      throw NotRead{"'" + std::string(text.substr(at)) + "'"};
+    if (called == "true" || called == "false")
+      return {called == "true" ? 1 : 0, 1};
+    space();
+    // A bare name, as in range constraints.
+    if (at >= text.size() || text[at] != '(')
+      return {Expr::symbol(called), 1};
+    ++at;
+    if (called == "Symbol")
+      return symbol();
+    if (called == "Integer") {
+      Expr value = integer();
+      expect(')');
+      return {value, 1};
+    }
+    auto known = functions().find(called);
+    if (known == functions().end())
+      throw NotRead{"'" + std::string(called) + "(…)'"};
+    std::vector<Quotient> operands;
+    while (!accept(')')) {
+      operands.push_back(expression(depth + 1));
+      if (!accept(',')) {
+        expect(')');
+        break;
+      }
+    }
+    const Function &function = known->second;
+    if (operands.size() < function.fewest || operands.size() > function.most)
+      throw NotRead{"'" + std::string(called) + "' with " + std::to_string(operands.size()) +
+                    " operands"};
+    return function.rule(operands);
+  }
+
+  /// The rest of `Symbol('s27', positive=True, integer=True)`.
+  Quotient symbol() {
+    space();
+    if (at >= text.size() || (text[at] != '\'' && text[at] != '"'))
+      throw NotRead{"a symbol without a name"};
+    char quote = text[at++];
+    std::string_view symbolName = name();
+    expect(quote);
+    bool isWord = !symbolName.empty() && !(symbolName[0] >= '0' && symbolName[0] <= '9');
+    if (!isWord)
+      throw NotRead{"the symbol '" + std::string(symbolName) + "'"};
+    while (accept(',')) {
+      name(); // an assumption of sympy's: what is assumed follows from the range
+      expect('=');
+      name();
+    }
+    expect(')');
+    return {Expr::symbol(symbolName), 1};
+  }
+
+  std::string_view text;
+  size_t at = 0;
+};
+
+} // namespace
+
+std::optional<Expr> parseSymbolic(std::string_view text, std::string &error) {
+  try {
+    return Reader(text).read();
+  } catch (const NotRead &problem) {
+    error = problem.what + " in the expression '" + std::string(text.substr(0, 200)) +
+            "' is not read";
+  } catch (const std::overflow_error &) {
+    error = "the expression '" + std::string(text.substr(0, 200)) + "' goes beyond 64 bits";
+  }
+  return std::nullopt;
+}
+
+} // namespace pellucid::archive

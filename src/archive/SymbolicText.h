@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Sizes and conditions as archives write them: sympy's srepr, and its shorter str.
+#pragma once
+
+#include "symbolic/Expr.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace pellucid::archive {
+
+/// `Mul(Integer(48), Symbol('s27', positive=True, integer=True))` as an expression; a condition
+/// (`Eq(…)`) gives 0 or 1. On anything else nullopt, and `error` says what is not read, by name.
+std::optional<symbolic::Expr> parseSymbolic(std::string_view text, std::string &error);
+
+} // namespace pellucid::archive

@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "archive/TorchSave.h"
+
+#include "archive/CheckTensor.h"
+#include "archive/Records.h"
+
+#include <deque>
+
+namespace pellucid::archive {
+
+using package::Status;
+
+namespace {
+
+/// Thrown inside of this file only.
+struct NotRead {
+  std::string what;
+};
+
+struct Object;
+using Item = const Object *;
+
+/// A value of a pickle. `kind` says which fields count.
+struct Object {
+  enum class Kind : uint8_t {
+    None,
+    Bool,
+    Integer,
+    Float,
+    Text,
+    Tuple,
+    List,
+    Dict,
+    Name,
+    Storage,
+    Tensor,
+    Mark
+  };
+  Kind kind = Kind::None;
+  int64_t integer = 0; ///< Bool, Integer
+  std::string text;    ///< Text; Name: "module name"; Storage: its key
+  DataType dtype = DataType::Float32;         ///< Storage
+  mutable std::vector<Item> items;            ///< Tuple, List; Dict: keys and values in turn
+  std::optional<Tensor> tensor;
+};
+
+const std::map<std::string_view, DataType> &storageTypes() {
+  static const std::map<std::string_view, DataType> types = {
+      {"torch FloatStorage", DataType::Float32},   {"torch DoubleStorage", DataType::Float64},
+      {"torch HalfStorage", DataType::Float16},    {"torch BFloat16Storage", DataType::BFloat16},
+      {"torch LongStorage", DataType::Int64},      {"torch IntStorage", DataType::Int32},
+      {"torch ShortStorage", DataType::Int16},     {"torch CharStorage", DataType::Int8},
+      {"torch ByteStorage", DataType::UInt8},      {"torch BoolStorage", DataType::Bool}};
+  return types;
+}
+
+/// The pickle machine, as far as torch.save needs it.
+class Machine {
+public:
+  Machine(const Records &r, std::shared_ptr<const void> o, std::span<const uint8_t> p)
+      : records(r), owner(std::move(o)), pickle(p) {}
+
+  /// The value it builds; this machine owns it.
+  const Object &run() {
+    while (true) {
+      uint8_t code = byte();
+      if (code == '.')
+        return *pop();
+      step(code);
+    }
+  }
+
+private:
+  uint8_t byte() {
+    if (at >= pickle.size())
+      throw NotRead{"it ends in the middle"};
+    return pickle[at++];
+  }
+  uint64_t little(size_t count) {
+    uint64_t value = 0;
+    for (size_t i = 0; i < count; ++i)
+      value |= static_cast<uint64_t>(byte()) << (8 * i);
+    return value;
+  }
+  std::string text(uint64_t count) {
+    if (count > pickle.size() - at)
+      throw NotRead{"it ends in the middle"};
+    std::string out(reinterpret_cast<const char *>(pickle.data()) + at, count);
+    at += count;
+    return out;
+  }
+  std::string lineOfText() {
+    std::string out;
+    for (uint8_t c; (c = byte()) != '\n';)
+      out += static_cast<char>(c);
+    return out;
+  }
+
+  void push(Object object) {
+    constexpr size_t most = 4'000'000;
+    if (objects.size() >= most)
+      throw NotRead{"it holds more than 4000000 values"};
+    stack.push_back(&objects.emplace_back(std::move(object)));
+  }
+  void push(Object::Kind kind) {
+    Object object;
+    object.kind = kind;
+    push(std::move(object));
+  }
+  void pushInteger(int64_t value, Object::Kind kind = Object::Kind::Integer) {
+    Object object;
+    object.kind = kind;
+    object.integer = value;
+    push(std::move(object));
+  }
+  void pushText(std::string value, Object::Kind kind = Object::Kind::Text) {
+    Object object;
+    object.kind = kind;
+    object.text = std::move(value);
+    push(std::move(object));
+  }
+  Item pop() {
+    if (stack.empty())
+      throw NotRead{"its stack runs empty"};
+    Item item = stack.back();
+    stack.pop_back();
+    return item;
+  }
+  const Object &top() {
+    if (stack.empty())
+      throw NotRead{"its stack runs empty"};
+    return *stack.back();
+  }
+  std::vector<Item> popToMark() {
+    std::vector<Item> items;
+    while (true) {
+      Item item = pop();
+      if (item->kind == Object::Kind::Mark)
+        break;
+      items.push_back(item);
+    }
+    return {items.rbegin(), items.rend()};
+  }
+  void pushTuple(std::vector<Item> items) {
+    Object tuple;
+    tuple.kind = Object::Kind::Tuple;
+    tuple.items = std::move(items);
+    push(std::move(tuple));
+  }
+  void pushTuple(size_t count) {
+    std::vector<Item> items(count);
+    while (count-- > 0)
+      items[count] = pop();
+    pushTuple(std::move(items));
+  }
+  void addTo(Object::Kind kind, std::vector<Item> items) {
+    const Object &container = top();
+    if (container.kind != kind || (kind == Object::Kind::Dict && items.size() % 2))
+      throw NotRead{"it puts items into what holds none"};
+    container.items.insert(container.items.end(), items.begin(), items.end());
+  }
+  void step(uint8_t code) {
+    switch (code) {
+    case 0x80: // PROTO
+      byte();
+      return;
+    case 0x95: // FRAME
+      little(8);
+      return;
+    case 'c': {
+      std::string module = lineOfText();
+      return pushText(module + " " + lineOfText(), Object::Kind::Name);
+    }
+    case 0x93: { // STACK_GLOBAL
+      Item name = pop(), module = pop();
+      return pushText(module->text + " " + name->text, Object::Kind::Name);
+    }
+    case 'X':
+      return pushText(text(little(4)));
+    case 0x8c:
+      return pushText(text(little(1)));
+    case 0x8d:
+      return pushText(text(little(8)));
+    case '(':
+      return push(Object::Kind::Mark);
+    case '}':
+      return push(Object::Kind::Dict);
+    case ']':
+      return push(Object::Kind::List);
+    case ')':
+      return pushTuple(size_t(0));
+    case 0x85:
+      return pushTuple(1);
+    case 0x86:
+      return pushTuple(2);
+    case 0x87:
+      return pushTuple(3);
+    case 't':
+      return pushTuple(popToMark());
+    case 'N':
+      return push(Object::Kind::None);
+    case 0x88:
+      return pushInteger(1, Object::Kind::Bool);
+    case 0x89:
+      return pushInteger(0, Object::Kind::Bool);
+    case 'K':
+      return pushInteger(static_cast<int64_t>(little(1)));
+    case 'M':
+      return pushInteger(static_cast<int64_t>(little(2)));
+    case 'J':
+      return pushInteger(static_cast<int32_t>(little(4)));
+    case 0x8a: { // LONG1
+      size_t count = byte();
+      if (count > 8)
+        throw NotRead{"it holds a number of more than 64 bits"};
+      uint64_t value = little(count);
+      if (count > 0 && count < 8 && (value >> (8 * count - 1) & 1))
+        value |= ~uint64_t(0) << (8 * count);
+      return pushInteger(static_cast<int64_t>(value));
+    }
+    case 'G': {
+      little(8);
+      return push(Object::Kind::Float);
+    }
+    case 'q':
+      return remember(little(1));
+    case 'r':
+      return remember(little(4));
+    case 0x94:
+      return remember(memo.size());
+    case 'h':
+      return recall(little(1));
+    case 'j':
+      return recall(little(4));
+    case 's': {
+      Item value = pop(), key = pop();
+      return addTo(Object::Kind::Dict, {key, value});
+    }
+    case 'u': {
+      std::vector<Item> items = popToMark();
+      return addTo(Object::Kind::Dict, std::move(items));
+    }
+    case 'a': {
+      Item value = pop();
+      return addTo(Object::Kind::List, {value});
+    }
+    case 'e': {
+      std::vector<Item> items = popToMark();
+      return addTo(Object::Kind::List, std::move(items));
+    }
+    case 'Q':
+      return persistent();
+    case 'R':
+      return reduce();
+    case 'b': // BUILD: attributes of the object below, such as a dict's _metadata
+      pop();
+      return;
+    case '0':
+      pop();
+      return;
+    default:
+      throw NotRead{"its instruction " + std::to_string(code) + " builds no tensor"};
+    }
+  }
+
+  void remember(uint64_t key) {
+    top();
+    memo[key] = stack.back();
+  }
+  void recall(uint64_t key) {
+    auto entry = memo.find(key);
+    if (entry == memo.end())
+      throw NotRead{"it recalls what it never kept"};
+    stack.push_back(entry->second);
+  }
+
+  static const Object &operand(const Object &tuple, size_t index, Object::Kind kind) {
+    if (tuple.kind != Object::Kind::Tuple || index >= tuple.items.size() ||
+        tuple.items[index]->kind != kind)
+      throw NotRead{"a tensor in it has other parts than torch.save writes"};
+    return *tuple.items[index];
+  }
+  static std::vector<int64_t> integers(const Object &tuple) {
+    std::vector<int64_t> out;
+    for (size_t i = 0; i < tuple.items.size(); ++i)
+      out.push_back(operand(tuple, i, Object::Kind::Integer).integer);
+    return out;
+  }
+
+  /// ('storage', torch.FloatStorage, '0', 'cpu', 48)
+  void persistent() {
+    Item id = pop();
+    if (operand(*id, 0, Object::Kind::Text).text != "storage")
+      throw NotRead{"it refers to something that is no storage"};
+    const std::string &name = operand(*id, 1, Object::Kind::Name).text;
+    Object storage;
+    storage.kind = Object::Kind::Storage;
+    storage.text = operand(*id, 2, Object::Kind::Text).text;
+    auto type = storageTypes().find(name);
+    bool isUntyped = name == "torch.storage UntypedStorage" || name == "torch UntypedStorage";
+    if (type == storageTypes().end() && !isUntyped)
+      throw NotRead{"it holds a " + name.substr(name.find(' ') + 1) + ", which is not read"};
+    storage.dtype = isUntyped ? DataType::UInt8 : type->second;
+    push(std::move(storage));
+  }
+
+  void reduce() {
+    Item arguments = pop(), callee = pop();
+    if (callee->kind != Object::Kind::Name)
+      throw NotRead{"it calls what is no name"};
+    const std::string &name = callee->text;
+    if (name == "collections OrderedDict" && arguments->items.empty())
+      return push(Object::Kind::Dict);
+    if (name == "torch._utils _rebuild_parameter")
+      return stack.push_back(shared(*arguments, 0));
+    if (name == "torch._utils _rebuild_tensor_v2")
+      return push(rebuild(*arguments));
+    throw NotRead{"it calls " + name.substr(0, name.find(' ')) + "." +
+                  name.substr(name.find(' ') + 1) + ", which is not read: a pickle can run any "
+                  "code, and only plain tensors are taken from it"};
+  }
+
+  static Item shared(const Object &tuple, size_t index) {
+    operand(tuple, index, Object::Kind::Tensor);
+    return tuple.items[index];
+  }
+
+  Object rebuild(const Object &arguments) {
+    const Object &storage = operand(arguments, 0, Object::Kind::Storage);
+    Tensor tensor;
+    tensor.dtype = storage.dtype;
+    tensor.offset = operand(arguments, 1, Object::Kind::Integer).integer;
+    tensor.sizes = integers(operand(arguments, 2, Object::Kind::Tuple));
+    tensor.strides = integers(operand(arguments, 3, Object::Kind::Tuple));
+    std::span<const uint8_t> bytes;
+    if (Status s = records.take("data/" + storage.text, bytes); !s.ok())
+      throw NotRead{s.message()};
+    tensor.storage = {owner, reinterpret_cast<const std::byte *>(bytes.data())};
+    tensor.bytes = bytes.size();
+    if (Status s = checkTensor(tensor); !s.ok())
+      throw NotRead{"a tensor in it " + s.message()};
+    Object object;
+    object.kind = Object::Kind::Tensor;
+    object.tensor = std::move(tensor);
+    return object;
+  }
+
+  const Records &records;
+  std::shared_ptr<const void> owner;
+  std::span<const uint8_t> pickle;
+  size_t at = 0;
+  std::deque<Object> objects; ///< all that was made; they may refer to each other in circles
+  std::vector<Item> stack;
+  std::map<uint64_t, Item> memo;
+};
+
+} // namespace
+
+Status readTorchSave(std::span<const uint8_t> file, std::shared_ptr<const void> owner,
+                     std::map<std::string, Tensor> &tensors) {
+  tensors.clear();
+  Records records;
+  if (Status s = records.read(file); !s.ok())
+    return s;
+  std::span<const uint8_t> pickle;
+  if (Status s = records.take("data.pkl", pickle); !s.ok())
+    return s;
+  try {
+    Machine machine(records, std::move(owner), pickle);
+    const Object &root = machine.run();
+    if (root.kind != Object::Kind::Dict)
+      return Status::error("its pickle holds no dict of tensors");
+    for (size_t i = 0; i + 1 < root.items.size(); i += 2) {
+      const Object &key = *root.items[i], &value = *root.items[i + 1];
+      if (key.kind != Object::Kind::Text || value.kind != Object::Kind::Tensor)
+        return Status::error("its pickle holds something else than tensors by name");
+      tensors.insert_or_assign(key.text, *value.tensor);
+    }
+  } catch (const NotRead &problem) {
+    return Status::error("its pickle is not read: " + problem.what);
+  }
+  return {};
+}
+
+} // namespace pellucid::archive

@@ -1,0 +1,934 @@
+// SPDX-License-Identifier: Apache-2.0
+// Replays an archive's graph through the tracer, as the evaluator runs a file: writes, views and
+// types follow the same rules, so that a model and its archive give the same program.
+#include "archive/Archive.h"
+#include "archive/Json.h"
+#include "trace/ArchiveValues.h"
+#include "trace/AtenComposites.h"
+#include "trace/GuardedPaths.h"
+#include "trace/OperatorCall.h"
+#include "trace/TensorCalls.h"
+#include "trace/TraceSession.h"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+namespace pellucid::trace {
+
+using namespace graph;
+namespace h = pellucid::host;
+using archive::Archive;
+using AKind = archive::Argument::Kind;
+
+namespace {
+
+using Call = h::Value (*)(h::Interpreter &, const std::vector<h::Value> &);
+
+template <h::BinaryOp op> h::Value binary(h::Interpreter &i, const std::vector<h::Value> &a) {
+  return i.binary(op, a.at(0), a.at(1));
+}
+template <h::CompareOp op> h::Value compare(h::Interpreter &i, const std::vector<h::Value> &a) {
+  return i.compare(op, a.at(0), a.at(1));
+}
+h::Value builtin(h::Interpreter &i, const char *name, const std::vector<h::Value> &a) {
+  return i.call(*i.builtin(name), a);
+}
+
+/// What exported programs compute with sizes.
+const std::map<std::string_view, Call> &numberCalls() {
+  using B = h::BinaryOp;
+  using C = h::CompareOp;
+  static const std::map<std::string_view, Call> calls = {
+      {"_operator.add", binary<B::Add>},
+      {"_operator.sub", binary<B::Sub>},
+      {"_operator.mul", binary<B::Mul>},
+      {"_operator.truediv", binary<B::Div>},
+      {"_operator.floordiv", binary<B::FloorDiv>},
+      {"_operator.mod", binary<B::Mod>},
+      {"_operator.pow", binary<B::Pow>},
+      {"_operator.and_", binary<B::BitAnd>},
+      {"_operator.or_", binary<B::BitOr>},
+      {"_operator.lshift", binary<B::LShift>},
+      {"_operator.rshift", binary<B::RShift>},
+      {"_operator.eq", compare<C::Eq>},
+      {"_operator.ne", compare<C::Ne>},
+      {"_operator.lt", compare<C::Lt>},
+      {"_operator.le", compare<C::Le>},
+      {"_operator.gt", compare<C::Gt>},
+      {"_operator.ge", compare<C::Ge>},
+      {"_operator.neg",
+       [](h::Interpreter &i, const std::vector<h::Value> &a) {
+         return i.unary(h::UnaryOp::Minus, a.at(0));
+       }},
+      {"_operator.pos", [](h::Interpreter &, const std::vector<h::Value> &a) { return a.at(0); }},
+      {"torch.sym_int",
+       [](h::Interpreter &i, const std::vector<h::Value> &a) { return builtin(i, "int", a); }},
+      {"torch.sym_float",
+       [](h::Interpreter &i, const std::vector<h::Value> &a) { return builtin(i, "float", a); }},
+      {"torch.sym_max",
+       [](h::Interpreter &i, const std::vector<h::Value> &a) { return builtin(i, "max", a); }},
+      {"torch.sym_min",
+       [](h::Interpreter &i, const std::vector<h::Value> &a) { return builtin(i, "min", a); }},
+      {"torch.sym_not",
+       [](h::Interpreter &i, const std::vector<h::Value> &a) {
+         return a.at(0).isSymBool()
+                    ? h::Value::condition(symbolic::logicalNot(a.at(0).symBool()))
+                    : h::Value(!i.truth(a.at(0)));
+       }},
+      {"torch.sym_sum",
+       [](h::Interpreter &i, const std::vector<h::Value> &a) { return builtin(i, "sum", a); }},
+  };
+  return calls;
+}
+
+bool isMath(const std::string &target) { return target.starts_with("math."); }
+
+class ArchiveReplay {
+public:
+  ArchiveReplay(const Archive &a, const TraceOptions &o)
+      : archive(a), options(o), text(a), hooks(&tracer),
+        interpreter(beginTrace(tracer, hooks, declaredSymbols(), options)) {}
+
+  Program run(const std::vector<std::string> &kernels) {
+    try {
+      for (const std::string &path : kernels)
+        interpreter->importFile(path);
+      tracer.endConstruction();
+      setConstructing(*interpreter, false);
+      refuseMissing();
+      bindInputs();
+      applyGuards();
+      replay(*archive.graph, scope);
+      finish();
+    } catch (const DiagnosticError &error) {
+      throw DiagnosticError(placed(error.diagnostic));
+    }
+    tracer.program.sourceNames = interpreter->sourceNames();
+    return std::move(tracer.program);
+  }
+
+private:
+  [[noreturn]] void fail(const std::string &message) const {
+    throw DiagnosticError(SourceLocation(archive.path), message);
+  }
+
+  /// At the node that was being replayed, where the complaint has no place of the user's.
+  Diagnostic placed(Diagnostic diagnostic) const {
+    diagnostic = atUsersLine(std::move(diagnostic));
+    if (!diagnostic.location.known())
+      diagnostic.location = current.known() ? current : SourceLocation(archive.path);
+    return diagnostic;
+  }
+
+  // --- sizes
+
+  symbolic::SymbolTable declaredSymbols() const {
+    symbolic::SymbolTable table;
+    auto declare = [&](const std::string &name, symbolic::Range range) {
+      symbolic::SymbolInfo info;
+      info.range = range;
+      if (auto hint = archive.hints.find(name); hint != archive.hints.end())
+        info.hint = hint->second;
+      table.declare(name, info);
+    };
+    for (const auto &[name, range] : archive.ranges)
+      declare(name, {std::max<int64_t>(range.min, 0), range.max});
+    for (const archive::Input &input : archive.inputs)
+      if (auto meta = archive.graph->tensors.find(input.value.text);
+          input.value.kind == AKind::Tensor && meta != archive.graph->tensors.end())
+        for (const Expr &size : meta->second.sizes)
+          for (const std::string &name : size.symbols())
+            if (!table.find(name))
+              declare(name, {0, INT64_MAX});
+    return table;
+  }
+
+  /// What export() found to hold for the inputs' sizes beyond their ranges.
+  void applyGuards() {
+    if (archive.guards.empty())
+      return;
+    std::optional<h::Value> inputs = inputsByName();
+    auto module = std::make_shared<h::Module>("guards of the archive");
+    if (inputs)
+      module->globals->set("L", *inputs);
+    for (const std::string &guard : archive.guards) {
+      h::Value holds;
+      try {
+        holds = interpreter->evaluateText(std::make_shared<SourceFile>("guard", guard), module);
+      } catch (const DiagnosticError &error) {
+        options.warn(Diagnostic(Severity::Warning, SourceLocation(archive.path),
+                                "the archive's guard '" + guard +
+                                    "' is not read, and calls that break it are not refused: " +
+                                    error.diagnostic.message));
+        continue;
+      }
+      applyGuard(guard, holds);
+    }
+  }
+
+  void applyGuard(const std::string &guard, const h::Value &holds) {
+    if (!holds.isSymBool()) {
+      if (!interpreter->truth(holds))
+        fail("the archive's guard '" + guard + "' holds for none of the sizes it was exported for");
+      return;
+    }
+    const Expr &condition = holds.symBool();
+    if (tracer.symbols().prove(condition) == true || narrowDivisor(condition))
+      return;
+    auto kept = rangesWhere(condition, true, tracer.symbols());
+    if (!kept)
+      fail("the archive's guard '" + guard +
+           "' ties sizes together in a way that no package can check; export it with a static "
+           "size there");
+    for (const auto &[name, range] : *kept) {
+      symbolic::SymbolInfo info = *tracer.symbols().find(name);
+      info.range = range;
+      tracer.program.symbols.declare(name, info);
+    }
+  }
+
+  /// `s % 8 == 0`
+  bool narrowDivisor(const Expr &condition) {
+    if (condition.op() != symbolic::ExprOp::Eq)
+      return false;
+    for (int side : {0, 1}) {
+      const Expr &rest = condition.operands()[size_t(side)];
+      if (rest.op() != symbolic::ExprOp::Mod || condition.operands()[size_t(1 - side)] != Expr(0))
+        continue;
+      const Expr &symbol = rest.operands()[0];
+      auto divisor = rest.operands()[1].constant();
+      if (symbol.op() != symbolic::ExprOp::Symbol || !divisor || *divisor <= 0)
+        continue;
+      symbolic::SymbolInfo info = *tracer.symbols().find(symbol.symbolName());
+      info.divisor = std::lcm(info.divisor, *divisor);
+      tracer.program.symbols.declare(symbol.symbolName(), info);
+      return true;
+    }
+    return false;
+  }
+
+  /// The inputs as guards name them: `L['x']`, `L['batch']['ids']`.
+  std::optional<h::Value> inputsByName() const {
+    archive::JsonDocument tree;
+    if (!tree.read(archive.inputTree).ok())
+      return std::nullopt;
+    archive::JsonValue children = tree.root().at(1).member("children_spec");
+    size_t next = 0;
+    std::vector<h::Value> leaves;
+    for (const archive::Input &input : archive.inputs)
+      if (input.kind == archive::Input::Kind::User ||
+          input.kind == archive::Input::Kind::ConstantInput) {
+        auto known = scope.find(input.value.text);
+        leaves.push_back(known == scope.end() ? h::Value() : known->second);
+      }
+    h::Value positional = treeValue(children.at(0), leaves, next),
+             keywords = treeValue(children.at(1), leaves, next);
+    h::Dict named;
+    for (size_t i = 0; positional.isSequence() && i < positional.elements().size(); ++i)
+      if (i < archive.argumentNames.size())
+        named.set(h::Value(archive.argumentNames[i]), positional.elements()[i]);
+    if (keywords.isDict())
+      for (const auto &[key, value] : keywords.dictionary().items())
+        named.set(key, value);
+    return h::Value::dict(std::move(named));
+  }
+
+  static h::Value treeValue(archive::JsonValue node, const std::vector<h::Value> &leaves,
+                            size_t &next) {
+    archive::JsonValue children = node.member("children_spec");
+    if (node.member("type").isNull())
+      return next < leaves.size() ? leaves[next++] : h::Value();
+    h::List parts;
+    for (size_t i = 0; i < children.size(); ++i)
+      parts.push_back(treeValue(children.at(i), leaves, next));
+    if (node.member("type").string() != "builtins.dict")
+      return h::Value::tuple(std::move(parts));
+    archive::JsonDocument keys;
+    h::Dict dict;
+    if (keys.read(node.member("context").string()).ok())
+      for (size_t i = 0; i < parts.size(); ++i)
+        if (archive::JsonValue key = keys.root().at(i); key.isString())
+          dict.set(h::Value(key.string()), parts[i]);
+    return h::Value::dict(std::move(dict));
+  }
+
+  // --- inputs
+
+  void bindInputs() {
+    for (size_t i = 0; i < archive.inputs.size(); ++i) {
+      const archive::Input &input = archive.inputs[i];
+      const archive::Argument &name = archive.graph->inputs[i];
+      current = SourceLocation(archive.path);
+      switch (input.kind) {
+      case archive::Input::Kind::User:
+        bindUserInput(input);
+        break;
+      case archive::Input::Kind::ConstantInput:
+        // Fixed at export: the model was traced with this value.
+        scope[name.text.empty() ? input.name : name.text] =
+            hostValue(input.value, scope, *archive.graph);
+        break;
+      default:
+        bindWeight(input);
+      }
+    }
+  }
+
+  const archive::TensorMeta &metaOf(const std::string &name) const {
+    auto meta = archive.graph->tensors.find(name);
+    if (meta == archive.graph->tensors.end())
+      fail("describes no tensor '" + name + "', which is an input");
+    return meta->second;
+  }
+
+  void bindUserInput(const archive::Input &input) {
+    const archive::Argument &given = input.value;
+    if (given.kind == AKind::SymInt || given.kind == AKind::SymFloat ||
+        given.kind == AKind::SymBool)
+      fail("its input '" + given.text +
+           "' is a number that differs from call to call; a package takes tensors: export it with "
+           "a constant there, or with a tensor");
+    if (given.kind != AKind::Tensor)
+      return; // a number, a text or None, of which the graph holds the value already
+    const archive::TensorMeta &meta = metaOf(given.text);
+    TracedTensor tensor = tracer.placeholder(given.text, TensorType(meta.dtype, meta.sizes));
+    InputSpec spec;
+    spec.name = given.text;
+    tracer.program.inputs.push_back(spec);
+    userInputs.emplace_back(given.text, tensor.storage);
+    define(given.text, tensorValue(tracer, tensor));
+  }
+
+  void define(const std::string &name, h::Value value) {
+    scope.insert_or_assign(name, std::move(value));
+  }
+
+  /// Of a strided tensor, which dims vary slowest: the order in which it lies row by row without
+  /// gaps. Nullopt where there is none.
+  static std::optional<std::vector<size_t>> denseOrder(const archive::Tensor &tensor) {
+    std::vector<size_t> order(tensor.sizes.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+      return tensor.strides[a] > tensor.strides[b];
+    });
+    // Dims of one element may have any stride; they stay where they are when all others are in
+    // order.
+    int64_t expected = 1;
+    for (size_t i = order.size(); i-- > 0;) {
+      int64_t size = tensor.sizes[order[i]];
+      if (size != 1 && tensor.strides[order[i]] != expected)
+        return std::nullopt;
+      expected *= size;
+    }
+    return order;
+  }
+
+  static bool isRowMajor(const archive::Tensor &tensor) {
+    int64_t expected = 1;
+    for (size_t d = tensor.sizes.size(); d-- > 0;) {
+      if (tensor.sizes[d] != 1 && tensor.strides[d] != expected)
+        return false;
+      expected *= tensor.sizes[d];
+    }
+    return true;
+  }
+
+  const archive::Tensor &tensorOf(const archive::Input &input) const {
+    bool isConstant = input.kind == archive::Input::Kind::TensorConstant ||
+                      (input.kind == archive::Input::Kind::Buffer && !input.persistent);
+    for (const auto *table : isConstant
+                                 ? std::array{&archive.constants, &archive.weights}
+                                 : std::array{&archive.weights, &archive.constants})
+      if (auto entry = table->find(input.name); entry != table->end())
+        return entry->second;
+    fail("holds no plain tensor '" + input.name +
+         "', which its graph takes; tensor subclasses are saved as pickles, which are not read");
+  }
+
+  /// A view of part of the mapped file.
+  static Weight weightAt(const archive::Tensor &tensor, std::vector<int64_t> shape) {
+    Weight weight;
+    weight.dtype = tensor.dtype;
+    weight.shape = std::move(shape);
+    int64_t count = 1;
+    for (int64_t size : weight.shape)
+      count *= size;
+    uint64_t element = byteSize(tensor.dtype);
+    weight.bytes = static_cast<uint64_t>(count) * element;
+    if (weight.bytes)
+      weight.data = {tensor.storage,
+                     tensor.storage.get() + static_cast<uint64_t>(tensor.offset) * element};
+    else
+      weight.data = std::make_shared<const std::byte>();
+    return weight;
+  }
+
+  static std::vector<Expr> exprs(const std::vector<int64_t> &numbers) {
+    return {numbers.begin(), numbers.end()};
+  }
+
+  TracedTensor weightPlaceholder(const archive::Input &input, Weight weight) {
+    TensorType type(weight.dtype, exprs(weight.shape));
+    TracedTensor tensor = tracer.placeholder(input.value.text, type);
+    tensor.storage->isParameter = input.kind == archive::Input::Kind::Parameter;
+    InputSpec spec;
+    spec.kind = input.kind == archive::Input::Kind::Parameter ? InputSpec::Kind::Parameter
+                : input.kind == archive::Input::Kind::Buffer  ? InputSpec::Kind::Buffer
+                                                              : InputSpec::Kind::ConstantTensor;
+    spec.name = input.name;
+    spec.persistent = input.persistent;
+    if (tracer.program.weights.count(input.name))
+      fail("has two tensors of the name '" + input.name + "'");
+    tracer.program.weights.emplace(input.name, std::move(weight));
+    tracer.program.inputs.push_back(spec);
+    buffers.emplace_back(input.name, tensor.storage);
+    return tensor;
+  }
+
+  /// Its elements as they lie in the file become a placeholder; where they do not lie row by row,
+  /// the tensor is a view of that.
+  void bindWeight(const archive::Input &input) {
+    const archive::Tensor &tensor = tensorOf(input);
+    const archive::TensorMeta &meta = metaOf(input.value.text);
+    if (meta.dtype != tensor.dtype || meta.sizes != exprs(tensor.sizes))
+      fail("describes '" + input.name + "' in its graph otherwise than among its tensors");
+    auto [tied, isNew] = bound.try_emplace(
+        {tensor.storage.get(), tensor.dtype, tensor.offset, tensor.sizes, tensor.strides});
+    bool isEmpty = std::count(tensor.sizes.begin(), tensor.sizes.end(), 0) > 0;
+    if (isNew || isEmpty)
+      tied->second = boundWeight(input, tensor);
+    define(input.value.text, tensorValue(tracer, tied->second));
+    if (isNew)
+      viewsOf[tensor.storage.get()].push_back(tied->second.storage);
+  }
+
+  TracedTensor boundWeight(const archive::Input &input, const archive::Tensor &tensor) {
+    if (isRowMajor(tensor) || std::count(tensor.sizes.begin(), tensor.sizes.end(), 0))
+      return weightPlaceholder(input, weightAt(tensor, tensor.sizes));
+    if (auto order = denseOrder(tensor)) {
+      std::vector<int64_t> shape, inverse(order->size());
+      for (size_t i = 0; i < order->size(); ++i) {
+        shape.push_back(tensor.sizes[(*order)[i]]);
+        inverse[(*order)[i]] = static_cast<int64_t>(i);
+      }
+      TracedTensor whole = weightPlaceholder(input, weightAt(tensor, shape));
+      return viewOf(whole, "aten.permute.default", {Argument::list(exprs(inverse))});
+    }
+    int64_t span = 1;
+    for (size_t d = 0; d < tensor.sizes.size(); ++d)
+      span += (tensor.sizes[d] - 1) * tensor.strides[d];
+    TracedTensor whole = weightPlaceholder(input, weightAt(tensor, {span}));
+    return viewOf(whole, "aten.as_strided.default",
+                  {Argument::list(exprs(tensor.sizes)), Argument::list(exprs(tensor.strides)),
+                   Argument(int64_t(0))});
+  }
+
+  TracedTensor viewOf(TracedTensor &whole, const char *target, std::vector<Argument> arguments) {
+    SourceLocation where(archive.path);
+    arguments.insert(arguments.begin(), Argument(tracer.valueOf(whole, where)));
+    return tracer.call(target, std::move(arguments), {}, {&whole}, where).at(0);
+  }
+
+  // --- what there is
+
+  enum class Route : uint8_t { Registered, Composite, InPlace, InPlaceComposite, Number, User, Own };
+
+  static bool isInPlace(const std::string &name) {
+    return name.size() > 1 && name.back() == '_' && name.front() != '_';
+  }
+  /// `aten.add.Tensor` of `aten.add_.Tensor`; empty where it writes nothing.
+  static std::string functionalTarget(const std::string &target) {
+    size_t first = target.find('.'), last = target.rfind('.');
+    if (first == std::string::npos || first == last)
+      return {};
+    std::string name = target.substr(first + 1, last - first - 1);
+    return isInPlace(name)
+               ? target.substr(0, first + 1) + name.substr(0, name.size() - 1) + target.substr(last)
+               : std::string();
+  }
+
+  bool isWrite(const std::string &target) const {
+    return target == "aten.copy_.default" || target == "aten.fill_.Scalar" ||
+           target == "aten.fill_.Tensor" || target == "aten.zero_.default";
+  }
+
+  static std::string userName(const std::string &target) {
+    size_t first = target.find('.'), last = target.rfind('.');
+    if (first == std::string::npos || first == last)
+      return {};
+    return target.substr(0, first) + "::" + target.substr(first + 1, last - first - 1);
+  }
+
+  std::optional<Route> routeOf(const std::string &target) const {
+    if (target == "higher_order.cond" || target == "higher_order.wrap_with_set_grad_enabled" ||
+        target == "aten.sym_size.int" || target == "aten.sym_numel.default" ||
+        target == "aten.sym_stride.int" || target == "aten.sym_storage_offset.default" ||
+        isAssertion(target))
+      return Route::Own;
+    if (numberCalls().count(target) || isMath(target))
+      return Route::Number;
+    if (interpreter->operators.count(userName(target)))
+      return Route::User;
+    if (tracer.registry.find(target))
+      return Route::Registered;
+    if (findAtenComposite(*interpreter, target))
+      return Route::Composite;
+    std::string functional = functionalTarget(target);
+    if (isWrite(target) || tracer.registry.find(functional))
+      return Route::InPlace;
+    if (findAtenComposite(*interpreter, functional))
+      return Route::InPlaceComposite;
+    return std::nullopt;
+  }
+
+  /// What holds by the ranges, or is checked where it matters.
+  static bool isAssertion(const std::string &target) {
+    return target == "aten._assert_tensor_metadata.default" ||
+           target == "aten._assert_scalar.default" ||
+           target == "aten.sym_constrain_range_for_size.default" ||
+           target == "aten.sym_constrain_range.default";
+  }
+
+  struct Missing {
+    std::string schema, place;
+    size_t count = 0;
+  };
+
+  void collectMissing(const archive::Graph &graph,
+                      std::vector<std::pair<std::string, Missing>> &missing) const {
+    for (const archive::Node &node : graph.nodes) {
+      for (const archive::NamedArgument &input : node.inputs)
+        if (input.value.graph)
+          collectMissing(*input.value.graph, missing);
+      std::string target = targetOf(node);
+      if (routeOf(target))
+        continue;
+      auto known = std::find_if(missing.begin(), missing.end(),
+                                [&](const auto &entry) { return entry.first == target; });
+      if (known == missing.end())
+        known = missing.insert(missing.end(), {target, {schemaText(node), node.place, 0}});
+      ++known->second.count;
+    }
+  }
+
+  /// Every operator that is not there, in one error.
+  void refuseMissing() {
+    std::vector<std::pair<std::string, Missing>> missing;
+    collectMissing(*archive.graph, missing);
+    if (missing.empty())
+      return;
+    std::string list;
+    for (const auto &[target, entry] : missing) {
+      list += "\n  " + entry.schema + ": " + whyMissing(target) + " (" +
+              std::to_string(entry.count) + (entry.count == 1 ? " node" : " nodes") +
+              (entry.place.empty() ? "" : ", first at " + entry.place) + ")";
+    }
+    fail((missing.size() == 1 ? std::string("an operator of this archive is")
+                              : std::to_string(missing.size()) +
+                                    " operators of this archive are") +
+         " not there" + list);
+  }
+
+  std::string whyMissing(const std::string &target) {
+    size_t dot = target.find('.'), last = target.rfind('.');
+    std::string space = target.substr(0, dot);
+    if (space == "higher_order")
+      return "this higher-order operator is not supported";
+    if (space == "aten" || space == "prims") {
+      std::string reason = whyNotCompiled(*interpreter, target.substr(0, last));
+      return reason.empty() ? "not supported" : reason;
+    }
+    if (target.starts_with("_operator.") || target.starts_with("torch."))
+      return "not supported for sizes";
+    return "an operator of the model's own; name the file that defines it with --kernels FILE.py";
+  }
+
+  // --- nodes
+
+  void replay(const archive::Graph &graph, ArchiveScope &values) {
+    for (const archive::Node &node : graph.nodes) {
+      current = text.locate(node);
+      interpreter->setOutside(current);
+      tracer.graph().setLocation(current);
+      bindResults(node, graph, values, resultOf(node, graph, values));
+    }
+  }
+
+  h::Value resultOf(const archive::Node &node, const archive::Graph &graph, ArchiveScope &values) {
+    std::string target = targetOf(node);
+    Route route = *routeOf(target);
+    if (route == Route::Own)
+      return ownCall(node, target, graph, values);
+    h::CallArgs args;
+    args.location = current;
+    for (const archive::NamedArgument &input : node.inputs) {
+      h::Value value = hostValue(input.value, values, graph);
+      if (input.name.empty() || route == Route::Number)
+        args.positional.push_back(std::move(value));
+      else
+        args.keywords.emplace_back(input.name, std::move(value));
+    }
+    switch (route) {
+    case Route::Number:
+      return numberCall(target, args.positional);
+    case Route::User:
+      return hooks.callOperator(*interpreter, interpreter->operators.at(userName(target)),
+                                std::move(args));
+    case Route::Registered:
+      return callAten(tracer, *interpreter, target, args);
+    case Route::Composite:
+      return callAtenComposite(*interpreter, *findAtenComposite(*interpreter, target), args);
+    default:
+      return writeInPlace(target, route, std::move(args));
+    }
+  }
+
+  h::Value numberCall(const std::string &target, const std::vector<h::Value> &arguments) {
+    if (isMath(target))
+      return interpreter->call(
+          interpreter->getAttr(interpreter->importModule("math"), target.substr(5)), arguments);
+    return numberCalls().at(target)(*interpreter, arguments);
+  }
+
+  h::Value writeInPlace(const std::string &target, Route route, h::CallArgs args) {
+    auto keyword = std::find_if(args.keywords.begin(), args.keywords.end(),
+                                [](const auto &k) { return k.first == "self" || k.first == "input"; });
+    h::Value self;
+    if (keyword != args.keywords.end()) {
+      self = keyword->second;
+      args.keywords.erase(keyword);
+    } else if (!args.positional.empty()) {
+      self = args.positional.front();
+      args.positional.erase(args.positional.begin());
+    }
+    auto *tensor = self.as<TensorObject>();
+    if (!tensor)
+      interpreter->refuse("'" + target + "' writes to what is no tensor");
+    if (isWrite(target)) {
+      std::string name = target.substr(5, target.find("_.") - 5);
+      std::erase_if(args.keywords, [](const auto &k) { return k.first == "non_blocking"; });
+      for (auto &[key, value] : args.keywords)
+        args.positional.push_back(value);
+      args.keywords.clear();
+      return callInPlace(*tensor, *interpreter, name, args);
+    }
+    std::string functional = functionalTarget(target);
+    if (route == Route::InPlace)
+      return callInPlace(*tensor, *interpreter, functional, args);
+    h::CallArgs call = args;
+    call.keywords.emplace_back(
+        findAtenComposite(*interpreter, functional)->schema.arguments.at(0).name, self);
+    h::Value result =
+        callAtenComposite(*interpreter, *findAtenComposite(*interpreter, functional), call);
+    return tensor->assign(*interpreter, result, target);
+  }
+
+  TensorObject &tensorArgument(const archive::Node &node, const archive::Graph &graph,
+                               const ArchiveScope &values) {
+    h::Value value =
+        node.inputs.empty() ? h::Value() : hostValue(node.inputs[0].value, values, graph);
+    auto *tensor = value.as<TensorObject>();
+    if (!tensor)
+      interpreter->refuse("'" + targetOf(node) + "' takes a tensor");
+    kept = value;
+    return *tensor;
+  }
+
+  h::Value ownCall(const archive::Node &node, const std::string &target,
+                   const archive::Graph &graph, ArchiveScope &values) {
+    if (isAssertion(target))
+      return {};
+    if (target == "higher_order.cond")
+      return conditional(node, graph, values);
+    if (target == "higher_order.wrap_with_set_grad_enabled")
+      return inlined(node, graph, values);
+    const TensorType &type = tensorArgument(node, graph, values).tensor.type;
+    if (target == "aten.sym_numel.default")
+      return h::Value::integer(type.numel());
+    if (target == "aten.sym_storage_offset.default")
+      return h::Value::integer(type.offset);
+    if (node.inputs.size() < 2)
+      interpreter->refuse("'" + target + "' needs a dim");
+    int64_t rank = static_cast<int64_t>(type.rank());
+    int64_t dim = interpreter->toInt64(hostValue(node.inputs[1].value, values, graph), "a dim");
+    if (dim < -rank || dim >= rank)
+      interpreter->refuse("dim " + std::to_string(dim) + " is out of range for a tensor of " +
+                          std::to_string(rank) + " dims");
+    size_t index = static_cast<size_t>(dim < 0 ? dim + rank : dim);
+    return h::Value::integer(target == "aten.sym_size.int" ? type.shape[index]
+                                                           : type.strides[index]);
+  }
+
+  // --- nested graphs
+
+  std::vector<h::Value> nested(const archive::Graph &graph, const std::vector<h::Value> &operands) {
+    if (graph.inputs.size() != operands.size())
+      interpreter->refuse("a graph of " + std::to_string(graph.inputs.size()) +
+                          " inputs is given " + std::to_string(operands.size()));
+    SourceLocation outer = current;
+    ArchiveScope values;
+    for (size_t i = 0; i < operands.size(); ++i)
+      values.insert_or_assign(graph.inputs[i].text, operands[i]);
+    replay(graph, values);
+    current = outer;
+    interpreter->setOutside(current);
+    std::vector<h::Value> results;
+    for (const archive::Argument &output : graph.outputs)
+      results.push_back(hostValue(output, values, graph));
+    return results;
+  }
+
+  /// Everything behind the graphs, lists opened.
+  std::vector<h::Value> operandsAfter(const archive::Node &node, size_t first,
+                                      const archive::Graph &graph, const ArchiveScope &values) {
+    std::vector<h::Value> operands;
+    for (size_t i = first; i < node.inputs.size(); ++i) {
+      h::Value value = hostValue(node.inputs[i].value, values, graph);
+      if (value.isSequence())
+        operands.insert(operands.end(), value.elements().begin(), value.elements().end());
+      else
+        operands.push_back(std::move(value));
+    }
+    return operands;
+  }
+
+  static h::Value asTuple(std::vector<h::Value> values) {
+    return h::Value::tuple(h::Tuple(values.begin(), values.end()));
+  }
+
+  const archive::Graph &graphArgument(const archive::Node &node, size_t index) {
+    if (index >= node.inputs.size() || !node.inputs[index].value.graph)
+      interpreter->refuse("'" + targetOf(node) + "' has no graph where one should stand");
+    return *node.inputs[index].value.graph;
+  }
+
+  /// Gradients are nobody's here.
+  h::Value inlined(const archive::Node &node, const archive::Graph &graph, ArchiveScope &values) {
+    return asTuple(nested(graphArgument(node, 1), operandsAfter(node, 2, graph, values)));
+  }
+
+  /// Operators that may end a run by a value: they must not run where the model does not.
+  static bool mayFail(const std::string &target) {
+    static const std::set<std::string_view> packets = {
+        "aten.embedding",      "aten.embedding_bag",  "aten.index",         "aten.index_select",
+        "aten.gather",         "aten.take_along_dim", "aten.index_put",     "aten.index_put_",
+        "aten.scatter",        "aten.scatter_",       "aten.scatter_add",   "aten.scatter_add_",
+        "aten.index_add",      "aten.index_copy",     "aten.index_fill",    "aten.nll_loss_nd",
+        "aten.floor_divide",   "aten.remainder",      "aten.fmod",          "aten.one_hot",
+        "aten.cross_entropy_loss"};
+    return packets.count(std::string_view(target).substr(0, target.rfind('.'))) != 0;
+  }
+
+  void checkTotal(const archive::Graph &branch) {
+    for (const archive::Node &node : branch.nodes) {
+      std::string target = targetOf(node);
+      bool isUsers = routeOf(target) == Route::User;
+      if (mayFail(target) || isUsers)
+        interpreter->refuse("both branches of 'cond' are computed and one is kept, and '" + target +
+                            "' in one of them " +
+                            (isUsers ? "runs a kernel of the model's own"
+                                     : "may end the run for values that the other is for") +
+                            "; write it without cond");
+      for (const archive::NamedArgument &input : node.inputs)
+        if (input.value.graph)
+          checkTotal(*input.value.graph);
+    }
+  }
+
+  /// Both branches, then torch.where: they have no effects, and results of one type each.
+  h::Value conditional(const archive::Node &node, const archive::Graph &graph,
+                       ArchiveScope &values) {
+    if (node.inputs.empty())
+      interpreter->refuse("'cond' has no condition");
+    h::Value condition = hostValue(node.inputs[0].value, values, graph);
+    const archive::Graph &whenTrue = graphArgument(node, 1), &whenFalse = graphArgument(node, 2);
+    std::vector<h::Value> operands = operandsAfter(node, 3, graph, values);
+    if (!condition.as<TensorObject>())
+      return asTuple(nested(interpreter->truth(condition) ? whenTrue : whenFalse, operands));
+    checkTotal(whenTrue);
+    checkTotal(whenFalse);
+    std::vector<h::Value> yes = nested(whenTrue, operands), no = nested(whenFalse, operands);
+    if (yes.size() != no.size())
+      interpreter->refuse("the branches of 'cond' give " + std::to_string(yes.size()) + " and " +
+                          std::to_string(no.size()) + " results");
+    for (size_t i = 0; i < yes.size(); ++i) {
+      auto *a = yes[i].as<TensorObject>(), *b = no[i].as<TensorObject>();
+      if (!a || !b || a->tensor.type.dtype != b->tensor.type.dtype ||
+          a->tensor.type.shape != b->tensor.type.shape)
+        interpreter->refuse("result " + std::to_string(i) +
+                            " of 'cond' is not of one type and shape in both branches");
+      yes[i] = callAten(tracer, *interpreter, "where", argsOf({condition, yes[i], no[i]}));
+    }
+    return asTuple(std::move(yes));
+  }
+
+  // --- results
+
+  static void flatten(h::Interpreter &interpreter, const h::Value &value,
+                      std::vector<h::Value> &out) {
+    if (value.isSequence())
+      for (const h::Value &element : value.elements())
+        flatten(interpreter, element, out);
+    else if (value.as<h::Instance>() && interpreter.findAttr(value, "_fields"))
+      for (const h::Value &element : interpreter.iterate(value))
+        flatten(interpreter, element, out);
+    else
+      out.push_back(value);
+  }
+
+  static void collectNames(const archive::Argument &output,
+                           std::vector<const archive::Argument *> &names) {
+    if (output.kind != AKind::List)
+      return names.push_back(&output);
+    for (const archive::Argument &element : output.elements)
+      collectNames(element, names);
+  }
+
+  void bindResults(const archive::Node &node, const archive::Graph &graph, ArchiveScope &values,
+                   const h::Value &result) {
+    std::vector<const archive::Argument *> names;
+    for (const archive::Argument &output : node.outputs)
+      collectNames(output, names);
+    std::vector<h::Value> results;
+    flatten(*interpreter, result, results);
+    // An operator without results gives None.
+    if (names.empty() || (names.size() == 1 && names[0]->kind == AKind::None))
+      return;
+    if (results.size() != names.size())
+      interpreter->refuse("'" + targetOf(node) + "' gives " + std::to_string(results.size()) +
+                          " results, and the archive has " + std::to_string(names.size()) +
+                          " there");
+    for (size_t i = 0; i < names.size(); ++i) {
+      if (names[i]->text.empty())
+        continue;
+      checkResult(node, *names[i], graph, results[i]);
+      values.insert_or_assign(names[i]->text, std::move(results[i]));
+    }
+  }
+
+  /// PyTorch noted what it got; another type or size here would be our mistake.
+  void checkResult(const archive::Node &node, const archive::Argument &name,
+                   const archive::Graph &graph, const h::Value &value) {
+    auto *tensor = value.as<TensorObject>();
+    auto meta = graph.tensors.find(name.text);
+    if (!tensor || meta == graph.tensors.end())
+      return;
+    const TensorType &type = tensor->tensor.type;
+    bool same = type.dtype == meta->second.dtype && type.rank() == meta->second.sizes.size();
+    for (size_t d = 0; same && d < type.rank(); ++d)
+      same = tracer.symbols().prove(symbolic::equal(type.shape[d], meta->second.sizes[d])) != false;
+    if (!same)
+      interpreter->refuse("'" + targetOf(node) + "' gives " + toString(type) +
+                          " here, and the archive says " +
+                          toString(TensorType(meta->second.dtype, meta->second.sizes)));
+  }
+
+  // --- outputs
+
+  std::shared_ptr<TracedStorage> storageNamed(const std::string &name, bool isInput) const {
+    for (const auto &[known, storage] : isInput ? userInputs : buffers)
+      if (known == name)
+        return storage;
+    return nullptr;
+  }
+
+  /// What the functional form says about new contents is written, as the in-place form does.
+  void writeMutations() {
+    for (const archive::Output &output : archive.outputs) {
+      if (output.kind == archive::Output::Kind::User)
+        continue;
+      std::string input = output.name;
+      if (output.kind == archive::Output::Kind::BufferMutation)
+        for (const archive::Input &known : archive.inputs)
+          if (known.name == output.name)
+            input = known.value.text;
+      auto target = scope.find(input);
+      h::Value contents = hostValue(output.value, scope, *archive.graph);
+      if (target == scope.end() || !target->second.as<TensorObject>() ||
+          !contents.as<TensorObject>())
+        fail("says that it changes '" + output.name + "', which is none of its inputs");
+      callInPlace(*target->second.as<TensorObject>(), *interpreter, "copy", argsOf({contents}));
+    }
+  }
+
+  void addMutations(const std::vector<std::pair<std::string, std::shared_ptr<TracedStorage>>> &list,
+                    OutputSpec::Kind kind, std::vector<Argument> &outputs) {
+    for (const auto &[name, storage] : list) {
+      if (storage->conflict)
+        tracer.checkKnown(*storage, storage->conflict->written);
+      if (storage->version == 0 || (storage->isParameter && !storage->written))
+        continue;
+      for (const auto &[record, views] : viewsOf)
+        if (views.size() > 1 && std::count(views.begin(), views.end(), storage))
+          fail("changes '" + name +
+               "', whose memory other tensors of the archive share; clone them before export");
+      outputs.push_back(Argument(storage->base));
+      tracer.program.outputs.push_back({kind, name});
+    }
+  }
+
+  void finish() {
+    current = SourceLocation(archive.path);
+    interpreter->setOutside(current);
+    // Results are taken before what follows changes the memory they may be views of.
+    std::vector<Argument> results;
+    for (const archive::Output &output : archive.outputs)
+      if (output.kind == archive::Output::Kind::User)
+        addResult(hostValue(output.value, scope, *archive.graph), results);
+    writeMutations();
+    std::vector<Argument> outputs;
+    addMutations(buffers, OutputSpec::Kind::BufferMutation, outputs);
+    addMutations(userInputs, OutputSpec::Kind::UserInputMutation, outputs);
+    for (Argument &result : results) {
+      outputs.push_back(std::move(result));
+      tracer.program.outputs.push_back({OutputSpec::Kind::UserOutput, ""});
+    }
+    for (const auto &[name, storage] : tracer.lifted)
+      tracer.program.weights[name] =
+          initialWeight(name, tracer.program.main.find("c_" + name)->result()->type(),
+                        storage->initializer, options.seed);
+    tracer.program.main.output(std::move(outputs));
+  }
+
+  void addResult(h::Value value, std::vector<Argument> &results) {
+    if (value.isNone())
+      return;
+    if (value.isSequence()) {
+      for (const h::Value &element : value.elements())
+        addResult(element, results);
+      return;
+    }
+    auto *tensor = value.as<TensorObject>();
+    if (!tensor)
+      fail("returns a value of type " + h::typeName(value) + "; a package returns tensors");
+    if (const auto &conflict = tensor->tensor.storage->conflict)
+      tracer.checkKnown(*tensor->tensor.storage, conflict->written);
+    results.push_back(Argument(tracer.valueOf(tensor->tensor, current)));
+  }
+
+  using Memory = std::tuple<const std::byte *, DataType, int64_t, std::vector<int64_t>,
+                            std::vector<int64_t>>;
+  const Archive &archive;
+  const TraceOptions &options;
+  ArchiveText text;
+  Tracer tracer;
+  TraceHooks hooks;
+  std::unique_ptr<h::Interpreter> interpreter;
+  ArchiveScope scope; ///< of the main graph
+  SourceLocation current;
+  h::Value kept; ///< keeps the tensor that tensorArgument() gave
+  std::vector<std::pair<std::string, std::shared_ptr<TracedStorage>>> buffers, userInputs;
+  std::map<Memory, TracedTensor> bound; ///< tied tensors are one
+  std::map<const std::byte *, std::vector<std::shared_ptr<TracedStorage>>> viewsOf;
+};
+
+} // namespace
+
+Program traceArchive(const std::string &path, const std::vector<std::string> &kernels,
+                     const TraceOptions &options) {
+  Archive archive = archive::readArchive(path);
+  return ArchiveReplay(archive, options).run(kernels);
+}
+
+} // namespace pellucid::trace

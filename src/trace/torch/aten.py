@@ -1,0 +1,1503 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ATen's operators that are written with others: one record each, its schema and its body.
+
+Exported programs name them, `torch.ops.aten` has them, and functions of torch call the same bodies. A body takes the
+schema's arguments in order. Results that stand for what only a gradient needs are computed too; unused ones cost nothing.
+"""
+import math
+
+import torch
+import torch._pellucid_composites as F
+
+_records = []
+
+
+def _aten(schema):
+    def record(body):
+        _records.append((schema, body))
+        return body
+
+    return record
+
+
+_reductions = ("none", "mean", "sum")
+
+# What no package can compute, and why.
+_depends = "the size of its result depends on values, which are only known when the program runs"
+_draws = "it draws other numbers at every call, which a package cannot"
+_refused = {}
+for _name in ("nonzero", "nonzero_numpy", "argwhere", "masked_select", "unique", "_unique", "_unique2", "unique_dim", "unique_consecutive", "bincount", "repeat_interleave"):
+    _refused["aten." + _name] = _depends
+for _name in ("item", "_local_scalar_dense", "equal", "is_nonzero"):
+    _refused["aten." + _name] = "it asks for a value that is only known when the program runs"
+for _name in ("rand", "randn", "randint", "randperm", "rand_like", "randn_like", "randint_like", "bernoulli", "multinomial", "normal", "normal_", "uniform_", "random_", "exponential_", "native_dropout", "alpha_dropout", "rrelu", "rrelu_with_noise"):
+    _refused["aten." + _name] = _draws
+
+
+# --- norms
+
+
+def _channels(input, value):
+    return value.reshape([1, -1] + [1] * (input.dim() - 2))
+
+
+def _normalized(input, mean, scale, weight, bias):
+    """PyTorch computes 16-bit inputs in float32, and gives the input's type back."""
+    y = (input - _channels(input, mean)) * _channels(input, scale)
+    if weight is not None:
+        y = y * _channels(input, weight)
+    if bias is not None:
+        y = y + _channels(input, bias)
+    return y.to(input.dtype)
+
+
+def _statistics(input):
+    """Of each channel, over batch and places."""
+    dims = [0] + list(range(2, input.dim()))
+    wide = input.float() if input.dtype in (torch.float16, torch.bfloat16) else input
+    return torch.ops.aten.var.correction(wide, dims, correction=0), torch.mean(wide, dims)
+
+
+@_aten("aten::batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps, bool cudnn_enabled) -> Tensor")
+def _batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled):
+    return _native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)[0]
+
+
+@_aten("aten::native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)")
+def _native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps):
+    if training:
+        if running_mean is not None:
+            raise NotImplementedError("batch norm in training changes its running statistics at every call; export the model after eval()")
+        return _batch_norm_of_batch(input, weight, bias, training, momentum, eps)
+    y = _normalized(input, running_mean, torch.rsqrt(running_var + eps), weight, bias)
+    return y, running_mean.new_empty([0]), running_mean.new_empty([0])
+
+
+@_aten("aten::_native_batch_norm_legit.no_stats(Tensor input, Tensor? weight, Tensor? bias, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)")
+def _batch_norm_of_batch(input, weight, bias, training, momentum, eps):
+    variance, mean = _statistics(input)
+    scale = torch.rsqrt(variance + eps)
+    return _normalized(input, mean, scale, weight, bias), mean, scale
+
+
+@_aten("aten::_native_batch_norm_legit_no_training(Tensor input, Tensor? weight, Tensor? bias, Tensor running_mean, Tensor running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor)")
+def _batch_norm_no_training(input, weight, bias, running_mean, running_var, momentum, eps):
+    return _native_batch_norm(input, weight, bias, running_mean, running_var, False, momentum, eps)
+
+
+@_aten("aten::_batch_norm_no_update(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor)")
+def _batch_norm_no_update(input, weight, bias, running_mean, running_var, momentum, eps):
+    return _native_batch_norm(input, weight, bias, running_mean, running_var, False, momentum, eps) + (running_mean.new_empty([0], dtype=torch.uint8),)
+
+
+@_aten("aten::instance_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool use_input_stats, float momentum, float eps, bool cudnn_enabled) -> Tensor")
+def _instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled):
+    if not use_input_stats:
+        return _normalized(input, running_mean, torch.rsqrt(running_var + eps), weight, bias)
+    if running_mean is not None:
+        raise NotImplementedError("instance norm in training changes its running statistics at every call; export the model after eval()")
+    return F.group_norm(input, input.shape[1], weight, bias, eps)
+
+
+@_aten("aten::group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool cudnn_enabled=True) -> Tensor")
+def _group_norm(input, num_groups, weight, bias, eps, cudnn_enabled):
+    return F.group_norm(input, num_groups, weight, bias, eps)
+
+
+@_aten("aten::native_group_norm(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, SymInt HxW, int group, float eps) -> (Tensor, Tensor, Tensor)")
+def _native_group_norm(input, weight, bias, N, C, HxW, group, eps):
+    grouped = input.reshape([N, group, -1])
+    variance, mean = torch.ops.aten.var.correction(grouped, [2], correction=0), torch.mean(grouped, [2])
+    return F.group_norm(input, group, weight, bias, eps), mean, torch.rsqrt(variance + eps)
+
+
+@_aten("aten::native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)")
+def _native_layer_norm(input, normalized_shape, weight, bias, eps):
+    dims = list(range(input.dim() - len(normalized_shape), input.dim()))
+    variance, mean = torch.ops.aten.var.correction(input, dims, correction=0, keepdim=True), torch.mean(input, dims, True)
+    return torch.ops.aten.layer_norm.default(input, normalized_shape, weight, bias, eps), mean, torch.rsqrt(variance + eps)
+
+
+@_aten("aten::_fused_rms_norm(Tensor input, int[] normalized_shape, Tensor? weight, float? eps) -> (Tensor, Tensor)")
+def _fused_rms_norm(input, normalized_shape, weight, eps):
+    dims = list(range(input.dim() - len(normalized_shape), input.dim()))
+    least = torch.finfo(input.dtype).eps if eps is None else eps
+    return torch.ops.aten.rms_norm.default(input, normalized_shape, weight, eps), torch.rsqrt(torch.mean(input * input, dims, True) + least)
+
+
+# --- pooling
+
+
+def _each(value, rank):
+    """A list of one number stands for all dims."""
+    value = [value] if isinstance(value, int) else list(value)
+    return value * rank if len(value) == 1 else value
+
+
+def _pooled_size(size, kernel, stride, padding, dilation, ceil_mode):
+    reach = size + 2 * padding - dilation * (kernel - 1) - 1
+    if not ceil_mode:
+        return reach // stride + 1
+    count = (reach + stride - 1) // stride + 1
+    # The last window begins inside of the input or its padding on the left.
+    return min(count, (size + padding - 1) // stride + 1)
+
+
+class _Windows:
+    """The windows of a pooling: for each place in a window, a view of all windows' elements there."""
+
+    def __init__(self, input, kernel, stride, padding, dilation, ceil_mode, fill):
+        rank = len(kernel)
+        self.sizes = list(input.shape[-rank:])
+        self.out = [_pooled_size(self.sizes[d], kernel[d], stride[d], padding[d], dilation[d], ceil_mode) for d in range(rank)]
+        pads = []
+        for d in reversed(range(rank)):
+            after = padding[d]
+            if ceil_mode:
+                needed = (self.out[d] - 1) * stride[d] + dilation[d] * (kernel[d] - 1) + 1 - self.sizes[d] - padding[d]
+                after = max(padding[d], needed)
+            pads += [padding[d], after]
+        if any(not (isinstance(p, int) and p == 0) for p in pads):
+            input = F.pad(input, pads, "constant", fill)
+        self.input, self.rank = input, rank
+        self.stride, self.dilation = stride, dilation
+        self.kernel, self.padding = kernel, padding
+
+    def places(self):
+        places = [[]]
+        for size in self.kernel:
+            places = [place + [i] for place in places for i in range(size)]
+        return places
+
+    def at(self, place):
+        own = self.input.stride()
+        lead = list(self.input.shape[: -self.rank])
+        strides = list(own[: -self.rank])
+        offset = self.input.storage_offset()
+        for d in range(self.rank):
+            step = own[len(lead) + d]
+            strides.append(step * self.stride[d])
+            offset = offset + step * self.dilation[d] * place[d]
+        return self.input.as_strided(lead + self.out, strides, offset)
+
+    def position(self, place):
+        """The element's index in its plane."""
+        index = 0
+        for d in range(self.rank):
+            along = torch.arange(self.out[d]) * self.stride[d] + (self.dilation[d] * place[d] - self.padding[d])
+            along = along.reshape([-1] + [1] * (self.rank - 1 - d))
+            index = index * self.sizes[d] + along
+        return index
+
+
+def _lowest(dtype):
+    if dtype.is_floating_point:
+        return float("-inf")
+    return torch.iinfo(dtype).min
+
+
+def _max_pool(input, rank, kernel_size, stride, padding, dilation, ceil_mode, wants_indices):
+    kernel = _each(kernel_size, rank)
+    windows = _Windows(input, kernel, _each(stride, rank) or kernel, _each(padding, rank), _each(dilation, rank), ceil_mode, _lowest(input.dtype))
+    places = windows.places()
+    best = windows.at(places[0])
+    if not wants_indices:
+        for place in places[1:]:
+            best = torch.maximum(best, windows.at(place))
+        return best.clone() if len(places) == 1 else best
+    index = windows.position(places[0]).expand(best.shape)
+    # A window that begins in the padding: its first element that is none wins.
+    for place in places[1:]:
+        value = windows.at(place)
+        better = (value > best) | (value != value)
+        index = torch.where(better, windows.position(place), index)
+        best = torch.maximum(best, value)
+    return best, index
+
+
+@_aten("aten::max_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], int[1] dilation=[1], bool ceil_mode=False) -> Tensor")
+def _max_pool1d(self, kernel_size, stride, padding, dilation, ceil_mode):
+    return _max_pool(self, 1, kernel_size, stride, padding, dilation, ceil_mode, False)
+
+
+@_aten("aten::max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> Tensor")
+def _max_pool2d(self, kernel_size, stride, padding, dilation, ceil_mode):
+    return _max_pool(self, 2, kernel_size, stride, padding, dilation, ceil_mode, False)
+
+
+@_aten("aten::max_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool ceil_mode=False) -> Tensor")
+def _max_pool3d(self, kernel_size, stride, padding, dilation, ceil_mode):
+    return _max_pool(self, 3, kernel_size, stride, padding, dilation, ceil_mode, False)
+
+
+def _with_indices(self, rank, kernel_size, stride, padding, dilation, ceil_mode):
+    values = _max_pool(self, rank, kernel_size, stride, padding, dilation, ceil_mode, False)
+    return values, _max_pool(self, rank, kernel_size, stride, padding, dilation, ceil_mode, True)[1]
+
+
+@_aten("aten::max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)")
+def _max_pool2d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode):
+    return _with_indices(self, 2, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+@_aten("aten::max_pool3d_with_indices(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)")
+def _max_pool3d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode):
+    return _with_indices(self, 3, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+def _avg_pool(input, rank, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
+    kernel = _each(kernel_size, rank)
+    stride, padding = _each(stride, rank) or kernel, _each(padding, rank)
+    wide = input.float() if input.dtype in (torch.float16, torch.bfloat16) else input
+    windows = _Windows(wide, kernel, stride, padding, [1] * rank, ceil_mode, 0)
+    places = windows.places()
+    total = windows.at(places[0])
+    for place in places[1:]:
+        total = total + windows.at(place)
+    if divisor_override is not None:
+        return (total / divisor_override).to(input.dtype)
+    padded = any(p != 0 for p in padding)
+    if not ceil_mode and (count_include_pad or not padded):
+        return (total / F._product(kernel)).to(input.dtype)
+    count = None
+    for d in range(rank):
+        first = torch.arange(windows.out[d]) * stride[d] - padding[d]
+        last = torch.clamp(first + kernel[d], max=windows.sizes[d] + padding[d])
+        if not count_include_pad:
+            last, first = torch.clamp(last, max=windows.sizes[d]), torch.clamp(first, min=0)
+        along = (last - first).reshape([-1] + [1] * (rank - 1 - d))
+        count = along if count is None else count * along
+    return (total / count).to(input.dtype)
+
+
+@_aten("aten::avg_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], bool ceil_mode=False, bool count_include_pad=True) -> Tensor")
+def _avg_pool1d(self, kernel_size, stride, padding, ceil_mode, count_include_pad):
+    return _avg_pool(self, 1, kernel_size, stride, padding, ceil_mode, count_include_pad, None)
+
+
+@_aten("aten::avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor")
+def _avg_pool2d(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
+    return _avg_pool(self, 2, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+
+
+@_aten("aten::avg_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor")
+def _avg_pool3d(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
+    return _avg_pool(self, 3, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+
+
+def _adaptive(input, output_size, reduce):
+    """Each result is `reduce` of input[floor(i * n / out) : ceil((i + 1) * n / out)], one dim after another."""
+    rank = len(output_size)
+    for d in range(rank):
+        dim = input.dim() - rank + d
+        size, out = input.shape[dim], output_size[d]
+        if out is None or out is size:
+            continue
+        if isinstance(out, int) and out == 1:
+            input = reduce(input, dim, True)
+            continue
+        if not isinstance(size, int) or not isinstance(out, int):
+            raise NotImplementedError(f"adaptive pooling from the dynamic size {size} to {out}; make that size static, or pool to 1")
+        if size % out == 0:
+            shape = list(input.shape)
+            input = reduce(input.reshape(shape[:dim] + [out, size // out] + shape[dim + 1 :]), dim + 1, False)
+            continue
+        parts = []
+        for i in range(out):
+            start, stop = i * size // out, -(-(i + 1) * size // out)
+            parts.append(reduce(input.narrow(dim, start, stop - start), dim, True))
+        input = torch.cat(parts, dim)
+    return input
+
+
+def _mean_along(input, dim, keepdim):
+    return torch.mean(input, [dim], keepdim)
+
+
+def _max_along(input, dim, keepdim):
+    return torch.amax(input, [dim], keepdim)
+
+
+@_aten("aten::adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor")
+def _adaptive_avg_pool1d(self, output_size):
+    return _adaptive(self, output_size, _mean_along)
+
+
+@_aten("aten::adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor")
+def _adaptive_avg_pool2d(self, output_size):
+    # Over all places at once, as PyTorch does.
+    if all(isinstance(size, int) and size == 1 for size in output_size):
+        return torch.mean(self, [-2, -1], True)
+    return _adaptive(self, output_size, _mean_along)
+
+
+@_aten("aten::_adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor")
+def _adaptive_avg_pool2d_core(self, output_size):
+    return _adaptive_avg_pool2d(self, output_size)
+
+
+@_aten("aten::adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor")
+def _adaptive_avg_pool3d(self, output_size):
+    return _adaptive(self, output_size, _mean_along)
+
+
+@_aten("aten::_adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor")
+def _adaptive_avg_pool3d_core(self, output_size):
+    return _adaptive(self, output_size, _mean_along)
+
+
+@_aten("aten::adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor, Tensor)")
+def _adaptive_max_pool1d(self, output_size):
+    return _adaptive(self, output_size, _max_along), None
+
+
+@_aten("aten::adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor, Tensor)")
+def _adaptive_max_pool2d(self, output_size):
+    return _adaptive(self, output_size, _max_along), None
+
+
+# --- padding
+
+
+def _padded_by(input, pad, mode):
+    """Each dim by the elements at computed places: mirrored, repeated or from the other end."""
+    for i in range(len(pad) // 2):
+        dim = input.dim() - 1 - i
+        before, after, size = pad[2 * i], pad[2 * i + 1], input.shape[dim]
+        if isinstance(before, int) and before == 0 and isinstance(after, int) and after == 0:
+            continue
+        place = torch.arange(-before, size + after)
+        if mode == "reflect":
+            place = (size - 1) - torch.abs((size - 1) - torch.abs(place))
+        elif mode == "replicate":
+            place = torch.clamp(place, 0, size - 1)
+        else:
+            place = place % size
+        input = torch.index_select(input, dim, place)
+    return input
+
+
+@_aten("aten::pad(Tensor self, SymInt[] pad, str mode='constant', float? value=None) -> Tensor")
+def _pad(self, pad, mode, value):
+    if mode == "constant":
+        return F.pad(self, pad, mode, value)
+    return _padded_by(self, pad, mode)
+
+
+@_aten("aten::constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor")
+def _constant_pad_nd(self, pad, value):
+    return F.pad(self, pad, "constant", value)
+
+
+@_aten("aten::reflection_pad1d(Tensor self, SymInt[2] padding) -> Tensor")
+def _reflection_pad1d(self, padding):
+    return _padded_by(self, padding, "reflect")
+
+
+@_aten("aten::reflection_pad2d(Tensor self, SymInt[4] padding) -> Tensor")
+def _reflection_pad2d(self, padding):
+    return _padded_by(self, padding, "reflect")
+
+
+@_aten("aten::reflection_pad3d(Tensor self, SymInt[6] padding) -> Tensor")
+def _reflection_pad3d(self, padding):
+    return _padded_by(self, padding, "reflect")
+
+
+@_aten("aten::replication_pad1d(Tensor self, SymInt[2] padding) -> Tensor")
+def _replication_pad1d(self, padding):
+    return _padded_by(self, padding, "replicate")
+
+
+@_aten("aten::replication_pad2d(Tensor self, SymInt[4] padding) -> Tensor")
+def _replication_pad2d(self, padding):
+    return _padded_by(self, padding, "replicate")
+
+
+@_aten("aten::replication_pad3d(Tensor self, SymInt[6] padding) -> Tensor")
+def _replication_pad3d(self, padding):
+    return _padded_by(self, padding, "replicate")
+
+
+# --- resampling
+
+
+def _resampled_size(input, rank, output_size, scale_factors):
+    if output_size is not None:
+        return list(output_size)
+    return [int(input.shape[d - rank] * scale_factors[d]) for d in range(rank)]
+
+
+def _nearest(input, rank, output_size, scales):
+    for d in range(rank):
+        dim = input.dim() - rank + d
+        size, out, scale = input.shape[dim], output_size[d], scales[d]
+        whole = scale is not None and isinstance(size, int) and scale == int(scale) and out == size * int(scale)
+        if whole or (isinstance(size, int) and isinstance(out, int) and out % size == 0):
+            input = F.repeat_interleave(input, out // size, dim)
+            continue
+        step = size / out if scale is None else 1.0 / scale
+        place = torch.floor(torch.arange(out, dtype=torch.float32) * step).to(torch.int64)
+        input = torch.index_select(input, dim, torch.clamp(place, max=size - 1))
+    return input
+
+
+def _sources(size, out, align_corners, scale):
+    """For each result the two elements beside its place, and the share of the second."""
+    at = torch.arange(out, dtype=torch.float32)
+    if align_corners:
+        place = at * ((size - 1) / (out - 1)) if out != 1 else at * 0.0
+    else:
+        step = size / out if scale is None or scale == 0.0 else 1.0 / scale
+        place = torch.clamp((at + 0.5) * step - 0.5, min=0.0)
+    low = place.to(torch.int64)
+    low = torch.clamp(low, max=size - 1)
+    high = torch.clamp(low + 1, max=size - 1)
+    return low, high, torch.clamp(place - low, 0.0, 1.0)
+
+
+def _linear(input, rank, output_size, align_corners, scales):
+    wide = input.float() if input.dtype in (torch.float16, torch.bfloat16) else input
+    for d in reversed(range(rank)):
+        dim = input.dim() - rank + d
+        low, high, share = _sources(input.shape[dim], output_size[d], align_corners, scales[d])
+        share = share.to(wide.dtype).reshape([-1] + [1] * (rank - 1 - d))
+        wide = torch.index_select(wide, dim, low) * (1.0 - share) + torch.index_select(wide, dim, high) * share
+    return wide.to(input.dtype)
+
+
+@_aten("aten::upsample_nearest1d.vec(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> Tensor")
+def _upsample_nearest1d(input, output_size, scale_factors):
+    return _nearest(input, 1, _resampled_size(input, 1, output_size, scale_factors), scale_factors or [None])
+
+
+@_aten("aten::upsample_nearest2d.vec(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> Tensor")
+def _upsample_nearest2d(input, output_size, scale_factors):
+    return _nearest(input, 2, _resampled_size(input, 2, output_size, scale_factors), scale_factors or [None] * 2)
+
+
+@_aten("aten::upsample_nearest3d.vec(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> Tensor")
+def _upsample_nearest3d(input, output_size, scale_factors):
+    return _nearest(input, 3, _resampled_size(input, 3, output_size, scale_factors), scale_factors or [None] * 3)
+
+
+@_aten("aten::upsample_nearest1d(Tensor self, SymInt[1] output_size, float? scales=None) -> Tensor")
+def _upsample_nearest1d_core(self, output_size, scales):
+    return _nearest(self, 1, output_size, [scales])
+
+
+@_aten("aten::upsample_nearest2d(Tensor self, SymInt[2] output_size, float? scales_h=None, float? scales_w=None) -> Tensor")
+def _upsample_nearest2d_core(self, output_size, scales_h, scales_w):
+    return _nearest(self, 2, output_size, [scales_h, scales_w])
+
+
+@_aten("aten::upsample_nearest3d(Tensor self, SymInt[3] output_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor")
+def _upsample_nearest3d_core(self, output_size, scales_d, scales_h, scales_w):
+    return _nearest(self, 3, output_size, [scales_d, scales_h, scales_w])
+
+
+@_aten("aten::upsample_linear1d.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor")
+def _upsample_linear1d(input, output_size, align_corners, scale_factors):
+    return _linear(input, 1, _resampled_size(input, 1, output_size, scale_factors), align_corners, scale_factors or [None])
+
+
+@_aten("aten::upsample_bilinear2d.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor")
+def _upsample_bilinear2d(input, output_size, align_corners, scale_factors):
+    return _linear(input, 2, _resampled_size(input, 2, output_size, scale_factors), align_corners, scale_factors or [None] * 2)
+
+
+@_aten("aten::upsample_trilinear3d.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor")
+def _upsample_trilinear3d(input, output_size, align_corners, scale_factors):
+    return _linear(input, 3, _resampled_size(input, 3, output_size, scale_factors), align_corners, scale_factors or [None] * 3)
+
+
+@_aten("aten::upsample_bilinear2d(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor")
+def _upsample_bilinear2d_core(self, output_size, align_corners, scales_h, scales_w):
+    return _linear(self, 2, output_size, align_corners, [scales_h, scales_w])
+
+
+@_aten("aten::pixel_shuffle(Tensor self, int upscale_factor) -> Tensor")
+def _pixel_shuffle(self, upscale_factor):
+    r = upscale_factor
+    lead, (c, h, w) = list(self.shape[:-3]), self.shape[-3:]
+    n = len(lead)
+    x = self.reshape(lead + [c // (r * r), r, r, h, w])
+    return torch.permute(x, list(range(n)) + [n, n + 3, n + 1, n + 4, n + 2]).reshape(lead + [c // (r * r), h * r, w * r])
+
+
+@_aten("aten::pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor")
+def _pixel_unshuffle(self, downscale_factor):
+    r = downscale_factor
+    lead, (c, h, w) = list(self.shape[:-3]), self.shape[-3:]
+    n = len(lead)
+    x = self.reshape(lead + [c, h // r, r, w // r, r])
+    return torch.permute(x, list(range(n)) + [n, n + 2, n + 4, n + 1, n + 3]).reshape(lead + [c * r * r, h // r, w // r])
+
+
+@_aten("aten::channel_shuffle(Tensor self, SymInt groups) -> Tensor")
+def _channel_shuffle(self, groups):
+    shape = list(self.shape)
+    x = self.reshape([shape[0], groups, shape[1] // groups] + shape[2:])
+    return x.transpose(1, 2).reshape(shape)
+
+
+# --- lookups
+
+
+def _bag_of(offsets, count, include_last_offset):
+    """For each index the bag that it is in: how many offsets are not behind it, less one."""
+    starts = offsets[:-1] if include_last_offset else offsets
+    ones = torch.ones_like(starts)
+    steps = torch.index_add(torch.zeros([count + 1], dtype=starts.dtype), 0, starts, ones)
+    return torch.cumsum(steps, 0)[:count] - 1, starts
+
+
+def _bags(weight, indices, offsets, mode, per_sample_weights, include_last_offset, padding_idx):
+    if mode == 2:
+        raise NotImplementedError("embedding_bag of the largest element; sum and mean are there")
+    count = indices.numel()
+    bag, starts = _bag_of(offsets.to(torch.int64), count, include_last_offset)
+    bags = starts.numel()
+    rows = torch.ops.aten.embedding.default(weight, indices)
+    counted = torch.ones([count], dtype=rows.dtype)
+    if per_sample_weights is not None:
+        rows = rows * per_sample_weights.unsqueeze(1)
+    if padding_idx is not None and padding_idx >= 0:
+        kept = indices != padding_idx
+        rows, counted = torch.where(kept.unsqueeze(1), rows, 0.0), torch.where(kept, counted, 0.0)
+    out = torch.index_add(torch.zeros([bags, weight.shape[1]], dtype=rows.dtype), 0, bag, rows)
+    sizes = torch.index_add(torch.zeros([bags], dtype=counted.dtype), 0, bag, counted)
+    if mode == 1:
+        out = out / torch.clamp(sizes, min=1.0).unsqueeze(1)
+    return out, bag, sizes.to(torch.int64), None
+
+
+@_aten("aten::embedding_bag.padding_idx(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq, int mode, bool sparse, Tensor? per_sample_weights, bool include_last_offset, int? padding_idx) -> (Tensor, Tensor, Tensor, Tensor)")
+def _embedding_bag(weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset, padding_idx):
+    if padding_idx is not None and padding_idx < 0:
+        padding_idx = padding_idx + weight.shape[0]
+    return _bags(weight, indices, offsets, mode, per_sample_weights, include_last_offset, padding_idx)
+
+
+@_aten("aten::embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False) -> (Tensor, Tensor, Tensor, Tensor)")
+def _embedding_bag_plain(weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset):
+    return _bags(weight, indices, offsets, mode, per_sample_weights, include_last_offset, None)
+
+
+@_aten("aten::_embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False, int padding_idx=-1) -> (Tensor, Tensor, Tensor, Tensor)")
+def _embedding_bag_core(weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset, padding_idx):
+    return _bags(weight, indices, offsets, mode, per_sample_weights, include_last_offset, padding_idx)
+
+
+@_aten("aten::_embedding_bag_forward_only(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False, int padding_idx=-1) -> (Tensor, Tensor, Tensor, Tensor)")
+def _embedding_bag_forward(weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset, padding_idx):
+    return _bags(weight, indices, offsets, mode, per_sample_weights, include_last_offset, padding_idx)
+
+
+@_aten("aten::one_hot(Tensor self, int num_classes=-1) -> Tensor")
+def _one_hot(self, num_classes):
+    return F.one_hot(self, num_classes)
+
+
+@_aten("aten::take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor")
+def _take_along_dim(self, indices, dim):
+    return F.take_along_dim(self, indices, dim)
+
+
+@_aten("aten::take(Tensor self, Tensor index) -> Tensor")
+def _take(self, index):
+    return self.reshape(-1)[index]
+
+
+@_aten("aten::_unsafe_index.Tensor(Tensor self, Tensor?[] indices) -> Tensor")
+def _unsafe_index(self, indices):
+    return torch.ops.aten.index.Tensor(self, indices)
+
+
+@_aten("aten::_unsafe_index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor")
+def _unsafe_index_put(self, indices, values, accumulate):
+    return torch.ops.aten.index_put.default(self, indices, values, accumulate)
+
+
+@_aten("aten::index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor")
+def _index_fill(self, dim, index, value):
+    shape = list(self.shape)
+    shape[dim] = index.numel()
+    return torch.index_copy(self, dim, index, value.to(self.dtype).expand(shape))
+
+
+# --- losses
+
+
+@_aten("aten::cross_entropy_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100, float label_smoothing=0.) -> Tensor")
+def _cross_entropy_loss(self, target, weight, reduction, ignore_index, label_smoothing):
+    return F.cross_entropy(self, target, weight, None, ignore_index, None, _reductions[reduction], label_smoothing)
+
+
+@_aten("aten::nll_loss_nd(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100) -> Tensor")
+def _nll_loss_nd(self, target, weight, reduction, ignore_index):
+    return F.nll_loss(self, target, weight, None, ignore_index, None, _reductions[reduction])
+
+
+@_aten("aten::nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100) -> Tensor")
+def _nll_loss(self, target, weight, reduction, ignore_index):
+    return F.nll_loss(self, target, weight, None, ignore_index, None, _reductions[reduction])
+
+
+def _nll_forward(input, target, weight, reduction, ignore_index):
+    loss = F.nll_loss(input, target, weight, None, ignore_index, None, _reductions[reduction])
+    kept = target != ignore_index
+    counted = kept.to(input.dtype) if weight is None else torch.where(kept, weight[torch.where(kept, target, 0)], 0.0)
+    return loss, counted.sum() if reduction != 0 else counted.sum() * 0.0
+
+
+@_aten("aten::nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index) -> (Tensor output, Tensor total_weight)")
+def _nll_loss_forward(self, target, weight, reduction, ignore_index):
+    return _nll_forward(self, target, weight, reduction, ignore_index)
+
+
+@_aten("aten::nll_loss2d_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index) -> (Tensor output, Tensor total_weight)")
+def _nll_loss2d_forward(self, target, weight, reduction, ignore_index):
+    return _nll_forward(self, target, weight, reduction, ignore_index)
+
+
+@_aten("aten::mse_loss(Tensor self, Tensor target, int reduction=1) -> Tensor")
+def _mse_loss(self, target, reduction):
+    return F.mse_loss(self, target, None, None, _reductions[reduction])
+
+
+@_aten("aten::l1_loss(Tensor self, Tensor target, int reduction=1) -> Tensor")
+def _l1_loss(self, target, reduction):
+    return F.l1_loss(self, target, None, None, _reductions[reduction])
+
+
+@_aten("aten::smooth_l1_loss(Tensor self, Tensor target, int reduction=1, float beta=1.) -> Tensor")
+def _smooth_l1_loss(self, target, reduction, beta):
+    return F.smooth_l1_loss(self, target, None, None, _reductions[reduction], beta)
+
+
+@_aten("aten::huber_loss(Tensor self, Tensor target, int reduction=1, float delta=1.) -> Tensor")
+def _huber_loss(self, target, reduction, delta):
+    return F.huber_loss(self, target, _reductions[reduction], delta)
+
+
+@_aten("aten::binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor")
+def _binary_cross_entropy(self, target, weight, reduction):
+    return F.binary_cross_entropy(self, target, weight, None, None, _reductions[reduction])
+
+
+@_aten("aten::binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=1) -> Tensor")
+def _binary_cross_entropy_with_logits(self, target, weight, pos_weight, reduction):
+    return F.binary_cross_entropy_with_logits(self, target, weight, None, None, _reductions[reduction], pos_weight)
+
+
+@_aten("aten::kl_div(Tensor self, Tensor target, int reduction=1, *, bool log_target=False) -> Tensor")
+def _kl_div(self, target, reduction, log_target):
+    return F.kl_div(self, target, None, None, _reductions[reduction], log_target)
+
+
+@_aten("aten::cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor")
+def _cosine_similarity(x1, x2, dim, eps):
+    return F.cosine_similarity(x1, x2, dim, eps)
+
+
+@_aten("aten::pairwise_distance(Tensor x1, Tensor x2, float p=2., float eps=1e-06, bool keepdim=False) -> Tensor")
+def _pairwise_distance(x1, x2, p, eps, keepdim):
+    return F.pairwise_distance(x1, x2, p, eps, keepdim)
+
+
+# --- reductions
+
+
+@_aten("aten::var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor")
+def _var_dim(self, dim, unbiased, keepdim):
+    return F.var(self, dim, unbiased, keepdim)
+
+
+@_aten("aten::var(Tensor self, bool unbiased=True) -> Tensor")
+def _var(self, unbiased):
+    return F.var(self, None, unbiased)
+
+
+@_aten("aten::std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor")
+def _std_dim(self, dim, unbiased, keepdim):
+    return F.std(self, dim, unbiased, keepdim)
+
+
+@_aten("aten::std(Tensor self, bool unbiased=True) -> Tensor")
+def _std(self, unbiased):
+    return F.std(self, None, unbiased)
+
+
+@_aten("aten::var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)")
+def _var_mean(self, dim, correction, keepdim):
+    return F.var_mean(self, dim, True, keepdim, 1 if correction is None else correction)
+
+
+@_aten("aten::var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)")
+def _var_mean_dim(self, dim, unbiased, keepdim):
+    return F.var_mean(self, dim, unbiased, keepdim)
+
+
+@_aten("aten::std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)")
+def _std_mean(self, dim, correction, keepdim):
+    return F.std_mean(self, dim, True, keepdim, 1 if correction is None else correction)
+
+
+def _vector_norm(x, ord, dim, keepdim, dtype):
+    if dtype is not None:
+        x = x.to(dtype)
+    dim = list(range(x.dim())) if dim is None or len(dim) == 0 else dim
+    if x.dtype in (torch.float16, torch.bfloat16):
+        return F.norm(x.float(), ord, dim, keepdim).to(x.dtype)
+    return F.norm(x, ord, dim, keepdim)
+
+
+@_aten("aten::linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor")
+def _linalg_vector_norm(self, ord, dim, keepdim, dtype):
+    return _vector_norm(self, ord, dim, keepdim, dtype)
+
+
+@_aten("aten::norm.Scalar(Tensor self, Scalar p=2) -> Tensor")
+def _norm_scalar(self, p):
+    return _vector_norm(self, p, None, False, None)
+
+
+@_aten("aten::norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor")
+def _norm_dim(self, p, dim, keepdim):
+    return _vector_norm(self, 2 if p is None else p, dim, keepdim, None)
+
+
+@_aten("aten::linalg_norm(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor")
+def _linalg_norm(self, ord, dim, keepdim, dtype):
+    matrix = self.dim() == 2 if dim is None else len(dim) == 2
+    if ord is not None and matrix:
+        raise NotImplementedError(f"the matrix norm of order {ord}; the norm over all elements is there")
+    return _vector_norm(self, 2 if ord is None else ord, dim, keepdim, dtype)
+
+
+@_aten("aten::logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor")
+def _logsumexp(self, dim, keepdim):
+    return F.logsumexp(self, dim, keepdim)
+
+
+@_aten("aten::_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor")
+def _safe_softmax(self, dim, dtype):
+    weights = torch.ops.aten.softmax.int(self, dim, dtype)
+    return torch.where((self == float("-inf")).all(dim, True), 0.0, weights)
+
+
+@_aten("aten::count_nonzero(Tensor self, int? dim=None) -> Tensor")
+def _count_nonzero(self, dim):
+    return F.count_nonzero(self, dim)
+
+
+@_aten("aten::count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor")
+def _count_nonzero_dims(self, dim):
+    return F.count_nonzero(self, dim)
+
+
+@_aten("aten::aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)")
+def _aminmax(self, dim, keepdim):
+    return F.aminmax(self, dim, keepdim)
+
+
+@_aten("aten::cdist(Tensor x1, Tensor x2, float p=2., int? compute_mode=None) -> Tensor")
+def _cdist(x1, x2, p, compute_mode):
+    return F.cdist(x1, x2, p, compute_mode)
+
+
+@_aten("aten::_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor")
+def _cdist_forward(x1, x2, p, compute_mode):
+    return F.cdist(x1, x2, p, compute_mode)
+
+
+# --- products
+
+
+@_aten("aten::einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor")
+def _einsum(equation, tensors, path):
+    return F.einsum(equation, *tensors)
+
+
+@_aten("aten::outer(Tensor self, Tensor vec2) -> Tensor")
+def _outer(self, vec2):
+    return F.outer(self, vec2)
+
+
+@_aten("aten::mv(Tensor self, Tensor vec) -> Tensor")
+def _mv(self, vec):
+    return torch.matmul(self, vec)
+
+
+@_aten("aten::dot(Tensor self, Tensor tensor) -> Tensor")
+def _dot(self, tensor):
+    return torch.matmul(self, tensor)
+
+
+@_aten("aten::vdot(Tensor self, Tensor other) -> Tensor")
+def _vdot(self, other):
+    return torch.matmul(self, other)
+
+
+def _scaled_sum(input, product, beta, alpha):
+    product = product if alpha == 1 else product * alpha
+    # A factor of 0 takes nothing of the input, not even NaN.
+    return product if beta == 0 else product + (input if beta == 1 else input * beta)
+
+
+@_aten("aten::baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor")
+def _baddbmm(self, batch1, batch2, beta, alpha):
+    return F.baddbmm(self, batch1, batch2, beta, alpha)
+
+
+@_aten("aten::addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor")
+def _addmv(self, mat, vec, beta, alpha):
+    return _scaled_sum(self, torch.matmul(mat, vec), beta, alpha)
+
+
+@_aten("aten::addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor")
+def _addr(self, vec1, vec2, beta, alpha):
+    return _scaled_sum(self, F.outer(vec1, vec2), beta, alpha)
+
+
+@_aten("aten::addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor")
+def _addbmm(self, batch1, batch2, beta, alpha):
+    return _scaled_sum(self, torch.bmm(batch1, batch2).sum(0), beta, alpha)
+
+
+@_aten("aten::inner(Tensor self, Tensor other) -> Tensor")
+def _inner(self, other):
+    if self.dim() == 0 or other.dim() == 0:
+        return self * other
+    return torch.tensordot(self, other, [-1], [-1]) if self.dim() > 2 or other.dim() > 2 else torch.matmul(self, other.t() if other.dim() == 2 else other)
+
+
+@_aten("aten::tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor")
+def _tensordot(self, other, dims_self, dims_other):
+    left, right = [d % self.dim() for d in dims_self], [d % other.dim() for d in dims_other]
+    rows = [d for d in range(self.dim()) if d not in left]
+    columns = [d for d in range(other.dim()) if d not in right]
+    summed = F._product([self.shape[d] for d in left])
+    a = torch.permute(self, rows + left).reshape([-1, summed])
+    b = torch.permute(other, right + columns).reshape([summed, -1])
+    return torch.mm(a, b).reshape([self.shape[d] for d in rows] + [other.shape[d] for d in columns])
+
+
+# --- shapes
+
+
+@_aten("aten::repeat_interleave.self_int(Tensor self, SymInt repeats, int? dim=None, *, SymInt? output_size=None) -> Tensor")
+def _repeat_interleave(self, repeats, dim, output_size):
+    return F.repeat_interleave(self, repeats, dim)
+
+
+@_aten("aten::tile(Tensor self, SymInt[] dims) -> Tensor")
+def _tile(self, dims):
+    return F.tile(self, dims)
+
+
+@_aten("aten::meshgrid(Tensor[] tensors) -> Tensor[]")
+def _meshgrid(tensors):
+    return F.meshgrid(tensors)
+
+
+@_aten("aten::meshgrid.indexing(Tensor[] tensors, *, str indexing) -> Tensor[]")
+def _meshgrid_indexing(tensors, indexing):
+    return F.meshgrid(tensors, indexing=indexing)
+
+
+@_aten("aten::tril(Tensor self, SymInt diagonal=0) -> Tensor")
+def _tril(self, diagonal):
+    return F.tril(self, diagonal)
+
+
+@_aten("aten::triu(Tensor self, SymInt diagonal=0) -> Tensor")
+def _triu(self, diagonal):
+    return F.triu(self, diagonal)
+
+
+@_aten("aten::roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor")
+def _roll(self, shifts, dims):
+    if len(dims) == 0:
+        return F.roll(self.reshape(-1), shifts[0], 0).reshape(self.shape)
+    for shift, dim in zip(shifts, dims):
+        self = F.roll(self, shift, dim)
+    return self
+
+
+@_aten("aten::flip(Tensor self, int[] dims) -> Tensor")
+def _flip(self, dims):
+    return F.flip(self, dims)
+
+
+@_aten("aten::fliplr(Tensor self) -> Tensor")
+def _fliplr(self):
+    return F.flip(self, [1])
+
+
+@_aten("aten::flipud(Tensor self) -> Tensor")
+def _flipud(self):
+    return F.flip(self, [0])
+
+
+@_aten("aten::rot90(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor")
+def _rot90(self, k, dims):
+    k = k % 4
+    if k == 0:
+        return self.clone()
+    if k == 2:
+        return F.flip(self, dims)
+    a, b = dims
+    return F.flip(self, [b]).transpose(a, b).clone() if k == 1 else F.flip(self, [a]).transpose(a, b).clone()
+
+
+@_aten("aten::movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)")
+def _movedim(self, source, destination):
+    return F.movedim(self, source, destination)
+
+
+@_aten("aten::movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)")
+def _movedims(self, source, destination):
+    return F.movedim(self, source, destination)
+
+
+@_aten("aten::swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)")
+def _swapaxes(self, axis0, axis1):
+    return torch.transpose(self, axis0, axis1)
+
+
+@_aten("aten::swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)")
+def _swapdims(self, dim0, dim1):
+    return torch.transpose(self, dim0, dim1)
+
+
+@_aten("aten::adjoint(Tensor(a) self) -> Tensor(a)")
+def _adjoint(self):
+    return torch.transpose(self, -2, -1)
+
+
+@_aten("aten::numpy_T(Tensor(a) self) -> Tensor(a)")
+def _numpy_T(self):
+    return torch.permute(self, list(reversed(range(self.dim()))))
+
+
+@_aten("aten::mT(Tensor(a) self) -> Tensor(a)")
+def _mT(self):
+    return torch.transpose(self, -2, -1)
+
+
+@_aten("aten::matrix_H(Tensor(a) self) -> Tensor(a)")
+def _matrix_H(self):
+    return torch.transpose(self, -2, -1)
+
+
+@_aten("aten::diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)")
+def _diagonal(self, offset, dim1, dim2):
+    return F.diagonal(self, offset, dim1, dim2)
+
+
+@_aten("aten::diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor")
+def _diag_embed(self, offset, dim1, dim2):
+    rank = self.dim() + 1
+    dim1, dim2 = dim1 % rank, dim2 % rank
+    size = self.shape[-1] + abs(offset)
+    rows, columns = torch.arange(size).unsqueeze(1), torch.arange(size).unsqueeze(0)
+    spread = F.pad(self, [max(offset, 0), max(-offset, 0)]).unsqueeze(-2)
+    square = torch.where(columns - rows == offset, spread, torch.zeros([], dtype=self.dtype))
+    return torch.movedim(square, [-2, -1], [dim1, dim2])
+
+
+@_aten("aten::unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)")
+def _unfold(self, dimension, size, step):
+    return F.unfold(self, dimension, size, step)
+
+
+@_aten("aten::tensor_split.sections(Tensor(a -> *) self, SymInt sections, int dim=0) -> Tensor(a)[]")
+def _tensor_split_sections(self, sections, dim):
+    return F.tensor_split(self, sections, dim)
+
+
+@_aten("aten::tensor_split.indices(Tensor(a -> *) self, SymInt[] indices, int dim=0) -> Tensor(a)[]")
+def _tensor_split_indices(self, indices, dim):
+    return F.tensor_split(self, indices, dim)
+
+
+@_aten("aten::unsafe_split.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]")
+def _unsafe_split(self, split_size, dim):
+    return torch.ops.aten.split.Tensor(self, split_size, dim)
+
+
+@_aten("aten::unsafe_split_with_sizes(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]")
+def _unsafe_split_with_sizes(self, split_sizes, dim):
+    return torch.ops.aten.split_with_sizes.default(self, split_sizes, dim)
+
+
+@_aten("aten::unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]")
+def _unsafe_chunk(self, chunks, dim):
+    return torch.chunk(self, chunks, dim)
+
+
+@_aten("aten::split.sizes(Tensor(a -> *) self, SymInt[] split_size, int dim=0) -> Tensor(a)[]")
+def _split_sizes(self, split_size, dim):
+    return torch.ops.aten.split_with_sizes.default(self, split_size, dim)
+
+
+@_aten("aten::hstack(Tensor[] tensors) -> Tensor")
+def _hstack(tensors):
+    return F.hstack(tensors)
+
+
+@_aten("aten::vstack(Tensor[] tensors) -> Tensor")
+def _vstack(tensors):
+    return F.vstack(tensors)
+
+
+@_aten("aten::column_stack(Tensor[] tensors) -> Tensor")
+def _column_stack(tensors):
+    return torch.cat([x.unsqueeze(1) if x.dim() == 1 else x for x in tensors], 1)
+
+
+@_aten("aten::concat(Tensor[] tensors, int dim=0) -> Tensor")
+def _concat(tensors, dim):
+    return torch.cat(tensors, dim)
+
+
+@_aten("aten::concatenate(Tensor[] tensors, int dim=0) -> Tensor")
+def _concatenate(tensors, dim):
+    return torch.cat(tensors, dim)
+
+
+@_aten("aten::broadcast_tensors(Tensor[] tensors) -> Tensor[]")
+def _broadcast_tensors(tensors):
+    return F.broadcast_tensors(tensors)
+
+
+@_aten("aten::broadcast_to(Tensor(a) self, SymInt[] size) -> Tensor(a)")
+def _broadcast_to(self, size):
+    return self.expand(size)
+
+
+@_aten("aten::_unsafe_view(Tensor self, SymInt[] size) -> Tensor")
+def _unsafe_view(self, size):
+    return self.view(size)
+
+
+@_aten("aten::reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)")
+def _reshape_as(self, other):
+    return self.reshape(other.shape)
+
+
+@_aten("aten::ravel(Tensor(a) self) -> Tensor(a)")
+def _ravel(self):
+    return self.reshape(-1)
+
+
+@_aten("aten::unsqueeze_copy(Tensor self, int dim) -> Tensor")
+def _unsqueeze_copy(self, dim):
+    return self.unsqueeze(dim).clone()
+
+
+@_aten("aten::expand_copy(Tensor self, SymInt[] size, *, bool implicit=False) -> Tensor")
+def _expand_copy(self, size, implicit):
+    return self.expand(size).clone()
+
+
+@_aten("aten::view_copy(Tensor self, SymInt[] size) -> Tensor")
+def _view_copy(self, size):
+    return self.reshape(size).clone()
+
+
+@_aten("aten::permute_copy(Tensor self, int[] dims) -> Tensor")
+def _permute_copy(self, dims):
+    return torch.permute(self, dims).clone()
+
+
+@_aten("aten::transpose_copy.int(Tensor self, int dim0, int dim1) -> Tensor")
+def _transpose_copy(self, dim0, dim1):
+    return torch.transpose(self, dim0, dim1).clone()
+
+
+@_aten("aten::t_copy(Tensor self) -> Tensor")
+def _t_copy(self):
+    return self.t().clone()
+
+
+@_aten("aten::select_copy.int(Tensor self, int dim, SymInt index) -> Tensor")
+def _select_copy(self, dim, index):
+    return torch.select(self, dim, index).clone()
+
+
+@_aten("aten::slice_copy.Tensor(Tensor self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor")
+def _slice_copy(self, dim, start, end, step):
+    return torch.ops.aten.slice.Tensor(self, dim, start, end, step).clone()
+
+
+@_aten("aten::squeeze_copy.dim(Tensor self, int dim) -> Tensor")
+def _squeeze_copy(self, dim):
+    return self.squeeze(dim).clone()
+
+
+@_aten("aten::alias_copy(Tensor self) -> Tensor")
+def _alias_copy(self):
+    return self.clone()
+
+
+@_aten("aten::lift_fresh_copy(Tensor self) -> Tensor")
+def _lift_fresh_copy(self):
+    return self.clone()
+
+
+@_aten("aten::lift_fresh(Tensor(a) self) -> Tensor(a)")
+def _lift_fresh(self):
+    return self
+
+
+@_aten("aten::resolve_conj(Tensor(a) self) -> Tensor(a)")
+def _resolve_conj(self):
+    return self
+
+
+@_aten("aten::resolve_neg(Tensor(a) self) -> Tensor(a)")
+def _resolve_neg(self):
+    return self
+
+
+@_aten("aten::conj(Tensor(a) self) -> Tensor(a)")
+def _conj(self):
+    return self
+
+
+@_aten("aten::real(Tensor(a) self) -> Tensor(a)")
+def _real(self):
+    return self
+
+
+@_aten("aten::positive(Tensor(a) self) -> Tensor(a)")
+def _positive(self):
+    return self
+
+
+# --- factories
+
+
+@_aten("aten::eye(SymInt n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor")
+def _eye(n, dtype, layout, device, pin_memory):
+    return F.eye(n, None, dtype)
+
+
+@_aten("aten::eye.m(SymInt n, SymInt m, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor")
+def _eye_m(n, m, dtype, layout, device, pin_memory):
+    return F.eye(n, m, dtype)
+
+
+@_aten("aten::linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor")
+def _linspace(start, end, steps, dtype, layout, device, pin_memory):
+    return F.linspace(start, end, steps, dtype)
+
+
+def _triangle(row, col, offset, lower, dtype):
+    places = [[i, j] for i in range(row) for j in range(col) if (j - i <= offset if lower else j - i >= offset)]
+    return torch.tensor([[p[0] for p in places], [p[1] for p in places]], dtype=torch.int64 if dtype is None else dtype)
+
+
+@_aten("aten::tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor")
+def _tril_indices(row, col, offset, dtype, layout, device, pin_memory):
+    return _triangle(row, col, offset, True, dtype)
+
+
+@_aten("aten::triu_indices(int row, int col, int offset=0, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor")
+def _triu_indices(row, col, offset, dtype, layout, device, pin_memory):
+    return _triangle(row, col, offset, False, dtype)
+
+
+@_aten("aten::empty_permuted(SymInt[] size, int[] physical_layout, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor")
+def _empty_permuted(size, physical_layout, dtype, layout, device, pin_memory):
+    inner = torch.empty([size[d] for d in physical_layout], dtype=dtype)
+    return torch.permute(inner, [physical_layout.index(d) for d in range(len(size))])
+
+
+@_aten("aten::new_empty_strided(Tensor self, SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor")
+def _new_empty_strided(self, size, stride, dtype, layout, device, pin_memory):
+    return torch.ops.aten.empty_strided.default(size, stride, dtype=self.dtype if dtype is None else dtype)
+
+
+# --- element by element
+
+
+@_aten("aten::glu(Tensor self, int dim=-1) -> Tensor")
+def _glu(self, dim):
+    return F.glu(self, dim)
+
+
+@_aten("aten::celu(Tensor self, Scalar alpha=1.) -> Tensor")
+def _celu(self, alpha):
+    return F.celu(self, alpha)
+
+
+@_aten("aten::selu(Tensor self) -> Tensor")
+def _selu(self):
+    return F.selu(self)
+
+
+@_aten("aten::prelu(Tensor self, Tensor weight) -> Tensor")
+def _prelu(self, weight):
+    return F.prelu(self, weight)
+
+
+@_aten("aten::_prelu_kernel(Tensor self, Tensor weight) -> Tensor")
+def _prelu_kernel(self, weight):
+    return torch.where(self > 0, self, weight * self)
+
+
+@_aten("aten::log_sigmoid(Tensor self) -> Tensor")
+def _log_sigmoid(self):
+    return F.logsigmoid(self)
+
+
+@_aten("aten::log_sigmoid_forward(Tensor self) -> (Tensor output, Tensor buffer)")
+def _log_sigmoid_forward(self):
+    return F.logsigmoid(self), self.new_empty([0])
+
+
+@_aten("aten::softshrink(Tensor self, Scalar lambd=0.5) -> Tensor")
+def _softshrink(self, lambd):
+    return F.softshrink(self, lambd)
+
+
+@_aten("aten::hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor")
+def _hardshrink(self, lambd):
+    return F.hardshrink(self, lambd)
+
+
+@_aten("aten::threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor")
+def _threshold(self, threshold, value):
+    return F.threshold(self, threshold, value)
+
+
+@_aten("aten::nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor")
+def _nan_to_num(self, nan, posinf, neginf):
+    return F.nan_to_num(self, nan, posinf, neginf)
+
+
+@_aten("aten::isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Tensor")
+def _isclose(self, other, rtol, atol, equal_nan):
+    return F.isclose(self, other, rtol, atol, equal_nan)
+
+
+@_aten("aten::lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor")
+def _lerp_scalar(self, end, weight):
+    return F.lerp(self, end, weight)
+
+
+@_aten("aten::lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor")
+def _lerp(self, end, weight):
+    return F.lerp(self, end, weight)
+
+
+@_aten("aten::addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor")
+def _addcdiv(self, tensor1, tensor2, value):
+    return F.addcdiv(self, tensor1, tensor2, value)
+
+
+@_aten("aten::sinh(Tensor self) -> Tensor")
+def _sinh(self):
+    return F.sinh(self)
+
+
+@_aten("aten::cosh(Tensor self) -> Tensor")
+def _cosh(self):
+    return F.cosh(self)
+
+
+@_aten("aten::frac(Tensor self) -> Tensor")
+def _frac(self):
+    return F.frac(self)
+
+
+@_aten("aten::logaddexp(Tensor self, Tensor other) -> Tensor")
+def _logaddexp(self, other):
+    return F.logaddexp(self, other)
+
+
+@_aten("aten::xlogy.Tensor(Tensor self, Tensor other) -> Tensor")
+def _xlogy(self, other):
+    return F.xlogy(self, other)
+
+
+@_aten("aten::xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor")
+def _xlogy_other(self, other):
+    return F.xlogy(self, torch.full([], other, dtype=self.dtype))
+
+
+@_aten("aten::logit(Tensor self, float? eps=None) -> Tensor")
+def _logit(self, eps):
+    return F.logit(self, eps)
+
+
+@_aten("aten::log10(Tensor self) -> Tensor")
+def _log10(self):
+    return torch.log2(self) * math.log10(2.0)
+
+
+@_aten("aten::erfc(Tensor self) -> Tensor")
+def _erfc(self):
+    return 1.0 - torch.erf(self)
+
+
+@_aten("aten::sgn(Tensor self) -> Tensor")
+def _sgn(self):
+    return torch.sign(self)
+
+
+@_aten("aten::signbit(Tensor self) -> Tensor")
+def _signbit(self):
+    if not self.is_floating_point():
+        return self < 0
+    return (self < 0) | ((self == 0) & (1.0 / self < 0))
+
+
+@_aten("aten::copysign.Tensor(Tensor self, Tensor other) -> Tensor")
+def _copysign(self, other):
+    return torch.where(_signbit(other), -torch.abs(self), torch.abs(self))
+
+
+@_aten("aten::heaviside(Tensor self, Tensor values) -> Tensor")
+def _heaviside(self, values):
+    return torch.where(self == 0, values, torch.where(torch.isnan(self), self, (self > 0).to(self.dtype)))
+
+
+@_aten("aten::fmax(Tensor self, Tensor other) -> Tensor")
+def _fmax(self, other):
+    return torch.where(torch.isnan(self), other, torch.where(torch.isnan(other), self, torch.maximum(self, other)))
+
+
+@_aten("aten::fmin(Tensor self, Tensor other) -> Tensor")
+def _fmin(self, other):
+    return torch.where(torch.isnan(self), other, torch.where(torch.isnan(other), self, torch.minimum(self, other)))
+
+
+@_aten("aten::asinh(Tensor self) -> Tensor")
+def _asinh(self):
+    size = torch.abs(self)
+    return torch.sign(self) * torch.log1p(size + size * size / (1.0 + torch.sqrt(size * size + 1.0)))
+
+
+@_aten("aten::acosh(Tensor self) -> Tensor")
+def _acosh(self):
+    return torch.log(self + torch.sqrt(self - 1.0) * torch.sqrt(self + 1.0))
+
+
+@_aten("aten::atanh(Tensor self) -> Tensor")
+def _atanh(self):
+    return 0.5 * (torch.log1p(self) - torch.log1p(-self))
+
+
+@_aten("aten::isneginf(Tensor self) -> Tensor")
+def _isneginf(self):
+    return self == float("-inf")
+
+
+@_aten("aten::isposinf(Tensor self) -> Tensor")
+def _isposinf(self):
+    return self == float("inf")
+
+
+@_aten("aten::deg2rad(Tensor self) -> Tensor")
+def _deg2rad(self):
+    return self * (math.pi / 180.0)
+
+
+@_aten("aten::rad2deg(Tensor self) -> Tensor")
+def _rad2deg(self):
+    return self * (180.0 / math.pi)
+
+
+@_aten("aten::masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor")
+def _masked_fill(self, mask, value):
+    return torch.where(mask, value.to(self.dtype), self)
+
+
+@_aten("aten::fill.Tensor(Tensor self, Tensor value) -> Tensor")
+def _fill(self, value):
+    return value.to(self.dtype).expand(self.shape).clone()
+
+
+@_aten("aten::true_divide.Tensor(Tensor self, Tensor other) -> Tensor")
+def _true_divide(self, other):
+    return torch.div(self, other)
+
+
+@_aten("aten::divide.Tensor(Tensor self, Tensor other) -> Tensor")
+def _divide(self, other):
+    return torch.div(self, other)
+
+
+@_aten("aten::multiply.Tensor(Tensor self, Tensor other) -> Tensor")
+def _multiply(self, other):
+    return torch.mul(self, other)
+
+
+@_aten("aten::subtract.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor")
+def _subtract(self, other, alpha):
+    return torch.sub(self, other, alpha=alpha)
+
+
+@_aten("aten::negative(Tensor self) -> Tensor")
+def _negative(self):
+    return torch.neg(self)
+
+
+@_aten("aten::absolute(Tensor self) -> Tensor")
+def _absolute(self):
+    return torch.abs(self)
+
+
+@_aten("aten::clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor")
+def _clip(self, min, max):
+    return torch.clamp(self, min, max)
+
+
+@_aten("aten::clamp_max.Tensor(Tensor self, Tensor max) -> Tensor")
+def _clamp_max(self, max):
+    return torch.minimum(self, max)
+
+
+@_aten("aten::clamp_min.Tensor(Tensor self, Tensor min) -> Tensor")
+def _clamp_min(self, min):
+    return torch.maximum(self, min)
+
+
+@_aten("aten::greater.Tensor(Tensor self, Tensor other) -> Tensor")
+def _greater(self, other):
+    return torch.gt(self, other)
+
+
+@_aten("aten::less.Tensor(Tensor self, Tensor other) -> Tensor")
+def _less(self, other):
+    return torch.lt(self, other)
+
+
+@_aten("aten::__and__.Tensor(Tensor self, Tensor other) -> Tensor")
+def _and(self, other):
+    return torch.bitwise_and(self, other)
+
+
+@_aten("aten::__or__.Tensor(Tensor self, Tensor other) -> Tensor")
+def _or(self, other):
+    return torch.bitwise_or(self, other)
+
+
+@_aten("aten::__xor__.Tensor(Tensor self, Tensor other) -> Tensor")
+def _xor(self, other):
+    return torch.bitwise_xor(self, other)
+
+
+@_aten("aten::remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor")
+def _remainder_scalar(self, other):
+    return torch.remainder(torch.full([], self, dtype=other.dtype), other)
+
+
+@_aten("aten::feature_dropout(Tensor input, float p, bool train) -> Tensor")
+def _feature_dropout(input, p, train):
+    return torch.nn.functional.dropout(input, p, train)
