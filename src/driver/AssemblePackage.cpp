@@ -135,8 +135,9 @@ private:
         if (!input.contiguous)
           input.strides = encodeAll(type.strides);
         input.mutated = isMutated(spec.name);
+        input.alignment = spec.alignment;
         if (size_t position = manifest.inputs.size(); position < options.inputAlignment.size())
-          input.alignment = std::max(1u, options.inputAlignment[position]);
+          input.alignment = std::max(input.alignment, options.inputAlignment[position]);
         manifest.inputs.push_back(std::move(input));
         inputTypes.push_back(type);
       } else {

@@ -429,6 +429,11 @@ private:
       spec.constant = argument();
     }
     spec.persistent = !acceptWord("not_persistent");
+    if (acceptWord("align"))
+      spec.alignment = integer<uint32_t>();
+    if (spec.alignment == 0 || spec.alignment > 64 || (spec.alignment & (spec.alignment - 1)))
+      lexer.fail("an input's alignment is a power of 2 of at most 64, got " +
+                 std::to_string(spec.alignment));
     program.inputs.push_back(std::move(spec));
   }
 

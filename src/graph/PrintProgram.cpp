@@ -338,6 +338,8 @@ private:
       text += " value " + argumentText(spec.constant);
     if (!spec.persistent)
       text += " not_persistent";
+    if (spec.alignment > 1)
+      text += " align " + std::to_string(spec.alignment);
     line(text);
   }
 

@@ -84,6 +84,8 @@ struct InputSpec {
   std::string name;       ///< user input's name, or the fully qualified name in the state_dict
   Argument constant;      ///< ConstantInput: the value it was traced with
   bool persistent = true; ///< buffers
+  /// UserInput: the program is for data whose address is a multiple of it.
+  uint32_t alignment = 1;
 };
 
 struct OutputSpec {

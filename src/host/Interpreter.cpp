@@ -75,6 +75,7 @@ Interpreter::Interpreter(InterpreterOptions options)
   NativeModules modules;
   addStandardModules(modules);
   addLibraryModules(modules);
+  addRegularExpressions(modules);
   addVersionModules(modules);
   addDataModules(modules);
   addClassModules(modules);

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What files ask before they choose between two spellings: packaging.version and importlib.
 #include "host/InterpreterState.h"
+#include "host/Text.h"
+
+#include <algorithm>
+#include <filesystem>
 
 namespace pellucid::host {
 
@@ -48,7 +52,31 @@ void fillImportlibUtil(Interpreter &interpreter, Module &m) {
     m.globals->set(name, *source->globals->find(name));
 }
 
-/// A library that is not one of those here counts as not installed.
+/// The name as installers compare it: in lower case, a `-`, `_` or `.` as `-`.
+std::string normalName(std::string_view name) {
+  std::string out = lowerCase(name);
+  std::replace_if(out.begin(), out.end(), [](char c) { return c == '_' || c == '.'; }, '-');
+  return out;
+}
+
+/// What an installer noted beside a library that a search root holds: NAME-VERSION.dist-info.
+std::optional<std::string> installedVersion(Interpreter &interpreter, const std::string &name) {
+  namespace fs = std::filesystem;
+  constexpr std::string_view ending = ".dist-info";
+  for (const std::string &root : interpreter.options().searchRoots) {
+    std::error_code error;
+    for (const auto &entry : fs::directory_iterator(root, error)) {
+      std::string found = entry.path().filename().string();
+      size_t dash = found.find('-');
+      if (found.ends_with(ending) && dash != std::string::npos &&
+          normalName(found.substr(0, dash)) == normalName(name))
+        return found.substr(dash + 1, found.size() - ending.size() - dash - 1);
+    }
+  }
+  return std::nullopt;
+}
+
+/// A library that is neither one of those here nor below a search root counts as not installed.
 void fillMetadata(Interpreter &interpreter, Module &m) {
   m.globals->set("packages_distributions", native("importlib.metadata.packages_distributions", "",
                                                   [](Interpreter &, std::vector<Value> &) {
@@ -63,10 +91,13 @@ void fillMetadata(Interpreter &interpreter, Module &m) {
                                      auto module = i.nativeModule(a[0].str());
                                      const Value *version =
                                          module ? module->globals->find("__version__") : nullptr;
-                                     if (!version)
+                                     if (version)
+                                       return *version;
+                                     auto installed = installedVersion(i, a[0].str());
+                                     if (!installed)
                                        i.raise("ModuleNotFoundError",
                                                "No package metadata was found for " + a[0].str());
-                                     return *version;
+                                     return Value(*installed);
                                    }));
   // No plugins are installed.
   m.globals->set("entry_points",

@@ -51,7 +51,8 @@ bool saysCuda(const TensorObject &tensor) {
 class Address : public h::Object {
 public:
   Address(const TensorObject &object, bool ofStorage = false)
-      : storage(object.tensor.storage), element(byteSize(object.tensor.type.dtype)),
+      : tracer(object.tracer), storage(object.tensor.storage),
+        element(byteSize(object.tensor.type.dtype)),
         offset(ofStorage ? Expr(0) : object.tensor.type.offset * static_cast<int64_t>(element)),
         isInput(std::any_of(object.tracer.program.inputs.begin(),
                             object.tracer.program.inputs.end(), [&](const InputSpec &input) {
@@ -82,8 +83,10 @@ public:
                                    const h::Value &other, bool reflected) override {
     constexpr int64_t alignment = 64;
     bool divides = other.isInt() && other.integer() > 0 && alignment % other.integer() == 0;
-    if (op != h::BinaryOp::Mod || reflected || !divides || isInput)
+    if (op != h::BinaryOp::Mod || reflected || !divides)
       refuse(interpreter);
+    if (isInput)
+      requireAlignment(interpreter, static_cast<uint32_t>(other.integer()));
     return h::Value::integer(symbolic::mod(offset, interpreter.toExpr(other, "the divisor")));
   }
   bool truth(h::Interpreter &) override { return true; }
@@ -94,10 +97,26 @@ public:
   std::optional<size_t> hash() const override { return std::hash<const void *>()(storage.get()); }
 
 private:
+  Tracer &tracer;
   std::shared_ptr<TracedStorage> storage;
   size_t element;
   Expr offset;
   bool isInput;
+
+  /// What the caller passes is aligned in the example, as what PyTorch allocates is: the program is
+  /// for such data.
+  void requireAlignment(h::Interpreter &interpreter, uint32_t divisor) {
+    if (tracer.strict)
+      refuse(interpreter);
+    for (InputSpec &input : tracer.program.inputs)
+      if (input.kind == InputSpec::Kind::UserInput && storage->base &&
+          storage->base->name() == input.name && input.alignment < divisor) {
+        input.alignment = divisor;
+        tracer.warn(Diagnostic(Severity::Warning, interpreter.location(),
+                               "the program is for an input '" + input.name +
+                                   "' whose address is a multiple of " + std::to_string(divisor)));
+      }
+  }
 
   [[noreturn]] static void refuse(h::Interpreter &interpreter) {
     interpreter.refuse("an address (.data_ptr()) is only known when the program runs: it can be "
@@ -258,6 +277,12 @@ h::Value spreadable(TensorObject &self, h::Interpreter &interpreter, const h::Ca
     call.positional.push_back(gathered(args.positional));
   return callAten(self.tracer, interpreter, name, call);
 }
+h::Value viewAs(TensorObject &self, h::Interpreter &interpreter, DataType type) {
+  if (type == self.tensor.type.dtype)
+    return selfOf(self);
+  return tensorValue(self.tracer, self.tracer.viewAs(self.tensor, type, interpreter.location()));
+}
+
 constexpr char viewName[] = "view", reshapeName[] = "reshape", permuteName[] = "permute",
                expandName[] = "expand", repeatName[] = "repeat", newEmptyName[] = "new_empty",
                newZerosName[] = "new_zeros", newOnesName[] = "new_ones";
@@ -271,8 +296,10 @@ const NamedMethod methods[] = {
      [](TensorObject &self, h::Interpreter &interpreter, const h::CallArgs &args) {
        if (args.positional.size() == 1)
          if (auto *type = args.positional[0].as<h::DType>())
-           return callAten(self.tracer, interpreter, "view",
-                           argsOf({selfOf(self), dtypeValue(type->type)}));
+           return viewAs(self, interpreter, type->type);
+       if (const h::Value *dtype = args.keyword("dtype"); dtype && args.positional.empty())
+         if (auto *type = dtype->as<h::DType>())
+           return viewAs(self, interpreter, type->type);
        return spreadable<viewName>(self, interpreter, args);
      }},
     {"reshape", spreadable<reshapeName>},

@@ -94,18 +94,46 @@ Value *Tracer::valueOf(TracedTensor &tensor, const SourceLocation &where) {
   baseOf(tensor.storage, where);
   if (tensor.value && tensor.version == storage.version)
     return tensor.value;
-  if (tensor.type == storage.type) {
-    tensor.value = storage.base;
-  } else {
+  if (tensor.type != storage.type)
     current->setLocation(where);
+  tensor.value = bitsAs(storage.base, tensor.type.dtype, where);
+  if (TensorType whole = tensor.value->type(); tensor.type != whole) {
     Node *node = emitCall(*current, registry, symbols(), "aten.as_strided",
-                          {Argument(storage.base), Argument::list(tensor.type.shape),
+                          {Argument(tensor.value), Argument::list(tensor.type.shape),
                            Argument::list(tensor.type.strides), Argument(tensor.type.offset)},
                           {}, where);
     tensor.value = node->result();
   }
   tensor.version = storage.version;
   return tensor.value;
+}
+
+Value *Tracer::bitsAs(Value *value, DataType dtype, const SourceLocation &where) {
+  if (value->type().dtype == dtype)
+    return value;
+  return emitCall(*current, registry, symbols(), "aten.view.dtype", {Argument(value)},
+                  {{"dtype", Argument(dtype)}}, where)
+      ->result();
+}
+
+TracedTensor Tracer::viewAs(const TracedTensor &tensor, DataType dtype,
+                            const SourceLocation &where) {
+  const TensorType &type = tensor.type, &whole = tensor.storage->type;
+  auto fail = [&](const std::string &what) {
+    throw DiagnosticError(where, "view(torch." + std::string(info(dtype).torch) + ") of " +
+                                     toString(type) + " " + what);
+  };
+  if (byteSize(dtype) != byteSize(type.dtype))
+    fail("is not supported yet: its elements have " + std::to_string(byteSize(type.dtype)) +
+         " bytes, and those asked for " + std::to_string(byteSize(dtype)));
+  if (dtype == DataType::Bool || type.dtype == DataType::Bool)
+    fail("is not supported: a bool is no other type's bits; compare with 0");
+  if (!whole.isContiguous(symbols()))
+    fail("is not supported: the memory that it is a view of is not contiguous; clone() it first");
+  TracedTensor view = tensor;
+  view.type.dtype = dtype;
+  view.value = nullptr;
+  return view;
 }
 
 /// The operand that an operator may give back or look at in another way: its first argument.
@@ -204,7 +232,9 @@ void Tracer::write(TracedTensor &tensor, Value *contents, const SourceLocation &
   TensorType place = tensor.type;
   if (tensor.mayOverlap)
     contents = withoutRepeats(place, contents, where);
-  if (tensor.type == storage.type && contents->type() == storage.type) {
+  contents = bitsAs(contents, storage.type.dtype, where);
+  place.dtype = storage.type.dtype;
+  if (place == storage.type && contents->type() == storage.type) {
     storage.base = contents;
   } else {
     Node *node = emitCall(*current, registry, symbols(), "aten.as_strided_scatter",
@@ -239,16 +269,17 @@ void Tracer::launch(std::vector<LaunchVariant> variants, std::vector<LaunchArgum
     TracedTensor &tensor = *arguments[made.resultOperands[r]].tensor;
     Value *result = node->result(r);
     TracedStorage &storage = *tensor.storage;
-    if (tensor.type == storage.type) {
-      storage.base = result;
-    } else {
-      // The kernel wrote through a view; seen as a whole again, the memory is a view of the result.
-      Node *whole = emitCall(*current, registry, symbols(), "aten.as_strided",
-                             {Argument(result), Argument::list(storage.type.shape),
-                              Argument::list(storage.type.strides), Argument(storage.type.offset)},
-                             {}, where);
-      storage.base = whole->result();
-    }
+    TensorType written = storage.type;
+    written.dtype = tensor.type.dtype;
+    Value *memory = result;
+    // The kernel wrote through a view; seen as a whole again, the memory is a view of the result.
+    if (tensor.type != written)
+      memory = emitCall(*current, registry, symbols(), "aten.as_strided",
+                        {Argument(memory), Argument::list(storage.type.shape),
+                         Argument::list(storage.type.strides), Argument(storage.type.offset)},
+                        {}, where)
+                   ->result();
+    storage.base = bitsAs(memory, storage.type.dtype, where);
     if (!arguments[made.resultOperands[r]].unknownAccess)
       storage.written = where;
     ++storage.version;

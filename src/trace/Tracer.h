@@ -134,6 +134,8 @@ public:
 
   /// The value that `tensor` has now, with every write through any view of its memory applied.
   graph::Value *valueOf(TracedTensor &tensor, const SourceLocation &where);
+  /// x.view(dtype): the same memory, its elements' bits as another type's of the same size.
+  TracedTensor viewAs(const TracedTensor &tensor, DataType dtype, const SourceLocation &where);
   TracedTensor wrap(graph::Value *value);
 
   /// Which of `operands` (the tensors in `args` and `kwargs`, current values) the call gives back
@@ -181,6 +183,8 @@ public:
 private:
   static uint64_t nextIdentity();
 
+  /// A copy of the bits, where the types differ.
+  graph::Value *bitsAs(graph::Value *value, DataType dtype, const SourceLocation &where);
   graph::Value *baseOf(const std::shared_ptr<TracedStorage> &storage, const SourceLocation &where);
   graph::Value *withoutRepeats(graph::TensorType &place, graph::Value *contents,
                                const SourceLocation &where);

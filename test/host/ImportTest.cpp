@@ -96,6 +96,19 @@ TEST_F(Import, TextOfAPackageThatIsNotRead) {
   EXPECT_EQ(resultOf("asks.py", options), "'second'");
 }
 
+/// Versions of libraries below a search root, as installers note them.
+TEST_F(Import, VersionsOfInstalledLibraries) {
+  write("site/Some_Lib-1.4.2.dist-info/METADATA", "");
+  write("site/some_lib/__init__.py", "");
+  write("main.py", "from importlib.metadata import PackageNotFoundError, version\n"
+                   "result = [version('some-lib'), version('some.LIB')]\n"
+                   "try:\n    version('lib')\nexcept PackageNotFoundError:\n"
+                   "    result.append('none')\n");
+  InterpreterOptions options;
+  options.searchRoots = {(root / "site").string()};
+  EXPECT_EQ(resultOf("main.py", options), "['1.4.2', '1.4.2', 'none']");
+}
+
 TEST_F(Import, CyclesEnd) {
   write("a.py", "import b\nx = 1\ndef f():\n    return b.y\n");
   write("b.py", "import a\ny = 2\ndef g():\n    return a.x\n");

@@ -3,6 +3,8 @@
 /// and not.
 #include "trace/TraceModel.h"
 
+#include "graph/ProgramText.h"
+
 #include "judge/Judge.h"
 
 #include <gtest/gtest.h>
@@ -184,6 +186,46 @@ TEST_F(TraceTest, BranchOnASizeIsTheExamplesOrRefused) {
   EXPECT_EQ(warnings.size(), 1u);
   options.strict = true;
   refused(text, "f", 2, "strict");
+}
+
+/// A file that asks for the alignment of its input is compiled for aligned ones, and says so.
+TEST_F(TraceTest, AlignmentOfAnInputIsOfTheProgram) {
+  const char *text = "def f(x):\n"
+                     "    y = x[1:].flatten()\n"
+                     "    if y.data_ptr() % 16 == 0 and x.data_ptr() % 8 == 0:\n"
+                     "        return y + 1\n"
+                     "    return y * 2\n";
+  Program p = trace(text, "f");
+  EXPECT_EQ(targets(p.main).back(), "aten.add.Tensor");
+  EXPECT_EQ(p.inputs[0].alignment, 16u);
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_NE(warnings[0].find("'x' whose address is a multiple of 16"), std::string::npos);
+  EXPECT_NE(graph::printProgram(p).find("input user_input \"x\" align 16"), std::string::npos);
+  options.strict = true;
+  refused(text, "f", 3, "an address (.data_ptr()) is only known when the program runs");
+}
+
+/// item() gives a number that is computed when the program runs; assertions about it are passed
+/// over with a warning.
+TEST_F(TraceTest, NumbersOfTensors) {
+  Program p = trace("def f(x):\n"
+                    "    n = (x > 0).sum().item()\n"
+                    "    assert n >= 0\n"
+                    "    y = torch.empty_like(x)\n"
+                    "    silu_kernel[(1,)](x, y, n * 2, BLOCK=64)\n"
+                    "    return y, x / n\n",
+                    "f");
+  expectSound(p);
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_NE(warnings[0].find("is not checked when the program runs"), std::string::npos);
+  const graph::KernelParameter &count = p.kernels[0].parameters[2];
+  EXPECT_EQ(count.kind, graph::KernelParameter::Kind::Pointer);
+  EXPECT_EQ(count.dtype, DataType::Int64);
+  refused("def f(x):\n    n = x.sum().item()\n    return x if n > 0 else -x\n", "f", 3, "branch");
+  refused("def f(x):\n    n = (x > 0).sum().item()\n    return x[:n]\n", "f", 3,
+          "a number that a tensor holds");
+  refused("def f(x):\n    n = (x > 0).sum().item()\n    silu_kernel[(1,)](x, x, 1, BLOCK=n)\n", "f",
+          3, "must be known while compiling");
 }
 
 TEST_F(TraceTest, StrictDecidesForTheWholeRange) {

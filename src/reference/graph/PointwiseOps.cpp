@@ -282,6 +282,12 @@ Results pointwise(const Row &row, const Call &call) {
 
 Results cast(const Call &call) { return {call.tensor("self").copy(call.resultDtype())}; }
 
+Results bitcast(const Call &call) {
+  Tensor bits = call.tensor("self").copy();
+  bits.dtype = call.resultDtype();
+  return {bits};
+}
+
 const Row &rowNamed(std::string_view name) {
   for (const Row &row : rows)
     if (row.name == name)
@@ -304,6 +310,7 @@ void addPointwise(Table &table) {
   table["aten.div.Tensor_mode"] = table["aten.div.Scalar_mode"] = divisionWithMode;
   for (const char *name : {"aten.to", "aten._to_copy", "aten.type_as"})
     table[name] = cast;
+  table["aten.view.dtype"] = bitcast;
 }
 
 } // namespace pellucid::reference

@@ -15,6 +15,8 @@ OPERATORS = {
     "view": "t.view(-1)",
     "view_split": "t.view(t.shape[0], 2, -1)",
     "view_as": "t.view_as(torch.zeros(t.shape))",
+    "view_bits": "t.view(torch.int32).view(torch.float32)",
+    "view_bits_part": "t.view(torch.int32)[1:, ::2].view(dtype=torch.float32)",
     "unflatten": "t.unflatten(1, (2, -1))",
     "type_as": "t.type_as(torch.zeros(1))",
     "to_type": "t.to(torch.float32)",

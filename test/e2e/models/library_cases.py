@@ -23,6 +23,14 @@ def positive(*shape):
     return lambda rng, n: rng.random((n, *shape), np.float32)
 
 
+def numbers_that_tensors_hold(x, target, w):
+    count, mean = int((target != -100).sum()), float(x.mean(dtype=np.float64)) / 2
+    flat = x.ravel() / count + (count + np.arange(x.size) % 64 + 64 * (np.arange(x.size) // 64)) % 3 + mean
+    half = (x.astype(np.float16).astype(np.float32) * np.float32(mean)).astype(np.float16).astype(np.float32)
+    return (flat.reshape(x.shape), x.sum(0) / (count + 1), target + count, np.full(3, 2 * count - 1), np.full(2, mean), (target + 5) * target[0], half, x * (count // 2),
+            np.array(count))
+
+
 CASES = [
     Case("library.py", "context_of_a_launch", {"x": "f32[b:1..64,5]"}, {"x": normal(5)}, lambda x, w: x * 2.5, batches=(1, 7, 64)),
     Case("library.py", "none_for_a_tensor", {"x": "f32[6,8]", "bias": "f32[8]"}, {"x": lambda rng, n: normal(8)(rng, 6), "bias": lambda rng, n: normal()(rng, 8)},
@@ -35,6 +43,8 @@ CASES = [
     Case("library.py", "floats_of_sizes_for_kernels", {"x": "f32[b:1..70,4]"}, {"x": positive(4)}, lambda x, w: x / len(x), batches=(1, 3, 70)),
     Case("library.py", "floats_of_sizes_in_half", {"x": "f32[b:1..70,4]"}, {"x": positive(4)},
          lambda x, w: ((x.astype(np.float16) / np.float32(len(x))).astype(np.float16), x - len(x) / 3), batches=(1, 3, 7), tolerance=2e-3),
+    Case("library.py", "numbers_that_tensors_hold", {"x": "f32[b:1..70,4]", "target": "i64[b]"},
+         {"x": positive(4), "target": lambda rng, n: np.where(np.arange(n) % 4 == 1, -100, rng.integers(0, 100, n))}, numbers_that_tensors_hold, batches=(1, 3, 70), tolerance=1e-3),
     Case("library.py", "broadcast_and_squeeze", {"x": "f32[b:2..9,4]", "y": "f32[4]"}, {"x": normal(4), "y": lambda rng, n: normal()(rng, 4)},
          lambda x, y, w: (x * y, x, x), batches=(2, 9)),
     Case("library.py", "numbers_and_dicts", {"x": "f32[b:1..9,8]", "batch": '{"ids": i64[3], "bias": f32[3]}', "pair": "(f32[b,1], f32[1])", "p": "0.5", "causal": "True", "mode": '"double"'},

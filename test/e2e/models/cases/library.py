@@ -199,3 +199,25 @@ def numbers_and_dicts(x, batch, pair, p, causal, mode, mask=None):
     if mask is not None:
         x = x * mask
     return x[:, ids] + batch["bias"] + first * second
+
+
+@triton.jit
+def count_kernel(x, y, count, mean, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(y + i, tl.load(x + i, i < n) / count + (count + i) % 3 + mean, i < n)
+
+
+def numbers_that_tensors_hold(x, target):
+    mask = target != -100
+    count = mask.sum().item()
+    mean = x.mean().item() / 2
+    assert isinstance(count, int) and isinstance(mean, float)
+    assert (target * mask).max() < 100, f"{target.max()} is no class"
+    assert count > -1
+    y = torch.empty_like(x)
+    count_kernel[(triton.cdiv(x.numel(), 64),)](x, y, count, mean, x.numel(), BLOCK=64)
+    buffer = target.clone()
+    first = buffer[:1].item()
+    buffer.add_(5)  # the number was read before
+    halves = x.half() * mean
+    return y, x.sum(0) / (count + 1), target + count, torch.full((3,), 2 * count - 1), torch.full((2,), mean), buffer * first, halves.float(), x * (count // 2), torch.tensor(count)
