@@ -20,6 +20,7 @@ const OperatorRegistry &OperatorRegistry::builtins() {
     registerRowOperators(r);
     registerAttentionOperators(r);
     registerGemmOperators(r);
+    registerConvolutionOperators(r);
     registerViewOperators(r);
     registerCopyOperators(r);
     registerFactoryOperators(r);

@@ -15,6 +15,7 @@ void registerReductionOperators(OperatorRegistry &registry);
 void registerRowOperators(OperatorRegistry &registry);
 void registerAttentionOperators(OperatorRegistry &registry);
 void registerGemmOperators(OperatorRegistry &registry);
+void registerConvolutionOperators(OperatorRegistry &registry);
 void registerViewOperators(OperatorRegistry &registry);
 void registerCopyOperators(OperatorRegistry &registry);
 void registerFactoryOperators(OperatorRegistry &registry);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace pellucid::passes {
 
@@ -20,6 +21,8 @@ bool isProduct(const Node &node, const OperatorRegistry &registry) {
   const Operator *op = registry.find(node.target());
   return op && op->kind == Operator::Kind::Gemm;
 }
+
+bool isConvolution(const Node &node) { return node.target() == "aten.convolution.default"; }
 
 /// A linear layer's weight as the right operand of a product.
 TensorType transposed(TensorType type) {
@@ -157,6 +160,8 @@ ProductLowering::Described ProductLowering::describe(const Node &node) const {
 }
 
 void ProductLowering::lower(Node &node) {
+  if (isConvolution(node))
+    return lowerConvolution(node);
   Described product = describe(node);
   product.spec.name = emitter.kernelName({&node}, "gemm");
   mergeBatchIntoRows(product.spec);
@@ -191,13 +196,79 @@ static Node *productOf(const Node &root, const std::vector<Node *> &members,
   return last;
 }
 
+ProductLowering::Described ProductLowering::describeConvolution(const Node &node,
+                                                                ConvolutionLowering &convolution) {
+  auto call = callOf(node, registry, program.symbols);
+  const TensorType &type = node.result()->type();
+  bool isHalf = type.dtype == DataType::Float16 || type.dtype == DataType::BFloat16;
+  WindowProduct windows = convolution.asProduct(isHalf);
+  Described made{std::move(windows.spec), windows.a, windows.b, nullptr};
+  made.spec.output = convolution.inPlaces(broadcastOperand(type, type.shape, program.symbols));
+  if (call->has("bias")) {
+    made.bias = call->value("bias");
+    TextOperand bias{type.dtype, std::vector<Expr>(type.rank(), Expr(0)), 0};
+    bias.strides[1] = made.bias->type().strides[0];
+    made.spec.bias.push_back(convolution.inPlaces(bias));
+  }
+  return made;
+}
+
+void ProductLowering::lowerConvolution(Node &node) {
+  auto call = callOf(node, registry, program.symbols);
+  Value *bias = call->has("bias") ? call->value("bias") : nullptr;
+  const TensorType type = node.result()->type();
+  program.main.setInsertionPoint(&node);
+  program.main.setLocation(node.location);
+  ConvolutionLowering convolution(emitter, node);
+  Value *out = nullptr;
+  if (convolution.hasFewTerms()) {
+    out = convolution.asSums(bias, type);
+  } else if (device.sm == 0) {
+    out = convolveOnCpu(convolution, bias, type, node.location);
+  } else {
+    Described product = describeConvolution(node, convolution);
+    product.spec.name = emitter.kernelName({&node}, "gemm");
+    out = emit(product, {}, type, node.location);
+  }
+  emitter.replace(node, out, {});
+}
+
+/// The packed kernels take rows that are added, and no columns.
+Value *ProductLowering::convolveOnCpu(ConvolutionLowering &convolution, Value *bias,
+                                      const TensorType &type, const SourceLocation &where) {
+  WindowProduct windows = convolution.withCopiedWindows();
+  Described product{std::move(windows.spec), windows.a, windows.b, nullptr};
+  product.spec.name = "gemm_convolution";
+  product.spec.output = {
+      type.dtype,
+      {type.strides[0], type.strides[1] * product.spec.m, type.strides[1], type.strides.back()},
+      0};
+  Value *out = packed.lower(product.spec, product.a, product.b, nullptr, type);
+  if (!out)
+    out = emit(product, {}, type, where);
+  return bias ? addChannels(out, bias, where) : out;
+}
+
+Value *ProductLowering::addChannels(Value *value, Value *bias, const SourceLocation &where) {
+  const TensorType type = value->type();
+  PointwiseSpec spec;
+  spec.name = "add_channels";
+  spec.shape = type.shape;
+  spec.inputs.push_back(broadcastOperand(type, type.shape, program.symbols));
+  spec.inputs.push_back({type.dtype, std::vector<Expr>(type.rank(), Expr(0)), 0});
+  spec.inputs[1].strides[1] = bias->type().strides[0];
+  std::string wide = tlName(opMathType(type.dtype));
+  spec.body = {
+      {"v0", "tl.cast(in0.to(" + wide + ") + in1.to(" + wide + "), " + tlName(type.dtype) + ")"}};
+  spec.results = {"v0"};
+  spec.outputs = {spec.inputs[0]};
+  return emitter.emit(writePointwise(std::move(spec), program.symbols), {value, bias},
+                      {emitter.emptyLike(type), Access::Write}, where);
+}
+
 bool ProductLowering::lowerConsumers(Node &root, const std::vector<Node *> &members) {
   Node *maker = device.sm == 0 ? nullptr : productOf(root, members, registry);
   if (!maker)
-    return false;
-  Described product = describe(*maker);
-  // A vector's missing dim would have to be found again in the others' strides.
-  if (product.spec.batch.size() + 2 != root.result()->type().rank())
     return false;
   PointwiseGroup group;
   group.divisionFails = false;
@@ -206,14 +277,35 @@ bool ProductLowering::lowerConsumers(Node &root, const std::vector<Node *> &memb
     addToGroup(group, *member, registry, program.symbols);
   if (group.usesIndex)
     return false;
+  program.main.setInsertionPoint(&root);
+  program.main.setLocation(root.location);
+  std::optional<ConvolutionLowering> convolution;
+  if (isConvolution(*maker)) {
+    convolution.emplace(emitter, *maker);
+    if (convolution->hasFewTerms())
+      return false;
+  }
+  Described product = convolution ? describeConvolution(*maker, *convolution) : describe(*maker);
+  const TensorType type = root.result()->type();
+  // A vector's missing dim would have to be found again in the others' strides.
+  if (!convolution && product.spec.batch.size() + 2 != type.rank())
+    return false;
+  auto placed = [&](const TensorType &operand) {
+    TextOperand made = broadcastOperand(operand, type.shape, program.symbols);
+    return convolution ? convolution->inPlaces(made) : made;
+  };
+  product.spec.output = placed(type);
+  for (const Value *input : group.inputs)
+    product.spec.inputs.push_back(placed(input->type()));
+  const std::vector<Value *> inputs = group.inputs;
+  std::string result = group.names.at(root.result());
+  addConsumers(product.spec, std::move(group), result);
+  if (!convolution)
+    mergeBatchIntoRows(product.spec);
   std::vector<Node *> named{maker};
   named.insert(named.end(), members.begin(), members.end());
   product.spec.name = emitter.kernelName(named, "gemm");
-  const std::vector<Value *> inputs = group.inputs;
-  addConsumers(product, root, std::move(group));
-  program.main.setInsertionPoint(&root);
-  program.main.setLocation(root.location);
-  Value *out = emit(product, inputs, root.result()->type(), root.location);
+  Value *out = emit(product, inputs, type, root.location);
   for (const Node *user : maker->result()->users())
     emitter.note(*maker, *user, true, "computed before the product stores it");
   std::vector<Node *> replaced{maker};
@@ -222,17 +314,11 @@ bool ProductLowering::lowerConsumers(Node &root, const std::vector<Node *> &memb
   return true;
 }
 
-void ProductLowering::addConsumers(Described &product, const Node &root,
-                                   PointwiseGroup group) const {
-  GemmSpec &spec = product.spec;
-  const TensorType &type = root.result()->type();
-  spec.output = broadcastOperand(type, type.shape, program.symbols);
-  for (const Value *input : group.inputs)
-    spec.inputs.push_back(broadcastOperand(input->type(), type.shape, program.symbols));
+void ProductLowering::addConsumers(GemmSpec &spec, PointwiseGroup group,
+                                   const std::string &result) {
   spec.scalars = std::move(group.scalars);
   spec.body = std::move(group.body);
-  spec.result = group.names.at(root.result());
-  mergeBatchIntoRows(spec);
+  spec.result = result;
 }
 
 Value *ProductLowering::emit(const Described &product, const std::vector<Value *> &inputs,

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "passes/graph/LaunchEmitter.h"
+#include "passes/graph/LowerConvolutions.h"
 #include "passes/graph/PackedProducts.h"
 #include "passes/graph/PointwiseGroup.h"
 #include "passes/graph/ProductTiles.h"
@@ -27,7 +28,13 @@ private:
     graph::Value *a = nullptr, *b = nullptr, *bias = nullptr;
   };
   Described describe(const graph::Node &node) const;
-  void addConsumers(Described &product, const graph::Node &root, PointwiseGroup group) const;
+  /// Its operands are brought into order by launches at the insertion point.
+  Described describeConvolution(const graph::Node &node, ConvolutionLowering &convolution);
+  void lowerConvolution(graph::Node &node);
+  graph::Value *convolveOnCpu(ConvolutionLowering &convolution, graph::Value *bias,
+                              const graph::TensorType &type, const SourceLocation &where);
+  graph::Value *addChannels(graph::Value *value, graph::Value *bias, const SourceLocation &where);
+  static void addConsumers(GemmSpec &spec, PointwiseGroup group, const std::string &result);
   graph::Value *emit(const Described &product, const std::vector<graph::Value *> &inputs,
                      const graph::TensorType &type, const SourceLocation &where);
   graph::Value *emitParts(const Described &product, const ProductTile &tile,

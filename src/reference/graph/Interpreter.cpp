@@ -89,6 +89,7 @@ const Table &operatorTable() {
     addRows(t);
     addAttention(t);
     addGemm(t);
+    addConvolutions(t);
     addViews(t);
     addCopies(t);
     addFactories(t);

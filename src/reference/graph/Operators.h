@@ -48,6 +48,7 @@ void addReductions(Table &table);
 void addRows(Table &table);
 void addAttention(Table &table);
 void addGemm(Table &table);
+void addConvolutions(Table &table);
 void addViews(Table &table);
 void addCopies(Table &table);
 void addFactories(Table &table);

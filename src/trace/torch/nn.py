@@ -177,6 +177,129 @@ class Linear(Module):
         return F.linear(input, self.weight, self.bias)
 
 
+class _Convolution(Module):
+    """Its subclasses say `_spatial`, the number of spatial dims."""
+
+    def __init__(self, transposed, in_channels, out_channels, kernel_size, stride, padding, output_padding, dilation, groups, bias, padding_mode, dtype):
+        super().__init__()
+        if groups <= 0:
+            raise ValueError("groups must be a positive integer")
+        if in_channels % groups != 0:
+            raise ValueError("in_channels must be divisible by groups")
+        if out_channels % groups != 0:
+            raise ValueError("out_channels must be divisible by groups")
+        if padding_mode not in ("zeros", "reflect", "replicate", "circular"):
+            raise ValueError(f"padding_mode must be one of 'zeros', 'reflect', 'replicate', 'circular', but got padding_mode='{padding_mode}'")
+        if padding_mode != "zeros" and (transposed or isinstance(padding, str)):
+            raise ValueError(f"padding_mode='{padding_mode}' takes numbers as padding, and no transposed convolution")
+        self.in_channels = in_channels
+        self.out_channels = out_channels
+        self.kernel_size = self._each(kernel_size)
+        self.stride = self._each(stride)
+        self.padding = padding if isinstance(padding, str) else self._each(padding)
+        self.dilation = self._each(dilation)
+        self.transposed = transposed
+        self.output_padding = self._each(output_padding)
+        self.groups = groups
+        self.padding_mode = padding_mode
+        channels = [in_channels, out_channels // groups] if transposed else [out_channels, in_channels // groups]
+        fan_in = channels[1]
+        for extent in self.kernel_size:
+            fan_in = fan_in * extent
+        self.weight = Parameter(_uniform([*channels, *self.kernel_size], fan_in, dtype))
+        self.bias = Parameter(_uniform([out_channels], fan_in, dtype)) if bias else None
+
+    def _each(self, value):
+        return tuple(value) if isinstance(value, (tuple, list)) else (value,) * self._spatial
+
+    def _convolve(self, function, input):
+        if self.padding_mode == "zeros":
+            return function(input, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups)
+        sides = []
+        for amount in reversed(self.padding):
+            sides += [amount, amount]
+        padded = F.pad(input, sides, mode=self.padding_mode)
+        return function(padded, self.weight, self.bias, self.stride, (0,) * self._spatial, self.dilation, self.groups)
+
+    def _spread(self, function, input, output_size):
+        extra = self.output_padding
+        if output_size is not None:
+            wanted = list(output_size)[-self._spatial:]
+            extra = []
+            for d in range(self._spatial):
+                least = (input.shape[d - self._spatial] - 1) * self.stride[d] - 2 * self.padding[d] + self.dilation[d] * (self.kernel_size[d] - 1) + 1
+                if not least <= wanted[d] < least + self.stride[d]:
+                    raise ValueError(f"requested an output size of {wanted}, but valid sizes of dim {d} range from {least} to {least + self.stride[d] - 1}")
+                extra.append(wanted[d] - least)
+        return function(input, self.weight, self.bias, self.stride, self.padding, extra, self.groups, self.dilation)
+
+
+class Conv1d(_Convolution):
+    _spatial = 1
+
+    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True, padding_mode="zeros", device=None, dtype=None):
+        super().__init__(False, in_channels, out_channels, kernel_size, stride, padding, 0, dilation, groups, bias, padding_mode, dtype)
+
+    def forward(self, input):
+        return self._convolve(F.conv1d, input)
+
+
+class Conv2d(_Convolution):
+    _spatial = 2
+
+    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True, padding_mode="zeros", device=None, dtype=None):
+        super().__init__(False, in_channels, out_channels, kernel_size, stride, padding, 0, dilation, groups, bias, padding_mode, dtype)
+
+    def forward(self, input):
+        return self._convolve(F.conv2d, input)
+
+
+class Conv3d(_Convolution):
+    _spatial = 3
+
+    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True, padding_mode="zeros", device=None, dtype=None):
+        super().__init__(False, in_channels, out_channels, kernel_size, stride, padding, 0, dilation, groups, bias, padding_mode, dtype)
+
+    def forward(self, input):
+        return self._convolve(F.conv3d, input)
+
+
+class ConvTranspose1d(_Convolution):
+    _spatial = 1
+
+    def __init__(
+        self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True, dilation=1, padding_mode="zeros", device=None, dtype=None
+    ):
+        super().__init__(True, in_channels, out_channels, kernel_size, stride, padding, output_padding, dilation, groups, bias, padding_mode, dtype)
+
+    def forward(self, input, output_size=None):
+        return self._spread(F.conv_transpose1d, input, output_size)
+
+
+class ConvTranspose2d(_Convolution):
+    _spatial = 2
+
+    def __init__(
+        self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True, dilation=1, padding_mode="zeros", device=None, dtype=None
+    ):
+        super().__init__(True, in_channels, out_channels, kernel_size, stride, padding, output_padding, dilation, groups, bias, padding_mode, dtype)
+
+    def forward(self, input, output_size=None):
+        return self._spread(F.conv_transpose2d, input, output_size)
+
+
+class ConvTranspose3d(_Convolution):
+    _spatial = 3
+
+    def __init__(
+        self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True, dilation=1, padding_mode="zeros", device=None, dtype=None
+    ):
+        super().__init__(True, in_channels, out_channels, kernel_size, stride, padding, output_padding, dilation, groups, bias, padding_mode, dtype)
+
+    def forward(self, input, output_size=None):
+        return self._spread(F.conv_transpose3d, input, output_size)
+
+
 class Embedding(Module):
     def __init__(
         self,

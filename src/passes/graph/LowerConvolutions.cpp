@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/graph/LowerConvolutions.h"
+
+#include "passes/graph/KernelWriter.h"
+#include "passes/graph/PointwiseGroup.h"
+
+#include <algorithm>
+
+namespace pellucid::passes {
+
+using namespace graph;
+
+namespace {
+
+/// Elements that a matrix unit's operand moves by.
+constexpr int64_t vectorElements = 8;
+/// Terms that are written out one by one.
+constexpr int64_t mostTerms = 32;
+
+ConvolutionDims dimsOf(const LaunchEmitter &emitter, const Node &node) {
+  return convolutionDims(*callOf(node, emitter.registry, emitter.program.symbols));
+}
+
+Expr productOf(const std::vector<Expr> &values) { return product(values, 0, values.size()); }
+
+} // namespace
+
+ConvolutionLowering::ConvolutionLowering(LaunchEmitter &e, const Node &node)
+    : emitter(e), symbols(e.program.symbols), sizes(dimsOf(e, node)), where(node.location) {
+  auto call = callOf(node, e.registry, symbols);
+  input = call->value("input");
+  weight = call->value("weight");
+  if (!sizes.inputChannels.constant() || !sizes.outputChannels.constant())
+    LaunchEmitter::refuse(node, "needs constant numbers of channels, got " +
+                                    sizes.inputChannels.text() + " and " +
+                                    sizes.outputChannels.text());
+}
+
+int64_t ConvolutionLowering::channelsOfGroup() const {
+  return *sizes.inputChannels.constant() / sizes.groups;
+}
+
+bool ConvolutionLowering::isPadded() const {
+  return sizes.transposed || std::any_of(sizes.padding.begin(), sizes.padding.end(),
+                                         [](int64_t padding) { return padding != 0; });
+}
+
+std::vector<Expr> ConvolutionLowering::columns() const {
+  std::vector<Expr> dims{sizes.batch};
+  dims.insert(dims.end(), sizes.output.begin(), sizes.output.end());
+  return dims;
+}
+
+Value *ConvolutionLowering::copyInto(Value *target, Access access, const TextOperand &place,
+                                     Value *value, const TextOperand &from,
+                                     const std::vector<Expr> &shape) {
+  PointwiseSpec spec;
+  spec.name = "copy_windows";
+  spec.shape = shape;
+  spec.inputs = {from};
+  spec.outputs = {place};
+  spec.results = {"in0"};
+  return emitter.emit(writePointwise(std::move(spec), symbols), {value}, {target, access}, where);
+}
+
+Value *ConvolutionLowering::copy(Value *value, const TextOperand &from,
+                                 const std::vector<Expr> &shape) {
+  TensorType dense(value->type().dtype, shape, value->type().device);
+  return copyInto(emitter.emptyLike(dense), Access::Write, {dense.dtype, dense.strides, 0}, value,
+                  from, shape);
+}
+
+Value *ConvolutionLowering::zeros(const std::vector<Expr> &shape) {
+  TensorType type(input->type().dtype, shape, input->type().device);
+  PointwiseSpec spec;
+  spec.name = "zeros";
+  spec.shape = shape;
+  spec.body = {{"v0", "tl.cast(0.0, " + tlName(type.dtype) + ")"}};
+  spec.results = {"v0"};
+  spec.outputs = {{type.dtype, type.strides, 0}};
+  return emitter.emit(writePointwise(std::move(spec), symbols), {},
+                      {emitter.emptyLike(type), Access::Write}, where);
+}
+
+/// The input with its border of zeros, such that every window lies in it. Of a transposed
+/// convolution, zeros stand between its elements, too, and the windows are one step apart.
+ConvolutionLowering::Input ConvolutionLowering::paddedInput(bool channelsLast, int64_t channels) {
+  const TensorType &type = input->type();
+  int64_t own = channelsOfGroup();
+  Input made{input,
+             type.strides[0],
+             type.strides[1] * own,
+             type.strides[1],
+             {type.strides.begin() + 2, type.strides.end()},
+             own};
+  bool isInOrder = !channelsLast || (type.strides[1].constant() == 1 && channels == own);
+  if (isInOrder && !isPadded())
+    return made;
+
+  // The size with its border, what of the input is inside of it, and where that begins.
+  std::vector<Expr> padded, inside = sizes.input;
+  std::vector<int64_t> apart, first, skipped;
+  for (size_t d = 0; d < sizes.spatial(); ++d) {
+    int64_t reach = sizes.dilation[d] * (sizes.kernel[d] - 1);
+    int64_t step = sizes.transposed ? sizes.stride[d] : 1;
+    int64_t begin = sizes.transposed ? reach - sizes.padding[d] : sizes.padding[d];
+    int64_t skip = begin < 0 ? (-begin + step - 1) / step : 0;
+    padded.push_back(sizes.transposed ? sizes.output[d] + reach
+                                      : sizes.input[d] + 2 * sizes.padding[d]);
+    if (sizes.transposed)
+      inside[d] = symbolic::max(
+          symbolic::min(sizes.input[d] - skip,
+                        symbolic::floorDiv(padded[d] - 1 - begin - skip * step, step) + 1),
+          0);
+    apart.push_back(step);
+    first.push_back(begin + skip * step);
+    skipped.push_back(skip);
+  }
+  std::vector<Expr> shape{sizes.batch};
+  if (!channelsLast)
+    shape.push_back(sizes.groups * channels);
+  shape.insert(shape.end(), padded.begin(), padded.end());
+  if (channelsLast)
+    shape.push_back(sizes.groups * channels);
+  std::vector<Expr> strides = contiguousStrides(shape);
+  size_t channelDim = channelsLast ? shape.size() - 1 : 1, firstSpatial = channelsLast ? 1 : 2;
+
+  std::vector<Expr> copied{sizes.batch, sizes.groups, own};
+  TextOperand from{type.dtype, {made.batch, made.group, made.channel}, 0};
+  TextOperand place{
+      type.dtype, {strides[0], strides[channelDim] * channels, strides[channelDim]}, 0};
+  for (size_t d = 0; d < sizes.spatial(); ++d) {
+    copied.push_back(inside[d]);
+    from.strides.push_back(made.spatial[d]);
+    from.offset = from.offset + made.spatial[d] * skipped[d];
+    place.strides.push_back(strides[firstSpatial + d] * apart[d]);
+    place.offset = place.offset + strides[firstSpatial + d] * first[d];
+  }
+  bool hasGaps = isPadded() || channels != own;
+  Value *target = hasGaps ? zeros(shape) : emitter.emptyLike({type.dtype, shape, type.device});
+  made.value =
+      copyInto(target, hasGaps ? Access::ReadWrite : Access::Write, place, input, from, copied);
+  made.batch = strides[0];
+  made.group = strides[channelDim] * channels;
+  made.channel = strides[channelDim];
+  made.spatial.assign(strides.begin() + static_cast<std::ptrdiff_t>(firstSpatial),
+                      strides.begin() +
+                          static_cast<std::ptrdiff_t>(firstSpatial + sizes.spatial()));
+  made.channels = channels;
+  return made;
+}
+
+/// Of a transposed convolution the kernel is turned round, and its channels have changed places.
+TextOperand ConvolutionLowering::weightOperand() const {
+  const TensorType &type = weight->type();
+  TextOperand operand{type.dtype, {}, 0};
+  Expr outputs = sizes.outputPerGroup(), inputs = sizes.inputPerGroup();
+  if (sizes.transposed)
+    operand.strides = {type.strides[0] * inputs, type.strides[1]};
+  else
+    operand.strides = {type.strides[0] * outputs, type.strides[0]};
+  for (size_t d = 0; d < sizes.spatial(); ++d) {
+    Expr stride = type.strides[2 + d];
+    operand.strides.push_back(sizes.transposed ? stride * -1 : stride);
+    if (sizes.transposed)
+      operand.offset = operand.offset + stride * (sizes.kernel[d] - 1);
+  }
+  operand.strides.push_back(sizes.transposed ? type.strides[0] : type.strides[1]);
+  return operand;
+}
+
+TextOperand ConvolutionLowering::inPlaces(const TextOperand &operand) const {
+  TextOperand moved{operand.dtype, {}, operand.offset};
+  Expr outputs = sizes.outputPerGroup();
+  if (sizes.groups > 1)
+    moved.strides.push_back(operand.strides[1] * outputs);
+  moved.strides.push_back(operand.strides[1]);
+  moved.strides.push_back(operand.strides[0]);
+  moved.strides.insert(moved.strides.end(), operand.strides.begin() + 2, operand.strides.end());
+  return moved;
+}
+
+WindowProduct ConvolutionLowering::asProduct(bool forMatrixUnits) {
+  int64_t own = channelsOfGroup(), taps = 1;
+  for (int64_t extent : sizes.kernel)
+    taps *= extent;
+  // Windows of one element, one after the other: the product of two matrices as they lie.
+  Expr image = productOf(sizes.output);
+  bool isPlain =
+      taps == 1 && !isPadded() &&
+      std::all_of(sizes.stride.begin(), sizes.stride.end(), [](int64_t s) { return s == 1; }) &&
+      input->type().strides.back().constant() == 1 && symbols.isMultipleOf(image, vectorElements);
+  bool channelsLast = forMatrixUnits && !isPlain;
+  int64_t channels =
+      channelsLast ? (own + vectorElements - 1) / vectorElements * vectorElements : own;
+  Input from = paddedInput(channelsLast, channels);
+
+  WindowProduct made;
+  GemmSpec &spec = made.spec;
+  spec.type = input->type().dtype;
+  spec.accumulate = opMathType(spec.type);
+  spec.m = sizes.outputPerGroup();
+  spec.rows = {spec.m};
+  spec.columns = columns();
+  spec.n = productOf(spec.columns);
+  spec.b.dtype = spec.a.dtype = spec.type;
+  if (sizes.groups > 1) {
+    spec.batch = {sizes.groups};
+    spec.b.strides.push_back(from.group);
+  }
+  for (size_t d = 0; d < sizes.spatial(); ++d)
+    if (sizes.kernel[d] > 1) {
+      spec.depth.push_back(sizes.kernel[d]);
+      spec.b.strides.push_back(from.spatial[d] * sizes.dilation[d]);
+    }
+  spec.depth.push_back(channels);
+  spec.b.strides.push_back(from.channel);
+  spec.b.strides.push_back(from.batch);
+  for (size_t d = 0; d < sizes.spatial(); ++d)
+    spec.b.strides.push_back(from.spatial[d] * (sizes.transposed ? 1 : sizes.stride[d]));
+  made.b = from.value;
+
+  // The weight in the windows' order.
+  TextOperand weights = weightOperand();
+  std::vector<Expr> kernel(sizes.kernel.begin(), sizes.kernel.end());
+  std::vector<Expr> shape{sizes.groups, spec.m};
+  shape.insert(shape.end(), kernel.begin(), kernel.end());
+  std::vector<Expr> packed = shape;
+  shape.push_back(own);
+  packed.push_back(channels);
+  bool isInOrder = !forMatrixUnits || (own == channels && taps == 1) ||
+                   (own == channels && weights.strides == contiguousStrides(shape));
+  made.a = weight;
+  TextOperand a = weights;
+  if (!isInOrder) {
+    a = {spec.type, contiguousStrides(packed), 0};
+    TensorType type(spec.type, packed, weight->type().device);
+    made.a = own == channels
+                 ? copy(weight, weights, shape)
+                 : copyInto(zeros(packed), Access::ReadWrite, a, weight, weights, shape);
+  }
+  spec.a.offset = a.offset;
+  for (size_t d = 0; d < a.strides.size(); ++d) {
+    bool isGroup = d == 0, isTap = d >= 2 && d + 1 < a.strides.size();
+    if ((isGroup && sizes.groups == 1) || (isTap && sizes.kernel[d - 2] == 1))
+      continue;
+    spec.a.strides.push_back(a.strides[d]);
+  }
+  mergeDepth(spec);
+  spec.k = productOf(spec.depth);
+  return made;
+}
+
+/// Neighbouring windows' dims that lie evenly in both operands are one, where the last of them
+/// alone would not fill a round.
+void ConvolutionLowering::mergeDepth(GemmSpec &spec) {
+  constexpr int64_t round = 64;
+  size_t left = spec.batch.size() + 1, right = spec.batch.size();
+  while (spec.depth.size() > 1 && *spec.depth.back().constant() % round != 0) {
+    size_t last = spec.depth.size() - 1;
+    auto isEven = [&](const TextOperand &operand, size_t first) {
+      return operand.strides[first + last - 1] == operand.strides[first + last] * spec.depth[last];
+    };
+    if (!isEven(spec.a, left) || !isEven(spec.b, right))
+      return;
+    auto drop = [&](std::vector<Expr> &list, size_t place) {
+      list.erase(list.begin() + static_cast<std::ptrdiff_t>(place));
+    };
+    spec.depth[last] = spec.depth[last - 1] * spec.depth[last];
+    drop(spec.depth, last - 1);
+    drop(spec.a.strides, left + last - 1);
+    drop(spec.b.strides, right + last - 1);
+  }
+}
+
+WindowProduct ConvolutionLowering::withCopiedWindows() {
+  int64_t own = channelsOfGroup();
+  Input from = paddedInput(false, own);
+  WindowProduct made;
+  GemmSpec &spec = made.spec;
+  spec.type = spec.a.dtype = spec.b.dtype = input->type().dtype;
+  spec.accumulate = opMathType(spec.type);
+  spec.batch = {sizes.batch, sizes.groups};
+  spec.m = sizes.outputPerGroup();
+  spec.n = productOf(sizes.output);
+  std::vector<Expr> terms{Expr(own)};
+  TextOperand windows{spec.type, {from.batch, from.group, from.channel}, 0};
+  for (size_t d = 0; d < sizes.spatial(); ++d) {
+    terms.emplace_back(sizes.kernel[d]);
+    windows.strides.push_back(from.spatial[d] * sizes.dilation[d]);
+  }
+  spec.k = productOf(terms);
+  std::vector<Expr> shape{sizes.batch, sizes.groups};
+  shape.insert(shape.end(), terms.begin(), terms.end());
+  for (size_t d = 0; d < sizes.spatial(); ++d) {
+    shape.push_back(sizes.output[d]);
+    windows.strides.push_back(from.spatial[d] * (sizes.transposed ? 1 : sizes.stride[d]));
+  }
+  std::vector<Expr> matrices{sizes.batch, sizes.groups, spec.k, spec.n};
+  made.b = copy(from.value, windows, shape);
+  spec.b.strides = contiguousStrides(matrices);
+
+  // Rows of the weight: channels, then the kernel.
+  TextOperand a = weightOperand();
+  std::rotate(a.strides.begin() + 2, a.strides.end() - 1, a.strides.end());
+  std::vector<Expr> rows{sizes.groups, spec.m};
+  rows.insert(rows.end(), terms.begin(), terms.end());
+  made.a = a.offset.constant() == 0 && a.strides == contiguousStrides(rows) ? weight
+                                                                            : copy(weight, a, rows);
+  spec.a.strides = {0, spec.m * spec.k, spec.k, 1};
+  spec.rows = {spec.m};
+  spec.columns = {spec.n};
+  spec.depth = {spec.k};
+  return made;
+}
+
+bool ConvolutionLowering::hasFewTerms() const {
+  int64_t terms = channelsOfGroup();
+  for (int64_t extent : sizes.kernel)
+    terms = std::min(terms * extent, mostTerms + 1);
+  return sizes.groups > 1 && terms <= mostTerms;
+}
+
+Value *ConvolutionLowering::asSums(Value *bias, const TensorType &type) {
+  Input from = paddedInput(false, channelsOfGroup());
+  TextOperand windows{type.dtype, {from.batch, from.group, 0}, 0}, weights = weightOperand(),
+                                                                   result{type.dtype, {}, 0};
+  std::vector<Expr> shape{sizes.batch, sizes.groups, sizes.outputPerGroup()};
+  shape.insert(shape.end(), sizes.output.begin(), sizes.output.end());
+  TextOperand factors{type.dtype, {0, weights.strides[0], weights.strides[1]}, weights.offset};
+  result.strides = {type.strides[0], type.strides[1] * sizes.outputPerGroup(), type.strides[1]};
+  for (size_t d = 0; d < sizes.spatial(); ++d) {
+    windows.strides.push_back(from.spatial[d] * (sizes.transposed ? 1 : sizes.stride[d]));
+    factors.strides.emplace_back(0);
+    result.strides.push_back(type.strides[2 + d]);
+  }
+  PointwiseSpec spec;
+  spec.name = "convolution_sums";
+  spec.shape = shape;
+  std::vector<Value *> operands;
+  std::string wide = tlName(opMathType(type.dtype)), sum;
+  auto input = [&](Value *value, const TextOperand &operand) {
+    spec.inputs.push_back(operand);
+    operands.push_back(value);
+    return "in" + std::to_string(operands.size() - 1) + ".to(" + wide + ")";
+  };
+  std::vector<int64_t> at(sizes.spatial() + 1, 0); // a channel, then a place in the kernel
+  auto extent = [&](size_t d) { return d == 0 ? channelsOfGroup() : sizes.kernel[d - 1]; };
+  for (bool isMore = true; isMore;) {
+    TextOperand one = windows, factor = factors;
+    one.offset = from.channel * at[0];
+    factor.offset = factor.offset + weights.strides.back() * at[0];
+    for (size_t d = 0; d < sizes.spatial(); ++d) {
+      one.offset = one.offset + from.spatial[d] * (sizes.dilation[d] * at[d + 1]);
+      factor.offset = factor.offset + weights.strides[2 + d] * at[d + 1];
+    }
+    std::string term = input(from.value, one) + " * " + input(weight, factor);
+    spec.body.push_back(
+        {"s" + std::to_string(operands.size()), sum.empty() ? term : sum + " + " + term});
+    sum = spec.body.back().name;
+    isMore = false;
+    for (size_t d = at.size(); d-- > 0 && !isMore;) {
+      isMore = ++at[d] < extent(d);
+      if (!isMore)
+        at[d] = 0;
+    }
+  }
+  if (bias) {
+    Expr stride = bias->type().strides[0];
+    TextOperand operand{type.dtype, {0, stride * sizes.outputPerGroup(), stride}, 0};
+    operand.strides.resize(shape.size(), Expr(0));
+    spec.body.push_back({"biased", sum + " + " + input(bias, operand)});
+    sum = "biased";
+  }
+  spec.body.push_back({"result", "tl.cast(" + sum + ", " + tlName(type.dtype) + ")"});
+  spec.results = {"result"};
+  spec.outputs = {result};
+  return emitter.emit(writePointwise(std::move(spec), symbols), operands,
+                      {emitter.emptyLike(type), Access::Write}, where);
+}
+
+} // namespace pellucid::passes

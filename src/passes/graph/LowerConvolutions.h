@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Convolutions as products whose right operand is the input seen through its windows
+/// (docs/design/0015).
+#pragma once
+
+#include "graph/ops/ConvolutionDims.h"
+#include "passes/graph/DeviceModel.h"
+#include "passes/graph/LaunchEmitter.h"
+
+namespace pellucid::passes {
+
+/// out[g, o, b, y…] = sum over t…, c of a[g, o, t…, c] * b[g, t…, c, b, y…]: groups are the batch,
+/// output channels the rows, places of the output the columns.
+struct WindowProduct {
+  GemmSpec spec; ///< without bias
+  graph::Value *a = nullptr, *b = nullptr;
+};
+
+class ConvolutionLowering {
+public:
+  ConvolutionLowering(LaunchEmitter &emitter, const graph::Node &node);
+
+  const graph::ConvolutionDims &dims() const { return sizes; }
+
+  /// The product, whose operands are brought into order by launches at the insertion point.
+  /// `forMatrixUnits`: channels are put side by side, so that they move by 16 bytes.
+  WindowProduct asProduct(bool forMatrixUnits);
+  /// The same with the windows laid out in memory, for library kernels: batch and groups are the
+  /// batch, all places of one image the columns.
+  WindowProduct withCopiedWindows();
+  /// Few terms for each element: computed one by one, bias included.
+  bool hasFewTerms() const;
+  graph::Value *asSums(graph::Value *bias, const graph::TensorType &type);
+
+  /// An operand with the strides of the result's dims, as one of asProduct()'s epilogue.
+  TextOperand inPlaces(const TextOperand &operand) const;
+
+private:
+  struct Input {
+    graph::Value *value = nullptr;
+    symbolic::Expr batch, group, channel; ///< strides
+    std::vector<symbolic::Expr> spatial;
+    int64_t channels = 1; ///< of a group, those that only fill up included
+  };
+  Input paddedInput(bool channelsLast, int64_t channels);
+  /// The weight over groups, rows, the kernel's dims, channels.
+  TextOperand weightOperand() const;
+  static void mergeDepth(GemmSpec &spec);
+  int64_t channelsOfGroup() const;
+  bool isPadded() const;
+  /// A dense copy of what `from` says of `value`.
+  graph::Value *copy(graph::Value *value, const TextOperand &from,
+                     const std::vector<symbolic::Expr> &shape);
+  graph::Value *zeros(const std::vector<symbolic::Expr> &shape);
+  graph::Value *copyInto(graph::Value *target, graph::Access access, const TextOperand &place,
+                         graph::Value *value, const TextOperand &from,
+                         const std::vector<symbolic::Expr> &shape);
+  std::vector<symbolic::Expr> columns() const;
+
+  LaunchEmitter &emitter;
+  const graph::SymbolTable &symbols;
+  graph::ConvolutionDims sizes;
+  graph::Value *input, *weight;
+  SourceLocation where;
+};
+
+} // namespace pellucid::passes
