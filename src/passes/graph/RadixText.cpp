@@ -229,11 +229,11 @@ KernelText selectionKernel(const LineSpec &spec, const SymbolTable &symbols) {
   writer.line("key = tl.load(keys + i, mask=i < " + size + ", other=-2147483647 - 1)");
   writer.open("if tl.max(key, axis=0) >= limit:");
   writer.open("for j in range(start, tl.minimum(start + 64, " + size + ")):");
-  writer.line("key = tl.load(keys + j)");
-  writer.open("if (key > limit) | ((key == limit) & (equals > 0)):");
-  writer.line("tl.store(o0 + line * " + places + " + place, ((key ^ -1).to(tl.int64) << 32) | j)");
+  writer.line("one = tl.load(keys + j)");
+  writer.open("if (one > limit) | ((one == limit) & (equals > 0)):");
+  writer.line("tl.store(o0 + line * " + places + " + place, ((one ^ -1).to(tl.int64) << 32) | j)");
   writer.line("place = place + 1");
-  writer.line("equals = tl.where(key == limit, equals - 1, equals)");
+  writer.line("equals = tl.where(one == limit, equals - 1, equals)");
   for (int i = 0; i < 4; ++i)
     writer.close();
   return writer.finish(product(spec.shape, 0, kept), 1024);
