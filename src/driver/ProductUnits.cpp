@@ -6,8 +6,25 @@
 
 namespace pellucid::driver {
 
-/// `gemm bf16 bias`
+/// Whether a product of bf16 or int8 stands in the text. That it has no others, such as products of
+/// rows too short, costs an image with the same code.
+static bool hasNarrowDot(std::string_view ttir) {
+  for (size_t begin = 0; begin < ttir.size();) {
+    size_t end = std::min(ttir.find('\n', begin), ttir.size());
+    std::string_view line = ttir.substr(begin, end - begin);
+    if (line.find("tt.dot") != line.npos &&
+        (line.find("tt.dot_scaled") != line.npos || line.find("xbf16>") != line.npos ||
+         line.find("xi8>") != line.npos))
+      return true;
+    begin = end + 1;
+  }
+  return false;
+}
+
+/// `gemm bf16 bias`, or a kernel's text.
 static bool usesUnits(CpuLevel level, const graph::KernelDef &kernel) {
+  if (kernel.library.empty())
+    return hasPairProducts(level) && hasNarrowDot(kernel.ttir);
   std::istringstream words(kernel.library);
   std::string what, type;
   words >> what >> type;

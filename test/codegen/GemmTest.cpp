@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/cpu/Gemm.h"
 #include "codegen/KernelFixture.h"
+#include "codegen/common/GenerateCode.h"
 
 using namespace pellucid;
 using namespace pellucid::codegen;
@@ -183,13 +184,37 @@ TEST_P(Gemm, UnpackedHasTheSameBits) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Levels, Gemm,
-                         testing::Combine(testing::ValuesIn(productLevels()),
-                                          testing::Values(DataType::Float32, DataType::Float64,
-                                                          DataType::BFloat16, DataType::Float16)),
-                         [](const auto &point) {
-                           return testName(std::get<0>(point.param)) + "_" +
-                                  std::string(pellucid::info(std::get<1>(point.param)).cli);
-                         });
+// Whether the machine runs it or not.
+TEST(GemmCode, UsesWhatTheLevelHas) {
+  for (CpuLevel level : allCpuLevels) {
+    CodeTexts texts;
+    CompiledObject object;
+    Diagnostics diagnostics;
+    ASSERT_TRUE(compileGemm({DataType::BFloat16, false, level, false, &texts}, "product", object,
+                            diagnostics));
+    auto has = [&](const char *what) { return texts.assembly.find(what) != std::string::npos; };
+    EXPECT_EQ(has("vfmadd"), !hasPairProducts(level)) << toString(level);
+    EXPECT_EQ(has("\tvdpbf16ps"), level == CpuLevel::X86_64_v4_bf16) << toString(level);
+    for (const char *word : {"ldtilecfg", "tdpbf16ps\t%tmm", "tilestored", "tilerelease"})
+      EXPECT_EQ(has(word), hasTileProducts(level)) << toString(level) << " " << word;
+    EXPECT_EQ(object.productUnits, hasPairProducts(level));
+  }
+}
+
+/// Levels beyond x86-64-v4 have code of their own for bf16 alone.
+std::vector<std::tuple<CpuLevel, DataType>> levelsAndTypes() {
+  std::vector<std::tuple<CpuLevel, DataType>> all;
+  for (CpuLevel level : productLevels())
+    for (DataType type :
+         {DataType::Float32, DataType::Float64, DataType::BFloat16, DataType::Float16})
+      if (!hasPairProducts(level) || hasProductUnits(level, type))
+        all.emplace_back(level, type);
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Levels, Gemm, testing::ValuesIn(levelsAndTypes()), [](const auto &point) {
+  return testName(std::get<0>(point.param)) + "_" +
+         std::string(pellucid::info(std::get<1>(point.param)).cli);
+});
 
 } // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tl.dot: operands in scratch memory in the type that is computed in, row-major; a register tile of
 // the result runs over the inner dimension in ascending order.
+#include "codegen/cpu/DotUnits.h"
 #include "codegen/cpu/KernelEmitter.h"
 
 #include "codegen/common/ControlFlow.h"
@@ -138,7 +139,15 @@ std::optional<TileBuffer> KernelEmitter::carriedTarget(tt::DotOp op) {
 void KernelEmitter::emitDot(tt::DotOp op) {
   mlir::RankedTensorType result = tileType(op.getD());
   mlir::Type element = result.getElementType(), sum = sumType(element);
-  TileBuffer lhs = convertedTile(op.getA(), sum), rhs = convertedTile(op.getB(), sum);
+  DotForm form = dotFormOf(op, options.level);
+  mlir::Type operand = form == DotForm::MultiplyAdd ? sum : tileType(op.getA()).getElementType();
+  TileBuffer lhs = convertedTile(op.getA(), operand), rhs = convertedTile(op.getB(), operand);
+  TileBuffer grouped;
+  if (form != DotForm::MultiplyAdd) {
+    grouped = allocate(operand, tileType(op.getB()).getShape());
+    scratch->touch(grouped, op);
+    object.productUnits |= operand.isBF16();
+  }
   TileBuffer sums;
   if (element != sum) {
     sums = allocate(sum, result.getShape());
@@ -162,8 +171,15 @@ void KernelEmitter::emitDot(tt::DotOp op) {
   RegisterTile tile = chooseTile(options.level, m, n, type->getPrimitiveSizeInBits());
   emitLoop(b, b.getInt64(0), b.getInt64(batches), 1, true, [&](Value *batch) {
     auto part = [&](const TileBuffer &whole, int64_t elements) {
-      return b.CreateGEP(type, whole.base, b.CreateMul(batch, b.getInt64(elements)));
+      return b.CreateGEP(memoryType(b.getContext(), whole.element), whole.base,
+                         b.CreateMul(batch, b.getInt64(elements)));
     };
+    if (form != DotForm::MultiplyAdd) {
+      GroupedDot dot{part(lhs, m * k),   part(grouped, k * n), part(sums, m * n), m, n, k,
+                     operand.isInteger()};
+      emitGrouping(b, part(rhs, k * n), dot);
+      return form == DotForm::Tiles ? emitTileDot(b, dot) : emitGroupDot(b, dot);
+    }
     emitProduct(b, tile, type, part(lhs, m * k), part(rhs, k * n), part(sums, m * n), m, n, k);
   });
   if (element == sum) {

@@ -36,7 +36,7 @@ void KernelEmitter::emitFailure(Value *failed, int32_t message) {
   for (int axis = 0; axis < 3; ++axis)
     b.CreateStore(b.CreateLoad(b.i32(), program[axis]),
                   field(offsetof(KernelContext, program) + 4 * axis));
-  b.CreateRet(b.getInt32(1));
+  emitReturn(1);
   b.SetInsertPoint(after);
 }
 

@@ -3,6 +3,7 @@
 
 #include "codegen/common/ControlFlow.h"
 #include "codegen/common/RegionOps.h"
+#include "codegen/cpu/DotUnits.h"
 
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -53,6 +54,8 @@ void KernelEmitter::emit() {
   plan = planTiles(kernel);
   kernel->walk([&](mlir::Operation *op) {
     synchronizes |= mlir::isa<tt::AtomicRMWOp, tt::AtomicCASOp, tt::BarrierOp>(op);
+    auto dot = mlir::dyn_cast<tt::DotOp>(op);
+    usesTiles |= dot && dotFormOf(dot, options.level) == DotForm::Tiles;
   });
   llvm::Type *pointer = b.getPtrTy();
   auto *type = llvm::FunctionType::get(
@@ -92,8 +95,16 @@ void KernelEmitter::loadArguments() {
   }
 }
 
+void KernelEmitter::emitReturn(int32_t status) {
+  if (usesTiles)
+    emitTileEnd(b);
+  b.CreateRet(b.getInt32(static_cast<uint32_t>(status)));
+}
+
 void KernelEmitter::emitProgramLoop() {
   loadArguments();
+  if (usesTiles)
+    emitTileStart(b, module);
   Value *first = entry->getArg(2), *last = entry->getArg(3);
   Value *rest = first;
   for (int axis = 0; axis < 3; ++axis) {
@@ -118,7 +129,7 @@ void KernelEmitter::emitProgramLoop() {
   });
   if (streams)
     b.CreateIntrinsic(b.getVoidTy(), llvm::Intrinsic::x86_sse_sfence, {});
-  b.CreateRet(b.getInt32(0));
+  emitReturn(0);
 }
 
 void KernelEmitter::emitBlock(mlir::Block &block) {

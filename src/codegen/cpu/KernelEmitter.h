@@ -42,6 +42,7 @@ private:
   // KernelEmitter.cpp
   void loadArguments();
   void emitProgramLoop();
+  void emitReturn(int32_t status);
   void emitBlock(mlir::Block &block);
   void emitStatement(mlir::Operation *op);
   void emitScalarLoad(tt::LoadOp op);
@@ -160,6 +161,8 @@ private:
   mlir::Operation *current = nullptr;
   /// Programs talk to each other through memory, so their writes must not overtake one another.
   bool synchronizes = false;
+  /// Some product is made in tile registers.
+  bool usesTiles = false;
   /// Some store may go past the caches, so a fence is due at the end.
   bool streams = false;
   /// Of the chunk being emitted: its first index along the lanes, and the index in every loop.

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// tl.dot of bf16 and int8 with the instructions that levels beyond x86-64-v4 have for them. Free
+// functions over dense tiles in scratch memory.
+#pragma once
+
+#include "codegen/common/CodeBuilder.h"
+#include "support/Target.h"
+#include "tt/TtOps.h"
+
+namespace pellucid::codegen {
+
+enum class DotForm : uint8_t {
+  MultiplyAdd, ///< operands in the type of the sums
+  Groups,      ///< vdpbf16ps, vpdpbusd: pairs of bf16, quads of int8
+  Tiles,       ///< tdpbf16ps, tdpbssd
+};
+DotForm dotFormOf(tt::DotOp op, CpuLevel level);
+
+/// d[m, n] += a[m, k] * b[k, n]. `grouped` is b as [k / group][n][group].
+struct GroupedDot {
+  llvm::Value *lhs, *grouped, *sums;
+  int64_t m, n, k;
+  bool integers; ///< int8 and i32; else bf16 and f32
+  int64_t group() const { return integers ? 4 : 2; }
+};
+
+/// Writes b, dense [k][n] at `rows`, as a GroupedDot has it.
+void emitGrouping(CodeBuilder &b, llvm::Value *rows, const GroupedDot &dot);
+void emitGroupDot(CodeBuilder &b, const GroupedDot &dot);
+
+/// Tile registers are configured once for all of a kernel's products.
+void emitTileStart(CodeBuilder &b, llvm::Module &module);
+void emitTileDot(CodeBuilder &b, const GroupedDot &dot);
+void emitTileEnd(CodeBuilder &b);
+
+} // namespace pellucid::codegen
