@@ -76,7 +76,8 @@ struct KeepWarnings : h::HostHooks {
 
 class Lister {
 public:
-  explicit Lister(const std::vector<std::string> &roots) : interpreter(makeOptions(roots)) {
+  Lister(const std::vector<std::string> &roots, const HostLimits &limits)
+      : interpreter(makeOptions(roots, limits)) {
     tt::loadTtDialects(context);
   }
 
@@ -137,8 +138,11 @@ private:
         kernel.name = made->second;
   }
 
-  h::InterpreterOptions makeOptions(const std::vector<std::string> &roots) {
+  h::InterpreterOptions makeOptions(const std::vector<std::string> &roots,
+                                    const HostLimits &limits) {
     h::InterpreterOptions options;
+    options.maxSteps = limits.steps.value_or(options.maxSteps);
+    options.maxBytes = limits.bytes.value_or(options.maxBytes);
     options.hooks = &hooks;
     options.searchRoots = roots;
     options.defersFileErrors = options.defersMissingImports = true;
@@ -338,8 +342,9 @@ private:
 
 } // namespace
 
-FileReport listKernels(const std::string &path, const std::vector<std::string> &roots) {
-  return Lister(roots).list(path);
+FileReport listKernels(const std::string &path, const std::vector<std::string> &roots,
+                       const HostLimits &limits) {
+  return Lister(roots, limits).list(path);
 }
 
 } // namespace pellucid::driver

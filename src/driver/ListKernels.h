@@ -4,6 +4,7 @@
 #include "support/Diagnostics.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -56,11 +57,17 @@ struct FileReport {
   std::vector<Diagnostic> warnings; ///< why Python could not import the file, though it was read
 };
 
+/// Of the file's host code; what is not given is the evaluator's own (host::InterpreterOptions).
+struct HostLimits {
+  std::optional<uint64_t> steps, bytes;
+};
+
 /// Every jit kernel and operator that the file itself defines. Kernels are compiled for a guessed
 /// specialisation (GuessSpecialisation.h) and refused where no arguments could make them compile;
 /// where only the guess may be wrong, what a launch must say is listed. Operators are refused when
 /// they write what mutates_args does not name. Throws DiagnosticError when the file itself cannot
 /// be read.
-FileReport listKernels(const std::string &path, const std::vector<std::string> &roots);
+FileReport listKernels(const std::string &path, const std::vector<std::string> &roots,
+                       const HostLimits &limits = {});
 
 } // namespace pellucid::driver

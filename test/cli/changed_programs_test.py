@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Saved programs with a word changed: refused with a place, or compiled to what runs.
 
-    changed_programs_test.py PROGRAM
+    changed_programs_test.py PROGRAM [--from N --seconds S --jobs J --keep FOLDER]    (more than the test: changes N, N + 1, …)
 
 A reader believes nothing that a text says of its nodes; what it takes must not end the compiler, the worker or a run in any
 other way than with exit code 0 or a sentence. Fixed seeds. Standard library only.
 """
+import argparse
 import concurrent.futures
+import itertools
 import os
 import pathlib
 import random
@@ -15,8 +17,16 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 
-PROGRAM = os.path.abspath(sys.argv[1])
+PARSER = argparse.ArgumentParser()
+PARSER.add_argument("program")
+PARSER.add_argument("--from", dest="first", type=int)
+PARSER.add_argument("--seconds", type=int, default=60)
+PARSER.add_argument("--jobs", type=int, default=2)
+PARSER.add_argument("--keep", type=pathlib.Path)
+OPTIONS = PARSER.parse_args()
+PROGRAM = os.path.abspath(OPTIONS.program)
 MODEL = '''import torch
 import triton
 import triton.language as tl
@@ -85,9 +95,20 @@ def attempt(text, folder, number):
         done = run("run", package, "--input", f"x=@{folder / 'x.npy'}", "--input", f"i=@{folder / 'i.npy'}")
     if done.returncode in (0, 1) and (done.returncode == 0 or b"error: " in done.stderr.split(b"\n")[0]):
         return outcome, None
-    kept = folder.parent / f"changed_program_{number}"
+    kept = (OPTIONS.keep or folder.parent) / f"changed_program_{number}"
     kept.write_text(other)
     return outcome, f"change {number} ({kept}): {outcome} with exit code {done.returncode}: {done.stderr[:400].decode(errors='replace')}"
+
+
+def attempts(text, folder, job):
+    """The changes of one of the jobs, for as long as is given."""
+    outcomes, end = [], time.monotonic() + OPTIONS.seconds
+    for number in itertools.count(OPTIONS.first + job, OPTIONS.jobs):
+        if time.monotonic() > end:
+            return outcomes
+        outcomes.append(attempt(text, folder, number))
+        for path in folder.glob(f"p{number}.*"):
+            path.unlink()
 
 
 def main():
@@ -102,14 +123,18 @@ def main():
             print(done.stderr.decode())
             return 1
         text = (folder / "whole.pellucid").read_text()
-        with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            outcomes = list(pool.map(lambda n: attempt(text, folder, n), CHANGES))
+        with concurrent.futures.ThreadPoolExecutor(OPTIONS.jobs) as pool:
+            if OPTIONS.first is None:
+                outcomes = list(pool.map(lambda n: attempt(text, folder, n), CHANGES))
+            else:
+                outcomes = [outcome for some in pool.map(lambda job: attempts(text, folder, job), range(OPTIONS.jobs)) for outcome in some]
     problems = [problem for _, problem in outcomes if problem]
     for problem in problems:
         print("FAILED", problem)
     ran = sum(outcome == "ran" for outcome, _ in outcomes)
     print(f"{len(outcomes)} changes: {ran} ran, {len(outcomes) - ran} refused, {len(problems)} wrong")
-    return 1 if problems or not 5 <= ran < len(outcomes) // 2 else 0
+    few = OPTIONS.first is None and not 5 <= ran < len(outcomes) // 2
+    return 1 if problems or few else 0
 
 
 if __name__ == "__main__":

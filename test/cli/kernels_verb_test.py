@@ -285,18 +285,38 @@ def check_unrolled(run):
     assert any(l.startswith("unrolled.py:13:13: error: the kernel unrolls to more than 100000 statements") for l in lines), done.stderr
 
 
+ENDLESS = '''import triton
+import triton.language as tl
+count = 0
+while count >= 0:
+    count += 1
+
+@triton.jit
+def kernel(x):
+    tl.store(x, 1.0)
+'''
+
+
+def check_limits(run):
+    done = run("endless.py", ENDLESS, "--host-steps", "1000")
+    assert done.returncode == 1 and "took more than 1000 steps" in done.stderr and "--host-steps" in done.stderr, done.stderr
+    done = run("filling.py", ENDLESS.replace("count = 0", "count, held = 0, []").replace("count += 1", "held += [count] * 100"), "--host-memory", "100000")
+    assert done.returncode == 1 and "more than 100000 bytes" in done.stderr and "--host-memory" in done.stderr, done.stderr
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        def run(name, text):
+        def run(name, text, *options):
             run.folder = folder
             pathlib.Path(folder, name).write_text(text)
-            return subprocess.run([sys.argv[1], "kernels", "--json", name], cwd=folder, capture_output=True, text=True, timeout=900)
+            return subprocess.run([sys.argv[1], "kernels", "--json", name, *options], cwd=folder, capture_output=True, text=True, timeout=900)
 
         check_file(run)
         check_other_files(run)
         check_partly_read(run)
         check_unguessed(run)
         check_unrolled(run)
+        check_limits(run)
     print("passed")
 
 

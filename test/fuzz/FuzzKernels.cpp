@@ -19,7 +19,10 @@ int pellucid::fuzz::runOne(std::span<const uint8_t> data) {
       ::pwrite(fd, data.data(), data.size(), 0) != static_cast<ssize_t>(data.size()))
     return 0;
   try {
-    (void)driver::listKernels(path, {});
+    driver::HostLimits limits;
+    limits.steps = 200'000;
+    limits.bytes = 64 << 20;
+    (void)driver::listKernels(path, {}, limits);
   } catch (const DiagnosticError &) {
   }
   return 0;

@@ -2,16 +2,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes the seed corpus of the fuzz targets: a folder per target with small well-formed files.
 
-make_corpus.py OUT --sample WRITE_SAMPLE_PACKAGE   (test/write_sample_package of a build)
+make_corpus.py OUT --sample WRITE_SAMPLE_PACKAGE [--pellucid PELLUCID]   (of a build)
+
+With --pellucid also saved programs; and OUT/TARGET.dict, words for libFuzzer's -dict.
 """
 import argparse
+import ast
+import builtins
 import io
 import json
+import keyword
 import pathlib
 import random
 import re
 import struct
 import subprocess
+import tempfile
 import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -72,9 +78,28 @@ def python_files():
 
 
 def kernel_files():
-    for path in sorted((ROOT / "examples").glob("*.py")):
-        if b"triton" in path.read_bytes():
-            yield path.name, path.read_bytes()
+    """Every kernel of the tests by itself, with the imports, constants and helpers that it names."""
+    paths = [path for folder in ("examples", "test/e2e/kernels", "test/frontend/kernels") for path in sorted((ROOT / folder).glob("*.py"))]
+    for path in paths:
+        text = path.read_text()
+        defined, imports = {}, []
+        for node in ast.parse(text).body:
+            source = "\n".join(text.splitlines()[min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))]) - 1 : node.end_lineno])
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                imports.append(source)
+            names = [target.id for target in getattr(node, "targets", []) if isinstance(target, ast.Name)] + [getattr(node, "name", "")]
+            defined |= {name: (source, {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}) for name in names if name}
+        for name, (source, _) in defined.items():
+            if "jit" not in source.split("def ")[0]:
+                continue
+            needed, open_names = [name], [name]
+            while open_names:
+                for other in sorted(defined[open_names.pop()][1]):
+                    if other in defined and other not in needed:
+                        needed.append(other)
+                        open_names.append(other)
+            pieces = dict.fromkeys(defined[one][0] for one in defined if one in needed)
+            yield f"{path.stem}_{name}.py", "\n".join([*imports, "", *pieces, ""]).encode()
 
 
 def ttir_files():
@@ -120,13 +145,35 @@ end
 """
 
 
-def programs(folder):
+def programs(pellucid):
     without_kernel = re.sub(r'kernel "add" \{.*?\n\}\n', "", PROGRAM, flags=re.S)
     yield "with_kernel", PROGRAM.encode()
     yield "without_kernel", without_kernel.encode()
-    if folder:
-        for path in sorted(pathlib.Path(folder).iterdir()):
-            yield path.name, path.read_bytes()
+    if pellucid:
+        yield from saved_programs(pellucid)
+
+
+def saved_programs(pellucid):
+    folder = ROOT / "test/e2e/aliasing"
+    with tempfile.TemporaryDirectory() as scratch:
+        source, saved = pathlib.Path(scratch, "model.py"), pathlib.Path(scratch, "model.program")
+        for number, program in enumerate(json.loads((folder / "random.json").read_text())[:80]):
+            lines = [f"def model({', '.join(program['inputs'])}):", *program["body"], f"return [{', '.join(program['results'])}]"]
+            source.write_text((folder / "model_header.py").read_text() + "\n\n" + "\n    ".join(lines) + "\n")
+            inputs = [f"{name}=f32[{','.join('n=4:1..6' if size == 'n' else str(size) for size in sizes)}]" for name, sizes in program["inputs"].items()]
+            words = [word for text in inputs for word in ("--input", text)]
+            if subprocess.run([pellucid, "export", f"{source}:model", *words, "-o", str(saved)], capture_output=True).returncode == 0:
+                yield f"random_{number}", saved.read_bytes()
+
+
+def dictionaries():
+    """Words that a change of single bytes would not find."""
+    python = keyword.kwlist + dir(builtins) + ["    ", "\n    ", ":\n", "**", "//=", "->", ":=", "__init__", "__class__", "self", "0x7fffffffffffffff", "1e309", "f\"{", "\"\"\""]
+    language = sorted({word for _, text in kernel_files() for word in re.findall(r"\b(?:tl|triton)(?:\.\w+)+", text.decode())})
+    mlir = sorted({word for _, text in ttir_files() for word in re.findall(r"[\w.]*\w+\.\w+|tensor<\w+>|!tt\.ptr<\w+>|\b[if]\d+\b|dense<\w+>", text.decode())})
+    operators = re.findall(r"aten\.[\w.]+", (ROOT / "docs/operators.md").read_text())
+    program = sorted(set(re.findall(r"[\w.]+", PROGRAM))) + operators + ["None", "nan", "inf", "-1", "9223372036854775807", "`b + 1`", "i64", "bool", "f16", "u8"]
+    yield from (("python", python), ("host", python), ("kernels", python + language), ("ttir", mlir), ("program", program))
 
 
 def calls():
@@ -140,7 +187,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("out", type=pathlib.Path)
     parser.add_argument("--sample", required=True, help="the program write_sample_package")
-    parser.add_argument("--programs", help="a folder of saved programs, to take them in too")
+    parser.add_argument("--pellucid", help="the program pellucid, to save programs with")
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
     files = [("tensors", *entry) for entry in tensors()]
@@ -149,12 +196,15 @@ def main():
         files += [(target, *entry) for entry in python_files()]
     files += [("kernels", *entry) for entry in kernel_files()]
     files += [("ttir", *entry) for entry in ttir_files()]
-    files += [("program", *entry) for entry in programs(arguments.programs)]
+    files += [("program", *entry) for entry in programs(arguments.pellucid)]
     files += [("builtins", *entry) for entry in calls()]
     for target, name, contents in files:
         folder = arguments.out / target
         folder.mkdir(exist_ok=True)
         (folder / name).write_bytes(contents)
+    for target, words in dictionaries():
+        lines = sorted({"".join(f"\\x{byte:02x}" if byte < 32 or byte > 126 or chr(byte) in '"\\' else chr(byte) for byte in word.encode()) for word in words})
+        (arguments.out / f"{target}.dict").write_text("".join(f'"{line}"\n' for line in lines if line))
     print(f"{len(files)} files in {arguments.out}")
 
 

@@ -2,42 +2,54 @@
 # SPDX-License-Identifier: Apache-2.0
 """Do the tests notice a wrong compiler? Makes mutants of the sources and runs the tests on each.
 
-    mutate.py apply [--sample N] [--seed S] [FILE…]   writes N mutants into the sources, chosen at random, and lists them
-    mutate.py run [--build FOLDER] [--only K…]        runs the tests on each mutant of a build made after `apply`
-    mutate.py restore                                 takes them out again
+    cmake --preset release -DPELLUCID_MUTANTS=60 -DPELLUCID_MUTANTS_SEED=7 && cmake --build --preset release --target mutants
+    mutate.py run [--build FOLDER] [--jobs J] [--only K…]
 
-All mutants are in one build: at each site the program asks the environment variable PELLUCID_MUTANT whether it is the one.
-A mutant negates a condition, makes it false or true, swaps an operator (< and <=, == and !=, && and ||, + and -), moves an integer
-by one, or turns a result of true or false around. Without FILE, sites are drawn from all of src/fusion, src/tt, src/passes and
-src/trace. `run` prints the survivors and adds nothing anywhere; survivors.md is the list of those that are known, with reasons.
+The build writes copies of the sources with that many mutants into mutants/src (`mutate.py write`), and links the programs and tests
+with them in mutants/bin and mutants/test; the sources stay as they are. At each site the program asks the environment variable
+PELLUCID_MUTANT whether it is the one: a mutant negates a condition, makes it false or true, swaps an operator (< and <=, == and !=,
+&& and ||, + and -), moves an integer by one, or turns a result of true or false around. Sites are drawn from all of src/fusion, src/tt,
+src/passes and src/trace.
+
+`run` first runs every test once without a mutant, to see which mutants it comes to, and then for each mutant the tests that come to
+it, the quick first. The first one that fails, crashes, or needs far more time or memory than without the mutant notices it. Survivors
+are printed; survivors.md lists those that are known, and the equivalent ones among them are not drawn again.
 """
 import argparse
+import concurrent.futures
 import json
 import os
 import pathlib
 import random
 import re
+import resource
+import signal
 import subprocess
-import sys
+import tempfile
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDERS = ("src/fusion", "src/tt", "src/passes", "src/trace")
-STATE = ROOT / "build/mutants.json"
-# By folder: what is run, the quick first. The first test that fails kills the mutant.
-TESTS = {
-    "src/fusion": ["fusion_store_coverage_test", "fusion", "fusion_random", "e2e_models", "operators"],
-    "src/tt": ["tt_", "lit", "codegen_differential_test", "e2e_launch", "fusion_store_coverage_test", "fusion", "errors"],
-    "src/passes/tt": ["lit", "reference_tt_passes_test", "codegen_differential_test", "e2e_launch", "e2e_models"],
-    "src/passes/graph": ["passes_graph_test", "e2e_products", "operators", "e2e_models", "fusion", "cli_reports"],
-    "src/trace": ["trace_", "errors", "e2e_node_tables", "e2e_models", "operators", "host_"],
-}
+# Tests of the sources' form, and those that a mutant cannot reach or that a run of all does not show anything with.
+LEFT_OUT = r"^(format|names|layers|python|figures|install|demo|fuzz_.*|judge.*|syntax_.*)$|_cuda"
+MEMORY = 8 << 30  # a mutant may fill memory; this much of it, and the machine stays usable
 SWAPS = {" < ": " <= ", " <= ": " < ", " > ": " >= ", " >= ": " > ", " == ": " != ", " != ": " == ", " && ": " || ", " || ": " && ",
          " + ": " - ", " - ": " + "}
-ASK = '''#include <cstdlib>
-/// For test/mutation/mutate.py.
+ASK = '''#pragma clang optimize off
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+/// For test/mutation/mutate.py: whether the mutant was chosen; with PELLUCID_MUTANTS_REACHED, that it was reached.
 [[maybe_unused]] static bool isMutant(int number) {
-  static const char *chosen = std::getenv("PELLUCID_MUTANT");
-  return chosen && std::atoi(chosen) == number;
+  static const char *const word = std::getenv("PELLUCID_MUTANT"), *const reached = std::getenv("PELLUCID_MUTANTS_REACHED");
+  static const int chosen = word ? std::atoi(word) : 0;
+  static std::atomic<bool> seen[1000];
+  if (reached && !seen[number % 1000].exchange(true))
+    if (std::FILE *file = std::fopen(reached, "a")) {
+      std::fprintf(file, "%d\\n", number);
+      std::fclose(file);
+    }
+  return chosen == number;
 }
 '''
 
@@ -66,7 +78,7 @@ def variants(expression, boolean):
     """What an expression could be by mistake, with a word for it."""
     if boolean:
         yield "negated", f"!({expression})"
-        yield "false", f"(({expression}), false)" if False else "false"
+        yield "false", "false"
         yield "true", "true"
     spans = [m.span() for m in re.finditer(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)\'', expression)]
     outside = lambda place: not any(a <= place < b for a, b in spans)  # noqa: E731
@@ -100,83 +112,132 @@ def sites(file):
             yield found.start(1), found.end(1), f"isMutant({{}}) ? ({mutated}) : ({value})", f"result {what}: {' '.join(value.split())}"
 
 
-def apply(options):
-    if STATE.exists():
-        sys.exit("mutants are in the sources: mutate.py restore")
-    files = options.files or sorted(str(p.relative_to(ROOT)) for folder in FOLDERS for p in (ROOT / folder).rglob("*.cpp"))
+def known():
+    """The equivalent ones of survivors.md: its lines `* FILE: WHAT` with an indented reason."""
+    text = (ROOT / "test/mutation/survivors.md").read_text()
+    return set(re.findall(r"^\* `(src/.*)`$", text.partition("## Equivalent")[2], re.M))
+
+
+def write(options):
+    """Copies with mutants, and mutants.json; prints the files' names, as CMake's lists are written."""
+    files = sorted(str(p.relative_to(ROOT)) for folder in FOLDERS for p in (ROOT / folder).rglob("*.cpp"))
     found = [(file, *site) for file in files for site in sites(file)]
-    rng = random.Random(options.seed)
-    rng.shuffle(found)
-    chosen, taken = [], {}
+    random.Random(options.seed).shuffle(found)
+    chosen, changes, equivalent = [], {}, known()
     for file, begin, end, replacement, what in found:
         if len(chosen) == options.sample:
             break
-        if all(end <= a or begin >= b for a, b, _ in taken.get(file, [])):
+        taken = changes.setdefault(file, [])
+        if f"{file}: {what}" not in equivalent and all(end <= a or begin >= b for a, b, _ in taken):
             number = len(chosen) + 1
-            line = (ROOT / file).read_text()[:begin].count("\n") + 1
-            taken.setdefault(file, []).append((begin, end, replacement.replace("{}", str(number), 1)))
-            chosen.append({"number": number, "file": file, "line": line, "what": what})
-    STATE.parent.mkdir(exist_ok=True)
-    STATE.write_text(json.dumps({"seed": options.seed, "sites": len(found), "mutants": chosen}, indent=1))
-    for file, changes in taken.items():
+            taken.append((begin, end, replacement.replace("{}", str(number), 1)))
+            chosen.append({"number": number, "file": file, "line": (ROOT / file).read_text()[:begin].count("\n") + 1, "what": what})
+    written = []
+    for file, taken in sorted(changes.items()):
         text = (ROOT / file).read_text()
-        for begin, end, replacement in sorted(changes, reverse=True):
+        for begin, end, replacement in sorted(taken, reverse=True):
             text = text[:begin] + replacement + text[end:]
-        (ROOT / file).write_text(ASK + text)
-    print(f"{len(chosen)} of {len(found)} mutants in {len(taken)} files, seed {options.seed}; build, then mutate.py run")
+        path = options.into / file
+        if taken:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(ASK + text)
+            written.append(str(path))
+    (options.into / "mutants.json").write_text(json.dumps({"seed": options.seed, "sites": len(found), "mutants": chosen}, indent=1))
+    print(";".join(written))
 
 
-def tests_of(file):
-    return next(tests for folder, tests in sorted(TESTS.items(), key=lambda item: -len(item[0])) if file.startswith(folder))
+def tests_of(options):
+    """name -> command, environment, folder; of the tests that run a program or test that is there with mutants."""
+    listed = json.loads(options.tests.read_text()) if options.tests else \
+        json.loads(subprocess.run(["ctest", "--test-dir", str(options.build), "--show-only=json-v1"], capture_output=True, text=True, check=True).stdout)
+    build, tests = str(options.build), {}
+    for test in listed["tests"]:
+        words = [word.replace(f"{build}/bin", f"{build}/mutants/bin") for word in test.get("command", [])]
+        words = [mutated if (mutated := word.replace(f"{build}/test/", f"{build}/mutants/test/")) != word and os.path.isfile(mutated) else word for word in words]
+        given = {entry["name"]: entry["value"] for entry in test.get("properties", [])}
+        if "/mutants/" in " ".join(words) and all(os.path.exists(word) for word in words if word.startswith(f"{build}/")) and not re.search(LEFT_OUT, test["name"]):
+            tests[test["name"]] = {"command": words, "environment": dict(one.split("=", 1) for one in given.get("ENVIRONMENT", [])),
+                                   "folder": given.get("WORKING_DIRECTORY", build), "skip": given.get("SKIP_RETURN_CODE")}
+    return tests
 
 
-def kill(mutant, options):
-    """The test that notices it, or nothing."""
-    for test in tests_of(mutant["file"]):
-        done = subprocess.run(["ctest", "--test-dir", str(options.build), "-R", f"^{test}", "-E", "_cuda", "-j1", "--timeout", str(options.timeout), "--stop-on-failure"],
-                              env=os.environ | {"PELLUCID_MUTANT": str(mutant["number"])}, capture_output=True, text=True)
-        if done.returncode != 0:
-            return re.sub(r"^.*? - ", "", next((line for line in done.stdout.splitlines() if re.match(r"\s*\d+ - ", line)), test).strip())
-    return ""
+def passes(test, environment, usual):
+    """Whether a test passes, with limits for what usually takes so many seconds; and how long it took."""
+    seconds = int(20 + 5 * usual)  # of processor time, for each of its processes
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
+        resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+        os.setpgrp()
+
+    begin = time.monotonic()
+    with tempfile.TemporaryDirectory() as scratch, tempfile.TemporaryFile() as said:
+        process = subprocess.Popen(test["command"], cwd=test["folder"], env=os.environ | test["environment"] | environment | {"TMPDIR": scratch},
+                                   stdin=subprocess.DEVNULL, stdout=said, stderr=said, preexec_fn=limit)
+        try:
+            code = process.wait(timeout=60 + 10 * usual)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            code = process.wait()
+        said.seek(max(0, said.tell() - 2000))
+        test["said"] = said.read().decode(errors="replace")
+    return code == 0 or code == test["skip"], time.monotonic() - begin
+
+
+def reach(options, tests, pool):
+    """Asks every test, once, which mutants it comes to."""
+    def one(name):
+        with tempfile.NamedTemporaryFile() as log:
+            passed, cost = passes(tests[name], {"PELLUCID_MUTANTS_REACHED": log.name}, 3600)
+            reached = {int(line) for line in log.read().split()}
+        if not passed:
+            print(f"{name} fails without a mutant and is left out: {tests[name]['said'][-500:]}", flush=True)
+        return name, {"cost": cost, "reaches": sorted(reached) if passed else []}
+
+    found = dict(pool.map(one, sorted(tests, key=lambda name: name.startswith(("operators", "fusion", "e2e")), reverse=True)))
+    print(f"{len(found)} tests, {sum(bool(entry['reaches']) for entry in found.values())} of them come to mutants", flush=True)
+    return found
+
+
+def kill(mutant, tests, found):
+    """The test that notices it, or nothing; and how many came to it."""
+    names = sorted((entry["cost"], name) for name, entry in found.items() if mutant["number"] in entry["reaches"])
+    for cost, name in names:
+        if not passes(dict(tests[name]), {"PELLUCID_MUTANT": str(mutant["number"])}, cost)[0]:
+            return mutant, name, len(names)
+    return mutant, "", len(names)
 
 
 def run(options):
-    state = json.loads(STATE.read_text())
-    survivors = []
-    for mutant in state["mutants"]:
-        if options.only and mutant["number"] not in options.only:
-            continue
-        by = kill(mutant, options)
-        print(f"{mutant['number']:4} {'killed by ' + by if by else 'SURVIVES'}  {mutant['file']}:{mutant['line']} {mutant['what']}", flush=True)
-        if not by:
-            survivors.append(mutant)
-    count = len(options.only or state["mutants"])
-    print(f"{count - len(survivors)} of {count} mutants are noticed (seed {state['seed']})")
-
-
-def restore(options):
-    state = json.loads(STATE.read_text())
-    for file in sorted({mutant["file"] for mutant in state["mutants"]}):
-        text = (ROOT / file).read_text()
-        if text.startswith(ASK):
-            subprocess.run(["git", "-C", str(ROOT), "checkout", "--", file], check=True)
-    STATE.unlink()
+    state, tests, folders = json.loads((options.build / "mutants/mutants.json").read_text()), tests_of(options), {}
+    mutants = [mutant for mutant in state["mutants"] if not options.only or mutant["number"] in options.only]
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        found = reach(options, tests, pool)
+        for done in concurrent.futures.as_completed([pool.submit(kill, mutant, tests, found) for mutant in mutants]):
+            mutant, by, count = done.result()
+            print(f"{mutant['number']:4} {'noticed by ' + by if by else f'SURVIVES {count} tests'}  {mutant['file']}:{mutant['line']} {mutant['what']}", flush=True)
+            tally = folders.setdefault("/".join(mutant["file"].split("/")[:-1]), [0, 0])
+            tally[0] += bool(by)
+            tally[1] += 1
+    for folder, (noticed, of) in sorted(folders.items()):
+        print(f"{folder}: {noticed} of {of}")
+    print(f"{sum(t[0] for t in folders.values())} of {sum(t[1] for t in folders.values())} mutants are noticed (seed {state['seed']})")
 
 
 def main():
     parser = argparse.ArgumentParser()
     verbs = parser.add_subparsers(dest="verb", required=True)
-    verb = verbs.add_parser("apply")
-    verb.add_argument("--sample", type=int, default=25)
+    verb = verbs.add_parser("write")
+    verb.add_argument("into", type=pathlib.Path)
+    verb.add_argument("--sample", type=int, default=60)
     verb.add_argument("--seed", type=int, default=1)
-    verb.add_argument("files", nargs="*")
     verb = verbs.add_parser("run")
     verb.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release")
-    verb.add_argument("--timeout", type=int, default=600)
+    verb.add_argument("--tests", type=pathlib.Path, help="what ctest --show-only=json-v1 printed, where there is no ctest")
+    verb.add_argument("--jobs", type=int, default=os.cpu_count())
     verb.add_argument("--only", type=int, nargs="*")
-    verbs.add_parser("restore")
     options = parser.parse_args()
-    {"apply": apply, "run": run, "restore": restore}[options.verb](options)
+    {"write": write, "run": run}[options.verb](options)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "CommandLine.h"
+#include "ModelLine.h"
 #include "driver/ListKernels.h"
 
 #include <cerrno>
@@ -101,11 +101,12 @@ void print(const driver::OperatorReport &report) {
               report.kernels.empty() ? "none" : joined(report.kernels).c_str());
 }
 
-driver::FileReport read(const std::string &path, const std::vector<std::string> &roots) {
+driver::FileReport read(const std::string &path, const std::vector<std::string> &roots,
+                        const driver::HostLimits &limits) {
   if (::access(path.c_str(), R_OK) != 0)
     throw DiagnosticError(SourceLocation(path),
                           std::string("cannot be read: ") + std::strerror(errno));
-  return driver::listKernels(path, roots);
+  return driver::listKernels(path, roots, limits);
 }
 
 } // namespace
@@ -120,6 +121,8 @@ int runKernels(Words words) {
   line.add("FILE", path, "the Python file").required();
   line.addRepeated("--path", roots, "a folder that absolute imports are looked up in")
       .valueText("DIR");
+  driver::HostLimits limits;
+  addHostLimits(line, limits.steps, limits.bytes);
   if (!line.parse(words))
     return line.exitCode();
   json kernels = json::array(), operators = json::array(), warnings = json::array();
@@ -128,7 +131,7 @@ int runKernels(Words words) {
   };
   driver::FileReport report;
   try {
-    report = read(path, roots);
+    report = read(path, roots, limits);
   } catch (const DiagnosticError &) {
     if (line.json())
       printReport();

@@ -18,6 +18,17 @@ static std::string problemOfWholeNumber(const std::string &text) {
   return isWhole ? std::string() : "'" + text + "' is not an integer from 0 to 2^64 - 1";
 }
 
+void addHostLimits(VerbLine &line, std::optional<uint64_t> &steps, std::optional<uint64_t> &bytes) {
+  line.add("--host-steps", steps,
+           "most steps that the file's host code may take (default 20000000)")
+      .valueText("N")
+      .check(problemOfWholeNumber);
+  line.add("--host-memory", bytes,
+           "most bytes that its lists, texts and the like may hold (default 2000000000)")
+      .valueText("BYTES")
+      .check(problemOfWholeNumber);
+}
+
 void ModelOptions::addTo(VerbLine &line) {
   line.add("MODEL", model, "FILE.py:CLASS, FILE.py:FUNCTION, a saved program, or an archive of torch.export.save").required();
   line.addRepeated(
@@ -43,14 +54,7 @@ void ModelOptions::addTo(VerbLine &line) {
   line.add("--seed", seed, "of the parameters where no --weights are given")
       .valueText("N")
       .check(problemOfWholeNumber);
-  line.add("--host-steps", hostSteps,
-           "most steps that the model's host code may take (default 20000000)")
-      .valueText("N")
-      .check(problemOfWholeNumber);
-  line.add("--host-memory", hostMemory,
-           "most bytes that its lists, texts and the like may hold (default 2000000000)")
-      .valueText("BYTES")
-      .check(problemOfWholeNumber);
+  addHostLimits(line, hostSteps, hostMemory);
   line.addRepeated("--kernels", kernels,
                    "a file that defines triton_ops and custom_ops which an archive calls")
       .valueText("FILE.py");

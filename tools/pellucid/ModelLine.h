@@ -5,12 +5,17 @@
 #include "CommandLine.h"
 #include "driver/LoadModel.h"
 
+#include <cstdint>
 #include <cstdio>
+#include <optional>
 #include <string>
 
 namespace pellucid::cli {
 
 using driver::splitTarget;
+
+/// `--host-steps` and `--host-memory`: how far the host code of a file may go.
+void addHostLimits(VerbLine &line, std::optional<uint64_t> &steps, std::optional<uint64_t> &bytes);
 
 struct ModelOptions : driver::ModelRequest {
   bool nonStrict = false;

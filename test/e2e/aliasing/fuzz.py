@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random programs against torch, which must be there.
 
-    fuzz.py PROGRAM --seed N --count M [--batch B] [--keep FILE.json]
+    fuzz.py PROGRAM --seed N --count M [--batch B] [--saved] [--option=--no-fusion] [--keep FILE.json]
 
 Prints each wrong program, shrunk, and how many were right, refused and wrong.
 """
@@ -11,18 +11,19 @@ import json
 import pathlib
 import sys
 import tempfile
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import programs
 import random_programs
 
 
-def is_wrong(ours, program):
+def is_wrong(ours, program, options):
     recorded = programs.record(program)
-    return "runs" in recorded and bool(programs.check(ours, [recorded]))
+    return "runs" in recorded and bool(programs.check(ours, [recorded], options))
 
 
-def shrink(ours, program):
+def shrink(ours, program, options):
     """Without the lines and results that it is wrong without."""
     program = {key: program[key] for key in ("inputs", "body", "results")}
     again = True
@@ -32,7 +33,7 @@ def shrink(ours, program):
             i = len(program[key]) - 1
             while i >= 0 and len(program[key]) > (key == "results"):
                 smaller = dict(program, **{key: program[key][:i] + program[key][i + 1 :]})
-                if is_wrong(ours, smaller):
+                if is_wrong(ours, smaller, options):
                     program, again = smaller, True
                 i -= 1
     return programs.record(program)
@@ -45,7 +46,10 @@ def main():
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--batch", type=int, default=8)
     parser.add_argument("--stop", type=int, default=1000, help="after this many wrong ones")
+    parser.add_argument("--seconds", type=int, help="no further programs after these")
     parser.add_argument("--refusals", action="store_true")
+    parser.add_argument("--saved", action="store_true", help="export each program to a file and compile that")
+    parser.add_argument("--option", action="append", default=[], help="of compile, such as --option=--no-fusion")
     parser.add_argument("--keep")
     options = parser.parse_args()
     import torch
@@ -53,19 +57,22 @@ def main():
     torch.set_num_threads(1)
     kept, outcomes = [], {}
     with tempfile.TemporaryDirectory() as folder:
-        ours = programs.Ours(options.program, folder)
-        made = []
-        for seed in range(options.seed, options.seed + options.count):
-            program = random_programs.make(seed)
-            if "runs" in program:
-                made.append(dict(program, seed=seed))
-        for at in range(0, len(made), options.batch):
-            for program, problem in programs.check(ours, made[at : at + options.batch], outcomes=outcomes):
-                small = shrink(ours, program)
+        ours = programs.Ours(options.program, folder, options.saved)
+        made, begin = 0, time.monotonic()
+        for at in range(options.seed, options.seed + options.count, options.batch):
+            if options.seconds and time.monotonic() - begin > options.seconds:
+                break
+            batch = [dict(random_programs.make(seed), seed=seed) for seed in range(at, min(at + options.batch, options.seed + options.count))]
+            batch = [program for program in batch if "runs" in program]
+            made += len(batch)
+            for program, problem in programs.check(ours, batch, options.option, outcomes):
+                small = shrink(ours, program, options.option)
                 kept.append(small)
                 print(f"--- seed {program['seed']}: {problem[:600]}\n{small['inputs']}\n{programs.text_of('small', small)}", flush=True)
-                found = programs.check(ours, [small])
+                found = programs.check(ours, [small], options.option)
                 print(f"    {found[0][1][:1500] if found else 'right when alone'}", flush=True)
+            for path in pathlib.Path(folder).iterdir():
+                path.unlink()
             if len(kept) >= options.stop:
                 break
     if options.refusals:
@@ -79,7 +86,7 @@ def main():
             print("\n".join(error.split("\n")[:3]))
     if options.keep:
         pathlib.Path(options.keep).write_text(json.dumps(kept))
-    print(f"{outcomes.get('right', 0)} right, {outcomes.get('refused', 0)} refused, {len(kept)} wrong of {len(made)}")
+    print(f"{outcomes.get('right', 0)} right, {outcomes.get('refused', 0)} refused, {len(kept)} wrong of {made}")
     return 1 if kept else 0
 
 

@@ -130,8 +130,9 @@ class Broken(Exception):
 class Ours:
     """The compiler as a process, the run time as a library."""
 
-    def __init__(self, program, folder):
-        self.compiler = str(program)
+    def __init__(self, program, folder, saved=False):
+        """`saved`: programs go through a file, `export -o` and then `compile` of it."""
+        self.compiler, self.saved = str(program), saved
         self.folder = pathlib.Path(folder)
         library = pathlib.Path(program).resolve().parent.parent / "lib" / "libpellucid_runtime.so"
         self.runtime = ctypes.CDLL(str(library))
@@ -155,15 +156,20 @@ class Ours:
                 words += ["--input", f"{name}=f32[{','.join(dims)}]"]
         text += f"\n\ndef model({', '.join(names)}):\n    return {' + '.join(calls)}\n"
         source.write_text(text)
-        done = subprocess.run(
-            [self.compiler, "compile", f"{source}:model", "-o", str(package), "--target", "cpu:x86-64-v3", *words, *options],
-            capture_output=True, text=True, timeout=600,
-        )
+        model = [f"{source}:model", *words]
+        if self.saved:
+            saved = self.folder / f"model{self.count}.program"
+            self.call("export", *model, "-o", str(saved))
+            model = [str(saved)]
+        self.call("compile", *model, "-o", str(package), "--target", "cpu:x86-64-v3", *options)
+        return package
+
+    def call(self, *words):
+        done = subprocess.run([self.compiler, *words], capture_output=True, text=True, timeout=600)
         if done.returncode == 1:
             raise Refused(done.stderr.strip())
         if done.returncode != 0:
             raise Broken(f"exit {done.returncode}: {done.stderr.strip()[:2000]}")
-        return package
 
     def run(self, package, programs, n):
         """Per program the results and the inputs afterwards."""
