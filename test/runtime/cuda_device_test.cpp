@@ -199,6 +199,9 @@ TEST_F(CudaDevice, PreparedCallsAreGraphs) {
     for (float &value : x)
       value += 1;
     driver->memcpyHtoD(reinterpret_cast<uintptr_t>(input.data), x.data(), x.size() * sizeof(float));
+    // A copy from pageable memory may still be under way, and streams of their own do not wait for
+    // it.
+    driver->ctxSynchronize();
     pellucid_run_options options{};
     options.struct_size = sizeof(options);
     options.stream = streams[round % 3];

@@ -217,7 +217,7 @@ std::vector<Value *> repeatDecomposition(Graph &graph, const OperatorCall &call,
   TensorType result = std::get<TensorType>(call.op.fake(call)[0]);
   return {emit("aten.view.default", {x, Argument::list(result.shape)})};
 }
-/// One times `src`: exact for every value, broadcast and laid out as `self`.
+/// `src` itself, else one times `src`: exact for every value, broadcast and laid out as `self`.
 std::vector<Value *> copyDecomposition(Graph &graph, const OperatorCall &call,
                                        const OperatorRegistry &registry) {
   auto emit = [&](std::string_view target, std::vector<Argument> args,
@@ -229,6 +229,9 @@ std::vector<Value *> copyDecomposition(Graph &graph, const OperatorCall &call,
   Value *self = call.value("self"), *src = call.value("src");
   if (src->type().dtype != self->type().dtype)
     src = emit("aten._to_copy.default", {src}, {{"dtype", self->type().dtype}});
+  // Values do not change: what has the result's type already is the result.
+  if (src->type() == std::get<TensorType>(call.op.fake(call)[0]))
+    return {src};
   return {emit("aten.mul.Tensor", {emit("aten.ones_like.default", {self}), src})};
 }
 } // namespace
