@@ -75,6 +75,9 @@ private:
   std::unique_ptr<Implementation> implementation;
 };
 
+/// A cast whose result has the elements of its operand, held in another way.
+bool keepsElements(mlir::Operation *op);
+
 /// The info of each result of `op` from that of its operands (AxisTransfer.cpp); hints are not
 /// looked at.
 llvm::SmallVector<AxisInfo, 1> axisTransfer(mlir::Operation *op, llvm::ArrayRef<AxisInfo> operands);

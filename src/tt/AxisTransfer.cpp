@@ -113,7 +113,9 @@ private:
         .Case<BitcastOp, PtrToIntOp, IntToPtrOp>([&](auto) { ofReinterpretation(info); })
         .Case<LoadOp>([&](LoadOp load) { ofLoad(load, info); })
         .Default([&](Operation *) {
-          if (op->hasTrait<OpTrait::Elementwise>())
+          if (keepsElements(op))
+            info = in[0];
+          else if (op->hasTrait<OpTrait::Elementwise>())
             ofElements(info);
         });
   }
@@ -414,6 +416,15 @@ private:
 };
 
 } // namespace
+
+bool keepsElements(Operation *op) {
+  if (!isa<CastOpInterface>(op) || op->getNumOperands() != 1 || op->getNumResults() != 1)
+    return false;
+  auto from = dyn_cast<RankedTensorType>(op->getOperand(0).getType());
+  auto to = dyn_cast<RankedTensorType>(op->getResult(0).getType());
+  return from && to && from.getShape() == to.getShape() &&
+         from.getElementType() == to.getElementType();
+}
 
 SmallVector<AxisInfo, 1> axisTransfer(Operation *op, ArrayRef<AxisInfo> operands) {
   SmallVector<AxisInfo, 1> results;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tt/OffsetAnalysis.h"
 
+#include "tt/AxisInfo.h"
+
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
@@ -204,7 +206,12 @@ static std::optional<SmallVector<int>> laneRenaming(Operation *op) {
           return std::nullopt;
         return lanesAfterReshape(typeOf(reshape.getSrc()), typeOf(reshape.getResult()));
       })
-      .Default([](Operation *) { return std::nullopt; });
+      .Default([&](Operation *other) -> std::optional<SmallVector<int>> {
+        if (!keepsElements(other))
+          return std::nullopt;
+        auto dims = llvm::seq<int>(0, static_cast<int>(typeOf(other->getResult(0)).getRank()));
+        return SmallVector<int>(dims.begin(), dims.end());
+      });
 }
 
 static std::optional<OffsetForm> constantForm(Value value) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "codegen/cuda/Layout.h"
+#include "codegen/gpu/Layout.h"
 
 #include <gtest/gtest.h>
 #include <map>

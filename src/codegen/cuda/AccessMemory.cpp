@@ -31,27 +31,43 @@ static bool isIndexArithmetic(mlir::Value value, unsigned &left) {
   if (!op || left == 0 || mlir::isa<mlir::FloatType>(elementTypeOf(value.getType())))
     return false;
   --left;
+  // What moves between threads is not index arithmetic.
+  if (auto other = mlir::dyn_cast<ttgpu::ConvertLayoutOp>(op))
+    if (ttgpu::layoutOf(other.getResult())->registersIn(*ttgpu::layoutOf(other.getSrc())).empty())
+      return false;
   if (mlir::isa<tt::MakeRangeOp, mlir::arith::ConstantOp>(op))
     return true;
-  bool repeats = isElementOp(op) || mlir::isa<tt::SplatOp, tt::ExpandDimsOp, tt::BroadcastOp>(op);
+  bool repeats =
+      isElementOp(op) ||
+      mlir::isa<tt::SplatOp, tt::ExpandDimsOp, tt::BroadcastOp, ttgpu::ConvertLayoutOp>(op);
   return repeats && llvm::all_of(op->getOperands(), [&](mlir::Value operand) {
            return isIndexArithmetic(operand, left);
          });
 }
 
-Registers CudaEmitter::evaluateAgain(mlir::Value tile, const Layout &layout) {
-  unsigned mostOperations = 32;
+/// What index arithmetic is made of, once more.
+void CudaEmitter::computeAgain(mlir::Value tile) {
+  if (!mlir::isa<mlir::RankedTensorType>(tile.getType()) || tiles.count(tile))
+    return;
+  for (mlir::Value operand : tile.getDefiningOp()->getOperands())
+    computeAgain(operand);
+  compute(tile.getDefiningOp());
+}
+
+Registers CudaEmitter::registersAgain(mlir::Value tile) {
+  unsigned mostOperations = 48;
   if (!isIndexArithmetic(tile, mostOperations))
-    return evaluate(tile, layout);
+    return registersOf(tile);
   // The number of the thread is read anew: nothing computed from it equals what is known.
   auto *type = llvm::FunctionType::get(b.i32(), false);
   auto *code = llvm::InlineAsm::get(type, "mov.u32 $0, %tid.x;", "=r", true);
   ThreadNumbers numbers = numbersOf(b.CreateCall(code), nullptr);
   std::swap(numbers, threadNumbers);
-  std::vector<Evaluated> known(1);
-  std::swap(known, evaluated);
-  Registers registers = evaluate(tile, layout);
-  std::swap(known, evaluated);
+  llvm::DenseMap<mlir::Value, Registers> known;
+  std::swap(known, tiles);
+  computeAgain(tile);
+  Registers registers = tiles.at(tile);
+  std::swap(known, tiles);
   std::swap(numbers, threadNumbers);
   return registers;
 }
@@ -61,30 +77,25 @@ void CudaEmitter::emitLoad(tt::LoadOp op) {
     orderAccess(op.getPtr(), false);
     return emitScalarLoad(op);
   }
-  checkedTile(op, op.getResult());
-  // Spread tiles are loaded as they are wanted, so that nothing moves afterwards.
-  Layout layout = accessLayout(op.getPtr(), op.getResult());
-  if (layout == anchor(layout.shape))
-    layout = wantedLayout(op.getResult());
-  homes[op] = {layout, loadTile(op, layout)};
+  tiles[op] = loadTile(op);
 }
 
-Registers CudaEmitter::loadTile(tt::LoadOp op, const Layout &layout) {
+Registers CudaEmitter::loadTile(tt::LoadOp op) {
   orderAccess(op.getPtr(), false);
   mlir::Type element = elementTypeOf(op.getType());
-  TileAccess access{evaluate(op.getPtr(), layout), {}, 1, element};
-  access.vector = vectorLength(op.getPtr(), layout, element);
+  TileAccess access{registersOf(op.getPtr()), {}, 1, element};
+  access.vector = vectorLength(op.getPtr(), layoutOf(op), element);
   followFirstPointers(access);
   Registers all(access.pointers.size(), b.getTrue());
-  access.active = op.getMask() ? evaluate(op.getMask(), layout) : all;
+  access.active = op.getMask() ? registersOf(op.getMask()) : all;
   Registers other(access.pointers.size(),
                   llvm::Constant::getNullValue(registerType(b.getContext(), element)));
   judgeVectors(access, op.getPtr(), op.getMask());
   if (op.getMask() && op.getOther())
-    other = evaluate(op.getOther(), layout);
+    other = registersOf(op.getOther());
   auto loadEach = [&] {
     Registers active =
-        op.getMask() && access.vector > 1 ? evaluateAgain(op.getMask(), layout) : access.active;
+        op.getMask() && access.vector > 1 ? registersAgain(op.getMask()) : access.active;
     Registers values;
     for (size_t r = 0; r < active.size(); ++r)
       values.push_back(loadOne(access.pointers[r], active[r], other[r], element));
@@ -124,11 +135,10 @@ void CudaEmitter::emitStore(tt::StoreOp op) {
   orderAccess(op.getPtr(), true);
   if (!mlir::isa<mlir::RankedTensorType>(op.getPtr().getType()))
     return emitScalarStore(op);
-  checkedTile(op, op.getPtr());
   mlir::Type element = elementTypeOf(op.getValue().getType());
-  Layout layout = accessLayout(op.getPtr(), op.getValue());
-  Registers values = evaluate(op.getValue(), layout);
-  TileAccess access{evaluate(op.getPtr(), layout), {}, 1, element};
+  const Layout &layout = layoutOf(op.getPtr());
+  Registers values = registersOf(op.getValue());
+  TileAccess access{registersOf(op.getPtr()), {}, 1, element};
   access.vector = vectorLength(op.getPtr(), layout, element);
   followFirstPointers(access);
   auto holding = [&](Registers mask) {
@@ -139,7 +149,7 @@ void CudaEmitter::emitStore(tt::StoreOp op) {
   };
   Registers all(access.pointers.size(), b.getTrue());
   judgeVectors(access, op.getPtr(), op.getMask());
-  access.active = holding(op.getMask() ? evaluate(op.getMask(), layout) : all);
+  access.active = holding(op.getMask() ? registersOf(op.getMask()) : all);
   auto storeEach = [&](const Registers &active) {
     for (size_t r = 0; r < values.size(); ++r)
       storeOne(access.pointers[r], values[r], active[r], element);
@@ -152,7 +162,7 @@ void CudaEmitter::emitStore(tt::StoreOp op) {
     if (which == 0)
       storeVectors(access, packWords(values, access.vector, element));
     else
-      storeEach(op.getMask() ? holding(evaluateAgain(op.getMask(), layout)) : access.active);
+      storeEach(op.getMask() ? holding(registersAgain(op.getMask())) : access.active);
   });
 }
 

@@ -4,6 +4,7 @@
 #include "codegen/common/GenerateCode.h"
 #include "codegen/cuda/CudaEmitter.h"
 #include "codegen/gpu/Passes.h"
+#include "tt/Tt.h"
 
 #include "llvm/Support/TargetSelect.h"
 
@@ -43,9 +44,14 @@ static mlir::OwningOpRef<mlir::ModuleOp> decide(mlir::ModuleOp source,
   decided.stages = options.numStages;
   decided.mostStages = options.mostStages;
   decided.generationOnly = options.thisGenerationOnly;
-  if (mlir::failed(ttgpu::decideKernel(*module, decided)))
-    throw DiagnosticError(SourceLocation(), "a pass over the kernel failed");
-  return module;
+  Diagnostics said;
+  tt::DiagnosticsCollector collector(source.getContext(), said);
+  if (mlir::succeeded(ttgpu::decideKernel(*module, decided)))
+    return module;
+  for (const pellucid::Diagnostic &one : said.all())
+    if (one.severity == pellucid::Severity::Error)
+      throw DiagnosticError(one);
+  throw DiagnosticError(SourceLocation(), "a pass over the kernel failed without saying why");
 }
 
 /// Fills `module` with as many stages as shared memory has room for.

@@ -121,12 +121,11 @@ void CudaEmitter::emitAtomic(mlir::Operation *op, mlir::Value pointer, mlir::Val
   llvm::Type *type = registerType(b.getContext(), element);
   bool isTile = mlir::isa<mlir::RankedTensorType>(pointer.getType());
   // A scalar is a tile of rank zero, which every thread holds.
-  Layout layout =
-      isTile ? accessLayout(pointer, data) : Layout::blocked({}, {}, 1, options.numWarps);
-  Registers pointers = isTile ? evaluate(pointer, layout) : Registers{scalar(pointer)};
+  Layout layout = isTile ? layoutOf(pointer) : Layout::blocked({}, {}, 1, options.numWarps);
+  Registers pointers = registersOf(pointer);
   Registers active(pointers.size(), isFirstHolder(layout));
   if (mask) {
-    Registers masks = isTile ? evaluate(mask, layout) : Registers{scalar(mask)};
+    Registers masks = registersOf(mask);
     for (size_t r = 0; r < masks.size(); ++r)
       active[r] = b.CreateAnd(active[r], masks[r]);
   }
@@ -150,31 +149,17 @@ void CudaEmitter::emitAtomic(mlir::Operation *op, mlir::Value pointer, mlir::Val
     return;
   for (unsigned r = 0; r < old.size(); ++r)
     old[r] = readShared(place, element, position(layout, r));
-  if (isTile)
-    homes[op->getResult(0)] = {layout, old};
-  else
-    define(op->getResult(0), old[0]);
+  hold(op->getResult(0), old);
 }
 
 void CudaEmitter::emitAtomicRmw(tt::AtomicRMWOp op) {
-  bool isTile = mlir::isa<mlir::RankedTensorType>(op.getPtr().getType());
-  if (isTile)
-    checkedTile(op, op.getPtr());
-  Registers values = isTile ? evaluate(op.getVal(), accessLayout(op.getPtr(), op.getVal()))
-                            : Registers{scalar(op.getVal())};
+  Registers values = registersOf(op.getVal());
   emitAtomic(op, op.getPtr(), op.getVal(), op.getMask(),
              [&](unsigned r, Value *pointer) { return emitOneRmw(op, pointer, values[r]); });
 }
 
 void CudaEmitter::emitAtomicCas(tt::AtomicCASOp op) {
-  bool isTile = mlir::isa<mlir::RankedTensorType>(op.getPtr().getType());
-  if (isTile)
-    checkedTile(op, op.getPtr());
-  auto valuesOf = [&](mlir::Value value) {
-    return isTile ? evaluate(value, accessLayout(op.getPtr(), op.getVal()))
-                  : Registers{scalar(value)};
-  };
-  Registers expected = valuesOf(op.getCmp()), desired = valuesOf(op.getVal());
+  Registers expected = registersOf(op.getCmp()), desired = registersOf(op.getVal());
   emitAtomic(op, op.getPtr(), op.getVal(), {}, [&](unsigned r, Value *pointer) {
     return emitOneCas(op, pointer, expected[r], desired[r]);
   });

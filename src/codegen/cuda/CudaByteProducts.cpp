@@ -13,37 +13,6 @@ using llvm::Value;
 
 static constexpr unsigned bytesPerUnit = SharedTile::elementBytes, wordBytes = 4;
 
-std::optional<Layout> CudaEmitter::crosswiseLayout(mlir::Value data, unsigned fastest) {
-  auto tile = mlir::cast<mlir::RankedTensorType>(data.getType());
-  if (tile.getRank() != 2 || !tile.getElementType().isInteger(8))
-    return std::nullopt;
-  bool isCrosswise = !data.use_empty() && llvm::all_of(data.getUsers(), [&](mlir::Operation *user) {
-    auto dot = mlir::dyn_cast<tt::DotOp>(user);
-    return dot && unitOf(dot) == MatrixUnit::Warp && multipliesBytes(dot) &&
-           (data == dot.getA() ? fastest == 0 : data == dot.getB() && fastest == 1);
-  });
-  unsigned inner = 1 - fastest;
-  if (!isCrosswise || tile.getDimSize(inner) < wordBytes)
-    return std::nullopt;
-  // As if four neighbours along the inner dim were one.
-  llvm::SmallVector<int64_t> shape(tile.getShape());
-  shape[inner] /= wordBytes;
-  constexpr int64_t accessBytes = 16;
-  int64_t share = std::max<int64_t>(1, shape[0] * shape[1] / (32 * options.numWarps));
-  int64_t perThread = std::min({accessBytes, share, shape[fastest]});
-  Layout layout = Layout::blocked(shape, {fastest, inner}, perThread, options.numWarps);
-  for (Layout::Bits *bits : {&layout.registers, &layout.lanes, &layout.warps})
-    for (Layout::Point &point : *bits)
-      point[inner] *= static_cast<int32_t>(wordBytes);
-  layout.shape[inner] *= wordBytes;
-  for (int32_t distance : {1, 2}) {
-    Layout::Point point = layout.zero();
-    point[inner] = distance;
-    layout.registers.push_back(point);
-  }
-  return layout;
-}
-
 /// The number of the register that holds each point, of those of the thread whose other bits are
 /// zero.
 static std::map<std::pair<int32_t, int32_t>, unsigned> registersByPoint(const Layout &layout) {
@@ -64,7 +33,7 @@ static int32_t threadBits(const Layout &layout, unsigned dim) {
 }
 
 /// Writes as many neighbours along the inner dim at once as a thread has, up to 16.
-void CudaEmitter::shareBytes(const HomeTile &tile, const SharedOperand &place) {
+void CudaEmitter::shareBytes(const HeldTile &tile, const SharedOperand &place) {
   const auto &[layout, values] = tile;
   unsigned inner = place.contiguousDim, outer = 1 - inner;
   auto known = registersByPoint(layout);
@@ -127,22 +96,19 @@ void CudaEmitter::shareBytes(const HomeTile &tile, const SharedOperand &place) {
 void CudaEmitter::emitByteDot(tt::DotOp op) {
   auto a = mlir::cast<mlir::RankedTensorType>(op.getA().getType());
   auto product = mlir::cast<mlir::RankedTensorType>(op.getD().getType());
-  Layout layout = anchor(product.getShape());
-  Registers sums = sumsOf(op, layout);
+  Registers sums = sumsOf(op);
   int64_t units = a.getDimSize(1) / bytesPerUnit;
   mlir::Value operands[] = {op.getA(), op.getB()};
   SharedOperand places[] = {{.tile = {product.getDimSize(0), units}, .contiguousDim = 1},
                             {.tile = {product.getDimSize(1), units}, .contiguousDim = 0}};
-  // Tiles are evaluated before the memory is claimed: their own exchanges use the same.
-  std::optional<HomeTile> tiles[2];
+  std::optional<HeldTile> tiles[2];
   uint64_t bytes = 0;
   for (unsigned i : {0, 1}) {
-    if (auto known = sharedOperand(operands[i]);
-        known && known->contiguousDim == places[i].contiguousDim) {
+    if (auto known = sharedOperand(operands[i])) {
       places[i] = *known;
       continue;
     }
-    tiles[i] = asItLies(operands[i]);
+    tiles[i] = held(operands[i]);
     places[i].tile.byteOffset = bytes;
     bytes += places[i].tile.bytes();
   }
@@ -156,7 +122,7 @@ void CudaEmitter::emitByteDot(tt::DotOp op) {
     emitBarrier();
   }
   multiplyByWarps(op, places[0], places[1], sums);
-  finishDot(op, layout, std::move(sums));
+  finishDot(op, std::move(sums));
 }
 
 } // namespace pellucid::codegen

@@ -13,34 +13,8 @@ namespace pellucid::codegen {
 
 using llvm::Value;
 
-HomeTile CudaEmitter::asItLies(mlir::Value tile) {
-  if (auto home = homes.find(tile); home != homes.end())
-    return home->second;
-  mlir::Operation *op = tile.getDefiningOp();
-  if (auto trans = mlir::dyn_cast<tt::TransOp>(op)) {
-    HomeTile source = asItLies(trans.getSrc());
-    llvm::SmallVector<int32_t> back(trans.getOrder().size());
-    for (auto [d, from] : llvm::enumerate(trans.getOrder()))
-      back[from] = static_cast<int32_t>(d);
-    return {source.layout.throughTranspose(back), source.registers};
-  }
-  if (auto read = mlir::dyn_cast<ttgpu::ReadSharedOp>(op)) {
-    Layout layout = layoutToRead(read);
-    return {layout, evaluate(tile, layout)};
-  }
-  if (isElementOp(op) && feedsMatrixUnits(tile))
-    for (mlir::Value operand : op->getOperands())
-      if (mlir::isa<mlir::RankedTensorType>(operand.getType()) &&
-          !operand.getDefiningOp<mlir::arith::ConstantOp>()) {
-        Layout layout = asItLies(operand).layout;
-        return {layout, evaluate(tile, layout)};
-      }
-  Layout layout = anchor(mlir::cast<mlir::RankedTensorType>(tile.getType()).getShape());
-  return {layout, evaluate(tile, layout)};
-}
-
 /// Writes the elements, brought from `type` to `element`, row-major at `byteOffset`.
-void CudaEmitter::shareOperand(const HomeTile &tile, mlir::Type type, mlir::Type element,
+void CudaEmitter::shareOperand(const HeldTile &tile, mlir::Type type, mlir::Type element,
                                uint64_t byteOffset) {
   const auto &[layout, values] = tile;
   Value *holds = isFirstHolder(layout);
@@ -60,8 +34,8 @@ static mlir::Type sumType(tt::DotOp op) {
   return isNarrowFloat(element) ? mlir::Float32Type::get(op.getContext()) : element;
 }
 
-Registers CudaEmitter::sumsOf(tt::DotOp op, const Layout &layout) {
-  Registers sums = evaluate(op.getC(), layout);
+Registers CudaEmitter::sumsOf(tt::DotOp op) {
+  Registers sums = registersOf(op.getC());
   mlir::Type element = elementTypeOf(op.getD().getType());
   if (isNarrowFloat(element))
     for (Value *&sum : sums)
@@ -69,27 +43,26 @@ Registers CudaEmitter::sumsOf(tt::DotOp op, const Layout &layout) {
   return sums;
 }
 
-void CudaEmitter::finishDot(tt::DotOp op, const Layout &layout, Registers sums) {
+void CudaEmitter::finishDot(tt::DotOp op, Registers sums) {
   mlir::Type element = elementTypeOf(op.getD().getType());
   if (isNarrowFloat(element))
     for (Value *&sum : sums)
       sum = narrowFloat(b, sum, element);
-  homes[op] = {layout, std::move(sums)};
+  tiles[op] = std::move(sums);
 }
 
 void CudaEmitter::emitDot(tt::DotOp op) {
   if (unitOf(op) != MatrixUnit::None)
     return emitMatrixDot(op);
-  mlir::RankedTensorType a = checkedTile(op, op.getA()), product = checkedTile(op, op.getD());
-  checkedTile(op, op.getB());
+  auto a = mlir::cast<mlir::RankedTensorType>(op.getA().getType());
+  auto product = mlir::cast<mlir::RankedTensorType>(op.getD().getType());
   mlir::Type element = sumType(op);
   unsigned row = product.getRank() - 2, column = row + 1;
   int64_t m = a.getDimSize(row), k = a.getDimSize(column), n = product.getDimSize(column);
   int64_t batches = row == 0 ? 1 : a.getDimSize(0);
-  Layout layout = anchor(product.getShape());
-  Registers sums = sumsOf(op, layout);
-  // Tiles are evaluated before the memory is claimed: their own exchanges use the same.
-  HomeTile left = asItLies(op.getA()), right = asItLies(op.getB());
+  const Layout &layout = layoutOf(op);
+  Registers sums = sumsOf(op);
+  HeldTile left = held(op.getA()), right = held(op.getB());
   uint64_t bytesOfA = (batches * m * k * memoryBytes(element) + 15) / 16 * 16;
   uint64_t at = claimShared(op, bytesOfA + batches * k * n * memoryBytes(element));
   shareOperand(left, a.getElementType(), element, at);
@@ -140,7 +113,7 @@ void CudaEmitter::emitDot(tt::DotOp op) {
     carried[r]->addIncoming(next[r], loop);
   b.CreateCondBr(b.CreateICmpULT(following, b.getInt32(static_cast<uint32_t>(k))), loop, after);
   b.SetInsertPoint(after);
-  finishDot(op, layout, next);
+  finishDot(op, next);
 }
 
 } // namespace pellucid::codegen

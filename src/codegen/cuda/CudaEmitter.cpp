@@ -3,6 +3,7 @@
 
 #include "codegen/common/ElementOps.h"
 #include "codegen/cuda/CudaMath.h"
+#include "codegen/gpu/LayoutChoice.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
@@ -22,11 +23,9 @@ CudaEmitter::CudaEmitter(llvm::Module &module, tt::FuncOp kernel, const CudaKern
     : StatementEmitter(module, kernel, options.fpContract, "CUDA"), options(options),
       result(result), axes(kernel) {
   b.hasPackedRounding = true;
-  evaluated.emplace_back();
 }
 
 void CudaEmitter::emit() {
-  chooseAnchors();
   shared = new llvm::GlobalVariable(
       module, llvm::ArrayType::get(b.i8(), 0), false, llvm::GlobalValue::ExternalLinkage, nullptr,
       result.symbol + "_shared", nullptr, llvm::GlobalValue::NotThreadLocal, sharedSpace);
@@ -102,15 +101,6 @@ void CudaEmitter::emitBlock(mlir::Block &block) {
     emitStatement(&op);
 }
 
-bool CudaEmitter::isLazy(mlir::Operation *op) {
-  if (!touchesTiles(op))
-    return false;
-  return isElementOp(op) ||
-         mlir::isa<tt::SplatOp, tt::MakeRangeOp, tt::ExpandDimsOp, tt::BroadcastOp, tt::TransOp,
-                   tt::ReshapeOp, tt::JoinOp, tt::SplitOp, tt::MapElementwiseOp,
-                   mlir::arith::ConstantOp, mlir::ub::PoisonOp, ttgpu::ReadSharedOp>(op);
-}
-
 static I::ID programIdRegister(unsigned axis) {
   constexpr I::ID registers[] = {I::nvvm_read_ptx_sreg_ctaid_x, I::nvvm_read_ptx_sreg_ctaid_y,
                                  I::nvvm_read_ptx_sreg_ctaid_z};
@@ -123,8 +113,12 @@ static I::ID programCountRegister(unsigned axis) {
 }
 
 void CudaEmitter::emitStatement(mlir::Operation *op) {
-  if (isLazy(op))
+  if (ttgpu::isComputedAtUse(op)) {
+    // Where no layout was chosen, a product reads the tile in place.
+    if (ttgpu::layoutOf(op->getResult(0)))
+      compute(op);
     return;
+  }
   llvm::TypeSwitch<mlir::Operation *>(op)
       .Case<tt::GetProgramIdOp>(
           [&](auto id) { define(id, b.CreateIntrinsic(programIdRegister(id.getAxisAsInt()), {})); })
@@ -148,6 +142,7 @@ void CudaEmitter::emitStatement(mlir::Operation *op) {
       .Case<tt::PrintOp>([&](auto print) { emitPrint(print); })
       .Case<tt::AssertOp>([&](auto assertion) { emitAssert(assertion); })
       .Case<tt::AssumeOp>([](auto) {})
+      .Case<ttgpu::ConvertLayoutOp>([&](auto other) { compute(other); })
       .Case<ttgpu::AllocSharedOp>([&](auto alloc) { emitAllocShared(alloc); })
       .Case<ttgpu::FreeSharedOp>([&](auto free) { emitFreeShared(free); })
       .Case<ttgpu::ShareOp>([&](auto share) { emitShare(share); })

@@ -3,15 +3,13 @@
 // by all threads of the block, tiles spread over their registers by a layout. Internal to
 // codegen/cuda.
 //
-// Operations that only compute are not statements: they are evaluated where something needs them,
-// in the layout that it needs, down to tiles that have a home (loads, reductions, products, values
-// carried by loops). Only where a home's layout is another one does data move, through shared
-// memory.
+// What there is to choose has been chosen by the passes of codegen/gpu: a tile's type has its
+// layout, and operations are emitted in the order in which they stand.
 #pragma once
 
 #include "codegen/common/StatementEmitter.h"
 #include "codegen/cuda/CompileCudaKernel.h"
-#include "codegen/cuda/Layout.h"
+#include "codegen/gpu/Layout.h"
 #include "codegen/gpu/MatrixUnits.h"
 #include "codegen/gpu/SharedTile.h"
 #include "tt/AxisInfo.h"
@@ -59,7 +57,8 @@ struct ThreadNumbers {
   llvm::BasicBlock *block = nullptr; ///< where; null for where it is asked for
 };
 
-struct HomeTile {
+/// A tile in registers.
+struct HeldTile {
   Layout layout;
   Registers registers;
 };
@@ -103,36 +102,23 @@ private:
   ThreadNumbers numbersOf(llvm::Value *thread, llvm::BasicBlock *block);
   /// A region may be entered or left with exchanges of several others behind it.
   void forgetExchanges() { exchangesUnknown = true; }
-  /// Evaluated where its result is used (EvaluateTiles.cpp).
-  static bool isLazy(mlir::Operation *op);
-
-  // ChooseLayouts.cpp
-  void chooseAnchors();
-  /// The layout that tiles of `shape` have unless their use asks for another one.
-  Layout anchor(llvm::ArrayRef<int64_t> shape);
-  /// The layout that memory is accessed best in.
-  Layout blockedAnchor(llvm::ArrayRef<int64_t> shape);
-  /// The layout that the users of `value` will ask for first.
-  Layout wantedLayout(mlir::Value value);
-  Layout wantedLayout(mlir::Value value, llvm::SmallPtrSetImpl<void *> &asked);
-  /// The layout that one of them asks for; nullopt where it takes any.
-  std::optional<Layout> wishOf(mlir::OpOperand &use, llvm::SmallPtrSetImpl<void *> &asked);
-  /// The layout that an access is fastest in.
-  Layout accessLayout(mlir::Value pointers, mlir::Value data);
-  /// The dim along which most pointers of a tile are neighbours; nullopt where none is known.
-  std::optional<unsigned> contiguousDim(mlir::Value pointers);
-  /// Refuses tiles that no layout can hold.
-  mlir::RankedTensorType checkedTile(mlir::Operation *op, mlir::Value tile);
 
   // EvaluateTiles.cpp
-  const Registers &evaluate(mlir::Value tile, const Layout &layout);
-  Registers compute(mlir::Value tile, const Layout &layout);
-  Registers computeElements(mlir::Operation *op, mlir::Value result, const Layout &layout);
-  Registers computeConstant(mlir::arith::ConstantOp op, const Layout &layout);
-  Registers computeRange(tt::MakeRangeOp op, const Layout &layout);
-  Registers computeJoin(tt::JoinOp op, const Layout &layout);
-  Registers computeSplit(tt::SplitOp op, mlir::Value result, const Layout &layout);
-  Registers computeMap(tt::MapElementwiseOp op, mlir::Value result, const Layout &layout);
+  const Layout &layoutOf(mlir::Value tile);
+  /// One value per register of a tile, or a scalar.
+  Registers registersOf(mlir::Value value);
+  HeldTile held(mlir::Value tile) { return {layoutOf(tile), registersOf(tile)}; }
+  /// A tile, or a scalar.
+  void hold(mlir::Value value, Registers registers);
+  /// Operations on tiles that only compute.
+  void compute(mlir::Operation *op);
+  Registers computeTile(mlir::Operation *op);
+  void computeElements(mlir::Operation *op);
+  Registers computeConstant(mlir::arith::ConstantOp op);
+  Registers computeRange(tt::MakeRangeOp op);
+  Registers computeJoin(tt::JoinOp op);
+  void computeSplit(tt::SplitOp op);
+  void computeMap(tt::MapElementwiseOp op);
   /// The index along `dim` of each register's element (i32).
   llvm::Value *coordinate(const Layout &layout, unsigned dim, unsigned registerIndex);
   llvm::Value *threadCoordinate(const Layout &layout, unsigned dim);
@@ -143,18 +129,21 @@ private:
 
   // AccessMemory.cpp
   void emitLoad(tt::LoadOp op);
-  Registers loadTile(tt::LoadOp op, const Layout &layout);
+  Registers loadTile(tt::LoadOp op);
   void emitScalarLoad(tt::LoadOp op);
   void emitStore(tt::StoreOp op);
   void emitScalarStore(tt::StoreOp op);
-  /// As evaluate(), for a path that is rarely taken: what is cheap is computed there from scratch,
-  /// so that it takes no registers before.
-  Registers evaluateAgain(mlir::Value tile, const Layout &layout);
+  /// As registersOf(), for a path that is rarely taken: what is cheap is computed there from
+  /// scratch, so that it takes no registers before.
+  Registers registersAgain(mlir::Value tile);
+  void computeAgain(mlir::Value tile);
   /// A barrier where an earlier access of another thread of the block may be of the same memory,
   /// and one of the two is a store. Notes the access.
   void orderAccess(mlir::Value pointer, bool isStore);
 
   // VectorAccess.cpp
+  /// The dim along which most pointers of a tile are neighbours; nullopt where none is known.
+  std::optional<unsigned> contiguousDim(mlir::Value pointers);
   unsigned vectorLength(mlir::Value pointers, const Layout &layout, mlir::Type element);
   /// How a mask may change along the dim of `pointers` that is contiguous.
   MaskRuns maskRuns(mlir::Value pointers, mlir::Value mask);
@@ -191,8 +180,8 @@ private:
                           llvm::Value *desired);
 
   // ExchangeData.cpp
-  /// The registers of `home` in another layout.
-  Registers convert(const HomeTile &home, mlir::Type element, const Layout &layout);
+  /// The registers of a tile in another layout.
+  Registers convert(const HeldTile &tile, mlir::Type element, const Layout &layout);
   llvm::Value *sharedAddress(uint64_t byteOffset, mlir::Type element, llvm::Value *index);
   void writeShared(uint64_t byteOffset, mlir::Type element, llvm::Value *index, llvm::Value *value,
                    llvm::Value *condition);
@@ -220,15 +209,11 @@ private:
   void emitHistogram(tt::HistogramOp op);
   void emitDot(tt::DotOp op);
   /// What a product adds to, as it is added up, and the product from that.
-  Registers sumsOf(tt::DotOp op, const Layout &layout);
-  void finishDot(tt::DotOp op, const Layout &layout, Registers sums);
-  /// The layout in which the tile costs least, and its registers.
-  HomeTile asItLies(mlir::Value tile);
-  void shareOperand(const HomeTile &tile, mlir::Type type, mlir::Type element, uint64_t byteOffset);
+  Registers sumsOf(tt::DotOp op);
+  void finishDot(tt::DotOp op, Registers sums);
+  void shareOperand(const HeldTile &tile, mlir::Type type, mlir::Type element, uint64_t byteOffset);
 
   // CudaMatrixUnits.cpp
-  /// Some product by matrix units reads the tile, as it is or through operations that only compute.
-  bool feedsMatrixUnits(mlir::Value tile, unsigned depth = 0);
   void emitMatrixDot(tt::DotOp op);
   /// How many blocks a multiprocessor is to hold at least; 1 leaves it to the assembler.
   unsigned blocksSideBySide();
@@ -236,7 +221,7 @@ private:
   std::optional<SharedOperand> sharedOperand(mlir::Value operand);
   /// Where an operand of this layout is to lie: neighbours of a thread stay neighbours.
   static SharedOperand placeFor(const Layout &layout);
-  void shareTile(const HomeTile &tile, mlir::Type element, const SharedOperand &place);
+  void shareTile(const HeldTile &tile, mlir::Type element, const SharedOperand &place);
   void multiplyByWarps(tt::DotOp op, const SharedOperand &left, const SharedOperand &right,
                        Registers &sums);
   /// Of the element in a row and column of the tile as it lies in memory; `further` rows behind
@@ -251,10 +236,7 @@ private:
 
   // CudaByteProducts.cpp
   void emitByteDot(tt::DotOp op);
-  void shareBytes(const HomeTile &tile, const SharedOperand &place);
-  /// Where neighbours in memory lie across the inner dim of a product of bytes: four neighbours
-  /// along that dim come into one thread as well.
-  std::optional<Layout> crosswiseLayout(mlir::Value data, unsigned fastest);
+  void shareBytes(const HeldTile &tile, const SharedOperand &place);
 
   // CudaWarpgroups.cpp
   void multiplyByWarpgroups(tt::DotOp op, const SharedOperand &left, const SharedOperand &right,
@@ -279,35 +261,16 @@ private:
   void emitBlockBarrier();
   /// One copy of a buffer.
   SharedOperand placeOf(mlir::Value buffer, mlir::Value copy);
-  Registers readTile(ttgpu::ReadSharedOp op, const Layout &layout);
-  /// The layout that a tile in shared memory is read fastest in.
-  Layout layoutToRead(ttgpu::ReadSharedOp op);
-  Layout layoutToCopy(ttgpu::AsyncCopyOp op);
+  Registers readTile(ttgpu::ReadSharedOp op);
 
   // CudaControlFlow.cpp
   void emitFor(mlir::scf::ForOp op);
   void emitIf(mlir::scf::IfOp op);
   void emitWhile(mlir::scf::WhileOp op);
-  /// What a value that crosses a region border is held in.
-  struct Carried {
-    std::optional<Layout> layout; ///< nullopt for a scalar
-    std::vector<llvm::PHINode *> phis;
-  };
-  Carried makePhis(mlir::Type type, const std::optional<Layout> &layout);
-  std::optional<Layout> layoutToCarry(mlir::Value value);
-  void bindPhis(const Carried &carried, mlir::Value as);
-  Registers registersOf(mlir::Value value, const std::optional<Layout> &layout);
+  /// What a value that crosses a region border is, per register.
+  using Carried = std::vector<llvm::PHINode *>;
+  Carried makePhis(mlir::Value value);
   static void addIncoming(const Carried &carried, const Registers &values, llvm::BasicBlock *from);
-
-  /// What is evaluated inside a region does not dominate what follows it.
-  class Scope {
-  public:
-    explicit Scope(CudaEmitter &emitter) : emitter(emitter) { emitter.evaluated.emplace_back(); }
-    ~Scope() { emitter.evaluated.pop_back(); }
-
-  private:
-    CudaEmitter &emitter;
-  };
   unsigned layoutId(const Layout &layout);
 
   const CudaKernelOptions &options;
@@ -316,9 +279,7 @@ private:
 
   ThreadNumbers threadNumbers;
   llvm::GlobalVariable *shared = nullptr;
-  llvm::DenseMap<mlir::Value, HomeTile> homes;
-  using Evaluated = std::map<std::pair<void *, unsigned>, Registers>;
-  std::vector<Evaluated> evaluated;
+  llvm::DenseMap<mlir::Value, Registers> tiles;
   UnorderedAccesses unordered;
   /// Shared memory that some thread may still read.
   struct SharedRegion {
@@ -329,11 +290,9 @@ private:
   uint64_t sharedReserved = 0;
   /// The first copy of each.
   llvm::DenseMap<mlir::Value, SharedOperand> buffers;
-  std::vector<Layout> layouts;
-  std::map<std::vector<int64_t>, std::pair<std::vector<unsigned>, int64_t>>
-      anchors; ///< order, per thread
-  /// Shapes of products by matrix units: tiles of these lie as the sums do.
-  std::map<std::vector<int64_t>, Layout> products;
+  /// By the type of a tile; references stay valid.
+  std::map<const void *, Layout> layouts;
+  std::vector<Layout> layoutNumbers;
 };
 
 } // namespace pellucid::codegen

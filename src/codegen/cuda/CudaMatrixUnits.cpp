@@ -16,19 +16,6 @@ using llvm::Value;
 /// Both units take 16 products a step.
 static constexpr int64_t stepK = 16;
 
-bool CudaEmitter::feedsMatrixUnits(mlir::Value tile, unsigned depth) {
-  constexpr unsigned deepest = 6;
-  auto feeds = [&](mlir::Operation *user) {
-    if (auto dot = mlir::dyn_cast<tt::DotOp>(user))
-      return tile != dot.getC() && unitOf(dot) != MatrixUnit::None;
-    if (mlir::isa<ttgpu::ShareOp>(user))
-      return true;
-    return (isElementOp(user) || mlir::isa<tt::TransOp>(user)) &&
-           feedsMatrixUnits(user->getResult(0), depth + 1);
-  };
-  return depth < deepest && llvm::any_of(tile.getUsers(), feeds);
-}
-
 // A product waits for memory in every round, so a second block pays even where it costs a few
 // spills.
 unsigned CudaEmitter::blocksSideBySide() {
@@ -44,12 +31,10 @@ unsigned CudaEmitter::blocksSideBySide() {
 }
 
 std::optional<SharedOperand> CudaEmitter::sharedOperand(mlir::Value operand) {
-  if (auto read = operand.getDefiningOp<ttgpu::ReadSharedOp>()) {
-    SharedOperand place = placeOf(read.getBuffer(), read.getCopy());
-    bool inPlace = mlir::cast<mlir::RankedTensorType>(operand.getType()).getRank() == 2 &&
-                   SharedTile::holds(place.tile.rows, place.tile.columns);
-    return inPlace ? std::optional(place) : std::nullopt;
-  }
+  if (ttgpu::layoutOf(operand))
+    return std::nullopt;
+  if (auto read = operand.getDefiningOp<ttgpu::ReadSharedOp>())
+    return placeOf(read.getBuffer(), read.getCopy());
   auto trans = operand.getDefiningOp<tt::TransOp>();
   std::optional<SharedOperand> source = trans ? sharedOperand(trans.getSrc()) : std::nullopt;
   if (source && trans.getOrder()[0] == 1)
@@ -179,7 +164,7 @@ private:
 } // namespace
 
 /// Writes a tile to its place, in vectors where its layout has them.
-void CudaEmitter::shareTile(const HomeTile &tile, mlir::Type element, const SharedOperand &place) {
+void CudaEmitter::shareTile(const HeldTile &tile, mlir::Type element, const SharedOperand &place) {
   const auto &[layout, values] = tile;
   unsigned bytes = memoryBytes(element);
   unsigned vector = std::min<unsigned>(layout.contiguousAlong(place.contiguousDim),
@@ -205,17 +190,13 @@ void CudaEmitter::shareTile(const HomeTile &tile, mlir::Type element, const Shar
 }
 
 void CudaEmitter::emitMatrixDot(tt::DotOp op) {
-  for (mlir::Value tile : {op.getA(), op.getB(), op.getD()})
-    checkedTile(op, tile);
   if (multipliesBytes(op))
     return emitByteDot(op);
   bool byGroups = unitOf(op) == MatrixUnit::Warpgroup;
-  Layout layout = anchor(mlir::cast<mlir::RankedTensorType>(op.getD().getType()).getShape());
-  Registers sums = sumsOf(op, layout);
-  // Tiles are evaluated before the memory is claimed: their own exchanges use the same.
+  Registers sums = sumsOf(op);
   mlir::Value operands[] = {op.getA(), op.getB()};
   SharedOperand places[2];
-  std::optional<HomeTile> tiles[2];
+  std::optional<HeldTile> tiles[2];
   uint64_t bytes = 0;
   for (unsigned i : {0, 1}) {
     if (auto known = sharedOperand(operands[i])) {
@@ -226,7 +207,7 @@ void CudaEmitter::emitMatrixDot(tt::DotOp op) {
       places[i].words = leftWords(op);
     if (!places[i].words.empty())
       continue;
-    tiles[i] = asItLies(operands[i]);
+    tiles[i] = held(operands[i]);
     places[i] = placeFor(tiles[i]->layout);
     places[i].tile.byteOffset = bytes;
     bytes += places[i].tile.bytes();
@@ -246,14 +227,14 @@ void CudaEmitter::emitMatrixDot(tt::DotOp op) {
     multiplyByWarpgroups(op, places[0], places[1], sums);
   else
     multiplyByWarps(op, places[0], places[1], sums);
-  finishDot(op, layout, std::move(sums));
+  finishDot(op, std::move(sums));
 }
 
 /// Fragments come four 8x8 matrices at a time: lanes 8*i to 8*i+7 name the rows of matrix i.
 void CudaEmitter::multiplyByWarps(tt::DotOp op, const SharedOperand &left,
                                   const SharedOperand &right, Registers &sums) {
   auto a = mlir::cast<mlir::RankedTensorType>(op.getA().getType());
-  Layout layout = anchor(mlir::cast<mlir::RankedTensorType>(op.getD().getType()).getShape());
+  const Layout &layout = layoutOf(op);
   // Where this warp's part of the product begins.
   Layout ofWarps = layout;
   ofWarps.lanes.assign(Layout::laneBits, layout.zero());

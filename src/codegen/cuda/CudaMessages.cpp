@@ -26,13 +26,8 @@ Value *CudaEmitter::textConstant(const std::string &text) {
 
 void CudaEmitter::emitAssert(tt::AssertOp op) {
   Value *holds = b.getTrue();
-  if (auto tile = mlir::dyn_cast<mlir::RankedTensorType>(op.getCondition().getType())) {
-    checkedTile(op, op.getCondition());
-    for (Value *one : evaluate(op.getCondition(), anchor(tile.getShape())))
-      holds = b.CreateAnd(holds, one);
-  } else {
-    holds = scalar(op.getCondition());
-  }
+  for (Value *one : registersOf(op.getCondition()))
+    holds = b.CreateAnd(holds, one);
   SourceLocation where = tt::sourceLocationOf(op->getLoc());
   llvm::Type *pointer = b.getPtrTy();
   auto *type =
@@ -93,11 +88,9 @@ void CudaEmitter::emitPrint(tt::PrintOp op) {
   for (auto [index, argument] : llvm::enumerate(op.getArgs())) {
     mlir::Type element = elementTypeOf(argument.getType());
     bool isSigned = index < op.getIsSigned().size() && op.getIsSigned()[index];
-    auto tile = mlir::dyn_cast<mlir::RankedTensorType>(argument.getType());
-    if (tile)
-      checkedTile(op, argument);
-    Layout layout = tile ? anchor(tile.getShape()) : Layout::blocked({}, {}, 1, options.numWarps);
-    Registers values = tile ? evaluate(argument, layout) : Registers{scalar(argument)};
+    bool isTile = mlir::isa<mlir::RankedTensorType>(argument.getType());
+    Layout layout = isTile ? layoutOf(argument) : Layout::blocked({}, {}, 1, options.numWarps);
+    Registers values = registersOf(argument);
     const char *number = mlir::isa<mlir::FloatType>(element) ? "%f\n"
                          : op.getHex()                       ? "0x%016llx\n"
                                                              : "%lld\n";

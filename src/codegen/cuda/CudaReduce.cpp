@@ -54,11 +54,11 @@ private:
 
 void CudaEmitter::emitReduce(tt::ReduceOp op) {
   unsigned axis = op.getAxis();
-  mlir::RankedTensorType tile = checkedTile(op, op.getSrcs()[0]);
-  Layout layout = anchor(tile.getShape()).withoutRepeats();
+  auto tile = mlir::cast<mlir::RankedTensorType>(op.getSrcs()[0].getType());
+  const Layout &layout = layoutOf(op.getSrcs()[0]);
   std::vector<Values> registers(layout.registerCount());
   for (mlir::Value source : op.getSrcs()) {
-    const Registers &values = evaluate(source, layout);
+    Registers values = registersOf(source);
     for (size_t r = 0; r < values.size(); ++r)
       registers[r].push_back(values[r]);
   }
@@ -120,14 +120,10 @@ void CudaEmitter::emitReduce(tt::ReduceOp op) {
   }
 
   for (auto [i, made] : llvm::enumerate(op.getResult())) {
-    if (!mlir::isa<mlir::RankedTensorType>(made.getType())) {
-      define(made, registers[0][i]);
-      continue;
-    }
-    HomeTile home{reduced, {}};
+    Registers results;
     for (const Values &values : registers)
-      home.registers.push_back(values[i]);
-    homes[made] = home;
+      results.push_back(values[i]);
+    hold(made, results);
   }
 }
 

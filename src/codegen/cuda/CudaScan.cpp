@@ -12,17 +12,17 @@ using llvm::Value;
 
 void CudaEmitter::emitScan(tt::ScanOp op) {
   unsigned axis = op.getAxis();
-  mlir::RankedTensorType tile = checkedTile(op, op.getSrcs()[0]);
+  auto tile = mlir::cast<mlir::RankedTensorType>(op.getSrcs()[0].getType());
   int64_t extent = tile.getDimSize(axis), stride = 1;
   for (unsigned d = axis + 1; d < tile.getRank(); ++d)
     stride *= tile.getDimSize(d);
-  Layout layout = anchor(tile.getShape()).withoutRepeats();
+  const Layout &layout = layoutOf(op.getSrcs()[0]);
   std::vector<Registers> values;
   std::vector<mlir::Type> elements;
   std::vector<uint64_t> offsets;
   uint64_t bytes = 0;
   for (mlir::Value source : op.getSrcs()) {
-    values.push_back(evaluate(source, layout));
+    values.push_back(registersOf(source));
     elements.push_back(elementTypeOf(source.getType()));
     bytes = (bytes + 7) / 8 * 8;
     offsets.push_back(bytes);
@@ -55,16 +55,15 @@ void CudaEmitter::emitScan(tt::ScanOp op) {
     }
   }
   for (size_t i = 0; i < values.size(); ++i)
-    homes[op.getResult()[i]] = {layout, values[i]};
+    tiles[op.getResult()[i]] = values[i];
 }
 
 void CudaEmitter::emitGather(tt::GatherOp op) {
-  mlir::RankedTensorType source = checkedTile(op, op.getSrc());
-  mlir::RankedTensorType result = checkedTile(op, op.getResult());
+  auto source = mlir::cast<mlir::RankedTensorType>(op.getSrc().getType());
   mlir::Type element = source.getElementType();
-  HomeTile from = asItLies(op.getSrc());
-  Layout layout = anchor(result.getShape());
-  Registers indices = evaluate(op.getIndices(), layout), values;
+  HeldTile from = held(op.getSrc());
+  const Layout &layout = layoutOf(op);
+  Registers indices = registersOf(op.getIndices()), values;
   uint64_t place = claimShared(op, source.getNumElements() * memoryBytes(element));
   shareOperand(from, element, element, place);
   emitBarrier();
@@ -83,37 +82,36 @@ void CudaEmitter::emitGather(tt::GatherOp op) {
     }
     values.push_back(readShared(place, element, at));
   }
-  homes[op] = {layout, values};
+  tiles[op] = values;
 }
 
 void CudaEmitter::emitCat(tt::CatOp op) {
-  mlir::RankedTensorType half = checkedTile(op, op.getLhs()),
-                         whole = checkedTile(op, op.getResult());
+  auto half = mlir::cast<mlir::RankedTensorType>(op.getLhs().getType());
+  auto whole = mlir::cast<mlir::RankedTensorType>(op.getResult().getType());
   if (whole.getRank() != 1)
     refuse(op, "of tiles with several dims is not supported by the CUDA code generator");
   mlir::Type element = half.getElementType();
-  HomeTile first = asItLies(op.getLhs()), second = asItLies(op.getRhs());
+  HeldTile first = held(op.getLhs()), second = held(op.getRhs());
   uint64_t bytes = half.getNumElements() * memoryBytes(element);
   uint64_t place = claimShared(op, 2 * bytes);
   shareOperand(first, element, element, place);
   shareOperand(second, element, element, place + bytes);
   emitBarrier();
-  Layout layout = anchor(whole.getShape());
+  const Layout &layout = layoutOf(op);
   Registers values;
   for (unsigned r = 0; r < layout.registerCount(); ++r)
     values.push_back(readShared(place, element, position(layout, r)));
-  homes[op] = {layout, values};
+  tiles[op] = values;
 }
 
 // Counted by atomics in shared memory; what lies in no bin is not counted.
 void CudaEmitter::emitHistogram(tt::HistogramOp op) {
-  mlir::RankedTensorType source = checkedTile(op, op.getSrc()),
-                         bins = checkedTile(op, op.getResult());
-  Layout from = anchor(source.getShape()), layout = anchor(bins.getShape());
-  Registers values = evaluate(op.getSrc(), from);
+  auto bins = mlir::cast<mlir::RankedTensorType>(op.getResult().getType());
+  const Layout &from = layoutOf(op.getSrc()), &layout = layoutOf(op);
+  Registers values = registersOf(op.getSrc());
   Registers active(values.size(), isFirstHolder(from));
   if (op.getMask())
-    for (auto [one, mask] : llvm::zip(active, evaluate(op.getMask(), from)))
+    for (auto [one, mask] : llvm::zip(active, registersOf(op.getMask())))
       one = b.CreateAnd(one, mask);
   mlir::Type counter = mlir::IntegerType::get(op.getContext(), 32);
   uint64_t count = bins.getNumElements();
@@ -137,7 +135,7 @@ void CudaEmitter::emitHistogram(tt::HistogramOp op) {
   for (unsigned r = 0; r < layout.registerCount(); ++r)
     counts.push_back(b.CreateZExtOrTrunc(readShared(place, counter, position(layout, r)),
                                          registerType(b.getContext(), bins.getElementType())));
-  homes[op] = {layout, counts};
+  tiles[op] = counts;
 }
 
 } // namespace pellucid::codegen

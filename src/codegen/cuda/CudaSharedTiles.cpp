@@ -27,14 +27,6 @@ static bool isOne(Value *condition) {
   return constant && constant->isOne();
 }
 
-/// The fastest dim of a tile first.
-static llvm::SmallVector<unsigned, 2> orderAlong(unsigned rank, unsigned along) {
-  llvm::SmallVector<unsigned, 2> order = {along};
-  if (rank == 2)
-    order.push_back(1 - along);
-  return order;
-}
-
 void CudaEmitter::emitAllocShared(ttgpu::AllocSharedOp op) {
   ttgpu::BufferType type = op.getBuffer().getType();
   SharedOperand place = placeOfType(type);
@@ -58,24 +50,14 @@ SharedOperand CudaEmitter::placeOf(mlir::Value buffer, mlir::Value copy) {
 }
 
 void CudaEmitter::emitShare(ttgpu::ShareOp op) {
-  HomeTile home = asItLies(op.getTile());
-  shareTile(home, elementTypeOf(op.getTile().getType()), buffers.at(op.getBuffer()));
+  HeldTile tile = held(op.getTile());
+  shareTile(tile, elementTypeOf(op.getTile().getType()), buffers.at(op.getBuffer()));
   if (result.thisGenerationOnly)
     emitInstruction("fence.proxy.async.shared::cta;");
 }
 
-Layout CudaEmitter::layoutToRead(ttgpu::ReadSharedOp op) {
-  ttgpu::BufferType type = op.getBuffer().getType();
-  mlir::RankedTensorType tile = type.getTile();
-  if (auto crosswise = crosswiseLayout(op.getTile(), type.getAlong()))
-    return *crosswise;
-  int64_t share = std::max<int64_t>(1, tile.getNumElements() / (32 * options.numWarps));
-  int64_t most = SharedTile::chunkBytes / memoryBytes(tile.getElementType());
-  return Layout::blocked(tile.getShape(), orderAlong(tile.getRank(), type.getAlong()),
-                         std::min(share, most), options.numWarps);
-}
-
-Registers CudaEmitter::readTile(ttgpu::ReadSharedOp op, const Layout &layout) {
+Registers CudaEmitter::readTile(ttgpu::ReadSharedOp op) {
+  const Layout &layout = layoutOf(op);
   mlir::Type element = elementTypeOf(op.getTile().getType());
   SharedOperand place = placeOf(op.getBuffer(), op.getCopy());
   unsigned bytes = memoryBytes(element);
@@ -87,16 +69,6 @@ Registers CudaEmitter::readTile(ttgpu::ReadSharedOp op, const Layout &layout) {
     llvm::append_range(values, loadShared(address, vector, element));
   }
   return values;
-}
-
-Layout CudaEmitter::layoutToCopy(ttgpu::AsyncCopyOp op) {
-  ttgpu::BufferType type = op.getBuffer().getType();
-  mlir::RankedTensorType tile = type.getTile();
-  unsigned along = type.getAlong();
-  int64_t most = SharedTile::chunkBytes / memoryBytes(tile.getElementType());
-  int64_t length = std::min({most, axes.of(op.getPtr()).contiguity[along], tile.getDimSize(along)});
-  return Layout::blocked(tile.getShape(), orderAlong(tile.getRank(), along), length,
-                         options.numWarps);
 }
 
 void CudaEmitter::copyVectors(const TileAccess &access, const Layout &layout,
@@ -119,7 +91,7 @@ void CudaEmitter::emitAsyncCopy(ttgpu::AsyncCopyOp op) {
   orderAccess(op.getPtr(), false);
   mlir::Value mask = op.getMask();
   mlir::Type element = op.getBuffer().getType().getTile().getElementType();
-  Layout layout = layoutToCopy(op);
+  const Layout &layout = layoutOf(op.getPtr());
   SharedOperand place = placeOf(op.getBuffer(), op.getCopy());
   Value *comes = op.getComes() ? scalar(op.getComes()) : b.getTrue();
   auto activeOf = [&](const Registers &of) {
@@ -129,15 +101,15 @@ void CudaEmitter::emitAsyncCopy(ttgpu::AsyncCopyOp op) {
     return active;
   };
   Registers all(layout.registerCount(), b.getTrue());
-  TileAccess access{evaluate(op.getPtr(), layout), {}, 1, element};
+  TileAccess access{registersOf(op.getPtr()), {}, 1, element};
   access.vector = vectorLength(op.getPtr(), layout, element);
   followFirstPointers(access);
   judgeVectors(access, op.getPtr(), mask);
   if (access.vector == 1) // elements are aligned by themselves
     access.isAligned = access.isWhole = true;
-  access.active = activeOf(mask ? evaluate(mask, layout) : all);
+  access.active = activeOf(mask ? registersOf(mask) : all);
   auto copyEach = [&] {
-    Registers active = mask ? evaluateAgain(mask, layout) : all, values;
+    Registers active = mask ? registersAgain(mask) : all, values;
     Value *zero = llvm::Constant::getNullValue(registerType(b.getContext(), element));
     for (size_t r = 0; r < active.size(); ++r)
       values.push_back(loadOne(access.pointers[r], active[r], zero, element));
@@ -171,9 +143,9 @@ void CudaEmitter::emitBlockBarrier() {
 }
 
 void CudaEmitter::emitAwaitProducts(ttgpu::AwaitProductsOp op) {
-  HomeTile sums = homes.at(op.getRunning());
-  awaitProduct(sums.registers);
-  homes[op] = std::move(sums);
+  Registers sums = registersOf(op.getRunning());
+  awaitProduct(sums);
+  tiles[op] = std::move(sums);
 }
 
 } // namespace pellucid::codegen

@@ -85,47 +85,17 @@ static void updateRegisters(CodeBuilder &b, llvm::MutableArrayRef<Value *> regis
     value = b.CreateExtractValue(call, i);
 }
 
-/// Computed from tiles in shared memory alone, so that it is there in every layout.
-static bool isReadFromShared(mlir::Value value, unsigned depth = 0) {
-  constexpr unsigned deepest = 16;
-  mlir::Operation *op = value.getDefiningOp();
-  if (!mlir::isa<mlir::RankedTensorType>(value.getType()) ||
-      mlir::isa_and_nonnull<ttgpu::ReadSharedOp>(op))
-    return true;
-  return op && depth < deepest && ttgpu::onlyComputes(op) &&
-         llvm::all_of(
-             op->getOperands(),
-             [&](mlir::Value operand) { return isReadFromShared(operand, depth + 1); });
-}
-
 Registers CudaEmitter::leftWords(tt::DotOp op) {
   auto a = mlir::cast<mlir::RankedTensorType>(op.getA().getType());
-  Layout product = anchor(mlir::cast<mlir::RankedTensorType>(op.getD().getType()).getShape());
-  mlir::Operation *maker = op.getA().getDefiningOp();
-  if (!maker || !isElementOp(maker))
+  if (layoutOf(op.getA()) != Layout::warpgroupLeft(a.getShape(), layoutOf(op)))
     return {};
-  // As the sums of a product of the operand's shape, by the warps that have its rows.
-  Layout wanted = Layout::product(a.getShape(), 1);
-  wanted.registers = {{0, 1}, {8, 0}};
-  wanted.warps.clear();
-  for (Layout::Point point : product.warps) {
-    point[1] = 0;
-    wanted.warps.push_back(point);
-  }
-  for (int32_t k = 8; k < a.getDimSize(1); k *= 2)
-    wanted.registers.push_back({0, k});
-  for (const Layout::Point &point : product.registers)
-    if (point[0] > 8)
-      wanted.registers.push_back(point);
-  if (!isReadFromShared(op.getA()) && wanted.registersIn(asItLies(op.getA()).layout).empty())
-    return {};
-  return packWords(evaluate(op.getA(), wanted), 2, a.getElementType());
+  return packWords(registersOf(op.getA()), 2, a.getElementType());
 }
 
 void CudaEmitter::multiplyByWarpgroups(tt::DotOp op, const SharedOperand &left,
                                        const SharedOperand &right, Registers &sums) {
   auto a = mlir::cast<mlir::RankedTensorType>(op.getA().getType());
-  Layout layout = anchor(mlir::cast<mlir::RankedTensorType>(op.getD().getType()).getShape());
+  const Layout &layout = layoutOf(op);
   Layout ofGroups = layout;
   ofGroups.lanes.assign(Layout::laneBits, layout.zero());
   ofGroups.warps[0] = ofGroups.warps[1] = layout.zero();

@@ -14,43 +14,58 @@ namespace pellucid::codegen {
 using llvm::Value;
 namespace arith = mlir::arith;
 
-static mlir::RankedTensorType tileType(mlir::Value tile) {
-  return mlir::cast<mlir::RankedTensorType>(tile.getType());
-}
-
 unsigned CudaEmitter::layoutId(const Layout &layout) {
-  auto found = llvm::find(layouts, layout);
-  if (found == layouts.end())
-    found = layouts.insert(layouts.end(), layout);
-  return static_cast<unsigned>(found - layouts.begin());
+  auto found = llvm::find(layoutNumbers, layout);
+  if (found == layoutNumbers.end())
+    found = layoutNumbers.insert(layoutNumbers.end(), layout);
+  return static_cast<unsigned>(found - layoutNumbers.begin());
 }
 
-const Registers &CudaEmitter::evaluate(mlir::Value tile, const Layout &layout) {
-  std::pair<void *, unsigned> key = {tile.getAsOpaquePointer(), layoutId(layout)};
-  for (auto scope = evaluated.rbegin(); scope != evaluated.rend(); ++scope)
-    if (auto found = scope->find(key); found != scope->end())
-      return found->second;
-  // Elements that a thread holds several times are computed once.
-  Layout distinct = layout.withoutRepeats();
-  Registers registers;
-  if (distinct == layout) {
-    registers = compute(tile, layout);
-  } else {
-    const Registers &once = evaluate(tile, distinct);
-    for (unsigned from : layout.registersIn(distinct))
-      registers.push_back(once[from]);
+const Layout &CudaEmitter::layoutOf(mlir::Value tile) {
+  auto [place, isNew] = layouts.try_emplace(tile.getType().getAsOpaquePointer());
+  if (isNew) {
+    auto layout = ttgpu::layoutOf(tile);
+    if (!layout)
+      refuse(tile.getDefiningOp() ? tile.getDefiningOp() : kernel,
+             "has a tile that no layout was chosen for");
+    place->second = *layout;
   }
-  return evaluated.back()[key] = std::move(registers);
+  return place->second;
 }
 
-Registers CudaEmitter::compute(mlir::Value tile, const Layout &layout) {
-  if (auto home = homes.find(tile); home != homes.end())
-    return convert(home->second, tileType(tile).getElementType(), layout);
-  mlir::Operation *op = tile.getDefiningOp();
-  assert(op && "a tile that is an argument of a block has a home");
-  checkedTile(op, tile);
-  if (auto load = mlir::dyn_cast<tt::LoadOp>(op))
-    return loadTile(load, layout);
+Registers CudaEmitter::registersOf(mlir::Value value) {
+  if (!mlir::isa<mlir::RankedTensorType>(value.getType()))
+    return {scalar(value)};
+  auto found = tiles.find(value);
+  if (found == tiles.end())
+    refuse(value.getDefiningOp() ? value.getDefiningOp() : kernel,
+           "is not supported by the CUDA code generator");
+  return found->second;
+}
+
+void CudaEmitter::hold(mlir::Value value, Registers registers) {
+  if (mlir::isa<mlir::RankedTensorType>(value.getType()))
+    tiles[value] = std::move(registers);
+  else
+    define(value, registers[0]);
+}
+
+void CudaEmitter::compute(mlir::Operation *op) {
+  llvm::TypeSwitch<mlir::Operation *>(op)
+      .Case<tt::SplitOp>([&](auto split) { computeSplit(split); })
+      .Case<tt::MapElementwiseOp>([&](auto map) { computeMap(map); })
+      .Case<ttgpu::ConvertLayoutOp>([&](auto other) {
+        mlir::Type element = elementTypeOf(other.getType());
+        tiles[other] = convert(held(other.getSrc()), element, layoutOf(other));
+      })
+      .Case<tt::SplatOp, tt::MakeRangeOp, tt::ExpandDimsOp, tt::BroadcastOp, tt::TransOp,
+            tt::ReshapeOp, tt::JoinOp, arith::ConstantOp, mlir::ub::PoisonOp, ttgpu::ReadSharedOp>(
+          [&](mlir::Operation *one) { tiles[one->getResult(0)] = computeTile(one); })
+      .Default([&](auto) { computeElements(op); });
+}
+
+Registers CudaEmitter::computeTile(mlir::Operation *op) {
+  const Layout &layout = layoutOf(op->getResult(0));
   auto uniform = [&](Value *value) { return Registers(layout.registerCount(), value); };
   return llvm::TypeSwitch<mlir::Operation *, Registers>(op)
       .Case<tt::SplatOp>([&](auto splat) {
@@ -58,56 +73,38 @@ Registers CudaEmitter::compute(mlir::Value tile, const Layout &layout) {
           refuse(op, "of a tile is not supported by the CUDA code generator");
         return uniform(scalar(splat.getSrc()));
       })
-      .Case<tt::MakeRangeOp>([&](auto range) { return computeRange(range, layout); })
-      .Case<ttgpu::ReadSharedOp>([&](auto read) { return readTile(read, layout); })
-      .Case<tt::ExpandDimsOp>([&](auto expand) {
-        return evaluate(expand.getSrc(), layout.throughExpandDims(expand.getAxis()));
-      })
-      .Case<tt::BroadcastOp>([&](auto broadcast) {
-        mlir::Value src = broadcast.getSrc();
-        return evaluate(src, layout.throughBroadcast(tileType(src).getShape()));
-      })
-      .Case<tt::TransOp>([&](auto trans) {
-        return evaluate(trans.getSrc(), layout.throughTranspose(trans.getOrder()));
-      })
-      .Case<tt::ReshapeOp>([&](auto reshape) {
-        mlir::Value src = reshape.getSrc();
-        return evaluate(src, layout.throughReshape(tileType(src).getShape()));
-      })
-      .Case<tt::JoinOp>([&](auto join) { return computeJoin(join, layout); })
-      .Case<tt::SplitOp>([&](auto split) { return computeSplit(split, tile, layout); })
-      .Case<tt::MapElementwiseOp>([&](auto map) { return computeMap(map, tile, layout); })
-      .Case<arith::ConstantOp>([&](auto constant) { return computeConstant(constant, layout); })
-      .Case<mlir::ub::PoisonOp>([&](auto) {
-        llvm::Type *type = registerType(b.getContext(), tileType(tile).getElementType());
+      .Case<tt::MakeRangeOp>([&](auto range) { return computeRange(range); })
+      .Case<ttgpu::ReadSharedOp>([&](auto read) { return readTile(read); })
+      // The source has been asked for in the layout that makes these the same registers.
+      .Case<tt::ExpandDimsOp, tt::BroadcastOp, tt::TransOp, tt::ReshapeOp>(
+          [&](auto shape) { return registersOf(shape.getSrc()); })
+      .Case<tt::JoinOp>([&](auto join) { return computeJoin(join); })
+      .Case<arith::ConstantOp>([&](auto constant) { return computeConstant(constant); })
+      .Default([&](auto) {
+        llvm::Type *type = registerType(b.getContext(), elementTypeOf(op->getResult(0).getType()));
         return uniform(llvm::Constant::getNullValue(type));
-      })
-      .Default([&](auto) { return computeElements(op, tile, layout); });
+      });
 }
 
-Registers CudaEmitter::computeElements(mlir::Operation *op, mlir::Value result,
-                                       const Layout &layout) {
+void CudaEmitter::computeElements(mlir::Operation *op) {
   if (!isElementOp(op))
     refuse(op, "is not supported by the CUDA code generator");
-  std::vector<const Registers *> operands;
+  std::vector<Registers> operands, results(op->getNumResults());
   for (mlir::Value operand : op->getOperands())
-    operands.push_back(mlir::isa<mlir::RankedTensorType>(operand.getType())
-                           ? &evaluate(operand, layout)
-                           : nullptr);
-  std::vector<Registers> results(op->getNumResults());
-  for (unsigned r = 0; r < layout.registerCount(); ++r) {
+    operands.push_back(registersOf(operand));
+  for (unsigned r = 0; r < layoutOf(op->getResult(0)).registerCount(); ++r) {
     llvm::SmallVector<Value *, 4> values;
     for (auto [operand, registers] : llvm::zip(op->getOperands(), operands))
-      values.push_back(registers ? (*registers)[r] : scalar(operand));
+      values.push_back(registers[mlir::isa<mlir::RankedTensorType>(operand.getType()) ? r : 0]);
     for (auto [registers, value] : llvm::zip(results, emitCudaElementOp(b, op, values)))
       registers.push_back(value);
   }
-  for (auto [other, registers] : llvm::zip(op->getResults(), results))
-    evaluated.back()[{other.getAsOpaquePointer(), layoutId(layout)}] = registers;
-  return results[mlir::cast<mlir::OpResult>(result).getResultNumber()];
+  for (auto [result, registers] : llvm::zip(op->getResults(), results))
+    tiles[result] = std::move(registers);
 }
 
-Registers CudaEmitter::computeConstant(arith::ConstantOp op, const Layout &layout) {
+Registers CudaEmitter::computeConstant(arith::ConstantOp op) {
+  const Layout &layout = layoutOf(op);
   auto elements = mlir::dyn_cast<mlir::DenseElementsAttr>(op.getValue());
   if (!elements)
     refuse(op, "is not supported by the CUDA code generator");
@@ -138,7 +135,8 @@ Registers CudaEmitter::computeConstant(arith::ConstantOp op, const Layout &layou
   return registers;
 }
 
-Registers CudaEmitter::computeRange(tt::MakeRangeOp op, const Layout &layout) {
+Registers CudaEmitter::computeRange(tt::MakeRangeOp op) {
+  const Layout &layout = layoutOf(op);
   Registers registers;
   Value *first = b.getInt32(static_cast<int32_t>(op.getFirst()));
   for (unsigned r = 0; r < layout.registerCount(); ++r)
@@ -146,10 +144,10 @@ Registers CudaEmitter::computeRange(tt::MakeRangeOp op, const Layout &layout) {
   return registers;
 }
 
-Registers CudaEmitter::computeJoin(tt::JoinOp op, const Layout &layout) {
+Registers CudaEmitter::computeJoin(tt::JoinOp op) {
+  const Layout &layout = layoutOf(op);
   unsigned last = layout.rank() - 1;
-  Layout inner = layout.throughExpandDims(last);
-  Registers lhs = evaluate(op.getLhs(), inner), rhs = evaluate(op.getRhs(), inner);
+  Registers lhs = registersOf(op.getLhs()), rhs = registersOf(op.getRhs());
   Registers registers;
   for (unsigned r = 0; r < layout.registerCount(); ++r) {
     Value *isFirst = b.CreateICmpEQ(coordinate(layout, last, r), b.getInt32(0));
@@ -158,28 +156,29 @@ Registers CudaEmitter::computeJoin(tt::JoinOp op, const Layout &layout) {
   return registers;
 }
 
-Registers CudaEmitter::computeSplit(tt::SplitOp op, mlir::Value result, const Layout &layout) {
-  Registers both = evaluate(op.getSrc(), layout.throughSplit());
+void CudaEmitter::computeSplit(tt::SplitOp op) {
+  Registers both = registersOf(op.getSrc());
   auto half = both.begin() + both.size() / 2;
-  return result == op.getOutRHS() ? Registers(half, both.end()) : Registers(both.begin(), half);
+  tiles[op.getOutLHS()] = Registers(both.begin(), half);
+  tiles[op.getOutRHS()] = Registers(half, both.end());
 }
 
-Registers CudaEmitter::computeMap(tt::MapElementwiseOp op, mlir::Value result,
-                                  const Layout &layout) {
+void CudaEmitter::computeMap(tt::MapElementwiseOp op) {
   if (op.getPack() != 1)
     refuse(op, "with pack above 1 is not supported by the CUDA code generator");
-  std::vector<Registers> sources;
+  std::vector<Registers> sources, results(op->getNumResults());
   for (mlir::Value source : op.getSrcs())
-    sources.push_back(evaluate(source, layout));
-  Registers registers;
-  for (unsigned r = 0; r < layout.registerCount(); ++r) {
+    sources.push_back(registersOf(source));
+  for (unsigned r = 0; r < layoutOf(op->getResult(0)).registerCount(); ++r) {
     llvm::SmallVector<Value *, 4> arguments;
     for (const Registers &source : sources)
       arguments.push_back(source[r]);
-    auto values = emitRegion(b, *this, op.getScalarOp(), arguments);
-    registers.push_back(values[mlir::cast<mlir::OpResult>(result).getResultNumber()]);
+    for (auto [registers, value] :
+         llvm::zip(results, emitRegion(b, *this, op.getScalarOp(), arguments)))
+      registers.push_back(value);
   }
-  return registers;
+  for (auto [result, registers] : llvm::zip(op->getResults(), results))
+    tiles[result] = std::move(registers);
 }
 
 // Neighbouring bits that stand for consecutive powers of two become one shift and mask.

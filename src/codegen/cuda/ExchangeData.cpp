@@ -87,20 +87,20 @@ Value *CudaEmitter::readShared(uint64_t byteOffset, mlir::Type element, Value *i
   return element.isInteger(1) ? b.CreateICmpNE(value, b.getInt8(0)) : value;
 }
 
-Registers CudaEmitter::convert(const HomeTile &home, mlir::Type element, const Layout &layout) {
+Registers CudaEmitter::convert(const HeldTile &tile, mlir::Type element, const Layout &layout) {
   Registers registers;
-  if (auto from = layout.registersIn(home.layout); !from.empty()) {
+  if (auto from = layout.registersIn(tile.layout); !from.empty()) {
     for (unsigned index : from)
-      registers.push_back(home.registers[index]);
+      registers.push_back(tile.registers[index]);
     return registers;
   }
   uint64_t bytes = memoryBytes(element);
   for (int64_t extent : layout.shape)
     bytes *= extent;
   uint64_t at = claimShared(kernel, bytes);
-  Value *holds = isFirstHolder(home.layout);
-  for (unsigned r = 0; r < home.layout.registerCount(); ++r)
-    writeShared(at, element, position(home.layout, r), home.registers[r], holds);
+  Value *holds = isFirstHolder(tile.layout);
+  for (unsigned r = 0; r < tile.layout.registerCount(); ++r)
+    writeShared(at, element, position(tile.layout, r), tile.registers[r], holds);
   emitBarrier();
   for (unsigned r = 0; r < layout.registerCount(); ++r)
     registers.push_back(readShared(at, element, position(layout, r)));

@@ -22,8 +22,7 @@ tt::DotOp startingFromZero(Value value, Operation *sum) {
   auto dot = value.getDefiningOp<tt::DotOp>();
   if (!dot || !dot->hasOneUse() || dot->getBlock() != sum->getBlock())
     return {};
-  bool isZero =
-      matchPattern(dot.getC(), m_AnyZeroFloat()) || matchPattern(dot.getC(), m_Zero());
+  bool isZero = matchPattern(dot.getC(), m_AnyZeroFloat()) || matchPattern(dot.getC(), m_Zero());
   return isZero ? dot : tt::DotOp();
 }
 

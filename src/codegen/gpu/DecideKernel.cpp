@@ -11,6 +11,7 @@ static void buildPipeline(mlir::OpPassManager &pm, const ChooseProductsOptions &
   pm.addPass(createChooseProducts(options));
   pm.addPass(createAccumulateProducts());
   pm.addPass(createPipelineLoops());
+  pm.addPass(createChooseLayouts());
 }
 
 mlir::LogicalResult decideKernel(mlir::ModuleOp module, const ChooseProductsOptions &options) {

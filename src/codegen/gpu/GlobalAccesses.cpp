@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/gpu/GlobalAccesses.h"
 
+#include "codegen/gpu/TtGpu.h"
 #include "tt/OffsetAnalysis.h"
-#include "tt/TtOps.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -31,7 +31,7 @@ static SmallVector<Value> sourcesOf(Value value) {
   auto number = cast<OpResult>(value).getResultNumber();
   return llvm::TypeSwitch<Operation *, SmallVector<Value>>(value.getDefiningOp())
       .Case<tt::AddPtrOp, tt::SplatOp, tt::BroadcastOp, tt::ExpandDimsOp, tt::ReshapeOp,
-            tt::TransOp, tt::BitcastOp>(
+            tt::TransOp, tt::BitcastOp, ConvertLayoutOp>(
           [](Operation *op) { return SmallVector<Value>{op->getOperand(0)}; })
       .Case<arith::SelectOp>([](auto select) {
         return SmallVector<Value>{select.getTrueValue(), select.getFalseValue()};

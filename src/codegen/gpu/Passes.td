@@ -36,4 +36,14 @@ def PipelineLoops : Pass<"ttgpu-pipeline-loops", "::mlir::ModuleOp"> {
                            "::mlir::scf::SCFDialect"];
 }
 
+def ChooseLayouts : Pass<"ttgpu-choose-layouts", "::mlir::ModuleOp"> {
+  let summary = "gives every tile the layout that its elements have over registers, lanes and warps";
+  let description = [{
+    Operations that only compute are repeated for each layout in which their result is used; other
+    tiles have one, and `ttgpu.convert_layout` stands where another is needed. A tile without a
+    layout lies in shared memory alone.
+  }];
+  let dependentDialects = ["::pellucid::ttgpu::TtGpuDialect"];
+}
+
 #endif

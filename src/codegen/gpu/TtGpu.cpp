@@ -22,9 +22,26 @@ using namespace mlir;
 
 namespace pellucid::ttgpu {
 
+namespace {
+
+/// `#layout` stands for what would fill lines.
+struct AliasLayouts : OpAsmDialectInterface {
+  using OpAsmDialectInterface::OpAsmDialectInterface;
+
+  AliasResult getAlias(Attribute attribute, raw_ostream &os) const final {
+    if (!isa<LayoutAttr>(attribute))
+      return AliasResult::NoAlias;
+    os << "layout";
+    return AliasResult::FinalAlias;
+  }
+};
+
+} // namespace
+
 void TtGpuDialect::initialize() {
   registerTypes();
   registerAttributes();
+  addInterfaces<AliasLayouts>();
   addOperations<
 #define GET_OP_LIST
 #include "codegen/gpu/TtGpuOps.cpp.inc"
@@ -53,6 +70,131 @@ TargetAttr targetOf(Operation *op) {
 MatrixUnit unitOf(tt::DotOp dot) {
   auto unit = dot->getAttrOfType<MatrixUnitAttr>(unitName);
   return unit ? unit.getValue() : MatrixUnit::None;
+}
+
+//===--- layouts ------------------------------------------------------------------------------===//
+
+using codegen::Layout;
+
+static SmallVector<int32_t> flattened(const Layout::Bits &bits) {
+  SmallVector<int32_t> points;
+  for (const Layout::Point &point : bits)
+    llvm::append_range(points, point);
+  return points;
+}
+
+static Layout::Bits pointsFrom(ArrayRef<int32_t> flat, size_t count, unsigned rank) {
+  Layout::Bits bits;
+  for (size_t i = 0; i < count; ++i) {
+    ArrayRef<int32_t> point = flat.slice(i * rank, rank);
+    bits.emplace_back(point.begin(), point.end());
+  }
+  return bits;
+}
+
+LayoutAttr encodingOf(MLIRContext *context, const Layout &layout) {
+  return LayoutAttr::get(context, layout.rank(), flattened(layout.registers),
+                         flattened(layout.lanes), flattened(layout.warps));
+}
+
+Layout layoutOf(LayoutAttr encoding, ArrayRef<int64_t> shape) {
+  Layout layout;
+  layout.shape.assign(shape.begin(), shape.end());
+  unsigned rank = encoding.getRank();
+  if (rank == 0)
+    return layout;
+  auto read = [&](ArrayRef<int32_t> flat) { return pointsFrom(flat, flat.size() / rank, rank); };
+  layout.registers = read(encoding.getRegisters());
+  layout.lanes = read(encoding.getLanes());
+  layout.warps = read(encoding.getWarps());
+  return layout;
+}
+
+std::optional<Layout> layoutOf(Value tile) {
+  auto type = dyn_cast<RankedTensorType>(tile.getType());
+  auto encoding = type ? dyn_cast_if_present<LayoutAttr>(type.getEncoding()) : LayoutAttr();
+  return encoding ? std::optional(layoutOf(encoding, type.getShape())) : std::nullopt;
+}
+
+static void printPoints(AsmPrinter &printer, StringRef name, ArrayRef<int32_t> flat,
+                        unsigned rank) {
+  printer << name << " = [";
+  for (size_t i = 0; i < flat.size(); i += rank)
+    printer << (i ? ", [" : "[") << flat.slice(i, rank) << "]";
+  printer << "]";
+}
+
+void LayoutAttr::print(AsmPrinter &printer) const {
+  printer << "<";
+  printPoints(printer, "registers", getRegisters(), getRank());
+  printPoints(printer, ", lanes", getLanes(), getRank());
+  printPoints(printer, ", warps", getWarps(), getRank());
+  printer << ">";
+}
+
+/// `name = [[0, 1], [8, 0]]`; all points of a layout have the same length.
+static ParseResult parsePoints(AsmParser &parser, StringRef name, SmallVector<int32_t> &flat,
+                               unsigned &rank) {
+  auto parsePoint = [&]() -> ParseResult {
+    size_t before = flat.size();
+    SMLoc where = parser.getCurrentLocation();
+    auto parseNumber = [&] { return parser.parseInteger(flat.emplace_back()); };
+    if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseNumber))
+      return failure();
+    unsigned length = flat.size() - before;
+    if (rank == 0)
+      rank = length;
+    if (length == 0 || length != rank)
+      return parser.emitError(where) << "expects points of " << rank << " numbers, got " << length;
+    return success();
+  };
+  return failure(parser.parseKeyword(name) || parser.parseEqual() ||
+                 parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parsePoint));
+}
+
+Attribute LayoutAttr::parse(AsmParser &parser, Type) {
+  SmallVector<int32_t> registers, lanes, warps;
+  unsigned rank = 0;
+  if (parser.parseLess() || parsePoints(parser, "registers", registers, rank) ||
+      parser.parseComma() || parsePoints(parser, "lanes", lanes, rank) || parser.parseComma() ||
+      parsePoints(parser, "warps", warps, rank) || parser.parseGreater())
+    return {};
+  if (rank == 0) {
+    parser.emitError(parser.getNameLoc()) << "expects a layout of at least one dim";
+    return {};
+  }
+  return LayoutAttr::get(parser.getContext(), rank, registers, lanes, warps);
+}
+
+LogicalResult LayoutAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
+                                         llvm::function_ref<InFlightDiagnostic()> emitError) const {
+  // layout_c1
+  if (getRank() != shape.size())
+    return emitError() << "expects a layout of " << shape.size() << " dims, got one of "
+                       << getRank();
+  // layout_c2
+  Layout layout = layoutOf(*this, shape);
+  if (layout.lanes.size() != Layout::laneBits)
+    return emitError() << "expects a layout with " << Layout::laneBits << " bits of lanes, got "
+                       << layout.lanes.size();
+  // layout_c3: every element is held, so the bits span all coordinates.
+  for (auto [d, extent] : llvm::enumerate(shape)) {
+    int32_t all = 0;
+    for (const Layout::Bits *bits : {&layout.registers, &layout.lanes, &layout.warps})
+      for (const Layout::Point &point : *bits)
+        all |= point[d];
+    if (all != extent - 1)
+      return emitError() << "expects a layout that holds " << extent << " elements along dim " << d
+                         << ", got the bits " << all;
+  }
+  return success();
+}
+
+/// Another layout of the same tile.
+bool ConvertLayoutOp::areCastCompatible(TypeRange inputs, TypeRange outputs) {
+  auto from = dyn_cast<RankedTensorType>(inputs[0]), to = dyn_cast<RankedTensorType>(outputs[0]);
+  return from && to && from.getShape() == to.getShape() &&
+         from.getElementType() == to.getElementType();
 }
 
 //===--- verifiers ----------------------------------------------------------------------------===//

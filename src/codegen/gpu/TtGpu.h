@@ -2,7 +2,11 @@
 // The dialect of decisions (TtGpu.td), and how they are attached to tt operations.
 #pragma once
 
+#include "codegen/gpu/Layout.h"
 #include "tt/TtOps.h"
+
+#include "mlir/IR/TensorEncoding.h"
+#include "mlir/Interfaces/CastInterfaces.h"
 
 #include "codegen/gpu/TtGpuDialect.h.inc"
 
@@ -34,6 +38,12 @@ inline constexpr llvm::StringLiteral runsName = "ttgpu.runs";
 
 /// What `op` or a function around it is compiled for; null before choose-products.
 TargetAttr targetOf(mlir::Operation *op);
+/// A layout as an encoding, and back.
+LayoutAttr encodingOf(mlir::MLIRContext *context, const codegen::Layout &layout);
+codegen::Layout layoutOf(LayoutAttr encoding, llvm::ArrayRef<int64_t> shape);
+/// The layout of a tile; nullopt where it has none.
+std::optional<codegen::Layout> layoutOf(mlir::Value tile);
+
 /// The decided unit; None where nothing was decided.
 MatrixUnit unitOf(tt::DotOp dot);
 

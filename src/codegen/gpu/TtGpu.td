@@ -10,6 +10,8 @@ include "mlir/IR/CommonTypeConstraints.td"
 include "mlir/IR/DialectBase.td"
 include "mlir/IR/EnumAttr.td"
 include "mlir/IR/OpBase.td"
+include "mlir/IR/TensorEncoding.td"
+include "mlir/Interfaces/CastInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def TtGpu_Dialect : Dialect {
@@ -50,6 +52,24 @@ def TargetAttr : AttrDef<TtGpu_Dialect, "Target"> {
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
+// The encoding of a tile: where its elements live.
+def LayoutAttr : AttrDef<TtGpu_Dialect, "Layout",
+    [DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {
+  let mnemonic = "layout";
+  let summary = "which element of a tile a register of a thread holds";
+  let description = [{
+    Linear over bits (Layout.h): each bit of a register number, a lane and a warp number stands for
+    a point, and the element is the xor of the points of the bits that are set. Example, a row of
+    1024 elements on 4 warps, four neighbours to a thread:
+    `#ttgpu.layout<registers = [[1], [2], [512]], lanes = [[4], [8], [16], [32], [64]],
+    warps = [[128], [256]]>`. A tile without one lies in shared memory alone.
+  }];
+  // One point after the other.
+  let parameters = (ins "unsigned":$rank, ArrayRefParameter<"int32_t">:$registers,
+      ArrayRefParameter<"int32_t">:$lanes, ArrayRefParameter<"int32_t">:$warps);
+  let hasCustomAssemblyFormat = 1;
+}
+
 //===--- types --------------------------------------------------------------------------------===//
 
 def BufferType : TypeDef<TtGpu_Dialect, "Buffer"> {
@@ -75,6 +95,19 @@ def Tile : RankedTensorOf<[AnyType]>;
 //===--- operations ---------------------------------------------------------------------------===//
 
 class TtGpuOp<string mnemonic, list<Trait> traits = []> : Op<TtGpu_Dialect, mnemonic, traits>;
+
+def ConvertLayoutOp : TtGpuOp<"convert_layout",
+    [Pure, SameOperandsAndResultShape, SameOperandsAndResultElementType,
+     DeclareOpInterfaceMethods<CastOpInterface>]> {
+  let summary = "the same tile in another layout";
+  let description = [{
+    Where each element stays in its thread, registers are renamed; else the tile goes through shared
+    memory.
+  }];
+  let arguments = (ins Tile:$src);
+  let results = (outs Tile:$result);
+  let assemblyFormat = "$src attr-dict `:` type($src) `->` type($result)";
+}
 
 def AllocSharedOp : TtGpuOp<"alloc_shared", [MemoryEffects<[MemAlloc<SharedMemoryResource>]>]> {
   let summary = "shared memory for as long as the operations that use it run";

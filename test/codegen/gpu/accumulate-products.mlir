@@ -2,7 +2,7 @@
 
 // What is added to may be computed behind the product.
 // CHECK-LABEL: @added_to_a_scaled_sum
-// CHECK-SAME:  (%[[A:.*]]: tensor<16x16xf16>, %[[B:.*]]: tensor<16x16xf16>, %[[ACC:.*]]: tensor<16x16xf32>
+// CHECK-SAME:  (%[[A:[a-z0-9]+]]: tensor<16x16xf16>, %[[B:[a-z0-9]+]]: tensor<16x16xf16>, %[[ACC:[a-z0-9]+]]: tensor<16x16xf32>
 // CHECK:       %[[SCALED:.*]] = arith.mulf %[[ACC]]
 // CHECK:       %[[D:.*]] = tt.dot %[[A]], %[[B]], %[[SCALED]]
 // CHECK-NOT:   arith.addf

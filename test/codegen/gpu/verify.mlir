@@ -67,3 +67,18 @@ tt.func public @async_copy_c3_mask(%p: tensor<64x!tt.ptr<i32>>, %m: tensor<32xi1
   ttgpu.async_copy %p to %b[%i] mask %m : tensor<32xi1> : tensor<64x!tt.ptr<i32>>, <1 of tensor<64xi32> along 0>
   tt.return
 }
+
+// -----
+
+// expected-error @+1 {{expects a layout of 1 dims, got one of 2}}
+tt.func private @layout_c1_rank(tensor<64xf32, #ttgpu.layout<registers = [[0, 1]], lanes = [[0, 2], [0, 4], [0, 8], [0, 16], [0, 32]], warps = []>>)
+
+// -----
+
+// expected-error @+1 {{expects a layout with 5 bits of lanes, got 4}}
+tt.func private @layout_c2_lanes(tensor<32xf32, #ttgpu.layout<registers = [[1]], lanes = [[2], [4], [8], [16]], warps = []>>)
+
+// -----
+
+// expected-error @+1 {{expects a layout that holds 64 elements along dim 0, got the bits 31}}
+tt.func private @layout_c3_elements(tensor<64xf32, #ttgpu.layout<registers = [], lanes = [[1], [2], [4], [8], [16]], warps = []>>)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "codegen/cuda/Layout.h"
+#include "codegen/gpu/Layout.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -93,6 +93,22 @@ Layout Layout::warpgroupProduct(llvm::ArrayRef<int64_t> shape, unsigned warpCoun
     layout.registers.push_back(take(1));
   while (next[0] < shape[0])
     layout.registers.push_back(take(0));
+  return layout;
+}
+
+Layout Layout::warpgroupLeft(llvm::ArrayRef<int64_t> shape, const Layout &sums) {
+  Layout layout = product(shape, 1);
+  layout.registers = {{0, 1}, {8, 0}};
+  layout.warps.clear();
+  for (Point point : sums.warps) {
+    point[1] = 0;
+    layout.warps.push_back(point);
+  }
+  for (int32_t k = 8; k < shape[1]; k *= 2)
+    layout.registers.push_back({0, k});
+  for (const Point &point : sums.registers)
+    if (point[0] > 8)
+      layout.registers.push_back(point);
   return layout;
 }
 

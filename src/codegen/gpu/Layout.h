@@ -41,6 +41,10 @@ public:
   /// side by side along the rows and then the columns. Registers run along the columns first.
   static Layout warpgroupProduct(llvm::ArrayRef<int64_t> shape, unsigned warps);
 
+  /// The left operand of such a product in registers: rows as in the sums `product`, and along the
+  /// columns as many as it has.
+  static Layout warpgroupLeft(llvm::ArrayRef<int64_t> shape, const Layout &product);
+
   llvm::SmallVector<int64_t, 4> shape;
   Bits registers, lanes, warps;
 

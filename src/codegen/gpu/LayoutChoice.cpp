@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/gpu/LayoutChoice.h"
+
+#include "codegen/common/CodeBuilder.h"
+#include "codegen/common/ElementOps.h"
+#include "codegen/gpu/SharedTile.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/ScopeExit.h"
+
+using namespace mlir;
+
+namespace pellucid::ttgpu {
+
+using codegen::elementTypeOf;
+using codegen::isElementOp;
+using codegen::Layout;
+using codegen::memoryBytes;
+using codegen::SharedTile;
+
+/// What one load or store instruction of a thread moves at most.
+static constexpr int64_t accessBytes = 16;
+
+static RankedTensorType tileOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+static SmallVector<unsigned> orderFrom(unsigned rank, unsigned fastest) {
+  SmallVector<unsigned> order = {fastest};
+  for (unsigned d = rank; d-- > 0;)
+    if (d != fastest)
+      order.push_back(d);
+  return order;
+}
+
+static unsigned fastestByDefault(ArrayRef<int64_t> shape) {
+  for (unsigned d = shape.size(); d-- > 0;)
+    if (shape[d] > 1)
+      return d;
+  return shape.empty() ? 0 : shape.size() - 1;
+}
+
+static int64_t elementsOf(ArrayRef<int64_t> shape) {
+  int64_t elements = 1;
+  for (int64_t extent : shape)
+    elements *= extent;
+  return elements;
+}
+
+bool isComputedAtUse(Operation *op) {
+  bool makesTiles = llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>);
+  return makesTiles && (onlyComputes(op) || isa<tt::MapElementwiseOp, ReadSharedOp>(op));
+}
+
+bool isReadInPlace(Value operand, tt::DotOp dot) {
+  auto read = withoutTranspositions(operand).getDefiningOp<ReadSharedOp>();
+  if (!read || unitOf(dot) == MatrixUnit::None)
+    return false;
+  BufferType type = read.getBuffer().getType();
+  RankedTensorType tile = type.getTile();
+  unsigned along = type.getAlong();
+  if (tile.getRank() != 2 ||
+      !SharedTile::holds(tile.getDimSize(1 - along), tile.getDimSize(along) *
+                                                         memoryBytes(tile.getElementType()) /
+                                                         SharedTile::elementBytes))
+    return false;
+  if (!multipliesBytes(dot))
+    return true;
+  // Bytes lie with the inner dim along the rows.
+  for (Value at = operand; auto trans = at.getDefiningOp<tt::TransOp>(); at = trans.getSrc())
+    if (trans.getOrder()[0] == 1)
+      along = 1 - along;
+  return along == (operand == dot.getA() ? 1 : 0);
+}
+
+LayoutChoice::LayoutChoice(tt::FuncOp function, TargetAttr target)
+    : target(target), axes(function) {
+  function.walk([&](tt::StoreOp op) { noteAccess(op.getPtr(), op.getValue().getType()); });
+  function.walk([&](tt::LoadOp op) { noteAccess(op.getPtr(), op.getType()); });
+  function.walk(
+      [&](AsyncCopyOp op) { noteAccess(op.getPtr(), op.getBuffer().getType().getTile()); });
+  function.walk([&](tt::DotOp op) { noteProduct(op); });
+}
+
+std::optional<unsigned> LayoutChoice::contiguousDim(Value pointers) const {
+  auto tile = dyn_cast<RankedTensorType>(pointers.getType());
+  if (!tile)
+    return std::nullopt;
+  tt::AxisInfo info = axes.of(pointers);
+  std::optional<unsigned> best;
+  for (unsigned d = tile.getRank(); d-- > 0;)
+    if (info.contiguity[d] > (best ? info.contiguity[*best] : 1))
+      best = d;
+  return best;
+}
+
+/// How many neighbours a thread moves at once.
+int64_t LayoutChoice::lengthAlong(Value pointers, unsigned dim, int64_t elementBytes) const {
+  ArrayRef<int64_t> shape = tileOf(pointers).getShape();
+  int64_t share = std::max<int64_t>(1, elementsOf(shape) / (32 * target.getWarps()));
+  return std::min(
+      {accessBytes / elementBytes, share, shape[dim], axes.of(pointers).contiguity[dim]});
+}
+
+void LayoutChoice::noteAccess(Value pointers, Type data) {
+  auto fastest = contiguousDim(pointers);
+  if (!fastest)
+    return;
+  RankedTensorType tile = tileOf(pointers);
+  int64_t length = lengthAlong(pointers, *fastest, memoryBytes(elementTypeOf(data)));
+  auto [found, isNew] = anchors.try_emplace(tile.getShape().vec(),
+                                            Blocked{orderFrom(tile.getRank(), *fastest), length});
+  Blocked &blocked = found->second;
+  if (blocked.order.front() == *fastest)
+    blocked.perThread = std::max(blocked.perThread, length);
+}
+
+void LayoutChoice::noteProduct(tt::DotOp dot) {
+  ArrayRef<int64_t> shape = tileOf(dot.getD()).getShape();
+  if (unitOf(dot) == MatrixUnit::Warp)
+    products.try_emplace(shape.vec(), Layout::product(shape, target.getWarps()));
+  if (unitOf(dot) == MatrixUnit::Warpgroup)
+    products.try_emplace(shape.vec(), Layout::warpgroupProduct(shape, target.getWarps()));
+}
+
+Layout LayoutChoice::alongDim(ArrayRef<int64_t> shape, unsigned dim, int64_t length) const {
+  return Layout::blocked(shape, orderFrom(shape.size(), dim), length, target.getWarps());
+}
+
+Layout LayoutChoice::anchor(ArrayRef<int64_t> shape) const {
+  auto product = products.find(shape.vec());
+  return product == products.end() ? blocked(shape) : product->second;
+}
+
+Layout LayoutChoice::blocked(ArrayRef<int64_t> shape) const {
+  auto found = anchors.find(shape.vec());
+  if (found == anchors.end())
+    return alongDim(shape, fastestByDefault(shape), 1);
+  return Layout::blocked(shape, found->second.order, found->second.perThread, target.getWarps());
+}
+
+bool LayoutChoice::feedsMatrixUnits(Value tile, unsigned depth) const {
+  constexpr unsigned deepest = 6;
+  auto feeds = [&](Operation *user) {
+    if (auto dot = dyn_cast<tt::DotOp>(user))
+      return tile != dot.getC() && unitOf(dot) != MatrixUnit::None;
+    if (isa<ShareOp>(user))
+      return true;
+    return (isElementOp(user) || isa<tt::TransOp>(user)) &&
+           feedsMatrixUnits(user->getResult(0), depth + 1);
+  };
+  return depth < deepest && llvm::any_of(tile.getUsers(), feeds);
+}
+
+std::optional<Layout> LayoutChoice::crosswise(Value data, unsigned fastest) const {
+  constexpr unsigned wordBytes = 4;
+  auto tile = tileOf(data);
+  if (tile.getRank() != 2 || !tile.getElementType().isInteger(8))
+    return std::nullopt;
+  bool isCrosswise = !data.use_empty() && llvm::all_of(data.getUsers(), [&](Operation *user) {
+    auto dot = dyn_cast<tt::DotOp>(user);
+    return dot && unitOf(dot) == MatrixUnit::Warp && multipliesBytes(dot) &&
+           (data == dot.getA() ? fastest == 0 : data == dot.getB() && fastest == 1);
+  });
+  unsigned inner = 1 - fastest;
+  if (!isCrosswise || tile.getDimSize(inner) < wordBytes)
+    return std::nullopt;
+  // As if four neighbours along the inner dim were one.
+  SmallVector<int64_t> shape(tile.getShape());
+  shape[inner] /= wordBytes;
+  int64_t share = std::max<int64_t>(1, shape[0] * shape[1] / (32 * target.getWarps()));
+  Layout layout = alongDim(shape, fastest, std::min({accessBytes, share, shape[fastest]}));
+  for (Layout::Bits *bits : {&layout.registers, &layout.lanes, &layout.warps})
+    for (Layout::Point &point : *bits)
+      point[inner] *= static_cast<int32_t>(wordBytes);
+  layout.shape[inner] *= wordBytes;
+  for (int32_t distance : {1, 2}) {
+    Layout::Point point = layout.zero();
+    point[inner] = distance;
+    layout.registers.push_back(point);
+  }
+  return layout;
+}
+
+//===--- accesses -----------------------------------------------------------------------------===//
+
+Layout LayoutChoice::ofAccess(Value pointers, Value data) const {
+  ArrayRef<int64_t> shape = tileOf(pointers).getShape();
+  auto fastest = contiguousDim(pointers);
+  if (auto across = fastest ? crosswise(data, *fastest) : std::nullopt)
+    return *across;
+  auto found = anchors.find(shape.vec());
+  bool feeds = feedsMatrixUnits(data);
+  if (!fastest || found == anchors.end() || found->second.order.front() == *fastest)
+    return feeds ? blocked(shape) : anchor(shape);
+  if (products.count(shape.vec()) && !feeds)
+    return anchor(shape);
+  int64_t bytes = memoryBytes(elementTypeOf(data.getType()));
+  return alongDim(shape, *fastest, lengthAlong(pointers, *fastest, bytes));
+}
+
+// Spread tiles are loaded as they are wanted, so that nothing moves afterwards.
+Layout LayoutChoice::ofLoad(tt::LoadOp load) const {
+  Layout layout = ofAccess(load.getPtr(), load.getResult());
+  return layout == anchor(layout.shape) ? wanted(load.getResult()) : layout;
+}
+
+Layout LayoutChoice::ofCopy(AsyncCopyOp copy) const {
+  BufferType type = copy.getBuffer().getType();
+  RankedTensorType tile = type.getTile();
+  unsigned along = type.getAlong();
+  int64_t most = accessBytes / memoryBytes(tile.getElementType());
+  return alongDim(
+      tile.getShape(), along,
+      std::min({most, axes.of(copy.getPtr()).contiguity[along], tile.getDimSize(along)}));
+}
+
+Layout LayoutChoice::ofReading(ReadSharedOp read) const {
+  BufferType type = read.getBuffer().getType();
+  RankedTensorType tile = type.getTile();
+  if (auto across = crosswise(read.getTile(), type.getAlong()))
+    return *across;
+  int64_t share = std::max<int64_t>(1, tile.getNumElements() / (32 * target.getWarps()));
+  int64_t most = accessBytes / memoryBytes(tile.getElementType());
+  return alongDim(tile.getShape(), type.getAlong(), std::min(share, most));
+}
+
+//===--- wishes -------------------------------------------------------------------------------===//
+
+/// The values that `use` hands on to: the next round's of a loop, or what comes out of a region.
+static SmallVector<Value, 2> handedOnBy(OpOperand &use) {
+  Operation *parent = use.getOwner()->getParentOp();
+  unsigned number = use.getOperandNumber();
+  if (auto loop = dyn_cast<scf::ForOp>(parent))
+    return {loop.getRegionIterArg(number), loop.getResult(number)};
+  if (auto branch = dyn_cast<scf::IfOp>(parent))
+    return {branch.getResult(number)};
+  return {};
+}
+
+std::optional<Layout> LayoutChoice::wishOf(OpOperand &use, Asked &asked) const {
+  Operation *user = use.getOwner();
+  ArrayRef<int64_t> shape = tileOf(use.get()).getShape();
+  if (auto expand = dyn_cast<tt::ExpandDimsOp>(user))
+    return wanted(expand, asked).throughExpandDims(expand.getAxis());
+  if (auto broadcast = dyn_cast<tt::BroadcastOp>(user))
+    return wanted(broadcast, asked).throughBroadcast(shape);
+  if (auto reshape = dyn_cast<tt::ReshapeOp>(user))
+    return wanted(reshape, asked).throughReshape(shape);
+  if (auto copy = dyn_cast<AsyncCopyOp>(user))
+    return ofCopy(copy);
+  if (isElementOp(user))
+    return wanted(user->getResult(0), asked);
+  if (isa<scf::YieldOp>(user)) {
+    for (Value next : handedOnBy(use))
+      if (Layout layout = wanted(next, asked); layout != anchor(shape))
+        return layout;
+    return std::nullopt;
+  }
+  return anchor(shape);
+}
+
+// A use that spreads the tile decides where no other use wants the shape's own layout.
+Layout LayoutChoice::wanted(Value value, Asked &asked) const {
+  ArrayRef<int64_t> shape = tileOf(value).getShape();
+  constexpr size_t deepest = 10;
+  if (asked.size() >= deepest || !asked.insert(value.getAsOpaquePointer()).second)
+    return anchor(shape);
+  llvm::scope_exit done([&] { asked.erase(value.getAsOpaquePointer()); });
+  std::optional<Layout> spread;
+  for (OpOperand &use : value.getUses()) {
+    std::optional<Layout> wish = wishOf(use, asked);
+    bool spreads = isa<tt::ExpandDimsOp, tt::BroadcastOp, tt::ReshapeOp, AsyncCopyOp, scf::YieldOp>(
+        use.getOwner());
+    if (wish && !spreads && *wish == anchor(shape))
+      return *wish;
+    if (wish)
+      spread = wish;
+  }
+  return spread ? spread->withoutRepeats() : anchor(shape);
+}
+
+Layout LayoutChoice::wanted(Value value) const {
+  llvm::SmallPtrSet<void *, 16> asked;
+  return wanted(value, asked);
+}
+
+//===--- operands of products -----------------------------------------------------------------===//
+
+std::optional<Layout> LayoutChoice::ofHome(Value tile) const {
+  ArrayRef<int64_t> shape = tileOf(tile).getShape();
+  Operation *op = tile.getDefiningOp();
+  if (!op || isa<scf::IfOp>(op))
+    return wanted(tile);
+  unsigned number = cast<OpResult>(tile).getResultNumber();
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return wanted(loop.getRegionIterArg(number));
+  if (auto loop = dyn_cast<scf::WhileOp>(op))
+    return wanted(loop.getAfterArguments()[number]);
+  if (auto load = dyn_cast<tt::LoadOp>(op))
+    return ofLoad(load);
+  if (auto await = dyn_cast<AwaitProductsOp>(op))
+    return ofHome(await.getRunning());
+  if (auto reduce = dyn_cast<tt::ReduceOp>(op))
+    return anchor(tileOf(reduce.getSrcs()[0]).getShape()).reducedAlong(reduce.getAxis());
+  if (isa<tt::ScanOp>(op))
+    return anchor(shape).withoutRepeats();
+  if (isa<tt::AtomicRMWOp, tt::AtomicCASOp>(op))
+    return ofAccess(op->getOperand(0), op->getOperand(op->getNumOperands() > 1 ? 1 : 0));
+  return isComputedAtUse(op) ? std::nullopt : std::optional(anchor(shape));
+}
+
+Layout LayoutChoice::asItLies(Value tile) const {
+  if (auto home = ofHome(tile))
+    return *home;
+  Operation *op = tile.getDefiningOp();
+  if (auto trans = dyn_cast<tt::TransOp>(op)) {
+    SmallVector<int32_t> back(trans.getOrder().size());
+    for (auto [d, from] : llvm::enumerate(trans.getOrder()))
+      back[from] = static_cast<int32_t>(d);
+    return asItLies(trans.getSrc()).throughTranspose(back);
+  }
+  if (auto read = dyn_cast<ReadSharedOp>(op))
+    return ofReading(read);
+  if (isElementOp(op) && feedsMatrixUnits(tile))
+    for (Value operand : op->getOperands())
+      if (isa<RankedTensorType>(operand.getType()) && !operand.getDefiningOp<arith::ConstantOp>())
+        return asItLies(operand);
+  return anchor(tileOf(tile).getShape());
+}
+
+/// Computed from tiles in shared memory alone, so that it is there in every layout.
+static bool isReadFromShared(Value value, unsigned depth = 0) {
+  constexpr unsigned deepest = 16;
+  Operation *op = value.getDefiningOp();
+  if (!isa<RankedTensorType>(value.getType()) || isa_and_nonnull<ReadSharedOp>(op))
+    return true;
+  return op && depth < deepest && onlyComputes(op) &&
+         llvm::all_of(
+             op->getOperands(),
+             [&](Value operand) { return isReadFromShared(operand, depth + 1); });
+}
+
+std::optional<Layout> LayoutChoice::ofLeftInRegisters(tt::DotOp dot) const {
+  Operation *maker = dot.getA().getDefiningOp();
+  if (unitOf(dot) != MatrixUnit::Warpgroup || !maker || !isElementOp(maker))
+    return std::nullopt;
+  ArrayRef<int64_t> shape = tileOf(dot.getA()).getShape();
+  Layout layout = Layout::warpgroupLeft(shape, anchor(tileOf(dot.getD()).getShape()));
+  if (isReadFromShared(dot.getA()) || !layout.registersIn(asItLies(dot.getA())).empty())
+    return layout;
+  return std::nullopt;
+}
+
+} // namespace pellucid::ttgpu

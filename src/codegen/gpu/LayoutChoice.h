@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which layout a tile gets that is not computed where it is used: loads, products, reductions,
+// values that cross the border of a region. Tiles of one shape share a layout wherever they can:
+// the one that the widest access of that shape is fastest in. Tiles that are spread into a larger
+// one take that one's. Looks at a kernel before any tile has a layout.
+#pragma once
+
+#include "codegen/gpu/MatrixUnits.h"
+#include "tt/AxisInfo.h"
+
+#include "llvm/ADT/SmallPtrSet.h"
+
+#include <map>
+
+namespace pellucid::ttgpu {
+
+class LayoutChoice {
+public:
+  using Layout = codegen::Layout;
+
+  LayoutChoice(tt::FuncOp function, TargetAttr target);
+
+  /// The layout that tiles of `shape` have unless their use asks for another one.
+  Layout anchor(llvm::ArrayRef<int64_t> shape) const;
+  /// The layout that an access is fastest in.
+  Layout ofAccess(mlir::Value pointers, mlir::Value data) const;
+  Layout ofLoad(tt::LoadOp load) const;
+  Layout ofCopy(AsyncCopyOp copy) const;
+  /// The layout that the users of `value` will ask for first.
+  Layout wanted(mlir::Value value) const;
+  /// The layout in which the tile costs least: where it is made.
+  Layout asItLies(mlir::Value tile) const;
+  /// How a product by warpgroups takes its left operand from registers; nullopt where the elements
+  /// are in other threads.
+  std::optional<Layout> ofLeftInRegisters(tt::DotOp dot) const;
+
+private:
+  using Asked = llvm::SmallPtrSetImpl<void *>;
+  void noteAccess(mlir::Value pointers, mlir::Type data);
+  void noteProduct(tt::DotOp dot);
+  Layout blocked(llvm::ArrayRef<int64_t> shape) const;
+  Layout alongDim(llvm::ArrayRef<int64_t> shape, unsigned dim, int64_t length) const;
+  Layout ofReading(ReadSharedOp read) const;
+  std::optional<unsigned> contiguousDim(mlir::Value pointers) const;
+  int64_t lengthAlong(mlir::Value pointers, unsigned dim, int64_t elementBytes) const;
+  bool feedsMatrixUnits(mlir::Value tile, unsigned depth = 0) const;
+  /// Where neighbours in memory lie across the inner dim of a product of bytes: four neighbours
+  /// along that dim come into one thread as well.
+  std::optional<Layout> crosswise(mlir::Value data, unsigned fastest) const;
+  Layout wanted(mlir::Value value, Asked &asked) const;
+  /// The layout that one of them asks for; nullopt where it takes any.
+  std::optional<Layout> wishOf(mlir::OpOperand &use, Asked &asked) const;
+  /// Where a value that is not computed at its use has been made.
+  std::optional<Layout> ofHome(mlir::Value tile) const;
+
+  TargetAttr target;
+  tt::AxisAnalysis axes;
+  struct Blocked {
+    llvm::SmallVector<unsigned> order;
+    int64_t perThread;
+  };
+  std::map<std::vector<int64_t>, Blocked> anchors;
+  /// Shapes of products by matrix units: tiles of these lie as the sums do.
+  std::map<std::vector<int64_t>, Layout> products;
+};
+
+/// Computed where it is used, in the layout of that use.
+bool isComputedAtUse(mlir::Operation *op);
+
+/// The operand of a product by matrix units that is read where it lies in shared memory.
+bool isReadInPlace(mlir::Value operand, tt::DotOp dot);
+
+} // namespace pellucid::ttgpu

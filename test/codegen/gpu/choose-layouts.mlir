@@ -1,0 +1,67 @@
+// RUN: pellucid-opt %s --split-input-file --ttgpu-choose-products --ttgpu-choose-layouts --verify-diagnostics | FileCheck %s
+
+// What only computes is there once per layout that asks for it: the pointers of a row as the row
+// lies, four neighbours to a thread. The unused range is gone.
+// CHECK:       #[[ROW:.*]] = #ttgpu.layout<registers = {{\[}}[1], [2]], lanes = {{\[}}[4], [8], [16], [32], [64]], warps = {{\[}}[128], [256]]>
+// CHECK-LABEL: @row
+// CHECK:       tt.splat {{.*}} -> tensor<512x!tt.ptr<f32>, #[[ROW]]>
+// CHECK-NEXT:  tt.make_range {{.*}} : tensor<512xi32, #[[ROW]]>
+// CHECK-NEXT:  tt.addptr {{.*}} : tensor<512x!tt.ptr<f32>, #[[ROW]]>, tensor<512xi32, #[[ROW]]>
+// CHECK-NEXT:  tt.load {{.*}} : tensor<512x!tt.ptr<f32>, #[[ROW]]>
+// CHECK:       tt.store {{.*}} : tensor<512x!tt.ptr<f32>, #[[ROW]]>
+// CHECK-NEXT:  tt.return
+tt.func public @row(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %y: !tt.ptr<f32> {tt.divisibility = 16 : i32}) {
+  %unused = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32>
+  %i = tt.make_range {start = 0 : i32, end = 512 : i32} : tensor<512xi32>
+  %xs = tt.splat %x : !tt.ptr<f32> -> tensor<512x!tt.ptr<f32>>
+  %xp = tt.addptr %xs, %i : tensor<512x!tt.ptr<f32>>, tensor<512xi32>
+  %a = tt.load %xp : tensor<512x!tt.ptr<f32>>
+  %b = arith.addf %a, %a : tensor<512xf32>
+  %ys = tt.splat %y : !tt.ptr<f32> -> tensor<512x!tt.ptr<f32>>
+  %yp = tt.addptr %ys, %i : tensor<512x!tt.ptr<f32>>, tensor<512xi32>
+  tt.store %yp, %b : tensor<512x!tt.ptr<f32>>
+  tt.return
+}
+
+// -----
+
+// The sums of mma.sync are four registers of 16x8 elements; a product's operands come as they are
+// loaded, along their own rows, and the store takes the sums where they are.
+// CHECK-DAG:   #[[SUMS:.*]] = #ttgpu.layout<registers = {{\[}}[0, 1], [8, 0], [0, 16]], lanes = {{\[}}[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warps = {{\[}}[16, 0], [0, 8]]>
+// CHECK-DAG:   #[[ROWS:.*]] = #ttgpu.layout<registers = {{\[}}[0, 1], [0, 2], [0, 4]], lanes = {{\[}}[0, 8], [0, 16], [1, 0], [2, 0], [4, 0]], warps = {{\[}}[8, 0], [16, 0]]>
+// CHECK-LABEL: @product
+// CHECK:       %[[A:.*]] = tt.load {{.*}} : tensor<32x32x!tt.ptr<f16>, #[[ROWS]]>
+// CHECK:       arith.constant dense<0.000000e+00> : tensor<32x32xf32, #[[SUMS]]>
+// CHECK:       tt.dot %[[A]], %[[A]], {{.*}} : tensor<32x32xf16, #[[ROWS]]> * tensor<32x32xf16, #[[ROWS]]> -> tensor<32x32xf32, #[[SUMS]]>
+// CHECK:       tt.store {{.*}} : tensor<32x32x!tt.ptr<f32>, #[[SUMS]]>
+tt.func public @product(%x: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %y: !tt.ptr<f32> {tt.divisibility = 16 : i32}) {
+  %zero = arith.constant dense<0.0> : tensor<32x32xf32>
+  %k = tt.make_range {start = 0 : i32, end = 32 : i32} : tensor<32xi32>
+  %r1 = tt.expand_dims %k {axis = 1 : i32} : tensor<32xi32> -> tensor<32x1xi32>
+  %s32 = arith.constant dense<32> : tensor<32x1xi32>
+  %r2 = arith.muli %r1, %s32 : tensor<32x1xi32>
+  %r3 = tt.broadcast %r2 : tensor<32x1xi32> -> tensor<32x32xi32>
+  %k1 = tt.expand_dims %k {axis = 0 : i32} : tensor<32xi32> -> tensor<1x32xi32>
+  %k2 = tt.broadcast %k1 : tensor<1x32xi32> -> tensor<32x32xi32>
+  %off = arith.addi %r3, %k2 : tensor<32x32xi32>
+  %xs = tt.splat %x : !tt.ptr<f16> -> tensor<32x32x!tt.ptr<f16>>
+  %xp = tt.addptr %xs, %off : tensor<32x32x!tt.ptr<f16>>, tensor<32x32xi32>
+  %a = tt.load %xp : tensor<32x32x!tt.ptr<f16>>
+  %d = tt.dot %a, %a, %zero : tensor<32x32xf16> * tensor<32x32xf16> -> tensor<32x32xf32>
+  %ys = tt.splat %y : !tt.ptr<f32> -> tensor<32x32x!tt.ptr<f32>>
+  %yp = tt.addptr %ys, %off : tensor<32x32x!tt.ptr<f32>>, tensor<32x32xi32>
+  tt.store %yp, %d : tensor<32x32x!tt.ptr<f32>>
+  tt.return
+}
+
+// -----
+
+tt.func public @too_large(%x: !tt.ptr<f32>) {
+  %i = tt.make_range {start = 0 : i32, end = 131072 : i32} : tensor<131072xi32>
+  %xs = tt.splat %x : !tt.ptr<f32> -> tensor<131072x!tt.ptr<f32>>
+  // expected-error @+1 {{'tt.addptr' has a tile of 131072 elements, more than 512 for each of 128 threads}}
+  %xp = tt.addptr %xs, %i : tensor<131072x!tt.ptr<f32>>, tensor<131072xi32>
+  %a = tt.load %xp : tensor<131072x!tt.ptr<f32>>
+  tt.store %xp, %a : tensor<131072x!tt.ptr<f32>>
+  tt.return
+}
