@@ -66,7 +66,7 @@ KernelText writeGather(GatherSpec spec, const SymbolTable &symbols) {
 
 KernelText writeScatter(ScatterSpec spec, const SymbolTable &symbols) {
   std::vector<Expr> shape(spec.shape.begin(), spec.shape.end() - static_cast<long>(spec.ordered));
-  // Nothing but ordered dims: one program, and one lane of its tile.
+  // Nothing but ordered dims: one program, which goes through them in scalars.
   bool single = shape.empty();
   const Expr inner = single ? Expr(1) : shape.back();
   size_t outer = single ? 0 : shape.size() - 1;
@@ -76,10 +76,12 @@ KernelText writeScatter(ScatterSpec spec, const SymbolTable &symbols) {
     writer.pointer("p" + std::to_string(i));
   writer.pointer("o0");
   std::string size = writer.scalar(inner);
-  writer.chunksOfRows(size, "col");
-  std::vector<std::string> indices = writer.delinearize("row", shape, outer, "idx");
-  if (!single)
+  std::vector<std::string> indices;
+  if (!single) {
+    writer.chunksOfRows(size, "col");
+    indices = writer.delinearize("row", shape, outer, "idx");
     indices.push_back("col");
+  }
   for (size_t d = 0; d < spec.ordered; ++d) {
     indices.push_back("s" + std::to_string(d));
     writer.open("for " + indices.back() + " in range(0, " +
@@ -89,18 +91,21 @@ KernelText writeScatter(ScatterSpec spec, const SymbolTable &symbols) {
       writer.address(spec.output, indices) +
       indexedPart(writer, spec.places, indices, single ? std::nullopt : std::optional(outer),
                   "col >= " + size, spec.operation, spec.where);
-  writer.line("at = o0 + tl.broadcast_to(" + target + ", [BLOCK])");
+  auto lanes = [&](const std::string &address) {
+    return single ? "(" + address + ")" : "tl.broadcast_to(" + address + ", [BLOCK])";
+  };
+  std::string mask = single ? "" : ", mask=mask", other = single ? "" : ", mask=mask, other=0";
+  writer.line("at = o0 + " + lanes(target));
   std::string source = "p" + std::to_string(spec.places.size());
-  writer.line("v = tl.load(" + source + " + tl.broadcast_to(" +
-              writer.address(spec.source, indices) + ", [BLOCK]), mask=mask, other=0)");
+  writer.line("v = tl.load(" + source + " + " + lanes(writer.address(spec.source, indices)) +
+              other + ")");
   if (spec.accumulates) {
     std::string type = tlName(spec.compute);
     // Truth values add up to true.
     std::string sign = spec.compute == DataType::Bool ? " | " : " + ";
-    writer.line("v = tl.load(at, mask=mask, other=0).to(" + type + ")" + sign + "v.to(" + type +
-                ")");
+    writer.line("v = tl.load(at" + other + ").to(" + type + ")" + sign + "v.to(" + type + ")");
   }
-  writer.line("tl.store(at, v.to(" + tlName(spec.output.dtype) + "), mask=mask)");
+  writer.line("tl.store(at, v.to(" + tlName(spec.output.dtype) + ")" + mask + ")");
   for (size_t d = 0; d < spec.ordered; ++d)
     writer.close();
   return writer.finish(symbolic::ceilDiv(inner, block) * product(shape, 0, outer), block);

@@ -77,17 +77,18 @@ graph::Value *emitReduction(LaunchEmitter &emitter, ReductionSpec spec,
                             const graph::TensorType &type, const SourceLocation &where,
                             bool forCpu);
 
-/// The launches of `sequence`, at the insertion point; the values of its results.
+/// The launches of `sequence`, at the insertion point, into the memory of `results`; the values
+/// afterwards.
 struct KernelSequence;
 std::vector<graph::Value *> emitSequence(LaunchEmitter &emitter, KernelSequence sequence,
                                          const std::vector<graph::Value *> &inputs,
-                                         const std::vector<graph::TensorType> &types,
+                                         const std::vector<graph::Value *> &results,
                                          const SourceLocation &where);
 
 /// Lowerings of operators with kernels of their own; each leaves the node replaced.
 void lowerAttention(LaunchEmitter &emitter, graph::Node &node, bool forCpu);
 void lowerGather(LaunchEmitter &emitter, graph::Node &node);
-void lowerScatter(LaunchEmitter &emitter, graph::Node &node);
+void lowerScatter(LaunchEmitter &emitter, graph::Node &node, bool forCpu);
 void lowerLine(LaunchEmitter &emitter, graph::Node &node, bool forCpu);
 
 } // namespace pellucid::passes

@@ -4,6 +4,7 @@
 #include "graph/ops/Indices.h"
 #include "passes/graph/LaunchEmitter.h"
 #include "passes/graph/PointwiseGroup.h"
+#include "passes/graph/ScatterText.h"
 
 #include <algorithm>
 
@@ -158,7 +159,7 @@ static Value *copyOf(LaunchEmitter &emitter, Node &node, Value *self, const Tens
                       {emitter.emptyLike(type), Access::Write}, node.location);
 }
 
-void lowerScatter(LaunchEmitter &emitter, Node &node) {
+void lowerScatter(LaunchEmitter &emitter, Node &node, bool forCpu) {
   const SymbolTable &symbols = emitter.program.symbols;
   auto call = callOf(node, emitter.registry, symbols);
   const TensorType type = node.result()->type();
@@ -199,6 +200,13 @@ void lowerScatter(LaunchEmitter &emitter, Node &node) {
   }
   emitter.program.main.setInsertionPoint(&node);
   Value *target = copyOf(emitter, node, call->value("self"), type);
+  // A CPU's few threads are busy with the dims that are not ordered, and need no other launches.
+  if (!forCpu)
+    if (auto sequence = writeParallelScatter(spec, type.numel(), symbols)) {
+      emitter.replaceAll(
+          node, emitSequence(emitter, std::move(*sequence), inputs, {target}, node.location));
+      return;
+    }
   emitter.replace(node, emitter.emit(writeScatter(std::move(spec), symbols), inputs,
                                      {target, Access::ReadWrite}, node.location));
 }

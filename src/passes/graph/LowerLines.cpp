@@ -22,12 +22,11 @@ void moveLast(std::vector<Expr> &list, size_t from) {
 
 std::vector<Value *> emitSequence(LaunchEmitter &emitter, KernelSequence sequence,
                                   const std::vector<Value *> &inputs,
-                                  const std::vector<TensorType> &types,
+                                  const std::vector<Value *> &results,
                                   const SourceLocation &where) {
   std::vector<Value *> tensors = inputs;
-  for (const TensorType &type : types)
-    tensors.push_back(emitter.emptyLike(type));
-  Device device = types.front().device;
+  tensors.insert(tensors.end(), results.begin(), results.end());
+  Device device = results.front()->type().device;
   for (const KernelSequence::Buffer &buffer : sequence.buffers)
     tensors.push_back(emitter.emptyLike(TensorType(buffer.dtype, buffer.shape, device)));
   for (KernelSequence::Step &step : sequence.steps) {
@@ -45,7 +44,7 @@ std::vector<Value *> emitSequence(LaunchEmitter &emitter, KernelSequence sequenc
           launch->result(i);
   }
   auto first = tensors.begin() + static_cast<long>(inputs.size());
-  return {first, first + static_cast<long>(types.size())};
+  return {first, first + static_cast<long>(results.size())};
 }
 
 void lowerLine(LaunchEmitter &emitter, Node &node, bool forCpu) {
@@ -91,11 +90,11 @@ void lowerLine(LaunchEmitter &emitter, Node &node, bool forCpu) {
   bool sorts = spec.kind == LineKind::Sort;
   KernelSequence sequence = sorts ? writeSort(std::move(spec), symbols, forCpu)
                                   : writeScan(std::move(spec), symbols, forCpu);
-  std::vector<TensorType> types;
+  std::vector<Value *> results;
   for (size_t r = 0; r < node.resultCount(); ++r)
-    types.push_back(node.result(r)->type());
+    results.push_back(emitter.emptyLike(node.result(r)->type()));
   emitter.replaceAll(node,
-                     emitSequence(emitter, std::move(sequence), {self}, types, node.location));
+                     emitSequence(emitter, std::move(sequence), {self}, results, node.location));
 }
 
 } // namespace pellucid::passes

@@ -67,7 +67,7 @@ private:
     case Operator::Kind::Gather:
       return lowerGather(emitter, node);
     case Operator::Kind::Scatter:
-      return lowerScatter(emitter, node);
+      return lowerScatter(emitter, node, forCpu);
     case Operator::Kind::Line:
       return lowerLine(emitter, node, forCpu);
     case Operator::Kind::Copy:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Orders of lines, for many programs per line; RadixText.cpp has those of one.
 #include "passes/graph/SortText.h"
+#include "passes/graph/ScatterText.h"
 
 #include <algorithm>
 
@@ -45,6 +46,17 @@ public:
     else
       merge();
     return std::move(sequence);
+  }
+
+  /// Sorts the numbers of `from`, of which no two are equal; where they are afterwards.
+  size_t sortNumbers(KernelSequence &into, size_t from, size_t to) {
+    into.steps.push_back({countedRuns(), {from}, {to}});
+    int64_t longest = std::min(symbols.range(length).max, longestLine);
+    for (int64_t run = countedLength; run < longest; run *= 4) {
+      std::swap(from, to);
+      into.steps.push_back({mergeRuns(run, false, false, false), {from}, {to}});
+    }
+    return to;
   }
 
 private:
@@ -364,6 +376,14 @@ void checkLength(KernelWriter &writer, const LineSpec &spec, const SymbolTable &
   if (symbols.range(length).max >= int64_t(1) << 32)
     writer.check(writer.scalar(length) + " < 4294967296",
                  "'" + spec.operation + "' sorts lines of less than 2**32 elements", spec.where);
+}
+
+size_t appendSortedNumbers(KernelSequence &sequence, const std::string &name, const Expr &count,
+                           size_t from, size_t to, const SymbolTable &symbols) {
+  LineSpec spec;
+  spec.name = name;
+  spec.shape = {count};
+  return Sorting(spec, symbols).sortNumbers(sequence, from, to);
 }
 
 KernelSequence writeSort(LineSpec spec, const SymbolTable &symbols, bool forCpu) {
