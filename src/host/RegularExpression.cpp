@@ -441,7 +441,9 @@ private:
     case 'n':
       return position == end || at(position) == '\n';
     default:
-      return (isWordAt(position - 1, isAscii) != isWordAt(position, isAscii)) == (place == 'b');
+      // As in Python before 3.14, where \B does not match an empty text.
+      return end > 0 &&
+             (isWordAt(position - 1, isAscii) != isWordAt(position, isAscii)) == (place == 'b');
     }
   }
 

@@ -292,22 +292,63 @@ Value replace(Interpreter &interpreter, Bound &a) {
   return Value(out + text.substr(begin));
 }
 
+/// What of a text the arguments `start` and `end` leave, as find(), count() and their kin read
+/// them.
+struct TextPart {
+  std::string text;
+  int64_t start = 0;   ///< in code points
+  bool isThere = true; ///< false: `start` lies behind the end, where not even "" is found
+};
+
+TextPart partOf(Interpreter &interpreter, Bound &a) {
+  const std::string &text = a[0].str();
+  if (a[2].isNone() && a[3].isNone())
+    return {text};
+  auto count = static_cast<int64_t>(codePointCount(text));
+  auto place = [&](const Value &given, int64_t fallback) {
+    int64_t at = given.isNone() ? fallback : interpreter.toInt64(given, "a place in the text");
+    return at < 0 ? std::max<int64_t>(0, at + count) : at;
+  };
+  int64_t start = place(a[2], 0), end = std::min(place(a[3], count), count);
+  if (start > end)
+    return {"", start, false};
+  return {joinCodePoints(codePoints(text), static_cast<size_t>(start), static_cast<size_t>(end)),
+          start};
+}
+
 Value affixed(Interpreter &interpreter, Bound &a, bool atStart) {
+  TextPart part = partOf(interpreter, a);
   for (const Value &v : a[1].isTuple() ? a[1].tuple() : Tuple{a[1]}) {
     const std::string &affix = interpreter.toStr(v, "the argument");
-    if (atStart ? a[0].str().starts_with(affix) : a[0].str().ends_with(affix))
+    if (part.isThere && (atStart ? part.text.starts_with(affix) : part.text.ends_with(affix)))
       return Value(true);
   }
   return Value(false);
 }
 
 Value find(Interpreter &interpreter, Bound &a, bool fromRight, bool mustFind) {
-  const std::string &text = a[0].str(), &part = interpreter.toStr(a[1], "the argument");
-  size_t at = fromRight ? text.rfind(part) : text.find(part);
+  const std::string &wanted = interpreter.toStr(a[1], "the argument");
+  TextPart part = partOf(interpreter, a);
+  size_t at = !part.isThere ? std::string::npos
+              : fromRight   ? part.text.rfind(wanted)
+                            : part.text.find(wanted);
   if (at == std::string::npos && mustFind)
     interpreter.raise("ValueError", "substring not found");
-  return at == std::string::npos ? Value(-1)
-                                 : Value(static_cast<int64_t>(codePointCount(text.substr(0, at))));
+  return at == std::string::npos
+             ? Value(-1)
+             : Value(part.start + static_cast<int64_t>(codePointCount(part.text.substr(0, at))));
+}
+
+Value countParts(Interpreter &interpreter, Bound &a) {
+  const std::string &wanted = interpreter.toStr(a[1], "the argument");
+  TextPart part = partOf(interpreter, a);
+  if (!part.isThere)
+    return Value(0);
+  int64_t n = wanted.empty() ? static_cast<int64_t>(codePointCount(part.text)) + 1 : 0;
+  for (size_t at = 0; !wanted.empty() && (at = part.text.find(wanted, at)) != std::string::npos;
+       at += wanted.size())
+    ++n;
+  return Value(n);
 }
 
 Value partition(Interpreter &interpreter, Bound &a, bool fromRight) {
@@ -417,22 +458,21 @@ void addStringMethods(Interpreter &interpreter) {
   add("splitlines", "self", splitLines);
   add("join", "self, iterable", join);
   add("replace", "self, old, new, count=-1", replace);
-  add("startswith", "self, prefix", [](Interpreter &i, Bound &a) { return affixed(i, a, true); });
-  add("endswith", "self, suffix", [](Interpreter &i, Bound &a) { return affixed(i, a, false); });
-  add("find", "self, sub", [](Interpreter &i, Bound &a) { return find(i, a, false, false); });
-  add("rfind", "self, sub", [](Interpreter &i, Bound &a) { return find(i, a, true, false); });
-  add("index", "self, sub", [](Interpreter &i, Bound &a) { return find(i, a, false, true); });
-  add("rindex", "self, sub", [](Interpreter &i, Bound &a) { return find(i, a, true, true); });
+  add("startswith", "self, prefix, start=None, end=None",
+      [](Interpreter &i, Bound &a) { return affixed(i, a, true); });
+  add("endswith", "self, suffix, start=None, end=None",
+      [](Interpreter &i, Bound &a) { return affixed(i, a, false); });
+  add("find", "self, sub, start=None, end=None",
+      [](Interpreter &i, Bound &a) { return find(i, a, false, false); });
+  add("rfind", "self, sub, start=None, end=None",
+      [](Interpreter &i, Bound &a) { return find(i, a, true, false); });
+  add("index", "self, sub, start=None, end=None",
+      [](Interpreter &i, Bound &a) { return find(i, a, false, true); });
+  add("rindex", "self, sub, start=None, end=None",
+      [](Interpreter &i, Bound &a) { return find(i, a, true, true); });
   add("partition", "self, sep", [](Interpreter &i, Bound &a) { return partition(i, a, false); });
   add("rpartition", "self, sep", [](Interpreter &i, Bound &a) { return partition(i, a, true); });
-  add("count", "self, sub", [](Interpreter &i, Bound &a) {
-    const std::string &text = a[0].str(), &part = i.toStr(a[1], "the argument");
-    int64_t n = part.empty() ? static_cast<int64_t>(codePointCount(text)) + 1 : 0;
-    for (size_t at = 0; !part.empty() && (at = text.find(part, at)) != std::string::npos;
-         at += part.size())
-      ++n;
-    return Value(n);
-  });
+  add("count", "self, sub, start=None, end=None", countParts);
   add("upper", "self", [](Interpreter &, Bound &a) { return Value(upperCase(a[0].str())); });
   add("lower", "self", [](Interpreter &, Bound &a) { return Value(lowerCase(a[0].str())); });
   add("casefold", "self", [](Interpreter &, Bound &a) { return Value(lowerCase(a[0].str())); });

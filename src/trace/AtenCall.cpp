@@ -78,6 +78,23 @@ std::optional<h::Value> filledWith(Tracer &tracer, h::Interpreter &interpreter,
   return callAten(tracer, interpreter, "clone", argsOf({spread}));
 }
 
+/// Whether an overload of the operator takes a tensor or a number of any kind there, not only a
+/// size or a dim.
+bool takesNumberAt(const Tracer &tracer, const std::string &name, size_t place) {
+  std::string packet = name.starts_with("aten.") ? name : "aten." + name;
+  auto takes = [&](const Operator &op) {
+    using Kind = SchemaType::Kind;
+    if (place >= op.schema.arguments.size())
+      return false;
+    Kind kind = op.schema.arguments[place].type.kind;
+    return kind == Kind::Tensor || kind == Kind::Scalar || kind == Kind::Float;
+  };
+  if (const Operator *one = tracer.registry.find(packet))
+    return takes(*one);
+  std::vector<const Operator *> all = tracer.registry.overloads(packet);
+  return all.empty() || std::any_of(all.begin(), all.end(), [&](auto *op) { return takes(*op); });
+}
+
 /// An operator of whose numbers some depend on dynamic sizes: they take part as tensors without
 /// dims, which count for the result's type as numbers do. Products and sums in 16 bits are formed
 /// in float32, as PyTorch forms those with a number.
@@ -90,6 +107,9 @@ h::Value callWithFloatOfSizes(Tracer &tracer, h::Interpreter &interpreter, const
     if (auto *tensor = value.as<TensorObject>(); tensor && !type)
       type = tensor->tensor.type.dtype;
   };
+  for (size_t i = 0; i < args.positional.size(); ++i)
+    if (auto *item = args.positional[i].as<ItemNumber>(); item && !takesNumberAt(tracer, name, i))
+      item->refuse(interpreter, "used as argument " + std::to_string(i) + " of '" + name + "'");
   std::for_each(args.positional.begin(), args.positional.end(), note);
   for (const auto &[key, value] : args.keywords)
     note(value);
@@ -160,6 +180,8 @@ Argument toArgument(Tracer &tracer, h::Interpreter &interpreter, const h::Value 
     if (auto *instance = value.as<h::Instance>(); instance && instance->cls->name == "device")
       if (auto device = deviceNamed(interpreter.str(value)))
         return Argument(*device);
+    if (auto *number = value.as<h::SymFloat>(); number && number->isWhole())
+      number->refuse(interpreter, "used as a size or a dim");
     if (value.as<h::SymFloat>())
       interpreter.refuse("'" + h::repr(value) + "', " + value.as<h::SymFloat>()->description() +
                          ", is supported as an operand of tensors; " +

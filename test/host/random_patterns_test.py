@@ -87,7 +87,7 @@ class Generator:
     def case(self):
         pattern = self.alternation(2)
         flags = sum(self.choice.choice([0, 0, 0, f]) for f in (re.I, re.M, re.S, re.A))
-        text = "".join(self.choice.choice("aabbcAB01 _-\n.") for _ in range(self.choice.randrange(0, 12)))
+        text = "".join(self.choice.choice("aabbcAB01 _-\n.") for _ in range(self.choice.randrange(1, 12)))
         repl = self.choice.choice(["x", r"[\g<0>]", r"\1", r"<\n>", r"\\", ""])
         return pattern, int(flags), text, repl
 

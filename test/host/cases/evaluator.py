@@ -5,6 +5,9 @@ result = [0.1 + 0.2, 1e16, 1e15, 1e-5, 0.0001, 1.0, -0.0, 1.5e300 * 1e10, 7.5 //
 # case: strings
 s = "Hello, Wörld"
 result = [s.upper(), s.lower(), len(s), s[7:], s[::-1], s[-1], s.split(", "), "a,b,,c".split(","), "  x y  ".split(), "a b c d".split(None, 2), "a.b.c".rsplit(".", 1), "-".join(["a", "b"]), s.replace("l", "L", 1), s.find("W"), "abc".startswith(("x", "ab")), "x".zfill(3), "-5".zfill(4), "ab".center(7, "*"), "ab".ljust(4) + "|", "Abc".swapcase() if False else "t", "one two".title(), "xabcx".strip("x"), "a\nb\r\nc".splitlines(), "key=value=1".partition("="), "a-b-c".rpartition("-"), "x" * 3, "b" in "abc", "%d items, %.2f %s %5d|%-5d|%05d %x %%" % (3, 2.5, "z", 7, 7, 7, 255), "%(a)s" % {"a": 1}, "pre_x".removeprefix("pre_"), "x_suf".removesuffix("_suf"), "abcabc".count("bc"), ord("a"), chr(8364), repr("it's"), repr('a"b\'c'), repr("\t\n\\\x01"), "ab".isalpha(), "12".isdigit(), "a1_".isidentifier(), "".isalpha(), "{} {1}".format if False else "{0} {1} {0}".format(1, 2), "{a:>5}|{b!r}".format(a=1, b="x"), "{:.{p}f}".format(3.14159, p=2), "{x[0]}{x[k]}" if False else "ok"]
+# case: parts_of_strings
+s = "grün über grün"
+result = [s.find("grün", 1), s.find("r", 2, 4), s.rfind("grün", 0, -1), s.index("ü", 3), s.count("ü", 4), s.count("", 2, 5), s.count("", 20), s.startswith("über", 5), s.endswith("über", None, 9), s.startswith("", 15), s.find("", 15), s.find("", 14), s.find("g", -4), s.startswith(("x", "grün"), -4), s.rfind("r", 0, 3)]
 # case: fstrings
 x, w, name = 3.14159, 10, "abc"
 result = [f"{x:.2f}", f"{x:{w}.3f}|", f"{name!r:>8}", f"{name:*^9}", f"{1234567:,}", f"{255:#x} {255:08b} {5:+d} {-5: d}", f"{0.5:%} {12345.678:e} {1e10:g} {0.00001:g}", f"{True} {None} {[1, 'a']}", f"{{}}", f"{x=}" if False else "", f"{1 + 1}{'nested'}", f"{1e3}", f"{10:>4}{10:<4}{10:^4}|", f"{3:5}|{'s':5}|", f"{1000000.0:_}", f"{2.0:g}{2.0}"]
