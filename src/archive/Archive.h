@@ -44,21 +44,21 @@ struct Graph;
 struct Argument {
   enum class Kind : uint8_t {
     None,
-    Tensor,      ///< `text` is its name
-    SymInt,      ///< `text` is the name of the symbolic integer
-    SymBool,     ///< likewise
-    SymFloat,    ///< likewise
+    Tensor,   ///< `text` is its name
+    SymInt,   ///< `text` is the name of the symbolic integer
+    SymBool,  ///< likewise
+    SymFloat, ///< likewise
     Int,
     Float,
     Bool,
     String,
-    Type,        ///< a dtype
+    Type,         ///< a dtype
     MemoryFormat, ///< `text` is torch's name of it
-    Layout,      ///< likewise
-    Device,      ///< `text`, such as "cuda:0"
+    Layout,       ///< likewise
+    Device,       ///< `text`, such as "cuda:0"
     List,
     Graph,
-    Unreadable,  ///< `text` says what: a custom object, a complex number, …
+    Unreadable, ///< `text` says what: a custom object, a complex number, …
   };
   Kind kind = Kind::None;
   std::string text;
@@ -108,16 +108,16 @@ struct Output {
 
 struct Archive {
   std::string path;
-  std::string torchVersion;          ///< may be empty
+  std::string torchVersion; ///< may be empty
   int64_t schemaMajor = 0, schemaMinor = 0;
   std::vector<std::string> dialects; ///< "TRAINING" (operators may work in place), "ATEN", …
   std::shared_ptr<const Graph> graph;
   std::vector<Input> inputs;   ///< one per input of the graph, in order
   std::vector<Output> outputs; ///< one per output of the graph, in order
   std::vector<std::pair<std::string, symbolic::Range>> ranges;
-  std::map<std::string, int64_t> hints; ///< the example's sizes, by symbol
-  std::vector<std::string> guards;      ///< Python over `L['input']`
-  std::string inputTree;                ///< JSON; how (args, kwargs) are made of the user inputs
+  std::map<std::string, int64_t> hints;   ///< the example's sizes, by symbol
+  std::vector<std::string> guards;        ///< Python over `L['input']`
+  std::string inputTree;                  ///< JSON; how (args, kwargs) are made of the user inputs
   std::vector<std::string> argumentNames; ///< of forward's parameters that stand in args
   std::map<std::string, Tensor> weights, constants; ///< by name in the state_dict, or of a constant
 };

@@ -43,9 +43,9 @@ private:
 
   bool fail(const std::string &expected) {
     if (problem.empty())
-      problem = "byte " + std::to_string(at) + ": expects " + expected +
-                (at < text.size() ? ", got '" + std::string(1, text[at]) + "'"
-                                  : ", and the text ends");
+      problem =
+          "byte " + std::to_string(at) + ": expects " + expected +
+          (at < text.size() ? ", got '" + std::string(1, text[at]) + "'" : ", and the text ends");
     return false;
   }
 
@@ -165,8 +165,8 @@ private:
     out.kind = kind;
     out.count = static_cast<uint32_t>(pending.size() - base);
     out.first = document.values.size();
-    document.values.insert(document.values.end(), pending.begin() + static_cast<std::ptrdiff_t>(base),
-                           pending.end());
+    document.values.insert(document.values.end(),
+                           pending.begin() + static_cast<std::ptrdiff_t>(base), pending.end());
     pending.resize(base);
     return true;
   }
@@ -270,9 +270,9 @@ bool JsonValue::boolean() const { return isBool() && document->values[index].fla
 int64_t JsonValue::integer() const { return isInteger() ? document->values[index].integer : 0; }
 
 double JsonValue::number() const {
-  return isInteger()               ? static_cast<double>(integer())
+  return isInteger()             ? static_cast<double>(integer())
          : kind() == Kind::Float ? document->values[index].real
-                                   : 0;
+                                 : 0;
 }
 
 std::string_view JsonValue::string() const {

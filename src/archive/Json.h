@@ -31,9 +31,9 @@ public:
   bool isBool() const { return kind() == Kind::Bool; }
   bool isNumber() const { return isInteger() || kind() == Kind::Float; }
 
-  bool boolean() const;           ///< false for others
-  int64_t integer() const;        ///< 0 for others
-  double number() const;          ///< of an integer too; 0 for others
+  bool boolean() const;            ///< false for others
+  int64_t integer() const;         ///< 0 for others
+  double number() const;           ///< of an integer too; 0 for others
   std::string_view string() const; ///< empty for others
 
   size_t size() const; ///< of an array or object; 0 for others

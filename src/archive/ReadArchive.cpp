@@ -159,7 +159,8 @@ private:
   void readOld() {
     std::string version(textRecord("version"));
     if (!version.starts_with("8."))
-      fail("is of schema " + version + "; schema 8 is read, which PyTorch 2.6 to 2.15 write: "
+      fail("is of schema " + version +
+           "; schema 8 is read, which PyTorch 2.6 to 2.15 write: "
            "export it again with one of those");
     readProgram(oldProgram);
     archive.weights = readPickled("serialized_state_dict.pt");

@@ -47,13 +47,13 @@ std::pair<std::string_view, JsonValue> unionOf(JsonValue value, const char *what
 DataType dtypeOf(JsonValue value) {
   // Numbers of the schema's own, not torch's.
   static constexpr std::pair<int64_t, DataType> types[] = {
-      {1, DataType::UInt8},          {2, DataType::Int8},
-      {3, DataType::Int16},          {4, DataType::Int32},
-      {5, DataType::Int64},          {6, DataType::Float16},
-      {7, DataType::Float32},        {8, DataType::Float64},
-      {12, DataType::Bool},          {13, DataType::BFloat16},
-      {28, DataType::UInt16},        {29, DataType::Float8E4M3FN},
-      {30, DataType::Float8E5M2},    {31, DataType::Float8E4M3FNUZ},
+      {1, DataType::UInt8},           {2, DataType::Int8},
+      {3, DataType::Int16},           {4, DataType::Int32},
+      {5, DataType::Int64},           {6, DataType::Float16},
+      {7, DataType::Float32},         {8, DataType::Float64},
+      {12, DataType::Bool},           {13, DataType::BFloat16},
+      {28, DataType::UInt16},         {29, DataType::Float8E4M3FN},
+      {30, DataType::Float8E5M2},     {31, DataType::Float8E4M3FNUZ},
       {32, DataType::Float8E5M2FNUZ}, {34, DataType::UInt32},
       {35, DataType::UInt64}};
   for (auto [number, type] : types)
@@ -141,9 +141,9 @@ public:
       return type;
     }
     if (kind == "as_memory_format")
-      return chosen(content, Argument::Kind::MemoryFormat,
-                    {"", "contiguous_format", "channels_last", "channels_last_3d",
-                     "preserve_format"});
+      return chosen(
+          content, Argument::Kind::MemoryFormat,
+          {"", "contiguous_format", "channels_last", "channels_last_3d", "preserve_format"});
     if (kind == "as_layout")
       return chosen(content, Argument::Kind::Layout,
                     {"", "sparse_coo", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc",
@@ -185,7 +185,8 @@ public:
     meta.offset = size(value.member("storage_offset"));
     meta.device = deviceOf(value.member("device"));
     constexpr int64_t strided = 7;
-    if (JsonValue layout = value.member("layout"); layout.isInteger() && layout.integer() != strided)
+    if (JsonValue layout = value.member("layout");
+        layout.isInteger() && layout.integer() != strided)
       fail("holds a tensor that is sparse or of another vendor's layout, which is not supported");
     if (meta.sizes.size() != meta.strides.size())
       fail("holds a tensor with " + std::to_string(meta.sizes.size()) + " sizes and " +
@@ -465,7 +466,8 @@ void checkVersion(JsonValue program, Archive &archive) {
   archive.schemaMinor = version.member("minor").integer();
   if (archive.schemaMajor != schemaMajor)
     fail("is of schema " + std::to_string(archive.schemaMajor) + "." +
-         std::to_string(archive.schemaMinor) + "; schema 8 is read, which PyTorch 2.6 to 2.15 "
+         std::to_string(archive.schemaMinor) +
+         "; schema 8 is read, which PyTorch 2.6 to 2.15 "
          "write: export it again with one of those");
 }
 

@@ -82,9 +82,8 @@ const std::map<std::string_view, Function> &functions() {
       1, 1, [](const Operands &a) { return Quotient{floorDiv(a[0].over, a[0].under), 1}; }};
   static const Function raised = {
       1, 1, [](const Operands &a) { return Quotient{ceilDiv(a[0].over, a[0].under), 1}; }};
-  static const Function divided = {2, 2, [](const Operands &a) {
-                                     return product(a[0], {a[1].under, a[1].over});
-                                   }};
+  static const Function divided = {
+      2, 2, [](const Operands &a) { return product(a[0], {a[1].under, a[1].over}); }};
   static const Function dividedDown = {
       2, 2, [](const Operands &a) {
         return Quotient{floorDiv(a[0].over * a[1].under, a[0].under * a[1].over), 1};
@@ -92,34 +91,41 @@ const std::map<std::string_view, Function> &functions() {
   static const Function remainder = {2, 2, foldWhole<symbolic::mod>};
   static const Function powers = {2, 2, [](const Operands &a) { return power(a[0], a[1]); }};
   static const std::map<std::string_view, Function> table = {
-      {"Add", {1, any, [](const Operands &a) {
-                 Quotient total{0, 1};
-                 for (const Quotient &q : a)
-                   total = sum(total, q);
-                 return total;
-               }}},
-      {"Mul", {1, any, [](const Operands &a) {
-                 Quotient total{1, 1};
-                 for (const Quotient &q : a)
-                   total = product(total, q);
-                 return total;
-               }}},
+      {"Add",
+       {1, any,
+        [](const Operands &a) {
+          Quotient total{0, 1};
+          for (const Quotient &q : a)
+            total = sum(total, q);
+          return total;
+        }}},
+      {"Mul",
+       {1, any,
+        [](const Operands &a) {
+          Quotient total{1, 1};
+          for (const Quotient &q : a)
+            total = product(total, q);
+          return total;
+        }}},
       {"Rational", divided},
       {"Pow", powers},
       {"PowByNatural", powers},
       {"FloorDiv", dividedDown},
       {"CleanDiv", dividedDown},
-      {"CeilDiv", {2, 2, [](const Operands &a) {
-                     return Quotient{ceilDiv(a[0].over * a[1].under, a[0].under * a[1].over), 1};
-                   }}},
+      {"CeilDiv",
+       {2, 2,
+        [](const Operands &a) {
+          return Quotient{ceilDiv(a[0].over * a[1].under, a[0].under * a[1].over), 1};
+        }}},
       {"IntTrueDiv", divided},
       {"FloatTrueDiv", divided},
       {"Mod", remainder},
       {"PythonMod", remainder},
-      {"ModularIndexing", {3, 3, [](const Operands &a) {
-                             return Quotient{
-                                 mod(floorDiv(whole(a[0]), whole(a[1])), whole(a[2])), 1};
-                           }}},
+      {"ModularIndexing",
+       {3, 3,
+        [](const Operands &a) {
+          return Quotient{mod(floorDiv(whole(a[0]), whole(a[1])), whole(a[2])), 1};
+        }}},
       {"floor", floored},
       {"FloorToInt", floored},
       {"ceiling", raised},
@@ -130,10 +136,12 @@ const std::map<std::string_view, Function> &functions() {
       {"Identity", same},
       {"Max", {1, any, foldWhole<symbolic::max>}},
       {"Min", {1, any, foldWhole<symbolic::min>}},
-      {"Abs", {1, 1, [](const Operands &a) {
-                 Expr value = whole(a[0]);
-                 return Quotient{max(value, -value), 1};
-               }}},
+      {"Abs",
+       {1, 1,
+        [](const Operands &a) {
+          Expr value = whole(a[0]);
+          return Quotient{max(value, -value), 1};
+        }}},
       {"Equality", {2, 2, compared<symbolic::equal>}},
       {"Eq", {2, 2, compared<symbolic::equal>}},
       {"Unequality", {2, 2, compared<symbolic::notEqual>}},
@@ -142,20 +150,19 @@ const std::map<std::string_view, Function> &functions() {
       {"Lt", {2, 2, compared<symbolic::less>}},
       {"LessThan", {2, 2, compared<symbolic::lessEqual>}},
       {"Le", {2, 2, compared<symbolic::lessEqual>}},
-      {"StrictGreaterThan", {2, 2, [](const Operands &a) {
-                               return compared<symbolic::less>({a[1], a[0]});
-                             }}},
-      {"GreaterThan", {2, 2, [](const Operands &a) {
-                         return compared<symbolic::lessEqual>({a[1], a[0]});
-                       }}},
+      {"StrictGreaterThan",
+       {2, 2, [](const Operands &a) { return compared<symbolic::less>({a[1], a[0]}); }}},
+      {"GreaterThan",
+       {2, 2, [](const Operands &a) { return compared<symbolic::lessEqual>({a[1], a[0]}); }}},
       {"And", {1, any, foldWhole<symbolic::logicalAnd>}},
       {"Or", {1, any, foldWhole<symbolic::logicalOr>}},
-      {"Not", {1, 1, [](const Operands &a) {
-                 return Quotient{symbolic::logicalNot(whole(a[0])), 1};
-               }}},
-      {"Where", {3, 3, [](const Operands &a) {
-                   return Quotient{symbolic::select(whole(a[0]), whole(a[1]), whole(a[2])), 1};
-                 }}},
+      {"Not",
+       {1, 1, [](const Operands &a) { return Quotient{symbolic::logicalNot(whole(a[0])), 1}; }}},
+      {"Where",
+       {3, 3,
+        [](const Operands &a) {
+          return Quotient{symbolic::select(whole(a[0]), whole(a[1]), whole(a[2])), 1};
+        }}},
   };
   return table;
 }
@@ -281,8 +288,8 @@ std::optional<Expr> parseSymbolic(std::string_view text, std::string &error) {
   try {
     return Reader(text).read();
   } catch (const NotRead &problem) {
-    error = problem.what + " in the expression '" + std::string(text.substr(0, 200)) +
-            "' is not read";
+    error =
+        problem.what + " in the expression '" + std::string(text.substr(0, 200)) + "' is not read";
   } catch (const std::overflow_error &) {
     error = "the expression '" + std::string(text.substr(0, 200)) + "' goes beyond 64 bits";
   }

@@ -37,20 +37,20 @@ struct Object {
     Mark
   };
   Kind kind = Kind::None;
-  int64_t integer = 0; ///< Bool, Integer
-  std::string text;    ///< Text; Name: "module name"; Storage: its key
-  DataType dtype = DataType::Float32;         ///< Storage
-  mutable std::vector<Item> items;            ///< Tuple, List; Dict: keys and values in turn
+  int64_t integer = 0;                ///< Bool, Integer
+  std::string text;                   ///< Text; Name: "module name"; Storage: its key
+  DataType dtype = DataType::Float32; ///< Storage
+  mutable std::vector<Item> items;    ///< Tuple, List; Dict: keys and values in turn
   std::optional<Tensor> tensor;
 };
 
 const std::map<std::string_view, DataType> &storageTypes() {
   static const std::map<std::string_view, DataType> types = {
-      {"torch FloatStorage", DataType::Float32},   {"torch DoubleStorage", DataType::Float64},
-      {"torch HalfStorage", DataType::Float16},    {"torch BFloat16Storage", DataType::BFloat16},
-      {"torch LongStorage", DataType::Int64},      {"torch IntStorage", DataType::Int32},
-      {"torch ShortStorage", DataType::Int16},     {"torch CharStorage", DataType::Int8},
-      {"torch ByteStorage", DataType::UInt8},      {"torch BoolStorage", DataType::Bool}};
+      {"torch FloatStorage", DataType::Float32}, {"torch DoubleStorage", DataType::Float64},
+      {"torch HalfStorage", DataType::Float16},  {"torch BFloat16Storage", DataType::BFloat16},
+      {"torch LongStorage", DataType::Int64},    {"torch IntStorage", DataType::Int32},
+      {"torch ShortStorage", DataType::Int16},   {"torch CharStorage", DataType::Int8},
+      {"torch ByteStorage", DataType::UInt8},    {"torch BoolStorage", DataType::Bool}};
   return types;
 }
 
@@ -316,7 +316,8 @@ private:
     if (name == "torch._utils _rebuild_tensor_v2")
       return push(rebuild(*arguments));
     throw NotRead{"it calls " + name.substr(0, name.find(' ')) + "." +
-                  name.substr(name.find(' ') + 1) + ", which is not read: a pickle can run any "
+                  name.substr(name.find(' ') + 1) +
+                  ", which is not read: a pickle can run any "
                   "code, and only plain tensors are taken from it"};
   }
 

@@ -160,7 +160,8 @@ private:
     std::span data(reinterpret_cast<const uint8_t *>(weight.data.get()), weight.bytes);
     out.crc32 = package::crc32(data);
     auto [record, isNew] = shared.recordOfWeight.try_emplace(
-        {weight.data.get(), weight.bytes}, "weights/" + std::to_string(shared.recordOfWeight.size()));
+        {weight.data.get(), weight.bytes},
+        "weights/" + std::to_string(shared.recordOfWeight.size()));
     out.record = record->second;
     for (uint32_t known = 0; known < manifest.weights.size() && !isNew; ++known)
       if (manifest.weights[known].name == out.name && manifest.weights[known].record == out.record)

@@ -24,8 +24,8 @@ struct ModelRequest {
   std::string device;              ///< what files are told that ask for one: cpu (default) or cuda
   /// Files that define the triton_ops and custom_ops that an archive calls.
   std::vector<std::string> kernels;
-  std::vector<std::string> paths;  ///< folders that absolute imports are looked up in, in order
-  std::optional<uint64_t> seed;    ///< of the parameters where there are no weights; none: 0
+  std::vector<std::string> paths; ///< folders that absolute imports are looked up in, in order
+  std::optional<uint64_t> seed;   ///< of the parameters where there are no weights; none: 0
   bool strict = false;
   /// Most steps and bytes of values that the model's host code may take (host/Budget.h).
   std::optional<uint64_t> hostSteps, hostMemory;
@@ -44,8 +44,8 @@ struct ModelMessages {
   std::function<void(const std::string &)> note = [](const std::string &) {};
 };
 
-/// Traces the Python model, replays the archive, or loads the program file. Throws DiagnosticError; a mistake in one of
-/// the texts is at `--NAME TEXT`.
+/// Traces the Python model, replays the archive, or loads the program file. Throws DiagnosticError;
+/// a mistake in one of the texts is at `--NAME TEXT`.
 graph::Program loadModel(const ModelRequest &request, const ModelMessages &messages);
 
 /// `FILE.py:NAME` in two; throws DiagnosticError when it is not of that form (`what` stands for

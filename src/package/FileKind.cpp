@@ -21,8 +21,8 @@ static FileKind zipKind(std::string_view file) {
   // The names stand in the directory at the end.
   std::string_view tail = file.substr(file.size() - std::min<size_t>(file.size(), 1 << 16));
   auto names = [&](std::string_view name) { return tail.find(name) != std::string_view::npos; };
-  if (names("/archive_format") || names("serialized_exported_program.json") ||
-      names("/data.pkl") || names("/byteorder"))
+  if (names("/archive_format") || names("serialized_exported_program.json") || names("/data.pkl") ||
+      names("/byteorder"))
     return FileKind::TorchArchive;
   return names(".npy") ? FileKind::Npz : FileKind::Zip;
 }

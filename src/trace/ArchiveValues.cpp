@@ -20,8 +20,8 @@ static h::Value named(const Argument &argument, const ArchiveScope &scope,
   if (auto known = graph.integers.find(argument.text);
       argument.kind == Kind::SymInt && known != graph.integers.end())
     return h::Value::integer(known->second);
-  throw DiagnosticError(SourceLocation(), "'" + argument.text +
-                                              "' is used before anything in the graph makes it");
+  throw DiagnosticError(SourceLocation(),
+                        "'" + argument.text + "' is used before anything in the graph makes it");
 }
 
 h::Value hostValue(const Argument &argument, const ArchiveScope &scope,
@@ -59,10 +59,10 @@ h::Value hostValue(const Argument &argument, const ArchiveScope &scope,
   case Kind::Unreadable:
     break;
   }
-  throw DiagnosticError(SourceLocation(), "an argument that is a " +
-                                              (argument.kind == Kind::Graph ? std::string("graph")
-                                                                            : argument.text) +
-                                              " is not supported here");
+  throw DiagnosticError(SourceLocation(),
+                        "an argument that is a " +
+                            (argument.kind == Kind::Graph ? std::string("graph") : argument.text) +
+                            " is not supported here");
 }
 
 std::string targetOf(const archive::Node &node) {

@@ -91,8 +91,7 @@ void addAtenComposites(h::NativeModules &modules) {
   modules.add("torch._pellucid_aten", [](h::Interpreter &interpreter, h::Module &module) {
     auto source = interpreter.importSource("torch_aten_source",
                                            std::make_shared<SourceFile>("<torch>", atenSource));
-    module.globals->set("_table",
-                        h::Value(std::make_shared<CompositeTable>(interpreter, *source)));
+    module.globals->set("_table", h::Value(std::make_shared<CompositeTable>(interpreter, *source)));
   });
 }
 

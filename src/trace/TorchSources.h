@@ -11,7 +11,7 @@ extern const char *const
     shapeSource; ///< functions that move elements; part of the composites' module
 extern const char *const
     lossSource; ///< the losses of torch.nn.functional; part of the composites' module
-extern const char *const atenSource;   ///< operators of ATen that are written with others
+extern const char *const atenSource; ///< operators of ATen that are written with others
 extern const char *const hookSource; ///< what modules have of hooks; before networkSource
 extern const char *const
     lossModuleSource;                   ///< losses and attention as modules; behind networkSource

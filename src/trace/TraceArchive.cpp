@@ -72,9 +72,8 @@ const std::map<std::string_view, Call> &numberCalls() {
        [](h::Interpreter &i, const std::vector<h::Value> &a) { return builtin(i, "min", a); }},
       {"torch.sym_not",
        [](h::Interpreter &i, const std::vector<h::Value> &a) {
-         return a.at(0).isSymBool()
-                    ? h::Value::condition(symbolic::logicalNot(a.at(0).symBool()))
-                    : h::Value(!i.truth(a.at(0)));
+         return a.at(0).isSymBool() ? h::Value::condition(symbolic::logicalNot(a.at(0).symBool()))
+                                    : h::Value(!i.truth(a.at(0)));
        }},
       {"torch.sym_sum",
        [](h::Interpreter &i, const std::vector<h::Value> &a) { return builtin(i, "sum", a); }},
@@ -309,9 +308,8 @@ private:
   static std::optional<std::vector<size_t>> denseOrder(const archive::Tensor &tensor) {
     std::vector<size_t> order(tensor.sizes.size());
     std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-      return tensor.strides[a] > tensor.strides[b];
-    });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return tensor.strides[a] > tensor.strides[b]; });
     // Dims of one element may have any stride; they stay where they are when all others are in
     // order.
     int64_t expected = 1;
@@ -337,9 +335,8 @@ private:
   const archive::Tensor &tensorOf(const archive::Input &input) const {
     bool isConstant = input.kind == archive::Input::Kind::TensorConstant ||
                       (input.kind == archive::Input::Kind::Buffer && !input.persistent);
-    for (const auto *table : isConstant
-                                 ? std::array{&archive.constants, &archive.weights}
-                                 : std::array{&archive.weights, &archive.constants})
+    for (const auto *table : isConstant ? std::array{&archive.constants, &archive.weights}
+                                        : std::array{&archive.weights, &archive.constants})
       if (auto entry = table->find(input.name); entry != table->end())
         return entry->second;
     fail("holds no plain tensor '" + input.name +
@@ -432,7 +429,15 @@ private:
 
   // --- what there is
 
-  enum class Route : uint8_t { Registered, Composite, InPlace, InPlaceComposite, Number, User, Own };
+  enum class Route : uint8_t {
+    Registered,
+    Composite,
+    InPlace,
+    InPlaceComposite,
+    Number,
+    User,
+    Own
+  };
 
   static bool isInPlace(const std::string &name) {
     return name.size() > 1 && name.back() == '_' && name.front() != '_';
@@ -525,8 +530,7 @@ private:
               (entry.place.empty() ? "" : ", first at " + entry.place) + ")";
     }
     fail((missing.size() == 1 ? std::string("an operator of this archive is")
-                              : std::to_string(missing.size()) +
-                                    " operators of this archive are") +
+                              : std::to_string(missing.size()) + " operators of this archive are") +
          " not there" + list);
   }
 
@@ -592,8 +596,9 @@ private:
   }
 
   h::Value writeInPlace(const std::string &target, Route route, h::CallArgs args) {
-    auto keyword = std::find_if(args.keywords.begin(), args.keywords.end(),
-                                [](const auto &k) { return k.first == "self" || k.first == "input"; });
+    auto keyword = std::find_if(args.keywords.begin(), args.keywords.end(), [](const auto &k) {
+      return k.first == "self" || k.first == "input";
+    });
     h::Value self;
     if (keyword != args.keywords.end()) {
       self = keyword->second;
@@ -711,12 +716,13 @@ private:
   /// Operators that may end a run by a value: they must not run where the model does not.
   static bool mayFail(const std::string &target) {
     static const std::set<std::string_view> packets = {
-        "aten.embedding",      "aten.embedding_bag",  "aten.index",         "aten.index_select",
-        "aten.gather",         "aten.take_along_dim", "aten.index_put",     "aten.index_put_",
-        "aten.scatter",        "aten.scatter_",       "aten.scatter_add",   "aten.scatter_add_",
-        "aten.index_add",      "aten.index_copy",     "aten.index_fill",    "aten.nll_loss_nd",
-        "aten.floor_divide",   "aten.remainder",      "aten.fmod",          "aten.one_hot",
-        "aten.cross_entropy_loss"};
+        "aten.embedding",    "aten.embedding_bag", "aten.index",
+        "aten.index_select", "aten.gather",        "aten.take_along_dim",
+        "aten.index_put",    "aten.index_put_",    "aten.scatter",
+        "aten.scatter_",     "aten.scatter_add",   "aten.scatter_add_",
+        "aten.index_add",    "aten.index_copy",    "aten.index_fill",
+        "aten.nll_loss_nd",  "aten.floor_divide",  "aten.remainder",
+        "aten.fmod",         "aten.one_hot",       "aten.cross_entropy_loss"};
     return packets.count(std::string_view(target).substr(0, target.rfind('.'))) != 0;
   }
 
@@ -907,8 +913,8 @@ private:
     results.push_back(Argument(tracer.valueOf(tensor->tensor, current)));
   }
 
-  using Memory = std::tuple<const std::byte *, DataType, int64_t, std::vector<int64_t>,
-                            std::vector<int64_t>>;
+  using Memory =
+      std::tuple<const std::byte *, DataType, int64_t, std::vector<int64_t>, std::vector<int64_t>>;
   const Archive &archive;
   const TraceOptions &options;
   ArchiveText text;

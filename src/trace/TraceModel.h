@@ -46,8 +46,8 @@ graph::Program traceModel(const std::string &path, const std::string &name,
                           const symbolic::SymbolTable &symbols, const TraceOptions &options);
 
 /// Replays the graph of an archive of torch.export.save; its calls of triton_ops and custom_ops run
-/// what the files `kernels` define. Throws DiagnosticError; operators that are missing are named all
-/// at once.
+/// what the files `kernels` define. Throws DiagnosticError; operators that are missing are named
+/// all at once.
 graph::Program traceArchive(const std::string &path, const std::vector<std::string> &kernels,
                             const TraceOptions &options);
 

@@ -37,7 +37,7 @@ PRINTS = {
     "profile": [r"trace\.json: \d+ call\(s\)", r"silu_kernel +\d+"],
     "bench": [r"calls +\d+", r"median +[\d.]+ us", r"copy ceiling", r"source to package"],
     "doctor": [r"pellucid +0\.", r"CPU +.+x86-64-v[34]", r"code generation +.+pellucid-worker", r"CUDA "],
-    "launch": [r"silu_kernel: (native on cpu:x86-64-v[34]|reference|sanitizer), "],
+    "launch": [r"silu_kernel: (native on cpu:x86-64-v[34](\+\w+)?|reference|sanitizer), "],
 }
 
 

@@ -17,15 +17,15 @@ std::string offsets(const std::string &name, int rows, int columns) {
               whole = "tensor<" + r + "x" + c + "xi32>";
   auto at = [&](const char *part) { return "%" + name + "_" + part; };
   return at("r") + " = tt.make_range {end = " + r + " : i32, start = 0 : i32} : tensor<" + r +
-         "xi32>\n" + at("c") + " = tt.make_range {end = " + c + " : i32, start = 0 : i32} : tensor<" +
-         c + "xi32>\n" + at("r1") + " = tt.expand_dims " + at("r") + " {axis = 1 : i32} : tensor<" +
-         r + "xi32> -> " + column + "\n" + at("c1") + " = tt.expand_dims " + at("c") +
-         " {axis = 0 : i32} : tensor<" + c + "xi32> -> " + row + "\n" + at("w") +
-         " = arith.constant dense<" + c + "> : " + column + "\n" + at("r2") + " = arith.muli " +
-         at("r1") + ", " + at("w") + " : " + column + "\n" + at("r3") + " = tt.broadcast " +
-         at("r2") + " : " + column + " -> " + whole + "\n" + at("c2") + " = tt.broadcast " +
-         at("c1") + " : " + row + " -> " + whole + "\n" + at("at") + " = arith.addi " + at("r3") +
-         ", " + at("c2") + " : " + whole + "\n";
+         "xi32>\n" + at("c") + " = tt.make_range {end = " + c +
+         " : i32, start = 0 : i32} : tensor<" + c + "xi32>\n" + at("r1") + " = tt.expand_dims " +
+         at("r") + " {axis = 1 : i32} : tensor<" + r + "xi32> -> " + column + "\n" + at("c1") +
+         " = tt.expand_dims " + at("c") + " {axis = 0 : i32} : tensor<" + c + "xi32> -> " + row +
+         "\n" + at("w") + " = arith.constant dense<" + c + "> : " + column + "\n" + at("r2") +
+         " = arith.muli " + at("r1") + ", " + at("w") + " : " + column + "\n" + at("r3") +
+         " = tt.broadcast " + at("r2") + " : " + column + " -> " + whole + "\n" + at("c2") +
+         " = tt.broadcast " + at("c1") + " : " + row + " -> " + whole + "\n" + at("at") +
+         " = arith.addi " + at("r3") + ", " + at("c2") + " : " + whole + "\n";
 }
 
 std::string pointers(const std::string &name, int rows, int columns, const std::string &type) {
@@ -46,10 +46,9 @@ std::string kernelText(int m, int n, int k, const std::string &type, const std::
                         tensor(k, n, type) + " -> " + tensor(m, n, sum) + "\n";
   return "module { tt.func public @dot(%a: !tt.ptr<" + type + ">, %b: !tt.ptr<" + type +
          ">, %c: !tt.ptr<" + sum + ">) {\n" + pointers("a", m, k, type) +
-         pointers("b", k, n, type) + pointers("c", m, n, sum) +
-         "%d = tt.dot %a_v, %b_v, %c_v" + product + "%e = tt.dot %a_v, %b_v, %d" + product +
-         "tt.store %c_p, %e : " + "tensor<" + std::to_string(m) + "x" + std::to_string(n) +
-         "x!tt.ptr<" + sum + ">>\ntt.return\n} }\n";
+         pointers("b", k, n, type) + pointers("c", m, n, sum) + "%d = tt.dot %a_v, %b_v, %c_v" +
+         product + "%e = tt.dot %a_v, %b_v, %d" + product + "tt.store %c_p, %e : " + "tensor<" +
+         std::to_string(m) + "x" + std::to_string(n) + "x!tt.ptr<" + sum + ">>\ntt.return\n} }\n";
 }
 
 struct Size {

@@ -3,6 +3,8 @@
 #include "codegen/KernelFixture.h"
 #include "codegen/common/GenerateCode.h"
 
+#include <sys/mman.h>
+
 using namespace pellucid;
 using namespace pellucid::codegen;
 
@@ -182,6 +184,45 @@ TEST_P(Gemm, UnpackedHasTheSameBits) {
       ASSERT_EQ(own.run(&arguments, x, y), 0);
       ASSERT_EQ(want.bytes, got.bytes) << m << "x" << n << "x" << k << " " << strideK;
     }
+}
+
+/// Bytes with a page behind them that ends the process when it is touched.
+class Guarded {
+public:
+  explicit Guarded(const std::vector<char> &bytes) : size(bytes.size()) {
+    whole = (size + pageBytes - 1) / pageBytes * pageBytes;
+    base = static_cast<char *>(mmap(nullptr, whole + pageBytes, PROT_READ | PROT_WRITE,
+                                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    mprotect(base + whole, pageBytes, PROT_NONE);
+    std::copy(bytes.begin(), bytes.end(), data());
+  }
+  ~Guarded() { munmap(base, whole + pageBytes); }
+  Guarded(const Guarded &) = delete;
+  char *data() const { return base + whole - size; }
+
+private:
+  static constexpr size_t pageBytes = 4096;
+  size_t size, whole;
+  char *base;
+};
+
+TEST_P(Gemm, TouchesNothingBehindItsOperands) {
+  CompiledObject product, unpacked;
+  Diagnostics diagnostics;
+  ASSERT_TRUE(compileGemm({type, true, level}, "product", product, diagnostics));
+  ASSERT_TRUE(compileGemm({type, true, level, true}, "unpacked", unpacked, diagnostics));
+  CompiledKernel kernel(std::move(product), level), own(std::move(unpacked), level);
+  for (auto [m, n, k] : {std::array{1, 1, 1}, std::array{19, 37, 45}, std::array{33, 16, 64}}) {
+    Matrix b = random(2, n * k);
+    std::vector<char> packed(packedBytes(n, k));
+    package::packMatrix(type, b.bytes.data(), n, k, 1, k, packed.data());
+    Guarded a(random(1, m * k).bytes), right(packed), rows(b.bytes), bias(random(3, n).bytes),
+        c(random(4, m * n).bytes);
+    GemmArguments arguments{a.data(), right.data(), bias.data(), c.data(), m, n, k, k, n};
+    arguments.b = rows.data(), arguments.strideK = 1, arguments.strideN = k;
+    EXPECT_EQ(kernel.run(&arguments, 1, blocks(n, 64)), 0);
+    EXPECT_EQ(own.run(&arguments, 1, blocks(n, 64)), 0);
+  }
 }
 
 // Whether the machine runs it or not.

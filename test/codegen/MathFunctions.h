@@ -24,7 +24,7 @@ inline const std::vector<MathFunction> &mathFunctions() {
       {"log", log, logl, 1, 1},
       {"log2", log2, log2l, 1.1, 1},
       {"log10", log10, log10l, 0.51, 1},
-      {"log1p", log1p, log1pl, 0.51, 2},
+      {"log1p", log1p, log1pl, 1.5, 2},
       {"sin", sin, sinl, 1.6, 1},
       {"cos", cos, cosl, 1.6, 1},
       {"tan", tan, tanl, 0.51, 3},

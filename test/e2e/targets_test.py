@@ -42,6 +42,12 @@ with tempfile.TemporaryDirectory() as folder:
     cpu = ["cpu:x86-64-v3", "cpu:x86-64-v4"]
     for launch in both["launches"]:
         assert set(cpu) <= set(targets[launch["kernel"]]), (launch, targets)
+    # Products of bf16 use what further levels add, and say so; nothing else is compiled for them.
+    further = ["cpu:x86-64-v4+bf16", "cpu:x86-64-v4+amx"]
+    for kernel in both["kernels"]:
+        is_product = kernel["name"].startswith("gemm_bf16")
+        assert (kernel["targets"] == cpu + further) == is_product, kernel
+        assert ("+amx:dot=tdpbf16ps" in kernel["numerics"] and "+bf16:dot=vdpbf16ps" in kernel["numerics"]) == is_product, kernel
     # Library kernels are the CPU's, generated products the device's, and the device has the user's kernel with what the launch knows.
     cuda = {"cuda:sm_80", "cuda:sm_90"}
     assert cpu in targets.values() and sorted(cuda) in map(sorted, targets.values()), targets

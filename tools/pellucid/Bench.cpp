@@ -155,8 +155,8 @@ std::vector<Array> exampleInputs(const graph::Program &program) {
     const graph::TensorType &type = node->result()->type();
     std::vector<int64_t> shape;
     for (const graph::Expr &size : type.shape)
-      shape.push_back(program.symbols.hint(size).value_or(
-          std::clamp<int64_t>(8, program.symbols.range(size).min, program.symbols.range(size).max)));
+      shape.push_back(program.symbols.hint(size).value_or(std::clamp<int64_t>(
+          8, program.symbols.range(size).min, program.symbols.range(size).max)));
     arrays.push_back(randomArray(type.dtype, shape));
   }
   return arrays;
@@ -245,7 +245,7 @@ int runBench(Words words) {
   line.add("--grid", launch.grid, "FILE.py:NAME is a kernel: how many programs")
       .valueText("X[,Y[,Z]]");
   line.addRepeated("--arg", launch.arguments, "an argument of a kernel").valueText("NAME=VALUE");
-  line.add("--target", launch.cpuTarget, "a kernel's: cpu, cpu:x86-64-v3, cpu:x86-64-v4")
+  line.add("--target", launch.cpuTarget, "a kernel's: cpu, " + cpuLevelNames("cpu:"))
       .valueText("TARGET");
   line.add("--threads", threads, "most threads that work on a call (0: all)")
       .valueText("N")
@@ -256,9 +256,9 @@ int runBench(Words words) {
   launch.target = model.model;
   launch.threads = threads;
   launch.paths = model.paths;
-  Timing timing = !launch.grid.empty() ? benchKernel(launch, budget)
+  Timing timing = !launch.grid.empty()                    ? benchKernel(launch, budget)
                   : model.isPython() || model.isArchive() ? benchModel(model, threads, budget)
-                                       : benchPackage(model, threads, budget);
+                                                          : benchPackage(model, threads, budget);
   unsigned workers = threads ? static_cast<unsigned>(threads) : std::thread::hardware_concurrency();
   driver::Ceiling ceiling = driver::measureCeiling(workers);
   double speed = timing.bytes / timing.median();

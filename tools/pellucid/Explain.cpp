@@ -45,7 +45,8 @@ int runExplain(Words words) {
                 "model.plc is what the example of 'pellucid compile --help' writes.");
   ModelOptions model;
   model.addTo(line);
-  line.option("MODEL").describe("a package, a saved program, an archive, FILE.py:CLASS or FILE.py:FUNCTION");
+  line.option("MODEL").describe(
+      "a package, a saved program, an archive, FILE.py:CLASS or FILE.py:FUNCTION");
   if (!line.parse(words))
     return line.exitCode();
   std::string text;

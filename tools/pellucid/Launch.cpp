@@ -203,6 +203,8 @@ void runNative(const graph::Program &program, const LaunchOptions &options,
     fail("--target " + options.cpuTarget, error);
   // Only this machine's level is of use here.
   auto host = hostCpuLevel();
+  if (host && hasTileProducts(*host) && !allowTiles())
+    host = CpuLevel::X86_64_v4_bf16;
   if (options.cpuTarget == "cpu" && host)
     compile.targets = {{Target::Kind::Cpu, *host, 0}};
   std::optional<DeviceMemory> device;
@@ -386,7 +388,7 @@ int runLaunch(Words words) {
   line.addRepeated("--out", options.outputs, "writes the tensor as it is afterwards")
       .valueText("NAME=FILE.npy");
   line.add("--target", options.cpuTarget,
-           "cpu, cpu:x86-64-v3, cpu:x86-64-v4, cuda (this machine's first device)")
+           "cpu, " + cpuLevelNames("cpu:") + ", cuda (this machine's first device)")
       .valueText("TARGET");
   line.add("--num-warps", options.numWarps, "warps per program (no effect on a CPU)")
       .valueText("N")

@@ -30,7 +30,9 @@ void addHostLimits(VerbLine &line, std::optional<uint64_t> &steps, std::optional
 }
 
 void ModelOptions::addTo(VerbLine &line) {
-  line.add("MODEL", model, "FILE.py:CLASS, FILE.py:FUNCTION, a saved program, or an archive of torch.export.save").required();
+  line.add("MODEL", model,
+           "FILE.py:CLASS, FILE.py:FUNCTION, a saved program, or an archive of torch.export.save")
+      .required();
   line.addRepeated(
           "--input", inputs,
           "an input, such as x=bf16[batch:1..1024,64*n:1..16]; batch=8:1..1024 also says which "

@@ -31,8 +31,8 @@ struct ModelOptions : driver::ModelRequest {
   void checkOutput(const std::string &out) const;
 };
 
-/// Traces the Python model, replays the archive, or loads the program file. Prints warnings and the chosen example sizes
-/// to standard error. Throws DiagnosticError.
+/// Traces the Python model, replays the archive, or loads the program file. Prints warnings and the
+/// chosen example sizes to standard error. Throws DiagnosticError.
 graph::Program loadModel(const ModelOptions &options);
 
 /// The program compiled for the CPUs, as the bytes of a package. Throws DiagnosticError.

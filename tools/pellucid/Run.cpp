@@ -111,9 +111,10 @@ int runRun(Words words) {
                   "is for packages; '" + path + "' is an archive, compiled for this CPU");
   if (!isArchive && !model.kernels.empty())
     return refuse("--kernels " + model.kernels.front(), "is for archives of torch.export.save");
-  auto opened = isArchive ? std::make_unique<PackageFile>(compiledArchive(model), path)
-                          : std::make_unique<PackageFile>(
-                                path, target.empty() ? nullptr : target.c_str(), verify);
+  auto opened =
+      isArchive
+          ? std::make_unique<PackageFile>(compiledArchive(model), path)
+          : std::make_unique<PackageFile>(path, target.empty() ? nullptr : target.c_str(), verify);
   const PackageFile &package = *opened;
   std::vector<Array> arrays = readInputs(package, inputs);
   size_t results = package.description().at("outputs").size();

@@ -150,18 +150,38 @@ Value *logSpecials(CodeBuilder &b, Value *x, Value *result) {
   return b.CreateSelect(b.CreateFCmpOEQ(x, number(x, 0.0)), number(x, -INFINITY), result);
 }
 
-Value *log32(CodeBuilder &b, Value *x) {
-  auto [k, f] = splitForLog(b, x);
+/// k log(2) + log(1 + f)
+Value *logOfParts(CodeBuilder &b, Value *k, Value *f) {
   Value *square = b.CreateFMul(f, f);
   Value *p =
       emitPolynomial(b, f,
                      {0x1.555546p-2, -0x1.000006p-2, 0x1.99a4f6p-3, -0x1.555cccp-3, 0x1.23322ep-3,
                       -0x1.fc07c2p-4, 0x1.e7288p-4, -0x1.defffep-4, 0x1.14ca48p-4});
   Value *tail = b.CreateFMul(b.CreateFMul(square, f), p);
-  tail = fma(b, k, number(x, -0x1.05c610p-29), tail);
-  tail = fma(b, square, number(x, -0.5), tail);
-  Value *result = fma(b, k, number(x, 0x1.62e430p-1), b.CreateFAdd(f, tail));
-  return logSpecials(b, x, result);
+  tail = fma(b, k, number(f, -0x1.05c610p-29), tail);
+  tail = fma(b, square, number(f, -0.5), tail);
+  return fma(b, k, number(f, 0x1.62e430p-1), b.CreateFAdd(f, tail));
+}
+
+Value *log32(CodeBuilder &b, Value *x) {
+  auto [k, f] = splitForLog(b, x);
+  return logSpecials(b, x, logOfParts(b, k, f));
+}
+
+/// Of 1 + x, with what its rounding loses put back into the fraction.
+Value *log1p32(CodeBuilder &b, Value *x) {
+  Value *one = number(x, 1.0), *sum = b.CreateFAdd(x, one);
+  Value *raw = bits(b, sum);
+  Value *k = b.CreateAShr(b.CreateSub(raw, integerLike(raw, 0x3f3504f3)), integerLike(raw, 23));
+  Value *mantissa = fromBits(b, b.CreateSub(raw, b.CreateShl(k, integerLike(raw, 23))));
+  Value *lost = b.CreateFSub(x, b.CreateFSub(sum, one));
+  // Beyond 2^30 nothing is lost that shows.
+  Value *power = b.CreateBinaryIntrinsic(I::smin, k, integerLike(raw, 30));
+  Value *scale = b.CreateShl(b.CreateSub(integerLike(raw, 127), power), integerLike(raw, 23));
+  Value *f = fma(b, lost, fromBits(b, scale), b.CreateFSub(mantissa, one));
+  Value *result = logOfParts(b, b.CreateSIToFP(k, x->getType()), f);
+  result = logSpecials(b, sum, result);
+  return b.CreateSelect(b.CreateFCmpOEQ(x, number(x, 0.0)), x, result); // keeps -0
 }
 
 Value *log2_32(CodeBuilder &b, Value *x) {
@@ -228,7 +248,24 @@ Value *tanh32(CodeBuilder &b, Value *x) {
   return withSignOf(b, b.CreateSelect(isSmall, small, large), x);
 }
 
+/// `function` on 16 lanes at a time.
+Value *bySixteens(CodeBuilder &b, Value *x, UnaryMath function) {
+  unsigned lanes = laneCount(x);
+  if (lanes == 16)
+    return function(b, x);
+  llvm::SmallVector<int> first, second, both;
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    (lane < lanes / 2 ? first : second).push_back(lane);
+    both.push_back(lane);
+  }
+  Value *low = bySixteens(b, b.CreateShuffleVector(x, first), function);
+  return b.CreateShuffleVector(low, bySixteens(b, b.CreateShuffleVector(x, second), function),
+                               both);
+}
+
 Value *erf32(CodeBuilder &b, Value *x) {
+  if (b.hasScale16 && laneCount(x) % 16 == 0)
+    return bySixteens(b, x, erfOfSixteen);
   Value *a = absolute(b, x);
   Value *square = b.CreateFMul(x, x);
   // erf(x) / x - 1: small beside 1, so its rounding hardly counts.
@@ -306,7 +343,7 @@ UnaryMath unaryMath(llvm::StringRef name) {
       {"log", bySize<log32, logDouble>},
       {"log2", bySize<log2_32, log2Double>},
       {"log10", throughDouble<log10Double>},
-      {"log1p", throughDouble<log1pDouble>},
+      {"log1p", bySize<log1p32, log1pDouble>},
       {"sin", bySize<sin32, sinDouble>},
       {"cos", bySize<cos32, cosDouble>},
       {"tan", throughDouble<tanDouble>},

@@ -35,9 +35,10 @@ public:
     rows = std::min<int64_t>(rows, dot.m & -dot.m);
     sum = lanesOf(dot.integers ? b.i32() : b.getFloatTy(), lanes);
     groups = lanesOf(b.i32(), lanes);
-    inside = dot.integers ? lanesOf(b.i8(), 4 * lanes)
-                          : static_cast<llvm::Type *>(
-                                llvm::FixedVectorType::get(b.getBFloatTy(), 2 * lanes));
+    inside =
+        dot.integers
+            ? lanesOf(b.i8(), 4 * lanes)
+            : static_cast<llvm::Type *>(llvm::FixedVectorType::get(b.getBFloatTy(), 2 * lanes));
   }
 
   void emit() {
