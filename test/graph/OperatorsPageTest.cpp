@@ -25,6 +25,7 @@ const Family families[] = {
     {"Casts", "Casts", registerCastOperators},
     {"Reductions", "Reductions", registerReductionOperators},
     {"Rows", "Rows: softmax and norms", registerRowOperators},
+    {"Attention", "Attention", registerAttentionOperators},
     {"Gemm", "Products", registerGemmOperators},
     {"Views", "Views", registerViewOperators},
     {"Copies", "Copies", registerCopyOperators},

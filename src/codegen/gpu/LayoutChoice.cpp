@@ -225,8 +225,11 @@ Layout LayoutChoice::ofReading(ReadSharedOp read) const {
 
 //===--- wishes -------------------------------------------------------------------------------===//
 
-/// The values that `use` hands on to: the next round's of a loop, or what comes out of a region.
+/// The values that `use` hands on to: the first round's of a loop, the next round's, or what comes
+/// out of a region.
 static SmallVector<Value, 2> handedOnBy(OpOperand &use) {
+  if (auto loop = dyn_cast<scf::ForOp>(use.getOwner()))
+    return {loop.getTiedLoopRegionIterArg(&use)};
   Operation *parent = use.getOwner()->getParentOp();
   unsigned number = use.getOperandNumber();
   if (auto loop = dyn_cast<scf::ForOp>(parent))
@@ -249,7 +252,7 @@ std::optional<Layout> LayoutChoice::wishOf(OpOperand &use, Asked &asked) const {
     return ofCopy(copy);
   if (isElementOp(user))
     return wanted(user->getResult(0), asked);
-  if (isa<scf::YieldOp>(user)) {
+  if (isa<scf::YieldOp, scf::ForOp>(user)) {
     for (Value next : handedOnBy(use))
       if (Layout layout = wanted(next, asked); layout != anchor(shape))
         return layout;
@@ -261,15 +264,18 @@ std::optional<Layout> LayoutChoice::wishOf(OpOperand &use, Asked &asked) const {
 // A use that spreads the tile decides where no other use wants the shape's own layout.
 Layout LayoutChoice::wanted(Value value, Asked &asked) const {
   ArrayRef<int64_t> shape = tileOf(value).getShape();
-  constexpr size_t deepest = 10;
-  if (asked.size() >= deepest || !asked.insert(value.getAsOpaquePointer()).second)
+  // From a sum that a loop carries, through a second loop, to the quotient behind that.
+  constexpr size_t deepest = 16;
+  if (asked.path.size() >= deepest || asked.left == 0 ||
+      !asked.path.insert(value.getAsOpaquePointer()).second)
     return anchor(shape);
-  llvm::scope_exit done([&] { asked.erase(value.getAsOpaquePointer()); });
+  --asked.left;
+  llvm::scope_exit done([&] { asked.path.erase(value.getAsOpaquePointer()); });
   std::optional<Layout> spread;
   for (OpOperand &use : value.getUses()) {
     std::optional<Layout> wish = wishOf(use, asked);
-    bool spreads = isa<tt::ExpandDimsOp, tt::BroadcastOp, tt::ReshapeOp, AsyncCopyOp, scf::YieldOp>(
-        use.getOwner());
+    bool spreads = isa<tt::ExpandDimsOp, tt::BroadcastOp, tt::ReshapeOp, AsyncCopyOp, scf::YieldOp,
+                       scf::ForOp>(use.getOwner());
     if (wish && !spreads && *wish == anchor(shape))
       return *wish;
     if (wish)
@@ -279,7 +285,7 @@ Layout LayoutChoice::wanted(Value value, Asked &asked) const {
 }
 
 Layout LayoutChoice::wanted(Value value) const {
-  llvm::SmallPtrSet<void *, 16> asked;
+  Asked asked;
   return wanted(value, asked);
 }
 

@@ -35,7 +35,12 @@ public:
   std::optional<Layout> ofLeftInRegisters(tt::DotOp dot) const;
 
 private:
-  using Asked = llvm::SmallPtrSetImpl<void *>;
+  /// The values on the way to the one that is asked about, and how many more may be: there are many
+  /// ways.
+  struct Asked {
+    llvm::SmallPtrSet<void *, 16> path;
+    unsigned left = 256;
+  };
   void noteAccess(mlir::Value pointers, mlir::Type data);
   void noteProduct(tt::DotOp dot);
   Layout blocked(llvm::ArrayRef<int64_t> shape) const;

@@ -22,6 +22,14 @@ void checkOperands(const OperatorCall &call) {
                 std::string(info(query.dtype).torch) + " and " +
                 std::string(info(operand.dtype).torch));
   }
+  Value *mask = attentionMask(call);
+  // PyTorch's operators for one device take no other ranks.
+  if (call.op.attention.logsumexp &&
+      (query.rank() != 4 || call.tensor("key").rank() != 4 || call.tensor("value").rank() != 4 ||
+       (mask && mask->type().rank() != 2 && mask->type().rank() != 4)))
+    call.fail("expects query, key and value with 4 dims and a mask with 2 or 4, got " +
+              shapeText(query.shape) +
+              (mask ? " and a mask of " + shapeText(mask->type().shape) : ""));
   if (!isFloat(query.dtype) || byteSize(query.dtype) < 2)
     call.fail("is not defined for " + std::string(info(query.dtype).torch));
 }

@@ -1,62 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "passes/graph/AttentionText.h"
-
-#include "passes/graph/KernelWriter.h"
-
-#include <cmath>
+#include "passes/graph/AttentionWriter.h"
 
 namespace pellucid::passes {
 
 namespace {
 
-constexpr double log2e = 1.4426950408889634, ln2 = 0.6931471805599453;
-
-/// Whether every offset `first * strides[…] + second * strides[…]` of a tile fits into 32 bits.
-bool isNarrow(const TextOperand &operand, int64_t first, int64_t second,
-              const SymbolTable &symbols) {
-  auto reach = [&](const Expr &stride, int64_t extent) -> double {
-    symbolic::Range range = symbols.range(stride);
-    return std::max(std::abs(static_cast<double>(range.min)),
-                    std::abs(static_cast<double>(range.max))) *
-           static_cast<double>(extent);
-  };
-  size_t rank = operand.strides.size();
-  return reach(operand.strides[rank - 2], first) + reach(operand.strides[rank - 1], second) <
-         double(1 << 30);
-}
-
-/// Factors above zero may be applied after the maximum was taken, and log2(e) with them: one
-/// multiply-add per score then makes the exponent of 2. What is added to scores may be the lowest
-/// finite number, which has no multiple.
-bool foldsScale(const AttentionSpec &spec) {
-  bool adds = !spec.mask.empty() && spec.mask[0].dtype != DataType::Bool;
-  return !adds && (!spec.scale || *spec.scale > 0);
-}
-
-class AttentionKernel {
+/// Blocks of queries as tiles, which are multiplied by blocks of keys and values.
+class AttentionKernel : AttentionWriter {
 public:
   AttentionKernel(const AttentionSpec &s, const SymbolTable &t)
-      : spec(s), symbols(t), writer(s.name), compute(tlName(s.compute)),
-        isSplit(s.tiles.mostParts > 1), folds(foldsScale(s)) {
-    blockD = tileOf(spec.width);
-    blockV = tileOf(spec.valueWidth);
-  }
+      : AttentionWriter(s, t), isSplit(s.tiles.mostParts > 1), keyColumns(tilesOf("d", s.width)),
+        valueColumns(tilesOf("dv", s.valueWidth)) {}
 
   KernelText write() {
-    writer.pointer("p0");
-    writer.pointer("p1");
-    writer.pointer("p2");
-    if (!spec.mask.empty())
-      writer.pointer("p3");
-    writer.pointer("o0");
-    if (!spec.logsumexp.empty())
-      writer.pointer("o1");
+    addPointers();
     findProgram();
     findScale();
     findBases();
+    for (const Columns &columns : keyColumns)
+      writer.line("q" + columns.index + " = tl.load(" +
+                  rowsOf("p0", spec.query, columns.index + "[None, :]") +
+                  ", mask=" + ofReal(columns, spec.width) + ", other=0)");
     writer.line("m = tl.full([" + bm + "], float('-inf'), " + compute + ")");
     writer.line("total = tl.zeros([" + bm + "], " + compute + ")");
-    writer.line("acc = tl.zeros([" + bm + ", " + std::to_string(blockV) + "], " + compute + ")");
+    for (const Columns &columns : valueColumns)
+      writer.line("acc" + columns.index + " = tl.zeros([" + bm + ", " +
+                  std::to_string(columns.size) + "], " + compute + ")");
     findRange();
     writer.open("for start in range(first, full, " + bn + "):");
     emitRound(false);
@@ -72,27 +41,23 @@ public:
   }
 
 private:
-  int64_t tileOf(const Expr &width) const {
-    return std::max<int64_t>(16, chooseBlock(width, symbols, widestAttentionRow));
+  /// The columns of a row: one tile, or two where they are fewer together.
+  std::vector<Columns> tilesOf(const char *index, const Expr &width) const {
+    Columns whole = wholeRow(index, width);
+    int64_t columns = width.constantOr(0), first = whole.size / 2;
+    if (columns <= first || first < 16)
+      return {whole};
+    Columns rest{std::string(index) + "1", first,
+                 std::max<int64_t>(16, chooseBlock(columns - first, symbols, first))};
+    if (rest.end() >= whole.size)
+      return {whole};
+    return {{index, 0, first}, rest};
+  }
+  /// The mask of rows and columns that are there.
+  std::string ofReal(const Columns &columns, const Expr &width) {
+    return within("real[:, None]", columns.index + "[None, :]", width, columns);
   }
 
-  /// Positions of queries and keys are 32 bits where that suffices.
-  std::string positionType() const {
-    bool narrow = symbols.range(rowCount()).max < 1 << 30 && symbols.range(spec.keys).max < 1 << 30;
-    return narrow ? "tl.int32" : "tl.int64";
-  }
-  std::string position(const Expr &value) {
-    std::string text = writer.scalar(value);
-    return value.constant() ? text : text + ".to(" + positionType() + ")";
-  }
-
-  Expr rowCount() const { return spec.sharesRows ? spec.queries * spec.keyGroup : spec.queries; }
-  std::vector<Expr> programBatch() const {
-    std::vector<Expr> batch = spec.batch;
-    if (spec.sharesRows)
-      batch.back() = symbolic::floorDiv(batch.back(), spec.keyGroup);
-    return batch;
-  }
   Expr gridOf() const {
     std::vector<Expr> batch = programBatch();
     return symbolic::ceilDiv(rowCount(), spec.tiles.rows) * product(batch, 0, batch.size()) *
@@ -107,25 +72,24 @@ private:
       writer.line("part = pid % parts");
       writer.line("pid = pid // parts");
     }
-    Expr blocks = symbolic::ceilDiv(rowCount(), spec.tiles.rows);
-    if (blocks.constant() == 1) {
+    if (symbols.range(rowCount()).max <= spec.tiles.rows) {
       writer.line("block = tl.full([], 0, tl.int64)");
       writer.line("batch = pid");
     } else {
-      writer.line("blocks = " + writer.scalar(blocks));
+      writer.line("blocks = tl.cdiv(" + writer.scalar(rowCount()) + ", " + bm + ")");
       // The last rows of a causal mask have most to do; they go first.
       writer.line(spec.causal ? "block = blocks - 1 - pid % blocks" : "block = pid % blocks");
       writer.line("batch = pid // blocks");
     }
-    std::vector<Expr> batch = programBatch();
-    indices = writer.delinearize("batch", batch, batch.size(), "idx");
+    findBatch();
     writer.line("top_row = block * " + bm);
     writer.line("r = tl.arange(0, " + bm + ")");
     writer.line("row = (top_row + r).to(" + positionType() + ")");
     writer.line("real = row < " + position(rowCount()));
     writer.line("n = tl.arange(0, " + bn + ")");
-    writer.line("d = tl.arange(0, " + std::to_string(blockD) + ")");
-    writer.line("dv = tl.arange(0, " + std::to_string(blockV) + ")");
+    for (const std::vector<Columns> &tiles : {keyColumns, valueColumns})
+      for (const Columns &columns : tiles)
+        define(columns);
     if (spec.sharesRows) {
       std::string queries = position(spec.queries);
       writer.line("query = row % " + queries);
@@ -134,44 +98,6 @@ private:
     } else {
       writer.line("query = row");
     }
-  }
-
-  void findScale() {
-    if (spec.scale) {
-      factor = tlNumber(*spec.scale * (folds ? log2e : 1));
-      return;
-    }
-    // Without columns every score is 0, whatever the factor.
-    std::string width = writer.scalar(spec.width);
-    writer.line("columns = tl.maximum(" + width + ", 1).to(" + compute + ")");
-    writer.line("factor = " + tlNumber(folds ? log2e : 1) + " / tl.sqrt(columns)");
-    factor = "factor";
-  }
-
-  /// The index of the batch for an operand whose heads are shared by `group`.
-  std::vector<std::string> batchOf(const Expr &group) {
-    std::vector<std::string> own = indices;
-    if (!own.empty() && !spec.sharesRows && group.constant() != 1)
-      own.back() = "(" + own.back() + " // " + writer.scalar(group) + ")";
-    own.insert(own.end(), {"", ""});
-    return own;
-  }
-  /// For operands with all heads of the query; where rows are shared, the head is the rows'.
-  std::vector<std::string> queryBatch() const {
-    std::vector<std::string> own = indices;
-    if (spec.sharesRows)
-      own.back().clear();
-    own.insert(own.end(), {"", ""});
-    return own;
-  }
-
-  void findBases() {
-    writer.line("kb = p1 + (" + writer.address(spec.key, batchOf(spec.keyGroup)) + ")");
-    writer.line("vb = p2 + (" + writer.address(spec.value, batchOf(spec.valueGroup)) + ")");
-    if (!spec.mask.empty())
-      writer.line("mb = p3 + (" + writer.address(spec.mask[0], queryBatch()) + ")");
-    writer.line("qt = tl.load(" + rowsOf("p0", spec.query, "d[None, :]") + ", mask=" +
-                within("real[:, None]", "d[None, :]", spec.width, blockD) + ", other=0)");
   }
 
   /// Pointers to `column` of every row.
@@ -188,15 +114,6 @@ private:
     add("query[:, None].to(tl.int64)", operand.strides[rank - 2]);
     add(column, operand.strides[rank - 1]);
     return text;
-  }
-
-  /// `mask & (column < width)`, as far as the tile is wider.
-  std::string within(const std::string &mask, const std::string &column, const Expr &width,
-                     int64_t block) {
-    if (width.constant() == block)
-      return mask;
-    std::string inside = column + " < " + writer.scalar(width);
-    return mask.empty() ? inside : "(" + mask + ") & (" + inside + ")";
   }
 
   /// Keys `first` … `end` are this program's; blocks before `full` need no mask.
@@ -226,27 +143,6 @@ private:
     writer.line("full = tl.maximum(first, full // " + bn + " * " + bn + ")");
   }
 
-  /// A block of `operand` from `base` on: rows `start + n`, columns `column`.
-  std::string loadBlock(const std::string &base, const TextOperand &operand,
-                        const std::string &column, const Expr &width, int64_t block, bool masked) {
-    size_t rank = operand.strides.size();
-    const Expr &along = operand.strides[rank - 2], &across = operand.strides[rank - 1];
-    bool narrow = isNarrow(operand, spec.tiles.keys, block, symbols);
-    std::string text = "tl.load(" + base + " + start.to(tl.int64) * " + writer.scalar(along) +
-                       " + (" + timesStride("n[:, None]", along, narrow) + " + " +
-                       timesStride(column, across, narrow) + ")";
-    std::string mask = within(masked ? "(at < end)[:, None]" : "", column, width, block);
-    return text + (mask.empty() ? ")" : ", mask=" + mask + ", other=0)");
-  }
-  std::string timesStride(const std::string &index, const Expr &stride, bool narrow) {
-    if (stride.constant() == 1)
-      return narrow ? index : index + ".to(tl.int64)";
-    std::string factor = writer.scalar(stride);
-    if (stride.constant() || !narrow)
-      return (narrow ? index : index + ".to(tl.int64)") + " * " + factor;
-    return index + " * " + factor + ".to(tl.int32)";
-  }
-
   /// The mask's block; a dim along which it does not vary has one element.
   std::string loadMask(bool masked) {
     const TextOperand &operand = spec.mask[0];
@@ -268,11 +164,15 @@ private:
     return text + (mask.empty() ? ")" : ", mask=" + mask + ", other=0)");
   }
 
+  std::string precision() const { return ", input_precision=\"ieee\", out_dtype=" + compute + ")"; }
+
   void emitRound(bool masked) {
     writer.line("at = start + n");
-    writer.line("kt = tl.trans(" +
-                loadBlock("kb", spec.key, "d[None, :]", spec.width, blockD, masked) + ")");
-    writer.line("s = tl.dot(qt, kt, input_precision=\"ieee\", out_dtype=" + compute + ")");
+    for (const Columns &columns : keyColumns) {
+      writer.line("kt = tl.trans(" + loadBlock("kb", spec.key, columns, spec.width, masked) + ")");
+      bool first = columns.begin == 0;
+      writer.line("s = tl.dot(q" + columns.index + (first ? ", kt" : ", kt, s") + precision());
+    }
     if (!folds)
       writer.line("s = s * " + factor);
     if (!spec.mask.empty())
@@ -282,11 +182,11 @@ private:
                   (spec.causal ? "at[None, :] <= bound[:, None]" : "(at < end)[None, :]") +
                   ", s, float('-inf'))");
     emitSoftmax();
-    writer.line("vt = " +
-                loadBlock("vb", spec.value, "dv[None, :]", spec.valueWidth, blockV, masked));
-    writer.line("acc = tl.dot(p.to(vt.dtype), vt, acc * alpha[:, None], input_precision=\"ieee\", "
-                "out_dtype=" +
-                compute + ")");
+    for (const Columns &columns : valueColumns) {
+      std::string acc = "acc" + columns.index;
+      writer.line("vt = " + loadBlock("vb", spec.value, columns, spec.valueWidth, masked));
+      writer.line(acc + " = tl.dot(p.to(vt.dtype), vt, " + acc + " * alpha[:, None]" + precision());
+    }
     writer.line("m = top");
   }
 
@@ -310,12 +210,12 @@ private:
 
   void emitResults() {
     writer.line("safe = tl.where(total == 0.0, 1.0, total)");
-    writer.line("out = acc / safe[:, None]");
     if (isSplit)
       return storePart();
-    writer.line("tl.store(" + rowsOf("o0", spec.output, "dv[None, :]") + ", out.to(" +
-                tlName(spec.output.dtype) +
-                "), mask=" + within("real[:, None]", "dv[None, :]", spec.valueWidth, blockV) + ")");
+    for (const Columns &columns : valueColumns)
+      writer.line("tl.store(" + rowsOf("o0", spec.output, columns.index + "[None, :]") + ", (acc" +
+                  columns.index + " / safe[:, None]).to(" + tlName(spec.output.dtype) +
+                  "), mask=" + ofReal(columns, spec.valueWidth) + ")");
     if (spec.logsumexp.empty())
       return;
     writer.line("sums = " + (folds ? "(m + tl.log2(safe)) * " + tlNumber(ln2)
@@ -328,27 +228,23 @@ private:
 
   void storePart() {
     writer.line("place = (batch * " + writer.scalar(rowCount()) + " + row) * parts + part");
-    writer.line("tl.store(o0 + place[:, None] * " + writer.scalar(spec.valueWidth) +
-                " + dv[None, :], out, mask=" +
-                within("real[:, None]", "dv[None, :]", spec.valueWidth, blockV) + ")");
+    for (const Columns &columns : valueColumns)
+      writer.line("tl.store(o0 + place[:, None] * " + writer.scalar(spec.valueWidth) + " + " +
+                  columns.index + "[None, :], acc" + columns.index +
+                  " / safe[:, None], mask=" + ofReal(columns, spec.valueWidth) + ")");
     writer.line(std::string("sums = m + ") + (folds ? "tl.log2(safe)" : "tl.log(safe)"));
     writer.line("tl.store(o1 + place, tl.where(total == 0.0, float('-inf'), sums), mask=real)");
   }
 
-  const AttentionSpec &spec;
-  const SymbolTable &symbols;
-  KernelWriter writer;
-  std::string compute, factor;
-  bool isSplit, folds;
-  int64_t blockD = 16, blockV = 16;
-  std::string bm = std::to_string(spec.tiles.rows), bn = std::to_string(spec.tiles.keys);
-  std::vector<std::string> indices;
+  bool isSplit;
+  std::vector<Columns> keyColumns, valueColumns;
 };
 
 } // namespace
 
 KernelText writeAttention(const AttentionSpec &spec, const SymbolTable &symbols) {
-  return AttentionKernel(spec, symbols).write();
+  return spec.tiles.rowByRow ? writeAttentionRows(spec, symbols)
+                             : AttentionKernel(spec, symbols).write();
 }
 
 KernelText writeAttentionParts(const AttentionSpec &spec, const SymbolTable &symbols) {

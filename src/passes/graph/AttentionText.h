@@ -18,6 +18,8 @@ struct AttentionTiles {
   symbolic::Expr parts = 1;
   int64_t mostParts = 1;
   int32_t numWarps = 4, numStages = 3;
+  /// Few queries, each a row of its own: `rows` is their number.
+  bool rowByRow = false;
 };
 
 /// out[batch…, i, :] = Σ_j softmax_j(query[batch…, i, :] · key[batch…, j, :] * scale + mask[batch…,

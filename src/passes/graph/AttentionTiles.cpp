@@ -14,6 +14,8 @@ constexpr int64_t manyPrograms = 264;
 /// Fewer keys for each are not worth a second kernel.
 constexpr int64_t leastKeysOfPart = 256;
 constexpr int64_t mostParts = 64;
+/// On a CPU, which multiplies whole tiles of rows no faster than these one by one.
+constexpr int64_t mostSingleRows = 8;
 
 /// On a GPU: by the wider of the two widths.
 struct TileRow {
@@ -46,6 +48,13 @@ AttentionTiles chooseAttentionTiles(const AttentionSpec &spec, const SymbolTable
   AttentionTiles tiles =
       forCpu ? cpuTiles(width, spec.compute) : gpuTilesFor(width, spec.query.dtype);
   Expr rows = spec.sharesRows ? spec.queries * spec.keyGroup : spec.queries;
+  if (forCpu && rows.constantOr(mostSingleRows + 1) <= mostSingleRows && spec.queries.constant() &&
+      rows.constantOr(0) > 0) {
+    tiles.rows = *rows.constant();
+    tiles.keys = 32;
+    tiles.rowByRow = true;
+    return tiles;
+  }
   tiles.rows = std::max<int64_t>(16, chooseBlock(rows, symbols, tiles.rows));
   tiles.keys = std::max<int64_t>(16, chooseBlock(spec.keys, symbols, tiles.keys));
   if (forCpu)

@@ -75,6 +75,22 @@ Value *partsOf(LaunchEmitter &emitter, const AttentionSpec &spec, bool rows, Dev
   return emitter.emptyLike(TensorType(spec.compute, shape, device));
 }
 
+/// Where a call may have few queries or many: smaller tiles for the first kind.
+std::vector<LaunchEmitter::TextVariant> waysOf(const AttentionSpec &spec,
+                                               const SymbolTable &symbols) {
+  std::vector<LaunchEmitter::TextVariant> ways{{writeAttention(spec, symbols), 1}};
+  constexpr int64_t smallest = 16;
+  if (spec.tiles.rows <= smallest || symbols.range(spec.queries).min > smallest ||
+      spec.queries.constant())
+    return ways;
+  AttentionSpec few = spec;
+  few.tiles.rows = smallest;
+  KernelText text = writeAttention(few, symbols);
+  if (text.scalars == ways[0].text.scalars)
+    ways.insert(ways.begin(), {std::move(text), symbolic::lessEqual(spec.queries, smallest)});
+  return ways;
+}
+
 Node *emitInParts(LaunchEmitter &emitter, const AttentionSpec &spec,
                   const std::vector<Value *> &inputs, const Node &node,
                   const std::vector<LaunchEmitter::Target> &results) {
@@ -126,10 +142,9 @@ void lowerAttention(LaunchEmitter &emitter, Node &node, bool forCpu) {
   std::vector<LaunchEmitter::Target> results;
   for (size_t r = 0; r < node.resultCount(); ++r)
     results.push_back({emitter.emptyLike(node.result(r)->type()), Access::Write});
-  Node *launch = spec.tiles.mostParts > 1
-                     ? emitInParts(emitter, spec, inputs, node, results)
-                     : emitter.emit(writeAttention(spec, emitter.program.symbols), inputs, results,
-                                    node.location);
+  Node *launch = spec.tiles.mostParts > 1 ? emitInParts(emitter, spec, inputs, node, results)
+                                          : emitter.emit(waysOf(spec, emitter.program.symbols),
+                                                         inputs, results, node.location);
   emitter.replaceAll(node, *launch);
 }
 

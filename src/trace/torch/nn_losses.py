@@ -91,6 +91,18 @@ class CosineSimilarity(Module):
         return F.cosine_similarity(x1, x2, self.dim, self.eps)
 
 
+def _what_is_seen(masks, dtype):
+    """Masks that are True, or -inf, where nothing is seen, as one mask of scaled_dot_product_attention."""
+    masks = [mask for mask in masks if mask is not None]
+    if not masks:
+        return None
+    if all([mask.dtype == torch.bool for mask in masks]):
+        hidden = masks[0] if len(masks) == 1 else masks[0] | masks[1]
+        return torch.logical_not(hidden)
+    added = [torch.where(mask, float("-inf"), 0.0).to(dtype) if mask.dtype == torch.bool else mask for mask in masks]
+    return added[0] if len(added) == 1 else added[0] + added[1]
+
+
 class MultiheadAttention(Module):
     """With query, key and value of one size; need_weights gives the weights averaged over the heads."""
 
@@ -127,22 +139,29 @@ class MultiheadAttention(Module):
             bias = None if self.in_proj_bias is None else self.in_proj_bias[rows]
             x = F.linear(x, self.in_proj_weight[rows], bias)
             parts.append(x.reshape(x.shape[0], x.shape[1], self.num_heads, self.head_dim).transpose(1, 2))
-        scores = torch.matmul(parts[0] * self.head_dim**-0.5, parts[1].transpose(-2, -1))
-        if attn_mask is not None:
-            mask = attn_mask.reshape(-1, self.num_heads, *attn_mask.shape[-2:]) if attn_mask.dim() == 3 else attn_mask
-            scores = scores.masked_fill(mask, float("-inf")) if mask.dtype == torch.bool else scores + mask
-        elif is_causal:
+        if is_causal and attn_mask is None:
             raise RuntimeError("Need attn_mask if specifying the is_causal hint.")
+        if attn_mask is not None and attn_mask.dim() == 3:
+            attn_mask = attn_mask.reshape(-1, self.num_heads, *attn_mask.shape[-2:])
         if key_padding_mask is not None:
-            mask = key_padding_mask.unsqueeze(1).unsqueeze(1)
-            scores = scores.masked_fill(mask, float("-inf")) if mask.dtype == torch.bool else scores + mask
-        weights = torch.softmax(scores, -1)
-        out = torch.matmul(weights, parts[2]).transpose(1, 2)
-        out = self.out_proj(out.reshape(out.shape[0], out.shape[1], self.embed_dim))
-        out = out if self.batch_first else out.transpose(0, 1)
+            key_padding_mask = key_padding_mask.unsqueeze(1).unsqueeze(1)
+        weights = None
         if not need_weights:
-            return out, None
-        return out, weights.mean(1) if average_attn_weights else weights
+            # As there, the hint stands for the mask.
+            causal = is_causal and key_padding_mask is None
+            mask = None if causal else _what_is_seen((attn_mask, key_padding_mask), query.dtype)
+            out = F.scaled_dot_product_attention(parts[0], parts[1], parts[2], mask, is_causal=causal)
+        else:
+            scores = torch.matmul(parts[0] * self.head_dim**-0.5, parts[1].transpose(-2, -1))
+            for mask in (attn_mask, key_padding_mask):
+                if mask is not None:
+                    scores = scores.masked_fill(mask, float("-inf")) if mask.dtype == torch.bool else scores + mask
+            weights = torch.softmax(scores, -1)
+            out = torch.matmul(weights, parts[2])
+            weights = weights.mean(1) if average_attn_weights else weights
+        out = out.transpose(1, 2)
+        out = self.out_proj(out.reshape(out.shape[0], out.shape[1], self.embed_dim))
+        return out if self.batch_first else out.transpose(0, 1), weights
 
 
 def Buffer(data=None, *, persistent=True):

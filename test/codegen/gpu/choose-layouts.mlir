@@ -56,6 +56,53 @@ tt.func public @product(%x: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %y: !tt.p
 
 // -----
 
+// What loops carry for the rows of a product lies as the product's rows do, though the quotient that
+// says so stands behind the second loop: no round changes a layout.
+// CHECK-LABEL: @sums_of_rows
+// CHECK:       scf.for
+// CHECK-NOT:   ttgpu.convert_layout {{.*}} : tensor<32xf32,
+// CHECK:       arith.divf
+tt.func public @sums_of_rows(%x: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %y: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %n: i32) {
+  %zero = arith.constant dense<0.0> : tensor<32x32xf32>
+  %start = arith.constant dense<0.0> : tensor<32xf32>
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %k = tt.make_range {start = 0 : i32, end = 32 : i32} : tensor<32xi32>
+  %r1 = tt.expand_dims %k {axis = 1 : i32} : tensor<32xi32> -> tensor<32x1xi32>
+  %s32 = arith.constant dense<32> : tensor<32x1xi32>
+  %r2 = arith.muli %r1, %s32 : tensor<32x1xi32>
+  %r3 = tt.broadcast %r2 : tensor<32x1xi32> -> tensor<32x32xi32>
+  %k1 = tt.expand_dims %k {axis = 0 : i32} : tensor<32xi32> -> tensor<1x32xi32>
+  %k2 = tt.broadcast %k1 : tensor<1x32xi32> -> tensor<32x32xi32>
+  %off = arith.addi %r3, %k2 : tensor<32x32xi32>
+  %xs = tt.splat %x : !tt.ptr<f16> -> tensor<32x32x!tt.ptr<f16>>
+  %xp = tt.addptr %xs, %off : tensor<32x32x!tt.ptr<f16>>, tensor<32x32xi32>
+  %a = tt.load %xp : tensor<32x32x!tt.ptr<f16>>
+  %d = tt.dot %a, %a, %zero : tensor<32x32xf16> * tensor<32x32xf16> -> tensor<32x32xf32>
+  %first = scf.for %i = %c0 to %n step %c1 iter_args(%t = %start) -> (tensor<32xf32>) : i32 {
+    %s = "tt.reduce"(%d) <{axis = 1 : i32}> ({
+    ^bb0(%p: f32, %q: f32):
+      %sum = arith.addf %p, %q : f32
+      tt.reduce.return %sum : f32
+    }) : (tensor<32x32xf32>) -> tensor<32xf32>
+    %u = arith.addf %t, %s : tensor<32xf32>
+    scf.yield %u : tensor<32xf32>
+  }
+  %second = scf.for %i = %c0 to %n step %c1 iter_args(%t = %first) -> (tensor<32xf32>) : i32 {
+    %u = arith.mulf %t, %t : tensor<32xf32>
+    scf.yield %u : tensor<32xf32>
+  }
+  %e = tt.expand_dims %second {axis = 1 : i32} : tensor<32xf32> -> tensor<32x1xf32>
+  %f = tt.broadcast %e : tensor<32x1xf32> -> tensor<32x32xf32>
+  %quotient = arith.divf %d, %f : tensor<32x32xf32>
+  %ys = tt.splat %y : !tt.ptr<f32> -> tensor<32x32x!tt.ptr<f32>>
+  %yp = tt.addptr %ys, %off : tensor<32x32x!tt.ptr<f32>>, tensor<32x32xi32>
+  tt.store %yp, %quotient : tensor<32x32x!tt.ptr<f32>>
+  tt.return
+}
+
+// -----
+
 tt.func public @too_large(%x: !tt.ptr<f32>) {
   %i = tt.make_range {start = 0 : i32, end = 131072 : i32} : tensor<131072xi32>
   %xs = tt.splat %x : !tt.ptr<f32> -> tensor<131072x!tt.ptr<f32>>

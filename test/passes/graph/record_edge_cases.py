@@ -51,7 +51,7 @@ def atoms(kind):
 
 # Tensors that fit, where a matrix of 3 by 4 does not: by operator and argument.
 FITTING = {"mm.mat2": "w", "matmul.other": "w", "addmm.mat2": "w", "addmm.self": "v", "bmm.self": "q", "bmm.mat2": "r",
-           "linear.bias": "v", "layer_norm.weight": "l", "layer_norm.bias": "l", "rms_norm.weight": "l", "select_scatter.src": "l",
+           "linear.bias": "v", "scaled_dot_product_attention.attn_mask": "v", "layer_norm.weight": "l", "layer_norm.bias": "l", "rms_norm.weight": "l", "select_scatter.src": "l",
            "index_select.index": "v", "index_add.index": "v", "index_copy.index": "v", "index_fill.index": "v"}
 # Overloads that PyTorch names otherwise.
 SPELLED_THERE = {"aten.bitwise_left_shift.Scalar": "aten.bitwise_left_shift.Tensor_Scalar",
@@ -183,7 +183,7 @@ torch.ones(3, 0).amax(1)
 # --- what stands for the arguments that are no tensors -------------------------------------------------------------------
 BY_NAME = {
     "keepdim": ["False", "True"], "descending": ["False", "True"], "largest": ["True", "False"], "stable": ["True"],
-    "half_to_float": ["False"], "train": ["False"], "accumulate": ["False", "True"], "implicit": ["False"], "p": ["0.5"],
+    "half_to_float": ["False"], "train": ["False"], "accumulate": ["False", "True"], "implicit": ["False"], "p": ["0.5"], "dropout_p": ["0.0"],
     "normalized_shape": ["[4]"], "eps": ["1e-05"], "rounding_mode": ["'floor'", "'trunc'"], "approximate": ["'none'", "'tanh'"],
     "size": ["[3, 4]", "[-1]", "[1]", "[2, 3, 4]"], "shape": ["[-1]", "[4, 3]", "[1, 1]", "[]"],
     "stride": ["[4, 1]", "[1]"], "sizes": ["[1, -1]"], "dims": ["[1, 0]", "[]"], "repeats": ["[2, 1]", "[2, 1, 3]"],
