@@ -345,24 +345,29 @@ private:
     return node;
   }
 
-  /// The innermost call of a stack trace, in one line: `model.py:12, in forward`.
+  /// The innermost call of a stack trace that is not PyTorch's own, in one line: `model.py:12, in
+  /// forward`.
   static std::string placeOf(JsonValue metadata) {
     if (!metadata.isObject())
       return {};
-    std::string_view trace = metadata.member("stack_trace").string();
-    size_t at = trace.rfind("File \"");
-    if (at == std::string_view::npos)
-      return {};
-    trace.remove_prefix(at + 6);
-    size_t quote = trace.find("\", line ");
-    if (quote == std::string_view::npos)
+    std::string_view trace = metadata.member("stack_trace").string(), place, file;
+    for (size_t at = 0; (at = trace.find("File \"", at)) != std::string_view::npos;) {
+      at += 6;
+      size_t quote = trace.find("\", line ", at);
+      if (quote == std::string_view::npos)
+        break;
+      std::string_view path = trace.substr(at, quote - at);
+      if (path.starts_with("torch/") || path.find("/torch/") != std::string_view::npos)
+        continue;
+      file = path;
+      place = trace.substr(quote + 8);
+    }
+    if (file.empty())
       return {};
     // Folders are those of the machine that exported it.
-    std::string_view file = trace.substr(0, quote);
     if (size_t slash = file.rfind('/'); slash != std::string_view::npos)
       file.remove_prefix(slash + 1);
-    std::string_view rest = trace.substr(quote + 8);
-    return printableLine(std::string(file) + ":" + std::string(rest.substr(0, rest.find('\n'))));
+    return printableLine(std::string(file) + ":" + std::string(place.substr(0, place.find('\n'))));
   }
 
   Archive &archive;

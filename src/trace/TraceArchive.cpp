@@ -132,7 +132,8 @@ private:
       table.declare(name, info);
     };
     for (const auto &[name, range] : archive.ranges)
-      declare(name, {std::max<int64_t>(range.min, 0), range.max});
+      if (auto expr = symbolic::parse(name); expr && *expr == Expr::symbol(name))
+        declare(name, {std::max<int64_t>(range.min, 0), range.max});
     for (const archive::Input &input : archive.inputs)
       if (auto meta = archive.graph->tensors.find(input.value.text);
           input.value.kind == AKind::Tensor && meta != archive.graph->tensors.end())
@@ -143,8 +144,21 @@ private:
     return table;
   }
 
+  /// Ranges of expressions, such as `2*s17` where a size is derived from another.
+  void applyDerivedRanges() {
+    for (const auto &[text, range] : archive.ranges) {
+      auto expr = symbolic::parse(text);
+      if (!expr)
+        fail("gives a range to '" + text + "', which is not read");
+      if (*expr != Expr::symbol(text))
+        applyGuard(text, h::Value::condition(logicalAnd(symbolic::lessEqual(range.min, *expr),
+                                                        symbolic::lessEqual(*expr, range.max))));
+    }
+  }
+
   /// What export() found to hold for the inputs' sizes beyond their ranges.
   void applyGuards() {
+    applyDerivedRanges();
     if (archive.guards.empty())
       return;
     std::optional<h::Value> inputs = inputsByName();
@@ -487,10 +501,11 @@ private:
     return std::nullopt;
   }
 
-  /// What holds by the ranges, or is checked where it matters.
+  /// What holds by the ranges. Of the assertions on values (`_assert_async`) those of indices are
+  /// made by the operators that use them; note() says that the others are not.
   static bool isAssertion(const std::string &target) {
     return target == "aten._assert_tensor_metadata.default" ||
-           target == "aten._assert_scalar.default" ||
+           target.starts_with("aten._assert_async.") || target == "aten._assert_scalar.default" ||
            target == "aten.sym_constrain_range_for_size.default" ||
            target == "aten.sym_constrain_range.default";
   }
@@ -524,11 +539,10 @@ private:
     if (missing.empty())
       return;
     std::string list;
-    for (const auto &[target, entry] : missing) {
+    for (const auto &[target, entry] : missing)
       list += "\n  " + entry.schema + ": " + whyMissing(target) + " (" +
               std::to_string(entry.count) + (entry.count == 1 ? " node" : " nodes") +
               (entry.place.empty() ? "" : ", first at " + entry.place) + ")";
-    }
     fail((missing.size() == 1 ? std::string("an operator of this archive is")
                               : std::to_string(missing.size()) + " operators of this archive are") +
          " not there" + list);
@@ -642,8 +656,10 @@ private:
 
   h::Value ownCall(const archive::Node &node, const std::string &target,
                    const archive::Graph &graph, ArchiveScope &values) {
-    if (isAssertion(target))
+    if (isAssertion(target)) {
+      valueAssertions += target.starts_with("aten._assert_async.");
       return {};
+    }
     if (target == "higher_order.cond")
       return conditional(node, graph, values);
     if (target == "higher_order.wrap_with_set_grad_enabled")
@@ -876,6 +892,9 @@ private:
 
   void finish() {
     current = SourceLocation(archive.path);
+    if (valueAssertions)
+      options.note(std::to_string(valueAssertions) +
+                   " assertion(s) of the model on values of tensors are not checked in a package");
     interpreter->setOutside(current);
     // Results are taken before what follows changes the memory they may be views of.
     std::vector<Argument> results;
@@ -923,6 +942,7 @@ private:
   std::unique_ptr<h::Interpreter> interpreter;
   ArchiveScope scope; ///< of the main graph
   SourceLocation current;
+  size_t valueAssertions = 0;
   h::Value kept; ///< keeps the tensor that tensorArgument() gave
   std::vector<std::pair<std::string, std::shared_ptr<TracedStorage>>> buffers, userInputs;
   std::map<Memory, TracedTensor> bound; ///< tied tensors are one

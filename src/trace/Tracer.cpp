@@ -81,7 +81,11 @@ Value *Tracer::lift(const std::shared_ptr<TracedStorage> &storage, const SourceL
   if (current != &program.main)
     throw DiagnosticError(where, "a tensor of listed values cannot be made inside of an operator; "
                                  "pass it as an argument");
-  std::string name = "lifted_tensor_" + std::to_string(lifted.size());
+  // An archive may have tensors of such names already.
+  size_t number = lifted.size();
+  std::string name = "lifted_tensor_" + std::to_string(number);
+  while (current->find("c_" + name) || program.weights.count(name))
+    name = "lifted_tensor_" + std::to_string(++number);
   storage->constructed = false;
   storage->base = current->placeholder("c_" + name, storage->type);
   program.inputs.push_back({graph::InputSpec::Kind::ConstantTensor, name, {}, true});

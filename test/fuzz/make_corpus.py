@@ -56,6 +56,19 @@ def tensors():
     yield "meta.safetensors", safetensors([("x", "I64", [], 8)], {"format": "pt"})
 
 
+def archives():
+    """With the checksums and without, so that changes reach what the records say."""
+    for path in sorted((ROOT / "test/archive/data").glob("*.pt2")):
+        whole = path.read_bytes()
+        yield path.name, whole
+        bare, at = bytearray(whole), -1
+        while (at := whole.find(b"PK\x01\x02", at + 1)) >= 0:
+            bare[at + 16 : at + 20] = bytes(4)
+        yield f"bare_{path.name}", bytes(bare)
+    yield "size", b"floor(Add(Rational(1, 2), Mul(Rational(3, 2), Symbol('s27', positive=True, integer=True))))"
+    yield "json", b'{"a": [1, -2.5e3, "x\\n\\u00e9", true, null, NaN], "b": {"as_int": 3}}'
+
+
 def package(sample, scratch):
     path = scratch / "sample.plc"
     subprocess.run([sample, str(path)], check=True, stdout=subprocess.DEVNULL)
@@ -191,6 +204,7 @@ def main():
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
     files = [("tensors", *entry) for entry in tensors()]
+    files += [("archive", *entry) for entry in archives()]
     files += package(arguments.sample, arguments.out)
     for target in ("python", "host"):
         files += [(target, *entry) for entry in python_files()]

@@ -569,7 +569,8 @@ def _bags(weight, indices, offsets, mode, per_sample_weights, include_last_offse
     sizes = torch.index_add(torch.zeros([bags], dtype=counted.dtype), 0, bag, counted)
     if mode == 1:
         out = out / torch.clamp(sizes, min=1.0).unsqueeze(1)
-    return out, bag, sizes.to(torch.int64), None
+    # What only a gradient needs is not made.
+    return out, None, None, None
 
 
 @_aten("aten::embedding_bag.padding_idx(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq, int mode, bool sparse, Tensor? per_sample_weights, bool include_last_offset, int? padding_idx) -> (Tensor, Tensor, Tensor, Tensor)")
@@ -795,6 +796,22 @@ def _count_nonzero(self, dim):
 @_aten("aten::count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor")
 def _count_nonzero_dims(self, dim):
     return F.count_nonzero(self, dim)
+
+
+@_aten("aten::any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor")
+def _any_dims(self, dim, keepdim):
+    result = self != 0
+    for d in sorted([d % self.dim() for d in (range(self.dim()) if dim is None else dim)], reverse=True):
+        result = torch.any(result, d, keepdim)
+    return result
+
+
+@_aten("aten::all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor")
+def _all_dims(self, dim, keepdim):
+    result = self != 0
+    for d in sorted([d % self.dim() for d in (range(self.dim()) if dim is None else dim)], reverse=True):
+        result = torch.all(result, d, keepdim)
+    return result
 
 
 @_aten("aten::aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)")
@@ -1178,6 +1195,101 @@ def _positive(self):
     return self
 
 
+@_aten("aten::diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor")
+def _diff(self, n, dim, prepend, append):
+    parts = [x for x in (prepend, self, append) if x is not None]
+    return F.diff(torch.cat(parts, dim) if len(parts) > 1 else self, n, dim)
+
+
+# --- recurrent layers
+
+
+def _lstm_cell(gates, state):
+    i, f, g, o = torch.chunk(gates, 4, 1)
+    cell = torch.sigmoid(f) * state[1] + torch.sigmoid(i) * torch.tanh(g)
+    return [torch.sigmoid(o) * torch.tanh(cell), cell]
+
+
+def _recurrent(input, hidden, params, has_biases, num_layers, bidirectional, batch_first, step):
+    """`step` makes the new state of a layer of its input's share, its hidden state and its weights."""
+    steps = input.shape[1 if batch_first else 0]
+    if not isinstance(steps, int):
+        raise NotImplementedError(f"a recurrent layer over the dynamic length {steps}; make that size static")
+    x = [torch.select(input, 1 if batch_first else 0, t) for t in range(steps)]
+    per, ways = (4 if has_biases else 2), (2 if bidirectional else 1)
+    last = []
+    for layer in range(num_layers):
+        outputs = []
+        for way in range(ways):
+            index = layer * ways + way
+            weights = params[index * per : (index + 1) * per] + ([] if has_biases else [None, None])
+            state = [h[index] for h in hidden]
+            made = []
+            for t in reversed(range(steps)) if way else range(steps):
+                state = step(x[t], state, weights)
+                made.append(state[0])
+            outputs.append(list(reversed(made)) if way else made)
+            last.append(state)
+        x = outputs[0] if ways == 1 else [torch.cat([a, b], 1) for a, b in zip(outputs[0], outputs[1])]
+    finals = [torch.stack([state[i] for state in last]) for i in range(len(hidden))]
+    return torch.stack(x, 1 if batch_first else 0), finals
+
+
+def _refuse_dropout(dropout, train):
+    if train and dropout != 0.0:
+        raise NotImplementedError("a recurrent layer with dropout in training; export the model after eval()")
+
+
+def _lstm_step(x, state, weights):
+    gates = torch.nn.functional.linear(x, weights[0], weights[2]) + torch.nn.functional.linear(state[0], weights[1], weights[3])
+    return _lstm_cell(gates, state)
+
+
+def _gru_step(x, state, weights):
+    a = torch.nn.functional.linear(x, weights[0], weights[2])
+    b = torch.nn.functional.linear(state[0], weights[1], weights[3])
+    (ar, az, an), (br, bz, bn) = torch.chunk(a, 3, 1), torch.chunk(b, 3, 1)
+    r, z = torch.sigmoid(ar + br), torch.sigmoid(az + bz)
+    new = torch.tanh(an + r * bn)
+    return [new + z * (state[0] - new)]
+
+
+def _tanh_step(x, state, weights):
+    return [torch.tanh(torch.nn.functional.linear(x, weights[0], weights[2]) + torch.nn.functional.linear(state[0], weights[1], weights[3]))]
+
+
+def _relu_step(x, state, weights):
+    return [torch.relu(torch.nn.functional.linear(x, weights[0], weights[2]) + torch.nn.functional.linear(state[0], weights[1], weights[3]))]
+
+
+@_aten("aten::lstm.input(Tensor input, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor, Tensor)")
+def _lstm(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
+    _refuse_dropout(dropout, train)
+    out, (hidden, cell) = _recurrent(input, hx, params, has_biases, num_layers, bidirectional, batch_first, _lstm_step)
+    return out, hidden, cell
+
+
+@_aten("aten::gru.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)")
+def _gru(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
+    _refuse_dropout(dropout, train)
+    out, finals = _recurrent(input, [hx], params, has_biases, num_layers, bidirectional, batch_first, _gru_step)
+    return out, finals[0]
+
+
+@_aten("aten::rnn_tanh.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)")
+def _rnn_tanh(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
+    _refuse_dropout(dropout, train)
+    out, finals = _recurrent(input, [hx], params, has_biases, num_layers, bidirectional, batch_first, _tanh_step)
+    return out, finals[0]
+
+
+@_aten("aten::rnn_relu.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)")
+def _rnn_relu(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
+    _refuse_dropout(dropout, train)
+    out, finals = _recurrent(input, [hx], params, has_biases, num_layers, bidirectional, batch_first, _relu_step)
+    return out, finals[0]
+
+
 # --- factories
 
 
@@ -1223,6 +1335,16 @@ def _new_empty_strided(self, size, stride, dtype, layout, device, pin_memory):
 
 
 # --- element by element
+
+
+@_aten("aten::max.other(Tensor self, Tensor other) -> Tensor")
+def _max_other(self, other):
+    return torch.maximum(self, other)
+
+
+@_aten("aten::min.other(Tensor self, Tensor other) -> Tensor")
+def _min_other(self, other):
+    return torch.minimum(self, other)
 
 
 @_aten("aten::glu(Tensor self, int dim=-1) -> Tensor")

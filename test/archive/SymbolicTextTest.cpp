@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "archive/SymbolicText.h"
+
+#include <gtest/gtest.h>
+
+using namespace pellucid;
+using archive::parseSymbolic;
+
+static std::string read(const std::string &text) {
+  std::string error;
+  auto expr = parseSymbolic(text, error);
+  return expr ? expr->text() : "error: " + error;
+}
+
+static constexpr const char *s = "Symbol('s27', positive=True, integer=True)";
+
+TEST(SymbolicText, ReadsWhatSympyWrites) {
+  std::string size(s);
+  EXPECT_EQ(read("s27"), "s27");
+  EXPECT_EQ(read(size), "s27");
+  EXPECT_EQ(read("Integer(-3)"), "-3");
+  EXPECT_EQ(read("Mul(Integer(48), " + size + ")"), "48*s27");
+  EXPECT_EQ(read("Add(" + size + ", Integer(-1), Symbol('u0', integer=True))"),
+            read("Add(Symbol('u0'), " + size + ", Integer(-1))"));
+  EXPECT_EQ(read("Pow(" + size + ", Integer(2))"), read("Mul(" + size + ", " + size + ")"));
+  EXPECT_EQ(read("FloorDiv(" + size + ", Integer(4))"), "s27//4");
+  EXPECT_EQ(read("Mod(" + size + ", Integer(4))"), "s27 % 4");
+  EXPECT_EQ(read("Max(Integer(2), " + size + ")"), read("Max(" + size + ", Integer(2))"));
+}
+
+// Values, so that other ways to write the same are free.
+TEST(SymbolicText, KeepsFractionsUntilTheyAreRounded) {
+  std::string size(s), error;
+  for (auto [text, expected] :
+       {std::pair<std::string, int64_t (*)(int64_t)>{
+            "floor(Add(Rational(1, 2), Mul(Rational(3, 2), " + size + ")))",
+            [](int64_t n) { return (3 * n + 1) / 2; }},
+        {"ceiling(Mul(Rational(1, 4), " + size + "))", [](int64_t n) { return (n + 3) / 4; }},
+        {"CeilToInt(IntTrueDiv(" + size + ", Integer(4)))", [](int64_t n) { return (n + 3) / 4; }},
+        {"floor(Mul(" + size + ", Pow(Integer(3), Integer(-1))))", [](int64_t n) { return n / 3; }},
+        {"Mul(Rational(1, 2), Mul(Integer(4), " + size + "))", [](int64_t n) { return 2 * n; }},
+        {"ModularIndexing(" + size + ", Integer(2), Integer(5))",
+         [](int64_t n) { return n / 2 % 5; }},
+        {"Where(StrictLessThan(" + size + ", Integer(7)), Integer(1), " + size + ")",
+         [](int64_t n) { return n < 7 ? 1 : n; }},
+        {"And(Eq(Mod(" + size + ", Integer(2)), Integer(0)), GreaterThan(" + size +
+             ", Integer(4)))",
+         [](int64_t n) { return int64_t(n % 2 == 0 && n >= 4); }}}) {
+    auto expr = parseSymbolic(text, error);
+    ASSERT_TRUE(expr) << error;
+    for (int64_t n = 1; n < 40; ++n)
+      EXPECT_EQ(symbolic::evaluate(*expr, {{"s27", n}}), expected(n)) << text << " at " << n;
+  }
+}
+
+TEST(SymbolicText, RefusesByName) {
+  std::string size(s);
+  EXPECT_NE(read("OpaqueUnaryFn_sqrt(" + size + ")").find("'OpaqueUnaryFn_sqrt(…)'"),
+            std::string::npos);
+  EXPECT_NE(read("Mul(Rational(1, 2), " + size + ")").find("fraction"), std::string::npos);
+  EXPECT_NE(read("Integer(99999999999999999999)").find("64-bit"), std::string::npos);
+  EXPECT_NE(read("Mul(Integer(4611686018427387904), Integer(4))").find("64 bits"),
+            std::string::npos);
+  EXPECT_NE(read("Pow(" + size + ", " + size + ")").find("power"), std::string::npos);
+  EXPECT_NE(read("FloorDiv(" + size + ")").find("1 operands"), std::string::npos);
+  EXPECT_NE(read("Symbol('')").find("symbol"), std::string::npos);
+  std::string deep;
+  for (int i = 0; i < 10'000; ++i)
+    deep += "floor(";
+  EXPECT_NE(read(deep).find("nested"), std::string::npos);
+  for (const char *text :
+       {"", "Mul(", "Mul()", "Symbol('s', ", "1 2", ")", "FloorDiv(1, 0)", "Pow(0, -1)"})
+    (void)read(text);
+}

@@ -1,0 +1,278 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Exports models with the PyTorch that is here and compares what their archives compute with it, in both dialects; and a
+model's Python source with its archive, bit for bit.
+
+    fresh_archives_test.py PROGRAM [NAME…]
+
+Exit code 77 where PyTorch is missing.
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+try:
+    import numpy as np
+    import torch
+    from torch import nn
+    from torch.export import Dim, export, save
+    from torch.nn import functional as F
+except ImportError as missing:
+    print(f"skipped: this Python has no PyTorch ({missing})")
+    sys.exit(77)
+
+torch.set_num_threads(1)
+
+
+def pellucid(*words):
+    done = subprocess.run([sys.argv[1], *map(str, words)], capture_output=True, text=True)
+    assert done.returncode == 0, f"{' '.join(map(str, words))}\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def call(folder, package, values, count):
+    names = [i["name"] for i in json.loads(pellucid("inspect", package, "--json"))["inputs"]]
+    words = ["run", package]
+    for name, value in zip(names, values, strict=True):
+        np.save(folder / f"{name}.npy", value.numpy())
+        words += ["--input", f"{name}=@{folder / name}.npy"]
+    for i in range(count):
+        words += ["--output", folder / f"out{i}.npy"]
+    pellucid(*words)
+    return [np.load(folder / f"out{i}.npy") for i in range(count)]
+
+
+class Calls(nn.Module):
+    """One result for each row of a table of functions."""
+
+    def __init__(self, rows):
+        super().__init__()
+        self.rows = rows
+
+    def forward(self, *inputs):
+        return tuple(row(*inputs) for row in self.rows)
+
+
+def images(training_dialect):
+    rows = [
+        lambda x, v, i: F.max_pool2d(x, 3, 2, 1),
+        lambda x, v, i: F.max_pool2d(x, (2, 3), ceil_mode=True),
+        lambda x, v, i: F.max_pool2d(x, 2, dilation=2, return_indices=True)[1],
+        lambda x, v, i: F.max_pool2d(x, 3, 2, 1, return_indices=True)[1],
+        lambda x, v, i: F.max_pool1d(x[0], 3, 2),
+        lambda x, v, i: F.max_pool3d(x.unsqueeze(0), 2),
+        lambda x, v, i: F.avg_pool2d(x, 3, 2, 1),
+        lambda x, v, i: F.avg_pool2d(x, 3, 2, 1, ceil_mode=True, count_include_pad=False),
+        lambda x, v, i: F.avg_pool2d(x, 2, ceil_mode=True),
+        lambda x, v, i: F.avg_pool2d(x, (3, 2), divisor_override=5),
+        lambda x, v, i: F.avg_pool1d(x[0], 3, 1, 1),
+        lambda x, v, i: F.avg_pool3d(x.unsqueeze(0), (1, 2, 2)),
+        lambda x, v, i: F.adaptive_avg_pool2d(x, (1, 1)),
+        lambda x, v, i: F.adaptive_avg_pool2d(x, (3, 4)),
+        lambda x, v, i: F.adaptive_avg_pool2d(x, (None, 2)),
+        lambda x, v, i: F.adaptive_avg_pool1d(x[0], 5),
+        lambda x, v, i: F.adaptive_max_pool2d(x, (2, 3)),
+        lambda x, v, i: F.pad(x, (1, 2, 0, 1), "reflect"),
+        lambda x, v, i: F.pad(x, (2, 0, 3, 1), "replicate"),
+        lambda x, v, i: F.pad(x, (1, 2, 0, 1), "circular"),
+        lambda x, v, i: F.pad(x, (1, -1, 0, 2), value=0.5),
+        lambda x, v, i: F.interpolate(x, scale_factor=2),
+        lambda x, v, i: F.interpolate(x, size=(5, 13)),
+        lambda x, v, i: F.interpolate(x, scale_factor=1.7),
+        lambda x, v, i: F.interpolate(x, size=(9, 5), mode="bilinear"),
+        lambda x, v, i: F.interpolate(x, size=(9, 13), mode="bilinear", align_corners=True),
+        lambda x, v, i: F.interpolate(x, scale_factor=0.6, mode="bilinear"),
+        lambda x, v, i: F.interpolate(x[0], size=11, mode="linear"),
+        lambda x, v, i: F.pixel_shuffle(x, 2),
+        lambda x, v, i: F.pixel_unshuffle(x[..., :6, :8], 2),
+        lambda x, v, i: F.channel_shuffle(x, 2),
+        lambda x, v, i: F.batch_norm(x, v, v * v + 1, v, v),
+        lambda x, v, i: F.batch_norm(x, None, None, v, v, training=True),
+        lambda x, v, i: F.instance_norm(x, weight=v),
+        lambda x, v, i: F.group_norm(x, 2, v, v),
+        lambda x, v, i: F.unfold(x, 1) if False else torch.unfold_copy(x, 3, 2, 3) if False else x.unfold(3, 2, 3),
+    ]
+    return rows, (torch.randn(2, 4, 7, 9), torch.randn(4), torch.randint(0, 4, (5,)))
+
+
+def tables(training_dialect):
+    table, offsets = torch.randn(10, 3), torch.tensor([0, 2, 2, 5])
+    weights = torch.rand(6)
+    probabilities = torch.softmax(torch.randn(6, 4), 1)
+    rows = [
+        lambda x, i, t: F.embedding_bag(i, table, offsets, mode="sum"),
+        lambda x, i, t: F.embedding_bag(i, table, offsets, mode="mean"),
+        lambda x, i, t: F.embedding_bag(i, table, offsets, mode="sum", per_sample_weights=weights),
+        lambda x, i, t: F.embedding_bag(i, table, offsets, mode="mean", padding_idx=2),
+        lambda x, i, t: F.embedding_bag(i.view(2, 3), table, mode="mean"),
+        lambda x, i, t: F.cross_entropy(x, t),
+        lambda x, i, t: F.cross_entropy(x, t, ignore_index=1, reduction="sum"),
+        lambda x, i, t: F.nll_loss(F.log_softmax(x, 1), t, reduction="none"),
+        lambda x, i, t: F.cross_entropy(x, probabilities),
+        lambda x, i, t: F.mse_loss(x, x * 2),
+        lambda x, i, t: F.l1_loss(x, x * 2, reduction="sum"),
+        lambda x, i, t: F.smooth_l1_loss(x, x * 3, beta=0.7),
+        lambda x, i, t: F.huber_loss(x, x * 3, delta=0.7),
+        lambda x, i, t: F.binary_cross_entropy_with_logits(x, probabilities),
+        lambda x, i, t: F.kl_div(x, probabilities, reduction="batchmean"),
+        lambda x, i, t: F.cosine_similarity(x, probabilities),
+        lambda x, i, t: F.one_hot(t, 5),
+        lambda x, i, t: torch.var_mean(x, 1),
+        lambda x, i, t: torch.std(x),
+        lambda x, i, t: torch.var(x, (0, 1), correction=0),
+        lambda x, i, t: torch.linalg.vector_norm(x, 3, 1),
+        lambda x, i, t: x.norm(dim=1),
+        lambda x, i, t: torch.logsumexp(x, 1),
+        lambda x, i, t: torch.cdist(x, probabilities),
+        lambda x, i, t: torch.einsum("ab,cb->ac", x, probabilities),
+        lambda x, i, t: torch.tensordot(x, probabilities, ([0], [0])),
+        lambda x, i, t: torch.addmv(x[:, 0], x, x[0], beta=0.5, alpha=2),
+        lambda x, i, t: torch.outer(x[0], x[:, 1]),
+        lambda x, i, t: torch.roll(x, (1, -1), (0, 1)),
+        lambda x, i, t: torch.flip(x, (0, 1)),
+        lambda x, i, t: torch.rot90(x),
+        lambda x, i, t: torch.tril(x, 1) + torch.triu(x, -1),
+        lambda x, i, t: torch.diag_embed(x, 1),
+        lambda x, i, t: torch.diagonal(x, 1) * 2,
+        lambda x, i, t: torch.repeat_interleave(x, 2, 1),
+        lambda x, i, t: torch.tensor_split(x, 4)[1],
+        lambda x, i, t: torch.meshgrid(x[0], x[:, 0], indexing="ij")[1] + 1,
+        lambda x, i, t: torch.movedim(x, 0, 1) + 0,
+        lambda x, i, t: torch.diff(x, dim=1, prepend=x[:, :1]),
+        lambda x, i, t: torch.take(x, t),
+        lambda x, i, t: torch.take_along_dim(x, t.unsqueeze(1), 1),
+        lambda x, i, t: torch.eye(3, 4) + torch.linspace(0, 1, 4),
+        lambda x, i, t: torch.triu_indices(3, 4, 1),
+    ]
+    return rows, (torch.randn(6, 4), torch.randint(0, 10, (6,)), torch.randint(0, 4, (6,)))
+
+
+def elements(training_dialect):
+    names = "sinh cosh asinh atanh frac erfc log10 sgn signbit deg2rad rad2deg isposinf isneginf nan_to_num".split()
+    rows = [lambda x, y, n=name: getattr(torch, n)(x * 0.9) for name in names]
+    rows += [getattr(F, name) for name in ()]
+    rows += [
+        lambda x, y: torch.acosh(x.abs() + 1.1),
+        lambda x, y: F.glu(x),
+        lambda x, y: F.celu(x, 1.3),
+        lambda x, y: F.selu(x),
+        lambda x, y: F.prelu(x, torch.tensor([0.3])),
+        lambda x, y: F.logsigmoid(x),
+        lambda x, y: F.softshrink(x, 0.3),
+        lambda x, y: F.hardshrink(x, 0.3),
+        lambda x, y: F.threshold(x, 0.1, 2.0),
+        lambda x, y: torch.isclose(x, y, 0.5),
+        lambda x, y: torch.lerp(x, y, 0.3),
+        lambda x, y: torch.lerp(x, y, y.abs()),
+        lambda x, y: torch.addcdiv(x, y, y.abs() + 1, value=0.5),
+        lambda x, y: torch.logaddexp(x, y),
+        lambda x, y: torch.xlogy(x, y.abs()),
+        lambda x, y: torch.logit(torch.sigmoid(x), 1e-4),
+        lambda x, y: torch.copysign(x, y),
+        lambda x, y: torch.heaviside(torch.trunc(x), y),
+        lambda x, y: torch.fmax(x, torch.where(y > 0, y, float("nan"))),
+        lambda x, y: torch.fmin(x, torch.where(y > 0, y, float("nan"))),
+        lambda x, y: torch.max(x, y) + torch.min(x, y),
+        lambda x, y: x.masked_fill(y > 0, torch.tensor(3.0)),
+        lambda x, y: (x > 0) & (y > 0) | (x < y),
+    ]
+    return rows, (torch.randn(5, 6), torch.randn(5, 6))
+
+
+def recurrent(training_dialect):
+    lstm, gru, rnn = nn.LSTM(3, 4, 2, bidirectional=True), nn.GRU(3, 4, batch_first=True), nn.RNN(3, 4, nonlinearity="relu")
+
+    class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layers = nn.ModuleList([lstm, gru, rnn])
+
+        def forward(self, x):
+            (a, (h, c)), (b, g), (d, r) = (layer(x) for layer in self.layers)
+            return a, h, c, b, g, d, r
+
+    return Model(), (torch.randn(2, 5, 3),)
+
+
+SUITES = {"images": images, "tables": tables, "elements": elements, "recurrent": recurrent}
+
+
+def flat(value):
+    return [value] if isinstance(value, torch.Tensor) else [t for part in value for t in flat(part)]
+
+
+def check_suite(folder, name):
+    torch.manual_seed(3)
+    rows, inputs = SUITES[name](True)
+    model = (rows if isinstance(rows, nn.Module) else Calls(rows)).eval()
+    with torch.no_grad():
+        expected = flat(model(*inputs))
+    program = export(model, inputs)
+    for dialect in ("training", "core"):
+        archive, package = folder / f"{name}.pt2", folder / f"{name}.plc"
+        save(program if dialect == "training" else program.run_decompositions(), archive)
+        pellucid("compile", archive, "-o", package, "--target", "cpu:x86-64-v3")
+        for i, (got, value) in enumerate(zip(call(folder, package, inputs, len(expected)), expected, strict=True)):
+            value = value.numpy()
+            assert got.dtype == value.dtype and got.shape == value.shape, f"{name} {dialect} {i}: {got.dtype}{got.shape}, not {value.dtype}{value.shape}"
+            np.testing.assert_allclose(got, value, rtol=2e-5, atol=2e-6, err_msg=f"{name}, {dialect}, row {i}")
+    print(f"{name}: {len(expected)} results")
+
+
+SOURCE = '''
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.tokens, self.norm = nn.Embedding(50, 24), nn.LayerNorm(24)
+        self.qkv, self.out = nn.Linear(24, 72), nn.Linear(24, 50, bias=False)
+        self.out.weight = self.tokens.weight
+
+    def forward(self, ids):
+        x = self.norm(self.tokens(ids))
+        q, k, v = self.qkv(x).view(ids.shape[0], ids.shape[1], 3, 2, 12).permute(2, 0, 3, 1, 4).unbind(0)
+        y = F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).reshape(x.shape)
+        y[:, 0].mul_(0.5)
+        return F.log_softmax(self.out(F.gelu(y) + x), -1), F.cross_entropy(self.out(x).flatten(0, 1), ids.flatten())
+'''
+
+
+def check_source(folder):
+    """The file and its archive are one program: the same bits come out."""
+    path = folder / "same_model.py"
+    path.write_text(SOURCE)
+    scope = {}
+    exec(SOURCE, scope)
+    torch.manual_seed(1)
+    model = scope["Model"]().eval()
+    np.savez(folder / "state.npz", **{name: value.detach().numpy() for name, value in model.state_dict().items()})
+    ids = torch.randint(0, 50, (2, 7))
+    save(export(model, (ids,), dynamic_shapes=({0: Dim("batch", min=1, max=8), 1: Dim("length", min=2, max=16)},)), folder / "same.pt2")
+    pellucid("compile", folder / "same.pt2", "-o", folder / "archive.plc", "--target", "cpu:x86-64-v3")
+    pellucid("compile", f"{path}:Model", "--input", "ids=i64[batch=2:1..8,length=7:2..16]", "--weights", folder / "state.npz", "-o", folder / "source.plc",
+             "--target", "cpu:x86-64-v3")
+    for shape in ((2, 7), (1, 16), (8, 2)):
+        ids = torch.randint(0, 50, shape)
+        a, b = call(folder, folder / "archive.plc", [ids], 2), call(folder, folder / "source.plc", [ids], 2)
+        for i, (one, other) in enumerate(zip(a, b)):
+            assert one.tobytes() == other.tobytes(), f"result {i} at {shape}: the source and its archive differ"
+        with torch.no_grad():
+            np.testing.assert_allclose(a[0], model(ids)[0].numpy(), rtol=1e-4, atol=1e-5)
+    print("the source and its archive agree")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = pathlib.Path(scratch)
+        for name in sys.argv[2:] or SUITES:
+            check_suite(folder, name)
+        check_source(folder)
+
+
+main()
