@@ -66,6 +66,26 @@ def bmm(x, w):
 
 def bmm_right(x, w):
     return torch.bmm(x, w.transpose(1, 2))
+
+
+def conv3(x, w):
+    return F.conv2d(x, w, padding=1)
+
+
+def conv1(x, w):
+    return F.conv2d(x, w)
+
+
+def conv7(x, w):
+    return F.conv2d(x, w, stride=2, padding=3)
+
+
+def conv3_relu(x, w, b, r):
+    return F.relu(F.conv2d(x, w, b, padding=1) + r)
+
+
+def depthwise(x, w):
+    return F.conv2d(x, w, padding=1, groups=256)
 '''
 
 
@@ -93,6 +113,14 @@ def cases():
     add("bmm 128x2048x2048x64", "bmm_right", 2 * 128 * 2048 * 2048 * 64, (128, 2048, 64), (128, 2048, 64))
     add("bmm 128x2048x64x2048", "bmm", 2 * 128 * 2048 * 64 * 2048, (128, 2048, 2048), (128, 2048, 64))
     add("bmm 64x512", "bmm", 2 * 64 * 512**3, (64, 512, 512), (64, 512, 512))
+    add("conv 3x3 256, 28x28", "conv3", 2 * 32 * 784 * 256 * 2304, (32, 256, 28, 28), (256, 256, 3, 3), dtype="f16")
+    add("conv 3x3 64, 56x56", "conv3", 2 * 32 * 3136 * 64 * 576, (32, 64, 56, 56), (64, 64, 3, 3), dtype="f16")
+    add("conv 3x3 512, 7x7", "conv3", 2 * 32 * 49 * 512 * 4608, (32, 512, 7, 7), (512, 512, 3, 3), dtype="f16")
+    add("conv 1x1 256 to 512, 28x28", "conv1", 2 * 32 * 784 * 256 * 512, (32, 256, 28, 28), (512, 256, 1, 1), dtype="f16")
+    add("conv 1x1 1024 to 256, 14x14", "conv1", 2 * 32 * 196 * 256 * 1024, (32, 1024, 14, 14), (256, 1024, 1, 1), dtype="f16")
+    add("conv 7x7 3 to 64, 224x224", "conv7", 2 * 32 * 12544 * 147 * 64, (32, 3, 224, 224), (64, 3, 7, 7), dtype="f16")
+    add("conv, bias, residual, relu", "conv3_relu", 2 * 32 * 784 * 256 * 2304, (32, 256, 28, 28), (256, 256, 3, 3), (256,), (32, 256, 28, 28), dtype="f16")
+    add("depthwise 3x3 256, 28x28", "depthwise", 2 * 32 * 784 * 256 * 9, (32, 256, 28, 28), (256, 1, 3, 3), dtype="f16")
     add("f32 1024", "linear", 2 * 1024**3, (1024, 1024), (1024, 1024), dtype="f32")
     return found
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/gpu/Layout.h"
+#include "codegen/gpu/LaneExchange.h"
 
 #include <gtest/gtest.h>
 #include <map>
@@ -163,6 +164,49 @@ TEST(Layout, WarpgroupProducts) {
           }
         }
   }
+}
+
+/// A thread's registers by lane, after the exchanges: what each holds is the element that the
+/// wanted layout puts there.
+TEST(LaneExchange, BringsEachElementToItsPlace) {
+  for (auto [rows, columns, warps, count] : std::vector<std::array<int64_t, 4>>{{64, 64, 4, 8},
+                                                                                {128, 256, 8, 8},
+                                                                                {128, 256, 8, 4},
+                                                                                {64, 256, 4, 16},
+                                                                                {16, 64, 4, 8},
+                                                                                {32, 128, 4, 2}}) {
+    bool byGroups = rows >= 64;
+    Layout from = byGroups ? Layout::warpgroupProduct({rows, columns}, warps)
+                           : Layout::product({rows, columns}, warps);
+    Layout to = withVectors(from, 1, count);
+    EXPECT_EQ(to == from, count == 2 || !byGroups) << to.text();
+    if (to != from)
+      EXPECT_EQ(to.contiguousAlong(1), count) << to.text();
+    auto plan = laneExchange(from, to);
+    ASSERT_TRUE(plan) << from.text() << " to " << to.text();
+    for (unsigned warp = 0; warp < 1u << from.warps.size(); ++warp) {
+      std::vector<std::vector<Layout::Point>> held(32);
+      for (unsigned lane = 0; lane < 32; ++lane)
+        for (unsigned r = 0; r < from.registerCount(); ++r)
+          held[lane].push_back(from.pointOf(r, lane, warp));
+      for (auto [bit, laneBit] : plan->exchanges)
+        for (unsigned lane = 0; lane < 32; ++lane)
+          if (!(lane >> laneBit & 1))
+            for (unsigned r = 0; r < from.registerCount(); ++r)
+              if (!(r >> bit & 1))
+                std::swap(held[lane][r | 1u << bit], held[lane | 1u << laneBit][r]);
+      for (unsigned lane = 0; lane < 32; ++lane)
+        for (unsigned r = 0; r < to.registerCount(); ++r)
+          ASSERT_EQ(held[lane][plan->registers[r]], to.pointOf(r, lane, warp)) << to.text();
+    }
+  }
+}
+
+/// Threads of other warps cannot be asked.
+TEST(LaneExchange, RefusesWhatOtherWarpsHold) {
+  Layout from = Layout::blocked({64, 64}, {1, 0}, 8, 4),
+         to = Layout::blocked({64, 64}, {0, 1}, 8, 4);
+  EXPECT_FALSE(laneExchange(from, to));
 }
 
 } // namespace

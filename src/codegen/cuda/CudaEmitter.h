@@ -9,6 +9,7 @@
 
 #include "codegen/common/StatementEmitter.h"
 #include "codegen/cuda/CompileCudaKernel.h"
+#include "codegen/gpu/LaneExchange.h"
 #include "codegen/gpu/Layout.h"
 #include "codegen/gpu/MatrixUnits.h"
 #include "codegen/gpu/SharedTile.h"
@@ -194,6 +195,7 @@ private:
   uint64_t reserveShared(mlir::Operation *op, uint64_t bytes);
   void growShared(mlir::Operation *op, uint64_t end);
   llvm::Value *shuffle(llvm::Value *value, unsigned laneMask);
+  Registers exchangeLanes(const Registers &values, mlir::Type element, const LaneExchange &plan);
 
   // CudaMessages.cpp
   void emitAssert(tt::AssertOp op);

@@ -2,6 +2,7 @@
 // Data that moves between threads.
 #include "codegen/common/ControlFlow.h"
 #include "codegen/cuda/CudaEmitter.h"
+#include "codegen/gpu/LaneExchange.h"
 
 #include "tt/Tt.h"
 
@@ -94,6 +95,11 @@ Registers CudaEmitter::convert(const HeldTile &tile, mlir::Type element, const L
       registers.push_back(tile.registers[index]);
     return registers;
   }
+  // More exchanges than that cost more than a way through shared memory.
+  constexpr size_t mostExchanges = 2;
+  if (auto plan = laneExchange(tile.layout, layout);
+      plan && plan->exchanges.size() <= mostExchanges)
+    return exchangeLanes(tile.registers, element, *plan);
   uint64_t bytes = memoryBytes(element);
   for (int64_t extent : layout.shape)
     bytes *= extent;
@@ -105,6 +111,33 @@ Registers CudaEmitter::convert(const HeldTile &tile, mlir::Type element, const L
   for (unsigned r = 0; r < layout.registerCount(); ++r)
     registers.push_back(readShared(at, element, position(layout, r)));
   return registers;
+}
+
+Registers CudaEmitter::exchangeLanes(const Registers &values, mlir::Type element,
+                                     const LaneExchange &plan) {
+  // Two neighbours of 16 bits move as one word.
+  bool inWords = memoryBytes(element) == 2 &&
+                 llvm::all_of(plan.exchanges, [](BitExchange one) { return one.registerBit > 0; });
+  Registers held = inWords ? packWords(values, 2, element) : values;
+  for (auto [bit, laneBit] : plan.exchanges) {
+    unsigned partner = 1u << (bit - inWords);
+    Value *isUpper =
+        b.CreateICmpNE(b.CreateAnd(threadNumbers.lane, b.getInt32(1u << laneBit)), b.getInt32(0));
+    for (unsigned r = 0; r < held.size(); ++r) {
+      if (r & partner)
+        continue;
+      Value *&low = held[r], *&high = held[r | partner];
+      Value *other = shuffle(b.CreateSelect(isUpper, low, high), 1u << laneBit);
+      low = b.CreateSelect(isUpper, other, low);
+      high = b.CreateSelect(isUpper, high, other);
+    }
+  }
+  if (inWords)
+    held = unpackWords(held, 2, element);
+  Registers ordered;
+  for (unsigned from : plan.registers)
+    ordered.push_back(held[from]);
+  return ordered;
 }
 
 Value *CudaEmitter::shuffle(Value *value, unsigned laneMask) {

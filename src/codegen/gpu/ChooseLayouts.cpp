@@ -58,6 +58,11 @@ public:
     return operands.at({op, number});
   }
   bool hasOperand(Operation *op, unsigned number) const { return operands.count({op, number}); }
+  /// The layout in which an operand is computed before it is moved to its own.
+  std::optional<Layout> first(Operation *op, unsigned number) const {
+    auto found = firsts.find({op, number});
+    return found == firsts.end() ? std::nullopt : std::optional(found->second);
+  }
 
 private:
   void choose(Operation *op) {
@@ -68,7 +73,7 @@ private:
         })
         .Case<tt::StoreOp>([&](auto store) {
           if (tileOf(store.getPtr()))
-            all(store, choice.ofAccess(store.getPtr(), store.getValue()));
+            chooseOfStore(store);
         })
         .Case<tt::AtomicRMWOp, tt::AtomicCASOp>([&](auto atomic) {
           if (tileOf(atomic.getPtr()))
@@ -125,6 +130,16 @@ private:
         });
   }
 
+  // What is narrowed for the store is narrowed where it lies, and moved afterwards.
+  void chooseOfStore(tt::StoreOp store) {
+    Value value = store.getValue();
+    Layout held = choice.ofAccess(store.getPtr(), value);
+    Layout wide = choice.byVectors(store.getPtr(), store.getMask(), value.getType(), held);
+    all(store, wide);
+    if (wide != held)
+      firsts.insert_or_assign({store, store.getValueMutable().getOperandNumber()}, held);
+  }
+
   void chooseOfProduct(tt::DotOp dot) {
     Layout sums = choice.anchor(tileOf(dot.getD()).getShape());
     operand(dot, 2, sums);
@@ -158,7 +173,7 @@ private:
 
   LayoutChoice choice;
   llvm::DenseMap<Value, Layout> layouts;
-  std::map<std::pair<Operation *, unsigned>, Layout> operands;
+  std::map<std::pair<Operation *, unsigned>, Layout> operands, firsts;
 };
 
 /// Writes the layouts and puts what computes where it is needed.
@@ -192,8 +207,11 @@ private:
 
   void place(Operation *op) {
     for (OpOperand &use : op->getOpOperands())
-      if (choices.hasOperand(op, use.getOperandNumber()))
-        use.set(at(use.get(), choices.ofOperand(op, use.getOperandNumber())));
+      if (unsigned number = use.getOperandNumber(); choices.hasOperand(op, number)) {
+        if (auto first = choices.first(op, number))
+          use.set(at(use.get(), *first));
+        use.set(at(use.get(), choices.ofOperand(op, number)));
+      }
     if (auto loop = dyn_cast<scf::ForOp>(op))
       carryInto(loop.getInitArgsMutable(), loop.getRegionIterArgs());
     if (auto loop = dyn_cast<scf::WhileOp>(op))

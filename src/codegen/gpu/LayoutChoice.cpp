@@ -3,6 +3,7 @@
 
 #include "codegen/common/CodeBuilder.h"
 #include "codegen/common/ElementOps.h"
+#include "codegen/gpu/LaneExchange.h"
 #include "codegen/gpu/SharedTile.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -200,7 +201,22 @@ Layout LayoutChoice::ofAccess(Value pointers, Value data) const {
 // Spread tiles are loaded as they are wanted, so that nothing moves afterwards.
 Layout LayoutChoice::ofLoad(tt::LoadOp load) const {
   Layout layout = ofAccess(load.getPtr(), load.getResult());
-  return layout == anchor(layout.shape) ? wanted(load.getResult()) : layout;
+  if (layout == anchor(layout.shape))
+    layout = wanted(load.getResult());
+  return byVectors(load.getPtr(), load.getMask(), load.getType(), layout);
+}
+
+Layout LayoutChoice::byVectors(Value pointers, Value mask, Type data, const Layout &held) const {
+  auto dim = contiguousDim(pointers);
+  auto product = products.find(tileOf(pointers).getShape().vec());
+  if (!dim || product == products.end() || held != product->second)
+    return held;
+  int64_t bytes = memoryBytes(elementTypeOf(data)), count = accessBytes / bytes;
+  tt::AxisInfo info = axes.of(pointers);
+  bool isSure = info.contiguity[*dim] >= count &&
+                info.divisibilityAt(*dim, count, tt::axisUnit(pointers.getType())) >= accessBytes &&
+                (!mask || axes.of(mask).constancy[*dim] >= count);
+  return isSure ? codegen::withVectors(held, *dim, count) : held;
 }
 
 Layout LayoutChoice::ofCopy(AsyncCopyOp copy) const {

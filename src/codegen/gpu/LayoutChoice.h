@@ -25,6 +25,10 @@ public:
   /// The layout that an access is fastest in.
   Layout ofAccess(mlir::Value pointers, mlir::Value data) const;
   Layout ofLoad(tt::LoadOp load) const;
+  /// What lies as a product does, `held`, goes to or comes from memory in this layout: where
+  /// vectors are known to be aligned and whole, one in which each thread has some.
+  Layout byVectors(mlir::Value pointers, mlir::Value mask, mlir::Type data,
+                   const Layout &held) const;
   Layout ofCopy(AsyncCopyOp copy) const;
   /// The layout that the users of `value` will ask for first.
   Layout wanted(mlir::Value value) const;

@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Convolutions on the CPU, and the programs lowered for a device, beside float64.
+
+    convolutions_test.py PROGRAM [--device] [NAME…]
+
+Exit code 77 where numpy is missing. As product_template_test.py, a device's program runs on the CPU where there is none.
+"""
+import itertools
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+try:
+    import numpy as np
+except ImportError:
+    print("skipped: this Python has no numpy")
+    sys.exit(77)
+
+TEST = pathlib.Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(TEST), str(TEST / "judge")]
+from bfloat16 import from_bf16, to_bf16  # noqa: E402
+from judge import problem  # noqa: E402
+
+SOURCE = pathlib.Path(__file__).resolve().parent / "convolutions.py"
+# Of the size of the sum of the terms' magnitudes; 16-bit results may be rounded twice, before and after what is added.
+UNIT = {"f64": 2.0**-48, "f32": 2.0**-20, "f16": 2.0**-9, "bf16": 2.0**-6}
+NUMPY = {"f64": np.float64, "f32": np.float32, "f16": np.float16}
+ON_DEVICE = "--device" in sys.argv
+rng = np.random.default_rng(11)
+
+
+def random(dtype, shape):
+    x = rng.standard_normal(shape)
+    return to_bf16(x) if dtype == "bf16" else x.astype(NUMPY[dtype])
+
+
+def wide(dtype, x):
+    return from_bf16(x).astype(np.float64) if dtype == "bf16" else x.astype(np.float64)
+
+
+def each(value, count):
+    return value if isinstance(value, tuple) else (value,) * count
+
+
+def convolution(x, w, b=None, stride=1, padding=0, dilation=1, groups=1):
+    """By the definition, tap after tap."""
+    spatial = w.ndim - 2
+    stride, padding, dilation = each(stride, spatial), each(padding, spatial), each(dilation, spatial)
+    x = np.pad(x, [(0, 0), (0, 0), *((p, p) for p in padding)])
+    sizes = [(x.shape[2 + d] - dilation[d] * (w.shape[2 + d] - 1) - 1) // stride[d] + 1 for d in range(spatial)]
+    out = np.zeros((x.shape[0], w.shape[0], *sizes))
+    of_group, inputs = w.shape[0] // groups, w.shape[1]
+    for tap in itertools.product(*(range(extent) for extent in w.shape[2:])):
+        places = tuple(slice(t * d, t * d + (n - 1) * s + 1, s) for t, d, n, s in zip(tap, dilation, sizes, stride))
+        for g in range(groups):
+            seen = x[(slice(None), slice(g * inputs, (g + 1) * inputs), *places)]
+            factors = w[(slice(g * of_group, (g + 1) * of_group), slice(None), *tap)]
+            out[:, g * of_group:(g + 1) * of_group] += np.moveaxis(np.tensordot(factors, seen, (1, 1)), 0, 1)
+    return out if b is None else out + b.reshape(-1, *([1] * spatial))
+
+
+def spread(x, w, b=None, stride=1, padding=0, output_padding=0, dilation=1, groups=1):
+    """Transposed, by the definition: each element is added to what it would be computed from."""
+    spatial = w.ndim - 2
+    outputs = w.shape[1]
+    sizes = [(x.shape[2 + d] - 1) * stride + dilation * (w.shape[2 + d] - 1) + 1 + output_padding for d in range(spatial)]
+    out = np.zeros((x.shape[0], outputs * groups, *sizes))
+    inputs = x.shape[1] // groups
+    for tap in itertools.product(*(range(extent) for extent in w.shape[2:])):
+        places = tuple(slice(t * dilation, t * dilation + (n - 1) * stride + 1, stride) for t, n in zip(tap, x.shape[2:]))
+        for g in range(groups):
+            seen = x[:, g * inputs:(g + 1) * inputs]
+            factors = w[(slice(g * inputs, (g + 1) * inputs), slice(None), *tap)]
+            out[(slice(None), slice(g * outputs, (g + 1) * outputs), *places)] += np.moveaxis(np.tensordot(factors, seen, (0, 1)), 0, 1)
+    out = out[(slice(None), slice(None), *(slice(padding, n - padding) for n in sizes))]
+    return out if b is None else out + b.reshape(-1, *([1] * spatial))
+
+
+def pellucid(*words):
+    done = subprocess.run([sys.argv[1], *map(str, words)], capture_output=True, text=True)
+    assert done.returncode == 0, f"{' '.join(map(str, words))}\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def packages(folder, function, inputs, options):
+    """What to run, and where."""
+    cuda, again, cpu = folder / "cuda.plc", folder / "again.plc", folder / "cpu.plc"
+    pellucid("compile", f"{SOURCE}:{function}", *inputs, *options, "--target", "cuda:sm_90", "-o", cuda)
+    if ON_DEVICE:
+        return [(cuda, "cuda")]
+    text = folder / "lowered.txt"
+    text.write_text(pellucid("inspect", cuda, "--ir", "lowered"))
+    if not options:  # weights are not in the text
+        pellucid("compile", text, "--target", "cpu:x86-64-v3", "-o", again)
+    pellucid("compile", f"{SOURCE}:{function}", *inputs, *options, "--target", "cpu:x86-64-v3", "-o", cpu)
+    return [(cpu, "cpu:x86-64-v3")] + ([(again, "cpu:x86-64-v3")] if not options else [])
+
+
+def run(folder, function, dtype, specs, sizes, reference, options=(), kernels=None):
+    inputs = [word for key, dims in specs.items() for word in ("--input", f"{key}={dtype}[{dims}]")]
+    for package, target in packages(folder, function, inputs, list(options)):
+        for shapes in sizes:
+            arrays = {key: random(dtype, shape) for key, shape in shapes.items()}
+            words = []
+            for key, array in arrays.items():
+                np.save(folder / f"{key}.npy", array)
+                words += ["--input", f"{key}=@{folder / key}.npy" + (":bf16" if dtype == "bf16" else "")]
+            pellucid("run", package, *words, "--target", target, "--output", folder / "out.npy")
+            values = {key: wide(dtype, array) for key, array in arrays.items()}
+            expected = reference(**values)
+            size = reference(**{key: np.abs(value) for key, value in values.items()}) + 1e-30
+            wrong = problem(np.load(folder / "out.npy"), expected, UNIT[dtype] * np.abs(size), dtype, signed_zeros=False)
+            assert not wrong, f"{function} {dtype} {shapes} {package.stem}: {wrong}"
+
+
+def main():
+    wanted = [word for word in sys.argv[2:] if not word.startswith("--")]
+    done = 0
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+
+        def case(name, dtypes, specs, sizes, reference, **kwargs):
+            nonlocal done
+            if wanted and name not in wanted:
+                return
+            for dtype in dtypes:
+                run(folder, name, dtype, specs, sizes, reference, **kwargs)
+                done += 1
+
+        two = ("f32", "bf16")
+        case("plain1d", ("f32", "f16"), {"x": "2,5,l:3..99", "w": "7,5,3"}, [{"x": (2, 5, n), "w": (7, 5, 3)} for n in (3, 20)], convolution)
+        case("conv1d", two, {"x": "b:0..9,16,l:9..99", "w": "24,16,5", "b": "24"},
+             [{"x": (b, 16, 33), "w": (24, 16, 5), "b": (24,)} for b in (0, 3)], lambda x, w, b: convolution(x, w, b, 2, 3, 2))
+        case("one_by_one", two, {"x": "b:1..9,24,8,9", "w": "40,24,1,1", "b": "40"}, [{"x": (3, 24, 8, 9), "w": (40, 24, 1, 1), "b": (40,)}], convolution)
+        case("one_by_one", ("bf16",), {"x": "2,24,7,7", "w": "40,24,1,1", "b": "40"}, [{"x": (2, 24, 7, 7), "w": (40, 24, 1, 1), "b": (40,)}], convolution)
+        case("three_by_three", ("f32", "f64", "f16", "bf16"), {"x": "b:1..9,16,h:1..30,11", "w": "20,16,3,3", "b": "20"},
+             [{"x": (2, 16, h, 11), "w": (20, 16, 3, 3), "b": (20,)} for h in (1, 9)], lambda x, w, b: convolution(x, w, b, padding=1))
+        case("strided", two, {"x": "2,3,21,18", "w": "10,3,7,5"}, [{"x": (2, 3, 21, 18), "w": (10, 3, 7, 5)}],
+             lambda x, w: convolution(x, w, stride=(2, 1), padding=(3, 2), dilation=(1, 2)))
+        case("same", ("f16",), {"x": "1,64,12,12", "w": "16,64,3,3"}, [{"x": (1, 64, 12, 12), "w": (16, 64, 3, 3)}],
+             lambda x, w: convolution(x, w, padding=2, dilation=2))
+        case("grouped", two, {"x": "2,32,9,10", "w": "24,16,3,3", "b": "24"}, [{"x": (2, 32, 9, 10), "w": (24, 16, 3, 3), "b": (24,)}],
+             lambda x, w, b: convolution(x, w, b, padding=1, groups=2))
+        case("depthwise", two, {"x": "2,6,9,10", "w": "12,1,3,3", "b": "12"}, [{"x": (2, 6, 9, 10), "w": (12, 1, 3, 3), "b": (12,)}],
+             lambda x, w, b: convolution(x, w, b, stride=2, padding=1, groups=6))
+        case("volume", two, {"x": "2,8,5,6,7", "w": "9,8,2,3,5"}, [{"x": (2, 8, 5, 6, 7), "w": (9, 8, 2, 3, 5)}],
+             lambda x, w: convolution(x, w, stride=(1, 2, 1), padding=(0, 1, 2)))
+        case("transposed", two, {"x": "2,16,h:1..20,6", "w": "16,10,3,3", "b": "10"}, [{"x": (2, 16, h, 6), "w": (16, 10, 3, 3), "b": (10,)} for h in (1, 5)],
+             lambda x, w, b: spread(x, w, b, stride=2, padding=1, output_padding=1))
+        case("transposed_groups", two, {"x": "2,16,9", "w": "16,5,2"}, [{"x": (2, 16, 9), "w": (16, 5, 2)}],
+             lambda x, w: spread(x, w, stride=3, padding=4, groups=2, dilation=2))
+        case("unbatched", ("f32",), {"x": "8,9,10", "w": "6,8,3,3"}, [{"x": (8, 9, 10), "w": (6, 8, 3, 3)}], lambda x, w: convolution(x[None], w, padding=1)[0])
+        case("channels_last", two, {"x": "2,9,10,16", "w": "8,16,3,3"}, [{"x": (2, 9, 10, 16), "w": (8, 16, 3, 3)}],
+             lambda x, w: np.moveaxis(convolution(np.moveaxis(x, 3, 1), w, padding=1), 1, 3))
+        case("followed", two, {"x": "b:1..9,16,9,8", "w": "20,16,3,3", "b": "20", "r": "b,20,9,8"},
+             [{"x": (2, 16, 9, 8), "w": (20, 16, 3, 3), "b": (20,), "r": (2, 20, 9, 8)}], lambda x, w, b, r: np.maximum(convolution(x, w, b, padding=1), 0) + r)
+        case("followed", ("bf16",), {"x": "1,256,9,8", "w": "20,256,3,3", "b": "20", "r": "1,20,9,8"},
+             [{"x": (1, 256, 9, 8), "w": (20, 256, 3, 3), "b": (20,), "r": (1, 20, 9, 8)}], lambda x, w, b, r: np.maximum(convolution(x, w, b, padding=1), 0) + r)
+    print(f"{done} cases ok" + ("" if ON_DEVICE else " (the device's programs on the CPU)"))
+
+
+if __name__ == "__main__":
+    main()
