@@ -103,21 +103,6 @@ struct ReductionSpec {
   TextOperand output;
 };
 
-/// The row kernels, each over the last dimension of `shape` (strides of every operand over all of
-/// `shape`).
-struct RowSpec {
-  std::string name;
-  graph::RowKernelBody::Rule rule = graph::RowKernelBody::Rule::Softmax;
-  std::vector<symbolic::Expr> shape;
-  TextOperand input, output;
-  std::vector<TextOperand>
-      affine; ///< LayerNorm: weight and bias; RmsNorm: weight; strides over the last dimension only
-  bool hasWeight = false, hasBias = false;
-  double epsilon = 0;
-  DataType compute = DataType::Float32;
-};
-KernelText writeRow(const RowSpec &spec, const symbolic::SymbolTable &symbols);
-
 /// An index tensor: what it holds counts along a dim of `size` elements, `along` apart. One outside
 /// of the dim fails with a device assertion.
 struct TextIndex {

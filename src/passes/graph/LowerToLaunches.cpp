@@ -4,6 +4,7 @@
 #include "graph/FakeRules.h"
 #include "passes/graph/LaunchEmitter.h"
 #include "passes/graph/LowerProducts.h"
+#include "passes/graph/LowerRows.h"
 #include "passes/graph/PointwiseGroup.h"
 #include "passes/graph/ReductionRules.h"
 #include "support/CrashHandler.h"
@@ -59,13 +60,15 @@ private:
     case Operator::Kind::Reduction:
       return lowerReduction(node);
     case Operator::Kind::RowKernel:
-      return lowerRow(node);
+      return lowerRow(emitter, node, forCpu);
     case Operator::Kind::Attention:
       return lowerAttention(emitter, node, forCpu);
     case Operator::Kind::Gemm:
       return products.lower(node);
     case Operator::Kind::Gather:
-      return lowerGather(emitter, node);
+      if (!lowerPickedRow(emitter, node, forCpu))
+        lowerGather(emitter, node);
+      return;
     case Operator::Kind::Scatter:
       return lowerScatter(emitter, node, forCpu);
     case Operator::Kind::Line:
@@ -93,7 +96,7 @@ private:
     const TensorType type = node.result()->type();
     program.main.setInsertionPoint(&node);
     std::vector<Node *> nodes = collectProducers(node, true, type.shape, registry);
-    if (products.lowerConsumers(node, nodes))
+    if (products.lowerConsumers(node, nodes) || lowerRowConsumers(emitter, node, nodes, forCpu))
       return;
     PointwiseGroup group = groupOf(nodes);
     PointwiseSpec spec;
@@ -170,78 +173,6 @@ private:
         emitReduction(emitter, std::move(spec), group.inputs,
                       TensorType(type.dtype, type.shape, type.device), node.location, forCpu);
     emitter.replace(node, out, producers);
-  }
-
-  void lowerRow(Node &node) {
-    auto call = callOf(node, registry, program.symbols);
-    Value *input = call->value(call->op.row.input);
-    const TensorType from = input->type(), type = node.result()->type();
-    bool norm = call->op.row.isNorm();
-    bool single = from.rank() == 0; // softmax of one value: a row of one
-    size_t rowDims = norm ? call->integers(call->op.row.rowDims).size() : 1;
-    size_t first = norm ? from.rank() - rowDims
-                        : static_cast<size_t>(call->dim(call->op.row.rowDims, from.rank()));
-    RowSpec spec;
-    spec.name = emitter.kernelName({&node}, "row");
-    spec.rule = call->op.row.rule;
-    // The row's dims go last.
-    std::vector<size_t> order;
-    for (size_t d = 0; d < from.rank(); ++d)
-      if (d < first || d >= first + rowDims)
-        order.push_back(d);
-    for (size_t d = first; d < first + rowDims && !single; ++d)
-      order.push_back(d);
-    spec.input.dtype = from.dtype;
-    spec.output.dtype = type.dtype;
-    for (size_t d : order) {
-      spec.shape.push_back(from.shape[d]);
-      spec.input.strides.push_back(from.strides[d]);
-      spec.output.strides.push_back(type.strides[d]);
-    }
-    if (single) {
-      spec.shape = {1};
-      spec.input.strides = spec.output.strides = {1};
-    }
-    std::vector<Value *> inputs{input};
-    if (norm)
-      addAffine(node, *call, spec, inputs, rowDims);
-    mergeRow(node, spec, rowDims);
-    if (norm)
-      spec.epsilon = rowEpsilon(*call);
-    spec.compute = opMathType(from.dtype);
-    program.main.setInsertionPoint(&node);
-    KernelText text = writeRow(spec, program.symbols);
-    Value *out =
-        emitter.emit(text, inputs, {emitter.emptyLike(type), Access::Write}, node.location);
-    emitter.replace(node, out, {});
-  }
-
-  void addAffine(const Node &node, const OperatorCall &call, RowSpec &spec,
-                 std::vector<Value *> &inputs, size_t rowDims) {
-    for (const char *name : {"weight", "bias"}) {
-      if (!call.op.schema.indexOf(name) || !call.has(name))
-        continue;
-      Value *value = call.value(name);
-      if (!value->type().isContiguous(program.symbols) || value->type().rank() != rowDims)
-        emitter.refuse(node, std::string("needs a contiguous ") + name);
-      (std::string(name) == "weight" ? spec.hasWeight : spec.hasBias) = true;
-      spec.affine.push_back({value->type().dtype, {Expr(1)}, 0});
-      inputs.push_back(value);
-    }
-  }
-
-  /// A norm over several dims is one over their product where the rows are dense.
-  void mergeRow(const Node &node, RowSpec &spec, size_t rowDims) {
-    for (; rowDims > 1; --rowDims) {
-      size_t last = spec.shape.size() - 1;
-      for (TextOperand *operand : {&spec.input, &spec.output}) {
-        if (!(operand->strides[last - 1] == operand->strides[last] * spec.shape[last]))
-          emitter.refuse(node, "needs rows without gaps");
-        operand->strides.erase(operand->strides.end() - 2);
-      }
-      spec.shape[last - 1] = spec.shape[last - 1] * spec.shape[last];
-      spec.shape.pop_back();
-    }
   }
 
   void lowerCopy(Node &node) {

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "passes/graph/RowText.h"
+
 #include "passes/graph/KernelWriter.h"
+
+#include <algorithm>
 
 namespace pellucid::passes {
 
@@ -7,143 +11,371 @@ namespace {
 
 using Rule = graph::RowKernelBody::Rule;
 
-/// The parts of a row kernel that differ between its kinds.
+int64_t powerOver(int64_t n) {
+  int64_t power = 1;
+  while (power < n)
+    power *= 2;
+  return power;
+}
+
+/// A program has a tile of rows by elements; which of the two runs along the memory decides.
+enum class Tile {
+  Row,     ///< one row
+  Rows,    ///< several short rows
+  Columns, ///< neighbouring rows that lie across the memory, some elements of each
+  Lanes,   ///< the same, an element of each at a time: what a CPU does best
+};
+
 class RowKernel {
 public:
-  RowKernel(const RowSpec &s, const SymbolTable &symbols) : spec(s), writer(s.name) {
-    count = s.shape.back();
-    auto constantCount = count.constant();
-    whole = constantCount && *constantCount <= 4096;
-    block = chooseBlock(count, symbols, whole ? 4096 : 1024);
+  RowKernel(const RowSpec &s, const SymbolTable &t, bool cpu)
+      : spec(s), symbols(t), writer(s.name), forCpu(cpu) {
+    length = s.shape.back();
+    kept = s.shape.size() - 1;
+    rowCount = product(s.shape, 0, kept);
+    chooseTile();
+    size = writer.scalar(length);
+    type = tlName(spec.compute);
   }
 
   KernelText write() {
-    std::string in = writer.pointer("p0");
-    for (size_t i = 0; i < spec.affine.size(); ++i)
-      writer.pointer("p" + std::to_string(i + 1));
-    std::string out = writer.pointer("o0");
-    size = writer.scalar(count);
-    writer.line("pid = tl.program_id(0).to(tl.int64)");
-    std::vector<std::string> rows =
-        writer.delinearize("pid", spec.shape, spec.shape.size() - 1, "idx");
-    rows.push_back("");
-    writer.line("src = p0 + (" + writer.address(spec.input, rows) + ")");
-    TextOperand outputBase = spec.output;
-    writer.line("dst = o0 + (" + writer.address(outputBase, rows) + ")");
+    for (size_t i = 0; i < spec.inputs.size(); ++i)
+      writer.pointer("p" + std::to_string(i));
+    if (!spec.pick.empty())
+      writer.pointer("places");
+    writer.pointer("o0");
+    emitRows();
+    for (const TextScalar &scalar : spec.scalars)
+      writer.line(scalar.name + " = " + writer.scalar(scalar.value));
+    if (!spec.pick.empty())
+      emitPick();
     if (whole)
       loadTile();
-    switch (spec.rule) {
-    case Rule::Softmax:
-    case Rule::LogSoftmax:
+    if (spec.rule == Rule::Softmax || spec.rule == Rule::LogSoftmax)
       emitSoftmax();
-      break;
-    case Rule::LayerNorm:
-      emitMoments(true);
-      break;
-    case Rule::RmsNorm:
-      emitMoments(false);
-      break;
-    }
-    return writer.finish(product(spec.shape, 0, spec.shape.size() - 1), block);
+    else
+      emitNorm(spec.rule == Rule::LayerNorm);
+    KernelText text = writer.finish(grid, elements);
+    text.numWarps = warps;
+    return text;
   }
 
 private:
-  std::string column(const TextOperand &operand) {
-    Expr stride = operand.strides.back();
-    return stride.constant() == 1 ? "col" : "col * " + writer.scalar(stride);
+  void chooseTile() {
+    whole = isWholeRow(length, forCpu);
+    int64_t longest = symbols.range(length).max;
+    const TextOperand &first = spec.inputs[0];
+    bool across = kept > 0 && first.strides[kept - 1].constant() == 1 &&
+                  first.strides[kept].constant() != 1 && spec.pick.empty();
+    if (across) {
+      tile = forCpu ? Tile::Lanes : Tile::Columns;
+      rows = chooseBlock(spec.shape[kept - 1], symbols, forCpu ? 256 : 32);
+      elements = forCpu ? 1 : powerOver(std::min<int64_t>(longest, 4096 / rows));
+      whole = !forCpu && length.isConstant() && longest <= elements;
+      warps = 8;
+      grid = symbolic::ceilDiv(spec.shape[kept - 1], rows) * product(spec.shape, 0, kept - 1);
+      return;
+    }
+    if (kept > 0 && longest <= (forCpu ? 16 : 512)) {
+      tile = Tile::Rows;
+      whole = true;
+      elements = powerOver(std::max<int64_t>(longest, 1));
+      rows = std::max<int64_t>(1, (forCpu ? 256 : 1024) / elements);
+      grid = symbolic::ceilDiv(rowCount, rows);
+      return;
+    }
+    elements = chooseBlock(length, symbols, whole ? 32768 : forCpu ? 1024 : 4096);
+    grid = rowCount;
+    // Sixteen elements of a thread keep their loads in flight and their row in registers.
+    warps = static_cast<int32_t>(std::clamp<int64_t>(elements / 512, 1, whole ? 32 : 8));
+    if (elements >= 512)
+      warps = std::max(warps, 4);
   }
+
+  bool hasTwoDims() const { return tile == Tile::Rows || tile == Tile::Columns; }
+  std::string shapeText() const {
+    std::string r = std::to_string(rows), e = std::to_string(elements);
+    switch (tile) {
+    case Tile::Row:
+      return "[" + e + "]";
+    case Tile::Rows:
+      return "[" + r + ", " + e + "]";
+    case Tile::Columns:
+      return "[" + e + ", " + r + "]";
+    case Tile::Lanes:
+      return "[" + r + "]";
+    }
+    return "";
+  }
+  /// A vector of rows or of elements as a side of the tile.
+  std::string side(const std::string &vector, bool ofRows) const {
+    if (!hasTwoDims())
+      return vector;
+    return vector + (ofRows == (tile == Tile::Rows) ? "[:, None]" : "[None, :]");
+  }
+  /// One number per row of what the tile holds.
+  std::string across(const std::string &function, const std::string &value) const {
+    if (tile == Tile::Lanes)
+      return value;
+    std::string axis = tile == Tile::Rows      ? "1, keep_dims=True"
+                       : tile == Tile::Columns ? "0, keep_dims=True"
+                                               : "0";
+    return "tl." + function + "(" + value + ", axis=" + axis + ")";
+  }
+  std::string filled(const std::string &value) const {
+    return "tl.full(" + shapeText() + ", " + value + ", " + type + ")";
+  }
+
+  void emitRows() {
+    writer.line("pid = tl.program_id(0).to(tl.int64)");
+    std::string r = std::to_string(rows);
+    switch (tile) {
+    case Tile::Row:
+      indices = writer.delinearize("pid", spec.shape, kept, "idx");
+      break;
+    case Tile::Rows:
+      writer.line("line = pid * " + r + " + tl.arange(0, " + r + ")");
+      writer.line("kept = " + side("line", true) + " < " + writer.scalar(rowCount));
+      indices = writer.delinearize("line", spec.shape, kept, "idx");
+      for (std::string &index : indices)
+        index = side(index, true);
+      break;
+    case Tile::Columns:
+    case Tile::Lanes: {
+      const Expr &inner = spec.shape[kept - 1];
+      std::string chunks = writer.scalar(symbolic::ceilDiv(inner, rows));
+      writer.line("group = pid // " + chunks);
+      writer.line("line = (pid % " + chunks + ") * " + r + " + tl.arange(0, " + r + ")");
+      writer.line("kept = " + side("line", true) + " < " + writer.scalar(inner));
+      indices = writer.delinearize("group", spec.shape, kept - 1, "idx");
+      indices.push_back(side("line", true));
+      break;
+    }
+    }
+  }
+
+  /// Where each row's one result stands, and that there is such an element.
+  void emitPick() {
+    const TextIndex &place = spec.pick[0];
+    std::vector<std::string> at = indices;
+    at.emplace_back();
+    std::string mask = tile == Tile::Rows ? ", mask=kept, other=0" : "";
+    writer.line("picked = tl.load(places + (" + writer.address(place.operand, at) + ")" + mask +
+                ").to(tl.int64)");
+    std::string there = "(picked >= 0) & (picked < " + size + ")";
+    writer.check(tile == Tile::Rows ? "(" + there + ") | (kept == 0)" : there,
+                 "'" + spec.operation + "' got an index out of range", spec.where);
+  }
+
+  std::string maskOf(bool alongRows, bool alongElements) const {
+    bool masksRows = alongRows && tile != Tile::Row;
+    bool masksElements = alongElements && tile != Tile::Lanes;
+    return masksRows && masksElements ? "mask" : masksRows ? "kept" : masksElements ? "there" : "";
+  }
+
+  void loadInput(size_t i) {
+    const TextOperand &operand = spec.inputs[i];
+    std::vector<std::string> at = indices;
+    at.push_back("col");
+    bool alongElements = operand.strides[kept].constant() != 0, alongRows = false;
+    for (size_t d = 0; d < kept; ++d)
+      alongRows |= operand.strides[d].constant() != 0 && (tile == Tile::Rows || d + 1 == kept);
+    std::string mask = maskOf(alongRows, alongElements);
+    writer.line("in" + std::to_string(i) + " = tl.load(p" + std::to_string(i) + " + (" +
+                writer.address(operand, at) + ")" +
+                (mask.empty() ? ")" : ", mask=" + mask + ", other=0)"));
+  }
+  /// `x`, the elements of the tile, where `mask`.
   void loadTile() {
-    writer.line(whole ? "col = tl.arange(0, BLOCK).to(tl.int64)"
-                      : "col = start + tl.arange(0, BLOCK).to(tl.int64)");
-    writer.line("mask = col < " + size);
-    writer.line("x = tl.load(src + " + column(spec.input) + ", mask=mask, other=0).to(" +
-                tlName(spec.compute) + ")");
+    if (tile != Tile::Lanes) {
+      std::string e = std::to_string(elements);
+      writer.line("col = " + side(std::string(whole ? "" : "(start + ") + "tl.arange(0, " + e +
+                                      ").to(tl.int64)" + (whole ? "" : ")"),
+                                  false));
+      writer.line("there = col < " + size);
+      writer.line(tile == Tile::Row ? "mask = there" : "mask = kept & there");
+    } else {
+      writer.line("mask = kept");
+    }
+    for (size_t i = 0; i < spec.rowInputs; ++i)
+      loadInput(i);
+    writer.body({}, spec.body);
+    writer.line("x = tl.broadcast_to((" + spec.value + ").to(" + type + "), " + shapeText() + ")");
   }
   void openPass() {
     if (whole)
       return;
-    writer.open("for start in range(0, " + size + ", BLOCK):");
+    if (tile == Tile::Lanes)
+      writer.open("for col in range(0, " + size + "):");
+    else
+      writer.open("for start in range(0, " + size + ", " + std::to_string(elements) + "):");
     loadTile();
   }
   void closePass() {
     if (!whole)
       writer.close();
   }
-  std::string zeros(const std::string &value) {
-    return "tl.full([BLOCK], " + value + ", " + tlName(spec.compute) + ")";
-  }
+
+  /// `value` is what the row operator makes of `x`.
   void store(const std::string &value) {
-    writer.line(storeText("dst", column(spec.output), value, spec.output.dtype, "mask"));
+    writer.line("made = (" + value + ").to(" + tlName(spec.type) + ")");
+    for (size_t i = spec.rowInputs; i < spec.inputs.size(); ++i)
+      if (!isAffine(i))
+        loadInput(i);
+    writer.body({}, spec.after);
+    std::vector<std::string> at = indices;
+    at.push_back("col");
+    writer.line(storeText("o0", writer.address(spec.output, at),
+                          "tl.broadcast_to(" + spec.result + ", " + shapeText() + ")",
+                          spec.output.dtype, "mask"));
+  }
+  bool isAffine(size_t i) const {
+    std::string name = "in" + std::to_string(i);
+    return name == spec.weight || name == spec.bias;
+  }
+
+  /// The largest and the sum of exponentials of a row: `peak`, `total`.
+  void emitExponentials() {
+    if (whole) {
+      writer.line("peak = " + across("max", "tl.where(mask, x, float('-inf'))"));
+      writer.line("e = tl.where(mask, tl.exp(x - peak), 0.0)");
+      writer.line("total = " + across("sum", "e"));
+      return;
+    }
+    writer.line("top = " + filled("float('-inf')"));
+    writer.line("acc = " + filled("0.0"));
+    if (forCpu) {
+      openPass();
+      writer.line("top = tl.maximum(top, tl.where(mask, x, float('-inf')))");
+      closePass();
+      writer.line("peak = " + across("max", "top"));
+      openPass();
+      writer.line("acc = acc + tl.where(mask, tl.exp(x - peak), 0.0)");
+      closePass();
+      writer.line("total = " + across("sum", "acc"));
+      return;
+    }
+    // Each lane keeps its sum beside its own largest. What is -inf so far has no difference to it.
+    openPass();
+    writer.line("high = tl.maximum(top, tl.where(mask, x, float('-inf')))");
+    writer.line("base = tl.where(high == float('-inf'), 0.0, high)");
+    writer.line("acc = acc * tl.exp(top - base) + tl.where(mask, tl.exp(x - base), 0.0)");
+    writer.line("top = high");
+    closePass();
+    writer.line("peak = " + across("max", "top"));
+    writer.line("total = " + across("sum", "acc * tl.exp(top - tl.where(peak == float('-inf'), "
+                                           "0.0, peak))"));
+    // A row of -inf has no softmax.
+    writer.line("total = tl.where(peak == float('-inf'), float('nan'), total)");
   }
 
   void emitSoftmax() {
-    writer.line("top = " + zeros("float('-inf')"));
-    openPass();
-    writer.line("top = tl.maximum(top, tl.where(mask, x, float('-inf')))");
-    closePass();
-    writer.line("peak = tl.max(top, axis=0)");
-    writer.line("acc = " + zeros("0.0"));
-    openPass();
-    writer.line("e = tl.where(mask, tl.exp(x - peak), 0.0)");
-    writer.line("acc = acc + e");
-    closePass();
-    writer.line("total = tl.sum(acc, axis=0)");
-    if (spec.rule == Rule::LogSoftmax)
+    bool logarithm = spec.rule == Rule::LogSoftmax;
+    if (!spec.pick.empty())
+      return emitPicked();
+    emitExponentials();
+    if (logarithm)
       writer.line("logarithm = tl.log(total)");
     openPass();
-    if (spec.rule == Rule::LogSoftmax)
-      store("(x - peak) - logarithm");
-    else
-      store(whole ? "e / total" : "tl.exp(x - peak) / total");
+    store(logarithm ? "(x - peak) - logarithm" : whole ? "e / total" : "tl.exp(x - peak) / total");
     closePass();
   }
 
-  void emitMoments(bool centred) {
+  void emitPicked() {
+    writer.line("found = " + filled("0.0"));
+    if (!whole) {
+      openPass();
+      writer.line("found = tl.where(mask & (col == picked), x, found)");
+      closePass();
+    } else {
+      writer.line("found = tl.where(mask & (col == picked), x, 0.0)");
+    }
+    writer.line("chosen = " + across("sum", "found"));
+    emitExponentials();
+    writer.line("logarithm = tl.log(total)");
+    writer.line("made = ((chosen - peak) - logarithm).to(" + tlName(spec.type) + ")");
+    writer.body({}, spec.after);
+    std::vector<std::string> at = indices;
+    at.emplace_back();
+    writer.line(storeText("o0", writer.address(spec.output, at), spec.result, spec.output.dtype,
+                          tile == Tile::Rows ? "kept" : ""));
+  }
+
+  void emitNorm(bool centred) {
     std::string n = "(" + size + ")";
+    if (whole || forCpu || !centred)
+      emitMoments(centred, n);
+    else
+      emitWelford(n);
+    writer.line("scale = 1.0 / tl.sqrt(variance + " + tlNumber(spec.epsilon) + ")");
+    openPass();
+    writer.line(centred ? "y = (x - mean) * scale" : "y = x * scale");
+    for (size_t i = spec.rowInputs; i < spec.inputs.size(); ++i)
+      if (isAffine(i))
+        loadInput(i);
+    if (!spec.weight.empty())
+      writer.line("y = y * " + spec.weight + ".to(" + type + ")");
+    if (!spec.bias.empty())
+      writer.line("y = y + " + spec.bias + ".to(" + type + ")");
+    store("y");
+    closePass();
+  }
+
+  void emitMoments(bool centred, const std::string &n) {
     if (centred) {
-      writer.line("acc = " + zeros("0.0"));
+      writer.line("acc = " + filled("0.0"));
       openPass();
       writer.line("acc = acc + tl.where(mask, x, 0.0)");
       closePass();
-      writer.line("mean = tl.sum(acc, axis=0) / " + n);
+      writer.line("mean = " + across("sum", "acc") + " / " + n);
     }
-    writer.line("squares = " + zeros("0.0"));
+    writer.line("squares = " + filled("0.0"));
     openPass();
     writer.line(centred ? "d = tl.where(mask, x - mean, 0.0)" : "d = tl.where(mask, x, 0.0)");
     writer.line("squares = squares + d * d");
     closePass();
-    writer.line("scale = 1.0 / tl.sqrt(tl.sum(squares, axis=0) / " + n + " + " +
-                tlNumber(spec.epsilon) + ")");
-    openPass();
-    writer.line(centred ? "y = (x - mean) * scale" : "y = x * scale");
-    size_t next = 0;
-    if (spec.hasWeight)
-      applyAffine("y = y * ", next++);
-    if (spec.hasBias)
-      applyAffine("y = y + ", next++);
-    store("y");
-    closePass();
+    writer.line("variance = " + across("sum", "squares") + " / " + n);
   }
-  void applyAffine(const std::string &how, size_t index) {
-    const TextOperand &operand = spec.affine[index];
-    std::string offset =
-        operand.offset.constant() == 0 ? "" : writer.scalar(operand.offset) + " + ";
-    writer.line(how + "tl.load(p" + std::to_string(index + 1) + " + " + offset + column(operand) +
-                ", mask=mask, other=0).to(" + tlName(spec.compute) + ")");
+
+  /// Each lane has the mean and the squared differences of its own elements; then those of all.
+  void emitWelford(const std::string &n) {
+    writer.line("own = " + filled("0.0"));
+    writer.line("squares = " + filled("0.0"));
+    writer.line("seen = " + filled("0.0"));
+    openPass();
+    writer.line("seen = seen + tl.where(mask, 1.0, 0.0)");
+    writer.line("delta = tl.where(mask, x - own, 0.0)");
+    writer.line("own = own + delta / tl.maximum(seen, 1.0)");
+    writer.line("squares = squares + delta * tl.where(mask, x - own, 0.0)");
+    closePass();
+    writer.line("mean = " + across("sum", "own * seen") + " / " + n);
+    writer.line("variance = " + across("sum", "squares + seen * (own - mean) * (own - mean)") +
+                " / " + n);
   }
 
   const RowSpec &spec;
+  const SymbolTable &symbols;
   KernelWriter writer;
-  Expr count;
-  std::string size;
+  bool forCpu;
+  Tile tile = Tile::Row;
+  Expr length, rowCount = 1, grid = 1;
+  size_t kept = 0;
+  int64_t rows = 1, elements = 1;
+  int32_t warps = 4;
   bool whole = false;
-  int64_t block = 0;
+  std::string size, type;
+  std::vector<std::string> indices;
 };
 
 } // namespace
 
-KernelText writeRow(const RowSpec &spec, const SymbolTable &symbols) {
-  return RowKernel(spec, symbols).write();
+bool isWholeRow(const Expr &length, bool forCpu) {
+  auto constant = length.constant();
+  return constant && *constant <= (forCpu ? 4096 : 32768);
+}
+
+KernelText writeRow(const RowSpec &spec, const SymbolTable &symbols, bool forCpu) {
+  return RowKernel(spec, symbols, forCpu).write();
 }
 
 } // namespace pellucid::passes

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/graph/LowerRows.h"
+
+#include "graph/FakeRules.h"
+#include "passes/graph/PointwiseGroup.h"
+#include "passes/graph/RowText.h"
+
+#include <algorithm>
+
+namespace pellucid::passes {
+
+using namespace graph;
+
+namespace {
+
+bool isRow(const Node &node, const OperatorRegistry &registry) {
+  const Operator *op = node.isCall() && !node.isLaunch() ? registry.find(node.target()) : nullptr;
+  return op && op->kind == Operator::Kind::RowKernel;
+}
+
+/// One row operator and what is fused into it.
+class RowLowering {
+public:
+  RowLowering(LaunchEmitter &e, Node &n, bool cpu)
+      : emitter(e), symbols(e.program.symbols), node(n), forCpu(cpu),
+        call(callOf(n, e.registry, e.program.symbols)) {
+    input = call->value(call->op.row.input);
+    from = input->type();
+    bool norm = call->op.row.isNorm();
+    rowDims = norm ? call->integers(call->op.row.rowDims).size() : 1;
+    first = norm ? from.rank() - rowDims
+                 : static_cast<size_t>(call->dim(call->op.row.rowDims, from.rank()));
+    group.divisionFails = forCpu;
+  }
+
+  void lower(Node &root, const std::vector<Node *> &members) {
+    takeProducers();
+    takeRow();
+    size_t before = group.body.size();
+    group.names[node.result()] = "made";
+    for (const Node *member : members)
+      addToGroup(group, *member, emitter.registry, symbols);
+    spec.after.assign(group.body.begin() + static_cast<long>(before), group.body.end());
+    spec.body.assign(group.body.begin(), group.body.begin() + static_cast<long>(before));
+    spec.result = group.names.at(root.result());
+    const TensorType type = root.result()->type();
+    place(type);
+    emit(root, type, members);
+  }
+
+  /// `gather`: of one element per row.
+  void lowerPicked(Node &gather, Value *index) {
+    takeProducers();
+    takeRow();
+    spec.body = group.body;
+    const TensorType type = gather.result()->type();
+    place(type);
+    // All results of a row are one.
+    spec.output.strides.back() = 0;
+    TextIndex pick;
+    pick.operand = placed(index->type());
+    pick.operand.strides.back() = 0;
+    pick.size = from.shape[first];
+    spec.pick.push_back(pick);
+    spec.operation = gather.target();
+    spec.where = gather.location;
+    picked = index;
+    emit(gather, type, {});
+  }
+
+private:
+  /// Recomputing is for arithmetic only.
+  void takeProducers() {
+    // Rows of several dims are merged, which an operand's strides may not allow.
+    if (rowDims > 1)
+      return;
+    std::vector<Node *> found = collectProducers(node, false, from.shape, emitter.registry);
+    PointwiseGroup trial;
+    trial.divisionFails = forCpu;
+    for (const Node *producer : found)
+      addToGroup(trial, *producer, emitter.registry, symbols);
+    Expr length = 1;
+    for (size_t d = first; d < first + rowDims && d < from.rank(); ++d)
+      length = length * from.shape[d];
+    // The row itself must be among what they make.
+    if (!trial.names.count(input) || trial.usesIndex || trial.hasChecks ||
+        (trial.expensive && !isWholeRow(length, forCpu)))
+      return;
+    group = std::move(trial);
+    producers = std::move(found);
+  }
+
+  void takeRow() {
+    if (!group.names.count(input)) {
+      group.names[input] = "in" + std::to_string(group.inputs.size());
+      group.inputs.push_back(input);
+    }
+    spec.value = group.names.at(input);
+    spec.rowInputs = group.inputs.size();
+    spec.rule = call->op.row.rule;
+    spec.type = node.result()->type().dtype;
+    // What the operator computes in is of its input, as it comes to it.
+    spec.compute = opMathType(from.dtype);
+    if (!call->op.row.isNorm())
+      return;
+    spec.epsilon = rowEpsilon(*call);
+    takeAffine("weight", spec.weight);
+    takeAffine("bias", spec.bias);
+  }
+
+  void takeAffine(const char *name, std::string &in) {
+    if (!call->op.schema.indexOf(name) || !call->has(name))
+      return;
+    Value *value = call->value(name);
+    // What a producer made, or the row reads, has its name already.
+    if (auto known = group.names.find(value); known != group.names.end()) {
+      in = known->second;
+      return;
+    }
+    in = "in" + std::to_string(group.inputs.size());
+    group.names[value] = in;
+    group.inputs.push_back(value);
+  }
+
+  /// An operand over the whole shape, the row's dims last and merged to one.
+  TextOperand placed(const TensorType &type) const {
+    TextOperand whole = broadcastOperand(type, from.shape, symbols), operand = whole;
+    operand.strides.clear();
+    for (size_t d : order)
+      operand.strides.push_back(whole.strides[d]);
+    if (from.rank() == 0)
+      operand.strides = {1};
+    return operand;
+  }
+
+  void place(const TensorType &type) {
+    for (size_t d = 0; d < from.rank(); ++d)
+      if (d < first || d >= first + rowDims)
+        order.push_back(d);
+    for (size_t d = first; d < first + rowDims && from.rank(); ++d)
+      order.push_back(d);
+    for (size_t d : order)
+      spec.shape.push_back(from.shape[d]);
+    // Softmax of one value: a row of one.
+    if (from.rank() == 0)
+      spec.shape = {1};
+    for (const Value *value : group.inputs)
+      spec.inputs.push_back(placed(value->type()));
+    spec.output = placed(type);
+    mergeRow();
+  }
+
+  /// A norm over several dims is one over their product where the rows are dense.
+  void mergeRow() {
+    for (size_t dims = rowDims; dims > 1; --dims) {
+      size_t last = spec.shape.size() - 1;
+      auto merge = [&](TextOperand &operand) {
+        if (!(operand.strides[last - 1] == operand.strides[last] * spec.shape[last]))
+          LaunchEmitter::refuse(node, "needs rows without gaps");
+        operand.strides.erase(operand.strides.end() - 2);
+      };
+      for (TextOperand &operand : spec.inputs)
+        merge(operand);
+      merge(spec.output);
+      spec.shape[last - 1] = spec.shape[last - 1] * spec.shape[last];
+      spec.shape.pop_back();
+    }
+  }
+
+  void emit(Node &root, const TensorType &type, const std::vector<Node *> &members) {
+    std::vector<Node *> all = producers;
+    all.push_back(&node);
+    all.insert(all.end(), members.begin(), members.end());
+    if (&root != &node && std::find(all.begin(), all.end(), &root) == all.end())
+      all.push_back(&root);
+    std::sort(all.begin(), all.end(), [](const Node *a, const Node *b) { return a->isBefore(b); });
+    spec.name = emitter.kernelName(all, "row");
+    spec.scalars = group.scalars;
+    spec.costly = group.expensive;
+    emitter.program.main.setInsertionPoint(&root);
+    std::vector<Value *> inputs = group.inputs;
+    if (picked)
+      inputs.push_back(picked);
+    Value *out = emitter.emit(writeRow(spec, symbols, forCpu), inputs,
+                              {emitter.emptyLike(type), Access::Write}, root.location);
+    emitter.replace(root, out, all);
+  }
+
+  LaunchEmitter &emitter;
+  const SymbolTable &symbols;
+  Node &node;
+  bool forCpu;
+  decltype(callOf(std::declval<const Node &>(), std::declval<const OperatorRegistry &>(),
+                  std::declval<const SymbolTable &>())) call;
+  Value *input = nullptr, *picked = nullptr;
+  TensorType from;
+  size_t rowDims = 1, first = 0;
+  PointwiseGroup group;
+  std::vector<Node *> producers;
+  std::vector<size_t> order;
+  RowSpec spec;
+};
+
+} // namespace
+
+void lowerRow(LaunchEmitter &emitter, Node &node, bool forCpu) {
+  RowLowering(emitter, node, forCpu).lower(node, {});
+}
+
+bool lowerRowConsumers(LaunchEmitter &emitter, Node &root, const std::vector<Node *> &members,
+                       bool forCpu) {
+  auto inside = [&](const Node *user) {
+    return std::find(members.begin(), members.end(), user) != members.end();
+  };
+  Node *row = nullptr;
+  for (const Node *member : members)
+    member->forEachOperand([&](Value *value) {
+      Node *producer = value->producer();
+      if (row || !value->isTensor() || !isRow(*producer, emitter.registry))
+        return;
+      const auto &users = value->users();
+      bool only = std::all_of(users.begin(), users.end(), inside);
+      if (only && value->type().shape == root.result()->type().shape)
+        row = producer;
+    });
+  if (!row)
+    return false;
+  auto call = callOf(*row, emitter.registry, emitter.program.symbols);
+  if (call->op.row.isNorm() && call->integers(call->op.row.rowDims).size() > 1)
+    return false;
+  PointwiseGroup trial;
+  trial.divisionFails = forCpu;
+  trial.names[row->result()] = "made";
+  for (const Node *member : members)
+    addToGroup(trial, *member, emitter.registry, emitter.program.symbols);
+  if (trial.usesIndex || trial.hasChecks)
+    return false;
+  RowLowering(emitter, *row, forCpu).lower(root, members);
+  return true;
+}
+
+bool lowerPickedRow(LaunchEmitter &emitter, Node &node, bool forCpu) {
+  auto call = callOf(node, emitter.registry, emitter.program.symbols);
+  if (call->op.schema.name != "gather")
+    return false;
+  Node *row = call->value("self")->producer();
+  if (!isRow(*row, emitter.registry) || row->result()->users().size() != 1)
+    return false;
+  auto rowCall = callOf(*row, emitter.registry, emitter.program.symbols);
+  if (rowCall->op.row.rule != RowKernelBody::Rule::LogSoftmax)
+    return false;
+  const TensorType &from = row->result()->type();
+  Value *index = call->value("index");
+  size_t rank = from.rank();
+  if (rank == 0 || call->dim("dim", rank) != rowCall->dim(rowCall->op.row.rowDims, rank))
+    return false;
+  size_t dim = static_cast<size_t>(call->dim("dim", rank));
+  std::vector<Expr> want = from.shape;
+  want[dim] = 1;
+  // Elements that lie apart are for the kernel that takes neighbouring rows together.
+  if (rowCall->value(rowCall->op.row.input)->type().strides[dim].constant() != 1)
+    return false;
+  if (index->type().shape != want ||
+      rowCall->value(rowCall->op.row.input)->type().shape != from.shape)
+    return false;
+  RowLowering(emitter, *row, forCpu).lowerPicked(node, index);
+  return true;
+}
+
+} // namespace pellucid::passes
