@@ -25,7 +25,7 @@ import numpy as np
 
 from repositories import files_of, package_root
 
-ELEMENTS = 1 << 14
+ELEMENTS = 1 << 16
 TYPES = {"fp16": "float16", "bf16": "int16", "fp32": "float32", "fp64": "float64", "int8": "int8", "i8": "int8", "u8": "uint8", "uint8": "uint8",
          "i16": "int16", "int16": "int16", "u16": "uint16", "uint16": "uint16", "i32": "int32", "int32": "int32", "u32": "uint32", "uint32": "uint32",
          "i64": "int64", "int64": "int64", "u64": "uint64", "uint64": "uint64", "i1": "bool", "int1": "bool", "bool": "bool"}

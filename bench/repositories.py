@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lists the kernels of whole checkouts with `pellucid kernels FILE --path ROOT --json`, untouched, and counts.
 
-    python3 bench/repositories.py --pellucid build/release/bin/pellucid DIR... [--json RESULT.json]
+    python3 bench/repositories.py --pellucid build/release/bin/pellucid DIR... [--json LISTING.json] [--summary RESULT.json]
+    python3 bench/repositories.py --from LISTING.json... [--summary RESULT.json]     # counts again what was listed
 
 Prints one row per checkout (jit functions in the text, listed, accepted, accepted unchecked, files that took long),
 then the reasons of refusals, most frequent first. A jit function is a `def` below a decorator `jit`, or an alias that the file gives it.
@@ -173,9 +174,37 @@ def print_row(name, results, slow_after):
     print(f"{os.path.basename(name):32s} {len(results):5d} {functions:5d} {found:5d} {listed:6d} {accepted:5d} {needs:5d} {slow:4d} {crashed:5d} {seconds:7.1f}")
 
 
+def version_of(checkout):
+    """The commit of a checkout, or what a file `VERSION.txt` that was put into it says."""
+    noted = os.path.join(checkout, "VERSION.txt")
+    if os.path.exists(noted):
+        with open(noted, encoding="utf-8") as file:
+            return file.read().strip()
+    done = subprocess.run(["git", "-C", checkout, "rev-parse", "HEAD"], capture_output=True, text=True)
+    return done.stdout.strip() or "unknown"
+
+
+def summary(by_checkout, arguments):
+    """What is kept of a run: counts, versions and reasons; nothing of the files."""
+    rows, classes = [], collections.Counter()
+    for checkout, results in by_checkout.items():
+        functions, found, listed, accepted, needs = row_of(results)
+        rows.append({"repository": os.path.basename(checkout).replace("+", "/"), "version": version_of(checkout), "files": len(results), "jit_functions": functions, "found": found, "listed": listed,
+                     "accepted": accepted, "accepted_unchecked": needs, "slow_files": sum(r["seconds"] > arguments.slow for r in results), "crashes": sum("crash" in r for r in results),
+                     "slowest_file_s": max((r["seconds"] for r in results), default=0), "cpu_s": round(sum(r["seconds"] for r in results), 1)})
+        for kernel in (k for r in results for k in r["kernels"] if k["status"] != "ok"):
+            classes[reason_class(kernel["reason"])] += 1
+    total = {key: sum(row[key] for row in rows) for key in ("files", "jit_functions", "found", "listed", "accepted", "accepted_unchecked", "slow_files", "crashes", "cpu_s")}
+    return {"date": time.strftime("%Y-%m-%d"), "command": "bench/repositories.py DIR... --summary FILE", "pellucid": arguments.commit, "all": total, "repositories": rows,
+            "refused": dict(classes.most_common())}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("checkouts", nargs="+", metavar="DIR")
+    parser.add_argument("checkouts", nargs="*", metavar="DIR")
+    parser.add_argument("--from", dest="listings", nargs="+", metavar="FILE", help="what --json wrote before")
+    parser.add_argument("--summary", metavar="FILE", help="writes counts, versions and reasons")
+    parser.add_argument("--commit", default="unknown", help="Pellucid's own commit, for the summary")
     parser.add_argument("--pellucid", default="build/release/bin/pellucid")
     parser.add_argument("--json", metavar="FILE", help="writes every file's listing")
     parser.add_argument("--jobs", type=int, default=2)
@@ -195,10 +224,17 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         results = list(pool.map(read, jobs))
     by_checkout = {}
+    for listing in arguments.listings or []:
+        with open(listing, encoding="utf-8") as file:
+            by_checkout.update(json.load(file))
     for checkout, result in zip(of, results):
         by_checkout.setdefault(checkout, []).append(result)
+    results = [r for some in by_checkout.values() for r in some]
     report(by_checkout, arguments.slow)
     print(f"\n{time.time() - begin:.0f} s with {arguments.jobs} jobs")
+    if arguments.summary:
+        with open(arguments.summary, "w", encoding="utf-8") as file:
+            json.dump(summary(by_checkout, arguments), file, indent=1)
     if arguments.json:
         with open(arguments.json, "w", encoding="utf-8") as file:
             json.dump(by_checkout, file, indent=1)

@@ -132,6 +132,10 @@ class Packages(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 def load(path, root):
+    import triton
+
+    # Files ask for the device while they are read.
+    triton.runtime.driver.set_active(Stub())
     sys.path.insert(0, root)
     sys.meta_path.insert(0, Packages(root))
     sys.meta_path.append(Missing(root))

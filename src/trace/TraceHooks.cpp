@@ -18,6 +18,11 @@ void TraceHooks::follow(Tracer *next) {
   followed = identity;
 }
 
+void TraceHooks::warn(Diagnostic warning) {
+  if (tracer && warned.insert(render(warning)).second)
+    tracer->warn(std::move(warning));
+}
+
 bool TraceHooks::merges(const Expr &condition) {
   if (!tracer->mergesBranches || tracer->path || tracer->askedSymbols ||
       tracer->symbols().prove(condition))

@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 
 namespace pellucid::trace {
 
@@ -23,6 +24,8 @@ public:
   bool merges(const graph::Expr &condition) override;
   bool decide(host::Interpreter &interpreter, const graph::Expr &condition,
               const SourceLocation &where) override;
+  /// Once for each place: a kernel is emitted for every variant of a launch.
+  void warn(Diagnostic warning) override;
   bool assumes(host::Interpreter &interpreter, const host::Value &test) override;
   host::Value launch(host::Interpreter &interpreter, const host::Value &kernel,
                      const host::Value &grid, host::CallArgs args, bool wrapped) override;
@@ -39,6 +42,7 @@ private:
   std::string rangesText(const graph::Expr &condition) const;
 
   Tracer *tracer;
+  std::set<std::string> warned;
   uint64_t followed; ///< Tracer::identity of the one that `kernels` belong to
   std::unique_ptr<KernelTable> kernels;
 };

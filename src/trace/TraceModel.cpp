@@ -753,7 +753,8 @@ Program traceLaunch(const std::string &path, const std::string &kernelName,
                     const std::vector<int64_t> &grid, const std::vector<LaunchValue> &arguments,
                     const std::vector<std::string> &roots, std::optional<int32_t> numWarps,
                     std::optional<int32_t> numStages,
-                    std::optional<std::pair<std::string, uint32_t>> stopAt) {
+                    std::optional<std::pair<std::string, uint32_t>> stopAt,
+                    const std::function<void(const Diagnostic &)> &warn) {
   std::vector<Diagnostic> warnings;
   TraceOptions options;
   options.roots = roots;
@@ -795,6 +796,8 @@ Program traceLaunch(const std::string &path, const std::string &kernelName,
     given.insert(argument.name);
   kernel = undecided(kernel, given);
   h::Tuple sizes(grid.begin(), grid.end());
+  // What other kernels of the files say is not of this launch.
+  size_t before = warnings.size();
   try {
     trace.hooks.launch(*trace.interpreter, kernel, h::Value::tuple(std::move(sizes)),
                        std::move(args), false);
@@ -804,6 +807,9 @@ Program traceLaunch(const std::string &path, const std::string &kernelName,
         error.diagnostic.note(warning.location, warning.message);
     throw DiagnosticError(error.diagnostic);
   }
+  for (size_t i = 0; warn && i < warnings.size(); ++i)
+    if (i >= before || isAbout(warnings[i], *jit))
+      warn(warnings[i]);
   std::vector<Argument> outputs;
   for (const auto &[name, storage] : trace.userInputs)
     if (storage->version > 0) {

@@ -53,6 +53,7 @@ graph::Program traceArchive(const std::string &path, const std::vector<std::stri
 
 /// One launch of one kernel on tensors of known types: what `launch` compiles. `arguments` are by
 /// parameter name; tensors become inputs `name` of the program, written ones its mutated inputs.
+/// `warn` is told of what is left out or passed over in this launch.
 /// `stopAt`: a file and a line before which the interpreter is to stop (KernelTable::stopAt).
 struct LaunchValue {
   std::string name;
@@ -64,6 +65,7 @@ graph::Program traceLaunch(const std::string &path, const std::string &kernel,
                            const std::vector<LaunchValue> &arguments,
                            const std::vector<std::string> &roots, std::optional<int32_t> numWarps,
                            std::optional<int32_t> numStages,
-                           std::optional<std::pair<std::string, uint32_t>> stopAt = std::nullopt);
+                           std::optional<std::pair<std::string, uint32_t>> stopAt = std::nullopt,
+                           const std::function<void(const Diagnostic &)> &warn = nullptr);
 
 } // namespace pellucid::trace

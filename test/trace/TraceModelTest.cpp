@@ -205,6 +205,31 @@ TEST_F(TraceTest, AlignmentOfAnInputIsOfTheProgram) {
   refused(text, "f", 3, "an address (.data_ptr()) is only known when the program runs");
 }
 
+/// What a kernel is emitted with is said where the model is compiled, once for all its variants.
+TEST_F(TraceTest, WarningsOfKernels) {
+  trace("@triton.jit\n"
+        "def steps(x, n, BLOCK: tl.constexpr):\n"
+        "    for i in range(0, n, step=2):\n"
+        "        tl.store(x + i, 1.0)\n"
+        "@triton.not_there.tuned(1)\n"
+        "@triton.jit\n"
+        "def left(x):\n"
+        "    tl.store(x, 1.0)\n"
+        "def f(x):\n"
+        "    y = torch.empty_like(x)\n"
+        "    steps[(1,)](y, x.shape[0], BLOCK=triton.next_power_of_2(x.shape[0]))\n"
+        "    return y\n",
+        "f");
+  std::vector<std::string> said;
+  for (const std::string &warning : warnings)
+    if (warning.find("this loop steps by 1") != std::string::npos)
+      said.push_back(warning);
+  EXPECT_EQ(said.size(), 1u);
+  EXPECT_TRUE(std::any_of(warnings.begin(), warnings.end(), [](const std::string &warning) {
+    return warning.find("'@tuned' is left out") != std::string::npos;
+  }));
+}
+
 /// item() gives a number that is computed when the program runs; assertions about it are passed
 /// over with a warning.
 TEST_F(TraceTest, NumbersOfTensors) {

@@ -271,7 +271,8 @@ graph::Program traceLine(const LaunchOptions &options, const std::vector<int64_t
                             options.numWarps ? std::optional(options.numWarps) : std::nullopt,
                             options.numStages ? std::optional(options.numStages) : std::nullopt,
                             options.stopAt.empty() ? std::nullopt
-                                                   : std::optional(parseStopPoint(options.stopAt)));
+                                                   : std::optional(parseStopPoint(options.stopAt)),
+                            [](const Diagnostic &d) { std::fputs(render(d).c_str(), stderr); });
 }
 
 /// Bytes of the tensors read plus those written by the program's launches.
