@@ -178,7 +178,24 @@ def attention(p0, p1, p2, o0, BM: tl.constexpr, BN: tl.constexpr, D: tl.constexp
     full = full // BN * BN
     if WAY == "one loop" and CAUSAL:
         full = tl.full([], 0, tl.int32)
-    for start in range(0, full, BN):
+    ahead = tl.zeros([BM, BN], tl.float32)
+    if WAY == "ahead":
+        ahead = tl.dot(qt, tl.trans(tl.load(kb + (n[:, None] * D + d[None, :]))))
+        for start in range(0, full, BN):
+            after = tl.minimum(start + BN, L - BN)
+            kt = tl.trans(tl.load(kb + after.to(tl.int64) * D + (n[:, None] * D + d[None, :])))
+            vt = tl.load(vb + start.to(tl.int64) * D + (n[:, None] * D + d[None, :]))
+            later = tl.dot(qt, kt)
+            s = ahead
+            top = tl.maximum(m, tl.max(s, axis=1) * 0.18)
+            base = tl.where(top == float("-inf"), 0.0, top)
+            p = tl.exp2(s * 0.18 - base[:, None])
+            alpha = tl.exp2(m - base)
+            total = total * alpha + tl.sum(p, axis=1)
+            acc = tl.dot(p.to(vt.dtype), vt, acc * alpha[:, None])
+            m = top
+            ahead = later
+    for start in range(full if WAY == "ahead" else 0, full, BN):
         kt = tl.trans(tl.load(kb + start.to(tl.int64) * D + (n[:, None] * D + d[None, :])))
         s = tl.dot(qt, kt)
         top = tl.maximum(m, tl.max(s, axis=1) * 0.18)
@@ -228,8 +245,10 @@ TILES = {
     128: [(128, 64, 8, 2), (128, 64, 8, 3), (128, 128, 8, 2), (128, 128, 8, 3), (128, 64, 4, 2), (128, 32, 4, 3), (128, 32, 8, 3), (128, 32, 8, 4), (64, 64, 4, 2), (64, 64, 4, 3),
           (64, 128, 4, 2), (64, 32, 4, 3), (128, 96, 8, 2)],
 }
-WAYS = {64: [("heads first", 128, 64, 4, 3), ("no guard", 128, 64, 4, 3), ("one loop", 128, 64, 4, 3)],
-        128: [("heads first", 128, 64, 8, 2), ("no guard", 128, 64, 8, 2), ("one loop", 128, 64, 8, 2)]}
+WAYS = {64: [("heads first", 128, 64, 4, 3), ("no guard", 128, 64, 4, 3), ("one loop", 128, 64, 4, 3),
+             ("ahead", 128, 64, 4, 3), ("ahead", 128, 64, 8, 3), ("ahead", 128, 128, 8, 2), ("ahead", 64, 64, 4, 3), ("ahead", 64, 128, 4, 2)],
+        128: [("heads first", 128, 64, 8, 2), ("no guard", 128, 64, 8, 2), ("one loop", 128, 64, 8, 2),
+              ("ahead", 128, 64, 8, 2), ("ahead", 128, 64, 8, 3), ("ahead", 64, 64, 4, 2), ("ahead", 64, 64, 4, 3), ("ahead", 128, 32, 8, 3)]}
 
 
 def time_tiles(options, folder, library):

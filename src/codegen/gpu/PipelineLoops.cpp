@@ -375,7 +375,26 @@ private:
     return {};
   }
 
-  /// The copies follow the start of a product, which is awaited behind them or a round later.
+  /// Both operands lie where nothing is written before the barrier of the next round.
+  bool readsStagedTiles(tt::DotOp dot) const {
+    return llvm::all_of(ValueRange{dot.getA(), dot.getB()}, [](Value operand) {
+      return withoutTranspositions(operand).getDefiningOp<ReadSharedOp>() != nullptr;
+    });
+  }
+
+  /// The first operation of the body that waits for the product, regions included.
+  static Operation *firstUser(tt::DotOp dot) {
+    Operation *first = nullptr;
+    for (Operation *user : dot->getUsers()) {
+      Operation *inBody = dot->getBlock()->findAncestorOpInBlock(*user);
+      if (inBody && (!first || inBody->isBeforeInBlock(first)))
+        first = inBody;
+    }
+    return first;
+  }
+
+  /// The copies follow the start of a product, which is awaited behind them, before its first use
+  /// or a round later.
   void runBesideCopies(tt::DotOp dot, ArrayRef<Operation *> copies, Operation *yield) {
     // What the operands of the product do not need is made behind it as well.
     Operation *behind = dot;
@@ -394,7 +413,11 @@ private:
     }
     if (!runs || runningSum)
       return;
-    b.setInsertionPointAfter(behind);
+    if (Operation *user = readsStagedTiles(dot) ? firstUser(dot) : nullptr;
+        user && behind->isBeforeInBlock(user))
+      b.setInsertionPoint(user);
+    else
+      b.setInsertionPointAfter(behind);
     auto awaited =
         AwaitProductsOp::create(b, dot.getLoc(), dot.getType(), dot.getD(), b.getI32IntegerAttr(0));
     dot.getD().replaceAllUsesExcept(awaited, awaited);

@@ -27,9 +27,10 @@ public:
       writer.line("acc" + columns.index + " = tl.zeros([" + bm + ", " +
                   std::to_string(columns.size) + "], " + compute + ")");
     findRange();
-    writer.open("for start in range(first, full, " + bn + "):");
-    emitRound(false);
-    writer.close();
+    if (spec.tiles.ahead)
+      emitRoundsAhead();
+    else
+      emitWholeRounds();
     writer.open("for start in range(full, end, " + bn + "):");
     emitRound(true);
     writer.close();
@@ -166,17 +167,55 @@ private:
 
   std::string precision() const { return ", input_precision=\"ieee\", out_dtype=" + compute + ")"; }
 
-  void emitRound(bool masked) {
+  void emitWholeRounds() {
+    writer.open("for start in range(first, full, " + bn + "):");
+    emitRound(false);
+    writer.close();
+  }
+
+  /// The last round computes its own scores once more, for a round that does not come.
+  void emitRoundsAhead() {
+    writer.line("at = first + n");
+    emitScores("ahead", "first", true);
+    writer.open("for start in range(first, full, " + bn + "):");
+    beginRound(false);
+    writer.line("after = tl.minimum(start + " + bn + ", full - " + bn + ")");
+    emitScores("later", "after", false);
+    writer.line("s = ahead");
+    useScores(false);
+    writer.line("ahead = later");
+    writer.close();
+  }
+
+  /// The mask comes from memory while the scores are computed.
+  void beginRound(bool masked) {
     writer.line("at = start + n");
+    if (!spec.mask.empty())
+      writer.line("given = " + loadMask(masked));
+  }
+
+  /// Of the keys from `start` on.
+  void emitScores(const std::string &name, const std::string &start, bool masked) {
     for (const Columns &columns : keyColumns) {
-      writer.line("kt = tl.trans(" + loadBlock("kb", spec.key, columns, spec.width, masked) + ")");
-      bool first = columns.begin == 0;
-      writer.line("s = tl.dot(q" + columns.index + (first ? ", kt" : ", kt, s") + precision());
+      writer.line("kt = tl.trans(" + loadBlock("kb", spec.key, columns, spec.width, masked, start) +
+                  ")");
+      writer.line(name + " = tl.dot(q" + columns.index + ", kt" +
+                  (columns.begin == 0 ? "" : ", " + name) + precision());
     }
+  }
+
+  void emitRound(bool masked) {
+    beginRound(masked);
+    emitScores("s", "start", masked);
+    useScores(masked);
+  }
+
+  /// `s` becomes weights, of which sums, maxima and results are kept.
+  void useScores(bool masked) {
     if (!folds)
       writer.line("s = s * " + factor);
     if (!spec.mask.empty())
-      applyMask(masked);
+      applyMask();
     if (masked)
       writer.line(std::string("s = tl.where(") +
                   (spec.causal ? "at[None, :] <= bound[:, None]" : "(at < end)[None, :]") +
@@ -190,8 +229,7 @@ private:
     writer.line("m = top");
   }
 
-  void applyMask(bool masked) {
-    writer.line("given = " + loadMask(masked));
+  void applyMask() {
     // A score that is masked off stays NaN, as in PyTorch, which adds -inf.
     writer.line(spec.mask[0].dtype == DataType::Bool ? "s = tl.where(given, s, s + float('-inf'))"
                                                      : "s = s + given.to(" + compute + ")");

@@ -57,9 +57,10 @@ protected:
   /// index.
   std::string within(const std::string &mask, const std::string &column, const Expr &width,
                      const Columns &columns);
-  /// A block of `operand` from `base` on: rows `start + n`.
+  /// A block of `operand` from `base` on: rows `start + n`, of which a mask leaves those before
+  /// `end`.
   std::string loadBlock(const std::string &base, const TextOperand &operand, const Columns &columns,
-                        const Expr &width, bool masked);
+                        const Expr &width, bool masked, const std::string &start = "start");
 
   const AttentionSpec &spec;
   const SymbolTable &symbols;
