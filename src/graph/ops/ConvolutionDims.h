@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a call of aten.convolution says about its operands.
+/// What a call of aten.convolution, or of one of PyTorch's functions for it, says about its
+/// operands.
 #pragma once
 
 #include "graph/FakeRules.h"
@@ -13,6 +14,7 @@ struct ConvolutionDims {
   Expr batch = 1, inputChannels = 1, outputChannels = 1;
   int64_t groups = 1;
   bool transposed = false;
+  bool isSingle = false; ///< neither input nor result has a batch
   std::vector<Expr> input, output; ///< sizes of the spatial dims
   std::vector<int64_t> kernel, stride, padding, dilation, outputPadding;
 

@@ -28,7 +28,9 @@ std::vector<int64_t> perDim(const OperatorCall &call, std::string_view name, siz
 
 void checkOperands(const OperatorCall &call, size_t spatial) {
   const TensorType &input = call.tensor("input"), &weight = call.tensor("weight");
-  if (input.rank() != spatial + 2 || weight.rank() != input.rank())
+  bool isFunction = !call.op.schema.indexOf("transposed");
+  bool isSingle = isFunction && input.rank() == spatial + 1;
+  if ((input.rank() != spatial + 2 && !isSingle) || weight.rank() != spatial + 2)
     call.fail("expects an input and a weight with " + std::to_string(spatial + 2) + " dims, got " +
               shapeText(input.shape) + " and " + shapeText(weight.shape));
   for (std::string_view name : {"weight", "bias"})
@@ -38,6 +40,30 @@ void checkOperands(const OperatorCall &call, size_t spatial) {
                 std::string(info(call.tensor(name).dtype).torch));
   if (!isFloat(input.dtype) || byteSize(input.dtype) < 2)
     call.fail("is not defined for " + std::string(info(input.dtype).torch));
+}
+
+/// So much on both sides that the size stays as it is.
+int64_t samePadding(const OperatorCall &call, const ConvolutionDims &dims, size_t d) {
+  if (dims.stride[d] != 1)
+    call.fail("expects a stride of 1 where padding is 'same', got " +
+              std::to_string(dims.stride[d]));
+  int64_t total = dims.dilation[d] * (dims.kernel[d] - 1);
+  if (total % 2)
+    call.fail("expects padding='same' to come out equal on both sides, got " +
+              std::to_string(total) + " in all; pad the input with F.pad");
+  return total / 2;
+}
+
+std::vector<int64_t> paddingOf(const OperatorCall &call, const ConvolutionDims &dims) {
+  auto name = call.at("padding").as<std::string>();
+  if (!name)
+    return perDim(call, "padding", dims.spatial(), 0);
+  if (*name != "valid" && *name != "same")
+    call.fail("expects 'padding' to be 'valid', 'same' or numbers, got '" + *name + "'");
+  std::vector<int64_t> padding(dims.spatial(), 0);
+  for (size_t d = 0; d < padding.size() && *name == "same"; ++d)
+    padding[d] = samePadding(call, dims, d);
+  return padding;
 }
 
 void checkChannels(const OperatorCall &call, const ConvolutionDims &dims) {
@@ -92,6 +118,8 @@ std::vector<ResultType> convolutionFake(const OperatorCall &call) {
   std::vector<Expr> shape{dims.batch, dims.outputChannels};
   shape.insert(shape.end(), dims.output.begin(), dims.output.end());
   const TensorType &input = call.tensor("input");
+  if (dims.isSingle)
+    return {freshLike(input, input.dtype, {shape.begin() + 1, shape.end()})};
   TensorType result = freshLike(input, input.dtype, shape);
   // The results of operands whose channels lie innermost lie so, too.
   if (isChannelsLast(input, call.symbols) || isChannelsLast(call.tensor("weight"), call.symbols)) {
@@ -116,102 +144,52 @@ Cost convolutionCost(const OperatorCall &call, std::span<const ResultType> resul
 
 /// PyTorch's conv1d … as a call of the operator: numbers for `padding`, a batch where there is
 /// none.
-class Decomposition {
-public:
-  Decomposition(Graph &g, const OperatorCall &c, const OperatorRegistry &r, size_t s)
-      : graph(g), call(c), registry(r), spatial(s) {}
-
-  Value *run() {
-    Value *input = call.value("input");
-    bool single = input->type().rank() == spatial + 1;
-    if (single)
-      input = emit("aten.unsqueeze.default", {input, int64_t(0)});
-    bool transposed = call.op.schema.indexOf("output_padding").has_value();
-    Argument::List none(spatial, Argument(int64_t(0)));
-    Value *result = emit("aten.convolution.default",
-                         {input, call.at("weight"), call.at("bias"), call.at("stride"), padding(),
-                          call.at("dilation"), transposed,
-                          transposed ? call.at("output_padding") : Argument(std::move(none)),
-                          call.at("groups")});
-    return single ? emit("aten.squeeze.dim", {result, int64_t(0)}) : result;
-  }
-
-private:
-  Value *emit(std::string_view target, std::vector<Argument> args) {
+std::vector<Value *> functionDecomposition(Graph &graph, const OperatorCall &call,
+                                           const OperatorRegistry &registry) {
+  auto emit = [&](std::string_view target, std::vector<Argument> args) {
     return emitCall(graph, registry, call.symbols, target, std::move(args), {}, call.where)
         ->result();
-  }
-
-  Argument padding() const {
-    if (!call.at("padding").as<std::string>())
-      return call.at("padding");
-    std::string name = call.string("padding");
-    if (name != "valid" && name != "same")
-      call.fail("expects 'padding' to be 'valid', 'same' or numbers, got '" + name + "'");
-    Argument::List list;
-    std::vector<int64_t> dilation = perDim(call, "dilation", spatial, 1);
-    for (size_t d = 0; d < spatial; ++d)
-      list.emplace_back(name == "valid" ? int64_t(0) : sameOnBothSides(dilation[d], d));
-    return Argument(std::move(list));
-  }
-
-  int64_t sameOnBothSides(int64_t dilation, size_t d) const {
-    for (int64_t stride : perDim(call, "stride", spatial, 1))
-      if (stride != 1)
-        call.fail("expects a stride of 1 where padding is 'same', got " + std::to_string(stride));
-    std::optional<int64_t> extent = call.tensor("weight").shape[2 + d].constant();
-    if (!extent)
-      call.fail("expects a weight with constant spatial dims, got " +
-                shapeText(call.tensor("weight").shape));
-    int64_t total = dilation * (*extent - 1);
-    if (total % 2)
-      call.fail("expects padding='same' to come out equal on both sides, got " +
-                std::to_string(total) + " in all; pad the input with F.pad");
-    return total / 2;
-  }
-
-  Graph &graph;
-  const OperatorCall &call;
-  const OperatorRegistry &registry;
-  size_t spatial;
-};
-
-/// The types of what the decomposition computes, on a graph of its own.
-std::vector<ResultType> functionFake(const OperatorCall &call, size_t spatial) {
-  const TensorType &input = call.tensor("input");
-  if (input.rank() != spatial + 1 && input.rank() != spatial + 2)
-    call.fail("expects an input with " + std::to_string(spatial + 1) + " or " +
-              std::to_string(spatial + 2) + " dims, got " + shapeText(input.shape));
-  if (const TensorType &weight = call.tensor("weight"); weight.rank() != spatial + 2)
-    call.fail("expects a weight with " + std::to_string(spatial + 2) + " dims, got " +
-              shapeText(weight.shape));
-  Graph scratch;
-  OperatorCall moved = call;
-  for (Argument &argument : moved.args)
-    if (Value *value = argument.value())
-      argument = Argument(scratch.placeholder("operand", value->type()));
-  Value *result = Decomposition(scratch, moved, OperatorRegistry::builtins(), spatial).run();
-  return {result->type()};
+  };
+  ConvolutionDims dims = convolutionDims(call);
+  auto list = [](const std::vector<int64_t> &values) {
+    return Argument(Argument::List(values.begin(), values.end()));
+  };
+  Value *input = call.value("input");
+  if (dims.isSingle)
+    input = emit("aten.unsqueeze.default", {input, int64_t(0)});
+  Value *result =
+      emit("aten.convolution.default",
+           {input, call.at("weight"), call.at("bias"), list(dims.stride), list(dims.padding),
+            list(dims.dilation), dims.transposed, list(dims.outputPadding), dims.groups});
+  return {dims.isSingle ? emit("aten.squeeze.dim", {result, int64_t(0)}) : result};
 }
 
 } // namespace
 
 ConvolutionDims convolutionDims(const OperatorCall &call) {
   const TensorType &input = call.tensor("input"), &weight = call.tensor("weight");
-  if (input.rank() < 3 || input.rank() > 5)
+  const Schema &schema = call.op.schema;
+  // Functions have their number of spatial dims in their name.
+  size_t spatial = 0;
+  if (schema.indexOf("transposed"))
+    spatial = input.rank() < 3 || input.rank() > 5 ? 0 : input.rank() - 2;
+  else
+    spatial = static_cast<size_t>(schema.name[schema.name.size() - 2] - '0');
+  if (spatial == 0)
     call.fail("expects an input with a batch, channels and 1 to 3 spatial dims, got " +
               shapeText(input.shape));
-  size_t spatial = input.rank() - 2;
   checkOperands(call, spatial);
   ConvolutionDims dims;
   dims.groups = call.constant("groups");
-  dims.transposed = call.flag("transposed");
-  dims.batch = input.shape[0];
-  dims.inputChannels = input.shape[1];
+  dims.transposed = schema.indexOf("transposed") ? call.flag("transposed")
+                                                 : schema.indexOf("output_padding").has_value();
+  dims.isSingle = input.rank() == spatial + 1;
+  size_t first = dims.isSingle ? 0 : 1;
+  dims.batch = dims.isSingle ? Expr(1) : input.shape[0];
+  dims.inputChannels = input.shape[first];
   dims.outputChannels = dims.transposed ? weight.shape[1] * dims.groups : weight.shape[0];
   checkChannels(call, dims);
   dims.stride = perDim(call, "stride", spatial, 1);
-  dims.padding = perDim(call, "padding", spatial, 0);
   dims.dilation = perDim(call, "dilation", spatial, 1);
   dims.outputPadding = dims.transposed ? perDim(call, "output_padding", spatial, 0)
                                        : std::vector<int64_t>(spatial, 0);
@@ -222,9 +200,11 @@ ConvolutionDims convolutionDims(const OperatorCall &call) {
     if (*extent < 1)
       call.fail("expects a weight with spatial dims of at least 1, got " + shapeText(weight.shape));
     dims.kernel.push_back(*extent);
-    dims.input.push_back(input.shape[2 + d]);
-    dims.output.push_back(outputSize(call, dims, d));
+    dims.input.push_back(input.shape[first + 1 + d]);
   }
+  dims.padding = paddingOf(call, dims);
+  for (size_t d = 0; d < spatial; ++d)
+    dims.output.push_back(outputSize(call, dims, d));
   return dims;
 }
 
@@ -249,13 +229,9 @@ void registerConvolutionOperators(OperatorRegistry &registry) {
               ", SymInt groups=1) -> Tensor",
           "aten::conv_transpose" + n + "d." + (spatial == 1 ? "default" : "input") + operands +
               numbers + list + "output_padding=0, SymInt groups=1, " + dilation + ") -> Tensor"}) {
-      Operator function =
-          makeOperator(schema, Operator::Kind::Composite,
-                       [spatial](const OperatorCall &call) { return functionFake(call, spatial); });
-      function.decompose = [spatial](Graph &graph, const OperatorCall &call,
-                                     const OperatorRegistry &known) -> std::vector<Value *> {
-        return {Decomposition(graph, call, known, spatial).run()};
-      };
+      Operator function = makeOperator(schema, Operator::Kind::Composite, convolutionFake);
+      function.cost = convolutionCost;
+      function.decompose = functionDecomposition;
       registry.add(std::move(function));
     }
   }

@@ -39,8 +39,16 @@ std::vector<int64_t> indexOf(int64_t first, int64_t second, std::span<const int6
 Results convolution(const Call &call) {
   graph::ConvolutionDims dims = graph::convolutionDims(call.bound);
   Tensor input = call.tensor("input"), weight = call.tensor("weight");
+  if (dims.isSingle) {
+    input.shape.insert(input.shape.begin(), 1);
+    input.strides.insert(input.strides.begin(), 0);
+  }
   Tensor result(call.resultDtype(), call.resultShape());
   std::vector<int64_t> shape = result.shape, strides = result.strides;
+  if (dims.isSingle) {
+    shape.insert(shape.begin(), 1);
+    strides.insert(strides.begin(), 0);
+  }
   std::vector<double> sums(static_cast<size_t>(result.numel()), 0.0);
   auto positionOf = [&](std::span<const int64_t> index) {
     int64_t position = 0;
@@ -63,13 +71,18 @@ Results convolution(const Call &call) {
   const Tensor *bias = call.has("bias") ? &call.tensor("bias") : nullptr;
   Tensor::forEachIndex(shape, [&](std::span<const int64_t> index) {
     int64_t channel[] = {index[1]};
-    result.set(index, sums[positionOf(index)] + (bias ? bias->real(channel) : 0));
+    std::span<const int64_t> place = dims.isSingle ? index.subspan(1) : index;
+    result.set(place, sums[positionOf(index)] + (bias ? bias->real(channel) : 0));
   });
   return {result};
 }
 
 } // namespace
 
-void addConvolutions(Table &table) { table["aten.convolution"] = convolution; }
+void addConvolutions(Table &table) {
+  for (const char *name : {"convolution", "conv1d", "conv2d", "conv3d", "conv_transpose1d",
+                           "conv_transpose2d", "conv_transpose3d"})
+    table[std::string("aten.") + name] = convolution;
+}
 
 } // namespace pellucid::reference
