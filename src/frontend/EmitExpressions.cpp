@@ -2,6 +2,8 @@
 // Expressions other than calls.
 #include "frontend/Emitter.h"
 
+#include "frontend/Names.h"
+
 #include <algorithm>
 
 namespace pellucid::frontend {
@@ -165,8 +167,13 @@ Val Emitter::name(const syntax::Name &expr) {
   if (isPythonBuiltin(expr.id) && !function.globals->find(expr.id))
     return Val::of(host::Value(std::make_shared<host::NamedBuiltin>("py." + expr.id)));
   auto found = frame->function->lookup(interpreter, expr.id);
-  if (!found)
+  if (!found) {
+    std::vector<std::string> assigned = assignedNames(frame->function->def().body);
+    if (std::find(assigned.begin(), assigned.end(), expr.id) != assigned.end())
+      fail("'" + expr.id +
+           "' is not defined: it is assigned only where these constexpr values do not lead");
     failUnsupported("'" + expr.id + "' is not defined");
+  }
   const host::Value &value = *found;
   if (reads && !frame->isStandard)
     reads->name(*frame->function, expr.id, value);

@@ -249,6 +249,17 @@ def flags_and_sizes(x, o, n, num_bits: tl.constexpr, MODE: tl.constexpr, CACHE: 
     value = tl.load(x + i, mask=i < n if HAS_MASK else None, cache_modifier=CACHE)
     tl.store(o + i, value.to(OUT))
     tl.store(o + bins, tl.zeros((2**num_bits,), OUT))
+
+@triton.heuristics({"IS_VARLEN": lambda args: args["chunks"] is not None})
+@triton.jit
+def assigned_in_a_branch(chunks, o, B: tl.constexpr, IS_VARLEN: tl.constexpr):
+    if (B * 3) % 64 == 17 and IS_VARLEN:
+        first = tl.load(chunks)
+    tl.store(o + first * B + tl.arange(0, B), 1.0)
+
+@triton.jit
+def nowhere(o):
+    tl.store(o, missing_name)
 '''
 
 
@@ -256,8 +267,11 @@ def check_unguessed(run):
     done = run("unguessed.py", UNGUESSED)
     kernels = {k["name"]: k for k in json.loads(done.stdout)["kernels"]}
     taken, guessed = kernels["takes_a_descriptor"], kernels["flags_and_sizes"]
-    assert done.returncode == 0 and taken["status"] == "ok" and taken["needs"] == ["desc", "o", "n", "B"], taken
+    assert done.returncode == 1 and taken["status"] == "ok" and taken["needs"] == ["desc", "o", "n", "B"], taken
     assert "no method 'load'" in taken["stopped_at"] or "pointer" in taken["stopped_at"], taken
+    branch, nowhere = kernels["assigned_in_a_branch"], kernels["nowhere"]
+    assert branch["status"] == "ok" and "assigned only where these constexpr values do not lead" in branch["stopped_at"], branch
+    assert nowhere["status"] == "refused" and "'missing_name' is not defined" in nowhere["reason"], nowhere
     assert guessed["stopped_at"] == "" and guessed["parameters"][4]["guess"] in ("'fast'", "'exact'"), guessed
 
 
