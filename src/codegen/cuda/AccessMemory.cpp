@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads and stores of tiles and scalars, and the barriers between them.
+// Loads and stores of tiles and scalars.
 #include "codegen/cuda/CudaEmitter.h"
 
 #include "codegen/common/ControlFlow.h"
 #include "codegen/common/ElementOps.h"
-#include "codegen/gpu/GlobalAccesses.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/IR/InlineAsm.h"
@@ -12,16 +11,6 @@
 namespace pellucid::codegen {
 
 using llvm::Value;
-
-void CudaEmitter::orderAccess(mlir::Value pointer, bool isStore) {
-  bool unsure = llvm::any_of(unordered, [&](const UnorderedAccess &earlier) {
-    return (isStore || earlier.isStore) &&
-           ttgpu::accessesMeet(pointer, earlier.pointer, earlier.isOfEarlierRound);
-  });
-  if (unsure)
-    emitBarrier();
-  unordered.push_back({pointer, isStore, false});
-}
 
 /// Integer arithmetic on indices, sizes and pointers alone: cheaper to repeat than to keep.
 static bool isIndexArithmetic(mlir::Value value, unsigned &left) {
@@ -73,15 +62,12 @@ Registers CudaEmitter::registersAgain(mlir::Value tile) {
 }
 
 void CudaEmitter::emitLoad(tt::LoadOp op) {
-  if (!mlir::isa<mlir::RankedTensorType>(op.getType())) {
-    orderAccess(op.getPtr(), false);
+  if (!mlir::isa<mlir::RankedTensorType>(op.getType()))
     return emitScalarLoad(op);
-  }
   tiles[op] = loadTile(op);
 }
 
 Registers CudaEmitter::loadTile(tt::LoadOp op) {
-  orderAccess(op.getPtr(), false);
   mlir::Type element = elementTypeOf(op.getType());
   TileAccess access{registersOf(op.getPtr()), {}, 1, element};
   access.vector = vectorLength(op.getPtr(), layoutOf(op), element);
@@ -132,7 +118,6 @@ void CudaEmitter::emitScalarLoad(tt::LoadOp op) {
 }
 
 void CudaEmitter::emitStore(tt::StoreOp op) {
-  orderAccess(op.getPtr(), true);
   if (!mlir::isa<mlir::RankedTensorType>(op.getPtr().getType()))
     return emitScalarStore(op);
   mlir::Type element = elementTypeOf(op.getValue().getType());

@@ -37,7 +37,6 @@ static CodeTarget targetOf(uint32_t sm, bool thisGenerationOnly) {
 /// What is decided of a kernel; a copy, for the source may be compiled for other targets.
 static mlir::OwningOpRef<mlir::ModuleOp> decide(mlir::ModuleOp source,
                                                 const CudaKernelOptions &options) {
-  mlir::OwningOpRef<mlir::ModuleOp> module = source.clone();
   ttgpu::ChooseProductsOptions decided;
   decided.sm = options.sm;
   decided.warps = options.numWarps;
@@ -46,7 +45,7 @@ static mlir::OwningOpRef<mlir::ModuleOp> decide(mlir::ModuleOp source,
   decided.generationOnly = options.thisGenerationOnly;
   Diagnostics said;
   tt::DiagnosticsCollector collector(source.getContext(), said);
-  if (mlir::succeeded(ttgpu::decideKernel(*module, decided)))
+  if (auto module = ttgpu::decideKernel(source, decided))
     return module;
   for (const pellucid::Diagnostic &one : said.all())
     if (one.severity == pellucid::Severity::Error)
@@ -54,27 +53,11 @@ static mlir::OwningOpRef<mlir::ModuleOp> decide(mlir::ModuleOp source,
   throw DiagnosticError(SourceLocation(), "a pass over the kernel failed without saying why");
 }
 
-/// Fills `module` with as many stages as shared memory has room for.
-static void emitKernel(llvm::Module &module, mlir::ModuleOp source, CudaKernelOptions options,
-                       CompiledPtx &result) {
-  for (;; --options.mostStages) {
-    CompiledPtx made = result;
-    mlir::OwningOpRef<mlir::ModuleOp> decided = decide(source, options);
-    auto kernel = decided->lookupSymbol<tt::FuncOp>(result.symbol);
-    try {
-      CudaEmitter(module, kernel, options, made).emit();
-      result = std::move(made);
-      return;
-    } catch (const SharedMemoryShortage &) {
-      if (options.mostStages <= 1)
-        throw;
-    }
-    module.dropAllReferences();
-    while (!module.empty())
-      module.begin()->eraseFromParent();
-    while (!module.global_empty())
-      module.global_begin()->eraseFromParent();
-  }
+static void emitKernel(llvm::Module &module, mlir::ModuleOp source,
+                       const CudaKernelOptions &options, CompiledPtx &result) {
+  mlir::OwningOpRef<mlir::ModuleOp> decided = decide(source, options);
+  auto kernel = decided->lookupSymbol<tt::FuncOp>(result.symbol);
+  CudaEmitter(module, kernel, options, result).emit();
 }
 
 /// Some product of the kernel could be made by `unit`.

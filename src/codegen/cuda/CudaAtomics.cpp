@@ -137,10 +137,7 @@ void CudaEmitter::emitAtomic(mlir::Operation *op, mlir::Value pointer, mlir::Val
   uint64_t place = 0;
   if (!op->use_empty()) {
     Value *holds = isFirstHolder(layout);
-    uint64_t bytes = memoryBytes(element);
-    for (int64_t extent : layout.shape)
-      bytes *= extent;
-    place = claimShared(op, bytes);
+    place = ttgpu::offsetOf(op);
     for (unsigned r = 0; r < old.size(); ++r)
       writeShared(place, element, position(layout, r), old[r], holds);
   }

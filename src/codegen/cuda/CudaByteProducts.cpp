@@ -113,7 +113,7 @@ void CudaEmitter::emitByteDot(tt::DotOp op) {
     bytes += places[i].tile.bytes();
   }
   if (bytes != 0) {
-    uint64_t at = claimShared(op, bytes, SharedTile::alignment);
+    uint64_t at = ttgpu::offsetOf(op);
     for (unsigned i : {0, 1})
       if (tiles[i]) {
         places[i].tile.byteOffset += at;

@@ -9,17 +9,6 @@ namespace pellucid::codegen {
 using llvm::Value;
 namespace scf = mlir::scf;
 
-/// The accesses of a loop's body precede its next round.
-static void addAccessesOf(mlir::Operation *op, UnorderedAccesses &accesses) {
-  op->walk([&](tt::LoadOp load) { accesses.push_back({load.getPtr(), false, true}); });
-  op->walk([&](ttgpu::AsyncCopyOp copy) { accesses.push_back({copy.getPtr(), false, true}); });
-  op->walk([&](tt::StoreOp store) { accesses.push_back({store.getPtr(), true, true}); });
-}
-
-static void append(UnorderedAccesses &to, const UnorderedAccesses &more) {
-  to.insert(to.end(), more.begin(), more.end());
-}
-
 CudaEmitter::Carried CudaEmitter::makePhis(mlir::Value value) {
   bool isTile = mlir::isa<mlir::RankedTensorType>(value.getType());
   llvm::Type *type = registerType(b.getContext(), elementTypeOf(value.getType()));
@@ -43,8 +32,6 @@ void CudaEmitter::emitFor(scf::ForOp op) {
   std::vector<Registers> inits, yields;
   for (mlir::Value init : op.getInitArgs())
     inits.push_back(registersOf(init));
-  UnorderedAccesses accessesBefore = unordered;
-  addAccessesOf(op, unordered);
   auto loop = CountedLoop::begin(b, scalar(op.getLowerBound()), scalar(op.getUpperBound()),
                                  scalar(op.getStep()), op.getUnsignedCmp());
   std::vector<Carried> carried;
@@ -53,16 +40,13 @@ void CudaEmitter::emitFor(scf::ForOp op) {
     addIncoming(carried.back(), init, loop.before);
     hold(argument, asRegisters(carried.back()));
   }
-  forgetExchanges();
   define(op.getInductionVar(), loop.index);
   emitBlock(*op.getBody());
   for (mlir::Value yielded : op.getYieldedValues())
     yields.push_back(registersOf(yielded));
   loop.end();
-  forgetExchanges();
   for (size_t i = 0; i < inits.size(); ++i)
     addIncoming(carried[i], yields[i], loop.last);
-  append(unordered, accessesBefore);
   for (size_t i = 0; i < inits.size(); ++i) {
     Carried results = makePhis(op.getResult(i));
     addIncoming(results, inits[i], loop.before);
@@ -73,21 +57,14 @@ void CudaEmitter::emitFor(scf::ForOp op) {
 
 void CudaEmitter::emitIf(scf::IfOp op) {
   std::vector<Registers> yields[2];
-  UnorderedAccesses before = unordered, ofSides[2];
   BranchEnds ends = emitBranches(b, scalar(op.getCondition()), [&](unsigned which) {
-    unordered = before;
-    forgetExchanges();
     mlir::Region &region = op->getRegion(which);
     if (!region.empty()) {
       emitBlock(region.front());
       for (mlir::Value yielded : region.front().getTerminator()->getOperands())
         yields[which].push_back(registersOf(yielded));
     }
-    ofSides[which] = unordered;
   });
-  forgetExchanges();
-  unordered = ofSides[0];
-  append(unordered, ofSides[1]);
   for (auto [i, made] : llvm::enumerate(op.getResults())) {
     Carried result = makePhis(made);
     for (unsigned which : {0, 1})
@@ -100,8 +77,6 @@ void CudaEmitter::emitWhile(scf::WhileOp op) {
   std::vector<Registers> inits;
   for (mlir::Value init : op.getInits())
     inits.push_back(registersOf(init));
-  UnorderedAccesses accessesBefore = unordered;
-  addAccessesOf(op, unordered);
   auto loop = TestedLoop::begin(b);
   std::vector<Carried> carried;
   for (auto [argument, init] : llvm::zip(op.getBeforeArguments(), inits)) {
@@ -109,7 +84,6 @@ void CudaEmitter::emitWhile(scf::WhileOp op) {
     addIncoming(carried.back(), init, loop.before);
     hold(argument, asRegisters(carried.back()));
   }
-  forgetExchanges();
   emitBlock(*op.getBeforeBody());
   auto condition = op.getConditionOp();
   for (auto [i, value] : llvm::enumerate(condition.getArgs())) {
@@ -123,10 +97,8 @@ void CudaEmitter::emitWhile(scf::WhileOp op) {
   for (mlir::Value yielded : op.getYieldOp().getOperands())
     yields.push_back(registersOf(yielded));
   loop.end();
-  forgetExchanges();
   for (size_t i = 0; i < inits.size(); ++i)
     addIncoming(carried[i], yields[i], loop.last);
-  append(unordered, accessesBefore);
 }
 
 } // namespace pellucid::codegen

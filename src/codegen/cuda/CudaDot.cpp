@@ -64,7 +64,7 @@ void CudaEmitter::emitDot(tt::DotOp op) {
   Registers sums = sumsOf(op);
   HeldTile left = held(op.getA()), right = held(op.getB());
   uint64_t bytesOfA = (batches * m * k * memoryBytes(element) + 15) / 16 * 16;
-  uint64_t at = claimShared(op, bytesOfA + batches * k * n * memoryBytes(element));
+  uint64_t at = ttgpu::offsetOf(op);
   shareOperand(left, a.getElementType(), element, at);
   shareOperand(right, elementTypeOf(op.getB().getType()), element, at + bytesOfA);
   emitBarrier();

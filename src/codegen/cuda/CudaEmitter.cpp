@@ -30,6 +30,8 @@ void CudaEmitter::emit() {
       module, llvm::ArrayType::get(b.i8(), 0), false, llvm::GlobalValue::ExternalLinkage, nullptr,
       result.symbol + "_shared", nullptr, llvm::GlobalValue::NotThreadLocal, sharedSpace);
   shared->setAlignment(llvm::Align(16));
+  if (auto bytes = kernel->getAttrOfType<mlir::IntegerAttr>(ttgpu::sharedBytesName))
+    result.sharedBytes = static_cast<uint32_t>(bytes.getInt());
   createEntry();
   emitBlock(kernel.getBody().front());
   b.CreateRetVoid();
@@ -89,10 +91,6 @@ void CudaEmitter::loadArguments() {
 }
 
 void CudaEmitter::emitBarrier() {
-  unordered.clear();
-  // What was claimed last may be read from here on.
-  if (beingRead.size() > 1)
-    beingRead.erase(beingRead.begin(), beingRead.end() - 1);
   b.CreateIntrinsic(I::nvvm_barrier_cta_sync_aligned_all, {}, {b.getInt32(0)});
 }
 
@@ -138,13 +136,12 @@ void CudaEmitter::emitStatement(mlir::Operation *op) {
       .Case<scf::ForOp>([&](auto loop) { emitFor(loop); })
       .Case<scf::IfOp>([&](auto branch) { emitIf(branch); })
       .Case<scf::WhileOp>([&](auto loop) { emitWhile(loop); })
-      .Case<tt::BarrierOp>([&](auto) { emitBarrier(); })
+      .Case<tt::BarrierOp, ttgpu::BarrierOp>([&](auto) { emitBarrier(); })
       .Case<tt::PrintOp>([&](auto print) { emitPrint(print); })
       .Case<tt::AssertOp>([&](auto assertion) { emitAssert(assertion); })
       .Case<tt::AssumeOp>([](auto) {})
       .Case<ttgpu::ConvertLayoutOp>([&](auto other) { compute(other); })
-      .Case<ttgpu::AllocSharedOp>([&](auto alloc) { emitAllocShared(alloc); })
-      .Case<ttgpu::FreeSharedOp>([&](auto free) { emitFreeShared(free); })
+      .Case<ttgpu::AllocSharedOp, ttgpu::FreeSharedOp>([](auto) {}) // places are known
       .Case<ttgpu::ShareOp>([&](auto share) { emitShare(share); })
       .Case<ttgpu::AsyncCopyOp>([&](auto copy) { emitAsyncCopy(copy); })
       .Case<ttgpu::CommitCopiesOp>(
@@ -152,7 +149,6 @@ void CudaEmitter::emitStatement(mlir::Operation *op) {
       .Case<ttgpu::AwaitCopiesOp>([&](auto await) {
         b.CreateIntrinsic(I::nvvm_cp_async_wait_group, {}, {b.getInt32(await.getPending())});
       })
-      .Case<ttgpu::BarrierOp>([&](auto) { emitBlockBarrier(); })
       .Case<ttgpu::AwaitProductsOp>([&](auto await) { emitAwaitProducts(await); })
       .Case<ttgpu::ReleaseOperandsOp>(
           [&](auto) { emitInstruction("wgmma.wait_group.sync.aligned 1;"); })

@@ -12,7 +12,7 @@
 #include "codegen/gpu/LaneExchange.h"
 #include "codegen/gpu/Layout.h"
 #include "codegen/gpu/MatrixUnits.h"
-#include "codegen/gpu/SharedTile.h"
+#include "codegen/gpu/SharedUse.h"
 #include "tt/AxisInfo.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -24,13 +24,6 @@ namespace pellucid::codegen {
 
 /// One value per register, in register form (CodeBuilder.h).
 using Registers = std::vector<llvm::Value *>;
-
-/// An access of global memory that no barrier has followed yet.
-struct UnorderedAccess {
-  mlir::Value pointer;
-  bool isStore, isOfEarlierRound; ///< the latter: of a loop
-};
-using UnorderedAccesses = std::vector<UnorderedAccess>;
 
 /// What the mask of a vector's neighbours can look like.
 enum class MaskRuns : uint8_t {
@@ -62,11 +55,6 @@ struct ThreadNumbers {
 struct HeldTile {
   Layout layout;
   Registers registers;
-};
-
-/// The kernel takes more shared memory than a block has; with fewer stages it may take less.
-struct SharedMemoryShortage : DiagnosticError {
-  explicit SharedMemoryShortage(DiagnosticError error) : DiagnosticError(std::move(error)) {}
 };
 
 using ttgpu::MatrixUnit;
@@ -101,8 +89,6 @@ private:
                                                   llvm::ArrayRef<llvm::Value *> operands) override;
   void emitBarrier();
   ThreadNumbers numbersOf(llvm::Value *thread, llvm::BasicBlock *block);
-  /// A region may be entered or left with exchanges of several others behind it.
-  void forgetExchanges() { exchangesUnknown = true; }
 
   // EvaluateTiles.cpp
   const Layout &layoutOf(mlir::Value tile);
@@ -138,9 +124,6 @@ private:
   /// scratch, so that it takes no registers before.
   Registers registersAgain(mlir::Value tile);
   void computeAgain(mlir::Value tile);
-  /// A barrier where an earlier access of another thread of the block may be of the same memory,
-  /// and one of the two is a store. Notes the access.
-  void orderAccess(mlir::Value pointer, bool isStore);
 
   // VectorAccess.cpp
   /// The dim along which most pointers of a tile are neighbours; nullopt where none is known.
@@ -181,19 +164,11 @@ private:
                           llvm::Value *desired);
 
   // ExchangeData.cpp
-  /// The registers of a tile in another layout.
-  Registers convert(const HeldTile &tile, mlir::Type element, const Layout &layout);
+  Registers convert(ttgpu::ConvertLayoutOp op);
   llvm::Value *sharedAddress(uint64_t byteOffset, mlir::Type element, llvm::Value *index);
   void writeShared(uint64_t byteOffset, mlir::Type element, llvm::Value *index, llvm::Value *value,
                    llvm::Value *condition);
   llvm::Value *readShared(uint64_t byteOffset, mlir::Type element, llvm::Value *index);
-  /// The offset of `bytes` bytes of shared memory for one exchange: they are written, a barrier
-  /// follows, and they are read before the next claim.
-  uint64_t claimShared(mlir::Operation *op, uint64_t bytes, uint64_t alignment = 16);
-  /// Shared memory that no exchange touches until it is given back by setting `sharedReserved` to
-  /// what it was.
-  uint64_t reserveShared(mlir::Operation *op, uint64_t bytes);
-  void growShared(mlir::Operation *op, uint64_t end);
   llvm::Value *shuffle(llvm::Value *value, unsigned laneMask);
   Registers exchangeLanes(const Registers &values, mlir::Type element, const LaneExchange &plan);
 
@@ -221,7 +196,7 @@ private:
   unsigned blocksSideBySide();
   /// The operand where it lies in shared memory already.
   std::optional<SharedOperand> sharedOperand(mlir::Value operand);
-  /// Where an operand of this layout is to lie: neighbours of a thread stay neighbours.
+  /// Where an operand of this layout is to lie.
   static SharedOperand placeFor(const Layout &layout);
   void shareTile(const HeldTile &tile, mlir::Type element, const SharedOperand &place);
   void multiplyByWarps(tt::DotOp op, const SharedOperand &left, const SharedOperand &right,
@@ -253,15 +228,11 @@ private:
   void emitInstruction(llvm::StringRef text);
 
   // CudaSharedTiles.cpp
-  void emitAllocShared(ttgpu::AllocSharedOp op);
-  void emitFreeShared(ttgpu::FreeSharedOp op);
   void emitShare(ttgpu::ShareOp op);
   void emitAsyncCopy(ttgpu::AsyncCopyOp op);
   void copyVectors(const TileAccess &access, const Layout &layout, const SharedOperand &place);
   void emitAwaitProducts(ttgpu::AwaitProductsOp op);
-  /// All threads have read what they will read of shared memory.
-  void emitBlockBarrier();
-  /// One copy of a buffer.
+  /// One copy of a buffer; the first where `copy` is null.
   SharedOperand placeOf(mlir::Value buffer, mlir::Value copy);
   Registers readTile(ttgpu::ReadSharedOp op);
 
@@ -282,16 +253,6 @@ private:
   ThreadNumbers threadNumbers;
   llvm::GlobalVariable *shared = nullptr;
   llvm::DenseMap<mlir::Value, Registers> tiles;
-  UnorderedAccesses unordered;
-  /// Shared memory that some thread may still read.
-  struct SharedRegion {
-    uint64_t begin, end;
-  };
-  llvm::SmallVector<SharedRegion, 2> beingRead;
-  bool exchangesUnknown = false;
-  uint64_t sharedReserved = 0;
-  /// The first copy of each.
-  llvm::DenseMap<mlir::Value, SharedOperand> buffers;
   /// By the type of a tile; references stay valid.
   std::map<const void *, Layout> layouts;
   std::vector<Layout> layoutNumbers;

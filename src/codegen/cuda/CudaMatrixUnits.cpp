@@ -43,7 +43,7 @@ std::optional<SharedOperand> CudaEmitter::sharedOperand(mlir::Value operand) {
 }
 
 SharedOperand CudaEmitter::placeFor(const Layout &layout) {
-  unsigned dim = layout.contiguousAlong(0) > layout.contiguousAlong(1) ? 0 : 1;
+  unsigned dim = ttgpu::alongOf(layout);
   return {.tile = {layout.shape[1 - dim], layout.shape[dim]}, .contiguousDim = dim};
 }
 
@@ -213,7 +213,7 @@ void CudaEmitter::emitMatrixDot(tt::DotOp op) {
     bytes += places[i].tile.bytes();
   }
   if (bytes != 0) {
-    uint64_t at = claimShared(op, bytes, SharedTile::alignment);
+    uint64_t at = ttgpu::offsetOf(op);
     for (unsigned i : {0, 1})
       if (tiles[i]) {
         places[i].tile.byteOffset += at;

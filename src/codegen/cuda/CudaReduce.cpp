@@ -89,7 +89,7 @@ void CudaEmitter::emitReduce(tt::ReduceOp op) {
       offsets.push_back(bytes);
       bytes += groups * elements * memoryBytes(elementTypeOf(source.getType()));
     }
-    uint64_t place = claimShared(op, bytes);
+    uint64_t place = ttgpu::offsetOf(op);
     // Lanes along the axis hold the same by now; one of them writes. Warps along it do not.
     Layout holders = reduced;
     for (unsigned bit : warpBits)

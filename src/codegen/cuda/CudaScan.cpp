@@ -29,8 +29,13 @@ void CudaEmitter::emitScan(tt::ScanOp op) {
     bytes += tile.getNumElements() * memoryBytes(elements.back());
   }
   Value *holds = isFirstHolder(layout);
+  ttgpu::ScanPlaces places = ttgpu::scanPlaces(op);
+  uint64_t step = 0;
   for (int64_t distance = 1; distance < extent; distance *= 2) {
-    uint64_t place = claimShared(op, bytes);
+    // What one step writes is not what the one before it is still reading.
+    if (distance > 1 && places.count == 1)
+      emitBarrier();
+    uint64_t place = ttgpu::offsetOf(op) + step++ % places.count * places.bytes;
     for (size_t i = 0; i < values.size(); ++i)
       for (unsigned r = 0; r < layout.registerCount(); ++r)
         writeShared(place + offsets[i], elements[i], position(layout, r), values[i][r], holds);
@@ -41,8 +46,8 @@ void CudaEmitter::emitScan(tt::ScanOp op) {
           op.getReverse()
               ? b.CreateICmpULT(at, b.getInt32(static_cast<uint32_t>(extent - distance)))
               : b.CreateICmpUGE(at, b.getInt32(static_cast<uint32_t>(distance)));
-      int64_t step = (op.getReverse() ? distance : -distance) * stride;
-      Value *from = b.CreateAdd(position(layout, r), b.getInt32(static_cast<uint32_t>(step)));
+      int64_t reach = (op.getReverse() ? distance : -distance) * stride;
+      Value *from = b.CreateAdd(position(layout, r), b.getInt32(static_cast<uint32_t>(reach)));
       from = b.CreateSelect(reaches, from, b.getInt32(0));
       llvm::SmallVector<Value *, 4> arguments;
       for (size_t i = 0; i < values.size(); ++i)
@@ -64,7 +69,7 @@ void CudaEmitter::emitGather(tt::GatherOp op) {
   HeldTile from = held(op.getSrc());
   const Layout &layout = layoutOf(op);
   Registers indices = registersOf(op.getIndices()), values;
-  uint64_t place = claimShared(op, source.getNumElements() * memoryBytes(element));
+  uint64_t place = ttgpu::offsetOf(op);
   shareOperand(from, element, element, place);
   emitBarrier();
   for (unsigned r = 0; r < layout.registerCount(); ++r) {
@@ -93,7 +98,7 @@ void CudaEmitter::emitCat(tt::CatOp op) {
   mlir::Type element = half.getElementType();
   HeldTile first = held(op.getLhs()), second = held(op.getRhs());
   uint64_t bytes = half.getNumElements() * memoryBytes(element);
-  uint64_t place = claimShared(op, 2 * bytes);
+  uint64_t place = ttgpu::offsetOf(op);
   shareOperand(first, element, element, place);
   shareOperand(second, element, element, place + bytes);
   emitBarrier();
@@ -115,7 +120,7 @@ void CudaEmitter::emitHistogram(tt::HistogramOp op) {
       one = b.CreateAnd(one, mask);
   mlir::Type counter = mlir::IntegerType::get(op.getContext(), 32);
   uint64_t count = bins.getNumElements();
-  uint64_t place = claimShared(op, count * memoryBytes(counter));
+  uint64_t place = ttgpu::offsetOf(op);
   Value *holds = isFirstHolder(layout);
   for (unsigned r = 0; r < layout.registerCount(); ++r)
     writeShared(place, counter, position(layout, r), b.getInt32(0), holds);

@@ -14,34 +14,17 @@ namespace I = llvm::Intrinsic;
 static constexpr unsigned globalSpace = 1;
 static constexpr unsigned leastCopyBytes = 4;
 
-static SharedOperand placeOfType(ttgpu::BufferType type) {
-  mlir::RankedTensorType tile = type.getTile();
-  unsigned along = type.getAlong();
-  int64_t rows = tile.getRank() == 2 ? tile.getDimSize(1 - along) : 1;
-  int64_t bytes = tile.getDimSize(along) * memoryBytes(tile.getElementType());
-  return {.tile = {rows, bytes / SharedTile::elementBytes}, .contiguousDim = along};
-}
-
 static bool isOne(Value *condition) {
   auto *constant = llvm::dyn_cast<llvm::ConstantInt>(condition);
   return constant && constant->isOne();
 }
 
-void CudaEmitter::emitAllocShared(ttgpu::AllocSharedOp op) {
-  ttgpu::BufferType type = op.getBuffer().getType();
-  SharedOperand place = placeOfType(type);
-  place.tile.byteOffset = reserveShared(op, type.getCopies() * place.tile.bytes());
-  buffers[op] = place;
-}
-
-// Buffers are given back in the opposite order of their allocation.
-void CudaEmitter::emitFreeShared(ttgpu::FreeSharedOp op) {
-  for (mlir::Value buffer : op.getBuffers())
-    sharedReserved = std::min(sharedReserved, buffers.at(buffer).tile.byteOffset);
-}
-
 SharedOperand CudaEmitter::placeOf(mlir::Value buffer, mlir::Value copy) {
-  SharedOperand place = buffers.at(buffer);
+  auto type = mlir::cast<ttgpu::BufferType>(buffer.getType());
+  SharedOperand place{.tile = ttgpu::tileOf(type), .contiguousDim = type.getAlong()};
+  place.tile.byteOffset = ttgpu::offsetOf(buffer.getDefiningOp());
+  if (!copy)
+    return place;
   Value *number = scalar(copy);
   auto *constant = llvm::dyn_cast<llvm::ConstantInt>(number);
   if (!constant || !constant->isZero())
@@ -51,7 +34,7 @@ SharedOperand CudaEmitter::placeOf(mlir::Value buffer, mlir::Value copy) {
 
 void CudaEmitter::emitShare(ttgpu::ShareOp op) {
   HeldTile tile = held(op.getTile());
-  shareTile(tile, elementTypeOf(op.getTile().getType()), buffers.at(op.getBuffer()));
+  shareTile(tile, elementTypeOf(op.getTile().getType()), placeOf(op.getBuffer(), {}));
   if (result.thisGenerationOnly)
     emitInstruction("fence.proxy.async.shared::cta;");
 }
@@ -88,7 +71,6 @@ void CudaEmitter::copyVectors(const TileAccess &access, const Layout &layout,
 
 /// Moves one tile; where a thread's part of it is not whole aligned vectors, by way of registers.
 void CudaEmitter::emitAsyncCopy(ttgpu::AsyncCopyOp op) {
-  orderAccess(op.getPtr(), false);
   mlir::Value mask = op.getMask();
   mlir::Type element = op.getBuffer().getType().getTile().getElementType();
   const Layout &layout = layoutOf(op.getPtr());
@@ -134,12 +116,6 @@ void CudaEmitter::emitAsyncCopy(ttgpu::AsyncCopyOp op) {
     copy();
   else
     emitWhen(b, holds, copy);
-}
-
-void CudaEmitter::emitBlockBarrier() {
-  emitBarrier();
-  beingRead.clear();
-  exchangesUnknown = false;
 }
 
 void CudaEmitter::emitAwaitProducts(ttgpu::AwaitProductsOp op) {

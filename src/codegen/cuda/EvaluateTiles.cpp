@@ -54,10 +54,7 @@ void CudaEmitter::compute(mlir::Operation *op) {
   llvm::TypeSwitch<mlir::Operation *>(op)
       .Case<tt::SplitOp>([&](auto split) { computeSplit(split); })
       .Case<tt::MapElementwiseOp>([&](auto map) { computeMap(map); })
-      .Case<ttgpu::ConvertLayoutOp>([&](auto other) {
-        mlir::Type element = elementTypeOf(other.getType());
-        tiles[other] = convert(held(other.getSrc()), element, layoutOf(other));
-      })
+      .Case<ttgpu::ConvertLayoutOp>([&](auto other) { tiles[other] = convert(other); })
       .Case<tt::SplatOp, tt::MakeRangeOp, tt::ExpandDimsOp, tt::BroadcastOp, tt::TransOp,
             tt::ReshapeOp, tt::JoinOp, arith::ConstantOp, mlir::ub::PoisonOp, ttgpu::ReadSharedOp>(
           [&](mlir::Operation *one) { tiles[one->getResult(0)] = computeTile(one); })

@@ -4,8 +4,6 @@
 #include "codegen/cuda/CudaEmitter.h"
 #include "codegen/gpu/LaneExchange.h"
 
-#include "tt/Tt.h"
-
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -13,52 +11,6 @@ namespace pellucid::codegen {
 
 using llvm::Value;
 namespace I = llvm::Intrinsic;
-
-/// A block's share of the smallest device of a generation.
-static uint64_t mostSharedBytes(uint32_t sm) { return (sm >= 90 ? 227 : 163) << 10; }
-
-/// Exchanges up to this end take turns in shared memory, so that one barrier each is enough.
-static constexpr uint64_t sharedForTurns = 16 << 10;
-
-void CudaEmitter::growShared(mlir::Operation *op, uint64_t end) {
-  uint64_t most = mostSharedBytes(options.sm);
-  result.sharedBytes = std::max<uint32_t>(result.sharedBytes, std::min(end, most));
-  if (end > most)
-    throw SharedMemoryShortage(DiagnosticError(
-        tt::sourceLocationOf(op->getLoc()),
-        "'" + op->getName().getStringRef().str() + "' needs " + std::to_string(end) +
-            " bytes of shared memory, more than a block has (" + std::to_string(most) + ")"));
-}
-
-uint64_t CudaEmitter::claimShared(mlir::Operation *op, uint64_t bytes, uint64_t alignment) {
-  bytes = llvm::alignTo(bytes, 16);
-  uint64_t begin = llvm::alignTo(sharedReserved, alignment);
-  for (const SharedRegion &region : beingRead)
-    if (region.begin < begin + bytes)
-      begin = llvm::alignTo(std::max(begin, region.end), alignment);
-  bool mayMeet =
-      exchangesUnknown || (!beingRead.empty() && begin + bytes > sharedReserved + sharedForTurns);
-  if (mayMeet) {
-    emitBarrier();
-    beingRead.clear();
-    begin = llvm::alignTo(sharedReserved, alignment);
-  }
-  exchangesUnknown = false;
-  beingRead.push_back({begin, begin + bytes});
-  growShared(op, begin + bytes);
-  return begin;
-}
-
-uint64_t CudaEmitter::reserveShared(mlir::Operation *op, uint64_t bytes) {
-  if (exchangesUnknown || !beingRead.empty())
-    emitBarrier();
-  beingRead.clear();
-  exchangesUnknown = false;
-  uint64_t begin = llvm::alignTo(sharedReserved, SharedTile::alignment);
-  sharedReserved = begin + bytes;
-  growShared(op, sharedReserved);
-  return begin;
-}
 
 Value *CudaEmitter::sharedAddress(uint64_t byteOffset, mlir::Type element, Value *index) {
   Value *base = b.CreateConstGEP1_64(b.i8(), shared, byteOffset);
@@ -88,22 +40,19 @@ Value *CudaEmitter::readShared(uint64_t byteOffset, mlir::Type element, Value *i
   return element.isInteger(1) ? b.CreateICmpNE(value, b.getInt8(0)) : value;
 }
 
-Registers CudaEmitter::convert(const HeldTile &tile, mlir::Type element, const Layout &layout) {
+Registers CudaEmitter::convert(ttgpu::ConvertLayoutOp op) {
+  HeldTile tile = held(op.getSrc());
+  const Layout &layout = layoutOf(op);
   Registers registers;
   if (auto from = layout.registersIn(tile.layout); !from.empty()) {
     for (unsigned index : from)
       registers.push_back(tile.registers[index]);
     return registers;
   }
-  // More exchanges than that cost more than a way through shared memory.
-  constexpr size_t mostExchanges = 2;
-  if (auto plan = laneExchange(tile.layout, layout);
-      plan && plan->exchanges.size() <= mostExchanges)
+  mlir::Type element = elementTypeOf(op.getType());
+  if (auto plan = exchangeThatPays(tile.layout, layout))
     return exchangeLanes(tile.registers, element, *plan);
-  uint64_t bytes = memoryBytes(element);
-  for (int64_t extent : layout.shape)
-    bytes *= extent;
-  uint64_t at = claimShared(kernel, bytes);
+  uint64_t at = ttgpu::offsetOf(op);
   Value *holds = isFirstHolder(tile.layout);
   for (unsigned r = 0; r < tile.layout.registerCount(); ++r)
     writeShared(at, element, position(tile.layout, r), tile.registers[r], holds);

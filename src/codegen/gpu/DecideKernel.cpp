@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/gpu/Passes.h"
+#include "codegen/gpu/SharedUse.h"
 
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"
@@ -12,15 +13,33 @@ static void buildPipeline(mlir::OpPassManager &pm, const ChooseProductsOptions &
   pm.addPass(createAccumulateProducts());
   pm.addPass(createPipelineLoops());
   pm.addPass(createChooseLayouts());
+  pm.addPass(createAllocateShared());
+  pm.addPass(createInsertBarriers());
 }
 
-mlir::LogicalResult decideKernel(mlir::ModuleOp module, const ChooseProductsOptions &options) {
-  mlir::PassManager pm(module.getContext());
+/// What a launch of any of the functions takes.
+static uint64_t sharedBytesOf(mlir::ModuleOp module) {
+  uint64_t most = 0;
+  for (tt::FuncOp function : module.getOps<tt::FuncOp>())
+    if (auto bytes = function->getAttrOfType<mlir::IntegerAttr>(sharedBytesName))
+      most = std::max<uint64_t>(most, bytes.getInt());
+  return most;
+}
+
+mlir::OwningOpRef<mlir::ModuleOp> decideKernel(mlir::ModuleOp source,
+                                               ChooseProductsOptions options) {
+  for (;; --options.mostStages) {
+    mlir::OwningOpRef<mlir::ModuleOp> module = source.clone();
+    mlir::PassManager pm(module->getContext());
 #ifdef NDEBUG
-  pm.enableVerifier(false);
+    pm.enableVerifier(false);
 #endif
-  buildPipeline(pm, options);
-  return pm.run(module);
+    buildPipeline(pm, options);
+    if (mlir::failed(pm.run(*module)))
+      return nullptr;
+    if (options.mostStages <= 1 || sharedBytesOf(*module) <= mostSharedBytes(options.sm))
+      return module;
+  }
 }
 
 namespace {

@@ -66,18 +66,29 @@ static bool isArgument(Value root) {
   return argument && isa<tt::FuncOp>(argument.getOwner()->getParentOp());
 }
 
-bool accessesMeet(Value pointer, Value other, bool ofOtherRound) {
-  llvm::SetVector<Value> roots = pointerRoots(pointer), others = pointerRoots(other);
-  bool mayShare = llvm::any_of(roots, [&](Value root) {
-    return llvm::any_of(others, [&](Value another) {
+const AccessOrder::Facts &AccessOrder::factsOf(Value pointer) {
+  auto [place, isNew] = known.try_emplace(pointer.getAsOpaquePointer());
+  if (isNew)
+    place->second = {pointerRoots(pointer), tt::pointerForm(pointer)};
+  return place->second;
+}
+
+bool AccessOrder::meet(Value pointer, Value other, bool ofOtherRound) {
+  const Facts &facts = factsOf(pointer), &others = factsOf(other);
+  bool mayShare = llvm::any_of(facts.roots, [&](Value root) {
+    return llvm::any_of(others.roots, [&](Value another) {
       return root == another || !isArgument(root) || !isArgument(another);
     });
   });
   if (!mayShare)
     return false;
-  auto form = tt::pointerForm(pointer), otherForm = tt::pointerForm(other);
-  return ofOtherRound || !form || !otherForm || form->base != otherForm->base ||
-         pointer.getType() != other.getType() || !(form->offset == otherForm->offset);
+  // Equal offsets in equal layouts: each thread accesses its own elements.
+  return ofOtherRound || !facts.form || !others.form || facts.form->base != others.form->base ||
+         pointer.getType() != other.getType() || !(facts.form->offset == others.form->offset);
+}
+
+bool accessesMeet(Value pointer, Value other, bool ofOtherRound) {
+  return AccessOrder().meet(pointer, other, ofOtherRound);
 }
 
 } // namespace pellucid::ttgpu

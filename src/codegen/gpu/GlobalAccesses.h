@@ -2,8 +2,11 @@
 // Which accesses of global memory may be of the same elements.
 #pragma once
 
-#include "mlir/IR/Value.h"
+#include "tt/OffsetAnalysis.h"
+
 #include "llvm/ADT/SetVector.h"
+
+#include <map>
 
 namespace pellucid::ttgpu {
 
@@ -15,5 +18,20 @@ llvm::SetVector<mlir::Value> pointerRoots(mlir::Value pointer);
 /// Different arguments are taken to be different memory, as Triton's users do. `ofOtherRound`: the
 /// accesses may belong to different rounds of a loop.
 bool accessesMeet(mlir::Value pointer, mlir::Value other, bool ofOtherRound);
+
+/// As accessesMeet(), for many pointers of a function that does not change its addresses meanwhile.
+class AccessOrder {
+public:
+  bool meet(mlir::Value pointer, mlir::Value other, bool ofOtherRound);
+
+private:
+  struct Facts {
+    llvm::SetVector<mlir::Value> roots;
+    std::optional<tt::PointerForm> form;
+  };
+  const Facts &factsOf(mlir::Value pointer);
+
+  std::map<void *, Facts> known;
+};
 
 } // namespace pellucid::ttgpu

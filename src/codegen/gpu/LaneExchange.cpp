@@ -26,6 +26,12 @@ std::optional<LaneExchange> laneExchange(const Layout &from, const Layout &to) {
   return made;
 }
 
+std::optional<LaneExchange> exchangeThatPays(const Layout &from, const Layout &to) {
+  constexpr size_t mostExchanges = 2;
+  auto plan = laneExchange(from, to);
+  return plan && plan->exchanges.size() <= mostExchanges ? plan : std::nullopt;
+}
+
 Layout withVectors(const Layout &layout, unsigned dim, int64_t count) {
   Layout made = layout;
   auto place = [&](int64_t steps) {

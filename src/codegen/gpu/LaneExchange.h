@@ -21,6 +21,9 @@ struct LaneExchange {
 /// How what lies as `from` comes to lie as `to`; nullopt where more than that is needed.
 std::optional<LaneExchange> laneExchange(const Layout &from, const Layout &to);
 
+/// The same where it costs less than a way through shared memory.
+std::optional<LaneExchange> exchangeThatPays(const Layout &from, const Layout &to);
+
 /// `layout` with `count` neighbours along `dim` in consecutive registers, by exchanges with lanes;
 /// the layout itself where it has not the registers for that.
 Layout withVectors(const Layout &layout, unsigned dim, int64_t count);

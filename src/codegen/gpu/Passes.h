@@ -5,6 +5,7 @@
 
 #include "codegen/gpu/TtGpu.h"
 
+#include "mlir/IR/OwningOpRef.h"
 #include "mlir/Pass/Pass.h"
 
 #include <memory>
@@ -17,8 +18,10 @@ namespace pellucid::ttgpu {
 #define GEN_PASS_REGISTRATION
 #include "codegen/gpu/Passes.h.inc"
 
-/// Runs all of them. What they have to say goes to the context's diagnostics.
-mlir::LogicalResult decideKernel(mlir::ModuleOp module, const ChooseProductsOptions &options);
+/// A copy of `source` that all of them have been through, with as many stages as shared memory has
+/// room for; null when one failed, which goes to the context's diagnostics.
+mlir::OwningOpRef<mlir::ModuleOp> decideKernel(mlir::ModuleOp source,
+                                               ChooseProductsOptions options);
 
 /// `ttgpu-decide`: all of them, for pellucid-opt.
 void registerDecidePipeline();

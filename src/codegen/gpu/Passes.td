@@ -46,4 +46,16 @@ def ChooseLayouts : Pass<"ttgpu-choose-layouts", "::mlir::ModuleOp"> {
   let dependentDialects = ["::pellucid::ttgpu::TtGpuDialect"];
 }
 
+def AllocateShared : Pass<"ttgpu-allocate-shared", "::mlir::ModuleOp"> {
+  let summary = "gives buffers and exchanges their places in shared memory";
+  let description = [{
+    Writes `ttgpu.offset` on each of them and `ttgpu.shared_bytes` on the function.
+  }];
+}
+
+def InsertBarriers : Pass<"ttgpu-insert-barriers", "::mlir::ModuleOp"> {
+  let summary = "puts a barrier before an access that another thread's may meet";
+  let dependentDialects = ["::pellucid::ttgpu::TtGpuDialect"];
+}
+
 #endif

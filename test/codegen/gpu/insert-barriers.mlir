@@ -1,0 +1,134 @@
+// RUN: pellucid-opt %s --split-input-file --ttgpu-choose-products="generation-only=true" --ttgpu-pipeline-loops --ttgpu-choose-layouts --ttgpu-allocate-shared --ttgpu-insert-barriers | FileCheck %s
+
+// Two reductions over the warps take turns in shared memory, so their own barriers are enough.
+// CHECK-LABEL: @take_turns
+// CHECK-SAME:  ttgpu.shared_bytes = 32 : i32
+// CHECK-NOT:   ttgpu.barrier
+// CHECK:       "tt.reduce"{{.*}}
+// CHECK:       ttgpu.offset = 0 : i32
+// CHECK-NOT:   ttgpu.barrier
+// CHECK:       ttgpu.offset = 16 : i32
+// CHECK-NOT:   ttgpu.barrier
+// CHECK:       tt.return
+tt.func public @take_turns(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %y: !tt.ptr<f32>) {
+  %i = tt.make_range {start = 0 : i32, end = 512 : i32} : tensor<512xi32>
+  %xs = tt.splat %x : !tt.ptr<f32> -> tensor<512x!tt.ptr<f32>>
+  %xp = tt.addptr %xs, %i : tensor<512x!tt.ptr<f32>>, tensor<512xi32>
+  %a = tt.load %xp : tensor<512x!tt.ptr<f32>>
+  %s = "tt.reduce"(%a) <{axis = 0 : i32}> ({
+  ^bb0(%p: f32, %q: f32):
+    %sum = arith.addf %p, %q : f32
+    tt.reduce.return %sum : f32
+  }) : (tensor<512xf32>) -> f32
+  %m = "tt.reduce"(%a) <{axis = 0 : i32}> ({
+  ^bb0(%p: f32, %q: f32):
+    %most = arith.maxnumf %p, %q : f32
+    tt.reduce.return %most : f32
+  }) : (tensor<512xf32>) -> f32
+  %both = arith.addf %s, %m : f32
+  tt.store %y, %both : !tt.ptr<f32>
+  tt.return
+}
+
+// -----
+
+// What one round reads, the next one writes again.
+// CHECK-LABEL: @once_a_round
+// CHECK:       scf.for
+// CHECK:         ttgpu.barrier
+// CHECK-NEXT:    "tt.reduce"
+tt.func public @once_a_round(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %y: !tt.ptr<f32>, %n: i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %zero = arith.constant 0.0 : f32
+  %i = tt.make_range {start = 0 : i32, end = 512 : i32} : tensor<512xi32>
+  %xs = tt.splat %x : !tt.ptr<f32> -> tensor<512x!tt.ptr<f32>>
+  %total = scf.for %r = %c0 to %n step %c1 iter_args(%t = %zero) -> (f32) : i32 {
+    %rs = tt.splat %r : i32 -> tensor<512xi32>
+    %at = arith.addi %rs, %i : tensor<512xi32>
+    %xp = tt.addptr %xs, %at : tensor<512x!tt.ptr<f32>>, tensor<512xi32>
+    %a = tt.load %xp : tensor<512x!tt.ptr<f32>>
+    %s = "tt.reduce"(%a) <{axis = 0 : i32}> ({
+    ^bb0(%p: f32, %q: f32):
+      %sum = arith.addf %p, %q : f32
+      tt.reduce.return %sum : f32
+    }) : (tensor<512xf32>) -> f32
+    %u = arith.addf %t, %s : f32
+    scf.yield %u : f32
+  }
+  tt.store %y, %total : !tt.ptr<f32>
+  tt.return
+}
+
+// -----
+
+// A thread is sure of its own elements; those at other offsets were written by another one. Other
+// arguments are other memory.
+// CHECK-LABEL: @global_memory
+// CHECK:       tt.store
+// CHECK-NOT:   ttgpu.barrier
+// CHECK:       tt.load
+// CHECK:       ttgpu.barrier
+// CHECK-NEXT:  tt.load
+// CHECK-NOT:   ttgpu.barrier
+// CHECK:       tt.return
+tt.func public @global_memory(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>, %z: !tt.ptr<f32>) {
+  %i = tt.make_range {start = 0 : i32, end = 512 : i32} : tensor<512xi32>
+  %one = arith.constant dense<1> : tensor<512xi32>
+  %v = arith.constant dense<1.0> : tensor<512xf32>
+  %xs = tt.splat %x : !tt.ptr<f32> -> tensor<512x!tt.ptr<f32>>
+  %xp = tt.addptr %xs, %i : tensor<512x!tt.ptr<f32>>, tensor<512xi32>
+  tt.store %xp, %v : tensor<512x!tt.ptr<f32>>
+  %a = tt.load %xp : tensor<512x!tt.ptr<f32>>
+  %j = arith.addi %i, %one : tensor<512xi32>
+  %xq = tt.addptr %xs, %j : tensor<512x!tt.ptr<f32>>, tensor<512xi32>
+  %b = tt.load %xq : tensor<512x!tt.ptr<f32>>
+  %c = arith.addf %a, %b : tensor<512xf32>
+  %ys = tt.splat %y : !tt.ptr<f32> -> tensor<512x!tt.ptr<f32>>
+  %yp = tt.addptr %ys, %j : tensor<512x!tt.ptr<f32>>, tensor<512xi32>
+  tt.store %yp, %c : tensor<512x!tt.ptr<f32>>
+  tt.return
+}
+
+// -----
+
+// The last product of the loop is awaited by each warpgroup for itself: what is exchanged behind
+// the loop, where its operands lay, waits for the others.
+// CHECK-LABEL: @behind_a_running_product
+// CHECK:       scf.for
+// CHECK:       ttgpu.await_products
+// CHECK-NOT:   "tt.reduce"
+// CHECK:       ttgpu.barrier
+// CHECK-NEXT:  "tt.reduce"
+tt.func public @behind_a_running_product(%a: !tt.ptr<bf16> {tt.divisibility = 16 : i32}, %out: !tt.ptr<f32>, %rounds: i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c4096 = arith.constant 4096 : i32
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %row = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32>
+  %r1 = tt.expand_dims %row {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+  %s64 = arith.constant dense<64> : tensor<64x1xi32>
+  %r2 = arith.muli %r1, %s64 : tensor<64x1xi32>
+  %r3 = tt.broadcast %r2 : tensor<64x1xi32> -> tensor<64x64xi32>
+  %k1 = tt.expand_dims %row {axis = 0 : i32} : tensor<64xi32> -> tensor<1x64xi32>
+  %k2 = tt.broadcast %k1 : tensor<1x64xi32> -> tensor<64x64xi32>
+  %off = arith.addi %r3, %k2 : tensor<64x64xi32>
+  %sum = scf.for %i = %c0 to %rounds step %c1 iter_args(%acc = %zero) -> (tensor<64x64xf32>) : i32 {
+    %at = arith.muli %i, %c4096 : i32
+    %pa = tt.addptr %a, %at : !tt.ptr<bf16>, i32
+    %pas = tt.splat %pa : !tt.ptr<bf16> -> tensor<64x64x!tt.ptr<bf16>>
+    %pat = tt.addptr %pas, %off : tensor<64x64x!tt.ptr<bf16>>, tensor<64x64xi32>
+    %x = tt.load %pat : tensor<64x64x!tt.ptr<bf16>>
+    %d = tt.dot %x, %x, %acc : tensor<64x64xbf16> * tensor<64x64xbf16> -> tensor<64x64xf32>
+    scf.yield %d : tensor<64x64xf32>
+  }
+  %rows = "tt.reduce"(%sum) <{axis = 0 : i32}> ({
+  ^bb0(%p: f32, %q: f32):
+    %both = arith.addf %p, %q : f32
+    tt.reduce.return %both : f32
+  }) : (tensor<64x64xf32>) -> tensor<64xf32>
+  %os = tt.splat %out : !tt.ptr<f32> -> tensor<64x!tt.ptr<f32>>
+  %op = tt.addptr %os, %row : tensor<64x!tt.ptr<f32>>, tensor<64xi32>
+  tt.store %op, %rows : tensor<64x!tt.ptr<f32>>
+  tt.return
+}
