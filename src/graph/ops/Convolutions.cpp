@@ -68,6 +68,8 @@ std::vector<int64_t> paddingOf(const OperatorCall &call, const ConvolutionDims &
 
 void checkChannels(const OperatorCall &call, const ConvolutionDims &dims) {
   const TensorType &weight = call.tensor("weight");
+  if (dims.outputChannels.constant() == 0)
+    call.fail("expects a weight with at least 1 output channel, got " + shapeText(weight.shape));
   if (dims.groups < 1)
     call.fail("expects 'groups' to be positive, got " + std::to_string(dims.groups));
   if (!call.symbols.isMultipleOf(dims.inputChannels, dims.groups) ||

@@ -177,6 +177,37 @@ torch.zeros(3, 4).sum(-1)
 torch.zeros(3, 4).argmax(1)
 torch.ones(3, 0).sum(1)
 torch.ones(3, 0).amax(1)
+torch.conv1d(x_f32, q_f32)
+torch.conv1d(q_f32, q_f32, v_f32[:2], padding=2)
+torch.conv1d(q_f32, q_f32, padding=[1], stride=[2], dilation=2)
+torch.conv1d(q_f32[:0], q_f32)
+torch.conv1d(q_f32, q_f32[:0])
+torch.conv1d(q_f32, q_f32[:, :1], groups=3)
+torch.conv1d(torch.ones(2, 4, 5), torch.ones(6, 1, 2), groups=4)
+torch.conv1d(q_f32, torch.ones(3, 1, 3), padding="same", groups=3)
+torch.conv1d(q_f32, torch.ones(3, 1, 3), stride=2, padding="same", groups=3)
+torch.conv1d(q_f32, torch.ones(1, 3, 3), padding="other")
+torch.conv1d(q_f32, q_f32, padding=-1)
+torch.conv1d(q_f32, q_f32, stride=0)
+torch.conv1d(q_f32, q_f32, dilation=0)
+torch.conv1d(q_f32, q_f32, dilation=2)
+torch.conv1d(q_f32, q_f32, groups=0)
+torch.conv1d(q_f32, q_f32, groups=2)
+torch.conv1d(q_f32, q_f64)
+torch.conv1d(q_f32, q_f32, v_f32)
+torch.conv2d(q_f32, torch.ones(2, 2, 2, 3))
+torch.conv2d(q_f32.unsqueeze(0), torch.ones(2, 2, 2, 3), padding=1, stride=[1, 2])
+torch.conv2d(torch.full([1, 2, 3, 4], float('nan')), torch.ones(1, 2, 3, 3), padding=1)
+torch.conv2d(torch.zeros(0, 2, 3, 4), torch.ones(1, 2, 3, 3))
+torch.conv3d(q_f32.unsqueeze(0), torch.ones(3, 1, 1, 2, 2))
+torch.conv3d(q_f32.unsqueeze(0).unsqueeze(0), torch.ones(3, 1, 1, 2, 2), padding=[1, 0, 1])
+torch.conv_transpose1d(q_f32, q_f32.transpose(0, 1))
+torch.conv_transpose1d(q_f32, torch.ones(3, 2, 2), stride=3, padding=1, output_padding=2)
+torch.conv_transpose1d(q_f32, torch.ones(3, 2, 2), output_padding=1)
+torch.conv_transpose2d(q_f32, torch.ones(2, 3, 2, 2), stride=2)
+torch.conv_transpose3d(q_f32.unsqueeze(0), torch.ones(1, 1, 2, 2, 2), groups=1)
+torch.convolution(q_f32, q_f32, None, [1], [0], [1], False, [0], 1)
+torch.convolution(q_f32, q_f32, None, [1], [2], [1], True, [0], 1)
 """
 
 
@@ -191,9 +222,11 @@ BY_NAME = {
     "split_sizes": ["[1, 2]"], "index": ["0", "-1"], "length": ["1"], "k": ["1", "0"], "memory_format": ["torch.contiguous_format"],
     "end": ["3"], "start": ["0", "1"], "step": ["1"], "exponent": ["2", "0.5"], "storage_offset": ["0"],
     "fill_value": ["2", "-0.5"], "value": ["2", "-0.5"], "s": ["1.5"], "min": ["-1"], "max": ["2"], "correction": ["1"],
+    "groups": ["1"], "dilation": ["1"], "output_padding": ["0"], "transposed": ["False"],
     "negative_slope": ["0.1"], "padding_idx": ["-1"], "dtype": ["torch.float32"], "device": ["torch.device('cpu')"],
 }
-BY_TYPE = {"int": ["0", "-1"], "int[]": ["[0]", "[-1]", "[]"], "number": ["2", "0.5"], "float": ["0.5"], "bool": ["False"]}
+BY_TYPE = {"int": ["0", "-1"], "int[]": ["[0]", "[-1]", "[]"], "number": ["2", "0.5"], "float": ["0.5"], "bool": ["False"],
+           "str": ["'valid'", "'same'"]}
 # These keep their defaults: what they choose is compared in operators_test.py.
 LEFT_OUT = {"layout", "pin_memory", "non_blocking", "copy", "scale_grad_by_freq", "sparse", "sparse_grad", "cudnn_enable", "sorted",
             "beta", "threshold", "scale", "input_scale", "rounding"}
