@@ -207,10 +207,6 @@ private:
     const Node *output = program.main.outputNode();
     for (size_t i = 0; i < program.outputs.size(); ++i) {
       const OutputSpec &spec = program.outputs[i];
-      if (spec.kind == OutputSpec::Kind::BufferMutation)
-        throw DiagnosticError(SourceLocation(spec.name),
-                              "the model changes this buffer in forward; a package's weights are "
-                              "read-only, so make it an input and an output");
       if (spec.kind != OutputSpec::Kind::UserOutput)
         continue;
       const Value *value = output->arg(i).value();

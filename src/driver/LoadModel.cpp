@@ -5,6 +5,7 @@
 #include "graph/ProgramFile.h"
 #include "package/FileKind.h"
 #include "package/MappedFile.h"
+#include "passes/graph/StateAsInputs.h"
 #include "trace/TraceModel.h"
 
 #include <cerrno>
@@ -201,13 +202,22 @@ void ModelRequest::refuseTraceOptions(const char *what) const {
                                                       what + ", in which all of that is fixed");
 }
 
-graph::Program loadModel(const ModelRequest &request, const ModelMessages &messages) {
+static graph::Program loadAnyModel(const ModelRequest &request, const ModelMessages &messages) {
   if (request.isPython())
     return tracePython(request, messages);
   if (request.isArchive())
     return replayArchive(request, messages);
   request.refuseTraceOptions("a saved program");
   return graph::loadProgram(request.model);
+}
+
+graph::Program loadModel(const ModelRequest &request, const ModelMessages &messages) {
+  graph::Program program = loadAnyModel(request, messages);
+  for (const std::string &name : passes::changedBuffers(program))
+    messages.note("'" + name +
+                  "' changes in forward: a package takes it as an input and writes its "
+                  "new contents there; compile --state DIR writes its initial values");
+  return program;
 }
 
 } // namespace pellucid::driver

@@ -17,6 +17,7 @@
 #include "passes/graph/LowerToLaunches.h"
 #include "passes/graph/PackedProducts.h"
 #include "passes/graph/PlanBuffers.h"
+#include "passes/graph/StateAsInputs.h"
 #include "support/CrashHandler.h"
 #include "tt/Tt.h"
 
@@ -261,9 +262,20 @@ static bool reporting(Diagnostics &diagnostics, auto body) {
   return false;
 }
 
-bool compileProgram(const Program &source, const CompileOptions &options, package::Contents &out,
+/// The program, or a copy in `changed` whose state comes in from outside.
+static const Program &withoutState(const Program &given, Program &changed) {
+  if (passes::changedBuffers(given).empty())
+    return given;
+  changed = given.clone();
+  passes::stateAsInputs(changed);
+  return changed;
+}
+
+bool compileProgram(const Program &given, const CompileOptions &options, package::Contents &out,
                     CompileReport &report, Diagnostics &diagnostics) {
   return reporting(diagnostics, [&] {
+    Program changed;
+    const Program &source = withoutState(given, changed);
     Compilation compilation(options, report, diagnostics);
     Program program = source.clone();
     compilation.open(program);
@@ -273,13 +285,15 @@ bool compileProgram(const Program &source, const CompileOptions &options, packag
   });
 }
 
-bool compileFusionCheck(const Program &source, const CompileOptions &options, FusionCheck &check,
+bool compileFusionCheck(const Program &given, const CompileOptions &options, FusionCheck &check,
                         Diagnostics &diagnostics) {
   CompileOptions forCheck = options;
   forCheck.targets.clear();
   forCheck.keepIr = false;
   CompileReport report;
   return reporting(diagnostics, [&] {
+    Program changed;
+    const Program &source = withoutState(given, changed);
     Compilation compilation(forCheck, report, diagnostics);
     Program fused = source.clone();
     compilation.open(fused);

@@ -19,12 +19,12 @@ TEST(SymbolicText, ReadsWhatSympyWrites) {
   EXPECT_EQ(read("s27"), "s27");
   EXPECT_EQ(read(size), "s27");
   EXPECT_EQ(read("Integer(-3)"), "-3");
-  EXPECT_EQ(read("Mul(Integer(48), " + size + ")"), "48*s27");
+  EXPECT_EQ(read("Mul(Integer(48), " + size + ")"), "s27*48");
   EXPECT_EQ(read("Add(" + size + ", Integer(-1), Symbol('u0', integer=True))"),
             read("Add(Symbol('u0'), " + size + ", Integer(-1))"));
   EXPECT_EQ(read("Pow(" + size + ", Integer(2))"), read("Mul(" + size + ", " + size + ")"));
   EXPECT_EQ(read("FloorDiv(" + size + ", Integer(4))"), "s27//4");
-  EXPECT_EQ(read("Mod(" + size + ", Integer(4))"), "s27 % 4");
+  EXPECT_EQ(read("Mod(" + size + ", Integer(4))"), "Mod(s27, 4)");
   EXPECT_EQ(read("Max(Integer(2), " + size + ")"), read("Max(" + size + ", Integer(2))"));
 }
 

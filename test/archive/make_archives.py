@@ -90,6 +90,33 @@ class Sizes(nn.Module):
         return half + y, rows * (n / 2), torch.arange(n * 2 + 1) + m
 
 
+class Counter(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("calls", torch.zeros((), dtype=torch.int64))
+        self.register_buffer("mean", torch.zeros(3))
+
+    def forward(self, x):
+        self.calls.add_(1)
+        self.mean.mul_(0.9).add_(0.1 * x.mean(0))
+        return x - self.mean, self.calls.clone()
+
+
+@torch.library.custom_op("example::twice", mutates_args=())
+def twice(x: torch.Tensor, n: int) -> torch.Tensor:
+    return x * 2 + n
+
+
+@twice.register_fake
+def _(x, n):
+    return torch.empty_like(x)
+
+
+class Missing(nn.Module):
+    def forward(self, x):
+        return twice(x, 3), torch.nonzero(x)
+
+
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
@@ -160,6 +187,8 @@ def main(folder):
     half, columns = Dim("half", min=2, max=32), Dim("columns", min=3, max=16)
     write(folder, "sizes", Sizes(), [(torch.randn(8, 6), torch.randn(4, 6)), (torch.randn(4, 7), torch.randn(2, 7))],
           ({0: 2 * half, 1: columns}, {0: half, 1: columns}))
+    write(folder, "counter", Counter(), floats((4, 3), (4, 3), (2, 3)), ({0: batch},))
+    torch.export.save(bare(export(Missing(), floats((4, 3))[0])), folder / "missing.pt2")
     write(folder, "net", Net(), floats((3, 8), (1, 8)), ({0: batch},))
     write(folder, "net_functional", Net(), floats((3, 8), (1, 8)), ({0: batch},), functional=True)
     write(folder, "net_old", Net(), floats((3, 8), (1, 8)), ({0: batch},), old=True)

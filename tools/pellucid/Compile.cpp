@@ -2,12 +2,16 @@
 #include "driver/Compile.h"
 #include "CommandLine.h"
 #include "ModelLine.h"
+#include "PackageFile.h"
 #include "VerifyFusion.h"
 #include "package/PackageWriter.h"
+#include "passes/graph/StateAsInputs.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 namespace pellucid::cli {
@@ -40,10 +44,27 @@ const VerifiedKernel *firstWrong(const std::vector<VerifiedKernel> &kernels) {
 
 } // namespace
 
+/// Buffers that change become inputs; these are what they hold before the first call.
+static void writeState(const graph::Program &program, const std::string &folder) {
+  std::vector<Array> arrays;
+  std::vector<ArrayToWrite> files;
+  std::vector<std::string> names = passes::changedBuffers(program);
+  for (const std::string &name : names) {
+    const graph::Weight &weight = program.weights.at(name);
+    Array &array = arrays.emplace_back(makeArray(weight.dtype, weight.shape));
+    if (weight.bytes)
+      std::memcpy(array.data(), weight.data.get(), weight.bytes);
+  }
+  for (size_t i = 0; i < names.size(); ++i)
+    files.push_back({&arrays[i], stateFile(folder, names[i])});
+  writeArrays(files);
+}
+
 int runCompile(Words words) {
   VerbLine line("compile", "Makes a package of a model or a saved program.",
                 "pellucid compile examples/silu_model.py:Model --input 'x=f32[batch:1..1024,128]' "
                 "-o model.plc");
+  std::string state;
   ModelOptions model;
   std::string out, targets = "cpu";
   bool noFusion = false, noFma = false, verify = false, verifyEach = false;
@@ -60,6 +81,9 @@ int runCompile(Words words) {
                "when they differ");
   line.addFlag("--verify-each", verifyEach,
                "check the program after every pass; what it finds is a bug of the compiler");
+  line.add("--state", state,
+           "write the initial values of buffers that the model changes there, NAME.npy each")
+      .valueText("DIR");
   if (!line.parse(words))
     return line.exitCode();
   driver::CompileOptions options;
@@ -72,6 +96,8 @@ int runCompile(Words words) {
   size_t slash = model.model.rfind('/');
   options.name = model.model.substr(slash == std::string::npos ? 0 : slash + 1);
   model.checkOutput(out);
+  if (!state.empty() && !std::filesystem::is_directory(state))
+    return refuse("--state " + state, "is not a folder");
   auto start = std::chrono::steady_clock::now();
   graph::Program program = loadModel(model);
   package::Contents contents;
@@ -91,6 +117,8 @@ int runCompile(Words words) {
   }
   if (package::Status status = package::writePackage(contents, out); !status.ok())
     return refuse(out, status.message());
+  if (!state.empty())
+    writeState(program, state);
   model.printNotes();
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   size_t fused = 0;

@@ -82,6 +82,11 @@ std::vector<Array> PackageFile::run(const std::vector<Array> &inputs,
     device.emplace().upload(inputs, in);
   if (pellucid_run(package, in.data(), in.size(), out.data(), out.size(), options) != PELLUCID_OK)
     fail(path, pellucid_last_error());
+  // What a call writes to its inputs lies on the device still.
+  for (size_t i = 0; device && i < inputs.size(); ++i)
+    if (described.at("inputs")[i].value("mutated", false) && !inputs[i].bytes->empty())
+      device->read(inputs[i].bytes->data(), static_cast<const char *>(in[i].data),
+                   inputs[i].bytes->size());
   std::vector<Array> results;
   for (DLManagedTensorVersioned *managed : out) {
     const DLTensor &tensor = managed->dl_tensor;
@@ -99,9 +104,23 @@ std::vector<Array> PackageFile::run(const std::vector<Array> &inputs,
   return results;
 }
 
-std::vector<Array> readInputs(const PackageFile &package,
-                              const std::vector<std::string> &arguments) {
+std::string stateFile(const std::string &folder, const std::string &name) {
+  if (name.find('/') != std::string::npos)
+    fail(name, "cannot be the name of a file");
+  return folder + "/" + name + ".npy";
+}
+
+std::vector<Array> readInputs(const PackageFile &package, std::vector<std::string> arguments,
+                              const std::string &state) {
   const nlohmann::json &inputs = package.description().at("inputs");
+  for (const nlohmann::json &input : inputs) {
+    std::string name = input.at("name");
+    bool isGiven = std::any_of(arguments.begin(), arguments.end(), [&](const std::string &text) {
+      return text.starts_with(name + "=");
+    });
+    if (!state.empty() && input.value("mutated", false) && !isGiven)
+      arguments.push_back(name + "=@" + stateFile(state, name));
+  }
   std::vector<std::optional<Array>> given(inputs.size());
   for (const std::string &text : arguments) {
     std::string error;

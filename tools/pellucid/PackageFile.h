@@ -43,8 +43,11 @@ private:
 
 /// Reads every `--input NAME=@FILE` into the package's order; throws DiagnosticError for one that
 /// is missing, unknown or given twice.
-std::vector<Array> readInputs(const PackageFile &package,
-                              const std::vector<std::string> &arguments);
+/// Inputs that the package changes and that none of them names come from the folder `state`.
+std::vector<Array> readInputs(const PackageFile &package, std::vector<std::string> arguments,
+                              const std::string &state = "");
+/// Where a folder holds the state of that name.
+std::string stateFile(const std::string &folder, const std::string &name);
 
 /// Views of the arrays, which keep their memory, shapes and strides.
 std::vector<DLTensor> borrowTensors(const std::vector<Array> &arrays);

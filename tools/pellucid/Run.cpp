@@ -76,7 +76,7 @@ int runRun(Words words) {
   VerbLine line("run", "Runs a package on .npy files.",
                 "pellucid run model.plc --input x=@examples/x.npy --output y.npy",
                 "model.plc is what the example of 'pellucid compile --help' writes.");
-  std::string path, target;
+  std::string path, target, state;
   std::vector<std::string> inputs, outputs;
   int threads = 0;
   double timeout = 0;
@@ -91,6 +91,9 @@ int runRun(Words words) {
       .valueText("NAME=@FILE.npy");
   line.addRepeated("--output", outputs, "writes a result; once per result, in order")
       .valueText("FILE.npy");
+  line.add("--state", state,
+           "a folder with NAME.npy of each input that the call changes; written back after it")
+      .valueText("DIR");
   line.add("--threads", threads, "most threads that work on the call (0: all)")
       .valueText("N")
       .range(0, 1 << 20);
@@ -116,7 +119,7 @@ int runRun(Words words) {
           ? std::make_unique<PackageFile>(compiledArchive(model), path)
           : std::make_unique<PackageFile>(path, target.empty() ? nullptr : target.c_str(), verify);
   const PackageFile &package = *opened;
-  std::vector<Array> arrays = readInputs(package, inputs);
+  std::vector<Array> arrays = readInputs(package, inputs, state);
   size_t results = package.description().at("outputs").size();
   if (outputs.size() > results)
     return refuse(outputs[results], "the package has " + std::to_string(results) +
@@ -140,6 +143,10 @@ int runRun(Words words) {
   std::vector<ArrayToWrite> written;
   for (size_t i = 0; i < outputs.size(); ++i)
     written.push_back({&out[i], outputs[i]});
+  for (size_t i = 0; !state.empty() && i < arrays.size(); ++i)
+    if (const nlohmann::json &input = package.description().at("inputs")[i];
+        input.value("mutated", false))
+      written.push_back({&arrays[i], stateFile(state, input.at("name"))});
   writeArrays(written);
 
   nlohmann::json report{{"seconds", seconds}, {"outputs", nlohmann::json::array()}};
