@@ -36,6 +36,9 @@ mlir::Type mlirType(DataType type, mlir::MLIRContext *context) {
 /// and of products of tiles, so that two panels stay in the first-level cache.
 constexpr int64_t unpackedDepth = 256, tileBlockDepth = 512;
 
+/// Half of the smallest second-level cache of a core with AVX-512.
+constexpr int64_t bandBytes = int64_t(512) << 10;
+
 class GemmEmitter {
 public:
   GemmEmitter(LibraryKernel &kernel, const GemmKernel &options)
@@ -73,13 +76,23 @@ public:
       emitBlocks();
       emitLoop(b, b.getInt64(0), rowsLeft, 1, false, [&](Value *r) { storeRow(r); });
     };
-    l.forPrograms(body, [&] {
+    auto finish = [&] {
       if (tiles)
         tiles->release();
-    });
+    };
+    l.forPrograms(body, finish, bandWidth());
   }
 
 private:
+  /// Stripes of packed columns that stay in the second-level cache while the rows go by; those of
+  /// A's rows are used for each of them.
+  Value *bandWidth() {
+    Value *stripe = b.CreateMul(depth, b.getInt64(package::productColumns * l.elementBytes()));
+    stripe = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, stripe, b.getInt64(1));
+    return b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, b.getInt64(1),
+                                   b.CreateUDiv(b.getInt64(bandBytes), stripe));
+  }
+
   Value *roundedUp(Value *size) {
     int64_t unit = package::depthUnit(l.type);
     return b.CreateAnd(b.CreateAdd(size, b.getInt64(unit - 1)), b.getInt64(-unit));

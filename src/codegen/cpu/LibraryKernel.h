@@ -21,10 +21,12 @@ public:
   /// `bytes` of the calling thread's scratch memory, 64-byte aligned.
   llvm::Value *reserveScratch(uint64_t bytes);
 
-  /// Calls `body(x, y, z)` for every program of the call (i64 indices), then `finish`.
+  /// Calls `body(x, y, z)` for every program of the call (i64 indices), then `finish`. With `width`
+  /// programs go through bands of so many y, x after x: what programs of one y share, and those of
+  /// one x, is then used again soon.
   void forPrograms(
       llvm::function_ref<void(llvm::Value *, llvm::Value *, llvm::Value *)> body,
-      llvm::function_ref<void()> finish = [] {});
+      llvm::function_ref<void()> finish = [] {}, llvm::Value *width = nullptr);
 
   llvm::Value *elementAt(llvm::Value *base, llvm::Value *index) {
     return b.CreateGEP(held, base, index);
@@ -45,6 +47,12 @@ public:
 
 private:
   llvm::Value *argument(unsigned field, llvm::Type *type);
+  llvm::Value *extent(unsigned axis);
+  struct Place {
+    llvm::Value *x, *y;
+  };
+  Place placeInBand(llvm::Value *index, llvm::Value *columns, llvm::Value *rows,
+                    llvm::Value *width);
 
   CompiledObject &object;
 };
