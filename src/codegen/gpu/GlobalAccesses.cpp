@@ -66,29 +66,45 @@ static bool isArgument(Value root) {
   return argument && isa<tt::FuncOp>(argument.getOwner()->getParentOp());
 }
 
-const AccessOrder::Facts &AccessOrder::factsOf(Value pointer) {
-  auto [place, isNew] = known.try_emplace(pointer.getAsOpaquePointer());
-  if (isNew)
-    place->second = {pointerRoots(pointer), tt::pointerForm(pointer)};
-  return place->second;
+/// No two threads hold the same element.
+static bool isSpread(Value pointer) {
+  std::optional<codegen::Layout> layout = layoutOf(pointer);
+  return layout && llvm::none_of(layout->lanes, codegen::isZero) &&
+         llvm::none_of(layout->warps, codegen::isZero);
 }
 
-bool AccessOrder::meet(Value pointer, Value other, bool ofOtherRound) {
-  const Facts &facts = factsOf(pointer), &others = factsOf(other);
-  bool mayShare = llvm::any_of(facts.roots, [&](Value root) {
-    return llvm::any_of(others.roots, [&](Value another) {
+static bool shareRoots(const llvm::SetVector<Value> &roots, const llvm::SetVector<Value> &others) {
+  return llvm::any_of(roots, [&](Value root) {
+    return llvm::any_of(others, [&](Value another) {
       return root == another || !isArgument(root) || !isArgument(another);
     });
   });
-  if (!mayShare)
-    return false;
-  // Equal offsets in equal layouts: each thread accesses its own elements.
-  return ofOtherRound || !facts.form || !others.form || facts.form->base != others.form->base ||
-         pointer.getType() != other.getType() || !(facts.form->offset == others.form->offset);
 }
 
-bool accessesMeet(Value pointer, Value other, bool ofOtherRound) {
-  return AccessOrder().meet(pointer, other, ofOtherRound);
+bool mayShareMemory(Value pointer, Value other) {
+  return shareRoots(pointerRoots(pointer), pointerRoots(other));
+}
+
+const AccessOrder::Facts &AccessOrder::factsOf(Value pointer) {
+  auto [place, isNew] = known.try_emplace(pointer.getAsOpaquePointer());
+  if (isNew)
+    place->second = {pointerRoots(pointer), tt::pointerForm(pointer), isSpread(pointer)};
+  return place->second;
+}
+
+// Equal offsets in equal layouts are of the same thread, if one alone holds an element; of those
+// that hold one together, the same one stores it.
+bool AccessOrder::meet(Access access, Access other, bool ofOtherRound) {
+  if (!access.isStore && !other.isStore)
+    return false;
+  const Facts &facts = factsOf(access.pointer), &others = factsOf(other.pointer);
+  if (!shareRoots(facts.roots, others.roots))
+    return false;
+  bool isSame = facts.form && others.form && facts.form->base == others.form->base &&
+                access.pointer.getType() == other.pointer.getType() &&
+                facts.form->offset == others.form->offset;
+  bool isOfOneThread = facts.isSpread || (access.isStore && other.isStore);
+  return ofOtherRound || !isSame || !isOfOneThread;
 }
 
 } // namespace pellucid::ttgpu

@@ -14,20 +14,28 @@ namespace pellucid::ttgpu {
 /// and what is loaded or made from integers. Loops and branches are looked through.
 llvm::SetVector<mlir::Value> pointerRoots(mlir::Value pointer);
 
-/// Threads of a block may access the same memory through both, other than each its own elements.
-/// Different arguments are taken to be different memory, as Triton's users do. `ofOtherRound`: the
-/// accesses may belong to different rounds of a loop.
-bool accessesMeet(mlir::Value pointer, mlir::Value other, bool ofOtherRound);
+/// The same memory may be accessed through both. Different arguments are taken to be different
+/// memory, as Triton's users do.
+bool mayShareMemory(mlir::Value pointer, mlir::Value other);
 
-/// As accessesMeet(), for many pointers of a function that does not change its addresses meanwhile.
+/// Which accesses may meet between threads, for many pointers of a function that does not change
+/// its addresses meanwhile.
 class AccessOrder {
 public:
-  bool meet(mlir::Value pointer, mlir::Value other, bool ofOtherRound);
+  struct Access {
+    mlir::Value pointer;
+    bool isStore;
+  };
+  /// Other than each thread with itself. `ofOtherRound`: they may belong to different rounds of a
+  /// loop.
+  bool meet(Access access, Access other, bool ofOtherRound);
 
 private:
   struct Facts {
     llvm::SetVector<mlir::Value> roots;
     std::optional<tt::PointerForm> form;
+    /// Each element is in one thread.
+    bool isSpread = false;
   };
   const Facts &factsOf(mlir::Value pointer);
 

@@ -181,8 +181,8 @@ private:
           return true;
     for (const GlobalAccess &access : effects.global)
       for (const GlobalAccess &earlier : open.global)
-        if ((access.isStore || earlier.isStore) &&
-            order.meet(access.pointer, earlier.pointer, earlier.isOfEarlierRound))
+        if (order.meet({access.pointer, access.isStore}, {earlier.pointer, earlier.isStore},
+                       earlier.isOfEarlierRound))
           return true;
     return false;
   }

@@ -46,7 +46,7 @@ bool mayBeWritten(Value pointer, scf::ForOp loop) {
         if (isa<tt::AtomicRMWOp, tt::AtomicCASOp, tt::BarrierOp>(op))
           return WalkResult::interrupt();
         auto store = dyn_cast<tt::StoreOp>(op);
-        bool meets = store && accessesMeet(pointer, store.getPtr(), true);
+        bool meets = store && mayShareMemory(pointer, store.getPtr());
         return meets ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();

@@ -26,14 +26,15 @@ tt.func public @row(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %y: !tt.ptr<f
 // -----
 
 // The sums of mma.sync are four registers of 16x8 elements; a product's operands come as they are
-// loaded, along their own rows, and the store takes the sums where they are.
+// loaded, along their own rows. The store moves vectors of four, which lanes exchange for it.
 // CHECK-DAG:   #[[SUMS:.*]] = #ttgpu.layout<registers = {{\[}}[0, 1], [8, 0], [0, 16]], lanes = {{\[}}[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warps = {{\[}}[16, 0], [0, 8]]>
 // CHECK-DAG:   #[[ROWS:.*]] = #ttgpu.layout<registers = {{\[}}[0, 1], [0, 2], [0, 4]], lanes = {{\[}}[0, 8], [0, 16], [1, 0], [2, 0], [4, 0]], warps = {{\[}}[8, 0], [16, 0]]>
 // CHECK-LABEL: @product
 // CHECK:       %[[A:.*]] = tt.load {{.*}} : tensor<32x32x!tt.ptr<f16>, #[[ROWS]]>
 // CHECK:       arith.constant dense<0.000000e+00> : tensor<32x32xf32, #[[SUMS]]>
 // CHECK:       tt.dot %[[A]], %[[A]], {{.*}} : tensor<32x32xf16, #[[ROWS]]> * tensor<32x32xf16, #[[ROWS]]> -> tensor<32x32xf32, #[[SUMS]]>
-// CHECK:       tt.store {{.*}} : tensor<32x32x!tt.ptr<f32>, #[[SUMS]]>
+// CHECK:       %[[WIDE:.*]] = ttgpu.convert_layout {{.*}} : tensor<32x32xf32, #[[SUMS]]> -> tensor<32x32xf32, #[[VECTORS:.*]]>
+// CHECK:       tt.store {{.*}}, %[[WIDE]] : tensor<32x32x!tt.ptr<f32>, #[[VECTORS]]>
 tt.func public @product(%x: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %y: !tt.ptr<f32> {tt.divisibility = 16 : i32}) {
   %zero = arith.constant dense<0.0> : tensor<32x32xf32>
   %k = tt.make_range {start = 0 : i32, end = 32 : i32} : tensor<32xi32>

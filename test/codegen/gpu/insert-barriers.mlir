@@ -92,6 +92,34 @@ tt.func public @global_memory(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>, %z: !tt.ptr<f3
 
 // -----
 
+// One thread of the block stores a scalar, and of those that hold an element together one stores it;
+// all of them load it.
+// CHECK-LABEL: @held_by_several_threads
+// CHECK:       tt.store
+// CHECK:       ttgpu.barrier
+// CHECK-NEXT:  tt.load %arg0
+// CHECK:       tt.store {{.*}}32x!tt.ptr<f32>
+// CHECK:       ttgpu.barrier
+// CHECK-NEXT:  tt.load {{.*}}32x!tt.ptr<f32>
+// CHECK:       tt.return
+tt.func public @held_by_several_threads(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>, %z: !tt.ptr<f32>) {
+  %one = arith.constant 1.0 : f32
+  tt.store %x, %one : !tt.ptr<f32>
+  %a = tt.load %x : !tt.ptr<f32>
+  %i = tt.make_range {start = 0 : i32, end = 32 : i32} : tensor<32xi32>
+  %as = tt.splat %a : f32 -> tensor<32xf32>
+  %ys = tt.splat %y : !tt.ptr<f32> -> tensor<32x!tt.ptr<f32>>
+  %yp = tt.addptr %ys, %i : tensor<32x!tt.ptr<f32>>, tensor<32xi32>
+  tt.store %yp, %as : tensor<32x!tt.ptr<f32>>
+  %b = tt.load %yp : tensor<32x!tt.ptr<f32>>
+  %zs = tt.splat %z : !tt.ptr<f32> -> tensor<32x!tt.ptr<f32>>
+  %zp = tt.addptr %zs, %i : tensor<32x!tt.ptr<f32>>, tensor<32xi32>
+  tt.store %zp, %b : tensor<32x!tt.ptr<f32>>
+  tt.return
+}
+
+// -----
+
 // The last product of the loop is awaited by each warpgroup for itself: what is exchanged behind
 // the loop, where its operands lay, waits for the others.
 // CHECK-LABEL: @behind_a_running_product
