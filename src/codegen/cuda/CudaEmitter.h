@@ -181,6 +181,8 @@ private:
   // CudaReduce.cpp, CudaScan.cpp, CudaDot.cpp
   void emitReduce(tt::ReduceOp op);
   void emitScan(tt::ScanOp op);
+  // CudaScanBits.cpp. False where the layout is not one for it.
+  bool scanByBits(tt::ScanOp op);
   void emitGather(tt::GatherOp op);
   void emitCat(tt::CatOp op);
   void emitHistogram(tt::HistogramOp op);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations that read other elements of a tile, through shared memory. Scans double the distance
-// they reach in each step, so that the order depends on the extent only.
+// Operations that read other elements of a tile, through shared memory. Scans that CudaScanBits.cpp
+// does not take double the distance they reach in each step.
 #include "codegen/cuda/CudaEmitter.h"
 
 #include "codegen/common/ControlFlow.h"
@@ -11,6 +11,8 @@ namespace pellucid::codegen {
 using llvm::Value;
 
 void CudaEmitter::emitScan(tt::ScanOp op) {
+  if (scanByBits(op))
+    return;
   unsigned axis = op.getAxis();
   auto tile = mlir::cast<mlir::RankedTensorType>(op.getSrcs()[0].getType());
   int64_t extent = tile.getDimSize(axis), stride = 1;

@@ -82,8 +82,8 @@ private:
     Expr length = 1;
     for (size_t d = first; d < first + rowDims && d < from.rank(); ++d)
       length = length * from.shape[d];
-    // The row itself must be among what they make.
-    if (!trial.names.count(input) || trial.usesIndex || trial.hasChecks ||
+    // The row itself must be among what they make; one of constants has nothing to run along.
+    if (!trial.names.count(input) || trial.inputs.empty() || trial.usesIndex || trial.hasChecks ||
         (trial.expensive && !isWholeRow(length, forCpu)))
       return;
     group = std::move(trial);

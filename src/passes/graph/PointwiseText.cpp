@@ -84,6 +84,58 @@ private:
   KernelWriter writer;
 };
 
+/// Writes a kernel whose tiles have several short lines along the last dim.
+class ShortLinesWriter {
+public:
+  ShortLinesWriter(PointwiseSpec &s, int64_t longest) : spec(s), writer(s.name) {
+    while (columns < longest)
+      columns *= 2;
+    lines = 1024 / columns;
+  }
+
+  KernelText write() {
+    size_t outer = spec.shape.size() - 1;
+    for (size_t i = 0; i < spec.inputs.size(); ++i)
+      writer.pointer("p" + std::to_string(i));
+    for (size_t i = 0; i < spec.outputs.size(); ++i)
+      writer.pointer("o" + std::to_string(i));
+    Expr all = product(spec.shape, 0, outer);
+    std::string height = std::to_string(lines), width = std::to_string(columns);
+    writer.line("line = tl.program_id(0).to(tl.int64) * " + height + " + tl.arange(0, " + height +
+                ")");
+    writer.line("col = tl.arange(0, " + width + ").to(tl.int64)");
+    writer.line("line_there = (line < " + writer.scalar(all) + ")[:, None]");
+    writer.line("col_there = (col < " + writer.scalar(spec.shape[outer]) + ")[None, :]");
+    writer.line("mask = line_there & col_there");
+    std::vector<std::string> indices = writer.delinearize("line", spec.shape, outer, "idx");
+    for (std::string &index : indices)
+      index += "[:, None]";
+    indices.push_back("col[None, :]");
+    for (size_t i = 0; i < spec.inputs.size(); ++i) {
+      const TextOperand &operand = spec.inputs[i];
+      bool along = operand.strides[outer].constant() != 0, moves = false;
+      for (size_t d = 0; d < outer; ++d)
+        moves |= operand.strides[d].constant() != 0;
+      std::string mask = along && moves ? "mask" : along ? "col_there" : "line_there";
+      writer.line("in" + std::to_string(i) + " = tl.load(p" + std::to_string(i) + " + (" +
+                  writer.address(operand, indices) + ")" +
+                  (along || moves ? ", mask=" + mask + ")" : ")"));
+    }
+    writer.body(spec.scalars, spec.body);
+    for (size_t i = 0; i < spec.outputs.size(); ++i)
+      writer.line(
+          storeText("o" + std::to_string(i), writer.address(spec.outputs[i], indices),
+                    "tl.broadcast_to(" + spec.results[i] + ", [" + height + ", " + width + "])",
+                    spec.outputs[i].dtype, "mask"));
+    return writer.finish(symbolic::ceilDiv(all, lines), columns);
+  }
+
+private:
+  PointwiseSpec &spec;
+  KernelWriter writer;
+  int64_t columns = 1, lines = 1;
+};
+
 /// Writes a kernel whose tiles have a side along dim `across` and one along the last dim. Operands
 /// that lie along `across` are loaded and stored with that side innermost, and transposed between.
 class TransposingWriter {
@@ -186,6 +238,14 @@ KernelText writePointwise(PointwiseSpec spec, const SymbolTable &symbols) {
     giveDim(spec);
   if (std::optional<size_t> across = crossedDim(spec))
     return TransposingWriter(spec, *across, symbols).write();
+  // A program for each short line would leave most of a device's lanes idle.
+  int64_t longest = symbols.range(spec.shape.back()).max;
+  bool reachesAll = std::all_of(spec.outputs.begin(), spec.outputs.end(), [](const auto &output) {
+    return std::none_of(output.strides.begin(), output.strides.end(),
+                        [](const Expr &stride) { return stride.constant() == 0; });
+  });
+  if (spec.shape.size() > 1 && longest <= 256 && reachesAll)
+    return ShortLinesWriter(spec, longest).write();
   return LineWriter(spec, symbols).write();
 }
 
