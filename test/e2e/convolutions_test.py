@@ -115,6 +115,28 @@ def run(folder, function, dtype, specs, sizes, reference, options=(), kernels=No
             assert not wrong, f"{function} {dtype} {shapes} {package.stem}: {wrong}"
 
 
+def network(folder):
+    """Modules with their weights: a strided convolution without a bias, padding='same', a transposed one."""
+    shapes = {"first.weight": (16, 3, 7, 7), "second.weight": (8, 16, 3, 3), "second.bias": (8,), "third.weight": (8, 4, 2, 2), "third.bias": (4,)}
+    weights = {name: random("f32", shape) * np.float32(0.2) for name, shape in shapes.items()}
+    np.savez(folder / "w.npz", **weights)
+    f, s, t = (weights["first.weight"], None), (weights["second.weight"], weights["second.bias"]), (weights["third.weight"], weights["third.bias"])
+
+    def reference(x, keep=lambda v: v):
+        one = np.maximum(convolution(x, keep(f[0]), None, 2, 3), 0)
+        two = np.maximum(convolution(one, keep(s[0]), keep(s[1]), padding=1), 0)
+        return spread(two, keep(t[0]), keep(t[1]), stride=2)
+
+    x = random("f32", (2, 3, 13, 17))
+    np.save(folder / "x.npy", x)
+    words = [f"{SOURCE}:Net", "--input", "x=f32[b:1..9,3,13,17]", "--weights", folder / "w.npz"]
+    for package, target in packages(folder, "Net", words[1:3], words[3:]):
+        pellucid("run", package, "--input", f"x=@{folder / 'x.npy'}", "--target", target, "--output", folder / "out.npy")
+        wrong = problem(np.load(folder / "out.npy"), reference(x.astype(np.float64)), 2.0**-18 * reference(np.abs(x).astype(np.float64), np.abs), "f32",
+                        signed_zeros=False)
+        assert not wrong, f"Net {package.stem}: {wrong}"
+
+
 def main():
     wanted = [word for word in sys.argv[2:] if not word.startswith("--")]
     done = 0
@@ -158,6 +180,9 @@ def main():
              [{"x": (2, 16, 9, 8), "w": (20, 16, 3, 3), "b": (20,), "r": (2, 20, 9, 8)}], lambda x, w, b, r: np.maximum(convolution(x, w, b, padding=1), 0) + r)
         case("followed", ("bf16",), {"x": "1,256,9,8", "w": "20,256,3,3", "b": "20", "r": "1,20,9,8"},
              [{"x": (1, 256, 9, 8), "w": (20, 256, 3, 3), "b": (20,), "r": (1, 20, 9, 8)}], lambda x, w, b, r: np.maximum(convolution(x, w, b, padding=1), 0) + r)
+        if not wanted or "net" in wanted:
+            network(folder)
+            done += 1
     print(f"{done} cases ok" + ("" if ON_DEVICE else " (the device's programs on the CPU)"))
 
 

@@ -27,6 +27,7 @@ const Family families[] = {
     {"Rows", "Rows: softmax and norms", registerRowOperators},
     {"Attention", "Attention", registerAttentionOperators},
     {"Gemm", "Products", registerGemmOperators},
+    {"Convolutions", "Convolutions", registerConvolutionOperators},
     {"Views", "Views", registerViewOperators},
     {"Copies", "Copies", registerCopyOperators},
     {"Factories", "New tensors", registerFactoryOperators},

@@ -38,6 +38,7 @@ public:
     KernelText text = writer.finish(gridOf(), spec.tiles.rows);
     text.numWarps = spec.tiles.numWarps;
     text.numStages = spec.tiles.numStages;
+    text.origin = "blocks of " + bm + " queries and " + bn + " keys";
     return text;
   }
 

@@ -30,7 +30,7 @@ AttentionTiles cpuTiles(int64_t width, DataType compute) {
 
 AttentionTiles gpuTilesFor(int64_t width, DataType element) {
   static const TileRow gpuTiles[] = {
-      {64, {128, 64, 1, 1, 4, 3}, {64, 32, 1, 1, 4, 2}, {32, 32, 1, 1, 4, 2}},
+      {64, {128, 64, 1, 1, 8, 3}, {64, 32, 1, 1, 4, 2}, {32, 32, 1, 1, 4, 2}},
       {128, {128, 64, 1, 1, 8, 3}, {32, 32, 1, 1, 4, 2}, {16, 16, 1, 1, 4, 2}},
       {256, {128, 32, 1, 1, 8, 2}, {16, 32, 1, 1, 4, 1}, {16, 16, 1, 1, 4, 1}},
   };
@@ -59,7 +59,8 @@ AttentionTiles chooseAttentionTiles(const AttentionSpec &spec, const SymbolTable
   tiles.keys = std::max<int64_t>(16, chooseBlock(spec.keys, symbols, tiles.keys));
   if (forCpu)
     return tiles;
-  if (tiles.rows <= 32)
+  // A warpgroup multiplies 64 rows.
+  if (tiles.rows <= 64)
     tiles.numWarps = 4;
   int64_t mostKeys = symbols.range(spec.keys).max;
   if (symbols.range(rows).max > tiles.rows || mostKeys < 2 * leastKeysOfPart)

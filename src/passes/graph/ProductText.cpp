@@ -258,20 +258,8 @@ private:
     return places + (dim == 0 ? "[:, None]" : "[None, :]");
   }
 
-  /// Elements beyond the border are read twice or masked off: a row of the tile that is not stored
-  /// may hold anything. Where neighbours in memory lie along that dim, a mask keeps them together.
-  static bool isMasked(const Side &side) {
-    return !side.outer.isWhole && side.strides.back().constant() == 1;
-  }
-
   void startSide(const Side &side) {
-    std::string places = side.outer.places;
-    if (!side.outer.isWhole && !isMasked(side)) {
-      places = "near_" + side.outer.places;
-      writer.line(places + " = tl.minimum(" + side.outer.places + ", left_" + side.outer.places +
-                  " - 1)");
-    }
-    Steps outer = stepsAlong(side.outer, places, side.outerDim, side.dims, side.strides);
+    Steps outer = stepsAlong(side.outer, side.outer.places, side.outerDim, side.dims, side.strides);
     std::string start;
     if (tile.splits > 1 && spec.depth.size() == 1)
       start = "k0 * " + writer.scalar(side.inner.back());
@@ -296,7 +284,8 @@ private:
   /// `further`: from the tile of pointers to the round's.
   std::string loadOf(const Side &side, const std::string &left, const std::string &further = "") {
     std::string mask;
-    if (isMasked(side))
+    // Reading the last row again instead would make all threads wait for that one line.
+    if (!side.outer.isWhole)
       mask = along(side.outer.places, side.outerDim) + " < left_" + side.outer.places;
     if (!inner.isWhole) {
       std::string depth = along("ks", 1 - side.outerDim) + " < " + left;

@@ -20,22 +20,22 @@ const DeviceModel &deviceModel(uint32_t sm) {
        .sharedBytes = 163 << 10,
        .matrixFlops = 250e12,
        .memoryBytes = 1.7e12,
-       .cacheBytes = 4e12,
-       .processorBytes = 70e9,
-       .latency = 0.8e-6,
+       .cacheBytes = 6e12,
+       .processorBytes = 60e9,
+       .latency = 1.0e-6,
        .blockStart = 1.5e-6,
-       .launch = 2.5e-6,
+       .launch = 3e-6,
        .hasWarpgroups = false},
       {.sm = 90,
        .processors = 132,
        .sharedBytes = 227 << 10,
-       .matrixFlops = 780e12,
+       .matrixFlops = 900e12,
        .memoryBytes = 4.0e12,
-       .cacheBytes = 5.5e12,
-       .processorBytes = 90e9,
-       .latency = 0.9e-6,
+       .cacheBytes = 11e12,
+       .processorBytes = 85e9,
+       .latency = 1.2e-6,
        .blockStart = 1.5e-6,
-       .launch = 2.5e-6,
+       .launch = 3e-6,
        .hasWarpgroups = true},
   };
   return sm == 0 ? cpu : sm >= 90 ? models[1] : models[0];
@@ -51,16 +51,20 @@ struct Candidate {
 
 /// Multiplied by warpgroups, which want 64 rows; the last ones by warps.
 constexpr Candidate sixteenBits[] = {
-    {{.m = 128, .n = 256, .k = 64, .warps = 8, .stages = 4}, 0.88, 1},
-    {{.m = 256, .n = 128, .k = 64, .warps = 8, .stages = 4}, 0.86, 1},
-    {{.m = 128, .n = 128, .k = 64, .warps = 8, .stages = 3}, 0.84, 2},
-    {{.m = 64, .n = 256, .k = 64, .warps = 4, .stages = 4}, 0.72, 1},
-    {{.m = 64, .n = 128, .k = 64, .warps = 4, .stages = 4}, 0.70, 2},
-    {{.m = 128, .n = 64, .k = 64, .warps = 4, .stages = 4}, 0.66, 2},
-    {{.m = 64, .n = 64, .k = 128, .warps = 4, .stages = 4}, 0.50, 3},
-    {{.m = 64, .n = 32, .k = 128, .warps = 4, .stages = 4}, 0.30, 4},
+    {{.m = 128, .n = 256, .k = 64, .warps = 8, .stages = 4}, 0.95, 1},
+    {{.m = 256, .n = 128, .k = 64, .warps = 8, .stages = 4}, 0.90, 1},
+    {{.m = 128, .n = 128, .k = 64, .warps = 8, .stages = 3}, 0.86, 2},
+    {{.m = 128, .n = 128, .k = 64, .warps = 4, .stages = 4}, 0.86, 1},
+    {{.m = 64, .n = 256, .k = 64, .warps = 4, .stages = 4}, 0.80, 1},
+    {{.m = 64, .n = 128, .k = 128, .warps = 4, .stages = 3}, 0.75, 1},
+    {{.m = 128, .n = 64, .k = 128, .warps = 4, .stages = 3}, 0.72, 1},
+    {{.m = 64, .n = 128, .k = 64, .warps = 4, .stages = 4}, 0.75, 2},
+    {{.m = 128, .n = 64, .k = 64, .warps = 4, .stages = 4}, 0.72, 2},
+    {{.m = 64, .n = 64, .k = 128, .warps = 4, .stages = 5}, 0.55, 1},
+    {{.m = 64, .n = 32, .k = 128, .warps = 4, .stages = 4}, 0.35, 2},
     {{.m = 32, .n = 64, .k = 128, .warps = 4, .stages = 4}, 0.20, 4},
     {{.m = 32, .n = 32, .k = 256, .warps = 4, .stages = 4}, 0.14, 4},
+    {{.m = 16, .n = 128, .k = 128, .warps = 4, .stages = 4}, 0.14, 2},
     {{.m = 16, .n = 64, .k = 128, .warps = 4, .stages = 4}, 0.12, 4},
     {{.m = 16, .n = 32, .k = 256, .warps = 4, .stages = 4}, 0.08, 4},
 };
@@ -134,8 +138,10 @@ double timeOf(const Candidate &candidate, const ProductSizes &sizes, DataType ty
       (device.matrixFlops / static_cast<double>(device.processors) * candidate.rate);
   double taken = stageBytes / device.processorBytes;
   double waited = device.latency / (stages - 1) / together;
-  double busiest =
-      most * (rounds * std::max({multiplied, taken, waited}) + device.blockStart / together);
+  double stored = static_cast<double>(tile.m * tile.n) * (tile.splits > 1 ? 4 : element) /
+                  device.processorBytes * 2;
+  double outside = (device.blockStart + stored) / together;
+  double busiest = most * (rounds * std::max({multiplied, taken, waited}) + outside);
   double m = static_cast<double>(sizes.m), n = static_cast<double>(sizes.n),
          k = static_cast<double>(sizes.k);
   double fromMemory =
