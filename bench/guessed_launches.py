@@ -254,11 +254,11 @@ def main():
             for row in some:
                 if row["status"] in ("differs", "refused"):
                     print(f"{row['status']}: {row['path']}:{row['line']} {row['kernel']}: {row['reason']}", flush=True)
+            if arguments.json:
+                with open(arguments.json, "w", encoding="utf-8") as file:
+                    json.dump(rows, file, indent=1)
     counts = collections.Counter(r["status"] for r in rows)
     print(dict(counts), f"{sum(r.get('writes') is False for r in rows)} of them write nothing")
-    if arguments.json:
-        with open(arguments.json, "w", encoding="utf-8") as file:
-            json.dump(rows, file, indent=1)
     return 1 if counts["differs"] else 0
 
 

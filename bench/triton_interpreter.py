@@ -55,7 +55,14 @@ class Stub:
     __lt__ = __le__ = __gt__ = __ge__ = __eq__
 
     def __mro_entries__(self, bases):
-        return ()
+        return (Base,)
+
+
+class Base:
+    """What a class derives from that derives from a stub."""
+
+    def __init_subclass__(cls, **options):
+        pass
 
 
 class StubModule(types.ModuleType):

@@ -3,6 +3,7 @@
 """Writes edge_cases.txt: every operator on tensors that are easily forgotten, and what PyTorch says to each call.
 
     record_edge_cases.py OPERATORS [edge_cases.txt]      OPERATORS: one target a line, as `pellucid-operators` prints them
+    record_edge_cases.py --add aten.relu.default...      these operators' calls alone, in the file as it is
 
 Needs torch. Per operator: tensors without dims, without elements, of one element and of one value, in every position; all
 element types with one tensor each. What the other arguments are follows from their names. A line of the file is
@@ -340,17 +341,42 @@ def answer(expression):
     return described(result)
 
 
+def lines_of(target):
+    lines = []
+    for expression in calls(target):
+        # What empty tensors hold is nobody's business; only that the call is one.
+        said = answer(expression)
+        if ".empty" in target or ".new_empty" in target:
+            said = "; ".join(part.split(":")[0] + ":" for part in said.split("; ")) if said != "raises" else said
+        lines.append(f"{expression}\t{said}")
+    return lines
+
+
+def add(targets):
+    """The calls of each operator behind those of the operators before it in the alphabet, and FURTHER's that are new."""
+    out = pathlib.Path(__file__).parent / "edge_cases.txt"
+    lines = out.read_text().splitlines()
+    further = FURTHER.strip().splitlines()
+    for target in targets:
+        name = target.removeprefix("aten.") + "("
+        lines = [line for line in lines if not line.startswith(name)]
+        ours = [i for i, line in enumerate(lines) if line.split("(")[0].count(".") == 1 and line.split("(")[0] + "(" < name and line.split("\t")[0] not in further]
+        place = ours[-1] + 1 if ours else 0
+        lines[place:place] = lines_of(target)
+    known = {line.split("\t")[0] for line in lines}
+    lines += [f"{expression}\t{answer(expression)}" for expression in further if expression not in known]
+    out.write_text("\n".join(lines) + "\n")
+
+
 def main():
     torch.set_num_threads(1)
+    if sys.argv[1] == "--add":
+        add(sys.argv[2:])
+        return
     out = pathlib.Path(sys.argv[2] if len(sys.argv) > 2 else pathlib.Path(__file__).parent / "edge_cases.txt")
     lines = []
     for target in pathlib.Path(sys.argv[1]).read_text().split():
-        for expression in calls(target):
-            # What empty tensors hold is nobody's business; only that the call is one.
-            said = answer(expression)
-            if ".empty" in target or ".new_empty" in target:
-                said = "; ".join(part.split(":")[0] + ":" for part in said.split("; ")) if said != "raises" else said
-            lines.append(f"{expression}\t{said}")
+        lines += lines_of(target)
     lines += [f"{expression}\t{answer(expression)}" for expression in FURTHER.strip().splitlines()]
     out.write_text("\n".join(lines) + "\n")
     print(f"{len(lines)} calls, {sum(line.endswith('raises') for line in lines)} of them refused by PyTorch {torch.__version__}")
