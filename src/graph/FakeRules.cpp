@@ -328,7 +328,7 @@ bool hasKnownStrides(const OperatorCall &call) {
   // These clone to row-major strides, or have their operands in another order.
   bool elementwise =
       call.op.kind == Operator::Kind::Pointwise && name != "masked_fill" && name != "rsub";
-  bool preserving = name == "clone" || name.ends_with("_like");
+  bool preserving = name == "clone" || name == "sort" || name.ends_with("_like");
   if (!elementwise && !preserving)
     return false;
   TensorType result = std::get<TensorType>(call.op.fake(call)[0]);

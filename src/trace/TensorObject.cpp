@@ -162,7 +162,8 @@ h::Value methodSqueeze(TensorObject &self, h::Interpreter &interpreter, const h:
   if (isKnown)
     return callAten(self.tracer, interpreter, "squeeze",
                     every ? argsOf({selfOf(self)}) : argsOf({selfOf(self), a[0]}));
-  h::Value result = selfOf(self);
+  // A view of its own, also where nothing goes: its shape may be changed in place.
+  h::Value result = callAten(self.tracer, interpreter, "alias", argsOf({selfOf(self)}));
   for (size_t d = rank; d-- > 0;)
     if (asked[d] &&
         interpreter.truth(h::Value::condition(symbolic::equal(self.tensor.type.shape[d], 1))))

@@ -19,7 +19,11 @@ std::vector<ResultType> ordered(const TensorType &self, std::vector<Expr> shape)
 std::vector<ResultType> sortFake(const OperatorCall &call) {
   const TensorType &self = call.tensor("self");
   call.dim("dim", self.rank());
-  return ordered(self, self.shape);
+  // Dense, the dims in the order that they have in `self`; of topk and of running sums row-major.
+  TensorType values = freshLike(self, self.dtype, self.shape),
+             indices = freshLike(self, DataType::Int64, self.shape);
+  values.strides = indices.strides = preservedStrides(self, call.symbols);
+  return {values, indices};
 }
 
 std::vector<ResultType> topkFake(const OperatorCall &call) {

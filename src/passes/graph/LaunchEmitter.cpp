@@ -74,13 +74,16 @@ Node *LaunchEmitter::emit(std::vector<TextVariant> variants, const std::vector<V
   return program.main.launch(std::move(launch), variants.front().text.name);
 }
 
-/// Kernels with the same source, pointees and options are one.
+/// Kernels with the same source, pointees, accesses and options are one.
 uint32_t LaunchEmitter::kernelFor(KernelText &text, const std::vector<DataType> &pointers,
                                   const std::vector<Access> &accesses) {
   std::string key = std::to_string(text.numWarps) + " " + std::to_string(text.numStages) +
                     text.source.substr(text.source.find('('));
   for (DataType type : pointers)
     key += static_cast<char>('A' + static_cast<int>(type));
+  // The same text may keep what it does not write, or may take it for empty.
+  for (Access access : accesses)
+    key += static_cast<char>('0' + static_cast<int>(access));
   for (const SourceLocation &where : text.assertions)
     key += "|" + (where.file ? where.file->path() : where.name) + ":" +
            std::to_string(where.range.line) + ":" + std::to_string(where.range.column);
