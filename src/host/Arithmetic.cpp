@@ -34,6 +34,12 @@ static Int floorDivide(Int a, Int b) {
   return (a % b != 0 && (a < 0) != (b < 0)) ? q - 1 : q;
 }
 
+/// With the sign of b. a - a // b * b would not do: 5 // -2**127 * -2**127 does not fit.
+static Int floorRemainder(Int a, Int b) {
+  Int r = a % b;
+  return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
+
 static Value power(Interpreter &interpreter, Int base, Int exponent) {
   if (exponent < 0) {
     if (base == 0)
@@ -92,7 +98,7 @@ static Value integerOp(Interpreter &interpreter, BinaryOp op, Int a, Int b) {
       interpreter.raise("ZeroDivisionError", "integer division or modulo by zero");
     if (b == -1 && __builtin_sub_overflow(Int(0), a, &r)) // the one quotient that does not fit
       overflow(interpreter, op);
-    return Value(op == BinaryOp::FloorDiv ? floorDivide(a, b) : a - floorDivide(a, b) * b);
+    return Value(op == BinaryOp::FloorDiv ? floorDivide(a, b) : floorRemainder(a, b));
   case BinaryOp::Pow:
     return power(interpreter, a, b);
   case BinaryOp::LShift:

@@ -84,7 +84,7 @@ def attempt(text, folder, number):
     """None, or what went wrong."""
     rng = random.Random(number)
     other = changed(text, rng)
-    if number % 4 == 0:
+    if number % 4 == 0 and "\nbody " in other and "kernel " in other:
         other = changed(other, rng)
     program, package = folder / f"p{number}.pellucid", folder / f"p{number}.plc"
     program.write_text(other)

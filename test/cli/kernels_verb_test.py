@@ -310,12 +310,22 @@ def kernel(x):
     tl.store(x, 1.0)
 '''
 
+FILLING = '''import triton
+import triton.language as tl
+WIDTH = tl.constexpr(len([0] * 200000))
+
+@triton.jit
+def kernel(x):
+    tl.store(x + WIDTH, 1.0)
+'''
+
 
 def check_limits(run):
     done = run("endless.py", ENDLESS, "--host-steps", "1000")
     assert done.returncode == 1 and "took more than 1000 steps" in done.stderr and "--host-steps" in done.stderr, done.stderr
-    done = run("filling.py", ENDLESS.replace("count = 0", "count, held = 0, []").replace("count += 1", "held += [count] * 100"), "--host-memory", "100000")
-    assert done.returncode == 1 and "more than 100000 bytes" in done.stderr and "--host-memory" in done.stderr, done.stderr
+    for limits, code in (("--host-memory", "1000000"), 1), ((), 0):
+        done = run("filling.py", FILLING, *limits)
+        assert done.returncode == code and bool(code) == ("more than 1000000 bytes" in done.stderr), done.stderr
 
 
 def main():

@@ -23,6 +23,7 @@ import pathlib
 import random
 import re
 import resource
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -155,7 +156,7 @@ def tests_of(options):
         words = [word.replace(f"{build}/bin", f"{build}/mutants/bin") for word in test.get("command", [])]
         words = [mutated if (mutated := word.replace(f"{build}/test/", f"{build}/mutants/test/")) != word and os.path.isfile(mutated) else word for word in words]
         given = {entry["name"]: entry["value"] for entry in test.get("properties", [])}
-        if "/mutants/" in " ".join(words) and all(os.path.exists(word) for word in words if word.startswith(f"{build}/")) and not re.search(LEFT_OUT, test["name"]):
+        if words and shutil.which(words[0]) and "/mutants/" in " ".join(words) and all(os.path.exists(word) for word in words if word.startswith(f"{build}/")) and not re.search(LEFT_OUT, test["name"]):
             tests[test["name"]] = {"command": words, "environment": dict(one.split("=", 1) for one in given.get("ENVIRONMENT", [])),
                                    "folder": given.get("WORKING_DIRECTORY", build), "skip": given.get("SKIP_RETURN_CODE")}
     return tests

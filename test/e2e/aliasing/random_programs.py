@@ -35,6 +35,15 @@ class Writer:
             raise LookupError("no such tensor")
         return self.random.choice(names[-4:] if self.random.random() < 0.6 else names)
 
+    def apart(self, name):
+        """A tensor that shares no memory with the named one, or is that: PyTorch leaves undefined what overlapping operands give."""
+        other, t = self.tensor(), self.tensors[name]
+        u = self.tensors[other]
+        same = u.data_ptr() == t.data_ptr() and u.shape == t.shape and u.stride() == t.stride()
+        if not same and u.untyped_storage().data_ptr() == t.untyped_storage().data_ptr():
+            raise LookupError("operands overlap")
+        return other
+
     def axis(self, t):
         return self.random.randrange(-t.dim(), t.dim()) if t.dim() else 0
 
@@ -102,7 +111,7 @@ class Writer:
     def write(self):
         name = self.tensor()
         t = self.tensors[name]
-        other = self.tensor()
+        other = self.apart(name)
         choices = [
             f"{name}.add_(1)", f"{name}.mul_(2)", f"{name} += {self.pick(1, 2, 3)}", f"{name} *= 2", f"{name}.copy_({other})", f"{name}.fill_({self.pick(7, -3)})", f"{name}.zero_()",
             f"{name}.clamp_(-3, 8)", f"{name}.add_({other})", f"{name}.relu_()", f"{name}[...] = {self.pick(4, 5)}", f"{name}[:] = {other}", f"{name}[{name} > 3] = 0", f"{name}.sub_(1)",

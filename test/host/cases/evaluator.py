@@ -1,5 +1,8 @@
 # case: integers
 result = [7 // 2, -7 // 2, 7 // -2, 7 % 3, -7 % 3, 7 % -3, 2**10, 2**-1, 1 << 40, -5 >> 1, ~6, 6 & 3, 6 | 3, 6 ^ 3, True + 1, 0x9E3779B97F4A7C15, 2**64 - 1, abs(-3), divmod(-7, 2), pow(3, 4, 5), int("12"), int("-0x1f", 16), int(3.9), int(-3.9), (255).bit_length(), True & False]
+# case: integers_of_127_bits
+least = -(2**126) * 2
+result = [5 % least, -5 % least, 0 % least, least % 5, least % -5, least % least, divmod(7, least), 5 // least, -5 // least]
 # case: floats
 result = [0.1 + 0.2, 1e16, 1e15, 1e-5, 0.0001, 1.0, -0.0, 1.5e300 * 1e10, 7.5 // 2, -7.5 // 2, -7.5 % 2, 5.0 % -3, 1 / 3, 10 / 5, float("inf"), float("-1e3"), round(2.5), round(3.5), round(2.675, 2), round(1234.5, -2), 1e22, 123456789012345680.0, 5e-324, 3.0 == 3, 2.0**0.5, float("nan") != float("nan")]
 # case: strings
