@@ -900,7 +900,7 @@ private:
     std::vector<Argument> results;
     for (const archive::Output &output : archive.outputs)
       if (output.kind == archive::Output::Kind::User)
-        addResult(hostValue(output.value, scope, *archive.graph), results);
+        addResult(output.value, hostValue(output.value, scope, *archive.graph), results);
     writeMutations();
     std::vector<Argument> outputs;
     addMutations(buffers, OutputSpec::Kind::BufferMutation, outputs);
@@ -916,12 +916,14 @@ private:
     tracer.program.main.output(std::move(outputs));
   }
 
-  void addResult(h::Value value, std::vector<Argument> &results) {
-    if (value.isNone())
+  void addResult(const archive::Argument &output, h::Value value, std::vector<Argument> &results) {
+    if (output.kind == AKind::None)
       return;
+    if (value.isNone())
+      fail("returns '" + output.text + "', a result that its operator does not compute here");
     if (value.isSequence()) {
-      for (const h::Value &element : value.elements())
-        addResult(element, results);
+      for (size_t i = 0; i < value.elements().size() && i < output.elements.size(); ++i)
+        addResult(output.elements[i], value.elements()[i], results);
       return;
     }
     auto *tensor = value.as<TensorObject>();

@@ -92,7 +92,12 @@ def images(training_dialect):
         lambda x, v, i: F.batch_norm(x, None, None, v, v, training=True),
         lambda x, v, i: F.instance_norm(x, weight=v),
         lambda x, v, i: F.group_norm(x, 2, v, v),
-        lambda x, v, i: F.unfold(x, 1) if False else torch.unfold_copy(x, 3, 2, 3) if False else x.unfold(3, 2, 3),
+        lambda x, v, i: x.unfold(3, 2, 3),
+        lambda x, v, i: F.unfold(x, (2, 3), padding=1, stride=2),
+        lambda x, v, i: F.fold(F.unfold(x, (2, 3)), (7, 9), (2, 3)),
+        lambda x, v, i: F.adaptive_max_pool2d(x, (3, 2), return_indices=True)[1],
+        lambda x, v, i: F.grid_sample(x, torch.tanh(x[:, :2, :3, :4]).permute(0, 2, 3, 1) * 1.2, align_corners=False),
+        lambda x, v, i: F.grid_sample(x, torch.tanh(x[:, :2, :3, :4]).permute(0, 2, 3, 1) * 1.2, "nearest", "border", align_corners=True),
     ]
     return rows, (torch.randn(2, 4, 7, 9), torch.randn(4), torch.randint(0, 4, (5,)))
 
@@ -143,6 +148,16 @@ def tables(training_dialect):
         lambda x, i, t: torch.diff(x, dim=1, prepend=x[:, :1]),
         lambda x, i, t: torch.take(x, t),
         lambda x, i, t: torch.take_along_dim(x, t.unsqueeze(1), 1),
+        lambda x, i, t: torch.median(x, 1)[0],
+        lambda x, i, t: torch.kthvalue(x, 3, 0)[1],
+        lambda x, i, t: torch.linalg.cross(x[:, :3], x[:, 1:]),
+        lambda x, i, t: torch.kron(x[:2], x[:, :2]),
+        lambda x, i, t: x.masked_scatter(x > 0, x.abs() * 2),
+        lambda x, i, t: torch.isin(t, t[:2]),
+        lambda x, i, t: torch.searchsorted(torch.tensor([0.0, 0.5, 1.0]), x, right=True),
+        lambda x, i, t: F.triplet_margin_loss(x, x * 2, x + 1),
+        lambda x, i, t: F.cosine_embedding_loss(x, probabilities, torch.tensor([1, -1, 1, -1, 1, -1])),
+        lambda x, i, t: torch.nansum(torch.where(x > 0, x, float("nan")), 1),
         lambda x, i, t: torch.eye(3, 4) + torch.linspace(0, 1, 4),
         lambda x, i, t: torch.triu_indices(3, 4, 1),
     ]
@@ -221,6 +236,26 @@ def check_suite(folder, name):
     print(f"{name}: {len(expected)} results")
 
 
+def check_training(folder):
+    """Batch norm in training: the running statistics are the caller's, and change as PyTorch's do."""
+    torch.manual_seed(2)
+    model = nn.Sequential(nn.Linear(4, 3), nn.BatchNorm1d(3)).train()
+    inputs = [torch.randn(5, 4) for _ in range(3)]
+    program = export(model, (inputs[0],))
+    model[1].reset_running_stats()
+    save(program.run_decompositions(), folder / "training.pt2")
+    state = folder / "state"
+    state.mkdir()
+    pellucid("compile", folder / "training.pt2", "-o", folder / "training.plc", "--state", state, "--target", "cpu:x86-64-v3")
+    for x in inputs:
+        np.save(folder / "x.npy", x.numpy())
+        pellucid("run", folder / "training.plc", "--input", f"input=@{folder / 'x.npy'}", "--state", state, "--output", folder / "y.npy")
+        np.testing.assert_allclose(np.load(folder / "y.npy"), model(x).detach().numpy(), rtol=1e-4, atol=1e-5)
+        for name in ("running_mean", "running_var", "num_batches_tracked"):
+            np.testing.assert_allclose(np.load(state / f"1.{name}.npy"), getattr(model[1], name).numpy(), rtol=1e-5, atol=1e-6)
+    print("batch norm in training keeps its statistics")
+
+
 SOURCE = '''
 import torch
 from torch import nn
@@ -273,6 +308,7 @@ def main():
         for name in sys.argv[2:] or SUITES:
             check_suite(folder, name)
         check_source(folder)
+        check_training(folder)
 
 
 main()

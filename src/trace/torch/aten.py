@@ -30,7 +30,7 @@ for _name in ("nonzero", "nonzero_numpy", "argwhere", "masked_select", "unique",
     _refused["aten." + _name] = _depends
 for _name in ("item", "_local_scalar_dense", "equal", "is_nonzero"):
     _refused["aten." + _name] = "it asks for a value that is only known when the program runs"
-for _name in ("rand", "randn", "randint", "randperm", "rand_like", "randn_like", "randint_like", "bernoulli", "multinomial", "normal", "normal_", "uniform_", "random_", "exponential_", "native_dropout", "alpha_dropout", "rrelu", "rrelu_with_noise"):
+for _name in ("rand", "randn", "randint", "randperm", "rand_like", "randn_like", "randint_like", "bernoulli", "bernoulli_", "multinomial", "normal", "normal_", "uniform_", "random_", "exponential_", "cauchy_", "geometric_", "log_normal_", "poisson", "native_dropout", "alpha_dropout", "rrelu", "rrelu_with_noise"):
     _refused["aten." + _name] = _draws
 
 
@@ -58,6 +58,25 @@ def _statistics(input):
     return torch.ops.aten.var.correction(wide, dims, correction=0), torch.mean(wide, dims)
 
 
+def _update_statistics(input, running_mean, running_var, momentum):
+    """What training writes to the buffers: the variance there is the unbiased one."""
+    variance, mean = _statistics(input)
+    count = input.numel() // running_mean.numel()
+    running_mean.copy_((1 - momentum) * running_mean + momentum * mean)
+    running_var.copy_((1 - momentum) * running_var + momentum * (variance * (count / (count - 1))))
+
+
+@_aten("aten::_native_batch_norm_legit(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, Tensor(b!) running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)")
+def _native_batch_norm_legit(input, weight, bias, running_mean, running_var, training, momentum, eps):
+    return _native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)
+
+
+@_aten("aten::_native_batch_norm_legit_functional(Tensor input, Tensor? weight, Tensor? bias, Tensor running_mean, Tensor running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor running_mean_out, Tensor running_var_out)")
+def _native_batch_norm_functional(input, weight, bias, running_mean, running_var, training, momentum, eps):
+    mean, variance = running_mean.clone(), running_var.clone()
+    return _native_batch_norm(input, weight, bias, mean, variance, training, momentum, eps) + (mean, variance)
+
+
 @_aten("aten::batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps, bool cudnn_enabled) -> Tensor")
 def _batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled):
     return _native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)[0]
@@ -67,7 +86,7 @@ def _batch_norm(input, weight, bias, running_mean, running_var, training, moment
 def _native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps):
     if training:
         if running_mean is not None:
-            raise NotImplementedError("batch norm in training changes its running statistics at every call; export the model after eval()")
+            _update_statistics(input, running_mean, running_var, momentum)
         return _batch_norm_of_batch(input, weight, bias, training, momentum, eps)
     y = _normalized(input, running_mean, torch.rsqrt(running_var + eps), weight, bias)
     return y, running_mean.new_empty([0]), running_mean.new_empty([0])
@@ -95,7 +114,7 @@ def _instance_norm(input, weight, bias, running_mean, running_var, use_input_sta
     if not use_input_stats:
         return _normalized(input, running_mean, torch.rsqrt(running_var + eps), weight, bias)
     if running_mean is not None:
-        raise NotImplementedError("instance norm in training changes its running statistics at every call; export the model after eval()")
+        raise NotImplementedError("instance norm with running statistics in training; export the model after eval()")
     return F.group_norm(input, input.shape[1], weight, bias, eps)
 
 
@@ -235,6 +254,11 @@ def _with_indices(self, rank, kernel_size, stride, padding, dilation, ceil_mode)
     return values, _max_pool(self, rank, kernel_size, stride, padding, dilation, ceil_mode, True)[1]
 
 
+@_aten("aten::max_pool1d_with_indices(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], int[1] dilation=[1], bool ceil_mode=False) -> (Tensor, Tensor)")
+def _max_pool1d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode):
+    return _with_indices(self, 1, kernel_size, stride, padding, dilation, ceil_mode)
+
+
 @_aten("aten::max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)")
 def _max_pool2d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode):
     return _with_indices(self, 2, kernel_size, stride, padding, dilation, ceil_mode)
@@ -314,10 +338,6 @@ def _mean_along(input, dim, keepdim):
     return torch.mean(input, [dim], keepdim)
 
 
-def _max_along(input, dim, keepdim):
-    return torch.amax(input, [dim], keepdim)
-
-
 @_aten("aten::adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor")
 def _adaptive_avg_pool1d(self, output_size):
     return _adaptive(self, output_size, _mean_along)
@@ -346,14 +366,39 @@ def _adaptive_avg_pool3d_core(self, output_size):
     return _adaptive(self, output_size, _mean_along)
 
 
+def _adaptive_max(input, output_size, rank):
+    """Each window is gathered into one dim, whose largest element and its place are taken."""
+    lead = list(input.shape[:-rank])
+    sizes, windows = list(input.shape[-rank:]), [[0]]
+    outs = [size if out is None else out for out, size in zip(output_size, sizes)]
+    if not all(isinstance(n, int) for n in sizes + outs):
+        raise NotImplementedError(f"adaptive max pooling of the dynamic sizes {sizes}; make them static")
+    for size, out in zip(sizes, outs):
+        spans = [list(range(i * size // out, -(-(i + 1) * size // out))) for i in range(out)]
+        windows = [[p * size + q for p in window for q in span] for window in windows for span in spans]
+    longest = max([len(w) for w in windows])
+    # A shorter window repeats its first element, which changes neither the largest nor the first place of it.
+    places = torch.tensor([w + [w[0]] * (longest - len(w)) for w in windows])
+    flat = input.reshape(lead + [-1])
+    taken = torch.index_select(flat, len(lead), places.reshape(-1)).reshape(lead + [len(windows), longest])
+    values, which = torch.ops.aten.max.dim(taken, -1, False)
+    index = torch.gather(places.expand(lead + [len(windows), longest]), len(lead) + 1, which.unsqueeze(-1)).squeeze(-1)
+    return values.reshape(lead + outs), index.reshape(lead + outs)
+
+
 @_aten("aten::adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor, Tensor)")
 def _adaptive_max_pool1d(self, output_size):
-    return _adaptive(self, output_size, _max_along), None
+    return _adaptive_max(self, output_size, 1)
 
 
 @_aten("aten::adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor, Tensor)")
 def _adaptive_max_pool2d(self, output_size):
-    return _adaptive(self, output_size, _max_along), None
+    return _adaptive_max(self, output_size, 2)
+
+
+@_aten("aten::adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor, Tensor)")
+def _adaptive_max_pool3d(self, output_size):
+    return _adaptive_max(self, output_size, 3)
 
 
 # --- padding
@@ -602,7 +647,28 @@ def _one_hot(self, num_classes):
 
 @_aten("aten::take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor")
 def _take_along_dim(self, indices, dim):
-    return F.take_along_dim(self, indices, dim)
+    if dim is None:
+        return F.take_along_dim(self, indices, None)
+    shape = F.broadcast_shapes(*[[1 if d == dim % self.dim() else n for d, n in enumerate(x.shape)] for x in (self, indices)])
+    sizes = [[x.shape[d] if d == dim % self.dim() else n for d, n in enumerate(shape)] for x in (self, indices)]
+    return self.expand(sizes[0]).gather(dim, indices.expand(sizes[1]))
+
+
+@_aten("aten::searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor")
+def _searchsorted(sorted_sequence, self, out_int32, right, side, sorter):
+    if sorter is not None:
+        sorted_sequence = torch.gather(sorted_sequence, -1, sorter)
+    if side is not None:
+        right = side == "right"
+    values = self.unsqueeze(-1)
+    row = sorted_sequence if sorted_sequence.dim() == 1 else sorted_sequence.unsqueeze(-2)
+    below = row <= values if right else row < values
+    return below.sum(-1).to(torch.int32 if out_int32 else torch.int64)
+
+
+@_aten("aten::bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor")
+def _bucketize(self, boundaries, out_int32, right):
+    return _searchsorted(boundaries, self, out_int32, right, None, None)
 
 
 @_aten("aten::take(Tensor self, Tensor index) -> Tensor")
@@ -620,11 +686,92 @@ def _unsafe_index_put(self, indices, values, accumulate):
     return torch.ops.aten.index_put.default(self, indices, values, accumulate)
 
 
+@_aten("aten::masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor")
+def _masked_scatter(self, mask, source):
+    shape = F.broadcast_shapes(self.shape, mask.shape)
+    input, kept = self.expand(shape).reshape(-1), mask.expand(shape).reshape(-1)
+    place = torch.clamp(torch.cumsum(kept.to(torch.int64), 0) - 1, min=0)
+    return torch.where(kept, source.reshape(-1)[place], input).reshape(shape)
+
+
+@_aten("aten::isin.Tensor_Tensor(Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool invert=False) -> Tensor")
+def _isin(elements, test_elements, assume_unique, invert):
+    found = torch.any(elements.unsqueeze(-1) == test_elements.reshape(-1), -1)
+    return torch.logical_not(found) if invert else found
+
+
+@_aten("aten::isin.Tensor_Scalar(Tensor elements, Scalar test_element, *, bool assume_unique=False, bool invert=False) -> Tensor")
+def _isin_scalar(elements, test_element, assume_unique, invert):
+    return elements != test_element if invert else elements == test_element
+
+
+@_aten("aten::grid_sampler_2d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor")
+def _grid_sampler_2d(input, grid, interpolation_mode, padding_mode, align_corners):
+    if interpolation_mode == 2 or padding_mode == 2:
+        raise NotImplementedError("grid_sample by bicubic interpolation or with reflected borders; 'bilinear', 'nearest', 'zeros' and 'border' are there")
+    n, c, h, w = input.shape
+    flat = input.reshape(n, c, -1)
+
+    def place(at, size):
+        at = (at + 1.0) * ((size - 1) / 2) if align_corners else ((at + 1.0) * size - 1.0) / 2
+        return torch.clamp(at, 0, size - 1) if padding_mode == 1 else at
+
+    x, y = place(grid[..., 0], w), place(grid[..., 1], h)
+
+    def at(column, row):
+        inside = (column >= 0) & (column <= w - 1) & (row >= 0) & (row <= h - 1)
+        index = (torch.clamp(row, 0, h - 1) * w + torch.clamp(column, 0, w - 1)).to(torch.int64).reshape(n, 1, -1)
+        taken = torch.gather(flat, 2, index.expand(n, c, index.shape[2])).reshape(n, c, grid.shape[1], grid.shape[2])
+        return torch.where(inside.unsqueeze(1), taken, 0.0)
+
+    if interpolation_mode == 1:
+        return at(torch.round(x), torch.round(y))
+    left, top = torch.floor(x), torch.floor(y)
+    dx, dy = (x - left).unsqueeze(1), (y - top).unsqueeze(1)
+    upper = at(left, top) * (1 - dx) + at(left + 1, top) * dx
+    lower = at(left, top + 1) * (1 - dx) + at(left + 1, top + 1) * dx
+    return upper * (1 - dy) + lower * dy
+
+
+@_aten("aten::grid_sampler(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor")
+def _grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners):
+    if input.dim() != 4:
+        raise NotImplementedError("grid_sample of volumes; images are there")
+    return _grid_sampler_2d(input, grid, interpolation_mode, padding_mode, align_corners)
+
+
+@_aten("aten::col2im(Tensor self, SymInt[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor")
+def _col2im(self, output_size, kernel_size, dilation, padding, stride):
+    lead = self.shape[:-2]
+    kh, kw = kernel_size
+    height, width = output_size[0] + 2 * padding[0], output_size[1] + 2 * padding[1]
+    rows = (height - dilation[0] * (kh - 1) - 1) // stride[0] + 1
+    columns = (width - dilation[1] * (kw - 1) - 1) // stride[1] + 1
+    i = (torch.arange(kh) * dilation[0]).reshape(-1, 1, 1, 1) + (torch.arange(rows) * stride[0]).reshape(1, 1, -1, 1)
+    j = (torch.arange(kw) * dilation[1]).reshape(1, -1, 1, 1) + (torch.arange(columns) * stride[1]).reshape(1, 1, 1, -1)
+    place = (i * width + j).reshape(-1)
+    channels = self.shape[-2] // (kh * kw)
+    values = self.reshape(list(lead) + [channels, kh * kw * rows * columns])
+    whole = torch.zeros(list(lead) + [channels, height * width], dtype=self.dtype)
+    whole = torch.index_add(whole, len(lead) + 1, place, values).reshape(list(lead) + [channels, height, width])
+    return whole[..., padding[0] : height - padding[0], padding[1] : width - padding[1]].clone()
+
+
+@_aten("aten::im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor")
+def _im2col(self, kernel_size, dilation, padding, stride):
+    windows = _Windows(self, list(kernel_size), list(stride), list(padding), list(dilation), False, 0)
+    lead = list(self.shape[:-3])
+    places = torch.stack([windows.at(place) for place in windows.places()], len(lead) + 1)
+    return places.reshape(lead + [self.shape[-3] * kernel_size[0] * kernel_size[1], windows.out[0] * windows.out[1]])
+
+
 @_aten("aten::index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor")
 def _index_fill(self, dim, index, value):
+    if self.dim() == 0:
+        return _index_fill(self.reshape(1), 0, index, value).reshape([])
     shape = list(self.shape)
     shape[dim] = index.numel()
-    return torch.index_copy(self, dim, index, value.to(self.dtype).expand(shape))
+    return torch.index_copy(self, dim, index.reshape(-1), value.to(self.dtype).expand(shape))
 
 
 # --- losses
@@ -702,6 +849,44 @@ def _cosine_similarity(x1, x2, dim, eps):
     return F.cosine_similarity(x1, x2, dim, eps)
 
 
+def _reduced(losses, reduction):
+    return losses if reduction == 0 else losses.mean() if reduction == 1 else losses.sum()
+
+
+@_aten("aten::soft_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor")
+def _soft_margin_loss(self, target, reduction):
+    return _reduced(torch.log1p(torch.exp(-target * self)), reduction)
+
+
+@_aten("aten::margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0., int reduction=1) -> Tensor")
+def _margin_ranking_loss(input1, input2, target, margin, reduction):
+    return _reduced(torch.clamp(margin - target * (input1 - input2), min=0), reduction)
+
+
+@_aten("aten::hinge_embedding_loss(Tensor self, Tensor target, float margin=1., int reduction=1) -> Tensor")
+def _hinge_embedding_loss(self, target, margin, reduction):
+    losses = torch.where(target == 1, self, 0.0) + torch.where(target == -1, torch.clamp(margin - self, min=0), 0.0)
+    return _reduced(losses, reduction)
+
+
+@_aten("aten::cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, float margin=0., int reduction=1) -> Tensor")
+def _cosine_embedding_loss(input1, input2, target, margin, reduction):
+    dim = input1.dim() - 1
+    product = (input1 * input2).sum(dim)
+    scale = torch.sqrt(((input1 * input1).sum(dim) + 1e-12) * ((input2 * input2).sum(dim) + 1e-12))
+    cosine = product / scale
+    losses = torch.where(target == 1, 1.0 - cosine, 0.0) + torch.where(target == -1, torch.clamp(cosine - margin, min=0), 0.0)
+    return _reduced(losses, reduction)
+
+
+@_aten("aten::triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, float margin=1., float p=2., float eps=1e-06, bool swap=False, int reduction=1) -> Tensor")
+def _triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduction):
+    near, far = F.pairwise_distance(anchor, positive, p, eps), F.pairwise_distance(anchor, negative, p, eps)
+    if swap:
+        far = torch.minimum(far, F.pairwise_distance(positive, negative, p, eps))
+    return _reduced(torch.clamp(margin + near - far, min=0), reduction)
+
+
 @_aten("aten::pairwise_distance(Tensor x1, Tensor x2, float p=2., float eps=1e-06, bool keepdim=False) -> Tensor")
 def _pairwise_distance(x1, x2, p, eps, keepdim):
     return F.pairwise_distance(x1, x2, p, eps, keepdim)
@@ -745,6 +930,48 @@ def _std_mean(self, dim, correction, keepdim):
     return F.std_mean(self, dim, True, keepdim, 1 if correction is None else correction)
 
 
+@_aten("aten::var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)")
+def _var_mean_all(self, unbiased):
+    return F.var_mean(self, None, unbiased)
+
+
+@_aten("aten::std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)")
+def _std_mean_dim(self, dim, unbiased, keepdim):
+    return F.std_mean(self, dim, unbiased, keepdim)
+
+
+@_aten("aten::std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)")
+def _std_mean_all(self, unbiased):
+    return F.std_mean(self, None, unbiased)
+
+
+def _kth(input, k, dim, keepdim):
+    values, places = torch.ops.aten.sort.stable(input, stable=True, dim=dim, descending=False)
+    value, place = values.narrow(dim, k - 1, 1), places.narrow(dim, k - 1, 1)
+    return (value, place) if keepdim else (value.squeeze(dim), place.squeeze(dim))
+
+
+@_aten("aten::kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)")
+def _kthvalue(self, k, dim, keepdim):
+    return _kth(self, k, dim, keepdim)
+
+
+@_aten("aten::median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)")
+def _median_dim(self, dim, keepdim):
+    if self.is_floating_point():
+        # The largest elements are NaN; one of them makes the median one.
+        value, place = _kth(self, (self.shape[dim] + 1) // 2, dim, True)
+        last, at = _kth(self, self.shape[dim], dim, True)
+        value, place = torch.where(torch.isnan(last), last, value), torch.where(torch.isnan(last), at, place)
+        return (value, place) if keepdim else (value.squeeze(dim), place.squeeze(dim))
+    return _kth(self, (self.shape[dim] + 1) // 2, dim, keepdim)
+
+
+@_aten("aten::median(Tensor self) -> Tensor")
+def _median(self):
+    return _median_dim(self.reshape(-1), 0, False)[0]
+
+
 def _vector_norm(x, ord, dim, keepdim, dtype):
     if dtype is not None:
         x = x.to(dtype)
@@ -775,6 +1002,19 @@ def _linalg_norm(self, ord, dim, keepdim, dtype):
     if ord is not None and matrix:
         raise NotImplementedError(f"the matrix norm of order {ord}; the norm over all elements is there")
     return _vector_norm(self, 2 if ord is None else ord, dim, keepdim, dtype)
+
+
+@_aten("aten::nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor")
+def _nansum(self, dim, keepdim, dtype):
+    kept = torch.where(torch.isnan(self), 0.0, self) if self.is_floating_point() else self
+    return torch.sum(kept, [] if dim is None else dim, keepdim, dtype=dtype)
+
+
+@_aten("aten::nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor")
+def _nanmean(self, dim, keepdim, dtype):
+    dims = [] if dim is None else dim
+    count = torch.sum((self == self).to(self.dtype), dims, keepdim)
+    return torch.sum(torch.where(self == self, self, 0.0), dims, keepdim, dtype=dtype) / count
 
 
 @_aten("aten::logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor")
@@ -863,6 +1103,37 @@ def _scaled_sum(input, product, beta, alpha):
     return product if beta == 0 else product + (input if beta == 1 else input * beta)
 
 
+@_aten("aten::cross(Tensor self, Tensor other, int? dim=None) -> Tensor")
+def _cross(self, other, dim):
+    shape = F.broadcast_shapes(self.shape, other.shape)
+    a, b = self.expand(shape), other.expand(shape)
+    if dim is None:
+        dim = [size for size in shape].index(3)
+    return _linalg_cross(a, b, dim)
+
+
+@_aten("aten::linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor")
+def _linalg_cross(self, other, dim):
+    parts = []
+    for i in range(3):
+        j, k = (i + 1) % 3, (i + 2) % 3
+        parts.append(self.select(dim, j) * other.select(dim, k) - self.select(dim, k) * other.select(dim, j))
+    return torch.stack(parts, dim)
+
+
+@_aten("aten::trace(Tensor self) -> Tensor")
+def _trace(self):
+    return F.diagonal(self).sum()
+
+
+@_aten("aten::kron(Tensor self, Tensor other) -> Tensor")
+def _kron(self, other):
+    rank = max(self.dim(), other.dim())
+    a, b = [1] * (rank - self.dim()) + list(self.shape), [1] * (rank - other.dim()) + list(other.shape)
+    spread = [n for pair in zip(a, [1] * rank) for n in pair], [n for pair in zip([1] * rank, b) for n in pair]
+    return (self.reshape(spread[0]) * other.reshape(spread[1])).reshape([m * n for m, n in zip(a, b)])
+
+
 @_aten("aten::baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor")
 def _baddbmm(self, batch1, batch2, beta, alpha):
     return F.baddbmm(self, batch1, batch2, beta, alpha)
@@ -892,6 +1163,12 @@ def _inner(self, other):
 
 @_aten("aten::tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor")
 def _tensordot(self, other, dims_self, dims_other):
+    # A dim of one element is summed with all of the other's.
+    for i, j in zip(dims_self, dims_other):
+        if self.shape[i] is not other.shape[j] and self.shape[i] == 1:
+            other = torch.sum(other, [j], True)
+        elif self.shape[i] is not other.shape[j] and other.shape[j] == 1:
+            self = torch.sum(self, [i], True)
     left, right = [d % self.dim() for d in dims_self], [d % other.dim() for d in dims_other]
     rows = [d for d in range(self.dim()) if d not in left]
     columns = [d for d in range(other.dim()) if d not in right]
@@ -967,6 +1244,43 @@ def _rot90(self, k, dims):
         return F.flip(self, dims)
     a, b = dims
     return F.flip(self, [b]).transpose(a, b).clone() if k == 1 else F.flip(self, [a]).transpose(a, b).clone()
+
+
+@_aten("aten::diag(Tensor self, int diagonal=0) -> Tensor")
+def _diag(self, diagonal):
+    return _diag_embed(self, diagonal, 0, 1) if self.dim() == 1 else F.diagonal(self, diagonal, 0, 1).clone()
+
+
+@_aten("aten::diagonal_copy(Tensor self, int offset=0, int dim1=0, int dim2=1) -> Tensor")
+def _diagonal_copy(self, offset, dim1, dim2):
+    return F.diagonal(self, offset, dim1, dim2).clone()
+
+
+@_aten("aten::diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor")
+def _diagonal_scatter(self, src, offset, dim1, dim2):
+    whole = self.clone()
+    F.diagonal(whole, offset, dim1, dim2).copy_(src)
+    return whole
+
+
+@_aten("aten::as_strided_copy(Tensor self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor")
+def _as_strided_copy(self, size, stride, storage_offset):
+    return self.as_strided(size, stride, self.storage_offset() if storage_offset is None else storage_offset).clone()
+
+
+@_aten("aten::block_diag(Tensor[] tensors) -> Tensor")
+def _block_diag(tensors):
+    matrices = [t.reshape(1, -1) if t.dim() < 2 else t for t in tensors]
+    width, before, rows = sum([m.shape[1] for m in matrices]), 0, []
+    for matrix in matrices:
+        rows.append(F.pad(matrix, [before, width - before - matrix.shape[1]]))
+        before = before + matrix.shape[1]
+    return torch.cat(rows, 0)
+
+
+@_aten("aten::cartesian_prod(Tensor[] tensors) -> Tensor")
+def _cartesian_prod(tensors):
+    return torch.stack([grid.reshape(-1) for grid in F.meshgrid(tensors)], 1) if len(tensors) > 1 else tensors[0]
 
 
 @_aten("aten::movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)")
@@ -1072,7 +1386,52 @@ def _vstack(tensors):
 
 @_aten("aten::column_stack(Tensor[] tensors) -> Tensor")
 def _column_stack(tensors):
-    return torch.cat([x.unsqueeze(1) if x.dim() == 1 else x for x in tensors], 1)
+    return torch.cat([x.reshape(-1, 1) if x.dim() < 2 else x for x in tensors], 1)
+
+
+@_aten("aten::dstack(Tensor[] tensors) -> Tensor")
+def _dstack(tensors):
+    return torch.cat([F.atleast_3d(x) for x in tensors], 2)
+
+
+@_aten("aten::atleast_1d(Tensor self) -> Tensor")
+def _atleast_1d(self):
+    return F.atleast_1d(self)
+
+
+@_aten("aten::atleast_2d(Tensor self) -> Tensor")
+def _atleast_2d(self):
+    return F.atleast_2d(self)
+
+
+@_aten("aten::atleast_3d(Tensor self) -> Tensor")
+def _atleast_3d(self):
+    return F.atleast_3d(self)
+
+
+@_aten("aten::narrow_copy(Tensor self, int dim, SymInt start, SymInt length) -> Tensor")
+def _narrow_copy(self, dim, start, length):
+    return self.narrow(dim, start, length).clone()
+
+
+@_aten("aten::unbind_copy.int(Tensor self, int dim=0) -> Tensor[]")
+def _unbind_copy(self, dim):
+    return [part.clone() for part in torch.unbind(self, dim)]
+
+
+@_aten("aten::split_copy.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]")
+def _split_copy(self, split_size, dim):
+    return [part.clone() for part in torch.ops.aten.split.Tensor(self, split_size, dim)]
+
+
+@_aten("aten::split_with_sizes_copy(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]")
+def _split_with_sizes_copy(self, split_sizes, dim):
+    return [part.clone() for part in torch.ops.aten.split_with_sizes.default(self, split_sizes, dim)]
+
+
+@_aten("aten::mH(Tensor(a) self) -> Tensor(a)")
+def _mH(self):
+    return torch.transpose(self, -2, -1)
 
 
 @_aten("aten::concat(Tensor[] tensors, int dim=0) -> Tensor")
@@ -1440,6 +1799,49 @@ def _frac(self):
 @_aten("aten::logaddexp(Tensor self, Tensor other) -> Tensor")
 def _logaddexp(self, other):
     return F.logaddexp(self, other)
+
+
+@_aten("aten::round.decimals(Tensor self, *, int decimals) -> Tensor")
+def _round_decimals(self, decimals):
+    scale = 10.0 ** abs(decimals)
+    return torch.round(self * scale) / scale if decimals >= 0 else torch.round(self / scale) * scale
+
+
+@_aten("aten::isreal(Tensor self) -> Tensor")
+def _isreal(self):
+    return torch.ones_like(self, dtype=torch.bool)
+
+
+@_aten("aten::angle(Tensor self) -> Tensor")
+def _angle(self):
+    return torch.where(torch.isnan(self), self, torch.where(self < 0, math.pi, 0.0).to(self.dtype))
+
+
+@_aten("aten::logaddexp2(Tensor self, Tensor other) -> Tensor")
+def _logaddexp2(self, other):
+    top = torch.maximum(self, other)
+    return torch.where(self == other, self + 1.0, top + torch.log2(1.0 + torch.exp2(-torch.abs(self - other))))
+
+
+@_aten("aten::ldexp.Tensor(Tensor self, Tensor other) -> Tensor")
+def _ldexp(self, other):
+    return self * torch.pow(2.0, other)
+
+
+@_aten("aten::float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor")
+def _float_power(self, exponent):
+    return torch.pow(self.to(torch.float64), exponent.to(torch.float64))
+
+
+@_aten("aten::float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor")
+def _float_power_scalar(self, exponent):
+    return torch.pow(self.to(torch.float64), exponent)
+
+
+@_aten("aten::sinc(Tensor self) -> Tensor")
+def _sinc(self):
+    angle = self * math.pi
+    return torch.where(self == 0, 1.0, torch.sin(angle) / torch.where(self == 0, 1.0, angle))
 
 
 @_aten("aten::xlogy.Tensor(Tensor self, Tensor other) -> Tensor")
