@@ -153,8 +153,8 @@ from torch.library import triton_op, wrap_triton
 def attention(p0, p1, p2, o0, BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr, CAUSAL: tl.constexpr, WAY: tl.constexpr, H: tl.constexpr, L: tl.constexpr, HEADS: tl.constexpr):
     pid = tl.program_id(0).to(tl.int64)
     blocks: tl.constexpr = L // BM
-    if WAY == "heads first":
-        block = blocks - 1 - pid // HEADS if CAUSAL else pid // HEADS
+    if CAUSAL and WAY != "blocks first":
+        block = blocks - 1 - pid // HEADS
         batch = pid % HEADS
     else:
         block = blocks - 1 - pid % blocks if CAUSAL else pid % blocks
@@ -240,15 +240,11 @@ class Model(nn.Module):
         return call(q, k, v, *self.options)
 '''
 TILES = {
-    64: [(128, 64, 4, 2), (128, 64, 4, 3), (128, 64, 4, 4), (128, 64, 8, 2), (128, 64, 8, 3), (128, 128, 4, 2), (128, 128, 4, 3), (128, 128, 8, 2), (128, 128, 8, 3),
-         (64, 64, 4, 2), (64, 64, 4, 3), (64, 128, 4, 2), (64, 128, 4, 3), (128, 32, 4, 3), (256, 64, 8, 2), (256, 64, 8, 3)],
-    128: [(128, 64, 8, 2), (128, 64, 8, 3), (128, 128, 8, 2), (128, 128, 8, 3), (128, 64, 4, 2), (128, 32, 4, 3), (128, 32, 8, 3), (128, 32, 8, 4), (64, 64, 4, 2), (64, 64, 4, 3),
-          (64, 128, 4, 2), (64, 32, 4, 3), (128, 96, 8, 2)],
+    128: [(128, 128, 8, 2), (64, 64, 4, 2), (64, 64, 4, 3), (64, 128, 4, 2), (128, 64, 8, 2), (64, 32, 4, 3)],
+    64: [(64, 128, 4, 2), (64, 64, 4, 2), (64, 64, 4, 3), (128, 64, 8, 2)],
+    256: [(128, 32, 8, 2), (128, 64, 8, 2), (64, 64, 4, 2), (64, 32, 4, 2)],
 }
-WAYS = {64: [("heads first", 128, 64, 4, 3), ("no guard", 128, 64, 4, 3), ("one loop", 128, 64, 4, 3),
-             ("ahead", 128, 64, 4, 3), ("ahead", 128, 64, 8, 3), ("ahead", 128, 128, 8, 2), ("ahead", 64, 64, 4, 3), ("ahead", 64, 128, 4, 2)],
-        128: [("heads first", 128, 64, 8, 2), ("no guard", 128, 64, 8, 2), ("one loop", 128, 64, 8, 2),
-              ("ahead", 128, 64, 8, 2), ("ahead", 128, 64, 8, 3), ("ahead", 64, 64, 4, 2), ("ahead", 64, 64, 4, 3), ("ahead", 128, 32, 8, 3)]}
+WAYS = {128: [("blocks first", 128, 128, 8, 2), ("ahead", 64, 64, 4, 2), ("ahead", 128, 64, 8, 2)], 64: [("blocks first", 64, 64, 4, 2), ("no guard", 64, 64, 4, 2)], 256: []}
 
 
 def time_tiles(options, folder, library):
@@ -256,8 +252,8 @@ def time_tiles(options, folder, library):
     source.write_text(KERNEL)
     jobs = []
     with concurrent.futures.ThreadPoolExecutor(12) as pool:
-        for width, heads in ((64, 128), (128, 64)):
-            for way, bm, bn, warps, stages in [("", *tile) for tile in TILES[width] if tile[1] & (tile[1] - 1) == 0] + WAYS[width]:
+        for width, heads in ((128, 64), (64, 128), (256, 32)):
+            for way, bm, bn, warps, stages in [("", *tile) for tile in TILES[width]] + WAYS[width]:
                 for causal in (False, True):
                     out = folder / f"tile{len(jobs)}.plc"
                     kind = f"bf16[{heads},2048,{width}]"

@@ -150,8 +150,9 @@ void CudaEmitter::emitStatement(mlir::Operation *op) {
         b.CreateIntrinsic(I::nvvm_cp_async_wait_group, {}, {b.getInt32(await.getPending())});
       })
       .Case<ttgpu::AwaitProductsOp>([&](auto await) { emitAwaitProducts(await); })
-      .Case<ttgpu::ReleaseOperandsOp>(
-          [&](auto) { emitInstruction("wgmma.wait_group.sync.aligned 1;"); })
+      .Case<ttgpu::ReleaseOperandsOp>([&](auto) {
+        b.CreateIntrinsic(I::nvvm_wgmma_wait_group_sync_aligned, {}, {b.getInt64(1)});
+      })
       .Default([&](auto) { emitScalarOp(op); });
 }
 

@@ -226,9 +226,6 @@ private:
   llvm::Value *descriptorAddress(const SharedOperand &operand, bool kIsContiguous,
                                  llvm::Value *outer);
 
-  /// One instruction, in its place among the others with effects.
-  void emitInstruction(llvm::StringRef text);
-
   // CudaSharedTiles.cpp
   void emitShare(ttgpu::ShareOp op);
   void emitAsyncCopy(ttgpu::AsyncCopyOp op);

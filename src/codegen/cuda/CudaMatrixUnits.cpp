@@ -6,12 +6,13 @@
 #include "codegen/common/ControlFlow.h"
 #include "codegen/common/ElementOps.h"
 
-#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace pellucid::codegen {
 
 using llvm::Value;
+namespace I = llvm::Intrinsic;
 
 /// Both units take 16 products a step.
 static constexpr int64_t stepK = 16;
@@ -98,62 +99,40 @@ Value *CudaEmitter::rowAddress(const SharedOperand &operand, const Layout &layou
 namespace {
 
 /// Instructions that all threads of a warp execute together.
-class WarpAssembly {
+class WarpUnit {
 public:
-  explicit WarpAssembly(CodeBuilder &b) : b(b) {}
+  explicit WarpUnit(CodeBuilder &b) : b(b) {}
 
-  /// `count` matrices of 8x8 elements; each lane gives the address of one of their rows.
+  /// Two or four matrices of 8x8 elements; each lane gives the address of one of their rows.
   llvm::SmallVector<Value *, 4> loadMatrices(Value *address, unsigned count, bool transposed) {
-    std::string outputs, constraints;
-    for (unsigned i = 0; i < count; ++i) {
-      outputs += (i ? ", $" : "$") + std::to_string(i);
-      constraints += "=r,";
-    }
-    std::string text = "ldmatrix.sync.aligned.m8n8.x" + std::to_string(count) +
-                       (transposed ? ".trans" : "") + ".shared.b16 {" + outputs + "}, [$" +
-                       std::to_string(count) + "];";
-    return call(text, constraints + "l,~{memory}", b.i32(), count, {address}, true);
+    I::ID load = count == 4   ? transposed ? I::nvvm_ldmatrix_sync_aligned_m8n8_x4_trans_b16
+                                           : I::nvvm_ldmatrix_sync_aligned_m8n8_x4_b16
+                 : transposed ? I::nvvm_ldmatrix_sync_aligned_m8n8_x2_trans_b16
+                              : I::nvvm_ldmatrix_sync_aligned_m8n8_x2_b16;
+    return fieldsOf(b.CreateIntrinsic(load, {address->getType()}, {address}));
   }
 
   llvm::SmallVector<Value *, 4> multiply(mlir::Type element, llvm::ArrayRef<Value *> left,
                                          llvm::ArrayRef<Value *> right,
                                          llvm::ArrayRef<Value *> sums) {
-    if (element.isInteger(8))
-      return multiplyBytes(left, right, sums);
-    std::string type = element.isBF16() ? "bf16" : "f16";
-    std::string text = "mma.sync.aligned.m16n8k16.row.col.f32." + type + "." + type +
-                       ".f32 {$0, $1, $2, $3}, {$4, $5, $6, $7}, {$8, $9}, {$10, $11, $12, $13};";
-    llvm::SmallVector<Value *> operands(left);
-    operands.append(right.begin(), right.end());
+    I::ID multiply = element.isInteger(8) ? I::nvvm_mma_m16n8k32_row_col_s8
+                     : element.isBF16()   ? I::nvvm_mma_m16n8k16_row_col_bf16
+                                          : I::nvvm_mma_m16n8k16_row_col_f32_f32;
+    llvm::SmallVector<Value *> operands;
+    for (llvm::ArrayRef<Value *> words : {left, right})
+      for (Value *word : words)
+        operands.push_back(element.isF16() ? b.CreateBitCast(word, lanesOf(b.getHalfTy(), 2))
+                                           : word);
     operands.append(sums.begin(), sums.end());
-    return call(text, "=f,=f,=f,=f,r,r,r,r,r,r,f,f,f,f", b.getFloatTy(), 4, operands, false);
+    llvm::CallInst *made = b.CreateIntrinsic(multiply, {}, operands);
+    made->addFnAttr(llvm::Attribute::Convergent);
+    return fieldsOf(made);
   }
 
 private:
-  llvm::SmallVector<Value *, 4> multiplyBytes(llvm::ArrayRef<Value *> left,
-                                              llvm::ArrayRef<Value *> right,
-                                              llvm::ArrayRef<Value *> sums) {
-    llvm::SmallVector<Value *> operands(left);
-    operands.append(right.begin(), right.end());
-    operands.append(sums.begin(), sums.end());
-    return call("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {$0, $1, $2, $3}, "
-                "{$4, $5, $6, $7}, {$8, $9}, {$10, $11, $12, $13};",
-                "=r,=r,=r,=r,r,r,r,r,r,r,r,r,r,r", b.i32(), 4, operands, false);
-  }
-
-  llvm::SmallVector<Value *, 4> call(const std::string &text, const std::string &constraints,
-                                     llvm::Type *result, unsigned count,
-                                     llvm::ArrayRef<Value *> operands, bool readsMemory) {
-    llvm::SmallVector<llvm::Type *> types, results(count, result);
-    for (Value *operand : operands)
-      types.push_back(operand->getType());
-    auto *type =
-        llvm::FunctionType::get(llvm::StructType::get(b.getContext(), results), types, false);
-    llvm::CallInst *made =
-        b.CreateCall(llvm::InlineAsm::get(type, text, constraints, readsMemory), operands);
-    made->addFnAttr(llvm::Attribute::Convergent);
+  llvm::SmallVector<Value *, 4> fieldsOf(Value *made) {
     llvm::SmallVector<Value *, 4> values;
-    for (unsigned i = 0; i < count; ++i)
+    for (unsigned i = 0; i < llvm::cast<llvm::StructType>(made->getType())->getNumElements(); ++i)
       values.push_back(b.CreateExtractValue(made, i));
     return values;
   }
@@ -220,7 +199,7 @@ void CudaEmitter::emitMatrixDot(tt::DotOp op) {
         shareTile(*tiles[i], elementTypeOf(operands[i].getType()), places[i]);
       }
     if (byGroups)
-      emitInstruction("fence.proxy.async.shared::cta;");
+      b.CreateIntrinsic(I::nvvm_fence_proxy_async_shared_cta, {});
     emitBarrier();
   }
   if (byGroups)
@@ -271,24 +250,24 @@ void CudaEmitter::multiplyByWarps(tt::DotOp op, const SharedOperand &left,
     return alongK ? elementAddress(operand, outer, b.CreateAdd(k, number(step)), first)
                   : elementAddress(operand, k, b.CreateAdd(outer, number(first)), step);
   };
-  WarpAssembly assembly(b);
+  WarpUnit unit(b);
   // Two bytes count as one element of 16 bits: the fragments are the same.
   int64_t depth = multipliesBytes(op) ? a.getDimSize(1) / 2 : a.getDimSize(1);
   for (int64_t step = 0; step < depth; step += stepK) {
     for (auto &[first, fragment] : rows) {
       Value *address = addressOf(left, leftAlongK, leftRow, first, leftK, step);
-      fragment = assembly.loadMatrices(address, 4, !leftAlongK);
+      fragment = unit.loadMatrices(address, 4, !leftAlongK);
     }
     for (auto next = columns.begin(); next != columns.end();) {
       Value *address = addressOf(right, rightAlongK, rightColumn, next->first, rightK, step);
-      auto loaded = assembly.loadMatrices(address, inPairs ? 4 : 2, !rightAlongK);
+      auto loaded = unit.loadMatrices(address, inPairs ? 4 : 2, !rightAlongK);
       for (size_t i = 0; i < loaded.size(); i += 2)
         (next++)->second = {loaded[i], loaded[i + 1]};
     }
     for (unsigned r = 0; r < layout.registerCount(); r += 4) {
       Layout::Point point = layout.registerPoint(r);
-      auto next = assembly.multiply(a.getElementType(), rows[point[0]], columns[point[1]],
-                                    llvm::ArrayRef(sums).slice(r, 4));
+      auto next = unit.multiply(a.getElementType(), rows[point[0]], columns[point[1]],
+                                llvm::ArrayRef(sums).slice(r, 4));
       std::copy(next.begin(), next.end(), sums.begin() + r);
     }
   }

@@ -36,7 +36,7 @@ void CudaEmitter::emitShare(ttgpu::ShareOp op) {
   HeldTile tile = held(op.getTile());
   shareTile(tile, elementTypeOf(op.getTile().getType()), placeOf(op.getBuffer(), {}));
   if (result.thisGenerationOnly)
-    emitInstruction("fence.proxy.async.shared::cta;");
+    b.CreateIntrinsic(I::nvvm_fence_proxy_async_shared_cta, {});
 }
 
 Registers CudaEmitter::readTile(ttgpu::ReadSharedOp op) {
@@ -91,25 +91,30 @@ void CudaEmitter::emitAsyncCopy(ttgpu::AsyncCopyOp op) {
     access.isAligned = access.isWhole = true;
   access.active = activeOf(mask ? registersOf(mask) : all);
   auto copyEach = [&] {
-    Registers active = mask ? registersAgain(mask) : all, values;
+    Registers active = mask ? registersOf(mask) : all, values;
     Value *zero = llvm::Constant::getNullValue(registerType(b.getContext(), element));
     for (size_t r = 0; r < active.size(); ++r)
       values.push_back(loadOne(access.pointers[r], active[r], zero, element));
     shareTile({layout, values}, element, place);
     if (result.thisGenerationOnly)
-      emitInstruction("fence.proxy.async.shared::cta;");
+      b.CreateIntrinsic(I::nvvm_fence_proxy_async_shared_cta, {});
   };
-  auto copy = [&] {
-    if (access.vector * memoryBytes(element) < leastCopyBytes)
-      return emitWhen(b, comes, copyEach);
-    if (access.isSure())
-      return copyVectors(access, layout, place);
+  bool mayCopy = access.vector * memoryBytes(element) >= leastCopyBytes;
+  auto copyAsMayBe = [&] {
+    if (!mayCopy)
+      return copyEach();
     emitBranches(b, movesByVectors(access), [&](unsigned which) {
       if (which == 0)
         copyVectors(access, layout, place);
-      else // nobody reads what does not come
-        emitWhen(b, comes, copyEach);
+      else
+        copyEach();
     });
+  };
+  auto copy = [&] {
+    if (mayCopy && access.isSure())
+      copyVectors(access, layout, place);
+    else // nobody reads what does not come
+      emitWhen(b, comes, copyAsMayBe);
   };
   Value *holds = isFirstHolder(layout);
   if (isOne(holds))

@@ -7,20 +7,16 @@
 #include "codegen/cuda/CudaEmitter.h"
 
 #include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace pellucid::codegen {
 
 using llvm::Value;
+namespace I = llvm::Intrinsic;
 
 static constexpr int64_t stepK = 16, mostColumns = 256;
 static constexpr unsigned wordsOfStep = 4; ///< of a left operand in registers, for each step
-
-void CudaEmitter::emitInstruction(llvm::StringRef text) {
-  auto *type = llvm::FunctionType::get(b.getVoidTy(), false);
-  llvm::CallInst *call = b.CreateCall(llvm::InlineAsm::get(type, text, "~{memory}", true));
-  call->addFnAttr(llvm::Attribute::Convergent);
-}
 
 /// The address / 16 (i32) of what begins at `outer` along m or n, a multiple of 8.
 Value *CudaEmitter::descriptorAddress(const SharedOperand &operand, bool kIsContiguous,
@@ -122,7 +118,7 @@ void CudaEmitter::multiplyByWarpgroups(tt::DotOp op, const SharedOperand &left,
       rowsApart = std::min(rowsApart, point[0]);
   size_t wordsOfRows = a.getDimSize(1) / stepK * wordsOfStep;
 
-  emitInstruction("wgmma.fence.sync.aligned;");
+  b.CreateIntrinsic(I::nvvm_wgmma_fence_sync_aligned, {});
   for (size_t r = 0; r < sums.size(); r += count) {
     Layout::Point point = layout.registerPoint(r);
     Value *row = b.CreateAdd(firstRow, number(point[0]));
@@ -149,7 +145,7 @@ void CudaEmitter::multiplyByWarpgroups(tt::DotOp op, const SharedOperand &left,
     }
     updateRegisters(b, llvm::MutableArrayRef(sums).slice(r, count), text + " }", inputs);
   }
-  emitInstruction("wgmma.commit_group.sync.aligned;");
+  b.CreateIntrinsic(I::nvvm_wgmma_commit_group_sync_aligned, {});
   if (!op->hasAttr(ttgpu::runsName))
     awaitProduct(sums);
 }

@@ -5,6 +5,7 @@
 #include "codegen/common/ElementOps.h"
 #include "codegen/gpu/LaneExchange.h"
 #include "codegen/gpu/SharedTile.h"
+#include "tt/OffsetAnalysis.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -90,6 +91,21 @@ std::optional<unsigned> LayoutChoice::contiguousDim(Value pointers) const {
   for (unsigned d = tile.getRank(); d-- > 0;)
     if (info.contiguity[d] > (best ? info.contiguity[*best] : 1))
       best = d;
+  return best;
+}
+
+std::optional<unsigned> LayoutChoice::nearestDim(Value pointers) {
+  auto form = tt::pointerForm(pointers);
+  std::optional<unsigned> best;
+  int64_t least = std::numeric_limits<int64_t>::max();
+  for (unsigned d = tileOf(pointers).getRank(); form && d-- > 0;) {
+    auto stride = form->offset.strideOf(d).asConstant();
+    int64_t distance = stride ? std::abs(*stride) : 0;
+    if (distance != 0 && distance < least) {
+      least = distance;
+      best = d;
+    }
+  }
   return best;
 }
 
@@ -190,6 +206,9 @@ Layout LayoutChoice::ofAccess(Value pointers, Value data) const {
     return *across;
   auto found = anchors.find(shape.vec());
   bool feeds = feedsMatrixUnits(data);
+  // It goes through shared memory anyway, so lanes may lie as memory is reached best.
+  if (auto nearest = feeds && !fastest ? nearestDim(pointers) : std::nullopt)
+    return alongDim(shape, *nearest, 1);
   if (!fastest || found == anchors.end() || found->second.order.front() == *fastest)
     return feeds ? blocked(shape) : anchor(shape);
   if (products.count(shape.vec()) && !feeds)

@@ -51,6 +51,8 @@ private:
   Layout alongDim(llvm::ArrayRef<int64_t> shape, unsigned dim, int64_t length) const;
   Layout ofReading(ReadSharedOp read) const;
   std::optional<unsigned> contiguousDim(mlir::Value pointers) const;
+  /// Where no pointers are neighbours: the dim along which they are known to be nearest.
+  static std::optional<unsigned> nearestDim(mlir::Value pointers);
   int64_t lengthAlong(mlir::Value pointers, unsigned dim, int64_t elementBytes) const;
   bool feedsMatrixUnits(mlir::Value tile, unsigned depth = 0) const;
   /// Where neighbours in memory lie across the inner dim of a product of bytes: four neighbours

@@ -37,7 +37,11 @@ SharedTile tileOf(BufferType type) {
 uint64_t bytesOf(BufferType type) { return type.getCopies() * tileOf(type).bytes(); }
 
 unsigned alongOf(const Layout &layout) {
-  return layout.contiguousAlong(0) > layout.contiguousAlong(1) ? 0 : 1;
+  unsigned first = layout.contiguousAlong(0), second = layout.contiguousAlong(1);
+  // Single elements: neighbouring lanes write neighbours.
+  if (first == 1 && second == 1)
+    return layout.lanes[0][0] == 1 ? 0 : 1;
+  return first > second ? 0 : 1;
 }
 
 bool isShared(tt::DotOp dot, unsigned operand) {

@@ -79,9 +79,16 @@ private:
       writer.line("batch = pid");
     } else {
       writer.line("blocks = tl.cdiv(" + writer.scalar(rowCount()) + ", " + bm + ")");
-      // The last rows of a causal mask have most to do; they go first.
-      writer.line(spec.causal ? "block = blocks - 1 - pid % blocks" : "block = pid % blocks");
-      writer.line("batch = pid // blocks");
+      if (spec.causal) {
+        // The last rows have most to do; those of all heads go first.
+        std::vector<Expr> batch = programBatch();
+        writer.line("heads = " + writer.scalar(product(batch, 0, batch.size())));
+        writer.line("block = blocks - 1 - pid // heads");
+        writer.line("batch = pid % heads");
+      } else {
+        writer.line("block = pid % blocks");
+        writer.line("batch = pid // blocks");
+      }
     }
     findBatch();
     writer.line("top_row = block * " + bm);

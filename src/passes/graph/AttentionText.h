@@ -60,4 +60,7 @@ KernelText writeAttentionParts(const AttentionSpec &spec, const symbolic::Symbol
 AttentionTiles chooseAttentionTiles(const AttentionSpec &spec, const symbolic::SymbolTable &symbols,
                                     bool forCpu);
 
+/// On a GPU, tiles of 16-bit floats whose number of rows was made smaller.
+void fitFewRows(AttentionTiles &tiles, int64_t width);
+
 } // namespace pellucid::passes

@@ -20,33 +20,71 @@ constexpr int64_t mostSingleRows = 8;
 /// On a GPU: by the wider of the two widths.
 struct TileRow {
   int64_t width;
-  AttentionTiles half, single, twice; ///< of f16 and bf16, f32, f64
+  /// Of f16 and bf16: every block of keys whole and without a mask, which leaves registers for
+  /// larger ones; others; with a mask from memory.
+  AttentionTiles whole, half, masked;
+  AttentionTiles single, twice; ///< of f32 and f64
 };
+
 /// On a CPU scores, sums and a block of keys and values stay in the first two levels of cache.
 AttentionTiles cpuTiles(int64_t width, DataType compute) {
   bool wide = width > 128 || compute == DataType::Float64;
   return {wide ? 64 : 128, wide ? 32 : 64, 1, 1, 1, 1};
 }
 
-AttentionTiles gpuTilesFor(int64_t width, DataType element) {
-  static const TileRow gpuTiles[] = {
-      {64, {128, 64, 1, 1, 8, 3}, {64, 32, 1, 1, 4, 2}, {32, 32, 1, 1, 4, 2}},
-      {128, {128, 64, 1, 1, 8, 3}, {32, 32, 1, 1, 4, 2}, {16, 16, 1, 1, 4, 2}},
-      {256, {128, 32, 1, 1, 8, 2}, {16, 32, 1, 1, 4, 1}, {16, 16, 1, 1, 4, 1}},
+AttentionTiles gpuTiles(const AttentionSpec &spec, int64_t width) {
+  constexpr int64_t mostKeys = 128;
+  static const TileRow rows[] = {
+      {64,
+       {64, mostKeys, 1, 1, 4, 2},
+       {64, 64, 1, 1, 4, 2},
+       {128, 64, 1, 1, 4, 3},
+       {64, 32, 1, 1, 4, 2},
+       {32, 32, 1, 1, 4, 2}},
+      {128,
+       {128, mostKeys, 1, 1, 8, 2},
+       {128, 128, 1, 1, 8, 2},
+       {128, 64, 1, 1, 8, 2},
+       {32, 32, 1, 1, 4, 2},
+       {16, 16, 1, 1, 4, 2}},
+      {256,
+       {128, 32, 1, 1, 8, 2},
+       {128, 32, 1, 1, 8, 2},
+       {128, 32, 1, 1, 8, 2},
+       {16, 32, 1, 1, 4, 1},
+       {16, 16, 1, 1, 4, 1}},
   };
-  const TileRow *row = gpuTiles;
-  while (width > row->width && row + 1 != std::end(gpuTiles))
+  const TileRow *row = rows;
+  while (width > row->width && row + 1 != std::end(rows))
     ++row;
-  return byteSize(element) == 2 ? row->half : byteSize(element) == 4 ? row->single : row->twice;
+  if (byteSize(spec.query.dtype) > 2)
+    return byteSize(spec.query.dtype) == 4 ? row->single : row->twice;
+  if (!spec.mask.empty())
+    return row->masked;
+  bool isWhole = !spec.causal && spec.keys.constantOr(1) % mostKeys == 0;
+  return isWhole ? row->whole : row->half;
 }
 
 } // namespace
 
+void fitFewRows(AttentionTiles &tiles, int64_t width) {
+  // A warpgroup multiplies 64 rows, and has no more registers for them than two have for 128.
+  if (tiles.rows <= 64) {
+    tiles.numWarps = 4;
+    if (width > 64)
+      tiles.keys = std::min<int64_t>(tiles.keys, 64);
+  }
+  // Memory counts, not the matrix units.
+  if (tiles.rows <= 32) {
+    tiles.keys = std::min<int64_t>(tiles.keys, 64);
+    tiles.numStages = 3;
+  }
+}
+
 AttentionTiles chooseAttentionTiles(const AttentionSpec &spec, const SymbolTable &symbols,
                                     bool forCpu) {
   int64_t width = std::max(symbols.range(spec.width).max, symbols.range(spec.valueWidth).max);
-  AttentionTiles tiles =
-      forCpu ? cpuTiles(width, spec.compute) : gpuTilesFor(width, spec.query.dtype);
+  AttentionTiles tiles = forCpu ? cpuTiles(width, spec.compute) : gpuTiles(spec, width);
   Expr rows = spec.sharesRows ? spec.queries * spec.keyGroup : spec.queries;
   if (forCpu && rows.constantOr(mostSingleRows + 1) <= mostSingleRows && spec.queries.constant() &&
       rows.constantOr(0) > 0) {
@@ -59,9 +97,8 @@ AttentionTiles chooseAttentionTiles(const AttentionSpec &spec, const SymbolTable
   tiles.keys = std::max<int64_t>(16, chooseBlock(spec.keys, symbols, tiles.keys));
   if (forCpu)
     return tiles;
-  // A warpgroup multiplies 64 rows.
-  if (tiles.rows <= 64)
-    tiles.numWarps = 4;
+  if (byteSize(spec.query.dtype) == 2)
+    fitFewRows(tiles, width);
   int64_t mostKeys = symbols.range(spec.keys).max;
   if (symbols.range(rows).max > tiles.rows || mostKeys < 2 * leastKeysOfPart)
     return tiles;

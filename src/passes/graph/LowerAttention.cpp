@@ -77,7 +77,7 @@ Value *partsOf(LaunchEmitter &emitter, const AttentionSpec &spec, bool rows, Dev
 
 /// Where a call may have few queries or many: smaller tiles for the first kind.
 std::vector<LaunchEmitter::TextVariant> waysOf(const AttentionSpec &spec,
-                                               const SymbolTable &symbols) {
+                                               const SymbolTable &symbols, bool forCpu) {
   std::vector<LaunchEmitter::TextVariant> ways{{writeAttention(spec, symbols), 1}};
   constexpr int64_t smallest = 16;
   if (spec.tiles.rows <= smallest || symbols.range(spec.queries).min > smallest ||
@@ -85,6 +85,8 @@ std::vector<LaunchEmitter::TextVariant> waysOf(const AttentionSpec &spec,
     return ways;
   AttentionSpec few = spec;
   few.tiles.rows = smallest;
+  if (!forCpu && byteSize(spec.query.dtype) == 2)
+    fitFewRows(few.tiles, symbols.range(spec.width).max);
   KernelText text = writeAttention(few, symbols);
   if (text.scalars == ways[0].text.scalars)
     ways.insert(ways.begin(), {std::move(text), symbolic::lessEqual(spec.queries, smallest)});
@@ -142,9 +144,10 @@ void lowerAttention(LaunchEmitter &emitter, Node &node, bool forCpu) {
   std::vector<LaunchEmitter::Target> results;
   for (size_t r = 0; r < node.resultCount(); ++r)
     results.push_back({emitter.emptyLike(node.result(r)->type()), Access::Write});
-  Node *launch = spec.tiles.mostParts > 1 ? emitInParts(emitter, spec, inputs, node, results)
-                                          : emitter.emit(waysOf(spec, emitter.program.symbols),
-                                                         inputs, results, node.location);
+  Node *launch = spec.tiles.mostParts > 1
+                     ? emitInParts(emitter, spec, inputs, node, results)
+                     : emitter.emit(waysOf(spec, emitter.program.symbols, forCpu), inputs, results,
+                                    node.location);
   emitter.replaceAll(node, *launch);
 }
 
