@@ -418,10 +418,30 @@ Value importInstalled(Interpreter &interpreter, const std::string &name) {
 // ---- statements
 // ----------------------------------------------------------------------------------------------------
 
+static std::pair<std::string, std::string> relativeBase(Interpreter &, const Namespace &globals,
+                                                        int level);
+
+/// The file `name` of the package that `from package import name` names: what Python gives while
+/// the package's own __init__ is being read.
+static std::shared_ptr<Module> submoduleOf(Interpreter &interpreter, const Namespace &globals,
+                                           const Stmt &statement, const std::string &name) {
+  auto *import = as<ImportFrom>(&statement);
+  if (!import)
+    return nullptr;
+  std::string part = (import->module ? *import->module + "." : "") + name;
+  if (import->level == 0)
+    return findModule(interpreter, part).shared<Module>();
+  auto [folder, package] = relativeBase(interpreter, globals, import->level);
+  return findUnder(interpreter, folder, part, package.empty() ? "" : package + ".");
+}
+
 Value LateImport::resolve(Interpreter &interpreter) {
   if (value)
     return *value;
   Interpreter::State &state = interpreter.state();
+  if (isRunning)
+    if (auto module = submoduleOf(interpreter, *scope->globals, statement, alias->name))
+      return Value(module);
   if (std::exchange(isRunning, true))
     interpreter.raise("ImportError", "cannot import name '" + alias->name +
                                          "': the file that has it is being read (a circle of "

@@ -526,9 +526,11 @@ Value Evaluator::leaveOut(const syntax::Expr &decorator, const Diagnostic &reaso
 
 /// Decorators are evaluated top down and applied bottom up.
 Value Evaluator::decorate(const syntax::List<syntax::Expr> &decorators, Value value) {
-  bool ofKernel = defersErrors && std::any_of(decorators.begin(), decorators.end(), [](auto &d) {
-                    return decoratorName(d.get()) == "jit";
-                  });
+  // Kernels lie in classes of a file too.
+  bool reads = defersErrors || (scope->form == Scope::Form::Class &&
+                                state.options.defersFileErrors && interpreter.atModuleLevel());
+  bool ofKernel = reads && std::any_of(decorators.begin(), decorators.end(),
+                                       [](auto &d) { return decoratorName(d.get()) == "jit"; });
   std::vector<std::optional<Value>> evaluated;
   std::vector<std::optional<Diagnostic>> refused;
   for (const auto &d : decorators) {

@@ -257,6 +257,17 @@ def assigned_in_a_branch(chunks, o, B: tl.constexpr, IS_VARLEN: tl.constexpr):
         first = tl.load(chunks)
     tl.store(o + first * B + tl.arange(0, B), 1.0)
 
+class Grouped:
+    @staticmethod
+    @triton.autotune([triton.Config({}, num_warps=w) for w in (1, 2)], ["n"], None, None, 25, 100)
+    @triton.jit
+    def of_another_triton(x, n, B: tl.constexpr):
+        tl.store(x + tl.arange(0, B), 1.0)
+    @staticmethod
+    @triton.jit
+    def behind_it(x, B: tl.constexpr):
+        tl.store(x + tl.arange(0, B), 2.0)
+
 @triton.jit
 def nowhere(o):
     tl.store(o, missing_name)
@@ -269,6 +280,8 @@ def check_unguessed(run):
     taken, guessed = kernels["takes_a_descriptor"], kernels["flags_and_sizes"]
     assert done.returncode == 1 and taken["status"] == "ok" and taken["needs"] == ["desc", "o", "n", "B"], taken
     assert "no method 'load'" in taken["stopped_at"] or "pointer" in taken["stopped_at"], taken
+    assert {kernels[name]["status"] for name in ("of_another_triton", "behind_it")} == {"ok"}, kernels
+    assert "unguessed.py:27:6: warning: '@autotune' is left out" in done.stderr, done.stderr
     branch, nowhere = kernels["assigned_in_a_branch"], kernels["nowhere"]
     assert branch["status"] == "ok" and "assigned only where these constexpr values do not lead" in branch["stopped_at"], branch
     assert nowhere["status"] == "refused" and "'missing_name' is not defined" in nowhere["reason"], nowhere

@@ -96,6 +96,22 @@ TEST_F(Import, TextOfAPackageThatIsNotRead) {
   EXPECT_EQ(resultOf("asks.py", options), "'second'");
 }
 
+/// A package's __init__ that reads everything, from whose middle a submodule is asked for by name.
+TEST_F(Import, SubmoduleOfAPackageBeingRead) {
+  write("lib/pkg/__init__.py", "from pkg.module import *\nfrom pkg.kernel import *\n");
+  write("lib/pkg/module.py", "from pkg import function, util\nclass M:\n    made = util.make()\n");
+  write("lib/pkg/function.py", "from pkg import kernel, util\nused = util.make() + kernel.made\n");
+  write("lib/pkg/util/__init__.py", "from .util import *\n");
+  write("lib/pkg/util/util.py", "def make():\n    return 4\n");
+  write("lib/pkg/kernel.py", "from pkg import util\nmade = util.make()\n");
+  write("main.py",
+        "from pkg.kernel import made\nfrom pkg.function import used\nresult = [made, used]\n");
+  InterpreterOptions options;
+  options.searchRoots = {(root / "lib").string()};
+  options.defersFileErrors = true;
+  EXPECT_EQ(resultOf("main.py", options), "[4, 8]");
+}
+
 /// Versions of libraries below a search root, as installers note them.
 TEST_F(Import, VersionsOfInstalledLibraries) {
   write("site/Some_Lib-1.4.2.dist-info/METADATA", "");
