@@ -252,7 +252,7 @@ private:
       kernel.numerics = def.library.empty()
                             ? std::string("fma=") + (options.fpContract ? "on" : "off") +
                                   ",tf32=off,div=ieee,reduce=tree"
-                            : "fma=on,tf32=off,sum=in order of k";
+                            : "fma=on,tf32=off,sum=in order of k, of f32 by 256";
       uint32_t offset = 0;
       for (const graph::KernelParameter &parameter : def.parameters) {
         if (parameter.kind == graph::KernelParameter::Kind::Constant) {

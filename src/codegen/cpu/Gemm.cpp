@@ -32,9 +32,9 @@ mlir::Type mlirType(DataType type, mlir::MLIRContext *context) {
   }
 }
 
-/// k of a block: of what a program packs for itself, so that it stays in the second-level cache,
-/// and of products of tiles, so that two panels stay in the first-level cache.
-constexpr int64_t unpackedDepth = 256, tileBlockDepth = 512;
+/// k of a block: what a program packs for itself stays in the second-level cache, and so many f32
+/// are summed in one register; of products of tiles: two panels stay in the first-level cache.
+constexpr int64_t blockDepth = 256, tileBlockDepth = 512;
 
 /// Half of the smallest second-level cache of a core with AVX-512.
 constexpr int64_t bandBytes = int64_t(512) << 10;
@@ -46,7 +46,7 @@ public:
     if (hasTileProducts(l.level) && hasProductUnits(l.level, l.type))
       tiles.emplace(l);
     if (unpacked)
-      ownPanels = l.reserveScratch(unpackedDepth * package::productColumns * l.elementBytes());
+      ownPanels = l.reserveScratch(blockDepth * package::productColumns * l.elementBytes());
   }
 
   void emit() {
@@ -107,15 +107,14 @@ private:
   }
 
   void emitBlocks() {
-    if (!unpacked && !tiles)
-      return emitBlock(b.getInt64(0), k, nullptr);
-    Value *step = tiles ? b.getInt64(tileBlockDepth)
-                        : b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, k, b.getInt64(1));
+    Value *whole = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, k, b.getInt64(1));
+    Value *step = tiles                         ? b.getInt64(tileBlockDepth)
+                  : l.type == DataType::Float32 ? b.getInt64(blockDepth)
+                                                : whole;
     if (unpacked)
-      step = b.CreateSelect(isFew, b.getInt64(unpackedDepth), step);
+      step = b.CreateSelect(isFew, b.getInt64(blockDepth), step);
     // Without any k the sums are zero all the same.
-    Value *end = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, k, b.getInt64(1));
-    CountedLoop loop = CountedLoop::begin(b, b.getInt64(0), end, step, false);
+    CountedLoop loop = CountedLoop::begin(b, b.getInt64(0), whole, step, false);
     Value *count = l.smaller(step, b.CreateSub(k, loop.index));
     emitBlock(loop.index, count, b.CreateICmpEQ(loop.index, b.getInt64(0)));
     loop.end();
@@ -130,7 +129,7 @@ private:
     block.panelStride = b.CreateMul(depth, panelSize);
     block.count = count, block.first = first;
     if (unpacked) {
-      Value *ownStride = b.getInt64(unpackedDepth * package::productPanel);
+      Value *ownStride = b.getInt64(blockDepth * package::productPanel);
       block.panels = b.CreateSelect(isFew, ownPanels, block.panels);
       block.panelStride = b.CreateSelect(isFew, ownStride, block.panelStride);
       emitWhen(b, isFew, [&] {
@@ -196,11 +195,11 @@ void emitPack(LibraryKernel &l) {
     Value *offset = b.CreateAdd(b.CreateMul(y, batchB), b.CreateMul(column, strideN));
     Value *target = l.elementAt(to, b.CreateMul(b.CreateMul(tile, columns), depth));
     // Rows of B are read once for each panel: in blocks that stay in the cache.
-    emitLoop(b, b.getInt64(0), depth, unpackedDepth, false, [&](Value *k0) {
+    emitLoop(b, b.getInt64(0), depth, blockDepth, false, [&](Value *k0) {
       PanelSource part{l.elementAt(l.elementAt(from, offset), b.CreateMul(k0, strideK)), strideK,
                        strideN, b.CreateSub(n, column),
-                       l.smaller(b.CreateSub(k, k0), b.getInt64(unpackedDepth))};
-      Value *size = l.smaller(b.CreateSub(depth, k0), b.getInt64(unpackedDepth));
+                       l.smaller(b.CreateSub(k, k0), b.getInt64(blockDepth))};
+      Value *size = l.smaller(b.CreateSub(depth, k0), b.getInt64(blockDepth));
       Value *at = b.CreateMul(k0, b.getInt64(package::productPanel));
       emitPackColumns(l, part, size, l.elementAt(target, at), panelStride);
     });

@@ -14,7 +14,7 @@ struct ProductBlock {
   llvm::Value *a, *lda;              ///< A from the program's first row and the block's first k on
   llvm::Value *panels, *panelStride; ///< B likewise; from one panel to the next in elements
   llvm::Value *count;                ///< of k; but for the last block a multiple of depthUnit
-  llvm::Value *first;                ///< an i1: the sums begin here; null: this is the only block
+  llvm::Value *first;                ///< an i1: the sums begin here
 };
 
 /// Sums [productRows][productColumns] in scratch memory, of LibraryKernel::sum.

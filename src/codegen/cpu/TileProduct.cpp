@@ -110,10 +110,7 @@ void TileProduct::emitSquare(const ProductBlock &block, const ProductSums &sums,
       b.CreateIntrinsic(llvm::Intrinsic::x86_tileloadd64, {}, {tile(number), at, sumStride});
     });
   };
-  if (block.first)
-    emitBranches(b, block.first, [&](unsigned side) { side == 0 ? clear() : load(); });
-  else
-    clear();
+  emitBranches(b, block.first, [&](unsigned side) { side == 0 ? clear() : load(); });
 
   llvm::SmallVector<Value *, 2> left, right, rest;
   for (unsigned i = 0; i < high; ++i) {

@@ -70,7 +70,7 @@ private:
     for (int64_t r = 0; r < height; ++r)
       for (int64_t v = 0; v < vectors; ++v) {
         registers.push_back(emitVariable(b, type));
-        b.CreateStore(begin(block.first ? sumAt(r, v) : nullptr), registers.back());
+        b.CreateStore(begin(sumAt(r, v)), registers.back());
       }
     for (int64_t v = 0; v < vectors; ++v)
       right.push_back(panelAt(column, v));
@@ -80,21 +80,36 @@ private:
       Value *odd = b.CreateTrunc(block.count, b.getInt1Ty());
       emitWhen(b, odd, [&] { emitStep(b.CreateLShr(block.count, 1), true); });
     }
-    for (int64_t r = 0; r < height; ++r)
-      for (int64_t v = 0; v < vectors; ++v)
-        b.CreateAlignedStore(b.CreateLoad(type, registers[r * vectors + v]), sumAt(r, v),
-                             llvm::Align(sumBytes()));
+    auto forSums = [&](llvm::function_ref<void(llvm::AllocaInst *, Value *)> body) {
+      for (int64_t r = 0; r < height; ++r)
+        for (int64_t v = 0; v < vectors; ++v)
+          body(registers[r * vectors + v], sumAt(r, v));
+    };
+    if (sumsBlocks())
+      emitWhen(b, b.CreateNot(block.first), [&] {
+        forSums([&](llvm::AllocaInst *held, Value *address) {
+          Value *before = b.CreateAlignedLoad(type, address, align());
+          b.CreateStore(b.CreateFAdd(before, b.CreateLoad(type, held)), held);
+        });
+      });
+    forSums([&](llvm::AllocaInst *held, Value *address) {
+      b.CreateAlignedStore(b.CreateLoad(type, held), address, align());
+    });
   }
 
-  uint64_t sumBytes() const { return l.sum->getPrimitiveSizeInBits() / 8; }
+  llvm::Align align() const { return llvm::Align(l.sum->getPrimitiveSizeInBits() / 8); }
 
-  /// The sum so far at `address`, zero in the first block.
+  /// A long sum of f32 in one register loses bits that the result has: each block is summed by
+  /// itself. The results of 16-bit types have not so many.
+  bool sumsBlocks() const { return l.type == DataType::Float32; }
+
+  /// Of the block's sum: the sum so far at `address`, or zero.
   Value *begin(Value *address) {
     Value *zero = llvm::Constant::getNullValue(type);
-    if (!address)
+    if (sumsBlocks())
       return zero;
     Value *goesOn = splatTo(b, b.CreateNot(block.first), lanes);
-    return b.CreateMaskedLoad(type, address, llvm::Align(sumBytes()), goesOn, zero);
+    return b.CreateMaskedLoad(type, address, align(), goesOn, zero);
   }
 
   void emitStep(Value *inner, bool half) {
