@@ -90,7 +90,8 @@ public:
   ShortLinesWriter(PointwiseSpec &s, int64_t longest) : spec(s), writer(s.name) {
     while (columns < longest)
       columns *= 2;
-    lines = 1024 / columns;
+    // As many bytes are under way for narrow elements as for wide ones.
+    lines = (byteSize(s.outputs[0].dtype) < 4 ? 2048 : 1024) / columns;
   }
 
   KernelText write() {

@@ -95,11 +95,14 @@ ReductionPlan planReduction(const ReductionSpec &spec, const SymbolTable &symbol
                    spec.inputs[0].strides.back().constant() != 1;
   Expr others = product(spec.kept, 0, spec.kept.size());
   int64_t least = shareOf(forCpu).elements;
+  // Narrow elements come in larger tiles, so that as many bytes are under way.
+  int64_t bytes = spec.inputs.empty() ? 4 : byteSize(spec.inputs[0].dtype);
+  int64_t more = forCpu ? 1 : std::max<int64_t>(1, 4 / bytes);
   if (innerKept) {
     plan.tile = Tile::Columns;
     plan.results = chooseBlock(spec.kept.back(), symbols, forCpu ? 256 : 128);
     // A row at a time is what a CPU's caches and vectors like.
-    plan.elements = forCpu ? 1 : powerOver(std::min(longest, 2048 / plan.results));
+    plan.elements = forCpu ? 1 : powerOver(std::min(longest, 2048 * more / plan.results));
     others = product(spec.kept, 0, spec.kept.size() - 1) *
              symbolic::ceilDiv(spec.kept.back(), plan.results);
     least = std::max<int64_t>(plan.elements, least / plan.results);
@@ -110,7 +113,7 @@ ReductionPlan planReduction(const ReductionSpec &spec, const SymbolTable &symbol
     plan.results = std::min(plan.results, chooseBlock(others, symbols, plan.results));
     others = symbolic::ceilDiv(others, plan.results);
   } else {
-    plan.elements = chooseBlock(inner, symbols, 1024);
+    plan.elements = chooseBlock(inner, symbols, 1024 * more);
   }
   if (!mayDivide)
     return plan;

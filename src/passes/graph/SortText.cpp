@@ -292,21 +292,33 @@ private:
     writer.line("base = packed + row * " + size);
     writer.line("x = tl.load(base + i, mask=mask, other=0)");
     writer.line("first = i // " + number(4 * run) + " * " + number(4 * run));
-    writer.line("place = first");
-    writer.open("for q in range(0, 4):");
-    writer.line("begin = first + q * " + number(run));
-    writer.line("count = tl.where(mask, tl.minimum(" + size + " - begin, " + number(run) + "), 0)");
-    writer.line("less = tl.zeros([BLOCK], tl.int64)");
+    // An element's place in its own run is known; the searches of the others do not wait for one
+    // another.
+    writer.line("own = (i - first) // " + number(run));
+    writer.line("place = i - own * " + number(run));
+    for (int k = 1; k < 4; ++k) {
+      std::string n = number(k);
+      writer.line("begin" + n + " = first + ((own + " + n + ") % 4) * " + number(run));
+      writer.line("count" + n + " = tl.where(mask, tl.minimum(" + size + " - begin" + n + ", " +
+                  number(run) + "), 0)");
+      writer.line("less" + n + " = tl.zeros([BLOCK], tl.int64)");
+    }
     writer.line("step = tl.cast(" + number(run) + ", tl.int64)");
     writer.open("while step > 0:");
-    writer.line("there = less + step <= count");
-    writer.line("y = tl.load(base + begin + less + step - 1, mask=there, other=" +
-                std::string(lastPlace) + ")");
-    writer.line("less = tl.where(there & (y < x), less + step, less)");
+    for (int k = 1; k < 4; ++k) {
+      std::string n = number(k), less = "less" + n;
+      writer.line("there" + n + " = " + less + " + step <= count" + n);
+      writer.line("y" + n + " = tl.load(base + begin" + n + " + " + less +
+                  " + step - 1, mask=there" + n + ", other=" + lastPlace + ")");
+    }
+    for (int k = 1; k < 4; ++k) {
+      std::string n = number(k), less = "less" + n;
+      writer.line(less + " = tl.where(there" + n + " & (y" + n + " < x), " + less + " + step, " +
+                  less + ")");
+    }
     writer.line("step = step // 2");
     writer.close();
-    writer.line("place = place + less");
-    writer.close();
+    writer.line("place = place + less1 + less2 + less3");
     if (!last) {
       writer.line("tl.store(o0 + row * " + size + " + place, x, mask=mask)");
     } else {
