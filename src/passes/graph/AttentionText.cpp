@@ -27,10 +27,9 @@ public:
       writer.line("acc" + columns.index + " = tl.zeros([" + bm + ", " +
                   std::to_string(columns.size) + "], " + compute + ")");
     findRange();
-    if (spec.tiles.ahead)
-      emitRoundsAhead();
-    else
-      emitWholeRounds();
+    writer.open("for start in range(first, full, " + bn + "):");
+    emitRound(false);
+    writer.close();
     writer.open("for start in range(full, end, " + bn + "):");
     emitRound(true);
     writer.close();
@@ -175,51 +174,16 @@ private:
 
   std::string precision() const { return ", input_precision=\"ieee\", out_dtype=" + compute + ")"; }
 
-  void emitWholeRounds() {
-    writer.open("for start in range(first, full, " + bn + "):");
-    emitRound(false);
-    writer.close();
-  }
-
-  /// The last round computes its own scores once more, for a round that does not come.
-  void emitRoundsAhead() {
-    writer.line("at = first + n");
-    emitScores("ahead", "first", true);
-    writer.open("for start in range(first, full, " + bn + "):");
-    beginRound(false);
-    writer.line("after = tl.minimum(start + " + bn + ", full - " + bn + ")");
-    emitScores("later", "after", false);
-    writer.line("s = ahead");
-    useScores(false);
-    writer.line("ahead = later");
-    writer.close();
-  }
-
-  /// The mask comes from memory while the scores are computed.
-  void beginRound(bool masked) {
+  void emitRound(bool masked) {
     writer.line("at = start + n");
+    // The mask comes from memory while the scores are computed.
     if (!spec.mask.empty())
       writer.line("given = " + loadMask(masked));
-  }
-
-  /// Of the keys from `start` on.
-  void emitScores(const std::string &name, const std::string &start, bool masked) {
     for (const Columns &columns : keyColumns) {
-      writer.line("kt = tl.trans(" + loadBlock("kb", spec.key, columns, spec.width, masked, start) +
-                  ")");
-      writer.line(name + " = tl.dot(q" + columns.index + ", kt" +
-                  (columns.begin == 0 ? "" : ", " + name) + precision());
+      writer.line("kt = tl.trans(" + loadBlock("kb", spec.key, columns, spec.width, masked) + ")");
+      writer.line("s = tl.dot(q" + columns.index + (columns.begin == 0 ? ", kt" : ", kt, s") +
+                  precision());
     }
-  }
-
-  void emitRound(bool masked) {
-    beginRound(masked);
-    emitScores("s", "start", masked);
-    useScores(masked);
-  }
-
-  /// `s` becomes weights, of which sums, maxima and results are kept.
-  void useScores(bool masked) {
     if (!folds)
       writer.line("s = s * " + factor);
     if (!spec.mask.empty())

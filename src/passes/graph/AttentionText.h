@@ -18,9 +18,6 @@ struct AttentionTiles {
   symbolic::Expr parts = 1;
   int64_t mostParts = 1;
   int32_t numWarps = 4, numStages = 3;
-  /// The scores of a block are computed a round before they are used, so that matrix units and the
-  /// functions of the round before work at the same time.
-  bool ahead = false;
   /// Few queries, each a row of its own: `rows` is their number.
   bool rowByRow = false;
 };

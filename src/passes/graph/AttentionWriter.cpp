@@ -114,13 +114,12 @@ std::string AttentionWriter::within(const std::string &mask, const std::string &
 }
 
 std::string AttentionWriter::loadBlock(const std::string &base, const TextOperand &operand,
-                                       const Columns &columns, const Expr &width, bool masked,
-                                       const std::string &start) {
+                                       const Columns &columns, const Expr &width, bool masked) {
   size_t rank = operand.strides.size();
   const Expr &along = operand.strides[rank - 2], &across = operand.strides[rank - 1];
   bool narrow = isNarrow(operand, spec.tiles.keys, columns.end(), symbols);
   std::string column = columns.index + "[None, :]";
-  std::string text = "tl.load(" + base + " + " + start + ".to(tl.int64) * " + writer.scalar(along) +
+  std::string text = "tl.load(" + base + " + start.to(tl.int64) * " + writer.scalar(along) +
                      " + (" + timesStride("n[:, None]", along, narrow) + " + " +
                      timesStride(column, across, narrow) + ")";
   std::string mask = within(masked ? "(at < end)[:, None]" : "", column, width, columns);

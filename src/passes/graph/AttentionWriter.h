@@ -60,7 +60,7 @@ protected:
   /// A block of `operand` from `base` on: rows `start + n`, of which a mask leaves those before
   /// `end`.
   std::string loadBlock(const std::string &base, const TextOperand &operand, const Columns &columns,
-                        const Expr &width, bool masked, const std::string &start = "start");
+                        const Expr &width, bool masked);
 
   const AttentionSpec &spec;
   const SymbolTable &symbols;
