@@ -129,7 +129,7 @@ def main():
         # Every choice of tiles by rows, whole and cut in each dim.
         case("rows", "linear", "bf16", {"x": "m:0..5000,72", "w": "136,72", "b": "136"},
              rows(0, 1, 15, 16, 17, 64, 65, 200, 513, w=(136, 72), b=(136,)), linear, kernels=["gemm_linear"])
-        case("whole", "linear_plain", "bf16", {"x": "1024,128", "w": "256,128"}, rows(1024, w=(256, 128)), linear)
+        case("whole", "linear_plain", "bf16", {"x": "1024,512", "w": "256,512"}, rows(1024, w=(256, 512)), linear)
         if not wanted or "whole" in wanted:
             code = code_of(folder)
             assert "wgmma.mma_async" in code and "cp.async.cg" in code, "no staged product by warpgroups"
