@@ -7,52 +7,12 @@
 
 #include "codegen/common/RegionOps.h"
 
-#include <algorithm>
 #include <map>
 
 namespace pellucid::codegen {
 
 using llvm::Value;
 using Values = llvm::SmallVector<Value *, 2>;
-
-namespace {
-
-struct AxisBit {
-  enum class Of : uint8_t { Register, Lane, Warp } of;
-  unsigned index;
-  int32_t stride;
-};
-
-/// The bits that run along `axis`, least first; none where one of them moves along another dim as
-/// well, or they do not make up the extent.
-std::vector<AxisBit> bitsAlong(const Layout &layout, unsigned axis) {
-  std::vector<AxisBit> bits;
-  bool pure = true;
-  auto take = [&](const Layout::Bits &list, AxisBit::Of of) {
-    for (unsigned i = 0; i < list.size(); ++i) {
-      if (list[i][axis] == 0)
-        continue;
-      for (unsigned d = 0; d < layout.rank(); ++d)
-        pure &= d == axis || list[i][d] == 0;
-      bits.push_back({of, i, list[i][axis]});
-    }
-  };
-  take(layout.registers, AxisBit::Of::Register);
-  take(layout.lanes, AxisBit::Of::Lane);
-  take(layout.warps, AxisBit::Of::Warp);
-  std::sort(bits.begin(), bits.end(),
-            [](const AxisBit &a, const AxisBit &b) { return a.stride < b.stride; });
-  int64_t size = 1;
-  for (const AxisBit &bit : bits) {
-    pure &= bit.stride == size;
-    size *= 2;
-  }
-  if (!pure || size != layout.shape[axis])
-    bits.clear();
-  return bits;
-}
-
-} // namespace
 
 bool CudaEmitter::scanByBits(tt::ScanOp op) {
   unsigned axis = op.getAxis();

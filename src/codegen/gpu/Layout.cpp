@@ -4,6 +4,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <algorithm>
 #include <map>
 
 namespace pellucid::codegen {
@@ -255,6 +256,33 @@ std::string Layout::text() const {
     }
   }
   return text;
+}
+
+std::vector<AxisBit> bitsAlong(const Layout &layout, unsigned axis) {
+  std::vector<AxisBit> bits;
+  bool pure = true;
+  auto take = [&](const Layout::Bits &list, AxisBit::Of of) {
+    for (unsigned i = 0; i < list.size(); ++i) {
+      if (list[i][axis] == 0)
+        continue;
+      for (unsigned d = 0; d < layout.rank(); ++d)
+        pure &= d == axis || list[i][d] == 0;
+      bits.push_back({of, i, list[i][axis]});
+    }
+  };
+  take(layout.registers, AxisBit::Of::Register);
+  take(layout.lanes, AxisBit::Of::Lane);
+  take(layout.warps, AxisBit::Of::Warp);
+  std::sort(bits.begin(), bits.end(),
+            [](const AxisBit &a, const AxisBit &b) { return a.stride < b.stride; });
+  int64_t size = 1;
+  for (const AxisBit &bit : bits) {
+    pure &= bit.stride == size;
+    size *= 2;
+  }
+  if (!pure || size != layout.shape[axis])
+    bits.clear();
+  return bits;
 }
 
 } // namespace pellucid::codegen

@@ -84,4 +84,14 @@ private:
 
 bool isZero(const Layout::Point &point);
 
+/// A bit of a register, lane or warp number that moves along one dim by a power of two.
+struct AxisBit {
+  enum class Of : uint8_t { Register, Lane, Warp } of;
+  unsigned index;
+  int32_t stride;
+};
+/// The bits that run along `axis`, least first; none where one of them moves along another dim as
+/// well, or they do not make up the extent.
+std::vector<AxisBit> bitsAlong(const Layout &layout, unsigned axis);
+
 } // namespace pellucid::codegen

@@ -67,7 +67,9 @@ static SharedTile sharedOperandTile(tt::DotOp dot, unsigned operand) {
 
 static Scratch scratchOfProduct(tt::DotOp dot) {
   if (unitOf(dot) == MatrixUnit::None) {
-    uint64_t bytes = elementBytes(dot.getD()) == 2 ? 4 : elementBytes(dot.getD());
+    // Narrow floats are added up in f32.
+    bool isNarrow = isa<FloatType>(codegen::elementTypeOf(dot.getType()));
+    uint64_t bytes = std::max<uint64_t>(elementBytes(dot.getD()), isNarrow ? 4 : 1);
     uint64_t ofA = llvm::alignTo(tileOf(dot.getA()).getNumElements() * bytes, 16);
     return {ofA + tileOf(dot.getB()).getNumElements() * bytes};
   }
@@ -103,6 +105,17 @@ ScanPlaces scanPlaces(tt::ScanOp op) {
   return {bytes, bytes <= mostForTwo ? 2u : 1u};
 }
 
+/// Along the axis there are registers and lanes alone.
+static bool staysInWarps(tt::ScanOp scan) {
+  Layout layout = *layoutOf(scan.getSrcs()[0]);
+  if (layout.shape[scan.getAxis()] == 1)
+    return true;
+  std::vector<codegen::AxisBit> bits = codegen::bitsAlong(layout, scan.getAxis());
+  return !bits.empty() && llvm::none_of(bits, [](const codegen::AxisBit &bit) {
+    return bit.of == codegen::AxisBit::Of::Warp;
+  });
+}
+
 Scratch scratchOf(Operation *op) {
   return llvm::TypeSwitch<Operation *, Scratch>(op)
       .Case<ConvertLayoutOp>([](auto other) -> Scratch {
@@ -113,6 +126,8 @@ Scratch scratchOf(Operation *op) {
       })
       .Case<tt::ReduceOp>([](auto reduce) { return scratchOfReduction(reduce); })
       .Case<tt::ScanOp>([](auto scan) -> Scratch {
+        if (staysInWarps(scan))
+          return {};
         ScanPlaces places = scanPlaces(scan);
         return {places.bytes * places.count};
       })

@@ -160,3 +160,50 @@ tt.func public @behind_a_running_product(%a: !tt.ptr<bf16> {tt.divisibility = 16
   tt.store %op, %rows : tensor<64x!tt.ptr<f32>>
   tt.return
 }
+
+// -----
+
+// A scan along lanes has no barrier of its own, so the reductions around it are ordered by one of
+// theirs: between rounds.
+// CHECK-LABEL: @scan_within_warps
+// CHECK:       scf.for
+// CHECK:         ttgpu.barrier
+// CHECK-NEXT:    "tt.reduce"
+// CHECK:         "tt.scan"
+// CHECK-NOT:     ttgpu.offset
+// CHECK:         scf.yield
+tt.func public @scan_within_warps(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %y: !tt.ptr<f32>, %n: i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %zero = arith.constant 0.0 : f32
+  %i = tt.make_range {start = 0 : i32, end = 16 : i32} : tensor<16xi32>
+  %r = tt.make_range {start = 0 : i32, end = 32 : i32} : tensor<32xi32>
+  %i1 = tt.expand_dims %i {axis = 0 : i32} : tensor<16xi32> -> tensor<1x16xi32>
+  %i2 = tt.broadcast %i1 : tensor<1x16xi32> -> tensor<32x16xi32>
+  %r1 = tt.expand_dims %r {axis = 1 : i32} : tensor<32xi32> -> tensor<32x1xi32>
+  %c16 = arith.constant dense<16> : tensor<32x1xi32>
+  %r2 = arith.muli %r1, %c16 : tensor<32x1xi32>
+  %r3 = tt.broadcast %r2 : tensor<32x1xi32> -> tensor<32x16xi32>
+  %at = arith.addi %i2, %r3 : tensor<32x16xi32>
+  %xs = tt.splat %x : !tt.ptr<f32> -> tensor<32x16x!tt.ptr<f32>>
+  %xp = tt.addptr %xs, %at : tensor<32x16x!tt.ptr<f32>>, tensor<32x16xi32>
+  %total = scf.for %k = %c0 to %n step %c1 iter_args(%t = %zero) -> (f32) : i32 {
+    %a = tt.load %xp : tensor<32x16x!tt.ptr<f32>>
+    %s = "tt.reduce"(%a) <{axis = 0 : i32}> ({
+    ^bb0(%p: f32, %q: f32):
+      %sum = arith.addf %p, %q : f32
+      tt.reduce.return %sum : f32
+    }) : (tensor<32x16xf32>) -> tensor<16xf32>
+    %v = "tt.scan"(%a) <{axis = 1 : i32, reverse = false}> ({
+    ^bb0(%p: f32, %q: f32):
+      %sum = arith.addf %p, %q : f32
+      tt.scan.return %sum : f32
+    }) : (tensor<32x16xf32>) -> tensor<32x16xf32>
+    tt.store %xp, %v : tensor<32x16x!tt.ptr<f32>>
+    %ys = tt.splat %y : !tt.ptr<f32> -> tensor<16x!tt.ptr<f32>>
+    %yp = tt.addptr %ys, %i : tensor<16x!tt.ptr<f32>>, tensor<16xi32>
+    tt.store %yp, %s : tensor<16x!tt.ptr<f32>>
+    scf.yield %t : f32
+  }
+  tt.return
+}
