@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Exports models of torchvision, transformers and timm with random weights, compiles the archives and compares with PyTorch.
+
+    public_models.py PROGRAM [NAME…]
+
+Small configurations where the library has them; what is compared is every result of one call, relative to its largest
+element. Needs those packages. No test: it takes minutes.
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+
+import numpy as np
+import torch
+from torch import nn
+
+warnings.filterwarnings("ignore")
+torch.set_num_threads(1)
+
+
+class Wrapped(nn.Module):
+    """Takes and gives tensors only."""
+
+    def __init__(self, model, call):
+        super().__init__()
+        self.model, self.call = model, call
+
+    def forward(self, *inputs):
+        return self.call(self.model, *inputs)
+
+
+def image(size, batch=1):
+    return (torch.randn(batch, 3, size, size),)
+
+
+def ids(*shape):
+    return torch.randint(0, 500, shape)
+
+
+def logits(model, tokens):
+    return model(tokens, use_cache=False).logits
+
+
+def vision():
+    from torchvision import models
+
+    for name in "resnet18 resnet50 mobilenet_v3_small convnext_tiny efficientnet_b0 densenet121 swin_t".split():
+        yield name, lambda name=name: getattr(models, name)(), lambda: image(64)
+    yield "vit", lambda: models.VisionTransformer(32, 8, 2, 4, 64, 128), lambda: image(32, 2)
+    segmentation = lambda: models.segmentation.lraspp_mobilenet_v3_large(weights=None, weights_backbone=None)
+    yield "lraspp", segmentation, lambda: image(64)
+
+
+def text():
+    import transformers as t
+
+    bert = t.BertConfig(vocab_size=500, hidden_size=64, num_hidden_layers=2, num_attention_heads=4, intermediate_size=128)
+    encode = lambda model, tokens, mask: (lambda out: (out.last_hidden_state, out.pooler_output))(model(tokens, mask))
+    yield "bert", lambda: Wrapped(t.BertModel(bert), encode), lambda: (ids(2, 12), torch.ones(2, 12, dtype=torch.int64))
+    gpt2 = t.GPT2Config(vocab_size=500, n_embd=64, n_layer=2, n_head=4, n_positions=64, bos_token_id=1, eos_token_id=2)
+    yield "gpt2", lambda: Wrapped(t.GPT2LMHeadModel(gpt2), logits), lambda: (ids(2, 12),)
+    llama = t.LlamaConfig(vocab_size=500, hidden_size=64, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2, intermediate_size=128)
+    yield "llama", lambda: Wrapped(t.LlamaForCausalLM(llama), logits), lambda: (ids(2, 12),)
+    t5 = t.T5Config(vocab_size=500, d_model=64, d_kv=16, d_ff=128, num_layers=2, num_heads=4)
+    decode = lambda model, tokens, targets: model(input_ids=tokens, decoder_input_ids=targets, use_cache=False).logits
+    yield "t5", lambda: Wrapped(t.T5ForConditionalGeneration(t5), decode), lambda: (ids(2, 9), ids(2, 5))
+    whisper = t.WhisperConfig(vocab_size=500, d_model=64, encoder_layers=1, decoder_layers=1, encoder_attention_heads=2, decoder_attention_heads=2,
+                              encoder_ffn_dim=64, decoder_ffn_dim=64, num_mel_bins=20, max_source_positions=50, max_target_positions=32, pad_token_id=0,
+                              bos_token_id=1, eos_token_id=2, decoder_start_token_id=1)
+    hear = lambda model, sound, targets: model(input_features=sound, decoder_input_ids=targets, use_cache=False).last_hidden_state
+    yield "whisper", lambda: Wrapped(t.WhisperModel(whisper), hear), lambda: (torch.randn(1, 20, 100), ids(1, 5))
+
+
+def others():
+    import timm
+
+    yield "resmlp", lambda: timm.create_model("resmlp_12_224"), lambda: image(224)
+    yield "timm_vit", lambda: timm.create_model("vit_tiny_patch16_224", img_size=64), lambda: image(64)
+    yield "encoder_layer", lambda: nn.TransformerEncoderLayer(32, 4, 64, batch_first=True), lambda: (torch.randn(2, 7, 32),)
+    yield "lstm", lambda: nn.LSTM(8, 16, batch_first=True), lambda: (torch.randn(2, 5, 8),)
+
+
+def flat(value):
+    if isinstance(value, torch.Tensor):
+        return [value]
+    return [t for part in (value.values() if isinstance(value, dict) else value) for t in flat(part)]
+
+
+def pellucid(*words):
+    done = subprocess.run([sys.argv[1], *map(str, words)], capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(done.stderr.strip()[:600])
+    return done.stdout
+
+
+def check(folder, make, inputs):
+    torch.manual_seed(0)
+    model, values = make().eval(), inputs()
+    with torch.no_grad():
+        # A head that starts at zero would give zeros whatever comes before it.
+        for parameter in model.parameters():
+            if not parameter.any():
+                parameter.normal_(std=0.05)
+        expected = [t.numpy() for t in flat(model(*values))]
+    torch.export.save(torch.export.export(model, values), folder / "model.pt2")
+    start = time.monotonic()
+    pellucid("compile", folder / "model.pt2", "-o", folder / "model.plc", "--target", "cpu:x86-64-v3")
+    seconds = time.monotonic() - start
+    names = [i["name"] for i in json.loads(pellucid("inspect", folder / "model.plc", "--json"))["inputs"]]
+    words = ["run", folder / "model.plc"]
+    for name, value in zip(names, values, strict=True):
+        np.save(folder / f"{name}.npy", value.numpy())
+        words += ["--input", f"{name}=@{folder / name}.npy"]
+    for i in range(len(expected)):
+        words += ["--output", folder / f"out{i}.npy"]
+    pellucid(*words)
+    worst = 0.0
+    for i, value in enumerate(expected):
+        got = np.load(folder / f"out{i}.npy")
+        assert got.shape == value.shape, f"result {i} is {got.shape}, not {value.shape}"
+        worst = max(worst, float(np.abs(got.astype(np.float64) - value).max() / max(np.abs(value).max(), 1e-30)))
+    return worst, seconds
+
+
+def main():
+    wrong = 0
+    for family in (vision, text, others):
+        for name, make, inputs in family():
+            if sys.argv[2:] and name not in sys.argv[2:]:
+                continue
+            with tempfile.TemporaryDirectory() as scratch:
+                try:
+                    worst, seconds = check(pathlib.Path(scratch), make, inputs)
+                    print(f"{name:20} {'right' if worst < 1e-4 else 'WRONG'}  {worst:.1e}  compiled in {seconds:.1f} s", flush=True)
+                    wrong += not worst < 1e-4
+                except Exception as error:
+                    print(f"{name:20} {type(error).__name__}: {str(error)[:600]}", flush=True)
+                    wrong += 1
+    sys.exit(wrong > 0)
+
+
+main()
