@@ -101,6 +101,8 @@ struct ReductionSpec {
   std::string place; ///< an input that holds where an element stood; empty: it is counted
   std::optional<symbolic::Expr> count; ///< `n`; absent: of the reduced elements
   TextOperand output;
+  /// A second output, with the strides of `output`: the extreme value whose place is the first.
+  std::optional<DataType> extreme;
 };
 
 /// An index tensor: what it holds counts along a dim of `size` elements, `along` apart. One outside

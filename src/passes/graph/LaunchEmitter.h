@@ -71,11 +71,12 @@ private:
   std::map<std::string, uint32_t> kernels;
 };
 
-/// One launch or two, at the insertion point: the reduction of `inputs` that `spec` describes.
-graph::Value *emitReduction(LaunchEmitter &emitter, ReductionSpec spec,
-                            const std::vector<graph::Value *> &inputs,
-                            const graph::TensorType &type, const SourceLocation &where,
-                            bool forCpu);
+/// One launch or two, at the insertion point: the reduction of `inputs` that `spec` describes; its
+/// results, of dense `types`.
+std::vector<graph::Value *> emitReduction(LaunchEmitter &emitter, ReductionSpec spec,
+                                          const std::vector<graph::Value *> &inputs,
+                                          const std::vector<graph::TensorType> &types,
+                                          const SourceLocation &where, bool forCpu);
 
 /// The launches of `sequence`, at the insertion point, into the memory of `results`; the values
 /// afterwards.

@@ -169,10 +169,43 @@ private:
                      : reductionMap(call->op.reduction.map,
                                     "(" + value + ").to(" + tlName(spec.rule.accumulate) + ")");
     spec.finalize = call->op.reduction.finalize;
-    Value *out =
-        emitReduction(emitter, std::move(spec), group.inputs,
-                      TensorType(type.dtype, type.shape, type.device), node.location, forCpu);
-    emitter.replace(node, out, producers);
+    std::vector<TensorType> types{TensorType(type.dtype, type.shape, type.device)};
+    Node *extreme = extremeBeside(node, *call, dims);
+    if (extreme) {
+      const TensorType value = extreme->result()->type();
+      spec.extreme = value.dtype;
+      types.emplace_back(value.dtype, value.shape, value.device);
+      if (extreme->isBefore(&node))
+        program.main.setInsertionPoint(extreme);
+    }
+    std::vector<Value *> results =
+        emitReduction(emitter, std::move(spec), group.inputs, types, node.location, forCpu);
+    emitter.replace(node, results[0], producers);
+    if (extreme)
+      emitter.replace(*extreme, results[1]);
+  }
+
+  /// The largest value of the same elements as an argmax finds the place of, as `max` along a dim
+  /// wants both; null where nothing asks for it.
+  Node *extremeBeside(const Node &node, const OperatorCall &call,
+                      const std::vector<int64_t> &dims) const {
+    using Combine = ReductionBody::Combine;
+    Combine combine = call.op.reduction.combine;
+    if (combine != Combine::ArgMax && combine != Combine::ArgMin)
+      return nullptr;
+    Combine wanted = combine == Combine::ArgMax ? Combine::Max : Combine::Min;
+    for (Node *user : call.args[0].value()->users()) {
+      const Operator *op =
+          user->isCall() && !user->isLaunch() ? registry.find(user->target()) : nullptr;
+      if (user == &node || !op || op->kind != Operator::Kind::Reduction ||
+          op->reduction.combine != wanted || op->reduction.map != "x")
+        continue;
+      auto other = callOf(*user, registry, program.symbols);
+      if (other->args[0].value() == call.args[0].value() &&
+          reducedDims(*other, call.args[0].value()->type()) == dims)
+        return user;
+    }
+    return nullptr;
   }
 
   void lowerCopy(Node &node) {

@@ -133,7 +133,7 @@ public:
     for (size_t i = 0; i < spec.inputs.size(); ++i)
       writer.pointer("p" + std::to_string(i));
     writer.pointer("o0");
-    if (plan.isSplit() && spec.rule.keepsPlace)
+    if (plan.isSplit() ? spec.rule.keepsPlace : spec.extreme.has_value())
       writer.pointer("o1");
     writer.helper = spec.rule.helper;
     twoDims = plan.tile == Tile::Rows || (plan.tile == Tile::Columns && plan.elements > 1);
@@ -334,6 +334,8 @@ private:
   void emitResult() {
     std::string mask = plan.tile == Tile::Row ? "" : "kept";
     if (!plan.isSplit()) {
+      if (spec.extreme)
+        writer.line(storeText("o1", writer.address(spec.output, kept), "acc", *spec.extreme, mask));
       if (spec.rule.finish != "acc")
         writer.line("acc = " + spec.rule.finish);
       Expr all = product(spec.reduced, 0, spec.reduced.size());

@@ -149,6 +149,21 @@ TEST_F(DividedOperators, placesOfExtremesSurviveTheParts) {
   expectSame(0);
 }
 
+// Both results of a maximum along a dim come from one reading.
+TEST_F(DividedOperators, anExtremeComesWithItsPlace) {
+  for (uint32_t device : {cpu, hopper})
+    for (int64_t rows : {70, 1500}) {
+      program = Program();
+      inputs.clear();
+      Value *x = input("x", DataType::Float32, {rows, 130});
+      values(0).set(std::vector<int64_t>{60, 4}, nan);
+      Node *most = call("aten.max.dim", {x, 0});
+      size_t launches = lower({most->result(0), most->result(1)}, device).size();
+      EXPECT_EQ(launches, rows > 1000 ? 2u : 1u);
+      expectSame(0);
+    }
+}
+
 TEST_F(DividedOperators, columnsAreReducedAlongTheMemory) {
   Value *x = input("x", DataType::Float32, {1500, 130});
   Value *sum = call("aten.sum.dim_IntList", {x, Argument::List{0}})->result();
