@@ -14,7 +14,7 @@ struct ConvolutionDims {
   Expr batch = 1, inputChannels = 1, outputChannels = 1;
   int64_t groups = 1;
   bool transposed = false;
-  bool isSingle = false; ///< neither input nor result has a batch
+  bool isSingle = false;           ///< neither input nor result has a batch
   std::vector<Expr> input, output; ///< sizes of the spatial dims
   std::vector<int64_t> kernel, stride, padding, dilation, outputPadding;
 
