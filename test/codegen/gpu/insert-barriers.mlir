@@ -163,15 +163,13 @@ tt.func public @behind_a_running_product(%a: !tt.ptr<bf16> {tt.divisibility = 16
 
 // -----
 
-// A scan along lanes has no barrier of its own, so the reductions around it are ordered by one of
-// theirs: between rounds.
+// A scan along lanes has no barrier of its own and takes no shared memory, so it orders nothing.
 // CHECK-LABEL: @scan_within_warps
-// CHECK:       scf.for
-// CHECK:         ttgpu.barrier
-// CHECK-NEXT:    "tt.reduce"
-// CHECK:         "tt.scan"
-// CHECK-NOT:     ttgpu.offset
-// CHECK:         scf.yield
+// CHECK:       "tt.reduce"
+// CHECK:       ttgpu.offset = 0 : i32
+// CHECK:       "tt.scan"
+// CHECK-NOT:   ttgpu.offset
+// CHECK:       tt.store
 tt.func public @scan_within_warps(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %y: !tt.ptr<f32>, %n: i32) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
