@@ -176,7 +176,6 @@ private:
     std::sort(all.begin(), all.end(), [](const Node *a, const Node *b) { return a->isBefore(b); });
     spec.name = emitter.kernelName(all, "row");
     spec.scalars = group.scalars;
-    spec.costly = group.expensive;
     emitter.program.main.setInsertionPoint(&root);
     std::vector<Value *> inputs = group.inputs;
     if (picked)

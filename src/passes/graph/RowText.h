@@ -28,7 +28,6 @@ struct RowSpec {
   SourceLocation where;
   double epsilon = 0;
   DataType compute = DataType::Float32;
-  bool costly = false; ///< the body is more than arithmetic
 };
 KernelText writeRow(const RowSpec &spec, const symbolic::SymbolTable &symbols, bool forCpu);
 
