@@ -194,6 +194,14 @@ FRAMES = {
   int64_t shape[] = {16, 128};
   DLTensor x = {numbers, {kDLCPU, 0}, 2, {kDLFloat, 32, 1}, shape, NULL, 0};
 """, "pellucid_runtime"),
+        "pellucid_call_create": (["pellucid/runtime.h"], """  static float numbers[16 * 128], results[16 * 128];
+  int64_t shape[] = {16, 128};
+  DLTensor x = {numbers, {kDLCPU, 0}, 2, {kDLFloat, 32, 1}, shape, NULL, 0}, y = x;
+  y.data = results;
+  pellucid_package *package;
+  if (pellucid_load("model.plc", &package) != PELLUCID_OK)
+    return puts(pellucid_last_error());
+""", "pellucid_runtime"),
         "pellucid_compile": (["pellucid/compiler.h"], "", "pellucid"),
     },
 }
