@@ -604,6 +604,8 @@ def _bags(weight, indices, offsets, mode, per_sample_weights, include_last_offse
     bag, starts = _bag_of(offsets.to(torch.int64), count, include_last_offset)
     bags = starts.numel()
     rows = torch.ops.aten.embedding.default(weight, indices)
+    if weight.dtype in (torch.float16, torch.bfloat16):
+        rows = rows.float()
     counted = torch.ones([count], dtype=rows.dtype)
     if per_sample_weights is not None:
         rows = rows * per_sample_weights.unsqueeze(1)
@@ -615,7 +617,7 @@ def _bags(weight, indices, offsets, mode, per_sample_weights, include_last_offse
     if mode == 1:
         out = out / torch.clamp(sizes, min=1.0).unsqueeze(1)
     # What only a gradient needs is not made.
-    return out, None, None, None
+    return out.to(weight.dtype), None, None, None
 
 
 @_aten("aten::embedding_bag.padding_idx(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq, int mode, bool sparse, Tensor? per_sample_weights, bool include_last_offset, int? padding_idx) -> (Tensor, Tensor, Tensor, Tensor)")
