@@ -210,7 +210,7 @@ def kill(mutant, tests, found):
 
 
 def run(options):
-    state, tests, folders = json.loads((options.build / "mutants/mutants.json").read_text()), tests_of(options), {}
+    state, tests, folders = json.loads((options.build / "mutants/built.json").read_text()), tests_of(options), {}
     mutants = [mutant for mutant in state["mutants"] if not options.only or mutant["number"] in options.only]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         found = reach(options, tests, pool)
