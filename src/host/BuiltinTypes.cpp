@@ -147,17 +147,19 @@ static void addNumbers(Interpreter &interpreter) {
         return v.isInt() || v.isBool() || v.isSymInt() || (number && number->isWhole());
       },
       bound("int", "x=0, base=10", toInt));
-  integer->attributes.set(
-      "bit_length", native("int.bit_length", "self", [](Interpreter &in, Bound &a) {
-        if (a[0].isSymInt())
-          return Value(in.toInt64(a[0], "bit_length()'s number"));
-        Value self = unwrapConstexpr(a[0]);
-        Int n = self.isBool() ? Int(self.boolean()) : self.integer();
-        int64_t bits = 0;
-        for (auto m = static_cast<unsigned __int128>(n < 0 ? -n : n); m; m >>= 1)
-          ++bits;
-        return Value(bits);
-      }));
+  integer->attributes.set("bit_length",
+                          native("int.bit_length", "self", [](Interpreter &in, Bound &a) {
+                            if (a[0].isSymInt())
+                              return Value(in.toInt64(a[0], "bit_length()'s number"));
+                            Value self = unwrapConstexpr(a[0]);
+                            Int n = self.isBool() ? Int(self.boolean()) : self.integer();
+                            int64_t bits = 0;
+                            for (auto m = n < 0 ? -static_cast<unsigned __int128>(n)
+                                                : static_cast<unsigned __int128>(n);
+                                 m; m >>= 1)
+                              ++bits;
+                            return Value(bits);
+                          }));
   auto real = addType(
       interpreter, "float",
       [](const Value &v) {

@@ -59,16 +59,20 @@ static void printProduct(std::string &out, const Expr &e, bool negated) {
   }
   if (!coefficient)
     return;
+  if (*coefficient == INT64_MIN) {
+    out += "*" + std::to_string(INT64_MIN);
+    return;
+  }
   uint64_t magnitude = *coefficient < 0 ? 0 - static_cast<uint64_t>(*coefficient)
                                         : static_cast<uint64_t>(*coefficient);
   if (magnitude != 1)
     out += "*" + std::to_string(magnitude);
 }
 
+/// Printed with a sign of its own; of -2^63 nothing positive is left.
 static bool isNegativeTerm(const Expr &e) {
-  if (e.op() == ExprOp::Mul)
-    return e.operands()[0].constantOr(1) < 0;
-  return e.constantOr(0) < 0;
+  int64_t value = e.op() == ExprOp::Mul ? e.operands()[0].constantOr(1) : e.constantOr(0);
+  return value < 0 && value != INT64_MIN;
 }
 
 static void printSum(std::string &out, const std::vector<Expr> &operands) {

@@ -77,6 +77,9 @@ TEST(Text, isReadableAndReadsBack) {
   EXPECT_EQ(select(equal(n, 1), b, x).text(), "Select(Eq(n, 1), b, x)");
   EXPECT_EQ(Expr(INT64_MIN).text(), "-9223372036854775808");
   EXPECT_EQ(parse("-9223372036854775808"), Expr(INT64_MIN));
+  for (const Expr &lowest : {n + Expr(INT64_MIN), b + n * Expr(INT64_MIN), n * Expr(INT64_MIN),
+                             max(n - b, n + Expr(INT64_MIN))})
+    EXPECT_EQ(parse(lowest.text()), lowest) << lowest.text();
   EXPECT_EQ(parse("Min(b, n, 3)"), min(min(b, n), 3));
 }
 
