@@ -356,3 +356,69 @@ def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.
         # A scale that follows from a size which is only known when the program runs.
         query, scale = query * scale, 1.0
     return torch.ops.aten.scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa)
+
+# --- pooling
+
+
+def _or_none(stride):
+    return [] if stride is None else stride
+
+
+def max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+    pool = torch.ops.aten.max_pool1d_with_indices if return_indices else torch.ops.aten.max_pool1d
+    return pool(input, kernel_size, _or_none(stride), padding, dilation, ceil_mode)
+
+
+def max_pool2d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+    pool = torch.ops.aten.max_pool2d_with_indices if return_indices else torch.ops.aten.max_pool2d
+    return pool(input, kernel_size, _or_none(stride), padding, dilation, ceil_mode)
+
+
+def max_pool3d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+    pool = torch.ops.aten.max_pool3d_with_indices if return_indices else torch.ops.aten.max_pool3d
+    return pool(input, kernel_size, _or_none(stride), padding, dilation, ceil_mode)
+
+
+def avg_pool1d(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True):
+    return torch.ops.aten.avg_pool1d(input, kernel_size, _or_none(stride), padding, ceil_mode, count_include_pad)
+
+
+def avg_pool2d(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None):
+    return torch.ops.aten.avg_pool2d(input, kernel_size, _or_none(stride), padding, ceil_mode, count_include_pad, divisor_override)
+
+
+def avg_pool3d(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None):
+    return torch.ops.aten.avg_pool3d(input, kernel_size, _or_none(stride), padding, ceil_mode, count_include_pad, divisor_override)
+
+
+def _adaptive_size(input, output_size, dims):
+    """None keeps a dim's size."""
+    sizes = [output_size] * dims if isinstance(output_size, int) or output_size is None else list(output_size)
+    return [input.shape[d - dims] if size is None else size for d, size in enumerate(sizes)]
+
+
+def adaptive_avg_pool1d(input, output_size):
+    return torch.ops.aten.adaptive_avg_pool1d(input, _adaptive_size(input, output_size, 1))
+
+
+def adaptive_avg_pool2d(input, output_size):
+    return torch.ops.aten.adaptive_avg_pool2d(input, _adaptive_size(input, output_size, 2))
+
+
+def adaptive_avg_pool3d(input, output_size):
+    return torch.ops.aten.adaptive_avg_pool3d(input, _adaptive_size(input, output_size, 3))
+
+
+def adaptive_max_pool1d(input, output_size, return_indices=False):
+    values, indices = torch.ops.aten.adaptive_max_pool1d(input, _adaptive_size(input, output_size, 1))
+    return (values, indices) if return_indices else values
+
+
+def adaptive_max_pool2d(input, output_size, return_indices=False):
+    values, indices = torch.ops.aten.adaptive_max_pool2d(input, _adaptive_size(input, output_size, 2))
+    return (values, indices) if return_indices else values
+
+
+def adaptive_max_pool3d(input, output_size, return_indices=False):
+    values, indices = torch.ops.aten.adaptive_max_pool3d(input, _adaptive_size(input, output_size, 3))
+    return (values, indices) if return_indices else values
