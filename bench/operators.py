@@ -195,7 +195,8 @@ def main():
     options = parser.parse_args()
     if options.threads:
         torch.set_num_threads(options.threads)
-        os.environ["PELLUCID_THREADS"] = str(options.threads)
+        # Ours takes as many threads as the process may use.
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: options.threads])
     if options.warm:
         for name in options.warm.split("|"):
             with torch.no_grad():

@@ -8,7 +8,6 @@
 """
 import argparse
 import concurrent.futures
-import json
 import pathlib
 import statistics
 import subprocess
@@ -20,7 +19,7 @@ import torch.nn.functional as F
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent)]
-from package_call import Package, open_library  # noqa: E402
+from package_call import Package, open_library, write_report  # noqa: E402
 
 BACKENDS = {"flash": SDPBackend.FLASH_ATTENTION, "cudnn": SDPBackend.CUDNN_ATTENTION, "efficient": SDPBackend.EFFICIENT_ATTENTION}
 TORCH = {"bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32, "bool": torch.bool}
@@ -299,7 +298,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         rows = (time_tiles if options.tiles else time_cases)(options, pathlib.Path(name), library)
     if options.out:
-        options.out.write_text(json.dumps(rows, indent=1) + "\n")
+        write_report(options.out, "python3 bench/cuda/attention.py --pellucid DIR" + (" --tiles" if options.tiles else ""), rows)
 
 
 if __name__ == "__main__":

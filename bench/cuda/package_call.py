@@ -1,8 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """Calls packages through the C ABI on torch tensors, without copies."""
 import ctypes
+import datetime
+import json
 
 import torch
+
+
+def write_report(path, command, rows):
+    """What was measured, with when, where and by what."""
+    report = {
+        "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+        "command": command,
+        "device": torch.cuda.get_device_name(),
+        "torch": torch.__version__,
+        "rows": rows,
+    }
+    with open(path, "w") as file:
+        file.write(json.dumps(report, indent=1) + "\n")
 
 
 class Device(ctypes.Structure):

@@ -9,7 +9,6 @@ with a cold second-level cache; results are compared with PyTorch's first.
 """
 import argparse
 import concurrent.futures
-import json
 import pathlib
 import statistics
 import subprocess
@@ -21,7 +20,7 @@ import torch.nn.functional as F
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE)]
-from package_call import Package, open_library  # noqa: E402
+from package_call import Package, open_library, write_report  # noqa: E402
 
 # name -> function of products_models.py, inputs, what PyTorch does, operations
 MODELS = '''import torch
@@ -314,7 +313,7 @@ def main():
         folder = pathlib.Path(folder)
         rows = time_tiles(options, folder, library, clock) if options.tiles else time_cases(options, folder, library, clock)
     if options.out:
-        pathlib.Path(options.out).write_text(json.dumps(rows, indent=1))
+        write_report(options.out, "python3 bench/cuda/products.py --pellucid DIR" + (" --tiles" if options.tiles else ""), rows)
 
 
 if __name__ == "__main__":
