@@ -29,6 +29,14 @@ static int64_t lowestBit(int64_t number) { return number & -number; }
 
 //===--- the facts ----------------------------------------------------------------------------===//
 
+std::optional<unsigned> AxisInfo::contiguousDim() const {
+  std::optional<unsigned> best;
+  for (unsigned d = rank(); d-- > 0;)
+    if (contiguity[d] > (best ? contiguity[*best] : 1))
+      best = d;
+  return best;
+}
+
 int64_t AxisInfo::divisibilityAt(unsigned dim, int64_t step, int64_t unit) const {
   return step >= contiguity[dim] ? divisibility[dim]
                                  : std::min(divisibility[dim], step * lowestBit(unit));

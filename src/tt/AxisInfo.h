@@ -16,6 +16,8 @@
 #include <memory>
 #include <string>
 
+#include <optional>
+
 namespace pellucid::tt {
 
 /// Of an integer or pointer, or a tile of them; a scalar counts as a tile of one dim and element.
@@ -42,6 +44,9 @@ struct AxisInfo {
   /// What divides every element at a multiple of `step` along `dim`; `unit` is the distance of
   /// neighbours (bytes, for pointers).
   int64_t divisibilityAt(unsigned dim, int64_t step, int64_t unit = 1) const;
+  /// The dim along which the longest groups are consecutive, the innermost of several; none where
+  /// no two neighbours are.
+  std::optional<unsigned> contiguousDim() const;
   /// What divides all elements.
   int64_t divisibilityOfAll(int64_t unit = 1) const;
 

@@ -53,15 +53,8 @@ static bool isTrue(Value *condition) {
 }
 
 std::optional<unsigned> CudaEmitter::contiguousDim(mlir::Value pointers) {
-  auto tile = mlir::dyn_cast<mlir::RankedTensorType>(pointers.getType());
-  if (!tile)
-    return std::nullopt;
-  tt::AxisInfo info = axes.of(pointers);
-  std::optional<unsigned> best;
-  for (unsigned d = tile.getRank(); d-- > 0;)
-    if (info.contiguity[d] > (best ? info.contiguity[*best] : 1))
-      best = d;
-  return best;
+  return mlir::isa<mlir::RankedTensorType>(pointers.getType()) ? axes.of(pointers).contiguousDim()
+                                                               : std::nullopt;
 }
 
 unsigned CudaEmitter::vectorLength(mlir::Value pointers, const Layout &layout, mlir::Type element) {

@@ -83,15 +83,8 @@ LayoutChoice::LayoutChoice(tt::FuncOp function, TargetAttr target)
 }
 
 std::optional<unsigned> LayoutChoice::contiguousDim(Value pointers) const {
-  auto tile = dyn_cast<RankedTensorType>(pointers.getType());
-  if (!tile)
-    return std::nullopt;
-  tt::AxisInfo info = axes.of(pointers);
-  std::optional<unsigned> best;
-  for (unsigned d = tile.getRank(); d-- > 0;)
-    if (info.contiguity[d] > (best ? info.contiguity[*best] : 1))
-      best = d;
-  return best;
+  return isa<RankedTensorType>(pointers.getType()) ? axes.of(pointers).contiguousDim()
+                                                   : std::nullopt;
 }
 
 std::optional<unsigned> LayoutChoice::nearestDim(Value pointers) {
