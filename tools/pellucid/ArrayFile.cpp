@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 #include <sys/mman.h>
 
@@ -61,11 +62,14 @@ void applyView(Array &array, const TensorArgument::View &view, const std::string
 void *allocateLines(size_t bytes) {
   constexpr size_t line = 64, huge = size_t(2) << 20;
   size_t step = bytes >= 2 * huge ? huge : line;
-  void *data = bytes > SIZE_MAX - step
-                   ? nullptr
-                   : std::aligned_alloc(step, std::max(step, (bytes + step - 1) / step * step));
+  if (bytes > SIZE_MAX - step)
+    throw std::bad_alloc();
+  size_t whole = std::max(step, (bytes + step - 1) / step * step);
+  auto *data = static_cast<char *>(std::aligned_alloc(step, whole));
   if (!data)
     throw std::bad_alloc();
+  // NaN in every float type: what a kernel reads behind the last element shows in its result.
+  std::memset(data + bytes, 0xff, std::min(line, whole - bytes));
   if (step == huge)
     (void)::madvise(data, bytes, MADV_HUGEPAGE);
   return data;
