@@ -41,31 +41,73 @@ std::string kernelText(const std::string &type, int width, int columns, int othe
          ">, %n: i32) {\n"
          "    %r = tt.make_range {end = 16 : i32, start = 0 : i32} : tensor<16xi32>\n"
          "    %rows = tt.expand_dims %r {axis = 1 : i32} : tensor<16xi32> -> tensor<16x1xi32>\n"
-         "    %c = tt.make_range {end = " + w + " : i32, start = 0 : i32} : tensor<" + w + "xi32>\n"
-         "    %cols = tt.expand_dims %c {axis = 0 : i32} : tensor<" + w + "xi32> -> " + row + "\n"
+         "    %c = tt.make_range {end = " +
+         w + " : i32, start = 0 : i32} : tensor<" + w +
+         "xi32>\n"
+         "    %cols = tt.expand_dims %c {axis = 0 : i32} : tensor<" +
+         w + "xi32> -> " + row +
+         "\n"
          "    %ns = tt.splat %n : i32 -> tensor<16x1xi32>\n"
          "    %inRows = arith.cmpi slt, %rows, %ns : tensor<16x1xi32>\n"
-         "    %k = arith.constant dense<" + k + "> : " + row + "\n"
-         "    %inCols = arith.cmpi slt, %cols, %k : " + row + "\n"
-         "    %ms = tt.broadcast %inRows : tensor<16x1xi1> -> " + tile + "i1>\n"
-         "    %mc = tt.broadcast %inCols : tensor<1x" + w + "xi1> -> " + tile + "i1>\n"
-         "    %mask = arith.andi %ms, %mc : " + tile + "i1>\n"
-         "    %stride = arith.constant dense<" + k + "> : tensor<16x1xi32>\n"
+         "    %k = arith.constant dense<" +
+         k + "> : " + row +
+         "\n"
+         "    %inCols = arith.cmpi slt, %cols, %k : " +
+         row +
+         "\n"
+         "    %ms = tt.broadcast %inRows : tensor<16x1xi1> -> " +
+         tile +
+         "i1>\n"
+         "    %mc = tt.broadcast %inCols : tensor<1x" +
+         w + "xi1> -> " + tile +
+         "i1>\n"
+         "    %mask = arith.andi %ms, %mc : " +
+         tile +
+         "i1>\n"
+         "    %stride = arith.constant dense<" +
+         k +
+         "> : tensor<16x1xi32>\n"
          "    %starts = arith.muli %rows, %stride : tensor<16x1xi32>\n"
-         "    %s = tt.broadcast %starts : tensor<16x1xi32> -> " + ints + "\n"
-         "    %cb = tt.broadcast %cols : " + row + " -> " + ints + "\n"
-         "    %offsets = arith.addi %s, %cb : " + ints + "\n"
-         "    %xs = tt.splat %x : !tt.ptr<" + type + "> -> " + pointers + "\n"
-         "    %xp = tt.addptr %xs, %offsets : " + pointers + ", " + ints + "\n"
-         "    %instead = arith.constant dense<" + filled + "> : " + value + "\n"
-         "    %v = tt.load %xp, %mask, %instead : " + pointers + "\n"
-         "    %wide = arith.constant dense<" + w + "> : tensor<16x1xi32>\n"
+         "    %s = tt.broadcast %starts : tensor<16x1xi32> -> " +
+         ints +
+         "\n"
+         "    %cb = tt.broadcast %cols : " +
+         row + " -> " + ints +
+         "\n"
+         "    %offsets = arith.addi %s, %cb : " +
+         ints +
+         "\n"
+         "    %xs = tt.splat %x : !tt.ptr<" +
+         type + "> -> " + pointers +
+         "\n"
+         "    %xp = tt.addptr %xs, %offsets : " +
+         pointers + ", " + ints +
+         "\n"
+         "    %instead = arith.constant dense<" +
+         filled + "> : " + value +
+         "\n"
+         "    %v = tt.load %xp, %mask, %instead : " +
+         pointers +
+         "\n"
+         "    %wide = arith.constant dense<" +
+         w +
+         "> : tensor<16x1xi32>\n"
          "    %os = arith.muli %rows, %wide : tensor<16x1xi32>\n"
-         "    %ob = tt.broadcast %os : tensor<16x1xi32> -> " + ints + "\n"
-         "    %to = arith.addi %ob, %cb : " + ints + "\n"
-         "    %op = tt.splat %o : !tt.ptr<" + type + "> -> " + pointers + "\n"
-         "    %target = tt.addptr %op, %to : " + pointers + ", " + ints + "\n"
-         "    tt.store %target, %v : " + pointers + "\n"
+         "    %ob = tt.broadcast %os : tensor<16x1xi32> -> " +
+         ints +
+         "\n"
+         "    %to = arith.addi %ob, %cb : " +
+         ints +
+         "\n"
+         "    %op = tt.splat %o : !tt.ptr<" +
+         type + "> -> " + pointers +
+         "\n"
+         "    %target = tt.addptr %op, %to : " +
+         pointers + ", " + ints +
+         "\n"
+         "    tt.store %target, %v : " +
+         pointers +
+         "\n"
          "    tt.return\n  }\n}\n";
 }
 
@@ -79,8 +121,7 @@ protected:
   }
 
 private:
-  template <typename T>
-  void checkTile(const std::string &type, int width, int columns, int other) {
+  template <typename T> void checkTile(const std::string &type, int width, int columns, int other) {
     CompiledKernel kernel(kernelText(type, width, columns, other), "copy", GetParam());
     for (int rows : {0, 1, 3, 16}) {
       GuardedBytes memory(rows * columns * sizeof(T));
@@ -93,8 +134,7 @@ private:
       ASSERT_EQ(kernel.run(arguments, 1), 0);
       for (int r = 0; r < 16; ++r)
         for (int c = 0; c < width; ++c)
-          ASSERT_EQ(got[r * width + c],
-                    r < rows && c < columns ? T(r * columns + c + 1) : T(other))
+          ASSERT_EQ(got[r * width + c], r < rows && c < columns ? T(r * columns + c + 1) : T(other))
               << type << " " << rows << "x" << columns << " of 16x" << width << " at " << r << ", "
               << c;
     }

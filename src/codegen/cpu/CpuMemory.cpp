@@ -4,7 +4,11 @@
 #include "codegen/common/ControlFlow.h"
 
 #include "mlir/IR/BuiltinTypes.h"
+#include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/Function.h"
+#include "llvm/IR/IntrinsicsX86.h"
+
+#include <numeric>
 
 namespace pellucid::codegen {
 
@@ -93,9 +97,49 @@ Value *CpuMemory::loadContiguous(llvm::Type *type, Value *pointer, const LaneVal
   Value *address = b.CreateSelect(anyActive(mask, lanes), pointer, safe);
   if (mask.isUniform())
     return b.CreateSelect(mask.value, b.CreateAlignedLoad(vector, address, alignOf(type)), instead);
-  if (hasMaskedMove(type))
+  if (hasAvx512(level))
     return b.CreateMaskedLoad(vector, address, alignOf(type), toVector(b, mask, lanes), instead);
+  if (hasMaskedMove(type))
+    return loadBySigns(type, address, toVector(b, mask, lanes), instead);
   return gather(type, LaneValue::ramp(pointer, b.getInt64(bytesOf(type))), mask, other, lanes);
+}
+
+/// The intrinsic that reads 32 bytes of such elements where a lane's sign is set.
+static llvm::Intrinsic::ID maskedMove(llvm::Type *type) {
+  bool isWide = bytesOf(type) == 8;
+  if (type->isFloatingPointTy())
+    return isWide ? llvm::Intrinsic::x86_avx_maskload_pd_256
+                  : llvm::Intrinsic::x86_avx_maskload_ps_256;
+  return isWide ? llvm::Intrinsic::x86_avx2_maskload_q_256
+                : llvm::Intrinsic::x86_avx2_maskload_d_256;
+}
+
+// Not llvm.masked.load: where LLVM 22's selection finds out by itself that no lane of a register is
+// active, it loads all of them.
+Value *CpuMemory::loadBySigns(llvm::Type *type, Value *address, Value *mask, Value *instead) {
+  unsigned lanes = laneCount(mask), perPart = 32 / bytesOf(type);
+  llvm::Type *bits = b.getIntNTy(8 * bytesOf(type));
+  Value *sign = llvm::ConstantInt::get(bits, llvm::APInt::getSignMask(8 * bytesOf(type)));
+  Value *off = llvm::Constant::getNullValue(mask->getType());
+  llvm::SmallVector<Value *> parts;
+  for (unsigned first = 0; first < lanes; first += perPart) {
+    llvm::SmallVector<int> chosen; // of the mask, and behind it of `off`
+    for (unsigned lane = first; lane < first + perPart; ++lane)
+      chosen.push_back(std::min(lane, lanes));
+    Value *signs =
+        b.CreateSelect(b.CreateShuffleVector(mask, off, chosen), splatTo(b, sign, perPart),
+                       llvm::Constant::getNullValue(lanesOf(bits, perPart)));
+    Value *from = b.CreateGEP(type, address, b.getInt64(first));
+    parts.push_back(b.CreateIntrinsic(maskedMove(type), {from, signs}));
+  }
+  Value *loaded = llvm::concatenateVectors(b, parts);
+  llvm::SmallVector<int> kept(lanes);
+  std::iota(kept.begin(), kept.end(), 0);
+  loaded = b.CreateShuffleVector(loaded, kept);
+  if (type->isPointerTy())
+    loaded = b.CreateIntToPtr(loaded, instead->getType());
+  auto *constant = llvm::dyn_cast<llvm::Constant>(instead);
+  return constant && constant->isNullValue() ? loaded : b.CreateSelect(mask, loaded, instead);
 }
 
 // Strides known at run time only, and computed addresses (`offsets % n`), are mostly dense after

@@ -31,6 +31,9 @@ private:
                            const LaneValue &other, unsigned lanes);
   llvm::Value *loadContiguous(llvm::Type *type, llvm::Value *pointer, const LaneValue &mask,
                               const LaneValue &other, unsigned lanes);
+  /// Of lanes of four or eight bytes on x86-64-v3; none beside the active ones are touched.
+  llvm::Value *loadBySigns(llvm::Type *type, llvm::Value *address, llvm::Value *mask,
+                           llvm::Value *instead);
   llvm::Value *loadStrided(llvm::Type *type, const LaneValue &pointer, const LaneValue &mask,
                            const LaneValue &other, unsigned lanes);
   /// An i1: the lanes lie one after the other from `first` on.
