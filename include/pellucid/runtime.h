@@ -91,7 +91,14 @@ typedef struct pellucid_run_options {
   const int32_t *cancel;
   /* Milliseconds after which a call ends in the same way; 0: none. */
   int64_t timeout_ms;
+  /* To find accesses beside a tensor, on the CPU only: for this call every input, output, weight,
+   * buffer and scratch memory is moved to memory of its own that ends (PELLUCID_GUARD_END) or
+   * begins (PELLUCID_GUARD_BEGIN) at a page without access. A kernel that goes beyond it ends the
+   * process with SIGSEGV. 0: off. */
+  int32_t guard;
 } pellucid_run_options;
+
+enum { PELLUCID_GUARD_END = 1, PELLUCID_GUARD_BEGIN = 2 };
 
 /* Maps the file and picks the code for this machine. `*out` is NULL on failure. */
 PELLUCID_API pellucid_status pellucid_load(const char *path, pellucid_package **out);
@@ -136,7 +143,7 @@ PELLUCID_API pellucid_status pellucid_call_create(pellucid_package *package, con
 /* Runs it: no check, no lock, no allocation. One run at a time: while another thread runs the same
  * call it is refused with PELLUCID_INVALID_ARGUMENT. CUDA: queued on options->stream, behind the
  * last run of this call. Of the options threads, print, cancel and timeout_ms count on the CPU and
- * stream on CUDA; profile and allocator are refused, cancel and timeout_ms on CUDA too. */
+ * stream on CUDA; profile, allocator and guard are refused, cancel and timeout_ms on CUDA too. */
 PELLUCID_API pellucid_status pellucid_call_run(pellucid_call *call,
                                                const pellucid_run_options *options);
 /* What was queued must have ended. NULL is fine. */

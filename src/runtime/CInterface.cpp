@@ -92,6 +92,9 @@ static Result takeRunOptions(const pellucid_run_options *given, pellucid_run_opt
   if (out.timeout_ms < 0)
     return Result::invalid("the option timeout_ms is " + std::to_string(out.timeout_ms) +
                            ", must not be negative");
+  if (out.guard < 0 || out.guard > PELLUCID_GUARD_BEGIN)
+    return Result::invalid("the option guard is " + std::to_string(out.guard) +
+                           ", must be 0, PELLUCID_GUARD_END (1) or PELLUCID_GUARD_BEGIN (2)");
   if (out.allocator && (!out.allocator->allocate || !out.allocator->release))
     return Result::invalid("the allocator lacks a function");
   return {};

@@ -2,6 +2,7 @@
 /// One call from its tensors to its results.
 #include "runtime/CpuExecutor.h"
 #include "runtime/DlpackTypes.h"
+#include "runtime/GuardedMemory.h"
 #include "runtime/LoadedPackage.h"
 #include "runtime/Outputs.h"
 #include "runtime/Profile.h"
@@ -122,6 +123,9 @@ private:
 
   Result withExecutor(auto body) {
     Result result;
+    if (device.cuda && options && options->guard)
+      return Result::invalid("the option guard is for the CPU; this call's tensors are on " +
+                             text(where));
     if (device.cuda) {
       CudaExecutor executor(*device.cuda, options);
       result = body(static_cast<Executor &>(executor));
@@ -172,6 +176,10 @@ private:
 
   Result runSteps(Executor &executor) {
     Result result = placeEverything(executor);
+    GuardedMemory guarded(options ? options->guard : 0);
+    bool isGuarded = result.ok() && options && options->guard;
+    if (isGuarded)
+      result = guarded.enclose(plan, *frame);
     Profile *profile = profileOf(options);
     Cancellation cancellation(options);
     executor.cancellation = cancellation.isPossible() ? &cancellation : nullptr;
@@ -186,6 +194,8 @@ private:
     }
     size_t end = profile ? executor.mark() : 0;
     Result finished = executor.finish();
+    if (isGuarded)
+      guarded.giveBack(plan, *frame);
     if (profile && result.ok() && finished.ok()) {
       profiled.push_back({package.manifest().name, "call", begin, end, "{}"});
       std::string stream =

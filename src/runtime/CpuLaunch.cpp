@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/CpuLaunch.h"
 
+#include "runtime/GuardedMemory.h"
+
 #include <algorithm>
 #include <chrono>
 #include <cinttypes>
@@ -8,14 +10,25 @@
 
 namespace pellucid::runtime {
 
+/// KernelAbi.h's.
+static constexpr size_t scratchAlignment = 64;
+
 /// A thread works on one piece at a time, so one block per thread serves all kernels.
 static HostBlock &threadScratch() {
   static thread_local HostBlock scratch;
   return scratch;
 }
 
+static GuardedBlock &guardedScratch() {
+  static thread_local GuardedBlock scratch;
+  return scratch;
+}
+
 bool CpuLaunch::enter() {
-  return threadScratch().reserve(prepared.variant->executable->scratchBytes);
+  size_t bytes = prepared.variant->executable->scratchBytes;
+  if (isGuarded())
+    return guardedScratch().allocate(bytes, options->guard, scratchAlignment);
+  return threadScratch().reserve(bytes);
 }
 
 /// Pieces are made for few threads and may be long: between parts of some milliseconds the call's
@@ -41,11 +54,12 @@ bool CpuLaunch::runPiece(uint64_t first, uint64_t last) {
 bool CpuLaunch::runPrograms(uint64_t first, uint64_t last) {
   auto entry = reinterpret_cast<package::KernelEntry>(const_cast<void *>(prepared.variant->entry));
   package::KernelContext context{};
+  unsigned char *scratch = isGuarded() ? guardedScratch().data() : threadScratch().data();
   if (options && options->print) {
     context.print = &CpuLaunch::print;
     context.printState = this;
   }
-  if (entry(arguments, prepared.grid, first, last, threadScratch().data(), &context) == 0)
+  if (entry(arguments, prepared.grid, first, last, scratch, &context) == 0)
     return true;
   std::lock_guard lock(mutex);
   uint64_t program = linear(context.program);

@@ -38,6 +38,7 @@ private:
     return program[0] +
            uint64_t(prepared.grid[0]) * (program[1] + uint64_t(prepared.grid[1]) * program[2]);
   }
+  bool isGuarded() const { return options && options->guard; }
   bool runPrograms(uint64_t first, uint64_t last);
   static void print(void *self, int32_t message, const uint32_t program[3], int32_t kind,
                     const void *values, uint64_t count);

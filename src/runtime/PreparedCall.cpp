@@ -82,6 +82,9 @@ static Result checkOptions(const pellucid_run_options &options, bool isCuda) {
         "a prepared call records no profile; profile pellucid_run_into of the same tensors");
   if (options.allocator)
     return Result::invalid("a prepared call allocates no outputs: an allocator has no use");
+  if (options.guard)
+    return Result::invalid("a prepared call runs on the memory it was prepared for: guard moves "
+                           "it; use pellucid_run_into");
   if (isCuda && (options.cancel || options.timeout_ms))
     return Result::invalid("a prepared call on CUDA is queued as a whole: cancel and timeout_ms "
                            "have no effect there; use pellucid_run_into");

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs kernels through `pellucid launch` and compares them with numpy in float64.
 
-    launch_test.py PROGRAM [NAME…]        every case on both ISA levels and the interpreter
+    launch_test.py PROGRAM [--guard end|begin] [NAME…]        every case on both ISA levels and the interpreter
+
+On the ISA levels each tensor ends at a page without access, or with `--guard begin` begins at one.
 
 Exit code 77 where numpy is missing. Inputs are random, sizes odd, edges masked; a case may bring NaN and infinities.
 """
@@ -226,9 +228,11 @@ def cases():
 
 def main():
     program, wanted = sys.argv[1], sys.argv[2:]
+    side = wanted[1] if wanted[:1] == ["--guard"] else "end"
+    wanted = wanted[2:] if wanted[:1] == ["--guard"] else wanted
     level4 = "avx512bw" in pathlib.Path("/proc/cpuinfo").read_text()
     chosen = [case for case in cases() if not wanted or any(word in case.name for word in wanted)]
-    pairs = [(case, engine) for case in chosen for engine in case.engines]
+    pairs = [(case, engine + (["--guard", side] if "--target" in engine else [])) for case in chosen for engine in case.engines]
     ready = [pair for pair in pairs if level4 or "cpu:x86-64-v4" not in pair[1]]
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         problems = list(pool.map(lambda pair: run(program, *pair), ready))

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "FaultGuard.h"
 
-#include "CommandLine.h"
 #include "StandardStreams.h"
 
 #include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
+#include <pellucid/runtime.h>
 #include <unistd.h>
 
 namespace pellucid::cli {
@@ -44,10 +44,10 @@ static void silenceCLibrary() {
     ::close(nowhere);
 }
 
-void guardAgainstFaults(const std::string &target) {
+void guardAgainstFaults(const std::string &target, const std::string &note) {
   std::string text = target.substr(0, 700) +
-                     ": error: the kernel accessed memory outside of its arguments\nnote: "
-                     "--sanitize names the line and the element\n";
+                     ": error: the kernel accessed memory outside of its arguments\nnote: " + note +
+                     "\n";
   text.copy(faultMessage, sizeof faultMessage - 1);
   faultMessage[text.size()] = 0;
   silenceCLibrary();
@@ -55,6 +55,22 @@ void guardAgainstFaults(const std::string &target) {
   action.sa_handler = onFault;
   for (int signal : signals)
     ::sigaction(signal, &action, nullptr);
+}
+
+int32_t guardNamed(const std::string &text) {
+  return text == "end" ? PELLUCID_GUARD_END : text == "begin" ? PELLUCID_GUARD_BEGIN : 0;
+}
+
+Option addGuard(VerbLine &line, std::string &guard) {
+  return line
+      .add(
+          "--guard", guard,
+          "let every tensor end, or begin, at a page without access: a CPU kernel that goes beyond "
+          "is found out")
+      .valueText("end|begin")
+      .check([](const std::string &text) {
+        return guardNamed(text) ? std::string() : "'" + text + "' is neither end nor begin";
+      });
 }
 
 } // namespace pellucid::cli

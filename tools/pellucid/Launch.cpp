@@ -248,7 +248,8 @@ void runNative(const graph::Program &program, const LaunchOptions &options,
   run.print = [](void *, const char *text) { std::fprintf(stderr, "%s\n", text); };
   pellucid_status status = PELLUCID_OK;
   double seconds = 0;
-  guardAgainstFaults(options.target);
+  run.guard = guardNamed(options.guard);
+  guardAgainstFaults(options.target, "--sanitize names the line and the element");
   do {
     auto start = std::chrono::steady_clock::now();
     status = pellucid_run(package, inputs.data(), inputs.size(), nullptr, 0, &run);
@@ -402,8 +403,12 @@ int runLaunch(Words words) {
       .range(0, 1 << 20);
   line.addRepeated("--path", options.paths, "a folder that absolute imports are looked up in")
       .valueText("DIR");
-  line.addFlag("--reference", options.reference, "run the interpreter instead of generated code");
-  line.addFlag("--sanitize", options.sanitize, "check every access (runs the interpreter)");
+  Option reference = line.addFlag("--reference", options.reference,
+                                  "run the interpreter instead of generated code");
+  Option sanitize =
+      line.addFlag("--sanitize", options.sanitize, "check every access (runs the interpreter)");
+  Option guard = addGuard(line, options.guard);
+  guard.excludes(reference).excludes(sanitize);
   Option stopAt =
       line.add("--stop-at", options.stopAt,
                "print the kernel's variables before this line, and end (runs the interpreter)")
@@ -411,6 +416,7 @@ int runLaunch(Words words) {
   line.add("--program", options.program, "with --stop-at: the program that stops (0,0,0)")
       .valueText("X[,Y[,Z]]")
       .needs(stopAt);
+  guard.excludes(stopAt);
   if (!line.parse(words))
     return line.exitCode();
 

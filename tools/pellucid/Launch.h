@@ -13,6 +13,7 @@ struct LaunchOptions {
   std::vector<std::string> arguments, outputs;
   int numWarps = 0, numStages = 0, threads = 0;
   bool reference = false, sanitize = false;
+  std::string guard;                     ///< end, begin or nothing
   std::string stopAt, program = "0,0,0"; ///< FILE:LINE, X,Y,Z
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "CommandLine.h"
+#include "FaultGuard.h"
 #include "ModelLine.h"
 #include "PackageFile.h"
 #include "TextTable.h"
@@ -76,7 +76,7 @@ int runRun(Words words) {
   VerbLine line("run", "Runs a package on .npy files.",
                 "pellucid run model.plc --input x=@examples/x.npy --output y.npy",
                 "model.plc is what the example of 'pellucid compile --help' writes.");
-  std::string path, target, state;
+  std::string path, target, state, guard;
   std::vector<std::string> inputs, outputs;
   int threads = 0;
   double timeout = 0;
@@ -100,6 +100,7 @@ int runRun(Words words) {
   line.add("--timeout", timeout, "end the call after that long (0: never)")
       .valueText("SECONDS")
       .range(0.0, 1e9);
+  addGuard(line, guard);
   line.addFlag("--verify", verify,
                "check the checksum of every record, weights too, before the call");
   line.add("--target", target, "run this target's code: cpu, cpu:x86-64-v3, cuda")
@@ -136,6 +137,9 @@ int runRun(Words words) {
   options.struct_size = sizeof options;
   options.threads = threads;
   options.timeout_ms = static_cast<int64_t>(std::ceil(timeout * 1000));
+  options.guard = guardNamed(guard);
+  if (options.guard)
+    guardAgainstFaults(path, "'pellucid launch --sanitize' names the line of a kernel's access");
   CallLimit limit(path, timeout);
   auto start = std::chrono::steady_clock::now();
   std::vector<Array> out = package.run(arrays, &options);
