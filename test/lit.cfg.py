@@ -14,3 +14,7 @@ config.test_exec_root = lit_config.params["binary_dir"]
 llvm_tools = lit_config.params["llvm_tools"]
 pellucid_tools = lit_config.params["tools"]
 config.environment["PATH"] = os.pathsep.join([pellucid_tools, llvm_tools, os.environ["PATH"]])
+# Which mutant the tools are (mutation/mutate.py): lit gives them no other variable of its own environment.
+for name in ("PELLUCID_MUTANT", "PELLUCID_MUTANTS_REACHED"):
+    if name in os.environ:
+        config.environment[name] = os.environ[name]

@@ -3,17 +3,20 @@
 """Do the tests notice a wrong compiler? Makes mutants of the sources and runs the tests on each.
 
     cmake --preset release -DPELLUCID_MUTANTS=60 -DPELLUCID_MUTANTS_SEED=7 && cmake --build --preset release --target mutants
-    mutate.py run [--build FOLDER] [--jobs J] [--only K…]
+    mutate.py run [--build FOLDER] [--jobs J] [--only K…] [--reached FILE]
 
 The build writes copies of the sources with that many mutants into mutants/src (`mutate.py write`), and links the programs and tests
 with them in mutants/bin and mutants/test; the sources stay as they are. At each site the program asks the environment variable
 PELLUCID_MUTANT whether it is the one: a mutant negates a condition, makes it false or true, swaps an operator (< and <=, == and !=,
-&& and ||, + and -), moves an integer by one, or turns a result of true or false around. Sites are drawn from all of src/fusion, src/tt,
-src/passes and src/trace.
+&& and ||, + and -), moves an integer by one, turns a result of true or false around, or swaps an operator in the text of a kernel that
+is written. Sites are drawn from all of src/fusion, src/tt, src/passes and src/trace. What survivors.md wants a test for comes in
+addition, and with -DPELLUCID_MUTANTS_AT="src/tt/AxisInfo.cpp:36;…" every mutant of those lines.
 
 `run` first runs every test once without a mutant, to see which mutants it comes to, and then for each mutant the tests that come to
-it, the quick first. The first one that fails, crashes, or needs far more time or memory than without the mutant notices it. Survivors
-are printed; survivors.md lists those that are known, and the equivalent ones among them are not drawn again.
+it, the quick first; `--reached` keeps what was seen for the next time. A test comes to a condition's mutant only where the condition
+would have been another one: what no test decides survives at once. The first test that fails, crashes, or needs far more time or memory
+than without the mutant notices it. Survivors are printed; survivors.md lists those that are known, and the equivalent ones among them
+are not drawn again.
 """
 import argparse
 import concurrent.futures
@@ -40,18 +43,29 @@ ASK = '''#pragma clang optimize off
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
-/// For test/mutation/mutate.py: whether the mutant was chosen; with PELLUCID_MUTANTS_REACHED, that it was reached.
-[[maybe_unused]] static bool isMutant(int number) {
-  static const char *const word = std::getenv("PELLUCID_MUTANT"), *const reached = std::getenv("PELLUCID_MUTANTS_REACHED");
-  static const int chosen = word ? std::atoi(word) : 0;
+#include <string>
+/// For test/mutation/mutate.py: with PELLUCID_MUTANTS_REACHED, that a test came to the mutant.
+[[maybe_unused]] static void reachMutant(int number) {
+  static const char *const reached = std::getenv("PELLUCID_MUTANTS_REACHED");
   static std::atomic<bool> seen[1000];
   if (reached && !seen[number % 1000].exchange(true))
     if (std::FILE *file = std::fopen(reached, "a")) {
       std::fprintf(file, "%d\\n", number);
       std::fclose(file);
     }
+}
+/// Whether the mutant was chosen.
+[[maybe_unused]] static bool isMutant(int number, bool differs = true) {
+  static const char *const word = std::getenv("PELLUCID_MUTANT");
+  static const int chosen = word ? std::atoi(word) : 0;
+  if (differs)
+    reachMutant(number);
   return chosen == number;
 }
+/// A condition, or what the mutant makes of it.
+[[maybe_unused]] static bool falseAt(int number, bool truth) { return !isMutant(number, truth) && truth; }
+[[maybe_unused]] static bool trueAt(int number, bool truth) { return isMutant(number, !truth) || truth; }
+[[maybe_unused]] static bool negatedAt(int number, bool truth) { return isMutant(number) != truth; }
 '''
 
 
@@ -75,14 +89,14 @@ def is_plain(condition):
     return not re.search(r"[^=!<>]=[^=]|;|//|\[[&=\]]|\bauto\b|\bco_|^\s*$", condition)
 
 
-def variants(expression, boolean):
-    """What an expression could be by mistake, with a word for it."""
-    if boolean:
-        yield "negated", f"!({expression})"
-        yield "false", "false"
-        yield "true", "true"
+def outside_literals(expression):
     spans = [m.span() for m in re.finditer(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)\'', expression)]
-    outside = lambda place: not any(a <= place < b for a, b in spans)  # noqa: E731
+    return lambda place: not any(a <= place < b for a, b in spans)
+
+
+def variants(expression):
+    """What an expression could be by mistake, with a word for it."""
+    outside = outside_literals(expression)
     for old, new in SWAPS.items():
         for found in re.finditer(re.escape(old), expression):
             if outside(found.start()):
@@ -94,56 +108,99 @@ def variants(expression, boolean):
                     yield f"{found[1]} is {moved}", expression[: found.start()] + str(moved) + expression[found.end():]
 
 
-def sites(file):
-    """(offset, end, text, replacement with {} for the number, what) of one file."""
-    text = (ROOT / file).read_text()
-    for found in re.finditer(r"\b(?:if|while) \(", text):
+def conditions(text):
+    """(offset, end, whether it is a for's) of the conditions of if, while and for, and of what is kept as a bool."""
+    for found in re.finditer(r"\b(?:if|while|for) \(", text):
         end = closing(text, found.end())
-        condition = text[found.end() : end]
-        if is_plain(condition) and "constexpr" not in text[found.start() - 12 : found.end()]:
-            for what, mutated in variants(condition, True):
-                yield found.end(), end, f"isMutant({{}}) ? bool({mutated}) : bool({condition})", f"condition {what}: {' '.join(condition.split())}"
+        if found[0] == "for (":
+            parts = text[found.end() : end].split(";")
+            if len(parts) == 3 and parts[1].strip():
+                yield found.end() + len(parts[0]) + 2, end - len(parts[2]) - 1, True
+        else:
+            yield found.end(), end, False
+    for found in re.finditer(r"^ +(?:const )?bool \w+ = ([^;{}]+);", text, re.M):
+        yield found.start(1), found.end(1), False
+
+
+def sites(file):
+    """(offset, end, wrap, what) of one file; `wrap` makes of a mutant's number and the text so far the text with the mutant."""
+    text = (ROOT / file).read_text()
+    for begin, end, loops in conditions(text):
+        condition = text[begin:end]
+        if is_plain(condition) and "constexpr" not in text[begin - 16 : begin]:
+            said = " ".join(condition.split())
+            # A loop that goes on is noticed by itself: what is asked is whether its rounds are missed.
+            for what in ("false",) if loops else ("negated", "false", "true"):
+                yield begin, end, lambda number, now, what=what: f"{what}At({number}, bool({now}))", f"condition {what}: {said}"
+            for what, mutated in () if loops else variants(condition):
+                yield begin, end, lambda number, now, mutated=mutated: f"isMutant({number}) ? bool({mutated}) : bool({now})", f"condition {what}: {said}"
     for found in re.finditer(r"\breturn ([^;{}\"]+);", text):
         value = found[1]
         if not is_plain(value + " ") or value.strip() in ("nullptr", "std::nullopt"):
             continue
         flips = {"true": "false", "false": "true"}
-        choices = [("turned around", flips[value])] if value in flips else [v for v in variants(value, False)]
-        for what, mutated in choices:
-            yield found.start(1), found.end(1), f"isMutant({{}}) ? ({mutated}) : ({value})", f"result {what}: {' '.join(value.split())}"
+        for what, mutated in [("turned around", flips[value])] if value in flips else variants(value):
+            yield found.start(1), found.end(1), lambda number, now, mutated=mutated: f"isMutant({number}) ? ({mutated}) : ({now})", f"result {what}: {' '.join(value.split())}"
+    if file.startswith("src/passes/graph/"):
+        yield from text_sites(text)
 
 
-def known():
-    """The equivalent ones of survivors.md: its lines `* FILE: WHAT` with an indented reason."""
+def text_sites(text):
+    """Masks, bounds and sums of the kernels that are written as text."""
+    for found in re.finditer(r'(?<=[(,+?:])\s*("(?:[^"\\\n]|\\.)*")(?=\s*[),+?:;])', text):
+        line = text[text.rfind("\n", 0, found.start(1)) + 1 : found.end(1)]
+        if re.search(r"//|\b(refuse|warn|note|Diagnostic|fail\w*|assert)\(", line):
+            continue
+        literal = found[1]
+        for old, new in (SWAPS | {" & ": " | ", " | ": " & "}).items():
+            for place in re.finditer(re.escape(old), literal):
+                mutated = literal[: place.start()] + new + literal[place.end():]
+                yield found.start(1), found.end(1), lambda number, now, mutated=mutated: f"std::string(isMutant({number}) ? {mutated} : {now})", f"text '{old.strip()}' is '{new.strip()}': {literal}"
+
+
+def listed(heading):
+    """What survivors.md lists there: its lines `* FILE: WHAT` with an indented reason."""
     text = (ROOT / "test/mutation/survivors.md").read_text()
-    return set(re.findall(r"^\* `(src/.*)`$", text.partition("## Equivalent")[2], re.M))
+    return set(re.findall(r"^\* `(src/.*)`$", text.partition(f"## {heading}")[2].partition("\n## ")[0], re.M))
+
+
+def draw(options, found):
+    """The sample, and what is wanted in addition. Of literals in a text one mutant each: the text is made a string."""
+    random.Random(options.seed).shuffle(found)
+    equivalent, wanted, texts, chosen, left = listed("Equivalent"), listed("Wanted"), set(), [], options.sample
+    for site in found:
+        file, begin, _, _, what, line = site
+        asked = f"{file}: {what}" in wanted or f"{file}:{line}" in options.at
+        if f"{file}: {what}" in equivalent or (not asked and left == 0) or (what.startswith("text") and (file, begin) in texts):
+            continue
+        texts.add((file, begin))
+        chosen.append((site, not asked))
+        left -= not asked
+    return chosen
 
 
 def write(options):
     """Copies with mutants, and mutants.json; prints the files' names, as CMake's lists are written."""
     files = sorted(str(p.relative_to(ROOT)) for folder in FOLDERS for p in (ROOT / folder).rglob("*.cpp"))
-    found = [(file, *site) for file in files for site in sites(file)]
-    random.Random(options.seed).shuffle(found)
-    chosen, changes, equivalent = [], {}, known()
-    for file, begin, end, replacement, what in found:
-        if len(chosen) == options.sample:
-            break
-        taken = changes.setdefault(file, [])
-        if f"{file}: {what}" not in equivalent and all(end <= a or begin >= b for a, b, _ in taken):
-            number = len(chosen) + 1
-            taken.append((begin, end, replacement.replace("{}", str(number), 1)))
-            chosen.append({"number": number, "file": file, "line": (ROOT / file).read_text()[:begin].count("\n") + 1, "what": what})
+    texts = {file: (ROOT / file).read_text() for file in files}
+    found = [(file, *site, texts[file][: site[0]].count("\n") + 1) for file in files for site in sites(file)]
+    mutants, changes = [], {}
+    for number, ((file, begin, end, wrap, what, line), drawn) in enumerate(draw(options, found), 1):
+        mutants.append({"number": number, "file": file, "line": line, "what": what, "drawn": drawn})
+        changes.setdefault(file, {}).setdefault((begin, end), []).append((number, wrap))
     written = []
-    for file, taken in sorted(changes.items()):
-        text = (ROOT / file).read_text()
-        for begin, end, replacement in sorted(taken, reverse=True):
-            text = text[:begin] + replacement + text[end:]
+    for file, places in sorted(changes.items()):
+        text = texts[file]
+        for (begin, end), wraps in sorted(places.items(), reverse=True):
+            now = text[begin:end]
+            for number, wrap in wraps:
+                now = wrap(number, now)
+            text = text[:begin] + now + text[end:]
         path = options.into / file
-        if taken:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(ASK + text)
-            written.append(str(path))
-    (options.into / "mutants.json").write_text(json.dumps({"seed": options.seed, "sites": len(found), "mutants": chosen}, indent=1))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(ASK + text)
+        written.append(str(path))
+    (options.into / "mutants.json").write_text(json.dumps({"seed": options.seed, "sites": len(found), "mutants": mutants}, indent=1))
     print(";".join(written))
 
 
@@ -195,8 +252,12 @@ def reach(options, tests, pool):
             print(f"{name} fails without a mutant and is left out: {tests[name]['said'][-500:]}", flush=True)
         return name, {"cost": cost, "reaches": sorted(reached) if passed else []}
 
+    if options.reached and options.reached.exists():
+        return json.loads(options.reached.read_text())
     found = dict(pool.map(one, sorted(tests, key=lambda name: name.startswith(("operators", "fusion", "e2e")), reverse=True)))
     print(f"{len(found)} tests, {sum(bool(entry['reaches']) for entry in found.values())} of them come to mutants", flush=True)
+    if options.reached:
+        options.reached.write_text(json.dumps(found))
     return found
 
 
@@ -217,12 +278,13 @@ def run(options):
         for done in concurrent.futures.as_completed([pool.submit(kill, mutant, tests, found) for mutant in mutants]):
             mutant, by, count = done.result()
             print(f"{mutant['number']:4} {'noticed by ' + by if by else f'SURVIVES {count} tests'}  {mutant['file']}:{mutant['line']} {mutant['what']}", flush=True)
-            tally = folders.setdefault("/".join(mutant["file"].split("/")[:-1]), [0, 0])
+            tally = folders.setdefault("/".join(mutant["file"].split("/")[:-1]) if mutant["drawn"] else "in addition", [0, 0])
             tally[0] += bool(by)
             tally[1] += 1
     for folder, (noticed, of) in sorted(folders.items()):
         print(f"{folder}: {noticed} of {of}")
-    print(f"{sum(t[0] for t in folders.values())} of {sum(t[1] for t in folders.values())} mutants are noticed (seed {state['seed']})")
+    drawn = [tally for folder, tally in folders.items() if folder != "in addition"]
+    print(f"{sum(t[0] for t in drawn)} of {sum(t[1] for t in drawn)} mutants are noticed (seed {state['seed']})")
 
 
 def main():
@@ -232,9 +294,11 @@ def main():
     verb.add_argument("into", type=pathlib.Path)
     verb.add_argument("--sample", type=int, default=60)
     verb.add_argument("--seed", type=int, default=1)
+    verb.add_argument("--at", nargs="*", default=[], help="FILE:LINE…, all of whose mutants are made in addition")
     verb = verbs.add_parser("run")
     verb.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release")
     verb.add_argument("--tests", type=pathlib.Path, help="what ctest --show-only=json-v1 printed, where there is no ctest")
+    verb.add_argument("--reached", type=pathlib.Path, help="what the tests came to: written where it is missing, and taken where it is there")
     verb.add_argument("--jobs", type=int, default=os.cpu_count())
     verb.add_argument("--only", type=int, nargs="*")
     options = parser.parse_args()
