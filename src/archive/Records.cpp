@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "archive/Records.h"
 
-#include "package/Crc32.h"
+#include "package/ByteSource.h"
 #include "package/ZipMembers.h"
 #include "support/Printable.h"
 
@@ -56,7 +56,7 @@ Status Records::take(const std::string &name, std::span<const uint8_t> &bytes) c
   if (!record)
     return Status::error("has no record '" + name + "'");
   // torch.serialization.set_crc32_options(False) leaves the field empty.
-  if (record->crc32 && package::crc32(record->bytes) != record->crc32)
+  if (record->crc32 && package::crc32InPieces(record->bytes) != record->crc32)
     return Status::error("record '" + name + "' is damaged: its checksum differs");
   bytes = record->bytes;
   return {};

@@ -146,9 +146,19 @@ private:
     }
   }
 
+  static package::Record recordOf(const graph::Weight &weight) {
+    package::Record record;
+    record.made = weight.made;
+    record.madeBytes = weight.bytes;
+    if (!weight.made)
+      record.data = {reinterpret_cast<const uint8_t *>(weight.data.get()), weight.bytes};
+    record.owner = weight.data;
+    return record;
+  }
+
   uint32_t addWeight(const InputSpec &spec, const TensorType &type) {
     auto entry = program.weights.find(spec.name);
-    if (entry == program.weights.end() || !entry->second.data)
+    if (entry == program.weights.end() || (!entry->second.data && !entry->second.made))
       throw DiagnosticError(SourceLocation(spec.name),
                             "the program has no values for this weight; give --weights or --seed");
     const graph::Weight &weight = entry->second;
@@ -157,18 +167,23 @@ private:
     out.dtype = type.dtype;
     out.shape = weight.shape;
     out.bytes = weight.bytes;
-    std::span data(reinterpret_cast<const uint8_t *>(weight.data.get()), weight.bytes);
-    out.crc32 = package::crc32(data);
+    package::Record content = recordOf(weight);
+    // What is made has no address of its own, and is nobody else's.
+    const void *identity = weight.made ? static_cast<const void *>(&weight) : weight.data.get();
     auto [record, isNew] = shared.recordOfWeight.try_emplace(
-        {weight.data.get(), weight.bytes},
-        "weights/" + std::to_string(shared.recordOfWeight.size()));
+        {identity, weight.bytes}, "weights/" + std::to_string(shared.recordOfWeight.size()));
     out.record = record->second;
     for (uint32_t known = 0; known < manifest.weights.size() && !isNew; ++known)
       if (manifest.weights[known].name == out.name && manifest.weights[known].record == out.record)
         return known;
+    content.sendTo([&](std::span<const uint8_t> piece) {
+      out.crc32 = package::crc32(piece, out.crc32);
+      return true;
+    });
     if (isNew) {
-      std::shared_ptr<const void> owner(weight.data, weight.data.get());
-      contents.records.push_back({out.record, data, std::move(owner)});
+      content.name = out.record;
+      content.crc32 = out.crc32;
+      contents.records.push_back(std::move(content));
     }
     manifest.weights.push_back(std::move(out));
     return static_cast<uint32_t>(manifest.weights.size() - 1);

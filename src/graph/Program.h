@@ -4,6 +4,7 @@
 #pragma once
 
 #include "graph/Graph.h"
+#include "package/ByteSource.h"
 
 #include <cstddef>
 #include <deque>
@@ -102,6 +103,8 @@ struct Weight {
   /// Keeps its owner (a mapped file, a buffer) alive; null for a reference that is not opened.
   std::shared_ptr<const std::byte> data;
   uint64_t bytes = 0;
+  /// Instead of `data`, in lowered programs: contents that are made while the package is written.
+  package::ByteSource made;
   Source source = Source::Carried;
   std::string path; ///< Referenced: the .safetensors or .npz file, as written in the program
   std::string

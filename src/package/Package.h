@@ -3,12 +3,14 @@
 /// Plain data.
 #pragma once
 
+#include "package/ByteSource.h"
 #include "support/DataType.h"
 #include "support/Target.h"
 
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <variant>
@@ -235,6 +237,13 @@ struct Record {
   std::string name;
   std::span<const uint8_t> data;
   std::shared_ptr<const void> owner;
+  /// Instead of `data`: bytes that are made while they are written, and how many.
+  ByteSource made = {};
+  uint64_t madeBytes = 0;
+  std::optional<uint32_t> crc32 = {}; ///< where it is known
+
+  uint64_t bytes() const { return made ? madeBytes : data.size(); }
+  bool sendTo(const ByteSink &sink) const { return made ? made(sink) : sendPieces(data, sink); }
 };
 
 /// A record that owns its bytes.

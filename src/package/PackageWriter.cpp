@@ -46,13 +46,23 @@ static Status checkContents(const Contents &contents, const std::vector<Record> 
     return status;
   auto size = [&](const std::string &name) -> std::optional<uint64_t> {
     auto found = byName.find(name);
-    return found == byName.end() ? std::nullopt
-                                 : std::optional<uint64_t>(found->second->data.size());
+    return found == byName.end() ? std::nullopt : std::optional<uint64_t>(found->second->bytes());
   };
   if (Status status = validateManifest(contents.manifest, size); !status.ok())
     return status;
   return checkImages(contents.manifest,
                      [&](const std::string &name) { return byName.at(name)->data; });
+}
+
+static uint32_t checksum(const Record &record) {
+  if (record.crc32)
+    return *record.crc32;
+  uint32_t crc = 0;
+  record.sendTo([&](std::span<const uint8_t> piece) {
+    crc = crc32(piece, crc);
+    return true;
+  });
+  return crc;
 }
 
 /// Gives every piece of the package to `sink`, in order; stops at its first false.
@@ -65,13 +75,13 @@ static Status emit(const Contents &contents, auto sink) {
   records[1] = textRecord("describe.json", describe(contents.manifest));
   std::vector<ZipEntry> entries;
   for (const Record &record : records)
-    entries.push_back({record.name, record.data.size(), crc32(record.data)});
+    entries.push_back({record.name, record.bytes(), checksum(record)});
   uint64_t directoryOffset = 0;
   if (!placeEntries(entries, directoryOffset))
     return Status::error("the records together exceed 2^64 bytes");
   bool going = true;
   for (size_t i = 0; i < records.size() && going; ++i)
-    going = sink(localHeader(entries[i])) && sink(records[i].data);
+    going = sink(localHeader(entries[i])) && records[i].sendTo(sink);
   if (!going || !sink(directory(entries, directoryOffset)))
     return Status::error(std::strerror(errno));
   return {};

@@ -4,10 +4,11 @@
 
     weights_test.py PROGRAM
 
-Shards behind an index, files that are cast as they are loaded, compressed and plain archives: all give the same results. Exit code 77
-where numpy is missing.
+Shards behind an index, files that are cast as they are loaded, compressed and plain archives: all give the same results. A compiler
+never has more than pieces of the weights in memory. Exit code 77 where numpy is missing.
 """
 import json
+import os
 import pathlib
 import struct
 import subprocess
@@ -35,6 +36,18 @@ class Model(torch.nn.Module):
 
     def forward(self, x):
         return self.second(torch.relu(self.first(x))) + self.shift
+
+
+class Wide(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = torch.nn.ModuleList(torch.nn.Linear(4096, 4096, bias=False) for _ in range(4))
+        self.table = torch.nn.Parameter(torch.empty(4096, 4096))
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x @ self.table
 
 
 def halves(x):
@@ -142,6 +155,50 @@ def check_weights(checks, rng):
     checks.refused("a weight that no shard has", checks.results("Model", {"x": x}, 1, "--weights", where, *inputs), "shift")
 
 
+def sparse_permutations(path, names, size, rng):
+    """A file of permutation matrices, whose zeros take no room; and for each of them, the column of each row's one."""
+    header = {name: {"dtype": "F32", "shape": [size, size], "data_offsets": [4 * size * size * i, 4 * size * size * (i + 1)]} for i, name in enumerate(names)}
+    text, columns = json.dumps(header).encode(), {}
+    with open(path, "wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text)
+        start = file.tell()
+        file.truncate(start + 4 * size * size * len(names))
+        for i, name in enumerate(names):
+            columns[name] = rng.permutation(size)
+            for row, column in enumerate(columns[name]):
+                file.seek(start + 4 * ((i * size + row) * size + int(column)))
+                file.write(struct.pack("<f", 1.0))
+    return columns
+
+
+def most_memory(words, folder):
+    """The largest resident set of a program and what it started, in bytes."""
+    process = subprocess.Popen(list(map(str, words)), cwd=folder, stdout=subprocess.DEVNULL)
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0, words
+    return used.ru_maxrss * 1024
+
+
+def check_memory(checks, rng):
+    """320 MB of weights, of which 64 MB lie the other way round, pass through pieces of 4 MB."""
+    names = [f"layers.{i}.weight" for i in range(4)] + ["table"]
+    columns = sparse_permutations(checks.folder / "wide.safetensors", names, 4096, rng)
+    words = lambda model, dims: [checks.program, "compile", f"model.py:{model}", "-o", "model.plc", "--target", "cpu:x86-64-v3", "--input", f"x=f32[{dims}]"]
+    small = most_memory([*words("Model", "b:1..9,6"), "--seed", "1"], checks.folder)
+    large = most_memory([*words("Wide", "2,4096"), "--weights", "wide.safetensors"], checks.folder)
+    good = large - small < 128 << 20
+    checks.failed += not good
+    print("ok     " if good else "FAILED ", f"memory of the compiler: {large >> 20} MB, {small >> 20} MB without such weights")
+    x = rng.standard_normal((2, 4096)).astype(np.float32)
+    want = x
+    for name in names[:-1]:
+        want = want[:, columns[name]]
+    inverse = np.argsort(columns["table"])
+    checks.equal("weights in pieces", checks.results("Wide", {"x": x}, 1, "--input", "x=f32[2,4096]", "--weights", "wide.safetensors"), [want[:, inverse]], 0)
+    (checks.folder / "model.plc").unlink()
+
+
 def check_multiples(checks, rng):
     for n in (1, 3, 16):
         x = rng.standard_normal(64 * n).astype(np.float32)
@@ -161,6 +218,7 @@ def main():
         checks = Checks(str(pathlib.Path(sys.argv[1]).resolve()), folder)
         check_weights(checks, rng)
         check_multiples(checks, rng)
+        check_memory(checks, rng)
     print(f"{checks.failed} failed")
     return 1 if checks.failed else 0
 

@@ -5,11 +5,11 @@
 #include "passes/graph/LowerToLaunches.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace pellucid::passes {
 
 using namespace graph;
+using package::packedDepth;
 using package::packedElements;
 using package::productColumns;
 using package::productPanel;
@@ -106,12 +106,47 @@ const Weight *weightBehind(const Value *value, const Program &program,
   return &entry->second;
 }
 
-std::shared_ptr<std::byte> allocateBytes(uint64_t bytes) {
-  constexpr uint64_t line = 64;
-  void *memory = std::aligned_alloc(line, std::max(line, (bytes + line - 1) / line * line));
-  if (!memory)
-    throw std::bad_alloc();
-  return {static_cast<std::byte *>(memory), [](std::byte *p) { std::free(p); }};
+/// Right operands of products that lie in a weight, one after the other.
+struct RightOperands {
+  DataType dtype = DataType::Float32;
+  std::shared_ptr<const std::byte> data; ///< of the first
+  int64_t n = 0, k = 0, strideK = 0, strideN = 0, count = 1, batchStride = 0;
+
+  int64_t element() const { return byteSize(dtype); }
+  /// Columns that are packed at once, in whole blocks of the package's layout.
+  int64_t columnsAtOnce() const {
+    int64_t block = productColumns * packedDepth(dtype, k) * element();
+    int64_t blocks = static_cast<int64_t>(package::pieceBytes) / std::max<int64_t>(block, 1);
+    return std::max<int64_t>(blocks, 1) * productColumns;
+  }
+};
+
+/// Sends the packed form of `b`, a few columns at a time: weights may be larger than what should be
+/// in memory at once.
+bool sendPacked(const RightOperands &b, const package::ByteSink &sink) {
+  if (b.n == 0 || b.k == 0)
+    return true;
+  int64_t step =
+      std::min(b.columnsAtOnce(), (b.n + productColumns - 1) / productColumns * productColumns);
+  std::vector<uint8_t> piece;
+  auto bytes = [&](int64_t elements) { return static_cast<size_t>(elements * b.element()); };
+  for (int64_t i = 0; i < b.count; ++i) {
+    const uint8_t *matrix =
+        reinterpret_cast<const uint8_t *>(b.data.get()) + i * b.batchStride * b.element();
+    for (int64_t column = 0; column < b.n; column += step) {
+      int64_t columns = std::min(step, b.n - column);
+      piece.resize(bytes(packedElements(b.dtype, columns, b.k)));
+      const uint8_t *start = matrix + column * b.strideN * b.element();
+      package::packMatrix(b.dtype, start, columns, b.k, b.strideK, b.strideN, piece.data());
+      if (b.strideK == 1)
+        package::letGo({start, bytes((columns - 1) * b.strideN + b.k)});
+      if (!sink(piece))
+        return false;
+    }
+    if (b.strideN == 1)
+      package::letGo({matrix, bytes((b.k - 1) * b.strideK + b.n)});
+  }
+  return true;
 }
 
 } // namespace
@@ -213,11 +248,15 @@ Value *PackedProducts::packWeight(const GemmSpec &spec, const Value *b) {
                   (n + productColumns - 1) / productColumns * (productColumns / productPanel),
                   depth, productPanel};
   packed.bytes = static_cast<uint64_t>(count * matrix * element);
-  std::shared_ptr<std::byte> data = allocateBytes(packed.bytes);
-  for (int64_t i = 0; i < count; ++i)
-    package::packMatrix(weight->dtype, weight->data.get() + (offset + i * sizes[6]) * element, n, k,
-                        strideK, strideN, data.get() + i * matrix * element);
-  packed.data = std::move(data);
+  RightOperands operands{weight->dtype,
+                         {weight->data, weight->data.get() + offset * element},
+                         n,
+                         k,
+                         strideK,
+                         strideN,
+                         count,
+                         sizes[6]};
+  packed.made = [operands](const package::ByteSink &sink) { return sendPacked(operands, sink); };
   std::string fresh = name + ".packed";
   for (int i = 1; program.weights.count(fresh); ++i)
     fresh = name + ".packed" + std::to_string(i);
