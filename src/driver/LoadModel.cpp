@@ -86,6 +86,7 @@ trace::TraceOptions traceOptions(const ModelRequest &request, const ModelMessage
   options.strictWeights = !request.looseWeights;
   options.warn = messages.warn;
   options.note = messages.note;
+  options.chooseConfig = messages.chooseConfig;
   options.hostSteps = request.hostSteps;
   options.hostBytes = request.hostMemory;
   return options;

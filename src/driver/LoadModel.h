@@ -3,6 +3,7 @@
 
 #include "graph/Program.h"
 #include "support/Diagnostics.h"
+#include "trace/TuneConfigs.h"
 
 #include <functional>
 #include <optional>
@@ -42,6 +43,8 @@ struct ModelRequest {
 struct ModelMessages {
   std::function<void(const Diagnostic &)> warn = [](const Diagnostic &) {};
   std::function<void(const std::string &)> note = [](const std::string &) {};
+  /// Asked which config of @triton.autotune a launch takes; empty: the first.
+  trace::ConfigChooser chooseConfig;
 };
 
 /// Traces the Python model, replays the archive, or loads the program file. Throws DiagnosticError;

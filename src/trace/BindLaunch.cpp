@@ -111,7 +111,6 @@ void LaunchBinder::applyConfig(BoundLaunch &bound, std::shared_ptr<const h::Conf
       bound.options.emplace(name, value);
   }
   bound.config = std::move(config);
-  bound.origin = "autotune config 0";
 }
 
 /// early_config_prune sees what was given by position as a dict, the rest as keywords.
@@ -172,7 +171,12 @@ std::shared_ptr<const h::Config> LaunchBinder::chooseConfig(const h::Autotuner &
                                                             const BoundLaunch &bound) const {
   if (tuner.configs.empty())
     refuse("'" + kernel->name() + "' has @triton.autotune without configs");
-  h::Value chosen = pruned(tuner, bound).front();
+  std::vector<h::Value> left = pruned(tuner, bound);
+  h::Value chosen = left.front();
+  if (preferred)
+    for (const h::Value &candidate : left)
+      if (auto *config = candidate.as<h::Config>(); config && config->equals(*preferred))
+        chosen = candidate;
   auto config = chosen.shared<h::Config>();
   if (!config)
     refuse("early_config_prune must return configs, got " + h::typeName(chosen));
@@ -241,11 +245,22 @@ void LaunchBinder::checkOptions(const BoundLaunch &bound) const {
   }
 }
 
+/// Which of the decorator's configs it is, as `inspect` shows it.
+static std::string originOf(const h::Autotuner &tuner, const h::Config &config) {
+  auto same = [&](const std::shared_ptr<h::Config> &other) { return other->equals(config); };
+  auto at = std::find_if(tuner.configs.begin(), tuner.configs.end(), same);
+  return at == tuner.configs.end()
+             ? "autotune config of early_config_prune"
+             : "autotune config " + std::to_string(at - tuner.configs.begin());
+}
+
 BoundLaunch LaunchBinder::decorated(BoundLaunch bound) const {
   for (h::Value layer = kernelValue; auto *decorator = layer.as<h::KernelDecorator>();
        layer = decorator->fn) {
-    if (auto *tuner = layer.as<h::Autotuner>())
+    if (auto *tuner = layer.as<h::Autotuner>()) {
       applyConfig(bound, chooseConfig(*tuner, bound));
+      bound.origin = originOf(*tuner, *bound.config);
+    }
     else if (auto *heuristics = layer.as<h::Heuristics>())
       applyHeuristics(bound, *heuristics);
     else if (auto *unread = layer.as<h::UnreadDecorator>())

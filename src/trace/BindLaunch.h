@@ -35,6 +35,11 @@ public:
   host::Value asDict(const BoundLaunch &bound) const;
   [[noreturn]] void refuse(const std::string &message) const;
 
+  /// The configs that pruning leaves, the first the one to take where nothing is timed.
+  std::vector<host::Value> pruned(const host::Autotuner &tuner, const BoundLaunch &bound) const;
+  /// Wherever pruning leaves it, this config is taken.
+  void prefer(std::shared_ptr<const host::Config> config) { preferred = std::move(config); }
+
 private:
   void bind(const host::CallArgs &args);
   host::Value callHook(const host::Value &function, host::CallArgs call) const;
@@ -44,7 +49,6 @@ private:
   void applyHeuristics(BoundLaunch &bound, const host::Heuristics &heuristics) const;
   std::shared_ptr<const host::Config> chooseConfig(const host::Autotuner &tuner,
                                                    const BoundLaunch &bound) const;
-  std::vector<host::Value> pruned(const host::Autotuner &tuner, const BoundLaunch &bound) const;
   std::vector<host::Value> fastest(const host::Value &model, std::vector<host::Value> configs,
                                    const BoundLaunch &bound) const;
 
@@ -54,6 +58,7 @@ private:
   std::shared_ptr<host::JitFunction> kernel;
   size_t positionalCount = 0;
   BoundLaunch launch;
+  std::shared_ptr<const host::Config> preferred; ///< null: the first
 };
 
 /// Names that a launch and a triton.Config may give beside the kernel's parameters.

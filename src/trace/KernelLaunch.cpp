@@ -27,9 +27,11 @@ public:
   LaunchRecorder(Tracer &t, KernelTable &k, h::Interpreter &i, const h::Value &kv,
                  const h::Value &g, const h::CallArgs &args)
       : tracer(t), kernels(k), interpreter(i), binder(i, kv, args), grid(g),
-        kernel(*binder.given().kernel) {}
+        kernel(*binder.given().kernel), kernelValue(kv), given(args) {}
 
   void run() {
+    if (tracer.chooseConfig)
+      tuneLaunch(tracer, interpreter, binder, kernelValue, grid, given);
     ways = launchVariants(tracer, interpreter, binder);
     runPreHook();
     for (const auto &[guard, launch] : ways)
@@ -293,6 +295,8 @@ private:
   LaunchBinder binder;
   const h::Value &grid;
   const h::JitFunction &kernel;
+  const h::Value &kernelValue;
+  const h::CallArgs &given;
   std::vector<std::pair<Expr, BoundLaunch>> ways;
   std::vector<LaunchVariant> variants;
   std::vector<h::Value> loaded;      ///< tensors of numbers that are computed when the program runs

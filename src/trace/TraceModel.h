@@ -4,6 +4,7 @@
 
 #include "graph/Program.h"
 #include "host/Interpreter.h"
+#include "trace/TuneConfigs.h"
 
 #include <optional>
 #include <string>
@@ -33,6 +34,7 @@ struct TraceOptions {
   bool strictWeights = true; ///< `weights` has what state_dict() has, no less and no more
   std::function<void(Diagnostic)> warn = [](Diagnostic) {};
   std::function<void(const std::string &)> note = [](const std::string &) {};
+  ConfigChooser chooseConfig; ///< of @triton.autotune's; empty: the first that pruning leaves
   /// What the host code may use (host/Budget.h); none: the interpreter's own limits.
   std::optional<uint64_t> hostSteps, hostBytes;
   bool defersMissingImports =

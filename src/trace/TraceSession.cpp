@@ -17,6 +17,7 @@ std::unique_ptr<h::Interpreter> beginTrace(Tracer &tracer, TraceHooks &hooks,
   tracer.program.symbols = symbols;
   tracer.program.strict = tracer.strict = options.strict;
   tracer.warn = options.warn;
+  tracer.chooseConfig = options.chooseConfig;
   h::InterpreterOptions interpreterOptions;
   interpreterOptions.searchRoots = options.roots;
   interpreterOptions.hooks = &hooks;

@@ -6,6 +6,7 @@
 #include "graph/Program.h"
 #include "graph/Registry.h"
 #include "support/Diagnostics.h"
+#include "trace/TuneConfigs.h"
 
 #include <functional>
 #include <limits>
@@ -110,6 +111,8 @@ public:
   bool mergesBranches = true, merged = false;
   /// Conditions that were not proved and followed the hints, with the side taken.
   std::vector<std::pair<Expr, bool>> followed;
+  /// Which config a launch takes; empty: the first.
+  ConfigChooser chooseConfig;
   /// Warnings go here.
   std::function<void(Diagnostic)> warn = [](Diagnostic) {};
 

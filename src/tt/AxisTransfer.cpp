@@ -377,7 +377,8 @@ private:
 
   //===--- types ------------------------------------------------------------------------------===//
 
-  /// Adding or dropping high bits tears groups apart only where they cross a multiple of 2^bits.
+  /// Adding or dropping high bits tears groups apart only where they cross a multiple of 2^bits, and
+  /// what is left has a sign: of 0 to 255 the upper half is below zero in 8 bits.
   void ofWidthChange(AxisInfo &info) const {
     info = in[0];
     bool isTruncation = isa<arith::TruncIOp>(op);
@@ -389,7 +390,7 @@ private:
                           .getIntOrFloatBitWidth();
     int64_t period = narrow < 30 ? int64_t(1) << narrow : most;
     for (unsigned d = 0; d < rank(); ++d) {
-      int64_t group = alignedGroup(0, d, period);
+      int64_t group = alignedGroup(0, d, isTruncation ? (period + 1) / 2 : period);
       info.contiguity[d] = group;
       info.divisibility[d] = std::min(in[0].divisibilityAt(d, group), isTruncation ? most : period);
     }

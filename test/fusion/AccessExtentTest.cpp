@@ -439,7 +439,7 @@ TEST_F(Extents, LoopsThatTheProgramsShare) {
             noSurroundings);
   EXPECT_EQ(refusal(224, [&](Text &t) { shared(t, t.program(0) + t.program(1), t.programs(0)); }),
             noSurroundings);
-  EXPECT_EQ(refusal(224, [&](Text &t) { shared(t, t.program(1), t.programs(0)); }), byPrograms);
+  EXPECT_EQ(refusal(224, [&](Text &t) { shared(t, t.program(1), t.programs(1)); }), byPrograms);
   grid = {3, 2, 1};
   EXPECT_EQ(refusal(224, usual), byPrograms);
 }

@@ -3,6 +3,7 @@
 #include "CommandLine.h"
 #include "ModelLine.h"
 #include "PackageFile.h"
+#include "Tune.h"
 #include "VerifyFusion.h"
 #include "package/PackageWriter.h"
 #include "passes/graph/StateAsInputs.h"
@@ -84,6 +85,11 @@ int runCompile(Words words) {
   line.add("--state", state,
            "write the initial values of buffers that the model changes there, NAME.npy each")
       .valueText("DIR");
+  std::string tune;
+  line.add("--tune", tune,
+           "time the configs of @triton.autotune on this machine, at the example sizes, and keep what "
+           "is chosen there; what the file has is not timed again")
+      .valueText("FILE");
   if (!line.parse(words))
     return line.exitCode();
   driver::CompileOptions options;
@@ -99,6 +105,13 @@ int runCompile(Words words) {
   if (!state.empty() && !std::filesystem::is_directory(state))
     return refuse("--state " + state, "is not a folder");
   auto start = std::chrono::steady_clock::now();
+  std::optional<ConfigTimer> timer;
+  if (!tune.empty()) {
+    if (!model.isPython() && !model.isArchive())
+      return refuse("--tune " + tune, "is for models; the launches of a saved program are settled");
+    timer.emplace(tune, options.targets);
+    model.chooseConfig = [&](const trace::TuneQuestion &q) { return timer->choose(q); };
+  }
   graph::Program program = loadModel(model);
   package::Contents contents;
   driver::CompileReport report;
@@ -119,6 +132,8 @@ int runCompile(Words words) {
     return refuse(out, status.message());
   if (!state.empty())
     writeState(program, state);
+  if (timer)
+    timer->save();
   model.printNotes();
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   size_t fused = 0;

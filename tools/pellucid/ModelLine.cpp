@@ -80,6 +80,7 @@ graph::Program loadModel(const ModelOptions &options) {
   driver::ModelMessages messages;
   messages.warn = [](const Diagnostic &d) { std::fputs(render(d).c_str(), stderr); };
   messages.note = [&](const std::string &text) { options.notes += "note: " + text + "\n"; };
+  messages.chooseConfig = options.chooseConfig;
   return driver::loadModel(options, messages);
 }
 

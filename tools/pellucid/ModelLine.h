@@ -23,6 +23,8 @@ struct ModelOptions : driver::ModelRequest {
   /// What loadModel() chose; printed by printNotes() when the verb succeeds: an error must be the
   /// first line.
   mutable std::string notes;
+  /// Which config of @triton.autotune a launch takes; empty: the first.
+  trace::ConfigChooser chooseConfig;
   void printNotes() const { std::fputs(notes.c_str(), stderr); }
 
   void addTo(VerbLine &line);

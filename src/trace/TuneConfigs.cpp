@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/TuneConfigs.h"
+
+#include "trace/BindLaunch.h"
+#include "trace/KernelLaunch.h"
+#include "trace/TensorObject.h"
+
+#include <map>
+
+namespace pellucid::trace {
+
+using namespace graph;
+namespace h = pellucid::host;
+
+namespace {
+
+/// The tuner that decides first, the outermost one; null without one.
+const h::Autotuner *tunerOf(const h::Value &kernel) {
+  h::Value layer = kernel;
+  while (auto *decorator = layer.as<h::KernelDecorator>()) {
+    if (auto *tuner = layer.as<h::Autotuner>())
+      return tuner;
+    layer = decorator->fn;
+  }
+  return nullptr;
+}
+
+/// The kernel with its outermost tuner left one config, without what runs before a launch.
+h::Value withConfig(const h::Value &kernel, const h::Config &chosen) {
+  if (auto *tuner = kernel.as<h::Autotuner>()) {
+    auto config = std::make_shared<h::Config>(chosen);
+    config->preHook = h::Value();
+    auto copy = std::make_shared<h::Autotuner>(*tuner);
+    copy->configs = {config};
+    copy->pruneConfigsBy = h::Value();
+    return h::Value(copy);
+  }
+  auto rebuilt = [&](const auto &layer) {
+    auto copy = std::make_shared<std::decay_t<decltype(layer)>>(layer);
+    copy->fn = withConfig(layer.fn, chosen);
+    return h::Value(copy);
+  };
+  if (auto *heuristics = kernel.as<h::Heuristics>())
+    return rebuilt(*heuristics);
+  if (auto *unread = kernel.as<h::UnreadDecorator>())
+    return rebuilt(*unread);
+  return kernel;
+}
+
+/// Host values of one trace at its example sizes, their tensors as inputs of a program of one
+/// launch.
+class ExampleLaunch {
+public:
+  ExampleLaunch(const Tracer &o, h::Interpreter &i, const SourceLocation &w)
+      : outer(o), interpreter(i), where(w) {
+    tracer.assumedDevice = outer.assumedDevice;
+    for (const std::string &name : outer.symbols().names())
+      if (auto hint = outer.symbols().find(name)->hint)
+        sizes.emplace(name, Expr(*hint));
+  }
+
+  h::Value at(const h::Value &raw) {
+    h::Value value = h::unwrapConstexpr(raw);
+    if (value.isSymInt())
+      return h::Value::integer(known(value.symInt()));
+    if (value.isSymBool())
+      return h::Value::condition(known(value.symBool()));
+    if (value.isTuple()) {
+      h::Tuple elements;
+      for (const h::Value &element : value.tuple())
+        elements.push_back(at(element));
+      return h::Value::tuple(std::move(elements));
+    }
+    if (auto *tensor = value.as<TensorObject>())
+      return tensorValue(tracer, tensorAt(tensor->tensor));
+    if (value.as<h::SymFloat>())
+      interpreter.refuse(where, "a number that is computed when the program runs");
+    return raw;
+  }
+
+  h::CallArgs at(const h::CallArgs &args) {
+    h::CallArgs call;
+    call.location = where;
+    for (const h::Value &value : args.positional)
+      call.positional.push_back(at(value));
+    for (const auto &[name, value] : args.keywords)
+      call.keywords.emplace_back(name, at(value));
+    return call;
+  }
+
+  /// The grid's sizes may be made from dynamic dims that the launch does not see.
+  h::Value gridAt(const h::Value &grid) {
+    if (!grid.isObject() || !grid.object()->isCallable())
+      return listAt(grid);
+    return h::nativeRaw("grid", [this, grid](h::Interpreter &i, h::CallArgs call) {
+      return listAt(i.call(grid, std::move(call)));
+    });
+  }
+
+  Program launch(const h::Value &kernel, const h::Value &grid, const h::CallArgs &args) {
+    KernelTable kernels(tracer, interpreter);
+    recordLaunch(tracer, kernels, interpreter, kernel, gridAt(grid), at(args));
+    std::vector<Argument> outputs;
+    for (const auto &[storage, input] : inputs)
+      if (input.storage->version > 0) {
+        outputs.push_back(Argument(input.storage->base));
+        tracer.program.outputs.push_back({OutputSpec::Kind::UserInputMutation, names.at(storage)});
+      }
+    tracer.program.main.output(std::move(outputs));
+    return std::move(tracer.program);
+  }
+
+private:
+  Expr known(const Expr &expr) {
+    Expr value = symbolic::substitute(expr, sizes);
+    if (!value.constant())
+      interpreter.refuse(where, "'" + expr.text() + "' has no example size");
+    return value;
+  }
+
+  TensorType typeAt(TensorType type) {
+    for (std::vector<Expr> *list : {&type.shape, &type.strides})
+      for (Expr &size : *list)
+        size = known(size);
+    type.offset = known(type.offset);
+    return type;
+  }
+
+  TracedTensor tensorAt(const TracedTensor &tensor) {
+    TracedStorage *storage = tensor.storage.get();
+    if (!inputs.count(storage)) {
+      InputSpec spec;
+      spec.name = "tensor_" + std::to_string(inputs.size());
+      inputs.emplace(storage, tracer.placeholder(spec.name, typeAt(storage->type)));
+      names.emplace(storage, spec.name);
+      tracer.program.inputs.push_back(spec);
+    }
+    TracedTensor view = inputs.at(storage);
+    view.type = typeAt(tensor.type);
+    if (!(view.type == view.storage->type))
+      view.value = nullptr;
+    return view;
+  }
+
+  h::Value listAt(const h::Value &value) {
+    if (!value.isSequence())
+      return at(value);
+    h::Tuple sizes;
+    for (const h::Value &size : value.elements())
+      sizes.push_back(at(size));
+    return h::Value::tuple(std::move(sizes));
+  }
+
+  const Tracer &outer;
+  h::Interpreter &interpreter;
+  SourceLocation where;
+  std::map<std::string, Expr> sizes;
+  Tracer tracer;
+  std::map<const TracedStorage *, TracedTensor> inputs;
+  std::map<const TracedStorage *, std::string> names;
+};
+
+/// What Triton keeps a choice under.
+std::string keyOf(const h::Autotuner &tuner, const BoundLaunch &bound) {
+  std::string key;
+  auto add = [&](const std::string &part) { key += (key.empty() ? "" : ", ") + part; };
+  for (const std::string &name : tuner.key) {
+    auto given = bound.values.find(name);
+    if (given != bound.values.end() && !given->second.as<TensorObject>())
+      add(name + "=" + h::repr(given->second));
+  }
+  for (const auto &parameter : bound.kernel->parameters) {
+    auto given = bound.values.find(parameter.name);
+    if (given == bound.values.end())
+      continue;
+    if (auto *tensor = given->second.as<TensorObject>())
+      add(std::string(info(tensor->tensor.type.dtype).cli));
+  }
+  return key;
+}
+
+std::string sourceOf(const h::JitFunction &kernel) {
+  const SourceLocation where = kernel.location();
+  if (!where.file)
+    return {};
+  const syntax::FunctionDef &def = kernel.def();
+  uint32_t first = def.decoratorList.empty() ? def.range.line : def.decoratorList[0]->range.line;
+  const std::string &text = where.file->text();
+  size_t begin = 0;
+  for (uint32_t line = 1; line < first && begin != std::string::npos; ++line)
+    begin = text.find('\n', begin) + 1;
+  size_t end = begin;
+  for (uint32_t line = first; line <= def.range.endLine && end < text.size(); ++line)
+    end = std::min(text.find('\n', end), text.size() - 1) + 1;
+  return text.substr(begin, end - begin);
+}
+
+} // namespace
+
+void tuneLaunch(Tracer &tracer, h::Interpreter &interpreter, LaunchBinder &binder,
+                const h::Value &kernel, const h::Value &grid, const h::CallArgs &args) {
+  const h::Autotuner *tuner = tunerOf(kernel);
+  if (!tuner || tuner->configs.size() < 2)
+    return;
+  TuneQuestion question;
+  question.kernel = binder.given().kernel->name();
+  question.where = binder.location();
+  std::vector<h::Value> configs;
+  try {
+    ExampleLaunch example(tracer, interpreter, question.where);
+    LaunchBinder bound(interpreter, kernel, example.at(args));
+    configs = bound.pruned(*tuner, bound.given());
+    question.key = keyOf(*tuner, bound.given());
+  } catch (const DiagnosticError &error) {
+    tracer.warn(Diagnostic(Severity::Warning, question.where,
+                           "the configs of '" + question.kernel +
+                               "' are not timed, the first is taken: " +
+                               error.diagnostic.message));
+    return;
+  }
+  question.source = sourceOf(*binder.given().kernel);
+  for (const h::Value &config : configs)
+    question.configs.push_back(h::repr(config));
+  if (configs.size() < 2)
+    return;
+  question.launchWith = [&](size_t i) {
+    ExampleLaunch example(tracer, interpreter, question.where);
+    return example.launch(withConfig(kernel, *configs[i].as<h::Config>()), grid, args);
+  };
+  size_t chosen = tracer.chooseConfig(question);
+  if (auto config = configs.at(chosen).shared<h::Config>())
+    binder.prefer(config);
+}
+
+} // namespace pellucid::trace
