@@ -260,8 +260,7 @@ BoundLaunch LaunchBinder::decorated(BoundLaunch bound) const {
     if (auto *tuner = layer.as<h::Autotuner>()) {
       applyConfig(bound, chooseConfig(*tuner, bound));
       bound.origin = originOf(*tuner, *bound.config);
-    }
-    else if (auto *heuristics = layer.as<h::Heuristics>())
+    } else if (auto *heuristics = layer.as<h::Heuristics>())
       applyHeuristics(bound, *heuristics);
     else if (auto *unread = layer.as<h::UnreadDecorator>())
       refuseUnread(bound, *unread);

@@ -214,8 +214,7 @@ void tuneLaunch(Tracer &tracer, h::Interpreter &interpreter, LaunchBinder &binde
   } catch (const DiagnosticError &error) {
     tracer.warn(Diagnostic(Severity::Warning, question.where,
                            "the configs of '" + question.kernel +
-                               "' are not timed, the first is taken: " +
-                               error.diagnostic.message));
+                               "' are not timed, the first is taken: " + error.diagnostic.message));
     return;
   }
   question.source = sourceOf(*binder.given().kernel);

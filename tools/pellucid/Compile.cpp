@@ -87,7 +87,8 @@ int runCompile(Words words) {
       .valueText("DIR");
   std::string tune;
   line.add("--tune", tune,
-           "time the configs of @triton.autotune on this machine, at the example sizes, and keep what "
+           "time the configs of @triton.autotune on this machine, at the example sizes, and keep "
+           "what "
            "is chosen there; what the file has is not timed again")
       .valueText("FILE");
   if (!line.parse(words))
@@ -113,6 +114,8 @@ int runCompile(Words words) {
     model.chooseConfig = [&](const trace::TuneQuestion &q) { return timer->choose(q); };
   }
   graph::Program program = loadModel(model);
+  if (timer)
+    timer->save();
   package::Contents contents;
   driver::CompileReport report;
   Diagnostics diagnostics;
@@ -132,8 +135,6 @@ int runCompile(Words words) {
     return refuse(out, status.message());
   if (!state.empty())
     writeState(program, state);
-  if (timer)
-    timer->save();
   model.printNotes();
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   size_t fused = 0;

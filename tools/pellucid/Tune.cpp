@@ -56,7 +56,8 @@ Target timedTarget(const std::string &file, const std::vector<Target> &targets) 
     if (host && target.cpu <= *host && (!best || target.cpu > best->cpu))
       best = &target;
   if (!best)
-    fail("--tune " + file, "none of the targets runs on this machine, so that nothing can be timed");
+    fail("--tune " + file,
+         "none of the targets runs on this machine, so that nothing can be timed");
   return *best;
 }
 
@@ -86,7 +87,11 @@ json timePackage(const std::vector<uint8_t> &bytes, const graph::Program &progra
   std::vector<DLTensor> tensors = borrowTensors(arrays);
   std::optional<DeviceMemory> device;
   if (target.kind == Target::Kind::Cuda) {
-    device.emplace();
+    try {
+      device.emplace();
+    } catch (const DiagnosticError &error) {
+      return {{"refused", error.diagnostic.message}, {"machine", false}};
+    }
     device->upload(arrays, tensors);
   }
   pellucid_package *package = nullptr;
@@ -120,6 +125,9 @@ json inChild(const std::function<json()> &work) {
   }
   if (child == 0) {
     ::close(ends[0]);
+    // A fault is told by the process that waits.
+    for (int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT})
+      std::signal(fault, SIG_DFL);
     json answer;
     try {
       answer = work();
@@ -154,8 +162,8 @@ json inChild(const std::function<json()> &work) {
   int status = 0;
   ::waitpid(child, &status, 0);
   if (!ended)
-    return {{"refused", "a launch takes more than " + std::to_string(mostMilliseconds / 1000) +
-                            " s"}};
+    return {
+        {"refused", "a launch takes more than " + std::to_string(mostMilliseconds / 1000) + " s"}};
   if (WIFSIGNALED(status))
     return {{"refused", std::string("the launch ended with ") + ::strsignal(WTERMSIG(status)) +
                             "; it may reach beyond its tensors where indices are 0 and 1"}};
@@ -269,6 +277,8 @@ size_t ConfigTimer::fastest(const trace::TuneQuestion &question, json &entry) {
     }
     if (!ran && firstRefusal.empty())
       firstRefusal = said;
+    if (answer.contains("machine"))
+      break; // as it will with all others
     answer["config"] = question.configs[i];
     all.push_back(std::move(answer));
   }
