@@ -51,6 +51,9 @@ typedef struct pellucid_compile_options {
   /* As --kernels: files that define the triton_ops and custom_ops which an archive calls. */
   const char *const *kernels;
   size_t kernel_count;
+  /* Non-zero: as --state-as-inputs: buffers that the model changes are inputs that a call writes
+   * to, instead of state that an instance of the package owns. */
+  int32_t state_as_inputs;
 } pellucid_compile_options;
 
 /* Compiles `model` ("FILE.py:CLASS", "FILE.py:FUNCTION", a saved program or an

@@ -66,6 +66,7 @@ struct KernelState;
 struct OperatorState;
 struct ProgramState;
 struct PackageState;
+struct InstanceState;
 struct ModuleState;
 struct FileState;
 struct CompiledState;
@@ -381,17 +382,45 @@ PELLUCID_EXPORT ExportedProgram export_program(nn::Module &module,
 struct CompileOptions {
   std::string target = "cpu";    ///< as --target: "cpu", "cpu:x86-64-v3", "cuda:sm_90", comma lists
   bool fuse_into_kernels = true; ///< move pointwise operators into user kernels
+  /// Buffers that the module changes are inputs that a call writes to, instead of an instance's
+  /// state.
+  bool state_as_inputs = false;
   std::string worker; ///< the pellucid-worker to use; empty: the one beside this library or program
   std::vector<std::string> input_names =
       {}; ///< compile: what errors call the inputs; without them arg0, arg1, …
 };
 
+/// The state of one user of a package: what its calls change, on the CPU. Copies of the object are
+/// the same instance. One call, load, save or reset at a time: an Error refuses another meanwhile.
+/// A call that fails before its first write to the state leaves it as it was; after a later failure
+/// calls and saves are refused until a load or reset.
+class PELLUCID_EXPORT Instance {
+public:
+  std::vector<Tensor> run(const std::vector<Tensor> &inputs) const;
+  void reset() const;                       ///< to what the package gives
+  void load(const std::string &path) const; ///< .safetensors; all of it or nothing
+  void save(const std::string &path) const;
+  std::vector<std::string> state_names() const;
+  /// A view of the instance's own memory, which it keeps alive: writes to it are the next call's.
+  Tensor state(const std::string &name) const;
+
+  std::shared_ptr<detail::InstanceState> held;
+};
+
+struct InstanceOptions {
+  /// A call that fails leaves the state as it was. Takes the state's memory once more, and a copy
+  /// of it in each call.
+  bool restore_on_failure = false;
+};
+
 /// A loaded package. run() is safe from many threads at once.
 class PELLUCID_EXPORT Package {
 public:
-  std::vector<Tensor>
-  run(const std::vector<Tensor> &inputs) const; ///< mutated inputs are written in place
-  std::string describe() const;                 ///< JSON
+  /// Mutated inputs are written in place. A package with state is run through an instance.
+  std::vector<Tensor> run(const std::vector<Tensor> &inputs) const;
+  std::string describe() const; ///< JSON
+  /// Shares code and weights with all others of the package, and keeps it loaded.
+  Instance instance(const InstanceOptions &options = {}) const;
 
   std::shared_ptr<detail::PackageState> state;
 };

@@ -113,11 +113,14 @@ PELLUCID_API pellucid_status pellucid_load_memory(const void *data, size_t bytes
 /* No call may be running. Outputs stay valid. NULL is fine. */
 PELLUCID_API pellucid_status pellucid_unload(pellucid_package *package);
 
-/* JSON: name, inputs, outputs, symbols with ranges, weights, kernels, targets. Valid until
+/* JSON: name, inputs, outputs, symbols with ranges, weights, state, kernels, targets. Valid until
  * pellucid_unload. */
 PELLUCID_API const char *pellucid_describe(const pellucid_package *package);
 PELLUCID_API size_t pellucid_input_count(const pellucid_package *package);
 PELLUCID_API size_t pellucid_output_count(const pellucid_package *package);
+/* The tensors that calls change, and their names; NULL for an index beyond them. */
+PELLUCID_API size_t pellucid_state_count(const pellucid_package *package);
+PELLUCID_API const char *pellucid_state_name(const pellucid_package *package, size_t index);
 
 /* One call. `outputs[i]` receives a new tensor that the caller frees with its deleter (on failure
  * all are NULL). An output that is a mutated input is a tensor over the input's memory: it is valid
@@ -148,6 +151,60 @@ PELLUCID_API pellucid_status pellucid_call_run(pellucid_call *call,
                                                const pellucid_run_options *options);
 /* What was queued must have ended. NULL is fine. */
 PELLUCID_API void pellucid_call_destroy(pellucid_call *call);
+
+/* The state of one user of a package (counters, running statistics, caches), on one device. A
+ * package with state is called through an instance only; instances share code and weights, and
+ * cost the memory of the state. An instance does one thing at a time: what comes while a call,
+ * load, save or reset of it is under way is refused with PELLUCID_INVALID_ARGUMENT. A call that is
+ * refused, or fails before its first write to the state, leaves the state as it was. One that fails
+ * later leaves it unfinished: calls and saves are then refused until a load or reset. */
+typedef struct pellucid_instance pellucid_instance;
+
+/* Grows only at its end, as above. */
+typedef struct pellucid_instance_options {
+  size_t struct_size;
+  /* Where the state lies, and the only device of its calls. All zero: the CPU if the package has
+   * code for one, else the first CUDA device. */
+  DLDevice device;
+  /* Non-zero: a call that fails leaves the state as it was before it. Takes the state's memory once
+   * more, and a copy of it in each call. */
+  int32_t restore_on_failure;
+} pellucid_instance_options;
+
+/* With the state that the package gives. The package must outlive it. `*out` is NULL on failure. */
+PELLUCID_API pellucid_status pellucid_instance_create(pellucid_package *package,
+                                                      const pellucid_instance_options *options,
+                                                      pellucid_instance **out);
+/* Its calls must have ended, prepared ones be destroyed. NULL is fine. */
+PELLUCID_API void pellucid_instance_destroy(pellucid_instance *instance);
+
+/* As the functions of their names without `instance`. CUDA: calls of one instance follow each other
+ * on the device, whatever streams they are queued on. */
+PELLUCID_API pellucid_status pellucid_instance_run(pellucid_instance *instance,
+                                                   const DLTensor *inputs, size_t input_count,
+                                                   DLManagedTensorVersioned **outputs,
+                                                   size_t output_count,
+                                                   const pellucid_run_options *options);
+PELLUCID_API pellucid_status pellucid_instance_run_into(pellucid_instance *instance,
+                                                        const DLTensor *inputs, size_t input_count,
+                                                        const DLTensor *outputs,
+                                                        size_t output_count,
+                                                        const pellucid_run_options *options);
+PELLUCID_API pellucid_status pellucid_instance_call_create(
+    pellucid_instance *instance, const DLTensor *inputs, size_t input_count,
+    const DLTensor *outputs, size_t output_count, pellucid_call **out);
+
+/* Back to the state that the package gives. */
+PELLUCID_API pellucid_status pellucid_instance_reset(pellucid_instance *instance);
+/* A .safetensors file with every tensor of the state. `load` takes one whose names, types and
+ * shapes are the package's and changes nothing otherwise; `save` leaves what the file held before,
+ * or the whole state. CUDA: both wait for the instance's calls. */
+PELLUCID_API pellucid_status pellucid_instance_load(pellucid_instance *instance, const char *path);
+PELLUCID_API pellucid_status pellucid_instance_save(pellucid_instance *instance, const char *path);
+/* A view of one tensor of the state, to read or write between calls. It stays at its address until
+ * the instance is destroyed; inputs and outputs of the instance's calls must not overlap it. */
+PELLUCID_API pellucid_status pellucid_instance_state(pellucid_instance *instance, size_t index,
+                                                     DLTensor *out);
 
 /* Computes the shapes that pellucid_run would return: for output i its rank in ranks[i] and its
  * dims in shapes[i * 64 ...]. */

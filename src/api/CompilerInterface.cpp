@@ -80,6 +80,7 @@ package::Contents compileContents(const char *model, const pellucid_compile_opti
   driver::CompileOptions compile;
   compile.worker = textOf(options.worker);
   compile.fuseIntoKernels = options.no_fusion == 0;
+  compile.stateAsInputs = options.state_as_inputs != 0;
   compile.name = request.model.substr(request.model.rfind('/') + 1);
   std::string error;
   std::string target = options.target ? options.target : "cpu";
@@ -103,6 +104,8 @@ package::Contents compileContents(const char *model, const pellucid_compile_opti
   graph::Program program = driver::loadModel(request, messages);
   if (!driver::compileProgram(program, compile, contents, report, diagnostics))
     throw Refused{PELLUCID_INVALID_ARGUMENT, diagnostics.text()};
+  if (std::string note = driver::stateNote(program, compile); !note.empty())
+    say("note: " + note);
   return contents;
 }
 

@@ -41,7 +41,8 @@ std::shared_ptr<PackageState> compileAndLoad(const Program &program,
   return state;
 }
 
-std::vector<Tensor> runPackage(const PackageState &package, const std::vector<Tensor> &inputs) {
+std::vector<Tensor> runPackage(const PackageState &package, const std::vector<Tensor> &inputs,
+                               pellucid_instance *instance) {
   std::vector<DLTensor> tensors;
   for (const Tensor &input : inputs) {
     const TensorState &s = stateOf(input, "an input");
@@ -50,8 +51,12 @@ std::vector<Tensor> runPackage(const PackageState &package, const std::vector<Te
     tensors.push_back(borrowTensor(s));
   }
   std::vector<DLManagedTensorVersioned *> outputs(pellucid_output_count(package.package));
-  if (pellucid_run(package.package, tensors.data(), tensors.size(), outputs.data(), outputs.size(),
-                   nullptr) != PELLUCID_OK)
+  pellucid_status status = instance
+                               ? pellucid_instance_run(instance, tensors.data(), tensors.size(),
+                                                       outputs.data(), outputs.size(), nullptr)
+                               : pellucid_run(package.package, tensors.data(), tensors.size(),
+                                              outputs.data(), outputs.size(), nullptr);
+  if (status != PELLUCID_OK)
     throw Error(pellucid_last_error());
   std::vector<Tensor> results;
   for (DLManagedTensorVersioned *output : outputs)

@@ -3,11 +3,15 @@
 #include "api/Recording.h"
 #include "driver/Compile.h"
 #include "package/PackageWriter.h"
+#include "runtime/DlpackTypes.h"
+
+#include <algorithm>
 
 namespace pellucid {
 
 using namespace api;
 using detail::CompiledState;
+using detail::InstanceState;
 using detail::PackageState;
 
 void compile_package(const ExportedProgram &program, const std::string &path,
@@ -17,6 +21,7 @@ void compile_package(const ExportedProgram &program, const std::string &path,
       throw Error("the program is empty; make it with export_program or load_program");
     driver::CompileOptions compile;
     compile.fuseIntoKernels = options.fuse_into_kernels;
+    compile.stateAsInputs = options.state_as_inputs;
     compile.worker = options.worker;
     std::string error;
     if (!parseTargets(options.target, compile.targets, error))
@@ -43,6 +48,70 @@ std::vector<Tensor> Package::run(const std::vector<Tensor> &inputs) const {
   if (!state)
     throw Error("the package is empty; make it with load_package");
   return guarded([&] { return runPackage(*state, inputs); });
+}
+
+Instance Package::instance(const InstanceOptions &options) const {
+  if (!state)
+    throw Error("the package is empty; make it with load_package");
+  pellucid_instance_options given{};
+  given.struct_size = sizeof given;
+  given.device = {kDLCPU, 0};
+  given.restore_on_failure = options.restore_on_failure;
+  Instance made;
+  made.held = std::make_shared<InstanceState>();
+  made.held->package = state;
+  if (pellucid_instance_create(state->package, &given, &made.held->instance) != PELLUCID_OK)
+    throw Error(pellucid_last_error());
+  return made;
+}
+
+static InstanceState &heldBy(const Instance &instance) {
+  if (!instance.held)
+    throw Error("the instance is empty; make it with Package::instance");
+  return *instance.held;
+}
+
+static void check(pellucid_status status) {
+  if (status != PELLUCID_OK)
+    throw Error(pellucid_last_error());
+}
+
+std::vector<Tensor> Instance::run(const std::vector<Tensor> &inputs) const {
+  InstanceState &state = heldBy(*this);
+  return guarded([&] { return runPackage(*state.package, inputs, state.instance); });
+}
+
+void Instance::reset() const { check(pellucid_instance_reset(heldBy(*this).instance)); }
+void Instance::load(const std::string &path) const {
+  check(pellucid_instance_load(heldBy(*this).instance, path.c_str()));
+}
+void Instance::save(const std::string &path) const {
+  check(pellucid_instance_save(heldBy(*this).instance, path.c_str()));
+}
+
+std::vector<std::string> Instance::state_names() const {
+  const pellucid_package *package = heldBy(*this).package->package;
+  std::vector<std::string> names;
+  for (size_t i = 0; i < pellucid_state_count(package); ++i)
+    names.push_back(pellucid_state_name(package, i));
+  return names;
+}
+
+Tensor Instance::state(const std::string &name) const {
+  InstanceState &from = heldBy(*this);
+  std::vector<std::string> names = state_names();
+  auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end())
+    throw Error("the package has no state '" + name + "'");
+  DLTensor view{};
+  check(pellucid_instance_state(from.instance, static_cast<size_t>(found - names.begin()), &view));
+  TensorState seen;
+  seen.owner = held;
+  seen.data = static_cast<std::byte *>(view.data);
+  seen.type = *runtime::fromDlpack(view.dtype);
+  seen.shape.assign(view.shape, view.shape + view.ndim);
+  seen.strides = rowMajor(seen.shape);
+  return wrapState(std::move(seen));
 }
 
 std::string Package::describe() const { return state ? pellucid_describe(state->package) : ""; }

@@ -60,6 +60,12 @@ struct PackageState {
   ~PackageState() { (void)pellucid_unload(package); }
 };
 
+struct InstanceState {
+  std::shared_ptr<PackageState> package;
+  pellucid_instance *instance = nullptr;
+  ~InstanceState() { pellucid_instance_destroy(instance); }
+};
+
 struct ModuleState {
   std::vector<std::pair<std::string, Tensor>> parameters, buffers;
   std::vector<std::pair<std::string, std::shared_ptr<nn::Module>>> children;
@@ -115,9 +121,11 @@ DLTensor borrowTensor(const TensorState &state);
 /// Takes `managed` over, whose type and device must be ones of ours.
 Tensor adoptTensor(DLManagedTensorVersioned *managed);
 
-/// Runs a loaded package. Throws Error with the run time's words.
+/// Runs a loaded package, with the state of `instance` unless that is null. Throws Error with the
+/// run time's words.
 std::vector<Tensor> runPackage(const detail::PackageState &package,
-                               const std::vector<Tensor> &inputs);
+                               const std::vector<Tensor> &inputs,
+                               pellucid_instance *instance = nullptr);
 /// Compiles into memory and loads. Throws DiagnosticError or Error.
 std::shared_ptr<detail::PackageState> compileAndLoad(const graph::Program &program,
                                                      const CompileOptions &options);

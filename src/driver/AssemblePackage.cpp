@@ -68,10 +68,10 @@ struct SharedParts {
 
 class Assembler {
 public:
-  Assembler(const LoweredProgram &l, const std::vector<TargetCode> &c, const CompileOptions &o,
-            SharedParts &s, package::Contents &out)
-      : lowered(l), program(l.program), code(c), options(o), shared(s), contents(out),
-        manifest(out.manifest) {}
+  Assembler(const Program &source, const LoweredProgram &l, const std::vector<TargetCode> &c,
+            const CompileOptions &o, SharedParts &s, package::Contents &out)
+      : source(source), lowered(l), program(l.program), code(c), options(o), shared(s),
+        contents(out), manifest(out.manifest) {}
 
   void run() {
     bool first = manifest.programs.empty();
@@ -116,14 +116,18 @@ private:
   }
 
   void addInputs(bool first) {
-    uint32_t position = 0, inputs = 0;
+    uint32_t position = 0, inputs = 0, states = 0;
     for (Node *node : program.main.placeholders()) {
       const InputSpec &spec = program.inputs[position];
       uint32_t index = position++;
       if (!node->resultCount() || !node->result()->isTensor())
         continue;
       const TensorType &type = node->result()->type();
-      if (spec.kind == InputSpec::Kind::UserInput) {
+      if (spec.kind == InputSpec::Kind::UserInput && lowered.state.count(spec.name)) {
+        stateIndex[index] = states++;
+        if (first)
+          manifest.state.push_back(storedWeight(source, spec.name, type.dtype).first);
+      } else if (spec.kind == InputSpec::Kind::UserInput) {
         inputIndex[index] = inputs++;
         if (!first)
           continue;
@@ -157,14 +161,25 @@ private:
   }
 
   uint32_t addWeight(const InputSpec &spec, const TensorType &type) {
-    auto entry = program.weights.find(spec.name);
-    if (entry == program.weights.end() || (!entry->second.data && !entry->second.made))
-      throw DiagnosticError(SourceLocation(spec.name),
+    auto [out, isNew] = storedWeight(program, spec.name, type.dtype);
+    for (uint32_t known = 0; known < manifest.weights.size() && !isNew; ++known)
+      if (manifest.weights[known].name == out.name && manifest.weights[known].record == out.record)
+        return known;
+    manifest.weights.push_back(std::move(out));
+    return static_cast<uint32_t>(manifest.weights.size() - 1);
+  }
+
+  /// With its contents in a record, one for each piece of memory; whether that is a new one.
+  std::pair<package::Weight, bool> storedWeight(const Program &holder, const std::string &name,
+                                                DataType dtype) {
+    auto entry = holder.weights.find(name);
+    if (entry == holder.weights.end() || (!entry->second.data && !entry->second.made))
+      throw DiagnosticError(SourceLocation(name),
                             "the program has no values for this weight; give --weights or --seed");
     const graph::Weight &weight = entry->second;
     package::Weight out;
-    out.name = spec.name;
-    out.dtype = type.dtype;
+    out.name = name;
+    out.dtype = dtype;
     out.shape = weight.shape;
     out.bytes = weight.bytes;
     package::Record content = recordOf(weight);
@@ -173,9 +188,6 @@ private:
     auto [record, isNew] = shared.recordOfWeight.try_emplace(
         {identity, weight.bytes}, "weights/" + std::to_string(shared.recordOfWeight.size()));
     out.record = record->second;
-    for (uint32_t known = 0; known < manifest.weights.size() && !isNew; ++known)
-      if (manifest.weights[known].name == out.name && manifest.weights[known].record == out.record)
-        return known;
     content.sendTo([&](std::span<const uint8_t> piece) {
       out.crc32 = package::crc32(piece, out.crc32);
       return true;
@@ -185,8 +197,7 @@ private:
       content.crc32 = out.crc32;
       contents.records.push_back(std::move(content));
     }
-    manifest.weights.push_back(std::move(out));
-    return static_cast<uint32_t>(manifest.weights.size() - 1);
+    return {std::move(out), isNew};
   }
 
   void addSymbols() {
@@ -405,10 +416,13 @@ private:
     const Storage &storage = lowered.plan.storages[storageId];
     package::Place place;
     switch (storage.kind) {
-    case Storage::Kind::Input:
-      place.kind = package::PlaceKind::Input;
-      place.index = inputIndex.at(storage.index);
+    case Storage::Kind::Input: {
+      auto state = stateIndex.find(storage.index);
+      bool isState = state != stateIndex.end();
+      place.kind = isState ? package::PlaceKind::State : package::PlaceKind::Input;
+      place.index = isState ? state->second : inputIndex.at(storage.index);
       break;
+    }
     case Storage::Kind::Weight:
       place.kind = package::PlaceKind::Weight;
       place.index = weightIndex.at(storage.index);
@@ -515,6 +529,7 @@ private:
                                              parameter.name + "'");
   }
 
+  const Program &source;
   const LoweredProgram &lowered;
   const Program &program;
   const std::vector<TargetCode> &code;
@@ -524,7 +539,7 @@ private:
   package::Manifest &manifest;
   std::vector<std::string> symbolOrder;
   std::vector<TensorType> inputTypes;
-  std::map<uint32_t, uint32_t> inputIndex, weightIndex, kernelIndex, bufferIndex;
+  std::map<uint32_t, uint32_t> inputIndex, stateIndex, weightIndex, kernelIndex, bufferIndex;
 };
 
 } // namespace
@@ -534,7 +549,7 @@ void assemblePackage(const Program &source, const std::vector<LoweredProgram> &l
                      const CompileReport &report, package::Contents &out) {
   SharedParts shared;
   for (const LoweredProgram &one : lowered)
-    Assembler(one, code, options, shared, out).run();
+    Assembler(source, one, code, options, shared, out).run();
   if (!options.keepIr)
     return;
   for (const StageText &text : report.texts)

@@ -17,6 +17,7 @@ struct LoweredProgram {
   std::vector<uint32_t> usedKernels; ///< indices into program.kernels, ascending
   /// Of each used kernel: the most that a launch asks for.
   std::vector<uint32_t> numWarps, numStages;
+  std::set<std::string> state; ///< inputs that instances of the package own
   std::set<uint32_t>
       orderedKernels; ///< of usedKernels: the order of their programs shows in the result
 
@@ -30,9 +31,10 @@ struct TargetCode {
   CodegenResult result;
 };
 
-/// Writes down what a call does: inputs, outputs, weights, buffers, kernels and steps; code and IR
-/// become records. `lowered` is ordered by device; kernels and weights that they have in common
-/// are written once. Throws DiagnosticError for what a package cannot say.
+/// Writes down what a call does: inputs, outputs, weights, state, buffers, kernels and steps; code
+/// and IR become records. `lowered` is ordered by device; kernels and weights that they have in
+/// common are written once, and what `source` holds for the state is what it begins with. Throws
+/// DiagnosticError for what a package cannot say.
 void assemblePackage(const graph::Program &source, const std::vector<LoweredProgram> &lowered,
                      const std::vector<TargetCode> &code, const CompileOptions &options,
                      const CompileReport &report, package::Contents &out);

@@ -21,6 +21,9 @@ struct CompileOptions {
   /// Of the data of the program's tensor inputs, in order: a call with another is refused. What is
   /// left out may lie anywhere.
   std::vector<uint32_t> inputAlignment = {};
+  /// Buffers that the model changes are inputs that a call writes to, instead of state that an
+  /// instance of the package owns.
+  bool stateAsInputs = false;
   std::string name = "model";
   bool verifyEach = false; ///< check the graph after every pass (for tests and for finding bugs)
   bool keepIr = true; ///< the program after each stage goes into the package, for `inspect --ir`
@@ -45,8 +48,14 @@ struct CompileReport {
 /// Compiles `program` for the options' targets. False with errors in `diagnostics`: what the
 /// program asks for has no kernel, a symbol has no input to take its value from, or code generation
 /// failed.
+///
+/// Buffers and parameters that the program changes are state of the package.
 bool compileProgram(const graph::Program &program, const CompileOptions &options,
                     package::Contents &out, CompileReport &report, Diagnostics &diagnostics);
+
+/// What becomes of the buffers that the program changes, for the user: "'calls' changes in forward:
+/// …"; empty where there are none.
+std::string stateNote(const graph::Program &program, const CompileOptions &options);
 
 /// The program twice, with and without fusion. Behind its own results both packages return what
 /// each kernel that took operators in computes; `results[i]` is output number `firstOutput + i`.

@@ -5,7 +5,6 @@
 #include "graph/ProgramFile.h"
 #include "package/FileKind.h"
 #include "package/MappedFile.h"
-#include "passes/graph/StateAsInputs.h"
 #include "trace/TraceModel.h"
 
 #include <cerrno>
@@ -213,12 +212,7 @@ static graph::Program loadAnyModel(const ModelRequest &request, const ModelMessa
 }
 
 graph::Program loadModel(const ModelRequest &request, const ModelMessages &messages) {
-  graph::Program program = loadAnyModel(request, messages);
-  for (const std::string &name : passes::changedBuffers(program))
-    messages.note("'" + name +
-                  "' changes in forward: a package takes it as an input and writes its "
-                  "new contents there; compile --state DIR writes its initial values");
-  return program;
+  return loadAnyModel(request, messages);
 }
 
 } // namespace pellucid::driver

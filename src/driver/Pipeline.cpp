@@ -184,9 +184,10 @@ struct Compilation {
   }
 
   /// Library kernels are the CPU's alone.
-  LoweredProgram lower(Program &&opened, Target::Kind device) {
+  LoweredProgram lower(Program &&opened, Target::Kind device, const std::set<std::string> &state) {
     LoweredProgram lowered;
     lowered.device = device;
+    lowered.state = state;
     lowered.program = std::move(opened);
     Program &program = lowered.program;
     pass("lower to launches", program, [&] {
@@ -207,13 +208,17 @@ struct Compilation {
   }
 
   bool finish(const Program &source, Program &&opened, package::Contents &out) {
+    std::set<std::string> state;
+    if (!options.stateAsInputs)
+      for (std::string &name : changedBuffers(source))
+        state.insert(std::move(name));
     std::set<Target::Kind> devices;
     for (const Target &target : chosenTargets(options))
       devices.insert(target.kind);
     std::vector<LoweredProgram> lowered;
     for (Target::Kind device : devices)
       lowered.push_back(
-          lower(device == *devices.rbegin() ? std::move(opened) : opened.clone(), device));
+          lower(device == *devices.rbegin() ? std::move(opened) : opened.clone(), device, state));
     clock.done("schedule");
     keepText("program", [&] { return printProgram(source); });
     for (const LoweredProgram &one : lowered) {
@@ -262,22 +267,29 @@ static bool reporting(Diagnostics &diagnostics, auto body) {
   return false;
 }
 
-/// The program, or a copy in `changed` whose state comes in from outside.
-static const Program &withoutState(const Program &given, Program &changed) {
-  if (passes::changedBuffers(given).empty())
-    return given;
-  changed = given.clone();
-  passes::stateAsInputs(changed);
-  return changed;
+std::string stateNote(const Program &program, const CompileOptions &options) {
+  std::vector<std::string> names = changedBuffers(program);
+  if (names.empty())
+    return {};
+  constexpr size_t most = 4;
+  std::string list;
+  for (size_t i = 0; i < std::min(most, names.size()); ++i)
+    list += (i ? ", '" : "'") + names[i] + "'";
+  if (names.size() > most)
+    list += " and " + std::to_string(names.size() - most) + " more";
+  bool one = names.size() == 1;
+  return list + (one ? " changes" : " change") + " in forward: " +
+         (options.stateAsInputs ? (one ? "an input" : "inputs") +
+                                      std::string(" of the package, which a call writes to")
+                                : "state of the package, which each instance of it owns");
 }
 
-bool compileProgram(const Program &given, const CompileOptions &options, package::Contents &out,
+bool compileProgram(const Program &source, const CompileOptions &options, package::Contents &out,
                     CompileReport &report, Diagnostics &diagnostics) {
   return reporting(diagnostics, [&] {
-    Program changed;
-    const Program &source = withoutState(given, changed);
     Compilation compilation(options, report, diagnostics);
     Program program = source.clone();
+    stateAsInputs(program);
     compilation.open(program);
     if (options.fuseIntoKernels)
       compilation.fuse(program);
@@ -285,17 +297,16 @@ bool compileProgram(const Program &given, const CompileOptions &options, package
   });
 }
 
-bool compileFusionCheck(const Program &given, const CompileOptions &options, FusionCheck &check,
+bool compileFusionCheck(const Program &source, const CompileOptions &options, FusionCheck &check,
                         Diagnostics &diagnostics) {
   CompileOptions forCheck = options;
   forCheck.targets.clear();
   forCheck.keepIr = false;
   CompileReport report;
   return reporting(diagnostics, [&] {
-    Program changed;
-    const Program &source = withoutState(given, changed);
     Compilation compilation(forCheck, report, diagnostics);
     Program fused = source.clone();
+    stateAsInputs(fused);
     compilation.open(fused);
     Program unfused = fused.clone();
     check.results = compilation.fuse(fused);

@@ -201,8 +201,11 @@ public:
     uint32_t user = 0;
     uint32_t position = 0;
     for (Node *node : program.main.placeholders()) {
-      if (program.inputs[position].kind == InputSpec::Kind::UserInput && node->resultCount() &&
-          node->result()->isTensor())
+      const InputSpec &spec = program.inputs[position];
+      if (lowered.state.count(spec.name))
+        state.insert(position);
+      else if (spec.kind == InputSpec::Kind::UserInput && node->resultCount() &&
+               node->result()->isTensor())
         userInput[position] = user++;
       ++position;
     }
@@ -330,7 +333,8 @@ private:
 
   /// Of the beginning of a piece of memory.
   int64_t alignmentOf(const Storage &storage) const {
-    if (storage.kind == Storage::Kind::Weight || storage.kind == Storage::Kind::Buffer)
+    if (storage.kind == Storage::Kind::Weight || storage.kind == Storage::Kind::Buffer ||
+        (storage.kind == Storage::Kind::Input && state.count(storage.index)))
       return ownAlignment;
     if (storage.kind != Storage::Kind::Input)
       return 1;
@@ -347,6 +351,7 @@ private:
   bool besideCpu;
   mlir::MLIRContext &context;
   std::map<uint32_t, uint32_t> userInput; ///< by placeholder
+  std::set<uint32_t> state;               ///< placeholders of what instances own
   std::map<uint32_t, Values> valuesOf;    ///< by kernel
   std::map<uint32_t, std::unique_ptr<KernelForms>> allForms;
 };

@@ -23,6 +23,7 @@ public:
     list("guards", manifest.guards);
     list("outputs", manifest.outputs);
     list("weights", manifest.weights);
+    list("state", manifest.state);
     list("kernels", manifest.kernels);
     targets();
     list("programs", manifest.programs);
@@ -126,7 +127,7 @@ private:
     json.endArray();
   }
   std::string text(const Place &place, const Program &program) const {
-    static constexpr const char *kinds[] = {"input ", "output ", "weight ", "buffer "};
+    static constexpr const char *kinds[] = {"input ", "output ", "weight ", "buffer ", "state "};
     std::string name;
     switch (place.kind) {
     case PlaceKind::Input:
@@ -140,6 +141,9 @@ private:
       break;
     case PlaceKind::Buffer:
       name = program.buffers[place.index].name;
+      break;
+    case PlaceKind::State:
+      name = manifest.state[place.index].name;
       break;
     }
     name.insert(0, kinds[size_t(place.kind)]);

@@ -52,7 +52,7 @@ template <typename Archive> struct ManifestFields {
   void fields(auto &s, const Program *) { archive(s.device, s.buffers, s.slots, s.steps); }
   void fields(auto &s, const Manifest *) {
     archive(s.producer, s.name, s.symbols, s.inputs, s.inputsMayOverlap, s.guards, s.outputs,
-            s.weights, s.kernels, s.programs);
+            s.weights, s.kernels, s.programs, s.state);
   }
 };
 

@@ -153,10 +153,10 @@ struct Kernel {
 };
 
 /// Append only.
-enum class PlaceKind : uint8_t { Input = 0, Output = 1, Weight = 2, Buffer = 3 };
+enum class PlaceKind : uint8_t { Input = 0, Output = 1, Weight = 2, Buffer = 3, State = 4 };
 
-/// A piece of memory of the call: `index` into the manifest's inputs, outputs or weights or the
-/// program's buffers.
+/// A piece of memory of the call: `index` into the manifest's inputs, outputs, weights or state or
+/// the program's buffers.
 struct Place {
   PlaceKind kind = PlaceKind::Input;
   uint32_t index = 0;
@@ -229,6 +229,9 @@ struct Manifest {
   std::vector<Weight> weights;
   std::vector<Kernel> kernels;
   std::vector<Program> programs; ///< at most one per device kind
+  /// Tensors that calls change. Each instance of the package has its own; these are what it begins
+  /// with.
+  std::vector<Weight> state;
 };
 
 /// A named part of the package's file: `code/…`, `weights/…`, `ir/…`. `data` must stay valid;

@@ -129,9 +129,12 @@ Status PackageFile::verify() const {
   for (const ZipEntry &entry : directory)
     if (Status status = checkRecord(entry); !status.ok())
       return status;
-  for (const Weight &weight : contents.weights)
-    if (crc32(record(weight.record)->subspan(weight.offset, weight.bytes)) != weight.crc32)
-      return Status::error("the checksum of weight '" + weight.name + "' does not match");
+  for (const auto &[list, kind] :
+       {std::pair(&contents.weights, "weight"), std::pair(&contents.state, "state")})
+    for (const Weight &weight : *list)
+      if (crc32(record(weight.record)->subspan(weight.offset, weight.bytes)) != weight.crc32)
+        return Status::error(std::string("the checksum of ") + kind + " '" + weight.name +
+                             "' does not match");
   return {};
 }
 

@@ -41,13 +41,14 @@ public:
   HeaderReader(std::string_view text, uint64_t dataStart, uint64_t fileSize)
       : text(text), dataStart(dataStart), dataSize(fileSize - dataStart) {}
 
-  Status read(std::vector<TensorEntry> &entries) {
+  Status read(std::vector<TensorEntry> &entries, TensorMetadata &metadata) {
     std::set<std::string> seen;
     bool good = members([&](std::string key) {
       if (key == "__metadata__")
-        return members([&](const std::string &) {
+        return members([&](std::string name) {
           std::string value;
-          return string(value);
+          return string(value) &&
+                 (metadata.insert_or_assign(std::move(name), std::move(value)), true);
         });
       TensorEntry entry;
       entry.name = std::move(key);
@@ -271,7 +272,8 @@ Status readWeightIndex(std::string_view text, std::map<std::string, std::string>
   return HeaderReader(text, 0, 0).readIndex(files);
 }
 
-Status readSafetensors(std::span<const uint8_t> file, std::vector<TensorEntry> &entries) {
+Status readSafetensors(std::span<const uint8_t> file, std::vector<TensorEntry> &entries,
+                       TensorMetadata *metadata) {
   uint64_t size = 0;
   if (file.size() >= 8)
     std::memcpy(&size, file.data(), 8);
@@ -280,19 +282,30 @@ Status readSafetensors(std::span<const uint8_t> file, std::vector<TensorEntry> &
                          " bytes in a file of " + std::to_string(file.size()));
   std::string_view text(reinterpret_cast<const char *>(file.data()) + 8, size);
   std::vector<TensorEntry> read;
-  Status status = HeaderReader(text, size + 8, file.size()).read(read);
-  if (status.ok())
-    entries = std::move(read);
-  return status;
+  TensorMetadata found;
+  Status status = HeaderReader(text, size + 8, file.size()).read(read, found);
+  if (!status.ok())
+    return status;
+  entries = std::move(read);
+  if (metadata)
+    *metadata = std::move(found);
+  return {};
 }
 
-std::vector<uint8_t> safetensorsHeader(std::vector<TensorEntry> &entries) {
+std::vector<uint8_t> safetensorsHeader(std::vector<TensorEntry> &entries,
+                                       const TensorMetadata &metadata) {
   std::sort(entries.begin(), entries.end(), [](const TensorEntry &a, const TensorEntry &b) {
     uint32_t x = byteSize(a.dtype), y = byteSize(b.dtype);
     return x != y ? x > y : a.name < b.name;
   });
   JsonWriter json;
   json.beginObject();
+  if (!metadata.empty()) {
+    json.key("__metadata__").beginObject();
+    for (const auto &[name, value] : metadata)
+      json.field(name, value);
+    json.endObject();
+  }
   uint64_t at = 0;
   for (TensorEntry &entry : entries) {
     json.key(entry.name).beginObject();

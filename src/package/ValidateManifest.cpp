@@ -24,7 +24,8 @@ public:
     for (const Output &output : manifest.outputs)
       check(output);
     for (const Weight &weight : manifest.weights)
-      check(weight);
+      check(weight, "weight");
+    checkState();
     for (const Kernel &kernel : manifest.kernels)
       check(kernel);
     for (const Program &program : manifest.programs)
@@ -101,8 +102,8 @@ private:
       complain(where + " is an alias of input '" + input.name +
                "', which is not written or has another dtype or shape");
   }
-  void check(const Weight &weight) {
-    std::string where = "weight '" + weight.name + "'";
+  void check(const Weight &weight, const char *kind) {
+    std::string where = kind + (" '" + weight.name + "'");
     uint64_t expected = byteSize(weight.dtype);
     for (int64_t dim : weight.shape)
       if (dim < 0 || __builtin_mul_overflow(expected, static_cast<uint64_t>(dim), &expected))
@@ -112,6 +113,15 @@ private:
                       std::to_string(weight.offset) + " where its shape takes " +
                       std::to_string(expected));
     inRecord(weight.record, weight.offset, weight.bytes, where);
+  }
+  /// Files hold it by name.
+  void checkState() {
+    std::set<std::string_view> names;
+    for (const Weight &state : manifest.state) {
+      check(state, "state");
+      if (!names.insert(state.name).second)
+        complain("state '" + state.name + "' is there twice");
+    }
   }
   void inRecord(const std::string &record, uint64_t offset, uint64_t bytes,
                 const std::string &where) {
@@ -164,12 +174,12 @@ private:
   }
   void check(const Place &place, const Program &program, const std::string &where) {
     size_t counts[] = {manifest.inputs.size(), manifest.outputs.size(), manifest.weights.size(),
-                       program.buffers.size()};
+                       program.buffers.size(), manifest.state.size()};
     index(place.index, counts[size_t(place.kind)], "a place of " + where);
     optionalExpression(place.byteOffset, "a place of " + where);
   }
   /// Weights belong to the package and are shared by all calls and processes; an input is the
-  /// caller's, who was told which ones are written.
+  /// caller's, who was told which ones are written. State is the instance's.
   void destination(const Place &place, const std::string &where) {
     if (place.kind == PlaceKind::Weight && place.index < manifest.weights.size())
       complain(where + " writes to weight '" + manifest.weights[place.index].name + "'");

@@ -170,6 +170,16 @@ size_t pellucid_output_count(const pellucid_package *package) {
   return package ? unwrap(package)->manifest().outputs.size() : 0;
 }
 
+size_t pellucid_state_count(const pellucid_package *package) {
+  return package ? unwrap(package)->manifest().state.size() : 0;
+}
+
+const char *pellucid_state_name(const pellucid_package *package, size_t index) {
+  return index < pellucid_state_count(package)
+             ? unwrap(package)->manifest().state[index].name.c_str()
+             : nullptr;
+}
+
 /// What every call begins with: `body(package, inputs, options)` gets them checked.
 static pellucid_status call(pellucid_package *package, const DLTensor *inputs, size_t inputCount,
                             const void *outputs, size_t outputCount,
@@ -206,6 +216,16 @@ pellucid_status pellucid_run_into(pellucid_package *package, const DLTensor *inp
               });
 }
 
+static Result prepare(const LoadedPackage &package, std::span<const DLTensor> inputs,
+                      std::span<const DLTensor> outputs, Instance *instance, pellucid_call **out) {
+  if (!out)
+    return Result::invalid("the place for the call is null");
+  std::unique_ptr<PreparedCall> prepared;
+  Result result = package.prepareCall(inputs, outputs, prepared, instance);
+  *out = reinterpret_cast<pellucid_call *>(prepared.release());
+  return result;
+}
+
 pellucid_status pellucid_call_create(pellucid_package *package, const DLTensor *inputs,
                                      size_t input_count, const DLTensor *outputs,
                                      size_t output_count, pellucid_call **out) {
@@ -213,12 +233,7 @@ pellucid_status pellucid_call_create(pellucid_package *package, const DLTensor *
     *out = nullptr;
   return call(package, inputs, input_count, outputs, output_count, nullptr,
               [&](LoadedPackage &loaded, auto tensors, const pellucid_run_options &) -> Result {
-                if (!out)
-                  return Result::invalid("the place for the call is null");
-                std::unique_ptr<PreparedCall> prepared;
-                Result result = loaded.prepareCall(tensors, {outputs, output_count}, prepared);
-                *out = reinterpret_cast<pellucid_call *>(prepared.release());
-                return result;
+                return prepare(loaded, tensors, {outputs, output_count}, nullptr, out);
               });
 }
 
@@ -235,6 +250,112 @@ pellucid_status pellucid_call_run(pellucid_call *prepared, const pellucid_run_op
 
 void pellucid_call_destroy(pellucid_call *prepared) {
   delete reinterpret_cast<PreparedCall *>(prepared);
+}
+
+static Instance *unwrap(pellucid_instance *instance) {
+  return reinterpret_cast<Instance *>(instance);
+}
+
+static Result instanceOptions(const pellucid_instance_options *given, InstanceOptions &out) {
+  pellucid_instance_options options;
+  if (Result result = takeOptions(given, options); !result.ok())
+    return result;
+  out.device = options.device;
+  out.restore = options.restore_on_failure != 0;
+  return {};
+}
+
+pellucid_status pellucid_instance_create(pellucid_package *package,
+                                         const pellucid_instance_options *given,
+                                         pellucid_instance **out) {
+  return guarded([&]() -> Result {
+    if (!out)
+      return Result::invalid("the place for the instance is null");
+    *out = nullptr;
+    if (!package)
+      return Result::invalid("the package is null");
+    InstanceOptions options;
+    if (Result result = instanceOptions(given, options); !result.ok())
+      return result;
+    std::unique_ptr<Instance> made;
+    Result result = unwrap(package)->makeInstance(options, made);
+    *out = reinterpret_cast<pellucid_instance *>(made.release());
+    return result;
+  });
+}
+
+void pellucid_instance_destroy(pellucid_instance *instance) { delete unwrap(instance); }
+
+/// `body(instance)` of an instance that is there.
+static pellucid_status withInstance(pellucid_instance *instance, auto body) noexcept {
+  return guarded([&]() -> Result {
+    return instance ? body(*unwrap(instance)) : Result::invalid("the instance is null");
+  });
+}
+
+/// As `call`, with the instance's package.
+static pellucid_status instanceCall(pellucid_instance *instance, const DLTensor *inputs,
+                                    size_t inputCount, const void *outputs, size_t outputCount,
+                                    const pellucid_run_options *given, auto body) noexcept {
+  if (!instance)
+    return report(Result::invalid("the instance is null"));
+  auto *package = reinterpret_cast<pellucid_package *>(
+      const_cast<LoadedPackage *>(&unwrap(instance)->package()));
+  return call(package, inputs, inputCount, outputs, outputCount, given, body);
+}
+
+pellucid_status pellucid_instance_run(pellucid_instance *instance, const DLTensor *inputs,
+                                      size_t input_count, DLManagedTensorVersioned **outputs,
+                                      size_t output_count, const pellucid_run_options *given) {
+  return instanceCall(
+      instance, inputs, input_count, outputs, output_count, given,
+      [&](LoadedPackage &loaded, auto tensors, const pellucid_run_options &options) {
+        return loaded.run(tensors, {outputs, output_count}, &options, unwrap(instance));
+      });
+}
+
+pellucid_status pellucid_instance_run_into(pellucid_instance *instance, const DLTensor *inputs,
+                                           size_t input_count, const DLTensor *outputs,
+                                           size_t output_count, const pellucid_run_options *given) {
+  return instanceCall(
+      instance, inputs, input_count, outputs, output_count, given,
+      [&](LoadedPackage &loaded, auto tensors, const pellucid_run_options &options) {
+        return loaded.runInto(tensors, {outputs, output_count}, &options, unwrap(instance));
+      });
+}
+
+pellucid_status pellucid_instance_call_create(pellucid_instance *instance, const DLTensor *inputs,
+                                              size_t input_count, const DLTensor *outputs,
+                                              size_t output_count, pellucid_call **out) {
+  if (out)
+    *out = nullptr;
+  return instanceCall(
+      instance, inputs, input_count, outputs, output_count, nullptr,
+      [&](LoadedPackage &loaded, auto tensors, const pellucid_run_options &) -> Result {
+        return prepare(loaded, tensors, {outputs, output_count}, unwrap(instance), out);
+      });
+}
+
+pellucid_status pellucid_instance_reset(pellucid_instance *instance) {
+  return withInstance(instance, [](Instance &held) { return held.reset(); });
+}
+
+pellucid_status pellucid_instance_load(pellucid_instance *instance, const char *path) {
+  return withInstance(instance, [&](Instance &held) {
+    return path ? held.load(path) : Result::invalid("the path is null");
+  });
+}
+
+pellucid_status pellucid_instance_save(pellucid_instance *instance, const char *path) {
+  return withInstance(instance, [&](Instance &held) {
+    return path ? held.save(path) : Result::invalid("the path is null");
+  });
+}
+
+pellucid_status pellucid_instance_state(pellucid_instance *instance, size_t index, DLTensor *out) {
+  return withInstance(instance, [&](Instance &held) {
+    return out ? held.tensor(index, *out) : Result::invalid("the place for the tensor is null");
+  });
 }
 
 static Result copyShapes(const std::vector<std::vector<int64_t>> &all, int32_t *ranks,

@@ -3,6 +3,7 @@
 #include "runtime/CpuExecutor.h"
 #include "runtime/DlpackTypes.h"
 #include "runtime/GuardedMemory.h"
+#include "runtime/Instance.h"
 #include "runtime/LoadedPackage.h"
 #include "runtime/Outputs.h"
 #include "runtime/Profile.h"
@@ -21,9 +22,9 @@ static Profile *profileOf(const pellucid_run_options *options) {
 class LoadedPackage::Call {
 public:
   Call(const LoadedPackage &package, const DeviceProgram &device, std::span<const DLTensor> inputs,
-       DLDevice where, const pellucid_run_options *options)
+       DLDevice where, const pellucid_run_options *options, Instance *instance)
       : package(package), device(device), plan(*device.plan), inputs(inputs), where(where),
-        options(options), frame(device.frames.take(plan)) {}
+        options(options), instance(instance), frame(device.frames.take(plan)) {}
   ~Call() {
     if (frame)
       device.frames.give(std::move(frame));
@@ -36,6 +37,10 @@ public:
     plan.expressions.evaluate(frame->symbols, frame->numbers);
     if (Result result = plan.signature.checkInputs(inputs, frame->numbers); !result.ok())
       return result;
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (Result result = checkApart("input", package.manifest().inputs[i].name, inputs[i]);
+          !result.ok())
+        return result;
     int64_t *dims = frame->outputDims.data();
     for (size_t i = 0; i < frame->outputBytes.size(); ++i) {
       if (Result result =
@@ -76,7 +81,10 @@ public:
   }
 
   Result checkOutputs(std::span<const DLTensor> outputs) const {
-    return plan.signature.checkOutputs(inputs, outputs, where, frame->numbers);
+    Result result = plan.signature.checkOutputs(inputs, outputs, where, frame->numbers);
+    for (size_t i = 0; i < outputs.size() && result.ok(); ++i)
+      result = checkApart("output", package.manifest().outputs[i].name, outputs[i]);
+    return result;
   }
 
 private:
@@ -86,6 +94,7 @@ private:
   std::span<const DLTensor> inputs;
   DLDevice where;
   const pellucid_run_options *options;
+  Instance *instance; ///< null: the package has no state
   std::unique_ptr<Frame> frame;
   std::vector<ProfiledStep> profiled;
 
@@ -102,6 +111,14 @@ private:
   bool isContiguousAlias(size_t output) const {
     const package::Manifest &manifest = package.manifest();
     return manifest.inputs[manifest.outputs[output].aliasOfInput].contiguous;
+  }
+
+  /// The compiler took state to be apart from all tensors of a call.
+  Result checkApart(const char *kind, const std::string &name, const DLTensor &tensor) const {
+    std::string state = instance ? instance->overlapping(tensor) : std::string();
+    return state.empty() ? Result()
+                         : Result::invalid(std::string(kind) + " '" + name + "': overlaps state '" +
+                                           state + "' of the instance");
   }
 
   Result runInto(std::span<const DLTensor> outputs, Executor &executor) {
@@ -128,12 +145,16 @@ private:
                              text(where));
     if (device.cuda) {
       CudaExecutor executor(*device.cuda, options);
-      result = body(static_cast<Executor &>(executor));
+      result = endCall(executor, body(static_cast<Executor &>(executor)));
     } else {
       CpuExecutor executor(options);
-      result = body(static_cast<Executor &>(executor));
+      result = endCall(executor, body(static_cast<Executor &>(executor)));
     }
     return result;
+  }
+
+  Result endCall(Executor &executor, Result result) {
+    return instance ? instance->endCall(executor, std::move(result)) : std::move(result);
   }
 
   Result allocateOutput(Executor &executor, size_t index, DLManagedTensorVersioned *&out) {
@@ -163,6 +184,9 @@ private:
     }
     std::copy(device.weights.begin(), device.weights.end(),
               frame->bases.begin() + static_cast<ptrdiff_t>(plan.baseOf(PlaceKind::Weight)));
+    if (instance)
+      std::copy(instance->addresses().begin(), instance->addresses().end(),
+                frame->bases.begin() + static_cast<ptrdiff_t>(plan.baseOf(PlaceKind::State)));
     if (plan.buffers.empty())
       return {};
     if (Result result = frame->layOutArena(plan); !result.ok())
@@ -187,7 +211,9 @@ private:
     for (size_t i = 0; i < plan.steps.size() && result.ok(); ++i) {
       if (executor.cancellation && cancellation.isRequested())
         result = cancellation.result();
-      else
+      else if (i == plan.firstStateWrite)
+        result = executor.beginStateWrites(instance);
+      if (result.ok())
         result =
             std::visit([&](const auto &step) { return this->runStep(executor, step, profile); },
                        plan.steps[i]);
@@ -293,19 +319,43 @@ static void deleteAll(std::span<DLManagedTensorVersioned *> outputs) {
   }
 }
 
+/// "3 tensors, 'calls' the first"
+static std::string stateText(const std::vector<package::Weight> &state) {
+  return state.size() == 1
+             ? "'" + state[0].name + "'"
+             : std::to_string(state.size()) + " tensors, '" + state[0].name + "' the first";
+}
+
+Result LoadedPackage::findDevice(std::span<const DLTensor> inputs,
+                                 std::span<const DLTensor> outputs, const Instance *instance,
+                                 DLDevice &where, const DeviceProgram *&device) const {
+  if (!instance && !manifest().state.empty())
+    return Result::invalid("the package has state (" + stateText(manifest().state) +
+                           "), which an instance of it owns: make an instance and call that");
+  where = instance ? instance->device() : deviceOfCall(inputs, outputs);
+  return deviceProgram(where, device);
+}
+
+static void *streamOf(const pellucid_run_options *options) {
+  return options ? options->stream : nullptr;
+}
+
 Result LoadedPackage::run(std::span<const DLTensor> inputs,
                           std::span<DLManagedTensorVersioned *> outputs,
-                          const pellucid_run_options *options) const {
+                          const pellucid_run_options *options, Instance *instance) const {
   std::fill(outputs.begin(), outputs.end(), nullptr);
   if (outputs.size() != manifest().outputs.size())
     return Result::invalid("room for " + std::to_string(outputs.size()) +
                            " outputs given, the package has " +
                            std::to_string(manifest().outputs.size()));
   const DeviceProgram *device = nullptr;
-  DLDevice where = deviceOfCall(inputs, {});
-  if (Result result = deviceProgram(where, device); !result.ok())
+  DLDevice where{};
+  if (Result result = findDevice(inputs, {}, instance, where, device); !result.ok())
     return result;
-  Call call(*this, *device, inputs, where, options);
+  Instance::Turn turn(instance, streamOf(options));
+  if (!turn.result().ok())
+    return std::move(turn.result());
+  Call call(*this, *device, inputs, where, options, instance);
   Result result = call.begin();
   if (result.ok())
     result = call.run(outputs);
@@ -315,12 +365,15 @@ Result LoadedPackage::run(std::span<const DLTensor> inputs,
 }
 
 Result LoadedPackage::runInto(std::span<const DLTensor> inputs, std::span<const DLTensor> outputs,
-                              const pellucid_run_options *options) const {
+                              const pellucid_run_options *options, Instance *instance) const {
   const DeviceProgram *device = nullptr;
-  DLDevice where = deviceOfCall(inputs, outputs);
-  if (Result result = deviceProgram(where, device); !result.ok())
+  DLDevice where{};
+  if (Result result = findDevice(inputs, outputs, instance, where, device); !result.ok())
     return result;
-  Call call(*this, *device, inputs, where, options);
+  Instance::Turn turn(instance, streamOf(options));
+  if (!turn.result().ok())
+    return std::move(turn.result());
+  Call call(*this, *device, inputs, where, options, instance);
   if (Result result = call.begin(); !result.ok())
     return result;
   if (Result result = call.checkOutputs(outputs); !result.ok())
@@ -330,17 +383,17 @@ Result LoadedPackage::runInto(std::span<const DLTensor> inputs, std::span<const 
 
 Result LoadedPackage::prepareCall(std::span<const DLTensor> inputs,
                                   std::span<const DLTensor> outputs,
-                                  std::unique_ptr<PreparedCall> &out) const {
+                                  std::unique_ptr<PreparedCall> &out, Instance *instance) const {
   const DeviceProgram *device = nullptr;
-  DLDevice where = deviceOfCall(inputs, outputs);
-  if (Result result = deviceProgram(where, device); !result.ok())
+  DLDevice where{};
+  if (Result result = findDevice(inputs, outputs, instance, where, device); !result.ok())
     return result;
-  Call call(*this, *device, inputs, where, nullptr);
+  Call call(*this, *device, inputs, where, nullptr, instance);
   if (Result result = call.begin(); !result.ok())
     return result;
   if (Result result = call.checkOutputs(outputs); !result.ok())
     return result;
-  auto prepared = std::make_unique<PreparedCall>(device->cuda.get());
+  auto prepared = std::make_unique<PreparedCall>(device->cuda.get(), instance);
   if (Result result = call.recordInto(outputs, *prepared); !result.ok())
     return result;
   if (Result result = prepared->finish(); !result.ok())
@@ -355,7 +408,7 @@ Result LoadedPackage::outputShapes(std::span<const DLTensor> inputs,
   DLDevice where = deviceOfCall(inputs, {});
   if (Result result = deviceProgram(where, device); !result.ok())
     return result;
-  Call call(*this, *device, inputs, where, nullptr);
+  Call call(*this, *device, inputs, where, nullptr, nullptr);
   if (Result result = call.begin(); !result.ok())
     return result;
   shapes.clear();

@@ -48,6 +48,7 @@ using Address = unsigned long long;
      void **extra))                                                                                \
   X(streamCreate, "cuStreamCreate", (Stream * stream, unsigned flags))                             \
   X(streamDestroy, "cuStreamDestroy_v2", (Stream stream))                                          \
+  X(streamWaitEvent, "cuStreamWaitEvent", (Stream stream, Event event, unsigned flags))            \
   X(streamBeginCapture, "cuStreamBeginCapture_v2", (Stream stream, int mode))                      \
   X(streamEndCapture, "cuStreamEndCapture", (Stream stream, Graph * graph))                        \
   X(graphInstantiate, "cuGraphInstantiateWithFlags",                                               \

@@ -22,6 +22,7 @@ public:
 private:
   friend class CudaExecutor;
   friend class CudaGraph;
+  friend class CudaStateMemory;
   CudaResources(const cuda::Driver &d, int ordinal) : driver(d), ordinal(ordinal) {}
 
   const cuda::Driver &driver;

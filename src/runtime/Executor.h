@@ -15,6 +15,8 @@ struct OutputMemory {
   void (*release)(void *state, void *data, size_t bytes, DLDevice device) = nullptr;
 };
 
+class Instance;
+
 /// Does the steps of one call on one device. Used by one thread.
 class Executor {
 public:
@@ -30,6 +32,8 @@ public:
   virtual Result copy(unsigned char *destination, const unsigned char *source, size_t bytes) = 0;
   virtual Result fill(unsigned char *destination, uint64_t pattern, uint32_t patternBytes,
                       size_t bytes) = 0;
+  /// Before the first step that writes to the state of `instance`, which may be null.
+  virtual Result beginStateWrites(Instance *instance);
   /// After the last step, also when one failed.
   virtual Result finish() = 0;
 

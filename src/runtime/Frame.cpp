@@ -19,6 +19,8 @@ Frame::Frame(const ProgramPlan &plan)
   outputDims.resize(rank);
   for (size_t i = 0; i < plan.manifest.weights.size(); ++i)
     extents[plan.baseOf(package::PlaceKind::Weight) + i].above = plan.manifest.weights[i].bytes;
+  for (size_t i = 0; i < plan.manifest.state.size(); ++i)
+    extents[plan.baseOf(package::PlaceKind::State) + i].above = plan.manifest.state[i].bytes;
 }
 
 std::string Frame::whyOutside(const ProgramPlan &plan, const PlacePlan &place,

@@ -106,11 +106,14 @@ Result GuardedMemory::enclose(const ProgramPlan &plan, Frame &frame) {
     }
   for (size_t i = plan.baseOf(PlaceKind::Weight); i < plan.baseCount(); ++i) {
     size_t bytes = frame.extents[i].above;
-    bool isBuffer = i >= plan.baseOf(PlaceKind::Buffer);
+    bool isState = i >= plan.baseOf(PlaceKind::State);
+    bool isBuffer = i >= plan.baseOf(PlaceKind::Buffer) && !isState;
     if (!frame.bases[i] && !isBuffer)
       continue;
     if (!own.emplace_back().allocate(bytes, guard))
       return noMemory(bytes);
+    if (isState)
+      state.push_back({frame.bases[i], own.back().data(), bytes});
     if (!isBuffer)
       std::memcpy(own.back().data(), frame.bases[i], bytes);
     frame.bases[i] = own.back().data();
@@ -125,6 +128,8 @@ void GuardedMemory::giveBack(const ProgramPlan &plan, Frame &frame) {
     if (range.block.data() && std::memcmp(range.begin, range.block.data(), bytes) != 0)
       std::memcpy(range.begin, range.block.data(), bytes);
   }
+  for (const MovedState &moved : state)
+    std::memcpy(moved.original, moved.data, moved.bytes);
   std::copy_n(originals.begin(), plan.baseOf(PlaceKind::Weight), frame.bases.begin());
 }
 

@@ -35,9 +35,10 @@ class GuardedMemory {
 public:
   explicit GuardedMemory(int32_t guard) : guard(guard) {}
 
-  /// Moves every base of the frame; inputs and weights with what they hold.
+  /// Moves every base of the frame; inputs, weights and state with what they hold.
   Result enclose(const ProgramPlan &plan, Frame &frame);
-  /// Copies what was written to the caller's memory and points the bases there again.
+  /// Copies what was written to the caller's memory and the state, and points the bases there
+  /// again.
   void giveBack(const ProgramPlan &plan, Frame &frame);
 
 private:
@@ -52,7 +53,13 @@ private:
   int32_t guard;
   std::vector<unsigned char *> originals; ///< the frame's bases
   std::vector<Range> ranges;
-  std::vector<GuardedBlock> own; ///< of weights and buffers
+  std::vector<GuardedBlock> own; ///< of weights, buffers and state
+  struct MovedState {
+    unsigned char *original;
+    const unsigned char *data; ///< in `own`
+    size_t bytes;
+  };
+  std::vector<MovedState> state;
 
   void findRanges(const ProgramPlan &plan, const Frame &frame);
   Range *rangeOf(const unsigned char *address);

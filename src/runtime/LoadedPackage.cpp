@@ -253,6 +253,33 @@ Result LoadedPackage::deviceProgram(DLDevice device, const DeviceProgram *&out) 
   return {};
 }
 
+Result LoadedPackage::makeInstance(const InstanceOptions &options,
+                                   std::unique_ptr<Instance> &out) const {
+  InstanceOptions chosen = options;
+  if (chosen.device.device_type == 0)
+    chosen.device = deviceOfCall({}, {});
+  bool isCuda = chosen.device.device_type == kDLCUDA;
+  if (!programFor(isCuda ? Target::Kind::Cuda : Target::Kind::Cpu) ||
+      (!isCuda && chosen.device.device_type != kDLCPU))
+    return Result::invalid("an instance cannot be on device " + text(chosen.device) +
+                           ": the package runs on " +
+                           (!programFor(Target::Kind::Cuda) ? "the CPU"
+                            : programFor(Target::Kind::Cpu) ? "the CPU and CUDA devices"
+                                                            : "CUDA devices"));
+  if (!isCuda)
+    chosen.device.device_id = 0;
+  const DeviceProgram *program = nullptr;
+  if (Result result = deviceProgram(chosen.device, program); !result.ok())
+    return result;
+  std::unique_ptr<Instance> made(new Instance(*this));
+  if (Result result = made->allocate(program->cuda.get(), chosen); !result.ok())
+    return result;
+  if (Result result = made->reset(); !result.ok())
+    return result;
+  out = std::move(made);
+  return {};
+}
+
 /// The first tensor's; without tensors the CPU if there is a program for it.
 DLDevice LoadedPackage::deviceOfCall(std::span<const DLTensor> inputs,
                                      std::span<const DLTensor> outputs) const {

@@ -7,6 +7,7 @@
 #include "runtime/CudaExecutor.h"
 #include "runtime/Frame.h"
 #include "runtime/HostMemory.h"
+#include "runtime/Instance.h"
 #include "runtime/PreparedCall.h"
 
 #include <map>
@@ -43,15 +44,22 @@ public:
   /// True when the CPU code was copied because the file system forbids mapping it executable.
   bool hasCopiedCode() const;
 
+  /// With the state that the package gives. A device of type 0 stands for the CPU where the package
+  /// has a program for it, else for the first CUDA device.
+  Result makeInstance(const InstanceOptions &options, std::unique_ptr<Instance> &out) const;
+
+  // Calls of a package with state need an instance of it, whose state they read and write.
+
   /// New outputs. On failure all are null.
   Result run(std::span<const DLTensor> inputs, std::span<DLManagedTensorVersioned *> outputs,
-             const pellucid_run_options *options = nullptr) const;
+             const pellucid_run_options *options = nullptr, Instance *instance = nullptr) const;
   /// Into the caller's memory.
   Result runInto(std::span<const DLTensor> inputs, std::span<const DLTensor> outputs,
-                 const pellucid_run_options *options = nullptr) const;
-  /// runInto of these tensors, checked and planned once. The package must outlive the call.
+                 const pellucid_run_options *options = nullptr, Instance *instance = nullptr) const;
+  /// runInto of these tensors, checked and planned once. Package and instance must outlive the
+  /// call.
   Result prepareCall(std::span<const DLTensor> inputs, std::span<const DLTensor> outputs,
-                     std::unique_ptr<PreparedCall> &out) const;
+                     std::unique_ptr<PreparedCall> &out, Instance *instance = nullptr) const;
   /// The dims of each output for these inputs.
   Result outputShapes(std::span<const DLTensor> inputs,
                       std::vector<std::vector<int64_t>> &shapes) const;
@@ -87,6 +95,8 @@ private:
   Result mapImages();
   Result prepareCuda(int ordinal, const package::Program &program, DeviceProgram &out) const;
   Result deviceProgram(DLDevice device, const DeviceProgram *&out) const;
+  Result findDevice(std::span<const DLTensor> inputs, std::span<const DLTensor> outputs,
+                    const Instance *instance, DLDevice &where, const DeviceProgram *&device) const;
   DLDevice deviceOfCall(std::span<const DLTensor> inputs, std::span<const DLTensor> outputs) const;
 };
 

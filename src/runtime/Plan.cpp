@@ -9,7 +9,8 @@ namespace pellucid::runtime {
 using namespace package;
 
 size_t ProgramPlan::baseOf(PlaceKind kind) const {
-  size_t counts[] = {manifest.inputs.size(), manifest.outputs.size(), manifest.weights.size()};
+  size_t counts[] = {manifest.inputs.size(), manifest.outputs.size(), manifest.weights.size(),
+                     program.buffers.size()};
   size_t base = 0;
   for (size_t i = 0; i < size_t(kind); ++i)
     base += counts[i];
@@ -26,7 +27,8 @@ std::string ProgramPlan::nameOfBase(size_t base) const {
   return named(PlaceKind::Input, "input", manifest.inputs) +
          named(PlaceKind::Output, "output", manifest.outputs) +
          named(PlaceKind::Weight, "weight", manifest.weights) +
-         named(PlaceKind::Buffer, "buffer", program.buffers);
+         named(PlaceKind::Buffer, "buffer", program.buffers) +
+         named(PlaceKind::State, "state", manifest.state);
 }
 
 namespace {
@@ -42,10 +44,31 @@ public:
       if (Result result = std::visit([this](const auto &held) { return this->add(held); }, step);
           !result.ok())
         return result;
+    const std::vector<Step> &steps = plan.program.steps;
+    plan.firstStateWrite = static_cast<size_t>(
+        std::find_if(steps.begin(), steps.end(),
+                     [&](const Step &step) {
+                       return std::visit(
+                           [this](const auto &held) { return this->writesState(held); }, step);
+                     }) -
+        steps.begin());
     return {};
   }
 
 private:
+  bool writesState(const Launch &launch) const {
+    return std::ranges::any_of(launch.variants, [&](const LaunchVariant &variant) {
+      const Kernel &kernel = plan.manifest.kernels[variant.kernel];
+      for (size_t i = 0; i < variant.arguments.size(); ++i)
+        if (auto *pointer = std::get_if<PointerArgument>(&variant.arguments[i]))
+          if (pointer->place.kind == PlaceKind::State && kernel.parameters[i].written)
+            return true;
+      return false;
+    });
+  }
+  bool writesState(const Copy &copy) const { return copy.destination.kind == PlaceKind::State; }
+  bool writesState(const Fill &fill) const { return fill.destination.kind == PlaceKind::State; }
+
   ProgramPlan &plan;
   const ChooseExecutable &choose;
   std::map<const Kernel *, const Executable *> chosen; ///< a kernel may be launched many times

@@ -10,7 +10,7 @@
 
 namespace pellucid::runtime {
 
-/// A place of a call: `base` counts through inputs, outputs, weights and buffers
+/// A place of a call: `base` counts through inputs, outputs, weights, buffers and state
 /// (ProgramPlan::baseOf).
 struct PlacePlan {
   uint32_t base = 0;
@@ -81,8 +81,11 @@ struct ProgramPlan {
   /// By weight: some step names it. Weights that only programs of other devices use need not be on
   /// this one.
   std::vector<bool> usesWeight;
+  /// The first of `steps` that may write to state; a call that ends before it leaves the state as
+  /// it was. Their number when none does.
+  size_t firstStateWrite = 0;
 
-  size_t baseCount() const { return baseOf(package::PlaceKind::Buffer) + program.buffers.size(); }
+  size_t baseCount() const { return baseOf(package::PlaceKind::State) + manifest.state.size(); }
   size_t baseOf(package::PlaceKind kind) const;
   /// "buffer 'hidden'"
   std::string nameOfBase(size_t base) const;

@@ -2,6 +2,7 @@
 #include "runtime/PreparedCall.h"
 
 #include "runtime/CpuExecutor.h"
+#include "runtime/Instance.h"
 
 namespace pellucid::runtime {
 
@@ -38,6 +39,10 @@ public:
     call.steps.push_back(FillStep{destination, pattern, patternBytes, bytes});
     return {};
   }
+  Result beginStateWrites(Instance *) override {
+    call.firstStateWrite = call.steps.size();
+    return {};
+  }
   Result finish() override { return real.finish(); }
   size_t mark() override { return real.mark(); }
   double microsecondsOf(size_t mark) override { return real.microsecondsOf(mark); }
@@ -54,14 +59,20 @@ std::unique_ptr<Executor> PreparedCall::recorder(Executor &real) {
 Result PreparedCall::finish() {
   if (!cuda || steps.empty())
     return {};
+  // A graph is queued as a whole or not at all.
+  firstStateWrite = SIZE_MAX;
   return CudaGraph::capture(*cuda, [&](Executor &executor) { return runSteps(executor); }, graph);
 }
 
 Result PreparedCall::runSteps(Executor &executor) const {
-  for (const auto &step : steps) {
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const auto &step = steps[i];
     Result result;
     if (executor.cancellation && executor.cancellation->isRequested())
       return executor.cancellation->result();
+    if (i == firstStateWrite)
+      if (result = executor.beginStateWrites(instance); !result.ok())
+        return result;
     if (const auto *launch = std::get_if<LaunchStep>(&step))
       result =
           executor.launch(*launch->plan, launch->prepared, arguments.data() + launch->argumentsAt);
@@ -100,12 +111,16 @@ Result PreparedCall::run(const pellucid_run_options &options) {
     std::atomic<bool> &running;
     ~Done() { running.store(false, std::memory_order_release); }
   } done{isRunning};
+  Instance::Turn turn(instance, options.stream);
+  if (!turn.result().ok())
+    return std::move(turn.result());
   if (cuda)
     return graph ? graph->launch(static_cast<cuda::Stream>(options.stream)) : Result();
   CpuExecutor executor(&options);
   Cancellation cancellation(&options);
   executor.cancellation = cancellation.isPossible() ? &cancellation : nullptr;
-  return runSteps(executor);
+  Result result = runSteps(executor);
+  return instance ? instance->endCall(executor, std::move(result)) : std::move(result);
 }
 
 } // namespace pellucid::runtime

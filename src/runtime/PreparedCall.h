@@ -12,8 +12,9 @@ namespace pellucid::runtime {
 /// queues one graph.
 class PreparedCall {
 public:
-  /// `cuda`: null for the CPU; outlives the call, as the package does.
-  explicit PreparedCall(const CudaResources *cuda) : cuda(cuda) {}
+  /// `cuda`: null for the CPU; outlives the call, as the package and its instance (which may be
+  /// null) do.
+  PreparedCall(const CudaResources *cuda, Instance *instance) : cuda(cuda), instance(instance) {}
   /// Work that is queued must have ended.
   ~PreparedCall() = default;
   PreparedCall(const PreparedCall &) = delete;
@@ -47,6 +48,8 @@ private:
   };
 
   const CudaResources *cuda;
+  Instance *instance;
+  size_t firstStateWrite = SIZE_MAX; ///< of `steps`
   std::vector<std::variant<LaunchStep, CopyStep, FillStep>> steps;
   std::vector<unsigned char> arguments;
   std::unique_ptr<Frame> frame; ///< owns the buffers' memory

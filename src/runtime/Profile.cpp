@@ -58,6 +58,13 @@ static void addShape(JsonWriter &json, std::span<const package::Bytecode> dims,
   json.endArray();
 }
 
+static void addShape(JsonWriter &json, const std::vector<int64_t> &shape) {
+  json.beginArray();
+  for (int64_t dim : shape)
+    json.value(dim);
+  json.endArray();
+}
+
 static void addShape(JsonWriter &json, const ProgramPlan &plan, const package::Place &place,
                      const Frame &frame) {
   const package::Manifest &manifest = plan.manifest;
@@ -69,10 +76,9 @@ static void addShape(JsonWriter &json, const ProgramPlan &plan, const package::P
   case package::PlaceKind::Buffer:
     return addShape(json, plan.program.buffers[place.index].shape, frame);
   case package::PlaceKind::Weight:
-    json.beginArray();
-    for (int64_t dim : manifest.weights[place.index].shape)
-      json.value(dim);
-    json.endArray();
+    return addShape(json, manifest.weights[place.index].shape);
+  case package::PlaceKind::State:
+    return addShape(json, manifest.state[place.index].shape);
   }
 }
 

@@ -106,9 +106,16 @@ def check_records():
 
 
 def check_state(folder):
-    """A buffer that changes is kept by the caller, from call to call."""
+    """A buffer that changes goes from call to call: in a file of state, or as an input in a folder."""
     package, arrays = folder / "state.plc", np.load(DATA / "counter.npz")
-    pellucid("compile", DATA / "counter.pt2", "-o", package, "--state", folder, "--target", "cpu:x86-64-v3")
+    pellucid("compile", DATA / "counter.pt2", "-o", package, "--target", "cpu:x86-64-v3")
+    for case in range(3):
+        np.save(folder / "x.npy", arrays[f"{case}.in.0"])
+        said = pellucid("run", package, "--input", f"x=@{folder / 'x.npy'}", "--state", folder / "s.safetensors", "--output", folder / "y.npy", "--output", folder / "n.npy")
+        assert ("continued" if case else "from the package's beginning") in said, said
+        np.testing.assert_allclose(np.load(folder / "y.npy"), arrays[f"{case}.out.0"], rtol=1e-5, atol=1e-5)
+        assert np.load(folder / "n.npy") == case + 1
+    pellucid("compile", DATA / "counter.pt2", "-o", package, "--state-as-inputs", "--state", folder, "--target", "cpu:x86-64-v3")
     assert np.load(folder / "calls.npy") == 0
     for case in range(3):
         np.save(folder / "x.npy", arrays[f"{case}.in.0"])

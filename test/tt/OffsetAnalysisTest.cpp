@@ -179,6 +179,153 @@ TEST_F(Offsets, Masks) {
   EXPECT_FALSE(maskForm(returned("tt.return %c : i1", "i1")));
 }
 
+// One side without a form leaves none, on either side and below every operation.
+TEST_F(Offsets, WhatTouchesTheUnknownIsUnknown) {
+  const std::string start = R"(
+  %r = tt.make_range {start = 0 : i32, end = 8 : i32} : tensor<8xi32>
+  %two = arith.constant dense<2> : tensor<8xi32>
+)";
+  for (const char *operation : {"addi", "subi", "muli", "shli"})
+    for (const char *operands : {"%t, %two", "%two, %t", "%r, %t", "%t, %r"})
+      EXPECT_EQ(form(start + "  %a = arith." + operation + " " + operands + " : tensor<8xi32>\n" +
+                         "  tt.return %a : tensor<8xi32>",
+                     "tensor<8xi32>"),
+                "unknown")
+          << operation << " " << operands;
+  EXPECT_EQ(form(start + R"(
+  %a = arith.addi %t, %r : tensor<8xi32>
+  %b = tt.expand_dims %a {axis = 0 : i32} : tensor<8xi32> -> tensor<1x8xi32>
+  tt.return %b : tensor<1x8xi32>)",
+                 "tensor<1x8xi32>"),
+            "unknown");
+}
+
+TEST_F(Offsets, ShiftsByKnownDistances) {
+  auto of = [&](const std::string &distance) {
+    return form("  %d = arith.constant " + distance +
+                    " : i64\n  %a = arith.shli %s, %d : i64\n  tt.return %a : i64",
+                "i64");
+  };
+  EXPECT_EQ(of("0"), "s0");
+  EXPECT_EQ(of("3"), "8*s0");
+  EXPECT_EQ(of("62"), "4611686018427387904*s0");
+  // A scalar is a symbol of its own where nothing is known of its parts; a tile is not.
+  auto ofTile = [&](const std::string &distance) {
+    return form(R"(
+  %r = tt.make_range {start = 0 : i32, end = 8 : i32} : tensor<8xi32>
+  %w = arith.extsi %r : tensor<8xi32> to tensor<8xi64>
+  %d = arith.constant dense<)" +
+                    distance + R"(> : tensor<8xi64>
+  %a = arith.shli %w, %d : tensor<8xi64>
+  tt.return %a : tensor<8xi64>)",
+                "tensor<8xi64>");
+  };
+  EXPECT_EQ(ofTile("1"), "2*lane0");
+  EXPECT_EQ(ofTile("62"), "4611686018427387904*lane0");
+  EXPECT_EQ(ofTile("63"), "unknown");
+  EXPECT_EQ(ofTile("-1"), "unknown");
+}
+
+TEST_F(Offsets, SumsAndProductsAtTheEndsOfTheirRange) {
+  auto of = [&](const std::string &operation, const std::string &a, const std::string &b) {
+    return form(R"(
+  %r = tt.make_range {start = 0 : i32, end = 8 : i32} : tensor<8xi32>
+  %w = arith.extsi %r : tensor<8xi32> to tensor<8xi64>
+  %a = arith.constant dense<)" +
+                    a + "> : tensor<8xi64>\n  %b = arith.constant dense<" + b + R"(> : tensor<8xi64>
+  %k = arith.muli %w, %a : tensor<8xi64>
+  %l = arith.muli %w, %b : tensor<8xi64>
+  %c = arith.)" + operation +
+                    R"( %k, %l : tensor<8xi64>
+  tt.return %c : tensor<8xi64>)",
+                "tensor<8xi64>");
+  };
+  EXPECT_EQ(of("addi", "4611686018427387904", "4611686018427387903"), "9223372036854775807*lane0");
+  EXPECT_EQ(of("addi", "4611686018427387904", "4611686018427387904"), "unknown");
+  EXPECT_EQ(of("subi", "1", "-9223372036854775808"), "unknown");
+  EXPECT_EQ(of("subi", "5", "5"), "0");
+  EXPECT_EQ(of("muli", "1", "1"), "unknown");
+}
+
+TEST_F(Offsets, NumbersOfProgramsAndReorderedTiles) {
+  EXPECT_EQ(form(R"(
+  %a = tt.get_num_programs y : i32
+  %b = tt.get_program_id z : i32
+  %c = arith.muli %a, %b : i32
+  tt.return %c : i32)",
+                 "i32"),
+            "pid2*programs1");
+  EXPECT_EQ(form(std::string(rowMajor) + R"(
+  %4 = tt.reshape %3 allow_reorder : tensor<8x4xi32> -> tensor<8x1x4xi32>
+  tt.return %4 : tensor<8x1x4xi32>)",
+                 "tensor<8x1x4xi32>"),
+            "unknown");
+}
+
+TEST_F(Offsets, MasksWithAnUnknownPartAreUnknown) {
+  const std::string start = R"(
+  %r = tt.make_range {start = 0 : i32, end = 8 : i32} : tensor<8xi32>
+  %u = arith.cmpi slt, %t, %r : tensor<8xi32>
+  %v = arith.cmpi slt, %r, %t : tensor<8xi32>
+  %k = arith.cmpi slt, %r, %r : tensor<8xi32>
+)";
+  auto size = [&](const std::string &body) {
+    auto known = maskForm(returned(start + body + "  tt.return %m : tensor<8xi1>", "tensor<8xi1>"));
+    return known ? int(known->size()) : -1;
+  };
+  EXPECT_EQ(size("  %m = arith.andi %k, %k : tensor<8xi1>\n"), 2);
+  EXPECT_EQ(size("  %m = arith.andi %k, %u : tensor<8xi1>\n"), -1);
+  EXPECT_EQ(size("  %m = arith.andi %v, %k : tensor<8xi1>\n"), -1);
+  EXPECT_EQ(size("  %m = arith.ori %k, %k : tensor<8xi1>\n"), -1);
+  EXPECT_EQ(size("  %m = arith.constant dense<true> : tensor<8xi1>\n"), 0);
+  EXPECT_EQ(size("  %m = arith.constant dense<false> : tensor<8xi1>\n"), -1);
+  EXPECT_EQ(size("  %m = tt.splat %c : i1 -> tensor<8xi1>\n"), -1);
+  Value turned = returned(std::string(rowMajor) + R"(
+  %limit = tt.splat %n : i32 -> tensor<8x4xi32>
+  %below = arith.cmpi slt, %2, %limit : tensor<8x4xi32>
+  %m = tt.trans %below {order = array<i32: 1, 0>} : tensor<8x4xi1> -> tensor<4x8xi1>
+  tt.return %m : tensor<4x8xi1>)",
+                          "tensor<4x8xi1>");
+  auto known = maskForm(turned);
+  ASSERT_TRUE(known);
+  EXPECT_EQ((*known)[0].lhs.text(), "4 + lane0");
+  EXPECT_EQ((*known)[0].rhs.text(), "s0");
+}
+
+TEST_F(Offsets, PointersOfUnknownParts) {
+  auto offset = [&](const std::string &body) {
+    auto known = pointerForm(
+        returned(body + "  tt.return %a : tensor<8x!tt.ptr<f32>>", "tensor<8x!tt.ptr<f32>>"));
+    return known ? (isa<BlockArgument>(known->base) ? "x + " : "value + ") + known->offset.text()
+                 : "unknown";
+  };
+  const std::string start = R"(
+  %r = tt.make_range {start = 0 : i32, end = 8 : i32} : tensor<8xi32>
+  %b = tt.splat %x : !tt.ptr<f32> -> tensor<8x!tt.ptr<f32>>
+)";
+  EXPECT_EQ(offset(start + "  %a = tt.addptr %b, %r : tensor<8x!tt.ptr<f32>>, tensor<8xi32>\n"),
+            "x + lane0");
+  EXPECT_EQ(offset(start + "  %a = tt.addptr %b, %t : tensor<8x!tt.ptr<f32>>, tensor<8xi32>\n"),
+            "unknown");
+  EXPECT_EQ(offset(start + R"(
+  %u = tt.addptr %b, %t : tensor<8x!tt.ptr<f32>>, tensor<8xi32>
+  %a = tt.addptr %u, %r : tensor<8x!tt.ptr<f32>>, tensor<8xi32>
+)"),
+            "unknown");
+  EXPECT_EQ(offset(R"(
+  %y = tt.addptr %x, %n : !tt.ptr<f32>, i32
+  %z = arith.select %c, %x, %y : !tt.ptr<f32>
+  %a = tt.splat %z : !tt.ptr<f32> -> tensor<8x!tt.ptr<f32>>
+)"),
+            "value + 0");
+  EXPECT_EQ(offset(start + R"(
+  %u = tt.addptr %b, %t : tensor<8x!tt.ptr<f32>>, tensor<8xi32>
+  %w = tt.expand_dims %u {axis = 0 : i32} : tensor<8x!tt.ptr<f32>> -> tensor<1x8x!tt.ptr<f32>>
+  %a = tt.reshape %w : tensor<1x8x!tt.ptr<f32>> -> tensor<8x!tt.ptr<f32>>
+)"),
+            "unknown");
+}
+
 // The forms of every access of a matmul, as the front end leaves it and after the pipeline.
 TEST_F(Offsets, MatmulPointers) {
   auto pointersOf = [&](ModuleOp kernel) {

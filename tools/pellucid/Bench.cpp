@@ -55,14 +55,21 @@ Timing timeCalls(const PackageFile &package, const std::vector<Array> &arrays, i
   pellucid_run_options options{};
   options.struct_size = sizeof options;
   options.threads = threads;
-  std::vector<Array> out = package.run(arrays, &options);
+  std::optional<InstanceOf> instance;
+  if (package.hasState())
+    instance.emplace(package);
+  std::vector<Array> out = package.run(arrays, &options, instance ? *instance : nullptr);
   std::vector<DLTensor> in = borrowTensors(arrays), results = borrowTensors(out);
   Timing timing;
   timing.bytes = bytesOf(arrays) + bytesOf(out);
   for (auto start = Clock::now(); since(start) < budget || timing.seconds.size() < 5;) {
     auto begin = Clock::now();
-    if (pellucid_run_into(package.handle(), in.data(), in.size(), results.data(), results.size(),
-                          &options) != PELLUCID_OK)
+    pellucid_status status =
+        instance ? pellucid_instance_run_into(*instance, in.data(), in.size(), results.data(),
+                                              results.size(), &options)
+                 : pellucid_run_into(package.handle(), in.data(), in.size(), results.data(),
+                                     results.size(), &options);
+    if (status != PELLUCID_OK)
       throw DiagnosticError(SourceLocation("call"), pellucid_last_error());
     timing.seconds.push_back(since(begin));
   }

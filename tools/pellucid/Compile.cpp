@@ -7,6 +7,7 @@
 #include "VerifyFusion.h"
 #include "package/PackageWriter.h"
 #include "passes/graph/StateAsInputs.h"
+#include "support/Printable.h"
 
 #include <algorithm>
 #include <chrono>
@@ -45,7 +46,7 @@ const VerifiedKernel *firstWrong(const std::vector<VerifiedKernel> &kernels) {
 
 } // namespace
 
-/// Buffers that change become inputs; these are what they hold before the first call.
+/// With --state-as-inputs: what the buffers that change hold before the first call.
 static void writeState(const graph::Program &program, const std::string &folder) {
   std::vector<Array> arrays;
   std::vector<ArrayToWrite> files;
@@ -68,7 +69,7 @@ int runCompile(Words words) {
   std::string state;
   ModelOptions model;
   std::string out, targets = "cpu";
-  bool noFusion = false, noFma = false, verify = false, verifyEach = false;
+  bool noFusion = false, noFma = false, verify = false, verifyEach = false, asInputs = false;
   model.addTo(line);
   line.add("-o", out, "the package to write (required)").valueText("FILE").required();
   line.add("--target", targets, "cpu (every level), cpu:x86-64-v3, cuda:sm_90; a comma list")
@@ -82,9 +83,12 @@ int runCompile(Words words) {
                "when they differ");
   line.addFlag("--verify-each", verifyEach,
                "check the program after every pass; what it finds is a bug of the compiler");
-  line.add("--state", state,
-           "write the initial values of buffers that the model changes there, NAME.npy each")
-      .valueText("DIR");
+  line.addFlag("--state-as-inputs", asInputs,
+               "buffers that the model changes are inputs that a call writes to, instead of state "
+               "that an instance of the package owns");
+  line.add("--state", state, "with --state-as-inputs: write their initial values, NAME.npy each")
+      .valueText("DIR")
+      .needs(line.option("--state-as-inputs"));
   std::string tune;
   line.add("--tune", tune,
            "time the configs of @triton.autotune on this machine, at the example sizes, and keep "
@@ -100,6 +104,7 @@ int runCompile(Words words) {
     return refuse("--target " + targets, error);
   options.fuseIntoKernels = !noFusion;
   options.fpContract = !noFma;
+  options.stateAsInputs = asInputs;
   size_t slash = model.model.rfind('/');
   options.name = model.model.substr(slash == std::string::npos ? 0 : slash + 1);
   model.checkOutput(out);
@@ -136,6 +141,8 @@ int runCompile(Words words) {
   if (!state.empty())
     writeState(program, state);
   model.printNotes();
+  if (std::string note = driver::stateNote(program, options); !note.empty())
+    std::fputs(("note: " + printable(note) + "\n").c_str(), stderr);
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   size_t fused = 0;
   for (const auto &edge : report.edges)

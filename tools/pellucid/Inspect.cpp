@@ -116,8 +116,9 @@ public:
     for (const auto &entry : file->entries())
       records.push_back({{"name", entry.name}, {"bytes", entry.bytes}});
     return {{"name", m.name},       {"producer", m.producer}, {"inputs", inputs()},
-            {"outputs", outputs()}, {"symbols", symbols()},   {"launches", launches},
-            {"buffers", buffers},   {"kernels", kernels},     {"records", records}};
+            {"outputs", outputs()}, {"state", state()},       {"symbols", symbols()},
+            {"launches", launches}, {"buffers", buffers},     {"kernels", kernels},
+            {"records", records}};
   }
 
 private:
@@ -152,6 +153,15 @@ private:
         entry["alias_of"] = manifest().inputs[size_t(output.aliasOfInput)].name;
       out.push_back(std::move(entry));
     }
+    return out;
+  }
+  nlohmann::json state() const {
+    nlohmann::json out = nlohmann::json::array();
+    for (const package::Weight &state : manifest().state)
+      out.push_back({{"name", state.name},
+                     {"dtype", info(state.dtype).cli},
+                     {"shape", state.shape},
+                     {"bytes", state.bytes}});
     return out;
   }
   nlohmann::json symbols() const {

@@ -36,7 +36,7 @@ std::vector<DLTensor> borrowTensors(const std::vector<Array> &arrays) {
   return out;
 }
 
-PackageFile::PackageFile(const std::string &p, const char *target, bool verify) : path(p) {
+PackageFile::PackageFile(const std::string &path, const char *target, bool verify) : file(path) {
   pellucid_load_options options{};
   options.struct_size = sizeof options;
   // Which compute capability is taken is the device's affair.
@@ -53,9 +53,9 @@ PackageFile::PackageFile(const std::string &p, const char *target, bool verify) 
 }
 
 PackageFile::PackageFile(std::vector<uint8_t> bytes, const std::string &name)
-    : path(name), inMemory(std::move(bytes)) {
+    : file(name), inMemory(std::move(bytes)) {
   if (pellucid_load_memory(inMemory.data(), inMemory.size(), nullptr, &package) != PELLUCID_OK)
-    fail(path, pellucid_last_error());
+    fail(file, pellucid_last_error());
   described = nlohmann::json::parse(pellucid_describe(package));
 }
 
@@ -73,15 +73,41 @@ size_t PackageFile::inputNamed(const std::string &name, const std::string &asTyp
        "the package has no input '" + name + "'; it has " + (names.empty() ? "none" : names));
 }
 
+InstanceOf::InstanceOf(const PackageFile &package) {
+  pellucid_instance_options options{};
+  options.struct_size = sizeof options;
+  options.device = {package.runsOnCuda() ? kDLCUDA : kDLCPU, 0};
+  if (pellucid_instance_create(package.handle(), &options, &instance) != PELLUCID_OK)
+    fail(package.path(), pellucid_last_error());
+}
+
+void InstanceOf::load(const std::string &path) {
+  if (pellucid_instance_load(instance, path.c_str()) != PELLUCID_OK)
+    fail("--state " + path, pellucid_last_error());
+}
+
+void InstanceOf::save(const std::string &path) {
+  if (pellucid_instance_save(instance, path.c_str()) != PELLUCID_OK)
+    fail("--state " + path, pellucid_last_error());
+}
+
 std::vector<Array> PackageFile::run(const std::vector<Array> &inputs,
-                                    const pellucid_run_options *options) const {
+                                    const pellucid_run_options *options,
+                                    pellucid_instance *instance) const {
+  std::optional<InstanceOf> made;
+  if (!instance && hasState())
+    instance = made.emplace(*this);
   std::vector<DLTensor> in = borrowTensors(inputs);
   std::vector<DLManagedTensorVersioned *> out(pellucid_output_count(package));
   std::optional<DeviceMemory> device;
   if (onCuda)
     device.emplace().upload(inputs, in);
-  if (pellucid_run(package, in.data(), in.size(), out.data(), out.size(), options) != PELLUCID_OK)
-    fail(path, pellucid_last_error());
+  pellucid_status status =
+      instance
+          ? pellucid_instance_run(instance, in.data(), in.size(), out.data(), out.size(), options)
+          : pellucid_run(package, in.data(), in.size(), out.data(), out.size(), options);
+  if (status != PELLUCID_OK)
+    fail(file, pellucid_last_error());
   // What a call writes to its inputs lies on the device still.
   for (size_t i = 0; device && i < inputs.size(); ++i)
     if (described.at("inputs")[i].value("mutated", false) && !inputs[i].bytes->empty())

@@ -26,19 +26,41 @@ public:
   pellucid_package *handle() const { return package; }
   /// The position of the input called `name`; throws DiagnosticError with the names there are.
   size_t inputNamed(const std::string &name, const std::string &asTyped) const;
+  const std::string &path() const { return file; }
   /// The package has code for no CPU, or `--target` asked for a CUDA device.
   bool runsOnCuda() const { return onCuda; }
   /// One call; inputs in the package's order, copied to the device and back where it runs on one.
-  /// Throws DiagnosticError with the run time's message.
+  /// A package with state runs in an instance of it: the given one, or a new one. Throws
+  /// DiagnosticError with the run time's message.
   std::vector<Array> run(const std::vector<Array> &inputs,
-                         const pellucid_run_options *options = nullptr) const;
+                         const pellucid_run_options *options = nullptr,
+                         pellucid_instance *instance = nullptr) const;
+  bool hasState() const { return pellucid_state_count(package) > 0; }
 
 private:
-  std::string path;
+  std::string file;
   std::vector<uint8_t> inMemory;
   pellucid_package *package = nullptr;
   nlohmann::json described;
   bool onCuda = false;
+};
+
+/// An instance of a package where its calls run, for as long as this object lives.
+class InstanceOf {
+public:
+  /// Throws DiagnosticError.
+  explicit InstanceOf(const PackageFile &package);
+  ~InstanceOf() { pellucid_instance_destroy(instance); }
+  InstanceOf(const InstanceOf &) = delete;
+  InstanceOf &operator=(const InstanceOf &) = delete;
+  operator pellucid_instance *() const { return instance; }
+
+  // Throw DiagnosticError with the run time's message, which names the file.
+  void load(const std::string &path);
+  void save(const std::string &path);
+
+private:
+  pellucid_instance *instance = nullptr;
 };
 
 /// Reads every `--input NAME=@FILE` into the package's order; throws DiagnosticError for one that

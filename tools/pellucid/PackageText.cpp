@@ -26,6 +26,9 @@ public:
                  output.aliasOfInput >= 0
                      ? "is input " + manifest.inputs[size_t(output.aliasOfInput)].name
                      : ""});
+    for (const package::Weight &state : manifest.state)
+      table.add({"state", state.name, typeText(state.dtype, state.shape),
+                 byteText(static_cast<double>(state.bytes))});
     for (const package::Guard &guard : manifest.guards)
       table.add({"rule", guard.text});
     return table.text(2);
@@ -36,9 +39,18 @@ public:
     double bytes = 0;
     for (const package::Weight &weight : manifest.weights)
       bytes += static_cast<double>(weight.bytes);
-    return manifest.weights.empty()
-               ? "no weights"
-               : counted(manifest.weights.size(), "weight") + ", " + byteText(bytes);
+    std::string text = manifest.weights.empty()
+                           ? "no weights"
+                           : counted(manifest.weights.size(), "weight") + ", " + byteText(bytes);
+    return manifest.state.empty() ? text : text + ", " + stateBytes();
+  }
+
+  /// "24.0 KiB of state in each instance"
+  std::string stateBytes() const {
+    double bytes = 0;
+    for (const package::Weight &state : manifest.state)
+      bytes += static_cast<double>(state.bytes);
+    return byteText(bytes) + " of state in each instance";
   }
 
   std::string targets() const {
@@ -79,6 +91,13 @@ private:
     std::string dims;
     for (const package::Bytecode &dim : shape)
       dims += (dims.empty() ? "" : ", ") + text(dim);
+    return std::string(info(dtype).cli) + "[" + dims + "]";
+  }
+
+  static std::string typeText(DataType dtype, const std::vector<int64_t> &shape) {
+    std::string dims;
+    for (int64_t dim : shape)
+      dims += (dims.empty() ? "" : ", ") + std::to_string(dim);
     return std::string(info(dtype).cli) + "[" + dims + "]";
   }
 

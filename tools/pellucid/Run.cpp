@@ -3,15 +3,20 @@
 #include "ModelLine.h"
 #include "PackageFile.h"
 #include "TextTable.h"
+#include "support/OutputFile.h"
 #include "support/Printable.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <condition_variable>
 #include <cstdio>
+#include <filesystem>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 
 namespace pellucid::cli {
 
@@ -64,6 +69,63 @@ private:
   std::thread watcher;
 };
 
+/// The instance that a call runs in, and its file; without a path the state ends with the call.
+class StateOfRun {
+public:
+  StateOfRun(const PackageFile &package, std::string path)
+      : held(package), file(std::move(path)), tensors(pellucid_state_count(package.handle())) {
+    if (file.empty())
+      return;
+    if (std::filesystem::is_directory(file))
+      throw DiagnosticError(SourceLocation("--state " + file),
+                            "is a folder; the state of an instance is one .safetensors file");
+    refuseSameFile("--state " + file, file, package.path());
+    std::error_code ignored;
+    loaded = std::filesystem::exists(file, ignored);
+    if (loaded)
+      held.load(file);
+    if (OutputFile probe(file); !probe.error().empty())
+      throw DiagnosticError(SourceLocation("--state " + file),
+                            "cannot be written: " + probe.error());
+  }
+  void save() {
+    if (!file.empty())
+      held.save(file);
+  }
+
+  pellucid_instance *instance() const { return held; }
+  const std::string &path() const { return file; }
+  bool isLoaded() const { return loaded; }
+  size_t count() const { return tensors; }
+  std::string text() const {
+    return std::to_string(tensors) + (tensors == 1 ? " tensor" : " tensors") + " of state, " +
+           (loaded ? "continued" : "from the package's beginning");
+  }
+
+private:
+  InstanceOf held;
+  std::string file;
+  size_t tensors;
+  bool loaded = false;
+};
+
+/// For a package without state, whose written inputs may lie in a folder.
+void checkStateFolder(const PackageFile &package, const std::string &state) {
+  if (state.empty())
+    return;
+  const nlohmann::json &inputs = package.description().at("inputs");
+  bool writes = std::any_of(inputs.begin(), inputs.end(), [](const nlohmann::json &input) {
+    return input.value("mutated", false);
+  });
+  if (!writes)
+    throw DiagnosticError(SourceLocation("--state " + state),
+                          "the package has no state: its calls change nothing");
+  if (!std::filesystem::is_directory(state))
+    throw DiagnosticError(SourceLocation("--state " + state),
+                          "is not a folder; the package has no state of its own but inputs that "
+                          "a call writes to, NAME.npy each");
+}
+
 std::vector<uint8_t> compiledArchive(const driver::ModelRequest &model) {
   driver::ModelMessages messages;
   messages.warn = [](const Diagnostic &d) { std::fputs(render(d).c_str(), stderr); };
@@ -92,8 +154,9 @@ int runRun(Words words) {
   line.addRepeated("--output", outputs, "writes a result; once per result, in order")
       .valueText("FILE.npy");
   line.add("--state", state,
-           "a folder with NAME.npy of each input that the call changes; written back after it")
-      .valueText("DIR");
+           "the package's state: read where the file is there, else begun anew, and written after "
+           "the call; of a package made with --state-as-inputs a folder with NAME.npy of each")
+      .valueText("FILE.safetensors");
   line.add("--threads", threads, "most threads that work on the call (0: all)")
       .valueText("N")
       .range(0, 1 << 20);
@@ -120,6 +183,11 @@ int runRun(Words words) {
           ? std::make_unique<PackageFile>(compiledArchive(model), path)
           : std::make_unique<PackageFile>(path, target.empty() ? nullptr : target.c_str(), verify);
   const PackageFile &package = *opened;
+  std::optional<StateOfRun> held;
+  if (package.hasState())
+    held.emplace(package, std::exchange(state, ""));
+  else
+    checkStateFolder(package, state);
   std::vector<Array> arrays = readInputs(package, inputs, state);
   size_t results = package.description().at("outputs").size();
   if (outputs.size() > results)
@@ -128,6 +196,8 @@ int runRun(Words words) {
                                         std::to_string(results + 1));
   for (size_t i = 0; i < outputs.size(); ++i) {
     refuseSameFile(outputs[i], outputs[i], path);
+    if (held && !held->path().empty())
+      refuseSameFile(outputs[i], outputs[i], held->path());
     for (const Array &array : arrays)
       refuseSameFile(outputs[i], outputs[i], array.path);
     for (size_t j = 0; j < i; ++j)
@@ -142,7 +212,7 @@ int runRun(Words words) {
     guardAgainstFaults(path, "'pellucid launch --sanitize' names the line of a kernel's access");
   CallLimit limit(path, timeout);
   auto start = std::chrono::steady_clock::now();
-  std::vector<Array> out = package.run(arrays, &options);
+  std::vector<Array> out = package.run(arrays, &options, held ? held->instance() : nullptr);
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   std::vector<ArrayToWrite> written;
   for (size_t i = 0; i < outputs.size(); ++i)
@@ -152,6 +222,8 @@ int runRun(Words words) {
         input.value("mutated", false))
       written.push_back({&arrays[i], stateFile(state, input.at("name"))});
   writeArrays(written);
+  if (held)
+    held->save();
 
   nlohmann::json report{{"seconds", seconds}, {"outputs", nlohmann::json::array()}};
   for (size_t i = 0; i < out.size(); ++i) {
@@ -162,6 +234,14 @@ int runRun(Words words) {
     if (!line.json())
       std::printf("%-24s %s\n", i < outputs.size() ? outputs[i].c_str() : "(not written)",
                   shapeText(out[i]).c_str());
+  }
+  if (held) {
+    report["state"] = {{"from", held->isLoaded() ? "file" : "package"}, {"tensors", held->count()}};
+    if (!held->path().empty())
+      report["state"]["file"] = held->path();
+    if (!line.json())
+      std::printf("%-24s %s\n", held->path().empty() ? "(state not kept)" : held->path().c_str(),
+                  held->text().c_str());
   }
   if (line.json())
     printJson(report);

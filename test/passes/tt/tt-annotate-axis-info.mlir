@@ -159,3 +159,47 @@ tt.func public @shapes(%p: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %stride: i
   tt.store %at, %x : tensor<32x32x!tt.ptr<f16>>
   tt.return
 }
+
+// -----
+
+// Of 0 to 255 the upper half is below zero in 8 bits; 128 at a time are neighbours still.
+// CHECK-LABEL: @narrow
+tt.func public @narrow(%p: !tt.ptr<i8>, %n: i32 {tt.divisibility = 64 : i32}) {
+  %range = tt.make_range {start = 0 : i32, end = 256 : i32} : tensor<256xi32>
+  // CHECK: arith.trunci {{.*}}contiguity = [128], divisibility = [128]
+  %narrow = arith.trunci %range : tensor<256xi32> to tensor<256xi8>
+  // CHECK: arith.extsi {{.*}}contiguity = [128], divisibility = [128]
+  %wide = arith.extsi %narrow : tensor<256xi8> to tensor<256xi32>
+  %base = tt.splat %p : !tt.ptr<i8> -> tensor<256x!tt.ptr<i8>>
+  %at = tt.addptr %base, %wide : tensor<256x!tt.ptr<i8>>, tensor<256xi32>
+  tt.store %at, %narrow : tensor<256x!tt.ptr<i8>>
+  tt.return
+}
+
+// -----
+
+// A hint on an operation with two results is of neither: nothing says which.
+// CHECK-LABEL: @hint_of_two_results
+tt.func public @hint_of_two_results(%p: !tt.ptr<i32>, %x: tensor<8x2xi32>) {
+  %a, %b = tt.split %x {tt.divisibility = 64 : i32} : tensor<8x2xi32> -> tensor<8xi32>
+  %base = tt.splat %p : !tt.ptr<i32> -> tensor<8x!tt.ptr<i32>>
+  // CHECK: tt.addptr {{.*}}divisibility = [4]
+  %at = tt.addptr %base, %a : tensor<8x!tt.ptr<i32>>, tensor<8xi32>
+  tt.store %at, %b : tensor<8x!tt.ptr<i32>>
+  tt.return
+}
+
+// -----
+
+// What a combination is given is no argument of the kernel, whatever is known of that one.
+// CHECK-LABEL: @arguments_of_regions
+tt.func public @arguments_of_regions(%n: i32 {tt.divisibility = 64 : i32}, %p: !tt.ptr<i32>, %x: tensor<8xi32>) {
+  %r = "tt.reduce"(%x) <{axis = 0 : i32}> ({
+  ^bb0(%a: i32, %b: i32):
+    // CHECK: arith.addi {{.*}}divisibility = [1]
+    %s = arith.addi %a, %a : i32
+    tt.reduce.return %s : i32
+  }) : (tensor<8xi32>) -> i32
+  tt.store %p, %r : !tt.ptr<i32>
+  tt.return
+}
