@@ -377,8 +377,8 @@ private:
 
   //===--- types ------------------------------------------------------------------------------===//
 
-  /// Adding or dropping high bits tears groups apart only where they cross a multiple of 2^bits, and
-  /// what is left has a sign: of 0 to 255 the upper half is below zero in 8 bits.
+  /// Adding or dropping high bits tears groups apart only where they cross a multiple of 2^bits,
+  /// and what is left has a sign: of 0 to 255 the upper half is below zero in 8 bits.
   void ofWidthChange(AxisInfo &info) const {
     info = in[0];
     bool isTruncation = isa<arith::TruncIOp>(op);

@@ -106,6 +106,8 @@ static std::string printCode(llvm::Module &module, llvm::TargetMachine &machine,
   if (texts)
     texts->emitted = printIr(module);
   optimize(module, machine, target);
+  if (target.prepare)
+    target.prepare(module);
   llvm::SmallVector<char, 0> bytes;
   if (texts) {
     texts->optimized = printIr(module);

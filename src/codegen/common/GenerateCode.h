@@ -30,6 +30,8 @@ struct CodeTarget {
   bool positionIndependent = false;
   /// Kernels without loops over vectors are one long block, where equal values lie far apart.
   bool numbersValues = false;
+  /// What LLVM's code generator must be kept from, said in the optimised IR; may be null.
+  void (*prepare)(llvm::Module &) = nullptr;
 };
 
 /// A kernel's code as text on its way through LLVM, for people.

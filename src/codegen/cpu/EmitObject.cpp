@@ -4,6 +4,7 @@
 #include "codegen/common/CodeBuilder.h"
 #include "codegen/common/FloatFormats.h"
 #include "codegen/common/GenerateCode.h"
+#include "codegen/cpu/LoadMasks.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/MLIRContext.h"
@@ -99,7 +100,8 @@ bool emitObject(CpuLevel level, std::string_view symbol,
                     .triple = "x86_64-unknown-linux-gnu",
                     .cpu = cpuName(level),
                     .features = featuresOf(level),
-                    .positionIndependent = true};
+                    .positionIndependent = true,
+                    .prepare = hasAvx512(level) ? separateLoadMasks : nullptr};
   auto emitWithAttributes = [&](llvm::Module &module) {
     emit(module);
     if (mixesHalfAndDouble(module))

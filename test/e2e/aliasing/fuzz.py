@@ -15,6 +15,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import programs
+import random_operators
 import random_programs
 
 
@@ -25,7 +26,7 @@ def is_wrong(ours, program, options):
 
 def shrink(ours, program, options):
     """Without the lines and results that it is wrong without."""
-    program = {key: program[key] for key in ("inputs", "body", "results")}
+    program = {key: program[key] for key in ("inputs", "dtypes", "range", "body", "results") if key in program}
     again = True
     while again:
         again = False
@@ -48,21 +49,26 @@ def main():
     parser.add_argument("--stop", type=int, default=1000, help="after this many wrong ones")
     parser.add_argument("--seconds", type=int, help="no further programs after these")
     parser.add_argument("--refusals", action="store_true")
+    parser.add_argument("--operators", action="store_true", help="random_operators.py's programs")
+    parser.add_argument("--level", default="x86-64-v3", help="the CPU level of the code")
+    parser.add_argument("--prepared", action="store_true", help="prepare the calls")
+    parser.add_argument("--guard", type=int, default=0, help="1: memory ends, 2: begins at a page without access, 3: both")
     parser.add_argument("--saved", action="store_true", help="export each program to a file and compile that")
     parser.add_argument("--option", action="append", default=[], help="of compile, such as --option=--no-fusion")
     parser.add_argument("--keep")
     options = parser.parse_args()
     import torch
 
+    make = (random_operators if options.operators else random_programs).make
     torch.set_num_threads(1)
     kept, outcomes = [], {}
     with tempfile.TemporaryDirectory() as folder:
-        ours = programs.Ours(options.program, folder, options.saved)
+        ours = programs.Ours(options.program, folder, options.saved, options.level, options.prepared, options.guard)
         made, begin = 0, time.monotonic()
         for at in range(options.seed, options.seed + options.count, options.batch):
             if options.seconds and time.monotonic() - begin > options.seconds:
                 break
-            batch = [dict(random_programs.make(seed), seed=seed) for seed in range(at, min(at + options.batch, options.seed + options.count))]
+            batch = [dict(make(seed), seed=seed) for seed in range(at, min(at + options.batch, options.seed + options.count))]
             batch = [program for program in batch if "runs" in program]
             made += len(batch)
             for program, problem in programs.check(ours, batch, options.option, outcomes):

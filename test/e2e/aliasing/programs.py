@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs over tensors that share memory: their text, their run in torch, and our package's run of them.
 
-A program is a dict: `inputs`, per name a list of sizes (a string is a dynamic dim), `body`, a list of lines of Python,
-`results`, a list of names; and once it is recorded `runs`: per value of `n` the results and the inputs afterwards, each
+A program is a dict: `inputs`, per name a list of sizes (a string is a dynamic dim), `dtypes`, per name where it is not f32,
+`range` of dynamic dims where it is not RANGE, `body`, a list of lines of Python, `results`, a list of names; and once it is recorded `runs`: per value of `n` the results and the inputs afterwards, each
 [dtype, shape, elements]; or `raises`, what torch says.
 """
 import ctypes
@@ -10,13 +10,23 @@ import json
 import pathlib
 import re
 import subprocess
+import sys
 import zlib
 
 import numpy as np
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[1]))
+from bfloat16 import from_bf16, to_bf16  # noqa: E402
+
 RANGE = (1, 6)
-TYPES = {"f32": np.float32, "i32": np.int32, "i64": np.int64, "bool": np.bool_}
+# numpy lacks bf16: its bits, in a type that no tensor of these programs has.
+TYPES = {"f32": np.float32, "i32": np.int32, "i64": np.int64, "bool": np.bool_, "f64": np.float64, "f16": np.float16, "bf16": np.uint16,
+         "i8": np.int8, "i16": np.int16, "u8": np.uint8}
+TORCH_NAMES = {"f32": "float32", "i32": "int32", "i64": "int64", "bool": "bool", "f64": "float64", "f16": "float16", "bf16": "bfloat16",
+               "i8": "int8", "i16": "int16", "u8": "uint8"}
+# Beyond these sums of integers round.
+EXACT = {"f32": 1 << 16, "f16": 1 << 10, "bf16": 1 << 7, "f64": 1 << 16, "i64": 1 << 16, "i32": 1 << 16}
 
 
 def text_of(name, program):
@@ -26,15 +36,31 @@ def text_of(name, program):
     return "\n".join(lines) + "\n"
 
 
-def starting_values(sizes, n, seed):
+def starting_values(sizes, n, seed, kind="f32"):
     """Small integers, so that every result is exact."""
     shape = [n if isinstance(size, str) else size for size in sizes]
     count = int(np.prod(shape))
-    return ((np.arange(count) * 7 + seed * 3) % 11 - 4).astype(np.float32).reshape(shape)
+    values = ((np.arange(count) * 7 + seed * 3) % 11 - 4).reshape(shape)
+    if kind == "bool":
+        values = values > 0
+    if kind == "u8":
+        values = abs(values)
+    return to_bf16(values.astype(np.float32)) if kind == "bf16" else values.astype(TYPES[kind])
+
+
+def dtype_of(program, name):
+    return program.get("dtypes", {}).get(name, "f32")
 
 
 def starting_inputs(program, n):
-    return {name: starting_values(sizes, n, seed) for seed, (name, sizes) in enumerate(program["inputs"].items())}
+    return {name: starting_values(sizes, n, seed, dtype_of(program, name)) for seed, (name, sizes) in enumerate(program["inputs"].items())}
+
+
+def values_of_n(program):
+    """The sizes that a dynamic dim is tried with."""
+    if not is_dynamic(program):
+        return (4,)
+    return (1, 2, 5) if "range" not in program else sorted({program["range"][0], 1, 2, program["range"][1]})
 
 
 def is_dynamic(program):
@@ -53,19 +79,30 @@ def run_in_torch(program, n):
     scope = {"torch": torch, "triton": stand_ins.triton, **stand_ins.KERNELS}
     exec(text_of("program", dict(program, body=program["body"] + ["return_locals = dict(locals())"], results=["return_locals"])), scope)
     inputs = {name: torch.from_numpy(value.copy()) for name, value in starting_inputs(program, n).items()}
+    inputs = {name: value.view(torch.int16).view(torch.bfloat16) if dtype_of(program, name) == "bf16" else value for name, value in inputs.items()}
     # What unsqueeze_() does to an input is not seen by the caller's own view of it.
     memory = {name: tensor.detach() for name, tensor in inputs.items()}
     names = scope["program"](**inputs)[0]
     for value in names.values():
-        if isinstance(value, torch.Tensor) and value.numel() and value.double().abs().max() > 1 << 16:
-            raise RuntimeError("values that are not exact")
+        if isinstance(value, torch.Tensor) and value.numel():
+            most = value.double().abs().max()
+            if not most <= EXACT.get(kind_of(value), 1 << 16) and not ("dtypes" in program and most.isinf()):
+                raise RuntimeError("values that are not exact")
     return names, memory
 
 
+def kind_of(tensor):
+    name = str(tensor.dtype).replace("torch.", "")
+    return next((kind for kind, known in TORCH_NAMES.items() if known == name), name)
+
+
+def element(value):
+    """As JSON has it."""
+    return int(value) if np.isfinite(value) and value == int(value) else float(value) if np.isfinite(value) else str(value)
+
+
 def recorded(tensor):
-    kind = str(tensor.dtype).replace("torch.", "")
-    kind = {"float32": "f32", "int32": "i32", "int64": "i64"}.get(kind, kind)
-    return [kind, list(tensor.shape), [int(v) for v in tensor.detach().reshape(-1).tolist()]]
+    return [kind_of(tensor), list(tensor.shape), [element(v) for v in tensor.detach().reshape(-1).tolist()]]
 
 
 def record(program):
@@ -74,7 +111,7 @@ def record(program):
     program.pop("runs", None)
     try:
         runs = {}
-        for n in (1, 2, 5) if is_dynamic(program) else (4,):
+        for n in values_of_n(program):
             names, inputs = run_in_torch(program, n)
             runs[str(n)] = {"results": [recorded(names[name]) for name in program["results"]], "inputs": [recorded(t) for t in inputs.values()]}
         program["runs"] = runs
@@ -106,7 +143,7 @@ class DLTensor(ctypes.Structure):
     ]
 
 
-CODES = {"f": 2, "i": 0, "b": 6}
+CODES = {"f": 2, "i": 0, "b": 6, "u": 1}
 
 
 def dl_tensor(array):
@@ -114,9 +151,26 @@ def dl_tensor(array):
     t.data = array.ctypes.data
     t.device = DLDevice(1, 0)
     t.ndim = array.ndim
-    t.dtype = DLDataType(CODES[array.dtype.kind], array.dtype.itemsize * 8, 1)
+    t.dtype = DLDataType(4 if array.dtype == TYPES["bf16"] else CODES[array.dtype.kind], array.dtype.itemsize * 8, 1)
     t.shape = (ctypes.c_int64 * max(array.ndim, 1))(*array.shape)
     return t
+
+
+class RunOptions(ctypes.Structure):
+    """pellucid_run_options."""
+
+    _fields_ = [
+        ("struct_size", ctypes.c_size_t),
+        ("threads", ctypes.c_int32),
+        ("stream", ctypes.c_void_p),
+        ("profile", ctypes.c_void_p),
+        ("allocator", ctypes.c_void_p),
+        ("print", ctypes.c_void_p),
+        ("print_state", ctypes.c_void_p),
+        ("cancel", ctypes.c_void_p),
+        ("timeout_ms", ctypes.c_int64),
+        ("guard", ctypes.c_int32),
+    ]
 
 
 class Refused(Exception):
@@ -130,9 +184,10 @@ class Broken(Exception):
 class Ours:
     """The compiler as a process, the run time as a library."""
 
-    def __init__(self, program, folder, saved=False):
-        """`saved`: programs go through a file, `export -o` and then `compile` of it."""
-        self.compiler, self.saved = str(program), saved
+    def __init__(self, program, folder, saved=False, level="x86-64-v3", prepared=False, guard=0):
+        """`saved`: programs go through a file, `export -o` and then `compile` of it. `prepared`: calls are prepared, and run
+        twice. `guard`: as in pellucid_run_options; 3 is one, then the other."""
+        self.compiler, self.saved, self.level, self.prepared, self.guard = str(program), saved, level, prepared, guard
         self.folder = pathlib.Path(folder)
         library = pathlib.Path(program).resolve().parent.parent / "lib" / "libpellucid_runtime.so"
         self.runtime = ctypes.CDLL(str(library))
@@ -152,8 +207,9 @@ class Ours:
             names += mine
             calls.append(f"program{i}({', '.join(mine)})")
             for name, sizes in zip(mine, program["inputs"].values()):
-                dims = [f"n{i}=4:{RANGE[0]}..{RANGE[1]}" if isinstance(size, str) else str(size) for size in sizes]
-                words += ["--input", f"{name}=f32[{','.join(dims)}]"]
+                least, most = program.get("range", RANGE)
+                dims = [f"n{i}=4:{least}..{most}" if isinstance(size, str) else str(size) for size in sizes]
+                words += ["--input", f"{name}={dtype_of(program, name[len(f'p{i}_'):])}[{','.join(dims)}]"]
         text += f"\n\ndef model({', '.join(names)}):\n    return {' + '.join(calls)}\n"
         source.write_text(text)
         model = [f"{source}:model", *words]
@@ -161,7 +217,7 @@ class Ours:
             saved = self.folder / f"model{self.count}.program"
             self.call("export", *model, "-o", str(saved))
             model = [str(saved)]
-        self.call("compile", *model, "-o", str(package), "--target", "cpu:x86-64-v3", *options)
+        self.call("compile", *model, "-o", str(package), "--target", f"cpu:{self.level}", *options)
         return package
 
     def call(self, *words):
@@ -177,7 +233,7 @@ class Ours:
         self.check(self.runtime.pellucid_load(str(package).encode(), ctypes.byref(handle)))
         try:
             outputs = json.loads(self.runtime.pellucid_describe(handle))["outputs"]
-            inputs = [starting_inputs(program, n) for program in programs]
+            inputs, starts = ([starting_inputs(program, n) for program in programs] for _ in range(2))
             arrays = [array for one in inputs for array in one.values()]
             given = (DLTensor * max(len(arrays), 1))(*(dl_tensor(a) for a in arrays))
             ranks, shapes = (ctypes.c_int32 * len(outputs))(), (ctypes.c_int64 * (64 * len(outputs)))()
@@ -187,7 +243,13 @@ class Ours:
                 kind = output["dtype"]
                 results.append(np.full(list(shapes[64 * i : 64 * i + ranks[i]]), 77, dtype=TYPES[kind] if kind in TYPES else kind))
             into = (DLTensor * max(len(results), 1))(*(dl_tensor(a) for a in results))
-            self.check(self.runtime.pellucid_run_into(handle, given, len(arrays), into, len(results), None))
+            if self.prepared:
+                self.run_prepared(handle, given, arrays, into, results)
+            for guard in () if self.prepared else (1, 2) if self.guard == 3 else (self.guard,):
+                for array, start in zip(arrays, [array for one in starts for array in one.values()]):
+                    array[...] = start
+                options = RunOptions(struct_size=ctypes.sizeof(RunOptions), guard=guard)
+                self.check(self.runtime.pellucid_run_into(handle, given, len(arrays), into, len(results), ctypes.byref(options)))
         finally:
             self.runtime.pellucid_unload(handle)
         answers, at = [], 0
@@ -196,6 +258,19 @@ class Ours:
             answers.append((results[at : at + count], list(values.values())))
             at += count
         return answers
+
+    def run_prepared(self, handle, given, arrays, into, results):
+        """Twice the same, with the inputs as at first: what the second run gives counts."""
+        starts = [array.copy() for array in arrays]
+        call = ctypes.c_void_p()
+        self.check(self.runtime.pellucid_call_create(handle, given, len(arrays), into, len(results), ctypes.byref(call)))
+        try:
+            for _ in range(2):
+                for array, start in zip(arrays, starts):
+                    array[...] = start
+                self.check(self.runtime.pellucid_call_run(call, None))
+        finally:
+            self.runtime.pellucid_call_destroy(call)
 
     def check(self, status):
         if status != 0:
@@ -207,9 +282,13 @@ def digest(results, inputs):
     return f"{zlib.crc32(json.dumps([results, inputs]).encode()):08x}"
 
 
+def numbers(array):
+    return (from_bf16(array) if array.dtype == TYPES["bf16"] else array).astype(np.float64)
+
+
 def recorded_array(array):
     kind = next(name for name, dtype in TYPES.items() if np.dtype(dtype) == array.dtype)
-    return [kind, list(array.shape), [int(v) for v in array.reshape(-1).tolist()]]
+    return [kind, list(array.shape), [element(v) for v in numbers(array).reshape(-1).tolist()]]
 
 
 def difference(got, wanted, what):
@@ -218,8 +297,8 @@ def difference(got, wanted, what):
         return f"{what} has the shape {list(got.shape)}, torch's has {shape}"
     if got.dtype != np.dtype(TYPES[kind]):
         return f"{what} is {got.dtype}, torch's is {kind}"
-    if got.astype(np.float64).reshape(-1).tolist() != [float(v) for v in elements]:
-        return f"{what} is {got.astype(np.float64).reshape(-1).tolist()}, torch's is {elements}"
+    if not np.array_equal(numbers(got).reshape(-1), np.array([float(v) for v in elements]), equal_nan=True):
+        return f"{what} is {numbers(got).reshape(-1).tolist()}, torch's is {elements}"
     return None
 
 
