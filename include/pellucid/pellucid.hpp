@@ -397,6 +397,9 @@ struct CompileOptions {
 class PELLUCID_EXPORT Instance {
 public:
   std::vector<Tensor> run(const std::vector<Tensor> &inputs) const;
+  /// With random numbers that start from `seed`; each `offset` has numbers of its own.
+  std::vector<Tensor> run(const std::vector<Tensor> &inputs, uint64_t seed,
+                          uint64_t offset = 0) const;
   void reset() const;                       ///< to what the package gives
   void load(const std::string &path) const; ///< .safetensors; all of it or nothing
   void save(const std::string &path) const;
@@ -418,6 +421,9 @@ class PELLUCID_EXPORT Package {
 public:
   /// Mutated inputs are written in place. A package with state is run through an instance.
   std::vector<Tensor> run(const std::vector<Tensor> &inputs) const;
+  /// With random numbers that start from `seed`; each `offset` has numbers of its own.
+  std::vector<Tensor> run(const std::vector<Tensor> &inputs, uint64_t seed,
+                          uint64_t offset = 0) const;
   std::string describe() const; ///< JSON
   /// Shares code and weights with all others of the package, and keeps it loaded.
   Instance instance(const InstanceOptions &options = {}) const;

@@ -96,6 +96,12 @@ typedef struct pellucid_run_options {
    * begins (PELLUCID_GUARD_BEGIN) at a page without access. A kernel that goes beyond it ends the
    * process with SIGSEGV. 0: off. */
   int32_t guard;
+  /* What the call's random numbers start from, where `seeded` is not 0: with one seed and offset
+   * they are the same for every number of threads and on every device. Each offset has numbers of
+   * its own, so a loop that counts it up goes through one stream. Where `seeded` is 0, each loaded
+   * package has a seed from the system and counts its calls. */
+  int32_t seeded;
+  uint64_t seed, offset;
 } pellucid_run_options;
 
 enum { PELLUCID_GUARD_END = 1, PELLUCID_GUARD_BEGIN = 2 };
@@ -138,7 +144,8 @@ PELLUCID_API pellucid_status pellucid_run_into(pellucid_package *package, const 
 /* A call of pellucid_run_into with these tensors, checked, planned and packed once. Only the
  * DLTensor structs are read here; their memory must stay valid, at its address, until the call is
  * destroyed, and so must the package. Each run reads what is there then. Nothing runs yet. On CUDA
- * the steps become one CUDA graph. `*out` is NULL on failure. */
+ * the steps become one CUDA graph. `*out` is NULL on failure. A package that draws random numbers
+ * is refused: what was packed once would draw the same ones in every run. */
 typedef struct pellucid_call pellucid_call;
 PELLUCID_API pellucid_status pellucid_call_create(pellucid_package *package, const DLTensor *inputs,
                                                   size_t input_count, const DLTensor *outputs,

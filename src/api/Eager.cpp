@@ -42,7 +42,7 @@ std::shared_ptr<PackageState> compileAndLoad(const Program &program,
 }
 
 std::vector<Tensor> runPackage(const PackageState &package, const std::vector<Tensor> &inputs,
-                               pellucid_instance *instance) {
+                               pellucid_instance *instance, const pellucid_run_options *options) {
   std::vector<DLTensor> tensors;
   for (const Tensor &input : inputs) {
     const TensorState &s = stateOf(input, "an input");
@@ -53,9 +53,9 @@ std::vector<Tensor> runPackage(const PackageState &package, const std::vector<Te
   std::vector<DLManagedTensorVersioned *> outputs(pellucid_output_count(package.package));
   pellucid_status status = instance
                                ? pellucid_instance_run(instance, tensors.data(), tensors.size(),
-                                                       outputs.data(), outputs.size(), nullptr)
+                                                       outputs.data(), outputs.size(), options)
                                : pellucid_run(package.package, tensors.data(), tensors.size(),
-                                              outputs.data(), outputs.size(), nullptr);
+                                              outputs.data(), outputs.size(), options);
   if (status != PELLUCID_OK)
     throw Error(pellucid_last_error());
   std::vector<Tensor> results;

@@ -50,6 +50,23 @@ std::vector<Tensor> Package::run(const std::vector<Tensor> &inputs) const {
   return guarded([&] { return runPackage(*state, inputs); });
 }
 
+static pellucid_run_options seededOptions(uint64_t seed, uint64_t offset) {
+  pellucid_run_options options{};
+  options.struct_size = sizeof options;
+  options.seeded = 1;
+  options.seed = seed;
+  options.offset = offset;
+  return options;
+}
+
+std::vector<Tensor> Package::run(const std::vector<Tensor> &inputs, uint64_t seed,
+                                 uint64_t offset) const {
+  if (!state)
+    throw Error("the package is empty; make it with load_package");
+  pellucid_run_options options = seededOptions(seed, offset);
+  return guarded([&] { return runPackage(*state, inputs, nullptr, &options); });
+}
+
 Instance Package::instance(const InstanceOptions &options) const {
   if (!state)
     throw Error("the package is empty; make it with load_package");
@@ -79,6 +96,13 @@ static void check(pellucid_status status) {
 std::vector<Tensor> Instance::run(const std::vector<Tensor> &inputs) const {
   InstanceState &state = heldBy(*this);
   return guarded([&] { return runPackage(*state.package, inputs, state.instance); });
+}
+
+std::vector<Tensor> Instance::run(const std::vector<Tensor> &inputs, uint64_t seed,
+                                  uint64_t offset) const {
+  InstanceState &state = heldBy(*this);
+  pellucid_run_options options = seededOptions(seed, offset);
+  return guarded([&] { return runPackage(*state.package, inputs, state.instance, &options); });
 }
 
 void Instance::reset() const { check(pellucid_instance_reset(heldBy(*this).instance)); }

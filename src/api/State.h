@@ -125,7 +125,8 @@ Tensor adoptTensor(DLManagedTensorVersioned *managed);
 /// run time's words.
 std::vector<Tensor> runPackage(const detail::PackageState &package,
                                const std::vector<Tensor> &inputs,
-                               pellucid_instance *instance = nullptr);
+                               pellucid_instance *instance = nullptr,
+                               const pellucid_run_options *options = nullptr);
 /// Compiles into memory and loads. Throws DiagnosticError or Error.
 std::shared_ptr<detail::PackageState> compileAndLoad(const graph::Program &program,
                                                      const CompileOptions &options);

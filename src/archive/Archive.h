@@ -13,6 +13,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -119,6 +120,10 @@ struct Archive {
   std::vector<std::string> guards;        ///< Python over `L['input']`
   std::string inputTree;                  ///< JSON; how (args, kwargs) are made of the user inputs
   std::vector<std::string> argumentNames; ///< of forward's parameters that stand in args
+  /// The record `extra/pellucid.program` of archives that we wrote (trace/WriteArchive.h), and the
+  /// text of the graph beside it; views of the file.
+  std::string_view ownProgram, graphText;
+  std::shared_ptr<const void> owner;                ///< of these views
   std::map<std::string, Tensor> weights, constants; ///< by name in the state_dict, or of a constant
 };
 

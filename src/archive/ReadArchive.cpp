@@ -88,7 +88,12 @@ private:
     if (records.find("byteorder") && textRecord("byteorder") != "little")
       fail("holds big-endian numbers; export it on a little-endian machine");
     std::string model = modelName();
-    readProgram("models/" + model + ".json");
+    if (records.find("extra/pellucid.program")) {
+      archive.ownProgram = textRecord("extra/pellucid.program");
+      archive.graphText = textRecord("models/" + model + ".json");
+      archive.owner = owner;
+    } else
+      readProgram("models/" + model + ".json");
     archive.weights = readPayload("data/weights/", model, "_weights_config.json");
     archive.constants = readPayload("data/constants/", model, "_constants_config.json");
   }

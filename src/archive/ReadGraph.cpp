@@ -44,19 +44,20 @@ std::pair<std::string_view, JsonValue> unionOf(JsonValue value, const char *what
   fail(std::string("has an empty ") + what);
 }
 
+/// Numbers of the schema's own, not torch's.
+constexpr std::pair<int64_t, DataType> scalarTypes[] = {
+    {1, DataType::UInt8},           {2, DataType::Int8},
+    {3, DataType::Int16},           {4, DataType::Int32},
+    {5, DataType::Int64},           {6, DataType::Float16},
+    {7, DataType::Float32},         {8, DataType::Float64},
+    {12, DataType::Bool},           {13, DataType::BFloat16},
+    {28, DataType::UInt16},         {29, DataType::Float8E4M3FN},
+    {30, DataType::Float8E5M2},     {31, DataType::Float8E4M3FNUZ},
+    {32, DataType::Float8E5M2FNUZ}, {34, DataType::UInt32},
+    {35, DataType::UInt64}};
+
 DataType dtypeOf(JsonValue value) {
-  // Numbers of the schema's own, not torch's.
-  static constexpr std::pair<int64_t, DataType> types[] = {
-      {1, DataType::UInt8},           {2, DataType::Int8},
-      {3, DataType::Int16},           {4, DataType::Int32},
-      {5, DataType::Int64},           {6, DataType::Float16},
-      {7, DataType::Float32},         {8, DataType::Float64},
-      {12, DataType::Bool},           {13, DataType::BFloat16},
-      {28, DataType::UInt16},         {29, DataType::Float8E4M3FN},
-      {30, DataType::Float8E5M2},     {31, DataType::Float8E4M3FNUZ},
-      {32, DataType::Float8E5M2FNUZ}, {34, DataType::UInt32},
-      {35, DataType::UInt64}};
-  for (auto [number, type] : types)
+  for (auto [number, type] : scalarTypes)
     if (value.isInteger() && value.integer() == number)
       return type;
   static constexpr std::pair<int64_t, const char *> others[] = {
@@ -477,6 +478,13 @@ void checkVersion(JsonValue program, Archive &archive) {
 }
 
 } // namespace
+
+int64_t scalarTypeNumber(DataType type) {
+  for (auto [number, known] : scalarTypes)
+    if (known == type)
+      return number;
+  return 0; // UNKNOWN
+}
 
 void readExportedProgram(JsonValue program, Archive &archive) {
   expectObject(program, "exported program");

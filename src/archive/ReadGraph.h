@@ -21,4 +21,7 @@ void readExportedProgram(JsonValue program, Archive &archive);
 /// A TensorMeta whose sizes are numbers; the storage stays to be set.
 Tensor readTensorMeta(JsonValue meta);
 
+/// What the schema calls an element type.
+int64_t scalarTypeNumber(DataType type);
+
 } // namespace pellucid::archive

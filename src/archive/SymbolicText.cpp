@@ -296,4 +296,51 @@ std::optional<Expr> parseSymbolic(std::string_view text, std::string &error) {
   return std::nullopt;
 }
 
+/// PyTorch's functions are of two operands, sums and products of any number.
+static std::string callText(const char *function, const std::vector<std::string> &operands,
+                            bool takesMany) {
+  std::string text = operands[0];
+  if (!takesMany) {
+    for (size_t i = 1; i < operands.size(); ++i)
+      text = std::string(function) + "(" + text + ", " + operands[i] + ")";
+    return text;
+  }
+  for (size_t i = 1; i < operands.size(); ++i)
+    text += ", " + operands[i];
+  return std::string(function) + "(" + text + ")";
+}
+
+std::optional<std::string> printSymbolic(const Expr &expr) {
+  using symbolic::ExprOp;
+  if (auto value = expr.constant())
+    return "Integer(" + std::to_string(*value) + ")";
+  if (expr.op() == ExprOp::Symbol)
+    return "Symbol('" + expr.symbolName() + "', positive=True, integer=True)";
+  std::vector<std::string> operands;
+  for (const Expr &operand : expr.operands()) {
+    auto text = printSymbolic(operand);
+    if (!text)
+      return std::nullopt;
+    operands.push_back(std::move(*text));
+  }
+  switch (expr.op()) {
+  case ExprOp::Add:
+    return callText("Add", operands, true);
+  case ExprOp::Mul:
+    return callText("Mul", operands, true);
+  case ExprOp::FloorDiv:
+    return callText("FloorDiv", operands, false);
+  case ExprOp::Mod:
+    return callText("PythonMod", operands, false);
+  case ExprOp::CeilDiv: // -(-a // b)
+    return "Mul(Integer(-1), FloorDiv(Mul(Integer(-1), " + operands[0] + "), " + operands[1] + "))";
+  case ExprOp::Min:
+    return callText("Min", operands, false);
+  case ExprOp::Max:
+    return callText("Max", operands, false);
+  default:
+    return std::nullopt;
+  }
+}
+
 } // namespace pellucid::archive

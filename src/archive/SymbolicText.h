@@ -14,4 +14,7 @@ namespace pellucid::archive {
 /// (`Eq(…)`) gives 0 or 1. On anything else nullopt, and `error` says what is not read, by name.
 std::optional<symbolic::Expr> parseSymbolic(std::string_view text, std::string &error);
 
+/// As PyTorch writes a size; nullopt for what its archives have no word for (conditions).
+std::optional<std::string> printSymbolic(const symbolic::Expr &expr);
+
 } // namespace pellucid::archive

@@ -5,6 +5,7 @@
 
 #include "driver/ReportText.h"
 #include "graph/ProgramText.h"
+#include "passes/graph/NumberDraws.h"
 #include "symbolic/Bytecode.h"
 
 #include <algorithm>
@@ -218,6 +219,11 @@ private:
   }
 
   bool bindSymbol(package::Symbol &symbol) const {
+    if (symbol.name == passes::seedSymbol || symbol.name == passes::offsetSymbol) {
+      symbol.source = symbol.name == passes::seedSymbol ? package::SymbolSource::RunSeed
+                                                        : package::SymbolSource::RunOffset;
+      return true;
+    }
     Expr wanted = Expr::symbol(symbol.name);
     for (uint32_t i = 0; i < inputTypes.size(); ++i)
       for (uint32_t d = 0; d < inputTypes[i].rank(); ++d)

@@ -15,6 +15,7 @@
 #include "passes/graph/InlineOperators.h"
 #include "passes/graph/LowerAttention.h"
 #include "passes/graph/LowerToLaunches.h"
+#include "passes/graph/NumberDraws.h"
 #include "passes/graph/PackedProducts.h"
 #include "passes/graph/PlanBuffers.h"
 #include "passes/graph/StateAsInputs.h"
@@ -150,6 +151,8 @@ struct Compilation {
     pass("inline", program, [&] { inlineOperators(program); });
     pass("open wide attention", program, [&] { openWideAttention(program, registry); });
     pass("decompose", program, [&] { decomposeComposites(program, registry); });
+    // From here a draw is a function of its operands: it may be computed anywhere, or twice.
+    pass("number draws", program, [&] { numberDraws(program); });
     pass("detach empty tensors", program, [&] { detachEmptyTensors(program, registry); });
     // From here every node is a launch or a built-in operator with a kernel.
     pass("own outputs", program, [&] { ownOutputs(program, registry); });

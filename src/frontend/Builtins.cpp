@@ -170,6 +170,10 @@ static const Builtin builtins[] = {
     {"randn4x", nullptr, nullptr},
     {"uint_to_uniform_float", nullptr, nullptr},
     {"pair_uniform_to_normal", nullptr, nullptr},
+    {"_philox_uniform", nullptr, nullptr},
+    {"_philox_normal", nullptr, nullptr},
+    {"_philox_exponential", nullptr, nullptr},
+    {"_philox_randint", nullptr, nullptr},
 };
 
 const Builtin *findBuiltin(std::string_view name) {

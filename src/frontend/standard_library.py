@@ -434,3 +434,160 @@ def randn4x(seed, offset, n_rounds: tl.constexpr = 10):
     n1, n2 = pair_uniform_to_normal(a, b)
     n3, n4 = pair_uniform_to_normal(c, d)
     return n1, n2, n3, n4
+
+
+# The random numbers of programs: functions of a seed, the number of the run, that of the call site and the element's
+# index. Every operation rounds in one way only (integers, powers of two, fma, divisions and roots to nearest), and no
+# product that a sum might be merged with is left: the bits are the same on every target.
+
+@triton.jit
+def _draw_word(x):
+    return tl.to_tensor(x).to(tl.int64).to(tl.uint64, bitcast=True)
+
+
+@triton.jit
+def _draw_words(seed, offset, site, i):
+    element = tl.to_tensor(i).to(tl.int64).to(tl.uint64, bitcast=True)
+    run = _draw_word(offset) + element * 0
+    high = (element >> 32) + (_draw_word(site) << 12)
+    return philox(_draw_word(seed), (element & 0xffffffff).to(tl.uint32), (high & 0xffffffff).to(tl.uint32),
+                  (run & 0xffffffff).to(tl.uint32), (run >> 32).to(tl.uint32))
+
+
+@triton.jit
+def _draw_wide(low, high):
+    return low.to(tl.uint64) | (high.to(tl.uint64) << 32)
+
+
+@triton.jit
+def _philox_uniform(seed, offset, site, i, bits: tl.constexpr):
+    a, b, c, d = _draw_words(seed, offset, site, i)
+    if bits > 32:
+        x = (_draw_wide(a, b) >> (64 - bits)).to(tl.int64).to(tl.float64)
+    else:
+        x = (a >> (32 - bits)).to(tl.int32).to(tl.float32)
+    scale: tl.constexpr = 1.0 / (1 << bits)
+    return x * tl.full((1, ), scale, x.dtype)
+
+
+@triton.jit
+def _draw_log32(u):
+    # Of floats in [2^-33, 1]: the exponent's part and cephes' polynomial of what is left, in [sqrt(1/2), sqrt(2)).
+    bits = u.to(tl.int32, bitcast=True)
+    exponent = (bits - 0x3f3504f3) >> 23
+    f = (bits - (exponent << 23)).to(tl.float32, bitcast=True) - 1.0
+    e = exponent.to(tl.float32)
+    p = tl.fma(f, tl.full((1, ), 7.0376836292e-2, tl.float32), tl.full((1, ), -1.1514610310e-1, tl.float32))
+    p = tl.fma(p, f, tl.full((1, ), 1.1676998740e-1, tl.float32))
+    p = tl.fma(p, f, tl.full((1, ), -1.2420140846e-1, tl.float32))
+    p = tl.fma(p, f, tl.full((1, ), 1.4249322787e-1, tl.float32))
+    p = tl.fma(p, f, tl.full((1, ), -1.6668057665e-1, tl.float32))
+    p = tl.fma(p, f, tl.full((1, ), 2.0000714765e-1, tl.float32))
+    p = tl.fma(p, f, tl.full((1, ), -2.4999993993e-1, tl.float32))
+    p = tl.fma(p, f, tl.full((1, ), 3.3333331174e-1, tl.float32))
+    square = f * f
+    y = tl.fma(e, tl.full((1, ), -2.12194440e-4, tl.float32), square * f * p)
+    y = tl.fma(square, tl.full((1, ), -0.5, tl.float32), y) + f
+    return tl.fma(e, tl.full((1, ), 0.693359375, tl.float32), y)
+
+
+@triton.jit
+def _draw_log64(u):
+    # Of doubles in [2^-54, 1]: the exponent's part and fdlibm's polynomial of s = f / (2 + f).
+    bits = u.to(tl.int64, bitcast=True)
+    exponent = (bits - 0x3fe6a09e667f3bcd) >> 52
+    f = (bits - (exponent << 52)).to(tl.float64, bitcast=True) - 1.0
+    e = exponent.to(tl.float64)
+    s = f / (f + 2.0)
+    z = s * s
+    p = tl.fma(z, tl.full((1, ), 1.479819860511658591e-01, tl.float64), tl.full((1, ), 1.531383769920937332e-01, tl.float64))
+    p = tl.fma(p, z, tl.full((1, ), 1.818357216161805012e-01, tl.float64))
+    p = tl.fma(p, z, tl.full((1, ), 2.222219843214978396e-01, tl.float64))
+    p = tl.fma(p, z, tl.full((1, ), 2.857142874366239149e-01, tl.float64))
+    p = tl.fma(p, z, tl.full((1, ), 3.999999999940941908e-01, tl.float64))
+    p = tl.fma(p, z, tl.full((1, ), 6.666666666666735130e-01, tl.float64))
+    half = f * 0.5
+    r = tl.fma(z, p, half * f)
+    low = tl.fma(s, r, e * tl.full((1, ), 1.90821492927058770002e-10, tl.float64))
+    return tl.fma(e, tl.full((1, ), 6.93147180369123816490e-01, tl.float64), f - tl.fma(half, f, -low))
+
+
+@triton.jit
+def _draw_logarithm(a, b, wide: tl.constexpr):
+    # Of a number in (0, 1] with all bits of the words.
+    if wide:
+        x = (_draw_wide(a, b) >> 11).to(tl.int64).to(tl.float64)
+        scale: tl.constexpr = 1.0 / (1 << 53)
+        result = _draw_log64(tl.fma(x, tl.full((1, ), scale, tl.float64), tl.full((1, ), scale / 2, tl.float64)))
+    else:
+        scale: tl.constexpr = 1.0 / (1 << 32)
+        x = a.to(tl.float32)
+        result = _draw_log32(tl.fma(x, tl.full((1, ), scale, tl.float32), tl.full((1, ), scale / 2, tl.float32)))
+    return result
+
+
+@triton.jit
+def _philox_exponential(seed, offset, site, i, wide: tl.constexpr):
+    a, b, c, d = _draw_words(seed, offset, site, i)
+    # Never 0, by which samplers divide.
+    least: tl.constexpr = 1.0 / (1 << (54 if wide else 33))
+    x = 0.0 - _draw_logarithm(a, b, wide)
+    return tl.maximum(x, tl.full((1, ), least, x.dtype))
+
+
+@triton.jit
+def _draw_sine_cosine(x):
+    # On [-pi/4, pi/4], Taylor's series.
+    z = x * x
+    sine = tl.full((1, ), 1.0 / 362880.0, x.dtype)
+    cosine = tl.full((1, ), -1.0 / 3628800.0, x.dtype)
+    if x.dtype == tl.float64:
+        sine = tl.fma(z, tl.full((1, ), 1.0 / 355687428096000.0, x.dtype), tl.full((1, ), -1.0 / 1307674368000.0, x.dtype))
+        sine = tl.fma(sine, z, tl.full((1, ), 1.0 / 6227020800.0, x.dtype))
+        sine = tl.fma(sine, z, tl.full((1, ), -1.0 / 39916800.0, x.dtype))
+        sine = tl.fma(sine, z, tl.full((1, ), 1.0 / 362880.0, x.dtype))
+        cosine = tl.fma(z, tl.full((1, ), -1.0 / 6402373705728000.0, x.dtype), tl.full((1, ), 1.0 / 20922789888000.0, x.dtype))
+        cosine = tl.fma(cosine, z, tl.full((1, ), -1.0 / 87178291200.0, x.dtype))
+        cosine = tl.fma(cosine, z, tl.full((1, ), 1.0 / 479001600.0, x.dtype))
+        cosine = tl.fma(cosine, z, tl.full((1, ), -1.0 / 3628800.0, x.dtype))
+    sine = tl.fma(sine, z, tl.full((1, ), -1.0 / 5040.0, x.dtype))
+    sine = tl.fma(sine, z, tl.full((1, ), 1.0 / 120.0, x.dtype))
+    sine = tl.fma(sine, z, tl.full((1, ), -1.0 / 6.0, x.dtype))
+    cosine = tl.fma(cosine, z, tl.full((1, ), 1.0 / 40320.0, x.dtype))
+    cosine = tl.fma(cosine, z, tl.full((1, ), -1.0 / 720.0, x.dtype))
+    cosine = tl.fma(cosine, z, tl.full((1, ), 1.0 / 24.0, x.dtype))
+    cosine = tl.fma(cosine, z, tl.full((1, ), -0.5, x.dtype))
+    return tl.fma(sine * z, x, x), tl.fma(cosine, z, tl.full((1, ), 1.0, x.dtype))
+
+
+@triton.jit
+def _philox_normal(seed, offset, site, i, wide: tl.constexpr):
+    # Box and Muller. The angle is a quadrant and what lies around its middle.
+    a, b, c, d = _draw_words(seed, offset, site, i)
+    logarithm = _draw_logarithm(a, b, wide)
+    radius = tl.sqrt_rn(logarithm * -2.0)
+    if wide:
+        turn = _draw_wide(c, d)
+        quadrant = (turn >> 62).to(tl.int64)
+        inside = ((turn & 0x3fffffffffffffff) >> 8).to(tl.int64) - 0x20000000000000
+        x = inside.to(tl.float64) * tl.full((1, ), 8.719671245021579e-17, tl.float64)
+        word: tl.constexpr = tl.int64
+        sign_bit: tl.constexpr = 63
+    else:
+        quadrant = (c >> 30).to(tl.int32)
+        inside = (c & 0x3fffffff).to(tl.int32) - 0x20000000
+        x = inside.to(tl.float32) * tl.full((1, ), 1.4629180792671596e-9, tl.float32)
+        word: tl.constexpr = tl.int32
+        sign_bit: tl.constexpr = 31
+    sine, cosine = _draw_sine_cosine(x)
+    magnitude = radius * tl.where((quadrant & 1) != 0, sine, cosine)
+    sign = ((quadrant ^ (quadrant >> 1)) & 1) << sign_bit
+    return (magnitude.to(word, bitcast=True) ^ sign).to(magnitude.dtype, bitcast=True)
+
+
+@triton.jit
+def _philox_randint(seed, offset, site, i, low, high):
+    a, b, c, d = _draw_words(seed, offset, site, i)
+    word = _draw_wide(a, b)
+    count = _draw_word(high) - _draw_word(low) + word * 0
+    return (_draw_word(low) + tl.umulhi(word, count)).to(tl.int64, bitcast=True)

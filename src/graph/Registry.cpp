@@ -24,6 +24,7 @@ const OperatorRegistry &OperatorRegistry::builtins() {
     registerViewOperators(r);
     registerCopyOperators(r);
     registerFactoryOperators(r);
+    registerRandomOperators(r);
     registerGatherOperators(r);
     registerScatterOperators(r);
     registerLineOperators(r);

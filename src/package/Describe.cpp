@@ -18,6 +18,8 @@ public:
     json.field("name", manifest.name).field("producer", manifest.producer);
     json.field("format_version", formatVersion).field("abi_version", abiVersion);
     list("symbols", manifest.symbols);
+    if (manifest.drawsRandomNumbers())
+      json.field("draws_random_numbers", true);
     list("inputs", manifest.inputs);
     json.field("inputs_may_overlap", manifest.inputsMayOverlap);
     list("guards", manifest.guards);
@@ -50,6 +52,8 @@ private:
   }
 
   void add(const Symbol &symbol) {
+    if (symbol.isOfRun())
+      return;
     json.beginObject().field("name", symbol.name).field("min", symbol.min).key("max");
     symbol.max == INT64_MAX ? json.null() : json.value(symbol.max);
     json.field("divisor", symbol.divisor).endObject();

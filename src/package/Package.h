@@ -7,6 +7,7 @@
 #include "support/DataType.h"
 #include "support/Target.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -28,16 +29,21 @@ inline constexpr uint32_t abiVersion = 1;
 using Bytecode = std::vector<uint8_t>;
 
 /// Where a call finds a symbol's value. Append only.
-enum class SymbolSource : uint8_t { InputDim = 0, InputStride = 1 };
+enum class SymbolSource : uint8_t { InputDim = 0, InputStride = 1, RunSeed = 2, RunOffset = 3 };
 
 /// A dynamic size. Its value is taken from one dim (or stride, in elements) of one input; every
-/// other place that mentions it is checked against that value.
+/// other place that mentions it is checked against that value. Or what the random numbers of a run
+/// start from, which comes from its options; `input` and `dim` are 0 then.
 struct Symbol {
   std::string name;
   int64_t min = 0, max = INT64_MAX; ///< inclusive
   int64_t divisor = 1;
   SymbolSource source = SymbolSource::InputDim;
   uint32_t input = 0, dim = 0;
+
+  bool isOfRun() const {
+    return source == SymbolSource::RunSeed || source == SymbolSource::RunOffset;
+  }
 };
 
 struct Input {
@@ -232,6 +238,11 @@ struct Manifest {
   /// Tensors that calls change. Each instance of the package has its own; these are what it begins
   /// with.
   std::vector<Weight> state;
+
+  bool drawsRandomNumbers() const {
+    return std::any_of(symbols.begin(), symbols.end(),
+                       [](const Symbol &symbol) { return symbol.isOfRun(); });
+  }
 };
 
 /// A named part of the package's file: `code/…`, `weights/…`, `ir/…`. `data` must stay valid;

@@ -73,6 +73,8 @@ private:
     std::string where = "symbol '" + symbol.name + "'";
     if (symbol.divisor < 1 || symbol.min > symbol.max)
       complain(where + " has an empty range or a divisor below 1");
+    if (symbol.isOfRun())
+      return;
     index(symbol.input, manifest.inputs.size(), "the input of " + where);
     if (symbol.input < manifest.inputs.size())
       index(symbol.dim, manifest.inputs[symbol.input].shape.size(), "the dim of " + where);

@@ -32,7 +32,9 @@ public:
 
   /// Checks the inputs and computes the outputs' dims.
   Result begin() {
-    if (Result result = plan.signature.bind(inputs, where, frame->symbols); !result.ok())
+    if (Result result =
+            plan.signature.bind(inputs, where, package.drawStart(options), frame->symbols);
+        !result.ok())
       return result;
     plan.expressions.evaluate(frame->symbols, frame->numbers);
     if (Result result = plan.signature.checkInputs(inputs, frame->numbers); !result.ok())
@@ -319,6 +321,12 @@ static void deleteAll(std::span<DLManagedTensorVersioned *> outputs) {
   }
 }
 
+DrawStart LoadedPackage::drawStart(const pellucid_run_options *options) const {
+  if (options && options->seeded)
+    return {options->seed, options->offset};
+  return {ownSeed, callsDrawn.fetch_add(1, std::memory_order_relaxed)};
+}
+
 /// "3 tensors, 'calls' the first"
 static std::string stateText(const std::vector<package::Weight> &state) {
   return state.size() == 1
@@ -384,6 +392,9 @@ Result LoadedPackage::runInto(std::span<const DLTensor> inputs, std::span<const 
 Result LoadedPackage::prepareCall(std::span<const DLTensor> inputs,
                                   std::span<const DLTensor> outputs,
                                   std::unique_ptr<PreparedCall> &out, Instance *instance) const {
+  if (manifest().drawsRandomNumbers())
+    return Result::invalid("the package draws random numbers, and a call that is packed once would "
+                           "draw the same ones in every run; use pellucid_run_into");
   const DeviceProgram *device = nullptr;
   DLDevice where{};
   if (Result result = findDevice(inputs, outputs, instance, where, device); !result.ok())

@@ -5,6 +5,7 @@
 #include "runtime/DlpackTypes.h"
 
 #include <algorithm>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <tuple>
 
@@ -69,6 +70,11 @@ Result LoadedPackage::prepare(std::unique_ptr<PackageFile> file, const LoadOptio
     return Result::error(PELLUCID_UNSUPPORTED,
                          std::string("the package has no program for ") +
                              (options.device == Target::Kind::Cuda ? "cuda" : "cpu"));
+  if (loaded->manifest().drawsRandomNumbers() &&
+      ::getrandom(&loaded->ownSeed, sizeof loaded->ownSeed, 0) !=
+          static_cast<ssize_t>(sizeof loaded->ownSeed))
+    return Result::error(PELLUCID_INTERNAL_ERROR,
+                         "the system gives no random numbers to start the package's from");
   out = std::move(loaded);
   return {};
 }

@@ -10,6 +10,7 @@
 #include "runtime/Instance.h"
 #include "runtime/PreparedCall.h"
 
+#include <atomic>
 #include <map>
 #include <mutex>
 
@@ -82,6 +83,9 @@ private:
   /// By device ordinal; made at a device's first call, then kept.
   mutable std::mutex cudaMutex;
   mutable std::map<int32_t, std::unique_ptr<DeviceProgram>> cuda;
+  /// Of calls without a seed of their own, in a package that draws.
+  uint64_t ownSeed = 0;
+  mutable std::atomic<uint64_t> callsDrawn = 0;
   mutable std::once_flag described;
   mutable std::string descriptionText;
 
@@ -95,6 +99,7 @@ private:
   Result mapImages();
   Result prepareCuda(int ordinal, const package::Program &program, DeviceProgram &out) const;
   Result deviceProgram(DLDevice device, const DeviceProgram *&out) const;
+  DrawStart drawStart(const pellucid_run_options *options) const;
   Result findDevice(std::span<const DLTensor> inputs, std::span<const DLTensor> outputs,
                     const Instance *instance, DLDevice &where, const DeviceProgram *&device) const;
   DLDevice deviceOfCall(std::span<const DLTensor> inputs, std::span<const DLTensor> outputs) const;

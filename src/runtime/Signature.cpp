@@ -112,7 +112,7 @@ Result Signature::bindSymbol(const package::Symbol &symbol, const DLTensor &tens
   return {};
 }
 
-Result Signature::bind(std::span<const DLTensor> tensors, DLDevice device,
+Result Signature::bind(std::span<const DLTensor> tensors, DLDevice device, const DrawStart &draws,
                        std::span<int64_t> symbols) const {
   if (tensors.size() != inputs.size())
     return wrongCount("input", tensors.size(), inputs.size());
@@ -123,6 +123,11 @@ Result Signature::bind(std::span<const DLTensor> tensors, DLDevice device,
       return result;
   for (size_t i = 0; i < symbols.size(); ++i) {
     const package::Symbol &symbol = manifest.symbols[i];
+    if (symbol.isOfRun()) {
+      symbols[i] = static_cast<int64_t>(
+          symbol.source == package::SymbolSource::RunSeed ? draws.seed : draws.offset);
+      continue;
+    }
     if (Result result = bindSymbol(symbol, tensors[symbol.input], symbols[i]); !result.ok())
       return result;
   }

@@ -7,6 +7,11 @@
 
 namespace pellucid::runtime {
 
+/// What the random numbers of a call start from.
+struct DrawStart {
+  uint64_t seed = 0, offset = 0;
+};
+
 class Signature {
 public:
   /// Both outlive the object.
@@ -16,7 +21,9 @@ public:
 
   /// Checks counts, types, ranks, devices and data of the inputs and binds the symbols within their
   /// ranges. `device` is the call's: all inputs must be on it.
-  Result bind(std::span<const DLTensor> tensors, DLDevice device, std::span<int64_t> symbols) const;
+  /// `draws` is what the call's random numbers start from.
+  Result bind(std::span<const DLTensor> tensors, DLDevice device, const DrawStart &draws,
+              std::span<int64_t> symbols) const;
 
   /// The rest, once the numbers of the symbols are known: equal dims, strides, alignment, guards,
   /// overlaps.

@@ -278,6 +278,15 @@ static void collectTensors(const h::Value &value, std::vector<h::Value> &out) {
       collectTensors(element, out);
 }
 
+/// A program draws from the seed and offset of its run.
+static void refuseGenerator(h::Interpreter &interpreter, const std::string &name,
+                            const h::Value &generator) {
+  if (!generator.isNone())
+    interpreter.refuse("'" + name +
+                       "' with a generator: a program draws from the seed and offset "
+                       "of its run; leave generator out");
+}
+
 h::Value callAten(Tracer &tracer, h::Interpreter &interpreter, const std::string &name,
                   const h::CallArgs &args) {
   if (TensorObject *destination = destinationOf(interpreter, args)) {
@@ -302,6 +311,10 @@ h::Value callAten(Tracer &tracer, h::Interpreter &interpreter, const std::string
     // Things that steer autograd or memory and change no value.
     if (key == "requires_grad" || key == "pin_memory" || key == "inplace" || key == "out")
       continue;
+    if (key == "generator") {
+      refuseGenerator(interpreter, name, value);
+      continue;
+    }
     if (key == "layout") {
       if (!value.isNone() && !(value.isStr() && value.str() == "strided"))
         interpreter.refuse("tensors have the strided layout, got " + interpreter.str(value));
@@ -369,8 +382,14 @@ static h::Value writtenValue(h::Interpreter &interpreter, const std::string &nam
   interpreter.refuse("'" + name + "_' needs the argument '" + parameter + "'");
 }
 
-h::Value callInPlace(TensorObject &self, h::Interpreter &interpreter, const std::string &name,
+/// The operator that gives what `x.NAME_()` writes, where it is not `NAME`.
+static std::string functionalName(const std::string &name) {
+  return name == "normal" ? "normal_functional" : name == "bernoulli" ? "pellucid.bernoulli" : name;
+}
+
+h::Value callInPlace(TensorObject &self, h::Interpreter &interpreter, const std::string &method,
                      const h::CallArgs &args) {
+  std::string name = functionalName(method);
   h::CallArgs call = argsOf({selfOf(self)}, args.keywords);
   call.positional.insert(call.positional.end(), args.positional.begin(), args.positional.end());
   h::Value result;
@@ -390,7 +409,7 @@ h::Value callInPlace(TensorObject &self, h::Interpreter &interpreter, const std:
   } else {
     result = callAten(self.tracer, interpreter, name, call);
   }
-  return self.assign(interpreter, result, name + "_", uniform);
+  return self.assign(interpreter, result, method + "_", uniform);
 }
 
 } // namespace pellucid::trace

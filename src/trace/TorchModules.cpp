@@ -91,7 +91,20 @@ void addFactory(h::Module &module, Tracer &tracer, const std::string &name, Init
   module.globals->set(name, h::nativeRaw("torch." + name, make));
 }
 
-/// torch.rand and torch.randn while a module is constructed.
+/// torch.rand and torch.randn of a program.
+h::Value drawnInProgram(Tracer &tracer, h::Interpreter &interpreter, const std::string &name,
+                        const std::vector<h::Value> &a) {
+  h::Tuple sizes = a[0].tuple();
+  h::Value size = sizes.size() == 1 && sizes[0].isSequence() ? sizes[0] : a[0];
+  h::CallArgs call =
+      argsOf({h::Value::list(h::List(size.elements()))},
+             {{"generator", a[1]}, {"dtype", a[3]}, {"layout", a[4]}, {"device", a[5]}});
+  if (!a[2].isNone())
+    call.keywords.emplace_back("out", a[2]);
+  return callAten(tracer, interpreter, name, call);
+}
+
+/// torch.rand and torch.randn.
 void addDraw(h::Module &module, Tracer &tracer, const std::string &name, Initializer drawn,
              const bool *constructing) {
   module.globals->set(
@@ -101,9 +114,7 @@ void addDraw(h::Module &module, Tracer &tracer, const std::string &name, Initial
                 "requires_grad=False, pin_memory=False",
                 [&tracer, constructing, name, drawn](h::Interpreter &i, std::vector<h::Value> &a) {
                   if (!*constructing)
-                    i.refuse("torch." + name +
-                             " in forward gives other numbers at every call, which a "
-                             "package cannot; pass the tensor as an input");
+                    return drawnInProgram(tracer, i, name, a);
                   checkMaking(i, a[4], a[1]);
                   if (!a[2].isNone())
                     i.refuse("torch." + name + " with out= is not supported; take its result");
@@ -243,7 +254,6 @@ h::Value convertInPlace(Tracer &tracer, h::Interpreter &interpreter, std::vector
   return h::Value();
 }
 
-/// In training, what dropout gives differs from call to call.
 h::Value dropout(Tracer &tracer, h::Interpreter &interpreter, std::vector<h::Value> &a) {
   auto *input = a[0].as<TensorObject>();
   if (!input)
@@ -254,13 +264,8 @@ h::Value dropout(Tracer &tracer, h::Interpreter &interpreter, std::vector<h::Val
                                         interpreter.str(a[1]));
   if (!interpreter.truth(a[2]) || p == 0)
     return a[0];
-  if (p < 1)
-    interpreter.refuse("dropout in training draws other random numbers at every call, which a "
-                       "package cannot (training=True is the default of F.dropout); pass "
-                       "training=self.training, which is False: a model is compiled as after "
-                       "eval()");
-  h::Value zeros = callAten(tracer, interpreter, "mul", argsOf({a[0], h::Value(0)}));
-  return interpreter.truth(a[3]) ? input->assign(interpreter, zeros, "dropout_") : zeros;
+  h::Value dropped = callAten(tracer, interpreter, "dropout", argsOf({a[0], a[1], h::Value(true)}));
+  return interpreter.truth(a[3]) ? input->assign(interpreter, dropped, "dropout_") : dropped;
 }
 
 /// Attributes that the module lacks are ATen operators of that name.

@@ -3,12 +3,14 @@
 // types follow the same rules, so that a model and its archive give the same program.
 #include "archive/Archive.h"
 #include "archive/Json.h"
+#include "graph/ProgramText.h"
 #include "trace/ArchiveValues.h"
 #include "trace/AtenComposites.h"
 #include "trace/GuardedPaths.h"
 #include "trace/OperatorCall.h"
 #include "trace/TensorCalls.h"
 #include "trace/TraceSession.h"
+#include "trace/WriteArchive.h"
 
 #include <algorithm>
 #include <numeric>
@@ -79,6 +81,34 @@ const std::map<std::string_view, Call> &numberCalls() {
        [](h::Interpreter &i, const std::vector<h::Value> &a) { return builtin(i, "sum", a); }},
   };
   return calls;
+}
+
+bool isRowMajor(const archive::Tensor &tensor) {
+  int64_t expected = 1;
+  for (size_t d = tensor.sizes.size(); d-- > 0;) {
+    if (tensor.sizes[d] != 1 && tensor.strides[d] != expected)
+      return false;
+    expected *= tensor.sizes[d];
+  }
+  return true;
+}
+
+/// A view of part of the mapped file.
+Weight weightAt(const archive::Tensor &tensor, std::vector<int64_t> shape) {
+  Weight weight;
+  weight.dtype = tensor.dtype;
+  weight.shape = std::move(shape);
+  int64_t count = 1;
+  for (int64_t size : weight.shape)
+    count *= size;
+  uint64_t element = byteSize(tensor.dtype);
+  weight.bytes = static_cast<uint64_t>(count) * element;
+  if (weight.bytes)
+    weight.data = {tensor.storage,
+                   tensor.storage.get() + static_cast<uint64_t>(tensor.offset) * element};
+  else
+    weight.data = std::make_shared<const std::byte>();
+  return weight;
 }
 
 bool isMath(const std::string &target) { return target.starts_with("math."); }
@@ -336,16 +366,6 @@ private:
     return order;
   }
 
-  static bool isRowMajor(const archive::Tensor &tensor) {
-    int64_t expected = 1;
-    for (size_t d = tensor.sizes.size(); d-- > 0;) {
-      if (tensor.sizes[d] != 1 && tensor.strides[d] != expected)
-        return false;
-      expected *= tensor.sizes[d];
-    }
-    return true;
-  }
-
   const archive::Tensor &tensorOf(const archive::Input &input) const {
     bool isConstant = input.kind == archive::Input::Kind::TensorConstant ||
                       (input.kind == archive::Input::Kind::Buffer && !input.persistent);
@@ -355,24 +375,6 @@ private:
         return entry->second;
     fail("holds no plain tensor '" + input.name +
          "', which its graph takes; tensor subclasses are saved as pickles, which are not read");
-  }
-
-  /// A view of part of the mapped file.
-  static Weight weightAt(const archive::Tensor &tensor, std::vector<int64_t> shape) {
-    Weight weight;
-    weight.dtype = tensor.dtype;
-    weight.shape = std::move(shape);
-    int64_t count = 1;
-    for (int64_t size : weight.shape)
-      count *= size;
-    uint64_t element = byteSize(tensor.dtype);
-    weight.bytes = static_cast<uint64_t>(count) * element;
-    if (weight.bytes)
-      weight.data = {tensor.storage,
-                     tensor.storage.get() + static_cast<uint64_t>(tensor.offset) * element};
-    else
-      weight.data = std::make_shared<const std::byte>();
-    return weight;
   }
 
   static std::vector<Expr> exprs(const std::vector<int64_t> &numbers) {
@@ -458,6 +460,10 @@ private:
   }
   /// `aten.add.Tensor` of `aten.add_.Tensor`; empty where it writes nothing.
   static std::string functionalTarget(const std::string &target) {
+    if (target == "aten.normal_.default")
+      return "aten.normal_functional.default";
+    if (target == "aten.bernoulli_.float")
+      return "pellucid.bernoulli.default";
     size_t first = target.find('.'), last = target.rfind('.');
     if (first == std::string::npos || first == last)
       return {};
@@ -953,9 +959,41 @@ private:
 
 } // namespace
 
+/// The program that an archive of ours holds; its weights are the archive's.
+static Program takeProgram(const Archive &archive) {
+  auto fail = [&](const std::string &message) {
+    throw DiagnosticError(SourceLocation(archive.path), message);
+  };
+  std::string_view text = archive.ownProgram;
+  std::string head = programRecordHead(archive.graphText);
+  if (!text.starts_with(head))
+    fail("record '" + std::string(programRecord) +
+         "' is of another graph than the one beside it, which was changed since; export it again");
+  Program program = parseProgram(std::make_shared<SourceFile>(
+      archive.path + ":" + std::string(programRecord), std::string(text.substr(head.size()))));
+  for (auto &[name, weight] : program.weights) {
+    const archive::Tensor *tensor = nullptr;
+    for (const auto *table : {&archive.weights, &archive.constants})
+      if (auto entry = table->find(name); entry != table->end())
+        tensor = &entry->second;
+    if (!tensor || tensor->dtype != weight.dtype || tensor->sizes != weight.shape ||
+        !isRowMajor(*tensor))
+      fail("holds no tensor '" + name + "' of the type that its program gives it");
+    weight = weightAt(*tensor, weight.shape);
+  }
+  return program;
+}
+
 Program traceArchive(const std::string &path, const std::vector<std::string> &kernels,
                      const TraceOptions &options) {
   Archive archive = archive::readArchive(path);
+  if (!archive.ownProgram.empty()) {
+    if (!kernels.empty())
+      throw DiagnosticError(SourceLocation("--kernels"),
+                            "is for operators whose kernels an archive lacks; '" + path +
+                                "' holds its own");
+    return takeProgram(archive);
+  }
   return ArchiveReplay(archive, options).run(kernels);
 }
 

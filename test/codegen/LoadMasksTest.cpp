@@ -66,8 +66,8 @@ private:
     llvm::IRBuilder<> b(context);
     llvm::Type *pointer = b.getPtrTy();
     auto *type = llvm::FunctionType::get(
-        b.getInt32Ty(),
-        {pointer, pointer, b.getInt64Ty(), b.getInt64Ty(), pointer, pointer}, false);
+        b.getInt32Ty(), {pointer, pointer, b.getInt64Ty(), b.getInt64Ty(), pointer, pointer},
+        false);
     auto *entry = llvm::Function::Create(type, llvm::Function::ExternalLinkage, "use", module);
     b.SetInsertPoint(llvm::BasicBlock::Create(context, "entry", entry));
     auto field = [&](unsigned i, llvm::Type *held) {
@@ -77,8 +77,8 @@ private:
     for (unsigned i = 0; i < lanes; ++i)
       places.push_back(b.getInt32(i));
     llvm::Value *active = b.CreateTrunc(field(2, b.getInt64Ty()), b.getInt32Ty());
-    llvm::Value *mask = b.CreateICmpSLT(llvm::ConstantVector::get(places),
-                                        b.CreateVectorSplat(lanes, active));
+    llvm::Value *mask =
+        b.CreateICmpSLT(llvm::ConstantVector::get(places), b.CreateVectorSplat(lanes, active));
     auto *vector = llvm::FixedVectorType::get(elementOf(b, bytes, isFloat), lanes);
     llvm::Value *zeros = llvm::Constant::getNullValue(vector);
     llvm::Value *loaded =
@@ -115,8 +115,8 @@ private:
       auto loaded = [&](unsigned i) { return i < active ? T(i % 50 + 1) : T(0); };
       for (unsigned i = 0; i < lanes; ++i) {
         T used = use == Use::Reversal ? loaded(lanes - 1 - i) : T(loaded(i) * 2 + 1);
-        ASSERT_EQ(got[i], i < active ? used : T(0)) << lanes << " lanes, " << active << " active, "
-                                                    << i;
+        ASSERT_EQ(got[i], i < active ? used : T(0))
+            << lanes << " lanes, " << active << " active, " << i;
       }
     }
     ::munmap(memory, 2 * page);

@@ -41,6 +41,8 @@ static Manifest fullManifest() {
       {PlaceKind::Output, 0, test::code("batch")}, {PlaceKind::Weight, 0, {}}, test::code("4")});
   program.steps.push_back(
       Fill{{PlaceKind::Buffer, 0, {}}, 0x7fc07fc07fc07fc0, 8, test::code("batch*8")});
+  m.state.push_back({"count", DataType::Int64, {2}, "weights/0", 64, 16, 7});
+  program.steps.push_back(Fill{{PlaceKind::State, 0, {}}, 1, 8, test::code("16")});
   std::get<Launch>(program.steps[0]).variants[0].guard = test::code("batch < 5");
   return m;
 }
@@ -64,6 +66,10 @@ TEST(ManifestBytes, RoundTripKeepsEveryField) {
   EXPECT_EQ(read.kernels[0].parameters[0].divisor, 16u);
   EXPECT_EQ(read.kernels[0].executables[1].messages[0].column, 9u);
   EXPECT_EQ(std::get<Fill>(read.programs[0].steps[4]).pattern, 0x7fc07fc07fc07fc0u);
+  ASSERT_EQ(read.state.size(), 1u);
+  EXPECT_EQ(read.state[0].name, "count");
+  EXPECT_EQ(read.state[0].offset, 64u);
+  EXPECT_EQ(std::get<Fill>(read.programs[0].steps[5]).destination.kind, PlaceKind::State);
   EXPECT_TRUE(validateManifest(read, everyRecordHas).ok());
 }
 

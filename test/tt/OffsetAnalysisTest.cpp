@@ -235,9 +235,9 @@ TEST_F(Offsets, SumsAndProductsAtTheEndsOfTheirRange) {
                     a + "> : tensor<8xi64>\n  %b = arith.constant dense<" + b + R"(> : tensor<8xi64>
   %k = arith.muli %w, %a : tensor<8xi64>
   %l = arith.muli %w, %b : tensor<8xi64>
-  %c = arith.)" + operation +
+  %m = arith.)" + operation +
                     R"( %k, %l : tensor<8xi64>
-  tt.return %c : tensor<8xi64>)",
+  tt.return %m : tensor<8xi64>)",
                 "tensor<8xi64>");
   };
   EXPECT_EQ(of("addi", "4611686018427387904", "4611686018427387903"), "9223372036854775807*lane0");
@@ -251,8 +251,8 @@ TEST_F(Offsets, NumbersOfProgramsAndReorderedTiles) {
   EXPECT_EQ(form(R"(
   %a = tt.get_num_programs y : i32
   %b = tt.get_program_id z : i32
-  %c = arith.muli %a, %b : i32
-  tt.return %c : i32)",
+  %m = arith.muli %a, %b : i32
+  tt.return %m : i32)",
                  "i32"),
             "pid2*programs1");
   EXPECT_EQ(form(std::string(rowMajor) + R"(

@@ -4,7 +4,9 @@
 #include "NodeJson.h"
 #include "graph/NodeTable.h"
 #include "graph/ProgramFile.h"
+#include "graph/Registry.h"
 #include "passes/graph/InlineOperators.h"
+#include "trace/WriteArchive.h"
 
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -23,7 +25,10 @@ int runExport(Words words) {
   line.addFlag("--run-decompositions", decompose,
                "open calls of triton_ops, as run_decompositions(decompose_custom_triton_ops="
                "True) does; a custom_op stays one node");
-  line.add("-o", out, "write the program here, weights inside").valueText("FILE");
+  line.add("-o", out,
+           "write the program here, weights inside; as an archive of torch.export where "
+           "the name ends in .pt2")
+      .valueText("FILE");
   if (!line.parse(words))
     return line.exitCode();
   if (!out.empty())
@@ -36,7 +41,9 @@ int runExport(Words words) {
   for (auto &[name, weight] : program.weights)
     if (weight.data)
       weight.source = graph::Weight::Source::Carried;
-  if (!out.empty())
+  if (out.ends_with(".pt2"))
+    trace::writeArchive(program, graph::OperatorRegistry::builtins(), out);
+  else if (!out.empty())
     graph::saveProgram(program, out);
   model.printNotes();
   if (!line.json()) {

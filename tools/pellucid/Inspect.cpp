@@ -167,6 +167,8 @@ private:
   nlohmann::json symbols() const {
     nlohmann::json out = nlohmann::json::array();
     for (const package::Symbol &symbol : manifest().symbols) {
+      if (symbol.isOfRun())
+        continue;
       nlohmann::json entry = {
           {"name", symbol.name}, {"min", symbol.min}, {"divisor", symbol.divisor}};
       entry["max"] = symbol.max == INT64_MAX ? nlohmann::json() : nlohmann::json(symbol.max);

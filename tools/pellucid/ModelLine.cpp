@@ -10,8 +10,8 @@
 
 namespace pellucid::cli {
 
-/// CLI11 would take -1 for 2^64 - 1.
-static std::string problemOfWholeNumber(const std::string &text) {
+// CLI11 would take -1 for 2^64 - 1.
+std::string problemOfWholeNumber(const std::string &text) {
   uint64_t value = 0;
   auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
   bool isWhole = problem == std::errc() && end == text.data() + text.size();

@@ -14,6 +14,8 @@ namespace pellucid::cli {
 
 using driver::splitTarget;
 
+/// What is wrong with an option's value that is a whole number; empty: nothing.
+std::string problemOfWholeNumber(const std::string &text);
 /// `--host-steps` and `--host-memory`: how far the host code of a file may go.
 void addHostLimits(VerbLine &line, std::optional<uint64_t> &steps, std::optional<uint64_t> &bytes);
 

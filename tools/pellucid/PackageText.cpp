@@ -105,7 +105,7 @@ private:
   std::string ranges(const package::Input &input) const {
     std::string out;
     for (const package::Symbol &symbol : manifest.symbols) {
-      if (&manifest.inputs[symbol.input] != &input)
+      if (symbol.isOfRun() || &manifest.inputs[symbol.input] != &input)
         continue;
       out += out.empty() ? "" : "; ";
       out += symbol.name + (symbol.max == INT64_MAX ? " >= " + std::to_string(symbol.min)

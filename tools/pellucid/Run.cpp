@@ -143,6 +143,7 @@ int runRun(Words words) {
   int threads = 0;
   double timeout = 0;
   bool verify = false;
+  std::optional<uint64_t> seed, offset;
   driver::ModelRequest model;
   line.add("PACKAGE", path, "the package; or an archive of torch.export.save, compiled for this")
       .required();
@@ -163,6 +164,12 @@ int runRun(Words words) {
   line.add("--timeout", timeout, "end the call after that long (0: never)")
       .valueText("SECONDS")
       .range(0.0, 1e9);
+  line.add("--seed", seed, "what random numbers start from; the same seed, the same numbers")
+      .valueText("N")
+      .check(problemOfWholeNumber);
+  line.add("--offset", offset, "which of the seed's runs this is (0)")
+      .valueText("N")
+      .check(problemOfWholeNumber);
   addGuard(line, guard);
   line.addFlag("--verify", verify,
                "check the checksum of every record, weights too, before the call");
@@ -183,6 +190,13 @@ int runRun(Words words) {
           ? std::make_unique<PackageFile>(compiledArchive(model), path)
           : std::make_unique<PackageFile>(path, target.empty() ? nullptr : target.c_str(), verify);
   const PackageFile &package = *opened;
+  if ((seed || offset) && !package.description().contains("draws_random_numbers"))
+    return refuse(seed ? "--seed" : "--offset",
+                  "'" + path +
+                      "' draws no random numbers; where a model's parameters come from a "
+                      "seed, 'pellucid compile --seed' gives it");
+  if (offset && !seed)
+    return refuse("--offset", "is for runs with --seed");
   std::optional<StateOfRun> held;
   if (package.hasState())
     held.emplace(package, std::exchange(state, ""));
@@ -207,6 +221,9 @@ int runRun(Words words) {
   options.struct_size = sizeof options;
   options.threads = threads;
   options.timeout_ms = static_cast<int64_t>(std::ceil(timeout * 1000));
+  options.seeded = seed.has_value();
+  options.seed = seed.value_or(0);
+  options.offset = offset.value_or(0);
   options.guard = guardNamed(guard);
   if (options.guard)
     guardAgainstFaults(path, "'pellucid launch --sanitize' names the line of a kernel's access");

@@ -66,8 +66,9 @@ static Value *separateMask(llvm::IRBuilderBase &b, Value *mask, unsigned element
   llvm::SmallVector<Value *> parts;
   for (unsigned first = 0; first < width; first += part) {
     unsigned count = std::min(part, width - first);
-    Value *lanes = lanesFrom(b, mask, first, count,
-                             std::max(fewestLanes, static_cast<unsigned>(llvm::PowerOf2Ceil(count))));
+    Value *lanes =
+        lanesFrom(b, mask, first, count,
+                  std::max(fewestLanes, static_cast<unsigned>(llvm::PowerOf2Ceil(count))));
     llvm::SmallVector<int> kept(count);
     std::iota(kept.begin(), kept.end(), 0);
     parts.push_back(b.CreateShuffleVector(copyOfRegister(b, lanes), kept));

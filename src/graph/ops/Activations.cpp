@@ -6,19 +6,6 @@ namespace pellucid::graph {
 using Domain = PointwiseCase::Domain;
 using enum Promotion;
 
-namespace {
-std::vector<ResultType> dropoutFake(const OperatorCall &call) {
-  if (call.flag("train") && call.number("p") != 0)
-    call.fail("is supported in evaluation only: call model.eval(), or pass train=False");
-  return {call.tensor("input")};
-}
-
-std::vector<Value *> dropoutDecomposition(Graph &, const OperatorCall &call,
-                                          const OperatorRegistry &) {
-  return {call.value("input")};
-}
-} // namespace
-
 void registerActivationOperators(OperatorRegistry &registry) {
   const std::string erfGelu = "0.5 * self * (1.0 + tl.erf(self * 0.7071067811865476))";
   const std::string tanhGelu = "0.5 * self * (1.0 + libdevice.tanh(0.7978845608028654 * (self + "
@@ -86,12 +73,6 @@ void registerActivationOperators(OperatorRegistry &registry) {
        4},
   };
   addPointwise(registry, rows);
-
-  Operator dropout =
-      makeOperator("aten::dropout.default(Tensor input, float p, bool train) -> Tensor",
-                   Operator::Kind::Composite, dropoutFake);
-  dropout.decompose = dropoutDecomposition;
-  registry.add(std::move(dropout));
 }
 
 } // namespace pellucid::graph

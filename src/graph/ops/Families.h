@@ -19,6 +19,7 @@ void registerConvolutionOperators(OperatorRegistry &registry);
 void registerViewOperators(OperatorRegistry &registry);
 void registerCopyOperators(OperatorRegistry &registry);
 void registerFactoryOperators(OperatorRegistry &registry);
+void registerRandomOperators(OperatorRegistry &registry);
 void registerGatherOperators(OperatorRegistry &registry);
 void registerScatterOperators(OperatorRegistry &registry);
 void registerLineOperators(OperatorRegistry &registry);

@@ -44,8 +44,7 @@ struct TextOperand {
 };
 
 /// One value of a pointwise body. `text` is an expression of the kernel language over earlier
-/// names; `in0`, `in1`, … are the loaded inputs in their stored type. Where `shape` has one dim,
-/// `i` is the index.
+/// names; `in0`, `in1`, … are the loaded inputs in their stored type.
 struct TextStatement {
   std::string name, text;
   /// When not empty, `text` is a condition instead that each element meets, and this says what is
@@ -68,6 +67,7 @@ struct PointwiseSpec {
   std::vector<TextStatement> body;
   std::vector<TextOperand> outputs;
   std::vector<std::string> results; ///< per output: the body's name (or in<k>) that is stored
+  bool usesIndex = false;           ///< the body mentions `i`, the element's row-major index
 };
 /// Merges neighbouring dimensions where every operand allows it, then writes the kernel.
 KernelText writePointwise(PointwiseSpec spec, const symbolic::SymbolTable &symbols);

@@ -106,6 +106,7 @@ private:
       spec.inputs.push_back(broadcastOperand(input->type(), type.shape, program.symbols));
     spec.scalars = group.scalars;
     spec.body = group.body;
+    spec.usesIndex = group.usesIndex;
     spec.results = {group.names.at(node.result())};
     spec.outputs = {broadcastOperand(type, type.shape, program.symbols)};
     KernelText text = writePointwise(std::move(spec), program.symbols);

@@ -187,6 +187,7 @@ void addToGroup(PointwiseGroup &group, const Node &node, const OperatorRegistry 
       if (!call->args[i].value() && !call->args[i].list())
         names[call->op.schema.arguments[i].name] = argumentText(group, call->args[i], type, type);
     group.usesIndex |= holdsIndex(node, registry);
+    group.expensive |= looksExpensive(call->op.factory.value);
     addStatement(group, node, renameIdentifiers(call->op.factory.value, names), type);
     return;
   }
@@ -203,7 +204,7 @@ std::vector<Node *> collectProducers(Node &root, bool includeRoot, const std::ve
     if (members.count(producer) || !isPointwise(*producer, registry))
       return false;
     bool index = holdsIndex(*producer, registry);
-    if (index && (shape.size() != 1 || !includeRoot))
+    if (index && !includeRoot)
       return false;
     // One value is the same in every shape that it is broadcast to.
     if (producer->result()->type().shape != shape && (index || !isFilled(*producer, registry)))

@@ -16,7 +16,7 @@ struct PointwiseGroup {
   std::vector<TextScalar> scalars;
   std::vector<TextStatement> body;
   std::map<const graph::Value *, std::string> names;
-  bool usesIndex = false; ///< mentions `i`, the index of the element in a tensor of one dim
+  bool usesIndex = false; ///< mentions `i`, the element's row-major index
   bool expensive = false; ///< more than arithmetic: a division, an exp …
   /// Whether dividing integers by zero fails, as in PyTorch on the CPU.
   bool divisionFails = true;
@@ -34,9 +34,8 @@ void addToGroup(PointwiseGroup &group, const graph::Node &node,
                 const graph::OperatorRegistry &registry, const graph::SymbolTable &symbols);
 
 /// `root` and the pointwise nodes that it alone (with others of the group) uses and that have its
-/// shape or one value only, in order. Tensors filled with their index are taken along by a root of
-/// one dim only. `root` itself need not be pointwise; it is left out then and `shape` says which
-/// producers fit.
+/// shape or one value only, in order. `root` itself need not be pointwise; it is left out then,
+/// with all that is filled with its index, and `shape` says which producers fit.
 std::vector<graph::Node *> collectProducers(graph::Node &root, bool includeRoot,
                                             const std::vector<graph::Expr> &shape,
                                             const graph::OperatorRegistry &registry);

@@ -47,16 +47,19 @@ public:
     writer.line("pid = tl.program_id(0).to(tl.int64)");
     Expr chunks = symbolic::ceilDiv(inner, block);
     std::vector<std::string> indices;
+    std::string line; // where it begins
     if (outer == 0) {
       writer.line("col = pid * BLOCK + tl.arange(0, BLOCK)");
     } else if (chunks.constant() == 1) {
       indices = writer.delinearize("pid", spec.shape, outer, "idx");
       writer.line("col = tl.arange(0, BLOCK).to(tl.int64)");
+      line = "pid * " + size + " + ";
     } else {
       writer.line("chunks = tl.cdiv(" + size + ", BLOCK)");
       writer.line("row = pid // chunks");
       writer.line("col = (pid % chunks) * BLOCK + tl.arange(0, BLOCK)");
       indices = writer.delinearize("row", spec.shape, outer, "idx");
+      line = "row * " + size + " + ";
     }
     writer.line("mask = col < " + size);
     indices.push_back("col");
@@ -66,8 +69,8 @@ public:
                   writer.address(spec.inputs[i], indices) + ")" + (tile ? ", mask=mask" : "") +
                   ")");
     }
-    if (outer == 0)
-      writer.line("i = col");
+    if (spec.usesIndex)
+      writer.line("i = " + line + "col");
     writer.body(spec.scalars, spec.body);
     for (size_t i = 0; i < outputs.size(); ++i) {
       // A value made of broadcast scalars only must still fill the tile.
@@ -122,6 +125,8 @@ public:
                   writer.address(operand, indices) + ")" +
                   (along || moves ? ", mask=" + mask + ")" : ")"));
     }
+    if (spec.usesIndex)
+      writer.line("i = line[:, None] * " + writer.scalar(spec.shape[outer]) + " + col[None, :]");
     writer.body(spec.scalars, spec.body);
     for (size_t i = 0; i < spec.outputs.size(); ++i)
       writer.line(
@@ -174,6 +179,8 @@ public:
     writer.line("mask = row_there[:, None] & col_there[None, :]");
     for (size_t i = 0; i < spec.inputs.size(); ++i)
       load(i);
+    if (spec.usesIndex)
+      writer.line("i = " + rowMajorIndex());
     writer.body(spec.scalars, spec.body);
     std::string shape = "[" + std::to_string(rows) + ", " + std::to_string(columns) + "]";
     for (size_t i = 0; i < spec.outputs.size(); ++i) {
@@ -196,6 +203,15 @@ private:
     std::string text = std::to_string(length);
     writer.line(name + " = " + index + " * " + text + " + tl.arange(0, " + text + ")");
     return name;
+  }
+  std::string rowMajorIndex() {
+    std::vector<std::string> places = indices;
+    places[across] += "[:, None]";
+    places[last] += "[None, :]";
+    std::string text = places[0];
+    for (size_t d = 1; d < places.size(); ++d)
+      text = "(" + text + ") * " + writer.scalar(spec.shape[d]) + " + " + places[d];
+    return text;
   }
   bool liesAcross(const TextOperand &operand) const {
     return operand.strides[across].constant() == 1 && operand.strides[last].constant() != 0 &&

@@ -93,6 +93,7 @@ const Table &operatorTable() {
     addViews(t);
     addCopies(t);
     addFactories(t);
+    addRandom(t);
     addGathers(t);
     addScatters(t);
     addLines(t);

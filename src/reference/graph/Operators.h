@@ -52,6 +52,7 @@ void addConvolutions(Table &table);
 void addViews(Table &table);
 void addCopies(Table &table);
 void addFactories(Table &table);
+void addRandom(Table &table);
 void addGathers(Table &table);
 void addScatters(Table &table);
 void addLines(Table &table);

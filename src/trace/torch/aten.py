@@ -24,13 +24,13 @@ _reductions = ("none", "mean", "sum")
 
 # What no package can compute, and why.
 _depends = "the size of its result depends on values, which are only known when the program runs"
-_draws = "it draws other numbers at every call, which a package cannot"
+_draws = "no generator of a package has its distribution"
 _refused = {}
 for _name in ("nonzero", "nonzero_numpy", "argwhere", "masked_select", "unique", "_unique", "_unique2", "unique_dim", "unique_consecutive", "bincount", "repeat_interleave"):
     _refused["aten." + _name] = _depends
 for _name in ("item", "_local_scalar_dense", "equal", "is_nonzero"):
     _refused["aten." + _name] = "it asks for a value that is only known when the program runs"
-for _name in ("rand", "randn", "randint", "randperm", "rand_like", "randn_like", "randint_like", "bernoulli", "bernoulli_", "multinomial", "normal", "normal_", "uniform_", "random_", "exponential_", "cauchy_", "geometric_", "log_normal_", "poisson", "native_dropout", "alpha_dropout", "rrelu", "rrelu_with_noise"):
+for _name in ("binomial", "cauchy", "cauchy_", "geometric", "geometric_", "log_normal", "log_normal_", "poisson", "_standard_gamma", "_sample_dirichlet"):
     _refused["aten." + _name] = _draws
 
 
@@ -1571,8 +1571,9 @@ def _lstm_cell(gates, state):
     return [torch.sigmoid(o) * torch.tanh(cell), cell]
 
 
-def _recurrent(input, hidden, params, has_biases, num_layers, bidirectional, batch_first, step):
-    """`step` makes the new state of a layer of its input's share, its hidden state and its weights."""
+def _recurrent(input, hidden, params, has_biases, num_layers, bidirectional, batch_first, step, dropout):
+    """`step` makes the new state of a layer of its input's share, its hidden state and its weights. Between layers
+    `dropout` drops elements."""
     steps = input.shape[1 if batch_first else 0]
     if not isinstance(steps, int):
         raise NotImplementedError(f"a recurrent layer over the dynamic length {steps}; make that size static")
@@ -1592,13 +1593,10 @@ def _recurrent(input, hidden, params, has_biases, num_layers, bidirectional, bat
             outputs.append(list(reversed(made)) if way else made)
             last.append(state)
         x = outputs[0] if ways == 1 else [torch.cat([a, b], 1) for a, b in zip(outputs[0], outputs[1])]
+        if dropout and layer < num_layers - 1:
+            x = list(torch.unbind(torch.nn.functional.dropout(torch.stack(x), dropout, True)))
     finals = [torch.stack([state[i] for state in last]) for i in range(len(hidden))]
     return torch.stack(x, 1 if batch_first else 0), finals
-
-
-def _refuse_dropout(dropout, train):
-    if train and dropout != 0.0:
-        raise NotImplementedError("a recurrent layer with dropout in training; export the model after eval()")
 
 
 def _lstm_step(x, state, weights):
@@ -1625,29 +1623,25 @@ def _relu_step(x, state, weights):
 
 @_aten("aten::lstm.input(Tensor input, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor, Tensor)")
 def _lstm(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
-    _refuse_dropout(dropout, train)
-    out, (hidden, cell) = _recurrent(input, hx, params, has_biases, num_layers, bidirectional, batch_first, _lstm_step)
+    out, (hidden, cell) = _recurrent(input, hx, params, has_biases, num_layers, bidirectional, batch_first, _lstm_step, dropout if train else 0.0)
     return out, hidden, cell
 
 
 @_aten("aten::gru.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)")
 def _gru(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
-    _refuse_dropout(dropout, train)
-    out, finals = _recurrent(input, [hx], params, has_biases, num_layers, bidirectional, batch_first, _gru_step)
+    out, finals = _recurrent(input, [hx], params, has_biases, num_layers, bidirectional, batch_first, _gru_step, dropout if train else 0.0)
     return out, finals[0]
 
 
 @_aten("aten::rnn_tanh.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)")
 def _rnn_tanh(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
-    _refuse_dropout(dropout, train)
-    out, finals = _recurrent(input, [hx], params, has_biases, num_layers, bidirectional, batch_first, _tanh_step)
+    out, finals = _recurrent(input, [hx], params, has_biases, num_layers, bidirectional, batch_first, _tanh_step, dropout if train else 0.0)
     return out, finals[0]
 
 
 @_aten("aten::rnn_relu.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)")
 def _rnn_relu(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
-    _refuse_dropout(dropout, train)
-    out, finals = _recurrent(input, [hx], params, has_biases, num_layers, bidirectional, batch_first, _relu_step)
+    out, finals = _recurrent(input, [hx], params, has_biases, num_layers, bidirectional, batch_first, _relu_step, dropout if train else 0.0)
     return out, finals[0]
 
 
@@ -2026,4 +2020,36 @@ def _remainder_scalar(self, other):
 
 @_aten("aten::feature_dropout(Tensor input, float p, bool train) -> Tensor")
 def _feature_dropout(input, p, train):
-    return torch.nn.functional.dropout(input, p, train)
+    return F.feature_dropout(input, p, train)
+
+
+@_aten("aten::alpha_dropout(Tensor input, float p, bool train) -> Tensor")
+def _alpha_dropout(input, p, train):
+    return F.alpha_dropout(input, p, train)
+
+
+def _cumulative(probabilities):
+    sums = torch.cumsum(probabilities, -1)
+    return sums / sums[..., -1:]
+
+
+@_aten("aten::multinomial(Tensor self, SymInt num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor")
+def _multinomial(self, num_samples, replacement, generator):
+    if self.dim() not in (1, 2):
+        raise RuntimeError("prob_dist must be 1 or 2 dim")
+    wide = self.float() if self.dtype in (torch.float16, torch.bfloat16) else self
+    if num_samples == 1:
+        return torch.argmax(wide / torch.ops.aten.exponential(wide), -1, True)
+    if not replacement:
+        if num_samples > self.shape[-1]:
+            raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
+        return torch.topk(wide / torch.ops.aten.exponential(wide), num_samples)[1]
+    drawn = torch.rand(list(self.shape[:-1]) + [num_samples], dtype=wide.dtype)
+    return (_cumulative(wide).unsqueeze(-2) <= drawn.unsqueeze(-1)).sum(-1)
+
+
+@_aten("aten::rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False, Generator? generator=None) -> Tensor")
+def _rrelu(self, lower, upper, training, generator):
+    if not training:
+        return torch.nn.functional.leaky_relu(self, (lower + upper) / 2)
+    return torch.where(self <= 0, self * torch.ops.aten.uniform(self, lower, upper), self)

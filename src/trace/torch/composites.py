@@ -319,42 +319,105 @@ def bincount(input, weights=None, minlength=0):
     _depends_on_values("bincount")
 
 
-def _draws(name):
-    raise NotImplementedError(f"torch.{name} draws other numbers at every call, which a package cannot; pass the tensor as an input, or use tl.rand with a seed")
+def _checked_dropout(p):
+    if p < 0.0 or p > 1.0:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+
+
+def feature_dropout(input, p, train):
+    """Whole channels."""
+    _checked_dropout(p)
+    if not train or p == 0.0:
+        return input
+    if input.dim() < 2:
+        raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
+    noise = input.new_ones(list(input.shape[:2]) + [1] * (input.dim() - 2))
+    return input * torch.nn.functional.dropout(noise, p, True)
+
+
+def _dropout_of_channels(input, p, training, inplace, batched):
+    whole = input if batched else input.unsqueeze(0)
+    result = feature_dropout(whole, p, training)
+    result = result if batched else result.squeeze(0)
+    return input.copy_(result) if inplace and training else result
+
+
+def dropout1d(input, p=0.5, training=True, inplace=False):
+    _checked_dropout(p)
+    if input.dim() not in (2, 3):
+        raise RuntimeError(f"dropout1d: Expected 2D or 3D input, but received a {input.dim()}D input. Note that dropout1d exists to provide channel-wise dropout on inputs with 1 spatial dimension, a channel dimension, and an optional batch dimension (i.e. 2D or 3D inputs).")
+    return _dropout_of_channels(input, p, training, inplace, input.dim() == 3)
+
+
+def dropout2d(input, p=0.5, training=True, inplace=False):
+    return _dropout_of_channels(input, p, training, inplace, True)
+
+
+def dropout3d(input, p=0.5, training=True, inplace=False):
+    return _dropout_of_channels(input, p, training, inplace, input.dim() != 4)
+
+
+def alpha_dropout(input, p=0.5, training=False, inplace=False):
+    _checked_dropout(p)
+    if not training or p == 0.0:
+        return input
+    alpha = 1.7580993408473766
+    scale = (1.0 / math.sqrt((alpha * alpha * p + 1.0) * (1.0 - p))) if p < 1.0 else 0.0
+    noise = torch.ops.aten.bernoulli(input, 1.0 - p)
+    result = input * (noise * scale) + ((noise - 1.0) * (alpha * scale) + alpha * scale * p)
+    return input.copy_(result) if inplace else result
 
 
 def multinomial(input, num_samples, replacement=False, generator=None):
-    _draws("multinomial")
+    if generator is not None:
+        raise NotImplementedError("torch.multinomial with a generator: a program draws from the seed and offset of its run; leave generator out")
+    return torch.ops.aten.multinomial(input, num_samples, replacement)
 
 
-def bernoulli(input, p=None, generator=None):
-    _draws("bernoulli")
+def rrelu(input, lower=0.125, upper=0.3333333333333333, training=False, inplace=False):
+    result = torch.ops.aten.rrelu(input, lower, upper, training)
+    return input.copy_(result) if inplace else result
 
 
-def rand_like(input, dtype=None, device=None):
-    _draws("rand_like")
-
-
-def randn_like(input, dtype=None, device=None):
-    _draws("randn_like")
-
-
-def randint(low, high=None, size=None, dtype=None, device=None):
-    _draws("randint")
-
-
-def randperm(n, dtype=None, device=None):
-    _draws("randperm")
+def gumbel_softmax(logits, tau=1.0, hard=False, eps=1e-10, dim=-1):
+    gumbels = -torch.ops.aten.exponential(logits).log()
+    soft = torch.softmax((logits + gumbels) / tau, dim)
+    if not hard:
+        return soft
+    index = torch.argmax(soft, dim, True)
+    return torch.zeros_like(logits).scatter(dim, index, 1.0) - soft + soft
 
 
 def cdist(x1, x2, p=2.0, compute_mode=None):
     return norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, -1)
 
 
+def _attention_with_dropout(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa):
+    """As PyTorch's math path: the weights are there, and some of them are dropped."""
+    if enable_gqa:
+        key = key.repeat_interleave(query.shape[-3] // key.shape[-3], -3)
+        value = value.repeat_interleave(query.shape[-3] // value.shape[-3], -3)
+    scale = query.shape[-1] ** -0.5 if scale is None else scale
+    scores = torch.matmul(query, key.transpose(-2, -1)) * scale
+    if is_causal:
+        if attn_mask is not None:
+            raise RuntimeError("_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
+        attn_mask = torch.ones([query.shape[-2], key.shape[-2]], dtype=torch.bool).tril()
+    if attn_mask is not None:
+        scores = scores.masked_fill(torch.logical_not(attn_mask), float("-inf")) if attn_mask.dtype == torch.bool else scores + attn_mask
+    weights = torch.softmax(scores, -1)
+    if attn_mask is not None and attn_mask.dtype == torch.bool:
+        # A row that attends to nothing gives zeros.
+        weights = weights.masked_fill(torch.logical_not(attn_mask.any(-1, True)), 0.0)
+    return torch.matmul(torch.nn.functional.dropout(weights, dropout_p, True), value)
+
+
 def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False):
     if isinstance(scale, torch.Tensor):
         # A scale that follows from a size which is only known when the program runs.
         query, scale = query * scale, 1.0
+    if dropout_p != 0.0:
+        return _attention_with_dropout(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)
     return torch.ops.aten.scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa)
 
 # --- pooling

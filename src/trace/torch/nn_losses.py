@@ -127,8 +127,7 @@ class MultiheadAttention(Module):
         self.out_proj = Linear(embed_dim, embed_dim, bias=bias, dtype=dtype)
 
     def forward(self, query, key, value, key_padding_mask=None, need_weights=True, attn_mask=None, average_attn_weights=True, is_causal=False):
-        if self.training and self.dropout:
-            raise NotImplementedError("attention with dropout draws random numbers, which a package cannot; call eval()")
+        dropout = self.dropout if self.training else 0.0
         if query.dim() != 3:
             raise NotImplementedError("MultiheadAttention of inputs without a batch dim; unsqueeze them")
         if not self.batch_first:
@@ -150,13 +149,14 @@ class MultiheadAttention(Module):
             # As there, the hint stands for the mask.
             causal = is_causal and key_padding_mask is None
             mask = None if causal else _what_is_seen((attn_mask, key_padding_mask), query.dtype)
-            out = F.scaled_dot_product_attention(parts[0], parts[1], parts[2], mask, is_causal=causal)
+            out = F.scaled_dot_product_attention(parts[0], parts[1], parts[2], mask, dropout, causal)
         else:
             scores = torch.matmul(parts[0] * self.head_dim**-0.5, parts[1].transpose(-2, -1))
             for mask in (attn_mask, key_padding_mask):
                 if mask is not None:
                     scores = scores.masked_fill(mask, float("-inf")) if mask.dtype == torch.bool else scores + mask
             weights = torch.softmax(scores, -1)
+            weights = F.dropout(weights, dropout, True) if dropout else weights
             out = torch.matmul(weights, parts[2])
             weights = weights.mean(1) if average_attn_weights else weights
         out = out.transpose(1, 2)

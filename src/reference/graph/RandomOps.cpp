@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sources of random numbers by their definition: Philox 4x32 with ten rounds, and the
+// distributions in double precision. The element's index, the call site, and the run's seed and
+// offset are the counter and key.
+#include "reference/graph/Operators.h"
+
+#include <array>
+#include <cmath>
+#include <numbers>
+
+namespace pellucid::reference {
+
+namespace {
+
+using Words = std::array<uint32_t, 4>;
+
+Words philox(uint64_t seed, Words counter) {
+  uint32_t key[2] = {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)};
+  for (int round = 0; round < 10; ++round) {
+    uint64_t even = uint64_t(0xD2511F53) * counter[0], odd = uint64_t(0xCD9E8D57) * counter[2];
+    counter = {static_cast<uint32_t>(odd >> 32) ^ counter[1] ^ key[0], static_cast<uint32_t>(odd),
+               static_cast<uint32_t>(even >> 32) ^ counter[3] ^ key[1],
+               static_cast<uint32_t>(even)};
+    key[0] += 0x9E3779B9;
+    key[1] += 0xBB67AE85;
+  }
+  return counter;
+}
+
+Words wordsOf(const Call &call, int64_t element) {
+  auto i = static_cast<uint64_t>(element), offset = static_cast<uint64_t>(call.integer("offset")),
+       site = static_cast<uint64_t>(call.integer("site"));
+  return philox(static_cast<uint64_t>(call.integer("seed")),
+                {static_cast<uint32_t>(i), static_cast<uint32_t>((i >> 32) + (site << 12)),
+                 static_cast<uint32_t>(offset), static_cast<uint32_t>(offset >> 32)});
+}
+
+uint64_t wide(uint32_t low, uint32_t high) { return low | uint64_t(high) << 32; }
+
+/// In (0, 1], of as many bits as the type has room for.
+double openUniform(const Call &call, const Words &words) {
+  if (call.flag("wide"))
+    return (static_cast<double>(wide(words[0], words[1]) >> 11) + 0.5) * 0x1p-53;
+  return std::fma(static_cast<float>(words[0]), 0x1p-32f, 0x1p-33f);
+}
+
+double uniform(const Call &call, const Words &words) {
+  auto bits = static_cast<unsigned>(call.integer("bits"));
+  if (bits > 32)
+    return std::ldexp(static_cast<double>(wide(words[0], words[1]) >> (64 - bits)), -int(bits));
+  return std::ldexp(words[0] >> (32 - bits), -int(bits));
+}
+
+double normal(const Call &call, const Words &words) {
+  double turns = call.flag("wide") ? static_cast<double>(wide(words[2], words[3]) >> 8) * 0x1p-56
+                                   : words[2] * 0x1p-32;
+  // A quadrant's middle is its axis.
+  double angle = 2 * std::numbers::pi * (turns - 0.125);
+  return std::sqrt(-2 * std::log(openUniform(call, words))) * std::cos(angle);
+}
+
+double exponential(const Call &call, const Words &words) {
+  return std::max(-std::log(openUniform(call, words)), call.flag("wide") ? 0x1p-54 : 0x1p-33);
+}
+
+Handler drawn(double (*draw)(const Call &, const Words &)) {
+  return [draw](const Call &call) -> Results {
+    Tensor result(call.resultDtype(), call.resultShape());
+    int64_t element = 0;
+    Tensor::forEachIndex(result.shape, [&](std::span<const int64_t> index) {
+      result.set(index, draw(call, wordsOf(call, element++)));
+    });
+    return {result};
+  };
+}
+
+Results randint(const Call &call) {
+  Tensor result(call.resultDtype(), call.resultShape());
+  int64_t low = call.integer("low");
+  uint64_t count = static_cast<uint64_t>(call.integer("high")) - static_cast<uint64_t>(low);
+  int64_t element = 0;
+  Tensor::forEachIndex(result.shape, [&](std::span<const int64_t> index) {
+    Words words = wordsOf(call, element++);
+    uint64_t above = static_cast<uint64_t>(
+        static_cast<unsigned __int128>(wide(words[0], words[1])) * count >> 64);
+    result.setInteger(index, static_cast<int64_t>(static_cast<uint64_t>(low) + above));
+  });
+  return {result};
+}
+
+Results affine(const Call &call) {
+  Tensor result(call.resultDtype(), call.resultShape());
+  auto operand = [&](const char *name) -> std::function<double(std::span<const int64_t>)> {
+    if (!call.bound.at(name).value())
+      return [value = call.number(name)](std::span<const int64_t>) { return value; };
+    return [tensor = broadcast(call.tensor(name), result.shape)](std::span<const int64_t> index) {
+      return tensor.real(index);
+    };
+  };
+  auto self = operand("self"), scale = operand("scale"), shift = operand("shift");
+  bool isDouble = result.dtype == DataType::Float64;
+  Tensor::forEachIndex(result.shape, [&](std::span<const int64_t> index) {
+    double a = self(index), b = scale(index), c = shift(index);
+    result.set(index, isDouble ? std::fma(a, b, c)
+                               : std::fma(static_cast<float>(a), static_cast<float>(b),
+                                          static_cast<float>(c)));
+  });
+  return {result};
+}
+
+} // namespace
+
+void addRandom(Table &table) {
+  table["pellucid.philox_uniform"] = drawn(uniform);
+  table["pellucid.philox_normal"] = drawn(normal);
+  table["pellucid.philox_exponential"] = drawn(exponential);
+  table["pellucid.philox_randint"] = randint;
+  table["pellucid.affine"] = affine;
+}
+
+} // namespace pellucid::reference

@@ -1,0 +1,583 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/PrintArchiveGraph.h"
+
+#include "archive/ReadGraph.h"
+#include "graph/Schema.h"
+#include "support/Diagnostics.h"
+#include "trace/ArchiveSizes.h"
+
+#include <cmath>
+#include <functional>
+
+namespace pellucid::trace {
+
+using namespace graph;
+using package::JsonWriter;
+using Kind = SchemaType::Kind;
+
+static constexpr int schemaMajor = 8, schemaMinor = 8; // what PyTorch 2.8 and later read
+static constexpr int positional = 1, keyword = 2;
+static constexpr int stridedLayout = 7;
+
+static void printDevice(JsonWriter &json) {
+  // Where tensors are is for who loads the archive to say.
+  json.beginObject().field("type", "cpu").key("index").null().endObject();
+}
+
+/// JSON has no word for numbers that are not finite; the schema writes them as texts.
+static void printReal(JsonWriter &json, double value) {
+  if (std::isnan(value))
+    json.value("NaN");
+  else if (std::isinf(value))
+    json.value(value < 0 ? "-Infinity" : "Infinity");
+  else
+    json.value(value);
+}
+
+static void printMeta(JsonWriter &json, DataType dtype, const std::function<void()> &sizes,
+                      const std::function<void()> &strides, const std::function<void()> &offset) {
+  json.beginObject().field("dtype", archive::scalarTypeNumber(dtype)).key("sizes").beginArray();
+  sizes();
+  json.endArray().field("requires_grad", false).key("device");
+  printDevice(json);
+  json.key("strides").beginArray();
+  strides();
+  json.endArray().key("storage_offset");
+  offset();
+  json.field("layout", stridedLayout).endObject();
+}
+
+std::string printTensorMeta(DataType dtype, const std::vector<int64_t> &sizes) {
+  JsonWriter json;
+  auto number = [&](int64_t value) { json.beginObject().field("as_int", value).endObject(); };
+  std::vector<int64_t> strides(sizes.size(), 1);
+  for (size_t d = sizes.size(); d-- > 1;)
+    strides[d - 1] = strides[d] * std::max<int64_t>(sizes[d], 1);
+  printMeta(
+      json, dtype,
+      [&] {
+        for (int64_t size : sizes)
+          number(size);
+      },
+      [&] {
+        for (int64_t stride : strides)
+          number(stride);
+      },
+      [&] { number(0); });
+  return json.take();
+}
+
+namespace {
+
+class GraphPrinter {
+public:
+  GraphPrinter(const Program &p, const OperatorRegistry &r)
+      : program(p), registry(r), sizes(program) {}
+
+  std::string print() {
+    nameValues();
+    for (const Node &node : program.main)
+      if (node.isCall())
+        printNode(node);
+    JsonWriter json;
+    json.beginObject().key("graph_module").beginObject().key("graph").beginObject();
+    printInputs(json);
+    printOutputs(json);
+    printList(json, "nodes", nodes);
+    printTensors(json);
+    printNamedSizes(json);
+    json.key("sym_bool_values").beginObject().endObject();
+    json.field("is_single_tensor_return", false);
+    json.key("custom_obj_values").beginObject().endObject();
+    json.key("sym_float_values").beginObject().endObject().endObject();
+    printSignature(json);
+    printCallGraph(json);
+    json.key("metadata").beginObject().endObject();
+    json.key("treespec_namedtuple_fields").beginObject().endObject().endObject();
+    json.key("opset_version").beginObject().field("aten", 10).endObject();
+    printRanges(json);
+    json.key("schema_version").beginObject().field("major", schemaMajor);
+    json.field("minor", schemaMinor).endObject();
+    json.key("verifiers").beginArray().value("TRAINING").endArray();
+    json.field("torch_version", "<=2.4");
+    printGuards(json);
+    return json.endObject().take();
+  }
+
+private:
+  // --- names
+
+  void nameValues() {
+    for (const Node &node : program.main)
+      for (size_t i = 0; i < node.resultCount(); ++i) {
+        const std::string &name = node.result(i)->name();
+        bool isPlain = name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                              "0123456789_") == name.npos;
+        names[node.result(i)] = isPlain ? name : sizes.uniqueName(name);
+      }
+  }
+
+  const std::string &nameOf(const Value *value) const { return names.at(value); }
+
+  static void tensorNamed(JsonWriter &json, const std::string &name) {
+    json.beginObject().field("name", name).endObject();
+  }
+  static void tensorArgument(JsonWriter &json, const std::string &name) {
+    json.beginObject().key("as_tensor");
+    tensorNamed(json, name);
+    json.endObject();
+  }
+
+  static void printList(JsonWriter &json, const char *key, const std::vector<std::string> &list) {
+    json.key(key).beginArray();
+    for (const std::string &text : list)
+      json.json(text);
+    json.endArray();
+  }
+
+  // --- arguments
+
+  std::optional<Expr> sizeOf(const Argument &argument) const {
+    if (auto size = argument.as<Expr>())
+      return size;
+    if (const Value *value = argument.value(); value && value->isSymInt())
+      return value->expr();
+    return std::nullopt;
+  }
+
+  /// Of a list of sizes: a number, or the name of a node.
+  void sizeElement(JsonWriter &json, const Argument &argument, const SourceLocation &where) {
+    auto size = sizeOf(argument);
+    json.beginObject();
+    if (size && !size->isConstant())
+      json.field("as_name", sizes.nameOf(*size, nodes, where));
+    else
+      json.field("as_int", argument.integer().value_or(Expr(0)).constantOr(0));
+    json.endObject();
+  }
+
+  void printElements(JsonWriter &json, const SchemaType &type, const Argument::List &list,
+                     const SourceLocation &where) {
+    bool hasSizes = false, hasReals = false, hasNone = type.optionalElements;
+    for (const Argument &element : list) {
+      hasSizes |= sizeOf(element).has_value();
+      hasReals |= element.as<double>().has_value();
+      hasNone |= element.isNone();
+    }
+    const char *key = type.kind == Kind::Tensor ? hasNone ? "as_optional_tensors" : "as_tensors"
+                      : type.kind == Kind::Bool ? "as_bools"
+                      : type.kind == Kind::Float || hasReals ? "as_floats"
+                      : hasSizes                             ? "as_sym_ints"
+                                                             : "as_ints";
+    json.key(key).beginArray();
+    for (const Argument &element : list) {
+      if (type.kind == Kind::Tensor && hasNone && element.isNone())
+        json.beginObject().field("as_none", true).endObject();
+      else if (type.kind == Kind::Tensor && hasNone)
+        tensorArgument(json, nameOf(element.value()));
+      else if (type.kind == Kind::Tensor)
+        tensorNamed(json, nameOf(element.value()));
+      else if (type.kind == Kind::Bool)
+        json.value(element.as<bool>().value_or(false));
+      else if (type.kind == Kind::Float || hasReals)
+        printReal(json, element.number().value_or(0));
+      else if (hasSizes)
+        sizeElement(json, element, where);
+      else
+        json.value(element.integer().value_or(Expr(0)).constantOr(0));
+    }
+    json.endArray();
+  }
+
+  static std::optional<int> memoryFormat(const std::string &name) {
+    static constexpr const char *formats[] = {"contiguous_format", "channels_last",
+                                              "channels_last_3d", "preserve_format"};
+    for (int i = 0; i < 4; ++i)
+      if (name == formats[i])
+        return i + 1;
+    return std::nullopt;
+  }
+
+  /// An Argument of the schema; for launches and user operators by the value alone.
+  void printArgument(JsonWriter &json, const SchemaType *type, const Argument &argument,
+                     const SourceLocation &where) {
+    json.beginObject();
+    if (argument.isNone())
+      json.field("as_none", true);
+    else if (auto size = sizeOf(argument); size && !size->isConstant())
+      json.key("as_sym_int")
+          .beginObject()
+          .field("as_name", sizes.nameOf(*size, nodes, where))
+          .endObject();
+    else if (size)
+      json.field("as_int", *size->constant());
+    else if (const Value *value = argument.value()) {
+      json.key("as_tensor");
+      tensorNamed(json, nameOf(value));
+    } else if (const Argument::List *list = argument.list())
+      printElements(json, type ? *type : elementType(*list), *list, where);
+    else
+      printConstant(json, type, argument);
+    json.endObject();
+  }
+
+  static SchemaType elementType(const Argument::List &list) {
+    SchemaType type;
+    type.list = true;
+    type.kind = list.empty() || list[0].value() ? Kind::Tensor : Kind::Scalar;
+    return type;
+  }
+
+  static void printConstant(JsonWriter &json, const SchemaType *type, const Argument &argument) {
+    if (auto flag = argument.as<bool>())
+      json.field("as_bool", *flag);
+    else if (auto whole = argument.as<int64_t>())
+      json.field("as_int", *whole);
+    else if (auto real = argument.as<double>()) {
+      json.key("as_float");
+      printReal(json, *real);
+    } else if (auto dtype = argument.as<DataType>())
+      json.field("as_scalar_type", archive::scalarTypeNumber(*dtype));
+    else if (argument.as<Device>()) {
+      json.key("as_device");
+      printDevice(json);
+    } else if (const std::string *text = argument.string()) {
+      auto format = type && type->kind == Kind::MemoryFormat ? memoryFormat(*text) : std::nullopt;
+      if (format)
+        json.field("as_memory_format", *format);
+      else if (type && type->kind == Kind::Layout)
+        json.field("as_layout", stridedLayout);
+      else
+        json.field("as_string", *text);
+    } else
+      json.field("as_none", true);
+  }
+
+  void printInput(JsonWriter &json, const std::string &name, const SchemaType *type,
+                  const Argument &argument, int kind, const SourceLocation &where) {
+    json.beginObject().field("name", name).key("arg");
+    printArgument(json, type, argument, where);
+    json.field("kind", kind).endObject();
+  }
+
+  // --- nodes
+
+  Schema schemaOf(const Node &node) const {
+    if (const Operator *op = registry.find(node.target()))
+      return op->schema;
+    size_t dot = node.target().find('.'), last = node.target().rfind('.');
+    std::string name =
+        node.target().substr(0, dot) + "::" + node.target().substr(dot + 1, last - dot - 1);
+    if (const OperatorDefinition *definition = program.findOperator(name))
+      return parseSchema(name + definition->schema, node.location);
+    throw DiagnosticError(node.location, "'" + node.target() + "' has no schema");
+  }
+
+  /// `File "model.py", line 12`, as PyTorch keeps it.
+  void printMetadata(JsonWriter &json, const Node &node) const {
+    json.key("metadata").beginObject();
+    const SourceLocation &where = node.location;
+    if (where.known() && where.range.line)
+      json.field("stack_trace",
+                 "  File \"" + program.sourceName(where.file ? where.file->path() : where.name) +
+                     "\", line " + std::to_string(where.range.line) + ", in forward\n");
+    if (const Launch *launch = node.launch())
+      printGrid(json, *launch);
+    json.endObject();
+  }
+
+  static void printGrid(JsonWriter &json, const Launch &launch) {
+    const LaunchVariant &variant = launch.variants.front();
+    json.field("grid", "[" + variant.grid[0].text() + ", " + variant.grid[1].text() + ", " +
+                           variant.grid[2].text() + "]");
+    json.field("num_warps", std::to_string(variant.numWarps));
+    json.field("num_stages", std::to_string(variant.numStages));
+  }
+
+  void finishNode(JsonWriter &json, const Node &node, const std::string &name) {
+    printMetadata(json, node);
+    json.key("is_hop_single_tensor_return").null();
+    nodes.push_back(json.field("name", name).endObject().take());
+  }
+
+  void printNode(const Node &node) {
+    if (node.launch())
+      printLaunch(node);
+    else
+      printCall(node);
+  }
+
+  /// An operator that writes to its arguments gets copies of them, for others may read the old
+  /// contents; the copies are the new values.
+  std::map<const Value *, std::string> copiesForWrites(const Node &node) {
+    std::map<const Value *, std::string> copies;
+    size_t first = node.resultCount() - node.mutatedArgs.size();
+    for (size_t i = 0; i < node.mutatedArgs.size(); ++i) {
+      const Value *old = node.arg(node.mutatedArgs[i]).value();
+      const std::string &name = nameOf(node.result(first + i));
+      JsonWriter json;
+      json.beginObject().field("target", "torch.ops.aten.clone.default").key("inputs").beginArray();
+      json.beginObject().field("name", "self").key("arg");
+      tensorArgument(json, nameOf(old));
+      json.field("kind", positional).endObject().endArray().key("outputs").beginArray();
+      tensorArgument(json, name);
+      finishNode(json.endArray(), node, name);
+      copies[old] = name;
+    }
+    return copies;
+  }
+
+  void printCall(const Node &node) {
+    Schema schema = schemaOf(node);
+    std::map<const Value *, std::string> copies = copiesForWrites(node);
+    JsonWriter json;
+    json.beginObject().field("target", "torch.ops." + node.target()).key("inputs").beginArray();
+    for (size_t i = 0; i < node.args().size() && i < schema.arguments.size(); ++i) {
+      auto copy = copies.find(node.arg(i).value());
+      if (node.arg(i).value() && copy != copies.end()) {
+        json.beginObject().field("name", schema.arguments[i].name).key("arg");
+        tensorArgument(json, copy->second);
+        json.field("kind", positional).endObject();
+      } else
+        printInput(json, schema.arguments[i].name, &schema.arguments[i].type, node.arg(i),
+                   schema.arguments[i].keywordOnly ? keyword : positional, node.location);
+    }
+    for (const auto &[name, value] : node.kwargs())
+      if (auto index = schema.indexOf(name))
+        printInput(json, name, &schema.arguments[*index].type, value, keyword, node.location);
+    json.endArray();
+    size_t count = node.resultCount() - node.mutatedArgs.size();
+    bool isList = schema.returns.size() == 1 && schema.returns[0].type.list;
+    printResults(json, node, count, isList);
+    finishNode(json, node, count == 1 && !isList ? nameOf(node.result()) : freeName(node));
+  }
+
+  std::string freeName(const Node &node) {
+    std::string name(Graph::nameFor(node.target()));
+    return sizes.uniqueName(node.launch() ? node.name() : name);
+  }
+
+  void printResults(JsonWriter &json, const Node &node, size_t count, bool isList) {
+    json.key("outputs").beginArray();
+    if (isList)
+      json.beginObject().key("as_tensors").beginArray();
+    for (size_t i = 0; i < count; ++i) {
+      if (isList)
+        tensorNamed(json, nameOf(node.result(i)));
+      else
+        tensorArgument(json, nameOf(node.result(i)));
+    }
+    if (isList)
+      json.endArray().endObject();
+    if (!count && !isList)
+      json.beginObject().field("as_none", true).endObject();
+    json.endArray();
+  }
+
+  /// Of the values that the kernel is given; its text is in the program that goes along.
+  void printLaunch(const Node &node) {
+    const Launch &launch = *node.launch();
+    const KernelDef &kernel = program.kernels[launch.variants.front().kernel];
+    JsonWriter json;
+    json.beginObject().field("target", "torch.ops.pellucid." + kernel.symbol + ".default");
+    json.key("inputs").beginArray();
+    for (const LaunchOperand &operand : launch.operands)
+      printInput(json, operand.name, nullptr, operand.value, keyword, node.location);
+    for (const auto &[name, value] : launch.variants.front().constants)
+      printInput(json, name, nullptr, value, keyword, node.location);
+    printResults(json.endArray(), node, node.resultCount(), false);
+    finishNode(json, node, node.resultCount() == 1 ? nameOf(node.result()) : freeName(node));
+  }
+
+  // --- inputs and outputs
+
+  void printInputs(JsonWriter &json) {
+    json.key("inputs").beginArray();
+    std::vector<Node *> placeholders = program.main.placeholders();
+    for (size_t i = 0; i < placeholders.size(); ++i)
+      if (placeholders[i]->resultCount())
+        tensorArgument(json, nameOf(placeholders[i]->result()));
+      else
+        printArgument(json, nullptr, program.inputs[i].constant, {});
+    json.endArray();
+  }
+
+  const std::vector<Argument> &results() const { return program.main.outputNode()->args(); }
+
+  void printOutputs(JsonWriter &json) {
+    json.key("outputs").beginArray();
+    for (const Argument &result : results())
+      printArgument(json, nullptr, result, program.main.outputNode()->location);
+    json.endArray();
+  }
+
+  void printTensors(JsonWriter &json) {
+    json.key("tensor_values").beginObject();
+    for (const Node &node : program.main)
+      for (size_t i = 0; i < node.resultCount(); ++i)
+        if (const Value *value = node.result(i); value->isTensor()) {
+          const TensorType &type = value->type();
+          json.key(nameOf(value));
+          auto all = [&](const std::vector<Expr> &list) {
+            return [this, &json, &list] {
+              for (const Expr &size : list)
+                sizes.print(json, size);
+            };
+          };
+          printMeta(json, type.dtype, all(type.shape), all(type.strides),
+                    [&] { sizes.print(json, type.offset); });
+        }
+    json.endObject();
+  }
+
+  void printNamedSizes(JsonWriter &json) {
+    json.key("sym_int_values").beginObject();
+    for (const auto &[name, size] : sizes.named()) {
+      json.key(name);
+      sizes.print(json, size);
+    }
+    json.endObject();
+  }
+
+  static void printNamed(JsonWriter &json, const char *key, const std::string &argument,
+                         const char *target, const std::string &name) {
+    json.beginObject().key(key).beginObject().key("arg");
+    tensorNamed(json, argument);
+    json.field(target, name);
+  }
+
+  void printInputSpec(JsonWriter &json, const Node &placeholder, const InputSpec &spec) {
+    if (!placeholder.resultCount()) {
+      json.beginObject().key("constant_input").beginObject().field("name", placeholder.name());
+      json.key("value");
+      printArgument(json, nullptr, spec.constant, {});
+      json.endObject().endObject();
+      return;
+    }
+    const std::string &name = nameOf(placeholder.result());
+    switch (spec.kind) {
+    case InputSpec::Kind::Parameter:
+      printNamed(json, "parameter", name, "parameter_name", spec.name);
+      break;
+    case InputSpec::Kind::Buffer:
+      printNamed(json, "buffer", name, "buffer_name", spec.name);
+      json.field("persistent", spec.persistent);
+      break;
+    case InputSpec::Kind::ConstantTensor:
+      printNamed(json, "tensor_constant", name, "tensor_constant_name", spec.name);
+      break;
+    default:
+      json.beginObject().key("user_input").beginObject().key("arg");
+      tensorArgument(json, name);
+    }
+    json.endObject().endObject();
+  }
+
+  std::string inputNamed(const std::string &name) const {
+    std::vector<Node *> placeholders = program.main.placeholders();
+    for (size_t i = 0; i < placeholders.size(); ++i)
+      if (program.inputs[i].kind == InputSpec::Kind::UserInput && program.inputs[i].name == name)
+        return placeholders[i]->name();
+    return name;
+  }
+
+  void printSignature(JsonWriter &json) {
+    json.key("signature").beginObject().key("input_specs").beginArray();
+    std::vector<Node *> placeholders = program.main.placeholders();
+    for (size_t i = 0; i < placeholders.size(); ++i)
+      printInputSpec(json, *placeholders[i], program.inputs[i]);
+    json.endArray().key("output_specs").beginArray();
+    for (size_t i = 0; i < results().size(); ++i) {
+      const OutputSpec &spec = program.outputs[i];
+      const Value *value = results()[i].value();
+      if (value && spec.kind == OutputSpec::Kind::BufferMutation)
+        printNamed(json, "buffer_mutation", nameOf(value), "buffer_name", spec.name);
+      else if (value && spec.kind == OutputSpec::Kind::UserInputMutation)
+        printNamed(json, "user_input_mutation", nameOf(value), "user_input_name",
+                   inputNamed(spec.name));
+      else {
+        json.beginObject().key("user_output").beginObject().key("arg");
+        printArgument(json, nullptr, results()[i], {});
+      }
+      json.endObject().endObject();
+    }
+    json.endArray().endObject();
+  }
+
+  // --- how it is called
+
+  static std::string leaf() {
+    JsonWriter json;
+    json.beginObject().key("type").null().key("context").null().key("children_spec");
+    return json.beginArray().endArray().endObject().take();
+  }
+  static std::string tuple(const std::vector<std::string> &children) {
+    JsonWriter json;
+    json.beginObject().field("type", "builtins.tuple").field("context", "null");
+    printList(json, "children_spec", children);
+    return json.endObject().take();
+  }
+
+  /// All inputs are positional, and all results one tuple, or one tensor.
+  void printCallGraph(JsonWriter &json) {
+    std::vector<std::string> inputs, outputs, names;
+    std::vector<Node *> placeholders = program.main.placeholders();
+    for (size_t i = 0; i < placeholders.size(); ++i)
+      if (program.inputs[i].kind == InputSpec::Kind::UserInput || !placeholders[i]->resultCount()) {
+        inputs.push_back(leaf());
+        names.push_back(placeholders[i]->name());
+      }
+    for (const OutputSpec &spec : program.outputs)
+      if (spec.kind == OutputSpec::Kind::UserOutput)
+        outputs.push_back(leaf());
+    JsonWriter none;
+    none.beginObject().field("type", "builtins.dict").field("context", "[]");
+    none.key("children_spec").beginArray().endArray().endObject();
+    json.key("module_call_graph").beginArray().beginObject().field("fqn", "");
+    json.key("signature").beginObject().key("inputs").beginArray().endArray();
+    json.key("outputs").beginArray().endArray();
+    json.field("in_spec", "[1, " + tuple({tuple(inputs), none.take()}) + "]");
+    json.field("out_spec", "[1, " + (outputs.size() == 1 ? leaf() : tuple(outputs)) + "]");
+    json.key("forward_arg_names").beginArray();
+    for (const std::string &name : names)
+      json.value(name);
+    json.endArray().endObject().endObject().endArray();
+  }
+
+  void printRanges(JsonWriter &json) {
+    json.key("range_constraints").beginObject();
+    for (const std::string &name : program.symbols.names()) {
+      symbolic::Range range = program.symbols.find(name)->range;
+      json.key(sizes.symbolName(name)).beginObject().field("min_val", range.min).key("max_val");
+      if (range.max == INT64_MAX)
+        json.null();
+      else
+        json.value(range.max);
+      json.endObject();
+    }
+    json.endObject();
+  }
+
+  void printGuards(JsonWriter &json) {
+    json.key("guards_code").beginArray();
+    for (const std::string &name : program.symbols.names())
+      if (int64_t divisor = program.symbols.find(name)->divisor; divisor > 1)
+        if (std::string source = sizes.sourceOf(name); !source.empty())
+          json.value(source + " % " + std::to_string(divisor) + " == 0");
+    json.endArray();
+  }
+
+  const Program &program;
+  const OperatorRegistry &registry;
+  ArchiveSizes sizes;
+  std::map<const Value *, std::string> names;
+  std::vector<std::string> nodes;
+};
+
+} // namespace
+
+std::string printArchiveGraph(const Program &program, const OperatorRegistry &registry) {
+  return GraphPrinter(program, registry).print();
+}
+
+} // namespace pellucid::trace

@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every way to write an operator as kernels, for both kinds of device, at sizes that fit no tile:
+// against the operator's definition, and no kernel touches what is not its own.
+#include "InterpretedLaunches.h"
+
+namespace pellucid::passes {
+namespace {
+
+using List = Argument::List;
+using Shape = std::vector<int64_t>;
+constexpr DataType f32 = DataType::Float32, f16 = DataType::Float16, bf16 = DataType::BFloat16,
+                   f64 = DataType::Float64, i64 = DataType::Int64, i32 = DataType::Int32,
+                   i8 = DataType::Int8, boolean = DataType::Bool;
+
+double boundOf(DataType type) { return type == f16 ? 2e-3 : type == bf16 ? 1.6e-2 : 2e-6; }
+
+class InterpretedOperators : public InterpretedLaunches {
+protected:
+  Value *tensor(DataType type, Shape shape, int64_t range = 4) {
+    std::string name = "x" + std::to_string(inputs.size());
+    return input(name.c_str(), type, std::move(shape), range);
+  }
+  Value *one(std::string_view target, std::vector<Argument> args, KeywordArguments kwargs = {}) {
+    return call(target, std::move(args), std::move(kwargs))->result();
+  }
+  void onDevice(double bound, const std::function<std::vector<Value *>()> &build) {
+    onEach({hopper}, bound, build);
+  }
+  std::vector<Value *> two(Node *node) { return {node->result(0), node->result(1)}; }
+  /// The same elements with the last two dims of the memory exchanged.
+  Value *turned(DataType type, Shape shape) {
+    size_t rank = shape.size();
+    std::swap(shape[rank - 1], shape[rank - 2]);
+    return one("aten.transpose.int", {tensor(type, shape), int64_t(rank) - 2, int64_t(rank) - 1});
+  }
+  /// The same elements with memory between them.
+  Value *sliced(DataType type, Shape shape) {
+    shape.back() = shape.back() * 2 + 1;
+    return one("aten.slice.Tensor",
+               {tensor(type, shape), int64_t(shape.size()) - 1, 1, shape.back(), 2});
+  }
+};
+
+// --- products; for processors they are no text, but the back end's own
+
+TEST_F(InterpretedOperators, productsOfAllSizes) {
+  const std::vector<Shape> sizes{{1, 1, 1}, {3, 5, 7}, {17, 33, 20}, {1, 70, 40}, {66, 3, 65}};
+  for (const Shape &s : sizes)
+    for (DataType type : {f32, f16})
+      onDevice(boundOf(type), [&] {
+        return std::vector{
+            one("aten.mm.default", {tensor(type, {s[0], s[2]}), tensor(type, {s[2], s[1]})})};
+      });
+}
+
+TEST_F(InterpretedOperators, productsOfAllStrides) {
+  for (bool left : {false, true})
+    for (bool right : {false, true})
+      onDevice(2e-6, [&] {
+        return std::vector{
+            one("aten.mm.default", {left ? turned(f32, {19, 21}) : tensor(f32, {19, 21}),
+                                    right ? turned(f32, {21, 37}) : sliced(f32, {21, 37})})};
+      });
+  onDevice(2e-6, [&] {
+    return std::vector{
+        one("aten.bmm.default", {sliced(f32, {3, 5, 18}), turned(f32, {3, 18, 20})})};
+  });
+  onDevice(2e-6, [&] {
+    Value *shared = one("aten.expand.default", {tensor(f32, {1, 18, 20}), List{3, 18, 20}});
+    return std::vector{one("aten.bmm.default", {tensor(f32, {3, 5, 18}), shared})};
+  });
+  onDevice(2e-6, [&] {
+    return std::vector{
+        one("aten.matmul.default", {tensor(f32, {2, 3, 4, 18}), tensor(f32, {3, 18, 7})})};
+  });
+  onDevice(2e-6, [&] {
+    return std::vector{one("aten.matmul.default", {tensor(f32, {18}), tensor(f32, {3, 18, 7})}),
+                       one("aten.matmul.default", {tensor(f32, {2, 18}), tensor(f32, {18})})};
+  });
+}
+
+TEST_F(InterpretedOperators, productsAndWhatFollows) {
+  for (DataType type : {f32, bf16})
+    onDevice(boundOf(type), [&] {
+      Value *x = tensor(type, {21, 18}), *w = tensor(type, {35, 18}), *b = tensor(type, {35});
+      Value *y = one("aten.linear.default", {x, w, b});
+      return std::vector{
+          one("aten.relu.default", {one("aten.add.Tensor", {y, tensor(type, {21, 35})})})};
+    });
+  onDevice(2e-6, [&] {
+    Value *y =
+        one("aten.addmm.default", {tensor(f32, {35}), tensor(f32, {21, 18}), tensor(f32, {18, 35})},
+            {{"beta", Argument(0.5)}, {"alpha", Argument(2.0)}});
+    Value *z = one("aten.addmm.default",
+                   {tensor(f32, {21, 1}), tensor(f32, {21, 18}), tensor(f32, {18, 35})},
+                   {{"beta", Argument(int64_t(0))}});
+    return std::vector{y, z};
+  });
+  onDevice(0, [&] {
+    return std::vector{
+        one("aten.mm.default", {tensor(i32, {9, 18}, 50), tensor(i32, {18, 7}, 50)})};
+  });
+}
+
+// A long sum of few results is shared out.
+TEST_F(InterpretedOperators, longSumsAreShared) {
+  onDevice(1e-5, [&] {
+    return std::vector{
+        one("aten.mm.default", {tensor(f32, {3, 2100}, 1), tensor(f32, {2100, 5}, 1)})};
+  });
+}
+
+// --- convolutions
+
+TEST_F(InterpretedOperators, convolutionsOfAllKinds) {
+  struct Kind {
+    Shape x, w, stride, padding, dilation, more;
+    int64_t groups;
+    bool transposed;
+  };
+  const std::vector<Kind> kinds{
+      {{2, 3, 11}, {4, 3, 3}, {1}, {1}, {1}, {0}, 1, false},
+      {{2, 3, 11}, {4, 3, 4}, {2}, {0}, {2}, {0}, 1, false},
+      {{1, 4, 9, 7}, {6, 2, 3, 3}, {1, 2}, {1, 0}, {1, 1}, {0, 0}, 2, false},
+      {{2, 5, 6, 8}, {5, 1, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {0, 0}, 5, false},
+      {{2, 5, 6, 8}, {7, 5, 1, 1}, {1, 1}, {0, 0}, {1, 1}, {0, 0}, 1, false},
+      {{1, 2, 5, 6, 4}, {3, 2, 2, 3, 2}, {2, 1, 1}, {0, 1, 1}, {1, 1, 1}, {0, 0, 0}, 1, false},
+      {{2, 3, 6}, {3, 4, 3}, {2}, {1}, {1}, {1}, 1, true},
+      {{1, 4, 5, 6}, {4, 3, 3, 2}, {2, 1}, {1, 0}, {1, 2}, {1, 0}, 2, true}};
+  for (const Kind &kind : kinds)
+    onDevice(2e-6, [&] {
+      auto list = [](const Shape &numbers) { return List(numbers.begin(), numbers.end()); };
+      Value *x = tensor(f32, kind.x, 2), *w = tensor(f32, kind.w, 2);
+      int64_t channels = kind.transposed ? kind.w[1] * kind.groups : kind.w[0];
+      return std::vector{one("aten.convolution.default",
+                             {x, w, tensor(f32, {channels}), list(kind.stride), list(kind.padding),
+                              list(kind.dilation), kind.transposed, list(kind.more), kind.groups})};
+    });
+}
+
+// --- attention
+
+TEST_F(InterpretedOperators, attentionOfAllKinds) {
+  struct Kind {
+    int64_t heads, keyHeads, queries, keys, width;
+    bool causal, masked;
+    Shape mask;
+    DataType maskType = f32;
+  };
+  const std::vector<Kind> kinds{{2, 2, 19, 37, 16, false, false, {}},
+                                {2, 2, 37, 37, 20, true, false, {}},
+                                {4, 2, 5, 33, 16, false, false, {}},
+                                {2, 2, 1, 50, 16, false, false, {}},
+                                {2, 2, 19, 37, 16, false, true, {19, 37}},
+                                {2, 2, 19, 37, 16, false, true, {1, 2, 1, 37}},
+                                {2, 2, 19, 37, 16, false, true, {19, 1}},
+                                {2, 2, 19, 37, 16, false, true, {19, 37}, boolean},
+                                {2, 2, 1, 37, 16, false, true, {1, 37}, boolean},
+                                {2, 2, 1, 37, 16, false, true, {1, 1}},
+                                {4, 1, 1, 300, 8, false, true, {1, 300}}};
+  for (const Kind &kind : kinds)
+    for (DataType type : {f32, f16})
+      onBoth(type == f16 ? 4e-3 : 1e-5, [&] {
+        Value *q = tensor(type, {1, kind.heads, kind.queries, kind.width}, 1),
+              *k = tensor(type, {1, kind.keyHeads, kind.keys, kind.width}, 1),
+              *v = tensor(type, {1, kind.keyHeads, kind.keys, kind.width}, 1);
+        Argument mask;
+        if (kind.masked)
+          mask = kind.maskType == boolean
+                     ? Argument(one("aten.ge.Scalar", {tensor(f32, kind.mask), -3.0}))
+                     : Argument(tensor(type, kind.mask, 2));
+        return std::vector{one("aten.scaled_dot_product_attention.default",
+                               {q, k, v, mask, 0.0, kind.causal},
+                               {{"enable_gqa", Argument(kind.heads != kind.keyHeads)}})};
+      });
+}
+
+// --- rows
+
+TEST_F(InterpretedOperators, rowsOfAllLengths) {
+  for (const Shape &shape : std::vector<Shape>{{5, 1}, {3, 7}, {4, 130}, {2, 1300}, {2, 3, 5000}})
+    for (DataType type : {f32, f16}) {
+      onBoth(boundOf(type) * 2, [&] {
+        Value *x = tensor(type, shape);
+        return std::vector{one("aten.softmax.int", {x, -1}), one("aten.log_softmax.int", {x, -1})};
+      });
+      onBoth(type == f16 ? 8e-3 : 2e-5, [&] {
+        Value *x = tensor(type, shape), *w = tensor(type, {shape.back()}),
+              *b = tensor(type, {shape.back()});
+        return std::vector{
+            one("aten.layer_norm.default", {x, List{shape.back()}, w, b, 0.01}),
+            one("aten.rms_norm.default", {x, List{shape.back()}, w, 0.01}),
+            one("aten.layer_norm.default", {x, List{shape.back()}, Argument(), Argument(), 0.01})};
+      });
+    }
+}
+
+TEST_F(InterpretedOperators, rowsOfAllStrides) {
+  for (int64_t dim : {0, 1, 2})
+    onBoth(4e-6,
+           [&] { return std::vector{one("aten.softmax.int", {tensor(f32, {9, 11, 6}), dim})}; });
+  onBoth(4e-6, [&] {
+    return std::vector{one("aten.softmax.int", {turned(f32, {9, 70}), -1}),
+                       one("aten.softmax.int", {sliced(f32, {9, 70}), -1}),
+                       one("aten.log_softmax.int", {turned(f32, {9, 70}), 0})};
+  });
+  onBoth(2e-5, [&] {
+    Value *x = tensor(f32, {5, 6, 7}), *w = tensor(f32, {6, 7});
+    return std::vector{one("aten.layer_norm.default", {x, List{6, 7}, w, w, 0.01})};
+  });
+}
+
+// --- reductions
+
+TEST_F(InterpretedOperators, reductionsOfAllKinds) {
+  const char *const ofDims[] = {"aten.sum.dim_IntList", "aten.mean.dim",
+                                "aten.amax.default",    "aten.amin.default",
+                                "aten.var.correction",  "aten.std.correction"};
+  const char *const ofOne[] = {"aten.argmax.default", "aten.argmin.default", "aten.prod.dim_int",
+                               "aten.any.dim", "aten.all.dim"};
+  for (const Shape &shape : std::vector<Shape>{{3, 5, 7}, {2, 1, 300}, {300, 2, 3}, {6, 130, 9}})
+    for (int64_t dim : {0, 1, 2})
+      onBoth(2e-5, [&] {
+        Value *x = tensor(f32, shape, 1);
+        std::vector<Value *> results;
+        for (const char *target : ofDims)
+          results.push_back(one(target, {x, List{dim}}));
+        for (const char *target : ofOne)
+          results.push_back(one(target, {x, dim}));
+        return results;
+      });
+  for (const List &dims : std::vector<List>{{0, 1}, {0, 2}, {1, 2}, {0, 1, 2}})
+    onBoth(2e-5, [&] {
+      Value *x = tensor(f32, {6, 5, 40}, 1), *y = turned(f32, {6, 5, 40});
+      return std::vector{one("aten.sum.dim_IntList", {x, dims, true}),
+                         one("aten.amax.default", {y, dims}), one("aten.mean.dim", {y, dims}),
+                         one("aten.var.correction", {x, dims})};
+    });
+}
+
+TEST_F(InterpretedOperators, reductionsOfAllTypes) {
+  for (DataType type : {f64, f16, bf16, i64, i8})
+    onBoth(isFloat(type) ? boundOf(type) : 0, [&] {
+      Value *x = tensor(type, {9, 70});
+      return std::vector{one("aten.sum.dim_IntList", {x, List{1}}),
+                         one("aten.amax.default", {x, List{0}}), one("aten.argmin.default", {x, 1}),
+                         one("aten.any.dim", {x, 1})};
+    });
+  // The first of equal ones, the first NaN, and -inf among them.
+  for (double special : {nan, HUGE_VAL, -HUGE_VAL})
+    onBoth(0, [&] {
+      Value *x = tensor(f32, {70, 9}, 1);
+      for (int64_t at : {3, 40})
+        values(0).set(Shape{at, 4}, special);
+      std::vector<Value *> results;
+      for (int64_t dim : {0, 1}) {
+        for (const char *target : {"aten.argmax.default", "aten.argmin.default"})
+          results.push_back(one(target, {x, dim}));
+        for (const char *target : {"aten.amax.default", "aten.amin.default"})
+          results.push_back(one(target, {x, List{dim}}));
+      }
+      for (const char *target : {"aten.max.dim", "aten.min.dim"})
+        for (Value *result : two(call(target, {x, 0})))
+          results.push_back(result);
+      return results;
+    });
+}
+
+// --- scans and orders
+
+TEST_F(InterpretedOperators, runningSums) {
+  for (const Shape &shape : std::vector<Shape>{{3, 7}, {2, 1100}, {1, 9000}, {9000, 2}, {3, 70, 5}})
+    for (int64_t dim = 0; dim < int64_t(shape.size()); ++dim)
+      onBoth(1e-5, [&] {
+        return std::vector{one("aten.cumsum.default", {tensor(f32, shape, 1), dim}),
+                           one("aten.cumsum.default", {tensor(i32, shape), dim})};
+      });
+  onBoth(1e-5, [&] {
+    Value *x =
+        one("aten.add.Scalar", {one("aten.mul.Scalar", {tensor(f32, {4, 40}, 1), 0.01}), 1.0});
+    return std::vector{one("aten.cumprod.default", {x, 1}), one("aten.cumprod.default", {x, 0}),
+                       one("aten.cumsum.default", {turned(f32, {9, 70}), 1}),
+                       one("aten.cumsum.default", {sliced(f32, {9, 70}), 1})};
+  });
+}
+
+TEST_F(InterpretedOperators, ordersOfAllLengths) {
+  for (int64_t length : {1, 2, 5, 33, 129, 300, 700})
+    for (bool descending : {false, true})
+      for (DataType type : {f32, i64, i8}) {
+        if (length > 200 && type == i64 && descending)
+          continue;
+        onBoth(0, [&] {
+          Value *x = tensor(type, {2, length}, 3);
+          if (type == f32 && length > 4) {
+            values(0).set(Shape{1, 2}, nan);
+            values(0).set(Shape{1, length - 1}, -HUGE_VAL);
+          }
+          return two(call("aten.sort.stable", {x},
+                          {{"stable", Argument(true)}, {"descending", Argument(descending)}}));
+        });
+        onBoth(0, [&] {
+          Value *x = tensor(type, {2, length}, 3);
+          return two(call("aten.topk.default", {x, std::min<int64_t>(length, 4), -1, descending}));
+        });
+      }
+  onBoth(0, [&] {
+    return two(call("aten.sort.stable", {tensor(f32, {40, 3})},
+                    {{"stable", Argument(true)}, {"dim", Argument(int64_t(0))}}));
+  });
+}
+
+// --- gathers and scatters
+
+TEST_F(InterpretedOperators, gathersOfAllKinds) {
+  onBoth(0, [&] {
+    Value *x = tensor(f32, {7, 9, 5}), *rows = tensor(i64, {4, 3}, 7),
+          *columns = tensor(i64, {3}, 9);
+    Value *below = one("aten.sub.Scalar", {rows, 7});
+    return std::vector{one("aten.index.Tensor", {x, List{rows}}),
+                       one("aten.index.Tensor", {x, List{below}}),
+                       one("aten.index.Tensor", {x, List{rows, columns}}),
+                       one("aten.index.Tensor", {x, List{Argument(), columns}}),
+                       one("aten.index.Tensor", {x, List{rows, Argument(), tensor(i64, {3}, 5)}}),
+                       one("aten.index_select.default", {x, 1, columns}),
+                       one("aten.embedding.default", {tensor(f32, {7, 70}), rows})};
+  });
+  for (int64_t dim : {0, 1})
+    onBoth(0, [&] {
+      return std::vector{
+          one("aten.gather.default", {turned(f32, {7, 7}), dim, tensor(i64, {5, 6}, 7)})};
+    });
+}
+
+TEST_F(InterpretedOperators, scattersOfAllKinds) {
+  for (int64_t dim : {0, 1}) {
+    onBoth(2e-6, [&] {
+      Value *x = tensor(f32, {9, 9}), *at = tensor(i64, {4, 5}, 9), *from = tensor(f32, {4, 5});
+      return std::vector{one("aten.scatter_add.default", {x, dim, at, from}),
+                         one("aten.scatter.value", {x, dim, at, 2.5})};
+    });
+    onBoth(2e-6, [&] {
+      Value *x = tensor(f32, {9, 9}), *at = tensor(i64, {4}, 9);
+      Value *from = tensor(f32, dim ? Shape{9, 4} : Shape{4, 9});
+      return std::vector{
+          one("aten.index_add.default", {x, dim, at, from}, {{"alpha", Argument(2.0)}}),
+          one("aten.index_fill.int_Scalar", {x, dim, at, 1.5}),
+          one("aten.index_copy.default", {x, dim, at, from})};
+    });
+  }
+  for (bool accumulate : {false, true})
+    for (DataType type : {f32, f16, i32})
+      onBoth(type == f16 ? 1e-2 : 2e-6, [&] {
+        Value *x = tensor(type, {7, 9}), *rows = tensor(i64, {60}, 7),
+              *columns = tensor(i64, {60}, 9);
+        return std::vector{
+            one("aten.index_put.default", {x, List{rows, columns}, tensor(type, {60}), accumulate}),
+            one("aten.index_put.default",
+                {x, List{Argument(), columns}, tensor(type, {7, 60}), accumulate}),
+            one("aten.index_put.default", {x, List{rows}, tensor(type, {1}), accumulate})};
+      });
+}
+
+// --- element by element
+
+TEST_F(InterpretedOperators, elementsOfAllStrides) {
+  onBoth(2e-6, [&] {
+    Value *x = tensor(f32, {6, 70}), *column = tensor(f32, {6, 1}), *row = tensor(f32, {70});
+    Value *y = turned(f32, {6, 70}), *z = sliced(f32, {6, 70});
+    Value *scalar = tensor(f32, {});
+    Value *sum = one("aten.add.Tensor",
+                     {one("aten.mul.Tensor", {x, column}), one("aten.mul.Tensor", {y, row})});
+    return std::vector{one("aten.add.Tensor", {sum, one("aten.mul.Tensor", {z, scalar})}),
+                       one("aten.maximum.default", {y, z}),
+                       one("aten.where.self", {one("aten.gt.Tensor", {x, row}), y, column})};
+  });
+  onBoth(0, [&] {
+    Value *x = tensor(f32, {70, 45}), *y = tensor(f32, {5, 33, 40});
+    auto dense = [&](Value *value) {
+      return one("aten.clone.default", {value}, {{"memory_format", Argument("contiguous_format")}});
+    };
+    return std::vector{dense(one("aten.t.default", {x})),
+                       dense(one("aten.permute.default", {y, List{2, 0, 1}})),
+                       dense(one("aten.permute.default", {y, List{0, 2, 1}})),
+                       dense(one("aten.expand.default", {tensor(f32, {3, 1, 5}), List{3, 4, 5}}))};
+  });
+  onBoth(0, [&] {
+    Value *x = tensor(f32, {3, 5}), *y = tensor(f32, {3, 7}), *z = turned(f32, {3, 5});
+    return std::vector{one("aten.cat.default", {List{x, y, z}, 1}),
+                       one("aten.stack.default", {List{x, z}, 1}),
+                       one("aten.cat.default", {List{x, z}, 0}),
+                       one("aten.repeat.default", {x, List{2, 2, 3}}),
+                       one("aten.slice_scatter.default", {y, x, 1, 1, 6}),
+                       one("aten.select_scatter.default", {x, tensor(f32, {3}), 1, 2})};
+  });
+}
+
+TEST_F(InterpretedOperators, boundsAndTypesOfElements) {
+  onBoth(0, [&] {
+    Value *x = tensor(i8, {300}, 100), *y = tensor(i64, {300}, 1000);
+    return std::vector{one("aten.clamp.default", {x, -300, 50}),
+                       one("aten.clamp.default", {x, 20, 300}),
+                       one("aten.clamp_min.default", {x, 100}),
+                       one("aten.add.Scalar", {x, 300}),
+                       one("aten.to.dtype", {y, i8}),
+                       one("aten.to.dtype", {y, boolean}),
+                       one("aten.floor_divide.default",
+                           {one("aten.sub.Scalar", {y, 500}), one("aten.add.Scalar", {x, 1})}),
+                       one("aten.remainder.Scalar", {one("aten.sub.Scalar", {y, 500}), 7}),
+                       one("aten.fmod.Scalar", {one("aten.sub.Scalar", {y, 500}), 7})};
+  });
+  onBoth(2e-6, [&] {
+    Value *n = one("aten.arange.start_step", {3, 100, 7}, {{"dtype", Argument(f32)}});
+    return std::vector{one("aten.mul.Tensor", {n, one("aten.full_like.default", {n, 2.5})}),
+                       one("aten.arange.default", {300}, {{"dtype", Argument(i64)}})};
+  });
+}
+
+} // namespace
+} // namespace pellucid::passes
