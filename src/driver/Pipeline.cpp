@@ -6,6 +6,7 @@
 #include "driver/EmitSource.h"
 #include "driver/FindOrderedKernels.h"
 #include "driver/ProductUnits.h"
+#include "driver/ShareKernels.h"
 #include "driver/SpecializeLaunches.h"
 #include "driver/Worker.h"
 #include "fusion/FuseIntoKernels.h"
@@ -193,12 +194,14 @@ struct Compilation {
     lowered.state = state;
     lowered.program = std::move(opened);
     Program &program = lowered.program;
+    size_t ownKernels = program.kernels.size();
     pass("lower to launches", program, [&] {
       for (LoweringEdge &edge :
            lowerToLaunches(program, registry, textCompiler(context), capability(device)))
         report.edges.push_back({edge.from, edge.to, edge.fused, edge.reason});
     });
     pass("erase unused", program, [&] { eraseUnused(program); });
+    pass("share kernels", program, [&] { shareKernels(program, ownKernels, context); });
     eraseUnusedWeights(program);
     // From here the graph holds placeholders, views, empty tensors and launches.
     ClassifyNode classify = [&](const Node &node) { return classifyLowered(node, registry); };

@@ -42,10 +42,10 @@ def starting_values(sizes, n, seed, kind="f32"):
     count = int(np.prod(shape))
     values = ((np.arange(count) * 7 + seed * 3) % 11 - 4).reshape(shape)
     if kind == "bool":
-        values = values > 0
+        values = np.asarray(values > 0)
     if kind == "u8":
         values = abs(values)
-    return to_bf16(values.astype(np.float32)) if kind == "bf16" else values.astype(TYPES[kind])
+    return np.asarray(to_bf16(values.astype(np.float32)) if kind == "bf16" else values.astype(TYPES[kind])).reshape(shape)
 
 
 def dtype_of(program, name):

@@ -21,7 +21,7 @@ class OperatorWriter(random_programs.Writer):
         super().__init__(seed)
         self.kind = self.pick(*KINDS)
         if self.dynamic:
-            self.program["range"] = self.pick([1, 6], [0, 5], [0, 9], [1, 40], [2, 3])
+            self.program["range"] = self.pick([1, 6], [0, 5], [0, 9], [1, 40], [2, 17])
         self.program["dtypes"] = {}
         for name in self.program["inputs"]:
             sizes = DYNAMIC if self.dynamic and (name == "x" or self.random.random() < 0.5) else SIZES
