@@ -296,14 +296,15 @@ def distance(got, reference):
 def run_and_compare(program, folder):
     """The largest error of our results and of PyTorch's float32, over all calls."""
     arrays = np.load(folder / "case.npz")
-    # A written input is the model's state, which `--state` keeps.
-    shown = json.loads(subprocess.run([program, "inspect", folder / "model.plc", "--json"], capture_output=True, text=True, check=True).stdout)["inputs"]
-    state = {path.stem for path in (folder / "state").glob("*.npy")}
-    names = [i["name"] for i in shown if i["name"] not in state]
+    shown = json.loads(subprocess.run([program, "inspect", folder / "model.plc", "--json"], capture_output=True, text=True, check=True).stdout)
+    names = [i["name"] for i in shown["inputs"]]
+    # What the model keeps from call to call.
+    state = ["--state", folder / "state.safetensors"] if shown.get("state") else []
+    (folder / "state.safetensors").unlink(missing_ok=True)
     ours = theirs = seconds = 0.0
     case = 0
     while f"{case}.in.0" in arrays:
-        words = [program, "run", folder / "model.plc"] + (["--state", folder / "state"] if state else [])
+        words = [program, "run", folder / "model.plc"] + state
         for j, name in enumerate(names):
             np.save(folder / f"{name}.npy", arrays[f"{case}.in.{j}"])
             words += ["--input", f"{name}=@{folder / name}.npy"]
@@ -333,10 +334,7 @@ def check(options, name):
     if not (folder / "case.npz").exists():
         print(stage("export", name, folder), end="", flush=True)
     row = {"model": name, **json.loads((folder / "facts.json").read_text())}
-    (folder / "state").mkdir(exist_ok=True)
-    for old in (folder / "state").iterdir():
-        old.unlink()
-    row |= measured([options.program, "compile", folder / "model.pt2", "-o", folder / "model.plc", "--target", TARGET, "--state", folder / "state"])
+    row |= measured([options.program, "compile", folder / "model.pt2", "-o", folder / "model.plc", "--target", TARGET])
     row["memory_bound"] = int(1.2 * row["largest_tensor"] + 500e6)
     row |= run_and_compare(options.program, folder)
     row["right"] = row["error"] <= max(1e-5, 4 * row["pytorch_error"])

@@ -12,13 +12,15 @@ import pathlib
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent / "src"
-TOGETHER = [["composites.py", "shapes.py", "losses.py"], ["hooks.py", "nn.py", "nn_losses.py"]]
+TOGETHER = [["composites.py", "shapes.py", "losses.py"], ["hooks.py", "nn.py", "nn_losses.py", "nn_layers.py", "nn_recurrent.py", "nn_transformer.py"],
+            ["aten.py", "aten_images.py", "aten_scatters.py", "aten_gradients.py", "aten_quantized.py"]]
 GIVEN = {  # by the C++ that fills the module
     "init.py": {"_initialize"},
     "inspect.py": {"_parameters"},
     "re.py": {"_compile", "_describe", "_scan"},
     "nn.py": {"Parameter", "_conversion", "_convert_in_place", "_uniform"},
     "nn_losses.py": {"Parameter", "_uniform"},
+    **{name: {"Parameter", "_uniform"} for name in ("nn_layers.py", "nn_recurrent.py")},
     "importlib_util.py": {"known", "import_module"},
 }
 

@@ -54,6 +54,7 @@ typedef struct pellucid_compile_options {
   /* Non-zero: as --state-as-inputs: buffers that the model changes are inputs that a call writes
    * to, instead of state that an instance of the package owns. */
   int32_t state_as_inputs;
+  int32_t train; /* non-zero: as --train */
 } pellucid_compile_options;
 
 /* Compiles `model` ("FILE.py:CLASS", "FILE.py:FUNCTION", a saved program or an

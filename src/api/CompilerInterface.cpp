@@ -68,6 +68,7 @@ driver::ModelRequest requestOf(const char *model, const pellucid_compile_options
   if (options.seed)
     request.seed = options.seed;
   request.strict = options.strict != 0;
+  request.train = options.train != 0;
   if (options.host_steps)
     request.hostSteps = options.host_steps;
   if (options.host_memory)

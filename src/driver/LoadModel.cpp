@@ -64,6 +64,7 @@ std::vector<InputSpec> parseInputs(const std::vector<std::string> &texts) {
 trace::TraceOptions traceOptions(const ModelRequest &request, const ModelMessages &messages) {
   trace::TraceOptions options;
   options.strict = request.strict;
+  options.train = request.train;
   options.roots = request.paths;
   if (!request.device.empty())
     options.device = request.device;
@@ -195,6 +196,7 @@ void ModelRequest::refuseTraceOptions(const char *what) const {
                              {!kernels.empty(), "--kernels"},
                              {seed.has_value(), "--seed"},
                              {strict, "--strict"},
+                             {train, "--train"},
                              {hostSteps.has_value(), "--host-steps"},
                              {hostMemory.has_value(), "--host-memory"}})
     if (given)

@@ -28,6 +28,7 @@ struct ModelRequest {
   std::vector<std::string> paths; ///< folders that absolute imports are looked up in, in order
   std::optional<uint64_t> seed;   ///< of the parameters where there are no weights; none: 0
   bool strict = false;
+  bool train = false; ///< a Python model as after train() instead of eval()
   /// Most steps and bytes of values that the model's host code may take (host/Budget.h).
   std::optional<uint64_t> hostSteps, hostMemory;
 

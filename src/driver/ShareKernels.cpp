@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
 
+#include <bit>
 #include <map>
 #include <set>
 
@@ -28,12 +29,18 @@ struct Candidate {
   std::vector<double> numbers;
 };
 
+/// NaN of other bits would not come through a conversion.
+bool keepsItsBits(const llvm::APFloat &value) {
+  return !value.isNaN() || value.bitwiseIsEqual(llvm::APFloat::getQNaN(value.getSemantics()));
+}
+
 /// The numbers that an argument can carry exactly, in the order of the text.
 std::vector<mlir::arith::ConstantOp> numbersOf(mlir::ModuleOp module) {
   std::vector<mlir::arith::ConstantOp> numbers;
   module.walk([&](mlir::arith::ConstantOp constant) {
     auto value = mlir::dyn_cast<mlir::FloatAttr>(constant.getValue());
-    if (value && (value.getType().isF32() || value.getType().isF64()) && !value.getValue().isNaN())
+    if (value && (value.getType().isF32() || value.getType().isF64()) &&
+        keepsItsBits(value.getValue()))
       numbers.push_back(constant);
   });
   return numbers;
@@ -54,11 +61,15 @@ bool saysSomething(const KernelDef &kernel) {
 std::string outlineOf(const KernelDef &kernel) {
   std::string outline;
   const std::string &text = kernel.ttir;
+  constexpr std::string_view constant = "arith.constant ";
   for (size_t at = text.find("tt.func"); at < text.size();) {
-    if (text.compare(at, 4, "loc(") == 0) {
+    if (text.compare(at, constant.size(), constant) == 0) {
+      at = std::min(text.find(" : ", at), text.size());
+    } else if (text.compare(at, 4, "loc(") == 0) {
       at = text.find(')', at);
       at = at == std::string::npos ? text.size() : at + 1;
-    } else if (isdigit(static_cast<unsigned char>(text[at])) || text[at] == '-' || text[at] == '+') {
+    } else if (isdigit(static_cast<unsigned char>(text[at])) || text[at] == '-' ||
+               text[at] == '+') {
       ++at;
     } else if (text.compare(at, kernel.symbol.size(), kernel.symbol) == 0) {
       at += kernel.symbol.size();
@@ -102,8 +113,8 @@ private:
         for (const LaunchVariant &variant : launch->variants)
           if (variant.kernel >= first && !program.kernels[variant.kernel].ttir.empty())
             // Twice for a launch of several variants, so that none of them is shared.
-            launches[variant.kernel].insert(launches[variant.kernel].end(),
-                                            launch->variants.size(), &node);
+            launches[variant.kernel].insert(launches[variant.kernel].end(), launch->variants.size(),
+                                            &node);
     return launches;
   }
 
@@ -143,8 +154,8 @@ private:
 
   static bool sameNumbers(const std::vector<Candidate> &candidates, size_t at) {
     return llvm::all_of(candidates, [&](const Candidate &one) {
-      return one.numbers[at] == candidates[0].numbers[at] &&
-             std::signbit(one.numbers[at]) == std::signbit(candidates[0].numbers[at]);
+      return std::bit_cast<uint64_t>(one.numbers[at]) ==
+             std::bit_cast<uint64_t>(candidates[0].numbers[at]);
     });
   }
 

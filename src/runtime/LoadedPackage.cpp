@@ -267,7 +267,7 @@ Result LoadedPackage::makeInstance(const InstanceOptions &options,
   bool isCuda = chosen.device.device_type == kDLCUDA;
   if (!programFor(isCuda ? Target::Kind::Cuda : Target::Kind::Cpu) ||
       (!isCuda && chosen.device.device_type != kDLCPU))
-    return Result::invalid("an instance cannot be on device " + text(chosen.device) +
+    return Result::invalid("an instance cannot be on " + text(chosen.device) +
                            ": the package runs on " +
                            (!programFor(Target::Kind::Cuda) ? "the CPU"
                             : programFor(Target::Kind::Cpu) ? "the CPU and CUDA devices"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators of torch as the traced file calls them.
+#include "trace/AtenComposites.h"
 #include "trace/TensorCalls.h"
 
 #include <algorithm>
@@ -406,6 +407,9 @@ h::Value callInPlace(TensorObject &self, h::Interpreter &interpreter, const std:
                       argsOf({selfOf(self), source}));
   } else if (auto composite = compositeFunction(interpreter, name)) {
     result = callComposite(interpreter, name, *composite, std::move(call));
+  } else if (self.tracer.registry.overloads("aten." + name).empty() &&
+             !atenComposites(interpreter, "aten." + name).empty()) {
+    result = callAtenPacket(interpreter, "aten." + name, std::move(call));
   } else {
     result = callAten(self.tracer, interpreter, name, call);
   }

@@ -5,6 +5,8 @@
 #include "trace/TensorObject.h"
 #include "trace/TorchSources.h"
 
+#include <algorithm>
+
 namespace pellucid::trace {
 
 using namespace graph;
@@ -35,6 +37,94 @@ public:
 const CompositeTable &tableOf(h::Interpreter &interpreter) {
   auto module = interpreter.nativeModule("torch._pellucid_aten");
   return *module->globals->at("_table").as<CompositeTable>();
+}
+
+bool isNumber(const h::Value &value) {
+  return value.isInt() || value.isFloat() || value.isBool() || h::isSymbolicNumber(value);
+}
+
+bool isWholeNumber(const h::Value &value) { return value.isInt() || value.isSymInt(); }
+
+/// Whether PyTorch's parser of arguments takes the value for the type.
+bool fits(const SchemaType &type, const h::Value &given) {
+  h::Value value = h::contentOf(h::unwrapConstexpr(given));
+  if (value.isNone())
+    return type.optional;
+  if (type.list) {
+    if (!value.isSequence())
+      return type.listSize && isWholeNumber(value);
+    SchemaType element = type;
+    element.list = false;
+    element.optional = type.optionalElements;
+    std::vector<h::Value> elements = value.elements();
+    return std::all_of(elements.begin(), elements.end(),
+                       [&](const h::Value &part) { return fits(element, part); });
+  }
+  switch (type.kind) {
+  case SchemaType::Kind::Tensor:
+    return value.as<TensorObject>() != nullptr;
+  case SchemaType::Kind::Int:
+  case SchemaType::Kind::SymInt:
+    return isWholeNumber(value);
+  case SchemaType::Kind::Float:
+  case SchemaType::Kind::Scalar:
+    return isNumber(value);
+  case SchemaType::Kind::Bool:
+    return value.isBool() || value.isSymBool();
+  case SchemaType::Kind::Str:
+    return value.isStr();
+  default:
+    return !value.as<TensorObject>() && !value.isSequence();
+  }
+}
+
+bool takes(const Schema &schema, const h::CallArgs &args) {
+  if (args.positional.size() > schema.arguments.size())
+    return false;
+  for (const auto &[key, value] : args.keywords)
+    if (auto index = schema.indexOf(key); !index || *index < args.positional.size())
+      return false;
+  for (size_t i = 0; i < schema.arguments.size(); ++i) {
+    const SchemaArgument &argument = schema.arguments[i];
+    bool placed = i < args.positional.size();
+    const h::Value *given = placed ? &args.positional[i] : args.keyword(argument.name);
+    if (placed && argument.keywordOnly)
+      return false;
+    if (given ? !fits(argument.type, *given) : !argument.defaultValue)
+      return false;
+  }
+  return true;
+}
+
+/// A number stands for all of a list's.
+h::Value spread(const SchemaType &type, h::Value value) {
+  if (!type.list || !type.listSize || !isWholeNumber(value))
+    return value;
+  return h::Value::list(h::List(static_cast<size_t>(*type.listSize), value));
+}
+
+const AtenComposite &resolve(h::Interpreter &interpreter, const std::string &packet,
+                             const h::CallArgs &args) {
+  std::vector<const AtenComposite *> records = atenComposites(interpreter, packet);
+  if (records.size() == 1)
+    return *records.front();
+  std::string schemas;
+  for (const AtenComposite *record : records) {
+    if (takes(record->schema, args))
+      return *record;
+    schemas += "\n  " + printSchema(record->schema);
+  }
+  interpreter.raise("TypeError", packet + "() has no overload for these arguments:" + schemas);
+}
+
+/// What torch's functions name otherwise than ATen's schemas.
+void renameKeywords(const Schema &schema, h::CallArgs &args) {
+  static const std::pair<const char *, const char *> names[] = {
+      {"input", "self"}, {"axis", "dim"}, {"keepdims", "keepdim"}};
+  for (auto &[key, value] : args.keywords)
+    for (auto [torchs, atens] : names)
+      if (key == torchs && !schema.indexOf(torchs) && schema.indexOf(atens))
+        key = atens;
 }
 
 } // namespace
@@ -70,9 +160,9 @@ h::Value callAtenComposite(h::Interpreter &interpreter, const AtenComposite &com
   for (size_t i = 0; i < schema.arguments.size(); ++i) {
     const SchemaArgument &argument = schema.arguments[i];
     if (i < args.positional.size() && !argument.keywordOnly)
-      call.positional.push_back(args.positional[i]);
+      call.positional.push_back(spread(argument.type, args.positional[i]));
     else if (const h::Value *given = args.keyword(argument.name))
-      call.positional.push_back(*given);
+      call.positional.push_back(spread(argument.type, *given));
     else if (argument.defaultValue)
       call.positional.push_back(constantValue(*argument.defaultValue));
     else
@@ -87,10 +177,31 @@ h::Value callAtenComposite(h::Interpreter &interpreter, const AtenComposite &com
   return callComposite(interpreter, schema.name, composite.function, std::move(call));
 }
 
+h::Value callAtenPacket(h::Interpreter &interpreter, const std::string &packet, h::CallArgs args) {
+  renameKeywords(atenComposites(interpreter, packet).front()->schema, args);
+  auto out = std::find_if(args.keywords.begin(), args.keywords.end(),
+                          [](const auto &keyword) { return keyword.first == "out"; });
+  h::Value destination;
+  if (out != args.keywords.end()) {
+    destination = out->second;
+    args.keywords.erase(out);
+  }
+  const AtenComposite &composite = resolve(interpreter, packet, args);
+  h::Value result = callAtenComposite(interpreter, composite, args);
+  if (destination.isNone())
+    return result;
+  auto *tensor = destination.as<TensorObject>();
+  if (!tensor || !result.as<TensorObject>())
+    interpreter.refuse("'out' must be one tensor, got " + h::typeName(destination));
+  return tensor->assign(interpreter, result, composite.schema.name);
+}
+
 void addAtenComposites(h::NativeModules &modules) {
   modules.add("torch._pellucid_aten", [](h::Interpreter &interpreter, h::Module &module) {
-    auto source = interpreter.importSource("torch_aten_source",
-                                           std::make_shared<SourceFile>("<torch>", atenSource));
+    auto source = interpreter.importSource(
+        "torch_aten_source", std::make_shared<SourceFile>(
+                                 "<torch>", std::string(atenSource) + imageSource + scatterSource +
+                                                gradientSource + quantizedSource));
     module.globals->set("_table", h::Value(std::make_shared<CompositeTable>(interpreter, *source)));
   });
 }

@@ -26,6 +26,11 @@ std::string whyNotCompiled(host::Interpreter &interpreter, const std::string &pa
 host::Value callAtenComposite(host::Interpreter &interpreter, const AtenComposite &composite,
                               const host::CallArgs &args);
 
+/// `torch.NAME(…)`, `x.NAME(…)`, `torch.ops.aten.NAME(…)`: the first record of the packet that
+/// takes the arguments, under the names that torch's functions give them (`input`, `axis`, `out`).
+host::Value callAtenPacket(host::Interpreter &interpreter, const std::string &packet,
+                           host::CallArgs args);
+
 /// torch._pellucid_aten: the records.
 void addAtenComposites(host::NativeModules &modules);
 

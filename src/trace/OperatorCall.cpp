@@ -591,10 +591,10 @@ public:
   std::string typeName() const override { return "torch.ops." + packet; }
   bool isCallable() const override { return true; }
   h::Value call(h::Interpreter &interpreter, h::CallArgs args) override {
-    std::string target = packet + "." + (overload.empty() ? "default" : overload);
+    if (overload.empty())
+      return callAtenPacket(interpreter, packet, std::move(args));
+    std::string target = packet + "." + overload;
     const AtenComposite *composite = findAtenComposite(interpreter, target);
-    if (!composite && overload.empty())
-      composite = atenComposites(interpreter, packet).front();
     if (!composite)
       interpreter.raise("AttributeError", "there is no overload 'torch.ops." + target + "'");
     return callAtenComposite(interpreter, *composite, args);

@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <functional>
+#include <set>
 
 namespace pellucid::trace {
 
@@ -327,16 +328,81 @@ private:
     return copies;
   }
 
+  /// A number stands for a tensor here where it does in Python; PyTorch's own operators take one
+  /// only in the arithmetic of Python's signs.
+  static bool takesNumbers(const Schema &schema) {
+    static const std::set<std::string_view> names = {"add",      "div",         "divide",
+                                                     "mul",      "multiply",    "sub",
+                                                     "subtract", "true_divide", "floor_divide"};
+    return names.count(schema.name) != 0;
+  }
+
+  static bool isNumberForTensor(const SchemaType &type, const Argument &argument) {
+    return type.kind == Kind::Tensor && !type.list && !argument.isNone() && !argument.value();
+  }
+
+  /// The overload of the same call that has a Scalar where this one has the tensor that a number
+  /// stands for; else the schema itself.
+  Schema withScalars(Schema schema, const Node &node) const {
+    auto fits = [&](const Schema &other) {
+      if (other.arguments.size() != schema.arguments.size())
+        return false;
+      for (size_t i = 0; i < node.args().size(); ++i) {
+        bool isNumber = isNumberForTensor(schema.arguments[i].type, node.arg(i));
+        if (other.arguments[i].name != schema.arguments[i].name ||
+            (isNumber && other.arguments[i].type.kind != Kind::Scalar) ||
+            (!isNumber && other.arguments[i].type != schema.arguments[i].type))
+          return false;
+      }
+      return true;
+    };
+    for (const Operator *other : registry.overloads(schema.packet()))
+      if (fits(other->schema))
+        return other->schema;
+    return schema;
+  }
+
+  /// The name of a node that gives the number as a tensor without dims.
+  std::string numberAsTensor(const Node &node, const Argument &number) {
+    std::string name = sizes.uniqueName("scalar_tensor");
+    JsonWriter json;
+    json.beginObject().field("target", "torch.ops.aten.scalar_tensor.default");
+    json.key("inputs").beginArray();
+    printInput(json, "s", nullptr, number, positional, node.location);
+    bool isReal = number.as<double>().has_value();
+    DataType dtype = isReal              ? DataType::Float32
+                     : number.as<bool>() ? DataType::Bool
+                                         : DataType::Int64;
+    printInput(json, "dtype", nullptr, Argument(dtype), keyword, node.location);
+    json.endArray().key("outputs").beginArray();
+    tensorArgument(json, name);
+    finishNode(json.endArray(), node, name);
+    numbers.emplace_back(name, dtype);
+    return name;
+  }
+
   void printCall(const Node &node) {
     Schema schema = schemaOf(node);
+    bool hasNumbers = false;
+    for (size_t i = 0; i < node.args().size() && i < schema.arguments.size(); ++i)
+      hasNumbers |=
+          !takesNumbers(schema) && isNumberForTensor(schema.arguments[i].type, node.arg(i));
+    if (hasNumbers)
+      schema = withScalars(std::move(schema), node);
+    std::map<size_t, std::string> tensorsOfNumbers;
+    for (size_t i = 0; hasNumbers && i < node.args().size(); ++i)
+      if (isNumberForTensor(schema.arguments[i].type, node.arg(i)))
+        tensorsOfNumbers[i] = numberAsTensor(node, node.arg(i));
     std::map<const Value *, std::string> copies = copiesForWrites(node);
     JsonWriter json;
-    json.beginObject().field("target", "torch.ops." + node.target()).key("inputs").beginArray();
+    json.beginObject().field("target", "torch.ops." + schema.target()).key("inputs").beginArray();
     for (size_t i = 0; i < node.args().size() && i < schema.arguments.size(); ++i) {
       auto copy = copies.find(node.arg(i).value());
-      if (node.arg(i).value() && copy != copies.end()) {
+      auto number = tensorsOfNumbers.find(i);
+      bool isCopy = node.arg(i).value() && copy != copies.end();
+      if (isCopy || number != tensorsOfNumbers.end()) {
         json.beginObject().field("name", schema.arguments[i].name).key("arg");
-        tensorArgument(json, copy->second);
+        tensorArgument(json, isCopy ? copy->second : number->second);
         json.field("kind", positional).endObject();
       } else
         printInput(json, schema.arguments[i].name, &schema.arguments[i].type, node.arg(i),
@@ -427,6 +493,8 @@ private:
           printMeta(json, type.dtype, all(type.shape), all(type.strides),
                     [&] { sizes.print(json, type.offset); });
         }
+    for (const auto &[name, dtype] : numbers)
+      json.key(name).json(printTensorMeta(dtype, {}));
     json.endObject();
   }
 
@@ -572,6 +640,7 @@ private:
   ArchiveSizes sizes;
   std::map<const Value *, std::string> names;
   std::vector<std::string> nodes;
+  std::vector<std::pair<std::string, DataType>> numbers; ///< tensors that hold one
 };
 
 } // namespace

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "trace/AtenComposites.h"
 #include "trace/TensorCalls.h"
 
 #include <algorithm>
@@ -528,8 +529,15 @@ std::optional<h::Value> TensorObject::getAttr(h::Interpreter &interpreter, std::
                              h::Value(std::static_pointer_cast<h::Object>(self)));
       return callComposite(i, method, function, std::move(args));
     });
-  if (tracer.registry.overloads("aten." + method).empty())
-    return std::nullopt;
+  if (tracer.registry.overloads("aten." + method).empty()) {
+    if (atenComposites(interpreter, "aten." + method).empty())
+      return std::nullopt;
+    return h::nativeRaw("torch.Tensor." + method,
+                        [self, method](h::Interpreter &i, h::CallArgs args) {
+                          args.positional.insert(args.positional.begin(), selfOf(*self));
+                          return callAtenPacket(i, "aten." + method, std::move(args));
+                        });
+  }
   return h::nativeRaw("torch.Tensor." + method, [self, method](h::Interpreter &i,
                                                                h::CallArgs args) {
     h::CallArgs call = argsOf({h::Value(std::static_pointer_cast<h::Object>(self))}, args.keywords);

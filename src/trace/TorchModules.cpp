@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // torch, torch.nn, torch.nn.functional. Functions without a rule of their own are the ATen operator
 // of that name.
+#include "trace/AtenComposites.h"
 #include "trace/TensorCalls.h"
 #include "trace/TorchSources.h"
 
@@ -268,11 +269,12 @@ h::Value dropout(Tracer &tracer, h::Interpreter &interpreter, std::vector<h::Val
   return interpreter.truth(a[3]) ? input->assign(interpreter, dropped, "dropout_") : dropped;
 }
 
-/// Attributes that the module lacks are ATen operators of that name.
-void fallBackToAten(h::Module &module, Tracer &tracer) {
+/// Attributes that the module lacks are ATen operators of that name; in torch also those that are
+/// written with others (torch.nn.functional often gives its arguments another order).
+void fallBackToAten(h::Module &module, Tracer &tracer, bool toComposites) {
   auto next = module.fallback;
-  module.fallback = [&tracer, next](h::Interpreter &i,
-                                    std::string_view attribute) -> std::optional<h::Value> {
+  module.fallback = [&tracer, next, toComposites](
+                        h::Interpreter &i, std::string_view attribute) -> std::optional<h::Value> {
     std::string name(attribute);
     if (auto composite = compositeFunction(i, attribute))
       return h::nativeRaw("torch." + name,
@@ -292,6 +294,10 @@ void fallBackToAten(h::Module &module, Tracer &tracer) {
                           [&tracer, name](h::Interpreter &inner, h::CallArgs args) {
                             return callAten(tracer, inner, name, args);
                           });
+    if (toComposites && !atenComposites(i, "aten." + name).empty())
+      return h::nativeRaw("torch." + name, [name](h::Interpreter &inner, h::CallArgs args) {
+        return callAtenPacket(inner, "aten." + name, std::move(args));
+      });
     return next ? next(i, attribute) : std::nullopt;
   };
 }
@@ -342,9 +348,9 @@ void addTorchModules(h::NativeModules &modules, Tracer &tracer) {
                             }));
     aliasFunction(module, tracer, "concat", "cat", "tensors, dim=0", {0, 1});
     aliasFunction(module, tracer, "concatenate", "cat", "tensors, dim=0", {0, 1});
-    fallBackToAten(module, tracer);
+    fallBackToAten(module, tracer, true);
   });
-  modules.add("torch.nn.functional", [&tracer](h::Interpreter &, h::Module &module) {
+  modules.add("torch.nn.functional", [&tracer](h::Interpreter &i, h::Module &module) {
     module.globals->set(
         "embedding",
         h::native("torch.nn.functional.embedding",
@@ -365,11 +371,18 @@ void addTorchModules(h::NativeModules &modules, Tracer &tracer) {
                                   [&tracer](h::Interpreter &i, std::vector<h::Value> &a) {
                                     return dropout(tracer, i, a);
                                   }));
-    fallBackToAten(module, tracer);
+    for (const auto &[function, value] :
+         i.importSource("torch_functional_source",
+                        std::make_shared<SourceFile>("<torch.nn.functional>", functionalSource))
+             ->globals->items())
+      if (!function.starts_with("_"))
+        module.globals->set(function, value);
+    fallBackToAten(module, tracer, false);
   });
   modules.add("torch.nn", [&tracer](h::Interpreter &i, h::Module &module) {
-    auto source = std::make_shared<SourceFile>("<torch.nn>", std::string(hookSource) +
-                                                                 networkSource + lossModuleSource);
+    auto source = std::make_shared<SourceFile>(
+        "<torch.nn>", std::string(hookSource) + networkSource + lossModuleSource + layerSource +
+                          recurrentSource + transformerSource);
     auto isInitial =
         h::native("_uniform", "shape, fan_in, dtype=None",
                   [&tracer](h::Interpreter &inner, std::vector<h::Value> &a) {

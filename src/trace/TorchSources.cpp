@@ -15,11 +15,35 @@ const char *const lossSource =
 const char *const atenSource =
 #include "trace/torch/aten.py.inc"
     ;
+const char *const imageSource =
+#include "trace/torch/aten_images.py.inc"
+    ;
+const char *const scatterSource =
+#include "trace/torch/aten_scatters.py.inc"
+    ;
+const char *const gradientSource =
+#include "trace/torch/aten_gradients.py.inc"
+    ;
+const char *const quantizedSource =
+#include "trace/torch/aten_quantized.py.inc"
+    ;
+const char *const functionalSource =
+#include "trace/torch/functional.py.inc"
+    ;
 const char *const hookSource =
 #include "trace/torch/hooks.py.inc"
     ;
 const char *const lossModuleSource =
 #include "trace/torch/nn_losses.py.inc"
+    ;
+const char *const layerSource =
+#include "trace/torch/nn_layers.py.inc"
+    ;
+const char *const recurrentSource =
+#include "trace/torch/nn_recurrent.py.inc"
+    ;
+const char *const transformerSource =
+#include "trace/torch/nn_transformer.py.inc"
     ;
 const char *const networkSource =
 #include "trace/torch/nn.py.inc"

@@ -12,9 +12,15 @@ extern const char *const
 extern const char *const
     lossSource; ///< the losses of torch.nn.functional; part of the composites' module
 extern const char *const atenSource; ///< operators of ATen that are written with others
-extern const char *const hookSource; ///< what modules have of hooks; before networkSource
+/// Further operators of ATen; behind atenSource, in its namespace.
+extern const char *const imageSource, *const scatterSource, *const gradientSource,
+                                                                *const quantizedSource;
+extern const char *const functionalSource; ///< functions of torch.nn.functional's own order
+extern const char *const hookSource;       ///< what modules have of hooks; before networkSource
 extern const char *const
-    lossModuleSource;                   ///< losses and attention as modules; behind networkSource
+    lossModuleSource; ///< losses and attention as modules; behind networkSource
+/// Further modules of torch.nn; behind lossModuleSource, in its namespace.
+extern const char *const layerSource, *const recurrentSource, *const transformerSource;
 extern const char *const networkSource; ///< torch.nn
 extern const char *const initSource;    ///< torch.nn.init
 extern const char *const backendSource; ///< torch.cuda and other devices; behind runtimeSource

@@ -271,10 +271,29 @@ private:
     for (size_t i = 0; positional.isSequence() && i < positional.elements().size(); ++i)
       if (i < archive.argumentNames.size())
         named.set(h::Value(archive.argumentNames[i]), positional.elements()[i]);
+    for (auto &[name, values] : variadic(positional))
+      named.set(h::Value(name), h::Value::tuple(std::move(values)));
     if (keywords.isDict())
       for (const auto &[key, value] : keywords.dictionary().items())
         named.set(key, value);
     return h::Value::dict(std::move(named));
+  }
+
+  /// `*inputs` under that name, which the archive calls inputs_0, inputs_1, …
+  std::map<std::string, h::Tuple> variadic(const h::Value &positional) const {
+    std::map<std::string, h::Tuple> groups;
+    for (size_t i = 0; positional.isSequence() && i < positional.elements().size(); ++i) {
+      if (i >= archive.argumentNames.size())
+        break;
+      const std::string &name = archive.argumentNames[i];
+      size_t end = name.rfind('_');
+      std::string group = end == name.npos ? "" : name.substr(0, end);
+      if (!group.empty() && name.substr(end + 1) == std::to_string(groups[group].size()))
+        groups[group].push_back(positional.elements()[i]);
+    }
+    for (const std::string &name : archive.argumentNames)
+      groups.erase(name);
+    return groups;
   }
 
   static h::Value treeValue(archive::JsonValue node, const std::vector<h::Value> &leaves,
@@ -327,20 +346,35 @@ private:
 
   void bindUserInput(const archive::Input &input) {
     const archive::Argument &given = input.value;
-    if (given.kind == AKind::SymInt || given.kind == AKind::SymFloat ||
-        given.kind == AKind::SymBool)
+    if (given.kind == AKind::SymBool)
       fail("its input '" + given.text +
-           "' is a number that differs from call to call; a package takes tensors: export it with "
-           "a constant there, or with a tensor");
+           "' is a truth value that differs from call to call; a package takes tensors: export it "
+           "with a constant there, or with a tensor");
+    if (given.kind == AKind::SymInt || given.kind == AKind::SymFloat)
+      return bindNumber(given);
     if (given.kind != AKind::Tensor)
       return; // a number, a text or None, of which the graph holds the value already
     const archive::TensorMeta &meta = metaOf(given.text);
-    TracedTensor tensor = tracer.placeholder(given.text, TensorType(meta.dtype, meta.sizes));
+    define(given.text, userTensor(given.text, TensorType(meta.dtype, meta.sizes)));
+  }
+
+  h::Value userTensor(const std::string &name, const TensorType &type) {
+    TracedTensor tensor = tracer.placeholder(name, type);
     InputSpec spec;
-    spec.name = given.text;
+    spec.name = name;
     tracer.program.inputs.push_back(spec);
-    userInputs.emplace_back(given.text, tensor.storage);
-    define(given.text, tensorValue(tracer, tensor));
+    userInputs.emplace_back(name, tensor.storage);
+    return tensorValue(tracer, tensor);
+  }
+
+  /// A number that differs from call to call comes in a tensor without dims.
+  void bindNumber(const archive::Argument &given) {
+    DataType dtype = given.kind == AKind::SymInt ? DataType::Int64 : DataType::Float64;
+    h::Value tensor = userTensor(given.text, TensorType(dtype, {}));
+    define(given.text, interpreter->call(interpreter->getAttr(tensor, "item")));
+    options.note("'" + given.text +
+                 "' is a number: the package takes it as a tensor without dims, " +
+                 std::string(info(dtype).cli) + "[]");
   }
 
   void define(const std::string &name, h::Value value) {
@@ -487,9 +521,9 @@ private:
 
   std::optional<Route> routeOf(const std::string &target) const {
     if (target == "higher_order.cond" || target == "higher_order.wrap_with_set_grad_enabled" ||
-        target == "aten.sym_size.int" || target == "aten.sym_numel.default" ||
-        target == "aten.sym_stride.int" || target == "aten.sym_storage_offset.default" ||
-        isAssertion(target))
+        target == "higher_order.wrap_with_autocast" || target == "aten.sym_size.int" ||
+        target == "aten.sym_numel.default" || target == "aten.sym_stride.int" ||
+        target == "aten.sym_storage_offset.default" || isAssertion(target))
       return Route::Own;
     if (numberCalls().count(target) || isMath(target))
       return Route::Number;
@@ -563,6 +597,8 @@ private:
       std::string reason = whyNotCompiled(*interpreter, target.substr(0, last));
       return reason.empty() ? "not supported" : reason;
     }
+    if (target.starts_with("torch._functorch."))
+      return "a transform of torch.func, which run_decompositions() opens: save what it gives";
     if (target.starts_with("_operator.") || target.starts_with("torch."))
       return "not supported for sizes";
     return "an operator of the model's own; name the file that defines it with --kernels FILE.py";
@@ -669,7 +705,9 @@ private:
     if (target == "higher_order.cond")
       return conditional(node, graph, values);
     if (target == "higher_order.wrap_with_set_grad_enabled")
-      return inlined(node, graph, values);
+      return inlined(node, 1, graph, values);
+    if (target == "higher_order.wrap_with_autocast")
+      return withoutAutocast(node, graph, values);
     const TensorType &type = tensorArgument(node, graph, values).tensor.type;
     if (target == "aten.sym_numel.default")
       return h::Value::integer(type.numel());
@@ -731,8 +769,19 @@ private:
   }
 
   /// Gradients are nobody's here.
-  h::Value inlined(const archive::Node &node, const archive::Graph &graph, ArchiveScope &values) {
-    return asTuple(nested(graphArgument(node, 1), operandsAfter(node, 2, graph, values)));
+  h::Value inlined(const archive::Node &node, size_t at, const archive::Graph &graph,
+                   ArchiveScope &values) {
+    return asTuple(nested(graphArgument(node, at), operandsAfter(node, at + 1, graph, values)));
+  }
+
+  /// Of device, dtype, whether it is on, whether casts are kept, and the graph.
+  h::Value withoutAutocast(const archive::Node &node, const archive::Graph &graph,
+                           ArchiveScope &values) {
+    if (node.inputs.size() < 5 ||
+        interpreter->truth(hostValue(node.inputs[2].value, values, graph)))
+      interpreter->refuse("the casts of an enabled autocast are not in this archive; save what "
+                          "run_decompositions() makes of the program, where they are");
+    return inlined(node, 4, graph, values);
   }
 
   /// Operators that may end a run by a value: they must not run where the model does not.
@@ -922,6 +971,23 @@ private:
     tracer.program.main.output(std::move(outputs));
   }
 
+  /// A number that is returned becomes a tensor without dims.
+  h::Value tensorOfResult(const h::Value &value) {
+    std::optional<DataType> dtype;
+    if (value.isBool())
+      dtype = DataType::Bool;
+    else if (value.isInt() || value.isSymInt())
+      dtype = DataType::Int64;
+    else if (value.isFloat())
+      dtype = DataType::Float64;
+    if (!dtype)
+      fail("returns a value of type " + h::typeName(value) + "; a package returns tensors");
+    options.note("a result is a number: the package gives it as a tensor without dims, " +
+                 std::string(info(*dtype).cli) + "[]");
+    return callAten(tracer, *interpreter, "full",
+                    argsOf({h::Value::list({}), value}, {{"dtype", dtypeValue(*dtype)}}));
+  }
+
   void addResult(const archive::Argument &output, h::Value value, std::vector<Argument> &results) {
     if (output.kind == AKind::None)
       return;
@@ -933,8 +999,10 @@ private:
       return;
     }
     auto *tensor = value.as<TensorObject>();
-    if (!tensor)
-      fail("returns a value of type " + h::typeName(value) + "; a package returns tensors");
+    if (!tensor) {
+      value = tensorOfResult(value);
+      tensor = value.as<TensorObject>();
+    }
     if (const auto &conflict = tensor->tensor.storage->conflict)
       tracer.checkKnown(*tensor->tensor.storage, conflict->written);
     results.push_back(Argument(tracer.valueOf(tensor->tensor, current)));

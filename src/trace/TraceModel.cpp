@@ -205,7 +205,7 @@ public:
     const h::Function *function = callee.as<h::Function>();
     if (callee.as<h::Class>()) {
       callee = construct(callee);
-      enterEvaluation(callee);
+      enterMode(callee);
       bindTensors(callee);
       h::Value forward = interpreter->getAttr(callee, "forward");
       if (auto *bound = forward.as<h::BoundMethod>())
@@ -215,6 +215,9 @@ public:
     } else if (!options.init.empty()) {
       throw DiagnosticError(SourceLocation("--init"),
                             "'" + name + "' is a function; constructor arguments are for classes");
+    } else if (options.train) {
+      throw DiagnosticError(SourceLocation("--train"),
+                            "'" + name + "' is a function; modules have a training mode");
     }
     tracer.endConstruction();
     h::CallArgs args = bindInputs(function, callee, inputs);
@@ -236,11 +239,13 @@ private:
     return interpreter->call(cls, std::move(args));
   }
 
-  /// A program computes what the model does after eval().
-  void enterEvaluation(const h::Value &model) {
+  /// A program computes what the model does after eval(), or train() where that is asked for.
+  void enterMode(const h::Value &model) {
     if (!interpreter->isInstance(model, moduleClass()))
       return;
-    interpreter->call(interpreter->getAttr(model, "eval"));
+    interpreter->call(interpreter->getAttr(model, options.train ? "train" : "eval"));
+    if (options.train)
+      return;
     if (std::vector<std::string> changed = trainingDependence(*interpreter, model);
         !changed.empty()) {
       std::string text;

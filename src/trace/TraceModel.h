@@ -24,6 +24,7 @@ struct TraceInput {
 
 struct TraceOptions {
   bool strict = false;
+  bool train = false;             ///< the model as after train() instead of eval()
   std::vector<std::string> roots; ///< folders that absolute imports are looked up in
   std::optional<DataType> dtype;  ///< model.to(dtype)
   std::string device = "cpu";     ///< what files are told that ask for one: cpu or cuda

@@ -2,14 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Exports PyTorch's own sample calls of its operators (op_db), compiles the archives and compares; prints a table.
 
-    op_db.py PROGRAM [--dtype float32] [--samples 4] [NAME…]
+    op_db.py PROGRAM [--dtypes float32,bfloat16,int64,bool] [--samples 4] [--core] [--results FILE] [NAME…]
+    op_db.py --page FILE…      writes the tables of results into docs/operators.md
 
-One archive per operator, which calls it with the first samples of its dtype. NAME: operators of op_db; none: all.
-Needs torch and its testing packages. No test: it takes minutes.
+One archive for each operator and dtype, which calls it with samples spread over those that PyTorch has. NAME: operators of
+op_db; none: all. `--core`: only those with an overload that PyTorch tags `core`. Needs torch and its testing packages. No
+test: it takes minutes.
 """
 import argparse
 import collections
+import itertools
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -18,42 +22,56 @@ import types
 import unittest
 import warnings
 
-import numpy as np
-import torch
-
-# PyTorch's testing package derives a class from this one, which nothing here uses.
-if "expecttest" not in sys.modules:
-    sys.modules["expecttest"] = types.SimpleNamespace(TestCase=unittest.TestCase)
-from torch.testing._internal.common_methods_invocations import op_db  # noqa: E402
-from torch.utils import _pytree as pytree  # noqa: E402
-
-warnings.filterwarnings("ignore")
-torch.set_num_threads(1)
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+DTYPES = ("float32", "bfloat16", "int64", "bool")
+# Of what a package does by design otherwise: the state of a pair that counts neither as right nor as refused.
+UNCOUNTED = ("not exported", "no samples", "no tensors", "complex")
 
 
-class Samples(torch.nn.Module):
+def samples_of(op, dtype, count):
+    """Spread over the first hundred, the first one among them."""
+    import torch
+
+    torch.manual_seed(7)
+    found = list(itertools.islice(op.sample_inputs("cpu", getattr(torch, dtype)), 100))
+    if len(found) <= count:
+        return found
+    return [found[i * (len(found) - 1) // (count - 1)] for i in range(count)]
+
+
+def model_of(operator, samples):
     """The calls of one operator; the tensors of all of them are the inputs."""
+    import torch
+    from torch.utils import _pytree as pytree
 
-    def __init__(self, operator, samples):
-        super().__init__()
-        self.operator, self.tensors, self.calls = operator, [], []
-        for sample in samples:
-            leaves, tree = pytree.tree_flatten(((sample.input, *sample.args), sample.kwargs))
-            places = []
-            for leaf in leaves:
-                isTensor = isinstance(leaf, torch.Tensor)
-                places.append(len(self.tensors) if isTensor else ("constant", leaf))
-                if isTensor:
-                    self.tensors.append(leaf.detach().clone().contiguous())
-            self.calls.append((places, tree))
+    class Samples(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.tensors, self.calls = [], []
+            for sample in samples:
+                leaves, tree = pytree.tree_flatten(((sample.input, *sample.args), sample.kwargs))
+                places = []
+                for leaf in leaves:
+                    is_tensor = isinstance(leaf, torch.Tensor)
+                    places.append(len(self.tensors) if is_tensor else ("constant", leaf))
+                    if is_tensor:
+                        self.tensors.append(leaf.detach().clone().contiguous())
+                self.calls.append((places, tree))
 
-    def forward(self, *tensors):
-        results = []
-        for places, tree in self.calls:
-            leaves = [tensors[p] if isinstance(p, int) else p[1] for p in places]
-            args, kwargs = pytree.tree_unflatten(leaves, tree)
-            results.append(self.operator(*args, **kwargs))
-        return tuple(t for t in pytree.tree_leaves(results) if isinstance(t, torch.Tensor))
+        def forward(self, *tensors):
+            results = []
+            for places, tree in self.calls:
+                leaves = [tensors[p] if isinstance(p, int) else p[1] for p in places]
+                args, kwargs = pytree.tree_unflatten(leaves, tree)
+                results.append(operator(*args, **kwargs))
+            return tuple(t for t in pytree.tree_leaves(results) if isinstance(t, torch.Tensor))
+
+        def expected(self, seed):
+            torch.manual_seed(seed)
+            with torch.no_grad():
+                return self(*[t.clone() for t in self.tensors])
+
+    return Samples()
 
 
 def pellucid(program, *words):
@@ -61,43 +79,58 @@ def pellucid(program, *words):
     return done.returncode, done.stdout, done.stderr
 
 
-def close(got, expected, dtype):
-    if got.shape != expected.shape:
-        return False
-    tolerance = {"float32": 2e-4, "bfloat16": 3e-2}.get(dtype, 0)
-    return np.allclose(got.astype(np.float64), expected.astype(np.float64), rtol=tolerance, atol=tolerance, equal_nan=True)
-
-
 def as_numpy(value):
+    import torch
+
     value = value.detach()
     return value.view(torch.uint16).numpy() if value.dtype == torch.bfloat16 else value.numpy()
 
 
 def widened(array):
+    import numpy as np
+
     return (array.astype(np.uint32) << 16).view(np.float32) if array.dtype == np.uint16 else array
 
 
+def difference(got, expected):
+    """None where they agree to within what the type holds, otherwise what differs."""
+    import numpy as np
+    import torch
+
+    wanted = as_numpy(expected)
+    if got.dtype != wanted.dtype:
+        return f"{got.dtype} for {wanted.dtype}"
+    if got.shape != wanted.shape:
+        return f"{got.shape} for {wanted.shape}"
+    got, wanted = widened(got).astype(np.float64), widened(wanted).astype(np.float64)
+    tolerance = {torch.float32: 2e-4, torch.float64: 2e-4, torch.bfloat16: 3e-2, torch.float16: 4e-3}.get(expected.dtype, 0)
+    if np.allclose(got, wanted, rtol=tolerance, atol=tolerance, equal_nan=True):
+        return None
+    return f"off by {np.nanmax(np.abs(got - wanted))}"
+
+
 def check(program, op, dtype, count, folder):
-    """(state, why): right, wrong, refused, not exported."""
-    samples = []
-    for sample in op.sample_inputs("cpu", getattr(torch, dtype)):
-        samples.append(sample)
-        if len(samples) == count:
-            break
+    """(state, why): right, wrong, refused, not exported, …"""
+    import numpy as np
+    import torch
+
+    samples = samples_of(op, dtype, count)
     if not samples:
         return "no samples", ""
     try:
-        model = Samples(op.op, samples)
-        with torch.no_grad():
-            expected = model(*model.tensors)
+        model = model_of(op.op, samples)
+        expected, again = model.expected(0), model.expected(1)
         if not expected:
             return "no tensors", ""
-        torch.export.save(torch.export.export(model, tuple(model.tensors)), folder / "op.pt2")
+        if any(t.is_complex() for t in (*expected, *model.tensors)):
+            return "complex", ""
+        with torch.no_grad():
+            torch.export.save(torch.export.export(model, tuple(model.tensors)), folder / "op.pt2")
     except Exception as error:
         return "not exported", str(error).split("\n")[0][:150]
     status, _, said = pellucid(program, "compile", folder / "op.pt2", "-o", folder / "op.plc", "--target", "cpu:x86-64-v3")
     if status:
-        return ("refused" if status == 1 else "crash"), " ".join(said.split(": error: ", 1)[-1].split("\n")[:2])[:250]
+        return ("refused" if status == 1 else "crash"), " ".join(said.split("error: ", 1)[-1].split("\n")[:2])[:250]
     names = [i["name"] for i in json.loads(pellucid(program, "inspect", folder / "op.plc", "--json")[1])["inputs"]]
     words = ["run", folder / "op.plc"]
     for name, value in zip(names, model.tensors, strict=True):
@@ -108,35 +141,77 @@ def check(program, op, dtype, count, folder):
     status, _, said = pellucid(program, *words)
     if status:
         return "run fails", said.strip().split("\n")[0][:250]
-    for i, value in enumerate(expected):
-        got, value = widened(np.load(folder / f"out{i}.npy")), value.detach()
-        value = value.float().numpy() if value.dtype == torch.bfloat16 else value.numpy()
-        undefined = op.name.startswith(("empty", "new_empty"))
-        if not close(got, value, dtype) and not (undefined and got.shape == value.shape):
-            same = got.shape == value.shape
-            return "wrong", f"result {i}: {np.nanmax(np.abs(got.astype(float) - value.astype(float))) if same and value.size else (got.shape, value.shape)}"
+    for i, (value, other) in enumerate(zip(expected, again)):
+        got = np.load(folder / f"out{i}.npy")
+        drawn = op.name.startswith(("empty", "new_empty")) or not torch.equal(value.nan_to_num(), other.nan_to_num())
+        if drawn and got.shape == value.shape and got.dtype == as_numpy(value).dtype:
+            continue
+        if why := difference(got, value):
+            return "wrong", f"result {i}: {why}"
     return "right", ""
+
+
+def is_core(op):
+    """Whether PyTorch tags an overload of the operator's ATen name `core`."""
+    import torch
+
+    packet = getattr(torch.ops.aten, op.aten_name, None)
+    return packet is not None and any(torch.Tag.core in getattr(packet, name).tags for name in packet.overloads())
+
+
+def run(arguments):
+    import torch
+
+    # PyTorch's testing package derives a class from this one, which nothing here uses.
+    if "expecttest" not in sys.modules:
+        sys.modules["expecttest"] = types.SimpleNamespace(TestCase=unittest.TestCase)
+    from torch.testing._internal.common_methods_invocations import op_db
+
+    warnings.filterwarnings("ignore")
+    torch.set_num_threads(1)
+    rows = []
+    for op, dtype in itertools.product(op_db, arguments.dtypes.split(",")):
+        if arguments.names and op.name not in arguments.names and op.formatted_name not in arguments.names:
+            continue
+        core = is_core(op)
+        if (arguments.core and not core) or not op.supports_dtype(getattr(torch, dtype), "cpu"):
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                state, why = check(arguments.program, op, dtype, arguments.samples, pathlib.Path(folder))
+            except subprocess.TimeoutExpired:
+                state, why = "too slow", ""
+        rows.append({"name": op.formatted_name, "dtype": dtype, "core": core, "state": state, "why": why})
+        print(f"{op.formatted_name:44} {dtype:9} {'core' if core else '':5}{state:13} {why}", flush=True)
+    if arguments.results:
+        pathlib.Path(arguments.results).write_text(json.dumps(rows, indent=0))
+    print("\n".join(summary(rows)))
+
+
+def summary(rows):
+    """A table: of all operators and of the core ones, for each dtype, how many are in which state."""
+    states = [s for s, _ in collections.Counter(r["state"] for r in rows if r["state"] not in UNCOUNTED).most_common()]
+    yield "| operators | dtype | entries | " + " | ".join(states) + " | right of those that PyTorch exports |"
+    yield "|---" * (4 + len(states)) + "|"
+    for title, chosen in (("Core ATen", [r for r in rows if r["core"]]), ("all", rows)):
+        for dtype in DTYPES:
+            count = collections.Counter(r["state"] for r in chosen if r["dtype"] == dtype)
+            counted = sum(n for state, n in count.items() if state not in UNCOUNTED)
+            if counted:
+                cells = " | ".join(str(count[s]) for s in states)
+                yield f"| {title} | {dtype} | {counted} | {cells} | {100 * count['right'] / counted:.1f} % |"
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("program")
     parser.add_argument("names", nargs="*")
-    parser.add_argument("--dtype", default="float32")
+    parser.add_argument("--dtypes", default=",".join(DTYPES))
     parser.add_argument("--samples", type=int, default=4)
-    arguments = parser.parse_args()
-    counts = collections.Counter()
-    for op in op_db:
-        if (arguments.names and op.name not in arguments.names) or not op.supports_dtype(getattr(torch, arguments.dtype), "cpu"):
-            continue
-        with tempfile.TemporaryDirectory() as folder:
-            try:
-                state, why = check(arguments.program, op, arguments.dtype, arguments.samples, pathlib.Path(folder))
-            except subprocess.TimeoutExpired:
-                state, why = "too slow", ""
-        counts[state] += 1
-        print(f"{op.formatted_name:50} {state:14} {why}", flush=True)
-    print(", ".join(f"{count} {state}" for state, count in counts.most_common()))
+    parser.add_argument("--core", action="store_true")
+    parser.add_argument("--results")
+    run(parser.parse_args())
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -198,7 +198,8 @@ def write(options):
             text = text[:begin] + now + text[end:]
         path = options.into / file
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(ASK + text)
+        if not path.exists() or path.read_text() != ASK + text:  # what stays as it is is not compiled again
+            path.write_text(ASK + text)
         written.append(str(path))
     (options.into / "mutants.json").write_text(json.dumps({"seed": options.seed, "sites": len(found), "mutants": mutants}, indent=1))
     print(";".join(written))
@@ -213,7 +214,8 @@ def tests_of(options):
         words = [word.replace(f"{build}/bin", f"{build}/mutants/bin") for word in test.get("command", [])]
         words = [mutated if (mutated := word.replace(f"{build}/test/", f"{build}/mutants/test/")) != word and os.path.isfile(mutated) else word for word in words]
         given = {entry["name"]: entry["value"] for entry in test.get("properties", [])}
-        if words and shutil.which(words[0]) and "/mutants/" in " ".join(words) and all(os.path.exists(word) for word in words if word.startswith(f"{build}/")) and not re.search(LEFT_OUT, test["name"]):
+        if words and shutil.which(words[0]) and "/mutants/" in " ".join(words) and all(os.path.exists(word) for word in words if word.startswith(f"{build}/")) and not re.search(LEFT_OUT, test["name"]) \
+                and re.search(options.match, test["name"]):
             tests[test["name"]] = {"command": words, "environment": dict(one.split("=", 1) for one in given.get("ENVIRONMENT", [])),
                                    "folder": given.get("WORKING_DIRECTORY", build), "skip": given.get("SKIP_RETURN_CODE")}
     return tests
@@ -299,6 +301,7 @@ def main():
     verb.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release")
     verb.add_argument("--tests", type=pathlib.Path, help="what ctest --show-only=json-v1 printed, where there is no ctest")
     verb.add_argument("--reached", type=pathlib.Path, help="what the tests came to: written where it is missing, and taken where it is there")
+    verb.add_argument("--match", default="", help="only tests whose name this pattern finds")
     verb.add_argument("--jobs", type=int, default=os.cpu_count())
     verb.add_argument("--only", type=int, nargs="*")
     options = parser.parse_args()

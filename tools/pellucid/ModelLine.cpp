@@ -64,6 +64,9 @@ void ModelOptions::addTo(VerbLine &line) {
       .valueText("DIR");
   Option strictFlag = line.addFlag("--strict", strict,
                                    "decide every branch for the whole range of every dynamic dim");
+  line.addFlag("--train", train,
+               "the model as after train() instead of eval(): a BatchNorm takes the statistics of "
+               "the batch and keeps running ones as state");
   line.addFlag("--non-strict", nonStrict, "follow the example sizes (default)")
       .excludes(strictFlag);
 }

@@ -54,9 +54,42 @@ DataType commonType(const OperatorCall &call, const std::vector<Value *> &tensor
   return resultType(operands);
 }
 
+/// Beside tensors of other ranks cat() passes over those of shape [0], as PyTorch does.
+std::vector<Value *> joinedTensors(const OperatorCall &call) {
+  std::vector<Value *> tensors = call.tensors("tensors");
+  auto isNothing = [](const Value *v) {
+    return v->type().rank() == 1 && v->type().shape[0].constant() == 0;
+  };
+  if (!std::all_of(tensors.begin(), tensors.end(),
+                   [](const Value *v) { return v->type().rank() == 1; }))
+    std::erase_if(tensors, isNothing);
+  return tensors;
+}
+
+std::vector<Value *> catDecomposition(Graph &graph, const OperatorCall &call,
+                                      const OperatorRegistry &registry) {
+  std::vector<Value *> tensors = joinedTensors(call);
+  size_t all = call.tensors("tensors").size();
+  if (tensors.size() == all)
+    return {};
+  DataType dtype = commonType(call, call.tensors("tensors"));
+  Argument::List list;
+  for (Value *v : tensors)
+    list.push_back(v);
+  Value *joined = emitCall(graph, registry, call.symbols, "aten.cat.default",
+                           {list, call.at("dim")}, {}, call.where)
+                      ->result();
+  if (joined->type().dtype != dtype)
+    joined = emitCall(graph, registry, call.symbols, "aten._to_copy.default", {joined},
+                      {{"dtype", dtype}}, call.where)
+                 ->result();
+  return {joined};
+}
+
 std::vector<ResultType> catFake(const OperatorCall &call) {
   std::vector<Value *> tensors = call.tensors("tensors");
   DataType dtype = commonType(call, tensors);
+  tensors = joinedTensors(call);
   const TensorType &first = tensors[0]->type();
   if (first.rank() == 0)
     call.fail("cannot concatenate tensors without dims");
@@ -250,7 +283,7 @@ void registerCopyOperators(OperatorRegistry &registry) {
       {"aten::contiguous.default(Tensor(a) self, *, MemoryFormat memory_format=contiguous_format) "
        "-> Tensor(a)",
        contiguousFake, contiguousDecomposition, Operator::Kind::Composite, contiguousAliasing},
-      {"aten::cat.default(Tensor[] tensors, int dim=0) -> Tensor", catFake},
+      {"aten::cat.default(Tensor[] tensors, int dim=0) -> Tensor", catFake, catDecomposition},
       {"aten::stack.default(Tensor[] tensors, int dim=0) -> Tensor", stackFake, stackDecomposition,
        Operator::Kind::Composite},
       {"aten::copy.default(Tensor self, Tensor src, bool non_blocking=False) -> Tensor", copyFake,

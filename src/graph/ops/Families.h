@@ -31,6 +31,7 @@ struct PointwiseRow {
   std::vector<PointwiseCase> cases;
   uint32_t flops = 1;
   bool numbersAreTensors = false;
+  DecomposeFunction decompose = {}; ///< of the calls that no case computes
 };
 void addPointwise(OperatorRegistry &registry, std::span<const PointwiseRow> rows);
 

@@ -20,6 +20,7 @@ void addPointwise(OperatorRegistry &registry, std::span<const PointwiseRow> rows
     Operator op = makeOperator(row.schema, Operator::Kind::Pointwise, pointwiseFake);
     op.pointwise = {row.promotion, row.cases, row.flops};
     op.numbersAreTensors = row.numbersAreTensors;
+    op.decompose = row.decompose;
     registry.add(std::move(op));
   }
 }
@@ -64,6 +65,9 @@ std::vector<PointwiseCase> divisionModes() {
           {"self // other", Domain::Integer, "rounding_mode", "trunc", "other"}};
 }
 
+/// Powers of integers are said in products; this is never emitted.
+const char *const wholePower = "tl.static_assert(False, 'powers of integers are products')";
+
 std::vector<PointwiseCase> powers() {
   return {{"self * self", Domain::Any, "exponent", "2"},
           {"self * self", Domain::Any, "exponent", "2.0"},
@@ -74,7 +78,92 @@ std::vector<PointwiseCase> powers() {
           {"1.0 / tl.sqrt(self)", Domain::Floating, "exponent", "-0.5"},
           {"1.0 / self", Domain::Floating, "exponent", "-1"},
           {"1.0 / self", Domain::Floating, "exponent", "-1.0"},
-          {"libdevice.pow(self, exponent)", Domain::Floating}};
+          {"libdevice.pow(self, exponent)", Domain::Floating},
+          {wholePower, Domain::Integer}};
+}
+
+/// Operators on values of one type, as the decomposition of a power writes them.
+struct Emitter {
+  Graph &graph;
+  const OperatorCall &call;
+  const OperatorRegistry &registry;
+
+  Value *operator()(std::string_view target, std::vector<Argument> args,
+                    KeywordArguments kwargs = {}) const {
+    return emitCall(graph, registry, call.symbols, target, std::move(args), std::move(kwargs),
+                    call.where)
+        ->result();
+  }
+};
+
+/// base ** exponent for a number: squared once for each of its bits.
+Value *constantPower(const Emitter &emit, Value *base, int64_t exponent) {
+  Value *result = nullptr;
+  for (uint64_t rest = static_cast<uint64_t>(exponent); rest; rest >>= 1) {
+    if (rest & 1)
+      result = result ? emit("aten.mul.Tensor", {result, base}) : base;
+    if (rest > 1)
+      base = emit("aten.mul.Tensor", {base, base});
+  }
+  return result ? result : emit("aten.ones_like.default", {base});
+}
+
+/// As C does for every bit that the type has; of the negative exponents only those of 1 and -1
+/// leave something.
+Value *tensorPower(const Emitter &emit, Value *base, Value *exponent) {
+  DataType type = base->type().dtype;
+  bool isSigned = info(type).isSigned;
+  Value *whole = base, *result = nullptr;
+  for (uint32_t bit = 0; bit + isSigned < 8 * byteSize(type); ++bit) {
+    Value *place = emit("aten.bitwise_and.Scalar", {exponent, int64_t(1) << bit});
+    Value *factor = emit("aten.where.ScalarOther", {emit("aten.ne.Scalar", {place, 0}), whole, 1});
+    result = result ? emit("aten.mul.Tensor", {result, factor}) : factor;
+    whole = emit("aten.mul.Tensor", {whole, whole});
+  }
+  if (!isSigned)
+    return result;
+  Value *odd = emit("aten.ne.Scalar", {emit("aten.bitwise_and.Scalar", {exponent, 1}), 0});
+  Value *sign = emit("aten.where.ScalarOther", {odd, base, 1});
+  Value *isUnit = emit("aten.logical_or.default",
+                       {emit("aten.eq.Scalar", {base, 1}), emit("aten.eq.Scalar", {base, -1})});
+  Value *inverse = emit("aten.where.ScalarOther", {isUnit, sign, 0});
+  return emit("aten.where.self", {emit("aten.lt.Scalar", {exponent, 0}), inverse, result});
+}
+
+std::vector<Value *> wholePowerDecomposition(Graph &graph, const OperatorCall &call,
+                                             const OperatorRegistry &registry) {
+  TensorType type = std::get<TensorType>(call.op.fake(call)[0]);
+  if (!isInteger(type.dtype))
+    return {};
+  Emitter emit{graph, call, registry};
+  auto operand = [&](std::string_view name) {
+    if (Value *tensor = call.value(name))
+      return tensor->type().dtype == type.dtype
+                 ? tensor
+                 : emit("aten._to_copy.default", {tensor}, {{"dtype", type.dtype}});
+    return emit("aten.full.default", {Argument::List{}, call.at(name)},
+                {{"dtype", type.dtype}, {"device", type.device}});
+  };
+  if (call.value("exponent"))
+    return {tensorPower(emit, operand("self"), operand("exponent"))};
+  int64_t exponent = call.constant("exponent");
+  if (exponent < 0)
+    call.fail("expects no negative exponent of integers, got " + std::to_string(exponent) +
+              "; PyTorch has none either, convert the tensor to a floating type");
+  Value *power = constantPower(emit, operand("self"), exponent);
+  return {exponent == 1 ? emit("aten.clone.default", {power}) : power};
+}
+
+/// A quotient of 16 bits is rounded before it is truncated, as PyTorch does.
+std::vector<Value *> truncatedQuotient(Graph &graph, const OperatorCall &call,
+                                       const OperatorRegistry &registry) {
+  DataType type = std::get<TensorType>(call.op.fake(call)[0]).dtype;
+  bool narrow = type == DataType::BFloat16 || type == DataType::Float16;
+  if (!narrow || !call.has("rounding_mode") || call.string("rounding_mode") != "trunc")
+    return {};
+  Emitter emit{graph, call, registry};
+  std::string quotient = call.value("other") ? "aten.div.Tensor" : "aten.div.Scalar";
+  return {emit("aten.trunc.default", {emit(quotient, {call.at("self"), call.at("other")})})};
 }
 
 std::vector<PointwiseCase> extremum(const std::string &function, const std::string &onBool) {
@@ -111,14 +200,16 @@ void registerPointwiseOperators(OperatorRegistry &registry) {
   const PointwiseRow rows[] = {
       {"aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
        Default,
-       {{"self | other", Domain::Bool},
+       {{"self | other", Domain::Bool, "alpha", "1"},
+        {"self | ((alpha != 0) & other)", Domain::Bool},
         {"self + other", Domain::Any, "alpha", "1"},
         {"self + alpha * other"}},
        1,
        true},
       {"aten::add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
        Default,
-       {{"self | other", Domain::Bool},
+       {{"self | other", Domain::Bool, "alpha", "1"},
+        {"self | ((alpha != 0) & other)", Domain::Bool},
         {"self + other", Domain::Any, "alpha", "1"},
         {"self + alpha * other"}}},
       {"aten::sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
@@ -154,9 +245,9 @@ void registerPointwiseOperators(OperatorRegistry &registry) {
        floatOnly("self / other")},
       // rounding_mode None is div.Tensor; here it has no case and is refused.
       {"aten::div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor", Default,
-       divisionModes(), 4, true},
+       divisionModes(), 4, true, truncatedQuotient},
       {"aten::div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor", Default,
-       divisionModes(), 4},
+       divisionModes(), 4, false, truncatedQuotient},
       {"aten::floor_divide.default(Tensor self, Tensor other) -> Tensor",
        Default,
        {{floatFloorText, Domain::Floating}, byZeroFails(floorQuotientText)},
@@ -195,15 +286,20 @@ void registerPointwiseOperators(OperatorRegistry &registry) {
         {"self"}}},
       {"aten::reciprocal.default(Tensor self) -> Tensor", IntToFloat, floatOnly("1.0 / self")},
       {"aten::square.default(Tensor self) -> Tensor", BoolToLong, {{"self * self"}}},
-      {"aten::pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor", Default, powers(), 8},
+      {"aten::pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor", Default, powers(), 8,
+       false, wholePowerDecomposition},
       {"aten::pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
        Default,
-       {{"libdevice.pow(self, exponent)", Domain::Floating}},
-       8},
+       {{"libdevice.pow(self, exponent)", Domain::Floating}, {wholePower, Domain::Integer}},
+       8,
+       false,
+       wholePowerDecomposition},
       {"aten::pow.Scalar(Scalar self, Tensor exponent) -> Tensor",
        Default,
-       {{"libdevice.pow(self, exponent)", Domain::Floating}},
-       8},
+       {{"libdevice.pow(self, exponent)", Domain::Floating}, {wholePower, Domain::Integer}},
+       8,
+       false,
+       wholePowerDecomposition},
       {"aten::maximum.default(Tensor self, Tensor other) -> Tensor", NoOpMath,
        extremum("maximum", "self | other")},
       {"aten::minimum.default(Tensor self, Tensor other) -> Tensor", NoOpMath,

@@ -75,9 +75,14 @@ std::vector<Value *> varianceDecomposition(Graph &g, const OperatorCall &call,
   for (int64_t d : dims)
     count = count * self->type().shape[static_cast<size_t>(d)];
   double correction = call.has("correction") ? call.number("correction") : 1;
-  if (correction != static_cast<int64_t>(correction))
-    call.fail("expects a whole correction, got " + std::to_string(correction));
-  Expr divisor = max(count - Expr(static_cast<int64_t>(correction)), 0);
+  Argument divisor;
+  if (correction == static_cast<double>(static_cast<int64_t>(correction)))
+    divisor = Argument(max(count - Expr(static_cast<int64_t>(correction)), 0));
+  else if (auto known = count.constant())
+    divisor = Argument(std::max(static_cast<double>(*known) - correction, 0.0));
+  else
+    call.fail("expects a whole correction for a dynamic number of elements, got " +
+              std::to_string(correction) + " and " + count.text());
   Value *mean = emit("aten.mean.dim", {self, dimList, true});
   Value *difference = emit("aten.sub.Tensor", {self, mean});
   Value *squares = emit("aten.mul.Tensor", {difference, difference});

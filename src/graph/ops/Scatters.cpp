@@ -4,6 +4,8 @@
 #include "graph/ops/Families.h"
 #include "graph/ops/Indices.h"
 
+#include <limits>
+
 namespace pellucid::graph {
 
 namespace {
@@ -148,6 +150,67 @@ std::vector<Value *> scatterValue(Graph &graph, const OperatorCall &call,
                    call.where)
               ->result()};
 }
+
+std::vector<ResultType> scatterReduceFake(const OperatorCall &call) {
+  std::string reduce = call.string("reduce");
+  if (reduce != "sum" && reduce != "prod" && reduce != "mean" && reduce != "amax" &&
+      reduce != "amin")
+    call.fail("expects reduce to be 'sum', 'prod', 'mean', 'amax' or 'amin', got '" + reduce + "'");
+  return scatterFake(call);
+}
+
+/// What a reduction of nothing gives, of the type.
+Argument identityOf(const std::string &reduce, DataType type) {
+  if (reduce == "sum" || reduce == "mean")
+    return isFloat(type) ? Argument(0.0) : type == DataType::Bool ? Argument(false) : Argument(0);
+  if (reduce == "prod")
+    return isFloat(type) ? Argument(1.0) : type == DataType::Bool ? Argument(true) : Argument(1);
+  bool largest = reduce == "amax";
+  double infinite = std::numeric_limits<double>::infinity();
+  if (isFloat(type))
+    return Argument(largest ? -infinite : infinite);
+  if (type == DataType::Bool)
+    return Argument(!largest);
+  uint32_t bits = 8 * byteSize(type);
+  if (!info(type).isSigned)
+    return Argument(largest ? int64_t(0) : static_cast<int64_t>((uint64_t(1) << bits) - 1));
+  int64_t high = static_cast<int64_t>((uint64_t(1) << (bits - 1)) - 1);
+  return Argument(largest ? -high - 1 : high);
+}
+
+/// Without the tensor's own elements they count as the reduction of nothing; a mean is a sum over a
+/// count. What is left is computed as it is.
+std::vector<Value *> scatterReduceDecomposition(Graph &graph, const OperatorCall &call,
+                                                const OperatorRegistry &registry) {
+  auto emit = [&](std::string_view target, std::vector<Argument> args,
+                  KeywordArguments kwargs = {}) {
+    return emitCall(graph, registry, call.symbols, target, std::move(args), std::move(kwargs),
+                    call.where)
+        ->result();
+  };
+  std::string reduce = call.string("reduce");
+  Value *self = call.value("self"), *index = call.value("index"), *src = call.value("src");
+  DataType type = self->type().dtype;
+  bool sums = reduce == "sum" || reduce == "mean", includes = call.flag("include_self");
+  if (includes && !sums)
+    return {};
+  Value *base = includes ? self
+                         : emit("aten.scatter.value",
+                                {self, call.at("dim"), index, identityOf(reduce, type)});
+  if (!sums)
+    return {emit("aten.scatter_reduce.two", {base, call.at("dim"), index, src, reduce})};
+  Value *sum = emit("aten.scatter_add.default", {base, call.at("dim"), index, src});
+  if (reduce == "sum")
+    return {sum};
+  Value *ones = emit("aten.ones_like.default", {self});
+  Value *counts = includes ? ones : emit("aten.scatter.value", {ones, call.at("dim"), index, 0});
+  counts = emit("aten.scatter_add.default",
+                {counts, call.at("dim"), index, emit("aten.ones_like.default", {src})});
+  counts = emit("aten.clamp_min.default", {counts, 1});
+  if (isFloat(type))
+    return {emit("aten.div.Tensor", {sum, counts})};
+  return {emit("aten.div.Tensor_mode", {sum, counts}, {{"rounding_mode", "floor"}})};
+}
 } // namespace
 
 void registerScatterOperators(OperatorRegistry &registry) {
@@ -174,6 +237,11 @@ void registerScatterOperators(OperatorRegistry &registry) {
       {"aten::index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
        alongFake, indexWrite},
   };
+  Operator reduce = makeOperator("aten::scatter_reduce.two(Tensor self, int dim, Tensor index, "
+                                 "Tensor src, str reduce, *, bool include_self=True) -> Tensor",
+                                 Operator::Kind::Scatter, scatterReduceFake);
+  reduce.decompose = scatterReduceDecomposition;
+  registry.add(std::move(reduce));
   for (const Row &row : rows) {
     Operator op = makeOperator(
         row.schema, row.decompose ? Operator::Kind::Composite : Operator::Kind::Scatter, row.fake);

@@ -64,6 +64,26 @@ KernelText writeGather(GatherSpec spec, const SymbolTable &symbols) {
   return writer.finish(symbolic::ceilDiv(inner, block) * product(spec.shape, 0, outer), block);
 }
 
+std::string combinedText(ScatterCombine combine, DataType type) {
+  bool isBool = type == DataType::Bool;
+  switch (combine) {
+  case ScatterCombine::Replace:
+    return "v";
+  case ScatterCombine::Sum:
+    return isBool ? "old | v" : "old + v";
+  case ScatterCombine::Product:
+    return isBool ? "old & v" : "old * v";
+  case ScatterCombine::Largest:
+  case ScatterCombine::Smallest:
+    break;
+  }
+  bool largest = combine == ScatterCombine::Largest;
+  if (isBool)
+    return largest ? "old | v" : "old & v";
+  std::string nan = isFloat(type) ? "(v != v) | " : "";
+  return "tl.where(" + nan + "(v " + (largest ? ">" : "<") + " old), v, old)";
+}
+
 KernelText writeScatter(ScatterSpec spec, const SymbolTable &symbols) {
   std::vector<Expr> shape(spec.shape.begin(), spec.shape.end() - static_cast<long>(spec.ordered));
   // Nothing but ordered dims: one program, which goes through them in scalars.
@@ -99,11 +119,11 @@ KernelText writeScatter(ScatterSpec spec, const SymbolTable &symbols) {
   std::string source = "p" + std::to_string(spec.places.size());
   writer.line("v = tl.load(" + source + " + " + lanes(writer.address(spec.source, indices)) +
               other + ")");
-  if (spec.accumulates) {
+  if (spec.combine != ScatterCombine::Replace) {
     std::string type = tlName(spec.compute);
-    // Truth values add up to true.
-    std::string sign = spec.compute == DataType::Bool ? " | " : " + ";
-    writer.line("v = tl.load(at" + other + ").to(" + type + ")" + sign + "v.to(" + type + ")");
+    writer.line("old = tl.load(at" + other + ").to(" + type + ")");
+    writer.line("v = v.to(" + type + ")");
+    writer.line("v = " + combinedText(spec.combine, spec.compute));
   }
   writer.line("tl.store(at, v.to(" + tlName(spec.output.dtype) + ")" + mask + ")");
   for (size_t d = 0; d < spec.ordered; ++d)

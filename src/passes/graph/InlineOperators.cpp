@@ -149,6 +149,14 @@ void registerBorder(OperatorRegistry &registry) {
   registry.add(std::move(op));
 }
 
+/// Composites always. Pointwise operators, copies and scatters may say some of their calls in
+/// others, and give nothing for those that are computed as they are.
+static bool isDecomposed(const Operator &op) {
+  using enum Operator::Kind;
+  return op.decompose &&
+         (op.kind == Composite || op.kind == Pointwise || op.kind == Copy || op.kind == Scatter);
+}
+
 void decomposeComposites(Program &program, const OperatorRegistry &registry) {
   for (bool again = true; again;) {
     again = false;
@@ -156,12 +164,14 @@ void decomposeComposites(Program &program, const OperatorRegistry &registry) {
       if (!node.isCall() || node.isLaunch())
         continue;
       const Operator *op = registry.find(node.target());
-      if (!op || op->kind != Operator::Kind::Composite || !op->decompose)
+      if (!op || !isDecomposed(*op))
         continue;
       Working work("decomposing", node.target(), &node.location);
       program.main.setInsertionPoint(&node);
       program.main.setLocation(node.location);
       std::vector<Value *> values = decompose(program.main, node, registry, program.symbols);
+      if (values.empty())
+        continue;
       for (size_t r = 0; r < node.resultCount(); ++r)
         program.main.replaceAllUses(node.result(r), values[r]);
       program.main.erase(&node);

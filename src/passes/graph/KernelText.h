@@ -41,6 +41,14 @@ struct TextOperand {
   DataType dtype = DataType::Float32;
   std::vector<symbolic::Expr> strides;
   symbolic::Expr offset = 0;
+  std::optional<size_t> window = {}; ///< of the spec's: it is read there only
+};
+
+/// The indices along `dim` from `from` up to and without `to`: a part of a tensor that is joined
+/// from several. A body calls them `part0`, `part1`, …: whether the element is inside.
+struct TextWindow {
+  size_t dim = 0;
+  symbolic::Expr from = 0, to = 0;
 };
 
 /// One value of a pointwise body. `text` is an expression of the kernel language over earlier
@@ -68,6 +76,7 @@ struct PointwiseSpec {
   std::vector<TextOperand> outputs;
   std::vector<std::string> results; ///< per output: the body's name (or in<k>) that is stored
   bool usesIndex = false;           ///< the body mentions `i`, the element's row-major index
+  std::vector<TextWindow> windows = {};
 };
 /// Merges neighbouring dimensions where every operand allows it, then writes the kernel.
 KernelText writePointwise(PointwiseSpec spec, const symbolic::SymbolTable &symbols);
@@ -129,13 +138,18 @@ KernelText writeGather(GatherSpec spec, const symbolic::SymbolTable &symbols);
 /// out[i…, with its indexed dims at what places[i…] hold] = source[i…], or that much more. The last
 /// `ordered` dims of `shape` are gone through one by one, in order, so that what falls on the same
 /// element has one result whatever the number of threads.
+/// What becomes of an element that a scatter meets.
+enum class ScatterCombine : uint8_t { Replace, Sum, Product, Largest, Smallest };
+/// The combination of `old` and `v` as text; NaN wins over every number.
+std::string combinedText(ScatterCombine combine, DataType type);
+
 struct ScatterSpec {
   std::string name;
   std::vector<symbolic::Expr> shape;
   size_t ordered = 1;
   std::vector<TextIndex> places;
   TextOperand source, output;
-  bool accumulates = false;
+  ScatterCombine combine = ScatterCombine::Replace;
   DataType compute = DataType::Float32;
   std::string operation; ///< as for GatherSpec
   SourceLocation where;

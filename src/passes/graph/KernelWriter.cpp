@@ -170,18 +170,25 @@ bool canMerge(size_t d, const std::vector<Expr> &shape,
 } // namespace
 
 size_t collapse(std::vector<Expr> &shape, size_t begin, size_t end,
-                const std::vector<TextOperand *> &operands) {
+                const std::vector<TextOperand *> &operands,
+                const std::vector<TextWindow *> &windows) {
+  auto isCounted = [&](size_t d) {
+    return std::any_of(windows.begin(), windows.end(),
+                       [&](const TextWindow *window) { return window->dim == d; });
+  };
   auto drop = [&](size_t d) {
+    for (TextWindow *window : windows)
+      window->dim -= window->dim > d;
     shape.erase(shape.begin() + static_cast<long>(d));
     for (TextOperand *operand : operands)
       operand->strides.erase(operand->strides.begin() + static_cast<long>(d));
     --end;
   };
   for (size_t d = end; d-- > begin;)
-    if (shape[d].constant() == 1)
+    if (shape[d].constant() == 1 && !isCounted(d))
       drop(d);
   for (size_t d = end; d-- > begin;) {
-    if (d + 1 >= end || !canMerge(d, shape, operands))
+    if (d + 1 >= end || isCounted(d) || isCounted(d + 1) || !canMerge(d, shape, operands))
       continue;
     shape[d + 1] = shape[d] * shape[d + 1];
     drop(d);

@@ -56,9 +56,10 @@ int64_t chooseBlock(const Expr &extent, const SymbolTable &symbols, int64_t most
 Expr product(const std::vector<Expr> &values, size_t begin, size_t end);
 
 /// Drops dimensions of size one and merges neighbours in [begin, end) of `shape`; returns the new
-/// end.
+/// end. Dimensions that a window counts along stay what they are.
 size_t collapse(std::vector<Expr> &shape, size_t begin, size_t end,
-                const std::vector<TextOperand *> &operands);
+                const std::vector<TextOperand *> &operands,
+                const std::vector<TextWindow *> &windows = {});
 
 std::vector<TextOperand *> pointersTo(std::vector<TextOperand> &operands);
 

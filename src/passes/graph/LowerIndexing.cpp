@@ -159,6 +159,17 @@ static Value *copyOf(LaunchEmitter &emitter, Node &node, Value *self, const Tens
                       {emitter.emptyLike(type), Access::Write}, node.location);
 }
 
+static ScatterCombine combineOf(const OperatorCall &call) {
+  if (call.op.schema.name == "scatter_add")
+    return ScatterCombine::Sum;
+  if (call.op.schema.name != "scatter_reduce")
+    return ScatterCombine::Replace;
+  std::string reduce = call.string("reduce");
+  return reduce == "prod"   ? ScatterCombine::Product
+         : reduce == "amax" ? ScatterCombine::Largest
+                            : ScatterCombine::Smallest;
+}
+
 void lowerScatter(LaunchEmitter &emitter, Node &node, bool forCpu) {
   const SymbolTable &symbols = emitter.program.symbols;
   auto call = callOf(node, emitter.registry, symbols);
@@ -177,7 +188,8 @@ void lowerScatter(LaunchEmitter &emitter, Node &node, bool forCpu) {
     spec.places = placesOf(*call, indexed, type, spec.shape, inputs);
     spec.output.strides = keptStrides(type, indexed, spec.shape.size());
     spec.source = broadcastOperand(values->type(), spec.shape, symbols);
-    spec.accumulates = call->flag("accumulate");
+    if (call->flag("accumulate"))
+      spec.combine = ScatterCombine::Sum;
     orderDims(spec, indexed.place, indexed.shape.size());
     inputs.push_back(values);
   } else {
@@ -194,7 +206,7 @@ void lowerScatter(LaunchEmitter &emitter, Node &node, bool forCpu) {
       spec.places = {{{index->type().dtype, {0}, 0}, 1, 1, false}};
       spec.output.strides = spec.source.strides = {0};
     }
-    spec.accumulates = call->op.schema.name == "scatter_add";
+    spec.combine = combineOf(*call);
     orderDims(spec, dim, 1);
     inputs = {index, source};
   }

@@ -98,12 +98,29 @@ private:
     std::vector<Node *> nodes = collectProducers(node, true, type.shape, registry);
     if (products.lowerConsumers(node, nodes) || lowerRowConsumers(emitter, node, nodes, forCpu))
       return;
-    PointwiseGroup group = groupOf(nodes);
+    lowerGroup(node, collectProducers(node, true, type.shape, registry, &program.symbols));
+  }
+
+  /// One kernel for `nodes`, the last of which is `node`: pointwise ones and joins.
+  void lowerGroup(Node &node, std::vector<Node *> nodes) {
+    const TensorType type = node.result()->type();
+    PointwiseGroup group;
+    group.divisionFails = forCpu;
+    std::vector<Node *> taken;
+    for (Node *member : nodes) {
+      if (isPointwise(*member, registry)) {
+        addToGroup(group, *member, registry, program.symbols);
+        continue;
+      }
+      std::vector<Node *> parts = addJoin(group, *member, registry, program.symbols);
+      taken.insert(taken.end(), parts.begin(), parts.end());
+    }
+    nodes.insert(nodes.begin(), taken.begin(), taken.end());
     PointwiseSpec spec;
     spec.name = emitter.kernelName(nodes, "fused");
     spec.shape = type.shape;
-    for (Value *input : group.inputs)
-      spec.inputs.push_back(broadcastOperand(input->type(), type.shape, program.symbols));
+    spec.inputs = operandsOf(group, type.shape, program.symbols);
+    spec.windows = group.windows;
     spec.scalars = group.scalars;
     spec.body = group.body;
     spec.usesIndex = group.usesIndex;
@@ -237,8 +254,13 @@ private:
     auto call = callOf(node, registry, program.symbols);
     const TensorType type = node.result()->type();
     std::vector<Value *> parts = call->tensors("tensors");
-    size_t dim = static_cast<size_t>(call->dim("dim", type.rank()));
     program.main.setInsertionPoint(&node);
+    bool computes = std::any_of(parts.begin(), parts.end(), [&](Value *part) {
+      return part->users().size() == 1 && isPointwise(*part->producer(), registry);
+    });
+    if (computes && isJoin(node, registry, program.symbols))
+      return lowerGroup(node, {&node});
+    size_t dim = static_cast<size_t>(call->dim("dim", type.rank()));
     Value *out = emitter.emptyLike(type);
     Expr at = 0;
     for (Value *part : parts) {

@@ -144,6 +144,36 @@ void addPointwise(PointwiseGroup &group, const Node &node, const OperatorCall &c
                node.result()->type().dtype);
 }
 
+/// `text` with the names of `part`, a group of its own, as those of `group`.
+std::map<std::string, std::string> namesIn(const PointwiseGroup &group,
+                                           const PointwiseGroup &part) {
+  std::map<std::string, std::string> names;
+  auto move = [&](const std::string &prefix, size_t count, size_t base) {
+    for (size_t i = 0; i < count; ++i)
+      names[prefix + std::to_string(i)] = prefix + std::to_string(base + i);
+  };
+  move("in", part.inputs.size(), group.inputs.size());
+  move("sym", part.scalars.size(), group.scalars.size());
+  move("v", part.body.size(), group.body.size());
+  return names;
+}
+
+/// Takes up what computes a part of a joined tensor, read inside of `window` only.
+std::string addPart(PointwiseGroup &group, PointwiseGroup part, const std::string &result,
+                    size_t window) {
+  std::map<std::string, std::string> names = namesIn(group, part);
+  for (size_t i = 0; i < part.inputs.size(); ++i) {
+    group.windowOf[group.inputs.size()] = window;
+    group.inputs.push_back(part.inputs[i]);
+  }
+  for (TextScalar &scalar : part.scalars)
+    group.scalars.push_back({names.at(scalar.name), scalar.value});
+  for (TextStatement &statement : part.body)
+    group.body.push_back({names.at(statement.name), renameIdentifiers(statement.text, names)});
+  group.expensive |= part.expensive;
+  return names.at(result);
+}
+
 /// True for tensors of one value, whatever their shape.
 bool isFilled(const Node &node, const OperatorRegistry &registry) {
   const Operator *op = registry.find(node.target());
@@ -197,11 +227,12 @@ void addToGroup(PointwiseGroup &group, const Node &node, const OperatorRegistry 
 }
 
 std::vector<Node *> collectProducers(Node &root, bool includeRoot, const std::vector<Expr> &shape,
-                                     const OperatorRegistry &registry) {
+                                     const OperatorRegistry &registry, const SymbolTable *joins) {
   std::vector<Node *> found{&root}, queue{&root};
   std::unordered_set<const Node *> members{&root};
   auto fits = [&](Node *producer) {
-    if (members.count(producer) || !isPointwise(*producer, registry))
+    bool isJoined = joins && isJoin(*producer, registry, *joins);
+    if (members.count(producer) || (!isPointwise(*producer, registry) && !isJoined))
       return false;
     bool index = holdsIndex(*producer, registry);
     if (index && !includeRoot)
@@ -221,6 +252,9 @@ std::vector<Node *> collectProducers(Node &root, bool includeRoot, const std::ve
     std::pop_heap(queue.begin(), queue.end(), later);
     Node *node = queue.back();
     queue.pop_back();
+    // A join's parts have another shape; addJoin() looks for what makes them.
+    if (node != &root && !isPointwise(*node, registry))
+      continue;
     node->forEachOperand([&](Value *value) {
       Node *producer = value->producer();
       if (value->isTensor() && fits(producer)) {
@@ -236,6 +270,84 @@ std::vector<Node *> collectProducers(Node &root, bool includeRoot, const std::ve
   if (!includeRoot)
     found.erase(std::find(found.begin(), found.end(), &root));
   return found;
+}
+
+bool isJoin(const Node &node, const OperatorRegistry &registry, const SymbolTable &symbols) {
+  constexpr size_t mostParts = 4;
+  if (!node.isCall() || node.isLaunch())
+    return false;
+  const Operator *op = registry.find(node.target());
+  if (!op || op->kind != Operator::Kind::Copy || op->schema.name != "cat")
+    return false;
+  auto call = callOf(node, registry, symbols);
+  const TensorType &type = node.result()->type();
+  size_t dim = static_cast<size_t>(call->dim("dim", type.rank()));
+  std::vector<Value *> parts = call->tensors("tensors");
+  // ATen lets an empty one-dimensional tensor stand among parts of any rank. What does not move
+  // along the dim is read everywhere, so there must be something.
+  return parts.size() <= mostParts && std::all_of(parts.begin(), parts.end(), [&](Value *part) {
+           return part->type().rank() == type.rank() &&
+                  symbols.prove(symbolic::lessEqual(1, part->type().shape[dim])) == true;
+         });
+}
+
+std::vector<Node *> addJoin(PointwiseGroup &group, const Node &node,
+                            const OperatorRegistry &registry, const SymbolTable &symbols) {
+  auto call = callOf(node, registry, symbols);
+  const TensorType &type = node.result()->type();
+  size_t dim = static_cast<size_t>(call->dim("dim", type.rank()));
+  std::vector<Node *> taken;
+  std::vector<std::string> values;
+  size_t first = group.windows.size();
+  Expr at = 0;
+  for (Value *value : call->tensors("tensors")) {
+    Expr from = at;
+    at = at + value->type().shape[dim];
+    group.windows.push_back({dim, from, at});
+    PointwiseGroup part;
+    part.divisionFails = group.divisionFails;
+    std::vector<Node *> nodes;
+    Node *producer = value->producer();
+    if (isPointwise(*producer, registry) && value->users().size() == 1)
+      nodes = collectProducers(*producer, true, value->type().shape, registry);
+    for (const Node *made : nodes)
+      addToGroup(part, *made, registry, symbols);
+    // Lanes outside of the part compute something, too: it must not fail there.
+    if (nodes.empty() || part.hasChecks || part.usesIndex) {
+      nodes.clear();
+      part = {};
+      nameOf(part, value);
+    }
+    taken.insert(taken.end(), nodes.begin(), nodes.end());
+    std::string name = part.names.at(value);
+    values.push_back(addPart(group, std::move(part), name, group.windows.size() - 1));
+  }
+  auto typed = [&](size_t i) { return "tl.cast(" + values[i] + ", " + tlName(type.dtype) + ")"; };
+  std::string text = typed(values.size() - 1);
+  for (size_t i = values.size() - 1; i-- > 0;)
+    text = "tl.where(part" + std::to_string(first + i) + ", " + typed(i) + ", " + text + ")";
+  addStatement(group, node, text, type.dtype);
+  return taken;
+}
+
+std::vector<TextOperand> operandsOf(const PointwiseGroup &group, const std::vector<Expr> &shape,
+                                    const SymbolTable &symbols) {
+  std::vector<TextOperand> operands;
+  for (size_t i = 0; i < group.inputs.size(); ++i) {
+    auto placed = group.windowOf.find(i);
+    if (placed == group.windowOf.end()) {
+      operands.push_back(broadcastOperand(group.inputs[i]->type(), shape, symbols));
+      continue;
+    }
+    const TextWindow &window = group.windows[placed->second];
+    std::vector<Expr> part = shape;
+    part[window.dim] = window.to - window.from;
+    TextOperand operand = broadcastOperand(group.inputs[i]->type(), part, symbols);
+    operand.offset = operand.offset - window.from * operand.strides[window.dim];
+    operand.window = placed->second;
+    operands.push_back(std::move(operand));
+  }
+  return operands;
 }
 
 TextOperand broadcastOperand(const TensorType &type, const std::vector<Expr> &shape,

@@ -13,6 +13,9 @@ namespace pellucid::passes {
 /// name of each result.
 struct PointwiseGroup {
   std::vector<graph::Value *> inputs; ///< `in0`, `in1`, … in the body
+  /// Of inputs that are read in a part of the group's indices; the others have none.
+  std::map<size_t, size_t> windowOf;
+  std::vector<TextWindow> windows;
   std::vector<TextScalar> scalars;
   std::vector<TextStatement> body;
   std::map<const graph::Value *, std::string> names;
@@ -28,6 +31,16 @@ struct PointwiseGroup {
 /// index.
 bool isPointwise(const graph::Node &node, const graph::OperatorRegistry &registry);
 
+/// True for `cat` of a few tensors, whose elements a kernel can take from the part that they come
+/// from instead of from memory.
+bool isJoin(const graph::Node &node, const graph::OperatorRegistry &registry,
+            const graph::SymbolTable &symbols);
+/// Adds `node` (isJoin) to the group, with the pointwise nodes that only make its parts: they are
+/// returned.
+std::vector<graph::Node *> addJoin(PointwiseGroup &group, const graph::Node &node,
+                                   const graph::OperatorRegistry &registry,
+                                   const graph::SymbolTable &symbols);
+
 /// Adds `node` (isPointwise) to the group; values it uses that are not in the group yet become
 /// inputs. Each result is rounded to its own type, as the operators one by one would.
 void addToGroup(PointwiseGroup &group, const graph::Node &node,
@@ -35,10 +48,17 @@ void addToGroup(PointwiseGroup &group, const graph::Node &node,
 
 /// `root` and the pointwise nodes that it alone (with others of the group) uses and that have its
 /// shape or one value only, in order. `root` itself need not be pointwise; it is left out then,
-/// with all that is filled with its index, and `shape` says which producers fit.
+/// with all that is filled with its index, and `shape` says which producers fit. With `joins`, its
+/// symbols say which `cat`s are producers too.
 std::vector<graph::Node *> collectProducers(graph::Node &root, bool includeRoot,
                                             const std::vector<graph::Expr> &shape,
-                                            const graph::OperatorRegistry &registry);
+                                            const graph::OperatorRegistry &registry,
+                                            const graph::SymbolTable *joins = nullptr);
+
+/// The group's inputs as operands of a loop nest over `shape`.
+std::vector<TextOperand> operandsOf(const PointwiseGroup &group,
+                                    const std::vector<graph::Expr> &shape,
+                                    const graph::SymbolTable &symbols);
 
 /// `value` as operand of a loop nest over `shape`: stride 0 where it is broadcast.
 TextOperand broadcastOperand(const graph::TensorType &type, const std::vector<graph::Expr> &shape,

@@ -28,6 +28,42 @@ std::optional<size_t> crossedDim(const PointwiseSpec &spec) {
   return std::nullopt;
 }
 
+/// Whether the places `indices` are inside of a window, as a condition; empty: all are.
+std::string insideText(KernelWriter &writer, const PointwiseSpec &spec, const TextWindow &window,
+                       const std::vector<std::string> &indices) {
+  std::string text;
+  if (window.from.constant() != 0)
+    text = "(" + indices[window.dim] + " >= " + writer.scalar(window.from) + ")";
+  if (!(window.to == spec.shape[window.dim]))
+    text += (text.empty() ? "(" : " & (") + indices[window.dim] + " < " + writer.scalar(window.to) +
+            ")";
+  return text;
+}
+
+/// `mask` of a load of `operand`, and inside of its window.
+std::string inWindow(KernelWriter &writer, const PointwiseSpec &spec, const TextOperand &operand,
+                     const std::vector<std::string> &indices, const std::string &mask) {
+  // What does not move along the window's dim is the same element everywhere.
+  if (!operand.window || operand.strides[spec.windows[*operand.window].dim].constant() == 0)
+    return mask;
+  std::string inside = insideText(writer, spec, spec.windows[*operand.window], indices);
+  return mask.empty() || inside.empty() ? mask + inside : mask + " & " + inside;
+}
+
+std::string loadText(size_t i, const std::string &address, const std::string &mask) {
+  return "tl.load(p" + std::to_string(i) + " + (" + address + ")" +
+         (mask.empty() ? ")" : ", mask=" + mask + ")");
+}
+
+/// `part0 = …`: what bodies ask of the windows.
+void nameWindows(KernelWriter &writer, const PointwiseSpec &spec,
+                 const std::vector<std::string> &indices) {
+  for (size_t w = 0; w < spec.windows.size(); ++w) {
+    std::string inside = insideText(writer, spec, spec.windows[w], indices);
+    writer.line("part" + std::to_string(w) + " = " + (inside.empty() ? "mask" : inside));
+  }
+}
+
 /// Writes a kernel whose programs go along the last dim.
 class LineWriter {
 public:
@@ -63,11 +99,12 @@ public:
     }
     writer.line("mask = col < " + size);
     indices.push_back("col");
+    nameWindows(writer, spec, indices);
     for (size_t i = 0; i < inputs.size(); ++i) {
       bool tile = anyStrideAlong(spec.inputs[i], outer);
-      writer.line("in" + std::to_string(i) + " = tl.load(" + inputs[i] + " + (" +
-                  writer.address(spec.inputs[i], indices) + ")" + (tile ? ", mask=mask" : "") +
-                  ")");
+      std::string mask = inWindow(writer, spec, spec.inputs[i], indices, tile ? "mask" : "");
+      writer.line("in" + std::to_string(i) + " = " +
+                  loadText(i, writer.address(spec.inputs[i], indices), mask));
     }
     if (spec.usesIndex)
       writer.line("i = " + line + "col");
@@ -115,15 +152,16 @@ public:
     for (std::string &index : indices)
       index += "[:, None]";
     indices.push_back("col[None, :]");
+    nameWindows(writer, spec, indices);
     for (size_t i = 0; i < spec.inputs.size(); ++i) {
       const TextOperand &operand = spec.inputs[i];
       bool along = operand.strides[outer].constant() != 0, moves = false;
       for (size_t d = 0; d < outer; ++d)
         moves |= operand.strides[d].constant() != 0;
-      std::string mask = along && moves ? "mask" : along ? "col_there" : "line_there";
-      writer.line("in" + std::to_string(i) + " = tl.load(p" + std::to_string(i) + " + (" +
-                  writer.address(operand, indices) + ")" +
-                  (along || moves ? ", mask=" + mask + ")" : ")"));
+      std::string mask = along && moves ? "mask" : along ? "col_there" : moves ? "line_there" : "";
+      writer.line("in" + std::to_string(i) + " = " +
+                  loadText(i, writer.address(operand, indices),
+                           inWindow(writer, spec, operand, indices, mask)));
     }
     if (spec.usesIndex)
       writer.line("i = line[:, None] * " + writer.scalar(spec.shape[outer]) + " + col[None, :]");
@@ -177,6 +215,7 @@ public:
     for (size_t d : {across, last})
       writer.line(indices[d] + "_there = " + indices[d] + " < " + writer.scalar(spec.shape[d]));
     writer.line("mask = row_there[:, None] & col_there[None, :]");
+    nameWindows(writer, spec, places(false));
     for (size_t i = 0; i < spec.inputs.size(); ++i)
       load(i);
     if (spec.usesIndex)
@@ -217,11 +256,14 @@ private:
     return operand.strides[across].constant() == 1 && operand.strides[last].constant() != 0 &&
            operand.strides[last].constant() != 1;
   }
-  std::string address(const TextOperand &operand, bool turned) {
+  std::vector<std::string> places(bool turned) const {
     std::vector<std::string> places = indices;
     places[across] += turned ? "[None, :]" : "[:, None]";
     places[last] += turned ? "[:, None]" : "[None, :]";
-    return writer.address(operand, places);
+    return places;
+  }
+  std::string address(const TextOperand &operand, bool turned) {
+    return writer.address(operand, places(turned));
   }
   void load(size_t i) {
     const TextOperand &operand = spec.inputs[i];
@@ -232,8 +274,8 @@ private:
                        : along              ? "row_there[:, None]"
                        : innermost          ? "col_there[None, :]"
                                             : "";
-    std::string text = "tl.load(p" + std::to_string(i) + " + (" + address(operand, turned) + ")" +
-                       (mask.empty() ? ")" : ", mask=" + mask + ")");
+    std::string text = loadText(i, address(operand, turned),
+                                inWindow(writer, spec, operand, places(turned), mask));
     writer.line("in" + std::to_string(i) + " = " + (turned ? "tl.trans(" + text + ")" : text));
   }
 
@@ -250,7 +292,10 @@ KernelText writePointwise(PointwiseSpec spec, const SymbolTable &symbols) {
   std::vector<TextOperand *> operands = pointersTo(spec.inputs);
   for (TextOperand &output : spec.outputs)
     operands.push_back(&output);
-  collapse(spec.shape, 0, spec.shape.size(), operands);
+  std::vector<TextWindow *> windows;
+  for (TextWindow &window : spec.windows)
+    windows.push_back(&window);
+  collapse(spec.shape, 0, spec.shape.size(), operands, windows);
   if (spec.shape.empty())
     giveDim(spec);
   if (std::optional<size_t> across = crossedDim(spec))

@@ -35,8 +35,10 @@ public:
     bool small = symbols.range(elements).max < limit && symbols.range(entries).max < limit;
     if (!small || symbols.range(entries).max <= 16 || spec.output.dtype == DataType::Bool)
       return std::nullopt;
-    if (!spec.accumulates)
+    if (spec.combine == ScatterCombine::Replace)
       lastWins();
+    else if (spec.combine != ScatterCombine::Sum)
+      return std::nullopt;
     else if (spec.output.dtype == DataType::Int32 || spec.output.dtype == DataType::Int64)
       addAtomically();
     else

@@ -26,6 +26,9 @@ Results joined(const Call &call, bool stacked) {
   size_t dim = static_cast<size_t>(call.dim("dim", result.rank()));
   int64_t start = 0;
   for (Tensor part : parts) {
+    // Nothing, which counts for none of the ranks.
+    if (!stacked && part.rank() != result.rank())
+      continue;
     if (stacked) {
       part.shape.insert(part.shape.begin() + static_cast<std::ptrdiff_t>(dim), 1);
       part.strides.insert(part.strides.begin() + static_cast<std::ptrdiff_t>(dim), 0);

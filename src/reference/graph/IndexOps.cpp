@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 
 namespace pellucid::reference {
@@ -167,6 +168,58 @@ Results scatter(const Call &call, bool adds) {
   return {result};
 }
 
+double combined(const std::string &reduce, double old, double v) {
+  if (reduce == "sum" || reduce == "mean")
+    return old + v;
+  if (reduce == "prod")
+    return old * v;
+  if (std::isnan(old) || std::isnan(v))
+    return std::nan("");
+  return reduce == "amax" ? std::max(old, v) : std::min(old, v);
+}
+
+int64_t combined(const std::string &reduce, int64_t old, int64_t v, bool isBool) {
+  if (reduce == "amax" || reduce == "amin")
+    return reduce == "amax" ? std::max(old, v) : std::min(old, v);
+  uint64_t a = static_cast<uint64_t>(old), b = static_cast<uint64_t>(v);
+  int64_t wrapped = static_cast<int64_t>(reduce == "prod" ? a * b : a + b);
+  return isBool ? wrapped != 0 : wrapped;
+}
+
+/// What is computed for an element counts how many it is of.
+Results scatterReduce(const Call &call) {
+  Tensor result = call.tensor("self").copy();
+  const Tensor &picks = call.tensor("index"), &source = call.tensor("src");
+  std::string reduce = call.bound.string("reduce");
+  size_t dim = static_cast<size_t>(call.dim("dim", result.rank()));
+  bool includes = call.flag("include_self"), isBool = result.dtype == DataType::Bool;
+  std::map<std::vector<int64_t>, int64_t> counts;
+  Tensor::forEachIndex(picks.shape, [&](std::span<const int64_t> index) {
+    std::vector<int64_t> to(index.begin(), index.end());
+    if (!to.empty())
+      to[dim] = checkedIndex(call, picks.integer(index), result.shape[dim], false);
+    auto [count, isFirst] = counts.try_emplace(to, includes ? 1 : 0);
+    bool alone = count->second++ == 0;
+    if (isFloat(result.dtype))
+      result.set(to, alone ? source.real(index)
+                           : combined(reduce, result.real(to), source.real(index)));
+    else
+      result.setInteger(
+          to, alone ? source.integer(index)
+                    : combined(reduce, result.integer(to), source.integer(index), isBool));
+  });
+  if (reduce != "mean")
+    return {result};
+  for (const auto &[to, count] : counts)
+    if (isFloat(result.dtype))
+      result.set(to, result.real(to) / static_cast<double>(count));
+    else
+      result.setInteger(to,
+                        static_cast<int64_t>(std::floor(static_cast<double>(result.integer(to)) /
+                                                        static_cast<double>(count))));
+  return {result};
+}
+
 /// Calls f(line start, its index with the coordinate `dim` free).
 void forEachLine(const Tensor &self, size_t dim,
                  const std::function<void(std::vector<int64_t> &)> &f) {
@@ -272,6 +325,7 @@ void addScatters(Table &table) {
   table["aten.index_put"] = indexPut;
   table["aten.scatter"] = [](const Call &call) { return scatter(call, false); };
   table["aten.index_add"] = table["aten.index_copy"] = table["aten.index_fill"] = alongIndex;
+  table["aten.scatter_reduce"] = scatterReduce;
   table["aten.scatter_add"] = [](const Call &call) { return scatter(call, true); };
 }
 

@@ -96,7 +96,9 @@ def _native_batch_norm(input, weight, bias, running_mean, running_var, training,
 def _batch_norm_of_batch(input, weight, bias, training, momentum, eps):
     variance, mean = _statistics(input)
     scale = torch.rsqrt(variance + eps)
-    return _normalized(input, mean, scale, weight, bias), mean, scale
+    # The statistics are kept in the parameters' type.
+    kept = input.dtype if weight is None else weight.dtype
+    return _normalized(input, mean, scale, weight, bias), mean.to(kept), scale.to(kept)
 
 
 @_aten("aten::_native_batch_norm_legit_no_training(Tensor input, Tensor? weight, Tensor? bias, Tensor running_mean, Tensor running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor)")
@@ -404,6 +406,15 @@ def _adaptive_max_pool3d(self, output_size):
 # --- padding
 
 
+def _check_padding(before, after, size, mode, dim):
+    most = size - 1 if mode == "reflect" else size
+    for amount in (before, after):
+        if mode != "replicate" and isinstance(amount, int) and isinstance(most, int) and amount > most:
+            raise RuntimeError(f"padding by '{mode}' of {amount} elements in dim {dim}, which has {size}: at most {most} are there")
+    if isinstance(size, int) and size == 0:
+        raise RuntimeError(f"padding by '{mode}' takes a dim with elements, and dim {dim} has none")
+
+
 def _padded_by(input, pad, mode):
     """Each dim by the elements at computed places: mirrored, repeated or from the other end."""
     for i in range(len(pad) // 2):
@@ -411,6 +422,7 @@ def _padded_by(input, pad, mode):
         before, after, size = pad[2 * i], pad[2 * i + 1], input.shape[dim]
         if isinstance(before, int) and before == 0 and isinstance(after, int) and after == 0:
             continue
+        _check_padding(before, after, size, mode, dim)
         place = torch.arange(-before, size + after)
         if mode == "reflect":
             place = (size - 1) - torch.abs((size - 1) - torch.abs(place))
@@ -598,8 +610,6 @@ def _bag_of(offsets, count, include_last_offset):
 
 
 def _bags(weight, indices, offsets, mode, per_sample_weights, include_last_offset, padding_idx):
-    if mode == 2:
-        raise NotImplementedError("embedding_bag of the largest element; sum and mean are there")
     count = indices.numel()
     bag, starts = _bag_of(offsets.to(torch.int64), count, include_last_offset)
     bags = starts.numel()
@@ -612,12 +622,23 @@ def _bags(weight, indices, offsets, mode, per_sample_weights, include_last_offse
     if padding_idx is not None and padding_idx >= 0:
         kept = indices != padding_idx
         rows, counted = torch.where(kept.unsqueeze(1), rows, 0.0), torch.where(kept, counted, 0.0)
+    if mode == 2:
+        return _largest_of_bags(weight, rows, counted, bag, bags), None, None, None
     out = torch.index_add(torch.zeros([bags, weight.shape[1]], dtype=rows.dtype), 0, bag, rows)
     sizes = torch.index_add(torch.zeros([bags], dtype=counted.dtype), 0, bag, counted)
     if mode == 1:
         out = out / torch.clamp(sizes, min=1.0).unsqueeze(1)
     # What only a gradient needs is not made.
     return out.to(weight.dtype), None, None, None
+
+
+def _largest_of_bags(weight, rows, counted, bag, bags):
+    """The largest of each column; zeros for a bag that has nothing."""
+    none = torch.full([bags, weight.shape[1]], float("-inf"), dtype=rows.dtype)
+    rows = torch.where((counted > 0).unsqueeze(1), rows, float("-inf"))
+    largest = torch.ops.aten.scatter_reduce.two(none, 0, bag.unsqueeze(1).expand(rows.shape), rows, "amax")
+    sizes = torch.index_add(torch.zeros([bags], dtype=counted.dtype), 0, bag, counted)
+    return torch.where((sizes > 0).unsqueeze(1), largest, 0.0).to(weight.dtype)
 
 
 @_aten("aten::embedding_bag.padding_idx(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq, int mode, bool sparse, Tensor? per_sample_weights, bool include_last_offset, int? padding_idx) -> (Tensor, Tensor, Tensor, Tensor)")
@@ -705,41 +726,6 @@ def _isin(elements, test_elements, assume_unique, invert):
 @_aten("aten::isin.Tensor_Scalar(Tensor elements, Scalar test_element, *, bool assume_unique=False, bool invert=False) -> Tensor")
 def _isin_scalar(elements, test_element, assume_unique, invert):
     return elements != test_element if invert else elements == test_element
-
-
-@_aten("aten::grid_sampler_2d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor")
-def _grid_sampler_2d(input, grid, interpolation_mode, padding_mode, align_corners):
-    if interpolation_mode == 2 or padding_mode == 2:
-        raise NotImplementedError("grid_sample by bicubic interpolation or with reflected borders; 'bilinear', 'nearest', 'zeros' and 'border' are there")
-    n, c, h, w = input.shape
-    flat = input.reshape(n, c, -1)
-
-    def place(at, size):
-        at = (at + 1.0) * ((size - 1) / 2) if align_corners else ((at + 1.0) * size - 1.0) / 2
-        return torch.clamp(at, 0, size - 1) if padding_mode == 1 else at
-
-    x, y = place(grid[..., 0], w), place(grid[..., 1], h)
-
-    def at(column, row):
-        inside = (column >= 0) & (column <= w - 1) & (row >= 0) & (row <= h - 1)
-        index = (torch.clamp(row, 0, h - 1) * w + torch.clamp(column, 0, w - 1)).to(torch.int64).reshape(n, 1, -1)
-        taken = torch.gather(flat, 2, index.expand(n, c, index.shape[2])).reshape(n, c, grid.shape[1], grid.shape[2])
-        return torch.where(inside.unsqueeze(1), taken, 0.0)
-
-    if interpolation_mode == 1:
-        return at(torch.round(x), torch.round(y))
-    left, top = torch.floor(x), torch.floor(y)
-    dx, dy = (x - left).unsqueeze(1), (y - top).unsqueeze(1)
-    upper = at(left, top) * (1 - dx) + at(left + 1, top) * dx
-    lower = at(left, top + 1) * (1 - dx) + at(left + 1, top + 1) * dx
-    return upper * (1 - dy) + lower * dy
-
-
-@_aten("aten::grid_sampler(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor")
-def _grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners):
-    if input.dim() != 4:
-        raise NotImplementedError("grid_sample of volumes; images are there")
-    return _grid_sampler_2d(input, grid, interpolation_mode, padding_mode, align_corners)
 
 
 @_aten("aten::col2im(Tensor self, SymInt[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor")
@@ -1571,6 +1557,11 @@ def _lstm_cell(gates, state):
     return [torch.sigmoid(o) * torch.tanh(cell), cell]
 
 
+def _projected_lstm_step(x, state, weights):
+    hidden, cell = _lstm_step(x, state, weights)
+    return [torch.nn.functional.linear(hidden, weights[-1]), cell]
+
+
 def _recurrent(input, hidden, params, has_biases, num_layers, bidirectional, batch_first, step, dropout):
     """`step` makes the new state of a layer of its input's share, its hidden state and its weights. Between layers
     `dropout` drops elements."""
@@ -1578,13 +1569,15 @@ def _recurrent(input, hidden, params, has_biases, num_layers, bidirectional, bat
     if not isinstance(steps, int):
         raise NotImplementedError(f"a recurrent layer over the dynamic length {steps}; make that size static")
     x = [torch.select(input, 1 if batch_first else 0, t) for t in range(steps)]
-    per, ways = (4 if has_biases else 2), (2 if bidirectional else 1)
+    ways = 2 if bidirectional else 1
+    per = len(params) // (num_layers * ways)
     last = []
     for layer in range(num_layers):
         outputs = []
         for way in range(ways):
             index = layer * ways + way
-            weights = params[index * per : (index + 1) * per] + ([] if has_biases else [None, None])
+            weights = list(params[index * per : (index + 1) * per])
+            weights = weights if has_biases else weights[:2] + [None, None] + weights[2:]
             state = [h[index] for h in hidden]
             made = []
             for t in reversed(range(steps)) if way else range(steps):
@@ -1623,7 +1616,9 @@ def _relu_step(x, state, weights):
 
 @_aten("aten::lstm.input(Tensor input, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor, Tensor)")
 def _lstm(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
-    out, (hidden, cell) = _recurrent(input, hx, params, has_biases, num_layers, bidirectional, batch_first, _lstm_step, dropout if train else 0.0)
+    # An odd one among a layer's weights is its projection.
+    step = _projected_lstm_step if len(params) // (num_layers * (2 if bidirectional else 1)) % 2 else _lstm_step
+    out, (hidden, cell) = _recurrent(input, hx, params, has_biases, num_layers, bidirectional, batch_first, step, dropout if train else 0.0)
     return out, hidden, cell
 
 
@@ -1643,6 +1638,27 @@ def _rnn_tanh(input, hx, params, has_biases, num_layers, dropout, train, bidirec
 def _rnn_relu(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
     out, finals = _recurrent(input, [hx], params, has_biases, num_layers, bidirectional, batch_first, _relu_step, dropout if train else 0.0)
     return out, finals[0]
+
+
+@_aten("aten::lstm_cell(Tensor input, Tensor[] hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> (Tensor, Tensor)")
+def _lstm_cell_call(input, hx, w_ih, w_hh, b_ih, b_hh):
+    hidden, cell = _lstm_step(input, list(hx), [w_ih, w_hh, b_ih, b_hh])
+    return hidden, cell
+
+
+@_aten("aten::gru_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> Tensor")
+def _gru_cell(input, hx, w_ih, w_hh, b_ih, b_hh):
+    return _gru_step(input, [hx], [w_ih, w_hh, b_ih, b_hh])[0]
+
+
+@_aten("aten::rnn_tanh_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> Tensor")
+def _rnn_tanh_cell(input, hx, w_ih, w_hh, b_ih, b_hh):
+    return _tanh_step(input, [hx], [w_ih, w_hh, b_ih, b_hh])[0]
+
+
+@_aten("aten::rnn_relu_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> Tensor")
+def _rnn_relu_cell(input, hx, w_ih, w_hh, b_ih, b_hh):
+    return _relu_step(input, [hx], [w_ih, w_hh, b_ih, b_hh])[0]
 
 
 # --- factories
@@ -1690,6 +1706,11 @@ def _new_empty_strided(self, size, stride, dtype, layout, device, pin_memory):
 
 
 # --- element by element
+
+
+def _floating(self):
+    """Integers and truth values count as the default type's numbers."""
+    return self if self.is_floating_point() else self.to(torch.float32)
 
 
 @_aten("aten::max.other(Tensor self, Tensor other) -> Tensor")
@@ -1899,17 +1920,20 @@ def _fmin(self, other):
 
 @_aten("aten::asinh(Tensor self) -> Tensor")
 def _asinh(self):
+    self = _floating(self)
     size = torch.abs(self)
     return torch.sign(self) * torch.log1p(size + size * size / (1.0 + torch.sqrt(size * size + 1.0)))
 
 
 @_aten("aten::acosh(Tensor self) -> Tensor")
 def _acosh(self):
+    self = _floating(self)
     return torch.log(self + torch.sqrt(self - 1.0) * torch.sqrt(self + 1.0))
 
 
 @_aten("aten::atanh(Tensor self) -> Tensor")
 def _atanh(self):
+    self = _floating(self)
     return 0.5 * (torch.log1p(self) - torch.log1p(-self))
 
 

@@ -143,8 +143,14 @@ def glu(input, dim=-1):
 
 
 def batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5):
+    if (running_mean is None) != (running_var is None):
+        raise ValueError("batch norm takes both running statistics or neither")
     if training or running_mean is None:
-        raise NotImplementedError("batch norm in training; a program computes with the running statistics")
+        if not training:
+            raise RuntimeError("Expected running_mean and running_var to be defined when training=False")
+        if input.numel() == input.shape[1]:
+            raise ValueError(f"Expected more than 1 value per channel when training, got input size {list(input.shape)}")
+        return torch.ops.aten.batch_norm(input, weight, bias, running_mean, running_var, True, momentum, eps, True)
     shape = [1, -1] + [1] * (input.dim() - 2)
     y = (input - running_mean.reshape(shape)) * torch.rsqrt(running_var + eps).reshape(shape)
     if weight is not None:
@@ -173,11 +179,17 @@ def addcdiv(input, tensor1, tensor2, value=1):
     return input + value * (tensor1 / tensor2)
 
 
+def _floating(input):
+    return input if input.is_floating_point() else input.to(torch.float32)
+
+
 def sinh(input):
+    input = _floating(input)
     return (torch.expm1(input) - torch.expm1(-input)) / 2
 
 
 def cosh(input):
+    input = _floating(input)
     return (torch.exp(input) + torch.exp(-input)) / 2
 
 

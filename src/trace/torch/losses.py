@@ -33,16 +33,30 @@ def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, r
 
 def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean", label_smoothing=0.0):
     reduction = _reduction(size_average, reduce, reduction)
-    if label_smoothing != 0.0:
-        raise NotImplementedError("cross entropy with label smoothing; mix the targets instead")
+    if label_smoothing < 0.0 or label_smoothing > 1.0:
+        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
     dim = 1 if input.dim() > 1 else 0
+    classes = input.shape[dim]
     logs = torch.log_softmax(input, dim)
-    if not target.is_floating_point():
-        return nll_loss(logs, target, weight, None, ignore_index, None, reduction)
-    if weight is not None:
-        raise NotImplementedError("cross entropy of probabilities with class weights")
-    losses = -(logs * target).sum(dim)
-    return losses.sum() / (losses.numel()) if reduction == "mean" else _reduced(losses, reduction)
+    scale = None if weight is None else weight.reshape([-1 if d == dim else 1 for d in range(input.dim())])
+    if target.is_floating_point():
+        if label_smoothing != 0.0:
+            target = target * (1 - label_smoothing) + label_smoothing / classes
+        terms = logs * target if weight is None else logs * target * scale
+        losses = -terms.sum(dim)
+        return losses.sum() / losses.numel() if reduction == "mean" else _reduced(losses, reduction)
+    own = nll_loss(logs, target, weight, None, ignore_index, None, reduction)
+    if label_smoothing == 0.0:
+        return own
+    # Every class has a share of the target.
+    keep = target != ignore_index
+    spread = torch.where(keep, -(logs if weight is None else logs * scale).sum(dim), 0.0)
+    if reduction == "mean":
+        counted = keep.to(input.dtype) if weight is None else torch.where(keep, weight[torch.where(keep, target, 0)], 0.0)
+        spread = spread.sum() / counted.sum()
+    else:
+        spread = _reduced(spread, reduction)
+    return (1 - label_smoothing) * own + spread * (label_smoothing / classes)
 
 
 def mse_loss(input, target, size_average=None, reduce=None, reduction="mean"):
@@ -96,7 +110,9 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
 
 
 def cosine_similarity(x1, x2, dim=1, eps=1e-8):
-    return (x1 * x2).sum(dim) / (norm(x1, 2, dim).clamp(min=eps) * norm(x2, 2, dim).clamp(min=eps))
+    x1, x2 = broadcast_tensors(x1, x2)
+    # Each is scaled to a length of one first, so that large numbers do not overflow.
+    return (x1 / norm(x1, 2, dim, True).clamp(min=eps) * (x2 / norm(x2, 2, dim, True).clamp(min=eps))).sum(dim)
 
 
 def one_hot(tensor, num_classes=-1):

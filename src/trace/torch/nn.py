@@ -502,31 +502,36 @@ class Flatten(Module):
 
 
 class BatchNorm1d(Module):
-    """With the running statistics, as in evaluation."""
+    """With the running statistics after eval(), else with the batch's, which the running ones follow."""
 
     # What torch's own loading does without, for files from before there was a count.
     _optional_keys = ("num_batches_tracked",)
 
     def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, device=None, dtype=None):
         super().__init__()
-        if not track_running_stats:
-            raise NotImplementedError("batch norm without running statistics")
         self.num_features = num_features
         self.eps, self.momentum = eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
         self.weight = Parameter(torch.ones(num_features, dtype=dtype)) if affine else None
         self.bias = Parameter(torch.zeros(num_features, dtype=dtype)) if affine else None
-        self.register_buffer("running_mean", torch.zeros(num_features, dtype=dtype))
-        self.register_buffer("running_var", torch.ones(num_features, dtype=dtype))
-        self.register_buffer("num_batches_tracked", torch.tensor(0, dtype=torch.int64))
+        self.register_buffer("running_mean", torch.zeros(num_features, dtype=dtype) if track_running_stats else None)
+        self.register_buffer("running_var", torch.ones(num_features, dtype=dtype) if track_running_stats else None)
+        self.register_buffer("num_batches_tracked", torch.tensor(0, dtype=torch.int64) if track_running_stats else None)
 
     def _check_input_dim(self, input):
         pass
 
     def forward(self, input):
-        return F.batch_norm(
-            input, self.running_mean, self.running_var, self.weight, self.bias, self.training, 0.0 if self.momentum is None else self.momentum, self.eps
-        )
+        self._check_input_dim(input)
+        momentum = 0.0 if self.momentum is None else self.momentum
+        if self.training and self.num_batches_tracked is not None:
+            self.num_batches_tracked.add_(1)
+            if self.momentum is None:  # a mean of all batches
+                momentum = 1.0 / self.num_batches_tracked.item()
+        of_batch = self.training or (self.running_mean is None and self.running_var is None)
+        mean = self.running_mean if not self.training or self.track_running_stats else None
+        variance = self.running_var if not self.training or self.track_running_stats else None
+        return F.batch_norm(input, mean, variance, self.weight, self.bias, of_batch, momentum, self.eps)
 
 
 class BatchNorm2d(BatchNorm1d):

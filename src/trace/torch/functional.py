@@ -1,0 +1,320 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of torch.nn.functional whose arguments stand in another order than ATen's, or that torch has in Python."""
+import math
+
+import torch
+import torch._pellucid_composites as _F
+
+
+def _each(value, rank):
+    return [value] * rank if isinstance(value, int) or not isinstance(value, (list, tuple)) else list(value)
+
+
+def _reduced(losses, size_average, reduce, reduction):
+    return _F._reduced(losses, _F._reduction(size_average, reduce, reduction))
+
+
+# --- padding and resampling
+
+
+def pad(input, pad, mode="constant", value=None):
+    return torch.ops.aten.pad.default(input, pad, mode, value)
+
+
+def _output_size(input, rank, size, scale_factor):
+    if size is not None:
+        return _each(size, rank)
+    return [int(math.floor(input.shape[i - rank] * factor)) for i, factor in enumerate(_each(scale_factor, rank))]
+
+
+def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corners=None, recompute_scale_factor=None, antialias=False):
+    rank = input.dim() - 2
+    if mode in ("nearest", "area", "nearest-exact"):
+        if align_corners is not None:
+            raise ValueError("align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear")
+    corners = bool(align_corners)
+    if (size is None) == (scale_factor is None):
+        raise ValueError("either size or scale_factor should be defined" if size is None else "only one of size or scale_factor should be defined")
+    for name, given in (("size", size), ("scale_factor", scale_factor)):
+        if isinstance(given, (list, tuple)) and len(given) != rank:
+            raise ValueError(f"Input and {name} must have the same number of spatial dimensions. Input has {rank} of them, {name} has {len(given)} elements.")
+    if size is not None and recompute_scale_factor:
+        raise ValueError("recompute_scale_factor is not meaningful with an explicit size.")
+    sizes = None if size is None else _each(size, rank)
+    factors = None if scale_factor is None else [float(f) for f in _each(scale_factor, rank)]
+    if mode == "area" or recompute_scale_factor:
+        sizes, factors = _output_size(input, rank, size, scale_factor), None
+    if antialias and not (mode in ("bilinear", "bicubic") and rank == 2):
+        raise ValueError("Anti-alias option is restricted to bilinear and bicubic modes and requires a 4-D tensor as input")
+    ops = torch.ops.aten
+    if mode == "nearest" and 1 <= rank <= 3:
+        return (ops.upsample_nearest1d.vec, ops.upsample_nearest2d.vec, ops.upsample_nearest3d.vec)[rank - 1](input, sizes, factors)
+    if mode == "nearest-exact" and 1 <= rank <= 3:
+        return (ops._upsample_nearest_exact1d.vec, ops._upsample_nearest_exact2d.vec, ops._upsample_nearest_exact3d.vec)[rank - 1](input, sizes, factors)
+    if mode == "area" and 1 <= rank <= 3:
+        return (adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d)[rank - 1](input, sizes)
+    if mode == "bicubic" and rank == 2:
+        return (ops._upsample_bicubic2d_aa.vec if antialias else ops.upsample_bicubic2d.vec)(input, sizes, corners, factors)
+    if mode == "bilinear" and antialias:
+        return ops._upsample_bilinear2d_aa.vec(input, sizes, corners, factors)
+    if (mode, rank) in (("linear", 1), ("bilinear", 2), ("trilinear", 3)):
+        return (ops.upsample_linear1d.vec, ops.upsample_bilinear2d.vec, ops.upsample_trilinear3d.vec)[rank - 1](input, sizes, corners, factors)
+    raise NotImplementedError(
+        f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {input.dim()}D) for the modes: nearest | linear | bilinear | bicubic | trilinear | area | nearest-exact (got {mode})"
+    )
+
+
+def upsample(input, size=None, scale_factor=None, mode="nearest", align_corners=None):
+    return interpolate(input, size, scale_factor, mode, align_corners)
+
+
+def upsample_nearest(input, size=None, scale_factor=None):
+    return interpolate(input, size, scale_factor)
+
+
+def upsample_bilinear(input, size=None, scale_factor=None):
+    return interpolate(input, size, scale_factor, "bilinear", True)
+
+
+def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corners=None):
+    modes, borders = ("bilinear", "nearest", "bicubic"), ("zeros", "border", "reflection")
+    if mode not in modes:
+        raise ValueError(f"nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but got: '{mode}'")
+    if padding_mode not in borders:
+        raise ValueError(f"nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or 'reflection', but got: '{padding_mode}'")
+    return torch.ops.aten.grid_sampler.default(input, grid, modes.index(mode), borders.index(padding_mode), bool(align_corners))
+
+
+def affine_grid(theta, size, align_corners=None):
+    if not theta.is_floating_point():
+        raise ValueError(f"Expected theta to have floating point type, but got {theta.dtype}")
+    return torch.ops.aten.affine_grid_generator.default(theta, list(size), bool(align_corners))
+
+
+def pixel_shuffle(input, upscale_factor):
+    return torch.ops.aten.pixel_shuffle.default(input, upscale_factor)
+
+
+def pixel_unshuffle(input, downscale_factor):
+    return torch.ops.aten.pixel_unshuffle.default(input, downscale_factor)
+
+
+def channel_shuffle(input, groups):
+    return torch.ops.aten.channel_shuffle.default(input, groups)
+
+
+def native_channel_shuffle(input, groups):
+    return torch.ops.aten.channel_shuffle.default(input, groups)
+
+
+def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
+    return torch.ops.aten.col2im.default(input, _each(output_size, 2), _each(kernel_size, 2), _each(dilation, 2), _each(padding, 2), _each(stride, 2))
+
+
+def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
+    return torch.ops.aten.im2col.default(input, _each(kernel_size, 2), _each(dilation, 2), _each(padding, 2), _each(stride, 2))
+
+
+# --- pools
+
+
+def adaptive_avg_pool1d(input, output_size):
+    return _F.adaptive_avg_pool1d(input, output_size)
+
+
+def adaptive_avg_pool2d(input, output_size):
+    return _F.adaptive_avg_pool2d(input, output_size)
+
+
+def adaptive_avg_pool3d(input, output_size):
+    return _F.adaptive_avg_pool3d(input, output_size)
+
+
+def _lp_pool(pool, rank, input, norm_type, kernel_size, stride, ceil_mode):
+    count = 1
+    for size in _each(kernel_size, rank):
+        count = count * size
+    out = pool(torch.pow(input, norm_type), kernel_size, stride, 0, ceil_mode)
+    return torch.pow(torch.sign(out) * torch.relu(torch.abs(out)) * count, 1.0 / norm_type)
+
+
+def lp_pool1d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
+    return _lp_pool(_F.avg_pool1d, 1, input, norm_type, kernel_size, stride, ceil_mode)
+
+
+def lp_pool2d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
+    return _lp_pool(_F.avg_pool2d, 2, input, norm_type, kernel_size, stride, ceil_mode)
+
+
+def lp_pool3d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
+    return _lp_pool(_F.avg_pool3d, 3, input, norm_type, kernel_size, stride, ceil_mode)
+
+
+def _unpool(rank, input, indices, kernel_size, stride, padding, output_size):
+    kernel, padding = _each(kernel_size, rank), _each(padding, rank)
+    stride = kernel if stride is None or stride == [] else _each(stride, rank)
+    sizes = [(input.shape[d - rank] - 1) * stride[d] + kernel[d] - 2 * padding[d] for d in range(rank)]
+    if output_size is not None:
+        sizes = list(output_size)[-rank:]
+    if rank == 3:
+        return torch.ops.aten.max_unpool3d.default(input, indices, sizes, stride, padding)
+    if rank == 2:
+        return torch.ops.aten.max_unpool2d.default(input, indices, sizes)
+    return torch.ops.aten.max_unpool2d.default(input.unsqueeze(-1), indices.unsqueeze(-1), sizes + [1]).squeeze(-1)
+
+
+def max_unpool1d(input, indices, kernel_size, stride=None, padding=0, output_size=None):
+    return _unpool(1, input, indices, kernel_size, stride, padding, output_size)
+
+
+def max_unpool2d(input, indices, kernel_size, stride=None, padding=0, output_size=None):
+    return _unpool(2, input, indices, kernel_size, stride, padding, output_size)
+
+
+def max_unpool3d(input, indices, kernel_size, stride=None, padding=0, output_size=None):
+    return _unpool(3, input, indices, kernel_size, stride, padding, output_size)
+
+
+def _fractional(*args, **kwargs):
+    raise NotImplementedError("fractional max pooling draws its windows at random at every call; adaptive_max_pool takes them evenly")
+
+
+fractional_max_pool2d = fractional_max_pool3d = _fractional
+
+
+# --- norms and linear maps
+
+
+def instance_norm(input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, momentum=0.1, eps=1e-05):
+    return torch.ops.aten.instance_norm.default(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, True)
+
+
+def local_response_norm(input, size, alpha=0.0001, beta=0.75, k=1.0):
+    if input.dim() < 3:
+        raise ValueError(f"Expected 3D or higher dimensionality input (got {input.dim()} dimensions)")
+    squares = torch.mul(input, input).unsqueeze(1)
+    before, after = size // 2, (size - 1) // 2
+    if input.dim() == 3:
+        near = _F.avg_pool2d(pad(squares, (0, 0, before, after)), (size, 1), 1).squeeze(1)
+    else:
+        sizes = list(input.shape)
+        flat = squares.reshape(sizes[0], 1, sizes[1], sizes[2], -1)
+        near = _F.avg_pool3d(pad(flat, (0, 0, 0, 0, before, after)), (size, 1, 1), 1).squeeze(1).reshape(sizes)
+    return input / torch.pow(near * alpha + k, beta)
+
+
+def bilinear(input1, input2, weight, bias=None):
+    return torch.ops.aten.bilinear.default(input1, input2, weight, bias)
+
+
+def embedding_bag(
+    input,
+    weight,
+    offsets=None,
+    max_norm=None,
+    norm_type=2,
+    scale_grad_by_freq=False,
+    mode="mean",
+    sparse=False,
+    per_sample_weights=None,
+    include_last_offset=False,
+    padding_idx=None,
+):
+    if max_norm is not None:
+        raise NotImplementedError("an embedding with max_norm writes its weight at every call; scale the rows that were looked up")
+    if mode not in ("sum", "mean", "max"):
+        raise ValueError("mode has to be one of sum, mean or max")
+    if per_sample_weights is not None and mode != "sum":
+        raise NotImplementedError(f"embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for mode='sum' (got mode='{mode}').")
+    if input.dim() == 2:
+        if offsets is not None:
+            raise ValueError("if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed length sequences.")
+        offsets = torch.arange(0, input.numel(), input.shape[1], dtype=input.dtype)
+        input = input.reshape(-1)
+        if per_sample_weights is not None:
+            per_sample_weights = per_sample_weights.reshape(-1)
+    elif offsets is None:
+        raise ValueError("offsets has to be a 1D Tensor but got None")
+    way = ("sum", "mean", "max").index(mode)
+    return torch.ops.aten.embedding_bag.padding_idx(
+        weight, input, offsets, scale_grad_by_freq, way, sparse, per_sample_weights, include_last_offset, padding_idx
+    )[0]
+
+
+def feature_alpha_dropout(input, p=0.5, training=False, inplace=False):
+    if p < 0.0 or p > 1.0:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+    if training and p != 0.0:
+        raise NotImplementedError("feature_alpha_dropout in training; alpha_dropout and dropout2d are there, or call eval()")
+    return input
+
+
+# --- losses
+
+
+def margin_ranking_loss(input1, input2, target, margin=0.0, size_average=None, reduce=None, reduction="mean"):
+    if input1.dim() != input2.dim() or input1.dim() != target.dim():
+        raise RuntimeError("margin_ranking_loss : All input tensors should have same dimension")
+    return _reduced(torch.clamp(-target * (input1 - input2) + margin, min=0), size_average, reduce, reduction)
+
+
+def hinge_embedding_loss(input, target, margin=1.0, size_average=None, reduce=None, reduction="mean"):
+    return _reduced(torch.ops.aten.hinge_embedding_loss.default(input, target, margin, 0), size_average, reduce, reduction)
+
+
+def cosine_embedding_loss(input1, input2, target, margin=0.0, size_average=None, reduce=None, reduction="mean"):
+    return _reduced(torch.ops.aten.cosine_embedding_loss.default(input1, input2, target, margin, 0), size_average, reduce, reduction)
+
+
+def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
+    return _reduced(torch.ops.aten.soft_margin_loss.default(input, target, 0), size_average, reduce, reduction)
+
+
+def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction="mean"):
+    return _reduced(torch.ops.aten.multi_margin_loss.default(input, target, p, margin, weight, 0), size_average, reduce, reduction)
+
+
+def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
+    return _reduced(torch.ops.aten.multilabel_margin_loss.default(input, target, 0), size_average, reduce, reduction)
+
+
+def multilabel_soft_margin_loss(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
+    losses = -(target * _F.logsigmoid(input) + (1 - target) * _F.logsigmoid(-input))
+    if weight is not None:
+        losses = losses * weight
+    return _reduced(losses.sum(-1) / input.shape[-1], size_average, reduce, reduction)
+
+
+def poisson_nll_loss(input, target, log_input=True, full=False, size_average=None, eps=1e-08, reduce=None, reduction="mean"):
+    return _reduced(torch.ops.aten.poisson_nll_loss.default(input, target, log_input, full, eps, 0), size_average, reduce, reduction)
+
+
+def gaussian_nll_loss(input, target, var, full=False, eps=1e-06, reduction="mean"):
+    if isinstance(var, float):
+        var = torch.full_like(input, var)
+    if list(var.shape) != list(input.shape):
+        if list(var.shape) == list(input.shape[:-1]):
+            var = var.unsqueeze(-1)
+        elif not (list(var.shape[:-1]) == list(input.shape[:-1]) and var.shape[-1] == 1):
+            raise ValueError("var is of incorrect size")
+    var = torch.clamp(var, min=eps)
+    losses = 0.5 * (torch.log(var) + (input - target) * (input - target) / var)
+    return _F._reduced(losses + 0.5 * math.log(2 * math.pi) if full else losses, reduction)
+
+
+def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2, eps=1e-06, swap=False, size_average=None, reduce=None, reduction="mean"):
+    return _reduced(torch.ops.aten.triplet_margin_loss.default(anchor, positive, negative, margin, p, eps, swap, 0), size_average, reduce, reduction)
+
+
+def triplet_margin_with_distance_loss(anchor, positive, negative, *, distance_function=None, margin=1.0, swap=False, reduction="mean"):
+    apart = _F.pairwise_distance if distance_function is None else distance_function
+    near, far = apart(anchor, positive), apart(anchor, negative)
+    if swap:
+        far = torch.minimum(far, apart(positive, negative))
+    return _F._reduced(torch.clamp(margin + near - far, min=0), reduction)
+
+
+def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction="mean", zero_infinity=False):
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(f"{reduction} is not a valid value for reduction")
+    return torch.ops.aten.ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, ("none", "mean", "sum").index(reduction), zero_infinity)

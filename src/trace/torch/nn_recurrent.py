@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+class _Recurrent(Module):
+    """Its subclasses say `_gates`, how many rows of weights each hidden number has."""
+
+    def __init__(self, input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, proj_size, dtype):
+        super().__init__()
+        if hidden_size <= 0 or num_layers <= 0:
+            raise ValueError("hidden_size and num_layers must be greater than zero")
+        if proj_size < 0 or proj_size >= hidden_size:
+            raise ValueError("proj_size should be a positive integer or zero to disable projections, and smaller than hidden_size")
+        self.input_size, self.hidden_size, self.num_layers, self.bias = input_size, hidden_size, num_layers, bias
+        self.batch_first, self.dropout, self.bidirectional, self.proj_size = batch_first, float(dropout), bidirectional, proj_size
+        self._flat_names = []
+        ways, own = (2 if bidirectional else 1), (proj_size if proj_size else hidden_size)
+        for layer in range(num_layers):
+            for way in range(ways):
+                suffix = f"_l{layer}" + ("_reverse" if way else "")
+                taken = input_size if layer == 0 else own * ways
+                shapes = {"weight_ih": [self._gates * hidden_size, taken], "weight_hh": [self._gates * hidden_size, own]}
+                if bias:
+                    shapes["bias_ih"], shapes["bias_hh"] = [self._gates * hidden_size], [self._gates * hidden_size]
+                if proj_size:
+                    shapes["weight_hr"] = [proj_size, hidden_size]
+                for name, shape in shapes.items():
+                    setattr(self, name + suffix, Parameter(_uniform(shape, hidden_size, dtype)))
+                    self._flat_names.append(name + suffix)
+
+    def flatten_parameters(self):
+        pass
+
+    def _weights(self):
+        return [getattr(self, name) for name in self._flat_names]
+
+    def _zeros(self, x, size):
+        batch = x.shape[0 if self.batch_first else 1]
+        return torch.zeros([self.num_layers * (2 if self.bidirectional else 1), batch, size], dtype=x.dtype)
+
+    def _batched(self, input, states):
+        """The input and the states with a batch dim, and whether there was none."""
+        if not isinstance(input, torch.Tensor):
+            raise NotImplementedError("recurrent layers take padded tensors; a PackedSequence's sizes depend on values")
+        if input.dim() not in (2, 3):
+            raise ValueError(f"{type(self).__name__}: Expected input to be 2D or 3D, got {input.dim()}D instead")
+        if input.dim() == 3:
+            return input, states, False
+        return input.unsqueeze(0 if self.batch_first else 1), None if states is None else [h.unsqueeze(1) for h in states], True
+
+    def _run(self, operator, input, hx, single):
+        arguments = (self.bias, self.num_layers, self.dropout, self.training, self.bidirectional, self.batch_first)
+        results = operator(input, hx, self._weights(), *arguments)
+        out, finals = results[0], list(results[1:])
+        if single:
+            return out.squeeze(0 if self.batch_first else 1), [h.squeeze(1) for h in finals]
+        return out, finals
+
+
+class LSTM(_Recurrent):
+    _gates = 4
+
+    def __init__(self, input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0, bidirectional=False, proj_size=0, device=None, dtype=None):
+        super().__init__(input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, proj_size, dtype)
+
+    def forward(self, input, hx=None):
+        x, states, single = self._batched(input, hx)
+        if states is None:
+            states = [self._zeros(x, self.proj_size if self.proj_size else self.hidden_size), self._zeros(x, self.hidden_size)]
+        out, (hidden, cell) = self._run(torch.ops.aten.lstm.input, x, list(states), single)
+        return out, (hidden, cell)
+
+
+class _OneState(_Recurrent):
+    def forward(self, input, hx=None):
+        x, states, single = self._batched(input, None if hx is None else [hx])
+        state = self._zeros(x, self.hidden_size) if states is None else states[0]
+        out, finals = self._run(self._operator(), x, state, single)
+        return out, finals[0]
+
+
+class GRU(_OneState):
+    _gates = 3
+
+    def __init__(self, input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0, bidirectional=False, device=None, dtype=None):
+        super().__init__(input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, 0, dtype)
+
+    def _operator(self):
+        return torch.ops.aten.gru.input
+
+
+class RNN(_OneState):
+    _gates = 1
+
+    def __init__(
+        self, input_size, hidden_size, num_layers=1, nonlinearity="tanh", bias=True, batch_first=False, dropout=0.0, bidirectional=False, device=None, dtype=None
+    ):
+        super().__init__(input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, 0, dtype)
+        if nonlinearity not in ("tanh", "relu"):
+            raise ValueError(f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'.")
+        self.nonlinearity = nonlinearity
+
+    def _operator(self):
+        return torch.ops.aten.rnn_tanh.input if self.nonlinearity == "tanh" else torch.ops.aten.rnn_relu.input
+
+
+class _Cell(Module):
+    def __init__(self, input_size, hidden_size, bias, gates, dtype):
+        super().__init__()
+        self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
+        self.weight_ih = Parameter(_uniform([gates * hidden_size, input_size], hidden_size, dtype))
+        self.weight_hh = Parameter(_uniform([gates * hidden_size, hidden_size], hidden_size, dtype))
+        if bias:
+            self.bias_ih = Parameter(_uniform([gates * hidden_size], hidden_size, dtype))
+            self.bias_hh = Parameter(_uniform([gates * hidden_size], hidden_size, dtype))
+        else:
+            self.register_parameter("bias_ih", None)
+            self.register_parameter("bias_hh", None)
+
+    def _step(self, operator, input, states):
+        """`states`: None, or one tensor each; rows where the input has no batch."""
+        single = input.dim() == 1
+        x = input.unsqueeze(0) if single else input
+        if states is None:
+            states = [torch.zeros([x.shape[0], self.hidden_size], dtype=x.dtype)] * (2 if self._pairs else 1)
+        elif single:
+            states = [h.unsqueeze(0) for h in states]
+        found = operator(x, list(states) if self._pairs else states[0], self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
+        found = list(found) if self._pairs else [found]
+        return [h.squeeze(0) for h in found] if single else found
+
+    _pairs = False
+
+
+class LSTMCell(_Cell):
+    _pairs = True
+
+    def __init__(self, input_size, hidden_size, bias=True, device=None, dtype=None):
+        super().__init__(input_size, hidden_size, bias, 4, dtype)
+
+    def forward(self, input, hx=None):
+        hidden, cell = self._step(torch.ops.aten.lstm_cell.default, input, hx)
+        return hidden, cell
+
+
+class GRUCell(_Cell):
+    def __init__(self, input_size, hidden_size, bias=True, device=None, dtype=None):
+        super().__init__(input_size, hidden_size, bias, 3, dtype)
+
+    def forward(self, input, hx=None):
+        return self._step(torch.ops.aten.gru_cell.default, input, None if hx is None else [hx])[0]
+
+
+class RNNCell(_Cell):
+    def __init__(self, input_size, hidden_size, bias=True, nonlinearity="tanh", device=None, dtype=None):
+        super().__init__(input_size, hidden_size, bias, 1, dtype)
+        if nonlinearity not in ("tanh", "relu"):
+            raise RuntimeError(f"Unknown nonlinearity: {nonlinearity}")
+        self.nonlinearity = nonlinearity
+
+    def forward(self, input, hx=None):
+        operator = torch.ops.aten.rnn_tanh_cell.default if self.nonlinearity == "tanh" else torch.ops.aten.rnn_relu_cell.default
+        return self._step(operator, input, None if hx is None else [hx])[0]

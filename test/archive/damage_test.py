@@ -1,0 +1,210 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Archives with changed records: read and replayed, or refused in one sentence, in little memory.
+
+    damage_test.py PROGRAM
+    damage_test.py PROGRAM --from SEED --seconds S [ARCHIVE…]      other changes, for as long as that
+
+Every record of every archive in data/ gets changes, with a checksum that fits: bits flipped, pieces cut out or doubled; in texts
+numbers and names for others, huge ones and those of another place. Then come files that mean harm as a whole.
+"""
+import argparse
+import json
+import pathlib
+import random
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+import os
+import zlib
+
+DATA = pathlib.Path(__file__).resolve().parent / "data"
+MOST_MEMORY = 600 << 20
+NUMBERS = ["0", "-1", "1", "2", "3", "7", "8", "255", "65536", "2147483648", "1000000007", "4611686018427387904", "9223372036854775807",
+           "-9223372036854775808", "18446744073709551616", "1e309", "0.5", "NaN", "null", "true", '"x"', "[]", "{}"]
+
+
+def records_of(path):
+    with zipfile.ZipFile(path) as file:
+        return [(info.filename, file.read(info)) for info in file.infolist()]
+
+
+def write(path, records, method=zipfile.ZIP_STORED):
+    with zipfile.ZipFile(path, "w", method) as file:
+        for name, content in records:
+            file.writestr(name, content)
+
+
+def changed_bytes(rng, content):
+    copy = bytearray(content or b"\0")
+    for _ in range(rng.choice((1, 1, 2, 8))):
+        at = rng.randrange(len(copy))
+        kind = rng.randrange(4)
+        if kind == 0:
+            copy[at] ^= 1 << rng.randrange(8)
+        elif kind == 1:
+            copy[at] = rng.choice((0, 0x7F, 0x80, 0xFF))
+        elif kind == 2:
+            del copy[at : at + rng.choice((1, 4, 64))]
+            copy = copy or bytearray(b"\0")
+        else:
+            copy[at:at] = copy[at : at + rng.choice((1, 8, 300))]
+    return bytes(copy)
+
+
+def changed_text(rng, content):
+    text = content.decode("utf-8", "replace")
+    for _ in range(rng.choice((1, 1, 1, 2, 3))):
+        kind = rng.randrange(4)
+        if kind == 0 and (found := [m.span() for m in re.finditer(r"(?<=[ \[(,])-?\d+(?=[,\]})])", text)]):
+            start, end = rng.choice(found)
+            text = text[:start] + rng.choice(NUMBERS) + text[end:]
+        elif kind == 1 and (found := [m.span() for m in re.finditer(r'"[^"\\]*"', text)]):
+            (a, b), (c, d) = rng.choice(found), rng.choice(found)
+            text = text[:a] + text[c:d] + text[b:]
+        elif kind == 2 and (found := [m.span() for m in re.finditer(r"\{[^{}]*\}|\[[^\[\]]*\]", text)]):
+            (a, b), (c, d) = rng.choice(found), rng.choice(found)
+            text = text[:a] + text[c:d] + text[b:]
+        else:
+            return changed_bytes(rng, text.encode())
+    return text.encode()
+
+
+class Checks:
+    def __init__(self, program, folder):
+        self.program, self.folder, self.count = program, folder, 0
+
+    def run(self, path, verb="export", refused=False):
+        """What the program says, which must be one error or a success, soon and in little memory."""
+        words = [self.program, verb, str(path)] + (["-o", str(self.folder / "out.plc"), "--target", "cpu:x86-64-v3", "--verify-each"] if verb == "compile" else [])
+        with open(self.folder / "said", "w+b") as said:
+            process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=said)
+            _, status, used = os.wait4(process.pid, 0)
+            process.returncode = code = os.waitstatus_to_exitcode(status)
+            said.seek(0)
+            text = said.read().decode("utf-8", "replace")
+        self.count += 1
+        assert code in ((1,) if refused else (0, 1)), f"exit {code}: {text[:600]}"
+        assert code == 0 or text.count("error:") == 1, f"not one sentence: {text[:600]}"
+        assert used.ru_maxrss < MOST_MEMORY >> 10, f"{used.ru_maxrss >> 10} MB of memory: {text[:300]}"
+        return text
+
+    def changed(self, rng, path, verb="export"):
+        records = records_of(path)
+        at = rng.randrange(len(records))
+        name, content = records[at]
+        isText = name.endswith((".json", ".program"))
+        records[at] = (name, (changed_text if isText and rng.random() < 0.8 else changed_bytes)(rng, content))
+        copy = self.folder / "changed.pt2"
+        write(copy, records)
+        return self.run(copy, verb)
+
+
+def edited(path, edit):
+    """The archive with another graph."""
+    records = []
+    for name, content in records_of(path):
+        if name.endswith("models/model.json"):
+            graph = json.loads(content)
+            edit(graph)
+            content = json.dumps(graph).encode()
+        records.append((name, content))
+    return records
+
+
+def check_hostile(checks):
+    """Files that mean harm: each is refused for what it is."""
+    net, copy = DATA / "net.pt2", checks.folder / "hostile.pt2"
+
+    def refused(records, words, method=zipfile.ZIP_STORED):
+        write(copy, records, method)
+        said = checks.run(copy, refused=True)
+        assert words in said, f"'{words}' expected: {said[:400]}"
+
+    whole = records_of(net)
+    replaced = lambda ending, content: [(n, content if n.endswith(ending) else c) for n, c in whole]
+    refused(replaced("weight_0", bytes(200 << 20)), "compressed", zipfile.ZIP_DEFLATED)
+    refused(replaced("model.json", b"[" * 1_000_000), "nested")
+    refused(replaced("model.json", b'{"graph_module":' * 100_000), "nested")
+    refused(replaced("archive_version", b"1"), "version 1")
+    refused(whole + [(whole[0][0], b"")], "twice")
+
+    def edits(words, edit):
+        refused(edited(net, edit), words)
+
+    graph = lambda g: g["graph_module"]["graph"]
+    edits("schema 9", lambda g: g["schema_version"].update(major=9))
+    edits("nested", lambda g: graph(g)["tensor_values"]["x"]["sizes"].__setitem__(0, {"as_expr": {"expr_str": "Add(" * 5000 + "1", "hint": None}}))
+    edits("64 bits", lambda g: graph(g)["tensor_values"]["x"]["sizes"].__setitem__(0, {"as_expr": {"expr_str": "Pow(Integer(9), Integer(60))", "hint": None}}))
+    twin = lambda n: dict(n, name="twin", outputs=[{"as_tensor": {"name": "twin"}}])
+
+    def unbound(target, **more):
+        """A hundred million results, of which the archive names one."""
+        def edit(g):
+            graph(g)["tensor_values"]["x"]["sizes"] = [{"as_int": 100_000_000}, {"as_int": 8}]
+            inputs = [{"name": "self", "arg": {"as_tensor": {"name": "x"}}, "kind": 1}] + [{"name": n, "arg": {"as_int": v}, "kind": 1} for n, v in more.items()]
+            graph(g)["nodes"].insert(0, {"target": target, "inputs": inputs, "outputs": [{"as_tensors": [{"name": "part"}]}], "metadata": {}})
+            graph(g)["tensor_values"]["part"] = graph(g)["tensor_values"]["x"]
+        return edit
+
+    edits("results", unbound("torch.ops.aten.unbind.int"))
+    edits("results", unbound("torch.ops.aten.split.Tensor", split_size=1))
+    edits("results", unbound("torch.ops.aten.chunk.default", chunks=50_000_000))
+    # A directory that promises more than the file holds.
+    bytes_ = bytearray(net.read_bytes())
+    at = bytes_.rfind(b"PK\5\6")
+    bytes_[at + 8 : at + 12] = struct.pack("<HH", 0xFFFE, 0xFFFE)
+    copy.write_bytes(bytes_)
+    checks.run(copy, refused=True)
+    bytes_ = bytearray(net.read_bytes())
+    at = bytes_.find(b"PK\1\2")
+    bytes_[at + 20 : at + 28] = struct.pack("<II", 0x7FFFFFFF, 0x7FFFFFFF)
+    copy.write_bytes(bytes_)
+    assert "beyond the file" in checks.run(copy, refused=True)
+
+
+def own_archive(checks):
+    """One that we wrote, with a kernel and a program inside."""
+    path = checks.folder / "own.pt2"
+    model = DATA.parents[2] / "examples/silu_model.py"
+    subprocess.run([checks.program, "export", f"{model}:Model", "--input", "x=f32[b:1..9,128]", "--seed", "1", "-o", path], check=True, capture_output=True)
+    return path
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program")
+    parser.add_argument("archives", nargs="*", type=pathlib.Path)
+    parser.add_argument("--from", dest="seed", type=int)
+    parser.add_argument("--seconds", type=float, default=60)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        checks = Checks(options.program, pathlib.Path(scratch))
+        archives = options.archives or [*sorted(DATA.glob("*.pt2")), own_archive(checks)]
+        if options.seed is None:
+            check_hostile(checks)
+            for path in archives:
+                rng = random.Random(zlib.crc32(path.name.encode()))
+                for _ in range(10):
+                    checks.changed(rng, path)
+        else:
+            end, seed, failed = time.monotonic() + options.seconds, options.seed, 0
+            while time.monotonic() < end:
+                rng = random.Random(seed)
+                try:
+                    checks.changed(rng, rng.choice(archives), "compile" if seed % 4 == 0 else "export")
+                except AssertionError as problem:
+                    failed += 1
+                    print(f"seed {seed}: {problem}", flush=True)
+                    (pathlib.Path.cwd() / f"damaged-{seed}.pt2").write_bytes((checks.folder / "changed.pt2").read_bytes())
+                seed += 1
+            print(f"seeds {options.seed} to {seed - 1}, {failed} failed")
+            sys.exit(failed > 0)
+        print(f"{checks.count} files")
+
+
+main()
