@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Random numbers. ATen's operators are composites of three sources, pellucid.philox_*, whose
 /// elements are functions of a seed, an offset, the number of the call site in the program and the
-/// element's index: what is computed twice, later or elsewhere has the same bits (docs/design/0027).
+/// element's index: what is computed twice, later or elsewhere has the same bits
+/// (docs/design/0027).
 #include "graph/ops/Families.h"
 
 #include <cmath>
@@ -33,8 +34,7 @@ int64_t drawnBits(DataType type) {
 void checkFloating(const OperatorCall &call, DataType type) {
   if (type != DataType::Float64 && type != DataType::Float32 && type != DataType::Float16 &&
       type != DataType::BFloat16)
-    call.fail("draws float64, float32, float16 or bfloat16, got " +
-              std::string(info(type).torch));
+    call.fail("draws float64, float32, float16 or bfloat16, got " + std::string(info(type).torch));
 }
 
 /// PyTorch's generators are the host's; a package draws from the seed and offset of its run.
@@ -161,9 +161,7 @@ DecomposeFunction drawing(DrawFunction draw) {
   };
 }
 
-Value *drawUniform(Drawer &drawer, const OperatorCall &) {
-  return drawer.uniform(drawer.result());
-}
+Value *drawUniform(Drawer &drawer, const OperatorCall &) { return drawer.uniform(drawer.result()); }
 Value *drawNormal(Drawer &drawer, const OperatorCall &) { return drawer.normal(drawer.result()); }
 
 Value *drawUniformBetween(Drawer &drawer, const OperatorCall &call) {
@@ -177,9 +175,10 @@ Value *drawNormalOf(Drawer &drawer, const OperatorCall &call) {
 
 Value *drawExponential(Drawer &drawer, const OperatorCall &call) {
   const TensorType &type = drawer.result();
-  Value *drawn = drawer.emit("pellucid.philox_exponential.default",
-                             {Argument::list(type.shape), Argument(type.dtype == DataType::Float64)},
-                             {{"dtype", Argument(type.dtype)}, {"device", Argument(type.device)}});
+  Value *drawn =
+      drawer.emit("pellucid.philox_exponential.default",
+                  {Argument::list(type.shape), Argument(type.dtype == DataType::Float64)},
+                  {{"dtype", Argument(type.dtype)}, {"device", Argument(type.device)}});
   double rate = call.number("lambd");
   return rate == 1 ? drawn : drawer.emit("aten.div.Scalar", {Argument(drawn), Argument(rate)});
 }
@@ -211,8 +210,8 @@ Value *drawBernoulli(Drawer &drawer, const OperatorCall &call) {
 /// The places of random words in order. Words that are equal, one pair in 2^63, keep their order.
 Value *drawPermutation(Drawer &drawer, const OperatorCall &call) {
   TensorType words(DataType::Int64, {call.integer("n")}, drawer.result().device);
-  Value *drawn = drawer.integers(words, Argument(int64_t(0)),
-                                 Argument(std::numeric_limits<int64_t>::max()));
+  Value *drawn =
+      drawer.integers(words, Argument(int64_t(0)), Argument(std::numeric_limits<int64_t>::max()));
   return drawer.to(drawer.emit("aten.argsort.default", {Argument(drawn)}), drawer.result().dtype);
 }
 
@@ -272,8 +271,7 @@ std::vector<Value *> nativeDropout(Graph &graph, const OperatorCall &call,
             drawer.emit("aten.ones.default", {Argument::list(mask.shape)}, made)};
   Value *kept = drawEvents(drawer, mask, Argument(1 - p));
   Value *scaled = drawer.emit("aten.mul.Tensor", {Argument(input), Argument(kept)});
-  scaled =
-      drawer.emit("aten.mul.Scalar", {Argument(scaled), Argument(p == 1 ? 0.0 : 1 / (1 - p))});
+  scaled = drawer.emit("aten.mul.Scalar", {Argument(scaled), Argument(p == 1 ? 0.0 : 1 / (1 - p))});
   return {contiguous(scaled), kept};
 }
 
@@ -358,8 +356,7 @@ std::vector<ResultType> normalFake(const OperatorCall &call) {
   if (!mean || !std)
     return {likeType(call, mean ? "mean" : "std")};
   TensorType result = likeType(call, "mean");
-  return {TensorType(result.dtype,
-                     broadcastShapes(call, mean->type().shape, std->type().shape),
+  return {TensorType(result.dtype, broadcastShapes(call, mean->type().shape, std->type().shape),
                      result.device)};
 }
 
@@ -444,8 +441,8 @@ void registerRandomOperators(OperatorRegistry &registry) {
        drawIntegers},
       {"aten::randint_like.default(Tensor self, SymInt high, " + format, integersFake,
        drawIntegers},
-      {"aten::randint_like.low_dtype(Tensor self, SymInt low, SymInt high, " + format,
-       integersFake, drawIntegers},
+      {"aten::randint_like.low_dtype(Tensor self, SymInt low, SymInt high, " + format, integersFake,
+       drawIntegers},
       {"aten::randperm.default(SymInt n, " + whole, permutationFake, drawPermutation},
       {"aten::normal.Tensor_float(Tensor mean, float std=1.0, " + generator, normalFake,
        drawNormalOf},
@@ -462,11 +459,9 @@ void registerRandomOperators(OperatorRegistry &registry) {
        drawUniformBetween},
       {"aten::bernoulli.default(Tensor self, " + generator, bernoulliFake, drawBernoulli},
       {"aten::bernoulli.p(Tensor self, float p, " + generator, bernoulliFake, drawBernoulli},
-      {"aten::bernoulli.Tensor(Tensor self, Tensor p, " + generator, bernoulliFake,
-       drawBernoulli},
+      {"aten::bernoulli.Tensor(Tensor self, Tensor p, " + generator, bernoulliFake, drawBernoulli},
       // What bernoulli_() writes; ATen has no form of it that gives a new tensor.
-      {"pellucid::bernoulli(Tensor self, float p=0.5, " + generator, bernoulliFake,
-       drawBernoulli},
+      {"pellucid::bernoulli(Tensor self, float p=0.5, " + generator, bernoulliFake, drawBernoulli},
       {"pellucid::bernoulli.Tensor(Tensor self, Tensor p, " + generator, bernoulliFake,
        drawBernoulli},
       {"aten::exponential.default(Tensor self, float lambd=1.0, " + generator, exponentialFake,

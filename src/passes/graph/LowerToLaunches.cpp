@@ -98,7 +98,9 @@ private:
     std::vector<Node *> nodes = collectProducers(node, true, type.shape, registry);
     if (products.lowerConsumers(node, nodes) || lowerRowConsumers(emitter, node, nodes, forCpu))
       return;
-    lowerGroup(node, collectProducers(node, true, type.shape, registry, &program.symbols));
+    // A processor copies parts faster than it asks of each element which one it belongs to.
+    lowerGroup(node, collectProducers(node, true, type.shape, registry,
+                                      forCpu ? nullptr : &program.symbols));
   }
 
   /// One kernel for `nodes`, the last of which is `node`: pointwise ones and joins.
@@ -258,7 +260,7 @@ private:
     bool computes = std::any_of(parts.begin(), parts.end(), [&](Value *part) {
       return part->users().size() == 1 && isPointwise(*part->producer(), registry);
     });
-    if (computes && isJoin(node, registry, program.symbols))
+    if (!forCpu && computes && isJoin(node, registry, program.symbols))
       return lowerGroup(node, {&node});
     size_t dim = static_cast<size_t>(call->dim("dim", type.rank()));
     Value *out = emitter.emptyLike(type);

@@ -200,6 +200,68 @@ TEST_F(DividedOperators, rowsAcrossTheMemoryAreTakenTogether) {
 }
 
 // Without elements there is nothing to launch, or a neutral result.
+// Rotary embeddings as they are written: half of the row, negated, in front of the other half.
+TEST_F(DividedOperators, aRotationIsOneKernel) {
+  Value *x = input("x", DataType::Float32, {3, 4, 8}),
+        *cos = input("cos", DataType::Float32, {4, 8});
+  auto half = [&](int64_t from, int64_t to) {
+    return call("aten.slice.Tensor", {x, 2, from, to})->result();
+  };
+  Value *turned = call("aten.neg.default", {half(4, 8)})->result();
+  Value *joined =
+      call("aten.cat.default", {Argument::list(std::vector<Value *>{turned, half(0, 4)}), -1})
+          ->result();
+  Value *scaled = call("aten.mul.Tensor", {joined, cos})->result();
+  EXPECT_EQ(lower({call("aten.add.Tensor", {scaled, x})->result()}, hopper).size(), 1u);
+  expectSame(0);
+}
+
+// Whichever dim is joined, and however the kernel goes through the elements.
+TEST_F(DividedOperators, partsAreReadInTheirPlaces) {
+  std::vector<Value *> results;
+  for (auto [shape, turns] : {std::pair{std::array<int64_t, 3>{5, 3, 7}, false},
+                              std::pair{std::array<int64_t, 3>{2, 30, 5}, true},
+                              std::pair{std::array<int64_t, 3>{3, 5, 300}, false}})
+    for (int64_t dim = 0; dim < 3; ++dim) {
+      std::vector<int64_t> one(shape.begin(), shape.end()), other = one;
+      one[dim] = 1;
+      other[dim] += 2;
+      std::string at = std::to_string(results.size());
+      if (turns)
+        std::swap(other[1], other[2]);
+      Value *a = input(("a" + at).c_str(), DataType::Float32, {shape.begin(), shape.end()});
+      Value *b = input(("b" + at).c_str(), DataType::Float64, one);
+      Value *c = input(("c" + at).c_str(), DataType::Float32, other);
+      if (turns)
+        c = call("aten.transpose.int", {c, 1, 2})->result();
+      Value *made = call("aten.mul.Tensor", {a, a})->result();
+      Value *joined =
+          call("aten.cat.default", {Argument::list(std::vector<Value *>{made, b, c}), dim})
+              ->result();
+      Value *back =
+          call("aten.cat.default", {Argument::list(std::vector<Value *>{joined, joined}), 0})
+              ->result();
+      results.push_back(call("aten.neg.default", {back})->result());
+    }
+  lower(results, hopper);
+  EXPECT_NE(sources.find("part1 = "), std::string::npos);
+  expectSame(0);
+}
+
+// Beside its part a lane has no number to divide by.
+TEST_F(DividedOperators, whatMayFailIsNotComputedBesideItsPart) {
+  Value *x = input("x", DataType::Int64, {4, 3}), *y = input("y", DataType::Int64, {4, 2});
+  for (size_t i : {0, 1})
+    Tensor::forEachIndex(values(i).shape, [&](std::span<const int64_t> index) {
+      values(i).set(index, static_cast<double>(index[1] + 1));
+    });
+  Value *quotient = call("aten.floor_divide.default", {x, x})->result();
+  Value *joined =
+      call("aten.cat.default", {Argument::list(std::vector<Value *>{quotient, y}), 1})->result();
+  lower({call("aten.add.Tensor", {joined, 1})->result()}, hopper);
+  expectSame(0);
+}
+
 TEST_F(DividedOperators, dynamicSizesIncludeNone) {
   program.symbols.declare("n", {{0, 1000000}, 1, {}});
   Expr n = Expr::symbol("n");

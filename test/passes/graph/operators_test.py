@@ -288,14 +288,16 @@ case("torch.cat([x.t(), y], dim=1)", "x=f32[5,m] y=f32[m,2]", lambda x, y: np.co
 case("torch.cat((x * 2, torch.exp(x)))", "x=f32[m]", lambda x: np.concatenate([x * 2, np.exp(x)]), dtype="f32")
 case("torch.cat((-x[..., 3:], x[..., :3]), dim=-1) * y + x", "x=f32[m,2,6] y=f32[m,1,6]",
      lambda x, y: np.concatenate([-x[..., 3:], x[..., :3]], -1) * y + x, dtype="f32")
-case("torch.cat((-x[..., n // 2:], x[..., :n // 2]), dim=-1) * x", "x=bf16[m,n=6:2..9]",
-     lambda x: np.concatenate([-x[..., x.shape[-1] // 2:], x[..., :x.shape[-1] // 2]], -1) * x, dtype="bf16")
+case("torch.cat((-x, y), dim=-1) * torch.cat((y, x), dim=-1)", "x=bf16[3,m] y=bf16[3,2]",
+     lambda x, y: np.concatenate([-x, y], -1) * np.concatenate([y, x], -1), dtype="bf16")
+case("torch.cat((-x[:, x.shape[1] // 2:], x[:, :x.shape[1] // 2]), dim=-1) * x", "x=f32[3,m]",
+     lambda x: np.concatenate([-x[:, x.shape[1] // 2:], x[:, :x.shape[1] // 2]], -1) * x, dtype="f32")
 case("torch.cat((x * 2, y.t(), x[:, :1].expand(-1, 3)), dim=1) + 1", "x=f32[m,5] y=f64[4,m]",
      lambda x, y: np.concatenate([x * 2, y.T, np.broadcast_to(x[:, :1], (len(x), 3))], 1) + 1, dtype="f64")
 case("torch.cat((torch.exp(x), y, torch.ones(2, 5)), dim=0).t() - 1", "x=f32[m,5] y=f32[3,5]",
      lambda x, y: np.concatenate([np.exp(x), y, np.ones((2, 5))]).T - 1, dtype="f32")
-case("torch.stack((x[..., ::2] * 2, x[..., 1::2] - 1), dim=-1).flatten(-2) * x", "x=f16[m,8]",
-     lambda x: np.stack([x[..., ::2] * 2, x[..., 1::2] - 1], -1).reshape(x.shape) * x, dtype="f16")
+case("torch.stack((x[..., ::2] * 2, x[..., 1::2] - 1), dim=-1).flatten(-2) * x", "x=f64[m,8]",
+     lambda x: np.stack([x[..., ::2] * 2, x[..., 1::2] - 1], -1).reshape(x.shape) * x, dtype="f64")
 case("torch.cat((x, torch.cat((x * 2, y), dim=1)), dim=1) * 3", "x=i32[m,3] y=i32[m,4]",
      lambda x, y: np.concatenate([x, x * 2, y], 1) * 3, dtype="i32")
 case("torch.cat((x // 2, y), dim=1) + 1", "x=i64[m,3] y=i64[m,4]", lambda x, y: np.concatenate([x // 2, y], 1) + 1, dtype="i64")
