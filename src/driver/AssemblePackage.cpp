@@ -4,6 +4,7 @@
 #include "package/Crc32.h"
 
 #include "driver/ReportText.h"
+#include "graph/ControlFlow.h"
 #include "graph/ProgramText.h"
 #include "passes/graph/NumberDraws.h"
 #include "symbolic/Bytecode.h"
@@ -25,13 +26,19 @@ void LoweredProgram::collectKernels() {
     uint32_t warps = 1, stages = 1;
   };
   std::map<uint32_t, Most> used;
-  for (Node &node : program.main)
-    if (const Launch *launch = node.launch())
-      for (const LaunchVariant &variant : launch->variants) {
-        Most &most = used[variant.kernel];
-        most.warps = std::max(most.warps, static_cast<uint32_t>(std::max(1, variant.numWarps)));
-        most.stages = std::max(most.stages, static_cast<uint32_t>(std::max(1, variant.numStages)));
-      }
+  auto collect = [&](const Graph &graph) {
+    for (const Node &node : graph)
+      if (const Launch *launch = node.launch())
+        for (const LaunchVariant &variant : launch->variants) {
+          Most &most = used[variant.kernel];
+          most.warps = std::max(most.warps, static_cast<uint32_t>(std::max(1, variant.numWarps)));
+          most.stages =
+              std::max(most.stages, static_cast<uint32_t>(std::max(1, variant.numStages)));
+        }
+  };
+  collect(program.main);
+  for (const auto &[region, regionPlan] : regions)
+    collect(program.bodies[region].graph);
   for (auto [kernel, most] : used) {
     usedKernels.push_back(kernel);
     numWarps.push_back(most.warps);
@@ -382,95 +389,288 @@ private:
   // --- steps
   // -----------------------------------------------------------------------------------------------------
 
+  /// Where bytes of a call lie: `offset` from the beginning of a place.
+  struct Address {
+    package::PlaceKind kind = package::PlaceKind::Input;
+    uint32_t index = 0;
+    Expr offset = 0;
+
+    Address operator+(const Expr &bytes) const { return {kind, index, offset + bytes}; }
+  };
+
+  /// One place in the steps where a graph is run: the main graph, or a region of some node.
+  struct Site {
+    const Graph &graph;
+    const passes::BufferPlan &plan;
+    uint32_t firstSlot = 0;
+    std::map<uint32_t, Address> inputs;        ///< by placeholder
+    std::map<uint32_t, Address> outputs;       ///< by result
+    std::map<uint32_t, uint32_t> buffers = {}; ///< of the package, by storage
+
+    uint32_t endOfSlots() const { return firstSlot + static_cast<uint32_t>(plan.slotBytes.size()); }
+  };
+
   void addProgram() {
     package::Program out;
     out.device = lowered.device;
-    addBuffers(out);
-    addSteps(out);
+    Site site{program.main, lowered.plan, 0, {}, {}};
+    for (auto [placeholder, index] : inputIndex)
+      site.inputs[placeholder] = {package::PlaceKind::Input, index};
+    for (auto [placeholder, index] : stateIndex)
+      site.inputs[placeholder] = {package::PlaceKind::State, index};
+    for (auto [placeholder, index] : weightIndex)
+      site.inputs[placeholder] = {package::PlaceKind::Weight, index};
+    for (uint32_t i = 0; i < manifest.outputs.size(); ++i)
+      site.outputs[i] = {package::PlaceKind::Output, i};
+    addGraph(out, site);
     manifest.programs.push_back(std::move(out));
   }
 
-  void addBuffers(package::Program &out) {
-    out.slots = static_cast<uint32_t>(lowered.plan.slotBytes.size());
-    for (uint32_t s = 0; s < lowered.plan.storages.size(); ++s) {
-      const Storage &storage = lowered.plan.storages[s];
+  void addGraph(package::Program &out, Site &site) {
+    addBuffers(out, site);
+    addSteps(out, site);
+  }
+
+  void addBuffers(package::Program &out, Site &site) {
+    out.slots = std::max(out.slots, site.endOfSlots());
+    for (uint32_t s = 0; s < site.plan.storages.size(); ++s) {
+      const Storage &storage = site.plan.storages[s];
       if (storage.kind != Storage::Kind::Buffer || !storage.used)
         continue;
-      bufferIndex[s] = static_cast<uint32_t>(out.buffers.size());
+      site.buffers[s] = static_cast<uint32_t>(out.buffers.size());
       package::Buffer buffer;
       buffer.name = "buffer" + std::to_string(out.buffers.size());
       buffer.dtype = DataType::UInt8;
       buffer.shape = {encode(storage.bytes)};
       buffer.bytes = encode(storage.bytes);
-      buffer.slot = storage.slot;
+      buffer.slot = site.firstSlot + storage.slot;
       out.buffers.push_back(std::move(buffer));
     }
   }
 
   /// A view without elements may begin past the end of its memory, as `x[n:, 1:]` does.
-  Expr byteOffsetOf(const TensorType &type, uint32_t storage) const {
+  Expr byteOffsetOf(const TensorType &type, const Storage &storage) const {
     Expr offset = type.offset * static_cast<int64_t>(byteSize(type.dtype));
     bool isFilled = std::all_of(type.shape.begin(), type.shape.end(), [&](const Expr &size) {
       return program.symbols.prove(symbolic::less(0, size)) == true;
     });
-    return isFilled || offset.constant() == 0
-               ? offset
-               : symbolic::min(offset, lowered.plan.storages[storage].bytes);
+    return isFilled || offset.constant() == 0 ? offset : symbolic::min(offset, storage.bytes);
   }
 
-  package::Place placeOf(uint32_t storageId, const Expr &byteOffset) const {
-    const Storage &storage = lowered.plan.storages[storageId];
-    package::Place place;
+  static Address addressOf(const Site &site, uint32_t storageId) {
+    const Storage &storage = site.plan.storages[storageId];
     switch (storage.kind) {
-    case Storage::Kind::Input: {
-      auto state = stateIndex.find(storage.index);
-      bool isState = state != stateIndex.end();
-      place.kind = isState ? package::PlaceKind::State : package::PlaceKind::Input;
-      place.index = isState ? state->second : inputIndex.at(storage.index);
-      break;
-    }
+    case Storage::Kind::Input:
     case Storage::Kind::Weight:
-      place.kind = package::PlaceKind::Weight;
-      place.index = weightIndex.at(storage.index);
-      break;
+      return site.inputs.at(storage.index);
     case Storage::Kind::Output:
-      place.kind = package::PlaceKind::Output;
-      place.index = storage.index;
-      break;
+      return site.outputs.at(storage.index);
     case Storage::Kind::Buffer:
-      place.kind = package::PlaceKind::Buffer;
-      place.index = bufferIndex.at(storageId);
       break;
     }
-    if (byteOffset.constant() != 0)
-      place.byteOffset = encode(byteOffset);
+    return {package::PlaceKind::Buffer, site.buffers.at(storageId)};
+  }
+  Address addressOf(const Site &site, uint32_t storage, const TensorType &type) const {
+    return addressOf(site, storage) + byteOffsetOf(type, site.plan.storages[storage]);
+  }
+  Address addressOf(const Site &site, const Value &value) const {
+    return addressOf(site, site.plan.storageOf.at(&value), value.type());
+  }
+
+  package::Place placeOf(const Address &address) const {
+    package::Place place{address.kind, address.index, {}};
+    if (address.offset.constant() != 0)
+      place.byteOffset = encode(address.offset);
     return place;
   }
 
-  void addCopy(package::Program &out, const passes::StorageCopy &copy) {
-    package::Copy step;
-    step.source = placeOf(copy.from, 0);
-    step.destination = placeOf(copy.to, 0);
-    step.bytes = encode(lowered.plan.storages[copy.to].bytes);
-    out.steps.push_back(std::move(step));
+  void addCopy(package::Program &out, const Address &from, const Address &to,
+               const Expr &bytes) const {
+    out.steps.push_back(package::Copy{placeOf(to), placeOf(from), encode(bytes)});
+  }
+  void addCopy(package::Program &out, const Site &site, const passes::StorageCopy &copy) const {
+    addCopy(out, addressOf(site, copy.from), addressOf(site, copy.to),
+            site.plan.storages[copy.to].bytes);
   }
 
-  void addSteps(package::Program &out) {
+  void addSteps(package::Program &out, Site &site) {
     std::unordered_map<const Node *, std::vector<const passes::StorageCopy *>> copies;
-    for (const passes::StorageCopy &copy : lowered.plan.copies)
+    for (const passes::StorageCopy &copy : site.plan.copies)
       copies[copy.node].push_back(&copy);
-    for (const Node &node : program.main) {
+    for (const Node &node : site.graph) {
+      if (isControlFlow(node)) {
+        addControl(out, site, node);
+        continue;
+      }
       if (!node.isLaunch())
         continue;
       for (const passes::StorageCopy *copy : copies[&node])
-        addCopy(out, *copy);
-      out.steps.push_back(launchStep(node));
+        addCopy(out, site, *copy);
+      out.steps.push_back(launchStep(site, node));
     }
     for (const passes::StorageCopy *copy : copies[nullptr])
-      addCopy(out, *copy);
+      addCopy(out, site, *copy);
   }
 
-  package::Launch launchStep(const Node &node) const {
+  // --- control flow
+  // ----------------------------------------------------------------------------------------------
+
+  void addControl(package::Program &out, const Site &site, const Node &node) {
+    // Copies of one region at many places would otherwise multiply without end.
+    if (out.steps.size() > mostSteps)
+      throw DiagnosticError(node.location,
+                            "the steps of a call come to more than " + std::to_string(mostSteps));
+    ControlFlow flow = controlFlowOf(node);
+    switch (flow.kind) {
+    case ControlKind::Cond:
+      return addBranch(out, site, node, flow);
+    case ControlKind::WhileLoop:
+      return addWhile(out, site, node, flow);
+    case ControlKind::Scan:
+    case ControlKind::AssociativeScan:
+      return addScan(out, site, node, flow);
+    }
+  }
+
+  /// The steps of a region with these operands and results; how many they are.
+  uint32_t addRegion(package::Program &out, const Site &outer, uint32_t region,
+                     const std::vector<Address> &operands, const std::vector<Address> &results) {
+    Site site{program.bodies[region].graph, lowered.regions.at(region), outer.endOfSlots(), {}, {}};
+    for (uint32_t i = 0; i < operands.size(); ++i)
+      site.inputs[i] = operands[i];
+    for (uint32_t i = 0; i < results.size(); ++i)
+      site.outputs[i] = results[i];
+    size_t before = out.steps.size();
+    addGraph(out, site);
+    return static_cast<uint32_t>(out.steps.size() - before);
+  }
+
+  /// The memory that operands lie in: where in it, their types in the region say.
+  static std::vector<Address> memoryOf(const Site &site, const std::vector<Value *> &values) {
+    std::vector<Address> addresses;
+    for (const Value *value : values)
+      addresses.push_back(addressOf(site, site.plan.storageOf.at(value)));
+    return addresses;
+  }
+  std::vector<Address> resultsOf(const Site &site, const Node &node) const {
+    std::vector<Address> addresses;
+    for (size_t i = 0; i < node.resultCount(); ++i)
+      addresses.push_back(addressOf(site, *node.result(i)));
+    return addresses;
+  }
+  static Expr bytesOf(const TensorType &type) {
+    return type.numel() * static_cast<int64_t>(byteSize(type.dtype));
+  }
+
+  void addBranch(package::Program &out, const Site &site, const Node &node,
+                 const ControlFlow &flow) {
+    package::Branch branch;
+    branch.label = node.name();
+    if (Value *predicate = flow.predicate.value(); predicate && predicate->isTensor())
+      branch.predicate = placeOf(addressOf(site, *predicate));
+    else
+      branch.condition = encode(*flow.predicate.integer());
+    size_t at = out.steps.size();
+    out.steps.emplace_back();
+    std::vector<Address> operands = memoryOf(site, flow.additional),
+                         results = resultsOf(site, node);
+    branch.whenTrue = addRegion(out, site, node.regions[0], operands, results);
+    branch.whenFalse = addRegion(out, site, node.regions[1], operands, results);
+    out.steps[at] = std::move(branch);
+  }
+
+  /// The windows of a loop, in the order in which the run time counts them.
+  struct Windows {
+    package::Loop &loop;
+    uint32_t next;
+
+    Address make() { return {package::PlaceKind::Window, next++}; }
+  };
+
+  /// The first value of everything carried, and the two windows that turns read and write.
+  void addCarries(package::Program &out, const Site &site, const Node &node,
+                  const ControlFlow &flow, Windows &windows, std::vector<Address> &reads,
+                  std::vector<Address> &writes) const {
+    const passes::ControlMemory &memory = site.plan.controls.at(&node);
+    for (size_t i = 0; i < flow.carried.size(); ++i) {
+      Address first = addressOf(site, *node.result(i)), second = addressOf(site, memory.others[i]);
+      Expr bytes = bytesOf(node.result(i)->type());
+      addCopy(out, addressOf(site, *flow.carried[i]), first, bytes);
+      windows.loop.carries.push_back({placeOf(first), placeOf(second), encode(bytes)});
+      reads.push_back(windows.make());
+      writes.push_back(windows.make());
+    }
+  }
+
+  void addWhile(package::Program &out, const Site &site, const Node &node,
+                const ControlFlow &flow) {
+    package::Loop loop;
+    loop.label = node.name();
+    Address condition = addressOf(site, *site.plan.controls.at(&node).condition);
+    loop.predicate = placeOf(condition);
+    Windows windows{loop, claimWindows(2 * flow.carried.size())};
+    std::vector<Address> reads, writes;
+    addCarries(out, site, node, flow, windows, reads, writes);
+    for (const Address &operand : memoryOf(site, flow.additional))
+      reads.push_back(operand);
+    size_t at = out.steps.size();
+    out.steps.emplace_back();
+    loop.conditionSteps = addRegion(out, site, node.regions[0], reads, {condition});
+    loop.bodySteps = addRegion(out, site, node.regions[1], reads, writes);
+    out.steps[at] = std::move(loop);
+  }
+
+  /// A window on the slice that a turn begins with, `ahead` of it by so many slices.
+  Address addSlice(Windows &windows, const Address &whole, const TensorType &type, bool reverse,
+                   int64_t ahead) const {
+    TensorType slice = sliceOf(type);
+    Expr step = type.strides[0] * static_cast<int64_t>(byteSize(type.dtype));
+    Address first = whole + step * (reverse ? type.shape[0] - 1 : Expr(ahead));
+    windows.loop.slices.push_back(
+        {placeOf(first), encode(reverse ? step * -1 : step), encode(bytesOf(slice))});
+    return windows.make();
+  }
+
+  void addScan(package::Program &out, const Site &site, const Node &node, const ControlFlow &flow) {
+    bool associative = flow.kind == ControlKind::AssociativeScan;
+    package::Loop loop;
+    loop.label = node.name();
+    loop.turns = encode(turnsOf(flow));
+    size_t stacked = node.resultCount() - flow.carried.size();
+    Windows windows{loop, claimWindows(2 * flow.carried.size() + flow.scanned.size() +
+                                       (associative ? 2 : 1) * stacked)};
+    std::vector<Address> reads, writes;
+    addCarries(out, site, node, flow, windows, reads, writes);
+    std::vector<Address> wholes = resultsOf(site, node);
+    for (size_t i = 0; i < stacked && associative; ++i) {
+      const TensorType &type = node.result(i)->type();
+      // The first slice is what it is; an empty scan has none.
+      addCopy(out, addressOf(site, *flow.scanned[i]), wholes[i],
+              bytesOf(sliceOf(type)) * symbolic::min(type.shape[0], 1));
+      reads.push_back(addSlice(windows, wholes[i], type, false, 0));
+    }
+    for (const Value *value : flow.scanned)
+      reads.push_back(
+          addSlice(windows, addressOf(site, *value), value->type(), flow.reverse, associative));
+    for (size_t i = flow.carried.size(); i < node.resultCount(); ++i)
+      writes.push_back(
+          addSlice(windows, wholes[i], node.result(i)->type(), flow.reverse, associative));
+    for (const Address &operand : memoryOf(site, flow.additional))
+      reads.push_back(operand);
+    size_t at = out.steps.size();
+    out.steps.emplace_back();
+    loop.bodySteps = addRegion(out, site, node.regions[0], reads, writes);
+    out.steps[at] = std::move(loop);
+  }
+
+  /// The numbers of a loop's windows: its own before those of the loops inside.
+  uint32_t claimWindows(size_t count) {
+    uint32_t first = nextWindow;
+    nextWindow += static_cast<uint32_t>(count);
+    return first;
+  }
+
+  package::Launch launchStep(const Site &site, const Node &node) const {
     const Launch &launch = *node.launch();
     package::Launch step;
     step.label = node.name();
@@ -484,7 +684,7 @@ private:
           out.grid[d] = encode(variant.grid[d]);
       for (const graph::KernelParameter &parameter : program.kernels[variant.kernel].parameters)
         if (parameter.kind != graph::KernelParameter::Kind::Constant)
-          out.arguments.push_back(argumentOf(node, parameter));
+          out.arguments.push_back(argumentOf(site, node, parameter));
       step.variants.push_back(std::move(out));
     }
     Expr bytes = 0;
@@ -509,15 +709,16 @@ private:
     return flops;
   }
 
-  package::Argument argumentOf(const Node &node, const graph::KernelParameter &parameter) const {
+  package::Argument argumentOf(const Site &site, const Node &node,
+                               const graph::KernelParameter &parameter) const {
     const Launch &launch = *node.launch();
     for (uint32_t i = 0; i < launch.operands.size(); ++i) {
       const LaunchOperand &operand = launch.operands[i];
       if (operand.name != parameter.name)
         continue;
       if (Value *value = operand.value.value(); value && value->isTensor()) {
-        uint32_t storage = lowered.plan.operand(node, i, value);
-        return package::PointerArgument{placeOf(storage, byteOffsetOf(value->type(), storage))};
+        uint32_t storage = site.plan.operand(node, i, value);
+        return package::PointerArgument{placeOf(addressOf(site, storage, value->type()))};
       }
       if (operand.value.isNone())
         return package::ImmediateArgument{0};
@@ -545,7 +746,9 @@ private:
   package::Manifest &manifest;
   std::vector<std::string> symbolOrder;
   std::vector<TensorType> inputTypes;
-  std::map<uint32_t, uint32_t> inputIndex, stateIndex, weightIndex, kernelIndex, bufferIndex;
+  std::map<uint32_t, uint32_t> inputIndex, stateIndex, weightIndex, kernelIndex;
+  uint32_t nextWindow = 0;
+  static constexpr size_t mostSteps = 1'000'000;
 };
 
 } // namespace

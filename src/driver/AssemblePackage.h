@@ -4,6 +4,7 @@
 #include "driver/Compile.h"
 #include "passes/graph/PlanBuffers.h"
 
+#include <map>
 #include <set>
 #include <vector>
 
@@ -14,7 +15,8 @@ struct LoweredProgram {
   Target::Kind device = Target::Kind::Cpu;
   graph::Program program;
   passes::BufferPlan plan;
-  std::vector<uint32_t> usedKernels; ///< indices into program.kernels, ascending
+  std::map<uint32_t, passes::BufferPlan> regions; ///< of the bodies that control flow runs
+  std::vector<uint32_t> usedKernels;              ///< indices into program.kernels, ascending
   /// Of each used kernel: the most that a launch asks for.
   std::vector<uint32_t> numWarps, numStages;
   std::set<std::string> state; ///< inputs that instances of the package own

@@ -11,6 +11,7 @@
 #include "driver/Worker.h"
 #include "fusion/FuseIntoKernels.h"
 #include "graph/CheckProgram.h"
+#include "graph/ControlFlow.h"
 #include "graph/ProgramText.h"
 #include "graph/Registry.h"
 #include "passes/graph/InlineOperators.h"
@@ -27,8 +28,10 @@
 
 #include <chrono>
 #include <functional>
+#include <iterator>
 #include <set>
 #include <stdexcept>
+#include <utility>
 
 namespace pellucid::driver {
 
@@ -51,7 +54,19 @@ private:
   std::chrono::steady_clock::time_point last = std::chrono::steady_clock::now();
 };
 
+/// The plan of the main graph, then those of the regions under their numbers.
+std::string printPlans(const LoweredProgram &lowered) {
+  std::string text = printPlan(lowered.program.main, lowered.plan);
+  for (const auto &[region, plan] : lowered.regions)
+    text += "region " + std::to_string(region) + ", " +
+            lowered.program.bodies[region].operatorName + "\n" +
+            printPlan(lowered.program.bodies[region].graph, plan);
+  return text;
+}
+
 bool isPure(const Node &node, const OperatorRegistry &registry) {
+  if (isControlFlow(node))
+    return true;
   const Operator *op = registry.find(node.target());
   return op && op->pure;
 }
@@ -115,12 +130,31 @@ struct Compilation {
       report.texts.push_back({stage, print()});
   }
 
-  /// One pass over `program`, checked afterwards where that is asked for.
+  /// One pass over `program` and every region of its control flow, each as the main graph; checked
+  /// afterwards where that is asked for.
   void pass(const std::string &name, Program &program, const std::function<void()> &run) {
+    passOverMain(name, program, [&] { overAllGraphs(program, run); });
+  }
+  void passOverMain(const std::string &name, Program &program, const std::function<void()> &run) {
     Working work("running the pass", name);
     run();
     if (options.verifyEach)
       checkAfter(name, program);
+  }
+  static void overAllGraphs(Program &program, const std::function<void()> &run) {
+    run();
+    // A region may show further ones once operators in it are opened.
+    std::set<uint32_t> done;
+    for (bool again = true; again;) {
+      again = false;
+      for (uint32_t region : regionsOf(program.main, program)) {
+        if (!done.insert(region).second)
+          continue;
+        RegionAsMain view(program, region);
+        run();
+        again = true;
+      }
+    }
   }
   void checkAfter(const std::string &name, const Program &program) const {
     std::vector<std::string> problems = program.verify();
@@ -153,7 +187,7 @@ struct Compilation {
     pass("open wide attention", program, [&] { openWideAttention(program, registry); });
     pass("decompose", program, [&] { decomposeComposites(program, registry); });
     // From here a draw is a function of its operands: it may be computed anywhere, or twice.
-    pass("number draws", program, [&] { numberDraws(program); });
+    passOverMain("number draws", program, [&] { numberDraws(program); });
     pass("detach empty tensors", program, [&] { detachEmptyTensors(program, registry); });
     // From here every node is a launch or a built-in operator with a kernel.
     pass("own outputs", program, [&] { ownOutputs(program, registry); });
@@ -164,8 +198,14 @@ struct Compilation {
 
   std::vector<fusion::FusedResult> fuse(Program &program) {
     fusion::FusionReport fused;
+    bool isMain = true;
     pass("fuse", program, [&] {
-      fused = fusion::fuseIntoKernels(program, registry, context, chainEmitter(context));
+      fusion::FusionReport one =
+          fusion::fuseIntoKernels(program, registry, context, chainEmitter(context));
+      std::move(one.edges.begin(), one.edges.end(), std::back_inserter(fused.edges));
+      // What a region computes cannot be returned from the program beside its results.
+      if (std::exchange(isMain, false))
+        fused.results = std::move(one.results);
     });
     report.edges = std::move(fused.edges);
     clock.done("fuse");
@@ -205,7 +245,11 @@ struct Compilation {
     eraseUnusedWeights(program);
     // From here the graph holds placeholders, views, empty tensors and launches.
     ClassifyNode classify = [&](const Node &node) { return classifyLowered(node, registry); };
-    pass("plan buffers", program, [&] { lowered.plan = planBuffers(program, classify); });
+    lowered.plan = planBuffers(program, classify);
+    for (uint32_t region : regionsOf(program.main, program)) {
+      RegionAsMain view(program, region);
+      lowered.regions[region] = planBuffers(program, classify);
+    }
     if (device == Target::Kind::Cuda)
       specializeLaunches(lowered, options.inputAlignment, compilesFor(Target::Kind::Cpu), context);
     lowered.collectKernels();
@@ -230,7 +274,7 @@ struct Compilation {
     for (const LoweredProgram &one : lowered) {
       std::string second = &one == &lowered.front() ? "" : ".cuda";
       keepText("lowered" + second, [&] { return printProgram(one.program); });
-      keepText("buffers" + second, [&] { return printPlan(one.program, one.plan); });
+      keepText("buffers" + second, [&] { return printPlans(one); });
     }
 
     std::vector<TargetCode> code;

@@ -212,18 +212,32 @@ public:
   }
 
   void run() {
-    for (Node &node : program.main)
-      if (const Launch *launch = node.launch())
-        collectValues(*launch);
-    for (Node &node : program.main)
-      if (node.isLaunch())
-        specialise(node);
+    // A kernel is specialised once, for all graphs that launch it.
+    collectValues(program.main);
+    for (const auto &[region, regionPlan] : lowered.regions)
+      collectValues(program.bodies[region].graph);
+    specialise(program.main, lowered.plan);
+    for (const auto &[region, regionPlan] : lowered.regions)
+      specialise(program.bodies[region].graph, regionPlan);
   }
 
 private:
   /// Which constants the launches of a kernel give each parameter; an empty optional is no
   /// constant.
   using Values = std::map<std::string, std::set<std::optional<int64_t>>>;
+
+  void collectValues(const Graph &graph) {
+    for (const Node &node : graph)
+      if (const Launch *launch = node.launch())
+        collectValues(*launch);
+  }
+
+  void specialise(Graph &graph, const passes::BufferPlan &ofGraph) {
+    plan = &ofGraph;
+    for (Node &node : graph)
+      if (node.isLaunch())
+        specialise(node);
+  }
 
   void collectValues(const Launch &launch) {
     for (const LaunchVariant &variant : launch.variants)
@@ -322,7 +336,7 @@ private:
     if (!value || !value->isTensor())
       return;
     auto position = static_cast<uint32_t>(&operand - node.launch()->operands.data());
-    const Storage &storage = lowered.plan.storages[lowered.plan.operand(node, position, value)];
+    const Storage &storage = plan->storages[plan->operand(node, position, value)];
     Expr offset = value->type().offset * static_cast<int64_t>(byteSize(value->type().dtype));
     int64_t divisor = 1;
     while (divisor < wantedDivisor && program.symbols.isMultipleOf(offset, 2 * divisor))
@@ -336,7 +350,8 @@ private:
     if (storage.kind == Storage::Kind::Weight || storage.kind == Storage::Kind::Buffer ||
         (storage.kind == Storage::Kind::Input && state.count(storage.index)))
       return ownAlignment;
-    if (storage.kind != Storage::Kind::Input)
+    // What a region is given begins anywhere.
+    if (storage.kind != Storage::Kind::Input || plan != &lowered.plan)
       return 1;
     auto input = userInput.find(storage.index);
     if (input == userInput.end() || input->second >= inputAlignment.size())
@@ -347,6 +362,7 @@ private:
 
   LoweredProgram &lowered;
   Program &program;
+  const passes::BufferPlan *plan = nullptr; ///< of the graph that is looked at
   const std::vector<uint32_t> &inputAlignment;
   bool besideCpu;
   mlir::MLIRContext &context;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/CheckProgram.h"
 
+#include "graph/ControlFlow.h"
 #include "support/Diagnostics.h"
 
 #include <algorithm>
@@ -90,6 +91,8 @@ private:
     uint64_t total = 1;
     for (const Node &node : graph) {
       total += node.body ? sizeOf(*node.body, depth) : 1;
+      for (uint32_t region : node.regions)
+        total += sizeOf(region, depth);
       if (total > maximumNodes)
         failWhole("operators that call each other come to more than " +
                   std::to_string(maximumNodes) + " nodes");
@@ -192,6 +195,8 @@ private:
       return checkResults(node, {});
     if (node.isLaunch())
       return checkLaunch(node);
+    if (isControlFlow(node))
+      return checkControl(node);
     if (const Operator *op = registry.find(node.target()))
       return checkCall(node, *op);
     auto user = operators.find(node.target());
@@ -205,9 +210,17 @@ private:
     auto bound = bindArguments(op.schema, node.args(), node.kwargs(), op.numbersAreTensors, error);
     if (!bound)
       fail(node, error);
-    if (node.body || !node.mutatedArgs.empty())
+    if (node.body || !node.regions.empty() || !node.mutatedArgs.empty())
       fail(node, "'" + node.target() + "' has no body and writes no argument");
     checkResults(node, resultsOf({op, program.symbols, std::move(*bound), placeOf(node)}));
+  }
+
+  void checkControl(const Node &node) {
+    if (node.body || !node.mutatedArgs.empty())
+      fail(node, "'" + node.target() + "' has regions, no body, and writes no argument");
+    std::string problem = whyNotControlFlow(node, program);
+    if (!problem.empty())
+      fail(node, "'" + node.target() + "' " + problem);
   }
 
   void checkPlaceholder(const Node &node) const {
@@ -252,6 +265,8 @@ private:
       fail(node, "'" + node.target() + "' writes " + std::to_string(mutated.size()) +
                      " of its arguments, the program names " + std::to_string(said.size()) +
                      " or others");
+    if (!node.regions.empty())
+      fail(node, "'" + node.target() + "' has regions and is no control flow");
     if (node.body)
       checkBody(node, user);
   }
@@ -291,7 +306,7 @@ private:
   void checkLaunch(const Node &node) {
     const Launch &launch = *node.launch();
     if (node.target() != launchTarget || !node.args().empty() || !node.kwargs().empty() ||
-        node.body || !node.mutatedArgs.empty())
+        node.body || !node.regions.empty() || !node.mutatedArgs.empty())
       fail(node, "a launch is a '" + std::string(launchTarget) + "' with operands only");
     std::unordered_map<std::string, const LaunchOperand *> operands;
     for (const LaunchOperand &operand : launch.operands) {

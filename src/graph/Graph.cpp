@@ -538,6 +538,7 @@ Graph Graph::clone(std::unordered_map<const Value *, Value *> *map) const {
     made->location = n->location;
     made->stackNote = n->stackNote;
     made->body = n->body;
+    made->regions = n->regions;
     made->mutatedArgs = n->mutatedArgs;
     for (size_t i = 0; i < n->resultCount(); ++i)
       values[n->result(i)] = made->result(i);

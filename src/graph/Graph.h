@@ -142,6 +142,8 @@ public:
   SourceLocation location;
   std::string stackNote;        ///< where in the model it was called, for people
   std::optional<uint32_t> body; ///< index in Program::bodies: what the operator does inside
+  /// Control flow (graph/ControlFlow.h): indices in Program::bodies of the graphs that run inside.
+  std::vector<uint32_t> regions;
   /// For calls that mutate (`custom_ops.f.default` with mutates_args): positions in args(); the
   /// last mutatedArgs.size() results are the new contents of these arguments. Launches have
   /// Launch::resultOperands.

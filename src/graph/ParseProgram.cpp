@@ -521,6 +521,9 @@ private:
   void details(Node &node) {
     if (acceptWord("body"))
       node.body = integer<uint32_t>();
+    if (acceptWord("regions"))
+      while (lexer.kind == Token::Number)
+        node.regions.push_back(integer<uint32_t>());
     if (acceptWord("mutates"))
       while (lexer.kind == Token::Number)
         node.mutatedArgs.push_back(integer<uint32_t>());

@@ -290,6 +290,11 @@ private:
     std::string text;
     if (node.body)
       text += " body " + std::to_string(*node.body);
+    if (!node.regions.empty()) {
+      text += " regions";
+      for (uint32_t region : node.regions)
+        text += " " + std::to_string(region);
+    }
     if (!node.mutatedArgs.empty()) {
       text += " mutates";
       for (uint32_t i : node.mutatedArgs)

@@ -54,6 +54,10 @@ static void verifyReferences(const Graph &graph, const Program &program, const s
       problems.push_back(where + "node '" + node.name() + "' has body " +
                          std::to_string(*node.body) + " of " +
                          std::to_string(program.bodies.size()));
+    for (uint32_t region : node.regions)
+      if (region >= program.bodies.size())
+        problems.push_back(where + "node '" + node.name() + "' has region " +
+                           std::to_string(region) + " of " + std::to_string(program.bodies.size()));
     if (!node.isLaunch())
       continue;
     for (const LaunchVariant &variant : node.launch()->variants)

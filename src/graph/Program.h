@@ -67,7 +67,8 @@ struct OperatorDefinition {
 };
 
 /// What one call of a user operator does: placeholders are its tensor and symbolic arguments in
-/// order, outputs its results (then the new contents of mutated arguments).
+/// order, outputs its results (then the new contents of mutated arguments). Or a region of control
+/// flow (graph/ControlFlow.h), which is named by what it is for.
 struct Body {
   std::string operatorName;
   Graph graph;

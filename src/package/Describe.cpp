@@ -131,7 +131,8 @@ private:
     json.endArray();
   }
   std::string text(const Place &place, const Program &program) const {
-    static constexpr const char *kinds[] = {"input ", "output ", "weight ", "buffer ", "state "};
+    static constexpr const char *kinds[] = {"input ",  "output ", "weight ",
+                                            "buffer ", "state ",  "window "};
     std::string name;
     switch (place.kind) {
     case PlaceKind::Input:
@@ -148,6 +149,9 @@ private:
       break;
     case PlaceKind::State:
       name = manifest.state[place.index].name;
+      break;
+    case PlaceKind::Window:
+      name = std::to_string(place.index);
       break;
     }
     name.insert(0, kinds[size_t(place.kind)]);
@@ -196,6 +200,46 @@ private:
     dims("shape", buffer.shape);
     json.field("bytes", text(buffer.bytes)).field("slot", buffer.slot).endObject();
   }
+  /// Which of the steps are done when; `at` counts the program's steps.
+  void control(const Program &program) {
+    bool any = std::any_of(program.steps.begin(), program.steps.end(), [](const Step &step) {
+      return std::holds_alternative<Branch>(step) || std::holds_alternative<Loop>(step);
+    });
+    if (!any)
+      return;
+    json.key("control").beginArray();
+    uint32_t window = 0;
+    for (size_t at = 0; at < program.steps.size(); ++at) {
+      if (auto *branch = std::get_if<Branch>(&program.steps[at])) {
+        json.beginObject().field("branch", branch->label).field("at", uint64_t(at));
+        json.field("if", branch->condition.empty() ? text(branch->predicate, program)
+                                                   : text(branch->condition));
+        json.field("true_steps", branch->whenTrue)
+            .field("false_steps", branch->whenFalse)
+            .endObject();
+      } else if (auto *loop = std::get_if<Loop>(&program.steps[at])) {
+        json.beginObject().field("loop", loop->label).field("at", uint64_t(at));
+        loop->turns.empty() ? json.field("while", text(loop->predicate, program))
+                            : json.field("turns", text(loop->turns));
+        json.field("condition_steps", loop->conditionSteps).field("body_steps", loop->bodySteps);
+        json.key("windows").beginArray();
+        for (const Carry &carry : loop->carries) {
+          add(window, "reads", carry.first, "then", text(carry.second, program), program);
+          add(window + 1, "writes", carry.second, "then", text(carry.first, program), program);
+          window += 2;
+        }
+        for (const Slice &slice : loop->slices)
+          add(window++, "at", slice.first, "step", text(slice.step), program);
+        json.endArray().endObject();
+      }
+    }
+    json.endArray();
+  }
+  void add(uint32_t window, const char *key, const Place &place, const char *next,
+           const std::string &then, const Program &program) {
+    json.beginObject().field("window", window).field(key, text(place, program));
+    json.field(next, then).endObject();
+  }
   void add(const Program &program) {
     json.beginObject().field("device", program.device == Target::Kind::Cpu ? "cpu" : "cuda");
     json.key("launches").beginArray();
@@ -210,6 +254,7 @@ private:
         add(*fill, program);
     }
     json.endArray();
+    control(program);
     list("buffers", program.buffers);
     json.endObject();
   }

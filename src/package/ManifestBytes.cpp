@@ -16,7 +16,7 @@ static constexpr uint8_t lastOf(DataType) { return uint8_t(DataType::Float8E5M2F
 static constexpr uint8_t lastOf(SymbolSource) { return uint8_t(SymbolSource::RunOffset); }
 static constexpr uint8_t lastOf(MessageKind) { return uint8_t(MessageKind::Print); }
 static constexpr uint8_t lastOf(CodeFormat) { return uint8_t(CodeFormat::GenerationPtx); }
-static constexpr uint8_t lastOf(PlaceKind) { return uint8_t(PlaceKind::State); }
+static constexpr uint8_t lastOf(PlaceKind) { return uint8_t(PlaceKind::Window); }
 static constexpr uint8_t lastOf(Target::Kind) { return uint8_t(Target::Kind::Cuda); }
 static constexpr uint8_t lastOf(CpuLevel) { return uint8_t(allCpuLevels.back()); }
 

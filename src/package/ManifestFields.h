@@ -49,6 +49,14 @@ template <typename Archive> struct ManifestFields {
   void fields(auto &s, const Launch *) { archive(s.label, s.variants, s.bytes, s.flops); }
   void fields(auto &s, const Copy *) { archive(s.destination, s.source, s.bytes); }
   void fields(auto &s, const Fill *) { archive(s.destination, s.pattern, s.patternBytes, s.bytes); }
+  void fields(auto &s, const Branch *) {
+    archive(s.label, s.condition, s.predicate, s.whenTrue, s.whenFalse);
+  }
+  void fields(auto &s, const Carry *) { archive(s.first, s.second, s.bytes); }
+  void fields(auto &s, const Slice *) { archive(s.first, s.step, s.bytes); }
+  void fields(auto &s, const Loop *) {
+    archive(s.label, s.turns, s.predicate, s.conditionSteps, s.bodySteps, s.carries, s.slices);
+  }
   void fields(auto &s, const Program *) { archive(s.device, s.buffers, s.slots, s.steps); }
   void fields(auto &s, const Manifest *) {
     archive(s.producer, s.name, s.symbols, s.inputs, s.inputsMayOverlap, s.guards, s.outputs,

@@ -159,10 +159,17 @@ struct Kernel {
 };
 
 /// Append only.
-enum class PlaceKind : uint8_t { Input = 0, Output = 1, Weight = 2, Buffer = 3, State = 4 };
+enum class PlaceKind : uint8_t {
+  Input = 0,
+  Output = 1,
+  Weight = 2,
+  Buffer = 3,
+  State = 4,
+  Window = 5
+};
 
-/// A piece of memory of the call: `index` into the manifest's inputs, outputs, weights or state or
-/// the program's buffers.
+/// A piece of memory of the call: `index` into the manifest's inputs, outputs, weights or state,
+/// the program's buffers or its windows (Loop).
 struct Place {
   PlaceKind kind = PlaceKind::Input;
   uint32_t index = 0;
@@ -212,7 +219,46 @@ struct Fill {
   Bytecode bytes;
 };
 
-using Step = std::variant<Launch, Copy, Fill>;
+/// Of the steps behind it, the first `whenTrue` are done if the condition holds, else the
+/// `whenFalse` after them.
+struct Branch {
+  std::string label;
+  /// Not 0: holds. Empty: what counts is the byte at `predicate`, which earlier steps wrote.
+  Bytecode condition;
+  Place predicate;
+  uint32_t whenTrue = 0, whenFalse = 0;
+};
+
+/// What a turn of a loop reads in one place and writes, for the next turn, in another; the two
+/// change places after every turn. Two windows: the one to read and the one to write. After the
+/// last turn the result is in `first`, where the first turn finds what it begins with.
+struct Carry {
+  Place first, second;
+  Bytecode bytes;
+};
+
+/// One window on memory that moves on by `step` bytes after every turn.
+struct Slice {
+  Place first;
+  Bytecode step, bytes;
+};
+
+/// The steps behind it, again and again: the first `conditionSteps` before every turn, then
+/// `bodySteps`. Windows have numbers in the order of the program's steps: of each loop two for each
+/// carry, then one for each slice; they are places of the loop's own steps only.
+struct Loop {
+  std::string label;
+  Bytecode turns;  ///< how many; empty: as long as the byte at `predicate` is not 0
+  Place predicate; ///< written by the condition's steps
+  uint32_t conditionSteps = 0, bodySteps = 0;
+  std::vector<Carry> carries;
+  std::vector<Slice> slices;
+
+  uint32_t windows() const { return static_cast<uint32_t>(2 * carries.size() + slices.size()); }
+};
+
+/// Append only.
+using Step = std::variant<Launch, Copy, Fill, Branch, Loop>;
 
 /// What a call does on one kind of device, in order.
 struct Program {

@@ -42,6 +42,11 @@ private:
   const Manifest &manifest;
   const RecordSize &recordSize;
   std::string first;
+  /// Of the program that is looked at: those of the loops so far.
+  struct Window {
+    bool open, writable;
+  };
+  std::vector<Window> windows;
 
   void complain(std::string text) {
     if (first.empty())
@@ -171,13 +176,107 @@ private:
     if (program.slots > program.buffers.size())
       complain(where + " has " + std::to_string(program.slots) + " slots for " +
                std::to_string(program.buffers.size()) + " buffers");
-    for (const Step &step : program.steps)
-      std::visit([&](const auto &held) { this->check(held, program); }, step);
+    windows.clear();
+    checkSteps(program, 0, program.steps.size(), 0);
   }
+
+  /// Control flow in control flow, deeper than this, is none that a compiler writes.
+  static constexpr uint32_t maxDepth = 64;
+
+  void checkSteps(const Program &program, size_t begin, size_t end, uint32_t depth) {
+    if (depth > maxDepth)
+      return complain("its control flow is nested more than " + std::to_string(maxDepth) +
+                      " levels deep");
+    for (size_t at = begin; at < end && first.empty(); ++at) {
+      const Step &step = program.steps[at];
+      if (auto *branch = std::get_if<Branch>(&step))
+        at = checkBranch(*branch, program, at, end, depth);
+      else if (auto *loop = std::get_if<Loop>(&step))
+        at = checkLoop(*loop, program, at, end, depth);
+      else
+        std::visit([&](const auto &held) { this->check(held, program); }, step);
+    }
+  }
+  void check(const Branch &, const Program &) {}
+  void check(const Loop &, const Program &) {}
+
+  /// Whether two runs of steps fit behind the step at `at`, and then the last of them.
+  bool fit(const std::string &where, uint64_t one, uint64_t other, size_t at, size_t end) {
+    if (one + other <= end - at - 1)
+      return true;
+    complain(where + " has " + std::to_string(one + other) + " steps where " +
+             std::to_string(end - at - 1) + " follow");
+    return false;
+  }
+
+  size_t checkBranch(const Branch &branch, const Program &program, size_t at, size_t end,
+                     uint32_t depth) {
+    std::string where = "branch '" + branch.label + "'";
+    if (!fit(where, branch.whenTrue, branch.whenFalse, at, end))
+      return end;
+    if (branch.condition.empty())
+      check(branch.predicate, program, where);
+    else
+      expression(branch.condition, "the condition of " + where);
+    size_t middle = at + 1 + branch.whenTrue, last = middle + branch.whenFalse;
+    checkSteps(program, at + 1, middle, depth + 1);
+    checkSteps(program, middle, last, depth + 1);
+    return last - 1;
+  }
+
+  size_t checkLoop(const Loop &loop, const Program &program, size_t at, size_t end,
+                   uint32_t depth) {
+    std::string where = "loop '" + loop.label + "'";
+    if (!fit(where, loop.conditionSteps, loop.bodySteps, at, end))
+      return end;
+    if (loop.turns.empty())
+      check(loop.predicate, program, where);
+    else
+      expression(loop.turns, "the turns of " + where);
+    if (!loop.turns.empty() && loop.conditionSteps)
+      complain(where + " counts its turns and has " + std::to_string(loop.conditionSteps) +
+               " steps of a condition");
+    size_t opened = windows.size();
+    std::vector<Window> added;
+    for (const Carry &carry : loop.carries) {
+      for (const Place *place : {&carry.first, &carry.second}) {
+        check(*place, program, where);
+        destination(*place, where);
+      }
+      expression(carry.bytes, "the size of a carry of " + where);
+      added.insert(added.end(), 2, Window{true, true});
+    }
+    for (const Slice &slice : loop.slices) {
+      check(slice.first, program, where);
+      optionalExpression(slice.step, "a slice of " + where);
+      expression(slice.bytes, "the size of a slice of " + where);
+      added.push_back({true, mayWrite(slice.first)});
+    }
+    windows.insert(windows.end(), added.begin(), added.end());
+    size_t middle = at + 1 + loop.conditionSteps, last = middle + loop.bodySteps;
+    checkSteps(program, at + 1, middle, depth + 1);
+    checkSteps(program, middle, last, depth + 1);
+    for (size_t i = opened; i < opened + added.size(); ++i)
+      windows[i].open = false;
+    return last - 1;
+  }
+
+  bool mayWrite(const Place &place) const {
+    if (place.kind == PlaceKind::Window)
+      return place.index < windows.size() && windows[place.index].writable;
+    if (place.kind == PlaceKind::Input)
+      return place.index < manifest.inputs.size() && manifest.inputs[place.index].mutated;
+    return place.kind != PlaceKind::Weight;
+  }
+
   void check(const Place &place, const Program &program, const std::string &where) {
     size_t counts[] = {manifest.inputs.size(), manifest.outputs.size(), manifest.weights.size(),
-                       program.buffers.size(), manifest.state.size()};
+                       program.buffers.size(), manifest.state.size(),   windows.size()};
     index(place.index, counts[size_t(place.kind)], "a place of " + where);
+    if (place.kind == PlaceKind::Window && place.index < windows.size() &&
+        !windows[place.index].open)
+      complain("a place of " + where + " is window " + std::to_string(place.index) +
+               " of another loop");
     optionalExpression(place.byteOffset, "a place of " + where);
   }
   /// Weights belong to the package and are shared by all calls and processes; an input is the
@@ -189,6 +288,9 @@ private:
         !manifest.inputs[place.index].mutated)
       complain(where + " writes to input '" + manifest.inputs[place.index].name +
                "', which is not declared as written");
+    if (place.kind == PlaceKind::Window && place.index < windows.size() && !mayWrite(place))
+      complain(where + " writes through window " + std::to_string(place.index) +
+               " to what is not written");
   }
   void check(const Launch &launch, const Program &program) {
     std::string where = "launch '" + launch.label + "'";

@@ -210,15 +210,17 @@ private:
     Cancellation cancellation(options);
     executor.cancellation = cancellation.isPossible() ? &cancellation : nullptr;
     size_t begin = profile ? executor.mark() : 0;
-    for (size_t i = 0; i < plan.steps.size() && result.ok(); ++i) {
-      if (executor.cancellation && cancellation.isRequested())
-        result = cancellation.result();
-      else if (i == plan.firstStateWrite)
-        result = executor.beginStateWrites(instance);
+    for (size_t at = 0; at < plan.steps.size() && result.ok();) {
+      size_t next = at + plan.stepsAt(at);
+      // Steps inside of control flow count where it begins.
+      if (plan.firstStateWrite >= at && plan.firstStateWrite < next) {
+        result = whyCancelled(executor);
+        if (result.ok())
+          result = executor.beginStateWrites(instance);
+      }
       if (result.ok())
-        result =
-            std::visit([&](const auto &step) { return this->runStep(executor, step, profile); },
-                       plan.steps[i]);
+        result = runSteps(executor, at, next, profile);
+      at = next;
     }
     size_t end = profile ? executor.mark() : 0;
     Result finished = executor.finish();
@@ -234,6 +236,126 @@ private:
                    text(where) + stream);
     }
     return result.ok() ? std::move(finished) : std::move(result);
+  }
+
+  static Result whyCancelled(const Executor &executor) {
+    return executor.cancellation && executor.cancellation->isRequested()
+               ? executor.cancellation->result()
+               : Result();
+  }
+
+  Result runSteps(Executor &executor, size_t begin, size_t end, Profile *profile) {
+    Result result;
+    for (size_t at = begin; at < end && result.ok(); ++at) {
+      const StepPlan &step = plan.steps[at];
+      if (result = whyCancelled(executor); !result.ok())
+        break;
+      if (const auto *branch = std::get_if<BranchPlan>(&step))
+        result = runBranch(executor, *branch, at, profile);
+      else if (const auto *loop = std::get_if<LoopPlan>(&step))
+        result = runLoop(executor, *loop, at, profile);
+      else
+        result = std::visit(
+            [&](const auto &held) { return this->runStep(executor, held, profile); }, step);
+    }
+    return result;
+  }
+
+  Result flagAt(const PlacePlan &place, const unsigned char *&flag) const {
+    flag = frame->address(place);
+    return checkPlace(place, 1, "condition");
+  }
+
+  /// `at`: of the step itself, then of its last one.
+  Result runBranch(Executor &executor, const BranchPlan &step, size_t &at, Profile *profile) {
+    size_t first = at + 1, middle = first + step.branch->whenTrue,
+           end = middle + step.branch->whenFalse;
+    at = end - 1;
+    auto whenTrue = [&] { return runSteps(executor, first, middle, profile); };
+    auto whenFalse = [&] { return runSteps(executor, middle, end, profile); };
+    if (!step.branch->condition.empty()) {
+      if (!frame->numbers.isKnown(step.condition))
+        return Result::invalid("the condition of branch '" + step.branch->label +
+                               "' exceeds 64 bits for these inputs");
+      return frame->numbers[step.condition] ? whenTrue() : whenFalse();
+    }
+    const unsigned char *flag = nullptr;
+    if (Result result = flagAt(step.predicate, flag); !result.ok())
+      return result;
+    return executor.branch(flag, whenTrue, whenFalse);
+  }
+
+  Result runLoop(Executor &executor, const LoopPlan &step, size_t &at, Profile *profile) {
+    size_t first = at + 1, middle = first + step.loop->conditionSteps,
+           end = middle + step.loop->bodySteps;
+    at = end - 1;
+    LoopSteps steps;
+    if (!step.loop->turns.empty()) {
+      if (!frame->numbers.isKnown(step.turns) || frame->numbers[step.turns] < 0)
+        return Result::invalid("the number of turns of loop '" + step.loop->label +
+                               "' is negative or exceeds 63 bits for these inputs");
+      steps.turns = static_cast<uint64_t>(frame->numbers[step.turns]);
+    } else if (Result result = flagAt(step.predicate, steps.flag); !result.ok()) {
+      return result;
+    }
+    // A window of an outer loop stays where it is during the turns of this one.
+    std::vector<LoopPlaces> carries;
+    for (const LoopPlan::Carry &carry : step.carries) {
+      LoopPlaces places;
+      if (Result result = transferBytes(carry.bytes, "carry", places.bytes); !result.ok())
+        return result;
+      for (const PlacePlan *place : {&carry.first, &carry.second})
+        if (Result result = checkPlace(*place, places.bytes, "carry"); !result.ok())
+          return result;
+      places.at[0] = frame->address(carry.first);
+      places.at[1] = frame->address(carry.second);
+      carries.push_back(places);
+    }
+    steps.enter = [&](uint64_t turn) {
+      uint32_t window = step.firstWindow;
+      for (const LoopPlaces &places : carries)
+        for (uint64_t side : {turn % 2, 1 - turn % 2})
+          setWindow(window++, places.at[side], places.bytes);
+      return enterSlices(step, window, turn);
+    };
+    steps.condition = [&] { return runSteps(executor, first, middle, profile); };
+    steps.body = [&] { return runSteps(executor, middle, end, profile); };
+    steps.settle = [&] {
+      Result result;
+      for (const LoopPlaces &places : carries)
+        if (result.ok() && places.bytes)
+          result = executor.copy(places.at[0], places.at[1], places.bytes);
+      return result;
+    };
+    return executor.loop(steps);
+  }
+
+  struct LoopPlaces {
+    unsigned char *at[2] = {};
+    size_t bytes = 0;
+  };
+
+  void setWindow(uint32_t base, unsigned char *data, size_t bytes) {
+    frame->bases[base] = data;
+    frame->extents[base] = {0, bytes};
+  }
+
+  Result enterSlices(const LoopPlan &step, uint32_t window, uint64_t turn) {
+    for (const LoopPlan::Slice &slice : step.slices) {
+      size_t bytes = 0;
+      if (Result result = transferBytes(slice.bytes, "slice", bytes); !result.ok())
+        return result;
+      int64_t moved = 0;
+      bool fits = frame->numbers.isKnown(slice.step) &&
+                  !__builtin_mul_overflow(frame->numbers[slice.step], turn, &moved);
+      std::string why =
+          fits ? frame->whyOutside(plan, slice.first, bytes, moved) : "its offset exceeds 64 bits";
+      if (!why.empty())
+        return Result::invalid("slice " + std::to_string(turn) + " of loop '" + step.loop->label +
+                               "': " + why);
+      setWindow(window++, frame->address(slice.first) + moved, bytes);
+    }
+    return {};
   }
 
   Result profiledStep(Executor &executor, const std::string &name, const char *category,
@@ -258,6 +380,10 @@ private:
                         launchArguments(plan, step, prepared, *frame),
                         [&] { return executor.launch(step, prepared, frame->arguments.data()); });
   }
+
+  /// Done by runSteps.
+  Result runStep(Executor &, const BranchPlan &, Profile *) { return {}; }
+  Result runStep(Executor &, const LoopPlan &, Profile *) { return {}; }
 
   Result transferBytes(Value bytes, const char *what, size_t &out) const {
     if (!frame->numbers.isKnown(bytes) || frame->numbers[bytes] < 0)

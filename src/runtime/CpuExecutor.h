@@ -18,6 +18,10 @@ public:
   Result copy(unsigned char *destination, const unsigned char *source, size_t bytes) override;
   Result fill(unsigned char *destination, uint64_t pattern, uint32_t patternBytes,
               size_t bytes) override;
+  Result readFlag(const unsigned char *flag, bool &out) override {
+    out = *flag != 0;
+    return {};
+  }
   Result finish() override { return {}; }
   size_t mark() override;
   double microsecondsOf(size_t mark) override { return marks[mark]; }

@@ -64,6 +64,9 @@ using Address = unsigned long long;
   X(memPoolSetAttribute, "cuMemPoolSetAttribute", (MemoryPool pool, int attribute, void *value))   \
   X(memcpyHtoD, "cuMemcpyHtoD_v2", (Address destination, const void *source, size_t bytes))        \
   X(memcpyDtoH, "cuMemcpyDtoH_v2", (void *destination, Address source, size_t bytes))              \
+  X(memcpyDtoHAsync, "cuMemcpyDtoHAsync_v2",                                                       \
+    (void *destination, Address source, size_t bytes, Stream stream))                              \
+  X(streamSynchronize, "cuStreamSynchronize", (Stream stream))                                     \
   X(memcpyDtoDAsync, "cuMemcpyDtoDAsync_v2",                                                       \
     (Address destination, Address source, size_t bytes, Stream stream))                            \
   X(memsetD8Async, "cuMemsetD8Async",                                                              \

@@ -273,6 +273,19 @@ Result CudaExecutor::fill(unsigned char *destination, uint64_t pattern, uint32_t
   return checked(code, [&] { return "fill " + std::to_string(bytes) + " bytes on the device"; });
 }
 
+/// The only place where a call waits for the device: what comes next hangs on it. The copy is in
+/// the stream's order, so it sees what was queued before.
+Result CudaExecutor::readFlag(const unsigned char *flag, bool &out) {
+  unsigned char byte = 0;
+  auto what = [] { return std::string("read the condition of a branch or loop"); };
+  if (Result result = checked(driver.memcpyDtoHAsync(&byte, addressOf(flag), 1, stream), what);
+      !result.ok())
+    return result;
+  Result result = checked(driver.streamSynchronize(stream), what);
+  out = byte != 0;
+  return result;
+}
+
 Result CudaExecutor::finish() {
   Result result;
   if (arena)

@@ -4,6 +4,9 @@
 #include "runtime/Cancellation.h"
 #include "runtime/PrepareLaunch.h"
 
+#include <functional>
+#include <optional>
+
 namespace pellucid::runtime {
 
 /// Memory of one output, and how to give it back.
@@ -16,6 +19,19 @@ struct OutputMemory {
 };
 
 class Instance;
+
+/// Some of a call's steps, to be done now.
+using DoSteps = std::function<Result()>;
+
+/// A loop with its places known.
+struct LoopSteps {
+  /// Moves the windows to a turn.
+  std::function<Result(uint64_t turn)> enter;
+  std::optional<uint64_t> turns; ///< none: as long as `flag` is not 0 after `condition`
+  const unsigned char *flag = nullptr;
+  DoSteps condition, body;
+  DoSteps settle; ///< after an odd number of turns: results go where they belong
+};
 
 /// Does the steps of one call on one device. Used by one thread.
 class Executor {
@@ -32,6 +48,11 @@ public:
   virtual Result copy(unsigned char *destination, const unsigned char *source, size_t bytes) = 0;
   virtual Result fill(unsigned char *destination, uint64_t pattern, uint32_t patternBytes,
                       size_t bytes) = 0;
+  /// The byte at `flag`, after all that was asked for before it.
+  virtual Result readFlag(const unsigned char *flag, bool &out) = 0;
+  virtual Result branch(const unsigned char *flag, const DoSteps &whenTrue,
+                        const DoSteps &whenFalse);
+  virtual Result loop(const LoopSteps &steps);
   /// Before the first step that writes to the state of `instance`, which may be null.
   virtual Result beginStateWrites(Instance *instance);
   /// After the last step, also when one failed.
@@ -44,6 +65,11 @@ public:
 
   /// Null: nothing can cancel the call.
   Cancellation *cancellation = nullptr;
+
+protected:
+  Result whyCancelled() const {
+    return cancellation && cancellation->isRequested() ? cancellation->result() : Result();
+  }
 };
 
 } // namespace pellucid::runtime

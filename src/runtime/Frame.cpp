@@ -23,16 +23,16 @@ Frame::Frame(const ProgramPlan &plan)
     extents[plan.baseOf(package::PlaceKind::State) + i].above = plan.manifest.state[i].bytes;
 }
 
-std::string Frame::whyOutside(const ProgramPlan &plan, const PlacePlan &place,
-                              uint64_t bytes) const {
+std::string Frame::whyOutside(const ProgramPlan &plan, const PlacePlan &place, uint64_t bytes,
+                              int64_t moved) const {
   if (!numbers.isKnown(place.offset))
     return "the offset " + plan.expressions.text(place.offset) + " into " +
            plan.nameOfBase(place.base) + " divides by zero or exceeds 64 bits";
   const Extent &extent = extents[place.base];
-  __int128 begin = numbers[place.offset];
+  __int128 begin = static_cast<__int128>(numbers[place.offset]) + moved;
   if (begin >= -static_cast<__int128>(extent.below) && begin + bytes <= extent.above)
     return {};
-  return std::to_string(bytes) + " bytes at offset " + std::to_string(numbers[place.offset]) +
+  return std::to_string(bytes) + " bytes at offset " + std::to_string(static_cast<int64_t>(begin)) +
          " lie outside " + plan.nameOfBase(place.base) + ", which has " +
          std::to_string(extent.below + extent.above);
 }

@@ -46,8 +46,10 @@ struct Frame {
   unsigned char *address(const PlacePlan &place) const {
     return bases[place.base] + numbers[place.offset];
   }
-  /// Empty when `bytes` bytes at `place` lie within it; else what is wrong with them.
-  std::string whyOutside(const ProgramPlan &plan, const PlacePlan &place, uint64_t bytes) const;
+  /// Empty when `bytes` bytes at `place`, `moved` further on, lie within it; else what is wrong
+  /// with them.
+  std::string whyOutside(const ProgramPlan &plan, const PlacePlan &place, uint64_t bytes,
+                         int64_t moved = 0) const;
 };
 
 /// Frames that no call uses. As many exist as calls have run at once.

@@ -10,7 +10,7 @@ using namespace package;
 
 size_t ProgramPlan::baseOf(PlaceKind kind) const {
   size_t counts[] = {manifest.inputs.size(), manifest.outputs.size(), manifest.weights.size(),
-                     program.buffers.size()};
+                     program.buffers.size(), manifest.state.size()};
   size_t base = 0;
   for (size_t i = 0; i < size_t(kind); ++i)
     base += counts[i];
@@ -28,7 +28,18 @@ std::string ProgramPlan::nameOfBase(size_t base) const {
          named(PlaceKind::Output, "output", manifest.outputs) +
          named(PlaceKind::Weight, "weight", manifest.weights) +
          named(PlaceKind::Buffer, "buffer", program.buffers) +
-         named(PlaceKind::State, "state", manifest.state);
+         named(PlaceKind::State, "state", manifest.state) +
+         (base < baseOf(PlaceKind::Window)
+              ? ""
+              : "window " + std::to_string(base - baseOf(PlaceKind::Window)));
+}
+
+size_t ProgramPlan::stepsAt(size_t at) const {
+  if (const auto *branch = std::get_if<BranchPlan>(&steps[at]))
+    return size_t(1) + branch->branch->whenTrue + branch->branch->whenFalse;
+  if (const auto *loop = std::get_if<LoopPlan>(&steps[at]))
+    return size_t(1) + loop->loop->conditionSteps + loop->loop->bodySteps;
+  return 1;
 }
 
 namespace {
@@ -68,6 +79,18 @@ private:
   }
   bool writesState(const Copy &copy) const { return copy.destination.kind == PlaceKind::State; }
   bool writesState(const Fill &fill) const { return fill.destination.kind == PlaceKind::State; }
+  bool writesState(const Branch &) const { return false; }
+  /// Through its windows.
+  bool writesState(const Loop &loop) const {
+    return std::ranges::any_of(loop.carries,
+                               [](const Carry &carry) {
+                                 return carry.first.kind == PlaceKind::State ||
+                                        carry.second.kind == PlaceKind::State;
+                               }) ||
+           std::ranges::any_of(loop.slices, [](const Slice &slice) {
+             return slice.first.kind == PlaceKind::State;
+           });
+  }
 
   ProgramPlan &plan;
   const ChooseExecutable &choose;
@@ -131,6 +154,26 @@ private:
   }
   Result add(const Fill &fill) {
     plan.steps.push_back(FillPlan{&fill, place(fill.destination), number(fill.bytes)});
+    return {};
+  }
+  Result add(const Branch &branch) {
+    BranchPlan step{&branch, number(branch.condition), {}};
+    if (branch.condition.empty())
+      step.predicate = place(branch.predicate);
+    plan.steps.push_back(std::move(step));
+    return {};
+  }
+  Result add(const Loop &loop) {
+    LoopPlan step{&loop, number(loop.turns), {}, {}, {}, 0};
+    if (loop.turns.empty())
+      step.predicate = place(loop.predicate);
+    for (const Carry &carry : loop.carries)
+      step.carries.push_back({place(carry.first), place(carry.second), number(carry.bytes)});
+    for (const Slice &slice : loop.slices)
+      step.slices.push_back({place(slice.first), number(slice.step), number(slice.bytes)});
+    step.firstWindow = static_cast<uint32_t>(plan.baseOf(PlaceKind::Window) + plan.windows);
+    plan.windows += loop.windows();
+    plan.steps.push_back(std::move(step));
     return {};
   }
 };

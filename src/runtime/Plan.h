@@ -10,7 +10,7 @@
 
 namespace pellucid::runtime {
 
-/// A place of a call: `base` counts through inputs, outputs, weights, buffers and state
+/// A place of a call: `base` counts through inputs, outputs, weights, buffers, state and windows
 /// (ProgramPlan::baseOf).
 struct PlacePlan {
   uint32_t base = 0;
@@ -54,7 +54,31 @@ struct FillPlan {
   Value bytes;
 };
 
-using StepPlan = std::variant<LaunchPlan, CopyPlan, FillPlan>;
+struct BranchPlan {
+  const package::Branch *branch;
+  Value condition; ///< unless `branch` has none
+  PlacePlan predicate;
+};
+
+struct LoopPlan {
+  const package::Loop *loop;
+  Value turns; ///< unless `loop` has none
+  PlacePlan predicate;
+  struct Carry {
+    PlacePlan first, second;
+    Value bytes;
+  };
+  struct Slice {
+    PlacePlan first;
+    Value step, bytes;
+  };
+  std::vector<Carry> carries;
+  std::vector<Slice> slices;
+  uint32_t firstWindow; ///< a base
+};
+
+/// The steps of control flow stand behind it, as in package::Program.
+using StepPlan = std::variant<LaunchPlan, CopyPlan, FillPlan, BranchPlan, LoopPlan>;
 
 struct BufferPlan {
   Value bytes;
@@ -85,7 +109,11 @@ struct ProgramPlan {
   /// it was. Their number when none does.
   size_t firstStateWrite = 0;
 
-  size_t baseCount() const { return baseOf(package::PlaceKind::State) + manifest.state.size(); }
+  uint32_t windows = 0; ///< of all loops
+
+  size_t baseCount() const { return baseOf(package::PlaceKind::Window) + windows; }
+  /// The step at `at`, with those that stand behind it as part of it.
+  size_t stepsAt(size_t at) const;
   size_t baseOf(package::PlaceKind kind) const;
   /// "buffer 'hidden'"
   std::string nameOfBase(size_t base) const;

@@ -9,7 +9,7 @@ namespace pellucid::runtime {
 
 /// A call whose tensors are fixed: checked, placed and packed once, then run any number of times.
 /// On the CPU a run goes through the steps without a check, a lock or an allocation; on CUDA it
-/// queues one graph.
+/// queues one graph, or the steps where tensors decide which.
 class PreparedCall {
 public:
   /// `cuda`: null for the CPU; outlives the call, as the package and its instance (which may be
@@ -47,16 +47,32 @@ private:
     size_t bytes;
   };
 
+  /// The steps of either side stand behind it.
+  struct BranchStep {
+    const unsigned char *flag;
+    size_t whenTrue = 0, whenFalse = 0;
+  };
+  /// Turns of even and of odd numbers, which read and write each other's places; then what an odd
+  /// number of turns leaves to do. Their steps stand behind it, each turn's condition first.
+  struct LoopStep {
+    const unsigned char *flag;
+    size_t condition[2] = {0, 0}, body[2] = {0, 0}, settle = 0;
+  };
+
   const CudaResources *cuda;
   Instance *instance;
-  size_t firstStateWrite = SIZE_MAX; ///< of `steps`
-  std::vector<std::variant<LaunchStep, CopyStep, FillStep>> steps;
+  size_t firstStateWrite = SIZE_MAX; ///< of `steps`, never inside of control flow
+  std::vector<std::variant<LaunchStep, CopyStep, FillStep, BranchStep, LoopStep>> steps;
+  bool readsFlags = false; ///< the host decides between steps, so that no graph can hold them
   std::vector<unsigned char> arguments;
   std::unique_ptr<Frame> frame; ///< owns the buffers' memory
   std::unique_ptr<CudaGraph> graph;
   std::atomic<bool> isRunning{false};
 
-  Result runSteps(Executor &executor) const;
+  Result runOn(Executor &executor, const pellucid_run_options &options) const;
+  Result runSteps(Executor &executor, size_t begin, size_t end) const;
+  Result runStep(Executor &executor, const BranchStep &branch, size_t &at) const;
+  Result runStep(Executor &executor, const LoopStep &loop, size_t &at) const;
 };
 
 } // namespace pellucid::runtime

@@ -57,5 +57,8 @@ const char *const backendSource =
 const char *const runtimeSource =
 #include "trace/torch/runtime.py.inc"
     ;
+const char *const controlSource =
+#include "trace/torch/control.py.inc"
+    ;
 
 } // namespace pellucid::trace

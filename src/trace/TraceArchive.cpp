@@ -8,6 +8,7 @@
 #include "trace/AtenComposites.h"
 #include "trace/GuardedPaths.h"
 #include "trace/OperatorCall.h"
+#include "trace/RecordControl.h"
 #include "trace/TensorCalls.h"
 #include "trace/TraceSession.h"
 #include "trace/WriteArchive.h"
@@ -520,7 +521,7 @@ private:
   }
 
   std::optional<Route> routeOf(const std::string &target) const {
-    if (target == "higher_order.cond" || target == "higher_order.wrap_with_set_grad_enabled" ||
+    if (controlKindOf(target) || target == "higher_order.wrap_with_set_grad_enabled" ||
         target == "higher_order.wrap_with_autocast" || target == "aten.sym_size.int" ||
         target == "aten.sym_numel.default" || target == "aten.sym_stride.int" ||
         target == "aten.sym_storage_offset.default" || isAssertion(target))
@@ -702,8 +703,8 @@ private:
       valueAssertions += target.starts_with("aten._assert_async.");
       return {};
     }
-    if (target == "higher_order.cond")
-      return conditional(node, graph, values);
+    if (auto kind = controlKindOf(target))
+      return control(node, *kind, graph, values);
     if (target == "higher_order.wrap_with_set_grad_enabled")
       return inlined(node, 1, graph, values);
     if (target == "higher_order.wrap_with_autocast")
@@ -784,60 +785,79 @@ private:
     return inlined(node, 4, graph, values);
   }
 
-  /// Operators that may end a run by a value: they must not run where the model does not.
-  static bool mayFail(const std::string &target) {
-    static const std::set<std::string_view> packets = {
-        "aten.embedding",    "aten.embedding_bag", "aten.index",
-        "aten.index_select", "aten.gather",        "aten.take_along_dim",
-        "aten.index_put",    "aten.index_put_",    "aten.scatter",
-        "aten.scatter_",     "aten.scatter_add",   "aten.scatter_add_",
-        "aten.index_add",    "aten.index_copy",    "aten.index_fill",
-        "aten.nll_loss_nd",  "aten.floor_divide",  "aten.remainder",
-        "aten.fmod",         "aten.one_hot",       "aten.cross_entropy_loss"};
-    return packets.count(std::string_view(target).substr(0, target.rfind('.'))) != 0;
+  /// The control flow of exported programs, and what it is here.
+  static std::optional<ControlKind> controlKindOf(const std::string &target) {
+    static const std::map<std::string_view, ControlKind> kinds = {
+        {"higher_order.cond", ControlKind::Cond},
+        {"higher_order.while_loop", ControlKind::WhileLoop},
+        {"higher_order.scan", ControlKind::Scan},
+        {"higher_order.map_impl", ControlKind::Scan},
+        {"higher_order.associative_scan", ControlKind::AssociativeScan}};
+    auto kind = kinds.find(target);
+    return kind == kinds.end() ? std::nullopt : std::optional(kind->second);
   }
 
-  void checkTotal(const archive::Graph &branch) {
-    for (const archive::Node &node : branch.nodes) {
-      std::string target = targetOf(node);
-      bool isUsers = routeOf(target) == Route::User;
-      if (mayFail(target) || isUsers)
-        interpreter->refuse("both branches of 'cond' are computed and one is kept, and '" + target +
-                            "' in one of them " +
-                            (isUsers ? "runs a kernel of the model's own"
-                                     : "may end the run for values that the other is for") +
-                            "; write it without cond");
-      for (const archive::NamedArgument &input : node.inputs)
-        if (input.value.graph)
-          checkTotal(*input.value.graph);
-    }
+  std::vector<h::Value> listArgument(const archive::Node &node, size_t index,
+                                     const archive::Graph &graph, const ArchiveScope &values) {
+    if (index >= node.inputs.size())
+      return {};
+    h::Value value = hostValue(node.inputs[index].value, values, graph);
+    if (value.isNone())
+      return {};
+    if (!value.isSequence())
+      interpreter->refuse("'" + targetOf(node) + "' takes a list as argument " +
+                          std::to_string(index));
+    return value.elements();
   }
 
-  /// Both branches, then torch.where: they have no effects, and results of one type each.
-  h::Value conditional(const archive::Node &node, const archive::Graph &graph,
-                       ArchiveScope &values) {
-    if (node.inputs.empty())
-      interpreter->refuse("'cond' has no condition");
-    h::Value condition = hostValue(node.inputs[0].value, values, graph);
-    const archive::Graph &whenTrue = graphArgument(node, 1), &whenFalse = graphArgument(node, 2);
-    std::vector<h::Value> operands = operandsAfter(node, 3, graph, values);
-    if (!condition.as<TensorObject>())
-      return asTuple(nested(interpreter->truth(condition) ? whenTrue : whenFalse, operands));
-    checkTotal(whenTrue);
-    checkTotal(whenFalse);
-    std::vector<h::Value> yes = nested(whenTrue, operands), no = nested(whenFalse, operands);
-    if (yes.size() != no.size())
-      interpreter->refuse("the branches of 'cond' give " + std::to_string(yes.size()) + " and " +
-                          std::to_string(no.size()) + " results");
-    for (size_t i = 0; i < yes.size(); ++i) {
-      auto *a = yes[i].as<TensorObject>(), *b = no[i].as<TensorObject>();
-      if (!a || !b || a->tensor.type.dtype != b->tensor.type.dtype ||
-          a->tensor.type.shape != b->tensor.type.shape)
-        interpreter->refuse("result " + std::to_string(i) +
-                            " of 'cond' is not of one type and shape in both branches");
-      yes[i] = callAten(tracer, *interpreter, "where", argsOf({condition, yes[i], no[i]}));
+  RegionFunction regionOf(const archive::Node &node, size_t index, const std::string &what) {
+    const archive::Graph &inner = graphArgument(node, index);
+    return {what,
+            [this, &inner](std::vector<h::Value> operands) { return nested(inner, operands); }};
+  }
+
+  h::Value control(const archive::Node &node, ControlKind kind, const archive::Graph &graph,
+                   ArchiveScope &values) {
+    ControlCall call;
+    call.kind = kind;
+    call.name = "torch." + targetOf(node).substr(targetOf(node).find('.') + 1);
+    // What torch.export wrote it has checked; older versions let such results through as copies.
+    call.refusesAliases = false;
+    auto region = [&](size_t index, const char *what) {
+      call.regions.push_back(regionOf(node, index, call.name + "'s " + what));
+    };
+    auto list = [&](size_t index) { return listArgument(node, index, graph, values); };
+    switch (kind) {
+    case ControlKind::Cond:
+      if (node.inputs.empty())
+        interpreter->refuse("'cond' has no condition");
+      call.predicate = hostValue(node.inputs[0].value, values, graph);
+      region(1, "true_fn");
+      region(2, "false_fn");
+      call.additional = operandsAfter(node, 3, graph, values);
+      break;
+    case ControlKind::WhileLoop:
+      region(0, "cond_fn");
+      region(1, "body_fn");
+      call.carried = list(2);
+      call.additional = list(3);
+      break;
+    case ControlKind::Scan: {
+      bool isMap = targetOf(node) == "higher_order.map_impl";
+      region(0, isMap ? "f" : "combine_fn");
+      if (!isMap)
+        call.carried = list(1);
+      call.scanned = list(isMap ? 1 : 2);
+      call.additional = list(isMap ? 2 : 3);
+      break;
     }
-    return asTuple(std::move(yes));
+    case ControlKind::AssociativeScan:
+      region(0, "combine_fn");
+      call.scanned = list(1);
+      call.additional = list(2);
+      break;
+    }
+    return asTuple(recordControl(tracer, *interpreter, call));
   }
 
   // --- results

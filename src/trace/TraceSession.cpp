@@ -3,6 +3,7 @@
 
 #include "trace/AtenComposites.h"
 #include "trace/OperatorCall.h"
+#include "trace/RecordControl.h"
 #include "trace/TensorObject.h"
 
 #include <algorithm>
@@ -31,6 +32,7 @@ std::unique_ptr<h::Interpreter> beginTrace(Tracer &tracer, TraceHooks &hooks,
   addAtenComposites(interpreterOptions.modules);
   addTorchModules(interpreterOptions.modules, tracer);
   addTorchOps(interpreterOptions.modules, tracer);
+  addTorchControl(interpreterOptions.modules, tracer);
   auto interpreter = std::make_unique<h::Interpreter>(std::move(interpreterOptions));
   tracer.beginConstruction();
   return interpreter;

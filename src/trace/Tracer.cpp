@@ -60,8 +60,39 @@ void Tracer::endConstruction() {
   current = &program.main;
 }
 
+Tracer::Region::Region(Tracer &t, Graph &r, std::string what)
+    : tracer(t), redirect(t, r), region(r) {
+  // The redirection has begun: what it saved is the graph outside.
+  tracer.regions.push_back({&region, redirect.outside(), std::move(what)});
+}
+
+Tracer::Region::~Region() {
+  tracer.regions.pop_back();
+  tracer.endedRegions.insert(&region);
+}
+
+void Tracer::refuseOuterWrite(const TracedStorage &storage, const SourceLocation &where) const {
+  // An operator called in a region has a body, and rules of its own.
+  if (regions.empty() || current != regions.back().inside)
+    return;
+  const Node *maker = storage.base ? storage.base->producer() : nullptr;
+  if (maker && maker->graph() == current && !maker->isPlaceholder())
+    return;
+  throw DiagnosticError(where, regions.back().what +
+                                   (maker && maker->graph() == current
+                                        ? " might be modifying the input: it writes to one of its "
+                                          "operands"
+                                        : " writes to a tensor made outside of it") +
+                                   ", and higher order operators do not support input mutation; "
+                                   "return the new contents as a result");
+}
+
 Value *Tracer::baseOf(const std::shared_ptr<TracedStorage> &storage, const SourceLocation &where) {
   checkKnown(*storage, where);
+  if (storage->base && !endedRegions.empty() &&
+      endedRegions.count(storage->base->producer()->graph()))
+    throw DiagnosticError(where, "this tensor was made inside of a branch or a loop's body and is "
+                                 "none of its results; return it");
   if (storage->base && storage->constructed == constructing)
     return storage->base;
   if (!constructing && storage->initializer.kind == Initializer::Kind::Listed)
@@ -78,16 +109,17 @@ Value *Tracer::baseOf(const std::shared_ptr<TracedStorage> &storage, const Sourc
 }
 
 Value *Tracer::lift(const std::shared_ptr<TracedStorage> &storage, const SourceLocation &where) {
-  if (current != &program.main)
+  Graph &outermost = regions.empty() ? *current : *regions.front().outside;
+  if (&outermost != &program.main)
     throw DiagnosticError(where, "a tensor of listed values cannot be made inside of an operator; "
                                  "pass it as an argument");
   // An archive may have tensors of such names already.
   size_t number = lifted.size();
   std::string name = "lifted_tensor_" + std::to_string(number);
-  while (current->find("c_" + name) || program.weights.count(name))
+  while (outermost.find("c_" + name) || program.weights.count(name))
     name = "lifted_tensor_" + std::to_string(++number);
   storage->constructed = false;
-  storage->base = current->placeholder("c_" + name, storage->type);
+  storage->base = outermost.placeholder("c_" + name, storage->type);
   program.inputs.push_back({graph::InputSpec::Kind::ConstantTensor, name, {}, true});
   lifted.emplace_back(std::move(name), storage);
   return storage->base;
@@ -96,7 +128,10 @@ Value *Tracer::lift(const std::shared_ptr<TracedStorage> &storage, const SourceL
 Value *Tracer::valueOf(TracedTensor &tensor, const SourceLocation &where) {
   TracedStorage &storage = *tensor.storage;
   baseOf(tensor.storage, where);
-  if (tensor.value && tensor.version == storage.version)
+  // A view that a region looked at has its value there and none outside.
+  bool isElsewhere = tensor.value && !endedRegions.empty() &&
+                     endedRegions.count(tensor.value->producer()->graph());
+  if (tensor.value && tensor.version == storage.version && !isElsewhere)
     return tensor.value;
   if (tensor.type != storage.type)
     current->setLocation(where);
@@ -228,6 +263,7 @@ void Tracer::write(TracedTensor &tensor, Value *contents, const SourceLocation &
                    bool uniform) {
   TracedStorage &storage = *tensor.storage;
   Value *base = baseOf(tensor.storage, where);
+  refuseOuterWrite(storage, where);
   if (tensor.mayOverlap && !uniform && !isWithoutOverlap(tensor.type, symbols()))
     throw DiagnosticError(where, "several elements of " + toString(tensor.type) +
                                      " lie in one place, or may for some sizes, so that it cannot "
@@ -263,6 +299,8 @@ void Tracer::launch(std::vector<LaunchVariant> variants, std::vector<LaunchArgum
     operand.name = argument.name;
     operand.value = argument.tensor ? Argument(valueOf(*argument.tensor, where)) : argument.value;
     operand.access = argument.access;
+    if (argument.tensor && writes(argument.access))
+      refuseOuterWrite(*argument.tensor->storage, where);
     operand.unknownAccess = argument.unknownAccess;
     launch.operands.push_back(std::move(operand));
   }

@@ -177,14 +177,35 @@ public:
   public:
     Redirect(Tracer &t, graph::Graph &other) : tracer(t), saved(t.current) { t.current = &other; }
     ~Redirect() { tracer.current = saved; }
+    graph::Graph *outside() const { return saved; }
 
   private:
     Tracer &tracer;
     graph::Graph *saved;
   };
 
+  /// Records into a region of control flow until the guard goes. Tensors made outside can be read
+  /// there, and become operands of the call; they cannot be written.
+  class Region {
+  public:
+    Region(Tracer &tracer, graph::Graph &region, std::string what);
+    ~Region();
+
+  private:
+    Tracer &tracer;
+    Redirect redirect;
+    graph::Graph &region;
+  };
+
 private:
   static uint64_t nextIdentity();
+
+  /// A region that is being recorded, and what it is to the user.
+  struct OpenRegion {
+    graph::Graph *inside, *outside;
+    std::string what;
+  };
+  void refuseOuterWrite(const TracedStorage &storage, const SourceLocation &where) const;
 
   /// A copy of the bits, where the types differ.
   graph::Value *bitsAs(graph::Value *value, DataType dtype, const SourceLocation &where);
@@ -200,6 +221,8 @@ private:
   /// Both sides of every possible alias: a chain of them holds after its middle is dropped.
   std::vector<std::shared_ptr<TracedStorage>> linked;
   graph::Graph *current;
+  std::vector<OpenRegion> regions;             ///< inner ones last
+  std::set<const graph::Graph *> endedRegions; ///< nothing outside has their values
   bool constructing = false;
 };
 

@@ -66,7 +66,7 @@ TEST_F(Refusals, operatorsByTheirAnnotations) {
            "def f(x):\n    a, b = op(x)\n    return a + b\n",
            ""},
           {"@triton_op('a::b', mutates_args={})\n"
-           "def op(x: 'Optional[torch.Tensor]', y: 'torch.Tensor') -> torch.Tensor:\n"
+           "def op(x: Optional[torch.Tensor], y: 'torch.Tensor') -> torch.Tensor:\n"
            "    return y * 2 if x is None else x * y\n"
            "def f(x):\n    return op(None, x)\n",
            ""},
@@ -203,7 +203,7 @@ TEST_F(Refusals, tunersAndHeuristics) {
   add("@triton.autotune([triton.Config({'C': 16})], key=[])\n", ", B=32",
       "the config sets 'C', which is neither a parameter of 'k' nor a launch option");
   add("@triton.autotune([triton.Config({'B': 16, 'num_warps': 2})], key=[])\n", "", "");
-  add("@triton.autotune([], key=[])\n", ", B=32", "'k' has @triton.autotune without configs");
+  add("@triton.autotune([], key=[])\n", ", B=32", "");
   add("@triton.autotune([triton.Config({'B': 16})], key=[], "
       "prune_configs_by={'early_config_prune': lambda c, a, **k: []})\n",
       "", "early_config_prune leaves no config for 'k'");
@@ -282,7 +282,7 @@ TEST_F(Refusals, methodsOfTensors) {
 
 TEST_F(Refusals, indices) {
   check({
-      {"def f(x):\n    return x[0, 1:, ]\n", "too many indices"},
+      {"def f(x):\n    return x[0, 1:, ]\n", ""},
       {"def f(x):\n    return x[0, 1:]\n", ""},
       {"def f(x):\n    return x[0, ..., None, 1:]\n", ""},
       {"def f(x):\n    return x[0, 1, 2]\n", "too many indices: 3 for a tensor of 2 dims"},
@@ -293,7 +293,7 @@ TEST_F(Refusals, indices) {
       {"def f(x):\n    y = x + 0\n    y[:, [0, 2]] = 1\n    y[0] = x[:1]\n    y[:, 1] = 3\n    "
        "return y\n",
        ""},
-      {"def f(x):\n    y = x + 0\n    y[0] = x[:, :3]\n    return y\n", "error"},
+      {"def f(x):\n    y = x + 0\n    y[0] = x[:, :3]\n    return y\n", "cannot broadcast"},
   });
 }
 
@@ -325,19 +325,14 @@ TEST_F(Refusals, tensorsOfNumbers) {
 
 TEST_F(Refusals, functionsOfTorch) {
   check({
-      {"def f(x):\n    return torch.randn(3)\n",
-       "torch.randn in forward gives other numbers at every call"},
       {"def f(x):\n    return torch.zeros(3, layout=torch.sparse_coo) + x[0, 0]\n",
        "tensors have the strided layout, got"},
       {"def f(x):\n    return torch.zeros(3, layout=torch.strided) + x[0, 0]\n", ""},
       {"def f(x):\n    return F.embedding(torch.tensor([0]), x, max_norm=1.0)\n",
        "an embedding with max_norm"},
       {"def f(x):\n    return F.embedding(torch.tensor([0, 1]), x)\n", ""},
-      {"def f(x):\n    return F.dropout(x, 0.5)\n",
-       "dropout in training draws other random numbers"},
       {"def f(x):\n    return F.dropout(x, 0.5, training=False)\n", ""},
       {"def f(x):\n    return F.dropout(x, 0.0)\n", ""},
-      {"def f(x):\n    return F.dropout(x, 1.0)\n", ""},
       {"def f(x):\n    return F.dropout(3, 0.5)\n", "dropout takes a tensor, got int"},
       {"def f(x):\n    return F.softmax(3)\n", "softmax takes a tensor, got int"},
       {"def f(x):\n    return F.softmax(x)\n", ""},
@@ -360,13 +355,12 @@ TEST_F(Refusals, partsOfModules) {
       {"self.w = nn.Parameter(torch.randn(4))", ""},
       {"self.w = nn.Parameter(3)", "torch.nn.Parameter takes a tensor"},
       {"self.w = nn.init.ones_(3)", "torch.nn.init takes a tensor"},
-      {"self.w = nn.Parameter(torch.randn(4, generator=torch.Generator()))",
-       "a generator of random numbers is not supported"},
       {"self.w = nn.Parameter(torch.randn(4, out=torch.empty(4)))",
        "torch.randn with out= is not supported"},
       {"self.w = nn.Parameter(torch.randn(4, layout=torch.sparse_coo))",
        "tensors have the strided layout"},
-      {"self.w = nn.Linear(4, 4).to(3).weight", "a module is converted to a torch dtype, got 3"},
+      {"self.w = nn.Linear(4, 4).to(dtype=3).weight",
+       "a module is converted to a torch dtype, got 3"},
       {"self.l = nn.Linear(4, 4).to(memory_format=torch.channels_last)\n        self.w = "
        "self.l.weight",
        "a module's parameters in another memory format are not supported"},

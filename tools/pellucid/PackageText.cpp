@@ -68,8 +68,7 @@ public:
 
   std::string steps(const package::Program &program) const {
     TextTable table("llll");
-    for (const package::Step &step : program.steps)
-      std::visit([&](const auto &held) { add(table, held); }, step);
+    addSteps(table, program, 0, program.steps.size(), "");
     for (const package::Buffer &buffer : program.buffers)
       table.add({"buffer", buffer.name, "slot " + std::to_string(buffer.slot),
                  text(buffer.bytes) + " bytes"});
@@ -77,7 +76,12 @@ public:
   }
 
   static std::string counted(size_t count, const char *noun) {
-    return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+    std::string text = std::to_string(count) + " " + noun;
+    if (count == 1)
+      return text;
+    if (text.back() == 'y')
+      return text.replace(text.size() - 1, 1, "ies");
+    return text + "s";
   }
 
 private:
@@ -127,7 +131,67 @@ private:
     return "grid (" + sizes + ")";
   }
 
-  void add(TextTable &table, const package::Launch &launch) const {
+  /// What runs inside of control flow stands behind it, moved in.
+  void addSteps(TextTable &table, const package::Program &program, size_t begin, size_t end,
+                const std::string &indent) const {
+    for (size_t at = begin; at < end; ++at) {
+      const package::Step &step = program.steps[at];
+      if (auto *branch = std::get_if<package::Branch>(&step)) {
+        size_t middle = at + 1 + branch->whenTrue, last = middle + branch->whenFalse;
+        table.add({indent + "if", branch->label,
+                   branch->condition.empty() ? placeText(branch->predicate, program)
+                                             : text(branch->condition)});
+        addSteps(table, program, at + 1, middle, indent + "  ");
+        table.add({indent + "else"});
+        addSteps(table, program, middle, last, indent + "  ");
+        at = last - 1;
+      } else if (auto *loop = std::get_if<package::Loop>(&step)) {
+        size_t middle = at + 1 + loop->conditionSteps, last = middle + loop->bodySteps;
+        std::string more = loop->carries.empty() ? "" : counted(loop->carries.size(), "carry");
+        if (!loop->slices.empty())
+          more += (more.empty() ? "" : ", ") + counted(loop->slices.size(), "slice");
+        if (loop->turns.empty()) {
+          table.add({indent + "while", loop->label, placeText(loop->predicate, program), more});
+          addSteps(table, program, at + 1, middle, indent + "  ");
+          table.add({indent + "do"});
+        } else {
+          table.add({indent + "repeat", loop->label, text(loop->turns) + " times", more});
+        }
+        addSteps(table, program, middle, last, indent + "  ");
+        at = last - 1;
+      } else if (auto *launch = std::get_if<package::Launch>(&step)) {
+        add(table, *launch, indent);
+      } else if (auto *copy = std::get_if<package::Copy>(&step)) {
+        table.add({indent + "copy", "", "", text(copy->bytes) + " bytes"});
+      } else if (auto *fill = std::get_if<package::Fill>(&step)) {
+        table.add({indent + "fill", "", "", text(fill->bytes) + " bytes"});
+      }
+    }
+  }
+
+  std::string placeText(const package::Place &place, const package::Program &program) const {
+    std::string name;
+    switch (place.kind) {
+    case package::PlaceKind::Input:
+      name = manifest.inputs[place.index].name;
+      break;
+    case package::PlaceKind::Output:
+      name = manifest.outputs[place.index].name;
+      break;
+    case package::PlaceKind::Weight:
+      name = manifest.weights[place.index].name;
+      break;
+    case package::PlaceKind::Buffer:
+      name = program.buffers[place.index].name;
+      break;
+    case package::PlaceKind::Window:
+      name = "window " + std::to_string(place.index);
+      break;
+    }
+    return place.byteOffset.empty() ? name : name + " + " + text(place.byteOffset);
+  }
+
+  void add(TextTable &table, const package::Launch &launch, const std::string &indent) const {
     const package::LaunchVariant &first = launch.variants.front();
     const package::Kernel &kernel = manifest.kernels[first.kernel];
     std::string source = kernel.name;
@@ -137,7 +201,7 @@ private:
     std::string more = launch.variants.size() > 1
                            ? ", " + counted(launch.variants.size(), "variant")
                            : std::string();
-    table.add({"launch", launch.label, source, gridText(first) + more});
+    table.add({indent + "launch", launch.label, source, gridText(first) + more});
     for (const package::LaunchVariant &variant : launch.variants)
       if (launch.variants.size() > 1)
         table.add({"", "", manifest.kernels[variant.kernel].name, conditionText(variant)});
@@ -155,12 +219,6 @@ private:
     for (const auto &[divisor, names] : byDivisor)
       out += (out.empty() ? "" : "; ") + names + " % " + std::to_string(divisor) + " == 0";
     return out.empty() ? "else" : "if " + out;
-  }
-  void add(TextTable &table, const package::Copy &copy) const {
-    table.add({"copy", "", "", text(copy.bytes) + " bytes"});
-  }
-  void add(TextTable &table, const package::Fill &fill) const {
-    table.add({"fill", "", "", text(fill.bytes) + " bytes"});
   }
 };
 

@@ -105,6 +105,7 @@ private:
     Node *fresh = graph.call(node.target(), std::move(args), std::move(kwargs), std::move(results),
                              node.name());
     fresh->body = node.body;
+    fresh->regions = node.regions;
     fresh->mutatedArgs = node.mutatedArgs;
     return fresh;
   }

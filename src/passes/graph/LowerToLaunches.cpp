@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/graph/LowerToLaunches.h"
 
+#include "graph/ControlFlow.h"
 #include "graph/FakeRules.h"
 #include "passes/graph/LaunchEmitter.h"
 #include "passes/graph/LowerProducts.h"
@@ -39,7 +40,8 @@ public:
 
 private:
   void lower(Node &node) {
-    if (!node.isCall() || node.isLaunch())
+    // The regions of control flow are lowered on their own.
+    if (!node.isCall() || node.isLaunch() || isControlFlow(node))
       return;
     const Operator *op = registry.find(node.target());
     if (!op)
@@ -389,6 +391,8 @@ std::vector<LoweringEdge> lowerToLaunches(Program &program, const OperatorRegist
 NodeMemory classifyLowered(const Node &node, const OperatorRegistry &registry) {
   if (node.isLaunch())
     return NodeMemory::Launch;
+  if (isControlFlow(node))
+    return NodeMemory::Control;
   const Operator *op = registry.find(node.target());
   return op && op->kind == Operator::Kind::View ? NodeMemory::Alias : NodeMemory::Fresh;
 }

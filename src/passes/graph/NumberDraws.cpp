@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/graph/NumberDraws.h"
 
+#include "graph/ControlFlow.h"
 #include "support/Diagnostics.h"
 
 #include <algorithm>
@@ -56,6 +57,13 @@ void numberDraws(Program &program) {
                                                std::to_string(mostSites) + " places");
     number(node, site++);
   }
+  // A turn would draw what the turn before it drew.
+  for (uint32_t region : regionsOf(program.main, program))
+    for (const Node &node : program.bodies[region].graph)
+      if (isSource(node))
+        throw DiagnosticError(node.location, program.bodies[region].operatorName +
+                                                 " draws random numbers, which control flow "
+                                                 "cannot; draw them outside and use them inside");
 }
 
 } // namespace pellucid::passes

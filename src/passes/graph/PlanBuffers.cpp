@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/graph/PlanBuffers.h"
 
+#include "graph/ControlFlow.h"
+
 #include <algorithm>
 #include <cassert>
 #include <map>
@@ -80,7 +82,22 @@ private:
     case NodeMemory::Launch:
       placeLaunch(node);
       break;
+    case NodeMemory::Control:
+      placeControl(node);
+      break;
     }
+  }
+
+  void placeControl(Node &node) {
+    for (size_t i = 0; i < node.resultCount(); ++i)
+      bind(node.result(i), add(Storage::Kind::Buffer, 0, bytesOf(node.result(i)->type())));
+    ControlFlow flow = controlFlowOf(node);
+    ControlMemory &memory = result.controls[&node];
+    for (size_t i = 0; i < flow.carried.size(); ++i)
+      memory.others.push_back(add(Storage::Kind::Buffer, 0,
+                                  result.storages[result.storageOf.at(node.result(i))].bytes));
+    if (flow.kind == ControlKind::WhileLoop)
+      memory.condition = add(Storage::Kind::Buffer, 0, 1);
   }
 
   void placePlaceholder(Node &node) {
@@ -216,9 +233,25 @@ private:
     s.last = std::max(s.last, at);
   }
 
+  /// All of it at once: a turn may read any operand while it writes any result.
+  void touchControl(const Node &node, const ControlMemory &memory, uint32_t at) {
+    node.forEachOperand([&](const Value *value) {
+      if (value->isTensor())
+        touch(result.storageOf.at(value), at);
+    });
+    for (size_t r = 0; r < node.resultCount(); ++r)
+      touch(result.storageOf.at(node.result(r)), at);
+    for (uint32_t other : memory.others)
+      touch(other, at);
+    if (memory.condition)
+      touch(*memory.condition, at);
+  }
+
   void markLifetimes() {
     for (Node &node : program.main) {
       uint32_t at = position.at(&node);
+      if (auto memory = result.controls.find(&node); memory != result.controls.end())
+        touchControl(node, memory->second, at);
       if (!node.isLaunch())
         continue;
       const Launch &launch = *node.launch();
@@ -329,9 +362,9 @@ BufferPlan planBuffers(const Program &program, const ClassifyNode &classify) {
   return Planner(program, classify).plan();
 }
 
-std::string printPlan(const Program &program, const BufferPlan &plan) {
+std::string printPlan(const Graph &graph, const BufferPlan &plan) {
   std::vector<std::string> names = storageNames(plan), values(plan.storages.size());
-  for (const Node &node : program.main)
+  for (const Node &node : graph)
     for (size_t r = 0; r < node.resultCount(); ++r)
       if (auto place = plan.storageOf.find(node.result(r)); place != plan.storageOf.end())
         values[place->second] += " " + node.result(r)->name();

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -29,6 +30,14 @@ struct StorageCopy {
   uint32_t from = 0, to = 0;
 };
 
+/// What a node of control flow needs beside its operands and results.
+struct ControlMemory {
+  /// Of each carried tensor, a second place: a turn reads one and writes the other. The first is
+  /// that of the result.
+  std::vector<uint32_t> others;
+  std::optional<uint32_t> condition; ///< WhileLoop: where the condition's region leaves its result
+};
+
 /// Where every tensor value of a lowered graph lives, and the slots of the arena that buffers
 /// share.
 struct BufferPlan {
@@ -37,6 +46,7 @@ struct BufferPlan {
   /// Launch operands that live elsewhere than their value does: the copy they write into.
   std::unordered_map<const graph::Node *, std::unordered_map<uint32_t, uint32_t>> operandStorage;
   std::vector<StorageCopy> copies;
+  std::unordered_map<const graph::Node *, ControlMemory> controls;
   std::vector<Expr> slotBytes; ///< per slot: the size of its largest buffer
 
   uint32_t operand(const graph::Node &launch, uint32_t index, const graph::Value *value) const;
@@ -47,15 +57,17 @@ enum class NodeMemory : uint8_t {
   Alias, ///< its results are views of its first tensor operand
   Fresh, ///< its results are new, uninitialised tensors
   Launch,
+  Control, ///< runs regions; its results are new
 };
 using ClassifyNode = std::function<NodeMemory(const graph::Node &)>;
 
-/// Plans a graph of placeholders, views, empty tensors and launches. A launch writes in place where
-/// no later node needs the old contents; otherwise they are copied first. Linear in nodes and uses.
+/// Plans a graph of placeholders, views, empty tensors, launches and control flow, whose regions
+/// are planned on their own: theirs are other slots. A launch writes in place where no later node
+/// needs the old contents; otherwise they are copied first. Linear in nodes and uses.
 BufferPlan planBuffers(const graph::Program &program, const ClassifyNode &classify);
 
 /// One line per piece of memory: what it is, its bytes, its slot and lifetime, and the values that
 /// live in it; then the copies.
-std::string printPlan(const graph::Program &program, const BufferPlan &plan);
+std::string printPlan(const graph::Graph &graph, const BufferPlan &plan);
 
 } // namespace pellucid::passes

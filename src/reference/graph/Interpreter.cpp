@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/graph/Interpreter.h"
+
+#include "graph/ControlFlow.h"
 #include "reference/graph/Operators.h"
 #include "support/Diagnostics.h"
 
@@ -291,6 +293,8 @@ private:
   void call(const Node &node) {
     if (node.isLaunch())
       return launch(node);
+    if (graph::isControlFlow(node))
+      return control(node);
     if (node.body)
       return openBody(node);
     std::optional<graph::OperatorCall> bound =
@@ -342,6 +346,123 @@ private:
                      std::to_string(node.resultCount()));
     for (size_t i = 0; i < results.size(); ++i)
       keep(node, *node.result(i), std::get<Tensor>(results[i]), {});
+  }
+
+  //===-- Control flow ------------------------------------------------------------------------===//
+
+  std::vector<Tensor> tensorsOf(const std::vector<Value *> &list) const {
+    std::vector<Tensor> tensors;
+    for (const Value *v : list)
+      tensors.push_back(std::get<Tensor>(values.at(v)));
+    return tensors;
+  }
+
+  static void append(std::vector<Tensor> &to, const std::vector<Tensor> &more) {
+    to.insert(to.end(), more.begin(), more.end());
+  }
+
+  std::vector<Tensor> region(const Node &node, size_t index, const std::vector<Tensor> &operands) {
+    std::vector<Datum> inputs(operands.begin(), operands.end());
+    // What sizes mean is known already; a region has no other symbols.
+    std::vector<Datum> results = reference::evaluate(
+        program, program.bodies[node.regions[index]].graph, inputs, symbols, options);
+    std::vector<Tensor> tensors;
+    for (const Datum &result : results)
+      tensors.push_back(std::get<Tensor>(result));
+    return tensors;
+  }
+
+  static bool holds(const Tensor &predicate) {
+    std::vector<int64_t> index(predicate.rank(), 0);
+    return predicate.integer(index) != 0;
+  }
+
+  /// Every step of it: without this, a loop that never ends could not be told from a slow one.
+  void nextTurn(const Node &node, int64_t &turns) const {
+    if (++turns > options.maxTurns)
+      fail(node, "did not end within " + std::to_string(options.maxTurns) + " turns");
+  }
+
+  void control(const Node &node) {
+    graph::ControlFlow flow = graph::controlFlowOf(node);
+    std::vector<Tensor> results;
+    switch (flow.kind) {
+    case graph::ControlKind::Cond: {
+      const Value *predicate = flow.predicate.value();
+      bool chosen = predicate ? holds(std::get<Tensor>(values.at(predicate)))
+                              : evaluate(node, *flow.predicate.integer()) != 0;
+      results = region(node, chosen ? 0 : 1, tensorsOf(flow.additional));
+      break;
+    }
+    case graph::ControlKind::WhileLoop:
+      results = whileLoop(node, flow);
+      break;
+    case graph::ControlKind::Scan:
+    case graph::ControlKind::AssociativeScan:
+      results = scan(node, flow);
+      break;
+    }
+    for (size_t i = 0; i < node.resultCount(); ++i)
+      keep(node, *node.result(i), results.at(i), {});
+  }
+
+  std::vector<Tensor> whileLoop(const Node &node, const graph::ControlFlow &flow) {
+    std::vector<Tensor> carried = tensorsOf(flow.carried), additional = tensorsOf(flow.additional);
+    for (int64_t turns = 0;;) {
+      std::vector<Tensor> operands = carried;
+      append(operands, additional);
+      if (!holds(region(node, 0, operands).at(0)))
+        return carried;
+      carried = region(node, 1, operands);
+      nextTurn(node, turns);
+    }
+  }
+
+  static Tensor slice(const Tensor &whole, int64_t index) {
+    std::vector<int64_t> shape(whole.shape.begin() + 1, whole.shape.end());
+    std::vector<int64_t> strides(whole.strides.begin() + 1, whole.strides.end());
+    return whole.view(std::move(shape), std::move(strides),
+                      whole.offset + index * whole.strides[0]);
+  }
+
+  static void setSlice(const Tensor &whole, int64_t index, const Tensor &contents) {
+    Tensor place = slice(whole, index);
+    Tensor::forEachIndex(place.shape, [&](std::span<const int64_t> at) {
+      if (isFloat(place.dtype))
+        place.set(at, contents.real(at));
+      else
+        place.setInteger(at, contents.integer(at));
+    });
+  }
+
+  std::vector<Tensor> scan(const Node &node, const graph::ControlFlow &flow) {
+    bool associative = flow.kind == graph::ControlKind::AssociativeScan;
+    std::vector<Tensor> carried = tensorsOf(flow.carried), scanned = tensorsOf(flow.scanned),
+                        additional = tensorsOf(flow.additional), stacked;
+    for (size_t i = carried.size(); i < node.resultCount(); ++i)
+      stacked.emplace_back(node.result(i)->type().dtype,
+                           evaluate(node, node.result(i)->type().shape));
+    int64_t count = scanned.at(0).shape.at(0);
+    for (int64_t turn = 0; turn < count; ++turn) {
+      int64_t index = flow.reverse ? count - 1 - turn : turn;
+      std::vector<Tensor> slices, operands = carried;
+      for (const Tensor &whole : scanned)
+        slices.push_back(slice(whole, index));
+      std::vector<Tensor> made = slices;
+      if (!associative || turn > 0) {
+        for (const Tensor &whole : stacked)
+          if (associative)
+            operands.push_back(slice(whole, index - 1));
+        append(operands, slices);
+        append(operands, additional);
+        made = region(node, 0, operands);
+      }
+      std::copy_n(made.begin(), carried.size(), carried.begin());
+      for (size_t i = 0; i < stacked.size(); ++i)
+        setSlice(stacked[i], index, made.at(carried.size() + i));
+    }
+    append(carried, stacked);
+    return carried;
   }
 
   const graph::LaunchVariant &chooseVariant(const Node &node) const {

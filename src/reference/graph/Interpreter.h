@@ -35,7 +35,8 @@ using Launcher = std::function<void(const graph::Program &, const graph::KernelD
 
 struct EvaluateOptions {
   const graph::OperatorRegistry *registry = &graph::OperatorRegistry::builtins();
-  Launcher launcher; ///< without one, launches are refused
+  Launcher launcher;            ///< without one, launches are refused
+  int64_t maxTurns = 1'000'000; ///< of one loop whose end a tensor decides
 };
 
 /// `inputs`: one per UserInput and ConstantInput spec, in order. Symbols are read off the inputs'

@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/RecordControl.h"
+
+#include "trace/TensorCalls.h"
+#include "trace/TensorObject.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace pellucid::trace {
+
+using namespace graph;
+namespace h = pellucid::host;
+
+namespace {
+
+std::string_view targetOf(ControlKind kind) {
+  switch (kind) {
+  case ControlKind::Cond:
+    return condTarget;
+  case ControlKind::WhileLoop:
+    return whileLoopTarget;
+  case ControlKind::Scan:
+    return scanTarget;
+  case ControlKind::AssociativeScan:
+    return associativeScanTarget;
+  }
+  return {};
+}
+
+/// As PyTorch prints a shape.
+std::string sizeText(const TensorType &type) {
+  std::string text = "torch.Size([";
+  for (size_t d = 0; d < type.rank(); ++d)
+    text += (d ? ", " : "") + type.shape[d].text();
+  return text + "])";
+}
+std::string dtypeText(const TensorType &type) {
+  return "torch." + std::string(info(type.dtype).torch);
+}
+
+class ControlRecorder {
+public:
+  ControlRecorder(Tracer &t, h::Interpreter &i, const ControlCall &c)
+      : tracer(t), interpreter(i), call(c), where(i.location()) {}
+
+  std::vector<h::Value> run() {
+    if (call.kind == ControlKind::Cond)
+      if (std::optional<bool> known = readPredicate())
+        return call.regions[*known ? 0 : 1].call(call.additional);
+    takeOperands();
+    for (const RegionFunction &region : call.regions)
+      trace(region);
+    checkResults();
+    capture();
+    return record();
+  }
+
+private:
+  /// One region: its graph, and what of it the results are.
+  struct Traced {
+    uint32_t body = 0;
+    std::vector<h::Value> constants; ///< by result: what is no tensor
+    std::vector<Value *> values;     ///< by result: null where `constants` has it
+    bool stridesKnown = true;
+  };
+
+  [[noreturn]] void refuse(const std::string &message) { interpreter.refuse(message); }
+  Graph &graphOf(const Traced &region) { return tracer.program.bodies[region.body].graph; }
+
+  bool isOne(const TensorType &type) const { return tracer.symbols().proveEqual(type.numel(), 1); }
+  h::Value asBool(TensorObject &tensor, const h::Value &value) {
+    return tensor.tensor.type.dtype == DataType::Bool
+               ? value
+               : callAten(tracer, interpreter, "ne", argsOf({value, h::Value(int64_t(0))}));
+  }
+
+  /// The side that is taken whatever the sizes are.
+  std::optional<bool> readPredicate() {
+    const h::Value &given = call.predicate;
+    if (given.isBool())
+      return given.boolean();
+    if (given.isSymBool()) {
+      predicate = Argument(given.symBool());
+      return tracer.symbols().prove(given.symBool());
+    }
+    auto *tensor = given.as<TensorObject>();
+    if (!tensor)
+      refuse("Expected pred to be bool or tensor, but got " + interpreter.repr(given));
+    if (!isOne(tensor->tensor.type))
+      refuse("Expected pred to be bool or single-element tensor, but got " +
+             toString(tensor->tensor.type));
+    h::Value truth = asBool(*tensor, given);
+    predicate = Argument(tracer.valueOf(truth.as<TensorObject>()->tensor, where));
+    return std::nullopt;
+  }
+
+  // --- operands
+
+  /// A loop's turns find what is carried or scanned row by row.
+  Value *denseValue(const h::Value &value, const std::string &list) {
+    auto *tensor = value.as<TensorObject>();
+    if (!tensor)
+      refuse(call.name + " takes tensors in " + list + ", got " + interpreter.repr(value) +
+             (value.isInt() || value.isSymInt()
+                  ? "; an integer that changes from turn to turn is a tensor: torch.tensor(0)"
+                  : ""));
+    h::Value dense = value;
+    if (!tensor->tensor.type.isContiguous(tracer.symbols()))
+      dense = callAten(tracer, interpreter, "contiguous", argsOf({value}));
+    return tracer.valueOf(dense.as<TensorObject>()->tensor, where);
+  }
+
+  void takeOperands() {
+    for (const h::Value &value : call.carried)
+      flow.carried.push_back(
+          denseValue(value, call.kind == ControlKind::Scan ? "init" : "carried_inputs"));
+    for (const h::Value &value : call.scanned)
+      flow.scanned.push_back(denseValue(value, "xs"));
+    for (const Value *scanned : flow.scanned) {
+      const TensorType &type = scanned->type(), &first = flow.scanned[0]->type();
+      if (type.rank() == 0)
+        refuse("All xs leaves must have at least 'dim + 1' dimensions, got " + toString(type));
+      if (!tracer.symbols().proveEqual(type.shape[0], first.shape[0]))
+        refuse("All xs leaves must have the same scan dimension size, got " + type.shape[0].text() +
+               " and " + first.shape[0].text());
+    }
+    for (const h::Value &value : call.additional)
+      if (auto *tensor = value.as<TensorObject>())
+        flow.additional.push_back(tracer.valueOf(tensor->tensor, where));
+  }
+
+  h::Value placeholder(const std::string &name, const TensorType &type, bool stridesKnown) {
+    TracedTensor tensor = tracer.placeholder(tracer.graph().uniqueName(name), type);
+    tensor.storage->stridesKnown = stridesKnown;
+    operandStorages.insert(tensor.storage.get());
+    return tensorValue(tracer, std::move(tensor));
+  }
+  static TensorType placeOf(const TensorType &type) {
+    return TensorType(type.dtype, type.shape, type.device);
+  }
+  TensorType sliceType(const Value *scanned) const { return placeOf(sliceOf(scanned->type())); }
+
+  /// In the order of graph/ControlFlow.h.
+  std::vector<h::Value> placeholders() {
+    std::vector<h::Value> inner;
+    for (const Value *carried : flow.carried)
+      inner.push_back(placeholder("carry", placeOf(carried->type()), true));
+    if (call.kind == ControlKind::AssociativeScan)
+      for (const Value *scanned : flow.scanned)
+        inner.push_back(placeholder("before", sliceType(scanned), true));
+    for (const Value *scanned : flow.scanned)
+      inner.push_back(placeholder("x", sliceType(scanned), true));
+    size_t next = 0;
+    for (const h::Value &value : call.additional) {
+      auto *tensor = value.as<TensorObject>();
+      inner.push_back(tensor ? placeholder("operand", flow.additional[next++]->type(),
+                                           tensor->tensor.storage->stridesKnown)
+                             : value);
+    }
+    return inner;
+  }
+
+  // --- regions
+
+  void trace(const RegionFunction &function) {
+    Traced &region = traced.emplace_back();
+    region.body = static_cast<uint32_t>(tracer.program.bodies.size());
+    tracer.program.bodies.push_back({function.what, Graph()});
+    Tracer::Region inside(tracer, graphOf(region), function.what);
+    operandStorages.clear();
+    std::vector<h::Value> results = function.call(placeholders());
+    bool isCondition = call.kind == ControlKind::WhileLoop && traced.size() == 1;
+    if (isCondition)
+      results = {condition(results)};
+    std::set<const TracedStorage *> seen = operandStorages;
+    for (const h::Value &result : results)
+      addResult(function, region, result, seen);
+  }
+
+  h::Value condition(const std::vector<h::Value> &results) {
+    auto refuseThis = [&](const std::string &got) {
+      refuse("Expected cond_fn to return a scalar tensor or a bool but got " + got);
+    };
+    if (results.size() != 1)
+      refuseThis(std::to_string(results.size()) + " values");
+    if (results[0].isBool())
+      return callAten(
+          tracer, interpreter, "full",
+          argsOf({h::Value::list({}), results[0]}, {{"dtype", dtypeValue(DataType::Bool)}}));
+    auto *tensor = results[0].as<TensorObject>();
+    if (!tensor)
+      refuseThis(interpreter.repr(results[0]));
+    if (!isOne(tensor->tensor.type))
+      refuseThis(sizeText(tensor->tensor.type));
+    return asBool(*tensor, results[0]);
+  }
+
+  void addResult(const RegionFunction &function, Traced &region, const h::Value &result,
+                 std::set<const TracedStorage *> &seen) {
+    auto *tensor = result.as<TensorObject>();
+    region.constants.push_back(tensor ? h::Value() : result);
+    region.values.push_back(nullptr);
+    if (!tensor)
+      return;
+    Value *value = tracer.valueOf(tensor->tensor, where);
+    const TracedStorage &storage = *tensor->tensor.storage;
+    bool isOuter = storage.base->producer()->graph() != &tracer.graph();
+    bool isAlias = !seen.insert(&storage).second || isOuter;
+    if (isAlias && call.refusesAliases)
+      refuse(function.what +
+             " might be aliasing the input or the output: higher order ops do not support "
+             "aliasing; replace 'return input' with 'return input.clone()'");
+    region.stridesKnown =
+        region.stridesKnown && storage.stridesKnown && value->type().isContiguous(tracer.symbols());
+    if (isAlias || value->type() != placeOf(value->type())) {
+      h::Value copy =
+          callAten(tracer, interpreter, "clone",
+                   argsOf({result}, {{"memory_format", h::Value("contiguous_format")}}));
+      value = tracer.valueOf(copy.as<TensorObject>()->tensor, where);
+    }
+    region.values.back() = value;
+  }
+
+  // --- what regions give
+
+  void checkResults() {
+    switch (call.kind) {
+    case ControlKind::Cond:
+      return checkBranches();
+    case ControlKind::WhileLoop:
+      return checkCarried("body_fn_output and carried_inputs", traced[1], flow.carried.size());
+    case ControlKind::Scan:
+      if (traced[0].values.size() < flow.carried.size())
+        refuse("Expect combine_fn to return a tuple (next_carry, y) with " +
+               std::to_string(flow.carried.size()) + " tensor(s) to carry, but got " +
+               std::to_string(traced[0].values.size()) + " tensor(s) in all");
+      return checkCarried("init and carry", traced[0], traced[0].values.size());
+    case ControlKind::AssociativeScan:
+      return checkCarried("initial_xs and combine_fn_output", traced[0], flow.scanned.size());
+    }
+  }
+
+  void checkBranches() {
+    const Traced &yes = traced[0], &no = traced[1];
+    if (yes.values.size() != no.values.size())
+      refuse("Expected to return same number of outputs but got: true branch returns " +
+             std::to_string(yes.values.size()) + " item(s), false branch returns " +
+             std::to_string(no.values.size()) + " item(s)");
+    for (size_t i = 0; i < yes.values.size(); ++i) {
+      if (!yes.values[i] || !no.values[i]) {
+        bool same = !yes.values[i] && !no.values[i] && isPlain(yes.constants[i]) &&
+                    interpreter.repr(yes.constants[i]) == interpreter.repr(no.constants[i]);
+        if (!same)
+          refuse("result " + std::to_string(i) + " of " + call.name + " is " + describe(yes, i) +
+                 " in one branch and " + describe(no, i) +
+                 " in the other; a number that the branch decides is a tensor: torch.tensor(0)");
+        continue;
+      }
+      const TensorType &a = yes.values[i]->type(), &b = no.values[i]->type();
+      std::string beginning = "When merging two branches' output in " + call.name + ", expected ";
+      if (a.dtype != b.dtype)
+        refuse(beginning + "same dtype but got " + dtypeText(a) + " and " + dtypeText(b));
+      if (a.rank() != b.rank())
+        refuse(beginning + "same dim but got " + std::to_string(a.rank()) + " and " +
+               std::to_string(b.rank()));
+      if (!sameShape(a, b))
+        refuse(beginning + "same size but got " + sizeText(a) + " and " + sizeText(b) +
+               "; a package has no sizes that the branch decides");
+    }
+  }
+
+  static bool isPlain(const h::Value &value) {
+    return value.isNone() || value.isBool() || value.isInt() || value.isFloat();
+  }
+  std::string describe(const Traced &region, size_t i) {
+    return region.values[i] ? toString(region.values[i]->type())
+                            : interpreter.repr(region.constants[i]);
+  }
+  bool sameShape(const TensorType &a, const TensorType &b) const {
+    bool same = a.rank() == b.rank();
+    for (size_t d = 0; same && d < a.rank(); ++d)
+      same = tracer.symbols().proveEqual(a.shape[d], b.shape[d]);
+    return same;
+  }
+
+  /// `count`: of all results; those behind what is carried are stacked and may be anything.
+  void checkCarried(const std::string &pair, const Traced &region, size_t count) {
+    std::vector<TensorType> wanted;
+    for (const Value *carried : flow.carried)
+      wanted.push_back(carried->type());
+    if (call.kind == ControlKind::AssociativeScan)
+      for (const Value *scanned : flow.scanned)
+        wanted.push_back(sliceType(scanned));
+    std::string beginning = "Expected " + pair + " to have same metadata but found: ";
+    if (region.values.size() != count)
+      refuse(beginning + std::to_string(region.values.size()) + " results for " +
+             std::to_string(count));
+    for (size_t i = 0; i < count; ++i) {
+      if (!region.values[i])
+        refuse("result " + std::to_string(i) + " of " + call.regions.back().what + " is " +
+               interpreter.repr(region.constants[i]) + "; it must be a tensor");
+      if (i >= wanted.size())
+        continue;
+      const TensorType &made = region.values[i]->type();
+      std::string differs;
+      if (!sameShape(made, wanted[i]))
+        differs = "shape: " + sizeText(made) + " vs " + sizeText(wanted[i]);
+      else if (made.dtype != wanted[i].dtype)
+        differs = "dtype: " + dtypeText(made) + " vs " + dtypeText(wanted[i]);
+      if (!differs.empty())
+        refuse(beginning + "pair[" + std::to_string(i) + "] differ in '" + differs + "'");
+    }
+  }
+
+  // --- the node
+
+  /// Values from outside that a region uses become operands of all of them.
+  void capture() {
+    std::vector<Value *> captured;
+    std::set<const Value *> known;
+    for (const Traced &region : traced) {
+      Graph &graph = graphOf(region);
+      for (Node &node : graph)
+        node.forEachOperand([&](Value *value) {
+          if (value->producer()->graph() != &graph && known.insert(value).second)
+            captured.push_back(value);
+        });
+      // A result that is computed outside was copied, or refused.
+    }
+    flow.additional.insert(flow.additional.end(), captured.begin(), captured.end());
+    for (const Traced &region : traced) {
+      Graph &graph = graphOf(region);
+      std::map<Value *, Value *> inner;
+      for (Value *value : captured)
+        inner[value] = graph.placeholder(graph.uniqueName(value->name()), value->type());
+      for (Value *value : captured) {
+        std::vector<Node *> users(value->users().begin(), value->users().end());
+        for (Node *user : users)
+          if (user->graph() == &graph)
+            user->replaceUses(value, inner.at(value));
+      }
+      std::vector<Argument> outputs;
+      for (Value *value : region.values)
+        if (value)
+          outputs.emplace_back(value);
+      graph.output(std::move(outputs));
+    }
+  }
+
+  static Argument listOf(const std::vector<Value *> &values) {
+    Argument::List list(values.begin(), values.end());
+    return Argument(std::move(list));
+  }
+
+  std::vector<Argument> arguments() const {
+    switch (call.kind) {
+    case ControlKind::Cond:
+      return {predicate, listOf(flow.additional)};
+    case ControlKind::WhileLoop:
+      return {listOf(flow.carried), listOf(flow.additional)};
+    case ControlKind::Scan:
+      return {listOf(flow.carried), listOf(flow.scanned), listOf(flow.additional)};
+    case ControlKind::AssociativeScan:
+      return {listOf(flow.scanned), listOf(flow.additional)};
+    }
+    return {};
+  }
+
+  std::vector<h::Value> record() {
+    const Traced &last = traced.back();
+    bool isScan = call.kind == ControlKind::Scan || call.kind == ControlKind::AssociativeScan;
+    std::vector<ResultType> types;
+    for (const Value *value : last.values)
+      if (value)
+        types.push_back(isScan && types.size() >= flow.carried.size()
+                            ? stackOf(value->type(), flow.scanned[0]->type().shape[0])
+                            : value->type());
+    KeywordArguments keywords;
+    if (call.reverse)
+      keywords.emplace_back("reverse", Argument(true));
+    tracer.graph().setLocation(where);
+    std::string target(targetOf(call.kind));
+    Node *node = tracer.graph().call(target, arguments(), std::move(keywords), std::move(types),
+                                     target.substr(target.find('.') + 1));
+    for (const Traced &region : traced)
+      node->regions.push_back(region.body);
+    bool stridesKnown = std::all_of(traced.begin(), traced.end(),
+                                    [](const Traced &region) { return region.stridesKnown; });
+    std::vector<h::Value> results;
+    size_t next = 0;
+    for (size_t i = 0; i < last.values.size(); ++i) {
+      if (!last.values[i]) {
+        results.push_back(last.constants[i]);
+        continue;
+      }
+      TracedTensor result = tracer.wrap(node->result(next++));
+      result.storage->stridesKnown = stridesKnown || result.type.rank() < 2;
+      results.push_back(tensorValue(tracer, std::move(result)));
+    }
+    return results;
+  }
+
+  Tracer &tracer;
+  h::Interpreter &interpreter;
+  const ControlCall &call;
+  SourceLocation where;
+  Argument predicate;
+  ControlFlow flow;
+  std::vector<Traced> traced;
+  std::set<const TracedStorage *> operandStorages; ///< of the region that is traced
+};
+
+} // namespace
+
+std::vector<h::Value> recordControl(Tracer &tracer, h::Interpreter &interpreter,
+                                    const ControlCall &call) {
+  return ControlRecorder(tracer, interpreter, call).run();
+}
+
+} // namespace pellucid::trace

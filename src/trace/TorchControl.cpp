@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// torch.cond and torch._higher_order_ops: nested structures are opened in control.py, leaves are
+// recorded here.
+#include "trace/RecordControl.h"
+#include "trace/TorchSources.h"
+
+namespace pellucid::trace {
+
+using graph::ControlKind;
+namespace h = pellucid::host;
+
+namespace {
+
+ControlKind kindNamed(const std::string &name) {
+  if (name == "cond")
+    return ControlKind::Cond;
+  if (name == "while_loop")
+    return ControlKind::WhileLoop;
+  return name == "scan" ? ControlKind::Scan : ControlKind::AssociativeScan;
+}
+
+/// _record_control(kind, name, whats, functions, predicate, carried, scanned, additional, reverse)
+h::Value recordCall(Tracer &tracer, h::Interpreter &interpreter, std::vector<h::Value> &a) {
+  ControlCall call;
+  call.kind = kindNamed(a[0].str());
+  call.name = a[1].str();
+  for (size_t i = 0; i < a[3].elements().size(); ++i) {
+    h::Value function = a[3].elements()[i];
+    call.regions.push_back(
+        {a[2].elements()[i].str(), [&interpreter, function](std::vector<h::Value> leaves) {
+           h::Value results =
+               interpreter.call(function, {h::Value::list(h::List(leaves.begin(), leaves.end()))});
+           return std::vector<h::Value>(results.elements().begin(), results.elements().end());
+         }});
+  }
+  call.predicate = a[4];
+  call.carried = a[5].elements();
+  call.scanned = a[6].elements();
+  call.additional = a[7].elements();
+  call.reverse = a[8].boolean();
+  std::vector<h::Value> results = recordControl(tracer, interpreter, call);
+  return h::Value::list(h::List(results.begin(), results.end()));
+}
+
+h::Value controlName(h::Interpreter &interpreter, const std::string &name) {
+  return *interpreter.nativeModule("torch._pellucid_control")->globals->find(name);
+}
+
+} // namespace
+
+void addTorchControl(h::NativeModules &modules, Tracer &tracer) {
+  modules.add("torch._pellucid_control", [&tracer](h::Interpreter &interpreter, h::Module &module) {
+    auto source = interpreter.importSource("torch_control_source",
+                                           std::make_shared<SourceFile>("<torch>", controlSource));
+    source->globals->set(
+        "_record_control",
+        h::native("_record_control",
+                  "kind, name, whats, functions, predicate, carried, scanned, additional, reverse",
+                  [&tracer](h::Interpreter &inner, std::vector<h::Value> &a) {
+                    return recordCall(tracer, inner, a);
+                  }));
+    for (const auto &[name, value] : source->globals->items())
+      module.globals->set(name, value);
+  });
+  modules.add("torch", [](h::Interpreter &interpreter, h::Module &module) {
+    module.globals->set("cond", controlName(interpreter, "cond"));
+  });
+  for (std::string name : {"cond", "while_loop", "map", "scan", "associative_scan"}) {
+    auto set = [name](h::Interpreter &interpreter, h::Module &module) {
+      module.globals->set(name, controlName(interpreter, name));
+    };
+    modules.add("torch._higher_order_ops", set);
+    modules.add("torch._higher_order_ops." + name, set);
+    if (name == "cond" || name == "map")
+      modules.add("functorch.experimental.control_flow", set);
+  }
+}
+
+} // namespace pellucid::trace

@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: Apache-2.0
+import torch
+
+
+def _flatten(tree, leaves):
+    """Puts the leaves of nested dicts, lists and tuples behind `leaves`, and gives the shape of what they hang on."""
+    if tree is None:
+        return "None"
+    if isinstance(tree, dict):
+        return ["dict", list(tree.keys()), [_flatten(value, leaves) for value in tree.values()]]
+    if isinstance(tree, (tuple, list)):
+        parts = [_flatten(value, leaves) for value in tree]
+        if hasattr(tree, "_fields"):
+            return ["named", type(tree), parts]
+        return ["tuple" if isinstance(tree, tuple) else "list", None, parts]
+    leaves.append(tree)
+    return "*"
+
+
+def _build(spec, leaves):
+    if spec == "None":
+        return None
+    if spec == "*":
+        return leaves.pop(0)
+    kind, extra, specs = spec
+    parts = [_build(part, leaves) for part in specs]
+    if kind == "dict":
+        return dict(zip(extra, parts))
+    if kind == "named":
+        return extra(*parts)
+    return tuple(parts) if kind == "tuple" else parts
+
+
+def _unflatten(spec, leaves):
+    return _build(spec, list(leaves))
+
+
+def _spec_text(spec):
+    if isinstance(spec, str):
+        return spec
+    kind, extra, parts = spec
+    names = extra if kind == "dict" else [None] * len(parts)
+    inner = ", ".join([_spec_text(p) if n is None else f"{n!r}: {_spec_text(p)}" for n, p in zip(names, parts)])
+    return {"dict": "{" + inner + "}", "list": "[" + inner + "]"}.get(kind, "(" + inner + ")")
+
+
+class _Region:
+    """What a branch or body is while it is recorded: it takes leaves and gives leaves."""
+
+    def __init__(self, what, function, specs):
+        self.what, self.function, self.specs = what, function, specs
+        self.result = None
+
+    def __call__(self, leaves):
+        leaves = list(leaves)
+        results = []
+        self.result = _flatten(self.run([_build(spec, leaves) for spec in self.specs]), results)
+        return results
+
+    def run(self, arguments):
+        return self.function(*arguments)
+
+
+def _record(kind, name, regions, predicate=None, carried=(), scanned=(), additional=(), reverse=False):
+    return _record_control(
+        kind, name, [region.what for region in regions], regions, predicate, list(carried), list(scanned), list(additional), reverse
+    )
+
+
+def cond(pred, true_fn, false_fn, operands=()):
+    if not callable(true_fn) or not callable(false_fn):
+        raise RuntimeError("Expect both branches to be callable.")
+    if not isinstance(operands, (tuple, list)):
+        raise RuntimeError(f"Expect operands to be a tuple of possibly nested dict/list/tuple that only consists of tensor leaves, but got {operands}.")
+    if isinstance(pred, bool):
+        return (true_fn if pred else false_fn)(*operands)
+    leaves = []
+    specs = [_flatten(operand, leaves) for operand in operands]
+    for leaf in leaves:
+        if not isinstance(leaf, torch.Tensor):
+            raise RuntimeError(f"Expect operands to be a tuple of possibly nested dict/list/tuple that only consists of tensor leaves, but got {operands}.")
+    regions = [_Region("torch.cond's true_fn", true_fn, specs), _Region("torch.cond's false_fn", false_fn, specs)]
+    results = _record("cond", "torch.cond", regions, pred, additional=leaves)
+    specs = [region.result for region in regions if region.result is not None]
+    if len(specs) == 2 and specs[0] != specs[1]:
+        raise RuntimeError(
+            "Unmatched output spec from torch.cond branches: "
+            f"true branch tree_spec {_spec_text(specs[0])} vs false branch tree_spec {_spec_text(specs[1])}."
+        )
+    return _unflatten(specs[0], results)
+
+
+class _WhileBody(_Region):
+    def run(self, arguments):
+        result = self.function(*arguments)
+        # One carry may come back as it is.
+        if len(arguments) == 1 and not isinstance(result, (tuple, list)):
+            return (result,)
+        return tuple(result) if isinstance(result, list) else result
+
+
+def while_loop(cond_fn, body_fn, carried_inputs):
+    if not callable(cond_fn) or not callable(body_fn):
+        raise RuntimeError("Expect cond_fn and body_fn to be callable.")
+    if not isinstance(carried_inputs, (tuple, list)):
+        raise RuntimeError(f"carried_inputs must be a tuple or list, got {type(carried_inputs)}")
+    leaves = []
+    specs = [_flatten(carried, leaves) for carried in carried_inputs]
+    regions = [
+        _Region("torch.while_loop's cond_fn", cond_fn, specs),
+        _WhileBody("torch.while_loop's body_fn", body_fn, specs),
+    ]
+    results = _record("while_loop", "torch.while_loop", regions, carried=leaves)
+    wanted = ["tuple", None, specs]
+    if regions[1].result != wanted:
+        raise RuntimeError(
+            f"body_fn should return what carried_inputs is: it gives {_spec_text(regions[1].result)}, carried_inputs is {_spec_text(wanted)}"
+        )
+    return _unflatten(wanted, results)
+
+
+def _moved(leaves, dim, what):
+    """The leaves with the scanned dim in front."""
+    for leaf in leaves:
+        if not isinstance(leaf, torch.Tensor):
+            raise RuntimeError(f"All {what} leaves must be a Tensor but got {leaf}")
+    rank = leaves[0].dim()
+    if not -rank <= dim < rank:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got {dim})")
+    dim = dim + rank if dim < 0 else dim
+    if any([leaf.dim() <= dim for leaf in leaves]):
+        raise RuntimeError(f"All {what} leaves must have at least 'dim + 1' dimensions")
+    return [leaf if dim == 0 else torch.movedim(leaf, dim, 0) for leaf in leaves], dim
+
+
+def _checked(combine_fn, dim, reverse):
+    if not callable(combine_fn):
+        raise RuntimeError(f"Combine_fn must be a callable, but got {combine_fn}")
+    if isinstance(dim, bool) or not isinstance(dim, int):
+        raise RuntimeError(f"Dim must be an int, but got {type(dim)}")
+    if not isinstance(reverse, bool):
+        raise RuntimeError(f"Reverse must be a bool, but got {type(reverse)}")
+
+
+class _ScanBody(_Region):
+    """The carry's leaves, then those of y; each spec is kept."""
+
+    def run(self, arguments):
+        result = self.function(*arguments)
+        if not isinstance(result, (tuple, list)) or len(result) != 2:
+            raise RuntimeError(f"Expect combine_fn to return a tuple (next_carry, y) but got {result}.")
+        return tuple(result)
+
+
+def scan(combine_fn, init, xs, *, dim=0, reverse=False, length=None):
+    _checked(combine_fn, dim, reverse)
+    init_leaves, leaves = [], []
+    init_spec, spec = _flatten(init, init_leaves), _flatten(xs, leaves)
+    if length is not None and (isinstance(length, bool) or not isinstance(length, int) or length < 0):
+        raise RuntimeError(f"scan() length must be a non-negative integer, got {length!r}")
+    if not leaves:
+        if length is None:
+            return init, []
+        # Nothing but the number of turns; the slices go nowhere.
+        leaves = [torch.zeros(length, dtype=torch.int64)]
+        function, spec = combine_fn, "*"
+        combine_fn = lambda carry, ignored: function(carry, None)
+    elif length is not None and leaves[0].shape[dim] != length:
+        raise RuntimeError(f"scan() length={length} does not match xs size along dim={dim}: {leaves[0].shape[dim]}")
+    if not init_leaves:
+        raise RuntimeError("scan() operator requires init leaves.")
+    for leaf in init_leaves:
+        if not isinstance(leaf, torch.Tensor):
+            raise RuntimeError(f"All init leaves must be a Tensor but got {leaf}")
+    leaves, dim = _moved(leaves, dim, "xs")
+    body = _ScanBody("torch.scan's combine_fn", combine_fn, [init_spec, spec])
+    results = _record("scan", "torch.scan", [body], carried=init_leaves, scanned=leaves, reverse=reverse)
+    carry_spec, y_spec = body.result[2]
+    if carry_spec != init_spec:
+        raise RuntimeError(f"Expected init and carry to have the same pytree: combine_fn's next_carry is {_spec_text(carry_spec)}, init is {_spec_text(init_spec)}")
+    count = len(init_leaves)
+    ys = [y if dim == 0 else torch.movedim(y, 0, dim) for y in results[count:]]
+    return _unflatten(init_spec, results[:count]), _unflatten(y_spec, ys)
+
+
+def map(f, xs, *args):
+    leaves = []
+    spec = _flatten(xs, leaves)
+    if not leaves:
+        raise RuntimeError("map() requires tensors in xs.")
+    leaves, _ = _moved(leaves, 0, "mapped xs")
+    if leaves[0].shape[0] == 0:
+        raise RuntimeError("Leading dimensions of mapped xs cannot be 0.")
+    inner = []
+    specs = [_flatten(argument, inner) for argument in args]
+    body = _Region("torch.map's f", f, [spec] + specs)
+    results = _record("scan", "torch.map", [body], scanned=leaves, additional=inner)
+    return _unflatten(body.result, results)
+
+
+def associative_scan(combine_fn, xs, dim, reverse=False, combine_mode="pointwise"):
+    _checked(combine_fn, dim, reverse)
+    if combine_mode not in ("pointwise", "generic"):
+        raise ValueError(f"Combine_mode must either 'pointwise' or 'generic', but got {combine_mode}")
+    leaves = []
+    spec = _flatten(xs, leaves)
+    if not leaves:
+        raise ValueError("Expected at least 1 xs leaf")
+    leaves, dim = _moved(leaves, dim, "xs")
+    if reverse:
+        leaves = [torch.flip(leaf, [0]) for leaf in leaves]
+    body = _Region("torch.associative_scan's combine_fn", combine_fn, [spec, spec])
+    results = _record("associative_scan", "torch.associative_scan", [body], scanned=leaves)
+    if body.result != spec:
+        raise RuntimeError(f"combine_fn should return what xs is: it gives {_spec_text(body.result)}, xs is {_spec_text(spec)}")
+    if reverse:
+        results = [torch.flip(result, [0]) for result in results]
+    return _unflatten(spec, [result if dim == 0 else torch.movedim(result, 0, dim) for result in results])
