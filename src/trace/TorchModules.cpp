@@ -226,6 +226,8 @@ h::Value conversion(h::Interpreter &interpreter, std::vector<h::Value> &a) {
         interpreter.refuse("a module's parameters in another memory format are not supported; "
                            "leave memory_format out");
     } else if (key == "dtype" || key == "device" || key == "tensor" || key == "non_blocking") {
+      if (key == "dtype" && !value.isNone() && !value.as<h::DType>())
+        interpreter.refuse("a module is converted to a torch dtype, got " + h::typeName(value));
       take(value);
     } else {
       interpreter.raise("TypeError", "to() got an unexpected keyword argument '" + key + "'");

@@ -360,7 +360,7 @@ TEST_F(Refusals, partsOfModules) {
       {"self.w = nn.Parameter(torch.randn(4, layout=torch.sparse_coo))",
        "tensors have the strided layout"},
       {"self.w = nn.Linear(4, 4).to(dtype=3).weight",
-       "a module is converted to a torch dtype, got 3"},
+       "a module is converted to a torch dtype, got int"},
       {"self.l = nn.Linear(4, 4).to(memory_format=torch.channels_last)\n        self.w = "
        "self.l.weight",
        "a module's parameters in another memory format are not supported"},
