@@ -15,12 +15,13 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent / "src"
 TOGETHER = [["composites.py", "shapes.py", "losses.py"], ["hooks.py", "nn.py", "nn_losses.py", "nn_layers.py", "nn_recurrent.py", "nn_transformer.py"],
             ["aten.py", "aten_images.py", "aten_scatters.py", "aten_gradients.py", "aten_quantized.py"]]
 GIVEN = {  # by the C++ that fills the module
-    "init.py": {"_initialize"},
+    "init.py": {"_truncated_normal", "_orthogonal"},
+    "random.py": {"default_generator", "_new_stream", "_default_stream", "_seed", "_initial_seed", "_mark", "_return_to"},
     "inspect.py": {"_parameters"},
     "re.py": {"_compile", "_describe", "_scan"},
-    "nn.py": {"Parameter", "_conversion", "_convert_in_place", "_uniform"},
-    "nn_losses.py": {"Parameter", "_uniform"},
-    **{name: {"Parameter", "_uniform"} for name in ("nn_layers.py", "nn_recurrent.py")},
+    "nn.py": {"Parameter", "_conversion", "_convert_in_place", "_default_weight", "_default_bias", "normal_", "xavier_uniform_"},
+    "nn_losses.py": {"Parameter", "xavier_uniform_"},
+    **{name: {"Parameter", "_bounded", "normal_", "xavier_uniform_"} for name in ("nn_layers.py", "nn_recurrent.py", "nn_transformer.py")},
     "importlib_util.py": {"known", "import_module"},
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "package/FileKind.h"
 
+#include "package/ZipMembers.h"
+
 #include <algorithm>
 
 namespace pellucid::package {
@@ -17,10 +19,18 @@ bool looksLikePackage(std::span<const uint8_t> begin) {
          text.substr(localHeaderFixed).starts_with(manifestName);
 }
 
-static FileKind zipKind(std::string_view file) {
-  // The names stand in the directory at the end.
-  std::string_view tail = file.substr(file.size() - std::min<size_t>(file.size(), 1 << 16));
-  auto names = [&](std::string_view name) { return tail.find(name) != std::string_view::npos; };
+static FileKind zipKind(std::span<const uint8_t> bytes) {
+  std::vector<ZipMember> members;
+  // Of a damaged file the end has to do, where its directory stood.
+  std::string_view tail =
+      asText(bytes.subspan(bytes.size() - std::min<size_t>(bytes.size(), 1 << 16)));
+  bool isWhole = listZipMembers(bytes, members);
+  auto names = [&](std::string_view name) {
+    if (!isWhole)
+      return tail.find(name) != std::string_view::npos;
+    return std::any_of(members.begin(), members.end(),
+                       [&](const ZipMember &member) { return member.name.ends_with(name); });
+  };
   if (names("/archive_format") || names("serialized_exported_program.json") || names("/data.pkl") ||
       names("/byteorder"))
     return FileKind::TorchArchive;
@@ -36,7 +46,7 @@ FileKind fileKind(std::span<const uint8_t> bytes) {
   if (file.starts_with(programMarker))
     return FileKind::Program;
   if (file.starts_with("PK\3\4"))
-    return zipKind(file);
+    return zipKind(bytes);
   if (file.starts_with("\x93NUMPY"))
     return FileKind::Npy;
   if (file.starts_with("\x7f"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators of torch as the traced file calls them.
 #include "trace/AtenComposites.h"
+#include "trace/HostDraws.h"
 #include "trace/TensorCalls.h"
 
 #include <algorithm>
@@ -299,6 +300,9 @@ h::Value callAten(Tracer &tracer, h::Interpreter &interpreter, const std::string
   }
   if (interpreter.merging())
     interpreter.refuse("a side of a branch that may not be taken records nothing");
+  if (tracer.isConstructing())
+    if (std::optional<h::Value> drawn = drawOnHost(tracer, interpreter, name, args))
+      return *drawn;
   if (holdsFloatOfSizes(args))
     return callWithFloatOfSizes(tracer, interpreter, name, args);
   std::vector<Argument> positional;
@@ -395,6 +399,9 @@ h::Value callInPlace(TensorObject &self, h::Interpreter &interpreter, const std:
   call.positional.insert(call.positional.end(), args.positional.begin(), args.positional.end());
   h::Value result;
   bool uniform = false;
+  if (self.tracer.isConstructing())
+    if (std::optional<h::Value> drawn = fillOnHost(self, interpreter, name, args))
+      return *drawn;
   if (name == "copy" || name == "fill" || name == "zero") {
     h::Value source = name == "zero" ? h::Value(0) : writtenValue(interpreter, name, args);
     auto *other = source.as<TensorObject>();

@@ -670,7 +670,6 @@ std::optional<h::Value> TensorObject::deepCopy(h::Interpreter &interpreter) {
   TracedStorage &storage = *tensor.storage;
   if (!storage.base && !storage.constructed) {
     copy->tensor = tracer.unbound(storage.type, storage.initializer);
-    copy->tensor.storage->copied = storage.copied ? storage.copied : tensor.storage;
     copy->tensor.type = tensor.type;
   } else {
     h::Value clone = callAten(tracer, interpreter, "clone", argsOf({h::Value(shared_from_this())}));

@@ -2,6 +2,7 @@
 // torch, torch.nn, torch.nn.functional. Functions without a rule of their own are the ATen operator
 // of that name.
 #include "trace/AtenComposites.h"
+#include "trace/HostDraws.h"
 #include "trace/TensorCalls.h"
 #include "trace/TorchSources.h"
 
@@ -33,12 +34,9 @@ h::Value initialTensor(Tracer &tracer, std::vector<Expr> sizes, DataType type,
 }
 
 /// Whether torch makes a tensor on the CPU without a layout of its own, as all are here.
-void checkMaking(h::Interpreter &interpreter, const h::Value &layout, const h::Value &generator) {
+void checkMaking(h::Interpreter &interpreter, const h::Value &layout) {
   if (!layout.isNone() && !(layout.isStr() && layout.str() == "strided"))
     interpreter.refuse("tensors have the strided layout, got " + interpreter.str(layout));
-  if (!generator.isNone())
-    interpreter.refuse("a generator of random numbers is not supported; initial values are drawn "
-                       "from --seed");
 }
 
 /// What torch.full makes of a number without a dtype.
@@ -66,7 +64,7 @@ void addFactory(h::Module &module, Tracer &tracer, const std::string &name, Init
     }
     std::vector<h::Value> a = signature.bind(i, name, args);
     size_t at = full ? 2 : 1; // of the options
-    checkMaking(i, a[at + 2], h::Value());
+    checkMaking(i, a[at + 2]);
     if (!a[at + 6].isNone() && i.str(a[at + 6]) != "contiguous_format")
       i.refuse("torch." + name +
                " makes contiguous tensors, got memory_format=" + i.str(a[at + 6]));
@@ -106,22 +104,22 @@ h::Value drawnInProgram(Tracer &tracer, h::Interpreter &interpreter, const std::
 }
 
 /// torch.rand and torch.randn.
-void addDraw(h::Module &module, Tracer &tracer, const std::string &name, Initializer drawn,
+void addDraw(h::Module &module, Tracer &tracer, const std::string &name, HostDraw::Kind kind,
              const bool *constructing) {
   module.globals->set(
       name,
       h::native("torch." + name,
                 "*size, generator=None, out=None, dtype=None, layout=None, device=None, "
                 "requires_grad=False, pin_memory=False",
-                [&tracer, constructing, name, drawn](h::Interpreter &i, std::vector<h::Value> &a) {
+                [&tracer, constructing, name, kind](h::Interpreter &i, std::vector<h::Value> &a) {
                   if (!*constructing)
                     return drawnInProgram(tracer, i, name, a);
-                  checkMaking(i, a[4], a[1]);
+                  checkMaking(i, a[4]);
                   if (!a[2].isNone())
                     i.refuse("torch." + name + " with out= is not supported; take its result");
                   auto *type = a[3].as<h::DType>();
-                  return initialTensor(tracer, sizesOf(i, a[0].tuple()),
-                                       type ? type->type : DataType::Float32, drawn);
+                  return drawSized(tracer, i, kind, sizesOf(i, a[0].tuple()),
+                                   type ? type->type : DataType::Float32, a[1]);
                 }));
 }
 
@@ -176,34 +174,6 @@ std::shared_ptr<h::Class> parameterClass() {
   return cls;
 }
 
-/// torch.nn.init: the distribution's name and numbers.
-h::Value initialize(Tracer &tracer, h::Interpreter &interpreter, std::vector<h::Value> &a) {
-  auto *tensor = a[0].as<TensorObject>();
-  if (!tensor)
-    interpreter.refuse("torch.nn.init takes a tensor");
-  const std::string &kind = interpreter.toStr(a[1], "a distribution");
-  auto number = [&](size_t i) { return interpreter.toDouble(a[i], "a number of torch.nn.init"); };
-  Initializer drawn{kind == "full"      ? Initializer::Kind::Full
-                    : kind == "uniform" ? Initializer::Kind::Uniform
-                    : kind == "normal"  ? Initializer::Kind::Normal
-                                        : Initializer::Kind::Orthogonal,
-                    number(2),
-                    {},
-                    number(3)};
-  if (!a[4].isNone()) {
-    drawn.low = number(4);
-    drawn.high = number(5);
-  }
-  TracedStorage &storage = *tensor->tensor.storage;
-  if (!storage.constructed && !storage.base && tensor->tensor.type == storage.type) {
-    storage.initializer = drawn;
-    return a[0];
-  }
-  // A part, or what something was computed with: the values are written into it.
-  TensorType type(tensor->tensor.type.dtype, tensor->tensor.type.shape);
-  return tensor->assign(interpreter, tensorValue(tracer, tracer.unbound(type, drawn)), "init");
-}
-
 /// The dtype that Module.to(…) asks for, as torch reads its arguments; None for a device alone.
 h::Value conversion(h::Interpreter &interpreter, std::vector<h::Value> &a) {
   h::Value dtype;
@@ -247,9 +217,11 @@ h::Value convertInPlace(Tracer &tracer, h::Interpreter &interpreter, std::vector
     return h::Value();
   TracedStorage &storage = *tensor.storage;
   if (!storage.base && !storage.constructed && tensor.type == storage.type) {
-    // Nothing has been computed with it: the initial values are made in the new type.
+    // Nothing has been computed with it: the initial values are converted when they are made.
     TensorType type(dtype->type, tensor.type.shape);
-    tensor = tracer.unbound(type, storage.initializer);
+    Initializer initializer = storage.initializer;
+    initializer.through.push_back(type.dtype);
+    tensor = tracer.unbound(type, std::move(initializer));
   } else {
     h::Value converted = castTo(*object, interpreter, dtype->type);
     tensor = converted.as<TensorObject>()->tensor;
@@ -322,10 +294,8 @@ void addTorchModules(h::NativeModules &modules, Tracer &tracer) {
     addFactory(module, tracer, "zeros", Initializer::Kind::Zeros, flag);
     addFactory(module, tracer, "ones", Initializer::Kind::Ones, flag);
     addFactory(module, tracer, "full", Initializer::Kind::Full, flag);
-    Initializer normal{Initializer::Kind::Normal, 1, {}};
-    Initializer unit{Initializer::Kind::Uniform, 0.5, {}, 0.5};
-    addDraw(module, tracer, "randn", normal, flag);
-    addDraw(module, tracer, "rand", unit, flag);
+    addDraw(module, tracer, "randn", HostDraw::Kind::Normal, flag);
+    addDraw(module, tracer, "rand", HostDraw::Kind::Uniform, flag);
     module.globals->set("strided", h::Value("strided"));
     auto tensorClass = h::Class::make("Tensor", "torch");
     tensorClass->accepts = [](const h::Value &value) {
@@ -385,20 +355,13 @@ void addTorchModules(h::NativeModules &modules, Tracer &tracer) {
     auto source = std::make_shared<SourceFile>(
         "<torch.nn>", std::string(hookSource) + networkSource + lossModuleSource + layerSource +
                           recurrentSource + transformerSource);
-    auto isInitial =
-        h::native("_uniform", "shape, fan_in, dtype=None",
-                  [&tracer](h::Interpreter &inner, std::vector<h::Value> &a) {
-                    std::vector<Expr> sizes = sizesOf(inner, {a[0]});
-                    double fanIn = static_cast<double>(inner.toInt64(a[1], "fan_in"));
-                    auto *type = a[2].as<h::DType>();
-                    return initialTensor(
-                        tracer, std::move(sizes), type ? type->type : DataType::Float32,
-                        {Initializer::Kind::Uniform, 1.0 / std::sqrt(std::max(1.0, fanIn)), {}});
-                  });
     h::Value parameter(parameterClass());
     auto nn = i.importSource("torch_nn_source", source);
     nn->globals->set("Parameter", parameter);
-    nn->globals->set("_uniform", isInitial);
+    auto init = i.nativeModule("torch.nn.init");
+    for (const char *name :
+         {"_default_weight", "_default_bias", "_bounded", "xavier_uniform_", "normal_"})
+      nn->globals->set(name, *init->globals->find(name));
     nn->globals->set("_conversion", h::native("to", "*args, **kwargs", conversion));
     nn->globals->set("_convert_in_place",
                      h::native("to", "tensor, dtype",
@@ -409,19 +372,6 @@ void addTorchModules(h::NativeModules &modules, Tracer &tracer) {
       if (!name.starts_with("__"))
         module.globals->set(name, value);
     module.globals->set("Parameter", parameter);
-  });
-  modules.add("torch.nn.init", [&tracer](h::Interpreter &i, h::Module &module) {
-    auto source = i.importSource("torch_init_source",
-                                 std::make_shared<SourceFile>("<torch.nn.init>", initSource));
-    source->globals->set("_initialize",
-                         h::native("_initialize",
-                                   "tensor, kind, first, second=0.0, low=None, high=None",
-                                   [&tracer](h::Interpreter &inner, std::vector<h::Value> &a) {
-                                     return initialize(tracer, inner, a);
-                                   }));
-    for (const auto &[name, value] : source->globals->items())
-      if (!name.starts_with("__"))
-        module.globals->set(name, value);
   });
 }
 

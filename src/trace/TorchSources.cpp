@@ -51,6 +51,9 @@ const char *const networkSource =
 const char *const initSource =
 #include "trace/torch/init.py.inc"
     ;
+const char *const randomSource =
+#include "trace/torch/random.py.inc"
+    ;
 const char *const backendSource =
 #include "trace/torch/backends.py.inc"
     ;

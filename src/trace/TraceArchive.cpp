@@ -153,6 +153,18 @@ private:
 
   // --- sizes
 
+  /// Symbols that stand for inputs which are numbers, not for the size of one.
+  std::set<std::string> symbolsOfNumbers() const {
+    std::set<std::string> numbers;
+    for (const archive::Input &input : archive.inputs)
+      if (auto known = archive.graph->integers.find(input.value.text);
+          input.kind == archive::Input::Kind::User && input.value.kind == AKind::SymInt &&
+          known != archive.graph->integers.end())
+        for (const std::string &symbol : known->second.symbols())
+          numbers.insert(symbol);
+    return numbers;
+  }
+
   symbolic::SymbolTable declaredSymbols() const {
     symbolic::SymbolTable table;
     auto declare = [&](const std::string &name, symbolic::Range range) {
@@ -162,8 +174,10 @@ private:
         info.hint = hint->second;
       table.declare(name, info);
     };
+    std::set<std::string> ofNumbers = symbolsOfNumbers();
     for (const auto &[name, range] : archive.ranges)
-      if (auto expr = symbolic::parse(name); expr && *expr == Expr::symbol(name))
+      if (auto expr = symbolic::parse(name);
+          expr && *expr == Expr::symbol(name) && !ofNumbers.count(name))
         declare(name, {std::max<int64_t>(range.min, 0), range.max});
     for (const archive::Input &input : archive.inputs)
       if (auto meta = archive.graph->tensors.find(input.value.text);
@@ -985,9 +999,8 @@ private:
       tracer.program.outputs.push_back({OutputSpec::Kind::UserOutput, ""});
     }
     for (const auto &[name, storage] : tracer.lifted)
-      tracer.program.weights[name] =
-          initialWeight(name, tracer.program.main.find("c_" + name)->result()->type(),
-                        storage->initializer, options.seed);
+      tracer.program.weights[name] = initialWeight(
+          name, tracer.program.main.find("c_" + name)->result()->type(), storage->initializer);
     tracer.program.main.output(std::move(outputs));
   }
 

@@ -10,10 +10,7 @@
 #include "trace/TrainingDependence.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
-#include <numbers>
-#include <numeric>
 #include <set>
 
 namespace pellucid::trace {
@@ -22,33 +19,6 @@ using namespace graph;
 namespace h = pellucid::host;
 
 namespace {
-
-/// A deterministic stream of its own per parameter: the values do not depend on the order in which
-/// they are made.
-class SeededStream {
-public:
-  SeededStream(uint64_t seed, const std::string &name)
-      : state(seed * 0x9e3779b97f4a7c15ull + 0x1234567) {
-    for (char c : name)
-      state = (state ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
-  }
-  /// Uniform in [-1, 1).
-  double next() {
-    uint64_t z = (state += 0x9e3779b97f4a7c15ull);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-    z ^= z >> 31;
-    return static_cast<double>(z >> 11) * 0x1.0p-52 - 1.0;
-  }
-  /// Of the standard normal distribution.
-  double normal() {
-    double u = 1 - (next() + 1) / 2; // in (0, 1]
-    return std::sqrt(-2 * std::log(u)) * std::cos(std::numbers::pi * next());
-  }
-
-private:
-  uint64_t state;
-};
 
 void storeElement(std::byte *at, DataType type, double value) {
   auto put = [&](auto typed) { std::memcpy(at, &typed, sizeof typed); };
@@ -76,43 +46,38 @@ void storeElement(std::byte *at, DataType type, double value) {
   case DataType::Bool:
     return put(static_cast<uint8_t>(static_cast<int64_t>(value)));
   default:
-    throw DiagnosticError(SourceLocation("--seed"),
-                          "parameters of type " + std::string(info(type).torch) +
-                              " cannot be made from a seed; give --weights");
+    throw DiagnosticError(SourceLocation("--weights"), "parameters of type " +
+                                                           std::string(info(type).torch) +
+                                                           " cannot be made here; give --weights");
   }
 }
 
-/// Rows, or columns where there are fewer, of length 1 and at right angles, times `gain`.
-std::vector<double> orthogonalValues(SeededStream &stream, int64_t rows, int64_t columns,
-                                     double gain) {
-  bool tall = rows > columns;
-  size_t count = static_cast<size_t>(std::min(rows, columns)),
-         length = static_cast<size_t>(std::max(rows, columns));
-  std::vector<std::vector<double>> basis(count, std::vector<double>(length));
-  for (size_t i = 0; i < count; ++i) {
-    for (double &x : basis[i])
-      x = stream.normal();
-    for (size_t j = 0; j < i; ++j) {
-      double along = std::inner_product(basis[i].begin(), basis[i].end(), basis[j].begin(), 0.0);
-      for (size_t k = 0; k < length; ++k)
-        basis[i][k] -= along * basis[j][k];
-    }
-    double norm =
-        std::sqrt(std::inner_product(basis[i].begin(), basis[i].end(), basis[i].begin(), 0.0));
-    for (double &x : basis[i])
-      x /= norm;
+void storeInteger(std::byte *at, DataType type, int64_t value) {
+  if (type == DataType::Int64)
+    std::memcpy(at, &value, sizeof value);
+  else
+    storeElement(at, type, static_cast<double>(value));
+}
+
+/// What was drawn, converted as the tensor was since.
+void storeDrawn(std::byte *data, DataType type, const Initializer &initializer) {
+  DrawnValues values = initializer.drawn->values();
+  size_t element = byteSize(type);
+  for (size_t i = 0; i < values.integers.size(); ++i)
+    storeInteger(data + i * element, type, values.integers[i]);
+  for (size_t i = 0; i < values.reals.size(); ++i) {
+    double value = values.reals[i];
+    for (DataType through : initializer.through)
+      if (isFloat(through))
+        value = reference::roundTo(through, value);
+    storeElement(data + i * element, type, value);
   }
-  std::vector<double> values;
-  for (size_t r = 0; r < static_cast<size_t>(rows); ++r)
-    for (size_t c = 0; c < static_cast<size_t>(columns); ++c)
-      values.push_back(gain * (tall ? basis[c][r] : basis[r][c]));
-  return values;
 }
 
 } // namespace
 
 Weight initialWeight(const std::string &name, const TensorType &type,
-                     const Initializer &initializer, uint64_t seed) {
+                     const Initializer &initializer) {
   Weight weight;
   weight.dtype = type.dtype;
   int64_t count = 1;
@@ -127,12 +92,9 @@ Weight initialWeight(const std::string &name, const TensorType &type,
   size_t element = byteSize(type.dtype);
   weight.bytes = static_cast<uint64_t>(count) * element;
   std::shared_ptr<std::byte[]> data(new std::byte[weight.bytes + 1]);
-  SeededStream stream(seed, name);
-  std::vector<double> orthogonal;
-  if (initializer.kind == Initializer::Kind::Orthogonal && count > 0)
-    orthogonal =
-        orthogonalValues(stream, weight.shape[0], count / weight.shape[0], initializer.value);
-  for (int64_t i = 0; i < count; ++i) {
+  if (initializer.kind == Initializer::Kind::Drawn)
+    storeDrawn(data.get(), type.dtype, initializer);
+  for (int64_t i = 0; i < count && initializer.kind != Initializer::Kind::Drawn; ++i) {
     double value = 0;
     switch (initializer.kind) {
     case Initializer::Kind::Ones:
@@ -140,20 +102,6 @@ Weight initialWeight(const std::string &name, const TensorType &type,
       break;
     case Initializer::Kind::Full:
       value = initializer.value;
-      break;
-    case Initializer::Kind::Uniform:
-      value = initializer.centre + stream.next() * initializer.value;
-      break;
-    case Initializer::Kind::Normal:
-      for (int draws = 0; draws < 1000; ++draws) {
-        value = initializer.centre + stream.normal() * initializer.value;
-        if (value >= initializer.low && value <= initializer.high)
-          break;
-      }
-      value = std::clamp(value, initializer.low, initializer.high);
-      break;
-    case Initializer::Kind::Orthogonal:
-      value = orthogonal[static_cast<size_t>(i)];
       break;
     case Initializer::Kind::Listed:
       value = initializer.values.at(static_cast<size_t>(i));
@@ -336,9 +284,8 @@ private:
     tracer.constructed.output(std::move(outputs));
     std::vector<reference::Datum> leaves;
     for (const auto &leaf : tracer.constructedLeaves)
-      leaves.push_back(
-          reference::tensorOf(initialWeight("initial_" + std::to_string(leaves.size()), leaf->type,
-                                            leaf->initializer, options.seed)));
+      leaves.push_back(reference::tensorOf(initialWeight("initial_" + std::to_string(leaves.size()),
+                                                         leaf->type, leaf->initializer)));
     reference::EvaluateOptions evaluation;
     evaluation.registry = &tracer.registry;
     auto results = reference::evaluate(tracer.program, tracer.constructed, leaves, {}, evaluation);
@@ -382,8 +329,6 @@ private:
         copy.storage, reinterpret_cast<const std::byte *>(copy.storage->data()));
     return weight;
   }
-
-  std::map<const TracedStorage *, std::string> drawnAs;
 
   /// Where the tensors of `--weights` were read.
   SourceLocation weightsFile() const {
@@ -479,10 +424,7 @@ private:
       return computedWeight(*computed, type.dtype);
     if (!given) {
       const TracedStorage &storage = *made.object->tensor.storage;
-      const TracedStorage *origin = storage.copied ? storage.copied.get() : &storage;
-      // Copies of one tensor are drawn by one name.
-      const std::string &drawn = drawnAs.try_emplace(origin, name).first->second;
-      return initialWeight(drawn, type, storage.initializer, options.seed);
+      return initialWeight(name, type, storage.initializer);
     }
     bool converts = options.dtype && isFloat(given->dtype) && isFloat(type.dtype);
     if (given->dtype != type.dtype && converts)
@@ -584,9 +526,8 @@ private:
                               "a tensor that was made outside of forward is written to in "
                               "it; a program's constants are read-only, so clone() it "
                               "first, or make it an input");
-      tracer.program.weights[name] =
-          initialWeight(name, tracer.program.main.find("c_" + name)->result()->type(),
-                        storage->initializer, options.seed);
+      tracer.program.weights[name] = initialWeight(
+          name, tracer.program.main.find("c_" + name)->result()->type(), storage->initializer);
     }
     tracer.program.main.output(std::move(outputs));
   }

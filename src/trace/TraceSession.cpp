@@ -2,6 +2,7 @@
 #include "trace/TraceSession.h"
 
 #include "trace/AtenComposites.h"
+#include "trace/HostDraws.h"
 #include "trace/OperatorCall.h"
 #include "trace/RecordControl.h"
 #include "trace/TensorObject.h"
@@ -27,10 +28,12 @@ std::unique_ptr<h::Interpreter> beginTrace(Tracer &tracer, TraceHooks &hooks,
   interpreterOptions.defersFileErrors = true;
   interpreterOptions.defersMissingImports = options.defersMissingImports;
   tracer.assumedDevice = options.device;
+  tracer.generator = std::make_shared<CpuGenerator>(options.seed);
   addTorchRuntime(interpreterOptions.modules, options.device);
   addTorchComposites(interpreterOptions.modules);
   addAtenComposites(interpreterOptions.modules);
   addTorchModules(interpreterOptions.modules, tracer);
+  addTorchRandom(interpreterOptions.modules, tracer);
   addTorchOps(interpreterOptions.modules, tracer);
   addTorchControl(interpreterOptions.modules, tracer);
   auto interpreter = std::make_unique<h::Interpreter>(std::move(interpreterOptions));

@@ -18,8 +18,8 @@ void setConstructing(host::Interpreter &interpreter, bool value);
 /// What our own part of torch refuses is said at the line of the file that called it.
 Diagnostic atUsersLine(Diagnostic diagnostic);
 
-/// The values of a tensor that no file gives, made by its initialiser and `seed`.
+/// The values of a tensor that no file gives, made by its initialiser.
 graph::Weight initialWeight(const std::string &name, const graph::TensorType &type,
-                            const Initializer &initializer, uint64_t seed);
+                            const Initializer &initializer);
 
 } // namespace pellucid::trace

@@ -6,10 +6,10 @@
 #include "graph/Program.h"
 #include "graph/Registry.h"
 #include "support/Diagnostics.h"
+#include "trace/CpuGenerator.h"
 #include "trace/TuneConfigs.h"
 
 #include <functional>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <set>
@@ -22,22 +22,11 @@ using graph::Expr;
 
 /// How a parameter's values are made when none are given.
 struct Initializer {
-  enum class Kind : uint8_t {
-    None,
-    Zeros,
-    Ones,
-    Full,
-    Uniform,
-    Normal,
-    Orthogonal,
-    Listed
-  } kind = Kind::None;
-  double value = 0;           ///< Full: the value; Uniform: the bound on both sides of the centre;
-                              ///< Normal: the standard deviation; Orthogonal: the gain
-  std::vector<double> values; ///< Listed: one per element
-  double centre = 0;          ///< Uniform, Normal
-  double low = -std::numeric_limits<double>::infinity(); ///< Normal: draws outside are repeated
-  double high = std::numeric_limits<double>::infinity();
+  enum class Kind : uint8_t { None, Zeros, Ones, Full, Drawn, Listed } kind = Kind::None;
+  double value = 0;                                            ///< Full
+  std::vector<double> values;                                  ///< Listed: one per element
+  std::shared_ptr<const CpuGenerator::Handle> drawn = nullptr; ///< Drawn
+  std::vector<DataType> through = {}; ///< types that the values were converted to since, in order
 };
 
 struct TracedStorage;
@@ -64,8 +53,7 @@ struct TracedStorage {
   graph::TensorType type;       ///< of base
   uint64_t version = 0;         ///< counts the writes
   Initializer initializer;
-  std::shared_ptr<TracedStorage> copied; ///< copy.deepcopy of it: has its initial values
-  bool constructed = false;              ///< base is a value of Tracer::constructed
+  bool constructed = false; ///< base is a value of Tracer::constructed
   std::optional<SourceLocation>
       written; ///< surely, not only as far as the access analysis cannot tell
   bool isParameter = false;
@@ -120,6 +108,9 @@ public:
   /// files compute from initial tensors, its placeholders.
   void beginConstruction();
   void endConstruction();
+  bool isConstructing() const { return constructing; }
+  /// What constructors and files draw their initial values from, in the order of their calls.
+  std::shared_ptr<CpuGenerator> generator = std::make_shared<CpuGenerator>(0);
   graph::Graph constructed;
   std::vector<std::shared_ptr<TracedStorage>> constructedLeaves; ///< one per placeholder
   /// Tensors of listed values that the main graph uses and nothing registers: its last

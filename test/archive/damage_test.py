@@ -10,6 +10,7 @@ numbers and names for others, huge ones and those of another place. Then come fi
 """
 import argparse
 import json
+import os
 import pathlib
 import random
 import re
@@ -19,7 +20,6 @@ import sys
 import tempfile
 import time
 import zipfile
-import os
 import zlib
 
 DATA = pathlib.Path(__file__).resolve().parent / "data"
@@ -140,7 +140,6 @@ def check_hostile(checks):
     edits("schema 9", lambda g: g["schema_version"].update(major=9))
     edits("nested", lambda g: graph(g)["tensor_values"]["x"]["sizes"].__setitem__(0, {"as_expr": {"expr_str": "Add(" * 5000 + "1", "hint": None}}))
     edits("64 bits", lambda g: graph(g)["tensor_values"]["x"]["sizes"].__setitem__(0, {"as_expr": {"expr_str": "Pow(Integer(9), Integer(60))", "hint": None}}))
-    twin = lambda n: dict(n, name="twin", outputs=[{"as_tensor": {"name": "twin"}}])
 
     def unbound(target, **more):
         """A hundred million results, of which the archive names one."""
@@ -151,9 +150,9 @@ def check_hostile(checks):
             graph(g)["tensor_values"]["part"] = graph(g)["tensor_values"]["x"]
         return edit
 
-    edits("results", unbound("torch.ops.aten.unbind.int"))
-    edits("results", unbound("torch.ops.aten.split.Tensor", split_size=1))
-    edits("results", unbound("torch.ops.aten.chunk.default", chunks=50_000_000))
+    edits("65536", unbound("torch.ops.aten.unbind.int"))
+    edits("65536", unbound("torch.ops.aten.split.Tensor", split_size=1))
+    edits("65536", unbound("torch.ops.aten.chunk.default", chunks=50_000_000))
     # A directory that promises more than the file holds.
     bytes_ = bytearray(net.read_bytes())
     at = bytes_.rfind(b"PK\5\6")
@@ -161,7 +160,7 @@ def check_hostile(checks):
     copy.write_bytes(bytes_)
     checks.run(copy, refused=True)
     bytes_ = bytearray(net.read_bytes())
-    at = bytes_.find(b"PK\1\2")
+    at = struct.unpack_from("<I", bytes_, bytes_.rfind(b"PK\5\6") + 16)[0]
     bytes_[at + 20 : at + 28] = struct.pack("<II", 0x7FFFFFFF, 0x7FFFFFFF)
     copy.write_bytes(bytes_)
     assert "beyond the file" in checks.run(copy, refused=True)

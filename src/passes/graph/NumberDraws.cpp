@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 
 namespace pellucid::passes {
 
@@ -30,7 +31,7 @@ void declare(SymbolTable &symbols, const std::string &name) {
   symbols.declare(name, info);
 }
 
-void number(Node &node, int64_t site) {
+void setSite(Node &node, int64_t site) {
   KeywordArguments keywords = node.kwargs();
   std::erase_if(keywords, [](const auto &keyword) {
     return keyword.first == "seed" || keyword.first == "offset" || keyword.first == "site";
@@ -41,13 +42,29 @@ void number(Node &node, int64_t site) {
   node.setKwargs(std::move(keywords));
 }
 
-} // namespace
+class Numbering {
+public:
+  explicit Numbering(Program &p) : program(p) {}
 
-void numberDraws(Program &program) {
-  int64_t site = 0;
-  for (Node &node : program.main) {
-    if (!isSource(node))
-      continue;
+  /// `repeats`: why the nodes run more than once; null where they do not.
+  void run(Graph &graph, const char *repeats) {
+    for (Node &node : graph) {
+      if (isSource(node))
+        number(node, repeats);
+      bool branches = node.calls(condTarget);
+      for (uint32_t region : node.regions)
+        run(program.bodies[region].graph, !seen.insert(region).second ? "several conditionals share"
+                                          : branches                  ? repeats
+                                                                      : "a loop repeats");
+    }
+  }
+
+private:
+  void number(Node &node, const char *repeats) {
+    if (repeats)
+      throw DiagnosticError(node.location,
+                            std::string("random numbers in a graph that ") + repeats +
+                                " would be the same each time; draw them before it, for all turns");
     if (site == 0) {
       declare(program.symbols, seedSymbol);
       declare(program.symbols, offsetSymbol);
@@ -55,15 +72,16 @@ void numberDraws(Program &program) {
     if (site == mostSites)
       throw DiagnosticError(node.location, "the program draws random numbers in more than " +
                                                std::to_string(mostSites) + " places");
-    number(node, site++);
+    setSite(node, site++);
   }
-  // A turn would draw what the turn before it drew.
-  for (uint32_t region : regionsOf(program.main, program))
-    for (const Node &node : program.bodies[region].graph)
-      if (isSource(node))
-        throw DiagnosticError(node.location, program.bodies[region].operatorName +
-                                                 " draws random numbers, which control flow "
-                                                 "cannot; draw them outside and use them inside");
-}
+
+  Program &program;
+  int64_t site = 0;
+  std::set<uint32_t> seen;
+};
+
+} // namespace
+
+void numberDraws(Program &program) { Numbering(program).run(program.main, nullptr); }
 
 } // namespace pellucid::passes

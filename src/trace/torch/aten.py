@@ -2022,6 +2022,36 @@ def _less(self, other):
     return torch.lt(self, other)
 
 
+@_aten("aten::bitwise_left_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor")
+def _left_shift_scalar(self, other):
+    return torch.bitwise_left_shift(self, other)
+
+
+@_aten("aten::bitwise_right_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor")
+def _right_shift_scalar(self, other):
+    return torch.bitwise_right_shift(self, other)
+
+
+@_aten("aten::__lshift__.Scalar(Tensor self, Scalar other) -> Tensor")
+def _lshift_scalar(self, other):
+    return torch.bitwise_left_shift(self, other)
+
+
+@_aten("aten::__lshift__.Tensor(Tensor self, Tensor other) -> Tensor")
+def _lshift(self, other):
+    return torch.bitwise_left_shift(self, other)
+
+
+@_aten("aten::__rshift__.Scalar(Tensor self, Scalar other) -> Tensor")
+def _rshift_scalar(self, other):
+    return torch.bitwise_right_shift(self, other)
+
+
+@_aten("aten::__rshift__.Tensor(Tensor self, Tensor other) -> Tensor")
+def _rshift(self, other):
+    return torch.bitwise_right_shift(self, other)
+
+
 @_aten("aten::__and__.Tensor(Tensor self, Tensor other) -> Tensor")
 def _and(self, other):
     return torch.bitwise_and(self, other)

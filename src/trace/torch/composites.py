@@ -369,15 +369,27 @@ def dropout3d(input, p=0.5, training=True, inplace=False):
     return _dropout_of_channels(input, p, training, inplace, input.dim() != 4)
 
 
-def alpha_dropout(input, p=0.5, training=False, inplace=False):
+def _alpha_dropout(input, p, training, inplace, kept):
     _checked_dropout(p)
     if not training or p == 0.0:
         return input
     alpha = 1.7580993408473766
     scale = (1.0 / math.sqrt((alpha * alpha * p + 1.0) * (1.0 - p))) if p < 1.0 else 0.0
-    noise = torch.ops.aten.bernoulli(input, 1.0 - p)
+    noise = torch.ops.aten.bernoulli(kept, 1.0 - p)
     result = input * (noise * scale) + ((noise - 1.0) * (alpha * scale) + alpha * scale * p)
     return input.copy_(result) if inplace else result
+
+
+def alpha_dropout(input, p=0.5, training=False, inplace=False):
+    return _alpha_dropout(input, p, training, inplace, input)
+
+
+def feature_alpha_dropout(input, p=0.5, training=False, inplace=False):
+    """Whole channels."""
+    if training and input.dim() < 2:
+        raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
+    kept = input.new_ones(list(input.shape[:2]) + [1] * (input.dim() - 2)) if training else input
+    return _alpha_dropout(input, p, training, inplace, kept)
 
 
 def multinomial(input, num_samples, replacement=False, generator=None):

@@ -241,14 +241,6 @@ def embedding_bag(
     )[0]
 
 
-def feature_alpha_dropout(input, p=0.5, training=False, inplace=False):
-    if p < 0.0 or p > 1.0:
-        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
-    if training and p != 0.0:
-        raise NotImplementedError("feature_alpha_dropout in training; alpha_dropout and dropout2d are there, or call eval()")
-    return input
-
-
 # --- losses
 
 

@@ -2,34 +2,28 @@
 import math
 
 
-def _drawn(tensor, generator, *distribution):
-    if generator is not None:
-        raise NotImplementedError("torch.nn.init with a generator; values are drawn from --seed")
-    return _initialize(tensor, *distribution)
-
-
 def uniform_(tensor, a=0.0, b=1.0, generator=None):
-    return _drawn(tensor, generator, "uniform", (b - a) / 2, (a + b) / 2)
+    return tensor.uniform_(a, b, generator=generator)
 
 
 def normal_(tensor, mean=0.0, std=1.0, generator=None):
-    return _drawn(tensor, generator, "normal", std, mean)
+    return tensor.normal_(mean, std, generator=generator)
 
 
 def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
-    return _drawn(tensor, generator, "normal", std, mean, a, b)
+    return _truncated_normal(tensor, mean, std, a, b, generator)
 
 
 def zeros_(tensor):
-    return _initialize(tensor, "full", 0.0)
+    return tensor.fill_(0.0)
 
 
 def ones_(tensor):
-    return _initialize(tensor, "full", 1.0)
+    return tensor.fill_(1.0)
 
 
 def constant_(tensor, val):
-    return _initialize(tensor, "full", val)
+    return tensor.fill_(val)
 
 
 def _calculate_fan_in_and_fan_out(tensor):
@@ -43,25 +37,35 @@ def _calculate_fan_in_and_fan_out(tensor):
 
 def calculate_gain(nonlinearity, param=None):
     if nonlinearity == "leaky_relu":
+        if param is not None and (isinstance(param, bool) or not isinstance(param, (int, float))):
+            raise ValueError(f"negative_slope {param} not a valid number")
         slope = 0.01 if param is None else param
         return math.sqrt(2.0 / (1 + slope**2))
-    gains = {"tanh": 5.0 / 3, "relu": math.sqrt(2.0), "selu": 0.75, "linear": 1, "sigmoid": 1, "conv1d": 1, "conv2d": 1, "conv3d": 1}
+    linear = ["linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "sigmoid"]
+    gains = {"tanh": 5.0 / 3, "relu": math.sqrt(2.0), "selu": 3.0 / 4}
+    if nonlinearity in linear:
+        return 1
     if nonlinearity not in gains:
         raise ValueError(f"Unsupported nonlinearity {nonlinearity}")
     return gains[nonlinearity]
 
 
-def xavier_uniform_(tensor, gain=1.0, generator=None):
+def _xavier_deviation(tensor, gain):
     fan_in, fan_out = _calculate_fan_in_and_fan_out(tensor)
-    return _drawn(tensor, generator, "uniform", gain * math.sqrt(6.0 / (fan_in + fan_out)), 0.0)
+    return gain * math.sqrt(2.0 / float(fan_in + fan_out))
+
+
+def xavier_uniform_(tensor, gain=1.0, generator=None):
+    bound = math.sqrt(3.0) * _xavier_deviation(tensor, gain)
+    return uniform_(tensor, -bound, bound, generator)
 
 
 def xavier_normal_(tensor, gain=1.0, generator=None):
-    fan_in, fan_out = _calculate_fan_in_and_fan_out(tensor)
-    return _drawn(tensor, generator, "normal", gain * math.sqrt(2.0 / (fan_in + fan_out)), 0.0)
+    return normal_(tensor, 0.0, _xavier_deviation(tensor, gain), generator)
 
 
 def _kaiming_deviation(tensor, a, mode, nonlinearity):
+    mode = mode.lower()
     if mode not in ("fan_in", "fan_out"):
         raise ValueError(f"Mode {mode} not supported, please use one of ['fan_in', 'fan_out']")
     fan_in, fan_out = _calculate_fan_in_and_fan_out(tensor)
@@ -69,14 +73,34 @@ def _kaiming_deviation(tensor, a, mode, nonlinearity):
 
 
 def kaiming_uniform_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", generator=None):
-    return _drawn(tensor, generator, "uniform", math.sqrt(3.0) * _kaiming_deviation(tensor, a, mode, nonlinearity), 0.0)
+    if 0 in tensor.shape:
+        return tensor
+    bound = math.sqrt(3.0) * _kaiming_deviation(tensor, a, mode, nonlinearity)
+    return uniform_(tensor, -bound, bound, generator)
 
 
 def kaiming_normal_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", generator=None):
-    return _drawn(tensor, generator, "normal", _kaiming_deviation(tensor, a, mode, nonlinearity), 0.0)
+    if 0 in tensor.shape:
+        return tensor
+    return normal_(tensor, 0, _kaiming_deviation(tensor, a, mode, nonlinearity), generator)
 
 
 def orthogonal_(tensor, gain=1, generator=None):
     if tensor.dim() < 2:
         raise ValueError("Only tensors with 2 or more dimensions are supported")
-    return _drawn(tensor, generator, "orthogonal", gain)
+    return tensor if 0 in tensor.shape else _orthogonal(tensor, gain, generator)
+
+
+def _bounded(tensor, fan_in):
+    """What recurrent and bilinear layers begin with."""
+    return uniform_(tensor, -1.0 / math.sqrt(fan_in), 1.0 / math.sqrt(fan_in))
+
+
+def _default_weight(tensor):
+    """What Linear and the convolutions begin with."""
+    return kaiming_uniform_(tensor, a=math.sqrt(5))
+
+
+def _default_bias(tensor, weight):
+    fan_in, _ = _calculate_fan_in_and_fan_out(weight)
+    return uniform_(tensor, -1 / math.sqrt(fan_in), 1 / math.sqrt(fan_in)) if fan_in > 0 else tensor

@@ -170,8 +170,8 @@ class Linear(Module):
         super().__init__()
         self.in_features = in_features
         self.out_features = out_features
-        self.weight = Parameter(_uniform([out_features, in_features], in_features, dtype))
-        self.bias = Parameter(_uniform([out_features], in_features, dtype)) if bias else None
+        self.weight = Parameter(_default_weight(torch.empty([out_features, in_features], dtype=dtype)))
+        self.bias = Parameter(_default_bias(torch.empty([out_features], dtype=dtype), self.weight)) if bias else None
 
     def forward(self, input):
         return F.linear(input, self.weight, self.bias)
@@ -203,11 +203,8 @@ class _Convolution(Module):
         self.groups = groups
         self.padding_mode = padding_mode
         channels = [in_channels, out_channels // groups] if transposed else [out_channels, in_channels // groups]
-        fan_in = channels[1]
-        for extent in self.kernel_size:
-            fan_in = fan_in * extent
-        self.weight = Parameter(_uniform([*channels, *self.kernel_size], fan_in, dtype))
-        self.bias = Parameter(_uniform([out_channels], fan_in, dtype)) if bias else None
+        self.weight = Parameter(_default_weight(torch.empty([*channels, *self.kernel_size], dtype=dtype)))
+        self.bias = Parameter(_default_bias(torch.empty([out_channels], dtype=dtype), self.weight)) if bias else None
 
     def _each(self, value):
         return tuple(value) if isinstance(value, (tuple, list)) else (value,) * self._spatial
@@ -324,7 +321,7 @@ class Embedding(Module):
         self.max_norm, self.norm_type = max_norm, norm_type
         self.scale_grad_by_freq, self.sparse = scale_grad_by_freq, sparse
         if _weight is None:
-            self.weight = Parameter(_uniform([num_embeddings, embedding_dim], 1, dtype))
+            self.weight = Parameter(normal_(torch.empty([num_embeddings, embedding_dim], dtype=dtype)))
             if padding_idx is not None:
                 self.weight[self.padding_idx] = 0
         elif list(_weight.shape) != [num_embeddings, embedding_dim]:

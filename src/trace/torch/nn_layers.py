@@ -444,7 +444,7 @@ class EmbeddingBag(Module):
         self.padding_idx = padding_idx if padding_idx is None or padding_idx >= 0 else num_embeddings + padding_idx
         if _weight is not None and list(_weight.shape) != [num_embeddings, embedding_dim]:
             raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim")
-        self.weight = Parameter(_uniform([num_embeddings, embedding_dim], 1, dtype) if _weight is None else _weight)
+        self.weight = Parameter(normal_(torch.empty([num_embeddings, embedding_dim], dtype=dtype)) if _weight is None else _weight)
         if padding_idx is not None and _weight is None:
             self.weight[self.padding_idx] = 0
 
@@ -468,8 +468,8 @@ class Bilinear(Module):
     def __init__(self, in1_features, in2_features, out_features, bias=True, device=None, dtype=None):
         super().__init__()
         self.in1_features, self.in2_features, self.out_features = in1_features, in2_features, out_features
-        self.weight = Parameter(_uniform([out_features, in1_features, in2_features], in1_features, dtype))
-        self.bias = Parameter(_uniform([out_features], in1_features, dtype)) if bias else None
+        self.weight = Parameter(_bounded(torch.empty([out_features, in1_features, in2_features], dtype=dtype), in1_features))
+        self.bias = Parameter(_bounded(torch.empty([out_features], dtype=dtype), in1_features)) if bias else None
 
     def forward(self, input1, input2):
         return F.bilinear(input1, input2, self.weight, self.bias)

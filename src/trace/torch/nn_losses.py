@@ -119,12 +119,15 @@ class MultiheadAttention(Module):
         self.dropout, self.batch_first = dropout, batch_first
         self.bias_k = self.bias_v = None
         self.add_zero_attn = False
-        self.in_proj_weight = Parameter(_uniform([3 * embed_dim, embed_dim], embed_dim, dtype))
+        self.in_proj_weight = Parameter(torch.empty([3 * embed_dim, embed_dim], dtype=dtype))
         if bias:
             self.in_proj_bias = Parameter(torch.zeros(3 * embed_dim, dtype=dtype))
         else:
             self.register_parameter("in_proj_bias", None)
         self.out_proj = Linear(embed_dim, embed_dim, bias=bias, dtype=dtype)
+        xavier_uniform_(self.in_proj_weight)
+        if bias:
+            self.out_proj.bias.fill_(0.0)
 
     def forward(self, query, key, value, key_padding_mask=None, need_weights=True, attn_mask=None, average_attn_weights=True, is_causal=False):
         dropout = self.dropout if self.training else 0.0

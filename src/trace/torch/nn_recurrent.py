@@ -22,7 +22,7 @@ class _Recurrent(Module):
                 if proj_size:
                     shapes["weight_hr"] = [proj_size, hidden_size]
                 for name, shape in shapes.items():
-                    setattr(self, name + suffix, Parameter(_uniform(shape, hidden_size, dtype)))
+                    setattr(self, name + suffix, Parameter(_bounded(torch.empty(shape, dtype=dtype), hidden_size)))
                     self._flat_names.append(name + suffix)
 
     def flatten_parameters(self):
@@ -105,11 +105,11 @@ class _Cell(Module):
     def __init__(self, input_size, hidden_size, bias, gates, dtype):
         super().__init__()
         self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
-        self.weight_ih = Parameter(_uniform([gates * hidden_size, input_size], hidden_size, dtype))
-        self.weight_hh = Parameter(_uniform([gates * hidden_size, hidden_size], hidden_size, dtype))
+        self.weight_ih = Parameter(_bounded(torch.empty([gates * hidden_size, input_size], dtype=dtype), hidden_size))
+        self.weight_hh = Parameter(_bounded(torch.empty([gates * hidden_size, hidden_size], dtype=dtype), hidden_size))
         if bias:
-            self.bias_ih = Parameter(_uniform([gates * hidden_size], hidden_size, dtype))
-            self.bias_hh = Parameter(_uniform([gates * hidden_size], hidden_size, dtype))
+            self.bias_ih = Parameter(_bounded(torch.empty([gates * hidden_size], dtype=dtype), hidden_size))
+            self.bias_hh = Parameter(_bounded(torch.empty([gates * hidden_size], dtype=dtype), hidden_size))
         else:
             self.register_parameter("bias_ih", None)
             self.register_parameter("bias_hh", None)

@@ -171,6 +171,9 @@ class Transformer(Module):
         else:
             norm = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, dtype=dtype)
             self.decoder = TransformerDecoder(TransformerDecoderLayer(*common), num_decoder_layers, norm)
+        for parameter in self.parameters():
+            if parameter.dim() > 1:
+                xavier_uniform_(parameter)
         self.d_model, self.nhead, self.batch_first = d_model, nhead, batch_first
 
     def forward(

@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/CpuGenerator.h"
+
+#include "reference/graph/Tensor.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <numeric>
+
+namespace pellucid::trace {
+
+//===-- mt19937 -------------------------------------------------------------------------------===//
+
+MersenneTwister::MersenneTwister(uint64_t seed) : position(624) {
+  state[0] = static_cast<uint32_t>(seed);
+  for (uint32_t i = 1; i < 624; ++i)
+    state[i] = 1812433253u * (state[i - 1] ^ (state[i - 1] >> 30)) + i;
+}
+
+void MersenneTwister::twist() {
+  for (size_t i = 0; i < 624; ++i) {
+    uint32_t mixed = (state[i] & 0x80000000u) | (state[(i + 1) % 624] & 0x7fffffffu);
+    state[i] = state[(i + 397) % 624] ^ (mixed >> 1) ^ (mixed & 1 ? 0x9908b0dfu : 0);
+  }
+  position = 0;
+}
+
+uint32_t MersenneTwister::next() {
+  if (position == 624)
+    twist();
+  uint32_t y = state[position++];
+  y ^= y >> 11;
+  y ^= (y << 7) & 0x9d2c5680u;
+  y ^= (y << 15) & 0xefc60000u;
+  return y ^ (y >> 18);
+}
+
+void MersenneTwister::skip(uint64_t count) {
+  while (count > 624 - position) {
+    count -= 624 - position;
+    twist();
+  }
+  position += count;
+}
+
+int64_t HostDraw::numel() const {
+  return std::accumulate(shape.begin(), shape.end(), int64_t(1), std::multiplies<>());
+}
+
+//===-- Box and Muller on 16 numbers ----------------------------------------------------------===//
+
+namespace {
+
+/// The logarithm of numbers in (0, 1] in float32: cephes' polynomial, with the products and sums
+/// that compilers merge for AVX2 merged.
+float logarithm(float x) {
+  int exponent = 0;
+  x = std::frexp(x, &exponent);
+  auto e = static_cast<float>(exponent);
+  if (x < 0.707106781186547524f) {
+    e -= 1;
+    x = x - 1 + x;
+  } else {
+    x -= 1;
+  }
+  float z = x * x;
+  float y = 7.0376836292E-2f;
+  for (float p : {-1.1514610310E-1f, 1.1676998740E-1f, -1.2420140846E-1f, 1.4249322787E-1f,
+                  -1.6668057665E-1f, 2.0000714765E-1f, -2.4999993993E-1f, 3.3333331174E-1f})
+    y = std::fma(y, x, p);
+  y = y * x;
+  y = std::fma(y, z, e * -2.12194440e-4f);
+  y = std::fma(-z, 0.5f, y);
+  return std::fma(e, 0.693359375f, x + y);
+}
+
+struct SineCosine {
+  float sine, cosine;
+};
+
+/// Of numbers that are not negative, as cephes reduces and approximates them.
+SineCosine sineCosine(float x) {
+  auto octant = static_cast<int32_t>(x * 1.27323954473516f);
+  octant = (octant + 1) & ~1;
+  auto y = static_cast<float>(octant);
+  x = std::fma(y, -0.78515625f, x);
+  x = std::fma(y, -2.4187564849853515625e-4f, x);
+  x = std::fma(y, -3.77489497744594108e-8f, x);
+  float z = x * x;
+  float cosine = std::fma(2.443315711809948E-005f, z, -1.388731625493765E-003f);
+  cosine = std::fma(cosine, z, 4.166664568298827E-002f);
+  cosine = std::fma(cosine * z, z, -(z * 0.5f)) + 1;
+  float sine = std::fma(-1.9515295891E-4f, z, 8.3321608736E-3f);
+  sine = std::fma(sine, z, -1.6666654611E-1f);
+  sine = std::fma(sine * z, x, x);
+  if (octant & 2)
+    std::swap(sine, cosine);
+  bool negativeSine = octant & 4, negativeCosine = (octant - 2) & 4 ? false : true;
+  return {negativeSine ? -sine : sine, negativeCosine ? -cosine : cosine};
+}
+
+void turnNormal(float *data, float mean, float deviation) {
+  for (size_t j = 0; j < 8; ++j) {
+    float radius = std::sqrt(-2 * logarithm(1 - data[j]));
+    SineCosine angle = sineCosine(static_cast<float>(2 * std::numbers::pi) * data[j + 8]);
+    data[j] = std::fma(radius * angle.cosine, deviation, mean);
+    data[j + 8] = std::fma(radius * angle.sine, deviation, mean);
+  }
+}
+
+void turnNormal(double *data, double mean, double deviation) {
+  for (size_t j = 0; j < 8; ++j) {
+    double radius = std::sqrt(-2 * std::log(1 - data[j]));
+    double theta = 2 * std::numbers::pi * data[j + 8];
+    data[j] = std::fma(radius * std::cos(theta), deviation, mean);
+    data[j + 8] = std::fma(radius * std::sin(theta), deviation, mean);
+  }
+}
+
+/// Rows, or columns where there are fewer, of length 1 and at right angles: the Q of the rows'
+/// decomposition whose R has a diagonal that is not negative, times `gain`.
+std::vector<double> orthogonal(std::vector<double> drawn, size_t rows, size_t columns,
+                               double gain) {
+  bool tall = rows >= columns;
+  size_t count = std::min(rows, columns), length = std::max(rows, columns);
+  auto at = [&](size_t i, size_t k) -> double & {
+    return drawn[tall ? k * columns + i : i * columns + k];
+  };
+  for (size_t i = 0; i < count; ++i) {
+    // Twice, so that what is left of the others is at the level of rounding.
+    for (int pass = 0; pass < 2; ++pass)
+      for (size_t j = 0; j < i; ++j) {
+        double along = 0;
+        for (size_t k = 0; k < length; ++k)
+          along += at(i, k) * at(j, k);
+        for (size_t k = 0; k < length; ++k)
+          at(i, k) -= along * at(j, k);
+      }
+    double norm = 0;
+    for (size_t k = 0; k < length; ++k)
+      norm += at(i, k) * at(i, k);
+    norm = std::sqrt(norm);
+    for (size_t k = 0; k < length; ++k)
+      at(i, k) /= norm;
+  }
+  for (double &x : drawn)
+    x *= gain;
+  return drawn;
+}
+
+} // namespace
+
+//===-- Filling -------------------------------------------------------------------------------===//
+
+/// Draws from a state what one call asks for.
+class CpuGenerator::Filler {
+public:
+  Filler(State &s, const HostDraw &d) : state(s), draw(d), count(static_cast<size_t>(d.numel())) {}
+
+  DrawnValues fill() {
+    switch (draw.kind) {
+    case HostDraw::Kind::Uniform:
+      return {uniforms(draw.a, draw.b), {}};
+    case HostDraw::Kind::Normal:
+      return {normals(draw.a, draw.b), {}};
+    case HostDraw::Kind::TruncatedNormal:
+      return {truncatedNormals(), {}};
+    case HostDraw::Kind::Exponential:
+      return {each([&] { return -1 / draw.a * std::log1p(-doubleUniform()); }), {}};
+    case HostDraw::Kind::Bernoulli:
+      return {each([&] { return doubleUniform() < draw.a ? 1.0 : 0.0; }), {}};
+    case HostDraw::Kind::Integers:
+      return {{}, integers([&] { return draw.base + static_cast<int64_t>(below(draw.range)); })};
+    case HostDraw::Kind::WholeRange:
+      return {{}, integers([&] { return whole(); })};
+    case HostDraw::Kind::Permutation:
+      return {{}, permutation()};
+    case HostDraw::Kind::Orthogonal: {
+      size_t rows = static_cast<size_t>(draw.shape[0]);
+      std::vector<double> drawn = normals(0, 1);
+      return {count ? orthogonal(std::move(drawn), rows, count / rows, draw.a) : drawn, {}};
+    }
+    default:
+      return {};
+    }
+  }
+
+  /// What fill() takes from the generator, without the values.
+  void pass() {
+    bool isDouble = draw.dtype == DataType::Float64;
+    switch (draw.kind) {
+    case HostDraw::Kind::Uniform:
+      return state.engine.skip(count * (isDouble ? 2 : 1));
+    case HostDraw::Kind::Exponential:
+    case HostDraw::Kind::Bernoulli:
+      return state.engine.skip(2 * count);
+    case HostDraw::Kind::Normal:
+    case HostDraw::Kind::Orthogonal:
+      if (count < 16)
+        break;
+      return state.engine.skip(
+          (drawsForRest() ? count + (count % 16 ? 16 : 0) : (count + 15) / 16 * 16) *
+          (isDouble ? 2 : 1));
+    default:
+      break;
+    }
+    fill();
+  }
+
+private:
+  double doubleUniform() {
+    return static_cast<double>(state.engine.next64() & ((uint64_t(1) << 53) - 1)) * 0x1p-53;
+  }
+  float floatUniform() { return static_cast<float>(state.engine.next() & 0xffffff) * 0x1p-24f; }
+  double rounded(double value) const {
+    if (!isFloat(draw.dtype))
+      return value;
+    // To 16 bits by way of float32, as conversions from double go there.
+    bool isNarrow = draw.dtype == DataType::Float16 || draw.dtype == DataType::BFloat16;
+    return reference::roundTo(draw.dtype, isNarrow ? double(static_cast<float>(value)) : value);
+  }
+
+  std::vector<double> each(auto value) {
+    std::vector<double> out(count);
+    for (double &x : out)
+      x = rounded(value());
+    return out;
+  }
+  std::vector<int64_t> integers(auto value) {
+    std::vector<int64_t> out(count);
+    for (int64_t &x : out)
+      x = value();
+    return out;
+  }
+
+  std::vector<double> uniforms(double from, double to) {
+    if (draw.dtype == DataType::Float64)
+      return each([&] { return std::fma(doubleUniform(), to - from, from); });
+    auto low = static_cast<float>(from), high = static_cast<float>(to);
+    double first = rounded(from), last = rounded(to);
+    return each([&] {
+      double value = rounded(std::fma(floatUniform(), high - low, low));
+      return value == last ? first : value;
+    });
+  }
+
+  double oneNormal(double mean, double deviation) {
+    double value = 0;
+    if (state.nextNormal) {
+      value = *state.nextNormal;
+      state.nextNormal.reset();
+    } else {
+      double turn = doubleUniform(), size = doubleUniform();
+      double radius = std::sqrt(-2.0 * std::log1p(-size));
+      double theta = 2.0 * std::numbers::pi * turn;
+      state.nextNormal = radius * std::sin(theta);
+      value = radius * std::cos(theta);
+    }
+    return std::fma(value, deviation, mean);
+  }
+
+  std::vector<double> normals(double mean, double deviation) {
+    if (count < 16)
+      return each([&] { return oneNormal(mean, deviation); });
+    if (draw.dtype == DataType::Float64)
+      return normalsInBlocks<double>(mean, deviation, [&] { return doubleUniform(); });
+    return normalsInBlocks<float>(mean, deviation, [&] { return floatUniform(); });
+  }
+
+  /// Types of 64 and 32 bits draw numbers for the rest of the last block before that block.
+  bool drawsForRest() const {
+    return draw.dtype == DataType::Float64 || draw.dtype == DataType::Float32;
+  }
+  /// In blocks of 16; of a rest the last 16 are drawn anew.
+  template <typename Real>
+  std::vector<double> normalsInBlocks(double mean, double deviation, auto uniform) {
+    std::vector<double> out(count);
+    Real block[16];
+    auto turn = [&](size_t at) {
+      for (Real &x : block)
+        x = uniform();
+      turnNormal(block, static_cast<Real>(mean), static_cast<Real>(deviation));
+      for (size_t j = 0; j < 16; ++j)
+        out[at + j] = rounded(block[j]);
+    };
+    size_t at = 0;
+    for (; at + 16 <= count; at += 16)
+      turn(at);
+    if (count % 16 != 0) {
+      for (; drawsForRest() && at < count; ++at)
+        uniform();
+      turn(count - 16);
+    }
+    return out;
+  }
+
+  /// nn.init.trunc_normal_: what lies outside is drawn again, with a whole tensor each time.
+  std::vector<double> truncatedNormals() {
+    double mean = draw.a, deviation = draw.b;
+    auto below = [&](double x) {
+      return (1 + std::erf((x - mean) / deviation / std::sqrt(2.0))) / 2;
+    };
+    return below(draw.high) - below(draw.low) > 0.3 ? redrawnNormals() : rejectedUniforms();
+  }
+
+  std::vector<double> redrawnNormals() {
+    double low = rounded(draw.low), high = rounded(draw.high);
+    std::vector<double> out = normals(draw.a, draw.b);
+    auto outside = [&](double x) { return x < low || x > high; };
+    while (std::any_of(out.begin(), out.end(), outside)) {
+      std::vector<double> again = normals(draw.a, draw.b);
+      for (size_t i = 0; i < count; ++i)
+        if (outside(out[i]))
+          out[i] = again[i];
+    }
+    return out;
+  }
+
+  /// Uniform numbers, each kept with the probability that the density has beside its peak.
+  std::vector<double> rejectedUniforms() {
+    double mode = std::max(draw.low, std::min(draw.a, draw.high));
+    double peak = -0.5 * ((mode - draw.a) / draw.b) * ((mode - draw.a) / draw.b);
+    std::vector<double> out(count);
+    std::vector<bool> pending(count, true);
+    while (std::find(pending.begin(), pending.end(), true) != pending.end()) {
+      std::vector<double> candidates = uniforms(draw.low, draw.high), accept = uniforms(0, 1);
+      for (size_t i = 0; i < count; ++i)
+        if (pending[i]) {
+          out[i] = candidates[i];
+          pending[i] = logarithmOf(accept[i]) > densityOf(candidates[i], peak);
+        }
+    }
+    return out;
+  }
+  double densityOf(double candidate, double peak) const {
+    double x = rounded(rounded(candidate - rounded(draw.a)) / rounded(draw.b));
+    return rounded(rounded(rounded(x * x) * -0.5) - rounded(peak));
+  }
+  double logarithmOf(double x) const { return rounded(std::log(x)); }
+
+  /// Skewed by at most one part in 16.
+  uint64_t below(uint64_t range) {
+    return (range >= uint64_t(1) << 28 ? state.engine.next64() : state.engine.next()) % range;
+  }
+
+  int64_t whole() {
+    switch (draw.dtype) {
+    case DataType::Bool:
+      return state.engine.next() & 1;
+    case DataType::Int64:
+      return static_cast<int64_t>(state.engine.next64() % (uint64_t(1) << 63));
+    case DataType::Float64:
+      return static_cast<int64_t>(state.engine.next64() % ((uint64_t(1) << 53) + 1));
+    case DataType::Float32:
+      return state.engine.next() % ((1u << 24) + 1);
+    case DataType::Float16:
+      return state.engine.next() % ((1u << 11) + 1);
+    case DataType::BFloat16:
+      return state.engine.next() % ((1u << 8) + 1);
+    default: {
+      unsigned bits = 8 * byteSize(draw.dtype) - (info(draw.dtype).isSigned ? 1 : 0);
+      return static_cast<int64_t>(state.engine.next() % (uint64_t(1) << bits));
+    }
+    }
+  }
+
+  std::vector<int64_t> permutation() {
+    std::vector<int64_t> order(count);
+    std::iota(order.begin(), order.end(), int64_t(0));
+    bool isShort = count < std::numeric_limits<uint32_t>::max() / 20;
+    for (size_t i = 0; i + 1 < count; ++i) {
+      uint64_t word = isShort ? state.engine.next() : state.engine.next64();
+      std::swap(order[i], order[i + word % (count - i)]);
+    }
+    return order;
+  }
+
+  State &state;
+  const HostDraw &draw;
+  size_t count;
+};
+
+//===-- The log -------------------------------------------------------------------------------===//
+
+std::shared_ptr<const CpuGenerator::Handle> CpuGenerator::draw(HostDraw draw) {
+  auto handle = std::make_shared<const Handle>(shared_from_this(), log.size());
+  log.push_back({std::move(draw), handle, {}});
+  return handle;
+}
+
+void CpuGenerator::seed(uint64_t value) {
+  HostDraw draw;
+  draw.kind = HostDraw::Kind::Seed;
+  draw.range = lastSeed = value;
+  log.push_back({draw, {}, {}});
+}
+
+size_t CpuGenerator::mark() {
+  HostDraw draw;
+  draw.kind = HostDraw::Kind::Mark;
+  log.push_back({draw, {}, {}, lastSeed});
+  return log.size() - 1;
+}
+
+void CpuGenerator::returnTo(size_t mark) {
+  HostDraw draw;
+  draw.kind = HostDraw::Kind::Return;
+  draw.mark = mark;
+  log.push_back({draw, {}, {}});
+  lastSeed = log[mark].seed;
+}
+
+void CpuGenerator::pass(const Entry &entry) {
+  if (entry.draw.kind == HostDraw::Kind::Seed)
+    state = {MersenneTwister(entry.draw.range), {}};
+  else if (entry.draw.kind == HostDraw::Kind::Return)
+    state = *log[entry.draw.mark].before;
+  else if (entry.draw.kind != HostDraw::Kind::Mark)
+    Filler(state, entry.draw).pass();
+}
+
+DrawnValues CpuGenerator::valuesOf(size_t index) {
+  for (; known <= index; ++known) {
+    Entry &entry = log[known];
+    if (entry.draw.kind == HostDraw::Kind::Mark || !entry.handle.expired())
+      entry.before = state;
+    pass(entry);
+  }
+  State from = *log[index].before;
+  return Filler(from, log[index].draw).fill();
+}
+
+} // namespace pellucid::trace

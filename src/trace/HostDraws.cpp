@@ -1,0 +1,484 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/HostDraws.h"
+
+#include "trace/TensorCalls.h"
+#include "trace/TorchSources.h"
+
+#include <cmath>
+#include <limits>
+
+namespace pellucid::trace {
+
+using namespace graph;
+namespace h = pellucid::host;
+
+namespace {
+
+/// What a torch.Generator holds.
+class GeneratorStream : public h::Object {
+public:
+  explicit GeneratorStream(std::shared_ptr<CpuGenerator> s) : stream(std::move(s)) {}
+  std::string typeName() const override { return "generator stream"; }
+  std::shared_ptr<CpuGenerator> stream;
+};
+
+CpuGenerator &generatorOf(Tracer &tracer, h::Interpreter &interpreter, const h::Value &given) {
+  if (given.isNone())
+    return *tracer.generator;
+  if (auto *stream = given.as<GeneratorStream>())
+    return *stream->stream;
+  if (h::typeName(given) != "Generator")
+    interpreter.raise("TypeError", "a generator is a torch.Generator, got " + h::typeName(given));
+  return *interpreter.getAttr(given, "_stream").as<GeneratorStream>()->stream;
+}
+
+/// The arguments of a call, by their places or names.
+class Arguments {
+public:
+  Arguments(h::Interpreter &i, const std::string &n, const h::CallArgs &a)
+      : interpreter(i), name(n), args(a) {}
+
+  const h::Value *find(size_t place, std::string_view keyword) const {
+    return place < args.positional.size() ? &args.positional[place] : args.keyword(keyword);
+  }
+  double number(size_t place, std::string_view keyword, double fallback) const {
+    const h::Value *value = find(place, keyword);
+    return value && !value->isNone() ? interpreter.toDouble(*value, "a number of torch." + name)
+                                     : fallback;
+  }
+  h::Value generator() const {
+    const h::Value *value = args.keyword("generator");
+    return value ? *value : h::Value();
+  }
+  DataType dtype(DataType fallback) const {
+    const h::Value *value = args.keyword("dtype");
+    auto *type = value ? value->as<h::DType>() : nullptr;
+    return type ? type->type : fallback;
+  }
+  /// Of a keyword that changes what is drawn and is not done here.
+  void refuse(std::initializer_list<const char *> keywords) const {
+    for (const char *keyword : keywords)
+      if (const h::Value *value = args.keyword(keyword); value && !value->isNone())
+        interpreter.refuse("torch." + name + " with " + keyword +
+                           "= is not supported where a module is made");
+  }
+
+  h::Interpreter &interpreter;
+  std::string name;
+  const h::CallArgs &args;
+};
+
+std::vector<int64_t> constantSizes(h::Interpreter &interpreter, const std::vector<Expr> &sizes) {
+  std::vector<int64_t> shape;
+  int64_t total = 1;
+  for (const Expr &size : sizes) {
+    std::optional<int64_t> known = size.constant();
+    if (!known || *known < 0)
+      interpreter.refuse("a tensor that is drawn while a module is made has constant sizes, got " +
+                         size.text());
+    if (__builtin_mul_overflow(total, std::max<int64_t>(*known, 1), &total))
+      interpreter.refuse("a tensor of so many elements cannot be drawn");
+    shape.push_back(*known);
+  }
+  return shape;
+}
+
+void checkDrawn(h::Interpreter &interpreter, const HostDraw &draw) {
+  using Kind = HostDraw::Kind;
+  bool real = draw.kind == Kind::Uniform || draw.kind == Kind::Normal ||
+              draw.kind == Kind::TruncatedNormal || draw.kind == Kind::Exponential ||
+              draw.kind == Kind::Orthogonal;
+  bool drawable = draw.dtype == DataType::Float64 || draw.dtype == DataType::Float32 ||
+                  draw.dtype == DataType::Float16 || draw.dtype == DataType::BFloat16;
+  if (real && !drawable)
+    interpreter.raise("RuntimeError", "numbers of that distribution are floats of 16, 32 or 64 "
+                                      "bits, got " +
+                                          std::string(info(draw.dtype).torch));
+  if (draw.kind == Kind::Uniform && !(draw.a <= draw.b))
+    interpreter.raise("RuntimeError", "uniform_ expects from <= to");
+  if ((draw.kind == Kind::Normal || draw.kind == Kind::TruncatedNormal) && !(draw.b >= 0))
+    interpreter.raise("RuntimeError", "normal expects std >= 0.0");
+  if (draw.kind == Kind::Exponential && !(draw.a > 0))
+    interpreter.raise("RuntimeError", "exponential_ expects lambda > 0.0");
+  if (draw.kind == Kind::Bernoulli && !(draw.a >= 0 && draw.a <= 1))
+    interpreter.raise("RuntimeError", "bernoulli_ expects p to be in [0, 1]");
+}
+
+Initializer drawn(Tracer &tracer, h::Interpreter &interpreter, HostDraw draw,
+                  const h::Value &generator) {
+  checkDrawn(interpreter, draw);
+  Initializer initializer{Initializer::Kind::Drawn, 0, {}};
+  initializer.drawn = generatorOf(tracer, interpreter, generator).draw(std::move(draw));
+  return initializer;
+}
+
+h::Value newTensor(Tracer &tracer, h::Interpreter &interpreter, HostDraw draw,
+                   const h::Value &generator) {
+  TensorType type(draw.dtype, std::vector<Expr>(draw.shape.begin(), draw.shape.end()));
+  Initializer initializer = drawn(tracer, interpreter, std::move(draw), generator);
+  return tensorValue(tracer, tracer.unbound(type, std::move(initializer)));
+}
+
+/// The draw becomes the tensor's contents.
+h::Value fill(TensorObject &self, h::Interpreter &interpreter, HostDraw draw,
+              const h::Value &generator) {
+  Tracer &tracer = self.tracer;
+  const TensorType &type = self.tensor.type;
+  draw.dtype = type.dtype;
+  draw.shape = constantSizes(interpreter, type.shape);
+  // There the order of the memory decides which element is drawn first, and another transform.
+  if (!type.isContiguous(tracer.symbols()))
+    interpreter.refuse("drawing into a view that is not contiguous, while a module is made; draw "
+                       "a tensor of its own and copy it");
+  Initializer initializer = drawn(tracer, interpreter, std::move(draw), generator);
+  TracedStorage &storage = *self.tensor.storage;
+  if (!storage.constructed && !storage.base && type == storage.type) {
+    storage.initializer = std::move(initializer);
+    return selfOf(self);
+  }
+  // A part, or what something was computed with: the values are written into it.
+  TensorType fresh(type.dtype, type.shape);
+  return self.assign(interpreter, tensorValue(tracer, tracer.unbound(fresh, initializer)), "draw");
+}
+
+/// Integers in [low, high).
+HostDraw integersBetween(h::Interpreter &interpreter, int64_t low, int64_t high) {
+  if (low >= high)
+    interpreter.raise("RuntimeError", "random_ expects 'from' to be less than 'to', but got from=" +
+                                          std::to_string(low) + " >= to=" + std::to_string(high));
+  HostDraw draw;
+  draw.kind = HostDraw::Kind::Integers;
+  draw.base = low;
+  draw.range = static_cast<uint64_t>(high) - static_cast<uint64_t>(low);
+  return draw;
+}
+
+HostDraw wholeOrBetween(const Arguments &a) {
+  h::Interpreter &i = a.interpreter;
+  const h::Value *first = a.find(0, "from"), *second = a.find(1, "to");
+  if (!second && first && !a.args.keyword("from"))
+    return integersBetween(i, 0, i.toInt64(*first, "to"));
+  if (second && !second->isNone())
+    return integersBetween(i, first ? i.toInt64(*first, "from") : 0, i.toInt64(*second, "to"));
+  if (first)
+    i.refuse("random_(from) without to is not supported where a module is made; say to");
+  HostDraw draw;
+  draw.kind = HostDraw::Kind::WholeRange;
+  return draw;
+}
+
+/// What x.NAME_(…) draws; nullopt where it draws nothing.
+std::optional<HostDraw> filling(const Arguments &a) {
+  HostDraw draw;
+  if (a.name == "uniform") {
+    draw.kind = HostDraw::Kind::Uniform;
+    draw.a = a.number(0, "from", 0);
+    draw.b = a.number(1, "to", 1);
+  } else if (a.name == "normal_functional") {
+    draw.kind = HostDraw::Kind::Normal;
+    draw.a = a.number(0, "mean", 0);
+    draw.b = a.number(1, "std", 1);
+  } else if (a.name == "exponential") {
+    draw.kind = HostDraw::Kind::Exponential;
+    draw.a = a.number(0, "lambd", 1);
+  } else if (a.name == "pellucid.bernoulli") {
+    const h::Value *p = a.find(0, "p");
+    if (p && p->as<TensorObject>())
+      a.interpreter.refuse("bernoulli_ with a tensor of probabilities is not supported where a "
+                           "module is made");
+    draw.kind = HostDraw::Kind::Bernoulli;
+    draw.a = a.number(0, "p", 0.5);
+  } else if (a.name == "random") {
+    return wholeOrBetween(a);
+  } else {
+    return std::nullopt;
+  }
+  return draw;
+}
+
+/// x.fill_(number) of a whole tensor that nothing was computed with, and x.zero_().
+std::optional<h::Value> fillWithNumber(TensorObject &self, const Arguments &a) {
+  TracedStorage &storage = *self.tensor.storage;
+  const h::Value *value = a.name == "fill" ? a.find(0, "value") : nullptr;
+  bool isNumber = value && (value->isInt() || value->isFloat() || value->isBool());
+  if (storage.constructed || storage.base || self.tensor.type != storage.type ||
+      (a.name == "fill" && !isNumber))
+    return std::nullopt;
+  double number = value ? a.interpreter.toDouble(*value, "what fills a tensor") : 0;
+  storage.initializer = {Initializer::Kind::Full, number, {}};
+  return selfOf(self);
+}
+
+std::vector<Expr> sizesIn(h::Interpreter &interpreter, const h::Value &sizes) {
+  std::vector<Expr> out;
+  if (!sizes.isSequence())
+    return {interpreter.toExpr(sizes, "a size")};
+  for (const h::Value &size : sizes.elements())
+    out.push_back(interpreter.toExpr(size, "a size"));
+  return out;
+}
+
+HostDraw shaped(const Arguments &a, HostDraw draw, const std::vector<Expr> &sizes, DataType type) {
+  draw.shape = constantSizes(a.interpreter, sizes);
+  draw.dtype = a.dtype(type);
+  return draw;
+}
+
+HostDraw randint(const Arguments &a) {
+  // randint(high, size), randint(low, high, size)
+  h::Interpreter &i = a.interpreter;
+  size_t count = a.args.positional.size();
+  const h::Value *size = a.args.keyword("size"), *low = a.args.keyword("low"),
+                 *high = a.args.keyword("high");
+  size_t numbers = size ? count : count - std::min<size_t>(count, 1);
+  if (!size && count)
+    size = &a.args.positional.back();
+  if (numbers >= 2)
+    low = &a.args.positional[0];
+  if (numbers >= 1)
+    high = &a.args.positional[numbers - 1];
+  if (!size || !high)
+    i.raise("TypeError", "randint() takes high and size, or low, high and size");
+  return shaped(a, integersBetween(i, low ? i.toInt64(*low, "low") : 0, i.toInt64(*high, "high")),
+                sizesIn(i, *size), DataType::Int64);
+}
+
+HostDraw randintLike(const Arguments &a, const TensorObject &like) {
+  h::Interpreter &i = a.interpreter;
+  const h::Value *first = a.find(1, "low"), *second = a.find(2, "high");
+  if (!second)
+    second = std::exchange(first, nullptr);
+  if (!second)
+    i.raise("TypeError", "randint_like() takes high, or low and high");
+  return shaped(
+      a, integersBetween(i, first ? i.toInt64(*first, "low") : 0, i.toInt64(*second, "high")),
+      like.tensor.type.shape, like.tensor.type.dtype);
+}
+
+h::Value normalOf(Tracer &tracer, const Arguments &a) {
+  h::Interpreter &i = a.interpreter;
+  const h::Value *mean = a.find(0, "mean"), *deviation = a.find(1, "std"),
+                 *size = a.find(2, "size");
+  auto *like = mean ? mean->as<TensorObject>() : nullptr;
+  if (!like && deviation)
+    like = deviation->as<TensorObject>();
+  HostDraw draw;
+  draw.kind = HostDraw::Kind::Normal;
+  if (!like && size)
+    return newTensor(
+        tracer, i,
+        [&] {
+          draw.a = a.number(0, "mean", 0);
+          draw.b = a.number(1, "std", 1);
+          return shaped(a, draw, sizesIn(i, *size), DataType::Float32);
+        }(),
+        a.generator());
+  if (!like)
+    i.raise("TypeError", "normal() takes tensors, or numbers and a size");
+  h::Value value = newTensor(
+      tracer, i, shaped(a, draw, like->tensor.type.shape, like->tensor.type.dtype), a.generator());
+  if (deviation)
+    value = callAten(tracer, i, "mul", argsOf({value, *deviation}));
+  return callAten(tracer, i, "add", argsOf({value, *mean}));
+}
+
+/// The tensor whose shape and type the result has.
+const TensorObject *likeOf(const Arguments &a) {
+  const h::Value *value = a.find(0, "input");
+  return value ? value->as<TensorObject>() : nullptr;
+}
+
+std::optional<HostDraw> drawing(const Arguments &a) {
+  const TensorObject *like = likeOf(a);
+  HostDraw draw;
+  if (a.name == "randint")
+    return randint(a);
+  if (a.name == "randperm") {
+    const h::Value *n = a.find(0, "n");
+    if (!n)
+      a.interpreter.raise("TypeError", "randperm() takes n");
+    draw.kind = HostDraw::Kind::Permutation;
+    return shaped(a, draw, {a.interpreter.toExpr(*n, "n")}, DataType::Int64);
+  }
+  if (!like)
+    return std::nullopt;
+  const TensorType &type = like->tensor.type;
+  if (a.name == "rand_like" || a.name == "randn_like") {
+    draw.kind = a.name == "rand_like" ? HostDraw::Kind::Uniform : HostDraw::Kind::Normal;
+    return shaped(a, draw, type.shape, type.dtype);
+  }
+  if (a.name == "randint_like")
+    return randintLike(a, *like);
+  if (a.name == "exponential") {
+    draw.kind = HostDraw::Kind::Exponential;
+    draw.a = a.number(1, "lambd", 1);
+    return shaped(a, draw, type.shape, type.dtype);
+  }
+  return std::nullopt;
+}
+
+bool drawsOtherwise(const std::string &name) {
+  for (const char *one : {"bernoulli", "native_dropout", "dropout", "uniform", "random"})
+    if (name == one)
+      return true;
+  return false;
+}
+
+} // namespace
+
+std::optional<h::Value> drawOnHost(Tracer &tracer, h::Interpreter &interpreter,
+                                   const std::string &name, const h::CallArgs &args) {
+  Arguments a(interpreter, name.starts_with("aten.") ? name.substr(5) : name, args);
+  if (a.name == "normal")
+    return normalOf(tracer, a);
+  if (std::optional<HostDraw> draw = drawing(a)) {
+    a.refuse({"out", "layout", "memory_format"});
+    return newTensor(tracer, interpreter, std::move(*draw), a.generator());
+  }
+  if (drawsOtherwise(a.name))
+    interpreter.refuse("torch." + a.name + " is not supported where a module is made");
+  return std::nullopt;
+}
+
+std::optional<h::Value> fillOnHost(TensorObject &self, h::Interpreter &interpreter,
+                                   const std::string &name, const h::CallArgs &args) {
+  Arguments a(interpreter, name, args);
+  if (name == "fill" || name == "zero")
+    return fillWithNumber(self, a);
+  std::optional<HostDraw> draw = filling(a);
+  if (!draw)
+    return std::nullopt;
+  return fill(self, interpreter, std::move(*draw), a.generator());
+}
+
+h::Value drawSized(Tracer &tracer, h::Interpreter &interpreter, HostDraw::Kind kind,
+                   std::vector<Expr> sizes, DataType type, const h::Value &generator) {
+  HostDraw draw;
+  draw.kind = kind;
+  draw.shape = constantSizes(interpreter, sizes);
+  draw.dtype = type;
+  return newTensor(tracer, interpreter, std::move(draw), generator);
+}
+
+//===-- torch.random --------------------------------------------------------------------------===//
+
+namespace {
+
+void refuseInProgram(const Tracer &tracer, h::Interpreter &interpreter, const char *what) {
+  if (!tracer.isConstructing())
+    interpreter.refuse(std::string(what) +
+                       " in forward: a program draws from the seed and offset of its run "
+                       "(pellucid run --seed)");
+}
+
+/// As torch takes seeds: negative ones from the end of 64 bits.
+uint64_t seedOf(h::Interpreter &interpreter, const h::Value &value) {
+  if (!value.isInt())
+    interpreter.raise("TypeError", "a seed is an integer, got " + h::typeName(value));
+  h::Int seed = value.integer();
+  if (seed < std::numeric_limits<int64_t>::min() || seed > std::numeric_limits<uint64_t>::max())
+    interpreter.raise("RuntimeError", "Overflow when unpacking long");
+  return static_cast<uint64_t>(seed);
+}
+
+h::Value truncatedNormal(Tracer &tracer, h::Interpreter &i, std::vector<h::Value> &a) {
+  auto *tensor = a[0].as<TensorObject>();
+  refuseInProgram(tracer, i, "trunc_normal_");
+  auto number = [&](size_t at) { return i.toDouble(a[at], "a number of trunc_normal_"); };
+  HostDraw draw;
+  draw.kind = HostDraw::Kind::TruncatedNormal;
+  draw.a = number(1);
+  draw.b = number(2);
+  draw.low = number(3);
+  draw.high = number(4);
+  // Numbers that are never inside would be drawn without end.
+  if (!(draw.b > 0) || !(draw.low < draw.high) || !std::isfinite(draw.a) ||
+      !std::isfinite(draw.b) || std::isnan(draw.low) || std::isnan(draw.high))
+    i.refuse("trunc_normal_ draws between a and b, a < b, of a finite mean and a std above 0");
+  return fill(*tensor, i, draw, a[5]);
+}
+
+h::Value orthogonalMatrix(Tracer &tracer, h::Interpreter &i, std::vector<h::Value> &a) {
+  refuseInProgram(tracer, i, "orthogonal_");
+  HostDraw draw;
+  draw.kind = HostDraw::Kind::Orthogonal;
+  draw.a = i.toDouble(a[1], "orthogonal_'s gain");
+  return fill(*a[0].as<TensorObject>(), i, draw, a[2]);
+}
+
+} // namespace
+
+void addTorchRandom(h::NativeModules &modules, Tracer &tracer) {
+  modules.add("torch._pellucid_random", [&tracer](h::Interpreter &interpreter, h::Module &module) {
+    auto source = interpreter.importSource(
+        "torch_random_source", std::make_shared<SourceFile>("<torch.random>", randomSource));
+    auto add = [&](const char *name, const char *parameters,
+                   std::function<h::Value(h::Interpreter &, std::vector<h::Value> &)> run) {
+      source->globals->set(name, h::native(name, parameters, std::move(run)));
+    };
+    auto streamOf = [&tracer](h::Interpreter &i, std::vector<h::Value> &a) -> CpuGenerator & {
+      return generatorOf(tracer, i, a[0]);
+    };
+    add("_new_stream", "seed", [](h::Interpreter &i, std::vector<h::Value> &a) {
+      return h::Value(std::static_pointer_cast<h::Object>(
+          std::make_shared<GeneratorStream>(std::make_shared<CpuGenerator>(seedOf(i, a[0])))));
+    });
+    add("_default_stream", "", [&tracer](h::Interpreter &, std::vector<h::Value> &) {
+      return h::Value(
+          std::static_pointer_cast<h::Object>(std::make_shared<GeneratorStream>(tracer.generator)));
+    });
+    add("_seed", "stream, seed", [&tracer, streamOf](h::Interpreter &i, std::vector<h::Value> &a) {
+      refuseInProgram(tracer, i, "a seed of torch");
+      streamOf(i, a).seed(seedOf(i, a[1]));
+      return h::Value();
+    });
+    add("_initial_seed", "stream", [streamOf](h::Interpreter &i, std::vector<h::Value> &a) {
+      return h::Value(static_cast<h::Int>(streamOf(i, a).initialSeed()));
+    });
+    add("_mark", "stream", [&tracer, streamOf](h::Interpreter &i, std::vector<h::Value> &a) {
+      refuseInProgram(tracer, i, "a generator's state");
+      return h::Value(static_cast<int64_t>(streamOf(i, a).mark()));
+    });
+    add("_return_to", "stream, mark",
+        [&tracer, streamOf](h::Interpreter &i, std::vector<h::Value> &a) {
+          refuseInProgram(tracer, i, "a generator's state");
+          streamOf(i, a).returnTo(static_cast<size_t>(i.toInt64(a[1], "a state")));
+          return h::Value();
+        });
+    source->globals->set("default_generator",
+                         interpreter.call(*source->globals->find("_begin"), h::CallArgs()));
+    for (const auto &[name, value] : source->globals->items())
+      module.globals->set(name, value);
+  });
+  auto names = [](h::Interpreter &interpreter, h::Module &module) {
+    auto random = interpreter.nativeModule("torch._pellucid_random");
+    for (const char *name : {"Generator", "manual_seed", "seed", "initial_seed", "get_rng_state",
+                             "set_rng_state", "default_generator"})
+      module.globals->set(name, *random->globals->find(name));
+  };
+  modules.add("torch", names);
+  modules.add("torch.random", [names](h::Interpreter &interpreter, h::Module &module) {
+    names(interpreter, module);
+    module.globals->set(
+        "fork_rng", *interpreter.nativeModule("torch._pellucid_random")->globals->find("fork_rng"));
+  });
+  modules.add("torch.nn.init", [&tracer](h::Interpreter &i, h::Module &module) {
+    auto source = i.importSource("torch_init_source",
+                                 std::make_shared<SourceFile>("<torch.nn.init>", initSource));
+    source->globals->set("_truncated_normal",
+                         h::native("_truncated_normal", "tensor, mean, std, a, b, generator",
+                                   [&tracer](h::Interpreter &inner, std::vector<h::Value> &a) {
+                                     return truncatedNormal(tracer, inner, a);
+                                   }));
+    source->globals->set("_orthogonal",
+                         h::native("_orthogonal", "tensor, gain, generator",
+                                   [&tracer](h::Interpreter &inner, std::vector<h::Value> &a) {
+                                     return orthogonalMatrix(tracer, inner, a);
+                                   }));
+    for (const auto &[name, value] : source->globals->items())
+      if (!name.starts_with("__"))
+        module.globals->set(name, value);
+  });
+}
+
+} // namespace pellucid::trace

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What module constructors and files draw: torch.manual_seed, torch.Generator, and the functions
+/// of torch, tensors and torch.nn.init that give random numbers there.
+#pragma once
+
+#include "host/Interpreter.h"
+#include "trace/Tracer.h"
+
+namespace pellucid::trace {
+
+class TensorObject;
+
+/// The tensor that torch.NAME gives; nullopt where `name` draws nothing. For constructors and
+/// files; a program has operators for it.
+std::optional<host::Value> drawOnHost(Tracer &tracer, host::Interpreter &interpreter,
+                                      const std::string &name, const host::CallArgs &args);
+/// The same for what x.NAME_() writes, by the name of the operator that gives its contents.
+std::optional<host::Value> fillOnHost(TensorObject &self, host::Interpreter &interpreter,
+                                      const std::string &name, const host::CallArgs &args);
+/// A new tensor of torch.rand's or torch.randn's sizes.
+host::Value drawSized(Tracer &tracer, host::Interpreter &interpreter, HostDraw::Kind kind,
+                      std::vector<symbolic::Expr> sizes, DataType type,
+                      const host::Value &generator);
+
+/// torch.manual_seed and its kin, torch.random, torch.Generator; what torch.nn.init needs.
+void addTorchRandom(host::NativeModules &modules, Tracer &tracer);
+
+} // namespace pellucid::trace
