@@ -67,6 +67,7 @@ struct OperatorState;
 struct ProgramState;
 struct PackageState;
 struct InstanceState;
+struct CallState;
 struct ModuleState;
 struct FileState;
 struct CompiledState;
@@ -390,6 +391,17 @@ struct CompileOptions {
       {}; ///< compile: what errors call the inputs; without them arg0, arg1, …
 };
 
+/// A call of given tensors that was checked, placed and packed once: for loops that make the same
+/// call again, such as a decoder's steps. Each run reads what the inputs hold then and writes the
+/// outputs; it keeps the tensors and the package alive. One run at a time: an Error refuses another
+/// meanwhile, so prepare one per thread.
+class PELLUCID_EXPORT PreparedCall {
+public:
+  void run() const;
+
+  std::shared_ptr<detail::CallState> held;
+};
+
 /// The state of one user of a package: what its calls change, on the CPU. Copies of the object are
 /// the same instance. One call, load, save or reset at a time: an Error refuses another meanwhile.
 /// A call that fails before its first write to the state leaves it as it was; after a later failure
@@ -400,6 +412,8 @@ public:
   /// With random numbers that start from `seed`; each `offset` has numbers of its own.
   std::vector<Tensor> run(const std::vector<Tensor> &inputs, uint64_t seed,
                           uint64_t offset = 0) const;
+  /// As Package::prepare; runs of the call are calls of this instance.
+  PreparedCall prepare(const std::vector<Tensor> &inputs, const std::vector<Tensor> &outputs) const;
   void reset() const;                       ///< to what the package gives
   void load(const std::string &path) const; ///< .safetensors; all of it or nothing
   void save(const std::string &path) const;
@@ -424,6 +438,10 @@ public:
   /// With random numbers that start from `seed`; each `offset` has numbers of its own.
   std::vector<Tensor> run(const std::vector<Tensor> &inputs, uint64_t seed,
                           uint64_t offset = 0) const;
+  /// `outputs` are contiguous, of the types and shapes that run() would return, and overlap neither
+  /// each other nor the inputs; where the output is a mutated input, that input. Nothing runs yet.
+  /// Error for a package that draws random numbers or has state (use an instance's).
+  PreparedCall prepare(const std::vector<Tensor> &inputs, const std::vector<Tensor> &outputs) const;
   std::string describe() const; ///< JSON
   /// Shares code and weights with all others of the package, and keeps it loaded.
   Instance instance(const InstanceOptions &options = {}) const;

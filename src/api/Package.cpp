@@ -10,6 +10,7 @@
 namespace pellucid {
 
 using namespace api;
+using detail::CallState;
 using detail::CompiledState;
 using detail::InstanceState;
 using detail::PackageState;
@@ -103,6 +104,57 @@ std::vector<Tensor> Instance::run(const std::vector<Tensor> &inputs, uint64_t se
   InstanceState &state = heldBy(*this);
   pellucid_run_options options = seededOptions(seed, offset);
   return guarded([&] { return runPackage(*state.package, inputs, state.instance, &options); });
+}
+
+// --- prepared calls
+
+static std::vector<DLTensor> borrowed(const std::vector<Tensor> &tensors, const char *what) {
+  std::vector<DLTensor> views;
+  for (const Tensor &tensor : tensors) {
+    const TensorState &state = stateOf(tensor, what);
+    if (state.recording)
+      throw Error("a package cannot be run inside of a trace");
+    views.push_back(borrowTensor(state));
+  }
+  return views;
+}
+
+static PreparedCall prepared(std::shared_ptr<PackageState> package,
+                             std::shared_ptr<InstanceState> instance,
+                             const std::vector<Tensor> &inputs,
+                             const std::vector<Tensor> &outputs) {
+  PreparedCall made;
+  made.held = std::make_shared<CallState>();
+  made.held->package = std::move(package);
+  made.held->instance = std::move(instance);
+  made.held->tensors = inputs;
+  made.held->tensors.insert(made.held->tensors.end(), outputs.begin(), outputs.end());
+  std::vector<DLTensor> in = borrowed(inputs, "an input"), out = borrowed(outputs, "an output");
+  check(made.held->instance
+            ? pellucid_instance_call_create(made.held->instance->instance, in.data(), in.size(),
+                                            out.data(), out.size(), &made.held->call)
+            : pellucid_call_create(made.held->package->package, in.data(), in.size(), out.data(),
+                                   out.size(), &made.held->call));
+  return made;
+}
+
+PreparedCall Package::prepare(const std::vector<Tensor> &inputs,
+                              const std::vector<Tensor> &outputs) const {
+  if (!state)
+    throw Error("the package is empty; make it with load_package");
+  return guarded([&] { return prepared(state, nullptr, inputs, outputs); });
+}
+
+PreparedCall Instance::prepare(const std::vector<Tensor> &inputs,
+                               const std::vector<Tensor> &outputs) const {
+  InstanceState &state = heldBy(*this);
+  return guarded([&] { return prepared(state.package, held, inputs, outputs); });
+}
+
+void PreparedCall::run() const {
+  if (!held)
+    throw Error("the call is empty; make it with prepare");
+  check(pellucid_call_run(held->call, nullptr));
 }
 
 void Instance::reset() const { check(pellucid_instance_reset(heldBy(*this).instance)); }

@@ -66,6 +66,14 @@ struct InstanceState {
   ~InstanceState() { pellucid_instance_destroy(instance); }
 };
 
+struct CallState {
+  std::shared_ptr<PackageState> package;
+  std::shared_ptr<InstanceState> instance; ///< null: of the package itself
+  std::vector<Tensor> tensors;             ///< whose memory the call uses
+  pellucid_call *call = nullptr;
+  ~CallState() { pellucid_call_destroy(call); }
+};
+
 struct ModuleState {
   std::vector<std::pair<std::string, Tensor>> parameters, buffers;
   std::vector<std::pair<std::string, std::shared_ptr<nn::Module>>> children;

@@ -80,6 +80,31 @@ INSTANTIATE_TEST_SUITE_P(All, ThreeWays,
                                          Held{"triton_op", true}, Held{"triton_op", false},
                                          Held{"custom_op", true}, Held{"custom_op", false}));
 
+// What the call keeps is what it needs: neither package nor tensors stay with the caller.
+TEST(Export, PreparedCallReadsItsInputsEachTime) {
+  Model model("raw");
+  std::string path = testing::TempDir() + "prepared.plc";
+  compile_package(export_program(model, {zeros({4, 11})}, {{0, {{0, batch}}}}), path);
+  Tensor x = rand({7, 11}, dtype::float32, -3, 3, 1), y = empty_like(x);
+  float *in = x.data<float>();
+  PreparedCall call = [&] {
+    Package package = load_package(path);
+    EXPECT_TRUE(contains(errorOf([&] { package.prepare({x}, {zeros({8, 11})}); }), "8"));
+    EXPECT_TRUE(contains(errorOf([&] { package.prepare({x}, {x}); }), "overlap"));
+    EXPECT_TRUE(contains(errorOf([&] { package.prepare({x}, {Tensor()}); }), "an output"));
+    EXPECT_TRUE(contains(errorOf([&] { package.prepare({}, {y}); }), "input"));
+    return package.prepare({x}, {y});
+  }();
+  for (float scale : {1.0f, -0.5f}) {
+    for (int i = 0; i < 7 * 11; ++i)
+      in[i] *= scale;
+    std::vector<double> want = model.reference(values(x));
+    call.run();
+    expectNear(y, want, 1e-5, 1e-5);
+  }
+  EXPECT_TRUE(contains(errorOf([] { PreparedCall().run(); }), "prepare"));
+}
+
 TEST(Export, RunDecompositionsOpensTransparentOperatorsOnly) {
   for (const char *way : {"triton_op", "custom_op"}) {
     Model model(way);
