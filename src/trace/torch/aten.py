@@ -1161,8 +1161,8 @@ def _tensordot(self, other, dims_self, dims_other):
     rows = [d for d in range(self.dim()) if d not in left]
     columns = [d for d in range(other.dim()) if d not in right]
     summed = F._product([self.shape[d] for d in left])
-    a = torch.permute(self, rows + left).reshape([-1, summed])
-    b = torch.permute(other, right + columns).reshape([summed, -1])
+    a = torch.permute(self, rows + left).reshape([F._product([self.shape[d] for d in rows]), summed])
+    b = torch.permute(other, right + columns).reshape([summed, F._product([other.shape[d] for d in columns])])
     return torch.mm(a, b).reshape([self.shape[d] for d in rows] + [other.shape[d] for d in columns])
 
 
@@ -1900,6 +1900,8 @@ def _signbit(self):
 
 @_aten("aten::copysign.Tensor(Tensor self, Tensor other) -> Tensor")
 def _copysign(self, other):
+    common = (self + other).dtype
+    self = self.to(common if common.is_floating_point else torch.float32)
     return torch.where(_signbit(other), -torch.abs(self), torch.abs(self))
 
 

@@ -274,6 +274,16 @@ def mv(input, vec):
     return torch.matmul(input, vec)
 
 
+def tensordot(a, b, dims=2):
+    if isinstance(dims, int):
+        left, right = list(range(a.dim() - dims, a.dim())), list(range(dims))
+    else:
+        left, right = ([side] if isinstance(side, int) else list(side) for side in dims)
+    if len(left) != len(right):
+        raise RuntimeError(f"both dimension lists should have same length, got {len(left)} and {len(right)}")
+    return torch.ops.aten.tensordot.default(a, b, left, right)
+
+
 def dot(input, tensor):
     return torch.matmul(input, tensor)
 

@@ -63,11 +63,19 @@ def flip(input, dims):
 
 
 def roll(input, shifts, dims=None):
-    if not isinstance(shifts, int) or not isinstance(dims, int):
-        raise NotImplementedError("roll takes one shift and one dim")
-    size = input.shape[dims]
-    split = (size - shifts) % size
-    return torch.cat([input.narrow(dims, split, size - split), input.narrow(dims, 0, split)], dims)
+    shifts = list(shifts) if isinstance(shifts, (list, tuple)) else [shifts]
+    dims = list(dims) if isinstance(dims, (list, tuple)) else [] if dims is None else [dims]
+    if not dims and len(shifts) == 1:
+        return roll(input.reshape(-1), shifts, 0).reshape(input.shape)
+    if len(shifts) != len(dims):
+        raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
+    for shift, dim in zip(shifts, dims):
+        size = input.shape[dim]
+        if size == 0:
+            return input.clone()
+        split = (size - shift) % size
+        input = torch.cat([input.narrow(dim, split, size - split), input.narrow(dim, 0, split)], dim)
+    return input
 
 
 def hstack(tensors):
@@ -235,6 +243,8 @@ def diff(input, n=1, dim=-1):
         return input.clone()
     for _ in range(n):
         size = input.shape[dim]
+        if size == 0:
+            return input.clone()
         later, earlier = input.narrow(dim, 1, size - 1), input.narrow(dim, 0, size - 1)
         input = torch.logical_xor(later, earlier) if input.dtype == torch.bool else later - earlier
     return input
