@@ -201,7 +201,7 @@ void addAtenComposites(h::NativeModules &modules) {
     auto source = interpreter.importSource(
         "torch_aten_source", std::make_shared<SourceFile>(
                                  "<torch>", std::string(atenSource) + imageSource + scatterSource +
-                                                gradientSource + quantizedSource));
+                                                gradientSource + numberSource + quantizedSource));
     module.globals->set("_table", h::Value(std::make_shared<CompositeTable>(interpreter, *source)));
   });
 }

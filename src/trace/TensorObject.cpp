@@ -632,15 +632,15 @@ std::optional<h::Value> TensorObject::unaryOp(h::Interpreter &interpreter, h::Un
 }
 
 std::optional<h::Value> TensorObject::compare(h::Interpreter &interpreter, h::CompareOp op,
-                                              const h::Value &given, bool reflected) {
+                                              const h::Value &given, bool) {
   h::Value other = h::unwrapConstexpr(given);
   bool usable = other.as<TensorObject>() || other.isInt() || other.isFloat() || other.isBool() ||
                 h::isSymbolicNumber(other);
   if (!usable)
     return std::nullopt;
-  static constexpr const char *straight[] = {"eq", "ne", "lt", "le", "gt", "ge"};
-  static constexpr const char *mirrored[] = {"eq", "ne", "gt", "ge", "lt", "le"};
-  return callAten(tracer, interpreter, (reflected ? mirrored : straight)[static_cast<size_t>(op)],
+  // Of a reflected comparison the operator comes mirrored.
+  static constexpr const char *names[] = {"eq", "ne", "lt", "le", "gt", "ge"};
+  return callAten(tracer, interpreter, names[static_cast<size_t>(op)],
                   argsOf({h::Value(shared_from_this()), other}));
 }
 

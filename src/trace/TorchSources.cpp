@@ -21,6 +21,9 @@ const char *const imageSource =
 const char *const scatterSource =
 #include "trace/torch/aten_scatters.py.inc"
     ;
+const char *const numberSource =
+#include "trace/torch/aten_numbers.py.inc"
+    ;
 const char *const gradientSource =
 #include "trace/torch/aten_gradients.py.inc"
     ;

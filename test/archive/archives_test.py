@@ -15,11 +15,12 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAGE, COMPOSITES = ROOT / "docs/archives.md", ROOT / "src/trace/torch/aten.py"
+PAGE, COMPOSITES = ROOT / "docs/archives.md", sorted((ROOT / "src/trace/torch").glob("aten*.py"))
 
 
 def page_with_list():
-    names = sorted(set(re.findall(r'^@_aten\("aten::([\w.]+)\(', COMPOSITES.read_text(), re.M)))
+    text = "".join(path.read_text() for path in COMPOSITES)
+    names = sorted(name.removeprefix("aten::") for name in set(re.findall(r'^@_aten\("(\w+::[\w.]+)\(', text, re.M)))
     lines, line = [], ""
     for name in names:
         word = f"`{name}`" + ("," if name != names[-1] else "")

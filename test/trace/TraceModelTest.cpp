@@ -439,6 +439,8 @@ INSTANTIATE_TEST_SUITE_P(
         OperatorRow{"x * x", "aten.mul.Tensor"}, OperatorRow{"x / 2", "aten.div.Tensor"},
         OperatorRow{"-x", "aten.neg.default"}, OperatorRow{"x ** 2", "aten.pow.Tensor_Scalar"},
         OperatorRow{"x > 0", "aten.gt.Scalar"}, OperatorRow{"x == x", "aten.eq.Tensor"},
+        OperatorRow{"0 < x", "aten.gt.Scalar"}, OperatorRow{"0 <= x", "aten.ge.Scalar"},
+        OperatorRow{"0 > x", "aten.lt.Scalar"}, OperatorRow{"0 >= x", "aten.le.Scalar"},
         OperatorRow{"torch.where(x > 0, x, -x)", "aten.where.self"},
         OperatorRow{"F.silu(x)", "aten.silu.default"},
         OperatorRow{"F.gelu(x, approximate='tanh')", "aten.gelu.default"},

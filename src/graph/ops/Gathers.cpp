@@ -38,8 +38,15 @@ std::vector<Expr> IndexedDims::resultShape(const TensorType &self) const {
   return result;
 }
 
+bool isNothing(const TensorType &index) {
+  return std::any_of(index.shape.begin(), index.shape.end(),
+                     [](const Expr &size) { return size.constant() == 0; });
+}
+
 void checkIndex(const OperatorCall &call, std::string_view name) {
   DataType dtype = call.tensor(name).dtype;
+  if (isNothing(call.tensor(name)) && isInteger(dtype))
+    return;
   if (dtype != DataType::Int64 && dtype != DataType::Int32)
     call.fail("expects '" + std::string(name) + "' to hold int64 or int32, got " +
               std::string(info(dtype).torch));
@@ -80,6 +87,8 @@ std::vector<ResultType> gatherFake(const OperatorCall &call) {
   checkIndex(call, "index");
   const TensorType &self = call.tensor("self"), &index = call.tensor("index");
   size_t dim = static_cast<size_t>(call.dim("dim", self.rank()));
+  if (isNothing(index))
+    return {freshLike(self, self.dtype, index.shape)};
   if (index.rank() != self.rank())
     call.fail("expects an index with as many dims as the tensor, got " + shapeText(index.shape) +
               " and " + shapeText(self.shape));
@@ -88,6 +97,18 @@ std::vector<ResultType> gatherFake(const OperatorCall &call) {
       call.fail("expects the index to be no larger than the tensor in dim " + std::to_string(i) +
                 ", got " + index.shape[i].text() + " and " + self.shape[i].text());
   return {freshLike(self, self.dtype, index.shape)};
+}
+
+/// An index without elements takes nothing, whatever its type and rank.
+std::vector<Value *> nothingGathered(Graph &graph, const OperatorCall &call,
+                                     const OperatorRegistry &registry) {
+  const TensorType &self = call.tensor("self"), &index = call.tensor("index");
+  if (!isNothing(index))
+    return {};
+  return {emitCall(graph, registry, call.symbols, "aten.empty.memory_format",
+                   {Argument::list(index.shape)},
+                   {{"dtype", Argument(self.dtype)}, {"device", Argument(self.device)}}, call.where)
+              ->result()};
 }
 } // namespace
 
@@ -101,10 +122,12 @@ void registerGatherOperators(OperatorRegistry &registry) {
   registry.add(
       makeOperator("aten::index_select.default(Tensor self, int dim, Tensor index) -> Tensor",
                    Operator::Kind::Gather, indexSelectFake));
-  registry.add(makeOperator(
+  Operator gather = makeOperator(
       "aten::gather.default(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> "
       "Tensor",
-      Operator::Kind::Gather, gatherFake));
+      Operator::Kind::Gather, gatherFake);
+  gather.decompose = nothingGathered;
+  registry.add(std::move(gather));
 }
 
 } // namespace pellucid::graph

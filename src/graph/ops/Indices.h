@@ -17,6 +17,9 @@ struct IndexedDims {
 };
 IndexedDims indexedDims(const OperatorCall &call);
 
+/// An index known to have no elements may be of any integer type and rank, as in PyTorch.
+bool isNothing(const TensorType &index);
+
 /// Refuses an index that holds no int32 or int64.
 void checkIndex(const OperatorCall &call, std::string_view name);
 

@@ -61,7 +61,7 @@ def _statistics(input):
 def _update_statistics(input, running_mean, running_var, momentum):
     """What training writes to the buffers: the variance there is the unbiased one."""
     variance, mean = _statistics(input)
-    count = input.numel() // running_mean.numel()
+    count = input.numel() // input.shape[1] if not isinstance(input.shape[1], int) or input.shape[1] else 0
     running_mean.copy_((1 - momentum) * running_mean + momentum * mean)
     running_var.copy_((1 - momentum) * running_var + momentum * (variance * (count / (count - 1))))
 
@@ -422,6 +422,11 @@ def _padded_by(input, pad, mode):
         before, after, size = pad[2 * i], pad[2 * i + 1], input.shape[dim]
         if isinstance(before, int) and before == 0 and isinstance(after, int) and after == 0:
             continue
+        if mode == "circular":
+            # What is left after cropping goes around.
+            first, last = (-before if before < 0 else 0), (-after if after < 0 else 0)
+            input, before, after = input.narrow(dim, first, size - first - last), max(before, 0), max(after, 0)
+            size = input.shape[dim]
         _check_padding(before, after, size, mode, dim)
         place = torch.arange(-before, size + after)
         if mode == "reflect":
@@ -853,7 +858,8 @@ def _margin_ranking_loss(input1, input2, target, margin, reduction):
 
 @_aten("aten::hinge_embedding_loss(Tensor self, Tensor target, float margin=1., int reduction=1) -> Tensor")
 def _hinge_embedding_loss(self, target, margin, reduction):
-    losses = torch.where(target == 1, self, 0.0) + torch.where(target == -1, torch.clamp(margin - self, min=0), 0.0)
+    # A target that is neither counts for both.
+    losses = torch.where(target != -1, self, 0.0) + torch.where(target != 1, torch.clamp(margin - self, min=0), 0.0)
     return _reduced(losses, reduction)
 
 
@@ -934,6 +940,9 @@ def _std_mean_all(self, unbiased):
 
 
 def _kth(input, k, dim, keepdim):
+    if input.dim() == 0:
+        value, place = _kth(input.reshape(1), k, 0, False)
+        return value, place
     values, places = torch.ops.aten.sort.stable(input, stable=True, dim=dim, descending=False)
     value, place = values.narrow(dim, k - 1, 1), places.narrow(dim, k - 1, 1)
     return (value, place) if keepdim else (value.squeeze(dim), place.squeeze(dim))
@@ -1201,6 +1210,8 @@ def _triu(self, diagonal):
 
 @_aten("aten::roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor")
 def _roll(self, shifts, dims):
+    if self.dim() == 0 or any(isinstance(size, int) and size == 0 for size in self.shape):
+        return self.clone()
     if len(dims) == 0:
         return F.roll(self.reshape(-1), shifts[0], 0).reshape(self.shape)
     for shift, dim in zip(shifts, dims):
@@ -1708,10 +1719,6 @@ def _new_empty_strided(self, size, stride, dtype, layout, device, pin_memory):
 # --- element by element
 
 
-def _floating(self):
-    """Integers and truth values count as the default type's numbers."""
-    return self if self.is_floating_point() else self.to(torch.float32)
-
 
 @_aten("aten::max.other(Tensor self, Tensor other) -> Tensor")
 def _max_other(self, other):
@@ -1798,16 +1805,6 @@ def _addcdiv(self, tensor1, tensor2, value):
     return F.addcdiv(self, tensor1, tensor2, value)
 
 
-@_aten("aten::sinh(Tensor self) -> Tensor")
-def _sinh(self):
-    return F.sinh(self)
-
-
-@_aten("aten::cosh(Tensor self) -> Tensor")
-def _cosh(self):
-    return F.cosh(self)
-
-
 @_aten("aten::frac(Tensor self) -> Tensor")
 def _frac(self):
     return F.frac(self)
@@ -1876,16 +1873,6 @@ def _logit(self, eps):
     return F.logit(self, eps)
 
 
-@_aten("aten::log10(Tensor self) -> Tensor")
-def _log10(self):
-    return torch.log2(self) * math.log10(2.0)
-
-
-@_aten("aten::erfc(Tensor self) -> Tensor")
-def _erfc(self):
-    return 1.0 - torch.erf(self)
-
-
 @_aten("aten::sgn(Tensor self) -> Tensor")
 def _sgn(self):
     return torch.sign(self)
@@ -1918,25 +1905,6 @@ def _fmax(self, other):
 @_aten("aten::fmin(Tensor self, Tensor other) -> Tensor")
 def _fmin(self, other):
     return torch.where(torch.isnan(self), other, torch.where(torch.isnan(other), self, torch.minimum(self, other)))
-
-
-@_aten("aten::asinh(Tensor self) -> Tensor")
-def _asinh(self):
-    self = _floating(self)
-    size = torch.abs(self)
-    return torch.sign(self) * torch.log1p(size + size * size / (1.0 + torch.sqrt(size * size + 1.0)))
-
-
-@_aten("aten::acosh(Tensor self) -> Tensor")
-def _acosh(self):
-    self = _floating(self)
-    return torch.log(self + torch.sqrt(self - 1.0) * torch.sqrt(self + 1.0))
-
-
-@_aten("aten::atanh(Tensor self) -> Tensor")
-def _atanh(self):
-    self = _floating(self)
-    return 0.5 * (torch.log1p(self) - torch.log1p(-self))
 
 
 @_aten("aten::isneginf(Tensor self) -> Tensor")
@@ -2077,6 +2045,11 @@ def _remainder_scalar(self, other):
 @_aten("aten::feature_dropout(Tensor input, float p, bool train) -> Tensor")
 def _feature_dropout(input, p, train):
     return F.feature_dropout(input, p, train)
+
+
+@_aten("aten::feature_alpha_dropout(Tensor input, float p, bool train) -> Tensor")
+def _feature_alpha_dropout(input, p, train):
+    return torch.nn.functional.feature_alpha_dropout(input, p, train)
 
 
 @_aten("aten::alpha_dropout(Tensor input, float p, bool train) -> Tensor")

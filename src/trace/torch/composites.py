@@ -179,20 +179,6 @@ def addcdiv(input, tensor1, tensor2, value=1):
     return input + value * (tensor1 / tensor2)
 
 
-def _floating(input):
-    return input if input.is_floating_point() else input.to(torch.float32)
-
-
-def sinh(input):
-    input = _floating(input)
-    return (torch.expm1(input) - torch.expm1(-input)) / 2
-
-
-def cosh(input):
-    input = _floating(input)
-    return (torch.exp(input) + torch.exp(-input)) / 2
-
-
 def frac(input):
     return input - torch.trunc(input)
 
@@ -248,7 +234,8 @@ def prelu(input, weight):
 
 def logit(input, eps=None):
     if eps is not None:
-        input = torch.clamp(input, eps, 1 - eps)
+        # The lower bound first, also where it is the larger one.
+        input = torch.where(input < eps, eps, torch.where(input > 1 - eps, 1 - eps, input))
     return torch.log(input / (1 - input))
 
 

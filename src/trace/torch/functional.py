@@ -207,6 +207,10 @@ def bilinear(input1, input2, weight, bias=None):
     return torch.ops.aten.bilinear.default(input1, input2, weight, bias)
 
 
+def pdist(input, p=2.0):
+    return torch.ops.aten.pdist.default(input, p)
+
+
 def embedding_bag(
     input,
     weight,

@@ -243,7 +243,7 @@ def diff(input, n=1, dim=-1):
         return input.clone()
     for _ in range(n):
         size = input.shape[dim]
-        if size == 0:
+        if isinstance(size, int) and size == 0:
             return input.clone()
         later, earlier = input.narrow(dim, 1, size - 1), input.narrow(dim, 0, size - 1)
         input = torch.logical_xor(later, earlier) if input.dtype == torch.bool else later - earlier
@@ -263,8 +263,14 @@ def diagonal(input, offset=0, dim1=0, dim2=1):
 
 
 def unfold(input, dimension, size, step):
+    if input.dim() == 0:
+        if size not in (0, 1):
+            raise RuntimeError(f"maximum size for tensor at dimension {dimension} is 1 but size is {size}")
+        return input.as_strided([size], [1], input.storage_offset())
     dimension = dimension % input.dim()
     shape, stride = list(input.shape), list(input.stride())
+    if step <= 0 or (isinstance(shape[dimension], int) and isinstance(size, int) and not 0 <= size <= shape[dimension]):
+        raise RuntimeError(f"unfold of dim {dimension}, which has {shape[dimension]} elements, takes at most as many and a step greater than zero, got {size} and {step}")
     count = (shape[dimension] - size) // step + 1
     shape[dimension : dimension + 1] = [count]
     strides = stride[:dimension] + [stride[dimension] * step] + stride[dimension + 1 :]
