@@ -279,3 +279,28 @@ def residue_kernel(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
     x = tl.load(x_ptr + offsets, mask=mask)
     y = tl.load(y_ptr + offsets, mask=mask)
     tl.store(out_ptr + offsets, (x - y) * 1.0e12, mask=mask)
+
+
+@triton.jit
+def volatile_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    x = tl.load(x_ptr + offsets, mask=mask, volatile=True)
+    tl.store(out_ptr + offsets, x * 2.0, mask=mask)
+
+
+@triton.jit
+def address_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    address = x_ptr.to(tl.int64)
+    x = tl.load(address.to(tl.pointer_type(tl.float32)) + offsets, mask=mask)
+    tl.store(out_ptr + offsets, x * 2.0, mask=mask)
+
+
+@triton.jit
+def spare_kernel(x_ptr, spare_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    x = tl.load(x_ptr + offsets, mask=mask)
+    tl.store(out_ptr + offsets, x * 2.0, mask=mask)

@@ -8,6 +8,7 @@ from kernels import (
     guarded_kernel, double_in_place_kernel, atomic_kernel, read_back_kernel, two_outputs_kernel, head_kernel,
     positive_kernel, even_kernel, overlapping_kernel, two_stores_kernel, neighbours_kernel, transpose_kernel,
     affine_kernel, round_kernel, not_kernel, gather_kernel, matmul_kernel, residue_kernel,
+    volatile_kernel, address_kernel, spare_kernel,
 )
 from torch.library import custom_op, triton_op, wrap_triton
 
@@ -573,3 +574,24 @@ def kernels_only(x):
 
 def residue(x, y):
     return flat(residue_kernel, x * y, y * x)
+
+
+def volatile_load(x):
+    return flat(volatile_kernel, x * 2)
+
+
+def counted(x):
+    return flat(silu_kernel, x + torch.arange(x.shape[0]))
+
+
+def divided(x, y):
+    return flat(add_kernel, x // (y * 2 + 1), x)
+
+
+def by_address(x):
+    return flat(address_kernel, x * 2)
+
+
+def spare_output(x):
+    out = torch.empty_like(x)
+    return flat(spare_kernel, x, out, out=out) + 1

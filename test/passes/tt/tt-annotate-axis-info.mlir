@@ -203,3 +203,18 @@ tt.func public @arguments_of_regions(%n: i32 {tt.divisibility = 64 : i32}, %p: !
   tt.store %p, %r : !tt.ptr<i32>
   tt.return
 }
+
+// -----
+
+// A condition for all elements at once leaves them neighbours.
+// CHECK-LABEL: @one_condition
+tt.func public @one_condition(%p: !tt.ptr<i32> {tt.divisibility = 16 : i32}, %c: i1) {
+  %a = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32>
+  %b = tt.make_range {start = 32 : i32, end = 96 : i32} : tensor<64xi32>
+  // CHECK: arith.select {{.*}}contiguity = [64], divisibility = [32], constancy = [1], nonnegative
+  %x = arith.select %c, %a, %b : tensor<64xi32>
+  %base = tt.splat %p : !tt.ptr<i32> -> tensor<64x!tt.ptr<i32>>
+  %at = tt.addptr %base, %x : tensor<64x!tt.ptr<i32>>, tensor<64xi32>
+  tt.store %at, %x : tensor<64x!tt.ptr<i32>>
+  tt.return
+}
