@@ -121,7 +121,10 @@ void Graph::placeInOrder(Node *node) {
   uint64_t high = node->following->order;
   if (high - low < 2)
     return renumber();
-  node->order = low + (high - low) / 2;
+  // A placeholder comes after all others, so that the room behind it is for the next ones.
+  constexpr uint64_t part = 1024;
+  uint64_t room = high - low;
+  node->order = low + (node->isPlaceholder() ? std::max<uint64_t>(room / part, 1) : room / 2);
 }
 
 Node *Graph::defaultPoint() const { return insertion ? insertion : outputNode(); }

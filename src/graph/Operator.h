@@ -90,6 +90,9 @@ struct PointwiseCase {
   /// The argument by which the expression divides integers. On the CPU a zero in it ends the run
   /// with an error, as in PyTorch.
   std::string dividesBy = {};
+  /// A condition over the arguments that each element meets, else the run ends with the error
+  /// `failure`.
+  std::string condition = {}, failure = {};
 };
 
 struct PointwiseBody {

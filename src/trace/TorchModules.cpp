@@ -279,6 +279,7 @@ void fallBackToAten(h::Module &module, Tracer &tracer, bool toComposites) {
 } // namespace
 
 void addTorchModules(h::NativeModules &modules, Tracer &tracer) {
+  addTorchRandom(modules, tracer);
   // Module constructors run before forward; from then on, factories are nodes.
   auto constructing = std::make_shared<bool>(true);
   modules.add("torch", [&tracer, constructing](h::Interpreter &, h::Module &module) {

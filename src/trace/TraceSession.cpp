@@ -2,7 +2,6 @@
 #include "trace/TraceSession.h"
 
 #include "trace/AtenComposites.h"
-#include "trace/HostDraws.h"
 #include "trace/OperatorCall.h"
 #include "trace/RecordControl.h"
 #include "trace/TensorObject.h"
@@ -33,7 +32,6 @@ std::unique_ptr<h::Interpreter> beginTrace(Tracer &tracer, TraceHooks &hooks,
   addTorchComposites(interpreterOptions.modules);
   addAtenComposites(interpreterOptions.modules);
   addTorchModules(interpreterOptions.modules, tracer);
-  addTorchRandom(interpreterOptions.modules, tracer);
   addTorchOps(interpreterOptions.modules, tracer);
   addTorchControl(interpreterOptions.modules, tracer);
   auto interpreter = std::make_unique<h::Interpreter>(std::move(interpreterOptions));

@@ -93,9 +93,9 @@ class Checks:
         assert used.ru_maxrss < MOST_MEMORY >> 10, f"{used.ru_maxrss >> 10} MB of memory: {text[:300]}"
         return text
 
-    def changed(self, rng, path, verb="export"):
+    def changed(self, rng, path, verb="export", at=None):
         records = records_of(path)
-        at = rng.randrange(len(records))
+        at = rng.randrange(len(records)) if at is None else at
         name, content = records[at]
         isText = name.endswith((".json", ".program"))
         records[at] = (name, (changed_text if isText and rng.random() < 0.8 else changed_bytes)(rng, content))
@@ -188,8 +188,9 @@ def main():
             check_hostile(checks)
             for path in archives:
                 rng = random.Random(zlib.crc32(path.name.encode()))
-                for _ in range(10):
-                    checks.changed(rng, path)
+                for at, (name, content) in enumerate(records_of(path)):
+                    for _ in range(5 if name.endswith(("model.json", "program", ".pt")) else 1):
+                        checks.changed(rng, path, at=at)
         else:
             end, seed, failed = time.monotonic() + options.seconds, options.seed, 0
             while time.monotonic() < end:

@@ -4,6 +4,7 @@
 calls ("0.in.0", "0.out.0", …). Needs torch 2.15; what it writes is committed.
 
 make_archives.py [FOLDER]
+make_archives.py --here         torch_VERSION.pt2 alone, as the PyTorch that is here writes it: 2.6, 2.8 and 2.10 did
 """
 import io
 import pathlib
@@ -128,6 +129,34 @@ class Net(nn.Module):
         return F.log_softmax(self.batch(self.b(F.gelu(self.norm(self.a(x))))), -1)
 
 
+class Mixed(nn.Module):
+    """Something of everything, for the archives of older versions."""
+
+    def __init__(self):
+        super().__init__()
+        self.tokens, self.linear, self.conv = nn.Embedding(10, 4), nn.Linear(4, 4), nn.Conv1d(4, 4, 3, padding=1)
+        self.out = nn.Linear(4, 10, bias=False)
+        self.out.weight = self.tokens.weight
+        self.register_buffer("turned", torch.randn(4, 4).t(), persistent=False)
+        self.batch, self.norm = nn.BatchNorm1d(4), nn.LayerNorm(4)
+
+    def forward(self, ids, d, *, k=None):
+        x = self.tokens(ids)
+        q = F.scaled_dot_product_attention(x[:, None], x[:, None], x[:, None], is_causal=True)[:, 0]
+        h = self.norm(self.linear(q).relu() @ self.turned) + torch.tensor([1.0, 2.0, 3.0, 4.0])
+        h = self.batch(self.conv(h.transpose(1, 2))).transpose(1, 2)
+        return {"a": self.out(h), "b": (d["x"][0] * d["y"], h.shape[0] + h.sum(0), h[:, :1])}
+
+
+def write_here(folder):
+    batch, length = Dim("batch", min=1, max=9), Dim("length", min=2, max=32)
+    y = torch.randn(2)
+    calls = [(torch.randint(0, 10, (rows, columns)), {"x": [torch.randn(rows, 2)], "y": y}) for rows, columns in ((3, 6), (2, 7))]
+    shapes = {"ids": {0: batch, 1: length}, "d": {"x": [{0: batch}], "y": None}, "k": None}
+    version = "_".join(torch.__version__.split(".")[:2])
+    write(folder, f"torch_{version}", Mixed(), calls, shapes, keywords=[{"k": None}] * 2)
+
+
 def old_layout(program, path):
     """As torch 2.6 and 2.7 wrote it."""
     from torch._export.serde.serialize import serialize
@@ -195,4 +224,8 @@ def main(folder):
 
 
 if __name__ == "__main__":
+    if sys.argv[1:] == ["--here"]:
+        torch.manual_seed(0)
+        write_here(HERE / "data")
+        sys.exit()
     main(pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else HERE / "data")

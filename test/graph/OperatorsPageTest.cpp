@@ -31,6 +31,7 @@ const Family families[] = {
     {"Views", "Views", registerViewOperators},
     {"Copies", "Copies", registerCopyOperators},
     {"Factories", "New tensors", registerFactoryOperators},
+    {"Random", "Random numbers", registerRandomOperators},
     {"Gathers", "Gathers", registerGatherOperators},
     {"Scatters", "Scatters", registerScatterOperators},
     {"Lines", "Lines: running sums and orders", registerLineOperators},

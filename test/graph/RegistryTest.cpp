@@ -74,8 +74,9 @@ TEST(EdgeCases, holdCallsOfEveryOperator) {
   std::set<std::string> called;
   for (std::string line; std::getline(file, line);)
     called.insert("aten." + line.substr(0, line.find('(')));
+  // PyTorch says nothing of operators that it has not.
   for (const std::string &target : OperatorRegistry::builtins().targets())
-    EXPECT_TRUE(called.count(target)) << target;
+    EXPECT_TRUE(called.count(target) || target.starts_with("pellucid.")) << target;
 }
 
 // The examples of torch's page on type promotion.

@@ -67,8 +67,25 @@ TensorType likeType(const OperatorCall &call, const char *like = "self") {
   return result;
 }
 
+/// What saved programs are held to: the generator's counter and its floats have so much room.
 std::vector<ResultType> sourceFake(const OperatorCall &call) {
-  return {sizedType(call, DataType::Float32)};
+  bool real = call.op.schema.name != "philox_randint";
+  TensorType result = sizedType(call, real ? DataType::Float32 : DataType::Int64);
+  if (real)
+    checkFloating(call, result.dtype);
+  else if (result.dtype != DataType::Int64)
+    call.fail("draws int64, got " + std::string(info(result.dtype).torch));
+  if (call.op.schema.indexOf("bits") && call.constant("bits") != drawnBits(result.dtype))
+    call.fail("draws " + std::to_string(drawnBits(result.dtype)) + " bits for that type, got " +
+              toString(call.at("bits")));
+  if (call.op.schema.indexOf("wide") && call.flag("wide") != (result.dtype == DataType::Float64))
+    call.fail("is wide for float64 alone, got " + std::string(info(result.dtype).torch));
+  if (int64_t site = call.constant("site"); site < -1 || site >= int64_t(1) << 20)
+    call.fail("expects a site from 0 to 1048575, got " + std::to_string(site));
+  if (!real && call.symbols.prove(less(call.integer("low"), call.integer("high"))) != true)
+    call.fail("expects 'low' to be less than 'high', got " + toString(call.at("low")) + " and " +
+              toString(call.at("high")));
+  return {result};
 }
 
 /// One result of the type that `type` finds, which is drawn as a float.
@@ -170,7 +187,10 @@ Value *drawUniformBetween(Drawer &drawer, const OperatorCall &call) {
 }
 
 Value *drawNormalOf(Drawer &drawer, const OperatorCall &call) {
-  return drawer.affine(drawer.normal(drawer.result()), call.at("std"), call.at("mean"));
+  Argument std = call.at("std");
+  if (std.value())
+    std = Argument(drawer.emit("pellucid.deviation.default", {std}));
+  return drawer.affine(drawer.normal(drawer.result()), std, call.at("mean"));
 }
 
 Value *drawExponential(Drawer &drawer, const OperatorCall &call) {
@@ -194,7 +214,8 @@ Value *drawEvents(Drawer &drawer, const TensorType &type, const Argument &probab
   TensorType draws(wide ? DataType::Float64 : DataType::Float32, type.shape, type.device);
   Value *drawn = drawer.uniform(draws), *happens = nullptr;
   if (probability.value()) {
-    Value *given = drawer.to(probability.value(), draws.dtype);
+    Value *given =
+        drawer.to(drawer.emit("pellucid.probability.default", {probability}), draws.dtype);
     happens = drawer.emit("aten.lt.Tensor", {Argument(drawn), Argument(given)});
   } else {
     happens = drawer.emit("aten.lt.Scalar", {Argument(drawn), probability});
@@ -394,6 +415,14 @@ void addSource(OperatorRegistry &registry, const std::string &schema, const std:
   registry.add(std::move(op));
 }
 
+/// The tensor itself, whose elements meet the condition.
+PointwiseRow checkedRow(const char *schema, const char *condition, const char *failure) {
+  PointwiseCase checked{"self", PointwiseCase::Domain::Floating};
+  checked.condition = condition;
+  checked.failure = failure;
+  return {schema, Promotion::Default, {checked}};
+}
+
 void addSources(OperatorRegistry &registry) {
   const std::string tail = std::string(", *, ") + sourceOptions + ") -> Tensor";
   addSource(registry, "pellucid::philox_uniform(SymInt[] size, int bits" + tail,
@@ -405,14 +434,18 @@ void addSources(OperatorRegistry &registry) {
   addSource(registry, "pellucid::philox_randint(SymInt[] size, SymInt low, SymInt high" + tail,
             "tl._philox_randint(seed, offset, site, i, low, high)");
   // Not a product and a sum, which some targets would round once and others twice.
-  const PointwiseRow affine[] = {
+  const PointwiseRow rows[] = {
       {"pellucid::affine(Tensor self, Tensor scale, Tensor shift) -> Tensor",
        Promotion::Default,
        {{"tl.fma(self, tl.cast(scale, self.dtype), tl.cast(shift, self.dtype))",
          PointwiseCase::Domain::Floating}},
        2,
-       true}};
-  addPointwise(registry, affine);
+       true},
+      checkedRow("pellucid::probability(Tensor self) -> Tensor", "(self >= 0.0) & (self <= 1.0)",
+                 "bernoulli expects probabilities between 0 and 1"),
+      checkedRow("pellucid::deviation(Tensor self) -> Tensor", "self >= 0.0",
+                 "normal expects std >= 0")};
+  addPointwise(registry, rows);
 }
 
 struct Row {

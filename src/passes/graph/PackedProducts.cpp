@@ -89,23 +89,6 @@ const Value *viewRoot(const Value *value, const OperatorRegistry &registry) {
   return value;
 }
 
-/// The weight whose memory `value` shows, when its contents are at hand; else null.
-const Weight *weightBehind(const Value *value, const Program &program,
-                           const OperatorRegistry &registry, std::string &name) {
-  const Value *root = viewRoot(value, registry);
-  std::vector<Node *> placeholders = program.main.placeholders();
-  auto found = std::find(placeholders.begin(), placeholders.end(), root->producer());
-  if (found == placeholders.end())
-    return nullptr;
-  const InputSpec &spec = program.inputs[static_cast<size_t>(found - placeholders.begin())];
-  auto entry = program.weights.find(spec.name);
-  if (spec.kind == InputSpec::Kind::UserInput || entry == program.weights.end() ||
-      !entry->second.data)
-    return nullptr;
-  name = spec.name;
-  return &entry->second;
-}
-
 /// Right operands of products that lie in a weight, one after the other.
 struct RightOperands {
   DataType dtype = DataType::Float32;
@@ -220,9 +203,32 @@ PackedProducts::Packed PackedProducts::packRight(const GemmSpec &spec, Value *b)
   return packed;
 }
 
+const InputSpec *PackedProducts::inputOf(const Node *node) {
+  if (!node->isPlaceholder())
+    return nullptr;
+  if (!inputs.count(node) && node->graph() == &program.main) {
+    std::vector<Node *> placeholders = program.main.placeholders();
+    for (size_t i = 0; i < placeholders.size(); ++i)
+      inputs[placeholders[i]] = i;
+  }
+  auto known = inputs.find(node);
+  return known == inputs.end() ? nullptr : &program.inputs[known->second];
+}
+
+const Weight *PackedProducts::weightBehind(const Value *value, std::string &name) {
+  const InputSpec *spec = inputOf(viewRoot(value, registry)->producer());
+  if (!spec || spec->kind == InputSpec::Kind::UserInput)
+    return nullptr;
+  auto entry = program.weights.find(spec->name);
+  if (entry == program.weights.end() || !entry->second.data)
+    return nullptr;
+  name = spec->name;
+  return &entry->second;
+}
+
 Value *PackedProducts::packWeight(const GemmSpec &spec, const Value *b) {
   std::string name;
-  const Weight *weight = weightBehind(b, program, registry, name);
+  const Weight *weight = weightBehind(b, name);
   if (!weight || weight->dtype != spec.b.dtype)
     return nullptr;
   std::vector<int64_t> sizes;
@@ -323,17 +329,20 @@ uint32_t PackedProducts::kernelFor(const std::string &library,
 
 void eraseUnusedWeights(Program &program) {
   std::vector<Node *> placeholders = program.main.placeholders();
-  for (size_t i = placeholders.size(); i-- > 0;) {
-    const InputSpec &spec = program.inputs[i];
+  std::vector<InputSpec> kept;
+  for (size_t i = 0; i < placeholders.size(); ++i) {
+    InputSpec &spec = program.inputs[i];
     bool isWeight = spec.kind == InputSpec::Kind::Parameter ||
                     spec.kind == InputSpec::Kind::Buffer ||
                     spec.kind == InputSpec::Kind::ConstantTensor;
-    if (!isWeight || !placeholders[i]->resultCount() || !placeholders[i]->result()->isUnused())
+    if (!isWeight || !placeholders[i]->resultCount() || !placeholders[i]->result()->isUnused()) {
+      kept.push_back(std::move(spec));
       continue;
+    }
     program.weights.erase(spec.name);
     program.main.erase(placeholders[i]);
-    program.inputs.erase(program.inputs.begin() + static_cast<std::ptrdiff_t>(i));
   }
+  program.inputs = std::move(kept);
 }
 
 } // namespace pellucid::passes

@@ -139,6 +139,11 @@ void addPointwise(PointwiseGroup &group, const Node &node, const OperatorCall &c
                           "'" + node.target() + "' divides integers by zero", node.location});
     group.hasChecks = true;
   }
+  if (!chosen.condition.empty()) {
+    group.body.push_back(
+        {"", renameIdentifiers(chosen.condition, names), chosen.failure, node.location});
+    group.hasChecks = true;
+  }
   group.expensive |= looksExpensive(chosen.expression);
   addStatement(group, node, renameIdentifiers(chosen.expression, names),
                node.result()->type().dtype);

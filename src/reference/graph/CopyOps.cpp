@@ -104,8 +104,6 @@ Results repeat(const Call &call) {
   return {result};
 }
 
-Results dropout(const Call &call) { return {call.tensor("input")}; }
-
 /// The argument `name`, or a constant where `name` is empty, everywhere.
 Handler filled(std::string name, int64_t constant) {
   return [name, constant](const Call &call) -> Results {
@@ -149,7 +147,6 @@ void addCopies(Table &table) {
   table["aten.slice_scatter"] = sliceScatter;
   table["aten.select_scatter"] = selectScatter;
   table["aten.repeat"] = repeat;
-  table["aten.dropout"] = dropout;
 }
 
 void addFactories(Table &table) {

@@ -108,9 +108,36 @@ Results affine(const Call &call) {
   return {result};
 }
 
+Handler checked(bool (*holds)(double)) {
+  return [holds](const Call &call) -> Results {
+    for (double value : call.tensor("self").reals())
+      if (!holds(value))
+        call.fail("is given " + std::to_string(value));
+    return {call.tensor("self").copy()};
+  };
+}
+
+/// A composite draws once its draws have their numbers, which passes give them.
+Results notNumbered(const Call &call) {
+  call.fail("draws random numbers, which have numbers of their own once the program is decomposed");
+}
+
+Results dropout(const Call &call) {
+  return call.flag("train") && call.number("p") != 0 ? notNumbered(call)
+                                                     : Results{call.tensor("input")};
+}
+
 } // namespace
 
 void addRandom(Table &table) {
+  for (const char *name :
+       {"rand", "rand_like", "randn", "randn_like", "randint", "randint_like", "randperm", "normal",
+        "normal_functional", "uniform", "bernoulli", "exponential", "random", "native_dropout"})
+    table["aten." + std::string(name)] = notNumbered;
+  table["aten.dropout"] = dropout;
+  table["pellucid.bernoulli"] = notNumbered;
+  table["pellucid.probability"] = checked([](double x) { return x >= 0 && x <= 1; });
+  table["pellucid.deviation"] = checked([](double x) { return x >= 0; });
   table["pellucid.philox_uniform"] = drawn(uniform);
   table["pellucid.philox_normal"] = drawn(normal);
   table["pellucid.philox_exponential"] = drawn(exponential);

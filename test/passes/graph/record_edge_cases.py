@@ -57,6 +57,8 @@ FITTING = {"mm.mat2": "w", "matmul.other": "w", "addmm.mat2": "w", "addmm.self":
 # Overloads that PyTorch names otherwise.
 SPELLED_THERE = {"aten.bitwise_left_shift.Scalar": "aten.bitwise_left_shift.Tensor_Scalar",
                  "aten.bitwise_right_shift.Scalar": "aten.bitwise_right_shift.Tensor_Scalar"}
+DRAWS = {"rand", "rand_like", "randn", "randn_like", "randint", "randint_like", "randperm", "normal", "normal_functional", "uniform", "bernoulli",
+         "exponential", "random"}
 # Numbers that a type does not hold, divisions by zero, places that are not there.
 FURTHER = """
 torch.clamp(x_u8, -3, 3)
@@ -226,11 +228,12 @@ BY_NAME = {
     "groups": ["1"], "dilation": ["1"], "output_padding": ["0"], "transposed": ["False"],
     "negative_slope": ["0.1"], "padding_idx": ["-1"], "dtype": ["torch.float32"], "device": ["torch.device('cpu')"],
 }
+BY_NAME.update({"low": ["-2"], "high": ["5", "-3"], "n": ["5", "0", "-1"], "mean": ["1.5"], "std": ["0.5", "-0.5"], "from": ["-1"], "to": ["4", "-2"], "lambd": ["2.0", "0.0"]})
 BY_TYPE = {"int": ["0", "-1"], "int[]": ["[0]", "[-1]", "[]"], "number": ["2", "0.5"], "float": ["0.5"], "bool": ["False"],
            "str": ["'valid'", "'same'"]}
 # These keep their defaults: what they choose is compared in operators_test.py.
 LEFT_OUT = {"layout", "pin_memory", "non_blocking", "copy", "scale_grad_by_freq", "sparse", "sparse_grad", "cudnn_enable", "sorted",
-            "beta", "threshold", "scale", "input_scale", "rounding"}
+            "beta", "threshold", "generator", "scale", "input_scale", "rounding"}
 
 
 def is_tensor(argument):
@@ -344,9 +347,9 @@ def answer(expression):
 def lines_of(target):
     lines = []
     for expression in calls(target):
-        # What empty tensors hold is nobody's business; only that the call is one.
+        # What empty tensors and draws hold is nobody's business; only that the call is one.
         said = answer(expression)
-        if ".empty" in target or ".new_empty" in target:
+        if ".empty" in target or ".new_empty" in target or target.split(".")[1] in DRAWS:
             said = "; ".join(part.split(":")[0] + ":" for part in said.split("; ")) if said != "raises" else said
         lines.append(f"{expression}\t{said}")
     return lines

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs that draw."""
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+
+def sources(x):
+    return (torch.rand(37), torch.rand(37), torch.randn(37), torch.randint(-3, 1000, (37,)), torch.rand(9, dtype=torch.float64),
+            torch.randn(9, dtype=torch.float64), torch.empty(37).exponential_(), torch.rand(64, dtype=torch.bfloat16), torch.rand(64, dtype=torch.float16))
+
+
+def distributions(x):
+    wide = torch.empty(4000)
+    return (torch.empty(4000).normal_(2.0, 0.5), torch.empty(4000).uniform_(-1, 3), torch.bernoulli(torch.full((4000,), 0.3)),
+            torch.empty(4000).bernoulli_(0.25), torch.empty(4000).exponential_(2.0), torch.randint(0, 10, (4000,)), F.dropout(torch.ones(4000), 0.25),
+            torch.normal(wide.fill_(1.0), 2.0), torch.empty(4000, dtype=torch.int32).random_(0, 7), torch.randperm(500),
+            torch.multinomial(torch.arange(8, dtype=torch.float32), 4000, True), F.dropout2d(torch.ones(50, 80, 3), 0.5), F.alpha_dropout(torch.randn(4000), 0.2, True))
+
+
+def shapes(x):
+    """Draws fused into what uses them, over operands of any strides, and the same draws by themselves."""
+    drawn, turned = torch.rand_like(x), torch.rand_like(x.t())
+    return drawn, x + drawn, drawn * 2, turned, x.t() * turned, torch.rand(x.shape[0], 1) + x, torch.rand(()), torch.rand(0, 3), drawn.sum(0)
+
+
+def unused_and_used(x):
+    torch.rand(5)
+    return torch.rand(5), x + 1
+
+
+class Dropping(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.drop = nn.Linear(16, 32), nn.Dropout(0.5)
+
+    def forward(self, x):
+        return self.drop(F.relu(self.first(x)))
+
+
+def branches(x):
+    return torch.cond(x.sum() > 0, lambda y: y + torch.rand_like(y), lambda y: y - torch.rand_like(y), (x,))
+
+
+def draw_in_a_loop(x):
+    def step(carried, y):
+        return carried + y, y + torch.rand_like(y)
+
+    from torch._higher_order_ops.scan import scan
+
+    return scan(step, x[0], x)
