@@ -24,7 +24,9 @@ std::string extremeOf(DataType type, bool highest) {
 /// The largest or smallest; NaN when any is NaN.
 void extremum(ReductionRule &rule, DataType range, bool smallest) {
   std::string name = smallest ? "min" : "max";
-  rule.identity = extremeOf(range, smallest);
+  // Truth values of bytes are 0 and 1.
+  if (rule.identity == "inf" || rule.identity == "-inf")
+    rule.identity = extremeOf(range, smallest);
   rule.step = {"acc = tl." + name + "imum(acc, v, propagate_nan=tl.PropagateNan.ALL)"};
   rule.across = {"best = tl." + name + "(acc, axis=AXIS)"};
   if (isFloat(range))

@@ -945,7 +945,7 @@ def _kth(input, k, dim, keepdim):
         return value, place
     values, places = torch.ops.aten.sort.stable(input, stable=True, dim=dim, descending=False)
     value, place = values.narrow(dim, k - 1, 1), places.narrow(dim, k - 1, 1)
-    return (value, place) if keepdim else (value.squeeze(dim), place.squeeze(dim))
+    return tuple(x.clone(memory_format=torch.contiguous_format) for x in ((value, place) if keepdim else (value.squeeze(dim), place.squeeze(dim))))
 
 
 @_aten("aten::kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)")

@@ -185,8 +185,17 @@ class OperatorWriter(random_programs.Writer):
 
     # --- lines
 
+    def layout(self):
+        a = self.tensor()
+        if self.dynamic or not self.tensors[a].numel():
+            return f"torch.tensor([{a}.dim()])"
+        return f"torch.tensor([s for s, n in zip({a}.stride(), {a}.shape) if n > 1] + [int({a}.is_contiguous())])"
+
     def line(self):
         kind = self.random.random()
+        if kind < 0.05:
+            self.count += 1
+            return f"v{self.count} = {self.layout()}"
         if kind < 0.2:
             return super().line()
         if kind < 0.3:
