@@ -326,9 +326,6 @@ static std::optional<Value> objectOp(Interpreter &interpreter, BinaryOp op, cons
   if (b.isObject())
     if (auto r = b.object()->binaryOp(interpreter, op, a, true))
       return r;
-  // `int | None` in annotations and isinstance.
-  if (op == BinaryOp::BitOr && (a.isNone() || b.isNone()))
-    return Value::tuple({a, b});
   return std::nullopt;
 }
 

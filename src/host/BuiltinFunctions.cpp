@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/InterpreterState.h"
 #include "host/Text.h"
+#include "host/TypeForm.h"
 
 #include <algorithm>
 #include <cmath>
@@ -217,6 +218,9 @@ public:
       return Value(
           std::make_shared<BoundMethod>(instance ? Value(instance->cls) : self, d->function));
     }
+    if (auto got = describedBy(interpreter, *found, instance ? self : Value(),
+                               instance ? Value(instance->cls) : self))
+      return got;
     bool isMethod = found->as<Function>() || found->as<NativeFunction>();
     return isMethod ? Value(std::make_shared<BoundMethod>(self, *found)) : *found;
   }
@@ -224,24 +228,14 @@ public:
 private:
   /// What `object` itself has.
   std::optional<Value> atTheRoot(Interpreter &interpreter, std::string_view name) {
-    for (const auto &c : self.as<Instance>() ? self.as<Instance>()->cls->mro : cls->mro)
-      if (c->module == "opaque")
-        interpreter.refuse("'super()." + std::string(name) + "' reaches " + c->name +
-                           ", which is not supported in host code");
+    refuseAbsentBases(interpreter, "'super()." + std::string(name) + "' reaches",
+                      self.as<Instance>() ? *self.as<Instance>()->cls : *cls);
     if (name == "__new__")
       return makerOfInstances();
-    if (name == "__init__" || name == "__init_subclass__")
-      return nativeRaw("object.__init__", [](Interpreter &, CallArgs) { return Value(); });
-    if (name == "__setattr__")
-      return nativeRaw("object.__setattr__", [self = self](Interpreter &i, CallArgs args) {
-        self.expect<Instance>("an instance")
-            .attributes.set(i.toStr(args.positional[0], "name"), args.positional[1]);
-        return Value();
-      });
-    if (name == "__repr__")
-      return nativeRaw("object.__repr__", [self = self](Interpreter &, CallArgs) {
-        return Value(self.object()->repr());
-      });
+    if (name == "__class__")
+      return interpreter.typeOf(self);
+    if (auto method = rootMethod(name))
+      return Value(std::make_shared<BoundMethod>(self, *method));
     return std::nullopt;
   }
 };
@@ -322,7 +316,12 @@ void addObjects(Interpreter &i) {
       [](Interpreter &in, Bound &a) { return Value(in.isInstance(a[0], a[1])); });
   add(i, "issubclass", "cls, class_or_tuple", [](Interpreter &in, Bound &a) {
     auto *cls = a[0].as<Class>();
-    for (const Value &c : a[1].isTuple() ? a[1].tuple() : Tuple{a[1]})
+    auto *form = a[1].as<TypeForm>();
+    Tuple wanted = a[1].isTuple()            ? a[1].tuple()
+                   : form && form->isUnion() ? form->arguments
+                   : form                    ? Tuple{form->origin}
+                                             : Tuple{a[1]};
+    for (const Value &c : wanted)
       if (cls && c.as<Class>() && cls->isSubclassOf(*c.as<Class>()))
         return Value(true);
     if (!cls)

@@ -2,6 +2,7 @@
 /// int, float, list and the other types of Python's builtins, and the exceptions.
 #include "host/InterpreterState.h"
 #include "host/Text.h"
+#include "host/TypeForm.h"
 
 #include <algorithm>
 #include <cmath>
@@ -178,6 +179,9 @@ static void addNumbers(Interpreter &interpreter) {
                : a[0].isSymInt() ? Value::condition(symbolic::notEqual(a[0].symInt(), 0))
                                  : Value(i.truth(a[0]));
       }));
+  // Every bool is an int.
+  interpreter.builtinClass("bool")->bases =
+      interpreter.builtinClass("bool")->mro = {interpreter.builtinClass("int")};
 }
 
 // ---- containers and the rest
@@ -249,6 +253,33 @@ static Value makeRange(Interpreter &interpreter, CallArgs args) {
   return makeRangeOf(interpreter, r.start, r.stop, r.step);
 }
 
+/// What a class that derives from property has from it.
+static void addPropertyMethods(Class &cls) {
+  auto set = [&](const char *name, const char *signature, NativeFunction::Body body) {
+    cls.attributes.set(name, native(std::string("property.") + name, signature, std::move(body)));
+  };
+  auto part = [](const Value &self, const char *name) -> const Value & {
+    return self.expect<Instance>("a property").attributes.at(name);
+  };
+  set("__init__", "self, fget=None, fset=None, fdel=None, doc=None", [](Interpreter &, Bound &a) {
+    auto &self = a[0].expect<Instance>("a property");
+    for (auto [i, name] : {std::pair<size_t, const char *>{1, "fget"}, {2, "fset"}, {3, "fdel"}})
+      self.attributes.set(name, a[i]);
+    return Value();
+  });
+  set("__get__", "self, instance, owner=None", [part](Interpreter &i, Bound &a) {
+    return a[1].isNone() ? a[0] : i.call(part(a[0], "fget"), {a[1]});
+  });
+  set("__set__", "self, instance, value", [part](Interpreter &i, Bound &a) {
+    if (part(a[0], "fset").isNone())
+      i.raise("AttributeError", "property of '" + typeName(a[1]) + "' object has no setter");
+    return i.call(part(a[0], "fset"), {a[1], a[2]});
+  });
+  set("setter", "self, fset", [part](Interpreter &i, Bound &a) {
+    return i.call(i.typeOf(a[0]), {part(a[0], "fget"), a[1]});
+  });
+}
+
 static void addContainers(Interpreter &interpreter) {
   addType(
       interpreter, "str", [](const Value &v) { return v.isStr() || v.as<SymText>(); },
@@ -299,13 +330,18 @@ static void addContainers(Interpreter &interpreter) {
     addType(
         interpreter, name,
         [form](const Value &v) { return v.as<Descriptor>() && v.as<Descriptor>()->form == form; },
-        bound(name, "function, setter=None", [form](Interpreter &, Bound &a) {
-          auto d = std::make_shared<Descriptor>(form, a[0]);
-          d->setter = a[1];
-          return Value(d);
-        }));
+        bound(name,
+              form == Descriptor::Form::Property ? "fget=None, fset=None, fdel=None, doc=None"
+                                                 : "function",
+              [form](Interpreter &, Bound &a) {
+                auto d = std::make_shared<Descriptor>(form, a[0]);
+                if (a.size() > 1)
+                  d->setter = a[1];
+                return Value(d);
+              }));
   };
   descriptor("property", Descriptor::Form::Property);
+  addPropertyMethods(*interpreter.builtinClass("property"));
   descriptor("staticmethod", Descriptor::Form::Static);
   descriptor("classmethod", Descriptor::Form::Class);
   for (const char *name : {"NoneType", "ellipsis", "function", "module"})
@@ -432,6 +468,17 @@ bool Interpreter::isInstance(const Value &value, const Value &classes) {
     return value.isNone();
   if (auto *cls = classes.as<Class>())
     return host::isInstance(value, *cls);
+  if (auto *form = classes.as<TypeForm>()) {
+    if (form->isUnion())
+      return isInstance(value, Value::tuple(form->arguments));
+    if (form->name == "typing.Union") // types.UnionType
+      return value.as<TypeForm>() && value.as<TypeForm>()->isUnion();
+    if (form->isSubscripted || form->origin.isNone())
+      raise("TypeError", form->isSubscripted
+                             ? "isinstance() argument 2 cannot be a parameterized generic"
+                             : form->name + " cannot be used with isinstance()");
+    return isInstance(value, form->origin);
+  }
   if (classes.as<Opaque>()) // nothing here is made by a library that is not evaluated
     return value.isObject() && value.as<Opaque>() != nullptr && value.isSame(classes);
   raise("TypeError", "isinstance() arg 2 must be a type, a tuple of types, or a union");

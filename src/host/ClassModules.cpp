@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Modules that describe classes: typing, dataclasses, enum, abc, collections.
+/// Modules that describe classes: enum, abc, collections and its abstract classes.
 #include "host/InterpreterState.h"
 
 namespace pellucid::host {
 
 using Bound = std::vector<Value>;
-
-void makeNamedTuple(Interpreter &, const std::shared_ptr<Class> &cls,
-                    const std::vector<std::string> &fields);
 
 namespace {
 
@@ -32,138 +29,6 @@ bool isIterable(const Value &v) {
 bool isSized(const Value &v) {
   return v.isStr() || v.isSequence() || v.isDict() || v.isSet() || v.kind() == Kind::Range ||
          hasMethod(v, "__len__");
-}
-
-/// The abstract classes of containers: what isinstance() says of them is what a value can do.
-void addAbstractClasses(Interpreter &interpreter, Module &m) {
-  auto mappings = interpreter.importSource(
-      "mappings", std::make_shared<SourceFile>("<collections.abc>", mappingSource));
-  using Test = bool (*)(const Value &);
-  struct Row {
-    const char *name;
-    Test accepts;
-  };
-  static constexpr Row rows[] = {
-      {"Mapping", [](const Value &v) { return contentOf(v).isDict(); }},
-      {"MutableMapping", [](const Value &v) { return contentOf(v).isDict(); }},
-      {"Sequence",
-       [](const Value &v) {
-         Value content = contentOf(v);
-         return content.isSequence() || content.isStr() || content.kind() == Kind::Range;
-       }},
-      {"MutableSequence", [](const Value &v) { return contentOf(v).isList(); }},
-      {"MutableSet",
-       [](const Value &v) { return contentOf(v).isSet() && !contentOf(v).elementSet().frozen; }},
-      {"Iterable", isIterable},
-      {"Iterator",
-       [](const Value &v) { return v.as<Iterator>() != nullptr || hasMethod(v, "__next__"); }},
-      {"Generator",
-       [](const Value &v) {
-         auto *iterator = v.as<Iterator>();
-         return iterator && iterator->typeName() == "generator";
-       }},
-      {"Sized", isSized},
-      {"Collection",
-       [](const Value &v) {
-         return isIterable(v) && isSized(v) && (!v.as<Instance>() || hasMethod(v, "__contains__"));
-       }},
-      {"Callable", [](const Value &v) { return v.isObject() && v.object()->isCallable(); }},
-      {"Hashable", [](const Value &v) { return hashOf(v).has_value(); }}};
-  for (const Row &row : rows) {
-    const Value *written = mappings->globals->find(row.name);
-    auto cls = written ? written->shared<Class>() : Class::make(row.name, "collections.abc");
-    cls->module = "collections.abc";
-    cls->accepts = row.accepts;
-    m.globals->set(row.name, Value(cls));
-  }
-}
-
-/// Every typing name is a value that can be subscripted, joined by | and inherited from.
-void fillTyping(Interpreter &interpreter, Module &m) {
-  Namespace &names = *m.globals;
-  addAbstractClasses(interpreter, m);
-  for (const char *name : {"Generic", "Protocol", "NamedTuple", "TypedDict"})
-    names.set(name, emptyClass(name, "typing"));
-  names.set("TYPE_CHECKING", Value(false));
-  auto same = [](Interpreter &, CallArgs args) { return args.positional.back(); };
-  for (const char *name :
-       {"cast", "overload", "final", "no_type_check", "runtime_checkable", "override"})
-    names.set(name, nativeRaw(std::string("typing.") + name, same));
-  m.fallback = [](Interpreter &interpreter, std::string_view name) -> std::optional<Value> {
-    if (name.starts_with("__"))
-      return std::nullopt;
-    return Value(std::make_shared<Opaque>("typing." + std::string(name), interpreter.location()));
-  };
-  names.set("TypeVar", nativeRaw("typing.TypeVar", [](Interpreter &i, CallArgs) {
-              return Value(std::make_shared<Opaque>("type variable", i.location()));
-            }));
-  names.set("NewType", nativeRaw("typing.NewType", [](Interpreter &, CallArgs args) {
-              return args.positional.at(1);
-            }));
-}
-
-/// The names of a dataclass's fields; null for what is none.
-const Value *dataclassFields(const Value &value) {
-  auto *instance = value.as<Instance>();
-  const Class *cls = instance ? instance->cls.get() : value.as<Class>();
-  const Value *names = cls ? cls->find("__match_args__") : nullptr;
-  return cls && !cls->find("_fields") ? names : nullptr;
-}
-
-void fillDataclasses(Interpreter &, Module &m) {
-  m.globals->set("dataclass", nativeRaw("dataclasses.dataclass", [](Interpreter &i, CallArgs args) {
-                   if (!args.positional.empty() && args.positional[0].as<Class>())
-                     return makeDataclass(i, args.positional[0].shared<Class>(), args);
-                   return nativeRaw("dataclass", [args](Interpreter &inner, CallArgs decorated) {
-                     decorated.positional[0].expect<Class>("a class");
-                     return makeDataclass(inner, decorated.positional[0].shared<Class>(), args);
-                   });
-                 }));
-  auto field = Class::make("Field", "dataclasses");
-  m.globals->set("field", nativeRaw("dataclasses.field", [field](Interpreter &, CallArgs args) {
-                   auto out = std::make_shared<Instance>(field);
-                   for (const auto &[name, value] : args.keywords)
-                     out->attributes.set(name, value);
-                   return Value(out);
-                 }));
-  auto fieldNames = [](const Value &v) {
-    const Value *names = v.as<Instance>() ? v.as<Instance>()->cls->find("__match_args__") : nullptr;
-    return names ? names->tuple() : Tuple();
-  };
-  m.globals->set(
-      "fields",
-      native("dataclasses.fields", "class_or_instance", [field](Interpreter &i, Bound &a) {
-        const Value *names = dataclassFields(a[0]);
-        if (!names)
-          i.raise("TypeError", "must be called with a dataclass type or instance");
-        Tuple out;
-        for (const Value &name : names->tuple()) {
-          auto one = std::make_shared<Instance>(field);
-          one->attributes.set("name", name);
-          out.emplace_back(one);
-        }
-        return Value::tuple(std::move(out));
-      }));
-  m.globals->set("is_dataclass",
-                 native("dataclasses.is_dataclass", "obj", [](Interpreter &, Bound &a) {
-                   return Value(dataclassFields(a[0]) != nullptr);
-                 }));
-  m.globals->set("asdict",
-                 native("dataclasses.asdict", "obj", [fieldNames](Interpreter &i, Bound &a) {
-                   Dict out;
-                   for (const Value &name : fieldNames(a[0]))
-                     out.set(name, i.getAttr(a[0], name.str()));
-                   return Value::dict(std::move(out));
-                 }));
-  m.globals->set(
-      "replace", nativeRaw("dataclasses.replace", [fieldNames](Interpreter &i, CallArgs args) {
-        CallArgs fresh{{}, args.keywords, args.location};
-        auto &self = args.positional[0].expect<Instance>("a dataclass instance");
-        for (const Value &name : fieldNames(args.positional[0]))
-          if (!args.keyword(name.str()))
-            fresh.keywords.emplace_back(name.str(), i.getAttr(args.positional[0], name.str()));
-        return i.call(Value(self.cls), std::move(fresh));
-      }));
 }
 
 /// IntEnum and StrEnum: members are numbers or texts, and print as such.
@@ -251,11 +116,52 @@ void fillCollections(Interpreter &, Module &m) {
 
 } // namespace
 
+/// The abstract classes of containers: what isinstance() says of them is what a value can do.
+void addAbstractClasses(Interpreter &interpreter, Module &m) {
+  auto mappings = interpreter.importSource(
+      "mappings", std::make_shared<SourceFile>("<collections.abc>", mappingSource));
+  using Test = bool (*)(const Value &);
+  struct Row {
+    const char *name;
+    Test accepts;
+  };
+  static constexpr Row rows[] = {
+      {"Mapping", [](const Value &v) { return contentOf(v).isDict(); }},
+      {"MutableMapping", [](const Value &v) { return contentOf(v).isDict(); }},
+      {"Sequence",
+       [](const Value &v) {
+         Value content = contentOf(v);
+         return content.isSequence() || content.isStr() || content.kind() == Kind::Range;
+       }},
+      {"MutableSequence", [](const Value &v) { return contentOf(v).isList(); }},
+      {"MutableSet",
+       [](const Value &v) { return contentOf(v).isSet() && !contentOf(v).elementSet().frozen; }},
+      {"Iterable", isIterable},
+      {"Iterator",
+       [](const Value &v) { return v.as<Iterator>() != nullptr || hasMethod(v, "__next__"); }},
+      {"Generator",
+       [](const Value &v) {
+         auto *iterator = v.as<Iterator>();
+         return iterator && iterator->typeName() == "generator";
+       }},
+      {"Sized", isSized},
+      {"Collection",
+       [](const Value &v) {
+         return isIterable(v) && isSized(v) && (!v.as<Instance>() || hasMethod(v, "__contains__"));
+       }},
+      {"Callable", [](const Value &v) { return v.isObject() && v.object()->isCallable(); }},
+      {"Hashable", [](const Value &v) { return hashOf(v).has_value(); }}};
+  for (const Row &row : rows) {
+    const Value *written = mappings->globals->find(row.name);
+    auto cls = written ? written->shared<Class>() : Class::make(row.name, "collections.abc");
+    cls->module = "collections.abc";
+    cls->accepts = row.accepts;
+    m.globals->set(row.name, Value(cls));
+  }
+}
+
 void addClassModules(NativeModules &modules) {
-  modules.add("typing", fillTyping);
-  modules.add("typing_extensions", fillTyping);
-  modules.add("collections.abc", fillTyping);
-  modules.add("dataclasses", fillDataclasses);
+  addDataclasses(modules);
   modules.add("enum", fillEnum);
   modules.add("abc", fillAbc);
   modules.add("collections", fillCollections);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Calls: binding arguments to parameters, running bodies, native functions, methods.
 #include "host/InterpreterState.h"
+#include "host/TypeForm.h"
 
 #include <algorithm>
 #include <charconv>
@@ -189,6 +190,42 @@ Value Function::call(Interpreter &interpreter, CallArgs args) {
   }
 }
 
+/// `f.__code__`: what files ask of a function's text.
+static Value codeOf(Interpreter &interpreter, const Function &f) {
+  auto code = std::make_shared<Instance>(Class::make("code", "types"));
+  host::Tuple names;
+  auto add = [&](const syntax::Arg *arg) {
+    if (arg)
+      names.emplace_back(arg->arg);
+  };
+  for (const auto *list :
+       {&f.parameters->posonlyargs, &f.parameters->args, &f.parameters->kwonlyargs})
+    for (const auto &arg : *list)
+      add(arg.get());
+  size_t positional = f.parameters->posonlyargs.size() + f.parameters->args.size();
+  add(f.parameters->vararg.get());
+  add(f.parameters->kwarg.get());
+  const ScopeFacts &facts = f.def ? interpreter.state().factsOf(f.def, f.parameters, f.def->body)
+                                  : interpreter.state().factsOfLambda(*f.lambda);
+  size_t own = names.size();
+  for (const std::string &local : facts.locals)
+    if (std::none_of(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(own),
+                     [&](const Value &name) { return name.str() == local; }))
+      names.emplace_back(local);
+  SourceLocation where = f.location();
+  for (const auto &[name, value] :
+       {std::pair<const char *, Value>{"co_argcount", Value(static_cast<int64_t>(positional))},
+        {"co_posonlyargcount", Value(static_cast<int64_t>(f.parameters->posonlyargs.size()))},
+        {"co_kwonlyargcount", Value(static_cast<int64_t>(f.parameters->kwonlyargs.size()))},
+        {"co_nlocals", Value(static_cast<int64_t>(names.size()))},
+        {"co_varnames", Value::tuple(names)},
+        {"co_name", Value(f.name)},
+        {"co_filename", Value(f.module->file->path())},
+        {"co_firstlineno", Value(static_cast<int64_t>(where.range.line))}})
+    code->attributes.set(name, value);
+  return Value(code);
+}
+
 std::optional<Value> Function::getAttr(Interpreter &interpreter, std::string_view attribute) {
   if (const Value *found = attributes.find(attribute))
     return *found;
@@ -210,8 +247,39 @@ std::optional<Value> Function::getAttr(Interpreter &interpreter, std::string_vie
     return nativeRaw("__get__", [self = Value(shared_from_this())](Interpreter &, CallArgs args) {
       return Value(std::make_shared<BoundMethod>(args.positional.at(0), self));
     });
-  (void)interpreter;
-  return std::nullopt;
+  if (attribute == "__defaults__")
+    return defaults.empty() ? Value() : Value::tuple(host::Tuple(defaults.begin(), defaults.end()));
+  if (attribute == "__kwdefaults__") {
+    host::Dict out;
+    for (size_t i = 0; i < parameters->kwonlyargs.size(); ++i)
+      if (keywordDefaults[i])
+        out.set(Value(parameters->kwonlyargs[i]->arg), *keywordDefaults[i]);
+    return out.size() ? Value::dict(std::move(out)) : Value();
+  }
+  if (attribute == "__globals__")
+    return namesOf(Value(), *globals);
+  if (attribute == "__code__")
+    return codeOf(interpreter, *this);
+  return attribute == "__annotations__" ? std::optional(annotations(interpreter)) : std::nullopt;
+}
+
+Value Function::annotations(Interpreter &interpreter) const {
+  host::Dict out;
+  auto add = [&](const std::string &parameter, const syntax::Expr *annotation) {
+    if (annotation)
+      out.set(Value(parameter), annotationValue(interpreter, *annotation, closure));
+  };
+  for (const auto *list : {&parameters->posonlyargs, &parameters->args})
+    for (const auto &arg : *list)
+      add(arg->arg, arg->annotation.get());
+  if (parameters->vararg)
+    add(parameters->vararg->arg, parameters->vararg->annotation.get());
+  for (const auto &arg : parameters->kwonlyargs)
+    add(arg->arg, arg->annotation.get());
+  if (parameters->kwarg)
+    add(parameters->kwarg->arg, parameters->kwarg->annotation.get());
+  add("return", def ? def->returns.get() : nullptr);
+  return Value::dict(std::move(out));
 }
 
 bool Function::setAttr(Interpreter &, std::string_view attribute, const Value &value) {

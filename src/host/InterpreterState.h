@@ -283,6 +283,12 @@ std::shared_ptr<Instance> makeNullContext(Interpreter &, Value entered = {});
 std::shared_ptr<Instance> newInstance(Interpreter &, const std::shared_ptr<Class> &cls,
                                       const CallArgs &args);
 Value makerOfInstances();
+/// Refuses where a class derives from one that is not evaluated: "`what` <name>, which is …".
+void refuseAbsentBases(Interpreter &, const std::string &what, const Class &cls);
+std::optional<Value> describedBy(Interpreter &, const Value &attribute, const Value &instance,
+                                 const Value &owner);
+/// A method of `object`, to be called with the instance; nullopt for a name that it lacks.
+std::optional<Value> rootMethod(std::string_view name);
 /// `for v in instance`, by __iter__, __next__ or __getitem__; ends when `f` returns false.
 void streamInstance(Interpreter &, Instance &instance, const std::function<bool(const Value &)> &f);
 /// copy.deepcopy().
@@ -297,6 +303,8 @@ Value importInstalled(Interpreter &, const std::string &name);
 bool isInstalled(Interpreter &, const std::string &name);
 /// A live mapping of `names`, which belong to `owner`: globals(), vars(x), x.__dict__.
 Value namesOf(Value owner, Namespace &names);
+/// The entries that one of those has now; nullopt for other values.
+std::optional<Dict> copyOfNames(const Value &mapping);
 /// `del mapping[key]` where it is one of those and has the name.
 bool removeName(const Value &mapping, const Value &key);
 /// The entries of a dict, of an instance of one, or of what has keys() and []; nullopt for others.
@@ -345,12 +353,17 @@ void addStandardModules(NativeModules &);
 void addVersionModules(NativeModules &);
 void addDataModules(NativeModules &);
 void addClassModules(NativeModules &);
+void addDataclasses(NativeModules &);
 void addTritonModules(NativeModules &);
 void addTorchLibrary(NativeModules &);
 
 /// typing, dataclasses and enum hooks for classes with special bases.
 void finishClass(Interpreter &, const std::shared_ptr<Class> &cls);
-Value makeDataclass(Interpreter &, const std::shared_ptr<Class> &cls, const CallArgs &options);
+void makeNamedTuple(Interpreter &, const std::shared_ptr<Class> &cls,
+                    const std::vector<std::string> &fields);
+/// The abstract classes of collections.abc, which `typing` has too.
+void addAbstractClasses(Interpreter &, Module &);
+void fillTyping(Interpreter &, Module &);
 /// `@decorator` names that leave a function as it is and come from libraries we do not run.
 bool isTransparentDecorator(std::string_view finalName);
 Value stringPercent(Interpreter &, const std::string &format, const Value &args);

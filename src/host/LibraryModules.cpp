@@ -22,6 +22,18 @@ const char *const contextlibSource =
 const char *const typesSource =
 #include "host/modules/types.py.inc"
     ;
+const char *const itertoolsSource =
+#include "host/modules/itertools.py.inc"
+    ;
+const char *const functoolsSource =
+#include "host/modules/functools.py.inc"
+    ;
+const char *const jsonSource =
+#include "host/modules/json.py.inc"
+    ;
+const char *const contextvarsSource =
+#include "host/modules/contextvars.py.inc"
+    ;
 const char *const inspectSource =
 #include "host/modules/inspect.py.inc"
     ;
@@ -46,6 +58,8 @@ Value shallowCopy(Interpreter &interpreter, Bound &a) {
     return Value::dict(Dict(value.dictionary()));
   if (value.isSet())
     return Value::set(Set(value.elementSet()), value.elementSet().frozen);
+  if (auto names = copyOfNames(value))
+    return Value::dict(std::move(*names));
   auto *instance = value.as<Instance>();
   if (!instance || instance->cls->find("__members__"))
     return value;
@@ -70,19 +84,23 @@ void fillCopy(Interpreter &, Module &m) {
 // The numbers of inspect.Parameter's kinds.
 enum ParameterKind : int8_t { PositionalOnly, Positional, Rest, KeywordOnly, KeywordRest };
 
-Value described(const std::string &name, ParameterKind kind, const Value *fallback = nullptr) {
-  return Value::tuple(
-      {Value(name), Value(int(kind)), Value(fallback != nullptr), fallback ? *fallback : Value()});
+/// Of a parameter; `owner`, the function whose annotations it has, is None for native ones.
+Value described(const std::string &name, ParameterKind kind, const Value *fallback = nullptr,
+                const Value &owner = {}) {
+  return Value::tuple({Value(name), Value(int(kind)), Value(fallback != nullptr),
+                       fallback ? *fallback : Value(), owner});
 }
 
-List parametersOf(const Function &function) {
+List parametersOf(const Value &callable) {
+  const Function &function = callable.expect<Function>("a function");
   const syntax::Arguments &args = *function.parameters;
   List out;
   size_t total = args.posonlyargs.size() + args.args.size(),
          firstDefault = total - function.defaults.size(), index = 0;
   auto add = [&](const syntax::Arg &arg, ParameterKind kind) {
     out.push_back(described(
-        arg.arg, kind, index < firstDefault ? nullptr : &function.defaults[index - firstDefault]));
+        arg.arg, kind, index < firstDefault ? nullptr : &function.defaults[index - firstDefault],
+        callable));
     ++index;
   };
   for (const auto &arg : args.posonlyargs)
@@ -90,13 +108,14 @@ List parametersOf(const Function &function) {
   for (const auto &arg : args.args)
     add(*arg, Positional);
   if (args.vararg)
-    out.push_back(described(args.vararg->arg, Rest));
+    out.push_back(described(args.vararg->arg, Rest, nullptr, callable));
   for (size_t i = 0; i < args.kwonlyargs.size(); ++i) {
     const std::optional<Value> &fallback = function.keywordDefaults[i];
-    out.push_back(described(args.kwonlyargs[i]->arg, KeywordOnly, fallback ? &*fallback : nullptr));
+    out.push_back(
+        described(args.kwonlyargs[i]->arg, KeywordOnly, fallback ? &*fallback : nullptr, callable));
   }
   if (args.kwarg)
-    out.push_back(described(args.kwarg->arg, KeywordRest));
+    out.push_back(described(args.kwarg->arg, KeywordRest, nullptr, callable));
   return out;
 }
 
@@ -108,7 +127,7 @@ Value describeParameters(Interpreter &interpreter, Bound &a) {
       Bound inner{*wrapped};
       return describeParameters(interpreter, inner);
     }
-    return Value::list(parametersOf(*function));
+    return Value::list(parametersOf(callable));
   }
   auto withoutSelf = [&](const Value &function) {
     Bound inner{function};
@@ -156,6 +175,8 @@ void fillTypes(Interpreter &interpreter, Module &m) {
                             {"NoneType", "NoneType"},
                             {"EllipsisType", "ellipsis"}})
     m.globals->set(name, Value(interpreter.builtinClass(type)));
+  m.globals->set("UnionType",
+                 interpreter.getAttr(Value(interpreter.nativeModule("typing")), "Union"));
   auto method = Class::make("method", "builtins");
   method->accepts = [](const Value &v) { return v.as<BoundMethod>() != nullptr; };
   method->construct = [signature = host::Signature("function, instance")](Interpreter &i,
@@ -205,6 +226,10 @@ void fillPlatform(Interpreter &, Module &m) {
 
 void addLibraryModules(NativeModules &modules) {
   modules.add("collections", fillFrom(collectionsSource));
+  modules.add("contextvars", fillFrom(contextvarsSource));
+  modules.add("itertools", fillFrom(itertoolsSource));
+  modules.add("json", fillFrom(jsonSource));
+  modules.add("functools", fillFrom(functoolsSource));
   modules.add("threading", fillFrom(threadingSource));
   modules.add("contextlib", fillFrom(contextlibSource));
   modules.add("copy", fillCopy);

@@ -50,6 +50,8 @@ public:
 
   /// The value of a free name in the body: enclosing functions, then globals, then builtins.
   std::optional<Value> lookup(Interpreter &, std::string_view name) const;
+  /// `__annotations__`, evaluated now.
+  Value annotations(Interpreter &) const;
   SourceLocation location() const;
 };
 
@@ -142,6 +144,11 @@ public:
   /// Whether a value that is no Instance belongs to it (int, torch.Tensor …); null: none does.
   std::function<bool(const Value &)> accepts;
 
+  /// The base of a class that is not evaluated, an Opaque, in whose place this class stands.
+  Value absent;
+  /// Its instances are read through a __getattribute__ of its own or of a base.
+  bool readsOwnWay = false;
+
   static std::shared_ptr<Class> make(std::string name, std::string module,
                                      std::vector<std::shared_ptr<Class>> bases = {});
   std::string typeName() const override { return "type"; }
@@ -194,6 +201,9 @@ public:
   bool equals(const Object &other) const override;
   std::optional<size_t> hash() const override;
   bool isSymbolic() const override;
+  /// Reading and writing as `object` does: past __getattribute__ and __setattr__ of the class.
+  std::optional<Value> ordinaryAttr(Interpreter &, std::string_view name);
+  void setOrdinaryAttr(Interpreter &, std::string_view name, const Value &value);
   /// The bound special method, or nullopt; the instance's own attributes do not count, as in
   /// Python.
   std::optional<Value> special(Interpreter &, std::string_view name);

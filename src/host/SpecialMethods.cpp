@@ -268,17 +268,20 @@ public:
                      });
   }
   bool remove(const Value &key) { return key.isStr() && names.erase(key.str()); }
-
-private:
-  Value owner; ///< keeps `names` alive
-  Namespace &names;
-
+  std::optional<Value> deepCopy(Interpreter &interpreter) override {
+    return host::deepCopy(interpreter, Value::dict(entries()));
+  }
   Dict entries() const {
     Dict out;
     for (const auto &[name, value] : names.items())
       out.set(Value(name), value);
     return out;
   }
+
+private:
+  Value owner; ///< keeps `names` alive
+  Namespace &names;
+
   void become(Interpreter &interpreter, const Dict &dict) {
     for (const auto &[name, value] : std::vector(names.items()))
       if (!dict.find(std::string_view(name)))
@@ -292,6 +295,11 @@ private:
 
 Value namesOf(Value owner, Namespace &names) {
   return Value(std::make_shared<NamesView>(std::move(owner), names));
+}
+
+std::optional<Dict> copyOfNames(const Value &mapping) {
+  auto *view = mapping.as<NamesView>();
+  return view ? std::optional(view->entries()) : std::nullopt;
 }
 
 bool removeName(const Value &mapping, const Value &key) {

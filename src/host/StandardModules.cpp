@@ -213,15 +213,18 @@ Value cached(const Value &function) {
 }
 
 void fillFunctools(Interpreter &, Module &m) {
-  m.globals->set("partial", nativeRaw("functools.partial", [](Interpreter &i, CallArgs args) {
-                   if (args.positional.empty())
-                     i.raise("TypeError", "type 'partial' takes at least one argument");
-                   auto p = std::make_shared<Partial>();
-                   p->function = args.positional[0];
-                   args.positional.erase(args.positional.begin());
-                   p->fixed = std::move(args);
-                   return Value(p);
-                 }));
+  auto partial = Class::make("partial", "functools");
+  partial->construct = [](Interpreter &i, CallArgs args) {
+    if (args.positional.empty())
+      i.raise("TypeError", "type 'partial' takes at least one argument");
+    auto p = std::make_shared<Partial>();
+    p->function = args.positional[0];
+    args.positional.erase(args.positional.begin());
+    p->fixed = std::move(args);
+    return Value(p);
+  };
+  partial->accepts = [](const Value &v) { return v.as<Partial>() != nullptr; };
+  m.globals->set("partial", Value(partial));
   auto cache = [](Interpreter &, CallArgs args) {
     if (!args.positional.empty() && args.positional[0].isObject())
       return cached(args.positional[0]);
@@ -294,16 +297,10 @@ void fillItertools(Interpreter &, Module &m) {
     extendProduct(axes, 0, row, out);
     return iteratorOf(std::move(out));
   });
-  auto chain = native("itertools.chain", "*iterables", [](Interpreter &i, Bound &a) {
+  set(m, "accumulate", "iterable, func=None, *, initial=None", [](Interpreter &i, Bound &a) {
     std::vector<Value> out;
-    for (const Value &v : a[0].tuple())
-      for (Value &element : i.iterate(v))
-        out.push_back(std::move(element));
-    return iteratorOf(std::move(out));
-  });
-  m.globals->set("chain", chain);
-  set(m, "accumulate", "iterable, func=None", [](Interpreter &i, Bound &a) {
-    std::vector<Value> out;
+    if (!a[2].isNone())
+      out.push_back(a[2]);
     for (const Value &v : i.iterate(a[0]))
       out.push_back(out.empty()     ? v
                     : a[1].isNone() ? i.binary(BinaryOp::Add, out.back(), v)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/InterpreterState.h"
 #include "host/Kernel.h"
+#include "host/TypeForm.h"
 
 #include <algorithm>
 
@@ -218,19 +219,13 @@ void Evaluator::execAugAssign(const AugAssign &s) {
 
 void Evaluator::execAnnAssign(const AnnAssign &s) {
   if (scope->form == Scope::Form::Class && s.target->kind == ExprKind::Name) {
-    // Annotations stay unevaluated; dataclasses and named tuples read their names in order.
+    // Dataclasses and named tuples read the names in order; what they say is evaluated when asked.
     if (!scope->names->find("__annotations__"))
       scope->names->set("__annotations__", Value::dict());
-    auto *base = s.annotation.get();
-    if (auto *subscript = as<Subscript>(base))
-      base = subscript->value.get();
-    auto *name = as<Name>(base);
-    auto *attribute = as<Attribute>(base);
     scope->names->at("__annotations__")
         .dictionary()
-        .set(Value(as<Name>(s.target.get())->id), Value(name        ? name->id
-                                                        : attribute ? attribute->attr
-                                                                    : ""));
+        .set(Value(as<Name>(s.target.get())->id),
+             Value(std::make_shared<Annotation>(*s.annotation, scope)));
   }
   if (s.value)
     assign(*s.target, eval(*s.value));
@@ -584,12 +579,15 @@ void Evaluator::execFunctionDef(const FunctionDef &s) {
 
 void Evaluator::execClassDef(const ClassDef &s) {
   std::vector<std::shared_ptr<Class>> bases;
-  for (const Value &base : evalElements(s.bases)) {
+  for (const Value &written : evalElements(s.bases)) {
+    auto *form = written.as<TypeForm>(); // `Generic[T]`, `dict[str, int]`
+    const Value &base = form && !form->origin.isNone() ? form->origin : written;
     if (auto cls = base.shared<Class>())
       bases.push_back(cls);
-    else if (base.as<Opaque>()) // what it inherits from there is refused when it is used
+    else if (base.as<Opaque>()) { // what it inherits from there is refused when it is used
       bases.push_back(Class::make(repr(base), "opaque"));
-    else {
+      bases.back()->absent = base;
+    } else {
       at(s);
       interpreter.refuse("class '" + s.name + "' inherits from " + interpreter.repr(base) +
                          ", which is not a class");

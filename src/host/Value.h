@@ -506,8 +506,7 @@ public:
   std::optional<std::vector<Value>> iterate(Interpreter &) override;
   bool equals(const Object &other) const override;
   std::optional<size_t> hash() const override { return std::hash<std::string>()(path); }
-
-private:
+  /// "'path' cannot be called here", with what made it unusable.
   [[noreturn]] void refuse(Interpreter &, std::string_view action) const;
 };
 

@@ -76,6 +76,12 @@ std::optional<h::Value> ItemNumber::compare(h::Interpreter &interpreter, h::Comp
 
 h::Value itemOf(TensorObject &self, h::Interpreter &interpreter) {
   const TensorType &type = self.tensor.type;
+  if (type.numel().constantOr(0) == 1)
+    if (auto known = knownNumbers(self, interpreter)) {
+      while (known->isList())
+        known = h::Value(known->list().front());
+      return *known;
+    }
   if (type.dtype == DataType::Bool)
     interpreter.refuse("'.item()' of a bool asks for a value that is only known when the program "
                        "runs; keep it a tensor");

@@ -18,4 +18,8 @@ std::vector<std::pair<std::string, std::optional<std::string>>> tensorMethods();
 host::Value callInPlace(TensorObject &self, host::Interpreter &interpreter, const std::string &name,
                         const host::CallArgs &args);
 
+/// The numbers of a tensor, as tolist() nests them, where the trace knows them: what is computed
+/// from the program's own numbers alone. nullopt for all else.
+std::optional<host::Value> knownNumbers(TensorObject &self, host::Interpreter &interpreter);
+
 } // namespace pellucid::trace

@@ -362,7 +362,9 @@ const NamedMethod methods[] = {
     {"item",
      [](TensorObject &self, h::Interpreter &i, const h::CallArgs &) { return itemOf(self, i); }},
     {"tolist",
-     [](TensorObject &, h::Interpreter &i, const h::CallArgs &) -> h::Value {
+     [](TensorObject &self, h::Interpreter &i, const h::CallArgs &) -> h::Value {
+       if (auto known = knownNumbers(self, i))
+         return *known;
        i.refuse("'.tolist()' asks for values that are only known when the program runs; keep them "
                 "a tensor");
      }},
@@ -645,6 +647,12 @@ std::optional<h::Value> TensorObject::compare(h::Interpreter &interpreter, h::Co
 }
 
 bool TensorObject::truth(h::Interpreter &interpreter) {
+  if (tensor.type.numel().constantOr(0) == 1)
+    if (auto known = knownNumbers(*this, interpreter)) {
+      while (known->isList())
+        known = h::Value(known->list().front());
+      return interpreter.truth(*known);
+    }
   interpreter.refuse("a branch on a tensor's value cannot be traced: the value is only known when "
                      "the program runs; use torch.where");
 }
@@ -679,6 +687,21 @@ std::optional<h::Value> TensorObject::deepCopy(h::Interpreter &interpreter) {
   for (const auto &[name, value] : attributes.items())
     copy->attributes.set(name, value);
   return h::Value(std::static_pointer_cast<h::Object>(copy));
+}
+
+/// `for row in x`, `a, b = x`: views of the first dim.
+std::optional<std::vector<h::Value>> TensorObject::iterate(h::Interpreter &interpreter) {
+  if (tensor.type.shape.empty())
+    interpreter.raise("TypeError", "iteration over a 0-d tensor");
+  auto rows = tensor.type.shape[0].constant();
+  if (!rows)
+    interpreter.refuse("a loop over a tensor whose first dim, " + tensor.type.shape[0].text() +
+                       ", is dynamic cannot be traced; compute with the whole tensor");
+
+  std::vector<h::Value> out;
+  for (int64_t i = 0; i < *rows; ++i)
+    out.push_back(*getItem(interpreter, h::Value(i)));
+  return out;
 }
 
 std::optional<h::Value> TensorObject::length(h::Interpreter &) {

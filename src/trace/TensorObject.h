@@ -34,6 +34,7 @@ public:
                      bool uniform = false);
   bool truth(host::Interpreter &) override;
   std::optional<host::Value> length(host::Interpreter &) override;
+  std::optional<std::vector<host::Value>> iterate(host::Interpreter &) override;
   std::optional<host::Value> deepCopy(host::Interpreter &) override;
   bool setAttr(host::Interpreter &, std::string_view name, const host::Value &value) override;
 

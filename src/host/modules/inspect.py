@@ -8,7 +8,12 @@ class Parameter:
     POSITIONAL_ONLY, POSITIONAL_OR_KEYWORD, VAR_POSITIONAL, KEYWORD_ONLY, VAR_KEYWORD = 0, 1, 2, 3, 4
 
     def __init__(self, name, kind, *, default=_Empty, annotation=_Empty):
-        self.name, self.kind, self.default, self.annotation = name, kind, default, annotation
+        self.name, self.kind, self.default, self._annotation, self._owner = name, kind, default, annotation, None
+
+    @property
+    def annotation(self):
+        # Evaluated when it is asked for.
+        return self._annotation if self._owner is None else self._owner.__annotations__.get(self.name, _Empty)
 
     def replace(self, **changed):
         values = {"name": self.name, "kind": self.kind, "default": self.default, "annotation": self.annotation, **changed}
@@ -62,7 +67,11 @@ class Signature:
 
     def __init__(self, parameters=(), return_annotation=_Empty):
         self.parameters = {parameter.name: parameter for parameter in parameters}
-        self.return_annotation = return_annotation
+        self._return_annotation, self._owner = return_annotation, None
+
+    @property
+    def return_annotation(self):
+        return self._return_annotation if self._owner is None else self._owner.__annotations__.get("return", _Empty)
 
     def bind(self, *args, **kwargs):
         return self._bind(args, kwargs, False)
@@ -103,7 +112,15 @@ def signature(function, *, follow_wrapped=True):
     described = _parameters(function)
     if described is None:
         raise ValueError(f"no signature found for builtin {function!r}")
-    return Signature([Parameter(name, kind) if not has_default else Parameter(name, kind, default=default) for name, kind, has_default, default in described])
+    made = Signature([_parameter(*one) for one in described])
+    made._owner = described[0][4] if described else None
+    return made
+
+
+def _parameter(name, kind, has_default, default, owner):
+    made = Parameter(name, kind, default=default) if has_default else Parameter(name, kind)
+    made._owner = owner
+    return made
 
 
 def unwrap(function):
@@ -126,3 +143,49 @@ def ismethod(value):
 
 def isroutine(value):
     return isfunction(value) or ismethod(value)
+
+
+def get_annotations(obj, *, globals=None, locals=None, eval_str=False):
+    found = obj.__dict__.get("__annotations__", {}) if isinstance(obj, type) else obj.__annotations__
+    if eval_str and any(isinstance(value, str) for value in found.values()):
+        raise NotImplementedError("inspect.get_annotations(eval_str=True)")
+    return dict(found)
+
+
+def getmembers(object, predicate=None):
+    members = [(name, getattr(object, name)) for name in dir(object)]
+    return [(name, value) for name, value in members if predicate is None or predicate(value)]
+
+
+def cleandoc(doc):
+    lines = doc.expandtabs().split("\n")
+    indents = [len(line) - len(line.lstrip()) for line in lines[1:] if line.strip()]
+    margin = min(indents, default=0)
+    lines = [lines[0].lstrip()] + [line[margin:] for line in lines[1:]]
+    while lines and not lines[-1]:
+        lines.pop()
+    while lines and not lines[0]:
+        lines.pop(0)
+    return "\n".join(lines)
+
+
+def getdoc(object):
+    doc = object.__doc__
+    return None if doc is None else cleandoc(doc)
+
+
+class FullArgSpec:
+    def __init__(self, signature):
+        of = lambda *kinds: [p for p in signature.parameters.values() if p.kind in kinds]
+        named = of(Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+        self.args = [p.name for p in named]
+        self.varargs = ([p.name for p in of(Parameter.VAR_POSITIONAL)] + [None])[0]
+        self.varkw = ([p.name for p in of(Parameter.VAR_KEYWORD)] + [None])[0]
+        self.defaults = tuple(p.default for p in named if p.default is not _Empty) or None
+        only = of(Parameter.KEYWORD_ONLY)
+        self.kwonlyargs = [p.name for p in only]
+        self.kwonlydefaults = {p.name: p.default for p in only if p.default is not _Empty} or None
+
+
+def getfullargspec(func):
+    return FullArgSpec(signature(func))

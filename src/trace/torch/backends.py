@@ -280,6 +280,12 @@ def _check_with(error, condition, message):
 
 
 class _Checks:
+    def get_default_device():
+        return torch.device("cpu")
+
+    def _assert(condition, message):
+        _check_with(AssertionError, condition, message)
+
     def _check(cond, message=None):
         _check_with(RuntimeError, cond, message)
 

@@ -506,3 +506,18 @@ def adaptive_max_pool2d(input, output_size, return_indices=False):
 def adaptive_max_pool3d(input, output_size, return_indices=False):
     values, indices = torch.ops.aten.adaptive_max_pool3d(input, _adaptive_size(input, output_size, 3))
     return (values, indices) if return_indices else values
+
+
+def erfinv(input):
+    # A rational start in each range, then two steps of Newton's method.
+    y = input if input.is_floating_point() else input.to(torch.float32)
+    z = y * y
+    middle = y * (((-0.140543331 * z + 0.914624893) * z - 1.645349621) * z + 0.886226899)
+    middle = middle / ((((0.012229801 * z - 0.329097515) * z + 1.442710462) * z - 2.118377725) * z + 1.0)
+    z = torch.sqrt(-torch.log((1.0 - torch.abs(y)) * 0.5))
+    tail = ((1.641345311 * z + 3.429567803) * z - 1.624906493) * z - 1.970840454
+    tail = torch.sign(y) * tail / ((1.637067800 * z + 3.543889200) * z + 1.0)
+    x = torch.where(torch.abs(y) <= 0.7, middle, tail)
+    for _ in range(2):
+        x = x - (torch.erf(x) - y) / (1.1283791670955126 * torch.exp(-x * x))
+    return torch.where(torch.abs(y) == 1.0, y * float("inf"), x)

@@ -238,9 +238,11 @@ def moveaxis(input, source, destination):
     return movedim(input, source, destination)
 
 
-def diff(input, n=1, dim=-1):
+def diff(input, n=1, dim=-1, prepend=None, append=None):
     if n == 0:
         return input.clone()
+    parts = [part for part in (prepend, input, append) if part is not None]
+    input = torch.cat(parts, dim) if len(parts) > 1 else input
     for _ in range(n):
         size = input.shape[dim]
         if isinstance(size, int) and size == 0:

@@ -626,3 +626,177 @@ for bad in ("(", "*a", "[b", "a**", r"\q", "(?P<1>a)", r"(?<=a+)b", "a{3,1}", r"
         result.append(bad)
     except re.error as e:
         result.append("error")
+# case: dataclass_options
+import dataclasses
+from dataclasses import dataclass, field, fields, InitVar, KW_ONLY, MISSING
+from typing import ClassVar, Dict, Optional, get_args, get_origin
+
+@dataclass(frozen=True, order=True)
+class Base:
+    a: int
+    b: "list[int] | None" = None
+    c: ClassVar[int] = 3
+    d: Dict[str, int] = field(default_factory=dict, compare=False)
+
+@dataclass(frozen=True, order=True)
+class Derived(Base):
+    e: Optional[float] = field(default=2.0, compare=False, repr=False, metadata={"k": 1})
+    f: int = field(init=False, default=5)
+    _: KW_ONLY
+    g: int = 7
+
+@dataclass
+class Scaled:
+    x: int
+    factor: InitVar[int] = 2
+    inner: list = field(default_factory=list)
+
+    def __post_init__(self, factor):
+        self.x *= factor
+
+@dataclass(eq=False)
+class Node:
+    v: int
+
+def failure(f):
+    try:
+        return f()
+    except Exception as e:
+        return type(e).__name__ + ": " + str(e)
+
+def set_a(x):
+    x.a = 1
+
+d = Derived(1)
+n = Node(1)
+Made = dataclasses.make_dataclass("Made", [("p", int), ("q", int, 3)], frozen=True)
+result = [[(q.name, q.default is MISSING, q.kw_only, q.init, q.repr, q.compare) for q in fields(Derived)], [q.name for q in fields(d)], dict(fields(Derived)[3].metadata), repr(d), Derived(1) < Derived(2), Derived(1, e=3.0) == d, Derived(2, g=1) > Derived(1, g=9), Derived(1) != Base(1), failure(lambda: set_a(d)), dataclasses.asdict(Derived(1, [2])), dataclasses.astuple(d), dataclasses.replace(d, a=4), failure(lambda: dataclasses.replace(d, f=4)), Scaled(3).x, Scaled(3, factor=5).x, dataclasses.asdict(Scaled(1, inner=[Scaled(2)])), n == Node(1), n == n, {n: 1}[n], Made(1), failure(lambda: Made()), failure(lambda: Derived(1, None, {}, 2.0, 3)), failure(lambda: Derived(a=1, z=2)), A_c := Base.c, hasattr(Base, "d"), hasattr(Derived, "e"), Derived.e, Base.__dataclass_params__.frozen, Derived.__match_args__, fields(Base)[1].type, get_origin(fields(Derived)[3].type) is not None, [t.__name__ for t in get_args(fields(Base)[2].type)], dataclasses.is_dataclass(Made), dataclasses.is_dataclass(3)]
+# case: types_as_values
+import collections.abc, inspect, types, typing
+from typing import *
+
+T = TypeVar("T", bound=int)
+
+class Box(Generic[T]):
+    x: int = 1
+    y: "Box"
+
+class Options(TypedDict, total=False):
+    k: int
+
+class Named(NamedTuple):
+    a: int
+    b: List[int] = []
+
+def f(x: int, *args: str, y: "str" = "a", **kw) -> list[int]: ...
+
+def failure(g):
+    try:
+        return g()
+    except TypeError:
+        return "TypeError"
+
+s = inspect.signature(f)
+result = [isinstance(3, int | str), isinstance(None, Optional[int]), isinstance("x", Union[int, float]), issubclass(bool, int | str), get_origin(list[int]) is list, get_origin(List[int]) is list, get_origin(Dict) is dict, get_origin(int) is None, get_origin(int | None) in (Union, types.UnionType), get_args(Optional[int]) == (int, type(None)), Optional[int] == Union[None, int], Union[int, Union[str, int]] == Union[int, str], Union[int] is int, get_origin(Literal["a"]) is Literal, get_args(Literal["a", 1, None]), get_args(Annotated[int, 5]), Annotated[int, 5].__metadata__, get_args(Callable[[int], str]), get_origin(Callable[[int], str]) is collections.abc.Callable, get_args(tuple[int, ...]), failure(lambda: isinstance(3, list[int])), isinstance([1], List), isinstance([1], Sequence), {Union[int, str]: 1}[Union[str, int]], {List[int]: 2}[List[int]], {Any: 1, Union: 2}[Union], list[int]([3]), dict[str, int](a=1), Box[int]().x, Box.__annotations__["x"] is int, Box.__annotations__["y"], Options(k=1), Named(1), s.parameters["x"].annotation is int, s.parameters["y"].annotation, s.parameters["args"].annotation is str, s.parameters["kw"].annotation is inspect.Parameter.empty, get_origin(s.return_annotation) is list, f.__annotations__["x"] is int, get_type_hints(Box)["x"] is int, T.__name__, T.__bound__ is int, str(list[int]), repr(Dict[str, int]), cast(int, "x"), typing.Any is Any, inspect.get_annotations(Box)["x"] is int]
+# case: attribute_protocols
+class Mapped:
+    names = {"old": "new"}
+
+    def __init__(self):
+        self.new = 1
+
+    def __getattribute__(self, name):
+        if name != "names" and name in super().__getattribute__("names"):
+            name = super().__getattribute__("names")[name]
+        return super().__getattribute__(name)
+
+    def __setattr__(self, name, value):
+        super().__setattr__(type(self).names.get(name, name), value)
+
+class Fallback(Mapped):
+    def __getattr__(self, name):
+        return "missing " + name
+
+class Typed:
+    def __set_name__(self, owner, name):
+        self.name = "_" + name
+
+    def __get__(self, instance, owner):
+        return owner.__name__ if instance is None else getattr(instance, self.name, 0)
+
+    def __set__(self, instance, value):
+        setattr(instance, self.name, value * 2)
+
+class Lazy:
+    def __get__(self, instance, owner):
+        return 5
+
+class classproperty(property):
+    def __get__(self, owner_self, owner_cls):
+        return self.fget(owner_cls)
+
+class Loud(property):
+    pass
+
+class Holder:
+    size = Typed()
+    lazy = Lazy()
+
+    @classproperty
+    def label(cls):
+        return cls.__name__.lower()
+
+    @Loud
+    def loud(self):
+        return "loud"
+
+    @loud.setter
+    def loud(self, value):
+        self.size = value
+
+class Root:
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        cls.seen = True
+
+class Leaf(Root):
+    pass
+
+m, g, h = Mapped(), Fallback(), Holder()
+m.old = 7
+h.size = 4
+before = h.lazy
+h.lazy = 6
+h.loud = 9
+plain = Leaf()
+Leaf.__setattr__(plain, "z", 3)
+object.__setattr__(plain, "w", 4)
+result = [m.old, m.new, vars(m), hasattr(m, "nothing"), getattr(m, "nothing", 3), g.old, g.other, h.size, Holder.size, before, h.lazy, Holder.lazy, h.label, Holder.label, h.loud, Leaf.seen, plain.z, plain.w, plain.__eq__(plain), plain.__class__.__name__, callable(Leaf.__init__), isinstance(Holder.__dict__["loud"], property)]
+# case: itertools_functools_json
+import functools, itertools, json
+
+@functools.total_ordering
+class Version:
+    def __init__(self, n):
+        self.n = n
+
+    def __eq__(self, other):
+        return self.n == other.n
+
+    def __lt__(self, other):
+        return self.n < other.n
+
+@functools.singledispatch
+def kind(x):
+    return "any"
+
+@kind.register
+def _(x: int):
+    return "int"
+
+@kind.register(list)
+def _(x):
+    return "list"
+
+p = functools.partial(max, 3)
+result = [list(itertools.repeat("a", 3)), list(itertools.islice(range(10), 2, 8, 3)), list(itertools.islice([1, 2, 3], 2)), list(itertools.takewhile(lambda x: x < 3, [1, 2, 3, 1])), list(itertools.dropwhile(lambda x: x < 3, [1, 2, 3, 1])), list(itertools.filterfalse(None, [0, 1, ""])), list(itertools.compress("abc", [1, 0, 1])), list(itertools.starmap(pow, [(2, 3), (3, 2)])), list(itertools.pairwise([1, 2, 3])), list(itertools.zip_longest("ab", "c", fillvalue="-")), [(k, list(v)) for k, v in itertools.groupby([1, 1, 2, 1])], list(itertools.permutations("abc", 2)), list(itertools.combinations_with_replacement([1, 2], 2)), [list(x) for x in itertools.tee([1, 2])], list(itertools.chain([1], (2,))), list(itertools.chain.from_iterable([[1], [2, 3]])), list(itertools.accumulate([1, 2, 3], initial=10)), isinstance(p, functools.partial), p(2), Version(1) <= Version(1), Version(2) > Version(1), kind(1), kind([]), kind("x"), sorted([3, 1, 2], key=functools.cmp_to_key(lambda a, b: b - a)), json.dumps({"b": [1, 2.5, None, True], "a": {"é\n\"": "x", 3: ()}}), json.dumps({"b": [1, []], "a": {}}, indent=2, sort_keys=True), json.dumps([1e20, float("inf"), -0.0]), json.dumps("é😀", ensure_ascii=False), json.dumps("é😀"), json.dumps([1, {"a": 2}], separators=(",", ":")), json.dumps({1: {2}}, default=list)]
