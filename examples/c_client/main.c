@@ -93,7 +93,12 @@ static int runOnce(pellucid_package *package, const DLTensor *input, const char 
   if (!outputs)
     return 1;
   int result = 0;
-  if (pellucid_run(package, input, 1, outputs, count, NULL) != PELLUCID_OK) {
+  /* What a package has of state, an instance of it owns. */
+  pellucid_instance *instance = NULL;
+  pellucid_status status = pellucid_instance_create(package, NULL, &instance);
+  if (status == PELLUCID_OK)
+    status = pellucid_instance_run(instance, input, 1, outputs, count, NULL);
+  if (status != PELLUCID_OK) {
     result = fail("run");
   } else {
     for (size_t i = 0; i < count; ++i)
@@ -103,6 +108,7 @@ static int runOnce(pellucid_package *package, const DLTensor *input, const char 
     for (size_t i = 0; i < count; ++i)
       outputs[i]->deleter(outputs[i]);
   }
+  pellucid_instance_destroy(instance);
   free(outputs);
   return result;
 }

@@ -131,10 +131,11 @@ private:
       if (!node->resultCount() || !node->result()->isTensor())
         continue;
       const TensorType &type = node->result()->type();
-      if (spec.kind == InputSpec::Kind::UserInput && lowered.state.count(spec.name)) {
+      auto state = lowered.state.find(spec.name);
+      if (spec.kind == InputSpec::Kind::UserInput && state != lowered.state.end()) {
         stateIndex[index] = states++;
         if (first)
-          manifest.state.push_back(storedWeight(source, spec.name, type.dtype).first);
+          manifest.state.push_back(storedWeight(source, state->second, type.dtype).first);
       } else if (spec.kind == InputSpec::Kind::UserInput) {
         inputIndex[index] = inputs++;
         if (!first)

@@ -19,7 +19,8 @@ struct LoweredProgram {
   std::vector<uint32_t> usedKernels;              ///< indices into program.kernels, ascending
   /// Of each used kernel: the most that a launch asks for.
   std::vector<uint32_t> numWarps, numStages;
-  std::set<std::string> state; ///< inputs that instances of the package own
+  /// Inputs that instances of the package own, and what the model calls them.
+  std::map<std::string, std::string> state;
   std::set<uint32_t>
       orderedKernels; ///< of usedKernels: the order of their programs shows in the result
 

@@ -182,6 +182,9 @@ struct Compilation {
   }
 
   void open(Program &program) {
+    std::map<std::string, std::string> changed = stateAsInputs(program, options.stateAsInputs);
+    if (!options.stateAsInputs)
+      state = std::move(changed);
     checkSource(program);
     pass("inline", program, [&] { inlineOperators(program); });
     pass("open wide attention", program, [&] { openWideAttention(program, registry); });
@@ -228,7 +231,7 @@ struct Compilation {
   }
 
   /// Library kernels are the CPU's alone.
-  LoweredProgram lower(Program &&opened, Target::Kind device, const std::set<std::string> &state) {
+  LoweredProgram lower(Program &&opened, Target::Kind device) {
     LoweredProgram lowered;
     lowered.device = device;
     lowered.state = state;
@@ -258,17 +261,13 @@ struct Compilation {
   }
 
   bool finish(const Program &source, Program &&opened, package::Contents &out) {
-    std::set<std::string> state;
-    if (!options.stateAsInputs)
-      for (std::string &name : changedBuffers(source))
-        state.insert(std::move(name));
     std::set<Target::Kind> devices;
     for (const Target &target : chosenTargets(options))
       devices.insert(target.kind);
     std::vector<LoweredProgram> lowered;
     for (Target::Kind device : devices)
       lowered.push_back(
-          lower(device == *devices.rbegin() ? std::move(opened) : opened.clone(), device, state));
+          lower(device == *devices.rbegin() ? std::move(opened) : opened.clone(), device));
     clock.done("schedule");
     keepText("program", [&] { return printProgram(source); });
     for (const LoweredProgram &one : lowered) {
@@ -293,6 +292,7 @@ struct Compilation {
   StageClock clock;
   OperatorRegistry registry;
   mlir::MLIRContext context;
+  std::map<std::string, std::string> state; ///< LoweredProgram's
 };
 
 void returnAlso(Program &program, const std::string &value) {
@@ -339,7 +339,6 @@ bool compileProgram(const Program &source, const CompileOptions &options, packag
   return reporting(diagnostics, [&] {
     Compilation compilation(options, report, diagnostics);
     Program program = source.clone();
-    stateAsInputs(program);
     compilation.open(program);
     if (options.fuseIntoKernels)
       compilation.fuse(program);
@@ -352,11 +351,11 @@ bool compileFusionCheck(const Program &source, const CompileOptions &options, Fu
   CompileOptions forCheck = options;
   forCheck.targets.clear();
   forCheck.keepIr = false;
+  forCheck.stateAsInputs = false;
   CompileReport report;
   return reporting(diagnostics, [&] {
     Compilation compilation(forCheck, report, diagnostics);
     Program fused = source.clone();
-    stateAsInputs(fused);
     compilation.open(fused);
     Program unfused = fused.clone();
     check.results = compilation.fuse(fused);

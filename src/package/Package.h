@@ -252,7 +252,7 @@ struct Loop {
   Place predicate; ///< written by the condition's steps
   uint32_t conditionSteps = 0, bodySteps = 0;
   std::vector<Carry> carries;
-  std::vector<Slice> slices;
+  std::vector<Slice> slices; ///< none where a predicate ends the loop
 
   uint32_t windows() const { return static_cast<uint32_t>(2 * carries.size() + slices.size()); }
 };

@@ -236,6 +236,9 @@ private:
     if (!loop.turns.empty() && loop.conditionSteps)
       complain(where + " counts its turns and has " + std::to_string(loop.conditionSteps) +
                " steps of a condition");
+    // A prepared call knows an even turn and an odd one.
+    if (loop.turns.empty() && !loop.slices.empty())
+      complain(where + " has slices and no number of turns");
     size_t opened = windows.size();
     std::vector<Window> added;
     for (const Carry &carry : loop.carries) {

@@ -286,6 +286,10 @@ Result CudaExecutor::readFlag(const unsigned char *flag, bool &out) {
   return result;
 }
 
+Result CudaExecutor::wait() {
+  return checked(driver.streamSynchronize(stream), [] { return std::string("wait for a call"); });
+}
+
 Result CudaExecutor::finish() {
   Result result;
   if (arena)

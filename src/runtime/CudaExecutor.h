@@ -57,6 +57,8 @@ public:
   Result fill(unsigned char *destination, uint64_t pattern, uint32_t patternBytes,
               size_t bytes) override;
   Result readFlag(const unsigned char *flag, bool &out) override;
+  /// Until the stream has done what was queued.
+  Result wait();
   Result finish() override;
   size_t mark() override;
   double microsecondsOf(size_t mark) override;

@@ -212,7 +212,10 @@ Result PreparedCall::run(const pellucid_run_options &options) {
     return runOn(executor, options);
   }
   CudaExecutor executor(*cuda, &options);
-  return runOn(executor, options);
+  Result result = runOn(executor, options);
+  // The next run may be on another stream, with the same buffers.
+  Result waited = executor.wait();
+  return result.ok() ? std::move(waited) : std::move(result);
 }
 
 Result PreparedCall::runOn(Executor &executor, const pellucid_run_options &options) const {

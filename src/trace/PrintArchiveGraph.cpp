@@ -271,7 +271,12 @@ private:
         node.target().substr(0, dot) + "::" + node.target().substr(dot + 1, last - dot - 1);
     if (const OperatorDefinition *definition = program.findOperator(name))
       return parseSchema(name + definition->schema, node.location);
-    throw DiagnosticError(node.location, "'" + node.target() + "' has no schema");
+    throw DiagnosticError(node.location,
+                          "'" + node.target() + "' " +
+                              (node.regions.empty()
+                                   ? "has no schema"
+                                   : "is control flow, which is not written into archives; save "
+                                     "the program (-o NAME.program) or compile the model"));
   }
 
   /// `File "model.py", line 12`, as PyTorch keeps it.

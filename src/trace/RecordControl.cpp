@@ -40,19 +40,39 @@ std::string dtypeText(const TensorType &type) {
   return "torch." + std::string(info(type.dtype).torch);
 }
 
+/// Where the model calls what stands in our own texts.
+SourceLocation userLocation(h::Interpreter &interpreter) {
+  SourceLocation where = interpreter.location();
+  auto isOurs = [](const SourceLocation &place) {
+    return place.file && place.file->path().starts_with("<torch");
+  };
+  std::vector<SourceLocation> calls = interpreter.callStack();
+  for (auto caller = calls.begin(); isOurs(where) && caller != calls.end(); ++caller)
+    where = *caller;
+  return where;
+}
+
 class ControlRecorder {
 public:
   ControlRecorder(Tracer &t, h::Interpreter &i, const ControlCall &c)
-      : tracer(t), interpreter(i), call(c), where(i.location()) {}
+      : tracer(t), interpreter(i), call(c), where(userLocation(i)) {}
 
   std::vector<h::Value> run() {
+    if (interpreter.merging())
+      refuse("a side of a branch that may not be taken records nothing");
     if (call.kind == ControlKind::Cond)
       if (std::optional<bool> known = readPredicate())
         return call.regions[*known ? 0 : 1].call(call.additional);
     takeOperands();
-    for (const RegionFunction &region : call.regions)
-      trace(region);
-    checkResults();
+    try {
+      for (const RegionFunction &region : call.regions)
+        trace(region);
+      checkResults();
+    } catch (...) {
+      // The model may go on: what was traced stays, as graphs that nothing runs.
+      capture();
+      throw;
+    }
     capture();
     return record();
   }
@@ -103,19 +123,28 @@ private:
     auto *tensor = value.as<TensorObject>();
     if (!tensor)
       refuse(call.name + " takes tensors in " + list + ", got " + interpreter.repr(value) +
-             (value.isInt() || value.isSymInt()
-                  ? "; an integer that changes from turn to turn is a tensor: torch.tensor(0)"
-                  : ""));
+             "; a number that changes from turn to turn is a tensor: torch.tensor(…)");
     h::Value dense = value;
     if (!tensor->tensor.type.isContiguous(tracer.symbols()))
       dense = callAten(tracer, interpreter, "contiguous", argsOf({value}));
     return tracer.valueOf(dense.as<TensorObject>()->tensor, where);
   }
 
+  h::Value wholeNumber(const h::Value &value) {
+    return callAten(tracer, interpreter, "full",
+                    argsOf({h::Value::list({}), value}, {{"dtype", dtypeValue(DataType::Int64)}}));
+  }
+
+  /// An int that a while_loop carries is a tensor's number in its body, and behind the loop.
+  bool isNumber(size_t carried) const { return carried < numbers.size() && numbers[carried]; }
+
   void takeOperands() {
-    for (const h::Value &value : call.carried)
+    for (const h::Value &value : call.carried) {
+      numbers.push_back(call.kind == ControlKind::WhileLoop && (value.isInt() || value.isSymInt()));
       flow.carried.push_back(
-          denseValue(value, call.kind == ControlKind::Scan ? "init" : "carried_inputs"));
+          denseValue(numbers.back() ? wholeNumber(value) : value,
+                     call.kind == ControlKind::Scan ? "init" : "carried_inputs"));
+    }
     for (const h::Value &value : call.scanned)
       flow.scanned.push_back(denseValue(value, "xs"));
     for (const Value *scanned : flow.scanned) {
@@ -145,8 +174,10 @@ private:
   /// In the order of graph/ControlFlow.h.
   std::vector<h::Value> placeholders() {
     std::vector<h::Value> inner;
-    for (const Value *carried : flow.carried)
-      inner.push_back(placeholder("carry", placeOf(carried->type()), true));
+    for (size_t i = 0; i < flow.carried.size(); ++i) {
+      h::Value carried = placeholder("carry", placeOf(flow.carried[i]->type()), true);
+      inner.push_back(isNumber(i) ? itemOf(*carried.as<TensorObject>(), interpreter) : carried);
+    }
     if (call.kind == ControlKind::AssociativeScan)
       for (const Value *scanned : flow.scanned)
         inner.push_back(placeholder("before", sliceType(scanned), true));
@@ -175,8 +206,17 @@ private:
     if (isCondition)
       results = {condition(results)};
     std::set<const TracedStorage *> seen = operandStorages;
-    for (const h::Value &result : results)
-      addResult(function, region, result, seen);
+    for (size_t i = 0; i < results.size(); ++i)
+      addResult(function, region, isCondition ? results[i] : asCarried(i, results[i]), seen,
+                isCondition || isNumber(i));
+  }
+
+  h::Value asCarried(size_t index, const h::Value &result) {
+    if (!isNumber(index))
+      return result;
+    if (result.isInt() || result.isSymInt())
+      return wholeNumber(result);
+    return result.as<ItemNumber>() ? tensorOfNumber(tracer, interpreter, result) : result;
   }
 
   h::Value condition(const std::vector<h::Value> &results) {
@@ -198,7 +238,7 @@ private:
   }
 
   void addResult(const RegionFunction &function, Traced &region, const h::Value &result,
-                 std::set<const TracedStorage *> &seen) {
+                 std::set<const TracedStorage *> &seen, bool copies) {
     auto *tensor = result.as<TensorObject>();
     region.constants.push_back(tensor ? h::Value() : result);
     region.values.push_back(nullptr);
@@ -208,7 +248,7 @@ private:
     const TracedStorage &storage = *tensor->tensor.storage;
     bool isOuter = storage.base->producer()->graph() != &tracer.graph();
     bool isAlias = !seen.insert(&storage).second || isOuter;
-    if (isAlias && call.refusesAliases)
+    if (isAlias && call.refusesAliases && !copies)
       refuse(function.what +
              " might be aliasing the input or the output: higher order ops do not support "
              "aliasing; replace 'return input' with 'return input.clone()'");
@@ -304,11 +344,14 @@ private:
       if (i >= wanted.size())
         continue;
       const TensorType &made = region.values[i]->type();
+      // In the order of `pair`.
+      bool madeFirst = call.kind == ControlKind::WhileLoop;
+      const TensorType &left = madeFirst ? made : wanted[i], &right = madeFirst ? wanted[i] : made;
       std::string differs;
-      if (!sameShape(made, wanted[i]))
-        differs = "shape: " + sizeText(made) + " vs " + sizeText(wanted[i]);
-      else if (made.dtype != wanted[i].dtype)
-        differs = "dtype: " + dtypeText(made) + " vs " + dtypeText(wanted[i]);
+      if (!sameShape(left, right))
+        differs = "shape: " + sizeText(left) + " vs " + sizeText(right);
+      else if (left.dtype != right.dtype)
+        differs = "dtype: " + dtypeText(left) + " vs " + dtypeText(right);
       if (!differs.empty())
         refuse(beginning + "pair[" + std::to_string(i) + "] differ in '" + differs + "'");
     }
@@ -397,7 +440,8 @@ private:
       }
       TracedTensor result = tracer.wrap(node->result(next++));
       result.storage->stridesKnown = stridesKnown || result.type.rank() < 2;
-      results.push_back(tensorValue(tracer, std::move(result)));
+      h::Value tensor = tensorValue(tracer, std::move(result));
+      results.push_back(isNumber(i) ? itemOf(*tensor.as<TensorObject>(), interpreter) : tensor);
     }
     return results;
   }
@@ -408,6 +452,7 @@ private:
   SourceLocation where;
   Argument predicate;
   ControlFlow flow;
+  std::vector<bool> numbers; ///< by what is carried
   std::vector<Traced> traced;
   std::set<const TracedStorage *> operandStorages; ///< of the region that is traced
 };

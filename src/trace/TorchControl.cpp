@@ -42,7 +42,9 @@ h::Value recordCall(Tracer &tracer, h::Interpreter &interpreter, std::vector<h::
   return h::Value::list(h::List(results.begin(), results.end()));
 }
 
+/// The source imports torch, which has a name of it: torch comes first whatever a file begins with.
 h::Value controlName(h::Interpreter &interpreter, const std::string &name) {
+  interpreter.nativeModule("torch");
   return *interpreter.nativeModule("torch._pellucid_control")->globals->find(name);
 }
 

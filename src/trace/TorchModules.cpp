@@ -344,10 +344,10 @@ void addTorchModules(h::NativeModules &modules, Tracer &tracer) {
                                   [&tracer](h::Interpreter &i, std::vector<h::Value> &a) {
                                     return dropout(tracer, i, a);
                                   }));
-    for (const auto &[function, value] :
-         i.importSource("torch_functional_source",
-                        std::make_shared<SourceFile>("<torch.nn.functional>", functionalSource))
-             ->globals->items())
+    auto functions =
+        i.importSource("torch_functional_source",
+                       std::make_shared<SourceFile>("<torch.nn.functional>", functionalSource));
+    for (const auto &[function, value] : functions->globals->items())
       if (!function.starts_with("_"))
         module.globals->set(function, value);
     fallBackToAten(module, tracer, false);
@@ -360,8 +360,8 @@ void addTorchModules(h::NativeModules &modules, Tracer &tracer) {
     auto nn = i.importSource("torch_nn_source", source);
     nn->globals->set("Parameter", parameter);
     auto init = i.nativeModule("torch.nn.init");
-    for (const char *name :
-         {"_default_weight", "_default_bias", "_bounded", "xavier_uniform_", "normal_"})
+    for (const char *name : {"_default_weight", "_default_bias", "_bounded", "xavier_uniform_",
+                             "xavier_normal_", "normal_"})
       nn->globals->set(name, *init->globals->find(name));
     nn->globals->set("_conversion", h::native("to", "*args, **kwargs", conversion));
     nn->globals->set("_convert_in_place",

@@ -165,6 +165,17 @@ private:
     return numbers;
   }
 
+  std::set<std::string> symbolsOfInputs() const {
+    std::set<std::string> symbols;
+    for (const archive::Input &input : archive.inputs)
+      if (auto meta = archive.graph->tensors.find(input.value.text);
+          input.value.kind == AKind::Tensor && meta != archive.graph->tensors.end())
+        for (const Expr &size : meta->second.sizes)
+          for (const std::string &name : size.symbols())
+            symbols.insert(name);
+    return symbols;
+  }
+
   symbolic::SymbolTable declaredSymbols() const {
     symbolic::SymbolTable table;
     auto declare = [&](const std::string &name, symbolic::Range range) {
@@ -174,18 +185,18 @@ private:
         info.hint = hint->second;
       table.declare(name, info);
     };
-    std::set<std::string> ofNumbers = symbolsOfNumbers();
+    std::set<std::string> ofNumbers = symbolsOfNumbers(), ofInputs = symbolsOfInputs();
+    // PyTorch calls u0, u1, … what it could not tell, such as the sizes that two branches agree on.
+    auto isUntold = [&](const std::string &name) {
+      return name.starts_with("u") && !ofInputs.count(name);
+    };
     for (const auto &[name, range] : archive.ranges)
       if (auto expr = symbolic::parse(name);
-          expr && *expr == Expr::symbol(name) && !ofNumbers.count(name))
+          expr && *expr == Expr::symbol(name) && !ofNumbers.count(name) && !isUntold(name))
         declare(name, {std::max<int64_t>(range.min, 0), range.max});
-    for (const archive::Input &input : archive.inputs)
-      if (auto meta = archive.graph->tensors.find(input.value.text);
-          input.value.kind == AKind::Tensor && meta != archive.graph->tensors.end())
-        for (const Expr &size : meta->second.sizes)
-          for (const std::string &name : size.symbols())
-            if (!table.find(name))
-              declare(name, {0, INT64_MAX});
+    for (const std::string &name : ofInputs)
+      if (!table.find(name))
+        declare(name, {0, INT64_MAX});
     return table;
   }
 

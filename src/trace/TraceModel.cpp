@@ -5,6 +5,7 @@
 #include "reference/graph/Interpreter.h"
 #include "support/NearNames.h"
 #include "trace/OperatorCall.h"
+#include "trace/ReboundTensors.h"
 #include "trace/TensorObject.h"
 #include "trace/TraceSession.h"
 #include "trace/TrainingDependence.h"
@@ -124,6 +125,8 @@ struct ModuleTensor {
   bool isParameter;
   bool isSaved;    ///< state_dict() has it: a parameter or a persistent buffer
   bool isOptional; ///< torch loads a state_dict without it too
+  std::shared_ptr<h::Instance> module;
+  std::string key; ///< its attribute there
 };
 
 /// What the file's own error was, when the statement that defines `value` was refused.
@@ -215,6 +218,13 @@ private:
     return persistent && interpreter->truth(*persistent);
   }
 
+  static bool isRegistered(const ModuleTensor &tensor) {
+    const h::Value *buffers = tensor.module->attributes.find("_registered_buffers");
+    return tensor.isParameter || tensor.object->attributes.find("_buffer_persistent") ||
+           (buffers && buffers->isDict() &&
+            buffers->dictionary().find(std::string_view(tensor.key)));
+  }
+
   bool isOptional(const h::Instance &module, const std::string &key) {
     const h::Value *keys = module.cls->find("_optional_keys");
     return keys && keys->isTuple() && interpreter->contains(*keys, h::Value(key));
@@ -234,7 +244,8 @@ private:
     for (const auto &[key, attribute] : instance->attributes.items())
       if (auto tensor = attribute.shared<TensorObject>())
         out.push_back({prefix + key, tensor, tensor->isParameter,
-                       saves && isSaved(*instance, key, *tensor), isOptional(*instance, key)});
+                       saves && isSaved(*instance, key, *tensor), isOptional(*instance, key),
+                       value.shared<h::Instance>(), key});
     for (const auto &[key, attribute] : instance->attributes.items())
       if (attribute.as<h::Instance>())
         collect(attribute, prefix + key + ".", saves, out, above);
@@ -263,6 +274,8 @@ private:
         known->second = tensor;
       }
       tensor = known->second;
+      held.push_back({tensors[i].name, tensors[i].module, tensors[i].key, tensors[i].object,
+                      isRegistered(tensors[i])});
     }
   }
 
@@ -503,8 +516,12 @@ private:
   }
 
   void finish(const h::Value &result) {
-    std::vector<Argument> outputs;
+    std::vector<Argument> results, outputs;
+    std::vector<OutputSpec> specs;
     SourceLocation where = interpreter->location();
+    collectResults(result, results, where);
+    std::swap(specs, tracer.program.outputs);
+    keepRebound(*interpreter, tracer, held);
     auto mutation = [&](const std::string &name, const std::shared_ptr<TracedStorage> &storage,
                         OutputSpec::Kind kind) {
       if (storage->conflict)
@@ -519,7 +536,8 @@ private:
       mutation(name, storage, OutputSpec::Kind::BufferMutation);
     for (const auto &[name, storage] : userInputs)
       mutation(name, storage, OutputSpec::Kind::UserInputMutation);
-    collectResults(result, outputs, where);
+    outputs.insert(outputs.end(), results.begin(), results.end());
+    tracer.program.outputs.insert(tracer.program.outputs.end(), specs.begin(), specs.end());
     for (const auto &[name, storage] : tracer.lifted) {
       if (storage->outlivesCall && storage->written)
         throw DiagnosticError(*storage->written,
@@ -570,6 +588,7 @@ public:
   TraceHooks hooks;
   std::unique_ptr<h::Interpreter> interpreter;
   std::vector<std::pair<std::string, std::shared_ptr<TracedStorage>>> buffers, userInputs;
+  std::vector<HeldTensor> held;
 
 private:
   size_t visits = 0; ///< of modules, while their tensors are collected

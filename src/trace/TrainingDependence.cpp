@@ -49,7 +49,8 @@ std::string changeOf(h::Interpreter &interpreter, const h::Instance &module) {
     return std::any_of(classes.begin(), classes.end(),
                        [&](const auto &cls) { return cls->name == name && isOurs(*cls); });
   };
-  if (named("BatchNorm1d"))
+  const h::Value *running = module.attributes.find("running_mean");
+  if (named("BatchNorm1d") && running && !running->isNone())
     return module.cls->name + " takes its running statistics";
   const h::Value *p = module.attributes.find("p");
   if (named("Dropout") && p && interpreter.truth(*p))

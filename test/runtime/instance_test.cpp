@@ -283,6 +283,27 @@ TEST(Instance, RestoresItsStateWhereThatIsAskedFor) {
   pellucid_call_destroy(prepared);
 }
 
+TEST(Instance, GuardedAndProfiledCallsGoOnFromIt) {
+  Loaded package(countingModel());
+  Instance instance(package);
+  pellucid_run_options options = runOptions();
+  for (int32_t guard : {PELLUCID_GUARD_END, PELLUCID_GUARD_BEGIN}) {
+    options.guard = guard;
+    ASSERT_EQ(instance.run(&options), PELLUCID_OK) << pellucid_last_error();
+    EXPECT_EQ(instance.seen, sumsAfter(guard));
+    EXPECT_EQ(instance.sums(), sumsAfter(guard));
+  }
+  pellucid_profile *profile = nullptr;
+  ASSERT_EQ(pellucid_profile_create(&profile), PELLUCID_OK);
+  options = runOptions();
+  options.profile = profile;
+  ASSERT_EQ(instance.run(&options), PELLUCID_OK) << pellucid_last_error();
+  EXPECT_EQ(instance.seen, sumsAfter(3));
+  EXPECT_NE(std::string(pellucid_profile_json(profile)).find("\"data\":[8]"), std::string::npos)
+      << pellucid_profile_json(profile);
+  pellucid_profile_destroy(profile);
+}
+
 // --- what is refused
 
 TEST(Instance, TensorsOfACallMustBeApartFromIt) {

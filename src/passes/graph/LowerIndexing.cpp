@@ -3,6 +3,7 @@
 #include "graph/FakeRules.h"
 #include "graph/ops/Indices.h"
 #include "passes/graph/LaunchEmitter.h"
+#include "passes/graph/LowerToLaunches.h"
 #include "passes/graph/PointwiseGroup.h"
 #include "passes/graph/ScatterText.h"
 
@@ -159,6 +160,36 @@ static Value *copyOf(LaunchEmitter &emitter, Node &node, Value *self, const Tens
                       {emitter.emptyLike(type), Access::Write}, node.location);
 }
 
+/// The result is what a written input (a cache, say) holds in the end, `self` is what it held at
+/// first, and nothing else of the launch or of the results is that memory. Then the elements go
+/// straight there; where the old contents are needed later, the plan of the buffers keeps them.
+static bool isWrittenInPlace(const LaunchEmitter &emitter, const Node &node, const Value *self,
+                             const std::vector<Value *> &inputs) {
+  const Program &program = emitter.program;
+  const Value *root = aliasRoot(self, emitter.registry);
+  if (!root->producer()->isPlaceholder() || self->type() != node.result()->type())
+    return false;
+  for (const Value *input : inputs)
+    if (aliasRoot(input, emitter.registry) == root)
+      return false;
+  const std::vector<Node *> placeholders = program.main.placeholders();
+  auto position = std::find(placeholders.begin(), placeholders.end(), root->producer());
+  const std::string &name =
+      program.inputs[static_cast<size_t>(position - placeholders.begin())].name;
+  bool isItsEnd = false;
+  for (size_t i = 0; i < program.outputs.size(); ++i) {
+    const OutputSpec &spec = program.outputs[i];
+    const Value *value = program.main.outputNode()->arg(i).value();
+    if (spec.kind != OutputSpec::Kind::UserInputMutation || !value)
+      continue;
+    if (spec.name == name)
+      isItsEnd = value == node.result();
+    else if (aliasRoot(value, emitter.registry) == node.result())
+      return false;
+  }
+  return isItsEnd;
+}
+
 static ScatterCombine combineOf(const OperatorCall &call) {
   if (call.op.schema.name == "scatter_add")
     return ScatterCombine::Sum;
@@ -211,7 +242,9 @@ void lowerScatter(LaunchEmitter &emitter, Node &node, bool forCpu) {
     inputs = {index, source};
   }
   emitter.program.main.setInsertionPoint(&node);
-  Value *target = copyOf(emitter, node, call->value("self"), type);
+  Value *self = call->value("self");
+  Value *target =
+      isWrittenInPlace(emitter, node, self, inputs) ? self : copyOf(emitter, node, self, type);
   // A CPU's few threads are busy with the dims that are not ordered, and need no other launches.
   if (!forCpu)
     if (auto sequence = writeParallelScatter(spec, type.numel(), symbols)) {

@@ -111,12 +111,22 @@ def _batch_norm_no_update(input, weight, bias, running_mean, running_var, moment
     return _native_batch_norm(input, weight, bias, running_mean, running_var, False, momentum, eps) + (running_mean.new_empty([0], dtype=torch.uint8),)
 
 
+def _update_instance_statistics(input, running_mean, running_var, momentum):
+    """Towards the mean over the batch of what each sample's channels have."""
+    dims = list(range(2, input.dim()))
+    wide = input.float() if input.dtype in (torch.float16, torch.bfloat16) else input
+    mean = torch.mean(wide, dims).mean(0)
+    variance = torch.ops.aten.var.correction(wide, dims, correction=1).mean(0)
+    running_mean.copy_((1 - momentum) * running_mean + momentum * mean)
+    running_var.copy_((1 - momentum) * running_var + momentum * variance)
+
+
 @_aten("aten::instance_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool use_input_stats, float momentum, float eps, bool cudnn_enabled) -> Tensor")
 def _instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled):
     if not use_input_stats:
         return _normalized(input, running_mean, torch.rsqrt(running_var + eps), weight, bias)
     if running_mean is not None:
-        raise NotImplementedError("instance norm with running statistics in training; export the model after eval()")
+        _update_instance_statistics(input, running_mean, running_var, momentum)
     return F.group_norm(input, input.shape[1], weight, bias, eps)
 
 
@@ -211,6 +221,31 @@ class _Windows:
         return index
 
 
+    def is_large(self):
+        """Many places, which neighbouring windows share: one dim after another reads far less."""
+        overlaps = any(k > s for k, s in zip(self.kernel, self.stride) if isinstance(s, int))
+        return overlaps and (F._product(self.kernel) > 9 or max(self.kernel) > 9)
+
+    def by_dims(self, combine, reduce):
+        """What `combine` makes of all places, for what does not depend on their order: the sum of the extents is read for
+        each result, not their product. Extents beyond `longest` are a reduction's."""
+        x, longest = self.input, 32
+        for d in reversed(range(self.rank)):
+            dim = x.dim() - self.rank + d
+            strides, sizes, offset = list(x.stride()), list(x.shape), x.storage_offset()
+            step = strides[dim] * self.dilation[d]
+            strides[dim], sizes[dim] = strides[dim] * self.stride[d], self.out[d]
+            if self.kernel[d] > longest:
+                x = reduce(x.as_strided(sizes + [self.kernel[d]], strides + [step], offset))
+                continue
+            total = x.as_strided(sizes, strides, offset)
+            for i in range(1, self.kernel[d]):
+                total = combine(total, x.as_strided(sizes, strides, offset + step * i))
+            # In memory, so that the next dim reads results.
+            x = total.clone(memory_format=torch.contiguous_format)
+        return x
+
+
 def _lowest(dtype):
     if dtype.is_floating_point:
         return float("-inf")
@@ -220,6 +255,8 @@ def _lowest(dtype):
 def _max_pool(input, rank, kernel_size, stride, padding, dilation, ceil_mode, wants_indices):
     kernel = _each(kernel_size, rank)
     windows = _Windows(input, kernel, _each(stride, rank) or kernel, _each(padding, rank), _each(dilation, rank), ceil_mode, _lowest(input.dtype))
+    if not wants_indices and windows.is_large():
+        return windows.by_dims(torch.maximum, lambda x: torch.amax(x, [-1]))
     places = windows.places()
     best = windows.at(places[0])
     if not wants_indices:
@@ -276,10 +313,13 @@ def _avg_pool(input, rank, kernel_size, stride, padding, ceil_mode, count_includ
     stride, padding = _each(stride, rank) or kernel, _each(padding, rank)
     wide = input.float() if input.dtype in (torch.float16, torch.bfloat16) else input
     windows = _Windows(wide, kernel, stride, padding, [1] * rank, ceil_mode, 0)
-    places = windows.places()
-    total = windows.at(places[0])
-    for place in places[1:]:
-        total = total + windows.at(place)
+    if windows.is_large():
+        total = windows.by_dims(torch.add, lambda x: torch.sum(x, [-1]))
+    else:
+        places = windows.places()
+        total = windows.at(places[0])
+        for place in places[1:]:
+            total = total + windows.at(place)
     if divisor_override is not None:
         return (total / divisor_override).to(input.dtype)
     padded = any(p != 0 for p in padding)

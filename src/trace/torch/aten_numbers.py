@@ -649,3 +649,7 @@ def _softmax_backward(grad_output, output, dim, input_dtype):
 def _log_softmax_backward(grad_output, output, dim, input_dtype):
     grad, out = _wide(grad_output, output)
     return (grad - torch.exp(out) * grad.sum(dim, True)).to(input_dtype)
+
+
+for _name in ("_fft_c2c", "_fft_c2r", "_fft_r2c", "complex", "view_as_complex", "view_as_real", "polar"):
+    _refused["aten." + _name] = "complex numbers are not supported"

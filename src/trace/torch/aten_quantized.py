@@ -136,11 +136,11 @@ def _quantize_per_channel_group(input, scales, zero_points, quant_min, quant_max
     return torch.clamp(places, quant_min, quant_max).to(dtype).reshape(input.shape)
 
 
-@_aten("quantized_decomposed::dequantize_per_channel_group(Tensor w_int8, Tensor scales, Tensor? zero_points, int quant_min, int quant_max, ScalarType dtype, int group_size, ScalarType output_dtype) -> Tensor")
-def _dequantize_per_channel_group(w_int8, scales, zero_points, quant_min, quant_max, dtype, group_size, output_dtype):
-    rows, scale = _groups(w_int8, group_size), scales.reshape([-1, 1])
+@_aten("quantized_decomposed::dequantize_per_channel_group(Tensor input, Tensor scales, Tensor? zero_points, int quant_min, int quant_max, ScalarType dtype, int group_size, ScalarType output_dtype) -> Tensor")
+def _dequantize_per_channel_group(input, scales, zero_points, quant_min, quant_max, dtype, group_size, output_dtype):
+    rows, scale = _groups(input, group_size), scales.reshape([-1, 1])
     zero = 0 if zero_points is None else zero_points.reshape([-1, 1])
-    return ((rows - zero) * scale).to(output_dtype).reshape(w_int8.shape)
+    return ((rows - zero) * scale).to(output_dtype).reshape(input.shape)
 
 
 def _fake(input, scale, zero_point, quant_min, quant_max):
@@ -202,3 +202,17 @@ def _weight_int4pack_mm(self, mat2, qGroupSize, qScaleAndZeros):
     groups = weight.reshape([rows, columns // qGroupSize, qGroupSize])
     wide = ((groups - 8).to(self.dtype) * scales + zeros).to(self.dtype).reshape([rows, columns])
     return torch.matmul(self, wide.t())
+
+
+@_aten("quantized_decomposed::fake_quant_per_channel(Tensor input, Tensor scales, Tensor zero_points, int axis, int quant_min, int quant_max) -> Tensor")
+def _fake_quant_per_channel(input, scales, zero_points, axis, quant_min, quant_max):
+    return _fake(input, _along(scales, input, axis), _along(zero_points, input, axis), quant_min, quant_max)[0]
+
+
+@_aten("quantized_decomposed::convert_element_type.no_fuse(Tensor input, ScalarType dtype) -> Tensor")
+def _convert_element_type(input, dtype):
+    return input.to(dtype)
+
+
+for _name in ("quantize_per_tensor", "quantize_per_channel", "quantize_per_tensor_dynamic", "dequantize", "int_repr", "q_scale", "q_zero_point"):
+    _refused["aten." + _name] = "tensors of PyTorch's quantised types are not supported; convert the model with pt2e, whose archives have quantized_decomposed operators on plain integers"

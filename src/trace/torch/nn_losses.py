@@ -104,45 +104,72 @@ def _what_is_seen(masks, dtype):
 
 
 class MultiheadAttention(Module):
-    """With query, key and value of one size; need_weights gives the weights averaged over the heads."""
+    """need_weights gives the weights, averaged over the heads."""
 
     def __init__(self, embed_dim, num_heads, dropout=0.0, bias=True, add_bias_kv=False, add_zero_attn=False, kdim=None, vdim=None, batch_first=False, device=None, dtype=None):
         super().__init__()
-        if add_bias_kv or add_zero_attn:
-            raise NotImplementedError("MultiheadAttention with add_bias_kv or add_zero_attn")
-        if (kdim is not None and kdim != embed_dim) or (vdim is not None and vdim != embed_dim):
-            raise NotImplementedError("MultiheadAttention with kdim or vdim other than embed_dim")
         if embed_dim % num_heads != 0:
             raise AssertionError("embed_dim must be divisible by num_heads")
         self.embed_dim, self.num_heads, self.head_dim = embed_dim, num_heads, embed_dim // num_heads
-        self.kdim, self.vdim, self._qkv_same_embed_dim = embed_dim, embed_dim, True
+        self.kdim, self.vdim = embed_dim if kdim is None else kdim, embed_dim if vdim is None else vdim
+        self._qkv_same_embed_dim = self.kdim == embed_dim and self.vdim == embed_dim
         self.dropout, self.batch_first = dropout, batch_first
-        self.bias_k = self.bias_v = None
-        self.add_zero_attn = False
-        self.in_proj_weight = Parameter(torch.empty([3 * embed_dim, embed_dim], dtype=dtype))
+        names = ("in_proj_weight",) if self._qkv_same_embed_dim else ("q_proj_weight", "k_proj_weight", "v_proj_weight")
+        if self._qkv_same_embed_dim:
+            self.in_proj_weight = Parameter(torch.empty([3 * embed_dim, embed_dim], dtype=dtype))
+            for name in ("q_proj_weight", "k_proj_weight", "v_proj_weight"):
+                self.register_parameter(name, None)
+        else:
+            for name, size in zip(names, (embed_dim, self.kdim, self.vdim)):
+                setattr(self, name, Parameter(torch.empty([embed_dim, size], dtype=dtype)))
+            self.register_parameter("in_proj_weight", None)
         if bias:
             self.in_proj_bias = Parameter(torch.zeros(3 * embed_dim, dtype=dtype))
         else:
             self.register_parameter("in_proj_bias", None)
         self.out_proj = Linear(embed_dim, embed_dim, bias=bias, dtype=dtype)
-        xavier_uniform_(self.in_proj_weight)
+        for name in ("bias_k", "bias_v"):
+            self.register_parameter(name, Parameter(torch.empty([1, 1, embed_dim], dtype=dtype)) if add_bias_kv else None)
+        self.add_zero_attn = add_zero_attn
+        for name in names:
+            xavier_uniform_(getattr(self, name))
         if bias:
             self.out_proj.bias.fill_(0.0)
+        if add_bias_kv:
+            xavier_normal_(self.bias_k)
+            xavier_normal_(self.bias_v)
+
+    def _projected(self, i, x):
+        """Query, key or value by heads: [batch, heads, length, head_dim]."""
+        rows = slice(i * self.embed_dim, (i + 1) * self.embed_dim)
+        weight = self.in_proj_weight[rows] if self._qkv_same_embed_dim else (self.q_proj_weight, self.k_proj_weight, self.v_proj_weight)[i]
+        x = F.linear(x, weight, None if self.in_proj_bias is None else self.in_proj_bias[rows])
+        own = None if i == 0 else (self.bias_k, self.bias_v)[i - 1]
+        if own is not None:
+            x = torch.cat([x, own.expand(x.shape[0], 1, self.embed_dim)], 1)
+        x = x.reshape(x.shape[0], x.shape[1], self.num_heads, self.head_dim).transpose(1, 2)
+        if i > 0 and self.add_zero_attn:
+            x = torch.cat([x, x.new_zeros([x.shape[0], self.num_heads, 1, self.head_dim])], 2)
+        return x
+
+    def _widened(self, mask):
+        """What was added to the keys is seen by all."""
+        more = (1 if self.bias_k is not None else 0) + (1 if self.add_zero_attn else 0)
+        return mask if mask is None or more == 0 else F.pad(mask, [0, more], value=False if mask.dtype == torch.bool else 0.0)
 
     def forward(self, query, key, value, key_padding_mask=None, need_weights=True, attn_mask=None, average_attn_weights=True, is_causal=False):
         dropout = self.dropout if self.training else 0.0
-        if query.dim() != 3:
-            raise NotImplementedError("MultiheadAttention of inputs without a batch dim; unsqueeze them")
-        if not self.batch_first:
+        single = query.dim() == 2
+        if single:
+            query, key, value = [x.unsqueeze(0) for x in (query, key, value)]
+            key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
+        elif not self.batch_first:
             query, key, value = [x.transpose(0, 1) for x in (query, key, value)]
-        parts = []
-        for i, x in enumerate((query, key, value)):
-            rows = slice(i * self.embed_dim, (i + 1) * self.embed_dim)
-            bias = None if self.in_proj_bias is None else self.in_proj_bias[rows]
-            x = F.linear(x, self.in_proj_weight[rows], bias)
-            parts.append(x.reshape(x.shape[0], x.shape[1], self.num_heads, self.head_dim).transpose(1, 2))
         if is_causal and attn_mask is None:
             raise RuntimeError("Need attn_mask if specifying the is_causal hint.")
+        parts = [self._projected(i, x) for i, x in enumerate((query, key, value))]
+        changed = self.bias_k is not None or self.add_zero_attn
+        attn_mask, key_padding_mask = self._widened(attn_mask), self._widened(key_padding_mask)
         if attn_mask is not None and attn_mask.dim() == 3:
             attn_mask = attn_mask.reshape(-1, self.num_heads, *attn_mask.shape[-2:])
         if key_padding_mask is not None:
@@ -150,7 +177,7 @@ class MultiheadAttention(Module):
         weights = None
         if not need_weights:
             # As there, the hint stands for the mask.
-            causal = is_causal and key_padding_mask is None
+            causal = is_causal and key_padding_mask is None and not changed
             mask = None if causal else _what_is_seen((attn_mask, key_padding_mask), query.dtype)
             out = F.scaled_dot_product_attention(parts[0], parts[1], parts[2], mask, dropout, causal)
         else:
@@ -164,6 +191,8 @@ class MultiheadAttention(Module):
             weights = weights.mean(1) if average_attn_weights else weights
         out = out.transpose(1, 2)
         out = self.out_proj(out.reshape(out.shape[0], out.shape[1], self.embed_dim))
+        if single:
+            return out.squeeze(0), None if weights is None else weights.squeeze(0)
         return out if self.batch_first else out.transpose(0, 1), weights
 
 

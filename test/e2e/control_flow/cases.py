@@ -41,7 +41,7 @@ CASES = {
         [{"x": normal(9), "i": np.array([7, -3, 0, 2**20], np.int32), "flag": flag(v)} for v in (True, False)],
     ),
     "newton": ({"x": "f32[n:1..50]"}, [{"x": abs(normal(n)) + 0.5} for n in (1, 50)]),
-    "count_down": ({"n": "i64[]", "x": "f64[k:0..40]"}, [{"n": np.array(n), "x": normal(k, dtype=np.float64)} for n, k in ((0, 5), (1, 5), (2, 40), (7, 0), (8, 3))]),
+    "count_down": ({"n": "i64[]", "x": "f64[k:0..40]"}, [{"n": np.array(n), "x": normal(k, dtype=np.float64)} for n, k in ((0, 5), (1, 5), (2, 40), (7, 1), (8, 3))]),
     "loop_tree": ({"n": "i32[]", "x": "f32[3,5]"}, [{"n": np.array(n, np.int32), "x": normal(3, 5)} for n in (0, 1, 6)]),
     "loop_in_loop": ({"n": "i64[]", "x": "f32[4]"}, [{"n": np.array(n), "x": normal(4)} for n in (0, 1, 5, 6)]),
     "loop_beside_loop": ({"n": "i64[]", "x": "f32[33]"}, [{"n": np.array(n), "x": normal(33)} for n in (0, 3, 4)]),
@@ -54,9 +54,12 @@ CASES = {
     "scan_in_scan": ({"x": "f32[3,5]"}, [{"x": normal(3, 5)}]),
     "mapped": ({"x": "f32[t:1..9,2,3]", "y": "f32[3,4]"}, [{"x": normal(t, 2, 3), "y": normal(3, 4)} for t in (1, 5)]),
     "products": ({"x": "f64[3,7]"}, [{"x": normal(3, 7, dtype=np.float64)}]),
-    "matrix_products": ({"x": "f32[t:1..9,3,3]"}, [{"x": normal(t, 3, 3)} for t in (1, 2, 9)]),
+    "matrix_products": ({"x": "f32[t:0..9,3,3]"}, [{"x": normal(t, 3, 3)} for t in (1, 2, 9, 0)]),
     "products_backwards": ({"x": "f32[2,6]"}, [{"x": normal(2, 6)}]),
     "largest": ({"x": "i64[8,3]"}, [{"x": rng.integers(-9, 9, (8, 3))}]),
+    "whole_numbers": ({"x": "f32[3]"}, [{"x": normal(3)}]),
+    "given_up": ({"x": "f32[3]"}, [{"x": abs(normal(3))}, {"x": abs(normal(3)) + 30}]),
+    "constant_inside": ({"x": "f32[2,3]"}, [{"x": normal(2, 3)}]),
     "Net": ({"x": "f32[b:1..9,6]", "n": "i64[]"}, [{"x": normal(b, 6), "n": np.array(n)} for b, n in ((1, 0), (4, 1), (9, 6))]),
 }
 

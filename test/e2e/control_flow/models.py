@@ -93,7 +93,7 @@ def loop_in_loop(n, x):
     """A loop and a branch in the body of a loop, which runs an odd and an even number of turns."""
 
     def outer(i, x):
-        _, inner = while_loop(lambda j, y: j < i, lambda j, y: (j + 1, y * 1.5 + 0.25), (torch.tensor(0), x))
+        _, inner = while_loop(lambda j, y: j < i, lambda j, y: (j + 1, y * 1.5 + 0.25), (torch.zeros((), dtype=torch.int64), x))
         return i + 1, torch.cond(inner.sum() > 8, lambda y: y * 0.25, lambda y: y + 1, (inner,))
 
     return while_loop(lambda i, x: i < n, outer, (torch.tensor(0), x))
@@ -161,8 +161,42 @@ def largest(x):
     return associative_scan(lambda a, b: torch.maximum(a, b), x, dim=0, combine_mode="pointwise")
 
 
+def whole_numbers(x):
+    """Ints that a loop carries, and one that it changes in no turn."""
+
+    def body(i, step, y):
+        return i + step, step, y * i + step
+
+    i, step, y = while_loop(lambda i, step, y: i < 7, body, (0, 2, x))
+    return y + i * step
+
+
+def given_up(x):
+    """A body that the model gives up, with what it made; a condition that is carried."""
+
+    def refused(x):
+        deeper = torch.cond(x.sum() > 0, lambda x: x * 2, lambda x: x * 3, (x,))
+        raise ValueError("not this one")
+
+    try:
+        x = torch.cond(x.sum() > 0, refused, lambda x: x * 4, (x,))
+    except ValueError:
+        x = x + 1
+    return while_loop(lambda more, x: more, lambda more, x: (x.sum() < 50, x * 2), (torch.tensor(True), x))[1]
+
+
+def constant_inside(x):
+    """Numbers that only a body has, in a body and in a body in it."""
+
+    def body(i, y):
+        y = y + torch.tensor([1.0, 2.0, 3.0])
+        return i + 1, torch.cond(y.sum() > 9, lambda y: y * torch.tensor([0.5, 0.25, 2.0]), lambda y: y - 1, (y,))
+
+    return while_loop(lambda i, y: i < torch.tensor(4), body, (torch.tensor(0), x))
+
+
 class Net(torch.nn.Module):
-    """Layers inside of branches and loops; a constant that only a body has."""
+    """Layers inside of branches and loops."""
 
     def __init__(self):
         super().__init__()
@@ -171,6 +205,6 @@ class Net(torch.nn.Module):
 
     def forward(self, x, n):
         def turn(i, y):
-            return i + 1, torch.cond(y.mean() > 0, lambda y: self.first(y).relu(), lambda y: self.second(y) + torch.tensor([1.0, 2.0, 3.0, 4.0, 5.0, 6.0]), (y,))
+            return i + 1, torch.cond(y.mean() > 0, lambda y: self.first(y).relu(), lambda y: self.second(y) + 1, (y,))
 
         return while_loop(lambda i, y: i < n, turn, (torch.tensor(0), x))[1]

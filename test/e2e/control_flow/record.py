@@ -3,8 +3,9 @@
 """Writes what PyTorch computes for the calls of cases.py into results.npz ("model.call.result"), and the models' archives
 into archives/. Needs torch 2.15; what it writes is committed.
 
-    record.py [FOLDER]
+    record.py [--results]      without archives
 """
+import contextlib
 import inspect
 import pathlib
 import re
@@ -58,26 +59,42 @@ def flat(result):
     return [leaf for part in parts for leaf in flat(part)]
 
 
+@contextlib.contextmanager
+def eager():
+    """PyTorch's own loops over the functions as they are: it would compile each for every size first, which takes seconds."""
+    from torch._higher_order_ops import utils
+
+    compiled, cond = utils._hop_compile_and_call, torch.cond
+    utils._hop_compile_and_call = lambda fn, args, kwargs=None: fn(*args, **(kwargs or {}))
+    # Its loop takes nested operands from the compiler only.
+    torch.cond = lambda pred, true_fn, false_fn, operands=(): (true_fn if pred else false_fn)(*operands)
+    try:
+        yield
+    finally:
+        utils._hop_compile_and_call, torch.cond = compiled, cond
+
+
 def main():
-    folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else HERE
+    folder = HERE
     (folder / "archives").mkdir(exist_ok=True)
     arrays = {}
     for name, (specs, calls) in cases.CASES.items():
         net = model(name)
+        torch._dynamo.reset()
         for at, call in enumerate(calls):
-            torch._dynamo.reset()
-            results = flat(net(*(torch.from_numpy(np.asarray(call[key])) for key in specs)))
+            # Only the compiler opens what loops carry.
+            with contextlib.nullcontext() if name in ("loop_tree", "scan_backwards") else eager(), torch.no_grad():
+                results = flat(net(*(torch.from_numpy(np.asarray(call[key])) for key in specs)))
             for i, result in enumerate(results):
                 arrays[f"{name}.{at}.{i}"] = result.detach().numpy()
-        if name in cases.ARCHIVES:
+        if name in cases.ARCHIVES and "--results" not in sys.argv:
             # An example of sizes that are none of the special ones.
             example = tuple(torch.from_numpy(np.asarray(calls[cases.ARCHIVES[name][0]][key])) for key in specs)
-            torch._dynamo.reset()
             wrapped = ({"inputs": dynamic(specs)} if isinstance(net, Wrapped) else dynamic(specs)) if dynamic(specs) else None
             program = export(net, example, dynamic_shapes=wrapped)
             save(bare(program), folder / "archives" / f"{name}.pt2")
+        np.savez_compressed(folder / "results.npz", **arrays)
         print(name, flush=True)
-    np.savez_compressed(folder / "results.npz", **arrays)
 
 
 if __name__ == "__main__":

@@ -91,6 +91,26 @@ torch.full_like(x_u8, 300)
 torch.ops.aten.fill.Scalar(x_i8, 1.9)
 x_u8 & 300
 x_u8 | (-1)
+0.5 < x_f32
+2 >= x_i32
+torch.add(x_bool, x_bool, alpha=False)
+torch.pow(x_i64, x_i64.abs())
+torch.pow(x_i64, x_i64)
+torch.pow(x_i8, 5)
+torch.pow(x_u8, x_u8)
+torch.pow(x_i32, -1)
+torch.pow(x_f64, 7)
+torch.pow(3, x_i32.abs())
+torch.div(x_bf16, x_bf16.flip(1), rounding_mode='trunc')
+torch.var(x_f32, 1, correction=1.5)
+torch.cat([x_f32, x_f32[0, :0], x_f32], 1)
+torch.gather(x_f32, 1, x_u8[:0])
+torch.scatter_reduce(x_f32, 1, x_at, x_f32, 'amax', include_self=False)
+torch.scatter_reduce(x_i32, 0, x_at % 3, x_i32, 'mean')
+torch.scatter_reduce(x_i8, 1, x_at, x_i8, 'prod', include_self=False)
+torch.scatter_reduce(x_bf16, 1, x_at * 0, x_bf16, 'sum')
+torch.scatter_reduce(nans_f32.expand(3, 4), 1, x_at, x_f32, 'amin')
+torch.scatter_reduce(x_f32, 1, x_at + 2, x_f32, 'amin')
 x_i8 // 300
 x_i8 % 300
 x_i8 // 0
@@ -215,7 +235,7 @@ torch.convolution(q_f32, q_f32, None, [1], [2], [1], True, [0], 1)
 
 
 # --- what stands for the arguments that are no tensors -------------------------------------------------------------------
-BY_NAME = {
+BY_NAME = {"reduce": ["'sum'", "'prod'", "'mean'", "'amax'", "'amin'"], 
     "keepdim": ["False", "True"], "descending": ["False", "True"], "largest": ["True", "False"], "stable": ["True"],
     "half_to_float": ["False"], "train": ["False"], "accumulate": ["False", "True"], "implicit": ["False"], "p": ["0.5"], "dropout_p": ["0.0"],
     "normalized_shape": ["[4]"], "eps": ["1e-05"], "rounding_mode": ["'floor'", "'trunc'"], "approximate": ["'none'", "'tanh'"],

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+# error: ?
+# command: export {file}:f --input x=f32[4,3]
+from torch._higher_order_ops import associative_scan, scan, while_loop
+
+
+def f(x):
+    return scan(lambda c, x: ((c + x).double(), x * 1), x[0], x)
