@@ -235,7 +235,7 @@ def passes(test, environment, usual):
         process = subprocess.Popen(test["command"], cwd=test["folder"], env=os.environ | test["environment"] | environment | {"TMPDIR": scratch},
                                    stdin=subprocess.DEVNULL, stdout=said, stderr=said, preexec_fn=limit)
         try:
-            code = process.wait(timeout=60 + 10 * usual)
+            code = process.wait(timeout=300 + 20 * usual)  # a busy machine is no mutant
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             code = process.wait()

@@ -73,6 +73,8 @@ TEST_F(PossibleAliases, severalSizes) {
   EXPECT_EQ(said(), "n in 2..9");
   size("m", 1, 7, 5);
   EXPECT_EQ(said(), "m in 2..7, n in 2..9");
+  size("m", 2, 7, std::nullopt); // never 1, so nothing is asked of the example
+  EXPECT_EQ(said(), "n in 2..9");
   size("m", 1, 7, 1);
   EXPECT_EQ(said(), unknown);
   // Of a size that is 1 nothing is asked.

@@ -277,6 +277,7 @@ TEST_F(Refusals, methodsOfTensors) {
        "a branch on a tensor's value cannot be traced"},
       {"def f(x):\n    assert x.sum() > 0\n    return x + 1\n", ""},
       {"def f(x):\n    assert x.shape[1] > 3\n    return x + 1\n", ""},
+      {"def f(x):\n    assert x.shape[1] > 4\n    return x + 1\n", "AssertionError"},
   });
 }
 
@@ -340,6 +341,10 @@ TEST_F(Refusals, functionsOfTorch) {
       {"def f(x):\n    y = torch.empty_like(x)\n    torch.add(x, 1, out=y)\n    return y\n", ""},
       {"def f(x):\n    return torch.add(x, {})\n", "cannot be the argument of an operator"},
       {"def f(x):\n    return torch.sort(x)\n", ""},
+      {"def f(x):\n    y = x.to(torch.int64) * x.shape[0] ** -0.5\n"
+       "    assert y.dtype == torch.float32\n    z = x.half() * x.shape[0] ** -0.5\n"
+       "    assert z.dtype == torch.float16\n    return y + z\n",
+       ""},
       {"def f(x):\n    return {'a': x, 'b': [x + 1]}\n", ""},
       {"def f(x):\n    return x, 3\n", "the model returns a value of type int"},
       {"w = torch.ones(4) * 2\ndef f(x):\n    return x + w\n",
@@ -383,6 +388,30 @@ TEST_F(Refusals, inputsAndFiles) {
   inputs.clear();
   input("", {4});
   EXPECT_EQ(refusal("def f(x):\n    return x + 1\n", "f"), "");
+}
+
+// --- one kernel by its name
+
+TEST_F(Refusals, kernelsByName) {
+  std::ofstream(file)
+      << "import triton\nimport triton.language as tl\n"
+         "@triton.jit\ndef k(x_ptr):\n    tl.store(x_ptr, 1.0)\n"
+         "class Maker:\n    @triton.jit\n    def k(y_ptr):\n        tl.store(y_ptr, 1.0)\n"
+         "def f(x):\n    return x\n";
+  auto launched = [&](const char *name) -> std::string {
+    try {
+      traceLaunch(file.string(), name, {1}, {}, {}, std::nullopt, std::nullopt, std::nullopt,
+                  [](const Diagnostic &) {});
+      return "";
+    } catch (const DiagnosticError &error) {
+      return error.diagnostic.message;
+    }
+  };
+  EXPECT_EQ(launched("k"), "'k' needs an argument for 'x_ptr'");
+  EXPECT_EQ(launched("Maker.k"), "'k' needs an argument for 'y_ptr'");
+  EXPECT_EQ(launched("f"), "'f' is not a @triton.jit kernel");
+  EXPECT_TRUE(has(launched("none"), "the file defines no 'none'"));
+  EXPECT_TRUE(has(launched("f.k"), "the file defines no 'f.k'"));
 }
 
 } // namespace

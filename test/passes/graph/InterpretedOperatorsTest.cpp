@@ -44,7 +44,8 @@ protected:
 // --- products; for processors they are no text, but the back end's own
 
 TEST_F(InterpretedOperators, productsOfAllSizes) {
-  const std::vector<Shape> sizes{{1, 1, 1}, {3, 5, 7}, {17, 33, 20}, {1, 70, 40}, {66, 3, 65}};
+  const std::vector<Shape> sizes{{1, 1, 1},   {3, 5, 7},   {17, 33, 20},
+                                 {1, 70, 40}, {66, 3, 65}, {128, 128, 128}};
   for (const Shape &s : sizes)
     for (DataType type : {f32, f16})
       onDevice(boundOf(type), [&] {
@@ -102,6 +103,24 @@ TEST_F(InterpretedOperators, productsAndWhatFollows) {
   });
 }
 
+// The last product goes where its consumers are, another one before them stays.
+TEST_F(InterpretedOperators, productsTakeWhatFollows) {
+  auto launches = [&](size_t products) {
+    program = Program();
+    inputs.clear();
+    Value *x = tensor(f32, {21, 18}), *y = nullptr;
+    for (size_t i = 0; i < products; ++i) {
+      Value *z = one("aten.relu.default", {one("aten.mm.default", {x, tensor(f32, {18, 35})})});
+      y = y ? one("aten.mul.Tensor", {y, z}) : z;
+    }
+    size_t count = lower({y}, hopper).size();
+    expectSame(2e-6);
+    return count;
+  };
+  EXPECT_EQ(launches(1), 1u);
+  EXPECT_EQ(launches(2), 2u);
+}
+
 // A long sum of few results is shared out.
 TEST_F(InterpretedOperators, longSumsAreShared) {
   onDevice(1e-5, [&] {
@@ -125,6 +144,7 @@ TEST_F(InterpretedOperators, convolutionsOfAllKinds) {
       {{2, 5, 6, 8}, {5, 1, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {0, 0}, 5, false},
       {{2, 5, 6, 8}, {7, 5, 1, 1}, {1, 1}, {0, 0}, {1, 1}, {0, 0}, 1, false},
       {{1, 2, 5, 6, 4}, {3, 2, 2, 3, 2}, {2, 1, 1}, {0, 1, 1}, {1, 1, 1}, {0, 0, 0}, 1, false},
+      {{1, 128, 4, 4}, {3, 128, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {0, 0}, 1, false},
       {{2, 3, 6}, {3, 4, 3}, {2}, {1}, {1}, {1}, 1, true},
       {{1, 4, 5, 6}, {4, 3, 3, 2}, {2, 1}, {1, 0}, {1, 2}, {1, 0}, 2, true}};
   for (const Kind &kind : kinds)
@@ -308,6 +328,20 @@ TEST_F(InterpretedOperators, ordersOfAllLengths) {
     return two(call("aten.sort.stable", {tensor(f32, {40, 3})},
                     {{"stable", Argument(true)}, {"dim", Argument(int64_t(0))}}));
   });
+}
+
+// Short lines are sorted by counting, in one launch.
+TEST_F(InterpretedOperators, shortLinesTakeOneLaunch) {
+  auto launches = [&](int64_t length) {
+    program = Program();
+    inputs.clear();
+    Node *sorted =
+        call("aten.sort.stable", {tensor(f32, {2, length})}, {{"stable", Argument(true)}});
+    return lower(two(sorted), hopper).size();
+  };
+  EXPECT_EQ(launches(5), 1u);
+  EXPECT_EQ(launches(256), 1u);
+  EXPECT_GT(launches(257), 1u);
 }
 
 // --- gathers and scatters

@@ -181,9 +181,9 @@ tt.func public @narrow(%p: !tt.ptr<i8>, %n: i32 {tt.divisibility = 64 : i32}) {
 // A hint on an operation with two results is of neither: nothing says which.
 // CHECK-LABEL: @hint_of_two_results
 tt.func public @hint_of_two_results(%p: !tt.ptr<i32>, %x: tensor<8x2xi32>) {
+  // CHECK: tt.split {{.*}}divisibility = [1], constancy = [1]", "contiguity = [1], divisibility = [1]
   %a, %b = tt.split %x {tt.divisibility = 64 : i32} : tensor<8x2xi32> -> tensor<8xi32>
   %base = tt.splat %p : !tt.ptr<i32> -> tensor<8x!tt.ptr<i32>>
-  // CHECK: tt.addptr {{.*}}divisibility = [4]
   %at = tt.addptr %base, %a : tensor<8x!tt.ptr<i32>>, tensor<8xi32>
   tt.store %at, %b : tensor<8x!tt.ptr<i32>>
   tt.return
