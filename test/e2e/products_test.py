@@ -81,7 +81,7 @@ def run(folder, name, function, dtype, specs, sizes, reference, special=False, l
         for level in runnable_products():
             for threads in (1, 3):
                 out = folder / "out.npy"
-                pellucid("run", package, *words, "--target", level, "--threads", threads, "--output", out)
+                pellucid("run", package, *words, "--target", level, "--guard", "end", "--threads", threads, "--output", out)
                 results.append(np.load(out))
                 check(f"{name} {dtype} {level} {shapes}", results[-1], dtype, expected, size)
         # Levels beyond these sum bf16 in an order of their own.

@@ -83,7 +83,7 @@ def check(program, seed, folder):
         got = {}
         for tag in ("fused", "unfused"):
             outputs = [folder / f"{tag}{i}.npy" for i in range(len(model.results))]
-            run(program, "run", folder / f"{tag}.plc", "--target", level, *inputs, *[word for path in outputs for word in ("--output", path)])
+            run(program, "run", folder / f"{tag}.plc", "--target", level, "--guard", "end", *inputs, *[word for path in outputs for word in ("--output", path)])
             got[tag] = [np.load(path) for path in outputs]
         for i, value in enumerate(model.results):
             if wrong := difference(got["fused"][i], got["unfused"][i], value.dtype):

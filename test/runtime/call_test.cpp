@@ -202,6 +202,45 @@ TEST(Call, TheCallersAllocatorGivesOutputs) {
   EXPECT_EQ(outputs[0], nullptr);
 }
 
+/// Results are the same, wherever they go, and every other call's memory is the caller's again.
+TEST(Call, GuardedMemoryGivesTheSame) {
+  for (int32_t guard : {PELLUCID_GUARD_END, PELLUCID_GUARD_BEGIN}) {
+    pellucid_run_options options = runOptions();
+    options.guard = guard;
+    Loaded sample(sampleModel());
+    for (int64_t rows : {1, 4, 33}) {
+      Array<float> x = countingArray({rows, 64});
+      DLTensor input = x.tensor();
+      DLManagedTensorVersioned *outputs[2];
+      ASSERT_EQ(pellucid_run(sample, &input, 1, outputs, 2, &options), PELLUCID_OK)
+          << pellucid_last_error();
+      expectSample(x, static_cast<float *>(outputs[0]->dl_tensor.data),
+                   static_cast<float *>(outputs[1]->dl_tensor.data));
+      for (DLManagedTensorVersioned *output : outputs)
+        output->deleter(output);
+      Array<float> y({rows, 64}), total({rows});
+      DLTensor into[2] = {y.tensor(), total.tensor()};
+      ASSERT_EQ(pellucid_run_into(sample, &input, 1, into, 2, &options), PELLUCID_OK)
+          << pellucid_last_error();
+      expectSample(x, y.data.data(), total.data.data());
+    }
+    Loaded inPlace(inPlaceModel());
+    Array<float> data({3}, 1), apart({3}), none({0});
+    DLTensor input = data.tensor(), other = apart.tensor(), empty = none.tensor();
+    ASSERT_EQ(pellucid_run_into(inPlace, &input, 1, &input, 1, &options), PELLUCID_OK)
+        << pellucid_last_error();
+    EXPECT_EQ(data.data, (std::vector<float>{6, 6, 6}));
+    ASSERT_EQ(pellucid_run_into(inPlace, &input, 1, &other, 1, &options), PELLUCID_OK)
+        << pellucid_last_error();
+    EXPECT_EQ(apart.data, (std::vector<float>{11, 11, 11}));
+    ASSERT_EQ(pellucid_run_into(inPlace, &input, 1, &other, 1, nullptr), PELLUCID_OK)
+        << pellucid_last_error();
+    EXPECT_EQ(data.data[2], 16);
+    EXPECT_EQ(pellucid_run_into(inPlace, &empty, 1, &empty, 1, &options), PELLUCID_OK)
+        << pellucid_last_error();
+  }
+}
+
 TEST(Call, OptionsAreChecked) {
   Loaded package(sampleModel());
   Array<float> x = countingArray({4, 64});
@@ -215,6 +254,11 @@ TEST(Call, OptionsAreChecked) {
   options.allocator = &allocator;
   EXPECT_EQ(pellucid_run(package, &input, 1, outputs, 2, &options), PELLUCID_INVALID_ARGUMENT);
   EXPECT_STREQ(pellucid_last_error(), "the allocator lacks a function");
+  options = runOptions();
+  options.guard = 3;
+  EXPECT_EQ(pellucid_run(package, &input, 1, outputs, 2, &options), PELLUCID_INVALID_ARGUMENT);
+  EXPECT_STREQ(pellucid_last_error(), "the option guard is 3, must be 0, PELLUCID_GUARD_END (1) or "
+                                      "PELLUCID_GUARD_BEGIN (2)");
   options = {};
   EXPECT_EQ(pellucid_run(package, &input, 1, outputs, 2, &options), PELLUCID_INVALID_ARGUMENT);
   EXPECT_STREQ(pellucid_last_error(), "the options' struct_size is 0, must be sizeof the struct");

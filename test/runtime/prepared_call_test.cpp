@@ -126,6 +126,9 @@ TEST(PreparedCall, OptionsWithoutEffectAreRefused) {
   options = runOptions();
   options.allocator = &allocator;
   EXPECT_EQ(call.run(&options), PELLUCID_INVALID_ARGUMENT);
+  options = runOptions();
+  options.guard = PELLUCID_GUARD_END;
+  EXPECT_EQ(call.run(&options), PELLUCID_INVALID_ARGUMENT);
   EXPECT_EQ(y.data[0], -1);
 }
 

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Views, copies and writes against what torch does, from source to numbers.
 
-    check_aliasing.py PROGRAM table|regressions|random|fresh [--python PYTHON]
+    check_aliasing.py PROGRAM table|regressions|random|operators|fresh [--python PYTHON]
 
 `table`: every operator that gives a view or a copy, over every layout and kind of write, against recorded results.
-`regressions`, `random`: recorded programs. `fresh`: programs from a seed that is printed, where PYTHON has torch.
+`regressions`, `random`, `operators`: recorded programs, whose memory ends, then begins, at a page without access. `fresh`: programs from a seed that is printed, where PYTHON has torch.
 Exit code 77 where numpy (for `fresh`: torch) is missing.
 """
 import json
@@ -91,8 +91,11 @@ def check_fresh(program, python):
         sys.exit(77)
     seed = int(time.strftime("%Y%m%d")) * 1000
     print(f"seed {seed}, {time.strftime('%Y-%m-%d')}; fuzz.py PROGRAM --seed {seed} --count 24 runs the same", flush=True)
-    done = subprocess.run([python, "-W", "ignore", str(HERE / "fuzz.py"), program, "--seed", str(seed), "--count", "24", "--batch", "24"])
-    sys.exit(done.returncode)
+    failed = 0
+    for kind in ([], ["--operators", "--guard", "3"]):
+        done = subprocess.run([python, "-W", "ignore", str(HERE / "fuzz.py"), program, "--seed", str(seed), "--count", "24", "--batch", "24", *kind])
+        failed |= done.returncode
+    sys.exit(failed)
 
 
 def main():
@@ -100,7 +103,7 @@ def main():
     if what == "fresh":
         check_fresh(program, sys.argv[4] if "--python" in sys.argv else sys.executable)
     with tempfile.TemporaryDirectory() as folder:
-        ours = programs.Ours(program, folder)
+        ours = programs.Ours(program, folder, guard=0 if what == "table" else 3)
         problems = check_table(ours) if what == "table" else check_file(ours, what)
     report(problems)
     return 1 if problems else 0

@@ -72,9 +72,10 @@ def main():
             batch = [program for program in batch if "runs" in program]
             made += len(batch)
             for program, problem in programs.check(ours, batch, options.option, outcomes):
+                print(f"--- seed {program['seed']} is wrong", flush=True)
                 small = shrink(ours, program, options.option)
                 kept.append(small)
-                print(f"--- seed {program['seed']}: {problem[:600]}\n{small['inputs']}\n{programs.text_of('small', small)}", flush=True)
+                print(f"{problem[:600]}\n{small['inputs']}\n{programs.text_of('small', small)}", flush=True)
                 found = programs.check(ours, [small], options.option)
                 print(f"    {found[0][1][:1500] if found else 'right when alone'}", flush=True)
             for path in pathlib.Path(folder).iterdir():

@@ -5,6 +5,7 @@
     generate.py table                 writes table.json
     generate.py show ROW              prints what torch gives for one row, such as "reshape_flat dense kernel"
     generate.py random COUNT PROGRAM  writes random.json from those of the seeds 0..COUNT that PROGRAM does not refuse
+    generate.py operators COUNT PROGRAM  the same of random_operators.py into operators.json
     generate.py regressions           brings the results in regressions.json up to date
 """
 import json
@@ -15,6 +16,7 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 import programs
+import random_operators
 import random_programs
 import table
 
@@ -51,9 +53,10 @@ def main():
         write_table()
     elif what == "show":
         print(json.dumps(programs.record(dict(table.rows())[sys.argv[2]]), indent=1))
-    elif what == "random":
-        made = [p for p in map(random_programs.make, range(int(sys.argv[2]))) if "runs" in p]
-        write_programs(HERE / "random.json", [p for p in made if is_taken(sys.argv[3], p)])
+    elif what in ("random", "operators"):
+        make = {"random": random_programs.make, "operators": random_operators.make}[what]
+        made = [p for p in map(make, range(int(sys.argv[2]))) if "runs" in p]
+        write_programs(HERE / f"{what}.json", [p for p in made if is_taken(sys.argv[3], p)])
     elif what == "regressions":
         path = HERE / "regressions.json"
         write_programs(path, [programs.record(program) for program in json.loads(path.read_text())])

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every operator on tensors that are easily forgotten, compared with what PyTorch said (edge_cases.txt).
 
-    edge_cases_test.py PROGRAM [--all] [--file F] [TEXT…]     --all: every call instead of every operator with a sample of them
+    edge_cases_test.py PROGRAM [--all] [--file F] [--guard end|begin] [--level x86-64-v4] [TEXT…]
+
+`--all`: every call instead of every operator with a sample of them.
 
 Where PyTorch gives values, so must we, of the same dtype and shape, -0 and NaN in the same places; or the call is one of
 those that edge_cases_refused.txt lists with the words of its refusal. Where PyTorch raises, a sentence must refuse the call,
@@ -33,6 +35,8 @@ DTYPES = {"f64": np.float64, "f32": np.float32, "f16": np.float16, "bf16": np.ui
 # Of the larger of 1 and the value: some units in the last place, for functions that are not rounded correctly.
 TOLERANCE = {"f64": 1e-14, "f32": 1e-6, "f16": 1e-3, "bf16": 8e-3}
 BATCH = 60
+# Tensors end, or begin, at a page without access; and the code is of this CPU level.
+GUARD, LEVEL = "end", "x86-64-v3"
 # Whether the larger of 0 and -0 is -0 depends in PyTorch on where the element lies in a vector; and sqrt(-0) on the dtype.
 ANY_ZERO = ("maximum", "minimum", "clamp", "amax", "amin", "max", "min", "pow")
 
@@ -96,7 +100,7 @@ class Module:
 
     def compile(self):
         words = [word for name in self.names for word in ("--input", f"{name}={input_type(name)}")]
-        return run(self.program, "compile", self.folder / "model.py:f", "--target", "cpu:x86-64-v3", "--verify-each", "-o", self.folder / "p.plc",
+        return run(self.program, "compile", self.folder / "model.py:f", "--target", f"cpu:{LEVEL}", "--verify-each", "-o", self.folder / "p.plc",
                    *words)
 
     def refused_call(self, done):
@@ -113,7 +117,7 @@ class Module:
             words += ["--input", f"{name}=@{self.folder / name}.npy" + (":bf16" if name.endswith("bf16") else "")]
         for k in range(sum(len(call.results) for call in self.calls)):
             words += ["--output", self.folder / f"out{k}.npy"]
-        return run(self.program, "run", self.folder / "p.plc", "--json", *words)
+        return run(self.program, "run", self.folder / "p.plc", "--json", "--guard", GUARD, *words)
 
     def compare(self, done):
         report = json.loads(done.stdout)["outputs"]
@@ -200,7 +204,16 @@ def chosen(calls, everything, words):
 
 
 def main():
+    global GUARD, LEVEL
     words = sys.argv[2:]
+    if "--guard" in words:
+        at = words.index("--guard")
+        GUARD = words[at + 1]
+        del words[at:at + 2]
+    if "--level" in words:
+        at = words.index("--level")
+        LEVEL = words[at + 1]
+        del words[at:at + 2]
     file = HERE / "edge_cases.txt"
     if "--file" in words:
         at = words.index("--file")
