@@ -12,7 +12,7 @@ using namespace graph;
 using package::JsonWriter;
 using symbolic::ExprOp;
 
-ArchiveSizes::ArchiveSizes(const Program &p) : program(p) {
+ArchiveSizes::ArchiveSizes(const Program &p, const Graph &g) : program(p), graph(g) {
   for (const std::string &name : program.symbols.names()) {
     std::string shown = name;
     while (shown[0] == 'u' || shown[0] == 'z' || taken.count(shown))
@@ -21,7 +21,7 @@ ArchiveSizes::ArchiveSizes(const Program &p) : program(p) {
     symbols[name] = shown;
     renames.emplace(name, Expr::symbol(shown));
   }
-  for (const Node &node : program.main)
+  for (const Node &node : graph)
     for (size_t i = 0; i < node.resultCount(); ++i)
       taken.insert(node.result(i)->name());
   findSources();
@@ -40,10 +40,11 @@ static bool isLinear(const Expr &size, const std::string &symbol, int64_t &facto
 }
 
 void ArchiveSizes::findSources() {
-  std::vector<Node *> placeholders = program.main.placeholders();
+  std::vector<Node *> placeholders = graph.placeholders();
+  bool isMain = &graph == &program.main;
   for (size_t i = 0; i < placeholders.size(); ++i) {
-    if (program.inputs[i].kind != InputSpec::Kind::UserInput || !placeholders[i]->resultCount() ||
-        !placeholders[i]->result()->isTensor())
+    if ((isMain && program.inputs[i].kind != InputSpec::Kind::UserInput) ||
+        !placeholders[i]->resultCount() || !placeholders[i]->result()->isTensor())
       continue;
     const TensorType &type = placeholders[i]->result()->type();
     for (size_t d = 0; d < type.rank(); ++d)

@@ -16,7 +16,8 @@ namespace pellucid::trace {
 
 class ArchiveSizes {
 public:
-  explicit ArchiveSizes(const graph::Program &program);
+  /// Of the main graph or a region; a region takes sizes from any of its placeholders.
+  ArchiveSizes(const graph::Program &program, const graph::Graph &graph);
 
   /// A SymInt: `{"as_int": 8}` or `{"as_expr": …}`.
   void print(package::JsonWriter &json, const graph::Expr &size) const;
@@ -56,6 +57,7 @@ private:
                       const SourceLocation &where);
 
   const graph::Program &program;
+  const graph::Graph &graph;
   std::map<std::string, std::string> symbols;
   std::map<std::string, graph::Expr> renames;
   std::map<std::string, Source> sources;

@@ -2,9 +2,10 @@
 #include "trace/PrintArchiveGraph.h"
 
 #include "archive/ReadGraph.h"
+#include "graph/ControlFlow.h"
 #include "graph/Schema.h"
 #include "support/Diagnostics.h"
-#include "trace/ArchiveSizes.h"
+#include "trace/ArchiveArguments.h"
 
 #include <cmath>
 #include <functional>
@@ -18,34 +19,18 @@ using Kind = SchemaType::Kind;
 
 static constexpr int schemaMajor = 8, schemaMinor = 8; // what PyTorch 2.8 and later read
 static constexpr int positional = 1, keyword = 2;
-static constexpr int stridedLayout = 7;
-
-static void printDevice(JsonWriter &json) {
-  // Where tensors are is for who loads the archive to say.
-  json.beginObject().field("type", "cpu").key("index").null().endObject();
-}
-
-/// JSON has no word for numbers that are not finite; the schema writes them as texts.
-static void printReal(JsonWriter &json, double value) {
-  if (std::isnan(value))
-    json.value("NaN");
-  else if (std::isinf(value))
-    json.value(value < 0 ? "-Infinity" : "Infinity");
-  else
-    json.value(value);
-}
 
 static void printMeta(JsonWriter &json, DataType dtype, const std::function<void()> &sizes,
                       const std::function<void()> &strides, const std::function<void()> &offset) {
   json.beginObject().field("dtype", archive::scalarTypeNumber(dtype)).key("sizes").beginArray();
   sizes();
   json.endArray().field("requires_grad", false).key("device");
-  printDevice(json);
+  printArchiveDevice(json);
   json.key("strides").beginArray();
   strides();
   json.endArray().key("storage_offset");
   offset();
-  json.field("layout", stridedLayout).endObject();
+  json.field("layout", archiveLayout).endObject();
 }
 
 std::string printTensorMeta(DataType dtype, const std::vector<int64_t> &sizes) {
@@ -72,16 +57,16 @@ namespace {
 
 class GraphPrinter {
 public:
-  GraphPrinter(const Program &p, const OperatorRegistry &r)
-      : program(p), registry(r), sizes(program) {}
+  GraphPrinter(const Program &p, const Graph &g, const OperatorRegistry &r)
+      : program(p), graph(g), registry(r), sizes(program, graph), arguments(graph, sizes) {}
 
-  std::string print() {
-    nameValues();
-    for (const Node &node : program.main)
+  /// A Graph of the schema.
+  std::string printGraph() {
+    for (const Node &node : graph)
       if (node.isCall())
         printNode(node);
     JsonWriter json;
-    json.beginObject().key("graph_module").beginObject().key("graph").beginObject();
+    json.beginObject();
     printInputs(json);
     printOutputs(json);
     printList(json, "nodes", nodes);
@@ -90,7 +75,14 @@ public:
     json.key("sym_bool_values").beginObject().endObject();
     json.field("is_single_tensor_return", false);
     json.key("custom_obj_values").beginObject().endObject();
-    json.key("sym_float_values").beginObject().endObject().endObject();
+    json.key("sym_float_values").beginObject().endObject();
+    return json.endObject().take();
+  }
+
+  /// The ExportedProgram, of the main graph.
+  std::string print() {
+    JsonWriter json;
+    json.beginObject().key("graph_module").beginObject().key("graph").json(printGraph());
     printSignature(json);
     printCallGraph(json);
     json.key("metadata").beginObject().endObject();
@@ -108,25 +100,17 @@ public:
 private:
   // --- names
 
-  void nameValues() {
-    for (const Node &node : program.main)
-      for (size_t i = 0; i < node.resultCount(); ++i) {
-        const std::string &name = node.result(i)->name();
-        bool isPlain = name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                              "0123456789_") == name.npos;
-        names[node.result(i)] = isPlain ? name : sizes.uniqueName(name);
-      }
-  }
+  const std::string &nameOf(const Value *value) const { return arguments.nameOf(value); }
 
-  const std::string &nameOf(const Value *value) const { return names.at(value); }
-
-  static void tensorNamed(JsonWriter &json, const std::string &name) {
-    json.beginObject().field("name", name).endObject();
+  void printArgument(JsonWriter &json, const SchemaType *type, const Argument &argument,
+                     const SourceLocation &where) {
+    arguments.print(json, type, argument, where, nodes);
   }
-  static void tensorArgument(JsonWriter &json, const std::string &name) {
-    json.beginObject().key("as_tensor");
-    tensorNamed(json, name);
-    json.endObject();
+  void printInput(JsonWriter &json, const std::string &name, const SchemaType *type,
+                  const Argument &argument, int kind, const SourceLocation &where) {
+    json.beginObject().field("name", name).key("arg");
+    printArgument(json, type, argument, where);
+    json.field("kind", kind).endObject();
   }
 
   static void printList(JsonWriter &json, const char *key, const std::vector<std::string> &list) {
@@ -134,131 +118,6 @@ private:
     for (const std::string &text : list)
       json.json(text);
     json.endArray();
-  }
-
-  // --- arguments
-
-  std::optional<Expr> sizeOf(const Argument &argument) const {
-    if (auto size = argument.as<Expr>())
-      return size;
-    if (const Value *value = argument.value(); value && value->isSymInt())
-      return value->expr();
-    return std::nullopt;
-  }
-
-  /// Of a list of sizes: a number, or the name of a node.
-  void sizeElement(JsonWriter &json, const Argument &argument, const SourceLocation &where) {
-    auto size = sizeOf(argument);
-    json.beginObject();
-    if (size && !size->isConstant())
-      json.field("as_name", sizes.nameOf(*size, nodes, where));
-    else
-      json.field("as_int", argument.integer().value_or(Expr(0)).constantOr(0));
-    json.endObject();
-  }
-
-  void printElements(JsonWriter &json, const SchemaType &type, const Argument::List &list,
-                     const SourceLocation &where) {
-    bool hasSizes = false, hasReals = false, hasNone = type.optionalElements;
-    for (const Argument &element : list) {
-      hasSizes |= sizeOf(element).has_value();
-      hasReals |= element.as<double>().has_value();
-      hasNone |= element.isNone();
-    }
-    const char *key = type.kind == Kind::Tensor ? hasNone ? "as_optional_tensors" : "as_tensors"
-                      : type.kind == Kind::Bool ? "as_bools"
-                      : type.kind == Kind::Float || hasReals ? "as_floats"
-                      : hasSizes                             ? "as_sym_ints"
-                                                             : "as_ints";
-    json.key(key).beginArray();
-    for (const Argument &element : list) {
-      if (type.kind == Kind::Tensor && hasNone && element.isNone())
-        json.beginObject().field("as_none", true).endObject();
-      else if (type.kind == Kind::Tensor && hasNone)
-        tensorArgument(json, nameOf(element.value()));
-      else if (type.kind == Kind::Tensor)
-        tensorNamed(json, nameOf(element.value()));
-      else if (type.kind == Kind::Bool)
-        json.value(element.as<bool>().value_or(false));
-      else if (type.kind == Kind::Float || hasReals)
-        printReal(json, element.number().value_or(0));
-      else if (hasSizes)
-        sizeElement(json, element, where);
-      else
-        json.value(element.integer().value_or(Expr(0)).constantOr(0));
-    }
-    json.endArray();
-  }
-
-  static std::optional<int> memoryFormat(const std::string &name) {
-    static constexpr const char *formats[] = {"contiguous_format", "channels_last",
-                                              "channels_last_3d", "preserve_format"};
-    for (int i = 0; i < 4; ++i)
-      if (name == formats[i])
-        return i + 1;
-    return std::nullopt;
-  }
-
-  /// An Argument of the schema; for launches and user operators by the value alone.
-  void printArgument(JsonWriter &json, const SchemaType *type, const Argument &argument,
-                     const SourceLocation &where) {
-    json.beginObject();
-    if (argument.isNone())
-      json.field("as_none", true);
-    else if (auto size = sizeOf(argument); size && !size->isConstant())
-      json.key("as_sym_int")
-          .beginObject()
-          .field("as_name", sizes.nameOf(*size, nodes, where))
-          .endObject();
-    else if (size)
-      json.field("as_int", *size->constant());
-    else if (const Value *value = argument.value()) {
-      json.key("as_tensor");
-      tensorNamed(json, nameOf(value));
-    } else if (const Argument::List *list = argument.list())
-      printElements(json, type ? *type : elementType(*list), *list, where);
-    else
-      printConstant(json, type, argument);
-    json.endObject();
-  }
-
-  static SchemaType elementType(const Argument::List &list) {
-    SchemaType type;
-    type.list = true;
-    type.kind = list.empty() || list[0].value() ? Kind::Tensor : Kind::Scalar;
-    return type;
-  }
-
-  static void printConstant(JsonWriter &json, const SchemaType *type, const Argument &argument) {
-    if (auto flag = argument.as<bool>())
-      json.field("as_bool", *flag);
-    else if (auto whole = argument.as<int64_t>())
-      json.field("as_int", *whole);
-    else if (auto real = argument.as<double>()) {
-      json.key("as_float");
-      printReal(json, *real);
-    } else if (auto dtype = argument.as<DataType>())
-      json.field("as_scalar_type", archive::scalarTypeNumber(*dtype));
-    else if (argument.as<Device>()) {
-      json.key("as_device");
-      printDevice(json);
-    } else if (const std::string *text = argument.string()) {
-      auto format = type && type->kind == Kind::MemoryFormat ? memoryFormat(*text) : std::nullopt;
-      if (format)
-        json.field("as_memory_format", *format);
-      else if (type && type->kind == Kind::Layout)
-        json.field("as_layout", stridedLayout);
-      else
-        json.field("as_string", *text);
-    } else
-      json.field("as_none", true);
-  }
-
-  void printInput(JsonWriter &json, const std::string &name, const SchemaType *type,
-                  const Argument &argument, int kind, const SourceLocation &where) {
-    json.beginObject().field("name", name).key("arg");
-    printArgument(json, type, argument, where);
-    json.field("kind", kind).endObject();
   }
 
   // --- nodes
@@ -309,6 +168,8 @@ private:
   void printNode(const Node &node) {
     if (node.launch())
       printLaunch(node);
+    else if (isControlFlow(node))
+      printControlFlow(node);
     else
       printCall(node);
   }
@@ -460,11 +321,66 @@ private:
     finishNode(json, node, node.resultCount() == 1 ? nameOf(node.result()) : freeName(node));
   }
 
+  /// Higher-order operators have no schema: their inputs are positional and have no names.
+  static void unnamed(JsonWriter &json, const std::string &argument) {
+    json.beginObject().field("name", "").key("arg").json(argument);
+    json.field("kind", positional).endObject();
+  }
+
+  std::string tensorList(const std::vector<Value *> &values) const {
+    JsonWriter json;
+    json.beginObject().key("as_tensors").beginArray();
+    for (const Value *value : values)
+      tensorNamed(json, nameOf(value));
+    return json.endArray().endObject().take();
+  }
+
+  std::string regionArgument(const Node &node, size_t index) {
+    static constexpr const char *condNames[] = {"true_graph", "false_graph"},
+                                *loopNames[] = {"cond_graph", "body_graph"};
+    const char *name = node.calls(condTarget)        ? condNames[index]
+                       : node.calls(whileLoopTarget) ? loopNames[index]
+                                                     : "combine_graph";
+    const Graph &region = program.bodies[node.regions[index]].graph;
+    JsonWriter json;
+    json.beginObject().key("as_graph").beginObject();
+    json.field("name", sizes.uniqueName(std::string(name) + "_0"));
+    json.key("graph").json(GraphPrinter(program, region, registry).printGraph());
+    return json.endObject().endObject().take();
+  }
+
+  void printControlFlow(const Node &node) {
+    ControlFlow flow = controlFlowOf(node);
+    if (flow.reverse || (flow.kind == ControlKind::Cond && !flow.predicate.value()))
+      throw DiagnosticError(node.location,
+                            std::string("an archive of torch.export has no word for a ") +
+                                (flow.reverse ? "scan from the end" : "branch on a size") +
+                                "; save a .program instead");
+    JsonWriter json;
+    json.beginObject().field("target", "torch.ops." + node.target()).key("inputs").beginArray();
+    if (flow.kind == ControlKind::Cond) {
+      JsonWriter predicate;
+      tensorArgument(predicate, nameOf(flow.predicate.value()));
+      unnamed(json, predicate.take());
+    }
+    for (size_t i = 0; i < node.regions.size(); ++i)
+      unnamed(json, regionArgument(node, i));
+    if (flow.kind == ControlKind::WhileLoop || flow.kind == ControlKind::Scan)
+      unnamed(json, tensorList(flow.carried));
+    if (flow.kind == ControlKind::Scan || flow.kind == ControlKind::AssociativeScan)
+      unnamed(json, tensorList(flow.scanned));
+    unnamed(json, tensorList(flow.additional));
+    printResults(json.endArray(), node, node.resultCount(), true);
+    printMetadata(json, node);
+    json.field("is_hop_single_tensor_return", false);
+    nodes.push_back(json.field("name", freeName(node)).endObject().take());
+  }
+
   // --- inputs and outputs
 
   void printInputs(JsonWriter &json) {
     json.key("inputs").beginArray();
-    std::vector<Node *> placeholders = program.main.placeholders();
+    std::vector<Node *> placeholders = graph.placeholders();
     for (size_t i = 0; i < placeholders.size(); ++i)
       if (placeholders[i]->resultCount())
         tensorArgument(json, nameOf(placeholders[i]->result()));
@@ -473,18 +389,18 @@ private:
     json.endArray();
   }
 
-  const std::vector<Argument> &results() const { return program.main.outputNode()->args(); }
+  const std::vector<Argument> &results() const { return graph.outputNode()->args(); }
 
   void printOutputs(JsonWriter &json) {
     json.key("outputs").beginArray();
     for (const Argument &result : results())
-      printArgument(json, nullptr, result, program.main.outputNode()->location);
+      printArgument(json, nullptr, result, graph.outputNode()->location);
     json.endArray();
   }
 
   void printTensors(JsonWriter &json) {
     json.key("tensor_values").beginObject();
-    for (const Node &node : program.main)
+    for (const Node &node : graph)
       for (size_t i = 0; i < node.resultCount(); ++i)
         if (const Value *value = node.result(i); value->isTensor()) {
           const TensorType &type = value->type();
@@ -641,9 +557,10 @@ private:
   }
 
   const Program &program;
+  const Graph &graph;
   const OperatorRegistry &registry;
   ArchiveSizes sizes;
-  std::map<const Value *, std::string> names;
+  ArchiveArguments arguments;
   std::vector<std::string> nodes;
   std::vector<std::pair<std::string, DataType>> numbers; ///< tensors that hold one
 };
@@ -651,7 +568,7 @@ private:
 } // namespace
 
 std::string printArchiveGraph(const Program &program, const OperatorRegistry &registry) {
-  return GraphPrinter(program, registry).print();
+  return GraphPrinter(program, program.main, registry).print();
 }
 
 } // namespace pellucid::trace

@@ -369,8 +369,9 @@ void addTorchModules(h::NativeModules &modules, Tracer &tracer) {
                                [&tracer](h::Interpreter &inner, std::vector<h::Value> &a) {
                                  return convertInPlace(tracer, inner, a);
                                }));
+    // What torch.nn.init lends to the constructors is no name of torch.nn.
     for (const auto &[name, value] : nn->globals->items())
-      if (!name.starts_with("__"))
+      if (!name.starts_with("__") && !init->globals->find(name))
         module.globals->set(name, value);
     module.globals->set("Parameter", parameter);
   });

@@ -99,7 +99,7 @@ def check_verbs(folder):
 
 def check_records():
     """The parameters of each composite's body are its schema's arguments, and the page lists it."""
-    for schema, parameters in re.findall(r'^@_aten\("aten::(.*)"\)\ndef \w+\((.*)\):$', COMPOSITES.read_text(), re.M):
+    for schema, parameters in re.findall(r'^@_aten\("aten::(.*)"\)\ndef \w+\((.*)\):$', "".join(path.read_text() for path in COMPOSITES), re.M):
         inside = schema[schema.index("(") + 1 : schema.rindex(") ->")]
         arguments = [a.split("=")[0].split()[-1] for a in re.split(r",\s*(?![^\[(]*[\])])", inside) if a.strip() not in ("", "*")]
         assert [p for p in parameters.replace(" ", "").split(",") if p] == arguments, schema

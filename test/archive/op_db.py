@@ -28,6 +28,9 @@ DTYPES = ("float32", "bfloat16", "int64", "bool")
 # Of what a package does by design otherwise: the state of a pair that counts neither as right nor as refused.
 UNCOUNTED = ("not exported", "no samples", "no tensors", "complex")
 
+# Whose numbers nobody can compare: of memory as it was, and of another generator.
+DRAWN = ("empty", "new_empty", "rand", "normal", "multinomial", "bernoulli", "uniform", "cauchy", "exponential", "geometric", "log_normal", "nn.functional.rrelu")
+
 
 def samples_of(op, dtype, count):
     """Spread over the first hundred, the first one among them."""
@@ -130,6 +133,20 @@ def tied(op, model, index, wanted, found):
     return torch.equal(torch.gather(sample.input, dim, places), torch.gather(sample.input, dim, wanted))
 
 
+def better(op, model, index, wanted, found):
+    """Whether of 16-bit numbers ours are as near to what float32 gives as PyTorch's, which it rounds at every step."""
+    import numpy as np
+    import torch
+
+    if wanted.dtype != torch.bfloat16 or found.shape != tuple(wanted.shape):
+        return False
+    wide = model_of(op.op, model.samples)
+    wide.tensors = [t.float() if t.dtype == torch.bfloat16 else t for t in wide.tensors]
+    exact = wide.expected(0)[index].double().numpy()
+    own, theirs = np.abs(widened(found).astype(np.float64) - exact), np.abs(wanted.double().numpy() - exact)
+    return bool(np.all(own <= np.maximum(theirs, 3e-2 * np.maximum(np.abs(exact), 1))))
+
+
 def check(program, op, dtypes, count, folder):
     """(state, why) of the operator's samples in all of the dtypes: right, wrong, refused, not exported, …"""
     import numpy as np
@@ -165,10 +182,10 @@ def check(program, op, dtypes, count, folder):
     results = [np.load(folder / f"out{i}.npy") for i in range(len(expected))]
     for i, (value, other) in enumerate(zip(expected, again)):
         got = results[i]
-        drawn = op.name.startswith(("empty", "new_empty")) or not torch.equal(value.nan_to_num(), other.nan_to_num())
+        drawn = op.name.startswith(DRAWN) or "dropout" in op.name or not torch.equal(value.nan_to_num(), other.nan_to_num())
         if drawn and got.shape == value.shape and got.dtype == as_numpy(value).dtype:
             continue
-        if (why := difference(got, value)) and not tied(op, model, i, value, got):
+        if (why := difference(got, value)) and not tied(op, model, i, value, got) and not better(op, model, i, value, got):
             return "wrong", f"result {i}: {why}"
     return "right", ""
 
@@ -267,7 +284,8 @@ def core_section():
 
 
 def write_page(files):
-    rows = [row for file in files for row in json.loads(pathlib.Path(file).read_text())]
+    # Of a later file what it has anew.
+    rows = list({(row["name"], row["dtype"]): row for file in files for row in json.loads(pathlib.Path(file).read_text())}.values())
     marks = {"right": "yes", "refused": "no", "not exported": "–", "no samples": "–", "no tensors": "–", "complex": "–"}
     by_name = {}
     for row in rows:

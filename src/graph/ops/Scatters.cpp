@@ -70,9 +70,75 @@ std::vector<ResultType> alongFake(const OperatorCall &call) {
   return like(call);
 }
 
+/// index_put() whose only index is a mask, and values as many as the mask has elements or fewer.
+struct MaskedPut {
+  Value *mask = nullptr;
+  std::vector<Expr> maskShape, valueShape; ///< that broadcast to the tensor
+};
+
+std::optional<MaskedPut> maskedPut(const OperatorCall &call) {
+  const TensorType &self = call.tensor("self"), &values = call.tensor("values");
+  const Argument::List &list = *call.at("indices").list();
+  MaskedPut put;
+  size_t at = 0, count = 0;
+  for (size_t d = 0; d < list.size(); ++d)
+    if (Value *index = list[d].value()) {
+      put.mask = index;
+      at = d;
+      ++count;
+    }
+  if (count != 1 || put.mask->type().dtype != DataType::Bool)
+    return std::nullopt;
+  const std::vector<Expr> &mask = put.mask->type().shape;
+  bool fits = at + mask.size() <= self.rank();
+  for (size_t d = 0; fits && d < mask.size(); ++d)
+    fits = call.symbols.proveEqual(mask[d], self.shape[at + d]);
+  if (!fits)
+    call.fail("expects a mask of the shape of the dims that it stands for, got " + shapeText(mask) +
+              " from dim " + std::to_string(at) + " of " + shapeText(self.shape));
+  size_t behind = self.rank() - at - mask.size();
+  put.maskShape = mask;
+  put.maskShape.insert(put.maskShape.end(), behind, Expr(1));
+  put.valueShape = values.shape;
+  if (values.rank() > behind) {
+    // The dim of the chosen elements: of one that stands for all.
+    auto chosen = put.valueShape.end() - static_cast<long>(behind) - 1;
+    if (chosen->constant() != 1)
+      call.fail("expects values whose number does not depend on the mask's, got " +
+                shapeText(values.shape) + "; use masked_scatter or torch.where");
+    chosen = put.valueShape.erase(chosen);
+    put.valueShape.insert(chosen, mask.size(), Expr(1));
+  }
+  if (broadcastShapes(call, self.shape, put.valueShape) != self.shape)
+    call.fail("expects values that broadcast to " + shapeText(self.shape) + ", got " +
+              shapeText(values.shape));
+  return put;
+}
+
+/// Where the mask holds, the values; else what was there.
+std::vector<Value *> maskedPutDecomposition(Graph &graph, const OperatorCall &call,
+                                            const OperatorRegistry &registry) {
+  auto put = maskedPut(call);
+  if (!put)
+    return {};
+  auto emit = [&](std::string_view target, std::vector<Argument> args) {
+    return emitCall(graph, registry, call.symbols, target, std::move(args), {}, call.where)
+        ->result();
+  };
+  Value *self = call.value("self");
+  Value *mask = emit("aten.reshape.default", {put->mask, Argument::list(put->maskShape)});
+  Value *values =
+      emit("aten.reshape.default", {call.value("values"), Argument::list(put->valueShape)});
+  if (call.flag("accumulate"))
+    values = emit("aten.add.Tensor", {self, values});
+  return {emit("aten.where.self", {mask, values, self})};
+}
+
 std::vector<ResultType> indexPutFake(const OperatorCall &call) {
   const TensorType &self = call.tensor("self"), &values = call.tensor("values");
   checkSource(call, "values");
+  if (maskedPut(call))
+    return like(call);
   std::vector<Expr> shape = indexedDims(call).resultShape(self);
   if (broadcastShapes(call, shape, values.shape) != shape)
     call.fail("expects values that broadcast to " + shapeText(shape) + ", got " +
@@ -226,9 +292,6 @@ void registerScatterOperators(OperatorRegistry &registry) {
        scatterFake, scatterValue},
       {"aten::scatter_add.default(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
        scatterFake, nullptr},
-      {"aten::index_put.default(Tensor self, Tensor?[] indices, Tensor values, bool "
-       "accumulate=False) -> Tensor",
-       indexPutFake, nullptr},
       {"aten::index_add.default(Tensor self, int dim, Tensor index, Tensor source, *, Scalar "
        "alpha=1) -> Tensor",
        alongFake, scaledIndexAdd},
@@ -237,6 +300,11 @@ void registerScatterOperators(OperatorRegistry &registry) {
       {"aten::index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
        alongFake, indexWrite},
   };
+  Operator put = makeOperator("aten::index_put.default(Tensor self, Tensor?[] indices, Tensor "
+                              "values, bool accumulate=False) -> Tensor",
+                              Operator::Kind::Scatter, indexPutFake);
+  put.decompose = maskedPutDecomposition;
+  registry.add(std::move(put));
   Operator reduce = makeOperator("aten::scatter_reduce.two(Tensor self, int dim, Tensor index, "
                                  "Tensor src, str reduce, *, bool include_self=True) -> Tensor",
                                  Operator::Kind::Scatter, scatterReduceFake);

@@ -108,7 +108,33 @@ Results index(const Call &call) {
   return {result};
 }
 
+/// Where the mask, which stands for its dims from `at` on, holds.
+Results maskedPut(const Call &call, const Tensor &mask, size_t at) {
+  Tensor result = call.tensor("self").copy(), values = call.tensor("values");
+  size_t behind = result.rank() - at - mask.rank();
+  if (values.rank() > behind) {
+    auto chosen = static_cast<std::ptrdiff_t>(values.rank() - behind - 1);
+    values.shape.erase(values.shape.begin() + chosen);
+    values.strides.erase(values.strides.begin() + chosen);
+    values.shape.insert(values.shape.begin() + chosen, mask.rank(), 1);
+    values.strides.insert(values.strides.begin() + chosen, mask.rank(), 0);
+  }
+  values = broadcast(values, result.shape);
+  Tensor::forEachIndex(result.shape, [&](std::span<const int64_t> place) {
+    if (mask.integer(place.subspan(at, mask.rank())))
+      move(values, place, result, place, call.flag("accumulate"));
+  });
+  return {result};
+}
+
 Results indexPut(const Call &call) {
+  const graph::Argument::List &list = *call.bound.at("indices").list();
+  std::vector<Tensor> indices = call.tensors("indices");
+  if (indices.size() == 1 && indices[0].dtype == DataType::Bool) {
+    auto place = std::find_if(list.begin(), list.end(),
+                              [](const graph::Argument &index) { return index.value(); });
+    return maskedPut(call, indices[0], static_cast<size_t>(place - list.begin()));
+  }
   Tensor result = call.tensor("self").copy();
   graph::IndexedDims indexed = graph::indexedDims(call.bound);
   Tensor values = broadcast(call.tensor("values"),
