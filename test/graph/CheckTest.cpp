@@ -185,6 +185,8 @@ TEST(RandomCalls, areRefusedOrHold) {
       try {
         std::vector<Value *> values = decompose(
             random.program.main, *node, OperatorRegistry::builtins(), random.program.symbols);
+        if (values.empty()) // stays as it is
+          continue;
         ASSERT_EQ(values.size(), node->resultCount()) << target;
         for (size_t r = 0; r < values.size(); ++r) {
           EXPECT_EQ(values[r]->type().dtype, node->result(r)->type().dtype) << target;
