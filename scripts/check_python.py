@@ -20,9 +20,9 @@ GIVEN = {  # by the C++ that fills the module
     "inspect.py": {"_parameters"},
     "re.py": {"_compile", "_describe", "_scan"},
     "control.py": {"_record_control"},
-    "nn.py": {"Parameter", "_conversion", "_convert_in_place", "_default_weight", "_default_bias", "normal_", "xavier_uniform_"},
-    "nn_losses.py": {"Parameter", "xavier_normal_", "xavier_uniform_"},
-    **{name: {"Parameter", "_bounded", "normal_", "xavier_uniform_"} for name in ("nn_layers.py", "nn_recurrent.py", "nn_transformer.py")},
+    "nn.py": {"Parameter", "_conversion", "_convert_in_place", "_default_weight", "_default_bias", "_normal", "_xavier_uniform"},
+    "nn_losses.py": {"Parameter", "_xavier_normal", "_xavier_uniform"},
+    **{name: {"Parameter", "_bounded", "_normal", "_xavier_uniform"} for name in ("nn_layers.py", "nn_recurrent.py", "nn_transformer.py")},
     "importlib_util.py": {"known", "import_module"},
 }
 

@@ -360,8 +360,8 @@ void addTorchModules(h::NativeModules &modules, Tracer &tracer) {
     auto nn = i.importSource("torch_nn_source", source);
     nn->globals->set("Parameter", parameter);
     auto init = i.nativeModule("torch.nn.init");
-    for (const char *name : {"_default_weight", "_default_bias", "_bounded", "xavier_uniform_",
-                             "xavier_normal_", "normal_"})
+    for (const char *name : {"_default_weight", "_default_bias", "_bounded", "_xavier_uniform",
+                             "_xavier_normal", "_normal"})
       nn->globals->set(name, *init->globals->find(name));
     nn->globals->set("_conversion", h::native("to", "*args, **kwargs", conversion));
     nn->globals->set("_convert_in_place",

@@ -40,6 +40,10 @@ def model(x):
 
 def broken(x):
     return torch.no_such_operator(x)
+
+
+def noisy(x):
+    return x + torch.rand_like(x)
 )";
 
 double expected(double x) {
@@ -127,6 +131,59 @@ TEST_F(Compiler, NamesTheExampleSize) {
   pellucid_compile_free(data);
   ASSERT_EQ(said.size(), 1u);
   EXPECT_EQ(said[0], "note: batch is 8 in the example");
+}
+
+// A call of it, and the numbers that it added.
+std::vector<float> noise(pellucid_package *package, const pellucid_run_options *options) {
+  std::vector<float> zeros(21), out(21);
+  int64_t shape[2] = {3, 7};
+  DLTensor x = {};
+  x.data = zeros.data();
+  x.device = {kDLCPU, 0};
+  x.ndim = 2;
+  x.dtype = {kDLFloat, 32, 1};
+  x.shape = shape;
+  DLTensor y = x;
+  y.data = out.data();
+  EXPECT_EQ(pellucid_run_into(package, &x, 1, &y, 1, options), PELLUCID_OK)
+      << pellucid_last_error();
+  pellucid_call *call = nullptr;
+  EXPECT_EQ(pellucid_call_create(package, &x, 1, &y, 1, &call), PELLUCID_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(pellucid_last_error()).find("draws random numbers"), std::string::npos);
+  return out;
+}
+
+TEST_F(Compiler, RunsOfOneSeedAreTheSame) {
+  void *data = nullptr;
+  size_t bytes = 0;
+  ASSERT_EQ(pellucid_compile_memory(named("noisy").c_str(), &data, &bytes, &options), PELLUCID_OK)
+      << pellucid_compile_error();
+  pellucid_package *package = nullptr, *other = nullptr;
+  ASSERT_EQ(pellucid_load_memory(data, bytes, nullptr, &package), PELLUCID_OK);
+  ASSERT_EQ(pellucid_load_memory(data, bytes, nullptr, &other), PELLUCID_OK);
+  EXPECT_NE(std::string(pellucid_describe(package)).find("draws_random_numbers"),
+            std::string::npos);
+  pellucid_run_options run{};
+  run.struct_size = sizeof run;
+  run.seeded = 1;
+  run.seed = 42;
+  std::vector<float> first = noise(package, &run);
+  EXPECT_EQ(noise(package, &run), first);
+  EXPECT_EQ(noise(other, &run), first);
+  run.offset = 1;
+  EXPECT_NE(noise(package, &run), first);
+  run.offset = 0;
+  run.seed = 43;
+  EXPECT_NE(noise(package, &run), first);
+  // Without a seed no two calls are the same, nor two loadings.
+  std::vector<float> own = noise(package, nullptr);
+  EXPECT_NE(noise(package, nullptr), own);
+  EXPECT_NE(noise(other, nullptr), own);
+  for (float value : own)
+    EXPECT_TRUE(value >= 0 && value < 1) << value;
+  pellucid_unload(package);
+  pellucid_unload(other);
+  pellucid_compile_free(data);
 }
 
 TEST_F(Compiler, RefusalsNameThePlaceAndLeaveNothing) {

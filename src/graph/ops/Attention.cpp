@@ -35,11 +35,8 @@ void checkOperands(const OperatorCall &call) {
 }
 
 void checkOptions(const OperatorCall &call) {
-  if (double p = call.number("dropout_p"); p != 0)
-    call.fail("cannot compute attention with dropout, which draws other random numbers at every "
-              "call: expects dropout_p to be 0, got " +
-              toString(call.at("dropout_p")) +
-              "; pass `dropout if self.training else 0.0`, a model is compiled as after eval()");
+  if (double p = call.number("dropout_p"); !(p >= 0 && p <= 1))
+    call.fail("expects dropout_p to be between 0 and 1, got " + toString(call.at("dropout_p")));
   if (call.flag("is_causal") && attentionMask(call))
     call.fail(
         "Explicit attn_mask should not be set when is_causal=True; add the causal part to the "
@@ -123,6 +120,8 @@ public:
         emit("aten.all.dim", {emit("aten.eq.Scalar", {scores, -infinity}), last, true});
     Value *weights = emit("aten.softmax.int", {scores, last});
     weights = emit("aten.where.ScalarSelf", {nothing, 0.0, weights});
+    if (double p = call.number("dropout_p"); p != 0)
+      weights = emit("aten.dropout.default", {weights, p, true});
     std::vector<Value *> results{narrowed(emit("aten.matmul.default", {weights, value}))};
     if (call.op.attention.logsumexp)
       results.push_back(logarithmOfSum(scores, nothing));

@@ -100,6 +100,11 @@ FakeFunction floatingFake(std::function<TensorType(const OperatorCall &)> type) 
 TensorType sizedFloat(const OperatorCall &call) { return sizedType(call, DataType::Float32); }
 TensorType likeSelf(const OperatorCall &call) { return likeType(call); }
 
+bool hasNoElements(const OperatorCall &call, const TensorType &type) {
+  return std::any_of(type.shape.begin(), type.shape.end(),
+                     [&](const Expr &size) { return call.symbols.proveEqual(size, 0); });
+}
+
 //===-- Drawing -------------------------------------------------------------------------------===//
 
 /// Makes the nodes of one composite.
@@ -225,6 +230,8 @@ Value *drawEvents(Drawer &drawer, const TensorType &type, const Argument &probab
 
 Value *drawBernoulli(Drawer &drawer, const OperatorCall &call) {
   Argument probability = call.op.schema.indexOf("p") ? call.at("p") : call.at("self");
+  if (hasNoElements(call, drawer.result()))
+    probability = Argument(0.5);
   return drawEvents(drawer, drawer.result(), probability);
 }
 
@@ -267,12 +274,18 @@ Value *drawDropout(Drawer &drawer, const OperatorCall &call) {
 
 bool drops(const OperatorCall &call) { return !call.has("train") || call.flag("train"); }
 
+/// Without elements PyTorch gives a mask of the input's type.
+DataType maskType(const OperatorCall &call) {
+  const TensorType &input = call.tensor("input");
+  return hasNoElements(call, input) ? input.dtype : DataType::Bool;
+}
+
 std::vector<ResultType> nativeDropoutFake(const OperatorCall &call) {
   const TensorType &input = call.tensor("input");
   if (drops(call) && probabilityOf(call, "p") != 0)
     checkFloating(call, input.dtype);
   TensorType result = freshLike(input, input.dtype, input.shape),
-             mask = freshLike(input, DataType::Bool, input.shape);
+             mask = freshLike(input, maskType(call), input.shape);
   return {result, mask};
 }
 
@@ -287,9 +300,11 @@ std::vector<Value *> nativeDropout(Graph &graph, const OperatorCall &call,
                        {{"memory_format", Argument(std::string("contiguous_format"))}});
   };
   KeywordArguments made{{"dtype", Argument(DataType::Bool)}, {"device", Argument(mask.device)}};
-  if (!drops(call) || p == 0)
+  if (!drops(call) || p == 0 || hasNoElements(call, input->type())) {
+    made[0].second = Argument(maskType(call));
     return {contiguous(input),
             drawer.emit("aten.ones.default", {Argument::list(mask.shape)}, made)};
+  }
   Value *kept = drawEvents(drawer, mask, Argument(1 - p));
   Value *scaled = drawer.emit("aten.mul.Tensor", {Argument(input), Argument(kept)});
   scaled = drawer.emit("aten.mul.Scalar", {Argument(scaled), Argument(p == 1 ? 0.0 : 1 / (1 - p))});
@@ -297,6 +312,23 @@ std::vector<Value *> nativeDropout(Graph &graph, const OperatorCall &call,
 }
 
 //===-- Records -------------------------------------------------------------------------------===//
+
+/// Integers in [low, high) are of the type.
+void checkBounds(const OperatorCall &call, DataType type, const Expr &low, const Expr &high) {
+  if (isFloat(type))
+    return;
+  unsigned bits = type == DataType::Bool ? 1 : 8 * byteSize(type);
+  bool isSigned = type != DataType::Bool && info(type).isSigned;
+  int64_t least = isSigned && bits < 64 ? -(int64_t(1) << (bits - 1))
+                  : isSigned            ? std::numeric_limits<int64_t>::min()
+                                        : 0,
+          most = bits >= 63 ? std::numeric_limits<int64_t>::max()
+                            : (int64_t(1) << (bits - (isSigned ? 1 : 0))) - 1;
+  if (call.symbols.prove(less(low, least)) == true ||
+      (high.constant() && *high.constant() - 1 > most))
+    call.fail("expects bounds that " + std::string(info(type).torch) + " holds, got " +
+              toString(low) + " and " + toString(high));
+}
 
 std::vector<ResultType> integersFake(const OperatorCall &call) {
   checkGenerator(call);
@@ -307,8 +339,7 @@ std::vector<ResultType> integersFake(const OperatorCall &call) {
               " and " + toString(high));
   bool sized = call.op.schema.indexOf("size").has_value();
   TensorType type = sized ? sizedType(call, DataType::Int64) : likeType(call);
-  if (type.dtype == DataType::Bool && !(high == Expr(2) || high == Expr(1)))
-    call.fail("expects 'high' to be at most 2 for bool, got " + toString(high));
+  checkBounds(call, type.dtype, low, high);
   return {type};
 }
 
@@ -328,7 +359,8 @@ std::vector<ResultType> bernoulliFake(const OperatorCall &call) {
     checkFloating(call, result.dtype);
   } else if (Value *given = call.value("p")) {
     checkFloating(call, given->type().dtype);
-    if (broadcastShapes(call, given->type().shape, result.shape) != result.shape)
+    if (!hasNoElements(call, result) &&
+        broadcastShapes(call, given->type().shape, result.shape) != result.shape)
       call.fail("expects probabilities that broadcast to " + shapeText(result.shape) + ", got " +
                 shapeText(given->type().shape));
   } else {

@@ -107,9 +107,11 @@ Node *emitInParts(LaunchEmitter &emitter, const AttentionSpec &spec,
                       results, node.location);
 }
 
-bool fitsTiles(const OperatorCall &call) {
+/// Whether it is one kernel: of a width that tiles hold, and without dropping weights.
+bool isOneKernel(const OperatorCall &call) {
   AttentionDims dims = attentionDims(call);
-  return call.symbols.range(dims.width).max <= widestAttentionRow &&
+  return call.number("dropout_p") == 0 &&
+         call.symbols.range(dims.width).max <= widestAttentionRow &&
          call.symbols.range(dims.valueWidth).max <= widestAttentionRow;
 }
 
@@ -121,7 +123,7 @@ void openWideAttention(Program &program, const OperatorRegistry &registry) {
       continue;
     const Operator *op = registry.find(node.target());
     if (!op || op->kind != Operator::Kind::Attention ||
-        fitsTiles(*callOf(node, registry, program.symbols)))
+        isOneKernel(*callOf(node, registry, program.symbols)))
       continue;
     program.main.setInsertionPoint(&node);
     program.main.setLocation(node.location);

@@ -62,6 +62,8 @@ Results attention(const Call &call) {
     shape.push_back(keys);
     mask = broadcast(call.tensor(maskName), shape);
   }
+  if (call.number("dropout_p") != 0)
+    call.fail("drops weights, which have numbers of their own once the program is decomposed");
   Tensor result(call.resultDtype(), call.resultShape());
   Tensor logsumexp(call.bound.op.attention.logsumexp ? call.resultDtype(1) : DataType::Float32,
                    rows);

@@ -123,8 +123,16 @@ Results notNumbered(const Call &call) {
 }
 
 Results dropout(const Call &call) {
-  return call.flag("train") && call.number("p") != 0 ? notNumbered(call)
-                                                     : Results{call.tensor("input")};
+  const Tensor &input = call.tensor("input");
+  if (!call.flag("train") || call.number("p") == 0)
+    return {input};
+  if (call.number("p") != 1)
+    return notNumbered(call);
+  Tensor result = input.copy();
+  Tensor::forEachIndex(result.shape, [&](std::span<const int64_t> index) {
+    result.set(index, input.real(index) * 0);
+  });
+  return {result};
 }
 
 } // namespace

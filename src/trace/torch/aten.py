@@ -2117,8 +2117,16 @@ def _multinomial(self, num_samples, replacement, generator):
     return (_cumulative(wide).unsqueeze(-2) <= drawn.unsqueeze(-1)).sum(-1)
 
 
+@_aten("aten::rrelu_with_noise_functional(Tensor self, Tensor noise, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False, Generator? generator=None) -> (Tensor, Tensor noise_out)")
+def _rrelu_with_noise(self, noise, lower, upper, training, generator):
+    if not training:
+        return torch.nn.functional.leaky_relu(self, (lower + upper) / 2), noise
+    noise = torch.where(self <= 0, torch.ops.aten.uniform(self, lower, upper), 1.0)
+    return self * noise, noise
+
+
 @_aten("aten::rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False, Generator? generator=None) -> Tensor")
 def _rrelu(self, lower, upper, training, generator):
     if not training:
         return torch.nn.functional.leaky_relu(self, (lower + upper) / 2)
-    return torch.where(self <= 0, self * torch.ops.aten.uniform(self, lower, upper), self)
+    return _rrelu_with_noise(self, None, lower, upper, training, None)[0]

@@ -413,32 +413,10 @@ def cdist(x1, x2, p=2.0, compute_mode=None):
     return norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, -1)
 
 
-def _attention_with_dropout(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa):
-    """As PyTorch's math path: the weights are there, and some of them are dropped."""
-    if enable_gqa:
-        key = key.repeat_interleave(query.shape[-3] // key.shape[-3], -3)
-        value = value.repeat_interleave(query.shape[-3] // value.shape[-3], -3)
-    scale = query.shape[-1] ** -0.5 if scale is None else scale
-    scores = torch.matmul(query, key.transpose(-2, -1)) * scale
-    if is_causal:
-        if attn_mask is not None:
-            raise RuntimeError("_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
-        attn_mask = torch.ones([query.shape[-2], key.shape[-2]], dtype=torch.bool).tril()
-    if attn_mask is not None:
-        scores = scores.masked_fill(torch.logical_not(attn_mask), float("-inf")) if attn_mask.dtype == torch.bool else scores + attn_mask
-    weights = torch.softmax(scores, -1)
-    if attn_mask is not None and attn_mask.dtype == torch.bool:
-        # A row that attends to nothing gives zeros.
-        weights = weights.masked_fill(torch.logical_not(attn_mask.any(-1, True)), 0.0)
-    return torch.matmul(torch.nn.functional.dropout(weights, dropout_p, True), value)
-
-
 def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False):
     if isinstance(scale, torch.Tensor):
         # A scale that follows from a size which is only known when the program runs.
         query, scale = query * scale, 1.0
-    if dropout_p != 0.0:
-        return _attention_with_dropout(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)
     return torch.ops.aten.scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa)
 
 # --- pooling

@@ -2,32 +2,41 @@
 import math
 
 
+def _checked(tensor):
+    if not hasattr(tensor, "uniform_"):
+        raise NotImplementedError(f"torch.nn.init takes a tensor, got {type(tensor).__name__}")
+    return tensor
+
+
 def uniform_(tensor, a=0.0, b=1.0, generator=None):
-    return tensor.uniform_(a, b, generator=generator)
+    return _checked(tensor).uniform_(a, b, generator=generator)
 
 
 def normal_(tensor, mean=0.0, std=1.0, generator=None):
-    return tensor.normal_(mean, std, generator=generator)
+    return _checked(tensor).normal_(mean, std, generator=generator)
+
+
+_normal = normal_
 
 
 def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
-    return _truncated_normal(tensor, mean, std, a, b, generator)
+    return _truncated_normal(_checked(tensor), mean, std, a, b, generator)
 
 
 def zeros_(tensor):
-    return tensor.fill_(0.0)
+    return _checked(tensor).fill_(0.0)
 
 
 def ones_(tensor):
-    return tensor.fill_(1.0)
+    return _checked(tensor).fill_(1.0)
 
 
 def constant_(tensor, val):
-    return tensor.fill_(val)
+    return _checked(tensor).fill_(val)
 
 
 def _calculate_fan_in_and_fan_out(tensor):
-    if tensor.dim() < 2:
+    if _checked(tensor).dim() < 2:
         raise ValueError("Fan in and fan out can not be computed for tensor with fewer than 2 dimensions")
     field = 1
     for size in tensor.shape[2:]:
@@ -60,8 +69,14 @@ def xavier_uniform_(tensor, gain=1.0, generator=None):
     return uniform_(tensor, -bound, bound, generator)
 
 
+_xavier_uniform = xavier_uniform_
+
+
 def xavier_normal_(tensor, gain=1.0, generator=None):
     return normal_(tensor, 0.0, _xavier_deviation(tensor, gain), generator)
+
+
+_xavier_normal = xavier_normal_
 
 
 def _kaiming_deviation(tensor, a, mode, nonlinearity):

@@ -321,7 +321,7 @@ class Embedding(Module):
         self.max_norm, self.norm_type = max_norm, norm_type
         self.scale_grad_by_freq, self.sparse = scale_grad_by_freq, sparse
         if _weight is None:
-            self.weight = Parameter(normal_(torch.empty([num_embeddings, embedding_dim], dtype=dtype)))
+            self.weight = Parameter(_normal(torch.empty([num_embeddings, embedding_dim], dtype=dtype)))
             if padding_idx is not None:
                 self.weight[self.padding_idx] = 0
         elif list(_weight.shape) != [num_embeddings, embedding_dim]:

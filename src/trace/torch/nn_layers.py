@@ -444,7 +444,7 @@ class EmbeddingBag(Module):
         self.padding_idx = padding_idx if padding_idx is None or padding_idx >= 0 else num_embeddings + padding_idx
         if _weight is not None and list(_weight.shape) != [num_embeddings, embedding_dim]:
             raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim")
-        self.weight = Parameter(normal_(torch.empty([num_embeddings, embedding_dim], dtype=dtype)) if _weight is None else _weight)
+        self.weight = Parameter(_normal(torch.empty([num_embeddings, embedding_dim], dtype=dtype)) if _weight is None else _weight)
         if padding_idx is not None and _weight is None:
             self.weight[self.padding_idx] = 0
 

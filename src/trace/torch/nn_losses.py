@@ -132,12 +132,12 @@ class MultiheadAttention(Module):
             self.register_parameter(name, Parameter(torch.empty([1, 1, embed_dim], dtype=dtype)) if add_bias_kv else None)
         self.add_zero_attn = add_zero_attn
         for name in names:
-            xavier_uniform_(getattr(self, name))
+            _xavier_uniform(getattr(self, name))
         if bias:
             self.out_proj.bias.fill_(0.0)
         if add_bias_kv:
-            xavier_normal_(self.bias_k)
-            xavier_normal_(self.bias_v)
+            _xavier_normal(self.bias_k)
+            _xavier_normal(self.bias_v)
 
     def _projected(self, i, x):
         """Query, key or value by heads: [batch, heads, length, head_dim]."""

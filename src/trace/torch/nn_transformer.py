@@ -173,7 +173,7 @@ class Transformer(Module):
             self.decoder = TransformerDecoder(TransformerDecoderLayer(*common), num_decoder_layers, norm)
         for parameter in self.parameters():
             if parameter.dim() > 1:
-                xavier_uniform_(parameter)
+                _xavier_uniform(parameter)
         self.d_model, self.nhead, self.batch_first = d_model, nhead, batch_first
 
     def forward(

@@ -170,6 +170,19 @@ def check_training(folder):
     exact("dropout", a[0], np.where(kept, 2 * plain, 0).astype("f4"))
 
 
+def check_attention(folder):
+    x = np.random.default_rng(1).standard_normal((6, 16)).astype("f4")
+    y = Package(folder, "attention", input="x=f32[6,16]").run(x, "--seed", 4)
+    q = x[:, :8].astype("f8").reshape(1, 2, -1, 4)
+    scores = np.einsum("bhqd,bhkd->bhqk", q, q) / 2
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    weights /= weights.sum(-1, keepdims=True)
+    kept = uniform(words_of(4, 0, 0, weights.size), 24).reshape(weights.shape) < 0.5
+    near("dropped", y[0], np.where(kept, 2 * weights, 0) @ q, 2e-5)
+    near("not dropped", y[1], weights @ q, 2e-5)
+    assert (y[2][:, :, 0] == np.float32(4 / 3)).all() or (y[2][:, :, 0] == 0).any()
+
+
 def check_branches(folder):
     package = Package(folder, "branches")
     exact("true", package.run(X + 100, "--seed", 2)[0], X + 100 + uniform(words_of(2, 0, 0, 35), 24).astype("f4").reshape(5, 7))
@@ -217,7 +230,7 @@ def check_ptx(folder):
 
 
 def main():
-    checks = [check_sources, check_distributions, check_fusion, check_program_order, check_training, check_branches, check_refusals, check_engines, check_ptx]
+    checks = [check_sources, check_distributions, check_fusion, check_program_order, check_training, check_attention, check_branches, check_refusals, check_engines, check_ptx]
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
         for check in checks:

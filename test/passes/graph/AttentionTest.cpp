@@ -168,7 +168,7 @@ TEST_F(AttentionTest, refusesWhatPyTorchRefuses) {
   expectRefusal(refusal({q, k, wide}), "the same dtype, got bfloat16 and float32");
   expectRefusal(refusal({q, k, v, counts}), "to be bool, float32 or of the query's dtype");
   expectRefusal(refusal({q, k, v, large}), "to broadcast to [2, 4, 5, 6]");
-  expectRefusal(refusal({q, k, v, mask, 0.5}), "expects dropout_p to be 0, got 0.5");
+  expectRefusal(refusal({q, k, v, mask, 1.5}), "expects dropout_p to be between 0 and 1, got 1.5");
   expectRefusal(refusal({q, k, v, mask, 0.0, true}), "attn_mask should not be set");
   expectRefusal(refusal({q, heads, heads}, {{"enable_gqa", true}}), "got 3 and 4");
   expectRefusal(refusal({q, heads, heads}), "cannot broadcast");
