@@ -220,6 +220,7 @@ TEST_F(Offsets, ShiftsByKnownDistances) {
   tt.return %a : tensor<8xi64>)",
                 "tensor<8xi64>");
   };
+  EXPECT_EQ(ofTile("0"), "lane0");
   EXPECT_EQ(ofTile("1"), "2*lane0");
   EXPECT_EQ(ofTile("62"), "4611686018427387904*lane0");
   EXPECT_EQ(ofTile("63"), "unknown");
