@@ -288,9 +288,7 @@ void addReflection(Module &m) {
     return Value(cls && std::any_of(cls->mro.begin(), cls->mro.end(),
                                     [](const auto &c) { return c->name == "TypedDict"; }));
   });
-  auto same = [](Interpreter &, CallArgs args) {
-    return args.positional.empty() ? Value() : args.positional.back();
-  };
+  auto same = [](Interpreter &, CallArgs args) { return args.positional.back(); };
   for (const char *name :
        {"cast", "overload", "final", "no_type_check", "runtime_checkable", "override"})
     m.globals->set(name, nativeRaw(std::string("typing.") + name, same));

@@ -3,7 +3,7 @@
 
 #include "trace/GuardedPaths.h"
 #include "trace/OperatorCall.h"
-#include "trace/TensorObject.h"
+#include "trace/TensorCalls.h"
 
 namespace pellucid::trace {
 
@@ -83,8 +83,13 @@ std::string TraceHooks::rangesText(const Expr &condition) const {
 /// PyTorch would look at the values; here the program runs on, as under `python -O`.
 bool TraceHooks::assumes(h::Interpreter &interpreter, const h::Value &test) {
   auto *tensor = test.as<TensorObject>();
-  if (!tensor)
+  if (!tensor ||
+      (tensor->tensor.type.numel().constantOr(0) == 1 && knownNumbers(*tensor, interpreter)))
     return false;
+  if (tensor->tracer.strict)
+    interpreter.refuse("the assertion is about what a tensor holds, and would not be checked when "
+                       "the program runs; a strict export needs it outside of the traced path, or "
+                       "as tl.device_assert in a kernel");
   tensor->tracer.warn(Diagnostic(Severity::Warning, interpreter.location(),
                                  "the assertion is about what a tensor holds, and is not checked "
                                  "when the program runs"));

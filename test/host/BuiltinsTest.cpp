@@ -43,7 +43,7 @@ TEST(Builtins, WrongArgumentsAreNamed) {
   EXPECT_EQ(refusalOf("import typing\ntyping.cast()"),
             "TypeError: typing.cast(): takes at least 1 positional argument, got 0");
   EXPECT_EQ(refusalOf("import dataclasses\ndataclasses.replace(5)"),
-            "TypeError: dataclasses.replace(): expected a dataclass instance, got int");
+            "TypeError: replace() should be called on dataclass instances");
   EXPECT_EQ(refusalOf("import contextlib\ncontextlib.suppress(ValueError).__exit__()"),
             "TypeError: __exit__(): takes at least 1 positional argument, got 0");
   EXPECT_EQ(refusalOf("ValueError.__repr__(3)"),

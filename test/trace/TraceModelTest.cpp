@@ -253,6 +253,30 @@ TEST_F(TraceTest, NumbersOfTensors) {
           3, "must be known while compiling");
 }
 
+/// What is computed from the program's own numbers alone is known while tracing, a tensor's rows
+/// are what a loop over it gives, and what inputs decide is not known.
+TEST_F(TraceTest, KnownNumbers) {
+  Program p = trace("rates = [r.item() for r in torch.linspace(0, 1, 5)]\n"
+                    "def f(x):\n"
+                    "    sizes = torch.arange(2, 5)\n"
+                    "    assert (sizes > 1).all() and not (sizes == 7).any()\n"
+                    "    a, b = torch.zeros(2, 128)\n"
+                    "    if torch.tensor([1, 2]).sum() == 3:\n"
+                    "        x = x * rates[3] + a[:128]\n"
+                    "    return x.reshape(sizes.tolist()[0] * 64, -1)\n",
+                    "f");
+  expectSound(p);
+  EXPECT_TRUE(warnings.empty());
+  EXPECT_EQ(p.main.outputNode()->arg(0).value()->type().shape[0], graph::Expr(128));
+  refused("def f(x):\n    return x * x.sum().tolist()\n", "f", 2,
+          "only known when the program runs");
+  refused("def f(x):\n    assert not (torch.tensor([1, 2]) > 0).all()\n    return x\n", "f", 2,
+          "AssertionError");
+  refused("def f(x):\n    return [r for r in x]\n", "f", 2, "is dynamic");
+  options.strict = true;
+  refused("def f(x):\n    assert (x > 0).all()\n    return x\n", "f", 2, "strict");
+}
+
 TEST_F(TraceTest, StrictDecidesForTheWholeRange) {
   options.strict = true;
   Program p = trace(
