@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# error: ?
+# error: 14:12: this tensor was made inside of a branch or a loop's body and is none of its results; return it
 # command: export {file}:f --input x=f32[4,3]
 from torch._higher_order_ops import associative_scan, scan, while_loop
 
