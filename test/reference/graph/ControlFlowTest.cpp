@@ -197,7 +197,7 @@ const Change changes[] = {
     {"reverse=True", "backwards=True", "has no keyword 'backwards' of that kind"},
     {"%sums: f32[n]", "%sums: f32[n, 2]", "where f32[2] is wanted"},
     {"%sums: f32[n]", "%sums: f32[3]", "stacks its results"},
-    {"[%step], [%rows]", "[%step], [%step]", "has a region"},
+    {"[%step], [%rows]", "[%step], [%step]", "gives its region f32[], which takes f32[2]"},
     {"[%step], [%rows]", "[%step], []", "scans nothing"},
     {"higher_order.cond(%eq", "higher_order.cond(%count", "has a predicate that is i64[]"},
     {"higher_order.cond(%eq", "higher_order.cond(None", "takes a predicate, got None"},
