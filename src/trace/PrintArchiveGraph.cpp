@@ -370,7 +370,7 @@ private:
     if (flow.kind == ControlKind::Scan || flow.kind == ControlKind::AssociativeScan)
       unnamed(json, tensorList(flow.scanned));
     unnamed(json, tensorList(flow.additional));
-    printResults(json.endArray(), node, node.resultCount(), true);
+    printResults(json.endArray(), node, node.resultCount(), false);
     printMetadata(json, node);
     json.field("is_hop_single_tensor_return", false);
     nodes.push_back(json.field("name", freeName(node)).endObject().take());
