@@ -39,7 +39,8 @@ bool isBesideSource(Interpreter &interpreter, const fs::path &path) {
   std::error_code error;
   std::string file = fs::weakly_canonical(path, error).string();
   for (const auto &module : interpreter.state().order) {
-    if (!module->syntax || !module->syntax->file)
+    // The modules that come with the evaluator lie nowhere.
+    if (!module->syntax || !module->syntax->file || module->syntax->file->path().starts_with("<"))
       continue;
     std::string folder = projectOf(module->syntax->file->path()).string() + "/";
     if (file.starts_with(folder))

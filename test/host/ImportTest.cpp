@@ -312,7 +312,7 @@ TEST_F(Import, DataBesideTheSource) {
       "configs.yaml",
       "# tuned\nmm:\n  - META:\n      TILE_M: 32   # rows\n      name: 'a: b'\n    warps: [4, 8]\n"
       "  - {META: {TILE_M: 64}, fast: false}\nempty:\nlast: 1.5\n");
-  write("main.py", "import json, os, yaml\nhere = os.path.dirname(__file__)\n"
+  write("main.py", "import collections, json, os, yaml\nhere = os.path.dirname(__file__)\n"
                    "with open(os.path.join(here, 'configs.json')) as f:\n    table = json.load(f)\n"
                    "with open(os.path.join(here, 'configs.yaml'), 'r', encoding='utf-8') as f:\n"
                    "    tuned = yaml.safe_load(f)\n"
