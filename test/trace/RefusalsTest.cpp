@@ -394,6 +394,7 @@ TEST_F(Refusals, inputsAndFiles) {
 TEST_F(Refusals, kernelsByName) {
   std::ofstream(file)
       << "import triton\nimport triton.language as tl\n"
+         "broken = no_such_name + 1\n"
          "@triton.jit\ndef k(x_ptr):\n    tl.store(x_ptr, 1.0)\n"
          "class Maker:\n    @triton.jit\n    def k(y_ptr):\n        tl.store(y_ptr, 1.0)\n"
          "def f(x):\n    return x\n";
@@ -409,6 +410,7 @@ TEST_F(Refusals, kernelsByName) {
   EXPECT_EQ(launched("k"), "'k' needs an argument for 'x_ptr'");
   EXPECT_EQ(launched("Maker.k"), "'k' needs an argument for 'y_ptr'");
   EXPECT_EQ(launched("f"), "'f' is not a @triton.jit kernel");
+  EXPECT_TRUE(has(launched("broken"), "no_such_name"));
   EXPECT_TRUE(has(launched("none"), "the file defines no 'none'"));
   EXPECT_TRUE(has(launched("f.k"), "the file defines no 'f.k'"));
 }
