@@ -190,6 +190,14 @@ def ends_with_an_error(program, needed, where):
 # The pieces of C that are no programs, in one each. NAME is their document.
 FRAMES = {
     "docs/c-abi.md": {
+        "pellucid_instance_create": (["pellucid/runtime.h"], """  static float numbers[16 * 128];
+  int64_t shape[] = {16, 128};
+  DLTensor x = {numbers, {kDLCPU, 0}, 2, {kDLFloat, 32, 1}, shape, NULL, 0};
+  DLManagedTensorVersioned *y;
+  pellucid_package *package;
+  if (pellucid_load("model.plc", &package) != PELLUCID_OK)
+    return puts(pellucid_last_error());
+""", "pellucid_runtime"),
         "pellucid_load": (["pellucid/runtime.h"], """  static float numbers[16 * 128];
   int64_t shape[] = {16, 128};
   DLTensor x = {numbers, {kDLCPU, 0}, 2, {kDLFloat, 32, 1}, shape, NULL, 0};
