@@ -716,10 +716,15 @@ def _one_hot(self, num_classes):
 @_aten("aten::take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor")
 def _take_along_dim(self, indices, dim):
     if dim is None:
-        return F.take_along_dim(self, indices, None)
+        return self.reshape(-1).gather(0, indices.reshape(-1))
     shape = F.broadcast_shapes(*[[1 if d == dim % self.dim() else n for d, n in enumerate(x.shape)] for x in (self, indices)])
     sizes = [[x.shape[d] if d == dim % self.dim() else n for d, n in enumerate(shape)] for x in (self, indices)]
-    return self.expand(sizes[0]).gather(dim, indices.expand(sizes[1]))
+    return self.expand(sizes[0]).gather(dim, _from_the_front(indices.expand(sizes[1]), self.shape[dim]))
+
+
+def _from_the_front(indices, size):
+    """Negative ones count from the end."""
+    return torch.where(indices < 0, indices + size, indices)
 
 
 @_aten("aten::searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor")

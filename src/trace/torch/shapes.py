@@ -307,10 +307,7 @@ def meshgrid(*tensors, indexing="ij"):
 
 
 def take_along_dim(input, indices, dim=None):
-    if dim is None:
-        return input.reshape(-1).gather(0, indices.reshape(-1))
-    shape = [i if d == dim % input.dim() else s for d, (s, i) in enumerate(zip(input.shape, indices.shape))]
-    return input.gather(dim, indices.expand(shape))
+    return torch.ops.aten.take_along_dim.default(input, indices, dim)
 
 
 def _product(sizes):
