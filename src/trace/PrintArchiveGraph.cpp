@@ -60,8 +60,8 @@ public:
   GraphPrinter(const Program &p, const Graph &g, const OperatorRegistry &r)
       : program(p), graph(g), registry(r), sizes(program, graph), arguments(graph, sizes) {}
 
-  /// A Graph of the schema.
-  std::string printGraph() {
+  /// A Graph of the schema; `isBare`: its one result stands without a tuple around it.
+  std::string printGraph(bool isBare = false) {
     for (const Node &node : graph)
       if (node.isCall())
         printNode(node);
@@ -73,7 +73,7 @@ public:
     printTensors(json);
     printNamedSizes(json);
     json.key("sym_bool_values").beginObject().endObject();
-    json.field("is_single_tensor_return", false);
+    json.field("is_single_tensor_return", isBare);
     json.key("custom_obj_values").beginObject().endObject();
     json.key("sym_float_values").beginObject().endObject();
     return json.endObject().take();
@@ -342,10 +342,11 @@ private:
                        : node.calls(whileLoopTarget) ? loopNames[index]
                                                      : "combine_graph";
     const Graph &region = program.bodies[node.regions[index]].graph;
+    bool isCondition = node.calls(whileLoopTarget) && index == 0;
     JsonWriter json;
     json.beginObject().key("as_graph").beginObject();
     json.field("name", sizes.uniqueName(std::string(name) + "_0"));
-    json.key("graph").json(GraphPrinter(program, region, registry).printGraph());
+    json.key("graph").json(GraphPrinter(program, region, registry).printGraph(isCondition));
     return json.endObject().endObject().take();
   }
 
