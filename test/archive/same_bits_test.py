@@ -190,7 +190,9 @@ def check_draws(folder, count=19):
     x = torch.arange(-7.0, 7.0).reshape(2, 7)
     program = export(scope["Draws"](), (x,))
     save(program, folder / "training.pt2")
-    save(program.run_decompositions(), folder / "aten.pt2")
+    decomposed = program.run_decompositions()
+    decomposed.range_constraints.clear()  # PyTorch leaves a symbol there that nothing mentions
+    save(decomposed, folder / "aten.pt2")
     found = {}
     for name, words in (("source", [f"{folder / 'models.py'}:Draws", "--input", "x=f32[2,7]"]), ("training", [folder / "training.pt2"]), ("aten", [folder / "aten.pt2"])):
         pellucid("compile", *words, "-o", folder / f"{name}.plc", "--target", "cpu:x86-64-v3")

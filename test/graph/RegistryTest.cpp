@@ -206,7 +206,8 @@ TEST_F(Registry, shapesOfProductsReductionsAndNorms) {
             (std::vector<Expr>{b, s, 128}));
   EXPECT_EQ(type("aten.arange", {Argument(b)}).shape, (std::vector<Expr>{b}));
   EXPECT_EQ(type("aten.new_empty", {x, Argument::List{Argument(b * 2)}}).dtype, BFloat16);
-  EXPECT_NE(refusal("aten.dropout", {x, 0.5, true}).find("evaluation only"), std::string::npos);
+  EXPECT_EQ(type("aten.dropout", {x, 0.5, true}).dtype, BFloat16);
+  EXPECT_NE(refusal("aten.dropout", {x, 1.5, true}).find("between 0 and 1"), std::string::npos);
 }
 
 TEST_F(Registry, costs) {
