@@ -207,6 +207,8 @@ TEST_F(Registry, shapesOfProductsReductionsAndNorms) {
   EXPECT_EQ(type("aten.arange", {Argument(b)}).shape, (std::vector<Expr>{b}));
   EXPECT_EQ(type("aten.new_empty", {x, Argument::List{Argument(b * 2)}}).dtype, BFloat16);
   EXPECT_EQ(type("aten.dropout", {x, 0.5, true}).dtype, BFloat16);
+  EXPECT_EQ(type("aten.native_dropout", {x, 0.5, true}).dtype, BFloat16);
+  EXPECT_EQ(type("pellucid.probability", {x}).shape, type("aten.dropout", {x, 0.5, true}).shape);
   EXPECT_NE(refusal("aten.dropout", {x, 1.5, true}).find("between 0 and 1"), std::string::npos);
 }
 
