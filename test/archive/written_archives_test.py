@@ -7,7 +7,7 @@ kernel of the model's own is in the way, torch.export.load reads them and comput
 
 Exit code 77 where numpy is missing; without PyTorch the second half is left out.
 """
-import importlib
+import importlib.util
 import logging
 import pathlib
 import sys
@@ -123,13 +123,54 @@ def check_state(program, folder):
             compare(f"counter, batch {batch}, result {i}", np.load(folder / f"o{i}.npy"), value, 1e-5)
 
 
+CONTROL = HERE.parent / "e2e" / "control_flow"
+
+
+def module_of(name):
+    spec = importlib.util.spec_from_file_location(f"control_flow_{name}", CONTROL / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def check_control(program, folder):
+    """Branches, loops and scans: what PyTorch reads computes what the model's own Python does."""
+    if torch is None:
+        return "PyTorch is missing"
+    cases, models = module_of("cases"), module_of("models")
+    same, without = 0, []
+    for name, (inputs, calls) in cases.CASES.items():
+        if not callable(model := getattr(models, name)) or isinstance(model, type):
+            continue
+        archive = folder / "control.pt2"
+        words = [f"{CONTROL / 'models.py'}:{name}", *[w for key, spec in inputs.items() for w in ("--input", f"{key}={spec}")]]
+        try:
+            call(program, "export", *words, "-o", archive)
+        except Exception as refusal:
+            # Branches on sizes and scans from the end.
+            assert "has no word for" in str(refusal), f"{name}: {refusal}"
+            without.append(name)
+            continue
+        module, complaint = load(archive)
+        assert module is not None, f"{name}: {complaint}"
+        values = [torch.from_numpy(np.array(v)) for v in calls[0].values()]
+        with torch.no_grad():
+            want, got = (torch.utils._pytree.tree_leaves(f(*[v.clone() for v in values])) for f in (model, module))
+        for one, other in zip(got, want, strict=True):
+            torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-6, equal_nan=True, msg=lambda text: f"{name}: {text}")
+        same += 1
+    assert same > len(without)
+    return f"{same} computed by PyTorch, no word for {', '.join(without)}"
+
+
 def main():
     program, wanted = pathlib.Path(sys.argv[1]), sys.argv[2:]
     failed = count = 0
     with tempfile.TemporaryDirectory() as scratch:
         folder = pathlib.Path(scratch)
         cases = [case for module in ("model_cases", "network_cases", "library_cases") for case in importlib.import_module(module).CASES]
-        for label, run in [(case.label, lambda case=case: check_case(program, case, folder)) for case in cases] + [("state", lambda: check_state(program, folder))]:
+        for label, run in [(case.label, lambda case=case: check_case(program, case, folder)) for case in cases] + [
+            ("state", lambda: check_state(program, folder)), ("control flow", lambda: check_control(program, folder))]:
             if wanted and not any(word in label for word in wanted):
                 continue
             count += 1
