@@ -20,7 +20,7 @@ struct TensorEntry {
   uint64_t bytes = 0;
   bool fortranOrder = false; ///< .npy only: the first dim varies fastest
   /// Of a compressed member: the bytes that `offset` counts in, instead of the file's.
-  std::shared_ptr<const std::vector<uint8_t>> inflated;
+  std::shared_ptr<const std::vector<uint8_t>> inflated = nullptr;
 };
 
 /// The bytes of a tensor without gaps; nullopt for negative dims, and where the dims that are not 0

@@ -286,23 +286,6 @@ case("torch.cat([x, y, x], dim=-1)", "x=i64[m,5] y=i64[m,2]", lambda x, y: np.co
 case("torch.cat([x, y], dim=1)", "x=f32[m,5] y=f16[m,2]", lambda x, y: np.concatenate([x, y], 1), dtype="f32")
 case("torch.cat([x.t(), y], dim=1)", "x=f32[5,m] y=f32[m,2]", lambda x, y: np.concatenate([x.T, y], 1), dtype="f32")
 case("torch.cat((x * 2, torch.exp(x)))", "x=f32[m]", lambda x: np.concatenate([x * 2, np.exp(x)]), dtype="f32")
-case("torch.cat((-x[..., 3:], x[..., :3]), dim=-1) * y + x", "x=f32[m,2,6] y=f32[m,1,6]",
-     lambda x, y: np.concatenate([-x[..., 3:], x[..., :3]], -1) * y + x, dtype="f32")
-case("torch.cat((-x, y), dim=-1) * torch.cat((y, x), dim=-1)", "x=bf16[3,m] y=bf16[3,2]",
-     lambda x, y: np.concatenate([-x, y], -1) * np.concatenate([y, x], -1), dtype="bf16")
-case("torch.cat((-x[:, x.shape[1] // 2:], x[:, :x.shape[1] // 2]), dim=-1) * x", "x=f32[3,m]",
-     lambda x: np.concatenate([-x[:, x.shape[1] // 2:], x[:, :x.shape[1] // 2]], -1) * x, dtype="f32")
-case("torch.cat((x * 2, y.t(), x[:, :1].expand(-1, 3)), dim=1) + 1", "x=f32[m,5] y=f64[4,m]",
-     lambda x, y: np.concatenate([x * 2, y.T, np.broadcast_to(x[:, :1], (len(x), 3))], 1) + 1, dtype="f64")
-case("torch.cat((torch.exp(x), y, torch.ones(2, 5)), dim=0).t() - 1", "x=f32[m,5] y=f32[3,5]",
-     lambda x, y: np.concatenate([np.exp(x), y, np.ones((2, 5))]).T - 1, dtype="f32")
-case("torch.stack((x[..., ::2] * 2, x[..., 1::2] - 1), dim=-1).flatten(-2) * x", "x=f64[m,8]",
-     lambda x: np.stack([x[..., ::2] * 2, x[..., 1::2] - 1], -1).reshape(x.shape) * x, dtype="f64")
-case("torch.cat((x, torch.cat((x * 2, y), dim=1)), dim=1) * 3", "x=i32[m,3] y=i32[m,4]",
-     lambda x, y: np.concatenate([x, x * 2, y], 1) * 3, dtype="i32")
-case("torch.cat((x // 2, y), dim=1) + 1", "x=i64[m,3] y=i64[m,4]", lambda x, y: np.concatenate([x // 2, y], 1) + 1, dtype="i64")
-case("torch.cat((x.transpose(1, 2) * 2, y), dim=0) + 1", "x=f32[m,4,5] y=f32[2,5,4]",
-     lambda x, y: np.concatenate([x.swapaxes(1, 2) * 2, y]) + 1, dtype="f32")
 case("torch.stack([x, y], dim=1)", "x=f32[m,5] y=f32[m,5]", lambda x, y: np.stack([x, y], 1), dtype="f32")
 case("x.clone()", "x=bool[m,5]", lambda x: x, dtype="bool")
 case("x.repeat(2, 3)", "x=f32[m,5]", lambda x: np.tile(x, (2, 3)), dtype="f32")
@@ -468,6 +451,24 @@ case("torch.bitwise_left_shift(x, y) | torch.bitwise_right_shift(y, 1)", "x=i32[
      lambda x, y: x << y | y >> 1, dtype="i32", low=0, high=9)
 case("torch.scalar_tensor(2.5) * x", "x=f32[m]", lambda x: 2.5 * x, dtype="f32")
 case("x << 2 | x >> 1", "x=i32[m,5]", lambda x: x << 2 | x >> 1, dtype="i32", low=0, high=99)
+# --- joins, read where they are used ---
+case("torch.cat((-x[..., 3:], x[..., :3]), dim=-1) * y + x", "x=f32[m,2,6] y=f32[m,1,6]",
+     lambda x, y: np.concatenate([-x[..., 3:], x[..., :3]], -1) * y + x, dtype="f32")
+case("torch.cat((-x, y), dim=-1) * torch.cat((y, x), dim=-1)", "x=bf16[3,m] y=bf16[3,2]",
+     lambda x, y: np.concatenate([-x, y], -1) * np.concatenate([y, x], -1), dtype="bf16")
+case("torch.cat((-x[:, x.shape[1] // 2:], x[:, :x.shape[1] // 2]), dim=-1) * x", "x=f32[3,m]",
+     lambda x: np.concatenate([-x[:, x.shape[1] // 2:], x[:, :x.shape[1] // 2]], -1) * x, dtype="f32")
+case("torch.cat((x * 2, y.t(), x[:, :1].expand(-1, 3)), dim=1) + 1", "x=f32[m,5] y=f64[4,m]",
+     lambda x, y: np.concatenate([x * 2, y.T, np.broadcast_to(x[:, :1], (len(x), 3))], 1) + 1, dtype="f64")
+case("torch.cat((torch.exp(x), y, torch.ones(2, 5)), dim=0).t() - 1", "x=f32[m,5] y=f32[3,5]",
+     lambda x, y: np.concatenate([np.exp(x), y, np.ones((2, 5))]).T - 1, dtype="f32")
+case("torch.stack((x[..., ::2] * 2, x[..., 1::2] - 1), dim=-1).flatten(-2) * x", "x=f64[m,8]",
+     lambda x: np.stack([x[..., ::2] * 2, x[..., 1::2] - 1], -1).reshape(x.shape) * x, dtype="f64")
+case("torch.cat((x, torch.cat((x * 2, y), dim=1)), dim=1) * 3", "x=i32[m,3] y=i32[m,4]",
+     lambda x, y: np.concatenate([x, x * 2, y], 1) * 3, dtype="i32")
+case("torch.cat((x // 2, y), dim=1) + 1", "x=i64[m,3] y=i64[m,4]", lambda x, y: np.concatenate([x // 2, y], 1) + 1, dtype="i64")
+case("torch.cat((x.transpose(1, 2) * 2, y), dim=0) + 1", "x=f32[m,4,5] y=f32[2,5,4]",
+     lambda x, y: np.concatenate([x.swapaxes(1, 2) * 2, y]) + 1, dtype="f32")
 
 
 class Input:
