@@ -211,9 +211,19 @@ static bool isPropertyType(const Class &cls) {
   return cls.name == "property" && cls.module == "builtins";
 }
 
+static void warnOfMetaclass(Interpreter &interpreter, const Class &made, const Class &cls) {
+  if (!cls.metaclass.empty())
+    interpreter.hooks().warn(Diagnostic(Severity::Warning, cls.location,
+                                        "the metaclass '" + cls.metaclass + "' is left out: '" +
+                                            made.name + "' is made without its methods"));
+}
+
 Value Class::call(Interpreter &interpreter, CallArgs args) {
   if (construct)
     return construct(interpreter, std::move(args));
+  warnOfMetaclass(interpreter, *this, *this);
+  for (const auto &c : mro)
+    warnOfMetaclass(interpreter, *this, *c);
   refuseAbsentBases(interpreter, "class '" + name + "' inherits from", *this);
   for (const auto &c : mro) {
     if (c->construct && !isContentType(*c) && !isPropertyType(*c))

@@ -152,6 +152,7 @@ private:
   Value sourceOf(const syntax::ImportFrom &stmt);
   void execFunctionDef(const syntax::FunctionDef &stmt);
   void execClassDef(const syntax::ClassDef &stmt);
+  void tellBases(const syntax::ClassDef &stmt, const std::shared_ptr<Class> &cls);
   Value leaveOut(const syntax::Expr &decorator, const Diagnostic &reason, const Value &kernel);
   Value applyDecorator(const Value &decorator, const Value &value);
   Value decorate(const syntax::List<syntax::Expr> &decorators, Value value);

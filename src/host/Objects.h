@@ -146,6 +146,7 @@ public:
 
   /// The base of a class that is not evaluated, an Opaque, in whose place this class stands.
   Value absent;
+  std::string metaclass; ///< the file's own, whose methods are not run; empty without one
   /// Its instances are read through a __getattribute__ of its own or of a base.
   bool readsOwnWay = false;
 

@@ -577,6 +577,28 @@ void Evaluator::execFunctionDef(const FunctionDef &s) {
   store(s.name, decorate(s.decoratorList, Value(f)));
 }
 
+/// `class A(B, key=1)`: the nearest __init_subclass__ is told, once. A metaclass is not run.
+void Evaluator::tellBases(const ClassDef &s, const std::shared_ptr<Class> &cls) {
+  CallArgs call;
+  call.positional = {Value(cls)};
+  call.location = scope->module->locate(s);
+  for (const auto &keyword : s.keywords) {
+    if (keyword->arg == "metaclass") {
+      static const std::set<std::string_view> ofPython{"type", "ABCMeta", "EnumMeta", "EnumType"};
+      if (auto *name = as<Name>(keyword->value.get()); name && !ofPython.count(name->id))
+        cls->metaclass = name->id;
+      continue;
+    }
+    if (!keyword->arg)
+      interpreter.refuse(call.location, "class '" + s.name +
+                                            "' takes keywords from a mapping; "
+                                            "write them out");
+    call.keywords.emplace_back(*keyword->arg, eval(*keyword->value));
+  }
+  if (const Value *hook = cls->find("__init_subclass__", cls.get()))
+    interpreter.call(*hook, std::move(call));
+}
+
 void Evaluator::execClassDef(const ClassDef &s) {
   std::vector<std::shared_ptr<Class>> bases;
   for (const Value &written : evalElements(s.bases)) {
@@ -611,9 +633,7 @@ void Evaluator::execClassDef(const ClassDef &s) {
     cls->attributes.set(name, value);
   at(s);
   finishClass(interpreter, cls);
-  for (const auto &base : cls->bases)
-    if (const Value *hook = base->find("__init_subclass__"))
-      interpreter.call(*hook, {Value(cls)});
+  tellBases(s, cls);
   store(s.name, decorate(s.decoratorList, Value(cls)));
 }
 

@@ -81,7 +81,8 @@ void lowerLine(LaunchEmitter &emitter, Node &node, bool forCpu) {
     spec.descending = call->flag(name == "topk" ? "largest" : "descending");
     spec.compute = from.dtype == DataType::Bool ? DataType::Int32 : opMathType(from.dtype);
   } else {
-    spec.kind = name == "cumsum" ? LineKind::Sum : LineKind::Product;
+    // A tensor without dims is its own running result, a -0 too: 1 * x, where 0 + x is not.
+    spec.kind = name == "cumsum" && from.rank() ? LineKind::Sum : LineKind::Product;
     spec.compute = opMathType(node.result()->type().dtype);
   }
   spec.operation = node.target();

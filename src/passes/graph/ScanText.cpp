@@ -45,6 +45,10 @@ private:
   bool isSum() const { return spec.kind == LineKind::Sum; }
   /// -0 + x is x for every x.
   std::string neutral() const { return !isSum() ? "1" : isFloat(spec.compute) ? "-0.0" : "0"; }
+  /// What a running result begins with: that of PyTorch is +0 where all elements so far are -0.
+  std::string start() const {
+    return phase != Phase::Total && isSum() && isFloat(spec.compute) ? "0.0" : neutral();
+  }
   std::string type() const { return tlName(spec.compute); }
   std::string sign() const { return isSum() ? " + " : " * "; }
 
@@ -70,7 +74,7 @@ private:
     std::vector<std::string> lines = writer.delinearize(line, spec.shape, kept, "idx");
     std::string begin = piece ? "begin" : "0", end = piece ? "end" : size;
     std::string place = piece ? line + " * " + writer.scalar(parts) + " + part" : "";
-    writer.line("carry = tl.cast(" + neutral() + ", " + type() + ")");
+    writer.line("carry = tl.cast(" + start() + ", " + type() + ")");
     if (phase == Phase::Apply) {
       writer.line("before = tl.load(p1 + tl.maximum(" + place + " - 1, 0))");
       writer.line("carry = tl.where(part > 0, before, carry)");
@@ -108,11 +112,11 @@ private:
     std::string place = piece ? "part * " + writer.scalar(product(spec.shape, 0, kept)) +
                                     " + row * " + size + " + col"
                               : "";
-    writer.line("y = tl.full([BLOCK], " + neutral() + ", " + type() + ")");
+    writer.line("y = tl.full([BLOCK], " + start() + ", " + type() + ")");
     if (phase == Phase::Apply) {
       std::string all = writer.scalar(product(spec.shape, 0, kept));
       writer.line("y = tl.load(p1 + (" + place + " - " + all +
-                  "), mask=mask & (part > 0), other=" + neutral() + ")");
+                  "), mask=mask & (part > 0), other=" + start() + ")");
     }
     writer.open("for at in range(" +
                 std::string(piece ? "begin, end" : "0, " + writer.scalar(length)) + "):");

@@ -755,11 +755,21 @@ class Holder:
         self.size = value
 
 class Root:
-    def __init_subclass__(cls, **kwargs):
+    told = 0
+
+    def __init_subclass__(cls, level=0, **kwargs):
         super().__init_subclass__(**kwargs)
         cls.seen = True
+        cls.level = level
+        Root.told += 1
 
 class Leaf(Root):
+    pass
+
+class Side(Root, level=2):
+    pass
+
+class Both(Leaf, Side, level=1 + 2):
     pass
 
 m, g, h = Mapped(), Fallback(), Holder()
@@ -771,7 +781,7 @@ h.loud = 9
 plain = Leaf()
 Leaf.__setattr__(plain, "z", 3)
 object.__setattr__(plain, "w", 4)
-result = [m.old, m.new, vars(m), hasattr(m, "nothing"), getattr(m, "nothing", 3), g.old, g.other, h.size, Holder.size, before, h.lazy, Holder.lazy, h.label, Holder.label, h.loud, Leaf.seen, plain.z, plain.w, plain.__eq__(plain), plain.__class__.__name__, callable(Leaf.__init__), isinstance(Holder.__dict__["loud"], property)]
+result = [Root.told, Leaf.level, Side.level, Both.level, m.old, m.new, vars(m), hasattr(m, "nothing"), getattr(m, "nothing", 3), g.old, g.other, h.size, Holder.size, before, h.lazy, Holder.lazy, h.label, Holder.label, h.loud, Leaf.seen, plain.z, plain.w, plain.__eq__(plain), plain.__class__.__name__, callable(Leaf.__init__), isinstance(Holder.__dict__["loud"], property)]
 # case: itertools_functools_json
 import functools, itertools, json
 

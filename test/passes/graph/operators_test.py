@@ -353,7 +353,7 @@ case("x.cumsum(1)", "x=i32[m,5,3]", lambda x: x.cumsum(1), dtype="i64")
 case("x.cumsum(0)", "x=bool[m]", lambda x: x.cumsum(0), dtype="i64")
 case("x.cumsum(0, dtype=torch.float64)", "x=f32[m]", lambda x: x.cumsum(0), dtype="f64")
 case("x.cumsum(0)", "x=f32[]", lambda x: x, dtype="f32")
-case("x.cumsum(1)", "x=f32[m,50]", lambda x: x.cumsum(1), dtype="f32", terms=50, special=True)
+case("x.cumsum(1)", "x=f32[m,50]", lambda x: x.cumsum(1) + 0.0, dtype="f32", terms=50, special=True)
 case("x.cumprod(1)", "x=f32[m,40]", lambda x: x.cumprod(1), dtype="f32", low=0.9, high=1.1)
 case("x[:, ::2].cumprod(0)", "x=i64[m,6]", lambda x: x[:, ::2].cumprod(0), dtype="i64", low=-3, high=3)
 case("torch.sort(x)", "x=*[m,50]", lambda x: ordered(x, ascending(x, 1), 1))
@@ -451,6 +451,9 @@ case("torch.bitwise_left_shift(x, y) | torch.bitwise_right_shift(y, 1)", "x=i32[
      lambda x, y: x << y | y >> 1, dtype="i32", low=0, high=9)
 case("torch.scalar_tensor(2.5) * x", "x=f32[m]", lambda x: 2.5 * x, dtype="f32")
 case("x << 2 | x >> 1", "x=i32[m,5]", lambda x: x << 2 | x >> 1, dtype="i32", low=0, high=99)
+# --- -0 + -0 begins with +0 ---
+case("(x * -0.0).cumsum(1)", "x=f32[m,5]", lambda x: np.zeros_like(x), low=0.5, high=1.0, dtype="f32")
+case("(x * -0.0).t().cumsum(1)", "x=bf16[5,m]", lambda x: np.zeros_like(x.T), low=0.5, high=1.0, dtype="bf16")
 # --- joins, read where they are used ---
 case("torch.cat((-x[..., 3:], x[..., :3]), dim=-1) * y + x", "x=f32[m,2,6] y=f32[m,1,6]",
      lambda x, y: np.concatenate([-x[..., 3:], x[..., :3]], -1) * y + x, dtype="f32")
