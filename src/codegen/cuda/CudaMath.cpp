@@ -3,6 +3,7 @@
 
 #include "codegen/common/ElementOps.h"
 #include "codegen/common/FloatFormats.h"
+#include "codegen/gpu/TtGpu.h"
 #include "tt/TtOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -21,30 +22,59 @@ static constexpr float log2E = 0x1.715476p+0f, log2ELow = 0x1.4ae0c0p-26f, ln2 =
 static Value *number(CodeBuilder &b, float value) {
   return llvm::ConstantFP::get(b.getFloatTy(), value);
 }
+/// Everywhere, with results below 2^-126 as well: ptxas scales around the instruction.
 static Value *exp2Approximate(CodeBuilder &b, Value *x) {
   return b.CreateIntrinsic(I::nvvm_ex2_approx, {b.getFloatTy()}, {x});
+}
+/// One instruction; 0 where that is below 2^-126.
+static Value *exp2Flushed(CodeBuilder &b, Value *x) {
+  return b.CreateIntrinsic(I::nvvm_ex2_approx_ftz, {b.getFloatTy()}, {x});
 }
 static Value *fma(CodeBuilder &b, Value *x, Value *y, Value *z) {
   return b.CreateIntrinsic(I::fma, {x->getType()}, {x, y, z});
 }
 
-// 2^(high + low) with x * log2(e) in two parts: the error of the product would grow with x.
+// 2^n * 2^f, where n is x * log2(e) rounded down, kept between -126 and 126, and f what is left, in
+// two parts: the error of the product would grow with x. The number that n is added to has it in
+// its lowest bits, and behind them the exponent of 2^n. Infinities saturate n, and f is one.
 static Value *expAccurate(CodeBuilder &b, Value *x) {
-  x = b.CreateBinaryIntrinsic(I::maximum, x, number(b, -200));
-  x = b.CreateBinaryIntrinsic(I::minimum, x, number(b, 200));
-  Value *high = b.CreateFMul(x, number(b, log2E));
-  Value *low = fma(b, x, number(b, log2E), b.CreateFNeg(high));
-  low = fma(b, x, number(b, log2ELow), low);
-  return b.CreateFMul(exp2Approximate(b, high), fma(b, low, number(b, ln2), number(b, 1)));
+  constexpr float span = 252, carrier = 12582913; // 3 * 2^22 + 1
+  Value *place = b.CreateIntrinsic(I::nvvm_fma_rn_sat_f, {},
+                                   {x, number(b, 0x1.715476p+0f / span), number(b, 0.5f)});
+  Value *carried =
+      b.CreateIntrinsic(I::nvvm_fma_rm_f, {}, {place, number(b, span), number(b, carrier)});
+  Value *whole = b.CreateFAdd(carried, number(b, -(carrier + span / 2)));
+  Value *rest = fma(b, x, number(b, log2E), b.CreateFNeg(whole));
+  rest = fma(b, x, number(b, log2ELow), rest);
+  Value *power = b.CreateShl(b.CreateBitCast(carried, b.i32()), 23);
+  return b.CreateFMul(b.CreateBitCast(power, b.getFloatTy()), exp2Flushed(b, rest));
 }
 
+// The square of the root: neither is below 2^-126 where the result is not 0.
 static Value *emitExp(CodeBuilder &b, mlir::Operation *op, Value *x) {
-  if (feedsNarrowFloatsOnly(op->getResult(0)))
-    return exp2Approximate(b, b.CreateFMul(x, number(b, log2E)));
-  return expAccurate(b, x);
+  if (!feedsNarrowFloatsOnly(op->getResult(0)))
+    return expAccurate(b, x);
+  Value *root = exp2Flushed(b, b.CreateFMul(x, number(b, log2E / 2)));
+  return b.CreateFMul(root, root);
 }
-static Value *emitExp2(CodeBuilder &b, mlir::Operation *, Value *x) {
-  return exp2Approximate(b, x);
+
+/// Only added up, or rounded to be an operand of a product: what is below 2^-126 counts for
+/// nothing.
+static bool isWeight(mlir::Value value) {
+  return !value.use_empty() && llvm::all_of(value.getUsers(), [&](mlir::Operation *user) {
+    if (auto reduce = mlir::dyn_cast<tt::ReduceOp>(user))
+      return reduce.getSrcs().size() == 1 && reduce.getCombineOp().hasOneBlock() &&
+             llvm::all_of(reduce.getCombineOp().front().without_terminator(),
+                          llvm::IsaPred<arith::AddFOp>);
+    if (auto dot = mlir::dyn_cast<tt::DotOp>(user))
+      return dot.getC() != value;
+    bool passesOn =
+        mlir::isa<arith::TruncFOp, tt::FpToFpOp, tt::TransOp, ttgpu::ConvertLayoutOp>(user);
+    return passesOn && isWeight(user->getResult(0));
+  });
+}
+static Value *emitExp2(CodeBuilder &b, mlir::Operation *op, Value *x) {
+  return isWeight(op->getResult(0)) ? exp2Flushed(b, x) : exp2Approximate(b, x);
 }
 static Value *emitRsqrt(CodeBuilder &b, mlir::Operation *, Value *x) {
   return b.CreateIntrinsic(I::nvvm_rsqrt_approx_f, {}, {x});
@@ -59,7 +89,7 @@ static Value *emitTanh(CodeBuilder &b, mlir::Operation *, Value *x) {
        {-0x1.0b8d48p-7f, 0x1.6377eap-6f, -0x1.b9ecf2p-5f, 0x1.11105ep-3f, -0x1.555554p-2f})
     p = fma(b, p, square, number(b, coefficient));
   Value *small = fma(b, b.CreateFMul(square, x), p, x);
-  Value *e = exp2Approximate(b, b.CreateFMul(a, number(b, 2 * log2E)));
+  Value *e = exp2Flushed(b, b.CreateFMul(a, number(b, 2 * log2E)));
   Value *inverse = b.CreateIntrinsic(I::nvvm_rcp_approx_ftz_f, {}, {b.CreateFAdd(e, number(b, 1))});
   Value *large = fma(b, inverse, number(b, -2), number(b, 1));
   Value *isSmall = b.CreateFCmpOLT(a, number(b, 0.625));
@@ -87,7 +117,7 @@ static Value *emitErfBesideOne(CodeBuilder &b, mlir::Operation *, Value *x) {
   for (float coefficient : {0x1.40c9fep-13f, -0x1.bcb7fcp-11f, 0x1.2a2916p-9f, -0x1.63b16ep-14f,
                             -0x1.c63ce2p-6f, 0x1.2fbc0ep-3f, 0x1.d63e26p-1f, 0x1.a0be88p+0f})
     q = fma(b, q, a, number(b, coefficient));
-  Value *rest = exp2Approximate(b, b.CreateFNeg(b.CreateFMul(a, q)));
+  Value *rest = exp2Flushed(b, b.CreateFNeg(b.CreateFMul(a, q)));
   return b.CreateBinaryIntrinsic(I::copysign, b.CreateFSub(number(b, 1), rest), x);
 }
 
@@ -134,7 +164,8 @@ static bool keepsRelativeError(mlir::Operation *op) {
            llvm::all_of(reduce.getCombineOp().front().without_terminator(),
                         llvm::IsaPred<arith::AddFOp, arith::MaxNumFOp, arith::MaximumFOp>);
   return mlir::isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp, arith::NegFOp,
-                   arith::SelectOp, tt::SplatOp, tt::BroadcastOp, tt::ExpandDimsOp>(op);
+                   arith::SelectOp, tt::SplatOp, tt::BroadcastOp, tt::ExpandDimsOp,
+                   ttgpu::ConvertLayoutOp>(op);
 }
 
 bool feedsNarrowFloatsOnly(mlir::Value value) {
