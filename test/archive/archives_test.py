@@ -86,7 +86,7 @@ def check_verbs(folder):
     net = DATA / "net.pt2"
     arrays = np.load(net.with_suffix(".npz"))
     np.save(folder / "x.npy", arrays["0.in.0"])
-    pellucid("run", net, "--input", f"x=@{folder / 'x.npy'}", "--output", folder / "y.npy")
+    pellucid("run", net, "--input", f"x=@{folder / 'x.npy'}", "--output", folder / "y.npy", "--target", "cpu:x86-64-v3")
     np.testing.assert_allclose(np.load(folder / "y.npy"), arrays["0.out.0"], rtol=1e-5, atol=1e-5)
     assert "linear" in pellucid("inspect", net)
     pellucid("explain", net)

@@ -47,6 +47,9 @@ with tempfile.TemporaryDirectory() as folder:
     assert model["bytes"] == 2 * 2 * 16 * 128, model
     assert 0 < model["load_s"] < model["source_to_package_s"], model
 
+    model = bench(f"{SOURCE}:TwoLinear", *MODEL, "--target", "cpu:x86-64-v3")
+    assert model["bytes"] == 2 * 2 * 16 * 128, model
+
     package = folder / "model.plc"
     subprocess.run([PROGRAM, "compile", f"{SOURCE}:TwoLinear", *MODEL, "-o", package], check=True, capture_output=True)
     write_npy(folder / "x.npy", "<u2", 128)

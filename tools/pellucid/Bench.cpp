@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "CommandLine.h"
+#include "DeviceMemory.h"
 #include "Launch.h"
 #include "ModelLine.h"
 #include "PackageFile.h"
@@ -29,7 +30,8 @@ double since(Clock::time_point start) {
 
 struct Timing {
   std::vector<double> seconds;
-  double bytes = 0; ///< moved by one call or launch
+  double bytes = 0;      ///< moved by one call or launch
+  bool onDevice = false; ///< whose ceiling is not measured
   std::string isa;
   double cachedBytesPerSecond = 0;                ///< LaunchTiming's
   nlohmann::json more = nlohmann::json::object(); ///< what else was measured, in seconds
@@ -49,7 +51,7 @@ double bytesOf(const std::vector<Array> &arrays) {
   return bytes;
 }
 
-/// Calls into memory that is there already.
+/// Calls into memory that is there already; on a device until it has done a call's work.
 Timing timeCalls(const PackageFile &package, const std::vector<Array> &arrays, int threads,
                  double budget) {
   pellucid_run_options options{};
@@ -60,8 +62,14 @@ Timing timeCalls(const PackageFile &package, const std::vector<Array> &arrays, i
     instance.emplace(package);
   std::vector<Array> out = package.run(arrays, &options, instance ? *instance : nullptr);
   std::vector<DLTensor> in = borrowTensors(arrays), results = borrowTensors(out);
+  std::optional<DeviceMemory> device;
+  if (package.runsOnCuda()) {
+    device.emplace().upload(arrays, in);
+    device->upload(out, results);
+  }
   Timing timing;
   timing.bytes = bytesOf(arrays) + bytesOf(out);
+  timing.onDevice = package.runsOnCuda();
   for (auto start = Clock::now(); since(start) < budget || timing.seconds.size() < 5;) {
     auto begin = Clock::now();
     pellucid_status status =
@@ -71,6 +79,8 @@ Timing timeCalls(const PackageFile &package, const std::vector<Array> &arrays, i
                                      results.size(), &options);
     if (status != PELLUCID_OK)
       throw DiagnosticError(SourceLocation("call"), pellucid_last_error());
+    if (device)
+      device->synchronize();
     timing.seconds.push_back(since(begin));
   }
   return timing;
@@ -169,15 +179,17 @@ std::vector<Array> exampleInputs(const graph::Program &program) {
   return arrays;
 }
 
-Timing benchModel(const ModelOptions &model, int threads, double budget) {
+Timing benchModel(const ModelOptions &model, const std::string &target, int threads,
+                  double budget) {
   auto start = Clock::now();
   graph::Program program = loadModel(model);
   model.printNotes();
   std::vector<Array> inputs = model.isPython() ? std::vector<Array>() : exampleInputs(program);
-  std::vector<uint8_t> bytes = compiledBytes(program, model.model);
+  std::vector<uint8_t> bytes = compiledBytes(
+      program, model.model, target.empty() ? std::vector<Target>() : targetsToRun(target));
   double made = since(start);
   auto loading = Clock::now();
-  PackageFile package(std::move(bytes), model.model);
+  PackageFile package(std::move(bytes), model.model, target.empty() ? nullptr : target.c_str());
   double loaded = since(loading);
   if (model.isPython())
     inputs = exampleInputs(package, model.inputs);
@@ -186,8 +198,9 @@ Timing benchModel(const ModelOptions &model, int threads, double budget) {
   return timing;
 }
 
-Timing benchPackage(const ModelOptions &line, int threads, double budget) {
-  PackageFile package(line.model);
+Timing benchPackage(const ModelOptions &line, const std::string &target, int threads,
+                    double budget) {
+  PackageFile package(line.model, target.empty() ? nullptr : target.c_str());
   Timing timing = timeCalls(package, readInputs(package, line.inputs), threads, budget);
   timing.more = {{"load_s", timeLoad(line.model)}};
   return timing;
@@ -199,6 +212,7 @@ Timing benchKernel(LaunchOptions launch, double budget) {
   timing.seconds = std::move(measured.seconds);
   timing.bytes = measured.bytes;
   timing.isa = measured.isa;
+  timing.onDevice = isCudaTarget(launch.cpuTarget);
   timing.cachedBytesPerSecond = measured.cachedBytesPerSecond;
   return timing;
 }
@@ -209,6 +223,19 @@ std::string problemOfSeconds(const std::string &text) {
   double value = std::strtod(text.c_str(), &end);
   bool isTime = end != text.c_str() && *end == 0 && value > 0 && value <= most;
   return isTime ? std::string() : "'" + text + "' is not a duration above 0 and up to 3600 s";
+}
+
+/// What this machine's processors reach, beside `speed` in bytes per second.
+void addCeilings(nlohmann::json &report, const Timing &timing, double speed, int threads) {
+  unsigned workers = threads ? static_cast<unsigned>(threads) : std::thread::hardware_concurrency();
+  driver::Ceiling ceiling = driver::measureCeiling(workers);
+  report["copy_ceiling_bytes_per_s"] = ceiling.best();
+  report["fma_ceiling_flops_per_s"] = ceiling.fmaFlopsPerSecond;
+  report["of_ceiling"] = speed / ceiling.best();
+  if (double arithmetic = timing.cachedBytesPerSecond * workers; arithmetic > 0) {
+    report["arithmetic_ceiling_bytes_per_s"] = arithmetic;
+    report["of_lower_ceiling"] = speed / std::min(arithmetic, ceiling.best());
+  }
 }
 
 /// What is printed of `report`, a line for each thing measured.
@@ -223,8 +250,9 @@ std::string tableOf(const Timing &timing, const nlohmann::json &report) {
   table.add({"median", durationText(timing.median())});
   table.add({"moved by a call", byteText(timing.bytes)});
   table.add({"speed", gigabytes("bytes_per_s"), timing.isa});
-  table.add({"copy ceiling", gigabytes("copy_ceiling_bytes_per_s"),
-             share("of_ceiling") + " of it is reached"});
+  if (report.contains("of_ceiling"))
+    table.add({"copy ceiling", gigabytes("copy_ceiling_bytes_per_s"),
+               share("of_ceiling") + " of it is reached"});
   if (report.contains("of_lower_ceiling"))
     table.add({"arithmetic ceiling", gigabytes("arithmetic_ceiling_bytes_per_s"),
                share("of_lower_ceiling") + " of the lower ceiling is reached"});
@@ -246,13 +274,14 @@ int runBench(Words words) {
                 "--arg it is a kernel, as for 'pellucid launch'.");
   ModelOptions model;
   LaunchOptions launch;
+  std::string target;
   int threads = 0;
   double budget = 1.0;
   model.addTo(line);
   line.add("--grid", launch.grid, "FILE.py:NAME is a kernel: how many programs")
       .valueText("X[,Y[,Z]]");
   line.addRepeated("--arg", launch.arguments, "an argument of a kernel").valueText("NAME=VALUE");
-  line.add("--target", launch.cpuTarget, "a kernel's: cpu, " + cpuLevelNames("cpu:"))
+  line.add("--target", target, "what to run on: cpu, " + cpuLevelNames("cpu:") + ", cuda")
       .valueText("TARGET");
   line.add("--threads", threads, "most threads that work on a call (0: all)")
       .valueText("N")
@@ -262,28 +291,19 @@ int runBench(Words words) {
     return line.exitCode();
   launch.target = model.model;
   launch.threads = threads;
+  if (!target.empty())
+    launch.cpuTarget = target;
   launch.paths = model.paths;
-  Timing timing = !launch.grid.empty()                    ? benchKernel(launch, budget)
-                  : model.isPython() || model.isArchive() ? benchModel(model, threads, budget)
-                                                          : benchPackage(model, threads, budget);
-  unsigned workers = threads ? static_cast<unsigned>(threads) : std::thread::hardware_concurrency();
-  driver::Ceiling ceiling = driver::measureCeiling(workers);
+  Timing timing = !launch.grid.empty() ? benchKernel(launch, budget)
+                  : model.isPython() || model.isArchive()
+                      ? benchModel(model, target, threads, budget)
+                      : benchPackage(model, target, threads, budget);
   double speed = timing.bytes / timing.median();
-  double arithmetic = timing.cachedBytesPerSecond * workers;
-  double reachable = arithmetic > 0 ? std::min(arithmetic, ceiling.best()) : ceiling.best();
-  nlohmann::json report{{"calls", timing.seconds.size()},
-                        {"min_s", timing.best()},
-                        {"median_s", timing.median()},
-                        {"bytes", timing.bytes},
-                        {"bytes_per_s", speed},
-                        {"threads", threads},
-                        {"copy_ceiling_bytes_per_s", ceiling.best()},
-                        {"fma_ceiling_flops_per_s", ceiling.fmaFlopsPerSecond},
-                        {"of_ceiling", speed / ceiling.best()}};
-  if (arithmetic > 0) {
-    report["arithmetic_ceiling_bytes_per_s"] = arithmetic;
-    report["of_lower_ceiling"] = speed / reachable;
-  }
+  nlohmann::json report{{"calls", timing.seconds.size()}, {"min_s", timing.best()},
+                        {"median_s", timing.median()},    {"bytes", timing.bytes},
+                        {"bytes_per_s", speed},           {"threads", threads}};
+  if (!timing.onDevice)
+    addCeilings(report, timing, speed, threads);
   if (!timing.isa.empty())
     report["isa"] = timing.isa;
   report.update(timing.more);

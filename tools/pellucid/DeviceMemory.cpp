@@ -20,6 +20,17 @@ bool isCudaTarget(const std::string &target) {
   return target == "cuda" || target.starts_with("cuda:");
 }
 
+std::vector<Target> targetsToRun(const std::string &text) {
+  std::vector<Target> targets;
+  std::string error;
+  if (!parseTargets(text, targets, error))
+    throw DiagnosticError(SourceLocation("--target " + text), error);
+  // A device runs code of its own generation and of older ones.
+  if (isCudaTarget(text))
+    targets = {{Target::Kind::Cuda, CpuLevel::X86_64_v3, DeviceMemory().sm() >= 90 ? 90u : 80u}};
+  return targets;
+}
+
 PrintsOnStandardError::PrintsOnStandardError() {
   std::fflush(stdout);
   standardOutput = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);

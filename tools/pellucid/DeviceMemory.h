@@ -4,6 +4,7 @@
 #pragma once
 
 #include "ArrayFile.h"
+#include "support/Target.h"
 
 #include <pellucid/runtime.h>
 #include <string>
@@ -17,6 +18,11 @@ namespace pellucid::cli {
 
 /// Whether `--target` asks for a CUDA device.
 bool isCudaTarget(const std::string &target);
+
+/// The targets to compile for so that `--target TEXT` can run here; for a CUDA device, asked for by
+/// any of its names, code of its own generation. Throws DiagnosticError for a wrong name and where
+/// there is no device.
+std::vector<Target> targetsToRun(const std::string &text);
 
 /// What kernels print the driver writes to standard output, where a verb's own results go: while
 /// this lives it comes out on standard error, as on the CPU.

@@ -198,9 +198,7 @@ void runNative(const graph::Program &program, const LaunchOptions &options,
   compile.fuseIntoKernels = false;
   compile.keepIr = false;
   compile.name = options.target;
-  std::string error;
-  if (!parseTargets(options.cpuTarget, compile.targets, error))
-    fail("--target " + options.cpuTarget, error);
+  compile.targets = targetsToRun(options.cpuTarget);
   // Only this machine's level is of use here.
   auto host = hostCpuLevel();
   if (host && hasTileProducts(*host) && !allowTiles())
@@ -210,8 +208,6 @@ void runNative(const graph::Program &program, const LaunchOptions &options,
   std::optional<DeviceMemory> device;
   if (isCudaTarget(options.cpuTarget)) {
     device.emplace();
-    // A device runs code of its own generation and of older ones.
-    compile.targets = {{Target::Kind::Cuda, CpuLevel::X86_64_v3, device->sm() >= 90 ? 90u : 80u}};
     for (const Operand &operand : operands)
       if (!operand.members.empty())
         fail("--arg " + operand.name,

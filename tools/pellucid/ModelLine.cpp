@@ -87,11 +87,14 @@ graph::Program loadModel(const ModelOptions &options) {
   return driver::loadModel(options, messages);
 }
 
-std::vector<uint8_t> compiledBytes(const graph::Program &program, const std::string &name) {
+std::vector<uint8_t> compiledBytes(const graph::Program &program, const std::string &name,
+                                   std::vector<Target> targets) {
   package::Contents contents;
   driver::CompileReport report;
   Diagnostics diagnostics;
-  if (!driver::compileProgram(program, {}, contents, report, diagnostics))
+  driver::CompileOptions options;
+  options.targets = std::move(targets);
+  if (!driver::compileProgram(program, options, contents, report, diagnostics))
     for (const Diagnostic &d : diagnostics.all())
       if (d.severity == Severity::Error)
         throw DiagnosticError(d);

@@ -39,7 +39,9 @@ struct ModelOptions : driver::ModelRequest {
 /// chosen example sizes to standard error. Throws DiagnosticError.
 graph::Program loadModel(const ModelOptions &options);
 
-/// The program compiled for the CPUs, as the bytes of a package. Throws DiagnosticError.
-std::vector<uint8_t> compiledBytes(const graph::Program &program, const std::string &name);
+/// The program compiled for `targets` (none: the CPUs), as the bytes of a package. Throws
+/// DiagnosticError.
+std::vector<uint8_t> compiledBytes(const graph::Program &program, const std::string &name,
+                                   std::vector<Target> targets = {});
 
 } // namespace pellucid::cli

@@ -17,6 +17,14 @@ namespace {
   throw DiagnosticError(SourceLocation(where), message);
 }
 
+pellucid_load_options optionsFor(const char *target) {
+  pellucid_load_options options{};
+  options.struct_size = sizeof options;
+  // Which compute capability is taken is the device's affair.
+  options.target = target && isCudaTarget(target) ? "cuda" : target;
+  return options;
+}
+
 } // namespace
 
 std::vector<DLTensor> borrowTensors(const std::vector<Array> &arrays) {
@@ -37,26 +45,28 @@ std::vector<DLTensor> borrowTensors(const std::vector<Array> &arrays) {
 }
 
 PackageFile::PackageFile(const std::string &path, const char *target, bool verify) : file(path) {
-  pellucid_load_options options{};
-  options.struct_size = sizeof options;
-  // Which compute capability is taken is the device's affair.
-  onCuda = target && isCudaTarget(target);
-  options.target = onCuda ? "cuda" : target;
+  pellucid_load_options options = optionsFor(target);
   options.verify = verify;
   if (pellucid_load_with(path.c_str(), &options, &package) != PELLUCID_OK)
     fail(path, pellucid_last_error());
+  describe(target);
+}
+
+PackageFile::PackageFile(std::vector<uint8_t> bytes, const std::string &name, const char *target)
+    : file(name), inMemory(std::move(bytes)) {
+  pellucid_load_options options = optionsFor(target);
+  if (pellucid_load_memory(inMemory.data(), inMemory.size(), &options, &package) != PELLUCID_OK)
+    fail(file, pellucid_last_error());
+  describe(target);
+}
+
+void PackageFile::describe(const char *target) {
   described = nlohmann::json::parse(pellucid_describe(package));
   const nlohmann::json &targets = described.at("targets");
+  onCuda = target && isCudaTarget(target);
   onCuda |=
       !targets.empty() && std::all_of(targets.begin(), targets.end(),
                                       [](const nlohmann::json &t) { return isCudaTarget(t); });
-}
-
-PackageFile::PackageFile(std::vector<uint8_t> bytes, const std::string &name)
-    : file(name), inMemory(std::move(bytes)) {
-  if (pellucid_load_memory(inMemory.data(), inMemory.size(), nullptr, &package) != PELLUCID_OK)
-    fail(file, pellucid_last_error());
-  described = nlohmann::json::parse(pellucid_describe(package));
 }
 
 PackageFile::~PackageFile() { (void)pellucid_unload(package); }

@@ -17,7 +17,7 @@ public:
   /// `verify`: hold every record, weights too, against its checksum.
   explicit PackageFile(const std::string &path, const char *target = nullptr, bool verify = false);
   /// From bytes; `name` stands for the file in messages.
-  PackageFile(std::vector<uint8_t> bytes, const std::string &name);
+  PackageFile(std::vector<uint8_t> bytes, const std::string &name, const char *target = nullptr);
   ~PackageFile();
   PackageFile(const PackageFile &) = delete;
   PackageFile &operator=(const PackageFile &) = delete;
@@ -38,6 +38,8 @@ public:
   bool hasState() const { return pellucid_state_count(package) > 0; }
 
 private:
+  void describe(const char *target);
+
   std::string file;
   std::vector<uint8_t> inMemory;
   pellucid_package *package = nullptr;

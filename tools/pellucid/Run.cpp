@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "DeviceMemory.h"
 #include "FaultGuard.h"
 #include "ModelLine.h"
 #include "PackageFile.h"
@@ -126,10 +127,11 @@ void checkStateFolder(const PackageFile &package, const std::string &state) {
                           "a call writes to, NAME.npy each");
 }
 
-std::vector<uint8_t> compiledArchive(const driver::ModelRequest &model) {
+std::vector<uint8_t> compiledArchive(const driver::ModelRequest &model, const std::string &target) {
+  std::vector<Target> targets = target.empty() ? std::vector<Target>() : targetsToRun(target);
   driver::ModelMessages messages;
   messages.warn = [](const Diagnostic &d) { std::fputs(render(d).c_str(), stderr); };
-  return compiledBytes(driver::loadModel(model, messages), model.model);
+  return compiledBytes(driver::loadModel(model, messages), model.model, std::move(targets));
 }
 
 } // namespace
@@ -180,15 +182,14 @@ int runRun(Words words) {
 
   model.model = path;
   bool isArchive = model.isArchive();
-  if (isArchive && (verify || !target.empty()))
-    return refuse(verify ? "--verify" : "--target " + target,
-                  "is for packages; '" + path + "' is an archive, compiled for this CPU");
+  if (isArchive && verify)
+    return refuse("--verify", "is for packages; '" + path + "' is an archive");
   if (!isArchive && !model.kernels.empty())
     return refuse("--kernels " + model.kernels.front(), "is for archives of torch.export.save");
-  auto opened =
-      isArchive
-          ? std::make_unique<PackageFile>(compiledArchive(model), path)
-          : std::make_unique<PackageFile>(path, target.empty() ? nullptr : target.c_str(), verify);
+  const char *wanted = target.empty() ? nullptr : target.c_str();
+  auto opened = isArchive
+                    ? std::make_unique<PackageFile>(compiledArchive(model, target), path, wanted)
+                    : std::make_unique<PackageFile>(path, wanted, verify);
   const PackageFile &package = *opened;
   if ((seed || offset) && !package.description().contains("draws_random_numbers"))
     return refuse(seed ? "--seed" : "--offset",
