@@ -91,6 +91,9 @@ Effects effectsOfProduct(tt::DotOp dot, bool exchanges) {
 tt::DotOp productBehind(Value running) {
   if (auto loop = running.getDefiningOp<scf::ForOp>())
     return productBehind(loop.getYieldedValues()[cast<OpResult>(running).getResultNumber()]);
+  if (auto argument = dyn_cast<BlockArgument>(running))
+    if (auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()))
+      return loop.getTiedLoopYieldedValue(argument)->get().getDefiningOp<tt::DotOp>();
   return running.getDefiningOp<tt::DotOp>();
 }
 

@@ -279,7 +279,7 @@ std::optional<Layout> LayoutChoice::wishOf(OpOperand &use, Asked &asked) const {
   if (auto copy = dyn_cast<AsyncCopyOp>(user))
     return ofCopy(copy);
   if (isElementOp(user))
-    return wanted(user->getResult(0), asked);
+    return askedOf(user->getResult(0), asked);
   if (isa<scf::YieldOp, scf::ForOp>(user)) {
     for (Value next : handedOnBy(use))
       if (Layout layout = wanted(next, asked); layout != anchor(shape))
@@ -289,14 +289,17 @@ std::optional<Layout> LayoutChoice::wishOf(OpOperand &use, Asked &asked) const {
   return anchor(shape);
 }
 
-// A use that spreads the tile decides where no other use wants the shape's own layout.
-Layout LayoutChoice::wanted(Value value, Asked &asked) const {
+// A use that spreads the tile decides where no other use wants the shape's own layout. What comes
+// back to the value that is asked about, by way of a loop, has no wish of its own.
+std::optional<Layout> LayoutChoice::askedOf(Value value, Asked &asked) const {
   ArrayRef<int64_t> shape = tileOf(value).getShape();
   // From a sum that a loop carries, through a second loop, to the quotient behind that.
   constexpr size_t deepest = 16;
-  if (asked.path.size() >= deepest || asked.left == 0 ||
-      !asked.path.insert(value.getAsOpaquePointer()).second)
+  if (asked.path.contains(value.getAsOpaquePointer()))
+    return std::nullopt;
+  if (asked.path.size() >= deepest || asked.left == 0)
     return anchor(shape);
+  asked.path.insert(value.getAsOpaquePointer());
   --asked.left;
   llvm::scope_exit done([&] { asked.path.erase(value.getAsOpaquePointer()); });
   std::optional<Layout> spread;
@@ -309,7 +312,11 @@ Layout LayoutChoice::wanted(Value value, Asked &asked) const {
     if (wish)
       spread = wish;
   }
-  return spread ? spread->withoutRepeats() : anchor(shape);
+  return spread ? std::optional(spread->withoutRepeats()) : std::nullopt;
+}
+
+Layout LayoutChoice::wanted(Value value, Asked &asked) const {
+  return askedOf(value, asked).value_or(anchor(tileOf(value).getShape()));
 }
 
 Layout LayoutChoice::wanted(Value value) const {

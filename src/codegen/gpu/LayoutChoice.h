@@ -59,6 +59,8 @@ private:
   /// along that dim come into one thread as well.
   std::optional<Layout> crosswise(mlir::Value data, unsigned fastest) const;
   Layout wanted(mlir::Value value, Asked &asked) const;
+  /// The same; nullopt where no user has a wish.
+  std::optional<Layout> askedOf(mlir::Value value, Asked &asked) const;
   /// The layout that one of them asks for; nullopt where it takes any.
   std::optional<Layout> wishOf(mlir::OpOperand &use, Asked &asked) const;
   /// Where a value that is not computed at its use has been made.

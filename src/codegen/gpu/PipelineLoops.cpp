@@ -8,12 +8,15 @@
 //     the round, which reads its tiles from shared memory
 //
 // so that memory and matrix units work at the same time. Products of warpgroups run by themselves,
-// so the copies are started behind the first of them. What a later round's addresses need is
-// cloned: arithmetic, branches that only compute, and loads of indices, which are then loaded for
-// that round.
+// so the copies are started behind the first of them. A product that the loop hands on to the next
+// round (attention's second one) is awaited there; what it reads lies in one more copy. What a
+// later round's addresses need is cloned: arithmetic, branches that only compute, and loads of
+// indices, which are then loaded for that round.
 #include "codegen/gpu/GlobalAccesses.h"
+#include "codegen/gpu/LayoutChoice.h"
 #include "codegen/gpu/MatrixUnits.h"
 #include "codegen/gpu/Passes.h"
+#include "codegen/gpu/SharedUse.h"
 #include "tt/AxisInfo.h"
 
 #include "codegen/common/CodeBuilder.h"
@@ -74,20 +77,23 @@ struct StagedLoad {
   tt::LoadOp load;
   BufferType type;
   Value buffer;
+  bool isReadOn = false; ///< by a product that runs into the next round
 };
 
 /// Which round is copied next.
 struct Ahead {
-  Value index; ///< of the loop, in that round
-  Value comes; ///< an i1: there is such a round
-  Value copy;  ///< of the buffers
+  Value index;      ///< of the loop, in that round
+  Value comes;      ///< an i1: there is such a round
+  Value copy;       ///< of the buffers
+  Value copyReadOn; ///< of those that are read into the next round
   SmallVector<Value> carried;
 };
 
 class LoopPipeline {
 public:
-  LoopPipeline(scf::ForOp loop, const tt::AxisAnalysis &axes, TargetAttr target)
-      : loop(loop), axes(axes), target(target) {}
+  LoopPipeline(scf::ForOp loop, const tt::AxisAnalysis &axes, const LayoutChoice &layouts,
+               TargetAttr target)
+      : loop(loop), axes(axes), layouts(layouts), target(target) {}
 
   /// False where nothing can be copied ahead.
   bool plan() {
@@ -107,6 +113,8 @@ public:
     if (!findSlice())
       return false;
     runningSum = findRunningSum();
+    if (!runningSum)
+      findHandedOn();
     return true;
   }
 
@@ -122,8 +130,8 @@ public:
 
     scf::ForOp piped = rebuildLoop(b, ahead);
     b.setInsertionPointAfter(piped);
-    if (runningSum) {
-      Value last = piped.getResult(*runningSum);
+    if (auto running = runningSum ? runningSum : handedOn) {
+      Value last = piped.getResult(*running);
       auto awaited = AwaitProductsOp::create(b, loc, last.getType(), last, b.getI32IntegerAttr(0));
       last.replaceAllUsesExcept(awaited, awaited);
     }
@@ -255,17 +263,18 @@ private:
     Location loc = loop.getLoc();
     auto less = loop.getUnsignedCmp() ? arith::CmpIPredicate::ult : arith::CmpIPredicate::slt;
     Value lower = loop.getLowerBound(), upper = loop.getUpperBound();
-    Ahead first{lower, arith::CmpIOp::create(b, loc, less, lower, upper), constant(b, loc, 0), {}};
+    Value zero = constant(b, loc, 0);
+    Ahead first{lower, arith::CmpIOp::create(b, loc, less, lower, upper), zero, zero, {}};
     for (unsigned number : carried)
       first.carried.push_back(loop.getInitArgs()[number]);
     return first;
   }
 
-  Value nextCopy(OpBuilder &b, Value copy) {
+  Value nextCopy(OpBuilder &b, Value copy, unsigned copies) {
     Location loc = loop.getLoc();
     Value next = arith::AddIOp::create(b, loc, copy, constant(b, loc, 1));
     Value isEnd =
-        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, next, constant(b, loc, stages));
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, next, constant(b, loc, copies));
     return arith::SelectOp::create(b, loc, isEnd, constant(b, loc, 0), next);
   }
 
@@ -293,7 +302,7 @@ private:
     for (StagedLoad &one : staged) {
       Value mask = one.load.getMask() ? map.lookupOrDefault(one.load.getMask()) : Value();
       AsyncCopyOp::create(b, one.load.getLoc(), map.lookupOrDefault(one.load.getPtr()), one.buffer,
-                          now.copy, now.comes, mask);
+                          one.isReadOn ? now.copyReadOn : now.copy, now.comes, mask);
     }
     CommitCopiesOp::create(b, loc);
 
@@ -303,7 +312,8 @@ private:
     Ahead next;
     next.comes = arith::AndIOp::create(b, loc, now.comes, more);
     next.index = arith::AddIOp::create(b, loc, now.index, step);
-    next.copy = nextCopy(b, now.copy);
+    next.copy = nextCopy(b, now.copy, stages);
+    next.copyReadOn = handedOn ? nextCopy(b, now.copyReadOn, stages + 1) : next.copy;
     for (unsigned number : carried)
       next.carried.push_back(map.lookupOrDefault(loop.getYieldedValues()[number]));
     return next;
@@ -314,15 +324,20 @@ private:
   scf::ForOp rebuildLoop(OpBuilder &b, const Ahead &ahead) {
     Location loc = loop.getLoc();
     SmallVector<Value> inits(loop.getInitArgs());
-    inits.append({ahead.index, ahead.comes, ahead.copy, constant(b, loc, 0)});
+    Value zero = constant(b, loc, 0);
+    inits.append({ahead.index, ahead.comes, ahead.copy, zero});
+    if (handedOn)
+      inits.append({ahead.copyReadOn, zero});
     llvm::append_range(inits, ahead.carried);
     unsigned own = loop.getNumRegionIterArgs();
     auto piped = scf::ForOp::create(b, loc, loop.getLowerBound(), loop.getUpperBound(),
                                     loop.getStep(), inits, nullptr, loop.getUnsignedCmp());
     piped->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
     auto later = piped.getRegionIterArgs().drop_front(own);
-    Ahead now{later[0], later[1], later[2], SmallVector<Value>(later.drop_front(4))};
-    Value readCopy = later[3];
+    unsigned rings = handedOn ? 2 : 1;
+    Ahead now{later[0], later[1], later[2], later[2 * rings],
+              SmallVector<Value>(later.drop_front(2 + 2 * rings))};
+    Value readCopy = later[3], readOnCopy = later[2 * rings + 1];
 
     // The copies are made from the old body, whose operations move afterwards.
     b.setInsertionPointToStart(piped.getBody());
@@ -331,7 +346,8 @@ private:
     SmallVector<Operation *> copies;
     Ahead next = copyRoundInto(piped.getBody(), now, copies);
     b.setInsertionPointToEnd(piped.getBody());
-    Value nextRead = nextCopy(b, readCopy);
+    Value nextRead = nextCopy(b, readCopy, stages);
+    Value nextReadOn = handedOn ? nextCopy(b, readOnCopy, stages + 1) : nextRead;
 
     Block *body = loop.getBody();
     tt::DotOp first = firstByWarpgroups();
@@ -341,17 +357,21 @@ private:
       old.replaceAllUsesWith(made);
     piped.getBody()->getOperations().splice(piped.getBody()->end(), body->getOperations());
     SmallVector<Value> more = {next.index, next.comes, next.copy, nextRead};
+    if (handedOn)
+      more.append({next.copyReadOn, nextReadOn});
     llvm::append_range(more, next.carried);
     yield->insertOperands(yield->getNumOperands(), more);
     for (StagedLoad &one : staged) {
       OpBuilder at(one.load);
-      Value read =
-          ReadSharedOp::create(at, one.load.getLoc(), one.load.getType(), one.buffer, readCopy);
+      Value read = ReadSharedOp::create(at, one.load.getLoc(), one.load.getType(), one.buffer,
+                                        one.isReadOn ? readOnCopy : readCopy);
       one.load.replaceAllUsesWith(read);
       one.load.erase();
     }
     if (first)
       runBesideCopies(first, copies, yield);
+    if (handedOn)
+      handOn(piped, yield);
     for (auto [old, made] : llvm::zip(loop.getResults(), piped.getResults().take_front(own)))
       old.replaceAllUsesWith(made);
     loop.erase();
@@ -383,10 +403,10 @@ private:
   }
 
   /// The first operation of the body that waits for the product, regions included.
-  static Operation *firstUser(tt::DotOp dot) {
+  static Operation *firstUser(Value value, Block *body) {
     Operation *first = nullptr;
-    for (Operation *user : dot->getUsers()) {
-      Operation *inBody = dot->getBlock()->findAncestorOpInBlock(*user);
+    for (Operation *user : value.getUsers()) {
+      Operation *inBody = body->findAncestorOpInBlock(*user);
       if (inBody && (!first || inBody->isBeforeInBlock(first)))
         first = inBody;
     }
@@ -413,7 +433,7 @@ private:
     }
     if (!runs || runningSum)
       return;
-    if (Operation *user = readsStagedTiles(dot) ? firstUser(dot) : nullptr;
+    if (Operation *user = readsStagedTiles(dot) ? firstUser(dot.getD(), dot->getBlock()) : nullptr;
         user && behind->isBeforeInBlock(user))
       b.setInsertionPoint(user);
     else
@@ -421,6 +441,19 @@ private:
     auto awaited =
         AwaitProductsOp::create(b, dot.getLoc(), dot.getType(), dot.getD(), b.getI32IntegerAttr(0));
     dot.getD().replaceAllUsesExcept(awaited, awaited);
+  }
+
+  /// The product that the round yields is awaited in the next one, before its first use.
+  void handOn(scf::ForOp piped, Operation *yield) {
+    auto dot = yield->getOperand(*handedOn).getDefiningOp<tt::DotOp>();
+    OpBuilder b(dot);
+    dot->setAttr(runsName, b.getUnitAttr());
+    BlockArgument sums = piped.getRegionIterArg(*handedOn);
+    Operation *first = firstUser(sums, piped.getBody());
+    b.setInsertionPoint(first ? first : yield);
+    auto awaited =
+        AwaitProductsOp::create(b, dot.getLoc(), sums.getType(), sums, b.getI32IntegerAttr(0));
+    sums.replaceAllUsesExcept(awaited, awaited);
   }
 
   /// What only the loads needed. Loads among it have no effect but to be waited for.
@@ -502,8 +535,55 @@ private:
     return sum.getArgNumber() - loop.getNumInductionVars();
   }
 
+  /// The staged load that a product reads in place.
+  StagedLoad *stagedOperand(Value operand) {
+    for (StagedLoad &one : staged)
+      if (withoutTranspositions(operand) == one.load.getResult() &&
+          isOperandOnly(one.load.getResult()))
+        return &one;
+    return nullptr;
+  }
+
+  /// The last product by warpgroups, behind another one, where only the next round uses its sums;
+  /// its left operand is in registers, so that no other exchange can meet what it still reads.
+  void findHandedOn() {
+    tt::DotOp last;
+    unsigned count = 0;
+    for (tt::DotOp dot : loop.getBody()->getOps<tt::DotOp>())
+      if (isByWarpgroups(dot)) {
+        last = dot;
+        ++count;
+      }
+    if (count < 2 || !last->hasOneUse() || !codegen::elementTypeOf(last.getType()).isF32() ||
+        *last->user_begin() != loop.getBody()->getTerminator())
+      return;
+    StagedLoad *right = stagedOperand(last.getB());
+    if (!right || !right->load->hasOneUse() || !layouts.ofLeftInRegisters(last) ||
+        !hasRoomFor(*right))
+      return;
+    right->isReadOn = true;
+    right->type = BufferType::get(loop.getContext(), stages + 1, right->type.getTile(),
+                                  right->type.getAlong());
+    handedOn = last->use_begin()->getOperandNumber();
+  }
+
+  /// For one more copy, beside the operands that the loop shares and small exchanges.
+  bool hasRoomFor(const StagedLoad &one) {
+    constexpr uint64_t exchanges = 16 << 10;
+    uint64_t bytes = exchanges + bytesOf(one.type) / stages;
+    for (const StagedLoad &each : staged)
+      bytes += bytesOf(each.type);
+    for (tt::DotOp dot : loop.getBody()->getOps<tt::DotOp>())
+      for (Value operand : {dot.getA(), dot.getB()})
+        if (loop.isDefinedOutsideOfLoop(withoutTranspositions(operand)))
+          bytes += tileOf(operand).getNumElements() *
+                   codegen::memoryBytes(tileOf(operand).getElementType());
+    return bytes <= mostSharedBytes(target.getSm());
+  }
+
   scf::ForOp loop;
   const tt::AxisAnalysis &axes;
+  const LayoutChoice &layouts;
   TargetAttr target;
   unsigned stages = 0;
   SmallVector<StagedLoad> staged;
@@ -512,6 +592,8 @@ private:
   SmallVector<Operation *> slice;
   SmallVector<unsigned> carried;
   std::optional<unsigned> runningSum;
+  /// The carried value that is a product which runs into the next round, beside others.
+  std::optional<unsigned> handedOn;
 };
 
 struct PipelineLoopsPass : impl::PipelineLoopsBase<PipelineLoopsPass> {
@@ -525,8 +607,9 @@ struct PipelineLoopsPass : impl::PipelineLoopsBase<PipelineLoopsPass> {
     std::vector<LoopPipeline> planned;
     {
       tt::AxisAnalysis axes(function);
+      LayoutChoice layouts(function, target);
       function.walk<WalkOrder::PreOrder>([&](scf::ForOp loop) {
-        LoopPipeline candidate(loop, axes, target);
+        LoopPipeline candidate(loop, axes, layouts, target);
         if (candidate.plan())
           planned.push_back(std::move(candidate));
       });
