@@ -68,6 +68,11 @@ uint64_t floatBits(double value, DataType type) {
   return halfBits;
 }
 
+/// Floating-point numbers are added as programs come to them.
+bool addsInAnyOrder(const KernelDef &def) {
+  return def.ttir.find("atomic_rmw fadd") != std::string::npos;
+}
+
 /// What the programs of one package share.
 struct SharedParts {
   std::map<std::pair<const void *, uint64_t>, std::string> recordOfWeight; ///< by address and size
@@ -291,7 +296,8 @@ private:
       kernel.sourceLine = def.sourceLine;
       kernel.numerics = def.library.empty()
                             ? std::string("fma=") + (options.fpContract ? "on" : "off") +
-                                  ",tf32=off,div=ieee,reduce=tree"
+                                  ",tf32=off,div=ieee,reduce=tree" +
+                                  (addsInAnyOrder(def) ? ",atomics=in any order" : "")
                             : "fma=on,tf32=off,sum=in order of k, of f32 by 256";
       uint32_t offset = 0;
       for (const graph::KernelParameter &parameter : def.parameters) {

@@ -17,7 +17,9 @@ struct CompileOptions {
   std::vector<Target> targets; ///< empty: every CPU level
   bool fuseIntoKernels = true;
   bool fpContract = true; ///< Triton's default until 3.9
-  std::string worker;     ///< pellucid-worker; empty: findWorker()
+  /// No generated kernel adds floating-point numbers in an order that depends on timing.
+  bool deterministic = false;
+  std::string worker; ///< pellucid-worker; empty: findWorker()
   /// Of the data of the program's tensor inputs, in order: a call with another is refused. What is
   /// left out may lie anywhere.
   std::vector<uint32_t> inputAlignment = {};

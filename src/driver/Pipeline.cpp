@@ -239,8 +239,8 @@ struct Compilation {
     Program &program = lowered.program;
     size_t ownKernels = program.kernels.size();
     pass("lower to launches", program, [&] {
-      for (LoweringEdge &edge :
-           lowerToLaunches(program, registry, textCompiler(context), capability(device)))
+      for (LoweringEdge &edge : lowerToLaunches(program, registry, textCompiler(context),
+                                                capability(device), options.deterministic))
         report.edges.push_back({edge.from, edge.to, edge.fused, edge.reason});
     });
     pass("erase unused", program, [&] { eraseUnused(program); });

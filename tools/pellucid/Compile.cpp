@@ -69,7 +69,8 @@ int runCompile(Words words) {
   std::string state;
   ModelOptions model;
   std::string out, targets = "cpu";
-  bool noFusion = false, noFma = false, verify = false, verifyEach = false, asInputs = false;
+  bool noFusion = false, noFma = false, deterministic = false, verify = false, verifyEach = false,
+       asInputs = false;
   model.addTo(line);
   line.add("-o", out, "the package to write (required)").valueText("FILE").required();
   line.add("--target", targets, "cpu (every level), cpu:x86-64-v3, cuda:sm_90; a comma list")
@@ -77,6 +78,9 @@ int runCompile(Words words) {
   line.addFlag("--no-fusion", noFusion, "leave pointwise operators outside of the users' kernels");
   line.addFlag("--no-fma", noFma,
                "round products before they are added; otherwise a*b+c is one fma, as in Triton");
+  line.addFlag("--deterministic", deterministic,
+               "the same bits at every run: scatters on a device add in a fixed order, which takes "
+               "longer; otherwise as the programs come, as PyTorch's do");
   line.addFlag("--verify", verify,
                "run every fused kernel and the operators it stands for on random inputs "
                "first, and write nothing "
@@ -104,6 +108,7 @@ int runCompile(Words words) {
     return refuse("--target " + targets, error);
   options.fuseIntoKernels = !noFusion;
   options.fpContract = !noFma;
+  options.deterministic = deterministic;
   options.stateAsInputs = asInputs;
   size_t slash = model.model.rfind('/');
   options.name = model.model.substr(slash == std::string::npos ? 0 : slash + 1);

@@ -58,6 +58,8 @@ public:
     return operands.at({op, number});
   }
   bool hasOperand(Operation *op, unsigned number) const { return operands.count({op, number}); }
+  /// The layout of tiles of `shape` wherever no use asks for another one.
+  Layout anchor(ArrayRef<int64_t> shape) const { return choice.anchor(shape).withoutRepeats(); }
   /// The layout in which an operand is computed before it is moved to its own.
   std::optional<Layout> first(Operation *op, unsigned number) const {
     auto found = firsts.find({op, number});
@@ -290,9 +292,58 @@ private:
       if (Value known = scope.lookup(key))
         return known;
     // Elements that a thread holds several times are computed once.
-    Layout distinct = layout.withoutRepeats();
-    Value made = distinct == layout ? compute(tile, layout) : convert(at(tile, distinct), type);
+    Layout before = layout.withoutRepeats();
+    if (before == layout)
+      before = cheapest(tile, layout);
+    Value made = before == layout ? compute(tile, layout) : convert(at(tile, before), type);
     return scopes.back()[key] = made;
+  }
+
+  /// The layout to compute a tile in that is wanted in `layout`. What stands on many tiles of other
+  /// threads, as a sort does, is computed where those lie and moved once.
+  Layout cheapest(Value tile, const Layout &layout) {
+    Layout home = choices.anchor(tileOf(tile).getShape());
+    int64_t own = bytesOf(tile);
+    auto moved = [&](const Layout &as) {
+      Moved moved{4 * own, {}};
+      countMoved(tile, as, moved);
+      return moved.bytes;
+    };
+    bool isFar = home != layout && !tileOf(tile).getEncoding() && moved(layout) >= 4 * own;
+    return isFar && moved(home) <= own ? home : layout;
+  }
+
+  static int64_t bytesOf(Value tile) {
+    Type element = tileOf(tile).getElementType();
+    return tileOf(tile).getNumElements() *
+           std::max(1u, element.isIntOrFloat() ? element.getIntOrFloatBitWidth() / 8 : 8);
+  }
+
+  struct Moved {
+    int64_t most; ///< where counting ends
+    llvm::DenseSet<Key> seen;
+    int64_t bytes = 0;
+  };
+  /// What moves between threads for a computation of `tile` in `layout`.
+  void countMoved(Value tile, const Layout &layout, Moved &moved) {
+    constexpr size_t mostTiles = 1024;
+    Key key = {tile, encodingOf(tile.getContext(), layout)};
+    if (moved.bytes >= moved.most || moved.seen.size() >= mostTiles ||
+        !moved.seen.insert(key).second ||
+        llvm::any_of(scopes, [&](const Scope &scope) { return scope.contains(key); }))
+      return;
+    if (auto held = layoutOf(tile)) {
+      if (layout.registersIn(*held).empty())
+        moved.bytes += bytesOf(tile);
+      return;
+    }
+    Operation *op = tile.getDefiningOp();
+    if (!op || !isComputedAtUse(op))
+      return;
+    for (Value operand : op->getOperands())
+      if (tileOf(operand))
+        if (auto wanted = layoutOfSource(op, operand, layout))
+          countMoved(operand, *wanted, moved);
   }
 
   Value compute(Value tile, const Layout &layout) {

@@ -44,6 +44,28 @@ Layout Layout::blocked(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<unsigned> o
   return layout;
 }
 
+bool Layout::isCube(llvm::ArrayRef<int64_t> shape) {
+  return shape.size() > laneBits && llvm::all_of(shape, [](int64_t extent) { return extent == 2; });
+}
+
+Layout Layout::cube(llvm::ArrayRef<int64_t> shape, unsigned warpCount) {
+  Layout layout;
+  layout.shape.assign(shape.begin(), shape.end());
+  unsigned threadBits = laneBits + llvm::Log2_32(warpCount), dim = layout.rank();
+  auto take = [&](Bits &bits, unsigned count) {
+    while (bits.size() < count) {
+      Point point = layout.zero();
+      if (dim > 0)
+        point[--dim] = 1;
+      bits.push_back(point);
+    }
+  };
+  take(layout.registers, layout.rank() > threadBits ? layout.rank() - threadBits : 0);
+  take(layout.lanes, laneBits);
+  take(layout.warps, threadBits - laneBits);
+  return layout;
+}
+
 Layout Layout::product(llvm::ArrayRef<int64_t> shape, unsigned warpCount) {
   Layout layout;
   layout.shape.assign(shape.begin(), shape.end());

@@ -33,6 +33,11 @@ public:
   static Layout blocked(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<unsigned> order,
                         int64_t perThread, unsigned warps);
 
+  /// A tile whose dims are all two, as bitonic sorting sees it: the inner dims, along which
+  /// elements are exchanged most, by registers, then lanes, then warps.
+  static bool isCube(llvm::ArrayRef<int64_t> shape);
+  static Layout cube(llvm::ArrayRef<int64_t> shape, unsigned warps);
+
   /// The sums of mma.sync.m16n8: each instruction's four registers come first; warps and then
   /// registers repeat its 16x8 elements, along the longer side first.
   static Layout product(llvm::ArrayRef<int64_t> shape, unsigned warps);

@@ -75,10 +75,12 @@ bool isReadInPlace(Value operand, tt::DotOp dot) {
 
 LayoutChoice::LayoutChoice(tt::FuncOp function, TargetAttr target)
     : target(target), axes(function) {
-  function.walk([&](tt::StoreOp op) { noteAccess(op.getPtr(), op.getValue().getType()); });
-  function.walk([&](tt::LoadOp op) { noteAccess(op.getPtr(), op.getType()); });
   function.walk(
-      [&](AsyncCopyOp op) { noteAccess(op.getPtr(), op.getBuffer().getType().getTile()); });
+      [&](tt::StoreOp op) { noteAccess(op.getPtr(), op.getValue().getType(), accessBytes); });
+  // An atomic addition of a warp takes a sector once where its lanes are neighbours.
+  function.walk([&](tt::AtomicRMWOp op) { noteAccess(op.getPtr(), op.getVal().getType(), 1); });
+  function.walk([&](tt::LoadOp op) { noteLoad(op.getPtr(), op.getType()); });
+  function.walk([&](AsyncCopyOp op) { noteLoad(op.getPtr(), op.getBuffer().getType().getTile()); });
   function.walk([&](tt::DotOp op) { noteProduct(op); });
 }
 
@@ -110,17 +112,21 @@ int64_t LayoutChoice::lengthAlong(Value pointers, unsigned dim, int64_t elementB
       {accessBytes / elementBytes, share, shape[dim], axes.of(pointers).contiguity[dim]});
 }
 
-void LayoutChoice::noteAccess(Value pointers, Type data) {
+void LayoutChoice::noteAccess(Value pointers, Type data, int64_t atOnce) {
   auto fastest = contiguousDim(pointers);
   if (!fastest)
     return;
   RankedTensorType tile = tileOf(pointers);
-  int64_t length = lengthAlong(pointers, *fastest, memoryBytes(elementTypeOf(data)));
-  auto [found, isNew] = anchors.try_emplace(tile.getShape().vec(),
-                                            Blocked{orderFrom(tile.getRank(), *fastest), length});
+  int64_t bytes = memoryBytes(elementTypeOf(data));
+  int64_t length = lengthAlong(pointers, *fastest, bytes);
+  auto [found, isNew] = anchors.try_emplace(
+      tile.getShape().vec(), Blocked{orderFrom(tile.getRank(), *fastest), length, accessBytes});
   Blocked &blocked = found->second;
-  if (blocked.order.front() == *fastest)
-    blocked.perThread = std::max(blocked.perThread, length);
+  if (blocked.order.front() != *fastest)
+    return;
+  if (atOnce)
+    blocked.perStore = std::min(blocked.perStore, std::max<int64_t>(1, atOnce / bytes));
+  blocked.perThread = std::min(std::max(blocked.perThread, length), blocked.perStore);
 }
 
 void LayoutChoice::noteProduct(tt::DotOp dot) {
@@ -142,6 +148,8 @@ Layout LayoutChoice::anchor(ArrayRef<int64_t> shape) const {
 
 Layout LayoutChoice::blocked(ArrayRef<int64_t> shape) const {
   auto found = anchors.find(shape.vec());
+  if (found == anchors.end() && Layout::isCube(shape))
+    return Layout::cube(shape, target.getWarps());
   if (found == anchors.end())
     return alongDim(shape, fastestByDefault(shape), 1);
   return Layout::blocked(shape, found->second.order, found->second.perThread, target.getWarps());

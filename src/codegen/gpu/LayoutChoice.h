@@ -45,7 +45,9 @@ private:
     llvm::SmallPtrSet<void *, 16> path;
     unsigned left = 256;
   };
-  void noteAccess(mlir::Value pointers, mlir::Type data);
+  void noteLoad(mlir::Value pointers, mlir::Type data) { noteAccess(pointers, data, 0); }
+  /// `atOnce`: the bytes that one instruction of a thread writes at most; 0: it only reads.
+  void noteAccess(mlir::Value pointers, mlir::Type data, int64_t atOnce);
   void noteProduct(tt::DotOp dot);
   Layout blocked(llvm::ArrayRef<int64_t> shape) const;
   Layout alongDim(llvm::ArrayRef<int64_t> shape, unsigned dim, int64_t length) const;
@@ -71,6 +73,9 @@ private:
   struct Blocked {
     llvm::SmallVector<unsigned> order;
     int64_t perThread;
+    /// A store of more than one instruction per thread leaves gaps between lanes, and memory gets
+    /// parts of its sectors.
+    int64_t perStore;
   };
   std::map<std::vector<int64_t>, Blocked> anchors;
   /// Shapes of products by matrix units: tiles of these lie as the sums do.

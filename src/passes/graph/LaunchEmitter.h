@@ -16,6 +16,7 @@ public:
 
   graph::Program &program;
   const graph::OperatorRegistry &registry;
+  bool deterministic = false; ///< no sums in the order in which programs come
 
   [[noreturn]] static void refuse(const graph::Node &node, const std::string &why);
 

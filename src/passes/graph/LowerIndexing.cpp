@@ -247,7 +247,7 @@ void lowerScatter(LaunchEmitter &emitter, Node &node, bool forCpu) {
       isWrittenInPlace(emitter, node, self, inputs) ? self : copyOf(emitter, node, self, type);
   // A CPU's few threads are busy with the dims that are not ordered, and need no other launches.
   if (!forCpu)
-    if (auto sequence = writeParallelScatter(spec, type.numel(), symbols)) {
+    if (auto sequence = writeParallelScatter(spec, type.numel(), symbols, emitter.deterministic)) {
       emitter.replaceAll(
           node, emitSequence(emitter, std::move(*sequence), inputs, {target}, node.location));
       return;

@@ -22,9 +22,12 @@ namespace {
 
 class Lowering {
 public:
-  Lowering(Program &p, const OperatorRegistry &r, const CompileText &c, uint32_t sm)
+  Lowering(Program &p, const OperatorRegistry &r, const CompileText &c, uint32_t sm,
+           bool deterministic)
       : program(p), registry(r), emitter(p, r, c), forCpu(sm == 0),
-        products(emitter, deviceModel(sm)) {}
+        products(emitter, deviceModel(sm)) {
+    emitter.deterministic = deterministic;
+  }
 
   void run() {
     // Latest first, so that a group's root is met before the producers it takes along.
@@ -382,8 +385,9 @@ void ownOutputs(Program &program, const OperatorRegistry &registry) {
 }
 
 std::vector<LoweringEdge> lowerToLaunches(Program &program, const OperatorRegistry &registry,
-                                          const CompileText &compile, uint32_t sm) {
-  Lowering lowering(program, registry, compile, sm);
+                                          const CompileText &compile, uint32_t sm,
+                                          bool deterministic) {
+  Lowering lowering(program, registry, compile, sm, deterministic);
   lowering.run();
   return lowering.takeEdges();
 }

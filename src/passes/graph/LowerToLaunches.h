@@ -34,9 +34,12 @@ struct LoweringEdge {
 /// `sm`: the compute capability that kernels are cut for; 0 for the CPU, where matrix products
 /// become library kernels where there are some (PackedProducts.h), and dividing integers by zero
 /// fails; on CUDA PyTorch's kernels give a number.
+/// `deterministic`: kernels that would add floating-point numbers in the order in which programs
+/// come to them, as PyTorch's do on CUDA, are replaced by ones with a fixed order.
 std::vector<LoweringEdge> lowerToLaunches(graph::Program &program,
                                           const graph::OperatorRegistry &registry,
-                                          const CompileText &compile, uint32_t sm);
+                                          const CompileText &compile, uint32_t sm,
+                                          bool deterministic = false);
 
 /// What the nodes that are left do with memory (PlanBuffers.h).
 NodeMemory classifyLowered(const graph::Node &node, const graph::OperatorRegistry &registry);

@@ -16,10 +16,17 @@ std::string number(int64_t value) { return std::to_string(value); }
 /// `free` dims come first; every entry, an index over the ordered dims, moves what lies along them.
 class ParallelScatter {
 public:
-  ParallelScatter(const ScatterSpec &s, const Expr &e, const SymbolTable &t)
+  ParallelScatter(const ScatterSpec &s, const Expr &e, const SymbolTable &t, bool deterministic)
       : spec(s), elements(e), symbols(t) {
+    DataType type = spec.output.dtype;
+    bool isWhole = type == DataType::Int32 || type == DataType::Int64;
+    // f16 and bf16 would be rounded at every step.
+    bool mayReorder = (type == DataType::Float32 || type == DataType::Float64) && !deterministic;
+    atomic = spec.combine == ScatterCombine::Sum && (isWhole || mayReorder);
     if (!isShared())
       spec.ordered = spec.shape.size();
+    if (atomic && spec.ordered == spec.shape.size())
+      moveNearestLast();
     freeCount = spec.shape.size() - spec.ordered;
     entries = product(spec.shape, freeCount, spec.shape.size());
     freeSize = product(spec.shape, 0, freeCount);
@@ -39,7 +46,7 @@ public:
       lastWins();
     else if (spec.combine != ScatterCombine::Sum)
       return std::nullopt;
-    else if (spec.output.dtype == DataType::Int32 || spec.output.dtype == DataType::Int64)
+    else if (atomic)
       addAtomically();
     else
       addInSegments();
@@ -198,7 +205,25 @@ private:
     return "[" + number(std::max<int64_t>(1, 1024 / columns)) + ", " + number(columns) + "]";
   }
 
-  /// Sums of integers are the same in any order.
+  /// Where the order of entries does not matter, neighbours in memory are neighbours.
+  void moveNearestLast() {
+    for (size_t d = 0; d + 1 < spec.shape.size(); ++d) {
+      if (spec.source.strides[d].constant() != 1)
+        continue;
+      auto move = [&](std::vector<Expr> &list) {
+        std::rotate(list.begin() + static_cast<long>(d), list.begin() + static_cast<long>(d) + 1,
+                    list.end());
+      };
+      move(spec.shape);
+      move(spec.source.strides);
+      move(spec.output.strides);
+      for (TextIndex &place : spec.places)
+        move(place.operand.strides);
+      return;
+    }
+  }
+
+  /// Sums of integers are the same in any order, those of floats nearly.
   void addAtomically() {
     KernelWriter writer(spec.name);
     nameIndices(writer);
@@ -210,7 +235,8 @@ private:
     writer.line("v = tl.load(source + tl.broadcast_to(" + writer.address(spec.source, indices) +
                 ", " + shape + "), mask=inside, other=0)");
     writer.line("tl.atomic_add(o0 + tl.broadcast_to(offset[:, None] + " +
-                freeAddress(writer, indices) + ", " + shape + "), v, mask=inside)");
+                freeAddress(writer, indices) + ", " + shape +
+                "), v, mask=inside, sem=\"relaxed\")");
     std::vector<size_t> reads = indexTensors();
     reads.push_back(spec.places.size());
     sequence.steps.push_back({writer.finish(grid, columns), reads, {}, {result}});
@@ -353,13 +379,14 @@ private:
   size_t freeCount = 0, result = 0;
   Expr entries = 1, freeSize = 1;
   int64_t columns = 1;
+  bool atomic = false;
 };
 
 } // namespace
 
 std::optional<KernelSequence> writeParallelScatter(const ScatterSpec &spec, const Expr &elements,
-                                                   const SymbolTable &symbols) {
-  return ParallelScatter(spec, elements, symbols).write();
+                                                   const SymbolTable &symbols, bool deterministic) {
+  return ParallelScatter(spec, elements, symbols, deterministic).write();
 }
 
 } // namespace pellucid::passes

@@ -8,11 +8,14 @@
 namespace pellucid::passes {
 
 /// The scatter of `spec` by programs that share the ordered dims and whose result is that of their
-/// order all the same (docs/design/0016). Inputs are those of writeScatter; the one result is
-/// written in place. None where the order is short, or an element has no number of 31 bits.
+/// order all the same (docs/design/0016); but sums of f32 and f64, unless `deterministic`, are
+/// those of the order in which programs come (docs/design/0034). Inputs are those of writeScatter;
+/// the one result is written in place. None where the order is short, or an element has no number
+/// of 31 bits.
 std::optional<KernelSequence> writeParallelScatter(const ScatterSpec &spec,
                                                    const symbolic::Expr &elements,
-                                                   const symbolic::SymbolTable &symbols);
+                                                   const symbolic::SymbolTable &symbols,
+                                                   bool deterministic);
 
 /// Appends launches that sort the `count` different int64 numbers of `from`; what holds them
 /// afterwards, one of the two.
