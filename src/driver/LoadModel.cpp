@@ -70,6 +70,7 @@ trace::TraceOptions traceOptions(const ModelRequest &request, const ModelMessage
     options.device = request.device;
   if (options.device != "cpu" && options.device != "cuda")
     throw DiagnosticError(SourceLocation("--device " + request.device), "is neither cpu nor cuda");
+  options.kernelDevices = request.kernelDevices;
   if (!request.dtype.empty()) {
     options.dtype = dataTypeNamed(request.dtype);
     if (!options.dtype || !isFloat(*options.dtype))

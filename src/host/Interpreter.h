@@ -8,6 +8,7 @@
 #include "host/Value.h"
 
 #include <map>
+#include <set>
 
 namespace pellucid::host {
 
@@ -169,6 +170,10 @@ public:
   const Budget &budget() const;
   /// Operators declared so far, by "ns::name".
   std::map<std::string, std::shared_ptr<Operator>> operators;
+  /// Whether wrap_triton() wraps; set_wrap_triton_enabled() says so for this interpreter's thread.
+  bool wrapsTriton = true;
+  /// Namespaces of torch.library.Library(…, "DEF").
+  std::set<std::string> definedLibraries;
   /// What the `raise` statements say that InterpreterOptions::defersMissingImports passed over.
   const std::vector<Diagnostic> &passedRaises() const;
   /// Modules run so far, in order of import.

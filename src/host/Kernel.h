@@ -5,6 +5,8 @@
 
 #include "host/Objects.h"
 
+#include <map>
+
 namespace pellucid::host {
 
 /// A `@triton.jit` function: what the kernel front end compiles.
@@ -146,7 +148,23 @@ public:
       kernels; ///< register_kernel: device ("cpu") -> function
   Value backward, setupContext,
       vmap; ///< register_autograd's and register_vmap's functions, or None
+  Value flopFormula; ///< register_flop_formula's function, or None
+  Value tags;        ///< as given, or None
+  /// `impl(…, "Autograd")`: runs in place of the operator, which it calls again below autograd.
+  Value autogradKernel;
+  bool belowAutograd = false; ///< while autogradKernel runs
+  /// register_torch_dispatch: a mode's or tensor's class -> function.
+  std::vector<std::pair<Value, Value>> dispatchRules;
+  std::map<std::string, Value> autocast;  ///< register_autocast: device -> dtype of the inputs
+  std::set<std::string> disabledKernels;  ///< set_kernel_enabled(device, False)
   SourceLocation location;
+
+  bool mutatesUnknown() const { return mutatesArgs.isStr() && mutatesArgs.str() == "unknown"; }
+  /// What runs on a device: register_kernel's function for it, else one for every device, else the
+  /// decorated function.
+  Value kernelFor(const std::string &device) const;
+  /// Whether device_types leaves the device out and no kernel is registered for it.
+  bool lacksKernelFor(Interpreter &, const std::string &device) const;
 
   std::string nodeName() const; ///< "ns.name.default"
   std::string typeName() const override { return form == Form::Triton ? "triton_op" : "custom_op"; }

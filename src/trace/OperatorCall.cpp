@@ -320,12 +320,28 @@ private:
     return nullptr;
   }
 
-  /// register_kernel("cpu") takes the place of the function on that device.
-  h::Value implementation() const {
-    for (const auto &[device, function] : op.kernels)
-      if (device == "cpu")
-        return function;
-    return op.function;
+  static bool isSame(const h::Value &a, const h::Value &b) {
+    return a.isObject() && b.isObject() && a.object() == b.object();
+  }
+
+  /// What register_kernel gave the devices that the program is made for takes the place of the
+  /// function.
+  h::Value implementation() {
+    std::vector<std::string> devices = tracer.kernelDevices;
+    if (devices.empty())
+      devices.push_back(tracer.assumedDevice);
+    h::Value chosen = op.kernelFor(devices.front());
+    for (const std::string &device : devices) {
+      if (!isSame(op.kernelFor(device), chosen))
+        refuse("operator '" + op.name + "' runs another kernel on " + device + " than on " +
+               devices.front() + "; compile a package for each");
+      if (op.lacksKernelFor(interpreter, device))
+        tracer.warn(Diagnostic(Severity::Warning, op.location,
+                               "operator '" + op.name + "' has no kernel for " + device +
+                                   ", where PyTorch raises NotImplementedError; the function of "
+                                   "its device_types is taken"));
+    }
+    return chosen;
   }
 
   /// The argument inside the body: tensors and symbolic integers are placeholders there.
@@ -359,6 +375,9 @@ private:
       h::Value value = inner(bound[i], schema.arguments[i].name);
       if (innerTensors.size() == before + 1 && value.as<TensorObject>())
         parameterTensor[i] = innerTensors.back();
+      else
+        for (size_t e = before; e < innerTensors.size(); ++e)
+          elements.emplace_back(i, innerTensors[e]);
       if (schema.arguments[i].keywordOnly)
         call.keywords.emplace_back(schema.arguments[i].name, value);
       else
@@ -370,15 +389,16 @@ private:
     checkReturns(returned.size());
     checkFake();
     for (size_t i = 0; i < bound.size(); ++i) {
-      if (!parameterTensor[i])
+      if (!parameterTensor[i]) {
+        refuseWrittenElements(i);
         continue;
-      bool written = parameterTensor[i]->tensor.storage->version > 0;
+      }
+      const TracedStorage &storage = *parameterTensor[i]->tensor.storage;
+      bool written = storage.version > 0;
       bool declared = schema.arguments[i].type.mutated;
       if (written && !declared)
-        refuse("operator '" + op.name + "' writes to '" + schema.arguments[i].name +
-               "', which mutates_args does not name; write mutates_args={\"" +
-               schema.arguments[i].name + "\"}");
-      if (!written && declared)
+        refuseUndeclared(schema.arguments[i].name, storage);
+      if (!written && declared && !op.mutatesUnknown())
         tracer.warn(Diagnostic(Severity::Warning, op.location,
                                "mutates_args of operator '" + op.name + "' names '" +
                                    schema.arguments[i].name + "', which nothing writes to"));
@@ -391,6 +411,32 @@ private:
       outputs.push_back(Argument(contents));
     }
     tracer.graph().output(std::move(outputs));
+  }
+
+  [[noreturn]] void refuseUndeclared(const std::string &name, const TracedStorage &storage) {
+    std::string text = "operator '" + op.name + "' " +
+                       (storage.written ? "writes to '" : "may write to '") + name +
+                       "', which mutates_args does not name; write mutates_args={\"" + name + "\"}";
+    Diagnostic problem(Severity::Error, where, text);
+    if (storage.written)
+      problem.note(*storage.written, "'" + name + "' is written here");
+    problem.note(op.location, "the operator is declared here");
+    throw DiagnosticError(problem);
+  }
+
+  /// A node gives back whole parameters that it wrote, no elements of lists.
+  void refuseWrittenElements(size_t parameter) {
+    for (const auto &[index, object] : elements)
+      if (index == parameter && object->tensor.storage->version > 0) {
+        Diagnostic problem(Severity::Error, where,
+                           "operator '" + op.name + "' writes to a tensor in the list '" +
+                               schema.arguments[parameter].name +
+                               "', which is not supported; pass the tensors that it writes as "
+                               "parameters of their own");
+        if (object->tensor.storage->written)
+          problem.note(*object->tensor.storage->written, "it is written here");
+        throw DiagnosticError(problem);
+      }
   }
 
   static void collectStorages(const h::Value &value, std::vector<const TracedStorage *> &out) {
@@ -551,6 +597,7 @@ private:
   std::vector<Argument> outerArguments;
   KeywordArguments outerKeywords;
   std::vector<std::shared_ptr<TensorObject>> innerTensors;
+  std::vector<std::pair<size_t, std::shared_ptr<TensorObject>>> elements; ///< of list parameters
   std::vector<size_t> mutatedParameters;
   std::vector<ResultType> resultTypes, mutatedTypes;
   std::vector<bool> stridesKnown; ///< of the results

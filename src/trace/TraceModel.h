@@ -28,6 +28,8 @@ struct TraceOptions {
   std::vector<std::string> roots; ///< folders that absolute imports are looked up in
   std::optional<DataType> dtype;  ///< model.to(dtype)
   std::string device = "cpu";     ///< what files are told that ask for one: cpu or cuda
+  /// What the program is made for: it chooses among an operator's kernels. Empty: `device`.
+  std::vector<std::string> kernelDevices;
   std::vector<std::pair<std::string, std::string>>
       init;                                     ///< constructor arguments: name, Python literal
   uint64_t seed = 0;                            ///< of parameters that `weights` does not have

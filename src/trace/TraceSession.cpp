@@ -27,6 +27,7 @@ std::unique_ptr<h::Interpreter> beginTrace(Tracer &tracer, TraceHooks &hooks,
   interpreterOptions.defersFileErrors = true;
   interpreterOptions.defersMissingImports = options.defersMissingImports;
   tracer.assumedDevice = options.device;
+  tracer.kernelDevices = options.kernelDevices;
   tracer.generator = std::make_shared<CpuGenerator>(options.seed);
   addTorchRuntime(interpreterOptions.modules, options.device);
   addTorchComposites(interpreterOptions.modules);

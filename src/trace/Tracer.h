@@ -90,6 +90,9 @@ public:
   bool strict = false;
   /// The device that tensors say they are on: "cpu" or "cuda". Nothing is placed by it.
   std::string assumedDevice = "cpu";
+  /// The kinds of devices that the program is made for, which choose among an operator's kernels;
+  /// empty: assumedDevice.
+  std::vector<std::string> kernelDevices;
   /// While set, a condition over dynamic dims that cannot be proved is not decided: its symbols are
   /// added and UndecidedCondition is thrown.
   std::set<std::string> *askedSymbols = nullptr;

@@ -138,7 +138,7 @@ TEST(CudaVectors, NarrowElementsShareAnAccess) {
   std::string ptx = ptxOfFile("silu_bf16", 4);
   EXPECT_EQ(countOf(ptx, "ld.global.v4.b32"), 1) << ptx;
   EXPECT_EQ(countOf(ptx, "st.global.v4.b32"), 1) << ptx;
-  EXPECT_EQ(countOf(ptx, "ex2.approx.f32"), 8) << ptx;
+  EXPECT_EQ(countOf(ptx, "ex2.approx.ftz.f32"), 8) << ptx;
   EXPECT_EQ(countOf(ptx, "cvt.rn.bf16x2.f32"), 4 + 8) << ptx;
   EXPECT_EQ(countOf(ptx, "cvt.rn.bf16.f32"), 0) << "runs on the special function unit";
 }

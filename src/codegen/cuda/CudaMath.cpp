@@ -50,9 +50,50 @@ static Value *expAccurate(CodeBuilder &b, Value *x) {
   return b.CreateFMul(b.CreateBitCast(power, b.getFloatTy()), exp2Flushed(b, rest));
 }
 
+static bool isSum(mlir::Operation *op) {
+  auto reduce = mlir::dyn_cast<tt::ReduceOp>(op);
+  return reduce && reduce.getSrcs().size() == 1 && reduce.getCombineOp().hasOneBlock() &&
+         llvm::all_of(reduce.getCombineOp().front().without_terminator(),
+                      llvm::IsaPred<arith::AddFOp>);
+}
+
+/// Behind what spreads or moves elements.
+static mlir::Value spreadFrom(mlir::Value value) {
+  while (mlir::Operation *op = value.getDefiningOp()) {
+    if (!mlir::isa<tt::SplatOp, tt::BroadcastOp, tt::ExpandDimsOp, ttgpu::ConvertLayoutOp>(op))
+      break;
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
+/// The maximum of the elements of `tile`, or of that and others.
+static bool isMaximumOf(mlir::Value value, mlir::Value tile, unsigned depth = 0) {
+  constexpr unsigned deepest = 4;
+  mlir::Operation *op = spreadFrom(value).getDefiningOp();
+  if (!op || depth == deepest)
+    return false;
+  if (auto reduce = mlir::dyn_cast<tt::ReduceOp>(op))
+    return reduce.getSrcs().size() == 1 && spreadFrom(reduce.getSrcs()[0]) == tile &&
+           reduce.getCombineOp().hasOneBlock() &&
+           llvm::all_of(reduce.getCombineOp().front().without_terminator(),
+                        llvm::IsaPred<arith::MaxNumFOp, arith::MaximumFOp>);
+  return mlir::isa<arith::MaxNumFOp, arith::MaximumFOp>(op) &&
+         (isMaximumOf(op->getOperand(0), tile, depth + 1) ||
+          isMaximumOf(op->getOperand(1), tile, depth + 1));
+}
+
+/// The exponent is the distance below the largest one, and the weights are added up or end in 16
+/// bits: an error that grows with the distance shrinks faster with the weight.
+static bool isWeightBelowMaximum(mlir::Operation *exponential) {
+  auto distance = spreadFrom(exponential->getOperand(0)).getDefiningOp<arith::SubFOp>();
+  return distance && isMaximumOf(distance.getRhs(), spreadFrom(distance.getLhs())) &&
+         feedsNarrowFloatsOnly(exponential->getResult(0), isSum);
+}
+
 // The square of the root: neither is below 2^-126 where the result is not 0.
 static Value *emitExp(CodeBuilder &b, mlir::Operation *op, Value *x) {
-  if (!feedsNarrowFloatsOnly(op->getResult(0)))
+  if (!feedsNarrowFloatsOnly(op->getResult(0)) && !isWeightBelowMaximum(op))
     return expAccurate(b, x);
   Value *root = exp2Flushed(b, b.CreateFMul(x, number(b, log2E / 2)));
   return b.CreateFMul(root, root);
@@ -62,10 +103,8 @@ static Value *emitExp(CodeBuilder &b, mlir::Operation *op, Value *x) {
 /// nothing.
 static bool isWeight(mlir::Value value) {
   return !value.use_empty() && llvm::all_of(value.getUsers(), [&](mlir::Operation *user) {
-    if (auto reduce = mlir::dyn_cast<tt::ReduceOp>(user))
-      return reduce.getSrcs().size() == 1 && reduce.getCombineOp().hasOneBlock() &&
-             llvm::all_of(reduce.getCombineOp().front().without_terminator(),
-                          llvm::IsaPred<arith::AddFOp>);
+    if (isSum(user))
+      return true;
     if (auto dot = mlir::dyn_cast<tt::DotOp>(user))
       return dot.getC() != value;
     bool passesOn =
@@ -168,7 +207,7 @@ static bool keepsRelativeError(mlir::Operation *op) {
                    ttgpu::ConvertLayoutOp>(op);
 }
 
-bool feedsNarrowFloatsOnly(mlir::Value value) {
+bool feedsNarrowFloatsOnly(mlir::Value value, llvm::function_ref<bool(mlir::Operation *)> mayEnd) {
   constexpr unsigned mostVisited = 64;
   llvm::SmallVector<mlir::Value> open = {value};
   if (isNarrowFloat(elementTypeOf(value.getType())))
@@ -178,7 +217,7 @@ bool feedsNarrowFloatsOnly(mlir::Value value) {
     if (visited == mostVisited || at.use_empty())
       return false;
     for (mlir::Operation *user : at.getUsers()) {
-      if (rounds(user))
+      if (rounds(user) || (mayEnd && mayEnd(user)))
         continue;
       if (!keepsRelativeError(user))
         return false;

@@ -7,6 +7,7 @@
 
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 
 namespace pellucid::codegen {
@@ -17,7 +18,9 @@ llvm::SmallVector<llvm::Value *, 2> emitCudaElementOp(CodeBuilder &builder, mlir
                                                       llvm::ArrayRef<llvm::Value *> operands);
 
 /// Every use of the result ends in a float of 16 bits or fewer by way of products, quotients, sums
-/// and choices, so that a relative error of 2^-16 is lost in the rounding.
-bool feedsNarrowFloatsOnly(mlir::Value value);
+/// and choices, so that a relative error of 2^-16 is lost in the rounding; or in an operation that
+/// `mayEnd` the way as well.
+bool feedsNarrowFloatsOnly(mlir::Value value,
+                           llvm::function_ref<bool(mlir::Operation *)> mayEnd = nullptr);
 
 } // namespace pellucid::codegen

@@ -327,9 +327,33 @@ Layout LayoutChoice::wanted(Value value, Asked &asked) const {
   return askedOf(value, asked).value_or(anchor(tileOf(value).getShape()));
 }
 
+/// The reduction of a loop's round that the value is computed from.
+static Value reductionBehind(Value value, Block *round, unsigned depth = 0) {
+  constexpr unsigned deepest = 6;
+  Operation *op = value.getDefiningOp();
+  if (!op || op->getBlock() != round || depth == deepest)
+    return {};
+  if (isa<tt::ReduceOp>(op))
+    return value;
+  if (isElementOp(op))
+    for (Value operand : op->getOperands())
+      if (isa<RankedTensorType>(operand.getType()))
+        if (Value found = reductionBehind(operand, round, depth + 1))
+          return found;
+  return {};
+}
+
+// What a loop carries and no user in it has a wish for lies as the round's reduction gives it.
 Layout LayoutChoice::wanted(Value value) const {
   Asked asked;
-  return wanted(value, asked);
+  if (auto wish = askedOf(value, asked))
+    return *wish;
+  auto argument = dyn_cast<BlockArgument>(value);
+  auto loop = argument ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()) : scf::ForOp();
+  if (loop && argument != loop.getInductionVar())
+    if (Value sum = reductionBehind(loop.getTiedLoopYieldedValue(argument)->get(), loop.getBody()))
+      return *ofHome(sum);
+  return anchor(tileOf(value).getShape());
 }
 
 //===--- operands of products -----------------------------------------------------------------===//

@@ -549,12 +549,19 @@ private:
   void findHandedOn() {
     tt::DotOp last;
     unsigned count = 0;
+    // What a thread holds of all of them while it runs: two 16-bit elements a register.
+    constexpr int64_t mostRegisters = 208;
+    int64_t registers = 0, threads = 32 * target.getWarps();
     for (tt::DotOp dot : loop.getBody()->getOps<tt::DotOp>())
       if (isByWarpgroups(dot)) {
         last = dot;
+        registers += tileOf(dot.getD()).getNumElements() / threads;
         ++count;
       }
-    if (count < 2 || !last->hasOneUse() || !codegen::elementTypeOf(last.getType()).isF32() ||
+    if (last)
+      registers += tileOf(last.getA()).getNumElements() / 2 / threads;
+    if (count < 2 || registers > mostRegisters || !last->hasOneUse() ||
+        !codegen::elementTypeOf(last.getType()).isF32() ||
         *last->user_begin() != loop.getBody()->getTerminator())
       return;
     StagedLoad *right = stagedOperand(last.getB());
