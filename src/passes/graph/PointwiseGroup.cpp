@@ -323,7 +323,10 @@ std::vector<Node *> addJoin(PointwiseGroup &group, const Node &node,
       part = {};
       nameOf(part, value);
     }
-    taken.insert(taken.end(), nodes.begin(), nodes.end());
+    // One tensor may be several parts, each of which computes it.
+    for (Node *made : nodes)
+      if (std::find(taken.begin(), taken.end(), made) == taken.end())
+        taken.push_back(made);
     std::string name = part.names.at(value);
     values.push_back(addPart(group, std::move(part), name, group.windows.size() - 1));
   }

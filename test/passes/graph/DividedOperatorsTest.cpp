@@ -199,7 +199,6 @@ TEST_F(DividedOperators, rowsAcrossTheMemoryAreTakenTogether) {
   }
 }
 
-// Without elements there is nothing to launch, or a neutral result.
 // Rotary embeddings as they are written: half of the row, negated, in front of the other half.
 TEST_F(DividedOperators, aRotationIsOneKernel) {
   Value *x = input("x", DataType::Float32, {3, 4, 8}),
@@ -248,6 +247,16 @@ TEST_F(DividedOperators, partsAreReadInTheirPlaces) {
   expectSame(0);
 }
 
+// As frequencies are for both halves of a row.
+TEST_F(DividedOperators, oneTensorMayBeSeveralParts) {
+  Value *x = input("x", DataType::Float32, {3, 5}), *y = input("y", DataType::Float32, {3, 5});
+  Value *made = call("aten.mul.Tensor", {x, y})->result();
+  Value *joined =
+      call("aten.cat.default", {Argument::list(std::vector<Value *>{made, x, made}), -1})->result();
+  EXPECT_EQ(lower({call("aten.cos.default", {joined})->result()}, hopper).size(), 1u);
+  expectSame(1e-6);
+}
+
 // Beside its part a lane has no number to divide by.
 TEST_F(DividedOperators, whatMayFailIsNotComputedBesideItsPart) {
   Value *x = input("x", DataType::Int64, {4, 3}), *y = input("y", DataType::Int64, {4, 2});
@@ -262,6 +271,7 @@ TEST_F(DividedOperators, whatMayFailIsNotComputedBesideItsPart) {
   expectSame(0);
 }
 
+// Without elements there is nothing to launch, or a neutral result.
 TEST_F(DividedOperators, dynamicSizesIncludeNone) {
   program.symbols.declare("n", {{0, 1000000}, 1, {}});
   Expr n = Expr::symbol("n");
