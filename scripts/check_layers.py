@@ -36,8 +36,9 @@ LAYERS = {
     "codegen/triton": (5, True),
     "driver": (7, True),
     "api": (8, False),
+    "eager": (8, False),
 }
-TOOLS_RANK = 9
+TOOLS_RANK = 10
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]')
 COMPILER = ("mlir/", "llvm/", "llvm-c/", "lld/", "mlir-c/")
 LOW_LEVEL_DIALECTS = ("mlir/Dialect/LLVMIR/", "mlir/Target/LLVMIR/")

@@ -476,6 +476,9 @@ std::string Interpreter::format(const Value &v, std::string_view spec) {
   // What shows a dynamic size is for reading alone.
   if (host::isSymbolic(plain) && (plain.isSymInt() || plain.isSymBool() || plain.isObject()))
     return str(plain);
+  if (plain.isObject() && !plain.as<Instance>())
+    if (auto method = plain.object()->getAttr(*this, "__format__"))
+      return textGiven(*this, call(*method, {Value(std::string(spec))}), "__format__'s result");
   try {
     if (plain.isBool() && spec.empty())
       return str(plain);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators of torch as the traced file calls them.
 #include "trace/AtenComposites.h"
+#include "trace/EagerRecorder.h"
 #include "trace/HostDraws.h"
 #include "trace/TensorCalls.h"
 
@@ -291,6 +292,8 @@ static void refuseGenerator(h::Interpreter &interpreter, const std::string &name
 
 h::Value callAten(Tracer &tracer, h::Interpreter &interpreter, const std::string &name,
                   const h::CallArgs &args) {
+  if (tracer.recorder)
+    tracer.recorder->beforeOperator(interpreter.location());
   if (TensorObject *destination = destinationOf(interpreter, args)) {
     h::CallArgs plain = args;
     std::erase_if(plain.keywords, [](const auto &keyword) {

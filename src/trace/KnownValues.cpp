@@ -2,6 +2,7 @@
 /// Values that a trace knows: what is computed from numbers of the program alone, no input or
 /// weight among them. `item()`, `tolist()` and branches of such tensors are plain Python.
 #include "reference/graph/Interpreter.h"
+#include "trace/EagerRecorder.h"
 #include "trace/TensorCalls.h"
 #include "trace/TraceSession.h"
 
@@ -159,11 +160,33 @@ h::Value nestedList(const reference::Tensor &tensor, std::vector<int64_t> &index
   return h::Value::list(std::move(out));
 }
 
+h::Value numberAt(DataType dtype, const std::byte *at) {
+  if (dtype == DataType::Bool)
+    return h::Value(integerAt(dtype, at) != 0);
+  if (dtype == DataType::UInt64)
+    return h::Value(h::Int(static_cast<uint64_t>(integerAt(dtype, at))));
+  return isFloat(dtype) ? h::Value(realAt(dtype, at)) : h::Value(integerAt(dtype, at));
+}
+
+h::Value nestedList(const ConcreteTensor &tensor, size_t axis, const std::byte *at) {
+  if (axis == tensor.shape.size())
+    return numberAt(tensor.dtype, at);
+  h::List out;
+  for (int64_t i = 0; i < tensor.shape[axis]; ++i)
+    out.push_back(nestedList(
+        tensor, axis + 1, at + i * tensor.strides[axis] * static_cast<int64_t>(byteSize(tensor.dtype))));
+  return h::Value::list(std::move(out));
+}
+
 } // namespace
 
 std::optional<h::Value> knownNumbers(TensorObject &self, h::Interpreter &interpreter) {
   const TensorType &type = self.tensor.type;
   const TracedStorage &storage = *self.tensor.storage;
+  if (EagerRecorder *recorder = self.tracer.recorder; recorder && recorder->isRecording()) {
+    ConcreteTensor values = recorder->valuesOf(self.tensor, interpreter.location());
+    return nestedList(values, 0, values.data.get());
+  }
   if (!isFixed(type) || type.numel().constantOr(mostElements) >= mostElements)
     return std::nullopt;
   std::optional<reference::Tensor> known;

@@ -22,4 +22,7 @@ host::Value callInPlace(TensorObject &self, host::Interpreter &interpreter, cons
 /// from the program's own numbers alone. nullopt for all else.
 std::optional<host::Value> knownNumbers(TensorObject &self, host::Interpreter &interpreter);
 
+/// A function of torch or a tensor's method that scripts alone have; nullopt for others.
+std::optional<host::Value> eagerFunction(host::Interpreter &interpreter, std::string_view name);
+
 } // namespace pellucid::trace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/AtenComposites.h"
+#include "trace/EagerRecorder.h"
 #include "trace/TensorCalls.h"
 
 #include <algorithm>
@@ -9,6 +10,46 @@ namespace pellucid::trace {
 
 using namespace graph;
 namespace h = pellucid::host;
+
+bool isEager(const Tracer &tracer) { return tracer.recorder && tracer.recorder->isRecording(); }
+
+static bool saysCuda(const TensorObject &tensor) {
+  return tensor.tensor.storage->device.kind == Device::Kind::Cuda ||
+         tensor.tensor.type.device.kind == Device::Kind::Cuda ||
+         (!tensor.tracer.recorder && tensor.tracer.assumedDevice == "cuda");
+}
+
+std::string TensorObject::repr() const {
+  if (!isEager(tracer))
+    return "tensor(" + toString(tensor.type) + ")";
+  TracedTensor held = tensor;
+  h::Interpreter *interpreter = h::Interpreter::active();
+  SourceLocation where = interpreter ? interpreter->location() : SourceLocation();
+  std::vector<std::string> before, after;
+  if (saysCuda(*this))
+    before.push_back("device='cuda:0'");
+  if (interpreter) {
+    auto *self = const_cast<TensorObject *>(this);
+    auto grad = self->getAttr(*interpreter, "grad_fn"),
+         wants = self->getAttr(*interpreter, "requires_grad");
+    if (grad && !grad->isNone())
+      after.push_back("grad_fn=<" + h::typeName(*grad) + ">");
+    else if (wants && interpreter->truth(*wants))
+      after.push_back("requires_grad=True");
+  }
+  std::string text =
+      tensorText(tracer.recorder->valuesOf(held, where), tracer.printing, before, after);
+  return isParameter ? "Parameter containing:\n" + text : text;
+}
+
+std::string TensorObject::format(h::Interpreter &interpreter, std::string_view spec) {
+  if (isEager(tracer) && tensor.type.rank() == 0 && !isParameter)
+    return interpreter.format(itemOf(*this, interpreter), spec);
+  if (spec.empty())
+    return interpreter.str(selfOf(*this));
+  interpreter.raise("TypeError", "unsupported format string passed to " + typeName() +
+                                     ".__format__");
+}
 
 h::Value tensorValue(Tracer &tracer, TracedTensor tensor) {
   return h::Value(std::make_shared<TensorObject>(tracer, std::move(tensor)));
@@ -39,11 +80,6 @@ int64_t wrapped(h::Interpreter &interpreter, const h::Value &dim, size_t rank) {
                                         " is out of range for a tensor of " + std::to_string(r) +
                                         " dims");
   return d < 0 ? d + r : d;
-}
-
-bool saysCuda(const TensorObject &tensor) {
-  return tensor.tensor.type.device.kind == Device::Kind::Cuda ||
-         tensor.tracer.assumedDevice == "cuda";
 }
 
 /// Where a tensor's first element lies. Only what holds in every call can be asked: whether it is
@@ -380,6 +416,10 @@ const NamedMethod methods[] = {
      [](TensorObject &self, h::Interpreter &, Bound &) {
        return h::Value(std::make_shared<Storage>(self));
      }},
+    {"__format__", nullptr, "spec",
+     [](TensorObject &self, h::Interpreter &i, Bound &a) {
+       return h::Value(self.format(i, i.str(a[0])));
+     }},
     {"squeeze", methodSqueeze},
     {"get_device", nullptr, "",
      [](TensorObject &self, h::Interpreter &, Bound &) {
@@ -509,6 +549,13 @@ std::optional<h::Value> TensorObject::getAttr(h::Interpreter &interpreter, std::
       return h::nativeRaw("torch.Tensor." + method,
                           [self, call = row.method](h::Interpreter &i, h::CallArgs args) {
                             return call(*self, i, args);
+                          });
+  if (tracer.recorder)
+    if (auto function = eagerFunction(interpreter, method))
+      return h::nativeRaw("torch.Tensor." + method,
+                          [self, function = *function](h::Interpreter &i, h::CallArgs args) {
+                            args.positional.insert(args.positional.begin(), selfOf(*self));
+                            return i.call(function, std::move(args));
                           });
   if (changesShape(method))
     return h::nativeRaw(
@@ -647,6 +694,11 @@ std::optional<h::Value> TensorObject::compare(h::Interpreter &interpreter, h::Co
 }
 
 bool TensorObject::truth(h::Interpreter &interpreter) {
+  if (isEager(tracer) && tensor.type.numel().constantOr(0) != 1)
+    interpreter.raise("RuntimeError",
+                      tensor.type.numel().constantOr(0) == 0
+                          ? "Boolean value of Tensor with no values is ambiguous"
+                          : "Boolean value of Tensor with more than one value is ambiguous");
   if (tensor.type.numel().constantOr(0) == 1)
     if (auto known = knownNumbers(*this, interpreter)) {
       while (known->isList())

@@ -17,7 +17,9 @@ public:
   bool isParameter = false;
 
   std::string typeName() const override { return isParameter ? "Parameter" : "Tensor"; }
-  std::string repr() const override { return "tensor(" + toString(tensor.type) + ")"; }
+  std::string repr() const override;
+  /// f"{x:.3f}": of a tensor without dims its number is formatted.
+  std::string format(host::Interpreter &, std::string_view spec);
   std::optional<host::Value> getAttr(host::Interpreter &, std::string_view name) override;
   std::optional<host::Value> getItem(host::Interpreter &, const host::Value &key) override;
   bool setItem(host::Interpreter &, const host::Value &key, const host::Value &value) override;
@@ -46,6 +48,8 @@ public:
 host::Value callAten(Tracer &tracer, host::Interpreter &interpreter, const std::string &name,
                      const host::CallArgs &args);
 host::Value tensorValue(Tracer &tracer, TracedTensor tensor);
+/// Whether tensors are those of a script, computed when a value is needed.
+bool isEager(const Tracer &tracer);
 /// What a graph node takes for a host value; throws DiagnosticError for what cannot stand in a
 /// graph.
 graph::Argument toArgument(Tracer &tracer, host::Interpreter &interpreter,
@@ -59,6 +63,8 @@ class ItemNumber : public host::SymFloat {
 public:
   explicit ItemNumber(const std::shared_ptr<TensorObject> &number);
   std::string repr() const override;
+  /// f"{x:.3f}": of a tensor without dims its number is formatted.
+  std::string format(host::Interpreter &, std::string_view spec);
   std::string description() const override;
   std::string advice() const override;
   bool isWhole() const override;

@@ -72,7 +72,9 @@ void addFactory(h::Module &module, Tracer &tracer, const std::string &name, Init
         !full && a[0].tuple().size() == 1 && a[0].tuple()[0].isSequence() ? a[0].tuple()[0] : a[0];
     if (!size.isSequence())
       i.raise("TypeError", "torch." + name + " takes a tuple of sizes, got " + h::typeName(size));
-    if (!*constructing || !a[at].isNone()) {
+    // Of a script it needs no contents; others are made where they are first used.
+    bool isNode = !*constructing || (tracer.recorder && name == "empty");
+    if (isNode || !a[at].isNone()) {
       h::CallArgs call = argsOf({h::Value::list(h::List(size.elements()))},
                                 {{"dtype", a[at + 1]}, {"device", a[at + 3]}});
       if (full)

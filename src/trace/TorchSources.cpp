@@ -63,6 +63,9 @@ const char *const backendSource =
 const char *const runtimeSource =
 #include "trace/torch/runtime.py.inc"
     ;
+const char *const eagerSource =
+#include "trace/torch/eager.py.inc"
+    ;
 const char *const controlSource =
 #include "trace/torch/control.py.inc"
     ;

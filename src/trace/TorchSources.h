@@ -26,6 +26,7 @@ extern const char *const initSource;    ///< torch.nn.init
 extern const char *const randomSource;  ///< torch.random, torch.Generator
 extern const char *const backendSource; ///< torch.cuda and other devices; behind runtimeSource
 extern const char *const runtimeSource; ///< torch.device, torch.cuda, torch.autograd.Function
+extern const char *const eagerSource;   ///< what scripts ask of the values of tensors
 extern const char *const controlSource; ///< torch.cond and the loops of torch._higher_order_ops
 
 } // namespace pellucid::trace

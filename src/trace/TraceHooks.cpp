@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/TraceHooks.h"
 
+#include "trace/EagerRecorder.h"
 #include "trace/GuardedPaths.h"
 #include "trace/OperatorCall.h"
 #include "trace/TensorCalls.h"
@@ -103,12 +104,17 @@ h::Value TraceHooks::launch(h::Interpreter &interpreter, const h::Value &kernel,
     if (stopAt)
       kernels->stopAt(stopAt->first, stopAt->second);
   }
+  if (tracer->recorder)
+    tracer->recorder->beforeOperator(args.location);
   recordLaunch(*tracer, *kernels, interpreter, kernel, grid, args);
   return h::Value();
 }
 
 h::Value TraceHooks::callOperator(h::Interpreter &interpreter,
                                   const std::shared_ptr<h::Operator> &op, h::CallArgs args) {
+  // In a script it is a function: what it calls is recorded.
+  if (isEager(*tracer))
+    return interpreter.call(op->function, std::move(args));
   return recordOperatorCall(*tracer, interpreter, *op, args);
 }
 

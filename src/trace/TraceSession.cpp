@@ -12,6 +12,15 @@ namespace pellucid::trace {
 
 namespace h = pellucid::host;
 
+void addTracedModules(h::NativeModules &modules, Tracer &tracer, const std::string &device) {
+  addTorchRuntime(modules, device);
+  addTorchComposites(modules);
+  addAtenComposites(modules);
+  addTorchModules(modules, tracer);
+  addTorchOps(modules, tracer);
+  addTorchControl(modules, tracer);
+}
+
 std::unique_ptr<h::Interpreter> beginTrace(Tracer &tracer, TraceHooks &hooks,
                                            const symbolic::SymbolTable &symbols,
                                            const TraceOptions &options) {
@@ -29,12 +38,7 @@ std::unique_ptr<h::Interpreter> beginTrace(Tracer &tracer, TraceHooks &hooks,
   tracer.assumedDevice = options.device;
   tracer.kernelDevices = options.kernelDevices;
   tracer.generator = std::make_shared<CpuGenerator>(options.seed);
-  addTorchRuntime(interpreterOptions.modules, options.device);
-  addTorchComposites(interpreterOptions.modules);
-  addAtenComposites(interpreterOptions.modules);
-  addTorchModules(interpreterOptions.modules, tracer);
-  addTorchOps(interpreterOptions.modules, tracer);
-  addTorchControl(interpreterOptions.modules, tracer);
+  addTracedModules(interpreterOptions.modules, tracer, options.device);
   auto interpreter = std::make_unique<h::Interpreter>(std::move(interpreterOptions));
   tracer.beginConstruction();
   return interpreter;

@@ -2,6 +2,7 @@
 #include "trace/Tracer.h"
 
 #include "graph/FakeRules.h"
+#include "trace/EagerRecorder.h"
 
 #include <atomic>
 
@@ -21,8 +22,16 @@ TracedTensor Tracer::wrap(Value *value) {
   tensor.storage->type = value->type();
   tensor.storage->constructed = constructing;
   tensor.type = value->type();
-  tensor.value = value;
+  setValue(tensor, value);
+  if (recorder)
+    recorder->track(tensor.storage);
   return tensor;
+}
+
+void Tracer::setValue(TracedTensor &tensor, Value *value) const {
+  tensor.value = value;
+  tensor.version = tensor.storage->version;
+  tensor.segment = segment;
 }
 
 TracedTensor Tracer::placeholder(const std::string &name, const TensorType &type) {
@@ -46,8 +55,9 @@ void Tracer::bind(TracedTensor &tensor, Value *value) {
   tensor.storage->type = value->type();
   tensor.storage->constructed = false;
   tensor.type = value->type();
-  tensor.value = value;
-  tensor.version = tensor.storage->version;
+  setValue(tensor, value);
+  if (recorder)
+    recorder->track(tensor.storage);
 }
 
 void Tracer::beginConstruction() {
@@ -95,6 +105,8 @@ Value *Tracer::baseOf(const std::shared_ptr<TracedStorage> &storage, const Sourc
                                  "none of its results; return it");
   if (storage->base && storage->constructed == constructing)
     return storage->base;
+  if (recorder)
+    return recorder->baseFor(storage, where);
   if (!constructing && storage->initializer.kind == Initializer::Kind::Listed)
     return lift(storage, where);
   if (!constructing)
@@ -125,26 +137,43 @@ Value *Tracer::lift(const std::shared_ptr<TracedStorage> &storage, const SourceL
   return storage->base;
 }
 
-Value *Tracer::valueOf(TracedTensor &tensor, const SourceLocation &where) {
-  TracedStorage &storage = *tensor.storage;
-  baseOf(tensor.storage, where);
+bool Tracer::isCurrent(const TracedTensor &tensor) const {
+  if (!tensor.value || tensor.segment != segment || tensor.version != tensor.storage->version)
+    return false;
   // A view that a region looked at has its value there and none outside.
-  bool isElsewhere = tensor.value && !endedRegions.empty() &&
-                     endedRegions.count(tensor.value->producer()->graph());
-  if (tensor.value && tensor.version == storage.version && !isElsewhere)
+  return endedRegions.empty() || !endedRegions.count(tensor.value->producer()->graph());
+}
+
+Value *Tracer::valueOf(TracedTensor &tensor, const SourceLocation &where) {
+  if (isCurrent(tensor)) {
+    checkKnown(*tensor.storage, where);
+    return tensor.value;
+  }
+  if (recorder && recorder->isRecording())
+    if (Value *view = recorder->viewFor(tensor)) {
+      setValue(tensor, view);
+      return view;
+    }
+  return valueInMemory(tensor, where);
+}
+
+Value *Tracer::valueInMemory(TracedTensor &tensor, const SourceLocation &where) {
+  TracedStorage &storage = *tensor.storage;
+  Value *base = baseOf(tensor.storage, where);
+  if (isCurrent(tensor) && !(recorder && recorder->isView(tensor.value)))
     return tensor.value;
   if (tensor.type != storage.type)
     current->setLocation(where);
-  tensor.value = bitsAs(storage.base, tensor.type.dtype, where);
-  if (TensorType whole = tensor.value->type(); tensor.type != whole) {
+  Value *value = bitsAs(base, tensor.type.dtype, where);
+  if (TensorType whole = value->type(); tensor.type != whole) {
     Node *node = emitCall(*current, registry, symbols(), "aten.as_strided",
-                          {Argument(tensor.value), Argument::list(tensor.type.shape),
+                          {Argument(value), Argument::list(tensor.type.shape),
                            Argument::list(tensor.type.strides), Argument(tensor.type.offset)},
                           {}, where);
-    tensor.value = node->result();
+    value = node->result();
   }
-  tensor.version = storage.version;
-  return tensor.value;
+  setValue(tensor, value);
+  return value;
 }
 
 Value *Tracer::bitsAs(Value *value, DataType dtype, const SourceLocation &where) {
@@ -230,7 +259,8 @@ std::vector<TracedTensor> Tracer::call(const std::string &packet, std::vector<Ar
     if (aliasing == Aliasing::View || aliasing == Aliasing::Same) {
       const TracedTensor &operand = *operands[*self];
       tensor.storage = operand.storage;
-      tensor.version = operand.storage->version;
+      tensor.type.offset = tensor.type.offset + operand.type.offset - operand.value->type().offset;
+      setValue(tensor, tensor.value);
       tensor.mayOverlap = operand.mayOverlap || makesOverlap(call->op);
     } else {
       tensor.storage->stridesKnown = stridesKnown || tensor.type.rank() < 2;
@@ -239,6 +269,8 @@ std::vector<TracedTensor> Tracer::call(const std::string &packet, std::vector<Ar
       linkPossibleAlias(*operands[*self], tensor, *call);
     results.push_back(std::move(tensor));
   }
+  if (recorder && recorder->isRecording())
+    recorder->recorded(*node, operands, results);
   return results;
 }
 
@@ -284,9 +316,14 @@ void Tracer::write(TracedTensor &tensor, Value *contents, const SourceLocation &
     storage.base = node->result();
   }
   storage.written = where;
+  noteWritten(tensor, where);
+  setValue(tensor, tensor.type == storage.type ? storage.base : nullptr);
+}
+
+void Tracer::noteWritten(TracedTensor &tensor, const SourceLocation &where) {
+  TracedStorage &storage = *tensor.storage;
+  storage.memory = nullptr;
   ++storage.version;
-  tensor.value = tensor.type == storage.type ? storage.base : nullptr;
-  tensor.version = storage.version;
   noteWrite(tensor.storage, where);
 }
 
@@ -297,7 +334,8 @@ void Tracer::launch(std::vector<LaunchVariant> variants, std::vector<LaunchArgum
   for (LaunchArgument &argument : arguments) {
     LaunchOperand operand;
     operand.name = argument.name;
-    operand.value = argument.tensor ? Argument(valueOf(*argument.tensor, where)) : argument.value;
+    operand.value =
+        argument.tensor ? Argument(valueInMemory(*argument.tensor, where)) : argument.value;
     operand.access = argument.access;
     if (argument.tensor && writes(argument.access))
       refuseOuterWrite(*argument.tensor->storage, where);
@@ -324,10 +362,8 @@ void Tracer::launch(std::vector<LaunchVariant> variants, std::vector<LaunchArgum
     storage.base = bitsAs(memory, storage.type.dtype, where);
     if (!arguments[made.resultOperands[r]].unknownAccess)
       storage.written = where;
-    ++storage.version;
-    tensor.value = result;
-    tensor.version = storage.version;
-    noteWrite(tensor.storage, where);
+    noteWritten(tensor, where);
+    setValue(tensor, result);
   }
   // What the kernel read while it wrote counts too.
   for (const LaunchArgument &argument : arguments)

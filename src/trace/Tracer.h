@@ -7,6 +7,7 @@
 #include "graph/Registry.h"
 #include "support/Diagnostics.h"
 #include "trace/CpuGenerator.h"
+#include "trace/TensorText.h"
 #include "trace/TuneConfigs.h"
 
 #include <functional>
@@ -30,6 +31,13 @@ struct Initializer {
 };
 
 struct TracedStorage;
+class EagerRecorder;
+
+/// The values of a tensor in memory that nothing writes to any more.
+struct ConcreteMemory {
+  std::shared_ptr<const std::byte> data; ///< of the first element of a storage
+  graph::Device device;                  ///< where it lies
+};
 
 /// That a copy was made which for some sizes is the operand itself.
 struct PossibleAlias {
@@ -50,6 +58,9 @@ struct AliasConflict {
 /// Memory that traced tensors share: its contents so far, as one value of the graph.
 struct TracedStorage {
   graph::Value *base = nullptr; ///< null before a parameter is bound to its placeholder
+  /// Of a script: its values, as long as nothing is written to it.
+  std::shared_ptr<const ConcreteMemory> memory;
+  graph::Device device; ///< where the program thinks that it lies
   graph::TensorType type;       ///< of base
   uint64_t version = 0;         ///< counts the writes
   Initializer initializer;
@@ -71,6 +82,7 @@ public:
   graph::Value *value =
       nullptr; ///< what it was when it was made; stale when the storage was written since
   uint64_t version = 0;
+  uint64_t segment = 0;    ///< of Tracer::segment, that `value` belongs to
   bool mayOverlap = false; ///< several of its elements may have one place
 };
 
@@ -102,6 +114,10 @@ public:
   bool mergesBranches = true, merged = false;
   /// Conditions that were not proved and followed the hints, with the side taken.
   std::vector<std::pair<Expr, bool>> followed;
+  /// Computes the tensors of a script when their values are needed; null while a model is traced.
+  EagerRecorder *recorder = nullptr;
+  uint64_t segment = 0; ///< which of a script's programs is being recorded
+  PrintOptions printing;
   /// Which config a launch takes; empty: the first.
   ConfigChooser chooseConfig;
   /// Warnings go here.
@@ -131,6 +147,8 @@ public:
 
   /// The value that `tensor` has now, with every write through any view of its memory applied.
   graph::Value *valueOf(TracedTensor &tensor, const SourceLocation &where);
+  /// The same as a view of the whole memory, all of which may be reached from it.
+  graph::Value *valueInMemory(TracedTensor &tensor, const SourceLocation &where);
   /// x.view(dtype): the same memory, its elements' bits as another type's of the same size.
   TracedTensor viewAs(const TracedTensor &tensor, DataType dtype, const SourceLocation &where);
   TracedTensor wrap(graph::Value *value);
@@ -211,6 +229,11 @@ private:
   bool settleAsCopy(const PossibleAlias &alias);
   void noteWrite(const std::shared_ptr<TracedStorage> &storage, const SourceLocation &where);
   graph::Value *lift(const std::shared_ptr<TracedStorage> &storage, const SourceLocation &where);
+  bool isCurrent(const TracedTensor &tensor) const;
+  void setValue(TracedTensor &tensor, graph::Value *value) const;
+  void noteWritten(TracedTensor &tensor, const SourceLocation &where);
+
+  friend class EagerRecorder;
 
   /// Both sides of every possible alias: a chain of them holds after its middle is dropped.
   std::vector<std::shared_ptr<TracedStorage>> linked;

@@ -103,6 +103,7 @@ int runKernels(Words words);
 int runLaunch(Words words);
 int runExport(Words words);
 int runCompile(Words words);
+int runExec(Words words);
 int runRun(Words words);
 int runInspect(Words words);
 int runExplain(Words words);

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "eager/Session.h"
+
+#include "trace/TensorObject.h"
+#include "trace/TraceSession.h"
+
+#include <algorithm>
+#include <set>
+
+namespace pellucid::eager {
+
+using namespace trace;
+using graph::InputSpec;
+using graph::TensorType;
+namespace h = pellucid::host;
+
+static SegmentRun runOf(std::shared_ptr<Compiled> compiled) {
+  return [compiled](const std::vector<ConcreteTensor> &inputs) {
+    std::vector<std::shared_ptr<const std::byte>> out;
+    for (ConcreteTensor &tensor : compiled->run(inputs))
+      out.push_back(std::move(tensor.data));
+    return out;
+  };
+}
+
+Session::Session(SessionOptions o)
+    : options(std::move(o)), eager(recordingTracer,
+                                   [this](const graph::Program &program) {
+                                     return runOf(std::make_shared<Compiled>(
+                                         program, eagerOptions(options.contractsFma)));
+                                   }),
+      traceHooks(&recordingTracer) {
+  recordingTracer.warn = options.warn;
+}
+
+Session::~Session() = default;
+
+void Session::addModules(h::NativeModules &modules) {
+  addTracedModules(modules, recordingTracer, "cpu");
+  addEagerModules(modules, recordingTracer);
+}
+
+void Session::begin(h::Interpreter &i) { interpreter = &i; }
+
+void Session::finish() { eager.flush(); }
+
+std::shared_ptr<Compiled> Session::compile(const graph::Program &program, bool fuses) {
+  driver::CompileOptions compile = eagerOptions(options.contractsFma);
+  compile.fuseIntoKernels = fuses;
+  compile.stateAsInputs = true;
+  return std::make_shared<Compiled>(program, compile);
+}
+
+ConcreteTensor Session::valuesOf(const h::Value &tensor) {
+  auto *object = tensor.as<TensorObject>();
+  if (!object)
+    interpreter->raise("TypeError", "expected a tensor, got " + h::typeName(tensor));
+  return eager.valuesOf(object->tensor, interpreter->location());
+}
+
+h::Value Session::tensorOf(const ConcreteTensor &values, graph::Device device) {
+  return tensorValue(recordingTracer, eager.tensorOf(values, device));
+}
+
+std::vector<h::Value> Session::run(const Compiled &compiled, const std::vector<h::Value> &tensors) {
+  std::vector<ConcreteTensor> inputs;
+  for (const h::Value &tensor : tensors) {
+    ConcreteTensor values = valuesOf(tensor);
+    values.data = values.dense();
+    int64_t stride = 1;
+    for (size_t d = values.shape.size(); d-- > 0; stride *= values.shape[d])
+      values.strides[d] = stride;
+    inputs.push_back(std::move(values));
+  }
+  std::vector<h::Value> results;
+  for (const ConcreteTensor &tensor : compiled.run(inputs))
+    results.push_back(tensorOf(tensor));
+  return results;
+}
+
+//===-- tracing -------------------------------------------------------------------------------===//
+
+namespace {
+
+/// The arguments of a call with every tensor replaced by an input of the program.
+class TracedInputs {
+public:
+  TracedInputs(Tracer &t, EagerRecorder::NestedTrace &n, const TraceRequest &r)
+      : tracer(t), nested(n), request(r) {}
+
+  h::Value of(const h::Value &value, const std::string &name) {
+    if (auto *tensor = value.as<TensorObject>())
+      return input(*tensor, name);
+    if (value.isDict()) {
+      h::Dict dict;
+      for (const auto &[key, element] : value.dictionary().items())
+        dict.set(key, of(element, name + "_" + (key.isStr() ? key.str() : h::repr(key))));
+      return h::Value::dict(std::move(dict));
+    }
+    if (!value.isList() && !value.isTuple())
+      return value;
+    h::List list;
+    for (const h::Value &element : value.elements())
+      list.push_back(of(element, name + "_" + std::to_string(list.size())));
+    return value.isTuple() ? h::Value::tuple(std::move(list)) : h::Value::list(std::move(list));
+  }
+
+private:
+  h::Value input(const TensorObject &tensor, const std::string &name) {
+    TensorType type(tensor.tensor.type.dtype, tensor.tensor.type.shape);
+    if (next < request.dims.size())
+      for (size_t d = 0; d < std::min(type.shape.size(), request.dims[next].size()); ++d)
+        if (const auto &dim = request.dims[next][d])
+          type.shape[d] = symbolic::Expr::symbol(dim->symbol);
+    ++next;
+    type = TensorType(type.dtype, type.shape);
+    return tensorValue(tracer, nested.input(name, type));
+  }
+
+  Tracer &tracer;
+  EagerRecorder::NestedTrace &nested;
+  const TraceRequest &request;
+  size_t next = 0;
+};
+
+void collectTensors(const h::Value &value, std::vector<TracedTensor> &out,
+                    h::Interpreter &interpreter) {
+  if (auto *tensor = value.as<TensorObject>()) {
+    out.push_back(tensor->tensor);
+  } else if (value.isDict()) {
+    for (const auto &[key, element] : value.dictionary().items())
+      collectTensors(element, out, interpreter);
+  } else if (value.isSequence()) {
+    for (const h::Value &element : value.elements())
+      collectTensors(element, out, interpreter);
+  } else if (value.as<h::Instance>() && interpreter.findAttr(value, "_fields")) {
+    for (const h::Value &element : interpreter.iterate(value))
+      collectTensors(element, out, interpreter);
+  }
+}
+
+/// The sizes of the arguments' tensors, in order.
+void collectTypes(const h::Value &value, std::vector<TensorType> &out) {
+  if (auto *tensor = value.as<TensorObject>())
+    out.push_back(tensor->tensor.type);
+  else if (value.isDict())
+    for (const auto &[key, element] : value.dictionary().items())
+      collectTypes(element, out);
+  else if (value.isSequence())
+    for (const h::Value &element : value.elements())
+      collectTypes(element, out);
+}
+
+/// The request's symbols, with the example's sizes as hints.
+symbolic::SymbolTable symbolsOf(const TraceRequest &request, const h::CallArgs &args) {
+  std::vector<TensorType> types;
+  for (const h::Value &value : args.positional)
+    collectTypes(value, types);
+  for (const auto &[name, value] : args.keywords)
+    collectTypes(value, types);
+  symbolic::SymbolTable symbols;
+  for (size_t i = 0; i < std::min(types.size(), request.dims.size()); ++i)
+    for (size_t d = 0; d < std::min(types[i].rank(), request.dims[i].size()); ++d)
+      if (const auto &dim = request.dims[i][d]; dim && !symbols.find(dim->symbol)) {
+        symbolic::SymbolInfo info;
+        info.range = {dim->min, dim->max};
+        info.hint = types[i].shape[d].constant();
+        symbols.declare(dim->symbol, info);
+      }
+  return symbols;
+}
+
+std::vector<std::string> parameterNames(h::Interpreter &interpreter, const h::Value &callable) {
+  h::Value target = callable;
+  if (callable.as<h::Instance>())
+    target = interpreter.getAttr(callable, "forward");
+  bool isBound = false;
+  if (auto *bound = target.as<h::BoundMethod>()) {
+    target = bound->function;
+    isBound = true;
+  }
+  std::vector<std::string> names;
+  auto *function = target.as<h::Function>();
+  if (!function || !function->parameters)
+    return names;
+  for (const auto *list : {&function->parameters->posonlyargs, &function->parameters->args})
+    for (const auto &parameter : *list)
+      names.push_back(parameter->arg);
+  if (isBound && !names.empty())
+    names.erase(names.begin());
+  return names;
+}
+
+} // namespace
+
+TracedModel Session::trace(const h::Value &callable, h::CallArgs args,
+                           const TraceRequest &request) {
+  h::Interpreter &i = *interpreter;
+  std::vector<std::pair<std::string, h::Value>> parameters, buffers;
+  auto collect = [&](const char *method, auto &out) {
+    for (const h::Value &pair : i.iterate(i.call(i.getAttr(callable, method))))
+      out.emplace_back(pair.elements().at(0).str(), pair.elements().at(1));
+  };
+  if (callable.as<h::Instance>() && i.findAttr(callable, "named_parameters")) {
+    collect("named_parameters", parameters);
+    collect("named_buffers", buffers);
+  }
+  symbolic::SymbolTable symbols = symbolsOf(request, args);
+  EagerRecorder::NestedTrace nested(eager, symbols);
+  recordingTracer.strict = recordingTracer.program.strict = request.strict;
+  struct Constructing {
+    h::Interpreter &interpreter;
+    explicit Constructing(h::Interpreter &i) : interpreter(i) { setConstructing(i, false); }
+    ~Constructing() { setConstructing(interpreter, true); }
+  } constructing(i);
+  std::set<const TracedStorage *> known;
+  auto bind = [&](const auto &list, InputSpec::Kind kind) {
+    for (const auto &[name, value] : list)
+      if (auto *tensor = value.template as<TensorObject>();
+          tensor && known.insert(tensor->tensor.storage.get()).second)
+        nested.bind(tensor->tensor, name, kind);
+  };
+  bind(parameters, InputSpec::Kind::Parameter);
+  bind(buffers, InputSpec::Kind::Buffer);
+  TracedInputs inputs(recordingTracer, nested, request);
+  std::vector<std::string> names = parameterNames(i, callable);
+  for (size_t at = 0; at < args.positional.size(); ++at)
+    args.positional[at] = inputs.of(args.positional[at],
+                                    at < names.size() ? names[at] : "arg" + std::to_string(at));
+  for (auto &[name, value] : args.keywords)
+    value = inputs.of(value, name);
+  TracedModel traced;
+  traced.result = i.call(callable, std::move(args));
+  std::vector<TracedTensor> results;
+  collectTensors(traced.result, results, i);
+  traced.program = nested.finish(results, i.location());
+  traced.program.sourceNames = i.sourceNames();
+  traced.followed = recordingTracer.followed;
+  return traced;
+}
+
+} // namespace pellucid::eager

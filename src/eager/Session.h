@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The tensors of one script: torch's modules over a recorder, compiled and run in this process.
+#pragma once
+
+#include "eager/Packages.h"
+#include "host/Interpreter.h"
+#include "trace/TraceHooks.h"
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pellucid::eager {
+
+struct SessionOptions {
+  /// What devices of the script's are: {"cuda", "cpu"}. A device that is not here is itself.
+  std::map<std::string, std::string> devices;
+  bool contractsFma = false; ///< a*b+c of the script's own operators may become one fma
+  std::function<void(Diagnostic)> warn = [](Diagnostic) {};
+};
+
+/// How a model in a script is to be traced.
+struct TraceRequest {
+  struct Dim {
+    std::string symbol;
+    int64_t min = 2, max = INT64_MAX;
+  };
+  bool strict = false;
+  /// Per tensor in the arguments, in order (dicts and sequences opened), per dim: its symbol, where
+  /// it is dynamic. What is left out is static.
+  std::vector<std::vector<std::optional<Dim>>> dims;
+};
+
+/// What a trace gives beside the program.
+struct TracedModel {
+  graph::Program program;
+  host::Value result; ///< as the model returned it, with tensors of the trace: only their structure
+  std::vector<std::pair<symbolic::Expr, bool>> followed; ///< Tracer::followed
+};
+
+/// One per interpreter. Nothing is compiled or read before it is needed.
+class Session {
+public:
+  explicit Session(SessionOptions options = {});
+  ~Session();
+  Session(const Session &) = delete;
+  Session &operator=(const Session &) = delete;
+
+  /// torch and what is below it, as lazy fillers.
+  void addModules(host::NativeModules &modules);
+  /// Answers launch, callOperator, decide, merges and assumes.
+  trace::TraceHooks &hooks() { return traceHooks; }
+  /// Once, when the interpreter with the modules is there.
+  void begin(host::Interpreter &interpreter);
+  /// Computes what is pending and has effects: at the script's end.
+  void finish();
+
+  trace::Tracer &tracer() { return recordingTracer; }
+  trace::EagerRecorder &recorder() { return eager; }
+
+  /// Traces a module or function of the script on `args`; parameters and buffers of a module are
+  /// those of the program, with their values. Throws DiagnosticError.
+  TracedModel trace(const host::Value &callable, host::CallArgs args, const TraceRequest &request);
+  std::shared_ptr<Compiled> compile(const graph::Program &program, bool fuses = true);
+  /// Runs it on tensors of the script.
+  std::vector<host::Value> run(const Compiled &compiled, const std::vector<host::Value> &tensors);
+
+  /// A tensor's values, computed now.
+  trace::ConcreteTensor valuesOf(const host::Value &tensor);
+  host::Value tensorOf(const trace::ConcreteTensor &values, graph::Device device = {});
+
+private:
+  SessionOptions options;
+  trace::Tracer recordingTracer;
+  trace::EagerRecorder eager;
+  trace::TraceHooks traceHooks;
+  host::Interpreter *interpreter = nullptr;
+};
+
+} // namespace pellucid::eager

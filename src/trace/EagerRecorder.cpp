@@ -1,0 +1,745 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/EagerRecorder.h"
+
+#include "graph/ControlFlow.h"
+#include "reference/graph/Tensor.h"
+#include "trace/TraceSession.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace pellucid::trace {
+
+using namespace graph;
+
+namespace {
+
+/// Where loops are cut, and where any segment is: code of more operators takes long to compile.
+constexpr size_t softLimit = 256, hardLimit = 1024;
+
+std::vector<int64_t> constants(const std::vector<Expr> &sizes) {
+  std::vector<int64_t> out;
+  for (const Expr &size : sizes)
+    out.push_back(size.constant().value());
+  return out;
+}
+
+std::vector<Expr> expressions(const std::vector<int64_t> &sizes) {
+  return std::vector<Expr>(sizes.begin(), sizes.end());
+}
+
+size_t byteCount(const TensorType &type) {
+  return static_cast<size_t>(type.numel().constant().value()) * byteSize(type.dtype);
+}
+
+bool isPure(const Node &node, const OperatorRegistry &registry) {
+  if (isControlFlow(node))
+    return true;
+  const Operator *op = registry.find(node.target());
+  return op && op->pure;
+}
+
+/// The initial number after every conversion.
+double converted(double value, const Initializer &initializer) {
+  for (DataType through : initializer.through)
+    if (isFloat(through))
+      value = reference::roundTo(through, value);
+  return value;
+}
+
+} // namespace
+
+//===-- concrete tensors ----------------------------------------------------------------------===//
+
+int64_t ConcreteTensor::numel() const {
+  int64_t count = 1;
+  for (int64_t size : shape)
+    count *= size;
+  return count;
+}
+
+bool ConcreteTensor::isRowMajor() const {
+  int64_t stride = 1;
+  for (size_t d = shape.size(); d-- > 0;) {
+    if (shape[d] != 1 && strides[d] != stride)
+      return numel() == 0;
+    stride *= shape[d];
+  }
+  return true;
+}
+
+std::shared_ptr<const std::byte> ConcreteTensor::dense() const {
+  if (isRowMajor())
+    return data;
+  size_t element = byteSize(dtype), bytes = static_cast<size_t>(numel()) * element;
+  std::shared_ptr<std::byte[]> copy(new std::byte[bytes]);
+  std::vector<int64_t> index(shape.size(), 0);
+  int64_t offset = 0;
+  for (size_t at = 0; at < bytes; at += element) {
+    std::memcpy(copy.get() + at, data.get() + offset * static_cast<int64_t>(element), element);
+    for (size_t d = index.size(); d-- > 0;) {
+      offset += strides[d];
+      if (++index[d] < shape[d])
+        break;
+      offset -= strides[d] * shape[d];
+      index[d] = 0;
+    }
+  }
+  return {copy, copy.get()};
+}
+
+namespace {
+template <typename T> T loaded(const std::byte *at) {
+  T value;
+  std::memcpy(&value, at, sizeof value);
+  return value;
+}
+} // namespace
+
+int64_t integerAt(DataType dtype, const std::byte *at) {
+  switch (dtype) {
+  case DataType::Bool:
+    return loaded<uint8_t>(at) != 0;
+  case DataType::Int8:
+    return loaded<int8_t>(at);
+  case DataType::Int16:
+    return loaded<int16_t>(at);
+  case DataType::Int32:
+    return loaded<int32_t>(at);
+  case DataType::UInt8:
+    return loaded<uint8_t>(at);
+  case DataType::UInt16:
+    return loaded<uint16_t>(at);
+  case DataType::UInt32:
+    return loaded<uint32_t>(at);
+  case DataType::Int64:
+  case DataType::UInt64:
+    return loaded<int64_t>(at);
+  default:
+    return static_cast<int64_t>(realAt(dtype, at));
+  }
+}
+
+double realAt(DataType dtype, const std::byte *at) {
+  switch (dtype) {
+  case DataType::Float64:
+    return loaded<double>(at);
+  case DataType::Float32:
+    return loaded<float>(at);
+  case DataType::Float16:
+  case DataType::BFloat16:
+    return reference::decodeFloat(dtype, loaded<uint16_t>(at));
+  case DataType::UInt64:
+    return static_cast<double>(loaded<uint64_t>(at));
+  default:
+    return isFloat(dtype) ? reference::decodeFloat(dtype, loaded<uint8_t>(at))
+                          : static_cast<double>(integerAt(dtype, at));
+  }
+}
+
+//===-- what two segments have in common ------------------------------------------------------===//
+
+/// A segment as text: equal texts are computed by one package.
+class EagerRecorder::Structure {
+public:
+  explicit Structure(const Program &p) : program(p) {}
+
+  std::string of(const Graph &graph) {
+    for (const Node &node : graph)
+      add(node);
+    return std::move(text);
+  }
+
+private:
+  void number(int64_t value) {
+    text.append(reinterpret_cast<const char *>(&value), sizeof value);
+  }
+  void word(std::string_view value) {
+    number(static_cast<int64_t>(value.size()));
+    text += value;
+  }
+  void expr(const Expr &value) {
+    if (auto known = value.constant())
+      number(*known);
+    else
+      word(value.text());
+  }
+
+  void add(const TensorType &type) {
+    text += static_cast<char>(type.dtype);
+    number(static_cast<int64_t>(type.rank()));
+    for (const Expr &size : type.shape)
+      expr(size);
+    for (const Expr &stride : type.strides)
+      expr(stride);
+  }
+
+  void add(const Argument &argument) {
+    text += static_cast<char>('a' + argument.get().index());
+    struct {
+      Structure &self;
+      void operator()(None) {}
+      void operator()(bool v) { self.number(v); }
+      void operator()(int64_t v) { self.number(v); }
+      void operator()(double v) {
+        int64_t bits;
+        std::memcpy(&bits, &v, sizeof bits);
+        self.number(bits);
+      }
+      void operator()(const std::string &v) { self.word(v); }
+      void operator()(DataType v) { self.number(static_cast<int64_t>(v)); }
+      void operator()(Device v) { self.word(toString(v)); }
+      void operator()(const Expr &v) { self.expr(v); }
+      void operator()(Value *v) { self.number(self.numbers.at(v)); }
+      void operator()(const Argument::List &v) {
+        self.number(static_cast<int64_t>(v.size()));
+        for (const Argument &element : v)
+          self.add(element);
+      }
+    } visitor{*this};
+    std::visit(visitor, argument.get());
+  }
+
+  void add(const KeywordArguments &arguments) {
+    number(static_cast<int64_t>(arguments.size()));
+    for (const auto &[name, value] : arguments) {
+      word(name);
+      add(value);
+    }
+  }
+
+  void add(const Launch &launch) {
+    number(static_cast<int64_t>(launch.variants.size()));
+    for (const LaunchVariant &variant : launch.variants) {
+      expr(variant.guard);
+      number(variant.kernel);
+      for (const Expr &size : variant.grid)
+        expr(size);
+      add(variant.constants);
+      number(variant.numWarps);
+      number(variant.numStages);
+      number(variant.numCtas);
+    }
+    number(static_cast<int64_t>(launch.operands.size()));
+    for (const LaunchOperand &operand : launch.operands) {
+      word(operand.name);
+      add(operand.value);
+      number(static_cast<int64_t>(operand.access) * 2 + operand.unknownAccess);
+    }
+  }
+
+  void add(const Node &node) {
+    text += static_cast<char>('0' + static_cast<int>(node.opcode()));
+    for (size_t i = 0; i < node.resultCount(); ++i) {
+      numbers.emplace(node.result(i), static_cast<int64_t>(numbers.size()));
+      if (node.isPlaceholder() && node.result(i)->isTensor())
+        add(node.result(i)->type());
+    }
+    if (node.isPlaceholder())
+      return;
+    word(node.target());
+    number(static_cast<int64_t>(node.args().size()));
+    for (const Argument &argument : node.args())
+      add(argument);
+    add(node.kwargs());
+    if (node.isLaunch())
+      add(*node.launch());
+    number(node.body ? 1 + static_cast<int64_t>(*node.body) : 0);
+    for (uint32_t region : node.regions)
+      word(Structure(program).of(program.bodies[region].graph));
+  }
+
+  const Program &program;
+  std::string text;
+  std::unordered_map<const Value *, int64_t> numbers;
+};
+
+//===-- recording -----------------------------------------------------------------------------===//
+
+EagerRecorder::EagerRecorder(Tracer &t, SegmentCompiler c) : tracer(t), compile(std::move(c)) {
+  tracer.recorder = this;
+  tracer.constructing = true;
+  tracer.current = &tracer.program.main;
+  tracer.segment = 1;
+}
+
+EagerRecorder::~EagerRecorder() { tracer.recorder = nullptr; }
+
+void EagerRecorder::track(const std::shared_ptr<TracedStorage> &storage) {
+  if (!nested)
+    tracked.push_back(storage);
+}
+
+Value *EagerRecorder::addInput(const TensorType &given, Input input) {
+  TensorType type = given;
+  type.offset = 0;
+  type.device = {};
+  std::string name = "x" + std::to_string(inputs.size());
+  input.value = tracer.program.main.placeholder(name, type);
+  inputOf.emplace(input.value, inputs.size());
+  inputs.push_back(input);
+  return input.value;
+}
+
+Value *EagerRecorder::baseFor(const std::shared_ptr<TracedStorage> &storage,
+                              const SourceLocation &where) {
+  using Kind = Initializer::Kind;
+  storage->constructed = tracer.constructing;
+  if (nested)
+    return nested->capture(storage);
+  const Initializer &initializer = storage->initializer;
+  if (!storage->memory && initializer.kind == Kind::None)
+    throw DiagnosticError(where, "this tensor has no values: what should have computed it failed");
+  if (storage->memory || initializer.kind == Kind::Drawn || initializer.kind == Kind::Listed) {
+    storage->base = addInput(storage->type, {nullptr, storage->memory, initializer, 0, false});
+  } else {
+    double value = initializer.kind == Kind::Ones   ? 1
+                   : initializer.kind == Kind::Full ? initializer.value
+                                                    : 0;
+    value = converted(value, initializer);
+    DataType dtype = storage->type.dtype;
+    Argument number = isFloat(dtype)            ? Argument(value)
+                      : dtype == DataType::Bool ? Argument(value != 0)
+                                                : Argument(static_cast<int64_t>(value));
+    tracer.program.main.setLocation(where);
+    storage->base =
+        emitCall(tracer.program.main, tracer.registry, tracer.symbols(), "aten.full",
+                 {Argument::list(storage->type.shape), number}, {{"dtype", Argument(dtype)}}, where)
+            ->result();
+  }
+  track(storage);
+  return storage->base;
+}
+
+Value *EagerRecorder::viewFor(const TracedTensor &tensor) {
+  const TracedStorage &storage = *tensor.storage;
+  if (!storage.memory || tensor.type == storage.type || tensor.type.dtype != storage.type.dtype)
+    return nullptr;
+  std::pair key(static_cast<const void *>(storage.memory.get()), toString(tensor.type));
+  if (auto known = views.find(key); known != views.end())
+    return known->second;
+  Value *value = addInput(tensor.type, {nullptr, storage.memory, {},
+                                        tensor.type.offset.constant().value(), true});
+  views.emplace(std::move(key), value);
+  return value;
+}
+
+bool EagerRecorder::isView(const Value *value) const {
+  auto input = inputOf.find(value);
+  return input != inputOf.end() && inputs[input->second].isView;
+}
+
+void EagerRecorder::recorded(Node &node, const std::vector<TracedTensor *> &operands,
+                             std::vector<TracedTensor> &results) {
+  // Views of memory that is there already are found by their place, not computed.
+  bool isView = !results.empty();
+  for (const TracedTensor &result : results)
+    isView = isView && result.storage->memory &&
+             std::any_of(operands.begin(), operands.end(), [&](const TracedTensor *operand) {
+               return operand->storage == result.storage;
+             });
+  if (!isView || results.size() != node.resultCount())
+    return;
+  for (TracedTensor &result : results)
+    result.value = nullptr;
+  if (tracer.current == &tracer.program.main)
+    tracer.current->erase(&node);
+}
+
+std::string EagerRecorder::placeOf(const SourceLocation &where) {
+  return std::to_string(reinterpret_cast<uintptr_t>(where.file.get())) + ":" +
+         std::to_string(where.range.line) + ":" + std::to_string(where.range.column);
+}
+
+void EagerRecorder::beforeOperator(const SourceLocation &where) {
+  if (nested || flushing || tracer.current != &tracer.program.main)
+    return;
+  ++counts.operators;
+  std::string place = placeOf(where);
+  bool isNew = places.insert(place).second;
+  if (!isNew && turn.empty())
+    turn = place;
+  size_t size = tracer.program.main.size();
+  if (size < softLimit || (size < hardLimit && place != turn))
+    return;
+  flush();
+  places.insert(place);
+}
+
+//===-- computing -----------------------------------------------------------------------------===//
+
+std::shared_ptr<const ConcreteMemory> EagerRecorder::made(const Initializer &initializer,
+                                                          const TensorType &type) {
+  auto memory = std::make_shared<ConcreteMemory>();
+  memory->data = initialWeight("a tensor", type, initializer).data;
+  return memory;
+}
+
+/// The value with its dims in the order of its memory, so that its dense elements are the memory.
+Value *EagerRecorder::inMemoryOrder(Value *value) {
+  const TensorType &type = value->type();
+  if (type.isContiguous(tracer.symbols()))
+    return value;
+  std::vector<int64_t> shape = constants(type.shape), strides = constants(type.strides);
+  std::vector<size_t> order(shape.size());
+  for (size_t d = 0; d < order.size(); ++d)
+    order[d] = d;
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return strides[a] > strides[b]; });
+  int64_t expected = 1;
+  bool isDense = true;
+  for (size_t i = order.size(); i-- > 0; expected *= shape[order[i]])
+    isDense = isDense && (shape[order[i]] == 1 || strides[order[i]] == expected);
+  Graph &main = tracer.program.main;
+  auto emit = [&](const char *packet, std::vector<Argument> args) {
+    return emitCall(main, tracer.registry, tracer.symbols(), packet, std::move(args), {}, {})
+        ->result();
+  };
+  if (isDense)
+    return emit("aten.permute",
+                {Argument(value), Argument::list(std::vector<Expr>(order.begin(), order.end()))});
+  return emit("aten.as_strided", {Argument(value),
+                                  Argument::list({type.storageElements(tracer.symbols())}),
+                                  Argument::list({Expr(1)}), Argument(int64_t(0))});
+}
+
+std::vector<EagerRecorder::Output> EagerRecorder::liveOutputs() {
+  std::vector<Output> outputs;
+  std::map<const Value *, size_t> known;
+  std::set<const TracedStorage *> seen;
+  for (const auto &weak : tracked) {
+    std::shared_ptr<TracedStorage> storage = weak.lock();
+    if (!storage || !storage->base || !seen.insert(storage.get()).second)
+      continue;
+    auto [entry, isNew] = known.try_emplace(storage->base, outputs.size());
+    if (isNew)
+      outputs.push_back({storage->base, {}});
+    outputs[entry->second].storages.push_back(storage);
+  }
+  return outputs;
+}
+
+/// Only what leads to outputs stays, placeholders included.
+void EagerRecorder::dropUnused() {
+  Graph &main = tracer.program.main;
+  main.eraseUnused([&](const Node &node) { return isPure(node, tracer.registry); });
+  std::vector<Input> used;
+  for (Input &input : inputs)
+    if (!input.value->isUnused())
+      used.push_back(std::move(input));
+    else
+      main.erase(input.value->producer());
+  inputs = std::move(used);
+}
+
+std::vector<ConcreteTensor> EagerRecorder::operands() {
+  std::vector<ConcreteTensor> out;
+  for (Input &input : inputs) {
+    const TensorType &type = input.value->type();
+    if (!input.memory)
+      input.memory = made(input.initializer, type);
+    ConcreteTensor tensor{type.dtype, constants(type.shape), constants(type.strides), {}};
+    tensor.data = {input.memory->data, input.memory->data.get() +
+                                           input.offset * static_cast<int64_t>(byteSize(type.dtype))};
+    out.push_back(std::move(tensor));
+  }
+  return out;
+}
+
+SegmentRun &EagerRecorder::runFor(const std::string &structure) {
+  auto known = segments.find(structure);
+  if (known != segments.end())
+    return known->second;
+  Program &program = tracer.program;
+  for (const Input &input : inputs) {
+    InputSpec spec;
+    spec.name = input.value->name();
+    program.inputs.push_back(spec);
+  }
+  for (size_t i = 0; i < program.main.outputNode()->args().size(); ++i)
+    program.outputs.push_back({OutputSpec::Kind::UserOutput, ""});
+  ++counts.compiled;
+  return segments.emplace(structure, compile(program)).first->second;
+}
+
+void EagerRecorder::compute(std::vector<Output> &outputs) {
+  std::vector<Argument> results;
+  std::vector<Output *> computed;
+  for (Output &output : outputs)
+    if (!output.value->producer()->isPlaceholder()) {
+      results.emplace_back(inMemoryOrder(output.value));
+      computed.push_back(&output);
+    }
+  tracer.program.main.output(std::move(results));
+  // What tensors begin with stays to be made.
+  std::map<const Value *, Input> begun;
+  for (const Input &input : inputs)
+    begun.emplace(input.value, input);
+  dropUnused();
+  if (tracer.program.main.size() > inputs.size() + 1) {
+    std::vector<ConcreteTensor> given = operands();
+    std::string structure = Structure(tracer.program).of(tracer.program.main);
+    auto made = runFor(structure)(given);
+    ++counts.segments;
+    for (size_t i = 0; i < computed.size(); ++i) {
+      auto memory = std::make_shared<ConcreteMemory>();
+      memory->data = std::move(made.at(i));
+      for (const auto &storage : computed[i]->storages)
+        storage->memory = memory;
+    }
+  }
+  for (const Input &input : inputs)
+    begun[input.value] = input;
+  for (Output &output : outputs) {
+    auto input = begun.find(output.value);
+    if (input == begun.end())
+      continue;
+    const Input &source = input->second;
+    for (const auto &storage : output.storages) {
+      storage->initializer = source.initializer;
+      if (!source.memory)
+        continue;
+      auto memory = std::make_shared<ConcreteMemory>(*source.memory);
+      int64_t shift = source.offset * static_cast<int64_t>(byteSize(storage->type.dtype));
+      memory->data = {memory->data, memory->data.get() + shift};
+      storage->memory = source.offset ? memory : source.memory;
+    }
+  }
+}
+
+void EagerRecorder::restart(bool failed) {
+  for (const auto &weak : tracked)
+    if (std::shared_ptr<TracedStorage> storage = weak.lock()) {
+      if (failed && storage->base && !inputOf.count(storage->base))
+        storage->initializer = {};
+      storage->base = nullptr;
+    }
+  tracked.clear();
+  inputs.clear();
+  inputOf.clear();
+  views.clear();
+  places.clear();
+  turn.clear();
+  tracer.linked.clear();
+  tracer.endedRegions.clear();
+  Program fresh;
+  fresh.kernels = std::move(tracer.program.kernels);
+  tracer.program = std::move(fresh);
+  ++tracer.segment;
+}
+
+void EagerRecorder::flush() {
+  if (nested || flushing || tracer.program.main.size() == 0)
+    return;
+  flushing = true;
+  try {
+    std::vector<Output> outputs = liveOutputs();
+    compute(outputs);
+  } catch (...) {
+    flushing = false;
+    restart(true);
+    throw;
+  }
+  flushing = false;
+  restart(false);
+}
+
+ConcreteTensor EagerRecorder::valuesOf(TracedTensor &tensor, const SourceLocation &where) {
+  TracedStorage &storage = *tensor.storage;
+  tracer.checkKnown(storage, where);
+  if (storage.base)
+    flush();
+  if (!storage.memory) {
+    if (storage.initializer.kind == Initializer::Kind::None)
+      throw DiagnosticError(where,
+                            "this tensor has no values: what should have computed it failed");
+    storage.memory = made(storage.initializer, storage.type);
+  }
+  const TensorType &type = tensor.type;
+  ConcreteTensor values{type.dtype, constants(type.shape), constants(type.strides), {}};
+  int64_t shift = type.offset.constant().value() * static_cast<int64_t>(byteSize(type.dtype));
+  values.data = {storage.memory->data, storage.memory->data.get() + shift};
+  return values;
+}
+
+TracedTensor EagerRecorder::tensorOf(const ConcreteTensor &values, Device device) {
+  TracedTensor tensor;
+  tensor.storage = std::make_shared<TracedStorage>();
+  tensor.type = TensorType(values.dtype, expressions(values.shape));
+  tensor.type.strides = expressions(values.strides);
+  tensor.storage->type = tensor.type;
+  tensor.storage->constructed = true;
+  tensor.storage->device = device;
+  auto memory = std::make_shared<ConcreteMemory>();
+  memory->data = values.data;
+  tensor.storage->memory = std::move(memory);
+  return tensor;
+}
+
+//===-- models that are traced in a script ----------------------------------------------------===//
+
+EagerRecorder::NestedTrace::NestedTrace(EagerRecorder &r, const symbolic::SymbolTable &symbols)
+    : recorder(r), assumedStrict(r.tracer.strict) {
+  if (r.nested)
+    throw DiagnosticError(SourceLocation("trace"), "a model is being traced already");
+  r.flush();
+  Tracer &tracer = r.tracer;
+  outside = std::move(tracer.program);
+  tracer.program = Program();
+  tracer.program.kernels = outside.kernels;
+  tracer.program.symbols = symbols;
+  tracer.constructing = false;
+  tracer.lifted.clear();
+  tracer.followed.clear();
+  tracer.merged = false;
+  ++tracer.segment;
+  r.nested = this;
+}
+
+EagerRecorder::NestedTrace::~NestedTrace() {
+  Tracer &tracer = recorder.tracer;
+  for (Bound &one : bound) {
+    TracedStorage &storage = *one.storage;
+    storage.base = nullptr;
+    storage.memory = one.memory;
+    storage.type = one.type;
+    storage.version = one.version;
+    storage.written.reset();
+    storage.conflict.reset();
+    storage.constructed = true;
+  }
+  tracer.strict = assumedStrict;
+  tracer.linked.clear();
+  tracer.endedRegions.clear();
+  tracer.lifted.clear();
+  // Kernels that were specialised meanwhile keep their numbers.
+  if (tracer.program.kernels.size() > outside.kernels.size())
+    outside.kernels = std::move(tracer.program.kernels);
+  tracer.program = std::move(outside);
+  tracer.constructing = true;
+  ++tracer.segment;
+  recorder.nested = nullptr;
+}
+
+EagerRecorder::NestedTrace::Bound &
+EagerRecorder::NestedTrace::add(const std::string &name, InputSpec::Kind kind,
+                                const std::shared_ptr<TracedStorage> &storage) {
+  bound.push_back({name, kind, storage, storage->version, storage->memory, storage->type});
+  return bound.back();
+}
+
+/// The storage becomes a placeholder over its memory.
+Value *EagerRecorder::NestedTrace::capture(const std::shared_ptr<TracedStorage> &storage) {
+  std::string name = "lifted_tensor_" + std::to_string(constantCount++);
+  TracedTensor whole;
+  whole.storage = storage;
+  whole.type = storage->type;
+  bind(whole, name, InputSpec::Kind::ConstantTensor);
+  return storage->base;
+}
+
+void EagerRecorder::NestedTrace::bind(TracedTensor &tensor, const std::string &name,
+                                      InputSpec::Kind kind, bool persistent) {
+  Tracer &tracer = recorder.tracer;
+  TracedStorage &storage = *tensor.storage;
+  if (!storage.memory) {
+    if (storage.initializer.kind == Initializer::Kind::None)
+      throw DiagnosticError(SourceLocation(name), "the tensor has no values");
+    storage.memory = recorder.made(storage.initializer, storage.type);
+  }
+  add(name, kind, tensor.storage);
+  // Weights are row-major; other memory is seen as it lies.
+  if (!storage.type.isContiguous(tracer.symbols()))
+    storage.type =
+        TensorType(storage.type.dtype, {storage.type.storageElements(tracer.symbols())});
+  std::string flat = name;
+  std::replace(flat.begin(), flat.end(), '.', '_');
+  const char *prefix = kind == InputSpec::Kind::Parameter ? "p_"
+                       : kind == InputSpec::Kind::Buffer  ? "b_"
+                                                          : "c_";
+  TensorType type(storage.type.dtype, storage.type.shape);
+  storage.type = type;
+  storage.base = tracer.program.main.placeholder(prefix + flat, type);
+  storage.constructed = false;
+  storage.isParameter = kind == InputSpec::Kind::Parameter;
+  InputSpec spec;
+  spec.kind = kind;
+  spec.name = name;
+  spec.persistent = persistent;
+  tracer.program.inputs.push_back(spec);
+  Weight weight;
+  weight.dtype = type.dtype;
+  weight.shape = constants(type.shape);
+  weight.bytes = byteCount(type);
+  weight.data = storage.memory->data;
+  tracer.program.weights[name] = std::move(weight);
+}
+
+TracedTensor EagerRecorder::NestedTrace::input(const std::string &name, const TensorType &type) {
+  Tracer &tracer = recorder.tracer;
+  TracedTensor tensor = tracer.placeholder(name, type);
+  InputSpec spec;
+  spec.name = name;
+  tracer.program.inputs.push_back(spec);
+  bound.push_back({name, InputSpec::Kind::UserInput, tensor.storage, tensor.storage->version,
+                   nullptr, tensor.storage->type});
+  return tensor;
+}
+
+/// The kernels that the program launches, numbered anew.
+static void keepUsedKernels(Program &program) {
+  std::map<uint32_t, uint32_t> numbers;
+  std::vector<KernelDef> kernels;
+  auto visit = [&](Graph &graph) {
+    for (Node &node : graph) {
+      if (!node.isLaunch())
+        continue;
+      Launch launch = *node.launch();
+      for (LaunchVariant &variant : launch.variants) {
+        auto [entry, isNew] =
+            numbers.try_emplace(variant.kernel, static_cast<uint32_t>(kernels.size()));
+        if (isNew)
+          kernels.push_back(program.kernels[variant.kernel]);
+        variant.kernel = entry->second;
+      }
+      node.setLaunch(std::move(launch));
+    }
+  };
+  visit(program.main);
+  for (Body &body : program.bodies)
+    visit(body.graph);
+  program.kernels = std::move(kernels);
+}
+
+Program EagerRecorder::NestedTrace::finish(std::vector<TracedTensor> &results,
+                                           const SourceLocation &where) {
+  Tracer &tracer = recorder.tracer;
+  std::vector<Argument> values, outputs;
+  for (TracedTensor &result : results)
+    values.emplace_back(tracer.valueOf(result, where));
+  for (const Bound &one : bound) {
+    const TracedStorage &storage = *one.storage;
+    if (storage.conflict)
+      tracer.checkKnown(storage, storage.conflict->written);
+    if (storage.version == one.version || (storage.isParameter && !storage.written))
+      continue;
+    if (one.kind == InputSpec::Kind::ConstantTensor)
+      throw DiagnosticError(storage.written.value_or(where),
+                            "a tensor that was made outside is written to while the model is "
+                            "traced; register it as a buffer, or make it an input");
+    outputs.emplace_back(storage.base);
+    tracer.program.outputs.push_back({one.kind == InputSpec::Kind::UserInput
+                                          ? OutputSpec::Kind::UserInputMutation
+                                          : OutputSpec::Kind::BufferMutation,
+                                      one.name});
+  }
+  outputs.insert(outputs.end(), values.begin(), values.end());
+  for (size_t i = 0; i < values.size(); ++i)
+    tracer.program.outputs.push_back({OutputSpec::Kind::UserOutput, ""});
+  tracer.program.main.output(std::move(outputs));
+  Program program = tracer.program.clone();
+  keepUsedKernels(program);
+  return program;
+}
+
+} // namespace pellucid::trace

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Tensors of a script: operators are recorded, and computed when a value is needed. What was
+/// recorded since the last time is a segment: a program of its own, compiled once per structure.
+#pragma once
+
+#include "trace/Tracer.h"
+
+#include <map>
+#include <span>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+namespace pellucid::trace {
+
+/// A tensor with values: `data` is its first element, strides are in elements.
+struct ConcreteTensor {
+  DataType dtype = DataType::Float32;
+  std::vector<int64_t> shape, strides;
+  std::shared_ptr<const std::byte> data;
+
+  int64_t numel() const;
+  bool isRowMajor() const;
+  /// The elements one after another; memory of its own only where they do not lie so.
+  std::shared_ptr<const std::byte> dense() const;
+};
+
+/// One element of any type.
+double realAt(DataType dtype, const std::byte *at);
+int64_t integerAt(DataType dtype, const std::byte *at); ///< floats truncate
+
+/// A compiled segment: takes one tensor per placeholder, gives the dense elements of every output.
+using SegmentRun = std::function<std::vector<std::shared_ptr<const std::byte>>(
+    const std::vector<ConcreteTensor> &)>;
+/// Throws DiagnosticError at the line of the operator that cannot be compiled.
+using SegmentCompiler = std::function<SegmentRun(const graph::Program &)>;
+
+class EagerRecorder {
+public:
+  /// `tracer` records for scripts from here on.
+  EagerRecorder(Tracer &tracer, SegmentCompiler compile);
+  ~EagerRecorder();
+  EagerRecorder(const EagerRecorder &) = delete;
+  EagerRecorder &operator=(const EagerRecorder &) = delete;
+
+  /// False while a model is traced inside of a script.
+  bool isRecording() const { return !nested; }
+
+  /// Computes what tensors that are still held need. Values of the graph are gone after it.
+  void flush();
+  /// The tensor's values, computed now if they are not yet.
+  ConcreteTensor valuesOf(TracedTensor &tensor, const SourceLocation &where);
+  /// A tensor that holds `values`, dense and row-major.
+  TracedTensor tensorOf(const ConcreteTensor &values, graph::Device device = {});
+  /// Called before an operator is recorded, while nobody holds values of the graph: keeps segments
+  /// bounded, and cuts loops at one place in every turn.
+  void beforeOperator(const SourceLocation &where);
+
+  struct Statistics {
+    uint64_t segments = 0;   ///< that were run
+    uint64_t compiled = 0;   ///< with a structure that was new
+    uint64_t operators = 0;  ///< recorded
+    uint64_t interpreted = 0; ///< run by the interpreter, because they are small and exact
+  };
+  const Statistics &statistics() const { return counts; }
+
+  /// A model that is traced while a script runs: until the object goes, the tracer records a program
+  /// of its own, whose placeholders hold the script's tensors.
+  class NestedTrace {
+  public:
+    NestedTrace(EagerRecorder &recorder, const symbolic::SymbolTable &symbols);
+    ~NestedTrace();
+    NestedTrace(const NestedTrace &) = delete;
+    NestedTrace &operator=(const NestedTrace &) = delete;
+    /// `tensor` is the placeholder `name` here, an input of the program. Its other views see it.
+    void bind(TracedTensor &tensor, const std::string &name, graph::InputSpec::Kind kind,
+              bool persistent = true);
+    /// An input of the program with these sizes, over no tensor of the script.
+    TracedTensor input(const std::string &name, const graph::TensorType &type);
+    /// The program, with `results` and what was written to inputs and buffers as its outputs. Tensors
+    /// that were used and not bound are constants of it.
+    graph::Program finish(std::vector<TracedTensor> &results, const SourceLocation &where);
+
+  private:
+    friend class EagerRecorder;
+    struct Bound {
+      std::string name;
+      graph::InputSpec::Kind kind;
+      std::shared_ptr<TracedStorage> storage;
+      uint64_t version;
+      std::shared_ptr<const ConcreteMemory> memory;
+      graph::TensorType type;
+    };
+    graph::Value *capture(const std::shared_ptr<TracedStorage> &storage);
+    Bound &add(const std::string &name, graph::InputSpec::Kind kind,
+               const std::shared_ptr<TracedStorage> &storage);
+
+    EagerRecorder &recorder;
+    graph::Program outside;
+    std::vector<Bound> bound;
+    size_t constantCount = 0;
+    bool assumedStrict;
+  };
+
+  // What Tracer calls.
+  void track(const std::shared_ptr<TracedStorage> &storage);
+  graph::Value *baseFor(const std::shared_ptr<TracedStorage> &storage, const SourceLocation &where);
+  /// A placeholder for a part of memory that nothing was written to; null where it takes the whole.
+  graph::Value *viewFor(const TracedTensor &tensor);
+  bool isView(const graph::Value *value) const;
+  void recorded(graph::Node &node, const std::vector<TracedTensor *> &operands,
+                std::vector<TracedTensor> &results);
+
+private:
+  /// A placeholder of the segment and where its contents are.
+  struct Input {
+    graph::Value *value;
+    std::shared_ptr<const ConcreteMemory> memory; ///< null: the initializer's
+    Initializer initializer;
+    int64_t offset = 0; ///< elements
+    bool isView = false;
+  };
+  struct Output {
+    graph::Value *value;
+    std::vector<std::shared_ptr<TracedStorage>> storages;
+  };
+  class Structure;
+
+  graph::Value *addInput(const graph::TensorType &type, Input input);
+  std::vector<Output> liveOutputs();
+  graph::Value *inMemoryOrder(graph::Value *value);
+  void dropUnused();
+  std::vector<ConcreteTensor> operands();
+  void compute(std::vector<Output> &outputs);
+  SegmentRun &runFor(const std::string &structure);
+  void restart(bool failed);
+  std::shared_ptr<const ConcreteMemory> made(const Initializer &initializer,
+                                             const graph::TensorType &type);
+  static std::string placeOf(const SourceLocation &where);
+
+  Tracer &tracer;
+  SegmentCompiler compile;
+  NestedTrace *nested = nullptr;
+  std::vector<std::weak_ptr<TracedStorage>> tracked;
+  std::vector<Input> inputs;
+  std::map<const graph::Value *, size_t> inputOf;
+  std::map<std::pair<const void *, std::string>, graph::Value *> views;
+  std::unordered_map<std::string, SegmentRun> segments;
+  std::unordered_set<std::string> places; ///< of the segment's operators
+  std::string turn;                       ///< where a loop's turn begins: the first place met again
+  bool flushing = false;
+  Statistics counts;
+};
+
+} // namespace pellucid::trace

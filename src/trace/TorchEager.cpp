@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// What torch has for scripts alone: functions that answer from the values of tensors.
+#include "trace/EagerRecorder.h"
+#include "trace/TensorCalls.h"
+#include "trace/TorchSources.h"
+#include "trace/TraceSession.h"
+
+#include <cmath>
+
+namespace pellucid::trace {
+
+namespace h = pellucid::host;
+
+namespace {
+
+/// Sets what is not None; without arguments it gives what is set.
+h::Value printOptions(Tracer &tracer, h::Interpreter &interpreter, const h::CallArgs &args) {
+  PrintOptions &options = tracer.printing;
+  int64_t *numbers[] = {&options.precision, &options.threshold, &options.edgeItems,
+                        &options.lineWidth};
+  if (args.positional.empty()) {
+    h::Tuple out;
+    for (int64_t *number : numbers)
+      out.push_back(*number == INT64_MAX ? h::Value(INFINITY) : h::Value(*number));
+    out.push_back(options.scientific ? h::Value(*options.scientific) : h::Value());
+    return h::Value::tuple(std::move(out));
+  }
+  for (size_t i = 0; i < 4; ++i) {
+    const h::Value &given = args.positional.at(i);
+    if (given.isNone())
+      continue;
+    double number = interpreter.toDouble(given, "a print option");
+    *numbers[i] = number >= 9e18 ? INT64_MAX : static_cast<int64_t>(number);
+  }
+  bool resets = interpreter.truth(args.positional.at(5));
+  if (const h::Value &given = args.positional.at(4); !given.isNone())
+    options.scientific = interpreter.truth(given);
+  else if (resets)
+    options.scientific.reset();
+  return h::Value();
+}
+
+} // namespace
+
+std::optional<h::Value> eagerFunction(h::Interpreter &interpreter, std::string_view name) {
+  auto module = interpreter.nativeModule("torch._pellucid_eager");
+  const h::Value *found = module && !name.starts_with("_") ? module->globals->find(name) : nullptr;
+  return found && found->as<h::Function>() ? std::optional(*found) : std::nullopt;
+}
+
+void addEagerModules(h::NativeModules &modules, Tracer &tracer) {
+  modules.add("torch._pellucid_eager", [&tracer](h::Interpreter &interpreter, h::Module &module) {
+    auto source = interpreter.importSource(
+        "torch_eager_source", std::make_shared<SourceFile>("<torch>", std::string(eagerSource)));
+    source->globals->set("_print_options",
+                         h::nativeRaw("print_options", [&tracer](h::Interpreter &i, h::CallArgs args) {
+                           return printOptions(tracer, i, args);
+                         }));
+    for (const auto &[name, value] : source->globals->items())
+      module.globals->set(name, value);
+  });
+  modules.add("torch", [&tracer](h::Interpreter &, h::Module &module) {
+    auto next = module.fallback;
+    module.fallback = [next](h::Interpreter &i, std::string_view name) -> std::optional<h::Value> {
+      if (auto function = eagerFunction(i, name))
+        return function;
+      return next ? next(i, name) : std::nullopt;
+    };
+    module.globals->set("_pellucid_flush",
+                        h::nativeRaw("flush", [&tracer](h::Interpreter &, const h::CallArgs &) {
+                          if (tracer.recorder && tracer.recorder->isRecording())
+                            tracer.recorder->flush();
+                          return h::Value();
+                        }));
+  });
+}
+
+} // namespace pellucid::trace

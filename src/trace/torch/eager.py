@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What torch answers from the values of tensors, for scripts."""
+
+import torch
+
+
+def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
+    if input.dtype != other.dtype:
+        raise RuntimeError(f"{_title(input.dtype)} did not match {_title(other.dtype)}")
+    return bool(torch.isclose(input, other, rtol=rtol, atol=atol, equal_nan=equal_nan).all())
+
+
+def _title(dtype):
+    return {"float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16", "int64": "Long", "int32": "Int", "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool"}.get(str(dtype).partition(".")[2], str(dtype))
+
+
+def equal(input, other):
+    return tuple(input.shape) == tuple(other.shape) and bool((input == other).all())
+
+
+def is_nonzero(input):
+    if input.numel() != 1:
+        raise RuntimeError("Boolean value of Tensor with more than one value is ambiguous" if input.numel() else "Boolean value of Tensor with no values is ambiguous")
+    return bool(input)
+
+
+def cpu(input, memory_format=None):
+    return input.to("cpu")
+
+
+def cuda(input, device=None, non_blocking=False, memory_format=None):
+    return input.to("cuda" if device is None else device)
+
+
+_profiles = {"default": (4, 1000, 3, 80), "short": (2, 1000, 2, 80), "full": (4, float("inf"), 3, 80)}
+
+
+def set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=None, profile=None, sci_mode=None):
+    if profile is not None:
+        if profile not in _profiles:
+            raise ValueError(f"unknown profile: {profile}")
+        _print_options(*_profiles[profile], None, True)
+    _print_options(precision, threshold, edgeitems, linewidth, sci_mode, False)
+
+
+def get_printoptions():
+    precision, threshold, edgeitems, linewidth, sci_mode = _print_options()
+    return {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth, "sci_mode": sci_mode}
