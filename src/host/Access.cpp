@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Attributes, items, iteration and text of values.
+#include "host/DictView.h"
 #include "host/FloatText.h"
 #include "host/InterpreterState.h"
 #include "host/Text.h"
@@ -274,6 +275,8 @@ static std::optional<symbolic::Expr> membership(const Value &container, const Va
 }
 
 Value Interpreter::membershipOf(const Value &container, const Value &item) {
+  if (auto *view = container.as<DictView>(); view && view->form == DictView::Form::Keys)
+    return membershipOf(view->dict, item);
   ActiveScope running(*this);
   if (container.isSet() || container.isDict())
     checkHashable(*this, item);
@@ -337,6 +340,36 @@ Value Interpreter::length(const Value &v) {
   raise("TypeError", "object of type '" + typeName(v) + "' has no len()");
 }
 
+/// The entries as they are when their turn comes; a dict that gets other keys meanwhile cannot be
+/// walked to its end. `given`: the view that is walked, if any.
+static void walkDict(Interpreter &interpreter, Value dict, const DictView *given,
+                     const std::function<bool(const Value &)> &f) {
+  const Dict &entries = dict.dictionary();
+  DictView keys(DictView::Form::Keys, dict), view = given ? *given : keys;
+  size_t size = entries.size();
+  for (size_t i = 0; i < size; ++i) {
+    Value key = entries.items()[i].first;
+    if (!f(view.elementOf(entries.items()[i])))
+      return;
+    if (entries.size() != size)
+      interpreter.raise("RuntimeError", "dictionary changed size during iteration");
+    if (!entries.items()[i].first.isSame(key))
+      interpreter.raise("RuntimeError", "dictionary keys changed during iteration");
+  }
+}
+
+static void walkSet(Interpreter &interpreter, Value set,
+                    const std::function<bool(const Value &)> &f) {
+  const Set &members = set.elementSet();
+  size_t size = members.size();
+  for (const Value &v : members.elements()) {
+    if (!f(v))
+      return;
+    if (members.size() != size)
+      interpreter.raise("RuntimeError", "Set changed size during iteration");
+  }
+}
+
 void forEach(Interpreter &interpreter, const Value &iterable,
              const std::function<bool(const Value &)> &visit) {
   auto f = [&](const Value &element) {
@@ -367,6 +400,11 @@ void forEach(Interpreter &interpreter, const Value &iterable,
     }
     return;
   }
+  auto *view = iterable.as<DictView>();
+  if (iterable.isDict() || view)
+    return walkDict(interpreter, view ? view->dict : iterable, view, f);
+  if (iterable.isSet())
+    return walkSet(interpreter, iterable, f);
   for (const Value &v : interpreter.iterate(iterable))
     if (!f(v))
       return;
@@ -451,6 +489,9 @@ static std::string textGiven(Interpreter &interpreter, const Value &given, const
 std::string Interpreter::str(const Value &v) {
   if (v.isStr())
     return v.str();
+  if (auto *cls = v.as<Class>())
+    if (auto own = cls->special("__str__"))
+      return textGiven(*this, call(*own), "__str__'s result");
   if (auto *instance = v.as<Instance>()) {
     if (auto method = instance->special(*this, "__str__"))
       return textGiven(*this, call(*method), "__str__'s result");
@@ -465,6 +506,9 @@ std::string Interpreter::str(const Value &v) {
 }
 
 std::string Interpreter::repr(const Value &v) {
+  if (auto *cls = v.as<Class>())
+    if (auto own = cls->special("__repr__"))
+      return textGiven(*this, call(*own), "__repr__'s result");
   if (auto *instance = v.as<Instance>())
     if (auto method = instance->special(*this, "__repr__"))
       return textGiven(*this, call(*method), "__repr__'s result");

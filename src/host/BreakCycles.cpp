@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Values are counted references, so what a program ties into a ring would stay for ever.
+#include "host/DictView.h"
 #include "host/InterpreterState.h"
 
 #include <unordered_map>
@@ -18,7 +19,9 @@ const void *identityOf(const Value &value) {
     return &value.dictionary();
   if (value.isSet())
     return &value.elementSet();
-  return value.as<Instance>() || value.as<BoundMethod>() ? value.object().get() : nullptr;
+  return value.as<Instance>() || value.as<BoundMethod>() || value.as<DictView>()
+             ? value.object().get()
+             : nullptr;
 }
 
 std::vector<Value> heldBy(const Value &value) {
@@ -38,6 +41,8 @@ std::vector<Value> heldBy(const Value &value) {
   }
   if (auto *method = value.as<BoundMethod>())
     held = {method->self, method->function};
+  if (auto *view = value.as<DictView>())
+    held = {view->dict};
   return held;
 }
 

@@ -207,6 +207,9 @@ public:
   std::optional<Value> getAttr(Interpreter &interpreter, std::string_view name) override {
     auto *instance = self.as<Instance>();
     Class *start = instance ? instance->cls.get() : &self.expect<Class>("an instance or a class");
+    // In a method of a metaclass: a class that it made.
+    if (!instance && start->meta && isMetaclass(*cls) && !start->isSubclassOf(*cls))
+      start = start->meta.get();
     const Value *found = start->find(name, cls.get());
     if (!found)
       return atTheRoot(interpreter, name);
@@ -215,8 +218,9 @@ public:
         return interpreter.call(d->function, {self});
       if (d->form == Descriptor::Form::Static)
         return d->function;
-      return Value(
-          std::make_shared<BoundMethod>(instance ? Value(instance->cls) : self, d->function));
+      Value owner(instance ? instance->cls
+                           : std::static_pointer_cast<Class>(start->shared_from_this()));
+      return Value(std::make_shared<BoundMethod>(std::move(owner), d->function));
     }
     if (auto got = describedBy(interpreter, *found, instance ? self : Value(),
                                instance ? Value(instance->cls) : self))
@@ -321,9 +325,12 @@ void addObjects(Interpreter &i) {
                    : form && form->isUnion() ? form->arguments
                    : form                    ? Tuple{form->origin}
                                              : Tuple{a[1]};
-    for (const Value &c : wanted)
-      if (cls && c.as<Class>() && cls->isSubclassOf(*c.as<Class>()))
+    for (const Value &c : wanted) {
+      auto *base = c.as<Class>();
+      auto own = base ? base->special("__subclasscheck__") : std::nullopt;
+      if (cls && base && (own ? in.truth(in.call(*own, {a[0]})) : cls->isSubclassOf(*base)))
         return Value(true);
+    }
     if (!cls)
       in.raise("TypeError", "issubclass() arg 1 must be a class");
     return Value(false);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// int, float, list and the other types of Python's builtins, and the exceptions.
+#include "host/DictView.h"
 #include "host/InterpreterState.h"
 #include "host/Text.h"
 #include "host/TypeForm.h"
@@ -322,9 +323,7 @@ static void addContainers(Interpreter &interpreter) {
   addType(
       interpreter, "type", [](const Value &v) { return v.as<Class>() != nullptr; },
       [](Interpreter &i, CallArgs args) {
-        if (args.positional.size() != 1)
-          i.refuse("type() with three arguments is not supported; write a class statement");
-        return i.typeOf(args.positional[0]);
+        return args.positional.size() == 1 ? i.typeOf(args.positional[0]) : classFromCall(i, args);
       });
   auto descriptor = [&](const char *name, Descriptor::Form form) {
     addType(
@@ -351,6 +350,8 @@ static void addContainers(Interpreter &interpreter) {
 void addBuiltinTypes(Interpreter &interpreter) {
   addNumbers(interpreter);
   addContainers(interpreter);
+  DictView::addClasses(interpreter);
+  addTypeMethods(interpreter);
   Namespace &builtins = interpreter.state().builtins;
   builtins.set("NotImplemented", Value(std::make_shared<NamedBuiltin>("NotImplemented")));
   builtins.set("Ellipsis", Value(EllipsisType()));
@@ -436,6 +437,8 @@ void addExceptions(Interpreter &interpreter) {
 Value Interpreter::typeOf(const Value &v) {
   if (auto *instance = v.as<Instance>())
     return Value(instance->cls);
+  if (auto *cls = v.as<Class>())
+    return Value(cls->meta ? cls->meta : builtinClass("type"));
   if (v.as<SymText>())
     return Value(builtinClass("str"));
   if (v.isObject()) {
@@ -453,6 +456,8 @@ bool isInstance(const Value &value, const Class &cls) {
   if (auto *instance = value.as<Instance>())
     return cls.name == "object" || instance->cls->isSubclassOf(cls) ||
            (cls.module == "collections.abc" && cls.accepts && cls.accepts(value));
+  if (auto *made = value.as<Class>(); made && made->meta && made->meta->isSubclassOf(cls))
+    return true;
   return cls.accepts && cls.accepts(value);
 }
 
@@ -466,8 +471,11 @@ bool Interpreter::isInstance(const Value &value, const Value &classes) {
   }
   if (classes.isNone())
     return value.isNone();
-  if (auto *cls = classes.as<Class>())
-    return host::isInstance(value, *cls);
+  if (auto *cls = classes.as<Class>()) {
+    auto own = cls->special("__instancecheck__");
+    return own && !typeOf(value).isSame(classes) ? truth(call(*own, {value}))
+                                                 : host::isInstance(value, *cls);
+  }
   if (auto *form = classes.as<TypeForm>()) {
     if (form->isUnion())
       return isInstance(value, Value::tuple(form->arguments));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Modules that describe classes: enum, abc, collections and its abstract classes.
+#include "host/DictView.h"
 #include "host/InterpreterState.h"
 
 namespace pellucid::host {
@@ -7,10 +8,6 @@ namespace pellucid::host {
 using Bound = std::vector<Value>;
 
 namespace {
-
-Value emptyClass(const std::string &name, const std::string &module) {
-  return Value(Class::make(name, module));
-}
 
 const char *const mappingSource =
 #include "host/modules/mappings.py.inc"
@@ -21,20 +18,26 @@ bool hasMethod(const Value &v, const char *name) {
   return instance && instance->cls->find(name);
 }
 
+template <DictView::Form... forms> bool isView(const Value &v) {
+  auto *view = v.as<DictView>();
+  return view && ((view->form == forms) || ...);
+}
+
 bool isIterable(const Value &v) {
   return v.isStr() || v.isSequence() || v.isDict() || v.isSet() || v.kind() == Kind::Range ||
-         v.as<Iterator>() || hasMethod(v, "__iter__");
+         v.as<Iterator>() || v.as<DictView>() || hasMethod(v, "__iter__");
 }
 
 bool isSized(const Value &v) {
   return v.isStr() || v.isSequence() || v.isDict() || v.isSet() || v.kind() == Kind::Range ||
-         hasMethod(v, "__len__");
+         v.as<DictView>() || hasMethod(v, "__len__");
 }
 
 /// IntEnum and StrEnum: members are numbers or texts, and print as such.
 Value enumOf(Interpreter &interpreter, const char *name, const char *type,
              const std::shared_ptr<Class> &base) {
   auto cls = Class::make(name, "enum", {interpreter.builtinClass(type), base});
+  cls->meta = base->meta;
   cls->attributes.set("__repr__", *base->find("__repr__"));
   cls->attributes.set("__str__", nativeRaw("__str__", [](Interpreter &i, CallArgs args) {
                         return Value(i.str(contentOf(args.positional.at(0))));
@@ -62,7 +65,12 @@ void fillEnum(Interpreter &interpreter, Module &m) {
                          return Value(i.format(Value(i.str(args.positional.at(0))),
                                                i.toStr(args.positional.at(1), "format_spec")));
                        }));
+  auto meta = makeEnumMeta(interpreter);
+  m.globals->set("EnumMeta", Value(meta));
+  m.globals->set("EnumType", Value(meta));
+  base->meta = meta;
   auto flag = Class::make("Flag", "enum", {base});
+  flag->meta = meta;
   m.globals->set("Enum", Value(base));
   m.globals->set("Flag", Value(flag));
   m.globals->set("IntEnum", enumOf(interpreter, "IntEnum", "int", base));
@@ -75,8 +83,12 @@ void fillEnum(Interpreter &interpreter, Module &m) {
                  }));
 }
 
-void fillAbc(Interpreter &, Module &m) {
-  m.globals->set("ABC", emptyClass("ABC", "abc"));
+void fillAbc(Interpreter &interpreter, Module &m) {
+  auto meta = makeAbcMeta(interpreter);
+  auto base = Class::make("ABC", "abc");
+  base->meta = meta;
+  m.globals->set("ABCMeta", Value(meta));
+  m.globals->set("ABC", Value(base));
   auto same = nativeRaw("abc.abstractmethod",
                         [](Interpreter &, CallArgs args) { return args.positional.at(0); });
   m.globals->set("abstractmethod", same);
@@ -134,6 +146,14 @@ void addAbstractClasses(Interpreter &interpreter, Module &m) {
          return content.isSequence() || content.isStr() || content.kind() == Kind::Range;
        }},
       {"MutableSequence", [](const Value &v) { return contentOf(v).isList(); }},
+      {"Set",
+       [](const Value &v) {
+         return contentOf(v).isSet() || isView<DictView::Form::Keys, DictView::Form::Items>(v);
+       }},
+      {"MappingView", [](const Value &v) { return v.as<DictView>() != nullptr; }},
+      {"KeysView", isView<DictView::Form::Keys>},
+      {"ValuesView", isView<DictView::Form::Values>},
+      {"ItemsView", isView<DictView::Form::Items>},
       {"MutableSet",
        [](const Value &v) { return contentOf(v).isSet() && !contentOf(v).elementSet().frozen; }},
       {"Iterable", isIterable},
@@ -157,6 +177,8 @@ void addAbstractClasses(Interpreter &interpreter, Module &m) {
     cls->module = "collections.abc";
     cls->accepts = row.accepts;
     m.globals->set(row.name, Value(cls));
+    if (std::string_view(row.name) == "Set") // `typing.Set` is the built-in one
+      m.globals->set("AbstractSet", Value(cls));
   }
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "host/DictView.h"
 #include "host/InterpreterState.h"
 
 #include <algorithm>
@@ -103,13 +104,6 @@ void addListMethods(Interpreter &interpreter) {
   tuple("count", "self, value", countOf);
 }
 
-Value pairs(const Dict &dict) {
-  std::vector<Value> out;
-  for (const auto &[key, value] : dict.items())
-    out.push_back(Value::tuple({key, value}));
-  return Value::list(std::move(out));
-}
-
 void updateDict(Interpreter &interpreter, Dict &dict, const CallArgs &args) {
   CallArgs source{args.positional.from(1), args.keywords, args.location};
   Value other = interpreter.call(Value(interpreter.builtinClass("dict")), std::move(source));
@@ -125,14 +119,12 @@ void addDictMethods(Interpreter &interpreter) {
     const Value *found = a[0].dictionary().find(hashable(i, a[1]));
     return found ? *found : a[2];
   });
-  add("keys", "self", [](Interpreter &i, Bound &a) { return Value::list(i.iterate(a[0])); });
-  add("values", "self", [](Interpreter &, Bound &a) {
-    std::vector<Value> out;
-    for (const auto &[key, value] : a[0].dictionary().items())
-      out.push_back(value);
-    return Value::list(std::move(out));
-  });
-  add("items", "self", [](Interpreter &, Bound &a) { return pairs(a[0].dictionary()); });
+  for (auto [name, form] :
+       {std::pair{"keys", DictView::Form::Keys}, std::pair{"values", DictView::Form::Values},
+        std::pair{"items", DictView::Form::Items}})
+    add(name, "self", [form = form](Interpreter &, Bound &a) {
+      return a[0].dictionary(), DictView::make(form, a[0]);
+    });
   attributes.set("update", nativeRaw("dict.update", [](Interpreter &i, CallArgs args) {
                    updateDict(i, args.positional.at(0).dictionary(), args);
                    return Value();

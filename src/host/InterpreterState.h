@@ -152,7 +152,11 @@ private:
   Value sourceOf(const syntax::ImportFrom &stmt);
   void execFunctionDef(const syntax::FunctionDef &stmt);
   void execClassDef(const syntax::ClassDef &stmt);
-  void tellBases(const syntax::ClassDef &stmt, const std::shared_ptr<Class> &cls);
+  std::vector<std::shared_ptr<Class>> basesOf(const syntax::ClassDef &stmt);
+  CallArgs classKeywords(const syntax::ClassDef &stmt, Value &metaclass);
+  std::shared_ptr<Scope> classBody(const syntax::ClassDef &stmt, const Dict &prepared);
+  Value callMetaclass(const syntax::ClassDef &stmt, const Value &metaclass, Tuple bases,
+                      CallArgs keywords);
   Value leaveOut(const syntax::Expr &decorator, const Diagnostic &reason, const Value &kernel);
   Value applyDecorator(const Value &decorator, const Value &value);
   Value decorate(const syntax::List<syntax::Expr> &decorators, Value value);
@@ -357,6 +361,42 @@ void addClassModules(NativeModules &);
 void addDataclasses(NativeModules &);
 void addTritonModules(NativeModules &);
 void addTorchLibrary(NativeModules &);
+
+/// What a class body leaves for type.__new__ in its namespace as `__classcell__`: the scope whose
+/// methods ask for the class by super().
+class ClassCell : public Object {
+public:
+  const std::shared_ptr<Scope> body;
+  explicit ClassCell(std::shared_ptr<Scope> b) : body(std::move(b)) {}
+  std::string typeName() const override { return "cell"; }
+};
+
+/// Whether its instances are classes.
+bool isMetaclass(const Class &cls);
+/// Whether it says more than Python's own ones, which every class follows.
+bool runsOwnCode(const Class &metaclass);
+/// The most derived one of what is written and what the bases have; null: type.
+std::shared_ptr<Class> metaclassOf(Interpreter &, std::shared_ptr<Class> written,
+                                   const std::vector<std::shared_ptr<Class>> &bases);
+/// type(name, bases, namespace)
+Value classFromCall(Interpreter &, const CallArgs &args);
+/// What follows on a class's body: hooks of its bases and of what it holds.
+void completeClass(Interpreter &, const std::shared_ptr<Class> &cls, CallArgs keywords);
+void addTypeMethods(Interpreter &);
+std::shared_ptr<Class> makeAbcMeta(Interpreter &);
+std::shared_ptr<Class> makeEnumMeta(Interpreter &);
+/// dict, list, int, str …: types whose values an instance of a derived class can hold.
+bool isContentType(const Class &cls);
+bool isPropertyType(const Class &cls);
+const Class *contentTypeOf(const Class &cls);
+/// Whether an attribute of the class goes before the instance's own: a property, or what has
+/// `__set__`.
+bool isDataDescriptor(const Value *onClass);
+/// "__add__" without its underscores.
+std::string_view operatorName(BinaryOp op);
+std::string_view comparisonName(CompareOp op);
+/// nullopt for NotImplemented.
+std::optional<Value> notImplementedIsNothing(Interpreter &, Value v);
 
 /// typing, dataclasses and enum hooks for classes with special bases.
 void finishClass(Interpreter &, const std::shared_ptr<Class> &cls);

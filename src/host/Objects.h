@@ -146,7 +146,10 @@ public:
 
   /// The base of a class that is not evaluated, an Opaque, in whose place this class stands.
   Value absent;
-  std::string metaclass; ///< the file's own, whose methods are not run; empty without one
+  std::shared_ptr<Class> meta; ///< its own class; null: type
+  /// A metaclass of a library that is not here, whose methods are not run; empty without one.
+  std::string absentMetaclass;
+  std::vector<std::weak_ptr<Class>> registered; ///< by ABCMeta.register(): count as derived
   /// Its instances are read through a __getattribute__ of its own or of a base.
   bool readsOwnWay = false;
 
@@ -156,14 +159,31 @@ public:
   std::string repr() const override;
   std::optional<Value> getAttr(Interpreter &, std::string_view name) override;
   bool setAttr(Interpreter &, std::string_view name, const Value &value) override;
+  bool delAttr(Interpreter &, std::string_view name) override;
   bool isCallable() const override { return true; }
   Value call(Interpreter &, CallArgs args) override;
-  /// `list[int]`, `Generic[T]`: the class itself; enums look members up.
   std::optional<Value> getItem(Interpreter &, const Value &key) override;
+  bool setItem(Interpreter &, const Value &key, const Value &value) override;
   std::optional<Value> binaryOp(Interpreter &, BinaryOp, const Value &other,
                                 bool reflected) override;
+  std::optional<Value> compare(Interpreter &, CompareOp, const Value &other,
+                               bool reflected) override;
   std::optional<std::vector<Value>> iterate(Interpreter &) override;
   std::optional<Value> length(Interpreter &) override;
+  std::optional<bool> contains(Interpreter &, const Value &) override;
+  bool truth(Interpreter &) override;
+
+  /// What type.__call__ does: an instance by __new__ and __init__, past the metaclass's __call__.
+  Value makeInstance(Interpreter &, CallArgs args);
+  /// Past the metaclass's __setattr__.
+  void setOrdinaryAttr(std::string_view name, const Value &value);
+  /// `list[int]`, `Generic[T]`: the class itself; enums look members up.
+  std::optional<Value> memberOrForm(Interpreter &, const Value &key);
+  std::vector<Value> members() const; ///< of an enum, without aliases
+  /// The attribute of the metaclass, unbound, `type`'s own left out; null when absent.
+  const Value *ofMeta(std::string_view name) const;
+  /// The special method of a file's own metaclass, bound to this class.
+  std::optional<Value> special(std::string_view name) const;
 
   /// The attribute along the mro, unbound; null when absent. `after`: start behind that class
   /// (super()).

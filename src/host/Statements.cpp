@@ -577,29 +577,7 @@ void Evaluator::execFunctionDef(const FunctionDef &s) {
   store(s.name, decorate(s.decoratorList, Value(f)));
 }
 
-/// `class A(B, key=1)`: the nearest __init_subclass__ is told, once. A metaclass is not run.
-void Evaluator::tellBases(const ClassDef &s, const std::shared_ptr<Class> &cls) {
-  CallArgs call;
-  call.positional = {Value(cls)};
-  call.location = scope->module->locate(s);
-  for (const auto &keyword : s.keywords) {
-    if (keyword->arg == "metaclass") {
-      static const std::set<std::string_view> ofPython{"type", "ABCMeta", "EnumMeta", "EnumType"};
-      if (auto *name = as<Name>(keyword->value.get()); name && !ofPython.count(name->id))
-        cls->metaclass = name->id;
-      continue;
-    }
-    if (!keyword->arg)
-      interpreter.refuse(call.location, "class '" + s.name +
-                                            "' takes keywords from a mapping; "
-                                            "write them out");
-    call.keywords.emplace_back(*keyword->arg, eval(*keyword->value));
-  }
-  if (const Value *hook = cls->find("__init_subclass__", cls.get()))
-    interpreter.call(*hook, std::move(call));
-}
-
-void Evaluator::execClassDef(const ClassDef &s) {
+std::vector<std::shared_ptr<Class>> Evaluator::basesOf(const ClassDef &s) {
   std::vector<std::shared_ptr<Class>> bases;
   for (const Value &written : evalElements(s.bases)) {
     auto *form = written.as<TypeForm>(); // `Generic[T]`, `dict[str, int]`
@@ -615,25 +593,95 @@ void Evaluator::execClassDef(const ClassDef &s) {
                          ", which is not a class");
     }
   }
-  at(s);
-  auto cls = Class::make(s.name, "", std::move(bases));
-  cls->location = scope->module->locate(s);
-  state.madeClasses.push_back(cls);
+  return bases;
+}
 
+/// `class A(B, metaclass=M, key=1)`: the keywords but for the metaclass.
+CallArgs Evaluator::classKeywords(const ClassDef &s, Value &metaclass) {
+  CallArgs keywords;
+  keywords.location = scope->module->locate(s);
+  for (const auto &keyword : s.keywords) {
+    if (!keyword->arg)
+      interpreter.refuse(keywords.location, "class '" + s.name +
+                                                "' takes keywords from a mapping; "
+                                                "write them out");
+    Value value = eval(*keyword->value);
+    if (*keyword->arg == "metaclass")
+      metaclass = std::move(value);
+    else
+      keywords.keywords.emplace_back(*keyword->arg, std::move(value));
+  }
+  return keywords;
+}
+
+std::shared_ptr<Scope> Evaluator::classBody(const ClassDef &s, const Dict &prepared) {
   auto body = std::make_shared<Scope>();
   body->form = Scope::Form::Class;
   body->names = std::make_shared<Namespace>();
   body->globals = scope->globals;
   body->parent = scope;
   body->module = scope->module;
-  body->cls = cls;
+  for (const auto &[name, value] : prepared.items())
+    body->names->set(interpreter.toStr(name, "a name that __prepare__ gives"), value);
   state.capture(body);
+  return body;
+}
+
+/// A class made by the file's own metaclass, or by what stands in its place: a function.
+Value Evaluator::callMetaclass(const ClassDef &s, const Value &metaclass, Tuple bases,
+                               CallArgs keywords) {
+  CallArgs call = keywords;
+  call.positional = {Value(s.name), Value::tuple(bases)};
+  Value names = Value::dict();
+  if (metaclass.as<Class>())
+    names = interpreter.call(interpreter.getAttr(metaclass, "__prepare__"), call);
+  if (!contentOf(names).isDict())
+    interpreter.refuse(call.location, "'__prepare__' of the metaclass of '" + s.name + "' gives " +
+                                          typeName(names) + "; only a dict is supported");
+  auto body = classBody(s, contentOf(names).dictionary());
+  Evaluator(interpreter, body).run(s.body);
+  at(s);
+  Dict &held = contentOf(names).dictionary();
+  const Value *module = scope->globals->find("__name__");
+  held.set(Value("__module__"), module ? *module : Value(""));
+  held.set(Value("__qualname__"), Value(s.name));
+  for (const auto &[name, value] : body->names->items())
+    held.set(Value(name), value);
+  held.set(Value("__classcell__"), Value(std::make_shared<ClassCell>(body)));
+  call.positional.push_back(std::move(names));
+  Value made = interpreter.call(metaclass, std::move(call));
+  if (auto *cls = made.as<Class>(); cls && body->cls.expired())
+    interpreter.raise("RuntimeError", "__class__ not set defining '" + s.name + "' as " +
+                                          interpreter.repr(made) +
+                                          ". Was __classcell__ propagated to type.__new__?");
+  return made;
+}
+
+void Evaluator::execClassDef(const ClassDef &s) {
+  std::vector<std::shared_ptr<Class>> bases = basesOf(s);
+  Value written;
+  CallArgs keywords = classKeywords(s, written);
+  at(s);
+  bool isFunction = !written.isNone() && !written.as<Class>() && !written.as<Opaque>();
+  auto metaclass = metaclassOf(interpreter, written.shared<Class>(), bases);
+  if (isFunction || (metaclass && runsOwnCode(*metaclass))) {
+    Value made = callMetaclass(s, isFunction ? written : Value(metaclass),
+                               Tuple(bases.begin(), bases.end()), std::move(keywords));
+    return store(s.name, decorate(s.decoratorList, made));
+  }
+  auto cls = Class::make(s.name, "", std::move(bases));
+  cls->location = scope->module->locate(s);
+  cls->meta = metaclass;
+  if (auto *absent = written.as<Opaque>())
+    cls->absentMetaclass = absent->path;
+  state.madeClasses.push_back(cls);
+  auto body = classBody(s, {});
+  body->cls = cls;
   Evaluator(interpreter, body).run(s.body);
   for (const auto &[name, value] : body->names->items())
     cls->attributes.set(name, value);
   at(s);
-  finishClass(interpreter, cls);
-  tellBases(s, cls);
+  completeClass(interpreter, cls, std::move(keywords));
   store(s.name, decorate(s.decoratorList, Value(cls)));
 }
 

@@ -269,6 +269,40 @@ Value hintsOf(Interpreter &interpreter, Bound &a) {
   return out;
 }
 
+/// `NamedTuple("Point", [("x", int), ("y", int)])`, a class without a class statement.
+Value namedTupleOf(Interpreter &interpreter, CallArgs args) {
+  static const Signature signature("typename, fields=()");
+  Bound a = signature.bind(interpreter, "NamedTuple", args);
+  auto cls = Class::make(interpreter.toStr(a[0], "typename"), "");
+  std::vector<std::string> names;
+  Dict annotations;
+  for (const Value &field : interpreter.iterate(a[1])) {
+    std::vector<Value> both = interpreter.iterate(field);
+    if (both.size() != 2)
+      interpreter.raise("ValueError", "a field of NamedTuple() is a name and a type, got " +
+                                          interpreter.repr(field));
+    names.push_back(interpreter.toStr(both[0], "a field name"));
+    annotations.set(both[0], both[1]);
+  }
+  cls->attributes.set("__annotations__", Value::dict(std::move(annotations)));
+  interpreter.state().madeClasses.push_back(cls);
+  makeNamedTuple(interpreter, cls, names);
+  return Value(cls);
+}
+
+/// `TypedDict("Options", {"size": int})`.
+Value typedDictOf(Interpreter &interpreter, CallArgs args) {
+  static const Signature signature("typename, fields, *, total=True");
+  Bound a = signature.bind(interpreter, "TypedDict", args);
+  auto cls =
+      Class::make(interpreter.toStr(a[0], "typename"), "",
+                  {interpreter.nativeModule("typing")->globals->at("TypedDict").shared<Class>()});
+  cls->attributes.set("__annotations__", Value::dict(Dict(a[1].dictionary())));
+  interpreter.state().madeClasses.push_back(cls);
+  finishClass(interpreter, cls);
+  return Value(cls);
+}
+
 void addReflection(Module &m) {
   auto set = [&](const char *name, const char *signature, NativeFunction::Body body) {
     m.globals->set(name, native(std::string("typing.") + name, signature, std::move(body)));
@@ -304,6 +338,14 @@ void addReflection(Module &m) {
 } // namespace
 
 void fillTyping(Interpreter &interpreter, Module &m) {
+  if (m.name == "collections.abc") { // the same names, but for one
+    auto typing = interpreter.nativeModule("typing");
+    m.globals->set("Set", typing->globals->at("AbstractSet"));
+    m.fallback = [typing](Interpreter &i, std::string_view name) {
+      return i.findAttr(Value(typing), name);
+    };
+    return;
+  }
   // One set of names: `typing.Any is typing_extensions.Any`.
   if (m.name != "typing") {
     auto typing = interpreter.nativeModule("typing");
@@ -316,6 +358,8 @@ void fillTyping(Interpreter &interpreter, Module &m) {
   addReflection(m);
   for (const char *name : {"Generic", "Protocol", "NamedTuple", "TypedDict", "ForwardRef"})
     setClass(m, name);
+  m.globals->at("NamedTuple").expect<Class>("a class").construct = namedTupleOf;
+  m.globals->at("TypedDict").expect<Class>("a class").construct = typedDictOf;
   for (const char *name :
        {"Any",           "Union",    "Optional",    "Literal",   "Annotated",   "Final",
         "ClassVar",      "Required", "NotRequired", "ReadOnly",  "Concatenate", "Self",

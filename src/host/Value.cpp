@@ -3,6 +3,7 @@
 
 #include "host/Interpreter.h"
 
+#include "host/DictView.h"
 #include "host/FloatText.h"
 #include "host/Objects.h"
 #include "support/Diagnostics.h"
@@ -592,6 +593,8 @@ std::string reprWith(const Value &v, const std::function<std::string(const Value
     return v.symBool().text();
   case Kind::Object:
     symbolicText |= v.object()->isSymbolic();
+    if (auto *view = v.as<DictView>())
+      return view->textWith(text);
     return v.object()->repr();
   }
   return {};

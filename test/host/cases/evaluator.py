@@ -810,3 +810,236 @@ def _(x):
 
 p = functools.partial(max, 3)
 result = [list(itertools.repeat("a", 3)), list(itertools.islice(range(10), 2, 8, 3)), list(itertools.islice([1, 2, 3], 2)), list(itertools.takewhile(lambda x: x < 3, [1, 2, 3, 1])), list(itertools.dropwhile(lambda x: x < 3, [1, 2, 3, 1])), list(itertools.filterfalse(None, [0, 1, ""])), list(itertools.compress("abc", [1, 0, 1])), list(itertools.starmap(pow, [(2, 3), (3, 2)])), list(itertools.pairwise([1, 2, 3])), list(itertools.zip_longest("ab", "c", fillvalue="-")), [(k, list(v)) for k, v in itertools.groupby([1, 1, 2, 1])], list(itertools.permutations("abc", 2)), list(itertools.combinations_with_replacement([1, 2], 2)), [list(x) for x in itertools.tee([1, 2])], list(itertools.chain([1], (2,))), list(itertools.chain.from_iterable([[1], [2, 3]])), list(itertools.accumulate([1, 2, 3], initial=10)), isinstance(p, functools.partial), p(2), Version(1) <= Version(1), Version(2) > Version(1), kind(1), kind([]), kind("x"), sorted([3, 1, 2], key=functools.cmp_to_key(lambda a, b: b - a)), json.dumps({"b": [1, 2.5, None, True], "a": {"é\n\"": "x", 3: ()}}), json.dumps({"b": [1, []], "a": {}}, indent=2, sort_keys=True), json.dumps([1e20, float("inf"), -0.0]), json.dumps("é😀", ensure_ascii=False), json.dumps("é😀"), json.dumps([1, {"a": 2}], separators=(",", ":")), json.dumps({1: {2}}, default=list)]
+# case: dict_views
+import collections
+import copy
+from collections.abc import ItemsView, KeysView, Mapping, Set, ValuesView
+
+def failure(f):
+    try:
+        return f()
+    except Exception as error:
+        return type(error).__name__, str(error)
+
+d = {"a": 1, "b": 2}
+keys, values, items = d.keys(), d.values(), d.items()
+before = [list(keys), list(values), list(items), len(keys), bool(items)]
+d["c"] = 3
+e = {"b": 20, "z": 2}
+
+def grows():
+    g = {1: 1}
+    for k in g:
+        g[k + 1] = 1
+
+def shrinks():
+    g = {1: 1, 2: 2}
+    for k, v in g.items():
+        del g[k]
+
+def replaces():
+    g = {1: 1, 2: 2, 3: 3}
+    seen = []
+    for k, v in g.items():
+        seen.append((k, v))
+        g[3] = 30
+    return seen
+
+def set_grows():
+    s = {1}
+    for x in s:
+        s.add(x + 1)
+
+def drops_one():
+    g = {1: 1, 2: 2}
+    for k in g:
+        del g[k]
+        break
+    return g
+
+class Mine(Mapping):
+    def __getitem__(self, key):
+        return {"p": 1, "q": 2}[key]
+    def __iter__(self):
+        return iter(["p", "q"])
+    def __len__(self):
+        return 2
+
+class Shown:
+    def __repr__(self):
+        return "shown"
+
+m = Mine()
+ring = {"x": 1}
+ring["v"] = 2
+od = collections.OrderedDict(a=1, b=2)
+result = [before, list(keys), list(values), list(items), repr(keys), repr(values), repr(items), repr({"s": Shown()}.values()), sorted(keys | e.values(), key=str), sorted(keys & e), sorted(keys - e.keys()), sorted(keys ^ e.keys()), sorted(["a", "q"] & keys), sorted(["a", "q"] - keys), sorted({"a", "q"} | keys), sorted(items & [("a", 1), ("b", 3)]), failure(lambda: values | keys == 0), failure(lambda: values | values), failure(lambda: keys[0]), failure(lambda: keys + keys), failure(lambda: {keys: 1}), failure(lambda: hash(items)), type(hash(values)) is int, keys == {"a", "b", "c"}, keys == ["a", "b", "c"], keys == {"c": 0, "b": 0, "a": 0}.keys(), keys <= {"a", "b", "c", "d"}, keys < keys, keys >= e.keys(), items == {("a", 1), ("b", 2), ("c", 3)}, values == d.values(), values == values, [keys == d.keys(), keys != d.keys()], "a" in keys, ("a", 1) in items, ("a", 2) in items, "a" in items, 3 in values, 4 in values, failure(lambda: [] in keys), keys.isdisjoint(e), keys.isdisjoint(["q"]), list(reversed(keys)), list(reversed(values)), list(reversed(items)), isinstance(keys, KeysView), isinstance(keys, Set), isinstance(items, Set), isinstance(values, Set), isinstance(values, ValuesView), isinstance(items, ItemsView), isinstance(keys, list), isinstance({1}, Set), isinstance([1], Set), type(keys) is type(e.keys()), type(keys).__name__, failure(lambda: type(keys)()), failure(lambda: copy.deepcopy(keys)), failure(grows), failure(shrinks), replaces(), failure(set_grows), drops_one(), list(keys), [*values], {**d}, dict(items), max(values), sum(values), ",".join(keys), sorted(d.items(), key=lambda p: -p[1]), [k for k in keys if k > "a"], list(zip(keys, values)), list(enumerate(items)), all(k in keys for k in d), list(map(len, keys)), next(iter(values)), [list(m.keys()), list(m.values()), list(m.items()), sorted(m.keys() | {"r"}), ("p", 1) in m.items(), "q" in m.keys(), 2 in m.values(), isinstance(m.keys(), KeysView), m.keys() == {"p", "q"}, m == {"p": 1, "q": 2}, len(m.items())], list(od.keys()), od.keys() & ["a"], failure(lambda: values.isdisjoint([])), (lambda a, b, c: (a, b, c))(*keys), {}.keys() == set(), not {}.values(), keys.__len__(), keys.__contains__("a")]
+# case: named_tuples_by_call
+from typing import NamedTuple, TypedDict
+
+Point = NamedTuple("Point", [("x", int), ("y", float)])
+
+class Pixel(NamedTuple("Base", [("row", int), ("column", int)])):
+    def place(self):
+        return self.row * 10 + self.column
+
+Options = TypedDict("Options", {"size": int})
+p = Point(1, y=2.5)
+x, y = p
+result = [p, p.x, p[1], x, y, p == (1, 2.5), Point._fields, p._replace(x=5), p._asdict(), Pixel(3, 4).place(), Pixel(row=1, column=2), isinstance(p, tuple), len(p), Options(size=3), type(p).__name__, Point.__annotations__["y"] is float, NamedTuple("Empty", [])()]
+# case: metaclasses
+import abc
+import enum
+from enum import Enum
+
+def failure(f):
+    try:
+        return f()
+    except Exception as error:
+        return type(error).__name__, str(error)
+
+made = []
+
+class Registering(type):
+    registry = {}
+    def __new__(mcs, name, bases, namespace, **kwargs):
+        made.append((name, [b.__name__ for b in bases], sorted(k for k in namespace if not k.startswith("__")), kwargs))
+        namespace["added"] = name.lower()
+        cls = super().__new__(mcs, name, bases, namespace)
+        mcs.registry[name] = cls
+        return cls
+    def __init__(cls, name, bases, namespace, **kwargs):
+        super().__init__(name, bases, namespace)
+        cls.options = kwargs
+    def __len__(cls):
+        return len(cls.registry)
+    def __getitem__(cls, key):
+        return cls.registry[key]
+    def __iter__(cls):
+        return iter(sorted(cls.registry))
+    def __contains__(cls, name):
+        return name in cls.registry
+    def __getattr__(cls, name):
+        if name.startswith("made_"):
+            return name[5:]
+        raise AttributeError(name)
+    def __repr__(cls):
+        return "<registered " + cls.__name__ + ">"
+    def __or__(cls, other):
+        return (cls.__name__, other)
+    @property
+    def title(cls):
+        return cls.__name__.title()
+    def create(cls, *args):
+        return cls(*args)
+
+class base(metaclass=Registering):
+    def __init__(self, n=0):
+        self.n = n
+    def name(self):
+        return "base"
+
+class derived(base, level=3):
+    def name(self):
+        return "derived of " + super().name() + " " + __class__.__name__
+
+class Singleton(type):
+    _instances = {}
+    def __call__(cls, *args, **kwargs):
+        if cls not in cls._instances:
+            cls._instances[cls] = super().__call__(*args, **kwargs)
+        return cls._instances[cls]
+
+class Only(metaclass=Singleton):
+    def __init__(self, n):
+        self.n = n
+
+class Frozen(type):
+    def __setattr__(cls, name, value):
+        if name == "locked":
+            raise AttributeError("cannot set " + name)
+        super().__setattr__(name, value)
+    def __instancecheck__(cls, instance):
+        return instance == 5 or super().__instancecheck__(instance)
+    def __subclasscheck__(cls, other):
+        return other is int or super().__subclasscheck__(other)
+
+class Locked(metaclass=Frozen):
+    locked = 1
+
+class Other(Locked):
+    pass
+
+def upper(name, bases, namespace):
+    return type(name.upper(), bases, {k.upper(): v for k, v in namespace.items() if not k.startswith("__")})
+
+class shout(metaclass=upper):
+    word = "hi"
+
+class Prepared(type):
+    @classmethod
+    def __prepare__(mcs, name, bases):
+        return {"given": 7}
+
+class Uses(metaclass=Prepared):
+    twice = given * 2
+
+Dynamic = type("Dynamic", (base,), {"size": 4, "name": lambda self: "dynamic " + str(self.size)})
+Plain = type("Plain", (), {"x": 1})
+
+class Shape(abc.ABC):
+    @abc.abstractmethod
+    def area(self): ...
+
+class ShapeMeta(abc.ABCMeta):
+    def describe(cls):
+        return "shape " + cls.__name__
+
+class Square(Shape, metaclass=ShapeMeta):
+    def area(self):
+        return 4
+
+@Shape.register
+class Foreign:
+    pass
+
+class Lookup(enum.EnumMeta):
+    def __getitem__(cls, name):
+        return super().__getitem__(name.upper())
+    def __contains__(cls, name):
+        return name in cls.__members__
+
+class Color(Enum, metaclass=Lookup):
+    RED = 1
+    BLUE = 2
+
+class Hook:
+    seen = []
+    def __init_subclass__(cls, tag=None, **kwargs):
+        super().__init_subclass__(**kwargs)
+        cls.seen.append((cls.__name__, tag))
+
+class Hooked(Hook, tag="t"): pass
+
+class Sub:
+    def __class_getitem__(cls, key):
+        return (cls.__name__, key)
+
+class Made:
+    def __new__(cls, n):
+        self = super().__new__(cls)
+        self.n = n
+        return self
+
+class MadeAgain(Made):
+    def __new__(cls, n):
+        return super().__new__(cls, n + 1)
+
+def conflicting():
+    class Both(base, Only): pass
+
+def with_keyword():
+    class Wrong(Plain, extra=1): pass
+
+Other.free = 3
+result = [made, derived.added, derived.options, len(base), base["derived"], list(derived), "base" in base, failure(lambda: derived.made_up), failure(lambda: derived.missing), base, str(base), base | 3, derived.title, derived.create(4).n, derived().name(), isinstance(derived, Registering), isinstance(derived, type), isinstance(3, Registering), type(derived) is Registering, type(Registering) is type, derived.__class__ is Registering, Only(1) is Only(2), Only(9).n, failure(lambda: setattr(Locked, "locked", 2)), Other.free, Locked.locked, isinstance(5, Locked), isinstance(6, Locked), isinstance(Other(), Locked), issubclass(int, Locked), issubclass(Other, Locked), issubclass(str, Locked), shout.WORD, shout.__name__, Uses.twice, Uses.given, Dynamic(2).name(), Dynamic.added, type(Dynamic) is Registering, Plain.x, Plain.__name__, type(Plain) is type, Plain().x, Square().area(), Square.describe(), isinstance(Square(), Shape), isinstance(Foreign(), Shape), issubclass(Foreign, Shape), Color["red"], "RED" in Color, "red" in Color, [c.name for c in Color], Color(2), len(Color), type(Color) is Lookup, Hook.seen, Sub["k"], MadeAgain(1).n, failure(conflicting)[0], failure(with_keyword)[0], failure(lambda: type("X", 3, {}))[0], hasattr(derived(), "title"), hasattr(derived(), "create"), bool(base), type(type(derived)).__name__, isinstance(base(), base)]
