@@ -126,7 +126,7 @@ void LayoutChoice::noteAccess(Value pointers, Type data, int64_t atOnce) {
     return;
   if (atOnce)
     blocked.perStore = std::min(blocked.perStore, std::max<int64_t>(1, atOnce / bytes));
-  blocked.perThread = std::min(std::max(blocked.perThread, length), blocked.perStore);
+  blocked.perThread = std::max(blocked.perThread, length);
 }
 
 void LayoutChoice::noteProduct(tt::DotOp dot) {
@@ -152,7 +152,10 @@ Layout LayoutChoice::blocked(ArrayRef<int64_t> shape) const {
     return Layout::cube(shape, target.getWarps());
   if (found == anchors.end())
     return alongDim(shape, fastestByDefault(shape), 1);
-  return Layout::blocked(shape, found->second.order, found->second.perThread, target.getWarps());
+  // What a product's sums are stored from moves on its own (byVectors).
+  const auto &[order, perThread, perStore] = found->second;
+  int64_t count = products.count(shape.vec()) ? perThread : std::min(perThread, perStore);
+  return Layout::blocked(shape, order, count, target.getWarps());
 }
 
 bool LayoutChoice::feedsMatrixUnits(Value tile, unsigned depth) const {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Orders of lines, for many programs per line; RadixText.cpp has those of one.
+// Orders of lines: which way is taken, and the choice of a few by tiles. MergeText.cpp has long
+// lines of a device, RadixText.cpp those of a CPU.
 #include "passes/graph/SortText.h"
-#include "passes/graph/ScatterText.h"
 
 #include <algorithm>
 
@@ -9,7 +9,7 @@ namespace pellucid::passes {
 
 namespace {
 
-constexpr int64_t countedLength = 256; ///< of lines that are sorted by counting
+constexpr int64_t countedLength = 128; ///< of lines that are sorted by counting
 constexpr int64_t tileLength = 2048;   ///< of what one program chooses from
 constexpr int64_t largestChoice = 512;
 constexpr int64_t longestLine = int64_t(1) << 32;
@@ -37,26 +37,15 @@ public:
   KernelSequence write(bool forCpu) {
     int64_t longest = symbols.range(length).max, chosen = symbols.range(spec.places).max;
     bool few = chosen <= longest / 8 && !forCpu && !isWide(spec.input.dtype);
-    if (longest <= (forCpu ? 128 : countedLength) && !few)
+    if (forCpu && longest <= countedLength && !few)
       sequence.steps.push_back({counted(), {0}, {1, 2}});
     else if (forCpu)
       onOneProgram(chosen);
-    else if (chosen <= largestChoice && !isWide(spec.input.dtype))
+    else if (chosen <= std::min(largestChoice, longest / 2) && !isWide(spec.input.dtype))
       choose(powerOver(std::max<int64_t>(chosen, 1)));
     else
-      merge();
+      appendMergeSort(sequence, spec, symbols);
     return std::move(sequence);
-  }
-
-  /// Sorts the numbers of `from`, of which no two are equal; where they are afterwards.
-  size_t sortNumbers(KernelSequence &into, size_t from, size_t to) {
-    into.steps.push_back({countedRuns(), {from}, {to}});
-    int64_t longest = std::min(symbols.range(length).max, longestLine);
-    for (int64_t run = countedLength; run < longest; run *= 4) {
-      std::swap(from, to);
-      into.steps.push_back({mergeRuns(run, false, false, false), {from}, {to}});
-    }
-    return to;
   }
 
 private:
@@ -197,145 +186,6 @@ private:
                           spec.outputs[1].dtype, "inside"));
   }
 
-  /// Runs that are sorted by counting, then four runs into one until a run is a line. What is
-  /// equal cannot occur: a packed number holds its place.
-  void merge() {
-    size_t from = sequence.buffer(DataType::Int64, {lines, length});
-    size_t to = sequence.buffer(DataType::Int64, {lines, length});
-    if (!isWide(spec.input.dtype)) {
-      round(KeyHalf::Whole, std::nullopt, from, to, std::nullopt);
-      return;
-    }
-    size_t order = sequence.buffer(DataType::Int64, {lines, length});
-    round(KeyHalf::Low, std::nullopt, from, to, order);
-    round(KeyHalf::High, order, from, to, std::nullopt);
-  }
-
-  /// Sorts by one half of the keys. `before`: the order that the round before left; `after`: where
-  /// this one leaves its order, if the results are not its own.
-  void round(KeyHalf half, std::optional<size_t> before, size_t from, size_t to,
-             std::optional<size_t> after) {
-    std::vector<size_t> reads{0};
-    if (before)
-      reads.push_back(*before);
-    sequence.steps.push_back({keys(half, before.has_value()), reads, {from}});
-    sequence.steps.push_back({countedRuns(), {from}, {to}});
-    std::swap(from, to);
-    int64_t run = countedLength, longest = std::min(symbols.range(length).max, longestLine);
-    for (; run * 4 < longest; run *= 4) {
-      sequence.steps.push_back({mergeRuns(run, false, false, false), {from}, {to}});
-      std::swap(from, to);
-    }
-    std::vector<size_t> last{from};
-    if (!after)
-      last.push_back(0);
-    if (before)
-      last.push_back(*before);
-    if (after) {
-      sequence.steps.push_back({mergeRuns(run, true, before.has_value(), true), last, {*after}});
-      return;
-    }
-    sequence.steps.push_back({mergeRuns(run, true, before.has_value(), false), last, {1, 2}});
-  }
-
-  KernelText keys(KeyHalf half, bool ordered) {
-    KernelWriter writer(name("_keys"));
-    writer.pointer("p0");
-    if (ordered)
-      writer.pointer("order");
-    writer.pointer("o0");
-    int64_t block = chooseBlock(length, symbols, 1024);
-    std::string size = writer.scalar(length);
-    writer.chunksOfRows(size, "i");
-    checkLength(writer, spec, symbols);
-    std::vector<std::string> indices = writer.delinearize("row", spec.shape, kept, "idx");
-    if (ordered)
-      writer.line("at = tl.load(order + row * " + size + " + i, mask=mask, other=0)");
-    writer.line("x = tl.load(p0 + (" +
-                elementAddress(writer, spec.input, indices, ordered ? "at" : "i") +
-                "), mask=mask, other=0)");
-    emitPacked(writer, spec, half, "i");
-    writer.line("tl.store(o0 + row * " + size + " + i, packed, mask=mask)");
-    return writer.finish(symbolic::ceilDiv(length, block) * lines, block);
-  }
-
-  KernelText countedRuns() {
-    KernelWriter writer(name("_runs"));
-    writer.pointer("p0");
-    writer.pointer("o0");
-    std::string size = writer.scalar(length);
-    writer.chunksOfRows(size, "i");
-    writer.line("start = (pid % chunks) * BLOCK");
-    writer.line("base = row * " + size + " + start");
-    writer.line("x = tl.load(p0 + row * " + size + " + i, mask=mask, other=0)");
-    writer.line("place = tl.zeros([BLOCK], tl.int32)");
-    writer.open("for j in range(0, tl.minimum(BLOCK, " + size + " - start)):");
-    writer.line("place = place + (tl.load(p0 + base + j) < x).to(tl.int32)");
-    writer.close();
-    writer.line("tl.store(o0 + base + place, x, mask=mask)");
-    return writer.finish(symbolic::ceilDiv(length, countedLength) * lines, countedLength);
-  }
-
-  /// Elements of four neighbouring runs: the place of each is how many of the four are less.
-  KernelText mergeRuns(int64_t run, bool last, bool ordered, bool leavesOrder) {
-    KernelWriter writer(last ? spec.name : name("_merge"));
-    writer.pointer("packed");
-    if (last && !leavesOrder)
-      writer.pointer("p0");
-    if (last && ordered)
-      writer.pointer("order");
-    writer.pointer("o0");
-    if (last && !leavesOrder)
-      writer.pointer("o1");
-    std::string size = writer.scalar(length);
-    writer.chunksOfRows(size, "i");
-    writer.line("base = packed + row * " + size);
-    writer.line("x = tl.load(base + i, mask=mask, other=0)");
-    writer.line("first = i // " + number(4 * run) + " * " + number(4 * run));
-    // An element's place in its own run is known; the searches of the others do not wait for one
-    // another.
-    writer.line("own = (i - first) // " + number(run));
-    writer.line("place = i - own * " + number(run));
-    for (int k = 1; k < 4; ++k) {
-      std::string n = number(k);
-      writer.line("begin" + n + " = first + ((own + " + n + ") % 4) * " + number(run));
-      writer.line("count" + n + " = tl.where(mask, tl.minimum(" + size + " - begin" + n + ", " +
-                  number(run) + "), 0)");
-      writer.line("less" + n + " = tl.zeros([BLOCK], tl.int64)");
-    }
-    writer.line("step = tl.cast(" + number(run) + ", tl.int64)");
-    writer.open("while step > 0:");
-    for (int k = 1; k < 4; ++k) {
-      std::string n = number(k), less = "less" + n;
-      writer.line("there" + n + " = " + less + " + step <= count" + n);
-      writer.line("y" + n + " = tl.load(base + begin" + n + " + " + less +
-                  " + step - 1, mask=there" + n + ", other=" + lastPlace + ")");
-    }
-    for (int k = 1; k < 4; ++k) {
-      std::string n = number(k), less = "less" + n;
-      writer.line(less + " = tl.where(there" + n + " & (y" + n + " < x), " + less + " + step, " +
-                  less + ")");
-    }
-    writer.line("step = step // 2");
-    writer.close();
-    writer.line("place = place + less1 + less2 + less3");
-    if (!last) {
-      writer.line("tl.store(o0 + row * " + size + " + place, x, mask=mask)");
-    } else {
-      writer.line("at = x & 4294967295");
-      if (ordered)
-        writer.line("at = tl.load(order + row * " + size + " + at, mask=mask, other=0)");
-      if (leavesOrder) {
-        writer.line("tl.store(o0 + row * " + size + " + place, at, mask=mask)");
-      } else {
-        writer.line("inside = mask & (place < " + writer.scalar(spec.places) + ")");
-        emitChosen(writer, writer.delinearize("row", spec.shape, kept, "idx"));
-      }
-    }
-    int64_t block = 512;
-    return writer.finish(symbolic::ceilDiv(length, block) * lines, block);
-  }
-
   const LineSpec &spec;
   const SymbolTable &symbols;
   KernelSequence sequence;
@@ -388,14 +238,6 @@ void checkLength(KernelWriter &writer, const LineSpec &spec, const SymbolTable &
   if (symbols.range(length).max >= int64_t(1) << 32)
     writer.check(writer.scalar(length) + " < 4294967296",
                  "'" + spec.operation + "' sorts lines of less than 2**32 elements", spec.where);
-}
-
-size_t appendSortedNumbers(KernelSequence &sequence, const std::string &name, const Expr &count,
-                           size_t from, size_t to, const SymbolTable &symbols) {
-  LineSpec spec;
-  spec.name = name;
-  spec.shape = {count};
-  return Sorting(spec, symbols).sortNumbers(sequence, from, to);
 }
 
 KernelSequence writeSort(LineSpec spec, const SymbolTable &symbols, bool forCpu) {

@@ -25,6 +25,10 @@ std::string elementAddress(KernelWriter &writer, const TextOperand &operand,
 /// A line's elements in places that fit beside a key.
 void checkLength(KernelWriter &writer, const LineSpec &spec, const symbolic::SymbolTable &symbols);
 
+/// Tiles sorted by a program each, merged until a run is a line.
+void appendMergeSort(KernelSequence &sequence, const LineSpec &spec,
+                     const symbolic::SymbolTable &symbols);
+
 /// One program per line; scalar code that distributes elements by their digits.
 void appendRadixSort(KernelSequence &sequence, const LineSpec &spec,
                      const symbolic::SymbolTable &symbols);
