@@ -147,7 +147,7 @@ public:
   std::vector<std::pair<std::string, Value>>
       kernels; ///< register_kernel: device ("cpu") -> function
   Value backward, setupContext,
-      vmap; ///< register_autograd's and register_vmap's functions, or None
+      vmap;          ///< register_autograd's and register_vmap's functions, or None
   Value flopFormula; ///< register_flop_formula's function, or None
   Value tags;        ///< as given, or None
   /// `impl(…, "Autograd")`: runs in place of the operator, which it calls again below autograd.
@@ -155,8 +155,8 @@ public:
   bool belowAutograd = false; ///< while autogradKernel runs
   /// register_torch_dispatch: a mode's or tensor's class -> function.
   std::vector<std::pair<Value, Value>> dispatchRules;
-  std::map<std::string, Value> autocast;  ///< register_autocast: device -> dtype of the inputs
-  std::set<std::string> disabledKernels;  ///< set_kernel_enabled(device, False)
+  std::map<std::string, Value> autocast; ///< register_autocast: device -> dtype of the inputs
+  std::set<std::string> disabledKernels; ///< set_kernel_enabled(device, False)
   SourceLocation location;
 
   bool mutatesUnknown() const { return mutatesArgs.isStr() && mutatesArgs.str() == "unknown"; }

@@ -44,8 +44,8 @@ Value declareOperator(Interpreter &interpreter, Operator::Form form, const Decla
     for (const Value &device : op->deviceTypes.isStr() ? std::vector<Value>{op->deviceTypes}
                                                        : interpreter.iterate(op->deviceTypes))
       checkDeviceType(interpreter, interpreter.toStr(device, "device_types"));
-  op->tags = given.tags.isNone() || given.tags.isSequence() ? given.tags
-                                                            : Value::list({given.tags});
+  op->tags =
+      given.tags.isNone() || given.tags.isSequence() ? given.tags : Value::list({given.tags});
   op->location = where;
   if (!function.isObject() || !function.object()->isCallable())
     interpreter.refuse(where, "operator '" + op->name + "' needs a function");
@@ -55,20 +55,19 @@ Value declareOperator(Interpreter &interpreter, Operator::Form form, const Decla
 
 /// `triton_op` and `custom_op`: with the function at once, or as a decorator.
 Value operatorDecorator(const char *name, const char *text, Operator::Form form) {
-  return nativeRaw(
-      std::string("torch.library.") + name,
-      [name, signature = Signature(text), form](Interpreter &i, CallArgs args) {
-        Bound a = signature.bind(i, name, args);
-        Declaration given{a[0], a[2], a[3], Value(), Value()};
-        if (a.size() > 5)
-          given.deviceTypes = a[4], given.tags = a[5];
-        if (!a[1].isNone())
-          return declareOperator(i, form, given, a[1], args.location);
-        return nativeRaw(
-            name, [given, form, where = args.location](Interpreter &inner, CallArgs decorated) {
-              return declareOperator(inner, form, given, decorated.positional.at(0), where);
-            });
-      });
+  return nativeRaw(std::string("torch.library.") + name, [name, signature = Signature(text),
+                                                          form](Interpreter &i, CallArgs args) {
+    Bound a = signature.bind(i, name, args);
+    Declaration given{a[0], a[2], a[3], Value(), Value()};
+    if (a.size() > 5)
+      given.deviceTypes = a[4], given.tags = a[5];
+    if (!a[1].isNone())
+      return declareOperator(i, form, given, a[1], args.location);
+    return nativeRaw(
+        name, [given, form, where = args.location](Interpreter &inner, CallArgs decorated) {
+          return declareOperator(inner, form, given, decorated.positional.at(0), where);
+        });
+  });
 }
 
 std::shared_ptr<Operator> operatorNamed(Interpreter &interpreter, const Value &target,
@@ -76,8 +75,8 @@ std::shared_ptr<Operator> operatorNamed(Interpreter &interpreter, const Value &t
   if (auto op = target.shared<Operator>())
     return op;
   if (!target.isStr())
-    interpreter.raise("ValueError", registration + ": got unexpected type for op: " +
-                                        typeName(target));
+    interpreter.raise("ValueError",
+                      registration + ": got unexpected type for op: " + typeName(target));
   auto it = interpreter.operators.find(target.str());
   if (it == interpreter.operators.end() && target.str().ends_with(".default"))
     it = interpreter.operators.find(target.str().substr(0, target.str().size() - 8));
@@ -108,12 +107,12 @@ Value registrationByName(const char *name) {
 Value wrapTriton(Interpreter &interpreter, Bound &a) {
   bool takes = a[0].as<JitFunction>() || a[0].as<Autotuner>() || a[0].as<UnreadDecorator>();
   if (!takes)
-    interpreter.raise("RuntimeError", "wrap_triton only works on functions annotated with "
-                                      "triton.jit or triton.autotune" +
-                                          std::string(a[0].as<Heuristics>()
-                                                          ? "; put @triton.heuristics below "
-                                                            "@triton.autotune"
-                                                          : ", got " + typeName(a[0])));
+    interpreter.raise("RuntimeError",
+                      "wrap_triton only works on functions annotated with "
+                      "triton.jit or triton.autotune" +
+                          std::string(a[0].as<Heuristics>() ? "; put @triton.heuristics below "
+                                                              "@triton.autotune"
+                                                            : ", got " + typeName(a[0])));
   return interpreter.wrapsTriton ? Value(std::make_shared<WrappedKernel>(a[0])) : a[0];
 }
 
@@ -121,13 +120,13 @@ Value wrapTriton(Interpreter &interpreter, Bound &a) {
 Value wrapSwitch(Interpreter &interpreter, Bound &a) {
   auto context = makeNullContext(interpreter);
   auto before = std::make_shared<bool>(true);
-  context->attributes.set("__enter__",
-                          nativeRaw("__enter__", [before, enabled = interpreter.truth(a[0])](
-                                                     Interpreter &i, CallArgs) {
-                            *before = i.wrapsTriton;
-                            i.wrapsTriton = enabled;
-                            return Value();
-                          }));
+  context->attributes.set(
+      "__enter__",
+      nativeRaw("__enter__", [before, enabled = interpreter.truth(a[0])](Interpreter &i, CallArgs) {
+        *before = i.wrapsTriton;
+        i.wrapsTriton = enabled;
+        return Value();
+      }));
   context->attributes.set("__exit__", nativeRaw("__exit__", [before](Interpreter &i, CallArgs) {
                             i.wrapsTriton = *before;
                             return Value(false);
@@ -142,8 +141,8 @@ std::shared_ptr<Operator> defineOperator(Interpreter &interpreter, const std::st
                                          const std::string &schema, const Value &tags,
                                          const SourceLocation &where) {
   size_t dot = name.find('.', name.find("::"));
-  std::string key = name.ends_with(".default") && dot != std::string::npos ? name.substr(0, dot)
-                                                                          : name;
+  std::string key =
+      name.ends_with(".default") && dot != std::string::npos ? name.substr(0, dot) : name;
   if (interpreter.operators.count(key))
     interpreter.raise("RuntimeError", "Tried to register an operator (" + name +
                                           ") with the same name and overload name multiple times");
@@ -158,10 +157,10 @@ std::shared_ptr<Operator> defineOperator(Interpreter &interpreter, const std::st
 /// The kind of device that a dispatch key stands for; empty for other keys.
 std::string deviceOfKey(const std::string &key) {
   static const std::map<std::string, std::string> devices = {
-      {"CPU", "cpu"},   {"CUDA", "cuda"}, {"XPU", "xpu"},   {"MPS", "mps"},
-      {"HPU", "hpu"},   {"MTIA", "mtia"}, {"XLA", "xla"},   {"IPU", "ipu"},
-      {"cpu", "cpu"},   {"cuda", "cuda"}, {"xpu", "xpu"},   {"mps", "mps"},
-      {"hpu", "hpu"},   {"mtia", "mtia"}, {"Vulkan", "vulkan"}, {"PrivateUse1", "privateuseone"}};
+      {"CPU", "cpu"}, {"CUDA", "cuda"}, {"XPU", "xpu"},       {"MPS", "mps"},
+      {"HPU", "hpu"}, {"MTIA", "mtia"}, {"XLA", "xla"},       {"IPU", "ipu"},
+      {"cpu", "cpu"}, {"cuda", "cuda"}, {"xpu", "xpu"},       {"mps", "mps"},
+      {"hpu", "hpu"}, {"mtia", "mtia"}, {"Vulkan", "vulkan"}, {"PrivateUse1", "privateuseone"}};
   auto entry = devices.find(key);
   return entry == devices.end() ? std::string() : entry->second;
 }
@@ -253,8 +252,8 @@ public:
     std::string op = schema.substr(0, open);
     op.erase(op.find_last_not_of(' ') + 1);
     if (open == std::string::npos || op.empty())
-      i.raise("RuntimeError", "expected a schema such as 'op(Tensor x) -> Tensor', got '" + schema +
-                                  "'");
+      i.raise("RuntimeError",
+              "expected a schema such as 'op(Tensor x) -> Tensor', got '" + schema + "'");
     defined.push_back(
         keyOf(*defineOperator(i, qualified(op), schema.substr(open), tags, i.location())));
   }
@@ -288,8 +287,8 @@ public:
     if (name == "_register_fake")
       return native("Library._register_fake", "op_name, fn, _stacklevel=1",
                     [self](Interpreter &i, Bound &a) {
-                      return implementation(
-                          i, self->qualified(i.toStr(a[0], "an operator's name")), {"Meta"}, a[1]);
+                      return implementation(i, self->qualified(i.toStr(a[0], "an operator's name")),
+                                            {"Meta"}, a[1]);
                     });
     if (name == "_destroy")
       return nativeRaw("Library._destroy", [self](Interpreter &i, CallArgs) {
@@ -308,8 +307,8 @@ private:
     const std::string &key = i.toStr(a[2], "dispatch_key");
     std::string name = op ? keyOf(*op) : qualified(i.toStr(a[0], "an operator's name"));
     if (!name.starts_with(space + "::"))
-      i.raise("RuntimeError", "impl(): the namespace of '" + name +
-                                  "' is not that of the library, " + space);
+      i.raise("RuntimeError",
+              "impl(): the namespace of '" + name + "' is not that of the library, " + space);
     if (auto known = i.operators.find(name); i.truth(a[4]) && known != i.operators.end())
       std::erase_if(known->second->kernels, [&](const auto &kernel) {
         return kernel.first == deviceOfKey(key.empty() ? dispatchKey : key);
@@ -344,7 +343,8 @@ Value defineByName(Interpreter &interpreter, CallArgs args) {
   if (library) {
     Bound a = ofLibrary.bind(interpreter, "torch.library.define", args);
     library->define(interpreter, interpreter.toStr(a[1], "a schema"), Value());
-    return nativeRaw("define", [](Interpreter &, CallArgs inner) { return inner.positional.at(0); });
+    return nativeRaw("define",
+                     [](Interpreter &, CallArgs inner) { return inner.positional.at(0); });
   }
   Bound a = plain.bind(interpreter, "torch.library.define", args);
   const std::string &name = interpreter.toStr(a[0], "an operator's name");
@@ -380,26 +380,27 @@ Value flopRegistration(Interpreter &interpreter, Bound &a) {
   std::vector<std::shared_ptr<Operator>> targets;
   for (const Value &target : a[0].isSequence() ? a[0].elements() : std::vector<Value>{a[0]})
     targets.push_back(operatorNamed(interpreter, target, "register_flop_formula"));
-  return nativeRaw("register_flop_formula", [targets, raw = interpreter.truth(a[1])](
-                                                Interpreter &i, CallArgs args) {
-    for (const auto &op : targets)
-      op->flopFormula = raw ? Value::tuple({args.positional.at(0), Value(true)})
-                            : Value::tuple({args.positional.at(0), Value(false)});
-    (void)i;
-    return args.positional.at(0);
-  });
+  return nativeRaw("register_flop_formula",
+                   [targets, raw = interpreter.truth(a[1])](Interpreter &i, CallArgs args) {
+                     for (const auto &op : targets)
+                       op->flopFormula = raw ? Value::tuple({args.positional.at(0), Value(true)})
+                                             : Value::tuple({args.positional.at(0), Value(false)});
+                     (void)i;
+                     return args.positional.at(0);
+                   });
 }
 
 void refuseByName(Namespace &names, const char *name, const char *why) {
   names.set(name, nativeRaw(std::string("torch.library.") + name,
-                            [text = std::string("torch.library.") + name + "() " + why](
-                                Interpreter &i, CallArgs) -> Value { i.refuse(text); }));
+                            [text = std::string("torch.library.") + name + "() " +
+                                    why](Interpreter &i, CallArgs) -> Value { i.refuse(text); }));
 }
 
 void fillLibrary(Interpreter &, Module &m) {
   Namespace &names = *m.globals;
-  names.set("triton_op", operatorDecorator("triton_op", "name, fn=None, *, mutates_args, schema=None",
-                                           Operator::Form::Triton));
+  names.set("triton_op",
+            operatorDecorator("triton_op", "name, fn=None, *, mutates_args, schema=None",
+                              Operator::Form::Triton));
   names.set("custom_op",
             operatorDecorator("custom_op",
                               "name, fn=None, *, mutates_args, schema=None, device_types=None, "
@@ -440,9 +441,8 @@ void fillLibrary(Interpreter &, Module &m) {
 }
 
 void fillFlopFormula(Interpreter &, Module &m) {
-  m.globals->set("_register_for_operator",
-                 native("torch.utils.flop_counter.register_flop_formula", "targets, get_raw=False",
-                        flopRegistration));
+  m.globals->set("_register_for_operator", native("torch.utils.flop_counter.register_flop_formula",
+                                                  "targets, get_raw=False", flopRegistration));
 }
 
 } // namespace

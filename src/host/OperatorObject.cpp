@@ -78,8 +78,8 @@ void checkDeviceType(Interpreter &interpreter, const std::string &name) {
   static const std::set<std::string> known = {
       "cpu", "cuda", "xpu", "mps", "meta", "hpu", "mtia", "xla", "ipu", "vulkan", "privateuseone"};
   if (!known.count(name))
-    interpreter.raise("RuntimeError", "Expected a device type such as cpu, cuda, xpu or mps, got '" +
-                                          name + "'");
+    interpreter.raise("RuntimeError",
+                      "Expected a device type such as cpu, cuda, xpu or mps, got '" + name + "'");
 }
 
 namespace {
@@ -119,29 +119,27 @@ void keepDispatchRule(Interpreter &interpreter, Operator &op, const CallArgs &ar
 
 /// `with op.set_kernel_enabled("cpu", False):` for as long as the block runs.
 Value kernelSwitch(const std::shared_ptr<Operator> &op) {
-  return native(
-      "set_kernel_enabled", "device_type, enabled=True", [op](Interpreter &i, Bound &a) {
-        std::string device = i.toStr(a[0], "device_type");
-        checkDeviceType(i, device);
-        bool enabled = i.truth(a[1]);
-        auto context = makeNullContext(i);
-        auto before = std::make_shared<bool>(false);
-        context->attributes.set(
-            "__enter__", nativeRaw("__enter__", [op, device, enabled, before](Interpreter &,
-                                                                              CallArgs) {
-              *before = op->disabledKernels.count(device) != 0;
-              enabled ? void(op->disabledKernels.erase(device))
-                      : void(op->disabledKernels.insert(device));
-              return Value();
-            }));
-        context->attributes.set(
-            "__exit__", nativeRaw("__exit__", [op, device, before](Interpreter &, CallArgs) {
-              *before ? void(op->disabledKernels.insert(device))
-                      : void(op->disabledKernels.erase(device));
-              return Value(false);
-            }));
-        return Value(context);
-      });
+  return native("set_kernel_enabled", "device_type, enabled=True", [op](Interpreter &i, Bound &a) {
+    std::string device = i.toStr(a[0], "device_type");
+    checkDeviceType(i, device);
+    bool enabled = i.truth(a[1]);
+    auto context = makeNullContext(i);
+    auto before = std::make_shared<bool>(false);
+    context->attributes.set(
+        "__enter__", nativeRaw("__enter__", [op, device, enabled, before](Interpreter &, CallArgs) {
+          *before = op->disabledKernels.count(device) != 0;
+          enabled ? void(op->disabledKernels.erase(device))
+                  : void(op->disabledKernels.insert(device));
+          return Value();
+        }));
+    context->attributes.set("__exit__",
+                            nativeRaw("__exit__", [op, device, before](Interpreter &, CallArgs) {
+                              *before ? void(op->disabledKernels.insert(device))
+                                      : void(op->disabledKernels.erase(device));
+                              return Value(false);
+                            }));
+    return Value(context);
+  });
 }
 
 std::optional<Value> registrationNamed(const std::shared_ptr<Operator> &self,
@@ -181,15 +179,16 @@ std::optional<Value> Operator::getAttr(Interpreter &interpreter, std::string_vie
   if (auto registered = registrationNamed(self, attribute))
     return registered;
   if (attribute == "register_autocast")
-    return native("register_autocast", "device_type, cast_inputs", [self](Interpreter &i,
-                                                                          Bound &a) {
-      std::string device = i.toStr(a[0], "device_type");
-      auto *type = a[1].as<DType>();
-      if (!type || type->family != DType::Family::Torch)
-        i.raise("TypeError", "register_autocast() casts to a torch dtype, got " + host::typeName(a[1]));
-      self->autocast[device] = a[1];
-      return Value();
-    });
+    return native("register_autocast", "device_type, cast_inputs",
+                  [self](Interpreter &i, Bound &a) {
+                    std::string device = i.toStr(a[0], "device_type");
+                    auto *type = a[1].as<DType>();
+                    if (!type || type->family != DType::Family::Torch)
+                      i.raise("TypeError", "register_autocast() casts to a torch dtype, got " +
+                                               host::typeName(a[1]));
+                    self->autocast[device] = a[1];
+                    return Value();
+                  });
   if (attribute == "register_effect")
     return nativeRaw("register_effect", [](Interpreter &i, CallArgs) -> Value {
       i.refuse("register_effect() orders operators that have effects beside their results; here "

@@ -69,5 +69,14 @@ const char *const eagerSource =
 const char *const controlSource =
 #include "trace/torch/control.py.inc"
     ;
+const char *const optimSource =
+#include "trace/torch/optim.py.inc"
+    ;
+const char *const schedulerSource =
+#include "trace/torch/schedulers.py.inc"
+    ;
+const char *const utilitySource =
+#include "trace/torch/nn_utils.py.inc"
+    ;
 
 } // namespace pellucid::trace

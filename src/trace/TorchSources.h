@@ -28,5 +28,8 @@ extern const char *const backendSource; ///< torch.cuda and other devices; behin
 extern const char *const runtimeSource; ///< torch.device, torch.cuda, torch.autograd.Function
 extern const char *const eagerSource;   ///< what scripts ask of the values of tensors
 extern const char *const controlSource; ///< torch.cond and the loops of torch._higher_order_ops
+extern const char *const optimSource;     ///< torch.optim
+extern const char *const schedulerSource; ///< torch.optim.lr_scheduler
+extern const char *const utilitySource;   ///< torch.nn.utils
 
 } // namespace pellucid::trace

@@ -5,6 +5,7 @@
 #include "trace/OperatorCall.h"
 #include "trace/RecordControl.h"
 #include "trace/TensorObject.h"
+#include "trace/TorchTraining.h"
 
 #include <algorithm>
 
@@ -19,6 +20,7 @@ void addTracedModules(h::NativeModules &modules, Tracer &tracer, const std::stri
   addTorchModules(modules, tracer);
   addTorchOps(modules, tracer);
   addTorchControl(modules, tracer);
+  addTorchTraining(modules, tracer);
 }
 
 std::unique_ptr<h::Interpreter> beginTrace(Tracer &tracer, TraceHooks &hooks,

@@ -66,7 +66,10 @@ def _divided(tensor, divisor):
 
 def _add(p, x, factor):
     """p += factor * x, rounded once."""
-    p.copy_(_wide(p) + _wide(x) * _factor(factor, p))
+    if _is_tensor(factor):
+        p.copy_(_wide(p) + _wide(x) * _factor(factor, p))
+    else:
+        p.add_(x, alpha=factor)
 
 
 def _add_product(p, a, b, factor):
@@ -319,7 +322,7 @@ class _Stepping(Optimizer):
 
 
 def _decayed(p, grad, weight_decay):
-    return grad if weight_decay == 0 else (_wide(grad) + _wide(p) * weight_decay).to(grad.dtype)
+    return grad if weight_decay == 0 else grad.add(p, alpha=weight_decay)
 
 
 def _lr_check(lr):
@@ -357,14 +360,15 @@ class SGD(_Stepping):
         grad = _decayed(p, grad, group["weight_decay"])
         if momentum != 0:
             buffer = state["momentum_buffer"]
-            part = grad
             if dampening != 0:
                 if "_first" not in state:
                     state["_first"] = torch.zeros((), dtype=torch.float32)
-                part = torch.where(state["_first"] != 0, _wide(grad), _wide(grad) * (1 - dampening))
+                usual = _scaled(buffer, momentum).add(grad, alpha=1 - dampening)
+                buffer.copy_(torch.where(state["_first"] != 0, grad, usual))
                 state["_first"].zero_()
-            buffer.copy_(_wide(_scaled(buffer, momentum)) + part)
-            grad = (_wide(grad) + _wide(buffer) * momentum).to(grad.dtype) if group["nesterov"] else buffer
+            else:
+                buffer.copy_(_scaled(buffer, momentum)).add_(grad)
+            grad = grad.add(buffer, alpha=momentum) if group["nesterov"] else buffer
         _add(p, grad, -_number(group["lr"]))
 
     def state_dict(self):
@@ -459,7 +463,7 @@ class RMSprop(_Stepping):
         if group["centered"]:
             mean = state["grad_avg"]
             mean.copy_(torch.lerp(mean, grad, 1 - alpha))
-            average = (_wide(square) - _wide(mean) * _wide(mean)).to(square.dtype)
+            average = square.addcmul(mean, mean, value=-1)
         root = average.sqrt() + group["eps"]
         if group["momentum"] > 0:
             buffer = state["momentum_buffer"]

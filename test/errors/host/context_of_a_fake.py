@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# error: 13:12: torch.library.get_ctx() makes sizes that values decide, for fakes that are run instead of the function; here the function itself is traced, and every size is one of its inputs'
+# error: 14:12: torch.library.get_ctx() makes sizes that values decide, for fakes that are run instead of the function; here the function itself is traced, and every size is one of its inputs'
 # command: export {file}:f --input x=f32[4]
 import torch
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# error: 17:12: operator 'test::twice' runs another kernel on cuda than on cpu; compile a package for each
-# command: compile {file}:f --input x=f32[4] --target cpu,cuda:sm_90 -o /dev/null
+# error: 18:12: operator 'test::twice' runs another kernel on cuda than on cpu; compile a package for each
+# command: compile {file}:f --input x=f32[4] --target cpu,cuda:sm_90 -o two_devices.plc
 import torch
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# error: 20:5: operator 'test::writes' writes to a tensor in the list 'xs', which is not supported; pass the tensors that it writes as parameters of their own
-# note: 16:5: it is written here
+# error: 22:5: operator 'test::writes' writes to a tensor in the list 'xs', which is not supported; pass the tensors that it writes as parameters of their own
+# note: 18:5: it is written here
 # command: export {file}:f --input x=f32[4]
 import torch
 import triton

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# error: 6:2: TypeError: custom_op() missing 1 required keyword-only argument: 'mutates_args'
+# error: 7:2: TypeError: custom_op() missing required argument: 'mutates_args'
 # command: export {file}:f --input x=f32[4]
 from torch.library import custom_op
 

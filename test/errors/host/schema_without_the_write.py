@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# error: 16:5: operator 'test::writes' writes to 'x', which mutates_args does not name; write mutates_args={"x"}
-# note: 11:5: 'x' is written here
+# error: 18:5: operator 'test::writes' writes to 'x', which mutates_args does not name; write mutates_args={"x"}
+# note: 13:5: 'x' is written here
 # command: export {file}:f --input x=f32[4]
 import torch
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# error: 16:5: RuntimeError: wrap_triton only works on functions annotated with triton.jit or triton.autotune; put @triton.heuristics below @triton.autotune
+# error: 17:5: RuntimeError: wrap_triton only works on functions annotated with triton.jit or triton.autotune; put @triton.heuristics below @triton.autotune
 # command: export {file}:f --input x=f32[4]
 import torch
 import triton

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// torch.optim, its schedulers, torch.nn.utils: written in the language that models are written in.
+#include "trace/TorchTraining.h"
+
+#include "trace/TensorObject.h"
+#include "trace/TorchSources.h"
+
+namespace pellucid::trace {
+
+namespace h = pellucid::host;
+
+namespace {
+
+/// The names of a source that are `module`'s: those without an underscore in front.
+std::shared_ptr<h::Module> fillFromSource(h::Interpreter &interpreter, h::Module &module,
+                                          const std::string &source, const char *text) {
+  auto made = interpreter.importSource(
+      "torch_" + source + "_source", std::make_shared<SourceFile>("<torch." + source + ">", text));
+  for (const auto &[name, value] : made->globals->items())
+    if (!name.starts_with("_") && !value.as<h::Module>())
+      module.globals->set(name, value);
+  return made;
+}
+
+/// torch.optim.adam has Adam, and so has torch.optim.
+void addOptimizerFile(h::NativeModules &modules, const std::string &file, const char *name) {
+  modules.add("torch.optim." + file, [name](h::Interpreter &interpreter, h::Module &module) {
+    auto all = interpreter.nativeModule("torch.optim");
+    for (const char *one : {name, "Optimizer"})
+      module.globals->set(one, *all->globals->find(one));
+  });
+}
+
+} // namespace
+
+void addTorchTraining(h::NativeModules &modules, Tracer &) {
+  modules.add("torch.optim", [](h::Interpreter &interpreter, h::Module &module) {
+    fillFromSource(interpreter, module, "optim", optimSource);
+  });
+  modules.add("torch.optim.lr_scheduler", [](h::Interpreter &interpreter, h::Module &module) {
+    auto source = fillFromSource(interpreter, module, "optim.lr_scheduler", schedulerSource);
+    module.globals->set("_LRScheduler", *source->globals->find("LRScheduler"));
+  });
+  for (auto [file, name] : {std::pair{"optimizer", "required"},
+                            {"sgd", "SGD"},
+                            {"adam", "Adam"},
+                            {"adamw", "AdamW"},
+                            {"rmsprop", "RMSprop"},
+                            {"adagrad", "Adagrad"},
+                            {"adadelta", "Adadelta"},
+                            {"adamax", "Adamax"},
+                            {"nadam", "NAdam"},
+                            {"radam", "RAdam"}})
+    addOptimizerFile(modules, file, name);
+  for (const char *name :
+       {"torch.nn.utils", "torch.nn.utils.clip_grad", "torch.nn.utils.convert_parameters"})
+    modules.add(name, [](h::Interpreter &interpreter, h::Module &module) {
+      fillFromSource(interpreter, module, "nn.utils", utilitySource);
+    });
+}
+
+} // namespace pellucid::trace
