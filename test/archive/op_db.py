@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Exports PyTorch's own sample calls of its operators (op_db), compiles the archives and compares; prints a table.
 
-    op_db.py PROGRAM [--dtypes float32,bfloat16,int64,bool] [--samples 4] [--core] [--results FILE] [NAME…]
+    op_db.py PROGRAM [--dtypes float32,bfloat16,int64,bool] [--samples 4] [--core] [--target cuda:sm_90] [--part I/N] [--results FILE] [NAME…]
     op_db.py --page FILE…      writes docs/op-db.md of such results, and the part on Core ATen of docs/operators.md
 
 One archive for each operator and dtype, which calls it with samples spread over those that PyTorch has. NAME: operators of
@@ -147,7 +147,7 @@ def better(op, model, index, wanted, found):
     return bool(np.all(own <= np.maximum(theirs, 3e-2 * np.maximum(np.abs(exact), 1))))
 
 
-def check(program, op, dtypes, count, folder):
+def check(program, target, op, dtypes, count, folder):
     """(state, why) of the operator's samples in all of the dtypes: right, wrong, refused, not exported, …"""
     import numpy as np
     import torch
@@ -166,7 +166,7 @@ def check(program, op, dtypes, count, folder):
             torch.export.save(torch.export.export(model, tuple(model.tensors)), folder / "op.pt2")
     except Exception as error:
         return "not exported", str(error).split("\n")[0][:150]
-    status, _, said = pellucid(program, "compile", folder / "op.pt2", "-o", folder / "op.plc", "--target", "cpu:x86-64-v3")
+    status, _, said = pellucid(program, "compile", folder / "op.pt2", "-o", folder / "op.plc", "--target", target)
     if status:
         return ("refused" if status == 1 else "crash"), " ".join(said.split("error: ", 1)[-1].split("\n")[:2])[:250]
     names = [i["name"] for i in json.loads(pellucid(program, "inspect", folder / "op.plc", "--json")[1])["inputs"]]
@@ -193,7 +193,7 @@ def check(program, op, dtypes, count, folder):
 def attempt(arguments, op, dtypes):
     with tempfile.TemporaryDirectory() as folder:
         try:
-            return check(arguments.program, op, dtypes, arguments.samples, pathlib.Path(folder))
+            return check(arguments.program, arguments.target, op, dtypes, arguments.samples, pathlib.Path(folder))
         except subprocess.TimeoutExpired:
             return "too slow", ""
 
@@ -217,7 +217,10 @@ def run(arguments):
     warnings.filterwarnings("ignore")
     torch.set_num_threads(1)
     rows = []
-    for op in op_db:
+    part, parts = map(int, arguments.part.split("/"))
+    for number, op in enumerate(op_db):
+        if number % parts != part - 1:
+            continue
         if arguments.names and op.name not in arguments.names and op.formatted_name not in arguments.names:
             continue
         core = is_core(op)
@@ -312,6 +315,8 @@ def main():
     parser.add_argument("--dtypes", default=",".join(DTYPES))
     parser.add_argument("--samples", type=int, default=4)
     parser.add_argument("--core", action="store_true")
+    parser.add_argument("--target", default="cpu:x86-64-v3", help="what the archives are compiled for, and run on")
+    parser.add_argument("--part", default="1/1", metavar="I/N", help="every Nth operator, beginning with the Ith")
     parser.add_argument("--results")
     run(parser.parse_args())
 
