@@ -37,6 +37,7 @@ LAYERS = {
     "driver": (7, True),
     "api": (8, False),
     "eager": (8, False),
+    "exec": (9, True),
 }
 TOOLS_RANK = 10
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]')

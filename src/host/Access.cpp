@@ -439,45 +439,6 @@ std::vector<Value> Interpreter::iterate(const Value &v) {
   raise("TypeError", "'" + typeName(v) + "' object is not iterable");
 }
 
-static constexpr size_t mostElementsAhead = 100'000;
-
-std::optional<std::vector<Value>> Iterator::iterate(Interpreter &) {
-  std::vector<Value> out;
-  stream([&](const Value &v) { return out.push_back(v), true; });
-  return out;
-}
-
-void Iterator::stream(const std::function<bool(const Value &)> &f) {
-  if (producer) {
-    // A consumer that stops early leaves it exhausted: a producer cannot be resumed.
-    Producer run = std::move(producer);
-    producer = nullptr;
-    run(f);
-    return;
-  }
-  while (position < elements.size())
-    if (!f(elements[position++]))
-      return;
-}
-
-std::optional<Value> Iterator::next(Interpreter &interpreter) {
-  if (producer) {
-    Producer run = std::move(producer);
-    producer = nullptr;
-    run([&](const Value &v) {
-      // All of them: a producer cannot be left and entered again.
-      if (elements.size() > mostElementsAhead)
-        interpreter.refuse("next() of a generator that gives more than " +
-                           std::to_string(mostElementsAhead) +
-                           " elements; walk it with 'for', or use itertools.count()");
-      return elements.push_back(v), true;
-    });
-  }
-  if (position == elements.size())
-    return std::nullopt;
-  return elements[position++];
-}
-
 // ---- text
 // ----------------------------------------------------------------------------------------------------------
 

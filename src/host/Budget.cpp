@@ -14,7 +14,7 @@ static thread_local Budget *currentBudget = nullptr;
 static thread_local int64_t threadHolds = 0;
 
 Budget::Budget(uint64_t steps, uint64_t bytes)
-    : maxSteps(steps), maxBytes(bytes), before(threadHolds) {}
+    : maxSteps(steps), maxBytes(bytes), allowed(steps), before(threadHolds) {}
 
 Budget *Budget::current() { return currentBudget; }
 
@@ -54,11 +54,21 @@ StepsLimit::~StepsLimit() {
   budget.spent = budget.taken >= before;
 }
 
+bool Budget::wasInterrupted() noexcept {
+  if (!interrupted)
+    return false;
+  maxSteps = allowed;
+  interrupted = 0;
+  return true;
+}
+
 void Budget::refuseSteps() {
+  if (interrupted)
+    throw Interrupted();
   spent = true;
   taken = maxSteps;
   throw DiagnosticError(SourceLocation(),
-                        "the program took more than " + std::to_string(maxSteps) +
+                        "the program took more than " + std::to_string(maxSteps + 0) +
                             " steps; host code must be short: move the work into a kernel, "
                             "precompute it, or allow more (--host-steps)");
 }

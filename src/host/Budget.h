@@ -10,18 +10,28 @@
 
 namespace pellucid::host {
 
+/// Thrown by a step after Budget::interrupt().
+struct Interrupted {};
+
 class Budget {
 public:
   Budget(uint64_t steps, uint64_t bytes);
 
   /// Counts `n` steps more; throws a DiagnosticError without a place, which the evaluator adds.
   void step(uint64_t n = 1) {
-    if (n > maxSteps - taken)
+    uint64_t most = maxSteps;
+    if (taken > most || n > most - taken)
       refuseSteps();
     taken += n;
   }
   uint64_t steps() const { return taken; }
   void renewSteps() { taken = 0, spent = false; }
+  /// Of a signal handler: the next step is refused; wasInterrupted() then says why, once.
+  void interrupt() noexcept {
+    interrupted = 1;
+    maxSteps = 0;
+  }
+  bool wasInterrupted() noexcept;
   /// Whether the steps are used up: nothing more is evaluated.
   bool isSpent() const { return spent; }
   /// Bytes held now, and the most that were held at once.
@@ -45,7 +55,9 @@ private:
   [[noreturn]] void refuseSteps();
   [[noreturn]] void refuseBytes(uint64_t wanted) const;
 
-  uint64_t maxSteps, maxBytes, taken = 0, most = 0;
+  volatile uint64_t maxSteps; ///< interrupt() takes it away
+  uint64_t maxBytes, taken = 0, most = 0, allowed;
+  volatile int interrupted = 0;
   bool spent = false;
   int64_t before; ///< what the thread held when the budget was made
 };

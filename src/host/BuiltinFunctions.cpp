@@ -103,34 +103,67 @@ Value sortedOf(Interpreter &interpreter, const std::vector<Value> &elements, con
   return Value::list(std::move(out));
 }
 
-Value zipped(Interpreter &interpreter, Bound &a) {
-  std::vector<std::vector<Value>> columns;
-  for (const Value &v : a[0].tuple())
-    columns.push_back(interpreter.iterate(v));
-  size_t rows = columns.empty() ? 0 : SIZE_MAX;
-  for (const auto &c : columns)
-    rows = std::min(rows, c.size());
-  for (const auto &c : columns)
-    if (interpreter.truth(a[1]) && c.size() != rows)
-      interpreter.raise("ValueError", "zip() argument lengths differ");
-  std::vector<Value> out;
-  for (size_t r = 0; r < rows; ++r) {
+/// The rows of several iterables, one element of each; `strict` when none may be longer.
+Iterator::Puller pullRows(Interpreter &interpreter, const Tuple &iterables, bool strict) {
+  auto columns = std::make_shared<std::vector<Iterator::Puller>>();
+  for (const Value &v : iterables)
+    columns->push_back(pullerOf(interpreter, v));
+  return [&interpreter, columns, strict]() -> std::optional<Value> {
     Tuple row;
-    for (const auto &c : columns)
-      row.push_back(c[r]);
-    out.push_back(Value::tuple(std::move(row)));
-  }
-  return Value(std::make_shared<Iterator>("zip", std::move(out)));
+    for (size_t c = 0; c < columns->size(); ++c) {
+      std::optional<Value> element = (*columns)[c]();
+      bool differs = strict && c > 0 && !element; // all before it had one
+      if (!element && strict && c == 0)
+        for (size_t other = 1; other < columns->size(); ++other)
+          differs |= (*columns)[other]().has_value();
+      if (differs)
+        interpreter.raise("ValueError", "zip() argument lengths differ");
+      if (!element)
+        return std::nullopt;
+      row.push_back(std::move(*element));
+    }
+    return row.empty() ? std::nullopt : std::optional(Value::tuple(std::move(row)));
+  };
+}
+
+Value iteratorOf(const char *kind, Iterator::Puller pull) {
+  return Value(std::make_shared<Iterator>(kind, std::move(pull)));
+}
+
+Value zipped(Interpreter &interpreter, Bound &a) {
+  return iteratorOf("zip", pullRows(interpreter, a[0].tuple(), interpreter.truth(a[1])));
 }
 
 Value mapped(Interpreter &interpreter, Bound &a) {
-  Bound args{a[1], Value(false)};
   if (a[1].tuple().empty())
     interpreter.raise("TypeError", "map() must have at least two arguments.");
-  std::vector<Value> out;
-  for (const Value &row : interpreter.iterate(zipped(interpreter, args)))
-    out.push_back(interpreter.call(a[0], row.tuple()));
-  return Value(std::make_shared<Iterator>("map", std::move(out)));
+  return iteratorOf("map", [&interpreter, function = a[0],
+                            rows = pullRows(interpreter, a[1].tuple(), false)]() mutable
+                               -> std::optional<Value> {
+    std::optional<Value> row = rows();
+    return row ? std::optional(interpreter.call(function, row->tuple())) : std::nullopt;
+  });
+}
+
+Value filtered(Interpreter &interpreter, Bound &a) {
+  return iteratorOf("filter", [&interpreter, function = a[0],
+                               elements = pullerOf(interpreter, a[1])]() mutable
+                                  -> std::optional<Value> {
+    while (std::optional<Value> v = elements())
+      if (interpreter.truth(function.isNone() ? *v : interpreter.call(function, {*v})))
+        return v;
+    return std::nullopt;
+  });
+}
+
+Value enumerated(Interpreter &interpreter, Bound &a) {
+  Int start = interpreter.toInt64(a[1], "enumerate()'s start");
+  return iteratorOf(
+      "enumerate",
+      [elements = pullerOf(interpreter, a[0]), n = start]() mutable -> std::optional<Value> {
+        std::optional<Value> v = elements();
+        return v ? std::optional(Value::tuple({Value(n++), std::move(*v)})) : std::nullopt;
+      });
 }
 
 Value rounded(Interpreter &interpreter, Bound &a) {
@@ -190,9 +223,19 @@ Value getAttribute(Interpreter &interpreter, CallArgs args) {
 
 Value printed(Interpreter &interpreter, Bound &a) {
   std::string text, separator = a[1].isNone() ? " " : interpreter.str(a[1]);
-  for (const Value &v : a[0].tuple())
-    text += (text.empty() ? "" : separator) + interpreter.str(v);
-  interpreter.hooks().output(text + (a[2].isNone() ? "\n" : interpreter.str(a[2])));
+  const Tuple &values = a[0].tuple();
+  for (size_t i = 0; i < values.size(); ++i)
+    text += (i ? separator : "") + interpreter.str(values[i]);
+  text += a[2].isNone() ? "\n" : interpreter.str(a[2]);
+  if (a[3].isNone()) {
+    interpreter.hooks().output(text);
+    if (interpreter.truth(a[4]))
+      interpreter.hooks().flushOutput();
+    return Value();
+  }
+  interpreter.call(interpreter.getAttr(a[3], "write"), {Value(text)});
+  if (interpreter.truth(a[4]))
+    interpreter.call(interpreter.getAttr(a[3], "flush"));
   return Value();
 }
 
@@ -255,20 +298,8 @@ void addIteration(Interpreter &i) {
   add(i, "len", "obj", [](Interpreter &in, Bound &a) { return in.length(a[0]); });
   add(i, "zip", "*iterables, strict=False", zipped);
   add(i, "map", "function, *iterables", mapped);
-  add(i, "filter", "function, iterable", [](Interpreter &in, Bound &a) {
-    std::vector<Value> out;
-    for (const Value &v : in.iterate(a[1]))
-      if (in.truth(a[0].isNone() ? v : in.call(a[0], {v})))
-        out.push_back(v);
-    return Value(std::make_shared<Iterator>("filter", std::move(out)));
-  });
-  add(i, "enumerate", "iterable, start=0", [](Interpreter &in, Bound &a) {
-    std::vector<Value> out;
-    Int n = in.toInt64(a[1], "enumerate()'s start");
-    for (const Value &v : in.iterate(a[0]))
-      out.push_back(Value::tuple({Value(n++), v}));
-    return Value(std::make_shared<Iterator>("enumerate", std::move(out)));
-  });
+  add(i, "filter", "function, iterable", filtered);
+  add(i, "enumerate", "iterable, start=0", enumerated);
   add(i, "reversed", "sequence", [](Interpreter &in, Bound &a) {
     if (auto *instance = a[0].as<Instance>())
       if (auto method = instance->special(in, "__reversed__"))
@@ -284,8 +315,12 @@ void addIteration(Interpreter &i) {
     auto *instance = a[0].as<Instance>();
     if (instance && instance->cls->find("__next__"))
       return a[0];
-    return a[0].as<Iterator>() ? a[0]
-                               : Value(std::make_shared<Iterator>("iterator", in.iterate(a[0])));
+    if (instance && instance->cls->find("__iter__")) {
+      Value iterator = in.call(*instance->special(in, "__iter__"));
+      if (!iterator.isSequence())
+        return iterator;
+    }
+    return a[0].as<Iterator>() ? a[0] : iteratorOf("iterator", pullerOf(in, a[0]));
   });
   auto anyOrAll = [&](const char *name, bool stopAt) {
     add(i, name, "iterable", [stopAt](Interpreter &in, Bound &a) {

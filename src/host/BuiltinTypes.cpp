@@ -402,7 +402,25 @@ void addExceptions(Interpreter &interpreter) {
                                  {"UnicodeWarning", "Warning"},
                                  {"DeprecationWarning", "Warning"},
                                  {"FutureWarning", "Warning"},
-                                 {"RuntimeWarning", "Warning"}};
+                                 {"RuntimeWarning", "Warning"},
+                                 {"MemoryError", "Exception"},
+                                 {"BufferError", "Exception"},
+                                 {"EOFError", "Exception"},
+                                 {"FloatingPointError", "ArithmeticError"},
+                                 {"PermissionError", "OSError"},
+                                 {"FileExistsError", "OSError"},
+                                 {"IsADirectoryError", "OSError"},
+                                 {"NotADirectoryError", "OSError"},
+                                 {"InterruptedError", "OSError"},
+                                 {"ConnectionError", "OSError"},
+                                 {"BrokenPipeError", "ConnectionError"},
+                                 {"ReferenceError", "Exception"},
+                                 {"IndentationError", "SyntaxError"},
+                                 {"UnicodeDecodeError", "UnicodeError"},
+                                 {"UnicodeEncodeError", "UnicodeError"},
+                                 {"StopAsyncIteration", "Exception"},
+                                 {"EncodingWarning", "Warning"},
+                                 {"BytesWarning", "Warning"}};
   Interpreter::State &state = interpreter.state();
   for (const Row &row : rows) {
     std::vector<std::shared_ptr<Class>> bases;

@@ -137,8 +137,9 @@ Value Evaluator::eval(const syntax::Expr &e) {
     at(e);
     if (!sink)
       interpreter.refuse("'yield' is not possible here");
+    state.sent = Value();
     (*sink)(value);
-    return Value();
+    return std::exchange(state.sent, Value());
   }
   case ExprKind::YieldFrom:
     forEach(interpreter, eval(*as<YieldFrom>(&e)->value), [&](const Value &v) {

@@ -145,6 +145,8 @@ Value Function::call(Interpreter &interpreter, CallArgs args) {
   if (def && def->kind == StmtKind::AsyncFunctionDef)
     interpreter.refuse(
         "'async' functions are not supported in host code; write an ordinary function");
+  if (state.frames.size() >= state.options.maxDepth && state.options.script)
+    interpreter.raise("RecursionError", "maximum recursion depth exceeded");
   if (state.frames.size() >= state.options.maxDepth)
     interpreter.refuse("calls are nested too deeply (more than " +
                        std::to_string(state.options.maxDepth) + "); write the recursion as a loop");

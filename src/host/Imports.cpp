@@ -16,6 +16,13 @@ static constexpr std::string_view packageFile = "__init__.py";
 
 /// Libraries a file may import although they are absent here; guarded imports of others fail as if
 /// not installed.
+/// Those of them that are not Python's own.
+static bool isThirdParty(const std::string &name) {
+  static const NameSet roots = {"numpy",  "pytest", "matplotlib", "pandas",
+                                "yaml", "tqdm",   "scipy",      "PIL", "sklearn"};
+  return roots.count(name.substr(0, name.find('.'))) != 0;
+}
+
 static bool isKnownLibrary(const std::string &name) {
   static const NameSet roots = {"abc",
                                 "argparse",
@@ -78,6 +85,11 @@ static bool isKnownLibrary(const std::string &name) {
                                 "tqdm",
                                 "concurrent"};
   return roots.count(name.substr(0, name.find('.'))) != 0;
+}
+
+std::shared_ptr<Module> Interpreter::loadedModule(const std::string &name) const {
+  auto it = impl->natives.find(name);
+  return it == impl->natives.end() ? nullptr : it->second;
 }
 
 std::shared_ptr<Module> Interpreter::nativeModule(const std::string &name) {
@@ -160,7 +172,7 @@ static void execute(Interpreter &interpreter, const std::shared_ptr<Module> &mod
     }
   } restore{state, callers, guards};
   ++state.importDepth;
-  if (state.order.size() > 2000)
+  if (state.order.size() > 2000 && !state.options.script)
     interpreter.refuse("more than 2000 modules are imported");
   if (state.importDepth > state.options.maxDepth)
     interpreter.refuse("imports are nested more than " + std::to_string(state.options.maxDepth) +
@@ -337,7 +349,11 @@ static Value findModule(Interpreter &interpreter, const std::string &dotted) {
     for (const std::string &folder : searchFolders(interpreter))
       if (auto found = findUnder(interpreter, folder, dotted))
         return Value(found);
-  if (interpreter.state().importGuards && !isKnownLibrary(dotted))
+  // A script's own import fails as Python's; what is known stands for itself until it is used.
+  bool isScript = interpreter.options().script.has_value(),
+       isGuarded = interpreter.state().importGuards != 0;
+  if (isScript ? !isKnownLibrary(dotted) || (isGuarded && isThirdParty(dotted))
+               : isGuarded && !isKnownLibrary(dotted))
     interpreter.raise("ModuleNotFoundError", "No module named '" + dotted + "'");
   return Value(std::make_shared<Opaque>(dotted, interpreter.location()));
 }
@@ -379,6 +395,10 @@ std::map<std::string, std::string> Interpreter::sourceNames() const {
 
 std::shared_ptr<Module> Interpreter::importFile(const std::string &path) {
   return runFile(*this, nameInPackages(path), path, fs::path(path).filename() == packageFile);
+}
+
+std::shared_ptr<Module> Interpreter::runScript(const std::string &path) {
+  return runFile(*this, "__main__", path, false);
 }
 
 std::shared_ptr<Module> Interpreter::importSource(const std::string &name,

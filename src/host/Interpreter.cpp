@@ -81,12 +81,19 @@ Interpreter::Interpreter(InterpreterOptions options)
   addClassModules(modules);
   addTritonModules(modules);
   addTorchLibrary(modules);
+  if (impl->options.script) {
+    addScriptModules(modules, *impl->options.script);
+    addScriptBuiltins(*this);
+  }
   modules.append(impl->options.modules);
   impl->options.modules = std::move(modules);
 }
 
 Interpreter::~Interpreter() {
   BudgetScope unlimited(nullptr);
+  for (Iterator *left : std::set<Iterator *>(impl->suspended))
+    if (impl->suspended.count(left))
+      left->close(*this, true);
   // Functions hold their globals and classes their methods: cut the cycles.
   std::vector<std::shared_ptr<Namespace>> tables;
   std::vector<std::shared_ptr<Class>> classes;
@@ -180,6 +187,8 @@ static Diagnostic withCalls(const Interpreter &interpreter, const SourceLocation
 void Interpreter::refuse(std::string message) const { refuse(location(), std::move(message)); }
 
 void Interpreter::refuse(const SourceLocation &where, std::string message) const {
+  if (impl->options.script)
+    impl->refusedAt = traceback();
   throw DiagnosticError(withCalls(*this, where, std::move(message)));
 }
 
@@ -190,10 +199,24 @@ Value makeException(Interpreter &, const std::shared_ptr<Class> &cls, std::vecto
 }
 
 void Interpreter::raise(std::string_view className, std::string message) {
-  Value exception = makeException(*this, builtinClass(className), {Value(message)});
+  std::vector<Value> args;
+  if (!message.empty() || !impl->options.script)
+    args.emplace_back(message);
+  Value exception = makeException(*this, builtinClass(className), std::move(args));
+  noteRaised(*this, exception);
   throw RaisedError(withCalls(*this, location(), std::string(className) + ": " + message),
                     std::move(exception));
 }
+
+RaisedError interruptionOf(Interpreter &interpreter) {
+  interpreter.state().budget.wasInterrupted();
+  Value exception =
+      makeException(interpreter, interpreter.builtinClass("KeyboardInterrupt"), {});
+  noteRaised(interpreter, exception);
+  return {Diagnostic(Severity::Error, interpreter.location(), "KeyboardInterrupt"), exception};
+}
+
+void Interpreter::interrupt() noexcept { impl->budget.interrupt(); }
 
 // ---- the one that runs
 // --------------------------------------------------------------------------------------------------
@@ -219,6 +242,8 @@ void rethrowInSentences(Interpreter &interpreter, const std::function<std::strin
     throw;
   } catch (const RaisedError &) {
     throw;
+  } catch (const Interrupted &) {
+    throw interruptionOf(interpreter);
   } catch (const DiagnosticError &error) {
     if (error.diagnostic.location.known())
       throw;
@@ -277,7 +302,10 @@ Value Interpreter::call(const Value &callee, CallArgs args) {
   if (!callee.isObject() || !callee.object()->isCallable())
     raise("TypeError", "'" + typeName(callee) + "' object is not callable");
   std::shared_ptr<Object> keepAlive = callee.object();
-  if (impl->depth >= impl->options.maxDepth * 2 || stackIsLow())
+  bool isTooDeep = impl->depth >= impl->options.maxDepth * 2 || stackIsLow();
+  if (isTooDeep && impl->options.script)
+    raise("RecursionError", "maximum recursion depth exceeded");
+  if (isTooDeep)
     refuse("calls are nested too deeply (more than " + std::to_string(impl->options.maxDepth) +
            ", or than the stack is deep); write the recursion as a loop");
   if (impl->options.budgetPerCall && impl->depth == 0 && impl->importDepth == 0)

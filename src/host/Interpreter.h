@@ -31,6 +31,9 @@ public:
   virtual Value callOperator(Interpreter &, const std::shared_ptr<Operator> &op, CallArgs args);
   /// Text that print() and logging write; dropped by default.
   virtual void output(std::string_view) {}
+  /// What a script writes to sys.stderr; and what it has written so far goes out.
+  virtual void errorOutput(std::string_view) {}
+  virtual void flushOutput() {}
   virtual void warn(Diagnostic) {}
 };
 
@@ -53,6 +56,12 @@ private:
   std::map<std::string, std::vector<Fill>> fillers;
 };
 
+/// A whole program that is run as Python would: it sees its arguments, files, the time and the
+/// environment, and nothing that it does is counted.
+struct ScriptOptions {
+  std::vector<std::string> arguments; ///< sys.argv
+};
+
 struct InterpreterOptions {
   std::vector<std::string>
       searchRoots;                ///< for absolute imports, after the importing file's own folder
@@ -70,6 +79,8 @@ struct InterpreterOptions {
   /// With defersFileErrors: an import that fails is such a statement too, as where one file of a
   /// package is read alone; a `raise` at the first file's top level is passed over.
   bool defersMissingImports = false;
+  /// Set for exec; without it a file is read for what is in it, and may ask for nothing.
+  std::optional<ScriptOptions> script;
 };
 
 /// An exception of the user's program or of Python's own operations; `except` clauses see it.
@@ -79,6 +90,17 @@ class RaisedError : public DiagnosticError {
 public:
   Value exception; ///< an Instance of an exception class
   RaisedError(Diagnostic d, Value e) : DiagnosticError(std::move(d)), exception(std::move(e)) {}
+};
+
+/// Where an exception was raised, outermost call first: `__traceback__` of a script's exceptions.
+class Traceback : public Object {
+public:
+  struct Entry {
+    SourceLocation where;
+    std::string function; ///< `<module>` for a file's top level
+  };
+  std::vector<Entry> entries;
+  std::string typeName() const override { return "traceback"; }
 };
 
 class Interpreter {
@@ -94,6 +116,8 @@ public:
   /// Runs the file as a module (`__name__` is its stem, so `if __name__ == "__main__"` is false).
   /// Again: the same module.
   std::shared_ptr<Module> importFile(const std::string &path);
+  /// Runs the file as Python runs a script: `__name__` is "__main__".
+  std::shared_ptr<Module> runScript(const std::string &path);
   std::shared_ptr<Module> importSource(const std::string &name,
                                        std::shared_ptr<const SourceFile> file);
   /// For every file that was run: its path, and what it is called below the packages around it
@@ -147,6 +171,9 @@ public:
   std::shared_ptr<Module>
   nativeModule(const std::string &name); ///< null when there is none of that name
 
+  /// The same without making it: null when nothing has asked for it yet.
+  std::shared_ptr<Module> loadedModule(const std::string &name) const;
+
   /// The place being evaluated, for diagnostics and recorded nodes.
   SourceLocation location() const;
   /// What location() is while no text is evaluated: the place of whoever calls functions from
@@ -154,6 +181,14 @@ public:
   void setOutside(SourceLocation where);
   /// The calls under way, innermost first: where each call stands.
   std::vector<SourceLocation> callStack() const;
+  /// The same with the names of the functions, outermost first. Parts of ours are left out.
+  std::shared_ptr<Traceback> traceback() const;
+  /// Python's text of an uncaught exception, with those that it was raised from or while handling.
+  std::string tracebackText(const Value &exception);
+  /// Where the last refusal of a script was said; null when there was none.
+  std::shared_ptr<Traceback> refusedAt() const;
+  /// Of a signal handler: the script gets a KeyboardInterrupt at its next step.
+  void interrupt() noexcept;
   /// Refuses what the program asks for; `except` does not catch it. Notes name the calls that led
   /// here.
   [[noreturn]] void refuse(std::string message) const;

@@ -53,6 +53,9 @@ struct Interpreter::State {
   uint32_t importGuards = 0;            ///< inside `try: import … except ImportError`
   uint32_t importDepth = 0;             ///< files whose top level is being run
   std::vector<const RaisedError *> handling;
+  std::set<class Iterator *> suspended; ///< generators that were left at a `yield`
+  Value sent;                           ///< what generator.send() gave
+  std::shared_ptr<Traceback> refusedAt; ///< of a script
 
   /// Notes what a function or class made in `scope` keeps alive: that scope and those around it.
   void capture(const std::shared_ptr<Scope> &scope);
@@ -215,24 +218,37 @@ void forEach(Interpreter &, const Value &iterable, const std::function<bool(cons
 
 class GeneratorCall;
 
+/// Gives the elements of any iterable one at a time, when they are asked for.
+std::function<std::optional<Value>()> pullerOf(Interpreter &, const Value &iterable);
+
 /// A generator expression, or what zip, map, filter … give. Elements are produced when asked for.
 class Iterator : public Object {
 public:
   using Producer = std::function<void(const std::function<bool(const Value &)> &)>;
+  using Puller = std::function<std::optional<Value>()>;
   Iterator(std::string kind, Producer p) : name(std::move(kind)), producer(std::move(p)) {}
+  Iterator(std::string kind, Puller p) : name(std::move(kind)), puller(std::move(p)) {}
   Iterator(std::string kind, std::vector<Value> v)
       : name(std::move(kind)), elements(std::move(v)) {}
   /// Of a generator function: the call itself, for contextlib.contextmanager.
   std::shared_ptr<GeneratorCall> generator;
 
+  ~Iterator() override;
   std::string typeName() const override { return name; }
+  std::optional<Value> getAttr(Interpreter &, std::string_view attribute) override;
   std::optional<std::vector<Value>> iterate(Interpreter &) override;
   void stream(const std::function<bool(const Value &)> &f);
   std::optional<Value> next(Interpreter &);
+  /// Ends a generator that was left at a `yield`: GeneratorExit is raised there, or, where the
+  /// interpreter goes, its body is left without a word.
+  void close(Interpreter &, bool silently);
 
 private:
+  void suspendAtYields(Interpreter &);
   std::string name;
-  Producer producer; ///< null once its elements are in `elements`
+  Producer producer; ///< null once it runs
+  Puller puller;
+  std::shared_ptr<class Suspension> suspension;
   std::vector<Value> elements;
   size_t position = 0;
 };
@@ -361,6 +377,18 @@ void addClassModules(NativeModules &);
 void addDataclasses(NativeModules &);
 void addTritonModules(NativeModules &);
 void addTorchLibrary(NativeModules &);
+/// What a script has beyond that: arguments, files, time, argparse, random, …
+/// The lines of a traceback, without its first and last.
+std::string toString(const Traceback &traceback);
+/// The KeyboardInterrupt that an Interrupted is.
+RaisedError interruptionOf(Interpreter &);
+/// Notes in a script's exception where it is raised, and while which other one is handled.
+void noteRaised(Interpreter &, const Value &exception);
+void addScriptModules(NativeModules &, const ScriptOptions &);
+void addScriptBuiltins(Interpreter &);
+/// The public names of `source` become the module's; `_native` there is what `natives` fill.
+NativeModules::Fill fillFromText(const char *source,
+                                 std::function<void(Interpreter &, Module &)> natives = nullptr);
 
 /// What a class body leaves for type.__new__ in its namespace as `__classcell__`: the scope whose
 /// methods ask for the class by super().

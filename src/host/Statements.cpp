@@ -302,7 +302,14 @@ void Evaluator::execAssert(const Assert &s) {
     return;
   Value message = s.msg ? eval(*s.msg) : Value();
   at(s);
-  interpreter.raise("AssertionError", s.msg ? interpreter.str(message) : "");
+  Value error = makeException(interpreter, interpreter.builtinClass("AssertionError"),
+                              s.msg ? std::vector<Value>{message} : std::vector<Value>{});
+  noteRaised(interpreter, error);
+  std::string text = s.msg ? interpreter.str(message) : "";
+  Diagnostic d(Severity::Error, interpreter.location(), "AssertionError: " + text);
+  for (const SourceLocation &site : interpreter.callStack())
+    d.note(site, "called from here");
+  throw RaisedError(std::move(d), error);
 }
 
 void Evaluator::execRaise(const Raise &s) {
@@ -311,15 +318,20 @@ void Evaluator::execRaise(const Raise &s) {
       interpreter.raise("RuntimeError", "No active exception to reraise");
     throw RaisedError(*state.handling.back());
   }
-  Value exception = eval(*s.exc);
-  if (s.cause)
-    eval(*s.cause);
+  Value exception = eval(*s.exc), cause = s.cause ? eval(*s.cause) : Value();
   at(s);
   if (exception.as<Class>())
     exception = interpreter.call(exception);
+  if (cause.as<Class>())
+    cause = interpreter.call(cause);
   auto *instance = exception.as<Instance>();
   if (!instance || !instance->cls->isSubclassOf(*interpreter.builtinClass("BaseException")))
     interpreter.raise("TypeError", "exceptions must derive from BaseException");
+  if (s.cause) {
+    instance->attributes.set("__cause__", cause);
+    instance->attributes.set("__suppress_context__", Value(true));
+  }
+  noteRaised(interpreter, exception);
   std::string message = interpreter.str(exception);
   Diagnostic d(Severity::Error, interpreter.location(),
                instance->cls->name + (message.empty() ? "" : ": " + message));
@@ -419,6 +431,8 @@ Evaluator::Flow Evaluator::execTry(const Try &s) {
       flow = run(s.orelse);
   } catch (const RaisedError &error) {
     pending.emplace(error);
+  } catch (const Interrupted &) {
+    pending.emplace(interruptionOf(interpreter));
   }
   state.importGuards = guards;
   state.depth = depth;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <pthread.h>
 #include <sys/resource.h>
+#include <utility>
 
 namespace pellucid {
 
@@ -35,9 +36,17 @@ Bounds ownStack() {
   return {low, high};
 }
 
+thread_local StackRange coroutineStack;
+
 } // namespace
 
+StackRange setStackRange(StackRange range) { return std::exchange(coroutineStack, range); }
+
 bool stackIsLow(size_t reserve) {
+  if (coroutineStack.base)
+    return reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) -
+               reinterpret_cast<uintptr_t>(coroutineStack.base) <
+           reserve;
   static thread_local const Bounds bounds = ownStack();
   auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
   bool isOwn = here >= bounds.lowest && here < bounds.highest;

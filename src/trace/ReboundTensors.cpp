@@ -82,7 +82,9 @@ void keepRebound(h::Interpreter &interpreter, Tracer &tracer, const std::vector<
   // All of them are read before the first is written: two may have changed places.
   std::vector<Rebound> rebound;
   for (const HeldTensor &one : held) {
-    const h::Value *now = one.module->attributes.find(std::string_view(one.key));
+    const h::Value *now = one.container.isDict()
+                              ? one.container.dictionary().find(std::string_view(one.key))
+                              : one.module->attributes.find(std::string_view(one.key));
     if (now && now->as<TensorObject>() == one.object.get())
       continue;
     SourceLocation where = placeOfBinding(interpreter, one);

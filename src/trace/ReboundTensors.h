@@ -14,7 +14,8 @@ struct HeldTensor {
   std::shared_ptr<host::Instance> module;
   std::string key; ///< its attribute
   std::shared_ptr<TensorObject> object;
-  bool isRegistered; ///< a parameter or a buffer, no plain attribute
+  bool isRegistered;       ///< a parameter or a buffer, no plain attribute
+  host::Value container{}; ///< a dict that has it as `key`, in place of the module
 };
 
 /// `self.calls = self.calls + 1` in forward: the next call finds what this one has bound, so that

@@ -75,6 +75,9 @@ const char *const optimSource =
 const char *const schedulerSource =
 #include "trace/torch/schedulers.py.inc"
     ;
+const char *const trainingSource =
+#include "trace/torch/training.py.inc"
+    ;
 const char *const utilitySource =
 #include "trace/torch/nn_utils.py.inc"
     ;

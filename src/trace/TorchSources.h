@@ -31,5 +31,6 @@ extern const char *const controlSource; ///< torch.cond and the loops of torch._
 extern const char *const optimSource;     ///< torch.optim
 extern const char *const schedulerSource; ///< torch.optim.lr_scheduler
 extern const char *const utilitySource;   ///< torch.nn.utils
+extern const char *const trainingSource;  ///< how packages find out an optimiser's state
 
 } // namespace pellucid::trace

@@ -33,7 +33,8 @@ void addOptimizerFile(h::NativeModules &modules, const std::string &file, const 
 
 } // namespace
 
-void addTorchTraining(h::NativeModules &modules, Tracer &) {
+void addTorchTraining(h::NativeModules &modules, Tracer &tracer) {
+  addTrainingState(modules, tracer);
   modules.add("torch.optim", [](h::Interpreter &interpreter, h::Module &module) {
     fillFromSource(interpreter, module, "optim", optimSource);
   });

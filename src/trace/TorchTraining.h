@@ -8,5 +8,7 @@ namespace pellucid::trace {
 
 /// torch.optim and what else a training loop calls.
 void addTorchTraining(host::NativeModules &modules, Tracer &tracer);
+/// What TrainingState.cpp runs in the host language.
+void addTrainingState(host::NativeModules &modules, Tracer &tracer);
 
 } // namespace pellucid::trace

@@ -9,6 +9,7 @@
 #include "trace/TensorObject.h"
 #include "trace/TraceSession.h"
 #include "trace/TrainingDependence.h"
+#include "trace/TrainingState.h"
 
 #include <algorithm>
 #include <cstring>
@@ -126,7 +127,8 @@ struct ModuleTensor {
   bool isSaved;    ///< state_dict() has it: a parameter or a persistent buffer
   bool isOptional; ///< torch loads a state_dict without it too
   std::shared_ptr<h::Instance> module;
-  std::string key; ///< its attribute there
+  std::string key;    ///< its attribute there …
+  h::Value container; ///< … or in this dict
 };
 
 /// What the file's own error was, when the statement that defines `value` was refused.
@@ -137,8 +139,9 @@ void throwIfUnusable(const h::Value &value) {
 
 class ModelTrace {
 public:
-  ModelTrace(const SymbolTable &symbols, const TraceOptions &o)
-      : options(o), hooks(&tracer), interpreter(beginTrace(tracer, hooks, symbols, options)) {}
+  ModelTrace(const SymbolTable &symbols, const TraceOptions &o, const TrainingPlan *p = nullptr)
+      : options(o), hooks(&tracer), interpreter(beginTrace(tracer, hooks, symbols, options)),
+        plan(p) {}
 
   Program trace(const std::string &path, const std::string &name,
                 const std::vector<TraceInput> &inputs) {
@@ -157,7 +160,7 @@ public:
     if (callee.as<h::Class>()) {
       callee = construct(callee);
       enterMode(callee);
-      bindTensors(callee);
+      bindRoots({{"", callee}});
       h::Value forward = interpreter->getAttr(callee, "forward");
       if (auto *bound = forward.as<h::BoundMethod>())
         function = bound->function.as<h::Function>();
@@ -167,19 +170,101 @@ public:
       throw DiagnosticError(SourceLocation("--init"),
                             "'" + name + "' is a function; constructor arguments are for classes");
     } else if (options.train) {
-      throw DiagnosticError(SourceLocation("--train"),
-                            "'" + name + "' is a function; modules have a training mode");
+      bindRoots(heldByFile(*module));
+      if (optimizers.empty())
+        throw DiagnosticError(SourceLocation("--train"),
+                              "'" + name +
+                                  "' is a function and its file holds no optimiser of torch.optim; "
+                                  "modules and training steps have a training mode");
     }
     tracer.endConstruction();
+    if (plan && !optimizers.empty()) {
+      trained.emplace(*interpreter, tracer, optimizers, parameters());
+      trained->prepare(*plan, [&](const StateTensor &state) { return bindState(state); });
+    }
     h::CallArgs args = bindInputs(function, callee, inputs);
     setConstructing(*interpreter, false);
+    if (planned && !optimizers.empty()) {
+      *planned = planTraining(*interpreter, tracer, optimizers, parameters(), rootValues,
+                              [&] { interpreter->call(callee, args); });
+      return {};
+    }
+    if (planned)
+      return {};
     h::Value result = interpreter->call(callee, std::move(args));
     finish(result);
     tracer.program.sourceNames = interpreter->sourceNames();
     return std::move(tracer.program);
   }
 
+  /// Where the plan of a training step goes; the program is not made then.
+  TrainingPlan *planned = nullptr;
+
 private:
+  using Roots = std::vector<std::pair<std::string, h::Value>>;
+
+  /// The objects and tensors of a file, which a function of it trains.
+  static Roots heldByFile(const h::Module &module) {
+    Roots roots;
+    for (const auto &[name, value] : module.globals->items())
+      if (value.as<h::Instance>() || value.as<TensorObject>())
+        roots.emplace_back(name, value);
+    return roots;
+  }
+
+  void bindRoots(const Roots &roots) {
+    for (const auto &[name, value] : roots) {
+      rootValues.push_back(value);
+      if (!options.train)
+        continue;
+      for (HeldOptimizer &one : optimizersOf(*interpreter, value, name))
+        if (std::none_of(optimizers.begin(), optimizers.end(),
+                         [&](const auto &known) { return known.object == one.object; }))
+          optimizers.push_back(std::move(one));
+    }
+    bindTensors(roots);
+  }
+
+  /// What the modules hold, by name.
+  NamedTensors parameters() const {
+    NamedTensors out;
+    for (const HeldTensor &tensor : held)
+      out.emplace_back(tensor.name, tensor.object);
+    return out;
+  }
+
+  /// What an optimiser keeps is a buffer of the program.
+  TracedTensor bindState(const StateTensor &state) {
+    Weight weight = state.copyOf.empty() ? initialWeight(state.name, state.type, state.initializer)
+                                         : copiedWeight(state);
+    std::string flat = state.name;
+    std::replace(flat.begin(), flat.end(), '.', '_');
+    TracedTensor tensor = tracer.unbound(state.type, {});
+    tracer.bind(tensor, tracer.graph().placeholder("b_" + flat, state.type));
+    InputSpec spec;
+    spec.kind = InputSpec::Kind::Buffer;
+    spec.name = state.name;
+    tracer.program.inputs.push_back(spec);
+    tracer.program.weights[state.name] = std::move(weight);
+    buffers.emplace_back(state.name, tensor.storage);
+    return tensor;
+  }
+
+  Weight copiedWeight(const StateTensor &state) {
+    std::vector<Node *> placeholders = tracer.graph().placeholders();
+    for (size_t i = 0; i < placeholders.size(); ++i) {
+      if (placeholders[i]->name() != state.copyOf)
+        continue;
+      auto weight = tracer.program.weights.find(tracer.program.inputs[i].name);
+      if (weight != tracer.program.weights.end())
+        return computedWeight(reference::tensorOf(weight->second), state.type.dtype);
+    }
+    throw DiagnosticError(SourceLocation("--train"),
+                          "the first value of '" + state.name +
+                              "' is a copy of an input; what an optimiser keeps begins with "
+                              "numbers or a copy of its parameter");
+  }
+
   h::Value construct(const h::Value &cls) {
     h::CallArgs args;
     for (const auto &[key, text] : options.init) {
@@ -243,9 +328,14 @@ private:
     bool saves = registered && interpreter->isInstance(value, moduleClass());
     for (const auto &[key, attribute] : instance->attributes.items())
       if (auto tensor = attribute.shared<TensorObject>())
-        out.push_back({prefix + key, tensor, tensor->isParameter,
-                       saves && isSaved(*instance, key, *tensor), isOptional(*instance, key),
-                       value.shared<h::Instance>(), key});
+        out.push_back({prefix + key,
+                       tensor,
+                       tensor->isParameter,
+                       saves && isSaved(*instance, key, *tensor),
+                       isOptional(*instance, key),
+                       value.shared<h::Instance>(),
+                       key,
+                       {}});
     for (const auto &[key, attribute] : instance->attributes.items())
       if (attribute.as<h::Instance>())
         collect(attribute, prefix + key + ".", saves, out, above);
@@ -256,10 +346,20 @@ private:
     return *interpreter->nativeModule("torch.nn")->globals->find("Module");
   }
 
-  void bindTensors(const h::Value &model) {
+  void bindTensors(const Roots &roots) {
     std::vector<ModuleTensor> tensors;
     std::vector<const h::Object *> above;
-    collect(model, "", true, tensors, above);
+    auto holder = std::make_shared<h::Instance>(h::Class::make("file", ""));
+    for (const auto &[name, value] : roots) {
+      if (auto tensor = value.shared<TensorObject>()) {
+        holder->attributes.set(name, value);
+        tensors.push_back({name, tensor, tensor->isParameter, true, false, holder, name, {}});
+      } else {
+        collect(value, name.empty() ? "" : name + ".", true, tensors, above);
+      }
+    }
+    for (const GroupTensor &one : groupTensors(optimizers))
+      tensors.push_back({one.name, one.object, false, false, false, holder, one.key, one.group});
     std::stable_partition(tensors.begin(), tensors.end(),
                           [](const ModuleTensor &t) { return t.isParameter; });
     checkWeights(tensors);
@@ -275,7 +375,7 @@ private:
       }
       tensor = known->second;
       held.push_back({tensors[i].name, tensors[i].module, tensors[i].key, tensors[i].object,
-                      isRegistered(tensors[i])});
+                      isRegistered(tensors[i]), tensors[i].container});
     }
   }
 
@@ -522,6 +622,8 @@ private:
     collectResults(result, results, where);
     std::swap(specs, tracer.program.outputs);
     keepRebound(*interpreter, tracer, held);
+    if (trained)
+      trained->finish();
     auto mutation = [&](const std::string &name, const std::shared_ptr<TracedStorage> &storage,
                         OutputSpec::Kind kind) {
       if (storage->conflict)
@@ -553,6 +655,8 @@ private:
   void collectResults(const h::Value &given, std::vector<Argument> &outputs,
                       const SourceLocation &where) {
     h::Value value = h::contentOf(given);
+    if (auto *number = value.as<ItemNumber>())
+      value = number->operands[0];
     if (value.isNone())
       return;
     if (value.isSequence()) {
@@ -589,6 +693,10 @@ public:
   std::unique_ptr<h::Interpreter> interpreter;
   std::vector<std::pair<std::string, std::shared_ptr<TracedStorage>>> buffers, userInputs;
   std::vector<HeldTensor> held;
+  std::vector<HeldOptimizer> optimizers; ///< with --train
+  std::vector<h::Value> rootValues;
+  const TrainingPlan *plan; ///< of a training step; null where there is none
+  std::optional<OptimizerState> trained;
 
 private:
   size_t visits = 0; ///< of modules, while their tensors are collected
@@ -602,12 +710,21 @@ private:
 static Program traceEitherWay(const std::string &path, const std::string &name,
                               const std::vector<TraceInput> &inputs, const SymbolTable &symbols,
                               const TraceOptions &options) {
+  TrainingPlan plan;
+  if (options.train) {
+    TraceOptions silent = options;
+    silent.warn = [](Diagnostic) {};
+    silent.note = [](const std::string &) {};
+    ModelTrace planning(symbols, silent);
+    planning.planned = &plan;
+    planning.trace(path, name, inputs);
+  }
   std::vector<Diagnostic> warnings;
   std::vector<std::string> notes;
   TraceOptions attempt = options;
   attempt.warn = [&](Diagnostic warning) { warnings.push_back(std::move(warning)); };
   attempt.note = [&](const std::string &note) { notes.push_back(note); };
-  ModelTrace trace(symbols, attempt);
+  ModelTrace trace(symbols, attempt, &plan);
   try {
     Program program = trace.trace(path, name, inputs);
     for (Diagnostic &warning : warnings)
@@ -620,7 +737,7 @@ static Program traceEitherWay(const std::string &path, const std::string &name,
       throw;
   }
   // A selection can stand where only a number can; the example then decides.
-  ModelTrace following(symbols, options);
+  ModelTrace following(symbols, options, &plan);
   following.tracer.mergesBranches = false;
   return following.trace(path, name, inputs);
 }

@@ -1,56 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "CommandLine.h"
-#include "eager/Session.h"
+#include "exec/Script.h"
 
-#include <cstdio>
+#include <cerrno>
+#include <cstring>
+#include <unistd.h>
 
 namespace pellucid::cli {
 
-namespace {
+/// How many words are ours: those before the script's name, and it.
+static int ownWords(Words words) {
+  for (int i = 0; i < words.count; ++i) {
+    std::string_view word = words.values[i];
+    if (word == "--device")
+      ++i;
+    else if (!word.starts_with("-"))
+      return i + 1;
+  }
+  return words.count;
+}
 
-class ScriptHooks : public host::HostHooks {
-public:
-  explicit ScriptHooks(trace::TraceHooks &t) : tensors(t) {}
-  bool decide(host::Interpreter &interpreter, const symbolic::Expr &condition,
-              const SourceLocation &where) override {
-    return tensors.decide(interpreter, condition, where);
-  }
-  bool merges(const symbolic::Expr &condition) override { return tensors.merges(condition); }
-  bool assumes(host::Interpreter &interpreter, const host::Value &test) override {
-    return tensors.assumes(interpreter, test);
-  }
-  host::Value launch(host::Interpreter &interpreter, const host::Value &kernel,
-                     const host::Value &grid, host::CallArgs args, bool wrapped) override {
-    return tensors.launch(interpreter, kernel, grid, std::move(args), wrapped);
-  }
-  host::Value callOperator(host::Interpreter &interpreter,
-                           const std::shared_ptr<host::Operator> &op,
-                           host::CallArgs args) override {
-    return tensors.callOperator(interpreter, op, std::move(args));
-  }
-  void output(std::string_view text) override { std::fwrite(text.data(), 1, text.size(), stdout); }
-  void warn(Diagnostic warning) override { std::fputs(render(warning).c_str(), stderr); }
-
-private:
-  trace::TraceHooks &tensors;
-};
-
-} // namespace
+static std::string deviceProblem(const std::string &text) {
+  return text == "cuda=cpu" ? "" : "'" + text + "' is not supported; cuda=cpu is";
+}
 
 int runExec(Words words) {
-  if (words.count == 0)
-    return refuse("exec", "needs a script");
-  eager::Session session;
-  ScriptHooks hooks(session.hooks());
-  host::InterpreterOptions options;
-  options.hooks = &hooks;
-  options.maxSteps = UINT64_MAX / 4;
-  session.addModules(options.modules);
-  host::Interpreter interpreter(std::move(options));
-  session.begin(interpreter);
-  interpreter.importFile(words.values[0]);
-  session.finish();
-  return Ok;
+  VerbLine line("exec",
+                "Runs a PyTorch and Triton program as Python would, without Python. Options stand "
+                "before SCRIPT; all behind it is the script's.",
+                "pellucid exec --device cuda=cpu examples/silu_script.py --size 1000",
+                "The script's exit code is this program's.");
+  exec::ScriptRun run;
+  std::vector<std::string> devices;
+  line.add("SCRIPT", run.path, "the Python file").required();
+  line.addRepeated("--device", devices,
+                   "where a device's tensors and kernels are: cuda=cpu runs a CUDA script on the "
+                   "CPU")
+      .valueText("FROM=TO")
+      .check(deviceProblem);
+  int own = ownWords(words);
+  if (!line.parse({own, words.values}))
+    return line.exitCode();
+  if (line.json())
+    return refuse("--json", "exec prints what the script prints");
+  if (::access(run.path.c_str(), R_OK) != 0)
+    return refuse(run.path, std::string("cannot be read: ") + std::strerror(errno));
+  run.arguments.assign(words.values + own, words.values + words.count);
+  if (!devices.empty())
+    run.devices["cuda"] = "cpu";
+  return exec::runScript(run);
 }
 
 } // namespace pellucid::cli

@@ -27,7 +27,7 @@ constexpr Verb verbs[] = {
     {"export", "trace a model and print or save its program", runExport},
     {"compile", "make a package of a model, a program or a kernel", runCompile},
     {"run", "run a package on .npy files", runRun},
-    {"exec", "run a script that uses PyTorch and Triton", runExec},
+    {"exec", "run a PyTorch and Triton script, without Python", runExec},
     {"inspect", "show what is inside a package or a program", runInspect},
     {"explain", "say for every edge whether it was fused, or why not", runExplain},
     {"profile", "run a package and write a Chrome trace", runProfile},

@@ -199,7 +199,7 @@ private:
   /// The operand where it lies in shared memory already.
   std::optional<SharedOperand> sharedOperand(mlir::Value operand);
   /// Where an operand of this layout is to lie.
-  static SharedOperand placeFor(const Layout &layout);
+  static SharedOperand placeFor(const Layout &layout, mlir::Type element);
   void shareTile(const HeldTile &tile, mlir::Type element, const SharedOperand &place);
   void multiplyByWarps(tt::DotOp op, const SharedOperand &left, const SharedOperand &right,
                        Registers &sums);
@@ -212,6 +212,10 @@ private:
   /// Of the `vector` elements of so many bytes from register `index` of a layout of the tile on.
   llvm::Value *elementAddress(const SharedOperand &operand, const Layout &layout, unsigned index,
                               unsigned elementBytes, unsigned vector);
+
+  // CudaLaneProducts.cpp
+  void multiplyByLanes(tt::DotOp op, const SharedOperand &left, const SharedOperand &right,
+                       Registers &sums);
 
   // CudaByteProducts.cpp
   void emitByteDot(tt::DotOp op);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix products by matrix units: 16-bit operands in shared memory (SharedTile.h), sums of f32 in
-// registers. Here is what mma.sync and wgmma have in common, and mma.sync.
+// registers. Here is what mma.sync, wgmma and multiply-adds by lanes have in common, and mma.sync.
 #include "codegen/cuda/CudaEmitter.h"
 
 #include "codegen/common/ControlFlow.h"
@@ -43,9 +43,10 @@ std::optional<SharedOperand> CudaEmitter::sharedOperand(mlir::Value operand) {
   return source;
 }
 
-SharedOperand CudaEmitter::placeFor(const Layout &layout) {
+SharedOperand CudaEmitter::placeFor(const Layout &layout, mlir::Type element) {
   unsigned dim = ttgpu::alongOf(layout);
-  return {.tile = {layout.shape[1 - dim], layout.shape[dim]}, .contiguousDim = dim};
+  int64_t units = memoryBytes(element) / SharedTile::elementBytes;
+  return {.tile = {layout.shape[1 - dim], layout.shape[dim] * units}, .contiguousDim = dim};
 }
 
 Value *CudaEmitter::elementAddress(const SharedOperand &operand, Value *row, Value *column,
@@ -187,7 +188,7 @@ void CudaEmitter::emitMatrixDot(tt::DotOp op) {
     if (!places[i].words.empty())
       continue;
     tiles[i] = held(operands[i]);
-    places[i] = placeFor(tiles[i]->layout);
+    places[i] = placeFor(tiles[i]->layout, elementTypeOf(operands[i].getType()));
     places[i].tile.byteOffset = bytes;
     bytes += places[i].tile.bytes();
   }
@@ -204,6 +205,8 @@ void CudaEmitter::emitMatrixDot(tt::DotOp op) {
   }
   if (byGroups)
     multiplyByWarpgroups(op, places[0], places[1], sums);
+  else if (unitOf(op) == MatrixUnit::Lane)
+    multiplyByLanes(op, places[0], places[1], sums);
   else
     multiplyByWarps(op, places[0], places[1], sums);
   finishDot(op, std::move(sums));

@@ -91,6 +91,11 @@ void CudaEmitter::emitAsyncCopy(ttgpu::AsyncCopyOp op) {
     access.isAligned = access.isWhole = true;
   access.active = activeOf(mask ? registersOf(mask) : all);
   auto copyEach = [&] {
+    if (memoryBytes(element) >= leastCopyBytes) {
+      TileAccess single = access;
+      single.vector = 1;
+      return copyVectors(single, layout, place);
+    }
     Registers active = mask ? registersOf(mask) : all, values;
     Value *zero = llvm::Constant::getNullValue(registerType(b.getContext(), element));
     for (size_t r = 0; r < active.size(); ++r)

@@ -119,6 +119,42 @@ Layout Layout::warpgroupProduct(llvm::ArrayRef<int64_t> shape, unsigned warpCoun
   return layout;
 }
 
+Layout Layout::laneProduct(llvm::ArrayRef<int64_t> shape, unsigned warpCount, bool rowsLie,
+                           bool columnsLie) {
+  constexpr unsigned rowLanes = 2, vectorBits = 2;
+  unsigned extent[] = {llvm::Log2_64(shape[0]), llvm::Log2_64(shape[1])};
+  unsigned warpBits = llvm::Log2_32(warpCount);
+  unsigned lanes[] = {rowLanes, laneBits - rowLanes};
+  unsigned all = extent[0] + extent[1] - laneBits - warpBits;
+  unsigned registers[2], warps[2];
+  registers[0] = std::min(extent[0] - lanes[0], all / 2);
+  registers[1] = std::min(extent[1] - lanes[1], all - registers[0]);
+  registers[0] = all - registers[1];
+  for (unsigned dim : {0, 1})
+    warps[dim] = extent[dim] - lanes[dim] - registers[dim];
+
+  Layout layout;
+  layout.shape.assign(shape.begin(), shape.end());
+  for (unsigned dim : {1, 0}) {
+    int32_t next = 1;
+    auto take = [&](Bits &bits, unsigned &left, unsigned most) {
+      for (unsigned i = std::min(left, most); i > 0; --i, --left, next *= 2) {
+        Point point = {0, 0};
+        point[dim] = next;
+        bits.push_back(point);
+      }
+    };
+    bool lies = dim == 0 ? rowsLie : columnsLie;
+    take(layout.registers, registers[dim], lies ? vectorBits : 0);
+    take(layout.lanes, lanes[dim], laneBits);
+    // Rows of eight have a swizzle each, which is alike in a thread's registers then.
+    take(layout.warps, warps[dim], !lies && next < 8 ? llvm::Log2_32(8 / next) : 0);
+    take(layout.registers, registers[dim], 32);
+    take(layout.warps, warps[dim], 32);
+  }
+  return layout;
+}
+
 Layout Layout::warpgroupLeft(llvm::ArrayRef<int64_t> shape, const Layout &sums) {
   Layout layout = product(shape, 1);
   layout.registers = {{0, 1}, {8, 0}};

@@ -46,8 +46,14 @@ public:
   /// side by side along the rows and then the columns. Registers run along the columns first.
   static Layout warpgroupProduct(llvm::ArrayRef<int64_t> shape, unsigned warps);
 
-  /// The left operand of such a product in registers: rows as in the sums `product`, and along the
-  /// columns as many as it has.
+  /// The sums of multiply-adds by lanes: a warp has 4 rows by 8 columns, a thread about as many of
+  /// either. Along a dim whose operand lies along it in memory, `rowsLie` or `columnsLie`, four
+  /// neighbours come first; else neighbours are in different lanes.
+  static Layout laneProduct(llvm::ArrayRef<int64_t> shape, unsigned warps, bool rowsLie,
+                            bool columnsLie);
+
+  /// The left operand of a product by warpgroups in registers: rows as in the sums `product`, and
+  /// along the columns as many as it has.
   static Layout warpgroupLeft(llvm::ArrayRef<int64_t> shape, const Layout &product);
 
   llvm::SmallVector<int64_t, 4> shape;

@@ -129,12 +129,24 @@ void LayoutChoice::noteAccess(Value pointers, Type data, int64_t atOnce) {
   blocked.perThread = std::max(blocked.perThread, length);
 }
 
+/// Neighbours along `dim` of the operand are neighbours in shared memory.
+static bool liesAlong(Value operand, unsigned dim) {
+  if (auto trans = operand.getDefiningOp<tt::TransOp>())
+    return liesAlong(trans.getSrc(), trans.getOrder()[dim]);
+  auto read = operand.getDefiningOp<ReadSharedOp>();
+  return read && read.getBuffer().getType().getAlong() == dim;
+}
+
 void LayoutChoice::noteProduct(tt::DotOp dot) {
   ArrayRef<int64_t> shape = tileOf(dot.getD()).getShape();
   if (unitOf(dot) == MatrixUnit::Warp)
     products.try_emplace(shape.vec(), Layout::product(shape, target.getWarps()));
   if (unitOf(dot) == MatrixUnit::Warpgroup)
     products.try_emplace(shape.vec(), Layout::warpgroupProduct(shape, target.getWarps()));
+  if (unitOf(dot) == MatrixUnit::Lane)
+    products.try_emplace(shape.vec(),
+                         Layout::laneProduct(shape, target.getWarps(), liesAlong(dot.getA(), 0),
+                                             liesAlong(dot.getB(), 1)));
 }
 
 Layout LayoutChoice::alongDim(ArrayRef<int64_t> shape, unsigned dim, int64_t length) const {

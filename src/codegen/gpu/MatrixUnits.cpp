@@ -20,6 +20,18 @@ bool multipliesBytes(tt::DotOp dot) {
          tileOf(dot.getD()).getElementType().isInteger(32);
 }
 
+/// Enough sums in each thread for vectors of both operands.
+static bool suitsLanes(tt::DotOp dot, TargetAttr target) {
+  RankedTensorType a = tileOf(dot.getA()), d = tileOf(dot.getD());
+  constexpr int64_t leastExtent = 16, leastDepth = 8, leastSums = 8, mostSums = 128;
+  int64_t threads = 32 * target.getWarps();
+  return a.getRank() == 2 && a.getElementType().isF32() &&
+         tileOf(dot.getB()).getElementType().isF32() && d.getElementType().isF32() &&
+         d.getDimSize(0) >= leastExtent && d.getDimSize(1) >= leastExtent &&
+         a.getDimSize(1) >= leastDepth && d.getNumElements() >= leastSums * threads &&
+         d.getNumElements() <= mostSums * threads;
+}
+
 MatrixUnit bestUnit(tt::DotOp dot, TargetAttr target) {
   RankedTensorType a = tileOf(dot.getA()), b = tileOf(dot.getB()), d = tileOf(dot.getD());
   Type element = a.getElementType();
@@ -28,6 +40,8 @@ MatrixUnit bestUnit(tt::DotOp dot, TargetAttr target) {
                    a.getDimSize(1) >= 2 * stepK
                ? MatrixUnit::Warp
                : MatrixUnit::None;
+  if (suitsLanes(dot, target))
+    return MatrixUnit::Lane;
   bool fits = a.getRank() == 2 && element == b.getElementType() &&
               (element.isF16() || element.isBF16()) && isa<FloatType>(d.getElementType()) &&
               !d.getElementType().isF64() && d.getDimSize(0) >= 16 && d.getDimSize(1) >= 8 &&

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What matrix units can multiply, and which tiles they read.
+// What matrix units can multiply, and which tiles they read. Threads that multiply vectors of f32
+// out of shared memory count as one.
 #pragma once
 
 #include "codegen/gpu/TtGpu.h"
@@ -9,7 +10,7 @@ namespace pellucid::ttgpu {
 /// The unit that makes a product fastest.
 MatrixUnit bestUnit(tt::DotOp dot, TargetAttr target);
 
-/// Of i8, summed in i32; all other products of matrix units are of 16 bits.
+/// Of i8, summed in i32; all others are of 16 bits, but those of lanes, which are of f32.
 bool multipliesBytes(tt::DotOp dot);
 
 /// An operand, or what it is a transposition of.

@@ -62,7 +62,8 @@ static SharedTile sharedOperandTile(tt::DotOp dot, unsigned operand) {
     return {tile.getDimSize(1 - inner), tile.getDimSize(inner) / SharedTile::elementBytes};
   }
   unsigned along = alongOf(*layoutOf(dot->getOperand(operand)));
-  return {tile.getDimSize(1 - along), tile.getDimSize(along)};
+  int64_t units = memoryBytes(tile.getElementType()) / SharedTile::elementBytes;
+  return {tile.getDimSize(1 - along), tile.getDimSize(along) * units};
 }
 
 static Scratch scratchOfProduct(tt::DotOp dot) {

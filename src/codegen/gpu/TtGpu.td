@@ -30,11 +30,12 @@ def TtGpu_Dialect : Dialect {
 
 def MatrixUnit : I32EnumAttr<"MatrixUnit", "which instructions make a product",
     [I32EnumAttrCase<"None", 0, "none">, I32EnumAttrCase<"Warp", 1, "warp">,
-     I32EnumAttrCase<"Warpgroup", 2, "warpgroup">]> {
+     I32EnumAttrCase<"Warpgroup", 2, "warpgroup">, I32EnumAttrCase<"Lane", 3, "lane">]> {
   let cppNamespace = "::pellucid::ttgpu";
   let genSpecializedAttr = 0;
 }
-// On a tt.dot: a loop of fused multiply-adds, mma.sync or wgmma.
+// On a tt.dot: a loop of fused multiply-adds, mma.sync, wgmma, or multiply-adds that each thread does
+// on vectors of tiles in shared memory.
 def MatrixUnitAttr : EnumAttr<TtGpu_Dialect, MatrixUnit, "unit"> {
   let assemblyFormat = "`<` $value `>`";
 }

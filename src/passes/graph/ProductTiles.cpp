@@ -82,10 +82,11 @@ constexpr Candidate sixteenBitsByWarps[] = {
 
 /// By multiply-adds of threads: the rate is theirs.
 constexpr Candidate multiplyAdds[] = {
-    {{.m = 64, .n = 64, .k = 32, .warps = 8, .stages = 2}, 0.050, 4},
-    {{.m = 64, .n = 64, .k = 32, .warps = 4, .stages = 2}, 0.045, 4},
-    {{.m = 32, .n = 64, .k = 32, .warps = 4, .stages = 2}, 0.040, 6},
-    {{.m = 16, .n = 64, .k = 64, .warps = 4, .stages = 2}, 0.025, 8},
+    {{.m = 128, .n = 128, .k = 16, .warps = 8, .stages = 4}, 0.058, 2},
+    {{.m = 128, .n = 64, .k = 16, .warps = 4, .stages = 4}, 0.055, 4},
+    {{.m = 64, .n = 64, .k = 16, .warps = 4, .stages = 4}, 0.048, 4},
+    {{.m = 32, .n = 64, .k = 32, .warps = 4, .stages = 3}, 0.040, 6},
+    {{.m = 16, .n = 64, .k = 64, .warps = 4, .stages = 3}, 0.025, 6},
 };
 constexpr Candidate multiplyAddsOfDoubles[] = {
     {{.m = 32, .n = 64, .k = 32, .warps = 4, .stages = 2}, 0.030, 6},

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exec/Script.h"
+
+#include "exec/ScriptHooks.h"
+#include "host/InterpreterState.h"
+
+#include <csignal>
+#include <cstdio>
+#include <unistd.h>
+
+namespace pellucid::exec {
+
+namespace h = pellucid::host;
+
+namespace {
+
+h::Interpreter *interrupted = nullptr;
+
+/// The first Ctrl-C is the script's KeyboardInterrupt; a second ends the process, wherever it is.
+extern "C" void onInterrupt(int) {
+  std::signal(SIGINT, SIG_DFL);
+  if (interrupted)
+    interrupted->interrupt();
+}
+
+/// While it lives, Ctrl-C is the script's.
+class InterruptScope {
+public:
+  explicit InterruptScope(h::Interpreter &interpreter) {
+    interrupted = &interpreter;
+    previous = std::signal(SIGINT, onInterrupt);
+    if (previous == SIG_IGN) // as under nohup
+      std::signal(SIGINT, SIG_IGN);
+  }
+  ~InterruptScope() {
+    std::signal(SIGINT, previous);
+    interrupted = nullptr;
+  }
+  InterruptScope(const InterruptScope &) = delete;
+  InterruptScope &operator=(const InterruptScope &) = delete;
+
+private:
+  void (*previous)(int);
+};
+
+/// `file:line:col: error: …` with the line and a caret, at the innermost place that is the user's.
+std::string placeText(Diagnostic diagnostic, const h::Traceback *traceback) {
+  const SourceLocation &where = diagnostic.location;
+  bool isOurs = !where.file || where.file->path().starts_with("<");
+  if (isOurs && traceback && !traceback->entries.empty())
+    diagnostic.location = traceback->entries.back().where;
+  if (traceback)
+    diagnostic.notes.clear(); // the calls are in the traceback
+  return render(diagnostic);
+}
+
+class Runner {
+public:
+  explicit Runner(const ScriptRun &r) : run(r), hooks(r) {}
+
+  int toTheEnd() {
+    h::InterpreterOptions options;
+    options.hooks = &hooks;
+    options.maxDepth = 1000;
+    options.maxSteps = UINT64_MAX / 2;
+    options.maxBytes = UINT64_MAX / 2;
+    options.script.emplace();
+    options.script->arguments = run.arguments;
+    options.script->arguments.insert(options.script->arguments.begin(), run.path);
+    hooks.addModules(options.modules);
+    h::Interpreter interpreter(std::move(options));
+    hooks.begin(interpreter);
+    InterruptScope interrupts(interpreter);
+    int code = guarded(interpreter, [&] { interpreter.runScript(run.path); });
+    int atEnd = guarded(interpreter, [&] {
+      if (auto atexit = interpreter.loadedModule("atexit"))
+        interpreter.call(interpreter.getAttr(h::Value(atexit), "run_all"));
+      hooks.finish();
+    });
+    hooks.flushOutput();
+    return code ? code : atEnd;
+  }
+
+private:
+  const ScriptRun &run;
+  ScriptHooks hooks;
+
+  /// What a script leaves by, as an exit code.
+  template <typename Body> int guarded(h::Interpreter &interpreter, const Body &body) {
+    try {
+      body();
+      return 0;
+    } catch (const h::RaisedError &error) {
+      return uncaught(interpreter, error);
+    } catch (const h::Interrupted &) {
+      return endInterrupted();
+    } catch (const DiagnosticError &error) {
+      hooks.flushOutput();
+      auto traceback = interpreter.refusedAt();
+      std::string text;
+      if (traceback && !traceback->entries.empty())
+        text = "Traceback (most recent call last):\n" + toString(*traceback);
+      hooks.errorOutput(text + placeText(error.diagnostic, traceback.get()));
+      return 1;
+    }
+  }
+
+  int uncaught(h::Interpreter &interpreter, const h::RaisedError &error) {
+    hooks.flushOutput();
+    auto is = [&](const char *name) {
+      return interpreter.isInstance(error.exception, h::Value(interpreter.builtinClass(name)));
+    };
+    if (is("SystemExit"))
+      return exitCode(interpreter, error.exception);
+    auto *instance = error.exception.as<h::Instance>();
+    const h::Value *raised = instance ? instance->attributes.find("__traceback__") : nullptr;
+    hooks.errorOutput(interpreter.tracebackText(error.exception));
+    if (is("KeyboardInterrupt"))
+      return endInterrupted();
+    hooks.errorOutput(
+        placeText(error.diagnostic, raised ? raised->as<h::Traceback>() : nullptr));
+    return 1;
+  }
+
+  /// sys.exit(): a number, nothing, or a text for standard error.
+  int exitCode(h::Interpreter &interpreter, const h::Value &exit) {
+    h::Value code = interpreter.findAttr(exit, "code").value_or(h::Value());
+    if (code.isNone())
+      return 0;
+    if (code.isBool())
+      return code.boolean();
+    if (code.isInt())
+      return static_cast<int>(static_cast<uint8_t>(code.integer()));
+    hooks.errorOutput(interpreter.str(code) + "\n");
+    return 1;
+  }
+
+  /// As Python ends: by the signal itself, so that a shell's loop ends too.
+  int endInterrupted() {
+    hooks.flushOutput();
+    std::signal(SIGINT, SIG_DFL);
+    ::kill(::getpid(), SIGINT);
+    return 130;
+  }
+};
+
+} // namespace
+
+int runScript(const ScriptRun &run) { return Runner(run).toTheEnd(); }
+
+} // namespace pellucid::exec

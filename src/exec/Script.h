@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Runs a stock PyTorch and Triton program, without Python.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace pellucid::exec {
+
+struct ScriptRun {
+  std::string path;
+  std::vector<std::string> arguments;         ///< sys.argv behind the script's own name
+  std::map<std::string, std::string> devices; ///< "cuda" -> "cpu": where a device's tensors live
+};
+
+/// Runs the script to its end and gives the exit code; what went wrong is on standard error.
+int runScript(const ScriptRun &run);
+
+} // namespace pellucid::exec

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exec/ScriptHooks.h"
+
+#include <unistd.h>
+
+namespace pellucid::exec {
+
+namespace h = pellucid::host;
+
+static eager::SessionOptions optionsOf(const ScriptRun &run, ScriptHooks &hooks) {
+  eager::SessionOptions options;
+  options.devices = run.devices;
+  options.warn = [&hooks](Diagnostic warning) { hooks.warn(std::move(warning)); };
+  return options;
+}
+
+ScriptHooks::ScriptHooks(const ScriptRun &run) : session(optionsOf(run, *this)) {
+  // The script's bytes as they are: stdout and stderr of the other verbs make texts printable.
+  int copy = ::dup(STDOUT_FILENO);
+  out = copy < 0 ? nullptr : ::fdopen(copy, "w");
+  if (out)
+    std::setvbuf(out, nullptr, ::isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF, BUFSIZ);
+}
+
+ScriptHooks::~ScriptHooks() {
+  if (out)
+    std::fclose(out);
+}
+
+void ScriptHooks::addModules(h::NativeModules &modules) { session.addModules(modules); }
+void ScriptHooks::begin(h::Interpreter &interpreter) { session.begin(interpreter); }
+void ScriptHooks::finish() { session.finish(); }
+
+bool ScriptHooks::merges(const symbolic::Expr &condition) {
+  return session.hooks().merges(condition);
+}
+
+bool ScriptHooks::decide(h::Interpreter &interpreter, const symbolic::Expr &condition,
+                         const SourceLocation &where) {
+  return session.hooks().decide(interpreter, condition, where);
+}
+
+bool ScriptHooks::assumes(h::Interpreter &interpreter, const h::Value &test) {
+  return session.hooks().assumes(interpreter, test);
+}
+
+h::Value ScriptHooks::launch(h::Interpreter &interpreter, const h::Value &kernel,
+                             const h::Value &grid, h::CallArgs args, bool wrapped) {
+  return session.hooks().launch(interpreter, kernel, grid, std::move(args), wrapped);
+}
+
+h::Value ScriptHooks::callOperator(h::Interpreter &interpreter,
+                                   const std::shared_ptr<h::Operator> &op, h::CallArgs args) {
+  return session.hooks().callOperator(interpreter, op, std::move(args));
+}
+
+void ScriptHooks::output(std::string_view text) {
+  if (out)
+    std::fwrite(text.data(), 1, text.size(), out);
+}
+
+void ScriptHooks::errorOutput(std::string_view text) {
+  flushOutput();
+  while (!text.empty()) {
+    ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+    if (written <= 0)
+      return;
+    text.remove_prefix(static_cast<size_t>(written));
+  }
+}
+
+void ScriptHooks::flushOutput() {
+  if (out)
+    std::fflush(out);
+}
+
+void ScriptHooks::warn(Diagnostic warning) { errorOutput(render(warning)); }
+
+} // namespace pellucid::exec

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What a script's evaluator asks of us: its output, and torch and Triton, which are there from the
+/// first import of one of them on.
+#pragma once
+
+#include "eager/Session.h"
+#include "exec/Script.h"
+
+#include <cstdio>
+#include <memory>
+
+namespace pellucid::exec {
+
+class ScriptHooks : public host::HostHooks {
+public:
+  explicit ScriptHooks(const ScriptRun &run);
+  ~ScriptHooks() override;
+
+  /// Before the interpreter is made, after it, and when the script has ended.
+  void addModules(host::NativeModules &modules);
+  void begin(host::Interpreter &interpreter);
+  void finish();
+
+  void output(std::string_view text) override;
+  void errorOutput(std::string_view text) override;
+  void flushOutput() override;
+  void warn(Diagnostic warning) override;
+
+  bool merges(const symbolic::Expr &condition) override;
+  bool decide(host::Interpreter &interpreter, const symbolic::Expr &condition,
+              const SourceLocation &where) override;
+  bool assumes(host::Interpreter &interpreter, const host::Value &test) override;
+  host::Value launch(host::Interpreter &interpreter, const host::Value &kernel,
+                     const host::Value &grid, host::CallArgs args, bool wrapped) override;
+  host::Value callOperator(host::Interpreter &interpreter,
+                           const std::shared_ptr<host::Operator> &op, host::CallArgs args) override;
+
+private:
+  eager::Session session;
+  std::FILE *out;
+};
+
+} // namespace pellucid::exec

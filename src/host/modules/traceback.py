@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+import sys as _sys
+import _warnings_place
+
+
+def _exception(exc, value):
+    if isinstance(exc, BaseException):
+        return exc
+    return value if isinstance(value, BaseException) else None
+
+
+def format_exception(exc, value=None, tb=None, limit=None, chain=True):
+    found = _exception(exc, value)
+    return [line + "\n" for line in _warnings_place.traceback(found).split("\n")[:-1]] if found is not None else ["NoneType: None\n"]
+
+
+def format_exception_only(exc, value=None):
+    return format_exception(exc, value)[-1:]
+
+
+def format_exc(limit=None, chain=True):
+    return "".join(format_exception(_sys.exc_info()[1]))
+
+
+def print_exception(exc, value=None, tb=None, limit=None, file=None, chain=True):
+    (_sys.stderr if file is None else file).write("".join(format_exception(exc, value)))
+
+
+def print_exc(limit=None, file=None, chain=True):
+    print_exception(_sys.exc_info()[1], file=file)
+
+
+def format_tb(tb, limit=None):
+    return _warnings_place.entries(tb)
+
+
+def print_tb(tb, limit=None, file=None):
+    (_sys.stderr if file is None else file).write("".join(format_tb(tb)))
+
+
+def print_stack(f=None, limit=None, file=None):
+    (_sys.stderr if file is None else file).write(_warnings_place.stack())
