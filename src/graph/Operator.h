@@ -115,13 +115,23 @@ struct ReductionBody {
 
 /// A row at a time: one kernel that keeps the row in registers where it fits.
 struct RowKernelBody {
-  enum class Rule : uint8_t { Softmax, LogSoftmax, LayerNorm, RmsNorm };
+  enum class Rule : uint8_t {
+    Softmax,
+    LogSoftmax,
+    LayerNorm,
+    RmsNorm,
+    LogSumExp,
+    Variance,
+    Deviation
+  };
   Rule rule = Rule::Softmax;
   std::string input;   ///< the row tensor's argument name
-  std::string rowDims; ///< the argument with the row's dim(s): `dim` (one) or `normalized_shape`
+  std::string rowDims; ///< the argument with the row's dim(s): `dim` or `normalized_shape`
 
   /// Normalised to a variance of one over the trailing dims, then scaled by an optional `weight`.
   bool isNorm() const { return rule == Rule::LayerNorm || rule == Rule::RmsNorm; }
+  /// One number per row. Calls that are no rows of one dim are decomposed.
+  bool isReduced() const { return rule >= Rule::LogSumExp; }
 };
 
 /// softmax(query · keyᵀ * scale + mask) · value over the last two dims of `query`, `key` and

@@ -250,7 +250,7 @@ TEST_F(Registry, decompositionsKeepTypes) {
         call("aten.reshape", {turned, Argument::List{-1, 48}}),
         call("aten.stack", {Argument::List{x, x}, 1}), call("aten.contiguous", {turned}),
         call("aten.repeat", {x, Argument::List{2, 1, 1, 3}}), call("aten.flatten", {x, 1}),
-        call("aten.var", {x, Argument::List{1}}, {{"correction", 0}}),
+        call("aten.var", {x, Argument::List{0}}, {{"correction", 0}}),
         call("aten.dropout", {x, 0.5, false})}) {
     std::vector<Value *> values = decompose(graph, *node, registry, symbols);
     ASSERT_EQ(values.size(), 1u);

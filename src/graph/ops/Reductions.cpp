@@ -52,6 +52,13 @@ FakeFunction reductionFake(ResultRule rule) {
   };
 }
 
+/// Whole numbers become f32 first. What is reduced may be empty: the logarithm of nothing.
+std::vector<ResultType> logSumExpFake(const OperatorCall &call) {
+  const TensorType &self = call.tensor("self");
+  DataType type = isFloat(self.dtype) ? self.dtype : DataType::Float32;
+  return {freshLike(self, type, reducedShape(self, reducedDims(call, self), call.flag("keepdim")))};
+}
+
 struct ReductionRow {
   std::string_view schema;
   ResultRule rule;
@@ -60,9 +67,55 @@ struct ReductionRow {
 
 Value *one(Node *node) { return node->result(); }
 
+/// Whether a program may take a row at a time: the last dim alone, and rows that are short or as
+/// many as a device has room for. Of few long ones each is shared by programs, as the parts are.
+bool isTakenByRows(const OperatorCall &call) {
+  const TensorType &self = call.tensor("self");
+  std::vector<int64_t> dims = reducedDims(call, self);
+  if (!isFloat(self.dtype) || dims.size() != 1 || dims[0] + 1 != static_cast<int64_t>(self.rank()))
+    return false;
+  constexpr int64_t shortRow = 8192, manyRows = 128;
+  Expr rows = 1;
+  for (size_t d = 0; d + 1 < self.rank(); ++d)
+    rows = rows * self.shape[d];
+  return call.symbols.range(self.shape.back()).max <= shortRow ||
+         call.symbols.range(rows).min >= manyRows;
+}
+
+/// The largest, and the logarithm of the sum of exponentials beside it.
+std::vector<Value *> logSumExpDecomposition(Graph &g, const OperatorCall &call,
+                                            const OperatorRegistry &registry) {
+  if (isTakenByRows(call))
+    return {};
+  auto emit = [&](std::string_view target, std::vector<Argument> args,
+                  KeywordArguments kwargs = {}) {
+    return one(emitCall(g, registry, call.symbols, target, std::move(args), std::move(kwargs),
+                        call.where));
+  };
+  Value *self = call.value("self");
+  DataType result = std::get<TensorType>(call.op.fake(call)[0]).dtype;
+  if (DataType wide = opMathType(result); self->type().dtype != wide)
+    self = emit("aten._to_copy.default", {self}, {{"dtype", wide}});
+  std::vector<int64_t> dims = reducedDims(call, self->type());
+  Argument::List dimList(dims.begin(), dims.end());
+  Value *most = emit("aten.amax.default", {self, dimList, true});
+  Value *infinite = emit("aten.isinf.default", {most});
+  Value *base = emit("aten.where.ScalarSelf", {infinite, 0.0, most});
+  Value *exps = emit("aten.exp.default", {emit("aten.sub.Tensor", {self, base})});
+  Value *total = emit("aten.sum.dim_IntList", {exps, dimList, true});
+  Value *sum = emit("aten.add.Tensor", {emit("aten.log.default", {total}), base});
+  if (!call.flag("keepdim"))
+    sum = emit("aten.squeeze.dims", {sum, dimList});
+  if (sum->type().dtype != result)
+    sum = emit("aten._to_copy.default", {sum}, {{"dtype", result}});
+  return {sum};
+}
+
 /// mean, then the mean of squared differences with the correction in the divisor.
 std::vector<Value *> varianceDecomposition(Graph &g, const OperatorCall &call,
                                            const OperatorRegistry &registry) {
+  if (isTakenByRows(call))
+    return {};
   auto emit = [&](std::string_view target, std::vector<Argument> args,
                   KeywordArguments kwargs = {}) {
     return one(emitCall(g, registry, call.symbols, target, std::move(args), std::move(kwargs),
@@ -144,10 +197,19 @@ void registerReductionOperators(OperatorRegistry &registry) {
                                   "aten::std.correction(Tensor self, int[1]? dim=None, *, Scalar? "
                                   "correction=None, bool keepdim=False) -> "
                                   "Tensor"}) {
-    Operator op = makeOperator(schema, Operator::Kind::Composite, reductionFake(ResultRule::Float));
+    Operator op = makeOperator(schema, Operator::Kind::RowKernel, reductionFake(ResultRule::Float));
     op.decompose = varianceDecomposition;
+    op.row = {op.schema.name == "std" ? RowKernelBody::Rule::Deviation
+                                      : RowKernelBody::Rule::Variance,
+              "self", "dim"};
     registry.add(std::move(op));
   }
+  Operator op =
+      makeOperator("aten::logsumexp.default(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
+                   Operator::Kind::RowKernel, logSumExpFake);
+  op.decompose = logSumExpDecomposition;
+  op.row = {RowKernelBody::Rule::LogSumExp, "self", "dim"};
+  registry.add(std::move(op));
 }
 
 } // namespace pellucid::graph

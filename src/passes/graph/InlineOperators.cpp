@@ -150,12 +150,13 @@ void registerBorder(OperatorRegistry &registry) {
   registry.add(std::move(op));
 }
 
-/// Composites always. Pointwise operators, copies, gathers and scatters may say some of their calls
-/// in others, and give nothing for those that are computed as they are.
+/// Composites always. Pointwise operators, copies, gathers, scatters and numbers of rows may say
+/// some of their calls in others, and give nothing for those that are computed as they are.
 static bool isDecomposed(const Operator &op) {
   using enum Operator::Kind;
-  return op.decompose && (op.kind == Composite || op.kind == Pointwise || op.kind == Copy ||
-                          op.kind == Gather || op.kind == Scatter);
+  return op.decompose &&
+         (op.kind == Composite || op.kind == Pointwise || op.kind == Copy || op.kind == Gather ||
+          op.kind == Scatter || (op.kind == RowKernel && op.row.isReduced()));
 }
 
 void decomposeComposites(Program &program, const OperatorRegistry &registry) {

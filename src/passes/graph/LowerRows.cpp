@@ -18,6 +18,11 @@ bool isRow(const Node &node, const OperatorRegistry &registry) {
   return op && op->kind == Operator::Kind::RowKernel;
 }
 
+/// The row's dims of an operator with one result per row: the last one.
+bool isReducedRow(const Node &node, const OperatorRegistry &registry) {
+  return isRow(node, registry) && registry.find(node.target())->row.isReduced();
+}
+
 /// One row operator and what is fused into it.
 class RowLowering {
 public:
@@ -29,7 +34,9 @@ public:
     bool norm = call->op.row.isNorm();
     rowDims = norm ? call->integers(call->op.row.rowDims).size() : 1;
     first = norm ? from.rank() - rowDims
-                 : static_cast<size_t>(call->dim(call->op.row.rowDims, from.rank()));
+            : call->op.row.isReduced()
+                ? from.rank() - 1
+                : static_cast<size_t>(call->dim(call->op.row.rowDims, from.rank()));
     group.divisionFails = forCpu;
   }
 
@@ -44,7 +51,10 @@ public:
     spec.body.assign(group.body.begin(), group.body.begin() + static_cast<long>(before));
     spec.result = group.names.at(root.result());
     const TensorType type = root.result()->type();
-    place(type);
+    if (call->op.row.isReduced())
+      placeReduced(type);
+    else
+      place(type);
     emit(root, type, members);
   }
 
@@ -101,11 +111,30 @@ private:
     spec.type = node.result()->type().dtype;
     // What the operator computes in is of its input, as it comes to it.
     spec.compute = opMathType(from.dtype);
+    if (call->op.row.isReduced())
+      takeDivisor();
     if (!call->op.row.isNorm())
       return;
     spec.epsilon = rowEpsilon(*call);
     takeAffine("weight", spec.weight);
     takeAffine("bias", spec.bias);
+  }
+
+  void takeDivisor() {
+    if (call->op.row.rule == RowKernelBody::Rule::LogSumExp)
+      return;
+    double correction = call->has("correction") ? call->number("correction") : 1;
+    const Expr &count = from.shape.back();
+    auto whole = static_cast<int64_t>(correction);
+    if (correction == static_cast<double>(whole)) {
+      spec.divisor = "divisor";
+      group.scalars.push_back({"divisor", symbolic::max(count - Expr(whole), 0)});
+    } else if (auto known = count.constant()) {
+      spec.divisor = tlNumber(std::max(static_cast<double>(*known) - correction, 0.0));
+    } else {
+      emitter.refuse(node, "expects a whole correction for a dynamic number of elements, got " +
+                               std::to_string(correction) + " and " + count.text());
+    }
   }
 
   void takeAffine(const char *name, std::string &in) {
@@ -148,6 +177,14 @@ private:
       spec.inputs.push_back(placed(value->type()));
     spec.output = placed(type);
     mergeRow();
+  }
+
+  /// One result per row, with or without a dim of one in the row's place.
+  void placeReduced(const TensorType &type) {
+    place(from);
+    spec.output = {type.dtype, type.strides, 0};
+    spec.output.strides.resize(from.rank(), Expr(0));
+    spec.output.strides.back() = 0;
   }
 
   /// A norm over several dims is one over their product where the rows are dense.
@@ -215,7 +252,8 @@ bool lowerRowConsumers(LaunchEmitter &emitter, Node &root, const std::vector<Nod
   for (const Node *member : members)
     member->forEachOperand([&](Value *value) {
       Node *producer = value->producer();
-      if (row || !value->isTensor() || !isRow(*producer, emitter.registry))
+      if (row || !value->isTensor() || !isRow(*producer, emitter.registry) ||
+          isReducedRow(*producer, emitter.registry))
         return;
       const auto &users = value->users();
       bool only = std::all_of(users.begin(), users.end(), inside);

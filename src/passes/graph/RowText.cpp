@@ -22,6 +22,7 @@ int64_t powerOver(int64_t n) {
 enum class Tile {
   Row,     ///< one row
   Rows,    ///< several short rows
+  Stripes, ///< one row, several stripes of it at a time: what a thread holds is combined first
   Columns, ///< neighbouring rows that lie across the memory, some elements of each
   Lanes,   ///< the same, an element of each at a time: what a CPU does best
 };
@@ -53,6 +54,10 @@ public:
       loadTile();
     if (spec.rule == Rule::Softmax || spec.rule == Rule::LogSoftmax)
       emitSoftmax();
+    else if (spec.rule == Rule::LogSumExp)
+      emitLogSumExp();
+    else if (spec.rule == Rule::Variance || spec.rule == Rule::Deviation)
+      emitVariance();
     else
       emitNorm(spec.rule == Rule::LayerNorm);
     KernelText text = writer.finish(grid, elements);
@@ -64,6 +69,8 @@ private:
   void chooseTile() {
     whole = isWholeRow(length, forCpu);
     int64_t longest = symbols.range(length).max;
+    // One number per row is left. Nothing is read again, so long rows need not stay.
+    bool leavesOne = spec.rule >= Rule::LogSumExp || !spec.pick.empty();
     const TextOperand &first = spec.inputs[0];
     bool across = kept > 0 && first.strides[kept - 1].constant() == 1 &&
                   first.strides[kept].constant() != 1 && spec.pick.empty();
@@ -84,8 +91,17 @@ private:
       grid = symbolic::ceilDiv(rowCount, rows);
       return;
     }
-    elements = chooseBlock(length, symbols, whole ? 32768 : forCpu ? 1024 : 4096);
     grid = rowCount;
+    if (leavesOne && !forCpu && longest > 8192) {
+      tile = Tile::Stripes;
+      whole = false;
+      warps = 8;
+      // Sixteen bytes of a thread in each stripe.
+      elements = 256 * (16 / std::clamp<int64_t>(byteSize(first.dtype), 1, 8));
+      rows = 4;
+      return;
+    }
+    elements = chooseBlock(length, symbols, whole ? 32768 : forCpu ? 1024 : 4096);
     // Sixteen elements of a thread keep their loads in flight and their row in registers.
     warps = static_cast<int32_t>(std::clamp<int64_t>(elements / 512, 1, whole ? 32 : 8));
     if (elements >= 512)
@@ -99,6 +115,7 @@ private:
     case Tile::Row:
       return "[" + e + "]";
     case Tile::Rows:
+    case Tile::Stripes:
       return "[" + r + ", " + e + "]";
     case Tile::Columns:
       return "[" + e + ", " + r + "]";
@@ -117,6 +134,8 @@ private:
   std::string across(const std::string &function, const std::string &value) const {
     if (tile == Tile::Lanes)
       return value;
+    if (tile == Tile::Stripes)
+      return "tl." + function + "(" + value + ", axis=0)";
     std::string axis = tile == Tile::Rows      ? "1, keep_dims=True"
                        : tile == Tile::Columns ? "0, keep_dims=True"
                                                : "0";
@@ -131,6 +150,7 @@ private:
     std::string r = std::to_string(rows);
     switch (tile) {
     case Tile::Row:
+    case Tile::Stripes:
       indices = writer.delinearize("pid", spec.shape, kept, "idx");
       break;
     case Tile::Rows:
@@ -168,7 +188,7 @@ private:
   }
 
   std::string maskOf(bool alongRows, bool alongElements) const {
-    bool masksRows = alongRows && tile != Tile::Row;
+    bool masksRows = alongRows && tile != Tile::Row && tile != Tile::Stripes;
     bool masksElements = alongElements && tile != Tile::Lanes;
     return masksRows && masksElements ? "mask" : masksRows ? "kept" : masksElements ? "there" : "";
   }
@@ -187,8 +207,13 @@ private:
   }
   /// `x`, the elements of the tile, where `mask`.
   void loadTile() {
-    if (tile != Tile::Lanes) {
-      std::string e = std::to_string(elements);
+    std::string e = std::to_string(elements);
+    if (tile == Tile::Stripes) {
+      writer.line("col = (start + tl.arange(0, " + std::to_string(rows) + ").to(tl.int64) * " + e +
+                  ")[:, None] + tl.arange(0, " + e + ")[None, :]");
+      writer.line("there = col < " + size);
+      writer.line("mask = there");
+    } else if (tile != Tile::Lanes) {
       writer.line("col = " + side(std::string(whole ? "" : "(start + ") + "tl.arange(0, " + e +
                                       ").to(tl.int64)" + (whole ? "" : ")"),
                                   false));
@@ -208,7 +233,8 @@ private:
     if (tile == Tile::Lanes)
       writer.open("for col in range(0, " + size + "):");
     else
-      writer.open("for start in range(0, " + size + ", " + std::to_string(elements) + "):");
+      writer.open("for start in range(0, " + size + ", " +
+                  std::to_string(tile == Tile::Stripes ? rows * elements : elements) + "):");
     loadTile();
   }
   void closePass() {
@@ -282,23 +308,121 @@ private:
   }
 
   void emitPicked() {
-    writer.line("found = " + filled("0.0"));
-    if (!whole) {
-      openPass();
-      writer.line("found = tl.where(mask & (col == picked), x, found)");
-      closePass();
+    if (tile == Tile::Stripes) {
+      emitStripes(true);
+      writer.line("chosen = tl.sum(found, axis=0)");
+      // A row with inf, or of -inf alone, has no softmax.
+      writer.line("total = tl.where(tl.abs(peak) == float('inf'), float('nan'), total)");
     } else {
-      writer.line("found = tl.where(mask & (col == picked), x, 0.0)");
+      writer.line("found = " + filled("0.0"));
+      if (!whole) {
+        openPass();
+        writer.line("found = tl.where(mask & (col == picked), x, found)");
+        closePass();
+      } else {
+        writer.line("found = tl.where(mask & (col == picked), x, 0.0)");
+      }
+      writer.line("chosen = " + across("sum", "found"));
+      emitExponentials();
     }
-    writer.line("chosen = " + across("sum", "found"));
-    emitExponentials();
     writer.line("logarithm = tl.log(total)");
-    writer.line("made = ((chosen - peak) - logarithm).to(" + tlName(spec.type) + ")");
+    storeOne("(chosen - peak) - logarithm");
+  }
+
+  /// The one result of each row.
+  void storeOne(const std::string &value) {
+    writer.line("made = (" + value + ").to(" + tlName(spec.type) + ")");
     writer.body({}, spec.after);
     std::vector<std::string> at = indices;
     at.emplace_back();
+    bool isSide = tile == Tile::Row || tile == Tile::Stripes;
     writer.line(storeText("o0", writer.address(spec.output, at), spec.result, spec.output.dtype,
-                          tile == Tile::Rows ? "kept" : ""));
+                          isSide ? "" : "kept"));
+  }
+
+  /// `peak` and `total` in one reading. Each lane keeps the sum of what it has seen beside the
+  /// largest of that, and takes up all stripes against one new largest. `base`: what the sum is
+  /// beside, 0 where the largest is no number. `found`: what stands where `picked` says.
+  void emitStripes(bool picks) {
+    std::string lanes = "[" + std::to_string(elements) + "]";
+    auto start = [&](const std::string &name, const std::string &value) {
+      writer.line(name + " = tl.full(" + lanes + ", " + value + ", " + type + ")");
+    };
+    start("top", "float('-inf')");
+    start("acc", "0.0");
+    if (picks)
+      start("found", "0.0");
+    openPass();
+    if (picks)
+      writer.line("found = found + tl.sum(tl.where(mask & (col == picked), x, 0.0), axis=0)");
+    writer.line("x = tl.where(mask, x, float('-inf'))");
+    writer.line("high = tl.maximum(top, tl.max(x, axis=0))");
+    writer.line("base = tl.where(tl.abs(high) == float('inf'), 0.0, high)");
+    writer.line("acc = acc * tl.exp(top - base) + tl.sum(tl.exp(x - base[None, :]), axis=0)");
+    writer.line("top = high");
+    closePass();
+    writer.line("peak = tl.max(top, axis=0)");
+    writer.line("base = tl.where(tl.abs(peak) == float('inf'), 0.0, peak)");
+    writer.line("total = tl.sum(acc * tl.exp(top - base), axis=0)");
+  }
+
+  void emitLogSumExp() {
+    if (tile == Tile::Stripes) {
+      emitStripes(false);
+    } else if (whole) {
+      writer.line("x = tl.where(mask, x, float('-inf'))");
+      writer.line("peak = " + across("max", "x"));
+      writer.line("base = tl.where(tl.abs(peak) == float('inf'), 0.0, peak)");
+      writer.line("total = " + across("sum", "tl.exp(x - base)"));
+    } else {
+      writer.line("top = " + filled("float('-inf')"));
+      openPass();
+      writer.line("top = tl.maximum(top, tl.where(mask, x, float('-inf')))");
+      closePass();
+      writer.line("peak = " + across("max", "top"));
+      writer.line("base = tl.where(tl.abs(peak) == float('inf'), 0.0, peak)");
+      writer.line("acc = " + filled("0.0"));
+      openPass();
+      writer.line("acc = acc + tl.where(mask, tl.exp(x - base), 0.0)");
+      closePass();
+      writer.line("total = " + across("sum", "acc"));
+    }
+    storeOne("tl.log(total) + base");
+  }
+
+  void emitVariance() {
+    std::string n = "(" + size + ")";
+    if (tile == Tile::Stripes)
+      emitStripedMoments();
+    else if (whole || forCpu)
+      emitMoments(true, n);
+    else
+      emitWelford(n);
+    if (tile != Tile::Stripes)
+      writer.line("differences = " + differences);
+    std::string variance = "differences / " + spec.divisor;
+    storeOne(spec.rule == Rule::Deviation ? "tl.sqrt(" + variance + ")" : variance);
+  }
+
+  /// `differences`, the sum of squared differences from the mean, in one reading: each lane
+  /// combines the moments of its stripes with those of what it has seen.
+  void emitStripedMoments() {
+    std::string lanes = "[" + std::to_string(elements) + "]";
+    for (const char *name : {"own", "squares", "seen"})
+      writer.line(std::string(name) + " = tl.zeros(" + lanes + ", " + type + ")");
+    openPass();
+    writer.line("new = tl.sum(mask.to(" + type + "), axis=0)");
+    writer.line("mean = tl.sum(tl.where(mask, x, 0.0), axis=0) / tl.maximum(new, 1.0)");
+    writer.line("d = tl.where(mask, x - mean[None, :], 0.0)");
+    writer.line("all = seen + new");
+    writer.line("share = new / tl.maximum(all, 1.0)");
+    writer.line("delta = mean - own");
+    writer.line("squares = squares + tl.sum(d * d, axis=0) + delta * delta * (seen * share)");
+    writer.line("own = own + delta * share");
+    writer.line("seen = all");
+    closePass();
+    writer.line("mean = tl.sum(own * seen, axis=0) / (" + size + ")");
+    writer.line("differences = tl.sum(squares + seen * (own - mean) * (own - mean), axis=0)");
   }
 
   void emitNorm(bool centred) {
@@ -334,7 +458,9 @@ private:
     writer.line(centred ? "d = tl.where(mask, x - mean, 0.0)" : "d = tl.where(mask, x, 0.0)");
     writer.line("squares = squares + d * d");
     closePass();
-    writer.line("variance = " + across("sum", "squares") + " / " + n);
+    differences = across("sum", "squares");
+    if (spec.divisor.empty())
+      writer.line("variance = " + differences + " / " + n);
   }
 
   /// Each lane has the mean and the squared differences of its own elements; then those of all.
@@ -349,8 +475,9 @@ private:
     writer.line("squares = squares + delta * tl.where(mask, x - own, 0.0)");
     closePass();
     writer.line("mean = " + across("sum", "own * seen") + " / " + n);
-    writer.line("variance = " + across("sum", "squares + seen * (own - mean) * (own - mean)") +
-                " / " + n);
+    differences = across("sum", "squares + seen * (own - mean) * (own - mean)");
+    if (spec.divisor.empty())
+      writer.line("variance = " + differences + " / " + n);
   }
 
   const RowSpec &spec;
@@ -363,7 +490,7 @@ private:
   int64_t rows = 1, elements = 1;
   int32_t warps = 4;
   bool whole = false;
-  std::string size, type;
+  std::string size, type, differences;
   std::vector<std::string> indices;
 };
 

@@ -22,10 +22,13 @@ struct RowSpec {
   std::vector<TextStatement> after;
   std::string result = "made";
   TextOperand output;
-  /// Only one element of each row is the result: where `index` (0 along the row) says.
+  /// Only one element of each row is the result: where `index` (0 along the row) says. As for rules
+  /// with one number per row, `output` has no stride along the row.
   std::vector<TextIndex> pick; ///< none or one
   std::string operation;       ///< who fails for an index out of range, and where
   SourceLocation where;
+  /// Of a variance: what the sum of squared differences is divided by, a number or a name.
+  std::string divisor;
   double epsilon = 0;
   DataType compute = DataType::Float32;
 };

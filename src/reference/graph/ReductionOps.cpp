@@ -134,6 +134,16 @@ Value variance(const Call &call, const Group &g) {
   return {squares / std::max(n - correction, 0.0), 0};
 }
 
+Value logSumExp(const Call &, const Group &g) {
+  double most = -HUGE_VAL, total = 0;
+  for (double v : g.f)
+    most = std::max(most, v);
+  double base = std::isinf(most) ? 0 : most;
+  for (double v : g.f)
+    total += std::exp(v - base);
+  return {std::log(total) + base, 0};
+}
+
 Value deviation(const Call &call, const Group &g) { return {std::sqrt(variance(call, g).f), 0}; }
 } // namespace
 
@@ -152,6 +162,7 @@ void addReductions(Table &table) {
       {"aten.all", truth(true)},
       {"aten.var", variance},
       {"aten.std", deviation},
+      {"aten.logsumexp", logSumExp},
   };
   for (const auto &[name, reduce] : rows)
     table[name] = [reduce](const Call &call) { return reduced(call, reduce); };

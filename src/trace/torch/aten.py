@@ -1059,11 +1059,6 @@ def _nanmean(self, dim, keepdim, dtype):
     return torch.sum(torch.where(self == self, self, 0.0), dims, keepdim, dtype=dtype) / count
 
 
-@_aten("aten::logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor")
-def _logsumexp(self, dim, keepdim):
-    return F.logsumexp(self, dim, keepdim)
-
-
 @_aten("aten::_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor")
 def _safe_softmax(self, dim, dtype):
     weights = torch.ops.aten.softmax.int(self, dim, dtype)

@@ -64,11 +64,7 @@ def var(input, dim=None, unbiased=True, keepdim=False, correction=None):
 
 
 def logsumexp(input, dim, keepdim=False):
-    top = torch.amax(input, dim, True)
-    top = torch.where(torch.isinf(top), 0.0, top)
-    total = torch.sum(torch.exp(input - top), dim, True)
-    result = torch.log(total) + top
-    return result if keepdim else result.squeeze(dim)
+    return torch.ops.aten.logsumexp.default(input, [dim] if isinstance(dim, int) else dim, keepdim)
 
 
 def norm(input, p=2, dim=None, keepdim=False):

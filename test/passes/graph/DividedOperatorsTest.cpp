@@ -93,12 +93,30 @@ TEST_F(DividedOperators, topkDoesNotGrowWithTheSquare) {
   expectSame(0);
 }
 
+// Tiles of 4096, and merges of two runs, the last of which has no other one. Many are equal.
 TEST_F(DividedOperators, longLinesAreSortedByMergingRuns) {
-  Value *x = input("x", DataType::Float32, {2, 1100}, 4);
+  Value *x = input("x", DataType::Float32, {2, 8700}, 4);
   values(0).set(std::vector<int64_t>{0, 7}, nan);
-  values(0).set(std::vector<int64_t>{0, 1000}, nan);
+  values(0).set(std::vector<int64_t>{0, 8600}, nan);
   Node *sorted = call("aten.sort.stable", {x}, {{"stable", Argument(true)}});
-  EXPECT_EQ(lower({sorted->result(0), sorted->result(1)}, hopper).size(), 4u);
+  EXPECT_EQ(lower({sorted->result(0), sorted->result(1)}, hopper), (Grids{6, 10, 10}));
+  expectSame(0);
+}
+
+TEST_F(DividedOperators, aLineOfATileIsOneLaunch) {
+  Value *x = input("x", DataType::Float32, {3, 1100}, 4);
+  values(0).set(std::vector<int64_t>{1, 1099}, nan);
+  Node *sorted =
+      call("aten.sort.stable", {x}, {{"stable", Argument(true)}, {"descending", Argument(true)}});
+  EXPECT_EQ(lower({sorted->result(0), sorted->result(1)}, hopper), (Grids{3}));
+  expectSame(0);
+}
+
+// 16 lines of 50 to a program.
+TEST_F(DividedOperators, shortLinesAreSortedTogether) {
+  Value *x = input("x", DataType::Int32, {2, 50, 13}, 9);
+  Node *sorted = call("aten.sort.stable", {x}, {{"stable", Argument(true)}, {"dim", Argument(1)}});
+  EXPECT_EQ(lower({sorted->result(0), sorted->result(1)}, hopper), (Grids{2}));
   expectSame(0);
 }
 
@@ -126,6 +144,7 @@ TEST_F(DividedOperators, aProcessorSortsALineByDigits) {
 TEST_F(DividedOperators, sumsOfIndexedRowsAreSegments) {
   Value *x = input("x", DataType::Float32, {5, 20}), *rows = input("i", DataType::Int64, {300}, 5);
   Value *y = input("y", DataType::Float32, {300, 20});
+  deterministic = true;
   lower({call("aten.index_put.default", {x, Argument::List{rows}, y, true})->result()}, hopper);
   EXPECT_EQ(sources.find("range(0, 300)"), std::string::npos);
   expectSame(1e-6);
@@ -134,8 +153,30 @@ TEST_F(DividedOperators, sumsOfIndexedRowsAreSegments) {
 TEST_F(DividedOperators, anIndexPerElementIsSortedAsWell) {
   Value *x = input("x", DataType::Float32, {7, 5}), *rows = input("i", DataType::Int64, {40, 5}, 7);
   Value *y = input("y", DataType::Float32, {40, 5});
+  deterministic = true;
   lower({call("aten.scatter_add.default", {x, 0, rows, y})->result()}, hopper);
+  EXPECT_EQ(sources.find("atomic"), std::string::npos);
   expectSame(1e-6);
+}
+
+// As PyTorch adds on a device, unless it is asked not to.
+TEST_F(DividedOperators, floatsAreAddedAsProgramsCome) {
+  for (DataType type : {DataType::Float32, DataType::Float64, DataType::BFloat16}) {
+    program = Program();
+    inputs.clear();
+    sources.clear();
+    Value *x = input("x", type, {7, 5}), *rows = input("i", DataType::Int64, {40, 5}, 7);
+    Value *y = input("y", type, {40, 5}), *list = input("j", DataType::Int64, {40}, 7);
+    bool isExact = type == DataType::BFloat16;
+    Grids grids =
+        lower({call("aten.scatter_add.default", {x, 0, rows, y})->result(),
+               call("aten.index_put.default", {x, Argument::List{list}, y, true})->result()},
+              hopper);
+    // What would be rounded at every step is sorted instead.
+    EXPECT_EQ(grids.size() == 4, !isExact);
+    EXPECT_EQ(sources.find("atomic") == std::string::npos, isExact);
+    expectSame(isExact ? 1e-2 : 1e-6);
+  }
 }
 
 // The last one wins, as where one program goes through all in order.
@@ -180,6 +221,57 @@ TEST_F(DividedOperators, aRowTakesItsNeighbours) {
 }
 
 // Of a row's logarithms one is wanted; the others are not written.
+// Each reads its rows once, with what comes before: short ones together, long ones in stripes; a
+// mean far from zero takes nothing from the differences.
+TEST_F(DividedOperators, oneNumberPerRowIsOneKernel) {
+  for (uint32_t device : {cpu, hopper})
+    for (auto [rows, length] :
+         {std::pair<int64_t, int64_t>{7, 1}, {300, 70}, {5, 3000}, {128, 8200}}) {
+      if (device == cpu && rows * length > 100000)
+        continue;
+      program = Program();
+      inputs.clear();
+      Value *x = input("x", DataType::Float32, {rows, length}, 4);
+      if (rows > 1 && length > 1) {
+        values(0).set(std::vector<int64_t>{1, length / 2}, nan);
+        values(0).set(std::vector<int64_t>{2, 0}, HUGE_VAL);
+        for (int64_t i = 0; i < length; ++i)
+          values(0).set(std::vector<int64_t>{3, i}, -HUGE_VAL);
+      }
+      Value *far = call("aten.add.Tensor", {x, 4096.0})->result();
+      Argument::List last{1};
+      std::vector<Value *> results = {call("aten.logsumexp.default", {x, last, true})->result()};
+      if (length != 8200)
+        results.push_back(call("aten.std.correction", {x, last}, {{"correction", 0}})->result());
+      results.push_back(call("aten.var.correction", {far, Argument::List{-1}})->result());
+      EXPECT_EQ(lower(results, device).size(), results.size());
+      expectSame(2e-6);
+    }
+}
+
+// What is not the last dim, and few long rows, are sums that programs share.
+TEST_F(DividedOperators, otherVariancesAreDecomposed) {
+  Value *x = input("x", DataType::Float32, {2, 9000});
+  std::vector<Value *> results = {
+      call("aten.var.correction", {x, Argument::List{1}})->result(),
+      call("aten.std.correction", {x, Argument::List{0}})->result(),
+      call("aten.logsumexp.default", {x, Argument::List{0, 1}})->result()};
+  EXPECT_GT(lower(results, hopper).size(), 8u);
+  expectSame(2e-6);
+}
+
+// The rows of a cross-entropy that no block holds are read once all the same.
+TEST_F(DividedOperators, aLongPickedLogarithmIsReadOnce) {
+  Value *x = input("x", DataType::Float32, {4, 9000}, 4),
+        *index = input("i", DataType::Int64, {4, 1}, 9000);
+  values(0).set(std::vector<int64_t>{1, 8999}, nan);
+  values(0).set(std::vector<int64_t>{2, 5000}, HUGE_VAL);
+  Value *log = call("aten.log_softmax.int", {x, -1})->result();
+  EXPECT_EQ(lower({call("aten.gather.default", {log, -1, index})->result()}, hopper), (Grids{4}));
+  EXPECT_EQ(sources.find("for start", sources.find("for start") + 1), std::string::npos);
+  expectSame(2e-6);
+}
+
 TEST_F(DividedOperators, aPickedLogarithmIsAllThatIsWritten) {
   Value *x = input("x", DataType::Float32, {6, 700}),
         *at = input("t", DataType::Int64, {6, 1}, 700);

@@ -67,7 +67,7 @@ protected:
       sources += one.source;
       return text(one, pointers, accesses);
     };
-    lowerToLaunches(program, registry, compile, device);
+    lowerToLaunches(program, registry, compile, device, deterministic);
     program.main.eraseUnused([](const Node &) { return true; });
     EXPECT_EQ(program.main.verify(), std::vector<std::string>{});
     std::vector<int64_t> grids;
@@ -147,6 +147,7 @@ protected:
   Program program, unlowered;
   const OperatorRegistry &registry = OperatorRegistry::builtins();
   std::vector<Datum> inputs;
+  bool deterministic = false;
   std::string sources;
   uint64_t state = 1;
 };
