@@ -31,12 +31,13 @@ Session::Session(SessionOptions o)
                                    }),
       traceHooks(&recordingTracer) {
   recordingTracer.warn = options.warn;
+  recordingTracer.hasCuda = options.devices.count("cuda") != 0;
 }
 
 Session::~Session() = default;
 
 void Session::addModules(h::NativeModules &modules) {
-  addTracedModules(modules, recordingTracer, "cpu");
+  addTracedModules(modules, recordingTracer, recordingTracer.hasCuda ? "cuda" : "cpu");
   addEagerModules(modules, recordingTracer);
 }
 

@@ -67,6 +67,23 @@ Value Value::condition(const symbolic::Expr &expr) {
   return Value(SymBool{expr});
 }
 
+namespace {
+/// Known by how it is deleted: to all else it is a tuple.
+struct DeleteSizes {
+  void operator()(const Tuple *sizes) const { delete sizes; }
+};
+} // namespace
+
+Value Value::sizes(Tuple elements) {
+  return Value(Storage(
+      std::shared_ptr<const Tuple>(new const Tuple(std::move(elements)), DeleteSizes())));
+}
+
+bool Value::isSizes() const {
+  auto *elements = std::get_if<std::shared_ptr<const Tuple>>(&storage);
+  return elements && std::get_deleter<DeleteSizes>(*elements);
+}
+
 bool Value::isSame(const Value &other) const {
   if (kind() != other.kind())
     return false;
@@ -522,6 +539,8 @@ static std::string reprContainer(const Value &v,
   PrintedContainer container(addressOf(v));
   switch (v.kind()) {
   case Kind::Tuple:
+    if (v.isSizes() && !container.isCut)
+      return "torch.Size([" + joinRepr(v.tuple(), text) + "])";
     return container.isCut ? "(...)"
                            : "(" + joinRepr(v.tuple(), text) + (v.tuple().size() == 1 ? ",)" : ")");
   case Kind::List:

@@ -152,6 +152,9 @@ public:
   static Value tuple(Tuple elements) {
     return Value(Storage(std::make_shared<const Tuple>(std::move(elements))));
   }
+  /// A tuple that says it is a torch.Size.
+  static Value sizes(Tuple elements);
+  bool isSizes() const;
   static Value list(List elements) {
     return Value(Storage(std::make_shared<List>(std::move(elements))));
   }

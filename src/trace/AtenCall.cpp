@@ -6,6 +6,8 @@
 #include "trace/TensorCalls.h"
 
 #include <algorithm>
+#include <cstring>
+#include <set>
 
 namespace pellucid::trace {
 
@@ -290,10 +292,146 @@ static void refuseGenerator(h::Interpreter &interpreter, const std::string &name
                        "of its run; leave generator out");
 }
 
+static size_t placeIn(const SourceLocation &where, const std::string &name, size_t position) {
+  size_t key = std::hash<const void *>()(where.file.get());
+  for (size_t part : {size_t(where.range.line), size_t(where.range.column),
+                      std::hash<std::string>()(name), position})
+    key = key * 0x9e3779b97f4a7c15ull + part;
+  return key;
+}
+
+/// A number that was another one the last time here, as a tensor of the script without dims: the
+/// turns of a loop are then one program. Where an operator takes no tensor it stays.
+static std::optional<h::Value> asOperand(Tracer &tracer, const std::string &name, size_t position,
+                                         const h::Value &value, const SourceLocation &where,
+                                         bool ofFloats) {
+  bool isNumber = value.isFloat() || value.isInt();
+  if (!isNumber || (value.isFloat() && !ofFloats))
+    return std::nullopt;
+  if (value.isInt() && (value.integer() > (int64_t(1) << 53) || value.integer() < -(int64_t(1) << 53)))
+    return std::nullopt;
+  double number = value.isFloat() ? value.real() : static_cast<double>(value.integer());
+  if (!tracer.recorder->changes(placeIn(where, name, position), number))
+    return std::nullopt;
+  ConcreteTensor held{value.isInt() ? DataType::Int64 : DataType::Float64, {}, {}, nullptr};
+  std::shared_ptr<std::byte[]> bytes(new std::byte[8]);
+  int64_t whole = value.isInt() ? static_cast<int64_t>(value.integer()) : 0;
+  std::memcpy(bytes.get(), value.isInt() ? static_cast<const void *>(&whole) : &number, 8);
+  held.data = {bytes, bytes.get()};
+  return h::Value(std::make_shared<ItemNumber>(
+      std::make_shared<TensorObject>(tracer, tracer.recorder->tensorOf(held))));
+}
+
+/// alpha and value are factors, which PyTorch multiplies an operand by.
+static std::optional<h::Value> withFactorAsOperand(Tracer &tracer, h::Interpreter &interpreter,
+                                                   const std::string &name,
+                                                   const h::CallArgs &args) {
+  bool adds = name == "add" || name == "sub", product = name == "addcmul",
+       quotient = name == "addcdiv";
+  if ((!adds && !product && !quotient) || args.positional.size() != (adds ? 2u : 3u) ||
+      args.keywords.size() != 1 || args.keywords[0].first != (adds ? "alpha" : "value"))
+    return std::nullopt;
+  auto *self = args.positional[0].as<TensorObject>();
+  const std::vector<h::Value> &given = args.positional;
+  if (!self || !isFloat(self->tensor.type.dtype) || byteSize(self->tensor.type.dtype) < 4 ||
+      std::any_of(given.begin(), given.end(), [&](const h::Value &value) {
+        auto *tensor = value.as<TensorObject>();
+        return !tensor || tensor->tensor.type.dtype != self->tensor.type.dtype;
+      }))
+    return std::nullopt;
+  auto factor = asOperand(tracer, name, 0, args.keywords[0].second, interpreter.location(), true);
+  if (!factor)
+    return std::nullopt;
+  auto call = [&](const char *callee, h::Value a, h::Value b) {
+    return callAten(tracer, interpreter, callee, argsOf({std::move(a), std::move(b)}));
+  };
+  if (adds)
+    return call(name.c_str(), given[0], call("mul", given[1], *factor));
+  if (product)
+    return call("add", given[0], call("mul", call("mul", given[1], *factor), given[2]));
+  return call("add", given[0], call("mul", call("div", given[1], given[2]), *factor));
+}
+
+/// The call with numbers that change from turn to turn as operands; nullopt where there are none.
+static std::optional<h::Value> withNumbersAsOperands(Tracer &tracer, h::Interpreter &interpreter,
+                                                     const std::string &name,
+                                                     const h::CallArgs &args) {
+  static const std::set<std::string> takers = {"add",     "sub",      "mul",  "div", "rsub",
+                                               "maximum", "minimum",  "lt",   "le",  "gt",
+                                               "ge",      "eq",       "ne",   "remainder",
+                                               "where",   "floor_divide"};
+  if (auto result = withFactorAsOperand(tracer, interpreter, name, args))
+    return result;
+  std::string plain = name.starts_with("aten.") ? name.substr(5, name.find('.', 5) - 5) : name;
+  const TensorObject *first = nullptr;
+  for (const h::Value &value : args.positional)
+    if (auto *tensor = value.as<TensorObject>(); tensor && !first)
+      first = tensor;
+  if (!first || !takers.count(plain) || !args.keywords.empty() ||
+      first->tensor.type.dtype == DataType::Bool)
+    return std::nullopt;
+  h::CallArgs lifted = args;
+  bool any = false;
+  for (size_t i = 0; i < lifted.positional.size(); ++i)
+    if (auto operand = asOperand(tracer, name, i, lifted.positional[i], interpreter.location(),
+                                 isFloat(first->tensor.type.dtype))) {
+      lifted.positional[i] = *operand;
+      any = true;
+    }
+  if (!any)
+    return std::nullopt;
+  return callAten(tracer, interpreter, plain == "rsub" ? "rsub" : name, lifted);
+}
+
+/// Where a script wants a tensor; nullopt where it says nothing.
+std::optional<Device> deviceAsked(Tracer &tracer, h::Interpreter &interpreter,
+                                  const h::Value &value) {
+  if (value.isNone())
+    return std::nullopt;
+  std::string text = value.isInt() ? "cuda:" + interpreter.str(value) : interpreter.str(value);
+  std::optional<Device> device = deviceNamed(text);
+  if (!device)
+    interpreter.raise("RuntimeError",
+                      "Expected one of cpu, cuda device type at start of device string: " + text);
+  if (device->kind == Device::Kind::Cuda && !tracer.hasCuda)
+    interpreter.raise("AssertionError", "Torch not compiled with CUDA enabled: there is no '" +
+                                            text +
+                                            "' here; 'pellucid exec --device cuda=cpu' runs the "
+                                            "script on the CPU");
+  device->index = -1;
+  return device;
+}
+
+/// The result of a call that says where it is to lie.
+static h::Value placed(const h::Value &result, std::optional<Device> device) {
+  auto *tensor = result.as<TensorObject>();
+  if (tensor && device)
+    tensor->tensor.storage->device = *device;
+  return result;
+}
+
+static h::Value recordAten(Tracer &tracer, h::Interpreter &interpreter, const std::string &name,
+                           const h::CallArgs &args);
+
 h::Value callAten(Tracer &tracer, h::Interpreter &interpreter, const std::string &name,
                   const h::CallArgs &args) {
-  if (tracer.recorder)
-    tracer.recorder->beforeOperator(interpreter.location());
+  if (!isEager(tracer))
+    return recordAten(tracer, interpreter, name, args);
+  tracer.recorder->beforeOperator(interpreter.location());
+  const h::Value *device = args.keyword("device");
+  if (!device) {
+    if (auto result = withNumbersAsOperands(tracer, interpreter, name, args))
+      return *result;
+    return recordAten(tracer, interpreter, name, args);
+  }
+  h::CallArgs plain = args;
+  std::optional<Device> asked = deviceAsked(tracer, interpreter, *device);
+  std::erase_if(plain.keywords, [](const auto &keyword) { return keyword.first == "device"; });
+  return placed(recordAten(tracer, interpreter, name, plain), asked);
+}
+
+static h::Value recordAten(Tracer &tracer, h::Interpreter &interpreter, const std::string &name,
+                           const h::CallArgs &args) {
   if (TensorObject *destination = destinationOf(interpreter, args)) {
     h::CallArgs plain = args;
     std::erase_if(plain.keywords, [](const auto &keyword) {

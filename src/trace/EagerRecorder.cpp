@@ -331,6 +331,14 @@ bool EagerRecorder::isView(const Value *value) const {
 
 void EagerRecorder::recorded(Node &node, const std::vector<TracedTensor *> &operands,
                              std::vector<TracedTensor> &results) {
+  // The results lie where the operands do; a number without dims goes along with any device.
+  const TracedTensor *placed = nullptr;
+  for (const TracedTensor *operand : operands)
+    if (!placed || (placed->type.rank() == 0 && operand->type.rank() > 0))
+      placed = operand;
+  for (TracedTensor &result : results)
+    if (placed && result.storage != placed->storage)
+      result.storage->device = placed->storage->device;
   // Views of memory that is there already are found by their place, not computed.
   bool isView = !results.empty();
   for (const TracedTensor &result : results)
@@ -364,6 +372,17 @@ void EagerRecorder::beforeOperator(const SourceLocation &where) {
     return;
   flush();
   places.insert(place);
+}
+
+bool EagerRecorder::changes(size_t place, double value) {
+  if (nested)
+    return false;
+  uint64_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  auto [entry, isNew] = numbers.try_emplace(place, Seen{bits});
+  if (entry->second.bits != bits)
+    entry->second.changed = true;
+  return entry->second.changed;
 }
 
 //===-- computing -----------------------------------------------------------------------------===//

@@ -56,6 +56,9 @@ public:
   /// bounded, and cuts loops at one place in every turn.
   void beforeOperator(const SourceLocation &where);
 
+  /// Whether the number at a place of the script was another one at some time before.
+  bool changes(size_t place, double value);
+
   struct Statistics {
     uint64_t segments = 0;   ///< that were run
     uint64_t compiled = 0;   ///< with a structure that was new
@@ -146,6 +149,11 @@ private:
   std::map<const graph::Value *, size_t> inputOf;
   std::map<std::pair<const void *, std::string>, graph::Value *> views;
   std::unordered_map<std::string, SegmentRun> segments;
+  struct Seen {
+    uint64_t bits;
+    bool changed = false;
+  };
+  std::unordered_map<size_t, Seen> numbers;
   std::unordered_set<std::string> places; ///< of the segment's operators
   std::string turn;                       ///< where a loop's turn begins: the first place met again
   bool flushing = false;

@@ -326,6 +326,28 @@ bool drawsOtherwise(const std::string &name) {
 
 } // namespace
 
+/// As PyTorch computes it on a CPU: the numbers are drawn in the tensor's type.
+static std::optional<h::Value> droppedOnHost(Tracer &tracer, h::Interpreter &interpreter,
+                                             const Arguments &a) {
+  const TensorObject *input = likeOf(a);
+  const h::Value *train = a.find(2, "train");
+  if (!tracer.recorder || a.name != "dropout" || !input || !train)
+    return std::nullopt;
+  double p = a.number(1, "p", 0.5);
+  if (!interpreter.truth(*train) || p == 0 || input->tensor.type.numel().constantOr(1) == 0)
+    return a.args.positional.at(0);
+  if (p == 1)
+    return callAten(tracer, interpreter, "mul", argsOf({a.args.positional.at(0), h::Value(0.0)}));
+  HostDraw draw;
+  draw.kind = HostDraw::Kind::Bernoulli;
+  draw.a = 1 - p;
+  h::Value noise =
+      newTensor(tracer, interpreter,
+                shaped(a, draw, input->tensor.type.shape, input->tensor.type.dtype), h::Value());
+  noise = callAten(tracer, interpreter, "div", argsOf({noise, h::Value(1 - p)}));
+  return callAten(tracer, interpreter, "mul", argsOf({a.args.positional.at(0), noise}));
+}
+
 std::optional<h::Value> drawOnHost(Tracer &tracer, h::Interpreter &interpreter,
                                    const std::string &name, const h::CallArgs &args) {
   Arguments a(interpreter, name.starts_with("aten.") ? name.substr(5) : name, args);
@@ -335,6 +357,8 @@ std::optional<h::Value> drawOnHost(Tracer &tracer, h::Interpreter &interpreter,
     a.refuse({"out", "layout", "memory_format"});
     return newTensor(tracer, interpreter, std::move(*draw), a.generator());
   }
+  if (auto dropped = droppedOnHost(tracer, interpreter, a))
+    return dropped;
   if (drawsOtherwise(a.name))
     interpreter.refuse("torch." + a.name + " is not supported where a module is made");
   return std::nullopt;

@@ -22,6 +22,12 @@ host::Value callInPlace(TensorObject &self, host::Interpreter &interpreter, cons
 /// from the program's own numbers alone. nullopt for all else.
 std::optional<host::Value> knownNumbers(TensorObject &self, host::Interpreter &interpreter);
 
+/// Where a script wants a tensor, nullopt where it says nothing; raises as PyTorch does where there
+/// is no such device.
+std::optional<graph::Device> deviceAsked(Tracer &tracer, host::Interpreter &interpreter,
+                                         const host::Value &value);
+/// The tensor on `device`, itself where it lies there already.
+host::Value onDevice(TensorObject &self, host::Interpreter &interpreter, graph::Device device);
 /// A function of torch or a tensor's method that scripts alone have; nullopt for others.
 std::optional<host::Value> eagerFunction(host::Interpreter &interpreter, std::string_view name);
 

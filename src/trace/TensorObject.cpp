@@ -70,7 +70,7 @@ h::Value shapeValue(const TensorType &type) {
   h::Tuple dims;
   for (const Expr &size : type.shape)
     dims.push_back(exprValue(size));
-  return h::Value::tuple(std::move(dims));
+  return h::Value::sizes(std::move(dims));
 }
 
 int64_t wrapped(h::Interpreter &interpreter, const h::Value &dim, size_t rank) {
@@ -221,6 +221,19 @@ std::optional<DataType> dtypeOf(h::Interpreter &interpreter, const h::Value &val
   return type->type;
 }
 
+} // namespace
+
+/// The memory is the same; the program thinks that it lies elsewhere.
+h::Value onDevice(TensorObject &self, h::Interpreter &interpreter, Device device) {
+  if (self.tensor.storage->device == device)
+    return selfOf(self);
+  h::Value copy = callAten(self.tracer, interpreter, "clone", argsOf({selfOf(self)}));
+  copy.as<TensorObject>()->tensor.storage->device = device;
+  return copy;
+}
+
+namespace {
+
 /// `to(dtype)`, `to(device, dtype)`, `to(other)`, each with non_blocking and copy after it. Every
 /// tensor of a trace is on the trace's device.
 h::Value methodTo(TensorObject &self, h::Interpreter &interpreter, const h::CallArgs &args) {
@@ -231,18 +244,22 @@ h::Value methodTo(TensorObject &self, h::Interpreter &interpreter, const h::Call
   const h::Value *first = args.positional.empty() ? nullptr : &args.positional[0];
   std::vector<h::Value> a;
   DataType type = self.tensor.type.dtype;
+  std::optional<Device> device;
   if ((first && first->as<TensorObject>()) || args.keyword("other")) {
     a = ofOther.bind(interpreter, "to", args);
     auto *other = a[0].as<TensorObject>();
     if (!other)
       interpreter.refuse("'.to()' takes a dtype, a device or a tensor, got " + h::typeName(a[0]));
     type = other->tensor.type.dtype;
+    device = other->tensor.storage->device;
   } else if (first && first->as<h::DType>()) {
     a = ofType.bind(interpreter, "to", args);
     type = *dtypeOf(interpreter, a[0], "to");
   } else {
     a = ofDevice.bind(interpreter, "to", args);
     type = dtypeOf(interpreter, a[1], "to").value_or(type);
+    if (isEager(self.tracer))
+      device = deviceAsked(self.tracer, interpreter, a[0]);
     a.erase(a.begin());
   }
   if (!a[3].isNone() && interpreter.str(a[3]) != "preserve_format" &&
@@ -250,7 +267,10 @@ h::Value methodTo(TensorObject &self, h::Interpreter &interpreter, const h::Call
     interpreter.refuse("tensors in the memory format " + interpreter.str(a[3]) +
                        " are not supported; leave memory_format out");
   h::Value result = castTo(self, interpreter, type);
-  if (interpreter.truth(a[2]) && type == self.tensor.type.dtype)
+  bool moves = device && isEager(self.tracer) && *device != self.tensor.storage->device;
+  if (moves)
+    result = onDevice(*result.as<TensorObject>(), interpreter, *device);
+  if (interpreter.truth(a[2]) && type == self.tensor.type.dtype && !moves)
     result = callAten(self.tracer, interpreter, "clone", argsOf({result}));
   if (!a[3].isNone() && interpreter.str(a[3]) == "contiguous_format")
     result = callAten(self.tracer, interpreter, "contiguous", argsOf({result}));
@@ -383,8 +403,17 @@ const NamedMethod methods[] = {
     {"int", nullptr, "memory_format=None", methodCast<DataType::Int32>},
     {"long", nullptr, "memory_format=None", methodCast<DataType::Int64>},
     {"bool", nullptr, "memory_format=None", methodCast<DataType::Bool>},
-    {"cpu", nullptr, "memory_format=None", sameTensor},
-    {"cuda", nullptr, "device=None, non_blocking=False, memory_format=None", sameTensor},
+    {"cpu", nullptr, "memory_format=None",
+     [](TensorObject &self, h::Interpreter &i, Bound &) {
+       return isEager(self.tracer) ? onDevice(self, i, {}) : selfOf(self);
+     }},
+    {"cuda", nullptr, "device=None, non_blocking=False, memory_format=None",
+     [](TensorObject &self, h::Interpreter &i, Bound &a) {
+       if (!isEager(self.tracer))
+         return selfOf(self);
+       auto device = deviceAsked(self.tracer, i, a[0].isNone() ? h::Value("cuda") : a[0]);
+       return onDevice(self, i, *device);
+     }},
     {"requires_grad_", nullptr, "requires_grad=True", sameTensor},
     {"__getitem__",
      [](TensorObject &self, h::Interpreter &i, const h::CallArgs &args) {

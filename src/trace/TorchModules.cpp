@@ -46,6 +46,14 @@ DataType typeOfNumber(const h::Value &number) {
                                                : DataType::Int64;
 }
 
+h::Value onAsked(Tracer &tracer, h::Interpreter &interpreter, const h::Value &device,
+                 const h::Value &made) {
+  if (isEager(tracer))
+    if (auto asked = deviceAsked(tracer, interpreter, device))
+      made.as<TensorObject>()->tensor.storage->device = *asked;
+  return made;
+}
+
 /// torch.zeros and the like: a node while a graph is recorded, an initial tensor while a module is
 /// constructed.
 void addFactory(h::Module &module, Tracer &tracer, const std::string &name, Initializer::Kind kind,
@@ -87,7 +95,8 @@ void addFactory(h::Module &module, Tracer &tracer, const std::string &name, Init
     if (auto *given = a[at + 1].as<h::DType>())
       type = given->type;
     double value = full ? i.toDouble(a[1], "fill_value") : 0;
-    return initialTensor(tracer, sizesOf(i, {size}), type, {kind, value, {}});
+    return onAsked(tracer, i, a[at + 3],
+                   initialTensor(tracer, sizesOf(i, {size}), type, {kind, value, {}}));
   };
   module.globals->set(name, h::nativeRaw("torch." + name, make));
 }
@@ -120,8 +129,9 @@ void addDraw(h::Module &module, Tracer &tracer, const std::string &name, HostDra
                   if (!a[2].isNone())
                     i.refuse("torch." + name + " with out= is not supported; take its result");
                   auto *type = a[3].as<h::DType>();
-                  return drawSized(tracer, i, kind, sizesOf(i, a[0].tuple()),
-                                   type ? type->type : DataType::Float32, a[1]);
+                  return onAsked(tracer, i, a[5],
+                                 drawSized(tracer, i, kind, sizesOf(i, a[0].tuple()),
+                                           type ? type->type : DataType::Float32, a[1]));
                 }));
 }
 
@@ -231,6 +241,16 @@ h::Value convertInPlace(Tracer &tracer, h::Interpreter &interpreter, std::vector
   return h::Value();
 }
 
+/// The tensor object lies on the device from here on, as Module.to() does to a parameter.
+h::Value moveInPlace(h::Interpreter &interpreter, std::vector<h::Value> &a) {
+  auto *object = a[0].as<TensorObject>();
+  if (!object || !isEager(object->tracer))
+    return h::Value();
+  if (auto device = deviceAsked(object->tracer, interpreter, a[1]))
+    object->tensor = onDevice(*object, interpreter, *device).as<TensorObject>()->tensor;
+  return h::Value();
+}
+
 h::Value dropout(Tracer &tracer, h::Interpreter &interpreter, std::vector<h::Value> &a) {
   auto *input = a[0].as<TensorObject>();
   if (!input)
@@ -319,7 +339,7 @@ void addTorchModules(h::NativeModules &modules, Tracer &tracer) {
     module.globals->set(
         "tensor", h::native("torch.tensor", "data, *, dtype=None, device=None, requires_grad=False",
                             [&tracer](h::Interpreter &inner, std::vector<h::Value> &a) {
-                              return tensorOfNumbers(tracer, inner, a);
+                              return onAsked(tracer, inner, a[2], tensorOfNumbers(tracer, inner, a));
                             }));
     aliasFunction(module, tracer, "concat", "cat", "tensors, dim=0", {0, 1});
     aliasFunction(module, tracer, "concatenate", "cat", "tensors, dim=0", {0, 1});
@@ -371,6 +391,7 @@ void addTorchModules(h::NativeModules &modules, Tracer &tracer) {
                                [&tracer](h::Interpreter &inner, std::vector<h::Value> &a) {
                                  return convertInPlace(tracer, inner, a);
                                }));
+    nn->globals->set("_move_in_place", h::native("to", "tensor, device", moveInPlace));
     // What torch.nn.init lends to the constructors is no name of torch.nn.
     for (const auto &[name, value] : nn->globals->items())
       if (!name.starts_with("__") && !init->globals->find(name))

@@ -117,6 +117,7 @@ public:
   /// Computes the tensors of a script when their values are needed; null while a model is traced.
   EagerRecorder *recorder = nullptr;
   uint64_t segment = 0; ///< which of a script's programs is being recorded
+  bool hasCuda = false; ///< whether a script may ask for such a device
   PrintOptions printing;
   /// Which config a launch takes; empty: the first.
   ConfigChooser chooseConfig;

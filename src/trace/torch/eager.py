@@ -24,14 +24,6 @@ def is_nonzero(input):
     return bool(input)
 
 
-def cpu(input, memory_format=None):
-    return input.to("cpu")
-
-
-def cuda(input, device=None, non_blocking=False, memory_format=None):
-    return input.to("cuda" if device is None else device)
-
-
 _profiles = {"default": (4, 1000, 3, 80), "short": (2, 1000, 2, 80), "full": (4, float("inf"), 3, 80)}
 
 

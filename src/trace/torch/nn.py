@@ -38,8 +38,27 @@ class Module(_Hooked):
                     _convert_in_place(value, dtype)
         return self
 
+    def _move(self, device):
+        """The module's parameters and buffers lie on `device` from here on."""
+        done = set()
+        for module in self.modules():
+            for name, value in vars(module).items():
+                registered = isinstance(value, Parameter) or _is_buffer(module, name, value)
+                if registered and value not in done:
+                    done.add(value)
+                    _move_in_place(value, device)
+        return self
+
     def to(self, *args, **kwargs):
         dtype = _conversion(*args, **kwargs)
+        device = kwargs.get("device")
+        for value in (*args, kwargs.get("tensor")):
+            if isinstance(value, torch.Tensor):
+                device = value.device
+            elif isinstance(value, (str, int, torch.device)) and not isinstance(value, bool):
+                device = value
+        if device is not None:
+            self._move(device)
         if dtype is None:
             return self
         if not dtype.is_floating_point:
@@ -62,10 +81,10 @@ class Module(_Hooked):
         return self._convert(torch.bfloat16, True)
 
     def cuda(self, device=None):
-        return self
+        return self._move("cuda" if device is None else device)
 
     def cpu(self):
-        return self
+        return self._move("cpu")
 
     def requires_grad_(self, requires_grad=True):
         return self
