@@ -40,8 +40,9 @@ bool ScriptHooks::decide(h::Interpreter &interpreter, const symbolic::Expr &cond
   return session.hooks().decide(interpreter, condition, where);
 }
 
-bool ScriptHooks::assumes(h::Interpreter &interpreter, const h::Value &test) {
-  return session.hooks().assumes(interpreter, test);
+bool ScriptHooks::assertsLater(h::Interpreter &interpreter, const h::Value &test,
+                               const std::function<std::string()> &message) {
+  return session.hooks().assertsLater(interpreter, test, message);
 }
 
 h::Value ScriptHooks::launch(h::Interpreter &interpreter, const h::Value &kernel,

@@ -29,7 +29,8 @@ public:
   bool merges(const symbolic::Expr &condition) override;
   bool decide(host::Interpreter &interpreter, const symbolic::Expr &condition,
               const SourceLocation &where) override;
-  bool assumes(host::Interpreter &interpreter, const host::Value &test) override;
+  bool assertsLater(host::Interpreter &interpreter, const host::Value &test,
+                    const std::function<std::string()> &message) override;
   host::Value launch(host::Interpreter &interpreter, const host::Value &kernel,
                      const host::Value &grid, host::CallArgs args, bool wrapped) override;
   host::Value callOperator(host::Interpreter &interpreter,

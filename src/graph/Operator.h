@@ -162,6 +162,7 @@ struct Operator {
     Scatter,   ///< the other way: index_put, scatter and their relatives
     Line,      ///< whole lines: running sums, orders
     Copy,      ///< moves elements: clone, contiguous, cat, copy, as_strided_scatter
+    Assertion, ///< gives nothing; the run ends with an error where its tensor is 0
     Composite, ///< only ever decomposed
     TritonOp,
     CustomOp, ///< the user's

@@ -28,6 +28,7 @@ const OperatorRegistry &OperatorRegistry::builtins() {
     registerGatherOperators(r);
     registerScatterOperators(r);
     registerLineOperators(r);
+    registerAssertionOperators(r);
     return r;
   }();
   return registry;

@@ -22,8 +22,12 @@ public:
   /// Whether both sides of a branch on `condition` may become one value with a selection in it;
   /// else decide() is asked.
   virtual bool merges(const symbolic::Expr &) { return false; }
-  /// Whether an assertion of `test` is taken to hold, unasked: it is about what tensors hold.
-  virtual bool assumes(Interpreter &, const Value &) { return false; }
+  /// Whether an assertion of `test` is made when the program runs, and fails with `message` then:
+  /// it is about what a tensor holds.
+  virtual bool assertsLater(Interpreter &, const Value &,
+                            const std::function<std::string()> &message) {
+    return false;
+  }
   /// `kernel[grid](args…)`. `kernel` is a JitFunction, Autotuner or Heuristics.
   virtual Value launch(Interpreter &, const Value &kernel, const Value &grid, CallArgs args,
                        bool wrapped);

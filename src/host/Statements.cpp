@@ -298,7 +298,8 @@ Evaluator::Flow Evaluator::execWhile(const While &s) {
 void Evaluator::execAssert(const Assert &s) {
   Value test = eval(*s.test);
   at(*s.test);
-  if (interpreter.hooks().assumes(interpreter, test) || interpreter.truth(test))
+  auto words = [&] { return s.msg ? interpreter.str(eval(*s.msg)) : std::string(); };
+  if (interpreter.hooks().assertsLater(interpreter, test, words) || interpreter.truth(test))
     return;
   Value message = s.msg ? eval(*s.msg) : Value();
   at(s);
@@ -663,12 +664,7 @@ Value Evaluator::callMetaclass(const ClassDef &s, const Value &metaclass, Tuple 
     held.set(Value(name), value);
   held.set(Value("__classcell__"), Value(std::make_shared<ClassCell>(body)));
   call.positional.push_back(std::move(names));
-  Value made = interpreter.call(metaclass, std::move(call));
-  if (auto *cls = made.as<Class>(); cls && body->cls.expired())
-    interpreter.raise("RuntimeError", "__class__ not set defining '" + s.name + "' as " +
-                                          interpreter.repr(made) +
-                                          ". Was __classcell__ propagated to type.__new__?");
-  return made;
+  return interpreter.call(metaclass, std::move(call));
 }
 
 void Evaluator::execClassDef(const ClassDef &s) {

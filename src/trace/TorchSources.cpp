@@ -36,6 +36,9 @@ const char *const functionalSource =
 const char *const hookSource =
 #include "trace/torch/hooks.py.inc"
     ;
+const char *const moduleNameSource =
+#include "trace/torch/module_names.py.inc"
+    ;
 const char *const lossModuleSource =
 #include "trace/torch/nn_losses.py.inc"
     ;

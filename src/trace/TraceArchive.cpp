@@ -567,11 +567,10 @@ private:
     return std::nullopt;
   }
 
-  /// What holds by the ranges. Of the assertions on values (`_assert_async`) those of indices are
-  /// made by the operators that use them; note() says that the others are not.
+  /// What holds by the ranges.
   static bool isAssertion(const std::string &target) {
     return target == "aten._assert_tensor_metadata.default" ||
-           target.starts_with("aten._assert_async.") || target == "aten._assert_scalar.default" ||
+           target == "aten._assert_scalar.default" ||
            target == "aten.sym_constrain_range_for_size.default" ||
            target == "aten.sym_constrain_range.default";
   }
@@ -724,10 +723,8 @@ private:
 
   h::Value ownCall(const archive::Node &node, const std::string &target,
                    const archive::Graph &graph, ArchiveScope &values) {
-    if (isAssertion(target)) {
-      valueAssertions += target.starts_with("aten._assert_async.");
+    if (isAssertion(target))
       return {};
-    }
     if (auto kind = controlKindOf(target))
       return control(node, *kind, graph, values);
     if (target == "higher_order.wrap_with_set_grad_enabled")
@@ -992,9 +989,6 @@ private:
 
   void finish() {
     current = SourceLocation(archive.path);
-    if (valueAssertions)
-      options.note(std::to_string(valueAssertions) +
-                   " assertion(s) of the model on values of tensors are not checked in a package");
     interpreter->setOutside(current);
     // Results are taken before what follows changes the memory they may be views of.
     std::vector<Argument> results;
@@ -1062,7 +1056,6 @@ private:
   std::unique_ptr<h::Interpreter> interpreter;
   ArchiveScope scope; ///< of the main graph
   SourceLocation current;
-  size_t valueAssertions = 0;
   h::Value kept; ///< keeps the tensor that tensorArgument() gave
   std::vector<std::pair<std::string, std::shared_ptr<TracedStorage>>> buffers, userInputs;
   std::map<Memory, TracedTensor> bound; ///< tied tensors are one

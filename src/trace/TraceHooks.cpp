@@ -81,19 +81,26 @@ std::string TraceHooks::rangesText(const Expr &condition) const {
   return text;
 }
 
-/// PyTorch would look at the values; here the program runs on, as under `python -O`.
-bool TraceHooks::assumes(h::Interpreter &interpreter, const h::Value &test) {
+/// As a strict export of PyTorch records it.
+bool TraceHooks::assertsLater(h::Interpreter &interpreter, const h::Value &test,
+                              const std::function<std::string()> &message) {
   auto *tensor = test.as<TensorObject>();
-  if (!tensor ||
-      (tensor->tensor.type.numel().constantOr(0) == 1 && knownNumbers(*tensor, interpreter)))
+  if (!tensor)
     return false;
-  if (tensor->tracer.strict)
-    interpreter.refuse("the assertion is about what a tensor holds, and would not be checked when "
-                       "the program runs; a strict export needs it outside of the traced path, or "
-                       "as tl.device_assert in a kernel");
-  tensor->tracer.warn(Diagnostic(Severity::Warning, interpreter.location(),
-                                 "the assertion is about what a tensor holds, and is not checked "
-                                 "when the program runs"));
+  std::optional<int64_t> count = tensor->tensor.type.numel().constant();
+  if (count == 1 && knownNumbers(*tensor, interpreter))
+    return false;
+  if (count && *count != 1)
+    interpreter.raise("RuntimeError",
+                      *count ? "Boolean value of Tensor with more than one value is ambiguous"
+                             : "Boolean value of Tensor with no values is ambiguous");
+  std::string words;
+  try {
+    words = message();
+  } catch (const DiagnosticError &) { // it shows values that are only known when it fails
+  }
+  callAten(tensor->tracer, interpreter, "_assert_async.msg",
+           argsOf({test, h::Value(words.empty() ? "assertion error" : words)}));
   return true;
 }
 

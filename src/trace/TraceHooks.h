@@ -26,7 +26,8 @@ public:
               const SourceLocation &where) override;
   /// Once for each place: a kernel is emitted for every variant of a launch.
   void warn(Diagnostic warning) override;
-  bool assumes(host::Interpreter &interpreter, const host::Value &test) override;
+  bool assertsLater(host::Interpreter &interpreter, const host::Value &test,
+                    const std::function<std::string()> &message) override;
   host::Value launch(host::Interpreter &interpreter, const host::Value &kernel,
                      const host::Value &grid, host::CallArgs args, bool wrapped) override;
   host::Value callOperator(host::Interpreter &interpreter,

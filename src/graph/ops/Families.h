@@ -23,6 +23,7 @@ void registerRandomOperators(OperatorRegistry &registry);
 void registerGatherOperators(OperatorRegistry &registry);
 void registerScatterOperators(OperatorRegistry &registry);
 void registerLineOperators(OperatorRegistry &registry);
+void registerAssertionOperators(OperatorRegistry &registry);
 
 /// A row of a pointwise table.
 struct PointwiseRow {

@@ -92,5 +92,6 @@ void lowerAttention(LaunchEmitter &emitter, graph::Node &node, bool forCpu);
 void lowerGather(LaunchEmitter &emitter, graph::Node &node);
 void lowerScatter(LaunchEmitter &emitter, graph::Node &node, bool forCpu);
 void lowerLine(LaunchEmitter &emitter, graph::Node &node, bool forCpu);
+void lowerAssertion(LaunchEmitter &emitter, graph::Node &node);
 
 } // namespace pellucid::passes

@@ -80,6 +80,8 @@ private:
       return lowerLine(emitter, node, forCpu);
     case Operator::Kind::Copy:
       return lowerCopy(node);
+    case Operator::Kind::Assertion:
+      return lowerAssertion(emitter, node);
     case Operator::Kind::Composite:
     case Operator::Kind::TritonOp:
     case Operator::Kind::CustomOp:

@@ -42,6 +42,15 @@ Results joined(const Call &call, bool stacked) {
   return {result};
 }
 
+Results assertion(const Call &call) {
+  const Tensor &self = call.tensor("self");
+  Tensor::forEachIndex(self.shape, [&](std::span<const int64_t> index) {
+    if (self.real(index) == 0)
+      call.fail(call.knows("assert_msg") ? call.string("assert_msg") : "assertion error");
+  });
+  return {};
+}
+
 Results copy(const Call &call) {
   Tensor result = call.tensor("self").copy();
   copyInto(result, call.tensor("src"));
@@ -143,6 +152,7 @@ void addCopies(Table &table) {
   table["aten.cat"] = [](const Call &call) { return joined(call, false); };
   table["aten.stack"] = [](const Call &call) { return joined(call, true); };
   table["aten.copy"] = copy;
+  table["aten._assert_async"] = assertion;
   table["aten.as_strided_scatter"] = asStridedScatter;
   table["aten.slice_scatter"] = sliceScatter;
   table["aten.select_scatter"] = selectScatter;

@@ -284,7 +284,10 @@ class _Checks:
         return torch.device("cpu")
 
     def _assert(condition, message):
-        _check_with(AssertionError, condition, message)
+        assert condition, message
+
+    def _assert_async(input, assert_msg="assertion error"):
+        torch.ops.aten._assert_async.msg(input, assert_msg)
 
     def _check(cond, message=None):
         _check_with(RuntimeError, cond, message)

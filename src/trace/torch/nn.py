@@ -3,7 +3,7 @@ import torch
 import torch.nn.functional as F
 
 
-class Module(_Hooked):
+class Module(_Hooked, _Named):
     training = True
 
     def __init__(self, *args, **kwargs):
@@ -85,6 +85,15 @@ class Module(_Hooked):
 
     def cpu(self):
         return self._move("cpu")
+
+    def xpu(self, device=None):
+        return self
+
+    def share_memory(self):
+        return self
+
+    def compile(self, *args, **kwargs):
+        """The whole program is compiled, with or without it."""
 
     def requires_grad_(self, requires_grad=True):
         return self
@@ -176,6 +185,13 @@ class Module(_Hooked):
 
     def extra_repr(self):
         return ""
+
+
+def _is_saved_buffer(module, name, value):
+    if not _is_buffer(module, name, value):
+        return False
+    registered = vars(module).get("_registered_buffers", {})
+    return registered[name] if name in registered else value._buffer_persistent
 
 
 def _is_buffer(module, name, value):
