@@ -23,6 +23,7 @@ LAYERS = {
     "tt": (2, True),
     "graph": (2, False),
     "host": (2, False),
+    "autograd": (3, False),
     "frontend": (3, True),
     "reference": (3, True),
     "passes/tt": (3, True),

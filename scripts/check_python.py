@@ -13,6 +13,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent / "src"
 TOGETHER = [["composites.py", "shapes.py", "losses.py"], ["hooks.py", "nn.py", "nn_losses.py", "nn_layers.py", "nn_recurrent.py", "nn_transformer.py"],
+            ["derivatives.py", "derivatives_moves.py"],
             ["aten.py", "aten_images.py", "aten_scatters.py", "aten_gradients.py", "aten_numbers.py", "aten_quantized.py"]]
 GIVEN = {  # by the C++ that fills the module
     "init.py": {"_truncated_normal", "_orthogonal"},

@@ -5,6 +5,7 @@
 
 #include "driver/ReportText.h"
 #include "graph/ControlFlow.h"
+#include "graph/HostSteps.h"
 #include "graph/ProgramText.h"
 #include "passes/graph/NumberDraws.h"
 #include "symbolic/Bytecode.h"
@@ -12,6 +13,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <set>
 #include <stdexcept>
 #include <unordered_map>
 
@@ -89,6 +91,7 @@ public:
   void run() {
     bool first = manifest.programs.empty();
     symbolOrder = program.symbols.names();
+    read = readSymbols(program);
     addInputs(first);
     if (first) {
       manifest.producer = "pellucid " PELLUCID_VERSION;
@@ -235,6 +238,10 @@ private:
     if (symbol.name == passes::seedSymbol || symbol.name == passes::offsetSymbol) {
       symbol.source = symbol.name == passes::seedSymbol ? package::SymbolSource::RunSeed
                                                         : package::SymbolSource::RunOffset;
+      return true;
+    }
+    if (read.count(symbol.name)) {
+      symbol.source = package::SymbolSource::Step;
       return true;
     }
     Expr wanted = Expr::symbol(symbol.name);
@@ -509,6 +516,10 @@ private:
         addControl(out, site, node);
         continue;
       }
+      if (isHostStep(node)) {
+        addHostStep(out, site, node);
+        continue;
+      }
       if (!node.isLaunch())
         continue;
       for (const passes::StorageCopy *copy : copies[&node])
@@ -517,6 +528,32 @@ private:
     }
     for (const passes::StorageCopy *copy : copies[nullptr])
       addCopy(out, site, *copy);
+  }
+
+  /// "model.py:12:9: nonzero"
+  std::string placed(const Node &node, const std::string &text) const {
+    const SourceLocation &where = node.location;
+    std::string place = where.file ? program.sourceName(where.file->path()) : where.name;
+    if (where.file && where.range.line)
+      place += ":" + std::to_string(where.range.line) + ":" + std::to_string(where.range.column);
+    return place.empty() ? text : place + ": " + text;
+  }
+
+  void addHostStep(package::Program &out, const Site &site, const Node &node) const {
+    if (node.calls(checkSizesTarget)) {
+      SizeCheck check = sizeCheckOf(node);
+      out.steps.push_back(package::CheckSizes{encode(check.condition), placed(node, check.text)});
+      return;
+    }
+    SizeRead read = sizeReadOf(node);
+    package::ReadSize step;
+    step.symbol = static_cast<uint32_t>(
+        std::find(symbolOrder.begin(), symbolOrder.end(), read.symbol) - symbolOrder.begin());
+    step.from = placeOf(addressOf(site, *read.from));
+    if (read.most.constant() != INT64_MAX)
+      step.most = encode(read.most);
+    step.text = placed(node, read.text);
+    out.steps.push_back(std::move(step));
   }
 
   // --- control flow
@@ -542,7 +579,9 @@ private:
   /// The steps of a region with these operands and results; how many they are.
   uint32_t addRegion(package::Program &out, const Site &outer, uint32_t region,
                      const std::vector<Address> &operands, const std::vector<Address> &results) {
-    Site site{program.bodies[region].graph, lowered.regions.at(region), outer.endOfSlots(), {}, {}};
+    // A slot gets its memory once: where sizes are read, regions share none.
+    uint32_t firstSlot = read.empty() ? outer.endOfSlots() : out.slots;
+    Site site{program.bodies[region].graph, lowered.regions.at(region), firstSlot, {}, {}};
     for (uint32_t i = 0; i < operands.size(); ++i)
       site.inputs[i] = operands[i];
     for (uint32_t i = 0; i < results.size(); ++i)
@@ -752,6 +791,7 @@ private:
   package::Contents &contents;
   package::Manifest &manifest;
   std::vector<std::string> symbolOrder;
+  std::set<std::string> read; ///< symbols whose values steps read
   std::vector<TensorType> inputTypes;
   std::map<uint32_t, uint32_t> inputIndex, stateIndex, weightIndex, kernelIndex;
   uint32_t nextWindow = 0;

@@ -23,8 +23,8 @@ struct ModelRequest {
   std::string weights;             ///< .safetensors, .npz or .safetensors.index.json
   bool looseWeights = false;       ///< they may lack some of the state_dict and have more
   std::string device;              ///< what files are told that ask for one: cpu (default) or cuda
-  /// What it is compiled for, "cpu" and "cuda": register_kernel's functions are chosen by it. Empty:
-  /// by `device`.
+  /// What it is compiled for, "cpu" and "cuda": register_kernel's functions are chosen by it.
+  /// Empty: by `device`.
   std::vector<std::string> kernelDevices;
   /// Files that define the triton_ops and custom_ops that an archive calls.
   std::vector<std::string> kernels;

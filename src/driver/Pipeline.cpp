@@ -18,6 +18,7 @@
 #include "passes/graph/LowerAttention.h"
 #include "passes/graph/LowerToLaunches.h"
 #include "passes/graph/NumberDraws.h"
+#include "passes/graph/OrderSizeReads.h"
 #include "passes/graph/PackedProducts.h"
 #include "passes/graph/PlanBuffers.h"
 #include "passes/graph/StateAsInputs.h"
@@ -187,6 +188,7 @@ struct Compilation {
       state = std::move(changed);
     checkSource(program);
     pass("inline", program, [&] { inlineOperators(program); });
+    passOverMain("check size reads", program, [&] { checkSizeReads(program); });
     pass("open wide attention", program, [&] { openWideAttention(program, registry); });
     pass("decompose", program, [&] { decomposeComposites(program, registry); });
     // From here a draw is a function of its operands: it may be computed anywhere, or twice.
@@ -246,7 +248,8 @@ struct Compilation {
     pass("erase unused", program, [&] { eraseUnused(program); });
     pass("share kernels", program, [&] { shareKernels(program, ownKernels, context); });
     eraseUnusedWeights(program);
-    // From here the graph holds placeholders, views, empty tensors and launches.
+    passOverMain("order size reads", program, [&] { orderSizeReads(program); });
+    // From here the graph holds placeholders, views, empty tensors, launches and reads of sizes.
     ClassifyNode classify = [&](const Node &node) { return classifyLowered(node, registry); };
     lowered.plan = planBuffers(program, classify);
     for (uint32_t region : regionsOf(program.main, program)) {

@@ -24,11 +24,11 @@ static SegmentRun runOf(std::shared_ptr<Compiled> compiled) {
 }
 
 Session::Session(SessionOptions o)
-    : options(std::move(o)), eager(recordingTracer,
-                                   [this](const graph::Program &program) {
-                                     return runOf(std::make_shared<Compiled>(
-                                         program, eagerOptions(options.contractsFma)));
-                                   }),
+    : options(std::move(o)),
+      eager(recordingTracer,
+            [this](const graph::Program &program) {
+              return runOf(std::make_shared<Compiled>(program, eagerOptions(options.contractsFma)));
+            }),
       traceHooks(&recordingTracer) {
   recordingTracer.warn = options.warn;
   recordingTracer.hasCuda = options.devices.count("cuda") != 0;
@@ -226,8 +226,8 @@ TracedModel Session::trace(const h::Value &callable, h::CallArgs args,
   TracedInputs inputs(recordingTracer, nested, request);
   std::vector<std::string> names = parameterNames(i, callable);
   for (size_t at = 0; at < args.positional.size(); ++at)
-    args.positional[at] = inputs.of(args.positional[at],
-                                    at < names.size() ? names[at] : "arg" + std::to_string(at));
+    args.positional[at] =
+        inputs.of(args.positional[at], at < names.size() ? names[at] : "arg" + std::to_string(at));
   for (auto &[name, value] : args.keywords)
     value = inputs.of(value, name);
   TracedModel traced;

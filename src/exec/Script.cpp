@@ -117,8 +117,7 @@ private:
     hooks.errorOutput(interpreter.tracebackText(error.exception));
     if (is("KeyboardInterrupt"))
       return endInterrupted();
-    hooks.errorOutput(
-        placeText(error.diagnostic, raised ? raised->as<h::Traceback>() : nullptr));
+    hooks.errorOutput(placeText(error.diagnostic, raised ? raised->as<h::Traceback>() : nullptr));
     return 1;
   }
 

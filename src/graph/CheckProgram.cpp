@@ -2,6 +2,7 @@
 #include "graph/CheckProgram.h"
 
 #include "graph/ControlFlow.h"
+#include "graph/HostSteps.h"
 #include "support/Diagnostics.h"
 
 #include <algorithm>
@@ -197,6 +198,8 @@ private:
       return checkLaunch(node);
     if (isControlFlow(node))
       return checkControl(node);
+    if (isHostStep(node))
+      return checkHostStep(node);
     if (const Operator *op = registry.find(node.target()))
       return checkCall(node, *op);
     auto user = operators.find(node.target());
@@ -220,6 +223,11 @@ private:
       fail(node, "'" + node.target() + "' has regions, no body, and writes no argument");
     std::string problem = whyNotControlFlow(node, program);
     if (!problem.empty())
+      fail(node, "'" + node.target() + "' " + problem);
+  }
+
+  void checkHostStep(const Node &node) const {
+    if (std::string problem = whyNotHostStep(node); !problem.empty())
       fail(node, "'" + node.target() + "' " + problem);
   }
 

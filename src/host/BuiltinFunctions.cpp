@@ -137,23 +137,25 @@ Value zipped(Interpreter &interpreter, Bound &a) {
 Value mapped(Interpreter &interpreter, Bound &a) {
   if (a[1].tuple().empty())
     interpreter.raise("TypeError", "map() must have at least two arguments.");
-  return iteratorOf("map", [&interpreter, function = a[0],
-                            rows = pullRows(interpreter, a[1].tuple(), false)]() mutable
-                               -> std::optional<Value> {
-    std::optional<Value> row = rows();
-    return row ? std::optional(interpreter.call(function, row->tuple())) : std::nullopt;
-  });
+  return iteratorOf(
+      "map",
+      [&interpreter, function = a[0],
+       rows = pullRows(interpreter, a[1].tuple(), false)]() mutable -> std::optional<Value> {
+        std::optional<Value> row = rows();
+        return row ? std::optional(interpreter.call(function, row->tuple())) : std::nullopt;
+      });
 }
 
 Value filtered(Interpreter &interpreter, Bound &a) {
-  return iteratorOf("filter", [&interpreter, function = a[0],
-                               elements = pullerOf(interpreter, a[1])]() mutable
-                                  -> std::optional<Value> {
-    while (std::optional<Value> v = elements())
-      if (interpreter.truth(function.isNone() ? *v : interpreter.call(function, {*v})))
-        return v;
-    return std::nullopt;
-  });
+  return iteratorOf(
+      "filter",
+      [&interpreter, function = a[0],
+       elements = pullerOf(interpreter, a[1])]() mutable -> std::optional<Value> {
+        while (std::optional<Value> v = elements())
+          if (interpreter.truth(function.isNone() ? *v : interpreter.call(function, {*v})))
+            return v;
+        return std::nullopt;
+      });
 }
 
 Value enumerated(Interpreter &interpreter, Bound &a) {

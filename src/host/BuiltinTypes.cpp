@@ -443,6 +443,18 @@ void addExceptions(Interpreter &interpreter) {
                            text += (text.empty() ? "" : ", ") + i.repr(v);
                          return Value(self.cls->name + "(" + text + ")");
                        }));
+  // What a `raise` sets on the exception itself.
+  root->attributes.set("__cause__", Value());
+  root->attributes.set("__context__", Value());
+  root->attributes.set("__traceback__", Value());
+  root->attributes.set("__suppress_context__", Value(false));
+  root->attributes.set("add_note", native("add_note", "self, note", [](Interpreter &, Bound &a) {
+                         auto &self = a[0].expect<Instance>("an exception");
+                         if (!self.attributes.find("__notes__"))
+                           self.attributes.set("__notes__", Value::list({}));
+                         self.attributes.at("__notes__").list().push_back(a[1]);
+                         return Value();
+                       }));
   root->attributes.set("with_traceback",
                        nativeRaw("with_traceback", [](Interpreter &, CallArgs args) {
                          return args.positional.at(0);

@@ -18,8 +18,8 @@ static constexpr std::string_view packageFile = "__init__.py";
 /// not installed.
 /// Those of them that are not Python's own.
 static bool isThirdParty(const std::string &name) {
-  static const NameSet roots = {"numpy",  "pytest", "matplotlib", "pandas",
-                                "yaml", "tqdm",   "scipy",      "PIL", "sklearn"};
+  static const NameSet roots = {"numpy", "pytest", "matplotlib", "pandas", "yaml",
+                                "tqdm",  "scipy",  "PIL",        "sklearn"};
   return roots.count(name.substr(0, name.find('.'))) != 0;
 }
 

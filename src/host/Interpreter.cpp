@@ -210,8 +210,7 @@ void Interpreter::raise(std::string_view className, std::string message) {
 
 RaisedError interruptionOf(Interpreter &interpreter) {
   interpreter.state().budget.wasInterrupted();
-  Value exception =
-      makeException(interpreter, interpreter.builtinClass("KeyboardInterrupt"), {});
+  Value exception = makeException(interpreter, interpreter.builtinClass("KeyboardInterrupt"), {});
   noteRaised(interpreter, exception);
   return {Diagnostic(Severity::Error, interpreter.location(), "KeyboardInterrupt"), exception};
 }

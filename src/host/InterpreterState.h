@@ -227,7 +227,8 @@ public:
   using Producer = std::function<void(const std::function<bool(const Value &)> &)>;
   using Puller = std::function<std::optional<Value>()>;
   Iterator(std::string kind, Producer p) : name(std::move(kind)), producer(std::move(p)) {}
-  Iterator(std::string kind, Puller p) : name(std::move(kind)), puller(std::move(p)) {}
+  Iterator(std::string kind, Puller p)
+      : name(std::move(kind)), puller(std::make_shared<Puller>(std::move(p))) {}
   Iterator(std::string kind, std::vector<Value> v)
       : name(std::move(kind)), elements(std::move(v)) {}
   /// Of a generator function: the call itself, for contextlib.contextmanager.
@@ -247,7 +248,7 @@ private:
   void suspendAtYields(Interpreter &);
   std::string name;
   Producer producer; ///< null once it runs
-  Puller puller;
+  std::shared_ptr<Puller> puller;
   std::shared_ptr<class Suspension> suspension;
   std::vector<Value> elements;
   size_t position = 0;

@@ -95,8 +95,7 @@ Iterator::~Iterator() {
 }
 
 void Iterator::suspendAtYields(Interpreter &interpreter) {
-  suspension =
-      std::make_shared<Suspension>(interpreter, std::exchange(producer, Producer()));
+  suspension = std::make_shared<Suspension>(interpreter, std::exchange(producer, Producer()));
   interpreter.state().suspended.insert(this);
 }
 
@@ -161,8 +160,8 @@ std::optional<Value> Iterator::next(Interpreter &interpreter) {
     return element;
   }
   if (puller) {
-    Puller pull = puller;
-    std::optional<Value> element = pull();
+    auto pull = puller; // close() may drop it meanwhile
+    std::optional<Value> element = (*pull)();
     if (!element)
       puller = nullptr;
     return element;
@@ -180,7 +179,8 @@ std::optional<Value> Iterator::getAttr(Interpreter &, std::string_view attribute
     i.raise("StopIteration", "");
   };
   if (attribute == "__iter__")
-    return native("__iter__", "", [self](Interpreter &, std::vector<Value> &) { return Value(self); });
+    return native("__iter__", "",
+                  [self](Interpreter &, std::vector<Value> &) { return Value(self); });
   if (attribute == "__next__")
     return native("__next__", "",
                   [self, give](Interpreter &i, std::vector<Value> &) { return give(i, self); });
@@ -212,8 +212,7 @@ Iterator::Puller pullNext(Interpreter &interpreter, const Value &iterator) {
     try {
       return interpreter.call(interpreter.getAttr(iterator, "__next__"));
     } catch (const RaisedError &error) {
-      if (interpreter.isInstance(error.exception,
-                                 Value(interpreter.builtinClass("StopIteration"))))
+      if (interpreter.isInstance(error.exception, Value(interpreter.builtinClass("StopIteration"))))
         return std::nullopt;
       throw;
     }

@@ -62,8 +62,8 @@ std::string pathOf(Interpreter &interpreter, const Value &value) {
     if (auto method = instance->special(interpreter, "__fspath__"))
       return interpreter.toStr(interpreter.call(*method), "__fspath__()'s result");
   if (!value.isStr())
-    interpreter.raise("TypeError", "expected str, bytes or os.PathLike object, not " +
-                                       typeName(value));
+    interpreter.raise("TypeError",
+                      "expected str, bytes or os.PathLike object, not " + typeName(value));
   if (value.str().find('\0') != std::string::npos)
     interpreter.raise("ValueError", "embedded null byte");
   return value.str();
@@ -113,7 +113,9 @@ Value openToWrite(Interpreter &interpreter, Bound &a) {
   std::string path = pathOf(interpreter, a[0]);
   const std::string &mode = interpreter.toStr(a[1], "the mode"); // w, a or x
   int flags = O_WRONLY | O_CREAT | O_CLOEXEC |
-              (mode == "a" ? O_APPEND : mode == "x" ? O_EXCL : O_TRUNC);
+              (mode == "a"   ? O_APPEND
+               : mode == "x" ? O_EXCL
+                             : O_TRUNC);
   int fd = ::open(path.c_str(), flags, 0666);
   std::FILE *file = fd < 0 ? nullptr : ::fdopen(fd, mode == "a" ? "a" : "w");
   if (!file)
@@ -223,7 +225,7 @@ void addFolders(Module &m) {
               [](const fs::path &p, std::error_code &e) { return fs::is_symlink(p, e); });
   add(m, "stat", "path", [](Interpreter &i, Bound &a) {
     std::string path = pathOf(i, a[0]);
-    struct stat info {};
+    struct stat info{};
     if (::stat(path.c_str(), &info) != 0)
       raiseError(i, errno, path);
     auto time = [](const timespec &t) {
@@ -264,9 +266,8 @@ void addFolders(Module &m) {
       ::close(fd);
     return Value(path);
   });
-  m.globals->set("fspath", native("fspath", "path", [](Interpreter &i, Bound &a) {
-                   return Value(pathOf(i, a[0]));
-                 }));
+  m.globals->set("fspath", native("fspath", "path",
+                                  [](Interpreter &i, Bound &a) { return Value(pathOf(i, a[0])); }));
 }
 
 void addEnvironment(Module &m) {

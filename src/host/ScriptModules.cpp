@@ -19,70 +19,92 @@ struct TextModule {
 };
 
 const TextModule textModules[] = {
-    {"argparse",
+    {
+        "argparse",
 #include "host/modules/argparse.py.inc"
     },
-    {"atexit",
+    {
+        "atexit",
 #include "host/modules/atexit.py.inc"
     },
-    {"bisect",
+    {
+        "bisect",
 #include "host/modules/bisect.py.inc"
     },
-    {"fnmatch",
+    {
+        "fnmatch",
 #include "host/modules/fnmatch.py.inc"
     },
-    {"gc",
+    {
+        "gc",
 #include "host/modules/gc.py.inc"
     },
-    {"glob",
+    {
+        "glob",
 #include "host/modules/glob.py.inc"
     },
-    {"heapq",
+    {
+        "heapq",
 #include "host/modules/heapq.py.inc"
     },
-    {"io",
+    {
+        "io",
 #include "host/modules/io.py.inc"
     },
-    {"logging",
+    {
+        "logging",
 #include "host/modules/logging.py.inc"
     },
-    {"os",
+    {
+        "os",
 #include "host/modules/os.py.inc"
     },
-    {"os.path",
+    {
+        "os.path",
 #include "host/modules/os_path.py.inc"
     },
-    {"pathlib",
+    {
+        "pathlib",
 #include "host/modules/pathlib.py.inc"
     },
-    {"pprint",
+    {
+        "pprint",
 #include "host/modules/pprint.py.inc"
     },
-    {"random",
+    {
+        "random",
 #include "host/modules/random.py.inc"
     },
-    {"shutil",
+    {
+        "shutil",
 #include "host/modules/shutil.py.inc"
     },
-    {"statistics",
+    {
+        "statistics",
 #include "host/modules/statistics.py.inc"
     },
-    {"string",
+    {
+        "string",
 #include "host/modules/string.py.inc"
     },
-    {"tempfile",
+    {
+        "tempfile",
 #include "host/modules/tempfile.py.inc"
     },
-    {"textwrap",
+    {
+        "textwrap",
 #include "host/modules/textwrap.py.inc"
     },
-    {"time",
+    {
+        "time",
 #include "host/modules/time.py.inc"
     },
-    {"traceback",
+    {
+        "traceback",
 #include "host/modules/traceback.py.inc"
     },
-    {"warnings",
+    {
+        "warnings",
 #include "host/modules/warnings.py.inc"
     },
 };
@@ -130,10 +152,10 @@ void fillScriptSys(Interpreter &interpreter, Module &m, const ScriptOptions &opt
   std::string folder = options.arguments.empty() ? "" : options.arguments[0];
   size_t slash = folder.rfind('/');
   m.globals->set("argv", Value::list(std::move(arguments)));
-  m.globals->set(
-      "path", Value::list({Value(slash == std::string::npos ? "" : folder.substr(0, slash))}));
-  for (auto [name, own] : {std::pair{"stdout", "_stdout"}, {"stderr", "_stderr"},
-                           {"stdin", "_stdin"}}) {
+  m.globals->set("path",
+                 Value::list({Value(slash == std::string::npos ? "" : folder.substr(0, slash))}));
+  for (auto [name, own] :
+       {std::pair{"stdout", "_stdout"}, {"stderr", "_stderr"}, {"stdin", "_stdin"}}) {
     m.globals->set(name, stream(interpreter, own));
     m.globals->set("__" + std::string(name) + "__", stream(interpreter, own));
   }
@@ -177,8 +199,8 @@ void fillPlaces(Interpreter &, Module &m) {
     const auto &entry = entries[entries.size() - std::min(level, entries.size())];
     bool isMain = entry.where.file && i.state().order.front()->syntax &&
                   entry.where.file == i.state().order.front()->syntax->file;
-    return Value::tuple({Value(entry.where.file->path()),
-                         Value(int64_t(entry.where.range.line)), Value(isMain)});
+    return Value::tuple(
+        {Value(entry.where.file->path()), Value(int64_t(entry.where.range.line)), Value(isMain)});
   });
   add(m, "line", "path, number", [](Interpreter &i, Bound &a) {
     for (const auto &module : i.state().order)
@@ -197,8 +219,7 @@ void fillPlaces(Interpreter &, Module &m) {
     auto *traceback = a[0].as<Traceback>();
     return Value::list(traceback ? List{Value(toString(*traceback))} : List{});
   });
-  add(m, "stack", "",
-      [](Interpreter &i, Bound &) { return Value(toString(*i.traceback())); });
+  add(m, "stack", "", [](Interpreter &i, Bound &) { return Value(toString(*i.traceback())); });
 }
 
 /// Exactly rounded sums: Shewchuk's partials.
@@ -246,12 +267,10 @@ void fillScriptMath(Interpreter &, Module &m) {
       out = std::hypot(out, i.toDouble(v, "hypot()'s argument"));
     return Value(out);
   });
-  add(m, "degrees", "x", [](Interpreter &i, Bound &a) {
-    return Value(i.toDouble(a[0], "x") * (180.0 / M_PI));
-  });
-  add(m, "radians", "x", [](Interpreter &i, Bound &a) {
-    return Value(i.toDouble(a[0], "x") * (M_PI / 180.0));
-  });
+  add(m, "degrees", "x",
+      [](Interpreter &i, Bound &a) { return Value(i.toDouble(a[0], "x") * (180.0 / M_PI)); });
+  add(m, "radians", "x",
+      [](Interpreter &i, Bound &a) { return Value(i.toDouble(a[0], "x") * (M_PI / 180.0)); });
   add(m, "comb", "n, k", [](Interpreter &i, Bound &a) {
     int64_t n = i.toInt64(a[0], "n"), k = i.toInt64(a[1], "k");
     if (n < 0 || k < 0)

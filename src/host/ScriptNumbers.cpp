@@ -101,8 +101,10 @@ void addRandom(Module &m) {
       out.emplace_back(int64_t(device()));
     return Value::list(std::move(out));
   });
-  add(m, "uniform", "generator", [](Interpreter &, Bound &a) { return Value(twister(a[0]).uniform()); });
-  add(m, "word", "generator", [](Interpreter &, Bound &a) { return Value(int64_t(twister(a[0]).word())); });
+  add(m, "uniform", "generator",
+      [](Interpreter &, Bound &a) { return Value(twister(a[0]).uniform()); });
+  add(m, "word", "generator",
+      [](Interpreter &, Bound &a) { return Value(int64_t(twister(a[0]).word())); });
   add(m, "get_words", "generator", [](Interpreter &, Bound &a) {
     Tuple out;
     for (uint32_t word : twister(a[0]).words)
@@ -207,8 +209,7 @@ std::array<uint8_t, 64> sha512(const std::string &text) {
     for (size_t i = 0; i < 128; ++i)
       w[i / 8] = w[i / 8] << 8 | static_cast<uint8_t>(padded[block + i]);
     for (size_t i = 16; i < 80; ++i)
-      w[i] = w[i - 16] + w[i - 7] +
-             (rotate(w[i - 15], 1) ^ rotate(w[i - 15], 8) ^ w[i - 15] >> 7) +
+      w[i] = w[i - 16] + w[i - 7] + (rotate(w[i - 15], 1) ^ rotate(w[i - 15], 8) ^ w[i - 15] >> 7) +
              (rotate(w[i - 2], 19) ^ rotate(w[i - 2], 61) ^ w[i - 2] >> 6);
     std::array<uint64_t, 8> v = hash;
     for (size_t i = 0; i < 80; ++i) {
@@ -280,10 +281,10 @@ void addTime(Module &m) {
     const char *name;
     clockid_t clock;
   };
-  for (Clock one : {Clock{"time", CLOCK_REALTIME}, Clock{"perf_counter", CLOCK_MONOTONIC},
-                    Clock{"monotonic", CLOCK_MONOTONIC},
-                    Clock{"process_time", CLOCK_PROCESS_CPUTIME_ID},
-                    Clock{"thread_time", CLOCK_THREAD_CPUTIME_ID}}) {
+  for (Clock one :
+       {Clock{"time", CLOCK_REALTIME}, Clock{"perf_counter", CLOCK_MONOTONIC},
+        Clock{"monotonic", CLOCK_MONOTONIC}, Clock{"process_time", CLOCK_PROCESS_CPUTIME_ID},
+        Clock{"thread_time", CLOCK_THREAD_CPUTIME_ID}}) {
     add(m, one.name, "", [clock = one.clock](Interpreter &, Bound &) {
       return Value(1e-9 * static_cast<double>(clockNow(clock)));
     });

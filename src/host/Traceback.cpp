@@ -63,6 +63,9 @@ void describe(Interpreter &interpreter, const Value &exception, std::string &out
   if (auto *traceback = raised ? raised->as<Traceback>() : nullptr)
     out += "Traceback (most recent call last):\n" + toString(*traceback);
   out += summary(interpreter, exception) + "\n";
+  if (const Value *notes = attribute(exception, "__notes__"); notes && notes->isList())
+    for (const Value &note : notes->list())
+      out += interpreter.str(note) + "\n";
 }
 
 } // namespace

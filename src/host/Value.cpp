@@ -75,8 +75,8 @@ struct DeleteSizes {
 } // namespace
 
 Value Value::sizes(Tuple elements) {
-  return Value(Storage(
-      std::shared_ptr<const Tuple>(new const Tuple(std::move(elements)), DeleteSizes())));
+  return Value(
+      Storage(std::shared_ptr<const Tuple>(new const Tuple(std::move(elements)), DeleteSizes())));
 }
 
 bool Value::isSizes() const {

@@ -79,6 +79,17 @@ bool isWellFormed(std::span<const uint8_t> code, size_t symbolCount) {
          walk(code, symbolCount, [](uint8_t, uint64_t) {}, [](const OperatorText &) {});
 }
 
+std::vector<uint32_t> symbolsIn(std::span<const uint8_t> code) {
+  std::vector<uint32_t> symbols;
+  auto leaf = [&](uint8_t op, uint64_t raw) {
+    if (op == symbolOp)
+      symbols.push_back(static_cast<uint32_t>(raw));
+  };
+  if (!walk(code, UINT32_MAX, leaf, [](const OperatorText &) {}))
+    symbols.clear();
+  return symbols;
+}
+
 std::string bytecodeText(std::span<const uint8_t> code, std::span<const Symbol> symbols) {
   std::vector<std::string> stack;
   auto leaf = [&](uint8_t op, uint64_t raw) {

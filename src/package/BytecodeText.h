@@ -13,6 +13,9 @@ inline constexpr size_t maxBytecodeBytes = 16384;
 /// than the evaluator's and is no longer than that.
 bool isWellFormed(std::span<const uint8_t> code, size_t symbolCount);
 
+/// The symbols that well-formed code mentions, repeats included.
+std::vector<uint32_t> symbolsIn(std::span<const uint8_t> code);
+
 /// Infix text with the symbols' names: "(batch * 64)"; "?" when it is not well formed.
 std::string bytecodeText(std::span<const uint8_t> code, std::span<const Symbol> symbols);
 

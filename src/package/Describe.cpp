@@ -56,7 +56,10 @@ private:
       return;
     json.beginObject().field("name", symbol.name).field("min", symbol.min).key("max");
     symbol.max == INT64_MAX ? json.null() : json.value(symbol.max);
-    json.field("divisor", symbol.divisor).endObject();
+    json.field("divisor", symbol.divisor);
+    if (symbol.isOfStep())
+      json.field("read_by_a_step", true);
+    json.endObject();
   }
   void add(const Input &input) {
     json.beginObject().field("name", input.name).field("dtype", info(input.dtype).cli);
@@ -200,6 +203,25 @@ private:
     dims("shape", buffer.shape);
     json.field("bytes", text(buffer.bytes)).field("slot", buffer.slot).endObject();
   }
+  /// Where sizes are read and checked; `at` counts the program's steps.
+  void sizes(const Program &program) {
+    if (!manifest.readsSizes())
+      return;
+    json.key("sizes").beginArray();
+    for (size_t at = 0; at < program.steps.size(); ++at) {
+      if (auto *read = std::get_if<ReadSize>(&program.steps[at])) {
+        json.beginObject().field("read", manifest.symbols[read->symbol].name);
+        json.field("at", uint64_t(at)).field("from", text(read->from, program));
+        if (!read->most.empty())
+          json.field("most", text(read->most));
+        json.field("text", read->text).endObject();
+      } else if (auto *check = std::get_if<CheckSizes>(&program.steps[at])) {
+        json.beginObject().field("check", text(check->condition)).field("at", uint64_t(at));
+        json.field("text", check->text).endObject();
+      }
+    }
+    json.endArray();
+  }
   /// Which of the steps are done when; `at` counts the program's steps.
   void control(const Program &program) {
     bool any = std::any_of(program.steps.begin(), program.steps.end(), [](const Step &step) {
@@ -255,6 +277,7 @@ private:
     }
     json.endArray();
     control(program);
+    sizes(program);
     list("buffers", program.buffers);
     json.endObject();
   }

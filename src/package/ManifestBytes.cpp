@@ -13,7 +13,7 @@ static constexpr char magic[8] = {'P', 'E', 'L', 'L', 'U', 'C', 'I', 'D'};
 
 /// The last value of each enum: a reader refuses what lies beyond.
 static constexpr uint8_t lastOf(DataType) { return uint8_t(DataType::Float8E5M2FNUZ); }
-static constexpr uint8_t lastOf(SymbolSource) { return uint8_t(SymbolSource::RunOffset); }
+static constexpr uint8_t lastOf(SymbolSource) { return uint8_t(SymbolSource::Step); }
 static constexpr uint8_t lastOf(MessageKind) { return uint8_t(MessageKind::Print); }
 static constexpr uint8_t lastOf(CodeFormat) { return uint8_t(CodeFormat::GenerationPtx); }
 static constexpr uint8_t lastOf(PlaceKind) { return uint8_t(PlaceKind::Window); }

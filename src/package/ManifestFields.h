@@ -57,6 +57,8 @@ template <typename Archive> struct ManifestFields {
   void fields(auto &s, const Loop *) {
     archive(s.label, s.turns, s.predicate, s.conditionSteps, s.bodySteps, s.carries, s.slices);
   }
+  void fields(auto &s, const ReadSize *) { archive(s.symbol, s.from, s.most, s.text); }
+  void fields(auto &s, const CheckSizes *) { archive(s.condition, s.text); }
   void fields(auto &s, const Program *) { archive(s.device, s.buffers, s.slots, s.steps); }
   void fields(auto &s, const Manifest *) {
     archive(s.producer, s.name, s.symbols, s.inputs, s.inputsMayOverlap, s.guards, s.outputs,

@@ -29,11 +29,17 @@ inline constexpr uint32_t abiVersion = 1;
 using Bytecode = std::vector<uint8_t>;
 
 /// Where a call finds a symbol's value. Append only.
-enum class SymbolSource : uint8_t { InputDim = 0, InputStride = 1, RunSeed = 2, RunOffset = 3 };
+enum class SymbolSource : uint8_t {
+  InputDim = 0,
+  InputStride = 1,
+  RunSeed = 2,
+  RunOffset = 3,
+  Step = 4 ///< a ReadSize of the program
+};
 
 /// A dynamic size. Its value is taken from one dim (or stride, in elements) of one input; every
 /// other place that mentions it is checked against that value. Or what the random numbers of a run
-/// start from, which comes from its options; `input` and `dim` are 0 then.
+/// start from, which comes from its options, or what a step reads; `input` and `dim` are 0 then.
 struct Symbol {
   std::string name;
   int64_t min = 0, max = INT64_MAX; ///< inclusive
@@ -44,6 +50,7 @@ struct Symbol {
   bool isOfRun() const {
     return source == SymbolSource::RunSeed || source == SymbolSource::RunOffset;
   }
+  bool isOfStep() const { return source == SymbolSource::Step; }
 };
 
 struct Input {
@@ -257,8 +264,25 @@ struct Loop {
   uint32_t windows() const { return static_cast<uint32_t>(2 * carries.size() + slices.size()); }
 };
 
+/// The 64-bit integer at `from`, which earlier steps wrote, becomes the value of a symbol
+/// (SymbolSource::Step), once. From here on expressions may mention it; buffers and outputs whose
+/// sizes do get their memory here. A value outside of the symbol's range, or above `most`, ends the
+/// call. Never inside of control flow.
+struct ReadSize {
+  uint32_t symbol = 0;
+  Place from;
+  Bytecode most;    ///< empty: the symbol's range alone
+  std::string text; ///< "model.py:12:9: nonzero"
+};
+
+/// The call ends with `text` unless the condition holds.
+struct CheckSizes {
+  Bytecode condition;
+  std::string text;
+};
+
 /// Append only.
-using Step = std::variant<Launch, Copy, Fill, Branch, Loop>;
+using Step = std::variant<Launch, Copy, Fill, Branch, Loop, ReadSize, CheckSizes>;
 
 /// What a call does on one kind of device, in order.
 struct Program {
@@ -285,6 +309,11 @@ struct Manifest {
   /// with.
   std::vector<Weight> state;
 
+  /// Whether values decide sizes of a call.
+  bool readsSizes() const {
+    return std::any_of(symbols.begin(), symbols.end(),
+                       [](const Symbol &symbol) { return symbol.isOfStep(); });
+  }
   bool drawsRandomNumbers() const {
     return std::any_of(symbols.begin(), symbols.end(),
                        [](const Symbol &symbol) { return symbol.isOfRun(); });

@@ -15,14 +15,17 @@ public:
   Validator(const Manifest &m, const RecordSize &size) : manifest(m), recordSize(size) {}
 
   Status run() {
+    beginStages();
     for (const Symbol &symbol : manifest.symbols)
       check(symbol);
     for (const Input &input : manifest.inputs)
       check(input);
     for (const Guard &guard : manifest.guards)
       expression(guard.condition, "guard '" + guard.text + "'");
+    later = true;
     for (const Output &output : manifest.outputs)
       check(output);
+    later = false;
     for (const Weight &weight : manifest.weights)
       check(weight, "weight");
     checkState();
@@ -48,6 +51,31 @@ private:
   };
   std::vector<Window> windows;
 
+  /// By symbol: 0 for what is known when a call begins, else how many ReadSize steps of the program
+  /// have been done when it is.
+  static constexpr uint32_t notYet = UINT32_MAX;
+  std::vector<uint32_t> stages;
+  uint32_t reads = 0;
+  bool later = false; ///< what is checked may mention symbols that steps give their values
+
+  void beginStages() {
+    stages.clear();
+    reads = 0;
+    for (const Symbol &symbol : manifest.symbols)
+      stages.push_back(symbol.isOfStep() ? notYet : 0);
+  }
+  uint32_t stageOf(const Bytecode &code) const {
+    uint32_t stage = 0;
+    for (uint32_t symbol : symbolsIn(code))
+      if (symbol < stages.size())
+        stage = std::max(stage, stages[symbol]);
+    return stage;
+  }
+  void known(const Bytecode &code, const std::string &where) {
+    if (!later && first.empty() && stageOf(code) == notYet)
+      complain(where + " mentions a symbol before the step that reads its value");
+  }
+
   void complain(std::string text) {
     if (first.empty())
       first = std::move(text);
@@ -56,6 +84,8 @@ private:
     if (!isWellFormed(code, manifest.symbols.size()))
       complain(where + " has no well-formed expression of at most " +
                std::to_string(maxBytecodeBytes) + " bytes");
+    else
+      known(code, where);
   }
   void optionalExpression(const Bytecode &code, const std::string &where) {
     if (!code.empty())
@@ -78,7 +108,7 @@ private:
     std::string where = "symbol '" + symbol.name + "'";
     if (symbol.divisor < 1 || symbol.min > symbol.max)
       complain(where + " has an empty range or a divisor below 1");
-    if (symbol.isOfRun())
+    if (symbol.isOfRun() || symbol.isOfStep())
       return;
     index(symbol.input, manifest.inputs.size(), "the input of " + where);
     if (symbol.input < manifest.inputs.size())
@@ -168,16 +198,37 @@ private:
   void check(const Program &program) {
     std::string where =
         "program for " + std::string(program.device == Target::Kind::Cpu ? "cpu" : "cuda");
+    beginStages();
+    later = true;
     for (const Buffer &buffer : program.buffers) {
       shape(buffer.shape, "buffer '" + buffer.name + "'");
       expression(buffer.bytes, "the size of buffer '" + buffer.name + "'");
       index(buffer.slot, program.slots, "the slot of buffer '" + buffer.name + "'");
     }
+    later = false;
     if (program.slots > program.buffers.size())
       complain(where + " has " + std::to_string(program.slots) + " slots for " +
                std::to_string(program.buffers.size()) + " buffers");
     windows.clear();
     checkSteps(program, 0, program.steps.size(), 0);
+    checkStages(program);
+  }
+
+  /// A slot gets its memory once.
+  void checkStages(const Program &program) {
+    for (size_t i = 0; i < manifest.symbols.size(); ++i)
+      if (stages[i] == notYet)
+        complain("symbol '" + manifest.symbols[i].name + "' is read by no step of a program");
+    std::vector<uint32_t> ofSlot(program.slots, notYet);
+    for (const Buffer &buffer : program.buffers) {
+      if (!first.empty())
+        return;
+      uint32_t stage = stageOf(buffer.bytes);
+      if (ofSlot[buffer.slot] != notYet && ofSlot[buffer.slot] != stage)
+        complain("buffer '" + buffer.name +
+                 "' shares its slot with one whose size is known at another step");
+      ofSlot[buffer.slot] = stage;
+    }
   }
 
   /// Control flow in control flow, deeper than this, is none that a compiler writes.
@@ -195,7 +246,24 @@ private:
         at = checkLoop(*loop, program, at, end, depth);
       else
         std::visit([&](const auto &held) { this->check(held, program); }, step);
+      if (depth > 0 && std::holds_alternative<ReadSize>(step))
+        complain("a size is read inside of control flow");
     }
+  }
+  void check(const ReadSize &read, const Program &program) {
+    std::string where = "the read of a size, " + read.text;
+    index(read.symbol, manifest.symbols.size(), "the symbol of " + where);
+    check(read.from, program, where);
+    optionalExpression(read.most, where);
+    if (!first.empty())
+      return;
+    if (stages[read.symbol] != notYet)
+      complain(where + " gives symbol '" + manifest.symbols[read.symbol].name +
+               "' a value that it has");
+    stages[read.symbol] = ++reads;
+  }
+  void check(const CheckSizes &check, const Program &) {
+    expression(check.condition, "the check of sizes, " + check.text);
   }
   void check(const Branch &, const Program &) {}
   void check(const Loop &, const Program &) {}
@@ -281,6 +349,11 @@ private:
       complain("a place of " + where + " is window " + std::to_string(place.index) +
                " of another loop");
     optionalExpression(place.byteOffset, "a place of " + where);
+    if (place.kind == PlaceKind::Buffer && place.index < program.buffers.size())
+      known(program.buffers[place.index].bytes, "the size of a place of " + where);
+    if (place.kind == PlaceKind::Output && place.index < manifest.outputs.size())
+      for (const Bytecode &dim : manifest.outputs[place.index].shape)
+        known(dim, "the shape of a place of " + where);
   }
   /// Weights belong to the package and are shared by all calls and processes; an input is the
   /// caller's, who was told which ones are written. State is the instance's.

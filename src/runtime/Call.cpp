@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// One call from its tensors to its results.
+#include "package/BytecodeText.h"
 #include "runtime/CpuExecutor.h"
 #include "runtime/DlpackTypes.h"
 #include "runtime/GuardedMemory.h"
@@ -43,15 +44,7 @@ public:
       if (Result result = checkApart("input", package.manifest().inputs[i].name, inputs[i]);
           !result.ok())
         return result;
-    int64_t *dims = frame->outputDims.data();
-    for (size_t i = 0; i < frame->outputBytes.size(); ++i) {
-      if (Result result =
-              plan.signature.outputShape(i, frame->numbers, dims, frame->outputBytes[i]);
-          !result.ok())
-        return result;
-      dims += plan.signature.outputRank(i);
-    }
-    return {};
+    return computeOutputShapes(0);
   }
 
   std::span<const int64_t> outputDims(size_t index) const {
@@ -60,12 +53,8 @@ public:
   }
 
   Result run(std::span<DLManagedTensorVersioned *> outputs) {
-    return withExecutor([&](Executor &executor) {
-      for (size_t i = 0; i < outputs.size(); ++i)
-        if (Result result = allocateOutput(executor, i, outputs[i]); !result.ok())
-          return result;
-      return runSteps(executor);
-    });
+    made = outputs;
+    return withExecutor([&](Executor &executor) { return runSteps(executor); });
   }
 
   Result runInto(std::span<const DLTensor> outputs) {
@@ -83,7 +72,8 @@ public:
   }
 
   Result checkOutputs(std::span<const DLTensor> outputs) const {
-    Result result = plan.signature.checkOutputs(inputs, outputs, where, frame->numbers);
+    Result result =
+        plan.signature.checkOutputs(inputs, outputs, where, frame->numbers, plan.outputStages);
     for (size_t i = 0; i < outputs.size() && result.ok(); ++i)
       result = checkApart("output", package.manifest().outputs[i].name, outputs[i]);
     return result;
@@ -99,6 +89,19 @@ private:
   Instance *instance; ///< null: the package has no state
   std::unique_ptr<Frame> frame;
   std::vector<ProfiledStep> profiled;
+  std::span<DLManagedTensorVersioned *> made; ///< outputs of run()
+  std::span<const DLTensor> given;            ///< outputs of runInto()
+
+  Result computeOutputShapes(uint32_t stage) {
+    for (size_t i = 0; i < frame->outputBytes.size(); ++i)
+      if (plan.outputStages[i] == stage)
+        if (Result result = plan.signature.outputShape(
+                i, frame->numbers, frame->outputDims.data() + frame->outputDimsAt[i],
+                frame->outputBytes[i]);
+            !result.ok())
+          return result;
+    return {};
+  }
 
   unsigned char *outputBase(size_t index) const { return frame->bases[inputs.size() + index]; }
   void setOutput(size_t index, unsigned char *data) {
@@ -124,13 +127,12 @@ private:
   }
 
   Result runInto(std::span<const DLTensor> outputs, Executor &executor) {
-    for (size_t i = 0; i < outputs.size(); ++i) {
-      const DLTensor *alias = aliasedInput(i);
-      if (alias && dataOf(*alias) != dataOf(outputs[i]) && !isContiguousAlias(i))
+    for (size_t i = 0; i < outputs.size(); ++i)
+      if (const DLTensor *alias = aliasedInput(i);
+          alias && dataOf(*alias) != dataOf(outputs[i]) && !isContiguousAlias(i))
         return Result::invalid("output '" + package.manifest().outputs[i].name +
                                "': is a written input that is not contiguous; give that input");
-      setOutput(i, dataOf(alias ? *alias : outputs[i]));
-    }
+    given = outputs;
     Result result = runSteps(executor);
     // An alias that the caller wants elsewhere: the input itself was written, the output is its
     // copy.
@@ -142,6 +144,9 @@ private:
 
   Result withExecutor(auto body) {
     Result result;
+    if (plan.stages > 1 && options && options->guard)
+      return Result::invalid("the option guard is for packages whose sizes the inputs say; values "
+                             "decide some of this one's");
     if (device.cuda && options && options->guard)
       return Result::invalid("the option guard is for the CPU; this call's tensors are on " +
                              text(where));
@@ -189,15 +194,81 @@ private:
     if (instance)
       std::copy(instance->addresses().begin(), instance->addresses().end(),
                 frame->bases.begin() + static_cast<ptrdiff_t>(plan.baseOf(PlaceKind::State)));
+    return placeStage(executor, 0);
+  }
+
+  /// The memory of everything whose size is known from `stage` on.
+  Result placeStage(Executor &executor, uint32_t stage) {
+    for (size_t i = 0; i < plan.outputStages.size(); ++i)
+      if (plan.outputStages[i] == stage)
+        if (Result result = placeOutput(executor, i); !result.ok())
+          return result;
     if (plan.buffers.empty())
       return {};
-    if (Result result = frame->layOutArena(plan); !result.ok())
+    if (Result result = frame->layOutArena(plan, stage); !result.ok())
       return result;
     unsigned char *memory = nullptr;
-    if (Result result = executor.allocateArena(*frame, memory); !result.ok())
+    if (Result result = executor.allocateArena(frame->arenas[stage], memory); !result.ok())
       return result;
-    frame->placeBuffers(plan, memory);
+    frame->placeBuffers(plan, stage, memory);
     return {};
+  }
+
+  Result placeOutput(Executor &executor, size_t index) {
+    if (given.empty())
+      return allocateOutput(executor, index, made[index]);
+    const DLTensor *alias = aliasedInput(index);
+    setOutput(index, dataOf(alias ? *alias : given[index]));
+    return {};
+  }
+
+  Result runStep(Executor &executor, const ReadPlan &step, Profile *) {
+    const package::Symbol &symbol = package.manifest().symbols[step.read->symbol];
+    int64_t value = 0;
+    if (Result result = checkPlace(step.from, sizeof value, "size"); !result.ok())
+      return result;
+    if (Result result = executor.read(frame->address(step.from), &value, sizeof value);
+        !result.ok())
+      return result;
+    if (Result result = checkRead(step, symbol, value); !result.ok())
+      return result;
+    frame->symbols[step.read->symbol] = value;
+    plan.expressions.advance(frame->symbols, step.stage, frame->numbers);
+    if (Result result = computeOutputShapes(step.stage); !result.ok())
+      return result;
+    if (!given.empty())
+      if (Result result =
+              plan.signature.checkOutputDims(given, frame->numbers, plan.outputStages, step.stage);
+          !result.ok())
+        return result;
+    return placeStage(executor, step.stage);
+  }
+
+  Result checkRead(const ReadPlan &step, const package::Symbol &symbol, int64_t value) const {
+    if (!frame->numbers.isKnown(step.most))
+      return Result::invalid(step.read->text + ": the most that '" + symbol.name +
+                             "' may be exceeds 64 bits for these inputs");
+    int64_t most = std::min(symbol.max, frame->numbers[step.most]);
+    if (value >= symbol.min && value <= most && value % symbol.divisor == 0)
+      return {};
+    std::string range = symbol.min == INT64_MIN ? "at most " + std::to_string(most)
+                        : most == INT64_MAX
+                            ? "at least " + std::to_string(symbol.min)
+                            : "in " + std::to_string(symbol.min) + ".." + std::to_string(most);
+    return Result::invalid(step.read->text + ": '" + symbol.name + "' is " + std::to_string(value) +
+                           ", must be " + range);
+  }
+
+  Result runStep(Executor &, const CheckPlan &step, Profile *) {
+    if (frame->numbers.isKnown(step.condition) && frame->numbers[step.condition] != 0)
+      return {};
+    std::string values;
+    for (uint32_t symbol : package::symbolsIn(step.check->condition))
+      if (std::string text = package.manifest().symbols[symbol].name + " = " +
+                             std::to_string(frame->symbols[symbol]);
+          values.find(text) == std::string::npos)
+        values += (values.empty() ? "" : ", ") + text;
+    return Result::invalid(step.check->text + " (" + values + ")");
   }
 
   Result runSteps(Executor &executor) {
@@ -521,6 +592,9 @@ Result LoadedPackage::prepareCall(std::span<const DLTensor> inputs,
   if (manifest().drawsRandomNumbers())
     return Result::invalid("the package draws random numbers, and a call that is packed once would "
                            "draw the same ones in every run; use pellucid_run_into");
+  if (manifest().readsSizes())
+    return Result::invalid("values decide sizes of this package, and a call that is packed once "
+                           "would have the same ones in every run; use pellucid_run");
   const DeviceProgram *device = nullptr;
   DLDevice where{};
   if (Result result = findDevice(inputs, outputs, instance, where, device); !result.ok())
@@ -548,6 +622,12 @@ Result LoadedPackage::outputShapes(std::span<const DLTensor> inputs,
   Call call(*this, *device, inputs, where, nullptr, nullptr);
   if (Result result = call.begin(); !result.ok())
     return result;
+  const std::vector<uint32_t> &stages = device->plan->outputStages;
+  for (size_t i = 0; i < stages.size(); ++i)
+    if (stages[i] != 0)
+      return Result::invalid("output '" + manifest().outputs[i].name +
+                             "': values decide its shape, which is only known when the package "
+                             "has run; pellucid_run allocates it");
   shapes.clear();
   for (size_t i = 0; i < manifest().outputs.size(); ++i) {
     std::span<const int64_t> dims = call.outputDims(i);

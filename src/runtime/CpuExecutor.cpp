@@ -38,10 +38,10 @@ Result CpuExecutor::allocateOutput(size_t bytes, OutputMemory &memory) {
   return memory.data || (allocator && bytes == 0) ? Result() : outOfMemory(bytes);
 }
 
-Result CpuExecutor::allocateArena(Frame &frame, unsigned char *&memory) {
-  if (!frame.arena.reserve(frame.arenaBytes))
-    return outOfMemory(frame.arenaBytes);
-  memory = frame.arena.data();
+Result CpuExecutor::allocateArena(Frame::Arena &arena, unsigned char *&memory) {
+  if (!arena.host.reserve(arena.bytes))
+    return outOfMemory(arena.bytes);
+  memory = arena.host.data();
   return {};
 }
 

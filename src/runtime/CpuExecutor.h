@@ -3,6 +3,8 @@
 
 #include "runtime/Executor.h"
 
+#include <cstring>
+
 namespace pellucid::runtime {
 
 /// Runs a call's steps on the CPU pool; `options` may be null.
@@ -11,15 +13,15 @@ public:
   explicit CpuExecutor(const pellucid_run_options *options) : options(options) {}
 
   Result allocateOutput(size_t bytes, OutputMemory &memory) override;
-  Result allocateArena(Frame &frame, unsigned char *&memory) override;
+  Result allocateArena(Frame::Arena &arena, unsigned char *&memory) override;
   const GridLimits &gridLimits() const override { return cpuGridLimits; }
   Result launch(const LaunchPlan &step, const PreparedLaunch &prepared,
                 const unsigned char *arguments) override;
   Result copy(unsigned char *destination, const unsigned char *source, size_t bytes) override;
   Result fill(unsigned char *destination, uint64_t pattern, uint32_t patternBytes,
               size_t bytes) override;
-  Result readFlag(const unsigned char *flag, bool &out) override {
-    out = *flag != 0;
+  Result read(const unsigned char *from, void *out, size_t bytes) override {
+    std::memcpy(out, from, bytes);
     return {};
   }
   Result finish() override { return {}; }

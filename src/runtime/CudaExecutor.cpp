@@ -197,28 +197,30 @@ struct CudaBlock : DeviceBlock {
 /// In the default stream's order the next call of the frame may overwrite the arena without
 /// waiting, so it is kept. A stream of the caller's own may be gone by then: its calls take and
 /// give back memory in its order.
-Result CudaExecutor::allocateArena(Frame &frame, unsigned char *&memory) {
+Result CudaExecutor::allocateArena(Frame::Arena &arena, unsigned char *&memory) {
   memory = nullptr;
-  if (frame.arenaBytes == 0)
+  if (arena.bytes == 0)
     return {};
   auto what = [&] {
-    return "allocate " + std::to_string(frame.arenaBytes) + " bytes for buffers on the device";
+    return "allocate " + std::to_string(arena.bytes) + " bytes for buffers on the device";
   };
   cuda::Address address = 0;
   if (stream) {
-    Result result = checked(driver.memAllocAsync(&arena, frame.arenaBytes, stream), what);
-    memory = dataAt(arena);
+    Result result = checked(driver.memAllocAsync(&address, arena.bytes, stream), what);
+    if (result.ok())
+      arenas.push_back(address);
+    memory = dataAt(address);
     return result;
   }
-  if (!frame.deviceArena || frame.deviceArena->bytes < frame.arenaBytes) {
-    frame.deviceArena.reset();
-    if (Result result = checked(driver.memAlloc(&address, frame.arenaBytes), what); !result.ok())
+  if (!arena.device || arena.device->bytes < arena.bytes) {
+    arena.device.reset();
+    if (Result result = checked(driver.memAlloc(&address, arena.bytes), what); !result.ok())
       return result;
-    frame.deviceArena = std::make_unique<CudaBlock>(driver, resources.context);
-    frame.deviceArena->data = dataAt(address);
-    frame.deviceArena->bytes = frame.arenaBytes;
+    arena.device = std::make_unique<CudaBlock>(driver, resources.context);
+    arena.device->data = dataAt(address);
+    arena.device->bytes = arena.bytes;
   }
-  memory = frame.deviceArena->data;
+  memory = arena.device->data;
   return {};
 }
 
@@ -275,15 +277,12 @@ Result CudaExecutor::fill(unsigned char *destination, uint64_t pattern, uint32_t
 
 /// The only place where a call waits for the device: what comes next hangs on it. The copy is in
 /// the stream's order, so it sees what was queued before.
-Result CudaExecutor::readFlag(const unsigned char *flag, bool &out) {
-  unsigned char byte = 0;
-  auto what = [] { return std::string("read the condition of a branch or loop"); };
-  if (Result result = checked(driver.memcpyDtoHAsync(&byte, addressOf(flag), 1, stream), what);
+Result CudaExecutor::read(const unsigned char *from, void *out, size_t bytes) {
+  auto what = [] { return std::string("read a condition or a size from the device"); };
+  if (Result result = checked(driver.memcpyDtoHAsync(out, addressOf(from), bytes, stream), what);
       !result.ok())
     return result;
-  Result result = checked(driver.streamSynchronize(stream), what);
-  out = byte != 0;
-  return result;
+  return checked(driver.streamSynchronize(stream), what);
 }
 
 Result CudaExecutor::wait() {
@@ -292,8 +291,12 @@ Result CudaExecutor::wait() {
 
 Result CudaExecutor::finish() {
   Result result;
-  if (arena)
-    result = driver.check(driver.memFreeAsync(arena, stream), "free the buffers of a call");
+  for (cuda::Address arena : arenas)
+    if (Result freed =
+            driver.check(driver.memFreeAsync(arena, stream), "free the buffers of a call");
+        result.ok())
+      result = std::move(freed);
+  arenas.clear();
   if (!events.empty() && result.ok())
     result = driver.check(driver.eventSynchronize(events.back()), "wait for the profiled call");
   return result;

@@ -49,14 +49,14 @@ public:
   ~CudaExecutor() override;
 
   Result allocateOutput(size_t bytes, OutputMemory &memory) override;
-  Result allocateArena(Frame &frame, unsigned char *&memory) override;
+  Result allocateArena(Frame::Arena &arena, unsigned char *&memory) override;
   const GridLimits &gridLimits() const override { return cudaGridLimits; }
   Result launch(const LaunchPlan &step, const PreparedLaunch &prepared,
                 const unsigned char *arguments) override;
   Result copy(unsigned char *destination, const unsigned char *source, size_t bytes) override;
   Result fill(unsigned char *destination, uint64_t pattern, uint32_t patternBytes,
               size_t bytes) override;
-  Result readFlag(const unsigned char *flag, bool &out) override;
+  Result read(const unsigned char *from, void *out, size_t bytes) override;
   /// Until the stream has done what was queued.
   Result wait();
   Result finish() override;
@@ -69,7 +69,7 @@ private:
   const pellucid_run_options *options;
   cuda::Stream stream;
   cuda::CurrentContext current;
-  cuda::Address arena = 0;
+  std::vector<cuda::Address> arenas; ///< of this call, in its stream's order
   std::vector<cuda::Event> events;
   double originMicroseconds = 0; ///< host time of the first event
 

@@ -3,6 +3,13 @@
 
 namespace pellucid::runtime {
 
+Result Executor::readFlag(const unsigned char *flag, bool &out) {
+  unsigned char byte = 0;
+  Result result = read(flag, &byte, 1);
+  out = byte != 0;
+  return result;
+}
+
 Result Executor::branch(const unsigned char *flag, const DoSteps &whenTrue,
                         const DoSteps &whenFalse) {
   bool holds = false;

@@ -39,8 +39,8 @@ public:
   virtual ~Executor() = default;
 
   virtual Result allocateOutput(size_t bytes, OutputMemory &memory) = 0;
-  /// Memory for the frame's buffers, valid until finish.
-  virtual Result allocateArena(Frame &frame, unsigned char *&memory) = 0;
+  /// Memory for the buffers of one stage, valid until finish.
+  virtual Result allocateArena(Frame::Arena &arena, unsigned char *&memory) = 0;
   virtual const GridLimits &gridLimits() const = 0;
   /// `arguments` are packed as the variant's parameters say; they are needed during the call only.
   virtual Result launch(const LaunchPlan &step, const PreparedLaunch &prepared,
@@ -48,8 +48,9 @@ public:
   virtual Result copy(unsigned char *destination, const unsigned char *source, size_t bytes) = 0;
   virtual Result fill(unsigned char *destination, uint64_t pattern, uint32_t patternBytes,
                       size_t bytes) = 0;
-  /// The byte at `flag`, after all that was asked for before it.
-  virtual Result readFlag(const unsigned char *flag, bool &out) = 0;
+  /// The `bytes` bytes at `from`, at most 8, after all that was asked for before it.
+  virtual Result read(const unsigned char *from, void *out, size_t bytes) = 0;
+  Result readFlag(const unsigned char *flag, bool &out);
   virtual Result branch(const unsigned char *flag, const DoSteps &whenTrue,
                         const DoSteps &whenFalse);
   virtual Result loop(const LoopSteps &steps);

@@ -43,12 +43,46 @@ void Expressions::evaluate(std::span<const int64_t> symbolValues, Numbers &numbe
   numbers.failed.assign(values.size(), 0);
   numbers.anyFailed = false;
   std::copy(symbolValues.begin(), symbolValues.end(), values.begin());
+  for (size_t i = 0; i < symbols.size() && isStaged; ++i)
+    if (stageOfSymbol(static_cast<uint32_t>(i)) != 0)
+      numbers.failed[i] = numbers.anyFailed = true;
   for (size_t i = 0; i < codes.size(); ++i) {
     size_t at = symbols.size() + i;
-    if (evaluateBytecode(*codes[i], symbolValues, values[at]) != EvalStatus::Ok)
+    if ((isStaged && codeStages[i] != 0) ||
+        evaluateBytecode(*codes[i], symbolValues, values[at]) != EvalStatus::Ok)
       numbers.failed[at] = numbers.anyFailed = true;
   }
-  numbers.valid = true;
+  numbers.valid = !isStaged;
+}
+
+void Expressions::advance(std::span<const int64_t> symbolValues, uint32_t stage,
+                          Numbers &numbers) const {
+  for (size_t i = 0; i < symbols.size(); ++i)
+    if (stageOfSymbol(static_cast<uint32_t>(i)) == stage) {
+      numbers.values[i] = symbolValues[i];
+      numbers.failed[i] = false;
+    }
+  for (size_t i = 0; i < codes.size(); ++i)
+    if (codeStages[i] == stage) {
+      size_t at = symbols.size() + i;
+      numbers.failed[at] =
+          evaluateBytecode(*codes[i], symbolValues, numbers.values[at]) != EvalStatus::Ok;
+    }
+}
+
+void Expressions::finishStages() {
+  if (std::all_of(symbolStages.begin(), symbolStages.end(), [](uint32_t s) { return s == 0; }))
+    return;
+  isStaged = true;
+  for (const package::Bytecode *code : codes)
+    codeStages.push_back(stageOf(*code));
+}
+
+uint32_t Expressions::stageOf(const package::Bytecode &code) const {
+  uint32_t stage = 0;
+  for (uint32_t symbol : package::symbolsIn(code))
+    stage = std::max(stage, stageOfSymbol(symbol));
+  return stage;
 }
 
 std::string Expressions::text(Value value) const {

@@ -40,8 +40,20 @@ public:
   /// `code` outlives the object.
   Value add(const package::Bytecode &code, int64_t whenEmpty = 0);
 
-  /// Computes all values; does nothing when `numbers` already holds those of `symbolValues`.
+  /// By symbol: 0, or the stage of a call (ProgramPlan::stages) that begins with its value.
+  void setStages(std::vector<uint32_t> ofSymbols) { symbolStages = std::move(ofSymbols); }
+  uint32_t stageOfSymbol(uint32_t symbol) const {
+    return symbol < symbolStages.size() ? symbolStages[symbol] : 0;
+  }
+  uint32_t stageOf(const package::Bytecode &code) const;
+  /// After the last add().
+  void finishStages();
+
+  /// Computes all values; does nothing when `numbers` already holds those of `symbolValues`. What
+  /// depends on later stages is not known.
   void evaluate(std::span<const int64_t> symbolValues, Numbers &numbers) const;
+  /// Computes the values that are known from `stage` on.
+  void advance(std::span<const int64_t> symbolValues, uint32_t stage, Numbers &numbers) const;
 
   /// "(batch * 64)"
   std::string text(Value value) const;
@@ -49,6 +61,8 @@ public:
 private:
   const std::vector<package::Symbol> &symbols;
   std::vector<const package::Bytecode *> codes;
+  std::vector<uint32_t> symbolStages, codeStages; ///< empty: all 0
+  bool isStaged = false;
   std::map<package::Bytecode, Value> known;
 };
 

@@ -9,7 +9,7 @@ static constexpr uint64_t slotAlignment = 64;
 
 Frame::Frame(const ProgramPlan &plan)
     : symbols(plan.signature.symbolCount()), bases(plan.baseCount()), extents(plan.baseCount()),
-      slotOffsets(plan.program.slots), arguments(plan.maxArgumentBytes),
+      slotOffsets(plan.program.slots), arenas(plan.stages), arguments(plan.maxArgumentBytes),
       outputTensors(plan.manifest.outputs.size()), outputBytes(plan.manifest.outputs.size()) {
   size_t rank = 0;
   for (size_t i = 0; i < plan.manifest.outputs.size(); ++i) {
@@ -37,20 +37,27 @@ std::string Frame::whyOutside(const ProgramPlan &plan, const PlacePlan &place, u
          std::to_string(extent.below + extent.above);
 }
 
-Result Frame::layOutArena(const ProgramPlan &plan) {
+Result Frame::layOutArena(const ProgramPlan &plan, uint32_t stage) {
   // First the slots' sizes, then in the same place where they begin.
   std::vector<uint64_t> &sizes = slotOffsets;
-  std::fill(sizes.begin(), sizes.end(), 0);
+  for (size_t slot = 0; slot < sizes.size(); ++slot)
+    if (plan.slotStages[slot] == stage)
+      sizes[slot] = 0;
   for (size_t i = 0; i < plan.buffers.size(); ++i) {
     const BufferPlan &buffer = plan.buffers[i];
+    if (buffer.stage != stage)
+      continue;
     if (!numbers.isKnown(buffer.bytes) || numbers[buffer.bytes] < 0)
       return Result::invalid("the size of buffer '" + plan.program.buffers[i].name +
                              "' is negative or exceeds 2^63 bytes for these inputs");
     sizes[buffer.slot] = std::max(sizes[buffer.slot], static_cast<uint64_t>(numbers[buffer.bytes]));
   }
+  uint64_t &arenaBytes = arenas[stage].bytes;
   arenaBytes = 0;
-  for (uint64_t &slot : slotOffsets) {
-    uint64_t begin = arenaBytes;
+  for (size_t i = 0; i < slotOffsets.size(); ++i) {
+    if (plan.slotStages[i] != stage)
+      continue;
+    uint64_t &slot = slotOffsets[i], begin = arenaBytes;
     if (__builtin_add_overflow(arenaBytes, slot + slotAlignment - 1, &arenaBytes))
       return Result::invalid("the buffers of a call with these inputs exceed 2^64 bytes");
     arenaBytes = arenaBytes / slotAlignment * slotAlignment;
@@ -59,11 +66,14 @@ Result Frame::layOutArena(const ProgramPlan &plan) {
   return {};
 }
 
-void Frame::placeBuffers(const ProgramPlan &plan, unsigned char *memory) {
+void Frame::placeBuffers(const ProgramPlan &plan, uint32_t stage, unsigned char *memory) {
   size_t base = plan.baseOf(package::PlaceKind::Buffer);
   for (const BufferPlan &buffer : plan.buffers) {
-    extents[base].above = static_cast<uint64_t>(numbers[buffer.bytes]);
-    bases[base++] = memory + slotOffsets[buffer.slot];
+    if (buffer.stage == stage) {
+      extents[base].above = static_cast<uint64_t>(numbers[buffer.bytes]);
+      bases[base] = memory + slotOffsets[buffer.slot];
+    }
+    ++base;
   }
 }
 

@@ -28,20 +28,24 @@ struct Frame {
   Numbers numbers;
   std::vector<unsigned char *> bases; ///< ProgramPlan::baseOf says whose
   std::vector<Extent> extents;        ///< one for each base
-  std::vector<uint64_t> slotOffsets;
-  uint64_t arenaBytes = 0;
-  HostBlock arena;                          ///< CPU only
-  std::unique_ptr<DeviceBlock> deviceArena; ///< CUDA only
+  std::vector<uint64_t> slotOffsets;  ///< in the arena of the slot's stage
+  /// The buffers of one stage.
+  struct Arena {
+    uint64_t bytes = 0;
+    HostBlock host;                      ///< CPU only
+    std::unique_ptr<DeviceBlock> device; ///< CUDA only
+  };
+  std::vector<Arena> arenas; ///< by stage
   std::vector<unsigned char> arguments;
   std::vector<DLTensor> outputTensors;
   std::vector<int64_t> outputDims;  ///< all outputs' dims, one after another
   std::vector<size_t> outputDimsAt; ///< where each output's begin
   std::vector<uint64_t> outputBytes;
 
-  /// Computes `slotOffsets` and `arenaBytes` from the current numbers.
-  Result layOutArena(const ProgramPlan &plan);
-  /// Points the buffers' bases into the arena at `memory`.
-  void placeBuffers(const ProgramPlan &plan, unsigned char *memory);
+  /// Computes the offsets of a stage's slots and the bytes of its arena from the current numbers.
+  Result layOutArena(const ProgramPlan &plan, uint32_t stage);
+  /// Points the bases of the stage's buffers into its arena at `memory`.
+  void placeBuffers(const ProgramPlan &plan, uint32_t stage, unsigned char *memory);
 
   unsigned char *address(const PlacePlan &place) const {
     return bases[place.base] + numbers[place.offset];

@@ -49,12 +49,12 @@ public:
 
   Result run() {
     plan.usesWeight.assign(plan.manifest.weights.size(), false);
-    for (const Buffer &buffer : plan.program.buffers)
-      plan.buffers.push_back({number(buffer.bytes), buffer.slot});
+    addStages();
     for (const Step &step : plan.program.steps)
       if (Result result = std::visit([this](const auto &held) { return this->add(held); }, step);
           !result.ok())
         return result;
+    plan.expressions.finishStages();
     const std::vector<Step> &steps = plan.program.steps;
     plan.firstStateWrite = static_cast<size_t>(
         std::find_if(steps.begin(), steps.end(),
@@ -67,6 +67,26 @@ public:
   }
 
 private:
+  void addStages() {
+    std::vector<uint32_t> ofSymbol(plan.manifest.symbols.size(), 0);
+    for (const Step &step : plan.program.steps)
+      if (const auto *read = std::get_if<ReadSize>(&step))
+        ofSymbol[read->symbol] = plan.stages++;
+    plan.expressions.setStages(std::move(ofSymbol));
+    plan.slotStages.assign(plan.program.slots, 0);
+    for (const Buffer &buffer : plan.program.buffers) {
+      uint32_t stage = plan.expressions.stageOf(buffer.bytes);
+      plan.buffers.push_back({number(buffer.bytes), buffer.slot, stage});
+      plan.slotStages[buffer.slot] = stage;
+    }
+    for (const Output &output : plan.manifest.outputs) {
+      uint32_t stage = 0;
+      for (const Bytecode &dim : output.shape)
+        stage = std::max(stage, plan.expressions.stageOf(dim));
+      plan.outputStages.push_back(stage);
+    }
+  }
+
   bool writesState(const Launch &launch) const {
     return std::ranges::any_of(launch.variants, [&](const LaunchVariant &variant) {
       const Kernel &kernel = plan.manifest.kernels[variant.kernel];
@@ -80,6 +100,8 @@ private:
   bool writesState(const Copy &copy) const { return copy.destination.kind == PlaceKind::State; }
   bool writesState(const Fill &fill) const { return fill.destination.kind == PlaceKind::State; }
   bool writesState(const Branch &) const { return false; }
+  bool writesState(const ReadSize &) const { return false; }
+  bool writesState(const CheckSizes &) const { return false; }
   /// Through its windows.
   bool writesState(const Loop &loop) const {
     return std::ranges::any_of(loop.carries,
@@ -174,6 +196,15 @@ private:
     step.firstWindow = static_cast<uint32_t>(plan.baseOf(PlaceKind::Window) + plan.windows);
     plan.windows += loop.windows();
     plan.steps.push_back(std::move(step));
+    return {};
+  }
+  Result add(const ReadSize &read) {
+    plan.steps.push_back(ReadPlan{&read, place(read.from), number(read.most, INT64_MAX),
+                                  plan.expressions.stageOfSymbol(read.symbol)});
+    return {};
+  }
+  Result add(const CheckSizes &check) {
+    plan.steps.push_back(CheckPlan{&check, number(check.condition)});
     return {};
   }
 };

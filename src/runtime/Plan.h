@@ -77,12 +77,26 @@ struct LoopPlan {
   uint32_t firstWindow; ///< a base
 };
 
+struct ReadPlan {
+  const package::ReadSize *read;
+  PlacePlan from;
+  Value most;
+  uint32_t stage; ///< that it begins
+};
+
+struct CheckPlan {
+  const package::CheckSizes *check;
+  Value condition;
+};
+
 /// The steps of control flow stand behind it, as in package::Program.
-using StepPlan = std::variant<LaunchPlan, CopyPlan, FillPlan, BranchPlan, LoopPlan>;
+using StepPlan =
+    std::variant<LaunchPlan, CopyPlan, FillPlan, BranchPlan, LoopPlan, ReadPlan, CheckPlan>;
 
 struct BufferPlan {
   Value bytes;
   uint32_t slot;
+  uint32_t stage; ///< in which its size is known
 };
 
 /// Chooses the executable of a kernel, or null with a sentence in `why`.
@@ -110,6 +124,11 @@ struct ProgramPlan {
   size_t firstStateWrite = 0;
 
   uint32_t windows = 0; ///< of all loops
+  /// What sizes are known divides a call into stages: the first begins with the call, each other
+  /// one with a step that reads a size.
+  uint32_t stages = 1;
+  std::vector<uint32_t> outputStages;
+  std::vector<uint32_t> slotStages;
 
   size_t baseCount() const { return baseOf(package::PlaceKind::Window) + windows; }
   /// The step at `at`, with those that stand behind it as part of it.

@@ -17,8 +17,8 @@ public:
   Result allocateOutput(size_t bytes, OutputMemory &memory) override {
     return real.allocateOutput(bytes, memory);
   }
-  Result allocateArena(Frame &frame, unsigned char *&memory) override {
-    return real.allocateArena(frame, memory);
+  Result allocateArena(Frame::Arena &arena, unsigned char *&memory) override {
+    return real.allocateArena(arena, memory);
   }
   const GridLimits &gridLimits() const override { return real.gridLimits(); }
   Result launch(const LaunchPlan &step, const PreparedLaunch &prepared,
@@ -42,8 +42,8 @@ public:
     call.steps.push_back(FillStep{destination, pattern, patternBytes, bytes});
     return room();
   }
-  Result readFlag(const unsigned char *, bool &) override {
-    return Result::invalid("the condition of a call that is being recorded is not known");
+  Result read(const unsigned char *, void *, size_t) override {
+    return Result::invalid("what a call that is being recorded computes is not known");
   }
   Result branch(const unsigned char *flag, const DoSteps &whenTrue,
                 const DoSteps &whenFalse) override {

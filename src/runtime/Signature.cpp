@@ -123,6 +123,9 @@ Result Signature::bind(std::span<const DLTensor> tensors, DLDevice device, const
       return result;
   for (size_t i = 0; i < symbols.size(); ++i) {
     const package::Symbol &symbol = manifest.symbols[i];
+    symbols[i] = 0;
+    if (symbol.isOfStep())
+      continue;
     if (symbol.isOfRun()) {
       symbols[i] = static_cast<int64_t>(
           symbol.source == package::SymbolSource::RunSeed ? draws.seed : draws.offset);
@@ -270,14 +273,14 @@ Result Signature::checkInputs(std::span<const DLTensor> tensors, const Numbers &
 
 Result Signature::checkOutputs(std::span<const DLTensor> inputTensors,
                                std::span<const DLTensor> tensors, DLDevice device,
-                               const Numbers &numbers) const {
+                               const Numbers &numbers, std::span<const uint32_t> stages) const {
   if (tensors.size() != outputs.size())
     return wrongCount("output", tensors.size(), outputs.size());
   for (size_t i = 0; i < tensors.size(); ++i) {
     const package::Output &output = manifest.outputs[i];
     Result result = checkTensor("output", output.name, outputs[i].dtype, outputs[i].dims.size(),
                                 tensors[i], device);
-    if (result.ok())
+    if (result.ok() && stages[i] == 0)
       result = checkDims(output.name, "output", outputs[i], tensors[i], numbers);
     if (result.ok())
       result = checkDense("output", output.name, tensors[i]);
@@ -287,6 +290,15 @@ Result Signature::checkOutputs(std::span<const DLTensor> inputTensors,
       return result;
   }
   return checkOutputOverlaps(inputTensors, tensors);
+}
+
+Result Signature::checkOutputDims(std::span<const DLTensor> tensors, const Numbers &numbers,
+                                  std::span<const uint32_t> stages, uint32_t stage) const {
+  Result result;
+  for (size_t i = 0; i < tensors.size() && result.ok(); ++i)
+    if (stages[i] == stage)
+      result = checkDims(manifest.outputs[i].name, "output", outputs[i], tensors[i], numbers);
+  return result;
 }
 
 /// An output that is an alias of an input may be that input, or another such output: it counts

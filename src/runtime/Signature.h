@@ -29,9 +29,13 @@ public:
   /// overlaps.
   Result checkInputs(std::span<const DLTensor> tensors, const Numbers &numbers) const;
 
-  /// The caller's memory for the outputs of run_into.
+  /// The caller's memory for the outputs of run_into; of those of later `stages`
+  /// (ProgramPlan::outputStages) all but the dims.
   Result checkOutputs(std::span<const DLTensor> inputs, std::span<const DLTensor> tensors,
-                      DLDevice device, const Numbers &numbers) const;
+                      DLDevice device, const Numbers &numbers,
+                      std::span<const uint32_t> stages) const;
+  Result checkOutputDims(std::span<const DLTensor> tensors, const Numbers &numbers,
+                         std::span<const uint32_t> stages, uint32_t stage) const;
 
   /// The dims of output `index`; `dims` has room for its rank. Also computes its bytes.
   Result outputShape(size_t index, const Numbers &numbers, int64_t *dims, uint64_t &bytes) const;

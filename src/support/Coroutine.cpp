@@ -120,7 +120,8 @@ struct Coroutine::State {
   }
 };
 
-Coroutine::Coroutine(std::function<void()> body) : state(std::make_unique<State>(std::move(body))) {}
+Coroutine::Coroutine(std::function<void()> body)
+    : state(std::make_unique<State>(std::move(body))) {}
 
 Coroutine::~Coroutine() {
   if (!state->hasBegun || state->hasEnded)

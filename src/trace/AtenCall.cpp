@@ -2,12 +2,14 @@
 // Operators of torch as the traced file calls them.
 #include "trace/AtenComposites.h"
 #include "trace/EagerRecorder.h"
+#include "trace/Gradients.h"
 #include "trace/HostDraws.h"
-#include "trace/TensorCalls.h"
+#include "trace/ReadSizes.h"
 
 #include <algorithm>
 #include <cstring>
 #include <set>
+#include <variant>
 
 namespace pellucid::trace {
 
@@ -85,13 +87,20 @@ std::optional<h::Value> filledWith(Tracer &tracer, h::Interpreter &interpreter,
 
 /// Whether an overload of the operator takes a tensor or a number of any kind there, not only a
 /// size or a dim.
-bool takesNumberAt(const Tracer &tracer, const std::string &name, size_t place) {
+bool takesNumberAt(const Tracer &tracer, const std::string &name,
+                   const std::variant<size_t, std::string> &place) {
   std::string packet = name.starts_with("aten.") ? name : "aten." + name;
+  // Its numbers are a size.
+  if (packet.starts_with("aten.arange"))
+    return false;
   auto takes = [&](const Operator &op) {
     using Kind = SchemaType::Kind;
-    if (place >= op.schema.arguments.size())
+    const size_t *position = std::get_if<size_t>(&place);
+    std::optional<size_t> at =
+        position ? std::optional(*position) : op.schema.indexOf(std::get<std::string>(place));
+    if (!at || *at >= op.schema.arguments.size())
       return false;
-    Kind kind = op.schema.arguments[place].type.kind;
+    Kind kind = op.schema.arguments[*at].type.kind;
     return kind == Kind::Tensor || kind == Kind::Scalar || kind == Kind::Float;
   };
   if (const Operator *one = tracer.registry.find(packet))
@@ -113,8 +122,17 @@ h::Value callWithFloatOfSizes(Tracer &tracer, h::Interpreter &interpreter, const
       type = tensor->tensor.type.dtype;
   };
   for (size_t i = 0; i < args.positional.size(); ++i)
-    if (auto *item = args.positional[i].as<ItemNumber>(); item && !takesNumberAt(tracer, name, i))
-      item->refuse(interpreter, "used as argument " + std::to_string(i) + " of '" + name + "'");
+    if (auto *item = args.positional[i].as<ItemNumber>(); item && !takesNumberAt(tracer, name, i)) {
+      if (!item->isWhole())
+        item->refuse(interpreter, "used as argument " + std::to_string(i) + " of '" + name + "'");
+      args.positional[i] = sizeOf(tracer, interpreter, args.positional[i]);
+    }
+  for (auto &[key, value] : args.keywords)
+    if (auto *item = value.as<ItemNumber>();
+        item && item->isWhole() && !takesNumberAt(tracer, name, key))
+      value = sizeOf(tracer, interpreter, value);
+  if (!holdsFloatOfSizes(args))
+    return callAten(tracer, interpreter, name, args);
   std::for_each(args.positional.begin(), args.positional.end(), note);
   for (const auto &[key, value] : args.keywords)
     note(value);
@@ -185,8 +203,8 @@ Argument toArgument(Tracer &tracer, h::Interpreter &interpreter, const h::Value 
     if (auto *instance = value.as<h::Instance>(); instance && instance->cls->name == "device")
       if (auto device = deviceNamed(interpreter.str(value)))
         return Argument(*device);
-    if (auto *number = value.as<h::SymFloat>(); number && number->isWhole())
-      number->refuse(interpreter, "used as a size or a dim");
+    if (auto *number = value.as<ItemNumber>(); number && number->isWhole())
+      return toArgument(tracer, interpreter, sizeOf(tracer, interpreter, value));
     if (value.as<h::SymFloat>())
       interpreter.refuse("'" + h::repr(value) + "', " + value.as<h::SymFloat>()->description() +
                          ", is supported as an operand of tensors; " +
@@ -292,6 +310,38 @@ static void refuseGenerator(h::Interpreter &interpreter, const std::string &name
                        "of its run; leave generator out");
 }
 
+/// index() and index_put() whose indices are masks, where() of a condition alone: written with
+/// others.
+static std::optional<h::Value> callOfMasks(h::Interpreter &interpreter, const std::string &name,
+                                           const h::CallArgs &args) {
+  std::string packet = name.starts_with("aten.") ? name.substr(5) : name;
+  packet = packet.substr(0, packet.find('.'));
+  if (packet == "where" && args.positional.size() == 1 && args.keywords.empty())
+    return callAtenPacket(interpreter, "aten.where", args);
+  bool puts = packet == "index_put";
+  if (packet != "index" && !puts)
+    return std::nullopt;
+  auto argument = [&](size_t at, const char *keyword) -> const h::Value * {
+    return args.positional.size() > at ? &args.positional[at] : args.keyword(keyword);
+  };
+  const h::Value *indices = argument(1, "indices"), *values = argument(2, "values");
+  if (!indices || !indices->isSequence())
+    return std::nullopt;
+  bool any = false;
+  for (const h::Value &index : indices->elements())
+    if (auto *tensor = index.as<TensorObject>())
+      any |= tensor->tensor.type.dtype == DataType::Bool ||
+             tensor->tensor.type.dtype == DataType::UInt8;
+  if (!any)
+    return std::nullopt;
+  // One value for all places is a selection.
+  auto *source = puts && values ? values->as<TensorObject>() : nullptr;
+  if (source && (source->tensor.type.rank() == 0 || source->tensor.type.shape[0].constant() == 1))
+    return std::nullopt;
+  auto module = interpreter.nativeModule("torch._pellucid_aten");
+  return interpreter.call(*module->globals->find(puts ? "_index_put_masks" : "_index_masks"), args);
+}
+
 static size_t placeIn(const SourceLocation &where, const std::string &name, size_t position) {
   size_t key = std::hash<const void *>()(where.file.get());
   for (size_t part : {size_t(where.range.line), size_t(where.range.column),
@@ -308,7 +358,8 @@ static std::optional<h::Value> asOperand(Tracer &tracer, const std::string &name
   bool isNumber = value.isFloat() || value.isInt();
   if (!isNumber || (value.isFloat() && !ofFloats))
     return std::nullopt;
-  if (value.isInt() && (value.integer() > (int64_t(1) << 53) || value.integer() < -(int64_t(1) << 53)))
+  if (value.isInt() &&
+      (value.integer() > (int64_t(1) << 53) || value.integer() < -(int64_t(1) << 53)))
     return std::nullopt;
   double number = value.isFloat() ? value.real() : static_cast<double>(value.integer());
   if (!tracer.recorder->changes(placeIn(where, name, position), number))
@@ -356,10 +407,9 @@ static std::optional<h::Value> withFactorAsOperand(Tracer &tracer, h::Interprete
 static std::optional<h::Value> withNumbersAsOperands(Tracer &tracer, h::Interpreter &interpreter,
                                                      const std::string &name,
                                                      const h::CallArgs &args) {
-  static const std::set<std::string> takers = {"add",     "sub",      "mul",  "div", "rsub",
-                                               "maximum", "minimum",  "lt",   "le",  "gt",
-                                               "ge",      "eq",       "ne",   "remainder",
-                                               "where",   "floor_divide"};
+  static const std::set<std::string> takers = {
+      "add", "sub", "mul", "div", "rsub", "maximum",   "minimum", "lt",
+      "le",  "gt",  "ge",  "eq",  "ne",   "remainder", "where",   "floor_divide"};
   if (auto result = withFactorAsOperand(tracer, interpreter, name, args))
     return result;
   std::string plain = name.starts_with("aten.") ? name.substr(5, name.find('.', 5) - 5) : name;
@@ -437,13 +487,17 @@ static h::Value recordAten(Tracer &tracer, h::Interpreter &interpreter, const st
     std::erase_if(plain.keywords, [](const auto &keyword) {
       return keyword.first == "out" || keyword.first == "inplace";
     });
+    if (args.keyword("out"))
+      refuseOutOfGradient(tracer, interpreter, name, args);
     return destination->assign(interpreter, callAten(tracer, interpreter, name, plain), name);
   }
   if (interpreter.merging())
     interpreter.refuse("a side of a branch that may not be taken records nothing");
   if (tracer.isConstructing())
     if (std::optional<h::Value> drawn = drawOnHost(tracer, interpreter, name, args))
-      return *drawn;
+      return requiringAsAsked(interpreter, *drawn, args);
+  if (std::optional<h::Value> chosen = callOfMasks(interpreter, name, args))
+    return *chosen;
   if (holdsFloatOfSizes(args))
     return callWithFloatOfSizes(tracer, interpreter, name, args);
   std::vector<Argument> positional;
@@ -487,11 +541,17 @@ static h::Value recordAten(Tracer &tracer, h::Interpreter &interpreter, const st
     return tensors[*same];
   std::vector<TracedTensor> results =
       tracer.call(packet, std::move(positional), std::move(keywords), operands, where);
-  if (results.size() == 1 && !list)
-    return tensorValue(tracer, results[0]);
+  if (!tracer.readSymbols.empty())
+    for (const TracedTensor &result : results)
+      noteSizes(tracer, result.type);
   h::Tuple tuple;
+  const Node *node = results.empty() ? nullptr : results[0].value->producer();
   for (TracedTensor &result : results)
     tuple.push_back(tensorValue(tracer, std::move(result)));
+  if (tracer.gradients.available && node)
+    noteResults(tracer, interpreter, *node, args, tensors, tuple);
+  if (tuple.size() == 1 && !list)
+    return requiringAsAsked(interpreter, tuple[0], args);
   return h::Value::tuple(std::move(tuple));
 }
 

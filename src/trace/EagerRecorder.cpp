@@ -151,9 +151,7 @@ public:
   }
 
 private:
-  void number(int64_t value) {
-    text.append(reinterpret_cast<const char *>(&value), sizeof value);
-  }
+  void number(int64_t value) { text.append(reinterpret_cast<const char *>(&value), sizeof value); }
   void word(std::string_view value) {
     number(static_cast<int64_t>(value.size()));
     text += value;
@@ -259,6 +257,7 @@ private:
 EagerRecorder::EagerRecorder(Tracer &t, SegmentCompiler c) : tracer(t), compile(std::move(c)) {
   tracer.recorder = this;
   tracer.constructing = true;
+  tracer.gradients.available = true;
   tracer.current = &tracer.program.main;
   tracer.segment = 1;
 }
@@ -318,8 +317,8 @@ Value *EagerRecorder::viewFor(const TracedTensor &tensor) {
   std::pair key(static_cast<const void *>(storage.memory.get()), toString(tensor.type));
   if (auto known = views.find(key); known != views.end())
     return known->second;
-  Value *value = addInput(tensor.type, {nullptr, storage.memory, {},
-                                        tensor.type.offset.constant().value(), true});
+  Value *value = addInput(
+      tensor.type, {nullptr, storage.memory, {}, tensor.type.offset.constant().value(), true});
   views.emplace(std::move(key), value);
   return value;
 }
@@ -417,9 +416,9 @@ Value *EagerRecorder::inMemoryOrder(Value *value) {
   if (isDense)
     return emit("aten.permute",
                 {Argument(value), Argument::list(std::vector<Expr>(order.begin(), order.end()))});
-  return emit("aten.as_strided", {Argument(value),
-                                  Argument::list({type.storageElements(tracer.symbols())}),
-                                  Argument::list({Expr(1)}), Argument(int64_t(0))});
+  return emit("aten.as_strided",
+              {Argument(value), Argument::list({type.storageElements(tracer.symbols())}),
+               Argument::list({Expr(1)}), Argument(int64_t(0))});
 }
 
 std::vector<EagerRecorder::Output> EagerRecorder::liveOutputs() {
@@ -458,8 +457,9 @@ std::vector<ConcreteTensor> EagerRecorder::operands() {
     if (!input.memory)
       input.memory = made(input.initializer, type);
     ConcreteTensor tensor{type.dtype, constants(type.shape), constants(type.strides), {}};
-    tensor.data = {input.memory->data, input.memory->data.get() +
-                                           input.offset * static_cast<int64_t>(byteSize(type.dtype))};
+    tensor.data = {input.memory->data,
+                   input.memory->data.get() +
+                       input.offset * static_cast<int64_t>(byteSize(type.dtype))};
     out.push_back(std::move(tensor));
   }
   return out;
@@ -669,8 +669,7 @@ void EagerRecorder::NestedTrace::bind(TracedTensor &tensor, const std::string &n
   add(name, kind, tensor.storage);
   // Weights are row-major; other memory is seen as it lies.
   if (!storage.type.isContiguous(tracer.symbols()))
-    storage.type =
-        TensorType(storage.type.dtype, {storage.type.storageElements(tracer.symbols())});
+    storage.type = TensorType(storage.type.dtype, {storage.type.storageElements(tracer.symbols())});
   std::string flat = name;
   std::replace(flat.begin(), flat.end(), '.', '_');
   const char *prefix = kind == InputSpec::Kind::Parameter ? "p_"

@@ -60,15 +60,15 @@ public:
   bool changes(size_t place, double value);
 
   struct Statistics {
-    uint64_t segments = 0;   ///< that were run
-    uint64_t compiled = 0;   ///< with a structure that was new
-    uint64_t operators = 0;  ///< recorded
+    uint64_t segments = 0;    ///< that were run
+    uint64_t compiled = 0;    ///< with a structure that was new
+    uint64_t operators = 0;   ///< recorded
     uint64_t interpreted = 0; ///< run by the interpreter, because they are small and exact
   };
   const Statistics &statistics() const { return counts; }
 
-  /// A model that is traced while a script runs: until the object goes, the tracer records a program
-  /// of its own, whose placeholders hold the script's tensors.
+  /// A model that is traced while a script runs: until the object goes, the tracer records a
+  /// program of its own, whose placeholders hold the script's tensors.
   class NestedTrace {
   public:
     NestedTrace(EagerRecorder &recorder, const symbolic::SymbolTable &symbols);
@@ -80,8 +80,8 @@ public:
               bool persistent = true);
     /// An input of the program with these sizes, over no tensor of the script.
     TracedTensor input(const std::string &name, const graph::TensorType &type);
-    /// The program, with `results` and what was written to inputs and buffers as its outputs. Tensors
-    /// that were used and not bound are constants of it.
+    /// The program, with `results` and what was written to inputs and buffers as its outputs.
+    /// Tensors that were used and not bound are constants of it.
     graph::Program finish(std::vector<TracedTensor> &results, const SourceLocation &where);
 
   private:

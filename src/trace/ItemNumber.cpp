@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers that tensors hold, in host code.
-#include "trace/TensorCalls.h"
+#include "trace/ReadSizes.h"
 
 namespace pellucid::trace {
 
@@ -32,6 +32,30 @@ static h::Value itemOfValue(const h::Value &tensor) {
   return h::Value(std::make_shared<ItemNumber>(tensor.shared<TensorObject>()));
 }
 
+h::Value ItemNumber::computed(const h::Value &tensor, Origin origin) {
+  auto item = std::make_shared<ItemNumber>(tensor.shared<TensorObject>());
+  item->origin = std::move(origin);
+  return h::Value(std::move(item));
+}
+
+h::Value ItemNumber::size(h::Interpreter &interpreter,
+                          const std::function<h::Value(const h::Value &)> &read) {
+  if (known)
+    return *known;
+  if (!origin)
+    return *(known = read(operands[0]));
+  std::vector<h::Value> sizes;
+  for (const h::Value &operand : origin->operands) {
+    auto *item = operand.as<ItemNumber>();
+    sizes.push_back(item ? item->size(interpreter, read) : operand);
+  }
+  if (auto *op = std::get_if<h::BinaryOp>(&origin->operation))
+    known = interpreter.binary(*op, sizes[0], sizes[1]);
+  else
+    known = interpreter.unary(std::get<h::UnaryOp>(origin->operation), sizes[0]);
+  return *known;
+}
+
 /// Ints stay ints, computed in 64 bits; all else becomes an expression in double precision.
 std::optional<h::Value> ItemNumber::binaryOp(h::Interpreter &interpreter, h::BinaryOp op,
                                              const h::Value &given, bool reflected) {
@@ -52,15 +76,18 @@ std::optional<h::Value> ItemNumber::binaryOp(h::Interpreter &interpreter, h::Bin
                              : callAten(tracer, interpreter, "full",
                                         argsOf({h::Value::list({}), other},
                                                {{"dtype", dtypeValue(DataType::Int64)}}));
-      return itemOfValue(callAten(tracer, interpreter, name,
-                                  reflected ? argsOf({theirs, mine}) : argsOf({mine, theirs})));
+      h::Value self(shared_from_this());
+      return computed(callAten(tracer, interpreter, name,
+                               reflected ? argsOf({theirs, mine}) : argsOf({mine, theirs})),
+                      {op, reflected ? std::vector{other, self} : std::vector{self, other}});
     }
   return h::SymFloat::binaryOp(interpreter, op, given, reflected);
 }
 
 std::optional<h::Value> ItemNumber::unaryOp(h::Interpreter &interpreter, h::UnaryOp op) {
   if (op == h::UnaryOp::Minus && isWhole())
-    return itemOfValue(callAten(number().tracer, interpreter, "neg", argsOf({operands[0]})));
+    return computed(callAten(number().tracer, interpreter, "neg", argsOf({operands[0]})),
+                    {op, {h::Value(shared_from_this())}});
   return h::SymFloat::unaryOp(interpreter, op);
 }
 
@@ -70,8 +97,15 @@ std::optional<h::Value> ItemNumber::compare(h::Interpreter &interpreter, h::Comp
   if (!other.isInt() && !other.isFloat() && !other.isBool() && !h::isSymbolicNumber(other))
     return h::SymFloat::compare(interpreter, op, other, reflected);
   auto *item = other.as<ItemNumber>();
-  return operands[0].as<TensorObject>()->compare(interpreter, op, item ? item->operands[0] : other,
-                                                 reflected);
+  auto result = operands[0].as<TensorObject>()->compare(
+      interpreter, op, item ? item->operands[0] : other, reflected);
+  // torch._check asks about the sizes themselves.
+  h::Value self(shared_from_this());
+  bool isInt = other.isInt() || other.isSymInt() || (item && item->isWhole());
+  if (auto *tensor = result ? result->as<TensorObject>() : nullptr; tensor && isWhole() && isInt)
+    tensor->attributes.set(std::string(comparisonName),
+                           h::Value::tuple({h::Value(static_cast<int64_t>(op)), self, other}));
+  return result;
 }
 
 h::Value itemOf(TensorObject &self, h::Interpreter &interpreter) {

@@ -173,8 +173,9 @@ h::Value nestedList(const ConcreteTensor &tensor, size_t axis, const std::byte *
     return numberAt(tensor.dtype, at);
   h::List out;
   for (int64_t i = 0; i < tensor.shape[axis]; ++i)
-    out.push_back(nestedList(
-        tensor, axis + 1, at + i * tensor.strides[axis] * static_cast<int64_t>(byteSize(tensor.dtype))));
+    out.push_back(
+        nestedList(tensor, axis + 1,
+                   at + i * tensor.strides[axis] * static_cast<int64_t>(byteSize(tensor.dtype))));
   return h::Value::list(std::move(out));
 }
 

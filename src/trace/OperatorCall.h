@@ -15,6 +15,12 @@ graph::Schema schemaOf(host::Interpreter &interpreter, const host::Operator &op)
 host::Value recordOperatorCall(Tracer &tracer, host::Interpreter &interpreter,
                                const host::Operator &op, const host::CallArgs &args);
 
+/// A call of a triton_op or custom_op, `record`, of whose tensors some require gradients: they come
+/// back through what register_autograd was given.
+host::Value callDifferentiably(Tracer &tracer, host::Interpreter &interpreter,
+                               const host::Operator &op, const host::CallArgs &args,
+                               const std::function<host::Value()> &record);
+
 /// A schema's default as a value of the evaluator.
 host::Value constantValue(const graph::Argument &value);
 

@@ -3,6 +3,7 @@
 
 #include "archive/ReadGraph.h"
 #include "graph/ControlFlow.h"
+#include "graph/HostSteps.h"
 #include "graph/Schema.h"
 #include "support/Diagnostics.h"
 #include "trace/ArchiveArguments.h"
@@ -170,6 +171,13 @@ private:
       printLaunch(node);
     else if (isControlFlow(node))
       printControlFlow(node);
+    else if (isHostStep(node))
+      throw DiagnosticError(
+          node.location,
+          "values decide sizes of this program (" +
+              (node.calls(readSizeTarget) ? sizeReadOf(node).text : sizeCheckOf(node).text) +
+              "), which archives that Pellucid writes do not say yet; export the "
+              "program itself, or compile it");
     else
       printCall(node);
   }

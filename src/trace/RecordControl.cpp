@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/RecordControl.h"
 
+#include "trace/Gradients.h"
 #include "trace/TensorCalls.h"
 #include "trace/TensorObject.h"
 
@@ -201,7 +202,9 @@ private:
     tracer.program.bodies.push_back({function.what, Graph()});
     Tracer::Region inside(tracer, graphOf(region), function.what);
     operandStorages.clear();
-    std::vector<h::Value> results = function.call(placeholders());
+    std::vector<h::Value> given = placeholders();
+    markLeaves(given);
+    std::vector<h::Value> results = function.call(std::move(given));
     bool isCondition = call.kind == ControlKind::WhileLoop && traced.size() == 1;
     if (isCondition)
       results = {condition(results)};
@@ -209,6 +212,23 @@ private:
     for (size_t i = 0; i < results.size(); ++i)
       addResult(function, region, isCondition ? results[i] : asCarried(i, results[i]), seen,
                 isCondition || isNumber(i));
+  }
+
+  /// Inside of a region, operands require gradients where those of the call do: what depends on
+  /// them is known then, and that it has no derivative is said when one is asked for.
+  void markLeaves(const std::vector<h::Value> &given) {
+    auto requires_ = [](const std::vector<h::Value> &values) {
+      return std::any_of(values.begin(), values.end(), [](const h::Value &value) {
+        auto *tensor = value.as<TensorObject>();
+        return tensor && requiresGrad(*tensor);
+      });
+    };
+    if (!isNoted(tracer) ||
+        !(requires_(call.carried) || requires_(call.scanned) || requires_(call.additional)))
+      return;
+    for (const h::Value &one : given)
+      if (auto *tensor = one.as<TensorObject>(); tensor && isFloat(tensor->tensor.type.dtype))
+        metaOf(*tensor).requiresGrad = true;
   }
 
   h::Value asCarried(size_t index, const h::Value &result) {
@@ -244,6 +264,7 @@ private:
     region.values.push_back(nullptr);
     if (!tensor)
       return;
+    hasGradients |= requiresGrad(*tensor);
     Value *value = tracer.valueOf(tensor->tensor, where);
     const TracedStorage &storage = *tensor->tensor.storage;
     bool isOuter = storage.base->producer()->graph() != &tracer.graph();
@@ -443,6 +464,8 @@ private:
       h::Value tensor = tensorValue(tracer, std::move(result));
       results.push_back(isNumber(i) ? itemOf(*tensor.as<TensorObject>(), interpreter) : tensor);
     }
+    if (hasGradients)
+      noteUnknown(tracer, interpreter, "torch." + call.name, results);
     return results;
   }
 
@@ -452,6 +475,7 @@ private:
   SourceLocation where;
   Argument predicate;
   ControlFlow flow;
+  bool hasGradients = false; ///< a result of a region depends on what requires a gradient
   std::vector<bool> numbers; ///< by what is carried
   std::vector<Traced> traced;
   std::set<const TracedStorage *> operandStorages; ///< of the region that is traced

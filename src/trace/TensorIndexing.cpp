@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // x[…] and x[…] = y.
+#include "trace/Gradients.h"
 #include "trace/TensorCalls.h"
+
+#include <algorithm>
 
 namespace pellucid::trace {
 
@@ -9,26 +12,41 @@ namespace h = pellucid::host;
 
 namespace {
 
-/// A tensor or list of integers used as an index, as a tensor.
+bool isMask(const h::Value &part) {
+  auto *tensor = part.as<TensorObject>();
+  return tensor && (tensor->tensor.type.dtype == DataType::Bool ||
+                    tensor->tensor.type.dtype == DataType::UInt8);
+}
+
+/// A function of torch/aten_values.py.
+h::Value ofValues(h::Interpreter &interpreter, const char *name, std::vector<h::Value> arguments) {
+  auto module = interpreter.nativeModule("torch._pellucid_aten");
+  return interpreter.call(*module->globals->find(name), std::move(arguments));
+}
+
+/// A tensor, or a list of integers or bools, used as an index, as a tensor.
 std::optional<h::Value> asIndices(TensorObject &self, h::Interpreter &interpreter,
                                   const h::Value &part) {
-  if (auto *tensor = part.as<TensorObject>()) {
-    if (tensor->tensor.type.dtype == DataType::Bool)
-      interpreter.refuse("indexing with a boolean mask gives as many elements as the mask's values "
-                         "say, which is only known when the program runs; use torch.where");
+  if (part.as<TensorObject>())
     return part;
-  }
+  if (part.as<ItemNumber>())
+    return part.as<ItemNumber>()->isWhole() ? std::optional(part.as<ItemNumber>()->operands[0])
+                                            : std::nullopt;
   if (!part.isList())
     return std::nullopt;
+  bool isMask = !part.elements().empty() &&
+                std::all_of(part.elements().begin(), part.elements().end(),
+                            [](const h::Value &element) { return element.isBool(); });
+  DataType type = isMask ? DataType::Bool : DataType::Int64;
   if (&self.tracer.graph() == &self.tracer.program.main) {
-    std::vector<h::Value> arguments{part, dtypeValue(DataType::Int64)};
+    std::vector<h::Value> arguments{part, dtypeValue(type)};
     return tensorOfNumbers(self.tracer, interpreter, arguments);
   }
   h::List rows;
   for (const h::Value &element : part.elements())
-    rows.push_back(callAten(self.tracer, interpreter, "full",
-                            argsOf({h::Value::list({h::Value(1)}), element},
-                                   {{"dtype", dtypeValue(DataType::Int64)}})));
+    rows.push_back(
+        callAten(self.tracer, interpreter, "full",
+                 argsOf({h::Value::list({h::Value(1)}), element}, {{"dtype", dtypeValue(type)}})));
   return callAten(self.tracer, interpreter, "cat", argsOf({h::Value::list(rows)}));
 }
 
@@ -39,11 +57,32 @@ struct Indexed {
   h::List indices;
 };
 
+/// As many index tensors as the mask has dims; the places where it holds.
+void addMask(h::Interpreter &interpreter, const h::Value &mask, int64_t &dim, Indexed &result) {
+  std::vector<h::Value> places =
+      ofValues(interpreter, "_mask_indices", {result.view, mask, h::Value(dim)}).elements();
+  // One without dims is a dim of its own, of size 1.
+  if (mask.as<TensorObject>()->tensor.type.rank() == 0)
+    result.view = callAten(result.view.as<TensorObject>()->tracer, interpreter, "unsqueeze",
+                           argsOf({result.view, h::Value(dim)}));
+  result.indices.resize(static_cast<size_t>(dim));
+  result.indices.insert(result.indices.end(), places.begin(), places.end());
+  dim += static_cast<int64_t>(places.size());
+}
+
 Indexed splitIndex(TensorObject &self, h::Interpreter &interpreter, const h::Value &key) {
   std::vector<h::Value> parts = key.isTuple() ? key.tuple() : std::vector<h::Value>{key};
   size_t consumed = 0;
-  for (const h::Value &part : parts)
-    consumed += !part.isNone() && part.kind() != h::Kind::Ellipsis;
+  for (h::Value &part : parts) {
+    // x[True] is a mask without dims, as x[torch.tensor(True)] is.
+    if (part.isBool())
+      part = callAten(self.tracer, interpreter, "full",
+                      argsOf({h::Value::list({}), part}, {{"dtype", dtypeValue(DataType::Bool)}}));
+    if (part.isList())
+      part = *asIndices(self, interpreter, part);
+    consumed += isMask(part) ? part.as<TensorObject>()->tensor.type.rank()
+                             : !part.isNone() && part.kind() != h::Kind::Ellipsis;
+  }
   size_t rank = self.tensor.type.rank();
   if (consumed > rank)
     interpreter.raise("IndexError", "too many indices: " + std::to_string(consumed) +
@@ -68,6 +107,8 @@ Indexed splitIndex(TensorObject &self, h::Interpreter &interpreter, const h::Val
         result.view = callAten(self.tracer, interpreter, "slice", argsOf(std::move(arguments)));
       }
       ++dim;
+    } else if (isMask(part)) {
+      addMask(interpreter, part, dim, result);
     } else if (part.isInt() || part.isSymInt()) {
       result.view =
           callAten(self.tracer, interpreter, "select", argsOf({result.view, h::Value(dim), part}));
@@ -88,16 +129,24 @@ Indexed splitIndex(TensorObject &self, h::Interpreter &interpreter, const h::Val
 std::optional<h::Value> TensorObject::getItem(h::Interpreter &interpreter, const h::Value &key) {
   Indexed index = splitIndex(*this, interpreter, key);
   if (index.indices.empty()) // x[...] is another tensor over the same memory
-    return index.view.as<TensorObject>() == this ? tensorValue(tracer, tensor) : index.view;
+    return index.view.as<TensorObject>() != this ? index.view
+           : requiresGrad(*this) ? callAten(tracer, interpreter, "alias", argsOf({selfOf(*this)}))
+                                 : tensorValue(tracer, tensor);
   return callAten(tracer, interpreter, "index",
                   argsOf({index.view, h::Value::list(std::move(index.indices))}));
 }
 
 bool TensorObject::setItem(h::Interpreter &interpreter, const h::Value &key,
                            const h::Value &value) {
-  if (auto *mask = key.as<TensorObject>(); mask && mask->tensor.type.dtype == DataType::Bool) {
-    callInPlace(*this, interpreter, "masked_fill", argsOf({key, value}));
-    return true;
+  if (key.as<TensorObject>() && isMask(key)) {
+    h::Value mask =
+        ofValues(interpreter, "_mask_over",
+                 {selfOf(*this), castTo(*key.as<TensorObject>(), interpreter, DataType::Bool)});
+    auto *source = value.as<TensorObject>();
+    if (!source || source->tensor.type.rank() == 0) {
+      callInPlace(*this, interpreter, "masked_fill", argsOf({mask, value}));
+      return true;
+    }
   }
   Indexed index = splitIndex(*this, interpreter, key);
   TensorObject &view = *index.view.as<TensorObject>();
@@ -113,9 +162,16 @@ bool TensorObject::setItem(h::Interpreter &interpreter, const h::Value &key,
     return true;
   }
   h::Value contents = value;
-  if (auto *tensor = value.as<TensorObject>())
-    contents = castTo(*tensor, interpreter, view.tensor.type.dtype);
-  else
+  if (value.as<TensorObject>()) {
+    bool anyMask = isMask(key);
+    for (const h::Value &part : key.isTuple() ? key.tuple() : std::vector<h::Value>())
+      anyMask |= isMask(part);
+    // How many there are is checked when the program runs.
+    if (anyMask)
+      contents = ofValues(interpreter, "_values_for",
+                          {index.view, h::Value::list(index.indices), contents});
+    contents = castTo(*contents.as<TensorObject>(), interpreter, view.tensor.type.dtype);
+  } else
     contents = callAten(
         tracer, interpreter, "full",
         argsOf({h::Value::list({}), value}, {{"dtype", dtypeValue(view.tensor.type.dtype)}}));

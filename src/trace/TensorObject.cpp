@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/AtenComposites.h"
 #include "trace/EagerRecorder.h"
+#include "trace/Gradients.h"
 #include "trace/TensorCalls.h"
 
 #include <algorithm>
@@ -47,8 +48,8 @@ std::string TensorObject::format(h::Interpreter &interpreter, std::string_view s
     return interpreter.format(itemOf(*this, interpreter), spec);
   if (spec.empty())
     return interpreter.str(selfOf(*this));
-  interpreter.raise("TypeError", "unsupported format string passed to " + typeName() +
-                                     ".__format__");
+  interpreter.raise("TypeError",
+                    "unsupported format string passed to " + typeName() + ".__format__");
 }
 
 h::Value tensorValue(Tracer &tracer, TracedTensor tensor) {
@@ -318,8 +319,6 @@ h::Value methodCast(TensorObject &self, h::Interpreter &interpreter, Bound &a) {
   return castTo(self, interpreter, type);
 }
 
-h::Value sameTensor(TensorObject &self, h::Interpreter &, Bound &) { return selfOf(self); }
-
 struct NamedMethod {
   const char *name;
   Method method = nullptr; ///< with the call's arguments as they are …
@@ -344,6 +343,24 @@ h::Value viewAs(TensorObject &self, h::Interpreter &interpreter, DataType type) 
 constexpr char viewName[] = "view", reshapeName[] = "reshape", permuteName[] = "permute",
                expandName[] = "expand", repeatName[] = "repeat", newEmptyName[] = "new_empty",
                newZerosName[] = "new_zeros", newOnesName[] = "new_ones";
+
+/// tolist() of values that are only known when the program runs: numbers that tensors hold.
+h::Value itemsOf(TensorObject &self, h::Interpreter &interpreter) {
+  constexpr int64_t most = 1024;
+  const TensorType &type = self.tensor.type;
+  if (type.numel().constantOr(most + 1) > most)
+    interpreter.refuse("'.tolist()' of " + type.numel().text() +
+                       " values that are only known when the program runs; keep them a tensor");
+  if (type.rank() == 0)
+    return itemOf(self, interpreter);
+  h::List list;
+  for (int64_t at = 0; at < type.shape[0].constantOr(0); ++at) {
+    h::Value element = callAten(self.tracer, interpreter, "select",
+                                argsOf({selfOf(self), h::Value(0), h::Value(at)}));
+    list.push_back(itemsOf(*element.as<TensorObject>(), interpreter));
+  }
+  return h::Value::list(std::move(list));
+}
 
 const NamedMethod methods[] = {
     {"to", methodTo},
@@ -414,7 +431,33 @@ const NamedMethod methods[] = {
        auto device = deviceAsked(self.tracer, i, a[0].isNone() ? h::Value("cuda") : a[0]);
        return onDevice(self, i, *device);
      }},
-    {"requires_grad_", nullptr, "requires_grad=True", sameTensor},
+    {"requires_grad_", nullptr, "requires_grad=True",
+     [](TensorObject &self, h::Interpreter &i, Bound &a) {
+       setRequiresGrad(i, self, i.truth(a[0]));
+       return selfOf(self);
+     }},
+    {"backward", nullptr, "gradient=None, retain_graph=None, create_graph=False, inputs=None",
+     [](TensorObject &self, h::Interpreter &i, Bound &a) {
+       return i.call(autogradFunction(i, "backward"), {selfOf(self), a[0], a[1], a[2], a[3]});
+     }},
+    {"detach", nullptr, "",
+     [](TensorObject &self, h::Interpreter &i, Bound &) {
+       h::Value view = callAten(self.tracer, i, "detach", argsOf({selfOf(self)}));
+       return view;
+     }},
+    {"retain_grad", nullptr, "",
+     [](TensorObject &self, h::Interpreter &i, Bound &) {
+       retainGrad(i, self);
+       return h::Value();
+     }},
+    {"register_hook", nullptr, "hook",
+     [](TensorObject &self, h::Interpreter &i, Bound &a) {
+       return registerHook(i, self, a[0], false);
+     }},
+    {"register_post_accumulate_grad_hook", nullptr, "hook",
+     [](TensorObject &self, h::Interpreter &i, Bound &a) {
+       return registerHook(i, self, a[0], true);
+     }},
     {"__getitem__",
      [](TensorObject &self, h::Interpreter &i, const h::CallArgs &args) {
        return *self.getItem(i, args.positional.at(0));
@@ -430,8 +473,7 @@ const NamedMethod methods[] = {
      [](TensorObject &self, h::Interpreter &i, const h::CallArgs &) -> h::Value {
        if (auto known = knownNumbers(self, i))
          return *known;
-       i.refuse("'.tolist()' asks for values that are only known when the program runs; keep them "
-                "a tensor");
+       return itemsOf(self, i);
      }},
     {"data_ptr", nullptr, "",
      [](TensorObject &self, h::Interpreter &, Bound &) {
@@ -478,6 +520,7 @@ h::Value TensorObject::assign(h::Interpreter &interpreter, const h::Value &value
                               const std::string &name, bool uniform) {
   SourceLocation where = interpreter.location();
   auto *contents = value.as<TensorObject>();
+  checkInPlace(interpreter, *this);
   if (!contents)
     interpreter.refuse("'" + name + "' has several results, which one tensor cannot receive");
   if (contents->tensor.type.shape != tensor.type.shape)
@@ -493,6 +536,7 @@ h::Value TensorObject::assign(h::Interpreter &interpreter, const h::Value &value
                        std::string(info(tensor.type.dtype).torch) + "; convert it first");
   h::Value cast = castTo(*contents, interpreter, tensor.type.dtype);
   tracer.write(tensor, tracer.valueOf(cast.as<TensorObject>()->tensor, where), where, uniform);
+  noteWrite(interpreter, *this, *cast.as<TensorObject>());
   return h::Value(shared_from_this());
 }
 
@@ -528,6 +572,29 @@ static bool changesShape(const std::string &method) {
   return names.count(method) != 0;
 }
 
+static h::Value changeShape(h::Interpreter &interpreter, TensorObject &self,
+                            const std::string &name, h::CallArgs args) {
+  h::Value view = interpreter.call(interpreter.getAttr(selfOf(self), name), std::move(args));
+  TensorObject &changed = *view.as<TensorObject>();
+  if (name != "detach")
+    checkInPlace(interpreter, self);
+  self.tensor = changed.tensor;
+  if (name == "detach" && self.base)
+    interpreter.raise("RuntimeError",
+                      "Can't detach views in-place. Use detach() instead. If you are using "
+                      "DistributedDataParallel (DDP) for training, and gradient_as_bucket_view is "
+                      "set as True, gradients are views of DDP buckets, and hence detach_() cannot "
+                      "be called on these gradients. To fix this error, please refer to the "
+                      "Optimizer.zero_grad() function in torch/optim/optimizer.py as a solution.");
+  // What shares its history from here on is the changed one; leaves keep what was asked of them.
+  if (name == "detach")
+    self.meta.reset();
+  else if (changed.meta && changed.meta->source)
+    metaOf(self).source = changed.meta->source;
+  self.seen = changed.seen;
+  return selfOf(self);
+}
+
 std::optional<h::Value> TensorObject::getAttr(h::Interpreter &interpreter, std::string_view name) {
   const TensorType &type = tensor.type;
   if (const h::Value *own = attributes.find(name))
@@ -550,19 +617,18 @@ std::optional<h::Value> TensorObject::getAttr(h::Interpreter &interpreter, std::
       return h::Value(false);
   if (name == "is_cpu")
     return h::Value(!saysCuda(*this));
-  if (name == "requires_grad")
-    return h::Value(false);
-  if (name == "is_leaf")
-    return h::Value(true);
-  if (name == "grad" || name == "grad_fn")
-    return h::Value();
+  if (std::optional<h::Value> found = gradientAttribute(interpreter, *this, name))
+    return found;
   if (name == "layout")
     return h::Value("strided");
   if (name == "itemsize")
     return h::Value(static_cast<int64_t>(byteSize(type.dtype)));
   // Another tensor over the same memory: what transpose_() does to one is not seen by the other.
-  if (name == "data")
-    return tensorValue(tracer, tensor);
+  if (name == "data") {
+    auto other = detached(*this);
+    other->isUncounted = true;
+    return h::Value(std::static_pointer_cast<h::Object>(other));
+  }
   if (name == "real")
     return h::Value(shared_from_this());
   if (name == "T" || name == "mT" || name == "H" || name == "mH")
@@ -590,9 +656,7 @@ std::optional<h::Value> TensorObject::getAttr(h::Interpreter &interpreter, std::
     return h::nativeRaw(
         "torch.Tensor." + method,
         [self, name = method.substr(0, method.size() - 1)](h::Interpreter &i, h::CallArgs args) {
-          h::Value view = i.call(i.getAttr(selfOf(*self), name), std::move(args));
-          self->tensor = view.as<TensorObject>()->tensor;
-          return selfOf(*self);
+          return changeShape(i, *self, name, std::move(args));
         });
   if (method.size() > 1 && method.back() == '_' && method[0] != '_')
     return h::nativeRaw(
@@ -741,8 +805,8 @@ bool TensorObject::truth(h::Interpreter &interpreter) {
 /// What files note on a tensor is theirs: it stays with this object, as in PyTorch.
 bool TensorObject::setAttr(h::Interpreter &interpreter, std::string_view name,
                            const h::Value &value) {
-  if (name == "requires_grad" || name == "grad")
-    return true; // nothing is differentiated
+  if (setGradientAttribute(interpreter, *this, name, value))
+    return true;
   if (name == "data")
     interpreter.refuse("assigning to a tensor's '.data' gives it other memory, which is not "
                        "supported; copy_() the new values into it");
@@ -761,8 +825,19 @@ std::optional<h::Value> TensorObject::deepCopy(h::Interpreter &interpreter) {
     copy->tensor = tracer.unbound(storage.type, storage.initializer);
     copy->tensor.type = tensor.type;
   } else {
+    autograd::ModeGuard guard(tracer.gradients, false);
     h::Value clone = callAten(tracer, interpreter, "clone", argsOf({h::Value(shared_from_this())}));
     copy->tensor = clone.as<TensorObject>()->tensor;
+  }
+  if (requiresGrad(*this) && !isLeaf(*this))
+    interpreter.raise("RuntimeError",
+                      "Only Tensors created explicitly by the user (graph leaves) support the "
+                      "deepcopy protocol at the moment.  If you were attempting to deepcopy a "
+                      "module, this may be because of a torch.nn.utils.weight_norm usage");
+  if (meta) {
+    metaOf(*copy).requiresGrad = meta->requiresGrad;
+    if (auto *own = meta->grad.as<TensorObject>())
+      metaOf(*copy).grad = *own->deepCopy(interpreter);
   }
   copy->isParameter = isParameter;
   for (const auto &[name, value] : attributes.items())

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "autograd/Tape.h"
 #include "host/Interpreter.h"
 #include "trace/Tracer.h"
 
@@ -42,6 +43,15 @@ public:
 
   /// What files hang on a tensor: plain attributes.
   host::Namespace attributes;
+
+  /// How a view came to be, which decides whether a write through it can be followed.
+  enum class Making : uint8_t { Plain, WithoutGrad, SeveralViews };
+  std::shared_ptr<autograd::Meta> meta; ///< null: nothing was asked of it yet
+  std::shared_ptr<TensorObject> base;   ///< what it is a view of, where writes through it count
+  uint64_t seen = 0; ///< of a view: TracedStorage::counted when meta's source was right
+  Making making = Making::Plain;
+  /// `x.data`: writes through it are not counted as writes to x.
+  bool isUncounted = false;
 };
 
 /// Calls `aten.<name>` with host values; results become tensors, a tuple where there are several.
@@ -69,6 +79,9 @@ public:
   std::string advice() const override;
   bool isWhole() const override;
   const TensorObject &number() const;
+  /// Itself as a size, read once. One that was computed from others is computed from their sizes.
+  host::Value size(host::Interpreter &,
+                   const std::function<host::Value(const host::Value &tensor)> &read);
   std::optional<host::Value> binaryOp(host::Interpreter &, host::BinaryOp, const host::Value &other,
                                       bool reflected) override;
   std::optional<host::Value> unaryOp(host::Interpreter &, host::UnaryOp) override;
@@ -77,6 +90,17 @@ public:
                                      bool reflected) override;
   bool equals(const host::Object &other) const override;
   std::optional<size_t> hash() const override;
+
+private:
+  /// Itself, computed from other numbers; the operands of a unary operation are one.
+  struct Origin {
+    std::variant<host::BinaryOp, host::UnaryOp> operation;
+    std::vector<host::Value> operands;
+  };
+  static host::Value computed(const host::Value &tensor, Origin origin);
+
+  std::optional<Origin> origin;
+  std::optional<host::Value> known; ///< size()
 };
 host::Value itemOf(TensorObject &tensor, host::Interpreter &interpreter);
 

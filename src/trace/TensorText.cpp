@@ -101,12 +101,9 @@ public:
 
 private:
   const std::byte *at(const std::byte *start, size_t axis, int64_t index) const {
-    return start +
-           index * tensor.strides[axis] * static_cast<int64_t>(byteSize(tensor.dtype));
+    return start + index * tensor.strides[axis] * static_cast<int64_t>(byteSize(tensor.dtype));
   }
-  bool isCut(size_t axis) const {
-    return summarizes && tensor.shape[axis] > 2 * options.edgeItems;
-  }
+  bool isCut(size_t axis) const { return summarizes && tensor.shape[axis] > 2 * options.edgeItems; }
 
   /// Calls f(index) for what is shown along the axis, and `cut` where elements are left out.
   template <typename F, typename G> void forEachShown(size_t axis, F &&f, G &&cut) const {
@@ -154,7 +151,8 @@ private:
       return element(start);
     if (left == 1)
       return line(axis, start, indent);
-    std::string out = "[", between = "," + std::string(left - 1, '\n') + std::string(indent + 1, ' ');
+    std::string out = "[",
+                between = "," + std::string(left - 1, '\n') + std::string(indent + 1, ' ');
     bool first = true;
     auto add = [&](const std::string &text) {
       out += (first ? "" : between) + text;

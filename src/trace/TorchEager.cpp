@@ -52,10 +52,11 @@ void addEagerModules(h::NativeModules &modules, Tracer &tracer) {
   modules.add("torch._pellucid_eager", [&tracer](h::Interpreter &interpreter, h::Module &module) {
     auto source = interpreter.importSource(
         "torch_eager_source", std::make_shared<SourceFile>("<torch>", std::string(eagerSource)));
-    source->globals->set("_print_options",
-                         h::nativeRaw("print_options", [&tracer](h::Interpreter &i, h::CallArgs args) {
-                           return printOptions(tracer, i, args);
-                         }));
+    source->globals->set(
+        "_print_options",
+        h::nativeRaw("print_options", [&tracer](h::Interpreter &i, h::CallArgs args) {
+          return printOptions(tracer, i, args);
+        }));
     for (const auto &[name, value] : source->globals->items())
       module.globals->set(name, value);
   });

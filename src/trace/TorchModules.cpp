@@ -2,8 +2,9 @@
 // torch, torch.nn, torch.nn.functional. Functions without a rule of their own are the ATen operator
 // of that name.
 #include "trace/AtenComposites.h"
+#include "trace/Gradients.h"
 #include "trace/HostDraws.h"
-#include "trace/TensorCalls.h"
+#include "trace/ReadSizes.h"
 #include "trace/TorchSources.h"
 
 #include <algorithm>
@@ -64,6 +65,11 @@ void addFactory(h::Module &module, Tracer &tracer, const std::string &name, Init
   h::Signature signature(full ? "size, fill_value, *, " + options : "*size, " + options);
   auto make = [&tracer, name, full, kind, constructing, signature](h::Interpreter &i,
                                                                    h::CallArgs args) -> h::Value {
+    auto asked = [&](h::Value made, const h::Value &wanted) {
+      if (auto *tensor = made.as<TensorObject>(); tensor && i.truth(wanted))
+        setRequiresGrad(i, *tensor, true);
+      return made;
+    };
     if (auto size = std::find_if(args.keywords.begin(), args.keywords.end(),
                                  [](const auto &keyword) { return keyword.first == "size"; });
         !full && size != args.keywords.end() && args.positional.empty()) {
@@ -89,14 +95,15 @@ void addFactory(h::Module &module, Tracer &tracer, const std::string &name, Init
         call.positional.push_back(a[1]);
       if (!a[at].isNone())
         call.keywords.emplace_back("out", a[at]);
-      return callAten(tracer, i, name, call);
+      return asked(callAten(tracer, i, name, call), a[at + 5]);
     }
     DataType type = full ? typeOfNumber(a[1]) : DataType::Float32;
     if (auto *given = a[at + 1].as<h::DType>())
       type = given->type;
     double value = full ? i.toDouble(a[1], "fill_value") : 0;
-    return onAsked(tracer, i, a[at + 3],
-                   initialTensor(tracer, sizesOf(i, {size}), type, {kind, value, {}}));
+    return asked(onAsked(tracer, i, a[at + 3],
+                         initialTensor(tracer, sizesOf(i, {size}), type, {kind, value, {}})),
+                 a[at + 5]);
   };
   module.globals->set(name, h::nativeRaw("torch." + name, make));
 }
@@ -123,15 +130,21 @@ void addDraw(h::Module &module, Tracer &tracer, const std::string &name, HostDra
                 "*size, generator=None, out=None, dtype=None, layout=None, device=None, "
                 "requires_grad=False, pin_memory=False",
                 [&tracer, constructing, name, kind](h::Interpreter &i, std::vector<h::Value> &a) {
-                  if (!*constructing)
-                    return drawnInProgram(tracer, i, name, a);
-                  checkMaking(i, a[4]);
-                  if (!a[2].isNone())
-                    i.refuse("torch." + name + " with out= is not supported; take its result");
-                  auto *type = a[3].as<h::DType>();
-                  return onAsked(tracer, i, a[5],
-                                 drawSized(tracer, i, kind, sizesOf(i, a[0].tuple()),
-                                           type ? type->type : DataType::Float32, a[1]));
+                  h::Value drawn;
+                  if (!*constructing) {
+                    drawn = drawnInProgram(tracer, i, name, a);
+                  } else {
+                    checkMaking(i, a[4]);
+                    if (!a[2].isNone())
+                      i.refuse("torch." + name + " with out= is not supported; take its result");
+                    auto *type = a[3].as<h::DType>();
+                    drawn = onAsked(tracer, i, a[5],
+                                    drawSized(tracer, i, kind, sizesOf(i, a[0].tuple()),
+                                              type ? type->type : DataType::Float32, a[1]));
+                  }
+                  if (i.truth(a[6]))
+                    setRequiresGrad(i, *drawn.as<TensorObject>(), true);
+                  return drawn;
                 }));
 }
 
@@ -181,6 +194,8 @@ std::shared_ptr<h::Class> parameterClass() {
       interpreter.refuse("torch.nn.Parameter takes a tensor");
     auto copy = std::make_shared<TensorObject>(tensor->tracer, tensor->tensor);
     copy->isParameter = true;
+    if (interpreter.truth(a[1]))
+      setRequiresGrad(interpreter, *copy, true);
     return h::Value(std::static_pointer_cast<h::Object>(copy));
   };
   return cls;
@@ -298,6 +313,19 @@ void fallBackToAten(h::Module &module, Tracer &tracer, bool toComposites) {
   };
 }
 
+/// torch.sym_min, torch.sym_max, torch.sym_not.
+h::Value symbolicResult(Tracer &tracer, h::Interpreter &inner, std::vector<h::Value> &a) {
+  const std::string &name = a[0].str();
+  if (name == "not") {
+    if (auto condition = sizeCondition(tracer, inner, a[1]))
+      return h::Value::condition(symbolic::logicalNot(*condition));
+    inner.refuse("torch.sym_not takes a condition over sizes, got " + h::typeName(a[1]));
+  }
+  Expr left = inner.toExpr(sizeOf(tracer, inner, a[1]), "torch.sym_" + name),
+       right = inner.toExpr(sizeOf(tracer, inner, a[2]), "torch.sym_" + name);
+  return h::Value::integer(name == "min" ? symbolic::min(left, right) : symbolic::max(left, right));
+}
+
 } // namespace
 
 void addTorchModules(h::NativeModules &modules, Tracer &tracer) {
@@ -339,8 +367,28 @@ void addTorchModules(h::NativeModules &modules, Tracer &tracer) {
     module.globals->set(
         "tensor", h::native("torch.tensor", "data, *, dtype=None, device=None, requires_grad=False",
                             [&tracer](h::Interpreter &inner, std::vector<h::Value> &a) {
-                              return onAsked(tracer, inner, a[2], tensorOfNumbers(tracer, inner, a));
+                              h::Value made =
+                                  onAsked(tracer, inner, a[2], tensorOfNumbers(tracer, inner, a));
+                              if (inner.truth(a[3]))
+                                setRequiresGrad(inner, *made.as<TensorObject>(), true);
+                              return made;
                             }));
+    module.globals->set("_pellucid_check_sizes",
+                        h::native("torch._check", "condition, text",
+                                  [&tracer](h::Interpreter &inner, std::vector<h::Value> &a) {
+                                    auto condition = sizeCondition(tracer, inner, a[0]);
+                                    if (!condition || condition->symbols().empty() ||
+                                        tracer.symbols().prove(*condition) == false ||
+                                        !mentionsRead(tracer, *condition))
+                                      return h::Value(false);
+                                    checkSizes(tracer, inner, *condition, a[1].str());
+                                    return h::Value(true);
+                                  }));
+    module.globals->set("_pellucid_sym",
+                        h::native("torch.sym_max", "name, a, b",
+                                  [&tracer](h::Interpreter &inner, std::vector<h::Value> &a) {
+                                    return symbolicResult(tracer, inner, a);
+                                  }));
     aliasFunction(module, tracer, "concat", "cat", "tensors, dim=0", {0, 1});
     aliasFunction(module, tracer, "concatenate", "cat", "tensors, dim=0", {0, 1});
     fallBackToAten(module, tracer, true);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What files ask of torch around their tensors: torch.device, torch.cuda,
-// torch.autograd.Function.
+// What files ask of torch around their tensors: torch.device, torch.cuda.
 #include "trace/TensorObject.h"
 #include "trace/TorchSources.h"
 
@@ -50,9 +49,6 @@ void addTorchRuntime(h::NativeModules &modules, const std::string &device) {
       fillFromClass(interpreter, module, name);
     for (const char *format : {"contiguous_format", "preserve_format", "channels_last"})
       module.globals->set(format, h::Value(std::string(format)));
-  });
-  modules.add("torch.autograd", [](h::Interpreter &interpreter, h::Module &module) {
-    module.globals->set("Function", runtimeName(interpreter, "Function"));
   });
   modules.add("torch.jit", [](h::Interpreter &interpreter, h::Module &module) {
     for (const char *name : {"is_scripting", "is_tracing"})

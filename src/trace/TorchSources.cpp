@@ -30,6 +30,9 @@ const char *const gradientSource =
 const char *const quantizedSource =
 #include "trace/torch/aten_quantized.py.inc"
     ;
+const char *const valueSource =
+#include "trace/torch/aten_values.py.inc"
+    ;
 const char *const functionalSource =
 #include "trace/torch/functional.py.inc"
     ;
@@ -65,6 +68,15 @@ const char *const backendSource =
     ;
 const char *const runtimeSource =
 #include "trace/torch/runtime.py.inc"
+    ;
+const char *const autogradSource =
+#include "trace/torch/autograd.py.inc"
+    ;
+const char *const derivativeSource =
+#include "trace/torch/derivatives.py.inc"
+    ;
+const char *const derivativeSourceOfMoves =
+#include "trace/torch/derivatives_moves.py.inc"
     ;
 const char *const eagerSource =
 #include "trace/torch/eager.py.inc"

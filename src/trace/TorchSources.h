@@ -14,21 +14,26 @@ extern const char *const
 extern const char *const atenSource; ///< operators of ATen that are written with others
 /// Further operators of ATen; behind atenSource, in its namespace.
 extern const char *const imageSource,
-    *const scatterSource, *const gradientSource, *const quantizedSource, *const numberSource;
+    *const scatterSource, *const gradientSource, *const quantizedSource, *const numberSource,
+                                                                             *const valueSource;
 extern const char *const functionalSource; ///< functions of torch.nn.functional's own order
 extern const char *const hookSource;       ///< what modules have of hooks; before networkSource
-extern const char *const moduleNameSource; ///< what modules find by dotted names; before networkSource
+extern const char *const
+    moduleNameSource; ///< what modules find by dotted names; before networkSource
 extern const char *const
     lossModuleSource; ///< losses and attention as modules; behind networkSource
 /// Further modules of torch.nn; behind lossModuleSource, in its namespace.
 extern const char *const layerSource, *const recurrentSource, *const transformerSource;
-extern const char *const networkSource; ///< torch.nn
-extern const char *const initSource;    ///< torch.nn.init
-extern const char *const randomSource;  ///< torch.random, torch.Generator
-extern const char *const backendSource; ///< torch.cuda and other devices; behind runtimeSource
-extern const char *const runtimeSource; ///< torch.device, torch.cuda, torch.autograd.Function
-extern const char *const eagerSource;   ///< what scripts ask of the values of tensors
-extern const char *const controlSource; ///< torch.cond and the loops of torch._higher_order_ops
+extern const char *const networkSource;  ///< torch.nn
+extern const char *const initSource;     ///< torch.nn.init
+extern const char *const randomSource;   ///< torch.random, torch.Generator
+extern const char *const backendSource;  ///< torch.cuda and other devices; behind runtimeSource
+extern const char *const runtimeSource;  ///< torch.device, torch.cuda, torch.autograd.Function
+extern const char *const autogradSource; ///< torch.autograd and what is written with it
+/// The derivatives of operators: of those that compute, and of those that move elements.
+extern const char *const derivativeSource, *const derivativeSourceOfMoves;
+extern const char *const eagerSource;     ///< what scripts ask of the values of tensors
+extern const char *const controlSource;   ///< torch.cond and the loops of torch._higher_order_ops
 extern const char *const optimSource;     ///< torch.optim
 extern const char *const schedulerSource; ///< torch.optim.lr_scheduler
 extern const char *const utilitySource;   ///< torch.nn.utils

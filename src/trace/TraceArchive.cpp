@@ -8,8 +8,8 @@
 #include "trace/AtenComposites.h"
 #include "trace/GuardedPaths.h"
 #include "trace/OperatorCall.h"
+#include "trace/ReadSizes.h"
 #include "trace/RecordControl.h"
-#include "trace/TensorCalls.h"
 #include "trace/TraceSession.h"
 #include "trace/WriteArchive.h"
 
@@ -186,13 +186,11 @@ private:
       table.declare(name, info);
     };
     std::set<std::string> ofNumbers = symbolsOfNumbers(), ofInputs = symbolsOfInputs();
-    // PyTorch calls u0, u1, … what it could not tell, such as the sizes that two branches agree on.
-    auto isUntold = [&](const std::string &name) {
-      return name.starts_with("u") && !ofInputs.count(name);
-    };
+    // Others are what PyTorch could not tell (u0, u1, …: sizes that values decide, or that two
+    // branches agree on), or sizes of what the model did not use after all.
     for (const auto &[name, range] : archive.ranges)
       if (auto expr = symbolic::parse(name);
-          expr && *expr == Expr::symbol(name) && !ofNumbers.count(name) && !isUntold(name))
+          expr && *expr == Expr::symbol(name) && !ofNumbers.count(name) && ofInputs.count(name))
         declare(name, {std::max<int64_t>(range.min, 0), range.max});
     for (const std::string &name : ofInputs)
       if (!table.find(name))
@@ -206,7 +204,11 @@ private:
       auto expr = symbolic::parse(text);
       if (!expr)
         fail("gives a range to '" + text + "', which is not read");
-      if (*expr != Expr::symbol(text))
+      std::vector<std::string> names = expr->symbols();
+      bool isOfInputs = std::all_of(names.begin(), names.end(), [&](const std::string &name) {
+        return tracer.symbols().find(name) && !tracer.readSymbols.count(name);
+      });
+      if (isOfInputs && *expr != Expr::symbol(text))
         applyGuard(text, h::Value::condition(logicalAnd(symbolic::lessEqual(range.min, *expr),
                                                         symbolic::lessEqual(*expr, range.max))));
     }
@@ -549,7 +551,7 @@ private:
     if (controlKindOf(target) || target == "higher_order.wrap_with_set_grad_enabled" ||
         target == "higher_order.wrap_with_autocast" || target == "aten.sym_size.int" ||
         target == "aten.sym_numel.default" || target == "aten.sym_stride.int" ||
-        target == "aten.sym_storage_offset.default" || isAssertion(target))
+        target == "aten.sym_storage_offset.default" || isItem(target) || isAssertion(target))
       return Route::Own;
     if (numberCalls().count(target) || isMath(target))
       return Route::Number;
@@ -567,7 +569,11 @@ private:
     return std::nullopt;
   }
 
-  /// What holds by the ranges.
+  static bool isItem(const std::string &target) {
+    return target == "aten.item.default" || target == "aten._local_scalar_dense.default";
+  }
+
+  /// What holds by the ranges, or is said of sizes that values decide.
   static bool isAssertion(const std::string &target) {
     return target == "aten._assert_tensor_metadata.default" ||
            target == "aten._assert_scalar.default" ||
@@ -721,10 +727,50 @@ private:
     return *tensor;
   }
 
+  /// An integer is a size wherever PyTorch noted it: it is read here, not where it is used first.
+  h::Value itemOfNode(const archive::Node &node, const archive::Graph &graph,
+                      ArchiveScope &values) {
+    TensorObject &tensor = tensorArgument(node, graph, values);
+    h::Value item = itemOf(tensor, *interpreter);
+    bool isMain = &tracer.graph() == &tracer.program.main;
+    return isMain ? sizeOf(tracer, *interpreter, item) : item;
+  }
+
+  void assertSizes(const archive::Node &node, const std::string &target,
+                   const archive::Graph &graph, ArchiveScope &values) {
+    std::map<std::string, h::Value> given;
+    for (const archive::NamedArgument &input : node.inputs)
+      given[input.name] = hostValue(input.value, values, graph);
+    if (target == "aten._assert_scalar.default")
+      return assertCondition(given["self"],
+                             given["assert_msg"].isStr() ? given["assert_msg"].str() : "");
+    if (!target.starts_with("aten.sym_constrain_range"))
+      return;
+    h::Value size = sizeOf(tracer, *interpreter, given["size"]);
+    bool isSize = target == "aten.sym_constrain_range_for_size.default";
+    h::Value least = given["min"].isNone() && isSize ? h::Value(0) : given["min"];
+    if (!least.isNone())
+      assertCondition(interpreter->compare(h::CompareOp::Ge, size, least), "");
+    if (!given["max"].isNone())
+      assertCondition(interpreter->compare(h::CompareOp::Le, size, given["max"]), "");
+  }
+
+  void assertCondition(const h::Value &value, const std::string &message) {
+    auto condition = sizeCondition(tracer, *interpreter, value);
+    if (condition && mentionsRead(tracer, *condition))
+      checkSizes(tracer, *interpreter, *condition,
+                 "RuntimeError: " +
+                     (message.empty() ? condition->text() + " does not hold" : message));
+  }
+
   h::Value ownCall(const archive::Node &node, const std::string &target,
                    const archive::Graph &graph, ArchiveScope &values) {
-    if (isAssertion(target))
+    if (isAssertion(target)) {
+      assertSizes(node, target, graph, values);
       return {};
+    }
+    if (isItem(target))
+      return itemOfNode(node, graph, values);
     if (auto kind = controlKindOf(target))
       return control(node, *kind, graph, values);
     if (target == "higher_order.wrap_with_set_grad_enabled")
@@ -926,6 +972,23 @@ private:
     }
   }
 
+  /// Whether a size may be what the archive says. Its symbols of sizes that values decide are other
+  /// ones than ours: the first size of such a symbol tells it.
+  bool isSize(const Expr &size, const Expr &said) {
+    std::map<std::string, Expr> replacements;
+    for (const std::string &name : said.symbols())
+      if (symbolsGiven.count(name))
+        continue;
+      else if (auto known = told.find(name); known != told.end())
+        replacements.emplace(name, known->second);
+      else if (said == Expr::symbol(name))
+        replacements.emplace(name, told.emplace(name, size).first->second);
+      else
+        return true;
+    return tracer.symbols().prove(
+               symbolic::equal(size, symbolic::substitute(said, replacements))) != false;
+  }
+
   /// PyTorch noted what it got; another type or size here would be our mistake.
   void checkResult(const archive::Node &node, const archive::Argument &name,
                    const archive::Graph &graph, const h::Value &value) {
@@ -936,7 +999,7 @@ private:
     const TensorType &type = tensor->tensor.type;
     bool same = type.dtype == meta->second.dtype && type.rank() == meta->second.sizes.size();
     for (size_t d = 0; same && d < type.rank(); ++d)
-      same = tracer.symbols().prove(symbolic::equal(type.shape[d], meta->second.sizes[d])) != false;
+      same = isSize(type.shape[d], meta->second.sizes[d]);
     if (!same)
       interpreter->refuse("'" + targetOf(node) + "' gives " + toString(type) +
                           " here, and the archive says " +
@@ -1055,6 +1118,8 @@ private:
   TraceHooks hooks;
   std::unique_ptr<h::Interpreter> interpreter;
   ArchiveScope scope; ///< of the main graph
+  std::set<std::string> symbolsGiven = symbolsOfInputs();
+  std::map<std::string, Expr> told; ///< by the archive's name
   SourceLocation current;
   h::Value kept; ///< keeps the tensor that tensorArgument() gave
   std::vector<std::pair<std::string, std::shared_ptr<TracedStorage>>> buffers, userInputs;

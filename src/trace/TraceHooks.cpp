@@ -4,7 +4,7 @@
 #include "trace/EagerRecorder.h"
 #include "trace/GuardedPaths.h"
 #include "trace/OperatorCall.h"
-#include "trace/TensorCalls.h"
+#include "trace/ReadSizes.h"
 
 namespace pellucid::trace {
 
@@ -48,6 +48,14 @@ bool TraceHooks::decide(h::Interpreter &interpreter, const Expr &condition,
 
 bool TraceHooks::followExample(h::Interpreter &interpreter, const Expr &condition,
                                const SourceLocation &where) {
+  if (mentionsRead(*tracer, condition))
+    interpreter.refuse(
+        where, "this branch depends on a size that values decide, known only when the "
+               "program runs: '" +
+                   condition.text() + "' holds for some of its values and not for others (" +
+                   rangesText(condition) +
+                   "); keep to what holds for all of them, or say with torch._check "
+                   "what is known of it");
   std::string text = "'" + condition.text() + "' holds for some sizes and not for others (" +
                      rangesText(condition) + ")";
   auto value = tracer->symbols().hint(condition);
@@ -120,9 +128,10 @@ h::Value TraceHooks::launch(h::Interpreter &interpreter, const h::Value &kernel,
 h::Value TraceHooks::callOperator(h::Interpreter &interpreter,
                                   const std::shared_ptr<h::Operator> &op, h::CallArgs args) {
   // In a script it is a function: what it calls is recorded.
-  if (isEager(*tracer))
-    return interpreter.call(op->function, std::move(args));
-  return recordOperatorCall(*tracer, interpreter, *op, args);
+  return callDifferentiably(*tracer, interpreter, *op, args, [&] {
+    return isEager(*tracer) ? interpreter.call(op->function, args)
+                            : recordOperatorCall(*tracer, interpreter, *op, args);
+  });
 }
 
 } // namespace pellucid::trace

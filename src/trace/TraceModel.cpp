@@ -742,11 +742,24 @@ static Program traceEitherWay(const std::string &path, const std::string &name,
   return following.trace(path, name, inputs);
 }
 
+/// Most models ask for no gradient, and nothing is noted for one then.
+static Program traceWithGradients(const std::string &path, const std::string &name,
+                                  const std::vector<TraceInput> &inputs, const SymbolTable &symbols,
+                                  const TraceOptions &options) {
+  try {
+    return traceEitherWay(path, name, inputs, symbols, options);
+  } catch (const autograd::GradientsAsked &) {
+    TraceOptions again = options;
+    again.gradients = true;
+    return traceEitherWay(path, name, inputs, symbols, again);
+  }
+}
+
 Program traceModel(const std::string &path, const std::string &name,
                    const std::vector<TraceInput> &inputs, const SymbolTable &symbols,
                    const TraceOptions &options) {
   try {
-    return traceEitherWay(path, name, inputs, symbols, options);
+    return traceWithGradients(path, name, inputs, symbols, options);
   } catch (const DiagnosticError &error) {
     throw DiagnosticError(atUsersLine(error.diagnostic));
   }

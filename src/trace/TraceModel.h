@@ -24,7 +24,9 @@ struct TraceInput {
 
 struct TraceOptions {
   bool strict = false;
-  bool train = false;             ///< the model as after train() instead of eval()
+  bool train = false; ///< the model as after train() instead of eval()
+  /// Operators are noted for reverse mode. A model that asks for gradients is traced again with it.
+  bool gradients = false;
   std::vector<std::string> roots; ///< folders that absolute imports are looked up in
   std::optional<DataType> dtype;  ///< model.to(dtype)
   std::string device = "cpu";     ///< what files are told that ask for one: cpu or cuda

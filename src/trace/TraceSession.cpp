@@ -2,6 +2,7 @@
 #include "trace/TraceSession.h"
 
 #include "trace/AtenComposites.h"
+#include "trace/Gradients.h"
 #include "trace/OperatorCall.h"
 #include "trace/RecordControl.h"
 #include "trace/TensorObject.h"
@@ -18,6 +19,7 @@ void addTracedModules(h::NativeModules &modules, Tracer &tracer, const std::stri
   addTorchComposites(modules);
   addAtenComposites(modules);
   addTorchModules(modules, tracer);
+  addTorchAutograd(modules, tracer);
   addTorchOps(modules, tracer);
   addTorchControl(modules, tracer);
   addTorchTraining(modules, tracer);
@@ -37,6 +39,7 @@ std::unique_ptr<h::Interpreter> beginTrace(Tracer &tracer, TraceHooks &hooks,
   interpreterOptions.maxBytes = options.hostBytes.value_or(interpreterOptions.maxBytes);
   interpreterOptions.defersFileErrors = true;
   interpreterOptions.defersMissingImports = options.defersMissingImports;
+  tracer.gradients.available = options.gradients;
   tracer.assumedDevice = options.device;
   tracer.kernelDevices = options.kernelDevices;
   tracer.generator = std::make_shared<CpuGenerator>(options.seed);

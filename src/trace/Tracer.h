@@ -3,6 +3,7 @@
 /// API and the host tracer both stand on it. One tracer per trace, one thread.
 #pragma once
 
+#include "autograd/Tape.h"
 #include "graph/Program.h"
 #include "graph/Registry.h"
 #include "support/Diagnostics.h"
@@ -11,6 +12,7 @@
 #include "trace/TuneConfigs.h"
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -60,9 +62,10 @@ struct TracedStorage {
   graph::Value *base = nullptr; ///< null before a parameter is bound to its placeholder
   /// Of a script: its values, as long as nothing is written to it.
   std::shared_ptr<const ConcreteMemory> memory;
-  graph::Device device; ///< where the program thinks that it lies
-  graph::TensorType type;       ///< of base
-  uint64_t version = 0;         ///< counts the writes
+  graph::Device device;   ///< where the program thinks that it lies
+  graph::TensorType type; ///< of base
+  uint64_t version = 0;   ///< counts the writes
+  uint64_t counted = 0;   ///< counts those that reverse mode sees: kernels' are not
   Initializer initializer;
   bool constructed = false; ///< base is a value of Tracer::constructed
   std::optional<SourceLocation>
@@ -100,6 +103,8 @@ public:
   graph::Program program;
   graph::OperatorRegistry registry;
   bool strict = false;
+  /// What reverse mode notes. Without Mode::available, no tensor requires a gradient.
+  autograd::Mode gradients;
   /// The device that tensors say they are on: "cpu" or "cuda". Nothing is placed by it.
   std::string assumedDevice = "cpu";
   /// The kinds of devices that the program is made for, which choose among an operator's kernels;
@@ -136,6 +141,11 @@ public:
   /// Tensors of listed values that the main graph uses and nothing registers: its last
   /// placeholders, in order, each a constant of the program.
   std::vector<std::pair<std::string, std::shared_ptr<TracedStorage>>> lifted;
+
+  /// Symbols whose values the program reads (graph/HostSteps.h).
+  std::set<std::string> readSymbols;
+  /// What operators computed of a value and will be asked for again: TensorObjects.
+  std::map<const graph::Value *, std::shared_ptr<void>> remembered;
 
   const graph::SymbolTable &symbols() const { return program.symbols; }
   graph::Graph &graph() { return *current; }

@@ -5,6 +5,7 @@
 
 #include "graph/Registry.h"
 #include "reference/graph/Interpreter.h"
+#include "trace/Gradients.h"
 #include "trace/TensorCalls.h"
 #include "trace/TraceHooks.h"
 
@@ -93,6 +94,7 @@ public:
     addTorchRuntime(options.modules);
     addTorchComposites(options.modules);
     addTorchModules(options.modules, tracer);
+    addTorchAutograd(options.modules, tracer);
     interpreter = std::make_unique<h::Interpreter>(std::move(options));
     tracer.beginConstruction();
     addOperators();
@@ -104,6 +106,9 @@ public:
                                  {"torch.linalg", "torch.linalg."},
                                  {"torch.library", "torch.library."},
                                  {"torch.autograd", "torch.autograd."},
+                                 {"torch.autograd.functional", "torch.autograd.functional."},
+                                 {"torch.func", "torch.func."},
+                                 {"torch.utils.checkpoint", "torch.utils.checkpoint."},
                                  {"triton", "triton."}})
       addModule(module, shown);
     for (const auto &[name, signature] : tensorMethods())

@@ -252,7 +252,7 @@ TEST_F(Refusals, methodsOfTensors) {
       {"def f(x):\n    assert x.is_contiguous(memory_format=torch.contiguous_format)\n    return x "
        "+ 1\n",
        ""},
-      {"def f(x):\n    return x.tolist()\n", "'.tolist()' asks for values"},
+      {"def f(x):\n    return x.tolist()\n", "'.tolist()' of"},
       {"def f(x):\n    y = x + 0\n    y.data = x\n    return y\n",
        "assigning to a tensor's '.data'"},
       {"def f(x):\n    y = x + 0\n    y.shape = 3\n    return y\n",
@@ -288,7 +288,7 @@ TEST_F(Refusals, indices) {
       {"def f(x):\n    return x[0, ..., None, 1:]\n", ""},
       {"def f(x):\n    return x[0, 1, 2]\n", "too many indices: 3 for a tensor of 2 dims"},
       {"def f(x):\n    return x['a']\n", "indexing with a value of type str is not supported"},
-      {"def f(x):\n    return x[x > 0]\n", "indexing with a boolean mask"},
+      {"def f(x):\n    return x[x > 0]\n", ""},
       {"def f(x):\n    return x[:, [0, 2]]\n", ""},
       {"def f(x):\n    y = x + 0\n    y[y > 1] = 0\n    return y\n", ""},
       {"def f(x):\n    y = x + 0\n    y[:, [0, 2]] = 1\n    y[0] = x[:1]\n    y[:, 1] = 3\n    "

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of i8 by mma.sync, summed in i32. Both operands lie in shared memory with the inner dim
+// Products of i8 by mma.sync or wgmma, summed in i32. Both operands lie in shared memory with the inner dim
 // along the rows, so that two bytes take the place of one element of 16 bits everywhere else
 // (SharedTile.h, ldmatrix, the fragments of the instruction).
 #include "codegen/cuda/CudaEmitter.h"
 
 #include "codegen/common/ControlFlow.h"
 #include "codegen/common/ElementOps.h"
+
+#include "llvm/IR/IntrinsicsNVPTX.h"
 
 namespace pellucid::codegen {
 
@@ -119,9 +121,14 @@ void CudaEmitter::emitByteDot(tt::DotOp op) {
         places[i].tile.byteOffset += at;
         shareBytes(*tiles[i], places[i]);
       }
+    if (unitOf(op) == MatrixUnit::Warpgroup)
+      b.CreateIntrinsic(llvm::Intrinsic::nvvm_fence_proxy_async_shared_cta, {});
     emitBarrier();
   }
-  multiplyByWarps(op, places[0], places[1], sums);
+  if (unitOf(op) == MatrixUnit::Warpgroup)
+    multiplyByWarpgroups(op, places[0], places[1], sums);
+  else
+    multiplyByWarps(op, places[0], places[1], sums);
   finishDot(op, std::move(sums));
 }
 

@@ -63,7 +63,7 @@ static void updateRegisters(CodeBuilder &b, llvm::MutableArrayRef<Value *> regis
   llvm::SmallVector<Value *> operands(inputs);
   llvm::SmallVector<llvm::Type *> types, results;
   for (auto [i, value] : llvm::enumerate(registers)) {
-    outputs += "=f,";
+    outputs += value->getType()->isIntegerTy() ? "=r," : "=f,";
     tied += std::to_string(i) + ",";
     operands.push_back(value);
     results.push_back(value->getType());
@@ -104,19 +104,25 @@ void CudaEmitter::multiplyByWarpgroups(tt::DotOp op, const SharedOperand &left,
   int64_t columnsAtOnce = std::min(columns, mostColumns);
   size_t count = columnsAtOnce / 8 * 4;
   bool leftAlongK = left.contiguousDim == 1, rightAlongK = right.contiguousDim == 0;
+  // Two bytes count as one element of 16 bits, in tiles and here; they lie along k.
+  bool ofBytes = multipliesBytes(op);
+  int64_t depth = ofBytes ? a.getDimSize(1) / 2 : a.getDimSize(1);
   std::string element = a.getElementType().isBF16() ? "bf16" : "f16";
   std::string product = "wgmma.mma_async.sync.aligned.m64n" + std::to_string(columnsAtOnce) +
-                        "k16.f32." + element + "." + element + " " + registerList(count);
+                        (ofBytes ? "k32.s32.s8.s8" : "k16.f32." + element + "." + element) + " " +
+                        registerList(count);
   std::string options = std::string(", p, 1, 1, ") +
                         (left.words.empty() ? leftAlongK ? "0, " : "1, " : "") +
                         (rightAlongK ? "0;" : "1;");
+  if (ofBytes)
+    options = ", p;";
   auto number = [&](int64_t value) { return b.getInt32(static_cast<uint32_t>(value)); };
   // A thread's sums of further rows, and its words of them.
   int32_t rowsApart = layout.shape[0];
   for (const Layout::Point &point : layout.registers)
     if (point[0] > 8)
       rowsApart = std::min(rowsApart, point[0]);
-  size_t wordsOfRows = a.getDimSize(1) / stepK * wordsOfStep;
+  size_t wordsOfRows = depth / stepK * wordsOfStep;
 
   b.CreateIntrinsic(I::nvvm_wgmma_fence_sync_aligned, {});
   for (size_t r = 0; r < sums.size(); r += count) {
@@ -132,7 +138,7 @@ void CudaEmitter::multiplyByWarpgroups(tt::DotOp op, const SharedOperand &left,
     Value *leftAddress = left.words.empty() ? descriptorAddress(left, leftAlongK, row) : nullptr;
     Value *rightAddress = descriptorAddress(right, rightAlongK, column);
     size_t word = point[0] / rowsApart * wordsOfRows;
-    for (int64_t k = 0; k < a.getDimSize(1); k += stepK) {
+    for (int64_t k = 0; k < depth; k += stepK) {
       text += " " + product + ", ";
       if (left.words.empty()) {
         text += input(descriptorAt(b, left.tile, leftAlongK, leftAddress, k));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/gpu/MatrixUnits.h"
 #include "codegen/gpu/Passes.h"
+#include "tt/AxisInfo.h"
 
 using namespace mlir;
 
@@ -11,6 +12,21 @@ namespace pellucid::ttgpu {
 
 namespace {
 
+/// Neighbours along the inner dim are neighbours in memory, so that bytes are copied to where a
+/// warpgroup reads them. Else they are turned round in registers, which mma.sync waits for less.
+bool liesAlongK(Value operand, unsigned innerDim, const tt::AxisAnalysis &axes) {
+  if (auto trans = operand.getDefiningOp<tt::TransOp>())
+    return liesAlongK(trans.getSrc(), trans.getOrder()[innerDim], axes);
+  auto load = operand.getDefiningOp<tt::LoadOp>();
+  return load && axes.of(load.getPtr()).contiguousDim() == innerDim;
+}
+
+MatrixUnit unitFor(tt::DotOp dot, TargetAttr target, const tt::AxisAnalysis &axes) {
+  MatrixUnit unit = bestUnit(dot, target);
+  bool copies = liesAlongK(dot.getA(), 1, axes) && liesAlongK(dot.getB(), 0, axes);
+  return unit == MatrixUnit::Warpgroup && multipliesBytes(dot) && !copies ? MatrixUnit::Warp : unit;
+}
+
 struct ChooseProductsPass : impl::ChooseProductsBase<ChooseProductsPass> {
   using ChooseProductsBase::ChooseProductsBase;
 
@@ -18,8 +34,11 @@ struct ChooseProductsPass : impl::ChooseProductsBase<ChooseProductsPass> {
     auto target = TargetAttr::get(&getContext(), sm, warps, stages, mostStages, generationOnly);
     for (tt::FuncOp function : getOperation().getOps<tt::FuncOp>()) {
       function->setAttr(targetName, target);
+      if (function.isExternal())
+        continue;
+      tt::AxisAnalysis axes(function);
       function.walk([&](tt::DotOp dot) {
-        dot->setAttr(unitName, MatrixUnitAttr::get(&getContext(), bestUnit(dot, target)));
+        dot->setAttr(unitName, MatrixUnitAttr::get(&getContext(), unitFor(dot, target, axes)));
       });
     }
   }

@@ -190,7 +190,7 @@ std::optional<Layout> LayoutChoice::crosswise(Value data, unsigned fastest) cons
     return std::nullopt;
   bool isCrosswise = !data.use_empty() && llvm::all_of(data.getUsers(), [&](Operation *user) {
     auto dot = dyn_cast<tt::DotOp>(user);
-    return dot && unitOf(dot) == MatrixUnit::Warp && multipliesBytes(dot) &&
+    return dot && unitOf(dot) != MatrixUnit::None && multipliesBytes(dot) &&
            (data == dot.getA() ? fastest == 0 : data == dot.getB() && fastest == 1);
   });
   unsigned inner = 1 - fastest;
@@ -429,7 +429,7 @@ static bool isReadFromShared(Value value, unsigned depth = 0) {
 
 std::optional<Layout> LayoutChoice::ofLeftInRegisters(tt::DotOp dot) const {
   Operation *maker = dot.getA().getDefiningOp();
-  if (unitOf(dot) != MatrixUnit::Warpgroup || !maker || !isElementOp(maker))
+  if (unitOf(dot) != MatrixUnit::Warpgroup || multipliesBytes(dot) || !maker || !isElementOp(maker))
     return std::nullopt;
   ArrayRef<int64_t> shape = tileOf(dot.getA()).getShape();
   Layout layout = Layout::warpgroupLeft(shape, anchor(tileOf(dot.getD()).getShape()));

@@ -35,10 +35,14 @@ static bool suitsLanes(tt::DotOp dot, TargetAttr target) {
 MatrixUnit bestUnit(tt::DotOp dot, TargetAttr target) {
   RankedTensorType a = tileOf(dot.getA()), b = tileOf(dot.getB()), d = tileOf(dot.getD());
   Type element = a.getElementType();
+  constexpr unsigned warpsOfGroup = 4, rowsOfGroup = 64;
+  bool byGroups = target.getGenerationOnly() && target.getSm() == 90 &&
+                  target.getWarps() >= warpsOfGroup && d.getDimSize(0) >= rowsOfGroup;
+  MatrixUnit made = byGroups ? MatrixUnit::Warpgroup : MatrixUnit::Warp;
   if (multipliesBytes(dot))
     return a.getRank() == 2 && d.getDimSize(0) >= 16 && d.getDimSize(1) >= 8 &&
                    a.getDimSize(1) >= 2 * stepK
-               ? MatrixUnit::Warp
+               ? made
                : MatrixUnit::None;
   if (suitsLanes(dot, target))
     return MatrixUnit::Lane;
@@ -46,12 +50,7 @@ MatrixUnit bestUnit(tt::DotOp dot, TargetAttr target) {
               (element.isF16() || element.isBF16()) && isa<FloatType>(d.getElementType()) &&
               !d.getElementType().isF64() && d.getDimSize(0) >= 16 && d.getDimSize(1) >= 8 &&
               a.getDimSize(1) >= stepK;
-  if (!fits)
-    return MatrixUnit::None;
-  constexpr unsigned warpsOfGroup = 4, rowsOfGroup = 64;
-  bool byGroups = target.getGenerationOnly() && target.getSm() == 90 &&
-                  target.getWarps() >= warpsOfGroup && d.getDimSize(0) >= rowsOfGroup;
-  return byGroups ? MatrixUnit::Warpgroup : MatrixUnit::Warp;
+  return fits ? made : MatrixUnit::None;
 }
 
 Value withoutTranspositions(Value operand) {

@@ -58,6 +58,12 @@ bool mayBeWritten(Value pointer, scf::ForOp loop) {
 bool hasMatrixUnit(tt::DotOp dot) { return unitOf(dot) != MatrixUnit::None; }
 bool isByWarpgroups(tt::DotOp dot) { return unitOf(dot) == MatrixUnit::Warpgroup; }
 
+/// Sums of other types are rounded behind the product.
+bool addsAsItIs(tt::DotOp dot) {
+  Type element = codegen::elementTypeOf(dot.getType());
+  return element.isF32() || element.isInteger(32);
+}
+
 /// The tile goes into products of 16-bit elements and nowhere else.
 bool isOperandOnly(Value tile) {
   return !tile.use_empty() && llvm::all_of(tile.getUsers(), [&](Operation *user) {
@@ -420,7 +426,7 @@ private:
     Operation *behind = dot;
     OpBuilder b(dot);
     b.setInsertionPointAfter(dot);
-    bool runs = codegen::elementTypeOf(dot.getType()).isF32();
+    bool runs = addsAsItIs(dot);
     if (runs)
       dot->setAttr(runsName, b.getUnitAttr());
     if (runningSum) {
@@ -483,10 +489,14 @@ private:
   void shareInvariants(OpBuilder &b) {
     llvm::MapVector<Value, SmallVector<OpOperand *>> uses;
     loop->walk([&](tt::DotOp dot) {
-      if (!hasMatrixUnit(dot) || multipliesBytes(dot))
+      if (!hasMatrixUnit(dot))
         return;
       for (OpOperand *operand : {&dot.getAMutable(), &dot.getBMutable()}) {
         Value tile = withoutTranspositions(operand->get());
+        // Bytes are read in place along the inner dim alone.
+        unsigned inner = operand == &dot.getAMutable() ? 1 : 0;
+        if (multipliesBytes(dot) && alongOf(operand->get()) != inner)
+          continue;
         if (loop.isDefinedOutsideOfLoop(tile) && !tile.getDefiningOp<ReadSharedOp>())
           uses[tile].push_back(operand);
       }
@@ -530,7 +540,7 @@ private:
     auto sum = dyn_cast<BlockArgument>(only.getC());
     if (!sum || sum.getOwner() != loop.getBody() || !sum.hasOneUse() || !only->hasOneUse() ||
         loop.getTiedLoopYieldedValue(sum)->get() != only.getD() ||
-        !codegen::elementTypeOf(only.getType()).isF32())
+        !addsAsItIs(only))
       return std::nullopt;
     return sum.getArgNumber() - loop.getNumInductionVars();
   }
@@ -547,6 +557,8 @@ private:
   /// The last product by warpgroups, behind another one, where only the next round uses its sums;
   /// its left operand is in registers, so that no other exchange can meet what it still reads.
   void findHandedOn() {
+    if (const char *text = std::getenv("PELLUCID_X_HANDON"); text && *text == '0') // EXPERIMENT
+      return;
     tt::DotOp last;
     unsigned count = 0;
     // What a thread holds of all of them while it runs: two 16-bit elements a register.

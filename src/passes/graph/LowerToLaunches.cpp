@@ -3,6 +3,7 @@
 
 #include "graph/ControlFlow.h"
 #include "graph/FakeRules.h"
+#include "graph/HostSteps.h"
 #include "passes/graph/LaunchEmitter.h"
 #include "passes/graph/LowerProducts.h"
 #include "passes/graph/LowerRows.h"
@@ -44,7 +45,7 @@ public:
 private:
   void lower(Node &node) {
     // The regions of control flow are lowered on their own.
-    if (!node.isCall() || node.isLaunch() || isControlFlow(node))
+    if (!node.isCall() || node.isLaunch() || isControlFlow(node) || isHostStep(node))
       return;
     const Operator *op = registry.find(node.target());
     if (!op)
@@ -399,6 +400,8 @@ NodeMemory classifyLowered(const Node &node, const OperatorRegistry &registry) {
     return NodeMemory::Launch;
   if (isControlFlow(node))
     return NodeMemory::Control;
+  if (isHostStep(node))
+    return NodeMemory::Host;
   const Operator *op = registry.find(node.target());
   return op && op->kind == Operator::Kind::View ? NodeMemory::Alias : NodeMemory::Fresh;
 }

@@ -2,10 +2,12 @@
 #include "passes/graph/PlanBuffers.h"
 
 #include "graph/ControlFlow.h"
+#include "graph/HostSteps.h"
 
 #include <algorithm>
 #include <cassert>
 #include <map>
+#include <set>
 
 namespace pellucid::passes {
 
@@ -22,7 +24,8 @@ namespace {
 
 class Planner {
 public:
-  Planner(const Program &p, const ClassifyNode &c) : program(p), classify(c) {}
+  Planner(const Program &p, const ClassifyNode &c)
+      : program(p), classify(c), read(readSymbols(p)) {}
 
   BufferPlan plan() {
     number();
@@ -84,6 +87,8 @@ private:
       break;
     case NodeMemory::Control:
       placeControl(node);
+      break;
+    case NodeMemory::Host:
       break;
     }
   }
@@ -252,6 +257,8 @@ private:
       uint32_t at = position.at(&node);
       if (auto memory = result.controls.find(&node); memory != result.controls.end())
         touchControl(node, memory->second, at);
+      if (node.calls(readSizeTarget))
+        touch(result.storageOf.at(sizeReadOf(node).from), at);
       if (!node.isLaunch())
         continue;
       const Launch &launch = *node.launch();
@@ -269,21 +276,34 @@ private:
     }
   }
 
+  /// Memory is taken when its size is known: buffers whose sizes depend on other values that the
+  /// program reads share nothing.
+  void assignSlots() {
+    std::map<std::vector<std::string>, std::vector<uint32_t>> groups;
+    for (uint32_t i = 0; i < result.storages.size(); ++i)
+      if (result.storages[i].kind == Storage::Kind::Buffer && result.storages[i].used) {
+        std::vector<std::string> symbols;
+        if (!read.empty())
+          for (const std::string &name : result.storages[i].bytes.symbols())
+            if (read.count(name))
+              symbols.push_back(name);
+        groups[std::move(symbols)].push_back(i);
+      }
+    for (auto &[symbols, buffers] : groups)
+      assignSlots(std::move(buffers));
+  }
+
   /// Buffers by first use take a free slot: one that held a buffer of the same size if there is
   /// one, else the one that was freed last, else a new one.
-  void assignSlots() {
-    std::vector<uint32_t> order;
-    for (uint32_t i = 0; i < result.storages.size(); ++i)
-      if (result.storages[i].kind == Storage::Kind::Buffer && result.storages[i].used)
-        order.push_back(i);
+  void assignSlots(std::vector<uint32_t> order) {
     std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
       return result.storages[a].first < result.storages[b].first;
     });
     std::multimap<uint32_t, uint32_t> busy; // last use -> storage
     std::unordered_map<Expr, std::vector<uint32_t>> freeBySize;
     std::vector<uint32_t> freed;
-    std::vector<bool> isFree;
-    std::vector<Expr> lastSize;
+    std::vector<bool> isFree(result.slotBytes.size());
+    std::vector<Expr> lastSize(result.slotBytes.size());
     for (uint32_t id : order) {
       Storage &storage = result.storages[id];
       while (!busy.empty() && busy.begin()->first < storage.first) {
@@ -326,6 +346,7 @@ private:
 
   const Program &program;
   const ClassifyNode &classify;
+  std::set<std::string> read; ///< symbols that the program reads
   BufferPlan result;
   std::unordered_map<const Node *, uint32_t> position;
   std::vector<std::vector<const Value *>> members;

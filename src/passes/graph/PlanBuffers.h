@@ -47,7 +47,8 @@ struct BufferPlan {
   std::unordered_map<const graph::Node *, std::unordered_map<uint32_t, uint32_t>> operandStorage;
   std::vector<StorageCopy> copies;
   std::unordered_map<const graph::Node *, ControlMemory> controls;
-  std::vector<Expr> slotBytes; ///< per slot: the size of its largest buffer
+  std::vector<Expr> slotBytes; ///< per slot: the size of its largest buffer; all of them mention
+                               ///< the same symbols that steps read
 
   uint32_t operand(const graph::Node &launch, uint32_t index, const graph::Value *value) const;
 };
@@ -58,6 +59,7 @@ enum class NodeMemory : uint8_t {
   Fresh, ///< its results are new, uninitialised tensors
   Launch,
   Control, ///< runs regions; its results are new
+  Host,    ///< reads its operands; its results are no tensors
 };
 using ClassifyNode = std::function<NodeMemory(const graph::Node &)>;
 

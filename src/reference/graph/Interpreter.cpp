@@ -2,6 +2,7 @@
 #include "reference/graph/Interpreter.h"
 
 #include "graph/ControlFlow.h"
+#include "graph/HostSteps.h"
 #include "reference/graph/Operators.h"
 #include "support/Diagnostics.h"
 
@@ -295,6 +296,8 @@ private:
       return launch(node);
     if (graph::isControlFlow(node))
       return control(node);
+    if (graph::isHostStep(node))
+      return hostStep(node);
     if (node.body)
       return openBody(node);
     std::optional<graph::OperatorCall> bound =
@@ -318,6 +321,22 @@ private:
       });
     for (size_t i = 0; i < results.size(); ++i)
       keep(node, *node.result(i), results[i], bases);
+  }
+
+  void hostStep(const Node &node) {
+    if (node.calls(graph::checkSizesTarget)) {
+      graph::SizeCheck check = graph::sizeCheckOf(node);
+      if (evaluate(node, check.condition) == 0)
+        fail(node, check.text);
+      return;
+    }
+    graph::SizeRead read = graph::sizeReadOf(node);
+    int64_t value = std::get<Tensor>(values.at(read.from)).integer({});
+    if (value > evaluate(node, read.most))
+      fail(node, "gives '" + read.symbol + "' the value " + std::to_string(value) +
+                     ", which is more than " + read.most.text());
+    bindSymbol(node, Expr::symbol(read.symbol), value);
+    values[node.result()] = value;
   }
 
   static const Handler *find(const Node &node, const std::string &packet) {

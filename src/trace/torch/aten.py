@@ -26,9 +26,8 @@ _reductions = ("none", "mean", "sum")
 _depends = "the size of its result depends on values, which are only known when the program runs"
 _draws = "no generator of a package has its distribution"
 _refused = {}
-for _name in ("nonzero", "nonzero_numpy", "argwhere", "masked_select", "unique", "_unique", "_unique2", "unique_dim", "unique_consecutive", "bincount", "repeat_interleave"):
-    _refused["aten." + _name] = _depends
-for _name in ("item", "_local_scalar_dense", "equal", "is_nonzero"):
+_refused["aten.unique_dim"] = _depends
+for _name in ("equal", "is_nonzero"):
     _refused["aten." + _name] = "it asks for a value that is only known when the program runs"
 for _name in ("binomial", "cauchy", "cauchy_", "geometric", "geometric_", "log_normal", "log_normal_", "poisson", "_standard_gamma", "_sample_dirichlet"):
     _refused["aten." + _name] = _draws

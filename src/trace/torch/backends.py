@@ -275,6 +275,10 @@ class _Amp:
 
 
 def _check_with(error, condition, message):
+    if not isinstance(condition, bool):
+        said = message() if callable(message) else message or "Expected cond to be True, but got False"
+        if torch._pellucid_check_sizes(condition, f"{error.__name__}: {said}"):
+            return
     if not condition:
         raise error(message() if callable(message) else message or "Expected cond to be True, but got False")
 
@@ -303,6 +307,29 @@ class _Checks:
 
     def _check_not_implemented(cond, message=None):
         _check_with(NotImplementedError, cond, message)
+
+    def sym_int(a):
+        return int(a)
+
+    def sym_float(a):
+        return float(a)
+
+    def sym_not(a):
+        return torch._pellucid_sym("not", a, None)
+
+    def sym_min(a, b):
+        return torch._pellucid_sym("min", a, b)
+
+    def sym_max(a, b):
+        return torch._pellucid_sym("max", a, b)
+
+    def sym_sum(args):
+        return sum(args)
+
+    def _constrain_as_size(symbol, min=None, max=None):
+        _check_with(RuntimeError, symbol >= (0 if min is None else min), None)
+        if max is not None:
+            _check_with(RuntimeError, symbol <= max, None)
 
     def _check_is_size(i, message=None, *, max=None):
         _check_with(RuntimeError, i >= 0, message)

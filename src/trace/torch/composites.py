@@ -296,32 +296,25 @@ def _linalg_norm(A, ord=None, dim=None, keepdim=False):
     return norm(A, 2 if ord is None else ord, dim, keepdim)
 
 
-def _depends_on_values(name):
-    raise NotImplementedError(f"the shape of what torch.{name} gives depends on values, which are only known when the program runs; use torch.where and masks")
-
-
 def nonzero(input, as_tuple=False):
-    _depends_on_values("nonzero")
+    return tuple(torch.ops.aten.nonzero_numpy.default(input)) if as_tuple else torch.ops.aten.nonzero.default(input)
 
 
-def argwhere(input):
-    _depends_on_values("argwhere")
-
-
-def masked_select(input, mask):
-    _depends_on_values("masked_select")
+def _asked(result, inverse, counts):
+    """What unique() was asked for beside the elements."""
+    if not inverse and not counts:
+        return result[0]
+    return (result[0],) + ((result[1],) if inverse else ()) + ((result[2],) if counts else ())
 
 
 def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
-    _depends_on_values("unique")
+    if dim is not None:
+        raise NotImplementedError("unique() of slices along a dim, which orders whole slices; unique_consecutive() of slices that are in order can be used")
+    return _asked(torch.ops.aten._unique2.default(input, sorted, return_inverse, return_counts), return_inverse, return_counts)
 
 
 def unique_consecutive(input, return_inverse=False, return_counts=False, dim=None):
-    _depends_on_values("unique_consecutive")
-
-
-def bincount(input, weights=None, minlength=0):
-    _depends_on_values("bincount")
+    return _asked(torch.ops.aten.unique_consecutive.default(input, return_inverse, return_counts, dim), return_inverse, return_counts)
 
 
 def _checked_dropout(p):

@@ -3,17 +3,20 @@ import math
 
 
 def _checked(tensor):
+    """What is drawn or filled is its `data`: leaves that require a gradient are initialised too."""
     if not hasattr(tensor, "uniform_"):
         raise NotImplementedError(f"torch.nn.init takes a tensor, got {type(tensor).__name__}")
     return tensor
 
 
 def uniform_(tensor, a=0.0, b=1.0, generator=None):
-    return _checked(tensor).uniform_(a, b, generator=generator)
+    _checked(tensor).data.uniform_(a, b, generator=generator)
+    return tensor
 
 
 def normal_(tensor, mean=0.0, std=1.0, generator=None):
-    return _checked(tensor).normal_(mean, std, generator=generator)
+    _checked(tensor).data.normal_(mean, std, generator=generator)
+    return tensor
 
 
 _normal = normal_
@@ -24,15 +27,18 @@ def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
 
 
 def zeros_(tensor):
-    return _checked(tensor).fill_(0.0)
+    _checked(tensor).data.fill_(0.0)
+    return tensor
 
 
 def ones_(tensor):
-    return _checked(tensor).fill_(1.0)
+    _checked(tensor).data.fill_(1.0)
+    return tensor
 
 
 def constant_(tensor, val):
-    return _checked(tensor).fill_(val)
+    _checked(tensor).data.fill_(val)
+    return tensor
 
 
 def _calculate_fan_in_and_fan_out(tensor):

@@ -96,10 +96,22 @@ class Module(_Hooked, _Named):
         """The whole program is compiled, with or without it."""
 
     def requires_grad_(self, requires_grad=True):
+        for parameter in self.parameters():
+            parameter.requires_grad_(requires_grad)
         return self
 
     def zero_grad(self, set_to_none=True):
-        pass
+        for parameter in self.parameters():
+            if parameter.grad is None:
+                continue
+            if set_to_none:
+                parameter.grad = None
+                continue
+            if parameter.grad.grad_fn is not None:
+                parameter.grad.detach_()
+            else:
+                parameter.grad.requires_grad_(False)
+            parameter.grad.zero_()
 
     def register_buffer(self, name, tensor, persistent=True):
         if "." in name or name == "":

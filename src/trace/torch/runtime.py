@@ -1,28 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-class Context:
-    def __init__(self):
-        self.saved_tensors = ()
-        self.needs_input_grad = ()
-
-    def save_for_backward(self, *tensors):
-        self.saved_tensors = tensors
-
-    def mark_non_differentiable(self, *tensors):
-        pass
-
-    def mark_dirty(self, *tensors):
-        pass
-
-    def set_materialize_grads(self, value):
-        pass
-
-
-class Function:
-    @classmethod
-    def apply(cls, *args):
-        return cls.forward(Context(), *args)
-
-
 class device:
     def __init__(self, type, index=None):
         self.type, _, number = str(type).partition(":")

@@ -147,9 +147,11 @@ def linspace(start, end, steps, dtype=None, device=None, layout=None, requires_g
     return line.to(torch.float32 if dtype is None else dtype)
 
 
-def repeat_interleave(input, repeats, dim=None, output_size=None):
+def repeat_interleave(input, repeats=None, dim=None, output_size=None):
     if isinstance(repeats, torch.Tensor):
-        raise NotImplementedError("repeat_interleave by a tensor of counts; the size of the result depends on its values")
+        return torch.ops.aten.repeat_interleave.self_Tensor(input, repeats, dim, output_size=output_size)
+    if repeats is None:
+        return torch.ops.aten.repeat_interleave.Tensor(input, output_size=output_size)
     if dim is None:
         input, dim = input.reshape(-1), 0
     dim = dim % input.dim()

@@ -88,7 +88,7 @@ class Exec(unittest.TestCase):
         self.same("generators.py")
 
     def test_numbers(self):
-        self.same("numbers.py")
+        self.same("arithmetic.py")
 
     def test_errors(self):
         kinds = "nothing,plain,key,own,assert,bare,from,during,none,exit,exit text,system,name,type,attribute,file,import,lambda"

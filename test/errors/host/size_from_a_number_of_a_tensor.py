@@ -5,5 +5,5 @@ import torch
 
 
 def f(x):
-    count = (x > 0).sum().item()
+    count = (x > 0).float().sum().item()
     return torch.zeros(count)

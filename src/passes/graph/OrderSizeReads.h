@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "graph/Program.h"
+
+namespace pellucid::passes {
+
+/// Refuses sizes that are read inside of control flow: a symbol has one value in a call.
+void checkSizeReads(const graph::Program &program);
+
+/// Moves reads of sizes, with what they are computed from, before the first node of the main graph
+/// that mentions their symbols: a pass may have moved that node up. Throws DiagnosticError where
+/// the read itself needs that node.
+void orderSizeReads(graph::Program &program);
+
+} // namespace pellucid::passes

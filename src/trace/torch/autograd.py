@@ -1,0 +1,752 @@
+# SPDX-License-Identifier: Apache-2.0
+"""torch.autograd over the tape: which gradients are asked for, Functions, modes and checks."""
+import functools
+
+import torch
+import torch._pellucid_tape as tape
+
+
+class _Handle:
+    def __init__(self, remove):
+        self._remove = remove
+
+    def remove(self):
+        self._remove()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self._remove()
+
+
+# --- modes
+
+
+def is_grad_enabled():
+    return tape.mode()[0]
+
+
+def is_inference_mode_enabled():
+    return tape.mode()[1]
+
+
+class _Mode:
+    """While it is entered, `_enabled` and `_inference` hold; a decorator enters it around every call."""
+
+    _enabled, _inference = None, None
+
+    def __enter__(self):
+        _, inference, enabled = tape.mode()
+        self._outside = (enabled, inference)
+        tape.set_mode(enabled if self._enabled is None else self._enabled, inference if self._inference is None else self._inference)
+
+    def __exit__(self, *exception):
+        tape.set_mode(*self._outside)
+        return False
+
+    def _again(self):
+        return type(self)()
+
+    def __call__(self, function):
+        if isinstance(function, type):
+            function.__init__ = self(function.__init__)
+            return function
+        again = self._again
+
+        @functools.wraps(function)
+        def inside(*args, **kwargs):
+            with again():
+                return function(*args, **kwargs)
+
+        return inside
+
+
+class _NoGrad(_Mode):
+    _enabled = False
+
+
+class _EnableGrad(_Mode):
+    _enabled = True
+
+
+class _InferenceMode(_Mode):
+    def __init__(self, mode=True):
+        self._asked = mode
+        self._enabled, self._inference = (False, True) if mode else (None, False)
+
+    def _again(self):
+        return _InferenceMode(self._asked)
+
+
+class set_grad_enabled(_Mode):
+    def __init__(self, mode):
+        self._asked = self._enabled = bool(mode)
+        _, inference, enabled = tape.mode()
+        self._before = (enabled, inference)
+        tape.set_mode(self._enabled, inference)
+
+    def __enter__(self):
+        pass
+
+    def __exit__(self, *exception):
+        tape.set_mode(*self._before)
+        return False
+
+    def __call__(self, function):
+        tape.set_mode(*self._before)
+        return super().__call__(function)
+
+    def _again(self):
+        return set_grad_enabled(self._asked)
+
+
+def _is_plain(argument):
+    return argument is None or isinstance(argument, bool)
+
+
+def no_grad(orig_func=None):
+    return _NoGrad() if orig_func is None else _NoGrad()(orig_func)
+
+
+def enable_grad(orig_func=None):
+    return _EnableGrad() if orig_func is None else _EnableGrad()(orig_func)
+
+
+def inference_mode(mode=True):
+    return _InferenceMode(mode) if _is_plain(mode) else _InferenceMode()(mode)
+
+
+class set_detect_anomaly:
+    """Errors name the call whose gradient failed without it too."""
+
+    def __init__(self, mode=True, check_nan=True):
+        if mode and check_nan:
+            raise NotImplementedError("anomaly detection would look at every gradient's values for NaN, which is not supported; give check_nan=False")
+
+    def __enter__(self):
+        pass
+
+    def __exit__(self, *exception):
+        return False
+
+
+def detect_anomaly(check_nan=True):
+    return set_detect_anomaly(True, check_nan)
+
+
+def Variable(data, requires_grad=False):
+    return data.detach().requires_grad_(requires_grad)
+
+
+# --- backward and grad
+
+
+def _tensors(value):
+    if value is None:
+        return []
+    return [value] if isinstance(value, torch.Tensor) else list(value)
+
+
+def _roots(outputs, gradients):
+    outputs = _tensors(outputs)
+    given = [None] * len(outputs) if gradients is None else _tensors(gradients)
+    if len(given) != len(outputs):
+        raise RuntimeError(f"got {len(outputs)} tensors and {len(given)} gradients")
+    roots = []
+    for i, (output, gradient) in enumerate(zip(outputs, given)):
+        if gradient is None and output.requires_grad and output.numel() != 1:
+            raise RuntimeError("grad can be implicitly created only for scalar outputs")
+        if not output.requires_grad:
+            raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
+        if gradient is None:
+            gradient = torch.ones_like(output)
+        elif tuple(gradient.shape) != tuple(output.shape):
+            raise RuntimeError(
+                f"Mismatch in shape: grad_output[{i}] has a shape of torch.Size({list(gradient.shape)}) and output[{i}] has a shape of torch.Size({list(output.shape)})."
+            )
+        roots.append(gradient)
+    return outputs, roots
+
+
+def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, inputs=None, grad_variables=None):
+    tape.ask()
+    if grad_variables is not None:
+        if grad_tensors is not None:
+            raise RuntimeError("`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only use `grad_tensors`.")
+        grad_tensors = grad_variables
+    if inputs is not None and not isinstance(inputs, torch.Tensor) and len(inputs) == 0:
+        raise RuntimeError("`inputs` argument to `backward` cannot be empty.")
+    outputs, gradients = _roots(tensors, grad_tensors)
+    keeps = create_graph if retain_graph is None else retain_graph
+    if inputs is None:
+        tape.run(outputs, gradients, keeps, create_graph, None)
+        return
+    inputs = _tensors(inputs)
+    _check_inputs(inputs)
+    found = tape.run(outputs, gradients, keeps, create_graph, inputs)
+    with set_grad_enabled(create_graph):
+        for one, gradient in zip(inputs, found):
+            tape.accumulate(one, gradient)
+
+
+def _check_inputs(inputs):
+    for one in inputs:
+        if not isinstance(one, torch.Tensor):
+            raise TypeError(f"element 0 of inputs tuple is a {type(one).__name__}, expected a Tensor")
+        if not one.requires_grad:
+            raise RuntimeError("One of the differentiated Tensors does not require grad")
+
+
+def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, only_inputs=True, allow_unused=None, is_grads_batched=False, materialize_grads=False):
+    tape.ask()
+    if is_grads_batched:
+        raise NotImplementedError("torch.autograd.grad with is_grads_batched maps over a batch of gradients, which is not supported; loop over them")
+    if materialize_grads and allow_unused is False:
+        raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.")
+    if allow_unused is None:
+        allow_unused = materialize_grads
+    inputs = _tensors(inputs)
+    if not inputs:
+        raise ValueError("grad requires non-empty inputs.")
+    outputs, gradients = _roots(outputs, grad_outputs)
+    _check_inputs(inputs)
+    found = tape.run(outputs, gradients, create_graph if retain_graph is None else retain_graph, create_graph, inputs)
+    for i, gradient in enumerate(found):
+        if gradient is None and not allow_unused:
+            raise RuntimeError("One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this is the desired behavior.")
+        if gradient is None and materialize_grads:
+            found[i] = torch.zeros_like(inputs[i])
+    return tuple(found)
+
+
+# --- Function
+
+_freed = (
+    "Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). "
+    "Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if "
+    "you need to backward through the graph a second time or if you need to access saved tensors after calling backward."
+)
+
+
+class FunctionCtx:
+    def __init__(self):
+        self.needs_input_grad = ()
+        self.materialize_grads = True
+        self._to_save, self._saved, self._freed = (), None, False
+        self._dirty, self._fixed = (), ()
+
+    def save_for_backward(self, *tensors):
+        for one in tensors:
+            if one is not None and not isinstance(one, torch.Tensor):
+                raise TypeError(f"save_for_backward can only save variables, but argument is of type {type(one).__name__}")
+        self._to_save = tensors
+
+    def save_for_forward(self, *tensors):
+        pass
+
+    @property
+    def saved_tensors(self):
+        if self._freed and self._to_save:
+            raise RuntimeError(_freed)
+        if self._saved is None:
+            return tuple(self._to_save)
+        return tuple([None if one is None else one() for one in self._saved])
+
+    @property
+    def saved_variables(self):
+        return self.saved_tensors
+
+    def mark_dirty(self, *tensors):
+        self._dirty = tensors
+
+    def mark_non_differentiable(self, *tensors):
+        self._fixed = tensors
+
+    def set_materialize_grads(self, value):
+        self.materialize_grads = value
+
+    def _release(self):
+        self._freed, self._saved = True, None
+
+
+def _stands_in(tensors, one):
+    for other in tensors:
+        if other is one:
+            return True
+    return False
+
+
+class Function:
+    @staticmethod
+    def forward(*args, **kwargs):
+        raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        raise NotImplementedError("setup_context is not implemented.")
+
+    @staticmethod
+    def backward(ctx, *grad_outputs):
+        raise NotImplementedError("You must implement either the backward or vjp method for your custom autograd.Function to use it with backward mode AD.")
+
+    @classmethod
+    def apply(cls, *args, **kwargs):
+        if kwargs:
+            raise TypeError("apply() takes no keyword arguments")
+        return _apply(cls, args)
+
+
+def _apply(cls, args):
+    ctx = FunctionCtx()
+    ctx.needs_input_grad = tuple([isinstance(a, torch.Tensor) and a.requires_grad for a in args])
+    recorded = is_grad_enabled() and True in ctx.needs_input_grad
+    with no_grad():
+        if cls.setup_context is Function.setup_context:
+            output = cls.forward(ctx, *args)
+        else:
+            output = cls.forward(*args)
+            cls.setup_context(ctx, args, output)
+    outputs = list(output) if isinstance(output, tuple) else [output]
+    for i, one in enumerate(outputs):
+        if isinstance(one, torch.Tensor) and _stands_in(args, one) and not _stands_in(ctx._dirty, one):
+            outputs[i] = tape.detached(one)
+            ctx._to_save = tuple([outputs[i] if saved is one and not recorded else saved for saved in ctx._to_save])
+    if recorded:
+        _record(cls, ctx, args, outputs)
+    return tuple(outputs) if isinstance(output, tuple) else outputs[0]
+
+
+def _record(cls, ctx, args, outputs):
+    fixed = [not isinstance(one, torch.Tensor) or _stands_in(ctx._fixed, one) for one in outputs]
+    for one in ctx._dirty:
+        tape.check_in_place(one)
+        if one._base is not None and (one._base.requires_grad or one.requires_grad):
+            raise NotImplementedError("a Function that marks a view dirty is not followed; give it the whole tensor, or return a new one")
+        tape.written(one)
+    types = [(list(one.shape), one.dtype) if isinstance(one, torch.Tensor) else None for one in outputs]
+    name = cls.__name__ + "Backward"
+
+    def run(gradients):
+        if ctx.materialize_grads:
+            gradients = [torch.zeros(kind[0], dtype=kind[1]) if given is None and kind is not None else given for given, kind in zip(gradients, types)]
+        return _checked(cls.backward(ctx, *gradients), args, name)
+
+    node = tape.node(name, list(args), [None if stays else one for one, stays in zip(outputs, fixed)], run, ctx)
+    saved = []
+    for one in ctx._to_save:
+        place = None
+        for i, output in enumerate(outputs):
+            if output is one and not fixed[i]:
+                place = i
+        saved.append(None if one is None else tape.saved(one, place, node))
+    ctx._saved = saved
+
+
+def _checked(result, args, name):
+    result = list(result) if isinstance(result, (tuple, list)) else [result]
+    count = len(args)
+    while len(result) > count and result[-1] is None:
+        result.pop()
+    if len(result) != count:
+        raise RuntimeError(f"function {name} returned an incorrect number of gradients (expected {count}, got {len(result)})")
+    for i, (gradient, argument) in enumerate(zip(result, args)):
+        if gradient is None:
+            continue
+        if not isinstance(argument, torch.Tensor):
+            raise RuntimeError(f"function {name} returned a gradient different from None at position {i + 1}, but the corresponding forward input was not a Variable")
+        if not isinstance(gradient, torch.Tensor):
+            raise TypeError(f"expected Variable or None (got {type(gradient).__name__})")
+    return result
+
+
+def once_differentiable(function):
+    @functools.wraps(function)
+    def inside(ctx, *gradients):
+        with no_grad():
+            results = function(ctx, *gradients)
+        if not is_grad_enabled() or not any([isinstance(one, torch.Tensor) and one.requires_grad for one in gradients]):
+            return results
+
+        def refuse(gradients):
+            raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
+
+        several = list(results) if isinstance(results, tuple) else [results]
+        several = [tape.detached(one) if isinstance(one, torch.Tensor) else one for one in several]
+        tape.node("DelayedError", list(gradients), several, refuse)
+        return tuple(several) if isinstance(results, tuple) else several[0]
+
+    return inside
+
+
+# --- operators of the user
+
+
+def _operator_call(name, title, function, backward, setup_context, args, given, keywords):
+    """A triton_op or custom_op on tensors that require gradients: `function` makes the call itself. `args` are all of its
+    positional arguments; the first `given` of them are what it was called with, those behind are defaults."""
+    tensors = []
+    _collect(args, tensors)
+    ctx = FunctionCtx()
+    ctx.needs_input_grad = tuple([isinstance(a, torch.Tensor) and a.requires_grad for a in args[:given]])
+    with no_grad():
+        output = function()
+    if setup_context is not None:
+        if keywords is not None:
+            setup_context(ctx=ctx, inputs=args, keyword_only_inputs=keywords, output=output)
+        else:
+            setup_context(ctx=ctx, inputs=args, output=output)
+    outputs = list(output) if isinstance(output, (list, tuple)) else [output]
+    types = [(list(one.shape), one.dtype) if isinstance(one, torch.Tensor) else None for one in outputs]
+
+    def run(gradients):
+        if backward is None:
+            raise RuntimeError(f"Trying to backward through {name} but no autograd formula was registered. Please use register_autograd to add one.")
+        if ctx.materialize_grads:
+            gradients = [torch.zeros(kind[0], dtype=kind[1]) if one is None and kind is not None else one for one, kind in zip(gradients, types)]
+        found = backward(ctx, list(gradients)) if isinstance(output, list) else backward(ctx, *gradients)
+        found = list(found) if isinstance(found, tuple) else [found]
+        if len(found) not in (given, len(args)):
+            expected = f"{given}" if given == len(args) else f"{given} or {len(args)}"
+            raise RuntimeError(
+                f"The backward formula for {name} returned an incorrect number of gradients (expected {expected}, got {len(found)}). Expected one gradient "
+                "for each forward input, or for each positional input to the operator. Use None for inputs that do not require a gradient."
+            )
+        result = []
+        for argument, gradient in zip(args, found + [None] * len(args)):
+            if isinstance(argument, torch.Tensor):
+                result.append(gradient)
+            elif isinstance(argument, (list, tuple)) and any([isinstance(one, torch.Tensor) for one in argument]):
+                parts = [None] * len(argument) if gradient is None else list(gradient)
+                if len(parts) != len(argument):
+                    raise RuntimeError(f"the backward formula for {name} gave {len(parts)} gradients for a list of {len(argument)} tensors")
+                result.extend([part for part, one in zip(parts, argument) if isinstance(one, torch.Tensor)])
+            elif isinstance(gradient, torch.Tensor):
+                raise RuntimeError(f"the backward formula for {name} gave a gradient for an argument that is no tensor; give None")
+        return result
+
+    node = tape.node(title, tensors, outputs, run, ctx)
+    saved = []
+    for one in ctx._to_save:
+        place = None
+        for i, made in enumerate(outputs):
+            if made is one and one.is_floating_point():
+                place = i
+        saved.append(None if one is None else tape.saved(one, place, node))
+    ctx._saved = saved
+    return output
+
+
+def _collect(args, tensors):
+    for one in args:
+        if isinstance(one, torch.Tensor):
+            tensors.append(one)
+        elif isinstance(one, (list, tuple)):
+            tensors.extend([part for part in one if isinstance(part, torch.Tensor)])
+
+
+# --- saved tensors and checkpoints
+
+
+class saved_tensors_hooks:
+    def __init__(self, pack_hook, unpack_hook):
+        self._hooks = (pack_hook, unpack_hook)
+
+    def __enter__(self):
+        self._outside = tape.set_hooks(*self._hooks)
+
+    def __exit__(self, *exception):
+        tape.set_hooks(*self._outside)
+        return False
+
+
+def checkpoint(function, *args, use_reentrant=None, context_fn=None, determinism_check="default", debug=False, early_stop=True, preserve_rng_state=True, **kwargs):
+    """What the function saves is dropped and computed again when it is needed."""
+    if context_fn is not None:
+        raise NotImplementedError("checkpoint with context_fn chooses what is kept, which is not supported; leave it out")
+    if not is_grad_enabled():
+        return function(*args, **kwargs)
+    kept, again = [], []
+
+    def pack(tensor):
+        kept.append((list(tensor.shape), tensor.dtype))
+        return len(kept) - 1
+
+    def unpack(index):
+        if not again:
+            with enable_grad(), saved_tensors_hooks(again.append, _refuse_unpack):
+                function(*args, **kwargs)
+            if len(again) != len(kept):
+                raise RuntimeError(
+                    f"torch.utils.checkpoint: A different number of tensors was saved during the original forward and recomputation.\n"
+                    f"Number of tensors saved during forward: {len(kept)}\nNumber of tensors saved during recomputation: {len(again)}."
+                )
+        return again[index]
+
+    with saved_tensors_hooks(pack, unpack):
+        return function(*args, **kwargs)
+
+
+def _refuse_unpack(packed):
+    raise RuntimeError("a gradient inside of a function that is computed again is not supported")
+
+
+def checkpoint_sequential(functions, segments, input, use_reentrant=None, **kwargs):
+    functions = list(functions.children()) if isinstance(functions, torch.nn.Sequential) else list(functions)
+
+    def part(first, last):
+        def run(x):
+            for one in functions[first:last]:
+                x = one(x)
+            return x
+
+        return run
+
+    size, first = len(functions) // segments, 0
+    for _ in range(segments - 1):
+        input = checkpoint(part(first, first + size), input, use_reentrant=use_reentrant, **kwargs)
+        first += size
+    return part(first, len(functions))(input)
+
+
+# --- torch.func and torch.autograd.functional
+
+
+def _pick(args, argnums):
+    return args[argnums] if isinstance(argnums, int) else tuple([args[i] for i in argnums])
+
+
+def _leaf(tensor, name):
+    if not isinstance(tensor, torch.Tensor):
+        raise TypeError(f"{name} takes tensors, or lists, tuples and dicts of them, to differentiate by; got {type(tensor).__name__}")
+    return tensor.detach().requires_grad_() if not tensor.requires_grad else tensor.view_as(tensor)
+
+
+def _map_tree(function, tree):
+    if isinstance(tree, dict):
+        return {key: _map_tree(function, value) for key, value in tree.items()}
+    if isinstance(tree, (list, tuple)):
+        return type(tree)([_map_tree(function, value) for value in tree])
+    return function(tree)
+
+
+def _leaves(tree):
+    if isinstance(tree, dict):
+        tree = list(tree.values())
+    if not isinstance(tree, (list, tuple)):
+        return [tree]
+    found = []
+    for one in tree:
+        found.extend(_leaves(one))
+    return found
+
+
+def _fill_tree(tree, values):
+    values = iter(values)
+    return _map_tree(lambda one: next(values), tree)
+
+
+def _func_grad_and_value(func, argnums=0, has_aux=False):
+    def inside(*args, **kwargs):
+        tape.ask()
+        nested = is_grad_enabled() and any([isinstance(one, torch.Tensor) and one.requires_grad for one in _leaves(args)])
+        with enable_grad():
+            numbers = [argnums] if isinstance(argnums, int) else list(argnums)
+            numbers = [number % len(args) for number in numbers]
+            args = [_map_tree(lambda one: _leaf(one, "torch.func.grad"), one) if i in numbers else one for i, one in enumerate(args)]
+            output = func(*args, **kwargs)
+            output, aux = output if has_aux else (output, None)
+            if not isinstance(output, torch.Tensor):
+                raise RuntimeError(f"Expected f(*args) to return tensor, got {type(output).__name__}")
+            if output.dim() != 0:
+                raise RuntimeError(f"Expected f(*args) to return a scalar tensor, got tensor with {output.dim()} dims. Did you forget to use .sum()?")
+            wanted = _pick(args, argnums)
+            flat = _leaves(wanted)
+            found = grad(output, flat, create_graph=nested, materialize_grads=True) if output.requires_grad else [torch.zeros_like(one) for one in flat]
+        found = _fill_tree(wanted, found)
+        output = output if nested else output.detach()
+        return (found, (output, aux)) if has_aux else (found, output)
+
+    return inside
+
+
+def _func_grad(func, argnums=0, has_aux=False):
+    both = _func_grad_and_value(func, argnums, has_aux)
+
+    def inside(*args, **kwargs):
+        found, value = both(*args, **kwargs)
+        return (found, value[1]) if has_aux else found
+
+    return inside
+
+
+def _func_vjp(func, *primals, has_aux=False):
+    tape.ask()
+    nested = is_grad_enabled() and any([isinstance(one, torch.Tensor) and one.requires_grad for one in _leaves(primals)])
+    with enable_grad():
+        leaves = [_map_tree(lambda one: _leaf(one, "torch.func.vjp"), one) for one in primals]
+        output = func(*leaves)
+        output, aux = output if has_aux else (output, None)
+
+    def backward(*cotangents, retain_graph=True, create_graph=None):
+        with enable_grad():
+            given = _leaves(cotangents[0] if len(cotangents) == 1 else cotangents)
+            flat = _leaves(leaves)
+            pairs = [(one, gradient) for one, gradient in zip(_leaves(output), given) if one.requires_grad]
+            if not pairs:
+                found = [torch.zeros_like(one) for one in flat]
+            else:
+                creates = nested or any([gradient.requires_grad for _, gradient in pairs])
+                found = grad([one for one, _ in pairs], flat, [gradient for _, gradient in pairs], retain_graph=True, create_graph=creates, materialize_grads=True)
+        return tuple(_fill_tree(leaves, found))
+
+    shown = output if nested else _map_tree(lambda one: one.detach(), output)
+    return (shown, backward, aux) if has_aux else (shown, backward)
+
+
+def _rows(output, inputs, create_graph):
+    """The gradients of every element of the output."""
+    flat, rows = output.reshape(-1), []
+    for i in range(flat.shape[0]):
+        row = torch.zeros_like(flat)
+        row[i] = 1.0
+        if output.requires_grad:
+            rows.append(grad(flat, inputs, row, retain_graph=True, create_graph=create_graph, materialize_grads=True))
+        else:
+            rows.append([torch.zeros_like(one) for one in inputs])
+    return [torch.stack([row[k] for row in rows]).reshape(list(output.shape) + list(one.shape)) for k, one in enumerate(inputs)]
+
+
+def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False, strategy="reverse-mode"):
+    tape.ask()
+    if strict or strategy != "reverse-mode":
+        raise NotImplementedError("torch.autograd.functional.jacobian with strict=True or forward mode is not supported; leave them out")
+    with enable_grad():
+        single = isinstance(inputs, torch.Tensor)
+        leaves = [one.view_as(one) if create_graph and one.requires_grad else one.detach().requires_grad_() for one in _tensors(inputs)]
+        output = func(*leaves)
+        found = [_rows(one, leaves, create_graph) for one in _tensors(output)]
+    found = [row[0] if single else tuple(row) for row in found]
+    return found[0] if isinstance(output, torch.Tensor) else tuple(found)
+
+
+def _func_jacrev(func, argnums=0, has_aux=False, chunk_size=None):
+    if has_aux:
+        raise NotImplementedError("torch.func.jacrev with has_aux=True is not supported; return the value alone")
+
+    def inside(*args):
+        tape.ask()
+        with enable_grad():
+            numbers = [argnums] if isinstance(argnums, int) else list(argnums)
+            nested = any([isinstance(one, torch.Tensor) and one.requires_grad for one in args])
+            args = [_leaf(one, "torch.func.jacrev") if i in numbers else one for i, one in enumerate(args)]
+            wanted = [args[i] for i in numbers]
+            found = tuple(_rows(func(*args), wanted, nested))
+        return found[0] if isinstance(argnums, int) else found
+
+    return inside
+
+
+def hessian(func, inputs, create_graph=False, strict=False, vectorize=False, outer_jacobian_strategy="reverse-mode"):
+    single = isinstance(inputs, torch.Tensor)
+
+    def slopes(*leaves):
+        output = func(*leaves)
+        if output.numel() != 1:
+            raise RuntimeError("The Tensor returned by the function given to hessian should contain a single element")
+        found = grad(output, leaves, create_graph=True, materialize_grads=True)
+        return found[0] if single else tuple(found)
+
+    return jacobian(slopes, inputs, create_graph, strict)
+
+
+def vjp(func, inputs, v=None, create_graph=False, strict=False):
+    tape.ask()
+    if strict:
+        raise NotImplementedError("torch.autograd.functional.vjp with strict=True is not supported; leave it out")
+    with enable_grad():
+        leaves = [one.view_as(one) if create_graph and one.requires_grad else one.detach().requires_grad_() for one in _tensors(inputs)]
+        output = func(*leaves)
+        if v is None and output.numel() != 1:
+            raise RuntimeError("The vector v can only be None if the user-provided function returns a single Tensor with a single element.")
+        found = grad(output, leaves, v, create_graph=create_graph, materialize_grads=True)
+    shown = output if create_graph else _map_tree(lambda one: one.detach(), output)
+    return shown, found[0] if isinstance(inputs, torch.Tensor) else found
+
+
+def vhp(func, inputs, v=None, create_graph=False, strict=False):
+    tape.ask()
+    if strict:
+        raise NotImplementedError("torch.autograd.functional.vhp with strict=True is not supported; leave it out")
+    with enable_grad():
+        leaves = [one.detach().requires_grad_() for one in _tensors(inputs)]
+        output = func(*leaves)
+        slopes = grad(output, leaves, create_graph=True, materialize_grads=True)
+        found = grad(slopes, leaves, _tensors(v), create_graph=create_graph, materialize_grads=True)
+    return output.detach(), found[0] if isinstance(inputs, torch.Tensor) else found
+
+
+hvp = vhp
+
+
+# --- checks
+
+
+def _numeric(func, inputs, place, eps, nondifferentiable):
+    """Central differences: a row for each element of inputs[place], of every output flattened."""
+    rows = []
+    one = inputs[place]
+    for i in range(one.numel()):
+        sides = []
+        for sign in (1.0, -1.0):
+            step = torch.zeros([one.numel()], dtype=one.dtype)
+            step[i] = sign * eps
+            moved = [(other + step.reshape(one.shape)) if k == place else other for k, other in enumerate(inputs)]
+            sides.append([side.detach() for side in nondifferentiable(func(*moved))])
+        rows.append([((a - b) / (2.0 * eps)).reshape(-1) for a, b in zip(*sides)])
+    return rows
+
+
+def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=True, nondet_tol=0.0, check_undefined_grad=True, check_grad_dtypes=False, check_batched_grad=False, check_batched_forward_grad=False, check_forward_ad=False, check_backward_ad=True, fast_mode=False, masked=None):
+    tape.ask()
+    inputs = [inputs] if isinstance(inputs, torch.Tensor) else list(inputs)
+    if check_batched_grad or check_forward_ad or check_batched_forward_grad:
+        raise NotImplementedError("gradcheck of batched gradients and of forward mode is not supported; leave them out")
+    wanted = [i for i, one in enumerate(inputs) if isinstance(one, torch.Tensor) and one.requires_grad]
+    if not wanted:
+        raise ValueError("gradcheck expects at least one input tensor to require gradient, but none of the them have requires_grad=True.")
+
+    def differentiable(result):
+        return [one for one in _tensors(result) if one.is_floating_point()]
+
+    outputs = [one for one in differentiable(func(*inputs))]
+    for place in wanted:
+        with no_grad():
+            rows = _numeric(func, inputs, place, eps, differentiable)
+        for k, output in enumerate(outputs):
+            if output.requires_grad:
+                analytic = _rows(output, [inputs[place]], False)[0].reshape([output.numel(), inputs[place].numel()])
+            else:
+                analytic = torch.zeros([output.numel(), inputs[place].numel()], dtype=output.dtype)
+            if not rows or output.numel() == 0:
+                continue
+            numeric = torch.stack([row[k] for row in rows], 1)
+            if not torch.allclose(analytic, numeric, rtol, atol):
+                if not raise_exception:
+                    return False
+                raise RuntimeError(f"Jacobian mismatch for output {k} with respect to input {place},\nnumerical:{numeric}\nanalytical:{analytic}\n")
+    return True
+
+
+def gradgradcheck(func, inputs, grad_outputs=None, *, eps=1e-6, atol=1e-5, rtol=1e-3, gen_non_contig_grad_outputs=False, raise_exception=True, nondet_tol=0.0, check_undefined_grad=True, check_grad_dtypes=False, check_batched_grad=False, check_fwd_over_rev=False, check_rev_over_rev=True, fast_mode=False, masked=False):
+    inputs = [inputs] if isinstance(inputs, torch.Tensor) else list(inputs)
+    outputs = [one for one in _tensors(func(*inputs)) if one.is_floating_point() and one.requires_grad]
+    given = [torch.randn_like(one).requires_grad_() for one in outputs] if grad_outputs is None else _tensors(grad_outputs)
+    count = len(inputs)
+
+    def slopes(*args):
+        made = [one for one in _tensors(func(*args[:count])) if one.is_floating_point() and one.requires_grad]
+        leaves = [one for one in args[:count] if isinstance(one, torch.Tensor) and one.requires_grad]
+        return grad(made, leaves, args[count:], create_graph=True, allow_unused=True, materialize_grads=True)
+
+    return gradcheck(slopes, inputs + given, eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception)

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every derivative against central differences in float64, and its own derivative too. The cases
+// are derivative_cases.txt: the operator, an expression, its inputs and their range.
+//   autograd_derivatives_test            all cases
+//   PELLUCID_DERIVATIVES=aten.mul …      those whose operator begins so
+#include "trace/Derivatives.h"
+#include "Programs.h"
+#include "graph/Registry.h"
+#include "trace/TraceHooks.h"
+#include "trace/TraceSession.h"
+
+#include <cmath>
+#include <cstdlib>
+#include <random>
+#include <set>
+#include <sstream>
+
+namespace pellucid::trace {
+
+namespace {
+
+struct Case {
+  std::string target, expression, inputs;
+  double low = -2, high = 2;
+  bool isSmooth = true; ///< its derivative is differentiated too
+};
+
+std::string trimmed(std::string text) {
+  size_t first = text.find_first_not_of(' '), last = text.find_last_not_of(' ');
+  return first == std::string::npos ? "" : text.substr(first, last - first + 1);
+}
+
+std::vector<Case> readCases() {
+  std::ifstream file(PELLUCID_SOURCE_DIR "/test/autograd/derivative_cases.txt");
+  std::vector<Case> cases;
+  for (std::string line; std::getline(file, line);) {
+    if (line.empty() || line[0] == '#')
+      continue;
+    std::vector<std::string> parts;
+    std::stringstream stream(line);
+    for (std::string part; std::getline(stream, part, '|');)
+      parts.push_back(trimmed(part));
+    Case one{parts.at(0), parts.at(1), parts.at(2)};
+    for (size_t i = 3; i < parts.size(); ++i)
+      if (parts[i] == "once")
+        one.isSmooth = false;
+      else if (size_t dots = parts[i].find(".."); dots != std::string::npos)
+        one.low = std::stod(parts[i].substr(0, dots)),
+        one.high = std::stod(parts[i].substr(dots + 2));
+    cases.push_back(one);
+  }
+  return cases;
+}
+
+/// "x=3,4 i=int64[5]:0..4 m=bool[3]": floats are differentiated by.
+struct Inputs {
+  std::vector<GivenTensor> tensors;
+  std::vector<size_t> wanted;
+};
+
+Inputs inputsOf(const Case &one, unsigned seed) {
+  std::mt19937 random(seed);
+  Inputs inputs;
+  std::stringstream stream(one.inputs);
+  for (std::string text; stream >> text;) {
+    size_t equals = text.find('=');
+    GivenTensor given{text.substr(0, equals), {}};
+    std::string type = text.substr(equals + 1), sizes = type;
+    DataType dtype = DataType::Float64;
+    double low = one.low, high = one.high;
+    if (size_t open = type.find('['); open != std::string::npos) {
+      size_t close = type.find(']');
+      sizes = type.substr(open + 1, close - open - 1);
+      dtype = type.starts_with("int64")  ? DataType::Int64
+              : type.starts_with("bool") ? DataType::Bool
+                                         : dtype;
+      low = 0, high = 1.999;
+      if (size_t dots = type.find("..", close); dots != std::string::npos) {
+        low = std::stod(type.substr(close + 2, dots - close - 2));
+        high = std::stod(type.substr(dots + 2)) + (dtype == DataType::Int64 ? 0.999 : 0);
+      }
+    }
+    std::vector<int64_t> shape;
+    std::stringstream list(sizes);
+    for (std::string size; std::getline(list, size, ',');)
+      shape.push_back(std::stoll(size));
+    reference::Tensor tensor(dtype, shape);
+    std::uniform_real_distribution<double> draw(low, high);
+    reference::Tensor::forEachIndex(shape, [&](std::span<const int64_t> index) {
+      double value = draw(random);
+      if (dtype == DataType::Float64)
+        tensor.set(index, value);
+      else
+        tensor.setInteger(index, static_cast<int64_t>(std::floor(value)));
+    });
+    if (dtype == DataType::Float64)
+      inputs.wanted.push_back(inputs.tensors.size());
+    given.tensor = tensor;
+    inputs.tensors.push_back(std::move(given));
+  }
+  return inputs;
+}
+
+std::string textOf(const Case &one, const Inputs &inputs) {
+  std::string names, leaves, wanted;
+  for (size_t i = 0; i < inputs.tensors.size(); ++i)
+    names += (i ? ", " : "") + inputs.tensors[i].name;
+  for (size_t i : inputs.wanted) {
+    const std::string &name = inputs.tensors[i].name;
+    leaves += "    " + name + " = " + name + ".detach().requires_grad_()\n";
+    wanted += name + ", ";
+  }
+  return "def weights(x, k):\n"
+         "    return torch.cos(torch.arange(x.numel(), dtype=torch.float64) * 1.3 + "
+         "k).reshape(x.shape)\n"
+         "def flat(x):\n"
+         "    if isinstance(x, torch.Tensor):\n"
+         "        return [x]\n"
+         "    found = []\n"
+         "    for one in x:\n"
+         "        found.extend(flat(one))\n"
+         "    return found\n"
+         "def total(tensors, k):\n"
+         "    result = torch.zeros([], dtype=torch.float64)\n"
+         "    for i, one in enumerate(tensors):\n"
+         "        result = result + (one * weights(one, k + i)).sum()\n"
+         "    return result\n"
+         "def operation(" +
+         names +
+         "):\n"
+         "    return " +
+         one.expression +
+         "\n"
+         "def gradients(" +
+         names + "):\n" + leaves + "    wanted = [" + wanted +
+         "]\n"
+         "    outputs = [o for o in flat(operation(" +
+         names +
+         ")) if o.is_floating_point()]\n"
+         "    loss = total(outputs, 0.7)\n"
+         "    found = torch.autograd.grad(loss, wanted, create_graph=" +
+         (one.isSmooth ? "True" : "False") +
+         ", materialize_grads=True)\n"
+         "    slope = total(found, 3.1)\n"
+         "    if slope.requires_grad:\n"
+         "        second = torch.autograd.grad(slope, wanted, materialize_grads=True)\n"
+         "    else:\n"
+         "        second = [torch.zeros_like(one) for one in wanted]\n"
+         "    return (loss, slope) + tuple(found) + tuple(second)\n";
+}
+
+double worst(const reference::Tensor &found, const std::vector<double> &numeric) {
+  std::vector<double> values = found.reals();
+  double error = 0;
+  for (size_t i = 0; i < values.size(); ++i) {
+    double scale = 1 + std::abs(numeric[i]);
+    double one = std::abs(values[i] - numeric[i]) / scale;
+    error = std::isnan(one) ? INFINITY : std::max(error, one);
+  }
+  return error;
+}
+
+/// Empty: it is right.
+std::string check(const Case &one, unsigned seed) {
+  Inputs inputs = inputsOf(one, seed);
+  graph::Program program;
+  try {
+    program = traceText(textOf(one, inputs), "gradients", inputs.tensors);
+  } catch (const DiagnosticError &error) {
+    return render(error.diagnostic);
+  }
+  bool calls = false;
+  for (const graph::Node &node : program.main)
+    calls |= node.calls(one.target);
+  if (!calls)
+    return "the expression does not call the operator";
+  std::vector<reference::Tensor> found;
+  try {
+    found = evaluateProgram(program, inputs.tensors);
+  } catch (const DiagnosticError &error) {
+    return render(error.diagnostic);
+  }
+  constexpr double step = 1e-5, bound = 2e-6;
+  size_t count = inputs.wanted.size();
+  for (size_t k = 0; k < count; ++k) {
+    reference::Tensor &moved = inputs.tensors[inputs.wanted[k]].tensor;
+    std::vector<double> slopes, bends;
+    reference::Tensor::forEachIndex(moved.shape, [&](std::span<const int64_t> index) {
+      double value = moved.real(index), sides[2][2];
+      for (int side = 0; side < 2; ++side) {
+        moved.set(index, value + (side ? step : -step));
+        std::vector<reference::Tensor> there = evaluateProgram(program, inputs.tensors);
+        sides[side][0] = there[0].reals()[0];
+        sides[side][1] = there[1].reals()[0];
+      }
+      moved.set(index, value);
+      slopes.push_back((sides[1][0] - sides[0][0]) / (2 * step));
+      bends.push_back((sides[1][1] - sides[0][1]) / (2 * step));
+    });
+    const std::string &name = inputs.tensors[inputs.wanted[k]].name;
+    if (found[2 + k].shape != moved.shape)
+      return "the gradient of " + name + " has another shape";
+    if (double error = worst(found[2 + k], slopes); !(error <= bound))
+      return "the gradient of " + name + " is off by " + std::to_string(error);
+    if (!one.isSmooth)
+      continue;
+    if (double error = worst(found[2 + count + k], bends); !(error <= bound * 10))
+      return "the second derivative by " + name + " is off by " + std::to_string(error);
+  }
+  return {};
+}
+
+bool isAsked(const std::string &target) {
+  const char *asked = std::getenv("PELLUCID_DERIVATIVES");
+  return !asked || target.starts_with(asked);
+}
+
+TEST(Derivatives, AreThoseOfCentralDifferences) {
+  unsigned seed = 1;
+  size_t right = 0;
+  std::vector<Case> cases = readCases();
+  for (const Case &one : cases) {
+    if (!isAsked(one.target))
+      continue;
+    std::string wrong = check(one, seed++);
+    right += wrong.empty();
+    EXPECT_EQ(wrong, "") << one.target << ": " << one.expression << " of " << one.inputs;
+  }
+  std::printf("%zu of %zu cases\n", right, cases.size());
+}
+
+/// Every operator of the registry has a formula or says that it has none; every formula has a case.
+TEST(Derivatives, EveryOperatorHasARecord) {
+  Tracer tracer;
+  TraceHooks hooks(&tracer);
+  auto interpreter = beginTrace(tracer, hooks, {}, {});
+  std::set<std::string> formulas, without, tried;
+  for (const std::string &target : derivativeTargets(*interpreter, true))
+    formulas.insert(target);
+  for (const std::string &target : derivativeTargets(*interpreter, false))
+    without.insert(target);
+  for (const Case &one : readCases())
+    tried.insert(one.target);
+  const graph::OperatorRegistry &registry = graph::OperatorRegistry::builtins();
+  for (const std::string &target : formulas) {
+    EXPECT_TRUE(registry.find(target)) << target << " is no operator";
+    EXPECT_TRUE(tried.count(target)) << target << " has no line in derivative_cases.txt";
+  }
+  for (const std::string &target : without)
+    EXPECT_TRUE(registry.find(target)) << target << " is no operator";
+  for (const std::string &target : registry.targets()) {
+    bool takesTensor = false;
+    for (const graph::SchemaArgument &argument : registry.find(target)->schema.arguments)
+      takesTensor |= argument.type.kind == graph::SchemaType::Kind::Tensor;
+    if (takesTensor)
+      EXPECT_TRUE(formulas.count(target) || without.count(target))
+          << target << " is neither in derivatives.py nor in its list of those without a gradient";
+  }
+}
+
+} // namespace
+
+} // namespace pellucid::trace
