@@ -12,7 +12,7 @@ import pathlib
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent / "src"
-TOGETHER = [["composites.py", "shapes.py", "losses.py"], ["hooks.py", "nn.py", "nn_losses.py", "nn_layers.py", "nn_recurrent.py", "nn_transformer.py"],
+TOGETHER = [["composites.py", "shapes.py", "losses.py"], ["hooks.py", "module_names.py", "nn.py", "nn_losses.py", "nn_layers.py", "nn_recurrent.py", "nn_transformer.py"],
             ["derivatives.py", "derivatives_moves.py"],
             ["aten.py", "aten_images.py", "aten_scatters.py", "aten_gradients.py", "aten_numbers.py", "aten_quantized.py"]]
 GIVEN = {  # by the C++ that fills the module
@@ -22,6 +22,7 @@ GIVEN = {  # by the C++ that fills the module
     "re.py": {"_compile", "_describe", "_scan"},
     "control.py": {"_record_control"},
     "nn.py": {"Parameter", "_conversion", "_convert_in_place", "_default_weight", "_default_bias", "_normal", "_xavier_uniform"},
+    "module_names.py": {"Parameter"},
     "nn_losses.py": {"Parameter", "_xavier_normal", "_xavier_uniform"},
     **{name: {"Parameter", "_bounded", "_normal", "_xavier_uniform"} for name in ("nn_layers.py", "nn_recurrent.py", "nn_transformer.py")},
     "importlib_util.py": {"known", "import_module"},

@@ -29,6 +29,12 @@ Val Emitter::call(const syntax::Call &expr) {
       if (object.kind == Val::Kind::Descriptor)
         method = "descriptor_" + method;
       positional.push_back(object);
+    } else if (bool takesSelf = false; auto member = isAggregate(object)
+                                                         ? methodOf(object, attr->attr, takesSelf)
+                                                         : std::nullopt) {
+      callee = *member;
+      if (takesSelf)
+        positional.push_back(object);
     } else {
       callee = attributeOf(object, attr->attr);
     }
@@ -43,7 +49,9 @@ Val Emitter::call(const syntax::Call &expr) {
       here = keyword->range;
       failUnsupported("** arguments are not part of the kernel language");
     }
-    keywords.emplace_back(*keyword->arg, expression(*keyword->value));
+    // What Triton's compiler hands from one of its functions to the next.
+    if (*keyword->arg != "_semantic" && *keyword->arg != "_generator")
+      keywords.emplace_back(*keyword->arg, expression(*keyword->value));
   }
   here = expr.range;
   if (!method.empty() && !findBuiltin(method))
@@ -60,6 +68,8 @@ Val Emitter::callValue(const Val &callee, std::vector<Val> positional, Keywords 
   if (auto *jit = callee.constant.as<host::JitFunction>())
     return callFunction(*jit, std::move(positional), std::move(keywords), site);
   if (auto *builtin = callee.constant.as<host::NamedBuiltin>()) {
+    if (builtin->name == "tl.aggregate_replace")
+      return replaceFields(std::move(positional), std::move(keywords), site);
     if (!builtin->name.starts_with("py."))
       return callBuiltin(builtin->name, std::move(positional), std::move(keywords));
     std::string id = builtin->name.substr(3);
@@ -77,6 +87,8 @@ Val Emitter::callValue(const Val &callee, std::vector<Val> positional, Keywords 
     return positional[0].isNumber() && !type->isPointer
                ? numberAs(positional[0], type->type)
                : cast(positional[0], type->type, type->isPointer);
+  if (auto cls = callee.constant.shared<host::Class>(); cls && cls->find("__aggregate_init__"))
+    return construct(cls, std::move(positional), std::move(keywords), site);
   if (auto made = namedTuple(callee.constant, positional, keywords))
     return *made;
   return callHost(callee.constant, positional, keywords);
@@ -241,7 +253,7 @@ void Emitter::refuseEndlessCall(const Frame &inner) {
 }
 
 Val Emitter::callFunction(const host::JitFunction &function, std::vector<Val> positional,
-                          Keywords keywords, SourceRange site) {
+                          Keywords keywords, SourceRange site, Val *made) {
   Frame inner;
   inner.module = function.function->module;
   inner.function = &function;
@@ -251,6 +263,8 @@ Val Emitter::callFunction(const host::JitFunction &function, std::vector<Val> po
   std::string shown = (inner.isStandard ? "tl." : "") + function.name();
   inner.names = bindParameters(*this, function, shown, positional, keywords);
   inner.arguments = inner.names;
+  if (made)
+    inner.constructs = function.parameters[0].name;
   refuseEndlessCall(inner);
   Frame *outer = frame;
   SourceRange savedHere = here;
@@ -263,6 +277,8 @@ Val Emitter::callFunction(const host::JitFunction &function, std::vector<Val> po
   frame = outer;
   here = savedHere;
   loopDepth = savedLoops;
+  if (made)
+    *made = inner.names.at(inner.constructs);
   return flow.returned ? flow.value : Val();
 }
 

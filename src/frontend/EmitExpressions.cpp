@@ -266,6 +266,13 @@ Val Emitter::subscript(const syntax::Subscript &expr) {
   auto *attribute = syntax::as<syntax::Attribute>(expr.value.get());
   if (object.isTuple() && object.elements.empty() && attribute && attribute->attr == "shape")
     fail("a pointer or scalar has no dims to ask for; pass sizes as arguments");
+  if (isAggregate(object)) {
+    bool takesSelf = false;
+    auto method = methodOf(object, "__getitem__", takesSelf);
+    if (!method)
+      fail("a value of '" + object.tupleClass->name + "' cannot be indexed");
+    return callValue(*method, {object, expression(*expr.slice)}, {}, expr.range);
+  }
   if (object.isTuple())
     return tupleItem(object, *expr.slice);
   if (object.isConstexpr() && reads && object.constant.isObject())

@@ -6,9 +6,11 @@
 
 namespace pellucid::frontend {
 
-/// The fields of a NamedTuple class, in order; null for other classes.
+/// The fields of a NamedTuple or @triton.aggregate class, in order; null for other classes.
 static const host::Tuple *fieldsOf(const host::Class &cls) {
   const host::Value *fields = cls.find("_fields");
+  if (!fields)
+    fields = cls.find("__aggregate_fields__");
   return fields && fields->isTuple() ? &fields->tuple() : nullptr;
 }
 
@@ -40,6 +42,13 @@ host::Value Emitter::toHost(const Val &value, const std::string &what) {
   host::Tuple elements;
   for (const Val &element : value.elements)
     elements.push_back(toHost(element, what));
+  if (isAggregate(value)) { // as it is, past its constructor
+    auto instance = std::make_shared<host::Instance>(value.tupleClass);
+    const host::Tuple &fields = *fieldsOf(*value.tupleClass);
+    for (size_t i = 0; i < fields.size(); ++i)
+      instance->attributes.set(fields[i].str(), elements[i]);
+    return host::Value(instance);
+  }
   return value.tupleClass ? interpreter.call(host::Value(value.tupleClass), std::move(elements))
                           : host::Value::tuple(std::move(elements));
 }
@@ -89,6 +98,8 @@ void Emitter::unpack(const syntax::List<syntax::Expr> &targets, SourceRange rang
   auto starred = std::find_if(targets.begin(), targets.end(), isStarred);
   bool takesRest = starred != targets.end();
   size_t fixed = targets.size() - takesRest, given = value.elements.size();
+  if (isAggregate(value))
+    failAt(range, "a value of '" + value.tupleClass->name + "' cannot be unpacked");
   if (!value.isTuple() || (takesRest ? given < fixed : given != fixed))
     failAt(range, "cannot unpack " +
                       (value.isTuple() ? std::to_string(given) + " values" : "one value") +
@@ -115,7 +126,7 @@ std::vector<Val> Emitter::elementsOf(const syntax::List<syntax::Expr> &list) {
       continue;
     }
     Val inner = expression(*starred->value);
-    if (!inner.isTuple())
+    if (!inner.isTuple() || isAggregate(inner))
       failAt(starred->range, "only a tuple can be spread with *");
     values.insert(values.end(), inner.elements.begin(), inner.elements.end());
   }
@@ -126,7 +137,7 @@ Val Emitter::comprehension(const syntax::ListComp &comp) {
   if (comp.generators.size() != 1)
     fail("a list comprehension in a kernel takes one 'for'");
   Val over = expression(*comp.generators[0].iter);
-  if (!over.isTuple())
+  if (!over.isTuple() || isAggregate(over))
     fail("a list comprehension in a kernel runs over a tuple or list");
   std::map<std::string, Val> before = frame->names;
   std::vector<Val> values;

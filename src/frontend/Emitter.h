@@ -89,6 +89,9 @@ struct Val {
   }
 };
 
+/// Whether it is of a @triton.aggregate class.
+bool isAggregate(const Val &value);
+
 /// `x.type` of a tile or of a block pointer, which host::DType has no words for.
 class BlockType : public host::Object {
 public:
@@ -137,6 +140,7 @@ struct Frame {
   std::map<std::string, Val> arguments; ///< the names at the start; empty for the kernel itself
   Frame *caller = nullptr;
   SourceRange callSite;
+  std::string constructs; ///< the name of what a constructor of an aggregate is making
   bool isKernel = false;
   bool isStandard = false; ///< of StandardLibrary.cpp: places inside it mean nothing to the user
 };
@@ -205,8 +209,10 @@ public:
   Val boolOp(const syntax::BoolOp &expr);
   Val conditional(const syntax::IfExp &expr);
   Val call(const syntax::Call &expr);
+  /// `made`: the call is of a constructor, and takes what its first parameter is at the end.
   Val callFunction(const host::JitFunction &function, std::vector<Val> positional,
-                   std::vector<std::pair<std::string, Val>> keywords, SourceRange site);
+                   std::vector<std::pair<std::string, Val>> keywords, SourceRange site,
+                   Val *made = nullptr);
   Val callBuiltin(const std::string &name, std::vector<Val> positional,
                   std::vector<std::pair<std::string, Val>> keywords);
   void refuseEndlessCall(const Frame &inner);
@@ -229,6 +235,16 @@ public:
   Val tupleItem(const Val &object, const syntax::Expr &index);
   Val field(const Val &tuple, const std::string &name);
   void unpack(const syntax::List<syntax::Expr> &targets, SourceRange range, const Val &value);
+  /// A function as one that calls emit in place: a @triton.jit one, or a method of an aggregate;
+  /// null for what has no text.
+  std::shared_ptr<host::JitFunction> emittable(const host::Value &function);
+  Val construct(const std::shared_ptr<host::Class> &cls, std::vector<Val> positional,
+                std::vector<std::pair<std::string, Val>> keywords, SourceRange site);
+  void assignField(const syntax::Attribute &target, Val value);
+  std::optional<Val> methodOf(const Val &value, const std::string &name, bool &self);
+  Val replaceFields(std::vector<Val> positional, std::vector<std::pair<std::string, Val>> keywords,
+                    SourceRange site);
+  std::map<const host::Function *, std::shared_ptr<host::JitFunction>> plainFunctions;
   /// The value that a call of a NamedTuple class makes; nullopt for another callee.
   std::optional<Val> namedTuple(const host::Value &callee, std::vector<Val> &positional,
                                 std::vector<std::pair<std::string, Val>> &keywords);

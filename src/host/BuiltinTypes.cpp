@@ -102,8 +102,13 @@ static Value toInt(Interpreter &interpreter, Bound &a) {
   }
   if (x.isSymBool())
     return Value::integer(x.symBool());
-  if (auto *q = x.as<SymQuotient>())
-    return Value::integer(symbolic::floorDiv(q->numerator, q->denominator));
+  if (auto q = quotientOf(x)) { // towards zero
+    if (q->denominator.constant() == 1)
+      return Value::integer(q->numerator);
+    bool isPositive = interpreter.truth(Value::condition(symbolic::lessEqual(0, q->numerator)));
+    return Value::integer(isPositive ? symbolic::floorDiv(q->numerator, q->denominator)
+                                     : -symbolic::floorDiv(-q->numerator, q->denominator));
+  }
   if (auto *number = x.as<SymFloat>(); number && number->isWhole())
     return x;
   if (x.as<SymFloat>())

@@ -358,6 +358,13 @@ public:
   [[noreturn]] void refuse(Interpreter &) const;
 };
 
+/// A float that is a quotient of sizes, or is computed from sizes without rounding; the denominator
+/// is not below 0 where that is known.
+struct SizeQuotient {
+  symbolic::Expr numerator, denominator;
+};
+std::optional<SizeQuotient> quotientOf(const Value &number);
+
 /// The str that `make` gives, or a SymText where it shows a dynamic size.
 Value textOf(const std::function<std::string()> &make);
 

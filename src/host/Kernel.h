@@ -106,6 +106,10 @@ public:
   std::string typeName() const override { return "decorator that could not be evaluated"; }
 };
 
+/// The function as a kernel calls it: its parameters with their defaults and annotations.
+std::shared_ptr<JitFunction> kernelFunction(Interpreter &,
+                                            const std::shared_ptr<Function> &function,
+                                            const CallArgs &options = {});
 /// The jit function under any decorators, or null when `kernel` is no kernel.
 std::shared_ptr<JitFunction> innermostKernel(const Value &kernel);
 inline bool isKernel(const Value &value) { return innermostKernel(value) != nullptr; }

@@ -25,7 +25,7 @@ Value toWhole(Interpreter &interpreter, const Value &x, bool up) {
   Value v = unwrapConstexpr(x);
   if (v.isInt() || v.isSymInt())
     return v;
-  if (auto *q = v.as<SymQuotient>())
+  if (auto q = quotientOf(v))
     return Value::integer(up ? symbolic::ceilDiv(q->numerator, q->denominator)
                              : symbolic::floorDiv(q->numerator, q->denominator));
   if (auto *number = v.as<SymFloat>()) {

@@ -83,6 +83,28 @@ static Value makeJit(Interpreter &interpreter, const Value &target, const CallAr
                        "kernel '" + f->name + "' has a '*" + rest.arg +
                            "' parameter; kernels take a fixed list of parameters");
   }
+  auto jit = kernelFunction(interpreter, f, options);
+  // How a kernel is called, shown and compiled; none of it changes what it computes.
+  static constexpr std::string_view known[] = {"version", "repr", "launch_metadata", "debug",
+                                               "noinline"};
+  for (const auto &[name, value] : options.keywords) {
+    if (name == "do_not_specialize" || name == "do_not_specialize_on_alignment" || name == "fn")
+      continue;
+    if (std::find(std::begin(known), std::end(known), name) == std::end(known))
+      interpreter.raise("TypeError", "jit() got an unexpected keyword argument '" + name + "'");
+    jit->options.set(name, value);
+  }
+  if (const Value *noInline = options.keyword("noinline"))
+    jit->noInline = interpreter.truth(*noInline);
+  interpreter.state().kernels.push_back(jit);
+  interpreter.state().kernelsByText.emplace(&jit->def(), jit);
+  return Value(jit);
+}
+
+std::shared_ptr<JitFunction> kernelFunction(Interpreter &interpreter,
+                                            const std::shared_ptr<Function> &f,
+                                            const CallArgs &options) {
+  const Arguments &args = *f->parameters;
   auto jit = std::make_shared<JitFunction>();
   jit->function = f;
   const Value *plain = options.keyword("do_not_specialize");
@@ -107,21 +129,7 @@ static Value makeJit(Interpreter &interpreter, const Value &target, const CallAr
     }
   for (size_t i = 0; i < args.kwonlyargs.size(); ++i)
     add(*args.kwonlyargs[i], f->keywordDefaults[i], true);
-  // How a kernel is called, shown and compiled; none of it changes what it computes.
-  static constexpr std::string_view known[] = {"version", "repr", "launch_metadata", "debug",
-                                               "noinline"};
-  for (const auto &[name, value] : options.keywords) {
-    if (name == "do_not_specialize" || name == "do_not_specialize_on_alignment" || name == "fn")
-      continue;
-    if (std::find(std::begin(known), std::end(known), name) == std::end(known))
-      interpreter.raise("TypeError", "jit() got an unexpected keyword argument '" + name + "'");
-    jit->options.set(name, value);
-  }
-  if (const Value *noInline = options.keyword("noinline"))
-    jit->noInline = interpreter.truth(*noInline);
-  interpreter.state().kernels.push_back(jit);
-  interpreter.state().kernelsByText.emplace(&jit->def(), jit);
-  return Value(jit);
+  return jit;
 }
 
 /// `@jit` and `@jit(option=…)` alike.
@@ -133,6 +141,27 @@ static Value jit(Interpreter &interpreter, CallArgs args) {
   return nativeRaw("triton.jit", [args](Interpreter &inner, CallArgs decorated) {
     return makeJit(inner, decorated.positional.at(0), args);
   });
+}
+
+/// `@triton.aggregate`: a dataclass of values of a kernel. A constructor of its own stays.
+static Value aggregate(Interpreter &interpreter, std::vector<Value> &a) {
+  auto cls = a[0].shared<Class>();
+  if (!cls)
+    interpreter.refuse("triton.aggregate is written over a class, got " + typeName(a[0]));
+  bool ownInit = cls->find("__init__") && !cls->find("__aggregate_fields__");
+  ownInit = ownInit || cls->attributes.find("__init__") || cls->find("__aggregate_init__");
+  Value dataclasses = interpreter.importModule("dataclasses");
+  CallArgs options{
+      {a[0]}, {{"eq", Value(false)}, {"init", Value(!ownInit)}}, interpreter.location()};
+  interpreter.call(interpreter.getAttr(dataclasses, "dataclass"), std::move(options));
+  Tuple names;
+  for (const Value &field :
+       interpreter.iterate(interpreter.call(interpreter.getAttr(dataclasses, "fields"), {a[0]})))
+    names.push_back(interpreter.getAttr(field, "name"));
+  cls->attributes.set("__aggregate_fields__", Value::tuple(std::move(names)));
+  if (ownInit)
+    cls->attributes.set("__aggregate_init__", Value(true));
+  return a[0];
 }
 
 // ---- autotune, heuristics, Config
@@ -281,6 +310,7 @@ static Value reinterpretValue(Interpreter &interpreter, CallArgs) {
 static void fillTriton(Interpreter &, Module &m) {
   Namespace &names = *m.globals;
   names.set("jit", nativeRaw("triton.jit", jit));
+  names.set("aggregate", native("triton.aggregate", "cls", aggregate));
   names.set("autotune", nativeRaw("triton.autotune", autotune));
   names.set("heuristics", nativeRaw("triton.heuristics", heuristics));
   auto config = Class::make("Config", "triton");

@@ -211,9 +211,13 @@ Value NamedBuiltin::call(Interpreter &interpreter, CallArgs args) {
     for (const TritonType &t : tritonTypes)
       if (args.positional[0].str() == t.shortName)
         return Value(std::make_shared<DType>(t.type, DType::Family::Triton));
-  if (name == "tl.cdiv" || name == "tl.next_power_of_2") {
+  static const std::map<std::string_view, const char *> ofTriton = {
+      {"tl.cdiv", "cdiv"},
+      {"tl.next_power_of_2", "next_power_of_2"},
+      {"tl.core._aggregate", "aggregate"}};
+  if (auto known = ofTriton.find(name); known != ofTriton.end()) {
     Value triton(interpreter.nativeModule("triton"));
-    return interpreter.call(interpreter.getAttr(triton, name.substr(3)), std::move(args));
+    return interpreter.call(interpreter.getAttr(triton, known->second), std::move(args));
   }
   interpreter.refuse("'" + name + "' works inside @triton.jit functions only");
 }

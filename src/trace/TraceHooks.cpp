@@ -107,7 +107,7 @@ bool TraceHooks::assertsLater(h::Interpreter &interpreter, const h::Value &test,
     words = message();
   } catch (const DiagnosticError &) { // it shows values that are only known when it fails
   }
-  callAten(tensor->tracer, interpreter, "_assert_async.msg",
+  callAten(tensor->tracer, interpreter, "aten._assert_async.msg",
            argsOf({test, h::Value(words.empty() ? "assertion error" : words)}));
   return true;
 }

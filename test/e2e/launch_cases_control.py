@@ -138,6 +138,21 @@ def checks(rng):
         yield Case(f"refused: {kernel}", FILE, kernel, "1", args, {}, refusal=rf"control\.py:\d+:\d+: error: .*{pattern}")
 
 
+def aggregates(rng):
+    x = rng.standard_normal(100).astype(np.float32)
+    for turns in (0, 1, 4):
+        total = turns * 3 * x.astype(np.float64) ** 2 + (turns > 2)
+        want = total / max(turns, 1) / 2 * 5 if turns else np.full(100, np.nan)
+        yield Case(f"aggregates, {turns} turns", FILE, "aggregates", "4", dict(x_ptr=x, out_ptr=np.zeros_like(x), turns=turns, n=100), dict(out_ptr=want), 1e-5)
+    for kernel, pattern in (("changed_aggregate", "set by its constructor alone; make a changed copy with tl.aggregate_replace"),
+                            ("forgetful_aggregate", "constructor of 'Forgetful' has not set 'b'"), ("aggregate_without_a_field", "'Window' has no field 'missing'"),
+                            ("unpacked_aggregate", "a value of 'Window' cannot be unpacked")):
+        args = dict(x_ptr=x, n=100)
+        if kernel == "forgetful_aggregate":
+            del args["n"]
+        yield Case(f"refused: {kernel}", FILE, kernel, "1", args, {}, refusal=rf"control\.py:\d+:\d+: error: .*{pattern}")
+
+
 def randomness(rng):
     for seed in (0, 42, 0x123456789):
         want = philox(seed, np.arange(500))
@@ -154,5 +169,5 @@ def randomness(rng):
 
 def cases():
     rng = np.random.default_rng(23)
-    for part in (helpers, constant_returns, loops, constants, tuples, walrus, elsewhere, checks, randomness):
+    for part in (helpers, constant_returns, loops, constants, tuples, walrus, elsewhere, checks, aggregates, randomness):
         yield from part(rng)

@@ -304,3 +304,12 @@ def spare_kernel(x_ptr, spare_ptr, out_ptr, n, BLOCK: tl.constexpr):
     mask = offsets < n
     x = tl.load(x_ptr + offsets, mask=mask)
     tl.store(out_ptr + offsets, x * 2.0, mask=mask)
+
+
+@triton.jit
+def address_kernel(x_ptr, out_ptr, address_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    tl.store(out_ptr + offsets, tl.load(x_ptr + offsets, mask=mask) * 2.0, mask=mask)
+    # Whoever reads this may use the memory of x.
+    tl.store(address_ptr, x_ptr.to(tl.int64))

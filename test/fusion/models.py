@@ -3,7 +3,7 @@
 import torch
 import triton
 from kernels import (
-    silu_kernel, add_kernel, persistent_kernel, row_kernel, softmax_kernel, where_softmax_kernel, row_sum_kernel,
+    address_kernel, silu_kernel, add_kernel, persistent_kernel, row_kernel, softmax_kernel, where_softmax_kernel, row_sum_kernel,
     row_sum_no_other_kernel, count_kernel, loop_kernel, center_kernel, tile_kernel, block_pointer_kernel,
     guarded_kernel, double_in_place_kernel, atomic_kernel, read_back_kernel, two_outputs_kernel, head_kernel,
     positive_kernel, even_kernel, overlapping_kernel, two_stores_kernel, neighbours_kernel, transpose_kernel,
@@ -165,6 +165,12 @@ def persistent(x):
     out = torch.empty_like(x)
     persistent_kernel[(4,)](x + 1.0, out, x.numel(), BLOCK=64)
     return out * 2.0
+
+
+def address_given_away(x):
+    out, address = torch.empty_like(x), torch.empty(1, dtype=torch.int64)
+    address_kernel[(triton.cdiv(x.numel(), 64),)](x, out, address, x.numel(), BLOCK=64)
+    return out * 3.0
 
 
 def loop(x):

@@ -60,13 +60,15 @@ class Program:
             lambda: f"({self.of('str', 1)} {self.pick('in', 'not in')} {self.of('str', d)})", lambda: f"({self.of('str', 1)} in {self.of('dict', d)})",
             lambda: f"isinstance({self.of(self.pick(*TYPES), d)}, {self.pick('int', 'float', 'bool', 'str', 'list', 'dict')})", lambda: f"bool({self.of(self.pick(*TYPES), d)})",
             lambda: f"any(v > {self.of('int', 1)} for v in {self.of('list', d)})", lambda: f"all(v != {self.of('int', 1)} for v in {self.of('list', d)})",
+            lambda: f"({self.view(d)} {self.pick('<', '<=', '==', '!=', '>', '>=')} {self.view(d)})", lambda: f"{self.view(d)}.isdisjoint({self.texts(d)})",
+            lambda: f"(({self.of('str', 1)}, {self.of('int', 1)}) in {self.of('dict', d)}.items())", lambda: f"({self.of('int', d)} in {self.of('dict', d)}.values())",
             lambda: f"{self.of('str', d)}.startswith({self.of('str', 1)})", lambda: f"({self.of('bool', d)} is {self.pick('True', 'False', 'None')})")()
 
     def str(self, d):
         a, b = (lambda: self.of("str", d)), (lambda: self.of("str", d))
         return self.pick(
             lambda: f"({a()} + {b()})[:40]", lambda: f"({a()} * ({self.of('int', 1)} & 3))", lambda: f"{a()}.upper()", lambda: f"{a()}.lower()",
-            lambda: f"{a()}[{self.slice(d)}]", lambda: f"str({self.of(self.pick('int', 'float', 'bool', 'list'), d)})", lambda: f"repr({self.of(self.pick(*TYPES), d)})",
+            lambda: f"{a()}[{self.slice(d)}]", lambda: f"str({self.of(self.pick('int', 'float', 'bool', 'list'), d)})", lambda: f"repr({self.of(self.pick(*TYPES), d)})", lambda: f"str({self.of('dict', d)}.{self.pick('keys', 'values', 'items')}())",
             lambda: f"{a()}.replace({self.of('str', 1)} or 'b', {self.of('str', 1)})[:60]", lambda: f"{a()}.strip()", lambda: f"'-'.join(str(v) for v in {self.of('list', d)})",
             lambda: f"f'{{{self.plain('int', d)}}}|{{{self.plain('float', d)}:.{self.pick('1', '3')}f}}'", lambda: f"f'{{{self.plain('int', d)}:{self.pick('>6', '<5', '04', '+', 'x', ',')}}}'",
             lambda: f"'%s:%d' % ({b()}, {self.of('int', d)})", lambda: f"{a()}.zfill({self.pick('0', '3', '6')})", lambda: f"','.join(sorted({a()}))",
@@ -89,7 +91,16 @@ class Program:
             lambda: f"list(range({b()} % 9))", lambda: f"list({self.of('dict', d)}.values())", lambda: f"[i * v % 13 for i, v in enumerate({a()})]",
             lambda: f"[u - v for u, v in zip({a()}, {self.of('list', d)})]", lambda: f"({a()} * 2)[:10]", lambda: f"list(map(lambda v: v % 5, {a()}))",
             lambda: f"[v for v in {a()} for _ in range(v % 3)][:12]", lambda: f"list(filter(lambda v: v % 2 == 0, {a()}))", lambda: f"({a()} if {self.of('bool', d)} else {self.of('list', d)})",
-            lambda: f"[len(w) for w in {self.of('str', d)}.split()]", lambda: f"sorted(set({a()}))")()
+            lambda: f"[len(w) for w in {self.of('str', d)}.split()]", lambda: f"sorted(set({a()}))",
+            lambda: f"[len(k) for k in sorted({self.view(d)} {self.pick('|', '&', '-', '^')} {self.pick(self.view, self.texts)(d)})]",
+            lambda: f"[v for k, v in sorted({self.of('dict', d)}.items() {self.pick('|', '&', '-', '^')} {self.of('dict', d)}.items())]",
+            lambda: f"[len(k) for k in sorted({self.texts(d)} {self.pick('|', '&', '-', '^')} {self.view(d)})]")()
+
+    def view(self, d):
+        return f"{self.of('dict', d)}.keys()"
+
+    def texts(self, d):
+        return f"{self.pick('', 'set')}({self.of('str', d)}.split())"
 
     def dict(self, d):
         return self.pick(

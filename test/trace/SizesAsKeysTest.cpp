@@ -3,6 +3,8 @@
 /// another: a branch, or refused.
 #include "TraceFixture.h"
 
+#include <cmath>
+
 namespace pellucid::trace {
 namespace {
 
@@ -168,6 +170,48 @@ def f(x):
 )py";
   options.strict = true;
   EXPECT_EQ(trace(text, "f").kernels.size(), 2u);
+}
+
+struct Rounded {
+  const char *text;
+  int64_t (*want)(int64_t n);
+};
+const Rounded roundings[] = {
+    {"int((n - 100) / 8) + 20", [](int64_t n) { return (n - 100) / 8 + 20; }},
+    {"int((100 - n) / 8) + 20", [](int64_t n) { return (100 - n) / 8 + 20; }},
+    {"int((n - 100) / -8) + 20", [](int64_t n) { return (n - 100) / -8 + 20; }},
+    {"int(n * 2.0)", [](int64_t n) { return 2 * n; }},
+    {"int(n * 1.5) + 1", [](int64_t n) { return n * 3 / 2 + 1; }},
+    {"int(0.25 * (n - 100) + 0.5) + 20",
+     [](int64_t n) {
+       return static_cast<int64_t>(0.25 * static_cast<double>(n - 100) + 0.5) + 20;
+     }},
+    {"math.floor((n - 100) * 0.375) + 40",
+     [](int64_t n) {
+       return static_cast<int64_t>(std::floor(static_cast<double>(n - 100) * 0.375)) + 40;
+     }},
+    {"math.ceil(-(n * 1.0) / 16) + 40",
+     [](int64_t n) { return static_cast<int64_t>(std::ceil(-static_cast<double>(n) / 16)) + 40; }},
+};
+
+// int() goes towards zero, floor() does not; what floats hold exactly is computed with integers.
+TEST_F(SizesAsKeys, floatsOfSizesAreRoundedAsPythonRounds) {
+  for (const Rounded &rounded : roundings) {
+    for (int64_t n : {32, 63, 99, 100, 101, 107, 108, 255}) {
+      symbols = {};
+      symbols.declare("n", {{32, 256}, 1, n});
+      graph::Program program =
+          trace("import math\ndef f(x):\n    n = x.shape[0]\n    return torch.zeros(" +
+                    std::string(rounded.text) + ")\n",
+                "f");
+      const graph::TensorType &type = program.main.outputNode()->args()[0].value()->type();
+      EXPECT_EQ(symbolic::evaluate(type.shape[0], {{"n", n}}), rounded.want(n))
+          << rounded.text << " at " << n;
+    }
+  }
+  EXPECT_TRUE(has(strictly("    return torch.zeros(int(n / 3.0))\n"), "int() of"));
+  EXPECT_TRUE(has(strictly("    return torch.zeros(int(n * 0.1))\n"), "int() of"));
+  EXPECT_TRUE(has(strictly("    return torch.zeros(int(n ** 0.5))\n"), "int() of"));
 }
 
 } // namespace

@@ -235,5 +235,56 @@ TEST_F(StateDict, dropoutInForwardDraws) {
   EXPECT_FALSE(draws("def f(x):\n    return F.dropout(x, 0.0) + F.dropout(x, 0.5, False)\n", "f"));
 }
 
+// As PyTorch 2.15 answers; a wrong answer is an AssertionError of the model.
+TEST_F(StateDict, partsAreFoundByDottedNames) {
+  trace(R"py(
+class Inner(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin = nn.Linear(4, 4)
+        self.register_buffer("kept", torch.ones(4))
+        self.register_buffer("lost", torch.ones(4), persistent=False)
+        self.held = nn.Buffer(torch.ones(4))
+
+class Named(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = Inner()
+        self.tied = self.inner
+        self.scale = nn.Parameter(torch.ones(4))
+
+    def fails(self, words, method, *args):
+        try:
+            method(*args)
+        except (AttributeError, ValueError) as error:
+            assert words in str(error), str(error)
+        else:
+            assert False, words
+
+    def forward(self, x):
+        inner = self.inner
+        parts = [path + name for path in ("inner.", "tied.") for name in ("kept", "held", "lin.weight", "lin.bias")]
+        assert list(self.state_dict()) == ["scale"] + parts, list(self.state_dict())
+        assert list(inner.lin.state_dict(prefix="p.")) == ["p.weight", "p.bias"]
+        assert self.state_dict()["tied.lin.weight"] is inner.lin.weight
+        assert self.get_submodule("inner.lin") is inner.lin and self.get_submodule("") is self
+        assert self.get_parameter("inner.lin.weight") is inner.lin.weight
+        assert self.get_buffer("tied.kept") is inner.kept and self.get_buffer("inner.lost") is inner.lost
+        self.fails("Inner has no attribute `no`", self.get_submodule, "inner.no")
+        self.fails("`scale` is not an nn.Module", self.get_submodule, "scale")
+        self.fails("`kept` is not an nn.Parameter", self.get_parameter, "inner.kept")
+        self.fails("Named has no attribute `no`", self.get_parameter, "no")
+        self.fails("`scale` is not a buffer", self.get_buffer, "scale")
+        self.fails("without a target name", self.set_submodule, "", nn.Identity())
+        self.fails("is not an nn.Module, found", self.set_submodule, "inner.lin", 3)
+        self.fails("`scale` is not an nn.Module", self.set_submodule, "scale", nn.Identity())
+        self.fails("Inner has no attribute `new`", self.set_submodule, "inner.new", nn.Identity(), True)
+        y = self.inner.lin(x)
+        self.set_submodule("inner.lin", nn.Identity())
+        return y + self.inner.lin(x)
+)py",
+        "Named");
+}
+
 } // namespace
 } // namespace pellucid::trace

@@ -11,12 +11,6 @@ namespace pellucid::passes {
 
 using namespace graph;
 
-namespace {
-
-constexpr size_t maximumGroup = 48;
-
-/// Replaces whole identifiers of `text` by their entry in `names`; attribute names (after a dot)
-/// and keywords of calls stay.
 std::string renameIdentifiers(const std::string &text,
                               const std::map<std::string, std::string> &names) {
   std::string out;
@@ -41,6 +35,10 @@ std::string renameIdentifiers(const std::string &text,
   }
   return out;
 }
+
+namespace {
+
+constexpr size_t maximumGroup = 48;
 
 bool looksExpensive(const std::string &expression) {
   return expression.find("tl.") != std::string::npos ||

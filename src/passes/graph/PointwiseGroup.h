@@ -26,6 +26,11 @@ struct PointwiseGroup {
   bool hasChecks = false; ///< statements that may fail
 };
 
+/// Replaces whole identifiers of `text` by their entry in `names`; attribute names (after a dot),
+/// exponents of numbers and keywords of calls stay.
+std::string renameIdentifiers(const std::string &text,
+                              const std::map<std::string, std::string> &names);
+
 /// True for nodes that compute each element from the same element of their operands and have one
 /// result: pointwise operators, casts, clones, and tensors filled with one value or with their
 /// index.

@@ -184,8 +184,8 @@ class Broken(Exception):
 class Ours:
     """The compiler as a process, the run time as a library."""
 
-    def __init__(self, program, folder, saved=False, level="x86-64-v3", prepared=False, guard=0):
-        """`saved`: programs go through a file, `export -o` and then `compile` of it. `prepared`: calls are prepared, and run
+    def __init__(self, program, folder, saved="", level="x86-64-v3", prepared=False, guard=0):
+        """`saved`: programs go through a file of this suffix, `export -o` and then `compile` of it. `prepared`: calls are prepared, and run
         twice. `guard`: as in pellucid_run_options; 3 is one, then the other."""
         self.compiler, self.saved, self.level, self.prepared, self.guard = str(program), saved, level, prepared, guard
         self.folder = pathlib.Path(folder)
@@ -214,7 +214,7 @@ class Ours:
         source.write_text(text)
         model = [f"{source}:model", *words]
         if self.saved:
-            saved = self.folder / f"model{self.count}.program"
+            saved = self.folder / f"model{self.count}{self.saved}"
             self.call("export", *model, "-o", str(saved))
             model = [str(saved)]
         self.call("compile", *model, "-o", str(package), "--target", f"cpu:{self.level}", *options)

@@ -319,3 +319,109 @@ def constant_then_early_return(x_ptr, out_ptr, n, limit, SKIP: tl.constexpr, POS
                 return
     i = pid * BLOCK + tl.arange(0, BLOCK)
     tl.store(out_ptr + i, signed_part(tl.load(x_ptr + i, mask=i < n), POSITIVE, limit), mask=i < n)
+
+
+@triton.aggregate
+class Window:
+    """Where a program reads; its constructor is written by triton.aggregate."""
+
+    pointer: tl.tensor
+    n: tl.tensor
+    BLOCK: tl.constexpr = 64
+
+    @triton.jit
+    def offsets(self):
+        return tl.program_id(0) * self.BLOCK + tl.arange(0, self.BLOCK)
+
+    @triton.jit
+    def load(self, other=0.0):
+        offsets = self.offsets()
+        return tl.load(self.pointer + offsets, mask=offsets < self.n, other=other)
+
+    @triton.jit
+    def store(self, value):
+        offsets = self.offsets()
+        tl.store(self.pointer + offsets, value, mask=offsets < self.n)
+
+    @triton.jit
+    def __getitem__(self, power):
+        x = self.load()
+        for _ in tl.static_range(power - 1):
+            x *= self.load()
+        return x
+
+
+@triton.aggregate
+class Running:
+    """What a loop carries; the constructor is its own."""
+
+    total: tl.tensor
+    count: tl.tensor
+    scale: tl.constexpr
+
+    def __init__(self, total, count, scale=2):
+        self.total = total
+        self.count = count
+        self.scale = tl.constexpr(scale + 1)
+
+    @triton.jit
+    def add(self, x):
+        return Running(self.total + x * self.scale, self.count + 1, self.scale - 1)
+
+    @staticmethod
+    @triton.jit
+    def start(like):
+        return Running(tl.zeros_like(like), 0)
+
+    @triton.constexpr_function
+    def squared_scale(self):
+        return self.scale * self.scale
+
+
+@triton.aggregate
+class Halved(Running):
+    @triton.jit
+    def mean(self):
+        return self.total / self.count / 2
+
+
+@triton.jit
+def aggregates(x_ptr, out_ptr, turns, n, BLOCK: tl.constexpr = 32):
+    source = Window(x_ptr, n, BLOCK=BLOCK)
+    running = Running.start(source.load())
+    for i in range(turns):
+        running = running.add(source[2])
+    halved = Halved(running.total, running.count, scale=4)
+    if turns > 2:
+        halved = tl.aggregate_replace(halved, total=halved.total + 1.0, scale=4)
+    Window(out_ptr, n, BLOCK).store(halved.mean() * halved.scale)
+
+
+@triton.jit
+def changed_aggregate(x_ptr, n):
+    window = Window(x_ptr, n)
+    window.n = 3
+
+
+@triton.aggregate
+class Forgetful:
+    a: tl.tensor
+    b: tl.tensor
+
+    def __init__(self, a):
+        self.a = a
+
+
+@triton.jit
+def forgetful_aggregate(x_ptr):
+    Forgetful(x_ptr)
+
+
+@triton.jit
+def aggregate_without_a_field(x_ptr, n):
+    tl.store(x_ptr, Window(x_ptr, n).missing)
+
+
+@triton.jit
+def unpacked_aggregate(x_ptr, n):
+    pointer, size, block = Window(x_ptr, n)

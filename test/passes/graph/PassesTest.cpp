@@ -263,5 +263,14 @@ TEST(KernelTextTest, aTransposedOperandKeepsTwoLoops) {
   EXPECT_NE(writePointwise(spec, symbols).source.find("idx0"), std::string::npos);
 }
 
+TEST(RenameIdentifiers, LeavesAttributesExponentsAndKeywords) {
+  std::map<std::string, std::string> names{{"min", "in0"}, {"e5", "in1"}, {"self", "v3"}};
+  EXPECT_EQ(renameIdentifiers("tl.min(min, axis=min, min=self) + self.min", names),
+            "tl.min(in0, axis=in0, min=v3) + v3.min");
+  EXPECT_EQ(renameIdentifiers("1e5 * e5 + minimum(self == min)", names),
+            "1e5 * in1 + minimum(v3 == in0)");
+  EXPECT_EQ(renameIdentifiers("min", names), "in0");
+}
+
 } // namespace
 } // namespace pellucid::passes

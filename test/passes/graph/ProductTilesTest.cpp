@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/graph/ProductTiles.h"
+#include "passes/graph/ProductText.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -77,6 +78,38 @@ TEST(ProductTiles, LongConsumersTakeFewSumsOfAThread) {
   spec.body = {{"v0", "0.5 * product * (1.0 + tl.erf(product))"}};
   ProductTile tile = chooseProductTiles(spec, deviceModel(90), false, symbols)[0].tile;
   EXPECT_LE(tile.m * tile.n, 64 * 32 * tile.warps);
+}
+
+/// What the rule says of a tile that it chose: no other one of its height and warps is expected to
+/// be quicker, and half of it is slower.
+TEST(ProductTiles, TheTileThatIsChosenIsExpectedToBeQuick) {
+  for (int64_t rows : {4096, 8192}) {
+    ProductSizes sizes{1, rows, 4096, 4096, 1};
+    ProductTile chosen = tileFor(rows, 4096, 4096), half = chosen;
+    half.n /= 2;
+    double expected = expectedTime(chosen, sizes, DataType::BFloat16, deviceModel(90));
+    EXPECT_LT(expected, expectedTime(half, sizes, DataType::BFloat16, deviceModel(90)));
+    ProductTile unknown = chosen;
+    unknown.warps = 16; // a shape that the table lacks
+    EXPECT_LT(expected, expectedTime(unknown, sizes, DataType::BFloat16, deviceModel(90)));
+  }
+}
+
+/// Dims that lie evenly behind one another are one: no division stands in the kernel. Those that do
+/// not are taken apart.
+TEST(ProductText, ColumnsThatLieEvenlyAreNotTakenApart) {
+  for (bool evenly : {true, false}) {
+    SymbolTable symbols;
+    GemmSpec spec = product(32, 64, 64);
+    spec.name = "product";
+    spec.columns = {4, 16};
+    spec.a.strides = {64, 1};
+    spec.b.strides = {80, evenly ? 16 : 20, 1};
+    spec.output.strides = {64, 16, 1};
+    spec.output.dtype = DataType::BFloat16;
+    std::string text = writeProduct(spec, {}, 32, symbols).source;
+    EXPECT_EQ(text.find(" % 16") == std::string::npos, evenly) << text;
+  }
 }
 
 } // namespace
