@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/gpu/Layout.h"
 #include "codegen/gpu/LaneExchange.h"
+#include "codegen/gpu/SharedSwizzle.h"
 
 #include <gtest/gtest.h>
 #include <map>
 #include <random>
+#include <set>
 
 using namespace pellucid::codegen;
 using Point = std::vector<int32_t>;
@@ -207,6 +209,45 @@ TEST(LaneExchange, RefusesWhatOtherWarpsHold) {
   Layout from = Layout::blocked({64, 64}, {1, 0}, 8, 4),
          to = Layout::blocked({64, 64}, {0, 1}, 8, 4);
   EXPECT_FALSE(laneExchange(from, to));
+}
+
+/// How often the lanes of one warp that move at once meet in a bank, at most.
+unsigned conflictsOf(const SharedSwizzle &swizzle, const Layout &layout, unsigned bytes) {
+  unsigned worst = 1, lanes = bytes == 8 ? 16 : 32;
+  for (unsigned r = 0; r < layout.registerCount(); ++r) {
+    std::map<uint32_t, std::set<uint32_t>> words;
+    for (unsigned lane = 0; lane < lanes; ++lane) {
+      uint32_t byte = swizzle.placeOf(rowMajor(layout, layout.pointOf(r, lane, 0))) * bytes;
+      words[byte / std::max(4u, bytes) % (128 / std::max(4u, bytes))].insert(byte /
+                                                                             std::max(4u, bytes));
+    }
+    for (const auto &[bank, inBank] : words)
+      worst = std::max(worst, static_cast<unsigned>(inBank.size()));
+  }
+  return worst;
+}
+
+// A tile that is turned round: rows are written, columns are read, and neither waits for a bank.
+TEST(SharedSwizzle, TransposedTilesMeetInNoBank) {
+  for (unsigned bytes : {1, 2, 4, 8})
+    for (int64_t side : {32, 64}) {
+      int64_t perThread = std::min<int64_t>(16 / bytes, side * side / 128);
+      Layout rows = Layout::blocked({side, side}, {1, 0}, perThread, 4);
+      Layout columns = Layout::blocked({side, side}, {0, 1}, perThread, 4);
+      SharedSwizzle swizzle(rows, columns, bytes);
+      EXPECT_LE(conflictsOf(swizzle, rows, bytes), 2u) << bytes << " bytes, side " << side;
+      EXPECT_LE(conflictsOf(swizzle, columns, bytes), 2u) << bytes << " bytes, side " << side;
+      std::set<uint32_t> places;
+      for (uint32_t i = 0; i < side * side; ++i)
+        places.insert(swizzle.placeOf(i));
+      EXPECT_EQ(places.size(), static_cast<size_t>(side * side));
+      EXPECT_LT(*places.rbegin(), side * side);
+    }
+}
+
+TEST(SharedSwizzle, WhatMeetsInNoBankStays) {
+  Layout rows = Layout::blocked({1024}, {0}, 1, 4);
+  EXPECT_TRUE(SharedSwizzle(rows, rows, 4).exchanges.empty());
 }
 
 } // namespace

@@ -22,6 +22,8 @@
 
 namespace pellucid::codegen {
 
+class SharedSwizzle;
+
 /// One value per register, in register form (CodeBuilder.h).
 using Registers = std::vector<llvm::Value *>;
 
@@ -171,6 +173,7 @@ private:
   llvm::Value *readShared(uint64_t byteOffset, mlir::Type element, llvm::Value *index);
   llvm::Value *shuffle(llvm::Value *value, unsigned laneMask);
   Registers exchangeLanes(const Registers &values, mlir::Type element, const LaneExchange &plan);
+  std::vector<llvm::Value *> placesIn(const SharedSwizzle &swizzle, const Layout &layout);
 
   // CudaMessages.cpp
   void emitAssert(tt::AssertOp op);

@@ -3,6 +3,7 @@
 #include "codegen/common/ControlFlow.h"
 #include "codegen/cuda/CudaEmitter.h"
 #include "codegen/gpu/LaneExchange.h"
+#include "codegen/gpu/SharedSwizzle.h"
 
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/Support/MathExtras.h"
@@ -54,12 +55,30 @@ Registers CudaEmitter::convert(ttgpu::ConvertLayoutOp op) {
     return exchangeLanes(tile.registers, element, *plan);
   uint64_t at = ttgpu::offsetOf(op);
   Value *holds = isFirstHolder(tile.layout);
+  SharedSwizzle swizzle(tile.layout, layout, memoryBytes(element));
+  std::vector<Value *> into = placesIn(swizzle, tile.layout), from = placesIn(swizzle, layout);
   for (unsigned r = 0; r < tile.layout.registerCount(); ++r)
-    writeShared(at, element, position(tile.layout, r), tile.registers[r], holds);
+    writeShared(at, element, into[r], tile.registers[r], holds);
   emitBarrier();
   for (unsigned r = 0; r < layout.registerCount(); ++r)
-    registers.push_back(readShared(at, element, position(layout, r)));
+    registers.push_back(readShared(at, element, from[r]));
   return registers;
+}
+
+/// Of each register's element. A thread's place is computed once; registers differ by a constant.
+std::vector<Value *> CudaEmitter::placesIn(const SharedSwizzle &swizzle, const Layout &layout) {
+  std::vector<Value *> places;
+  if (swizzle.exchanges.empty()) {
+    for (unsigned r = 0; r < layout.registerCount(); ++r)
+      places.push_back(position(layout, r));
+    return places;
+  }
+  Value *number = position(layout, 0), *own = number;
+  for (auto [from, to] : swizzle.exchanges)
+    own = b.CreateXor(own, b.CreateAnd(b.CreateLShr(number, from - to), 1u << to));
+  for (unsigned r = 0; r < layout.registerCount(); ++r)
+    places.push_back(b.CreateXor(own, swizzle.placeOf(rowMajor(layout, layout.registerPoint(r)))));
+  return places;
 }
 
 Registers CudaEmitter::exchangeLanes(const Registers &values, mlir::Type element,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/ops/Families.h"
 
+#include <algorithm>
+
 namespace pellucid::graph {
 
 using Combine = ReductionBody::Combine;
@@ -98,12 +100,22 @@ std::vector<Value *> logSumExpDecomposition(Graph &g, const OperatorCall &call,
     self = emit("aten._to_copy.default", {self}, {{"dtype", wide}});
   std::vector<int64_t> dims = reducedDims(call, self->type());
   Argument::List dimList(dims.begin(), dims.end());
-  Value *most = emit("aten.amax.default", {self, dimList, true});
-  Value *infinite = emit("aten.isinf.default", {most});
-  Value *base = emit("aten.where.ScalarSelf", {infinite, 0.0, most});
-  Value *exps = emit("aten.exp.default", {emit("aten.sub.Tensor", {self, base})});
-  Value *total = emit("aten.sum.dim_IntList", {exps, dimList, true});
-  Value *sum = emit("aten.add.Tensor", {emit("aten.log.default", {total}), base});
+  bool isEmpty = std::any_of(dims.begin(), dims.end(), [&](int64_t d) {
+    return call.symbols.proveEqual(self->type().shape[static_cast<size_t>(d)], 0);
+  });
+  auto logarithm = [&](Value *of) {
+    Value *exps = emit("aten.exp.default", {of});
+    return emit("aten.log.default", {emit("aten.sum.dim_IntList", {exps, dimList, true})});
+  };
+  Value *sum = nullptr;
+  if (isEmpty) { // which has no largest
+    sum = logarithm(self);
+  } else {
+    Value *most = emit("aten.amax.default", {self, dimList, true});
+    Value *infinite = emit("aten.isinf.default", {most});
+    Value *base = emit("aten.where.ScalarSelf", {infinite, 0.0, most});
+    sum = emit("aten.add.Tensor", {logarithm(emit("aten.sub.Tensor", {self, base})), base});
+  }
   if (!call.flag("keepdim"))
     sum = emit("aten.squeeze.dims", {sum, dimList});
   if (sum->type().dtype != result)

@@ -106,7 +106,12 @@ struct ReductionSpec {
   std::string value; ///< the body's name (or in<k>) that is reduced
   ReductionRule rule;
   std::string finalize =
-      "acc";         ///< over `acc` (the combined value, a scalar or a tile) and the count `n`
+      "acc"; ///< over `acc` (the combined value, a scalar or a tile) and the count `n`
+  /// What becomes of the result: statements over `made`, which has the type `type`, and the name
+  /// of what is stored. No inputs beside it.
+  std::vector<TextStatement> after = {};
+  std::string result = "made";
+  DataType type = DataType::Float32;
   std::string place; ///< an input that holds where an element stood; empty: it is counted
   std::optional<symbolic::Expr> count; ///< `n`; absent: of the reduced elements
   TextOperand output;

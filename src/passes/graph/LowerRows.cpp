@@ -42,6 +42,7 @@ public:
 
   void lower(Node &root, const std::vector<Node *> &members) {
     takeProducers();
+    takeStored(root);
     takeRow();
     size_t before = group.body.size();
     group.names[node.result()] = "made";
@@ -98,6 +99,35 @@ private:
       return;
     group = std::move(trial);
     producers = std::move(found);
+  }
+
+  /// What the row is of, where others read it behind the row as well: it is computed here and
+  /// written, too. What ends a product stays with that.
+  void takeStored(const Node &root) {
+    Node *producer = input->producer();
+    if (rowDims > 1 || call->op.row.isReduced() || group.names.count(input) || from.rank() == 0 ||
+        input->users().size() < 2 || !isPointwise(*producer, emitter.registry) ||
+        !isWholeRow(from.shape[first], forCpu))
+      return;
+    for (const Node *user : input->users())
+      if (user != &node && !root.isBefore(user))
+        return;
+    std::vector<Node *> found = collectProducers(*producer, true, from.shape, emitter.registry);
+    PointwiseGroup trial;
+    trial.divisionFails = forCpu;
+    for (const Node *one : found)
+      addToGroup(trial, *one, emitter.registry, symbols);
+    bool endsProduct =
+        std::any_of(trial.inputs.begin(), trial.inputs.end(), [&](const Value *value) {
+          const Node *maker = value->producer();
+          const Operator *op = maker->isCall() ? emitter.registry.find(maker->target()) : nullptr;
+          return op && (op->kind == Operator::Kind::Gemm || op->kind == Operator::Kind::RowKernel);
+        });
+    if (trial.inputs.empty() || trial.usesIndex || trial.hasChecks || endsProduct)
+      return;
+    group = std::move(trial);
+    producers = std::move(found);
+    stored = input;
   }
 
   void takeRow() {
@@ -176,6 +206,8 @@ private:
     for (const Value *value : group.inputs)
       spec.inputs.push_back(placed(value->type()));
     spec.output = placed(type);
+    if (stored)
+      spec.stored = {placed(stored->type())};
     mergeRow();
   }
 
@@ -217,9 +249,13 @@ private:
     std::vector<Value *> inputs = group.inputs;
     if (picked)
       inputs.push_back(picked);
-    Value *out = emitter.emit(writeRow(spec, symbols, forCpu), inputs,
-                              {emitter.emptyLike(type), Access::Write}, root.location);
-    emitter.replace(root, out, all);
+    std::vector<LaunchEmitter::Target> outputs = {{emitter.emptyLike(type), Access::Write}};
+    if (stored)
+      outputs.push_back({emitter.emptyLike(stored->type()), Access::Write});
+    Node *launch = emitter.emit(writeRow(spec, symbols, forCpu), inputs, outputs, root.location);
+    if (stored)
+      emitter.program.main.replaceAllUses(stored, launch->result(1));
+    emitter.replace(root, launch->result(0), all);
   }
 
   LaunchEmitter &emitter;
@@ -228,7 +264,7 @@ private:
   bool forCpu;
   decltype(callOf(std::declval<const Node &>(), std::declval<const OperatorRegistry &>(),
                   std::declval<const SymbolTable &>())) call;
-  Value *input = nullptr, *picked = nullptr;
+  Value *input = nullptr, *picked = nullptr, *stored = nullptr;
   TensorType from;
   size_t rowDims = 1, first = 0;
   PointwiseGroup group;

@@ -104,7 +104,8 @@ private:
     const TensorType type = node.result()->type();
     program.main.setInsertionPoint(&node);
     std::vector<Node *> nodes = collectProducers(node, true, type.shape, registry);
-    if (products.lowerConsumers(node, nodes) || lowerRowConsumers(emitter, node, nodes, forCpu))
+    if (products.lowerConsumers(node, nodes) || lowerRowConsumers(emitter, node, nodes, forCpu) ||
+        lowerReductionConsumers(node, nodes))
       return;
     // A processor copies parts faster than it asks of each element which one it belongs to.
     lowerGroup(node, collectProducers(node, true, type.shape, registry,
@@ -154,11 +155,37 @@ private:
     return true;
   }
 
-  void lowerReduction(Node &node) {
+  /// Where `members`, a pointwise group that ends in `root`, is of one reduction alone, which
+  /// nothing else reads: the launch that has its results goes on.
+  bool lowerReductionConsumers(Node &root, const std::vector<Node *> &members) {
+    PointwiseGroup trial = groupOf(members);
+    if (trial.inputs.size() != 1 || trial.usesIndex || trial.hasChecks)
+      return false;
+    Value *value = trial.inputs[0];
+    Node *producer = value->producer();
+    const Operator *op =
+        producer->isCall() && !producer->isLaunch() ? registry.find(producer->target()) : nullptr;
+    auto inside = [&](const Node *user) {
+      return std::find(members.begin(), members.end(), user) != members.end();
+    };
+    if (!op || op->kind != Operator::Kind::Reduction ||
+        !std::all_of(value->users().begin(), value->users().end(), inside) ||
+        value->type().shape != root.result()->type().shape ||
+        root.result()->type().strides != contiguousStrides(root.result()->type().shape))
+      return false;
+    auto call = callOf(*producer, registry, program.symbols);
+    if (extremeBeside(*producer, *call, reducedDims(*call, call->args[0].value()->type())))
+      return false;
+    lowerReduction(*producer, &root, members);
+    return true;
+  }
+
+  /// With `root`, the pointwise group `members` goes on from the result and is replaced instead.
+  void lowerReduction(Node &node, Node *root = nullptr, const std::vector<Node *> &members = {}) {
     auto call = callOf(node, registry, program.symbols);
     Value *self = call->args[0].value();
     const TensorType from = self->type(), type = node.result()->type();
-    program.main.setInsertionPoint(&node);
+    program.main.setInsertionPoint(root ? root : &node);
     std::vector<Node *> producers = collectProducers(node, false, from.shape, registry);
     PointwiseGroup group = groupOf(producers);
     std::string value = group.names.count(self) ? group.names.at(self) : "in0";
@@ -189,15 +216,24 @@ private:
     spec.output.dtype = type.dtype;
     spec.output.strides = contiguousStrides(spec.kept);
     spec.rule = reductionRule(*call, from.dtype, type.dtype);
-    spec.scalars = group.scalars;
+    spec.type = type.dtype;
     spec.body = group.body;
+    if (root) {
+      group.names[node.result()] = "made";
+      for (const Node *member : members)
+        addToGroup(group, *member, registry, program.symbols);
+      spec.after.assign(group.body.begin() + static_cast<long>(spec.body.size()), group.body.end());
+      spec.result = group.names.at(root->result());
+      spec.output.dtype = root->result()->type().dtype;
+    }
+    spec.scalars = group.scalars;
     // `x != 0` is asked of the element itself: 0.5 is not 0.
     spec.value = type.dtype == DataType::Bool
                      ? reductionMap(call->op.reduction.map, "(" + value + ")")
                      : reductionMap(call->op.reduction.map,
                                     "(" + value + ").to(" + tlName(spec.rule.accumulate) + ")");
     spec.finalize = call->op.reduction.finalize;
-    std::vector<TensorType> types{TensorType(type.dtype, type.shape, type.device)};
+    std::vector<TensorType> types{TensorType(spec.output.dtype, type.shape, type.device)};
     Node *extreme = extremeBeside(node, *call, dims);
     if (extreme) {
       const TensorType value = extreme->result()->type();
@@ -208,7 +244,13 @@ private:
     }
     std::vector<Value *> results =
         emitReduction(emitter, std::move(spec), group.inputs, types, node.location, forCpu);
-    emitter.replace(node, results[0], producers);
+    if (root) {
+      producers.insert(producers.end(), members.begin(), members.end());
+      producers.push_back(&node);
+      std::sort(producers.begin(), producers.end(),
+                [](const Node *a, const Node *b) { return a->isBefore(b); });
+    }
+    emitter.replace(root ? *root : node, results[0], producers);
     if (extreme)
       emitter.replace(*extreme, results[1]);
   }

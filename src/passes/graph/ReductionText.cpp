@@ -100,7 +100,8 @@ ReductionPlan planReduction(const ReductionSpec &spec, const SymbolTable &symbol
   int64_t more = forCpu ? 1 : std::max<int64_t>(1, 4 / bytes);
   if (innerKept) {
     plan.tile = Tile::Columns;
-    plan.results = chooseBlock(spec.kept.back(), symbols, forCpu ? 256 : 128);
+    // What combines states has few of them: more programs, with more rows each at a time.
+    plan.results = chooseBlock(spec.kept.back(), symbols, forCpu ? 256 : mayDivide ? 128 : 32);
     // A row at a time is what a CPU's caches and vectors like.
     plan.elements = forCpu ? 1 : powerOver(std::min(longest, 2048 * more / plan.results));
     others = product(spec.kept, 0, spec.kept.size() - 1) *
@@ -173,6 +174,7 @@ private:
 
   void emitIndices() {
     writer.line("pid = tl.program_id(0).to(tl.int64)");
+    writer.body(spec.scalars, {});
     std::string at = "pid";
     if (plan.isSplit()) {
       parts = writer.scalar(plan.parts);
@@ -271,7 +273,7 @@ private:
       indices.push_back(isReducedTile(d) ? tileOf(reduced[d], false) : reduced[d]);
     for (size_t i = 0; i < spec.inputs.size(); ++i)
       emitLoad(i, indices, keptMask, elementMask);
-    writer.body(spec.scalars, spec.body);
+    writer.body({}, spec.body);
     writer.line("v = tl.broadcast_to(tl.where(mask, (" + spec.value + ").to(" + accumulate + "), " +
                 spec.rule.identity + ").to(" + accumulate + "), " + shape + ")");
     writer.line(spec.place.empty() ? "inside = mask"
@@ -340,8 +342,10 @@ private:
         writer.line("acc = " + spec.rule.finish);
       Expr all = product(spec.reduced, 0, spec.reduced.size());
       writer.line("n = " + writer.scalar(spec.count.value_or(all)));
-      writer.line(storeText("o0", writer.address(spec.output, kept), spec.finalize,
-                            spec.output.dtype, mask));
+      writer.line("made = tl.cast(" + spec.finalize + ", " + tlName(spec.type) + ")");
+      writer.body({}, spec.after);
+      writer.line(
+          storeText("o0", writer.address(spec.output, kept), spec.result, spec.output.dtype, mask));
       return;
     }
     // States of one result lie together where rows are reduced, those of one part where columns
@@ -372,7 +376,6 @@ ReductionSpec combining(const ReductionSpec &spec, const ReductionPlan &plan,
   combine.name = spec.name + "_parts";
   combine.reduced = {plan.parts};
   combine.inputs.clear();
-  combine.scalars.clear();
   combine.body.clear();
   Expr results = product(spec.kept, 0, spec.kept.size());
   bool together = plan.tile == Tile::Row;

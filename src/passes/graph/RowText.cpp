@@ -45,6 +45,8 @@ public:
     if (!spec.pick.empty())
       writer.pointer("places");
     writer.pointer("o0");
+    if (!spec.stored.empty())
+      writer.pointer("o1");
     emitRows();
     for (const TextScalar &scalar : spec.scalars)
       writer.line(scalar.name + " = " + writer.scalar(scalar.value));
@@ -69,8 +71,9 @@ private:
   void chooseTile() {
     whole = isWholeRow(length, forCpu);
     int64_t longest = symbols.range(length).max;
-    // One number per row is left. Nothing is read again, so long rows need not stay.
+    // Where one number per row is left nothing is read again, so long rows need not stay.
     bool leavesOne = spec.rule >= Rule::LogSumExp || !spec.pick.empty();
+    bool isSoftmax = spec.rule == Rule::Softmax || spec.rule == Rule::LogSoftmax;
     const TextOperand &first = spec.inputs[0];
     bool across = kept > 0 && first.strides[kept - 1].constant() == 1 &&
                   first.strides[kept].constant() != 1 && spec.pick.empty();
@@ -92,12 +95,14 @@ private:
       return;
     }
     grid = rowCount;
-    if (leavesOne && !forCpu && longest > 8192) {
+    if (!forCpu && ((leavesOne && longest > 8192) || (isSoftmax && !whole))) {
       tile = Tile::Stripes;
       whole = false;
-      warps = 8;
+      // What is read twice is a row of each multiprocessor at a time, so that the cache holds much
+      // of them.
+      warps = leavesOne || !length.isConstant() ? 8 : 32;
       // Sixteen bytes of a thread in each stripe.
-      elements = 256 * (16 / std::clamp<int64_t>(byteSize(first.dtype), 1, 8));
+      elements = 32 * warps * (16 / std::clamp<int64_t>(byteSize(first.dtype), 2, 8));
       rows = 4;
       return;
     }
@@ -205,6 +210,12 @@ private:
                 writer.address(operand, at) + ")" +
                 (mask.empty() ? ")" : ", mask=" + mask + ", other=0)"));
   }
+  /// What the body makes of the elements at `col`.
+  void loadElements() {
+    for (size_t i = 0; i < spec.rowInputs; ++i)
+      loadInput(i);
+    writer.body({}, spec.body);
+  }
   /// `x`, the elements of the tile, where `mask`.
   void loadTile() {
     std::string e = std::to_string(elements);
@@ -222,19 +233,33 @@ private:
     } else {
       writer.line("mask = kept");
     }
-    for (size_t i = 0; i < spec.rowInputs; ++i)
-      loadInput(i);
-    writer.body({}, spec.body);
+    loadElements();
+    if (!spec.stored.empty() && !hasStored)
+      storeElements("o1", spec.stored[0], spec.value);
+    hasStored = true;
     writer.line("x = tl.broadcast_to((" + spec.value + ").to(" + type + "), " + shapeText() + ")");
   }
-  void openPass() {
+  void storeElements(const char *pointer, const TextOperand &operand, const std::string &value) {
+    std::vector<std::string> at = indices;
+    at.push_back("col");
+    writer.line(storeText(pointer, writer.address(operand, at),
+                          "tl.broadcast_to(" + value + ", " + shapeText() + ")", operand.dtype,
+                          "mask"));
+  }
+  /// `again`: the row is read once more, from its end, which the caches have read last.
+  void openPass(bool again = false) {
     if (whole)
       return;
-    if (tile == Tile::Lanes)
+    std::string step = std::to_string(tile == Tile::Stripes ? rows * elements : elements);
+    if (tile == Tile::Lanes) {
       writer.open("for col in range(0, " + size + "):");
-    else
-      writer.open("for start in range(0, " + size + ", " +
-                  std::to_string(tile == Tile::Stripes ? rows * elements : elements) + "):");
+    } else if (again && tile == Tile::Stripes) {
+      writer.line("turns = (" + size + " + " + step + " - 1) // " + step);
+      writer.open("for turn in range(0, turns):");
+      writer.line("start = (turns - 1 - turn) * " + step);
+    } else {
+      writer.open("for start in range(0, " + size + ", " + step + "):");
+    }
     loadTile();
   }
   void closePass() {
@@ -249,11 +274,7 @@ private:
       if (!isAffine(i))
         loadInput(i);
     writer.body({}, spec.after);
-    std::vector<std::string> at = indices;
-    at.push_back("col");
-    writer.line(storeText("o0", writer.address(spec.output, at),
-                          "tl.broadcast_to(" + spec.result + ", " + shapeText() + ")",
-                          spec.output.dtype, "mask"));
+    storeElements("o0", spec.output, spec.result);
   }
   bool isAffine(size_t i) const {
     std::string name = "in" + std::to_string(i);
@@ -299,34 +320,29 @@ private:
     bool logarithm = spec.rule == Rule::LogSoftmax;
     if (!spec.pick.empty())
       return emitPicked();
-    emitExponentials();
+    if (tile == Tile::Stripes)
+      emitStripedSoftmax();
+    else
+      emitExponentials();
     if (logarithm)
       writer.line("logarithm = tl.log(total)");
-    openPass();
+    openPass(true);
     store(logarithm ? "(x - peak) - logarithm" : whole ? "e / total" : "tl.exp(x - peak) / total");
     closePass();
   }
 
   void emitPicked() {
-    if (tile == Tile::Stripes) {
-      emitStripes(true);
-      writer.line("chosen = tl.sum(found, axis=0)");
-      // A row with inf, or of -inf alone, has no softmax.
-      writer.line("total = tl.where(tl.abs(peak) == float('inf'), float('nan'), total)");
-    } else {
-      writer.line("found = " + filled("0.0"));
-      if (!whole) {
-        openPass();
-        writer.line("found = tl.where(mask & (col == picked), x, found)");
-        closePass();
-      } else {
-        writer.line("found = tl.where(mask & (col == picked), x, 0.0)");
-      }
-      writer.line("chosen = " + across("sum", "found"));
+    if (tile == Tile::Stripes)
+      emitStripedSoftmax();
+    else
       emitExponentials();
-    }
     writer.line("logarithm = tl.log(total)");
-    storeOne("(chosen - peak) - logarithm");
+    // The element itself is read once more.
+    writer.line("col = picked");
+    writer.line("there = (picked >= 0) & (picked < " + size + ")");
+    writer.line(tile == Tile::Rows ? "mask = kept & there" : "mask = there");
+    loadElements();
+    storeOne("((" + spec.value + ").to(" + type + ") - peak) - logarithm");
   }
 
   /// The one result of each row.
@@ -342,38 +358,47 @@ private:
 
   /// `peak` and `total` in one reading. Each lane keeps the sum of what it has seen beside the
   /// largest of that, and takes up all stripes against one new largest. `base`: what the sum is
-  /// beside, 0 where the largest is no number. `found`: what stands where `picked` says.
-  void emitStripes(bool picks) {
+  /// beside, 0 where the largest is no number.
+  void emitStripes() {
     std::string lanes = "[" + std::to_string(elements) + "]";
     auto start = [&](const std::string &name, const std::string &value) {
       writer.line(name + " = tl.full(" + lanes + ", " + value + ", " + type + ")");
     };
     start("top", "float('-inf')");
     start("acc", "0.0");
-    if (picks)
-      start("found", "0.0");
     openPass();
-    if (picks)
-      writer.line("found = found + tl.sum(tl.where(mask & (col == picked), x, 0.0), axis=0)");
     writer.line("x = tl.where(mask, x, float('-inf'))");
     writer.line("high = tl.maximum(top, tl.max(x, axis=0))");
     writer.line("base = tl.where(tl.abs(high) == float('inf'), 0.0, high)");
-    writer.line("acc = acc * tl.exp(top - base) + tl.sum(tl.exp(x - base[None, :]), axis=0)");
+    writer.line("acc = acc * " + power("top - base") + " + tl.sum(" + power("x - base[None, :]") +
+                ", axis=0)");
     writer.line("top = high");
     closePass();
     writer.line("peak = tl.max(top, axis=0)");
     writer.line("base = tl.where(tl.abs(peak) == float('inf'), 0.0, peak)");
-    writer.line("total = tl.sum(acc * tl.exp(top - base), axis=0)");
+    writer.line("total = tl.sum(acc * " + power("top - base") + ", axis=0)");
+  }
+
+  /// An exponential that is added to others: what the product is rounded by matters least where
+  /// the term does.
+  static std::string power(const std::string &difference) {
+    return "tl.exp2((" + difference + ") * 1.4426950408889634)";
+  }
+
+  /// A row with inf, or of -inf alone, has no softmax.
+  void emitStripedSoftmax() {
+    emitStripes();
+    writer.line("total = tl.where(tl.abs(peak) == float('inf'), float('nan'), total)");
   }
 
   void emitLogSumExp() {
     if (tile == Tile::Stripes) {
-      emitStripes(false);
+      emitStripes();
     } else if (whole) {
       writer.line("x = tl.where(mask, x, float('-inf'))");
       writer.line("peak = " + across("max", "x"));
       writer.line("base = tl.where(tl.abs(peak) == float('inf'), 0.0, peak)");
-      writer.line("total = " + across("sum", "tl.exp(x - base)"));
+      writer.line("total = " + across("sum", power("x - base")));
     } else {
       writer.line("top = " + filled("float('-inf')"));
       openPass();
@@ -383,7 +408,7 @@ private:
       writer.line("base = tl.where(tl.abs(peak) == float('inf'), 0.0, peak)");
       writer.line("acc = " + filled("0.0"));
       openPass();
-      writer.line("acc = acc + tl.where(mask, tl.exp(x - base), 0.0)");
+      writer.line("acc = acc + tl.where(mask, " + power("x - base") + ", 0.0)");
       closePass();
       writer.line("total = " + across("sum", "acc"));
     }
@@ -422,7 +447,10 @@ private:
     writer.line("seen = all");
     closePass();
     writer.line("mean = tl.sum(own * seen, axis=0) / (" + size + ")");
-    writer.line("differences = tl.sum(squares + seen * (own - mean) * (own - mean), axis=0)");
+    writer.line("drift = tl.sum(seen * (own - mean), axis=0)");
+    writer.line("differences = tl.sum(squares + seen * (own - mean) * (own - mean), axis=0) - "
+                "drift * drift / (" +
+                size + ")");
   }
 
   void emitNorm(bool centred) {
@@ -454,13 +482,19 @@ private:
       writer.line("mean = " + across("sum", "acc") + " / " + n);
     }
     writer.line("squares = " + filled("0.0"));
+    if (!spec.divisor.empty())
+      writer.line("drift = " + filled("0.0"));
     openPass();
     writer.line(centred ? "d = tl.where(mask, x - mean, 0.0)" : "d = tl.where(mask, x, 0.0)");
     writer.line("squares = squares + d * d");
+    if (!spec.divisor.empty())
+      writer.line("drift = drift + d");
     closePass();
     differences = across("sum", "squares");
     if (spec.divisor.empty())
       writer.line("variance = " + differences + " / " + n);
+    else
+      correct("drift");
   }
 
   /// Each lane has the mean and the squared differences of its own elements; then those of all.
@@ -478,6 +512,14 @@ private:
     differences = across("sum", "squares + seen * (own - mean) * (own - mean)");
     if (spec.divisor.empty())
       writer.line("variance = " + differences + " / " + n);
+    else
+      correct("seen * (own - mean)");
+  }
+
+  /// The mean is rounded, which the differences from it tell: their sum would be zero.
+  void correct(const std::string &differencesOfLanes) {
+    writer.line("drift = " + across("sum", differencesOfLanes));
+    differences += " - drift * drift / (" + size + ")";
   }
 
   const RowSpec &spec;
@@ -489,7 +531,7 @@ private:
   size_t kept = 0;
   int64_t rows = 1, elements = 1;
   int32_t warps = 4;
-  bool whole = false;
+  bool whole = false, hasStored = false;
   std::string size, type, differences;
   std::vector<std::string> indices;
 };

@@ -19,6 +19,7 @@ struct RowSpec {
   std::string value = "in0";         ///< the row's element: the body's name (or in<k>)
   std::string weight, bias;          ///< of a norm: names of inputs; empty: none
   DataType type = DataType::Float32; ///< of the row operator's result, `made` in `after`
+  std::vector<TextOperand> stored;   ///< none or one: where `value` itself is written, `o1`
   std::vector<TextStatement> after;
   std::string result = "made";
   TextOperand output;

@@ -57,7 +57,9 @@ private:
     if (!piece)
       return "pid";
     std::string count = writer.scalar(parts), text = std::to_string(piece);
-    writer.line("part = pid % " + count);
+    // Backwards from where the totals ended: the cache has that.
+    writer.line(phase == Phase::Apply ? "part = " + count + " - 1 - pid % " + count
+                                      : "part = pid % " + count);
     writer.line("begin = part * " + text);
     writer.line("end = tl.minimum(begin + " + text + ", " + size + ")");
     writer.line("group = pid // " + count);

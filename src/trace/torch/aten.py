@@ -251,8 +251,43 @@ def _lowest(dtype):
     return torch.iinfo(dtype).min
 
 
+def _max_by_dims(input, kernel, stride, padding, dilation, ceil_mode):
+    """One dim after another, in parts: at each place of a window those windows that have an element there, between ones that
+    have none. No padding is stored. None where sizes are not known, or nothing is padded."""
+    rank = len(kernel)
+    known = [*input.shape[-rank:], *kernel, *stride, *padding, *dilation]
+    if not all(isinstance(n, int) for n in known) or not any(padding) or max(kernel) > 8:
+        return None
+    fill = _lowest(input.dtype)
+    for d in range(rank):
+        dim, length, step = input.dim() - rank + d, input.shape[input.dim() - rank + d], stride[d]
+        count = _pooled_size(length, kernel[d], step, padding[d], dilation[d], ceil_mode)
+        best = None
+        for place in range(kernel[d]):
+            start = place * dilation[d] - padding[d]
+            first, last = max(0, -(start // step)), min(count, (length - 1 - start) // step + 1)
+            if first >= last:
+                continue
+            sizes, strides = list(input.shape), list(input.stride())
+            offset = input.storage_offset() + (start + first * step) * strides[dim]
+            sizes[dim], strides[dim] = last - first, strides[dim] * step
+            parts = [input.as_strided(sizes, strides, offset)]
+            if first > 0:
+                parts = [input.new_full(sizes[:dim] + [first] + sizes[dim + 1 :], fill)] + parts
+            if last < count:
+                parts = parts + [input.new_full(sizes[:dim] + [count - last] + sizes[dim + 1 :], fill)]
+            part = torch.cat(parts, dim) if len(parts) > 1 else parts[0]
+            best = part if best is None else torch.maximum(best, part)
+        input = best
+    return input.clone(memory_format=torch.contiguous_format)
+
+
 def _max_pool(input, rank, kernel_size, stride, padding, dilation, ceil_mode, wants_indices):
     kernel = _each(kernel_size, rank)
+    if not wants_indices:
+        best = _max_by_dims(input, kernel, _each(stride, rank) or kernel, _each(padding, rank), _each(dilation, rank), ceil_mode)
+        if best is not None:
+            return best
     windows = _Windows(input, kernel, _each(stride, rank) or kernel, _each(padding, rank), _each(dilation, rank), ceil_mode, _lowest(input.dtype))
     if not wants_indices and windows.is_large():
         return windows.by_dims(torch.maximum, lambda x: torch.amax(x, [-1]))

@@ -157,8 +157,13 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
 def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
     channels = input.shape[1]
     grouped = input.reshape(input.shape[0], num_groups, -1)
-    centred = grouped - grouped.mean(-1, True)
-    y = (centred * torch.rsqrt((centred * centred).mean(-1, True) + eps)).reshape(input.shape)
+    rows, length = input.shape[0] * num_groups, grouped.shape[2]
+    if isinstance(length, int) and length <= 32768 or isinstance(rows, int) and rows >= 128:
+        y = torch.ops.aten.layer_norm.default(grouped, [length], None, None, eps).reshape(input.shape)
+    else:
+        # Few long rows, each of which many programs reduce.
+        centred = grouped - grouped.mean(-1, True)
+        y = (centred * torch.rsqrt((centred * centred).mean(-1, True) + eps)).reshape(input.shape)
     shape = [1, channels] + [1] * (input.dim() - 2)
     if weight is not None:
         y = y * weight.reshape(shape)

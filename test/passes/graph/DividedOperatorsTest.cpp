@@ -260,6 +260,73 @@ TEST_F(DividedOperators, otherVariancesAreDecomposed) {
   expectSame(2e-6);
 }
 
+// What becomes of the sum of the parts is computed where they are added; two sums are no such case.
+TEST_F(DividedOperators, aReductionTakesWhatFollows) {
+  for (uint32_t device : {cpu, hopper})
+    for (DataType type : {DataType::Float32, DataType::BFloat16}) {
+      program = Program();
+      inputs.clear();
+      Value *x = input("x", type, {70000}), *y = input("y", type, {300, 130});
+      Value *squares = call("aten.mul.Tensor", {x, x})->result();
+      Value *norm =
+          call("aten.sqrt.default", {call("aten.sum.default", {squares})->result()})->result();
+      Value *mean = call("aten.mean.dim", {y, Argument::List{0}})->result();
+      Value *scaled =
+          call("aten.exp.default", {call("aten.mul.Scalar", {mean, 0.125})->result()})->result();
+      Value *half = call("aten.mul.Scalar", {norm, 0.5})->result();
+      EXPECT_EQ(lower({half, scaled}, device).size(), device == cpu ? 2u : 4u);
+      expectSame(type == DataType::Float32 ? 2e-6 : 2e-2);
+    }
+}
+
+TEST_F(DividedOperators, aReductionWithOtherReadersStandsAlone) {
+  Value *x = input("x", DataType::Float32, {7, 300});
+  Value *sum = call("aten.sum.dim_IntList", {x, Argument::List{1}})->result();
+  Value *most = call("aten.amax.default", {x, Argument::List{1}})->result();
+  Value *both = call("aten.div.Tensor", {sum, most})->result();
+  Value *root = call("aten.sqrt.default", {call("aten.abs.default", {sum})->result()})->result();
+  EXPECT_EQ(lower({both, root}, hopper).size(), 4u);
+  expectSame(2e-6);
+}
+
+// The sum that a norm is of is wanted behind it as well: one launch writes both.
+TEST_F(DividedOperators, aRowWritesWhatItIsOf) {
+  for (uint32_t device : {cpu, hopper})
+    for (DataType type : {DataType::Float32, DataType::BFloat16}) {
+      program = Program();
+      inputs.clear();
+      Value *x = input("x", type, {5, 700}), *y = input("y", type, {5, 700});
+      Value *weight = input("w", type, {700});
+      Value *sum = call("aten.add.Tensor", {x, y})->result();
+      Value *norm = call("aten.rms_norm.default", {sum, Argument::List{700}, weight})->result();
+      Value *behind = call("aten.mul.Tensor", {sum, norm})->result();
+      EXPECT_EQ(lower({sum, norm, behind}, device).size(), 2u);
+      expectSame(type == DataType::Float32 ? 2e-6 : 1e-2);
+    }
+}
+
+// What reads the sum before the norm cannot wait for it.
+TEST_F(DividedOperators, aRowDoesNotWriteWhatIsReadBeforeIt) {
+  Value *x = input("x", DataType::Float32, {5, 700}), *y = input("y", DataType::Float32, {700});
+  Value *sum = call("aten.add.Tensor", {x, y})->result();
+  Value *soft = call("aten.softmax.int", {sum, -1})->result();
+  Value *weight = call("aten.sum.dim_IntList", {soft, Argument::List{0}})->result();
+  Value *norm = call("aten.rms_norm.default", {sum, Argument::List{700}, weight})->result();
+  EXPECT_EQ(lower({norm}, hopper).size(), 3u);
+  expectSame(2e-6);
+}
+
+// Rows that no block holds are read twice, the second time from the end.
+TEST_F(DividedOperators, longSoftmaxIsReadTwice) {
+  Value *x = input("x", DataType::Float32, {2, 33000}, 4);
+  for (int64_t i = 0; i < 33000; ++i)
+    values(0).set(std::vector<int64_t>{1, i}, i == 31000 ? 3.0 : -HUGE_VAL);
+  lower({call("aten.softmax.int", {x, -1})->result(),
+         call("aten.log_softmax.int", {x, -1})->result()},
+        hopper);
+  expectSame(2e-6);
+}
+
 // The rows of a cross-entropy that no block holds are read once all the same.
 TEST_F(DividedOperators, aLongPickedLogarithmIsReadOnce) {
   Value *x = input("x", DataType::Float32, {4, 9000}, 4),
