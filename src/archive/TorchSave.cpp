@@ -4,7 +4,7 @@
 #include "archive/CheckTensor.h"
 #include "archive/Records.h"
 
-#include <deque>
+#include <bit>
 
 namespace pellucid::archive {
 
@@ -17,32 +17,8 @@ struct NotRead {
   std::string what;
 };
 
-struct Object;
+using Object = PickleItem;
 using Item = const Object *;
-
-/// A value of a pickle. `kind` says which fields count.
-struct Object {
-  enum class Kind : uint8_t {
-    None,
-    Bool,
-    Integer,
-    Float,
-    Text,
-    Tuple,
-    List,
-    Dict,
-    Name,
-    Storage,
-    Tensor,
-    Mark
-  };
-  Kind kind = Kind::None;
-  int64_t integer = 0;                ///< Bool, Integer
-  std::string text;                   ///< Text; Name: "module name"; Storage: its key
-  DataType dtype = DataType::Float32; ///< Storage
-  mutable std::vector<Item> items;    ///< Tuple, List; Dict: keys and values in turn
-  std::optional<Tensor> tensor;
-};
 
 const std::map<std::string_view, DataType> &storageTypes() {
   static const std::map<std::string_view, DataType> types = {
@@ -57,8 +33,9 @@ const std::map<std::string_view, DataType> &storageTypes() {
 /// The pickle machine, as far as torch.save needs it.
 class Machine {
 public:
-  Machine(const Records &r, std::shared_ptr<const void> o, std::span<const uint8_t> p)
-      : records(r), owner(std::move(o)), pickle(p) {}
+  Machine(const Records &r, std::shared_ptr<const void> o, std::span<const uint8_t> p,
+          std::deque<Object> &made)
+      : records(r), owner(std::move(o)), pickle(p), objects(made) {}
 
   /// The value it builds; this machine owns it.
   const Object &run() {
@@ -219,8 +196,13 @@ private:
       return pushInteger(static_cast<int64_t>(value));
     }
     case 'G': {
-      little(8);
-      return push(Object::Kind::Float);
+      uint64_t bits = 0; // big-endian
+      for (size_t i = 0; i < 8; ++i)
+        bits = bits << 8 | byte();
+      Object object;
+      object.kind = Object::Kind::Float;
+      object.real = std::bit_cast<double>(bits);
+      return push(std::move(object));
     }
     case 'q':
       return remember(little(1));
@@ -311,10 +293,26 @@ private:
     const std::string &name = callee->text;
     if (name == "collections OrderedDict" && arguments->items.empty())
       return push(Object::Kind::Dict);
-    if (name == "torch._utils _rebuild_parameter")
-      return stack.push_back(shared(*arguments, 0));
+    if (name == "torch._utils _rebuild_parameter") {
+      Object parameter = *shared(*arguments, 0);
+      parameter.isParameter = true;
+      parameter.requiresGrad = operand(*arguments, 1, Object::Kind::Bool).integer != 0;
+      return push(std::move(parameter));
+    }
     if (name == "torch._utils _rebuild_tensor_v2")
-      return push(rebuild(*arguments));
+      return push(rebuild(*arguments, std::nullopt));
+    if (name == "torch._utils _rebuild_tensor_v3")
+      return push(rebuild(*arguments, typeNamed(operand(*arguments, 6, Object::Kind::Name).text)));
+    if (name == "torch Size")
+      return stack.push_back(sequence(*arguments, Object::Kind::Tuple));
+    if (name == "torch device")
+      return pushText(deviceText(*arguments));
+    if (name == "builtins set" || name == "builtins frozenset")
+      return stack.push_back(sequence(*arguments, Object::Kind::List));
+    if (name == "collections Counter")
+      return stack.push_back(sequence(*arguments, Object::Kind::Dict));
+    if (name == "collections defaultdict")
+      return push(Object::Kind::Dict);
     throw NotRead{"it calls " + name.substr(0, name.find(' ')) + "." +
                   name.substr(name.find(' ') + 1) +
                   ", which is not read: a pickle can run any "
@@ -326,10 +324,36 @@ private:
     return tuple.items[index];
   }
 
-  Object rebuild(const Object &arguments) {
+  /// What a call of a container's name takes; empty where it takes nothing.
+  Item sequence(const Object &arguments, Object::Kind kind) {
+    if (arguments.items.size() == 1 && arguments.items[0]->kind == kind)
+      return arguments.items[0];
+    if (!arguments.items.empty())
+      throw NotRead{"a container in it has other parts than torch.save writes"};
+    push(kind);
+    Item made = stack.back();
+    stack.pop_back();
+    return made;
+  }
+
+  static std::string deviceText(const Object &arguments) {
+    std::string text = operand(arguments, 0, Object::Kind::Text).text;
+    return arguments.items.size() < 2
+               ? text
+               : text + ":" + std::to_string(operand(arguments, 1, Object::Kind::Integer).integer);
+  }
+
+  static DataType typeNamed(const std::string &name) {
+    auto type = name.starts_with("torch ") ? dataTypeNamed(name.substr(6)) : std::nullopt;
+    if (type)
+      return *type;
+    throw NotRead{"it holds elements of " + name + ", which are not read"};
+  }
+
+  Object rebuild(const Object &arguments, std::optional<DataType> type) {
     const Object &storage = operand(arguments, 0, Object::Kind::Storage);
     Tensor tensor;
-    tensor.dtype = storage.dtype;
+    tensor.dtype = type.value_or(storage.dtype);
     tensor.offset = operand(arguments, 1, Object::Kind::Integer).integer;
     tensor.sizes = integers(operand(arguments, 2, Object::Kind::Tuple));
     tensor.strides = integers(operand(arguments, 3, Object::Kind::Tuple));
@@ -343,23 +367,26 @@ private:
     Object object;
     object.kind = Object::Kind::Tensor;
     object.tensor = std::move(tensor);
+    object.text = storage.text;
+    if (arguments.items.size() > 4 && arguments.items[4]->kind == Object::Kind::Bool)
+      object.requiresGrad = arguments.items[4]->integer != 0;
     return object;
   }
 
   const Records &records;
   std::shared_ptr<const void> owner;
   std::span<const uint8_t> pickle;
+  std::deque<Object> &objects; ///< all that was made; they may refer to each other in circles
   size_t at = 0;
-  std::deque<Object> objects; ///< all that was made; they may refer to each other in circles
   std::vector<Item> stack;
   std::map<uint64_t, Item> memo;
 };
 
 } // namespace
 
-Status readTorchSave(std::span<const uint8_t> file, std::shared_ptr<const void> owner,
-                     std::map<std::string, Tensor> &tensors) {
-  tensors.clear();
+Status readTorchFile(std::span<const uint8_t> file, std::shared_ptr<const void> owner,
+                     TorchFile &out) {
+  out.items.clear();
   Records records;
   if (Status s = records.read(file); !s.ok())
     return s;
@@ -367,18 +394,27 @@ Status readTorchSave(std::span<const uint8_t> file, std::shared_ptr<const void> 
   if (Status s = records.take("data.pkl", pickle); !s.ok())
     return s;
   try {
-    Machine machine(records, std::move(owner), pickle);
-    const Object &root = machine.run();
-    if (root.kind != Object::Kind::Dict)
-      return Status::error("its pickle holds no dict of tensors");
-    for (size_t i = 0; i + 1 < root.items.size(); i += 2) {
-      const Object &key = *root.items[i], &value = *root.items[i + 1];
-      if (key.kind != Object::Kind::Text || value.kind != Object::Kind::Tensor)
-        return Status::error("its pickle holds something else than tensors by name");
-      tensors.insert_or_assign(key.text, *value.tensor);
-    }
+    out.root = &Machine(records, std::move(owner), pickle, out.items).run();
   } catch (const NotRead &problem) {
     return Status::error("its pickle is not read: " + problem.what);
+  }
+  return {};
+}
+
+Status readTorchSave(std::span<const uint8_t> file, std::shared_ptr<const void> owner,
+                     std::map<std::string, Tensor> &tensors) {
+  tensors.clear();
+  TorchFile read;
+  if (Status s = readTorchFile(file, std::move(owner), read); !s.ok())
+    return s;
+  const Object &root = *read.root;
+  if (root.kind != Object::Kind::Dict)
+    return Status::error("its pickle holds no dict of tensors");
+  for (size_t i = 0; i + 1 < root.items.size(); i += 2) {
+    const Object &key = *root.items[i], &value = *root.items[i + 1];
+    if (key.kind != Object::Kind::Text || value.kind != Object::Kind::Tensor)
+      return Status::error("its pickle holds something else than tensors by name");
+    tensors.insert_or_assign(key.text, *value.tensor);
   }
   return {};
 }

@@ -67,14 +67,28 @@ ConcreteTensor adopted(DLManagedTensorVersioned *managed) {
   return out;
 }
 
+static thread_local pellucid_profile *activeProfile = nullptr;
+
+ProfileScope::ProfileScope(pellucid_profile *profile)
+    : before(std::exchange(activeProfile, profile)) {}
+ProfileScope::~ProfileScope() { activeProfile = before; }
+
+pellucid_run_options scriptRunOptions() {
+  pellucid_run_options options{};
+  options.struct_size = sizeof options;
+  options.profile = activeProfile;
+  return options;
+}
+
 std::vector<ConcreteTensor> Compiled::run(const std::vector<ConcreteTensor> &inputs) const {
   std::vector<DLTensor> tensors;
   tensors.reserve(inputs.size());
   for (const ConcreteTensor &input : inputs)
     tensors.push_back(borrowed(input));
   std::vector<DLManagedTensorVersioned *> outputs(pellucid_output_count(package));
+  pellucid_run_options options = scriptRunOptions();
   if (pellucid_run(package, tensors.data(), tensors.size(), outputs.data(), outputs.size(),
-                   nullptr) != PELLUCID_OK)
+                   &options) != PELLUCID_OK)
     throw DiagnosticError(SourceLocation("exec"), pellucid_last_error());
   std::vector<ConcreteTensor> results;
   for (DLManagedTensorVersioned *output : outputs)

@@ -31,6 +31,21 @@ private:
   pellucid_package *package = nullptr;
 };
 
+/// While it lives, runs of packages on this thread are recorded in `profile`.
+class ProfileScope {
+public:
+  explicit ProfileScope(pellucid_profile *profile);
+  ~ProfileScope();
+  ProfileScope(const ProfileScope &) = delete;
+  ProfileScope &operator=(const ProfileScope &) = delete;
+
+private:
+  pellucid_profile *before;
+};
+
+/// The run options of a package in a script: the profile that is recorded, if one is.
+pellucid_run_options scriptRunOptions();
+
 /// What segments of a script are compiled with.
 driver::CompileOptions eagerOptions(bool contractsFma);
 

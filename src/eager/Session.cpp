@@ -237,6 +237,7 @@ TracedModel Session::trace(const h::Value &callable, h::CallArgs args,
   traced.program = nested.finish(results, i.location());
   traced.program.sourceNames = i.sourceNames();
   traced.followed = recordingTracer.followed;
+  traced.held = nested.held();
   return traced;
 }
 

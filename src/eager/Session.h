@@ -38,6 +38,8 @@ struct TracedModel {
   graph::Program program;
   host::Value result; ///< as the model returned it, with tensors of the trace: only their structure
   std::vector<std::pair<symbolic::Expr, bool>> followed; ///< Tracer::followed
+  /// The script's tensors whose values the program has, and how often they had been written to.
+  std::vector<std::pair<std::shared_ptr<trace::TracedStorage>, uint64_t>> held;
 };
 
 /// One per interpreter. Nothing is compiled or read before it is needed.

@@ -16,11 +16,13 @@ namespace {
 
 h::Interpreter *interrupted = nullptr;
 
-/// The first Ctrl-C is the script's KeyboardInterrupt; a second ends the process, wherever it is.
+/// Ctrl-C is the script's KeyboardInterrupt; one more before that was raised ends the process,
+/// whatever it is busy with.
 extern "C" void onInterrupt(int) {
+  if (interrupted && interrupted->interrupt())
+    return;
   std::signal(SIGINT, SIG_DFL);
-  if (interrupted)
-    interrupted->interrupt();
+  ::kill(::getpid(), SIGINT);
 }
 
 /// While it lives, Ctrl-C is the script's.

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exec/ScriptHooks.h"
 
+#include "exec/Programs.h"
+#include "exec/ScriptTorch.h"
+
 #include <unistd.h>
 
 namespace pellucid::exec {
@@ -14,7 +17,7 @@ static eager::SessionOptions optionsOf(const ScriptRun &run, ScriptHooks &hooks)
   return options;
 }
 
-ScriptHooks::ScriptHooks(const ScriptRun &run) : session(optionsOf(run, *this)) {
+ScriptHooks::ScriptHooks(const ScriptRun &r) : run(r), session(optionsOf(r, *this)) {
   // The script's bytes as they are: stdout and stderr of the other verbs make texts printable.
   int copy = ::dup(STDOUT_FILENO);
   out = copy < 0 ? nullptr : ::fdopen(copy, "w");
@@ -27,7 +30,11 @@ ScriptHooks::~ScriptHooks() {
     std::fclose(out);
 }
 
-void ScriptHooks::addModules(h::NativeModules &modules) { session.addModules(modules); }
+void ScriptHooks::addModules(h::NativeModules &modules) {
+  session.addModules(modules);
+  addPrograms(modules, session, *this);
+  addScriptTorch(modules, *this);
+}
 void ScriptHooks::begin(h::Interpreter &interpreter) { session.begin(interpreter); }
 void ScriptHooks::finish() { session.finish(); }
 
@@ -55,12 +62,25 @@ h::Value ScriptHooks::callOperator(h::Interpreter &interpreter,
   return session.hooks().callOperator(interpreter, op, std::move(args));
 }
 
+void ScriptHooks::reset() {
+  for (const auto &action : resets)
+    action();
+}
+
 void ScriptHooks::output(std::string_view text) {
+  if (silent) {
+    silent->broken = true;
+    return;
+  }
   if (out)
     std::fwrite(text.data(), 1, text.size(), out);
 }
 
 void ScriptHooks::errorOutput(std::string_view text) {
+  if (silent) {
+    silent->broken = true;
+    return;
+  }
   flushOutput();
   while (!text.empty()) {
     ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
@@ -75,6 +95,10 @@ void ScriptHooks::flushOutput() {
     std::fflush(out);
 }
 
-void ScriptHooks::warn(Diagnostic warning) { errorOutput(render(warning)); }
+void ScriptHooks::warn(Diagnostic warning) {
+  if (silent)
+    return;
+  errorOutput(render(warning));
+}
 
 } // namespace pellucid::exec

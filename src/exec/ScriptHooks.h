@@ -36,7 +36,32 @@ public:
   host::Value callOperator(host::Interpreter &interpreter,
                            const std::shared_ptr<host::Operator> &op, host::CallArgs args) override;
 
+  /// torch._dynamo.reset() calls these.
+  void onReset(std::function<void()> action) { resets.push_back(std::move(action)); }
+  void reset();
+  eager::Session &tensors() { return session; }
+  const ScriptRun &scriptRun() const { return run; }
+
+  /// While it lives, what the script prints is dropped, and noted.
+  class Silence {
+  public:
+    explicit Silence(ScriptHooks &h) : hooks(h), outer(h.silent) { hooks.silent = this; }
+    ~Silence() { hooks.silent = outer; }
+    Silence(const Silence &) = delete;
+    Silence &operator=(const Silence &) = delete;
+    bool wasBroken() const { return broken; }
+
+  private:
+    friend class ScriptHooks;
+    ScriptHooks &hooks;
+    Silence *outer;
+    bool broken = false;
+  };
+
 private:
+  ScriptRun run;
+  Silence *silent = nullptr;
+  std::vector<std::function<void()>> resets;
   eager::Session session;
   std::FILE *out;
 };

@@ -247,7 +247,9 @@ Value loadOperand(OpBuilder &builder, const Access &access, const Chain &chain, 
     pointers = sameElement(builder, access.pointer, base);
   } else {
     pointers = splatTo(builder, loc, access.like, base);
-    if (Value offset = offsetFromArgument(builder, access.pointer, chain.fitsInt32)) {
+    Value offset = offsetFromArgument(builder, access.pointer, chain.fitsInt32);
+    // Of a tensor with one element for all of them there is nothing to count.
+    if (offset && !operand.parts.empty()) {
       BroadcastIndex index(builder, loc, kernel, added, chain.fitsInt32);
       pointers = tt::AddPtrOp::create(builder, loc, pointers.getType(), pointers,
                                       index.of(operand, offset));

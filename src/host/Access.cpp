@@ -148,7 +148,7 @@ Value Interpreter::getItem(const Value &object, const Value &key) {
     checkHashable(*this, key);
     if (const Value *found = object.dictionary().find(key))
       return *found;
-    raise("KeyError", repr(key));
+    raiseKey(key);
   }
   case Kind::Object:
     if (auto found = object.object()->getItem(*this, key))
@@ -203,7 +203,7 @@ void Interpreter::delItem(const Value &object, const Value &key) {
   ActiveScope running(*this);
   if (object.isDict()) {
     if (!object.dictionary().erase(key))
-      raise("KeyError", repr(key));
+      raiseKey(key);
     return;
   }
   if (object.isList()) {
@@ -460,6 +460,8 @@ std::string Interpreter::str(const Value &v) {
       const Value *args = instance->attributes.find("args");
       if (!args || args->tuple().empty())
         return "";
+      if (args->tuple().size() == 1 && instance->cls->isSubclassOf(*builtinClass("KeyError")))
+        return repr(args->tuple()[0]);
       return args->tuple().size() == 1 ? str(args->tuple()[0]) : repr(*args);
     }
   }

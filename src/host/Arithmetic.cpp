@@ -363,6 +363,9 @@ static Value computeBinary(Interpreter &interpreter, BinaryOp op, const Value &a
       return *r;
   if (auto r = sequenceOp(interpreter, op, a, b))
     return *r;
+  if (op == BinaryOp::Add && (a.isStr() || a.isSequence()))
+    interpreter.raise("TypeError", "can only concatenate " + typeName(a) + " (not \"" +
+                                       typeName(b) + "\") to " + typeName(a));
   interpreter.raise("TypeError", "unsupported operand type(s) for " +
                                      std::string(symbols[size_t(op)]) + ": '" + typeName(a) +
                                      "' and '" + typeName(b) + "'");

@@ -27,9 +27,12 @@ public:
   uint64_t steps() const { return taken; }
   void renewSteps() { taken = 0, spent = false; }
   /// Of a signal handler: the next step is refused; wasInterrupted() then says why, once.
-  void interrupt() noexcept {
+  /// False when it is waiting already.
+  bool interrupt() noexcept {
+    bool isNew = interrupted == 0;
     interrupted = 1;
     maxSteps = 0;
+    return isNew;
   }
   bool wasInterrupted() noexcept;
   /// Whether the steps are used up: nothing more is evaluated.

@@ -493,6 +493,9 @@ bool isInstance(const Value &value, const Class &cls) {
            (cls.module == "collections.abc" && cls.accepts && cls.accepts(value));
   if (auto *made = value.as<Class>(); made && made->meta && made->meta->isSubclassOf(cls))
     return true;
+  if (const Class *own = value.isObject() ? value.object()->userClass() : nullptr)
+    if (own->isSubclassOf(cls))
+      return true;
   return cls.accepts && cls.accepts(value);
 }
 

@@ -271,6 +271,8 @@ static bool constructsDerived(const Class &cls) {
 static bool isMadeBy(const Value &made, const Class &cls) {
   if (auto *instance = made.as<Instance>())
     return instance->cls->isSubclassOf(cls);
+  if (const Class *own = made.isObject() ? made.object()->userClass() : nullptr)
+    return own->isSubclassOf(cls);
   auto *inner = made.as<Class>();
   return inner && inner->meta && inner->meta->isSubclassOf(cls);
 }
@@ -341,7 +343,7 @@ std::optional<Value> Class::memberOrForm(Interpreter &interpreter, const Value &
   }
   if (const Value *found = named->dictionary().find(key))
     return *found;
-  interpreter.raise("KeyError", interpreter.repr(key));
+  interpreter.raiseKey(key);
 }
 
 std::optional<Value> Class::binaryOp(Interpreter &interpreter, BinaryOp op, const Value &other,

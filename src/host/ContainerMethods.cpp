@@ -140,7 +140,7 @@ void addDictMethods(Interpreter &interpreter) {
                    }
                    if (args.positional.size() > 2)
                      return args.positional[2];
-                   i.raise("KeyError", i.repr(args.positional[1]));
+                   i.raiseKey(args.positional[1]);
                  }));
   add("setdefault", "self, key, default=None", [](Interpreter &i, Bound &a) {
     Dict &dict = a[0].dictionary();
@@ -153,7 +153,7 @@ void addDictMethods(Interpreter &interpreter) {
   add("popitem", "self", [](Interpreter &i, Bound &a) {
     Dict &dict = a[0].dictionary();
     if (!dict.size())
-      i.raise("KeyError", "'popitem(): dictionary is empty'");
+      i.raiseKey(Value("popitem(): dictionary is empty"));
     auto [key, value] = dict.items().back();
     dict.erase(key);
     return Value::tuple({key, value});
@@ -177,7 +177,7 @@ void addSetChanges(const MethodTable &add) {
       [](Interpreter &i, Bound &a) { return a[0].elementSet().erase(hashable(i, a[1])), Value(); });
   add("remove", "self, elem", [](Interpreter &i, Bound &a) {
     if (!a[0].elementSet().erase(hashable(i, a[1])))
-      i.raise("KeyError", i.repr(a[1]));
+      i.raiseKey(a[1]);
     return Value();
   });
   add("update", "self, *others", [](Interpreter &i, Bound &a) {

@@ -215,7 +215,13 @@ RaisedError interruptionOf(Interpreter &interpreter) {
   return {Diagnostic(Severity::Error, interpreter.location(), "KeyboardInterrupt"), exception};
 }
 
-void Interpreter::interrupt() noexcept { impl->budget.interrupt(); }
+bool Interpreter::interrupt() noexcept { return impl->budget.interrupt(); }
+
+void Interpreter::raiseKey(const Value &key) {
+  Value exception = makeException(*this, builtinClass("KeyError"), {key});
+  noteRaised(*this, exception);
+  throw RaisedError(withCalls(*this, location(), "KeyError: " + repr(key)), std::move(exception));
+}
 
 // ---- the one that runs
 // --------------------------------------------------------------------------------------------------
@@ -335,6 +341,9 @@ int64_t Interpreter::toInt64(const Value &value, std::string_view what) {
            "') where a number is needed; make that dimension static");
   if (auto *number = v.as<SymFloat>(); number && number->isWhole())
     number->refuse(*this, "used as " + std::string(what));
+  if (v.isObject() && !v.as<Instance>())
+    if (auto method = v.object()->getAttr(*this, "__index__"))
+      return toInt64(call(*method), what);
   if (!v.isInt())
     raise("TypeError", std::string(what) + " must be an int, not " + typeName(v));
   Int i = v.integer();

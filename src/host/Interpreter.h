@@ -24,8 +24,7 @@ public:
   virtual bool merges(const symbolic::Expr &) { return false; }
   /// Whether an assertion of `test` is made when the program runs, and fails with `message` then:
   /// it is about what a tensor holds.
-  virtual bool assertsLater(Interpreter &, const Value &,
-                            const std::function<std::string()> &message) {
+  virtual bool assertsLater(Interpreter &, const Value &, const std::function<std::string()> &) {
     return false;
   }
   /// `kernel[grid](args…)`. `kernel` is a JitFunction, Autotuner or Heuristics.
@@ -102,8 +101,11 @@ public:
   struct Entry {
     SourceLocation where;
     std::string function; ///< `<module>` for a file's top level
+    size_t level = 0;     ///< how many calls are around it
   };
   std::vector<Entry> entries;
+  /// Where the exception is handled: the calls around that are not part of it.
+  size_t handledAt = 0;
   std::string typeName() const override { return "traceback"; }
 };
 
@@ -191,14 +193,17 @@ public:
   std::string tracebackText(const Value &exception);
   /// Where the last refusal of a script was said; null when there was none.
   std::shared_ptr<Traceback> refusedAt() const;
-  /// Of a signal handler: the script gets a KeyboardInterrupt at its next step.
-  void interrupt() noexcept;
+  /// Of a signal handler: the script gets a KeyboardInterrupt at its next step; false when it has
+  /// not got the last one yet.
+  bool interrupt() noexcept;
   /// Refuses what the program asks for; `except` does not catch it. Notes name the calls that led
   /// here.
   [[noreturn]] void refuse(std::string message) const;
   [[noreturn]] void refuse(const SourceLocation &where, std::string message) const;
   /// Raises a Python exception of the named builtin class.
   [[noreturn]] void raise(std::string_view className, std::string message);
+  /// KeyError of that key.
+  [[noreturn]] void raiseKey(const Value &key);
   /// True while a side of a branch is evaluated that may not be taken: nothing may be recorded.
   bool merging() const;
   /// True while a module's top level runs and no function does.
@@ -209,6 +214,19 @@ public:
   const Budget &budget() const;
   /// Operators declared so far, by "ns::name".
   std::map<std::string, std::shared_ptr<Operator>> operators;
+  /// Who is asked before an operator is called: modes, the innermost last, and the classes of its
+  /// tensors.
+  struct Dispatch {
+    std::vector<Value> modes, functionModes;
+    bool hasSubclasses = false;             ///< a tensor of a user's class was made
+    bool functionsDisabled = false;         ///< inside of torch.Tensor.__torch_function__
+    std::map<std::string, Value> overloads; ///< torch.ops.aten.add.Tensor …, each made once
+    /// The result in place of the operator's; set by whoever has tensors.
+    std::function<std::optional<Value>(Interpreter &, const Value &overload, const CallArgs &)>
+        intercept;
+    std::function<Value(Interpreter &, const std::string &)> overloadNamed;
+    bool isIdle() const { return modes.empty() && functionModes.empty() && !hasSubclasses; }
+  } dispatch;
   /// Whether wrap_triton() wraps; set_wrap_triton_enabled() says so for this interpreter's thread.
   bool wrapsTriton = true;
   /// Namespaces of torch.library.Library(…, "DEF").

@@ -392,6 +392,8 @@ std::string toString(const Traceback &traceback);
 RaisedError interruptionOf(Interpreter &);
 /// Notes in a script's exception where it is raised, and while which other one is handled.
 void noteRaised(Interpreter &, const Value &exception);
+/// That the function which runs handles it; or lets it go on after all.
+void noteHandled(Interpreter &, const Value &exception, bool isHandled);
 void addScriptModules(NativeModules &, const ScriptOptions &);
 void addScriptBuiltins(Interpreter &);
 /// The public names of `source` become the module's; `_native` there is what `natives` fill.

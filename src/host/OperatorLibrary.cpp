@@ -193,11 +193,6 @@ void implementOperator(Interpreter &interpreter, const std::string &name, const 
   if (key == "Meta" || key == "meta") {
     op.fake = function;
   } else if (!device.empty()) {
-    if (std::any_of(op.kernels.begin(), op.kernels.end(),
-                    [&](const auto &kernel) { return kernel.first == device; }))
-      interpreter.raise("RuntimeError", "This is not allowed since there's already a kernel "
-                                        "registered from python overriding " +
-                                            name + "'s behavior for " + key + " dispatch key");
     op.kernels.emplace_back(device, function);
   } else if (key.empty() || key == "default" || key == "CompositeImplicitAutograd" ||
              key == "CompositeExplicitAutograd" ||
@@ -206,9 +201,9 @@ void implementOperator(Interpreter &interpreter, const std::string &name, const 
   } else if (key == "Autograd" || key == "AutogradCPU" || key == "AutogradCUDA") {
     op.autogradKernel = function;
   } else {
-    interpreter.refuse("an implementation for the dispatch key '" + key +
-                       "' is not supported; CPU, CUDA, Meta, CompositeExplicitAutograd, "
-                       "CompositeImplicitAutograd and Autograd are");
+    interpreter.raise("RuntimeError", "could not parse dispatch key: " + key +
+                                          " (CPU, CUDA, Meta, CompositeExplicitAutograd, "
+                                          "CompositeImplicitAutograd and Autograd are known here)");
   }
 }
 
@@ -325,7 +320,7 @@ Value makeLibrary(Interpreter &i, Bound &a) {
   std::string space = i.toStr(a[0], "ns"), kind = i.toStr(a[1], "kind"),
               key = i.toStr(a[2], "dispatch_key");
   if (kind != "IMPL" && kind != "DEF" && kind != "FRAGMENT")
-    i.raise("ValueError", "Unsupported library kind: " + kind);
+    i.raise("ValueError", "Unsupported kind: " + kind);
   if (space == "prim" && kind != "IMPL")
     i.raise("ValueError",
             space + " is a reserved namespace. Please try creating a library with another name.");
@@ -443,6 +438,10 @@ void fillLibrary(Interpreter &, Module &m) {
 void fillFlopFormula(Interpreter &, Module &m) {
   m.globals->set("_register_for_operator", native("torch.utils.flop_counter.register_flop_formula",
                                                   "targets, get_raw=False", flopRegistration));
+  m.globals->set("_formula_of", native("_formula_of", "op", [](Interpreter &, Bound &a) {
+                   auto *op = a[0].as<Operator>();
+                   return op ? op->flopFormula : Value();
+                 }));
 }
 
 } // namespace

@@ -15,6 +15,9 @@ std::string Operator::nodeName() const {
 }
 
 Value Operator::call(Interpreter &interpreter, CallArgs args) {
+  if (!interpreter.dispatch.isIdle())
+    if (auto result = interpreter.dispatch.intercept(interpreter, Value(shared_from_this()), args))
+      return *result;
   if (!autogradKernel.isNone() && !belowAutograd) {
     // It ends in a call of the operator below autograd, as under _AutoDispatchBelowAutograd.
     struct Below {

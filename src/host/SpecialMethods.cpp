@@ -225,7 +225,7 @@ public:
   std::optional<Value> getItem(Interpreter &interpreter, const Value &key) override {
     auto found = key.isStr() ? settled(interpreter, names, key.str()) : std::nullopt;
     if (!found)
-      interpreter.raise("KeyError", interpreter.repr(key));
+      interpreter.raiseKey(key);
     return found;
   }
   bool setItem(Interpreter &interpreter, const Value &key, const Value &value) override {

@@ -317,6 +317,7 @@ void Evaluator::execRaise(const Raise &s) {
   if (!s.exc) {
     if (state.handling.empty())
       interpreter.raise("RuntimeError", "No active exception to reraise");
+    noteHandled(interpreter, state.handling.back()->exception, false);
     throw RaisedError(*state.handling.back());
   }
   Value exception = eval(*s.exc), cause = s.cause ? eval(*s.cause) : Value();
@@ -368,6 +369,7 @@ Evaluator::Flow Evaluator::execHandlers(const Try &s, const RaisedError &error, 
     if (!matches(error, h))
       continue;
     handled = true;
+    noteHandled(interpreter, error.exception, true);
     if (h.name)
       store(*h.name, error.exception);
     struct Handling {

@@ -167,7 +167,7 @@ private:
     } else if (const Value *named = args.keyword(head))
       value = *named;
     else
-      interpreter.raise("KeyError", repr(Value(head)));
+      interpreter.raiseKey(Value(head));
     while (end < path.size()) {
       bool item = path[end] == '[';
       size_t stop = item ? std::min(path.find(']', end), path.size())

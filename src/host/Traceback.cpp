@@ -33,11 +33,7 @@ std::string summary(Interpreter &interpreter, const Value &exception) {
   bool isPlain = module.empty() || module == "builtins" || module == "__main__";
   std::string name = (isPlain ? "" : module + ".") + instance->cls->name, text;
   try {
-    // KeyError shows its key as it is written.
-    const Value *args = instance->attributes.find("args");
-    bool isKey = instance->cls->isSubclassOf(*interpreter.builtinClass("KeyError")) && args &&
-                 args->isTuple() && args->tuple().size() == 1;
-    text = isKey ? interpreter.repr(args->tuple()[0]) : interpreter.str(exception);
+    text = interpreter.str(exception);
   } catch (const DiagnosticError &) {
     text = "<exception str() failed>";
   }
@@ -78,6 +74,8 @@ std::string toString(const Traceback &traceback) {
       out += "  [Previous line repeated " + std::to_string(repeats - 3) + " more times]\n";
   };
   for (const Traceback::Entry &entry : traceback.entries) {
+    if (entry.level < traceback.handledAt)
+      continue;
     std::string text = "  File \"" + entry.where.file->path() + "\", line " +
                        std::to_string(entry.where.range.line) + ", in " + entry.function + "\n";
     if (std::string line = lineText(entry.where); !line.empty())
@@ -102,7 +100,7 @@ std::shared_ptr<Traceback> Interpreter::traceback() const {
     if (isOurs(where))
       continue;
     const Function *function = frames[i].function;
-    traceback->entries.push_back({where, function ? function->name : "<module>"});
+    traceback->entries.push_back({where, function ? function->name : "<module>", i});
   }
   return traceback;
 }
@@ -116,12 +114,22 @@ std::string Interpreter::tracebackText(const Value &exception) {
 
 std::shared_ptr<Traceback> Interpreter::refusedAt() const { return impl->refusedAt; }
 
+void noteHandled(Interpreter &interpreter, const Value &exception, bool isHandled) {
+  const Value *raised = attribute(exception, "__traceback__");
+  size_t frames = interpreter.state().frames.size();
+  if (auto *traceback = raised ? raised->as<Traceback>() : nullptr)
+    traceback->handledAt = isHandled && frames ? frames - 1 : 0;
+}
+
 void noteRaised(Interpreter &interpreter, const Value &exception) {
   auto *instance = exception.as<Instance>();
   Interpreter::State &state = interpreter.state();
   if (!instance || !state.options.script)
     return;
-  if (!instance->attributes.find("__traceback__"))
+  const Value *before = instance->attributes.find("__traceback__");
+  if (auto *traceback = before ? before->as<Traceback>() : nullptr)
+    traceback->handledAt = 0;
+  else
     instance->attributes.set("__traceback__", Value(interpreter.traceback()));
   if (!state.handling.empty() && !state.handling.back()->exception.isSame(exception) &&
       !instance->attributes.find("__context__"))

@@ -313,7 +313,7 @@ static Value derived(Interpreter &interpreter, std::string path, const Opaque &f
 }
 
 Value Opaque::call(Interpreter &interpreter, CallArgs) {
-  if (!interpreter.atModuleLevel())
+  if (!interpreter.atModuleLevel() || interpreter.options().script)
     refuse(interpreter, "called");
   return derived(interpreter, path + "(...)", *this);
 }
@@ -321,7 +321,7 @@ std::optional<Value> Opaque::getItem(Interpreter &interpreter, const Value &) {
   return derived(interpreter, path + "[...]", *this);
 }
 std::optional<Value> Opaque::binaryOp(Interpreter &interpreter, BinaryOp op, const Value &, bool) {
-  if (!interpreter.atModuleLevel() && op != BinaryOp::BitOr)
+  if ((!interpreter.atModuleLevel() || interpreter.options().script) && op != BinaryOp::BitOr)
     refuse(interpreter, "computed with");
   return derived(interpreter, path, *this);
 }

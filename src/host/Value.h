@@ -43,6 +43,7 @@ public:
 namespace pellucid::host {
 
 class Interpreter;
+class Class;
 class Object;
 struct CallArgs;
 
@@ -413,6 +414,8 @@ public:
   virtual std::optional<size_t> hash() const { return std::hash<const void *>()(this); }
   /// Whether equality or the text depend on a dynamic size.
   virtual bool isSymbolic() const { return false; }
+  /// The class of the user's that it is of, though it is no Instance; null for others.
+  virtual const Class *userClass() const { return nullptr; }
 };
 
 /// torch.float32, tl.float32, tl.pointer_type(tl.float32).

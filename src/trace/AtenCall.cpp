@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators of torch as the traced file calls them.
 #include "trace/AtenComposites.h"
+#include "trace/Dispatch.h"
 #include "trace/EagerRecorder.h"
 #include "trace/Gradients.h"
 #include "trace/HostDraws.h"
@@ -482,6 +483,8 @@ h::Value callAten(Tracer &tracer, h::Interpreter &interpreter, const std::string
 
 static h::Value recordAten(Tracer &tracer, h::Interpreter &interpreter, const std::string &name,
                            const h::CallArgs &args) {
+  if (auto result = dispatchAten(tracer, interpreter, name, args))
+    return *result;
   if (TensorObject *destination = destinationOf(interpreter, args)) {
     h::CallArgs plain = args;
     std::erase_if(plain.keywords, [](const auto &keyword) {
@@ -545,11 +548,10 @@ static h::Value recordAten(Tracer &tracer, h::Interpreter &interpreter, const st
     for (const TracedTensor &result : results)
       noteSizes(tracer, result.type);
   h::Tuple tuple;
-  const Node *node = results.empty() ? nullptr : results[0].value->producer();
   for (TracedTensor &result : results)
     tuple.push_back(tensorValue(tracer, std::move(result)));
-  if (tracer.gradients.available && node)
-    noteResults(tracer, interpreter, *node, args, tensors, tuple);
+  if (tracer.gradients.available)
+    noteResults(tracer, interpreter, *tracer.called, args, tensors, tuple);
   if (tuple.size() == 1 && !list)
     return requiringAsAsked(interpreter, tuple[0], args);
   return h::Value::tuple(std::move(tuple));
@@ -595,8 +597,11 @@ static std::string functionalName(const std::string &name) {
 
 h::Value callInPlace(TensorObject &self, h::Interpreter &interpreter, const std::string &method,
                      const h::CallArgs &args) {
+  if (auto result = dispatchInPlace(self, interpreter, method, args))
+    return *result;
   std::string name = functionalName(method);
-  h::CallArgs call = argsOf({selfOf(self)}, args.keywords);
+  h::Value before = contentsOf(self, interpreter);
+  h::CallArgs call = argsOf({before}, args.keywords);
   call.positional.insert(call.positional.end(), args.positional.begin(), args.positional.end());
   h::Value result;
   bool uniform = false;
@@ -612,7 +617,7 @@ h::Value callInPlace(TensorObject &self, h::Interpreter &interpreter, const std:
       return selfOf(self);
     uniform = !other || other->tensor.type.rank() == 0;
     result = callAten(self.tracer, interpreter, source.as<TensorObject>() ? "copy" : "fill",
-                      argsOf({selfOf(self), source}));
+                      argsOf({before, source}));
   } else if (auto composite = compositeFunction(interpreter, name)) {
     result = callComposite(interpreter, name, *composite, std::move(call));
   } else if (self.tracer.registry.overloads("aten." + name).empty() &&

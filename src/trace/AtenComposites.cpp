@@ -154,6 +154,11 @@ std::string whyNotCompiled(h::Interpreter &interpreter, const std::string &packe
 
 h::Value callAtenComposite(h::Interpreter &interpreter, const AtenComposite &composite,
                            const h::CallArgs &args) {
+  if (!interpreter.dispatch.isIdle())
+    if (auto result = interpreter.dispatch.intercept(
+            interpreter, interpreter.dispatch.overloadNamed(interpreter, composite.schema.target()),
+            args))
+      return *result;
   const Schema &schema = composite.schema;
   std::string name = schema.space + "::" + schema.name;
   h::CallArgs call;

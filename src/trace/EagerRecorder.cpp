@@ -640,6 +640,15 @@ EagerRecorder::NestedTrace::~NestedTrace() {
   recorder.nested = nullptr;
 }
 
+std::vector<std::pair<std::shared_ptr<TracedStorage>, uint64_t>>
+EagerRecorder::NestedTrace::held() const {
+  std::vector<std::pair<std::shared_ptr<TracedStorage>, uint64_t>> out;
+  for (const Bound &one : bound)
+    if (one.kind != InputSpec::Kind::UserInput)
+      out.emplace_back(one.storage, one.version);
+  return out;
+}
+
 EagerRecorder::NestedTrace::Bound &
 EagerRecorder::NestedTrace::add(const std::string &name, InputSpec::Kind kind,
                                 const std::shared_ptr<TracedStorage> &storage) {

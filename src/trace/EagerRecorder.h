@@ -83,6 +83,9 @@ public:
     /// The program, with `results` and what was written to inputs and buffers as its outputs.
     /// Tensors that were used and not bound are constants of it.
     graph::Program finish(std::vector<TracedTensor> &results, const SourceLocation &where);
+    /// The script's tensors that the program has the values of, as they are now, with the counts
+    /// of writes by which one sees that they changed since.
+    std::vector<std::pair<std::shared_ptr<TracedStorage>, uint64_t>> held() const;
 
   private:
     friend class EagerRecorder;

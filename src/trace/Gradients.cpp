@@ -145,7 +145,8 @@ autograd::Meta &metaOf(TensorObject &tensor) {
 
 /// The base of a view was written to since the view's history was made: it has the base's now.
 static void refresh(TensorObject &tensor) {
-  if (!tensor.base || tensor.seen == tensor.tensor.storage->counted)
+  if (!tensor.base || tensor.seen == tensor.tensor.storage->counted ||
+      tensor.making == TensorObject::Making::WithoutGrad)
     return;
   h::Interpreter *interpreter = h::Interpreter::active();
   Edge edge = gradientEdge(*tensor.base);
@@ -410,6 +411,16 @@ void checkInPlace(h::Interpreter &interpreter, TensorObject &tensor) {
   if (tensor.base && requiresGrad(*tensor.base) && isLeaf(*tensor.base))
     interpreter.raise("RuntimeError", "a view of a leaf Variable that requires grad is being used "
                                       "in an in-place operation.");
+}
+
+h::Value contentsOf(TensorObject &tensor, h::Interpreter &interpreter) {
+  if (!isNoted(tensor.tracer) || !requiresGrad(tensor) || isLeaf(tensor))
+    return selfOf(tensor);
+  Value *value = tensor.tracer.valueOf(tensor.tensor, interpreter.location());
+  auto contents = std::make_shared<TensorObject>(tensor.tracer, tensor.tracer.wrap(value));
+  metaOf(*contents).source = gradientEdge(tensor);
+  contents->tensor.storage->stridesKnown = tensor.tensor.storage->stridesKnown;
+  return h::Value(contents);
 }
 
 void noteWrite(h::Interpreter &interpreter, TensorObject &tensor, TensorObject &contents) {

@@ -58,11 +58,11 @@ private:
 
 /// A result of a call whose operands are `operands`: a view where it shares their memory.
 void linkView(TensorObject &result, const std::vector<host::Value> &operands, bool severalViews);
-/// After a call of the registry's operator `node`, whose arguments were `args`.
-void noteCall(Tracer &tracer, host::Interpreter &interpreter, const graph::Node &node,
+/// After a call of an operator of the registry, whose arguments were `args`.
+void noteCall(Tracer &tracer, host::Interpreter &interpreter, const graph::OperatorCall &call,
               const host::CallArgs &args, const std::vector<host::Value> &results);
 /// The same, and which results are views of `operands`, the tensors among the arguments.
-void noteResults(Tracer &tracer, host::Interpreter &interpreter, const graph::Node &node,
+void noteResults(Tracer &tracer, host::Interpreter &interpreter, const graph::OperatorCall &call,
                  const host::CallArgs &args, const std::vector<host::Value> &operands,
                  const std::vector<host::Value> &results);
 /// `result`, which requires a gradient where the call says requires_grad=True.
@@ -77,6 +77,9 @@ void noteUnknown(Tracer &tracer, host::Interpreter &interpreter, const std::stri
                  const std::vector<host::Value> &operands = {});
 /// Before a write through `tensor`: leaves that require a gradient are refused.
 void checkInPlace(host::Interpreter &interpreter, TensorObject &tensor);
+/// What `tensor` holds now, for an operator that writes its result to it: what is kept of it for
+/// the gradient is not what it holds afterwards.
+host::Value contentsOf(TensorObject &tensor, host::Interpreter &interpreter);
 /// After it: `contents` is what was written.
 void noteWrite(host::Interpreter &interpreter, TensorObject &tensor, TensorObject &contents);
 

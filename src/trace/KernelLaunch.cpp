@@ -2,7 +2,7 @@
 #include "trace/KernelLaunch.h"
 
 #include "trace/LaunchVariants.h"
-#include "trace/TensorObject.h"
+#include "trace/ReadSizes.h"
 
 #include <algorithm>
 
@@ -162,9 +162,11 @@ private:
     std::vector<Expr> sizes;
     if (value.isSequence()) {
       for (const h::Value &size : value.elements())
-        sizes.push_back(interpreter.toExpr(h::unwrapConstexpr(size), "a grid size"));
+        sizes.push_back(interpreter.toExpr(sizeOf(tracer, interpreter, h::unwrapConstexpr(size)),
+                                           "a grid size"));
     } else {
-      sizes.push_back(interpreter.toExpr(h::unwrapConstexpr(value), "the grid"));
+      sizes.push_back(
+          interpreter.toExpr(sizeOf(tracer, interpreter, h::unwrapConstexpr(value)), "the grid"));
     }
     if (sizes.empty() || sizes.size() > 3)
       binder.refuse("a grid has one to three sizes, got " + std::to_string(sizes.size()));

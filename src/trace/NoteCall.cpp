@@ -215,8 +215,8 @@ private:
 /// The arguments of a call by the schema's places.
 class BoundCall {
 public:
-  BoundCall(Tracer &t, h::Interpreter &i, const Node &node, const h::CallArgs &args)
-      : interpreter(i), call(*callOf(node, t.registry, t.symbols())), schema(call.op.schema) {
+  BoundCall(h::Interpreter &i, const OperatorCall &c, const h::CallArgs &args)
+      : interpreter(i), call(c), schema(call.op.schema) {
     given.resize(schema.arguments.size());
     for (size_t k = 0; k < args.positional.size() && k < given.size(); ++k)
       given[k] = args.positional[k];
@@ -234,7 +234,7 @@ public:
   }
 
   h::Interpreter &interpreter;
-  OperatorCall call;
+  const OperatorCall call; ///< a copy: hooks of what is saved may call operators
   const Schema &schema;
   std::vector<h::Value> given;
 };
@@ -390,7 +390,7 @@ void noteUnknown(Tracer &tracer, h::Interpreter &interpreter, const std::string 
   setSource(results, node);
 }
 
-void noteCall(Tracer &tracer, h::Interpreter &interpreter, const Node &node,
+void noteCall(Tracer &tracer, h::Interpreter &interpreter, const OperatorCall &call,
               const h::CallArgs &args, const std::vector<h::Value> &results) {
   if (!isNoted(tracer) || results.empty())
     return;
@@ -403,17 +403,17 @@ void noteCall(Tracer &tracer, h::Interpreter &interpreter, const Node &node,
   });
   if (!wanted || !any)
     return;
-  const Derivative *derivative = derivativeOf(interpreter, node.target());
+  const Derivative *derivative = derivativeOf(interpreter, call.op.target());
   if (derivative && derivative->formulas.empty())
     return;
   if (!derivative) {
     std::vector<h::Value> operands = args.positional;
     for (const auto &[key, value] : args.keywords)
       operands.push_back(value);
-    noteUnknown(tracer, interpreter, node.target(), results, operands);
+    noteUnknown(tracer, interpreter, call.op.target(), results, operands);
     return;
   }
-  BoundCall bound(tracer, interpreter, node, args);
+  BoundCall bound(interpreter, call, args);
   std::shared_ptr<FormulaNode> made =
       NodeBuilder(tracer, interpreter, *derivative, bound, results).build();
   if (std::any_of(made->next.begin(), made->next.end(),
@@ -443,14 +443,15 @@ h::Value requiringAsAsked(h::Interpreter &interpreter, const h::Value &result,
   return result;
 }
 
-void noteResults(Tracer &tracer, h::Interpreter &interpreter, const Node &node,
+void noteResults(Tracer &tracer, h::Interpreter &interpreter, const OperatorCall &call,
                  const h::CallArgs &args, const std::vector<h::Value> &operands,
                  const std::vector<h::Value> &results) {
-  bool isCut = node.calls("aten.detach.default") || node.calls("aten.view.dtype");
+  std::string target = call.op.target();
+  bool isCut = target == "aten.detach.default" || target == "aten.view.dtype";
   for (const h::Value &result : results)
     if (!isCut)
       linkView(*result.as<TensorObject>(), operands, results.size() > 1);
-  noteCall(tracer, interpreter, node, args, results);
+  noteCall(tracer, interpreter, call, args, results);
 }
 
 void rehomeResults(autograd::Node &node, const TracedTensor &from, const TracedTensor &self) {

@@ -2,6 +2,8 @@
 #include "trace/OperatorCall.h"
 
 #include "trace/AtenComposites.h"
+#include "trace/Dispatch.h"
+#include "trace/TensorCalls.h"
 #include "trace/TensorObject.h"
 
 #include <algorithm>
@@ -606,30 +608,87 @@ private:
 
 } // namespace
 
+namespace {
+
+/// The first tensor among the arguments, in lists too; null where there is none.
+TensorObject *firstTensor(const std::vector<h::Value> &values) {
+  for (const h::Value &value : values) {
+    if (auto *tensor = value.as<TensorObject>())
+      return tensor;
+    if (value.isSequence())
+      if (TensorObject *inside = firstTensor(value.elements()))
+        return inside;
+  }
+  return nullptr;
+}
+
+/// While it lives, wrap_triton() gives kernels back as they are.
+class Unwrapped {
+public:
+  Unwrapped(h::Interpreter &i, bool applies) : flag(i.wrapsTriton), before(flag) {
+    flag = flag && !applies;
+  }
+  ~Unwrapped() { flag = before; }
+
+private:
+  bool &flag, before;
+};
+
+} // namespace
+
+h::Value runOperator(Tracer &tracer, h::Interpreter &interpreter, const h::Operator &op,
+                     const h::CallArgs &args) {
+  Schema schema = schemaOf(interpreter, op);
+  h::CallArgs call = args;
+  // Defaults of a schema that was written out are nobody's parameters.
+  for (size_t i = 0; op.schemaText && i < schema.arguments.size(); ++i) {
+    const SchemaArgument &argument = schema.arguments[i];
+    if (i >= call.positional.size() && !call.keyword(argument.name) && argument.defaultValue)
+      call.keywords.emplace_back(argument.name, constantValue(*argument.defaultValue));
+  }
+  std::vector<std::pair<const SchemaArgument *, TensorObject *>> tensors;
+  std::vector<uint64_t> versions;
+  for (size_t i = 0; i < schema.arguments.size(); ++i) {
+    const h::Value *given =
+        i < call.positional.size() ? &call.positional[i] : call.keyword(schema.arguments[i].name);
+    if (auto *tensor = given ? given->as<TensorObject>() : nullptr) {
+      tensors.emplace_back(&schema.arguments[i], tensor);
+      versions.push_back(tensor->tensor.storage->version);
+    }
+  }
+  std::vector<h::Value> values = call.positional;
+  for (const auto &[key, value] : call.keywords)
+    values.push_back(value);
+  std::string device = tracer.assumedDevice;
+  if (TensorObject *first = firstTensor(values))
+    device = interpreter.str(interpreter.getAttr(selfOf(*first), "device"));
+  device = device.substr(0, device.find(':'));
+  if (op.lacksKernelFor(interpreter, device))
+    interpreter.raise("NotImplementedError", "Could not run '" + op.name +
+                                                 "' with arguments from the '" + device +
+                                                 "' backend: no kernel is registered for it");
+  Unwrapped unwrapped(interpreter, op.form == h::Operator::Form::Triton);
+  h::Value result = interpreter.call(op.kernelFor(device), std::move(call));
+  auto isDeclared = [&](const TracedStorage *memory) {
+    return std::any_of(tensors.begin(), tensors.end(), [&](const auto &one) {
+      return one.first->type.mutated && one.second->tensor.storage.get() == memory;
+    });
+  };
+  for (size_t i = 0; i < tensors.size(); ++i)
+    if (const TracedStorage *memory = tensors[i].second->tensor.storage.get();
+        memory->version != versions[i] && !isDeclared(memory))
+      interpreter.refuse("operator '" + op.name + "' writes to '" + tensors[i].first->name +
+                         "', which mutates_args does not name; write mutates_args={\"" +
+                         tensors[i].first->name + "\"}");
+  return result;
+}
+
 h::Value recordOperatorCall(Tracer &tracer, h::Interpreter &interpreter, const h::Operator &op,
                             const h::CallArgs &args) {
   return OperatorCallRecorder(tracer, op, interpreter, args).run();
 }
 
 namespace {
-
-/// torch.ops.aten.add and its overloads.
-class AtenPacket : public h::Object {
-public:
-  AtenPacket(Tracer &t, std::string n) : tracer(t), name(std::move(n)) {}
-  std::string typeName() const override { return "torch.ops." + name; }
-  bool isCallable() const override { return true; }
-  h::Value call(h::Interpreter &interpreter, h::CallArgs args) override {
-    return callAten(tracer, interpreter, name, args);
-  }
-  std::optional<h::Value> getAttr(h::Interpreter &, std::string_view overload) override {
-    return h::Value(std::make_shared<AtenPacket>(tracer, name + "." + std::string(overload)));
-  }
-
-private:
-  Tracer &tracer;
-  std::string name;
-};
 
 /// torch.ops.aten.batch_norm, which is written with other operators.
 class CompositePacket : public h::Object {
@@ -670,7 +729,12 @@ public:
     if (auto entry = interpreter.operators.find(full); entry != interpreter.operators.end())
       return h::Value(entry->second);
     if (!tracer.registry.overloads(space + "." + std::string(name)).empty())
-      return h::Value(std::make_shared<AtenPacket>(tracer, space + "." + std::string(name)));
+      return atenOverload(tracer, interpreter, space + "." + std::string(name));
+    // torch.ops.aten.add_: what writes is said by its name.
+    if (name.size() > 1 && name.ends_with("_") &&
+        !tracer.registry.overloads(space + "." + std::string(name.substr(0, name.size() - 1)))
+             .empty())
+      return atenOverload(tracer, interpreter, space + "." + std::string(name));
     if (!atenComposites(interpreter, space + "." + std::string(name)).empty())
       return h::Value(std::make_shared<CompositePacket>(space + "." + std::string(name), ""));
     interpreter.raise("AttributeError", "no operator '" + full + "' is declared");

@@ -21,6 +21,10 @@ host::Value callDifferentiably(Tracer &tracer, host::Interpreter &interpreter,
                                const host::Operator &op, const host::CallArgs &args,
                                const std::function<host::Value()> &record);
 
+/// The same in a script: the kernel for the device of its tensors runs on them.
+host::Value runOperator(Tracer &tracer, host::Interpreter &interpreter, const host::Operator &op,
+                        const host::CallArgs &args);
+
 /// A schema's default as a value of the evaluator.
 host::Value constantValue(const graph::Argument &value);
 

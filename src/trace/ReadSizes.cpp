@@ -18,6 +18,20 @@ static h::Value sizeValue(const Expr &size) {
   return h::Value::integer(size);
 }
 
+/// Where the user's text calls what is written with others.
+static SourceLocation usersLocation(const h::Interpreter &interpreter) {
+  auto isOurs = [](const SourceLocation &where) {
+    return where.file && where.file->path().starts_with("<torch");
+  };
+  SourceLocation where = interpreter.location();
+  if (!isOurs(where))
+    return where;
+  for (const SourceLocation &site : interpreter.callStack())
+    if (!isOurs(site))
+      return site;
+  return where;
+}
+
 static std::string freeSymbol(const Tracer &tracer) {
   for (size_t number = tracer.readSymbols.size();; ++number)
     if (std::string name = "u" + std::to_string(number); !tracer.symbols().find(name))
@@ -39,7 +53,7 @@ h::Value readSize(Tracer &tracer, h::Interpreter &interpreter, const h::Value &t
   h::Value one = castTo(given, interpreter, DataType::Int64);
   if (given.tensor.type.rank() > 0)
     one = callAten(tracer, interpreter, "reshape", argsOf({one, h::Value::list({})}));
-  SourceLocation where = interpreter.location();
+  SourceLocation where = usersLocation(interpreter);
   Value *from = tracer.valueOf(one.as<TensorObject>()->tensor, where);
   symbolic::SymbolInfo info;
   info.range = {least, std::max(least, tracer.symbols().range(most).max)};
@@ -108,9 +122,16 @@ static void narrow(Tracer &tracer, const Expr &condition) {
 
 void checkSizes(Tracer &tracer, h::Interpreter &interpreter, const Expr &condition,
                 const std::string &text) {
-  if (tracer.symbols().prove(condition) == true)
+  std::optional<bool> known = tracer.symbols().prove(condition);
+  if (known == true)
     return;
-  SourceLocation where = interpreter.location();
+  if (known == false && isEager(tracer)) {
+    size_t colon = text.find("Error: ");
+    bool isNamed = colon != std::string::npos && text.find(' ') == colon + 6;
+    interpreter.raise(isNamed ? text.substr(0, colon + 5) : "RuntimeError",
+                      isNamed ? text.substr(colon + 7) : text);
+  }
+  SourceLocation where = usersLocation(interpreter);
   tracer.graph().setLocation(where);
   tracer.graph().call(std::string(checkSizesTarget), {Argument(condition), Argument(text)}, {}, {},
                       "check");
@@ -169,13 +190,13 @@ void addSizeReads(h::Module &module) {
   };
   add("_read_size", "tensor, least, most, text", [](h::Interpreter &i, std::vector<h::Value> &a) {
     Expr most = a[2].isNone() ? Expr(INT64_MAX) : exprOf(i, a[2]);
-    return readSize(tracerOf(a[0]), i, a[0], i.toInt64(a[1], "a size"), most, a[3].str());
+    return readSize(tracerOf(a[0]), i, a[0], i.toInt64(a[1], "a size"), most, i.str(a[3]));
   });
   // Of sizes beside a tensor that says which program it is.
   add("_check_sizes", "tensor, condition, text", [](h::Interpreter &i, std::vector<h::Value> &a) {
     Tracer &tracer = tracerOf(a[0]);
     if (auto condition = sizeCondition(tracer, i, a[1]))
-      checkSizes(tracer, i, *condition, a[2].str());
+      checkSizes(tracer, i, *condition, i.str(a[2]));
     return h::Value();
   });
   add("_is_proved", "tensor, condition", [](h::Interpreter &i, std::vector<h::Value> &a) {

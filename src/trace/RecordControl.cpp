@@ -223,7 +223,8 @@ private:
         return tensor && requiresGrad(*tensor);
       });
     };
-    if (!isNoted(tracer) ||
+    // torch/control.py knows the derivative of a cond by its operands.
+    if (!isNoted(tracer) || call.kind == ControlKind::Cond ||
         !(requires_(call.carried) || requires_(call.scanned) || requires_(call.additional)))
       return;
     for (const h::Value &one : given)

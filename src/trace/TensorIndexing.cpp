@@ -50,6 +50,13 @@ std::optional<h::Value> asIndices(TensorObject &self, h::Interpreter &interprete
   return callAten(self.tracer, interpreter, "cat", argsOf({h::Value::list(rows)}));
 }
 
+/// A bound of a slice; a script's tensor without dims counts as the integer in it.
+h::Value asBound(h::Interpreter &interpreter, const h::Value &bound) {
+  auto *tensor = bound.as<TensorObject>();
+  bool isInteger = tensor && !isFloat(tensor->tensor.type.dtype);
+  return isInteger && isEager(tensor->tracer) ? itemOf(*tensor, interpreter) : bound;
+}
+
 /// What an index makes of a tensor: a view by selects, slices and unsqueezes, and the index tensors
 /// that choose elements of its dims, None for the others.
 struct Indexed {
@@ -99,11 +106,12 @@ Indexed splitIndex(TensorObject &self, h::Interpreter &interpreter, const h::Val
       const h::Slice &s = part.slice();
       if (!s.lower.isNone() || !s.upper.isNone() || !s.step.isNone()) {
         // As PyTorch's nodes spell the bounds that are left out.
-        std::vector<h::Value> arguments = {result.view, h::Value(dim),
-                                           s.lower.isNone() ? h::Value(0) : s.lower,
-                                           s.upper.isNone() ? h::Value(INT64_MAX) : s.upper};
+        std::vector<h::Value> arguments = {
+            result.view, h::Value(dim),
+            s.lower.isNone() ? h::Value(0) : asBound(interpreter, s.lower),
+            s.upper.isNone() ? h::Value(INT64_MAX) : asBound(interpreter, s.upper)};
         if (!s.step.isNone())
-          arguments.push_back(s.step);
+          arguments.push_back(asBound(interpreter, s.step));
         result.view = callAten(self.tracer, interpreter, "slice", argsOf(std::move(arguments)));
       }
       ++dim;

@@ -572,6 +572,26 @@ static bool changesShape(const std::string &method) {
   return names.count(method) != 0;
 }
 
+/// int(x), float(x), and x as an index, of a script's tensor with one element.
+static std::optional<h::Value> numberMethod(const std::shared_ptr<TensorObject> &self,
+                                            std::string_view name) {
+  bool isIndex = name == "__index__", isFloating = name == "__float__";
+  if (!isIndex && !isFloating && name != "__int__")
+    return std::nullopt;
+  return h::nativeRaw(std::string(name), [self, isIndex, isFloating](h::Interpreter &i,
+                                                                     const h::CallArgs &) {
+    const TensorType &type = self->tensor.type;
+    if (isIndex && (isFloat(type.dtype) || type.numel().constantOr(0) != 1))
+      i.raise("TypeError", "only integer tensors of a single element can be converted to an index");
+    h::Value number = itemOf(*self, i);
+    if (isFloating)
+      return h::Value(i.toDouble(number, "a number"));
+    if (number.isFloat())
+      return i.call(*i.builtin("int"), {number});
+    return h::Value(i.toInt64(number, "a number"));
+  });
+}
+
 static h::Value changeShape(h::Interpreter &interpreter, TensorObject &self,
                             const std::string &name, h::CallArgs args) {
   h::Value view = interpreter.call(interpreter.getAttr(selfOf(self), name), std::move(args));
@@ -635,6 +655,9 @@ std::optional<h::Value> TensorObject::getAttr(h::Interpreter &interpreter, std::
     return flipped(interpreter, *this, name);
   std::string method(name);
   auto self = std::static_pointer_cast<TensorObject>(shared_from_this());
+  if (name.starts_with("__") && isEager(tracer))
+    if (auto number = numberMethod(self, name))
+      return number;
   for (const NamedMethod &row : methods)
     if (method == row.name && row.signature)
       return h::native(

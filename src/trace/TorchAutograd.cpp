@@ -199,6 +199,8 @@ std::optional<h::Value> gradientAttribute(h::Interpreter &interpreter, TensorObj
   if (name == "_base")
     return tensor.base ? selfOf(*tensor.base) : h::Value();
   if (name == "grad_fn") {
+    if (!tensor.tracer.gradients.available)
+      throw autograd::GradientsAsked();
     if (!requiresGrad(tensor) || !tensor.meta->source)
       return h::Value();
     return h::Value(std::make_shared<NodeObject>(tensor.meta->source.node));

@@ -313,6 +313,18 @@ void fallBackToAten(h::Module &module, Tracer &tracer, bool toComposites) {
   };
 }
 
+/// Whether the condition holds, or is checked when the program runs; None for what is no condition
+/// over sizes that values decide.
+h::Value checkedSizes(Tracer &tracer, h::Interpreter &inner, std::vector<h::Value> &a) {
+  auto condition = sizeCondition(tracer, inner, a[0]);
+  if (!condition || (a[0].isSymBool() && !mentionsRead(tracer, *condition)))
+    return h::Value();
+  if (auto known = tracer.symbols().prove(*condition))
+    return h::Value(*known);
+  checkSizes(tracer, inner, *condition, inner.str(a[1]));
+  return h::Value(true);
+}
+
 /// torch.sym_min, torch.sym_max, torch.sym_not.
 h::Value symbolicResult(Tracer &tracer, h::Interpreter &inner, std::vector<h::Value> &a) {
   const std::string &name = a[0].str();
@@ -376,13 +388,7 @@ void addTorchModules(h::NativeModules &modules, Tracer &tracer) {
     module.globals->set("_pellucid_check_sizes",
                         h::native("torch._check", "condition, text",
                                   [&tracer](h::Interpreter &inner, std::vector<h::Value> &a) {
-                                    auto condition = sizeCondition(tracer, inner, a[0]);
-                                    if (!condition || condition->symbols().empty() ||
-                                        tracer.symbols().prove(*condition) == false ||
-                                        !mentionsRead(tracer, *condition))
-                                      return h::Value(false);
-                                    checkSizes(tracer, inner, *condition, a[1].str());
-                                    return h::Value(true);
+                                    return checkedSizes(tracer, inner, a);
                                   }));
     module.globals->set("_pellucid_sym",
                         h::native("torch.sym_max", "name, a, b",

@@ -90,6 +90,18 @@ const char *const optimSource =
 const char *const schedulerSource =
 #include "trace/torch/schedulers.py.inc"
     ;
+const char *const flopSource =
+#include "trace/torch/flops.py.inc"
+    ;
+const char *const operatorSource =
+#include "trace/torch/operators.py.inc"
+    ;
+const char *const dispatchSource =
+#include "trace/torch/dispatch.py.inc"
+    ;
+const char *const dataSource =
+#include "trace/torch/data.py.inc"
+    ;
 const char *const trainingSource =
 #include "trace/torch/training.py.inc"
     ;

@@ -37,6 +37,10 @@ extern const char *const controlSource;   ///< torch.cond and the loops of torch
 extern const char *const optimSource;     ///< torch.optim
 extern const char *const schedulerSource; ///< torch.optim.lr_scheduler
 extern const char *const utilitySource;   ///< torch.nn.utils
+extern const char *const flopSource;      ///< torch.utils.flop_counter
+extern const char *const operatorSource;  ///< torch.vmap, opcheck
+extern const char *const dispatchSource;  ///< modes that see every operator
+extern const char *const dataSource;      ///< torch.utils.data
 extern const char *const trainingSource;  ///< how packages find out an optimiser's state
 
 } // namespace pellucid::trace

@@ -31,10 +31,19 @@ void addOptimizerFile(h::NativeModules &modules, const std::string &file, const 
   });
 }
 
+/// A file of a package has the package's names.
+void addPart(h::NativeModules &modules, const std::string &package, const std::string &part) {
+  modules.add(package + "." + part, [package](h::Interpreter &interpreter, h::Module &module) {
+    for (const auto &[name, value] : interpreter.nativeModule(package)->globals->items())
+      module.globals->set(name, value);
+  });
+}
+
 } // namespace
 
 void addTorchTraining(h::NativeModules &modules, Tracer &tracer) {
   addTrainingState(modules, tracer);
+  addTorchFiles(modules, tracer);
   modules.add("torch.optim", [](h::Interpreter &interpreter, h::Module &module) {
     fillFromSource(interpreter, module, "optim", optimSource);
   });
@@ -53,11 +62,16 @@ void addTorchTraining(h::NativeModules &modules, Tracer &tracer) {
                             {"nadam", "NAdam"},
                             {"radam", "RAdam"}})
     addOptimizerFile(modules, file, name);
-  for (const char *name :
-       {"torch.nn.utils", "torch.nn.utils.clip_grad", "torch.nn.utils.convert_parameters"})
-    modules.add(name, [](h::Interpreter &interpreter, h::Module &module) {
-      fillFromSource(interpreter, module, "nn.utils", utilitySource);
-    });
+  modules.add("torch.utils.data", [](h::Interpreter &interpreter, h::Module &module) {
+    fillFromSource(interpreter, module, "utils.data", dataSource);
+  });
+  for (const char *part : {"dataset", "dataloader", "sampler"})
+    addPart(modules, "torch.utils.data", part);
+  modules.add("torch.nn.utils", [](h::Interpreter &interpreter, h::Module &module) {
+    fillFromSource(interpreter, module, "nn.utils", utilitySource);
+  });
+  for (const char *part : {"clip_grad", "convert_parameters"})
+    addPart(modules, "torch.nn.utils", part);
 }
 
 } // namespace pellucid::trace

@@ -129,7 +129,7 @@ h::Value TraceHooks::callOperator(h::Interpreter &interpreter,
                                   const std::shared_ptr<h::Operator> &op, h::CallArgs args) {
   // In a script it is a function: what it calls is recorded.
   return callDifferentiably(*tracer, interpreter, *op, args, [&] {
-    return isEager(*tracer) ? interpreter.call(op->function, args)
+    return isEager(*tracer) ? runOperator(*tracer, interpreter, *op, args)
                             : recordOperatorCall(*tracer, interpreter, *op, args);
   });
 }

@@ -2,6 +2,7 @@
 #include "trace/TraceSession.h"
 
 #include "trace/AtenComposites.h"
+#include "trace/Dispatch.h"
 #include "trace/Gradients.h"
 #include "trace/OperatorCall.h"
 #include "trace/RecordControl.h"
@@ -23,6 +24,7 @@ void addTracedModules(h::NativeModules &modules, Tracer &tracer, const std::stri
   addTorchOps(modules, tracer);
   addTorchControl(modules, tracer);
   addTorchTraining(modules, tracer);
+  addDispatch(modules, tracer);
 }
 
 std::unique_ptr<h::Interpreter> beginTrace(Tracer &tracer, TraceHooks &hooks,

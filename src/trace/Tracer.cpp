@@ -145,6 +145,8 @@ bool Tracer::isCurrent(const TracedTensor &tensor) const {
 }
 
 Value *Tracer::valueOf(TracedTensor &tensor, const SourceLocation &where) {
+  if (!tensor.storage->unreadable.empty())
+    throw DiagnosticError(where, tensor.storage->unreadable);
   if (isCurrent(tensor)) {
     checkKnown(*tensor.storage, where);
     return tensor.value;
@@ -269,6 +271,8 @@ std::vector<TracedTensor> Tracer::call(const std::string &packet, std::vector<Ar
       linkPossibleAlias(*operands[*self], tensor, *call);
     results.push_back(std::move(tensor));
   }
+  if (gradients.available)
+    called.emplace(*call);
   if (recorder && recorder->isRecording())
     recorder->recorded(*node, operands, results);
   return results;

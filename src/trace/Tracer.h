@@ -75,6 +75,7 @@ struct TracedStorage {
   bool stridesKnown = true;  ///< type's strides are those that PyTorch gives
   std::vector<PossibleAlias> possibleAliases;
   std::optional<AliasConflict> conflict; ///< set: what it holds is not known
+  std::string unreadable;                ///< set: there is no memory, and why
 };
 
 /// A tensor while tracing: a view of a storage. Cheap to copy.
@@ -105,6 +106,8 @@ public:
   bool strict = false;
   /// What reverse mode notes. Without Mode::available, no tensor requires a gradient.
   autograd::Mode gradients;
+  /// The last call(), while gradients are available; its values may be gone.
+  std::optional<graph::OperatorCall> called;
   /// The device that tensors say they are on: "cpu" or "cuda". Nothing is placed by it.
   std::string assumedDevice = "cpu";
   /// The kinds of devices that the program is made for, which choose among an operator's kernels;

@@ -210,6 +210,7 @@ public:
   TrainingPlan run(const std::function<void()> &step) {
     for (const HeldOptimizer &optimizer : optimizers)
       interpreter.call(helper(interpreter, "record"), {h::Value(optimizer.object)});
+    bindMadeBefore();
     Numbers objects = numbersOfObjects(roots), groups = numbersOfGroups(optimizers);
     step();
     Numbers after = numbersOfObjects(roots);
@@ -236,6 +237,22 @@ private:
     for (const HeldOptimizer &optimizer : optimizers)
       out.push_back(interpreter.call(helper(interpreter, "entries"), {h::Value(optimizer.object)}));
     return out;
+  }
+
+  /// State that a constructor made is an input of the steps.
+  void bindMadeBefore() {
+    std::vector<h::Value> all = entriesNow();
+    for (size_t o = 0; o < optimizers.size(); ++o)
+      for (const h::Value &entry : all[o].elements()) {
+        auto *made = entry.elements()[3].as<TensorObject>();
+        if (!made)
+          continue;
+        TracedTensor tensor = tracer.placeholder(
+            "made_before", TensorType(made->tensor.type.dtype, made->tensor.type.shape));
+        h::Value states = interpreter.getAttr(h::Value(optimizers[o].object), "state");
+        interpreter.setItem(interpreter.getItem(states, entry.elements()[0]), entry.elements()[1],
+                            tensorValue(tracer, std::move(tensor)));
+      }
   }
 
   /// A gradient that the second step reads is one that the first has left.

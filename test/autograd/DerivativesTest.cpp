@@ -23,6 +23,7 @@ struct Case {
   std::string target, expression, inputs;
   double low = -2, high = 2;
   bool isSmooth = true; ///< its derivative is differentiated too
+  bool isDrawn = false; ///< its values are none that could be compared: it is traced alone
 };
 
 std::string trimmed(std::string text) {
@@ -44,6 +45,8 @@ std::vector<Case> readCases() {
     for (size_t i = 3; i < parts.size(); ++i)
       if (parts[i] == "once")
         one.isSmooth = false;
+      else if (parts[i] == "drawn")
+        one.isDrawn = true;
       else if (size_t dots = parts[i].find(".."); dots != std::string::npos)
         one.low = std::stod(parts[i].substr(0, dots)),
         one.high = std::stod(parts[i].substr(dots + 2));
@@ -165,7 +168,7 @@ std::string check(const Case &one, unsigned seed) {
   Inputs inputs = inputsOf(one, seed);
   graph::Program program;
   try {
-    program = traceText(textOf(one, inputs), "gradients", inputs.tensors);
+    program = traceText(textOf(one, inputs), "gradients", inputs.tensors, true);
   } catch (const DiagnosticError &error) {
     return render(error.diagnostic);
   }
@@ -174,6 +177,8 @@ std::string check(const Case &one, unsigned seed) {
     calls |= node.calls(one.target);
   if (!calls)
     return "the expression does not call the operator";
+  if (one.isDrawn)
+    return {};
   std::vector<reference::Tensor> found;
   try {
     found = evaluateProgram(program, inputs.tensors);
@@ -227,6 +232,64 @@ TEST(Derivatives, AreThoseOfCentralDifferences) {
     EXPECT_EQ(wrong, "") << one.target << ": " << one.expression << " of " << one.inputs;
   }
   std::printf("%zu of %zu cases\n", right, cases.size());
+}
+
+std::vector<std::string> split(const std::string &text, char at) {
+  std::vector<std::string> parts;
+  std::stringstream stream(text + at);
+  for (std::string part; std::getline(stream, part, at);)
+    parts.push_back(part);
+  return parts;
+}
+
+/// Where functions have corners and maxima ties, the gradient is a choice: PyTorch's
+/// (record_gradients.py).
+TEST(Derivatives, AtCornersAreThoseOfPyTorch) {
+  std::vector<Case> cases = readCases();
+  std::ifstream file(PELLUCID_SOURCE_DIR "/test/autograd/gradients.expected");
+  for (std::string line; std::getline(file, line);) {
+    std::vector<std::string> parts = split(line, '|');
+    // An expression may have bars of its own.
+    const std::string &values = parts[parts.size() - 2], &gradients = parts.back();
+    Case one = cases.at(std::stoul(parts[0]));
+    if (!isAsked(one.target))
+      continue;
+    one.isSmooth = false;
+    Inputs inputs = inputsOf(one, 1);
+    std::vector<std::string> given = split(values, ';'), wanted = split(gradients, ';');
+    for (size_t i = 0; i < inputs.tensors.size(); ++i) {
+      std::vector<std::string> numbers = split(given[i], ',');
+      size_t next = 0;
+      reference::Tensor &tensor = inputs.tensors[i].tensor;
+      reference::Tensor::forEachIndex(tensor.shape, [&](std::span<const int64_t> index) {
+        double value = std::stod(numbers.at(next++));
+        if (tensor.dtype == DataType::Float64)
+          tensor.set(index, value);
+        else
+          tensor.setInteger(index, static_cast<int64_t>(value));
+      });
+    }
+    SCOPED_TRACE(one.target + ": " + one.expression + " of " + values);
+    try {
+      std::vector<reference::Tensor> found = evaluateProgram(
+          traceText(textOf(one, inputs), "gradients", inputs.tensors, true), inputs.tensors);
+      for (size_t k = 0; k < inputs.wanted.size(); ++k) {
+        std::vector<double> got = found[2 + k].reals();
+        std::vector<std::string> want = split(wanted[k], ',');
+        for (size_t i = 0; i < got.size(); ++i) {
+          double expected = std::stod(want.at(i));
+          bool same = std::isnan(expected) ? std::isnan(got[i])
+                      : std::isinf(expected)
+                          ? got[i] == expected
+                          : std::abs(got[i] - expected) <= 1e-9 * (1 + std::abs(expected));
+          EXPECT_TRUE(same) << "by input " << k << ", element " << i << ": " << got[i]
+                            << " and PyTorch's " << expected;
+        }
+      }
+    } catch (const DiagnosticError &error) {
+      ADD_FAILURE() << render(error.diagnostic);
+    }
+  }
 }
 
 /// Every operator of the registry has a formula or says that it has none; every formula has a case.

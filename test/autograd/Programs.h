@@ -36,13 +36,14 @@ private:
 };
 
 inline graph::Program traceText(const std::string &text, const std::string &name,
-                                const std::vector<GivenTensor> &given) {
+                                const std::vector<GivenTensor> &given, bool fromTheStart = false) {
   TextFile file(text);
   std::vector<TraceInput> inputs;
   for (const GivenTensor &one : given)
     inputs.push_back({one.name, graph::TensorType(one.tensor.dtype, {one.tensor.shape.begin(),
                                                                      one.tensor.shape.end()})});
   TraceOptions options;
+  options.gradients = fromTheStart;
   return traceModel(file.path.string(), name, inputs, symbolic::SymbolTable(), options);
 }
 

@@ -16,7 +16,7 @@ reference::Tensor numbers(std::vector<int64_t> shape, std::vector<double> values
 std::vector<std::vector<double>> run(const std::string &text,
                                      const std::vector<GivenTensor> &given) {
   std::vector<std::vector<double>> results;
-  for (const reference::Tensor &one : evaluateProgram(traceText(text, "f", given), given))
+  for (const reference::Tensor &one : evaluateProgram(traceText(text, "f", given, true), given))
     results.push_back(one.reals());
   return results;
 }

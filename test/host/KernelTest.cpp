@@ -284,7 +284,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"@triton.autotune(configs=[1], key=[])\n@triton.jit\ndef k(x): pass\n", 1,
                 "a list of triton.Config"},
         Refusal{"@triton.heuristics({})\ndef k(x): pass\n", 1, "needs a @triton.jit function"},
-        Refusal{"wrap_triton(3)\n", 1, "wrap_triton takes a @triton.jit"},
+        Refusal{"wrap_triton(3)\n", 1, "wrap_triton only works on functions annotated"},
         Refusal{"@triton.heuristics({'A': None})\n@triton.jit\ndef k(A): pass\nwrap_triton(k)\n", 4,
                 "wrap_triton only works on functions annotated with triton.jit or triton.autotune"},
         Refusal{"@triton.jit\ndef k(x): pass\nwrap_triton(k)(1)\n", 3,

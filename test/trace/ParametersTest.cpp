@@ -7,6 +7,7 @@
 #include "reference/graph/Interpreter.h"
 #include "trace/Gradients.h"
 #include "trace/TensorCalls.h"
+#include "trace/TorchTraining.h"
 #include "trace/TraceHooks.h"
 
 #include <cmath>
@@ -94,6 +95,7 @@ public:
     addTorchRuntime(options.modules);
     addTorchComposites(options.modules);
     addTorchModules(options.modules, tracer);
+    addTorchTraining(options.modules, tracer);
     addTorchAutograd(options.modules, tracer);
     interpreter = std::make_unique<h::Interpreter>(std::move(options));
     tracer.beginConstruction();
@@ -106,6 +108,9 @@ public:
                                  {"torch.linalg", "torch.linalg."},
                                  {"torch.library", "torch.library."},
                                  {"torch.autograd", "torch.autograd."},
+                                 {"torch.optim", "torch.optim."},
+                                 {"torch.optim.lr_scheduler", "torch.optim.lr_scheduler."},
+                                 {"torch.nn.utils", "torch.nn.utils."},
                                  {"torch.autograd.functional", "torch.autograd.functional."},
                                  {"torch.func", "torch.func."},
                                  {"torch.utils.checkpoint", "torch.utils.checkpoint."},

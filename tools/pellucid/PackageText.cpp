@@ -109,7 +109,8 @@ private:
   std::string ranges(const package::Input &input) const {
     std::string out;
     for (const package::Symbol &symbol : manifest.symbols) {
-      if (symbol.isOfRun() || &manifest.inputs[symbol.input] != &input)
+      if (symbol.isOfRun() || symbol.isOfStep() ||
+          &manifest.inputs[symbol.input] != &input)
         continue;
       out += out.empty() ? "" : "; ";
       out += symbol.name + (symbol.max == INT64_MAX ? " >= " + std::to_string(symbol.min)
@@ -165,6 +166,15 @@ private:
         table.add({indent + "copy", "", "", text(copy->bytes) + " bytes"});
       } else if (auto *fill = std::get_if<package::Fill>(&step)) {
         table.add({indent + "fill", "", "", text(fill->bytes) + " bytes"});
+      } else if (auto *read = std::get_if<package::ReadSize>(&step)) {
+        const package::Symbol &symbol = manifest.symbols[read->symbol];
+        std::string most = !read->most.empty() ? text(read->most)
+                           : symbol.max == INT64_MAX ? ""
+                                                     : std::to_string(symbol.max);
+        table.add({indent + "read", symbol.name, placeText(read->from, program),
+                   (most.empty() ? "" : "at most " + most + ", ") + read->text});
+      } else if (auto *check = std::get_if<package::CheckSizes>(&step)) {
+        table.add({indent + "check", "", text(check->condition), check->text});
       }
     }
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of i8 by mma.sync or wgmma, summed in i32. Both operands lie in shared memory with the inner dim
-// along the rows, so that two bytes take the place of one element of 16 bits everywhere else
-// (SharedTile.h, ldmatrix, the fragments of the instruction).
+// Products of i8 by mma.sync or wgmma, summed in i32. Both operands lie in shared memory with the
+// inner dim along the rows, so that two bytes take the place of one element of 16 bits everywhere
+// else (SharedTile.h, ldmatrix, the fragments of the instruction).
 #include "codegen/cuda/CudaEmitter.h"
 
 #include "codegen/common/ControlFlow.h"

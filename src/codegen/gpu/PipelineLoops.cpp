@@ -539,8 +539,7 @@ private:
       return std::nullopt;
     auto sum = dyn_cast<BlockArgument>(only.getC());
     if (!sum || sum.getOwner() != loop.getBody() || !sum.hasOneUse() || !only->hasOneUse() ||
-        loop.getTiedLoopYieldedValue(sum)->get() != only.getD() ||
-        !addsAsItIs(only))
+        loop.getTiedLoopYieldedValue(sum)->get() != only.getD() || !addsAsItIs(only))
       return std::nullopt;
     return sum.getArgNumber() - loop.getNumInductionVars();
   }

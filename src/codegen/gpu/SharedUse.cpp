@@ -50,7 +50,8 @@ bool isShared(tt::DotOp dot, unsigned operand) {
   if (!layout || !sums)
     return false;
   bool isLeftInRegisters = operand == 0 && unitOf(dot) == MatrixUnit::Warpgroup &&
-                           !multipliesBytes(dot) && *layout == Layout::warpgroupLeft(tileOf(tile).getShape(), *sums);
+                           !multipliesBytes(dot) &&
+                           *layout == Layout::warpgroupLeft(tileOf(tile).getShape(), *sums);
   return !isLeftInRegisters;
 }
 

@@ -212,13 +212,15 @@ std::vector<ResultType> squeezeFake(const OperatorCall &call) {
   return {squeezed(call, self, reducedDims(call, self))};
 }
 
-/// A start or end of a slice as an index in [0, size].
-Expr clampedIndex(const OperatorCall &call, Expr index, const Expr &size) {
-  if (call.symbols.prove(less(index, 0)) == true)
-    index = index + size;
-  if (call.symbols.prove(lessEqual(0, index)) != true)
-    index = max(index, 0);
-  return call.symbols.prove(lessEqual(index, size)) == true ? index : min(index, size);
+/// A start or end of a slice as an index in [0, size]; below 0 it counts from the end.
+Expr clampedIndex(const OperatorCall &call, const Expr &index, const Expr &size) {
+  auto holds = [&](const Expr &condition) { return call.symbols.prove(condition) == true; };
+  Expr fromEnd = index + size;
+  if (!holds(lessEqual(0, fromEnd)))
+    fromEnd = max(fromEnd, 0);
+  Expr fromStart = holds(lessEqual(index, size)) ? index : min(index, size);
+  std::optional<bool> isBelow = call.symbols.prove(less(index, 0));
+  return isBelow ? *isBelow ? fromEnd : fromStart : select(less(index, 0), fromEnd, fromStart);
 }
 
 std::vector<ResultType> sliceFake(const OperatorCall &call) {
@@ -276,7 +278,10 @@ std::vector<ResultType> selectFake(const OperatorCall &call) {
   if (call.symbols.prove(logicalAnd(lessEqual(-size, index), less(index, size))) != true)
     call.fail("expects an index in [-" + size.text() + ", " + size.text() + ") for dim " +
               std::to_string(dim) + ", got " + index.text());
-  if (call.symbols.prove(less(index, 0)) == true)
+  std::optional<bool> isBelow = call.symbols.prove(less(index, 0));
+  if (!isBelow)
+    index = select(less(index, 0), index + size, index);
+  else if (*isBelow)
     index = index + size;
   return {selected(self, dim, index)};
 }

@@ -202,8 +202,14 @@ struct Chooser {
     if (const char *text = std::getenv("PELLUCID_X_TILE")) { // EXPERIMENT
       long m = 0, n = 0, k = 0, warps = 0, stages = 0, splits = 0;
       if (std::sscanf(text, "%ld,%ld,%ld,%ld,%ld,%ld", &m, &n, &k, &warps, &stages, &splits) == 6)
-        return {{.m = m, .n = n, .k = k, .warps = int32_t(warps), .stages = int32_t(stages),
-                 .splits = splits}, 0.1, 1};
+        return {{.m = m,
+                 .n = n,
+                 .k = k,
+                 .warps = int32_t(warps),
+                 .stages = int32_t(stages),
+                 .splits = splits},
+                0.1,
+                1};
     }
     std::optional<Candidate> best;
     auto consider = [&](const Candidate &candidate) {

@@ -23,7 +23,7 @@ def _aten(schema):
 _reductions = ("none", "mean", "sum")
 
 # What no package can compute, and why.
-_depends = "the size of its result depends on values, which are only known when the program runs"
+_depends = "it orders whole slices, of which values decide how many there are"
 _draws = "no generator of a package has its distribution"
 _refused = {}
 _refused["aten.unique_dim"] = _depends
@@ -31,6 +31,8 @@ for _name in ("equal", "is_nonzero"):
     _refused["aten." + _name] = "it asks for a value that is only known when the program runs"
 for _name in ("binomial", "cauchy", "cauchy_", "geometric", "geometric_", "log_normal", "log_normal_", "poisson", "_standard_gamma", "_sample_dirichlet"):
     _refused["aten." + _name] = _draws
+for _name in ("_fft_c2c", "_fft_c2r", "_fft_r2c", "fft_fft", "fft_fft2", "fft_fftn", "fft_ifft", "fft_ifft2", "fft_ifftn", "fft_rfft", "fft_rfft2", "fft_rfftn", "fft_irfft", "fft_irfft2", "fft_irfftn", "fft_hfft", "fft_hfft2", "fft_hfftn", "fft_ihfft", "fft_ihfft2", "fft_ihfftn", "stft", "istft", "view_as_complex", "complex", "polar"):
+    _refused["aten." + _name] = "its numbers are complex, which no tensor of a package holds"
 
 
 # --- norms
@@ -283,6 +285,10 @@ def _max_by_dims(input, kernel, stride, padding, dilation, ceil_mode):
 
 
 def _max_pool(input, rank, kernel_size, stride, padding, dilation, ceil_mode, wants_indices):
+    if not wants_indices and torch.is_grad_enabled() and input.requires_grad:
+        # One element of each window gets its gradient: the first of the largest.
+        index = _max_pool(input.detach(), rank, kernel_size, stride, padding, dilation, ceil_mode, True)[1]
+        return torch.gather(input.flatten(-rank), -1, index.flatten(-rank)).reshape(index.shape)
     kernel = _each(kernel_size, rank)
     if not wants_indices:
         best = _max_by_dims(input, kernel, _each(stride, rank) or kernel, _each(padding, rank), _each(dilation, rank), ceil_mode)
@@ -2141,6 +2147,8 @@ def _multinomial(self, num_samples, replacement, generator):
     if self.dim() not in (1, 2):
         raise RuntimeError("prob_dist must be 1 or 2 dim")
     wide = self.float() if self.dtype in (torch.float16, torch.bfloat16) else self
+    torch._assert_async(torch.logical_and(wide >= 0, wide < float("inf")).all(), "probability tensor contains either `inf`, `nan` or element < 0")
+    torch._assert_async((wide.sum(-1) > 0).all(), "invalid multinomial distribution (sum of probabilities <= 0)")
     if num_samples == 1:
         return torch.argmax(wide / torch.ops.aten.exponential(wide), -1, True)
     if not replacement:

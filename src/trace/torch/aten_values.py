@@ -57,7 +57,9 @@ def _nonzero(self):
 def _nonzero_numpy(self):
     if self.dim() == 0:
         self = self.unsqueeze(0)
-    return _columns(_places(_as_mask(self), "nonzero"), list(self.shape))
+    columns = _columns(_places(_as_mask(self), "nonzero"), list(self.shape))
+    # Nobody writes to what is kept.
+    return [columns[0].clone()] if len(columns) == 1 else columns
 
 
 @_aten("aten::argwhere(Tensor self) -> Tensor")
@@ -237,14 +239,15 @@ def _unique_pair(self, sorted, return_inverse):
 
 @_aten("aten::unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) -> (Tensor, Tensor, Tensor)")
 def _unique_consecutive(self, return_inverse, return_counts, dim):
-    shape = self.shape
+    shape, sliced = self.shape, dim is not None
     if dim is None:
         self, dim = self.reshape(-1), 0
     dim = dim % self.dim()
     group, starts = _groups(_starts(self, dim), "unique_consecutive")
     result = torch.index_select(self, dim, starts)
-    if return_inverse and self.dim() == 1:
-        group = group.reshape(shape)
+    if sliced:
+        return result, group, _group_counts(group, starts)
+    group = group.reshape(shape)
     return result, group if return_inverse else _none(), _group_counts(group.reshape(-1), starts) if return_counts else _none()
 
 

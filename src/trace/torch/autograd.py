@@ -160,7 +160,7 @@ def _roots(outputs, gradients):
         if not output.requires_grad:
             raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
         if gradient is None:
-            gradient = torch.ones_like(output)
+            gradient = torch.ones(list(output.shape), dtype=output.dtype, device=output.device)
         elif tuple(gradient.shape) != tuple(output.shape):
             raise RuntimeError(
                 f"Mismatch in shape: grad_output[{i}] has a shape of torch.Size({list(gradient.shape)}) and output[{i}] has a shape of torch.Size({list(output.shape)})."
@@ -233,7 +233,7 @@ class FunctionCtx:
     def __init__(self):
         self.needs_input_grad = ()
         self.materialize_grads = True
-        self._to_save, self._saved, self._freed = (), None, False
+        self._to_save, self._saved, self._freed, self._had_saved = (), None, False, False
         self._dirty, self._fixed = (), ()
 
     def save_for_backward(self, *tensors):
@@ -247,11 +247,23 @@ class FunctionCtx:
 
     @property
     def saved_tensors(self):
-        if self._freed and self._to_save:
+        if self._freed and self._had_saved:
             raise RuntimeError(_freed)
         if self._saved is None:
             return tuple(self._to_save)
         return tuple([None if one is None else one() for one in self._saved])
+
+    def _save(self, outputs, node):
+        """What is kept for the backward pass: outputs among it would hold what holds them."""
+        saved = []
+        for one in self._to_save:
+            place = None
+            for i, output in enumerate(outputs):
+                if output is one:
+                    place = i
+            saved.append(None if one is None else tape.saved(one, place, node))
+        self._had_saved = len(saved) != 0
+        self._saved, self._to_save, self._dirty, self._fixed = saved, (), (), ()
 
     @property
     def saved_variables(self):
@@ -325,35 +337,38 @@ def _record(cls, ctx, args, outputs):
             raise NotImplementedError("a Function that marks a view dirty is not followed; give it the whole tensor, or return a new one")
         tape.written(one)
     types = [(list(one.shape), one.dtype) if isinstance(one, torch.Tensor) else None for one in outputs]
+    followed = [None if stays else one for one, stays in zip(outputs, fixed)]
     name = cls.__name__ + "Backward"
+    node = tape.node(name, list(args), followed, _backward_of(cls, ctx, [isinstance(a, torch.Tensor) for a in args], types, name), ctx)
+    ctx._save(followed, node)
+
+
+def _backward_of(cls, ctx, are_tensors, types, name):
+    """A function of its own, so that it holds no result of the call."""
 
     def run(gradients):
-        if ctx.materialize_grads:
-            gradients = [torch.zeros(kind[0], dtype=kind[1]) if given is None and kind is not None else given for given, kind in zip(gradients, types)]
-        return _checked(cls.backward(ctx, *gradients), args, name)
+        return _checked(cls.backward(ctx, *_materialized(ctx, gradients, types)), are_tensors, name)
 
-    node = tape.node(name, list(args), [None if stays else one for one, stays in zip(outputs, fixed)], run, ctx)
-    saved = []
-    for one in ctx._to_save:
-        place = None
-        for i, output in enumerate(outputs):
-            if output is one and not fixed[i]:
-                place = i
-        saved.append(None if one is None else tape.saved(one, place, node))
-    ctx._saved = saved
+    return run
 
 
-def _checked(result, args, name):
+def _materialized(ctx, gradients, types):
+    if not ctx.materialize_grads:
+        return gradients
+    return [torch.zeros(kind[0], dtype=kind[1]) if given is None and kind is not None else given for given, kind in zip(gradients, types)]
+
+
+def _checked(result, are_tensors, name):
     result = list(result) if isinstance(result, (tuple, list)) else [result]
-    count = len(args)
+    count = len(are_tensors)
     while len(result) > count and result[-1] is None:
         result.pop()
     if len(result) != count:
         raise RuntimeError(f"function {name} returned an incorrect number of gradients (expected {count}, got {len(result)})")
-    for i, (gradient, argument) in enumerate(zip(result, args)):
+    for i, (gradient, is_tensor) in enumerate(zip(result, are_tensors)):
         if gradient is None:
             continue
-        if not isinstance(argument, torch.Tensor):
+        if not is_tensor:
             raise RuntimeError(f"function {name} returned a gradient different from None at position {i + 1}, but the corresponding forward input was not a Variable")
         if not isinstance(gradient, torch.Tensor):
             raise TypeError(f"expected Variable or None (got {type(gradient).__name__})")
@@ -398,43 +413,48 @@ def _operator_call(name, title, function, backward, setup_context, args, given, 
             setup_context(ctx=ctx, inputs=args, output=output)
     outputs = list(output) if isinstance(output, (list, tuple)) else [output]
     types = [(list(one.shape), one.dtype) if isinstance(one, torch.Tensor) else None for one in outputs]
+    forms = [_form(one) for one in args]
+    node = tape.node(title, tensors, outputs, _backward_of_operator(name, ctx, backward, forms, given, types, isinstance(output, list)), ctx)
+    ctx._save([one if one.is_floating_point() else None for one in outputs if isinstance(one, torch.Tensor)], node)
+    return output
 
+
+def _form(argument):
+    """-1: a tensor; otherwise how many places a list has, and which of them are tensors."""
+    if isinstance(argument, torch.Tensor):
+        return -1
+    if isinstance(argument, (list, tuple)):
+        return [isinstance(one, torch.Tensor) for one in argument]
+    return []
+
+
+def _backward_of_operator(name, ctx, backward, forms, given, types, is_list):
     def run(gradients):
         if backward is None:
             raise RuntimeError(f"Trying to backward through {name} but no autograd formula was registered. Please use register_autograd to add one.")
-        if ctx.materialize_grads:
-            gradients = [torch.zeros(kind[0], dtype=kind[1]) if one is None and kind is not None else one for one, kind in zip(gradients, types)]
-        found = backward(ctx, list(gradients)) if isinstance(output, list) else backward(ctx, *gradients)
+        gradients = _materialized(ctx, gradients, types)
+        found = backward(ctx, list(gradients)) if is_list else backward(ctx, *gradients)
         found = list(found) if isinstance(found, tuple) else [found]
-        if len(found) not in (given, len(args)):
-            expected = f"{given}" if given == len(args) else f"{given} or {len(args)}"
+        if len(found) not in (given, len(forms)):
+            expected = f"{given}" if given == len(forms) else f"{given} or {len(forms)}"
             raise RuntimeError(
                 f"The backward formula for {name} returned an incorrect number of gradients (expected {expected}, got {len(found)}). Expected one gradient "
                 "for each forward input, or for each positional input to the operator. Use None for inputs that do not require a gradient."
             )
         result = []
-        for argument, gradient in zip(args, found + [None] * len(args)):
-            if isinstance(argument, torch.Tensor):
+        for form, gradient in zip(forms, found + [None] * len(forms)):
+            if form == -1:
                 result.append(gradient)
-            elif isinstance(argument, (list, tuple)) and any([isinstance(one, torch.Tensor) for one in argument]):
-                parts = [None] * len(argument) if gradient is None else list(gradient)
-                if len(parts) != len(argument):
-                    raise RuntimeError(f"the backward formula for {name} gave {len(parts)} gradients for a list of {len(argument)} tensors")
-                result.extend([part for part, one in zip(parts, argument) if isinstance(one, torch.Tensor)])
+            elif True in form:
+                parts = [None] * len(form) if gradient is None else list(gradient)
+                if len(parts) != len(form):
+                    raise RuntimeError(f"the backward formula for {name} gave {len(parts)} gradients for a list of {len(form)} tensors")
+                result.extend([part for part, is_tensor in zip(parts, form) if is_tensor])
             elif isinstance(gradient, torch.Tensor):
                 raise RuntimeError(f"the backward formula for {name} gave a gradient for an argument that is no tensor; give None")
         return result
 
-    node = tape.node(title, tensors, outputs, run, ctx)
-    saved = []
-    for one in ctx._to_save:
-        place = None
-        for i, made in enumerate(outputs):
-            if made is one and one.is_floating_point():
-                place = i
-        saved.append(None if one is None else tape.saved(one, place, node))
-    ctx._saved = saved
-    return output
+    return run
 
 
 def _collect(args, tensors):
@@ -443,6 +463,53 @@ def _collect(args, tensors):
             tensors.append(one)
         elif isinstance(one, (list, tuple)):
             tensors.extend([part for part in one if isinstance(part, torch.Tensor)])
+
+
+# --- hooks of modules
+
+
+def _with_backward_hooks(module, hooks, args, kwargs):
+    """The module's inputs and results pass through nodes of their own, which see the gradients."""
+    inputs_seen = is_grad_enabled() and any([isinstance(one, torch.Tensor) and one.requires_grad for one in args])
+    before, after = _hook_calls(module, hooks, 0 if inputs_seen else len(args))
+    if inputs_seen:
+        args = _passed(args, after)
+    result = module.forward(*args, **kwargs)
+    outputs = list(result) if isinstance(result, tuple) else [result]
+    if is_grad_enabled() and any([isinstance(one, torch.Tensor) and one.requires_grad for one in outputs]):
+        outputs = _passed(outputs, before)
+    return tuple(outputs) if isinstance(result, tuple) else outputs[0]
+
+
+def _hook_calls(module, hooks, unseen):
+    seen = []
+
+    def before(gradients):
+        for hook in list(hooks["before_backward"]):
+            changed = hook(module, tuple(gradients))
+            if changed is not None:
+                gradients = list(changed) if isinstance(changed, tuple) else [changed]
+        seen.clear()
+        seen.append(tuple(gradients))
+        if unseen:
+            after([None] * unseen)
+        return gradients
+
+    def after(gradients):
+        for hook in list(hooks["after_backward"]):
+            changed = hook(module, tuple(gradients), seen[0])
+            if changed is not None:
+                gradients = list(changed) if isinstance(changed, tuple) else [changed]
+        return gradients
+
+    return before, after
+
+
+def _passed(tensors, backward):
+    made = [tape.detached(one) if isinstance(one, torch.Tensor) else one for one in tensors]
+    followed = [new if isinstance(one, torch.Tensor) and one.requires_grad else None for one, new in zip(tensors, made)]
+    tape.node("BackwardHookFunctionBackward", list(tensors), followed, backward)
+    return made
 
 
 # --- saved tensors and checkpoints

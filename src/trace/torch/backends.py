@@ -277,8 +277,9 @@ class _Amp:
 def _check_with(error, condition, message):
     if not isinstance(condition, bool):
         said = message() if callable(message) else message or "Expected cond to be True, but got False"
-        if torch._pellucid_check_sizes(condition, f"{error.__name__}: {said}"):
-            return
+        known = torch._pellucid_check_sizes(condition, f"{error.__name__}: {said}")
+        if known is not None:
+            condition = known
     if not condition:
         raise error(message() if callable(message) else message or "Expected cond to be True, but got False")
 

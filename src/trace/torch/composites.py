@@ -45,6 +45,13 @@ def min(input, dim=None, keepdim=False, other=None):
     return Ordered(*torch.ops.aten.min.dim(input, dim, keepdim))
 
 
+def equal(input, other):
+    """Known of what is computed from the program's own numbers; a branch on other values is refused."""
+    if tuple(input.shape) != tuple(other.shape):
+        return False
+    return bool((input == other).all())
+
+
 def _variance(operator, input, dim, unbiased, keepdim, correction):
     if isinstance(dim, bool):
         dim, unbiased = None, dim

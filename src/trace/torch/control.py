@@ -67,6 +67,47 @@ def _record(kind, name, regions, predicate=None, carried=(), scanned=(), additio
     )
 
 
+def _differentiate(pred, regions, leaves, results):
+    """The gradients of a cond are those of the branch that is taken, which is computed again."""
+    captures = any([isinstance(one, torch.Tensor) and one.grad_fn is not None for one in results])
+    wanted = [i for i, leaf in enumerate(leaves) if leaf.requires_grad]
+    followed = [i for i, one in enumerate(results) if isinstance(one, torch.Tensor) and one.is_floating_point()]
+    kept, tape = [], torch._pellucid_tape
+    types = [(list(results[i].shape), results[i].dtype) for i in followed]
+    node = tape.node("CondAutogradOpBackward", leaves, results, _backward_of_cond(pred, regions, kept, wanted, followed, types, captures))
+    kept.extend([tape.saved(leaf, None, node) for leaf in leaves])
+
+
+def _backward_of_cond(pred, regions, kept, wanted, followed, types, captures):
+    """A function of its own, so that it holds no result of the call."""
+
+    def side(region, count):
+        def run(*values):
+            with torch.enable_grad():
+                inner = [value.detach().requires_grad_() if i in wanted else value for i, value in enumerate(values[:count])]
+                outputs = region(inner)
+                pairs = [(outputs[i], values[count + k]) for k, i in enumerate(followed) if outputs[i].requires_grad]
+                if not pairs:
+                    return tuple([torch.zeros_like(inner[i]) for i in wanted])
+                found = torch.autograd.grad([a for a, _ in pairs], [inner[i] for i in wanted], [b for _, b in pairs], materialize_grads=True)
+            return tuple([one.clone() for one in found])
+
+        return run
+
+    def backward(gradients):
+        if captures:
+            raise RuntimeError("derivative for torch.cond is not implemented for tensors that its branches close over; pass them as operands")
+        given = [torch.zeros(kind[0], dtype=kind[1]) if gradients[i] is None else gradients[i] for kind, i in zip(types, followed)]
+        count = len(kept)
+        found = cond(pred, side(regions[0], count), side(regions[1], count), tuple([one() for one in kept] + given))
+        spread = [None] * count
+        for i, one in zip(wanted, found):
+            spread[i] = one
+        return spread
+
+    return backward
+
+
 def cond(pred, true_fn, false_fn, operands=()):
     if not callable(true_fn) or not callable(false_fn):
         raise RuntimeError("Expect both branches to be callable.")
@@ -88,6 +129,8 @@ def cond(pred, true_fn, false_fn, operands=()):
             "Unmatched output spec from torch.cond branches: "
             f"true branch tree_spec {_spec_text(specs[0])} vs false branch tree_spec {_spec_text(specs[1])}."
         )
+    if torch.is_grad_enabled() and any([leaf.requires_grad for leaf in leaves]):
+        _differentiate(pred, regions, leaves, results)
     return _unflatten(specs[0], results)
 
 

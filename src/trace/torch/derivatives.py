@@ -186,6 +186,14 @@ def _of_fixed_base(grad, self, exponent, result):
 
 # --- selection
 
+_none(
+    "eq.Scalar", "eq.Tensor", "ge.Scalar", "ge.Tensor", "gt.Scalar", "gt.Tensor", "le.Scalar", "le.Tensor", "lt.Scalar", "lt.Tensor", "ne.Scalar", "ne.Tensor",
+    "isfinite.default", "isinf.default", "isnan.default", "logical_and.default", "logical_not.default", "logical_or.default", "logical_xor.default",
+    "bitwise_and.Scalar", "bitwise_and.Tensor", "bitwise_left_shift.Scalar", "bitwise_left_shift.Tensor", "bitwise_not.default", "bitwise_or.Scalar",
+    "bitwise_or.Tensor", "bitwise_right_shift.Scalar", "bitwise_right_shift.Tensor", "bitwise_xor.Scalar", "bitwise_xor.Tensor", "where.Scalar",
+    "all.default", "all.dim", "any.default", "any.dim", "argmax.default", "argmin.default", "argsort.default", "_assert_async.default", "_assert_async.msg",
+)
+
 _moves("masked_fill.Scalar", self=lambda grad, mask: torch.where(mask, 0.0, grad))
 _moves("where.self", self=lambda grad, condition: torch.where(condition, grad, 0.0), other=lambda grad, condition: torch.where(condition, 0.0, grad))
 _moves("where.ScalarOther", self=lambda grad, condition: torch.where(condition, grad, 0.0))
@@ -232,6 +240,7 @@ def _of_silu(grad, self):
 
 _of("amax.default", "amin.default", self=lambda grad, self, dim, keepdim, result: _of_extremes(grad, self, dim, keepdim, result))
 _of("max.default", "min.default", node=None, self=lambda grad, self, result: _of_extremes(grad, self, [], True, result))
+_of("logsumexp.default", self=lambda grad, self, dim, keepdim, result: _of_logsumexp(grad, self, dim, keepdim, result))
 _moves("sum.default", self=lambda grad, self_sizes: grad.expand(self_sizes))
 _moves("sum.dim_IntList", node="SumBackward1", self=lambda grad, self_sizes, dim, keepdim: _unreduced(grad, dim, keepdim, len(self_sizes)).expand(self_sizes))
 _moves("mean.default", self=lambda grad, self_sizes: (grad / _count(self_sizes, [])).expand(self_sizes))
@@ -268,6 +277,11 @@ def _count(sizes, dim):
         for d in _dims(dim, len(sizes)):
             count = count * sizes[d]
     return count
+
+
+def _of_logsumexp(grad, self, dim, keepdim, result):
+    rank = self.dim()
+    return _unreduced(grad, dim, keepdim, rank) * torch.exp(self - _unreduced(result, dim, keepdim, rank))
 
 
 def _of_extremes(grad, self, dim, keepdim, result):

@@ -58,8 +58,31 @@ def _places(of_sizes, of_strides, of_offset, sizes, strides, offset):
     return torch.as_strided(numbers, list(sizes), list(strides), offset - of_offset), count
 
 
+def _are_apart(sizes, strides):
+    """Whether it is known that the elements of a view have places of their own."""
+    reach = 0
+    for stride, size in sorted([(stride, size) for size, stride in zip(sizes, strides) if isinstance(size, int) and isinstance(stride, int)]):
+        if size == 1:
+            continue
+        if stride <= reach:
+            return False
+        reach += (size - 1) * stride
+    return all([isinstance(number, int) for number in list(sizes) + list(strides)])
+
+
+def _is_row_major(sizes, strides):
+    expected = 1
+    for size, stride in zip(reversed(list(sizes)), reversed(list(strides))):
+        if not isinstance(size, int) or not isinstance(stride, int) or (size != 1 and stride != expected):
+            return False
+        expected *= size
+    return expected != 0
+
+
 def _of_view(grad, of_sizes, of_strides, of_offset, sizes, strides, offset):
     """The gradient of the base, from that of a view given by strides."""
+    if _is_row_major(of_sizes, of_strides) and _are_apart(sizes, strides):
+        return torch.as_strided_scatter(_zeros(grad, of_sizes), grad, list(sizes), list(strides), offset - of_offset)
     places, count = _places(of_sizes, of_strides, of_offset, sizes, strides, offset)
     flat = torch.index_add(_zeros(grad, [count]), 0, places.reshape([-1]), grad.reshape([-1]))
     return flat.reshape(list(of_sizes))
@@ -71,12 +94,16 @@ def _of_strided(grad, of_sizes, of_strides, of_offset, sizes, strides, offset):
 
 def _of_rest(grad, of_sizes, of_strides, of_offset, sizes, strides, offset):
     """The gradient of a base of which a view was written: none there."""
+    if _is_row_major(of_sizes, of_strides) and _are_apart(sizes, strides):
+        return torch.as_strided_scatter(grad.contiguous(), _zeros(grad, sizes), list(sizes), list(strides), offset - of_offset)
     places, count = _places(of_sizes, of_strides, of_offset, sizes, strides, offset)
     return torch.index_fill(grad.reshape([-1]), 0, places.reshape([-1]), 0.0).reshape(list(of_sizes))
 
 
 def _of_place(grad, of_sizes, of_strides, of_offset, sizes, strides, offset):
     """The gradient of what was written to the view."""
+    if _is_row_major(of_sizes, of_strides):
+        return torch.as_strided(grad.contiguous(), list(sizes), list(strides), offset - of_offset)
     places, count = _places(of_sizes, of_strides, of_offset, sizes, strides, offset)
     return torch.index_select(grad.reshape([-1]), 0, places.reshape([-1])).reshape(list(sizes))
 

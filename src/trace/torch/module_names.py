@@ -46,16 +46,3 @@ class _Named:
         if not _is_buffer(module, name, buffer):
             raise AttributeError(f"`{name}` is not a buffer")
         return buffer
-
-    def state_dict(self, *, destination=None, prefix="", keep_vars=False):
-        """Parameters and persistent buffers, tied ones under each of their names. They are the module's own tensors: there are no
-        gradients here that `keep_vars` could keep."""
-        found = {} if destination is None else destination
-        for path, module in self.named_modules(remove_duplicate=False):
-            names = list(vars(module).items())
-            held = [(n, v) for n, v in names if isinstance(v, Parameter)] + [(n, v) for n, v in names if _is_saved_buffer(module, n, v)]
-            for name, value in held:
-                found[prefix + (path + "." if path else "") + name] = value
-        return found
-
-

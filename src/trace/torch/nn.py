@@ -3,7 +3,7 @@ import torch
 import torch.nn.functional as F
 
 
-class Module(_Hooked, _Named):
+class Module(_Hooked, _Saved, _Named):
     training = True
 
     def __init__(self, *args, **kwargs):

@@ -269,6 +269,8 @@ class Optimizer:
                 result = own(self, *args, **kwargs)
                 for hook in list(self._hooks_after.values()):
                     hook(self, args, kwargs)
+                if hasattr(torch, "_pellucid_flush"):  # a script's segments end where its steps do
+                    torch._pellucid_flush()
             finally:
                 self._in_step = False
             return result

@@ -149,7 +149,7 @@ class Exec(unittest.TestCase):
         self.assertEqual((mine.stdout, mine.returncode), ("done\n", 0), mine.stderr)
 
     def test_interrupt(self):
-        source = "import time\nprint('on', flush=True)\ntry:\n    while True:\n        pass\nexcept KeyboardInterrupt:\n    print('first', flush=True)\ntry:\n    time.sleep(100)\nfinally:\n    print('leaving')\n"
+        source = "import time\ntry:\n    print('on', flush=True)\n    while True:\n        pass\nexcept KeyboardInterrupt:\n    pass\ntry:\n    print('first', flush=True)\n    time.sleep(100)\nfinally:\n    print('leaving')\n"
         with tempfile.NamedTemporaryFile("w", suffix=".py", delete=False) as file:
             file.write(source)
         self.addCleanup(os.remove, file.name)

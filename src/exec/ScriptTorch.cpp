@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exec/ScriptTorch.h"
+
+#include "exec/ScriptHooks.h"
+#include "host/InterpreterState.h"
+
+#include <pellucid/runtime.h>
+
+namespace pellucid::exec {
+
+namespace h = pellucid::host;
+using Bound = std::vector<h::Value>;
+
+namespace {
+
+const char *const compileSource =
+#include "exec/torch/compile.py.inc"
+    ;
+const char *const dynamoSource =
+#include "exec/torch/dynamo.py.inc"
+    ;
+const char *const exportSource =
+#include "exec/torch/export.py.inc"
+    ;
+const char *const inductorSource =
+#include "exec/torch/inductor.py.inc"
+    ;
+const char *const profilerSource =
+#include "exec/torch/profiler.py.inc"
+    ;
+const char *const testingSource =
+#include "exec/torch/testing.py.inc"
+    ;
+const char *const tritonTestingSource =
+#include "exec/torch/triton_testing.py.inc"
+    ;
+const char *const cudaSource =
+#include "exec/torch/cuda.py.inc"
+    ;
+
+/// What is recorded of packages between two points of a script.
+class ProfileObject : public h::Object {
+public:
+  ProfileObject() {
+    if (pellucid_profile_create(&profile) != PELLUCID_OK)
+      throw std::bad_alloc();
+    scope = std::make_unique<eager::ProfileScope>(profile);
+  }
+  ~ProfileObject() override { pellucid_profile_destroy(profile); }
+  std::string typeName() const override { return "profile"; }
+  void end() { scope.reset(); }
+
+  pellucid_profile *profile = nullptr;
+
+private:
+  std::unique_ptr<eager::ProfileScope> scope;
+};
+
+/// The names of a text become a module's; it is read when the module is first asked for.
+h::NativeModules::Fill fillFrom(const char *source) {
+  return [source](h::Interpreter &interpreter, h::Module &m) {
+    auto written =
+        interpreter.importSource(m.name, std::make_shared<SourceFile>("<" + m.name + ">", source));
+    for (const auto &[name, value] : written->globals->items())
+      if (!name.starts_with("_"))
+        m.globals->set(name, value);
+  };
+}
+
+h::Value nameIn(h::Interpreter &interpreter, const char *module, const char *name) {
+  return interpreter.getAttr(h::Value(interpreter.nativeModule(module)), name);
+}
+
+/// A function of another module under the same name, read when it is first called.
+h::Value later(const char *module, const char *name) {
+  return h::nativeRaw(name, [module, name](h::Interpreter &i, h::CallArgs args) {
+    return i.call(nameIn(i, module, name), std::move(args));
+  });
+}
+
+void addNatives(h::NativeModules &modules, ScriptHooks &hooks) {
+  modules.add("_script_torch", [&hooks](h::Interpreter &, h::Module &m) {
+    auto add = [&](const char *name, const char *signature, h::NativeFunction::Body body) {
+      m.globals->set(name, h::native(name, signature, std::move(body)));
+    };
+    add("reset", "", [&hooks](h::Interpreter &, Bound &) {
+      hooks.reset();
+      return h::Value();
+    });
+    add("flush", "", [&hooks](h::Interpreter &, Bound &) {
+      if (hooks.tensors().recorder().isRecording())
+        hooks.tensors().recorder().flush();
+      return h::Value();
+    });
+    add("is_tracing", "", [&hooks](h::Interpreter &, Bound &) {
+      return h::Value(!hooks.tensors().recorder().isRecording());
+    });
+    add("has_cuda", "", [&hooks](h::Interpreter &, Bound &) {
+      return h::Value(hooks.scriptRun().devices.count("cuda") != 0);
+    });
+    add("begin_profile", "",
+        [](h::Interpreter &, Bound &) { return h::Value(std::make_shared<ProfileObject>()); });
+    add("end_profile", "profile", [](h::Interpreter &i, Bound &a) {
+      auto &profile = a[0].expect<ProfileObject>("a profile");
+      profile.end();
+      h::Value whole =
+          i.call(nameIn(i, "json", "loads"), {h::Value(pellucid_profile_json(profile.profile))});
+      return i.getItem(whole, h::Value("traceEvents"));
+    });
+  });
+}
+
+} // namespace
+
+void addScriptTorch(h::NativeModules &modules, ScriptHooks &hooks) {
+  addNatives(modules, hooks);
+  modules.add("torch._compile", fillFrom(compileSource));
+  modules.add("torch._dynamo", fillFrom(dynamoSource));
+  modules.add("torch._dynamo.exc", [](h::Interpreter &i, h::Module &m) {
+    auto written = nameIn(i, "torch._dynamo", "Unsupported");
+    for (const char *name : {"TorchDynamoException", "Unsupported", "InvalidBackend",
+                             "FailOnRecompileLimitHit", "UserError", "ConstraintViolationError"})
+      m.globals->set(name, nameIn(i, "torch._dynamo", name));
+  });
+  modules.add("torch._inductor", fillFrom(inductorSource));
+  modules.add("torch._inductor", [](h::Interpreter &i, h::Module &m) {
+    m.globals->set("config", nameIn(i, "torch._dynamo", "inductor_config"));
+  });
+  modules.add("torch.compiler", [](h::Interpreter &, h::Module &m) {
+    for (const char *name : {"reset", "is_compiling", "disable", "allow_in_graph", "list_backends"})
+      m.globals->set(name, later("torch._dynamo", name));
+    m.globals->set("is_dynamo_compiling", later("torch._dynamo", "is_compiling"));
+    m.globals->set("is_exporting", later("torch._dynamo", "is_compiling"));
+    m.globals->set("compile", later("torch._compile", "compile"));
+  });
+  modules.add("torch.export", fillFrom(exportSource));
+  modules.add("torch.profiler", fillFrom(profilerSource));
+  modules.add("torch.autograd.profiler", [](h::Interpreter &i, h::Module &m) {
+    for (const char *name : {"record_function", "profile"})
+      m.globals->set(name, nameIn(i, "torch.profiler", name));
+  });
+  modules.add("torch.testing", fillFrom(testingSource));
+  modules.add("triton.testing", fillFrom(tritonTestingSource));
+  modules.add("torch.utils._triton", [&hooks](h::Interpreter &, h::Module &m) {
+    bool has = hooks.scriptRun().devices.count("cuda") != 0;
+    for (const char *name : {"has_triton", "has_triton_package"})
+      m.globals->set(
+          name, h::native(name, "", [has](h::Interpreter &, Bound &) { return h::Value(has); }));
+  });
+  modules.add("torch.cuda", [&hooks](h::Interpreter &i, h::Module &m) {
+    // Files that are traced are told of an assumed device; a script of the one that it has.
+    if (hooks.scriptRun().devices.count("cuda")) {
+      h::Value asked = nameIn(i, "torch._pellucid_runtime", "_has_cuda");
+      asked.expect<h::Function>("_has_cuda").globals->set("_assumed", h::Value("cuda"));
+    }
+    fillFrom(cudaSource)(i, m);
+  });
+  modules.add("torch", [](h::Interpreter &i, h::Module &m) {
+    m.globals->set("compile", later("torch._compile", "compile"));
+    for (const char *name : {"cuda", "export", "profiler", "testing", "compiler"})
+      m.globals->erase(name);
+    auto next = m.fallback;
+    m.fallback = [next](h::Interpreter &in, std::string_view name) -> std::optional<h::Value> {
+      static const std::set<std::string_view> own = {"cuda",    "export",    "profiler", "testing",
+                                                     "_dynamo", "_inductor", "compiler"};
+      if (own.count(name))
+        return h::Value(in.nativeModule("torch." + std::string(name)));
+      return next ? next(in, name) : std::nullopt;
+    };
+    (void)i;
+  });
+}
+
+} // namespace pellucid::exec

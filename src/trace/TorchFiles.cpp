@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: Apache-2.0
+// torch.save and torch.load, safetensors.torch: numbers, texts, containers and tensors. No part of
+// a file is run.
+#include "archive/PickleWriter.h"
+#include "archive/RecordWriter.h"
+#include "archive/TorchSave.h"
+#include "package/MappedFile.h"
+#include "package/Safetensors.h"
+#include "reference/graph/Interpreter.h"
+#include "support/OutputFile.h"
+#include "trace/EagerRecorder.h"
+#include "trace/TensorCalls.h"
+#include "trace/TorchTraining.h"
+
+#include <cstring>
+#include <map>
+
+namespace pellucid::trace {
+
+using namespace graph;
+namespace h = pellucid::host;
+using Bound = std::vector<h::Value>;
+
+namespace {
+
+constexpr unsigned mostNesting = 200;
+
+std::string pathOf(h::Interpreter &interpreter, const h::Value &file, const char *function) {
+  if (file.isStr() || interpreter.findAttr(file, "__fspath__"))
+    return interpreter.str(file);
+  interpreter.refuse(std::string(function) + " takes the path of a file, got " + h::typeName(file));
+}
+
+std::shared_ptr<const package::MappedFile> openFile(h::Interpreter &interpreter,
+                                                    const std::string &path) {
+  h::Value found = interpreter.call(
+      interpreter.getAttr(interpreter.importModule("os.path"), "exists"), {h::Value(path)});
+  package::Status status;
+  auto file = package::MappedFile::open(path, status);
+  if (!file)
+    interpreter.raise("FileNotFoundError", "[Errno 2] No such file or directory: '" + path + "'");
+  // In a trace, only files beside the source may decide what is compiled.
+  if (!interpreter.truth(found))
+    interpreter.refuse("'" + path +
+                       "' is not read: only files beside the source, or below the "
+                       "package that it lies in, may decide what is compiled");
+  return file;
+}
+
+// ---- reading
+// -------------------------------------------------------------------------------------------------
+
+/// A tensor of the values: of the script's, or one that a module of a trace begins with.
+h::Value tensorOfValues(Tracer &tracer, h::Interpreter &interpreter, const ConcreteTensor &given) {
+  if (tracer.recorder) {
+    ConcreteTensor dense = given;
+    dense.data = given.dense();
+    int64_t stride = 1;
+    for (size_t d = dense.shape.size(); d-- > 0; stride *= dense.shape[d])
+      dense.strides[d] = stride;
+    return tensorValue(tracer, tracer.recorder->tensorOf(dense));
+  }
+  Initializer listed{Initializer::Kind::Listed, 0, {}};
+  auto values = given.dense();
+  for (int64_t i = 0; i < given.numel(); ++i) {
+    const std::byte *at = values.get() + i * byteSize(given.dtype);
+    double value = realAt(given.dtype, at);
+    if (!isFloat(given.dtype) && std::abs(value) > 0x1p53)
+      interpreter.refuse("a file with whole numbers beyond 2^53 is not read while a model is "
+                         "traced; give them as an input");
+    listed.values.push_back(value);
+  }
+  std::vector<Expr> shape(given.shape.begin(), given.shape.end());
+  return tensorValue(tracer, tracer.unbound(TensorType(given.dtype, shape), std::move(listed)));
+}
+
+class Loader {
+public:
+  Loader(Tracer &t, h::Interpreter &i) : tracer(t), interpreter(i) {}
+
+  h::Value value(const archive::PickleItem &item, unsigned depth = 0) {
+    using Kind = archive::PickleItem::Kind;
+    if (depth > mostNesting)
+      interpreter.refuse("the file's values lie deeper in each other than " +
+                         std::to_string(mostNesting) + " levels");
+    switch (item.kind) {
+    case Kind::None:
+      return {};
+    case Kind::Bool:
+      return h::Value(item.integer != 0);
+    case Kind::Integer:
+      return h::Value(item.integer);
+    case Kind::Float:
+      return h::Value(item.real);
+    case Kind::Text:
+      return h::Value(item.text);
+    case Kind::Tuple:
+    case Kind::List: {
+      h::List list;
+      for (const auto *element : item.items)
+        list.push_back(value(*element, depth + 1));
+      return item.kind == Kind::Tuple ? h::Value::tuple(std::move(list))
+                                      : h::Value::list(std::move(list));
+    }
+    case Kind::Dict: {
+      h::Dict dict;
+      for (size_t i = 0; i + 1 < item.items.size(); i += 2) {
+        h::Value key = value(*item.items[i], depth + 1);
+        if (!h::hashOf(key))
+          interpreter.refuse("a dict of the file has a key of type " + h::typeName(key));
+        dict.set(key, value(*item.items[i + 1], depth + 1));
+      }
+      return h::Value::dict(std::move(dict));
+    }
+    case Kind::Tensor:
+      return tensor(item);
+    default:
+      break;
+    }
+    size_t space = item.text.find(' ');
+    auto type = item.kind == Kind::Name && item.text.starts_with("torch ")
+                    ? dataTypeNamed(item.text.substr(space + 1))
+                    : std::nullopt;
+    if (!type)
+      interpreter.refuse("the file holds '" + item.text +
+                         "', which is no number, text, container "
+                         "or tensor; only those are taken from it");
+    return dtypeValue(*type);
+  }
+
+private:
+  h::Value tensor(const archive::PickleItem &item) {
+    const archive::Tensor &stored = *item.tensor;
+    ConcreteTensor given;
+    given.dtype = stored.dtype;
+    given.shape = stored.sizes;
+    given.strides = stored.strides;
+    given.data = {stored.storage,
+                  stored.storage.get() + stored.offset * int64_t(byteSize(stored.dtype))};
+    // Names of one tensor stay names of one tensor.
+    auto [known, isNew] = made.try_emplace({given.data.get(), given.shape, given.strides});
+    if (isNew)
+      known->second = tensorOfValues(tracer, interpreter, given);
+    auto object = std::make_shared<TensorObject>(tracer, known->second.as<TensorObject>()->tensor);
+    object->isParameter = item.isParameter;
+    h::Value result(std::static_pointer_cast<h::Object>(object));
+    if (item.requiresGrad)
+      interpreter.setAttr(result, "requires_grad", h::Value(true));
+    return result;
+  }
+
+  Tracer &tracer;
+  h::Interpreter &interpreter;
+  std::map<std::tuple<const void *, std::vector<int64_t>, std::vector<int64_t>>, h::Value> made;
+};
+
+h::Value load(Tracer &tracer, h::Interpreter &interpreter, Bound &a) {
+  std::string path = pathOf(interpreter, a[0], "torch.load");
+  bool known = a[1].isNone() || a[1].isStr() || h::typeName(a[1]) == "device";
+  if (!known)
+    interpreter.refuse("torch.load with a map_location of type " + h::typeName(a[1]) +
+                       " is not supported; tensors are on the one device that there is, so leave "
+                       "it out or give a device");
+  if (!a[2].isNone())
+    interpreter.refuse("torch.load with a pickle_module runs that module's code, which is not "
+                       "supported; leave it out");
+  auto file = openFile(interpreter, path);
+  archive::TorchFile read;
+  if (package::Status s = archive::readTorchFile(file->bytes(), file, read); !s.ok())
+    interpreter.refuse("'" + path + "' is not read: " + s.message());
+  return Loader(tracer, interpreter).value(*read.root);
+}
+
+// ---- writing
+// -------------------------------------------------------------------------------------------------
+
+ConcreteTensor valuesOf(Tracer &tracer, h::Interpreter &interpreter, TensorObject &tensor,
+                        const char *function) {
+  if (!tracer.recorder || !tracer.recorder->isRecording())
+    interpreter.refuse(std::string(function) +
+                       " writes what a tensor holds, which is only known when the program runs; "
+                       "return the tensor");
+  return tracer.recorder->valuesOf(tensor.tensor, interpreter.location());
+}
+
+class Saver {
+public:
+  Saver(Tracer &t, h::Interpreter &i) : tracer(t), interpreter(i) {}
+
+  void value(const h::Value &given, unsigned depth = 0) {
+    if (depth > mostNesting)
+      interpreter.refuse("torch.save takes values that lie in each other up to " +
+                         std::to_string(mostNesting) + " levels deep");
+    bool isOrdered = h::typeName(given) == "OrderedDict";
+    h::Value v = h::contentOf(given);
+    if (v.isNone())
+      return pickle.none();
+    if (v.isBool())
+      return pickle.boolean(v.boolean());
+    if (v.isInt())
+      return pickle.integer(interpreter.toInt64(v, "a number in torch.save"));
+    if (v.isFloat())
+      return pickle.real(v.real());
+    if (v.isStr())
+      return pickle.text(v.str());
+    if (v.isTuple()) {
+      pickle.beginTuple();
+      elements(v.elements(), depth);
+      return pickle.endTuple();
+    }
+    if (v.isList()) {
+      pickle.beginList();
+      elements(v.elements(), depth);
+      return pickle.endList();
+    }
+    if (v.isDict())
+      return dict(v, isOrdered, depth);
+    if (v.isSet()) {
+      pickle.global("builtins", "set");
+      pickle.beginTuple();
+      pickle.beginList();
+      elements(interpreter.iterate(v), depth);
+      pickle.endList();
+      pickle.endTuple();
+      return pickle.call();
+    }
+    object(given);
+  }
+
+  archive::PickleWriter pickle;
+  std::vector<ConcreteTensor> storages; ///< by the number that is the record's name
+
+private:
+  void elements(const std::vector<h::Value> &list, unsigned depth) {
+    for (const h::Value &element : list)
+      value(element, depth + 1);
+  }
+
+  void dict(const h::Value &v, bool isOrdered, unsigned depth) {
+    isOrdered ? pickle.beginOrderedDict() : pickle.beginDict();
+    for (const auto &[key, element] : std::vector(v.dictionary().items())) {
+      value(key, depth + 1);
+      value(element, depth + 1);
+    }
+    pickle.endDict();
+  }
+
+  void object(const h::Value &given) {
+    if (auto *type = given.as<h::DType>(); type && type->family == h::DType::Family::Torch)
+      return pickle.global("torch", info(type->type).torch);
+    if (auto *instance = given.as<h::Instance>(); instance && instance->cls->name == "device") {
+      pickle.global("torch", "device");
+      pickle.beginTuple();
+      pickle.text(interpreter.str(interpreter.getAttr(given, "type")));
+      h::Value index = interpreter.getAttr(given, "index");
+      if (!index.isNone())
+        pickle.integer(interpreter.toInt64(index, "a device's index"));
+      pickle.endTuple();
+      return pickle.call();
+    }
+    auto *tensor = given.as<TensorObject>();
+    if (!tensor)
+      interpreter.refuse("torch.save of a value of type " + h::typeName(given) +
+                         " would keep its class by name, to be run by who loads it; save numbers, "
+                         "texts, containers and tensors, such as a state_dict()");
+    ConcreteTensor values = valuesOf(tracer, interpreter, *tensor, "torch.save");
+    bool requiresGrad = interpreter.truth(interpreter.getAttr(given, "requires_grad"));
+    auto [known, isNew] = keys.try_emplace({values.data.get(), values.shape, values.strides},
+                                           std::to_string(storages.size()));
+    if (isNew)
+      storages.push_back(values);
+    if (tensor->isParameter)
+      pickle.beginParameter();
+    pickle.tensor(values.dtype, known->second, values.shape, requiresGrad && !tensor->isParameter);
+    if (tensor->isParameter)
+      pickle.endParameter(requiresGrad);
+  }
+
+  Tracer &tracer;
+  h::Interpreter &interpreter;
+  std::map<std::tuple<const void *, std::vector<int64_t>, std::vector<int64_t>>, std::string> keys;
+};
+
+std::span<const uint8_t> bytesOf(const std::shared_ptr<const std::byte> &data, uint64_t count) {
+  return {reinterpret_cast<const uint8_t *>(data.get()), count};
+}
+
+void commit(h::Interpreter &interpreter, OutputFile &file, const std::string &path) {
+  if (!file.error().empty() || !file.commit())
+    interpreter.raise("OSError", "'" + path + "' cannot be written: " + file.error());
+}
+
+h::Value save(Tracer &tracer, h::Interpreter &interpreter, Bound &a) {
+  std::string path = pathOf(interpreter, a[1], "torch.save");
+  if (!a[2].isNone())
+    interpreter.refuse("torch.save with a pickle_module is not supported; leave it out");
+  if (!interpreter.truth(a[4]))
+    interpreter.refuse("torch.save writes zip files only; leave _use_new_zipfile_serialization "
+                       "out");
+  Saver saver(tracer, interpreter);
+  saver.value(a[0]);
+  OutputFile file(path);
+  std::string root = path.substr(path.rfind('/') == std::string::npos ? 0 : path.rfind('/') + 1);
+  archive::RecordWriter writer(file, root.substr(0, root.rfind('.')));
+  std::vector<uint8_t> pickle = saver.pickle.finish();
+  writer.add("data.pkl", pickle);
+  writer.add("byteorder", std::string_view("little"));
+  for (size_t i = 0; i < saver.storages.size(); ++i) {
+    const ConcreteTensor &tensor = saver.storages[i];
+    writer.add(
+        "data/" + std::to_string(i),
+        bytesOf(tensor.dense(), static_cast<uint64_t>(tensor.numel()) * byteSize(tensor.dtype)));
+  }
+  writer.add("version", std::string_view("3\n"));
+  writer.add(".data/serialization_id",
+             std::string_view("0000000000000000000000000000000000000000"));
+  writer.finish();
+  commit(interpreter, file, path);
+  return {};
+}
+
+// ---- safetensors
+// ---------------------------------------------------------------------------------------------
+
+h::Value saveTensors(Tracer &tracer, h::Interpreter &interpreter, Bound &a) {
+  std::string path = pathOf(interpreter, a[1], "save_file");
+  h::Value tensors = h::contentOf(a[0]);
+  if (!tensors.isDict())
+    interpreter.raise("ValueError",
+                      "Expected a dict of [str, torch.Tensor] but received " + h::typeName(a[0]));
+  package::TensorMetadata metadata;
+  if (!a[2].isNone())
+    for (const auto &[key, value] : a[2].dictionary().items())
+      metadata[interpreter.toStr(key, "a key of metadata")] =
+          interpreter.toStr(value, "a value of metadata");
+  std::vector<package::TensorEntry> entries;
+  std::map<std::string, ConcreteTensor> values;
+  for (const auto &[key, value] : std::vector(tensors.dictionary().items())) {
+    auto *tensor = value.as<TensorObject>();
+    if (!tensor)
+      interpreter.raise("ValueError", "Key `" + interpreter.str(key) +
+                                          "` is invalid, expected torch.Tensor but received " +
+                                          h::typeName(value));
+    ConcreteTensor concrete = valuesOf(tracer, interpreter, *tensor, "save_file");
+    package::TensorEntry entry;
+    entry.name = interpreter.toStr(key, "a tensor's name");
+    entry.dtype = concrete.dtype;
+    entry.shape = concrete.shape;
+    entry.bytes = static_cast<uint64_t>(concrete.numel()) * byteSize(concrete.dtype);
+    entries.push_back(entry);
+    values[entry.name] = std::move(concrete);
+  }
+  std::vector<uint8_t> header = package::safetensorsHeader(entries, metadata);
+  OutputFile file(path);
+  file.append(header.data(), header.size());
+  for (const package::TensorEntry &entry : entries)
+    file.append(values.at(entry.name).dense().get(), entry.bytes);
+  commit(interpreter, file, path);
+  return {};
+}
+
+h::Value loadTensors(Tracer &tracer, h::Interpreter &interpreter, Bound &a) {
+  std::string path = pathOf(interpreter, a[0], "load_file");
+  auto file = openFile(interpreter, path);
+  std::vector<package::TensorEntry> entries;
+  if (package::Status s = package::readSafetensors(file->bytes(), entries); !s.ok())
+    interpreter.refuse("'" + path + "' is not read: " + s.message());
+  h::Dict out;
+  for (const package::TensorEntry &entry : entries) {
+    ConcreteTensor tensor;
+    tensor.dtype = entry.dtype;
+    tensor.shape = entry.shape;
+    tensor.strides.resize(entry.shape.size());
+    int64_t stride = 1;
+    for (size_t d = entry.shape.size(); d-- > 0; stride *= entry.shape[d])
+      tensor.strides[d] = stride;
+    tensor.data = {file, reinterpret_cast<const std::byte *>(file->bytes().data()) + entry.offset};
+    out.set(h::Value(entry.name), tensorOfValues(tracer, interpreter, tensor));
+  }
+  return h::Value::dict(std::move(out));
+}
+
+using FileFunction = h::Value (*)(Tracer &, h::Interpreter &, Bound &);
+
+void set(h::Module &module, Tracer &tracer, const char *name, const char *signature,
+         FileFunction function) {
+  module.globals->set(name, h::native(module.name + "." + name, signature,
+                                      [&tracer, function](h::Interpreter &i, Bound &a) {
+                                        return function(tracer, i, a);
+                                      }));
+}
+
+} // namespace
+
+void addTorchFiles(h::NativeModules &modules, Tracer &tracer) {
+  for (const char *name : {"torch", "torch.serialization"})
+    modules.add(name, [&tracer](h::Interpreter &, h::Module &module) {
+      set(module, tracer, "load",
+          "f, map_location=None, pickle_module=None, *, weights_only=True, mmap=None", load);
+      set(module, tracer, "save",
+          "obj, f, pickle_module=None, pickle_protocol=2, _use_new_zipfile_serialization=True",
+          save);
+    });
+  modules.add("safetensors.torch", [&tracer](h::Interpreter &, h::Module &module) {
+    set(module, tracer, "save_file", "tensors, filename, metadata=None", saveTensors);
+    set(module, tracer, "load_file", "filename, device='cpu'", loadTensors);
+  });
+}
+
+} // namespace pellucid::trace

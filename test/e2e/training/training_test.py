@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Training steps as packages: losses, parameters and what optimisers keep, after every step of models.py, compared with PyTorch's
+(expected.npz, written by record.py); state that is saved and loaded; steps that are refused.
+
+    training_test.py PROGRAM [CASE…]
+
+Exit code 77 without numpy.
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+try:
+    import numpy as np
+except ImportError:
+    print("skipped: this Python has no numpy")
+    sys.exit(77)
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent.parent)]
+from cases import CASES, OPTIMIZER_STEPS, STEPS, gradient  # noqa: E402
+from safetensors_file import read_safetensors  # noqa: E402
+
+EXPECTED = dict(np.load(HERE / "expected.npz"))
+
+
+def pellucid(*words, fails=False):
+    done = subprocess.run([sys.argv[1], *map(str, words)], capture_output=True, text=True)
+    assert (done.returncode != 0) == fails, f"{' '.join(map(str, words))}\n{done.stdout}{done.stderr}"
+    return done.stderr if fails else done.stdout
+
+
+def compiled(folder, name, inputs):
+    package = folder / f"{name}.plc"
+    pellucid("compile", f"{HERE / 'models.py'}:{name}", *[w for i in inputs for w in ("--input", i)], "--train", "--target", "cpu:x86-64-v3", "-o", package)
+    return package
+
+
+def step(folder, package, inputs, arrays, results, *words):
+    given = []
+    for text, array in zip(inputs, arrays, strict=True):
+        file = folder / f"in.{text.split('=')[0]}.npy"
+        np.save(file, array)
+        given += ["--input", f"{text.split('=')[0]}=@{file}"]
+    files = [folder / f"out.{i}.npy" for i in range(results)]
+    pellucid("run", package, *given, *words, *[w for f in files for w in ("--output", f)])
+    return [np.load(f) for f in files]
+
+
+def near(what, got, want, bound):
+    error = np.max(np.abs(got.astype(np.float64) - want) / np.maximum(np.abs(want), 1e-3 * np.max(np.abs(want))))
+    assert error <= bound, f"{what}: {error:.3g} off, {bound:.3g} is allowed"
+
+
+def check_optimizers(folder):
+    """Twenty steps of every optimiser, within 1e-6 of PyTorch's."""
+    package, state = compiled(folder, "Optimizers", ["grad=f32[5,3]"]), folder / "optimizers.safetensors"
+    want = EXPECTED["Optimizers"]
+    for i in range(OPTIMIZER_STEPS):
+        results = step(folder, package, ["grad=f32[5,3]"], [gradient(i)], len(want), "--state", state)
+    for i, got in enumerate(results):
+        error = np.max(np.abs(got.astype(np.float64) - want[i])) / np.max(np.abs(want[i]))
+        assert error <= 1e-6, f"optimiser {i}: {error:.3g} off"
+
+
+def check_case(folder, name):
+    """Every step by a process of its own, which goes on where the one before it ended."""
+    inputs, arrays = CASES[name]
+    package, state = compiled(folder, name, inputs), folder / f"{name}.safetensors"
+    losses = [float(step(folder, package, inputs, arrays(i), 1, "--state", state)[0]) for i in range(STEPS)]
+    near(f"losses of {name}", np.array(losses), EXPECTED[name], 1e-4)
+    kept = read_safetensors(state)
+    prefix = "model."
+    for key, want in EXPECTED.items():
+        if key.startswith(name + "."):
+            near(f"{key} after {STEPS} steps", kept[prefix + key.removeprefix(name + ".")], want, 5e-3)
+    described = json.loads(pellucid("inspect", package, "--json"))["state"]
+    assert sorted(kept) == sorted(entry["name"] for entry in described)
+
+
+def check_saved(folder):
+    """A step from a file of state is the step that was not interrupted; without one, training begins anew."""
+    inputs, arrays = CASES["TrainLion"]
+    package = compiled(folder, "TrainLion", inputs)
+    state = folder / "saved.safetensors"
+    first = [float(step(folder, package, inputs, arrays(i), 1, "--state", state)[0]) for i in range(3)]
+    kept = read_safetensors(state)
+    counts = {key: value for key, value in kept.items() if key.endswith(".step")}
+    assert len(counts) == 4 and all(int(value) == 3 for value in counts.values()), counts
+    fresh = folder / "fresh.safetensors"
+    assert float(step(folder, package, inputs, arrays(0), 1, "--state", fresh)[0]) == first[0]
+    assert float(step(folder, package, inputs, arrays(3), 1, "--state", fresh)[0]) != float(step(folder, package, inputs, arrays(3), 1, "--state", state)[0])
+
+
+def main():
+    checks = {"optimizers": check_optimizers, "saved": check_saved, **{name: lambda folder, n=name: check_case(folder, n) for name in CASES}}
+    chosen = sys.argv[2:] or list(checks)
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for name in chosen:
+            try:
+                checks[name](pathlib.Path(folder))
+            except AssertionError as problem:
+                failed += 1
+                print(f"{name}: {problem}")
+    print(f"{len(chosen) - failed} as expected, {failed} not")
+    sys.exit(bool(failed))
+
+
+if __name__ == "__main__":
+    main()
