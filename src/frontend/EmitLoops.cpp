@@ -46,11 +46,13 @@ public:
 };
 
 /// A number that a loop changes is a value of the kernel; what is no value of the kernel cannot be
-/// carried.
+/// carried. The constants of an aggregate stay what they are.
 std::optional<Val> asCarried(Emitter &e, const Val &value) {
   if (value.isTuple()) {
     Val out = value;
     for (Val &element : out.elements) {
+      if (isAggregate(value) && element.isConstexpr())
+        continue;
       auto inner = asCarried(e, element);
       if (!inner)
         return std::nullopt;
@@ -68,7 +70,7 @@ std::optional<Val> asCarried(Emitter &e, const Val &value) {
 void flatten(const Val &value, SmallVector<mlir::Value> &out) {
   for (const Val &element : value.elements)
     flatten(element, out);
-  if (!value.isTuple())
+  if (!value.isTuple() && !value.isConstexpr())
     out.push_back(value.value);
 }
 
@@ -84,7 +86,7 @@ Val refill(const Val &shape, ValueRange values, unsigned &next) {
   Val out = shape;
   for (Val &element : out.elements)
     element = refill(element, values, next);
-  if (!out.isTuple())
+  if (!out.isTuple() && !out.isConstexpr())
     out.value = values[next++];
   return out;
 }
@@ -105,12 +107,14 @@ std::string describe(const Val &value) {
 /// What a carried variable is at the end of the body; it must keep its type.
 Val carriedResult(Emitter &e, const std::string &name, const Val &init, const Val &now) {
   Val value = now;
-  bool same = init.isTuple() ? now.isTuple() && now.elements.size() == init.elements.size()
-                             : now.isNumber() || now.kind == init.kind;
+  bool same = init.isTuple()       ? now.isTuple() && now.elements.size() == init.elements.size() &&
+                                         now.tupleClass == init.tupleClass
+              : init.isConstexpr() ? now.isConstexpr() && host::equal(init.constant, now.constant)
+                                   : now.isNumber() || now.kind == init.kind;
   if (same && init.isTuple())
     for (size_t i = 0; i < init.elements.size(); ++i)
       value.elements[i] = carriedResult(e, name, init.elements[i], now.elements[i]);
-  else if (same && now.isNumber())
+  else if (same && now.isNumber() && !init.isConstexpr())
     value = e.toTensor(now);
   if (!same || (!init.isTuple() && !(value.type == init.type)))
     e.failAt(now.range.line ? now.range : e.here,

@@ -268,6 +268,8 @@ void Emitter::assertStatement(const syntax::Assert &check) {
 }
 
 Val Emitter::settled(const Val &value) {
+  if (isAggregate(value))
+    return value; // a field keeps being a constant
   if (value.isTuple()) {
     Val out = value;
     for (Val &element : out.elements)

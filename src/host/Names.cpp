@@ -278,6 +278,10 @@ static bool listed(const NameSet *names, std::string_view name) {
 
 std::optional<Value> lookupName(Interpreter &interpreter, const Scope &scope,
                                 std::string_view name) {
+  if (name == "__class__") // of the class whose body a function stands in
+    for (const Scope *s = &scope; s; s = s->parent.get())
+      if (auto cls = s->form == Scope::Form::Class && s != &scope ? s->cls.lock() : nullptr)
+        return Value(cls);
   for (const Scope *s = &scope; s; s = s->parent.get()) {
     if (listed(s->globalNames, name) || s->form == Scope::Form::Module)
       break;

@@ -365,10 +365,14 @@ private:
     checkWeights(tensors);
     std::vector<std::optional<reference::Tensor>> computed = evaluateConstructed(tensors);
     tracer.endConstruction();
+    // What is bound gets other memory: which tensors are tied is asked before.
+    std::vector<Memory> memories;
+    for (const ModuleTensor &tensor : tensors)
+      memories.push_back(memoryOf(tensor));
     std::map<Memory, TracedTensor> bound;
     for (size_t i = 0; i < tensors.size(); ++i) {
       TracedTensor &tensor = tensors[i].object->tensor;
-      auto [known, isNew] = bound.try_emplace(memoryOf(tensors[i]));
+      auto [known, isNew] = bound.try_emplace(memories[i]);
       if (isNew) {
         bindTensor(tensors[i], computed[i]);
         known->second = tensor;

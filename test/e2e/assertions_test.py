@@ -91,7 +91,7 @@ def package(program, folder, function, way):
     """The package that comes out of `way`, compiled once."""
     out = folder / f"{function}-{way}.plc"
     if not out.exists():
-        source = [f"{folder / 'model.py'}:{function}", "--input", "x=f32[n:1..8]"]
+        source = [f"{folder / 'model.py'}:{function}", "--input", "x=f32[n:2..8]"]
         if way == "archive":
             code, text = run(program, "export", *source, "-o", folder / f"{function}.pt2")
             assert code == 0, text

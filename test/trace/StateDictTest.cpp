@@ -235,6 +235,34 @@ TEST_F(StateDict, dropoutInForwardDraws) {
   EXPECT_FALSE(draws("def f(x):\n    return F.dropout(x, 0.0) + F.dropout(x, 0.5, False)\n", "f"));
 }
 
+// As models of transformers begin: a row of an embedding is set in the constructor, and the head
+// has its weight.
+TEST_F(StateDict, tiedTensorsThatConstructorsWriteIntoAreOne) {
+  const char *const tied = R"py(
+class Tied(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Embedding(5, 4, padding_idx=0)
+        nn.init.zeros_(self.table.weight[0])
+        self.head = nn.Linear(4, 5, bias=False)
+        self.head.weight = self.table.weight
+
+    def forward(self, x):
+        return self.head(x) @ self.table.weight
+)py";
+  for (bool both : {true, false}) {
+    options.weights = {{"table.weight", weight({5, 4}, 3)}};
+    if (both)
+      options.weights["head.weight"] = options.weights["table.weight"];
+    graph::Program program = trace(tied, "Tied");
+    EXPECT_EQ(program.weights.size(), 1u);
+    for (const auto &[name, bound] : program.weights)
+      EXPECT_EQ(bound.data, options.weights["table.weight"].data) << name;
+  }
+  options.weights.clear();
+  EXPECT_EQ(trace(tied, "Tied").weights.size(), 1u);
+}
+
 // As PyTorch 2.15 answers; a wrong answer is an AssertionError of the model.
 TEST_F(StateDict, partsAreFoundByDottedNames) {
   trace(R"py(
