@@ -351,13 +351,10 @@ static size_t placeIn(const SourceLocation &where, const std::string &name, size
   return key;
 }
 
-/// A number that was another one the last time here, as a tensor of the script without dims: the
-/// turns of a loop are then one program. Where an operator takes no tensor it stays.
-static std::optional<h::Value> asOperand(Tracer &tracer, const std::string &name, size_t position,
-                                         const h::Value &value, const SourceLocation &where,
-                                         bool ofFloats) {
-  bool isNumber = value.isFloat() || value.isInt();
-  if (!isNumber || (value.isFloat() && !ofFloats))
+/// The turns of a loop are then one program.
+std::optional<h::Value> numberAsOperand(Tracer &tracer, const std::string &name, size_t position,
+                                        const h::Value &value, const SourceLocation &where) {
+  if (!value.isFloat() && !value.isInt())
     return std::nullopt;
   if (value.isInt() &&
       (value.integer() > (int64_t(1) << 53) || value.integer() < -(int64_t(1) << 53)))
@@ -370,8 +367,10 @@ static std::optional<h::Value> asOperand(Tracer &tracer, const std::string &name
   int64_t whole = value.isInt() ? static_cast<int64_t>(value.integer()) : 0;
   std::memcpy(bytes.get(), value.isInt() ? static_cast<const void *>(&whole) : &number, 8);
   held.data = {bytes, bytes.get()};
-  return h::Value(std::make_shared<ItemNumber>(
-      std::make_shared<TensorObject>(tracer, tracer.recorder->tensorOf(held))));
+  auto operand = std::make_shared<ItemNumber>(
+      std::make_shared<TensorObject>(tracer, tracer.recorder->tensorOf(held)));
+  operand->given = value;
+  return h::Value(operand);
 }
 
 /// alpha and value are factors, which PyTorch multiplies an operand by.
@@ -391,7 +390,7 @@ static std::optional<h::Value> withFactorAsOperand(Tracer &tracer, h::Interprete
         return !tensor || tensor->tensor.type.dtype != self->tensor.type.dtype;
       }))
     return std::nullopt;
-  auto factor = asOperand(tracer, name, 0, args.keywords[0].second, interpreter.location(), true);
+  auto factor = numberAsOperand(tracer, name, 0, args.keywords[0].second, interpreter.location());
   if (!factor)
     return std::nullopt;
   auto call = [&](const char *callee, h::Value a, h::Value b) {
@@ -424,8 +423,10 @@ static std::optional<h::Value> withNumbersAsOperands(Tracer &tracer, h::Interpre
   h::CallArgs lifted = args;
   bool any = false;
   for (size_t i = 0; i < lifted.positional.size(); ++i)
-    if (auto operand = asOperand(tracer, name, i, lifted.positional[i], interpreter.location(),
-                                 isFloat(first->tensor.type.dtype))) {
+    if (lifted.positional[i].isFloat() && !isFloat(first->tensor.type.dtype))
+      return std::nullopt;
+    else if (auto operand =
+                 numberAsOperand(tracer, name, i, lifted.positional[i], interpreter.location())) {
       lifted.positional[i] = *operand;
       any = true;
     }
@@ -459,6 +460,26 @@ static h::Value placed(const h::Value &result, std::optional<Device> device) {
   if (tensor && device)
     tensor->tensor.storage->device = *device;
   return result;
+}
+
+/// As PyTorch: a number without dims goes along with any device, indices and copies may lie
+/// anywhere.
+static void checkOneDevice(h::Interpreter &interpreter, const std::string &packet,
+                           const std::vector<h::Value> &tensors) {
+  if (packet == "aten.copy" || packet.starts_with("aten.index") || packet.starts_with("aten.to"))
+    return;
+  std::optional<Device> first;
+  for (const h::Value &value : tensors) {
+    const TracedTensor &tensor = value.as<TensorObject>()->tensor;
+    Device device = tensor.storage->device;
+    if (tensor.type.rank() == 0 && device.kind == Device::Kind::Cpu)
+      continue;
+    if (first && *first != device)
+      interpreter.raise("RuntimeError",
+                        "Expected all tensors to be on the same device, but found at least two "
+                        "devices, cuda:0 and cpu!");
+    first = device;
+  }
 }
 
 static h::Value recordAten(Tracer &tracer, h::Interpreter &interpreter, const std::string &name,
@@ -540,6 +561,8 @@ static h::Value recordAten(Tracer &tracer, h::Interpreter &interpreter, const st
   std::vector<TracedTensor *> operands;
   for (const h::Value &value : tensors)
     operands.push_back(&value.as<TensorObject>()->tensor);
+  if (tracer.hasCuda && isEager(tracer))
+    checkOneDevice(interpreter, packet, tensors);
   if (auto same = tracer.givenBack(packet, positional, keywords, operands, where))
     return tensors[*same];
   std::vector<TracedTensor> results =
@@ -552,6 +575,9 @@ static h::Value recordAten(Tracer &tracer, h::Interpreter &interpreter, const st
     tuple.push_back(tensorValue(tracer, std::move(result)));
   if (tracer.gradients.available)
     noteResults(tracer, interpreter, *tracer.called, args, tensors, tuple);
+  if (tracer.recorder)
+    for (const h::Value &result : tuple)
+      tracer.recorder->forgetView(result.as<TensorObject>()->tensor);
   if (tuple.size() == 1 && !list)
     return requiringAsAsked(interpreter, tuple[0], args);
   return h::Value::tuple(std::move(tuple));

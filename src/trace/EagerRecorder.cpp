@@ -3,6 +3,7 @@
 
 #include "graph/ControlFlow.h"
 #include "reference/graph/Tensor.h"
+#include "trace/InterpretSegment.h"
 #include "trace/TraceSession.h"
 
 #include <algorithm>
@@ -328,7 +329,7 @@ bool EagerRecorder::isView(const Value *value) const {
   return input != inputOf.end() && inputs[input->second].isView;
 }
 
-void EagerRecorder::recorded(Node &node, const std::vector<TracedTensor *> &operands,
+void EagerRecorder::recorded(const std::vector<TracedTensor *> &operands,
                              std::vector<TracedTensor> &results) {
   // The results lie where the operands do; a number without dims goes along with any device.
   const TracedTensor *placed = nullptr;
@@ -338,19 +339,11 @@ void EagerRecorder::recorded(Node &node, const std::vector<TracedTensor *> &oper
   for (TracedTensor &result : results)
     if (placed && result.storage != placed->storage)
       result.storage->device = placed->storage->device;
-  // Views of memory that is there already are found by their place, not computed.
-  bool isView = !results.empty();
-  for (const TracedTensor &result : results)
-    isView = isView && result.storage->memory &&
-             std::any_of(operands.begin(), operands.end(), [&](const TracedTensor *operand) {
-               return operand->storage == result.storage;
-             });
-  if (!isView || results.size() != node.resultCount())
-    return;
-  for (TracedTensor &result : results)
-    result.value = nullptr;
-  if (tracer.current == &tracer.program.main)
-    tracer.current->erase(&node);
+}
+
+void EagerRecorder::forgetView(TracedTensor &tensor) const {
+  if (!nested && tensor.storage->memory && tensor.type != tensor.storage->type)
+    tensor.value = nullptr;
 }
 
 std::string EagerRecorder::placeOf(const SourceLocation &where) {
@@ -378,6 +371,8 @@ bool EagerRecorder::changes(size_t place, double value) {
     return false;
   uint64_t bits;
   std::memcpy(&bits, &value, sizeof bits);
+  // One place may be passed for many tensors in a segment, with a number for each.
+  place = place * 0x9e3779b97f4a7c15ull + ++occurrences[place];
   auto [entry, isNew] = numbers.try_emplace(place, Seen{bits});
   if (entry->second.bits != bits)
     entry->second.changed = true;
@@ -465,10 +460,30 @@ std::vector<ConcreteTensor> EagerRecorder::operands() {
   return out;
 }
 
+std::vector<std::shared_ptr<const std::byte>>
+EagerRecorder::runSegment(const std::string &structure, const std::vector<ConcreteTensor> &given) {
+  // What comes back is compiled.
+  constexpr uint64_t mostInterpreted = 2;
+  constexpr size_t mostKept = 4096;
+  if (interpretedTurns.size() > mostKept)
+    interpretedTurns.clear();
+  bool isKnown = segments.count(structure) != 0;
+  if (!isKnown && isInterpretable(tracer.program) &&
+      ++interpretedTurns[structure] <= mostInterpreted) {
+    ++counts.interpreted;
+    return interpretSegment(tracer.program, tracer.registry, given);
+  }
+  return runFor(structure)(given);
+}
+
 SegmentRun &EagerRecorder::runFor(const std::string &structure) {
   auto known = segments.find(structure);
   if (known != segments.end())
     return known->second;
+  // A script whose sizes never come back would fill the memory.
+  constexpr size_t mostKept = 1024;
+  if (segments.size() >= mostKept)
+    segments.clear();
   Program &program = tracer.program;
   for (const Input &input : inputs) {
     InputSpec spec;
@@ -498,7 +513,7 @@ void EagerRecorder::compute(std::vector<Output> &outputs) {
   if (tracer.program.main.size() > inputs.size() + 1) {
     std::vector<ConcreteTensor> given = operands();
     std::string structure = Structure(tracer.program).of(tracer.program.main);
-    auto made = runFor(structure)(given);
+    auto made = runSegment(structure, given);
     ++counts.segments;
     for (size_t i = 0; i < computed.size(); ++i) {
       auto memory = std::make_shared<ConcreteMemory>();
@@ -538,6 +553,7 @@ void EagerRecorder::restart(bool failed) {
   inputOf.clear();
   views.clear();
   places.clear();
+  occurrences.clear();
   turn.clear();
   tracer.linked.clear();
   tracer.endedRegions.clear();

@@ -56,7 +56,8 @@ public:
   /// bounded, and cuts loops at one place in every turn.
   void beforeOperator(const SourceLocation &where);
 
-  /// Whether the number at a place of the script was another one at some time before.
+  /// Whether the number at a place of the script, as often as the segment has passed it, was
+  /// another one in a segment before.
   bool changes(size_t place, double value);
 
   struct Statistics {
@@ -114,8 +115,9 @@ public:
   /// A placeholder for a part of memory that nothing was written to; null where it takes the whole.
   graph::Value *viewFor(const TracedTensor &tensor);
   bool isView(const graph::Value *value) const;
-  void recorded(graph::Node &node, const std::vector<TracedTensor *> &operands,
-                std::vector<TracedTensor> &results);
+  void recorded(const std::vector<TracedTensor *> &operands, std::vector<TracedTensor> &results);
+  /// A view of memory that is there already is found by its place when it is used, not computed.
+  void forgetView(TracedTensor &tensor) const;
 
 private:
   /// A placeholder of the segment and where its contents are.
@@ -138,6 +140,8 @@ private:
   void dropUnused();
   std::vector<ConcreteTensor> operands();
   void compute(std::vector<Output> &outputs);
+  std::vector<std::shared_ptr<const std::byte>>
+  runSegment(const std::string &structure, const std::vector<ConcreteTensor> &given);
   SegmentRun &runFor(const std::string &structure);
   void restart(bool failed);
   std::shared_ptr<const ConcreteMemory> made(const Initializer &initializer,
@@ -152,13 +156,15 @@ private:
   std::map<const graph::Value *, size_t> inputOf;
   std::map<std::pair<const void *, std::string>, graph::Value *> views;
   std::unordered_map<std::string, SegmentRun> segments;
+  std::unordered_map<std::string, uint64_t> interpretedTurns;
   struct Seen {
     uint64_t bits;
     bool changed = false;
   };
   std::unordered_map<size_t, Seen> numbers;
-  std::unordered_set<std::string> places; ///< of the segment's operators
-  std::string turn;                       ///< where a loop's turn begins: the first place met again
+  std::unordered_map<size_t, size_t> occurrences; ///< of a place in the segment
+  std::unordered_set<std::string> places;         ///< of the segment's operators
+  std::string turn; ///< where a loop's turn begins: the first place met again
   bool flushing = false;
   Statistics counts;
 };

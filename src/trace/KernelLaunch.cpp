@@ -3,6 +3,7 @@
 
 #include "trace/LaunchVariants.h"
 #include "trace/ReadSizes.h"
+#include "trace/TensorCalls.h"
 
 #include <algorithm>
 
@@ -135,6 +136,9 @@ private:
     }
     if (value.isFloat())
       return argument(Kind::Float, DataType::Float32);
+    // A script's int is 32 bits wide, as Triton passes it.
+    if (auto *item = value.as<ItemNumber>(); item && item->given && item->isWhole())
+      return argument(Kind::Loaded, DataType::Int32);
     if (auto *number = value.as<h::SymFloat>())
       return argument(Kind::Loaded, number->isWhole() ? DataType::Int64 : DataType::Float32);
     // dtypes, strings, tuples and functions are constants wherever they stand.
@@ -155,7 +159,12 @@ private:
     h::Value value = grid;
     if (value.isObject() && value.object()->isCallable()) {
       h::CallArgs call;
-      call.positional = {binder.asDict(launch)};
+      h::Dict known;
+      for (const auto &[name, given] : binder.asDict(launch).dictionary().items()) {
+        auto *item = given.as<ItemNumber>();
+        known.set(name, item && item->given ? *item->given : given);
+      }
+      call.positional = {h::Value::dict(std::move(known))};
       call.location = binder.location();
       value = interpreter.call(value, std::move(call));
     }
@@ -270,6 +279,9 @@ private:
         break;
       case Kind::Loaded:
         loaded.push_back(tensorOfNumber(tracer, interpreter, sameEverywhere(name)));
+        if (auto *item = sameEverywhere(name).as<ItemNumber>();
+            item && item->given && item->isWhole())
+          loaded.back() = castTo(*loaded.back().as<TensorObject>(), interpreter, DataType::Int32);
         argument.tensor = &loaded.back().as<TensorObject>()->tensor;
         addAccess(argument);
         break;

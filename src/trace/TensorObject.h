@@ -72,9 +72,9 @@ void addTorchModules(host::NativeModules &modules, Tracer &tracer);
 class ItemNumber : public host::SymFloat {
 public:
   explicit ItemNumber(const std::shared_ptr<TensorObject> &number);
+  /// Of a number that a script knows and that is another one in every turn.
+  std::optional<host::Value> given;
   std::string repr() const override;
-  /// f"{x:.3f}": of a tensor without dims its number is formatted.
-  std::string format(host::Interpreter &, std::string_view spec);
   std::string description() const override;
   std::string advice() const override;
   bool isWhole() const override;
@@ -103,6 +103,10 @@ private:
   std::optional<host::Value> known; ///< size()
 };
 host::Value itemOf(TensorObject &tensor, host::Interpreter &interpreter);
+/// A script's number that was another one the last time at this place, as an operand; nullopt for
+/// one that stays, and for what is no number.
+std::optional<host::Value> numberAsOperand(Tracer &tracer, const std::string &what, size_t position,
+                                           const host::Value &value, const SourceLocation &where);
 
 /// A host::SymFloat as a tensor of one float32; a whole one as int64.
 host::Value tensorOfNumber(Tracer &tracer, host::Interpreter &interpreter,

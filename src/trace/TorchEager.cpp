@@ -40,6 +40,19 @@ h::Value printOptions(Tracer &tracer, h::Interpreter &interpreter, const h::Call
   return h::Value();
 }
 
+/// How often segments were run, compiled and interpreted so far.
+h::Value statistics(const Tracer &tracer) {
+  h::Dict out;
+  if (tracer.recorder) {
+    const EagerRecorder::Statistics &counts = tracer.recorder->statistics();
+    out.set(h::Value("segments"), h::Value(counts.segments));
+    out.set(h::Value("compiled"), h::Value(counts.compiled));
+    out.set(h::Value("interpreted"), h::Value(counts.interpreted));
+    out.set(h::Value("operators"), h::Value(counts.operators));
+  }
+  return h::Value::dict(std::move(out));
+}
+
 } // namespace
 
 std::optional<h::Value> eagerFunction(h::Interpreter &interpreter, std::string_view name) {
@@ -67,6 +80,11 @@ void addEagerModules(h::NativeModules &modules, Tracer &tracer) {
         return function;
       return next ? next(i, name) : std::nullopt;
     };
+    module.globals->set(
+        "_pellucid_statistics",
+        h::nativeRaw("statistics", [&tracer](h::Interpreter &, const h::CallArgs &) {
+          return statistics(tracer);
+        }));
     module.globals->set("_pellucid_flush",
                         h::nativeRaw("flush", [&tracer](h::Interpreter &, const h::CallArgs &) {
                           if (tracer.recorder && tracer.recorder->isRecording())

@@ -112,6 +112,28 @@ bool TraceHooks::assertsLater(h::Interpreter &interpreter, const h::Value &test,
   return true;
 }
 
+/// Scalars that change from launch to launch are loaded by the kernel. What decorators compute with
+/// arguments, and constexprs, they stay.
+static void numbersAsOperands(Tracer &tracer, const h::Value &kernel, h::CallArgs &args) {
+  auto *jit = kernel.as<h::JitFunction>();
+  if (!jit)
+    return;
+  auto lift = [&](const h::JitFunction::Parameter &parameter, size_t position, h::Value &value) {
+    bool isOne = value.isInt() && value.integer() == 1;
+    bool isWide = value.isInt() && (value.integer() > INT32_MAX || value.integer() < INT32_MIN);
+    if (parameter.isConstexpr || parameter.annotation || isOne || isWide)
+      return;
+    if (auto operand = numberAsOperand(tracer, jit->name(), position, value, args.location))
+      value = *operand;
+  };
+  for (size_t i = 0; i < std::min(args.positional.size(), jit->parameters.size()); ++i)
+    lift(jit->parameters[i], i, args.positional[i]);
+  for (auto &[name, value] : args.keywords)
+    for (size_t i = 0; i < jit->parameters.size(); ++i)
+      if (jit->parameters[i].name == name)
+        lift(jit->parameters[i], i, value);
+}
+
 h::Value TraceHooks::launch(h::Interpreter &interpreter, const h::Value &kernel,
                             const h::Value &grid, h::CallArgs args, bool) {
   if (!kernels) {
@@ -119,8 +141,10 @@ h::Value TraceHooks::launch(h::Interpreter &interpreter, const h::Value &kernel,
     if (stopAt)
       kernels->stopAt(stopAt->first, stopAt->second);
   }
-  if (tracer->recorder)
+  if (isEager(*tracer)) {
     tracer->recorder->beforeOperator(args.location);
+    numbersAsOperands(*tracer, kernel, args);
+  }
   recordLaunch(*tracer, *kernels, interpreter, kernel, grid, args);
   return h::Value();
 }

@@ -274,7 +274,7 @@ std::vector<TracedTensor> Tracer::call(const std::string &packet, std::vector<Ar
   if (gradients.available)
     called.emplace(*call);
   if (recorder && recorder->isRecording())
-    recorder->recorded(*node, operands, results);
+    recorder->recorded(operands, results);
   return results;
 }
 

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// Segments of scripts, computed by the graph's reference interpreter.
+#include "trace/EagerRecorder.h"
+#include "host/Interpreter.h"
+#include "reference/graph/Interpreter.h"
+#include "trace/TensorObject.h"
+#include "trace/TraceHooks.h"
+#include "trace/TraceSession.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+namespace pellucid::trace {
+
+namespace h = pellucid::host;
+
+namespace {
+
+/// Runs a segment by definition, whatever is in it.
+SegmentRun interpreted(const graph::Program &given, const graph::OperatorRegistry &registry) {
+  auto program = std::make_shared<graph::Program>(given.clone());
+  return [program, &registry](const std::vector<ConcreteTensor> &inputs) {
+    std::vector<reference::Datum> data;
+    for (const ConcreteTensor &input : inputs) {
+      reference::Tensor tensor(input.dtype, input.shape);
+      std::memcpy(tensor.storage->data(), input.dense().get(), tensor.storage->size());
+      data.emplace_back(std::move(tensor));
+    }
+    reference::EvaluateOptions options;
+    options.registry = &registry;
+    std::vector<std::shared_ptr<const std::byte>> out;
+    for (const auto &result : reference::evaluate(*program, program->main, data, {}, options)) {
+      reference::Tensor dense = std::get<reference::Tensor>(result).copy();
+      out.emplace_back(dense.storage, reinterpret_cast<const std::byte *>(dense.storage->data()));
+    }
+    return out;
+  };
+}
+
+class Script : public testing::Test {
+protected:
+  Tracer tracer;
+  EagerRecorder recorder{tracer, [this](const graph::Program &program) {
+                           if (fails)
+                             throw DiagnosticError(SourceLocation("test"), "cannot be compiled");
+                           lastInputs = program.inputs.size();
+                           lastOutputs = program.outputs.size();
+                           lastNodes = program.main.size();
+                           return interpreted(program, tracer.registry);
+                         }};
+  TraceHooks hooks{&tracer};
+  std::unique_ptr<h::Interpreter> interpreter;
+  bool fails = false;
+  size_t lastInputs = 0, lastOutputs = 0, lastNodes = 0;
+  std::shared_ptr<h::Module> module;
+
+  void SetUp() override {
+    h::InterpreterOptions options;
+    options.hooks = &hooks;
+    addTracedModules(options.modules, tracer, "cpu");
+    addEagerModules(options.modules, tracer);
+    interpreter = std::make_unique<h::Interpreter>(std::move(options));
+  }
+  void TearDown() override {
+    module.reset();
+    interpreter.reset();
+  }
+  void run(const std::string &text) {
+    module = interpreter->importSource(
+        "script", std::make_shared<SourceFile>("script.py", "import torch\n" + text));
+  }
+  std::string shown(const char *name) { return interpreter->str(*module->globals->find(name)); }
+};
+
+TEST_F(Script, NothingRunsBeforeAValueIsNeeded) {
+  run("x = torch.full((3,), 2.0).sqrt()\ny = x + 1\n");
+  EXPECT_EQ(recorder.statistics().segments, 0u);
+  EXPECT_EQ(shown("y"), "tensor([2.4142, 2.4142, 2.4142])");
+  EXPECT_EQ(recorder.statistics().segments, 1u);
+  // x is still held, and was computed with y.
+  EXPECT_EQ(shown("x"), "tensor([1.4142, 1.4142, 1.4142])");
+  EXPECT_EQ(recorder.statistics().segments, 1u);
+}
+
+TEST_F(Script, WhatNobodyHoldsIsNotComputed) {
+  run("x = torch.full((3,), 2.0).exp()\nx = torch.full((3,), 4.0).sqrt()\nkeep = x.sum().item()\n");
+  // full, sqrt, sum and its outputs; no exp.
+  EXPECT_EQ(lastNodes, 4u);
+  EXPECT_EQ(shown("keep"), "6.0");
+}
+
+TEST_F(Script, ViewsSeeWritesAcrossSegments) {
+  run("x = torch.zeros(2, 3)\nrow = x[1]\ncolumn = x[:, 2]\na = x.sum().item()\n"
+      "row += 5\nb = column.tolist()\ncolumn[0] = 7\nc = x.tolist()\nx.t()[1, 0] = -1\nd = "
+      "x.tolist()\n");
+  EXPECT_EQ(shown("b"), "[0.0, 5.0]");
+  EXPECT_EQ(shown("c"), "[[0.0, 0.0, 7.0], [5.0, 5.0, 5.0]]");
+  EXPECT_EQ(shown("d"), "[[0.0, -1.0, 7.0], [5.0, 5.0, 5.0]]");
+}
+
+TEST_F(Script, ViewsOfViewsOfMemoryKeepTheirPlace) {
+  run("x = torch.arange(24.0).reshape(2, 3, 4)\ns = x.exp().sum().item()\nv = x[1][1:]\nw = v[1]\n"
+      "a = (w * 1).tolist()\nw.mul_(2)\nb = x[1, 2].tolist()\nc = v.t()[3].tolist()\n");
+  EXPECT_EQ(shown("a"), "[20.0, 21.0, 22.0, 23.0]");
+  EXPECT_EQ(shown("b"), "[40.0, 42.0, 44.0, 46.0]");
+  EXPECT_EQ(shown("c"), "[19.0, 46.0]");
+}
+
+TEST_F(Script, SlicesAtAnotherPlaceAreTheSameSegment) {
+  run("x = torch.arange(32.0).exp()\nn = x.sum().item()\ntotal = 0.0\n"
+      "for i in range(8):\n    total += (x[i * 4:i * 4 + 4].log()).sum().item()\n");
+  EXPECT_EQ(shown("total").substr(0, 5), "496.0");
+  EXPECT_EQ(recorder.statistics().compiled, 2u);
+  EXPECT_EQ(recorder.statistics().segments, 9u);
+}
+
+TEST_F(Script, NumbersThatChangeBecomeOperands) {
+  run("x = torch.ones(3).exp()\ny = x.sum().item()\n"
+      "for i in range(100):\n    x = x * (1.0 + i / 1000) - i * 0.5\n    y = "
+      "x.exp().sum().item()\n");
+  EXPECT_LE(recorder.statistics().compiled, 3u);
+}
+
+TEST_F(Script, ALoopWithoutAValueIsCutInItsTurns) {
+  run("x = torch.ones(4)\nfor i in range(2000):\n    x = x.exp()\n    x = x.log()\n    x = "
+      "x.sin()\n");
+  EXPECT_LE(tracer.program.main.size(), 2000u);
+  EXPECT_LE(recorder.statistics().compiled, 3u);
+  EXPECT_GE(recorder.statistics().segments, 10u);
+}
+
+TEST_F(Script, FailuresLoseWhatTheyShouldHaveComputed) {
+  run("x = torch.ones(3)\nz = torch.full((2,), 3.0).exp()\nr = z.sum().item()\n");
+  fails = true;
+  run("import script\n");
+  EXPECT_THROW(run("y = torch.ones(3).sin()\nv = y.sum().item()\n"), DiagnosticError);
+  fails = false;
+  run("x = torch.ones(2)\nv = (x + 1).tolist()\n");
+  EXPECT_EQ(shown("v"), "[2.0, 2.0]");
+}
+
+TEST_F(Script, SmallExactSegmentsAreInterpreted) {
+  run("x = torch.ones(3) + 1\na = x.tolist()\n");
+  EXPECT_EQ(shown("a"), "[2.0, 2.0, 2.0]");
+  EXPECT_EQ(recorder.statistics().interpreted, 1u);
+  EXPECT_EQ(recorder.statistics().compiled, 0u);
+  // A number that float32 does not hold is rounded in the order that code does it.
+  run("x = torch.ones(3) * 0.1\na = x.tolist()\n");
+  EXPECT_EQ(recorder.statistics().interpreted, 1u);
+}
+
+TEST_F(Script, AModelTracedInsideSeesTheScriptsTensors) {
+  run("w = torch.full((3,), 2.0).exp()\nx = torch.ones(3)\ndef f(x):\n    return x * w + 1\n");
+  h::Value w = *module->globals->find("w");
+  graph::Program program;
+  {
+    EagerRecorder::NestedTrace nested(recorder, {});
+    EXPECT_FALSE(recorder.isRecording());
+    h::Value input = tensorValue(
+        tracer, nested.input("x", graph::TensorType(DataType::Float32, {graph::Expr(3)})));
+    h::Value result = interpreter->call(*module->globals->find("f"), {input});
+    std::vector<TracedTensor> results{result.as<TensorObject>()->tensor};
+    program = nested.finish(results, {});
+  }
+  EXPECT_TRUE(program.verify().empty());
+  ASSERT_EQ(program.weights.size(), 1u);
+  float held = 0;
+  std::memcpy(&held, program.weights.begin()->second.data.get(), sizeof held);
+  EXPECT_FLOAT_EQ(held, 7.389056f);
+  // The script goes on with its own.
+  EXPECT_EQ(shown("w"), "tensor([7.3891, 7.3891, 7.3891])");
+}
+
+TEST_F(Script, DevicesThatAreNotThereAreRefused) {
+  EXPECT_THROW(run("x = torch.zeros(3, device='cuda')\n"), DiagnosticError);
+  tracer.hasCuda = true;
+  run("x = torch.zeros(3, device='cuda')\ny = (x + 1).device\nz = str(x)\nc = x.cpu().device\n");
+  EXPECT_EQ(shown("y"), "cuda:0");
+  EXPECT_EQ(shown("z"), "tensor([0., 0., 0.], device='cuda:0')");
+  EXPECT_EQ(shown("c"), "cpu");
+}
+
+} // namespace
+} // namespace pellucid::trace
