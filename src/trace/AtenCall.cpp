@@ -518,8 +518,10 @@ static h::Value recordAten(Tracer &tracer, h::Interpreter &interpreter, const st
   if (interpreter.merging())
     interpreter.refuse("a side of a branch that may not be taken records nothing");
   if (tracer.isConstructing())
-    if (std::optional<h::Value> drawn = drawOnHost(tracer, interpreter, name, args))
+    if (std::optional<h::Value> drawn = drawOnHost(tracer, interpreter, name, args)) {
+      ++tracer.draws;
       return requiringAsAsked(interpreter, *drawn, args);
+    }
   if (std::optional<h::Value> chosen = callOfMasks(interpreter, name, args))
     return *chosen;
   if (holdsFloatOfSizes(args))
@@ -632,8 +634,10 @@ h::Value callInPlace(TensorObject &self, h::Interpreter &interpreter, const std:
   h::Value result;
   bool uniform = false;
   if (self.tracer.isConstructing())
-    if (std::optional<h::Value> drawn = fillOnHost(self, interpreter, name, args))
+    if (std::optional<h::Value> drawn = fillOnHost(self, interpreter, name, args)) {
+      ++self.tracer.draws;
       return *drawn;
+    }
   if (name == "copy" || name == "fill" || name == "zero") {
     h::Value source = name == "zero" ? h::Value(0) : writtenValue(interpreter, name, args);
     auto *other = source.as<TensorObject>();

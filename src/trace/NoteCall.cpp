@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace pellucid::trace {
 
@@ -447,6 +448,11 @@ void noteResults(Tracer &tracer, h::Interpreter &interpreter, const OperatorCall
                  const h::CallArgs &args, const std::vector<h::Value> &operands,
                  const std::vector<h::Value> &results) {
   std::string target = call.op.target();
+  static const std::set<std::string> drawing = {
+      "bernoulli",         "dropout", "exponential", "multinomial", "native_dropout", "normal",
+      "normal_functional", "rand",    "rand_like",   "randint",     "randint_like",   "randn",
+      "randn_like",        "random",  "randperm",    "uniform"};
+  tracer.draws += drawing.count(call.op.schema.name);
   bool isCut = target == "aten.detach.default" || target == "aten.view.dtype";
   for (const h::Value &result : results)
     if (!isCut)

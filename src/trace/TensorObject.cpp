@@ -557,7 +557,8 @@ static h::Value flipped(h::Interpreter &interpreter, TensorObject &self, std::st
   for (int64_t d = 0; d < rank; ++d)
     order.push_back(h::Value(rank - 1 - d));
   if (rank < 2)
-    return tensorValue(self.tracer, self.tensor);
+    return requiresGrad(self) ? callAten(self.tracer, interpreter, "alias", argsOf({selfOf(self)}))
+                              : tensorValue(self.tracer, self.tensor);
   if (!matrices && rank > 2)
     return callAten(self.tracer, interpreter, "permute",
                     argsOf({selfOf(self), h::Value::list(std::move(order))}));

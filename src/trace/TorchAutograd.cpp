@@ -321,6 +321,9 @@ void addTorchAutograd(h::NativeModules &modules, Tracer &tracer) {
                 accumulateGradient(i, *a[0].as<TensorObject>(), a[1]);
                 return h::Value();
               }));
+    names.set("draws", h::native("draws", "", [&tracer](h::Interpreter &, Bound &) {
+                return h::Value(tracer.draws);
+              }));
     // Reverse mode is on from here, or the trace begins again with it.
     names.set("ask", h::native("ask", "", [&tracer](h::Interpreter &, Bound &) {
                 if (!tracer.gradients.available)

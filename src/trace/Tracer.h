@@ -108,6 +108,7 @@ public:
   autograd::Mode gradients;
   /// The last call(), while gradients are available; its values may be gone.
   std::optional<graph::OperatorCall> called;
+  uint64_t draws = 0; ///< calls that drew random numbers, while gradients are available
   /// The device that tensors say they are on: "cpu" or "cuda". Nothing is placed by it.
   std::string assumedDevice = "cpu";
   /// The kinds of devices that the program is made for, which choose among an operator's kernels;

@@ -212,6 +212,19 @@ TEST(Tape, Checkpoints) {
                 "    return x.grad\n",
                 three),
             (Results{{3, 12, 27}}));
+  // What is drawn is not drawn again: there is one draw.
+  graph::Program program =
+      traceText("from torch.utils.checkpoint import checkpoint\n"
+                "def f(x):\n"
+                "    x.requires_grad_()\n"
+                "    y = checkpoint(lambda a: torch.exp(F.dropout(a * a, 0.5)), x)\n"
+                "    y.sum().backward()\n"
+                "    return x.grad\n",
+                "f", three);
+  size_t draws = 0;
+  for (const graph::Node &node : program.main)
+    draws += node.calls("aten.dropout.default");
+  EXPECT_EQ(draws, 1u);
 }
 
 TEST(Tape, FunctionTransforms) {

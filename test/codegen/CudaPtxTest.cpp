@@ -236,6 +236,37 @@ TEST(CudaStages, ProbabilitiesStayInRegisters) {
   EXPECT_NE(ptx.find("}, {%r"), std::string::npos) << ptx;
 }
 
+/// A result that ends in the middle of a loop is awaited in its branch alone, and the next one
+/// begins with a product that adds to nothing: the sums are set to zero by no instruction of their
+/// own.
+TEST(CudaStages, SumsBeginAnewInTheProduct) {
+  std::string ptx = stagedPtx("staged_restart", "90a", 3);
+  EXPECT_EQ(countOf(ptx, "setp.eq.b32 q,"), 1u) << ptx;
+  EXPECT_EQ(countOf(ptx, "wgmma.wait_group.sync.aligned \t1;"), 1u);
+  EXPECT_EQ(countOf(ptx, "selp.f32"), 0u);
+}
+
+/// f32 is multiplied out of vectors in shared memory, copied ahead: 64x64 sums of 128 threads are 4
+/// rows by 8 columns each, so four of k take at most 4 + 8 loads of 16 bytes, and every element of
+/// a row that is not aligned is a copy by itself.
+TEST(CudaProducts, SinglesAreMultipliedByVectors) {
+  for (const char *name : {"lanes", "lanes_transposed"}) {
+    std::string ptx = stagedPtx(name, "90", 3);
+    EXPECT_GT(countOf(ptx, "ld.shared.v4.b32"), 0u) << ptx;
+    EXPECT_EQ(countOf(ptx, "ld.shared.b32"), 0u) << ptx;
+    EXPECT_GE(countOf(ptx, "fma.rn.f32"), 20 * countOf(ptx, "ld.shared.v4.b32") / 12) << name;
+    EXPECT_GT(countOf(ptx, "cp.async.cg.shared.global"), 0u);
+  }
+  EXPECT_GT(countOf(stagedPtx("lanes", "90", 3), "cp.async.ca.shared.global"), 0u);
+}
+
+/// i8 that lies along the inner dim is multiplied by warpgroups where it was copied to.
+TEST(CudaProducts, BytesOfRowsAreMultipliedByWarpgroups) {
+  std::string ptx = stagedPtx("staged_bytes", "90a", 3);
+  EXPECT_EQ(countOf(ptx, "wgmma.mma_async.sync.aligned.m64n64k32.s32.s8.s8"), 4u) << ptx;
+  EXPECT_EQ(countOf(ptx, "mma.sync.aligned"), 0u);
+}
+
 /// A failed assertion ends the launch through the driver, which names text, file, line and kernel.
 TEST(CudaMessages, AssertionsCallTheDriver) {
   std::string ptx =

@@ -168,6 +168,35 @@ TEST(Layout, WarpgroupProducts) {
   }
 }
 
+/// Multiply-adds by lanes: every element is held once; where an operand lies along a dim a thread
+/// has four neighbours of it, else eight lanes and warps do, in whose rows of shared memory the
+/// swizzle differs.
+TEST(Layout, LaneProducts) {
+  for (auto [rows, columns, warps] : {std::array<int64_t, 3>{128, 128, 8},
+                                      {128, 64, 4},
+                                      {64, 64, 4},
+                                      {32, 64, 4},
+                                      {16, 64, 4},
+                                      {64, 16, 4},
+                                      {16, 512, 8},
+                                      {1024, 16, 4}})
+    for (bool rowsLie : {false, true})
+      for (bool columnsLie : {false, true}) {
+        Layout layout =
+            Layout::laneProduct({rows, columns}, static_cast<unsigned>(warps), rowsLie, columnsLie);
+        auto count = holders(layout);
+        ASSERT_EQ(count.size(), elements({rows, columns})) << layout.text();
+        for (auto &[point, held] : count)
+          ASSERT_EQ(held, 1u) << layout.text();
+        if (columnsLie && columns >= 64) {
+          EXPECT_EQ(layout.contiguousAlong(1), 4u) << layout.text();
+        }
+        if (!columnsLie) {
+          EXPECT_EQ(layout.pointOf(0, 7, 0)[1], 7) << layout.text();
+        }
+      }
+}
+
 /// A thread's registers by lane, after the exchanges: what each holds is the element that the
 /// wanted layout puts there.
 TEST(LaneExchange, BringsEachElementToItsPlace) {

@@ -173,7 +173,8 @@ void CudaEmitter::emitMatrixDot(tt::DotOp op) {
   if (multipliesBytes(op))
     return emitByteDot(op);
   bool byGroups = unitOf(op) == MatrixUnit::Warpgroup;
-  Registers sums = sumsOf(op);
+  auto restart = byGroups ? ttgpu::restartOf(op) : nullptr;
+  Registers sums = restart ? registersOf(restart.getFalseValue()) : sumsOf(op);
   mlir::Value operands[] = {op.getA(), op.getB()};
   SharedOperand places[2];
   std::optional<HeldTile> tiles[2];

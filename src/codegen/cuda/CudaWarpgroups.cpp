@@ -13,6 +13,7 @@
 namespace pellucid::codegen {
 
 using llvm::Value;
+namespace arith = mlir::arith;
 namespace I = llvm::Intrinsic;
 
 static constexpr int64_t stepK = 16, mostColumns = 256;
@@ -116,6 +117,10 @@ void CudaEmitter::multiplyByWarpgroups(tt::DotOp op, const SharedOperand &left,
                         (rightAlongK ? "0;" : "1;");
   if (ofBytes)
     options = ", p;";
+  arith::SelectOp restart = ofBytes ? nullptr : ttgpu::restartOf(op);
+  Value *restarts = restart ? scalar(restart.getCondition()) : nullptr;
+  std::string restartOptions = options;
+  restartOptions[2] = 'q';
   auto number = [&](int64_t value) { return b.getInt32(static_cast<uint32_t>(value)); };
   // A thread's sums of further rows, and its words of them.
   int32_t rowsApart = layout.shape[0];
@@ -129,12 +134,14 @@ void CudaEmitter::multiplyByWarpgroups(tt::DotOp op, const SharedOperand &left,
     Layout::Point point = layout.registerPoint(r);
     Value *row = b.CreateAdd(firstRow, number(point[0]));
     Value *column = b.CreateAdd(firstColumn, number(point[1]));
-    std::string text = "{ .reg .pred p; setp.eq.b32 p, 0, 0;";
+    std::string text = "{ .reg .pred p, q; setp.eq.b32 p, 0, 0;";
     llvm::SmallVector<Value *> inputs;
     auto input = [&](Value *value) {
       inputs.push_back(value);
       return "$" + std::to_string(count + inputs.size() - 1);
     };
+    if (restarts) // the first step adds to nothing then
+      text += " setp.eq.b32 q, " + input(b.CreateZExt(restarts, b.i32())) + ", 0;";
     Value *leftAddress = left.words.empty() ? descriptorAddress(left, leftAlongK, row) : nullptr;
     Value *rightAddress = descriptorAddress(right, rightAlongK, column);
     size_t word = point[0] / rowsApart * wordsOfRows;
@@ -147,7 +154,8 @@ void CudaEmitter::multiplyByWarpgroups(tt::DotOp op, const SharedOperand &left,
           text += (i ? ", " : "{") + input(left.words[word]);
         text += "}";
       }
-      text += ", " + input(descriptorAt(b, right.tile, rightAlongK, rightAddress, k)) + options;
+      text += ", " + input(descriptorAt(b, right.tile, rightAlongK, rightAddress, k)) +
+              (restarts && k == 0 ? restartOptions : options);
     }
     updateRegisters(b, llvm::MutableArrayRef(sums).slice(r, count), text + " }", inputs);
   }

@@ -11,6 +11,7 @@ namespace pellucid::ttgpu {
 static void buildPipeline(mlir::OpPassManager &pm, const ChooseProductsOptions &options) {
   pm.addPass(createChooseProducts(options));
   pm.addPass(createAccumulateProducts());
+  pm.addPass(createRestartSums());
   pm.addPass(createPipelineLoops());
   pm.addPass(createChooseLayouts());
   pm.addPass(createAllocateShared());

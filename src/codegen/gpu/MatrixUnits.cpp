@@ -4,6 +4,7 @@
 #include "codegen/common/ElementOps.h"
 
 #include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
@@ -51,6 +52,14 @@ MatrixUnit bestUnit(tt::DotOp dot, TargetAttr target) {
               !d.getElementType().isF64() && d.getDimSize(0) >= 16 && d.getDimSize(1) >= 8 &&
               a.getDimSize(1) >= stepK;
   return fits ? made : MatrixUnit::None;
+}
+
+arith::SelectOp restartOf(tt::DotOp dot) {
+  auto choice = dot.getC().getDefiningOp<arith::SelectOp>();
+  bool restarts = choice && tileOf(dot.getD()).getElementType().isF32() &&
+                  choice.getCondition().getType().isInteger(1) &&
+                  matchPattern(choice.getTrueValue(), m_AnyZeroFloat());
+  return restarts ? choice : arith::SelectOp();
 }
 
 Value withoutTranspositions(Value operand) {

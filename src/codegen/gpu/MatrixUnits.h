@@ -5,6 +5,8 @@
 
 #include "codegen/gpu/TtGpu.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
 namespace pellucid::ttgpu {
 
 /// The unit that makes a product fastest.
@@ -12,6 +14,10 @@ MatrixUnit bestUnit(tt::DotOp dot, TargetAttr target);
 
 /// Of i8, summed in i32; all others are of 16 bits, but those of lanes, which are of f32.
 bool multipliesBytes(tt::DotOp dot);
+
+/// Where a product of f32 sums starts from zero if a scalar is true, and else from a value: the
+/// choice.
+mlir::arith::SelectOp restartOf(tt::DotOp dot);
 
 /// An operand, or what it is a transposition of.
 mlir::Value withoutTranspositions(mlir::Value operand);

@@ -25,6 +25,11 @@ def AccumulateProducts : Pass<"ttgpu-accumulate-products", "::mlir::ModuleOp"> {
   let summary = "starts a product by matrix units from what its result is added to";
 }
 
+def RestartSums : Pass<"ttgpu-restart-sums", "::mlir::ModuleOp"> {
+  let summary = "lets a product by warpgroups begin anew where a loop had set its sum to zero";
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
 def PipelineLoops : Pass<"ttgpu-pipeline-loops", "::mlir::ModuleOp"> {
   let summary = "copies what products read to shared memory, some rounds ahead of the product";
   let description = [{

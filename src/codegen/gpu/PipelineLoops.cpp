@@ -14,6 +14,7 @@
 // indices, which are then loaded for that round.
 #include "codegen/gpu/GlobalAccesses.h"
 #include "codegen/gpu/LayoutChoice.h"
+#include "codegen/gpu/LoopProducts.h"
 #include "codegen/gpu/MatrixUnits.h"
 #include "codegen/gpu/Passes.h"
 #include "codegen/gpu/SharedUse.h"
@@ -55,7 +56,6 @@ bool mayBeWritten(Value pointer, scf::ForOp loop) {
       .wasInterrupted();
 }
 
-bool hasMatrixUnit(tt::DotOp dot) { return unitOf(dot) != MatrixUnit::None; }
 bool isByWarpgroups(tt::DotOp dot) { return unitOf(dot) == MatrixUnit::Warpgroup; }
 
 /// Sums of other types are rounded behind the product.
@@ -127,7 +127,7 @@ public:
   void rewrite() {
     OpBuilder b(loop);
     Location loc = loop.getLoc();
-    shareInvariants(b);
+    buffers = shareInvariants(loop, axes);
     for (StagedLoad &one : staged)
       buffers.push_back(one.buffer = AllocSharedOp::create(b, one.load.getLoc(), one.type));
     Ahead ahead = firstRound(b);
@@ -154,16 +154,6 @@ private:
 
   //===--- what is copied ---------------------------------------------------------------------===//
 
-  /// The dim along which most pointers are neighbours.
-  unsigned contiguousDim(Value pointers) {
-    tt::AxisInfo info = axes.of(pointers);
-    unsigned rank = tileOf(pointers).getRank(), best = rank - 1;
-    for (unsigned d = rank; d-- > 0;)
-      if (info.contiguity[d] > info.contiguity[best])
-        best = d;
-    return best;
-  }
-
   std::optional<BufferType> bufferFor(tt::LoadOp load) {
     auto tile = dyn_cast<RankedTensorType>(load.getType());
     if (!tile || tile.getRank() < 1 || tile.getRank() > 2 || load.getIsVolatile())
@@ -175,7 +165,7 @@ private:
         !matchPattern(load.getOther(), m_Zero()))
       return std::nullopt;
     int64_t bytes = codegen::memoryBytes(element);
-    unsigned along = contiguousDim(load.getPtr());
+    unsigned along = contiguousDim(load.getPtr(), axes);
     int64_t neighbours = std::min(axes.of(load.getPtr()).contiguity[along], tile.getDimSize(along));
     if (neighbours * bytes < leastCopyBytes || mayBeWritten(load.getPtr(), loop))
       return std::nullopt;
@@ -408,17 +398,6 @@ private:
     });
   }
 
-  /// The first operation of the body that waits for the product, regions included.
-  static Operation *firstUser(Value value, Block *body) {
-    Operation *first = nullptr;
-    for (Operation *user : value.getUsers()) {
-      Operation *inBody = body->findAncestorOpInBlock(*user);
-      if (inBody && (!first || inBody->isBeforeInBlock(first)))
-        first = inBody;
-    }
-    return first;
-  }
-
   /// The copies follow the start of a product, which is awaited behind them, before its first use
   /// or a round later.
   void runBesideCopies(tt::DotOp dot, ArrayRef<Operation *> copies, Operation *yield) {
@@ -437,6 +416,8 @@ private:
       op->moveAfter(behind);
       behind = op;
     }
+    if (runningSum)
+      awaitInBranches(dot.getD());
     if (!runs || runningSum)
       return;
     if (Operation *user = readsStagedTiles(dot) ? firstUser(dot.getD(), dot->getBlock()) : nullptr;
@@ -469,59 +450,6 @@ private:
         op.erase();
   }
 
-  //===--- operands from outside of the loop --------------------------------------------------===//
-
-  /// The dim along which neighbours of the tile are in one thread.
-  unsigned alongOf(Value tile) {
-    if (auto trans = tile.getDefiningOp<tt::TransOp>())
-      return 1 - alongOf(trans.getSrc());
-    if (auto load = tile.getDefiningOp<tt::LoadOp>())
-      return contiguousDim(load.getPtr());
-    Operation *op = tile.getDefiningOp();
-    if (op && codegen::isElementOp(op))
-      for (Value operand : op->getOperands())
-        if (tileOf(operand) && !operand.getDefiningOp<arith::ConstantOp>())
-          return alongOf(operand);
-    return 1;
-  }
-
-  /// They are put in shared memory once.
-  void shareInvariants(OpBuilder &b) {
-    llvm::MapVector<Value, SmallVector<OpOperand *>> uses;
-    loop->walk([&](tt::DotOp dot) {
-      if (!hasMatrixUnit(dot))
-        return;
-      for (OpOperand *operand : {&dot.getAMutable(), &dot.getBMutable()}) {
-        Value tile = withoutTranspositions(operand->get());
-        // Bytes are read in place along the inner dim alone.
-        unsigned inner = operand == &dot.getAMutable() ? 1 : 0;
-        if (multipliesBytes(dot) && alongOf(operand->get()) != inner)
-          continue;
-        if (loop.isDefinedOutsideOfLoop(tile) && !tile.getDefiningOp<ReadSharedOp>())
-          uses[tile].push_back(operand);
-      }
-    });
-    for (auto &[tile, operands] : uses) {
-      Location loc = tile.getLoc();
-      auto type = BufferType::get(tile.getContext(), 1, tileOf(tile), alongOf(tile));
-      buffers.push_back(AllocSharedOp::create(b, loc, type));
-      ShareOp::create(b, loc, tile, buffers.back());
-      Value read =
-          ReadSharedOp::create(b, loc, tile.getType(), buffers.back(), constant(b, loc, 0));
-      for (OpOperand *operand : operands)
-        operand->set(transposedLike(b, operand->get(), tile, read));
-    }
-  }
-
-  /// `operand` is `tile` behind transpositions; the same of `read`.
-  static Value transposedLike(OpBuilder &b, Value operand, Value tile, Value read) {
-    if (operand == tile)
-      return read;
-    auto trans = operand.getDefiningOp<tt::TransOp>();
-    Value source = transposedLike(b, trans.getSrc(), tile, read);
-    return tt::TransOp::create(b, trans.getLoc(), trans.getType(), source, trans.getOrderAttr());
-  }
-
   /// The carried value that the loop's only product by warpgroups adds to, and nothing else
   /// touches: that product may run into the next round.
   std::optional<unsigned> findRunningSum() {
@@ -537,9 +465,22 @@ private:
     };
     if (!staysInPlace(only.getA()) || !staysInPlace(only.getB()))
       return std::nullopt;
-    auto sum = dyn_cast<BlockArgument>(only.getC());
-    if (!sum || sum.getOwner() != loop.getBody() || !sum.hasOneUse() || !only->hasOneUse() ||
-        loop.getTiedLoopYieldedValue(sum)->get() != only.getD() || !addsAsItIs(only))
+    Value start = only.getC();
+    if (arith::SelectOp choice = restartOf(only); choice && choice->hasOneUse())
+      start = choice.getFalseValue();
+    auto sum = dyn_cast<BlockArgument>(start);
+    // Branches of the round wait for it where they read it.
+    auto waits = [&](OpOperand &use) {
+      Operation *user = loop.getBody()->findAncestorOpInBlock(*use.getOwner());
+      return use.getOwner() != user && isa<scf::IfOp>(user);
+    };
+    if (!sum || sum.getOwner() != loop.getBody() || !sum.hasOneUse() ||
+        loop.getTiedLoopYieldedValue(sum)->get() != only.getD() ||
+        !llvm::all_of(only->getUses(),
+                      [&](OpOperand &use) {
+                        return &use == loop.getTiedLoopYieldedValue(sum) || waits(use);
+                      }) ||
+        !addsAsItIs(only))
       return std::nullopt;
     return sum.getArgNumber() - loop.getNumInductionVars();
   }

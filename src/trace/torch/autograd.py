@@ -533,13 +533,16 @@ def checkpoint(function, *args, use_reentrant=None, context_fn=None, determinism
         raise NotImplementedError("checkpoint with context_fn chooses what is kept, which is not supported; leave it out")
     if not is_grad_enabled():
         return function(*args, **kwargs)
-    kept, again = [], []
+    kept, again, drew, before = [], [], [], tape.draws()
 
     def pack(tensor):
-        kept.append((list(tensor.shape), tensor.dtype))
+        kept.append(tensor)
         return len(kept) - 1
 
     def unpack(index):
+        # What was drawn would be drawn anew: then all is kept.
+        if True in drew:
+            return kept[index]
         if not again:
             with enable_grad(), saved_tensors_hooks(again.append, _refuse_unpack):
                 function(*args, **kwargs)
@@ -551,7 +554,11 @@ def checkpoint(function, *args, use_reentrant=None, context_fn=None, determinism
         return again[index]
 
     with saved_tensors_hooks(pack, unpack):
-        return function(*args, **kwargs)
+        result = function(*args, **kwargs)
+    drew.append(tape.draws() != before)
+    if not drew[0]:
+        kept[:] = [None] * len(kept)
+    return result
 
 
 def _refuse_unpack(packed):

@@ -48,6 +48,63 @@ def dot_f16(a, b, c, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     x = tl.load(a + k[:, None]*BM + i[None, :]); y = tl.load(b + j[:, None]*BK + k[None, :])
     tl.store(c + i[:, None]*BN + j[None, :], tl.dot(tl.trans(x), tl.trans(y)))
 
+# f32: multiply-adds by lanes, out of every way that operands lie; odd sizes, rows that are not aligned, a depth of more than
+# a panel, an operand from registers.
+@case("a:fp32:7000 b:fp32:4900 c:fp32:7000 M:i32=100 N:i32=70 K:i32=70", (2, 2), BM=64, BN=64, BK=32)
+@triton.jit
+def lanes(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    i = tl.program_id(0)*BM + tl.arange(0, BM); j = tl.program_id(1)*BN + tl.arange(0, BN); k = tl.arange(0, BK)
+    acc = tl.zeros((BM, BN), tl.float32)
+    for at in range(0, K, BK):
+        x = tl.load(a + i[:, None]*K + at + k[None, :], mask=(i[:, None] < M) & (at + k[None, :] < K), other=0.)
+        y = tl.load(b + (at + k[:, None])*N + j[None, :], mask=(at + k[:, None] < K) & (j[None, :] < N), other=0.)
+        acc = tl.dot(x, y, acc, input_precision="ieee")
+    tl.store(c + i[:, None]*N + j[None, :], acc, mask=(i[:, None] < M) & (j[None, :] < N))
+
+@case("a:fp32:16384 b:fp32:8192 c:fp32:8192 K:i32=128", BM=128, BN=64, BK=64)
+@triton.jit
+def lanes_transposed(a, b, c, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    i = tl.arange(0, BM); j = tl.arange(0, BN); k = tl.arange(0, BK)
+    acc = tl.zeros((BM, BN), tl.float32)
+    for at in range(0, K, BK):
+        x = tl.load(a + (at + k[:, None])*BM + i[None, :]); y = tl.load(b + j[:, None]*K + at + k[None, :])
+        acc += tl.dot(tl.trans(x), tl.trans(y), input_precision="ieee")
+    tl.store(c + i[:, None]*BN + j[None, :], acc)
+
+@case("a:fp32:2048 b:fp32:2048 c:fp32:4096", BM=64, BN=64, BK=32)
+@triton.jit
+def lanes_of_registers(a, b, c, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    i = tl.arange(0, BM); j = tl.arange(0, BN); k = tl.arange(0, BK)
+    x = tl.load(a + i[:, None]*BK + k[None, :])*2; y = tl.load(b + k[:, None]*BN + j[None, :]) + 1
+    s = tl.dot(x, y, input_precision="ieee")
+    tl.store(c + i[:, None]*BN + j[None, :], tl.dot(s, s, input_precision="ieee"))
+
+# Several results, one after the other, in one loop: the sum begins anew where a result ends.
+@case("a:bf16:16384 b:bf16:8192 c:fp32:16384 K:i32=128", BM=64, BN=64, BK=32)
+@triton.jit
+def staged_restart(a, b, c, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    i = tl.arange(0, BM); j = tl.arange(0, BN); k = tl.arange(0, BK)
+    acc = tl.zeros((BM, BN), tl.float32)
+    rounds = K // BK
+    for step in range(0, 2*rounds):
+        at = step % rounds * BK; top = step // rounds * BM
+        x = tl.load(a + (top + i[:, None])*K + at + k[None, :]); y = tl.load(b + (at + k[:, None])*BN + j[None, :])
+        acc = tl.dot(x, y, acc)
+        if step % rounds == rounds - 1:
+            tl.store(c + (top + i[:, None])*BN + j[None, :], acc)
+            acc = tl.zeros((BM, BN), tl.float32)
+
+# Bytes that lie along the inner dim, the left ones from before the loop.
+@case("a:i8:8192:-128:127 b:i8:24576:-128:127 c:i32:12288 N:i32=192", BM=64, BN=64, BK=128)
+@triton.jit
+def staged_bytes(a, b, c, N, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    i = tl.arange(0, BM); k = tl.arange(0, BK)
+    x = tl.load(a + i[:, None]*BK + k[None, :])
+    for first in range(0, N, BN):
+        j = first + tl.arange(0, BN)
+        y = tl.load(b + j[None, :]*BK + k[:, None])
+        tl.store(c + i[:, None]*N + j[None, :], tl.dot(x, y))
+
 # Loops whose loads are staged: masks, borders inside tiles, every way that operands lie, several products.
 @case("a:bf16:7000 b:bf16:4900 c:fp32:7000 M:i32=100 N:i32=70 K:i32=70", (2, 2), BM=64, BN=64, BK=32)
 @triton.jit

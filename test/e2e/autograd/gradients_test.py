@@ -52,7 +52,7 @@ def check(name, results, folder, target):
 
 
 def main():
-    target = "cuda" if "--target" in sys.argv else "cpu:x86-64-v3"
+    target = "cuda:sm_90" if "--target" in sys.argv else "cpu:x86-64-v3"
     names = [word for word in sys.argv[2:] if not word.startswith("--") and word != "cuda"]
     results = dict(np.load(HERE / "results.npz"))
     known = list(dict.fromkeys(re.match(r"(\w+)\.", key)[1] for key in results))

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/gpu/LoopProducts.h"
+
+#include "codegen/common/ElementOps.h"
+
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+
+namespace pellucid::ttgpu {
+
+static RankedTensorType tileOf(Value value) { return dyn_cast<RankedTensorType>(value.getType()); }
+
+unsigned contiguousDim(Value pointers, const tt::AxisAnalysis &axes) {
+  tt::AxisInfo info = axes.of(pointers);
+  unsigned rank = cast<RankedTensorType>(pointers.getType()).getRank(), best = rank - 1;
+  for (unsigned d = rank; d-- > 0;)
+    if (info.contiguity[d] > info.contiguity[best])
+      best = d;
+  return best;
+}
+
+//===--- operands from before the loop --------------------------------------------------------===//
+
+/// The dim along which neighbours of the tile are in one thread.
+static unsigned alongOf(Value tile, const tt::AxisAnalysis &axes) {
+  if (auto trans = tile.getDefiningOp<tt::TransOp>())
+    return 1 - alongOf(trans.getSrc(), axes);
+  if (auto load = tile.getDefiningOp<tt::LoadOp>())
+    return contiguousDim(load.getPtr(), axes);
+  Operation *op = tile.getDefiningOp();
+  if (op && codegen::isElementOp(op))
+    for (Value operand : op->getOperands())
+      if (tileOf(operand) && !operand.getDefiningOp<arith::ConstantOp>())
+        return alongOf(operand, axes);
+  return 1;
+}
+
+/// `operand` is `tile` behind transpositions; the same of `read`.
+static Value transposedLike(OpBuilder &b, Value operand, Value tile, Value read) {
+  if (operand == tile)
+    return read;
+  auto trans = operand.getDefiningOp<tt::TransOp>();
+  Value source = transposedLike(b, trans.getSrc(), tile, read);
+  return tt::TransOp::create(b, trans.getLoc(), trans.getType(), source, trans.getOrderAttr());
+}
+
+SmallVector<Value> shareInvariants(scf::ForOp loop, const tt::AxisAnalysis &axes) {
+  OpBuilder b(loop);
+  SmallVector<Value> buffers;
+  llvm::MapVector<Value, SmallVector<OpOperand *>> uses;
+  loop->walk([&](tt::DotOp dot) {
+    if (!hasMatrixUnit(dot))
+      return;
+    for (OpOperand *operand : {&dot.getAMutable(), &dot.getBMutable()}) {
+      Value tile = withoutTranspositions(operand->get());
+      // Bytes are read in place along the inner dim alone.
+      unsigned inner = operand == &dot.getAMutable() ? 1 : 0;
+      if (multipliesBytes(dot) && alongOf(operand->get(), axes) != inner)
+        continue;
+      if (loop.isDefinedOutsideOfLoop(tile) && !tile.getDefiningOp<ReadSharedOp>())
+        uses[tile].push_back(operand);
+    }
+  });
+  for (auto &[tile, operands] : uses) {
+    Location loc = tile.getLoc();
+    auto type = BufferType::get(tile.getContext(), 1, tileOf(tile), alongOf(tile, axes));
+    buffers.push_back(AllocSharedOp::create(b, loc, type));
+    ShareOp::create(b, loc, tile, buffers.back());
+    Value first = arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(0));
+    Value read = ReadSharedOp::create(b, loc, tile.getType(), buffers.back(), first);
+    for (OpOperand *operand : operands)
+      operand->set(transposedLike(b, operand->get(), tile, read));
+  }
+  return buffers;
+}
+
+//===--- products under way -------------------------------------------------------------------===//
+
+Operation *firstUser(Value product, Block *body) {
+  Operation *first = nullptr;
+  for (Operation *user : product.getUsers()) {
+    Operation *inBody = body->findAncestorOpInBlock(*user);
+    if (inBody && (!first || inBody->isBeforeInBlock(first)))
+      first = inBody;
+  }
+  return first;
+}
+
+void awaitInBranches(Value running) {
+  Block *body = running.getParentBlock();
+  for (scf::IfOp branch : llvm::make_early_inc_range(body->getOps<scf::IfOp>())) {
+    auto isInside = [&](OpOperand &use) { return branch->isProperAncestor(use.getOwner()); };
+    if (llvm::none_of(running.getUses(), isInside))
+      continue;
+    OpBuilder b(branch);
+    SmallVector<Type> types(branch.getResultTypes());
+    types.push_back(running.getType());
+    auto made = scf::IfOp::create(b, branch.getLoc(), types, branch.getCondition(), true);
+    for (auto [from, to] : llvm::zip(branch->getRegions(), made->getRegions())) {
+      if (!from.empty())
+        to.takeBody(from);
+      Value handed = running;
+      if (llvm::any_of(running.getUses(), [&](OpOperand &use) {
+            return to.isAncestor(use.getOwner()->getParentRegion());
+          })) {
+        b.setInsertionPointToStart(&to.front());
+        auto awaited = AwaitProductsOp::create(b, running.getLoc(), running.getType(), running,
+                                               b.getI32IntegerAttr(0));
+        running.replaceUsesWithIf(awaited, [&, region = &to](OpOperand &use) {
+          return use.getOwner() != awaited && region->isAncestor(use.getOwner()->getParentRegion());
+        });
+        handed = awaited;
+      }
+      if (to.front().empty() || !to.front().back().hasTrait<OpTrait::IsTerminator>()) {
+        b.setInsertionPointToEnd(&to.front());
+        scf::YieldOp::create(b, branch.getLoc(), handed);
+      } else {
+        to.front().getTerminator()->insertOperands(branch.getNumResults(), handed);
+      }
+    }
+    for (auto [old, now] : llvm::zip(branch.getResults(), made.getResults()))
+      old.replaceAllUsesWith(now);
+    Value behind = made.getResults().back();
+    running.replaceUsesWithIf(behind, [&](OpOperand &use) {
+      Operation *user = body->findAncestorOpInBlock(*use.getOwner());
+      return user && user != made && made->isBeforeInBlock(user);
+    });
+    branch.erase();
+    running = behind;
+  }
+}
+
+} // namespace pellucid::ttgpu
