@@ -25,6 +25,12 @@ GIVEN = {  # by the C++ that fills the module
     "module_names.py": {"Parameter"},
     "nn_losses.py": {"Parameter", "_xavier_normal", "_xavier_uniform"},
     **{name: {"Parameter", "_bounded", "_normal", "_xavier_uniform"} for name in ("nn_layers.py", "nn_recurrent.py", "nn_transformer.py")},
+    "hooks.py": {"Parameter"},
+    "training.py": {"_first_value"},
+    "amp.py": {"_autocast_state", "_set_autocast"},
+    "dispatch.py": {"_push", "_pop", "_push_function", "_pop_function"},
+    "flops.py": {"_register_for_operator", "_formula_of"},
+    "operators.py": {"_vmap_rule_of", "_is_operator", "_is_users", "_fake_of", "_share_memory", "_refusal_of"},
     "importlib_util.py": {"known", "import_module"},
 }
 

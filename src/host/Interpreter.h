@@ -220,6 +220,9 @@ public:
     std::vector<Value> modes, functionModes;
     bool hasSubclasses = false;             ///< a tensor of a user's class was made
     bool functionsDisabled = false;         ///< inside of torch.Tensor.__torch_function__
+    /// torch.autocast: whether it is enabled for a kind of device, and its type.
+    std::map<std::string, std::pair<bool, DataType>> autocast;
+    unsigned autocastHandled = 0;           ///< inside of operators that it has seen to
     std::map<std::string, Value> overloads; ///< torch.ops.aten.add.Tensor …, each made once
     /// The result in place of the operator's; set by whoever has tensors.
     std::function<std::optional<Value>(Interpreter &, const Value &overload, const CallArgs &)>

@@ -300,6 +300,8 @@ public:
 
 /// `with` accepts it and it does nothing: torch.no_grad(), contextlib.nullcontext().
 std::shared_ptr<Instance> makeNullContext(Interpreter &, Value entered = {});
+/// A context that calls the one when it is entered and the other when it is left.
+Value makeContext(std::function<void()> enter, std::function<void()> leave);
 
 /// object.__new__ for a class: __init__ has not run.
 std::shared_ptr<Instance> newInstance(Interpreter &, const std::shared_ptr<Class> &cls,

@@ -172,7 +172,7 @@ public:
 
   std::string nodeName() const; ///< "ns.name.default"
   std::string typeName() const override { return form == Form::Triton ? "triton_op" : "custom_op"; }
-  std::string repr() const override { return "<" + typeName() + " " + name + ">"; }
+  std::string repr() const override { return nodeName(); }
   std::optional<Value> getAttr(Interpreter &, std::string_view name) override;
   bool isCallable() const override { return true; }
   Value call(Interpreter &, CallArgs args) override;

@@ -545,6 +545,19 @@ std::shared_ptr<Instance> makeNullContext(Interpreter &, Value entered) {
   return context;
 }
 
+Value makeContext(std::function<void()> enter, std::function<void()> leave) {
+  auto cls = Class::make("context", "contextlib");
+  cls->attributes.set("__enter__", nativeRaw("__enter__", [enter](Interpreter &, CallArgs) {
+                        enter();
+                        return Value();
+                      }));
+  cls->attributes.set("__exit__", nativeRaw("__exit__", [leave](Interpreter &, CallArgs) {
+                        leave();
+                        return Value(false);
+                      }));
+  return Value(std::make_shared<Instance>(cls));
+}
+
 void addStandardModules(NativeModules &modules) {
   modules.add("math", fillMath);
   modules.add("functools", fillFunctools);

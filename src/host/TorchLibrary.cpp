@@ -57,15 +57,6 @@ void fillTorch(Interpreter &, Module &m) {
                        return args.positional[0];
                      return Value(makeNullContext(i));
                    }));
-  m.globals->set("autocast", native("torch.autocast",
-                                    "device_type, dtype=None, enabled=True, cache_enabled=None",
-                                    [](Interpreter &i, Bound &a) {
-                                      if (i.truth(a[2]))
-                                        i.refuse("torch.autocast chooses types that the operators "
-                                                 "do not say; convert with .to(dtype), or pass "
-                                                 "enabled=False");
-                                      return Value(makeNullContext(i));
-                                    }));
   for (const char *name : {"is_grad_enabled", "is_autocast_enabled", "is_inference_mode_enabled"})
     m.globals->set(name, nativeRaw("torch." + std::string(name),
                                    [](Interpreter &, CallArgs) { return Value(false); }));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators of torch as the traced file calls them.
 #include "trace/AtenComposites.h"
+#include "trace/Autocast.h"
 #include "trace/Dispatch.h"
 #include "trace/EagerRecorder.h"
 #include "trace/Gradients.h"
@@ -487,6 +488,11 @@ static h::Value recordAten(Tracer &tracer, h::Interpreter &interpreter, const st
 
 h::Value callAten(Tracer &tracer, h::Interpreter &interpreter, const std::string &name,
                   const h::CallArgs &args) {
+  if (!interpreter.dispatch.autocast.empty())
+    if (auto cast = autocastArguments(interpreter, name, args))
+      return callAten(tracer, interpreter, name, *cast);
+  if (auto result = dispatchAten(tracer, interpreter, name, args))
+    return *result;
   if (!isEager(tracer))
     return recordAten(tracer, interpreter, name, args);
   tracer.recorder->beforeOperator(interpreter.location());
@@ -504,8 +510,6 @@ h::Value callAten(Tracer &tracer, h::Interpreter &interpreter, const std::string
 
 static h::Value recordAten(Tracer &tracer, h::Interpreter &interpreter, const std::string &name,
                            const h::CallArgs &args) {
-  if (auto result = dispatchAten(tracer, interpreter, name, args))
-    return *result;
   if (TensorObject *destination = destinationOf(interpreter, args)) {
     h::CallArgs plain = args;
     std::erase_if(plain.keywords, [](const auto &keyword) {

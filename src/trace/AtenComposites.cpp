@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/AtenComposites.h"
 
+#include "trace/Autocast.h"
+
 #include "trace/OperatorCall.h"
 #include "trace/ReadSizes.h"
 #include "trace/TensorObject.h"
@@ -154,6 +156,11 @@ std::string whyNotCompiled(h::Interpreter &interpreter, const std::string &packe
 
 h::Value callAtenComposite(h::Interpreter &interpreter, const AtenComposite &composite,
                            const h::CallArgs &args) {
+  if (!interpreter.dispatch.autocast.empty())
+    if (auto cast = autocastArguments(interpreter, composite.schema.packet(), args)) {
+      AutocastHandled handled(interpreter);
+      return callAtenComposite(interpreter, composite, *cast);
+    }
   if (!interpreter.dispatch.isIdle())
     if (auto result = interpreter.dispatch.intercept(
             interpreter, interpreter.dispatch.overloadNamed(interpreter, composite.schema.target()),

@@ -432,6 +432,8 @@ h::Value makeWrapper(Tracer &tracer, h::Interpreter &interpreter, Bound &a) {
   return made;
 }
 
+} // namespace
+
 h::Value asSubclass(Tracer &tracer, h::Interpreter &interpreter, const h::Value &data,
                     const h::Value &given) {
   auto *tensor = data.as<TensorObject>();
@@ -441,6 +443,8 @@ h::Value asSubclass(Tracer &tracer, h::Interpreter &interpreter, const h::Value 
   return h::Value(std::static_pointer_cast<h::Object>(
       std::make_shared<SubclassTensor>(tracer, tensor->tensor, cls)));
 }
+
+namespace {
 
 /// What torch.Tensor.__torch_function__ does: calls the function, and results are of the class.
 h::Value plainFunction(Tracer &tracer, h::Interpreter &interpreter, h::CallArgs args) {

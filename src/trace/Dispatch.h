@@ -33,6 +33,10 @@ std::optional<host::Value> dispatchInPlace(TensorObject &self, host::Interpreter
 std::optional<host::Value> dispatchCall(host::Interpreter &interpreter, const host::Value &overload,
                                         const host::CallArgs &args);
 
+/// x.as_subclass(cls).
+host::Value asSubclass(Tracer &tracer, host::Interpreter &interpreter, const host::Value &tensor,
+                       const host::Value &cls);
+
 /// torch.ops.aten.add, or with two dots an overload of it; the same object for the same name.
 host::Value atenOverload(Tracer &tracer, host::Interpreter &interpreter, const std::string &name);
 

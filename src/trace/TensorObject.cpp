@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/AtenComposites.h"
+#include "trace/Dispatch.h"
 #include "trace/EagerRecorder.h"
 #include "trace/Gradients.h"
 #include "trace/TensorCalls.h"
@@ -622,6 +623,12 @@ std::optional<h::Value> TensorObject::getAttr(h::Interpreter &interpreter, std::
     return *own;
   if (name == "shape")
     return shapeValue(type);
+  if (name == "as_subclass")
+    return h::native("torch.Tensor.as_subclass", "cls",
+                     [self = shared_from_this()](h::Interpreter &i, Bound &a) {
+                       return asSubclass(static_cast<TensorObject &>(*self).tracer, i,
+                                         h::Value(self), a[0]);
+                     });
   if (name == "dtype")
     return dtypeValue(type.dtype);
   if (name == "device")

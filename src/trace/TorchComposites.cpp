@@ -2,6 +2,7 @@
 // Functions of torch that are written with its other operators, in the language that models are
 // written in. Each is also a method of tensors where its first parameter is the tensor. Names with
 // an underscore in front are their own.
+#include "trace/Autocast.h"
 #include "trace/TensorObject.h"
 #include "trace/TorchSources.h"
 
@@ -46,6 +47,11 @@ static void forEachTensor(const h::Value &value, const std::function<void(Tensor
 
 h::Value callComposite(h::Interpreter &interpreter, std::string_view name, const h::Value &function,
                        h::CallArgs args) {
+  if (!interpreter.dispatch.autocast.empty())
+    if (auto cast = autocastArguments(interpreter, std::string(name), args)) {
+      AutocastHandled handled(interpreter);
+      return callComposite(interpreter, name, function, std::move(*cast));
+    }
   // Row-major operands give row-major results, save here.
   bool known = name != "einsum";
   std::set<const TracedStorage *> given;

@@ -90,6 +90,9 @@ const char *const optimSource =
 const char *const schedulerSource =
 #include "trace/torch/schedulers.py.inc"
     ;
+const char *const ampSource =
+#include "trace/torch/amp.py.inc"
+    ;
 const char *const flopSource =
 #include "trace/torch/flops.py.inc"
     ;

@@ -37,6 +37,7 @@ extern const char *const controlSource;   ///< torch.cond and the loops of torch
 extern const char *const optimSource;     ///< torch.optim
 extern const char *const schedulerSource; ///< torch.optim.lr_scheduler
 extern const char *const utilitySource;   ///< torch.nn.utils
+extern const char *const ampSource;       ///< torch.amp
 extern const char *const flopSource;      ///< torch.utils.flop_counter
 extern const char *const operatorSource;  ///< torch.vmap, opcheck
 extern const char *const dispatchSource;  ///< modes that see every operator

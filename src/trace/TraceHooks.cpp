@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/TraceHooks.h"
 
+#include "trace/Autocast.h"
 #include "trace/EagerRecorder.h"
 #include "trace/GuardedPaths.h"
 #include "trace/OperatorCall.h"
@@ -151,6 +152,10 @@ h::Value TraceHooks::launch(h::Interpreter &interpreter, const h::Value &kernel,
 
 h::Value TraceHooks::callOperator(h::Interpreter &interpreter,
                                   const std::shared_ptr<h::Operator> &op, h::CallArgs args) {
+  if (auto cast = autocastArguments(interpreter, *op, args)) {
+    AutocastHandled handled(interpreter);
+    return callOperator(interpreter, op, std::move(*cast));
+  }
   // In a script it is a function: what it calls is recorded.
   return callDifferentiably(*tracer, interpreter, *op, args, [&] {
     return isEager(*tracer) ? runOperator(*tracer, interpreter, *op, args)

@@ -2,6 +2,7 @@
 #include "trace/TraceSession.h"
 
 #include "trace/AtenComposites.h"
+#include "trace/Autocast.h"
 #include "trace/Dispatch.h"
 #include "trace/Gradients.h"
 #include "trace/OperatorCall.h"
@@ -25,6 +26,7 @@ void addTracedModules(h::NativeModules &modules, Tracer &tracer, const std::stri
   addTorchControl(modules, tracer);
   addTorchTraining(modules, tracer);
   addDispatch(modules, tracer);
+  addAutocast(modules);
 }
 
 std::unique_ptr<h::Interpreter> beginTrace(Tracer &tracer, TraceHooks &hooks,

@@ -237,26 +237,8 @@ class _Accelerator:
 
 
 class _Autocast:
-    """Autocast is never enabled while a model is traced."""
-
-    def get_autocast_dtype(device_type):
-        return torch.bfloat16 if device_type == "cpu" else torch.float16
-
-    def get_autocast_gpu_dtype():
-        return torch.float16
-
-    def get_autocast_cpu_dtype():
-        return torch.bfloat16
-
-    def is_autocast_cpu_enabled():
-        return False
-
     def is_autocast_cache_enabled():
         return True
-
-    def is_autocast_available(device_type):
-        return device_type in ("cpu", "cuda", "xpu", "mps")
-
 
 
 def _register(function=None, **options):

@@ -4,7 +4,6 @@ import math
 import warnings
 import torch
 from bisect import bisect_right
-from itertools import chain
 
 
 class Dataset:

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """torch.nn.utils: gradients and parameters as a whole."""
-import math
 import torch
 
 

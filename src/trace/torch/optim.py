@@ -4,7 +4,6 @@ Python's floats: a step reads no tensor, so that it is the same program at every
 `capturable` choose among PyTorch's ways to compute the same numbers."""
 import torch
 from collections import OrderedDict, defaultdict
-from copy import deepcopy
 
 
 class _Required:

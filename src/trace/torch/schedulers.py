@@ -2,7 +2,6 @@
 """torch.optim.lr_scheduler: learning rates of an optimiser's groups, by the number of steps."""
 import math
 import types
-import warnings
 import torch
 from bisect import bisect_right
 from collections import Counter
