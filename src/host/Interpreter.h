@@ -218,8 +218,8 @@ public:
   /// tensors.
   struct Dispatch {
     std::vector<Value> modes, functionModes;
-    bool hasSubclasses = false;             ///< a tensor of a user's class was made
-    bool functionsDisabled = false;         ///< inside of torch.Tensor.__torch_function__
+    bool hasSubclasses = false;     ///< a tensor of a user's class was made
+    bool functionsDisabled = false; ///< inside of torch.Tensor.__torch_function__
     /// torch.autocast: whether it is enabled for a kind of device, and its type.
     std::map<std::string, std::pair<bool, DataType>> autocast;
     unsigned autocastHandled = 0;           ///< inside of operators that it has seen to

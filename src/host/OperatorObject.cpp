@@ -110,6 +110,9 @@ void keepDispatchRule(Interpreter &interpreter, Operator &op, const CallArgs &ar
   const Value *cls = args.keyword("torch_dispatch_class");
   if (!cls && !args.positional.empty())
     cls = &args.positional[0];
+  // A class of PyTorch's own that is not here: nothing is an instance of it.
+  if (cls && cls->as<Opaque>())
+    return;
   if (!cls || !cls->as<Class>())
     interpreter.raise("TypeError", "register_torch_dispatch() takes the class of a mode or of a "
                                    "tensor, got " +

@@ -160,7 +160,8 @@ private:
     if (value.isObject() && value.object()->isCallable()) {
       h::CallArgs call;
       h::Dict known;
-      for (const auto &[name, given] : binder.asDict(launch).dictionary().items()) {
+      h::Value all = binder.asDict(launch); // lives as long as what is iterated
+      for (const auto &[name, given] : all.dictionary().items()) {
         auto *item = given.as<ItemNumber>();
         known.set(name, item && item->given ? *item->given : given);
       }

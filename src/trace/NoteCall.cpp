@@ -114,13 +114,16 @@ private:
                                                : value;
   }
 
+  /// Where the gradients lie that have arrived.
   h::Value zeros(h::Interpreter &interpreter, size_t output) {
-    h::Tuple sizes;
+    h::List sizes;
     for (const Expr &size : outputs[output].shape)
       sizes.push_back(h::Value::integer(size));
-    return callAten(tracer, interpreter, "full",
-                    argsOf({h::Value::list(sizes), h::Value(0)},
-                           {{"dtype", dtypeValue(outputs[output].dtype)}}));
+    auto arrived = std::find_if(given->begin(), given->end(),
+                                [](const h::Value &one) { return !one.isNone(); });
+    return callAten(
+        tracer, interpreter, "new_zeros",
+        argsOf({*arrived, h::Value::list(sizes)}, {{"dtype", dtypeValue(outputs[output].dtype)}}));
   }
 
   h::Value restore(h::Interpreter &interpreter, const Kept &one) {

@@ -39,9 +39,13 @@ inline graph::Program traceText(const std::string &text, const std::string &name
                                 const std::vector<GivenTensor> &given, bool fromTheStart = false) {
   TextFile file(text);
   std::vector<TraceInput> inputs;
-  for (const GivenTensor &one : given)
-    inputs.push_back({one.name, graph::TensorType(one.tensor.dtype, {one.tensor.shape.begin(),
-                                                                     one.tensor.shape.end()})});
+  for (const GivenTensor &one : given) {
+    TraceInput input;
+    input.name = one.name;
+    input.type =
+        graph::TensorType(one.tensor.dtype, {one.tensor.shape.begin(), one.tensor.shape.end()});
+    inputs.push_back(std::move(input));
+  }
   TraceOptions options;
   options.gradients = fromTheStart;
   return traceModel(file.path.string(), name, inputs, symbolic::SymbolTable(), options);

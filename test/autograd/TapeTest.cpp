@@ -267,7 +267,7 @@ TEST(Tape, SaysWhatPyTorchSays) {
       {"x.requires_grad_()\n    y = x * 1\n    z = y.sigmoid()\n    z.add_(1)\n    "
        "z.sum().backward()",
        "modified by an inplace operation: [torch.FloatTensor [3]], which is output 0 of "
-       "AddBackward0, is at version 1; "
+       "SigmoidBackward0, is at version 1; "
        "expected version 0 instead"},
       {"x.requires_grad_()\n    torch.autograd.grad(x.sum(), torch.ones(3, requires_grad=True))",
        "One of the differentiated Tensors appears to not have been used in the graph"},

@@ -109,8 +109,7 @@ private:
   std::string ranges(const package::Input &input) const {
     std::string out;
     for (const package::Symbol &symbol : manifest.symbols) {
-      if (symbol.isOfRun() || symbol.isOfStep() ||
-          &manifest.inputs[symbol.input] != &input)
+      if (symbol.isOfRun() || symbol.isOfStep() || &manifest.inputs[symbol.input] != &input)
         continue;
       out += out.empty() ? "" : "; ";
       out += symbol.name + (symbol.max == INT64_MAX ? " >= " + std::to_string(symbol.min)
@@ -168,7 +167,7 @@ private:
         table.add({indent + "fill", "", "", text(fill->bytes) + " bytes"});
       } else if (auto *read = std::get_if<package::ReadSize>(&step)) {
         const package::Symbol &symbol = manifest.symbols[read->symbol];
-        std::string most = !read->most.empty() ? text(read->most)
+        std::string most = !read->most.empty()       ? text(read->most)
                            : symbol.max == INT64_MAX ? ""
                                                      : std::to_string(symbol.max);
         table.add({indent + "read", symbol.name, placeText(read->from, program),

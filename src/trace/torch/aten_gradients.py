@@ -53,7 +53,7 @@ def _channels_as_batch(x):
 @_aten("aten::max_pool2d_with_indices_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, int[2] dilation, bool ceil_mode, Tensor indices) -> Tensor")
 def _max_pool2d_backward(grad_output, self, kernel_size, stride, padding, dilation, ceil_mode, indices):
     lead = list(self.shape[:-2])
-    whole = torch.zeros(lead + [self.shape[-2] * self.shape[-1]], dtype=self.dtype)
+    whole = self.new_zeros(lead + [self.shape[-2] * self.shape[-1]])
     added = torch.ops.aten.scatter_add.default(whole, len(lead), indices.reshape(lead + [-1]), grad_output.reshape(lead + [-1]))
     return added.reshape(self.shape)
 
@@ -65,7 +65,7 @@ def _avg_pool2d_backward(grad_output, self, kernel_size, stride, padding, ceil_m
     sizes, outs, lead = list(self.shape[-2:]), list(grad_output.shape[-2:]), list(self.shape[:-2])
     shares, lines = _wide(grad_output), []
     for d in range(2):
-        first = torch.arange(outs[d]) * stride[d] - padding[d]
+        first = torch.arange(outs[d], device=self.device) * stride[d] - padding[d]
         last = torch.clamp(first + kernel[d], max=sizes[d] + padding[d])
         count = last - first
         first, last = torch.clamp(first, min=0), torch.clamp(last, max=sizes[d])
@@ -73,7 +73,7 @@ def _avg_pool2d_backward(grad_output, self, kernel_size, stride, padding, ceil_m
             count = last - first
         if divisor_override is None:
             shares = shares / count.reshape([-1, 1] if d == 0 else [1, -1])
-        at = torch.arange(sizes[d]).unsqueeze(1)
+        at = torch.arange(sizes[d], device=self.device).unsqueeze(1)
         lines.append(((at >= first) & (at < last)).to(shares.dtype))
     if divisor_override is not None:
         shares = shares / divisor_override
@@ -85,7 +85,7 @@ def _adaptive_avg_pool2d_backward(grad_output, self):
     lines = []
     for d in range(2):
         size, out = self.shape[d - 2], grad_output.shape[d - 2]
-        i, at = torch.arange(out), torch.arange(size).unsqueeze(1)
+        i, at = torch.arange(out, device=self.device), torch.arange(size, device=self.device).unsqueeze(1)
         first, last = i * size // out, ((i + 1) * size + (out - 1)) // out
         lines.append(torch.where((at >= first) & (at < last), 1.0 / (last - first), 0.0))
     wide = _wide(grad_output)
@@ -97,10 +97,10 @@ def _embedding_dense_backward(grad_output, indices, num_weights, padding_idx, sc
     places = indices.reshape(-1)
     rows = _wide(grad_output).reshape([-1, grad_output.shape[-1]])
     if scale_grad_by_freq:
-        counts = torch.index_add(torch.zeros([num_weights], dtype=rows.dtype), 0, places, torch.ones(places.shape, dtype=rows.dtype))
+        counts = torch.index_add(rows.new_zeros([num_weights]), 0, places, rows.new_ones(places.shape))
         rows = rows / counts[places].unsqueeze(1)
     rows = torch.where((places != padding_idx).unsqueeze(1), rows, 0.0)
-    return torch.index_add(torch.zeros([num_weights, rows.shape[1]], dtype=rows.dtype), 0, places, rows).to(grad_output.dtype)
+    return torch.index_add(rows.new_zeros([num_weights, rows.shape[1]]), 0, places, rows).to(grad_output.dtype)
 
 
 @_aten("aten::native_layer_norm_backward(Tensor grad_out, Tensor input, SymInt[] normalized_shape, Tensor mean, Tensor rstd, Tensor? weight, Tensor? bias, bool[3] output_mask) -> (Tensor, Tensor, Tensor)")

@@ -355,7 +355,10 @@ def _backward_of(cls, ctx, are_tensors, types, name):
 def _materialized(ctx, gradients, types):
     if not ctx.materialize_grads:
         return gradients
-    return [torch.zeros(kind[0], dtype=kind[1]) if given is None and kind is not None else given for given, kind in zip(gradients, types)]
+    there = [one for one in gradients if one is not None]
+    if not there or len(there) == len(gradients):
+        return gradients
+    return [there[0].new_zeros(kind[0], dtype=kind[1]) if given is None and kind is not None else given for given, kind in zip(gradients, types)]
 
 
 def _checked(result, are_tensors, name):
@@ -773,7 +776,7 @@ def _numeric(func, inputs, place, eps, nondifferentiable):
     for i in range(one.numel()):
         sides = []
         for sign in (1.0, -1.0):
-            step = torch.zeros([one.numel()], dtype=one.dtype)
+            step = one.new_zeros([one.numel()])
             step[i] = sign * eps
             moved = [(other + step.reshape(one.shape)) if k == place else other for k, other in enumerate(inputs)]
             sides.append([side.detach() for side in nondifferentiable(func(*moved))])
@@ -801,7 +804,7 @@ def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=T
             if output.requires_grad:
                 analytic = _rows(output, [inputs[place]], False)[0].reshape([output.numel(), inputs[place].numel()])
             else:
-                analytic = torch.zeros([output.numel(), inputs[place].numel()], dtype=output.dtype)
+                analytic = output.new_zeros([output.numel(), inputs[place].numel()])
             if not rows or output.numel() == 0:
                 continue
             numeric = torch.stack([row[k] for row in rows], 1)

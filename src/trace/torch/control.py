@@ -97,7 +97,8 @@ def _backward_of_cond(pred, regions, kept, wanted, followed, types, captures):
     def backward(gradients):
         if captures:
             raise RuntimeError("derivative for torch.cond is not implemented for tensors that its branches close over; pass them as operands")
-        given = [torch.zeros(kind[0], dtype=kind[1]) if gradients[i] is None else gradients[i] for kind, i in zip(types, followed)]
+        there = [one for one in gradients if one is not None][0]
+        given = [there.new_zeros(kind[0], dtype=kind[1]) if gradients[i] is None else gradients[i] for kind, i in zip(types, followed)]
         count = len(kept)
         found = cond(pred, side(regions[0], count), side(regions[1], count), tuple([one() for one in kept] + given))
         spread = [None] * count

@@ -395,7 +395,8 @@ def _of_cumprod(grad, self, dim):
         return grad
     x, g = torch.movedim(self, dim, -1), torch.movedim(grad, dim, -1)
     n = x.shape[-1]
-    i, j = torch.arange(n).unsqueeze(1), torch.arange(n)
+    j = torch.arange(n, device=x.device)
+    i = j.unsqueeze(1)
     # Row i has a one in the place of x[i].
     rows = torch.where(i == j, 1.0, x.unsqueeze(-2))
     products = torch.where(i <= j, torch.cumprod(rows, -1), 0.0)
@@ -488,7 +489,8 @@ def _of_attention(grad, query, key, value, mask, dropout_p, is_causal, scale, en
     scores = torch.matmul(query, key.transpose(-1, -2)) * factor
     rows, columns = query.shape[-2], key.shape[-2]
     if is_causal:
-        scores = torch.where(torch.arange(rows).unsqueeze(1) >= torch.arange(columns), scores, float("-inf"))
+        row, column = torch.arange(rows, device=grad.device), torch.arange(columns, device=grad.device)
+        scores = torch.where(row.unsqueeze(1) >= column, scores, float("-inf"))
     if mask is not None:
         scores = torch.where(mask, scores, float("-inf")) if mask.dtype == torch.bool else scores + mask
     # A row that attends to nothing gives zeros.

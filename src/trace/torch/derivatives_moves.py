@@ -46,7 +46,7 @@ def _memory_order(sizes, strides):
     return sorted(order, key=lambda d: -strides[d])
 
 
-def _places(of_sizes, of_strides, of_offset, sizes, strides, offset):
+def _places(grad, of_sizes, of_strides, of_offset, sizes, strides, offset):
     """For every element of a view the number of the element of its base, in the base's row-major order. The base has no
     gaps in memory, or is looked at through its own strides."""
     count = 1
@@ -54,7 +54,7 @@ def _places(of_sizes, of_strides, of_offset, sizes, strides, offset):
         count = count * size
     order = _memory_order(of_sizes, of_strides)
     # The base's elements in the order in which they lie in memory.
-    numbers = torch.permute(torch.arange(count).reshape(list(of_sizes)), order).reshape([-1])
+    numbers = torch.permute(torch.arange(count, device=grad.device).reshape(list(of_sizes)), order).reshape([-1])
     return torch.as_strided(numbers, list(sizes), list(strides), offset - of_offset), count
 
 
@@ -83,7 +83,7 @@ def _of_view(grad, of_sizes, of_strides, of_offset, sizes, strides, offset):
     """The gradient of the base, from that of a view given by strides."""
     if _is_row_major(of_sizes, of_strides) and _are_apart(sizes, strides):
         return torch.as_strided_scatter(_zeros(grad, of_sizes), grad, list(sizes), list(strides), offset - of_offset)
-    places, count = _places(of_sizes, of_strides, of_offset, sizes, strides, offset)
+    places, count = _places(grad, of_sizes, of_strides, of_offset, sizes, strides, offset)
     flat = torch.index_add(_zeros(grad, [count]), 0, places.reshape([-1]), grad.reshape([-1]))
     return flat.reshape(list(of_sizes))
 
@@ -96,7 +96,7 @@ def _of_rest(grad, of_sizes, of_strides, of_offset, sizes, strides, offset):
     """The gradient of a base of which a view was written: none there."""
     if _is_row_major(of_sizes, of_strides) and _are_apart(sizes, strides):
         return torch.as_strided_scatter(grad.contiguous(), _zeros(grad, sizes), list(sizes), list(strides), offset - of_offset)
-    places, count = _places(of_sizes, of_strides, of_offset, sizes, strides, offset)
+    places, count = _places(grad, of_sizes, of_strides, of_offset, sizes, strides, offset)
     return torch.index_fill(grad.reshape([-1]), 0, places.reshape([-1]), 0.0).reshape(list(of_sizes))
 
 
@@ -104,7 +104,7 @@ def _of_place(grad, of_sizes, of_strides, of_offset, sizes, strides, offset):
     """The gradient of what was written to the view."""
     if _is_row_major(of_sizes, of_strides):
         return torch.as_strided(grad.contiguous(), list(sizes), list(strides), offset - of_offset)
-    places, count = _places(of_sizes, of_strides, of_offset, sizes, strides, offset)
+    places, count = _places(grad, of_sizes, of_strides, of_offset, sizes, strides, offset)
     return torch.index_select(grad.reshape([-1]), 0, places.reshape([-1])).reshape(list(sizes))
 
 
