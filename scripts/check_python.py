@@ -27,6 +27,7 @@ GIVEN = {  # by the C++ that fills the module
     **{name: {"Parameter", "_bounded", "_normal", "_xavier_uniform"} for name in ("nn_layers.py", "nn_recurrent.py", "nn_transformer.py")},
     "hooks.py": {"Parameter"},
     "training.py": {"_first_value"},
+    "optim.py": {"_flush"},
     "amp.py": {"_autocast_state", "_set_autocast"},
     "dispatch.py": {"_push", "_pop", "_push_function", "_pop_function"},
     "flops.py": {"_register_for_operator", "_formula_of"},

@@ -10,6 +10,18 @@ bool isAggregate(const Val &value) {
   return value.isTuple() && value.tupleClass && value.tupleClass->find("__aggregate_fields__");
 }
 
+/// A field of type tl.tensor holds a value of the kernel, one of tl.constexpr what is known while
+/// compiling.
+Val Emitter::asField(const host::Class &cls, size_t i, const Val &value) {
+  auto *type = cls.find("__aggregate_types__")->tuple()[i].as<host::NamedBuiltin>();
+  if (type && type->name == "tl.tensor" && value.isNumber())
+    return toTensor(value);
+  if (type && type->name == "tl.constexpr" && !value.isConstexpr() && !value.isTuple())
+    fail("field '" + cls.find("__aggregate_fields__")->tuple()[i].str() + "' of '" + cls.name +
+         "' is a constexpr, got " + toString(value.type));
+  return value;
+}
+
 std::shared_ptr<host::JitFunction> Emitter::emittable(const host::Value &function) {
   if (auto jit = function.shared<host::JitFunction>())
     return jit;
@@ -44,7 +56,7 @@ Val Emitter::construct(const std::shared_ptr<host::Class> &cls, std::vector<Val>
 }
 
 /// `self.field = value` in the constructor whose `self` it is.
-void Emitter::assignField(const syntax::Attribute &target, Val value) {
+void Emitter::assignField(const syntax::Attribute &target, const Val &value) {
   auto *name = syntax::as<syntax::Name>(target.value.get());
   auto known = name ? frame->names.find(name->id) : frame->names.end();
   if (known == frame->names.end() || !isAggregate(known->second))
@@ -60,7 +72,8 @@ void Emitter::assignField(const syntax::Attribute &target, Val value) {
                          [&](const host::Value &field) { return field.str() == target.attr; });
   if (at == fields.end())
     failAt(target.range, "'" + self.tupleClass->name + "' has no field '" + target.attr + "'");
-  self.elements[static_cast<size_t>(at - fields.begin())] = std::move(value);
+  auto i = static_cast<size_t>(at - fields.begin());
+  self.elements[i] = asField(*self.tupleClass, i, value);
 }
 
 /// What `value.method(…)` calls; `self` says whether the value comes first among the arguments.

@@ -296,7 +296,7 @@ void Emitter::assign(const syntax::Expr &target, Val value) {
     failAt(target.range, "elements cannot be assigned in a kernel; write tl.store for memory and "
                          "tl.where for tiles");
   if (auto *attribute = syntax::as<syntax::Attribute>(&target))
-    return assignField(*attribute, std::move(value));
+    return assignField(*attribute, value);
   failAt(target.range, "only names and tuples of names can be assigned in a kernel");
 }
 

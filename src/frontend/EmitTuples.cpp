@@ -78,6 +78,9 @@ std::optional<Val> Emitter::namedTuple(const host::Value &callee, std::vector<Va
   }
   if (!keywords.empty())
     fail("'" + cls->name + "' has no field '" + keywords[0].first + "', or it is given twice");
+  if (cls->find("__aggregate_fields__"))
+    for (size_t i = 0; i < elements.size(); ++i)
+      elements[i] = asField(*cls, i, elements[i]);
   return Val::named(cls, std::move(elements));
 }
 

@@ -240,7 +240,8 @@ public:
   std::shared_ptr<host::JitFunction> emittable(const host::Value &function);
   Val construct(const std::shared_ptr<host::Class> &cls, std::vector<Val> positional,
                 std::vector<std::pair<std::string, Val>> keywords, SourceRange site);
-  void assignField(const syntax::Attribute &target, Val value);
+  void assignField(const syntax::Attribute &target, const Val &value);
+  Val asField(const host::Class &cls, size_t i, const Val &value);
   std::optional<Val> methodOf(const Val &value, const std::string &name, bool &self);
   Val replaceFields(std::vector<Val> positional, std::vector<std::pair<std::string, Val>> keywords,
                     SourceRange site);

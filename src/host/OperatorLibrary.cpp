@@ -118,20 +118,14 @@ Value wrapTriton(Interpreter &interpreter, Bound &a) {
 
 /// `with set_wrap_triton_enabled(False):`, as long as the block runs.
 Value wrapSwitch(Interpreter &interpreter, Bound &a) {
-  auto context = makeNullContext(interpreter);
   auto before = std::make_shared<bool>(true);
-  context->attributes.set(
-      "__enter__",
-      nativeRaw("__enter__", [before, enabled = interpreter.truth(a[0])](Interpreter &i, CallArgs) {
-        *before = i.wrapsTriton;
-        i.wrapsTriton = enabled;
-        return Value();
-      }));
-  context->attributes.set("__exit__", nativeRaw("__exit__", [before](Interpreter &i, CallArgs) {
-                            i.wrapsTriton = *before;
-                            return Value(false);
-                          }));
-  return Value(context);
+  bool enabled = interpreter.truth(a[0]);
+  return makeContext(
+      [before, enabled, &interpreter] {
+        *before = interpreter.wrapsTriton;
+        interpreter.wrapsTriton = enabled;
+      },
+      [before, &interpreter] { interpreter.wrapsTriton = *before; });
 }
 
 // ---- torch.library.define, impl and Library

@@ -129,22 +129,17 @@ Value kernelSwitch(const std::shared_ptr<Operator> &op) {
     std::string device = i.toStr(a[0], "device_type");
     checkDeviceType(i, device);
     bool enabled = i.truth(a[1]);
-    auto context = makeNullContext(i);
     auto before = std::make_shared<bool>(false);
-    context->attributes.set(
-        "__enter__", nativeRaw("__enter__", [op, device, enabled, before](Interpreter &, CallArgs) {
+    return makeContext(
+        [op, device, enabled, before] {
           *before = op->disabledKernels.count(device) != 0;
           enabled ? void(op->disabledKernels.erase(device))
                   : void(op->disabledKernels.insert(device));
-          return Value();
-        }));
-    context->attributes.set("__exit__",
-                            nativeRaw("__exit__", [op, device, before](Interpreter &, CallArgs) {
-                              *before ? void(op->disabledKernels.insert(device))
-                                      : void(op->disabledKernels.erase(device));
-                              return Value(false);
-                            }));
-    return Value(context);
+        },
+        [op, device, before] {
+          *before ? void(op->disabledKernels.insert(device))
+                  : void(op->disabledKernels.erase(device));
+        });
   });
 }
 

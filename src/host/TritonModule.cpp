@@ -154,11 +154,14 @@ static Value aggregate(Interpreter &interpreter, std::vector<Value> &a) {
   CallArgs options{
       {a[0]}, {{"eq", Value(false)}, {"init", Value(!ownInit)}}, interpreter.location()};
   interpreter.call(interpreter.getAttr(dataclasses, "dataclass"), std::move(options));
-  Tuple names;
+  Tuple names, types;
   for (const Value &field :
-       interpreter.iterate(interpreter.call(interpreter.getAttr(dataclasses, "fields"), {a[0]})))
+       interpreter.iterate(interpreter.call(interpreter.getAttr(dataclasses, "fields"), {a[0]}))) {
     names.push_back(interpreter.getAttr(field, "name"));
+    types.push_back(interpreter.getAttr(field, "type"));
+  }
   cls->attributes.set("__aggregate_fields__", Value::tuple(std::move(names)));
+  cls->attributes.set("__aggregate_types__", Value::tuple(std::move(types)));
   if (ownInit)
     cls->attributes.set("__aggregate_init__", Value(true));
   return a[0];

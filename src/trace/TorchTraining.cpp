@@ -2,6 +2,7 @@
 // torch.optim, its schedulers, torch.nn.utils: written in the language that models are written in.
 #include "trace/TorchTraining.h"
 
+#include "trace/EagerRecorder.h"
 #include "trace/TensorObject.h"
 #include "trace/TorchSources.h"
 
@@ -44,8 +45,15 @@ void addPart(h::NativeModules &modules, const std::string &package, const std::s
 void addTorchTraining(h::NativeModules &modules, Tracer &tracer) {
   addTrainingState(modules, tracer);
   addTorchFiles(modules, tracer);
-  modules.add("torch.optim", [](h::Interpreter &interpreter, h::Module &module) {
-    fillFromSource(interpreter, module, "optim", optimSource);
+  modules.add("torch.optim", [&tracer](h::Interpreter &interpreter, h::Module &module) {
+    auto source = fillFromSource(interpreter, module, "optim", optimSource);
+    // A script's segments end where its steps do.
+    source->globals->set(
+        "_flush", h::native("_flush", "", [&tracer](h::Interpreter &, std::vector<h::Value> &) {
+          if (tracer.recorder && tracer.recorder->isRecording())
+            tracer.recorder->flush();
+          return h::Value();
+        }));
   });
   modules.add("torch.optim.lr_scheduler", [](h::Interpreter &interpreter, h::Module &module) {
     auto source = fillFromSource(interpreter, module, "optim.lr_scheduler", schedulerSource);

@@ -108,8 +108,15 @@ bool TraceHooks::assertsLater(h::Interpreter &interpreter, const h::Value &test,
     words = message();
   } catch (const DiagnosticError &) { // it shows values that are only known when it fails
   }
-  callAten(tensor->tracer, interpreter, "aten._assert_async.msg",
-           argsOf({test, h::Value(words.empty() ? "assertion error" : words)}));
+  // torch._assert and its kin are written with `assert`: the place is where the model calls them.
+  SourceLocation where = interpreter.location();
+  for (const SourceLocation &site : interpreter.callStack())
+    if (where.file && where.file->path().starts_with("<"))
+      where = site;
+  tensor->tracer.call("aten._assert_async.msg",
+                      {Argument(tensor->tracer.valueOf(tensor->tensor, where)),
+                       Argument(words.empty() ? std::string("assertion error") : words)},
+                      {}, {&tensor->tensor}, where);
   return true;
 }
 

@@ -145,7 +145,7 @@ def aggregates(rng):
         want = total / max(turns, 1) / 2 * 5 if turns else np.full(100, np.nan)
         yield Case(f"aggregates, {turns} turns", FILE, "aggregates", "4", dict(x_ptr=x, out_ptr=np.zeros_like(x), turns=turns, n=100), dict(out_ptr=want), 1e-5)
     for kernel, pattern in (("changed_aggregate", "set by its constructor alone; make a changed copy with tl.aggregate_replace"),
-                            ("forgetful_aggregate", "constructor of 'Forgetful' has not set 'b'"), ("aggregate_without_a_field", "'Window' has no field 'missing'"),
+                            ("forgetful_aggregate", "constructor of 'Forgetful' has not set 'b'"), ("aggregate_of_a_variable", "field 'BLOCK' of 'Window' is a constexpr"), ("aggregate_without_a_field", "'Window' has no field 'missing'"),
                             ("unpacked_aggregate", "a value of 'Window' cannot be unpacked")):
         args = dict(x_ptr=x, n=100)
         if kernel == "forgetful_aggregate":

@@ -294,7 +294,7 @@ class Named(nn.Module):
         parts = [path + name for path in ("inner.", "tied.") for name in ("kept", "held", "lin.weight", "lin.bias")]
         assert list(self.state_dict()) == ["scale"] + parts, list(self.state_dict())
         assert list(inner.lin.state_dict(prefix="p.")) == ["p.weight", "p.bias"]
-        assert self.state_dict()["tied.lin.weight"] is inner.lin.weight
+        assert self.state_dict(keep_vars=True)["tied.lin.weight"] is inner.lin.weight
         assert self.get_submodule("inner.lin") is inner.lin and self.get_submodule("") is self
         assert self.get_parameter("inner.lin.weight") is inner.lin.weight
         assert self.get_buffer("tied.kept") is inner.kept and self.get_buffer("inner.lost") is inner.lost

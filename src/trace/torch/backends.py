@@ -274,7 +274,7 @@ class _Checks:
         assert condition, message
 
     def _assert_async(input, assert_msg="assertion error"):
-        torch.ops.aten._assert_async.msg(input, assert_msg)
+        assert input, assert_msg
 
     def _check(cond, message=None):
         _check_with(RuntimeError, cond, message)

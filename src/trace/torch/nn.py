@@ -199,13 +199,6 @@ class Module(_Hooked, _Saved, _Named):
         return ""
 
 
-def _is_saved_buffer(module, name, value):
-    if not _is_buffer(module, name, value):
-        return False
-    registered = vars(module).get("_registered_buffers", {})
-    return registered[name] if name in registered else value._buffer_persistent
-
-
 def _is_buffer(module, name, value):
     if not isinstance(value, torch.Tensor):
         return False

@@ -3,7 +3,8 @@
 Python's floats: a step reads no tensor, so that it is the same program at every turn. One tensor at a time; `foreach`, `fused` and
 `capturable` choose among PyTorch's ways to compute the same numbers."""
 import torch
-from collections import OrderedDict, defaultdict
+from collections import OrderedDict as _OrderedDict
+from collections import defaultdict as _defaultdict
 
 
 class _Required:
@@ -88,11 +89,11 @@ class Optimizer:
 
     def __init__(self, params, defaults):
         self.defaults = defaults
-        self._hooks_before, self._hooks_after = OrderedDict(), OrderedDict()
-        self._hooks_of_state = {name: OrderedDict() for name in ("state_pre", "state_post", "load_pre", "load_post")}
+        self._hooks_before, self._hooks_after = _OrderedDict(), _OrderedDict()
+        self._hooks_of_state = {name: _OrderedDict() for name in ("state_pre", "state_post", "load_pre", "load_post")}
         if isinstance(params, torch.Tensor):
             raise TypeError(f"params argument given to the optimizer should be an iterable of Tensors or dicts, but got {torch.typename(params)}")
-        self.state = defaultdict(dict)
+        self.state = _defaultdict(dict)
         self.param_groups = []
         groups = list(params)
         if len(groups) == 0:
@@ -231,7 +232,7 @@ class Optimizer:
             raise ValueError("loaded state dict contains a parameter group that doesn't match the size of optimizer's group")
         numbers = [number for group in saved for number in group["params"]]
         of_number = dict(zip(numbers, self._numbered()))
-        state = defaultdict(dict)
+        state = _defaultdict(dict)
         for number, value in state_dict["state"].items():
             if number in of_number:
                 p = of_number[number]
@@ -268,8 +269,7 @@ class Optimizer:
                 result = own(self, *args, **kwargs)
                 for hook in list(self._hooks_after.values()):
                     hook(self, args, kwargs)
-                if hasattr(torch, "_pellucid_flush"):  # a script's segments end where its steps do
-                    torch._pellucid_flush()
+                _flush()
             finally:
                 self._in_step = False
             return result

@@ -418,6 +418,11 @@ def forgetful_aggregate(x_ptr):
 
 
 @triton.jit
+def aggregate_of_a_variable(x_ptr, n):
+    Window(x_ptr, n, BLOCK=n)
+
+
+@triton.jit
 def aggregate_without_a_field(x_ptr, n):
     tl.store(x_ptr, Window(x_ptr, n).missing)
 
