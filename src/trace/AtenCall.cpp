@@ -207,10 +207,14 @@ Argument toArgument(Tracer &tracer, h::Interpreter &interpreter, const h::Value 
         return Argument(*device);
     if (auto *number = value.as<ItemNumber>(); number && number->isWhole())
       return toArgument(tracer, interpreter, sizeOf(tracer, interpreter, value));
-    if (value.as<h::SymFloat>())
-      interpreter.refuse("'" + h::repr(value) + "', " + value.as<h::SymFloat>()->description() +
+    if (value.as<h::SymFloat>()) {
+      std::string what = value.as<h::SymFloat>()->description();
+      if (what.ends_with(','))
+        what.pop_back();
+      interpreter.refuse("'" + h::repr(value) + "', " + what +
                          ", is supported as an operand of tensors; " +
                          value.as<h::SymFloat>()->advice());
+    }
     if (auto *opaque = value.as<h::Opaque>(); opaque && opaque->reason)
       throw DiagnosticError(*opaque->reason);
     break;
@@ -563,7 +567,9 @@ static h::Value recordAten(Tracer &tracer, h::Interpreter &interpreter, const st
     splitBySizes(packet, positional, keywords);
   normalizeArguments(tracer, packet, positional, keywords, interpreter.location());
   bool list = returnsList(tracer, packet);
-  SourceLocation where = interpreter.location();
+  // An assertion of an operator is its caller's.
+  SourceLocation where = packet.starts_with("aten._assert_async") ? usersLocation(interpreter)
+                                                                  : interpreter.location();
   std::vector<TracedTensor *> operands;
   for (const h::Value &value : tensors)
     operands.push_back(&value.as<TensorObject>()->tensor);

@@ -18,8 +18,7 @@ static h::Value sizeValue(const Expr &size) {
   return h::Value::integer(size);
 }
 
-/// Where the user's text calls what is written with others.
-static SourceLocation usersLocation(const h::Interpreter &interpreter) {
+SourceLocation usersLocation(const h::Interpreter &interpreter) {
   auto isOurs = [](const SourceLocation &where) {
     return where.file && where.file->path().starts_with("<torch");
   };

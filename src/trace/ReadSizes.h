@@ -25,6 +25,8 @@ std::optional<Expr> sizeCondition(Tracer &tracer, host::Interpreter &interpreter
 bool mentionsRead(const Tracer &tracer, const Expr &e);
 /// A tensor as large as a size that is read: that size is none below 0.
 void noteSizes(Tracer &tracer, const graph::TensorType &type);
+/// Where the user's text calls what is written with others.
+SourceLocation usersLocation(const host::Interpreter &interpreter);
 /// The name that comparisons of x.item() hang on the tensors that they give: operator and operands.
 inline constexpr std::string_view comparisonName = "__pellucid_comparison__";
 

@@ -316,9 +316,13 @@ void fallBackToAten(h::Module &module, Tracer &tracer, bool toComposites) {
 /// Whether the condition holds, or is checked when the program runs; None for what is no condition
 /// over sizes that values decide.
 h::Value checkedSizes(Tracer &tracer, h::Interpreter &inner, std::vector<h::Value> &a) {
+  if (a[0].isBool())
+    return h::Value();
   auto condition = sizeCondition(tracer, inner, a[0]);
   if (!condition || (a[0].isSymBool() && !mentionsRead(tracer, *condition)))
     return h::Value();
+  if (a[1].isNone())
+    return h::Value(true);
   if (auto known = tracer.symbols().prove(*condition))
     return h::Value(*known);
   checkSizes(tracer, inner, *condition, inner.str(a[1]));

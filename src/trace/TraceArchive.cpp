@@ -2,11 +2,13 @@
 // Replays an archive's graph through the tracer, as the evaluator runs a file: writes, views and
 // types follow the same rules, so that a model and its archive give the same program.
 #include "archive/Archive.h"
-#include "archive/Json.h"
 #include "graph/ProgramText.h"
+#include "trace/ArchiveGuards.h"
+#include "trace/ArchiveNumbers.h"
+#include "trace/ArchiveRoutes.h"
 #include "trace/ArchiveValues.h"
+#include "trace/ArchiveWeights.h"
 #include "trace/AtenComposites.h"
-#include "trace/GuardedPaths.h"
 #include "trace/OperatorCall.h"
 #include "trace/ReadSizes.h"
 #include "trace/RecordControl.h"
@@ -26,99 +28,11 @@ using AKind = archive::Argument::Kind;
 
 namespace {
 
-using Call = h::Value (*)(h::Interpreter &, const std::vector<h::Value> &);
-
-template <h::BinaryOp op> h::Value binary(h::Interpreter &i, const std::vector<h::Value> &a) {
-  return i.binary(op, a.at(0), a.at(1));
-}
-template <h::CompareOp op> h::Value compare(h::Interpreter &i, const std::vector<h::Value> &a) {
-  return i.compare(op, a.at(0), a.at(1));
-}
-h::Value builtin(h::Interpreter &i, const char *name, const std::vector<h::Value> &a) {
-  return i.call(*i.builtin(name), a);
-}
-
-/// What exported programs compute with sizes.
-const std::map<std::string_view, Call> &numberCalls() {
-  using B = h::BinaryOp;
-  using C = h::CompareOp;
-  static const std::map<std::string_view, Call> calls = {
-      {"_operator.add", binary<B::Add>},
-      {"_operator.sub", binary<B::Sub>},
-      {"_operator.mul", binary<B::Mul>},
-      {"_operator.truediv", binary<B::Div>},
-      {"_operator.floordiv", binary<B::FloorDiv>},
-      {"_operator.mod", binary<B::Mod>},
-      {"_operator.pow", binary<B::Pow>},
-      {"_operator.and_", binary<B::BitAnd>},
-      {"_operator.or_", binary<B::BitOr>},
-      {"_operator.lshift", binary<B::LShift>},
-      {"_operator.rshift", binary<B::RShift>},
-      {"_operator.eq", compare<C::Eq>},
-      {"_operator.ne", compare<C::Ne>},
-      {"_operator.lt", compare<C::Lt>},
-      {"_operator.le", compare<C::Le>},
-      {"_operator.gt", compare<C::Gt>},
-      {"_operator.ge", compare<C::Ge>},
-      {"_operator.neg",
-       [](h::Interpreter &i, const std::vector<h::Value> &a) {
-         return i.unary(h::UnaryOp::Minus, a.at(0));
-       }},
-      {"_operator.pos", [](h::Interpreter &, const std::vector<h::Value> &a) { return a.at(0); }},
-      {"torch.sym_int",
-       [](h::Interpreter &i, const std::vector<h::Value> &a) { return builtin(i, "int", a); }},
-      {"torch.sym_float",
-       [](h::Interpreter &i, const std::vector<h::Value> &a) { return builtin(i, "float", a); }},
-      {"torch.sym_max",
-       [](h::Interpreter &i, const std::vector<h::Value> &a) { return builtin(i, "max", a); }},
-      {"torch.sym_min",
-       [](h::Interpreter &i, const std::vector<h::Value> &a) { return builtin(i, "min", a); }},
-      {"torch.sym_not",
-       [](h::Interpreter &i, const std::vector<h::Value> &a) {
-         return a.at(0).isSymBool() ? h::Value::condition(symbolic::logicalNot(a.at(0).symBool()))
-                                    : h::Value(!i.truth(a.at(0)));
-       }},
-      {"torch.sym_sum",
-       [](h::Interpreter &i, const std::vector<h::Value> &a) { return builtin(i, "sum", a); }},
-  };
-  return calls;
-}
-
-bool isRowMajor(const archive::Tensor &tensor) {
-  int64_t expected = 1;
-  for (size_t d = tensor.sizes.size(); d-- > 0;) {
-    if (tensor.sizes[d] != 1 && tensor.strides[d] != expected)
-      return false;
-    expected *= tensor.sizes[d];
-  }
-  return true;
-}
-
-/// A view of part of the mapped file.
-Weight weightAt(const archive::Tensor &tensor, std::vector<int64_t> shape) {
-  Weight weight;
-  weight.dtype = tensor.dtype;
-  weight.shape = std::move(shape);
-  int64_t count = 1;
-  for (int64_t size : weight.shape)
-    count *= size;
-  uint64_t element = byteSize(tensor.dtype);
-  weight.bytes = static_cast<uint64_t>(count) * element;
-  if (weight.bytes)
-    weight.data = {tensor.storage,
-                   tensor.storage.get() + static_cast<uint64_t>(tensor.offset) * element};
-  else
-    weight.data = std::make_shared<const std::byte>();
-  return weight;
-}
-
-bool isMath(const std::string &target) { return target.starts_with("math."); }
-
 class ArchiveReplay {
 public:
   ArchiveReplay(const Archive &a, const TraceOptions &o)
       : archive(a), options(o), text(a), hooks(&tracer),
-        interpreter(beginTrace(tracer, hooks, declaredSymbols(), options)) {}
+        interpreter(beginTrace(tracer, hooks, declaredSymbols(a), options)) {}
 
   Program run(const std::vector<std::string> &kernels) {
     try {
@@ -126,9 +40,9 @@ public:
         interpreter->importFile(path);
       tracer.endConstruction();
       setConstructing(*interpreter, false);
-      refuseMissing();
+      refuseMissing(archive, tracer, *interpreter);
       bindInputs();
-      applyGuards();
+      applyGuards(archive, scope, tracer, *interpreter, options);
       replay(*archive.graph, scope);
       finish();
     } catch (const DiagnosticError &error) {
@@ -149,198 +63,6 @@ private:
     if (!diagnostic.location.known())
       diagnostic.location = current.known() ? current : SourceLocation(archive.path);
     return diagnostic;
-  }
-
-  // --- sizes
-
-  /// Symbols that stand for inputs which are numbers, not for the size of one.
-  std::set<std::string> symbolsOfNumbers() const {
-    std::set<std::string> numbers;
-    for (const archive::Input &input : archive.inputs)
-      if (auto known = archive.graph->integers.find(input.value.text);
-          input.kind == archive::Input::Kind::User && input.value.kind == AKind::SymInt &&
-          known != archive.graph->integers.end())
-        for (const std::string &symbol : known->second.symbols())
-          numbers.insert(symbol);
-    return numbers;
-  }
-
-  std::set<std::string> symbolsOfInputs() const {
-    std::set<std::string> symbols;
-    for (const archive::Input &input : archive.inputs)
-      if (auto meta = archive.graph->tensors.find(input.value.text);
-          input.value.kind == AKind::Tensor && meta != archive.graph->tensors.end())
-        for (const Expr &size : meta->second.sizes)
-          for (const std::string &name : size.symbols())
-            symbols.insert(name);
-    return symbols;
-  }
-
-  symbolic::SymbolTable declaredSymbols() const {
-    symbolic::SymbolTable table;
-    auto declare = [&](const std::string &name, symbolic::Range range) {
-      symbolic::SymbolInfo info;
-      info.range = range;
-      if (auto hint = archive.hints.find(name); hint != archive.hints.end())
-        info.hint = hint->second;
-      table.declare(name, info);
-    };
-    std::set<std::string> ofNumbers = symbolsOfNumbers(), ofInputs = symbolsOfInputs();
-    // Others are what PyTorch could not tell (u0, u1, …: sizes that values decide, or that two
-    // branches agree on), or sizes of what the model did not use after all.
-    for (const auto &[name, range] : archive.ranges)
-      if (auto expr = symbolic::parse(name);
-          expr && *expr == Expr::symbol(name) && !ofNumbers.count(name) && ofInputs.count(name))
-        declare(name, {std::max<int64_t>(range.min, 0), range.max});
-    for (const std::string &name : ofInputs)
-      if (!table.find(name))
-        declare(name, {0, INT64_MAX});
-    return table;
-  }
-
-  /// Ranges of expressions, such as `2*s17` where a size is derived from another.
-  void applyDerivedRanges() {
-    for (const auto &[text, range] : archive.ranges) {
-      auto expr = symbolic::parse(text);
-      if (!expr)
-        fail("gives a range to '" + text + "', which is not read");
-      std::vector<std::string> names = expr->symbols();
-      bool isOfInputs = std::all_of(names.begin(), names.end(), [&](const std::string &name) {
-        return tracer.symbols().find(name) && !tracer.readSymbols.count(name);
-      });
-      if (isOfInputs && *expr != Expr::symbol(text))
-        applyGuard(text, h::Value::condition(logicalAnd(symbolic::lessEqual(range.min, *expr),
-                                                        symbolic::lessEqual(*expr, range.max))));
-    }
-  }
-
-  /// What export() found to hold for the inputs' sizes beyond their ranges.
-  void applyGuards() {
-    applyDerivedRanges();
-    if (archive.guards.empty())
-      return;
-    std::optional<h::Value> inputs = inputsByName();
-    auto module = std::make_shared<h::Module>("guards of the archive");
-    if (inputs)
-      module->globals->set("L", *inputs);
-    for (const std::string &guard : archive.guards) {
-      h::Value holds;
-      try {
-        holds = interpreter->evaluateText(std::make_shared<SourceFile>("guard", guard), module);
-      } catch (const DiagnosticError &error) {
-        options.warn(Diagnostic(Severity::Warning, SourceLocation(archive.path),
-                                "the archive's guard '" + guard +
-                                    "' is not read, and calls that break it are not refused: " +
-                                    error.diagnostic.message));
-        continue;
-      }
-      applyGuard(guard, holds);
-    }
-  }
-
-  void applyGuard(const std::string &guard, const h::Value &holds) {
-    if (!holds.isSymBool()) {
-      if (!interpreter->truth(holds))
-        fail("the archive's guard '" + guard + "' holds for none of the sizes it was exported for");
-      return;
-    }
-    const Expr &condition = holds.symBool();
-    if (tracer.symbols().prove(condition) == true || narrowDivisor(condition))
-      return;
-    auto kept = rangesWhere(condition, true, tracer.symbols());
-    if (!kept)
-      fail("the archive's guard '" + guard +
-           "' ties sizes together in a way that no package can check; export it with a static "
-           "size there");
-    for (const auto &[name, range] : *kept) {
-      symbolic::SymbolInfo info = *tracer.symbols().find(name);
-      info.range = range;
-      tracer.program.symbols.declare(name, info);
-    }
-  }
-
-  /// `s % 8 == 0`
-  bool narrowDivisor(const Expr &condition) {
-    if (condition.op() != symbolic::ExprOp::Eq)
-      return false;
-    for (int side : {0, 1}) {
-      const Expr &rest = condition.operands()[size_t(side)];
-      if (rest.op() != symbolic::ExprOp::Mod || condition.operands()[size_t(1 - side)] != Expr(0))
-        continue;
-      const Expr &symbol = rest.operands()[0];
-      auto divisor = rest.operands()[1].constant();
-      if (symbol.op() != symbolic::ExprOp::Symbol || !divisor || *divisor <= 0)
-        continue;
-      symbolic::SymbolInfo info = *tracer.symbols().find(symbol.symbolName());
-      info.divisor = std::lcm(info.divisor, *divisor);
-      tracer.program.symbols.declare(symbol.symbolName(), info);
-      return true;
-    }
-    return false;
-  }
-
-  /// The inputs as guards name them: `L['x']`, `L['batch']['ids']`.
-  std::optional<h::Value> inputsByName() const {
-    archive::JsonDocument tree;
-    if (!tree.read(archive.inputTree).ok())
-      return std::nullopt;
-    archive::JsonValue children = tree.root().at(1).member("children_spec");
-    size_t next = 0;
-    std::vector<h::Value> leaves;
-    for (const archive::Input &input : archive.inputs)
-      if (input.kind == archive::Input::Kind::User ||
-          input.kind == archive::Input::Kind::ConstantInput) {
-        auto known = scope.find(input.value.text);
-        leaves.push_back(known == scope.end() ? h::Value() : known->second);
-      }
-    h::Value positional = treeValue(children.at(0), leaves, next),
-             keywords = treeValue(children.at(1), leaves, next);
-    h::Dict named;
-    for (size_t i = 0; positional.isSequence() && i < positional.elements().size(); ++i)
-      if (i < archive.argumentNames.size())
-        named.set(h::Value(archive.argumentNames[i]), positional.elements()[i]);
-    for (auto &[name, values] : variadic(positional))
-      named.set(h::Value(name), h::Value::tuple(std::move(values)));
-    if (keywords.isDict())
-      for (const auto &[key, value] : keywords.dictionary().items())
-        named.set(key, value);
-    return h::Value::dict(std::move(named));
-  }
-
-  /// `*inputs` under that name, which the archive calls inputs_0, inputs_1, …
-  std::map<std::string, h::Tuple> variadic(const h::Value &positional) const {
-    std::map<std::string, h::Tuple> groups;
-    for (size_t i = 0; positional.isSequence() && i < positional.elements().size(); ++i) {
-      if (i >= archive.argumentNames.size())
-        break;
-      const std::string &name = archive.argumentNames[i];
-      size_t end = name.rfind('_');
-      std::string group = end == name.npos ? "" : name.substr(0, end);
-      if (!group.empty() && name.substr(end + 1) == std::to_string(groups[group].size()))
-        groups[group].push_back(positional.elements()[i]);
-    }
-    for (const std::string &name : archive.argumentNames)
-      groups.erase(name);
-    return groups;
-  }
-
-  static h::Value treeValue(archive::JsonValue node, const std::vector<h::Value> &leaves,
-                            size_t &next) {
-    archive::JsonValue children = node.member("children_spec");
-    if (node.member("type").isNull())
-      return next < leaves.size() ? leaves[next++] : h::Value();
-    h::List parts;
-    for (size_t i = 0; i < children.size(); ++i)
-      parts.push_back(treeValue(children.at(i), leaves, next));
-    if (node.member("type").string() != "builtins.dict")
-      return h::Value::tuple(std::move(parts));
-    archive::JsonDocument keys;
-    h::Dict dict;
-    if (keys.read(node.member("context").string()).ok())
-      for (size_t i = 0; i < parts.size(); ++i)
-        if (archive::JsonValue key = keys.root().at(i); key.isString())
-          dict.set(h::Value(key.string()), parts[i]);
-    return h::Value::dict(std::move(dict));
   }
 
   // --- inputs
@@ -409,36 +131,6 @@ private:
     scope.insert_or_assign(name, std::move(value));
   }
 
-  /// Of a strided tensor, which dims vary slowest: the order in which it lies row by row without
-  /// gaps. Nullopt where there is none.
-  static std::optional<std::vector<size_t>> denseOrder(const archive::Tensor &tensor) {
-    std::vector<size_t> order(tensor.sizes.size());
-    std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(),
-                     [&](size_t a, size_t b) { return tensor.strides[a] > tensor.strides[b]; });
-    // Dims of one element may have any stride; they stay where they are when all others are in
-    // order.
-    int64_t expected = 1;
-    for (size_t i = order.size(); i-- > 0;) {
-      int64_t size = tensor.sizes[order[i]];
-      if (size != 1 && tensor.strides[order[i]] != expected)
-        return std::nullopt;
-      expected *= size;
-    }
-    return order;
-  }
-
-  const archive::Tensor &tensorOf(const archive::Input &input) const {
-    bool isConstant = input.kind == archive::Input::Kind::TensorConstant ||
-                      (input.kind == archive::Input::Kind::Buffer && !input.persistent);
-    for (const auto *table : isConstant ? std::array{&archive.constants, &archive.weights}
-                                        : std::array{&archive.weights, &archive.constants})
-      if (auto entry = table->find(input.name); entry != table->end())
-        return entry->second;
-    fail("holds no plain tensor '" + input.name +
-         "', which its graph takes; tensor subclasses are saved as pickles, which are not read");
-  }
-
   static std::vector<Expr> exprs(const std::vector<int64_t> &numbers) {
     return {numbers.begin(), numbers.end()};
   }
@@ -464,7 +156,7 @@ private:
   /// Its elements as they lie in the file become a placeholder; where they do not lie row by row,
   /// the tensor is a view of that.
   void bindWeight(const archive::Input &input) {
-    const archive::Tensor &tensor = tensorOf(input);
+    const archive::Tensor &tensor = tensorOf(archive, input);
     const archive::TensorMeta &meta = metaOf(input.value.text);
     if (meta.dtype != tensor.dtype || meta.sizes != exprs(tensor.sizes))
       fail("describes '" + input.name + "' in its graph otherwise than among its tensors");
@@ -505,136 +197,6 @@ private:
     return tracer.call(target, std::move(arguments), {}, {&whole}, where).at(0);
   }
 
-  // --- what there is
-
-  enum class Route : uint8_t {
-    Registered,
-    Composite,
-    InPlace,
-    InPlaceComposite,
-    Number,
-    User,
-    Own
-  };
-
-  static bool isInPlace(const std::string &name) {
-    return name.size() > 1 && name.back() == '_' && name.front() != '_';
-  }
-  /// `aten.add.Tensor` of `aten.add_.Tensor`; empty where it writes nothing.
-  static std::string functionalTarget(const std::string &target) {
-    if (target == "aten.normal_.default")
-      return "aten.normal_functional.default";
-    if (target == "aten.bernoulli_.float")
-      return "pellucid.bernoulli.default";
-    size_t first = target.find('.'), last = target.rfind('.');
-    if (first == std::string::npos || first == last)
-      return {};
-    std::string name = target.substr(first + 1, last - first - 1);
-    return isInPlace(name)
-               ? target.substr(0, first + 1) + name.substr(0, name.size() - 1) + target.substr(last)
-               : std::string();
-  }
-
-  bool isWrite(const std::string &target) const {
-    return target == "aten.copy_.default" || target == "aten.fill_.Scalar" ||
-           target == "aten.fill_.Tensor" || target == "aten.zero_.default";
-  }
-
-  static std::string userName(const std::string &target) {
-    size_t first = target.find('.'), last = target.rfind('.');
-    if (first == std::string::npos || first == last)
-      return {};
-    return target.substr(0, first) + "::" + target.substr(first + 1, last - first - 1);
-  }
-
-  std::optional<Route> routeOf(const std::string &target) const {
-    if (controlKindOf(target) || target == "higher_order.wrap_with_set_grad_enabled" ||
-        target == "higher_order.wrap_with_autocast" || target == "aten.sym_size.int" ||
-        target == "aten.sym_numel.default" || target == "aten.sym_stride.int" ||
-        target == "aten.sym_storage_offset.default" || isItem(target) || isAssertion(target))
-      return Route::Own;
-    if (numberCalls().count(target) || isMath(target))
-      return Route::Number;
-    if (interpreter->operators.count(userName(target)))
-      return Route::User;
-    if (tracer.registry.find(target))
-      return Route::Registered;
-    if (findAtenComposite(*interpreter, target))
-      return Route::Composite;
-    std::string functional = functionalTarget(target);
-    if (isWrite(target) || tracer.registry.find(functional))
-      return Route::InPlace;
-    if (findAtenComposite(*interpreter, functional))
-      return Route::InPlaceComposite;
-    return std::nullopt;
-  }
-
-  static bool isItem(const std::string &target) {
-    return target == "aten.item.default" || target == "aten._local_scalar_dense.default";
-  }
-
-  /// What holds by the ranges, or is said of sizes that values decide.
-  static bool isAssertion(const std::string &target) {
-    return target == "aten._assert_tensor_metadata.default" ||
-           target == "aten._assert_scalar.default" ||
-           target == "aten.sym_constrain_range_for_size.default" ||
-           target == "aten.sym_constrain_range.default";
-  }
-
-  struct Missing {
-    std::string schema, place;
-    size_t count = 0;
-  };
-
-  void collectMissing(const archive::Graph &graph,
-                      std::vector<std::pair<std::string, Missing>> &missing) const {
-    for (const archive::Node &node : graph.nodes) {
-      for (const archive::NamedArgument &input : node.inputs)
-        if (input.value.graph)
-          collectMissing(*input.value.graph, missing);
-      std::string target = targetOf(node);
-      if (routeOf(target))
-        continue;
-      auto known = std::find_if(missing.begin(), missing.end(),
-                                [&](const auto &entry) { return entry.first == target; });
-      if (known == missing.end())
-        known = missing.insert(missing.end(), {target, {schemaText(node), node.place, 0}});
-      ++known->second.count;
-    }
-  }
-
-  /// Every operator that is not there, in one error.
-  void refuseMissing() {
-    std::vector<std::pair<std::string, Missing>> missing;
-    collectMissing(*archive.graph, missing);
-    if (missing.empty())
-      return;
-    std::string list;
-    for (const auto &[target, entry] : missing)
-      list += "\n  " + entry.schema + ": " + whyMissing(target) + " (" +
-              std::to_string(entry.count) + (entry.count == 1 ? " node" : " nodes") +
-              (entry.place.empty() ? "" : ", first at " + entry.place) + ")";
-    fail((missing.size() == 1 ? std::string("an operator of this archive is")
-                              : std::to_string(missing.size()) + " operators of this archive are") +
-         " not there" + list);
-  }
-
-  std::string whyMissing(const std::string &target) {
-    size_t dot = target.find('.'), last = target.rfind('.');
-    std::string space = target.substr(0, dot);
-    if (space == "higher_order")
-      return "this higher-order operator is not supported";
-    if (space == "aten" || space == "prims") {
-      std::string reason = whyNotCompiled(*interpreter, target.substr(0, last));
-      return reason.empty() ? "not supported" : reason;
-    }
-    if (target.starts_with("torch._functorch."))
-      return "a transform of torch.func, which run_decompositions() opens: save what it gives";
-    if (target.starts_with("_operator.") || target.starts_with("torch."))
-      return "not supported for sizes";
-    return "an operator of the model's own; name the file that defines it with --kernels FILE.py";
-  }
-
   // --- nodes
 
   void replay(const archive::Graph &graph, ArchiveScope &values) {
@@ -648,41 +210,34 @@ private:
 
   h::Value resultOf(const archive::Node &node, const archive::Graph &graph, ArchiveScope &values) {
     std::string target = targetOf(node);
-    Route route = *routeOf(target);
-    if (route == Route::Own)
+    ArchiveRoute route = *routeOf(tracer, *interpreter, target);
+    if (route == ArchiveRoute::Own)
       return ownCall(node, target, graph, values);
     h::CallArgs args;
     args.location = current;
     for (const archive::NamedArgument &input : node.inputs) {
       h::Value value = hostValue(input.value, values, graph);
-      if (input.name.empty() || route == Route::Number)
+      if (input.name.empty() || route == ArchiveRoute::Number)
         args.positional.push_back(std::move(value));
       else
         args.keywords.emplace_back(input.name, std::move(value));
     }
     switch (route) {
-    case Route::Number:
-      return numberCall(target, args.positional);
-    case Route::User:
+    case ArchiveRoute::Number:
+      return numberCall(*interpreter, target, args.positional);
+    case ArchiveRoute::User:
       return hooks.callOperator(*interpreter, interpreter->operators.at(userName(target)),
                                 std::move(args));
-    case Route::Registered:
+    case ArchiveRoute::Registered:
       return callAten(tracer, *interpreter, target, args);
-    case Route::Composite:
+    case ArchiveRoute::Composite:
       return callAtenComposite(*interpreter, *findAtenComposite(*interpreter, target), args);
     default:
       return writeInPlace(target, route, std::move(args));
     }
   }
 
-  h::Value numberCall(const std::string &target, const std::vector<h::Value> &arguments) {
-    if (isMath(target))
-      return interpreter->call(
-          interpreter->getAttr(interpreter->importModule("math"), target.substr(5)), arguments);
-    return numberCalls().at(target)(*interpreter, arguments);
-  }
-
-  h::Value writeInPlace(const std::string &target, Route route, h::CallArgs args) {
+  h::Value writeInPlace(const std::string &target, ArchiveRoute route, h::CallArgs args) {
     auto keyword = std::find_if(args.keywords.begin(), args.keywords.end(), [](const auto &k) {
       return k.first == "self" || k.first == "input";
     });
@@ -706,7 +261,7 @@ private:
       return callInPlace(*tensor, *interpreter, name, args);
     }
     std::string functional = functionalTarget(target);
-    if (route == Route::InPlace)
+    if (route == ArchiveRoute::InPlace)
       return callInPlace(*tensor, *interpreter, functional, args);
     h::CallArgs call = args;
     call.keywords.emplace_back(
@@ -851,18 +406,6 @@ private:
       interpreter->refuse("the casts of an enabled autocast are not in this archive; save what "
                           "run_decompositions() makes of the program, where they are");
     return inlined(node, 4, graph, values);
-  }
-
-  /// The control flow of exported programs, and what it is here.
-  static std::optional<ControlKind> controlKindOf(const std::string &target) {
-    static const std::map<std::string_view, ControlKind> kinds = {
-        {"higher_order.cond", ControlKind::Cond},
-        {"higher_order.while_loop", ControlKind::WhileLoop},
-        {"higher_order.scan", ControlKind::Scan},
-        {"higher_order.map_impl", ControlKind::Scan},
-        {"higher_order.associative_scan", ControlKind::AssociativeScan}};
-    auto kind = kinds.find(target);
-    return kind == kinds.end() ? std::nullopt : std::optional(kind->second);
   }
 
   std::vector<h::Value> listArgument(const archive::Node &node, size_t index,
@@ -1118,7 +661,7 @@ private:
   TraceHooks hooks;
   std::unique_ptr<h::Interpreter> interpreter;
   ArchiveScope scope; ///< of the main graph
-  std::set<std::string> symbolsGiven = symbolsOfInputs();
+  std::set<std::string> symbolsGiven = symbolsOfInputs(archive);
   std::map<std::string, Expr> told; ///< by the archive's name
   SourceLocation current;
   h::Value kept; ///< keeps the tensor that tensorArgument() gave

@@ -257,7 +257,8 @@ class _Amp:
 
 
 def _check_with(error, condition, message):
-    if not isinstance(condition, bool):
+    # Sizes that values decide; None: only asked.
+    if torch._pellucid_check_sizes(condition, None):
         said = message() if callable(message) else message or "Expected cond to be True, but got False"
         known = torch._pellucid_check_sizes(condition, f"{error.__name__}: {said}")
         if known is not None:

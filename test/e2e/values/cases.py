@@ -42,6 +42,8 @@ CASES = {
     "Kept": ({"x": "f32[7]"}, [{"x": np.float32([0, 1, 2, 0, 3, 0, 0])}]),
     "Launched": ({"x": "f32[30]"}, [{"x": v} for v in (normal(30), abs(normal(30)) + 1, np.float32([1] + [-1] * 29), nothing.reshape(-1)[:30])]),
     "Drawn": ({"w": "f32[4]"}, [{"w": np.float32(v)} for v in ([1, 0, 2, 3], [1, -1, 2, 3], [0, 0, 0, 0], [1, np.nan, 2, 3], [1, np.inf, 2, 3])]),
+    "Ends": ({"x": "f32[n:0..9]"}, [{"x": normal(n)} for n in (0, 1, 3, 4, 5, 6, 9)]),
+    "EndsOfValues": ({"x": "f32[6]", "n": "i64[]"}, [{"x": normal(6), "n": np.array(n)} for n in (0, 2, 6, 9, -1, -2, -6, -9)]),
 }
 # Of these PyTorch exports archives too.
 ARCHIVES = ["Nonzero", "Static", "Mask", "Computed", "Unique", "Item", "Listed", "Twice"]

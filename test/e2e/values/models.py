@@ -162,3 +162,17 @@ class Drawn(nn.Module):
 
     def forward(self, w):
         return torch.multinomial(w, 3, replacement=True) * 0
+
+
+class Ends(nn.Module):
+    """Ends of slices that are below 0 for some sizes, where they count from the end."""
+
+    def forward(self, x):
+        n = x.shape[0]
+        return x[: n - 5], x[-(n - 3) :], x[n - 7 :], x[n - 4 : n - 2]
+
+
+class EndsOfValues(nn.Module):
+    def forward(self, x, n):
+        k = n.item()
+        return x[:k], x[k:], x[k : k + 2]

@@ -69,6 +69,9 @@ def check(name, results, folder):
         pellucid("compile", HERE / "archives" / f"{name}.pt2", "--verify-each", "-o", packages["archive"], "--target", TARGET)
     for kind, package in packages.items():
         for at, call in enumerate(calls):
+            # PyTorch exports the example's sizes.
+            if kind == "archive" and any(call[key].shape != calls[0][key].shape for key in specs):
+                continue
             wanted = [results[f"{name}.{at}.{i}"] for i in range(sum(key.startswith(f"{name}.{at}.") for key in results)) if f"{name}.{at}.{i}" in results]
             what = f"{name}, {kind}, call {at}"
             if not wanted:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# error: 9:12: 'clone.item()' is a number that a tensor holds, known only when the program runs, and cannot be used as a size or a dim; keep it a tensor: torch.where, or a kernel
+# error: 9:12: 'to_1.item()', a number that a tensor holds, known only when the program runs, is supported as an operand of tensors; keep it a tensor: torch.where, or a kernel
 # command: export {file}:f --input x=f32[4]
 import torch
 
