@@ -276,6 +276,11 @@ private:
 } // namespace
 
 void lowerRow(LaunchEmitter &emitter, Node &node, bool forCpu) {
+  auto call = callOf(node, emitter.registry, emitter.program.symbols);
+  const TensorType &from = call->tensor(call->op.row.input);
+  if (call->op.row.isReduced() &&
+      reducedDims(*call, from) != std::vector<int64_t>{static_cast<int64_t>(from.rank()) - 1})
+    LaunchEmitter::refuse(node, "was not opened into operators that have kernels");
   RowLowering(emitter, node, forCpu).lower(node, {});
 }
 

@@ -113,3 +113,116 @@ tt.func public @too_large(%x: !tt.ptr<f32>) {
   tt.store %xp, %a : tensor<131072x!tt.ptr<f32>>
   tt.return
 }
+
+// -----
+
+// A thread's part of the row is one store of 16 bytes; the narrow load follows it.
+// CHECK:       #[[FOUR:.*]] = #ttgpu.layout<registers = {{\[}}[1], [2], [512]], lanes = {{\[}}[4], [8], [16], [32], [64]], warps = {{\[}}[128], [256]]>
+// CHECK-LABEL: @widened
+// CHECK:       tt.load {{.*}} : tensor<1024x!tt.ptr<bf16>, #[[FOUR]]>
+// CHECK:       tt.store {{.*}} : tensor<1024x!tt.ptr<f32>, #[[FOUR]]>
+tt.func public @widened(%x: !tt.ptr<bf16> {tt.divisibility = 16 : i32}, %y: !tt.ptr<f32> {tt.divisibility = 16 : i32}) {
+  %i = tt.make_range {start = 0 : i32, end = 1024 : i32} : tensor<1024xi32>
+  %xs = tt.splat %x : !tt.ptr<bf16> -> tensor<1024x!tt.ptr<bf16>>
+  %xp = tt.addptr %xs, %i : tensor<1024x!tt.ptr<bf16>>, tensor<1024xi32>
+  %a = tt.load %xp : tensor<1024x!tt.ptr<bf16>>
+  %b = arith.extf %a : tensor<1024xbf16> to tensor<1024xf32>
+  %ys = tt.splat %y : !tt.ptr<f32> -> tensor<1024x!tt.ptr<f32>>
+  %yp = tt.addptr %ys, %i : tensor<1024x!tt.ptr<f32>>, tensor<1024xi32>
+  tt.store %yp, %b : tensor<1024x!tt.ptr<f32>>
+  tt.return
+}
+
+// -----
+
+// Eight exchanges of a sort: the inner dims of the cube are held by registers, then by lanes; the result alone is moved to where
+// the store wants it, not each exchange.
+// CHECK:       #[[CUBE:.*]] = #ttgpu.layout<registers = {{\[}}[0, 0, 0, 0, 0, 0, 0, 0, 0, 1], [0, 0, 0, 0, 0, 0, 0, 0, 1, 0], [0, 0, 0, 0, 0, 0, 0, 1, 0, 0]], lanes = {{\[}}[0, 0, 0, 0, 0, 0, 1, 0, 0, 0],
+// CHECK-LABEL: @exchanges
+// CHECK-COUNT-8: "tt.reduce"
+// CHECK-NOT:   "tt.reduce"
+// CHECK:       ttgpu.convert_layout
+// CHECK-NOT:   ttgpu.convert_layout
+// CHECK:       tt.store
+tt.func public @exchanges(%x: !tt.ptr<i32> {tt.divisibility = 16 : i32}) {
+  %i = tt.make_range {start = 0 : i32, end = 1024 : i32} : tensor<1024xi32>
+  %xs = tt.splat %x : !tt.ptr<i32> -> tensor<1024x!tt.ptr<i32>>
+  %xp = tt.addptr %xs, %i : tensor<1024x!tt.ptr<i32>>, tensor<1024xi32>
+  %a = tt.load %xp : tensor<1024x!tt.ptr<i32>>
+  %c0 = tt.reshape %a : tensor<1024xi32> -> tensor<2x2x2x2x2x2x2x2x2x2xi32>
+  %s0 = "tt.reduce"(%c0) <{axis = 9 : i32}> ({
+  ^bb0(%l: i32, %r: i32):
+    %s = arith.xori %l, %r : i32
+    tt.reduce.return %s : i32
+  }) : (tensor<2x2x2x2x2x2x2x2x2x2xi32>) -> tensor<2x2x2x2x2x2x2x2x2xi32>
+  %e0 = tt.expand_dims %s0 {axis = 9 : i32} : tensor<2x2x2x2x2x2x2x2x2xi32> -> tensor<2x2x2x2x2x2x2x2x2x1xi32>
+  %b0 = tt.broadcast %e0 : tensor<2x2x2x2x2x2x2x2x2x1xi32> -> tensor<2x2x2x2x2x2x2x2x2x2xi32>
+  %p0 = arith.xori %c0, %b0 : tensor<2x2x2x2x2x2x2x2x2x2xi32>
+  %c1 = arith.minsi %c0, %p0 : tensor<2x2x2x2x2x2x2x2x2x2xi32>
+  %s1 = "tt.reduce"(%c1) <{axis = 8 : i32}> ({
+  ^bb0(%l: i32, %r: i32):
+    %s = arith.xori %l, %r : i32
+    tt.reduce.return %s : i32
+  }) : (tensor<2x2x2x2x2x2x2x2x2x2xi32>) -> tensor<2x2x2x2x2x2x2x2x2xi32>
+  %e1 = tt.expand_dims %s1 {axis = 8 : i32} : tensor<2x2x2x2x2x2x2x2x2xi32> -> tensor<2x2x2x2x2x2x2x2x1x2xi32>
+  %b1 = tt.broadcast %e1 : tensor<2x2x2x2x2x2x2x2x1x2xi32> -> tensor<2x2x2x2x2x2x2x2x2x2xi32>
+  %p1 = arith.xori %c1, %b1 : tensor<2x2x2x2x2x2x2x2x2x2xi32>
+  %c2 = arith.minsi %c1, %p1 : tensor<2x2x2x2x2x2x2x2x2x2xi32>
+  %s2 = "tt.reduce"(%c2) <{axis = 7 : i32}> ({
+  ^bb0(%l: i32, %r: i32):
+    %s = arith.xori %l, %r : i32
+    tt.reduce.return %s : i32
+  }) : (tensor<2x2x2x2x2x2x2x2x2x2xi32>) -> tensor<2x2x2x2x2x2x2x2x2xi32>
+  %e2 = tt.expand_dims %s2 {axis = 7 : i32} : tensor<2x2x2x2x2x2x2x2x2xi32> -> tensor<2x2x2x2x2x2x2x1x2x2xi32>
+  %b2 = tt.broadcast %e2 : tensor<2x2x2x2x2x2x2x1x2x2xi32> -> tensor<2x2x2x2x2x2x2x2x2x2xi32>
+  %p2 = arith.xori %c2, %b2 : tensor<2x2x2x2x2x2x2x2x2x2xi32>
+  %c3 = arith.minsi %c2, %p2 : tensor<2x2x2x2x2x2x2x2x2x2xi32>
+  %s3 = "tt.reduce"(%c3) <{axis = 6 : i32}> ({
+  ^bb0(%l: i32, %r: i32):
+    %s = arith.xori %l, %r : i32
+    tt.reduce.return %s : i32
+  }) : (tensor<2x2x2x2x2x2x2x2x2x2xi32>) -> tensor<2x2x2x2x2x2x2x2x2xi32>
+  %e3 = tt.expand_dims %s3 {axis = 6 : i32} : tensor<2x2x2x2x2x2x2x2x2xi32> -> tensor<2x2x2x2x2x2x1x2x2x2xi32>
+  %b3 = tt.broadcast %e3 : tensor<2x2x2x2x2x2x1x2x2x2xi32> -> tensor<2x2x2x2x2x2x2x2x2x2xi32>
+  %p3 = arith.xori %c3, %b3 : tensor<2x2x2x2x2x2x2x2x2x2xi32>
+  %c4 = arith.minsi %c3, %p3 : tensor<2x2x2x2x2x2x2x2x2x2xi32>
+  %s4 = "tt.reduce"(%c4) <{axis = 5 : i32}> ({
+  ^bb0(%l: i32, %r: i32):
+    %s = arith.xori %l, %r : i32
+    tt.reduce.return %s : i32
+  }) : (tensor<2x2x2x2x2x2x2x2x2x2xi32>) -> tensor<2x2x2x2x2x2x2x2x2xi32>
+  %e4 = tt.expand_dims %s4 {axis = 5 : i32} : tensor<2x2x2x2x2x2x2x2x2xi32> -> tensor<2x2x2x2x2x1x2x2x2x2xi32>
+  %b4 = tt.broadcast %e4 : tensor<2x2x2x2x2x1x2x2x2x2xi32> -> tensor<2x2x2x2x2x2x2x2x2x2xi32>
+  %p4 = arith.xori %c4, %b4 : tensor<2x2x2x2x2x2x2x2x2x2xi32>
+  %c5 = arith.minsi %c4, %p4 : tensor<2x2x2x2x2x2x2x2x2x2xi32>
+  %s5 = "tt.reduce"(%c5) <{axis = 4 : i32}> ({
+  ^bb0(%l: i32, %r: i32):
+    %s = arith.xori %l, %r : i32
+    tt.reduce.return %s : i32
+  }) : (tensor<2x2x2x2x2x2x2x2x2x2xi32>) -> tensor<2x2x2x2x2x2x2x2x2xi32>
+  %e5 = tt.expand_dims %s5 {axis = 4 : i32} : tensor<2x2x2x2x2x2x2x2x2xi32> -> tensor<2x2x2x2x1x2x2x2x2x2xi32>
+  %b5 = tt.broadcast %e5 : tensor<2x2x2x2x1x2x2x2x2x2xi32> -> tensor<2x2x2x2x2x2x2x2x2x2xi32>
+  %p5 = arith.xori %c5, %b5 : tensor<2x2x2x2x2x2x2x2x2x2xi32>
+  %c6 = arith.minsi %c5, %p5 : tensor<2x2x2x2x2x2x2x2x2x2xi32>
+  %s6 = "tt.reduce"(%c6) <{axis = 3 : i32}> ({
+  ^bb0(%l: i32, %r: i32):
+    %s = arith.xori %l, %r : i32
+    tt.reduce.return %s : i32
+  }) : (tensor<2x2x2x2x2x2x2x2x2x2xi32>) -> tensor<2x2x2x2x2x2x2x2x2xi32>
+  %e6 = tt.expand_dims %s6 {axis = 3 : i32} : tensor<2x2x2x2x2x2x2x2x2xi32> -> tensor<2x2x2x1x2x2x2x2x2x2xi32>
+  %b6 = tt.broadcast %e6 : tensor<2x2x2x1x2x2x2x2x2x2xi32> -> tensor<2x2x2x2x2x2x2x2x2x2xi32>
+  %p6 = arith.xori %c6, %b6 : tensor<2x2x2x2x2x2x2x2x2x2xi32>
+  %c7 = arith.minsi %c6, %p6 : tensor<2x2x2x2x2x2x2x2x2x2xi32>
+  %s7 = "tt.reduce"(%c7) <{axis = 2 : i32}> ({
+  ^bb0(%l: i32, %r: i32):
+    %s = arith.xori %l, %r : i32
+    tt.reduce.return %s : i32
+  }) : (tensor<2x2x2x2x2x2x2x2x2x2xi32>) -> tensor<2x2x2x2x2x2x2x2x2xi32>
+  %e7 = tt.expand_dims %s7 {axis = 2 : i32} : tensor<2x2x2x2x2x2x2x2x2xi32> -> tensor<2x2x1x2x2x2x2x2x2x2xi32>
+  %b7 = tt.broadcast %e7 : tensor<2x2x1x2x2x2x2x2x2x2xi32> -> tensor<2x2x2x2x2x2x2x2x2x2xi32>
+  %p7 = arith.xori %c7, %b7 : tensor<2x2x2x2x2x2x2x2x2x2xi32>
+  %c8 = arith.minsi %c7, %p7 : tensor<2x2x2x2x2x2x2x2x2x2xi32>
+  %o = tt.reshape %c8 : tensor<2x2x2x2x2x2x2x2x2x2xi32> -> tensor<1024xi32>
+  tt.store %xp, %o : tensor<1024x!tt.ptr<i32>>
+  tt.return
+}

@@ -245,7 +245,8 @@ TEST_F(DividedOperators, oneNumberPerRowIsOneKernel) {
         results.push_back(call("aten.std.correction", {x, last}, {{"correction", 0}})->result());
       results.push_back(call("aten.var.correction", {far, Argument::List{-1}})->result());
       EXPECT_EQ(lower(results, device).size(), results.size());
-      expectSame(2e-6);
+      // The interpreter adds one element after the other.
+      expectSame(1e-5);
     }
 }
 
