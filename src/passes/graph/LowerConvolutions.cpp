@@ -14,8 +14,9 @@ namespace {
 
 /// Elements that a matrix unit's operand moves by.
 constexpr int64_t vectorElements = 8;
-/// Terms that are written out one by one.
-constexpr int64_t mostTerms = 32;
+/// Terms that are written out one by one: windows of 7 x 7 with a channel of their own, and
+/// smaller.
+constexpr int64_t mostTerms = 64;
 
 ConvolutionDims dimsOf(const LaunchEmitter &emitter, const Node &node) {
   return convolutionDims(*callOf(node, emitter.registry, emitter.program.symbols));
