@@ -192,7 +192,7 @@ TEST(Layout, LaneProducts) {
           EXPECT_EQ(layout.contiguousAlong(1), 4u) << layout.text();
         }
         if (!columnsLie) {
-          EXPECT_EQ(layout.pointOf(0, 7, 0)[1], 7) << layout.text();
+          EXPECT_EQ(layout.pointOf(0, 13, 0)[1], 7) << layout.text();
         }
       }
 }

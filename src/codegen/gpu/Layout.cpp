@@ -135,6 +135,7 @@ Layout Layout::laneProduct(llvm::ArrayRef<int64_t> shape, unsigned warpCount, bo
 
   Layout layout;
   layout.shape.assign(shape.begin(), shape.end());
+  Bits ofDim[2]; // of the lanes
   for (unsigned dim : {1, 0}) {
     int32_t next = 1;
     auto take = [&](Bits &bits, unsigned &left, unsigned most) {
@@ -146,12 +147,15 @@ Layout Layout::laneProduct(llvm::ArrayRef<int64_t> shape, unsigned warpCount, bo
     };
     bool lies = dim == 0 ? rowsLie : columnsLie;
     take(layout.registers, registers[dim], lies ? vectorBits : 0);
-    take(layout.lanes, lanes[dim], laneBits);
+    take(ofDim[dim], lanes[dim], laneBits);
     // Rows of eight have a swizzle each, which is alike in a thread's registers then.
     take(layout.warps, warps[dim], !lies && next < 8 ? llvm::Log2_32(8 / next) : 0);
     take(layout.registers, registers[dim], 32);
     take(layout.warps, warps[dim], 32);
   }
+  // Loads of 16 bytes take half as long where a lane has the address of the one next to it, or of
+  // the one after that: either operand is so.
+  layout.lanes = {ofDim[1][0], ofDim[0][0], ofDim[1][1], ofDim[1][2], ofDim[0][1]};
   return layout;
 }
 

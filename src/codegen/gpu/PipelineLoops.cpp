@@ -497,8 +497,6 @@ private:
   /// The last product by warpgroups, behind another one, where only the next round uses its sums;
   /// its left operand is in registers, so that no other exchange can meet what it still reads.
   void findHandedOn() {
-    if (const char *text = std::getenv("PELLUCID_X_HANDON"); text && *text == '0') // EXPERIMENT
-      return;
     tt::DotOp last;
     unsigned count = 0;
     // What a thread holds of all of them while it runs: two 16-bit elements a register.
@@ -518,7 +516,7 @@ private:
       return;
     StagedLoad *right = stagedOperand(last.getB());
     if (!right || !right->load->hasOneUse() || !layouts.ofLeftInRegisters(last) ||
-        !hasRoomFor(*right))
+        !hasRoomFor(*right, registers))
       return;
     right->isReadOn = true;
     right->type = BufferType::get(loop.getContext(), stages + 1, right->type.getTile(),
@@ -526,10 +524,12 @@ private:
     handedOn = last->use_begin()->getOperandNumber();
   }
 
-  /// For one more copy, beside the operands that the loop shares and small exchanges.
-  bool hasRoomFor(const StagedLoad &one) {
-    constexpr uint64_t exchanges = 16 << 10;
-    uint64_t bytes = exchanges + bytesOf(one.type) / stages;
+  /// For one more copy: a second block of a multiprocessor stays beside the first, and where there
+  /// are three, they hide what handing on would.
+  bool hasRoomFor(const StagedLoad &one, int64_t registers) {
+    constexpr uint64_t shared = 228 << 10, exchanges = 2 << 10, allRegisters = 64 << 10;
+    constexpr uint64_t others = 40, mostBlocks = 2;
+    uint64_t bytes = exchanges, more = bytesOf(one.type) / stages;
     for (const StagedLoad &each : staged)
       bytes += bytesOf(each.type);
     for (tt::DotOp dot : loop.getBody()->getOps<tt::DotOp>())
@@ -537,7 +537,11 @@ private:
         if (loop.isDefinedOutsideOfLoop(withoutTranspositions(operand)))
           bytes += tileOf(operand).getNumElements() *
                    codegen::memoryBytes(tileOf(operand).getElementType());
-    return bytes <= mostSharedBytes(target.getSm());
+    uint64_t byRegisters = allRegisters / (32 * target.getWarps() * (registers + others));
+    uint64_t blocks = std::max<uint64_t>(1, std::min(shared / bytes, byRegisters));
+    constexpr uint64_t rest = 14 << 10; // of 16 KiB for exchanges
+    return blocks <= mostBlocks && shared / (bytes + more) >= blocks &&
+           bytes + more + rest <= mostSharedBytes(target.getSm());
   }
 
   scf::ForOp loop;

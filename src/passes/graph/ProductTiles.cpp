@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <optional>
 #include <span>
 
@@ -57,6 +55,8 @@ constexpr Candidate sixteenBits[] = {
     {{.m = 256, .n = 128, .k = 64, .warps = 8, .stages = 4}, 0.90, 1},
     {{.m = 128, .n = 128, .k = 64, .warps = 8, .stages = 3}, 0.86, 2},
     {{.m = 128, .n = 128, .k = 64, .warps = 4, .stages = 4}, 0.86, 1},
+    // Of few rounds: three blocks hide what each does outside of them.
+    {{.m = 128, .n = 128, .k = 64, .warps = 4, .stages = 2}, 0.70, 3},
     {{.m = 64, .n = 256, .k = 64, .warps = 4, .stages = 4}, 0.80, 1},
     {{.m = 64, .n = 128, .k = 128, .warps = 4, .stages = 3}, 0.75, 1},
     {{.m = 128, .n = 64, .k = 128, .warps = 4, .stages = 3}, 0.72, 1},
@@ -84,9 +84,9 @@ constexpr Candidate sixteenBitsByWarps[] = {
 
 /// By multiply-adds of threads: the rate is theirs.
 constexpr Candidate multiplyAdds[] = {
-    {{.m = 128, .n = 128, .k = 16, .warps = 8, .stages = 4}, 0.058, 2},
-    {{.m = 128, .n = 64, .k = 16, .warps = 4, .stages = 4}, 0.055, 4},
-    {{.m = 64, .n = 64, .k = 16, .warps = 4, .stages = 4}, 0.048, 4},
+    {{.m = 128, .n = 128, .k = 32, .warps = 8, .stages = 3}, 0.050, 2},
+    {{.m = 128, .n = 64, .k = 16, .warps = 4, .stages = 4}, 0.047, 4},
+    {{.m = 64, .n = 64, .k = 32, .warps = 4, .stages = 3}, 0.052, 4},
     {{.m = 32, .n = 64, .k = 32, .warps = 4, .stages = 3}, 0.040, 6},
     {{.m = 16, .n = 64, .k = 64, .warps = 4, .stages = 3}, 0.025, 6},
 };
@@ -199,18 +199,6 @@ struct Chooser {
   }
 
   Candidate best(int64_t rows) const {
-    if (const char *text = std::getenv("PELLUCID_X_TILE")) { // EXPERIMENT
-      long m = 0, n = 0, k = 0, warps = 0, stages = 0, splits = 0;
-      if (std::sscanf(text, "%ld,%ld,%ld,%ld,%ld,%ld", &m, &n, &k, &warps, &stages, &splits) == 6)
-        return {{.m = m,
-                 .n = n,
-                 .k = k,
-                 .warps = int32_t(warps),
-                 .stages = int32_t(stages),
-                 .splits = splits},
-                0.1,
-                1};
-    }
     std::optional<Candidate> best;
     auto consider = [&](const Candidate &candidate) {
       if (!best || time(candidate, rows) < time(*best, rows))

@@ -194,6 +194,25 @@ def staged_attention(q, k, v, o, N, BM: tl.constexpr, BN: tl.constexpr, D: tl.co
         high = now
     tl.store(o + i[:, None]*D + d[None, :], (acc/total[:, None]).to(tl.bfloat16))
 
+# Large enough that the second product runs into the next round.
+@case("q:bf16:8192 k:bf16:19200 v:bf16:19200 o:bf16:8192 N:i32=300", BM=128, BN=64, D=64)
+@triton.jit
+def staged_attention_wide(q, k, v, o, N, BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr):
+    i = tl.arange(0, BM); d = tl.arange(0, D)
+    x = tl.load(q + i[:, None]*D + d[None, :])
+    high = tl.full((BM,), -1e30, tl.float32); total = tl.zeros((BM,), tl.float32); acc = tl.zeros((BM, D), tl.float32)
+    for at in range(0, N, BN):
+        j = at + tl.arange(0, BN)
+        s = tl.dot(x, tl.trans(tl.load(k + j[:, None]*D + d[None, :], mask=j[:, None] < N, other=0.)))*0.125
+        s = tl.where(j[None, :] < N, s, -1e30)
+        now = tl.maximum(high, tl.max(s, 1))
+        p = tl.exp(s - now[:, None]); fix = tl.exp(high - now)
+        total = total*fix + tl.sum(p, 1)
+        y = tl.load(v + j[:, None]*D + d[None, :], mask=j[:, None] < N, other=0.)
+        acc = tl.dot(p.to(tl.bfloat16), y, acc*fix[:, None])
+        high = now
+    tl.store(o + i[:, None]*D + d[None, :], (acc/total[:, None]).to(tl.bfloat16))
+
 @case("a:bf16:8192 b:bf16:8192 c:bf16:4096 n:i32=2", BM=64, BN=64, BK=32)
 @triton.jit
 def staged_nested(a, b, c, n, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
