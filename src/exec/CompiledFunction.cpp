@@ -280,8 +280,11 @@ public:
     if (eagerKinds.count(kind.text) || needsGradients(i, kind))
       return i.call(function, std::move(args));
     for (const CompiledKind &one : kinds)
-      if (one.text == kind.text && one.takes(kind.sizes) && one.isCurrent())
+      if (one.text == kind.text && one.takes(kind.sizes) && one.isCurrent()) {
+        ScriptHooks::RegionScope region(
+            hooks, "Torch-Compiled Region: " + std::to_string(&one - kinds.data()) + "/0");
         return runProgram(session, i, *one.program, kind.tensors);
+      }
     return compileAndRun(i, kind, std::move(args));
   }
 

@@ -93,6 +93,19 @@ h::Value wholeTensor(eager::Session &session,
   return trace::tensorValue(session.tracer(), tensor);
 }
 
+/// Where the program's tensors are: with its inputs, or with what it holds.
+graph::Device deviceOf(const ProgramObject &program, const std::vector<h::Value> &inputs) {
+  for (const h::Value &input : inputs)
+    if (auto *tensor = input.as<trace::TensorObject>();
+        tensor && tensor->tensor.storage->device.kind == graph::Device::Kind::Cuda)
+      return tensor->tensor.storage->device;
+  if (inputs.empty())
+    for (const auto &[storage, version] : program.traced.held)
+      if (storage->device.kind == graph::Device::Kind::Cuda)
+        return storage->device;
+  return {};
+}
+
 /// What one of the program's inputs and buffers is in the script.
 h::Value tensorNamed(eager::Session &session, const ProgramObject &program, const std::string &name,
                      bool isInput, const std::vector<h::Value> &inputs) {
@@ -128,6 +141,9 @@ h::Value runProgram(eager::Session &session, h::Interpreter &interpreter, Progra
                           : tensorNamed(session, program, spec.name, false, inputs));
   }
   std::vector<h::Value> outputs = session.run(*program.compiled, all), results;
+  graph::Device device = deviceOf(program, inputs);
+  for (const h::Value &output : outputs)
+    output.as<trace::TensorObject>()->tensor.storage->device = device;
   for (size_t i = 0; i < outputs.size(); ++i) {
     const OutputSpec &spec = source.outputs.at(i);
     if (spec.kind == OutputSpec::Kind::UserOutput) {
@@ -433,8 +449,10 @@ void addPrograms(h::NativeModules &modules, eager::Session &session, ScriptHooks
         return h::Value(std::make_shared<PackageObject>(i.toStr(a[0], "a package's path")));
       });
     });
-    add("run_package", "package, tensors, error",
-        [&session](h::Interpreter &i, Bound &a) { return runPackage(session, i, a); });
+    add("run_package", "package, tensors, error", [&session, &hooks](h::Interpreter &i, Bound &a) {
+      ScriptHooks::RegionScope region(hooks, "AOTICompiledModel");
+      return runPackage(session, i, a);
+    });
     add("describe_package", "package", [](h::Interpreter &, Bound &a) {
       return h::Value(pellucid_describe(a[0].expect<PackageObject>("a package").package));
     });

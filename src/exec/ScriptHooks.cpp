@@ -4,6 +4,7 @@
 #include "exec/Programs.h"
 #include "exec/ScriptTorch.h"
 
+#include <chrono>
 #include <unistd.h>
 
 namespace pellucid::exec {
@@ -60,6 +61,19 @@ h::Value ScriptHooks::launch(h::Interpreter &interpreter, const h::Value &kernel
 h::Value ScriptHooks::callOperator(h::Interpreter &interpreter,
                                    const std::shared_ptr<h::Operator> &op, h::CallArgs args) {
   return session.hooks().callOperator(interpreter, op, std::move(args));
+}
+
+static double microsecondsNow() {
+  using namespace std::chrono;
+  return duration<double, std::micro>(steady_clock::now().time_since_epoch()).count();
+}
+
+ScriptHooks::RegionScope::RegionScope(ScriptHooks &h, std::string n)
+    : hooks(h), name(std::move(n)), begin(h.regions ? microsecondsNow() : 0) {}
+
+ScriptHooks::RegionScope::~RegionScope() {
+  if (hooks.regions && begin > 0)
+    hooks.regions->push_back({std::move(name), begin, microsecondsNow() - begin});
 }
 
 void ScriptHooks::reset() {

@@ -42,6 +42,25 @@ public:
   eager::Session &tensors() { return session; }
   const ScriptRun &scriptRun() const { return run; }
 
+  /// What compiled programs did while a profile is taken, for its trace; nothing otherwise.
+  struct Region {
+    std::string name;
+    double begin = 0, microseconds = 0; ///< of the steady clock, as the run time's events
+  };
+  std::optional<std::vector<Region>> regions;
+  class RegionScope {
+  public:
+    RegionScope(ScriptHooks &hooks, std::string name);
+    ~RegionScope();
+    RegionScope(const RegionScope &) = delete;
+    RegionScope &operator=(const RegionScope &) = delete;
+
+  private:
+    ScriptHooks &hooks;
+    std::string name;
+    double begin;
+  };
+
   /// While it lives, what the script prints is dropped, and noted.
   class Silence {
   public:

@@ -34,6 +34,18 @@ const char *const testingSource =
 const char *const tritonTestingSource =
 #include "exec/torch/triton_testing.py.inc"
     ;
+const char *const settingsSource =
+#include "exec/torch/settings.py.inc"
+    ;
+const char *const tabulateSource =
+#include "exec/torch/tabulate.py.inc"
+    ;
+const char *const proxyTensorSource =
+#include "exec/torch/proxy_tensor.py.inc"
+    ;
+const char *const driverSource =
+#include "exec/torch/triton_driver.py.inc"
+    ;
 const char *const cudaSource =
 #include "exec/torch/cuda.py.inc"
     ;
@@ -98,8 +110,19 @@ void addNatives(h::NativeModules &modules, ScriptHooks &hooks) {
     add("has_cuda", "", [&hooks](h::Interpreter &, Bound &) {
       return h::Value(hooks.scriptRun().devices.count("cuda") != 0);
     });
-    add("begin_profile", "",
-        [](h::Interpreter &, Bound &) { return h::Value(std::make_shared<ProfileObject>()); });
+    add("begin_profile", "", [&hooks](h::Interpreter &, Bound &) {
+      hooks.regions.emplace();
+      return h::Value(std::make_shared<ProfileObject>());
+    });
+    add("end_regions", "", [&hooks](h::Interpreter &, Bound &) {
+      h::List rows;
+      for (const ScriptHooks::Region &region :
+           hooks.regions.value_or(std::vector<ScriptHooks::Region>()))
+        rows.push_back(h::Value::tuple(
+            {h::Value(region.name), h::Value(region.begin), h::Value(region.microseconds)}));
+      hooks.regions.reset();
+      return h::Value::list(std::move(rows));
+    });
     add("end_profile", "profile", [](h::Interpreter &i, Bound &a) {
       auto &profile = a[0].expect<ProfileObject>("a profile");
       profile.end();
@@ -141,6 +164,34 @@ void addScriptTorch(h::NativeModules &modules, ScriptHooks &hooks) {
   });
   modules.add("torch.testing", fillFrom(testingSource));
   modules.add("triton.testing", fillFrom(tritonTestingSource));
+  modules.add("torch._settings", fillFrom(settingsSource));
+  modules.add("torch", [](h::Interpreter &, h::Module &m) {
+    for (const char *name :
+         {"use_deterministic_algorithms", "are_deterministic_algorithms_enabled",
+          "is_deterministic_algorithms_warn_only_enabled", "set_float32_matmul_precision",
+          "get_float32_matmul_precision", "get_num_threads", "get_num_interop_threads"})
+      m.globals->set(name, later("torch._settings", name));
+  });
+  modules.add("torch.backends.cudnn", [](h::Interpreter &, h::Module &m) {
+    m.globals->set("enabled", h::Value(true));
+    for (const char *name : {"deterministic", "benchmark", "allow_tf32"})
+      m.globals->set(name, h::Value(false));
+    m.globals->set("is_available", h::native("is_available", "", [](h::Interpreter &, Bound &) {
+                     return h::Value(false);
+                   }));
+  });
+  modules.add("torch.backends.cuda.matmul", [](h::Interpreter &, h::Module &m) {
+    for (const char *name : {"allow_tf32", "allow_fp16_reduced_precision_reduction",
+                             "allow_bf16_reduced_precision_reduction"})
+      m.globals->set(name, h::Value(false));
+  });
+  modules.add("torch.fx.experimental.proxy_tensor", fillFrom(proxyTensorSource));
+  modules.add("tabulate", fillFrom(tabulateSource));
+  modules.add("triton._script_driver", fillFrom(driverSource));
+  for (const char *name : {"triton.runtime", "triton.runtime.driver"})
+    modules.add(name, [](h::Interpreter &i, h::Module &m) {
+      m.globals->set("driver", nameIn(i, "triton._script_driver", "driver"));
+    });
   modules.add("torch.utils._triton", [&hooks](h::Interpreter &, h::Module &m) {
     bool has = hooks.scriptRun().devices.count("cuda") != 0;
     for (const char *name : {"has_triton", "has_triton_package"})

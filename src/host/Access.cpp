@@ -80,7 +80,9 @@ Range sliceIndices(Interpreter &interpreter, const Slice &slice, int64_t length)
 static int64_t indexIn(Interpreter &interpreter, const Value &key, int64_t length,
                        std::string_view type) {
   Value plain = unwrapConstexpr(key);
-  if (!plain.isInt() && !plain.isBool() && !plain.isSymInt())
+  bool isIndex = plain.isObject() && !plain.as<Instance>() &&
+                 plain.object()->getAttr(interpreter, "__index__");
+  if (!plain.isInt() && !plain.isBool() && !plain.isSymInt() && !isIndex)
     interpreter.raise("TypeError", std::string(type) + " indices must be integers or slices, not " +
                                        typeName(key));
   int64_t i = interpreter.toInt64(plain, "an index");

@@ -180,6 +180,26 @@ void addSetChanges(const MethodTable &add) {
       i.raiseKey(a[1]);
     return Value();
   });
+  add("clear", "self", [](Interpreter &, Bound &a) {
+    a[0].elementSet() = Set();
+    return Value();
+  });
+  auto replace = [&](const char *name, BinaryOp op) {
+    add(name, "self, other", [op](Interpreter &i, Bound &a) {
+      Value result = i.binary(op, a[0], i.call(Value(i.builtinClass("set")), {a[1]}));
+      a[0].elementSet() = Set(result.elementSet());
+      return Value();
+    });
+  };
+  replace("intersection_update", BinaryOp::BitAnd);
+  replace("difference_update", BinaryOp::Sub);
+  replace("symmetric_difference_update", BinaryOp::BitXor);
+  add("isdisjoint", "self, other", [](Interpreter &i, Bound &a) {
+    for (const Value &v : i.iterate(a[1]))
+      if (a[0].elementSet().contains(v))
+        return Value(false);
+    return Value(true);
+  });
   add("update", "self, *others", [](Interpreter &i, Bound &a) {
     for (const Value &other : a[1].tuple())
       for (const Value &v : i.iterate(other))

@@ -36,6 +36,11 @@ std::optional<Value> JitFunction::getAttr(Interpreter &interpreter, std::string_
   }
   if (const Value *found = options.find(attribute))
     return *found;
+  // What a script compiles ahead of its launches.
+  if (attribute == "warmup" && interpreter.options().script)
+    if (auto handles = interpreter.nativeModule("triton._script_driver"))
+      return Value(std::make_shared<BoundMethod>(Value(shared_from_this()),
+                                                 interpreter.getAttr(Value(handles), "warmup")));
   return function->getAttr(interpreter, attribute);
 }
 

@@ -550,7 +550,7 @@ Value Evaluator::decorate(const syntax::List<syntax::Expr> &decorators, Value va
     evaluated.emplace_back();
     refused.emplace_back();
     try {
-      if (!isTransparentDecorator(name))
+      if (state.options.script || !isTransparentDecorator(name))
         evaluated.back() = eval(*d);
     } catch (const DiagnosticError &error) {
       if (!ofKernel || name == "jit")

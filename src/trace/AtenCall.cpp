@@ -459,11 +459,22 @@ std::optional<Device> deviceAsked(Tracer &tracer, h::Interpreter &interpreter,
   return device;
 }
 
-/// The result of a call that says where it is to lie.
-static h::Value placed(const h::Value &result, std::optional<Device> device) {
+h::Value placedAs(h::Interpreter &interpreter, const h::Value &result,
+                  std::optional<Device> device) {
   auto *tensor = result.as<TensorObject>();
-  if (tensor && device)
-    tensor->tensor.storage->device = *device;
+  if (!tensor)
+    return result;
+  TracedStorage &storage = *tensor->tensor.storage;
+  if (device) {
+    storage.device = *device;
+    storage.isPlaced = true;
+    return result;
+  }
+  // What formulas of ours make for themselves.
+  SourceLocation where = interpreter.location();
+  if (where.file)
+    for (std::string_view ours : {"<torch>", "<torch.optim>", "<torch.nn.functional>"})
+      storage.isPlaced = storage.isPlaced && where.file->path() != ours;
   return result;
 }
 
@@ -477,7 +488,7 @@ static void checkOneDevice(h::Interpreter &interpreter, const std::string &packe
   for (const h::Value &value : tensors) {
     const TracedTensor &tensor = value.as<TensorObject>()->tensor;
     Device device = tensor.storage->device;
-    if (tensor.type.rank() == 0 && device.kind == Device::Kind::Cpu)
+    if (!tensor.storage->isPlaced || (tensor.type.rank() == 0 && device.kind == Device::Kind::Cpu))
       continue;
     if (first && *first != device)
       interpreter.raise("RuntimeError",
@@ -504,12 +515,18 @@ h::Value callAten(Tracer &tracer, h::Interpreter &interpreter, const std::string
   if (!device) {
     if (auto result = withNumbersAsOperands(tracer, interpreter, name, args))
       return *result;
-    return recordAten(tracer, interpreter, name, args);
+    h::Value result = recordAten(tracer, interpreter, name, args);
+    std::vector<h::Value> tensors;
+    for (const h::Value &value : args.positional)
+      collectTensors(value, tensors);
+    for (const auto &[key, value] : args.keywords)
+      collectTensors(value, tensors);
+    return tensors.empty() ? placedAs(interpreter, result, std::nullopt) : result;
   }
   h::CallArgs plain = args;
   std::optional<Device> asked = deviceAsked(tracer, interpreter, *device);
   std::erase_if(plain.keywords, [](const auto &keyword) { return keyword.first == "device"; });
-  return placed(recordAten(tracer, interpreter, name, plain), asked);
+  return placedAs(interpreter, recordAten(tracer, interpreter, name, plain), asked);
 }
 
 static h::Value recordAten(Tracer &tracer, h::Interpreter &interpreter, const std::string &name,

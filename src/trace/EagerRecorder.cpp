@@ -333,12 +333,17 @@ void EagerRecorder::recorded(const std::vector<TracedTensor *> &operands,
                              std::vector<TracedTensor> &results) {
   // The results lie where the operands do; a number without dims goes along with any device.
   const TracedTensor *placed = nullptr;
+  auto counts = [](const TracedTensor &tensor) {
+    return 2 * tensor.storage->isPlaced + (tensor.type.rank() > 0);
+  };
   for (const TracedTensor *operand : operands)
-    if (!placed || (placed->type.rank() == 0 && operand->type.rank() > 0))
+    if (!placed || counts(*operand) > counts(*placed))
       placed = operand;
   for (TracedTensor &result : results)
-    if (placed && result.storage != placed->storage)
+    if (placed && result.storage != placed->storage) {
       result.storage->device = placed->storage->device;
+      result.storage->isPlaced = placed->storage->isPlaced;
+    }
 }
 
 void EagerRecorder::forgetView(TracedTensor &tensor) const {

@@ -26,6 +26,10 @@ std::optional<host::Value> knownNumbers(TensorObject &self, host::Interpreter &i
 /// is no such device.
 std::optional<graph::Device> deviceAsked(Tracer &tracer, host::Interpreter &interpreter,
                                          const host::Value &value);
+/// A tensor that was made from nothing lies on `device`; without one on the CPU, or wherever the
+/// others are if torch's own code made it.
+host::Value placedAs(host::Interpreter &interpreter, const host::Value &result,
+                     std::optional<graph::Device> device);
 /// The tensor on `device`, itself where it lies there already.
 host::Value onDevice(TensorObject &self, host::Interpreter &interpreter, graph::Device device);
 /// A function of torch or a tensor's method that scripts alone have; nullopt for others.

@@ -227,10 +227,11 @@ std::optional<DataType> dtypeOf(h::Interpreter &interpreter, const h::Value &val
 
 /// The memory is the same; the program thinks that it lies elsewhere.
 h::Value onDevice(TensorObject &self, h::Interpreter &interpreter, Device device) {
-  if (self.tensor.storage->device == device)
+  if (self.tensor.storage->device == device && self.tensor.storage->isPlaced)
     return selfOf(self);
   h::Value copy = callAten(self.tracer, interpreter, "clone", argsOf({selfOf(self)}));
   copy.as<TensorObject>()->tensor.storage->device = device;
+  copy.as<TensorObject>()->tensor.storage->isPlaced = true;
   return copy;
 }
 

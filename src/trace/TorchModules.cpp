@@ -49,10 +49,8 @@ DataType typeOfNumber(const h::Value &number) {
 
 h::Value onAsked(Tracer &tracer, h::Interpreter &interpreter, const h::Value &device,
                  const h::Value &made) {
-  if (isEager(tracer))
-    if (auto asked = deviceAsked(tracer, interpreter, device))
-      made.as<TensorObject>()->tensor.storage->device = *asked;
-  return made;
+  return isEager(tracer) ? placedAs(interpreter, made, deviceAsked(tracer, interpreter, device))
+                         : made;
 }
 
 /// torch.zeros and the like: a node while a graph is recorded, an initial tensor while a module is

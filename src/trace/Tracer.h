@@ -62,7 +62,9 @@ struct TracedStorage {
   graph::Value *base = nullptr; ///< null before a parameter is bound to its placeholder
   /// Of a script: its values, as long as nothing is written to it.
   std::shared_ptr<const ConcreteMemory> memory;
-  graph::Device device;   ///< where the program thinks that it lies
+  graph::Device device; ///< where the program thinks that it lies
+  /// False where a part of torch of ours made it for itself: it goes along with any device.
+  bool isPlaced = true;
   graph::TensorType type; ///< of base
   uint64_t version = 0;   ///< counts the writes
   uint64_t counted = 0;   ///< counts those that reverse mode sees: kernels' are not

@@ -169,6 +169,7 @@ class profile:
     def _collect(self):
         _script_torch.flush()
         self._events = _script_torch.end_profile(self._profile)
+        self._ranges += [(name, begin, length, "cpu_op") for name, begin, length in _script_torch.end_regions()]
         self._profile = None
         _recording.remove(self)
 

@@ -55,3 +55,9 @@ for i in range(50):
     if y[0].item() > 1:
         print("never")
 print(torch._pellucid_statistics()["compiled"] - before <= 2)
+before = torch._pellucid_statistics()["compiled"]
+for i in range(30):
+    y = scaled(torch.ones(300, device="cuda"), 0.5 + i / 100)
+    if not torch.allclose(y, torch.full((300,), 0.5 + i / 100, device="cuda")):
+        print("wrong", i)
+print(torch._pellucid_statistics()["compiled"] - before <= 4)

@@ -38,7 +38,7 @@ def program(rng, flushes):
 
 
 worst = 0
-for seed in range(12):
+for seed in range(3):
     expected = [t.tolist() for t in program(random.Random(seed), True)]
     for turn in range(3):
         got = [t.tolist() for t in program(random.Random(seed), turn == 1)]

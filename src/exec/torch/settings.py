@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+# Settings of torch that choose among ways to the same result. Nothing here depends on timing or on the number of threads, so that asking for
+# deterministic algorithms changes nothing; products of float32 are always those of float32.
+import _script
+
+_deterministic = [False, False]
+_precision = ["highest"]
+_threads = [_script.cpu_count()]
+
+
+def use_deterministic_algorithms(mode, *, warn_only=False):
+    _deterministic[:] = [bool(mode), bool(warn_only)]
+
+
+def are_deterministic_algorithms_enabled():
+    return _deterministic[0]
+
+
+def is_deterministic_algorithms_warn_only_enabled():
+    return _deterministic[1]
+
+
+def set_float32_matmul_precision(precision):
+    if precision not in ("highest", "high", "medium"):
+        raise ValueError(f"Invalid float32_matmul_precision: {precision!r}, expected one of: highest, high, medium")
+    _precision[0] = precision
+
+
+def get_float32_matmul_precision():
+    return _precision[0]
+
+
+def get_num_threads():
+    return _threads[0]
+
+
+def get_num_interop_threads():
+    return 1
+
+
+class _Flags:
+    def __init__(self, **known):
+        self.__dict__.update(known)
+
+    def __setattr__(self, name, value):
+        if name not in self.__dict__:
+            raise AttributeError(f"no such setting: {name}")
+        self.__dict__[name] = value

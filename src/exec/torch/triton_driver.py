@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+# What scripts ask of Triton's driver before they choose sizes. Where a script's device is mapped to the CPU the numbers are an A100's,
+# except that there are as many multiprocessors as processors; they decide how work is shared out, not what comes of it.
+from collections import namedtuple
+
+import _script
+import _script_torch
+import torch
+
+GPUTarget = namedtuple("GPUTarget", ["backend", "arch", "warp_size"])
+
+
+class _Utils:
+    def get_device_properties(self, device=0):
+        return {
+            "max_shared_mem": 166912,
+            "max_num_regs": 65536,
+            "multiprocessor_count": _script.cpu_count(),
+            "warpSize": 32,
+            "max_threads_per_sm": 2048,
+            "sm_clock_rate": 1410000,
+            "mem_clock_rate": 1215000,
+            "mem_bus_width": 5120,
+        }
+
+
+class Driver:
+    utils = _Utils()
+
+    @classmethod
+    def is_active(cls):
+        return True
+
+    def get_current_target(self):
+        return GPUTarget("cuda", 80, 32) if _script_torch.has_cuda() else GPUTarget("cpu", 0, 1)
+
+    def get_current_device(self):
+        return 0
+
+    def set_current_device(self, device):
+        if device != 0:
+            raise RuntimeError(f"there is no device {device}")
+
+    def get_active_torch_device(self):
+        return torch.device("cuda", 0) if _script_torch.has_cuda() else torch.device("cpu")
+
+    def get_device_interface(self):
+        return torch.cuda if _script_torch.has_cuda() else torch.cpu
+
+    def get_current_stream(self, device=None):
+        return 0
+
+    def get_device_capability(self, device=0):
+        return 8, 0
+
+    def get_benchmarker(self):
+        from triton.testing import do_bench
+
+        return do_bench
+
+    def get_empty_cache_for_benchmark(self):
+        return torch.empty(1 << 20, dtype=torch.int32, device=self.get_active_torch_device())
+
+    def clear_cache(self, cache):
+        cache.zero_()
+
+
+class Drivers:
+    def __init__(self):
+        self.default = self.active = Driver()
+
+    def set_active(self, driver):
+        raise NotImplementedError("triton.runtime.driver.set_active(): a script has one driver")
+
+    def reset_active(self):
+        pass
+
+
+driver = Drivers()
+
+
+class _Metadata:
+    def __init__(self, name, num_warps, num_stages, num_ctas):
+        self.name, self.num_warps, self.num_stages, self.num_ctas = name, num_warps, num_stages, num_ctas
+        self.shared, self.warp_size, self.target = 16384, 32, driver.active.get_current_target()
+
+
+class CompiledKernel:
+    """What kernel.warmup() gives: the kernel with its options, launched by position as Triton's is."""
+
+    n_regs, n_spills, n_max_threads = 32, 0, 1024
+
+    def __init__(self, kernel, num_warps=4, num_stages=3, num_ctas=1, **arguments):
+        self._kernel = kernel
+        self._options = {"num_warps": num_warps, "num_stages": num_stages, "num_ctas": num_ctas}
+        self.metadata = _Metadata(kernel.__name__, num_warps, num_stages, num_ctas)
+        self.name = kernel.__name__
+
+    def _init_handles(self):
+        pass
+
+    @property
+    def asm(self):
+        raise NotImplementedError("CompiledKernel.asm: 'pellucid inspect' and 'compile --emit c' show code")
+
+    def __getitem__(self, grid):
+        def launch(*args, **kwargs):
+            return self._kernel[grid](*args, **self._options, **kwargs)
+
+        return launch
+
+
+def warmup(kernel, *args, grid=None, **kwargs):
+    return CompiledKernel(kernel, **kwargs)
