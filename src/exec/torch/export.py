@@ -48,7 +48,7 @@ class _Dims:
     """Turns what dynamic_shapes says into one row of (symbol, least, most) or None per tensor."""
 
     def __init__(self):
-        self.rows, self.names, self.autos, self.declared = [], {}, 0, {}
+        self.rows, self.autos, self.declared = [], {}, {}
 
     def tensor(self, value, spec, where):
         sizes = list(value.shape)
@@ -81,8 +81,8 @@ class _Dims:
                 return None
             if size in (0, 1):
                 raise ConstraintViolationError(f"dynamic_shapes{where} is Dim.DYNAMIC, but the example's size {size} is specialised; give an example with another size")
-            name = f"s{self.autos}"
-            self.autos += 1
+            # Equal sizes are one symbol, as PyTorch's.
+            name = self.autos.setdefault((size, dim.min, dim.max), f"s{len(self.autos)}")
             return name, 0 if dim.min is None else dim.min, _int_oo if dim.max is None else dim.max
         if not isinstance(dim, Dim):
             raise UserError(f"Unexpected dimension {dim!r} at dynamic_shapes{where}: expected Dim, Dim.AUTO, Dim.DYNAMIC, Dim.STATIC, an int or None")
