@@ -268,8 +268,9 @@ void Emitter::assertStatement(const syntax::Assert &check) {
 }
 
 Val Emitter::settled(const Val &value) {
-  if (isAggregate(value))
-    return value; // a field keeps being a constant
+  // A field keeps being a constant, and so does what a constructor computes for it.
+  if (isAggregate(value) || !frame->constructs.empty())
+    return value;
   if (value.isTuple()) {
     Val out = value;
     for (Val &element : out.elements)

@@ -485,7 +485,8 @@ std::string Interpreter::format(const Value &v, std::string_view spec) {
   // What shows a dynamic size is for reading alone.
   if (host::isSymbolic(plain) && (plain.isSymInt() || plain.isSymBool() || plain.isObject()))
     return str(plain);
-  if (plain.isObject() && !plain.as<Instance>())
+  // What a class says is for its instances.
+  if (plain.isObject() && !plain.as<Instance>() && !plain.as<Class>())
     if (auto method = plain.object()->getAttr(*this, "__format__"))
       return textGiven(*this, call(*method, {Value(std::string(spec))}), "__format__'s result");
   try {

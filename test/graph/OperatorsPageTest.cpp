@@ -38,6 +38,7 @@ const Family families[] = {
     {"Gathers", "Gathers", registerGatherOperators},
     {"Scatters", "Scatters", registerScatterOperators},
     {"Lines", "Lines: running sums and orders", registerLineOperators},
+    {"Assertions", "Assertions", registerAssertionOperators},
 };
 
 std::vector<std::string> targetsOf(const Family &family) {
