@@ -74,8 +74,9 @@ const h::Value *ownMethod(const h::Class &cls, std::string_view name) {
   return nullptr;
 }
 
-bool isNotImplemented(const h::Value &value) {
-  return value.isObject() && value.object()->repr() == "NotImplemented";
+bool isNotImplemented(h::Interpreter &interpreter, const h::Value &value) {
+  const h::Value *known = interpreter.builtin("NotImplemented");
+  return known && value.isSame(*known);
 }
 
 /// Calls `handler` with (first?, func, types, args, kwargs).
@@ -126,7 +127,7 @@ std::optional<h::Value> throughFunctions(h::Interpreter &interpreter, const h::V
       continue;
     h::Value handler = interpreter.getAttr(h::Value(tensor->cls), "__torch_function__");
     h::Value result = handled(interpreter, handler, {}, overload, args, classes);
-    if (!isNotImplemented(result))
+    if (!isNotImplemented(interpreter, result))
       return result;
   }
   return std::nullopt;
@@ -143,7 +144,7 @@ std::optional<h::Value> throughDispatch(h::Interpreter &interpreter, const h::Va
       return handled(interpreter, *rule, {without.mode()}, overload, args, classes);
     h::Value handler = interpreter.getAttr(without.mode(), "__torch_dispatch__");
     h::Value result = handled(interpreter, handler, {}, overload, args, classes);
-    if (!isNotImplemented(result))
+    if (!isNotImplemented(interpreter, result))
       return result;
     return throughDispatch(interpreter, overload, args);
   }
@@ -156,7 +157,7 @@ std::optional<h::Value> throughDispatch(h::Interpreter &interpreter, const h::Va
       return handled(interpreter, *rule, {h::Value(tensor->cls)}, overload, args, classes);
     h::Value handler = interpreter.getAttr(h::Value(tensor->cls), "__torch_dispatch__");
     h::Value result = handled(interpreter, handler, {}, overload, args, classes);
-    if (!isNotImplemented(result))
+    if (!isNotImplemented(interpreter, result))
       return result;
   }
   if (asked)
@@ -331,7 +332,7 @@ std::optional<h::Value> dispatchAten(Tracer &tracer, h::Interpreter &interpreter
   if (auto result = throughFunctions(interpreter, overload, args))
     return result;
   if (const h::Value *implicit = implicitFunction(interpreter, target))
-    if (h::Value result = interpreter.call(*implicit, args); !isNotImplemented(result))
+    if (h::Value result = interpreter.call(*implicit, args); !isNotImplemented(interpreter, result))
       return result;
   return throughDispatch(interpreter, overload, args);
 }
@@ -525,6 +526,13 @@ h::Value inferSchema(h::Interpreter &interpreter, Bound &a) {
     if (at > 0 && std::isdigit(static_cast<unsigned char>(text[at - 1])) && at + 1 < text.size() &&
         (text[at + 1] == ',' || text[at + 1] == ')'))
       text.insert(at + 1, "0");
+  // … and numbers what is written by the parameter's place.
+  size_t place = 0;
+  for (size_t at = 0; at < text.size(); ++at) {
+    place += text.compare(at, 2, ", ") == 0 && text.compare(at + 2, 3, "*, ") != 0;
+    if (text.compare(at, 7, "Tensor(") == 0 && text.compare(at + 8, 2, "!)") == 0)
+      text.replace(at + 7, 1, "a" + std::to_string(place));
+  }
   return h::Value(a[2].isNone() ? text : a[2].str() + text);
 }
 

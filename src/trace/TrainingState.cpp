@@ -104,6 +104,14 @@ void traceBack(Tracer &tracer, const Value *value, FirstValue &out) {
   }
 }
 
+/// The innermost place of the user's own text.
+SourceLocation usersPlace(h::Interpreter &interpreter) {
+  for (const SourceLocation &where : interpreter.callStack())
+    if (where.file && !where.file->path().starts_with("<torch"))
+      return where;
+  return interpreter.location();
+}
+
 h::Value firstValue(Tracer &tracer, h::Interpreter &interpreter, const h::Value &value) {
   auto *object = value.as<TensorObject>();
   if (!object)
@@ -111,7 +119,7 @@ h::Value firstValue(Tracer &tracer, h::Interpreter &interpreter, const h::Value 
   auto first = std::make_shared<FirstValue>();
   const TracedStorage &storage = *object->tensor.storage;
   first->type = TensorType(object->tensor.type.dtype, object->tensor.type.shape);
-  first->where = interpreter.location();
+  first->where = usersPlace(interpreter);
   if (object->tensor.type.shape != storage.type.shape)
     first->problem = "a view of another tensor";
   else if (!storage.base)

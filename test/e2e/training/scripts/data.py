@@ -26,5 +26,5 @@ print(list(BatchSampler(SequentialSampler(range(5)), 2, False)))
 for batch in DataLoader(Squares(), batch_size=5):
     print(batch["x"].tolist(), batch["i"].tolist(), batch["name"])
 print([int(y) for x, y in Subset(data, [1, 8])], [y.item() for x, y in DataLoader(data, batch_size=None)][:3])
-print(DataLoader(data, batch_size=4, collate_fn=lambda items: len(items)).__iter__().__next__())
+print([n for n in DataLoader(data, batch_size=4, collate_fn=lambda items: len(items))][0])
 print(torch.rand(2))
