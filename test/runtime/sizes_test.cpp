@@ -119,7 +119,7 @@ TEST(Sizes, ValuesOutsideTheirBoundsEndTheCall) {
                          Row{-1, 0, 7, "model.py:3:9: nonzero: 'u0' is -1, must be in 0..7"},
                          Row{INT64_MIN, 0, 7, "must be in 0..7"},
                          Row{2, -1, 7, "model.py:4:9: item(): 'u1' is -1, must be at least 0"},
-                         Row{2, 6, 7, "model.py:5:9: RuntimeError: too many (u0 = 2, u1 = 6)"},
+                         Row{2, 6, 7, "model.py:5:9: RuntimeError: too many (u0 = 2, u1 = 6, n = 7)"},
                          Row{2, INT64_MAX, 7, "too large"}}) {
     Call call(row.first, row.second, row.n);
     DLManagedTensorVersioned *outputs[3];
