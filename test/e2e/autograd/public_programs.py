@@ -119,7 +119,7 @@ def attorch_layer_norm_reference(x, w, b, g):
 def attorch_batch_norm(x, w, b, g):
     from attorch.batch_norm_layer import BatchNormAutoGrad
 
-    return _gradients(lambda x, w, b: BatchNormAutoGrad.apply(x, True, w, b), [x, w, b], g)
+    return _gradients(lambda x, w, b: BatchNormAutoGrad.apply(x, True, w, b, None, None, 0.1, 1e-5, False), [x, w, b], g)
 
 
 def attorch_batch_norm_reference(x, w, b, g):
