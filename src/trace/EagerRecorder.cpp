@@ -302,6 +302,12 @@ Value *EagerRecorder::baseFor(const std::shared_ptr<TracedStorage> &storage,
                       : dtype == DataType::Bool ? Argument(value != 0)
                                                 : Argument(static_cast<int64_t>(value));
     tracer.program.main.setLocation(where);
+    // A number that is another one in every turn is an operand.
+    if (changes(std::hash<std::string>()(placeOf(where) + "full"), value)) {
+      storage->base = spread(storage->type, initializer, where);
+      track(storage);
+      return storage->base;
+    }
     storage->base =
         emitCall(tracer.program.main, tracer.registry, tracer.symbols(), "aten.full",
                  {Argument::list(storage->type.shape), number}, {{"dtype", Argument(dtype)}}, where)
@@ -309,6 +315,20 @@ Value *EagerRecorder::baseFor(const std::shared_ptr<TracedStorage> &storage,
   }
   track(storage);
   return storage->base;
+}
+
+/// The initial number in every place, from memory.
+Value *EagerRecorder::spread(const TensorType &type, const Initializer &initializer,
+                             const SourceLocation &where) {
+  TensorType one(type.dtype, {});
+  Value *number = addInput(one, {nullptr, made(initializer, one), {}, 0, false});
+  Graph &main = tracer.program.main;
+  Value *everywhere = emitCall(main, tracer.registry, tracer.symbols(), "aten.expand",
+                               {Argument(number), Argument::list(type.shape)}, {}, where)
+                          ->result();
+  return emitCall(main, tracer.registry, tracer.symbols(), "aten.clone", {Argument(everywhere)},
+                  {{"memory_format", Argument("contiguous_format")}}, where)
+      ->result();
 }
 
 Value *EagerRecorder::viewFor(const TracedTensor &tensor) {

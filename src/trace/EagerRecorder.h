@@ -135,6 +135,8 @@ private:
   class Structure;
 
   graph::Value *addInput(const graph::TensorType &type, Input input);
+  graph::Value *spread(const graph::TensorType &type, const Initializer &initializer,
+                       const SourceLocation &where);
   std::vector<Output> liveOutputs();
   graph::Value *inMemoryOrder(graph::Value *value);
   void dropUnused();

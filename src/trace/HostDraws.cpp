@@ -326,6 +326,16 @@ bool drawsOtherwise(const std::string &name) {
 
 } // namespace
 
+/// The drawn tensor, on the device of the one that it is like.
+static h::Value besideLike(const h::Value &drawn, const TensorObject *like) {
+  TracedStorage &storage = *drawn.as<TensorObject>()->tensor.storage;
+  if (like) {
+    storage.device = like->tensor.storage->device;
+    storage.isPlaced = like->tensor.storage->isPlaced;
+  }
+  return drawn;
+}
+
 /// As PyTorch computes it on a CPU: the numbers are drawn in the tensor's type.
 static std::optional<h::Value> droppedOnHost(Tracer &tracer, h::Interpreter &interpreter,
                                              const Arguments &a) {
@@ -344,7 +354,7 @@ static std::optional<h::Value> droppedOnHost(Tracer &tracer, h::Interpreter &int
   h::Value noise =
       newTensor(tracer, interpreter,
                 shaped(a, draw, input->tensor.type.shape, input->tensor.type.dtype), h::Value());
-  noise = callAten(tracer, interpreter, "div", argsOf({noise, h::Value(1 - p)}));
+  noise = callAten(tracer, interpreter, "div", argsOf({besideLike(noise, input), h::Value(1 - p)}));
   return callAten(tracer, interpreter, "mul", argsOf({a.args.positional.at(0), noise}));
 }
 
@@ -355,7 +365,7 @@ std::optional<h::Value> drawOnHost(Tracer &tracer, h::Interpreter &interpreter,
     return normalOf(tracer, a);
   if (std::optional<HostDraw> draw = drawing(a)) {
     a.refuse({"out", "layout", "memory_format"});
-    return newTensor(tracer, interpreter, std::move(*draw), a.generator());
+    return besideLike(newTensor(tracer, interpreter, std::move(*draw), a.generator()), likeOf(a));
   }
   if (auto dropped = droppedOnHost(tracer, interpreter, a))
     return dropped;

@@ -61,3 +61,4 @@ for i in range(30):
     if not torch.allclose(y, torch.full((300,), 0.5 + i / 100, device="cuda")):
         print("wrong", i)
 print(torch._pellucid_statistics()["compiled"] - before <= 4)
+print(torch.randn_like(x).device, torch.nn.functional.dropout(x, 0.5, True).device, x.new_zeros(2).device, torch.zeros_like(x).device)
