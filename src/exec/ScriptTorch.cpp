@@ -6,6 +6,8 @@
 
 #include <pellucid/runtime.h>
 
+#include <algorithm>
+
 namespace pellucid::exec {
 
 namespace h = pellucid::host;
@@ -171,6 +173,25 @@ void addScriptTorch(h::NativeModules &modules, ScriptHooks &hooks) {
           "is_deterministic_algorithms_warn_only_enabled", "set_float32_matmul_precision",
           "get_float32_matmul_precision", "get_num_threads", "get_num_interop_threads"})
       m.globals->set(name, later("torch._settings", name));
+  });
+  // torch.randn(size=(2, 3)): the sizes by their name.
+  modules.add("torch", [](h::Interpreter &, h::Module &m) {
+    for (const char *name : {"randn", "rand", "zeros", "ones", "empty"}) {
+      const h::Value *found = m.globals->find(name);
+      auto *own = found ? found->as<h::NativeFunction>() : nullptr;
+      if (!own)
+        continue;
+      m.globals->set(name,
+                     h::nativeRaw(own->name, [inner = *found](h::Interpreter &i, h::CallArgs args) {
+                       auto size = std::find_if(args.keywords.begin(), args.keywords.end(),
+                                                [](const auto &k) { return k.first == "size"; });
+                       if (size != args.keywords.end() && args.positional.empty()) {
+                         args.positional.push_back(size->second);
+                         args.keywords.erase(size);
+                       }
+                       return i.call(inner, std::move(args));
+                     }));
+    }
   });
   modules.add("torch.backends.cudnn", [](h::Interpreter &, h::Module &m) {
     m.globals->set("enabled", h::Value(true));

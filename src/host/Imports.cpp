@@ -144,7 +144,11 @@ static void execute(Interpreter &interpreter, const std::shared_ptr<Module> &mod
   Interpreter::State &state = interpreter.state();
   module->globals->set("__name__", Value(module->name));
   module->globals->set("__file__", Value(module->syntax->file->path()));
-  module->globals->set("__doc__", Value());
+  const auto &body = module->syntax->body;
+  auto *first = body.empty() ? nullptr : as<ExprStmt>(body[0].get());
+  auto *text = first ? as<Constant>(first->value.get()) : nullptr;
+  bool isDocumented = text && text->type == Constant::Type::String;
+  module->globals->set("__doc__", isDocumented ? Value(text->text) : Value());
   module->globals->set("__spec__", Value());
   size_t dot = module->name.rfind('.');
   module->globals->set("__package__",

@@ -91,7 +91,7 @@ class CompiledKernel:
     n_regs, n_spills, n_max_threads = 32, 0, 1024
 
     def __init__(self, kernel, num_warps=4, num_stages=3, num_ctas=1, **arguments):
-        self._kernel = kernel
+        self._kernel, self._given = kernel, arguments
         self._options = {"num_warps": num_warps, "num_stages": num_stages, "num_ctas": num_ctas}
         self.metadata = _Metadata(kernel.__name__, num_warps, num_stages, num_ctas)
         self.name = kernel.__name__
@@ -105,7 +105,10 @@ class CompiledKernel:
 
     def __getitem__(self, grid):
         def launch(*args, **kwargs):
-            return self._kernel[grid](*args, **self._options, **kwargs)
+            # Constants that it was made with need not be given again.
+            missing = self._kernel.arg_names[len(args) :]
+            given = {name: value for name, value in self._given.items() if name in missing and not isinstance(value, torch.Tensor)}
+            return self._kernel[grid](*args, **{**given, **self._options, **kwargs})
 
         return launch
 
