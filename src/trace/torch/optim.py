@@ -45,6 +45,11 @@ def _count(step):
     return step.to(torch.float64)
 
 
+def _power(base, exponent):
+    """base ** exponent in float64."""
+    return torch.pow(base if _is_tensor(base) else torch.full_like(exponent, base), exponent)
+
+
 def _wide(tensor):
     """The type that PyTorch computes in before it rounds to the tensor's own."""
     return tensor if tensor.dtype == torch.float64 else tensor.to(torch.float32)
@@ -418,7 +423,7 @@ class Adam(_Stepping):
         square.copy_(_scaled(square, beta2))
         _add_product(square, grad, grad, 1 - beta2)
         count = _count(state["step"])
-        first, second = 1 - beta1**count, 1 - beta2**count
+        first, second = 1 - _power(beta1, count), 1 - _power(beta2, count)
         if group["amsgrad"]:
             most = state["max_exp_avg_sq"]
             most.copy_(torch.maximum(most, square))
@@ -557,7 +562,7 @@ class Adamax(_Stepping):
         mean, most = state["exp_avg"], state["exp_inf"]
         mean.copy_(torch.lerp(mean, grad, 1 - beta1))
         most.copy_(torch.maximum(most * beta2, grad.abs() + group["eps"]))
-        rate = _number(group["lr"]) / (1 - beta1 ** _count(state["step"]))
+        rate = _number(group["lr"]) / (1 - _power(beta1, _count(state["step"])))
         _add_quotient(p, mean, most, -rate)
 
 
@@ -589,15 +594,15 @@ class NAdam(_Stepping):
         elif decay != 0:
             grad = _decayed(p, grad, decay)
         count = _count(state["step"])
-        mu = beta1 * (1.0 - 0.5 * (0.96 ** (count * group["momentum_decay"])))
-        next_mu = beta1 * (1.0 - 0.5 * (0.96 ** ((count + 1) * group["momentum_decay"])))
+        mu = beta1 * (1.0 - 0.5 * _power(0.96, count * group["momentum_decay"]))
+        next_mu = beta1 * (1.0 - 0.5 * _power(0.96, (count + 1) * group["momentum_decay"]))
         product = state["mu_product"]
         product.mul_(mu.to(torch.float32))
         mean, square = state["exp_avg"], state["exp_avg_sq"]
         mean.copy_(torch.lerp(mean, grad, 1 - beta1))
         square.copy_(_scaled(square, beta2))
         _add_product(square, grad, grad, 1 - beta2)
-        denominator = _divided(square, 1 - beta2**count).sqrt() + group["eps"]
+        denominator = _divided(square, 1 - _power(beta2, count)).sqrt() + group["eps"]
         so_far = _count(product)
         _add_quotient(p, grad, denominator, -lr * (1.0 - mu) / (1.0 - so_far))
         _add_quotient(p, mean, denominator, -lr * next_mu / (1.0 - so_far * next_mu))
@@ -633,10 +638,10 @@ class RAdam(_Stepping):
         square.copy_(_scaled(square, beta2))
         _add_product(square, grad, grad, 1 - beta2)
         count = _count(state["step"])
-        power = beta2**count
+        power = _power(beta2, count)
         longest = 2 / (1 - beta2) - 1
         length = longest - 2 * count * power / (1 - power)
-        corrected = _divided(mean, 1 - beta1**count)
+        corrected = _divided(mean, 1 - _power(beta1, count))
         # Below five terms the variance is not known: the root of a negative number is not taken.
         enough = length > 5.0
         known = torch.where(enough, length, torch.full_like(length, longest))

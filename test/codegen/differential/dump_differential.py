@@ -50,7 +50,7 @@ def dot_f16(a, b, c, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
 
 # f32: multiply-adds by lanes, out of every way that operands lie; odd sizes, rows that are not aligned, a depth of more than
 # a panel, an operand from registers.
-@case("a:fp32:7000 b:fp32:4900 c:fp32:7000 M:i32=100 N:i32=70 K:i32=70", (2, 2), BM=64, BN=64, BK=32)
+@case("a:fp32:7000:-0.5:0.5 b:fp32:4900:-0.5:0.5 c:fp32:7000 M:i32=100 N:i32=70 K:i32=70", (2, 2), BM=64, BN=64, BK=32)
 @triton.jit
 def lanes(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     i = tl.program_id(0)*BM + tl.arange(0, BM); j = tl.program_id(1)*BN + tl.arange(0, BN); k = tl.arange(0, BK)
@@ -61,7 +61,7 @@ def lanes(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr
         acc = tl.dot(x, y, acc, input_precision="ieee")
     tl.store(c + i[:, None]*N + j[None, :], acc, mask=(i[:, None] < M) & (j[None, :] < N))
 
-@case("a:fp32:16384 b:fp32:8192 c:fp32:8192 K:i32=128", BM=128, BN=64, BK=64)
+@case("a:fp32:16384:-0.5:0.5 b:fp32:8192:-0.5:0.5 c:fp32:8192 K:i32=128", BM=128, BN=64, BK=64)
 @triton.jit
 def lanes_transposed(a, b, c, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     i = tl.arange(0, BM); j = tl.arange(0, BN); k = tl.arange(0, BK)
@@ -71,7 +71,7 @@ def lanes_transposed(a, b, c, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.cons
         acc += tl.dot(tl.trans(x), tl.trans(y), input_precision="ieee")
     tl.store(c + i[:, None]*BN + j[None, :], acc)
 
-@case("a:fp32:2048 b:fp32:2048 c:fp32:4096", BM=64, BN=64, BK=32)
+@case("a:fp32:2048:-0.05:0.05 b:fp32:2048:-0.05:0.05 c:fp32:4096", BM=64, BN=64, BK=32)
 @triton.jit
 def lanes_of_registers(a, b, c, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     i = tl.arange(0, BM); j = tl.arange(0, BN); k = tl.arange(0, BK)
@@ -80,7 +80,7 @@ def lanes_of_registers(a, b, c, BM: tl.constexpr, BN: tl.constexpr, BK: tl.const
     tl.store(c + i[:, None]*BN + j[None, :], tl.dot(s, s, input_precision="ieee"))
 
 # Several results, one after the other, in one loop: the sum begins anew where a result ends.
-@case("a:bf16:16384 b:bf16:8192 c:fp32:16384 K:i32=128", BM=64, BN=64, BK=32)
+@case("a:bf16:16384:-0.5:0.5 b:bf16:8192:-0.5:0.5 c:fp32:16384 K:i32=128", BM=64, BN=64, BK=32)
 @triton.jit
 def staged_restart(a, b, c, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     i = tl.arange(0, BM); j = tl.arange(0, BN); k = tl.arange(0, BK)
