@@ -47,7 +47,7 @@ def _count(step):
 
 def _power(base, exponent):
     """base ** exponent in float64."""
-    return torch.pow(base if _is_tensor(base) else torch.full_like(exponent, base), exponent)
+    return torch.pow(torch.zeros_like(exponent) + base, exponent)
 
 
 def _wide(tensor):
