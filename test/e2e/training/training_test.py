@@ -63,9 +63,7 @@ def check_optimizers(folder):
         results = step(folder, package, ["grad=f32[5,3]"], [gradient(i)], len(want), "--state", state)
     for i, got in enumerate(results):
         error = np.max(np.abs(got.astype(np.float64) - want[i])) / np.max(np.abs(want[i]))
-        # Steps of 0.05 whatever the gradient: the last bits of its mean and root are 20 times a part of the result.
-        allowed = 4e-6 if i in (5, 6, 7) else 1e-6
-        assert error <= allowed, f"optimiser {i}: {error:.3g} off"
+        assert error <= 1e-6, f"optimiser {i}: {error:.3g} off"
 
 
 def check_case(folder, name):
