@@ -140,6 +140,9 @@ Value *Tracer::lift(const std::shared_ptr<TracedStorage> &storage, const SourceL
 bool Tracer::isCurrent(const TracedTensor &tensor) const {
   if (!tensor.value || tensor.segment != segment || tensor.version != tensor.storage->version)
     return false;
+  // What a constructor computed is none of forward's values.
+  if (tensor.storage->constructed != constructing)
+    return false;
   // A view that a region looked at has its value there and none outside.
   return endedRegions.empty() || !endedRegions.count(tensor.value->producer()->graph());
 }
