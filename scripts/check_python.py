@@ -14,18 +14,20 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent / "src"
 TOGETHER = [["composites.py", "shapes.py", "losses.py"], ["hooks.py", "module_names.py", "nn.py", "nn_losses.py", "nn_layers.py", "nn_recurrent.py", "nn_transformer.py"],
             ["derivatives.py", "derivatives_moves.py"],
-            ["aten.py", "aten_images.py", "aten_scatters.py", "aten_gradients.py", "aten_numbers.py", "aten_quantized.py"]]
+            ["aten.py", "aten_images.py", "aten_scatters.py", "aten_gradients.py", "aten_numbers.py", "aten_quantized.py", "aten_values.py"]]
 GIVEN = {  # by the C++ that fills the module
     "init.py": {"_truncated_normal", "_orthogonal"},
     "random.py": {"default_generator", "_new_stream", "_default_stream", "_seed", "_initial_seed", "_mark", "_return_to"},
     "inspect.py": {"_parameters"},
     "re.py": {"_compile", "_describe", "_scan"},
     "control.py": {"_record_control"},
-    "nn.py": {"Parameter", "_conversion", "_convert_in_place", "_default_weight", "_default_bias", "_normal", "_xavier_uniform"},
+    "nn.py": {"Parameter", "_conversion", "_convert_in_place", "_move_in_place", "_default_weight", "_default_bias", "_normal", "_xavier_uniform"},
     "module_names.py": {"Parameter"},
     "nn_losses.py": {"Parameter", "_xavier_normal", "_xavier_uniform"},
     **{name: {"Parameter", "_bounded", "_normal", "_xavier_uniform"} for name in ("nn_layers.py", "nn_recurrent.py", "nn_transformer.py")},
     "hooks.py": {"Parameter"},
+    "aten_values.py": {"_read_size", "_check_sizes", "_is_proved", "_remember", "_remembered"},
+    "eager.py": {"_print_options"},
     "training.py": {"_first_value"},
     "optim.py": {"_flush"},
     "amp.py": {"_autocast_state", "_set_autocast"},
@@ -58,6 +60,9 @@ def names_of(tree):
 
 def imports_of(tree):
     for node in tree.body:
+        # What C++ gives a module of Python's is imported to be its attribute.
+        if isinstance(node, ast.ImportFrom) and node.module == "_script":
+            continue
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             for alias in node.names:
                 yield (alias.asname or alias.name).split(".")[0], node.lineno

@@ -141,10 +141,11 @@ public:
 class Operator : public Object {
 public:
   enum class Form : uint8_t { Triton, Custom } form = Form::Custom;
-  std::string name;                      ///< "ns::name" as declared
-  std::string overload;                  ///< "default" unless the name carries one
-  Value function;                        ///< the decorated Function
-  Value mutatesArgs;                     ///< as given: tuple, list, dict, set or "unknown"
+  std::string name;            ///< "ns::name" as declared
+  std::string overload;        ///< "default" unless the name carries one
+  Value function;              ///< the decorated Function
+  bool isOnlyDeclared = false; ///< by define(): `function` says that nothing implements it
+  Value mutatesArgs;           ///< as given: tuple, list, dict, set or "unknown"
   std::optional<std::string> schemaText; ///< the schema= argument
   Value deviceTypes;                     ///< as given, or None
   Value fake;                            ///< register_fake's function, or None
@@ -167,6 +168,8 @@ public:
   /// What runs on a device: register_kernel's function for it, else one for every device, else the
   /// decorated function.
   Value kernelFor(const std::string &device) const;
+  /// Whether a function is registered for the device, or for every device.
+  bool hasKernelFor(const std::string &device) const;
   /// Whether device_types leaves the device out and no kernel is registered for it.
   bool lacksKernelFor(Interpreter &, const std::string &device) const;
 

@@ -143,9 +143,12 @@ std::shared_ptr<Operator> defineOperator(Interpreter &interpreter, const std::st
   Value missing = nativeRaw(name, [name](Interpreter &i, CallArgs) -> Value {
     i.refuse("operator '" + name + "' is defined and has no implementation for this device");
   });
-  return declareOperator(interpreter, Operator::Form::Custom,
-                         {Value(name), Value(), Value(schema), Value(), tags}, missing, where)
-      .shared<Operator>();
+  auto declared =
+      declareOperator(interpreter, Operator::Form::Custom,
+                      {Value(name), Value(), Value(schema), Value(), tags}, missing, where)
+          .shared<Operator>();
+  declared->isOnlyDeclared = true;
+  return declared;
 }
 
 /// The kind of device that a dispatch key stands for; empty for other keys.

@@ -42,11 +42,15 @@ Value Operator::kernelFor(const std::string &device) const {
   return any ? *any : function;
 }
 
+bool Operator::hasKernelFor(const std::string &device) const {
+  return std::any_of(kernels.begin(), kernels.end(),
+                     [&](const auto &k) { return k.first == device || k.first.empty(); });
+}
+
 bool Operator::lacksKernelFor(Interpreter &interpreter, const std::string &device) const {
   if (deviceTypes.isNone())
     return false;
-  if (std::any_of(kernels.begin(), kernels.end(),
-                  [&](const auto &k) { return k.first == device || k.first.empty(); }))
+  if (hasKernelFor(device))
     return false;
   if (deviceTypes.isStr())
     return deviceTypes.str() != device;

@@ -326,15 +326,26 @@ private:
     return a.isObject() && b.isObject() && a.object() == b.object();
   }
 
+  /// Kernels run on every device here: one that is registered for another device alone is taken.
+  h::Value kernelFor(const std::string &device) {
+    if (!op.isOnlyDeclared || op.hasKernelFor(device) || op.kernels.empty())
+      return op.kernelFor(device);
+    tracer.warn(Diagnostic(Severity::Warning, op.location,
+                           "operator '" + op.name + "' has no kernel for " + device +
+                               ", where PyTorch raises NotImplementedError; that for " +
+                               op.kernels.back().first + " is taken"));
+    return op.kernels.back().second;
+  }
+
   /// What register_kernel gave the devices that the program is made for takes the place of the
   /// function.
   h::Value implementation() {
     std::vector<std::string> devices = tracer.kernelDevices;
     if (devices.empty())
       devices.push_back(tracer.assumedDevice);
-    h::Value chosen = op.kernelFor(devices.front());
+    h::Value chosen = kernelFor(devices.front());
     for (const std::string &device : devices) {
-      if (!isSame(op.kernelFor(device), chosen))
+      if (!isSame(kernelFor(device), chosen))
         refuse("operator '" + op.name + "' runs another kernel on " + device + " than on " +
                devices.front() + "; compile a package for each");
       if (op.lacksKernelFor(interpreter, device))

@@ -128,8 +128,7 @@ def check_state(folder):
 def check_missing(folder):
     """Everything that is missing, at once."""
     said = pellucid("compile", DATA / "missing.pt2", "-o", folder / "m.plc", fails=True)
-    assert "2 operators of this archive are not there" in said, said
-    assert "aten::nonzero(Tensor self) -> Tensor: the size of its result depends on values" in said, said
+    assert "an operator of this archive is not there" in said, said
     assert "example::twice(Tensor x, SymInt n) -> Tensor: an operator of the model's own" in said, said
 
 

@@ -24,7 +24,7 @@ SOURCE = pathlib.Path(sys.argv[2]).resolve()
 COMPILERS = sys.argv[3:5]
 DOCUMENTED_PROGRAM = sys.argv[5] if len(sys.argv) > 5 else None
 # compile first: the examples of the verbs that read a package take the one it writes.
-VERBS = ("compile", "kernels", "launch", "export", "run", "inspect", "explain", "profile", "bench", "doctor")
+VERBS = ("compile", "kernels", "launch", "export", "run", "inspect", "explain", "profile", "bench", "doctor", "exec")
 # What each command prints. A command without a line here fails.
 PRINTS = {
     "kernels": [r"ok +silu_kernel \(line \d+\)", r"in_ptr +pointer +read\n", r"out_ptr +pointer +write\n", r"n_elements +scalar", r"BLOCK_SIZE +constexpr"],
@@ -37,6 +37,7 @@ PRINTS = {
     "profile": [r"trace\.json: \d+ call\(s\)", r"silu_kernel +\d+"],
     "bench": [r"calls +\d+", r"median +[\d.]+ us", r"copy ceiling", r"source to package"],
     "doctor": [r"pellucid +0\.", r"CPU +.+x86-64-v[34]", r"code generation +.+pellucid-worker", r"CUDA "],
+    "exec": [r"call_function +silu +examples\.silu\.default", r"compiled \((\d+), 64\) True", r"packaged \(\d+, 64\) True"],
     "launch": [r"silu_kernel: (native on cpu:x86-64-v[34](\+\w+)?|reference|sanitizer), "],
 }
 
@@ -126,7 +127,7 @@ def documented_blocks(where):
         shutil.copy(SOURCE / "examples" / name, where / name.replace("silu_model", "model"))
     ran = 0
     for block in blocks():
-        check = {"sh": check_shell, "c": check_c, "cpp": check_cpp, "cmake": check_cmake}.get(block.language)
+        check = {"sh": check_shell, "python": check_python, "c": check_c, "cpp": check_cpp, "cmake": check_cmake}.get(block.language)
         problems = [(block.place, f"a block of {block.language} that this test cannot run")] if not check else check(block, where)
         for what, why in problems:
             yield f"{block.place}: {what}", why
@@ -185,6 +186,23 @@ def ends_with_an_error(program, needed, where):
     os.rename(where / "gone", where / needed)
     if code != 1 or not (text + error).strip():
         yield program, f"without {needed} its exit code is {code}, and it says '{text + error}'"
+
+
+# The models of the documents, and the inputs that they are compiled for.
+MODELS = {"docs/autograd.md": ("Step", ["x=f32[8,64]", "y=f32[8,1]"])}
+
+
+def check_python(block, where):
+    document = block.place.split(":")[0]
+    if document not in MODELS:
+        yield block.place, "a model that this test has no inputs for"
+        return
+    name, inputs = MODELS[document]
+    (where / "piece.py").write_text(f"import torch\nfrom torch import nn\n\n\n{block.text}")
+    words = " ".join(f"--input '{text}'" for text in inputs)
+    code, text, error = run(f"pellucid compile piece.py:{name} {words} -o piece.plc", where)
+    if code != 0 or "kernel(s)" not in text:
+        yield block.place, f"exit code {code}: {text}{error}"
 
 
 # The pieces of C that are no programs, in one each. NAME is their document.

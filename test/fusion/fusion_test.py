@@ -151,7 +151,7 @@ CASES = [
     Case("sequence", [X, "r=f32[n]"], lambda x, r: silu(silu(x * 2) + r) - 1, 2, 1, sizes=N0),
     # The first, the last, and one kernel that all layers between share.
     Case("repeated", [X], lambda x: silu_layers(x, 5), 5, 4, kernels=3, sizes=N0),
-    Case("address_given_away", [X], lambda x: x * 2 * 3, 2, buffers=2, refused=[("address_kernel", "mul", "it is not known how the kernel uses")], sizes=N),
+    Case("address_given_away", [X], lambda x: x * 2 * 3, 2, buffers=2, refused=[("giving_kernel", "mul", "it is not known how the kernel uses")], sizes=N),
     Case("persistent", [X], lambda x: (x + 1) * 3 * 2, 1, sizes=N0),
     Case("loop", [XROW], lambda x: (x * 2 + 1) * 3, 1, sizes=ROWS),
     Case("center", [XROW], lambda x: (x * 2 - (x * 2).mean(axis=1, keepdims=True)) * 3, 1, sizes=ROWS, tolerance=2e-5),

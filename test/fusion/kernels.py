@@ -307,7 +307,7 @@ def spare_kernel(x_ptr, spare_ptr, out_ptr, n, BLOCK: tl.constexpr):
 
 
 @triton.jit
-def address_kernel(x_ptr, out_ptr, address_ptr, n, BLOCK: tl.constexpr):
+def giving_kernel(x_ptr, out_ptr, address_ptr, n, BLOCK: tl.constexpr):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     mask = offsets < n
     tl.store(out_ptr + offsets, tl.load(x_ptr + offsets, mask=mask) * 2.0, mask=mask)

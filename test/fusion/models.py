@@ -8,7 +8,7 @@ from kernels import (
     guarded_kernel, double_in_place_kernel, atomic_kernel, read_back_kernel, two_outputs_kernel, head_kernel,
     positive_kernel, even_kernel, overlapping_kernel, two_stores_kernel, neighbours_kernel, transpose_kernel,
     affine_kernel, round_kernel, not_kernel, gather_kernel, matmul_kernel, residue_kernel,
-    volatile_kernel, address_kernel, spare_kernel,
+    volatile_kernel, giving_kernel, spare_kernel,
 )
 from torch.library import custom_op, triton_op, wrap_triton
 
@@ -169,7 +169,7 @@ def persistent(x):
 
 def address_given_away(x):
     out, address = torch.empty_like(x), torch.empty(1, dtype=torch.int64)
-    address_kernel[(triton.cdiv(x.numel(), 64),)](x, out, address, x.numel(), BLOCK=64)
+    giving_kernel[(triton.cdiv(x.numel(), 64),)](x, out, address, x.numel(), BLOCK=64)
     return out * 3.0
 
 

@@ -114,13 +114,14 @@ TEST(Sizes, ValuesOutsideTheirBoundsEndTheCall) {
     int64_t first, second, n;
     const char *said;
   };
-  for (const Row &row : {Row{8, 0, 7, "model.py:3:9: nonzero: 'u0' is 8, must be in 0..7"},
-                         Row{101, 0, 200, "model.py:3:9: nonzero: 'u0' is 101, must be in 0..100"},
-                         Row{-1, 0, 7, "model.py:3:9: nonzero: 'u0' is -1, must be in 0..7"},
-                         Row{INT64_MIN, 0, 7, "must be in 0..7"},
-                         Row{2, -1, 7, "model.py:4:9: item(): 'u1' is -1, must be at least 0"},
-                         Row{2, 6, 7, "model.py:5:9: RuntimeError: too many (u0 = 2, u1 = 6, n = 7)"},
-                         Row{2, INT64_MAX, 7, "too large"}}) {
+  for (const Row &row :
+       {Row{8, 0, 7, "model.py:3:9: nonzero: 'u0' is 8, must be in 0..7"},
+        Row{101, 0, 200, "model.py:3:9: nonzero: 'u0' is 101, must be in 0..100"},
+        Row{-1, 0, 7, "model.py:3:9: nonzero: 'u0' is -1, must be in 0..7"},
+        Row{INT64_MIN, 0, 7, "must be in 0..7"},
+        Row{2, -1, 7, "model.py:4:9: item(): 'u1' is -1, must be at least 0"},
+        Row{2, 6, 7, "model.py:5:9: RuntimeError: too many (u0 = 2, u1 = 6, n = 7)"},
+        Row{2, INT64_MAX, 7, "too large"}}) {
     Call call(row.first, row.second, row.n);
     DLManagedTensorVersioned *outputs[3];
     EXPECT_NE(call.run(package, outputs).find(row.said), std::string::npos)

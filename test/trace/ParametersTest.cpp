@@ -433,7 +433,7 @@ TEST_F(InitialValues, haveTheirDistribution) {
        1, third, 0, 2},
       {"self.w = nn.Parameter(torch.randn(128, 512))", 0, 1, -inf, inf},
       {"self.w = nn.Parameter(torch.rand(128, 512))", 0.5, third / 2, 0, 1},
-      {"self.w = nn.Parameter(torch.full((128, 512), fill_value=3))", 3, 0, 3, 3},
+      {"self.w = nn.Parameter(torch.full((128, 512), fill_value=3.0))", 3, 0, 3, 3},
   };
   for (const Case &one : cases) {
     Moments found(drawn("import math; " + std::string(one.statement), "128, 512"));

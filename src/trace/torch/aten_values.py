@@ -190,7 +190,7 @@ def _index_put_masks(self, indices, values, accumulate=False):
 # --- what occurs
 
 
-def _groups(first, text):
+def _numbered_groups(first, text):
     """Of sorted or neighbouring elements: which group each belongs to, and where the groups begin."""
     return torch.cumsum(first.to(torch.int64), 0) - 1, _places(first, text)
 
@@ -221,7 +221,7 @@ def _unique_of(self, inverse, counts):
         values = values.to(torch.bool)
     else:
         values, order = torch.sort(flat, stable=True)
-    group, starts = _groups(_starts(values), "unique")
+    group, starts = _numbered_groups(_starts(values), "unique")
     result = values[starts]
     back = torch.zeros(flat.shape, dtype=torch.int64).scatter(0, order, group).reshape(self.shape) if inverse else _none()
     return result, back, _group_counts(group, starts) if counts else _none()
@@ -243,7 +243,7 @@ def _unique_consecutive(self, return_inverse, return_counts, dim):
     if dim is None:
         self, dim = self.reshape(-1), 0
     dim = dim % self.dim()
-    group, starts = _groups(_starts(self, dim), "unique_consecutive")
+    group, starts = _numbered_groups(_starts(self, dim), "unique_consecutive")
     result = torch.index_select(self, dim, starts)
     if sliced:
         return result, group, _group_counts(group, starts)

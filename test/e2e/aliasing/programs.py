@@ -249,7 +249,11 @@ class Ours:
                 for array, start in zip(arrays, [array for one in starts for array in one.values()]):
                     array[...] = start
                 options = RunOptions(struct_size=ctypes.sizeof(RunOptions), guard=guard)
-                self.check(self.runtime.pellucid_run_into(handle, given, len(arrays), into, len(results), ctypes.byref(options)))
+                status = self.runtime.pellucid_run_into(handle, given, len(arrays), into, len(results), ctypes.byref(options))
+                if status and b"values decide" in self.runtime.pellucid_last_error():  # no guard for these
+                    options.guard = 0
+                    status = self.runtime.pellucid_run_into(handle, given, len(arrays), into, len(results), ctypes.byref(options))
+                self.check(status)
         finally:
             self.runtime.pellucid_unload(handle)
         answers, at = [], 0
