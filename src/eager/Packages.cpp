@@ -1,25 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "eager/Packages.h"
 
+#include "eager/Devices.h"
 #include "package/PackageWriter.h"
 #include "runtime/DlpackTypes.h"
+
+#include <algorithm>
+#include <utility>
 
 namespace pellucid::eager {
 
 using trace::ConcreteTensor;
 
-driver::CompileOptions eagerOptions(bool contractsFma) {
+using graph::Device;
+
+driver::CompileOptions eagerOptions(bool contractsFma, Device device) {
   driver::CompileOptions options;
   // Only this machine's level is of use to a package that never leaves it.
-  if (auto host = hostCpuLevel())
+  if (device.kind == Device::Kind::Cuda)
+    options.targets = {CudaDevices::get().at(device.index).target};
+  else if (auto host = hostCpuLevel())
     options.targets = {{Target::Kind::Cpu, *host, 0}};
   options.fpContract = contractsFma;
   options.keepIr = false;
   return options;
 }
 
-Compiled::Compiled(const graph::Program &program, const driver::CompileOptions &options)
-    : source(program.clone()) {
+Compiled::Compiled(const graph::Program &program, const driver::CompileOptions &options,
+                   Device device)
+    : source(program.clone()), place(device) {
   package::Contents contents;
   driver::CompileReport report;
   Diagnostics diagnostics;
@@ -42,6 +51,8 @@ DLTensor borrowed(const ConcreteTensor &tensor) {
   // DLPack's pointers are not const, but nobody writes through them.
   out.data = const_cast<std::byte *>(tensor.data.get());
   out.device = {kDLCPU, 0};
+  if (tensor.device.kind == Device::Kind::Cuda)
+    out.device = {kDLCUDA, std::max(tensor.device.index, 0)};
   out.ndim = static_cast<int32_t>(tensor.shape.size());
   out.dtype = runtime::toDlpack(tensor.dtype);
   out.shape = const_cast<int64_t *>(tensor.shape.data());
@@ -64,6 +75,8 @@ ConcreteTensor adopted(DLManagedTensorVersioned *managed) {
   for (size_t d = out.shape.size(); d-- > 0; stride *= out.shape[d])
     out.strides[d] = t.strides ? t.strides[d] : stride;
   out.data = {owner, reinterpret_cast<const std::byte *>(runtime::dataOf(t))};
+  if (t.device.device_type == kDLCUDA)
+    out.device = {Device::Kind::Cuda, t.device.device_id};
   return out;
 }
 
@@ -73,10 +86,19 @@ ProfileScope::ProfileScope(pellucid_profile *profile)
     : before(std::exchange(activeProfile, profile)) {}
 ProfileScope::~ProfileScope() { activeProfile = before; }
 
-pellucid_run_options scriptRunOptions() {
+static thread_local std::function<void()> nextRun;
+
+void beforeNextRun(std::function<void()> action) { nextRun = std::move(action); }
+
+pellucid_run_options scriptRunOptions(Device device) {
   pellucid_run_options options{};
   options.struct_size = sizeof options;
   options.profile = activeProfile;
+  if (device.kind != Device::Kind::Cuda)
+    return options;
+  options.allocator = &CudaDevices::get().at(device.index).allocator();
+  if (auto action = std::exchange(nextRun, nullptr))
+    action();
   return options;
 }
 
@@ -86,10 +108,14 @@ std::vector<ConcreteTensor> Compiled::run(const std::vector<ConcreteTensor> &inp
   for (const ConcreteTensor &input : inputs)
     tensors.push_back(borrowed(input));
   std::vector<DLManagedTensorVersioned *> outputs(pellucid_output_count(package));
-  pellucid_run_options options = scriptRunOptions();
-  if (pellucid_run(package, tensors.data(), tensors.size(), outputs.data(), outputs.size(),
-                   &options) != PELLUCID_OK)
-    throw DiagnosticError(SourceLocation("exec"), pellucid_last_error());
+  pellucid_run_options options = scriptRunOptions(place);
+  pellucid_status status = pellucid_run(package, tensors.data(), tensors.size(), outputs.data(),
+                                        outputs.size(), &options);
+  if (status != PELLUCID_OK) {
+    bool isMemory = place.kind == Device::Kind::Cuda && status == PELLUCID_OUT_OF_MEMORY;
+    std::string why = pellucid_last_error();
+    throw DiagnosticError(SourceLocation("exec"), isMemory ? "CUDA out of memory: " + why : why);
+  }
   std::vector<ConcreteTensor> results;
   for (DLManagedTensorVersioned *output : outputs)
     results.push_back(adopted(output));

@@ -7,6 +7,7 @@
 
 #include <pellucid/runtime.h>
 
+#include <functional>
 #include <memory>
 
 namespace pellucid::eager {
@@ -14,19 +15,24 @@ namespace pellucid::eager {
 /// A loaded package and the bytes it lies in.
 class Compiled {
 public:
-  Compiled(const graph::Program &program, const driver::CompileOptions &options);
+  /// For calls on `device`; the options' targets are its.
+  Compiled(const graph::Program &program, const driver::CompileOptions &options,
+           graph::Device device = {});
   ~Compiled();
   Compiled(const Compiled &) = delete;
   Compiled &operator=(const Compiled &) = delete;
 
-  /// One dense row-major tensor per output. Throws DiagnosticError with the run time's words.
+  /// One dense row-major tensor per output, on the device, where the inputs lie. Throws
+  /// DiagnosticError with the run time's words.
   std::vector<trace::ConcreteTensor> run(const std::vector<trace::ConcreteTensor> &inputs) const;
   pellucid_package *handle() const { return package; }
   const std::vector<uint8_t> &bytes() const { return content; }
   const graph::Program &program() const { return source; }
+  graph::Device device() const { return place; }
 
 private:
   graph::Program source;
+  graph::Device place;
   std::vector<uint8_t> content;
   pellucid_package *package = nullptr;
 };
@@ -43,11 +49,16 @@ private:
   pellucid_profile *before;
 };
 
-/// The run options of a package in a script: the profile that is recorded, if one is.
-pellucid_run_options scriptRunOptions();
+/// The run options of a package in a script: the profile that is recorded, if one is, and the
+/// device's memory.
+pellucid_run_options scriptRunOptions(graph::Device device = {});
 
-/// What segments of a script are compiled with.
-driver::CompileOptions eagerOptions(bool contractsFma);
+/// Called once, before the next package is run on a device: what was asked for until then is
+/// queued, and what it asks for comes first.
+void beforeNextRun(std::function<void()> action);
+
+/// What segments of a script are compiled with, for calls on `device`.
+driver::CompileOptions eagerOptions(bool contractsFma, graph::Device device = {});
 
 DLTensor borrowed(const trace::ConcreteTensor &tensor);
 trace::ConcreteTensor adopted(DLManagedTensorVersioned *managed);

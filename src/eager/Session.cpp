@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "eager/Session.h"
 
-#include "trace/TensorObject.h"
+#include "trace/TensorCalls.h"
 #include "trace/TraceSession.h"
 
 #include <algorithm>
@@ -24,20 +24,21 @@ static SegmentRun runOf(std::shared_ptr<Compiled> compiled) {
 }
 
 Session::Session(SessionOptions o)
-    : options(std::move(o)),
+    : options(std::move(o)), scriptDevices(options.devices.count("cuda") != 0),
       eager(recordingTracer,
-            [this](const graph::Program &program) {
-              return runOf(std::make_shared<Compiled>(program, eagerOptions(options.contractsFma)));
+            [this](const graph::Program &program, graph::Device place) {
+              return runOf(std::make_shared<Compiled>(
+                  program, eagerOptions(options.contractsFma, place), place));
             }),
       traceHooks(&recordingTracer) {
   recordingTracer.warn = options.warn;
-  recordingTracer.hasCuda = options.devices.count("cuda") != 0;
+  recordingTracer.devices = &scriptDevices;
 }
 
 Session::~Session() = default;
 
 void Session::addModules(h::NativeModules &modules) {
-  addTracedModules(modules, recordingTracer, recordingTracer.hasCuda ? "cuda" : "cpu");
+  addTracedModules(modules, recordingTracer, options.devices.count("cuda") ? "cuda" : "cpu");
   addEagerModules(modules, recordingTracer);
 }
 
@@ -45,11 +46,13 @@ void Session::begin(h::Interpreter &i) { interpreter = &i; }
 
 void Session::finish() { eager.flush(); }
 
-std::shared_ptr<Compiled> Session::compile(const graph::Program &program, bool fuses) {
-  driver::CompileOptions compile = eagerOptions(options.contractsFma);
+std::shared_ptr<Compiled> Session::compile(const graph::Program &program, graph::Device device,
+                                           bool fuses) {
+  graph::Device place = scriptDevices.placeOf(device);
+  driver::CompileOptions compile = eagerOptions(options.contractsFma, place);
   compile.fuseIntoKernels = fuses;
   compile.stateAsInputs = true;
-  return std::make_shared<Compiled>(program, compile);
+  return std::make_shared<Compiled>(program, compile, place);
 }
 
 ConcreteTensor Session::valuesOf(const h::Value &tensor) {
@@ -63,16 +66,27 @@ h::Value Session::tensorOf(const ConcreteTensor &values, graph::Device device) {
   return tensorValue(recordingTracer, eager.tensorOf(values, device));
 }
 
-std::vector<h::Value> Session::run(const Compiled &compiled, const std::vector<h::Value> &tensors) {
-  std::vector<ConcreteTensor> inputs;
-  for (const h::Value &tensor : tensors) {
+ConcreteTensor Session::inputOf(const h::Value &tensor, graph::Device place) {
+  auto *object = tensor.as<TensorObject>();
+  if (!object || place.kind == graph::Device::Kind::Cpu) {
     ConcreteTensor values = valuesOf(tensor);
     values.data = values.dense();
     int64_t stride = 1;
     for (size_t d = values.shape.size(); d-- > 0; stride *= values.shape[d])
       values.strides[d] = stride;
-    inputs.push_back(std::move(values));
+    return values;
   }
+  ConcreteTensor values = eager.valuesOn(place, object->tensor, interpreter->location());
+  if (values.isRowMajor())
+    return values;
+  h::Value dense = callAten(recordingTracer, *interpreter, "contiguous", argsOf({tensor}));
+  return eager.valuesOn(place, dense.as<TensorObject>()->tensor, interpreter->location());
+}
+
+std::vector<h::Value> Session::run(const Compiled &compiled, const std::vector<h::Value> &tensors) {
+  std::vector<ConcreteTensor> inputs;
+  for (const h::Value &tensor : tensors)
+    inputs.push_back(inputOf(tensor, compiled.device()));
   std::vector<h::Value> results;
   for (const ConcreteTensor &tensor : compiled.run(inputs))
     results.push_back(tensorOf(tensor));
@@ -106,6 +120,8 @@ public:
     return value.isTuple() ? h::Value::tuple(std::move(list)) : h::Value::list(std::move(list));
   }
 
+  graph::Device device; ///< of the arguments
+
 private:
   h::Value input(const TensorObject &tensor, const std::string &name) {
     TensorType type(tensor.tensor.type.dtype, tensor.tensor.type.shape);
@@ -115,7 +131,11 @@ private:
           type.shape[d] = symbolic::Expr::symbol(dim->symbol);
     ++next;
     type = TensorType(type.dtype, type.shape);
-    return tensorValue(tracer, nested.input(name, type));
+    TracedTensor made = nested.input(name, type);
+    made.storage->device = tensor.tensor.storage->device;
+    if (made.storage->device.kind == graph::Device::Kind::Cuda)
+      device = made.storage->device;
+    return tensorValue(tracer, std::move(made));
   }
 
   Tracer &tracer;
@@ -238,6 +258,10 @@ TracedModel Session::trace(const h::Value &callable, h::CallArgs args,
   traced.program.sourceNames = i.sourceNames();
   traced.followed = recordingTracer.followed;
   traced.held = nested.held();
+  traced.device = inputs.device;
+  for (const auto &[storage, version] : traced.held)
+    if (traced.device.kind == graph::Device::Kind::Cpu)
+      traced.device = storage->device;
   return traced;
 }
 

@@ -2,6 +2,7 @@
 /// The tensors of one script: torch's modules over a recorder, compiled and run in this process.
 #pragma once
 
+#include "eager/Devices.h"
 #include "eager/Packages.h"
 #include "host/Interpreter.h"
 #include "trace/TraceHooks.h"
@@ -40,6 +41,7 @@ struct TracedModel {
   std::vector<std::pair<symbolic::Expr, bool>> followed; ///< Tracer::followed
   /// The script's tensors whose values the program has, and how often they had been written to.
   std::vector<std::pair<std::shared_ptr<trace::TracedStorage>, uint64_t>> held;
+  graph::Device device; ///< where the arguments lay, or else what the program has the values of
 };
 
 /// One per interpreter. Nothing is compiled or read before it is needed.
@@ -65,16 +67,22 @@ public:
   /// Traces a module or function of the script on `args`; parameters and buffers of a module are
   /// those of the program, with their values. Throws DiagnosticError.
   TracedModel trace(const host::Value &callable, host::CallArgs args, const TraceRequest &request);
-  std::shared_ptr<Compiled> compile(const graph::Program &program, bool fuses = true);
+  /// For calls on tensors that the script says lie on `device`.
+  std::shared_ptr<Compiled> compile(const graph::Program &program, graph::Device device,
+                                    bool fuses = true);
   /// Runs it on tensors of the script.
   std::vector<host::Value> run(const Compiled &compiled, const std::vector<host::Value> &tensors);
 
   /// A tensor's values, computed now.
   trace::ConcreteTensor valuesOf(const host::Value &tensor);
+  /// The same, row-major, where a package for `place` takes it.
+  trace::ConcreteTensor inputOf(const host::Value &tensor, graph::Device place);
   host::Value tensorOf(const trace::ConcreteTensor &values, graph::Device device = {});
+  SessionDevices &devices() { return scriptDevices; }
 
 private:
   SessionOptions options;
+  SessionDevices scriptDevices;
   trace::Tracer recordingTracer;
   trace::EagerRecorder eager;
   trace::TraceHooks traceHooks;

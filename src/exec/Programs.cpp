@@ -125,7 +125,7 @@ h::Value runProgram(eager::Session &session, h::Interpreter &interpreter, Progra
                     const std::vector<h::Value> &inputs) {
   const graph::Program &source = program.traced.program;
   if (!program.compiled)
-    program.compiled = session.compile(asFunction(source));
+    program.compiled = session.compile(asFunction(source), deviceOf(program, inputs));
   std::vector<h::Value> all;
   size_t user = 0;
   for (const InputSpec &spec : program.compiled->program().inputs) {
@@ -310,7 +310,7 @@ h::Value withTensorsAtDots(const h::Value &shape, const std::vector<h::Value> &t
                          : h::Value::list(std::move(elements));
 }
 
-h::Value writePackage(h::Interpreter &interpreter, Bound &a) {
+h::Value writePackage(eager::Session &session, h::Interpreter &interpreter, Bound &a) {
   // program, path, error
   ProgramObject &object = programOf(a[0]);
   const std::string &path = interpreter.toStr(a[1], "package_path");
@@ -323,7 +323,8 @@ h::Value writePackage(h::Interpreter &interpreter, Bound &a) {
                                   "new value, or write a copy");
     graph::Program program = object.traced.program.clone();
     carryWeights(program);
-    driver::CompileOptions options = eager::eagerOptions(/*contractsFma=*/true);
+    driver::CompileOptions options = eager::eagerOptions(
+        /*contractsFma=*/true, session.devices().placeOf(object.traced.device));
     options.stateAsInputs = false;
     package::Contents contents;
     driver::CompileReport report;
@@ -345,9 +346,13 @@ public:
     if (pellucid_load(path.c_str(), &package) != PELLUCID_OK)
       throw DiagnosticError(SourceLocation(path), pellucid_last_error());
     std::unique_ptr<package::PackageFile> file;
-    if (package::PackageFile::open(path, file).ok())
+    if (package::PackageFile::open(path, file).ok()) {
+      isForCpu = std::ranges::any_of(file->manifest().programs, [](const package::Program &one) {
+        return one.device == Target::Kind::Cpu;
+      });
       if (auto text = file->record(structureRecord))
         structure.assign(text->begin(), text->end());
+    }
     if (pellucid_state_count(package) > 0 &&
         pellucid_instance_create(package, nullptr, &instance) != PELLUCID_OK)
       throw DiagnosticError(SourceLocation(path), pellucid_last_error());
@@ -357,13 +362,18 @@ public:
     (void)pellucid_unload(package);
   }
   std::string typeName() const override { return "AOTICompiledModel"; }
+  /// Where it runs without tensors that say it.
+  graph::Device device() const {
+    return isForCpu ? graph::Device() : graph::Device{graph::Device::Kind::Cuda, 0};
+  }
 
-  std::vector<trace::ConcreteTensor> run(const std::vector<trace::ConcreteTensor> &inputs) const {
+  std::vector<trace::ConcreteTensor> run(const std::vector<trace::ConcreteTensor> &inputs,
+                                         graph::Device place) const {
     std::vector<DLTensor> tensors;
     for (const trace::ConcreteTensor &input : inputs)
       tensors.push_back(eager::borrowed(input));
     std::vector<DLManagedTensorVersioned *> outputs(pellucid_output_count(package));
-    pellucid_run_options options = eager::scriptRunOptions();
+    pellucid_run_options options = eager::scriptRunOptions(place);
     pellucid_status status = instance
                                  ? pellucid_instance_run(instance, tensors.data(), tensors.size(),
                                                          outputs.data(), outputs.size(), &options)
@@ -380,21 +390,26 @@ public:
   pellucid_package *package = nullptr;
   pellucid_instance *instance = nullptr;
   std::string structure;
+  bool isForCpu = true;
 };
 
 h::Value runPackage(eager::Session &session, h::Interpreter &interpreter, Bound &a) {
   // package, tensors, error
   auto &package = a[0].expect<PackageObject>("a package");
-  std::vector<trace::ConcreteTensor> inputs;
-  graph::Device device;
+  std::vector<h::Value> given;
+  graph::Device device = package.device();
   for (const h::Value &tensor : interpreter.iterate(a[1])) {
-    inputs.push_back(session.valuesOf(tensor));
+    given.push_back(tensor);
     if (auto *object = tensor.as<trace::TensorObject>())
       device = object->tensor.storage->device;
   }
+  graph::Device place = session.devices().placeOf(device);
+  std::vector<trace::ConcreteTensor> inputs;
+  for (const h::Value &tensor : given)
+    inputs.push_back(session.inputOf(tensor, place));
   std::vector<h::Value> tensors;
   raising(interpreter, a[2], [&] {
-    for (const trace::ConcreteTensor &result : package.run(inputs))
+    for (const trace::ConcreteTensor &result : package.run(inputs, place))
       tensors.push_back(session.tensorOf(result, device));
   });
   if (package.structure.empty()) // made by `pellucid compile`
@@ -443,7 +458,8 @@ void addPrograms(h::NativeModules &modules, eager::Session &session, ScriptHooks
       });
       return h::Value();
     });
-    add("write_package", "program, path, error", writePackage);
+    add("write_package", "program, path, error",
+        [&session](h::Interpreter &i, Bound &a) { return writePackage(session, i, a); });
     add("load_package", "path, error", [](h::Interpreter &i, Bound &a) {
       return raising(i, a[1], [&] {
         return h::Value(std::make_shared<PackageObject>(i.toStr(a[0], "a package's path")));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exec/ScriptTorch.h"
 
+#include "exec/ScriptDevices.h"
 #include "exec/ScriptHooks.h"
 #include "host/InterpreterState.h"
 
@@ -110,8 +111,9 @@ void addNatives(h::NativeModules &modules, ScriptHooks &hooks) {
       return h::Value(!hooks.tensors().recorder().isRecording());
     });
     add("has_cuda", "", [&hooks](h::Interpreter &, Bound &) {
-      return h::Value(hooks.scriptRun().devices.count("cuda") != 0);
+      return h::Value(hooks.tensors().devices().count() > 0);
     });
+    addDevices(m, hooks);
     add("begin_profile", "", [&hooks](h::Interpreter &, Bound &) {
       hooks.regions.emplace();
       return h::Value(std::make_shared<ProfileObject>());
@@ -171,7 +173,8 @@ void addScriptTorch(h::NativeModules &modules, ScriptHooks &hooks) {
     for (const char *name :
          {"use_deterministic_algorithms", "are_deterministic_algorithms_enabled",
           "is_deterministic_algorithms_warn_only_enabled", "set_float32_matmul_precision",
-          "get_float32_matmul_precision", "get_num_threads", "get_num_interop_threads"})
+          "get_float32_matmul_precision", "get_num_threads", "get_num_interop_threads",
+          "set_default_device", "get_default_device"})
       m.globals->set(name, later("torch._settings", name));
   });
   // torch.randn(size=(2, 3)): the sizes by their name.
@@ -214,19 +217,21 @@ void addScriptTorch(h::NativeModules &modules, ScriptHooks &hooks) {
       m.globals->set("driver", nameIn(i, "triton._script_driver", "driver"));
     });
   modules.add("torch.utils._triton", [&hooks](h::Interpreter &, h::Module &m) {
-    bool has = hooks.scriptRun().devices.count("cuda") != 0;
     for (const char *name : {"has_triton", "has_triton_package"})
-      m.globals->set(
-          name, h::native(name, "", [has](h::Interpreter &, Bound &) { return h::Value(has); }));
+      m.globals->set(name, h::native(name, "", [&hooks](h::Interpreter &, Bound &) {
+                       return h::Value(hooks.tensors().devices().count() > 0);
+                     }));
   });
-  modules.add("torch.cuda", [&hooks](h::Interpreter &i, h::Module &m) {
-    // Files that are traced are told of an assumed device; a script of the one that it has.
-    if (hooks.scriptRun().devices.count("cuda")) {
-      h::Value asked = nameIn(i, "torch._pellucid_runtime", "_has_cuda");
-      asked.expect<h::Function>("_has_cuda").globals->set("_assumed", h::Value("cuda"));
-    }
-    fillFrom(cudaSource)(i, m);
+  // Files that are traced are told of an assumed device; a script of those that it has.
+  modules.add("torch._pellucid_runtime", [&hooks](h::Interpreter &, h::Module &m) {
+    auto *asked = m.globals->find("_has_cuda")->as<h::Function>();
+    asked->globals->set("_set_default_device", later("torch._settings", "swap_default_device"));
+    asked->globals->set("_has_cuda",
+                        h::native("_has_cuda", "", [&hooks](h::Interpreter &, Bound &) {
+                          return h::Value(hooks.tensors().devices().count() > 0);
+                        }));
   });
+  modules.add("torch.cuda", [](h::Interpreter &i, h::Module &m) { fillFrom(cudaSource)(i, m); });
   modules.add("torch", [](h::Interpreter &i, h::Module &m) {
     m.globals->set("compile", later("torch._compile", "compile"));
     for (const char *name : {"cuda", "export", "profiler", "testing", "compiler"})

@@ -450,13 +450,38 @@ std::optional<Device> deviceAsked(Tracer &tracer, h::Interpreter &interpreter,
   if (!device)
     interpreter.raise("RuntimeError",
                       "Expected one of cpu, cuda device type at start of device string: " + text);
-  if (device->kind == Device::Kind::Cuda && !tracer.hasCuda)
+  if (device->kind == Device::Kind::Cpu)
+    return Device();
+  int count = tracer.devices ? tracer.devices->count() : 0;
+  if (count == 0)
     interpreter.raise("AssertionError", "Torch not compiled with CUDA enabled: there is no '" +
                                             text +
                                             "' here; 'pellucid exec --device cuda=cpu' runs the "
                                             "script on the CPU");
-  device->index = -1;
+  tracer.devices->areUsed = true;
+  if (device->index < 0)
+    device->index = tracer.devices->current;
+  if (device->index >= count)
+    interpreter.raise(
+        "RuntimeError",
+        "CUDA error: invalid device ordinal: '" + text + "', and there " +
+            (count == 1 ? "is one device" : "are " + std::to_string(count) + " devices"));
   return device;
+}
+
+/// Where tensors are made of which a script does not say it.
+static std::optional<Device> defaultDevice(const Tracer &tracer) {
+  return tracer.devices ? tracer.devices->byDefault : std::nullopt;
+}
+
+/// Whether torch's own code runs: what it makes for itself goes along with any device.
+static bool isTorchsOwn(const SourceLocation &where) {
+  if (!where.file)
+    return false;
+  for (std::string_view ours : {"<torch>", "<torch.optim>", "<torch.nn.functional>"})
+    if (where.file->path() == ours)
+      return true;
+  return false;
 }
 
 h::Value placedAs(h::Interpreter &interpreter, const h::Value &result,
@@ -470,11 +495,10 @@ h::Value placedAs(h::Interpreter &interpreter, const h::Value &result,
     storage.isPlaced = true;
     return result;
   }
-  // What formulas of ours make for themselves.
-  SourceLocation where = interpreter.location();
-  if (where.file)
-    for (std::string_view ours : {"<torch>", "<torch.optim>", "<torch.nn.functional>"})
-      storage.isPlaced = storage.isPlaced && where.file->path() != ours;
+  if (isTorchsOwn(interpreter.location()))
+    storage.isPlaced = false;
+  else if (auto wanted = defaultDevice(tensor->tracer))
+    storage.device = *wanted;
   return result;
 }
 
@@ -490,12 +514,51 @@ static void checkOneDevice(h::Interpreter &interpreter, const std::string &packe
     Device device = tensor.storage->device;
     if (!tensor.storage->isPlaced || (tensor.type.rank() == 0 && device.kind == Device::Kind::Cpu))
       continue;
-    if (first && *first != device)
+    if (first && *first != device) {
+      // The CPU is named last.
+      bool isCpu = first->kind == Device::Kind::Cpu;
       interpreter.raise("RuntimeError",
                         "Expected all tensors to be on the same device, but found at least two "
-                        "devices, cuda:0 and cpu!");
+                        "devices, " +
+                            toString(isCpu ? device : *first) + " and " +
+                            toString(isCpu ? *first : device) + "!");
+    }
     first = device;
   }
+}
+
+std::optional<Device> deviceOfTensors(const std::vector<h::Value> &tensors) {
+  std::optional<Device> found;
+  int best = -1;
+  for (const h::Value &value : tensors) {
+    const TracedTensor &tensor = value.as<TensorObject>()->tensor;
+    const TracedStorage &storage = *tensor.storage;
+    if (!storage.isPlaced)
+      continue;
+    int counts = 2 * (tensor.type.rank() > 0) + (storage.device.kind == Device::Kind::Cuda);
+    if (counts > best)
+      found = storage.device;
+    best = std::max(best, counts);
+  }
+  return found;
+}
+
+/// Operators are computed where their tensors are, and factories where the script wants theirs.
+static void computeBesideOperands(Tracer &tracer, h::Interpreter &interpreter,
+                                  const h::CallArgs &args) {
+  std::vector<h::Value> tensors;
+  for (const h::Value &value : args.positional)
+    collectTensors(value, tensors);
+  for (const auto &[key, value] : args.keywords)
+    collectTensors(value, tensors);
+  std::optional<Device> device = deviceOfTensors(tensors);
+  if (tensors.empty() && !isTorchsOwn(interpreter.location()))
+    device = defaultDevice(tracer).value_or(Device());
+  if (const h::Value *asked = args.keyword("device"))
+    if (auto wanted = deviceAsked(tracer, interpreter, *asked))
+      device = wanted;
+  if (device)
+    tracer.recorder->computeOn(*device);
 }
 
 static h::Value recordAten(Tracer &tracer, h::Interpreter &interpreter, const std::string &name,
@@ -510,6 +573,8 @@ h::Value callAten(Tracer &tracer, h::Interpreter &interpreter, const std::string
     return *result;
   if (!isEager(tracer))
     return recordAten(tracer, interpreter, name, args);
+  if (tracer.devices && tracer.devices->areUsed)
+    computeBesideOperands(tracer, interpreter, args);
   tracer.recorder->beforeOperator(interpreter.location());
   const h::Value *device = args.keyword("device");
   if (!device) {
@@ -590,7 +655,7 @@ static h::Value recordAten(Tracer &tracer, h::Interpreter &interpreter, const st
   std::vector<TracedTensor *> operands;
   for (const h::Value &value : tensors)
     operands.push_back(&value.as<TensorObject>()->tensor);
-  if (tracer.hasCuda && isEager(tracer))
+  if (tracer.devices && tracer.devices->areUsed && isEager(tracer))
     checkOneDevice(interpreter, packet, tensors);
   if (auto same = tracer.givenBack(packet, positional, keywords, operands, where))
     return tensors[*same];

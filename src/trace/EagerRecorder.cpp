@@ -291,16 +291,18 @@ Value *EagerRecorder::baseFor(const std::shared_ptr<TracedStorage> &storage,
   if (!storage->memory && initializer.kind == Kind::None)
     throw DiagnosticError(where, "this tensor has no values: what should have computed it failed");
   if (storage->memory || initializer.kind == Kind::Drawn || initializer.kind == Kind::Listed) {
-    storage->base = addInput(storage->type, {nullptr, storage->memory, initializer, 0, false});
+    storage->base = addInput(
+        storage->type, {nullptr, storage->memory, initializer, 0, false, placeOf(storage->device)});
   } else {
     double value = initializer.kind == Kind::Ones   ? 1
                    : initializer.kind == Kind::Full ? initializer.value
                                                     : 0;
     value = converted(value, initializer);
     DataType dtype = storage->type.dtype;
-    Argument number = isFloat(dtype)            ? Argument(value)
-                      : dtype == DataType::Bool ? Argument(value != 0)
-                                                : Argument(static_cast<int64_t>(value));
+    Argument number = isFloat(dtype)                 ? Argument(value)
+                      : dtype == DataType::Bool      ? Argument(value != 0)
+                      : initializer.integers.empty() ? Argument(static_cast<int64_t>(value))
+                                                     : Argument(initializer.integers.front());
     tracer.program.main.setLocation(where);
     // A number that is another one in every turn is an operand.
     if (changes(std::hash<std::string>()(placeOf(where) + "full"), value)) {
@@ -338,8 +340,12 @@ Value *EagerRecorder::viewFor(const TracedTensor &tensor) {
   std::pair key(static_cast<const void *>(storage.memory.get()), toString(tensor.type));
   if (auto known = views.find(key); known != views.end())
     return known->second;
-  Value *value = addInput(
-      tensor.type, {nullptr, storage.memory, {}, tensor.type.offset.constant().value(), true});
+  Value *value = addInput(tensor.type, {nullptr,
+                                        storage.memory,
+                                        {},
+                                        tensor.type.offset.constant().value(),
+                                        true,
+                                        placeOf(storage.device)});
   views.emplace(std::move(key), value);
   return value;
 }
@@ -410,6 +416,7 @@ std::shared_ptr<const ConcreteMemory> EagerRecorder::made(const Initializer &ini
                                                           const TensorType &type) {
   auto memory = std::make_shared<ConcreteMemory>();
   memory->data = initialWeight("a tensor", type, initializer).data;
+  memory->bytes = byteCount(type);
   return memory;
 }
 
@@ -470,23 +477,36 @@ void EagerRecorder::dropUnused() {
   inputs = std::move(used);
 }
 
-std::vector<ConcreteTensor> EagerRecorder::operands() {
+size_t EagerRecorder::bytesOf(const TensorType &type) const {
+  return static_cast<size_t>(type.storageElements(tracer.symbols()).constant().value()) *
+         byteSize(type.dtype);
+}
+
+void EagerRecorder::computeOn(Device device) {
+  if (nested || flushing || !tracer.devices || tracer.current != &tracer.program.main)
+    return;
+  Device place = placeOf(forced.value_or(device));
+  if (segmentPlace && *segmentPlace != place)
+    flush();
+  segmentPlace = place;
+}
+
+std::vector<ConcreteTensor> EagerRecorder::operands(Device place) {
   std::vector<ConcreteTensor> out;
   for (Input &input : inputs) {
     const TensorType &type = input.value->type();
     if (!input.memory)
       input.memory = made(input.initializer, type);
     ConcreteTensor tensor{type.dtype, constants(type.shape), constants(type.strides), {}};
-    tensor.data = {input.memory->data,
-                   input.memory->data.get() +
-                       input.offset * static_cast<int64_t>(byteSize(type.dtype))};
+    tensor.data = partOn(*input.memory, static_cast<size_t>(input.offset) * byteSize(type.dtype),
+                         bytesOf(type), place, input.place == place, tracer.devices);
+    tensor.device = place;
     out.push_back(std::move(tensor));
   }
   return out;
 }
 
-std::vector<std::shared_ptr<const std::byte>>
-EagerRecorder::runSegment(const std::string &structure, const std::vector<ConcreteTensor> &given) {
+EagerRecorder::Made EagerRecorder::runSegment(const std::string &structure) {
   // What comes back is compiled.
   constexpr uint64_t mostInterpreted = 2;
   constexpr size_t mostKept = 4096;
@@ -496,9 +516,11 @@ EagerRecorder::runSegment(const std::string &structure, const std::vector<Concre
   if (!isKnown && isInterpretable(tracer.program) &&
       ++interpretedTurns[structure] <= mostInterpreted) {
     ++counts.interpreted;
-    return interpretSegment(tracer.program, tracer.registry, given);
+    return {interpretSegment(tracer.program, tracer.registry, operands({})), {}};
   }
-  return runFor(structure)(given);
+  Device place = segmentPlace.value_or(Device());
+  std::vector<ConcreteTensor> given = operands(place);
+  return {runFor(structure)(given), place};
 }
 
 SegmentRun &EagerRecorder::runFor(const std::string &structure) {
@@ -518,7 +540,8 @@ SegmentRun &EagerRecorder::runFor(const std::string &structure) {
   for (size_t i = 0; i < program.main.outputNode()->args().size(); ++i)
     program.outputs.push_back({OutputSpec::Kind::UserOutput, ""});
   ++counts.compiled;
-  return segments.emplace(structure, compile(program)).first->second;
+  return segments.emplace(structure, compile(program, segmentPlace.value_or(Device())))
+      .first->second;
 }
 
 void EagerRecorder::compute(std::vector<Output> &outputs) {
@@ -536,13 +559,16 @@ void EagerRecorder::compute(std::vector<Output> &outputs) {
     begun.emplace(input.value, input);
   dropUnused();
   if (tracer.program.main.size() > inputs.size() + 1) {
-    std::vector<ConcreteTensor> given = operands();
     std::string structure = Structure(tracer.program).of(tracer.program.main);
-    auto made = runSegment(structure, given);
+    if (segmentPlace)
+      structure += toString(*segmentPlace);
+    Made made = runSegment(structure);
     ++counts.segments;
     for (size_t i = 0; i < computed.size(); ++i) {
       auto memory = std::make_shared<ConcreteMemory>();
-      memory->data = std::move(made.at(i));
+      memory->data = std::move(made.outputs.at(i));
+      memory->device = made.device;
+      memory->bytes = bytesOf(computed[i]->storages.front()->type);
       for (const auto &storage : computed[i]->storages)
         storage->memory = memory;
     }
@@ -561,6 +587,8 @@ void EagerRecorder::compute(std::vector<Output> &outputs) {
       auto memory = std::make_shared<ConcreteMemory>(*source.memory);
       int64_t shift = source.offset * static_cast<int64_t>(byteSize(storage->type.dtype));
       memory->data = {memory->data, memory->data.get() + shift};
+      memory->bytes = bytesOf(storage->type);
+      memory->copy = nullptr;
       storage->memory = source.offset ? memory : source.memory;
     }
   }
@@ -604,7 +632,8 @@ void EagerRecorder::flush() {
   restart(false);
 }
 
-ConcreteTensor EagerRecorder::valuesOf(TracedTensor &tensor, const SourceLocation &where) {
+ConcreteTensor EagerRecorder::valuesOn(Device place, TracedTensor &tensor,
+                                       const SourceLocation &where) {
   TracedStorage &storage = *tensor.storage;
   tracer.checkKnown(storage, where);
   if (storage.base)
@@ -617,8 +646,12 @@ ConcreteTensor EagerRecorder::valuesOf(TracedTensor &tensor, const SourceLocatio
   }
   const TensorType &type = tensor.type;
   ConcreteTensor values{type.dtype, constants(type.shape), constants(type.strides), {}};
-  int64_t shift = type.offset.constant().value() * static_cast<int64_t>(byteSize(type.dtype));
-  values.data = {storage.memory->data, storage.memory->data.get() + shift};
+  size_t shift = static_cast<size_t>(type.offset.constant().value()) * byteSize(type.dtype);
+  TensorType part = type;
+  part.offset = 0;
+  values.data = partOn(*storage.memory, shift, bytesOf(part), place,
+                       placeOf(storage.device) == place, tracer.devices);
+  values.device = place;
   return values;
 }
 
@@ -632,6 +665,8 @@ TracedTensor EagerRecorder::tensorOf(const ConcreteTensor &values, Device device
   tensor.storage->device = device;
   auto memory = std::make_shared<ConcreteMemory>();
   memory->data = values.data;
+  memory->device = values.device;
+  memory->bytes = bytesOf(tensor.type);
   tensor.storage->memory = std::move(memory);
   return tensor;
 }
@@ -739,7 +774,7 @@ void EagerRecorder::NestedTrace::bind(TracedTensor &tensor, const std::string &n
   weight.dtype = type.dtype;
   weight.shape = constants(type.shape);
   weight.bytes = byteCount(type);
-  weight.data = storage.memory->data;
+  weight.data = partOn(*storage.memory, 0, weight.bytes, {}, true, tracer.devices);
   tracer.program.weights[name] = std::move(weight);
 }
 

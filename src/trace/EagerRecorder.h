@@ -13,11 +13,13 @@
 
 namespace pellucid::trace {
 
-/// A tensor with values: `data` is its first element, strides are in elements.
+/// A tensor with values: `data` is its first element, strides are in elements. Memory of the CPU
+/// where nothing else is said.
 struct ConcreteTensor {
   DataType dtype = DataType::Float32;
   std::vector<int64_t> shape, strides;
   std::shared_ptr<const std::byte> data;
+  graph::Device device = {}; ///< where data lies
 
   int64_t numel() const;
   bool isRowMajor() const;
@@ -32,8 +34,9 @@ int64_t integerAt(DataType dtype, const std::byte *at); ///< floats truncate
 /// A compiled segment: takes one tensor per placeholder, gives the dense elements of every output.
 using SegmentRun = std::function<std::vector<std::shared_ptr<const std::byte>>(
     const std::vector<ConcreteTensor> &)>;
-/// Throws DiagnosticError at the line of the operator that cannot be compiled.
-using SegmentCompiler = std::function<SegmentRun(const graph::Program &)>;
+/// Throws DiagnosticError at the line of the operator that cannot be compiled. Operands and results
+/// lie on the device.
+using SegmentCompiler = std::function<SegmentRun(const graph::Program &, graph::Device)>;
 
 class EagerRecorder {
 public:
@@ -49,9 +52,31 @@ public:
   /// Computes what tensors that are still held need. Values of the graph are gone after it.
   void flush();
   /// The tensor's values, computed now if they are not yet.
-  ConcreteTensor valuesOf(TracedTensor &tensor, const SourceLocation &where);
+  ConcreteTensor valuesOf(TracedTensor &tensor, const SourceLocation &where) {
+    return valuesOn({}, tensor, where);
+  }
+  /// The same in a device's memory.
+  ConcreteTensor valuesOn(graph::Device place, TracedTensor &tensor, const SourceLocation &where);
   /// A tensor that holds `values`, dense and row-major.
   TracedTensor tensorOf(const ConcreteTensor &values, graph::Device device = {});
+  /// The operators to come are computed where tensors of `device` lie: a segment is computed on one
+  /// device, and ends where it changes. Called before beforeOperator().
+  void computeOn(graph::Device device);
+  /// While it lives, operators are computed on `device`, whatever their operands say.
+  class Placed {
+  public:
+    Placed(EagerRecorder &recorder, graph::Device device)
+        : recorder(recorder), before(recorder.forced) {
+      recorder.forced = device;
+    }
+    ~Placed() { recorder.forced = before; }
+    Placed(const Placed &) = delete;
+    Placed &operator=(const Placed &) = delete;
+
+  private:
+    EagerRecorder &recorder;
+    std::optional<graph::Device> before;
+  };
   /// Called before an operator is recorded, while nobody holds values of the graph: keeps segments
   /// bounded, and cuts loops at one place in every turn.
   void beforeOperator(const SourceLocation &where);
@@ -127,6 +152,11 @@ private:
     Initializer initializer;
     int64_t offset = 0; ///< elements
     bool isView = false;
+    graph::Device place = {}; ///< where its tensor belongs
+  };
+  struct Made {
+    std::vector<std::shared_ptr<const std::byte>> outputs;
+    graph::Device device;
   };
   struct Output {
     graph::Value *value;
@@ -140,10 +170,13 @@ private:
   std::vector<Output> liveOutputs();
   graph::Value *inMemoryOrder(graph::Value *value);
   void dropUnused();
-  std::vector<ConcreteTensor> operands();
+  std::vector<ConcreteTensor> operands(graph::Device place);
+  graph::Device placeOf(graph::Device device) const {
+    return tracer.devices ? tracer.devices->placeOf(device) : graph::Device();
+  }
+  size_t bytesOf(const graph::TensorType &type) const;
   void compute(std::vector<Output> &outputs);
-  std::vector<std::shared_ptr<const std::byte>>
-  runSegment(const std::string &structure, const std::vector<ConcreteTensor> &given);
+  Made runSegment(const std::string &structure);
   SegmentRun &runFor(const std::string &structure);
   void restart(bool failed);
   std::shared_ptr<const ConcreteMemory> made(const Initializer &initializer,
@@ -168,6 +201,8 @@ private:
   std::unordered_set<std::string> places;         ///< of the segment's operators
   std::string turn; ///< where a loop's turn begins: the first place met again
   bool flushing = false;
+  std::optional<graph::Device> segmentPlace; ///< where the segment is computed; none: on the CPU
+  std::optional<graph::Device> forced;
   Statistics counts;
 };
 

@@ -204,8 +204,8 @@ std::optional<h::Value> fillWithNumber(TensorObject &self, const Arguments &a) {
   if (storage.constructed || storage.base || self.tensor.type != storage.type ||
       (a.name == "fill" && !isNumber))
     return std::nullopt;
-  double number = value ? a.interpreter.toDouble(*value, "what fills a tensor") : 0;
-  storage.initializer = {Initializer::Kind::Full, number, {}};
+  storage.initializer = value ? filledWith(a.interpreter, *value, "what fills a tensor")
+                              : Initializer{Initializer::Kind::Full, 0, {}};
   return selfOf(self);
 }
 

@@ -30,6 +30,9 @@ std::optional<graph::Device> deviceAsked(Tracer &tracer, host::Interpreter &inte
 /// others are if torch's own code made it.
 host::Value placedAs(host::Interpreter &interpreter, const host::Value &result,
                      std::optional<graph::Device> device);
+/// Where an operator on these tensors is computed: where the first one with dims lies that is
+/// placed, or where any is; nullopt where that is nowhere.
+std::optional<graph::Device> deviceOfTensors(const std::vector<host::Value> &tensors);
 /// The tensor on `device`, itself where it lies there already.
 host::Value onDevice(TensorObject &self, host::Interpreter &interpreter, graph::Device device);
 /// A function of torch or a tensor's method that scripts alone have; nullopt for others.

@@ -21,6 +21,13 @@ static bool saysCuda(const TensorObject &tensor) {
          (!tensor.tracer.recorder && tensor.tracer.assumedDevice == "cuda");
 }
 
+/// As torch names it: "cuda:0", "cpu".
+static std::string deviceText(const TensorObject &tensor) {
+  const Device &device = tensor.tensor.storage->device;
+  return saysCuda(tensor) ? "cuda:" + std::to_string(std::max(device.index, 0))
+                          : toString(tensor.tensor.type.device);
+}
+
 std::string TensorObject::repr() const {
   if (!isEager(tracer))
     return "tensor(" + toString(tensor.type) + ")";
@@ -29,7 +36,7 @@ std::string TensorObject::repr() const {
   SourceLocation where = interpreter ? interpreter->location() : SourceLocation();
   std::vector<std::string> before, after;
   if (saysCuda(*this))
-    before.push_back("device='cuda:0'");
+    before.push_back("device='" + deviceText(*this) + "'");
   if (interpreter) {
     auto *self = const_cast<TensorObject *>(this);
     auto grad = self->getAttr(*interpreter, "grad_fn"),
@@ -229,6 +236,10 @@ std::optional<DataType> dtypeOf(h::Interpreter &interpreter, const h::Value &val
 h::Value onDevice(TensorObject &self, h::Interpreter &interpreter, Device device) {
   if (self.tensor.storage->device == device && self.tensor.storage->isPlaced)
     return selfOf(self);
+  // A copy is made on the side of the GPU.
+  Device from = self.tensor.storage->device;
+  EagerRecorder::Placed placed(*self.tracer.recorder,
+                               device.kind == Device::Kind::Cuda ? device : from);
   h::Value copy = callAten(self.tracer, interpreter, "clone", argsOf({selfOf(self)}));
   copy.as<TensorObject>()->tensor.storage->device = device;
   copy.as<TensorObject>()->tensor.storage->isPlaced = true;
@@ -635,7 +646,7 @@ std::optional<h::Value> TensorObject::getAttr(h::Interpreter &interpreter, std::
   if (name == "device")
     return interpreter.call(
         interpreter.getAttr(h::Value(interpreter.nativeModule("torch")), "device"),
-        {h::Value(saysCuda(*this) ? "cuda:0" : toString(type.device))});
+        {h::Value(deviceText(*this))});
   if (name == "ndim")
     return h::Value(static_cast<int64_t>(type.rank()));
   if (name == "is_cuda")
@@ -768,7 +779,7 @@ std::optional<h::Value> TensorObject::binaryOp(h::Interpreter &interpreter, h::B
   h::Value self(shared_from_this());
   if (!reflected)
     return callAten(tracer, interpreter, name, argsOf({self, other}));
-  if (other.as<TensorObject>() || op == h::BinaryOp::Pow)
+  if (other.as<TensorObject>() || op == h::BinaryOp::Pow || op == h::BinaryOp::FloorDiv)
     return callAten(tracer, interpreter, name, argsOf({other, self}));
   switch (op) {
   case h::BinaryOp::Sub:
@@ -777,6 +788,15 @@ std::optional<h::Value> TensorObject::binaryOp(h::Interpreter &interpreter, h::B
   case h::BinaryOp::Div: {
     h::Value inverse = callAten(tracer, interpreter, "reciprocal", argsOf({self}));
     return callAten(tracer, interpreter, "mul", argsOf({inverse, other}));
+  }
+  case h::BinaryOp::Mod:
+    return callAten(tracer, interpreter, "aten.remainder.Tensor", argsOf({other, self}));
+  case h::BinaryOp::LShift:
+  case h::BinaryOp::RShift: {
+    if (!other.isInt() || !isInteger(tensor.type.dtype))
+      return std::nullopt;
+    h::Value shifted = callAten(tracer, interpreter, "full_like", argsOf({self, other}));
+    return callAten(tracer, interpreter, name, argsOf({shifted, self}));
   }
   case h::BinaryOp::Add:
   case h::BinaryOp::Mul:

@@ -111,6 +111,9 @@ std::optional<host::Value> numberAsOperand(Tracer &tracer, const std::string &wh
 /// A host::SymFloat as a tensor of one float32; a whole one as int64.
 host::Value tensorOfNumber(Tracer &tracer, host::Interpreter &interpreter,
                            const host::Value &number);
+/// What `number` fills a tensor with; `what` it is, for a refusal.
+Initializer filledWith(host::Interpreter &interpreter, const host::Value &number,
+                       std::string_view what);
 /// torch.tensor(data, dtype): filled where all numbers are the same, else a constant of the
 /// program.
 host::Value tensorOfNumbers(Tracer &tracer, host::Interpreter &interpreter,

@@ -2,6 +2,7 @@
 #include "trace/TensorObject.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace pellucid::trace {
 
@@ -58,7 +59,22 @@ private:
   h::Interpreter &interpreter;
 };
 
+/// As PyTorch tells it: a negative number of an unsigned type is its two's complement.
+bool overflows(double value, DataType type) {
+  int bits = static_cast<int>(8 * byteSize(type));
+  double limit = std::ldexp(1.0, info(type).isSigned ? bits - 1 : bits);
+  bool below = info(type).isSigned ? value < -limit : value <= -limit;
+  return !(std::trunc(value) < limit) || below;
+}
+
 } // namespace
+
+Initializer filledWith(h::Interpreter &interpreter, const h::Value &number, std::string_view what) {
+  Initializer filled{Initializer::Kind::Full, interpreter.toDouble(number, what), {}};
+  if (number.isInt())
+    filled.integers = {interpreter.toInt64(number, what)};
+  return filled;
+}
 
 h::Value tensorOfNumbers(Tracer &tracer, h::Interpreter &interpreter, std::vector<h::Value> &a) {
   NumberList list(interpreter, a[0]);
@@ -76,8 +92,17 @@ h::Value tensorOfNumbers(Tracer &tracer, h::Interpreter &interpreter, std::vecto
         interpreter.getAttr(h::Value(interpreter.nativeModule("torch")), "full"), std::move(call));
   }
   Initializer initializer{Initializer::Kind::Listed, 0, {}};
-  for (const h::Value &number : numbers)
-    initializer.values.push_back(interpreter.toDouble(number, "an element of torch.tensor"));
+  bool whole = isInteger(type) &&
+               std::all_of(numbers.begin(), numbers.end(), [](auto &v) { return v.isInt(); });
+  for (const h::Value &number : numbers) {
+    double value = interpreter.toDouble(number, "an element of torch.tensor");
+    if (isInteger(type) && !(whole && type == DataType::Int64) && overflows(value, type))
+      interpreter.raise("RuntimeError", "value cannot be converted to type " +
+                                            std::string(info(type).torch) + " without overflow");
+    initializer.values.push_back(value);
+    if (whole)
+      initializer.integers.push_back(interpreter.toInt64(number, "an element of torch.tensor"));
+  }
   std::vector<Expr> shape(list.sizes.begin(), list.sizes.end());
   return tensorValue(tracer, tracer.unbound(TensorType(type, shape), std::move(initializer)));
 }

@@ -64,11 +64,12 @@ h::Value tensorOfValues(Tracer &tracer, h::Interpreter &interpreter, const Concr
   auto values = given.dense();
   for (int64_t i = 0; i < given.numel(); ++i) {
     const std::byte *at = values.get() + i * byteSize(given.dtype);
-    double value = realAt(given.dtype, at);
-    if (!isFloat(given.dtype) && std::abs(value) > 0x1p53)
-      interpreter.refuse("a file with whole numbers beyond 2^53 is not read while a model is "
-                         "traced; give them as an input");
-    listed.values.push_back(value);
+    listed.values.push_back(realAt(given.dtype, at));
+    if (given.dtype == DataType::Int64) {
+      int64_t whole;
+      std::memcpy(&whole, at, sizeof whole);
+      listed.integers.push_back(whole);
+    }
   }
   std::vector<Expr> shape(given.shape.begin(), given.shape.end());
   return tensorValue(tracer, tracer.unbound(TensorType(given.dtype, shape), std::move(listed)));

@@ -98,9 +98,9 @@ void addFactory(h::Module &module, Tracer &tracer, const std::string &name, Init
     DataType type = full ? typeOfNumber(a[1]) : DataType::Float32;
     if (auto *given = a[at + 1].as<h::DType>())
       type = given->type;
-    double value = full ? i.toDouble(a[1], "fill_value") : 0;
+    Initializer filled = full ? filledWith(i, a[1], "fill_value") : Initializer{kind, 0, {}};
     return asked(onAsked(tracer, i, a[at + 3],
-                         initialTensor(tracer, sizesOf(i, {size}), type, {kind, value, {}})),
+                         initialTensor(tracer, sizesOf(i, {size}), type, std::move(filled))),
                  a[at + 5]);
   };
   module.globals->set(name, h::nativeRaw("torch." + name, make));

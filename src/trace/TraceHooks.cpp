@@ -6,6 +6,7 @@
 #include "trace/GuardedPaths.h"
 #include "trace/OperatorCall.h"
 #include "trace/ReadSizes.h"
+#include "trace/TensorCalls.h"
 
 namespace pellucid::trace {
 
@@ -142,6 +143,21 @@ static void numbersAsOperands(Tracer &tracer, const h::Value &kernel, h::CallArg
         lift(jit->parameters[i], i, value);
 }
 
+/// A kernel runs where its tensors are.
+static void computeBesideOperands(Tracer &tracer, const h::CallArgs &args) {
+  std::vector<h::Value> tensors;
+  auto add = [&](const h::Value &value) {
+    if (value.as<TensorObject>())
+      tensors.push_back(value);
+  };
+  for (const h::Value &value : args.positional)
+    add(value);
+  for (const auto &[name, value] : args.keywords)
+    add(value);
+  if (auto device = deviceOfTensors(tensors))
+    tracer.recorder->computeOn(*device);
+}
+
 h::Value TraceHooks::launch(h::Interpreter &interpreter, const h::Value &kernel,
                             const h::Value &grid, h::CallArgs args, bool) {
   if (!kernels) {
@@ -150,6 +166,8 @@ h::Value TraceHooks::launch(h::Interpreter &interpreter, const h::Value &kernel,
       kernels->stopAt(stopAt->first, stopAt->second);
   }
   if (isEager(*tracer)) {
+    if (tracer->devices && tracer->devices->areUsed)
+      computeBesideOperands(*tracer, args);
     tracer->recorder->beforeOperator(args.location);
     numbersAsOperands(*tracer, kernel, args);
   }

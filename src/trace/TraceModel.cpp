@@ -97,6 +97,12 @@ Weight initialWeight(const std::string &name, const TensorType &type,
   if (initializer.kind == Initializer::Kind::Drawn)
     storeDrawn(data.get(), type.dtype, initializer);
   for (int64_t i = 0; i < count && initializer.kind != Initializer::Kind::Drawn; ++i) {
+    if (!initializer.integers.empty()) {
+      bool same = initializer.kind == Initializer::Kind::Full;
+      storeInteger(data.get() + static_cast<size_t>(i) * element, type.dtype,
+                   initializer.integers.at(same ? 0 : static_cast<size_t>(i)));
+      continue;
+    }
     double value = 0;
     switch (initializer.kind) {
     case Initializer::Kind::Ones:

@@ -8,6 +8,7 @@
 #include "graph/Registry.h"
 #include "support/Diagnostics.h"
 #include "trace/CpuGenerator.h"
+#include "trace/ScriptDevices.h"
 #include "trace/TensorText.h"
 #include "trace/TuneConfigs.h"
 
@@ -30,16 +31,11 @@ struct Initializer {
   std::vector<double> values;                                  ///< Listed: one per element
   std::shared_ptr<const CpuGenerator::Handle> drawn = nullptr; ///< Drawn
   std::vector<DataType> through = {}; ///< types that the values were converted to since, in order
+  std::vector<int64_t> integers = {}; ///< Full, Listed: the values where a double may not hold them
 };
 
 struct TracedStorage;
 class EagerRecorder;
-
-/// The values of a tensor in memory that nothing writes to any more.
-struct ConcreteMemory {
-  std::shared_ptr<const std::byte> data; ///< of the first element of a storage
-  graph::Device device;                  ///< where it lies
-};
 
 /// That a copy was made which for some sizes is the operand itself.
 struct PossibleAlias {
@@ -128,7 +124,8 @@ public:
   /// Computes the tensors of a script when their values are needed; null while a model is traced.
   EagerRecorder *recorder = nullptr;
   uint64_t segment = 0; ///< which of a script's programs is being recorded
-  bool hasCuda = false; ///< whether a script may ask for such a device
+  /// Of a script: what it may ask for beside the CPU. Null: nothing.
+  ScriptDevices *devices = nullptr;
   PrintOptions printing;
   /// Which config a launch takes; empty: the first.
   ConfigChooser chooseConfig;

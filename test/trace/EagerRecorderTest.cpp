@@ -41,7 +41,8 @@ SegmentRun interpreted(const graph::Program &given, const graph::OperatorRegistr
 class Script : public testing::Test {
 protected:
   Tracer tracer;
-  EagerRecorder recorder{tracer, [this](const graph::Program &program) {
+  EagerRecorder recorder{tracer, [this](const graph::Program &program, graph::Device device) {
+                           lastDevice = device;
                            if (fails)
                              throw DiagnosticError(SourceLocation("test"), "cannot be compiled");
                            lastInputs = program.inputs.size();
@@ -52,6 +53,7 @@ protected:
   TraceHooks hooks{&tracer};
   std::unique_ptr<h::Interpreter> interpreter;
   bool fails = false;
+  graph::Device lastDevice;
   size_t lastInputs = 0, lastOutputs = 0, lastNodes = 0;
   std::shared_ptr<h::Module> module;
 

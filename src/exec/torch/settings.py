@@ -2,6 +2,8 @@
 # Settings of torch that choose among ways to the same result. Nothing here depends on timing or on the number of threads, so that asking for
 # deterministic algorithms changes nothing; products of float32 are always those of float32.
 import _script
+import _script_torch
+import torch
 
 _deterministic = [False, False]
 _precision = ["highest"]
@@ -46,3 +48,17 @@ class _Flags:
         if name not in self.__dict__:
             raise AttributeError(f"no such setting: {name}")
         self.__dict__[name] = value
+
+
+def swap_default_device(device):
+    before = _script_torch.default_device()
+    _script_torch.set_default(device)
+    return before
+
+
+def set_default_device(device):
+    _script_torch.set_default(device)
+
+
+def get_default_device():
+    return torch.device(_script_torch.default_device() or "cpu")

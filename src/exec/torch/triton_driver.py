@@ -12,6 +12,18 @@ GPUTarget = namedtuple("GPUTarget", ["backend", "arch", "warp_size"])
 
 class _Utils:
     def get_device_properties(self, device=0):
+        own = _script_torch.properties(device) if _script_torch.is_real() else None
+        if own:
+            return {
+                "max_shared_mem": own["shared_memory_per_block_optin"],
+                "max_num_regs": own["regs_per_block"],
+                "multiprocessor_count": own["multi_processor_count"],
+                "warpSize": own["warp_size"],
+                "max_threads_per_sm": own["max_threads_per_multi_processor"],
+                "sm_clock_rate": own["clock_rate"],
+                "mem_clock_rate": own["memory_clock_rate"],
+                "mem_bus_width": own["memory_bus_width"],
+            }
         return {
             "max_shared_mem": 166912,
             "max_num_regs": 65536,
@@ -32,17 +44,19 @@ class Driver:
         return True
 
     def get_current_target(self):
-        return GPUTarget("cuda", 80, 32) if _script_torch.has_cuda() else GPUTarget("cpu", 0, 1)
+        if not _script_torch.has_cuda():
+            return GPUTarget("cpu", 0, 1)
+        major, minor = self.get_device_capability()
+        return GPUTarget("cuda", 10 * major + minor, 32)
 
     def get_current_device(self):
-        return 0
+        return _script_torch.device_index(None)
 
     def set_current_device(self, device):
-        if device != 0:
-            raise RuntimeError(f"there is no device {device}")
+        _script_torch.set_current(device)
 
     def get_active_torch_device(self):
-        return torch.device("cuda", 0) if _script_torch.has_cuda() else torch.device("cpu")
+        return torch.device("cuda", self.get_current_device()) if _script_torch.has_cuda() else torch.device("cpu")
 
     def get_device_interface(self):
         return torch.cuda if _script_torch.has_cuda() else torch.cpu
@@ -50,8 +64,8 @@ class Driver:
     def get_current_stream(self, device=None):
         return 0
 
-    def get_device_capability(self, device=0):
-        return 8, 0
+    def get_device_capability(self, device=None):
+        return torch.cuda.get_device_capability(device)
 
     def get_benchmarker(self):
         from triton.testing import do_bench
@@ -59,7 +73,7 @@ class Driver:
         return do_bench
 
     def get_empty_cache_for_benchmark(self):
-        return torch.empty(1 << 20, dtype=torch.int32, device=self.get_active_torch_device())
+        return torch.empty(1 << (26 if _script_torch.is_real() else 20), dtype=torch.int32, device=self.get_active_torch_device())
 
     def clear_cache(self, cache):
         cache.zero_()

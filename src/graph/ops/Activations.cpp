@@ -10,6 +10,9 @@ void registerActivationOperators(OperatorRegistry &registry) {
   const std::string erfGelu = "0.5 * self * (1.0 + tl.erf(self * 0.7071067811865476))";
   const std::string tanhGelu = "0.5 * self * (1.0 + libdevice.tanh(0.7978845608028654 * (self + "
                                "0.044715 * self * self * self)))";
+  // The upper bound wins where the lower one is above it.
+  const std::string hardTanh = "tl.where(tl.where(self < min_val, min_val, self) > max_val, "
+                               "max_val, tl.where(self < min_val, min_val, self))";
   const PointwiseRow rows[] = {
       {"aten::relu.default(Tensor self) -> Tensor",
        NoOpMath,
@@ -40,7 +43,7 @@ void registerActivationOperators(OperatorRegistry &registry) {
       {"aten::elu.default(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> "
        "Tensor",
        Default,
-       {{"tl.where(self > 0, self * scale, libdevice.expm1(self * input_scale) * alpha * scale)",
+       {{"tl.where(self < 0, libdevice.expm1(self * input_scale) * alpha * scale, self * scale)",
          Domain::Floating}},
        10},
       // Beyond the threshold the sum is the argument itself; log1p keeps small values.
@@ -61,11 +64,8 @@ void registerActivationOperators(OperatorRegistry &registry) {
        3},
       {"aten::hardtanh.default(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor",
        Default,
-       {{"tl.where(self < min_val, min_val, tl.where(self > max_val, max_val, self))",
-         Domain::Floating},
-        {"tl.where(self < min_val, min_val, tl.where(self > max_val, max_val, self))",
-         Domain::Integer}},
-       2},
+       {{hardTanh, Domain::Floating}, {hardTanh, Domain::Integer}},
+       3},
       {"aten::hardswish.default(Tensor self) -> Tensor",
        Default,
        {{"self * tl.where(self < -3.0, 0.0, tl.where(self > 3.0, 6.0, self + 3.0)) / 6.0",

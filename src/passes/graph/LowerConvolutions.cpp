@@ -322,6 +322,48 @@ bool ConvolutionLowering::hasFewTerms() const {
   return sizes.groups > 1 && terms <= mostTerms;
 }
 
+bool ConvolutionLowering::hasOwnWindows() const {
+  // What the template writes out: the kernel along one dim.
+  return !sizes.transposed && sizes.groups > 1 && (hasFewTerms() || channelsOfGroup() == 1) &&
+         std::all_of(sizes.kernel.begin(), sizes.kernel.end(),
+                     [](int64_t extent) { return extent <= mostTerms; });
+}
+
+ConvolutionLowering::Windows ConvolutionLowering::asWindows(const TensorType &result) {
+  const TensorType &type = input->type();
+  Windows made{{}, input, weight};
+  WindowSpec &spec = made.spec;
+  spec.type = type.dtype;
+  spec.accumulate = opMathType(type.dtype);
+  spec.batch = sizes.batch;
+  spec.channels = sizes.outputChannels;
+  spec.inputs = channelsOfGroup();
+  spec.outputs = *sizes.outputPerGroup().constant();
+  spec.inputSizes = sizes.input;
+  spec.outputSizes = sizes.output;
+  spec.kernel = sizes.kernel;
+  spec.stride = sizes.stride;
+  spec.padding = sizes.padding;
+  spec.dilation = sizes.dilation;
+  spec.x = {type.dtype, type.strides, 0};
+  spec.weight = {type.dtype, weight->type().strides, 0};
+  spec.result = {result.dtype, result.strides, 0};
+  // Lanes that lie along the channels read factors side by side.
+  if (type.strides[1].constant() == 1 && result.strides[1].constant() == 1 &&
+      spec.weight.strides[0].constant() != 1) {
+    const std::vector<Expr> &shape = weight->type().shape;
+    std::vector<Expr> turned(shape.begin() + 1, shape.end()), strides(shape.size(), Expr(1));
+    turned.push_back(shape[0]);
+    TextOperand from{type.dtype, {spec.weight.strides.begin() + 1, spec.weight.strides.end()}, 0};
+    from.strides.push_back(spec.weight.strides[0]);
+    made.weight = copy(weight, from, turned);
+    std::vector<Expr> dense = contiguousStrides(turned);
+    std::copy(dense.begin(), dense.end() - 1, strides.begin() + 1);
+    spec.weight.strides = strides;
+  }
+  return made;
+}
+
 Value *ConvolutionLowering::asSums(Value *bias, const TensorType &type) {
   Input from = paddedInput(false, channelsOfGroup());
   TextOperand windows{type.dtype, {from.batch, from.group, 0}, 0}, weights = weightOperand(),

@@ -6,6 +6,7 @@
 #include "graph/ops/ConvolutionDims.h"
 #include "passes/graph/DeviceModel.h"
 #include "passes/graph/LaunchEmitter.h"
+#include "passes/graph/WindowText.h"
 
 namespace pellucid::passes {
 
@@ -31,6 +32,15 @@ public:
   /// Few terms for each element: computed one by one, bias included.
   bool hasFewTerms() const;
   graph::Value *asSums(graph::Value *bias, const graph::TensorType &type);
+
+  /// On a device: few channels to a group, added up as the windows lie in the input.
+  bool hasOwnWindows() const;
+  struct Windows {
+    WindowSpec spec; ///< without bias and what follows
+    graph::Value *x = nullptr, *weight = nullptr;
+  };
+  /// `result`: how the results lie.
+  Windows asWindows(const graph::TensorType &result);
 
   /// An operand with the strides of the result's dims, as one of asProduct()'s epilogue.
   TextOperand inPlaces(const TextOperand &operand) const;

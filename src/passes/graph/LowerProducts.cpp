@@ -33,6 +33,10 @@ TensorType transposed(TensorType type) {
 
 /// Integers are multiplied by integers.
 double factor(const OperatorCall &call, std::string_view name, DataType type) {
+  if (auto whole = call.at(name).as<int64_t>(); whole && std::abs(*whole) > int64_t(1) << 53)
+    if (!isFloat(type))
+      call.fail("takes a factor of at most 2^53 for integers, got " + std::string(name) + "=" +
+                std::to_string(*whole) + "; multiply the product by it");
   return isFloat(type) ? call.number(name) : std::trunc(call.number(name));
 }
 
@@ -196,6 +200,12 @@ static Node *productOf(const Node &root, const std::vector<Node *> &members,
   return last;
 }
 
+static std::vector<Node *> withMaker(Node *maker, const std::vector<Node *> &members) {
+  std::vector<Node *> all{maker};
+  all.insert(all.end(), members.begin(), members.end());
+  return all;
+}
+
 ProductLowering::Described ProductLowering::describeConvolution(const Node &node,
                                                                 ConvolutionLowering &convolution) {
   auto call = callOf(node, registry, program.symbols);
@@ -221,7 +231,10 @@ void ProductLowering::lowerConvolution(Node &node) {
   program.main.setLocation(node.location);
   ConvolutionLowering convolution(emitter, node);
   Value *out = nullptr;
-  if (convolution.hasFewTerms()) {
+  if (device.sm != 0 && convolution.hasOwnWindows()) {
+    out = convolveByWindows(node, convolution, {}, "product", type,
+                            emitter.kernelName({&node}, "windows"), node.location);
+  } else if (convolution.hasFewTerms()) {
     out = convolution.asSums(bias, type);
   } else if (device.sm == 0) {
     out = convolveOnCpu(convolution, bias, type, node.location);
@@ -231,6 +244,32 @@ void ProductLowering::lowerConvolution(Node &node) {
     out = emit(product, {}, type, node.location);
   }
   emitter.replace(node, out, {});
+}
+
+Value *ProductLowering::convolveByWindows(const Node &node, ConvolutionLowering &convolution,
+                                          PointwiseGroup group, const std::string &stored,
+                                          const TensorType &type, const std::string &name,
+                                          const SourceLocation &where) {
+  auto call = callOf(node, registry, program.symbols);
+  ConvolutionLowering::Windows windows = convolution.asWindows(type);
+  WindowSpec &spec = windows.spec;
+  spec.name = name;
+  std::vector<Value *> operands{windows.x, windows.weight};
+  if (call->has("bias")) {
+    Value *bias = call->value("bias");
+    spec.bias = {{bias->type().dtype, std::vector<Expr>(type.rank(), Expr(0)), 0}};
+    spec.bias[0].strides[1] = bias->type().strides[0];
+    operands.push_back(bias);
+  }
+  for (Value *input : group.inputs) {
+    spec.operands.push_back(broadcastOperand(input->type(), type.shape, program.symbols));
+    operands.push_back(input);
+  }
+  spec.scalars = std::move(group.scalars);
+  spec.body = std::move(group.body);
+  spec.stored = stored;
+  return emitter.emit(writeWindows(spec, device, program.symbols), operands,
+                      {emitter.emptyLike(type), Access::Write}, where);
 }
 
 /// The packed kernels take rows that are added, and no columns.
@@ -282,8 +321,18 @@ bool ProductLowering::lowerConsumers(Node &root, const std::vector<Node *> &memb
   std::optional<ConvolutionLowering> convolution;
   if (isConvolution(*maker)) {
     convolution.emplace(emitter, *maker);
-    if (convolution->hasFewTerms())
+    bool hasWindows = convolution->hasOwnWindows();
+    if (hasWindows ? group.hasChecks : convolution->hasFewTerms())
       return false;
+    if (hasWindows) {
+      std::string stored = group.names.at(root.result());
+      std::vector<Node *> named = withMaker(maker, members);
+      Value *out =
+          convolveByWindows(*maker, *convolution, std::move(group), stored, root.result()->type(),
+                            emitter.kernelName(named, "windows"), root.location);
+      replaceConsumers(root, *maker, named, out);
+      return true;
+    }
   }
   Described product = convolution ? describeConvolution(*maker, *convolution) : describe(*maker);
   const TensorType type = root.result()->type();
@@ -302,16 +351,17 @@ bool ProductLowering::lowerConsumers(Node &root, const std::vector<Node *> &memb
   addConsumers(product.spec, std::move(group), result);
   if (!convolution)
     mergeBatchIntoRows(product.spec);
-  std::vector<Node *> named{maker};
-  named.insert(named.end(), members.begin(), members.end());
+  std::vector<Node *> named = withMaker(maker, members);
   product.spec.name = emitter.kernelName(named, "gemm");
-  Value *out = emit(product, inputs, type, root.location);
-  for (const Node *user : maker->result()->users())
-    emitter.note(*maker, *user, true, "computed before the product stores it");
-  std::vector<Node *> replaced{maker};
-  replaced.insert(replaced.end(), members.begin(), members.end());
-  emitter.replace(root, out, replaced);
+  replaceConsumers(root, *maker, named, emit(product, inputs, type, root.location));
   return true;
+}
+
+void ProductLowering::replaceConsumers(Node &root, const Node &maker,
+                                       const std::vector<Node *> &replaced, Value *out) {
+  for (const Node *user : maker.result()->users())
+    emitter.note(maker, *user, true, "computed before the product stores it");
+  emitter.replace(root, out, replaced);
 }
 
 void ProductLowering::addConsumers(GemmSpec &spec, PointwiseGroup group,

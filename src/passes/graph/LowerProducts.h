@@ -31,9 +31,17 @@ private:
   /// Its operands are brought into order by launches at the insertion point.
   Described describeConvolution(const graph::Node &node, ConvolutionLowering &convolution);
   void lowerConvolution(graph::Node &node);
+  /// Few channels to a group, with the pointwise operators of `group` behind them, whose result is
+  /// `stored` and lies as `type` says.
+  graph::Value *convolveByWindows(const graph::Node &node, ConvolutionLowering &convolution,
+                                  PointwiseGroup group, const std::string &stored,
+                                  const graph::TensorType &type, const std::string &name,
+                                  const SourceLocation &where);
   graph::Value *convolveOnCpu(ConvolutionLowering &convolution, graph::Value *bias,
                               const graph::TensorType &type, const SourceLocation &where);
   graph::Value *addChannels(graph::Value *value, graph::Value *bias, const SourceLocation &where);
+  void replaceConsumers(graph::Node &root, const graph::Node &maker,
+                        const std::vector<graph::Node *> &replaced, graph::Value *out);
   static void addConsumers(GemmSpec &spec, PointwiseGroup group, const std::string &result);
   graph::Value *emit(const Described &product, const std::vector<graph::Value *> &inputs,
                      const graph::TensorType &type, const SourceLocation &where);

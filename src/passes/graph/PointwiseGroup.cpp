@@ -56,6 +56,9 @@ std::string nameOf(PointwiseGroup &group, Value *value) {
   return name;
 }
 
+/// A float in a kernel is single precision until something gives it a type, as in Triton.
+std::string doubleText(double value) { return "tl.full([], " + tlNumber(value) + ", tl.float64)"; }
+
 /// A bool, an integer or a float as an operand of `type`.
 std::string numberText(const Argument &number, DataType type, OutOfRange how) {
   if (isInteger(type) && (number.as<int64_t>() || number.as<double>())) {
@@ -67,7 +70,7 @@ std::string numberText(const Argument &number, DataType type, OutOfRange how) {
   if (auto integer = number.as<int64_t>())
     return *integer < 0 ? "(" + std::to_string(*integer) + ")" : std::to_string(*integer);
   if (auto real = number.as<double>())
-    return "(" + tlNumber(*real) + ")";
+    return type == DataType::Float64 ? doubleText(*real) : "(" + tlNumber(*real) + ")";
   return "None";
 }
 
@@ -102,6 +105,13 @@ bool mentions(const std::string &expression, const std::string &name) {
   return renameIdentifiers(expression, {{name, "another " + name}}) != expression;
 }
 
+/// Integers beside doubles are doubles: a formula may make a float of them, which would be single.
+Argument operandOf(const Argument &argument, DataType compute) {
+  auto integer = argument.as<int64_t>();
+  return integer && compute == DataType::Float64 ? Argument(static_cast<double>(*integer))
+                                                 : argument;
+}
+
 /// Numbers have been looked at when the node was made.
 bool needsDivisorCheck(const PointwiseGroup &group, const OperatorCall &call,
                        const PointwiseCase &chosen) {
@@ -129,7 +139,8 @@ void addPointwise(PointwiseGroup &group, const Node &node, const OperatorCall &c
         value && value->isTensor() && value->type().dtype == DataType::Bool && name == "condition";
     bool isBound = name.starts_with("min") || name.starts_with("max");
     names[name] = isBoolOperand ? nameOf(group, value)
-                                : argumentText(group, call.args[i], types.common, types.compute,
+                                : argumentText(group, operandOf(call.args[i], types.compute),
+                                               types.common, types.compute,
                                                isBound ? OutOfRange::Saturates : OutOfRange::Wraps);
   }
   if (needsDivisorCheck(group, call, chosen)) {

@@ -195,16 +195,12 @@ const Row rows[] = {
     {"silu", F(e.f[0] / (1 + std::exp(-e.f[0])))},
     {"gelu", gelu},
     {"leaky_relu", F(e.f[0] > 0 ? e.f[0] : e.f[0] * e.f[1])},
-    {"elu", F(e.f[0] > 0 ? e.f[0] * e.f[2] : std::expm1(e.f[0] * e.f[3]) * e.f[1] * e.f[2])},
+    {"elu", F(e.f[0] < 0 ? std::expm1(e.f[0] * e.f[3]) * e.f[1] * e.f[2] : e.f[0] * e.f[2])},
     {"softplus",
      F(e.f[0] * e.f[1] > e.f[2] ? e.f[0] : std::log1p(std::exp(e.f[0] * e.f[1])) / e.f[1])},
     {"hardtanh",
-     F(e.f[0] < e.f[1]   ? e.f[1]
-       : e.f[0] > e.f[2] ? e.f[2]
-                         : e.f[0]),
-     I(e.i[0] < e.i[1]   ? e.i[1]
-       : e.i[0] > e.i[2] ? e.i[2]
-                         : e.i[0])},
+     F(e.f[0] < e.f[1] || e.f[0] > e.f[2] ? std::min(std::max(e.f[0], e.f[1]), e.f[2]) : e.f[0]),
+     I(std::min(std::max(e.i[0], e.i[1]), e.i[2]))},
     {"mish", F(e.f[0] * std::tanh(e.f[0] > 20 ? e.f[0] : std::log1p(std::exp(e.f[0]))))},
     {"hardsigmoid", F(std::isnan(e.f[0]) ? e.f[0] : std::clamp(e.f[0] + 3, 0.0, 6.0) / 6)},
     {"hardswish", F(e.f[0] * std::clamp(e.f[0] + 3, 0.0, 6.0) / 6)},

@@ -2119,7 +2119,7 @@ def _xor(self, other):
 
 @_aten("aten::remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor")
 def _remainder_scalar(self, other):
-    return torch.remainder(torch.full([], self, dtype=other.dtype), other)
+    return torch.ops.aten.remainder.Tensor(self, other)
 
 
 @_aten("aten::feature_dropout(Tensor input, float p, bool train) -> Tensor")

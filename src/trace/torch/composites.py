@@ -223,7 +223,7 @@ def hardshrink(input, lambd=0.5):
 
 
 def softshrink(input, lambd=0.5):
-    return torch.where(input > lambd, input - lambd, torch.where(input < -lambd, input + lambd, 0.0 * input))
+    return torch.where(input > lambd, input - lambd, torch.where(input < -lambd, input + lambd, 0.0 * torch.abs(input)))
 
 
 def tanhshrink(input):

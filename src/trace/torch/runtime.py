@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 class device:
     def __init__(self, type, index=None):
+        if isinstance(type, int):
+            type, index = "cuda", type
         self.type, _, number = str(type).partition(":")
         self.index = int(number) if number else index
 
@@ -14,10 +16,16 @@ class device:
         return isinstance(other, device) and self.type == other.type and self.index == other.index
 
     def __enter__(self):
+        self._before = _set_default_device(self)
         return self
 
     def __exit__(self, *exception):
+        _set_default_device(self._before)
         return False
+
+
+def _set_default_device(device):
+    """Of a script: where tensors are made of which nothing else is said. Gives what it was."""
 
 
 class finfo:

@@ -158,6 +158,58 @@ TEST_F(InterpretedOperators, convolutionsOfAllKinds) {
     });
 }
 
+// Few channels to a group: lanes along the last dim or the channels, runs that the size cuts,
+// places beyond every border, several channels in or out of a group, and what follows.
+TEST_F(InterpretedOperators, convolutionsOfFewChannels) {
+  struct Kind {
+    Shape x, w, stride, padding, dilation;
+  };
+  const std::vector<Kind> kinds{
+      {{2, 24, 9, 10}, {24, 1, 3, 3}, {1, 1}, {1, 1}, {1, 1}},
+      {{1, 17, 8, 13}, {17, 1, 5, 5}, {2, 2}, {2, 2}, {1, 1}},
+      {{2, 40, 7, 7}, {40, 1, 7, 7}, {1, 1}, {3, 3}, {1, 1}},
+      {{1, 6, 11, 5}, {6, 1, 9, 9}, {1, 1}, {4, 4}, {1, 1}}, // 81 terms
+      {{1, 6, 11, 12}, {12, 1, 3, 2}, {3, 2}, {0, 1}, {2, 3}},
+      {{2, 12, 6, 9}, {8, 3, 3, 3}, {1, 2}, {1, 1}, {1, 1}},
+      {{2, 5, 21}, {5, 1, 4}, {2}, {3}, {1}},
+      {{1, 4, 4, 5, 6}, {4, 1, 3, 2, 3}, {1, 1, 2}, {1, 0, 1}, {1, 1, 1}}};
+  auto list = [](const Shape &numbers) { return List(numbers.begin(), numbers.end()); };
+  for (const Kind &kind : kinds)
+    for (bool isLast : {false, true})
+      for (DataType type : {f32, bf16}) {
+        if (isLast && kind.x.size() != 4)
+          continue;
+        onDevice(boundOf(type), [&] {
+          Shape shape = kind.x;
+          if (isLast)
+            shape = {shape[0], shape[2], shape[3], shape[1]};
+          Value *x = tensor(type, shape, 2), *w = tensor(type, kind.w, 2);
+          if (isLast)
+            x = one("aten.permute.default", {x, List{0, 3, 1, 2}});
+          Value *y = one("aten.convolution.default",
+                         {x, w, tensor(type, {kind.w[0]}), list(kind.stride), list(kind.padding),
+                          list(kind.dilation), false,
+                          List(kind.stride.size(), Argument(int64_t(0))), kind.x[1] / kind.w[1]});
+          return std::vector{isLast ? one("aten.permute.default", {y, List{0, 2, 3, 1}}) : y};
+        });
+        EXPECT_EQ(sources.find("zeros"), sources.find("zeros([")) << "a border is a mask";
+      }
+  // The bias, a factor for each channel and an addend for each element are one launch with it.
+  for (DataType type : {f32, f16})
+    onDevice(boundOf(type) * 4, [&] {
+      Value *y = one("aten.convolution.default",
+                     {tensor(type, {2, 6, 9, 10}, 2), tensor(type, {6, 1, 3, 3}, 2), Argument(),
+                      List{1, 1}, List{1, 1}, List{1, 1}, false, List{0, 0}, int64_t(6)});
+      y = one("aten.mul.Tensor", {y, tensor(type, {6, 1, 1})});
+      return std::vector{
+          one("aten.relu.default", {one("aten.add.Tensor", {y, tensor(type, {2, 6, 9, 10})})})};
+    });
+  size_t launches = 0;
+  for (const Node &node : program.main)
+    launches += node.isLaunch();
+  EXPECT_EQ(launches, 1u);
+}
+
 // --- attention
 
 TEST_F(InterpretedOperators, attentionOfAllKinds) {

@@ -4,6 +4,8 @@
 
     record_edge_cases.py OPERATORS [edge_cases.txt]      OPERATORS: one target a line, as `pellucid-operators` prints them
     record_edge_cases.py --add aten.relu.default...      these operators' calls alone, in the file as it is
+    record_edge_cases.py --numbers                       number_operands.txt: every operator that takes a number, with numbers
+                                                         that single precision or 32 bits do not hold
 
 Needs torch. Per operator: tensors without dims, without elements, of one element and of one value, in every position; all
 element types with one tensor each. What the other arguments are follows from their names. A line of the file is
@@ -379,6 +381,193 @@ def lines_of(target):
     return lines
 
 
+# Numbers that become wrong in single precision, in 32 bits, in a double.
+NUMBERS = {"f64": ["0.1", "16777217", "1e+300", "-0.3"], "i64": ["5000000000", "9007199254740993", "-2147483649", "0.1"]}
+FURTHER_NUMBERS = """
+torch.full([2], {})
+torch.full([2], {}, dtype=torch.float64)
+torch.full_like(x_f64, {})
+torch.tensor([{}, 1], dtype=torch.float64)
+torch.tensor({}, dtype=torch.float64)
+x_f64.new_full([2], {})
+torch.arange(0, 3, 0.1, dtype=torch.float64) * {}
+torch.arange({}, 0.1 + {}, 0.03, dtype=torch.float64)
+torch.linspace({}, 0.7, 5, dtype=torch.float64)
+{} + x_f64
+{} - x_f64
+{} * x_f64
+{} / x_f64
+{} // x_f64
+{} % x_f64
+{} ** x_f64
+x_f64 + {}
+x_f64 - {}
+x_f64 / {}
+x_f64 // {}
+x_f64 % {}
+x_f64 ** {}
+x_f64.abs() ** {}
+x_f64 == {}
+x_f64 < {}
+torch.tensor({}, dtype=torch.float64) == {}
+torch.add(x_f64, x_f64, alpha={})
+torch.sub(x_f64, x_f64, alpha={})
+torch.rsub(x_f64, x_f64, alpha={})
+torch.addcmul(x_f64, x_f64, x_f64, value={})
+torch.addcdiv(x_f64, x_f64, x_f64, value={})
+torch.addmm(v_f64, x_f64, w_f64, beta={}, alpha=0.7)
+torch.addmm(v_f64, x_f64, w_f64, alpha={})
+torch.baddbmm(q_f64[:, :, :3], q_f64, r_f64, beta={}, alpha={})
+torch.lerp(x_f64, x_f64 * 2, {})
+torch.where(x_f64 > 0, x_f64, {})
+torch.where(x_f64 > 0, {}, x_f64)
+torch.where(x_f64 > 0, {}, torch.tensor(0.7, dtype=torch.float64))
+x_f64.masked_fill(x_f64 > 0, {})
+x_f64.clone().fill_({})
+x_f64.clamp(min={})
+x_f64.clamp(max={})
+x_f64.clip({}, 1e+301)
+torch.nn.functional.pad(x_f64, (1, 2), value={})
+torch.nn.functional.elu(x_f64, {})
+torch.nn.functional.celu(x_f64, {})
+torch.nn.functional.leaky_relu(x_f64, {})
+torch.nn.functional.hardtanh(x_f64, {}, 1e+301)
+torch.nn.functional.threshold(x_f64, 0.1, {})
+torch.nn.functional.threshold(x_f64, {}, 20)
+torch.nn.functional.softplus(x_f64, 0.3, {})
+torch.nn.functional.softplus(x_f64, 0.3)
+torch.nn.functional.softshrink(x_f64, 0.3)
+torch.nn.functional.hardshrink(x_f64, {})
+torch.nn.functional.selu(x_f64)
+torch.nn.functional.silu(x_f64)
+torch.nn.functional.mish(x_f64)
+torch.nn.functional.gelu(x_f64)
+torch.nn.functional.gelu(x_f64, approximate='tanh')
+torch.nn.functional.hardswish(x_f64)
+torch.nn.functional.hardsigmoid(x_f64)
+torch.nn.functional.layer_norm(x_f64, [4], eps=0.1)
+torch.nn.functional.rms_norm(x_f64, [4], eps=0.1)
+torch.nn.functional.batch_norm(x_f64, l_f64, l_f64.abs(), eps=0.1)
+torch.nn.functional.group_norm(q_f64, 3, eps=0.1)
+torch.nn.functional.normalize(x_f64, eps=0.1)
+torch.nn.functional.cosine_similarity(x_f64, x_f64 + 0.1, eps=0.1)
+torch.nn.functional.scaled_dot_product_attention(q_f64, q_f64, q_f64, scale=0.1)
+torch.nn.functional.scaled_dot_product_attention(q_f64, q_f64, q_f64)
+torch.nn.functional.smooth_l1_loss(x_f64, x_f64 * 0.3, beta=0.3)
+torch.nn.functional.huber_loss(x_f64, x_f64 * 0.3, delta=0.3)
+torch.nn.functional.cross_entropy(x_f64, torch.tensor([0, 1, 2]), label_smoothing=0.3)
+torch.logit(x_f64, eps=0.1)
+torch.nan_to_num(x_f64 / 0, nan={}, posinf={}, neginf=-0.1)
+torch.heaviside(x_f64, torch.tensor(0.1, dtype=torch.float64))
+torch.float_power(x_i64.abs(), 0.3)
+torch.pow(0.3, x_i64.double())
+torch.pow(x_f64.abs(), 0.3)
+torch.pow(0.999, x_f64)
+torch.round(x_f64 * 0.3, decimals=1)
+torch.var(x_f64, 1, correction=0.3)
+torch.std(x_f64, 1, correction=0.3)
+torch.norm(x_f64, 0.7)
+torch.linalg.vector_norm(x_f64, 0.7)
+torch.logspace(0.1, 0.7, 4, base=0.3, dtype=torch.float64)
+torch.quantile(x_f64, 0.3)
+torch.cumsum(x_f64 * 0.1, 1)
+torch.scatter(x_f64, 1, x_at, {})
+torch.index_fill(x_f64, 0, o_at, {})
+torch.prod(x_f64 * {})
+torch.cat([x_f64, torch.full([3, 1], {}, dtype=torch.float64)], 1)
+torch.deg2rad(x_f64)
+torch.rad2deg(x_f64)
+torch.sinc(x_f64 * 0.3)
+torch.logaddexp2(x_f64, x_f64 * 0.3)
+torch.exp2(x_f64 * 0.3)
+torch.log1p(x_f64.abs() * 0.3)
+torch.erf(x_f64 * 0.3)
+torch.digamma(x_f64.abs() + 0.3)
+torch.lgamma(x_f64.abs() + 0.3)
+x_i64 + [i64]
+x_i64 * [i64]
+[i64] - x_i64
+x_i64 // [i64]
+x_i64 % [i64]
+x_i64 & [i64]
+x_i64 | [i64]
+x_i64 ^ [i64]
+x_i64 == [i64]
+x_i64 < [i64]
+x_i64.clamp(min=[i64])
+x_i64.clamp(max=[i64])
+torch.where(x_i64 > 0, x_i64, [i64])
+torch.full([2], [i64])
+torch.full_like(x_i64, [i64])
+x_i64.masked_fill(x_i64 > 0, [i64])
+torch.tensor([[i64], 2])
+torch.arange([i64], [i64] + 3)
+torch.add(x_i64, x_i64, alpha=[i64])
+torch.sub(x_i64, x_i64, alpha=[i64])
+torch.addcmul(x_i64, x_i64, x_i64, value=[i64])
+x_f64 + [i64]
+x_f64 * [i64]
+torch.full([2], [i64], dtype=torch.float64)
+x_i64 / [i64]
+x_i64 * 0.1
+(x_i64 + [i64]).double() * 0.1
+"""
+
+
+def takes_numbers(target):
+    schema = getattr(getattr(getattr(torch.ops, target.split(".")[0]), target.split(".")[1]), SPELLED_THERE.get(target, target).split(".")[2])._schema
+    return any(choosable(a) for a in schema.arguments)
+
+
+def choosable(argument):
+    return str(argument.type).removeprefix("Optional[").removesuffix("]") in ("number", "float", "Scalar") and argument.name not in LEFT_OUT | {"dropout_p"}
+
+
+def numbers_of(target, kind):
+    """The calls of one operator with each number in the place of each argument that is one."""
+    name_here = target.removeprefix("aten.")
+    space, name, overload = SPELLED_THERE.get(target, target).split(".")
+    schema = getattr(getattr(getattr(torch.ops, space), name), overload)._schema
+    for place in filter(choosable, schema.arguments):
+        for value in NUMBERS[kind]:
+            words = []
+            for argument in schema.arguments:
+                if is_tensor(argument):
+                    text = spelled(argument, f"{FITTING.get(f'{name}.{argument.name}', 'x')}_{kind_of(argument, kind)}")
+                elif argument is place:
+                    text = value
+                elif argument.name == "dtype" and not tensors_of(schema):
+                    text = {"f64": "torch.float64", "i64": "torch.int64"}[kind]
+                elif argument.has_default_value() or argument.name in LEFT_OUT:
+                    continue
+                else:
+                    text = choices(argument)[0]
+                words.append(f"{argument.name}={text}" if argument.kwarg_only else text)
+            yield f"{name_here}({', '.join(words)})"
+
+
+def tensors_of(schema):
+    return [a for a in schema.arguments if is_tensor(a)]
+
+
+def write_numbers():
+    """Where PyTorch refuses or rounds as it likes (a number that an integer type does not hold) there is no line."""
+    page = (pathlib.Path(__file__).resolve().parents[3] / "docs/operators.md").read_text()
+    targets = [line.split("(")[0].replace("::", ".") for line in page.splitlines() if line.startswith("aten::")]
+    expressions = []
+    for target in targets:
+        if target.split(".")[1] not in DRAWS | {"arange"} and takes_numbers(target):  # an arange would have as many elements
+            expressions += [call for kind in NUMBERS for call in numbers_of(target, kind)]
+    for line in FURTHER_NUMBERS.strip().splitlines():
+        kind = "i64" if "[i64]" in line else "f64"
+        values = NUMBERS[kind][:3] if "{}" in line or "[i64]" in line else [""]
+        expressions += [line.replace("{}", value).replace("[i64]", value) for value in values]
+    lines = [f"{expression}\t{answer(expression)}" for expression in dict.fromkeys(expressions)]
+    lines = [line for line in lines if not line.endswith("raises")]
+    (pathlib.Path(__file__).parent / "number_operands.txt").write_text("\n".join(lines) + "\n")
+    print(f"{len(lines)} calls with numbers")
+
+
 def add(targets):
     """The calls of each operator behind those of the operators before it in the alphabet, and FURTHER's that are new."""
     out = pathlib.Path(__file__).parent / "edge_cases.txt"
@@ -397,6 +586,9 @@ def add(targets):
 
 def main():
     torch.set_num_threads(1)
+    if sys.argv[1] == "--numbers":
+        write_numbers()
+        return
     if sys.argv[1] == "--add":
         add(sys.argv[2:])
         return

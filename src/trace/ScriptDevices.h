@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The devices beside the CPU that a script's tensors can lie on, as the recorder sees them.
+#pragma once
+
+#include "graph/Types.h"
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+
+namespace pellucid::trace {
+
+/// The values of a tensor in memory that nothing writes to any more.
+struct ConcreteMemory {
+  std::shared_ptr<const std::byte> data; ///< of the first element of a storage
+  graph::Device device;                  ///< where it lies
+  size_t bytes = 0;                      ///< from `data` on
+  /// The same on another device, where a copy is kept.
+  mutable std::shared_ptr<const ConcreteMemory> copy;
+};
+
+class ScriptDevices {
+public:
+  virtual ~ScriptDevices() = default;
+
+  /// How many CUDA devices a script may use.
+  virtual int count() = 0;
+  /// Where tensors of `device` lie and are computed: the CPU for one that only stands for it.
+  virtual graph::Device placeOf(graph::Device device) const = 0;
+  /// Copies of host memory on a device and back, after all that was asked for before. Throw
+  /// DiagnosticError with the driver's words.
+  virtual std::shared_ptr<const std::byte> toDevice(const std::byte *data, size_t bytes,
+                                                    graph::Device device) = 0;
+  virtual std::shared_ptr<const std::byte> toHost(const std::byte *data, size_t bytes,
+                                                  graph::Device device) = 0;
+
+  /// Whether the script has asked for a device beside the CPU.
+  bool areUsed = false;
+  int current = 0; ///< what "cuda" without a number is
+  /// Where tensors are made of which a script does not say it.
+  std::optional<graph::Device> byDefault;
+};
+
+/// The `bytes` bytes of `memory` from `offset` on as they lie on `device`; they are copied there
+/// where they do not. `keeps`: so that they will be found there the next time. `devices` is needed
+/// for what is not on the CPU.
+std::shared_ptr<const std::byte> partOn(const ConcreteMemory &memory, size_t offset, size_t bytes,
+                                        graph::Device device, bool keeps, ScriptDevices *devices);
+
+} // namespace pellucid::trace
