@@ -36,8 +36,8 @@ LAYERS = {
     "codegen/cuda": (6, True),
     "codegen/triton": (5, True),
     "driver": (7, True),
-    "api": (8, False),
     "eager": (8, False),
+    "api": (9, False),
     "exec": (9, True),
 }
 TOOLS_RANK = 10

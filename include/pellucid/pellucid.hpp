@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Pellucid in C++: tensors, operators, modules, Triton kernels in their three forms, tracing,
-/// compilation and packages.
+/// Pellucid in C++: tensors, operators, modules, Triton kernels in their three forms, gradients,
+/// optimisers (pellucid/training.hpp), tracing, compilation and packages.
 ///
 /// The same functions run eagerly (on tensors that hold data) and record (while export_program or
 /// compile traces). An eager call goes the way of every program: it is traced, compiled for the
@@ -71,7 +71,12 @@ struct CallState;
 struct ModuleState;
 struct FileState;
 struct CompiledState;
+struct HookState;
 } // namespace detail
+
+namespace autograd {
+class AutogradContext;
+} // namespace autograd
 
 /// A size that may depend on a dynamic dimension while a function is traced. A comparison that the
 /// dimension's range does not decide follows the example's size: compile makes it a guard,
@@ -105,6 +110,11 @@ public:
 PELLUCID_EXPORT SymInt cdiv(const SymInt &a, const SymInt &b);
 
 /// A strided tensor on the CPU. Copies share the data.
+///
+/// Its data lie in memory, or it is *recorded*: a tensor that requires grad, and whatever is
+/// computed from one. Operators on recorded tensors are noted and computed together when a value is
+/// asked for, as in a script; shapes, types and errors are there at once. A recorded tensor is read
+/// (const_data_ptr, item, values) and written by operators, never through a pointer.
 class PELLUCID_EXPORT Tensor {
 public:
   Tensor() = default;
@@ -117,9 +127,27 @@ public:
   dtype scalar_type() const;
   bool is_contiguous() const;
 
-  /// The first element. Error while tracing. T must be the element's own C++ type, or void.
+  /// The first element. Error while tracing, and of a recorded tensor. T must be the element's own
+  /// C++ type, or void.
   template <typename T> T *data() const { return static_cast<T *>(data_ptr()); }
   void *data_ptr() const;
+  /// The same for reading: a recorded tensor is computed first. The elements are those of now; they
+  /// lie in strides() and stay valid, and as they are, until this object is asked again or goes.
+  template <typename T> const T *const_data_ptr() const {
+    return static_cast<const T *>(const_data_ptr());
+  }
+  const void *const_data_ptr() const;
+  /// The only element, converted; Error for another number of elements.
+  template <typename T> T item() const {
+    if constexpr (std::is_floating_point_v<T>)
+      return static_cast<T>(item_double());
+    else
+      return static_cast<T>(item_int64());
+  }
+  double item_double() const;
+  int64_t item_int64() const; ///< fractions are cut off
+  /// A copy in memory of its own, row-major, without a history.
+  Tensor values() const;
 
   Tensor to(dtype type) const;
   Tensor view(const std::vector<SymInt> &shape) const;
@@ -129,6 +157,35 @@ public:
   Tensor contiguous() const;
   Tensor slice(int64_t dim, int64_t begin, int64_t end,
                int64_t step = 1) const; ///< `end` beyond the dim: to its end
+  Tensor clone() const;                 ///< new memory; gradients go through
+
+  // Gradients, as in PyTorch (docs/autograd.md). A recorded tensor belongs to one thread at a time.
+  bool requires_grad() const;
+  /// Makes a leaf record what is computed from it, or stop; gives the tensor itself. Its handles
+  /// all see it. Error for integers, for results of operators, for memory that is borrowed or that
+  /// other tensors share (clone() it first), and inside of a trace.
+  const Tensor &requires_grad_(bool requires_grad = true) const;
+  const Tensor &set_requires_grad(bool requires_grad) const {
+    return requires_grad_(requires_grad);
+  }
+  bool is_leaf() const;
+  /// The gradient that backward() added up, in this tensor's shape and type; undefined: none.
+  Tensor grad() const;
+  /// An undefined tensor takes it away.
+  void set_grad(const Tensor &gradient) const;
+  /// Adds the derivatives of this tensor (of one element, unless `gradient` of its shape is given)
+  /// to the grad() of every leaf that it was computed from. Without `retain_graph` (by default:
+  /// `create_graph`) what was kept for it is freed; with `create_graph` the gradients can be
+  /// differentiated again.
+  void backward(const Tensor &gradient = {}, std::optional<bool> retain_graph = std::nullopt,
+                bool create_graph = false) const;
+  /// The same memory without a history.
+  Tensor detach() const;
+  void retain_grad() const; ///< grad() of what is no leaf is kept as well
+  /// `hook` is called with this tensor's gradient whenever it is computed, and may give another in
+  /// its place (undefined: it stays). The number takes it away again.
+  uint64_t register_hook(std::function<Tensor(Tensor)> hook) const;
+  void remove_hook(uint64_t number) const;
 
   std::shared_ptr<detail::TensorState> state;
 };
@@ -280,6 +337,15 @@ public:
   Operator &register_fake(OperatorFunction function);
   /// Another implementation for one kind of device; "cpu" is the one that runs and is traced here.
   Operator &register_kernel(const std::string &device, OperatorFunction function);
+  /// From the gradients of the results (zeros where none arrived) those of the arguments, one for
+  /// each, undefined for what has none. `setup_context` is called after the forward and says what
+  /// to keep. Without it an operator on tensors that require grad has no derivative: asking for one
+  /// is an Error with its name.
+  Operator &register_autograd(
+      std::function<std::vector<Tensor>(autograd::AutogradContext *, std::vector<Tensor>)> backward,
+      std::function<void(autograd::AutogradContext *, const std::vector<Argument> &arguments,
+                         const std::vector<Tensor> &results)>
+          setup_context = {});
 
   std::shared_ptr<detail::OperatorState> state;
 
@@ -314,13 +380,17 @@ public:
     add_child(name, module);
     return module;
   }
-  /// Every parameter with its dotted name, own ones first.
+  /// Every parameter, own ones first; every one with its dotted name.
+  std::vector<Tensor> parameters() const;
   std::vector<std::pair<std::string, Tensor>> named_parameters() const;
   std::vector<std::pair<std::string, Tensor>> named_buffers() const;
   /// Copies values in from a .safetensors or .npz file; Error on another shape or element type and,
   /// unless `strict` is false, on names that the file lacks or the module does not have, all of
   /// them listed. Nothing is copied when there is one.
   void load_state_dict(const std::string &path, bool strict = true);
+  /// Tensor::requires_grad_ of every parameter of a floating type.
+  void requires_grad_(bool requires_grad = true);
+  void zero_grad(); ///< takes every parameter's gradient away
 
   std::shared_ptr<detail::ModuleState> state;
 
@@ -466,3 +536,5 @@ PELLUCID_EXPORT Compiled compile(const Function &function, const std::vector<Ten
                                  const CompileOptions &options = {});
 
 } // namespace pellucid
+
+#include <pellucid/training.hpp>

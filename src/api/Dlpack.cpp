@@ -65,13 +65,20 @@ static void checkForeign(const DLManagedTensorVersioned *managed) {
 
 Tensor from_dlpack(DLManagedTensorVersioned *managed) {
   checkForeign(managed);
-  return guarded([&] { return adoptTensor(managed); });
+  return guarded([&] {
+    Tensor tensor = adoptTensor(managed);
+    tensor.state->isBorrowed = true;
+    return tensor;
+  });
 }
 
 DLManagedTensorVersioned *to_dlpack(const Tensor &tensor) {
   const TensorState &state = stateOf(tensor, "to_dlpack");
   if (state.recording)
-    throw Error("to_dlpack: a tensor has no data while it is traced");
+    throw Error(isTraced(state)
+                    ? "to_dlpack: a tensor has no data while it is traced"
+                    : "to_dlpack: a recorded tensor is written by operators alone; share "
+                      "a copy of it, values()");
   struct Shared {
     DLManagedTensorVersioned managed{};
     std::shared_ptr<TensorState> state;

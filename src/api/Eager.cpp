@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls outside of any trace: one program per operator or launch and kind of arguments, compiled
 // once and kept.
-#include "api/Recording.h"
+#include "api/Session.h"
 
 #include "driver/Compile.h"
 #include "package/PackageWriter.h"
@@ -41,13 +41,21 @@ std::shared_ptr<PackageState> compileAndLoad(const Program &program,
   return state;
 }
 
+// Recorded tensors are refused as well: a package may write to what it is given.
+void checkOutsideOfTraces(const TensorState &state) {
+  if (isTraced(state))
+    throw Error("a package cannot be run inside of a trace");
+  if (state.recording)
+    throw Error("a package takes tensors in memory, and this one is recorded (it requires grad, or "
+                "was computed from one that does); give its values()");
+}
+
 std::vector<Tensor> runPackage(const PackageState &package, const std::vector<Tensor> &inputs,
                                pellucid_instance *instance, const pellucid_run_options *options) {
   std::vector<DLTensor> tensors;
   for (const Tensor &input : inputs) {
     const TensorState &s = stateOf(input, "an input");
-    if (s.recording)
-      throw Error("a package cannot be run inside of a trace");
+    checkOutsideOfTraces(s);
     tensors.push_back(borrowTensor(s));
   }
   std::vector<DLManagedTensorVersioned *> outputs(pellucid_output_count(package.package));
@@ -256,10 +264,12 @@ std::string targetOf(const std::string &name) {
   return name.substr(0, colons) + "." + name.substr(colons + 2);
 }
 
+} // namespace
+
 std::vector<Tensor> recordBuiltin(Recording &recording, const std::string &target,
                                   const std::vector<Argument> &arguments,
                                   const triton::Keywords &keywords) {
-  h::Interpreter &interpreter = plainInterpreter();
+  h::Interpreter &interpreter = recording.interpreter();
   h::CallArgs args = recording.toHost(arguments, keywords);
   bool inPlace = target.size() > 6 && target.back() == '_' && target.rfind("aten.", 0) == 0;
   if (!inPlace)
@@ -272,7 +282,6 @@ std::vector<Tensor> recordBuiltin(Recording &recording, const std::string &targe
       interpreter.call(interpreter.getAttr(self, target.substr(5)), std::move(args)));
 }
 
-/// One launch on a trace.
 void recordLaunch(Recording &recording, const detail::KernelState &kernel, const triton::Grid &grid,
                   const std::vector<Argument> &arguments, const triton::Keywords &keywords) {
   detail::FileState &file = *kernel.file;
@@ -297,6 +306,8 @@ void recordLaunch(Recording &recording, const detail::KernelState &kernel, const
   file.hooks.launch(*file.interpreter, kernel.kernel, hostGrid,
                     recording.toHost(arguments, keywords), true);
 }
+
+namespace {
 
 /// A grid without its function: what the function gives for these arguments. Nothing for kernels
 /// whose constexprs come from an autotune config or a heuristic.
@@ -331,6 +342,9 @@ std::optional<triton::Grid> fixedGrid(const detail::KernelState &kernel, const t
 std::vector<Tensor> callBuiltin(const std::string &name, const std::vector<Argument> &arguments,
                                 const triton::Keywords &keywords) {
   std::string target = targetOf(name);
+  if (Session::takes(arguments, keywords))
+    return Session::get()->call(
+        [&](Recording &session) { return recordBuiltin(session, target, arguments, keywords); });
   if (Recording *recording = Recording::active())
     return recordBuiltin(*recording, target, arguments, keywords);
   return runEagerly(
@@ -342,6 +356,13 @@ std::vector<Tensor> callBuiltin(const std::string &name, const std::vector<Argum
 
 void launchKernel(const std::shared_ptr<detail::KernelState> &kernel, const triton::Grid &grid,
                   const std::vector<Argument> &arguments, const triton::Keywords &keywords) {
+  if (Session::takes(arguments, keywords)) {
+    Session::get()->call([&](Recording &session) {
+      recordLaunch(session, *kernel, grid, arguments, keywords);
+      return std::vector<Tensor>();
+    });
+    return;
+  }
   if (Recording *recording = Recording::active())
     return recordLaunch(*recording, *kernel, grid, arguments, keywords);
   auto record = [&](Recording &recording, const std::vector<Argument> &a,

@@ -55,8 +55,12 @@ std::vector<Expr> stridesOf(const TensorState &example, const std::vector<Expr> 
   return strides;
 }
 
-TensorType inputType(symbolic::SymbolTable &symbols, const TensorState &example,
-                     const std::map<size_t, Dim> *dynamic, const std::string &name) {
+} // namespace
+
+namespace api {
+
+static TensorType inputType(symbolic::SymbolTable &symbols, const TensorState &example,
+                            const std::map<size_t, Dim> *dynamic, const std::string &name) {
   std::vector<Expr> shape(example.shape.begin(), example.shape.end());
   if (dynamic)
     for (const auto &[d, dim] : *dynamic) {
@@ -72,9 +76,28 @@ TensorType inputType(symbolic::SymbolTable &symbols, const TensorState &example,
   return type;
 }
 
-} // namespace
-
-namespace api {
+std::vector<NamedInput> inputsOf(symbolic::SymbolTable &symbols,
+                                 const std::vector<Tensor> &examples, const DynamicShapes &dynamic,
+                                 const std::vector<std::string> &names) {
+  for (const auto &[input, dims] : dynamic)
+    if (input >= examples.size())
+      throw Error("input " + std::to_string(input) + " has dynamic dims; there are " +
+                  std::to_string(examples.size()) + " inputs");
+  if (!names.empty() && names.size() != examples.size())
+    throw Error(std::to_string(names.size()) + " names are given for " +
+                std::to_string(examples.size()) + " inputs");
+  std::vector<NamedInput> inputs;
+  for (size_t i = 0; i < examples.size(); ++i) {
+    std::string name = names.empty() ? "arg" + std::to_string(i) : names[i];
+    if (isTraced(stateOf(examples[i], name.c_str())))
+      throw Error("input '" + name + "': an example must hold data");
+    Tensor example = inMemory(examples[i], name.c_str());
+    auto dims = dynamic.find(i);
+    inputs.push_back({name, inputType(symbols, *example.state,
+                                      dims == dynamic.end() ? nullptr : &dims->second, name)});
+  }
+  return inputs;
+}
 
 std::shared_ptr<Recording> traceFunction(const Function &function, nn::Module *module,
                                          const std::vector<Tensor> &examples,
@@ -91,24 +114,10 @@ std::shared_ptr<Recording> traceFunction(const Function &function, nn::Module *m
     for (const auto &[name, tensor] : module->named_buffers())
       recording->addWeight(name, tensor, InputSpec::Kind::Buffer);
   }
-  for (const auto &[input, dims] : dynamic)
-    if (input >= examples.size())
-      throw Error("input " + std::to_string(input) + " has dynamic dims; there are " +
-                  std::to_string(examples.size()) + " inputs");
-  if (!names.empty() && names.size() != examples.size())
-    throw Error(std::to_string(names.size()) + " names are given for " +
-                std::to_string(examples.size()) + " inputs");
   std::vector<Tensor> inputs;
-  for (size_t i = 0; i < examples.size(); ++i) {
-    std::string name = names.empty() ? "arg" + std::to_string(i) : names[i];
-    const TensorState &example = stateOf(examples[i], name.c_str());
-    if (example.recording)
-      throw Error("input '" + name + "': an example must hold data");
-    auto dims = dynamic.find(i);
-    inputs.push_back(recording->addInput(
-        name, inputType(recording->tracer.program.symbols, example,
-                        dims == dynamic.end() ? nullptr : &dims->second, name)));
-  }
+  for (const NamedInput &input :
+       inputsOf(recording->tracer.program.symbols, examples, dynamic, names))
+    inputs.push_back(recording->addInput(input.name, input.type));
   recording->finish(module ? module->forward(inputs) : function(inputs));
   return recording;
 }

@@ -81,59 +81,44 @@ void Module::add_child(const std::string &name, std::shared_ptr<Module> module) 
 Named Module::named_parameters() const { return collect(*state, &detail::ModuleState::parameters); }
 Named Module::named_buffers() const { return collect(*state, &detail::ModuleState::buffers); }
 
-namespace {
-
-/// As load_state_dict(strict=True): every name that does not fit, in one error.
-void checkNames(const std::string &path, const Named &tensors,
-                const std::map<std::string, graph::Weight> &weights) {
-  std::string missing, unexpected;
-  auto add = [](std::string &list, const std::string &name) {
-    list += (list.empty() ? "'" : ", '") + name + "'";
-  };
-  std::set<std::string> known;
-  for (const auto &[name, tensor] : tensors) {
-    known.insert(name);
-    if (!weights.count(name))
-      add(missing, name);
-  }
-  for (const auto &[name, weight] : weights)
-    if (!known.count(name))
-      add(unexpected, name);
-  if (missing.empty() && unexpected.empty())
-    return;
-  throw Error(path + ": error: the file does not hold this module's state_dict" +
-              (missing.empty() ? "" : "\n  missing: " + missing) +
-              (unexpected.empty() ? "" : "\n  not in the module: " + unexpected));
+std::vector<Tensor> Module::parameters() const {
+  std::vector<Tensor> out;
+  for (auto &[name, tensor] : named_parameters())
+    out.push_back(std::move(tensor));
+  return out;
 }
 
-} // namespace
+void Module::requires_grad_(bool requiresGrad) {
+  for (const Tensor &tensor : parameters())
+    if (isFloat(toDataType(tensor.scalar_type())))
+      tensor.requires_grad_(requiresGrad);
+}
+
+void Module::zero_grad() {
+  for (const Tensor &tensor : parameters())
+    if (tensor.grad().defined())
+      tensor.set_grad({});
+}
+
+static Tensor tensorOf(const graph::Weight &weight) {
+  TensorState state;
+  state.owner = std::const_pointer_cast<std::byte>(weight.data);
+  state.data = const_cast<std::byte *>(weight.data.get());
+  state.type = weight.dtype;
+  state.shape = weight.shape;
+  state.strides = rowMajor(weight.shape);
+  return wrapState(std::move(state));
+}
 
 void Module::load_state_dict(const std::string &path, bool strict) {
   guarded([&] {
-    std::map<std::string, graph::Weight> weights = graph::loadWeights(path);
+    std::map<std::string, Tensor> given;
+    for (const auto &[name, weight] : graph::loadWeights(path))
+      given[name] = tensorOf(weight);
     Named tensors = named_parameters();
     for (auto &entry : named_buffers())
       tensors.push_back(std::move(entry));
-    if (strict)
-      checkNames(path, tensors, weights);
-    std::erase_if(tensors, [&](const auto &named) { return !weights.count(named.first); });
-    for (const auto &[name, tensor] : tensors) {
-      auto entry = weights.find(name);
-      const TensorState &s = *tensor.state;
-      auto text = [](DataType type, const std::vector<int64_t> &shape) {
-        return toString(
-            graph::TensorType(type, std::vector<symbolic::Expr>(shape.begin(), shape.end())));
-      };
-      if (entry->second.shape != s.shape || entry->second.dtype != s.type)
-        throw Error(path + ": error: tensor '" + name + "' is " +
-                    text(entry->second.dtype, entry->second.shape) + " in the file and " +
-                    text(s.type, s.shape) + " in the module");
-      if (!isRowMajor(s))
-        throw Error("'" + name +
-                    "' is not contiguous; values can be loaded into contiguous tensors only");
-    }
-    for (const auto &[name, tensor] : tensors)
-      std::memcpy(tensor.state->data, weights.at(name).data.get(), weights.at(name).bytes);
+    assignStateDict(std::move(tensors), given, path, strict);
   });
 }
 
@@ -151,3 +136,54 @@ std::vector<Tensor> Linear::forward(const std::vector<Tensor> &inputs) {
 }
 
 } // namespace pellucid::nn
+
+namespace pellucid::api {
+
+namespace {
+
+/// As load_state_dict(strict=True): every name that does not fit, in one error.
+void checkNames(const std::string &path, const NamedTensors &tensors,
+                const std::map<std::string, Tensor> &given) {
+  std::string missing, unexpected;
+  auto add = [](std::string &list, const std::string &name) {
+    list += (list.empty() ? "'" : ", '") + name + "'";
+  };
+  std::set<std::string> known;
+  for (const auto &[name, tensor] : tensors) {
+    known.insert(name);
+    if (!given.count(name))
+      add(missing, name);
+  }
+  for (const auto &[name, tensor] : given)
+    if (!known.count(name))
+      add(unexpected, name);
+  if (missing.empty() && unexpected.empty())
+    return;
+  throw Error(path + ": error: the file does not hold this module's state_dict" +
+              (missing.empty() ? "" : "\n  missing: " + missing) +
+              (unexpected.empty() ? "" : "\n  not in the module: " + unexpected));
+}
+
+std::string typeText(const Tensor &tensor) {
+  std::vector<symbolic::Expr> shape;
+  for (const SymInt &size : tensor.sizes())
+    shape.push_back(toExpr(size));
+  return toString(graph::TensorType(toDataType(tensor.scalar_type()), shape));
+}
+
+} // namespace
+
+void assignStateDict(NamedTensors tensors, const std::map<std::string, Tensor> &given,
+                     const std::string &path, bool strict) {
+  if (strict)
+    checkNames(path, tensors, given);
+  std::erase_if(tensors, [&](const auto &named) { return !given.count(named.first); });
+  for (const auto &[name, tensor] : tensors)
+    if (std::string inFile = typeText(given.at(name)), own = typeText(tensor); inFile != own)
+      throw Error(path + ": error: tensor '" + name + "' is " + inFile + " in the file and " + own +
+                  " in the module");
+  for (const auto &[name, tensor] : tensors)
+    assign(tensor, given.at(name));
+}
+
+} // namespace pellucid::api

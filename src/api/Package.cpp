@@ -112,8 +112,7 @@ static std::vector<DLTensor> borrowed(const std::vector<Tensor> &tensors, const 
   std::vector<DLTensor> views;
   for (const Tensor &tensor : tensors) {
     const TensorState &state = stateOf(tensor, what);
-    if (state.recording)
-      throw Error("a package cannot be run inside of a trace");
+    checkOutsideOfTraces(state);
     views.push_back(borrowTensor(state));
   }
   return views;

@@ -18,12 +18,12 @@ namespace {
 
 thread_local Recording *activeRecording = nullptr;
 
-detail::FileState &plainFile() {
-  static detail::FileState file({});
-  return file;
+Value *currentValue(Recording &recording, const Tensor &tensor) {
+  return recording.tracer.valueOf(tensor.state->object->tensor, SourceLocation());
 }
 
-/// The elements of an eager tensor, in order.
+} // namespace
+
 std::shared_ptr<const std::byte> denseBytes(const TensorState &s, uint64_t &bytes) {
   size_t element = byteSize(s.type);
   bytes = element;
@@ -44,18 +44,13 @@ std::shared_ptr<const std::byte> denseBytes(const TensorState &s, uint64_t &byte
   return {copy, copy.get()};
 }
 
-Value *currentValue(Recording &recording, const Tensor &tensor) {
-  return recording.tracer.valueOf(tensor.state->object->tensor, SourceLocation());
+h::Interpreter &Recording::interpreter() {
+  static detail::FileState plainFile({});
+  plainFile.hooks.follow(&tracer);
+  return *plainFile.interpreter;
 }
 
-} // namespace
-
-h::Interpreter &plainInterpreter() {
-  plainFile().hooks.follow(activeRecording ? &activeRecording->tracer : nullptr);
-  return *plainFile().interpreter;
-}
-
-Recording::Recording() {
+Recording::Recording() : own(std::make_unique<trace::Tracer>()), tracer(*own) {
   tracer.warn = [this](Diagnostic d) { warnings.push_back(render(d)); };
 }
 
@@ -90,7 +85,7 @@ Tensor Recording::addInput(const std::string &name, const TensorType &type) {
   return fromTraced(std::move(traced));
 }
 
-static std::string memoryKey(const TensorState &s) {
+std::string memoryKey(const TensorState &s) {
   std::string key = std::to_string(reinterpret_cast<uintptr_t>(s.data)) + ":" +
                     std::to_string(static_cast<int>(s.type));
   for (size_t d = 0; d < s.shape.size(); ++d)
@@ -98,8 +93,9 @@ static std::string memoryKey(const TensorState &s) {
   return key;
 }
 
-void Recording::addWeight(const std::string &name, const Tensor &value, InputSpec::Kind kind) {
-  const TensorState &s = stateOf(value, name.c_str());
+void Recording::addWeight(const std::string &name, const Tensor &given, InputSpec::Kind kind) {
+  Tensor value = inMemory(given, name.c_str());
+  const TensorState &s = *value.state;
   Weight weight;
   weight.dtype = s.type;
   weight.shape = s.shape;
@@ -124,7 +120,8 @@ void Recording::addWeight(const std::string &name, const Tensor &value, InputSpe
 // --- arguments and results
 // ----------------------------------------------------------------------------------------
 
-h::Value Recording::captured(const Tensor &tensor) {
+h::Value Recording::captured(const Tensor &given) {
+  Tensor tensor = inMemory(given, "a tensor of the function");
   const TensorState &s = *tensor.state;
   std::string key = memoryKey(s);
   if (bodyDepth > 0)
@@ -153,7 +150,7 @@ h::Value Recording::toHost(const Argument &argument) {
       if (!v.state)
         return {};
       const TensorState &s = stateOf(v, "an argument");
-      if (!s.recording)
+      if (s.recording.get() != &recording)
         return recording.captured(v);
       const Value *base = s.object->tensor.storage->base;
       if (base && base->producer()->graph() != &recording.tracer.graph())
@@ -202,8 +199,7 @@ std::vector<Tensor> Recording::fromHost(const h::Value &result) {
   return tensors;
 }
 
-/// A host value as an argument of a C++ function: what the operator's schema lets through.
-static Argument toArgument(Recording &recording, const h::Value &value, const SchemaType &type) {
+Argument toArgument(Recording &recording, const h::Value &value, const SchemaType &type) {
   switch (value.kind()) {
   case h::Kind::Bool:
     return value.boolean();
@@ -223,7 +219,8 @@ static Argument toArgument(Recording &recording, const h::Value &value, const Sc
       return recording.fromHost(value);
     std::vector<SymInt> sizes;
     for (const h::Value &element : value.elements())
-      sizes.push_back(fromExpr(plainInterpreter().toExpr(element, "an element of an argument")));
+      sizes.push_back(
+          fromExpr(recording.interpreter().toExpr(element, "an element of an argument")));
     return sizes;
   }
   case h::Kind::Object:
@@ -233,6 +230,18 @@ static Argument toArgument(Recording &recording, const h::Value &value, const Sc
   default:
     return type.kind == SchemaType::Kind::Tensor ? Argument(Tensor()) : Argument();
   }
+}
+
+h::CallArgs Recording::operatorArgs(const OperatorState &op,
+                                    const std::vector<Argument> &arguments) {
+  h::CallArgs args;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (op.schema.arguments[i].keywordOnly)
+      args.keywords.emplace_back(op.schema.arguments[i].name, toHost(arguments[i]));
+    else
+      args.positional.push_back(toHost(arguments[i]));
+  }
+  return args;
 }
 
 // --- operators
@@ -256,15 +265,8 @@ std::vector<Tensor> Recording::callOperator(const OperatorState &op,
     } leave{bodyDepth};
     return toHost(Argument(op.function(inner)));
   });
-  h::CallArgs args;
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    if (op.schema.arguments[i].keywordOnly)
-      args.keywords.emplace_back(op.schema.arguments[i].name, toHost(arguments[i]));
-    else
-      args.positional.push_back(toHost(arguments[i]));
-  }
-  std::vector<Tensor> results =
-      fromHost(trace::recordOperatorCall(tracer, plainInterpreter(), declared, args));
+  std::vector<Tensor> results = fromHost(
+      trace::recordOperatorCall(tracer, interpreter(), declared, operatorArgs(op, arguments)));
   if (op.fake)
     checkFake(op, arguments, results);
   return results;
@@ -343,7 +345,7 @@ void Recording::finish(const std::vector<Tensor> &results) {
     addMutation(name, storage, OutputSpec::Kind::UserInputMutation);
   for (const Tensor &result : results) {
     Tensor traced = result;
-    if (!stateOf(result, "a result").recording)
+    if (!isTraced(stateOf(result, "a result")))
       traced = fromHost(captured(result)).front();
     outputs.push_back(graph::Argument(currentValue(*this, traced)));
     tracer.program.outputs.push_back({OutputSpec::Kind::UserOutput, ""});

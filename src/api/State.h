@@ -17,10 +17,18 @@ class Recording;
 
 namespace pellucid::detail {
 
+/// Something of the evaluator that a handle stands for.
+struct HookState {
+  host::Value value;
+};
+
 /// Memory with a type, or a value of a trace.
 struct TensorState {
   std::shared_ptr<void> owner; ///< keeps `data` alive
-  std::byte *data = nullptr;   ///< the first element
+  bool isBorrowed = false;     ///< the memory is the caller's or another library's
+  /// One for all tensors over the same memory.
+  std::shared_ptr<const char> sharers = std::make_shared<const char>('\0');
+  std::byte *data = nullptr; ///< the first element
   DataType type = DataType::Float32;
   std::vector<int64_t> shape, strides; ///< strides in elements
 
@@ -47,6 +55,10 @@ struct OperatorState {
   host::Operator declared; ///< name, form and schema; its function calls `function`
   graph::Schema schema;
   OperatorFunction function, fake;
+  std::function<std::vector<Tensor>(autograd::AutogradContext *, std::vector<Tensor>)> backward;
+  std::function<void(autograd::AutogradContext *, const std::vector<Argument> &,
+                     const std::vector<Tensor> &)>
+      setupContext;
 };
 
 struct ProgramState {
@@ -117,13 +129,28 @@ inline dtype fromDataType(DataType type) { return static_cast<dtype>(type); }
 symbolic::Expr toExpr(const SymInt &size);
 SymInt fromExpr(const symbolic::Expr &expr);
 
-/// The state of a tensor that must exist.
+/// The state of a tensor that must exist, and be of the trace under way or none.
 const TensorState &stateOf(const Tensor &tensor, const char *what);
+/// Whether it is a value of a trace, which has no data. Of what is recorded outside of a trace it
+/// is not so.
+bool isTraced(const TensorState &state);
+/// The tensor itself where its data lie in memory; a recorded one's values, computed now, to be
+/// read only. Error inside of a trace that it is a value of.
+Tensor inMemory(const Tensor &tensor, const char *what);
 /// Fresh row-major memory.
 Tensor allocate(DataType type, const std::vector<int64_t> &shape);
 Tensor wrapState(TensorState state);
 std::vector<int64_t> rowMajor(const std::vector<int64_t> &shape);
 bool isRowMajor(const TensorState &state);
+using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
+/// What `path` holds becomes the values of `tensors`: all of it, or an Error that lists the names
+/// that do not fit (with `strict`), or the first tensor of another type or shape.
+void assignStateDict(NamedTensors tensors, const std::map<std::string, Tensor> &given,
+                     const std::string &path, bool strict);
+/// The elements of `to` become those of `from`, whose shape and type they have.
+void assign(const Tensor &to, const Tensor &from);
+/// Refuses what a package cannot be given.
+void checkOutsideOfTraces(const TensorState &state);
 /// A view of the tensor, which keeps memory, shape and strides.
 DLTensor borrowTensor(const TensorState &state);
 /// Takes `managed` over, whose type and device must be ones of ours.

@@ -35,7 +35,7 @@ bool decide(const Expr &condition) {
     throw Error("'" + condition.text() + "' depends on a dynamic dim of a trace that has ended");
   return guarded([&] {
     trace::TraceHooks hooks(&recording->tracer);
-    return hooks.decide(plainInterpreter(), condition, SourceLocation());
+    return hooks.decide(recording->interpreter(), condition, SourceLocation());
   });
 }
 

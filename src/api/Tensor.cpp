@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensors that hold data: making them, and what can be asked of them.
-#include "api/Recording.h"
+#include "api/Session.h"
 #include "graph/FakeRules.h"
 
 #include <cstring>
@@ -15,9 +15,18 @@ const TensorState &stateOf(const Tensor &tensor, const char *what) {
   if (!tensor.state)
     throw Error(std::string(what) + ": the tensor is undefined");
   const TensorState &state = *tensor.state;
-  if (state.recording && state.recording.get() != Recording::active())
+  if (isTraced(state) && state.recording.get() != Recording::active())
     throw Error(std::string(what) + ": the tensor belongs to a trace that is not under way");
   return state;
+}
+
+bool isTraced(const TensorState &state) { return state.recording && !state.recording->isSession(); }
+
+Tensor inMemory(const Tensor &tensor, const char *what) {
+  const TensorState &state = stateOf(tensor, what);
+  if (isTraced(state))
+    throw Error(std::string(what) + ": a tensor has no data while it is traced");
+  return state.recording ? Session::get()->computed(tensor) : tensor;
 }
 
 Tensor wrapState(TensorState state) {
@@ -196,10 +205,57 @@ bool Tensor::is_contiguous() const {
 
 void *Tensor::data_ptr() const {
   const TensorState &s = stateOf(*this, "data_ptr");
-  if (s.recording)
+  if (isTraced(s))
     throw Error("data_ptr: a tensor has no data while it is traced; keep the computation in "
                 "operators and kernels");
+  if (s.recording)
+    throw Error(
+        "data_ptr: a recorded tensor (it requires grad, or was computed from one that does) "
+        "is not written through a pointer; read it with const_data_ptr(), write it with "
+        "operators (aten::copy_ under a NoGradGuard), or take a copy with values()");
   return s.data;
+}
+
+const void *Tensor::const_data_ptr() const {
+  return guarded([&]() -> const void * {
+    Tensor read = inMemory(*this, "const_data_ptr");
+    if (read.state != state)
+      state->owner = read.state->owner;
+    return read.state->data;
+  });
+}
+
+/// The only element of a tensor in memory.
+static const std::byte *onlyElement(const Tensor &tensor) {
+  int64_t count = elementCount(tensor.state->shape);
+  if (count != 1)
+    throw Error("item: a tensor of " + std::to_string(count) + " elements is no number");
+  return tensor.state->data;
+}
+
+double Tensor::item_double() const {
+  return guarded([&] {
+    Tensor read = inMemory(*this, "item");
+    return trace::realAt(read.state->type, onlyElement(read));
+  });
+}
+
+int64_t Tensor::item_int64() const {
+  return guarded([&] {
+    Tensor read = inMemory(*this, "item");
+    return trace::integerAt(read.state->type, onlyElement(read));
+  });
+}
+
+Tensor Tensor::values() const {
+  return guarded([&] {
+    Tensor read = inMemory(*this, "values");
+    uint64_t bytes = 0;
+    std::shared_ptr<const std::byte> dense = denseBytes(*read.state, bytes);
+    Tensor copy = allocate(read.state->type, read.state->shape);
+    std::memcpy(copy.state->data, dense.get(), bytes);
+    return copy;
+  });
 }
 
 Tensor empty(const std::vector<SymInt> &shape, dtype type) {
@@ -218,7 +274,7 @@ Tensor full(const std::vector<SymInt> &shape, double value, dtype type) {
 Tensor empty_like(const Tensor &x) {
   return guarded([&] {
     const TensorState &s = stateOf(x, "empty_like");
-    if (Recording::active())
+    if (Recording::active() || s.recording)
       return callBuiltin("aten::empty_like", {x}, {}).front();
     graph::TensorType type(s.type, {s.shape.begin(), s.shape.end()});
     type.strides.assign(s.strides.begin(), s.strides.end());
@@ -234,6 +290,7 @@ Tensor from_blob(void *data, const std::vector<int64_t> &shape, dtype type) {
   TensorState state;
   state.data = static_cast<std::byte *>(data);
   state.owner = std::shared_ptr<void>(data, [](void *) {});
+  state.isBorrowed = true;
   state.type = toDataType(type);
   state.shape = shape;
   state.strides = rowMajor(shape);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // triton_op and custom_op.
-#include "api/Recording.h"
+#include "api/Functions.h"
+#include "api/Session.h"
+#include "trace/OperatorCall.h"
 
 namespace pellucid {
 
@@ -97,6 +99,77 @@ void bindArguments(const OperatorState &op, std::vector<Argument> &arguments) {
   }
 }
 
+bool returnsList(const OperatorState &op) {
+  return op.schema.returns.size() == 1 && op.schema.returns[0].type.list;
+}
+
+std::vector<Tensor> runFunction(const OperatorState &op, const std::vector<Argument> &arguments) {
+  std::vector<Tensor> results = op.function(arguments);
+  if (!returnsList(op) && results.size() != op.schema.returns.size())
+    throw Error("operator '" + op.declared.name + "' is declared to return " +
+                std::to_string(op.schema.returns.size()) + " tensor(s) and returns " +
+                std::to_string(results.size()));
+  return results;
+}
+
+/// As torch returns them: None, a tensor, a tuple, a list.
+h::Value resultValue(Session &session, const OperatorState &op,
+                     const std::vector<Tensor> &results) {
+  if (returnsList(op))
+    return session.listOf(results);
+  if (results.empty())
+    return {};
+  if (results.size() == 1)
+    return session.toHost(Argument(results.front()));
+  h::Tuple values;
+  for (const Tensor &tensor : results)
+    values.push_back(session.toHost(Argument(tensor)));
+  return h::Value::tuple(std::move(values));
+}
+
+/// The arguments of a call, defaults filled in, from what the evaluator has of them.
+std::vector<Argument> argumentsOf(Session &session, const OperatorState &op,
+                                  const h::Value &positional, const h::Value *keywords) {
+  std::vector<Argument> out;
+  size_t next = 0;
+  for (const SchemaArgument &argument : op.schema.arguments) {
+    const h::Value *value = nullptr;
+    if (!argument.keywordOnly)
+      value = &positional.elements().at(next++);
+    else if (keywords && keywords->isDict())
+      value = keywords->dictionary().find(std::string_view(argument.name));
+    out.push_back(value ? toArgument(session, *value, argument.type)
+                        : defaultArgument(*argument.defaultValue));
+  }
+  return out;
+}
+
+/// A call on recorded tensors runs the function on them, as in a script; what it computes has the
+/// derivative that was registered, or none.
+std::vector<Tensor> callRecorded(const OperatorState &op, const std::vector<Argument> &arguments) {
+  Session &session = *Session::get();
+  return session.call([&](Recording &) {
+    h::Operator declared = op.declared;
+    auto context = std::make_shared<autograd::AutogradContext>();
+    if (op.backward)
+      declared.backward = autograd::backwardFunction(session, context, op.backward);
+    if (op.setupContext)
+      declared.setupContext = h::nativeRaw(
+          "setup_context", [&session, &op, context](h::Interpreter &, const h::CallArgs &args) {
+            const h::Value *results = args.keyword("output");
+            autograd::BoundContext bound(*context, *args.keyword("ctx"));
+            op.setupContext(context.get(),
+                            argumentsOf(session, op, *args.keyword("inputs"),
+                                        args.keyword("keyword_only_inputs")),
+                            session.fromHost(*results));
+            return h::Value();
+          });
+    return session.fromHost(trace::callDifferentiably(
+        session.tracer, session.interpreter(), declared, session.operatorArgs(op, arguments),
+        [&] { return resultValue(session, op, runFunction(op, arguments)); }));
+  });
+}
+
 } // namespace
 
 namespace api {
@@ -115,15 +188,11 @@ std::vector<Tensor> Operator::operator()(std::vector<Argument> arguments) const 
     throw Error("a call of an undefined operator");
   return guarded([&] {
     bindArguments(*state, arguments);
+    if (Session::takes(arguments))
+      return callRecorded(*state, arguments);
     if (Recording *recording = Recording::active())
       return recording->callOperator(*state, arguments);
-    std::vector<Tensor> results = state->function(arguments);
-    bool list = state->schema.returns.size() == 1 && state->schema.returns[0].type.list;
-    if (!list && results.size() != state->schema.returns.size())
-      throw Error("operator '" + state->declared.name + "' is declared to return " +
-                  std::to_string(state->schema.returns.size()) + " tensor(s) and returns " +
-                  std::to_string(results.size()));
-    return results;
+    return runFunction(*state, arguments);
   });
 }
 
@@ -139,6 +208,30 @@ Operator &Operator::register_fake(OperatorFunction function) {
   if (!state)
     throw Error("register_fake of an undefined operator");
   state->fake = std::move(function);
+  return *this;
+}
+
+Operator &Operator::register_autograd(
+    std::function<std::vector<Tensor>(autograd::AutogradContext *, std::vector<Tensor>)> backward,
+    std::function<void(autograd::AutogradContext *, const std::vector<Argument> &,
+                       const std::vector<Tensor> &)>
+        setupContext) {
+  if (!state)
+    throw Error("register_autograd of an undefined operator");
+  for (const SchemaArgument &argument : state->schema.arguments)
+    if (argument.type.list && argument.type.kind == SchemaType::Kind::Tensor)
+      throw Error("register_autograd of operator '" + state->declared.name + "': '" +
+                  argument.name +
+                  "' is a list of tensors, and gradients go to arguments that are "
+                  "tensors themselves");
+    else if (argument.type.mutated)
+      throw Error("register_autograd of operator '" + state->declared.name + "': it writes to '" +
+                  argument.name +
+                  "', and an operator that writes to its arguments has no derivative");
+  if (!backward)
+    throw Error("register_autograd of operator '" + state->declared.name + "' needs a function");
+  state->backward = std::move(backward);
+  state->setupContext = std::move(setupContext);
   return *this;
 }
 

@@ -13,7 +13,7 @@
 
 namespace pellucid::test {
 
-/// The elements in row-major order; f32, bf16, i64 and bool.
+/// The elements in row-major order; f32, f64, bf16, i64 and bool.
 inline std::vector<double> values(const Tensor &tensor) {
   std::vector<int64_t> shape, strides;
   for (const SymInt &size : tensor.sizes())
@@ -28,20 +28,23 @@ inline std::vector<double> values(const Tensor &tensor) {
       at += rest % shape[d] * strides[d];
     switch (tensor.scalar_type()) {
     case dtype::float32:
-      out.push_back(tensor.data<float>()[at]);
+      out.push_back(tensor.const_data_ptr<float>()[at]);
+      break;
+    case dtype::float64:
+      out.push_back(tensor.const_data_ptr<double>()[at]);
       break;
     case dtype::bfloat16: {
-      uint32_t bits = static_cast<uint32_t>(tensor.data<uint16_t>()[at]) << 16;
+      uint32_t bits = static_cast<uint32_t>(tensor.const_data_ptr<uint16_t>()[at]) << 16;
       float value;
       std::memcpy(&value, &bits, sizeof value);
       out.push_back(value);
       break;
     }
     case dtype::int64:
-      out.push_back(static_cast<double>(tensor.data<int64_t>()[at]));
+      out.push_back(static_cast<double>(tensor.const_data_ptr<int64_t>()[at]));
       break;
     case dtype::boolean:
-      out.push_back(tensor.data<uint8_t>()[at]);
+      out.push_back(tensor.const_data_ptr<uint8_t>()[at]);
       break;
     default:
       throw std::invalid_argument("a tensor of a type that the tests do not read");
