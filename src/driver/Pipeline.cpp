@@ -5,6 +5,7 @@
 #include "driver/Compile.h"
 #include "driver/EmitSource.h"
 #include "driver/FindOrderedKernels.h"
+#include "driver/FoldWeights.h"
 #include "driver/ProductUnits.h"
 #include "driver/ShareKernels.h"
 #include "driver/SpecializeLaunches.h"
@@ -240,6 +241,11 @@ struct Compilation {
     lowered.program = std::move(opened);
     Program &program = lowered.program;
     size_t ownKernels = program.kernels.size();
+    // A launch costs a device more than its few elements do.
+    if (device == Target::Kind::Cuda) {
+      passOverMain("fold weights", program, [&] { foldWeights(program, registry); });
+      pass("erase unused", program, [&] { eraseUnused(program); });
+    }
     pass("lower to launches", program, [&] {
       for (LoweringEdge &edge : lowerToLaunches(program, registry, textCompiler(context),
                                                 capability(device), options.deterministic))

@@ -2,6 +2,7 @@
 /// Nodes become launches of generated kernels: what every lowering of an operator does.
 #pragma once
 
+#include "passes/graph/ArrangedWeights.h"
 #include "passes/graph/LowerToLaunches.h"
 
 #include <map>
@@ -12,10 +13,11 @@ namespace pellucid::passes {
 class LaunchEmitter {
 public:
   LaunchEmitter(graph::Program &p, const graph::OperatorRegistry &r, const CompileText &c)
-      : program(p), registry(r), compile(c), names(p) {}
+      : program(p), registry(r), weights(p, r), compile(c), names(p) {}
 
   graph::Program &program;
   const graph::OperatorRegistry &registry;
+  ArrangedWeights weights;
   bool deterministic = false; ///< no sums in the order in which programs come
 
   [[noreturn]] static void refuse(const graph::Node &node, const std::string &why);

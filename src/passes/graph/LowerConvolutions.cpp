@@ -66,6 +66,8 @@ Value *ConvolutionLowering::copyInto(Value *target, Access access, const TextOpe
 
 Value *ConvolutionLowering::copy(Value *value, const TextOperand &from,
                                  const std::vector<Expr> &shape) {
+  if (Value *arranged = emitter.weights.arrange(value, from, shape, shape))
+    return arranged;
   TensorType dense(value->type().dtype, shape, value->type().device);
   return copyInto(emitter.emptyLike(dense), Access::Write, {dense.dtype, dense.strides, 0}, value,
                   from, shape);
@@ -235,10 +237,11 @@ WindowProduct ConvolutionLowering::asProduct(bool forMatrixUnits) {
   TextOperand a = weights;
   if (!isInOrder) {
     a = {spec.type, contiguousStrides(packed), 0};
-    TensorType type(spec.type, packed, weight->type().device);
-    made.a = own == channels
-                 ? copy(weight, weights, shape)
-                 : copyInto(zeros(packed), Access::ReadWrite, a, weight, weights, shape);
+    made.a = emitter.weights.arrange(weight, weights, shape, packed);
+    if (!made.a)
+      made.a = own == channels
+                   ? copy(weight, weights, shape)
+                   : copyInto(zeros(packed), Access::ReadWrite, a, weight, weights, shape);
   }
   spec.a.offset = a.offset;
   for (size_t d = 0; d < a.strides.size(); ++d) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/graph/PackedProducts.h"
 
+#include "passes/graph/ArrangedWeights.h"
+
 #include "package/PackedMatrix.h"
 #include "passes/graph/LowerToLaunches.h"
 
@@ -75,18 +77,6 @@ LaunchOperand optional(const char *name, Value *value) {
 }
 LaunchOperand integer(const char *name, const Expr &value) {
   return {name, Argument(value), Access::None, false};
-}
-
-/// What `value` is a view of; not through launches, which change the contents.
-const Value *viewRoot(const Value *value, const OperatorRegistry &registry) {
-  for (const Node *node = value->producer(); node->isCall() && !node->isLaunch();
-       node = value->producer()) {
-    const Operator *op = registry.find(node->target());
-    if (!op || op->kind != Operator::Kind::View)
-      return value;
-    value = node->arg(0).value();
-  }
-  return value;
 }
 
 /// Right operands of products that lie in a weight, one after the other.
@@ -203,32 +193,9 @@ PackedProducts::Packed PackedProducts::packRight(const GemmSpec &spec, Value *b)
   return packed;
 }
 
-const InputSpec *PackedProducts::inputOf(const Node *node) {
-  if (!node->isPlaceholder())
-    return nullptr;
-  if (!inputs.count(node) && node->graph() == &program.main) {
-    std::vector<Node *> placeholders = program.main.placeholders();
-    for (size_t i = 0; i < placeholders.size(); ++i)
-      inputs[placeholders[i]] = i;
-  }
-  auto known = inputs.find(node);
-  return known == inputs.end() ? nullptr : &program.inputs[known->second];
-}
-
-const Weight *PackedProducts::weightBehind(const Value *value, std::string &name) {
-  const InputSpec *spec = inputOf(viewRoot(value, registry)->producer());
-  if (!spec || spec->kind == InputSpec::Kind::UserInput)
-    return nullptr;
-  auto entry = program.weights.find(spec->name);
-  if (entry == program.weights.end() || !entry->second.data)
-    return nullptr;
-  name = spec->name;
-  return &entry->second;
-}
-
 Value *PackedProducts::packWeight(const GemmSpec &spec, const Value *b) {
   std::string name;
-  const Weight *weight = weightBehind(b, name);
+  const Weight *weight = weightBehind(program, registry, b, name);
   if (!weight || weight->dtype != spec.b.dtype)
     return nullptr;
   std::vector<int64_t> sizes;

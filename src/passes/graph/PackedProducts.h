@@ -9,7 +9,6 @@
 #include <functional>
 #include <map>
 #include <tuple>
-#include <unordered_map>
 
 namespace pellucid::passes {
 
@@ -40,10 +39,6 @@ private:
     symbolic::Expr few = 0;
   };
   Packed packRight(const GemmSpec &spec, graph::Value *b);
-  /// Of a placeholder; else null.
-  const graph::InputSpec *inputOf(const graph::Node *node);
-  /// The weight whose memory `value` shows, when its contents are at hand; else null.
-  const graph::Weight *weightBehind(const graph::Value *value, std::string &name);
   graph::Value *packWeight(const GemmSpec &spec, const graph::Value *b);
   /// Only where `wanted` is 1.
   graph::Value *packAtRunTime(const GemmSpec &spec, graph::Value *b, const symbolic::Expr &wanted);
@@ -56,7 +51,6 @@ private:
   MakeEmpty makeEmpty;
   MakeDense makeDense;
   std::map<std::string, uint32_t> kernels;
-  std::unordered_map<const graph::Node *, size_t> inputs; ///< of placeholders, in the program
   /// Storage, offset, strides over batch, k and n, and sizes of what was packed -> the packed
   /// weight.
   std::map<std::pair<const void *, std::vector<int64_t>>, graph::Value *> packedWeights;

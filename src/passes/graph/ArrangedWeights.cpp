@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/graph/ArrangedWeights.h"
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <numeric>
+
+namespace pellucid::passes {
+
+using namespace graph;
+
+namespace {
+
+using Numbers = std::vector<int64_t>;
+
+/// Where the elements of one weight come from.
+struct Arrangement {
+  std::shared_ptr<const std::byte> data; ///< of the element at index 0
+  int64_t element = 1;
+  Numbers own, shape, strides;
+
+  /// Sends the lines along the last dim, about as many as a piece holds at a time.
+  bool send(const package::ByteSink &sink) const {
+    int64_t lines =
+        std::accumulate(shape.begin(), shape.end() - 1, int64_t(1), std::multiplies<>());
+    size_t length = static_cast<size_t>(shape.back() * element);
+    std::vector<uint8_t> piece;
+    Numbers index(shape.size() - 1, 0);
+    for (int64_t line = 0; line < lines; ++line) {
+      piece.resize(piece.size() + length);
+      fill(index, piece.data() + piece.size() - length);
+      for (size_t d = index.size(); d-- > 0 && ++index[d] == shape[d];)
+        index[d] = 0;
+      if (piece.size() < package::pieceBytes && line + 1 < lines)
+        continue;
+      if (!sink(piece))
+        return false;
+      piece.clear();
+    }
+    return true;
+  }
+
+private:
+  /// `line` is zero already.
+  void fill(const Numbers &index, uint8_t *line) const {
+    int64_t start = 0;
+    for (size_t d = 0; d < index.size(); ++d) {
+      if (index[d] >= own[d])
+        return;
+      start += index[d] * strides[d];
+    }
+    for (int64_t i = 0; i < own.back(); ++i)
+      std::memcpy(line + i * element, data.get() + (start + i * strides.back()) * element,
+                  static_cast<size_t>(element));
+  }
+};
+
+/// What `value` is a view of; not through launches, which change the contents.
+const Value *viewRoot(const Value *value, const OperatorRegistry &registry) {
+  for (const Node *node = value->producer(); node->isCall() && !node->isLaunch();
+       node = value->producer()) {
+    const Operator *op = registry.find(node->target());
+    if (!op || op->kind != Operator::Kind::View)
+      return value;
+    value = node->arg(0).value();
+  }
+  return value;
+}
+
+/// False where one of them is not constant.
+bool add(Numbers &numbers, const std::vector<Expr> &exprs) {
+  for (const Expr &expr : exprs) {
+    if (!expr.constant())
+      return false;
+    numbers.push_back(*expr.constant());
+  }
+  return true;
+}
+
+} // namespace
+
+const Weight *weightBehind(const Program &program, const OperatorRegistry &registry,
+                           const Value *value, std::string &name) {
+  const Node *node = viewRoot(value, registry)->producer();
+  if (!node->isPlaceholder() || node->graph() != &program.main)
+    return nullptr;
+  std::vector<Node *> placeholders = program.main.placeholders();
+  size_t place = static_cast<size_t>(std::find(placeholders.begin(), placeholders.end(), node) -
+                                     placeholders.begin());
+  if (place >= program.inputs.size() || program.inputs[place].kind == InputSpec::Kind::UserInput)
+    return nullptr;
+  name = program.inputs[place].name;
+  auto entry = program.weights.find(name);
+  return entry == program.weights.end() || !entry->second.data ? nullptr : &entry->second;
+}
+
+Value *ArrangedWeights::arrange(const Value *value, const TextOperand &from,
+                                const std::vector<Expr> &own, const std::vector<Expr> &shape) {
+  std::string name;
+  const Weight *weight = weightBehind(program, registry, value, name);
+  if (!weight || weight->dtype != value->type().dtype || shape.empty())
+    return nullptr;
+  Arrangement made;
+  Numbers first, all;
+  if (!add(first, {value->type().offset + from.offset}) || !add(made.own, own) ||
+      !add(made.shape, shape) || !add(made.strides, from.strides))
+    return nullptr;
+  for (const Numbers *numbers : {&first, &made.own, &made.shape, &made.strides})
+    all.insert(all.end(), numbers->begin(), numbers->end());
+  Value *&entry = known[{weight->data.get(), all}];
+  if (entry)
+    return entry;
+  made.element = static_cast<int64_t>(byteSize(weight->dtype));
+  made.data = {weight->data, weight->data.get() + first[0] * made.element};
+  Weight arranged;
+  arranged.dtype = weight->dtype;
+  arranged.shape = made.shape;
+  arranged.bytes = static_cast<uint64_t>(
+      std::accumulate(made.shape.begin(), made.shape.end(), made.element, std::multiplies<>()));
+  arranged.made = [made](const package::ByteSink &sink) { return made.send(sink); };
+  std::string fresh = name + ".arranged";
+  for (int i = 1; program.weights.count(fresh); ++i)
+    fresh = name + ".arranged" + std::to_string(i);
+  program.weights[fresh] = std::move(arranged);
+  InputSpec input;
+  input.kind = InputSpec::Kind::ConstantTensor;
+  input.name = fresh;
+  program.inputs.push_back(std::move(input));
+  return entry = program.main.placeholder(
+             "arranged", TensorType(value->type().dtype, shape, value->type().device));
+}
+
+} // namespace pellucid::passes
