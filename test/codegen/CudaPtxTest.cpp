@@ -196,6 +196,123 @@ TEST(CudaNumerics, ExponentialsTakeOneInstruction) {
   EXPECT_EQ(countOf(ptxOfLongRows("softmax"), "ex2.approx.f32"), 0u);
 }
 
+/// A kernel of 256 elements a program, two to a thread, between `%x` and a store of `%z`.
+std::string elementwise(const std::string &from, const std::string &to, const std::string &body) {
+  auto pointer = [](const std::string &name, const std::string &type) {
+    std::string tile = "tensor<256x!tt.ptr<" + type + ">>";
+    return "  %" + name + "s = tt.splat %" + name + " : !tt.ptr<" + type + "> -> " + tile +
+           "\n  %" + name + "q = tt.addptr %" + name + "s, %r : " + tile + ", tensor<256xi32>\n";
+  };
+  return "tt.func public @k(%p: !tt.ptr<" + from + "> {tt.divisibility = 16 : i32}, %o: !tt.ptr<" +
+         to +
+         "> {tt.divisibility = 16 : i32}) {\n"
+         "  %r = tt.make_range {start = 0 : i32, end = 256 : i32} : tensor<256xi32>\n" +
+         pointer("p", from) + pointer("o", to) + "  %x = tt.load %pq : tensor<256x!tt.ptr<" + from +
+         ">>\n" + body + "  tt.store %oq, %z : tensor<256x!tt.ptr<" + to + ">>\n  tt.return\n}\n";
+}
+
+/// 16-bit arithmetic takes two elements at a time, and is as exact as by way of f32.
+TEST(CudaNumerics, HalvesAreComputedInPairs) {
+  struct {
+    std::string type, body, instruction;
+  } cases[] = {{"f16", "%z = arith.mulf %x, %x", "mul.rn.f16x2"},
+               {"f16", "%z = arith.subf %x, %x", "sub.rn.f16x2"},
+               {"f16", "%z = arith.maxnumf %x, %x", "max.f16x2"},
+               {"f16", "%z = arith.minimumf %x, %x", "min.NaN.f16x2"},
+               {"bf16", "%z = arith.addf %x, %x", "fma.rn.bf16x2"},
+               {"bf16", "%z = arith.mulf %x, %x", "fma.rn.bf16x2"}};
+  for (const auto &one : cases) {
+    std::string ptx = ptxOf(
+        elementwise(one.type, one.type, "  " + one.body + " : tensor<256x" + one.type + ">\n"), "k",
+        "80");
+    EXPECT_EQ(countOf(ptx, one.instruction), 1u) << ptx;
+    EXPECT_EQ(countOf(ptx, ".f32"), 0u) << ptx;
+  }
+  std::string absolute =
+      ptxOf(elementwise("f16", "f16", "  %z = math.absf %x : tensor<256xf16>\n"), "k", "80");
+  EXPECT_EQ(countOf(absolute, ".f32"), 0u) << absolute;
+}
+
+/// The conversion saturates by itself.
+TEST(CudaNumerics, FloatsBecomeBytesByOneInstruction) {
+  std::string ptx = ptxOf(
+      elementwise("f32", "i8", "  %z = arith.fptosi %x : tensor<256xf32> to tensor<256xi8>\n"), "k",
+      "80");
+  EXPECT_EQ(countOf(ptx, "cvt.rzi.s8.f32"), 2u) << ptx;
+  EXPECT_EQ(countOf(ptx, "min.f32") + countOf(ptx, "selp"), 0u) << ptx;
+  if (*PELLUCID_PTXAS)
+    EXPECT_EQ(ptxasRefusal(ptx), "");
+}
+
+/// Weights of a running maximum that a loop adds up are short; what is stored is not.
+TEST(CudaNumerics, WeightsOfRunningMaximaAreShort) {
+  auto kernel = [](bool stores) {
+    return "tt.func public @k(%p: !tt.ptr<f32>, %n: i32) {\n"
+           "  %c0 = arith.constant 0 : i32\n  %c1 = arith.constant 1 : i32\n"
+           "  %low = arith.constant 0xFF800000 : f32\n  %zero = arith.constant 0.0 : f32\n"
+           "  %m, %s = scf.for %i = %c0 to %n step %c1 iter_args(%m0 = %low, %s0 = %zero) -> (f32, "
+           "f32) : i32 {\n"
+           "    %q = tt.addptr %p, %i : !tt.ptr<f32>, i32\n"
+           "    %x = tt.load %q : !tt.ptr<f32>\n"
+           "    %m1 = arith.maxnumf %m0, %x : f32\n"
+           "    %d = arith.subf %m0, %m1 : f32\n    %w = math.exp %d : f32\n"
+           "    %t = arith.mulf %s0, %w : f32\n    %s1 = arith.addf %t, %x : f32\n" +
+           std::string(stores ? "    tt.store %q, %w : !tt.ptr<f32>\n" : "") +
+           "    scf.yield %m1, %s1 : f32, f32\n  }\n"
+           "  tt.store %p, %s : !tt.ptr<f32>\n  tt.return\n}\n";
+  };
+  EXPECT_EQ(countOf(ptxOf(kernel(false), "k", "90"), "fma.rn.sat.f32"), 0u);
+  EXPECT_EQ(countOf(ptxOf(kernel(true), "k", "90"), "fma.rn.sat.f32"), 1u);
+}
+
+/// The parts of many warps are combined by lanes: a load and a shuffle for each halving.
+TEST(CudaReductions, PartsOfManyWarpsAreCombinedByLanes) {
+  auto shuffles = [](uint32_t warps) {
+    std::string ttir = fileText(PELLUCID_SOURCE_DIR "/test/codegen/ttir/softmax.ttir");
+    for (size_t at = ttir.find("256"); at != std::string::npos; at = ttir.find("256", at))
+      ttir.replace(at, 3, "4096");
+    std::string ptx = ptxOf(ttir, symbolIn(ttir), "90", warps);
+    return std::pair(countOf(ptx, "shfl.sync.bfly"), countOf(ptx, "ld.shared.b32"));
+  };
+  EXPECT_EQ(shuffles(32), std::pair(size_t(20), size_t(2)));
+  EXPECT_EQ(shuffles(16), std::pair(size_t(18), size_t(2)));
+  EXPECT_EQ(shuffles(8).first, 2 * 5u);
+}
+
+/// Text of the kernel's own gets as many elements at once as it asks for, packed into its
+/// registers.
+TEST(CudaInlineAssembly, TakesPackedElements) {
+  std::string pairs = "  %z = tt.elementwise_inline_asm \"add.f16x2 $0, $1, $1;\" {constraints = "
+                      "\"=r,r\", packed_element = 2 : i32, pure = true} %x : tensor<256xf16> -> "
+                      "tensor<256xf16>\n";
+  std::string ptx = ptxOf(elementwise("f16", "f16", pairs), "k", "80");
+  EXPECT_EQ(countOf(ptx, "add.f16x2 "), 1u) << ptx;
+  std::string singles =
+      "  %z = tt.elementwise_inline_asm \"ex2.approx.f32 $0, $1;\" {constraints = "
+      "\"=f,f\", packed_element = 1 : i32, pure = false} %x : tensor<256xf32> -> "
+      "tensor<256xf32>\n";
+  ptx = ptxOf(elementwise("f32", "f32", singles), "k", "80");
+  EXPECT_EQ(countOf(ptx, "ex2.approx.f32 "), 2u) << ptx;
+  if (*PELLUCID_PTXAS)
+    EXPECT_EQ(ptxasRefusal(ptx), "");
+}
+
+TEST(CudaInlineAssembly, RefusesWhatDoesNotFit) {
+  auto refusal = [](const std::string &constraints, int pack) {
+    std::string body = "  %z = tt.elementwise_inline_asm \"mov.b32 $0, $1;\" {constraints = \"" +
+                       constraints + "\", packed_element = " + std::to_string(pack) +
+                       " : i32, pure = true} %x : tensor<256xf32> -> tensor<256xf32>\n";
+    return ptxOf(elementwise("f32", "f32", body), "k", "80");
+  };
+  EXPECT_NE(refusal("=r,r", 2).find("constraints for 1 results, but its results take 2 registers"),
+            std::string::npos)
+      << refusal("=r,r", 2);
+  EXPECT_NE(refusal("=r,x", 1).find("the constraint 'x' is unknown"), std::string::npos);
+  EXPECT_NE(refusal("=r,h", 1).find("32 bits whose constraint names a register of 16"),
+            std::string::npos);
+  EXPECT_NE(refusal("=r,1", 1).find("tied to output 1, which is not there"), std::string::npos);
+}
+
 /// bf16 products go through the matrix units; f32 ones do not, for tf32 would lose bits.
 TEST(CudaProducts, NarrowOperandsUseMatrixUnits) {
   std::string ptx = ptxOfFile("matmul_bf16", 4);

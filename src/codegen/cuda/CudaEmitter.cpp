@@ -133,6 +133,7 @@ void CudaEmitter::emitStatement(mlir::Operation *op) {
       .Case<tt::DotOp>([&](auto dot) { emitDot(dot); })
       .Case<tt::AtomicRMWOp>([&](auto atomic) { emitAtomicRmw(atomic); })
       .Case<tt::AtomicCASOp>([&](auto atomic) { emitAtomicCas(atomic); })
+      .Case<tt::ElementwiseInlineAsmOp>([&](auto assembly) { emitInlineAssembly(assembly); })
       .Case<scf::ForOp>([&](auto loop) { emitFor(loop); })
       .Case<scf::IfOp>([&](auto branch) { emitIf(branch); })
       .Case<scf::WhileOp>([&](auto loop) { emitWhile(loop); })

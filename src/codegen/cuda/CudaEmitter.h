@@ -103,6 +103,7 @@ private:
   void compute(mlir::Operation *op);
   Registers computeTile(mlir::Operation *op);
   void computeElements(mlir::Operation *op);
+  Registers computeHalves(mlir::Operation *op, llvm::ArrayRef<Registers> operands);
   Registers computeConstant(mlir::arith::ConstantOp op);
   Registers computeRange(tt::MakeRangeOp op);
   Registers computeJoin(tt::JoinOp op);
@@ -115,6 +116,9 @@ private:
   llvm::Value *position(const Layout &layout, unsigned registerIndex);
   /// An i1: of all threads that hold the same elements, this is the first.
   llvm::Value *isFirstHolder(const Layout &layout);
+
+  // InlineAssembly.cpp
+  void emitInlineAssembly(tt::ElementwiseInlineAsmOp op);
 
   // AccessMemory.cpp
   void emitLoad(tt::LoadOp op);

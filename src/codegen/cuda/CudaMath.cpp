@@ -3,12 +3,15 @@
 
 #include "codegen/common/ElementOps.h"
 #include "codegen/common/FloatFormats.h"
+#include "codegen/cuda/HalfMath.h"
 #include "codegen/gpu/TtGpu.h"
 #include "tt/TtOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 
 namespace pellucid::codegen {
@@ -57,6 +60,16 @@ static bool isSum(mlir::Operation *op) {
                       llvm::IsaPred<arith::AddFOp>);
 }
 
+/// A sum that a loop carries on.
+static bool isRunningSum(mlir::Operation *op) {
+  return mlir::isa<arith::AddFOp>(op) && !op->use_empty() &&
+         llvm::all_of(op->getUsers(), [](mlir::Operation *user) {
+           return mlir::isa<mlir::scf::YieldOp>(user) &&
+                  mlir::isa<mlir::scf::ForOp>(user->getParentOp());
+         });
+}
+static bool addsUp(mlir::Operation *op) { return isSum(op) || isRunningSum(op); }
+
 /// Behind what spreads or moves elements.
 static mlir::Value spreadFrom(mlir::Value value) {
   while (mlir::Operation *op = value.getDefiningOp()) {
@@ -67,10 +80,12 @@ static mlir::Value spreadFrom(mlir::Value value) {
   return value;
 }
 
-/// The maximum of the elements of `tile`, or of that and others.
+/// The maximum of the elements of `tile`, or of each of them and others.
 static bool isMaximumOf(mlir::Value value, mlir::Value tile, unsigned depth = 0) {
   constexpr unsigned deepest = 4;
   mlir::Operation *op = spreadFrom(value).getDefiningOp();
+  if (depth != 0 && spreadFrom(value) == tile)
+    return true;
   if (!op || depth == deepest)
     return false;
   if (auto reduce = mlir::dyn_cast<tt::ReduceOp>(op))
@@ -88,7 +103,7 @@ static bool isMaximumOf(mlir::Value value, mlir::Value tile, unsigned depth = 0)
 static bool isWeightBelowMaximum(mlir::Operation *exponential) {
   auto distance = spreadFrom(exponential->getOperand(0)).getDefiningOp<arith::SubFOp>();
   return distance && isMaximumOf(distance.getRhs(), spreadFrom(distance.getLhs())) &&
-         feedsNarrowFloatsOnly(exponential->getResult(0), isSum);
+         feedsNarrowFloatsOnly(exponential->getResult(0), addsUp);
 }
 
 // The square of the root: neither is below 2^-126 where the result is not 0.
@@ -174,6 +189,14 @@ static Unary unaryOnDevice(mlir::Operation *op) {
   return table.lookup(name);
 }
 
+// One conversion, which saturates and makes 0 of NaN.
+static Value *floatToByte(CodeBuilder &b, Value *x, bool isSigned) {
+  auto *type = llvm::FunctionType::get(b.getInt16Ty(), {b.getFloatTy()}, false);
+  const char *text = isSigned ? "cvt.rzi.s8.f32 $0, $1;" : "cvt.rzi.u8.f32 $0, $1;";
+  Value *wide = b.CreateCall(llvm::InlineAsm::get(type, text, "=h,f", false), {x});
+  return b.CreateTrunc(wide, b.i8());
+}
+
 llvm::SmallVector<Value *, 2> emitCudaElementOp(CodeBuilder &b, mlir::Operation *op,
                                                 llvm::ArrayRef<Value *> operands) {
   mlir::Type element = elementTypeOf(op->getResult(0).getType());
@@ -183,6 +206,11 @@ llvm::SmallVector<Value *, 2> emitCudaElementOp(CodeBuilder &b, mlir::Operation 
   };
   llvm::IRBuilderBase::FastMathFlagGuard guard(b);
   b.clearFastMathFlags();
+  if (hasHalfInstruction(op))
+    return {emitHalfInstruction(b, op, operands)};
+  if (mlir::isa<arith::FPToSIOp, arith::FPToUIOp>(op) && element.isInteger(8) &&
+      operand(0)->getType()->isFloatTy())
+    return {floatToByte(b, operand(0), mlir::isa<arith::FPToSIOp>(op))};
   if (Unary emit = inSingle ? unaryOnDevice(op) : nullptr)
     return {narrowFloat(b, emit(b, op, operand(0)), element)};
   if (inSingle && mlir::isa<arith::DivFOp, tt::ApproxDivFOp>(op)) {

@@ -25,6 +25,13 @@ public:
     return emitRegion(b, environment, region, arguments);
   }
 
+  /// Any two threads get the same bits from the same operands in either order.
+  bool commutesExactly() {
+    auto &body = region.front();
+    return region.hasOneBlock() && std::distance(body.begin(), body.end()) == 2 &&
+           body.front().hasTrait<mlir::OpTrait::IsCommutative>();
+  }
+
   /// Combines registers whose elements differ along `axis` only; leaves one of each.
   std::vector<Values> overRegisters(std::vector<Values> registers, const Layout &layout,
                                     unsigned axis) {
@@ -63,16 +70,18 @@ void CudaEmitter::emitReduce(tt::ReduceOp op) {
       registers[r].push_back(values[r]);
   }
   Reduction reduction(b, *this, op.getCombineOp());
+  auto shuffled = [&](const Values &values, unsigned laneMask) {
+    Values others;
+    for (Value *value : values)
+      others.push_back(shuffle(value, laneMask));
+    return others;
+  };
   registers = reduction.overRegisters(std::move(registers), layout, axis);
 
   for (unsigned bit = 0; bit < layout.lanes.size(); ++bit)
     if (layout.lanes[bit][axis] != 0)
-      for (Values &values : registers) {
-        Values others;
-        for (Value *value : values)
-          others.push_back(shuffle(value, 1u << bit));
-        values = reduction.combine(values, others);
-      }
+      for (Values &values : registers)
+        values = reduction.combine(values, shuffled(values, 1u << bit));
 
   Layout reduced = layout.reducedAlong(axis);
   llvm::SmallVector<unsigned> warpBits;
@@ -105,14 +114,26 @@ void CudaEmitter::emitReduce(tt::ReduceOp op) {
         writeShared(place + offsets[i], elementTypeOf(source.getType()),
                     b.CreateAdd(firstOfGroup, position(reduced, r)), registers[r][i], holds);
     emitBarrier();
-    for (size_t r = 0; r < registers.size(); ++r) {
+    auto readPart = [&](Value *index) {
+      Values part;
+      for (auto [i, source] : llvm::enumerate(op.getSrcs()))
+        part.push_back(readShared(place + offsets[i], elementTypeOf(source.getType()), index));
+      return part;
+    };
+    // Parts of many warps by lanes: each thread would have to read and combine all of them.
+    constexpr unsigned groupsForLanes = 16;
+    bool byLanes = elements == 1 && groups >= groupsForLanes && reduction.commutesExactly();
+    if (byLanes) {
+      Values sum = readPart(b.CreateAnd(threadNumbers.lane, b.getInt32(groups - 1)));
+      for (unsigned distance = 1; distance < groups; distance *= 2)
+        sum = reduction.combine(sum, shuffled(sum, distance));
+      registers.assign(registers.size(), sum);
+    }
+    for (size_t r = 0; !byLanes && r < registers.size(); ++r) {
       Values sum;
       for (unsigned g = 0; g < groups; ++g) {
-        Values part;
-        Value *index =
-            b.CreateAdd(b.getInt32(static_cast<uint32_t>(g * elements)), position(reduced, r));
-        for (auto [i, source] : llvm::enumerate(op.getSrcs()))
-          part.push_back(readShared(place + offsets[i], elementTypeOf(source.getType()), index));
+        Values part = readPart(
+            b.CreateAdd(b.getInt32(static_cast<uint32_t>(g * elements)), position(reduced, r)));
         sum = g == 0 ? part : reduction.combine(sum, part);
       }
       registers[r] = sum;

@@ -4,6 +4,7 @@
 #include "codegen/common/ElementOps.h"
 #include "codegen/common/RegionOps.h"
 #include "codegen/cuda/CudaMath.h"
+#include "codegen/cuda/HalfMath.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
@@ -54,6 +55,7 @@ void CudaEmitter::compute(mlir::Operation *op) {
   llvm::TypeSwitch<mlir::Operation *>(op)
       .Case<tt::SplitOp>([&](auto split) { computeSplit(split); })
       .Case<tt::MapElementwiseOp>([&](auto map) { computeMap(map); })
+      .Case<tt::ElementwiseInlineAsmOp>([&](auto assembly) { emitInlineAssembly(assembly); })
       .Case<ttgpu::ConvertLayoutOp>([&](auto other) { tiles[other] = convert(other); })
       .Case<tt::SplatOp, tt::MakeRangeOp, tt::ExpandDimsOp, tt::BroadcastOp, tt::TransOp,
             tt::ReshapeOp, tt::JoinOp, arith::ConstantOp, mlir::ub::PoisonOp, ttgpu::ReadSharedOp>(
@@ -89,7 +91,12 @@ void CudaEmitter::computeElements(mlir::Operation *op) {
   std::vector<Registers> operands, results(op->getNumResults());
   for (mlir::Value operand : op->getOperands())
     operands.push_back(registersOf(operand));
-  for (unsigned r = 0; r < layoutOf(op->getResult(0)).registerCount(); ++r) {
+  unsigned count = layoutOf(op->getResult(0)).registerCount();
+  if (count > 1 && hasHalfInstruction(op)) {
+    tiles[op->getResult(0)] = computeHalves(op, operands);
+    return;
+  }
+  for (unsigned r = 0; r < count; ++r) {
     llvm::SmallVector<Value *, 4> values;
     for (auto [operand, registers] : llvm::zip(op->getOperands(), operands))
       values.push_back(registers[mlir::isa<mlir::RankedTensorType>(operand.getType()) ? r : 0]);
@@ -98,6 +105,24 @@ void CudaEmitter::computeElements(mlir::Operation *op) {
   }
   for (auto [result, registers] : llvm::zip(op->getResults(), results))
     tiles[result] = std::move(registers);
+}
+
+/// Two registers at a time.
+Registers CudaEmitter::computeHalves(mlir::Operation *op, llvm::ArrayRef<Registers> operands) {
+  Registers results;
+  for (unsigned r = 0; r < operands[0].size(); r += 2) {
+    llvm::SmallVector<Value *, 2> pairs;
+    for (const Registers &registers : operands) {
+      Value *pair = llvm::PoisonValue::get(lanesOf(b.getInt16Ty(), 2));
+      for (unsigned i : {0u, 1u})
+        pair = b.CreateInsertElement(pair, registers[r + i], i);
+      pairs.push_back(pair);
+    }
+    Value *made = emitHalfInstruction(b, op, pairs);
+    for (unsigned i : {0u, 1u})
+      results.push_back(b.CreateExtractElement(made, i));
+  }
+  return results;
 }
 
 Registers CudaEmitter::computeConstant(arith::ConstantOp op) {

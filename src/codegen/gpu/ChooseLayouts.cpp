@@ -105,6 +105,11 @@ private:
           all(histogram, choice.anchor(tileOf(histogram.getSrc()).getShape()));
           set(histogram.getResult(), choice.anchor(tileOf(histogram.getResult()).getShape()));
         })
+        .Case<tt::ElementwiseInlineAsmOp>([&](auto assembly) {
+          for (Value value : assembly->getResults())
+            if (!assembly.getPure() && tileOf(value))
+              all(assembly, choice.anchor(tileOf(value).getShape()));
+        })
         .Case<tt::DotOp>([&](auto dot) { chooseOfProduct(dot); })
         .Case<AwaitProductsOp>(
             [&](auto await) { set(await.getSums(), choice.asItLies(await.getRunning())); })

@@ -5,6 +5,7 @@
 #include "codegen/common/ElementOps.h"
 #include "codegen/gpu/LaneExchange.h"
 #include "codegen/gpu/SharedTile.h"
+#include "codegen/gpu/SlidingWindows.h"
 #include "tt/OffsetAnalysis.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -108,8 +109,9 @@ std::optional<unsigned> LayoutChoice::nearestDim(Value pointers) {
 int64_t LayoutChoice::lengthAlong(Value pointers, unsigned dim, int64_t elementBytes) const {
   ArrayRef<int64_t> shape = tileOf(pointers).getShape();
   int64_t share = std::max<int64_t>(1, elementsOf(shape) / (32 * target.getWarps()));
+  int64_t aligned = std::max<int64_t>(1, slidingAlignment(pointers) / elementBytes);
   return std::min(
-      {accessBytes / elementBytes, share, shape[dim], axes.of(pointers).contiguity[dim]});
+      {accessBytes / elementBytes, share, shape[dim], axes.of(pointers).contiguity[dim], aligned});
 }
 
 void LayoutChoice::noteAccess(Value pointers, Type data, int64_t atOnce) {
@@ -225,11 +227,13 @@ Layout LayoutChoice::ofAccess(Value pointers, Value data) const {
   // It goes through shared memory anyway, so lanes may lie as memory is reached best.
   if (auto nearest = feeds && !fastest ? nearestDim(pointers) : std::nullopt)
     return alongDim(shape, *nearest, 1);
+  int64_t bytes = memoryBytes(elementTypeOf(data.getType()));
+  if (feeds && fastest && slidingAlignment(pointers) < accessBytes)
+    return alongDim(shape, *fastest, lengthAlong(pointers, *fastest, bytes));
   if (!fastest || found == anchors.end() || found->second.order.front() == *fastest)
     return feeds ? blocked(shape) : anchor(shape);
   if (products.count(shape.vec()) && !feeds)
     return anchor(shape);
-  int64_t bytes = memoryBytes(elementTypeOf(data.getType()));
   return alongDim(shape, *fastest, lengthAlong(pointers, *fastest, bytes));
 }
 
@@ -258,7 +262,8 @@ Layout LayoutChoice::ofCopy(AsyncCopyOp copy) const {
   BufferType type = copy.getBuffer().getType();
   RankedTensorType tile = type.getTile();
   unsigned along = type.getAlong();
-  int64_t most = accessBytes / memoryBytes(tile.getElementType());
+  int64_t most =
+      std::max<int64_t>(1, slidingAlignment(copy.getPtr()) / memoryBytes(tile.getElementType()));
   return alongDim(
       tile.getShape(), along,
       std::min({most, axes.of(copy.getPtr()).contiguity[along], tile.getDimSize(along)}));

@@ -69,6 +69,8 @@ Value withoutTranspositions(Value operand) {
 }
 
 bool onlyComputes(Operation *op) {
+  if (auto assembly = dyn_cast<tt::ElementwiseInlineAsmOp>(op))
+    return assembly.getPure();
   bool computes = codegen::isElementOp(op) ||
                   isa<tt::SplatOp, tt::MakeRangeOp, tt::ExpandDimsOp, tt::BroadcastOp, tt::TransOp,
                       tt::ReshapeOp, tt::JoinOp, tt::SplitOp, arith::ConstantOp, ub::PoisonOp>(op);

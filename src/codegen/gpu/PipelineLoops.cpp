@@ -18,6 +18,7 @@
 #include "codegen/gpu/MatrixUnits.h"
 #include "codegen/gpu/Passes.h"
 #include "codegen/gpu/SharedUse.h"
+#include "codegen/gpu/SlidingWindows.h"
 #include "tt/AxisInfo.h"
 
 #include "codegen/common/CodeBuilder.h"
@@ -167,7 +168,8 @@ private:
     int64_t bytes = codegen::memoryBytes(element);
     unsigned along = contiguousDim(load.getPtr(), axes);
     int64_t neighbours = std::min(axes.of(load.getPtr()).contiguity[along], tile.getDimSize(along));
-    if (neighbours * bytes < leastCopyBytes || mayBeWritten(load.getPtr(), loop))
+    if (std::min(neighbours * bytes, slidingAlignment(load.getPtr())) < leastCopyBytes ||
+        mayBeWritten(load.getPtr(), loop))
       return std::nullopt;
     return BufferType::get(load.getContext(), stages, tile, along);
   }
