@@ -348,6 +348,25 @@ static std::optional<h::Value> callOfMasks(h::Interpreter &interpreter, const st
   return interpreter.call(*module->globals->find(puts ? "_index_put_masks" : "_index_masks"), args);
 }
 
+/// A call with an argument that only overloads written with other operators have: round(decimals=).
+static std::optional<h::Value> callOfComposite(Tracer &tracer, h::Interpreter &interpreter,
+                                               const std::string &name, const h::CallArgs &args) {
+  if (args.keywords.empty() || name.find('.') != std::string::npos)
+    return std::nullopt;
+  std::string packet = "aten." + name;
+  std::vector<const Operator *> overloads = tracer.registry.overloads(packet);
+  for (const auto &[key, value] : args.keywords) {
+    auto has = [&](const Schema &schema) { return schema.indexOf(key).has_value(); };
+    if (std::any_of(overloads.begin(), overloads.end(),
+                    [&](const Operator *op) { return has(op->schema); }))
+      continue;
+    for (const AtenComposite *record : atenComposites(interpreter, packet))
+      if (has(record->schema))
+        return callAtenComposite(interpreter, *record, args);
+  }
+  return std::nullopt;
+}
+
 static size_t placeIn(const SourceLocation &where, const std::string &name, size_t position) {
   size_t key = std::hash<const void *>()(where.file.get());
   for (size_t part : {size_t(where.range.line), size_t(where.range.column),
@@ -614,6 +633,8 @@ static h::Value recordAten(Tracer &tracer, h::Interpreter &interpreter, const st
     }
   if (std::optional<h::Value> chosen = callOfMasks(interpreter, name, args))
     return *chosen;
+  if (std::optional<h::Value> composite = callOfComposite(tracer, interpreter, name, args))
+    return *composite;
   if (holdsFloatOfSizes(args))
     return callWithFloatOfSizes(tracer, interpreter, name, args);
   std::vector<Argument> positional;

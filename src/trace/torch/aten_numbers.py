@@ -536,8 +536,9 @@ def _combinations(self, r, with_replacement):
 
 def _line_of(start, end, steps, dtype):
     """As linspace() of numbers, with ends that are tensors."""
-    start, end = (t.to(torch.float32) if isinstance(t, torch.Tensor) else t for t in (start, end))
-    i = torch.arange(steps, dtype=torch.float32)
+    wide = torch.float64 if dtype == torch.float64 else torch.float32
+    start, end = (t.to(wide) if isinstance(t, torch.Tensor) else t for t in (start, end))
+    i = torch.arange(steps, dtype=wide)
     step = (end - start) / (steps - 1) if steps > 1 else 0.0
     line = torch.where(i < steps // 2, start + step * i, end - step * (steps - 1 - i)) if steps > 1 else i + start
     return line.to(torch.float32 if dtype is None else dtype)

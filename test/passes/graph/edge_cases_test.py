@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every operator on tensors that are easily forgotten, compared with what PyTorch said (edge_cases.txt).
 
-    edge_cases_test.py PROGRAM [--all] [--file F] [--guard end|begin] [--level x86-64-v4] [TEXT…]
+    edge_cases_test.py PROGRAM [--all] [--file F] [--bound B] [--guard end|begin] [--level x86-64-v4] [TEXT…]
 
-`--all`: every call instead of every operator with a sample of them.
+`--all`: every call instead of every operator with a sample of them. `--bound`: of float64, relative, instead of 1e-14.
 
 Where PyTorch gives values, so must we, of the same dtype and shape, -0 and NaN in the same places; or the call is one of
 those that edge_cases_refused.txt lists with the words of its refusal. Where PyTorch raises, a sentence must refuse the call,
@@ -218,6 +218,10 @@ def main():
         LEVEL = words[at + 1]
         del words[at:at + 2]
     file = HERE / "edge_cases.txt"
+    if "--bound" in words:
+        at = words.index("--bound")
+        TOLERANCE["f64"] = float(words[at + 1])
+        del words[at:at + 2]
     if "--file" in words:
         at = words.index("--file")
         file = pathlib.Path(words[at + 1])

@@ -393,6 +393,7 @@ x_f64.new_full([2], {})
 torch.arange(0, 3, 0.1, dtype=torch.float64) * {}
 torch.arange({}, 0.1 + {}, 0.03, dtype=torch.float64)
 torch.linspace({}, 0.7, 5, dtype=torch.float64)
+torch.linspace(torch.tensor({}, dtype=torch.float64), 0.7, 5, dtype=torch.float64)
 {} + x_f64
 {} - x_f64
 {} * x_f64
@@ -464,6 +465,15 @@ torch.pow(0.3, x_i64.double())
 torch.pow(x_f64.abs(), 0.3)
 torch.pow(0.999, x_f64)
 torch.round(x_f64 * 0.3, decimals=1)
+(x_f64 * 30).round(decimals=-1)
+2.5 % (x_i64.abs() + 1)
+[i64] // x_i64
+[i64] % x_i64
+5 // x_f64
+3 << (x_i64 % 3)
+700 >> (x_i64 % 3)
+torch.tensor([300, 1], dtype=torch.int8)
+torch.tensor([-1, 1], dtype=torch.uint8)
 torch.var(x_f64, 1, correction=0.3)
 torch.std(x_f64, 1, correction=0.3)
 torch.norm(x_f64, 0.7)
