@@ -53,7 +53,8 @@ void GradMode::set_enabled(bool enabled) { Session::setGradEnabled(enabled); }
 
 bool Tensor::requires_grad() const {
   const TensorState &s = stateOf(*this, "requires_grad");
-  return s.recording && !isTraced(s) && trace::requiresGrad(*s.object);
+  return s.recording && !isTraced(s) &&
+         inSession([&](Session &) { return trace::requiresGrad(*s.object); });
 }
 
 const Tensor &Tensor::requires_grad_(bool requiresGrad) const {
@@ -72,7 +73,8 @@ const Tensor &Tensor::requires_grad_(bool requiresGrad) const {
 
 bool Tensor::is_leaf() const {
   const TensorState &s = stateOf(*this, "is_leaf");
-  return !s.recording || isTraced(s) || trace::isLeaf(*s.object);
+  return !s.recording || isTraced(s) ||
+         inSession([&](Session &) { return trace::isLeaf(*s.object); });
 }
 
 Tensor Tensor::grad() const {

@@ -157,8 +157,8 @@ void Session::setGradEnabled(bool enabled) {
 }
 
 Session::Entered::Entered(Session &session)
-    : inside(Recording::active() == &session), scope(session), mode(session.tracer.gradients),
-      saved(mode) {
+    : inside(Recording::active() == &session), scope(session), active(session.interpreter()),
+      mode(session.tracer.gradients), saved(mode) {
   if (!inside)
     mode.enabled = threadGradEnabled;
 }
@@ -246,7 +246,7 @@ std::vector<Tensor> Session::asMemory(std::vector<Tensor> results) const {
 }
 
 Tensor Session::computed(const Tensor &tensor) {
-  std::lock_guard turn(traceLock());
+  Entered entered(*this);
   if (!eager().recorder().isRecording())
     throw Error("a recorded tensor has no data while a training step is traced");
   ConcreteTensor values =
@@ -268,7 +268,7 @@ void Session::take(const Tensor &tensor) {
   if (s.sharers.use_count() > 1)
     throw Error("requires_grad_: other tensors share the memory, and would not see what is written "
                 "to it; clone() it first");
-  std::lock_guard turn(traceLock());
+  Entered entered(*this);
   // Others (programs, prepared calls) may hold the memory: it is theirs then.
   ConcreteTensor values{s.type, s.shape, s.strides, {s.owner, s.data}};
   if (s.owner.use_count() > 2 || extentOf(s).value_or(0) != countOf(s.shape))

@@ -6,6 +6,7 @@
 #include "api/Recording.h"
 #include "autograd/Tape.h"
 #include "eager/Session.h"
+#include "host/InterpreterState.h"
 
 namespace pellucid::api {
 
@@ -38,6 +39,7 @@ public:
   private:
     bool inside; ///< of a function that the session calls, which has a mode of its own
     Recording::Scope scope;
+    host::ActiveScope active;
     autograd::Mode &mode;
     autograd::Mode saved;
   };

@@ -25,6 +25,9 @@ struct CodegenJob {
   Target target;
   bool fpContract = true; ///< Triton's default: a*b+c may become one fma
   bool keepTexts = false; ///< give CodegenKernelResult::texts, for people
+  /// The worker stays and remembers the kernels that it makes: one that comes again, under whatever
+  /// name, is linked from memory.
+  bool remembersKernels = false;
   std::vector<CodegenKernel> kernels;
 };
 
@@ -64,6 +67,7 @@ struct CodegenKernelResult {
   bool matrixUnits = false;
   bool bfloat16Grade = false; ///< CPU: some functions are of the accuracy of bf16
   double seconds = 0;         ///< time spent on this kernel inside the worker
+  bool remembered = false;    ///< it was made for an earlier job
   std::vector<CodegenText> texts;
 };
 
@@ -72,8 +76,12 @@ struct CodegenResult {
   std::vector<CodegenKernelResult> kernels;
 };
 
-/// Generates code in this process. Called by the worker only: LLVM may abort on an input.
+class KernelMemory;
+
+/// Generates code in this process. Called by the worker only: LLVM may abort on an input. `memory`
+/// is where kernels are remembered; null: nowhere.
 bool runCodegenJob(const CodegenJob &job, CodegenResult &result, Diagnostics &diagnostics,
-                   void (*onKernel)(void *state, const std::string &symbol), void *state);
+                   void (*onKernel)(void *state, const std::string &symbol), void *state,
+                   KernelMemory *memory = nullptr);
 
 } // namespace pellucid::driver

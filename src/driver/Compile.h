@@ -8,10 +8,26 @@
 #include "package/Package.h"
 #include "support/Target.h"
 
+#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace pellucid::driver {
+
+class Worker;
+
+/// Workers that stay from one compilation to the next, one per target, with the kernels that they
+/// made. For one thread at a time.
+struct KeptWorkers {
+  KeptWorkers();
+  ~KeptWorkers();
+  KeptWorkers(const KeptWorkers &) = delete;
+  KeptWorkers &operator=(const KeptWorkers &) = delete;
+
+  std::map<std::string, std::unique_ptr<Worker>> workers;
+  uint64_t made = 0, remembered = 0; ///< kernels
+};
 
 struct CompileOptions {
   std::vector<Target> targets; ///< empty: every CPU level
@@ -20,6 +36,8 @@ struct CompileOptions {
   /// No generated kernel adds floating-point numbers in an order that depends on timing.
   bool deterministic = false;
   std::string worker; ///< pellucid-worker; empty: findWorker()
+  /// Null: workers of this compilation's own.
+  std::shared_ptr<KeptWorkers> keptWorkers = nullptr;
   /// Of the data of the program's tensor inputs, in order: a call with another is refused. What is
   /// left out may lie anywhere.
   std::vector<uint32_t> inputAlignment = {};

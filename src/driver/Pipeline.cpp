@@ -86,7 +86,9 @@ std::vector<Target> chosenTargets(const CompileOptions &options) {
 bool generateCode(const std::vector<LoweredProgram> &programs, const CompileOptions &options,
                   std::vector<TargetCode> &code, Diagnostics &diagnostics) {
   std::string program = options.worker.empty() ? findWorker() : options.worker;
-  std::vector<std::unique_ptr<Worker>> workers;
+  KeptWorkers own;
+  KeptWorkers &kept = options.keptWorkers ? *options.keptWorkers : own;
+  std::vector<Worker *> workers;
   std::vector<Target> targets = chosenTargets(options);
   for (const Target &target : targets) {
     CodegenJob job;
@@ -106,11 +108,24 @@ bool generateCode(const std::vector<LoweredProgram> &programs, const CompileOpti
     if (kernels.empty() && !lowered.usedKernels.empty())
       continue;
     code.push_back({target, std::move(kernels), {}});
-    workers.push_back(std::make_unique<Worker>(program, job));
+    std::unique_ptr<Worker> &worker =
+        kept.workers[options.keptWorkers ? toString(target) : std::to_string(workers.size())];
+    if (!options.keptWorkers) {
+      worker = std::make_unique<Worker>(program, job);
+    } else {
+      job.remembersKernels = true;
+      if (!worker)
+        worker = std::make_unique<Worker>(program);
+      worker->start(job);
+    }
+    workers.push_back(worker.get());
   }
   bool ok = true;
-  for (size_t i = 0; i < workers.size(); ++i)
+  for (size_t i = 0; i < workers.size(); ++i) {
     ok &= workers[i]->wait(code[i].result, diagnostics);
+    for (const CodegenKernelResult &kernel : code[i].result.kernels)
+      ++(kernel.remembered ? kept.remembered : kept.made);
+  }
   return ok;
 }
 
@@ -313,6 +328,9 @@ void returnAlso(Program &program, const std::string &value) {
 }
 
 } // namespace
+
+KeptWorkers::KeptWorkers() = default;
+KeptWorkers::~KeptWorkers() = default;
 
 /// What `body` throws becomes a diagnostic.
 static bool reporting(Diagnostics &diagnostics, auto body) {

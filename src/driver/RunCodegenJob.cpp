@@ -4,7 +4,7 @@
 #include "codegen/cpu/Gemm.h"
 #include "codegen/cpu/LinkImage.h"
 #include "codegen/cuda/CompileCudaKernel.h"
-#include "driver/CodegenJob.h"
+#include "driver/KernelMemory.h"
 #include "passes/tt/Pipeline.h"
 #include "support/CrashHandler.h"
 #include "tt/Tt.h"
@@ -12,6 +12,8 @@
 #include "mlir/IR/MLIRContext.h"
 
 #include <chrono>
+#include <map>
+#include <set>
 #include <sstream>
 
 namespace pellucid::driver {
@@ -71,8 +73,8 @@ mlir::OwningOpRef<mlir::ModuleOp> prepare(const CodegenKernel &kernel, mlir::MLI
 }
 
 /// `gemm bf16`, `gemm bf16 bias unpacked`, `pack bf16`.
-bool compileLibrary(const CodegenKernel &kernel, CpuLevel level, Texts &texts,
-                    CompiledObject &object, Diagnostics &diagnostics) {
+bool compileLibrary(const CodegenKernel &kernel, const std::string &symbol, CpuLevel level,
+                    Texts &texts, CompiledObject &object, Diagnostics &diagnostics) {
   std::istringstream words(kernel.library);
   std::string what, type;
   words >> what >> type;
@@ -85,61 +87,99 @@ bool compileLibrary(const CodegenKernel &kernel, CpuLevel level, Texts &texts,
   options.level = level;
   options.texts = texts.code();
   if (what == "gemm")
-    return codegen::compileGemm(options, kernel.symbol, object, diagnostics);
+    return codegen::compileGemm(options, symbol, object, diagnostics);
   if (what == "pack")
-    return codegen::compilePack(options, kernel.symbol, object, diagnostics);
+    return codegen::compilePack(options, symbol, object, diagnostics);
   diagnostics.error(SourceLocation(kernel.symbol),
                     "the back end has no library kernel '" + kernel.library + "'");
   return false;
 }
 
-bool compileOne(const CodegenKernel &kernel, codegen::CpuKernelOptions options,
-                mlir::MLIRContext &context, Texts &texts, CompiledObject &object,
-                Diagnostics &diagnostics) {
+/// Under the name `symbol`, which the kernel's text need not have.
+bool compileOne(const CodegenKernel &kernel, const std::string &symbol,
+                codegen::CpuKernelOptions options, mlir::MLIRContext &context, Texts &texts,
+                CompiledObject &object, Diagnostics &diagnostics) {
   if (!kernel.library.empty())
-    return compileLibrary(kernel, options.level, texts, object, diagnostics);
+    return compileLibrary(kernel, symbol, options.level, texts, object, diagnostics);
   auto module = prepare(kernel, context, diagnostics);
   if (!module)
     return false;
   texts.keep(*module);
   options.texts = texts.code();
-  return codegen::compileKernel(*module, kernel.symbol, options, object, diagnostics);
+  if (symbol != kernel.symbol)
+    if (auto function = module->lookupSymbol<tt::FuncOp>(kernel.symbol))
+      function.setName(symbol);
+  return codegen::compileKernel(*module, symbol, options, object, diagnostics);
 }
 
-bool compileCpu(const CodegenJob &job, CodegenResult &result, Diagnostics &diagnostics,
-                void (*onKernel)(void *, const std::string &), void *state) {
-  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  tt::loadTtDialects(context);
+/// The kernel's object, from `memory` where it is there.
+KernelMemory::Object objectOf(const CodegenKernel &kernel, const CodegenJob &job,
+                              mlir::MLIRContext &context, KernelMemory *memory, Texts &texts,
+                              bool &remembered, Diagnostics &diagnostics) {
+  std::string key = memory ? KernelMemory::keyOf(kernel, job) : std::string();
+  KernelMemory::Object known = memory ? memory->find(key) : nullptr;
+  remembered = known != nullptr;
+  if (known)
+    return known;
   codegen::CpuKernelOptions options;
   options.level = job.target.cpu;
   options.fpContract = job.fpContract;
+  std::string symbol = memory ? memory->nextSymbol(kernel.symbol) : kernel.symbol;
+  CompiledObject object;
+  if (!compileOne(kernel, symbol, options, context, texts, object, diagnostics))
+    return nullptr;
+  return memory ? memory->add(std::move(key), std::move(object))
+                : std::make_shared<const CompiledObject>(std::move(object));
+}
+
+/// Links each object once, whatever number of kernels it is the code of.
+bool link(const std::vector<KernelMemory::Object> &made, CpuLevel level, CodegenResult &result,
+          Diagnostics &diagnostics) {
   std::vector<CompiledObject> objects;
+  std::set<std::string> linked;
+  for (const KernelMemory::Object &object : made)
+    if (linked.insert(object->symbol).second)
+      objects.push_back(*object);
+  std::vector<codegen::EntryOffset> entries;
+  std::vector<char> image;
+  if (!codegen::linkImage(objects, level, image, entries, diagnostics))
+    return false;
+  result.image.assign(image.begin(), image.end());
+  std::map<std::string, uint64_t> offsets;
+  for (const auto &entry : entries)
+    offsets[entry.symbol] = entry.vaddr;
+  for (size_t i = 0; i < made.size(); ++i)
+    result.kernels[i].entryOffset = offsets.at(made[i]->symbol);
+  return true;
+}
+
+bool compileCpu(const CodegenJob &job, CodegenResult &result, Diagnostics &diagnostics,
+                void (*onKernel)(void *, const std::string &), void *state, KernelMemory *memory) {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  tt::loadTtDialects(context);
+  std::vector<KernelMemory::Object> objects;
   for (const CodegenKernel &kernel : job.kernels) {
     Working work("generating code of the kernel", kernel.symbol);
     onKernel(state, kernel.symbol);
     auto start = Clock::now();
-    CompiledObject &object = objects.emplace_back();
     Texts texts(job.keepTexts);
-    if (!compileOne(kernel, options, context, texts, object, diagnostics))
+    bool remembered = false;
+    KernelMemory::Object object = objectOf(kernel, job, context, job.keepTexts ? nullptr : memory,
+                                           texts, remembered, diagnostics);
+    if (!object)
       return false;
     result.kernels.push_back(
-        describe(object, std::chrono::duration<double>(Clock::now() - start).count()));
+        describe(*object, std::chrono::duration<double>(Clock::now() - start).count()));
+    result.kernels.back().symbol = kernel.symbol;
+    result.kernels.back().remembered = remembered;
     result.kernels.back().texts = texts.take();
+    objects.push_back(std::move(object));
   }
   // A program may do nothing but hand out memory; its image stays empty and is never mapped.
   if (objects.empty())
     return true;
   onKernel(state, "(linking)");
-  std::vector<codegen::EntryOffset> entries;
-  std::vector<char> image;
-  if (!codegen::linkImage(objects, job.target.cpu, image, entries, diagnostics))
-    return false;
-  result.image.assign(image.begin(), image.end());
-  for (CodegenKernelResult &kernel : result.kernels)
-    for (const auto &entry : entries)
-      if (entry.symbol == kernel.symbol)
-        kernel.entryOffset = entry.vaddr;
-  return true;
+  return link(objects, job.target.cpu, result, diagnostics);
 }
 
 /// With the instructions that only devices of the target's generation have, where they pay, and
@@ -195,9 +235,10 @@ bool compileCuda(const CodegenJob &job, CodegenResult &result, Diagnostics &diag
 } // namespace
 
 bool runCodegenJob(const CodegenJob &job, CodegenResult &result, Diagnostics &diagnostics,
-                   void (*onKernel)(void *state, const std::string &symbol), void *state) {
+                   void (*onKernel)(void *state, const std::string &symbol), void *state,
+                   KernelMemory *memory) {
   return job.target.kind == Target::Kind::Cpu
-             ? compileCpu(job, result, diagnostics, onKernel, state)
+             ? compileCpu(job, result, diagnostics, onKernel, state, memory)
              : compileCuda(job, result, diagnostics, onKernel, state);
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "driver/KernelMemory.h"
 #include "driver/Worker.h"
 #include "driver/WorkerProtocol.h"
 
@@ -42,26 +43,36 @@ private:
 };
 } // namespace
 
-int serveWorker(int input, int output) {
-  FrameTag tag;
-  std::string payload;
-  if (readFrame(input, tag, payload) != FrameStatus::Whole || tag != FrameTag::Job)
-    return 2;
-  auto job = decodeJob(payload);
-  if (!job)
-    return 2;
+/// Answers one job; false when nobody hears it.
+static bool serveJob(const CodegenJob &job, int output, KernelMemory &memory) {
   CodegenResult result;
   Diagnostics diagnostics;
   Channel channel(output);
   auto announce = [](void *where, const std::string &symbol) {
     static_cast<Channel *>(where)->send(FrameTag::Kernel, symbol);
   };
-  bool ok = runCodegenJob(*job, result, diagnostics, announce, &channel);
+  bool ok = runCodegenJob(job, result, diagnostics, announce, &channel,
+                          job.remembersKernels ? &memory : nullptr);
   if (!ok && !diagnostics.hasErrors())
     diagnostics.error(SourceLocation("code generation"), "failed without saying why");
-  bool sent = ok ? channel.send(FrameTag::Result, encodeResult(result))
-                 : channel.send(FrameTag::Error, encodeDiagnostics(diagnostics));
-  return sent ? 0 : 2;
+  return ok ? channel.send(FrameTag::Result, encodeResult(result))
+            : channel.send(FrameTag::Error, encodeDiagnostics(diagnostics));
+}
+
+int serveWorker(int input, int output) {
+  KernelMemory memory;
+  FrameTag tag;
+  std::string payload;
+  for (size_t jobs = 0;; ++jobs) {
+    FrameStatus read = readFrame(input, tag, payload);
+    // Whoever asked has gone or has no more to ask.
+    if (read == FrameStatus::Ended && jobs > 0)
+      return 0;
+    auto job =
+        read == FrameStatus::Whole && tag == FrameTag::Job ? decodeJob(payload) : std::nullopt;
+    if (!job || !serveJob(*job, output, memory))
+      return 2;
+  }
 }
 
 } // namespace pellucid::driver

@@ -22,7 +22,10 @@ struct Worker::State {
   Target target;
   pid_t process = -1;
   int toWorker = -1, fromWorker = -1, secondsOfSilence = 0;
+  bool stays = false; ///< for further jobs
   std::thread sender;
+
+  void end();
 };
 
 namespace {
@@ -92,37 +95,62 @@ bool writeJobQuietly(int descriptor, const std::string &payload) {
 
 } // namespace
 
-Worker::Worker(const std::string &program, const CodegenJob &job, int secondsOfSilence)
-    : state(std::make_unique<State>()) {
+Worker::Worker(std::string program, int secondsOfSilence) : state(std::make_unique<State>()) {
   state->secondsOfSilence = secondsOfSilence;
-  state->program = program;
+  state->program = std::move(program);
+  state->stays = true;
+}
+
+Worker::Worker(const std::string &program, const CodegenJob &job, int secondsOfSilence)
+    : Worker(program, secondsOfSilence) {
+  state->stays = false;
+  start(job);
+}
+
+void Worker::start(const CodegenJob &job) {
   state->target = job.target;
-  if (program.empty()) {
+  state->startError.clear();
+  state->current.clear();
+  if (state->program.empty()) {
     state->startError = "the program pellucid-worker was not found beside this program";
     return;
   }
-  std::string error = spawnWorker(program, state->process, state->toWorker, state->fromWorker);
-  if (!error.empty()) {
-    state->startError = "cannot start " + program + ": " + error;
-    return;
+  if (state->process <= 0) {
+    state->end();
+    std::string error =
+        spawnWorker(state->program, state->process, state->toWorker, state->fromWorker);
+    if (!error.empty()) {
+      state->startError = "cannot start " + state->program + ": " + error;
+      return;
+    }
   }
-  // The job may be larger than the pipe, and the worker answers while it reads.
-  state->sender = std::thread([descriptor = state->toWorker, payload = encodeJob(job)] {
-    writeJobQuietly(descriptor, payload);
-    ::close(descriptor);
-  });
-  state->toWorker = -1;
-}
-
-Worker::~Worker() {
-  if (state->process > 0) {
-    ::kill(state->process, SIGKILL);
-    ::waitpid(state->process, nullptr, 0);
-  }
-  closeOnce(state->fromWorker);
   if (state->sender.joinable())
     state->sender.join();
+  // The job may be larger than the pipe, and the worker answers while it reads.
+  state->sender =
+      std::thread([descriptor = state->toWorker, payload = encodeJob(job), stays = state->stays] {
+        writeJobQuietly(descriptor, payload);
+        if (!stays)
+          ::close(descriptor);
+      });
+  if (!state->stays)
+    state->toWorker = -1;
 }
+
+/// Nothing is left of the process afterwards.
+void Worker::State::end() {
+  if (process > 0) {
+    ::kill(process, SIGKILL);
+    ::waitpid(process, nullptr, 0);
+  }
+  process = -1;
+  closeOnce(fromWorker);
+  if (sender.joinable())
+    sender.join();
+  closeOnce(toWorker);
+}
+
+Worker::~Worker() { state->end(); }
 
 /// The status of a process that has nothing more to say; one that does not end is killed.
 static int reap(pid_t process) {
@@ -170,6 +198,8 @@ bool Worker::wait(CodegenResult &result, Diagnostics &diagnostics) {
       answered = decodeDiagnostics(payload, diagnostics) && diagnostics.hasErrors();
     }
   }
+  if (answered && state->stays)
+    return ok;
   bool isSilent = read == FrameStatus::Silent;
   // Nothing that it could still do is of use.
   if (isSilent || isEndless || answered)

@@ -13,6 +13,8 @@ namespace pellucid::driver {
 /// each. The process is killed and reaped when this object goes.
 class Worker {
 public:
+  /// A process that is started with the first job and stays for further ones.
+  explicit Worker(std::string program, int secondsOfSilence = 20);
   /// Starts `program` (the pellucid-worker executable) on `job`. A failure to start is reported by
   /// wait(). A worker that says nothing for `secondsOfSilence` counts as hung and is ended.
   Worker(const std::string &program, const CodegenJob &job, int secondsOfSilence = 20);
@@ -20,6 +22,9 @@ public:
   Worker(const Worker &) = delete;
   Worker &operator=(const Worker &) = delete;
 
+  /// Hands the process its next job, once wait() has returned for the one before. One that ended is
+  /// started anew.
+  void start(const CodegenJob &job);
   /// Blocks until the job has ended. False with an error in `diagnostics` when it was refused, or
   /// when the process died (killed, aborted, ran into its time limit); the error then names the
   /// kernel it was working on.

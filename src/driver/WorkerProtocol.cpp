@@ -76,6 +76,7 @@ template <typename Archive> void visit(Archive &a, CodegenJob &job) {
   a.number(job.target.sm);
   a.number(job.fpContract);
   a.number(job.keepTexts);
+  a.number(job.remembersKernels);
   a.list(job.kernels, [&](CodegenKernel &k) {
     a.text(k.symbol);
     a.text(k.ttir);
@@ -116,6 +117,7 @@ template <typename Archive> void visit(Archive &a, CodegenResult &result) {
       a.text(t.text);
     });
     a.number(k.seconds);
+    a.number(k.remembered);
   });
 }
 

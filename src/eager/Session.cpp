@@ -27,8 +27,9 @@ Session::Session(SessionOptions o)
     : options(std::move(o)), scriptDevices(options.devices.count("cuda") != 0),
       eager(recordingTracer,
             [this](const graph::Program &program, graph::Device place) {
-              return runOf(std::make_shared<Compiled>(
-                  program, eagerOptions(options.contractsFma, place), place));
+              driver::CompileOptions compile = eagerOptions(options.contractsFma, place);
+              compile.keptWorkers = workers;
+              return runOf(std::make_shared<Compiled>(program, compile, place));
             }),
       traceHooks(&recordingTracer) {
   recordingTracer.warn = options.warn;
@@ -50,6 +51,7 @@ std::shared_ptr<Compiled> Session::compile(const graph::Program &program, graph:
                                            bool fuses) {
   graph::Device place = scriptDevices.placeOf(device);
   driver::CompileOptions compile = eagerOptions(options.contractsFma, place);
+  compile.keptWorkers = workers;
   compile.fuseIntoKernels = fuses;
   compile.stateAsInputs = true;
   return std::make_shared<Compiled>(program, compile, place);

@@ -80,8 +80,12 @@ public:
   host::Value tensorOf(const trace::ConcreteTensor &values, graph::Device device = {});
   SessionDevices &devices() { return scriptDevices; }
 
+  /// The processes that generate code, and what they made.
+  const driver::KeptWorkers &codeWorkers() const { return *workers; }
+
 private:
   SessionOptions options;
+  std::shared_ptr<driver::KeptWorkers> workers = std::make_shared<driver::KeptWorkers>();
   SessionDevices scriptDevices;
   trace::Tracer recordingTracer;
   trace::EagerRecorder eager;

@@ -106,6 +106,16 @@ void Emitter::failForeign(const host::Opaque &callee) {
   throw UnsupportedError(std::move(diagnostic));
 }
 
+/// `float("inf")` and its kin: Python's own conversions of what has no methods of the user's.
+static bool convertsPlainValues(const host::Value &callee, const host::CallArgs &args) {
+  auto *type = callee.as<host::Class>();
+  auto isPlain = [](const host::Value &value) { return !host::unwrapConstexpr(value).isObject(); };
+  return type && type->module == "builtins" && type->construct &&
+         (type->name == "float" || type->name == "int" || type->name == "bool") &&
+         args.keywords.empty() &&
+         std::all_of(args.positional.begin(), args.positional.end(), isPlain);
+}
+
 Val Emitter::callHost(const host::Value &callee, const std::vector<Val> &positional,
                       const Keywords &keywords) {
   if (auto *opaque = callee.as<host::Opaque>())
@@ -118,7 +128,7 @@ Val Emitter::callHost(const host::Value &callee, const std::vector<Val> &positio
     args.keywords.emplace_back(key, toHost(value, what));
   args.location = {frame->module->file, here};
   // Functions of the user's read what they like; those of ours give the same for the same.
-  if (reads && !callee.as<host::NativeFunction>())
+  if (reads && !callee.as<host::NativeFunction>() && !convertsPlainValues(callee, args))
     reads->unrepeatable();
   try {
     return fromHost(interpreter.call(callee, std::move(args)));

@@ -142,7 +142,18 @@ static uint64_t commonFactor(const Polynomial &terms, bool withConstant) {
   return g;
 }
 
+/// `fold` of two constants, without polynomials: most sizes are numbers.
+template <typename Fold>
+static std::optional<Expr> folded(const Expr &a, const Expr &b, const Fold &fold) {
+  std::optional<int64_t> x = a.constant(), y = b.constant();
+  if (!x || !y)
+    return std::nullopt;
+  return Expr(fold(*x, *y));
+}
+
 Expr operator+(const Expr &a, const Expr &b) {
+  if (auto sum = folded(a, b, checkedAdd))
+    return *sum;
   if (a.constant() == 0)
     return b;
   if (b.constant() == 0)
@@ -154,9 +165,16 @@ Expr operator+(const Expr &a, const Expr &b) {
 }
 
 Expr operator-(const Expr &a) { return fromPolynomial(scaled(toPolynomial(a), -1)); }
-Expr operator-(const Expr &a, const Expr &b) { return fromPolynomial(difference(a, b)); }
+Expr operator-(const Expr &a, const Expr &b) {
+  if (auto rest =
+          folded(a, b, [](int64_t x, int64_t y) { return checkedAdd(x, checkedNegate(y)); }))
+    return *rest;
+  return fromPolynomial(difference(a, b));
+}
 
 Expr operator*(const Expr &a, const Expr &b) {
+  if (auto all = folded(a, b, checkedMul))
+    return *all;
   if (a.constant() == 1)
     return b;
   if (b.constant() == 1)
@@ -447,6 +465,8 @@ static int64_t takeConstant(Polynomial &terms) {
 }
 
 static Expr equality(ExprOp op, const Expr &a, const Expr &b) {
+  if (a.isConstant() && b.isConstant())
+    return Expr((a == b) == (op == ExprOp::Eq));
   try {
     Polynomial terms = difference(a, b);
     int64_t constant = takeConstant(terms);

@@ -93,7 +93,35 @@ Expr ExprTable::make(ExprOp op, int64_t value, std::string name, std::vector<Exp
   return Expr(std::move(shared));
 }
 
-Expr::Expr(int64_t constant) : Expr(ExprTable::make(ExprOp::Constant, constant, {}, {})) {}
+namespace {
+/// Sizes come again and again: a thread finds those that it met last without the table's lock.
+class RecentConstants {
+public:
+  ~RecentConstants() { isGone = true; }
+  /// Null while the thread ends.
+  static std::shared_ptr<const ExprNode> *slot(int64_t value) {
+    static thread_local RecentConstants recent;
+    return isGone ? nullptr : &recent.nodes[mix(0, static_cast<size_t>(value)) % count];
+  }
+
+private:
+  static constexpr size_t count = 1024;
+  static thread_local bool isGone;
+  std::vector<std::shared_ptr<const ExprNode>> nodes{count};
+};
+thread_local bool RecentConstants::isGone = false;
+} // namespace
+
+Expr::Expr(int64_t constant) {
+  std::shared_ptr<const ExprNode> *recent = RecentConstants::slot(constant);
+  if (recent && *recent && (*recent)->value == constant) {
+    node = *recent;
+    return;
+  }
+  node = ExprTable::make(constant).node;
+  if (recent)
+    *recent = node;
+}
 Expr Expr::symbol(std::string_view name) {
   return ExprTable::make(ExprOp::Symbol, 0, std::string(name), {});
 }

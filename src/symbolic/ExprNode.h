@@ -21,6 +21,7 @@ struct ExprNode {
 struct ExprTable {
   /// The one node with this content; no rewriting. Throws ExpressionTooLarge.
   static Expr make(ExprOp op, int64_t value, std::string name, std::vector<Expr> operands);
+  static Expr make(int64_t constant) { return make(ExprOp::Constant, constant, {}, {}); }
   static Expr make(ExprOp op, std::vector<Expr> operands) {
     return make(op, 0, {}, std::move(operands));
   }

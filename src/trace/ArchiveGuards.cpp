@@ -76,10 +76,18 @@ public:
     auto module = std::make_shared<h::Module>("guards of the archive");
     if (inputs)
       module->globals->set("L", *inputs);
-    for (const std::string &guard : archive.guards) {
+    for (const char *name : {"torch", "math"})
+      module->globals->set(name, h::Value(interpreter.importModule(name)));
+    // What a dim is a multiple of decides most of the others.
+    std::vector<std::string> rest;
+    std::set<std::string> known;
+    for (const std::string &guard : archive.guards)
+      if (known.insert(guard).second && !isApplied(guard, module))
+        rest.push_back(guard);
+    for (const std::string &guard : rest) {
       h::Value holds;
       try {
-        holds = interpreter.evaluateText(std::make_shared<SourceFile>("guard", guard), module);
+        holds = conditionOf(guard, module);
       } catch (const DiagnosticError &error) {
         options.warn(Diagnostic(Severity::Warning, SourceLocation(archive.path),
                                 "the archive's guard '" + guard +
@@ -92,6 +100,74 @@ public:
   }
 
 private:
+  using Module = std::shared_ptr<h::Module>;
+
+  bool isApplied(const std::string &guard, const Module &module) {
+    try {
+      h::Value holds = conditionOf(guard, module);
+      return holds.isSymBool() &&
+             (tracer.symbols().prove(holds.symBool()) == true || narrowDivisor(holds.symBool()));
+    } catch (const DiagnosticError &) {
+      return false;
+    }
+  }
+
+  /// The parts between `word` where no parenthesis is open.
+  static std::vector<std::string> split(const std::string &text, const std::string &word) {
+    std::vector<std::string> parts;
+    size_t begin = 0;
+    int depth = 0;
+    for (size_t i = 0; i < text.size(); ++i) {
+      depth += text[i] == '(' || text[i] == '[' ? 1 : text[i] == ')' || text[i] == ']' ? -1 : 0;
+      if (depth == 0 && text.compare(i, word.size(), word) == 0) {
+        parts.push_back(text.substr(begin, i - begin));
+        begin = i + word.size();
+      }
+    }
+    parts.push_back(text.substr(begin));
+    return parts;
+  }
+
+  /// Without parentheses around all of it.
+  static std::string bare(std::string text) {
+    while (text.size() > 2 && text.front() == '(' && text.back() == ')') {
+      int depth = 0;
+      for (size_t i = 0; i + 1 < text.size(); ++i) {
+        depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
+        if (depth == 0)
+          return text;
+      }
+      text = text.substr(1, text.size() - 2);
+    }
+    return text;
+  }
+
+  /// A condition as a whole: `or` and `and` ask for the truth of their sides, which sizes may leave
+  /// open.
+  h::Value conditionOf(const std::string &guard, const Module &module, int depth = 0) {
+    constexpr int deepest = 64;
+    std::string text = depth < deepest ? bare(guard) : guard;
+    for (bool isOr : {true, false}) {
+      std::vector<std::string> parts = split(text, isOr ? " or " : " and ");
+      if (parts.size() == 1 || depth == deepest)
+        continue;
+      std::optional<Expr> whole;
+      for (const std::string &part : parts) {
+        h::Value value = conditionOf(part, module, depth + 1);
+        if (!value.isSymBool()) {
+          if (interpreter.truth(value) == isOr)
+            return h::Value(isOr);
+          continue;
+        }
+        whole = !whole ? value.symBool()
+                : isOr ? logicalOr(*whole, value.symBool())
+                       : logicalAnd(*whole, value.symBool());
+      }
+      return whole ? h::Value::condition(*whole) : h::Value(!isOr);
+    }
+    return interpreter.evaluateText(std::make_shared<SourceFile>("guard", text), module);
+  }
+
   [[noreturn]] void fail(const std::string &message) const {
     throw DiagnosticError(SourceLocation(archive.path), message);
   }
@@ -133,24 +209,43 @@ private:
     }
   }
 
-  /// `s % 8 == 0`
-  bool narrowDivisor(const Expr &condition) {
-    if (condition.op() != symbolic::ExprOp::Eq)
+  /// Whether the symbol stands nowhere but in remainders by constants; `period` is their multiple.
+  static bool isPeriodic(const Expr &expr, int64_t &period) {
+    constexpr int64_t longest = 4096;
+    if (expr.op() == symbolic::ExprOp::Symbol)
       return false;
-    for (int side : {0, 1}) {
-      const Expr &rest = condition.operands()[size_t(side)];
-      if (rest.op() != symbolic::ExprOp::Mod || condition.operands()[size_t(1 - side)] != Expr(0))
-        continue;
-      const Expr &symbol = rest.operands()[0];
-      auto divisor = rest.operands()[1].constant();
-      if (symbol.op() != symbolic::ExprOp::Symbol || !divisor || *divisor <= 0)
-        continue;
-      symbolic::SymbolInfo info = *tracer.symbols().find(symbol.symbolName());
-      info.divisor = std::lcm(info.divisor, *divisor);
-      tracer.program.symbols.declare(symbol.symbolName(), info);
-      return true;
+    if (expr.op() == symbolic::ExprOp::Mod && expr.operands()[0].op() == symbolic::ExprOp::Symbol) {
+      auto divisor = expr.operands()[1].constant();
+      if (!divisor || *divisor <= 0 || *divisor > longest)
+        return false;
+      period = std::lcm(period, *divisor);
+      return period <= longest;
     }
-    return false;
+    return std::all_of(expr.operands().begin(), expr.operands().end(),
+                       [&](const Expr &operand) { return isPeriodic(operand, period); });
+  }
+
+  /// `s % 8 == 0`, in these words or others.
+  bool narrowDivisor(const Expr &condition) {
+    std::vector<std::string> names = condition.symbols();
+    int64_t period = 1;
+    if (names.size() != 1 || !isPeriodic(condition, period))
+      return false;
+    int64_t step = 0;
+    auto holdsAt = [&](int64_t size) {
+      return symbolic::evaluate(condition, {{names[0], size}}).value_or(0) != 0;
+    };
+    for (int64_t size = 1; size <= period && !step; ++size)
+      step = holdsAt(size) ? size : 0;
+    if (!step || period % step)
+      return false;
+    for (int64_t size = 1; size <= period; ++size)
+      if (holdsAt(size) != (size % step == 0))
+        return false;
+    symbolic::SymbolInfo info = *tracer.symbols().find(names[0]);
+    info.divisor = std::lcm(info.divisor, step);
+    tracer.program.symbols.declare(names[0], info);
+    return true;
   }
 
   /// The inputs as guards name them: `L['x']`, `L['batch']['ids']`.

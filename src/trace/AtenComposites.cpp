@@ -215,7 +215,7 @@ void addAtenComposites(h::NativeModules &modules) {
         "torch_aten_source",
         std::make_shared<SourceFile>("<torch>", std::string(atenSource) + imageSource +
                                                     scatterSource + gradientSource + numberSource +
-                                                    quantizedSource + valueSource));
+                                                    quantizedSource + valueSource + groupSource));
     addSizeReads(*source);
     for (const char *name :
          {"_mask_indices", "_mask_over", "_values_for", "_index_masks", "_index_put_masks"})

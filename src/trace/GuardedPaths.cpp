@@ -52,6 +52,7 @@ Expr DecisionPath::guard() const {
 namespace {
 constexpr size_t mostValues = 256;
 constexpr uint64_t mostSizes = 1 << 16;
+constexpr uint64_t mostTries = 1 << 18; ///< evaluations of one condition
 
 using Values = std::optional<std::set<int64_t>>;
 
@@ -168,8 +169,13 @@ std::optional<Box> rangesWhere(const Expr &condition, bool value, const SymbolTa
       return std::nullopt;
     box[name] = {*hint, *hint};
   }
+  // Of a condition on several dims, each face is a product of sizes.
+  uint64_t left = mostTries;
   auto holds = [&](const Box &candidate) {
     return forAll(candidate, [&](const Sizes &sizes) {
+      if (left == 0)
+        return false;
+      --left;
       auto result = symbolic::evaluate(condition, sizes);
       return result && (*result != 0) == value;
     });

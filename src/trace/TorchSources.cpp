@@ -33,6 +33,9 @@ const char *const quantizedSource =
 const char *const valueSource =
 #include "trace/torch/aten_values.py.inc"
     ;
+const char *const groupSource =
+#include "trace/torch/aten_groups.py.inc"
+    ;
 const char *const functionalSource =
 #include "trace/torch/functional.py.inc"
     ;

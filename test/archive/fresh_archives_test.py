@@ -109,6 +109,7 @@ def tables():
     table, offsets = torch.randn(10, 3), torch.tensor([0, 2, 2, 5])
     weights = torch.rand(6)
     probabilities = torch.softmax(torch.randn(6, 4), 1)
+    groups = torch.randn(3, 4, 8)
     rows = [
         lambda x, i, t: F.embedding_bag(i, table, offsets, mode="sum"),
         lambda x, i, t: F.embedding_bag(i, table, offsets, mode="mean"),
@@ -163,6 +164,12 @@ def tables():
         lambda x, i, t: torch.nansum(torch.where(x > 0, x, float("nan")), 1),
         lambda x, i, t: torch.eye(3, 4) + torch.linspace(0, 1, 4),
         lambda x, i, t: torch.triu_indices(3, 4, 1),
+        lambda x, i, t: torch.histc(x, 5),
+        lambda x, i, t: torch.histc(x, 7, -1, 1.5),
+        lambda x, i, t: torch.histc(x * 0 + 2, 3),
+        lambda x, i, t: F.grouped_mm(x, groups, offs=torch.tensor([1, 1, 6], dtype=torch.int32)),
+        lambda x, i, t: F.grouped_mm(x, groups.mT.contiguous().mT, offs=torch.tensor([0, 4, 6], dtype=torch.int32)),
+        lambda x, i, t: F.grouped_mm(x.reshape(3, 2, 4), groups),
     ]
     return rows, (torch.randn(6, 4), torch.randint(0, 10, (6,)), torch.randint(0, 4, (6,)))
 

@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Exports models of torchvision, transformers and timm with random weights, compiles the archives and compares with PyTorch.
 
-    public_models.py PROGRAM [NAME…]
+    public_models.py PROGRAM [--family NAME] [--strict] [--dynamic] [--decomposed] [--part I/N] [--keep DIR] [NAME…]
 
 Small configurations where the library has them; what is compared is every result of one call, relative to its largest
-element. Needs those packages. No test: it takes minutes.
+element, and with `--dynamic` of another call whose sizes differ from those of the export. Without a family and names: the
+few in this file; the others are those of zoo.py. Needs those packages. No test: it takes minutes.
 """
+import argparse
 import json
 import pathlib
 import subprocess
@@ -19,19 +21,11 @@ import numpy as np
 import torch
 from torch import nn
 
+import zoo
+from zoo import Wrapped
+
 warnings.filterwarnings("ignore")
 torch.set_num_threads(1)
-
-
-class Wrapped(nn.Module):
-    """Takes and gives tensors only."""
-
-    def __init__(self, model, call):
-        super().__init__()
-        self.model, self.call = model, call
-
-    def forward(self, *inputs):
-        return self.call(self.model, *inputs)
 
 
 def image(size, batch=1):
@@ -92,25 +86,61 @@ def flat(value):
 
 
 def pellucid(*words):
-    done = subprocess.run([sys.argv[1], *map(str, words)], capture_output=True, text=True)
+    done = subprocess.run([arguments.program, *map(str, words)], capture_output=True, text=True)
     if done.returncode:
-        raise RuntimeError(done.stderr.strip()[:600])
+        raise RuntimeError(f"{words[0]} gives {done.returncode}: {done.stderr.strip()[:700]}")
     return done.stdout
 
 
-def check(folder, make, inputs):
-    torch.manual_seed(0)
-    model, values = make().eval(), inputs()
+class NotExported(Exception):
+    """PyTorch's refusal."""
+
+
+def exported(model, values, dims):
+    symbols = {}
+
+    def named(dim):
+        return symbols.setdefault(dim, torch.export.Dim.AUTO)
+
+    shapes = tuple({i: named(d) for i, d in table.items()} for table in dims) if dims else None
+    # forward(*inputs) takes one tuple.
+    if shapes and isinstance(model, Wrapped):
+        shapes = (shapes,)
+    try:
+        with torch.no_grad():
+            program = torch.export.export(model, values, dynamic_shapes=shapes, strict=arguments.strict)
+        return program.run_decompositions() if arguments.decomposed else program
+    except Exception as error:
+        raise NotExported(f"{type(error).__name__}: {str(error)[:200]}") from error
+
+
+def fill(model):
+    """A head that starts at zero would give zeros whatever comes before it."""
+    for parameter in model.parameters():
+        if not parameter.any():
+            parameter.normal_(std=0.05)
+
+
+def other_values(values, dims):
+    """Tensors of other sizes along the dims that may change: one row more, a few columns less."""
+    sizes = {}
+    for value, table in zip(values, dims, strict=True):
+        for dim, name in table.items():
+            sizes.setdefault(name, value.shape[dim] + (1 if dim == 0 else -2))
+
+    def resized(value, table):
+        for dim, name in table.items():
+            index = torch.arange(sizes[name]) % value.shape[dim]
+            value = value.index_select(dim, index)
+        return value.contiguous()
+
+    return tuple(resized(value, table) for value, table in zip(values, dims, strict=True))
+
+
+def compare(folder, model, values):
     with torch.no_grad():
-        # A head that starts at zero would give zeros whatever comes before it.
-        for parameter in model.parameters():
-            if not parameter.any():
-                parameter.normal_(std=0.05)
-        expected = [t.numpy() for t in flat(model(*values))]
-    torch.export.save(torch.export.export(model, values), folder / "model.pt2")
-    start = time.monotonic()
-    pellucid("compile", folder / "model.pt2", "-o", folder / "model.plc", "--target", "cpu:x86-64-v3")
-    seconds = time.monotonic() - start
+        torch.manual_seed(1)
+        expected = [t.clone().numpy() for t in flat(model(*values))]
     names = [i["name"] for i in json.loads(pellucid("inspect", folder / "model.plc", "--json"))["inputs"]]
     words = ["run", folder / "model.plc"]
     for name, value in zip(names, values, strict=True):
@@ -123,25 +153,70 @@ def check(folder, make, inputs):
     for i, value in enumerate(expected):
         got = np.load(folder / f"out{i}.npy")
         assert got.shape == value.shape, f"result {i} is {got.shape}, not {value.shape}"
-        worst = max(worst, float(np.abs(got.astype(np.float64) - value).max() / max(np.abs(value).max(), 1e-30)))
+        if value.size:
+            same = (got == value) | (np.isnan(got) & np.isnan(value))
+            off = np.abs(np.where(same, 0, got.astype(np.float64) - value)).max() / max(np.abs(value[np.isfinite(value)]).max(initial=0), 1e-30)
+            worst = max(worst, float("inf") if np.isnan(off) else float(off))
+    return worst
+
+
+def check(folder, make, inputs, dims):
+    torch.manual_seed(0)
+    model, values = make().eval(), inputs()
+    with torch.no_grad():
+        fill(model)
+    dims = dims if arguments.dynamic else None
+    torch.export.save(exported(model, values, dims), folder / "model.pt2")
+    start = time.monotonic()
+    pellucid("compile", folder / "model.pt2", "-o", folder / "model.plc", "--target", "cpu:x86-64-v3")
+    seconds = time.monotonic() - start
+    worst = compare(folder, model, values)
+    if dims:
+        try:
+            worst = max(worst, compare(folder, model, other_values(values, dims)))
+        except RuntimeError as error:
+            # Dims that PyTorch fixed, or bounded.
+            if "must be" not in str(error):
+                raise
     return worst, seconds
+
+
+def chosen():
+    tables = {"few": lambda: (entry for family in (vision, text, others) for entry in family()), **zoo.families()}
+    names = [arguments.family] if arguments.family else ["few"] if not arguments.names else list(tables)
+    part, parts = map(int, arguments.part.split("/"))
+    entries = [entry for name in names for entry in tables[name]()]
+    for number, (name, make, inputs, *dims) in enumerate(entries):
+        if number % parts == part - 1 and (not arguments.names or name in arguments.names):
+            yield name, make, inputs, dims[0] if dims else None
 
 
 def main():
     wrong = 0
-    for family in (vision, text, others):
-        for name, make, inputs in family():
-            if sys.argv[2:] and name not in sys.argv[2:]:
-                continue
-            with tempfile.TemporaryDirectory() as scratch:
-                try:
-                    worst, seconds = check(pathlib.Path(scratch), make, inputs)
-                    print(f"{name:20} {'right' if worst < 1e-4 else 'WRONG'}  {worst:.1e}  compiled in {seconds:.1f} s", flush=True)
-                    wrong += not worst < 1e-4
-                except Exception as error:
-                    print(f"{name:20} {type(error).__name__}: {str(error)[:600]}", flush=True)
-                    wrong += 1
+    for name, make, inputs, dims in chosen():
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = pathlib.Path(arguments.keep or scratch)
+            folder.mkdir(exist_ok=True, parents=True)
+            try:
+                worst, seconds = check(folder, make, inputs, dims)
+                print(f"{name:30} {'right' if worst < 1e-4 else 'WRONG'}  {worst:.1e}  compiled in {seconds:.1f} s", flush=True)
+                wrong += not worst < 1e-4
+            except NotExported as error:
+                print(f"{name:30} not exported: {' '.join(str(error).split())}", flush=True)
+            except Exception as error:
+                print(f"{name:30} {type(error).__name__}: {str(error)[:900]}", flush=True)
+                wrong += 1
     sys.exit(wrong > 0)
 
 
+parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+parser.add_argument("program")
+parser.add_argument("names", nargs="*")
+parser.add_argument("--family", help="of zoo.py: " + ", ".join(zoo.families()))
+parser.add_argument("--strict", action="store_true")
+parser.add_argument("--dynamic", action="store_true", help="batches and lengths that may change")
+parser.add_argument("--decomposed", action="store_true", help="what run_decompositions() makes of the program")
+parser.add_argument("--part", default="1/1", metavar="I/N")
+parser.add_argument("--keep", help="where the archive and its files stay")
+arguments = parser.parse_args()
 main()

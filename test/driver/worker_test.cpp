@@ -167,4 +167,71 @@ TEST(Worker, NoneIsLeftBehind) {
   }
 }
 
+// ---- a worker that stays
+
+/// Adds `constant` to an argument and stores it; places and names are of the caller's choice.
+CodegenKernel storing(const std::string &symbol, int constant, const std::string &line) {
+  std::string text =
+      "#loc = loc(unknown)\nmodule {\n  tt.func public @" + symbol +
+      "(%out: !tt.ptr<i32> loc(#loc), %n: i32 loc(#loc)) attributes {noinline = false} {\n"
+      "    %c = arith.constant " +
+      std::to_string(constant) +
+      " : i32 loc(#loc1)\n"
+      "    %s = arith.addi %n, %c : i32 loc(#loc1)\n"
+      "    tt.store %out, %s : !tt.ptr<i32> loc(#loc1)\n"
+      "    tt.return loc(#loc)\n  } loc(#loc)\n} loc(#loc)\n"
+      "#loc1 = loc(\"kernel.py\":" +
+      line + ":5)\n";
+  return {symbol, text, ""};
+}
+
+CodegenResult resultOf(Worker &worker, std::vector<CodegenKernel> kernels) {
+  CodegenJob job;
+  job.target.cpu = CpuLevel::X86_64_v3;
+  job.remembersKernels = true;
+  job.kernels = std::move(kernels);
+  worker.start(job);
+  CodegenResult result;
+  Diagnostics diagnostics;
+  EXPECT_TRUE(worker.wait(result, diagnostics)) << diagnostics.text();
+  return result;
+}
+
+TEST(Worker, AKernelThatComesAgainIsLinkedFromMemory) {
+  Worker worker(realWorker(), plenty);
+  CodegenResult first =
+      resultOf(worker, {storing("a", 1, "3"), storing("b", 2, "3"), storing("c", 1, "9")});
+  ASSERT_EQ(first.kernels.size(), 3u);
+  EXPECT_FALSE(first.kernels[0].remembered);
+  EXPECT_FALSE(first.kernels[1].remembered) << "another constant is another kernel";
+  EXPECT_TRUE(first.kernels[2].remembered) << "a name and a line are no code";
+  EXPECT_EQ(first.kernels[2].symbol, "c");
+  EXPECT_EQ(first.kernels[0].entryOffset, first.kernels[2].entryOffset);
+  EXPECT_NE(first.kernels[0].entryOffset, first.kernels[1].entryOffset);
+  // Under a name that another kernel had, beside one that is new.
+  CodegenResult second =
+      resultOf(worker, {storing("a", 2, "3"), storing("b", 3, "3"), storing("c", 1, "3")});
+  EXPECT_TRUE(second.kernels[0].remembered);
+  EXPECT_FALSE(second.kernels[1].remembered);
+  EXPECT_TRUE(second.kernels[2].remembered);
+  EXPECT_EQ(children().size(), 1u) << "one process for both";
+}
+
+TEST(Worker, OneThatWasEndedIsStartedAnew) {
+  Worker worker(realWorker(), plenty);
+  (void)resultOf(worker, {storing("a", 1, "3")});
+  pid_t process = children().at(0);
+  ::kill(process, SIGKILL);
+  int status = 0;
+  // It is seen when the next job is not answered, whose caller hears of it.
+  CodegenJob job;
+  job.kernels = {storing("a", 1, "3")};
+  worker.start(job);
+  CodegenResult result;
+  Diagnostics diagnostics;
+  EXPECT_FALSE(worker.wait(result, diagnostics));
+  EXPECT_LT(::waitpid(process, &status, WNOHANG), 0) << "it was not reaped";
+  EXPECT_FALSE(resultOf(worker, {storing("a", 1, "3")}).kernels.at(0).remembered);
+}
+
 } // namespace

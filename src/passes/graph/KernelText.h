@@ -181,6 +181,17 @@ struct GemmSpec {
   /// The dims that n and k are the products of. a and b have a stride for each of `depth`; b, bias,
   /// output and inputs one for each of `columns`. One each where a library kernel multiplies.
   std::vector<symbolic::Expr> columns, depth;
+  /// a, bias and output have a stride for each of `rows` instead of one along m.
+  bool rowsApart = false;
+  /// Where a is seen through windows that reach beyond it (rowsApart): along dim `row` of `rows`
+  /// a window begins at row * stride - padding, and place t along dim `depth` of `depth` is
+  /// t * dilation further; outside of [0, size) a has zeros.
+  struct Border {
+    size_t row = 0, depth = 0;
+    int64_t stride = 1, dilation = 1, padding = 0;
+    symbolic::Expr size = 0;
+  };
+  std::vector<Border> borders;
   std::vector<TextOperand> inputs;
   std::vector<TextScalar> scalars;
   std::vector<TextStatement> body;

@@ -85,9 +85,11 @@ Value *ConvolutionLowering::zeros(const std::vector<Expr> &shape) {
                       {emitter.emptyLike(type), Access::Write}, where);
 }
 
-/// The input with its border of zeros, such that every window lies in it. Of a transposed
+/// The input with its border of zeros, such that every window lies in it; without one where
+/// windows beyond it are masked. Of a transposed
 /// convolution, zeros stand between its elements, too, and the windows are one step apart.
-ConvolutionLowering::Input ConvolutionLowering::paddedInput(bool channelsLast, int64_t channels) {
+ConvolutionLowering::Input ConvolutionLowering::paddedInput(bool channelsLast, int64_t channels,
+                                                            bool hasBorder) {
   const TensorType &type = input->type();
   int64_t own = channelsOfGroup();
   Input made{input,
@@ -97,7 +99,8 @@ ConvolutionLowering::Input ConvolutionLowering::paddedInput(bool channelsLast, i
              {type.strides.begin() + 2, type.strides.end()},
              own};
   bool isInOrder = !channelsLast || (type.strides[1].constant() == 1 && channels == own);
-  if (isInOrder && !isPadded())
+  bool isBordered = hasBorder && isPadded();
+  if (isInOrder && !isBordered)
     return made;
 
   // The size with its border, what of the input is inside of it, and where that begins.
@@ -106,10 +109,10 @@ ConvolutionLowering::Input ConvolutionLowering::paddedInput(bool channelsLast, i
   for (size_t d = 0; d < sizes.spatial(); ++d) {
     int64_t reach = sizes.dilation[d] * (sizes.kernel[d] - 1);
     int64_t step = sizes.transposed ? sizes.stride[d] : 1;
-    int64_t begin = sizes.transposed ? reach - sizes.padding[d] : sizes.padding[d];
+    int64_t border = isBordered ? sizes.padding[d] : 0;
+    int64_t begin = sizes.transposed ? reach - border : border;
     int64_t skip = begin < 0 ? (-begin + step - 1) / step : 0;
-    padded.push_back(sizes.transposed ? sizes.output[d] + reach
-                                      : sizes.input[d] + 2 * sizes.padding[d]);
+    padded.push_back(sizes.transposed ? sizes.output[d] + reach : sizes.input[d] + 2 * border);
     if (sizes.transposed)
       inside[d] = symbolic::max(
           symbolic::min(sizes.input[d] - skip,
@@ -139,7 +142,7 @@ ConvolutionLowering::Input ConvolutionLowering::paddedInput(bool channelsLast, i
     place.strides.push_back(strides[firstSpatial + d] * apart[d]);
     place.offset = place.offset + strides[firstSpatial + d] * first[d];
   }
-  bool hasGaps = isPadded() || channels != own;
+  bool hasGaps = isBordered || channels != own;
   Value *target = hasGaps ? zeros(shape) : emitter.emptyLike({type.dtype, shape, type.device});
   made.value =
       copyInto(target, hasGaps ? Access::ReadWrite : Access::Write, place, input, from, copied);
@@ -172,94 +175,149 @@ TextOperand ConvolutionLowering::weightOperand() const {
   return operand;
 }
 
-TextOperand ConvolutionLowering::inPlaces(const TextOperand &operand) const {
+TextOperand ConvolutionLowering::inPlaces(const TextOperand &operand, bool placesAsRows) const {
   TextOperand moved{operand.dtype, {}, operand.offset};
   Expr outputs = sizes.outputPerGroup();
   if (sizes.groups > 1)
     moved.strides.push_back(operand.strides[1] * outputs);
-  moved.strides.push_back(operand.strides[1]);
+  if (!placesAsRows)
+    moved.strides.push_back(operand.strides[1]);
   moved.strides.push_back(operand.strides[0]);
   moved.strides.insert(moved.strides.end(), operand.strides.begin() + 2, operand.strides.end());
+  if (placesAsRows)
+    moved.strides.push_back(operand.strides[1]);
   return moved;
 }
 
-WindowProduct ConvolutionLowering::asProduct(bool forMatrixUnits) {
+bool ConvolutionLowering::masksBorder() const {
+  // Windows that are so narrow are merged, and a round sees several of them.
+  constexpr int64_t fewChannels = 32;
+  for (size_t d = 0; d < sizes.spatial(); ++d)
+    if (sizes.padding[d] != 0 && sizes.kernel[d] == 1)
+      return false;
+  return !sizes.transposed && channelsOfGroup() % vectorElements == 0 &&
+         channelsOfGroup() >= fewChannels;
+}
+
+/// The weight over groups, rows, `shape`'s kernel dims and `channels`, with strides for dims of
+/// more than one element only.
+TextOperand ConvolutionLowering::inOrder(Value *&value, int64_t channels, bool forMatrixUnits) {
+  TextOperand weights = weightOperand();
+  std::vector<Expr> shape{sizes.groups, sizes.outputPerGroup()};
+  shape.insert(shape.end(), sizes.kernel.begin(), sizes.kernel.end());
+  std::vector<Expr> packed = shape;
+  int64_t own = channelsOfGroup();
+  shape.emplace_back(own);
+  packed.emplace_back(channels);
+  bool hasOneTap = std::all_of(sizes.kernel.begin(), sizes.kernel.end(),
+                               [](int64_t extent) { return extent == 1; });
+  bool isThere = !forMatrixUnits || (own == channels && hasOneTap) ||
+                 (own == channels && weights.strides == contiguousStrides(shape));
+  value = weight;
+  if (!isThere) {
+    value = emitter.weights.arrange(weight, weights, shape, packed);
+    TextOperand place{weights.dtype, contiguousStrides(packed), 0};
+    if (!value)
+      value = own == channels
+                  ? copy(weight, weights, shape)
+                  : copyInto(zeros(packed), Access::ReadWrite, place, weight, weights, shape);
+    weights = place;
+  }
+  TextOperand made{weights.dtype, {}, weights.offset};
+  for (size_t d = 0; d < weights.strides.size(); ++d) {
+    bool isGroup = d == 0, isTap = d >= 2 && d + 1 < weights.strides.size();
+    if (!(isGroup && sizes.groups == 1) && !(isTap && sizes.kernel[d - 2] == 1))
+      made.strides.push_back(weights.strides[d]);
+  }
+  return made;
+}
+
+WindowProduct ConvolutionLowering::asProduct(bool forMatrixUnits, bool placesAsRows) {
   int64_t own = channelsOfGroup(), taps = 1;
   for (int64_t extent : sizes.kernel)
     taps *= extent;
   // Windows of one element, one after the other: the product of two matrices as they lie.
-  Expr image = productOf(sizes.output);
   bool isPlain =
       taps == 1 && !isPadded() &&
       std::all_of(sizes.stride.begin(), sizes.stride.end(), [](int64_t s) { return s == 1; }) &&
-      input->type().strides.back().constant() == 1 && symbols.isMultipleOf(image, vectorElements);
+      input->type().strides.back().constant() == 1 &&
+      symbols.isMultipleOf(productOf(sizes.output), vectorElements);
   bool channelsLast = forMatrixUnits && !isPlain;
   int64_t channels =
       channelsLast ? (own + vectorElements - 1) / vectorElements * vectorElements : own;
-  Input from = paddedInput(channelsLast, channels);
+  bool isMasked = channelsLast && placesAsRows && masksBorder();
+  Input from = paddedInput(channelsLast, channels, !isMasked);
 
   WindowProduct made;
   GemmSpec &spec = made.spec;
-  spec.type = input->type().dtype;
+  spec.type = spec.a.dtype = spec.b.dtype = input->type().dtype;
   spec.accumulate = opMathType(spec.type);
-  spec.m = sizes.outputPerGroup();
-  spec.rows = {spec.m};
-  spec.columns = columns();
-  spec.n = productOf(spec.columns);
-  spec.b.dtype = spec.a.dtype = spec.type;
+  std::vector<Expr> along, places{from.batch};
+  for (size_t d = 0; d < sizes.spatial(); ++d) {
+    places.push_back(from.spatial[d] * (sizes.transposed ? 1 : sizes.stride[d]));
+    if (sizes.kernel[d] == 1)
+      continue;
+    spec.depth.push_back(sizes.kernel[d]);
+    along.push_back(from.spatial[d] * sizes.dilation[d]);
+  }
+  spec.depth.push_back(channels);
+  along.push_back(from.channel);
+  Value *weights = nullptr;
+  TextOperand factors = inOrder(weights, channels, forMatrixUnits);
+  auto add = [](TextOperand &operand, const std::vector<Expr> &strides) {
+    operand.strides.insert(operand.strides.end(), strides.begin(), strides.end());
+  };
+  TextOperand &windows = placesAsRows ? spec.a : spec.b;
+  size_t batch = sizes.groups > 1 ? 1 : 0;
   if (sizes.groups > 1) {
     spec.batch = {sizes.groups};
-    spec.b.strides.push_back(from.group);
+    windows.strides.push_back(from.group);
   }
-  for (size_t d = 0; d < sizes.spatial(); ++d)
-    if (sizes.kernel[d] > 1) {
-      spec.depth.push_back(sizes.kernel[d]);
-      spec.b.strides.push_back(from.spatial[d] * sizes.dilation[d]);
-    }
-  spec.depth.push_back(channels);
-  spec.b.strides.push_back(from.channel);
-  spec.b.strides.push_back(from.batch);
-  for (size_t d = 0; d < sizes.spatial(); ++d)
-    spec.b.strides.push_back(from.spatial[d] * (sizes.transposed ? 1 : sizes.stride[d]));
-  made.b = from.value;
-
-  // The weight in the windows' order.
-  TextOperand weights = weightOperand();
-  std::vector<Expr> kernel(sizes.kernel.begin(), sizes.kernel.end());
-  std::vector<Expr> shape{sizes.groups, spec.m};
-  shape.insert(shape.end(), kernel.begin(), kernel.end());
-  std::vector<Expr> packed = shape;
-  shape.push_back(own);
-  packed.push_back(channels);
-  bool isInOrder = !forMatrixUnits || (own == channels && taps == 1) ||
-                   (own == channels && weights.strides == contiguousStrides(shape));
-  made.a = weight;
-  TextOperand a = weights;
-  if (!isInOrder) {
-    a = {spec.type, contiguousStrides(packed), 0};
-    made.a = emitter.weights.arrange(weight, weights, shape, packed);
-    if (!made.a)
-      made.a = own == channels
-                   ? copy(weight, weights, shape)
-                   : copyInto(zeros(packed), Access::ReadWrite, a, weight, weights, shape);
+  if (placesAsRows) {
+    spec.rows = columns();
+    spec.rowsApart = true;
+    spec.columns = {sizes.outputPerGroup()};
+    add(windows, places);
+    add(windows, along);
+    // Rows of the weight are columns of the product.
+    spec.b = factors;
+    auto first = spec.b.strides.begin() + static_cast<std::ptrdiff_t>(batch);
+    std::rotate(first, first + 1, spec.b.strides.end());
+    made.a = from.value;
+    made.b = weights;
+  } else {
+    spec.rows = {sizes.outputPerGroup()};
+    spec.columns = columns();
+    add(windows, along);
+    add(windows, places);
+    spec.a = factors;
+    made.a = weights;
+    made.b = from.value;
   }
-  spec.a.offset = a.offset;
-  for (size_t d = 0; d < a.strides.size(); ++d) {
-    bool isGroup = d == 0, isTap = d >= 2 && d + 1 < a.strides.size();
-    if ((isGroup && sizes.groups == 1) || (isTap && sizes.kernel[d - 2] == 1))
-      continue;
-    spec.a.strides.push_back(a.strides[d]);
-  }
-  mergeDepth(spec);
+  spec.m = productOf(spec.rows);
+  spec.n = productOf(spec.columns);
+  isMasked ? addBorders(spec, from) : mergeDepth(spec);
   spec.k = productOf(spec.depth);
   return made;
+}
+
+void ConvolutionLowering::addBorders(GemmSpec &spec, const Input &from) const {
+  size_t depth = 0;
+  for (size_t d = 0; d < sizes.spatial(); ++d) {
+    if (sizes.padding[d] != 0)
+      spec.borders.push_back(
+          {1 + d, depth, sizes.stride[d], sizes.dilation[d], sizes.padding[d], sizes.input[d]});
+    spec.a.offset = spec.a.offset - from.spatial[d] * sizes.padding[d];
+    depth += sizes.kernel[d] > 1;
+  }
 }
 
 /// Neighbouring windows' dims that lie evenly in both operands are one, where the last of them
 /// alone would not fill a round.
 void ConvolutionLowering::mergeDepth(GemmSpec &spec) {
   constexpr int64_t round = 64;
-  size_t left = spec.batch.size() + 1, right = spec.batch.size();
+  size_t left = spec.batch.size() + (spec.rowsApart ? spec.rows.size() : 1),
+         right = spec.batch.size();
   while (spec.depth.size() > 1 && *spec.depth.back().constant() % round != 0) {
     size_t last = spec.depth.size() - 1;
     auto isEven = [&](const TextOperand &operand, size_t first) {

@@ -11,7 +11,8 @@
 namespace pellucid::passes {
 
 /// out[g, o, b, y…] = sum over t…, c of a[g, o, t…, c] * b[g, t…, c, b, y…]: groups are the batch,
-/// output channels the rows, places of the output the columns.
+/// output channels the rows, places of the output the columns. Where channels lie innermost in the
+/// result it is out[g, b, y…, o], and places are the rows.
 struct WindowProduct {
   GemmSpec spec; ///< without bias
   graph::Value *a = nullptr, *b = nullptr;
@@ -25,7 +26,8 @@ public:
 
   /// The product, whose operands are brought into order by launches at the insertion point.
   /// `forMatrixUnits`: channels are put side by side, so that they move by 16 bytes.
-  WindowProduct asProduct(bool forMatrixUnits);
+  /// `placesAsRows`: the result's channels lie innermost.
+  WindowProduct asProduct(bool forMatrixUnits, bool placesAsRows);
   /// The same with the windows laid out in memory, for library kernels: batch and groups are the
   /// batch, all places of one image the columns.
   WindowProduct withCopiedWindows();
@@ -43,7 +45,7 @@ public:
   Windows asWindows(const graph::TensorType &result);
 
   /// An operand with the strides of the result's dims, as one of asProduct()'s epilogue.
-  TextOperand inPlaces(const TextOperand &operand) const;
+  TextOperand inPlaces(const TextOperand &operand, bool placesAsRows) const;
 
 private:
   struct Input {
@@ -52,10 +54,14 @@ private:
     std::vector<symbolic::Expr> spatial;
     int64_t channels = 1; ///< of a group, those that only fill up included
   };
-  Input paddedInput(bool channelsLast, int64_t channels);
+  Input paddedInput(bool channelsLast, int64_t channels, bool hasBorder = true);
+  /// Whether windows that reach beyond the input are masked instead of padding it.
+  bool masksBorder() const;
+  void addBorders(GemmSpec &spec, const Input &from) const;
   /// The weight over groups, rows, the kernel's dims, channels.
   TextOperand weightOperand() const;
   static void mergeDepth(GemmSpec &spec);
+  TextOperand inOrder(graph::Value *&value, int64_t channels, bool forMatrixUnits);
   int64_t channelsOfGroup() const;
   bool isPadded() const;
   /// A dense copy of what `from` says of `value`.

@@ -211,14 +211,15 @@ ProductLowering::Described ProductLowering::describeConvolution(const Node &node
   auto call = callOf(node, registry, program.symbols);
   const TensorType &type = node.result()->type();
   bool isHalf = type.dtype == DataType::Float16 || type.dtype == DataType::BFloat16;
-  WindowProduct windows = convolution.asProduct(isHalf);
+  WindowProduct windows = convolution.asProduct(isHalf, type.strides[1].constant() == 1);
   Described made{std::move(windows.spec), windows.a, windows.b, nullptr};
-  made.spec.output = convolution.inPlaces(broadcastOperand(type, type.shape, program.symbols));
+  made.spec.output = convolution.inPlaces(broadcastOperand(type, type.shape, program.symbols),
+                                          made.spec.rowsApart);
   if (call->has("bias")) {
     made.bias = call->value("bias");
     TextOperand bias{type.dtype, std::vector<Expr>(type.rank(), Expr(0)), 0};
     bias.strides[1] = made.bias->type().strides[0];
-    made.spec.bias.push_back(convolution.inPlaces(bias));
+    made.spec.bias.push_back(convolution.inPlaces(bias, made.spec.rowsApart));
   }
   return made;
 }
@@ -341,7 +342,7 @@ bool ProductLowering::lowerConsumers(Node &root, const std::vector<Node *> &memb
     return false;
   auto placed = [&](const TensorType &operand) {
     TextOperand made = broadcastOperand(operand, type.shape, program.symbols);
-    return convolution ? convolution->inPlaces(made) : made;
+    return convolution ? convolution->inPlaces(made, product.spec.rowsApart) : made;
   };
   product.spec.output = placed(type);
   for (const Value *input : group.inputs)
@@ -416,25 +417,29 @@ Value *ProductLowering::emitParts(const Described &product, const ProductTile &t
   finish.inputs = spec.inputs;
   std::vector<Value *> operands = inputs;
   auto input = [&](Value *value, TextOperand operand) {
-    finish.inputs.push_back(withRows(std::move(operand), spec));
+    finish.inputs.push_back(std::move(operand));
     operands.push_back(value);
     return "in" + std::to_string(operands.size() - 1);
   };
+  auto ofRows = [&](const TextOperand &operand) {
+    return spec.rowsApart ? operand : withRows(operand, spec);
+  };
   std::string sum;
   for (int64_t part = 0; part < tile.splits; ++part) {
-    std::string one = input(parts, {spec.accumulate, contiguousStrides(shape),
-                                    passes::product(shape, 0, shape.size()) * part});
+    std::string one = input(parts, withRows({spec.accumulate, contiguousStrides(shape),
+                                             passes::product(shape, 0, shape.size()) * part},
+                                            spec));
     sum = sum.empty() ? one : "(" + sum + " + " + one + ")";
   }
   if (spec.alpha != 1)
     sum = "(" + sum + " * " + tlNumber(spec.alpha) + ")";
   if (product.bias)
-    sum += " + " + input(product.bias, spec.bias[0]) + ".to(" + tlName(spec.accumulate) + ")" +
-           (spec.beta != 1 ? " * " + tlNumber(spec.beta) : "");
+    sum += " + " + input(product.bias, ofRows(spec.bias[0])) + ".to(" + tlName(spec.accumulate) +
+           ")" + (spec.beta != 1 ? " * " + tlNumber(spec.beta) : "");
   finish.body.push_back({"product", "tl.cast(" + sum + ", " + tlName(spec.type) + ")"});
   finish.body.insert(finish.body.end(), spec.body.begin(), spec.body.end());
   finish.results = {spec.result};
-  finish.outputs = {withRows(spec.output, spec)};
+  finish.outputs = {ofRows(spec.output)};
   return emitter.emit(writePointwise(std::move(finish), program.symbols), operands,
                       {emitter.emptyLike(type), Access::Write}, where);
 }

@@ -233,15 +233,19 @@ private:
     std::vector<Expr> dims, strides; ///< that the outer axis is made of
     std::vector<Expr> inner;         ///< strides along `spec.depth`
   };
+  /// The dims that m is made of as a, bias and output see it.
+  std::vector<Expr> ownRows() const {
+    return spec.rowsApart ? spec.rows : std::vector<Expr>{spec.m};
+  }
   Side leftSide() const {
     return {spec.a,
             row,
             0,
             "a",
             "p0",
-            {spec.m},
-            stridesOf(spec.a, 0, 1),
-            stridesOf(spec.a, 1, spec.depth.size())};
+            ownRows(),
+            stridesOf(spec.a, 0, ownRows().size()),
+            stridesOf(spec.a, ownRows().size(), spec.depth.size())};
   }
   Side rightSide() const {
     return {spec.b,
@@ -259,7 +263,10 @@ private:
   }
 
   void startSide(const Side &side) {
-    Steps outer = stepsAlong(side.outer, side.outer.places, side.outerDim, side.dims, side.strides);
+    bool isBordered = side.outerDim == 0 && !spec.borders.empty();
+    Steps outer = isBordered ? stepsWithBorders(side)
+                             : stepsAlong(side.outer, side.outer.places, side.outerDim, side.dims,
+                                          side.strides);
     std::string start;
     if (tile.splits > 1 && spec.depth.size() == 1)
       start = "k0 * " + writer.scalar(side.inner.back());
@@ -268,6 +275,33 @@ private:
     writer.line(side.pointers + " = " + side.pointer + " + (" +
                 sum({batchStart(side.operand), outer.first, start}) + ") + (" + offsets + ")" +
                 shapeAs(offsets, side));
+  }
+
+  /// Places are taken apart, and where their windows begin along the dims with a border is
+  /// `from0`, `from1`, ….
+  Steps stepsWithBorders(const Side &side) {
+    std::vector<std::string> indices =
+        takenApart(side.outer, side.outer.places, side.outerDim, side.dims, side.strides);
+    for (size_t i = 0; i < spec.borders.size(); ++i) {
+      const GemmSpec::Border &border = spec.borders[i];
+      writer.line("from" + std::to_string(i) + " = " + indices[border.row] + " * " +
+                  std::to_string(border.stride) + " - " + std::to_string(border.padding));
+    }
+    return {"", "(" + writer.address({spec.type, side.strides, 0}, indices) + ")"};
+  }
+
+  /// Whether the windows' places of this round are inside of a; empty: all are.
+  std::string insideText() {
+    std::string text;
+    for (size_t i = 0; i < spec.borders.size(); ++i) {
+      const GemmSpec::Border &border = spec.borders[i];
+      std::string name = "place" + std::to_string(i);
+      writer.line(name + " = from" + std::to_string(i) + " + (" + windowAt[border.depth] + " * " +
+                  std::to_string(border.dilation) + ")");
+      text += (text.empty() ? "(" : " & (") + name + " >= 0) & (" + name + " < " +
+              writer.scalar(border.size) + ")";
+    }
+    return text;
   }
 
   /// A tile of offsets that does not run along both dims is spread out.
@@ -283,10 +317,12 @@ private:
 
   /// `further`: from the tile of pointers to the round's.
   std::string loadOf(const Side &side, const std::string &left, const std::string &further = "") {
-    std::string mask;
+    std::string mask = side.outerDim == 0 ? insideText() : "";
     // Reading the last row again instead would make all threads wait for that one line.
-    if (!side.outer.isWhole)
-      mask = along(side.outer.places, side.outerDim) + " < left_" + side.outer.places;
+    if (!side.outer.isWhole) {
+      std::string there = along(side.outer.places, side.outerDim) + " < left_" + side.outer.places;
+      mask = mask.empty() ? there : mask + " & (" + there + ")";
+    }
     if (!inner.isWhole) {
       std::string depth = along("ks", 1 - side.outerDim) + " < " + left;
       mask = mask.empty() ? depth : "(" + mask + ") & (" + depth + ")";
@@ -429,7 +465,7 @@ private:
     if (spec.alpha != 1)
       writer.line("acc = acc * " + number(spec.alpha));
     if (!spec.bias.empty())
-      writer.line("acc = acc + " + loadInput(spec.bias[0], {spec.m}, "bias", isMasked) + ".to(" +
+      writer.line("acc = acc + " + loadInput(spec.bias[0], ownRows(), "bias", isMasked) + ".to(" +
                   tlName(spec.accumulate) + ")" +
                   (spec.beta != 1 ? " * " + number(spec.beta) : ""));
     writer.line("product = acc.to(" + tlName(spec.type) + ")");
@@ -437,7 +473,7 @@ private:
       writer.line("in" + std::to_string(i) + " = " +
                   loadInput(spec.inputs[i], spec.rows, "q" + std::to_string(i), isMasked));
     writer.body(spec.scalars, spec.body);
-    auto [down, across] = stepsOf(spec.output, {spec.m});
+    auto [down, across] = stepsOf(spec.output, ownRows());
     store(sum({batchStart(spec.output), down.first, across.first}),
           sum({down.further, across.further}), spec.result, spec.output.dtype, isMasked);
   }

@@ -23,13 +23,11 @@ def _aten(schema):
 _reductions = ("none", "mean", "sum")
 
 # What no package can compute, and why.
-_depends = "it orders whole slices, of which values decide how many there are"
 _draws = "no generator of a package has its distribution"
 _refused = {}
-_refused["aten.unique_dim"] = _depends
 for _name in ("equal", "is_nonzero"):
     _refused["aten." + _name] = "it asks for a value that is only known when the program runs"
-for _name in ("binomial", "cauchy", "cauchy_", "geometric", "geometric_", "log_normal", "log_normal_", "poisson", "_standard_gamma", "_sample_dirichlet"):
+for _name in ("binomial", "poisson", "_standard_gamma", "_sample_dirichlet"):
     _refused["aten." + _name] = _draws
 for _name in ("_fft_c2c", "_fft_c2r", "_fft_r2c", "fft_fft", "fft_fft2", "fft_fftn", "fft_ifft", "fft_ifft2", "fft_ifftn", "fft_rfft", "fft_rfft2", "fft_rfftn", "fft_irfft", "fft_irfft2", "fft_irfftn", "fft_hfft", "fft_hfft2", "fft_hfftn", "fft_ihfft", "fft_ihfft2", "fft_ihfftn", "stft", "istft", "view_as_complex", "complex", "polar"):
     _refused["aten." + _name] = "its numbers are complex, which no tensor of a package holds"
@@ -2157,6 +2155,34 @@ def _multinomial(self, num_samples, replacement, generator):
         return torch.topk(wide / torch.ops.aten.exponential(wide), num_samples)[1]
     drawn = torch.rand(list(self.shape[:-1]) + [num_samples], dtype=wide.dtype)
     return (_cumulative(wide).unsqueeze(-2) <= drawn.unsqueeze(-1)).sum(-1)
+
+
+def _drawn(self):
+    """What the elements of a draw are computed in."""
+    return self if self.dtype in (torch.float32, torch.float64) else torch.empty(self.shape, dtype=torch.float32)
+
+
+@_aten("aten::geometric(Tensor self, float p, *, Generator? generator=None) -> Tensor")
+def _geometric(self, p, generator):
+    if not 0 < p < 1:
+        raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p}")
+    waits = torch.ceil(torch.ops.aten.exponential(_drawn(self)) / -math.log1p(-p))
+    return torch.clamp(waits, min=1).to(self.dtype)
+
+
+@_aten("aten::log_normal(Tensor self, float mean=1, float std=2, *, Generator? generator=None) -> Tensor")
+def _log_normal(self, mean, std, generator):
+    if std <= 0:
+        raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std}")
+    return torch.exp(torch.randn(self.shape, dtype=_drawn(self).dtype) * std + mean).to(self.dtype)
+
+
+@_aten("aten::cauchy(Tensor self, float median=0, float sigma=1, *, Generator? generator=None) -> Tensor")
+def _cauchy(self, median, sigma, generator):
+    if sigma <= 0:
+        raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma}")
+    turn = torch.ops.aten.uniform(_drawn(self)) - 0.5
+    return (torch.tan(turn * math.pi) * sigma + median).to(self.dtype)
 
 
 @_aten("aten::rrelu_with_noise_functional(Tensor self, Tensor noise, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False, Generator? generator=None) -> (Tensor, Tensor noise_out)")

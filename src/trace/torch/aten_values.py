@@ -33,11 +33,13 @@ def _as_mask(self):
 
 def _columns(places, shape):
     """Places in a row-major tensor as one index for each of its dims."""
+    if len(shape) == 1:
+        return [places]
+    if any(isinstance(size, int) and size == 0 for size in shape):
+        return [places] * len(shape)  # there are none
     columns = []
     stride = 1
     for size in reversed(shape):
-        if len(shape) == 1:
-            return [places]
         column = places if stride is 1 else torch.div(places, stride, rounding_mode="floor")
         columns.append(column if len(columns) == len(shape) - 1 else torch.remainder(column, size))
         stride = stride * size
@@ -249,6 +251,52 @@ def _unique_consecutive(self, return_inverse, return_counts, dim):
         return result, group, _group_counts(group, starts)
     group = group.reshape(shape)
     return result, group if return_inverse else _none(), _group_counts(group.reshape(-1), starts) if return_counts else _none()
+
+
+def _ranked(columns):
+    """Of each column by itself: how many different elements are less than the one at a place."""
+    values, order = torch.sort(columns, 0, stable=True)
+    i = torch.arange(values.shape[0])
+    before = torch.index_select(values, 0, torch.clamp(i - 1, min=0))
+    differs = torch.logical_and(values != before, (i > 0).unsqueeze(1))
+    group = torch.cumsum(differs.to(torch.int64), 0)
+    return torch.zeros(values.shape, dtype=torch.int64).scatter(0, order, group)
+
+
+def _ranked_rows(rows, count):
+    """Of rows of `count` elements: how many different rows come before each. Ranks of neighbours are joined until one is left."""
+    size = rows.shape[0]
+    ranks = _ranked(rows.to(torch.uint8) if rows.dtype == torch.bool else rows)
+    while count > 1:
+        if count % 2:
+            ranks = torch.cat([ranks, torch.zeros([size, 1], dtype=torch.int64)], 1)
+        count = (count + 1) // 2
+        pairs = ranks.reshape([size, count, 2])
+        ranks = _ranked(pairs[:, :, 0] * size + pairs[:, :, 1])
+    return ranks.reshape([size])
+
+
+@_aten("aten::unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)")
+def _unique_dim(self, dim, sorted, return_inverse, return_counts):
+    if self.dim() == 0:
+        raise RuntimeError("unique_dim: a tensor without dims has no slices")
+    dim = dim % self.dim()
+    size = self.shape[dim]
+    count = 1
+    for d, other in enumerate(self.shape):
+        if d != dim:
+            if not isinstance(other, int):
+                raise NotImplementedError("unique() of slices whose size is not known, " + str(list(self.shape)) + " along dim " + str(dim) + "; flatten all but one dim of known size")
+            count = count * other
+    if count == 0:
+        if isinstance(size, int) and size == 0:
+            return self, _none(), _none()
+        raise RuntimeError("There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
+    rank = _ranked_rows(self.movedim(dim, 0).reshape([size, count]), count)
+    ordered, order = torch.sort(rank, stable=True)
+    group, starts = _numbered_groups(_starts(ordered), "unique")
+    # Of equal slices the first.
+    return torch.index_select(self, dim, torch.index_select(order, 0, starts)), rank, _group_counts(group, starts)
 
 
 @_aten("aten::bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor")

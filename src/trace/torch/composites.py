@@ -321,7 +321,7 @@ def _asked(result, inverse, counts):
 
 def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
     if dim is not None:
-        raise NotImplementedError("unique() of slices along a dim, which orders whole slices; unique_consecutive() of slices that are in order can be used")
+        return _asked(torch.ops.aten.unique_dim.default(input, dim, sorted, return_inverse, return_counts), return_inverse, return_counts)
     return _asked(torch.ops.aten._unique2.default(input, sorted, return_inverse, return_counts), return_inverse, return_counts)
 
 

@@ -203,6 +203,10 @@ def local_response_norm(input, size, alpha=0.0001, beta=0.75, k=1.0):
     return input / torch.pow(near * alpha + k, beta)
 
 
+def grouped_mm(mat_a, mat_b, *, offs=None, bias=None, out_dtype=None):
+    return torch.ops.aten._grouped_mm.default(mat_a, mat_b, offs, bias, out_dtype)
+
+
 def bilinear(input1, input2, weight, bias=None):
     return torch.ops.aten.bilinear.default(input1, input2, weight, bias)
 

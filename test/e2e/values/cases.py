@@ -44,6 +44,10 @@ CASES = {
     "Drawn": ({"w": "f32[4]"}, [{"w": np.float32(v)} for v in ([1, 0, 2, 3], [1, -1, 2, 3], [0, 0, 0, 0], [1, np.nan, 2, 3], [1, np.inf, 2, 3])]),
     "Ends": ({"x": "f32[n:0..9]"}, [{"x": normal(n)} for n in (0, 1, 3, 4, 5, 6, 9)]),
     "EndsOfValues": ({"x": "f32[6]", "n": "i64[]"}, [{"x": normal(6), "n": np.array(n)} for n in (0, 2, 6, 9, -1, -2, -6, -9)]),
+    "UniqueSlices": ({"x": "i64[n:0..40,5]"}, [{"x": v} for v in (whole(2, 9, 5), whole(2, 40, 5), whole(1, 7, 5), whole(9, 1, 5), whole(9, 0, 5))]),
+    "UniqueColumns": ({"x": "f32[2,6,3]", "b": "bool[4,6]"}, [{"x": whole(2, 2, 6, 3).astype(np.float32) - 0.5, "b": whole(2, 4, 6) > 0},
+                                                              {"x": -np.zeros((2, 6, 3), np.float32) * np.sign(normal(2, 6, 3)), "b": whole(1, 4, 6) > 0}]),
+    "Nothing": ({"x": "f32[0,3]", "y": "f32[2,0,2]"}, [{"x": normal(0, 3), "y": normal(2, 0, 2)}]),
 }
 # Of these PyTorch exports archives too.
-ARCHIVES = ["Nonzero", "Static", "Mask", "Computed", "Unique", "Item", "Listed", "Twice"]
+ARCHIVES = ["Nonzero", "Static", "Mask", "Computed", "Unique", "Item", "Listed", "Twice", "UniqueColumns", "Nothing"]

@@ -77,6 +77,23 @@ class UniqueOf(nn.Module):
         return torch.unique(x), torch.unique_consecutive(x)
 
 
+class UniqueSlices(nn.Module):
+    def forward(self, x):
+        a, inverse, counts = torch.unique(x, dim=0, return_inverse=True, return_counts=True)
+        return a, inverse, counts
+
+
+class UniqueColumns(nn.Module):
+    def forward(self, x, b):
+        a, inverse = torch.unique(x, dim=1, return_inverse=True)
+        return a, inverse, torch.unique(x, dim=-1), b.unique(dim=0), torch.unique(x[0, :, 0], dim=0)
+
+
+class Nothing(nn.Module):
+    def forward(self, x, y):
+        return torch.nonzero(x), torch.nonzero(y), x[x > 0], torch.nonzero(y, as_tuple=True)[1]
+
+
 class Repeat(nn.Module):
     def forward(self, x, r):
         return torch.repeat_interleave(x, r, dim=0), torch.repeat_interleave(r), x.repeat_interleave(r, 0).sum(), torch.repeat_interleave(x, r[:1], dim=1)

@@ -158,6 +158,39 @@ TEST_F(InterpretedOperators, convolutionsOfAllKinds) {
     });
 }
 
+// Channels innermost: places are the product's rows, and windows beyond a border are masked.
+TEST_F(InterpretedOperators, convolutionsOfInnermostChannels) {
+  struct Kind {
+    Shape x, w, stride, padding, dilation;
+    int64_t groups;
+    size_t launches; ///< copies of a weight, and of an input with too few channels, besides
+  };
+  const std::vector<Kind> kinds{{{2, 9, 7, 32}, {24, 32, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 1, 2},
+                                {{1, 8, 11, 40}, {17, 40, 3, 2}, {2, 1}, {1, 0}, {1, 2}, 1, 2},
+                                {{2, 6, 6, 64}, {8, 64, 1, 1}, {2, 2}, {0, 0}, {1, 1}, 1, 1},
+                                {{2, 5, 5, 48}, {20, 48, 1, 1}, {1, 1}, {0, 0}, {1, 1}, 1, 1},
+                                {{1, 7, 6, 64}, {10, 32, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 2, 2},
+                                {{1, 6, 5, 4}, {9, 4, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 1, 5},
+                                {{1, 5, 6, 16}, {300, 16, 1, 1}, {1, 1}, {1, 2}, {1, 1}, 1, 3},
+                                {{1, 4, 4, 512}, {8, 512, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 1, 3}};
+  auto list = [](const Shape &numbers) { return List(numbers.begin(), numbers.end()); };
+  for (const Kind &kind : kinds) {
+    onDevice(4e-3, [&] {
+      Value *x = one("aten.permute.default", {tensor(f16, kind.x, 1), List{0, 3, 1, 2}});
+      Value *y = one("aten.convolution.default",
+                     {x, tensor(f16, kind.w, 1), tensor(f16, {kind.w[0]}), list(kind.stride),
+                      list(kind.padding), list(kind.dilation), false, List{0, 0}, kind.groups});
+      Value *z = one("aten.mul.Tensor", {y, tensor(f16, {kind.w[0], 1, 1}, 1)});
+      z = one("aten.add.Tensor", {z, z});
+      return std::vector{one("aten.permute.default", {z, List{0, 2, 3, 1}})};
+    });
+    size_t launches = 0;
+    for (const Node &node : program.main)
+      launches += node.isLaunch();
+    EXPECT_EQ(launches, kind.launches) << kind.x[3] << " channels";
+  }
+}
+
 // Few channels to a group: lanes along the last dim or the channels, runs that the size cuts,
 // places beyond every border, several channels in or out of a group, and what follows.
 TEST_F(InterpretedOperators, convolutionsOfFewChannels) {
