@@ -87,6 +87,7 @@ package::Contents compileContents(const char *model, const pellucid_compile_opti
   std::string target = options.target ? options.target : "cpu";
   if (!parseTargets(target, compile.targets, error))
     throw Refused{PELLUCID_INVALID_ARGUMENT, "--target " + target + ": " + error};
+  request.targets = compile.targets;
 
   driver::ModelMessages messages;
   auto say = [&](const std::string &text) {

@@ -7,6 +7,7 @@
 #include "package/MappedFile.h"
 #include "trace/TraceModel.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <unistd.h>
@@ -61,16 +62,33 @@ std::vector<InputSpec> parseInputs(const std::vector<std::string> &texts) {
   return specs;
 }
 
+/// Without --device a GPU, where one is among the targets; the oldest of them, whose choices all
+/// have.
+trace::AssumedDevice assumedDevice(const ModelRequest &request) {
+  trace::AssumedDevice assumed;
+  std::optional<uint32_t> oldest;
+  for (const Target &target : request.targets)
+    if (target.kind == Target::Kind::Cuda)
+      oldest = std::min(oldest.value_or(target.sm), target.sm);
+  assumed.device = !request.device.empty() ? request.device : oldest ? "cuda" : "cpu";
+  assumed.generation = oldest.value_or(assumed.generation);
+  return assumed;
+}
+
 trace::TraceOptions traceOptions(const ModelRequest &request, const ModelMessages &messages) {
   trace::TraceOptions options;
   options.strict = request.strict;
   options.train = request.train;
   options.roots = request.paths;
-  if (!request.device.empty())
-    options.device = request.device;
-  if (options.device != "cpu" && options.device != "cuda")
+  if (!request.device.empty() && request.device != "cpu" && request.device != "cuda")
     throw DiagnosticError(SourceLocation("--device " + request.device), "is neither cpu nor cuda");
-  options.kernelDevices = request.kernelDevices;
+  options.device = assumedDevice(request);
+  for (const Target &target : request.targets) {
+    std::string device = target.kind == Target::Kind::Cuda ? "cuda" : "cpu";
+    if (std::find(options.kernelDevices.begin(), options.kernelDevices.end(), device) ==
+        options.kernelDevices.end())
+      options.kernelDevices.push_back(device);
+  }
   if (!request.dtype.empty()) {
     options.dtype = dataTypeNamed(request.dtype);
     if (!options.dtype || !isFloat(*options.dtype))

@@ -3,6 +3,7 @@
 
 #include "graph/Program.h"
 #include "support/Diagnostics.h"
+#include "support/Target.h"
 #include "trace/TuneConfigs.h"
 
 #include <functional>
@@ -22,10 +23,11 @@ struct ModelRequest {
   std::string dtype;               ///< of the parameters
   std::string weights;             ///< .safetensors, .npz or .safetensors.index.json
   bool looseWeights = false;       ///< they may lack some of the state_dict and have more
-  std::string device;              ///< what files are told that ask for one: cpu (default) or cuda
-  /// What it is compiled for, "cpu" and "cuda": register_kernel's functions are chosen by it.
-  /// Empty: by `device`.
-  std::vector<std::string> kernelDevices;
+  /// What files are told that ask for one: cpu or cuda. Empty: cuda where a target is a GPU.
+  std::string device;
+  /// What it is compiled for; register_kernel's functions are chosen by their kinds. Empty: by
+  /// `device`.
+  std::vector<Target> targets;
   /// Files that define the triton_ops and custom_ops that an archive calls.
   std::vector<std::string> kernels;
   std::vector<std::string> paths; ///< folders that absolute imports are looked up in, in order

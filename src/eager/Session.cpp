@@ -39,7 +39,7 @@ Session::Session(SessionOptions o)
 Session::~Session() = default;
 
 void Session::addModules(h::NativeModules &modules) {
-  addTracedModules(modules, recordingTracer, options.devices.count("cuda") ? "cuda" : "cpu");
+  addTracedModules(modules, recordingTracer, {options.devices.count("cuda") ? "cuda" : "cpu"});
   addEagerModules(modules, recordingTracer);
 }
 

@@ -368,10 +368,10 @@ static void takeBackends(Interpreter &interpreter, Module &m, std::vector<const 
 }
 
 static void fillBackends(Interpreter &interpreter, Module &m) {
-  takeBackends(interpreter, m, {"backends", "Backend", "Driver"});
+  takeBackends(interpreter, m, {"backends", "Backend", "Driver", "_assume"});
 }
 static void fillDriver(Interpreter &interpreter, Module &m) {
-  takeBackends(interpreter, m, {"driver"});
+  takeBackends(interpreter, m, {"driver", "_assume"});
 }
 static void fillTargets(Interpreter &interpreter, Module &m) {
   takeBackends(interpreter, m, {"GPUTarget"});

@@ -3,6 +3,7 @@
 
 #include "autograd/Tape.h"
 #include "host/Interpreter.h"
+#include "trace/AssumedDevice.h"
 #include "trace/Tracer.h"
 
 namespace pellucid::trace {
@@ -119,8 +120,7 @@ Initializer filledWith(host::Interpreter &interpreter, const host::Value &number
 host::Value tensorOfNumbers(Tracer &tracer, host::Interpreter &interpreter,
                             std::vector<host::Value> &arguments);
 /// torch.device, torch.cuda, torch.jit, torch.autograd.Function; before addTorchModules.
-/// `device` is what files that ask are told: "cpu" or "cuda".
-void addTorchRuntime(host::NativeModules &modules, const std::string &device = "cpu");
+void addTorchRuntime(host::NativeModules &modules, const AssumedDevice &assumed = {});
 /// Functions that are written with other operators, and torch.linalg.
 void addTorchComposites(host::NativeModules &modules);
 /// Such a function by name; nullopt for others.

@@ -33,12 +33,24 @@ static void fillFromClass(h::Interpreter &interpreter, h::Module &module, const 
   }
 }
 
-void addTorchRuntime(h::NativeModules &modules, const std::string &device) {
-  modules.add("torch._pellucid_runtime", [device](h::Interpreter &interpreter, h::Module &module) {
+/// Triton's driver names the assumed device's generation, too.
+static void addAssumedTarget(h::NativeModules &modules, uint32_t generation) {
+  for (const char *name : {"triton.runtime", "triton.runtime.driver", "triton.backends"})
+    modules.add(name, [generation](h::Interpreter &interpreter, h::Module &module) {
+      interpreter.call(*module.globals->find("_assume"),
+                       {h::Value(int64_t(generation)), runtimeName(interpreter, "_properties")});
+    });
+}
+
+void addTorchRuntime(h::NativeModules &modules, const AssumedDevice &assumed) {
+  if (assumed.device == "cuda")
+    addAssumedTarget(modules, assumed.generation);
+  modules.add("torch._pellucid_runtime", [assumed](h::Interpreter &interpreter, h::Module &module) {
     auto source = interpreter.importSource(
         "torch_runtime_source",
         std::make_shared<SourceFile>("<torch>", std::string(runtimeSource) + backendSource));
-    source->globals->set("_assumed", h::Value(device));
+    source->globals->set("_assumed", h::Value(assumed.device));
+    source->globals->set("_generation", h::Value(int64_t(assumed.generation)));
     for (const auto &[name, value] : source->globals->items())
       module.globals->set(name, value);
   });

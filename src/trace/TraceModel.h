@@ -4,6 +4,7 @@
 
 #include "graph/Program.h"
 #include "host/Interpreter.h"
+#include "trace/AssumedDevice.h"
 #include "trace/TuneConfigs.h"
 
 #include <optional>
@@ -29,8 +30,8 @@ struct TraceOptions {
   bool gradients = false;
   std::vector<std::string> roots; ///< folders that absolute imports are looked up in
   std::optional<DataType> dtype;  ///< model.to(dtype)
-  std::string device = "cpu";     ///< what files are told that ask for one: cpu or cuda
-  /// What the program is made for: it chooses among an operator's kernels. Empty: `device`.
+  AssumedDevice device;
+  /// What the program is made for: it chooses among an operator's kernels. Empty: the device's.
   std::vector<std::string> kernelDevices;
   std::vector<std::pair<std::string, std::string>>
       init;                                     ///< constructor arguments: name, Python literal

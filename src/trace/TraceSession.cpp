@@ -16,7 +16,7 @@ namespace pellucid::trace {
 
 namespace h = pellucid::host;
 
-void addTracedModules(h::NativeModules &modules, Tracer &tracer, const std::string &device) {
+void addTracedModules(h::NativeModules &modules, Tracer &tracer, const AssumedDevice &device) {
   addTorchRuntime(modules, device);
   addTorchComposites(modules);
   addAtenComposites(modules);
@@ -44,7 +44,7 @@ std::unique_ptr<h::Interpreter> beginTrace(Tracer &tracer, TraceHooks &hooks,
   interpreterOptions.defersFileErrors = true;
   interpreterOptions.defersMissingImports = options.defersMissingImports;
   tracer.gradients.available = options.gradients;
-  tracer.assumedDevice = options.device;
+  tracer.assumedDevice = options.device.device;
   tracer.kernelDevices = options.kernelDevices;
   tracer.generator = std::make_shared<CpuGenerator>(options.seed);
   addTracedModules(interpreterOptions.modules, tracer, options.device);

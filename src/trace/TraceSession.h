@@ -13,7 +13,7 @@ std::unique_ptr<host::Interpreter> beginTrace(Tracer &tracer, TraceHooks &hooks,
                                               const symbolic::SymbolTable &symbols,
                                               const TraceOptions &options);
 /// torch and what is below it, over `tracer`. `device` is what files that ask are told.
-void addTracedModules(host::NativeModules &modules, Tracer &tracer, const std::string &device);
+void addTracedModules(host::NativeModules &modules, Tracer &tracer, const AssumedDevice &device);
 /// Behind them, for a script: what needs the values of tensors.
 void addEagerModules(host::NativeModules &modules, Tracer &tracer);
 /// From here on factories (torch.zeros …) are nodes, or again tensors of a constructor.

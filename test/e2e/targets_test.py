@@ -57,4 +57,30 @@ with tempfile.TemporaryDirectory() as folder:
         assert ("cuda:" in kernel["numerics"]) == any(t.startswith("cuda") for t in kernel["targets"]), kernel
     assert {r["name"] for r in alone["records"]} < {r["name"] for r in both["records"]}
     assert "launch" in pellucid("inspect", folder / "m.plc", "--ir", "lowered.cuda")
+
+# Files that ask for a device before they choose are told of the targets' oldest generation.
+ASKS = """
+import torch
+import triton
+from triton.backends import backends
+
+def asks(x):
+    driver = triton.runtime.driver.active
+    target = driver.get_current_target()
+    said = [target.backend, target.arch, torch.cuda.is_available(), torch.cuda.get_device_capability(), list(backends), str(driver.get_active_torch_device())]
+    if torch.cuda.is_available():
+        card = torch.cuda.get_device_properties(0)
+        said += [card.name, card.multi_processor_count, card.shared_memory_per_block_optin, driver.utils.get_device_properties(0)["multiprocessor_count"]]
+    raise ValueError(said)
+"""
+CPU = "['cpu', 0, False, (0, 0), ['cpu'], 'cpu']"
+H100 = "['cuda', 90, True, (9, 0), ['nvidia'], 'cuda:0', 'NVIDIA H100 80GB HBM3', 132, 232448, 132]"
+A100 = "['cuda', 80, True, (8, 0), ['nvidia'], 'cuda:0', 'NVIDIA A100-SXM4-80GB', 108, 166912, 108]"
+with tempfile.TemporaryDirectory() as folder:
+    source = pathlib.Path(folder) / "asks.py"
+    source.write_text(ASKS)
+    for words, said in ((["--target", "cpu"], CPU), ([], CPU), (["--target", "cuda"], H100), (["--target", "cpu,cuda:sm_90"], H100),
+                        (["--target", "cuda:sm_90,cuda:sm_80"], A100), (["--device", "cuda"], A100), (["--target", "cuda:sm_90", "--device", "cpu"], CPU)):
+        done = subprocess.run([PROGRAM, "compile", f"{source}:asks", "--input", "x=f32[4]", "-o", f"{folder}/m.plc", *words], capture_output=True, text=True)
+        assert done.returncode == 1 and f"ValueError: {said}" in done.stderr, (words, done.stderr)
 print("ok")

@@ -179,14 +179,14 @@ std::vector<Array> exampleInputs(const graph::Program &program) {
   return arrays;
 }
 
-Timing benchModel(const ModelOptions &model, const std::string &target, int threads,
-                  double budget) {
+Timing benchModel(ModelOptions model, const std::string &target, int threads, double budget) {
   auto start = Clock::now();
+  if (!target.empty())
+    model.targets = targetsToRun(target);
   graph::Program program = loadModel(model);
   model.printNotes();
   std::vector<Array> inputs = model.isPython() ? std::vector<Array>() : exampleInputs(program);
-  std::vector<uint8_t> bytes = compiledBytes(
-      program, model.model, target.empty() ? std::vector<Target>() : targetsToRun(target));
+  std::vector<uint8_t> bytes = compiledBytes(program, model.model, model.targets);
   double made = since(start);
   auto loading = Clock::now();
   PackageFile package(std::move(bytes), model.model, target.empty() ? nullptr : target.c_str());

@@ -106,12 +106,7 @@ int runCompile(Words words) {
   std::string error;
   if (!parseTargets(targets, options.targets, error))
     return refuse("--target " + targets, error);
-  for (const Target &target : options.targets) {
-    std::string device = target.kind == Target::Kind::Cuda ? "cuda" : "cpu";
-    if (std::find(model.kernelDevices.begin(), model.kernelDevices.end(), device) ==
-        model.kernelDevices.end())
-      model.kernelDevices.push_back(device);
-  }
+  model.targets = options.targets;
   options.fuseIntoKernels = !noFusion;
   options.fpContract = !noFma;
   options.deterministic = deterministic;

@@ -44,7 +44,9 @@ void ModelOptions::addTo(VerbLine &line) {
   line.add("--dtype", dtype, "element type of the parameters, as model.to(dtype)")
       .valueText("TYPE");
   line.add("--device", device,
-           "the device that the file is told of: cpu (default) or cuda, where it chooses by "
+           "the device that the file is told of: cpu or cuda (default where a target is a GPU), "
+           "where it "
+           "chooses by "
            "torch.cuda.is_available() or a tensor's device")
       .valueText("DEVICE");
   line.add("--weights", weights,

@@ -127,11 +127,12 @@ void checkStateFolder(const PackageFile &package, const std::string &state) {
                           "a call writes to, NAME.npy each");
 }
 
-std::vector<uint8_t> compiledArchive(const driver::ModelRequest &model, const std::string &target) {
-  std::vector<Target> targets = target.empty() ? std::vector<Target>() : targetsToRun(target);
+std::vector<uint8_t> compiledArchive(driver::ModelRequest model, const std::string &target) {
+  if (!target.empty())
+    model.targets = targetsToRun(target);
   driver::ModelMessages messages;
   messages.warn = [](const Diagnostic &d) { std::fputs(render(d).c_str(), stderr); };
-  return compiledBytes(driver::loadModel(model, messages), model.model, std::move(targets));
+  return compiledBytes(driver::loadModel(model, messages), model.model, model.targets);
 }
 
 } // namespace

@@ -2,26 +2,47 @@
 import torch
 
 # torch.cuda, torch.xpu, torch.accelerator and their kin, as files ask them before they choose a way.
-# `_assumed` is the device that --device names; the tensors themselves are those of the trace.
+# `_assumed` is the device that --device names, `_generation` that of the targets (80 for sm_80); the tensors themselves are those of the trace.
 _assumed = "cpu"
+_generation = 80
 
 
 class _Properties:
-    """What a file may ask of the device that is assumed: those of an A100."""
+    """What a file may ask of the device that is assumed: those of a well-known card of its generation."""
 
-    name = "NVIDIA A100-SXM4-80GB"
-    major, minor = 8, 0
-    multi_processor_count = 108
     warp_size = 32
-    total_memory = 85899345920
-    max_threads_per_multi_processor = 2048
-    shared_memory_per_block = 49152
-    shared_memory_per_block_optin = 166912
-    shared_memory_per_multiprocessor = 167936
     regs_per_multiprocessor = 65536
-    L2_cache_size = 41943040
+    shared_memory_per_block = 49152
     is_integrated = False
     gcnArchName = ""
+
+    def __init__(self, generation, name, multiprocessors, threads, memory, l2, shared):
+        self.name = name
+        self.major, self.minor = divmod(generation, 10)
+        self.multi_processor_count = multiprocessors
+        self.max_threads_per_multi_processor = threads
+        self.total_memory = memory << 30
+        self.L2_cache_size = l2 << 20
+        self.shared_memory_per_multiprocessor = shared << 10
+        # Each block has a kilobyte of the system's.
+        self.shared_memory_per_block_optin = (shared - 1) << 10
+
+
+# Generation, name, multiprocessors, threads of each, GiB, MiB of L2, KiB of shared memory.
+_cards = [
+    (75, "Tesla T4", 40, 1024, 16, 4, 64),
+    (80, "NVIDIA A100-SXM4-80GB", 108, 2048, 80, 40, 164),
+    (86, "NVIDIA A10", 72, 1536, 24, 6, 100),
+    (89, "NVIDIA L40S", 142, 1536, 48, 96, 100),
+    (90, "NVIDIA H100 80GB HBM3", 132, 2048, 80, 50, 228),
+    (100, "NVIDIA B200", 148, 2048, 180, 126, 228),
+    (120, "NVIDIA GeForce RTX 5090", 170, 1536, 32, 96, 100),
+]
+
+
+def _properties():
+    known = [card for card in _cards if card[0] <= _generation]
+    return _Properties(_generation, *(known or _cards)[-1 if known else 0][1:])
 
 
 def _has_cuda():
@@ -91,15 +112,15 @@ class _Cuda:
     def get_device_properties(device=None):
         if not _has_cuda():
             _nobody("torch.cuda.get_device_properties()")
-        return _Properties()
+        return _properties()
 
     def get_device_name(device=None):
         if not _has_cuda():
             _nobody("torch.cuda.get_device_name()")
-        return _Properties.name
+        return _properties().name
 
     def get_device_capability(device=None):
-        return (_Properties.major, _Properties.minor) if _has_cuda() else (0, 0)
+        return divmod(_generation, 10) if _has_cuda() else (0, 0)
 
     def current_stream(device=None):
         return _Stream()
