@@ -216,8 +216,14 @@ Val Emitter::emitDot(Bound &args) {
       fail("'tl.dot' expects an accumulator of type " + toString(TlType{result, false, shape}) +
            ", got " + toString(acc.type));
   }
-  int32_t imprecise =
-      args[5].isNone() ? 0 : static_cast<int32_t>(constantInt(args[5], "max_num_imprecise_acc"));
+  // Triton's default for the devices that round sums of fp8.
+  constexpr int32_t anyNumber = 1 << 30;
+  bool ofFloat8 = isFloat(a.type.element) && byteSize(a.type.element) == 1 &&
+                  isFloat(b.type.element) && byteSize(b.type.element) == 1;
+  int32_t imprecise = !args[5].isNone()
+                          ? static_cast<int32_t>(constantInt(args[5], "max_num_imprecise_acc"))
+                      : ofFloat8 ? anyNumber
+                                 : 0;
   a = batched(a);
   b = batched(b);
   acc = batched(acc);

@@ -217,14 +217,16 @@ TEST(CudaNumerics, HalvesAreComputedInPairs) {
     std::string type, body, instruction;
   } cases[] = {{"f16", "%z = arith.mulf %x, %x", "mul.rn.f16x2"},
                {"f16", "%z = arith.subf %x, %x", "sub.rn.f16x2"},
-               {"f16", "%z = arith.maxnumf %x, %x", "max.f16x2"},
-               {"f16", "%z = arith.minimumf %x, %x", "min.NaN.f16x2"},
+               {"f16", "%z = arith.maxnumf %x, %two", "max.f16x2"},
+               {"f16", "%z = arith.minimumf %x, %two", "min.NaN.f16x2"},
                {"bf16", "%z = arith.addf %x, %x", "fma.rn.bf16x2"},
                {"bf16", "%z = arith.mulf %x, %x", "fma.rn.bf16x2"}};
   for (const auto &one : cases) {
-    std::string ptx = ptxOf(
-        elementwise(one.type, one.type, "  " + one.body + " : tensor<256x" + one.type + ">\n"), "k",
-        "80");
+    std::string ptx =
+        ptxOf(elementwise(one.type, one.type,
+                          "  %two = arith.constant dense<2.0> : tensor<256x" + one.type + ">\n  " +
+                              one.body + " : tensor<256x" + one.type + ">\n"),
+              "k", "80");
     EXPECT_EQ(countOf(ptx, one.instruction), 1u) << ptx;
     EXPECT_EQ(countOf(ptx, ".f32"), 0u) << ptx;
   }

@@ -29,6 +29,9 @@ public:
   virtual const TileBuffer *buffer(mlir::Value tile) = 0;
   /// Reports an operation that cannot be generated, at its place. Does not return.
   [[noreturn]] virtual void refuse(mlir::Operation *op, const std::string &why) = 0;
+  /// An operation of a combining or mapping function.
+  virtual llvm::SmallVector<llvm::Value *, 2>
+  emitInRegion(CodeBuilder &builder, mlir::Operation *op, llvm::ArrayRef<llvm::Value *> operands);
 };
 
 /// How lanes reach memory.

@@ -66,7 +66,8 @@ private:
     llvm::SmallVector<Value *, 4> operands;
     for (mlir::Value operand : op.getOperands())
       operands.push_back(valueOf(operand));
-    for (auto [result, value] : llvm::zip(op.getResults(), emitElementOp(b, &op, operands)))
+    for (auto [result, value] :
+         llvm::zip(op.getResults(), environment.emitInRegion(b, &op, operands)))
       values[result] = value;
   }
 
@@ -76,6 +77,12 @@ private:
 };
 
 } // namespace
+
+llvm::SmallVector<Value *, 2> LaneEnvironment::emitInRegion(CodeBuilder &builder,
+                                                            mlir::Operation *op,
+                                                            llvm::ArrayRef<Value *> operands) {
+  return emitElementOp(builder, op, operands);
+}
 
 llvm::SmallVector<Value *, 2> emitRegion(CodeBuilder &builder, LaneEnvironment &environment,
                                          mlir::Region &region, llvm::ArrayRef<Value *> arguments) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of i8 by mma.sync or wgmma, summed in i32. Both operands lie in shared memory with the
-// inner dim along the rows, so that two bytes take the place of one element of 16 bits everywhere
-// else (SharedTile.h, ldmatrix, the fragments of the instruction).
+// Products of i8 by mma.sync or wgmma, summed in i32, and of fp8 by wgmma, summed in f32. Both
+// operands lie in shared memory with the inner dim along the rows, so that two bytes take the place
+// of one element of 16 bits everywhere else (SharedTile.h, ldmatrix, the fragments of the
+// instruction).
 #include "codegen/cuda/CudaEmitter.h"
 
 #include "codegen/common/ControlFlow.h"
@@ -98,7 +99,9 @@ void CudaEmitter::shareBytes(const HeldTile &tile, const SharedOperand &place) {
 void CudaEmitter::emitByteDot(tt::DotOp op) {
   auto a = mlir::cast<mlir::RankedTensorType>(op.getA().getType());
   auto product = mlir::cast<mlir::RankedTensorType>(op.getD().getType());
-  Registers sums = sumsOf(op);
+  bool byGroups = unitOf(op) == MatrixUnit::Warpgroup;
+  auto restart = byGroups ? ttgpu::restartOf(op) : nullptr;
+  Registers sums = restart ? registersOf(restart.getFalseValue()) : sumsOf(op);
   int64_t units = a.getDimSize(1) / bytesPerUnit;
   mlir::Value operands[] = {op.getA(), op.getB()};
   SharedOperand places[] = {{.tile = {product.getDimSize(0), units}, .contiguousDim = 1},
@@ -121,11 +124,11 @@ void CudaEmitter::emitByteDot(tt::DotOp op) {
         places[i].tile.byteOffset += at;
         shareBytes(*tiles[i], places[i]);
       }
-    if (unitOf(op) == MatrixUnit::Warpgroup)
+    if (byGroups)
       b.CreateIntrinsic(llvm::Intrinsic::nvvm_fence_proxy_async_shared_cta, {});
     emitBarrier();
   }
-  if (unitOf(op) == MatrixUnit::Warpgroup)
+  if (byGroups)
     multiplyByWarpgroups(op, places[0], places[1], sums);
   else
     multiplyByWarps(op, places[0], places[1], sums);

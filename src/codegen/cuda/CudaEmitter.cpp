@@ -3,6 +3,7 @@
 
 #include "codegen/common/ElementOps.h"
 #include "codegen/cuda/CudaMath.h"
+#include "codegen/cuda/HalfMath.h"
 #include "codegen/gpu/LayoutChoice.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -160,6 +161,13 @@ void CudaEmitter::emitStatement(mlir::Operation *op) {
 llvm::SmallVector<Value *, 2> CudaEmitter::emitElement(mlir::Operation *op,
                                                        llvm::ArrayRef<Value *> operands) {
   return emitCudaElementOp(b, op, operands);
+}
+
+llvm::SmallVector<Value *, 2> CudaEmitter::emitInRegion(CodeBuilder &builder, mlir::Operation *op,
+                                                        llvm::ArrayRef<Value *> operands) {
+  return hasHalfInstruction(op)
+             ? llvm::SmallVector<Value *, 2>{emitHalfInstruction(builder, op, operands)}
+             : emitElementOp(builder, op, operands);
 }
 
 } // namespace pellucid::codegen

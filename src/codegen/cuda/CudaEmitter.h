@@ -89,6 +89,8 @@ private:
   void emitStatement(mlir::Operation *op);
   llvm::SmallVector<llvm::Value *, 2> emitElement(mlir::Operation *op,
                                                   llvm::ArrayRef<llvm::Value *> operands) override;
+  llvm::SmallVector<llvm::Value *, 2> emitInRegion(CodeBuilder &builder, mlir::Operation *op,
+                                                   llvm::ArrayRef<llvm::Value *> operands) override;
   void emitBarrier();
   ThreadNumbers numbersOf(llvm::Value *thread, llvm::BasicBlock *block);
 
@@ -205,8 +207,8 @@ private:
   unsigned blocksSideBySide();
   /// The operand where it lies in shared memory already.
   std::optional<SharedOperand> sharedOperand(mlir::Value operand);
-  /// Where an operand of this layout is to lie.
-  static SharedOperand placeFor(const Layout &layout, mlir::Type element);
+  /// Where an operand of this layout lies whose neighbours are along `dim`.
+  static SharedOperand placeFor(const Layout &layout, mlir::Type element, unsigned dim);
   void shareTile(const HeldTile &tile, mlir::Type element, const SharedOperand &place);
   void multiplyByWarps(tt::DotOp op, const SharedOperand &left, const SharedOperand &right,
                        Registers &sums);
@@ -219,6 +221,10 @@ private:
   /// Of the `vector` elements of so many bytes from register `index` of a layout of the tile on.
   llvm::Value *elementAddress(const SharedOperand &operand, const Layout &layout, unsigned index,
                               unsigned elementBytes, unsigned vector);
+
+  // CudaWordProducts.cpp
+  void multiplyWordsByWarps(tt::DotOp op, const SharedOperand &left, const SharedOperand &right,
+                            Registers &sums);
 
   // CudaLaneProducts.cpp
   void multiplyByLanes(tt::DotOp op, const SharedOperand &left, const SharedOperand &right,

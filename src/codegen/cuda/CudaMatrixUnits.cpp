@@ -43,8 +43,7 @@ std::optional<SharedOperand> CudaEmitter::sharedOperand(mlir::Value operand) {
   return source;
 }
 
-SharedOperand CudaEmitter::placeFor(const Layout &layout, mlir::Type element) {
-  unsigned dim = ttgpu::alongOf(layout);
+SharedOperand CudaEmitter::placeFor(const Layout &layout, mlir::Type element, unsigned dim) {
   int64_t units = memoryBytes(element) / SharedTile::elementBytes;
   return {.tile = {layout.shape[1 - dim], layout.shape[dim] * units}, .contiguousDim = dim};
 }
@@ -117,6 +116,7 @@ public:
                                          llvm::ArrayRef<Value *> right,
                                          llvm::ArrayRef<Value *> sums) {
     I::ID multiply = element.isInteger(8) ? I::nvvm_mma_m16n8k32_row_col_s8
+                     : element.isF32()    ? I::nvvm_mma_m16n8k8_row_col_tf32
                      : element.isBF16()   ? I::nvvm_mma_m16n8k16_row_col_bf16
                                           : I::nvvm_mma_m16n8k16_row_col_f32_f32;
     llvm::SmallVector<Value *> operands;
@@ -189,7 +189,9 @@ void CudaEmitter::emitMatrixDot(tt::DotOp op) {
     if (!places[i].words.empty())
       continue;
     tiles[i] = held(operands[i]);
-    places[i] = placeFor(tiles[i]->layout, elementTypeOf(operands[i].getType()));
+    mlir::Type element = elementTypeOf(operands[i].getType());
+    places[i] = placeFor(tiles[i]->layout, element,
+                         ttgpu::liesAlongInner(op) ? 1 - i : ttgpu::alongOf(tiles[i]->layout));
     places[i].tile.byteOffset = bytes;
     bytes += places[i].tile.bytes();
   }
@@ -217,6 +219,8 @@ void CudaEmitter::emitMatrixDot(tt::DotOp op) {
 void CudaEmitter::multiplyByWarps(tt::DotOp op, const SharedOperand &left,
                                   const SharedOperand &right, Registers &sums) {
   auto a = mlir::cast<mlir::RankedTensorType>(op.getA().getType());
+  if (a.getElementType().isF32() && (left.contiguousDim != 1 || right.contiguousDim != 0))
+    return multiplyWordsByWarps(op, left, right, sums);
   const Layout &layout = layoutOf(op);
   // Where this warp's part of the product begins.
   Layout ofWarps = layout;
@@ -255,8 +259,8 @@ void CudaEmitter::multiplyByWarps(tt::DotOp op, const SharedOperand &left,
                   : elementAddress(operand, k, b.CreateAdd(outer, number(first)), step);
   };
   WarpUnit unit(b);
-  // Two bytes count as one element of 16 bits: the fragments are the same.
-  int64_t depth = multipliesBytes(op) ? a.getDimSize(1) / 2 : a.getDimSize(1);
+  // Two bytes count as one element of 16 bits, and f32 as two: the fragments are the same.
+  int64_t depth = a.getDimSize(1) * memoryBytes(a.getElementType()) / SharedTile::elementBytes;
   for (int64_t step = 0; step < depth; step += stepK) {
     for (auto &[first, fragment] : rows) {
       Value *address = addressOf(left, leftAlongK, leftRow, first, leftK, step);

@@ -82,6 +82,21 @@ static void updateRegisters(CodeBuilder &b, llvm::MutableArrayRef<Value *> regis
     value = b.CreateExtractValue(call, i);
 }
 
+/// "k16.f32.bf16.bf16": how many of k a step takes, and the types.
+static std::string kindOf(mlir::Type left, mlir::Type right) {
+  auto nameOf = [](mlir::Type type) -> std::string {
+    return type.isInteger(8)                       ? "s8"
+           : type.isF32()                          ? "tf32"
+           : type.isBF16()                         ? "bf16"
+           : type.isF16()                          ? "f16"
+           : mlir::isa<mlir::Float8E5M2Type>(type) ? "e5m2"
+                                                   : "e4m3";
+  };
+  int64_t steps = stepK * SharedTile::elementBytes / memoryBytes(left);
+  return "k" + std::to_string(steps) + (left.isInteger(8) ? ".s32." : ".f32.") + nameOf(left) +
+         "." + nameOf(right);
+}
+
 Registers CudaEmitter::leftWords(tt::DotOp op) {
   auto a = mlir::cast<mlir::RankedTensorType>(op.getA().getType());
   if (layoutOf(op.getA()) != Layout::warpgroupLeft(a.getShape(), layoutOf(op)))
@@ -105,19 +120,18 @@ void CudaEmitter::multiplyByWarpgroups(tt::DotOp op, const SharedOperand &left,
   int64_t columnsAtOnce = std::min(columns, mostColumns);
   size_t count = columnsAtOnce / 8 * 4;
   bool leftAlongK = left.contiguousDim == 1, rightAlongK = right.contiguousDim == 0;
-  // Two bytes count as one element of 16 bits, in tiles and here; they lie along k.
-  bool ofBytes = multipliesBytes(op);
-  int64_t depth = ofBytes ? a.getDimSize(1) / 2 : a.getDimSize(1);
-  std::string element = a.getElementType().isBF16() ? "bf16" : "f16";
+  // Two bytes count as one element of 16 bits, and f32 as two, in tiles and here; they lie along k.
+  int64_t depth = a.getDimSize(1) * memoryBytes(a.getElementType()) / SharedTile::elementBytes;
   std::string product = "wgmma.mma_async.sync.aligned.m64n" + std::to_string(columnsAtOnce) +
-                        (ofBytes ? "k32.s32.s8.s8" : "k16.f32." + element + "." + element) + " " +
+                        kindOf(a.getElementType(), elementTypeOf(op.getB().getType())) + " " +
                         registerList(count);
-  std::string options = std::string(", p, 1, 1, ") +
-                        (left.words.empty() ? leftAlongK ? "0, " : "1, " : "") +
-                        (rightAlongK ? "0;" : "1;");
-  if (ofBytes)
+  std::string options = ", p, 1, 1;";
+  if (a.getElementType().isInteger(8))
     options = ", p;";
-  arith::SelectOp restart = ofBytes ? nullptr : ttgpu::restartOf(op);
+  else if (!ttgpu::liesAlongInner(op))
+    options = std::string(", p, 1, 1, ") + (left.words.empty() ? leftAlongK ? "0, " : "1, " : "") +
+              (rightAlongK ? "0;" : "1;");
+  arith::SelectOp restart = ttgpu::restartOf(op);
   Value *restarts = restart ? scalar(restart.getCondition()) : nullptr;
   std::string restartOptions = options;
   restartOptions[2] = 'q';

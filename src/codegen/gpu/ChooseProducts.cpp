@@ -24,7 +24,24 @@ bool liesAlongK(Value operand, unsigned innerDim, const tt::AxisAnalysis &axes) 
 MatrixUnit unitFor(tt::DotOp dot, TargetAttr target, const tt::AxisAnalysis &axes) {
   MatrixUnit unit = bestUnit(dot, target);
   bool copies = liesAlongK(dot.getA(), 1, axes) && liesAlongK(dot.getB(), 0, axes);
-  return unit == MatrixUnit::Warpgroup && multipliesBytes(dot) && !copies ? MatrixUnit::Warp : unit;
+  if (unit != MatrixUnit::Warpgroup || copies)
+    return unit;
+  if (multipliesFloat8(dot))
+    return MatrixUnit::None;
+  return multipliesBytes(dot) || multipliesTruncated(dot) ? MatrixUnit::Warp : unit;
+}
+
+/// fp8 that its own unit does not multiply is multiplied as f16, which has all of its numbers.
+void widenFloat8(tt::DotOp dot, TargetAttr target) {
+  OpBuilder b(dot);
+  Value operands[] = {dot.getA(), dot.getB()};
+  for (Value &operand : operands) {
+    auto type = cast<RankedTensorType>(operand.getType()).clone(b.getF16Type());
+    operand = tt::FpToFpOp::create(b, dot.getLoc(), type, operand, tt::RoundingModeAttr());
+  }
+  dot.getAMutable().assign(operands[0]);
+  dot.getBMutable().assign(operands[1]);
+  dot->setAttr(unitName, MatrixUnitAttr::get(dot.getContext(), bestUnit(dot, target)));
 }
 
 struct ChooseProductsPass : impl::ChooseProductsBase<ChooseProductsPass> {
@@ -38,7 +55,10 @@ struct ChooseProductsPass : impl::ChooseProductsBase<ChooseProductsPass> {
         continue;
       tt::AxisAnalysis axes(function);
       function.walk([&](tt::DotOp dot) {
-        dot->setAttr(unitName, MatrixUnitAttr::get(&getContext(), unitFor(dot, target, axes)));
+        MatrixUnit unit = unitFor(dot, target, axes);
+        dot->setAttr(unitName, MatrixUnitAttr::get(&getContext(), unit));
+        if (unit == MatrixUnit::None && multipliesFloat8(dot))
+          widenFloat8(dot, target);
       });
     }
   }

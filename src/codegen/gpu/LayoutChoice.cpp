@@ -65,9 +65,8 @@ bool isReadInPlace(Value operand, tt::DotOp dot) {
                                                          memoryBytes(tile.getElementType()) /
                                                          SharedTile::elementBytes))
     return false;
-  if (!multipliesBytes(dot))
+  if (!liesAlongInner(dot))
     return true;
-  // Bytes lie with the inner dim along the rows.
   for (Value at = operand; auto trans = at.getDefiningOp<tt::TransOp>(); at = trans.getSrc())
     if (trans.getOrder()[0] == 1)
       along = 1 - along;
@@ -434,7 +433,7 @@ static bool isReadFromShared(Value value, unsigned depth = 0) {
 
 std::optional<Layout> LayoutChoice::ofLeftInRegisters(tt::DotOp dot) const {
   Operation *maker = dot.getA().getDefiningOp();
-  if (unitOf(dot) != MatrixUnit::Warpgroup || multipliesBytes(dot) || !maker || !isElementOp(maker))
+  if (unitOf(dot) != MatrixUnit::Warpgroup || liesAlongInner(dot) || !maker || !isElementOp(maker))
     return std::nullopt;
   ArrayRef<int64_t> shape = tileOf(dot.getA()).getShape();
   Layout layout = Layout::warpgroupLeft(shape, anchor(tileOf(dot.getD()).getShape()));

@@ -54,9 +54,8 @@ SmallVector<Value> shareInvariants(scf::ForOp loop, const tt::AxisAnalysis &axes
       return;
     for (OpOperand *operand : {&dot.getAMutable(), &dot.getBMutable()}) {
       Value tile = withoutTranspositions(operand->get());
-      // Bytes are read in place along the inner dim alone.
       unsigned inner = operand == &dot.getAMutable() ? 1 : 0;
-      if (multipliesBytes(dot) && alongOf(operand->get(), axes) != inner)
+      if (liesAlongInner(dot) && alongOf(operand->get(), axes) != inner)
         continue;
       if (loop.isDefinedOutsideOfLoop(tile) && !tile.getDefiningOp<ReadSharedOp>())
         uses[tile].push_back(operand);

@@ -15,10 +15,34 @@ static constexpr int64_t stepK = 16;
 
 static RankedTensorType tileOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
+static bool isUnitFloat8(Type element) { return isa<Float8E4M3FNType, Float8E5M2Type>(element); }
+
+bool multipliesFloat8(tt::DotOp dot) {
+  return isUnitFloat8(tileOf(dot.getA()).getElementType()) &&
+         isUnitFloat8(tileOf(dot.getB()).getElementType()) &&
+         tileOf(dot.getD()).getElementType().isF32();
+}
+
+/// wgmma rounds sums of fp8 to some 14 bits: so many of k may be added up like that.
+static bool mayRoundSums(tt::DotOp dot) {
+  return static_cast<int64_t>(dot.getMaxNumImpreciseAcc()) > tileOf(dot.getA()).getDimSize(1);
+}
+
 bool multipliesBytes(tt::DotOp dot) {
-  return tileOf(dot.getA()).getElementType().isInteger(8) &&
-         tileOf(dot.getB()).getElementType().isInteger(8) &&
-         tileOf(dot.getD()).getElementType().isInteger(32);
+  return (tileOf(dot.getA()).getElementType().isInteger(8) &&
+          tileOf(dot.getB()).getElementType().isInteger(8) &&
+          tileOf(dot.getD()).getElementType().isInteger(32)) ||
+         multipliesFloat8(dot);
+}
+
+bool multipliesTruncated(tt::DotOp dot) {
+  return dot.getInputPrecision() == tt::InputPrecision::TF32 &&
+         tileOf(dot.getA()).getElementType().isF32() &&
+         tileOf(dot.getB()).getElementType().isF32() && tileOf(dot.getD()).getElementType().isF32();
+}
+
+bool liesAlongInner(tt::DotOp dot) {
+  return multipliesBytes(dot) || (multipliesTruncated(dot) && unitOf(dot) == MatrixUnit::Warpgroup);
 }
 
 /// Enough sums in each thread for vectors of both operands.
@@ -40,11 +64,13 @@ MatrixUnit bestUnit(tt::DotOp dot, TargetAttr target) {
   bool byGroups = target.getGenerationOnly() && target.getSm() == 90 &&
                   target.getWarps() >= warpsOfGroup && d.getDimSize(0) >= rowsOfGroup;
   MatrixUnit made = byGroups ? MatrixUnit::Warpgroup : MatrixUnit::Warp;
+  bool isLarge = a.getRank() == 2 && d.getDimSize(0) >= 16 && d.getDimSize(1) >= 8;
+  if (multipliesFloat8(dot) && (made != MatrixUnit::Warpgroup || !mayRoundSums(dot)))
+    return MatrixUnit::None;
   if (multipliesBytes(dot))
-    return a.getRank() == 2 && d.getDimSize(0) >= 16 && d.getDimSize(1) >= 8 &&
-                   a.getDimSize(1) >= 2 * stepK
-               ? made
-               : MatrixUnit::None;
+    return isLarge && a.getDimSize(1) >= 2 * stepK ? made : MatrixUnit::None;
+  if (multipliesTruncated(dot) && isLarge && a.getDimSize(1) >= stepK / 2)
+    return made;
   if (suitsLanes(dot, target))
     return MatrixUnit::Lane;
   bool fits = a.getRank() == 2 && element == b.getElementType() &&

@@ -12,8 +12,14 @@ namespace pellucid::ttgpu {
 /// The unit that makes a product fastest.
 MatrixUnit bestUnit(tt::DotOp dot, TargetAttr target);
 
-/// Of i8, summed in i32; all others are of 16 bits, but those of lanes, which are of f32.
+/// Of i8, summed in i32, or of fp8, summed in f32.
 bool multipliesBytes(tt::DotOp dot);
+bool multipliesFloat8(tt::DotOp dot);
+/// Of f32 whose last 13 bits may be left out (tf32).
+bool multipliesTruncated(tt::DotOp dot);
+/// Operands of wgmma that are not of 16 bits lie along the inner dim in shared memory; those of
+/// bytes do for mma.sync too.
+bool liesAlongInner(tt::DotOp dot);
 
 /// Where a product of f32 sums starts from zero if a scalar is true, and else from a value: the
 /// choice.

@@ -50,7 +50,7 @@ bool isShared(tt::DotOp dot, unsigned operand) {
   if (!layout || !sums)
     return false;
   bool isLeftInRegisters = operand == 0 && unitOf(dot) == MatrixUnit::Warpgroup &&
-                           !multipliesBytes(dot) &&
+                           !liesAlongInner(dot) &&
                            *layout == Layout::warpgroupLeft(tileOf(tile).getShape(), *sums);
   return !isLeftInRegisters;
 }
@@ -58,13 +58,9 @@ bool isShared(tt::DotOp dot, unsigned operand) {
 /// One operand as the units read it.
 static SharedTile sharedOperandTile(tt::DotOp dot, unsigned operand) {
   RankedTensorType tile = tileOf(dot->getOperand(operand));
-  if (multipliesBytes(dot)) {
-    unsigned inner = operand == 0 ? 1 : 0;
-    return {tile.getDimSize(1 - inner), tile.getDimSize(inner) / SharedTile::elementBytes};
-  }
-  unsigned along = alongOf(*layoutOf(dot->getOperand(operand)));
-  int64_t units = memoryBytes(tile.getElementType()) / SharedTile::elementBytes;
-  return {tile.getDimSize(1 - along), tile.getDimSize(along) * units};
+  unsigned along = liesAlongInner(dot) ? 1 - operand : alongOf(*layoutOf(dot->getOperand(operand)));
+  int64_t bytes = tile.getDimSize(along) * memoryBytes(tile.getElementType());
+  return {tile.getDimSize(1 - along), bytes / SharedTile::elementBytes};
 }
 
 static Scratch scratchOfProduct(tt::DotOp dot) {
