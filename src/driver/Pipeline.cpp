@@ -16,6 +16,7 @@
 #include "graph/ProgramText.h"
 #include "graph/Registry.h"
 #include "passes/graph/InlineOperators.h"
+#include "passes/graph/InnermostChannels.h"
 #include "passes/graph/LowerAttention.h"
 #include "passes/graph/LowerToLaunches.h"
 #include "passes/graph/NumberDraws.h"
@@ -66,7 +67,9 @@ std::string printPlans(const LoweredProgram &lowered) {
   return text;
 }
 
-bool isPure(const Node &node, const OperatorRegistry &registry) {
+bool isPure(const Node &node, const Program &program, const OperatorRegistry &registry) {
+  if (node.isLaunch())
+    return !hasEffects(node, program);
   if (isControlFlow(node))
     return true;
   const Operator *op = registry.find(node.target());
@@ -139,7 +142,7 @@ struct Compilation {
   }
 
   void eraseUnused(Program &program) {
-    program.main.eraseUnused([&](const Node &node) { return isPure(node, registry); });
+    program.main.eraseUnused([&](const Node &node) { return isPure(node, program, registry); });
   }
 
   void keepText(const std::string &stage, const std::function<std::string()> &print) {
@@ -259,6 +262,8 @@ struct Compilation {
     // A launch costs a device more than its few elements do.
     if (device == Target::Kind::Cuda) {
       passOverMain("fold weights", program, [&] { foldWeights(program, registry); });
+      passOverMain("lay channels innermost", program,
+                   [&] { layChannelsInnermost(program, registry); });
       pass("erase unused", program, [&] { eraseUnused(program); });
     }
     pass("lower to launches", program, [&] {

@@ -86,6 +86,12 @@ ProfileScope::ProfileScope(pellucid_profile *profile)
     : before(std::exchange(activeProfile, profile)) {}
 ProfileScope::~ProfileScope() { activeProfile = before; }
 
+static thread_local const std::function<void(std::string_view)> *activePrint = nullptr;
+
+PrintScope::PrintScope(const std::function<void(std::string_view)> &print)
+    : before(std::exchange(activePrint, &print)) {}
+PrintScope::~PrintScope() { activePrint = before; }
+
 static thread_local std::function<void()> nextRun;
 
 void beforeNextRun(std::function<void()> action) { nextRun = std::move(action); }
@@ -94,6 +100,11 @@ pellucid_run_options scriptRunOptions(Device device) {
   pellucid_run_options options{};
   options.struct_size = sizeof options;
   options.profile = activeProfile;
+  options.print_state = const_cast<void *>(static_cast<const void *>(activePrint));
+  if (activePrint)
+    options.print = [](void *state, const char *line) {
+      (*static_cast<const std::function<void(std::string_view)> *>(state))(line);
+    };
   if (device.kind != Device::Kind::Cuda)
     return options;
   options.allocator = &CudaDevices::get().at(device.index).allocator();
@@ -111,11 +122,14 @@ std::vector<ConcreteTensor> Compiled::run(const std::vector<ConcreteTensor> &inp
   pellucid_run_options options = scriptRunOptions(place);
   pellucid_status status = pellucid_run(package, tensors.data(), tensors.size(), outputs.data(),
                                         outputs.size(), &options);
-  if (status != PELLUCID_OK) {
-    bool isMemory = place.kind == Device::Kind::Cuda && status == PELLUCID_OUT_OF_MEMORY;
+  if (status == PELLUCID_KERNEL_FAILED || status == PELLUCID_OUT_OF_MEMORY) {
+    bool isMemory = status == PELLUCID_OUT_OF_MEMORY;
     std::string why = pellucid_last_error();
-    throw DiagnosticError(SourceLocation("exec"), isMemory ? "CUDA out of memory: " + why : why);
+    bool isOfDevice = isMemory && place.kind == Device::Kind::Cuda;
+    throw trace::SegmentFailure(isOfDevice ? "CUDA out of memory: " + why : why, isMemory);
   }
+  if (status != PELLUCID_OK)
+    throw DiagnosticError(SourceLocation("exec"), pellucid_last_error());
   std::vector<ConcreteTensor> results;
   for (DLManagedTensorVersioned *output : outputs)
     results.push_back(adopted(output));

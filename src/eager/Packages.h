@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <memory>
+#include <string_view>
 
 namespace pellucid::eager {
 
@@ -49,8 +50,20 @@ private:
   pellucid_profile *before;
 };
 
-/// The run options of a package in a script: the profile that is recorded, if one is, and the
-/// device's memory.
+/// While it lives, kernels that run on this thread's behalf print through `print`.
+class PrintScope {
+public:
+  explicit PrintScope(const std::function<void(std::string_view)> &print);
+  ~PrintScope();
+  PrintScope(const PrintScope &) = delete;
+  PrintScope &operator=(const PrintScope &) = delete;
+
+private:
+  const std::function<void(std::string_view)> *before;
+};
+
+/// The run options of a package in a script: the profile that is recorded, if one is, where kernels
+/// print, and the device's memory.
 pellucid_run_options scriptRunOptions(graph::Device device = {});
 
 /// Called once, before the next package is run on a device: what was asked for until then is

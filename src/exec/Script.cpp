@@ -73,6 +73,10 @@ public:
     h::Interpreter interpreter(std::move(options));
     hooks.begin(interpreter);
     InterruptScope interrupts(interpreter);
+    std::function<void(std::string_view)> print = [&](std::string_view line) {
+      hooks.output(std::string(line) + "\n");
+    };
+    eager::PrintScope printing(print);
     int code = guarded(interpreter, [&] { interpreter.runScript(run.path); });
     int atEnd = guarded(interpreter, [&] {
       if (auto atexit = interpreter.loadedModule("atexit"))

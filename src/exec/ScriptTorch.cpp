@@ -231,7 +231,10 @@ void addScriptTorch(h::NativeModules &modules, ScriptHooks &hooks) {
                           return h::Value(hooks.tensors().devices().count() > 0);
                         }));
   });
-  modules.add("torch.cuda", [](h::Interpreter &i, h::Module &m) { fillFrom(cudaSource)(i, m); });
+  modules.add("torch.cuda", [](h::Interpreter &i, h::Module &m) {
+    fillFrom(cudaSource)(i, m);
+    m.globals->set("OutOfMemoryError", nameIn(i, "torch._pellucid_eager", "OutOfMemoryError"));
+  });
   modules.add("torch", [](h::Interpreter &i, h::Module &m) {
     m.globals->set("compile", later("torch._compile", "compile"));
     for (const char *name : {"cuda", "export", "profiler", "testing", "compiler"})
@@ -242,6 +245,8 @@ void addScriptTorch(h::NativeModules &modules, ScriptHooks &hooks) {
                                                      "_dynamo", "_inductor", "compiler"};
       if (own.count(name))
         return h::Value(in.nativeModule("torch." + std::string(name)));
+      if (name == "OutOfMemoryError")
+        return nameIn(in, "torch._pellucid_eager", "OutOfMemoryError");
       return next ? next(in, name) : std::nullopt;
     };
     (void)i;

@@ -319,8 +319,9 @@ size_t Graph::eraseUnused(const std::function<bool(const Node &)> &isPure) {
   size_t erased = 0;
   for (Node *n = tail; n;) {
     Node *previous = n->preceding;
-    bool droppable = n->isLaunch() ? !hasUnknownAccess(*n->launch()) && n->resultCount() > 0
-                                   : n->isCall() && isPure(*n);
+    bool droppable = n->isLaunch()
+                         ? !hasUnknownAccess(*n->launch()) && n->resultCount() > 0 && isPure(*n)
+                         : n->isCall() && isPure(*n);
     if (droppable && hasUnusedResults(*n)) {
       erase(n);
       ++erased;

@@ -221,8 +221,8 @@ public:
   void erase(Node *node);
   /// `before` null: to the end (before an output node).
   void moveBefore(Node *node, Node *before);
-  /// Erases calls without effect whose results are unused; placeholders stay. `isPure` decides for
-  /// calls that are not launches; launches with unknown access stay. Returns how many went.
+  /// Erases calls without effect whose results are unused; placeholders stay. `isPure` decides
+  /// for calls and launches; launches with unknown access stay. Returns how many went.
   size_t eraseUnused(const std::function<bool(const Node &)> &isPure);
 
   /// A name as torch.fx gives it: `linear`, `linear_1`, `sum_1` (Python's own names are never taken

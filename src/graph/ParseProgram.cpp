@@ -352,6 +352,11 @@ private:
       k.warning = string();
       endLine();
     }
+    if (acceptWord("effects")) {
+      k.prints = acceptWord("prints");
+      k.asserts = acceptWord("asserts");
+      endLine();
+    }
     while (acceptWord("parameter")) {
       k.parameters.push_back(parameter());
       endLine();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/Program.h"
 
+#include <algorithm>
+
 namespace pellucid::graph {
 
 Program Program::clone() const {
@@ -87,6 +89,14 @@ std::vector<std::string> Program::verify() const {
         !weights.count(input.name))
       problems.push_back("there is no weight '" + input.name + "'");
   return problems;
+}
+
+bool hasEffects(const Node &launch, const Program &program) {
+  const std::vector<LaunchVariant> &variants = launch.launch()->variants;
+  return std::any_of(variants.begin(), variants.end(), [&](const LaunchVariant &variant) {
+    const KernelDef &kernel = program.kernels[variant.kernel];
+    return kernel.prints || kernel.asserts;
+  });
 }
 
 KernelNames::KernelNames(const Program &program) {

@@ -55,6 +55,8 @@ struct KernelDef {
   std::string sourcePath;
   uint32_t sourceLine = 0;
   std::string warning; ///< why the access analysis gave up, if it did
+  /// It says something or may fail by itself: a launch that nobody uses is made all the same.
+  bool prints = false, asserts = false;
 };
 
 /// An operator of the user's that nodes of this program call.
@@ -140,6 +142,9 @@ struct Program {
   /// `name`, or `name_1`, … so that no kernel of the program has it.
   std::string uniqueSymbol(std::string_view name) const;
 };
+
+/// Whether a kernel that `launch` may choose prints or asserts.
+bool hasEffects(const Node &launch, const Program &program);
 
 /// Names for many new kernels of one program; each costs the same, however many there are.
 class KernelNames {

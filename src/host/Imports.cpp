@@ -142,6 +142,7 @@ static std::string folderOf(const std::string &path) {
 static void execute(Interpreter &interpreter, const std::shared_ptr<Module> &module,
                     bool defersImports = false) {
   Interpreter::State &state = interpreter.state();
+  ActiveScope running(interpreter);
   module->globals->set("__name__", Value(module->name));
   module->globals->set("__file__", Value(module->syntax->file->path()));
   const auto &body = module->syntax->body;

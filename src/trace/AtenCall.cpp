@@ -6,6 +6,7 @@
 #include "trace/EagerRecorder.h"
 #include "trace/Gradients.h"
 #include "trace/HostDraws.h"
+#include "trace/OperandErrors.h"
 #include "trace/ReadSizes.h"
 
 #include <algorithm>
@@ -668,7 +669,20 @@ static h::Value recordAten(Tracer &tracer, h::Interpreter &interpreter, const st
   std::string packet = name.find('.') == std::string::npos ? "aten." + name : name;
   if (packet == "aten.split")
     splitBySizes(packet, positional, keywords);
-  normalizeArguments(tracer, packet, positional, keywords, interpreter.location());
+  auto raising = [&](auto body) {
+    try {
+      return body();
+    } catch (const h::RaisedError &) {
+      throw;
+    } catch (const DiagnosticError &) {
+      if (isEager(tracer))
+        if (auto error = operandError(tracer.registry, packet, positional, keywords))
+          raiseOperandError(interpreter, *error);
+      throw;
+    }
+  };
+  raising(
+      [&] { normalizeArguments(tracer, packet, positional, keywords, interpreter.location()); });
   bool list = returnsList(tracer, packet);
   // An assertion of an operator is its caller's.
   SourceLocation where = packet.starts_with("aten._assert_async") ? usersLocation(interpreter)
@@ -681,7 +695,7 @@ static h::Value recordAten(Tracer &tracer, h::Interpreter &interpreter, const st
   if (auto same = tracer.givenBack(packet, positional, keywords, operands, where))
     return tensors[*same];
   std::vector<TracedTensor> results =
-      tracer.call(packet, std::move(positional), std::move(keywords), operands, where);
+      raising([&] { return tracer.call(packet, positional, keywords, operands, where); });
   if (!tracer.readSymbols.empty())
     for (const TracedTensor &result : results)
       noteSizes(tracer, result.type);

@@ -4,6 +4,7 @@
 #include "graph/ControlFlow.h"
 #include "reference/graph/Tensor.h"
 #include "trace/InterpretSegment.h"
+#include "trace/OperandErrors.h"
 #include "trace/TraceSession.h"
 
 #include <algorithm>
@@ -33,7 +34,9 @@ size_t byteCount(const TensorType &type) {
   return static_cast<size_t>(type.numel().constant().value()) * byteSize(type.dtype);
 }
 
-bool isPure(const Node &node, const OperatorRegistry &registry) {
+bool isPure(const Node &node, const Program &program, const OperatorRegistry &registry) {
+  if (node.isLaunch())
+    return !hasEffects(node, program);
   if (isControlFlow(node))
     return true;
   const Operator *op = registry.find(node.target());
@@ -467,7 +470,7 @@ std::vector<EagerRecorder::Output> EagerRecorder::liveOutputs() {
 /// Only what leads to outputs stays, placeholders included.
 void EagerRecorder::dropUnused() {
   Graph &main = tracer.program.main;
-  main.eraseUnused([&](const Node &node) { return isPure(node, tracer.registry); });
+  main.eraseUnused([&](const Node &node) { return isPure(node, tracer.program, tracer.registry); });
   std::vector<Input> used;
   for (Input &input : inputs)
     if (!input.value->isUnused())
@@ -520,10 +523,36 @@ EagerRecorder::Made EagerRecorder::runSegment(const std::string &structure) {
   }
   Device place = segmentPlace.value_or(Device());
   std::vector<ConcreteTensor> given = operands(place);
-  return {runFor(structure)(given), place};
+  Segment &segment = segmentFor(structure);
+  try {
+    return {segment.run(given), place};
+  } catch (const SegmentFailure &failure) {
+    raiseFailure(failure, nodeThatFailed(segment, failure.diagnostic.message));
+  }
 }
 
-SegmentRun &EagerRecorder::runFor(const std::string &structure) {
+/// As a kernel's assertion says its place.
+static std::string textOf(const SourceLocation &where) {
+  return (where.file ? where.file->path() : where.name) + ":" + std::to_string(where.range.line) +
+         ":" + std::to_string(where.range.column);
+}
+
+/// The node of the segment as it is now whose place in the compiled one `message` begins with: one
+/// package serves all segments of its structure.
+const Node *EagerRecorder::nodeThatFailed(const Segment &segment,
+                                          const std::string &message) const {
+  auto place = segment.places.begin();
+  for (const Node &node : tracer.program.main) {
+    if (place == segment.places.end())
+      break;
+    if (place->known() && !node.isPlaceholder() && message.starts_with(textOf(*place) + ":"))
+      return &node;
+    ++place;
+  }
+  return nullptr;
+}
+
+EagerRecorder::Segment &EagerRecorder::segmentFor(const std::string &structure) {
   auto known = segments.find(structure);
   if (known != segments.end())
     return known->second;
@@ -540,8 +569,10 @@ SegmentRun &EagerRecorder::runFor(const std::string &structure) {
   for (size_t i = 0; i < program.main.outputNode()->args().size(); ++i)
     program.outputs.push_back({OutputSpec::Kind::UserOutput, ""});
   ++counts.compiled;
-  return segments.emplace(structure, compile(program, segmentPlace.value_or(Device())))
-      .first->second;
+  Segment segment{compile(program, segmentPlace.value_or(Device())), {}};
+  for (const Node &node : program.main)
+    segment.places.push_back(node.location);
+  return segments.emplace(structure, std::move(segment)).first->second;
 }
 
 void EagerRecorder::compute(std::vector<Output> &outputs) {

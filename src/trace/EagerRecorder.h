@@ -34,6 +34,15 @@ int64_t integerAt(DataType dtype, const std::byte *at); ///< floats truncate
 /// A compiled segment: takes one tensor per placeholder, gives the dense elements of every output.
 using SegmentRun = std::function<std::vector<std::shared_ptr<const std::byte>>(
     const std::vector<ConcreteTensor> &)>;
+/// A segment that was run and failed: by an assertion of an operator or kernel, or for want of
+/// memory. Said as the run time says it.
+class SegmentFailure : public DiagnosticError {
+public:
+  SegmentFailure(std::string message, bool noMemory)
+      : DiagnosticError(SourceLocation("exec"), std::move(message)), isOutOfMemory(noMemory) {}
+  bool isOutOfMemory;
+};
+
 /// Throws DiagnosticError at the line of the operator that cannot be compiled. Operands and results
 /// lie on the device.
 using SegmentCompiler = std::function<SegmentRun(const graph::Program &, graph::Device)>;
@@ -177,7 +186,13 @@ private:
   size_t bytesOf(const graph::TensorType &type) const;
   void compute(std::vector<Output> &outputs);
   Made runSegment(const std::string &structure);
-  SegmentRun &runFor(const std::string &structure);
+  /// A compiled segment and where each of its nodes stood when it was compiled.
+  struct Segment {
+    SegmentRun run;
+    std::vector<SourceLocation> places;
+  };
+  Segment &segmentFor(const std::string &structure);
+  const graph::Node *nodeThatFailed(const Segment &segment, const std::string &message) const;
   void restart(bool failed);
   std::shared_ptr<const ConcreteMemory> made(const Initializer &initializer,
                                              const graph::TensorType &type);
@@ -190,7 +205,7 @@ private:
   std::vector<Input> inputs;
   std::map<const graph::Value *, size_t> inputOf;
   std::map<std::pair<const void *, std::string>, graph::Value *> views;
-  std::unordered_map<std::string, SegmentRun> segments;
+  std::unordered_map<std::string, Segment> segments;
   std::unordered_map<std::string, uint64_t> interpretedTurns;
   struct Seen {
     uint64_t bits;

@@ -30,14 +30,18 @@ public:
       : tracer(t), kernels(k), interpreter(i), binder(i, kv, args), grid(g),
         kernel(*binder.given().kernel), kernelValue(kv), given(args) {}
 
-  void run() {
+  bool run() {
     if (tracer.chooseConfig)
       tuneLaunch(tracer, interpreter, binder, kernelValue, grid, given);
     ways = launchVariants(tracer, interpreter, binder);
     runPreHook();
     for (const auto &[guard, launch] : ways)
       variants.push_back(makeVariant(guard, launch));
+    bool prints = std::any_of(variants.begin(), variants.end(), [&](const LaunchVariant &variant) {
+      return tracer.program.kernels[variant.kernel].prints;
+    });
     record();
+    return prints;
   }
 
 private:
@@ -320,9 +324,9 @@ private:
 
 } // namespace
 
-void recordLaunch(Tracer &tracer, KernelTable &kernels, h::Interpreter &interpreter,
+bool recordLaunch(Tracer &tracer, KernelTable &kernels, h::Interpreter &interpreter,
                   const h::Value &kernel, const h::Value &grid, const h::CallArgs &args) {
-  LaunchRecorder(tracer, kernels, interpreter, kernel, grid, args).run();
+  return LaunchRecorder(tracer, kernels, interpreter, kernel, grid, args).run();
 }
 
 } // namespace pellucid::trace

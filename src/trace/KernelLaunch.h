@@ -49,8 +49,8 @@ graph::Argument constantArgument(const host::Value &value);
 /// Binds `kernel[grid](args…)` as Triton does and records the launch: autotune (what the tracer's
 /// chooser says, else the first config after pruning) and its pre_hook, heuristics, defaults, grid.
 /// Where constexprs or options depend on a dynamic dimension there is one guarded variant per way
-/// that they can go.
-void recordLaunch(Tracer &tracer, KernelTable &kernels, host::Interpreter &interpreter,
+/// that they can go. Gives whether it prints.
+bool recordLaunch(Tracer &tracer, KernelTable &kernels, host::Interpreter &interpreter,
                   const host::Value &kernel, const host::Value &grid, const host::CallArgs &args);
 
 } // namespace pellucid::trace

@@ -185,6 +185,8 @@ uint32_t KernelTable::specialise(const h::JitFunction &kernel,
     def.warning = warning.message;
     tracer.warn(warning);
   }
+  module->walk([&](tt::PrintOp) { def.prints = true; });
+  module->walk([&](tt::AssertOp) { def.asserts = true; });
   def.ttir = tt::printTtir(*module, tt::TtirVersion::V3_6, true);
   tracer.program.kernels.push_back(std::move(def));
   made.index = state->byText[shown] = static_cast<uint32_t>(tracer.program.kernels.size() - 1);

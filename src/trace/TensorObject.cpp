@@ -3,6 +3,7 @@
 #include "trace/Dispatch.h"
 #include "trace/EagerRecorder.h"
 #include "trace/Gradients.h"
+#include "trace/OperandErrors.h"
 #include "trace/TensorCalls.h"
 
 #include <algorithm>
@@ -529,6 +530,13 @@ std::vector<std::pair<std::string, std::optional<std::string>>> tensorMethods() 
   return out;
 }
 
+static std::string sizesText(const TensorType &type) {
+  std::string text = "[";
+  for (const Expr &size : type.shape)
+    text += (text.size() > 1 ? ", " : "") + size.text();
+  return text + "]";
+}
+
 h::Value TensorObject::assign(h::Interpreter &interpreter, const h::Value &value,
                               const std::string &name, bool uniform) {
   SourceLocation where = interpreter.location();
@@ -536,11 +544,20 @@ h::Value TensorObject::assign(h::Interpreter &interpreter, const h::Value &value
   checkInPlace(interpreter, *this);
   if (!contents)
     interpreter.refuse("'" + name + "' has several results, which one tensor cannot receive");
+  if (isEager(tracer) && contents->tensor.type.shape != tensor.type.shape)
+    interpreter.raise("RuntimeError", "output with shape " + sizesText(tensor.type) +
+                                          " doesn't match the broadcast shape " +
+                                          sizesText(contents->tensor.type));
   if (contents->tensor.type.shape != tensor.type.shape)
     interpreter.refuse("'" + name + "' would change the tensor's shape from " +
                        toString(tensor.type) + " to " + toString(contents->tensor.type));
   // copy_() and fill_() convert whatever they get.
   auto category = [](DataType type) { return isFloat(type) ? 2 : type == DataType::Bool ? 0 : 1; };
+  if (category(contents->tensor.type.dtype) > category(tensor.type.dtype) && name != "copy_" &&
+      name != "fill_" && name != "zero_" && isEager(tracer))
+    interpreter.raise("RuntimeError", "result type " + scalarName(contents->tensor.type.dtype) +
+                                          " can't be cast to the desired output type " +
+                                          scalarName(tensor.type.dtype));
   if (category(contents->tensor.type.dtype) > category(tensor.type.dtype) && name != "copy_" &&
       name != "fill_" && name != "zero_")
     interpreter.refuse("'" + name + "' gives " +

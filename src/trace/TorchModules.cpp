@@ -430,6 +430,11 @@ void addTorchModules(h::NativeModules &modules, Tracer &tracer) {
         module.globals->set(function, value);
     fallBackToAten(module, tracer, false);
   });
+  modules.add("torch._pellucid_module_text", [](h::Interpreter &i, h::Module &module) {
+    auto text = std::make_shared<SourceFile>("<torch.nn>", std::string(moduleTextSource));
+    for (const auto &[name, value] : i.importSource("torch_module_text", text)->globals->items())
+      module.globals->set(name, value);
+  });
   modules.add("torch.nn", [&tracer](h::Interpreter &i, h::Module &module) {
     auto source = std::make_shared<SourceFile>(
         "<torch.nn>", std::string(hookSource) + moduleNameSource + networkSource +

@@ -45,6 +45,9 @@ const char *const hookSource =
 const char *const moduleNameSource =
 #include "trace/torch/module_names.py.inc"
     ;
+const char *const moduleTextSource =
+#include "trace/torch/module_text.py.inc"
+    ;
 const char *const lossModuleSource =
 #include "trace/torch/nn_losses.py.inc"
     ;

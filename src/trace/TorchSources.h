@@ -21,6 +21,7 @@ extern const char *const functionalSource; ///< functions of torch.nn.functional
 extern const char *const hookSource;       ///< what modules have of hooks; before networkSource
 extern const char *const
     moduleNameSource; ///< what modules find by dotted names; before networkSource
+extern const char *const moduleTextSource; ///< how modules print
 extern const char *const
     lossModuleSource; ///< losses and attention as modules; behind networkSource
 /// Further modules of torch.nn; behind lossModuleSource, in its namespace.

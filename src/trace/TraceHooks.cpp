@@ -171,7 +171,10 @@ h::Value TraceHooks::launch(h::Interpreter &interpreter, const h::Value &kernel,
     tracer->recorder->beforeOperator(args.location);
     numbersAsOperands(*tracer, kernel, args);
   }
-  recordLaunch(*tracer, *kernels, interpreter, kernel, grid, args);
+  bool prints = recordLaunch(*tracer, *kernels, interpreter, kernel, grid, args);
+  // Its lines come before those that the script prints next.
+  if (prints && isEager(*tracer))
+    tracer->recorder->flush();
   return h::Value();
 }
 

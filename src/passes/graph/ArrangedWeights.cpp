@@ -16,29 +16,21 @@ using Numbers = std::vector<int64_t>;
 
 /// Where the elements of one weight come from.
 struct Arrangement {
-  std::shared_ptr<const std::byte> data; ///< of the element at index 0
+  const std::byte *data = nullptr; ///< of the element at index 0
   int64_t element = 1;
   Numbers own, shape, strides;
 
-  /// Sends the lines along the last dim, about as many as a piece holds at a time.
-  bool send(const package::ByteSink &sink) const {
+  std::vector<uint8_t> bytes() const {
     int64_t lines =
         std::accumulate(shape.begin(), shape.end() - 1, int64_t(1), std::multiplies<>());
-    size_t length = static_cast<size_t>(shape.back() * element);
-    std::vector<uint8_t> piece;
+    std::vector<uint8_t> all(static_cast<size_t>(lines * shape.back() * element));
     Numbers index(shape.size() - 1, 0);
     for (int64_t line = 0; line < lines; ++line) {
-      piece.resize(piece.size() + length);
-      fill(index, piece.data() + piece.size() - length);
+      fill(index, all.data() + line * shape.back() * element);
       for (size_t d = index.size(); d-- > 0 && ++index[d] == shape[d];)
         index[d] = 0;
-      if (piece.size() < package::pieceBytes && line + 1 < lines)
-        continue;
-      if (!sink(piece))
-        return false;
-      piece.clear();
     }
-    return true;
+    return all;
   }
 
 private:
@@ -51,7 +43,7 @@ private:
       start += index[d] * strides[d];
     }
     for (int64_t i = 0; i < own.back(); ++i)
-      std::memcpy(line + i * element, data.get() + (start + i * strides.back()) * element,
+      std::memcpy(line + i * element, data + (start + i * strides.back()) * element,
                   static_cast<size_t>(element));
   }
 };
@@ -104,7 +96,8 @@ Value *ArrangedWeights::arrange(const Value *value, const TextOperand &from,
   Arrangement made;
   Numbers first, all;
   if (!add(first, {value->type().offset + from.offset}) || !add(made.own, own) ||
-      !add(made.shape, shape) || !add(made.strides, from.strides))
+      !add(made.shape, shape) || !add(made.strides, from.strides) ||
+      std::find(made.shape.begin(), made.shape.end(), 0) != made.shape.end())
     return nullptr;
   for (const Numbers *numbers : {&first, &made.own, &made.shape, &made.strides})
     all.insert(all.end(), numbers->begin(), numbers->end());
@@ -112,13 +105,13 @@ Value *ArrangedWeights::arrange(const Value *value, const TextOperand &from,
   if (entry)
     return entry;
   made.element = static_cast<int64_t>(byteSize(weight->dtype));
-  made.data = {weight->data, weight->data.get() + first[0] * made.element};
+  made.data = weight->data.get() + first[0] * made.element;
   Weight arranged;
   arranged.dtype = weight->dtype;
   arranged.shape = made.shape;
-  arranged.bytes = static_cast<uint64_t>(
-      std::accumulate(made.shape.begin(), made.shape.end(), made.element, std::multiplies<>()));
-  arranged.made = [made](const package::ByteSink &sink) { return made.send(sink); };
+  auto bytes = std::make_shared<std::vector<uint8_t>>(made.bytes());
+  arranged.bytes = bytes->size();
+  arranged.data = {bytes, reinterpret_cast<const std::byte *>(bytes->data())};
   std::string fresh = name + ".arranged";
   for (int i = 1; program.weights.count(fresh); ++i)
     fresh = name + ".arranged" + std::to_string(i);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Weights in another order, made while the package is written instead of by a launch in every
+/// Weights in another order, made when the program is compiled instead of by a launch in every
 /// call (docs/design/0043).
 #pragma once
 

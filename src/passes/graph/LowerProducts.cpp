@@ -207,11 +207,12 @@ static std::vector<Node *> withMaker(Node *maker, const std::vector<Node *> &mem
 }
 
 ProductLowering::Described ProductLowering::describeConvolution(const Node &node,
-                                                                ConvolutionLowering &convolution) {
+                                                                ConvolutionLowering &convolution,
+                                                                const TensorType &stored) {
   auto call = callOf(node, registry, program.symbols);
   const TensorType &type = node.result()->type();
   bool isHalf = type.dtype == DataType::Float16 || type.dtype == DataType::BFloat16;
-  WindowProduct windows = convolution.asProduct(isHalf, type.strides[1].constant() == 1);
+  WindowProduct windows = convolution.asProduct(isHalf, stored.strides[1].constant() == 1);
   Described made{std::move(windows.spec), windows.a, windows.b, nullptr};
   made.spec.output = convolution.inPlaces(broadcastOperand(type, type.shape, program.symbols),
                                           made.spec.rowsApart);
@@ -240,7 +241,7 @@ void ProductLowering::lowerConvolution(Node &node) {
   } else if (device.sm == 0) {
     out = convolveOnCpu(convolution, bias, type, node.location);
   } else {
-    Described product = describeConvolution(node, convolution);
+    Described product = describeConvolution(node, convolution, type);
     product.spec.name = emitter.kernelName({&node}, "gemm");
     out = emit(product, {}, type, node.location);
   }
@@ -335,7 +336,8 @@ bool ProductLowering::lowerConsumers(Node &root, const std::vector<Node *> &memb
       return true;
     }
   }
-  Described product = convolution ? describeConvolution(*maker, *convolution) : describe(*maker);
+  Described product = convolution ? describeConvolution(*maker, *convolution, root.result()->type())
+                                  : describe(*maker);
   const TensorType type = root.result()->type();
   // A vector's missing dim would have to be found again in the others' strides.
   if (!convolution && product.spec.batch.size() + 2 != type.rank())

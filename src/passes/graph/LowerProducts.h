@@ -28,8 +28,10 @@ private:
     graph::Value *a = nullptr, *b = nullptr, *bias = nullptr;
   };
   Described describe(const graph::Node &node) const;
-  /// Its operands are brought into order by launches at the insertion point.
-  Described describeConvolution(const graph::Node &node, ConvolutionLowering &convolution);
+  /// Its operands are brought into order by launches at the insertion point. `stored`: how what is
+  /// made of the results lies.
+  Described describeConvolution(const graph::Node &node, ConvolutionLowering &convolution,
+                                const graph::TensorType &stored);
   void lowerConvolution(graph::Node &node);
   /// Few channels to a group, with the pointwise operators of `group` behind them, whose result is
   /// `stored` and lies as `type` says.

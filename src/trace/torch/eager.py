@@ -4,6 +4,13 @@
 import torch
 
 
+class OutOfMemoryError(RuntimeError):
+    """Raised where the values of a script's tensors do not fit the memory."""
+
+
+OutOfMemoryError.__module__ = "torch"
+
+
 def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
     if input.dtype != other.dtype:
         raise RuntimeError(f"{_title(input.dtype)} did not match {_title(other.dtype)}")

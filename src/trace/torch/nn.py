@@ -196,7 +196,10 @@ class Module(_Hooked, _Saved, _Named):
         return self
 
     def extra_repr(self):
-        return ""
+        return torch._pellucid_module_text.extra_text(self)
+
+    def __repr__(self):
+        return torch._pellucid_module_text.module_text(self)
 
 
 def _is_buffer(module, name, value):

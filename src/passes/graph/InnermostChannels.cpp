@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/graph/InnermostChannels.h"
+
+#include "graph/ControlFlow.h"
+#include "graph/FakeRules.h"
+#include "graph/HostSteps.h"
+#include "graph/ops/ConvolutionDims.h"
+#include "passes/graph/ArrangedWeights.h"
+#include "support/Diagnostics.h"
+
+#include <unordered_map>
+
+namespace pellucid::passes {
+
+using namespace graph;
+
+namespace {
+
+/// Elements that are moved at a time.
+constexpr int64_t vectorElements = 8;
+
+bool isInnermost(const Value *value) {
+  const TensorType &type = value->type();
+  return type.rank() == 4 && type.strides[1].constant() == 1;
+}
+
+/// Strides of one element that no pass can keep.
+struct CannotRestore {};
+
+class ChannelLayout {
+public:
+  ChannelLayout(Program &p, const OperatorRegistry &r) : program(p), registry(r), weights(p, r) {}
+
+  size_t run() {
+    std::vector<Node *> nodes;
+    size_t count = 0;
+    for (Node &node : program.main) {
+      nodes.push_back(&node);
+      count += isWanted(node);
+    }
+    if (count < 2)
+      return 0;
+    for (Node *node : nodes)
+      visit(*node);
+    program.main.setInsertionPoint(nullptr);
+    return count;
+  }
+
+private:
+  // --- what is laid out otherwise
+
+  /// A convolution of 16-bit images whose channels move by 16 bytes.
+  bool isWanted(const Node &node) const {
+    if (!node.isCall() || node.target() != "aten.convolution.default")
+      return false;
+    auto call = callOf(node, registry, program.symbols);
+    const TensorType &type = node.result()->type();
+    bool isHalf = type.dtype == DataType::Float16 || type.dtype == DataType::BFloat16;
+    if (type.rank() != 4 || !isHalf || call->flag("transposed"))
+      return false;
+    ConvolutionDims dims = convolutionDims(*call);
+    auto moves = [](const Expr &channels) {
+      return channels.constant() && *channels.constant() % vectorElements == 0;
+    };
+    bool isOwn = dims.inputPerGroup().constant() == 1 && dims.outputPerGroup().constant() == 1;
+    return moves(dims.outputChannels) &&
+           (dims.groups == 1 || (isOwn && moves(dims.inputChannels)) ||
+            (moves(dims.inputPerGroup()) && moves(dims.outputPerGroup())));
+  }
+
+  void visit(Node &node) {
+    program.main.setInsertionPoint(&node);
+    program.main.setLocation(node.location);
+    if (isWanted(node) && convolve(node))
+      return;
+    bool readsMoved = false;
+    node.forEachOperand([&](Value *value) { readsMoved |= moved.count(value) != 0; });
+    if (!readsMoved || (canFollow(node) && follow(node)))
+      return;
+    std::vector<Value *> operands;
+    node.forEachOperand([&](Value *value) { operands.push_back(value); });
+    for (Value *value : operands)
+      if (moved.count(value))
+        node.replaceUses(value, restore(value));
+  }
+
+  bool convolve(Node &node) {
+    std::vector<Argument> args = argumentsOf(node);
+    Value *input = args[0].value(), *weight = args[1].value();
+    if (!isInnermost(input)) {
+      if (input->type().shape[1].constantOr(0) % vectorElements == 0)
+        input = turned(input);
+      else if (weight->type().shape[2].constant() != 1 || weight->type().shape[3].constant() != 1)
+        // Few channels are copied by the convolution itself; the weight says how its result lies.
+        weight = turned(weight);
+      else
+        return false;
+    }
+    args[0] = Argument(input);
+    args[1] = Argument(weight);
+    return replace(node, std::move(args), node.kwargs());
+  }
+
+  /// Operators whose results are the same elements however their operands lie.
+  bool canFollow(const Node &node) const {
+    if (!node.isCall() || node.isLaunch() || isControlFlow(node) || isHostStep(node))
+      return false;
+    const Operator *op = registry.find(node.target());
+    if (!op || !op->pure)
+      return false;
+    switch (op->kind) {
+    case Operator::Kind::Pointwise:
+    case Operator::Kind::Reduction:
+    case Operator::Kind::RowKernel:
+    case Operator::Kind::Gemm:
+      return true;
+    case Operator::Kind::View:
+      return op->schema.name != "as_strided";
+    case Operator::Kind::Copy:
+      return op->schema.name != "as_strided_scatter";
+    default:
+      return false;
+    }
+  }
+
+  bool follow(Node &node) { return replace(node, argumentsOf(node), keywordsOf(node)); }
+
+  /// The same operator on what its operands are now. False where it cannot look at them so.
+  bool replace(Node &node, std::vector<Argument> args, KeywordArguments kwargs) {
+    Node *made = nullptr;
+    try {
+      made = emitCall(program.main, registry, program.symbols, node.target(), std::move(args),
+                      std::move(kwargs), node.location);
+    } catch (const DiagnosticError &) {
+      return false;
+    }
+    made->stackNote = node.stackNote;
+    for (size_t i = 0; i < node.resultCount(); ++i) {
+      Value *before = node.result(i), *after = made->result(i);
+      if (!before->isTensor() || before->type() == after->type())
+        program.main.replaceAllUses(before, after);
+      else
+        moved[before] = after;
+    }
+    return true;
+  }
+
+  // --- operands
+
+  Argument now(Argument argument) const {
+    std::vector<Value *> values;
+    argument.forEachValue([&](Value *value) { values.push_back(value); });
+    for (Value *value : values)
+      if (auto entry = moved.find(value); entry != moved.end())
+        argument.replaceValue(value, entry->second);
+    return argument;
+  }
+  std::vector<Argument> argumentsOf(const Node &node) const {
+    std::vector<Argument> args;
+    for (const Argument &argument : node.args())
+      args.push_back(now(argument));
+    return args;
+  }
+  KeywordArguments keywordsOf(const Node &node) const {
+    KeywordArguments kwargs = node.kwargs();
+    for (auto &[name, argument] : kwargs)
+      argument = now(argument);
+    return kwargs;
+  }
+
+  Value *call(std::string_view target, std::vector<Argument> args, KeywordArguments kwargs = {}) {
+    return emitCall(program.main, registry, program.symbols, target, std::move(args),
+                    std::move(kwargs), program.main.insertionPoint()->location)
+        ->result();
+  }
+  Value *dense(Value *value) {
+    return call("aten.clone.default", {value}, {{"memory_format", "contiguous_format"}});
+  }
+
+  /// `value` with its channels innermost. A weight is one of its own then.
+  Value *turned(Value *value) {
+    Value *&known = innermost[value];
+    if (known)
+      return known;
+    const TensorType &type = value->type();
+    auto last = [&](const std::vector<Expr> &list) {
+      return std::vector<Expr>{list[0], list[2], list[3], list[1]};
+    };
+    TextOperand from{type.dtype, last(type.strides), 0};
+    Value *made = weights.arrange(value, from, last(type.shape), last(type.shape));
+    if (!made)
+      made = dense(call("aten.permute.default", {value, Argument::List{0, 2, 3, 1}}));
+    return known = call("aten.permute.default", {made, Argument::List{0, 3, 1, 2}});
+  }
+
+  /// The elements of `value` in the order that it was traced with.
+  Value *restore(Value *value) {
+    Value *&known = restored[value];
+    if (known)
+      return known;
+    const TensorType &type = value->type();
+    if (!type.isContiguous(program.symbols) || type.offset.constant() != 0)
+      throw CannotRestore();
+    return known = dense(moved.at(value));
+  }
+
+  Program &program;
+  const OperatorRegistry &registry;
+  ArrangedWeights weights;
+  std::unordered_map<const Value *, Value *> moved; ///< the same elements with other strides
+  std::unordered_map<const Value *, Value *> innermost, restored;
+};
+
+} // namespace
+
+size_t layChannelsInnermost(Program &program, const OperatorRegistry &registry) {
+  Program trial = program.clone();
+  try {
+    size_t count = ChannelLayout(trial, registry).run();
+    if (count)
+      program = std::move(trial);
+    return count;
+  } catch (const CannotRestore &) {
+    return 0;
+  }
+}
+
+} // namespace pellucid::passes
