@@ -97,16 +97,28 @@ PELLUCID_EXPORT variable_list applyFunction(const std::string &name, const Forwa
                                             const Backward &backward,
                                             const std::vector<Argument> &arguments);
 
-/// An element of `arguments` as the parameter's own type.
-template <typename T> T argumentAs(const Argument &argument) {
-  if constexpr (std::is_same_v<T, bool>)
-    return std::get<bool>(argument);
-  else if constexpr (std::is_integral_v<T>)
-    return static_cast<T>(std::get<int64_t>(argument));
-  else if constexpr (std::is_floating_point_v<T>)
-    return static_cast<T>(std::get<double>(argument));
-  else
-    return std::get<T>(argument);
+[[noreturn]] PELLUCID_EXPORT void refuseArgument(size_t position);
+
+/// An element of `arguments` as the parameter's own type; an integer can stand for a number.
+template <typename T> T argumentAs(const std::vector<Argument> &arguments, size_t position) {
+  const Argument &argument = arguments[position];
+  if constexpr (std::is_floating_point_v<T>) {
+    if (auto *real = std::get_if<double>(&argument))
+      return static_cast<T>(*real);
+    if (auto *integer = std::get_if<int64_t>(&argument))
+      return static_cast<T>(*integer);
+  } else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+    if (auto *integer = std::get_if<int64_t>(&argument))
+      return static_cast<T>(*integer);
+  } else if constexpr (std::is_same_v<T, SymInt>) {
+    if (auto *size = std::get_if<SymInt>(&argument))
+      return *size;
+    if (auto *integer = std::get_if<int64_t>(&argument))
+      return *integer;
+  } else if (auto *value = std::get_if<T>(&argument)) {
+    return *value;
+  }
+  refuseArgument(position);
 }
 
 template <typename T> Argument toArgument(T &&value) {
@@ -126,7 +138,7 @@ template <typename T> Argument toArgument(T &&value) {
 template <typename R, typename... Ts, size_t... Is>
 variable_list callForward(R (*forward)(AutogradContext *, Ts...), AutogradContext *context,
                           const std::vector<Argument> &arguments, std::index_sequence<Is...>) {
-  R result = forward(context, argumentAs<std::decay_t<Ts>>(arguments[Is])...);
+  R result = forward(context, argumentAs<std::decay_t<Ts>>(arguments, Is)...);
   if constexpr (std::is_same_v<R, Tensor>)
     return {std::move(result)};
   else

@@ -299,6 +299,11 @@ bool AutogradContext::needs_input_grad(size_t index) const {
   return all.elements()[index + before].boolean();
 }
 
+void detail::refuseArgument(size_t position) {
+  throw Error("argument " + std::to_string(position) +
+              " of a Function's apply is of another type than forward's parameter");
+}
+
 variable_list detail::applyFunction(const std::string &name, const Forward &forward,
                                     const Backward &backward,
                                     const std::vector<Argument> &arguments) {
@@ -320,7 +325,17 @@ variable_list detail::applyFunction(const std::string &name, const Forward &forw
             given[i] = tensors.at(i);
         return tupleOf(session, forward(context.get(), given));
       });
-      h::Value back = backwardFunction(session, context, backward);
+      h::Value back = backwardFunction(
+          session, context,
+          [name, backward, count = arguments.size()](AutogradContext *own, variable_list given) {
+            variable_list gradients = backward(own, std::move(given));
+            if (gradients.size() != count)
+              throw Error("function " + name +
+                          "Backward returned an incorrect number of gradients (expected " +
+                          std::to_string(count) + ", got " + std::to_string(gradients.size()) +
+                          ")");
+            return gradients;
+          });
       std::vector<h::Value> inputs{run, back};
       for (const Argument &argument : arguments)
         inputs.push_back(std::holds_alternative<Tensor>(argument) ? session.toHost(argument)
@@ -335,11 +350,17 @@ variable_list detail::applyFunction(const std::string &name, const Forward &forw
 
 //===-- losses --------------------------------------------------------------------------------===//
 
+static Tensor lossOf(const char *name, const Tensor &input, const Tensor &target) {
+  return guarded([&] {
+    return callBuiltin(std::string("torch::nn.functional.") + name, {input, target}, {}).at(0);
+  });
+}
+
 Tensor mse_loss(const Tensor &input, const Tensor &target) {
-  return call("aten::mse_loss", {input, target}).at(0);
+  return lossOf("mse_loss", input, target);
 }
 Tensor cross_entropy(const Tensor &input, const Tensor &target) {
-  return call("aten::cross_entropy_loss", {input, target}).at(0);
+  return lossOf("cross_entropy", input, target);
 }
 
 } // namespace pellucid

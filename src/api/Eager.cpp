@@ -271,6 +271,11 @@ std::vector<Tensor> recordBuiltin(Recording &recording, const std::string &targe
                                   const triton::Keywords &keywords) {
   h::Interpreter &interpreter = recording.interpreter();
   h::CallArgs args = recording.toHost(arguments, keywords);
+  if (target.starts_with("torch.")) {
+    h::Value function = interpreter.importModule(target.substr(0, target.rfind('.')));
+    return recording.fromHost(interpreter.call(
+        interpreter.getAttr(function, target.substr(target.rfind('.') + 1)), std::move(args)));
+  }
   bool inPlace = target.size() > 6 && target.back() == '_' && target.rfind("aten.", 0) == 0;
   if (!inPlace)
     return recording.fromHost(trace::callAten(recording.tracer, interpreter, target, args));

@@ -111,7 +111,7 @@ Argument toArgument(Recording &recording, const host::Value &value, const graph:
 std::string memoryKey(const TensorState &state);
 /// The elements of a tensor in memory, in order; `bytes` is how many bytes they are.
 std::shared_ptr<const std::byte> denseBytes(const TensorState &state, uint64_t &bytes);
-/// A built-in operator on a trace; `target` as in `aten.softmax.int`.
+/// A built-in operator on a trace, `aten.softmax.int`, or a function, `torch.nn.functional.silu`.
 std::vector<Tensor> recordBuiltin(Recording &recording, const std::string &target,
                                   const std::vector<Argument> &arguments,
                                   const triton::Keywords &keywords);

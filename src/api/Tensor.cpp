@@ -145,7 +145,7 @@ Tensor made(const char *name, const std::vector<SymInt> &shape, dtype type,
             std::optional<double> value) {
   if (Recording::active()) {
     std::vector<Argument> arguments{shape};
-    bool isFull = value && *value != 0 && *value != 1;
+    bool isFull = std::string_view(name) == "full";
     if (isFull)
       arguments.emplace_back(*value);
     return callBuiltin(std::string("aten::") + (isFull ? "full" : name), arguments,

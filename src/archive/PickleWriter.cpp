@@ -105,23 +105,14 @@ void PickleWriter::storage(std::string_view type, const std::string &key, int64_
   put('Q');
 }
 
-void PickleWriter::tensor(DataType dtype, const std::string &key, const std::vector<int64_t> &sizes,
-                          bool requiresGrad) {
-  std::vector<int64_t> strides(sizes.size());
-  int64_t count = 1;
-  for (size_t d = sizes.size(); d-- > 0;) {
-    strides[d] = count;
-    count *= sizes[d] ? sizes[d] : 1;
-  }
-  for (int64_t size : sizes)
-    count = size ? count : 0;
+void PickleWriter::tensor(DataType dtype, const Place &place, bool requiresGrad) {
   std::string_view type = storageOf(dtype);
   global("torch._utils", type.empty() ? "_rebuild_tensor_v3" : "_rebuild_tensor_v2");
   beginTuple();
-  storage(type, key, type.empty() ? count * byteSize(dtype) : count);
-  integer(0);
-  integers(sizes);
-  integers(strides);
+  storage(type, place.key, type.empty() ? place.count * byteSize(dtype) : place.count);
+  integer(place.offset);
+  integers(place.sizes);
+  integers(place.strides);
   boolean(requiresGrad);
   global("collections", "OrderedDict");
   put(')');
@@ -146,6 +137,16 @@ void PickleWriter::endParameter(bool requiresGrad) {
   call();
   endTuple();
   call();
+}
+
+void PickleWriter::remember(uint32_t number) {
+  put('r');
+  little(number, 4);
+}
+
+void PickleWriter::recall(uint32_t number) {
+  put('j');
+  little(number, 4);
 }
 
 std::vector<uint8_t> PickleWriter::finish() {

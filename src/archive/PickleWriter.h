@@ -30,9 +30,16 @@ public:
   void global(std::string_view module, std::string_view name);
   /// Calls the two values before it: a global and a tuple.
   void call() { put('R'); }
-  /// A row-major tensor in the record `data/KEY`.
-  void tensor(DataType dtype, const std::string &key, const std::vector<int64_t> &sizes,
-              bool requiresGrad);
+  /// A tensor in the record `data/KEY` of `count` elements. Offset and strides are in elements.
+  struct Place {
+    std::string key;
+    int64_t count = 0, offset = 0;
+    std::vector<int64_t> sizes, strides;
+  };
+  void tensor(DataType dtype, const Place &place, bool requiresGrad);
+  /// What was written last is kept under a number, and written again by it.
+  void remember(uint32_t number);
+  void recall(uint32_t number);
   /// Around a tensor: begins before it, ends behind it.
   void beginParameter();
   void endParameter(bool requiresGrad);

@@ -79,9 +79,10 @@ private:
       throw NotRead{"it holds more than 4000000 values"};
     stack.push_back(&objects.emplace_back(std::move(object)));
   }
-  void push(Object::Kind kind) {
+  void push(Object::Kind kind, std::string maker = {}) {
     Object object;
     object.kind = kind;
+    object.maker = std::move(maker);
     push(std::move(object));
   }
   void pushInteger(int64_t value, Object::Kind kind = Object::Kind::Integer) {
@@ -234,6 +235,14 @@ private:
       return persistent();
     case 'R':
       return reduce();
+    case 0x81:  // NEWOBJ
+    case 0x92:  // NEWOBJ_EX
+    case 'i':   // INST
+    case 'o': { // OBJ
+      throw NotRead{"it holds an object" + ofClass() +
+                    ", and to read one is to run its class's code; save "
+                    "numbers, texts, containers and tensors, such as a state_dict()"};
+    }
     case 'b': // BUILD: attributes of the object below, such as a dict's _metadata
       pop();
       return;
@@ -243,6 +252,16 @@ private:
     default:
       throw NotRead{"its instruction " + std::to_string(code) + " builds no tensor"};
     }
+  }
+
+  /// The class whose name lies next on the stack.
+  std::string ofClass() const {
+    for (auto item = stack.rbegin(); item != stack.rend(); ++item)
+      if ((*item)->kind == Object::Kind::Name) {
+        std::string name = (*item)->text;
+        return " of class " + name.replace(name.find(' '), 1, ".");
+      }
+    return {};
   }
 
   void remember(uint64_t key) {
@@ -292,7 +311,7 @@ private:
       throw NotRead{"it calls what is no name"};
     const std::string &name = callee->text;
     if (name == "collections OrderedDict" && arguments->items.empty())
-      return push(Object::Kind::Dict);
+      return push(Object::Kind::Dict, name);
     if (name == "torch._utils _rebuild_parameter") {
       Object parameter = *shared(*arguments, 0);
       parameter.isParameter = true;
@@ -304,15 +323,21 @@ private:
     if (name == "torch._utils _rebuild_tensor_v3")
       return push(rebuild(*arguments, typeNamed(operand(*arguments, 6, Object::Kind::Name).text)));
     if (name == "torch Size")
-      return stack.push_back(sequence(*arguments, Object::Kind::Tuple));
-    if (name == "torch device")
-      return pushText(deviceText(*arguments));
-    if (name == "builtins set" || name == "builtins frozenset")
-      return stack.push_back(sequence(*arguments, Object::Kind::List));
+      return pushSequence(*arguments, Object::Kind::Tuple, name);
+    if (name == "torch device") {
+      pushText(deviceText(*arguments));
+      objects.back().maker = name;
+      return;
+    }
+    // Protocol 2 calls the module by its old name.
+    for (const char *builtin : {"builtins ", "__builtin__ "})
+      for (const char *kind : {"set", "frozenset"})
+        if (name == std::string(builtin) + kind)
+          return pushSequence(*arguments, Object::Kind::List, std::string("builtins ") + kind);
     if (name == "collections Counter")
-      return stack.push_back(sequence(*arguments, Object::Kind::Dict));
+      return pushSequence(*arguments, Object::Kind::Dict, name);
     if (name == "collections defaultdict")
-      return push(Object::Kind::Dict);
+      return push(Object::Kind::Dict, name);
     throw NotRead{"it calls " + name.substr(0, name.find(' ')) + "." +
                   name.substr(name.find(' ') + 1) +
                   ", which is not read: a pickle can run any "
@@ -325,15 +350,14 @@ private:
   }
 
   /// What a call of a container's name takes; empty where it takes nothing.
-  Item sequence(const Object &arguments, Object::Kind kind) {
-    if (arguments.items.size() == 1 && arguments.items[0]->kind == kind)
-      return arguments.items[0];
-    if (!arguments.items.empty())
+  void pushSequence(const Object &arguments, Object::Kind kind, const std::string &maker) {
+    if (arguments.items.size() > 1 ||
+        (arguments.items.size() == 1 && arguments.items[0]->kind != kind))
       throw NotRead{"a container in it has other parts than torch.save writes"};
-    push(kind);
-    Item made = stack.back();
-    stack.pop_back();
-    return made;
+    Object made = arguments.items.empty() ? Object() : *arguments.items[0];
+    made.kind = kind;
+    made.maker = maker;
+    push(std::move(made));
   }
 
   static std::string deviceText(const Object &arguments) {
@@ -387,6 +411,11 @@ private:
 Status readTorchFile(std::span<const uint8_t> file, std::shared_ptr<const void> owner,
                      TorchFile &out) {
   out.items.clear();
+  // A pickle by itself: what torch.save wrote before it wrote zip files.
+  constexpr uint8_t oldFormat[] = {0x80, 0x02, 0x8a, 0x0a};
+  if (file.size() > 4 && std::equal(oldFormat, oldFormat + 4, file.data()))
+    return Status::error("was written before PyTorch 1.6, or with "
+                         "_use_new_zipfile_serialization=False; save it again without that");
   Records records;
   if (Status s = records.read(file); !s.ok())
     return s;

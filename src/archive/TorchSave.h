@@ -35,6 +35,8 @@ struct PickleItem {
   double real = 0;     ///< Float
   /// Text; Name: "module name"; Storage: its key; Tensor: the key of its storage.
   std::string text;
+  /// What was called to make a container or a text, as a Name's text; empty: nothing was.
+  std::string maker;
   DataType dtype = DataType::Float32;            ///< Storage
   mutable std::vector<const PickleItem *> items; ///< Tuple, List; Dict: keys and values in turn
   std::optional<Tensor> tensor;

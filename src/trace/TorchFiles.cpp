@@ -14,6 +14,7 @@
 
 #include <cstring>
 #include <map>
+#include <set>
 
 namespace pellucid::trace {
 
@@ -79,7 +80,18 @@ class Loader {
 public:
   Loader(Tracer &t, h::Interpreter &i) : tracer(t), interpreter(i) {}
 
+  /// What the file names twice is one object.
   h::Value value(const archive::PickleItem &item, unsigned depth = 0) {
+    using Kind = archive::PickleItem::Kind;
+    if (item.kind != Kind::List && item.kind != Kind::Dict && item.kind != Kind::Tensor)
+      return read(item, depth);
+    if (auto known = objects.find(&item); known != objects.end())
+      return known->second;
+    return objects[&item] = read(item, depth);
+  }
+
+private:
+  h::Value read(const archive::PickleItem &item, unsigned depth) {
     using Kind = archive::PickleItem::Kind;
     if (depth > mostNesting)
       interpreter.refuse("the file's values lie deeper in each other than " +
@@ -94,14 +106,15 @@ public:
     case Kind::Float:
       return h::Value(item.real);
     case Kind::Text:
-      return h::Value(item.text);
+      return item.maker.empty() ? h::Value(item.text) : made(item.maker, h::Value(item.text));
     case Kind::Tuple:
     case Kind::List: {
       h::List list;
       for (const auto *element : item.items)
         list.push_back(value(*element, depth + 1));
-      return item.kind == Kind::Tuple ? h::Value::tuple(std::move(list))
-                                      : h::Value::list(std::move(list));
+      h::Value sequence = item.kind == Kind::Tuple ? h::Value::tuple(std::move(list))
+                                                   : h::Value::list(std::move(list));
+      return item.maker.empty() ? sequence : made(item.maker, sequence);
     }
     case Kind::Dict: {
       h::Dict dict;
@@ -111,7 +124,8 @@ public:
           interpreter.refuse("a dict of the file has a key of type " + h::typeName(key));
         dict.set(key, value(*item.items[i + 1], depth + 1));
       }
-      return h::Value::dict(std::move(dict));
+      h::Value plain = h::Value::dict(std::move(dict));
+      return item.maker.empty() ? plain : made(item.maker, plain);
     }
     case Kind::Tensor:
       return tensor(item);
@@ -129,20 +143,23 @@ public:
     return dtypeValue(*type);
   }
 
-private:
+  /// `maker` ("collections OrderedDict") called with what it was called with.
+  h::Value made(const std::string &maker, const h::Value &argument) {
+    size_t space = maker.find(' ');
+    std::string module = maker.substr(0, space), name = maker.substr(space + 1);
+    if (name == "Size")
+      return h::Value::sizes(h::Tuple(argument.elements().begin(), argument.elements().end()));
+    if (name == "defaultdict")
+      interpreter.refuse("the file holds a defaultdict, whose factory would be a name to be run; "
+                         "save dict(…) of it");
+    const h::Value *builtin = module == "builtins" ? interpreter.builtin(name) : nullptr;
+    h::Value callee =
+        builtin ? *builtin : interpreter.getAttr(interpreter.importModule(module), name);
+    return interpreter.call(callee, {argument});
+  }
+
   h::Value tensor(const archive::PickleItem &item) {
-    const archive::Tensor &stored = *item.tensor;
-    ConcreteTensor given;
-    given.dtype = stored.dtype;
-    given.shape = stored.sizes;
-    given.strides = stored.strides;
-    given.data = {stored.storage,
-                  stored.storage.get() + stored.offset * int64_t(byteSize(stored.dtype))};
-    // Names of one tensor stay names of one tensor.
-    auto [known, isNew] = made.try_emplace({given.data.get(), given.shape, given.strides});
-    if (isNew)
-      known->second = tensorOfValues(tracer, interpreter, given);
-    auto object = std::make_shared<TensorObject>(tracer, known->second.as<TensorObject>()->tensor);
+    auto object = std::make_shared<TensorObject>(tracer, place(*item.tensor));
     object->isParameter = item.isParameter;
     h::Value result(std::static_pointer_cast<h::Object>(object));
     if (item.requiresGrad)
@@ -150,9 +167,53 @@ private:
     return result;
   }
 
+  static int64_t countOf(const std::vector<int64_t> &sizes) {
+    int64_t count = 1;
+    for (int64_t size : sizes)
+      count *= size;
+    return count;
+  }
+
+  static std::vector<int64_t> rowMajor(const std::vector<int64_t> &sizes) {
+    std::vector<int64_t> strides(sizes.size());
+    int64_t stride = 1;
+    for (size_t d = sizes.size(); d-- > 0; stride *= std::max<int64_t>(sizes[d], 1))
+      strides[d] = stride;
+    return strides;
+  }
+
+  /// Views of one storage stay views of one memory. A model that is traced begins with values.
+  TracedTensor place(const archive::Tensor &stored) {
+    auto element = static_cast<int64_t>(byteSize(stored.dtype));
+    const std::byte *begin = stored.storage.get() + stored.offset * element;
+    if (!tracer.recorder || countOf(stored.sizes) == 0) {
+      ConcreteTensor given{stored.dtype, stored.sizes, stored.strides, {stored.storage, begin}};
+      auto [known, isNew] = dense.try_emplace({begin, given.shape, given.strides});
+      if (isNew)
+        known->second = tensorOfValues(tracer, interpreter, given);
+      return known->second.as<TensorObject>()->tensor;
+    }
+    auto [known, isNew] = storages.try_emplace({stored.storage.get(), stored.dtype});
+    int64_t count = static_cast<int64_t>(stored.bytes) / element;
+    bool isWhole = countOf(stored.sizes) == count && stored.strides == rowMajor(stored.sizes);
+    if (isNew) {
+      std::vector<int64_t> sizes = isWhole ? stored.sizes : std::vector<int64_t>{count};
+      known->second =
+          tracer.recorder->tensorOf({stored.dtype, sizes, rowMajor(sizes), stored.storage});
+    }
+    TracedTensor view = known->second;
+    view.type = TensorType(stored.dtype, {stored.sizes.begin(), stored.sizes.end()});
+    view.type.strides.assign(stored.strides.begin(), stored.strides.end());
+    view.type.offset = stored.offset;
+    view.mayOverlap = !isWhole;
+    return view;
+  }
+
   Tracer &tracer;
   h::Interpreter &interpreter;
-  std::map<std::tuple<const void *, std::vector<int64_t>, std::vector<int64_t>>, h::Value> made;
+  std::map<const archive::PickleItem *, h::Value> objects;
+  std::map<std::tuple<const void *, std::vector<int64_t>, std::vector<int64_t>>, h::Value> dense;
+  std::map<std::pair<const void *, DataType>, TracedTensor> storages;
 };
 
 h::Value load(Tracer &tracer, h::Interpreter &interpreter, Bound &a) {
@@ -192,8 +253,16 @@ public:
     if (depth > mostNesting)
       interpreter.refuse("torch.save takes values that lie in each other up to " +
                          std::to_string(mostNesting) + " levels deep");
-    bool isOrdered = h::typeName(given) == "OrderedDict";
+    std::string type = h::typeName(given);
+    bool isOrdered = type == "OrderedDict";
     h::Value v = h::contentOf(given);
+    checkClass(v, type);
+    if (v.isSizes())
+      return madeBy("torch", "Size", [&] {
+        pickle.beginTuple();
+        elements(v.elements(), depth);
+        pickle.endTuple();
+      });
     if (v.isNone())
       return pickle.none();
     if (v.isBool())
@@ -214,17 +283,16 @@ public:
       elements(v.elements(), depth);
       return pickle.endList();
     }
+    if (v.isDict() && type == "Counter")
+      return madeBy("collections", type, [&] { dict(v, false, depth); });
     if (v.isDict())
       return dict(v, isOrdered, depth);
-    if (v.isSet()) {
-      pickle.global("builtins", "set");
-      pickle.beginTuple();
-      pickle.beginList();
-      elements(interpreter.iterate(v), depth);
-      pickle.endList();
-      pickle.endTuple();
-      return pickle.call();
-    }
+    if (v.isSet())
+      return madeBy("builtins", "set", [&] {
+        pickle.beginList();
+        elements(interpreter.iterate(v), depth);
+        pickle.endList();
+      });
     object(given);
   }
 
@@ -235,6 +303,32 @@ private:
   void elements(const std::vector<h::Value> &list, unsigned depth) {
     for (const h::Value &element : list)
       value(element, depth + 1);
+  }
+
+  /// A class called with one value.
+  template <typename Write>
+  void madeBy(const std::string &module, const std::string &name, const Write &write) {
+    pickle.global(module, name);
+    pickle.beginTuple();
+    write();
+    pickle.endTuple();
+    pickle.call();
+  }
+
+  /// What is derived from a container or a number would be another class when it is read.
+  void checkClass(const h::Value &content, const std::string &type) {
+    static const std::set<std::string> known = {"int",  "float", "bool", "str",         "tuple",
+                                                "list", "dict",  "set",  "OrderedDict", "Counter"};
+    bool isPlain = content.isInt() || content.isFloat() || content.isBool() || content.isStr() ||
+                   content.isSequence() || content.isDict() || content.isSet();
+    if (isPlain && !known.count(type))
+      refuseClass(type);
+  }
+
+  [[noreturn]] void refuseClass(const std::string &type) {
+    interpreter.refuse("torch.save of a value of type " + type +
+                       " would keep its class by name, to be run by who loads it; save numbers, "
+                       "texts, containers and tensors, such as a state_dict()");
   }
 
   void dict(const h::Value &v, bool isOrdered, unsigned depth) {
@@ -261,25 +355,47 @@ private:
     }
     auto *tensor = given.as<TensorObject>();
     if (!tensor)
-      interpreter.refuse("torch.save of a value of type " + h::typeName(given) +
-                         " would keep its class by name, to be run by who loads it; save numbers, "
-                         "texts, containers and tensors, such as a state_dict()");
-    ConcreteTensor values = valuesOf(tracer, interpreter, *tensor, "torch.save");
+      refuseClass(h::typeName(given));
+    // One object stays one, such as the weight of two layers.
+    auto [number, isFirst] = objects.try_emplace(tensor, static_cast<uint32_t>(objects.size()));
+    if (!isFirst)
+      return pickle.recall(number->second);
     bool requiresGrad = interpreter.truth(interpreter.getAttr(given, "requires_grad"));
-    auto [known, isNew] = keys.try_emplace({values.data.get(), values.shape, values.strides},
-                                           std::to_string(storages.size()));
-    if (isNew)
-      storages.push_back(values);
     if (tensor->isParameter)
       pickle.beginParameter();
-    pickle.tensor(values.dtype, known->second, values.shape, requiresGrad && !tensor->isParameter);
+    pickle.tensor(tensor->tensor.type.dtype, placeOf(*tensor),
+                  requiresGrad && !tensor->isParameter);
     if (tensor->isParameter)
       pickle.endParameter(requiresGrad);
+    pickle.remember(number->second);
+  }
+
+  /// A tensor's storage is written whole and once, and its views are places in it, as torch.save
+  /// has them. What only happens to share memory, such as a copy, is a storage of its own.
+  archive::PickleWriter::Place placeOf(TensorObject &tensor) {
+    ConcreteTensor values = valuesOf(tracer, interpreter, tensor, "torch.save");
+    const std::shared_ptr<TracedStorage> &storage = tensor.tensor.storage;
+    const std::shared_ptr<const std::byte> &memory = storage->memory->data;
+    auto element = static_cast<int64_t>(byteSize(values.dtype));
+    archive::PickleWriter::Place place;
+    place.sizes = values.shape;
+    place.strides = values.strides;
+    place.offset = (values.data.get() - memory.get()) / element;
+    int64_t bytes = storage->type.storageElements(tracer.symbols()).constant().value() *
+                    static_cast<int64_t>(byteSize(storage->type.dtype));
+    place.count = bytes / element;
+    auto [known, isNew] =
+        keys.try_emplace({storage, values.dtype}, std::to_string(storages.size()));
+    if (isNew)
+      storages.push_back({values.dtype, {place.count}, {1}, memory});
+    place.key = known->second;
+    return place;
   }
 
   Tracer &tracer;
   h::Interpreter &interpreter;
-  std::map<std::tuple<const void *, std::vector<int64_t>, std::vector<int64_t>>, std::string> keys;
+  std::map<std::pair<std::shared_ptr<TracedStorage>, DataType>, std::string> keys;
+  std::map<const TensorObject *, uint32_t> objects;
 };
 
 std::span<const uint8_t> bytesOf(const std::shared_ptr<const std::byte> &data, uint64_t count) {
@@ -310,7 +426,7 @@ h::Value save(Tracer &tracer, h::Interpreter &interpreter, Bound &a) {
     const ConcreteTensor &tensor = saver.storages[i];
     writer.add(
         "data/" + std::to_string(i),
-        bytesOf(tensor.dense(), static_cast<uint64_t>(tensor.numel()) * byteSize(tensor.dtype)));
+        bytesOf(tensor.data, static_cast<uint64_t>(tensor.numel()) * byteSize(tensor.dtype)));
   }
   writer.add("version", std::string_view("3\n"));
   writer.add(".data/serialization_id",

@@ -206,7 +206,7 @@ TEST(Function, AWrongNumberOfGradientsIsRefused) {
   Tensor x = leaf({1});
   EXPECT_TRUE(
       contains(errorOf([&] { Wrong::apply(x, x).backward(); }),
-               "WrongBackward returned an incorrect number of gradients (expected 4, got 3)"));
+               "WrongBackward returned an incorrect number of gradients (expected 2, got 1)"));
 }
 
 TEST(Function, OnTensorsInMemoryItIsItsForward) {
@@ -223,7 +223,7 @@ TEST(Operator, RegisteredDerivativesAreUsedAndMissingOnesAreRefused) {
                             });
   Tensor x = leaf({1, -2});
   EXPECT_TRUE(contains(errorOf([&] { sum(cube(x), {}).backward(); }),
-                       "Trying to backward through autograd_test::cube"));
+                       "but no autograd formula was registered"));
   cube.register_autograd(
       [](AutogradContext *context, variable_list gradients) {
         Tensor saved = context->get_saved_variables().at(0);
