@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Every operator, built-in of the kernel language, pass and verb can be found by its name: in its definition, in a test
-and in the docs. docs/operators.md is what the registry of a build says; `--fix` writes it anew with that of the last build."""
+and in the docs, and tests that tables and documents name exist. docs/operators.md is what the registry of a build says; `--fix` writes it anew with that of the last build."""
 
 import pathlib
 import re
@@ -47,6 +47,18 @@ def missing_names(kind, names, places):
                 yield f"{kind} '{name}' does not appear in {title}"
 
 
+def missing_tests():
+    """Sentences for files of tests that tables of tests and documents name and that do not exist."""
+    there = {path.name for path in (ROOT / "test").rglob("*.*")}
+    for folder in ("test", "docs"):
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.suffix not in (".txt", ".md") or path.name == "CMakeLists.txt":
+                continue
+            for name in sorted(set(re.findall(r"\b\w+(?:_test\.py|Test\.cpp)\b", path.read_text(errors="replace")))):
+                if name not in there:
+                    yield f"{path.relative_to(ROOT)} names '{name}', a test that there is not"
+
+
 def main():
     if "--fix" in sys.argv[1:]:
         write_operators()
@@ -64,6 +76,7 @@ def main():
     problems += missing_names("pass", passes(), [("test/passes", text_of("test/passes", ".mlir")), ("docs/", docs)])
     verbs = re.findall(r'^ *\{"(\w+)",', (ROOT / "tools/pellucid/main.cpp").read_text(), re.M)
     problems += missing_names("verb", verbs, [("test/", tests), ("README.md", (ROOT / "README.md").read_text())])
+    problems += missing_tests()
     for problem in problems:
         print(problem)
     print(f"{len(names)} operators, {len(builtins())} built-ins, {len(passes())} passes, {len(verbs)} verbs")

@@ -130,6 +130,18 @@ void renameKeywords(const Schema &schema, h::CallArgs &args) {
         key = atens;
 }
 
+/// Tensors have one layout, and what is drawn comes from the run's own generator.
+void checkWhatNoBodyReads(h::Interpreter &interpreter, const std::string &name,
+                          const h::CallArgs &args) {
+  if (const h::Value *generator = args.keyword("generator"); generator && !generator->isNone())
+    interpreter.refuse("'" + name +
+                       "' with a generator: a program draws from the seed and offset "
+                       "of its run; leave generator out");
+  const h::Value *layout = args.keyword("layout");
+  if (layout && !layout->isNone() && !(layout->isStr() && layout->str() == "strided"))
+    interpreter.refuse("tensors have the strided layout, got " + interpreter.str(*layout));
+}
+
 } // namespace
 
 const AtenComposite *findAtenComposite(h::Interpreter &interpreter, std::string_view target) {
@@ -168,6 +180,7 @@ h::Value callAtenComposite(h::Interpreter &interpreter, const AtenComposite &com
       return *result;
   const Schema &schema = composite.schema;
   std::string name = schema.space + "::" + schema.name;
+  checkWhatNoBodyReads(interpreter, name, args);
   h::CallArgs call;
   call.location = args.location;
   for (size_t i = 0; i < schema.arguments.size(); ++i) {

@@ -5,7 +5,7 @@ import torch
 
 class Event:
     def __init__(self, enable_timing=False, blocking=False, interprocess=False, external=False):
-        self._moment = None
+        self._moment, self._is_timed = None, enable_timing
 
     def record(self, stream=None):
         self._moment = _script_torch.mark()
@@ -24,6 +24,8 @@ class Event:
         return True
 
     def elapsed_time(self, end_event):
+        if not (self._is_timed and end_event._is_timed):
+            raise ValueError("Both events must be created with argument 'enable_timing=True'.")
         if self._moment is None or end_event._moment is None:
             raise RuntimeError("Both events must be recorded before calculating elapsed time.")
         return _script_torch.milliseconds(self._moment, end_event._moment)

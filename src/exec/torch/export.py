@@ -274,6 +274,8 @@ class ExportedProgram:
         return [value for _, value in self.named_parameters()]
 
     def module(self, check_guards=True):
+        if not check_guards:
+            raise NotImplementedError("ExportedProgram.module(check_guards=False): what a program was traced for is always checked")
         return GraphModule(self._program, self)
 
     def run_decompositions(self, decomp_table=None, decompose_custom_triton_ops=False):

@@ -147,6 +147,7 @@ class profile:
         self._schedule, self._ready, self._step = schedule, on_trace_ready, 0
         self._events, self._ranges, self._profile, self._began = [], [], None, 0.0
         self._action = ProfilerAction.NONE
+        self._metadata = {}
 
     @property
     def step_num(self):
@@ -236,13 +237,13 @@ class profile:
 
         events = [{"ph": "M", "name": "process_name", "pid": 1, "args": {"name": "pellucid exec"}}, {"ph": "M", "name": "thread_name", "pid": 1, "tid": 0, "args": {"name": "script"}}]
         with open(os.fspath(path), "w") as file:
-            json.dump({"displayTimeUnit": "ns", "traceEvents": events + self._all()}, file)
+            json.dump({**self._metadata, "displayTimeUnit": "ns", "traceEvents": events + self._all()}, file)
 
     def export_stacks(self, path, metric="self_cpu_time_total"):
         raise NotImplementedError("torch.profiler.profile.export_stacks: there are no stacks in these profiles")
 
     def add_metadata(self, key, value):
-        pass
+        self._metadata[key] = value
 
 
 class _KinetoProfile(profile):

@@ -56,6 +56,8 @@ def _tensors(actual, expected, rtol, atol, equal_nan, check_device, check_dtype,
 def assert_close(actual, expected, *, allow_subclasses=True, rtol=None, atol=None, equal_nan=False, check_device=True, check_dtype=True, check_layout=True, check_stride=False, msg=None):
     if (rtol is None) != (atol is None):
         raise ValueError(f"Either both 'rtol' and 'atol' must be specified or none of them, but got rtol={rtol} and atol={atol} instead.")
+    if not allow_subclasses and type(actual) is not type(expected):
+        raise TypeError(f"No comparison pair was able to handle inputs of type {type(actual)} and {type(expected)}.")
     try:
         _compare(actual, expected, rtol, atol, equal_nan, check_device, check_dtype, check_stride, "")
     except AssertionError as error:

@@ -448,12 +448,13 @@ class _SubParsersAction(Action):
 class FileType:
     def __init__(self, mode="r", bufsize=-1, encoding=None, errors=None):
         self._mode = mode
+        self._options = {"buffering": bufsize, "encoding": encoding, "errors": errors}
 
     def __call__(self, string):
         if string == "-":
             return _sys.stdin if "r" in self._mode else _sys.stdout
         try:
-            return open(string, self._mode)
+            return open(string, self._mode, **self._options)
         except OSError as error:
             raise ArgumentTypeError(f"can't open '{string}': {error}")
 

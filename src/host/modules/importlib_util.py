@@ -11,6 +11,12 @@ class Spec:
 
 
 def find_spec(name, package=None):
+    if name.startswith("."):
+        if not package:
+            raise ValueError(f"the 'package' argument is required to perform a relative import for {name!r}")
+        parents, rest = package.split("."), name.lstrip(".")
+        parents = parents[: len(parents) - (len(name) - len(rest) - 1)]
+        name = ".".join(parents + ([rest] if rest else []))
     return Spec(name) if known(name) else None
 
 

@@ -109,6 +109,8 @@ class Signature:
 
 
 def signature(function, *, follow_wrapped=True):
+    if not follow_wrapped:
+        raise NotImplementedError("inspect.signature(follow_wrapped=False)")
     described = _parameters(function)
     if described is None:
         raise ValueError(f"no signature found for builtin {function!r}")

@@ -56,6 +56,8 @@ class TextIOBase:
         raise UnsupportedOperation("not readable")
 
     def readlines(self, hint=-1):
+        if hint is not None and hint > 0:
+            raise NotImplementedError("readlines() with a hint; read lines until there are enough")
         return list(self)
 
     def write(self, text):
@@ -163,6 +165,8 @@ class _WrittenFile(TextIOBase):
 
 class StringIO(_Reader):
     def __init__(self, initial_value="", newline="\n"):
+        if newline not in ("", "\n"):
+            raise NotImplementedError(f"StringIO(newline={newline!r})")
         self._parts = [initial_value]
         super().__init__(initial_value)
 
@@ -242,6 +246,8 @@ class _Input(TextIOBase):
         return _script.isatty(0)
 
     def readline(self, size=-1):
+        if size is not None and size >= 0:
+            raise NotImplementedError("sys.stdin.readline() with a size; read lines")
         return _script.stdin_line()
 
     def read(self, size=-1):
@@ -258,6 +264,8 @@ _stdin = _Input()
 def open(file, mode="r", buffering=-1, encoding=None, errors=None, newline=None, closefd=True, opener=None):
     if "b" in mode:
         raise NotImplementedError(f"open(): mode {mode!r}: files are read and written as text")
+    if buffering == 0:
+        raise ValueError("can't have unbuffered text I/O")
     if encoding is not None and encoding.lower().replace("_", "-") not in ("utf-8", "utf8", "ascii"):
         raise NotImplementedError(f"open(): encoding {encoding!r}; files are read and written as UTF-8")
     if errors not in (None, "strict", "ignore", "replace") or opener is not None or not closefd:

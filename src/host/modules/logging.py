@@ -140,7 +140,8 @@ class StreamHandler(Handler):
         self.flush()
 
     def flush(self):
-        self.stream.flush()
+        if self.stream is not None:
+            self.stream.flush()
 
     def setStream(self, stream):
         self.stream = stream
@@ -148,10 +149,19 @@ class StreamHandler(Handler):
 
 class FileHandler(StreamHandler):
     def __init__(self, filename, mode="a", encoding=None, delay=False, errors=None):
-        super().__init__(open(filename, mode))
+        self._open = lambda: open(filename, mode, encoding=encoding, errors=errors)
+        super().__init__(_sys.stderr if delay else self._open())
+        if delay:
+            self.stream = None
+
+    def emit(self, record):
+        if self.stream is None:
+            self.stream = self._open()
+        super().emit(record)
 
     def close(self):
-        self.stream.close()
+        if self.stream is not None:
+            self.stream.close()
 
 
 _default = Formatter()
@@ -214,7 +224,9 @@ class Logger(_Filterer):
             return
         if exc_info is True:
             exc_info = _sys.exc_info()[1]
-        record = LogRecord(self.name, level, msg, args, exc_info, _warnings_place.caller(1))
+        if stack_info:
+            raise NotImplementedError("logging with stack_info=True; traceback.print_stack() prints one")
+        record = LogRecord(self.name, level, msg, args, exc_info, _warnings_place.caller(stacklevel))
         if extra:
             for key, value in extra.items():
                 setattr(record, key, value)
@@ -275,7 +287,7 @@ def basicConfig(*, level=None, format=None, datefmt=None, stream=None, filename=
     if root.handlers:
         return
     if handlers is None:
-        handlers = [FileHandler(filename, filemode) if filename else StreamHandler(stream)]
+        handlers = [FileHandler(filename, filemode, encoding, errors=errors) if filename else StreamHandler(stream)]
     formatter = Formatter(format or BASIC_FORMAT, datefmt, style)
     for handler in handlers:
         if handler.formatter is None:

@@ -83,10 +83,10 @@ class DirEntry:
         self.name, self.path = name, folder.rstrip("/") + "/" + name
 
     def is_dir(self, *, follow_symlinks=True):
-        return _script.isdir(self.path)
+        return _script.isdir(self.path) and (follow_symlinks or not self.is_symlink())
 
     def is_file(self, *, follow_symlinks=True):
-        return _script.isfile(self.path)
+        return _script.isfile(self.path) and (follow_symlinks or not self.is_symlink())
 
     def is_symlink(self):
         return _script.islink(self.path)

@@ -129,7 +129,7 @@ class Path(PurePath):
         return cls(_path.expanduser("~"))
 
     def exists(self, *, follow_symlinks=True):
-        return _script.exists(self)
+        return _script.exists(self) or (not follow_symlinks and _script.islink(self))
 
     def is_file(self):
         return _script.isfile(self)
@@ -191,6 +191,8 @@ class Path(PurePath):
     replace = rename
 
     def touch(self, mode=438, exist_ok=True):
+        if mode != 438:
+            raise NotImplementedError(f"Path.touch(mode={mode:#o}); files are made with 0o666")
         if self.exists() and not exist_ok:
             raise FileExistsError(17, "File exists", self._text)
         with self.open("a"):

@@ -27,6 +27,8 @@ def rmtree(path, ignore_errors=False, onerror=None, *, onexc=None):
 
 
 def copyfile(src, dst, *, follow_symlinks=True):
+    if not follow_symlinks and _script.islink(src):
+        raise NotImplementedError("copyfile(follow_symlinks=False) of a symbolic link")
     _script.copyfile(src, dst)
     return dst
 
@@ -34,7 +36,7 @@ def copyfile(src, dst, *, follow_symlinks=True):
 def copy(src, dst, *, follow_symlinks=True):
     if _script.isdir(dst):
         dst = _path.join(dst, _path.basename(src))
-    return copyfile(src, dst)
+    return copyfile(src, dst, follow_symlinks=follow_symlinks)
 
 
 copy2 = copy
@@ -59,9 +61,12 @@ def move(src, dst):
 
 
 def which(cmd, mode=1, path=None):
-    for folder in (path or _os.environ.get("PATH", "")).split(":"):
-        if folder and _script.isfile(_path.join(folder, cmd)):
-            return _path.join(folder, cmd)
+    folders = [""] if "/" in cmd else (path or _os.environ.get("PATH", "")).split(":")
+    for folder in folders:
+        found = _path.join(folder, cmd) if folder else cmd
+        # Whether anybody may run it.
+        if (folder or "/" in cmd) and _script.isfile(found) and (not mode & 1 or _os.stat(found).st_mode & 73):
+            return found
     return None
 
 

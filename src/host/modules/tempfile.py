@@ -37,13 +37,13 @@ class TemporaryDirectory:
 class _Temporary:
     """A file with a name of its own, that goes when it is closed."""
 
-    def __init__(self, mode, suffix, prefix, dir, delete):
+    def __init__(self, mode, suffix, prefix, dir, delete, options):
         path = _script.make_temporary(_path.join(dir or gettempdir(), (prefix or "tmp") + "XXXXXX"), False)
         self.name = path + (suffix or "")
         if suffix:
             _script.rename(path, self.name)
         self.delete = delete
-        self.file = open(self.name, mode)
+        self.file = open(self.name, mode, **options)
 
     def __getattr__(self, name):
         return getattr(self.file, name)
@@ -65,4 +65,4 @@ class _Temporary:
 
 
 def NamedTemporaryFile(mode="w+b", buffering=-1, encoding=None, newline=None, suffix=None, prefix=None, dir=None, delete=True):
-    return _Temporary(mode.replace("+", ""), suffix, prefix, dir, delete)
+    return _Temporary(mode.replace("+", ""), suffix, prefix, dir, delete, {"buffering": buffering, "encoding": encoding, "newline": newline})

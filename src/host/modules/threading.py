@@ -6,7 +6,7 @@ class Lock:
 
     def acquire(self, blocking=True, timeout=-1):
         if self._held and not self._again:
-            if blocking:
+            if blocking and timeout < 0:
                 raise RuntimeError("the lock is held already, and nobody else is there to release it")
             return False
         self._held += 1

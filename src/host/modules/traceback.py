@@ -9,7 +9,13 @@ def _exception(exc, value):
     return value if isinstance(value, BaseException) else None
 
 
+def _check_whole(limit, chain=True):
+    if limit is not None or not chain:
+        raise NotImplementedError("tracebacks are written whole; leave limit and chain out")
+
+
 def format_exception(exc, value=None, tb=None, limit=None, chain=True):
+    _check_whole(limit, chain)
     found = _exception(exc, value)
     return [line + "\n" for line in _warnings_place.traceback(found).split("\n")[:-1]] if found is not None else ["NoneType: None\n"]
 
@@ -19,24 +25,32 @@ def format_exception_only(exc, value=None):
 
 
 def format_exc(limit=None, chain=True):
+    _check_whole(limit, chain)
     return "".join(format_exception(_sys.exc_info()[1]))
 
 
 def print_exception(exc, value=None, tb=None, limit=None, file=None, chain=True):
+    _check_whole(limit, chain)
     (_sys.stderr if file is None else file).write("".join(format_exception(exc, value)))
 
 
 def print_exc(limit=None, file=None, chain=True):
+    _check_whole(limit, chain)
     print_exception(_sys.exc_info()[1], file=file)
 
 
 def format_tb(tb, limit=None):
+    _check_whole(limit)
     return _warnings_place.entries(tb)
 
 
 def print_tb(tb, limit=None, file=None):
+    _check_whole(limit)
     (_sys.stderr if file is None else file).write("".join(format_tb(tb)))
 
 
 def print_stack(f=None, limit=None, file=None):
+    _check_whole(limit)
+    if f is not None:
+        raise NotImplementedError("traceback.print_stack(f): there are no frame objects")
     (_sys.stderr if file is None else file).write(_warnings_place.stack())

@@ -57,7 +57,10 @@ def warn(message, category=None, stacklevel=1, source=None):
 
 
 def warn_explicit(message, category, filename, lineno, module=None, registry=None):
-    if _action(message, category) not in ("ignore",):
+    action = _action(message, category)
+    if action == "error":
+        raise message if isinstance(message, Warning) else category(message)
+    if action != "ignore":
         showwarning(message, category, filename, lineno)
 
 
@@ -83,13 +86,15 @@ def resetwarnings():
 
 class catch_warnings:
     def __init__(self, *, record=False, module=None, action=None, category=Warning, lineno=0, append=False):
-        self._record, self._action, self._category = record, action, category
+        if module is not None:
+            raise NotImplementedError("warnings.catch_warnings(): module")
+        self._record, self._action, self._category, self._place = record, action, category, (lineno, append)
 
     def __enter__(self):
         self._saved, self._seen = list(_filters), set(_shown)
         _shown.clear()
         if self._action is not None:
-            simplefilter(self._action, self._category)
+            simplefilter(self._action, self._category, *self._place)
         if self._record:
             log = []
             _recorded.append(log)

@@ -93,6 +93,8 @@ def _native_batch_norm(input, weight, bias, running_mean, running_var, training,
 
 @_aten("aten::_native_batch_norm_legit.no_stats(Tensor input, Tensor? weight, Tensor? bias, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)")
 def _batch_norm_of_batch(input, weight, bias, training, momentum, eps):
+    if not training:
+        raise RuntimeError("Expected running_mean and running_var to be defined when training=False")
     variance, mean = _statistics(input)
     scale = torch.rsqrt(variance + eps)
     # The statistics are kept in the parameters' type.
@@ -724,25 +726,34 @@ def _largest_of_bags(weight, rows, counted, bag, bags):
     return torch.where((sizes > 0).unsqueeze(1), largest, 0.0).to(weight.dtype)
 
 
+def _check_frequencies(scale_grad_by_freq):
+    if scale_grad_by_freq:
+        raise NotImplementedError("embedding_bag(scale_grad_by_freq=True): gradients are not scaled by how often a row is read; leave it out")
+
+
 @_aten("aten::embedding_bag.padding_idx(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq, int mode, bool sparse, Tensor? per_sample_weights, bool include_last_offset, int? padding_idx) -> (Tensor, Tensor, Tensor, Tensor)")
 def _embedding_bag(weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset, padding_idx):
     if padding_idx is not None and padding_idx < 0:
         padding_idx = padding_idx + weight.shape[0]
+    _check_frequencies(scale_grad_by_freq)
     return _bags(weight, indices, offsets, mode, per_sample_weights, include_last_offset, padding_idx)
 
 
 @_aten("aten::embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False) -> (Tensor, Tensor, Tensor, Tensor)")
 def _embedding_bag_plain(weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset):
+    _check_frequencies(scale_grad_by_freq)
     return _bags(weight, indices, offsets, mode, per_sample_weights, include_last_offset, None)
 
 
 @_aten("aten::_embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False, int padding_idx=-1) -> (Tensor, Tensor, Tensor, Tensor)")
 def _embedding_bag_core(weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset, padding_idx):
+    _check_frequencies(scale_grad_by_freq)
     return _bags(weight, indices, offsets, mode, per_sample_weights, include_last_offset, padding_idx)
 
 
 @_aten("aten::_embedding_bag_forward_only(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False, int padding_idx=-1) -> (Tensor, Tensor, Tensor, Tensor)")
 def _embedding_bag_forward(weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset, padding_idx):
+    _check_frequencies(scale_grad_by_freq)
     return _bags(weight, indices, offsets, mode, per_sample_weights, include_last_offset, padding_idx)
 
 
@@ -1258,7 +1269,7 @@ def _tensordot(self, other, dims_self, dims_other):
 
 @_aten("aten::repeat_interleave.self_int(Tensor self, SymInt repeats, int? dim=None, *, SymInt? output_size=None) -> Tensor")
 def _repeat_interleave(self, repeats, dim, output_size):
-    return F.repeat_interleave(self, repeats, dim)
+    return F.repeat_interleave(self, repeats, dim, output_size)
 
 
 @_aten("aten::tile(Tensor self, SymInt[] dims) -> Tensor")
@@ -1755,43 +1766,43 @@ def _rnn_relu_cell(input, hx, w_ih, w_hh, b_ih, b_hh):
 
 @_aten("aten::eye(SymInt n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor")
 def _eye(n, dtype, layout, device, pin_memory):
-    return F.eye(n, None, dtype)
+    return F.eye(n, None, dtype, device)
 
 
 @_aten("aten::eye.m(SymInt n, SymInt m, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor")
 def _eye_m(n, m, dtype, layout, device, pin_memory):
-    return F.eye(n, m, dtype)
+    return F.eye(n, m, dtype, device)
 
 
 @_aten("aten::linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor")
 def _linspace(start, end, steps, dtype, layout, device, pin_memory):
-    return F.linspace(start, end, steps, dtype)
+    return F.linspace(start, end, steps, dtype, device)
 
 
-def _triangle(row, col, offset, lower, dtype):
+def _triangle(row, col, offset, lower, dtype, device):
     places = [[i, j] for i in range(row) for j in range(col) if (j - i <= offset if lower else j - i >= offset)]
-    return torch.tensor([[p[0] for p in places], [p[1] for p in places]], dtype=torch.int64 if dtype is None else dtype)
+    return torch.tensor([[p[0] for p in places], [p[1] for p in places]], dtype=torch.int64 if dtype is None else dtype, device=device)
 
 
 @_aten("aten::tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor")
 def _tril_indices(row, col, offset, dtype, layout, device, pin_memory):
-    return _triangle(row, col, offset, True, dtype)
+    return _triangle(row, col, offset, True, dtype, device)
 
 
 @_aten("aten::triu_indices(int row, int col, int offset=0, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor")
 def _triu_indices(row, col, offset, dtype, layout, device, pin_memory):
-    return _triangle(row, col, offset, False, dtype)
+    return _triangle(row, col, offset, False, dtype, device)
 
 
 @_aten("aten::empty_permuted(SymInt[] size, int[] physical_layout, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor")
 def _empty_permuted(size, physical_layout, dtype, layout, device, pin_memory):
-    inner = torch.empty([size[d] for d in physical_layout], dtype=dtype)
+    inner = torch.empty([size[d] for d in physical_layout], dtype=dtype, device=device)
     return torch.permute(inner, [physical_layout.index(d) for d in range(len(size))])
 
 
 @_aten("aten::new_empty_strided(Tensor self, SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor")
 def _new_empty_strided(self, size, stride, dtype, layout, device, pin_memory):
-    return torch.ops.aten.empty_strided.default(size, stride, dtype=self.dtype if dtype is None else dtype)
+    return torch.ops.aten.empty_strided.default(size, stride, dtype=self.dtype if dtype is None else dtype, device=self.device if device is None else device)
 
 
 # --- element by element

@@ -534,11 +534,11 @@ def _combinations(self, r, with_replacement):
     return torch.index_select(self, 0, places).reshape([len(chosen), r])
 
 
-def _line_of(start, end, steps, dtype):
+def _line_of(start, end, steps, dtype, device):
     """As linspace() of numbers, with ends that are tensors."""
     wide = torch.float64 if dtype == torch.float64 else torch.float32
     start, end = (t.to(wide) if isinstance(t, torch.Tensor) else t for t in (start, end))
-    i = torch.arange(steps, dtype=wide)
+    i = torch.arange(steps, dtype=wide, device=device)
     step = (end - start) / (steps - 1) if steps > 1 else 0.0
     line = torch.where(i < steps // 2, start + step * i, end - step * (steps - 1 - i)) if steps > 1 else i + start
     return line.to(torch.float32 if dtype is None else dtype)
@@ -546,22 +546,22 @@ def _line_of(start, end, steps, dtype):
 
 @_aten("aten::linspace.Tensor_Tensor(Tensor start, Tensor end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor")
 def _linspace_tensors(start, end, steps, dtype, layout, device, pin_memory):
-    return _line_of(start, end, steps, dtype)
+    return _line_of(start, end, steps, dtype, device)
 
 
 @_aten("aten::linspace.Tensor_Scalar(Tensor start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor")
 def _linspace_tensor_scalar(start, end, steps, dtype, layout, device, pin_memory):
-    return _line_of(start, end, steps, dtype)
+    return _line_of(start, end, steps, dtype, device)
 
 
 @_aten("aten::linspace.Scalar_Tensor(Scalar start, Tensor end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor")
 def _linspace_scalar_tensor(start, end, steps, dtype, layout, device, pin_memory):
-    return _line_of(start, end, steps, dtype)
+    return _line_of(start, end, steps, dtype, device)
 
 
 @_aten("aten::logspace(Scalar start, Scalar end, int steps, float base=10.0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor")
 def _logspace(start, end, steps, base, dtype, layout, device, pin_memory):
-    return torch.pow(float(base), F.linspace(start, end, steps, torch.float64)).to(torch.float32 if dtype is None else dtype)
+    return torch.pow(float(base), F.linspace(start, end, steps, torch.float64, device)).to(torch.float32 if dtype is None else dtype)
 
 
 # --- products and norms of matrices

@@ -673,7 +673,7 @@ def _func_vjp(func, *primals, has_aux=False):
             if not pairs:
                 found = [torch.zeros_like(one) for one in flat]
             else:
-                creates = nested or any([gradient.requires_grad for _, gradient in pairs])
+                creates = create_graph if create_graph is not None else nested or any([gradient.requires_grad for _, gradient in pairs])
                 found = grad([one for one, _ in pairs], flat, [gradient for _, gradient in pairs], retain_graph=True, create_graph=creates, materialize_grads=True)
         return tuple(_fill_tree(leaves, found))
 
@@ -725,6 +725,8 @@ def _func_jacrev(func, argnums=0, has_aux=False, chunk_size=None):
 
 
 def hessian(func, inputs, create_graph=False, strict=False, vectorize=False, outer_jacobian_strategy="reverse-mode"):
+    if outer_jacobian_strategy != "reverse-mode":
+        raise NotImplementedError("torch.autograd.functional.hessian with an outer Jacobian in forward mode is not supported; leave outer_jacobian_strategy out")
     single = isinstance(inputs, torch.Tensor)
 
     def slopes(*leaves):
@@ -787,6 +789,10 @@ def _numeric(func, inputs, place, eps, nondifferentiable):
 def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=True, nondet_tol=0.0, check_undefined_grad=True, check_grad_dtypes=False, check_batched_grad=False, check_batched_forward_grad=False, check_forward_ad=False, check_backward_ad=True, fast_mode=False, masked=None):
     tape.ask()
     inputs = [inputs] if isinstance(inputs, torch.Tensor) else list(inputs)
+    """The gradients of one output at a time leave those of the others undefined (`check_undefined_grad`). All elements are compared, which
+    `fast_mode` would not; `masked` is about sparse tensors."""
+    if not check_backward_ad:
+        raise AssertionError("Expected at least one of check_forward_ad or check_backward_ad to be True")
     if check_batched_grad or check_forward_ad or check_batched_forward_grad:
         raise NotImplementedError("gradcheck of batched gradients and of forward mode is not supported; leave them out")
     wanted = [i for i, one in enumerate(inputs) if isinstance(one, torch.Tensor) and one.requires_grad]
@@ -796,22 +802,31 @@ def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=T
     def differentiable(result):
         return [one for one in _tensors(result) if one.is_floating_point()]
 
+    def differing(text):
+        if raise_exception:
+            raise RuntimeError(text)
+        return False
+
     outputs = [one for one in differentiable(func(*inputs))]
     for place in wanted:
         with no_grad():
             rows = _numeric(func, inputs, place, eps, differentiable)
         for k, output in enumerate(outputs):
             if output.requires_grad:
-                analytic = _rows(output, [inputs[place]], False)[0].reshape([output.numel(), inputs[place].numel()])
+                analytic, again = [_rows(output, [inputs[place]], False)[0] for _ in range(2)]
+                if check_grad_dtypes and analytic.dtype != inputs[place].dtype:
+                    return differing(f"Mismatch in the types of gradient {analytic.dtype} and input {inputs[place].dtype}")
+                if not torch.allclose(analytic, again, 0.0, nondet_tol, True):
+                    return differing(f"Backward is not reentrant, i.e., running backward with same input and grad_output multiple times gives different values, although "
+                                     f"analytical gradient matches numerical gradient. The tolerance for nondeterminism was {nondet_tol}.")
+                analytic = analytic.reshape([output.numel(), inputs[place].numel()])
             else:
                 analytic = output.new_zeros([output.numel(), inputs[place].numel()])
             if not rows or output.numel() == 0:
                 continue
             numeric = torch.stack([row[k] for row in rows], 1)
             if not torch.allclose(analytic, numeric, rtol, atol):
-                if not raise_exception:
-                    return False
-                raise RuntimeError(f"Jacobian mismatch for output {k} with respect to input {place},\nnumerical:{numeric}\nanalytical:{analytic}\n")
+                return differing(f"Jacobian mismatch for output {k} with respect to input {place},\nnumerical:{numeric}\nanalytical:{analytic}\n")
     return True
 
 
@@ -819,6 +834,8 @@ def gradgradcheck(func, inputs, grad_outputs=None, *, eps=1e-6, atol=1e-5, rtol=
     inputs = [inputs] if isinstance(inputs, torch.Tensor) else list(inputs)
     outputs = [one for one in _tensors(func(*inputs)) if one.is_floating_point() and one.requires_grad]
     given = [torch.randn_like(one).requires_grad_() for one in outputs] if grad_outputs is None else _tensors(grad_outputs)
+    if gen_non_contig_grad_outputs and grad_outputs is None:
+        given = [torch.stack([one.detach(), one.detach()], -1).select(-1, 0).requires_grad_() for one in given]
     count = len(inputs)
 
     def slopes(*args):
@@ -826,4 +843,6 @@ def gradgradcheck(func, inputs, grad_outputs=None, *, eps=1e-6, atol=1e-5, rtol=
         leaves = [one for one in args[:count] if isinstance(one, torch.Tensor) and one.requires_grad]
         return grad(made, leaves, args[count:], create_graph=True, allow_unused=True, materialize_grads=True)
 
-    return gradcheck(slopes, inputs + given, eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception)
+    return gradcheck(slopes, inputs + given, eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception, nondet_tol=nondet_tol, check_undefined_grad=check_undefined_grad,
+                     check_grad_dtypes=check_grad_dtypes, check_batched_grad=check_batched_grad, check_forward_ad=check_fwd_over_rev, check_backward_ad=check_rev_over_rev,
+                     fast_mode=fast_mode, masked=masked)

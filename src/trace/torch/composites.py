@@ -410,7 +410,10 @@ def gumbel_softmax(logits, tau=1.0, hard=False, eps=1e-10, dim=-1):
     return torch.zeros_like(logits).scatter(dim, index, 1.0) - soft + soft
 
 
-def cdist(x1, x2, p=2.0, compute_mode=None):
+def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
+    """Never by a product of matrices, which is less exact."""
+    if compute_mode not in ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist", 0, 1, 2, None):
+        raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
     return norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, -1)
 
 

@@ -31,6 +31,8 @@ class _Hooked:
         return self._add_hook("before", (hook, with_kwargs), prepend)
 
     def register_forward_hook(self, hook, *, prepend=False, with_kwargs=False, always_call=False):
+        if always_call:
+            raise NotImplementedError("register_forward_hook(always_call=True), a hook that is called where forward raised, is not supported; catch the exception")
         return self._add_hook("after", (hook, with_kwargs), prepend)
 
     def _called(self, args, kwargs):

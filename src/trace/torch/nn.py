@@ -49,6 +49,11 @@ class Module(_Hooked, _Saved, _Named):
                     _move_in_place(value, device)
         return self
 
+    def _placed(self, device):
+        """As a constructor was asked."""
+        if device is not None:
+            self._move(device)
+
     def to(self, *args, **kwargs):
         dtype = _conversion(*args, **kwargs)
         device = kwargs.get("device")
@@ -215,6 +220,7 @@ class Linear(Module):
         self.out_features = out_features
         self.weight = Parameter(_default_weight(torch.empty([out_features, in_features], dtype=dtype)))
         self.bias = Parameter(_default_bias(torch.empty([out_features], dtype=dtype), self.weight)) if bias else None
+        self._placed(device)
 
     def forward(self, input):
         return F.linear(input, self.weight, self.bias)
@@ -279,6 +285,7 @@ class Conv1d(_Convolution):
 
     def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True, padding_mode="zeros", device=None, dtype=None):
         super().__init__(False, in_channels, out_channels, kernel_size, stride, padding, 0, dilation, groups, bias, padding_mode, dtype)
+        self._placed(device)
 
     def forward(self, input):
         return self._convolve(F.conv1d, input)
@@ -289,6 +296,7 @@ class Conv2d(_Convolution):
 
     def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True, padding_mode="zeros", device=None, dtype=None):
         super().__init__(False, in_channels, out_channels, kernel_size, stride, padding, 0, dilation, groups, bias, padding_mode, dtype)
+        self._placed(device)
 
     def forward(self, input):
         return self._convolve(F.conv2d, input)
@@ -299,6 +307,7 @@ class Conv3d(_Convolution):
 
     def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True, padding_mode="zeros", device=None, dtype=None):
         super().__init__(False, in_channels, out_channels, kernel_size, stride, padding, 0, dilation, groups, bias, padding_mode, dtype)
+        self._placed(device)
 
     def forward(self, input):
         return self._convolve(F.conv3d, input)
@@ -311,6 +320,7 @@ class ConvTranspose1d(_Convolution):
         self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True, dilation=1, padding_mode="zeros", device=None, dtype=None
     ):
         super().__init__(True, in_channels, out_channels, kernel_size, stride, padding, output_padding, dilation, groups, bias, padding_mode, dtype)
+        self._placed(device)
 
     def forward(self, input, output_size=None):
         return self._spread(F.conv_transpose1d, input, output_size)
@@ -323,6 +333,7 @@ class ConvTranspose2d(_Convolution):
         self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True, dilation=1, padding_mode="zeros", device=None, dtype=None
     ):
         super().__init__(True, in_channels, out_channels, kernel_size, stride, padding, output_padding, dilation, groups, bias, padding_mode, dtype)
+        self._placed(device)
 
     def forward(self, input, output_size=None):
         return self._spread(F.conv_transpose2d, input, output_size)
@@ -335,6 +346,7 @@ class ConvTranspose3d(_Convolution):
         self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True, dilation=1, padding_mode="zeros", device=None, dtype=None
     ):
         super().__init__(True, in_channels, out_channels, kernel_size, stride, padding, output_padding, dilation, groups, bias, padding_mode, dtype)
+        self._placed(device)
 
     def forward(self, input, output_size=None):
         return self._spread(F.conv_transpose3d, input, output_size)
@@ -366,11 +378,14 @@ class Embedding(Module):
         if _weight is None:
             self.weight = Parameter(_normal(torch.empty([num_embeddings, embedding_dim], dtype=dtype)))
             if padding_idx is not None:
-                self.weight[self.padding_idx] = 0
+                self.weight.data[self.padding_idx] = 0
         elif list(_weight.shape) != [num_embeddings, embedding_dim]:
             raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim")
         else:
             self.weight = Parameter(_weight)
+        if _freeze:
+            self.weight.requires_grad_(False)
+        self._placed(device)
 
     def forward(self, input):
         return F.embedding(input, self.weight, self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq, self.sparse)
@@ -383,6 +398,7 @@ class LayerNorm(Module):
         self.eps = eps
         self.weight = Parameter(torch.ones(self.normalized_shape, dtype=dtype)) if elementwise_affine else None
         self.bias = Parameter(torch.zeros(self.normalized_shape, dtype=dtype)) if elementwise_affine and bias else None
+        self._placed(device)
 
     def forward(self, input):
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
@@ -394,6 +410,7 @@ class RMSNorm(Module):
         self.normalized_shape = [normalized_shape] if isinstance(normalized_shape, int) else list(normalized_shape)
         self.eps = eps
         self.weight = Parameter(torch.ones(self.normalized_shape, dtype=dtype)) if elementwise_affine else None
+        self._placed(device)
 
     def forward(self, x):
         return F.rms_norm(x, self.normalized_shape, self.weight, self.eps)
@@ -557,6 +574,7 @@ class BatchNorm1d(Module):
         self.register_buffer("running_mean", torch.zeros(num_features, dtype=dtype) if track_running_stats else None)
         self.register_buffer("running_var", torch.ones(num_features, dtype=dtype) if track_running_stats else None)
         self.register_buffer("num_batches_tracked", torch.tensor(0, dtype=torch.int64) if track_running_stats else None)
+        self._placed(device)
 
     def _check_input_dim(self, input):
         pass
@@ -584,6 +602,7 @@ class GroupNorm(Module):
         self.num_groups, self.eps = num_groups, eps
         self.weight = Parameter(torch.ones(num_channels, dtype=dtype)) if affine else None
         self.bias = Parameter(torch.zeros(num_channels, dtype=dtype)) if affine else None
+        self._placed(device)
 
     def forward(self, input):
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)

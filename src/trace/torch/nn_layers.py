@@ -28,6 +28,7 @@ class InstanceNorm1d(Module):
         self.register_buffer("running_mean", torch.zeros(num_features, dtype=dtype) if track_running_stats else None)
         self.register_buffer("running_var", torch.ones(num_features, dtype=dtype) if track_running_stats else None)
         self.register_buffer("num_batches_tracked", torch.tensor(0, dtype=torch.int64) if track_running_stats else None)
+        self._placed(device)
 
     def forward(self, input):
         if input.dim() not in self._dims:
@@ -341,6 +342,7 @@ class PReLU(Module):
         super().__init__()
         self.num_parameters, self.init = num_parameters, init
         self.weight = Parameter(torch.full([num_parameters], float(init), dtype=dtype))
+        self._placed(device)
 
     def forward(self, input):
         return F.prelu(input, self.weight)
@@ -447,6 +449,7 @@ class EmbeddingBag(Module):
         self.weight = Parameter(_normal(torch.empty([num_embeddings, embedding_dim], dtype=dtype)) if _weight is None else _weight)
         if padding_idx is not None and _weight is None:
             self.weight[self.padding_idx] = 0
+        self._placed(device)
 
     def forward(self, input, offsets=None, per_sample_weights=None):
         return F.embedding_bag(
@@ -470,6 +473,7 @@ class Bilinear(Module):
         self.in1_features, self.in2_features, self.out_features = in1_features, in2_features, out_features
         self.weight = Parameter(_bounded(torch.empty([out_features, in1_features, in2_features], dtype=dtype), in1_features))
         self.bias = Parameter(_bounded(torch.empty([out_features], dtype=dtype), in1_features)) if bias else None
+        self._placed(device)
 
     def forward(self, input1, input2):
         return F.bilinear(input1, input2, self.weight, self.bias)

@@ -134,10 +134,11 @@ class MultiheadAttention(Module):
         for name in names:
             _xavier_uniform(getattr(self, name))
         if bias:
-            self.out_proj.bias.fill_(0.0)
+            self.out_proj.bias.data.fill_(0.0)
         if add_bias_kv:
             _xavier_normal(self.bias_k)
             _xavier_normal(self.bias_v)
+        self._placed(device)
 
     def _projected(self, i, x):
         """Query, key or value by heads: [batch, heads, length, head_dim]."""

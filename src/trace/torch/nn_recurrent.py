@@ -59,6 +59,7 @@ class LSTM(_Recurrent):
 
     def __init__(self, input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0, bidirectional=False, proj_size=0, device=None, dtype=None):
         super().__init__(input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, proj_size, dtype)
+        self._placed(device)
 
     def forward(self, input, hx=None):
         x, states, single = self._batched(input, hx)
@@ -81,6 +82,7 @@ class GRU(_OneState):
 
     def __init__(self, input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0, bidirectional=False, device=None, dtype=None):
         super().__init__(input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, 0, dtype)
+        self._placed(device)
 
     def _operator(self):
         return torch.ops.aten.gru.input
@@ -96,6 +98,7 @@ class RNN(_OneState):
         if nonlinearity not in ("tanh", "relu"):
             raise ValueError(f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'.")
         self.nonlinearity = nonlinearity
+        self._placed(device)
 
     def _operator(self):
         return torch.ops.aten.rnn_tanh.input if self.nonlinearity == "tanh" else torch.ops.aten.rnn_relu.input
@@ -134,6 +137,7 @@ class LSTMCell(_Cell):
 
     def __init__(self, input_size, hidden_size, bias=True, device=None, dtype=None):
         super().__init__(input_size, hidden_size, bias, 4, dtype)
+        self._placed(device)
 
     def forward(self, input, hx=None):
         hidden, cell = self._step(torch.ops.aten.lstm_cell.default, input, hx)
@@ -143,6 +147,7 @@ class LSTMCell(_Cell):
 class GRUCell(_Cell):
     def __init__(self, input_size, hidden_size, bias=True, device=None, dtype=None):
         super().__init__(input_size, hidden_size, bias, 3, dtype)
+        self._placed(device)
 
     def forward(self, input, hx=None):
         return self._step(torch.ops.aten.gru_cell.default, input, None if hx is None else [hx])[0]
@@ -154,6 +159,7 @@ class RNNCell(_Cell):
         if nonlinearity not in ("tanh", "relu"):
             raise RuntimeError(f"Unknown nonlinearity: {nonlinearity}")
         self.nonlinearity = nonlinearity
+        self._placed(device)
 
     def forward(self, input, hx=None):
         operator = torch.ops.aten.rnn_tanh_cell.default if self.nonlinearity == "tanh" else torch.ops.aten.rnn_relu_cell.default

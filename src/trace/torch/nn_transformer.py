@@ -32,6 +32,7 @@ class TransformerEncoderLayer(Module):
         self.norm2 = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, dtype=dtype)
         self.dropout1, self.dropout2 = Dropout(dropout), Dropout(dropout)
         self.activation = _activation(activation)
+        self._placed(device)
 
     def forward(self, src, src_mask=None, src_key_padding_mask=None, is_causal=False):
         x = src
@@ -75,6 +76,7 @@ class TransformerDecoderLayer(Module):
         self.norm3 = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, dtype=dtype)
         self.dropout1, self.dropout2, self.dropout3 = Dropout(dropout), Dropout(dropout), Dropout(dropout)
         self.activation = _activation(activation)
+        self._placed(device)
 
     def forward(
         self,
@@ -195,5 +197,5 @@ class Transformer(Module):
 
     @staticmethod
     def generate_square_subsequent_mask(sz, device=None, dtype=None):
-        mask = torch.full([sz, sz], float("-inf"), dtype=torch.float32 if dtype is None else dtype)
+        mask = torch.full([sz, sz], float("-inf"), dtype=torch.float32 if dtype is None else dtype, device=device)
         return torch.triu(mask, 1)

@@ -223,7 +223,13 @@ def _copies(value):
     return value
 
 
-def _problem(name, op, args, kwargs):
+def _differs(one, other, atol, rtol):
+    if not one.is_floating_point():
+        return not torch.equal(one, other)
+    return not torch.allclose(one, other, 1e-5 if rtol is None else rtol, 1e-8 if atol is None else atol, True)
+
+
+def _problem(name, op, args, kwargs, atol, rtol):
     """What is wrong with the operator on these arguments; None where nothing is. Each call checks what the operator writes and gives
     against its schema, and its fake against both."""
     if name == "test_autograd_registration" and not any(one.requires_grad for one in _tensors([*args, *kwargs.values()])):
@@ -237,6 +243,10 @@ def _problem(name, op, args, kwargs):
     if name == "test_schema" and _is_users(op):
         if any(_share_memory(one, other) for one in results for other in _tensors([*given, *named.values()])):
             return "an argument is not defined to alias an output, and the function returns its memory"
+    if name == "test_aot_dispatch_dynamic":
+        again = list(_tensors([op(*_copies(tuple(args)), **{key: _copies(one) for key, one in kwargs.items()})]))
+        if any(_differs(one, other, atol, rtol) for one, other in zip(results, again)):
+            return "a second call with the same arguments gives other values"
     if name in ("test_faketensor", "test_aot_dispatch_dynamic") and _is_users(op):
         return _problem_of_fake(op, args, kwargs, results)
     return None
@@ -271,7 +281,7 @@ def opcheck(op, args, kwargs=None, *, test_utils=_TESTS, raise_exception=True, a
         raise ValueError(f"opcheck(op, ...): op must be instance of torch._ops.OpOverload, e.g. torch.ops.aten.sin.default, got {type(op)}")
     results = {}
     for name in names:
-        problem = _problem(name, op, args, kwargs or {})
+        problem = _problem(name, op, args, kwargs or {}, atol, rtol)
         if problem is None:
             results[name] = "SUCCESS"
         elif raise_exception:

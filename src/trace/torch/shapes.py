@@ -133,18 +133,21 @@ def _check_layout(layout):
 
 def eye(n, m=None, dtype=None, device=None, layout=None, requires_grad=False):
     _check_layout(layout)
-    same = torch.arange(n).unsqueeze(1) == torch.arange(n if m is None else m).unsqueeze(0)
-    return same.to(torch.float32 if dtype is None else dtype)
+    rows, columns = torch.arange(n, device=device), torch.arange(n if m is None else m, device=device)
+    made = (rows.unsqueeze(1) == columns.unsqueeze(0)).to(torch.float32 if dtype is None else dtype)
+    return made.requires_grad_() if requires_grad else made
 
 
 def linspace(start, end, steps, dtype=None, device=None, layout=None, requires_grad=False):
     _check_layout(layout)
-    i = torch.arange(steps, dtype=torch.float64 if dtype == torch.float64 else torch.float32)
+    i = torch.arange(steps, dtype=torch.float64 if dtype == torch.float64 else torch.float32, device=device)
     if steps == 1:
-        return (i + start).to(torch.float32 if dtype is None else dtype)
-    step = (end - start) / (steps - 1)
-    line = torch.where(i < steps // 2, start + step * i, end - step * (steps - 1 - i))
-    return line.to(torch.float32 if dtype is None else dtype)
+        line = i + start
+    else:
+        step = (end - start) / (steps - 1)
+        line = torch.where(i < steps // 2, start + step * i, end - step * (steps - 1 - i))
+    line = line.to(torch.float32 if dtype is None else dtype)
+    return line.requires_grad_() if requires_grad else line
 
 
 def repeat_interleave(input, repeats=None, dim=None, output_size=None):
@@ -158,6 +161,8 @@ def repeat_interleave(input, repeats=None, dim=None, output_size=None):
     shape = list(input.shape)
     expanded = shape[: dim + 1] + [repeats] + shape[dim + 1 :]
     shape[dim] = shape[dim] * repeats
+    if output_size is not None and output_size != shape[dim]:
+        raise RuntimeError(f"repeat_interleave: output_size={output_size}, but {shape[dim]} elements are made")
     return input.unsqueeze(dim + 1).expand(expanded).clone(memory_format=torch.contiguous_format).reshape(shape)
 
 

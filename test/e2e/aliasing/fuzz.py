@@ -15,6 +15,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import programs
+import random_mixtures
 import random_operators
 import random_programs
 
@@ -50,6 +51,7 @@ def main():
     parser.add_argument("--seconds", type=int, help="no further programs after these")
     parser.add_argument("--refusals", action="store_true")
     parser.add_argument("--operators", action="store_true", help="random_operators.py's programs")
+    parser.add_argument("--mixtures", action="store_true", help="random_mixtures.py's programs")
     parser.add_argument("--level", default="x86-64-v3", help="the CPU level of the code")
     parser.add_argument("--prepared", action="store_true", help="prepare the calls")
     parser.add_argument("--guard", type=int, default=0, help="1: memory ends, 2: begins at a page without access, 3: both")
@@ -60,7 +62,7 @@ def main():
     options = parser.parse_args()
     import torch
 
-    make = (random_operators if options.operators else random_programs).make
+    make = (random_mixtures if options.mixtures else random_operators if options.operators else random_programs).make
     torch.set_num_threads(1)
     kept, outcomes = [], {}
     with tempfile.TemporaryDirectory() as folder:
