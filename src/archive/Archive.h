@@ -37,6 +37,8 @@ struct TensorMeta {
   std::vector<Expr> sizes, strides;
   Expr offset = 0;
   std::string device; ///< "cpu", "cuda:0"
+  /// Of complex numbers: type, sizes, strides and offset are those of their pairs.
+  bool isComplex = false;
 };
 
 struct Graph;

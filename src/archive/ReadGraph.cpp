@@ -68,6 +68,14 @@ DataType dtypeOf(JsonValue value) {
   fail("holds a tensor of an unknown type, number " + std::to_string(value.integer()));
 }
 
+/// The type of the parts of a complex number.
+std::optional<DataType> partOf(JsonValue type) {
+  constexpr int64_t complex64 = 10, complex128 = 11;
+  if (!type.isInteger() || (type.integer() != complex64 && type.integer() != complex128))
+    return std::nullopt;
+  return type.integer() == complex64 ? DataType::Float32 : DataType::Float64;
+}
+
 double realOf(JsonValue value) {
   if (value.isNumber())
     return value.number();
@@ -137,6 +145,11 @@ public:
       return symbolic(content, Argument::Kind::SymBool);
     if (kind == "as_scalar_type") {
       Argument type;
+      if (auto part = partOf(content)) {
+        type.kind = Argument::Kind::String;
+        type.text = *part == DataType::Float32 ? "complex64" : "complex128";
+        return type;
+      }
       type.kind = Argument::Kind::Type;
       type.dtype = dtypeOf(content);
       return type;
@@ -177,7 +190,9 @@ public:
   TensorMeta meta(JsonValue value) {
     expectObject(value, "description of a tensor");
     TensorMeta meta;
-    meta.dtype = dtypeOf(value.member("dtype"));
+    std::optional<DataType> part = partOf(value.member("dtype"));
+    meta.isComplex = part.has_value();
+    meta.dtype = part ? *part : dtypeOf(value.member("dtype"));
     for (auto [list, out] : {std::pair{"sizes", &meta.sizes}, {"strides", &meta.strides}}) {
       JsonValue dims = expectArray(value.member(list), list);
       for (size_t i = 0; i < dims.size(); ++i)
@@ -192,10 +207,20 @@ public:
     if (meta.sizes.size() != meta.strides.size())
       fail("holds a tensor with " + std::to_string(meta.sizes.size()) + " sizes and " +
            std::to_string(meta.strides.size()) + " strides");
+    if (meta.isComplex)
+      asPairs(meta);
     return meta;
   }
 
 private:
+  static void asPairs(TensorMeta &meta) {
+    for (Expr &stride : meta.strides)
+      stride = stride * 2;
+    meta.sizes.push_back(2);
+    meta.strides.push_back(1);
+    meta.offset = meta.offset * 2;
+  }
+
   static Argument integer(JsonValue value) {
     if (!value.isInteger())
       fail("has no 64-bit integer where one should stand");

@@ -2,6 +2,7 @@
 #include "trace/ArchiveRoutes.h"
 
 #include "support/Diagnostics.h"
+#include "trace/ArchiveComplex.h"
 #include "trace/ArchiveNumbers.h"
 #include "trace/ArchiveValues.h"
 #include "trace/AtenComposites.h"
@@ -86,6 +87,8 @@ std::optional<ArchiveRoute> routeOf(const Tracer &tracer, h::Interpreter &interp
     return ArchiveRoute::InPlace;
   if (findAtenComposite(interpreter, functional))
     return ArchiveRoute::InPlaceComposite;
+  if (complexOperator(interpreter, target))
+    return ArchiveRoute::Complex;
   return std::nullopt;
 }
 

@@ -16,6 +16,7 @@ enum class ArchiveRoute : uint8_t {
   InPlaceComposite,
   Number,
   User,
+  Complex, ///< makes complex numbers
   Own
 };
 

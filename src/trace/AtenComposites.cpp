@@ -225,13 +225,13 @@ h::Value callAtenPacket(h::Interpreter &interpreter, const std::string &packet, 
 void addAtenComposites(h::NativeModules &modules) {
   modules.add("torch._pellucid_aten", [](h::Interpreter &interpreter, h::Module &module) {
     auto source = interpreter.importSource(
-        "torch_aten_source",
-        std::make_shared<SourceFile>("<torch>", std::string(atenSource) + imageSource +
-                                                    scatterSource + gradientSource + numberSource +
-                                                    quantizedSource + valueSource + groupSource));
+        "torch_aten_source", std::make_shared<SourceFile>(
+                                 "<torch>", std::string(atenSource) + imageSource + scatterSource +
+                                                gradientSource + numberSource + quantizedSource +
+                                                valueSource + groupSource + complexSource));
     addSizeReads(*source);
-    for (const char *name :
-         {"_mask_indices", "_mask_over", "_values_for", "_index_masks", "_index_put_masks"})
+    for (const char *name : {"_mask_indices", "_mask_over", "_values_for", "_index_masks",
+                             "_index_put_masks", "_complex_operators", "_Complex"})
       module.globals->set(name, *source->globals->find(name));
     module.globals->set("_table", h::Value(std::make_shared<CompositeTable>(interpreter, *source)));
   });

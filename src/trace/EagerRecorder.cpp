@@ -141,121 +141,6 @@ double realAt(DataType dtype, const std::byte *at) {
   }
 }
 
-//===-- what two segments have in common ------------------------------------------------------===//
-
-/// A segment as text: equal texts are computed by one package.
-class EagerRecorder::Structure {
-public:
-  explicit Structure(const Program &p) : program(p) {}
-
-  std::string of(const Graph &graph) {
-    for (const Node &node : graph)
-      add(node);
-    return std::move(text);
-  }
-
-private:
-  void number(int64_t value) { text.append(reinterpret_cast<const char *>(&value), sizeof value); }
-  void word(std::string_view value) {
-    number(static_cast<int64_t>(value.size()));
-    text += value;
-  }
-  void expr(const Expr &value) {
-    if (auto known = value.constant())
-      number(*known);
-    else
-      word(value.text());
-  }
-
-  void add(const TensorType &type) {
-    text += static_cast<char>(type.dtype);
-    number(static_cast<int64_t>(type.rank()));
-    for (const Expr &size : type.shape)
-      expr(size);
-    for (const Expr &stride : type.strides)
-      expr(stride);
-  }
-
-  void add(const Argument &argument) {
-    text += static_cast<char>('a' + argument.get().index());
-    struct {
-      Structure &self;
-      void operator()(None) {}
-      void operator()(bool v) { self.number(v); }
-      void operator()(int64_t v) { self.number(v); }
-      void operator()(double v) {
-        int64_t bits;
-        std::memcpy(&bits, &v, sizeof bits);
-        self.number(bits);
-      }
-      void operator()(const std::string &v) { self.word(v); }
-      void operator()(DataType v) { self.number(static_cast<int64_t>(v)); }
-      void operator()(Device v) { self.word(toString(v)); }
-      void operator()(const Expr &v) { self.expr(v); }
-      void operator()(Value *v) { self.number(self.numbers.at(v)); }
-      void operator()(const Argument::List &v) {
-        self.number(static_cast<int64_t>(v.size()));
-        for (const Argument &element : v)
-          self.add(element);
-      }
-    } visitor{*this};
-    std::visit(visitor, argument.get());
-  }
-
-  void add(const KeywordArguments &arguments) {
-    number(static_cast<int64_t>(arguments.size()));
-    for (const auto &[name, value] : arguments) {
-      word(name);
-      add(value);
-    }
-  }
-
-  void add(const Launch &launch) {
-    number(static_cast<int64_t>(launch.variants.size()));
-    for (const LaunchVariant &variant : launch.variants) {
-      expr(variant.guard);
-      number(variant.kernel);
-      for (const Expr &size : variant.grid)
-        expr(size);
-      add(variant.constants);
-      number(variant.numWarps);
-      number(variant.numStages);
-      number(variant.numCtas);
-    }
-    number(static_cast<int64_t>(launch.operands.size()));
-    for (const LaunchOperand &operand : launch.operands) {
-      word(operand.name);
-      add(operand.value);
-      number(static_cast<int64_t>(operand.access) * 2 + operand.unknownAccess);
-    }
-  }
-
-  void add(const Node &node) {
-    text += static_cast<char>('0' + static_cast<int>(node.opcode()));
-    for (size_t i = 0; i < node.resultCount(); ++i) {
-      numbers.emplace(node.result(i), static_cast<int64_t>(numbers.size()));
-      if (node.isPlaceholder() && node.result(i)->isTensor())
-        add(node.result(i)->type());
-    }
-    if (node.isPlaceholder())
-      return;
-    word(node.target());
-    number(static_cast<int64_t>(node.args().size()));
-    for (const Argument &argument : node.args())
-      add(argument);
-    add(node.kwargs());
-    if (node.isLaunch())
-      add(*node.launch());
-    number(node.body ? 1 + static_cast<int64_t>(*node.body) : 0);
-    for (uint32_t region : node.regions)
-      word(Structure(program).of(program.bodies[region].graph));
-  }
-
-  const Program &program;
-  std::string text;
-  std::unordered_map<const Value *, int64_t> numbers;
-};
-
 //===-- recording -----------------------------------------------------------------------------===//
 
 EagerRecorder::EagerRecorder(Tracer &t, SegmentCompiler c) : tracer(t), compile(std::move(c)) {
@@ -509,26 +394,72 @@ std::vector<ConcreteTensor> EagerRecorder::operands(Device place) {
   return out;
 }
 
-EagerRecorder::Made EagerRecorder::runSegment(const std::string &structure) {
+EagerRecorder::Made EagerRecorder::runSegment() {
   // What comes back is compiled.
   constexpr uint64_t mostInterpreted = 2;
   constexpr size_t mostKept = 4096;
+  SegmentKey key = keyOf(tracer.program);
+  Device place = segmentPlace.value_or(Device());
+  if (segmentPlace)
+    key.text += toString(place);
   if (interpretedTurns.size() > mostKept)
     interpretedTurns.clear();
-  bool isKnown = segments.count(structure) != 0;
+  auto family = families.find(key.text);
+  bool isKnown = family != families.end() && family->second.exact.count(key.sizes);
   if (!isKnown && isInterpretable(tracer.program) &&
-      ++interpretedTurns[structure] <= mostInterpreted) {
+      ++interpretedTurns[key.whole()] <= mostInterpreted) {
     ++counts.interpreted;
     return {interpretSegment(tracer.program, tracer.registry, operands({})), {}};
   }
-  Device place = segmentPlace.value_or(Device());
   std::vector<ConcreteTensor> given = operands(place);
-  Segment &segment = segmentFor(structure);
+  // A script whose sizes never come back would fill the memory.
+  constexpr size_t mostPrograms = 1024;
+  if (programsKept >= mostPrograms) {
+    families.clear();
+    programsKept = 0;
+  }
+  return {run(families[key.text], key, given, place), place};
+}
+
+EagerRecorder::Outputs EagerRecorder::run(Family &family, const SegmentKey &key,
+                                          const std::vector<ConcreteTensor> &given, Device place) {
+  auto known = family.exact.find(key.sizes);
+  if (known != family.exact.end())
+    return run(known->second, given);
   try {
-    return {segment.run(given), place};
+    if (auto outputs = runGeneral(family, key, given, place))
+      return std::move(*outputs);
+    if (generalize(family, key, place))
+      if (auto outputs = runGeneral(family, key, given, place))
+        return std::move(*outputs);
+  } catch (const DiagnosticError &) {
+    // The program for these very sizes says what is wrong, if anything is: a segment that failed
+    // has changed nothing.
+    family.patterns.clear();
+    family.tries = mostTries;
+  }
+  noteInterface();
+  ++counts.compiled;
+  Segment made{compile(tracer.program, place), nodePlaces()};
+  ++programsKept;
+  noteSample(family, key);
+  return run(family.exact.emplace(key.sizes, std::move(made)).first->second, given);
+}
+
+EagerRecorder::Outputs EagerRecorder::run(const Segment &segment,
+                                          const std::vector<ConcreteTensor> &given) const {
+  try {
+    return segment.run(given);
   } catch (const SegmentFailure &failure) {
     raiseFailure(failure, nodeThatFailed(segment, failure.diagnostic.message));
   }
+}
+
+std::vector<SourceLocation> EagerRecorder::nodePlaces() const {
+  std::vector<SourceLocation> places;
+  for (const Node &node : tracer.program.main)
+    places.push_back(node.location);
+  return places;
 }
 
 /// As a kernel's assertion says its place.
@@ -552,14 +483,7 @@ const Node *EagerRecorder::nodeThatFailed(const Segment &segment,
   return nullptr;
 }
 
-EagerRecorder::Segment &EagerRecorder::segmentFor(const std::string &structure) {
-  auto known = segments.find(structure);
-  if (known != segments.end())
-    return known->second;
-  // A script whose sizes never come back would fill the memory.
-  constexpr size_t mostKept = 1024;
-  if (segments.size() >= mostKept)
-    segments.clear();
+void EagerRecorder::noteInterface() {
   Program &program = tracer.program;
   for (const Input &input : inputs) {
     InputSpec spec;
@@ -568,11 +492,67 @@ EagerRecorder::Segment &EagerRecorder::segmentFor(const std::string &structure) 
   }
   for (size_t i = 0; i < program.main.outputNode()->args().size(); ++i)
     program.outputs.push_back({OutputSpec::Kind::UserOutput, ""});
-  ++counts.compiled;
-  Segment segment{compile(program, segmentPlace.value_or(Device())), {}};
-  for (const Node &node : program.main)
-    segment.places.push_back(node.location);
-  return segments.emplace(structure, std::move(segment)).first->second;
+}
+
+void EagerRecorder::noteSample(Family &family, const SegmentKey &key) {
+  constexpr size_t mostSamples = 6;
+  if (family.samples.size() == mostSamples)
+    family.samples.erase(family.samples.begin());
+  family.samples.push_back(key.sizes);
+}
+
+/// A program for sizes like these and those before, where there is one: as PyTorch does, from the
+/// second size on. Nothing is lost where the sizes turn out to follow another rule: every segment's
+/// are held against the program's.
+bool EagerRecorder::generalize(Family &family, const SegmentKey &key, Device place) {
+  if (family.samples.empty() || family.tries >= mostTries)
+    return false;
+  std::vector<std::vector<int64_t>> samples = family.samples;
+  samples.push_back(key.sizes);
+  auto pattern = SizePattern::of(tracer.program, tracer.registry, samples);
+  // One with a size of 1 fits to none.
+  if (!pattern && samples.size() > 2)
+    pattern = SizePattern::of(tracer.program, tracer.registry, {samples.end() - 2, samples.end()});
+  if (!pattern || (place.kind != Device::Kind::Cpu && !pattern->freeSymbols().empty()))
+    return false;
+  ++family.tries;
+  std::optional<Program> program = pattern->generalized(tracer.program, tracer.registry);
+  if (!program)
+    return false;
+  try {
+    std::vector<TensorType> results = resultTypes(*program);
+    SegmentRun made = compile(*program, place);
+    ++counts.compiled;
+    ++counts.dynamic;
+    ++programsKept;
+    noteSample(family, key);
+    family.patterns.push_back({std::move(*pattern), std::move(results), std::move(made)});
+    return true;
+  } catch (const DiagnosticError &) {
+    // There may be no code for sizes that are not known.
+    family.tries = mostTries;
+    return false;
+  }
+}
+
+std::optional<EagerRecorder::Outputs>
+EagerRecorder::runGeneral(Family &family, const SegmentKey &key,
+                          const std::vector<ConcreteTensor> &given, Device place) {
+  for (General &general : family.patterns) {
+    auto values = general.pattern.valuesFor(key.sizes);
+    if (!values || !general.pattern.givesResultsOf(tracer.program, general.results, *values))
+      continue;
+    std::vector<ConcreteTensor> all = given;
+    static const std::byte unread{};
+    for (size_t symbol : general.pattern.freeSymbols()) {
+      ConcreteTensor size{DataType::UInt8, {(*values)[symbol]}, {0}, {}};
+      size.data = {std::shared_ptr<void>(), &unread};
+      size.device = place;
+      all.push_back(std::move(size));
+    }
+    return general.run(all);
+  }
+  return std::nullopt;
 }
 
 void EagerRecorder::compute(std::vector<Output> &outputs) {
@@ -590,10 +570,7 @@ void EagerRecorder::compute(std::vector<Output> &outputs) {
     begun.emplace(input.value, input);
   dropUnused();
   if (tracer.program.main.size() > inputs.size() + 1) {
-    std::string structure = Structure(tracer.program).of(tracer.program.main);
-    if (segmentPlace)
-      structure += toString(*segmentPlace);
-    Made made = runSegment(structure);
+    Made made = runSegment();
     ++counts.segments;
     for (size_t i = 0; i < computed.size(); ++i) {
       auto memory = std::make_shared<ConcreteMemory>();

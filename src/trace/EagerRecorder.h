@@ -3,6 +3,7 @@
 /// recorded since the last time is a segment: a program of its own, compiled once per structure.
 #pragma once
 
+#include "trace/SegmentSizes.h"
 #include "trace/Tracer.h"
 
 #include <map>
@@ -96,7 +97,8 @@ public:
 
   struct Statistics {
     uint64_t segments = 0;    ///< that were run
-    uint64_t compiled = 0;    ///< with a structure that was new
+    uint64_t compiled = 0;    ///< programs, for structures and sizes that were new
+    uint64_t dynamic = 0;     ///< those of them that take sizes of a rule
     uint64_t operators = 0;   ///< recorded
     uint64_t interpreted = 0; ///< run by the interpreter, because they are small and exact
   };
@@ -171,7 +173,25 @@ private:
     graph::Value *value;
     std::vector<std::shared_ptr<TracedStorage>> storages;
   };
-  class Structure;
+  /// A compiled segment and where each of its nodes stood when it was compiled.
+  struct Segment {
+    SegmentRun run;
+    std::vector<SourceLocation> places;
+  };
+  /// A program for all sizes that follow a pattern.
+  struct General {
+    SizePattern pattern;
+    std::vector<graph::TensorType> results;
+    SegmentRun run;
+  };
+  /// The programs of segments that differ in sizes alone.
+  struct Family {
+    std::map<std::vector<int64_t>, Segment> exact;
+    std::vector<General> patterns;
+    std::vector<std::vector<int64_t>> samples; ///< the sizes that programs were made for
+    unsigned tries = 0;                        ///< to find a pattern
+  };
+  static constexpr unsigned mostTries = 4;
 
   graph::Value *addInput(const graph::TensorType &type, Input input);
   graph::Value *spread(const graph::TensorType &type, const Initializer &initializer,
@@ -185,14 +205,18 @@ private:
   }
   size_t bytesOf(const graph::TensorType &type) const;
   void compute(std::vector<Output> &outputs);
-  Made runSegment(const std::string &structure);
-  /// A compiled segment and where each of its nodes stood when it was compiled.
-  struct Segment {
-    SegmentRun run;
-    std::vector<SourceLocation> places;
-  };
-  Segment &segmentFor(const std::string &structure);
+  Made runSegment();
+  using Outputs = std::vector<std::shared_ptr<const std::byte>>;
+  Outputs run(Family &family, const SegmentKey &key, const std::vector<ConcreteTensor> &given,
+              graph::Device place);
+  Outputs run(const Segment &segment, const std::vector<ConcreteTensor> &given) const;
+  std::vector<SourceLocation> nodePlaces() const;
   const graph::Node *nodeThatFailed(const Segment &segment, const std::string &message) const;
+  void noteInterface();
+  static void noteSample(Family &family, const SegmentKey &key);
+  bool generalize(Family &family, const SegmentKey &key, graph::Device place);
+  std::optional<Outputs> runGeneral(Family &family, const SegmentKey &key,
+                                    const std::vector<ConcreteTensor> &given, graph::Device place);
   void restart(bool failed);
   std::shared_ptr<const ConcreteMemory> made(const Initializer &initializer,
                                              const graph::TensorType &type);
@@ -205,7 +229,8 @@ private:
   std::vector<Input> inputs;
   std::map<const graph::Value *, size_t> inputOf;
   std::map<std::pair<const void *, std::string>, graph::Value *> views;
-  std::unordered_map<std::string, Segment> segments;
+  std::unordered_map<std::string, Family> families; ///< by SegmentKey::text
+  size_t programsKept = 0;
   std::unordered_map<std::string, uint64_t> interpretedTurns;
   struct Seen {
     uint64_t bits;

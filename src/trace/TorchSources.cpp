@@ -36,6 +36,9 @@ const char *const valueSource =
 const char *const groupSource =
 #include "trace/torch/aten_groups.py.inc"
     ;
+const char *const complexSource =
+#include "trace/torch/aten_complex.py.inc"
+    ;
 const char *const functionalSource =
 #include "trace/torch/functional.py.inc"
     ;

@@ -3,6 +3,7 @@
 // types follow the same rules, so that a model and its archive give the same program.
 #include "archive/Archive.h"
 #include "graph/ProgramText.h"
+#include "trace/ArchiveComplex.h"
 #include "trace/ArchiveGuards.h"
 #include "trace/ArchiveNumbers.h"
 #include "trace/ArchiveRoutes.h"
@@ -105,6 +106,11 @@ private:
     if (given.kind != AKind::Tensor)
       return; // a number, a text or None, of which the graph holds the value already
     const archive::TensorMeta &meta = metaOf(given.text);
+    if (meta.isComplex)
+      fail("its input '" + given.text +
+           "' is complex, which no input of a package is; export a model that takes "
+           "torch.view_as_real(" +
+           given.text + ") and begins with view_as_complex");
     define(given.text, userTensor(given.text, TensorType(meta.dtype, meta.sizes)));
   }
 
@@ -165,7 +171,8 @@ private:
     bool isEmpty = std::count(tensor.sizes.begin(), tensor.sizes.end(), 0) > 0;
     if (isNew || isEmpty)
       tied->second = boundWeight(input, tensor);
-    define(input.value.text, tensorValue(tracer, tied->second));
+    h::Value value = tensorValue(tracer, tied->second);
+    define(input.value.text, meta.isComplex ? complexOf(*interpreter, value) : value);
     if (isNew)
       viewsOf[tensor.storage.get()].push_back(tied->second.storage);
   }
@@ -211,7 +218,8 @@ private:
   h::Value resultOf(const archive::Node &node, const archive::Graph &graph, ArchiveScope &values) {
     std::string target = targetOf(node);
     ArchiveRoute route = *routeOf(tracer, *interpreter, target);
-    if (route == ArchiveRoute::Own)
+    bool onComplex = route == ArchiveRoute::Complex || takesComplex(*interpreter, node, values);
+    if (route == ArchiveRoute::Own && !(onComplex && target == "aten.sym_size.int"))
       return ownCall(node, target, graph, values);
     h::CallArgs args;
     args.location = current;
@@ -222,6 +230,8 @@ private:
       else
         args.keywords.emplace_back(input.name, std::move(value));
     }
+    if (onComplex)
+      return complexCall(target, std::move(args));
     switch (route) {
     case ArchiveRoute::Number:
       return numberCall(*interpreter, target, args.positional);
@@ -235,6 +245,15 @@ private:
     default:
       return writeInPlace(target, route, std::move(args));
     }
+  }
+
+  h::Value complexCall(const std::string &target, h::CallArgs args) {
+    const h::Value *function = complexOperator(*interpreter, target);
+    if (!function)
+      interpreter->refuse("'" + target +
+                          "' on complex numbers is not supported; compute it with their parts: "
+                          "torch.view_as_real(z)");
+    return interpreter->call(*function, std::move(args));
   }
 
   h::Value writeInPlace(const std::string &target, ArchiveRoute route, h::CallArgs args) {
@@ -534,11 +553,16 @@ private:
 
   /// PyTorch noted what it got; another type or size here would be our mistake.
   void checkResult(const archive::Node &node, const archive::Argument &name,
-                   const archive::Graph &graph, const h::Value &value) {
+                   const archive::Graph &graph, const h::Value &given) {
+    h::Value value = pairsOf(*interpreter, given);
     auto *tensor = value.as<TensorObject>();
     auto meta = graph.tensors.find(name.text);
     if (!tensor || meta == graph.tensors.end())
       return;
+    if (meta->second.isComplex != isComplex(*interpreter, given))
+      interpreter->refuse("'" + targetOf(node) + "' gives " +
+                          (meta->second.isComplex ? "real" : "complex") +
+                          " numbers here, and the archive says otherwise");
     const TensorType &type = tensor->tensor.type;
     bool same = type.dtype == meta->second.dtype && type.rank() == meta->second.sizes.size();
     for (size_t d = 0; same && d < type.rank(); ++d)
@@ -624,6 +648,9 @@ private:
       dtype = DataType::Int64;
     else if (value.isFloat())
       dtype = DataType::Float64;
+    if (isComplex(*interpreter, value))
+      fail("returns complex numbers, which no result of a package is; return torch.view_as_real() "
+           "of them");
     if (!dtype)
       fail("returns a value of type " + h::typeName(value) + "; a package returns tensors");
     options.note("a result is a number: the package gives it as a tensor without dims, " +

@@ -220,9 +220,36 @@ def recurrent():
     return Model(), (torch.randn(2, 5, 3),)
 
 
+def complexes():
+    """Numbers of two parts between real tensors: turned pairs, and transforms."""
+    turns = torch.polar(torch.ones(7, 3), torch.outer(torch.arange(7.0), torch.tensor([1.0, 0.3, 0.1])))
+    strided = torch.view_as_complex(torch.randn(6, 5, 2))[1::2].t()
+    pair = lambda x: torch.view_as_complex(x.reshape(2, 7, 3, 2))
+
+    class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("turns", turns)
+            self.register_buffer("strided", strided)
+
+        def forward(self, x):
+            z = pair(x)
+            turned = z * self.turns[None, :7]
+            angles = torch.polar(x[0, 0, :3].abs(), x[0, 1, :3])
+            parts = torch.cat([z, turned.conj()], -1).transpose(1, 2).unsqueeze(0)
+            return (
+                torch.view_as_real(turned).flatten(2), torch.view_as_real(z * angles), torch.view_as_real(z / (self.turns + 2) - 1.5 * z), parts.abs(), parts[..., 1:].real, parts.imag.sum(-1),
+                torch.view_as_real(self.strided * 2), (z.permute(2, 0, 1).reshape(3, -1).sum(1)).angle(), torch.view_as_real(torch.complex(x, x * 2)[0, :2].expand(3, 2, 6)),
+                torch.fft.fft(x).imag, torch.fft.fft2(x).real, torch.fft.ifft(z, dim=1, norm="ortho").abs(), torch.fft.rfft(x, dim=1).real, torch.fft.irfft(torch.fft.rfft(x), n=6),
+                torch.fft.irfft(z, n=5, dim=1), torch.fft.rfft(x, n=9, norm="forward").imag, torch.fft.fftn(torch.fft.fft(x, dim=-1), dim=(0, 1)).real, torch.fft.irfft2(torch.fft.rfft2(x), s=(7, 6)),
+                torch.view_as_real(z @ z.transpose(1, 2)), torch.stack([z, z.exp()]).real.mean())
+
+    return Model(), (torch.randn(2, 7, 6),)
+
+
 # Each in one dialect, to save time; with names on the command line in both.
-CHECKED = {"images": "core", "tables": "training", "elements": "core", "recurrent": "training"}
-SUITES = {"images": images, "tables": tables, "elements": elements, "recurrent": recurrent}
+CHECKED = {"images": "core", "tables": "training", "elements": "core", "recurrent": "training", "complexes": "core"}
+SUITES = {"images": images, "tables": tables, "elements": elements, "recurrent": recurrent, "complexes": complexes}
 
 
 def flat(value):

@@ -218,5 +218,5 @@ parser.add_argument("--dynamic", action="store_true", help="batches and lengths 
 parser.add_argument("--decomposed", action="store_true", help="what run_decompositions() makes of the program")
 parser.add_argument("--part", default="1/1", metavar="I/N")
 parser.add_argument("--keep", help="where the archive and its files stay")
-arguments = parser.parse_args()
+arguments = parser.parse_intermixed_args()
 main()

@@ -117,6 +117,44 @@ TEST_F(Script, SlicesAtAnotherPlaceAreTheSameSegment) {
   EXPECT_EQ(recorder.statistics().segments, 9u);
 }
 
+TEST_F(Script, TenSizesAreTwoPrograms) {
+  run("total = 0.0\nfor n in range(5, 15):\n"
+      "    x = torch.full((n, 3), 0.5).exp()\n    y = torch.arange(n).view(n, 1) + x\n"
+      "    total += y.reshape(-1)[:2 * n].log().sum().item()\n");
+  EXPECT_EQ(recorder.statistics().segments, 10u);
+  EXPECT_EQ(recorder.statistics().compiled, 2u);
+  EXPECT_EQ(recorder.statistics().dynamic, 1u);
+  std::string inTurns = shown("total");
+  // What two programs computed is what ten programs compute.
+  run("total = 0.0\nfor n in range(5, 15):\n    torch.zeros(n).tolist()\n"
+      "    for i in range(1):\n        x = torch.full((n, 3), 0.5).exp()\n"
+      "    y = torch.arange(n).view(n, 1) + x\n"
+      "    total += y.reshape(-1)[:2 * n].log().sum().item()\n");
+  EXPECT_EQ(shown("total"), inTurns);
+}
+
+TEST_F(Script, OneIsNoSizeAmongOthers) {
+  run("for n in (1, 4, 6, 8, 1):\n    x = torch.full((n, 3), 0.5).exp()\n"
+      "    s = x.log().sum().item()\n");
+  // For 1, for 4, and for all others.
+  EXPECT_EQ(recorder.statistics().compiled, 3u);
+  EXPECT_EQ(recorder.statistics().dynamic, 1u);
+}
+
+TEST_F(Script, WhatIsNoSizeIsAnotherProgram) {
+  run("x = torch.arange(24.0).reshape(2, 3, 4).exp()\na = x.sum().item()\nsums = []\n"
+      "for d in range(3):\n    sums.append(x.sum(d).log().sum().item())\n");
+  EXPECT_EQ(recorder.statistics().dynamic, 0u);
+}
+
+TEST_F(Script, SizesThatFollowAnotherRuleAreComputedAllTheSame) {
+  // 2 * n fits to the first two of them and to no other.
+  run("sums = []\nfor n, m in ((3, 6), (4, 8), (5, 7), (6, 6), (7, 21)):\n"
+      "    a = torch.arange(n).float().exp().log()\n    b = torch.arange(m).float().exp().log()\n"
+      "    sums.append([round(a.sum().item()), round(b.sum().item())])\n");
+  EXPECT_EQ(shown("sums"), "[[3, 15], [6, 28], [10, 21], [15, 15], [21, 210]]");
+}
+
 TEST_F(Script, NumbersThatChangeBecomeOperands) {
   run("x = torch.ones(3).exp()\ny = x.sum().item()\n"
       "for i in range(100):\n    x = x * (1.0 + i / 1000) - i * 0.5\n    y = "

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of f32 by mma.sync (tf32) where an operand lies across the inner dim in shared memory.
-// ldmatrix turns 16-bit elements round, not these: each lane loads its own. The order of k within an
-// instruction is free as long as both operands have the same, so a lane takes two neighbours, 2t
+// ldmatrix turns 16-bit elements round, not these: each lane loads its own. The order of k within
+// an instruction is free as long as both operands have the same, so a lane takes two neighbours, 2t
 // and 2t + 1: one load where the operand lies along k, and where it lies across, rows whose swizzle
 // differs, so that no two lanes meet in a bank.
 #include "codegen/cuda/CudaEmitter.h"
@@ -32,8 +32,8 @@ void CudaEmitter::multiplyWordsByWarps(tt::DotOp op, const SharedOperand &left,
                   int64_t step) -> std::array<Value *, 2> {
     if (alongK) {
       Value *unit = b.CreateMul(b.CreateAdd(k, number(step)), number(unitsOfWord));
-      Value *both = b.CreateAlignedLoad(lanesOf(b.i32(), 2),
-                                        elementAddress(operand, outer, unit, first), llvm::Align(8));
+      Value *both = b.CreateAlignedLoad(
+          lanesOf(b.i32(), 2), elementAddress(operand, outer, unit, first), llvm::Align(8));
       return {b.CreateExtractElement(both, uint64_t(0)), b.CreateExtractElement(both, uint64_t(1))};
     }
     Value *unit = b.CreateMul(b.CreateAdd(outer, number(first)), number(unitsOfWord));

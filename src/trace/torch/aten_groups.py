@@ -14,7 +14,7 @@ def _grouped_mm_kernel(x, w, ends, out, rows, groups, depth, width, x_row, x_col
     places = out + m[:, None].to(tl.int64) * width + n[None, :]
     start = 0
     for group in range(groups):
-        end = tl.minimum(tl.load(ends + group).to(tl.int32), rows)
+        end = tl.minimum(tl.load(ends + group), rows).to(tl.int32)
         if (end > first) & (start < first + ROWS) & (end > start):
             inside = (m >= start) & (m < end)
             total = tl.zeros([ROWS, COLUMNS], tl.float32)

@@ -1,0 +1,484 @@
+# SPDX-License-Identifier: Apache-2.0
+# --- complex numbers of archives, as pairs along a last dim; part of aten.py's namespace
+#
+# A tensor of them has no type of a program's: between the operator that makes it (polar, view_as_complex, a transform)
+# and the one that ends it (view_as_real, abs, real) it is the tensor of its pairs. A function takes PyTorch's arguments.
+
+_complex_operators = {}
+
+
+class _Complex:
+    def __init__(self, pairs):
+        self.pairs = pairs
+
+
+def _on_complex(*targets):
+    def record(body):
+        for target in targets:
+            _complex_operators["aten." + target] = body
+        return body
+
+    return record
+
+
+def _re(z):
+    return z.pairs.select(-1, 0) if isinstance(z, _Complex) else z
+
+
+def _im(z):
+    return z.pairs.select(-1, 1) if isinstance(z, _Complex) else torch.zeros_like(z)
+
+
+def _joined(real, imag):
+    real, imag = torch.broadcast_tensors(real, imag)
+    return _Complex(torch.stack([real, imag], -1))
+
+
+def _as_complex(value):
+    return value if isinstance(value, _Complex) else _joined(value, torch.zeros_like(value))
+
+
+def _paired_dim(dim):
+    """A dim of the numbers as one of the pairs."""
+    return dim if dim >= 0 else dim - 1
+
+
+def _factor(value):
+    """A real number or tensor, to be multiplied with pairs."""
+    return value.unsqueeze(-1) if isinstance(value, torch.Tensor) else value
+
+
+# --- where they begin and end
+
+
+@_on_complex("view_as_complex.default")
+def _view_as_complex(self):
+    if self.dim() == 0 or _is_proved(self, self.shape[-1] != 2):
+        raise RuntimeError("Tensor must have a last dimension of size 2")
+    return _Complex(self)
+
+
+@_on_complex("view_as_real.default", "view_as_real_copy.default")
+def _view_as_real(self):
+    return self.pairs
+
+
+@_on_complex("polar.default")
+def _polar(abs, angle):
+    return _joined(abs * torch.cos(angle), abs * torch.sin(angle))
+
+
+@_on_complex("complex.default")
+def _complex(real, imag):
+    return _joined(real, imag)
+
+
+@_on_complex("real.default")
+def _complex_real(self):
+    return _re(self)
+
+
+@_on_complex("imag.default")
+def _complex_imag(self):
+    return _im(self)
+
+
+@_on_complex("abs.default")
+def _complex_abs(self):
+    return torch.hypot(_re(self), _im(self))
+
+
+@_on_complex("angle.default")
+def _complex_angle(self):
+    return torch.atan2(_im(self), _re(self))
+
+
+# --- arithmetic
+
+
+@_on_complex("mul.Tensor", "mul.Scalar")
+def _complex_mul(self, other):
+    if not isinstance(other, _Complex):
+        return _Complex(self.pairs * _factor(other))
+    if not isinstance(self, _Complex):
+        return _Complex(other.pairs * _factor(self))
+    a, b, c, d = _re(self), _im(self), _re(other), _im(other)
+    return _joined(a * c - b * d, a * d + b * c)
+
+
+@_on_complex("div.Tensor", "div.Scalar")
+def _complex_div(self, other):
+    if not isinstance(other, _Complex):
+        return _Complex(self.pairs / _factor(other))
+    size = _re(other) * _re(other) + _im(other) * _im(other)
+    return _Complex(_complex_mul(self, _complex_conj(other)).pairs / size.unsqueeze(-1))
+
+
+@_on_complex("add.Tensor", "add.Scalar")
+def _complex_add(self, other, alpha=1):
+    if isinstance(self, _Complex) and isinstance(other, _Complex):
+        return _Complex(self.pairs + alpha * other.pairs)
+    if isinstance(other, _Complex):
+        return _joined(self + alpha * _re(other), alpha * _im(other))
+    return _joined(_re(self) + alpha * other, _im(self))
+
+
+@_on_complex("sub.Tensor", "sub.Scalar")
+def _complex_sub(self, other, alpha=1):
+    return _complex_add(self, other, -alpha)
+
+
+@_on_complex("neg.default")
+def _complex_neg(self):
+    return _Complex(-self.pairs)
+
+
+@_on_complex("conj.default", "_conj.default", "conj_physical.default", "_conj_physical.default")
+def _complex_conj(self):
+    return _joined(_re(self), -_im(self))
+
+
+@_on_complex("exp.default")
+def _complex_exp(self):
+    return _polar(torch.exp(_re(self)), _im(self))
+
+
+@_on_complex("sum.dim_IntList", "sum.default")
+def _complex_sum(self, dim=None, keepdim=False, dtype=None):
+    dims = [_paired_dim(d) for d in dim] if dim else list(range(self.pairs.dim() - 1))
+    return _Complex(torch.sum(self.pairs, dims, keepdim))
+
+
+@_on_complex("mean.dim", "mean.default")
+def _complex_mean(self, dim=None, keepdim=False, dtype=None):
+    dims = [_paired_dim(d) for d in dim] if dim else list(range(self.pairs.dim() - 1))
+    return _Complex(torch.mean(self.pairs, dims, keepdim))
+
+
+@_on_complex("matmul.default")
+def _complex_matmul(self, other):
+    a, b = _as_complex(self), _as_complex(other)
+    real = torch.matmul(_re(a), _re(b)) - torch.matmul(_im(a), _im(b))
+    return _joined(real, torch.matmul(_re(a), _im(b)) + torch.matmul(_im(a), _re(b)))
+
+
+@_on_complex("mm.default", "bmm.default")
+def _complex_mm(self, mat2):
+    return _complex_matmul(self, mat2)
+
+
+@_on_complex("where.self")
+def _complex_where(condition, self, other):
+    return _Complex(torch.where(condition.unsqueeze(-1), _as_complex(self).pairs, _as_complex(other).pairs))
+
+
+# --- where elements lie
+
+
+@_on_complex("view.default", "_unsafe_view.default")
+def _complex_view(self, size):
+    return _Complex(self.pairs.reshape(list(size) + [2]))
+
+
+@_on_complex("reshape.default")
+def _complex_reshape(self, shape):
+    return _Complex(self.pairs.reshape(list(shape) + [2]))
+
+
+@_on_complex("expand.default")
+def _complex_expand(self, size, implicit=False):
+    return _Complex(self.pairs.expand(list(size) + [2]))
+
+
+@_on_complex("repeat.default")
+def _complex_repeat(self, repeats):
+    return _Complex(self.pairs.repeat(list(repeats) + [1]))
+
+
+@_on_complex("unsqueeze.default")
+def _complex_unsqueeze(self, dim):
+    return _Complex(self.pairs.unsqueeze(_paired_dim(dim)))
+
+
+@_on_complex("squeeze.dim", "squeeze.dims")
+def _complex_squeeze(self, dim):
+    return _Complex(self.pairs.squeeze([_paired_dim(d) for d in dim] if isinstance(dim, (list, tuple)) else _paired_dim(dim)))
+
+
+@_on_complex("permute.default")
+def _complex_permute(self, dims):
+    rank = self.pairs.dim() - 1
+    return _Complex(self.pairs.permute([d % rank for d in dims] + [rank]))
+
+
+@_on_complex("transpose.int")
+def _complex_transpose(self, dim0, dim1):
+    return _Complex(self.pairs.transpose(_paired_dim(dim0), _paired_dim(dim1)))
+
+
+@_on_complex("t.default")
+def _complex_t(self):
+    return _Complex(self.pairs.transpose(0, 1)) if self.pairs.dim() == 3 else self
+
+
+@_on_complex("slice.Tensor")
+def _complex_slice(self, dim=0, start=None, end=None, step=1):
+    return _Complex(torch.ops.aten.slice.Tensor(self.pairs, _paired_dim(dim), start, end, step))
+
+
+@_on_complex("select.int")
+def _complex_select(self, dim, index):
+    return _Complex(self.pairs.select(_paired_dim(dim), index))
+
+
+@_on_complex("index.Tensor")
+def _complex_index(self, indices):
+    return _Complex(torch.ops.aten.index.Tensor(self.pairs, indices))
+
+
+@_on_complex("index_select.default")
+def _complex_index_select(self, dim, index):
+    return _Complex(torch.index_select(self.pairs, _paired_dim(dim), index))
+
+
+@_on_complex("cat.default")
+def _complex_cat(tensors, dim=0):
+    return _Complex(torch.cat([_as_complex(t).pairs for t in tensors], _paired_dim(dim)))
+
+
+@_on_complex("stack.default")
+def _complex_stack(tensors, dim=0):
+    return _Complex(torch.stack([_as_complex(t).pairs for t in tensors], _paired_dim(dim)))
+
+
+@_on_complex("flatten.using_ints")
+def _complex_flatten(self, start_dim=0, end_dim=-1):
+    return _Complex(self.pairs.flatten(_paired_dim(start_dim), _paired_dim(end_dim))) if self.pairs.dim() > 1 else _Complex(self.pairs.unsqueeze(0))
+
+
+@_on_complex("unbind.int")
+def _complex_unbind(self, dim=0):
+    return tuple(_Complex(part) for part in self.pairs.unbind(_paired_dim(dim)))
+
+
+@_on_complex("split.Tensor")
+def _complex_split(self, split_size, dim=0):
+    return tuple(_Complex(part) for part in torch.split(self.pairs, split_size, _paired_dim(dim)))
+
+
+@_on_complex("split_with_sizes.default")
+def _complex_split_sizes(self, split_sizes, dim=0):
+    return tuple(_Complex(part) for part in torch.split(self.pairs, split_sizes, _paired_dim(dim)))
+
+
+@_on_complex("chunk.default")
+def _complex_chunk(self, chunks, dim=0):
+    return tuple(_Complex(part) for part in torch.chunk(self.pairs, chunks, _paired_dim(dim)))
+
+
+@_on_complex("flip.default")
+def _complex_flip(self, dims):
+    return _Complex(torch.flip(self.pairs, [_paired_dim(d) for d in dims]))
+
+
+@_on_complex("roll.default")
+def _complex_roll(self, shifts, dims=()):
+    if not dims:
+        raise NotImplementedError("roll of complex numbers without dims")
+    return _Complex(torch.roll(self.pairs, shifts, [_paired_dim(d) for d in dims]))
+
+
+@_on_complex("constant_pad_nd.default")
+def _complex_pad(self, pad, value=0):
+    if value != 0:
+        raise NotImplementedError("complex numbers with others than zeros around them")
+    return _Complex(torch.ops.aten.constant_pad_nd.default(self.pairs, [0, 0] + list(pad), 0))
+
+
+@_on_complex("clone.default", "contiguous.default")
+def _complex_clone(self, memory_format=None):
+    return _Complex(self.pairs.clone())
+
+
+@_on_complex("alias.default", "detach.default", "detach_.default", "lift_fresh_copy.default", "resolve_conj.default", "resolve_neg.default")
+def _complex_same(self):
+    return self
+
+
+@_on_complex("_to_copy.default", "to.dtype", "to.dtype_layout", "to.device")
+def _complex_to(self, dtype=None, layout=None, device=None, pin_memory=None, non_blocking=False, copy=False, memory_format=None):
+    if dtype is None:
+        return _Complex(self.pairs.clone())
+    if dtype not in ("complex64", "complex128"):
+        raise NotImplementedError("complex numbers as real ones; take .real or abs()")
+    wanted = torch.float32 if dtype == "complex64" else torch.float64
+    return _Complex(_as_complex(self).pairs.to(wanted, copy=True))
+
+
+@_on_complex("sym_size.int")
+def _complex_size(self, dim):
+    return self.pairs.shape[_paired_dim(dim)]
+
+
+# --- discrete Fourier transforms: products with the matrix of the turns
+
+
+def _turns(rows, columns, size, like):
+    """2 pi j k / size, reduced before it is rounded."""
+    places = torch.remainder(torch.arange(rows).unsqueeze(1) * torch.arange(columns).unsqueeze(0), size)
+    return places.to(torch.float64) * (2.0 * math.pi / size)
+
+
+def _fitted(x, size, dim):
+    """Cut off, or with zeros behind."""
+    own = x.shape[dim]
+    if size is None or _is_proved(x, own == size):
+        return x
+    if _is_proved(x, own > size):
+        return torch.ops.aten.slice.Tensor(x, dim, 0, size)
+    tail = list(x.shape)
+    tail[dim] = size - own
+    return torch.cat([x, torch.zeros(tail, dtype=x.dtype)], dim)
+
+
+def _transformed(real, imag, dim, inverse, columns=None):
+    """Along one dim, not scaled; `columns`: the first so many."""
+    size = real.shape[dim]
+    angles = _turns(size, size if columns is None else columns, size, real)
+    cosine, sine = torch.cos(angles).to(real.dtype), torch.sin(angles).to(real.dtype)
+    if inverse:
+        sine = -sine
+    real = real.movedim(dim, -1)
+    if imag is None:
+        a, b = torch.matmul(real, cosine), -torch.matmul(real, sine)
+    else:
+        imag = imag.movedim(dim, -1)
+        a = torch.matmul(real, cosine) + torch.matmul(imag, sine)
+        b = torch.matmul(imag, cosine) - torch.matmul(real, sine)
+    return a.movedim(-1, dim), b.movedim(-1, dim)
+
+
+def _scale_of(sizes, norm, inverse):
+    count = 1
+    for size in sizes:
+        count = count * size
+    if norm == "ortho":
+        return 1.0 / math.sqrt(count)
+    return 1.0 / count if (norm == "forward") != inverse else None
+
+
+def _scaled(z, scale):
+    if scale is None:
+        return z
+    return _Complex(z.pairs * scale) if isinstance(z, _Complex) else z * scale
+
+
+def _real_of(z):
+    real = _re(z)
+    return real if real.dtype in (torch.float32, torch.float64) else real.to(torch.float32)
+
+
+def _dims_of(z, s, dim):
+    rank = _re(z).dim()
+    if dim is None:
+        dim = list(range(rank)) if s is None else list(range(rank - len(s), rank))
+    dims = [d % rank for d in dim]
+    return dims, [None] * len(dims) if s is None else list(s)
+
+
+def _fft_all(z, dims, sizes, norm, inverse):
+    real, imag = _real_of(z), _im(z) if isinstance(z, _Complex) else None
+    for dim, size in zip(dims, sizes):
+        real = _fitted(real, size, dim)
+        imag = None if imag is None else _fitted(imag, size, dim)
+    scale = _scale_of([real.shape[d] for d in dims], norm, inverse)
+    for dim in dims:
+        real, imag = _transformed(real, imag, dim, inverse)
+    return _scaled(_joined(real, imag), scale)
+
+
+def _rfft_all(x, dims, sizes, norm):
+    x = _real_of(x)
+    for dim, size in zip(dims, sizes):
+        x = _fitted(x, size, dim)
+    scale = _scale_of([x.shape[d] for d in dims], norm, False)
+    real, imag = _transformed(x, None, dims[-1], False, x.shape[dims[-1]] // 2 + 1)
+    for dim in dims[:-1]:
+        real, imag = _transformed(real, imag, dim, False)
+    return _scaled(_joined(real, imag), scale)
+
+
+def _irfft_all(z, dims, sizes, norm):
+    real, imag = _real_of(z), _im(z)
+    last = dims[-1]
+    size = 2 * (real.shape[last] - 1) if sizes[-1] is None else sizes[-1]
+    for dim, wanted in zip(dims[:-1], sizes[:-1]):
+        real, imag = _fitted(real, wanted, dim), _fitted(imag, wanted, dim)
+    half = size // 2 + 1
+    real, imag = _fitted(real, half, last), _fitted(imag, half, last)
+    scale = _scale_of([real.shape[d] for d in dims[:-1]] + [size], norm, True)
+    for dim in dims[:-1]:
+        real, imag = _transformed(real, imag, dim, True)
+    # Each number but the first and, of an even size, the last stands for its conjugate too.
+    k = torch.arange(half)
+    weight = torch.where(torch.logical_or(k == 0, 2 * k == size), 1.0, 2.0).to(real.dtype).unsqueeze(1)
+    angles = _turns(half, size, size, real)
+    cosine, sine = torch.cos(angles).to(real.dtype) * weight, torch.sin(angles).to(real.dtype) * weight
+    result = torch.matmul(real.movedim(last, -1), cosine) - torch.matmul(imag.movedim(last, -1), sine)
+    return _scaled(result.movedim(-1, last), scale)
+
+
+def _one_dim(transform, inverse):
+    def run(self, n=None, dim=-1, norm=None):
+        dims, sizes = _dims_of(self, [n], [dim])
+        return transform(self, dims, sizes, norm) if inverse is None else transform(self, dims, sizes, norm, inverse)
+
+    return run
+
+
+def _several_dims(transform, inverse, default):
+    def run(self, s=None, dim=default, norm=None):
+        dims, sizes = _dims_of(self, s, dim)
+        return transform(self, dims, sizes, norm) if inverse is None else transform(self, dims, sizes, norm, inverse)
+
+    return run
+
+
+for _name, _transform, _inverse in (("fft", _fft_all, False), ("ifft", _fft_all, True), ("rfft", _rfft_all, None), ("irfft", _irfft_all, None)):
+    _complex_operators["aten.fft_" + _name + ".default"] = _one_dim(_transform, _inverse)
+    _complex_operators["aten.fft_" + _name + "2.default"] = _several_dims(_transform, _inverse, [-2, -1])
+    _complex_operators["aten.fft_" + _name + "n.default"] = _several_dims(_transform, _inverse, None)
+
+
+def _by_number(z, dims, sizes, normalization):
+    """What _fft_c2c and its kin say of scaling: 0 none, 1 by the root of the count, 2 by the count."""
+    if normalization == 0:
+        return None
+    count = 1
+    for size in sizes:
+        count = count * size
+    return 1.0 / math.sqrt(count) if normalization == 1 else 1.0 / count
+
+
+@_on_complex("_fft_c2c.default")
+def _fft_c2c(self, dim, normalization, forward):
+    dims, sizes = _dims_of(self, None, dim)
+    own = [_re(self).shape[d] for d in dims]
+    plain = _fft_all(self, dims, sizes, "backward" if forward else "forward", not forward)
+    return _scaled(plain, _by_number(self, dims, own, normalization))
+
+
+@_on_complex("_fft_r2c.default")
+def _fft_r2c(self, dim, normalization, onesided):
+    dims, sizes = _dims_of(self, None, dim)
+    own = [self.shape[d] for d in dims]
+    plain = _rfft_all(self, dims, sizes, "backward") if onesided else _fft_all(self, dims, sizes, "backward", False)
+    return _scaled(plain, _by_number(self, dims, own, normalization))
+
+
+@_on_complex("_fft_c2r.default")
+def _fft_c2r(self, dim, normalization, last_dim_size):
+    dims, _ = _dims_of(self, None, dim)
+    own = [_re(self).shape[d] for d in dims[:-1]] + [last_dim_size]
+    plain = _irfft_all(self, dims, [None] * (len(dims) - 1) + [last_dim_size], "forward")
+    return _scaled(plain, _by_number(self, dims, own, normalization))
