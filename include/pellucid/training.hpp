@@ -164,7 +164,7 @@ public:
                   "apply takes one argument for each parameter of forward behind the context");
     std::vector<Argument> all{detail::toArgument(std::forward<Ts>(arguments))...};
     variable_list results = detail::applyFunction(
-        name(),
+        Derived::name(),
         [](AutogradContext *context, const std::vector<Argument> &given) {
           return detail::callForward(
               &Derived::forward, context, given,

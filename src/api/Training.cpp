@@ -46,9 +46,9 @@ public:
     for (const auto &[tensor, gradient] : gradients)
       trace::metaOf(*tensor).grad = gradient;
     for (StateEntry &entry : entries)
-      entry.container.dictionary().set(entry.key, entry.before);
+      interpreter.setItem(entry.container, entry.key, entry.before);
     for (StateEntry &entry : options)
-      entry.container.dictionary().set(entry.key, entry.before);
+      interpreter.setItem(entry.container, entry.key, entry.before);
   }
   TrainedState(const TrainedState &) = delete;
   TrainedState &operator=(const TrainedState &) = delete;
@@ -87,8 +87,8 @@ public:
   /// What the step put into the optimiser's state in place of what was there is written to it.
   void writeBack() {
     for (StateEntry &entry : entries) {
-      h::Value now = entry.container.dictionary().find(entry.key)
-                         ? *entry.container.dictionary().find(entry.key)
+      h::Value now = interpreter.contains(entry.container, entry.key)
+                         ? interpreter.getItem(entry.container, entry.key)
                          : h::Value();
       if (isSame(now, entry.before))
         continue;
@@ -100,7 +100,7 @@ public:
       session.callMethod(entry.before, "copy_", {now});
     }
     for (const StateEntry &entry : options)
-      checkUnchanged(entry, *entry.container.dictionary().find(entry.key));
+      checkUnchanged(entry, interpreter.getItem(entry.container, entry.key));
   }
 
 private:
@@ -119,8 +119,8 @@ private:
 
   void collectStates() {
     h::Value all = interpreter.getAttr(optimizer, "state");
-    for (const auto &[parameter, state] : all.dictionary().items())
-      for (const auto &[key, value] : state.dictionary().items())
+    for (const auto &[parameter, state] : h::contentOf(all).dictionary().items())
+      for (const auto &[key, value] : h::contentOf(state).dictionary().items())
         entries.push_back({"optimizer.state." + nameOf(parameter) + "." + interpreter.str(key),
                            state, key, value});
   }
@@ -128,7 +128,7 @@ private:
   void collectGroups() {
     h::Value groups = interpreter.getAttr(optimizer, "param_groups");
     for (size_t g = 0; g < groups.elements().size(); ++g)
-      for (const auto &[key, value] : groups.elements()[g].dictionary().items()) {
+      for (const auto &[key, value] : h::contentOf(groups.elements()[g]).dictionary().items()) {
         if (key.isStr() && key.str() == "params") {
           for (const h::Value &parameter : value.elements())
             (void)nameOf(parameter);

@@ -119,11 +119,11 @@ REFUSED = {
 }
 
 UNWRITTEN = """
-import sys, torch, collections
+import torch, collections
 class Own(dict):
     pass
 Point = collections.namedtuple("Point", "x y")
-torch.save(eval(sys.argv[1]), sys.argv[2])
+torch.save(VALUE, "unwritten.pt")
 """
 
 
@@ -164,7 +164,7 @@ def main():
         run("import torch\ntorch.load('old.pt')\n", refused="_use_new_zipfile_serialization=False")
         for text, words in {"Own(a=1)": "Own", "Point(1, 2)": "Point", "frozenset([1])": "frozenset", "collections.defaultdict(dict)": "defaultdict",
                             "torch.nn.Linear(2, 2)": "Linear", "print": "builtin"}.items():
-            run(UNWRITTEN, text, "unwritten.pt", refused=words)
+            run(UNWRITTEN.replace("VALUE", text), refused=words)
             assert not (folder / "unwritten.pt").exists()
     print("files of torch.save go both ways")
 
