@@ -3,6 +3,7 @@
 
 #include "graph/FakeRules.h"
 #include "passes/graph/KernelWriter.h"
+#include "passes/graph/ProductRows.h"
 #include "passes/graph/ProductText.h"
 
 #include <algorithm>
@@ -62,51 +63,6 @@ void describeSizes(GemmSpec &spec, const TensorType &left, const TensorType &rig
   spec.a = operandOf(left, row, false, row ? 1 : 2);
   spec.b = operandOf(right, false, column, column ? 1 : 2);
   spec.output = operandOf(result, row, column, (row ? 0 : 1) + (column ? 0 : 1));
-}
-
-std::vector<Expr> rowsAndColumns(const GemmSpec &spec, const std::vector<Expr> &rows) {
-  std::vector<Expr> shape = spec.batch;
-  shape.insert(shape.end(), rows.begin(), rows.end());
-  shape.insert(shape.end(), spec.columns.begin(), spec.columns.end());
-  return shape;
-}
-
-/// The leading dims of a linear layer's input are rows like the others where the strides allow it.
-void mergeBatchIntoRows(GemmSpec &spec) {
-  spec.rows = {spec.m};
-  while (!spec.batch.empty()) {
-    size_t last = spec.batch.size() - 1;
-    bool fits = spec.b.strides[last].constant() == 0;
-    for (TextOperand *operand : {&spec.a, &spec.output})
-      fits &= operand->strides[last] == operand->strides[last + 1] * spec.m;
-    for (TextOperand &bias : spec.bias)
-      fits &= bias.strides[last] == bias.strides[last + 1] * spec.m;
-    if (!fits)
-      return;
-    spec.rows.insert(spec.rows.begin(), spec.batch.back());
-    spec.m = spec.batch.back() * spec.m;
-    spec.batch.pop_back();
-    auto drop = [&](TextOperand &operand) {
-      operand.strides.erase(operand.strides.begin() + static_cast<long>(last));
-    };
-    drop(spec.a);
-    drop(spec.b);
-    drop(spec.output);
-    for (TextOperand &bias : spec.bias)
-      drop(bias);
-  }
-}
-
-/// An operand over batch…, m, columns… as one over batch…, the dims that m is made of, columns….
-TextOperand withRows(TextOperand operand, const GemmSpec &spec) {
-  auto place = operand.strides.begin() + static_cast<std::ptrdiff_t>(spec.batch.size());
-  Expr stride = *place;
-  place = operand.strides.erase(place);
-  for (size_t d = spec.rows.size(); d-- > 0;) {
-    place = operand.strides.insert(place, stride);
-    stride = stride * spec.rows[d];
-  }
-  return operand;
 }
 
 } // namespace
@@ -169,6 +125,8 @@ void ProductLowering::lower(Node &node) {
   Described product = describe(node);
   product.spec.name = emitter.kernelName({&node}, "gemm");
   mergeBatchIntoRows(product.spec);
+  if (device.sm != 0)
+    takeBatchApart(product.spec);
   const TensorType type = node.result()->type();
   program.main.setInsertionPoint(&node);
   program.main.setLocation(node.location);
@@ -179,25 +137,64 @@ void ProductLowering::lower(Node &node) {
   emitter.replace(node, out, {});
 }
 
-/// The last product that the members alone use, of whose elements each goes to the same element.
-static Node *productOf(const Node &root, const std::vector<Node *> &members,
-                       const OperatorRegistry &registry) {
+/// A product, the views of its result, and what those who read it see: the last of them.
+struct ProductLowering::Seen {
+  Node *maker = nullptr;
+  std::vector<Node *> views;
+  Value *value = nullptr;
+};
+
+/// What `value` is a view of, where nobody else reads what lies between.
+static ProductLowering::Seen seenThrough(Value *value, const OperatorRegistry &registry) {
+  ProductLowering::Seen seen{value->producer(), {}, value};
+  while (seen.maker->isCall() && !seen.maker->isLaunch()) {
+    const Operator *op = registry.find(seen.maker->target());
+    if (!op || op->kind != Operator::Kind::View)
+      break;
+    seen.views.insert(seen.views.begin(), seen.maker);
+    Value *from = seen.maker->arg(0).value();
+    seen.maker = from->producer();
+    if (from->users().size() != 1)
+      break;
+  }
+  return seen;
+}
+
+/// The last product that the members alone use, of whose elements each goes to the same element of
+/// what they see of it.
+ProductLowering::Seen ProductLowering::productOf(const Node &root,
+                                                 const std::vector<Node *> &members) const {
   const std::vector<Expr> &shape = root.result()->type().shape;
   auto isMember = [&](const Node *node) {
     return std::find(members.begin(), members.end(), node) != members.end();
   };
-  Node *last = nullptr;
+  Seen last;
   for (Node *member : members)
     member->forEachOperand([&](Value *value) {
-      Node *maker = value->producer();
-      if (!value->isTensor() || isMember(maker) || !isProduct(*maker, registry) ||
-          value->type().shape != shape || shape.size() < 2 ||
-          !std::all_of(value->users().begin(), value->users().end(), isMember))
+      if (!value->isTensor() || isMember(value->producer()) || value->type().shape != shape ||
+          shape.size() < 2 || !std::all_of(value->users().begin(), value->users().end(), isMember))
         return;
-      if (!last || last->isBefore(maker))
-        last = maker;
+      Seen seen = seenThrough(value, registry);
+      if (!isProduct(*seen.maker, registry) ||
+          (!seen.views.empty() && !mayFollow(seen, root.result()->type())))
+        return;
+      if (!last.maker || last.maker->isBefore(seen.maker))
+        last = std::move(seen);
     });
   return last;
+}
+
+/// Whether the product can store what is made of a view of it, line by line.
+bool ProductLowering::mayFollow(const Seen &seen, const TensorType &stored) const {
+  if (device.sm == 0 || isConvolution(*seen.maker) ||
+      !seen.maker->result()->type().isContiguous(program.symbols) ||
+      seen.maker->result()->users().size() != 1)
+    return false;
+  GemmSpec spec = describe(*seen.maker).spec;
+  mergeBatchIntoRows(spec);
+  takeBatchApart(spec);
+  std::optional<std::vector<size_t>> order = seeAs(spec, seen.value->type());
+  return isFloat(spec.accumulate) && order && stored.strides[order->back()].constant() == 1;
 }
 
 static std::vector<Node *> withMaker(Node *maker, const std::vector<Node *> &members) {
@@ -308,12 +305,15 @@ Value *ProductLowering::addChannels(Value *value, Value *bias, const SourceLocat
 }
 
 bool ProductLowering::lowerConsumers(Node &root, const std::vector<Node *> &members) {
-  Node *maker = device.sm == 0 ? nullptr : productOf(root, members, registry);
+  if (device.sm == 0)
+    return false;
+  Seen seen = productOf(root, members);
+  Node *maker = seen.maker;
   if (!maker)
     return false;
   PointwiseGroup group;
   group.divisionFails = false;
-  group.names[maker->result()] = "product";
+  group.names[seen.value] = "product";
   for (const Node *member : members)
     addToGroup(group, *member, registry, program.symbols);
   if (group.usesIndex)
@@ -340,11 +340,24 @@ bool ProductLowering::lowerConsumers(Node &root, const std::vector<Node *> &memb
                                   : describe(*maker);
   const TensorType type = root.result()->type();
   // A vector's missing dim would have to be found again in the others' strides.
-  if (!convolution && product.spec.batch.size() + 2 != type.rank())
+  if (!convolution && seen.views.empty() && product.spec.batch.size() + 2 != type.rank())
     return false;
+  std::vector<size_t> order;
+  if (!seen.views.empty()) {
+    mergeBatchIntoRows(product.spec);
+    takeBatchApart(product.spec);
+    order = *seeAs(product.spec, seen.value->type());
+  }
   auto placed = [&](const TensorType &operand) {
     TextOperand made = broadcastOperand(operand, type.shape, program.symbols);
-    return convolution ? convolution->inPlaces(made, product.spec.rowsApart) : made;
+    if (convolution)
+      return convolution->inPlaces(made, product.spec.rowsApart);
+    if (order.empty())
+      return made;
+    TextOperand sorted{made.dtype, {}, made.offset};
+    for (size_t d : order)
+      sorted.strides.push_back(made.strides[d]);
+    return sorted;
   };
   product.spec.output = placed(type);
   for (const Value *input : group.inputs)
@@ -352,11 +365,14 @@ bool ProductLowering::lowerConsumers(Node &root, const std::vector<Node *> &memb
   const std::vector<Value *> inputs = group.inputs;
   std::string result = group.names.at(root.result());
   addConsumers(product.spec, std::move(group), result);
-  if (!convolution)
+  if (!convolution && order.empty()) {
     mergeBatchIntoRows(product.spec);
-  std::vector<Node *> named = withMaker(maker, members);
+    takeBatchApart(product.spec);
+  }
+  std::vector<Node *> named = withMaker(maker, members), replaced = withMaker(maker, seen.views);
+  replaced.insert(replaced.end(), members.begin(), members.end());
   product.spec.name = emitter.kernelName(named, "gemm");
-  replaceConsumers(root, *maker, named, emit(product, inputs, type, root.location));
+  replaceConsumers(root, *maker, replaced, emit(product, inputs, type, root.location));
   return true;
 }
 

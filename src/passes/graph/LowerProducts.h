@@ -22,7 +22,11 @@ public:
   /// last product that they alone use stores. False, and nothing is changed, where there is none.
   bool lowerConsumers(graph::Node &root, const std::vector<graph::Node *> &members);
 
+  struct Seen;
+
 private:
+  Seen productOf(const graph::Node &root, const std::vector<graph::Node *> &members) const;
+  bool mayFollow(const Seen &seen, const graph::TensorType &stored) const;
   struct Described {
     GemmSpec spec;
     graph::Value *a = nullptr, *b = nullptr, *bias = nullptr;

@@ -184,6 +184,13 @@ private:
         first = stride == 1 ? axis.first : axis.first + " * " + writer.scalar(strides[0]);
       return {first, steps(along(places, tileDim), strides[0], axis.tile)};
     }
+    // A tile that lies within one line of the last dim is found by its first place.
+    if (dims.back().constant() && *dims.back().constant() % axis.tile == 0) {
+      std::vector<std::string> indices = writer.delinearize(
+          axis.first, dims, dims.size(), "t" + std::to_string(apartCount++) + "first");
+      return {"(" + writer.address({spec.type, strides, 0}, indices) + ")",
+              steps(along(places, tileDim), strides.back(), axis.tile)};
+    }
     TextOperand apart{spec.type, strides, 0};
     return {"",
             "(" + writer.address(apart, takenApart(axis, places, tileDim, dims, strides)) + ")"};

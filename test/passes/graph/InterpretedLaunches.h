@@ -5,6 +5,7 @@
 #include "driver/EmitSource.h"
 #include "graph/FakeRules.h"
 #include "passes/graph/InlineOperators.h"
+#include "passes/graph/InnermostChannels.h"
 #include "passes/graph/LowerToLaunches.h"
 #include "reference/graph/Interpreter.h"
 #include "reference/tt/Launch.h"
@@ -61,6 +62,8 @@ protected:
     program.main.output(std::move(list));
     decomposeComposites(program, registry);
     unlowered = program.clone();
+    changed = innermost && device != cpu ? layChannelsInnermost(program, registry) : 0;
+    program.main.eraseUnused([](const Node &) { return true; });
     CompileText text = driver::textCompiler(context);
     CompileText compile = [&](const KernelText &one, const std::vector<DataType> &pointers,
                               const std::vector<Access> &accesses) {
@@ -148,6 +151,8 @@ protected:
   const OperatorRegistry &registry = OperatorRegistry::builtins();
   std::vector<Datum> inputs;
   bool deterministic = false;
+  bool innermost = false; ///< layChannelsInnermost() first
+  size_t changed = 0;     ///< what it said
   std::string sources;
   uint64_t state = 1;
 };

@@ -121,6 +121,67 @@ TEST_F(InterpretedOperators, productsTakeWhatFollows) {
   EXPECT_EQ(launches(2), 2u);
 }
 
+// Rows that the operands step through unevenly are rows of one product, and what follows a view of
+// a product is stored by it.
+TEST_F(InterpretedOperators, productsSeenOtherwise) {
+  size_t want = 1;
+  auto expectLaunches = [&] {
+    size_t launches = 0;
+    for (const Node &node : program.main)
+      launches += node.isLaunch();
+    EXPECT_EQ(launches, want) << sources;
+  };
+  for (DataType type : {f32, bf16}) {
+    onDevice(boundOf(type), [&] {
+      Value *x = one("aten.transpose.int", {tensor(type, {5, 7, 40}), int64_t(0), int64_t(1)});
+      Value *y = one("aten.linear.default", {x, tensor(type, {24, 40}), tensor(type, {24})});
+      return std::vector{one("aten.relu.default", {y})};
+    });
+    expectLaunches();
+    // Three heaps of columns, one after the other; rows and columns in another order, with a factor
+    // for each column and an addend for each element.
+    for (int64_t columns : {24, 128}) {
+      onDevice(boundOf(type), [&] {
+        Value *x = one("aten.transpose.int", {tensor(type, {5, 7, 40}), int64_t(0), int64_t(1)});
+        Value *y = one("aten.linear.default",
+                       {x, tensor(type, {3 * columns, 40}), tensor(type, {3 * columns})});
+        y = one("aten.view.default", {y, List{7, 5, 3, columns}});
+        y = one("aten.permute.default", {y, List{2, 0, 1, 3}});
+        return std::vector{
+            one("aten.clone.default", {y}, {{"memory_format", Argument("contiguous_format")}})};
+      });
+      expectLaunches();
+    }
+    onDevice(2 * boundOf(type), [&] {
+      Value *y = one("aten.linear.default", {tensor(type, {2, 6, 5, 40}), tensor(type, {24, 40})});
+      y = one("aten.permute.default", {y, List{0, 3, 1, 2}});
+      y = one("aten.mul.Tensor", {y, tensor(type, {24, 1, 1})});
+      Value *r = one("aten.permute.default", {tensor(type, {2, 6, 5, 24}), List{0, 3, 1, 2}});
+      y = one("aten.add.Tensor", {y, r});
+      return std::vector{one("aten.permute.default", {y, List{0, 2, 3, 1}})};
+    });
+    expectLaunches();
+  }
+  // A long sum in parts.
+  want = 2;
+  onDevice(1e-5, [&] {
+    Value *x = one("aten.transpose.int", {tensor(f32, {2, 3, 2100}, 1), int64_t(0), int64_t(1)});
+    Value *y = one("aten.linear.default", {x, tensor(f32, {6, 2100}, 1), tensor(f32, {6})});
+    y = one("aten.view.default", {y, List{3, 2, 2, 3}});
+    y = one("aten.permute.default", {y, List{2, 0, 1, 3}});
+    return std::vector{
+        one("aten.clone.default", {y}, {{"memory_format", Argument("contiguous_format")}})};
+  });
+  expectLaunches();
+  // A view that somebody else reads, too, is one of the product's own result.
+  onDevice(2e-6, [&] {
+    Value *y = one("aten.mm.default", {tensor(f32, {6, 40}), tensor(f32, {40, 24})});
+    Value *z = one("aten.view.default", {y, List{6, 2, 12}});
+    return std::vector{one("aten.relu.default", {z}), y};
+  });
+  expectLaunches();
+}
+
 // A long sum of few results is shared out.
 TEST_F(InterpretedOperators, longSumsAreShared) {
   onDevice(1e-5, [&] {
@@ -189,6 +250,39 @@ TEST_F(InterpretedOperators, convolutionsOfInnermostChannels) {
       launches += node.isLaunch();
     EXPECT_EQ(launches, kind.launches) << kind.x[3] << " channels";
   }
+}
+
+// Convolutions one after the other hand their channels on innermost, and what each needs otherwise
+// is put back: a pool's windows, a view across channels, the results.
+TEST_F(InterpretedOperators, channelsStayInnermost) {
+  auto build = [&] {
+    auto convolve = [&](Value *x, Shape w, int64_t step, int64_t padding, int64_t groups) {
+      return one("aten.convolution.default",
+                 {x, tensor(f16, std::move(w), 1), Argument(), List{step, step},
+                  List{padding, padding}, List{1, 1}, false, List{0, 0}, groups});
+    };
+    Value *x = convolve(tensor(f16, {2, 3, 12, 12}, 1), {16, 3, 3, 3}, 2, 1, 1);
+    x = one("aten.mul.Tensor", {x, tensor(f16, {16, 1, 1}, 1)});
+    Value *window =
+        one("aten.as_strided.default", {x, List{2, 16, 5, 6}, List{576, 36, 6, 1}, int64_t(6)});
+    Value *y = convolve(one("aten.relu.default", {x}), {32, 16, 1, 1}, 1, 0, 1);
+    y = convolve(y, {32, 1, 3, 3}, 1, 1, 32);
+    Value *gate = one("aten.mean.dim", {y, List{2, 3}, true});
+    y = one("aten.mul.Tensor",
+            {y, one("aten.sigmoid.default", {convolve(gate, {32, 32, 1, 1}, 1, 0, 1)})});
+    Value *z = one("aten.add.Tensor", {convolve(y, {32, 32, 3, 3}, 1, 1, 1), y});
+    Value *rows = one("aten.view.default", {z, List{2, 1152}});
+    return std::vector{one("aten.relu.default", {window}), one("aten.neg.default", {rows}),
+                       one("aten.mean.dim", {z, List{2, 3}, false})};
+  };
+  innermost = true;
+  onDevice(2e-2, build);
+  EXPECT_EQ(changed, 5u);
+  size_t kept = 0;
+  for (const Node &node : program.main)
+    if (node.isLaunch() && node.result()->type().rank() == 4)
+      kept += node.result()->type().strides[1].constant() == 1;
+  EXPECT_GE(kept, 5u);
 }
 
 // Few channels to a group: lanes along the last dim or the channels, runs that the size cuts,
