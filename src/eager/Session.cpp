@@ -25,6 +25,7 @@ static SegmentRun runOf(std::shared_ptr<Compiled> compiled) {
 
 Session::Session(SessionOptions o)
     : options(std::move(o)), scriptDevices(options.devices.count("cuda") != 0),
+      configTimes(options.contractsFma),
       eager(recordingTracer,
             [this](const graph::Program &program, graph::Device place) {
               driver::CompileOptions compile = eagerOptions(options.contractsFma, place);
@@ -34,6 +35,9 @@ Session::Session(SessionOptions o)
       traceHooks(&recordingTracer) {
   recordingTracer.warn = options.warn;
   recordingTracer.devices = &scriptDevices;
+  scriptDevices.chooseConfig = [this](const TuneQuestion &question) {
+    return configTimes.choose(question, scriptDevices.placeOf(eager.device()));
+  };
 }
 
 Session::~Session() = default;
@@ -137,6 +141,7 @@ private:
     made.storage->device = tensor.tensor.storage->device;
     if (made.storage->device.kind == graph::Device::Kind::Cuda)
       device = made.storage->device;
+    tracer.recorder->assume(device);
     return tensorValue(tracer, std::move(made));
   }
 
@@ -231,6 +236,7 @@ TracedModel Session::trace(const h::Value &callable, h::CallArgs args,
   symbolic::SymbolTable symbols = symbolsOf(request, args);
   EagerRecorder::NestedTrace nested(eager, symbols);
   recordingTracer.strict = recordingTracer.program.strict = request.strict;
+  eager.assume({});
   struct Constructing {
     h::Interpreter &interpreter;
     explicit Constructing(h::Interpreter &i) : interpreter(i) { setConstructing(i, false); }
@@ -252,6 +258,8 @@ TracedModel Session::trace(const h::Value &callable, h::CallArgs args,
         inputs.of(args.positional[at], at < names.size() ? names[at] : "arg" + std::to_string(at));
   for (auto &[name, value] : args.keywords)
     value = inputs.of(value, name);
+  bool isOnGpu = scriptDevices.placeOf(eager.device()).kind == graph::Device::Kind::Cuda;
+  recordingTracer.chooseConfig = isOnGpu ? scriptDevices.chooseConfig : ConfigChooser();
   TracedModel traced;
   traced.result = i.call(callable, std::move(args));
   std::vector<TracedTensor> results;

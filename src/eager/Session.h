@@ -2,6 +2,7 @@
 /// The tensors of one script: torch's modules over a recorder, compiled and run in this process.
 #pragma once
 
+#include "eager/ConfigTimes.h"
 #include "eager/Devices.h"
 #include "eager/Packages.h"
 #include "host/Interpreter.h"
@@ -87,6 +88,7 @@ private:
   SessionOptions options;
   std::shared_ptr<driver::KeptWorkers> workers = std::make_shared<driver::KeptWorkers>();
   SessionDevices scriptDevices;
+  ConfigTimes configTimes;
   trace::Tracer recordingTracer;
   trace::EagerRecorder eager;
   trace::TraceHooks traceHooks;

@@ -5,6 +5,7 @@
 #include "exec/ScriptTorch.h"
 
 #include <chrono>
+#include <cstdlib>
 #include <unistd.h>
 
 namespace pellucid::exec {
@@ -22,7 +23,10 @@ ScriptHooks::ScriptHooks(const ScriptRun &r) : run(r), session(optionsOf(r, *thi
   // The script's bytes as they are: stdout and stderr of the other verbs make texts printable.
   int copy = ::dup(STDOUT_FILENO);
   out = copy < 0 ? nullptr : ::fdopen(copy, "w");
-  if (out)
+  const char *unbuffered = std::getenv("PYTHONUNBUFFERED");
+  if (out && unbuffered && *unbuffered)
+    std::setvbuf(out, nullptr, _IONBF, 0);
+  else if (out)
     std::setvbuf(out, nullptr, ::isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF, BUFSIZ);
 }
 

@@ -373,7 +373,8 @@ size_t EagerRecorder::bytesOf(const TensorType &type) const {
 void EagerRecorder::computeOn(Device device) {
   if (nested || flushing || !tracer.devices || tracer.current != &tracer.program.main)
     return;
-  Device place = placeOf(forced.value_or(device));
+  label = forced.value_or(device);
+  Device place = placeOf(label);
   if (segmentPlace && *segmentPlace != place)
     flush();
   segmentPlace = place;

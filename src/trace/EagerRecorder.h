@@ -72,6 +72,9 @@ public:
   /// The operators to come are computed where tensors of `device` lie: a segment is computed on one
   /// device, and ends where it changes. Called before beforeOperator().
   void computeOn(graph::Device device);
+  /// The device of the last computeOn(), where results lie of which nothing else is known.
+  graph::Device device() const { return label; }
+  void assume(graph::Device device) { label = device; }
   /// While it lives, operators are computed on `device`, whatever their operands say.
   class Placed {
   public:
@@ -243,6 +246,7 @@ private:
   bool flushing = false;
   std::optional<graph::Device> segmentPlace; ///< where the segment is computed; none: on the CPU
   std::optional<graph::Device> forced;
+  graph::Device label;
   Statistics counts;
 };
 

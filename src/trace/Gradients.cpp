@@ -114,6 +114,15 @@ h::Value ownCopy(h::Interpreter &interpreter, TensorObject &gradient) {
   return tensorValue(tracer, tracer.wrap(value));
 }
 
+/// A gradient lies where its leaf does.
+void placeBeside(const h::Value &gradient, const TensorObject &leaf, bool isOwn) {
+  auto *tensor = gradient.as<TensorObject>();
+  if (!tensor || (!isOwn && tensor->tensor.storage->isPlaced))
+    return;
+  tensor->tensor.storage->device = leaf.tensor.storage->device;
+  tensor->tensor.storage->isPlaced = leaf.tensor.storage->isPlaced;
+}
+
 } // namespace
 
 void accumulateGradient(h::Interpreter &interpreter, TensorObject &leaf, const h::Value &gradient) {
@@ -122,9 +131,10 @@ void accumulateGradient(h::Interpreter &interpreter, TensorObject &leaf, const h
     return;
   autograd::Meta &meta = metaOf(leaf);
   bool recorded = isNoted(leaf.tracer);
-  if (meta.grad.isNone())
+  if (meta.grad.isNone()) {
     meta.grad = recorded ? gradient : ownCopy(interpreter, *given);
-  else if (recorded)
+    placeBeside(meta.grad, leaf, !recorded);
+  } else if (recorded)
     meta.grad = interpreter.binary(h::BinaryOp::Add, meta.grad, gradient);
   else
     meta.grad.as<TensorObject>()->assign(

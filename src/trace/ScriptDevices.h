@@ -3,6 +3,7 @@
 #pragma once
 
 #include "graph/Types.h"
+#include "trace/TuneConfigs.h"
 
 #include <cstddef>
 #include <memory>
@@ -36,6 +37,8 @@ public:
 
   /// Whether the script has asked for a device beside the CPU.
   bool areUsed = false;
+  /// Which config a launch on a GPU takes; empty: the first.
+  ConfigChooser chooseConfig;
   int current = 0; ///< what "cuda" without a number is
   /// Where tensors are made of which a script does not say it.
   std::optional<graph::Device> byDefault;

@@ -154,8 +154,12 @@ static void computeBesideOperands(Tracer &tracer, const h::CallArgs &args) {
     add(value);
   for (const auto &[name, value] : args.keywords)
     add(value);
-  if (auto device = deviceOfTensors(tensors))
-    tracer.recorder->computeOn(*device);
+  std::optional<Device> device = deviceOfTensors(tensors);
+  if (!device)
+    return;
+  tracer.recorder->computeOn(*device);
+  bool isOnGpu = tracer.devices->placeOf(*device).kind == Device::Kind::Cuda;
+  tracer.chooseConfig = isOnGpu ? tracer.devices->chooseConfig : ConfigChooser();
 }
 
 h::Value TraceHooks::launch(h::Interpreter &interpreter, const h::Value &kernel,

@@ -23,8 +23,10 @@ TracedTensor Tracer::wrap(Value *value) {
   tensor.storage->constructed = constructing;
   tensor.type = value->type();
   setValue(tensor, value);
-  if (recorder)
+  if (recorder) {
+    tensor.storage->device = recorder->device();
     recorder->track(tensor.storage);
+  }
   return tensor;
 }
 
