@@ -276,8 +276,8 @@ bool evaluatesTo(const TensorType &type, const TensorType &expected,
 } // namespace
 
 std::string SegmentKey::whole() const {
-  return text + std::string(reinterpret_cast<const char *>(sizes.data()),
-                            sizes.size() * sizeof(int64_t));
+  return text +
+         std::string(reinterpret_cast<const char *>(sizes.data()), sizes.size() * sizeof(int64_t));
 }
 
 SegmentKey keyOf(const Program &program) {
@@ -325,7 +325,8 @@ private:
   bool find(const std::set<Use> &wanted) {
     for (size_t place = 0; place < uses.size(); ++place) {
       std::vector<int64_t> values = valuesAt(place);
-      bool varies = std::any_of(values.begin(), values.end(), [&](int64_t v) { return v != values[0]; });
+      bool varies =
+          std::any_of(values.begin(), values.end(), [&](int64_t v) { return v != values[0]; });
       if (!varies || !wanted.count(uses[place]))
         continue;
       // What is no symbol's place, such as a dim, is another program for every number.
@@ -513,10 +514,9 @@ std::optional<Program> SizePattern::generalized(const Program &program,
         out.main.output(std::move(args));
         continue;
       }
-      Node *made = node.isLaunch()
-                       ? out.main.launch(rebuild.launch(*node.launch()), node.name())
-                       : emitCall(out.main, registry, out.symbols, node.target(), std::move(args),
-                                  std::move(kwargs), node.location);
+      Node *made = node.isLaunch() ? out.main.launch(rebuild.launch(*node.launch()), node.name())
+                                   : emitCall(out.main, registry, out.symbols, node.target(),
+                                              std::move(args), std::move(kwargs), node.location);
       if (!keep(node, made))
         return std::nullopt;
     }

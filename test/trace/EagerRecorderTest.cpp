@@ -60,7 +60,7 @@ protected:
   void SetUp() override {
     h::InterpreterOptions options;
     options.hooks = &hooks;
-    addTracedModules(options.modules, tracer, "cpu");
+    addTracedModules(options.modules, tracer, {});
     addEagerModules(options.modules, tracer);
     interpreter = std::make_unique<h::Interpreter>(std::move(options));
   }
@@ -214,7 +214,17 @@ TEST_F(Script, AModelTracedInsideSeesTheScriptsTensors) {
 
 TEST_F(Script, DevicesThatAreNotThereAreRefused) {
   EXPECT_THROW(run("x = torch.zeros(3, device='cuda')\n"), DiagnosticError);
-  tracer.hasCuda = true;
+  struct StandIn : ScriptDevices {
+    int count() override { return 1; }
+    graph::Device placeOf(graph::Device) const override { return {}; }
+    std::shared_ptr<const std::byte> toDevice(const std::byte *, size_t, graph::Device) override {
+      return nullptr;
+    }
+    std::shared_ptr<const std::byte> toHost(const std::byte *, size_t, graph::Device) override {
+      return nullptr;
+    }
+  } devices;
+  tracer.devices = &devices;
   run("x = torch.zeros(3, device='cuda')\ny = (x + 1).device\nz = str(x)\nc = x.cpu().device\n");
   EXPECT_EQ(shown("y"), "cuda:0");
   EXPECT_EQ(shown("z"), "tensor([0., 0., 0.], device='cuda:0')");
