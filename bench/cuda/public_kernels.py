@@ -34,10 +34,10 @@ WORDS = {
     "torch.int32": "i32",
     "torch.int64": "i64",
     "torch.bool": "bool",
-    "torch.float8_e4m3fn": "f8e4m3fn",
-    "torch.float8_e5m2": "f8e5m2",
+    "torch.float8_e4m3fn": "fp8e4nv",
+    "torch.float8_e5m2": "fp8e5",
 }
-BOUNDS = {"f16": 4e-3, "bf16": 2e-2, "f32": 3e-3, "f64": 1e-9, "f8e4m3fn": 0.13, "f8e5m2": 0.26}
+BOUNDS = {"f16": 4e-3, "bf16": 2e-2, "f32": 3e-3, "f64": 1e-9, "fp8e4nv": 0.13, "fp8e5": 0.26}
 OPTIONS = ("num_warps", "num_stages", "num_ctas")
 
 

@@ -315,18 +315,48 @@ TEST(CudaInlineAssembly, RefusesWhatDoesNotFit) {
   EXPECT_NE(refusal("=r,1", 1).find("tied to output 1, which is not there"), std::string::npos);
 }
 
-/// bf16 products go through the matrix units; f32 ones do not, for tf32 would lose bits.
+std::string stagedPtx(const std::string &name, const std::string &arch, uint32_t stages) {
+  std::string path = std::string(PELLUCID_SOURCE_DIR) + "/test/codegen/differential/";
+  return ptxOf(fileText(path + name + ".ttir"), name, arch, 4, stages);
+}
+
+/// bf16 products go through the matrix units; f32 ones where tf32 may be taken.
 TEST(CudaProducts, NarrowOperandsUseMatrixUnits) {
   std::string ptx = ptxOfFile("matmul_bf16", 4);
   EXPECT_GT(countOf(ptx, "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"), 0u) << ptx;
   EXPECT_GT(countOf(ptx, "ldmatrix.sync.aligned.m8n8.x4.shared.b16"), 0u);
   EXPECT_EQ(countOf(ptx, "ld.shared.b16"), 0u);
-  EXPECT_EQ(countOf(ptxOfFile("matmul_fp32", 4), "mma.sync"), 0u);
+  EXPECT_GT(countOf(ptxOfFile("matmul_fp32", 4), "mma.sync.aligned.m16n8k8.row.col.f32.tf32"), 0u);
+  EXPECT_EQ(countOf(stagedPtx("lanes", "90a", 3), "mma"), 0u) << "f32 is not to lose bits";
 }
 
-std::string stagedPtx(const std::string &name, const std::string &arch, uint32_t stages) {
-  std::string path = std::string(PELLUCID_SOURCE_DIR) + "/test/codegen/differential/";
-  return ptxOf(fileText(path + name + ".ttir"), name, arch, 4, stages);
+/// tf32 is read along the inner dim by wgmma, to which copies turn it; mma.sync reads it either
+/// way.
+TEST(CudaProducts, SinglesMayBeTruncated) {
+  for (const char *name : {"tf32", "tf32_along", "tf32_across"}) {
+    std::string ptx = stagedPtx(name, "90a", 3);
+    EXPECT_GT(countOf(ptx, "k8.f32.tf32.tf32"), 0u) << ptx;
+    EXPECT_EQ(countOf(ptx, "ld.shared.b32"), 0u) << ptx;
+    EXPECT_EQ(countOf(stagedPtx(name, "80", 3), "ldmatrix") > 0, name == std::string("tf32_along"));
+    EXPECT_GT(countOf(stagedPtx(name, "80", 3), "mma.sync.aligned.m16n8k8"), 0u);
+  }
+  EXPECT_EQ(countOf(stagedPtx("tf32_along", "90a", 3), "cp.async.ca.shared.global"), 0u);
+  EXPECT_GT(countOf(stagedPtx("tf32_across", "90a", 3), "cp.async.ca.shared.global"), 0u);
+}
+
+/// fp8 along the inner dim is multiplied as it is; else as f16, to which sm_90 brings two at once.
+TEST(CudaProducts, Float8IsMultipliedOrWidened) {
+  EXPECT_GT(countOf(stagedPtx("float8_along", "90a", 3), "k32.f32.e4m3.e5m2"), 0u);
+  EXPECT_GT(countOf(stagedPtx("float8_along", "90a", 3), "cp.async.cg.shared.global"), 0u);
+  std::string across = stagedPtx("float8_across", "90a", 3);
+  EXPECT_GT(countOf(across, "k16.f32.f16.f16"), 0u) << across;
+  EXPECT_GT(countOf(across, "cvt.rn.f16x2.e5m2x2"), 0u);
+  EXPECT_GT(countOf(stagedPtx("float8_along", "80", 3), "mma.sync.aligned.m16n8k16"), 0u);
+  std::string path = PELLUCID_SOURCE_DIR "/test/codegen/differential/float8_along.ttir";
+  std::string precise = fileText(path);
+  precise.replace(precise.find("1073741824"), 10, "32");
+  EXPECT_EQ(countOf(ptxOf(precise, "float8_along", "90a"), "e4m3.e5m2"), 0u)
+      << "sums are to be precise";
 }
 
 /// Both operands are copied two rounds ahead, by 16 bytes, in front of the loop and in it, and each

@@ -8,16 +8,32 @@
 
 namespace pellucid::codegen {
 
-static void fillRandomly(Array &array, size_t count, double low, double high, Random &random) {
+/// Of numbers that have few digits.
+static uint8_t float8Code(DataType type, float number) {
+  uint16_t half = toHalf(number);
+  if (type == DataType::Float8E5M2)
+    return static_cast<uint8_t>(half >> 8);
+  constexpr int32_t biases = 8, halfDigits = 10, droppedDigits = 7;
+  int32_t magnitude = half & 0x7fff;
+  int32_t code = magnitude == 0 ? 0 : (magnitude - (biases << halfDigits)) >> droppedDigits;
+  return static_cast<uint8_t>((half >> 8 & 0x80) | code);
+}
+
+/// Multiples of `step`, if it is not 0.
+static void fillRandomly(Array &array, size_t count, double low, double high, double step,
+                         Random &random) {
   array.bytes.resize(count * byteSize(array.type));
   for (size_t i = 0; i < count; ++i) {
     char *at = &array.bytes[i * byteSize(array.type)];
     double number = random.number(low, high);
+    if (step != 0)
+      number = std::round(number / step) * step;
     float single = static_cast<float>(number);
     int64_t integer = static_cast<int64_t>(std::floor(number));
     uint16_t narrow = array.type == DataType::BFloat16 ? toBFloat16(single) : toHalf(single);
     // All but NaN and infinity: the highest exponents stay out.
-    uint8_t code = static_cast<uint8_t>(random.bits() & 0xf7);
+    uint8_t code =
+        step != 0 ? float8Code(array.type, single) : static_cast<uint8_t>(random.bits() & 0xf7);
     switch (array.type) {
     case DataType::Float32:
       std::memcpy(at, &single, 4);
@@ -50,7 +66,7 @@ Case readCase(const std::string &path) {
   Random random(std::hash<std::string>()(path.substr(path.rfind('/'))) | 1);
   while (words >> word) {
     std::istringstream parts(word);
-    std::string name, type, count, low = "-3", high = "3";
+    std::string name, type, count, low = "-3", high = "3", step = "0";
     std::getline(parts, name, ':');
     std::getline(parts, type, ':');
     if (size_t equals = type.find('='); equals != std::string::npos) {
@@ -65,10 +81,12 @@ Case readCase(const std::string &path) {
     std::getline(parts, count, ':');
     std::getline(parts, low, ':');
     std::getline(parts, high, ':');
+    std::getline(parts, step, ':');
     read.parameters.push_back(read.arrays.size());
     read.scalarTypes.push_back(DataType::Bool);
     read.arrays.push_back({name, *dataTypeNamed(type), {}});
-    fillRandomly(read.arrays.back(), std::stoul(count), std::stod(low), std::stod(high), random);
+    fillRandomly(read.arrays.back(), std::stoul(count), std::stod(low), std::stod(high),
+                 std::stod(step), random);
   }
   std::stringstream rest;
   rest << stream.rdbuf();

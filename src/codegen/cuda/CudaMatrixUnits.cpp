@@ -6,6 +6,7 @@
 #include "codegen/common/ControlFlow.h"
 #include "codegen/common/ElementOps.h"
 
+#include "mlir/IR/Matchers.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -17,6 +18,12 @@ namespace I = llvm::Intrinsic;
 /// Both units take 16 products a step.
 static constexpr int64_t stepK = 16;
 
+/// Of a product in no loop, or one that starts from more than zeros.
+static bool addsToCarried(tt::DotOp op) {
+  bool isInLoop = op->getParentOfType<mlir::scf::ForOp>() != nullptr;
+  return !isInLoop || !mlir::matchPattern(op.getC(), mlir::m_AnyZeroFloat());
+}
+
 // A product waits for memory in every round, so a second block pays even where it costs a few
 // spills.
 unsigned CudaEmitter::blocksSideBySide() {
@@ -25,7 +32,9 @@ unsigned CudaEmitter::blocksSideBySide() {
   bool fits = true;
   kernel->walk([&](tt::DotOp op) {
     auto product = mlir::cast<mlir::RankedTensorType>(op.getD().getType());
-    fits &= unitOf(op) != MatrixUnit::None && product.getNumElements() <= mostSums * threads;
+    // What does not add to what the loop carries is held beside that.
+    int64_t sums = product.getNumElements() * (addsToCarried(op) ? 1 : 2);
+    fits &= unitOf(op) != MatrixUnit::None && sums <= mostSums * threads;
     ++count;
   });
   return fits && count == 1 ? std::max<unsigned>(1, threadsOfAll / threads) : 1;

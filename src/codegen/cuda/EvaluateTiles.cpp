@@ -4,6 +4,7 @@
 #include "codegen/common/ElementOps.h"
 #include "codegen/common/RegionOps.h"
 #include "codegen/cuda/CudaMath.h"
+#include "codegen/cuda/Float8Math.h"
 #include "codegen/cuda/HalfMath.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -94,6 +95,12 @@ void CudaEmitter::computeElements(mlir::Operation *op) {
   unsigned count = layoutOf(op->getResult(0)).registerCount();
   if (count > 1 && hasHalfInstruction(op)) {
     tiles[op->getResult(0)] = computeHalves(op, operands);
+    return;
+  }
+  if (count > 1 && hasFloat8Instruction(op, options.sm)) {
+    Registers &made = tiles[op->getResult(0)];
+    for (unsigned r = 0; r < count; r += 2)
+      llvm::append_range(made, emitFloat8Pair(b, op, {operands[0][r], operands[0][r + 1]}));
     return;
   }
   for (unsigned r = 0; r < count; ++r) {

@@ -28,7 +28,7 @@ MatrixUnit unitFor(tt::DotOp dot, TargetAttr target, const tt::AxisAnalysis &axe
     return unit;
   if (multipliesFloat8(dot))
     return MatrixUnit::None;
-  return multipliesBytes(dot) || multipliesTruncated(dot) ? MatrixUnit::Warp : unit;
+  return multipliesBytes(dot) ? MatrixUnit::Warp : unit;
 }
 
 /// fp8 that its own unit does not multiply is multiplied as f16, which has all of its numbers.

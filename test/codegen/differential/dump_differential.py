@@ -10,7 +10,7 @@ from triton._C.libtriton import ir
 CASES = []
 
 def case(spec, grid=(1, 1, 1), **consts):
-    """spec: a list of 'name:type:count[:low:high]' for arrays and 'name:type=value' for scalars."""
+    """spec: a list of 'name:type:count[:low:high[:step]]' for arrays, multiples of step, and 'name:type=value' for scalars."""
     def add(fn):
         CASES.append((fn, spec.split(), grid, consts))
         return fn
@@ -78,6 +78,79 @@ def lanes_of_registers(a, b, c, BM: tl.constexpr, BN: tl.constexpr, BK: tl.const
     x = tl.load(a + i[:, None]*BK + k[None, :])*2; y = tl.load(b + k[:, None]*BN + j[None, :]) + 1
     s = tl.dot(x, y, input_precision="ieee")
     tl.store(c + i[:, None]*BN + j[None, :], tl.dot(s, s, input_precision="ieee"))
+
+# Numbers that tf32 and a short sum of fp8 hold exactly, so that every order of additions gives the same: along and across the inner dim, and out of registers.
+@case("a:fp32:7000:-2:2:0.125 b:fp32:4900:-2:2:0.125 c:fp32:7000 M:i32=100 N:i32=70 K:i32=70", (2, 2), BM=64, BN=64, BK=32)
+@triton.jit
+def tf32(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    i = tl.program_id(0)*BM + tl.arange(0, BM); j = tl.program_id(1)*BN + tl.arange(0, BN); k = tl.arange(0, BK)
+    acc = tl.zeros((BM, BN), tl.float32)
+    for at in range(0, K, BK):
+        x = tl.load(a + i[:, None]*K + at + k[None, :], mask=(i[:, None] < M) & (at + k[None, :] < K), other=0.)
+        y = tl.load(b + (at + k[:, None])*N + j[None, :], mask=(at + k[:, None] < K) & (j[None, :] < N), other=0.)
+        acc = tl.dot(x, y, acc)
+    tl.store(c + i[:, None]*N + j[None, :], acc, mask=(i[:, None] < M) & (j[None, :] < N))
+
+@case("a:fp32:8192:-2:2:0.125 b:fp32:8192:-2:2:0.125 c:fp32:8192 K:i32=64", BM=128, BN=64, BK=32)
+@triton.jit
+def tf32_along(a, b, c, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    i = tl.arange(0, BM); j = tl.arange(0, BN); k = tl.arange(0, BK)
+    acc = tl.zeros((BM, BN), tl.float32)
+    for at in range(0, K, BK):
+        x = tl.load(a + i[:, None]*K + at + k[None, :]); y = tl.load(b + j[:, None]*K + at + k[None, :])
+        acc += tl.dot(x, tl.trans(y))
+    tl.store(c + i[:, None]*BN + j[None, :], acc)
+
+@case("a:fp32:8192:-2:2:0.125 b:fp32:8192:-2:2:0.125 c:fp32:8192 K:i32=64", BM=128, BN=64, BK=32)
+@triton.jit
+def tf32_across(a, b, c, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    i = tl.arange(0, BM); j = tl.arange(0, BN); k = tl.arange(0, BK)
+    acc = tl.zeros((BM, BN), tl.float32)
+    for at in range(0, K, BK):
+        x = tl.load(a + (at + k[:, None])*BM + i[None, :]); y = tl.load(b + j[:, None]*K + at + k[None, :])
+        acc += tl.dot(tl.trans(x), tl.trans(y))
+    tl.store(c + i[:, None]*BN + j[None, :], acc)
+
+@case("a:fp32:1024:-2:2:0.25 b:fp32:1024:-2:2:0.25 c:fp32:1024", BM=16, BN=16, BK=64)
+@triton.jit
+def tf32_small(a, b, c, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    i = tl.arange(0, BM); j = tl.arange(0, BN); k = tl.arange(0, BK)
+    x = tl.load(a + i[:, None]*BK + k[None, :])*2; y = tl.load(b + k[:, None]*BN + j[None, :]) + 1
+    s = tl.dot(x, y)
+    tl.store(c + i[:, None]*BN + j[None, :], s)
+
+@case("a:fp8e4nv:8192:-4:4:1 b:fp8e5:8192:-4:4:1 c:fp32:8192 K:i32=128", BM=64, BN=64, BK=64)
+@triton.jit
+def float8_along(a, b, c, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    i = tl.arange(0, BM); j = tl.arange(0, BN); k = tl.arange(0, BK)
+    acc = tl.zeros((BM, BN), tl.float32)
+    for at in range(0, K, BK):
+        x = tl.load(a + i[:, None]*K + at + k[None, :]); y = tl.load(b + j[:, None]*K + at + k[None, :])
+        acc = tl.dot(x, tl.trans(y), acc)
+    tl.store(c + i[:, None]*BN + j[None, :], acc)
+
+@case("a:fp8e5:8192:-4:4:1 b:fp8e5:8192:-4:4:1 c:fp32:8192 K:i32=128", BM=64, BN=64, BK=32)
+@triton.jit
+def float8_across(a, b, c, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    i = tl.arange(0, BM); j = tl.arange(0, BN); k = tl.arange(0, BK)
+    acc = tl.zeros((BM, BN), tl.float32)
+    for at in range(0, K, BK):
+        x = tl.load(a + i[:, None]*K + at + k[None, :]); y = tl.load(b + (at + k[:, None])*BN + j[None, :])
+        acc += tl.dot(x, y)*0.5
+    tl.store(c + i[:, None]*BN + j[None, :], acc)
+
+# Sums, differences, products and extremes of 16 bits, which are rounded each; and bytes of floats.
+@case("x:fp16:1000 y:fp16:1000 o:fp16:1000 p:bf16:1000 q:i8:1000 r:fp16:4 n:i32=1000", B=1024)
+@triton.jit
+def halves(x, y, o, p, q, r, n, B: tl.constexpr):
+    i = tl.arange(0, B); m = i < n
+    a = tl.load(x + i, mask=m, other=0.); b = tl.load(y + i, mask=m, other=0.)
+    c = tl.maximum(a*b - a, b) + tl.abs(a)*-b
+    tl.store(o + i, c, mask=m)
+    u = a.to(tl.bfloat16); v = b.to(tl.bfloat16)
+    tl.store(p + i, tl.minimum(u*v + v, u - v), mask=m)
+    tl.store(q + i, (a*37.7).to(tl.int8), mask=m)
+    tl.store(r, tl.max(c, 0)); tl.store(r + 1, tl.min(c, 0))
 
 # Several results, one after the other, in one loop: the sum begins anew where a result ends.
 @case("a:bf16:16384:-0.5:0.5 b:bf16:8192:-0.5:0.5 c:fp32:16384 K:i32=128", BM=64, BN=64, BK=32)
