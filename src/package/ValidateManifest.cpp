@@ -219,10 +219,11 @@ private:
     for (size_t i = 0; i < manifest.symbols.size(); ++i)
       if (stages[i] == notYet)
         complain("symbol '" + manifest.symbols[i].name + "' is read by no step of a program");
+    // Not before the number of slots is known to be one of a list that was read.
+    if (!first.empty())
+      return;
     std::vector<uint32_t> ofSlot(program.slots, notYet);
     for (const Buffer &buffer : program.buffers) {
-      if (!first.empty())
-        return;
       uint32_t stage = stageOf(buffer.bytes);
       if (ofSlot[buffer.slot] != notYet && ofSlot[buffer.slot] != stage)
         complain("buffer '" + buffer.name +

@@ -4,12 +4,25 @@
 #include "package/SamplePackage.h"
 #include "package/ValidateManifest.h"
 
+#include <cstdlib>
 #include <cstring>
 #include <gtest/gtest.h>
+#include <new>
 #include <random>
 
 using namespace pellucid;
 using namespace pellucid::package;
+
+/// The largest piece of memory that was asked for.
+static size_t largestPiece = 0;
+void *operator new(size_t bytes) {
+  largestPiece = std::max(largestPiece, bytes);
+  if (void *piece = std::malloc(bytes))
+    return piece;
+  throw std::bad_alloc();
+}
+void operator delete(void *piece) noexcept { std::free(piece); }
+void operator delete(void *piece, size_t) noexcept { std::free(piece); }
 
 /// Every field of every struct away from its default.
 static Manifest fullManifest() {
@@ -85,11 +98,12 @@ TEST(ManifestBytes, EveryTruncationIsRefused) {
 }
 
 /// Without its checksum, a changed byte may give another valid manifest, but never undefined
-/// behaviour.
+/// behaviour, nor more memory than a manifest of that length can ask for.
 TEST(ManifestBytes, AnyChangedByteIsReadOrRefused) {
   std::vector<uint8_t> bytes = writeManifest(fullManifest());
   std::mt19937 random(11);
   size_t refused = 0, total = 0;
+  largestPiece = 0;
   for (size_t at = 0; at < bytes.size(); ++at)
     for (uint8_t change : {uint8_t(0xff), uint8_t(1 << random() % 8), uint8_t(random() | 1)}) {
       std::vector<uint8_t> changed = bytes;
@@ -100,6 +114,7 @@ TEST(ManifestBytes, AnyChangedByteIsReadOrRefused) {
       ++total;
     }
   EXPECT_GT(refused, total / 4);
+  EXPECT_LT(largestPiece, 100 * bytes.size());
 }
 
 TEST(ManifestBytes, NewerVersionsAreNamed) {
@@ -144,6 +159,8 @@ TEST(ValidateManifest, NamesWhatIsWrong) {
             wrong + "kernel 'scale_bias': parameter 'count' has 4 bytes at offset 2");
   EXPECT_EQ(complaintAfter([](Manifest &m) { m.programs[0].buffers[0].slot = 3; }),
             wrong + "the slot of buffer 'hidden' is number 3 of 1");
+  EXPECT_EQ(complaintAfter([](Manifest &m) { m.programs[0].slots = 4000000000; }),
+            wrong + "its program for the CPU has 4000000000 slots for 1 buffers");
   EXPECT_EQ(complaintAfter([](Manifest &m) {
               std::get<Launch>(m.programs[0].steps[0]).variants[0].kernel = 2;
             }),
