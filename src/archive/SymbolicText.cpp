@@ -2,6 +2,7 @@
 #include "archive/SymbolicText.h"
 
 #include <charconv>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <vector>
@@ -40,6 +41,25 @@ Quotient sum(const Quotient &a, const Quotient &b) {
 
 Quotient product(const Quotient &a, const Quotient &b) {
   return {a.over * b.over, a.under * b.under};
+}
+
+/// With a divisor that is no negative number.
+Quotient divide(const Quotient &a, const Quotient &b) {
+  Quotient result = product(a, {b.under, b.over});
+  auto under = result.under.constant();
+  return under && *under < 0 ? Quotient{-result.over, -result.under} : result;
+}
+
+/// Towards zero.
+Quotient truncate(const Quotient &a) {
+  Expr down = floorDiv(a.over, a.under);
+  auto under = a.under.constant();
+  if (!under || *under <= 0)
+    throw NotRead{"a fraction of unknown sign that is cut off"};
+  return {*under == 1
+              ? down
+              : symbolic::select(symbolic::lessEqual(0, a.over), down, ceilDiv(a.over, a.under)),
+          1};
 }
 
 Quotient power(const Quotient &base, const Quotient &exponent) {
@@ -82,8 +102,7 @@ const std::map<std::string_view, Function> &functions() {
       1, 1, [](const Operands &a) { return Quotient{floorDiv(a[0].over, a[0].under), 1}; }};
   static const Function raised = {
       1, 1, [](const Operands &a) { return Quotient{ceilDiv(a[0].over, a[0].under), 1}; }};
-  static const Function divided = {
-      2, 2, [](const Operands &a) { return product(a[0], {a[1].under, a[1].over}); }};
+  static const Function divided = {2, 2, [](const Operands &a) { return divide(a[0], a[1]); }};
   static const Function dividedDown = {
       2, 2, [](const Operands &a) {
         return Quotient{floorDiv(a[0].over * a[1].under, a[0].under * a[1].over), 1};
@@ -130,8 +149,7 @@ const std::map<std::string_view, Function> &functions() {
       {"FloorToInt", floored},
       {"ceiling", raised},
       {"CeilToInt", raised},
-      // Sizes are not negative, so that cutting off is rounding down; others are refused where the
-      // sign is not known.
+      {"TruncToInt", {1, 1, [](const Operands &a) { return truncate(a[0]); }}},
       {"ToFloat", same},
       {"Identity", same},
       {"Max", {1, any, foldWhole<symbolic::max>}},
@@ -240,6 +258,8 @@ private:
       expect(')');
       return {value, 1};
     }
+    if (called == "Float")
+      return real();
     auto known = functions().find(called);
     if (known == functions().end())
       throw NotRead{"'" + std::string(called) + "(…)'"};
@@ -256,6 +276,35 @@ private:
       throw NotRead{"'" + std::string(called) + "' with " + std::to_string(operands.size()) +
                     " operands"};
     return function.rule(operands);
+  }
+
+  /// The rest of `Float('-1.5', precision=53)`: a number of few binary digits behind the point.
+  Quotient real() {
+    space();
+    if (at >= text.size() || (text[at] != '\'' && text[at] != '"'))
+      throw NotRead{"a number without quotes"};
+    char quote = text[at++];
+    double value = 0;
+    auto [end, problem] = std::from_chars(text.data() + at, text.data() + text.size(), value);
+    if (problem != std::errc())
+      throw NotRead{"'" + std::string(text.substr(at)) + "' where a number should stand"};
+    at = static_cast<size_t>(end - text.data());
+    expect(quote);
+    if (accept(',')) {
+      name();
+      expect('=');
+      name();
+    }
+    expect(')');
+    constexpr double largest = 9007199254740992.0;
+    int64_t under = 1;
+    while (value != std::trunc(value) && under < (1 << 20)) {
+      value *= 2;
+      under *= 2;
+    }
+    if (!(std::abs(value) <= largest) || value != std::trunc(value))
+      throw NotRead{"a number that is no fraction of small powers of two"};
+    return {static_cast<int64_t>(value), under};
   }
 
   /// The rest of `Symbol('s27', positive=True, integer=True)`.

@@ -35,12 +35,18 @@ static bool holdsComplex(h::Interpreter &interpreter, const archive::Argument &a
       [&](const archive::Argument &element) { return holdsComplex(interpreter, element, values); });
 }
 
+/// dtype=torch.complex64
+static bool isComplexType(const archive::NamedArgument &input) {
+  return input.name == "dtype" && input.value.kind == archive::Argument::Kind::String &&
+         input.value.text.starts_with("complex");
+}
+
 bool takesComplex(h::Interpreter &interpreter, const archive::Node &node,
                   const ArchiveScope &values) {
-  return std::any_of(node.inputs.begin(), node.inputs.end(),
-                     [&](const archive::NamedArgument &input) {
-                       return holdsComplex(interpreter, input.value, values);
-                     });
+  return std::any_of(
+      node.inputs.begin(), node.inputs.end(), [&](const archive::NamedArgument &input) {
+        return holdsComplex(interpreter, input.value, values) || isComplexType(input);
+      });
 }
 
 const h::Value *complexOperator(h::Interpreter &interpreter, const std::string &target) {

@@ -16,7 +16,7 @@ bool isComplex(host::Interpreter &interpreter, const host::Value &value);
 host::Value complexOf(host::Interpreter &interpreter, const host::Value &pairs);
 /// The tensor of the pairs; the value itself where it is not complex.
 host::Value pairsOf(host::Interpreter &interpreter, const host::Value &value);
-/// Whether an input of the node is complex.
+/// Whether an input of the node is complex, or its result by the dtype it is given.
 bool takesComplex(host::Interpreter &interpreter, const archive::Node &node,
                   const ArchiveScope &values);
 /// Null where no complex numbers come from the operator or go into it.

@@ -42,8 +42,11 @@ h::Value hostValue(const Argument &argument, const ArchiveScope &scope,
     return h::Value(argument.integer != 0);
   case Kind::Type:
     return h::Value(std::make_shared<h::DType>(argument.dtype, h::DType::Family::Torch));
-  case Kind::String:
   case Kind::MemoryFormat:
+    // Tensors are row-major here; where the order of memory shows (as_strided), it is checked.
+    return h::Value(argument.text.starts_with("channels_last") ? "contiguous_format"
+                                                               : argument.text);
+  case Kind::String:
   case Kind::Layout:
     return h::Value(argument.text);
   case Kind::Device:

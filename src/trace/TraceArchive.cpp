@@ -221,6 +221,8 @@ private:
     bool onComplex = route == ArchiveRoute::Complex || takesComplex(*interpreter, node, values);
     if (route == ArchiveRoute::Own && !(onComplex && target == "aten.sym_size.int"))
       return ownCall(node, target, graph, values);
+    if (target.starts_with("aten.as_strided"))
+      checkOrder(node, graph, values);
     h::CallArgs args;
     args.location = current;
     for (const archive::NamedArgument &input : node.inputs) {
@@ -244,6 +246,25 @@ private:
       return callAtenComposite(*interpreter, *findAtenComposite(*interpreter, target), args);
     default:
       return writeInPlace(target, route, std::move(args));
+    }
+  }
+
+  /// Strides of a tensor that PyTorch kept in another order (channels_last) mean other elements.
+  void checkOrder(const archive::Node &node, const archive::Graph &graph,
+                  const ArchiveScope &values) {
+    const TensorType &type = tensorArgument(node, graph, values).tensor.type;
+    auto meta = graph.tensors.find(node.inputs[0].value.text);
+    if (meta == graph.tensors.end() || !type.isContiguous(tracer.symbols()))
+      return;
+    Expr expected = 1;
+    for (size_t d = meta->second.sizes.size(); d-- > 0;) {
+      const Expr &size = meta->second.sizes[d];
+      if (tracer.symbols().prove(symbolic::equal(meta->second.strides[d], expected)) == false &&
+          size != Expr(1))
+        interpreter->refuse("'" + targetOf(node) +
+                            "' of a tensor that PyTorch does not keep row by row (channels_last); "
+                            "export contiguous() before it");
+      expected = expected * size;
     }
   }
 

@@ -39,6 +39,13 @@ TEST(SymbolicText, KeepsFractionsUntilTheyAreRounded) {
         {"CeilToInt(IntTrueDiv(" + size + ", Integer(4)))", [](int64_t n) { return (n + 3) / 4; }},
         {"floor(Mul(" + size + ", Pow(Integer(3), Integer(-1))))", [](int64_t n) { return n / 3; }},
         {"Mul(Rational(1, 2), Mul(Integer(4), " + size + "))", [](int64_t n) { return 2 * n; }},
+        {"CeilToInt(FloatTrueDiv(Add(ToFloat(Mul(Integer(-1), " + size +
+             ")), Mul(Integer(-1), ToFloat(" + size + "))), Float('-1.0', precision=53)))",
+         [](int64_t n) { return 2 * n; }},
+        {"TruncToInt(Mul(Float('-1.5', precision=53), ToFloat(" + size + ")))",
+         [](int64_t n) { return -3 * n / 2; }},
+        {"FloorToInt(Mul(Float('2.5e-1', precision=53), " + size + "))",
+         [](int64_t n) { return n / 4; }},
         {"ModularIndexing(" + size + ", Integer(2), Integer(5))",
          [](int64_t n) { return n / 2 % 5; }},
         {"Where(StrictLessThan(" + size + ", Integer(7)), Integer(1), " + size + ")",
@@ -58,6 +65,10 @@ TEST(SymbolicText, RefusesByName) {
   EXPECT_NE(read("OpaqueUnaryFn_sqrt(" + size + ")").find("'OpaqueUnaryFn_sqrt(…)'"),
             std::string::npos);
   EXPECT_NE(read("Mul(Rational(1, 2), " + size + ")").find("fraction"), std::string::npos);
+  for (const char *number : {"Float('0.1', precision=53)", "Float('1e300', precision=53)",
+                             "Float('nan', precision=53)", "Float('inf', precision=53)"})
+    EXPECT_NE(read(number).find("powers of two"), std::string::npos) << number;
+  EXPECT_NE(read("Float(1.5)").find("quotes"), std::string::npos);
   EXPECT_NE(read("Integer(99999999999999999999)").find("64-bit"), std::string::npos);
   EXPECT_NE(read("Mul(Integer(4611686018427387904), Integer(4))").find("64 bits"),
             std::string::npos);

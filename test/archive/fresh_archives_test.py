@@ -100,6 +100,8 @@ def images():
         lambda x, v, i: F.fold(F.unfold(x, (2, 3)), (7, 9), (2, 3)),
         lambda x, v, i: F.adaptive_max_pool2d(x, (3, 2), return_indices=True)[1],
         lambda x, v, i: F.grid_sample(x, torch.tanh(x[:, :2, :3, :4]).permute(0, 2, 3, 1) * 1.2, align_corners=False),
+        lambda x, v, i: F.avg_pool2d(x.to(memory_format=torch.channels_last), 2) + v[:, None, None],
+        lambda x, v, i: x.to(torch.float64, memory_format=torch.channels_last).flatten(1),
         lambda x, v, i: F.grid_sample(x, torch.tanh(x[:, :2, :3, :4]).permute(0, 2, 3, 1) * 1.2, "nearest", "border", align_corners=True),
     ]
     return rows, (torch.randn(2, 4, 7, 9), torch.randn(4), torch.randint(0, 4, (5,)))
@@ -164,6 +166,13 @@ def tables():
         lambda x, i, t: torch.nansum(torch.where(x > 0, x, float("nan")), 1),
         lambda x, i, t: torch.eye(3, 4) + torch.linspace(0, 1, 4),
         lambda x, i, t: torch.triu_indices(3, 4, 1),
+        lambda x, i, t: torch.einsum("...a,ba->...b", x.reshape(2, 3, 4), probabilities),
+        lambda x, i, t: torch.einsum("...ik,...j->ij", x.reshape(2, 3, 4), x[:2]),
+        lambda x, i, t: torch.einsum("b...,...b", x.reshape(2, 1, 3, 4), x.reshape(3, 4, 2)),
+        lambda x, i, t: torch.einsum("...a,...a", x.reshape(2, 3, 4), x.reshape(2, 3, 4)[:, :1]),
+        lambda x, i, t: torch.einsum("aba->ba", x[:4].reshape(2, 4, 2)),
+        lambda x, i, t: torch.einsum("aa", x[:4]),
+        lambda x, i, t: torch.linalg.vander(x[0, 0], N=2),
         lambda x, i, t: torch.histc(x, 5),
         lambda x, i, t: torch.histc(x, 7, -1, 1.5),
         lambda x, i, t: torch.histc(x * 0 + 2, 3),

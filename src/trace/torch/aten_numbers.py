@@ -579,6 +579,8 @@ def _linalg_diagonal(A, offset, dim1, dim2):
 
 @_aten("aten::linalg_vander(Tensor x, *, SymInt? N=None) -> Tensor")
 def _linalg_vander(x, N):
+    if x.dim() == 0:
+        x = x.unsqueeze(0)
     count = x.shape[-1] if N is None else N
     columns = [torch.ones_like(x)]
     for _ in range(count - 1):

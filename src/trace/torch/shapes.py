@@ -353,21 +353,55 @@ def _contract(a, a_labels, b, b_labels, kept):
     return result, batch + rows + columns
 
 
+def _without_ellipsis(inputs, output, arrow, operands):
+    """Terms of labels alone, operands and output: what '...' stands for has numbers as labels, aligned at its end."""
+    terms, reach = [], 0
+    for term, operand in zip(inputs, operands):
+        first, dots, last = term.partition("...")
+        if "." in first + last:
+            raise ValueError("einsum: '.' stands only in '...'")
+        count = operand.dim() - len(first) - len(last) if dots else 0
+        if count < 0:
+            raise ValueError(f"einsum: '{term}' names {len(first) + len(last)} dims of a tensor of {operand.dim()}")
+        reach = max(reach, count)
+        terms.append(list(first) + list(range(-count, 0)) + list(last))
+    every = list(range(-reach, 0))
+    # A dim of one element goes with any size.
+    plain = []
+    for at, operand in enumerate(operands):
+        for label in every:
+            others = [operands[i].shape[term.index(label)] for i, term in enumerate(terms) if i != at and label in term]
+            if label in terms[at] and operand.shape[terms[at].index(label)] is 1 and any(size is not 1 for size in others):
+                operand = operand.squeeze(terms[at].index(label))
+                terms[at] = [c for c in terms[at] if c != label]
+        plain.append(operand)
+    if not arrow:
+        named = [c for term in terms for c in term if not isinstance(c, int)]
+        return terms, plain, every + sorted(c for c in named if named.count(c) == 1)
+    first, dots, last = output.partition("...")
+    return terms, plain, list(first) + (every if dots else []) + list(last)
+
+
+def _diagonals(term, operand):
+    """A label twice in one term stands for the diagonal."""
+    for label in [c for at, c in enumerate(term) if c in term[:at]]:
+        i = term.index(label)
+        j = term.index(label, i + 1)
+        operand = torch.diagonal(operand, 0, i, j)
+        term = term[:i] + term[i + 1 : j] + term[j + 1 :] + [label]
+    return term, operand
+
+
 def einsum(equation, *operands):
     if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
         operands = operands[0]
     equation = equation.replace(" ", "")
-    if "." in equation:
-        raise NotImplementedError("einsum with '...'; name every dim")
     inputs, arrow, output = equation.partition("->")
-    terms = [list(term) for term in inputs.split(",")]
-    if not arrow:
-        output = "".join(sorted(c for c in inputs if c != "," and inputs.count(c) == 1))
-    for term, operand in zip(terms, operands):
-        if len(set(term)) != len(term):
-            raise NotImplementedError("einsum with a label twice in one term; take the diagonal first")
-        if len(term) != operand.dim():
-            raise ValueError(f"einsum: '{''.join(term)}' names {len(term)} dims of a tensor of {operand.dim()}")
+    terms, operands, output = _without_ellipsis(inputs.split(","), output, arrow, list(operands))
+    for at, term in enumerate(terms):
+        if len(term) != operands[at].dim():
+            raise ValueError(f"einsum: '{inputs.split(',')[at]}' names {len(term)} dims of a tensor of {operands[at].dim()}")
+        terms[at], operands[at] = _diagonals(term, operands[at])
     result, labels = operands[0], terms[0]
     for i in range(1, len(terms)):
         later = list(output) + [c for term in terms[i + 1 :] for c in term]
