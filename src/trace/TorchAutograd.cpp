@@ -179,7 +179,10 @@ h::Value rebase(h::Interpreter &interpreter, Bound &a) {
 
 h::Value autogradFunction(h::Interpreter &interpreter, const char *name) {
   auto module = interpreter.nativeModule("torch._pellucid_autograd");
-  return *module->globals->find(name);
+  if (const h::Value *function = module->globals->find(std::string_view(name)))
+    return *function;
+  return *interpreter.nativeModule("torch._pellucid_transforms")
+              ->globals->find(std::string_view(name));
 }
 
 std::optional<h::Value> gradientAttribute(h::Interpreter &interpreter, TensorObject &tensor,
@@ -354,6 +357,12 @@ void addTorchAutograd(h::NativeModules &modules, Tracer &tracer) {
     for (const auto &[name, value] : source->globals->items())
       module.globals->set(name, value);
   });
+  modules.add("torch._pellucid_transforms", [](h::Interpreter &interpreter, h::Module &module) {
+    auto source = interpreter.importSource(
+        "torch_transforms_source", std::make_shared<SourceFile>("<torch>", transformSource));
+    for (const auto &[name, value] : source->globals->items())
+      module.globals->set(name, value);
+  });
   auto lend = [&modules](const char *to, std::vector<std::string> names) {
     modules.add(to, [names](h::Interpreter &interpreter, h::Module &module) {
       for (const std::string &name : names) {
@@ -383,10 +392,13 @@ void addTorchAutograd(h::NativeModules &modules, Tracer &tracer) {
        {"no_grad", "enable_grad", "inference_mode", "set_grad_enabled"});
   lend("torch.autograd.gradcheck", {"gradcheck", "gradgradcheck"});
   lend("torch.autograd.graph", {"saved_tensors_hooks"});
-  lend("torch.autograd.functional", {"vjp", "jacobian", "hessian", "vhp", "hvp"});
+  lend("torch.autograd.functional", {"vjp", "jvp", "jacobian", "hessian", "vhp", "hvp"});
   lend("torch.utils.checkpoint", {"checkpoint", "checkpoint_sequential"});
-  lend("torch.func", {"grad=_func_grad", "grad_and_value=_func_grad_and_value", "vjp=_func_vjp",
-                      "jacrev=_func_jacrev"});
+  lend("torch.func",
+       {"grad=_func_grad", "grad_and_value=_func_grad_and_value", "vjp=_func_vjp",
+        "jacrev=_func_jacrev", "jvp=_func_jvp", "jacfwd=_func_jacfwd", "hessian=_func_hessian",
+        "linearize=_func_linearize", "functionalize=_func_functionalize",
+        "functional_call=_func_functional_call", "stack_module_state=_func_stack_module_state"});
 }
 
 } // namespace pellucid::trace

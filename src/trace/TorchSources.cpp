@@ -96,6 +96,12 @@ const char *const controlSource =
 const char *const optimSource =
 #include "trace/torch/optim.py.inc"
     ;
+const char *const moreOptimSource =
+#include "trace/torch/optim_more.py.inc"
+    ;
+const char *const transformSource =
+#include "trace/torch/transforms.py.inc"
+    ;
 const char *const schedulerSource =
 #include "trace/torch/schedulers.py.inc"
     ;

@@ -38,6 +38,8 @@ extern const char *const derivativeSource, *const derivativeSourceOfMoves;
 extern const char *const eagerSource;     ///< what scripts ask of the values of tensors
 extern const char *const controlSource;   ///< torch.cond and the loops of torch._higher_order_ops
 extern const char *const optimSource;     ///< torch.optim
+extern const char *const moreOptimSource; ///< what follows it
+extern const char *const transformSource; ///< torch.func, torch.autograd.functional, gradcheck
 extern const char *const schedulerSource; ///< torch.optim.lr_scheduler
 extern const char *const utilitySource;   ///< torch.nn.utils
 extern const char *const ampSource;       ///< torch.amp

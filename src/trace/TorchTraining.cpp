@@ -14,7 +14,7 @@ namespace {
 
 /// The names of a source that are `module`'s: those without an underscore in front.
 std::shared_ptr<h::Module> fillFromSource(h::Interpreter &interpreter, h::Module &module,
-                                          const std::string &source, const char *text) {
+                                          const std::string &source, const std::string &text) {
   auto made = interpreter.importSource(
       "torch_" + source + "_source", std::make_shared<SourceFile>("<torch." + source + ">", text));
   for (const auto &[name, value] : made->globals->items())
@@ -46,7 +46,8 @@ void addTorchTraining(h::NativeModules &modules, Tracer &tracer) {
   addTrainingState(modules, tracer);
   addTorchFiles(modules, tracer);
   modules.add("torch.optim", [&tracer](h::Interpreter &interpreter, h::Module &module) {
-    auto source = fillFromSource(interpreter, module, "optim", optimSource);
+    auto source =
+        fillFromSource(interpreter, module, "optim", std::string(optimSource) + moreOptimSource);
     // A script's segments end where its steps do.
     source->globals->set(
         "_flush", h::native("_flush", "", [&tracer](h::Interpreter &, std::vector<h::Value> &) {
@@ -68,7 +69,9 @@ void addTorchTraining(h::NativeModules &modules, Tracer &tracer) {
                             {"adadelta", "Adadelta"},
                             {"adamax", "Adamax"},
                             {"nadam", "NAdam"},
-                            {"radam", "RAdam"}})
+                            {"radam", "RAdam"},
+                            {"asgd", "ASGD"},
+                            {"rprop", "Rprop"}})
     addOptimizerFile(modules, file, name);
   modules.add("torch.utils.data", [](h::Interpreter &interpreter, h::Module &module) {
     fillFromSource(interpreter, module, "utils.data", dataSource);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """torch.vmap over operators, and torch.library.opcheck."""
 import torch
+from torch._pellucid_autograd import _GradientOfBatch
 
 aten = torch.ops.aten
 
@@ -24,6 +25,7 @@ class _Batched(torch.Tensor):
 
     def __init__(self, values, level):
         self._values, self._level = values, level
+        self._batch_level = level
 
     @classmethod
     def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
@@ -74,6 +76,22 @@ def _stacked(results, level):
     if isinstance(first, (tuple, list)):
         return type(first)([_stacked([one[k] for one in results], level) for k in range(len(first))])
     return first
+
+
+def _each_leaf(value, level, i):
+    if isinstance(value, dict):
+        return {key: _each_leaf(one, level, i) for key, one in value.items()}
+    if isinstance(value, (tuple, list)):
+        return type(value)([_each_leaf(one, level, i) for one in value])
+    return _each(value, level, i)
+
+
+def _stacked_leaves(results, level):
+    if isinstance(results[0], dict):
+        return {key: _stacked_leaves([one[key] for one in results], level) for key in results[0]}
+    if isinstance(results[0], (tuple, list)):
+        return type(results[0])([_stacked_leaves([one[k] for one in results], level) for k in range(len(results[0]))])
+    return _stacked(results, level)
 
 
 def _aligned(value, level, rank):
@@ -195,11 +213,24 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
                 raise ValueError(f"vmap({func.__name__}, ...): `{func.__name__}` can not return a BatchedTensor when out_dim is None")
             return value._values.movedim(0, dim) if dim else value._values
 
+        def turn(i):
+            _levels.append(level)
+            try:
+                return func(*[_each_leaf(one, level, i) for one in given], **{key: _each_leaf(one, level, i) for key, one in given_keywords.items()})
+            finally:
+                _levels.pop()
+
         _levels.append(level)
         try:
             result = func(*given, **given_keywords)
+        except _GradientOfBatch as asked:
+            if asked.level != level:
+                raise
+            result = None
         finally:
             _levels.pop()
+        if result is None:
+            result = _stacked_leaves([turn(i) for i in range(sizes[0])], level)
         return leave(result, out_dims)
 
     return mapped

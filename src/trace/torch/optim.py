@@ -388,16 +388,37 @@ def _undifferentiated(differentiable):
         raise NotImplementedError("differentiable=True keeps the steps of an optimiser in the graph of gradients, which is not supported; leave it out")
 
 
+def _check_betas(betas, eps, weight_decay):
+    _check(0.0 <= eps, f"Invalid epsilon value: {eps}")
+    _check(0.0 <= betas[0] < 1.0, f"Invalid beta parameter at index 0: {betas[0]}")
+    _check(0.0 <= betas[1] < 1.0, f"Invalid beta parameter at index 1: {betas[1]}")
+    _check(0.0 <= weight_decay, f"Invalid weight_decay value: {weight_decay}")
+
+
+def _decayed_or_shrunk(p, grad, lr, group):
+    """The gradient with the decay added to it; a decoupled one shrinks the parameter instead."""
+    decay = group["weight_decay"]
+    if decay != 0 and group["decoupled_weight_decay"]:
+        p.copy_(_scaled(p, 1 - lr * decay))
+        return grad
+    return _decayed(p, grad, decay)
+
+
+def _moments(state, grad, beta1, beta2):
+    mean, square = state["exp_avg"], state["exp_avg_sq"]
+    mean.copy_(torch.lerp(mean, grad, 1 - beta1))
+    square.copy_(_scaled(square, beta2))
+    _add_product(square, grad, grad, 1 - beta2)
+    return mean, square
+
+
 class Adam(_Stepping):
     _decoupled = False
 
     def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, amsgrad=False, *, foreach=None, maximize=False, capturable=False,
                  differentiable=False, fused=None, decoupled_weight_decay=False):
         _lr_check(lr)
-        _check(0.0 <= eps, f"Invalid epsilon value: {eps}")
-        _check(0.0 <= betas[0] < 1.0, f"Invalid beta parameter at index 0: {betas[0]}")
-        _check(0.0 <= betas[1] < 1.0, f"Invalid beta parameter at index 1: {betas[1]}")
-        _check(0.0 <= weight_decay, f"Invalid weight_decay value: {weight_decay}")
+        _check_betas(betas, eps, weight_decay)
         _ways(foreach, fused)
         _undifferentiated(differentiable)
         super().__init__(params, dict(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, amsgrad=amsgrad, maximize=maximize, foreach=foreach, capturable=capturable,
@@ -412,16 +433,10 @@ class Adam(_Stepping):
 
     def _update(self, p, grad, state, group):
         beta1, beta2 = _number(group["betas"][0]), _number(group["betas"][1])
-        lr, decay = _number(group["lr"]), group["weight_decay"]
+        lr = _number(group["lr"])
         state["step"].add_(1)
-        if decay != 0 and group["decoupled_weight_decay"]:
-            p.copy_(_scaled(p, 1 - lr * decay))
-        elif decay != 0:
-            grad = _decayed(p, grad, decay)
-        mean, square = state["exp_avg"], state["exp_avg_sq"]
-        mean.copy_(torch.lerp(mean, grad, 1 - beta1))
-        square.copy_(_scaled(square, beta2))
-        _add_product(square, grad, grad, 1 - beta2)
+        grad = _decayed_or_shrunk(p, grad, lr, group)
+        mean, square = _moments(state, grad, beta1, beta2)
         count = _count(state["step"])
         first, second = 1 - _power(beta1, count), 1 - _power(beta2, count)
         if group["amsgrad"]:
@@ -511,144 +526,6 @@ class Adagrad(_Stepping):
         total = state["sum"]
         _add_product(total, grad, grad, 1)
         _add_quotient(p, grad, total.sqrt() + group["eps"], -rate)
-
-
-class Adadelta(_Stepping):
-    def __init__(self, params, lr=1.0, rho=0.9, eps=1e-6, weight_decay=0, foreach=None, *, capturable=False, maximize=False, differentiable=False):
-        _lr_check(lr)
-        _check(0.0 <= rho <= 1.0, f"Invalid rho value: {rho}")
-        _check(0.0 <= eps, f"Invalid epsilon value: {eps}")
-        _check(0.0 <= weight_decay, f"Invalid weight_decay value: {weight_decay}")
-        _undifferentiated(differentiable)
-        super().__init__(params, dict(lr=lr, rho=rho, eps=eps, weight_decay=weight_decay, maximize=maximize, capturable=capturable, foreach=foreach, differentiable=differentiable))
-
-    def _begin(self, p, group, state):
-        state["step"] = _step_tensor()
-        state["square_avg"] = torch.zeros_like(p)
-        state["acc_delta"] = torch.zeros_like(p)
-
-    def _update(self, p, grad, state, group):
-        rho, eps = group["rho"], group["eps"]
-        state["step"].add_(1)
-        grad = _decayed(p, grad, group["weight_decay"])
-        square, moved = state["square_avg"], state["acc_delta"]
-        square.copy_(_scaled(square, rho))
-        _add_product(square, grad, grad, 1 - rho)
-        delta = (moved + eps).sqrt() / (square + eps).sqrt() * grad
-        moved.copy_(_scaled(moved, rho))
-        _add_product(moved, delta, delta, 1 - rho)
-        _add(p, delta, -_number(group["lr"]))
-
-
-class Adamax(_Stepping):
-    def __init__(self, params, lr=2e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, foreach=None, *, maximize=False, differentiable=False, capturable=False):
-        _lr_check(lr)
-        _check(0.0 <= eps, f"Invalid epsilon value: {eps}")
-        _check(0.0 <= betas[0] < 1.0, f"Invalid beta parameter at index 0: {betas[0]}")
-        _check(0.0 <= betas[1] < 1.0, f"Invalid beta parameter at index 1: {betas[1]}")
-        _check(0.0 <= weight_decay, f"Invalid weight_decay value: {weight_decay}")
-        _undifferentiated(differentiable)
-        super().__init__(params, dict(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, foreach=foreach, maximize=maximize, differentiable=differentiable, capturable=capturable))
-
-    def _begin(self, p, group, state):
-        state["step"] = _step_tensor()
-        state["exp_avg"] = torch.zeros_like(p)
-        state["exp_inf"] = torch.zeros_like(p)
-
-    def _update(self, p, grad, state, group):
-        beta1, beta2 = group["betas"]
-        state["step"].add_(1)
-        grad = _decayed(p, grad, group["weight_decay"])
-        mean, most = state["exp_avg"], state["exp_inf"]
-        mean.copy_(torch.lerp(mean, grad, 1 - beta1))
-        most.copy_(torch.maximum(most * beta2, grad.abs() + group["eps"]))
-        rate = _number(group["lr"]) / (1 - _power(beta1, _count(state["step"])))
-        _add_quotient(p, mean, most, -rate)
-
-
-class NAdam(_Stepping):
-    def __init__(self, params, lr=2e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, momentum_decay=4e-3, decoupled_weight_decay=False, *, foreach=None, maximize=False,
-                 capturable=False, differentiable=False):
-        _lr_check(lr)
-        _check(0.0 <= eps, f"Invalid epsilon value: {eps}")
-        _check(0.0 <= betas[0] < 1.0, f"Invalid beta parameter at index 0: {betas[0]}")
-        _check(0.0 <= betas[1] < 1.0, f"Invalid beta parameter at index 1: {betas[1]}")
-        _check(0.0 <= weight_decay, f"Invalid weight_decay value: {weight_decay}")
-        _check(0.0 <= momentum_decay, f"Invalid momentum_decay value: {momentum_decay}")
-        _undifferentiated(differentiable)
-        super().__init__(params, dict(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, momentum_decay=momentum_decay, decoupled_weight_decay=decoupled_weight_decay,
-                                      maximize=maximize, foreach=foreach, capturable=capturable, differentiable=differentiable))
-
-    def _begin(self, p, group, state):
-        state["step"] = _step_tensor()
-        state["mu_product"] = torch.ones((), dtype=torch.float32)
-        state["exp_avg"] = torch.zeros_like(p)
-        state["exp_avg_sq"] = torch.zeros_like(p)
-
-    def _update(self, p, grad, state, group):
-        beta1, beta2 = group["betas"]
-        lr, decay = _number(group["lr"]), group["weight_decay"]
-        state["step"].add_(1)
-        if decay != 0 and group["decoupled_weight_decay"]:
-            p.copy_(_scaled(p, 1 - lr * decay))
-        elif decay != 0:
-            grad = _decayed(p, grad, decay)
-        count = _count(state["step"])
-        mu = beta1 * (1.0 - 0.5 * _power(0.96, count * group["momentum_decay"]))
-        next_mu = beta1 * (1.0 - 0.5 * _power(0.96, (count + 1) * group["momentum_decay"]))
-        product = state["mu_product"]
-        product.mul_(mu.to(torch.float32))
-        mean, square = state["exp_avg"], state["exp_avg_sq"]
-        mean.copy_(torch.lerp(mean, grad, 1 - beta1))
-        square.copy_(_scaled(square, beta2))
-        _add_product(square, grad, grad, 1 - beta2)
-        denominator = _divided(square, 1 - _power(beta2, count)).sqrt() + group["eps"]
-        so_far = _count(product)
-        _add_quotient(p, grad, denominator, -lr * (1.0 - mu) / (1.0 - so_far))
-        _add_quotient(p, mean, denominator, -lr * next_mu / (1.0 - so_far * next_mu))
-
-
-class RAdam(_Stepping):
-    def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, decoupled_weight_decay=False, *, foreach=None, maximize=False, capturable=False,
-                 differentiable=False):
-        _lr_check(lr)
-        _check(0.0 <= eps, f"Invalid epsilon value: {eps}")
-        _check(0.0 <= betas[0] < 1.0, f"Invalid beta parameter at index 0: {betas[0]}")
-        _check(0.0 <= betas[1] < 1.0, f"Invalid beta parameter at index 1: {betas[1]}")
-        _check(0.0 <= weight_decay, f"Invalid weight_decay value: {weight_decay}")
-        _undifferentiated(differentiable)
-        super().__init__(params, dict(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, maximize=maximize, foreach=foreach, capturable=capturable,
-                                      decoupled_weight_decay=decoupled_weight_decay, differentiable=differentiable))
-
-    def _begin(self, p, group, state):
-        state["step"] = _step_tensor()
-        state["exp_avg"] = torch.zeros_like(p)
-        state["exp_avg_sq"] = torch.zeros_like(p)
-
-    def _update(self, p, grad, state, group):
-        beta1, beta2 = group["betas"]
-        lr, decay = _number(group["lr"]), group["weight_decay"]
-        state["step"].add_(1)
-        if decay != 0 and group["decoupled_weight_decay"]:
-            p.copy_(_scaled(p, 1 - lr * decay))
-        elif decay != 0:
-            grad = _decayed(p, grad, decay)
-        mean, square = state["exp_avg"], state["exp_avg_sq"]
-        mean.copy_(torch.lerp(mean, grad, 1 - beta1))
-        square.copy_(_scaled(square, beta2))
-        _add_product(square, grad, grad, 1 - beta2)
-        count = _count(state["step"])
-        power = _power(beta2, count)
-        longest = 2 / (1 - beta2) - 1
-        length = longest - 2 * count * power / (1 - power)
-        corrected = _divided(mean, 1 - _power(beta1, count))
-        # Below five terms the variance is not known: the root of a negative number is not taken.
-        enough = length > 5.0
-        known = torch.where(enough, length, torch.full_like(length, longest))
-        rectified = ((known - 4) * (known - 2) * longest / ((longest - 4) * (longest - 2) * known)) ** 0.5
-        adaptive = (_factor((1 - power) ** 0.5, square) / _wide(square.sqrt() + group["eps"])).to(p.dtype)
-        change = _scaled(corrected, lr)
-        _add(p, torch.where(enough, _scaled(change * adaptive, rectified), change), -1.0)
 
 
 class LBFGS(Optimizer):

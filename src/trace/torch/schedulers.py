@@ -87,7 +87,9 @@ class LRScheduler:
 _LRScheduler = LRScheduler
 
 
-class LambdaLR(LRScheduler):
+class _ByFunctions(LRScheduler):
+    """Rates that functions of the user give, one for each group."""
+
     def __init__(self, optimizer, lr_lambda, last_epoch=-1):
         self.lr_lambdas = _functions(optimizer, lr_lambda)
         super().__init__(optimizer, last_epoch)
@@ -101,6 +103,8 @@ class LambdaLR(LRScheduler):
     def load_state_dict(self, state_dict):
         _load_functions(self, state_dict, super().load_state_dict)
 
+
+class LambdaLR(_ByFunctions):
     def get_lr(self):
         return [base * function(self.last_epoch) for function, base in zip(self.lr_lambdas, self.base_lrs)]
 
@@ -127,20 +131,7 @@ def _load_functions(scheduler, state_dict, load):
     load(state)
 
 
-class MultiplicativeLR(LRScheduler):
-    def __init__(self, optimizer, lr_lambda, last_epoch=-1):
-        self.lr_lambdas = _functions(optimizer, lr_lambda)
-        super().__init__(optimizer, last_epoch)
-
-    def _left_out(self):
-        return ("optimizer", "lr_lambdas")
-
-    def state_dict(self):
-        return _with_functions(self, super().state_dict())
-
-    def load_state_dict(self, state_dict):
-        _load_functions(self, state_dict, super().load_state_dict)
-
+class MultiplicativeLR(_ByFunctions):
     def get_lr(self):
         if self._is_initial:
             return self._rates()
