@@ -15,6 +15,7 @@
 #include "graph/ControlFlow.h"
 #include "graph/ProgramText.h"
 #include "graph/Registry.h"
+#include "passes/graph/Idioms.h"
 #include "passes/graph/InlineOperators.h"
 #include "passes/graph/InnermostChannels.h"
 #include "passes/graph/LowerAttention.h"
@@ -261,6 +262,7 @@ struct Compilation {
     size_t ownKernels = program.kernels.size();
     // A launch costs a device more than its few elements do.
     if (device == Target::Kind::Cuda) {
+      pass("replace idioms", program, [&] { replaceIdioms(program, registry); });
       passOverMain("fold weights", program, [&] { foldWeights(program, registry); });
       passOverMain("lay channels innermost", program,
                    [&] { layChannelsInnermost(program, registry); });

@@ -58,6 +58,26 @@ def channels_last(x, w):
     return F.conv2d(x.permute(0, 3, 1, 2), w, padding=1).permute(0, 2, 3, 1)
 
 
+def last_masked(x, w, b):
+    """Windows beyond the border of an image whose channels lie innermost."""
+    return F.relu(F.conv2d(x.permute(0, 3, 1, 2), w, b, stride=2, padding=(1, 2), dilation=(1, 2))).permute(0, 2, 3, 1)
+
+
+def last_depthwise(x, w, b):
+    return (F.conv2d(x.permute(0, 3, 1, 2), w, b, padding=3, groups=24) * 0.5).permute(0, 2, 3, 1)
+
+
+def wide_depthwise(x, w):
+    return F.conv2d(x, w, padding=(4, 3), groups=5)
+
+
+def chain(x, v, u, w):
+    """The results of 16-bit convolutions lie with their channels innermost on a device."""
+    x = F.relu(F.conv2d(x, v, stride=2, padding=1))
+    x = F.conv2d(x, u, padding=1, groups=32)
+    return F.conv2d(x, w, padding=1)
+
+
 def followed(x, w, b, r):
     return F.relu(F.conv2d(x, w, b, padding=1)) + r
 

@@ -263,13 +263,15 @@ std::vector<ProductChoice> chooseProductTiles(const GemmSpec &spec, const Device
   for (size_t d = 0; d + 1 < spec.depth.size(); ++d)
     windows = windows * spec.depth[d];
   Range rows = symbols.range(spec.m);
-  Chooser chooser{{likely(batch, symbols), rows.max, likely(spec.n, symbols),
-                   likely(spec.k, symbols), likely(windows, symbols)},
-                  spec.a.dtype,
-                  device,
-                  maySplit && device.sm != 0 && spec.m.constant() && spec.n.constant() &&
-                      spec.k.constant(),
-                  isLong(spec.body) ? 64 : 256};
+  // What is loaded for each sum stands in registers beside it.
+  constexpr size_t mostLoaded = 2;
+  Chooser chooser{
+      {likely(batch, symbols), rows.max, likely(spec.n, symbols), likely(spec.k, symbols),
+       likely(windows, symbols)},
+      spec.a.dtype,
+      device,
+      maySplit && device.sm != 0 && spec.m.constant() && spec.n.constant() && spec.k.constant(),
+      isLong(spec.body) || spec.inputs.size() + spec.bias.size() > mostLoaded ? 64 : 256};
   if (spec.m.constant() || device.sm == 0)
     return {{.guard = 1, .tile = chooser.best(likely(spec.m, symbols)).tile, .mostRows = rows.max}};
 

@@ -50,6 +50,19 @@ def _normalized(input, mean, scale, weight, bias):
     return y.to(input.dtype)
 
 
+def _with_statistics(input, mean, variance, weight, bias, eps):
+    """By statistics that are given. Of 16-bit inputs what is one number for a channel is computed in float32, and the result is rounded once."""
+    if input.dtype not in (torch.float16, torch.bfloat16):
+        return _normalized(input, mean, torch.rsqrt(variance + eps), weight, bias)
+    scale = torch.rsqrt(variance.float() + eps)
+    if weight is not None:
+        scale = scale * weight.float()
+    shift = -mean.float() * scale
+    if bias is not None:
+        shift = shift + bias.float()
+    return (input * _channels(input, scale) + _channels(input, shift)).to(input.dtype)
+
+
 def _statistics(input):
     """Of each channel, over batch and places."""
     dims = [0] + list(range(2, input.dim()))
@@ -87,7 +100,7 @@ def _native_batch_norm(input, weight, bias, running_mean, running_var, training,
         if running_mean is not None:
             _update_statistics(input, running_mean, running_var, momentum)
         return _batch_norm_of_batch(input, weight, bias, training, momentum, eps)
-    y = _normalized(input, running_mean, torch.rsqrt(running_var + eps), weight, bias)
+    y = _with_statistics(input, running_mean, running_var, weight, bias, eps)
     return y, running_mean.new_empty([0]), running_mean.new_empty([0])
 
 
@@ -125,7 +138,7 @@ def _update_instance_statistics(input, running_mean, running_var, momentum):
 @_aten("aten::instance_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool use_input_stats, float momentum, float eps, bool cudnn_enabled) -> Tensor")
 def _instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled):
     if not use_input_stats:
-        return _normalized(input, running_mean, torch.rsqrt(running_var + eps), weight, bias)
+        return _with_statistics(input, running_mean, running_var, weight, bias, eps)
     if running_mean is not None:
         _update_instance_statistics(input, running_mean, running_var, momentum)
     return F.group_norm(input, input.shape[1], weight, bias, eps)

@@ -155,6 +155,15 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
             raise ValueError(f"Expected more than 1 value per channel when training, got input size {list(input.shape)}")
         return torch.ops.aten.batch_norm(input, weight, bias, running_mean, running_var, True, momentum, eps, True)
     shape = [1, -1] + [1] * (input.dim() - 2)
+    if input.dtype in (torch.float16, torch.bfloat16):
+        # In float32, with one rounding at the end; what is one number for a channel is computed apart.
+        scale = torch.rsqrt(running_var.float() + eps)
+        if weight is not None:
+            scale = scale * weight.float()
+        shift = -running_mean.float() * scale
+        if bias is not None:
+            shift = shift + bias.float()
+        return (input * scale.reshape(shape) + shift.reshape(shape)).to(input.dtype)
     y = (input - running_mean.reshape(shape)) * torch.rsqrt(running_var + eps).reshape(shape)
     if weight is not None:
         y = y * weight.reshape(shape)

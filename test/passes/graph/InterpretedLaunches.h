@@ -4,6 +4,7 @@
 
 #include "driver/EmitSource.h"
 #include "graph/FakeRules.h"
+#include "passes/graph/Idioms.h"
 #include "passes/graph/InlineOperators.h"
 #include "passes/graph/InnermostChannels.h"
 #include "passes/graph/LowerToLaunches.h"
@@ -62,8 +63,11 @@ protected:
     program.main.output(std::move(list));
     decomposeComposites(program, registry);
     unlowered = program.clone();
-    changed = innermost && device != cpu ? layChannelsInnermost(program, registry) : 0;
-    program.main.eraseUnused([](const Node &) { return true; });
+    if (withPasses && device != cpu) {
+      replaced = replaceIdioms(program, registry);
+      changed = layChannelsInnermost(program, registry);
+      program.main.eraseUnused([](const Node &) { return true; });
+    }
     CompileText text = driver::textCompiler(context);
     CompileText compile = [&](const KernelText &one, const std::vector<DataType> &pointers,
                               const std::vector<Access> &accesses) {
@@ -151,8 +155,9 @@ protected:
   const OperatorRegistry &registry = OperatorRegistry::builtins();
   std::vector<Datum> inputs;
   bool deterministic = false;
-  bool innermost = false; ///< layChannelsInnermost() first
-  size_t changed = 0;     ///< what it said
+  /// What a device's programs go through first, and how often either did something.
+  bool withPasses = false;
+  size_t replaced = 0, changed = 0;
   std::string sources;
   uint64_t state = 1;
 };

@@ -275,7 +275,7 @@ TEST_F(InterpretedOperators, channelsStayInnermost) {
     return std::vector{one("aten.relu.default", {window}), one("aten.neg.default", {rows}),
                        one("aten.mean.dim", {z, List{2, 3}, false})};
   };
-  innermost = true;
+  withPasses = true;
   onDevice(2e-2, build);
   EXPECT_EQ(changed, 5u);
   size_t kept = 0;
@@ -372,6 +372,91 @@ TEST_F(InterpretedOperators, attentionOfAllKinds) {
                                {q, k, v, mask, 0.0, kind.causal},
                                {{"enable_gqa", Argument(kind.heads != kind.keyHeads)}})};
       });
+}
+
+// --- idioms
+
+TEST_F(InterpretedOperators, normsThatAreWrittenOut) {
+  withPasses = true;
+  Argument wide(f32), narrow(bf16);
+  auto square = [&](Value *x) { return one("aten.pow.Tensor_Scalar", {x, int64_t(2)}); };
+  auto root = [&](Value *y, int64_t dim, double epsilon) {
+    Value *mean = one("aten.mean.dim", {y, List{dim}, true});
+    return one("aten.rsqrt.default", {one("aten.add.Tensor", {mean, epsilon})});
+  };
+  auto launches = [&] {
+    size_t count = 0;
+    for (const Node &node : program.main)
+      count += node.isLaunch();
+    return count;
+  };
+  // As Llama and T5 have it: what is multiplied is the wide one or the narrow one.
+  for (bool isWide : {true, false}) {
+    onDevice(boundOf(bf16), [&] {
+      Value *x = tensor(bf16, {2, 5, 40}), *y = one("aten.to.dtype", {x, wide});
+      y = one("aten.mul.Tensor", {isWide ? y : x, root(square(y), -1, 1e-6)});
+      y = one("aten.to.dtype", {y, narrow});
+      return std::vector{one("aten.mul.Tensor", {tensor(bf16, {40}), y})};
+    });
+    EXPECT_EQ(replaced, 1u);
+    EXPECT_EQ(launches(), 1u);
+  }
+  onDevice(2e-6, [&] {
+    Value *x = tensor(f32, {5, 40});
+    return std::vector{one("aten.mul.Tensor", {root(one("aten.mul.Tensor", {x, x}), 1, 0.5), x})};
+  });
+  EXPECT_EQ(replaced, 1u);
+  // Another dim, another factor, another power, squares that are rounded, a result that is not.
+  const std::vector<std::function<Value *()>> others{
+      [&] {
+        Value *x = tensor(f32, {5, 40});
+        return one("aten.mul.Tensor", {x, root(square(x), 0, 1e-6)});
+      },
+      [&] {
+        Value *x = tensor(f32, {5, 40});
+        return one("aten.mul.Tensor", {tensor(f32, {5, 40}), root(square(x), 1, 1e-6)});
+      },
+      [&] {
+        Value *x = tensor(f32, {5, 40});
+        Value *fourth = one("aten.pow.Tensor_Scalar", {x, int64_t(4)});
+        return one("aten.mul.Tensor", {x, root(fourth, 1, 1e-6)});
+      },
+      [&] {
+        Value *x = tensor(bf16, {5, 40});
+        return one("aten.mul.Tensor", {x, root(square(x), 1, 0.5)});
+      },
+      [&] {
+        Value *x = tensor(bf16, {5, 40}), *y = one("aten.to.dtype", {x, wide});
+        return one("aten.mul.Tensor", {y, root(square(y), 1, 1e-6)});
+      }};
+  for (const auto &other : others) {
+    onDevice(boundOf(bf16), [&] { return std::vector{other()}; });
+    EXPECT_EQ(replaced, 0u);
+  }
+}
+
+TEST_F(InterpretedOperators, keysThatAreRepeated) {
+  withPasses = true;
+  auto spread = [&](Value *x, int64_t times, int64_t dim) {
+    const std::vector<Expr> shape = x->type().shape;
+    List wide(shape.begin(), shape.end()), flat = wide;
+    wide.insert(wide.begin() + dim, times);
+    x = one("aten.expand.default", {one("aten.unsqueeze.default", {x, dim}), wide});
+    x = one("aten.clone.default", {x}, {{"memory_format", Argument("contiguous_format")}});
+    flat[1] = *shape[1].constant() * times;
+    return one("aten.view.default", {x, flat});
+  };
+  // Heads one after the other share keys; heads that are a group apart do not.
+  for (bool isGrouped : {true, false}) {
+    onDevice(4e-3, [&] {
+      Value *q = tensor(f16, {2, 6, 19, 16}, 1), *k = tensor(f16, {2, 3, 37, 16}, 1),
+            *v = tensor(f16, {2, 3, 37, 16}, 1);
+      int64_t dim = isGrouped ? 2 : 1;
+      return std::vector{one("aten.scaled_dot_product_attention.default",
+                             {q, spread(k, 2, dim), spread(v, 2, dim)})};
+    });
+    EXPECT_EQ(replaced, isGrouped ? 1u : 0u);
+  }
 }
 
 // --- rows

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/graph/Idioms.h"
+
+#include "support/Diagnostics.h"
+
+#include <algorithm>
+
+namespace pellucid::passes {
+
+using namespace graph;
+
+namespace {
+
+/// The node that makes `value` by a call of `target`; else null.
+const Node *madeBy(const Value *value, std::string_view target) {
+  const Node *node = value ? value->producer() : nullptr;
+  return node && node->calls(target) ? node : nullptr;
+}
+
+Value *operandOf(const Node *node, size_t i) {
+  return node && i < node->args().size() ? node->arg(i).value() : nullptr;
+}
+
+/// What `value` is a cast of; itself where it is none.
+Value *uncast(Value *value) {
+  const Node *cast = madeBy(value, "aten.to.dtype");
+  if (!cast)
+    cast = madeBy(value, "aten._to_copy.default");
+  Value *from = operandOf(cast, 0);
+  return from && from->type().device == value->type().device ? from : value;
+}
+
+std::optional<double> numberOf(const Argument &argument) {
+  if (auto real = argument.as<double>())
+    return *real;
+  if (auto integer = argument.as<int64_t>())
+    return static_cast<double>(*integer);
+  return std::nullopt;
+}
+
+/// x, of which `square` is the square in float32; null.
+Value *squared(const Value *square) {
+  if (square->type().dtype != DataType::Float32)
+    return nullptr;
+  if (const Node *power = madeBy(square, "aten.pow.Tensor_Scalar"))
+    return power->args().size() == 2 && numberOf(power->arg(1)) == 2 ? operandOf(power, 0)
+                                                                     : nullptr;
+  const Node *product = madeBy(square, "aten.mul.Tensor");
+  return product && operandOf(product, 0) == operandOf(product, 1) ? operandOf(product, 0)
+                                                                   : nullptr;
+}
+
+struct Norm {
+  Value *x = nullptr;
+  double epsilon = 0;
+};
+
+/// 1 / sqrt(mean of x's squares along the last dim + epsilon), in float32.
+std::optional<Norm> inverseRoot(const Value *value) {
+  const Node *root = madeBy(value, "aten.rsqrt.default");
+  const Node *sum = madeBy(operandOf(root, 0), "aten.add.Tensor");
+  const Node *mean = madeBy(operandOf(sum, 0), "aten.mean.dim");
+  if (!mean || sum->args().size() != 2 || !sum->kwargs().empty() || mean->args().size() != 3 ||
+      !mean->kwargs().empty() || value->type().dtype != DataType::Float32)
+    return std::nullopt;
+  std::optional<double> epsilon = numberOf(sum->arg(1));
+  Value *square = operandOf(mean, 0);
+  const Argument::List *dims = mean->arg(1).list();
+  if (!epsilon || !dims || dims->size() != 1 || mean->arg(2).as<bool>() != true)
+    return std::nullopt;
+  auto dim = (*dims)[0].as<int64_t>();
+  auto rank = static_cast<int64_t>(square->type().rank());
+  Value *x = squared(square);
+  if (!dim || (*dim != -1 && *dim != rank - 1) || !x)
+    return std::nullopt;
+  return Norm{x, *epsilon};
+}
+
+class Idioms {
+public:
+  Idioms(Program &p, const OperatorRegistry &r) : program(p), registry(r) {}
+
+  size_t run() {
+    std::vector<Node *> nodes;
+    for (Node &node : program.main)
+      nodes.push_back(&node);
+    size_t count = 0;
+    for (Node *node : nodes) {
+      if (!node->isCall() || node->isLaunch() || node->resultCount() != 1 ||
+          !node->result()->isTensor())
+        continue;
+      program.main.setInsertionPoint(node);
+      program.main.setLocation(node->location);
+      Value *made = norm(*node);
+      if (!made)
+        made = groupedAttention(*node);
+      if (!made || !(made->type() == node->result()->type()))
+        continue;
+      made->producer()->stackNote = node->stackNote;
+      program.main.replaceAllUses(node->result(), made);
+      ++count;
+    }
+    program.main.setInsertionPoint(nullptr);
+    return count;
+  }
+
+private:
+  Value *call(const Node &where, std::string_view target, std::vector<Argument> args,
+              KeywordArguments kwargs = {}) {
+    try {
+      return emitCall(program.main, registry, program.symbols, target, std::move(args),
+                      std::move(kwargs), where.location)
+          ->result();
+    } catch (const DiagnosticError &) {
+      return nullptr;
+    }
+  }
+
+  /// x * rsqrt(…), rounded to the type of x.
+  Value *norm(Node &node) {
+    Value *product = uncast(node.result());
+    // What is float32 all along has no cast at its end.
+    const Node *times = madeBy(product, "aten.mul.Tensor");
+    if (!times || times->args().size() != 2 || product->type().dtype != DataType::Float32)
+      return nullptr;
+    for (size_t i : {0, 1}) {
+      Value *factor = operandOf(times, i), *x = operandOf(times, 1 - i);
+      std::optional<Norm> found = factor && x ? inverseRoot(factor) : std::nullopt;
+      if (!found || uncast(found->x) != uncast(x))
+        continue;
+      Value *from = uncast(x);
+      // Of a wider type than float32 nothing is known.
+      if (from->type().dtype != node.result()->type().dtype || !isFloat(from->type().dtype) ||
+          byteSize(from->type().dtype) > 4 || from->type().shape != node.result()->type().shape)
+        continue;
+      return call(node, "aten.rms_norm.default",
+                  {from, Argument::list({from->type().shape.back()}), Argument(), found->epsilon});
+    }
+    return nullptr;
+  }
+
+  /// What is repeated, and how often: `value` is a copy of it for each of several neighbours along
+  /// the heads.
+  struct Repeated {
+    Value *value = nullptr;
+    Expr times = 1;
+  };
+  static std::optional<Repeated> repeated(Value *value) {
+    const Node *view = madeBy(value, "aten.view.default");
+    if (!view)
+      view = madeBy(value, "aten.reshape.default");
+    const Node *copy = madeBy(operandOf(view, 0), "aten.clone.default");
+    Value *spread = operandOf(copy, 0);
+    if (!spread)
+      return std::nullopt;
+    const TensorType &type = spread->type(), &seen = value->type();
+    size_t rank = type.rank();
+    if (rank < 4 || seen.rank() + 1 != rank || type.strides[rank - 3].constant() != 0 ||
+        !(seen.shape[rank - 4] == type.shape[rank - 4] * type.shape[rank - 3]))
+      return std::nullopt;
+    for (size_t d = 0; d < rank; ++d)
+      if ((d < rank - 4 && !(seen.shape[d] == type.shape[d])) ||
+          (d > rank - 3 && !(seen.shape[d - 1] == type.shape[d])))
+        return std::nullopt;
+    return Repeated{spread, type.shape[rank - 3]};
+  }
+
+  Value *groupedAttention(Node &node) {
+    if (!node.calls("aten.scaled_dot_product_attention.default") || node.args().size() < 3)
+      return nullptr;
+    const Argument *isGrouped = node.kwarg("enable_gqa");
+    std::optional<Repeated> key = repeated(operandOf(&node, 1)),
+                            value = repeated(operandOf(&node, 2));
+    if (!key || !value || !(key->times == value->times) ||
+        (isGrouped && isGrouped->as<bool>() != false))
+      return nullptr;
+    std::vector<Argument> args = node.args();
+    KeywordArguments kwargs;
+    for (const auto &[name, argument] : node.kwargs())
+      if (name != "enable_gqa")
+        kwargs.emplace_back(name, argument);
+    kwargs.emplace_back("enable_gqa", Argument(true));
+    for (const auto &[place, one] : {std::pair{1, *key}, {2, *value}}) {
+      Value *first =
+          call(node, "aten.select.int",
+               {one.value, static_cast<int64_t>(one.value->type().rank()) - 3, int64_t(0)});
+      if (!first)
+        return nullptr;
+      args[static_cast<size_t>(place)] = Argument(first);
+    }
+    return call(node, "aten.scaled_dot_product_attention.default", std::move(args),
+                std::move(kwargs));
+  }
+
+  Program &program;
+  const OperatorRegistry &registry;
+};
+
+} // namespace
+
+size_t replaceIdioms(Program &program, const OperatorRegistry &registry) {
+  return Idioms(program, registry).run();
+}
+
+} // namespace pellucid::passes
