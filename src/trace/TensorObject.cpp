@@ -574,7 +574,7 @@ h::Value TensorObject::assign(h::Interpreter &interpreter, const h::Value &value
 static h::Value flipped(h::Interpreter &interpreter, TensorObject &self, std::string_view name) {
   int64_t rank = static_cast<int64_t>(self.tensor.type.rank());
   bool matrices = name[0] == 'm';
-  if (matrices && rank < 2)
+  if (matrices && rank == 1)
     interpreter.raise(
         "RuntimeError",
         "tensor." + std::string(name) +
@@ -810,7 +810,7 @@ std::optional<h::Value> TensorObject::binaryOp(h::Interpreter &interpreter, h::B
     return callAten(tracer, interpreter, "aten.remainder.Tensor", argsOf({other, self}));
   case h::BinaryOp::LShift:
   case h::BinaryOp::RShift: {
-    if (!other.isInt() || !isInteger(tensor.type.dtype))
+    if (!(other.isInt() || other.isBool()) || !isInteger(tensor.type.dtype))
       return std::nullopt;
     h::Value shifted = callAten(tracer, interpreter, "full_like", argsOf({self, other}));
     return callAten(tracer, interpreter, name, argsOf({shifted, self}));

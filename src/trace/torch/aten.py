@@ -707,11 +707,11 @@ def _bag_of(offsets, count, include_last_offset):
     return torch.cumsum(steps, 0)[:count] - 1, starts
 
 
-def _bags(weight, indices, offsets, mode, per_sample_weights, include_last_offset, padding_idx):
+def _bags(weight, indices, offsets, scale_grad_by_freq, mode, per_sample_weights, include_last_offset, padding_idx):
     count = indices.numel()
     bag, starts = _bag_of(offsets.to(torch.int64), count, include_last_offset)
     bags = starts.numel()
-    rows = torch.ops.aten.embedding.default(weight, indices)
+    rows = torch.ops.aten.embedding.default(weight, indices, -1, scale_grad_by_freq)
     if weight.dtype in (torch.float16, torch.bfloat16):
         rows = rows.float()
     counted = torch.ones([count], dtype=rows.dtype)
@@ -739,35 +739,26 @@ def _largest_of_bags(weight, rows, counted, bag, bags):
     return torch.where((sizes > 0).unsqueeze(1), largest, 0.0).to(weight.dtype)
 
 
-def _check_frequencies(scale_grad_by_freq):
-    if scale_grad_by_freq:
-        raise NotImplementedError("embedding_bag(scale_grad_by_freq=True): gradients are not scaled by how often a row is read; leave it out")
-
-
 @_aten("aten::embedding_bag.padding_idx(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq, int mode, bool sparse, Tensor? per_sample_weights, bool include_last_offset, int? padding_idx) -> (Tensor, Tensor, Tensor, Tensor)")
 def _embedding_bag(weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset, padding_idx):
     if padding_idx is not None and padding_idx < 0:
         padding_idx = padding_idx + weight.shape[0]
-    _check_frequencies(scale_grad_by_freq)
-    return _bags(weight, indices, offsets, mode, per_sample_weights, include_last_offset, padding_idx)
+    return _bags(weight, indices, offsets, scale_grad_by_freq, mode, per_sample_weights, include_last_offset, padding_idx)
 
 
 @_aten("aten::embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False) -> (Tensor, Tensor, Tensor, Tensor)")
 def _embedding_bag_plain(weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset):
-    _check_frequencies(scale_grad_by_freq)
-    return _bags(weight, indices, offsets, mode, per_sample_weights, include_last_offset, None)
+    return _bags(weight, indices, offsets, scale_grad_by_freq, mode, per_sample_weights, include_last_offset, None)
 
 
 @_aten("aten::_embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False, int padding_idx=-1) -> (Tensor, Tensor, Tensor, Tensor)")
 def _embedding_bag_core(weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset, padding_idx):
-    _check_frequencies(scale_grad_by_freq)
-    return _bags(weight, indices, offsets, mode, per_sample_weights, include_last_offset, padding_idx)
+    return _bags(weight, indices, offsets, scale_grad_by_freq, mode, per_sample_weights, include_last_offset, padding_idx)
 
 
 @_aten("aten::_embedding_bag_forward_only(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False, int padding_idx=-1) -> (Tensor, Tensor, Tensor, Tensor)")
 def _embedding_bag_forward(weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset, padding_idx):
-    _check_frequencies(scale_grad_by_freq)
-    return _bags(weight, indices, offsets, mode, per_sample_weights, include_last_offset, padding_idx)
+    return _bags(weight, indices, offsets, scale_grad_by_freq, mode, per_sample_weights, include_last_offset, padding_idx)
 
 
 @_aten("aten::one_hot(Tensor self, int num_classes=-1) -> Tensor")
@@ -779,8 +770,8 @@ def _one_hot(self, num_classes):
 def _take_along_dim(self, indices, dim):
     if dim is None:
         return self.reshape(-1).gather(0, indices.reshape(-1))
-    shape = F.broadcast_shapes(*[[1 if d == dim % self.dim() else n for d, n in enumerate(x.shape)] for x in (self, indices)])
-    sizes = [[x.shape[d] if d == dim % self.dim() else n for d, n in enumerate(shape)] for x in (self, indices)]
+    shape = F.broadcast_shapes(*[[1 if d == F._wrapped(dim, self.dim()) else n for d, n in enumerate(x.shape)] for x in (self, indices)])
+    sizes = [[x.shape[d] if d == F._wrapped(dim, self.dim()) else n for d, n in enumerate(shape)] for x in (self, indices)]
     return self.expand(sizes[0]).gather(dim, _from_the_front(indices.expand(sizes[1]), self.shape[dim]))
 
 
@@ -1140,7 +1131,7 @@ def _count_nonzero_dims(self, dim):
 @_aten("aten::any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor")
 def _any_dims(self, dim, keepdim):
     result = self != 0
-    for d in sorted([d % self.dim() for d in (range(self.dim()) if dim is None else dim)], reverse=True):
+    for d in sorted([F._wrapped(d, self.dim()) for d in (range(self.dim()) if dim is None else dim)], reverse=True):
         result = torch.any(result, d, keepdim)
     return result
 
@@ -1148,7 +1139,7 @@ def _any_dims(self, dim, keepdim):
 @_aten("aten::all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor")
 def _all_dims(self, dim, keepdim):
     result = self != 0
-    for d in sorted([d % self.dim() for d in (range(self.dim()) if dim is None else dim)], reverse=True):
+    for d in sorted([F._wrapped(d, self.dim()) for d in (range(self.dim()) if dim is None else dim)], reverse=True):
         result = torch.all(result, d, keepdim)
     return result
 
@@ -1268,7 +1259,7 @@ def _tensordot(self, other, dims_self, dims_other):
             other = torch.sum(other, [j], True)
         elif self.shape[i] is not other.shape[j] and other.shape[j] == 1:
             self = torch.sum(self, [i], True)
-    left, right = [d % self.dim() for d in dims_self], [d % other.dim() for d in dims_other]
+    left, right = [F._wrapped(d, self.dim()) for d in dims_self], [F._wrapped(d, other.dim()) for d in dims_other]
     rows = [d for d in range(self.dim()) if d not in left]
     columns = [d for d in range(other.dim()) if d not in right]
     summed = F._product([self.shape[d] for d in left])
@@ -1432,7 +1423,7 @@ def _diagonal(self, offset, dim1, dim2):
 @_aten("aten::diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor")
 def _diag_embed(self, offset, dim1, dim2):
     rank = self.dim() + 1
-    dim1, dim2 = dim1 % rank, dim2 % rank
+    dim1, dim2 = F._wrapped(dim1, rank), F._wrapped(dim2, rank)
     size = self.shape[-1] + abs(offset)
     rows, columns = torch.arange(size).unsqueeze(1), torch.arange(size).unsqueeze(0)
     spread = F.pad(self, [max(offset, 0), max(-offset, 0)]).unsqueeze(-2)

@@ -145,12 +145,14 @@ def _complex_exp(self):
 
 @_on_complex("sum.dim_IntList", "sum.default")
 def _complex_sum(self, dim=None, keepdim=False, dtype=None):
+    self = self if dtype is None else _complex_to(self, dtype)
     dims = [_paired_dim(d) for d in dim] if dim else list(range(self.pairs.dim() - 1))
     return _Complex(torch.sum(self.pairs, dims, keepdim))
 
 
 @_on_complex("mean.dim", "mean.default")
 def _complex_mean(self, dim=None, keepdim=False, dtype=None):
+    self = self if dtype is None else _complex_to(self, dtype)
     dims = [_paired_dim(d) for d in dim] if dim else list(range(self.pairs.dim() - 1))
     return _Complex(torch.mean(self.pairs, dims, keepdim))
 
@@ -208,7 +210,7 @@ def _complex_squeeze(self, dim):
 @_on_complex("permute.default")
 def _complex_permute(self, dims):
     rank = self.pairs.dim() - 1
-    return _Complex(self.pairs.permute([d % rank for d in dims] + [rank]))
+    return _Complex(self.pairs.permute([F._wrapped(d, rank) for d in dims] + [rank]))
 
 
 @_on_complex("transpose.int")
@@ -307,6 +309,8 @@ def _complex_same(self):
 
 @_on_complex("_to_copy.default", "to.dtype", "to.dtype_layout", "to.device")
 def _complex_to(self, dtype=None, layout=None, device=None, pin_memory=None, non_blocking=False, copy=False, memory_format=None):
+    if device is not None:
+        self = _Complex(_as_complex(self).pairs.to(device))
     if dtype is None:
         return _Complex(self.pairs.clone())
     if dtype not in ("complex64", "complex128"):
@@ -382,7 +386,7 @@ def _dims_of(z, s, dim):
     rank = _re(z).dim()
     if dim is None:
         dim = list(range(rank)) if s is None else list(range(rank - len(s), rank))
-    dims = [d % rank for d in dim]
+    dims = [F._wrapped(d, rank) for d in dim]
     return dims, [None] * len(dims) if s is None else list(s)
 
 

@@ -273,7 +273,7 @@ def _running_extreme(input, dim, largest):
     """For each element the best so far and its last place, NaN above all, by doubling steps."""
     if input.dim() == 0:
         return input.clone(), torch.zeros([], dtype=torch.int64)
-    dim = dim % input.dim()
+    dim = F._wrapped(dim, input.dim())
     size = input.shape[dim]
     if not isinstance(size, int):
         raise NotImplementedError(f"a running extreme over the dynamic length {size}; make that size static")
@@ -311,7 +311,7 @@ def _trapezoids(y, x, dx, dim):
     if x is None:
         return (later + earlier) * (dx / 2.0)
     if x.dim() == 1 and y.dim() > 1:
-        x = x.reshape([-1 if d == dim % y.dim() else 1 for d in range(y.dim())])
+        x = x.reshape([-1 if d == F._wrapped(dim, y.dim()) else 1 for d in range(y.dim())])
     along = dim if dim < 0 else dim - y.dim()
     count = x.shape[along]
     return (later + earlier) * (x.narrow(along, 1, count - 1) - x.narrow(along, 0, count - 1)) / 2.0
@@ -320,7 +320,7 @@ def _trapezoids(y, x, dx, dim):
 def _trapezoid_sum(y, x, dx, dim):
     areas = _trapezoids(y, x, dx, dim)
     if areas is None:
-        return torch.zeros([n for d, n in enumerate(y.shape) if d != dim % y.dim()], dtype=_floating(y).dtype)
+        return torch.zeros([n for d, n in enumerate(y.shape) if d != F._wrapped(dim, y.dim())], dtype=_floating(y).dtype)
     return areas.sum(dim)
 
 
@@ -422,7 +422,7 @@ def _nanquantile_scalar(self, q, dim, keepdim, interpolation):
 @_aten("aten::renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor")
 def _renorm(self, p, dim, maxnorm):
     wide = _wide(self)
-    size = F.norm(wide, p, [d for d in range(self.dim()) if d != dim % self.dim()], True)
+    size = F.norm(wide, p, [d for d in range(self.dim()) if d != F._wrapped(dim, self.dim())], True)
     return (wide * torch.where(size > maxnorm, maxnorm / (size + 1e-7), 1.0)).to(self.dtype)
 
 
@@ -613,7 +613,7 @@ def _linalg_matrix_power(self, n):
 def _matrix_norm(self, ord, dim, keepdim, dtype):
     x = self if dtype is None else self.to(dtype)
     kept, x = x.dtype, _wide(x)
-    rows, columns = [d % self.dim() for d in dim]
+    rows, columns = [F._wrapped(d, self.dim()) for d in dim]
     if ord == "fro":
         return F.norm(x, 2, [rows, columns], keepdim).to(kept)
     if ord in (1, -1, float("inf"), float("-inf")):

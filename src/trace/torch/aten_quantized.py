@@ -4,7 +4,7 @@
 
 def _along(value, like, axis):
     """A number for each place along `axis`."""
-    return value.reshape([-1 if d == axis % like.dim() else 1 for d in range(like.dim())])
+    return value.reshape([-1 if d == F._wrapped(axis, like.dim()) else 1 for d in range(like.dim())])
 
 
 def _quantized(input, scale, zero_point, quant_min, quant_max, dtype):

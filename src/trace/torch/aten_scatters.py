@@ -22,7 +22,7 @@ def _scatter_value_reduce(self, dim, index, value, reduce):
 def _index_reduce(self, dim, index, source, reduce, include_self):
     if self.dim() == 0:
         return _index_reduce(self.reshape(1), 0, index, source.reshape(1), reduce, include_self).reshape([])
-    dim = dim % self.dim()
+    dim = F._wrapped(dim, self.dim())
     places = index.reshape([-1 if d == dim else 1 for d in range(self.dim())]).expand(source.shape)
     return torch.ops.aten.scatter_reduce.two(self, dim, places, source, reduce, include_self=include_self)
 

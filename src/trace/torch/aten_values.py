@@ -244,7 +244,7 @@ def _unique_consecutive(self, return_inverse, return_counts, dim):
     shape, sliced = self.shape, dim is not None
     if dim is None:
         self, dim = self.reshape(-1), 0
-    dim = dim % self.dim()
+    dim = F._wrapped(dim, self.dim())
     group, starts = _numbered_groups(_starts(self, dim), "unique_consecutive")
     result = torch.index_select(self, dim, starts)
     if sliced:
@@ -280,7 +280,7 @@ def _ranked_rows(rows, count):
 def _unique_dim(self, dim, sorted, return_inverse, return_counts):
     if self.dim() == 0:
         raise RuntimeError("unique_dim: a tensor without dims has no slices")
-    dim = dim % self.dim()
+    dim = F._wrapped(dim, self.dim())
     size = self.shape[dim]
     count = 1
     for d, other in enumerate(self.shape):

@@ -25,6 +25,14 @@ class Ordered:
         return 2
 
 
+def _wrapped(dim, rank):
+    """A dim counted from the front; tensors without dims have one, as PyTorch has it."""
+    rank = rank or 1
+    if not -rank <= dim < rank:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got {dim})")
+    return dim % rank
+
+
 def max(input, dim=None, keepdim=False, other=None):
     if isinstance(dim, torch.Tensor):
         other = dim

@@ -42,8 +42,10 @@ def movedim(input, source, destination):
     rank = input.dim()
     if isinstance(source, int):
         source, destination = [source], [destination]
-    source = [d % rank for d in source]
-    destination = [d % rank for d in destination]
+    source = [_wrapped(d, rank) for d in source]
+    destination = [_wrapped(d, rank) for d in destination]
+    if rank == 0:
+        return input.view([])
     rest = [d for d in range(rank) if d not in source]
     order = []
     for d in range(rank):
@@ -157,7 +159,7 @@ def repeat_interleave(input, repeats=None, dim=None, output_size=None):
         return torch.ops.aten.repeat_interleave.Tensor(input, output_size=output_size)
     if dim is None:
         input, dim = input.reshape(-1), 0
-    dim = dim % input.dim()
+    dim = _wrapped(dim, input.dim())
     shape = list(input.shape)
     expanded = shape[: dim + 1] + [repeats] + shape[dim + 1 :]
     shape[dim] = shape[dim] * repeats
@@ -261,7 +263,7 @@ def diff(input, n=1, dim=-1, prepend=None, append=None):
 
 def diagonal(input, offset=0, dim1=0, dim2=1):
     rank = input.dim()
-    dim1, dim2 = dim1 % rank, dim2 % rank
+    dim1, dim2 = _wrapped(dim1, rank), _wrapped(dim2, rank)
     size, stride = list(input.shape), list(input.stride())
     rows = size[dim1] + offset if offset < 0 else size[dim1]
     columns = size[dim2] - offset if offset > 0 else size[dim2]
@@ -276,7 +278,7 @@ def unfold(input, dimension, size, step):
         if size not in (0, 1):
             raise RuntimeError(f"maximum size for tensor at dimension {dimension} is 1 but size is {size}")
         return input.as_strided([size], [1], input.storage_offset())
-    dimension = dimension % input.dim()
+    dimension = _wrapped(dimension, input.dim())
     shape, stride = list(input.shape), list(input.stride())
     if step <= 0 or (isinstance(shape[dimension], int) and isinstance(size, int) and not 0 <= size <= shape[dimension]):
         raise RuntimeError(f"unfold of dim {dimension}, which has {shape[dimension]} elements, takes at most as many and a step greater than zero, got {size} and {step}")
