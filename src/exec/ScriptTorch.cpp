@@ -37,6 +37,12 @@ const char *const testingSource =
 const char *const tritonTestingSource =
 #include "exec/torch/triton_testing.py.inc"
     ;
+const char *const numpySource =
+#include "exec/torch/numpy.py.inc"
+    ;
+const char *const pytestSource =
+#include "exec/torch/pytest.py.inc"
+    ;
 const char *const settingsSource =
 #include "exec/torch/settings.py.inc"
     ;
@@ -168,6 +174,32 @@ void addScriptTorch(h::NativeModules &modules, ScriptHooks &hooks) {
   });
   modules.add("torch.testing", fillFrom(testingSource));
   modules.add("triton.testing", fillFrom(tritonTestingSource));
+  modules.add("numpy", [](h::Interpreter &i, h::Module &m) {
+    auto source = std::make_shared<SourceFile>("<numpy>", std::string(numpySource));
+    for (const auto &[name, value] : i.importSource("numpy", source)->globals->items())
+      if (!name.starts_with("__") || name == "__version__")
+        m.globals->set(name, value);
+    m.globals->set("random", h::Value(i.nativeModule("numpy.random")));
+  });
+  // Its functions are the methods of one state.
+  modules.add("numpy.random", [](h::Interpreter &i, h::Module &m) {
+    h::Value cls = nameIn(i, "numpy", "RandomState");
+    h::Value state = i.call(cls);
+    m.globals->set("RandomState", cls);
+    for (const char *name : {"seed", "rand", "randn", "random", "random_sample", "ranf", "sample",
+                             "standard_normal", "normal", "uniform", "randint", "shuffle",
+                             "permutation", "choice", "get_state", "set_state"})
+      m.globals->set(name, i.getAttr(state, name));
+  });
+  for (const char *name : {"testing", "linalg"})
+    modules.add("numpy." + std::string(name), [name](h::Interpreter &i, h::Module &m) {
+      h::Value holder = nameIn(i, "numpy", name);
+      for (const char *function : {"assert_allclose", "assert_array_equal", "assert_equal",
+                                   "assert_almost_equal", "assert_array_almost_equal", "norm"})
+        if (auto found = i.findAttr(holder, function))
+          m.globals->set(function, *found);
+    });
+  modules.add("pytest", fillFrom(pytestSource));
   modules.add("torch._settings", fillFrom(settingsSource));
   modules.add("torch", [](h::Interpreter &, h::Module &m) {
     for (const char *name :

@@ -80,8 +80,9 @@ Range sliceIndices(Interpreter &interpreter, const Slice &slice, int64_t length)
 static int64_t indexIn(Interpreter &interpreter, const Value &key, int64_t length,
                        std::string_view type) {
   Value plain = unwrapConstexpr(key);
-  bool isIndex = plain.isObject() && !plain.as<Instance>() &&
-                 plain.object()->getAttr(interpreter, "__index__");
+  auto *instance = plain.as<Instance>();
+  bool isIndex = instance ? instance->special(interpreter, "__index__").has_value()
+                          : plain.isObject() && plain.object()->getAttr(interpreter, "__index__");
   if (!plain.isInt() && !plain.isBool() && !plain.isSymInt() && !isIndex)
     interpreter.raise("TypeError", std::string(type) + " indices must be integers or slices, not " +
                                        typeName(key));
@@ -488,6 +489,9 @@ std::string Interpreter::format(const Value &v, std::string_view spec) {
   // What a class says is for its instances.
   if (plain.isObject() && !plain.as<Instance>() && !plain.as<Class>())
     if (auto method = plain.object()->getAttr(*this, "__format__"))
+      return textGiven(*this, call(*method, {Value(std::string(spec))}), "__format__'s result");
+  if (auto *instance = plain.as<Instance>())
+    if (auto method = instance->special(*this, "__format__"))
       return textGiven(*this, call(*method, {Value(std::string(spec))}), "__format__'s result");
   try {
     if (plain.isBool() && spec.empty())

@@ -341,9 +341,11 @@ int64_t Interpreter::toInt64(const Value &value, std::string_view what) {
            "') where a number is needed; make that dimension static");
   if (auto *number = v.as<SymFloat>(); number && number->isWhole())
     number->refuse(*this, "used as " + std::string(what));
-  if (v.isObject() && !v.as<Instance>())
-    if (auto method = v.object()->getAttr(*this, "__index__"))
-      return toInt64(call(*method), what);
+  auto *instance = v.as<Instance>();
+  if (auto method = instance       ? instance->special(*this, "__index__")
+                    : v.isObject() ? v.object()->getAttr(*this, "__index__")
+                                   : std::nullopt)
+    return toInt64(call(*method), what);
   if (!v.isInt())
     raise("TypeError", std::string(what) + " must be an int, not " + typeName(v));
   Int i = v.integer();
@@ -361,6 +363,9 @@ double Interpreter::toDouble(const Value &value, std::string_view what) {
     return static_cast<double>(v.integer());
   if (v.isBool())
     return v.boolean();
+  if (auto *instance = v.as<Instance>())
+    if (auto method = instance->special(*this, "__float__"))
+      return toDouble(call(*method), what);
   if (auto *number = v.as<SymFloat>();
       number && number->description().find("tensor") != std::string::npos)
     number->refuse(*this, "used as " + std::string(what));

@@ -326,11 +326,22 @@ static std::optional<h::Value> callOfMasks(h::Interpreter &interpreter, const st
   if (packet == "where" && args.positional.size() == 1 && args.keywords.empty())
     return callAtenPacket(interpreter, "aten.where", args);
   bool puts = packet == "index_put";
-  if (packet != "index" && !puts)
-    return std::nullopt;
   auto argument = [&](size_t at, const char *keyword) -> const h::Value * {
     return args.positional.size() > at ? &args.positional[at] : args.keyword(keyword);
   };
+  if (packet == "conv1d" || packet == "conv2d" || packet == "conv3d") {
+    const h::Value *padding = argument(4, "padding");
+    if (!padding || !padding->isStr() || padding->str() != "same")
+      return std::nullopt;
+    auto module = interpreter.nativeModule("torch._pellucid_aten");
+    h::CallArgs call = args;
+    call.keywords.emplace_back("_name", h::Value(packet));
+    h::Value result =
+        interpreter.call(*module->globals->find("_convolution_same"), std::move(call));
+    return result.isNone() ? std::nullopt : std::optional(result);
+  }
+  if (packet != "index" && !puts)
+    return std::nullopt;
   const h::Value *indices = argument(1, "indices"), *values = argument(2, "values");
   if (!indices || !indices->isSequence())
     return std::nullopt;
@@ -692,7 +703,9 @@ static h::Value recordAten(Tracer &tracer, h::Interpreter &interpreter, const st
     operands.push_back(&value.as<TensorObject>()->tensor);
   if (tracer.devices && tracer.devices->areUsed && isEager(tracer))
     checkOneDevice(interpreter, packet, tensors);
-  if (auto same = tracer.givenBack(packet, positional, keywords, operands, where))
+  auto same =
+      raising([&] { return tracer.givenBack(packet, positional, keywords, operands, where); });
+  if (same)
     return tensors[*same];
   std::vector<TracedTensor> results =
       raising([&] { return tracer.call(packet, positional, keywords, operands, where); });

@@ -91,6 +91,13 @@ Indexed splitIndex(TensorObject &self, h::Interpreter &interpreter, const h::Val
                              : !part.isNone() && part.kind() != h::Kind::Ellipsis;
   }
   size_t rank = self.tensor.type.rank();
+  if (consumed > rank && rank == 0)
+    interpreter.raise("IndexError", "invalid index of a 0-dim tensor. Use `tensor.item()` in "
+                                    "Python or `tensor.item<T>()` in C++ to convert a 0-dim "
+                                    "tensor to a number");
+  if (consumed > rank && isEager(self.tracer))
+    interpreter.raise("IndexError",
+                      "too many indices for tensor of dimension " + std::to_string(rank));
   if (consumed > rank)
     interpreter.raise("IndexError", "too many indices: " + std::to_string(consumed) +
                                         " for a tensor of " + std::to_string(rank) + " dims");

@@ -86,9 +86,10 @@ h::Value shapeValue(const TensorType &type) {
 int64_t wrapped(h::Interpreter &interpreter, const h::Value &dim, size_t rank) {
   int64_t d = interpreter.toInt64(dim, "dim"), r = static_cast<int64_t>(rank);
   if (d < -r || d >= r)
-    interpreter.raise("IndexError", "dim " + std::to_string(d) +
-                                        " is out of range for a tensor of " + std::to_string(r) +
-                                        " dims");
+    interpreter.raise("IndexError", "Dimension out of range (expected to be in range of [" +
+                                        std::to_string(-std::max<int64_t>(r, 1)) + ", " +
+                                        std::to_string(std::max<int64_t>(r, 1) - 1) +
+                                        "], but got " + std::to_string(d) + ")");
   return d < 0 ? d + r : d;
 }
 

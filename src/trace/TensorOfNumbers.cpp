@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trace/TensorObject.h"
+#include "trace/TensorCalls.h"
 
 #include <algorithm>
 #include <cmath>
@@ -14,7 +14,10 @@ namespace {
 /// The numbers of a nested list, row by row, and its sizes.
 class NumberList {
 public:
-  NumberList(h::Interpreter &i, const h::Value &data) : interpreter(i) { add(data, 0); }
+  NumberList(h::Interpreter &i, const h::Value &data, bool eager)
+      : interpreter(i), isEagerHere(eager) {
+    add(data, 0);
+  }
 
   std::vector<h::Value> numbers;
   std::vector<int64_t> sizes;
@@ -32,7 +35,12 @@ public:
 
 private:
   void add(const h::Value &given, size_t depth) {
-    h::Value value = h::unwrapConstexpr(given);
+    h::Value value = h::contentOf(h::unwrapConstexpr(given));
+    // A tensor, or an array of numpy's, gives its numbers.
+    bool isHolder = value.as<TensorObject>() || value.as<h::Instance>();
+    if (isHolder && isEagerHere)
+      if (auto numbersOf = interpreter.findAttr(value, "tolist"))
+        return add(interpreter.call(*numbersOf), depth);
     if (!value.isSequence()) {
       if (depth != sizes.size())
         interpreter.raise("ValueError", "expected sequence of length " +
@@ -57,6 +65,7 @@ private:
   }
 
   h::Interpreter &interpreter;
+  bool isEagerHere;
 };
 
 /// As PyTorch tells it: a negative number of an unsigned type is its two's complement.
@@ -77,7 +86,16 @@ Initializer filledWith(h::Interpreter &interpreter, const h::Value &number, std:
 }
 
 h::Value tensorOfNumbers(Tracer &tracer, h::Interpreter &interpreter, std::vector<h::Value> &a) {
-  NumberList list(interpreter, a[0]);
+  // An array keeps its type.
+  if (isEager(tracer) && a[0].as<h::Instance>())
+    if (auto held = interpreter.findAttr(a[0], "_t"); held && held->as<TensorObject>()) {
+      auto &array = *held->as<TensorObject>();
+      auto *wanted = a[1].as<h::DType>();
+      h::Value copy = callAten(tracer, interpreter, "clone", argsOf({*held}));
+      return castTo(*copy.as<TensorObject>(), interpreter,
+                    wanted ? wanted->type : array.tensor.type.dtype);
+    }
+  NumberList list(interpreter, a[0], isEager(tracer));
   const std::vector<h::Value> &numbers = list.numbers;
   auto *asked = a[1].as<h::DType>();
   DataType type = asked ? asked->type : list.defaultType();

@@ -367,6 +367,15 @@ void addTorchModules(h::NativeModules &modules, Tracer &tracer) {
       return value.as<TensorObject>() != nullptr;
     };
     module.globals->set("Tensor", h::Value(tensorClass));
+    auto sizes = h::Class::make("Size", "torch");
+    sizes->accepts = [](const h::Value &value) { return value.isSizes(); };
+    sizes->construct = [signature = h::Signature("sizes=()")](h::Interpreter &inner,
+                                                              h::CallArgs call) -> h::Value {
+      std::vector<h::Value> a = signature.bind(inner, "torch.Size", call);
+      std::vector<h::Value> elements = inner.iterate(a[0]);
+      return h::Value::sizes({elements.begin(), elements.end()});
+    };
+    module.globals->set("Size", h::Value(sizes));
     module.globals->set("squeeze",
                         h::nativeRaw("torch.squeeze", [](h::Interpreter &inner, h::CallArgs args) {
                           h::Value self = args.positional.at(0);

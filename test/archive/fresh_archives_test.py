@@ -100,6 +100,8 @@ def images():
         lambda x, v, i: F.fold(F.unfold(x, (2, 3)), (7, 9), (2, 3)),
         lambda x, v, i: F.adaptive_max_pool2d(x, (3, 2), return_indices=True)[1],
         lambda x, v, i: F.grid_sample(x, torch.tanh(x[:, :2, :3, :4]).permute(0, 2, 3, 1) * 1.2, align_corners=False),
+        lambda x, v, i: F.conv2d(x, x[:, :, :2, :4], v[:2], padding="same"),
+        lambda x, v, i: F.conv1d(x[0], x[:, :, 0, :4], padding="same", dilation=3),
         lambda x, v, i: F.avg_pool2d(x.to(memory_format=torch.channels_last), 2) + v[:, None, None],
         lambda x, v, i: x.to(torch.float64, memory_format=torch.channels_last).flatten(1),
         lambda x, v, i: F.grid_sample(x, torch.tanh(x[:, :2, :3, :4]).permute(0, 2, 3, 1) * 1.2, "nearest", "border", align_corners=True),

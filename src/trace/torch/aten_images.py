@@ -424,3 +424,24 @@ def _pdist_forward(self, p):
 @_aten("aten::pdist(Tensor self, float p=2) -> Tensor")
 def _pdist(self, p):
     return _pdist_forward(self, p)
+
+
+# --- convolutions
+
+
+def _convolution_same(input, weight, bias=None, stride=1, padding="same", dilation=1, groups=1, _name=None):
+    """Where padding='same' is uneven, the zero more stands at the end. None where it is even, and where it is refused."""
+    rank = weight.dim() - 2
+    kernel = list(weight.shape[2:])
+    dilation = [dilation] * rank if isinstance(dilation, int) else list(dilation) * (rank // len(dilation))
+    stride = [stride] * rank if isinstance(stride, int) else list(stride) * (rank // len(stride))
+    if not all(isinstance(k, int) for k in kernel) or any(s != 1 for s in stride):
+        return None
+    total = [d * (k - 1) for d, k in zip(dilation, kernel)]
+    if not any(t % 2 for t in total):
+        return None
+    ends = []
+    for t in reversed(total):
+        ends += [0, t % 2]
+    packet = getattr(torch.ops.aten, _name)
+    return packet(torch.ops.aten.constant_pad_nd.default(input, ends, 0), weight, bias, stride, [t // 2 for t in total], dilation, groups)

@@ -11,9 +11,13 @@ class Ordered:
 
     _fields = ("values", "indices")
 
-    def __init__(self, values, indices):
+    def __init__(self, values, indices, name):
         self.values = values
         self.indices = indices
+        self._name = name
+
+    def __repr__(self):
+        return f"torch.return_types.{self._name}(\nvalues={self.values!r},\nindices={self.indices!r})"
 
     def __iter__(self):
         return iter((self.values, self.indices))
@@ -40,7 +44,7 @@ def max(input, dim=None, keepdim=False, other=None):
         return torch.maximum(input, other)
     if dim is None:
         return torch.ops.aten.max.default(input)
-    return Ordered(*torch.ops.aten.max.dim(input, dim, keepdim))
+    return Ordered(*torch.ops.aten.max.dim(input, dim, keepdim), "max")
 
 
 def min(input, dim=None, keepdim=False, other=None):
@@ -50,7 +54,7 @@ def min(input, dim=None, keepdim=False, other=None):
         return torch.minimum(input, other)
     if dim is None:
         return torch.ops.aten.min.default(input)
-    return Ordered(*torch.ops.aten.min.dim(input, dim, keepdim))
+    return Ordered(*torch.ops.aten.min.dim(input, dim, keepdim), "min")
 
 
 def equal(input, other):

@@ -45,3 +45,36 @@ def set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=N
 def get_printoptions():
     precision, threshold, edgeitems, linewidth, sci_mode = _print_options()
     return {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth, "sci_mode": sci_mode}
+
+
+def numpy(input, *, force=False):
+    import numpy as arrays
+
+    if force:
+        input = input.detach().cpu()
+    if input.requires_grad:
+        raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+    if input.device.type != "cpu":
+        raise TypeError(f"can't convert {input.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.")
+    if input.dtype == torch.bfloat16:
+        raise TypeError("Got unsupported ScalarType BFloat16")
+    return arrays._of(input)
+
+
+def from_numpy(ndarray):
+    held = getattr(ndarray, "_t", None)
+    if not isinstance(held, torch.Tensor):
+        raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
+    return held
+
+
+def as_tensor(data, dtype=None, device=None):
+    if isinstance(data, torch.Tensor) or hasattr(data, "_t"):
+        found = data if isinstance(data, torch.Tensor) else from_numpy(data)
+        if dtype is not None:
+            found = found.to(dtype)
+        return found if device is None else found.to(device)
+    return torch.tensor(data, dtype=dtype, device=device)
+
+
+asarray = as_tensor

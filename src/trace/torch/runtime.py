@@ -43,6 +43,14 @@ class finfo:
         self.max = (2 - self.eps) * 2.0**high
         self.min = -self.max
 
+    @property
+    def resolution(self):
+        return 10.0 ** -{"float64": 15, "float32": 6, "bfloat16": 2, "float16": 3}[self.dtype]
+
+    def __repr__(self):
+        numbers = ", ".join(f"{name}={getattr(self, name):g}" for name in ("resolution", "min", "max", "eps", "smallest_normal", "tiny"))
+        return f"finfo({numbers}, dtype={self.dtype})"
+
 
 class iinfo:
     def __init__(self, type):
@@ -50,6 +58,9 @@ class iinfo:
         self.bits, self.dtype = int(name.lstrip("uint")), name
         self.min = 0 if name.startswith("u") else -(2 ** (self.bits - 1))
         self.max = 2**self.bits - 1 + self.min
+
+    def __repr__(self):
+        return f"iinfo(min={float(self.min):g}, max={float(self.max):g}, dtype={self.dtype})"
 
 
 def nothing(*args, **kwargs):
