@@ -161,6 +161,7 @@ private:
   Value callMetaclass(const syntax::ClassDef &stmt, const Value &metaclass, Tuple bases,
                       CallArgs keywords);
   Value leaveOut(const syntax::Expr &decorator, const Diagnostic &reason, const Value &kernel);
+  Value madeOf(const Value &value) const;
   Value applyDecorator(const Value &decorator, const Value &value);
   Value decorate(const syntax::List<syntax::Expr> &decorators, Value value);
   bool guardsImports(const syntax::Try &stmt) const;

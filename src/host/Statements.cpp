@@ -536,6 +536,17 @@ Value Evaluator::leaveOut(const syntax::Expr &decorator, const Diagnostic &reaso
   return Value(unread);
 }
 
+/// A kernel, or the one that a project's own `jit` had made of the function before it failed; else
+/// None.
+Value Evaluator::madeOf(const Value &value) const {
+  if (isKernel(value))
+    return value;
+  auto *function = value.as<Function>();
+  auto made = function && function->def ? state.kernelsByText.find(function->def)
+                                        : state.kernelsByText.end();
+  return made == state.kernelsByText.end() ? Value() : Value(made->second);
+}
+
 /// Decorators are evaluated top down and applied bottom up.
 Value Evaluator::decorate(const syntax::List<syntax::Expr> &decorators, Value value) {
   // Kernels lie in classes of a file too.
@@ -567,9 +578,10 @@ Value Evaluator::decorate(const syntax::List<syntax::Expr> &decorators, Value va
     try {
       value = applyDecorator(*evaluated[i], value);
     } catch (const DiagnosticError &error) {
-      if (!ofKernel || !isKernel(value))
+      Value kernel = ofKernel ? madeOf(value) : Value();
+      if (kernel.isNone())
         throw;
-      value = leaveOut(*decorators[i], error.diagnostic, value);
+      value = leaveOut(*decorators[i], error.diagnostic, kernel);
     }
   }
   return value;

@@ -288,6 +288,34 @@ def check_unguessed(run):
     assert guessed["stopped_at"] == "" and guessed["parameters"][4]["guess"] in ("'fast'", "'exact'"), guessed
 
 
+OWN_JIT = '''from typing import TypeVar
+import triton
+import triton.language as tl
+from triton.runtime.jit import KernelInterface
+
+T = TypeVar("T")
+
+class Linked(KernelInterface[T]):
+    def __init__(self, fn):
+        self.fn = fn
+
+def jit(fn):
+    return Linked(triton.jit(fn))
+
+@jit
+def linked(x, B: tl.constexpr):
+    tl.store(x + tl.arange(0, B), 1.0)
+'''
+
+
+def check_own_jit(run):
+    """A project's own decorator over triton.jit, of a class that is not here: the kernel below it stays."""
+    done = run("own_jit.py", OWN_JIT)
+    kernels = {k["name"]: k for k in json.loads(done.stdout)["kernels"]}
+    assert done.returncode == 0 and kernels["linked"]["status"] == "ok", (done.stderr, kernels)
+    assert "own_jit.py:15:2: warning: '@jit' is left out: " in done.stderr, done.stderr
+
+
 UNROLLED = '''import triton
 import triton.language as tl
 
@@ -352,6 +380,7 @@ def main():
         check_other_files(run)
         check_partly_read(run)
         check_unguessed(run)
+        check_own_jit(run)
         check_unrolled(run)
         check_limits(run)
     print("passed")
