@@ -29,7 +29,7 @@ DTYPES = ("float32", "bfloat16", "int64", "bool")
 UNCOUNTED = ("not exported", "no samples", "no tensors", "complex")
 
 # Whose numbers nobody can compare: of memory as it was, and of another generator.
-DRAWN = ("empty", "new_empty", "rand", "normal", "multinomial", "bernoulli", "uniform", "cauchy", "exponential", "geometric", "log_normal", "nn.functional.rrelu")
+DRAWN = ("empty", "new_empty", "rand", "normal", "multinomial", "bernoulli", "uniform", "cauchy", "exponential", "geometric", "log_normal", "nn.functional.rrelu", "nn.functional.multi_head_attention_forward")
 
 
 def samples_of(op, dtype, count):
@@ -320,7 +320,7 @@ def main():
     parser.add_argument("--target", default="cpu:x86-64-v3", help="what the archives are compiled for, and run on")
     parser.add_argument("--part", default="1/1", metavar="I/N", help="every Nth operator, beginning with the Ith")
     parser.add_argument("--results")
-    run(parser.parse_args())
+    run(parser.parse_intermixed_args())
 
 
 if __name__ == "__main__":

@@ -365,7 +365,7 @@ def _without_ellipsis(inputs, output, arrow, operands):
         count = operand.dim() - len(first) - len(last) if dots else 0
         if count < 0:
             raise ValueError(f"einsum: '{term}' names {len(first) + len(last)} dims of a tensor of {operand.dim()}")
-        reach = max(reach, count)
+        reach = count if count > reach else reach  # `max` is torch's here
         terms.append(list(first) + list(range(-count, 0)) + list(last))
     every = list(range(-reach, 0))
     # A dim of one element goes with any size.
@@ -373,7 +373,7 @@ def _without_ellipsis(inputs, output, arrow, operands):
     for at, operand in enumerate(operands):
         for label in every:
             others = [operands[i].shape[term.index(label)] for i, term in enumerate(terms) if i != at and label in term]
-            if label in terms[at] and operand.shape[terms[at].index(label)] is 1 and any(size is not 1 for size in others):
+            if label in terms[at] and operand.shape[terms[at].index(label)] is 1 and [size for size in others if size is not 1]:
                 operand = operand.squeeze(terms[at].index(label))
                 terms[at] = [c for c in terms[at] if c != label]
         plain.append(operand)
