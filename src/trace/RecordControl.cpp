@@ -466,7 +466,7 @@ private:
       results.push_back(isNumber(i) ? itemOf(*tensor.as<TensorObject>(), interpreter) : tensor);
     }
     if (hasGradients)
-      noteUnknown(tracer, interpreter, "torch." + call.name, results);
+      noteUnknown(tracer, interpreter, call.name, results);
     return results;
   }
 

@@ -2,6 +2,7 @@
 // torch.cond and torch._higher_order_ops: nested structures are opened in control.py, leaves are
 // recorded here.
 #include "trace/RecordControl.h"
+#include "trace/TensorObject.h"
 #include "trace/TorchSources.h"
 
 namespace pellucid::trace {
@@ -61,6 +62,11 @@ void addTorchControl(h::NativeModules &modules, Tracer &tracer) {
                   [&tracer](h::Interpreter &inner, std::vector<h::Value> &a) {
                     return recordCall(tracer, inner, a);
                   }));
+    source->globals->set(
+        "_values_are_known",
+        h::native("_values_are_known", "", [&tracer](h::Interpreter &, std::vector<h::Value> &) {
+          return h::Value(isEager(tracer));
+        }));
     for (const auto &[name, value] : source->globals->items())
       module.globals->set(name, value);
   });

@@ -130,9 +130,32 @@ def cond(pred, true_fn, false_fn, operands=()):
             "Unmatched output spec from torch.cond branches: "
             f"true branch tree_spec {_spec_text(specs[0])} vs false branch tree_spec {_spec_text(specs[1])}."
         )
+    if _values_are_known() and _is_followed(results):
+        return (true_fn if bool(pred) else false_fn)(*operands)
     if torch.is_grad_enabled() and any([leaf.requires_grad for leaf in leaves]):
         _differentiate(pred, regions, leaves, results)
     return _unflatten(specs[0], results)
+
+
+def _is_followed(results):
+    return torch.is_grad_enabled() and any([isinstance(one, torch.Tensor) and one.requires_grad for one in results])
+
+
+def _turns(body, carried, scanned, additional, reverse):
+    """A loop whose gradient may be asked is its turns one by one, where their number is known: the carry's leaves, then the stacked rest."""
+    count, carry, rows = len(carried), list(carried), []
+    order = range(scanned[0].shape[0])
+    for i in reversed(order) if reverse else order:
+        results = body(carry + [leaf[i] for leaf in scanned] + additional)
+        carry = results[:count]
+        rows.append(results[count:])
+    if reverse:
+        rows.reverse()
+    return carry + [torch.stack([row[k] for row in rows]) for k in range(len(rows[0]))]
+
+
+def _is_known(leaf):
+    return isinstance(leaf.shape[0], int) and leaf.shape[0] > 0
 
 
 class _WhileBody(_Region):
@@ -156,6 +179,10 @@ def while_loop(cond_fn, body_fn, carried_inputs):
         _WhileBody("torch.while_loop's body_fn", body_fn, specs),
     ]
     results = _record("while_loop", "torch.while_loop", regions, carried=leaves)
+    if _values_are_known() and _is_followed(results):
+        results = leaves
+        while bool(regions[0](results)[0]):
+            results = regions[1](results)
     return _unflatten(regions[1].result, results)
 
 
@@ -215,6 +242,8 @@ def scan(combine_fn, init, xs, *, dim=0, reverse=False, length=None):
     leaves, dim = _moved(leaves, dim, "xs")
     body = _ScanBody("torch.scan's combine_fn", combine_fn, [init_spec, spec])
     results = _record("scan", "torch.scan", [body], carried=init_leaves, scanned=leaves, reverse=reverse)
+    if _is_followed(results) and _is_known(leaves[0]):
+        results = _turns(body, init_leaves, leaves, [], reverse)
     carry_spec, y_spec = body.result[2]
     if carry_spec != init_spec:
         raise RuntimeError(f"Expected init and carry to have the same pytree: combine_fn's next_carry is {_spec_text(carry_spec)}, init is {_spec_text(init_spec)}")
@@ -235,7 +264,16 @@ def map(f, xs, *args):
     specs = [_flatten(argument, inner) for argument in args]
     body = _Region("torch.map's f", f, [spec] + specs)
     results = _record("scan", "torch.map", [body], scanned=leaves, additional=inner)
+    if _is_followed(results) and _is_known(leaves[0]):
+        results = _turns(body, [], leaves, inner, False)
     return _unflatten(body.result, results)
+
+
+def _prefixes(body, leaves):
+    rows = [[leaf[0] for leaf in leaves]]
+    for i in range(1, leaves[0].shape[0]):
+        rows.append(body(rows[-1] + [leaf[i] for leaf in leaves]))
+    return [torch.stack([row[k] for row in rows]) for k in range(len(leaves))]
 
 
 def associative_scan(combine_fn, xs, dim, reverse=False, combine_mode="pointwise"):
@@ -251,6 +289,8 @@ def associative_scan(combine_fn, xs, dim, reverse=False, combine_mode="pointwise
         leaves = [torch.flip(leaf, [0]) for leaf in leaves]
     body = _Region("torch.associative_scan's combine_fn", combine_fn, [spec, spec])
     results = _record("associative_scan", "torch.associative_scan", [body], scanned=leaves)
+    if _is_followed(results) and _is_known(leaves[0]):
+        results = _prefixes(body, leaves)
     if body.result != spec:
         raise RuntimeError(f"combine_fn should return what xs is: it gives {_spec_text(body.result)}, xs is {_spec_text(spec)}")
     if reverse:

@@ -27,6 +27,12 @@ class _Batched(torch.Tensor):
         self._values, self._level = values, level
         self._batch_level = level
 
+    def requires_grad_(self, requires_grad=True):
+        raise RuntimeError(
+            "You are attempting to call Tensor.requires_grad_() (or perhaps using torch.autograd.functional.* APIs) inside of a function being transformed by a "
+            "functorch transform. This is unsupported, please attempt to use the functorch transforms (e.g. grad, vjp, jacrev, jacfwd, hessian) or call "
+            "requires_grad_() outside of a function being transformed instead.")
+
     @classmethod
     def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
         return _apply(func, args, kwargs or {})

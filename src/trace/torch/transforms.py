@@ -165,7 +165,8 @@ def _checked_tangents(leaves, tangents, name):
         raise RuntimeError(f"{name}: Expected primals and tangents to have the same python structure.")
     for one, tangent in zip(leaves, tangents):
         if not isinstance(tangent, torch.Tensor) or tuple(one.shape) != tuple(tangent.shape):
-            raise RuntimeError(f"{name}: a tangent has the shape {list(tangent.shape)} and its primal {list(one.shape)}")
+            raise RuntimeError("Trying to set a forward gradient that has a different size than that of the original Tensor, this is not supported. "
+                               f"Tensor is of size {list(one.shape)} while the given forward gradient is of size {list(tangent.shape)}.")
     return [tangent.to(one.dtype) for one, tangent in zip(leaves, tangents)]
 
 
@@ -229,8 +230,9 @@ def _func_functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=
     own = dict(module.named_parameters(remove_duplicate=False))
     own.update(module.named_buffers(remove_duplicate=False))
     unexpected, missing = [name for name in given if name not in own], [name for name in own if name not in given]
-    if unexpected or strict and missing:
-        words = (f" missing keys: {missing}" if strict and missing else "") + (f" unexpected keys: {unexpected}" if unexpected else "")
+    given = {name: one for name, one in given.items() if name in own}
+    if strict and (missing or unexpected):
+        words = (f" missing keys: {missing}" if missing else "") + (f" unexpected keys: {unexpected}" if unexpected else "")
         raise RuntimeError(f"Error(s) in reparametrizing for {type(module).__name__}:{words}")
     if tie_weights:
         for name in missing:
