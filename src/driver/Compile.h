@@ -38,6 +38,8 @@ struct CompileOptions {
   std::string worker; ///< pellucid-worker; empty: findWorker()
   /// Null: workers of this compilation's own.
   std::shared_ptr<KeptWorkers> keptWorkers = nullptr;
+  /// Refuses a program whose values would have other bits than one that knows its sizes.
+  bool bitsOfKnownSizes = false;
   /// Of the data of the program's tensor inputs, in order: a call with another is refused. What is
   /// left out may lie anywhere.
   std::vector<uint32_t> inputAlignment = {};

@@ -25,6 +25,7 @@
 #include "passes/graph/PackedProducts.h"
 #include "passes/graph/PlanBuffers.h"
 #include "passes/graph/StateAsInputs.h"
+#include "passes/graph/SumsOverSizes.h"
 #include "support/CrashHandler.h"
 #include "tt/Tt.h"
 
@@ -215,6 +216,8 @@ struct Compilation {
     passOverMain("number draws", program, [&] { numberDraws(program); });
     pass("detach empty tensors", program, [&] { detachEmptyTensors(program, registry); });
     // From here every node is a launch or a built-in operator with a kernel.
+    if (options.bitsOfKnownSizes)
+      passOverMain("check sums", program, [&] { refuseSumsOverSizes(program, registry); });
     pass("own outputs", program, [&] { ownOutputs(program, registry); });
     pass("erase unused", program, [&] { eraseUnused(program); });
     clock.done("decompose");

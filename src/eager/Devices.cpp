@@ -209,23 +209,27 @@ Device SessionDevices::placeOf(Device device) const { return isCpu ? Device() : 
 using Data = std::shared_ptr<const std::byte>;
 
 Data SessionDevices::toDevice(const std::byte *data, size_t bytes, Device device) {
-  CudaDevice &on = CudaDevices::get().at(device.index);
-  void *block = on.memory().allocate(bytes);
-  if (!block)
-    throw DiagnosticError(SourceLocation("cuda"), outOfMemory(on, bytes));
-  std::shared_ptr<void> owner(block, [&on](void *b) { on.memory().release(b); });
-  if (bytes)
-    on.copyTo(block, data, bytes);
-  return {owner, static_cast<const std::byte *>(block)};
+  Data made;
+  checked([&] {
+    CudaDevice &on = CudaDevices::get().at(device.index);
+    void *block = on.memory().allocate(bytes);
+    if (!block)
+      throw DiagnosticError(SourceLocation("cuda"), outOfMemory(on, bytes));
+    std::shared_ptr<void> owner(block, [&on](void *b) { on.memory().release(b); });
+    if (bytes)
+      on.copyTo(block, data, bytes);
+    made = {owner, static_cast<const std::byte *>(block)};
+  });
+  return made;
 }
 
 Data SessionDevices::toHost(const std::byte *data, size_t bytes, Device device) {
+  constexpr auto places = std::align_val_t(alignment);
   std::shared_ptr<std::byte> copy(
-      static_cast<std::byte *>(
-          ::operator new(std::max<size_t>(bytes, 1), std::align_val_t(alignment))),
+      static_cast<std::byte *>(::operator new(std::max<size_t>(bytes, 1), places)),
       [](std::byte *b) { ::operator delete(b, std::align_val_t(alignment)); });
   if (bytes)
-    CudaDevices::get().at(device.index).copyFrom(copy.get(), data, bytes);
+    checked([&] { CudaDevices::get().at(device.index).copyFrom(copy.get(), data, bytes); });
   return copy;
 }
 

@@ -3,11 +3,13 @@
 #pragma once
 
 #include "eager/DeviceMemory.h"
+#include "support/Diagnostics.h"
 #include "support/Target.h"
 #include "trace/ScriptDevices.h"
 
 #include <pellucid/runtime.h>
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -81,8 +83,20 @@ public:
                                           graph::Device device) override;
   /// Whether there is a GPU that the script's tensors lie on.
   bool areReal() { return !isCpu && count() > 0; }
+  /// Gets what goes wrong in a copy, and throws it in its own way.
+  std::function<void(const Diagnostic &)> onFailure;
 
 private:
+  template <typename Body> void checked(const Body &body) const {
+    try {
+      body();
+    } catch (const DiagnosticError &error) {
+      if (onFailure)
+        onFailure(error.diagnostic);
+      throw;
+    }
+  }
+
   bool isCpu;
 };
 

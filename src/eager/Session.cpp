@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "eager/Session.h"
 
+#include "host/InterpreterState.h"
 #include "trace/TensorCalls.h"
 #include "trace/TraceSession.h"
 
@@ -14,10 +15,23 @@ using graph::InputSpec;
 using graph::TensorType;
 namespace h = pellucid::host;
 
-static SegmentRun runOf(std::shared_ptr<Compiled> compiled) {
-  return [compiled](const std::vector<ConcreteTensor> &inputs) {
+void Session::fail(const Diagnostic &diagnostic) {
+  if (diagnostic.location.file || !interpreter)
+    throw DiagnosticError(diagnostic);
+  if (!diagnostic.message.starts_with("CUDA out of memory"))
+    interpreter->refuse(interpreter->location(), diagnostic.message);
+  h::Value cuda = h::Value(interpreter->nativeModule("torch.cuda"));
+  h::Value exception = interpreter->call(interpreter->getAttr(cuda, "OutOfMemoryError"),
+                                         {h::Value(diagnostic.message)});
+  h::noteRaised(*interpreter, exception);
+  throw h::RaisedError(Diagnostic(Severity::Error, interpreter->location(), diagnostic.message),
+                       exception);
+}
+
+SegmentRun Session::runOf(std::shared_ptr<Compiled> compiled) {
+  return [this, compiled](const std::vector<ConcreteTensor> &inputs) {
     std::vector<std::shared_ptr<const std::byte>> out;
-    for (ConcreteTensor &tensor : compiled->run(inputs))
+    for (ConcreteTensor &tensor : atScriptsLine([&] { return compiled->run(inputs); }))
       out.push_back(std::move(tensor.data));
     return out;
   };
@@ -30,11 +44,13 @@ Session::Session(SessionOptions o)
             [this](const graph::Program &program, graph::Device place) {
               driver::CompileOptions compile = eagerOptions(options.contractsFma, place);
               compile.keptWorkers = workers;
+              compile.bitsOfKnownSizes = true;
               return runOf(std::make_shared<Compiled>(program, compile, place));
             }),
       traceHooks(&recordingTracer) {
   recordingTracer.warn = options.warn;
   recordingTracer.devices = &scriptDevices;
+  scriptDevices.onFailure = [this](const Diagnostic &diagnostic) { fail(diagnostic); };
   scriptDevices.chooseConfig = [this](const TuneQuestion &question) {
     return configTimes.choose(question, scriptDevices.placeOf(eager.device()));
   };
@@ -94,7 +110,7 @@ std::vector<h::Value> Session::run(const Compiled &compiled, const std::vector<h
   for (const h::Value &tensor : tensors)
     inputs.push_back(inputOf(tensor, compiled.device()));
   std::vector<h::Value> results;
-  for (const ConcreteTensor &tensor : compiled.run(inputs))
+  for (const ConcreteTensor &tensor : atScriptsLine([&] { return compiled.run(inputs); }))
     results.push_back(tensorOf(tensor));
   return results;
 }

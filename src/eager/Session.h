@@ -85,6 +85,18 @@ public:
   const driver::KeptWorkers &codeWorkers() const { return *workers; }
 
 private:
+  /// What a package or a device reports, at the script's line. That a device has no memory left is
+  /// an exception that the script may catch.
+  [[noreturn]] void fail(const Diagnostic &diagnostic);
+  template <typename Body> auto atScriptsLine(const Body &body) {
+    try {
+      return body();
+    } catch (const DiagnosticError &error) {
+      fail(error.diagnostic);
+    }
+  }
+  trace::SegmentRun runOf(std::shared_ptr<Compiled> compiled);
+
   SessionOptions options;
   std::shared_ptr<driver::KeptWorkers> workers = std::make_shared<driver::KeptWorkers>();
   SessionDevices scriptDevices;

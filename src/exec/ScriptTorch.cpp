@@ -275,6 +275,8 @@ void addScriptTorch(h::NativeModules &modules, ScriptHooks &hooks) {
     m.fallback = [next](h::Interpreter &in, std::string_view name) -> std::optional<h::Value> {
       static const std::set<std::string_view> own = {"cuda",    "export",    "profiler", "testing",
                                                      "_dynamo", "_inductor", "compiler"};
+      if (name == "OutOfMemoryError")
+        return nameIn(in, "torch.cuda", "OutOfMemoryError");
       if (own.count(name))
         return h::Value(in.nativeModule("torch." + std::string(name)));
       if (name == "OutOfMemoryError")

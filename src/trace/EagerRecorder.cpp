@@ -375,7 +375,7 @@ void EagerRecorder::computeOn(Device device) {
     return;
   label = forced.value_or(device);
   Device place = placeOf(label);
-  if (segmentPlace && *segmentPlace != place)
+  if (segmentPlace.value_or(Device()) != place)
     flush();
   segmentPlace = place;
 }
@@ -506,7 +506,8 @@ void EagerRecorder::noteSample(Family &family, const SegmentKey &key) {
 /// second size on. Nothing is lost where the sizes turn out to follow another rule: every segment's
 /// are held against the program's.
 bool EagerRecorder::generalize(Family &family, const SegmentKey &key, Device place) {
-  if (family.samples.empty() || family.tries >= mostTries)
+  // What kernels of a GPU do in which order depends on sizes everywhere.
+  if (family.samples.empty() || family.tries >= mostTries || place.kind != Device::Kind::Cpu)
     return false;
   std::vector<std::vector<int64_t>> samples = family.samples;
   samples.push_back(key.sizes);
@@ -514,7 +515,7 @@ bool EagerRecorder::generalize(Family &family, const SegmentKey &key, Device pla
   // One with a size of 1 fits to none.
   if (!pattern && samples.size() > 2)
     pattern = SizePattern::of(tracer.program, tracer.registry, {samples.end() - 2, samples.end()});
-  if (!pattern || (place.kind != Device::Kind::Cpu && !pattern->freeSymbols().empty()))
+  if (!pattern)
     return false;
   ++family.tries;
   std::optional<Program> program = pattern->generalized(tracer.program, tracer.registry);
@@ -662,6 +663,26 @@ ConcreteTensor EagerRecorder::valuesOn(Device place, TracedTensor &tensor,
                        placeOf(storage.device) == place, tracer.devices);
   values.device = place;
   return values;
+}
+
+std::optional<TracedTensor> EagerRecorder::copyOn(Device device, TracedTensor &tensor,
+                                                  const SourceLocation &where) {
+  TracedStorage &storage = *tensor.storage;
+  Device place = placeOf(device);
+  if (nested || flushing || tracer.current != &tracer.program.main ||
+      place == placeOf(storage.device) || tensor.type.dtype != storage.type.dtype ||
+      !tensor.type.isContiguous(tracer.symbols()))
+    return std::nullopt;
+  using Kind = Initializer::Kind;
+  Kind kind = storage.initializer.kind;
+  bool isUniform = kind == Kind::Zeros || kind == Kind::Ones || kind == Kind::Full;
+  if (!storage.base && !storage.memory && isUniform) {
+    TracedTensor copy =
+        tracer.unbound(TensorType(tensor.type.dtype, tensor.type.shape), storage.initializer);
+    copy.storage->device = device;
+    return copy;
+  }
+  return tensorOf(valuesOn(place, tensor, where), device);
 }
 
 TracedTensor EagerRecorder::tensorOf(const ConcreteTensor &values, Device device) {

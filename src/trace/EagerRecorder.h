@@ -67,6 +67,10 @@ public:
   }
   /// The same in a device's memory.
   ConcreteTensor valuesOn(graph::Device place, TracedTensor &tensor, const SourceLocation &where);
+  /// A copy on another device, made now; nullopt where the tensor is no part of memory as it lies,
+  /// or both devices are one place.
+  std::optional<TracedTensor> copyOn(graph::Device device, TracedTensor &tensor,
+                                     const SourceLocation &where);
   /// A tensor that holds `values`, dense and row-major.
   TracedTensor tensorOf(const ConcreteTensor &values, graph::Device device = {});
   /// The operators to come are computed where tensors of `device` lie: a segment is computed on one

@@ -79,6 +79,24 @@ private:
   Placement place;
 };
 
+/// A copy on another device.
+class Move : public TensorNode {
+public:
+  Move(Tracer &t, h::Interpreter &i, const TensorObject &copy, Device d)
+      : TensorNode(t, i), device(d) {
+    outputs = {copy.tensor.type};
+  }
+  std::string name() const override { return "ToCopyBackward0"; }
+  std::vector<h::Value> apply(h::Interpreter &interpreter,
+                              std::vector<h::Value> gradients) override {
+    auto *gradient = gradients[0].as<TensorObject>();
+    return {gradient ? onDevice(*gradient, interpreter, device) : gradients[0]};
+  }
+
+private:
+  Device device;
+};
+
 /// Adds to a leaf's gradient.
 class Accumulation : public TensorNode {
 public:
@@ -179,6 +197,15 @@ bool requiresGrad(TensorObject &tensor) {
     return false;
   refresh(tensor);
   return tensor.meta && (tensor.meta->requiresGrad || tensor.meta->source);
+}
+
+void noteMove(h::Interpreter &interpreter, TensorObject &source, TensorObject &copy) {
+  if (!isNoted(source.tracer) || !requiresGrad(source))
+    return;
+  auto node =
+      std::make_shared<Move>(source.tracer, interpreter, copy, source.tensor.storage->device);
+  node->next = {gradientEdge(source)};
+  metaOf(copy).source = {node, 0};
 }
 
 bool isLeaf(TensorObject &tensor) { return !requiresGrad(tensor) || !tensor.meta->source; }

@@ -35,6 +35,9 @@ public:
   std::vector<graph::TensorType> outputs;
 };
 
+/// `copy` is `source` on another device, where its gradient goes back from.
+void noteMove(host::Interpreter &interpreter, TensorObject &source, TensorObject &copy);
+
 /// A tensor that a node needs later. Of an output of that node it holds no history, which would be
 /// a ring.
 class SavedTensor {

@@ -238,13 +238,19 @@ std::optional<DataType> dtypeOf(h::Interpreter &interpreter, const h::Value &val
 h::Value onDevice(TensorObject &self, h::Interpreter &interpreter, Device device) {
   if (self.tensor.storage->device == device && self.tensor.storage->isPlaced)
     return selfOf(self);
-  // A copy is made on the side of the GPU.
-  Device from = self.tensor.storage->device;
-  EagerRecorder::Placed placed(*self.tracer.recorder,
-                               device.kind == Device::Kind::Cuda ? device : from);
-  h::Value copy = callAten(self.tracer, interpreter, "clone", argsOf({selfOf(self)}));
+  h::Value copy;
+  if (auto made = self.tracer.recorder->copyOn(device, self.tensor, interpreter.location())) {
+    copy = tensorValue(self.tracer, std::move(*made));
+  } else {
+    // Of others a clone is made on the side of the GPU.
+    Device from = self.tensor.storage->device;
+    EagerRecorder::Placed placed(*self.tracer.recorder,
+                                 device.kind == Device::Kind::Cuda ? device : from);
+    copy = callAten(self.tracer, interpreter, "clone", argsOf({selfOf(self)}));
+  }
   copy.as<TensorObject>()->tensor.storage->device = device;
   copy.as<TensorObject>()->tensor.storage->isPlaced = true;
+  noteMove(interpreter, self, *copy.as<TensorObject>());
   return copy;
 }
 

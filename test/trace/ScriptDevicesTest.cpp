@@ -120,16 +120,17 @@ protected:
 };
 
 TEST_F(Devices, ValuesStayOnTheDevice) {
-  run("x = torch.arange(100.0).to('cuda')\nfor i in range(8):\n    x = (x * 0.5).exp().sin()\n"
+  run("x = torch.arange(100000.0).to('cuda')\nfor i in range(8):\n    x = (x * 0.5).exp().sin()\n"
       "    last = x[0].item()\n");
-  EXPECT_EQ(devices.uploaded, 400u);
+  EXPECT_EQ(devices.uploaded, 400000u);
   // A number for each item().
   EXPECT_EQ(devices.downloads, 8u);
   EXPECT_EQ(devices.downloaded, 32u);
-  EXPECT_EQ(shown("x").substr(0, 8), "tensor([");
   EXPECT_NE(shown("x").find("device='cuda:0'"), std::string::npos);
-  for (const std::string &place : places)
-    EXPECT_EQ(place, "cuda:0");
+  ASSERT_FALSE(places.empty());
+  EXPECT_EQ(places[0], "cpu"); // arange
+  for (size_t i = 1; i < places.size(); ++i)
+    EXPECT_EQ(places[i], "cuda:0");
 }
 
 TEST_F(Devices, ASegmentIsComputedOnOneDevice) {
@@ -148,7 +149,7 @@ TEST_F(Devices, ASegmentIsComputedOnOneDevice) {
 
 TEST_F(Devices, CopiesGoWhereTheyAreAsked) {
   run("x = torch.arange(6.0).reshape(2, 3)\ny = x.cuda().exp()\nz = y.cpu()\n"
-      "w = (z.log() + x).tolist()\nu = y.to('cuda:1').log()\nv = u.t().tolist()\n"
+      "w = (z.log() + x).tolist()\nu = y.to('cuda:1').log().round()\nv = u.t().tolist()\n"
       "t = torch.zeros(2, 3)\nt.copy_(u)\ns = (t + 1).tolist()\n"
       "where = (str(y.device), str(z.device), str(u.device), str(t.device))\n");
   EXPECT_EQ(shown("w"), "[[0.0, 2.0, 4.0], [6.0, 8.0, 10.0]]");
@@ -175,7 +176,7 @@ TEST_F(Devices, NumbersWithoutDimsGoAlong) {
 TEST_F(Devices, TwoDevicesInOneOperatorAreRefused) {
   run("x, y = torch.ones(3, device='cuda'), torch.ones(3)\ntexts = []\n"
       "for f in (lambda: x + y, lambda: y + x, lambda: x + torch.ones(3, device='cuda:1')):\n"
-      "    try:\n        f()\n    except RuntimeError as e:\n        texts.append(str(e)[-40:])\n"
+      "    try:\n        f()\n    except RuntimeError as e:\n        texts.append(str(e)[-37:])\n"
       "try:\n    torch.ones(3, device='cuda:2')\nexcept RuntimeError as e:\n"
       "    texts.append(str(e)[:34])\n");
   EXPECT_EQ(shown("texts"),
@@ -187,7 +188,8 @@ TEST_F(Devices, TwoDevicesInOneOperatorAreRefused) {
 TEST_F(Devices, GradientsLieWhereTheirLeavesDo) {
   run("m = torch.nn.Linear(3, 2).to('cuda')\nx = torch.ones(4, 3, device='cuda')\n"
       "m(x).exp().sum().backward()\nw = torch.ones(3).requires_grad_()\n"
-      "(w.cuda() * 2).exp().sum().backward()\n"
+      "c = torch.full((3,), 2.0)\n((w * c).cuda() * torch.ones(3, "
+      "device='cuda')).exp().sum().backward()\n"
       "where = (str(m.weight.grad.device), str(m.bias.grad.device), str(w.grad.device))\n"
       "o = torch.optim.AdamW(m.parameters(), lr=0.1)\no.step()\n"
       "value = [round(g, 3) for g in w.grad.tolist()]\n"

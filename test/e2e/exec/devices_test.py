@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Scripts on CUDA devices, as far as a driver that runs no code shows them. usage: devices_test.py PELLUCID FAKE_DRIVER_FOLDER"""
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM, DRIVER = (os.path.abspath(path) for path in sys.argv[1:3])
+del sys.argv[1:]
+
+
+class Devices(unittest.TestCase):
+    def script(self, source, *options, driver=True):
+        environment = dict(os.environ)
+        environment.pop("PYTHONUNBUFFERED", None)
+        environment["LD_LIBRARY_PATH"] = DRIVER if driver else ""
+        with tempfile.NamedTemporaryFile("w", suffix=".py") as file:
+            file.write(source)
+            file.flush()
+            return subprocess.run([PROGRAM, "exec", *options, file.name], capture_output=True, text=True, timeout=300, env=environment)
+
+    def prints(self, source, expected, *options, driver=True):
+        done = self.script(source, *options, driver=driver)
+        self.assertEqual(done.stdout, expected, done.stderr)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_questions(self):
+        self.prints(
+            "import torch, triton\n"
+            "p = torch.cuda.get_device_properties(1)\n"
+            "print(torch.cuda.is_available(), torch.cuda.device_count(), torch.cuda.current_device())\n"
+            "print(p.name, p.total_memory, p.major, p.minor, torch.cuda.get_device_capability())\n"
+            "print(tuple(triton.runtime.driver.active.get_current_target()), triton.runtime.driver.active.get_active_torch_device())\n"
+            "with torch.cuda.device(1):\n    print(torch.cuda.current_device(), torch.zeros(1, device='cuda').device)\n"
+            "torch.cuda.set_device('cuda:1')\nprint(torch.zeros(1).cuda().device, torch.device(0), torch.accelerator.is_available())\n",
+            "True 2 0\nfake 1073741824 9 0 (9, 0)\n('cuda', 90, 32) cuda:0\n1 cuda:1\ncuda:1 cuda:0 True\n",
+        )
+
+    def test_copies(self):
+        self.prints(
+            "import torch\nx = torch.tensor([0.0, 1.0, 2.0, 3.0])\ny = x.to('cuda')\nz = y.to('cuda:1').cpu()\n"
+            "print(y.device, z.device, y, z)\n"
+            "with torch.device('cuda:1'):\n    print(torch.empty(2).device, torch.ones(1).device)\n"
+            "torch.set_default_device('cuda')\nprint(torch.tensor([1.5]), torch.get_default_device())\n",
+            "cuda:0 cpu tensor([0., 1., 2., 3.], device='cuda:0') tensor([0., 1., 2., 3.])\ncuda:1 cuda:1\ntensor([1.5000], device='cuda:0') cuda\n",
+        )
+
+    def test_memory(self):
+        self.prints(
+            "import torch\nx = torch.rand(1 << 20).cuda()\nm = torch.rand(1 << 20).cuda()\ntorch.cuda.synchronize()\n"
+            "print(torch.cuda.memory_allocated() >> 20, torch.cuda.max_memory_allocated() >> 20)\ndel x\nprint(torch.cuda.memory_allocated() >> 20)\n"
+            "print(torch.cuda.memory_reserved() >= torch.cuda.memory_allocated(), torch.cuda.mem_get_info()[1])\n"
+            "torch.cuda.empty_cache()\nprint(torch.cuda.memory_reserved() == torch.cuda.memory_allocated())\n"
+            "a = torch.cuda.Event(enable_timing=True)\ntry:\n    a.elapsed_time(a)\nexcept RuntimeError as e:\n    print(e)\n"
+            "a.record()\nprint(a.elapsed_time(a), a.query())\n",
+            "8 8\n4\nTrue 1073741824\nTrue\nBoth events must be recorded before calculating elapsed time.\n0.0 True\n",
+        )
+
+    def test_what_the_device_reports_names_the_line(self):
+        done = self.script("import torch\n\nx = torch.rand(64, 64).cuda()\ny = x @ x\nprint('before')\nprint(y)\n")
+        self.assertEqual((done.stdout, done.returncode), ("before\n", 1), done.stderr)
+        self.assertIn("line 6, in <module>", done.stderr)
+        self.assertRegex(done.stderr, r"py:6:1: error: cannot find entry 'fused_\w+'|py:6:1: error: cannot find entry")
+
+    def test_no_memory_is_an_exception(self):
+        self.prints(
+            "import torch\nx = torch.rand(70 << 20)\ntry:\n    y = x.cuda()\n    print(y)\n"
+            "except torch.cuda.OutOfMemoryError as e:\n    print(str(e)[:20], isinstance(e, RuntimeError), torch.OutOfMemoryError is type(e))\n",
+            "CUDA out of memory. True True\n",
+        )
+
+    def test_a_device_that_is_the_cpu(self):
+        self.prints(
+            "import torch\nx = torch.ones(3, device='cuda')\nprint((x * 2).exp().sum(), torch.cuda.device_count(), torch.cuda.get_device_name())\n"
+            "torch.cuda.synchronize()\na, b = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)\n"
+            "a.record()\nb.record()\nprint(a.elapsed_time(b) >= 0)\n"
+            "try:\n    torch.ones(1, device='cuda:1')\nexcept RuntimeError as e:\n    print(e)\n",
+            "tensor(22.1672, device='cuda:0') 1 NVIDIA A100-SXM4-80GB\nTrue\nCUDA error: invalid device ordinal: 'cuda:1', and there is one device\n",
+            "--device",
+            "cuda=cpu",
+        )
+
+    def test_without_a_device(self):
+        self.prints(
+            "import torch\nprint(torch.cuda.is_available(), torch.cuda.device_count())\nfor f in (lambda: torch.ones(1).cuda(), torch.cuda.current_device):\n"
+            "    try:\n        f()\n    except AssertionError as e:\n        print(str(e)[:36])\n",
+            "False 0\nTorch not compiled with CUDA enabled\nTorch not compiled with CUDA enabled\n",
+            driver=False,
+        )
+
+
+unittest.main()
