@@ -64,6 +64,15 @@ void nameWindows(KernelWriter &writer, const PointwiseSpec &spec,
   }
 }
 
+/// An address for every element of the tile, also where the operand stands still along a side of
+/// it.
+std::string ofTile(const std::string &address, const TextOperand &operand,
+                   std::initializer_list<size_t> sides, const std::string &shape) {
+  bool moves = std::all_of(sides.begin(), sides.end(),
+                           [&](size_t side) { return operand.strides[side].constant() != 0; });
+  return moves ? address : address + " + tl.zeros(" + shape + ", tl.int64)";
+}
+
 /// Writes a kernel whose programs go along the last dim.
 class LineWriter {
 public:
@@ -112,8 +121,9 @@ public:
     for (size_t i = 0; i < outputs.size(); ++i) {
       // A value made of broadcast scalars only must still fill the tile.
       std::string value = "tl.broadcast_to(" + spec.results[i] + ", [BLOCK])";
-      writer.line(storeText(outputs[i], writer.address(spec.outputs[i], indices), value,
-                            spec.outputs[i].dtype, "mask"));
+      std::string place =
+          ofTile(writer.address(spec.outputs[i], indices), spec.outputs[i], {outer}, "[BLOCK]");
+      writer.line(storeText(outputs[i], place, value, spec.outputs[i].dtype, "mask"));
     }
     return writer.finish(chunks * product(spec.shape, 0, outer), block);
   }
@@ -166,11 +176,19 @@ public:
     if (spec.usesIndex)
       writer.line("i = line[:, None] * " + writer.scalar(spec.shape[outer]) + " + col[None, :]");
     writer.body(spec.scalars, spec.body);
-    for (size_t i = 0; i < spec.outputs.size(); ++i)
-      writer.line(
-          storeText("o" + std::to_string(i), writer.address(spec.outputs[i], indices),
-                    "tl.broadcast_to(" + spec.results[i] + ", [" + height + ", " + width + "])",
-                    spec.outputs[i].dtype, "mask"));
+    const std::string shape = "[" + height + ", " + width + "]";
+    for (size_t i = 0; i < spec.outputs.size(); ++i) {
+      const std::vector<Expr> &strides = spec.outputs[i].strides;
+      std::string place = writer.address(spec.outputs[i], indices);
+      bool moves = strides[outer].constant() != 0 &&
+                   std::any_of(strides.begin(), strides.begin() + static_cast<long>(outer),
+                               [](const Expr &stride) { return stride.constant() != 0; });
+      if (!moves)
+        place += " + tl.zeros(" + shape + ", tl.int64)";
+      writer.line(storeText("o" + std::to_string(i), place,
+                            "tl.broadcast_to(" + spec.results[i] + ", " + shape + ")",
+                            spec.outputs[i].dtype, "mask"));
+    }
     return writer.finish(symbolic::ceilDiv(all, lines), columns);
   }
 
@@ -231,8 +249,10 @@ public:
         value = "tl.trans(" + value + ")";
         mask = "col_there[:, None] & row_there[None, :]";
       }
-      writer.line(storeText("o" + std::to_string(i), address(spec.outputs[i], turned), value,
-                            spec.outputs[i].dtype, mask));
+      std::string places = ofTile(
+          address(spec.outputs[i], turned), spec.outputs[i], {across, last},
+          turned ? "[" + std::to_string(columns) + ", " + std::to_string(rows) + "]" : shape);
+      writer.line(storeText("o" + std::to_string(i), places, value, spec.outputs[i].dtype, mask));
     }
     return writer.finish(product(tiles, 0, tiles.size()), columns);
   }

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Views, copies and writes against what torch does, from source to numbers.
 
-    check_aliasing.py PROGRAM table|regressions|random|operators|fresh [--python PYTHON]
+    check_aliasing.py PROGRAM table|regressions|random|operators|mixtures|fresh [--python PYTHON]
 
 `table`: every operator that gives a view or a copy, over every layout and kind of write, against recorded results.
-`regressions`, `random`, `operators`: recorded programs, whose memory ends, then begins, at a page without access. `fresh`: programs from a seed that is printed, where PYTHON has torch.
+`regressions`, `random`, `operators`, `mixtures`: recorded programs, whose memory ends, then begins, at a page without access. `fresh`: programs from a seed that is printed, where PYTHON has torch.
 Exit code 77 where numpy (for `fresh`: torch) is missing.
 """
 import json
@@ -92,7 +92,7 @@ def check_fresh(program, python):
     seed = int(time.strftime("%Y%m%d")) * 1000
     print(f"seed {seed}, {time.strftime('%Y-%m-%d')}; fuzz.py PROGRAM --seed {seed} --count 24 runs the same", flush=True)
     failed = 0
-    for kind in ([], ["--operators", "--guard", "3"]):
+    for kind in ([], ["--operators", "--guard", "3"], ["--mixtures"]):
         done = subprocess.run([python, "-W", "ignore", str(HERE / "fuzz.py"), program, "--seed", str(seed), "--count", "24", "--batch", "24", *kind])
         failed |= done.returncode
     sys.exit(failed)

@@ -6,6 +6,7 @@
     generate.py show ROW              prints what torch gives for one row, such as "reshape_flat dense kernel"
     generate.py random COUNT PROGRAM  writes random.json from those of the seeds 0..COUNT that PROGRAM does not refuse
     generate.py operators COUNT PROGRAM  the same of random_operators.py into operators.json
+    generate.py mixtures COUNT PROGRAM  the same of random_mixtures.py into mixtures.json
     generate.py regressions           brings the results in regressions.json up to date
 """
 import json
@@ -16,6 +17,7 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 import programs
+import random_mixtures
 import random_operators
 import random_programs
 import table
@@ -53,8 +55,8 @@ def main():
         write_table()
     elif what == "show":
         print(json.dumps(programs.record(dict(table.rows())[sys.argv[2]]), indent=1))
-    elif what in ("random", "operators"):
-        make = {"random": random_programs.make, "operators": random_operators.make}[what]
+    elif what in ("random", "operators", "mixtures"):
+        make = {"random": random_programs.make, "operators": random_operators.make, "mixtures": random_mixtures.make}[what]
         made = [p for p in map(make, range(int(sys.argv[2]))) if "runs" in p]
         write_programs(HERE / f"{what}.json", [p for p in made if is_taken(sys.argv[3], p)])
     elif what == "regressions":
