@@ -43,6 +43,9 @@ const char *const numpySource =
 const char *const pytestSource =
 #include "exec/torch/pytest.py.inc"
     ;
+const char *const tensorboardSource =
+#include "exec/torch/tensorboard.py.inc"
+    ;
 const char *const settingsSource =
 #include "exec/torch/settings.py.inc"
     ;
@@ -200,6 +203,7 @@ void addScriptTorch(h::NativeModules &modules, ScriptHooks &hooks) {
           m.globals->set(function, *found);
     });
   modules.add("pytest", fillFrom(pytestSource));
+  modules.add("torch.utils.tensorboard", fillFrom(tensorboardSource));
   modules.add("torch._settings", fillFrom(settingsSource));
   modules.add("torch", [](h::Interpreter &, h::Module &m) {
     for (const char *name :

@@ -263,7 +263,9 @@ static void warnOfMetaclass(Interpreter &interpreter, const Class &made, const C
 
 /// Whether a class that derives from it is made by what it has itself.
 static bool constructsDerived(const Class &cls) {
-  return cls.construct && !isContentType(cls) && !isPropertyType(cls) && !isMetaclass(cls) &&
+  bool isTensor = cls.module == "torch" && cls.name == "Tensor";
+  return cls.construct && !isTensor && !isContentType(cls) && !isPropertyType(cls) &&
+         !isMetaclass(cls) &&
          !(cls.module == "typing" && (cls.name == "NamedTuple" || cls.name == "TypedDict"));
 }
 

@@ -117,7 +117,8 @@ void finishClass(Interpreter &interpreter, const std::shared_ptr<Class> &cls) {
                           cls->name);
   for (const auto &base : cls->mro)
     if (base->construct && base->accepts && !isContentType(*base) && !isPropertyType(*base) &&
-        !isMetaclass(*base) && !(base->module == "triton.runtime" && base->name == "Autotuner"))
+        !isMetaclass(*base) && !(base->module == "triton.runtime" && base->name == "Autotuner") &&
+        !(base->module == "torch" && base->name == "Tensor"))
       interpreter.refuse("class '" + cls->name + "' inherits from '" + base->name +
                          "', which is not supported in host code; keep the value in an attribute");
   for (const auto &[name, value] : std::vector(cls->attributes.items()))

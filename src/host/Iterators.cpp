@@ -74,6 +74,7 @@ public:
     code.swap(interpreter.state());
   }
   bool runs() const { return isRunning; }
+  Interpreter &owner() const { return interpreter; }
 
 private:
   Interpreter &interpreter;
@@ -86,12 +87,13 @@ private:
 Iterator::~Iterator() {
   if (!suspension)
     return;
-  if (Interpreter *interpreter = Interpreter::active()) {
-    try {
-      close(*interpreter, false);
-    } catch (...) { // as Python ignores what is raised while an object goes
-    }
+  // Where nothing runs any more, as at the interpreter's end, its body is only unwound.
+  Interpreter &owner = suspension->owner();
+  try {
+    close(owner, Interpreter::active() != &owner);
+  } catch (...) { // as Python ignores what is raised while an object goes
   }
+  owner.state().suspended.erase(this);
 }
 
 void Iterator::suspendAtYields(Interpreter &interpreter) {

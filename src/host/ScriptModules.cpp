@@ -24,6 +24,10 @@ const TextModule textModules[] = {
 #include "host/modules/argparse.py.inc"
     },
     {
+        "ast",
+#include "host/modules/ast.py.inc"
+    },
+    {
         "atexit",
 #include "host/modules/atexit.py.inc"
     },

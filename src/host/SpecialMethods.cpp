@@ -87,7 +87,9 @@ void addComparisons(Interpreter &interpreter, const std::string &type) {
       return i.compare(static_cast<CompareOp>(op), a[0], other);
     });
   add("__repr__", "self", [](Interpreter &i, Bound &a) { return Value(i.repr(a[0])); });
-  add("__str__", "self", [](Interpreter &i, Bound &a) { return Value(i.str(a[0])); });
+  // The others' text is what their __repr__ says, a subclass's own included.
+  if (type == "str")
+    add("__str__", "self", [](Interpreter &i, Bound &a) { return Value(i.str(a[0])); });
   add("__format__", "self, format_spec",
       [](Interpreter &i, Bound &a) { return Value(i.format(a[0], i.toStr(a[1], "format_spec"))); });
 }

@@ -109,6 +109,18 @@ void fillMath(Interpreter &, Module &m) {
   set(m, "copysign", "x, y", [](Interpreter &i, Bound &a) {
     return Value(std::copysign(i.toDouble(a[0], "x"), i.toDouble(a[1], "y")));
   });
+  set(m, "frexp", "x", [](Interpreter &i, Bound &a) {
+    int exponent = 0;
+    double fraction = std::frexp(i.toDouble(a[0], "x"), &exponent);
+    return Value::tuple({Value(fraction), Value(static_cast<int64_t>(exponent))});
+  });
+  set(m, "ldexp", "x, i", [](Interpreter &i, Bound &a) {
+    int64_t exponent = std::clamp<int64_t>(i.toInt64(a[1], "i"), -10000, 10000);
+    double x = i.toDouble(a[0], "x"), result = std::ldexp(x, static_cast<int>(exponent));
+    if (std::isinf(result) && !std::isinf(x))
+      i.raise("OverflowError", "math range error");
+    return Value(result);
+  });
   set(m, "isnan", "x",
       [](Interpreter &i, Bound &a) { return Value(std::isnan(i.toDouble(a[0], "x"))); });
   set(m, "isinf", "x",

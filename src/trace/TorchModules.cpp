@@ -366,6 +366,12 @@ void addTorchModules(h::NativeModules &modules, Tracer &tracer) {
     tensorClass->accepts = [](const h::Value &value) {
       return value.as<TensorObject>() != nullptr;
     };
+    tensorClass->construct = [&tracer](h::Interpreter &inner, h::CallArgs call) -> h::Value {
+      if (!isEager(tracer))
+        inner.refuse("torch.Tensor(…) is not supported here; torch.tensor and torch.empty are");
+      h::Value make = inner.getAttr(h::Value(inner.nativeModule("torch")), "FloatTensor");
+      return inner.call(make, std::move(call));
+    };
     module.globals->set("Tensor", h::Value(tensorClass));
     auto sizes = h::Class::make("Size", "torch");
     sizes->accepts = [](const h::Value &value) { return value.isSizes(); };

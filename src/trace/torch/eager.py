@@ -78,3 +78,41 @@ def as_tensor(data, dtype=None, device=None):
 
 
 asarray = as_tensor
+
+
+def _legacy_tensor(dtype, args):
+    """torch.FloatTensor(2, 3): a tensor of those sizes; of a list or an array, its numbers."""
+    if len(args) == 1 and not isinstance(args[0], int) or len(args) == 1 and isinstance(args[0], bool):
+        given = args[0]
+        if isinstance(given, torch.Size):
+            return torch.empty(given, dtype=dtype)
+        return torch.as_tensor(given).to(dtype).clone() if hasattr(given, "_t") else given.to(dtype) if isinstance(given, torch.Tensor) else torch.tensor(list(given), dtype=dtype)
+    return torch.empty(args if args else (0,), dtype=dtype)
+
+
+def FloatTensor(*args):
+    return _legacy_tensor(torch.float32, args)
+
+
+def DoubleTensor(*args):
+    return _legacy_tensor(torch.float64, args)
+
+
+def HalfTensor(*args):
+    return _legacy_tensor(torch.float16, args)
+
+
+def LongTensor(*args):
+    return _legacy_tensor(torch.int64, args)
+
+
+def IntTensor(*args):
+    return _legacy_tensor(torch.int32, args)
+
+
+def ByteTensor(*args):
+    return _legacy_tensor(torch.uint8, args)
+
+
+def BoolTensor(*args):
+    return _legacy_tensor(torch.bool, args)

@@ -599,7 +599,9 @@ class BatchNorm2d(BatchNorm1d):
 class GroupNorm(Module):
     def __init__(self, num_groups, num_channels, eps=1e-5, affine=True, device=None, dtype=None):
         super().__init__()
-        self.num_groups, self.eps = num_groups, eps
+        if num_channels % num_groups != 0:
+            raise ValueError(f"num_channels ({num_channels}) must be divisible by num_groups ({num_groups})")
+        self.num_groups, self.num_channels, self.eps, self.affine = num_groups, num_channels, eps, affine
         self.weight = Parameter(torch.ones(num_channels, dtype=dtype)) if affine else None
         self.bias = Parameter(torch.zeros(num_channels, dtype=dtype)) if affine else None
         self._placed(device)
