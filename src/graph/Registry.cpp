@@ -71,30 +71,43 @@ std::vector<std::string> OperatorRegistry::targets() const {
   return list;
 }
 
+namespace {
+struct Resolved {
+  const Operator *op;
+  std::vector<Argument> args; ///< bound
+};
+} // namespace
+
+static Resolved resolved(const OperatorRegistry &registry, std::string_view packet,
+                         std::span<const Argument> args, const KeywordArguments &kwargs,
+                         const SourceLocation &where) {
+  std::vector<const Operator *> candidates;
+  if (const Operator *exact = registry.find(packet))
+    candidates = {exact};
+  else
+    candidates = registry.overloads(packet);
+  if (candidates.empty())
+    throw DiagnosticError(where, "operator '" + std::string(packet) + "' is not supported");
+  std::vector<std::string> reasons;
+  for (const Operator *op : candidates) {
+    std::string reason;
+    if (auto list = bindArguments(op->schema, args, kwargs, op->numbersAreTensors, reason))
+      return {op, std::move(*list)};
+    reasons.push_back(std::move(reason));
+  }
+  if (candidates.size() == 1)
+    throw DiagnosticError(where, reasons[0]);
+  Diagnostic refused(Severity::Error, where,
+                     "no overload of '" + std::string(packet) + "' takes these arguments");
+  for (std::string &reason : reasons)
+    refused.note({}, std::move(reason));
+  throw DiagnosticError(std::move(refused));
+}
+
 const Operator &OperatorRegistry::resolve(std::string_view packet, std::span<const Argument> args,
                                           const KeywordArguments &kwargs,
                                           const SourceLocation &where) const {
-  std::vector<const Operator *> candidates;
-  if (const Operator *exact = find(packet))
-    candidates = {exact};
-  else
-    candidates = overloads(packet);
-  if (candidates.empty())
-    throw DiagnosticError(where, "operator '" + std::string(packet) + "' is not supported");
-  Diagnostic refused(Severity::Error, where, {});
-  for (const Operator *op : candidates) {
-    std::string reason;
-    if (bindArguments(op->schema, args, kwargs, op->numbersAreTensors, reason))
-      return *op;
-    refused.note({}, reason);
-  }
-  if (candidates.size() == 1) {
-    refused.message = refused.notes[0].message;
-    refused.notes = {};
-  } else {
-    refused.message = "no overload of '" + std::string(packet) + "' takes these arguments";
-  }
-  throw DiagnosticError(std::move(refused));
+  return *resolved(*this, packet, args, kwargs, where).op;
 }
 
 static OperatorCall bound(const Operator &op, std::span<const Argument> args,
@@ -111,7 +124,8 @@ static OperatorCall bound(const Operator &op, std::span<const Argument> args,
 OperatorCall bindCall(const OperatorRegistry &registry, const SymbolTable &symbols,
                       std::string_view packet, const std::vector<Argument> &args,
                       const KeywordArguments &kwargs, const SourceLocation &where) {
-  return bound(registry.resolve(packet, args, kwargs, where), args, kwargs, symbols, where);
+  Resolved found = resolved(registry, packet, args, kwargs, where);
+  return {*found.op, symbols, std::move(found.args), where};
 }
 
 std::vector<ResultType> resultsOf(const OperatorCall &call) {
@@ -136,9 +150,10 @@ std::vector<ResultType> resultsOf(const OperatorCall &call) {
 Node *emitCall(Graph &graph, const OperatorRegistry &registry, const SymbolTable &symbols,
                std::string_view packet, std::vector<Argument> args, KeywordArguments kwargs,
                const SourceLocation &where) {
-  const Operator &op = registry.resolve(packet, args, kwargs, where);
+  Resolved found = resolved(registry, packet, args, kwargs, where);
+  const Operator &op = *found.op;
   Working work("recording", op.schema.name, &where);
-  std::vector<ResultType> results = resultsOf(bound(op, args, kwargs, symbols, where));
+  std::vector<ResultType> results = resultsOf({op, symbols, std::move(found.args), where});
   Node *node = graph.call(op.target(), std::move(args), std::move(kwargs), std::move(results));
   if (where.known())
     node->location = where;

@@ -447,40 +447,42 @@ std::optional<std::vector<Argument>> bindArguments(const Schema &schema,
                                                    std::span<const Argument> args,
                                                    const KeywordArguments &kwargs,
                                                    bool numbersAreTensors, std::string &error) {
-  const std::string name = schema.target();
-  std::vector<std::optional<Argument>> slots(schema.arguments.size());
+  // Only what is refused is named.
+  auto name = [&] { return schema.target(); };
+  std::vector<const Argument *> slots(schema.arguments.size(), nullptr);
   size_t positional = 0;
   while (positional < schema.arguments.size() && !schema.arguments[positional].keywordOnly)
     ++positional;
   if (args.size() > positional) {
-    error = name + " takes " + std::to_string(positional) + " positional arguments, got " +
+    error = name() + " takes " + std::to_string(positional) + " positional arguments, got " +
             std::to_string(args.size());
     return std::nullopt;
   }
   for (size_t i = 0; i < args.size(); ++i)
-    slots[i] = args[i];
+    slots[i] = &args[i];
   for (const auto &[key, value] : kwargs) {
     std::optional<size_t> index = schema.indexOf(key);
     if (!index) {
-      error = name + " has no argument '" + key + "'";
+      error = name() + " has no argument '" + key + "'";
       return std::nullopt;
     }
     if (slots[*index]) {
-      error = name + " got the argument '" + key + "' twice";
+      error = name() + " got the argument '" + key + "' twice";
       return std::nullopt;
     }
-    slots[*index] = value;
+    slots[*index] = &value;
   }
   std::vector<Argument> bound;
+  bound.reserve(slots.size());
   for (size_t i = 0; i < slots.size(); ++i) {
     const SchemaArgument &argument = schema.arguments[i];
     if (!slots[i] && !argument.defaultValue) {
       error =
-          name + " needs the argument '" + argument.name + "' (" + toString(argument.type) + ")";
+          name() + " needs the argument '" + argument.name + "' (" + toString(argument.type) + ")";
       return std::nullopt;
     }
     if (slots[i] && !accepts(argument.type, *slots[i], numbersAreTensors)) {
-      error = name + " expects '" + argument.name + "' to be " + toString(argument.type) +
+      error = name() + " expects '" + argument.name + "' to be " + toString(argument.type) +
               ", got " + given(*slots[i]);
       return std::nullopt;
     }

@@ -283,6 +283,11 @@ std::optional<Value> lookupName(Interpreter &interpreter, const Scope &scope,
       if (auto cls = s->form == Scope::Form::Class && s != &scope ? s->cls.lock() : nullptr)
         return Value(cls);
   for (const Scope *s = &scope; s; s = s->parent.get()) {
+    // What a call has bound is its own, whatever else may have the name.
+    bool isCall = s->form == Scope::Form::Function || s->form == Scope::Form::Comprehension;
+    if (isCall && s->names->find(name))
+      if (auto found = settled(interpreter, *s->names, name))
+        return found;
     if (listed(s->globalNames, name) || s->form == Scope::Form::Module)
       break;
     bool visible = s->form == Scope::Form::Class ? s == &scope : binds(*s, name);

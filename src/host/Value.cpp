@@ -699,7 +699,16 @@ std::vector<Value> Set::elements() const {
   return out;
 }
 
+/// Names of a call are few: they are compared, not looked up, until there are more.
+static constexpr size_t mostCompared = 8;
+
 const Value *Namespace::find(std::string_view name) const {
+  if (entries.size() <= mostCompared) {
+    for (const auto &[known, value] : entries)
+      if (known == name)
+        return &value;
+    return nullptr;
+  }
   auto it = index.find(name);
   return it == index.end() ? nullptr : &entries[it->second].second;
 }
@@ -711,25 +720,30 @@ const Value &Namespace::at(std::string_view name) const {
 }
 
 void Namespace::set(std::string_view name, Value value) {
-  auto it = index.find(name);
-  if (it != index.end()) {
-    entries[it->second].second = std::move(value);
+  if (const Value *known = find(name)) {
+    *const_cast<Value *>(known) = std::move(value);
     return;
   }
   held.grow(sizeof(Value) + 96 + 2 * name.size());
-  index.emplace(std::string(name), entries.size());
   entries.emplace_back(std::string(name), std::move(value));
+  if (entries.size() == mostCompared + 1)
+    for (size_t i = 0; i < mostCompared; ++i)
+      index.emplace(entries[i].first, i);
+  if (entries.size() > mostCompared)
+    index.emplace(entries.back().first, entries.size() - 1);
 }
 
 bool Namespace::erase(std::string_view name) {
-  auto it = index.find(name);
-  if (it == index.end())
+  auto it = std::find_if(entries.begin(), entries.end(),
+                         [&](const auto &entry) { return entry.first == name; });
+  if (it == entries.end())
     return false;
-  entries.erase(entries.begin() + static_cast<std::ptrdiff_t>(it->second));
   held.shrink(sizeof(Value) + 96 + 2 * name.size());
+  entries.erase(it);
   index.clear();
-  for (size_t i = 0; i < entries.size(); ++i)
-    index.emplace(entries[i].first, i);
+  if (entries.size() > mostCompared)
+    for (size_t i = 0; i < entries.size(); ++i)
+      index.emplace(entries[i].first, i);
   return true;
 }
 

@@ -244,10 +244,12 @@ static void splitBySizes(std::string &packet, const std::vector<Argument> &posit
 
 /// Arguments as PyTorch's nodes carry them: by position where they have one, without defaults at
 /// the end.
-static void normalizeArguments(const Tracer &tracer, const std::string &packet,
-                               std::vector<Argument> &positional, KeywordArguments &keywords,
-                               const SourceLocation &where) {
-  const Schema &schema = tracer.registry.resolve(packet, positional, keywords, where).schema;
+/// Gives the overload that takes them.
+static const Operator &normalizeArguments(const Tracer &tracer, const std::string &packet,
+                                          std::vector<Argument> &positional,
+                                          KeywordArguments &keywords, const SourceLocation &where) {
+  const Operator &op = tracer.registry.resolve(packet, positional, keywords, where);
+  const Schema &schema = op.schema;
   auto isDefault = [](const SchemaArgument &argument, const Argument &value) {
     return !value.value() && !value.as<Expr>() && argument.defaultValue &&
            value == *argument.defaultValue;
@@ -273,6 +275,7 @@ static void normalizeArguments(const Tracer &tracer, const std::string &packet,
   while (!positional.empty() && positional.size() <= schema.arguments.size() &&
          isDefault(schema.arguments[positional.size() - 1], positional.back()))
     positional.pop_back();
+  return op;
 }
 
 /// A list of one tensor is a list still.
@@ -692,8 +695,11 @@ static h::Value recordAten(Tracer &tracer, h::Interpreter &interpreter, const st
       throw;
     }
   };
-  raising(
-      [&] { normalizeArguments(tracer, packet, positional, keywords, interpreter.location()); });
+  // From here on the overload is known: nothing tries the others again.
+  const std::string target = raising([&] {
+    return normalizeArguments(tracer, packet, positional, keywords, interpreter.location())
+        .target();
+  });
   bool list = returnsList(tracer, packet);
   // An assertion of an operator is its caller's.
   SourceLocation where = packet.starts_with("aten._assert_async") ? usersLocation(interpreter)
@@ -704,11 +710,11 @@ static h::Value recordAten(Tracer &tracer, h::Interpreter &interpreter, const st
   if (tracer.devices && tracer.devices->areUsed && isEager(tracer))
     checkOneDevice(interpreter, packet, tensors);
   auto same =
-      raising([&] { return tracer.givenBack(packet, positional, keywords, operands, where); });
+      raising([&] { return tracer.givenBack(target, positional, keywords, operands, where); });
   if (same)
     return tensors[*same];
   std::vector<TracedTensor> results =
-      raising([&] { return tracer.call(packet, positional, keywords, operands, where); });
+      raising([&] { return tracer.call(target, positional, keywords, operands, where); });
   if (!tracer.readSymbols.empty())
     for (const TracedTensor &result : results)
       noteSizes(tracer, result.type);

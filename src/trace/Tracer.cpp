@@ -226,6 +226,8 @@ std::optional<size_t> Tracer::givenBack(const std::string &packet,
                                         const KeywordArguments &kwargs,
                                         const std::vector<TracedTensor *> &operands,
                                         const SourceLocation &where) {
+  if (const Operator *op = registry.find(packet); op && !op->aliasing)
+    return std::nullopt;
   OperatorCall call = bindCall(registry, symbols(), packet, args, kwargs, where);
   if (!call.op.aliasing || call.op.aliasing(call) != Aliasing::Same)
     return std::nullopt;

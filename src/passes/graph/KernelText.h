@@ -41,6 +41,7 @@ struct TextOperand {
   DataType dtype = DataType::Float32;
   std::vector<symbolic::Expr> strides;
   symbolic::Expr offset = 0;
+  bool offsetIsArgument = false;     ///< even where it is known: one kernel serves several places
   std::optional<size_t> window = {}; ///< of the spec's: it is read there only
 };
 

@@ -40,8 +40,11 @@ std::string KernelWriter::pointer(const std::string &wanted) {
 }
 
 std::string KernelWriter::scalar(const Expr &expr) {
-  if (auto value = expr.constant())
-    return std::to_string(*value);
+  auto value = expr.constant();
+  return value ? std::to_string(*value) : argument(expr);
+}
+
+std::string KernelWriter::argument(const Expr &expr) {
   auto [entry, isNew] = scalarNames.try_emplace(expr.text(), "e" + std::to_string(scalars.size()));
   if (isNew)
     scalars.push_back(expr);
@@ -74,7 +77,9 @@ std::string KernelWriter::address(const TextOperand &operand,
                                   const std::vector<std::string> &indices) {
   std::string text;
   auto add = [&](const std::string &term) { text += text.empty() ? term : " + " + term; };
-  if (operand.offset.constant() != 0)
+  if (operand.offsetIsArgument)
+    add(argument(operand.offset));
+  else if (operand.offset.constant() != 0)
     add(scalar(operand.offset));
   for (size_t d = 0; d < operand.strides.size(); ++d) {
     auto stride = operand.strides[d].constant();

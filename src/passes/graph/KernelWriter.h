@@ -19,6 +19,8 @@ public:
   std::string pointer(const std::string &wanted);
   /// A literal for a constant, else the name of the parameter that carries it.
   std::string scalar(const Expr &expr);
+  /// The parameter's name, for a constant too.
+  std::string argument(const Expr &expr);
   void line(const std::string &text);
   void lines(const std::vector<std::string> &texts);
   void open(const std::string &text);

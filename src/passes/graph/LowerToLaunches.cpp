@@ -302,6 +302,15 @@ private:
                         {target, access}, node.location);
   }
 
+  /// Parts whose copies take less time than the code of a kernel for each.
+  static bool areManyAndSmall(const std::vector<Value *> &parts) {
+    constexpr size_t fewest = 8;
+    constexpr int64_t mostElements = 256;
+    return parts.size() >= fewest && std::all_of(parts.begin(), parts.end(), [](Value *part) {
+             return part->type().numel().constantOr(mostElements + 1) <= mostElements;
+           });
+  }
+
   void lowerCat(Node &node) {
     auto call = callOf(node, registry, program.symbols);
     const TensorType type = node.result()->type();
@@ -315,6 +324,7 @@ private:
     size_t dim = static_cast<size_t>(call->dim("dim", type.rank()));
     Value *out = emitter.emptyLike(type);
     Expr at = 0;
+    bool areSmall = areManyAndSmall(parts);
     for (Value *part : parts) {
       const std::vector<Expr> shape = part->type().shape;
       // ATen lets an empty one-dimensional tensor stand among parts of any rank.
@@ -322,6 +332,7 @@ private:
         continue;
       TextOperand place = broadcastOperand(type, type.shape, program.symbols);
       place.offset = at * type.strides[dim];
+      place.offsetIsArgument = areSmall;
       out = copyInto(out, Access::Write, part, place, shape, node);
       at = at + shape[dim];
     }

@@ -21,7 +21,8 @@ bool isKnown(const TensorType &type) {
 }
 
 bool adds(const ReductionBody &body) {
-  return body.combine == ReductionBody::Combine::Sum || body.combine == ReductionBody::Combine::Prod;
+  return body.combine == ReductionBody::Combine::Sum ||
+         body.combine == ReductionBody::Combine::Prod;
 }
 
 /// Whether the order in which this reduction adds is the same with all sizes known.
@@ -37,10 +38,11 @@ bool hasKnownOrder(const OperatorCall &call) {
 
 bool hasKnownRow(const OperatorCall &call) {
   const TensorType &from = call.value(call.op.row.input)->type();
-  size_t first = call.op.row.isNorm()
-                     ? from.rank() - std::min(from.rank(), call.integers(call.op.row.rowDims).size())
-                 : from.rank() ? static_cast<size_t>(call.dim(call.op.row.rowDims, from.rank()))
-                               : 0;
+  size_t first =
+      call.op.row.isNorm()
+          ? from.rank() - std::min(from.rank(), call.integers(call.op.row.rowDims).size())
+      : from.rank() ? static_cast<size_t>(call.dim(call.op.row.rowDims, from.rank()))
+                    : 0;
   size_t last = call.op.row.isNorm() ? from.rank() : std::min(from.rank(), first + 1);
   return std::all_of(from.shape.begin() + static_cast<std::ptrdiff_t>(first),
                      from.shape.begin() + static_cast<std::ptrdiff_t>(last),
@@ -49,7 +51,8 @@ bool hasKnownRow(const OperatorCall &call) {
 
 bool takesKnownSizes(const Node &node) {
   bool known = true;
-  node.forEachOperand([&](const Value *value) { known = known && (!value->isTensor() || isKnown(value->type())); });
+  node.forEachOperand(
+      [&](const Value *value) { known = known && (!value->isTensor() || isKnown(value->type())); });
   return known;
 }
 

@@ -78,6 +78,24 @@ def _update_statistics(input, running_mean, running_var, momentum):
     running_var.copy_((1 - momentum) * running_var + momentum * (variance * (count / (count - 1))))
 
 
+@_aten("aten::norm_except_dim(Tensor v, int pow=2, int dim=0) -> Tensor")
+def _norm_except_dim(v, pow, dim):
+    dims = [d for d in range(v.dim()) if dim == -1 or d != dim % v.dim()]
+    norm = torch.linalg.vector_norm(v, pow, dims, dim != -1) if dims else torch.abs(v)
+    return norm
+
+
+@_aten("aten::_weight_norm(Tensor v, Tensor g, int dim=0) -> Tensor")
+def _weight_norm(v, g, dim):
+    return v * (g / _norm_except_dim(v, 2, dim))
+
+
+@_aten("aten::_weight_norm_interface(Tensor v, Tensor g, int dim=0) -> (Tensor, Tensor)")
+def _weight_norm_interface(v, g, dim):
+    norm = _norm_except_dim(v.float() if v.dtype in (torch.float16, torch.bfloat16) else v, 2, dim)
+    return (v * (g / norm)).to(v.dtype), norm
+
+
 @_aten("aten::_native_batch_norm_legit(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, Tensor(b!) running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)")
 def _native_batch_norm_legit(input, weight, bias, running_mean, running_var, training, momentum, eps):
     return _native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)

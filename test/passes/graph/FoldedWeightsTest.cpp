@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is computed from weights alone, and weights in another order.
+#include "driver/FoldWeights.h"
+#include "graph/FakeRules.h"
+#include "passes/graph/ArrangedWeights.h"
+#include "reference/graph/Interpreter.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+namespace pellucid::passes {
+namespace {
+
+using namespace graph;
+using List = Argument::List;
+
+class FoldedWeights : public ::testing::Test {
+protected:
+  Value *weight(const std::string &name, const std::vector<int64_t> &shape,
+                InputSpec::Kind kind = InputSpec::Kind::Parameter) {
+    TensorType type(DataType::Float32, {shape.begin(), shape.end()});
+    size_t count = 1;
+    for (int64_t size : shape)
+      count *= static_cast<size_t>(size);
+    auto numbers = std::make_shared<std::vector<float>>(count);
+    for (size_t i = 0; i < count; ++i)
+      (*numbers)[i] = static_cast<float>(i + 1);
+    Weight made;
+    made.shape = shape;
+    made.bytes = count * sizeof(float);
+    made.data = {numbers, reinterpret_cast<const std::byte *>(numbers->data())};
+    if (kind != InputSpec::Kind::UserInput)
+      program.weights[name] = std::move(made);
+    InputSpec spec;
+    spec.kind = kind;
+    spec.name = name;
+    program.inputs.push_back(std::move(spec));
+    return program.main.placeholder(name, type);
+  }
+  Value *call(std::string_view target, std::vector<Argument> args, KeywordArguments kwargs = {}) {
+    return emitCall(program.main, registry, program.symbols, target, std::move(args),
+                    std::move(kwargs))
+        ->result();
+  }
+  void give(const std::vector<Value *> &values) {
+    program.outputs.assign(values.size(), {OutputSpec::Kind::UserOutput, ""});
+    program.main.output({values.begin(), values.end()});
+  }
+  size_t calls() const {
+    size_t count = 0;
+    for (const Node &node : program.main)
+      count += node.isCall();
+    return count;
+  }
+
+  Program program;
+  const OperatorRegistry &registry = OperatorRegistry::builtins();
+};
+
+TEST_F(FoldedWeights, areComputedOnce) {
+  Value *x = weight("x", {2, 3, 4}, InputSpec::Kind::UserInput);
+  Value *w = weight("w", {3}), *b = weight("b", {3}, InputSpec::Kind::Buffer);
+  Value *scale = call("aten.rsqrt.default", {call("aten.add.Tensor", {w, 0.5})});
+  Value *shift = call("aten.mul.Tensor", {call("aten.neg.default", {b}), scale});
+  Value *y = call("aten.mul.Tensor", {x, call("aten.view.default", {scale, List{1, 3, 1}})});
+  y = call("aten.add.Tensor", {y, call("aten.view.default", {shift, List{1, 3, 1}})});
+  // A view of a weight computes nothing, a large result stays, and a result of the program is its
+  // own.
+  Value *large = call("aten.neg.default", {weight("large", {20000})});
+  Value *seen = call("aten.mul.Tensor", {x, call("aten.view.default", {b, List{1, 3, 1}})});
+  Value *given = call("aten.neg.default", {w});
+  give({y, call("aten.neg.default", {large}), seen, given});
+
+  reference::Tensor input(DataType::Float32, {2, 3, 4});
+  int64_t next = 0;
+  reference::Tensor::forEachIndex(input.shape, [&](std::span<const int64_t> index) {
+    input.set(index, static_cast<double>(next++) / 4);
+  });
+  auto run = [&] {
+    std::vector<reference::Datum> inputs{input};
+    std::vector<std::vector<double>> values;
+    reference::EvaluateOptions options;
+    for (reference::Datum &datum : reference::evaluate(program, inputs, options))
+      values.push_back(std::get<reference::Tensor>(datum).reals());
+    return values;
+  };
+  std::vector<std::vector<double>> before = run();
+  EXPECT_EQ(driver::foldWeights(program, registry), 2u);
+  program.main.eraseUnused([](const Node &) { return true; });
+  EXPECT_EQ(program.verify(), std::vector<std::string>{});
+  EXPECT_EQ(calls(), 7u);
+  EXPECT_EQ(run(), before);
+  EXPECT_EQ(driver::foldWeights(program, registry), 0u);
+}
+
+TEST_F(FoldedWeights, waitForWhatARunDecides) {
+  Value *w = weight("w", {3}), *x = weight("x", {3}, InputSpec::Kind::UserInput);
+  Value *sum = call("aten.add.Tensor", {w, x});
+  give({call("aten.neg.default", {sum})});
+  EXPECT_EQ(driver::foldWeights(program, registry), 0u);
+  // Contents that are not at hand.
+  program.weights.at("w").data = nullptr;
+  EXPECT_EQ(driver::foldWeights(program, registry), 0u);
+}
+
+TEST_F(FoldedWeights, areArranged) {
+  Value *w = weight("w", {2, 3, 2});
+  ArrangedWeights weights(program, registry);
+  TextOperand turned{DataType::Float32, {6, 1, 2}, 0};
+  Value *made = weights.arrange(w, turned, {2, 2, 3}, {2, 2, 4});
+  ASSERT_TRUE(made);
+  EXPECT_EQ(weights.arrange(w, turned, {2, 2, 3}, {2, 2, 4}), made);
+  EXPECT_NE(weights.arrange(w, turned, {2, 2, 3}, {2, 2, 3}), made);
+  const Weight &arranged = program.weights.at("w.arranged");
+  EXPECT_EQ(arranged.shape, (std::vector<int64_t>{2, 2, 4}));
+  std::vector<float> values(16);
+  ASSERT_EQ(arranged.bytes, sizeof(float) * values.size());
+  std::memcpy(values.data(), arranged.data.get(), arranged.bytes);
+  EXPECT_EQ(values, (std::vector<float>{1, 3, 5, 0, 2, 4, 6, 0, 7, 9, 11, 0, 8, 10, 12, 0}));
+  // Through a view, whose offset counts.
+  Value *part = call("aten.select.int", {w, int64_t(0), int64_t(1)});
+  Value *half = weights.arrange(part, {DataType::Float32, {1, 2}, 0}, {2, 3}, {2, 3});
+  ASSERT_TRUE(half);
+  std::memcpy(values.data(), program.weights.at("w.arranged2").data.get(), 6 * sizeof(float));
+  EXPECT_EQ(values[0], 7);
+  EXPECT_EQ(values[5], 12);
+  EXPECT_FALSE(weights.arrange(call("aten.neg.default", {w}), turned, {2, 2, 3}, {2, 2, 3}));
+}
+
+} // namespace
+} // namespace pellucid::passes
