@@ -51,6 +51,8 @@ CODES = {
     torch.int32: (0, 32),
     torch.int64: (0, 64),
     torch.bool: (6, 8),
+    torch.float8_e4m3fn: (10, 8),
+    torch.float8_e5m2: (12, 8),
 }
 
 

@@ -335,7 +335,17 @@ private:
   /// Which functions, and how exact: docs/design/0009-vector-math.md and 0008-cuda-code.md.
   static constexpr const char *bfloat16Grade = ",cpu:exp=bf16-grade",
                               *cudaGrade = ",cuda:div=full,cuda:exp=ex2.approx",
-                              *cudaProducts = ",cuda:dot=mma";
+                              *cudaProducts = ",cuda:dot=mma", *cudaTruncated = ",cuda:dot=tf32",
+                              *cudaShortSums = ",cuda:dot=fp8-sums";
+
+  /// What products of the text do beside taking an order of their own.
+  static void noteProducts(std::string &numerics, const CodegenPtx &ptx) {
+    if (ptx.text.find(".tf32") != std::string::npos)
+      note(numerics, cudaTruncated);
+    for (const char *type : {"k32.f32.e4m3", "k32.f32.e5m2"})
+      if (ptx.text.find(type) != std::string::npos)
+        note(numerics, cudaShortSums);
+  }
 
   /// bf16 in the order of the level's own instructions, which take subnormals for zero:
   /// docs/design/0020-cpu-levels.md.
@@ -357,6 +367,7 @@ private:
       executable.record = "code/" + result.symbol + ".sm_" + std::to_string(executable.target.sm) +
                           (ptx.thisGenerationOnly ? "a" : "") + ".ptx";
       executable.sharedBytes = ptx.sharedBytes;
+      noteProducts(kernel.numerics, ptx);
       contents.records.push_back(package::textRecord(executable.record, ptx.text));
       kernel.executables.push_back(executable);
     }

@@ -340,8 +340,9 @@ TEST(CudaProducts, SinglesMayBeTruncated) {
     EXPECT_EQ(countOf(stagedPtx(name, "80", 3), "ldmatrix") > 0, name == std::string("tf32_along"));
     EXPECT_GT(countOf(stagedPtx(name, "80", 3), "mma.sync.aligned.m16n8k8"), 0u);
   }
-  EXPECT_EQ(countOf(stagedPtx("tf32_along", "90a", 3), "cp.async.ca.shared.global"), 0u);
-  EXPECT_GT(countOf(stagedPtx("tf32_across", "90a", 3), "cp.async.ca.shared.global"), 0u);
+  // Of 128x32 and 32x64 elements three rounds by 16 bytes, and the former by 4 where they turn.
+  EXPECT_EQ(countOf(stagedPtx("tf32_along", "90a", 3), "cp.async.cg.shared.global"), 3u * (8 + 4));
+  EXPECT_EQ(countOf(stagedPtx("tf32_across", "90a", 3), "cp.async.cg.shared.global"), 3u * 4);
 }
 
 /// fp8 along the inner dim is multiplied as it is; else as f16, to which sm_90 brings two at once.

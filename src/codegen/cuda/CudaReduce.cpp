@@ -32,23 +32,30 @@ public:
            body.front().hasTrait<mlir::OpTrait::IsCommutative>();
   }
 
-  /// Combines registers whose elements differ along `axis` only; leaves one of each.
-  std::vector<Values> overRegisters(std::vector<Values> registers, const Layout &layout,
+  /// Combines registers whose elements differ along `axis` only; leaves one of each. A few chains
+  /// of sums, so that products which are added up become multiply-adds, and enough of them to
+  /// hide how long one takes.
+  std::vector<Values> overRegisters(const std::vector<Values> &registers, const Layout &layout,
                                     unsigned axis) {
-    Layout::Bits bits = layout.registers;
-    for (size_t bit = 0; bit < bits.size();) {
-      if (bits[bit][axis] == 0) {
-        ++bit;
-        continue;
-      }
-      std::vector<Values> fewer;
-      for (size_t r = 0; r < registers.size(); ++r)
-        if (!(r >> bit & 1))
-          fewer.push_back(combine(registers[r], registers[r | size_t(1) << bit]));
-      registers = std::move(fewer);
-      bits.erase(bits.begin() + bit);
+    constexpr size_t sideBySide = 8;
+    size_t along = 0; // the bits of register numbers that move along the axis
+    for (size_t bit = 0; bit < layout.registers.size(); ++bit)
+      if (layout.registers[bit][axis] != 0)
+        along |= size_t(1) << bit;
+    std::map<size_t, std::vector<Values>> lines; // by what of the number stays
+    for (size_t r = 0; r < registers.size(); ++r)
+      lines[r & ~along].push_back(registers[r]);
+    std::vector<Values> results;
+    for (auto &[first, line] : lines) {
+      size_t chains = std::min(line.size(), std::max<size_t>(1, sideBySide / lines.size()));
+      for (size_t i = chains; i < line.size(); ++i)
+        line[i % chains] = combine(line[i % chains], line[i]);
+      for (; chains > 1; chains /= 2)
+        for (size_t i = 0; i < chains / 2; ++i)
+          line[i] = combine(line[i], line[i + chains / 2]);
+      results.push_back(line[0]);
     }
-    return registers;
+    return results;
   }
 
 private:
@@ -76,7 +83,7 @@ void CudaEmitter::emitReduce(tt::ReduceOp op) {
       others.push_back(shuffle(value, laneMask));
     return others;
   };
-  registers = reduction.overRegisters(std::move(registers), layout, axis);
+  registers = reduction.overRegisters(registers, layout, axis);
 
   for (unsigned bit = 0; bit < layout.lanes.size(); ++bit)
     if (layout.lanes[bit][axis] != 0)

@@ -3,6 +3,7 @@
 // (LayoutChoice.h); then each operation that only computes is put in front of the operation that
 // needs it, in the layout that is needed there, once per region. Only where a chosen layout is
 // another one does a convert_layout stand.
+#include "codegen/common/ElementOps.h"
 #include "codegen/gpu/LayoutChoice.h"
 #include "codegen/gpu/Passes.h"
 
@@ -84,7 +85,7 @@ private:
         .Case<AsyncCopyOp>([&](auto copy) { all(copy, choice.ofCopy(copy)); })
         .Case<ShareOp>([&](auto share) { operand(share, 0, choice.asItLies(share.getTile())); })
         .Case<tt::ReduceOp>([&](auto reduce) {
-          Layout layout = choice.anchor(tileOf(reduce.getSrcs()[0]).getShape()).withoutRepeats();
+          Layout layout = choice.ofReduced(reduce.getSrcs()[0]).withoutRepeats();
           all(reduce, layout);
           for (Value result : reduce->getResults())
             if (tileOf(result))
@@ -314,8 +315,29 @@ private:
       countMoved(tile, as, moved);
       return moved.bytes;
     };
-    bool isFar = home != layout && !tileOf(tile).getEncoding() && moved(layout) >= 4 * own;
-    return isFar && moved(home) <= own ? home : layout;
+    if (home == layout || tileOf(tile).getEncoding())
+      return layout;
+    if (moved(layout) >= 4 * own)
+      return moved(home) <= own ? home : layout;
+    return isCostlyIn(tile, layout, home) ? home : layout;
+  }
+
+  /// Many threads would compute the same exponentials, as for the weights of rows that are spread
+  /// over a tile: they are computed once and moved.
+  bool isCostlyIn(Value tile, const Layout &layout, const Layout &home) const {
+    constexpr unsigned least = 16, atLeastTimes = 8;
+    unsigned registers = layout.registerCount();
+    return registers >= least && registers >= atLeastTimes * home.registerCount() &&
+           isExpensive(tile);
+  }
+  static bool isExpensive(Value tile, unsigned depth = 0) {
+    constexpr unsigned deepest = 6;
+    Operation *op = tile.getDefiningOp();
+    if (!op || depth == deepest || layoutOf(tile) || !codegen::isElementOp(op))
+      return false;
+    return codegen::isExpensiveElementOp(op) || llvm::any_of(op->getOperands(), [&](Value operand) {
+             return isExpensive(operand, depth + 1);
+           });
   }
 
   static int64_t bytesOf(Value tile) {

@@ -24,11 +24,7 @@ bool liesAlongK(Value operand, unsigned innerDim, const tt::AxisAnalysis &axes) 
 MatrixUnit unitFor(tt::DotOp dot, TargetAttr target, const tt::AxisAnalysis &axes) {
   MatrixUnit unit = bestUnit(dot, target);
   bool copies = liesAlongK(dot.getA(), 1, axes) && liesAlongK(dot.getB(), 0, axes);
-  if (unit != MatrixUnit::Warpgroup || copies)
-    return unit;
-  if (multipliesFloat8(dot))
-    return MatrixUnit::None;
-  return multipliesBytes(dot) ? MatrixUnit::Warp : unit;
+  return unit == MatrixUnit::Warpgroup && multipliesBytes(dot) && !copies ? MatrixUnit::Warp : unit;
 }
 
 /// fp8 that its own unit does not multiply is multiplied as f16, which has all of its numbers.
@@ -57,7 +53,8 @@ struct ChooseProductsPass : impl::ChooseProductsBase<ChooseProductsPass> {
       function.walk([&](tt::DotOp dot) {
         MatrixUnit unit = unitFor(dot, target, axes);
         dot->setAttr(unitName, MatrixUnitAttr::get(&getContext(), unit));
-        if (unit == MatrixUnit::None && multipliesFloat8(dot))
+        bool isAsItIs = unit == MatrixUnit::Warpgroup && suitsFloat8Units(dot);
+        if (multipliesFloat8(dot) && unit != MatrixUnit::None && !isAsItIs)
           widenFloat8(dot, target);
       });
     }

@@ -108,7 +108,7 @@ std::optional<unsigned> LayoutChoice::nearestDim(Value pointers) {
 int64_t LayoutChoice::lengthAlong(Value pointers, unsigned dim, int64_t elementBytes) const {
   ArrayRef<int64_t> shape = tileOf(pointers).getShape();
   int64_t share = std::max<int64_t>(1, elementsOf(shape) / (32 * target.getWarps()));
-  int64_t aligned = std::max<int64_t>(1, slidingAlignment(pointers) / elementBytes);
+  int64_t aligned = std::max<int64_t>(1, steadyAlignment(pointers) / elementBytes);
   return std::min(
       {accessBytes / elementBytes, share, shape[dim], axes.of(pointers).contiguity[dim], aligned});
 }
@@ -402,6 +402,26 @@ std::optional<Layout> LayoutChoice::ofHome(Value tile) const {
   if (isa<tt::AtomicRMWOp, tt::AtomicCASOp>(op))
     return ofAccess(op->getOperand(0), op->getOperand(op->getNumOperands() > 1 ? 1 : 0));
   return isComputedAtUse(op) ? std::nullopt : std::optional(anchor(shape));
+}
+
+Layout LayoutChoice::ofReduced(Value tile) const {
+  constexpr unsigned deepest = 16;
+  ArrayRef<int64_t> shape = tileOf(tile).getShape();
+  Value at = tile;
+  for (unsigned depth = 0; shape.size() == 1 && depth < deepest; ++depth) {
+    Operation *op = at.getDefiningOp();
+    if (auto reshape = dyn_cast_if_present<tt::ReshapeOp>(op))
+      return anchor(tileOf(reshape.getSrc()).getShape()).throughReshape(shape);
+    Value next;
+    if (op && isElementOp(op))
+      for (Value operand : op->getOperands())
+        if (isa<RankedTensorType>(operand.getType()) && !operand.getDefiningOp<arith::ConstantOp>())
+          next = operand;
+    if (!next)
+      break;
+    at = next;
+  }
+  return anchor(shape);
 }
 
 Layout LayoutChoice::asItLies(Value tile) const {

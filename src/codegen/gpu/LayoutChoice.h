@@ -30,6 +30,9 @@ public:
   Layout byVectors(mlir::Value pointers, mlir::Value mask, mlir::Type data,
                    const Layout &held) const;
   Layout ofCopy(AsyncCopyOp copy) const;
+  /// The layout that a reduction takes a tile in: of all elements of a tile of several dims, that
+  /// of the tile.
+  Layout ofReduced(mlir::Value tile) const;
   /// The layout that the users of `value` will ask for first.
   Layout wanted(mlir::Value value) const;
   /// The layout in which the tile costs least: where it is made.

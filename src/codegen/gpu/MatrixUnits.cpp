@@ -23,9 +23,10 @@ bool multipliesFloat8(tt::DotOp dot) {
          tileOf(dot.getD()).getElementType().isF32();
 }
 
-/// wgmma rounds sums of fp8 to some 14 bits: so many of k may be added up like that.
-static bool mayRoundSums(tt::DotOp dot) {
-  return static_cast<int64_t>(dot.getMaxNumImpreciseAcc()) > tileOf(dot.getA()).getDimSize(1);
+// wgmma rounds sums of fp8 to some 14 bits: so many of k may be added up like that.
+bool suitsFloat8Units(tt::DotOp dot) {
+  int64_t depth = tileOf(dot.getA()).getDimSize(1);
+  return depth >= 2 * stepK && static_cast<int64_t>(dot.getMaxNumImpreciseAcc()) > depth;
 }
 
 bool multipliesBytes(tt::DotOp dot) {
@@ -65,8 +66,8 @@ MatrixUnit bestUnit(tt::DotOp dot, TargetAttr target) {
                   target.getWarps() >= warpsOfGroup && d.getDimSize(0) >= rowsOfGroup;
   MatrixUnit made = byGroups ? MatrixUnit::Warpgroup : MatrixUnit::Warp;
   bool isLarge = a.getRank() == 2 && d.getDimSize(0) >= 16 && d.getDimSize(1) >= 8;
-  if (multipliesFloat8(dot) && (made != MatrixUnit::Warpgroup || !mayRoundSums(dot)))
-    return MatrixUnit::None;
+  if (multipliesFloat8(dot)) // as it is, or widened to f16
+    return isLarge && a.getDimSize(1) >= stepK ? made : MatrixUnit::None;
   if (multipliesBytes(dot))
     return isLarge && a.getDimSize(1) >= 2 * stepK ? made : MatrixUnit::None;
   if (multipliesTruncated(dot) && isLarge && a.getDimSize(1) >= stepK / 2)

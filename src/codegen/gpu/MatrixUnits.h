@@ -15,6 +15,8 @@ MatrixUnit bestUnit(tt::DotOp dot, TargetAttr target);
 /// Of i8, summed in i32, or of fp8, summed in f32.
 bool multipliesBytes(tt::DotOp dot);
 bool multipliesFloat8(tt::DotOp dot);
+/// Warpgroups may multiply the operands as they are.
+bool suitsFloat8Units(tt::DotOp dot);
 /// Of f32 whose last 13 bits may be left out (tf32).
 bool multipliesTruncated(tt::DotOp dot);
 /// Operands of wgmma that are not of 16 bits lie along the inner dim in shared memory; those of

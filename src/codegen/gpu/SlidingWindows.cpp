@@ -27,39 +27,59 @@ std::optional<int64_t> constantOf(Value value) {
   return std::nullopt;
 }
 
-/// What divides `value` times `bytes`, of which it is known how it moves from round to round.
-int64_t alignmentOf(Value value, int64_t bytes, unsigned depth) {
-  auto powerOfTwo = [](int64_t moves) {
-    return moves % vectorBytes == 0 ? vectorBytes : moves & -moves;
-  };
-  if (bytes % vectorBytes == 0 || depth == deepest)
+int64_t powerOfTwoIn(int64_t bytes) {
+  return bytes % vectorBytes == 0 ? vectorBytes : bytes & -bytes;
+}
+
+/// What divides the parts of an address of which it is known how they move.
+class Alignment {
+public:
+  Alignment(int64_t elementBytes, bool alsoElsewhere)
+      : elementBytes(elementBytes), alsoElsewhere(alsoElsewhere) {}
+
+  /// Of `value` times `bytes`.
+  int64_t of(Value value, int64_t bytes, unsigned depth = 0) const {
+    if (bytes % vectorBytes == 0 || depth == deepest)
+      return vectorBytes;
+    if (auto argument = dyn_cast<BlockArgument>(value)) {
+      auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+      auto step =
+          loop && argument == loop.getInductionVar() ? constantOf(loop.getStep()) : std::nullopt;
+      return step ? powerOfTwoIn(*step * bytes) : vectorBytes;
+    }
+    Operation *op = value.getDefiningOp();
+    if (alsoElsewhere && (isa_and_present<tt::GetProgramIdOp>(op) ||
+                          (isa_and_present<tt::MakeRangeOp>(op) && bytes != elementBytes)))
+      return powerOfTwoIn(bytes);
+    auto ofOperand = [&](Value operand) { return of(operand, bytes, depth + 1); };
+    if (isa_and_present<arith::AddIOp, arith::SubIOp, tt::AddPtrOp>(op))
+      return std::min(ofOperand(op->getOperand(0)), ofOperand(op->getOperand(1)));
+    if (isa_and_present<tt::SplatOp, tt::BroadcastOp, tt::ExpandDimsOp, arith::ExtSIOp,
+                        arith::ExtUIOp, arith::IndexCastOp>(op))
+      return ofOperand(op->getOperand(0));
+    if (isa_and_present<arith::MulIOp>(op))
+      for (unsigned i : {0U, 1U})
+        if (auto factor = constantOf(op->getOperand(i)))
+          return of(op->getOperand(1 - i), bytes * *factor, depth + 1);
     return vectorBytes;
-  if (auto argument = dyn_cast<BlockArgument>(value)) {
-    auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
-    auto step =
-        loop && argument == loop.getInductionVar() ? constantOf(loop.getStep()) : std::nullopt;
-    return step ? powerOfTwo(*step * bytes) : vectorBytes;
   }
-  auto ofOperand = [&](Value operand) { return alignmentOf(operand, bytes, depth + 1); };
-  Operation *op = value.getDefiningOp();
-  if (isa_and_present<arith::AddIOp, arith::SubIOp, tt::AddPtrOp>(op))
-    return std::min(ofOperand(op->getOperand(0)), ofOperand(op->getOperand(1)));
-  if (isa_and_present<tt::SplatOp, tt::BroadcastOp, tt::ExpandDimsOp, arith::ExtSIOp,
-                      arith::ExtUIOp, arith::IndexCastOp>(op))
-    return ofOperand(op->getOperand(0));
-  if (isa_and_present<arith::MulIOp>(op))
-    for (unsigned i : {0U, 1U})
-      if (auto factor = constantOf(op->getOperand(i)))
-        return alignmentOf(op->getOperand(1 - i), bytes * *factor, depth + 1);
-  return vectorBytes;
+
+private:
+  int64_t elementBytes;
+  bool alsoElsewhere;
+};
+
+int64_t alignmentOf(Value pointers, bool alsoElsewhere) {
+  auto pointer = dyn_cast<tt::PointerType>(codegen::elementTypeOf(pointers.getType()));
+  if (!pointer)
+    return vectorBytes;
+  int64_t bytes = codegen::memoryBytes(pointer.getPointeeType());
+  return Alignment(bytes, alsoElsewhere).of(pointers, bytes);
 }
 
 } // namespace
 
-int64_t slidingAlignment(Value pointers) {
-  auto pointer = dyn_cast<tt::PointerType>(codegen::elementTypeOf(pointers.getType()));
-  return pointer ? alignmentOf(pointers, codegen::memoryBytes(pointer.getPointeeType()), 0)
-                 : vectorBytes;
-}
+int64_t slidingAlignment(Value pointers) { return alignmentOf(pointers, false); }
+int64_t steadyAlignment(Value pointers) { return alignmentOf(pointers, true); }
 
 } // namespace pellucid::ttgpu

@@ -13,4 +13,8 @@ namespace pellucid::ttgpu {
 /// in one thread.
 int64_t slidingAlignment(mlir::Value pointers);
 
+/// As slidingAlignment, and of how they move from program to program and along other dims than the
+/// one in which they are neighbours: rows of an odd length are aligned by their elements alone.
+int64_t steadyAlignment(mlir::Value pointers);
+
 } // namespace pellucid::ttgpu

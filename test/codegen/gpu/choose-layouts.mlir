@@ -226,3 +226,35 @@ tt.func public @exchanges(%x: !tt.ptr<i32> {tt.divisibility = 16 : i32}) {
   tt.store %xp, %o : tensor<1024x!tt.ptr<i32>>
   tt.return
 }
+
+// -----
+
+// All elements of a tile of two dims are combined where they lie: nothing moves in front.
+// CHECK-DAG:   #[[LINE:.*]] = #ttgpu.layout<registers = {{\[}}[1], [2]], lanes = {{\[}}[4], [8], [16], [32], [64]], warps = {{\[}}[128], [256]]>
+// CHECK-LABEL: @whole
+// CHECK-NOT:   convert_layout
+// CHECK:       "tt.reduce"
+// CHECK:       (tensor<512xf32, #[[LINE]]>) -> f32
+tt.func public @whole(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}) {
+  %r = tt.make_range {start = 0 : i32, end = 8 : i32} : tensor<8xi32>
+  %c = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32>
+  %r1 = tt.expand_dims %r {axis = 1 : i32} : tensor<8xi32> -> tensor<8x1xi32>
+  %w = arith.constant dense<64> : tensor<8x1xi32>
+  %r2 = arith.muli %r1, %w : tensor<8x1xi32>
+  %r3 = tt.broadcast %r2 : tensor<8x1xi32> -> tensor<8x64xi32>
+  %c1 = tt.expand_dims %c {axis = 0 : i32} : tensor<64xi32> -> tensor<1x64xi32>
+  %c2 = tt.broadcast %c1 : tensor<1x64xi32> -> tensor<8x64xi32>
+  %at = arith.addi %r3, %c2 : tensor<8x64xi32>
+  %xs = tt.splat %x : !tt.ptr<f32> -> tensor<8x64x!tt.ptr<f32>>
+  %p = tt.addptr %xs, %at : tensor<8x64x!tt.ptr<f32>>, tensor<8x64xi32>
+  %a = tt.load %p : tensor<8x64x!tt.ptr<f32>>
+  %b = math.absf %a : tensor<8x64xf32>
+  %line = tt.reshape %b : tensor<8x64xf32> -> tensor<512xf32>
+  %m = "tt.reduce"(%line) <{axis = 0 : i32}> ({
+  ^bb0(%u: f32, %v: f32):
+    %s = arith.maxnumf %u, %v : f32
+    tt.reduce.return %s : f32
+  }) : (tensor<512xf32>) -> f32
+  tt.store %x, %m : !tt.ptr<f32>
+  tt.return
+}

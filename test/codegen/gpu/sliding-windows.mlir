@@ -71,3 +71,41 @@ tt.func public @steps(%x: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %y: !tt.ptr
   tt.store %yp, %d : tensor<64x16x!tt.ptr<f32>>
   tt.return
 }
+
+// -----
+
+// Rows of 4095: those of most programs are not aligned, so lanes move neighbours one by one. Rows of
+// 4096 move by 16 bytes.
+// CHECK-DAG:   #[[SINGLE:.*]] = #ttgpu.layout<registers = {{\[}}[128], [256]], lanes = {{\[}}[1], [2], [4], [8], [16]], warps = {{\[}}[32], [64]]>
+// CHECK-LABEL: @odd_rows
+// CHECK:       tt.load {{.*}} : tensor<512x!tt.ptr<f16>, #[[SINGLE]]>
+tt.func public @odd_rows(%x: !tt.ptr<f16> {tt.divisibility = 16 : i32}) {
+  %row = tt.get_program_id x : i32
+  %n = arith.constant 4095 : i32
+  %at = arith.muli %row, %n : i32
+  %p = tt.addptr %x, %at : !tt.ptr<f16>, i32
+  %i = tt.make_range {start = 0 : i32, end = 512 : i32} : tensor<512xi32>
+  %ps = tt.splat %p : !tt.ptr<f16> -> tensor<512x!tt.ptr<f16>>
+  %q = tt.addptr %ps, %i : tensor<512x!tt.ptr<f16>>, tensor<512xi32>
+  %a = tt.load %q : tensor<512x!tt.ptr<f16>>
+  tt.store %q, %a : tensor<512x!tt.ptr<f16>>
+  tt.return
+}
+
+// -----
+
+// CHECK-DAG:   #[[VECTORS:.*]] = #ttgpu.layout<registers = {{\[}}[1], [2]], lanes
+// CHECK-LABEL: @even_rows
+// CHECK:       tt.load {{.*}} : tensor<512x!tt.ptr<f16>, #[[VECTORS]]>
+tt.func public @even_rows(%x: !tt.ptr<f16> {tt.divisibility = 16 : i32}) {
+  %row = tt.get_program_id x : i32
+  %n = arith.constant 4096 : i32
+  %at = arith.muli %row, %n : i32
+  %p = tt.addptr %x, %at : !tt.ptr<f16>, i32
+  %i = tt.make_range {start = 0 : i32, end = 512 : i32} : tensor<512xi32>
+  %ps = tt.splat %p : !tt.ptr<f16> -> tensor<512x!tt.ptr<f16>>
+  %q = tt.addptr %ps, %i : tensor<512x!tt.ptr<f16>>, tensor<512xi32>
+  %a = tt.load %q : tensor<512x!tt.ptr<f16>>
+  tt.store %q, %a : tensor<512x!tt.ptr<f16>>
+  tt.return
+}

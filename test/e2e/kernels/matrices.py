@@ -5,7 +5,7 @@ import triton.language as tl
 
 @triton.jit
 def grouped_matmul(a_ptr, b_ptr, c_ptr, M, N, K, stride_am, stride_ak, stride_bk, stride_bn, stride_cm, stride_cn, BLOCK_M: tl.constexpr,
-                   BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP: tl.constexpr, OUT: tl.constexpr = tl.float32):
+                   BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP: tl.constexpr, OUT: tl.constexpr = tl.float32, PRECISION: tl.constexpr = "ieee"):
     """Rows wrap around instead of being masked; programs are ordered in groups."""
     pid = tl.program_id(0)
     blocks_m, blocks_n = tl.cdiv(M, BLOCK_M), tl.cdiv(N, BLOCK_N)
@@ -20,7 +20,7 @@ def grouped_matmul(a_ptr, b_ptr, c_ptr, M, N, K, stride_am, stride_ak, stride_bk
     acc = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
     for step in range(0, tl.cdiv(K, BLOCK_K)):
         left = K - step * BLOCK_K
-        acc = tl.dot(tl.load(a, mask=k[None, :] < left, other=0.0), tl.load(b, mask=k[:, None] < left, other=0.0), acc)
+        acc = tl.dot(tl.load(a, mask=k[None, :] < left, other=0.0), tl.load(b, mask=k[:, None] < left, other=0.0), acc, input_precision=PRECISION)
         a += BLOCK_K * stride_ak
         b += BLOCK_K * stride_bk
     rows = pid_m * BLOCK_M + tl.arange(0, BLOCK_M)
@@ -72,7 +72,7 @@ def descriptor_matmul(a_ptr, b_ptr, c_ptr, M, N, K, BLOCK_M: tl.constexpr, BLOCK
     m, n = tl.program_id(0) * BLOCK_M, tl.program_id(1) * BLOCK_N
     acc = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
     for k in tl.range(0, K, BLOCK_K, num_stages=2):
-        acc = tl.dot(a.load([m, k]), b.load([n, k]).T, acc)
+        acc = tl.dot(a.load([m, k]), b.load([n, k]).T, acc, input_precision="ieee")
     c.store([m, n], acc.to(c.dtype))
 
 
@@ -90,7 +90,7 @@ def batched_dot(a_ptr, b_ptr, c_ptr, B: tl.constexpr, M: tl.constexpr, K: tl.con
     b3, m, k, n = tl.arange(0, B)[:, None, None], tl.arange(0, M), tl.arange(0, K), tl.arange(0, N)
     a = tl.load(a_ptr + (b3 * M + m[None, :, None]) * K + k[None, None, :])
     b = tl.load(b_ptr + (b3 * K + k[None, :, None]) * N + n[None, None, :])
-    tl.store(c_ptr + (b3 * M + m[None, :, None]) * N + n[None, None, :], tl.dot(a, b))
+    tl.store(c_ptr + (b3 * M + m[None, :, None]) * N + n[None, None, :], tl.dot(a, b, input_precision="ieee"))
 
 
 @triton.jit
@@ -121,7 +121,7 @@ def attention_gqa(q_ptr, k_ptr, v_ptr, out_ptr, lse_ptr, scale, length, kv_lengt
     for start in range(0, last, BLOCK_N):
         cols = start + tl.arange(0, BLOCK_N)
         k = tl.load(k_ptr + (kv * kv_length + cols[None, :]) * D + d[:, None], mask=cols[None, :] < kv_length, other=0.0)
-        s = tl.dot(q, k) * (scale * 1.4426950408889634)
+        s = tl.dot(q, k, input_precision="ieee") * (scale * 1.4426950408889634)
         keep = cols[None, :] < kv_length
         if CAUSAL:
             keep = keep & (rows[:, None] >= cols[None, :])
@@ -131,7 +131,7 @@ def attention_gqa(q_ptr, k_ptr, v_ptr, out_ptr, lse_ptr, scale, length, kv_lengt
         shrink = tl.math.exp2(peak - higher)
         total = total * shrink + tl.sum(p, 1)
         v = tl.load(v_ptr + (kv * kv_length + cols[:, None]) * D + d[None, :], mask=cols[:, None] < kv_length, other=0.0)
-        acc = acc * shrink[:, None] + tl.dot(p.to(v.dtype), v)
+        acc = acc * shrink[:, None] + tl.dot(p.to(v.dtype), v, input_precision="ieee")
         peak = higher
     inside = rows < length
     tl.store(out_ptr + (head * length + rows[:, None]) * D + d[None, :], (acc / total[:, None]).to(out_ptr.dtype.element_ty), mask=inside[:, None])
@@ -173,9 +173,9 @@ def chunk_recurrence(q_ptr, k_ptr, v_ptr, out_ptr, T, decay, D: tl.constexpr, C:
         at = (start + i)[:, None] * D + d[None, :]
         mask = (start + i)[:, None] < T
         q, k, v = tl.load(q_ptr + at, mask=mask, other=0.0), tl.load(k_ptr + at, mask=mask, other=0.0), tl.load(v_ptr + at, mask=mask, other=0.0)
-        s = tl.dot(q, tl.trans(k)) * inner
-        out = tl.dot(s, v) + tl.dot(q, state) * tl.exp2((i + 1) * decay)[:, None]
-        state = state * tl.exp2(C * decay) + tl.dot(tl.trans(k * tl.exp2((C - 1 - i) * decay)[:, None]), v)
+        s = tl.dot(q, tl.trans(k), input_precision="ieee") * inner
+        out = tl.dot(s, v, input_precision="ieee") + tl.dot(q, state, input_precision="ieee") * tl.exp2((i + 1) * decay)[:, None]
+        state = state * tl.exp2(C * decay) + tl.dot(tl.trans(k * tl.exp2((C - 1 - i) * decay)[:, None]), v, input_precision="ieee")
         tl.store(out_ptr + at, out, mask=mask)
 
 
@@ -205,7 +205,7 @@ def transposed_operands(a_ptr, b_ptr, c_ptr):
     """trans_a and trans_b as of Triton 1."""
     i = tl.arange(0, 16)
     square = i[:, None] * 16 + i[None, :]
-    tl.store(c_ptr + square, tl.dot(tl.load(a_ptr + square), tl.load(b_ptr + square), trans_a=True, trans_b=True))
+    tl.store(c_ptr + square, tl.dot(tl.load(a_ptr + square), tl.load(b_ptr + square), trans_a=True, trans_b=True, input_precision="ieee"))
 
 
 @triton.jit

@@ -29,7 +29,7 @@ def matmul(
     for k in range(0, tl.cdiv(K, BLOCK_K)):
         a = tl.load(a_ptrs, mask=offs_k[None, :] < K - k * BLOCK_K, other=0.0)
         b = tl.load(b_ptrs, mask=offs_k[:, None] < K - k * BLOCK_K, other=0.0)
-        acc = tl.dot(a, b, acc)
+        acc = tl.dot(a, b, acc, input_precision="ieee")
         a_ptrs += BLOCK_K * stride_ak
         b_ptrs += BLOCK_K * stride_bk
     if ACTIVATION == "leaky":
@@ -53,6 +53,7 @@ def block_pointer_matmul(
         acc += tl.dot(
             tl.load(a, boundary_check=(0, 1), padding_option="zero"),
             tl.load(b, boundary_check=(0, 1), padding_option="zero"),
+            input_precision="ieee",
         )
         a = tl.advance(a, (0, BLOCK_K))
         b = tl.advance(b, (BLOCK_K, 0))
@@ -78,7 +79,7 @@ def attention(
     for start_n in range(0, last, BLOCK_N):
         n = start_n + tl.arange(0, BLOCK_N)
         k = tl.load(k_ptr + base + n[:, None] * D + d[None, :], mask=n[:, None] < length, other=0.0)
-        scores = tl.dot(q, tl.trans(k)) * scale
+        scores = tl.dot(q, tl.trans(k), input_precision="ieee") * scale
         seen = n[None, :] < length
         if CAUSAL:
             seen = seen & (m[:, None] >= n[None, :])
@@ -88,7 +89,7 @@ def attention(
         shrink = tl.exp(peak - new_peak)
         total = total * shrink + tl.sum(p, 1)
         v = tl.load(v_ptr + base + n[:, None] * D + d[None, :], mask=n[:, None] < length, other=0.0)
-        acc = acc * shrink[:, None] + tl.dot(p.to(v.dtype), v)
+        acc = acc * shrink[:, None] + tl.dot(p.to(v.dtype), v, input_precision="ieee")
         peak = new_peak
     acc = acc / total[:, None]
     tl.store(out_ptr + base + m[:, None] * D + d[None, :], acc.to(out_ptr.dtype.element_ty), mask=m[:, None] < length)
