@@ -453,7 +453,8 @@ void addTorchModules(h::NativeModules &modules, Tracer &tracer) {
   modules.add("torch.nn", [&tracer](h::Interpreter &i, h::Module &module) {
     auto source = std::make_shared<SourceFile>(
         "<torch.nn>", std::string(hookSource) + moduleNameSource + networkSource +
-                          lossModuleSource + layerSource + recurrentSource + transformerSource);
+                          activationSource + poolSource + lossModuleSource + layerSource +
+                          recurrentSource + transformerSource);
     h::Value parameter(parameterClass());
     auto nn = i.importSource("torch_nn_source", source);
     nn->globals->set("Parameter", parameter);

@@ -66,6 +66,12 @@ const char *const transformerSource =
 const char *const networkSource =
 #include "trace/torch/nn.py.inc"
     ;
+const char *const activationSource =
+#include "trace/torch/nn_activations.py.inc"
+    ;
+const char *const poolSource =
+#include "trace/torch/nn_pools.py.inc"
+    ;
 const char *const initSource =
 #include "trace/torch/init.py.inc"
     ;

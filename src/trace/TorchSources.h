@@ -27,12 +27,14 @@ extern const char *const
     lossModuleSource; ///< losses and attention as modules; behind networkSource
 /// Further modules of torch.nn; behind lossModuleSource, in its namespace.
 extern const char *const layerSource, *const recurrentSource, *const transformerSource;
-extern const char *const networkSource;  ///< torch.nn
-extern const char *const initSource;     ///< torch.nn.init
-extern const char *const randomSource;   ///< torch.random, torch.Generator
-extern const char *const backendSource;  ///< torch.cuda and other devices; behind runtimeSource
-extern const char *const runtimeSource;  ///< torch.device, torch.cuda, torch.autograd.Function
-extern const char *const autogradSource; ///< torch.autograd and what is written with it
+extern const char *const networkSource;    ///< torch.nn
+extern const char *const activationSource; ///< its activations
+extern const char *const poolSource;       ///< its pools
+extern const char *const initSource;       ///< torch.nn.init
+extern const char *const randomSource;     ///< torch.random, torch.Generator
+extern const char *const backendSource;    ///< torch.cuda and other devices; behind runtimeSource
+extern const char *const runtimeSource;    ///< torch.device, torch.cuda, torch.autograd.Function
+extern const char *const autogradSource;   ///< torch.autograd and what is written with it
 /// The derivatives of operators: of those that compute, and of those that move elements.
 extern const char *const derivativeSource, *const derivativeSourceOfMoves;
 extern const char *const eagerSource;     ///< what scripts ask of the values of tensors

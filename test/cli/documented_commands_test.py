@@ -230,6 +230,16 @@ FRAMES = {
 """, "pellucid_runtime"),
         "pellucid_compile": (["pellucid/compiler.h"], "", "pellucid"),
     },
+    # It is compiled; its steps are those of examples/c_training, which has a test of its own.
+    "docs/training.md": {
+        "pellucid_instance_create": (["pellucid/runtime.h"], """#define makeBatch(step, x, y) ((void)(step))
+  int steps = 0;
+  DLTensor inputs[2] = {{0}};
+  pellucid_package *package;
+  if (pellucid_load("model.plc", &package) != PELLUCID_OK)
+    return puts(pellucid_last_error());
+""", "pellucid_runtime"),
+    },
 }
 
 

@@ -14,20 +14,14 @@ class SyncBatchNorm(BatchNorm1d):
     pass
 
 
-class InstanceNorm1d(Module):
+class InstanceNorm1d(_OfChannels):
     """Each channel of each sample by its own mean and variance, or by running ones after eval()."""
 
     _dims = (2, 3)
 
     def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=False, track_running_stats=False, device=None, dtype=None):
         super().__init__()
-        self.num_features, self.eps, self.momentum = num_features, eps, momentum
-        self.affine, self.track_running_stats = affine, track_running_stats
-        self.weight = Parameter(torch.ones(num_features, dtype=dtype)) if affine else None
-        self.bias = Parameter(torch.zeros(num_features, dtype=dtype)) if affine else None
-        self.register_buffer("running_mean", torch.zeros(num_features, dtype=dtype) if track_running_stats else None)
-        self.register_buffer("running_var", torch.ones(num_features, dtype=dtype) if track_running_stats else None)
-        self.register_buffer("num_batches_tracked", torch.tensor(0, dtype=torch.int64) if track_running_stats else None)
+        self._keep(num_features, eps, momentum, affine, track_running_stats, dtype)
         self._placed(device)
 
     def forward(self, input):
