@@ -128,7 +128,8 @@ Val Emitter::callHost(const host::Value &callee, const std::vector<Val> &positio
     args.keywords.emplace_back(key, toHost(value, what));
   args.location = {frame->module->file, here};
   // Functions of the user's read what they like; those of ours give the same for the same.
-  if (reads && !callee.as<host::NativeFunction>() && !convertsPlainValues(callee, args))
+  if (reads && !frame->isStandard && !callee.as<host::NativeFunction>() &&
+      !convertsPlainValues(callee, args))
     reads->unrepeatable();
   try {
     return fromHost(interpreter.call(callee, std::move(args)));

@@ -35,6 +35,9 @@ public:
   /// kernel's line.
   uint32_t specialise(const host::JitFunction &kernel, const std::vector<Parameter> &parameters);
 
+  /// How often IR was made.
+  uint64_t emitted() const;
+
   /// Kernels print their variables before the statement at this place, for the interpreter.
   void stopAt(std::string path, uint32_t line);
 

@@ -50,6 +50,7 @@ struct KernelTable::State {
   std::map<std::string, KernelEntry> entries = {}; ///< by the function object and its arguments
   std::map<std::string, uint32_t> byText = {};     ///< by what came out
   frontend::EmitOptions options = {};
+  uint64_t emitted = 0;
 };
 
 /// A constant as text that no other constant has: things that are told apart by identity get their
@@ -74,6 +75,8 @@ KernelTable::KernelTable(Tracer &tracer, h::Interpreter &interpreter)
   tt::loadTtDialects(state->context);
 }
 KernelTable::~KernelTable() = default;
+
+uint64_t KernelTable::emitted() const { return state->emitted; }
 
 void KernelTable::stopAt(std::string path, uint32_t line) {
   state->options.stopAt = frontend::StopPoint{std::move(path), line};
@@ -122,6 +125,7 @@ uint32_t KernelTable::specialise(const h::JitFunction &kernel,
   auto entry = state->entries.find(key);
   if (entry != state->entries.end() && entry->second.reads.unchanged(state->interpreter))
     return entry->second.index;
+  ++state->emitted;
   KernelEntry made;
   made.kernel = kernel.shared_from_this();
   made.specs = specs;

@@ -133,6 +133,29 @@ TEST_F(Script, TenSizesAreTwoPrograms) {
   EXPECT_EQ(shown("total"), inTurns);
 }
 
+TEST_F(Script, AKernelsIrIsMadeOnce) {
+  run("import triton\nimport triton.language as tl\n"
+      "@triton.jit\ndef kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):\n"
+      "    i = tl.arange(0, BLOCK)\n"
+      "    x = tl.load(x_ptr + i, mask=i < n, other=-float('inf'))\n"
+      "    tl.store(out_ptr + i, x + tl.sum(tl.where(i < n, x, 0.0), axis=0), mask=i < n)\n"
+      "x = torch.full((5,), 1.0)\n"
+      "for i in range(6):\n    out = torch.empty_like(x)\n    kernel[(1,)](x, out, 5, BLOCK=8)\n");
+  EXPECT_EQ(hooks.emittedKernels(), 1u);
+}
+
+TEST_F(Script, AStepIsOneSegment) {
+  run("x = torch.full((6, 4), 0.25).exp()\nw = torch.full((4, 3), 0.5).exp().requires_grad_()\n"
+      "start = x.sum().item() + w.sum().item()\nm = torch.zeros_like(w)\nlosses = []\n"
+      "for step in range(20):\n    loss = ((x @ w) ** 2).mean()\n    w.grad = None\n"
+      "    loss.backward()\n    with torch.no_grad():\n"
+      "        m.mul_(0.9).add_(w.grad, alpha=0.1)\n        w -= 0.01 / (step + 1) * m\n"
+      "    losses.append(loss.item())\ndown = losses[-1] < losses[0]\n");
+  EXPECT_EQ(shown("down"), "True");
+  EXPECT_LE(recorder.statistics().segments, 22u);
+  EXPECT_LE(recorder.statistics().compiled, 6u);
+}
+
 TEST_F(Script, OneIsNoSizeAmongOthers) {
   run("for n in (1, 4, 6, 8, 1):\n    x = torch.full((n, 3), 0.5).exp()\n"
       "    s = x.log().sum().item()\n");
