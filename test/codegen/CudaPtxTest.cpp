@@ -315,6 +315,32 @@ TEST(CudaInlineAssembly, RefusesWhatDoesNotFit) {
   EXPECT_NE(refusal("=r,1", 1).find("tied to output 1, which is not there"), std::string::npos);
 }
 
+/// A lock that is given free: what was stored before it comes before it, what is loaded behind it
+/// comes behind it.
+TEST(CudaAtomics, OrderIsKeptByFences) {
+  auto lock = [](const char *order) {
+    return ptxOf("tt.func public @k(%x: !tt.ptr<f32>, %lock: !tt.ptr<i32>) {\n"
+                 "  %a = arith.constant 1.0 : f32\n"
+                 "  %zero = arith.constant 0 : i32\n"
+                 "  %true = arith.constant true\n"
+                 "  tt.store %x, %a : !tt.ptr<f32>\n"
+                 "  %old = tt.atomic_rmw exch, " +
+                     std::string(order) +
+                     ", gpu, %lock, %zero, %true : (!tt.ptr<i32>, i32, i1) -> i32\n"
+                     "  tt.return\n}\n",
+                 "k", "80");
+  };
+  auto placesOf = [](const std::string &ptx) {
+    size_t atomic = ptx.find("atom.");
+    return std::pair{ptx.rfind("fence.acq_rel.gpu", atomic) != std::string::npos,
+                     ptx.find("fence.acq_rel.gpu", atomic) != std::string::npos};
+  };
+  EXPECT_EQ(placesOf(lock("acq_rel")), std::pair(true, true)) << lock("acq_rel");
+  EXPECT_EQ(placesOf(lock("release")), std::pair(true, false)) << lock("release");
+  EXPECT_EQ(placesOf(lock("acquire")), std::pair(false, true)) << lock("acquire");
+  EXPECT_EQ(countOf(lock("relaxed"), "fence."), 0u);
+}
+
 std::string stagedPtx(const std::string &name, const std::string &arch, uint32_t stages) {
   std::string path = std::string(PELLUCID_SOURCE_DIR) + "/test/codegen/differential/";
   return ptxOf(fileText(path + name + ".ttir"), name, arch, 4, stages);

@@ -3,7 +3,10 @@
 // saw.
 #include "codegen/cuda/CudaEmitter.h"
 
+#include "codegen/common/ControlFlow.h"
 #include "codegen/common/FloatFormats.h"
+
+#include "llvm/Support/AtomicOrdering.h"
 
 namespace pellucid::codegen {
 
@@ -77,7 +80,7 @@ Value *CudaEmitter::emitOneRmw(tt::AtomicRMWOp op, Value *pointer, Value *value)
   llvm::Type *type = atomicType(b, kind, element);
   Value *address = b.CreateAddrSpaceCast(pointer, b.getPtrTy(1));
   Value *old = b.CreateAtomicRMW(operationOf(kind), address, b.CreateBitCast(value, type),
-                                 llvm::MaybeAlign(memoryBytes(element)), orderingOf(op.getSem()),
+                                 llvm::MaybeAlign(memoryBytes(element)), AtomicOrdering::Monotonic,
                                  scopeOf(b, op.getScope()));
   return b.CreateBitCast(old, value->getType());
 }
@@ -113,10 +116,13 @@ Value *CudaEmitter::emitWhereActive(Value *active, llvm::Type *type,
   return value;
 }
 
-/// `emitOne` gets the pointer and the number of a register.
+/// `emitOne` gets the pointer and the number of a register; `before` and `behind` whether this
+/// thread has an element.
 void CudaEmitter::emitAtomic(mlir::Operation *op, mlir::Value pointer, mlir::Value data,
                              mlir::Value mask,
-                             llvm::function_ref<Value *(unsigned, Value *)> emitOne) {
+                             llvm::function_ref<Value *(unsigned, Value *)> emitOne,
+                             llvm::function_ref<void(Value *)> before,
+                             llvm::function_ref<void(Value *)> behind) {
   mlir::Type element = elementTypeOf(data.getType());
   llvm::Type *type = registerType(b.getContext(), element);
   bool isTile = mlir::isa<mlir::RankedTensorType>(pointer.getType());
@@ -131,9 +137,12 @@ void CudaEmitter::emitAtomic(mlir::Operation *op, mlir::Value pointer, mlir::Val
   }
   // What the block wrote before is seen by whoever sees the atomic.
   emitBarrier();
+  Value *some = b.CreateOr(active);
+  before(some);
   Registers old;
   for (unsigned r = 0; r < pointers.size(); ++r)
     old.push_back(emitWhereActive(active[r], type, [&] { return emitOne(r, pointers[r]); }));
+  behind(some);
   uint64_t place = 0;
   if (!op->use_empty()) {
     Value *holds = isFirstHolder(layout);
@@ -149,17 +158,35 @@ void CudaEmitter::emitAtomic(mlir::Operation *op, mlir::Value pointer, mlir::Val
   hold(op->getResult(0), old);
 }
 
+/// PTX's atomics but `cas` come out of LLVM without their order: fences give it, one for all
+/// elements.
 void CudaEmitter::emitAtomicRmw(tt::AtomicRMWOp op) {
   Registers values = registersOf(op.getVal());
-  emitAtomic(op, op.getPtr(), op.getVal(), op.getMask(),
-             [&](unsigned r, Value *pointer) { return emitOneRmw(op, pointer, values[r]); });
+  AtomicOrdering order = orderingOf(op.getSem());
+  auto fence = [&](Value *active) {
+    emitWhen(b, active,
+             [&] { b.CreateFence(AtomicOrdering::AcquireRelease, scopeOf(b, op.getScope())); });
+  };
+  emitAtomic(
+      op, op.getPtr(), op.getVal(), op.getMask(),
+      [&](unsigned r, Value *pointer) { return emitOneRmw(op, pointer, values[r]); },
+      [&](Value *active) {
+        if (llvm::isReleaseOrStronger(order))
+          fence(active);
+      },
+      [&](Value *active) {
+        if (llvm::isAcquireOrStronger(order))
+          fence(active);
+      });
 }
 
 void CudaEmitter::emitAtomicCas(tt::AtomicCASOp op) {
   Registers expected = registersOf(op.getCmp()), desired = registersOf(op.getVal());
-  emitAtomic(op, op.getPtr(), op.getVal(), {}, [&](unsigned r, Value *pointer) {
-    return emitOneCas(op, pointer, expected[r], desired[r]);
-  });
+  auto none = [](Value *) {};
+  emitAtomic(
+      op, op.getPtr(), op.getVal(), {},
+      [&](unsigned r, Value *pointer) { return emitOneCas(op, pointer, expected[r], desired[r]); },
+      none, none);
 }
 
 } // namespace pellucid::codegen

@@ -164,7 +164,9 @@ private:
   void emitAtomicRmw(tt::AtomicRMWOp op);
   void emitAtomicCas(tt::AtomicCASOp op);
   void emitAtomic(mlir::Operation *op, mlir::Value pointer, mlir::Value data, mlir::Value mask,
-                  llvm::function_ref<llvm::Value *(unsigned, llvm::Value *)> emitOne);
+                  llvm::function_ref<llvm::Value *(unsigned, llvm::Value *)> emitOne,
+                  llvm::function_ref<void(llvm::Value *)> before,
+                  llvm::function_ref<void(llvm::Value *)> behind);
   llvm::Value *emitWhereActive(llvm::Value *active, llvm::Type *type,
                                llvm::function_ref<llvm::Value *()> emitOne);
   llvm::Value *emitOneRmw(tt::AtomicRMWOp op, llvm::Value *pointer, llvm::Value *value);

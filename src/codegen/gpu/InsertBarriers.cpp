@@ -226,11 +226,27 @@ private:
   AccessOrder order;
 };
 
+/// Order is seen beside other writes alone: the one atomic of a kernel that writes nothing else,
+/// once in each program, needs none.
+void relaxLoneAtomic(tt::FuncOp function) {
+  SmallVector<Operation *> writers;
+  function.walk([&](Operation *op) {
+    if (isa<tt::StoreOp, tt::AtomicRMWOp, tt::AtomicCASOp, tt::AtomicStoreOp, tt::AtomicPollOp,
+            tt::ElementwiseInlineAsmOp>(op))
+      writers.push_back(op);
+  });
+  auto alone = writers.size() == 1 ? dyn_cast<tt::AtomicRMWOp>(writers[0]) : tt::AtomicRMWOp();
+  if (alone && !alone->getParentOfType<LoopLikeOpInterface>())
+    alone.setSem(tt::MemSemantic::RELAXED);
+}
+
 struct InsertBarriersPass : impl::InsertBarriersBase<InsertBarriersPass> {
   void runOnOperation() override {
     for (tt::FuncOp function : getOperation().getOps<tt::FuncOp>())
-      if (targetOf(function) && function.getBody().hasOneBlock())
+      if (targetOf(function) && function.getBody().hasOneBlock()) {
+        relaxLoneAtomic(function);
         BarrierInsertion(function).run();
+      }
   }
 };
 

@@ -205,3 +205,45 @@ tt.func public @scan_within_warps(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32},
   }
   tt.return
 }
+
+// -----
+
+// Nobody sees in which order the one write of a program comes.
+// CHECK-LABEL: @alone
+// CHECK:       tt.atomic_rmw fadd, relaxed, gpu
+tt.func public @alone(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>) {
+  %a = tt.load %x : !tt.ptr<f32>
+  %true = arith.constant true
+  %old = tt.atomic_rmw fadd, acq_rel, gpu, %y, %a, %true : (!tt.ptr<f32>, f32, i1) -> f32
+  tt.return
+}
+
+// -----
+
+// What was stored before is seen by whoever sees the lock open.
+// CHECK-LABEL: @gives_free
+// CHECK:       tt.store
+// CHECK:       tt.atomic_rmw exch, acq_rel, gpu
+tt.func public @gives_free(%x: !tt.ptr<f32>, %lock: !tt.ptr<i32>) {
+  %a = arith.constant 1.0 : f32
+  %zero = arith.constant 0 : i32
+  %true = arith.constant true
+  tt.store %x, %a : !tt.ptr<f32>
+  %old = tt.atomic_rmw exch, acq_rel, gpu, %lock, %zero, %true : (!tt.ptr<i32>, i32, i1) -> i32
+  tt.return
+}
+
+// -----
+
+// Rounds are several.
+// CHECK-LABEL: @in_rounds
+// CHECK:       tt.atomic_rmw add, acq_rel, gpu
+tt.func public @in_rounds(%count: !tt.ptr<i32>, %n: i32) {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %true = arith.constant true
+  scf.for %i = %zero to %n step %one : i32 {
+    %old = tt.atomic_rmw add, acq_rel, gpu, %count, %one, %true : (!tt.ptr<i32>, i32, i1) -> i32
+  }
+  tt.return
+}
