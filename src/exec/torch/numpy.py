@@ -40,6 +40,7 @@ class float64(float):
         return repr(float(self))
 
     dtype = property(lambda self: dtype("float64"))
+    _t = property(lambda self: torch.tensor(float(self), dtype=torch.float64))
     shape, ndim, size = (), 0, 1
 
     def item(self):
@@ -60,6 +61,7 @@ class float32(float):
         return _shortest(float(self), "float32")
 
     dtype = property(lambda self: dtype("float32"))
+    _t = property(lambda self: torch.tensor(float(self), dtype=torch.float32))
     shape, ndim, size = (), 0, 1
 
     def item(self):
@@ -67,6 +69,34 @@ class float32(float):
 
     def astype(self, kind):
         return array(float(self), kind)[()]
+
+
+def _narrow(compute):
+    """Arithmetic with Python's own numbers stays in float32."""
+
+    def forward(self, other):
+        if isinstance(other, ndarray):
+            return NotImplemented
+        found = compute(float(self), float(other))
+        return float64(found) if isinstance(other, float64) else float32(found)
+
+    def backward(self, other):
+        found = compute(float(other), float(self))
+        return float64(found) if isinstance(other, float64) else float32(found)
+
+    return forward, backward
+
+
+for _name, _compute in {
+    "add": lambda x, y: x + y,
+    "sub": lambda x, y: x - y,
+    "mul": lambda x, y: x * y,
+    "truediv": lambda x, y: x / y,
+    "pow": lambda x, y: x**y,
+}.items():
+    _forward, _backward = _narrow(_compute)
+    setattr(float32, f"__{_name}__", _forward)
+    setattr(float32, f"__r{_name}__", _backward)
 
 
 class _Kind:
@@ -517,8 +547,7 @@ class ndarray:
         return self
 
     def __getitem__(self, key):
-        found = self._t[_key(key)]
-        return _result(found) if key != () or isinstance(key, ndarray) else _result(self._t)
+        return _result(self._t if isinstance(key, tuple) and not key else self._t[_key(key)])
 
     def __setitem__(self, key, value):
         if isinstance(value, (ndarray, list, tuple)):

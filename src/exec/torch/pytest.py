@@ -60,7 +60,7 @@ class _Mark:
         self.name, self.args, self.kwargs = name, args, kwargs or {}
 
     def __call__(self, *args, **kwargs):
-        if len(args) == 1 and not kwargs and not self.args and (callable(args[0]) and not isinstance(args[0], _Mark)):
+        if len(args) == 1 and not kwargs and callable(args[0]) and not isinstance(args[0], _Mark):
             return _marked(args[0], self)
         return _Mark(self.name, args, kwargs)
 
@@ -160,7 +160,7 @@ class approx:
 def _text_of(value):
     if isinstance(value, (int, float, str, bool)) or value is None:
         return str(value)
-    return getattr(value, "__name__", None) or (str(value) if isinstance(value, torch.dtype) else None)
+    return getattr(value, "__name__", None)
 
 
 def _cases(function):

@@ -74,7 +74,7 @@ def _sizes(value):
 def _convolution(m):
     text = f"{m.in_channels}, {m.out_channels}, kernel_size={m.kernel_size}, stride={m.stride}"
     if m.padding != (0,) * len(m.kernel_size):
-        text += f", padding={m.padding!r}" if isinstance(m.padding, str) else f", padding={m.padding}"
+        text += f", padding={m.padding}"
     if m.dilation != (1,) * len(m.dilation):
         text += f", dilation={m.dilation}"
     if m.output_padding != (0,) * len(m.output_padding):

@@ -118,6 +118,30 @@ class Exec(unittest.TestCase):
         mine, theirs = self.text("import sys\nname = input('name? ')\nprint(f'hello {name}', sys.stdin.readline().strip())\nfor line in sys.stdin:\n    print(line, end='')\ntry:\n    input()\nexcept EOFError as e:\n    print('end', e)\nprint('\\x1b[1mbold\\x1b[0m', end='')\n", stdin="Ann\nsecond\nthird\n")
         self.assertEqual((mine.stdout, mine.stderr, mine.returncode), (theirs.stdout, theirs.stderr, theirs.returncode))
 
+    def test_generators_left_at_the_end(self):
+        mine, theirs = self.text(
+            "def inner():\n    for i in range(5):\n        yield i\n"
+            "def outer():\n    for x in inner():\n        yield x\n"
+            "def third():\n    yield from outer()\n"
+            "kept = [third() for _ in range(20)]\nprint([next(g) for g in kept])\n"
+            "for g in kept[:5]:\n    g.close()\n"
+            "class L:\n    def __iter__(self):\n        return self.g()\n    def g(self):\n        for x in kept[6]:\n            yield x\n"
+            "it = iter(L())\nprint(next(it))\n"
+        )
+        self.assertEqual((mine.stdout, mine.stderr, mine.returncode), (theirs.stdout, theirs.stderr, theirs.returncode))
+
+    def test_special_methods_of_instances(self):
+        mine, theirs = self.text(
+            "import math, ast\n"
+            "class A:\n    def __format__(self, spec):\n        return 'f' + spec\n    def __index__(self):\n        return 2\n    def __float__(self):\n        return 2.25\n"
+            "class D(dict):\n    def __repr__(self):\n        return 'D!'\n"
+            "a = A()\nprint(f'{a:.2f}', format(a), [5, 6, 7][a], math.sqrt(a), str(D()), D(), f'{D()}')\n"
+            "print(math.frexp(10.0), math.ldexp(0.5, 3), math.frexp(0.0))\n"
+            "print(ast.literal_eval(\"{'a': [1, -2.5, (3,), None], 'b': {1, 2}}\"), ast.literal_eval('1e-3'), ast.literal_eval('(1)'))\n"
+            "for text in ('x', '1 +', \"'a\"):\n    try:\n        ast.literal_eval(text)\n    except (ValueError, SyntaxError) as e:\n        print(type(e).__name__)\n"
+        )
+        self.assertEqual((mine.stdout, mine.stderr, mine.returncode), (theirs.stdout, theirs.stderr, theirs.returncode))
+
     def test_logging_and_warnings(self):
         mine, theirs = self.text(
             "import logging, warnings\n"

@@ -64,6 +64,63 @@ class Tensors(unittest.TestCase):
         self.assertIn(":4:", done.stderr)
         self.assertEqual(done.returncode, 1)
 
+    def test_operand_errors(self):
+        self.same("operand_errors")
+
+    def test_module_texts(self):
+        self.same("module_texts")
+
+    def test_arrays(self):
+        self.same("arrays")
+
+    def test_launches_that_say_something_are_made(self):
+        kernel = "import torch, triton, triton.language as tl\n@triton.jit\ndef k(x, y, B: tl.constexpr, TOP: tl.constexpr):\n    i = tl.arange(0, B)\n    v = tl.load(x + i)\n    {}\n    tl.store(y + i, v)\n"
+        call = "x = torch.arange(2.0)\nk[(1,)](x, torch.empty(2), B=2, TOP=1)\nprint('end')\n"
+        done = self.text(kernel.format("tl.device_print('v', v)") + call)
+        self.assertEqual((done.stdout, done.returncode), ("pid (0, 0, 0) idx (0)  v: 0.000000\npid (0, 0, 0) idx (1)  v: 1.000000\nend\n", 0), done.stderr)
+        done = self.text(kernel.format("tl.device_assert(v < TOP, 'too big')") + call)
+        self.assertEqual((done.stdout, done.returncode), ("end\n", 1))
+        self.assertIn("too big", done.stderr)
+        # Where its results are used, an assertion is an exception.
+        caught = "y = torch.empty(2)\ntry:\n    k[(1,)](x, y, B=2, TOP=1)\n    print(y)\nexcept RuntimeError as e:\n    print('caught', 'too big' in str(e))\nprint(x)\n"
+        done = self.text(kernel.format("tl.device_assert(v < TOP, 'too big')") + "x = torch.arange(2.0)\n" + caught)
+        self.assertEqual(done.stdout, "caught True\ntensor([0., 1.])\n", done.stderr)
+
+    def test_an_index_out_of_range_names_its_line(self):
+        source = "import torch\nw = torch.randn(3, 2)\ngood = w[torch.tensor([1])] * 2\nprint(good.shape, good.sum() == good.sum())\ni = torch.tensor([5])\ny = w[i] * 2\nprint(y.shape, y.sum() == y.sum())\n"
+        done = self.text(source)
+        self.assertRegex(done.stderr, r"line 7, in <module>[\s\S]*IndexError: [\s\S]*:6:5: error: ")
+        self.assertEqual(done.returncode, 1)
+
+    def test_a_loader_left_early(self):
+        source = (
+            "import torch\nfrom torch.utils.data import DataLoader, RandomSampler\n"
+            "data = [(torch.tensor(i), torch.zeros(3)) for i in range(50)]\n"
+            "endless = iter(DataLoader(data, sampler=RandomSampler(data, replacement=True, num_samples=int(1e10)), batch_size=4))\n"
+            "for turn in range(5):\n    batch = next(endless)\n"
+            "    for i, other in enumerate(DataLoader(data, shuffle=True, batch_size=10)):\n        if i == 2:\n            break\n"
+            "print(batch[1].shape)\n"
+        )
+        done = self.text(source)
+        self.assertEqual((done.stdout, done.returncode), ("torch.Size([4, 3])\n", 0), done.stderr)
+
+    def test_a_file_of_tests(self):
+        source = (
+            "import pytest\nimport torch\n"
+            "@pytest.fixture\ndef data():\n    yield torch.arange(4.0)\n    print('closed')\n"
+            "@pytest.mark.parametrize('n', [1, 2])\n@pytest.mark.parametrize('dtype, tol', [(torch.float32, 1e-5), pytest.param(torch.bfloat16, 1e-2, id='half')])\n"
+            "def test_sum(n, dtype, tol, data):\n    assert abs(data.to(dtype).sum().item() * n - 6 * n) < tol\n"
+            "def test_raises():\n    with pytest.raises(RuntimeError, match='must match'):\n        torch.ones(2) + torch.ones(3)\n"
+            "@pytest.mark.skipif(True, reason='no')\ndef test_never():\n    assert False\n"
+            "def test_fails():\n    assert 1 == 2, 'differs'\n"
+            "class TestA:\n    @pytest.mark.parametrize('x', [1, 2])\n    def test_in(self, x):\n        assert x == pytest.approx(x + 1e-9)\n"
+            "raise SystemExit(pytest.main([__file__]))\n"
+        )
+        done = self.text(source)
+        expected = "".join(f"closed\ntest_sum[{name}] PASSED\n" for name in ("dtype0-1e-05-1", "dtype0-1e-05-2", "half-1", "half-2"))
+        expected += "test_raises PASSED\ntest_fails FAILED\nAssertionError: differs\nTestA::test_in[1] PASSED\nTestA::test_in[2] PASSED\n=== 1 failed, 7 passed, 1 skipped ===\n"
+        self.assertEqual((done.stdout, done.returncode), (expected, 1), done.stderr)
+
     def test_no_device(self):
         done = self.text("import torch\nx = torch.ones(3, device='cuda')\n")
         self.assertIn("Torch not compiled with CUDA enabled", done.stderr)
