@@ -10,6 +10,7 @@
 #include "trace/ReadSizes.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <set>
 #include <variant>
@@ -320,8 +321,41 @@ static void refuseGenerator(h::Interpreter &interpreter, const std::string &name
                        "of its run; leave generator out");
 }
 
-/// index() and index_put() whose indices are masks, where() of a condition alone: written with
-/// others.
+/// arange(n, 0, -1.0) of a dynamic n: floats that are whole numbers become integers.
+static std::optional<h::Value> callOfWholeFloats(Tracer &tracer, h::Interpreter &interpreter,
+                                                 const std::string &name, const h::CallArgs &args) {
+  if (name != "arange" && !name.starts_with("aten.arange"))
+    return std::nullopt;
+  h::CallArgs call = args;
+  bool hasSize = false, hasFloat = false;
+  auto look = [&](h::Value &value) {
+    constexpr double largest = 9007199254740992.0;
+    hasSize |= value.isSymInt();
+    if (!value.isFloat() || !(std::abs(value.real()) <= largest) ||
+        value.real() != std::trunc(value.real()))
+      return;
+    value = h::Value(static_cast<int64_t>(value.real()));
+    hasFloat = true;
+  };
+  for (h::Value &value : call.positional)
+    look(value);
+  bool hasDtype = false;
+  for (auto &[key, value] : call.keywords)
+    if (key == "start" || key == "end" || key == "step")
+      look(value);
+    else if (key == "dtype" && !value.isNone())
+      hasDtype = true;
+  if (!hasSize || !hasFloat)
+    return std::nullopt;
+  if (!hasDtype) {
+    std::erase_if(call.keywords, [](const auto &keyword) { return keyword.first == "dtype"; });
+    call.keywords.emplace_back("dtype", dtypeValue(DataType::Float32));
+  }
+  return callAten(tracer, interpreter, name, call);
+}
+
+/// index() and index_put() whose indices are masks, where() of a condition alone, uneven paddings:
+/// written with others.
 static std::optional<h::Value> callOfMasks(h::Interpreter &interpreter, const std::string &name,
                                            const h::CallArgs &args) {
   std::string packet = name.starts_with("aten.") ? name.substr(5) : name;
@@ -648,6 +682,8 @@ static h::Value recordAten(Tracer &tracer, h::Interpreter &interpreter, const st
     }
   if (std::optional<h::Value> chosen = callOfMasks(interpreter, name, args))
     return *chosen;
+  if (std::optional<h::Value> whole = callOfWholeFloats(tracer, interpreter, name, args))
+    return *whole;
   if (std::optional<h::Value> composite = callOfComposite(tracer, interpreter, name, args))
     return *composite;
   if (holdsFloatOfSizes(args))

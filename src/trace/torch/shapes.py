@@ -387,8 +387,7 @@ def _without_ellipsis(inputs, output, arrow, operands):
 def _diagonals(term, operand):
     """A label twice in one term stands for the diagonal."""
     for label in [c for at, c in enumerate(term) if c in term[:at]]:
-        i = term.index(label)
-        j = term.index(label, i + 1)
+        i, j = [at for at, c in enumerate(term) if c == label][:2]
         operand = torch.diagonal(operand, 0, i, j)
         term = term[:i] + term[i + 1 : j] + term[j + 1 :] + [label]
     return term, operand
