@@ -13,6 +13,14 @@ euler_gamma = 0.5772156649015329
 __version__ = "2.0.0"
 
 
+def _only(function, **parameters):
+    """What a function does not do is refused where it is asked for."""
+    for name, (given, default) in parameters.items():
+        same = given is default or (type(given) is type(default) and given == default) or (name == "order" and given in ("C", "K", "A", None))
+        if not same:
+            raise NotImplementedError(f"numpy.{function}: {name}={given!r} is not supported, {default!r} is")
+
+
 # --- types
 
 
@@ -567,22 +575,28 @@ class ndarray:
         return ndarray(self._t.clone() if wanted == self._t.dtype and copy else self._t.to(wanted))
 
     def copy(self, order="C"):
+        _only("ndarray.copy", order=(order, 'C'))
         return ndarray(self._t.clone())
 
     def view(self, *args):
+        if args and args != (ndarray,):
+            raise NotImplementedError("numpy: a view of an array as another type is not supported; astype() converts")
         return ndarray(self._t.view(self._t.shape))
 
     def fill(self, value):
         self._t.fill_(value)
 
     def reshape(self, *shape, order="C"):
+        _only("ndarray.reshape", order=(order, 'C'))
         shape = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
         return ndarray(self._t.reshape(tuple(shape)))
 
     def ravel(self, order="C"):
+        _only("ndarray.ravel", order=(order, 'C'))
         return ndarray(self._t.reshape(-1))
 
     def flatten(self, order="C"):
+        _only("ndarray.flatten", order=(order, 'C'))
         return ndarray(self._t.reshape(-1).clone())
 
     def transpose(self, *axes):
@@ -756,6 +770,7 @@ def _kind_of(value):
 
 
 def array(object, dtype=None, copy=True, ndmin=0, order="K"):
+    _only("array", copy=(copy, True), order=(order, 'K'))
     wanted = _torch_type(dtype)
     if isinstance(object, ndarray):
         found = object._t.clone() if wanted is None else object._t.to(wanted) if wanted != object._t.dtype else object._t.clone()
@@ -775,6 +790,7 @@ def array(object, dtype=None, copy=True, ndmin=0, order="K"):
 
 
 def asarray(a, dtype=None, order=None):
+    _only("asarray", order=(order, None))
     if isinstance(a, ndarray) and (dtype is None or a.dtype == dtype):
         return a
     if isinstance(a, torch.Tensor) and dtype is None:
@@ -790,10 +806,12 @@ def _sized(shape):
 
 
 def zeros(shape, dtype=float, order="C"):
+    _only("zeros", order=(order, 'C'))
     return ndarray(torch.zeros(_sized(shape), dtype=_torch_type(dtype)))
 
 
 def ones(shape, dtype=float, order="C"):
+    _only("ones", order=(order, 'C'))
     return ndarray(torch.ones(_sized(shape), dtype=_torch_type(dtype)))
 
 
@@ -801,6 +819,7 @@ empty = zeros
 
 
 def full(shape, fill_value, dtype=None, order="C"):
+    _only("full", order=(order, 'C'))
     kind = _torch_type(dtype) if dtype is not None else _kind_of(fill_value)
     return ndarray(torch.full(_sized(shape), fill_value, dtype=kind))
 
@@ -829,6 +848,7 @@ def arange(*args, dtype=None):
 
 
 def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):
+    _only("linspace", axis=(axis, 0))
     parts = num - 1 if endpoint else num
     step = (stop - start) / parts if parts > 0 else math.nan
     values = torch.arange(num, dtype=torch.float64) * (step if parts > 0 else 0.0) + float(start)
@@ -839,6 +859,7 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
 
 
 def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None):
+    _only("logspace", dtype=(dtype, None))
     return power(base, linspace(start, stop, num, endpoint))
 
 
@@ -851,6 +872,7 @@ identity = eye
 
 
 def fromiter(iterable, dtype, count=-1):
+    _only("fromiter", count=(count, -1))
     return array(list(iterable), dtype)
 
 
@@ -928,6 +950,7 @@ def clip(a, a_min=None, a_max=None, out=None, min=None, max=None):
 
 
 def round(a, decimals=0, out=None):
+    _only("round", out=(out, None))
     x = _tensor(a)
     if not x.dtype.is_floating_point:
         return _result(x)
@@ -951,6 +974,7 @@ def where(condition, x=None, y=None):
 
 
 def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
+    _only("nan_to_num", copy=(copy, True))
     return _result(torch.nan_to_num(_real(x), nan, posinf, neginf))
 
 
@@ -970,11 +994,13 @@ def _reduced(x, axis, keepdims, compute):
 
 
 def sum(a, axis=None, dtype=None, out=None, keepdims=False):
+    _only("sum", out=(out, None))
     x = _tensor(a)
     return _reduced(x if dtype is None else x.to(_torch_type(dtype)), axis, keepdims, lambda t, dims: t.sum(dims))
 
 
 def mean(a, axis=None, dtype=None, out=None, keepdims=False):
+    _only("mean", out=(out, None))
     x = _real(a)
     if x.numel() == 0:
         return float64(nan)
@@ -982,20 +1008,24 @@ def mean(a, axis=None, dtype=None, out=None, keepdims=False):
 
 
 def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
+    _only("var", dtype=(dtype, None), out=(out, None))
     return _reduced(_real(a), axis, keepdims, lambda t, dims: torch.var(t, dims, correction=ddof))
 
 
 def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
+    _only("std", dtype=(dtype, None), out=(out, None))
     return _reduced(_real(a), axis, keepdims, lambda t, dims: torch.std(t, dims, correction=ddof))
 
 
 def max(a, axis=None, out=None, keepdims=False):
+    _only("max", out=(out, None))
     if asarray(a).size == 0:
         raise ValueError("zero-size array to reduction operation maximum which has no identity")
     return _reduced(_tensor(a), axis, keepdims, lambda t, dims: torch.amax(t, dims))
 
 
 def min(a, axis=None, out=None, keepdims=False):
+    _only("min", out=(out, None))
     if asarray(a).size == 0:
         raise ValueError("zero-size array to reduction operation minimum which has no identity")
     return _reduced(_tensor(a), axis, keepdims, lambda t, dims: torch.amin(t, dims))
@@ -1009,16 +1039,19 @@ def ptp(a, axis=None):
 
 
 def prod(a, axis=None, dtype=None, keepdims=False):
+    _only("prod", dtype=(dtype, None))
     x = _tensor(a)
     return _result(x.reshape(-1).prod() if axis is None else x.prod(axis, keepdim=keepdims))
 
 
 def all(a, axis=None, keepdims=False):
+    _only("all", keepdims=(keepdims, False))
     x = _tensor(a).bool()
     return bool(x.all()) if axis is None else _result(x.all(axis))
 
 
 def any(a, axis=None, keepdims=False):
+    _only("any", keepdims=(keepdims, False))
     x = _tensor(a).bool()
     return bool(x.any()) if axis is None else _result(x.any(axis))
 
@@ -1048,6 +1081,7 @@ def count_nonzero(a, axis=None):
 
 
 def quantile(a, q, axis=None, keepdims=False):
+    _only("quantile", keepdims=(keepdims, False))
     x = _real(a)
     if axis is not None or not isinstance(q, (int, float)):
         raise NotImplementedError("numpy.quantile of an axis, or of several quantiles")
@@ -1123,6 +1157,7 @@ def split(a, parts, axis=0):
 
 
 def reshape(a, shape, order="C"):
+    _only("reshape", order=(order, 'C'))
     return asarray(a).reshape(shape)
 
 
@@ -1221,6 +1256,7 @@ def searchsorted(a, v, side="left"):
 
 
 def diff(a, n=1):
+    _only("diff", n=(n, 1))
     x = _tensor(a)
     return ndarray(x[..., 1:] - x[..., :-1])
 

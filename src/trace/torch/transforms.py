@@ -347,10 +347,10 @@ def _numeric(func, inputs, place, eps, nondifferentiable):
 
 
 def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=True, nondet_tol=0.0, check_undefined_grad=True, check_grad_dtypes=False, check_batched_grad=False, check_batched_forward_grad=False, check_forward_ad=False, check_backward_ad=True, fast_mode=False, masked=None):
-    tape.ask()
-    inputs = [inputs] if isinstance(inputs, torch.Tensor) else list(inputs)
     """The gradients of one output at a time leave those of the others undefined (`check_undefined_grad`). All elements are compared, which
     `fast_mode` would not; `masked` is about sparse tensors."""
+    tape.ask()
+    inputs = [inputs] if isinstance(inputs, torch.Tensor) else list(inputs)
     if not check_backward_ad:
         raise AssertionError("Expected at least one of check_forward_ad or check_backward_ad to be True")
     if check_batched_grad or check_forward_ad or check_batched_forward_grad:
@@ -399,9 +399,13 @@ def gradgradcheck(func, inputs, grad_outputs=None, *, eps=1e-6, atol=1e-5, rtol=
     count = len(inputs)
 
     def slopes(*args):
-        made = [one for one in _tensors(func(*args[:count])) if one.is_floating_point() and one.requires_grad]
-        leaves = [one for one in args[:count] if isinstance(one, torch.Tensor) and one.requires_grad]
-        return grad(made, leaves, args[count:], create_graph=True, allow_unused=True, materialize_grads=True)
+        # The numeric side calls it with gradients off and with tensors that were moved.
+        with enable_grad():
+            differs = [isinstance(one, torch.Tensor) and one.requires_grad for one in inputs]
+            args = [one.detach().requires_grad_() if asked and not one.requires_grad else one for one, asked in zip(args, differs)] + list(args[count:])
+            made = [one for one in _tensors(func(*args[:count])) if one.is_floating_point() and one.requires_grad]
+            leaves = [one for one, asked in zip(args, differs) if asked]
+            return grad(made, leaves, args[count:], create_graph=True, allow_unused=True, materialize_grads=True)
 
     return gradcheck(slopes, inputs + given, eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception, nondet_tol=nondet_tol, check_undefined_grad=check_undefined_grad,
                      check_grad_dtypes=check_grad_dtypes, check_batched_grad=check_batched_grad, check_forward_ad=check_fwd_over_rev, check_backward_ad=check_rev_over_rev,

@@ -41,6 +41,9 @@ class Tensors(unittest.TestCase):
     def test_random_programs(self):
         self.same("random_programs")
 
+    def test_parameters(self):
+        self.same("parameters")
+
     def test_a_loop_compiles_once(self):
         done = self.text(
             "import torch\nx = torch.ones(8)\n"
