@@ -191,9 +191,9 @@ static Unary unaryOnDevice(mlir::Operation *op) {
 
 // One conversion, which saturates and makes 0 of NaN.
 static Value *floatToByte(CodeBuilder &b, Value *x, bool isSigned) {
-  auto *type = llvm::FunctionType::get(b.getInt16Ty(), {b.getFloatTy()}, false);
+  auto *type = llvm::FunctionType::get(b.i32(), {b.getFloatTy()}, false);
   const char *text = isSigned ? "cvt.rzi.s8.f32 $0, $1;" : "cvt.rzi.u8.f32 $0, $1;";
-  Value *wide = b.CreateCall(llvm::InlineAsm::get(type, text, "=h,f", false), {x});
+  Value *wide = b.CreateCall(llvm::InlineAsm::get(type, text, "=r,f", false), {x});
   return b.CreateTrunc(wide, b.i8());
 }
 

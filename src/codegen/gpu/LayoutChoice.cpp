@@ -236,11 +236,22 @@ Layout LayoutChoice::ofAccess(Value pointers, Value data) const {
   return alongDim(shape, *fastest, lengthAlong(pointers, *fastest, bytes));
 }
 
-// Spread tiles are loaded as they are wanted, so that nothing moves afterwards.
+/// Every thread would load a large part of the tile, element by element.
+static bool isWideSpread(const Layout &spread, const Layout &own) {
+  constexpr unsigned least = 32, atLeastTimes = 8;
+  unsigned registers = spread.registerCount();
+  return registers >= least && registers >= atLeastTimes * own.registerCount();
+}
+
+// Spread tiles are loaded as they are wanted, so that nothing moves afterwards, but where that is
+// more than to move them.
 Layout LayoutChoice::ofLoad(tt::LoadOp load) const {
   Layout layout = ofAccess(load.getPtr(), load.getResult());
-  if (layout == anchor(layout.shape))
-    layout = wanted(load.getResult());
+  if (layout == anchor(layout.shape)) {
+    Layout spread = wanted(load.getResult());
+    if (!isWideSpread(spread, layout))
+      layout = spread;
+  }
   return byVectors(load.getPtr(), load.getMask(), load.getType(), layout);
 }
 
