@@ -39,12 +39,13 @@ public:
   NoGradGuard() : AutoGradMode(false) {}
 };
 
-/// An optimiser's, a module's tensors in a file that stock torch.load(weights_only=True) reads: a
-/// dict of names for a module, PyTorch's state_dict for an optimiser. load takes the same, all of
-/// it or an Error that lists what differs. A path ends as the user likes.
 namespace optim {
 class Optimizer;
 }
+
+/// A module's tensors by name, or an optimiser's state_dict, in a file of torch.save, which stock
+/// torch.load(weights_only=True) reads. load takes such files, PyTorch's own too: all of it, or an
+/// Error that lists what differs. The file is written aside and renamed.
 PELLUCID_EXPORT void save(const nn::Module &module, const std::string &path);
 PELLUCID_EXPORT void load(nn::Module &module, const std::string &path);
 PELLUCID_EXPORT void save(const optim::Optimizer &optimizer, const std::string &path);

@@ -2,7 +2,8 @@
 // Optimisers against their rules in double, files, and training steps as packages.
 #include "Near.h"
 
-#include <filesystem>
+#include <array>
+#include <thread>
 
 namespace pellucid::test {
 namespace {
@@ -129,6 +130,36 @@ TEST(Optim, GroupsOptionsAndClosures) {
   EXPECT_TRUE(contains(errorOf([] { optim::Adam({vectorOf({1})}); }), "requires_grad_()"));
   EXPECT_TRUE(contains(errorOf([&] { optim::Adam({a}, optim::AdamOptions(-1)); }),
                        "Invalid learning rate"));
+}
+
+double lossAfterSteps(uint64_t seed) {
+  nn::Linear layer(4, 1, true, dtype::float32, seed);
+  layer.requires_grad_();
+  optim::Adam optimizer(layer.parameters(), optim::AdamOptions(0.05));
+  Tensor x = rand({8, 4}, dtype::float32, -1, 1, seed + 1), y = x.slice(1, 0, 1).contiguous();
+  double last = 0;
+  for (int step = 0; step < 10; ++step) {
+    optimizer.zero_grad();
+    Tensor loss = mse_loss(layer(x), y);
+    loss.backward();
+    optimizer.step();
+    last = loss.item<double>();
+  }
+  return last;
+}
+
+// Their calls take turns, and neither sees the other's.
+TEST(Optim, ThreadsTrainBesideEachOther) {
+  double first = lossAfterSteps(1), second = lossAfterSteps(2), one = 0, other = 0;
+  std::thread a([&] { one = lossAfterSteps(1); }), b([&] {
+    NoGradGuard ofThisThread;
+    AutoGradMode enabled(true);
+    other = lossAfterSteps(2);
+  });
+  a.join();
+  b.join();
+  EXPECT_EQ(one, first);
+  EXPECT_EQ(other, second);
 }
 
 //===-- files and packages --------------------------------------------------------------------===//
