@@ -120,8 +120,16 @@ std::vector<ConcreteTensor> Compiled::run(const std::vector<ConcreteTensor> &inp
     tensors.push_back(borrowed(input));
   std::vector<DLManagedTensorVersioned *> outputs(pellucid_output_count(package));
   pellucid_run_options options = scriptRunOptions(place);
-  pellucid_status status = pellucid_run(package, tensors.data(), tensors.size(), outputs.data(),
-                                        outputs.size(), &options);
+  auto call = [&] {
+    return pellucid_run(package, tensors.data(), tensors.size(), outputs.data(), outputs.size(),
+                        &options);
+  };
+  pellucid_status status = call();
+  // The package's own memory is none of ours: there may be room where blocks are kept.
+  if (status == PELLUCID_OUT_OF_MEMORY && place.kind == Device::Kind::Cuda) {
+    CudaDevices::get().at(place.index).memory().releaseKept();
+    status = call();
+  }
   if (status == PELLUCID_KERNEL_FAILED || status == PELLUCID_OUT_OF_MEMORY) {
     bool isMemory = status == PELLUCID_OUT_OF_MEMORY;
     std::string why = pellucid_last_error();

@@ -78,7 +78,8 @@ h::Value tensorOfValues(Tracer &tracer, h::Interpreter &interpreter, const Concr
 
 class Loader {
 public:
-  Loader(Tracer &t, h::Interpreter &i) : tracer(t), interpreter(i) {}
+  /// Tensors are said to lie on `device`.
+  Loader(Tracer &t, h::Interpreter &i, Device d) : tracer(t), interpreter(i), device(d) {}
 
   /// What the file names twice is one object.
   h::Value value(const archive::PickleItem &item, unsigned depth = 0) {
@@ -191,6 +192,7 @@ private:
       auto [known, isNew] = dense.try_emplace({begin, given.shape, given.strides});
       if (isNew)
         known->second = tensorOfValues(tracer, interpreter, given);
+      known->second.as<TensorObject>()->tensor.storage->device = device;
       return known->second.as<TensorObject>()->tensor;
     }
     auto [known, isNew] = storages.try_emplace({stored.storage.get(), stored.dtype});
@@ -199,7 +201,7 @@ private:
     if (isNew) {
       std::vector<int64_t> sizes = isWhole ? stored.sizes : std::vector<int64_t>{count};
       known->second =
-          tracer.recorder->tensorOf({stored.dtype, sizes, rowMajor(sizes), stored.storage});
+          tracer.recorder->tensorOf({stored.dtype, sizes, rowMajor(sizes), stored.storage}, device);
     }
     TracedTensor view = known->second;
     view.type = TensorType(stored.dtype, {stored.sizes.begin(), stored.sizes.end()});
@@ -211,6 +213,7 @@ private:
 
   Tracer &tracer;
   h::Interpreter &interpreter;
+  Device device;
   std::map<const archive::PickleItem *, h::Value> objects;
   std::map<std::tuple<const void *, std::vector<int64_t>, std::vector<int64_t>>, h::Value> dense;
   std::map<std::pair<const void *, DataType>, TracedTensor> storages;
@@ -230,7 +233,11 @@ h::Value load(Tracer &tracer, h::Interpreter &interpreter, Bound &a) {
   archive::TorchFile read;
   if (package::Status s = archive::readTorchFile(file->bytes(), file, read); !s.ok())
     interpreter.refuse("'" + path + "' is not read: " + s.message());
-  return Loader(tracer, interpreter).value(*read.root);
+  bool isPlaced = tracer.recorder && tracer.recorder->isRecording();
+  Device device;
+  if (isPlaced)
+    device = deviceAsked(tracer, interpreter, a[1]).value_or(Device());
+  return Loader(tracer, interpreter, device).value(*read.root);
 }
 
 // ---- writing
@@ -375,19 +382,22 @@ private:
   archive::PickleWriter::Place placeOf(TensorObject &tensor) {
     ConcreteTensor values = valuesOf(tracer, interpreter, tensor, "torch.save");
     const std::shared_ptr<TracedStorage> &storage = tensor.tensor.storage;
-    const std::shared_ptr<const std::byte> &memory = storage->memory->data;
     auto element = static_cast<int64_t>(byteSize(values.dtype));
     archive::PickleWriter::Place place;
     place.sizes = values.shape;
     place.strides = values.strides;
-    place.offset = (values.data.get() - memory.get()) / element;
+    place.offset = tensor.tensor.type.offset.constant().value();
     int64_t bytes = storage->type.storageElements(tracer.symbols()).constant().value() *
                     static_cast<int64_t>(byteSize(storage->type.dtype));
     place.count = bytes / element;
     auto [known, isNew] =
         keys.try_emplace({storage, values.dtype}, std::to_string(storages.size()));
     if (isNew)
-      storages.push_back({values.dtype, {place.count}, {1}, memory});
+      storages.push_back({values.dtype,
+                          {place.count},
+                          {1},
+                          partOn(*storage->memory, 0, static_cast<size_t>(bytes), {},
+                                 /*keeps=*/false, tracer.devices)});
     place.key = known->second;
     return place;
   }

@@ -241,6 +241,43 @@ def manual_seed_all(seed):
     torch.manual_seed(seed)
 
 
+def get_rng_state(device="cuda"):
+    return torch.get_rng_state()
+
+
+def set_rng_state(new_state, device="cuda"):
+    torch.set_rng_state(new_state)
+
+
+def get_rng_state_all():
+    return [torch.get_rng_state() for _ in range(device_count())]
+
+
+def set_rng_state_all(new_states):
+    for state in new_states:
+        torch.set_rng_state(state)
+
+
+def initial_seed():
+    return torch.initial_seed()
+
+
+class nvtx:
+    """Marks for a profiler that nobody runs."""
+
+    @staticmethod
+    def range_push(msg):
+        return 0
+
+    @staticmethod
+    def range_pop():
+        return 0
+
+    @staticmethod
+    def mark(msg):
+        pass
+
+
 def _memory(name, device):
     _needs(name)
     counts = _script_torch.memory(device)

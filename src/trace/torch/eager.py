@@ -116,3 +116,20 @@ def ByteTensor(*args):
 
 def BoolTensor(*args):
     return _legacy_tensor(torch.bool, args)
+
+
+def pin_memory(input, device=None):
+    """Copies to a device wait for the host here, from wherever they are made."""
+    return input
+
+
+def is_pinned(input, device=None):
+    return False
+
+
+def record_stream(input, stream):
+    """Work is done in one order: no other stream uses the memory."""
+
+
+def new_tensor(input, data, dtype=None, device=None, requires_grad=False):
+    return torch.tensor(data, dtype=input.dtype if dtype is None else dtype, device=input.device if device is None else device, requires_grad=requires_grad)

@@ -9,9 +9,16 @@ class _State:
         self.stream, self.mark = stream, mark
 
 
+def _follows(device):
+    """On a GPU the numbers are those of the CPU's generator, too."""
+    import torch
+
+    return device.partition(":")[0] == "cuda" and torch.cuda.is_available()
+
+
 class Generator:
     def __init__(self, device="cpu"):
-        if str(device).partition(":")[0] != "cpu":
+        if str(device) != "cpu" and not _follows(str(device)):
             raise NotImplementedError(f"torch.Generator(device='{device}'): the generator of the CPU is the one that is followed here")
         self.device, self._stream = device, _new_stream(67280421310721)
 

@@ -44,7 +44,7 @@ class Devices(unittest.TestCase):
             "print(y.device, z.device, y, z)\n"
             "with torch.device('cuda:1'):\n    print(torch.empty(2).device, torch.ones(1).device)\n"
             "torch.set_default_device('cuda')\nprint(torch.tensor([1.5]), torch.get_default_device())\n",
-            "cuda:0 cpu tensor([0., 1., 2., 3.], device='cuda:0') tensor([0., 1., 2., 3.])\ncuda:1 cuda:1\ntensor([1.5000], device='cuda:0') cuda\n",
+            "cuda:0 cpu tensor([0., 1., 2., 3.], device='cuda:0') tensor([0., 1., 2., 3.])\ncuda:1 cuda:1\ntensor([1.5000], device='cuda:0') cuda:0\n",
         )
 
     def test_memory(self):
@@ -64,10 +64,19 @@ class Devices(unittest.TestCase):
         self.assertIn("line 6, in <module>", done.stderr)
         self.assertRegex(done.stderr, r"py:6:1: error: cannot find entry 'fused_\w+'|py:6:1: error: cannot find entry")
 
+    def test_files(self):
+        self.prints(
+            "import tempfile, torch\nx = torch.tensor([0.0, 1.0, 2.0, 3.0]).cuda()\nfile = tempfile.mkdtemp() + '/f.pt'\n"
+            "torch.save({'x': x, 'part': x[1:3]}, file)\nd, e = torch.load(file), torch.load(file, map_location='cuda:1')\n"
+            "print(d['x'], d['part'].tolist(), e['part'].tolist(), e['x'].device)\n"
+            "print(x.pin_memory().device, x.new_tensor([5]), torch.Generator(device='cuda').manual_seed(1).initial_seed())\n",
+            "tensor([0., 1., 2., 3.]) [1.0, 2.0] [1.0, 2.0] cuda:1\ncuda:0 tensor([5.], device='cuda:0') 1\n",
+        )
+
     def test_no_memory_is_an_exception(self):
         self.prints(
             "import torch\nx = torch.rand(70 << 20)\ntry:\n    y = x.cuda()\n    print(y)\n"
-            "except torch.cuda.OutOfMemoryError as e:\n    print(str(e)[:20], isinstance(e, RuntimeError), torch.OutOfMemoryError is type(e))\n",
+            "except torch.cuda.OutOfMemoryError as e:\n    print(str(e)[:19], isinstance(e, RuntimeError), torch.OutOfMemoryError is type(e))\n",
             "CUDA out of memory. True True\n",
         )
 
