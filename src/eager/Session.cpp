@@ -2,6 +2,7 @@
 #include "eager/Session.h"
 
 #include "host/InterpreterState.h"
+#include "trace/OperandErrors.h"
 #include "trace/TensorCalls.h"
 #include "trace/TraceSession.h"
 
@@ -110,8 +111,12 @@ std::vector<h::Value> Session::run(const Compiled &compiled, const std::vector<h
   for (const h::Value &tensor : tensors)
     inputs.push_back(inputOf(tensor, compiled.device()));
   std::vector<h::Value> results;
-  for (const ConcreteTensor &tensor : atScriptsLine([&] { return compiled.run(inputs); }))
-    results.push_back(tensorOf(tensor));
+  try {
+    for (const ConcreteTensor &tensor : atScriptsLine([&] { return compiled.run(inputs); }))
+      results.push_back(tensorOf(tensor));
+  } catch (const SegmentFailure &failure) {
+    raiseFailure(failure, nullptr);
+  }
   return results;
 }
 

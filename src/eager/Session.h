@@ -91,6 +91,8 @@ private:
   template <typename Body> auto atScriptsLine(const Body &body) {
     try {
       return body();
+    } catch (const trace::SegmentFailure &) {
+      throw; // who runs it knows the operator
     } catch (const DiagnosticError &error) {
       fail(error.diagnostic);
     }

@@ -373,6 +373,13 @@ double Interpreter::toDouble(const Value &value, std::string_view what) {
     refuse(
         std::string(what) + " is a float computed from a dynamic dimension ('" + host::repr(v) +
         "'), which is not supported; make that dimension static, or compute it inside the kernel");
+  // In a script a tensor is a number where one is wanted.
+  if (v.isObject() && !v.as<Instance>() && impl->options.script)
+    if (auto method = v.object()->getAttr(*this, "__float__")) {
+      Value number = call(*method);
+      if (number.isFloat() || number.isInt() || number.isBool())
+        return toDouble(number, what);
+    }
   raise("TypeError", std::string(what) + " must be a real number, not " + typeName(v));
 }
 
