@@ -5,9 +5,29 @@
 #include "support/Diagnostics.h"
 
 #include <algorithm>
+#include <atomic>
+#include <deque>
 #include <stdexcept>
+#include <unordered_map>
 
 namespace pellucid::graph {
+
+namespace {
+/// The built-in operators never change: they are found by hash, once they are there.
+struct BuiltinIndex {
+  explicit BuiltinIndex(const OperatorRegistry &r) : registry(&r) {
+    for (const std::string &target : r.targets()) {
+      const Operator *op = r.find(target);
+      names.push_back(target);
+      byTarget.emplace(names.back(), op);
+    }
+  }
+  const OperatorRegistry *registry;
+  std::deque<std::string> names;
+  std::unordered_map<std::string_view, const Operator *> byTarget;
+};
+std::atomic<const BuiltinIndex *> builtinIndex = nullptr;
+} // namespace
 
 const OperatorRegistry &OperatorRegistry::builtins() {
   static const OperatorRegistry registry = [] {
@@ -31,6 +51,9 @@ const OperatorRegistry &OperatorRegistry::builtins() {
     registerAssertionOperators(r);
     return r;
   }();
+  // Never destroyed: what ends after it may still ask.
+  static const auto *index = new BuiltinIndex(registry);
+  builtinIndex.store(index, std::memory_order_release);
   return registry;
 }
 
@@ -46,6 +69,11 @@ const Operator &OperatorRegistry::add(Operator op, const SourceLocation &where) 
 }
 
 const Operator *OperatorRegistry::find(std::string_view target) const {
+  if (const BuiltinIndex *index = base ? nullptr : builtinIndex.load(std::memory_order_acquire);
+      index && index->registry == this) {
+    auto known = index->byTarget.find(target);
+    return known == index->byTarget.end() ? nullptr : known->second;
+  }
   auto it = byTarget.find(target);
   if (it != byTarget.end())
     return it->second.get();

@@ -282,8 +282,9 @@ static const Operator &normalizeArguments(const Tracer &tracer, const std::strin
 /// A list of one tensor is a list still.
 static bool returnsList(const Tracer &tracer, const std::string &packet) {
   const Operator *op = tracer.registry.find(packet);
-  if (auto overloads = tracer.registry.overloads(packet); !op && !overloads.empty())
-    op = overloads.front();
+  if (!op)
+    if (auto overloads = tracer.registry.overloads(packet); !overloads.empty())
+      op = overloads.front();
   return op && op->schema.returns.size() == 1 && op->schema.returns[0].type.list;
 }
 
@@ -736,7 +737,7 @@ static h::Value recordAten(Tracer &tracer, h::Interpreter &interpreter, const st
     return normalizeArguments(tracer, packet, positional, keywords, interpreter.location())
         .target();
   });
-  bool list = returnsList(tracer, packet);
+  bool list = returnsList(tracer, target);
   // An assertion of an operator is its caller's.
   SourceLocation where = packet.starts_with("aten._assert_async") ? usersLocation(interpreter)
                                                                   : interpreter.location();

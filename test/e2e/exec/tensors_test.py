@@ -52,6 +52,32 @@ class Tensors(unittest.TestCase):
         )
         self.assertLessEqual(int(done.stdout), 3, done.stderr)
 
+    def test_sizes_that_change_are_few_programs(self):
+        source = (
+            "import torch\nimport torch.nn.functional as F\ntorch.manual_seed(0)\nw = torch.randn(8, 8)\n"
+            "def f(n):\n    torch.manual_seed(n)\n    x = torch.randn(n, 8)\n"
+            "    a = F.scaled_dot_product_attention((x @ w)[None], x[None], (x * 3).exp()[None], is_causal=True)[0]\n"
+            "    return (a.transpose(0, 1) @ F.gelu(x) + torch.arange(n).float().view(1, n) @ x).tolist()\n"
+            "{}print(f(37))\nprint(torch._pellucid_statistics()['compiled'])\n"
+        )
+        alone = self.text(source.format("")).stdout.splitlines()
+        among = self.text(source.format("for n in (3, 20, 5, 9, 120, 64, 33):\n    f(n)\n")).stdout.splitlines()
+        self.assertEqual(alone[0], among[0])
+        self.assertLessEqual(int(among[1]), 4)
+
+    def test_sums_have_the_bits_of_their_size(self):
+        source = (
+            "import torch\nimport torch.nn.functional as F\n"
+            "def f(n):\n    torch.manual_seed(n)\n    x = torch.randn(8, n)\n"
+            "    for one in (x.sum(), x.exp().mean(1), x.t().sum(0), F.log_softmax(x, -1), F.layer_norm(x, (n,)), x.cumsum(1), x.var(1)):\n"
+            "        yield one.tolist()\n"
+            "{}print(list(f(300)))\n"
+        )
+        alone = self.text(source.format(""))
+        among = self.text(source.format("for n in (20, 29):\n    list(f(n))\n"))
+        self.assertTrue(alone.stdout, alone.stderr)
+        self.assertEqual(alone.stdout, among.stdout)
+
     def test_a_long_loop_does_not_grow(self):
         source = "import torch\nx = torch.ones(256)\nfor i in range({}):\n    x = x * 0.5 + 1\nprint(x.sum().item())\n"
         used = []
