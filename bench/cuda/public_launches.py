@@ -22,7 +22,7 @@ SOURCES = {
             "context_attn_llama bmm_chunk_fwd chunked_cumsum_fwd triton_conv2d_fwd triton_attention fast_layernorm fast_rms_layernorm "
             "geglu_tanh_triton swiglu_triton fast_ce_loss softmax_triton1 rmsnorm_fused_llama rotary_emb quantize_copy_kv "
             "embedding_triton_kernel l2_norm_triton1 log_softmax kldiv_triton iv_dependent_matmul lora_expand_gemv layer_norm_liger "
-            "chunk_gla_fwd lightning_attention token_attn_llama2 flash_decode2_llama cross_entropy2"
+            "chunk_gla_fwd lightning_attention token_attn_llama2 flash_decode2_llama cross_entropy2 softmax_reducev token_attn_reduceV int8_quantization"
         ).split()
     },
 }
@@ -97,6 +97,31 @@ def decode_reduce(module):
     lengths = torch.full((batch,), blocks * block, device="cuda", dtype=torch.int32)
     parts, sums = rand(batch, heads, blocks, width, dtype=torch.float32), rand(batch, heads, blocks, dtype=torch.float32)
     module.flash_decode_stage2(parts, sums, lengths, rand(batch, heads, width, dtype=torch.float32), block)
+
+
+def paged(batch, heads, length):
+    """Pages of a cache, where each batch begins, and how long it is."""
+    pages = torch.randperm(batch * length, device="cuda", dtype=torch.int32).reshape(batch, length)
+    starts = torch.arange(batch, device="cuda", dtype=torch.int32) * length
+    return pages, starts, torch.full_like(starts, length)
+
+
+def softmax_and_values(module):
+    batch, heads, width, length = 64, 32, 128, 2048
+    scores, v = rand(heads, batch * length, dtype=torch.float32), rand(batch * length, heads, width, dtype=torch.float32)
+    module.token_softmax_reducev_fwd(scores, v, torch.empty(batch, heads, width, device="cuda"), *paged(batch, heads, length), length, 0)
+
+
+def weighted_values(module):
+    batch, heads, width, length = 64, 32, 128, 2048
+    pages, starts, lengths = paged(batch, heads, length)
+    weights, v = torch.rand(heads, batch * length, device="cuda"), rand(batch * length, heads, width, dtype=torch.float32)
+    module.token_att_fwd2(weights, v, torch.empty(batch, heads, width, device="cuda"), pages, torch.arange(batch, device="cuda", dtype=torch.int32), starts, lengths)
+
+
+def odd_cross_entropy(module):
+    logits, labels = rand(4096, 50257, dtype=torch.bfloat16), ints(50257, 4096, dtype=torch.int64)
+    module.fast_cross_entropy_loss(logits.reshape(1, 4096, 50257), labels.reshape(1, 4096))
 
 
 def int8_product(module):
@@ -214,5 +239,11 @@ ROWS = [
     Row("nf4 dequantisation", "nf4", nf4),
     Row("quantised kv copy (lightllm)", "quantize_copy_kv", lambda m: m.destindex_copy_quantize_kv(rand(16384, 32, 128), torch.randperm(16384, device="cuda", dtype=torch.int32), torch.empty(16384, 32, 128, dtype=torch.int8, device="cuda"), torch.empty(16384, 32, 1, dtype=torch.float16, device="cuda"))),
     Row("embedding (lightllm)", "embedding_triton_kernel", lambda m: m.embedding(ints(32000, 16384), rand(32000, 4096), 0, 32000, torch.empty(16384, 4096, dtype=torch.float16, device="cuda"))),
+    Row("softmax, odd rows f16", "softmax_triton1", lambda m: m.softmax(rand(16384, 4095))),
+    Row("cross entropy, 50257 classes", "fast_ce_loss", odd_cross_entropy),
+    Row("layer norm, odd rows", "tutorial_layer_norm", lambda m: m.layer_norm(rand(8192, 4095), (4095,), rand(4095), rand(4095), 1e-5)),
+    Row("softmax and values (lightllm)", "softmax_reducev", softmax_and_values),
+    Row("weighted values (lightllm)", "token_attn_reduceV", weighted_values),
+    Row("int8 blocks (sage)", "int8_quantization", lambda m: m.per_block_int8(*(rand(4, 32, 4096, 128, dtype=torch.float32) for _ in range(2)))),
     Row("lora expand", "lora_expand_gemv", lambda m: m._bgmv_expand(rand(256, 64), rand(8, 4096, 64), torch.zeros(256, 4096, dtype=torch.float16, device="cuda"), ints(8, 256), True)),
 ]

@@ -320,6 +320,8 @@ std::optional<Layout> LayoutChoice::wishOf(OpOperand &use, Asked &asked) const {
     return wanted(reshape, asked).throughReshape(shape);
   if (auto copy = dyn_cast<AsyncCopyOp>(user))
     return ofCopy(copy);
+  if (isa<tt::ReduceOp>(user))
+    return ofReduced(use.get());
   if (isElementOp(user))
     return askedOf(user->getResult(0), asked);
   if (isa<scf::YieldOp, scf::ForOp>(user)) {

@@ -3,7 +3,7 @@
 // A window moves by single elements: its neighbours are spread over lanes, so that the thread's
 // registers share a row and its mask, and nothing is copied ahead, which takes aligned words. What
 // moves by whole vectors is copied.
-// CHECK-DAG:   #[[SPREAD:.*]] = #ttgpu.layout<registers = {{\[}}[0, 1], [0, 2], [0, 4], [0, 8]], lanes = {{\[}}[1, 0], [2, 0], [4, 0], [8, 0], [16, 0]], warps = {{\[}}[32, 0], [0, 0]]>
+// CHECK-DAG:   #[[SPREAD:.*]] = #ttgpu.layout<registers = {{\[}}[0, 2], [0, 4], [0, 8]], lanes = {{\[}}[1, 0], [2, 0], [4, 0], [8, 0], [16, 0]], warps = {{\[}}[32, 0], [0, 1]]>
 // CHECK-LABEL: @window
 // CHECK-NOT:   async_copy
 // CHECK:       tt.load {{.*}} : tensor<64x16x!tt.ptr<f16>, #[[SPREAD]]>
