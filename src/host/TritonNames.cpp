@@ -214,6 +214,7 @@ Value NamedBuiltin::call(Interpreter &interpreter, CallArgs args) {
   static const std::map<std::string_view, const char *> ofTriton = {
       {"tl.cdiv", "cdiv"},
       {"tl.next_power_of_2", "next_power_of_2"},
+      {"tl._aggregate", "aggregate"},
       {"tl.core._aggregate", "aggregate"}};
   if (auto known = ofTriton.find(name); known != ofTriton.end()) {
     Value triton(interpreter.nativeModule("triton"));

@@ -101,6 +101,16 @@ void addStatement(PointwiseGroup &group, const Node &node, const std::string &ex
   group.names[node.result()] = name;
 }
 
+/// A float as 8 or 16 bits keeps the low bits of a wider integer, as PyTorch says of uint8 and as
+/// its processors do it for the others; what that one does not hold becomes 0.
+std::string narrowed(const std::string &value, DataType from, DataType to) {
+  bool wide = from == DataType::Float64 && to == DataType::UInt8;
+  std::string real = byteSize(from) < 4 ? "tl.cast(" + value + ", tl.float32)" : value;
+  return "tl.where(tl.abs(" + real + ") < " +
+         (wide ? "9223372036854775808.0, " : "2147483648.0, ") + real + ", 0.0).to(" +
+         (wide ? "tl.int64)" : "tl.int32)");
+}
+
 bool mentions(const std::string &expression, const std::string &name) {
   return renameIdentifiers(expression, {{name, "another " + name}}) != expression;
 }
@@ -154,8 +164,10 @@ void addPointwise(PointwiseGroup &group, const Node &node, const OperatorCall &c
     group.hasChecks = true;
   }
   group.expensive |= looksExpensive(chosen.expression);
-  addStatement(group, node, renameIdentifiers(chosen.expression, names),
-               node.result()->type().dtype);
+  DataType result = node.result()->type().dtype;
+  std::string text = renameIdentifiers(chosen.expression, names);
+  bool narrows = isFloat(types.compute) && isInteger(result) && byteSize(result) < 4;
+  addStatement(group, node, narrows ? narrowed(text, types.compute, result) : text, result);
 }
 
 /// `text` with the names of `part`, a group of its own, as those of `group`.
