@@ -20,10 +20,16 @@ MersenneTwister::MersenneTwister(uint64_t seed) : position(624) {
 }
 
 void MersenneTwister::twist() {
-  for (size_t i = 0; i < 624; ++i) {
-    uint32_t mixed = (state[i] & 0x80000000u) | (state[(i + 1) % 624] & 0x7fffffffu);
-    state[i] = state[(i + 397) % 624] ^ (mixed >> 1) ^ (mixed & 1 ? 0x9908b0dfu : 0);
-  }
+  // In three parts, so that no place is a remainder: big tensors are filled from here.
+  auto mix = [this](size_t i, size_t next, size_t far) {
+    uint32_t mixed = (state[i] & 0x80000000u) | (state[next] & 0x7fffffffu);
+    state[i] = state[far] ^ (mixed >> 1) ^ (mixed & 1 ? 0x9908b0dfu : 0);
+  };
+  for (size_t i = 0; i < 227; ++i)
+    mix(i, i + 1, i + 397);
+  for (size_t i = 227; i < 623; ++i)
+    mix(i, i + 1, i - 227);
+  mix(623, 0, 396);
   position = 0;
 }
 
@@ -215,6 +221,8 @@ private:
   }
   float floatUniform() { return static_cast<float>(state.engine.next() & 0xffffff) * 0x1p-24f; }
   double rounded(double value) const {
+    if (draw.dtype == DataType::Float32 && value == value)
+      return static_cast<double>(static_cast<float>(value));
     if (!isFloat(draw.dtype))
       return value;
     // To 16 bits by way of float32, as conversions from double go there.
