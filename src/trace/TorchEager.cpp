@@ -47,6 +47,7 @@ h::Value statistics(const Tracer &tracer) {
     const EagerRecorder::Statistics &counts = tracer.recorder->statistics();
     out.set(h::Value("segments"), h::Value(counts.segments));
     out.set(h::Value("compiled"), h::Value(counts.compiled));
+    out.set(h::Value("dynamic"), h::Value(counts.dynamic));
     out.set(h::Value("interpreted"), h::Value(counts.interpreted));
     out.set(h::Value("operators"), h::Value(counts.operators));
   }
