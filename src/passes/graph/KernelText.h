@@ -41,8 +41,8 @@ struct TextOperand {
   DataType dtype = DataType::Float32;
   std::vector<symbolic::Expr> strides;
   symbolic::Expr offset = 0;
-  bool offsetIsArgument = false;     ///< even where it is known: one kernel serves several places
-  std::optional<size_t> window = {}; ///< of the spec's: it is read there only
+  bool offsetIsArgument = false;    ///< even where it is known: one kernel serves several places
+  std::vector<size_t> windows = {}; ///< of the spec's: it is read inside of all of them only
 };
 
 /// The indices along `dim` from `from` up to and without `to`: a part of a tensor that is joined

@@ -85,9 +85,70 @@ Value *ConvolutionLowering::zeros(const std::vector<Expr> &shape) {
                       {emitter.emptyLike(type), Access::Write}, where);
 }
 
-/// The input with its border of zeros, such that every window lies in it; without one where
-/// windows beyond it are masked. Of a transposed
-/// convolution, zeros stand between its elements, too, and the windows are one step apart.
+ConvolutionLowering::Input ConvolutionLowering::borderedInput(bool channelsLast, int64_t channels,
+                                                              bool hasBorder) {
+  const TensorType &type = input->type();
+  int64_t own = channelsOfGroup();
+  bool isInOrder = !channelsLast || (type.strides[1].constant() == 1 && channels == own);
+  if (isInOrder && !(hasBorder && isPadded()))
+    return paddedInput(channelsLast, channels, false);
+  // The channels' dims stand before the places or behind them.
+  PointwiseSpec spec;
+  spec.name = "copy_windows";
+  TextOperand from{type.dtype, {type.strides[0]}, 0};
+  std::string inside;
+  auto addDim = [&](const Expr &size, const Expr &stride) {
+    spec.shape.push_back(size);
+    from.strides.push_back(stride);
+  };
+  auto cut = [&](const Expr &begin, const Expr &end) {
+    from.windows.push_back(spec.windows.size());
+    inside += (inside.empty() ? "part" : " & part") + std::to_string(spec.windows.size());
+    spec.windows.push_back({spec.shape.size() - 1, begin, end});
+  };
+  auto addChannels = [&] {
+    addDim(sizes.groups, type.strides[1] * own);
+    addDim(channels, type.strides[1]);
+    if (channels != own)
+      cut(0, own);
+  };
+  spec.shape = {sizes.batch};
+  if (!channelsLast)
+    addChannels();
+  for (size_t d = 0; d < sizes.spatial(); ++d) {
+    int64_t border = hasBorder ? sizes.padding[d] : 0;
+    addDim(sizes.input[d] + 2 * border, type.strides[2 + d]);
+    from.offset = from.offset - type.strides[2 + d] * border;
+    if (border != 0)
+      cut(border, sizes.input[d] + border);
+  }
+  if (channelsLast)
+    addChannels();
+  const std::vector<Expr> shape = spec.shape;
+  TensorType dense(type.dtype, shape, type.device);
+  spec.inputs = {from};
+  spec.outputs = {{type.dtype, dense.strides, 0}};
+  spec.results = {"in0"};
+  if (!inside.empty()) {
+    spec.body = {{"v0", "tl.where(" + inside + ", in0, tl.cast(0.0, " + tlName(type.dtype) + "))"}};
+    spec.results = {"v0"};
+  }
+  Input made;
+  made.value = emitter.emit(writePointwise(std::move(spec), symbols), {input},
+                            {emitter.emptyLike(dense), Access::Write}, where);
+  size_t group = channelsLast ? shape.size() - 2 : 1, first = channelsLast ? 1 : 3;
+  made.batch = dense.strides[0];
+  made.group = dense.strides[group];
+  made.channel = dense.strides[group + 1];
+  auto begin = dense.strides.begin() + static_cast<std::ptrdiff_t>(first);
+  made.spatial.assign(begin, begin + static_cast<std::ptrdiff_t>(sizes.spatial()));
+  made.channels = channels;
+  return made;
+}
+
+/// The input with its border of zeros, such that every window lies in it; without one where windows
+/// beyond it are masked. Of a transposed convolution, zeros stand between its elements, too, and
+/// the windows are one step apart.
 ConvolutionLowering::Input ConvolutionLowering::paddedInput(bool channelsLast, int64_t channels,
                                                             bool hasBorder) {
   const TensorType &type = input->type();
@@ -246,7 +307,8 @@ WindowProduct ConvolutionLowering::asProduct(bool forMatrixUnits, bool placesAsR
   int64_t channels =
       channelsLast ? (own + vectorElements - 1) / vectorElements * vectorElements : own;
   bool isMasked = channelsLast && placesAsRows && masksBorder();
-  Input from = paddedInput(channelsLast, channels, !isMasked);
+  Input from = sizes.transposed ? paddedInput(channelsLast, channels)
+                                : borderedInput(channelsLast, channels, !isMasked);
 
   WindowProduct made;
   GemmSpec &spec = made.spec;

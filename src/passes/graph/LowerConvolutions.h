@@ -55,6 +55,8 @@ private:
     int64_t channels = 1; ///< of a group, those that only fill up included
   };
   Input paddedInput(bool channelsLast, int64_t channels, bool hasBorder = true);
+  /// The same in one launch, for a convolution that is not transposed.
+  Input borderedInput(bool channelsLast, int64_t channels, bool hasBorder);
   /// Whether windows that reach beyond the input are masked instead of padding it.
   bool masksBorder() const;
   void addBorders(GemmSpec &spec, const Input &from) const;

@@ -373,7 +373,7 @@ std::vector<TextOperand> operandsOf(const PointwiseGroup &group, const std::vect
     part[window.dim] = window.to - window.from;
     TextOperand operand = broadcastOperand(group.inputs[i]->type(), part, symbols);
     operand.offset = operand.offset - window.from * operand.strides[window.dim];
-    operand.window = placed->second;
+    operand.windows = {placed->second};
     operands.push_back(std::move(operand));
   }
   return operands;

@@ -40,14 +40,17 @@ std::string insideText(KernelWriter &writer, const PointwiseSpec &spec, const Te
   return text;
 }
 
-/// `mask` of a load of `operand`, and inside of its window.
+/// `mask` of a load of `operand`, and inside of its windows.
 std::string inWindow(KernelWriter &writer, const PointwiseSpec &spec, const TextOperand &operand,
-                     const std::vector<std::string> &indices, const std::string &mask) {
-  // What does not move along the window's dim is the same element everywhere.
-  if (!operand.window || operand.strides[spec.windows[*operand.window].dim].constant() == 0)
-    return mask;
-  std::string inside = insideText(writer, spec, spec.windows[*operand.window], indices);
-  return mask.empty() || inside.empty() ? mask + inside : mask + " & " + inside;
+                     const std::vector<std::string> &indices, std::string mask) {
+  for (size_t w : operand.windows) {
+    // What does not move along the window's dim is the same element everywhere.
+    if (operand.strides[spec.windows[w].dim].constant() == 0)
+      continue;
+    std::string inside = insideText(writer, spec, spec.windows[w], indices);
+    mask += mask.empty() || inside.empty() ? inside : " & " + inside;
+  }
+  return mask;
 }
 
 std::string loadText(size_t i, const std::string &address, const std::string &mask) {
