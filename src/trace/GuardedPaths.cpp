@@ -163,16 +163,22 @@ bool canHold(const Expr &condition, const SymbolTable &symbols) {
 
 std::optional<Box> rangesWhere(const Expr &condition, bool value, const SymbolTable &symbols) {
   Box box;
+  std::vector<std::pair<std::string, int64_t>> divisors;
   for (const std::string &name : condition.symbols()) {
     auto hint = symbols.find(name)->hint;
     if (!hint)
       return std::nullopt;
     box[name] = {*hint, *hint};
+    if (int64_t divisor = symbols.find(name)->divisor; divisor > 1)
+      divisors.emplace_back(name, divisor);
   }
   // Of a condition on several dims, each face is a product of sizes.
   uint64_t left = mostTries;
   auto holds = [&](const Box &candidate) {
     return forAll(candidate, [&](const Sizes &sizes) {
+      for (const auto &[name, divisor] : divisors)
+        if (sizes.at(name) % divisor != 0)
+          return true; // no size of the dim
       if (left == 0)
         return false;
       --left;

@@ -301,15 +301,15 @@ class Sizes(nn.Module):
         n = x.shape[0]
         padded = F.pad(x, (0, 0, 0, (4 - n % 4) % 4)).reshape(-1, 4, x.shape[1])
         down = torch.arange(n, -n, -1.0, dtype=torch.int64)
-        return padded.sum(1), self.table[max(0, 64 - n) :] + x[:, 0], down, torch.arange(0, n, 2.0), padded.reshape(-1, 8, x.shape[1]).sum(1)
+        return padded.sum(1), self.table[max(0, 64 - n) :] + x[:, 0], down, torch.arange(0, n, 2.0)
 
 
 def check_sizes(folder):
-    model, inputs = Sizes(), [torch.randn(n, 3) for n in (16, 8)]
+    model, inputs = Sizes(), [torch.randn(n, 3) for n in (16, 12)]
     save(export(model, (inputs[0],), dynamic_shapes=({0: Dim.AUTO},)), folder / "sizes.pt2")
     pellucid("compile", folder / "sizes.pt2", "-o", folder / "sizes.plc", "--target", "cpu:x86-64-v3")
     for x in inputs:
-        for got, value in zip(call(folder, folder / "sizes.plc", [x], 5), model(x), strict=True):
+        for got, value in zip(call(folder, folder / "sizes.plc", [x], 4), model(x), strict=True):
             assert got.dtype == value.numpy().dtype, f"{got.dtype} for {value.dtype}"
             np.testing.assert_allclose(got, value.numpy(), rtol=1e-6)
     print("sizes in other words")
