@@ -93,6 +93,7 @@ for k, row in enumerate(rows):
 refused(lambda: functional_call(layer, {"none": x, **ones}, (x,), strict=True), RuntimeError, "none")
 refused(lambda: functional_call(layer, {"0.bias": x[:2]}, (x,), strict=True), RuntimeError, "0.weight")
 layers = [nn.Linear(3, 2).double() for _ in range(4)]
+near(functional_call(layers[0], dict(layers[1].named_parameters()), kwargs={"input": x}).detach(), layers[1](x).detach())
 stacked, buffers = stack_module_state(layers)
 assert buffers == {} and stacked["weight"].shape == (4, 2, 3) and stacked["weight"].requires_grad
 near(vmap(lambda p: functional_call(layers[0], p, (x,)))(stacked).detach(), torch.stack([one(x) for one in layers]).detach())
