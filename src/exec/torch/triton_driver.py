@@ -119,10 +119,11 @@ class CompiledKernel:
 
     def __getitem__(self, grid):
         def launch(*args, **kwargs):
-            # Constants that it was made with need not be given again.
+            # Constants that it was made with need not be given again. A parameter may have an option's name.
             missing = self._kernel.arg_names[len(args) :]
             given = {name: value for name, value in self._given.items() if name in missing and not isinstance(value, torch.Tensor)}
-            return self._kernel[grid](*args, **{**given, **self._options, **kwargs})
+            options = {name: value for name, value in self._options.items() if name not in self._kernel.arg_names[: len(args)]}
+            return self._kernel[grid](*args, **{**given, **options, **kwargs})
 
         return launch
 

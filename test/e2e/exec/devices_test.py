@@ -91,6 +91,16 @@ class Devices(unittest.TestCase):
             "cuda=cpu",
         )
 
+    def test_a_parameter_with_an_options_name(self):
+        self.prints(
+            "import torch, triton\nimport triton.language as tl\n\n@triton.jit\ndef k(x, B: tl.constexpr, num_stages: tl.constexpr):\n"
+            "    for i in tl.range(0, 1, 1, num_stages=num_stages):\n        tl.store(x + tl.arange(0, B), tl.arange(0, B) * num_stages)\n\n"
+            "x = torch.zeros(4, device='cuda')\nmade = k.warmup(x, 4, num_stages=2, num_warps=1, grid=(1,))\nmade[(1, 1, 1)](x, 4, 2)\nprint(x)\n",
+            "tensor([0., 2., 4., 6.], device='cuda:0')\n",
+            "--device",
+            "cuda=cpu",
+        )
+
     def test_without_a_device(self):
         self.prints(
             "import torch\nprint(torch.cuda.is_available(), torch.cuda.device_count())\nfor f in (lambda: torch.ones(1).cuda(), torch.cuda.current_device):\n"
