@@ -90,8 +90,10 @@ void addComparisons(Interpreter &interpreter, const std::string &type) {
   // The others' text is what their __repr__ says, a subclass's own included.
   if (type == "str")
     add("__str__", "self", [](Interpreter &i, Bound &a) { return Value(i.str(a[0])); });
-  add("__format__", "self, format_spec",
-      [](Interpreter &i, Bound &a) { return Value(i.format(a[0], i.toStr(a[1], "format_spec"))); });
+  if (type == "str" || type == "int" || type == "float" || type == "bool")
+    add("__format__", "self, format_spec", [](Interpreter &i, Bound &a) {
+      return Value(i.format(a[0], i.toStr(a[1], "format_spec")));
+    });
 }
 
 void addItems(Interpreter &interpreter, const std::string &type) {

@@ -648,16 +648,26 @@ for _name in ("sum", "mean", "std", "var", "max", "min", "argmax", "argmin", "pr
     setattr(ndarray, _name, _method(_name))
 
 
+def _joined(compute, x, y):
+    try:
+        return _result(compute(*_pair(x, y)))
+    except RuntimeError as error:
+        if "must match the size" not in str(error):
+            raise
+        shapes = " ".join(str(asarray(v).shape).replace(" ", "") for v in (x, y))
+        raise ValueError(f"operands could not be broadcast together with shapes {shapes} ") from None
+
+
 def _binary(compute):
     def forward(self, other):
         if not isinstance(other, (ndarray, int, float, bool, list, tuple)):
             return NotImplemented
-        return _result(compute(*_pair(self, other)))
+        return _joined(compute, self, other)
 
     def backward(self, other):
         if not isinstance(other, (ndarray, int, float, bool, list, tuple)):
             return NotImplemented
-        return _result(compute(*_pair(other, self)))
+        return _joined(compute, other, self)
 
     return forward, backward
 

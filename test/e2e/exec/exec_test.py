@@ -135,7 +135,7 @@ class Exec(unittest.TestCase):
             "import math, ast\n"
             "class A:\n    def __format__(self, spec):\n        return 'f' + spec\n    def __index__(self):\n        return 2\n    def __float__(self):\n        return 2.25\n"
             "class D(dict):\n    def __repr__(self):\n        return 'D!'\n"
-            "a = A()\nprint(f'{a:.2f}', format(a), [5, 6, 7][a], math.sqrt(a), str(D()), D())\n"
+            "a = A()\nprint(f'{a:.2f}', format(a), [5, 6, 7][a], math.sqrt(a), str(D()), D(), f'{D()}', format(3, '03d'), f'{[1]}')\n"
             "print(math.frexp(10.0), math.ldexp(0.5, 3), math.frexp(0.0))\n"
             "print(ast.literal_eval(\"{'a': [1, -2.5, (3,), None], 'b': {1, 2}}\"), ast.literal_eval('1e-3'), ast.literal_eval('(1)'))\n"
             "for text in ('x', '1 +', \"'a\"):\n    try:\n        ast.literal_eval(text)\n    except (ValueError, SyntaxError) as e:\n        print(type(e).__name__)\n"

@@ -112,7 +112,7 @@ class Tensors(unittest.TestCase):
         self.assertIn("too big", done.stderr)
         # Where its results are used, an assertion is an exception.
         caught = "y = torch.empty(2)\ntry:\n    k[(1,)](x, y, B=2, TOP=1)\n    print(y)\nexcept RuntimeError as e:\n    print('caught', 'too big' in str(e))\nprint(x)\n"
-        done = self.text(kernel.format("tl.device_assert(v < TOP, 'too big')") + "x = torch.arange(2.0)\n" + caught)
+        done = self.text(kernel.format("tl.device_assert(v < TOP, 'too big')") + "x = torch.arange(2.0)\nassert x.sum() == 1\n" + caught)
         self.assertEqual(done.stdout, "caught True\ntensor([0., 1.])\n", done.stderr)
 
     def test_an_index_out_of_range_names_its_line(self):
