@@ -24,7 +24,8 @@ bool liesAlongK(Value operand, unsigned innerDim, const tt::AxisAnalysis &axes) 
 MatrixUnit unitFor(tt::DotOp dot, TargetAttr target, const tt::AxisAnalysis &axes) {
   MatrixUnit unit = bestUnit(dot, target);
   bool copies = liesAlongK(dot.getA(), 1, axes) && liesAlongK(dot.getB(), 0, axes);
-  return unit == MatrixUnit::Warpgroup && multipliesBytes(dot) && !copies ? MatrixUnit::Warp : unit;
+  bool wantsCopies = multipliesBytes(dot) || multipliesTruncated(dot);
+  return unit == MatrixUnit::Warpgroup && wantsCopies && !copies ? MatrixUnit::Warp : unit;
 }
 
 /// fp8 that its own unit does not multiply is multiplied as f16, which has all of its numbers.

@@ -90,29 +90,6 @@ Layout Layout::product(llvm::ArrayRef<int64_t> shape, unsigned warpCount) {
   return layout;
 }
 
-Layout Layout::turning(llvm::ArrayRef<int64_t> shape, unsigned from, unsigned warpCount) {
-  Layout layout;
-  layout.shape.assign(shape.begin(), shape.end());
-  Point next = {1, 1};
-  auto take = [&](unsigned dim) {
-    Point point = {0, 0};
-    if (next[dim] >= shape[dim])
-      dim = 1 - dim;
-    if (next[dim] < shape[dim]) {
-      point[dim] = next[dim];
-      next[dim] *= 2;
-    }
-    return point;
-  };
-  for (unsigned bit = 0; bit < laneBits; ++bit)
-    layout.lanes.push_back(take(bit < 3 ? from : 1 - from));
-  for (unsigned bit = 0; bit < llvm::Log2_32(warpCount); ++bit)
-    layout.warps.push_back(take(from));
-  while (next[0] < shape[0] || next[1] < shape[1])
-    layout.registers.push_back(take(1 - from));
-  return layout;
-}
-
 Layout Layout::warpgroupProduct(llvm::ArrayRef<int64_t> shape, unsigned warpCount) {
   Layout layout = product(shape, 1);
   layout.registers.resize(2);

@@ -33,11 +33,6 @@ public:
   static Layout blocked(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<unsigned> order,
                         int64_t perThread, unsigned warps);
 
-  /// Single elements of a tile of two dims that lies along `from` in one memory and across it in
-  /// the other, by 4 bytes: eight lanes make up a sector of the one, and four neighbours of eight
-  /// rows are in different banks of the other.
-  static Layout turning(llvm::ArrayRef<int64_t> shape, unsigned from, unsigned warps);
-
   /// A tile whose dims are all two, as bitonic sorting sees it: the inner dims, along which
   /// elements are exchanged most, by registers, then lanes, then warps.
   static bool isCube(llvm::ArrayRef<int64_t> shape);

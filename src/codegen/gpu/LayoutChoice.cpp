@@ -272,10 +272,6 @@ Layout LayoutChoice::ofCopy(AsyncCopyOp copy) const {
   BufferType type = copy.getBuffer().getType();
   RankedTensorType tile = type.getTile();
   unsigned along = type.getAlong();
-  auto fastest = contiguousDim(copy.getPtr());
-  if (tile.getRank() == 2 && fastest && *fastest != along &&
-      axes.of(copy.getPtr()).contiguity[along] == 1)
-    return Layout::turning(tile.getShape(), *fastest, target.getWarps());
   int64_t most =
       std::max<int64_t>(1, slidingAlignment(copy.getPtr()) / memoryBytes(tile.getElementType()));
   return alongDim(

@@ -3,6 +3,7 @@
 
 #include "codegen/common/ElementOps.h"
 
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
@@ -18,6 +19,14 @@ unsigned contiguousDim(Value pointers, const tt::AxisAnalysis &axes) {
     if (info.contiguity[d] > info.contiguity[best])
       best = d;
   return best;
+}
+
+bool isZero(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (isa_and_present<tt::SplatOp, tt::BroadcastOp, tt::FpToFpOp, arith::TruncFOp, arith::ExtFOp>(
+          op))
+    return isZero(op->getOperand(0));
+  return matchPattern(value, m_AnyZeroFloat()) || matchPattern(value, m_Zero());
 }
 
 //===--- operands from before the loop --------------------------------------------------------===//

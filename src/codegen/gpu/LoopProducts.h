@@ -23,4 +23,7 @@ mlir::Operation *firstUser(mlir::Value product, mlir::Block *body);
 /// A branch that reads a product under way waits for it, and hands it on as it is then.
 void awaitInBranches(mlir::Value running);
 
+/// Zeros, also behind what changes their type.
+bool isZero(mlir::Value value);
+
 } // namespace pellucid::ttgpu

@@ -75,39 +75,8 @@ bool isOperandOnly(Value tile) {
   });
 }
 
-/// Zeros, also behind what changes their type.
-bool isZero(Value value) {
-  Operation *op = value.getDefiningOp();
-  if (isa_and_present<tt::SplatOp, tt::BroadcastOp, tt::FpToFpOp, arith::TruncFOp, arith::ExtFOp>(
-          op))
-    return isZero(op->getOperand(0));
-  return matchPattern(value, m_AnyZeroFloat()) || matchPattern(value, m_Zero());
-}
-
 Value constant(OpBuilder &b, Location loc, int64_t value) {
   return arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(static_cast<int32_t>(value)));
-}
-
-/// The dim of the tile that is the inner one of products of tf32 by warpgroups, which read it along
-/// the rows alone, so that it is turned round on its way. nullopt where there is none, or both.
-std::optional<unsigned> innerDimOfTruncated(Value tile) {
-  std::optional<unsigned> found;
-  for (OpOperand &use : tile.getUses()) {
-    std::optional<unsigned> inner;
-    if (auto trans = dyn_cast<tt::TransOp>(use.getOwner())) {
-      inner = innerDimOfTruncated(trans);
-      if (inner)
-        inner = trans.getOrder()[*inner];
-    }
-    auto dot = dyn_cast<tt::DotOp>(use.getOwner());
-    if (dot && isByWarpgroups(dot) && multipliesTruncated(dot) && use.getOperandNumber() < 2)
-      inner = 1 - use.getOperandNumber();
-    if (inner && found && *inner != *found)
-      return std::nullopt;
-    if (inner)
-      found = inner;
-  }
-  return found;
 }
 
 /// A tile that is copied ahead of its use.
@@ -197,8 +166,6 @@ private:
       return std::nullopt;
     int64_t bytes = codegen::memoryBytes(element);
     unsigned along = contiguousDim(load.getPtr(), axes);
-    if (auto inner = innerDimOfTruncated(load.getResult()))
-      along = *inner;
     int64_t neighbours = std::min(axes.of(load.getPtr()).contiguity[along], tile.getDimSize(along));
     if (std::min(neighbours * bytes, slidingAlignment(load.getPtr())) < leastCopyBytes ||
         mayBeWritten(load.getPtr(), loop))
