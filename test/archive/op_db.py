@@ -11,6 +11,7 @@ test: it takes minutes.
 """
 import argparse
 import collections
+import datetime
 import itertools
 import json
 import os
@@ -262,7 +263,8 @@ def records():
     scope = {}
     for name in ("aten.py", *sorted(path.name for path in (ROOT / "src/trace/torch").glob("aten_*.py"))):
         exec(compile((ROOT / "src/trace/torch" / name).read_text(), name, "exec"), scope)
-    return [schema.split("(")[0] for schema, _ in scope["_records"]], scope["_refused"]
+    complex_ones = {"aten::" + target.removeprefix("aten.") for target in scope["_complex_operators"]}
+    return [schema.split("(")[0] for schema, _ in scope["_records"]], scope["_refused"], complex_ones
 
 
 def core_section():
@@ -270,19 +272,22 @@ def core_section():
     import torch
 
     page = ROOT / "docs/operators.md"
-    composites, refused = records()
+    composites, refused, complex_ones = records()
     have = set(re.findall(r"^(aten::\w+\.\w+)\(", page.read_text(), re.M))
     have |= {name if "." in name else name + ".default" for name in composites}
-    # Sizes and strides are not operators here, but numbers of the trace.
-    have |= {"aten::sym_size.int", "aten::sym_stride.int", "aten::sym_numel.default", "aten::sym_storage_offset.default"}
+    # Of archives alone.
+    have |= complex_ones
+    # Sizes and strides are not operators here, but numbers of the trace; item() is one when it is a size.
+    have |= {"aten::_local_scalar_dense.default", "aten::sym_size.int", "aten::sym_stride.int", "aten::sym_numel.default", "aten::sym_storage_offset.default"}
     tagged = []
-    for name in dir(torch.ops.aten):
-        packet = getattr(torch.ops.aten, name)
+    # dir(torch.ops.aten) has only those that something asked for.
+    for name in sorted({full.removeprefix("aten::").split(".")[0] for full in torch._C._dispatch_get_all_op_names() if full.startswith("aten::")}):
+        packet = getattr(torch.ops.aten, name, None)
         if isinstance(packet, torch._ops.OpOverloadPacket):
             tagged += [f"aten::{name}.{overload}" for overload in packet.overloads() if torch.Tag.core in getattr(packet, overload).tags]
     missing = sorted(set(tagged) - have)
     lines = ["## Core ATen", "", f"Of the {len(tagged)} overloads that PyTorch {torch.__version__.split('+')[0]} tags `core`, {len(tagged) - len(missing)} are there, as"]
-    lines += ["operators above or as [composites](archives.md#operators); PyTorch's own sample calls of them are in [op-db.md](op-db.md). Not there:", ""]
+    lines += ["operators above or as [composites](archives.md#operators); PyTorch's own sample calls of them are in [op-db.md](op-db.md). Those that give or take", "complex numbers are there in archives alone." + (" Not there:" if missing else ""), ""]
     lines += [f"* `{name.removeprefix('aten::').removesuffix('.default')}`: {refused.get('aten.' + name[6:].split('.')[0], 'not supported')}." for name in missing]
     text = page.read_text().split("\n## Core ATen")[0]
     page.write_text(text.rstrip("\n") + "\n\n" + "\n".join(lines) + "\n")
@@ -295,7 +300,7 @@ def write_page(files):
     by_name = {}
     for row in rows:
         by_name.setdefault(row["name"], {})[row["dtype"]] = row
-    lines = ["# PyTorch's sample calls", "", "Written by `test/archive/op_db.py`: samples that PyTorch has of its operators (`op_db`), four of each element type, spread over", "the first hundred, exported by PyTorch, compiled for `cpu:x86-64-v3` and compared with what PyTorch gives.", "A dash: PyTorch has no sample, does not export it, its numbers are complex, or it was not run (of operators that are not core,", "float32 alone).", "", *summary(rows), ""]
+    lines = ["# PyTorch's sample calls", "", f"Written by `test/archive/op_db.py` on {datetime.date.today()}: samples that PyTorch has of its operators (`op_db`), four of each element type, spread over", "the first hundred, exported by PyTorch, compiled for `cpu:x86-64-v3` and compared with what PyTorch gives.", "A dash: PyTorch has no sample, does not export it, its numbers are complex, or it was not run (of operators that are not core,", "float32 alone).", "", *summary(rows), ""]
     lines += ["| operator | core | " + " | ".join(DTYPES) + " | what is not right |", "|---" * (3 + len(DTYPES)) + "|"]
     for name, cells in by_name.items():
         wrong = next((row for row in cells.values() if row["state"] not in ("right", *UNCOUNTED)), None)
