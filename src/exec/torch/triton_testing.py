@@ -88,7 +88,7 @@ class Mark:
     def __call__(self, *args, **kwargs):
         return self.fn(*args, **kwargs)
 
-    def _rows(self, bench):
+    def _rows(self, bench, kwargs):
         names = [bench.x_names] if isinstance(bench.x_names, str) else list(bench.x_names)
         for x in bench.x_vals:
             values = tuple(x) if isinstance(x, (tuple, list)) else (x,) * len(names)
@@ -97,19 +97,17 @@ class Mark:
             given = dict(zip(names, values))
             row = []
             for line in bench.line_vals:
-                found = self.fn(**given, **{bench.line_arg: line}, **bench.args)
+                found = self.fn(**given, **{bench.line_arg: line}, **bench.args, **kwargs)
                 row.append(found[0] if isinstance(found, (tuple, list)) else found)
             yield list(values), row
 
     def run(self, show_plots=False, print_data=False, save_path="", return_df=False, **kwargs):
         if return_df:
             raise NotImplementedError("perf_report: return_df needs pandas")
-        if kwargs:
-            raise NotImplementedError(f"perf_report: {', '.join(kwargs)}")
         benchmarks = self.benchmarks if isinstance(self.benchmarks, (list, tuple)) else [self.benchmarks]
         for bench in benchmarks:
             names = [bench.x_names] if isinstance(bench.x_names, str) else list(bench.x_names)
-            rows = list(self._rows(bench))
+            rows = list(self._rows(bench, kwargs))
             unit = f" ({bench.ylabel})" if bench.ylabel else ""
             heads = names + [name + unit for name in bench.line_names]
             columns = [[float(row[0][i]) if isinstance(row[0][i], int) else row[0][i] for row in rows] for i in range(len(names))]
