@@ -622,9 +622,9 @@ def chained_dots(a, b, c, e, K, M: tl.constexpr, N: tl.constexpr, D: tl.constexp
     acc = tl.zeros((M, D), tl.float32); other = tl.zeros((M, N), tl.float32)
     for k in range(K):
         y = tl.load(b + k*N*D + j[:, None]*D + d[None, :])
-        s = tl.dot(x, y.T)
+        s = tl.dot(x, y.T, input_precision="ieee")
         other = other*0.5 + s
-        acc = tl.dot(s*0.01, y, acc*0.9)
+        acc = tl.dot(s*0.01, y, acc*0.9, input_precision="ieee")
         x = acc*0.1 + x
     tl.store(c + i[:, None]*D + d[None, :], acc); tl.store(e + i[:, None]*N + j[None, :], other)
 
