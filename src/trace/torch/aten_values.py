@@ -35,7 +35,7 @@ def _columns(places, shape):
     """Places in a row-major tensor as one index for each of its dims."""
     if len(shape) == 1:
         return [places]
-    if any(isinstance(size, int) and size == 0 for size in shape):
+    if [size for size in shape if size is 0]:
         return [places] * len(shape)  # there are none
     columns = []
     stride = 1
