@@ -12,7 +12,7 @@ from judge import UNIT, name_of, problem  # noqa: E402
 
 ENGINES = [["--target", "cpu:x86-64-v3"], ["--target", "cpu:x86-64-v4"], ["--sanitize"]]
 # Some hundred units of the last place of f64 and f32, which sums of some thousand terms need; two roundings of the narrow types.
-LOOSEST = {"f64": 1e-13, "f32": 2e-5, "f16": 2 * UNIT["f16"], "bf16": 2 * UNIT["bf16"]}
+LOOSEST = {"f64": 1e-13, "f32": 2e-5, "f16": 2 * UNIT["f16"], "bf16": 2 * UNIT["bf16"], "tf32": 0.06}
 
 
 def round_bf16(x):
@@ -114,15 +114,16 @@ def text_of(folder, name, value):
 
 class Case:
     """`out` maps an argument (or `table[i]`) to what it must hold after the launch. `refusal` is a pattern that the diagnostic
-    of a refused launch must hold, `prints` one for the standard error of one that runs."""
+    of a refused launch must hold (with `refused_on_cuda` false, a GPU has `out` instead), `prints` one for the standard error of one
+    that runs."""
 
     def __init__(self, name, file, kernel, grid, args, out, tolerance=1e-5, engines=None, extra=(), refusal=None, prints=None,
-                 signed_zeros=True, computed_in=None):
+                 signed_zeros=True, computed_in=None, refused_on_cuda=True):
         self.name, self.file, self.kernel, self.grid = name, file, kernel, grid
         self.args, self.out, self.tolerance, self.extra = args, out, tolerance, list(extra)
         self.engines = engines or ENGINES
         self.refusal, self.prints, self.signed_zeros = refusal, prints, signed_zeros
-        self.computed_in = computed_in
+        self.computed_in, self.refused_on_cuda = computed_in, refused_on_cuda
 
     def tolerance_of(self, name):
         """That of an output: no case may be looser than its type, or than what the kernel says that it computes in."""

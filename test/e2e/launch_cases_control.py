@@ -131,7 +131,8 @@ def checks(rng):
                refusal=r"control\.py:\d+:\d+: .*an index is too large")
     yield Case("device_print", FILE, "talkative", "2", dict(x_ptr=np.array([12345, -77], np.int32), n=2), {}, prints=r"(?s)value.*12345")
     ints = np.zeros(8, np.int32)
-    yield Case("inline assembly", FILE, "assembly", "1", dict(x_ptr=ints, out_ptr=ints, BLOCK=8), {}, refusal=r"control\.py:\d+:\d+: error: .*(asm|assembly)")
+    yield Case("inline assembly", FILE, "assembly", "1", dict(x_ptr=ints, out_ptr=ints, BLOCK=8), dict(out_ptr=ints + 1),
+               refusal=r"control\.py:\d+:\d+: error: .*(asm|assembly)", refused_on_cuda=False)
     x = np.zeros(16, np.float32)
     for kernel, pattern in (("wrong_shape", "8.*16"), ("odd_range", "power of"), ("undefined_name", "missing")):
         args = dict(x_ptr=x, out_ptr=x) if kernel == "wrong_shape" else dict(out_ptr=x)

@@ -53,7 +53,7 @@ def run(program, case, engine):
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         done = subprocess.run(command(program, case, engine, folder), capture_output=True, text=True, timeout=900)
-        if case.refusal:
+        if case.refusal and (case.refused_on_cuda or "cuda" not in engine):
             first = done.stderr.split("\n")[0]
             good = done.returncode == 1 and re.search(case.refusal, first)
             return "" if good else f"exit {done.returncode}, no refusal like '{case.refusal}': {done.stderr.strip()[:400]}"

@@ -72,13 +72,15 @@ TEST(Launches, makeANewValueForEveryWrittenOperand) {
   EXPECT_EQ(launch->result()->type(), out->type());
   graph.output({launch->result()});
   EXPECT_TRUE(graph.verify().empty());
-  // Nothing reads it any more: the launch goes, unless its accesses are unknown.
+  // Nothing reads it any more: the launch goes, unless its accesses are unknown or it is said to
+  // have effects of its own.
   graph.output({x});
   Launch unknown = launchInto(x, out);
   unknown.operands[1].unknownAccess = true;
   unknown.operands[1].access = Access::ReadWrite;
   graph.launch(unknown);
-  EXPECT_EQ(graph.eraseUnused([](const Node &) { return false; }), 1u);
+  EXPECT_EQ(graph.eraseUnused([](const Node &) { return false; }), 0u);
+  EXPECT_EQ(graph.eraseUnused([](const Node &node) { return node.isLaunch(); }), 1u);
   EXPECT_TRUE(graph.verify().empty());
 }
 

@@ -160,7 +160,7 @@ TEST(ValidateManifest, NamesWhatIsWrong) {
   EXPECT_EQ(complaintAfter([](Manifest &m) { m.programs[0].buffers[0].slot = 3; }),
             wrong + "the slot of buffer 'hidden' is number 3 of 1");
   EXPECT_EQ(complaintAfter([](Manifest &m) { m.programs[0].slots = 4000000000; }),
-            wrong + "its program for the CPU has 4000000000 slots for 1 buffers");
+            wrong + "program for cpu has 4000000000 slots for 1 buffers");
   EXPECT_EQ(complaintAfter([](Manifest &m) {
               std::get<Launch>(m.programs[0].steps[0]).variants[0].kernel = 2;
             }),
