@@ -7,6 +7,8 @@
 #include "trace/TensorCalls.h"
 
 #include <algorithm>
+#include <cctype>
+#include <map>
 #include <set>
 
 namespace pellucid::trace {
@@ -301,9 +303,23 @@ h::Value methodTo(TensorObject &self, h::Interpreter &interpreter, const h::Call
 
 using Bound = std::vector<h::Value>;
 
+/// As PyTorch's classes of old are called: "torch.cuda.FloatTensor".
+std::string nameOfClass(const TensorObject &self) {
+  static const std::map<DataType, std::string> names = {
+      {DataType::Float64, "Double"},    {DataType::Float32, "Float"}, {DataType::Float16, "Half"},
+      {DataType::BFloat16, "BFloat16"}, {DataType::Int64, "Long"},    {DataType::Int32, "Int"},
+      {DataType::Int16, "Short"},       {DataType::Int8, "Char"},     {DataType::UInt8, "Byte"},
+      {DataType::Bool, "Bool"}};
+  auto known = names.find(self.tensor.type.dtype);
+  std::string name =
+      known == names.end() ? std::string(info(self.tensor.type.dtype).torch) : known->second;
+  name[0] = static_cast<char>(std::toupper(name[0]));
+  return (saysCuda(self) ? "torch.cuda." : "torch.") + name + "Tensor";
+}
+
 h::Value methodType(TensorObject &self, h::Interpreter &interpreter, Bound &a) {
   if (a[0].isNone())
-    interpreter.refuse("'.type()' without a dtype names a class of PyTorch's; compare .dtype");
+    return h::Value(nameOfClass(self));
   return castTo(self, interpreter, *dtypeOf(interpreter, a[0], "type"));
 }
 
@@ -860,6 +876,12 @@ std::optional<h::Value> TensorObject::compare(h::Interpreter &interpreter, h::Co
   static constexpr const char *names[] = {"eq", "ne", "lt", "le", "gt", "ge"};
   return callAten(tracer, interpreter, names[static_cast<size_t>(op)],
                   argsOf({h::Value(shared_from_this()), other}));
+}
+
+/// Whether any element equals it.
+std::optional<bool> TensorObject::contains(h::Interpreter &interpreter, const h::Value &item) {
+  h::Value same = callAten(tracer, interpreter, "eq", argsOf({selfOf(*this), item}));
+  return interpreter.truth(callAten(tracer, interpreter, "any", argsOf({same})));
 }
 
 bool TensorObject::truth(h::Interpreter &interpreter) {

@@ -37,6 +37,7 @@ public:
   host::Value assign(host::Interpreter &, const host::Value &value, const std::string &name,
                      bool uniform = false);
   bool truth(host::Interpreter &) override;
+  std::optional<bool> contains(host::Interpreter &, const host::Value &item) override;
   std::optional<host::Value> length(host::Interpreter &) override;
   std::optional<std::vector<host::Value>> iterate(host::Interpreter &) override;
   std::optional<host::Value> deepCopy(host::Interpreter &) override;

@@ -3,6 +3,8 @@
 #include "trace/TensorObject.h"
 #include "trace/TorchSources.h"
 
+#include <limits>
+#include <numbers>
 #include <set>
 
 namespace pellucid::trace {
@@ -55,6 +57,12 @@ void addTorchRuntime(h::NativeModules &modules, const AssumedDevice &assumed) {
       module.globals->set(name, value);
   });
   modules.add("torch", [](h::Interpreter &interpreter, h::Module &module) {
+    for (auto [name, number] : {std::pair{"inf", std::numeric_limits<double>::infinity()},
+                                {"nan", std::numeric_limits<double>::quiet_NaN()},
+                                {"pi", std::numbers::pi},
+                                {"e", std::numbers::e}})
+      module.globals->set(name, h::Value(number));
+    module.globals->set("newaxis", h::Value());
     for (const char *name : {"device", "finfo", "iinfo"})
       module.globals->set(name, runtimeName(interpreter, name));
     for (const char *name : {"_Autocast", "_Checks"})

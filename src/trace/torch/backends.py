@@ -292,6 +292,9 @@ class _Checks:
     def get_default_device():
         return torch.device("cpu")
 
+    def get_default_dtype():
+        return torch.float32
+
     def _assert(condition, message):
         assert condition, message
 

@@ -31,6 +31,13 @@ def is_nonzero(input):
     return bool(input)
 
 
+def bernoulli(input, *, generator=None):
+    if not bool(((input >= 0) & (input <= 1)).all()):
+        raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
+    drawn = torch.rand(input.shape, generator=generator, dtype=torch.float64 if input.dtype == torch.float64 else torch.float32, device=input.device)
+    return (drawn < input).to(input.dtype)
+
+
 _profiles = {"default": (4, 1000, 3, 80), "short": (2, 1000, 2, 80), "full": (4, float("inf"), 3, 80)}
 
 

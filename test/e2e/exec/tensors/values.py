@@ -31,3 +31,16 @@ big = torch.arange(2000).float()
 print(big, big.mean(), big.to(torch.bfloat16)[:3])
 torch.set_printoptions(precision=2, sci_mode=True)
 print(x)
+
+# Numbers that torch has, and questions to a tensor.
+print(torch.inf, -torch.inf, torch.nan, torch.pi, torch.e, torch.newaxis, torch.get_default_dtype())
+x = torch.arange(6.0).reshape(2, 3)
+print(x[torch.newaxis].shape, 4 in x, 7 in x, torch.tensor(2.0) in x, 3 not in x)
+print(x.type(), x.half().type(), x.long().type(), x.bool().type(), x.to(torch.bfloat16).type(), x.to(torch.uint8).type())
+print(torch.where(x > 2, -torch.inf, x), x.masked_fill(x < 2, torch.nan), x * torch.pi)
+torch.manual_seed(5)
+print(torch.bernoulli(torch.full((3, 9), 0.3)), torch.bernoulli(torch.tensor([0.0, 1.0, 0.5], dtype=torch.float64)), torch.rand(2))
+try:
+    torch.bernoulli(torch.tensor([2.0]))
+except RuntimeError as error:
+    print(str(error).partition(".")[0])
