@@ -72,7 +72,8 @@ Val Emitter::emitLoad(Bound &args) {
     fail("a descriptor is loaded with desc.load([offsets])");
   tt::CacheModifier cache = cacheModifier(*this, args[5]);
   tt::EvictionPolicy evict = evictionPolicy(*this, args[6]);
-  bool isVolatile = constantBool(args[7], "volatile");
+  // .cv: fetched again at each access.
+  bool isVolatile = constantBool(args[7], "volatile") || cache == tt::CacheModifier::CV;
   if (args[0].kind == Val::Kind::BlockPointer) {
     if (!args[1].isNone() || !args[2].isNone())
       fail("a load through a block pointer takes boundary_check and padding_option, not mask and "

@@ -342,6 +342,35 @@ TEST(CudaAtomics, OrderIsKeptByFences) {
   EXPECT_EQ(countOf(lock("relaxed"), "fence."), 0u);
 }
 
+/// A load that another block's store ends a loop by is one of the L2, masked or not.
+TEST(CudaVectors, VolatileLoadsAreReadAgain) {
+  auto load = [](const char *attributes) {
+    return ptxOf("tt.func public @k(%x: !tt.ptr<i32> {tt.divisibility = 16 : i32}, %m: i1) {\n"
+                 "  %a = tt.load %x " +
+                     std::string(attributes) +
+                     " : !tt.ptr<i32>\n"
+                     "  %b = tt.load %x, %m " +
+                     attributes +
+                     " : !tt.ptr<i32>\n"
+                     "  %i = tt.make_range {start = 0 : i32, end = 512 : i32} : tensor<512xi32>\n"
+                     "  %s = tt.splat %x : !tt.ptr<i32> -> tensor<512x!tt.ptr<i32>>\n"
+                     "  %p = tt.addptr %s, %i : tensor<512x!tt.ptr<i32>>, tensor<512xi32>\n"
+                     "  %c = tt.load %p " +
+                     attributes +
+                     " : tensor<512x!tt.ptr<i32>>\n"
+                     "  %d = arith.addi %a, %b : i32\n"
+                     "  %e = tt.splat %d : i32 -> tensor<512xi32>\n"
+                     "  %f = arith.addi %c, %e : tensor<512xi32>\n"
+                     "  tt.store %p, %f : tensor<512x!tt.ptr<i32>>\n"
+                     "  tt.return\n}\n",
+                 "k", "80");
+  };
+  EXPECT_EQ(countOf(load(""), "ld.volatile.global"), 0u);
+  std::string ptx = load("{isVolatile = true}");
+  EXPECT_EQ(countOf(ptx, "ld.volatile.global"), 3u) << ptx;
+  EXPECT_EQ(countOf(ptx, "ld.volatile.global.v4"), 1u) << ptx;
+}
+
 std::string stagedPtx(const std::string &name, const std::string &arch, uint32_t stages) {
   std::string path = std::string(PELLUCID_SOURCE_DIR) + "/test/codegen/differential/";
   return ptxOf(fileText(path + name + ".ttir"), name, arch, 4, stages);

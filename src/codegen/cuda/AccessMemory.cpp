@@ -71,6 +71,7 @@ Registers CudaEmitter::loadTile(tt::LoadOp op) {
   mlir::Type element = elementTypeOf(op.getType());
   TileAccess access{registersOf(op.getPtr()), {}, 1, element};
   access.vector = vectorLength(op.getPtr(), layoutOf(op), element);
+  access.isVolatile = op.getIsVolatile();
   followFirstPointers(access);
   Registers all(access.pointers.size(), b.getTrue());
   access.active = op.getMask() ? registersOf(op.getMask()) : all;
@@ -84,7 +85,8 @@ Registers CudaEmitter::loadTile(tt::LoadOp op) {
         op.getMask() && access.vector > 1 ? registersAgain(op.getMask()) : access.active;
     Registers values;
     for (size_t r = 0; r < active.size(); ++r)
-      values.push_back(loadOne(access.pointers[r], active[r], other[r], element));
+      values.push_back(
+          loadOne(access.pointers[r], active[r], other[r], element, op.getIsVolatile()));
     return values;
   };
   if (access.vector == 1)
@@ -114,7 +116,7 @@ void CudaEmitter::emitScalarLoad(tt::LoadOp op) {
   Value *other = op.getOther()
                      ? scalar(op.getOther())
                      : llvm::Constant::getNullValue(registerType(b.getContext(), element));
-  define(op, loadOne(scalar(op.getPtr()), active, other, element));
+  define(op, loadOne(scalar(op.getPtr()), active, other, element, op.getIsVolatile()));
 }
 
 void CudaEmitter::emitStore(tt::StoreOp op) {

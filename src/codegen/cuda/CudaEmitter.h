@@ -42,6 +42,7 @@ struct TileAccess {
   MaskRuns runs = MaskRuns::Any;
   /// Known of every vector, so that nothing is to be asked at run time.
   bool isAligned = false, isWhole = false; ///< whole: active as a whole or not at all
+  bool isVolatile = false;                 ///< what other blocks write is seen
   bool isSure() const { return isAligned && isWhole; }
 };
 
@@ -154,10 +155,10 @@ private:
   Registers loadShared(llvm::Value *address, unsigned vector, mlir::Type element);
   void storeVectors(const TileAccess &access, const Registers &words);
   Registers loadVector(llvm::Value *pointer, llvm::Value *active,
-                       llvm::ArrayRef<llvm::Value *> other);
+                       llvm::ArrayRef<llvm::Value *> other, bool isVolatile);
   void storeVector(llvm::Value *pointer, llvm::Value *active, llvm::ArrayRef<llvm::Value *> words);
   llvm::Value *loadOne(llvm::Value *pointer, llvm::Value *active, llvm::Value *other,
-                       mlir::Type element);
+                       mlir::Type element, bool isVolatile = false);
   void storeOne(llvm::Value *pointer, llvm::Value *value, llvm::Value *active, mlir::Type element);
 
   // CudaAtomics.cpp

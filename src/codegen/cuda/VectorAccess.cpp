@@ -211,14 +211,20 @@ static std::string vectorSuffix(unsigned words, unsigned bits) {
   return (words == 1 ? "" : ".v" + std::to_string(words)) + ".b" + std::to_string(bits);
 }
 
-Registers CudaEmitter::loadVector(Value *pointer, Value *active, llvm::ArrayRef<Value *> other) {
+/// A volatile load is one of the L2, which all blocks share, however often it stands in a loop.
+static const char *loadText(bool isVolatile) {
+  return isVolatile ? "ld.volatile.global" : "ld.global";
+}
+
+Registers CudaEmitter::loadVector(Value *pointer, Value *active, llvm::ArrayRef<Value *> other,
+                                  bool isVolatile) {
   unsigned count = other.size();
   llvm::Type *word = other[0]->getType();
   unsigned bits = word->getIntegerBitWidth();
   Registers words;
   if (isTrue(active)) {
     Value *loaded = b.CreateAlignedLoad(lanesOf(word, count), globalPointer(b, pointer),
-                                        llvm::Align(count * bits / 8));
+                                        llvm::Align(count * bits / 8), isVolatile);
     for (unsigned w = 0; w < count; ++w)
       words.push_back(count == 1 ? loaded : b.CreateExtractElement(loaded, w));
     return words;
@@ -232,8 +238,9 @@ Registers CudaEmitter::loadVector(Value *pointer, Value *active, llvm::ArrayRef<
     constraints += "=" + letter + ",";
     operands.push_back(other[w]);
   }
-  text += "@$" + std::to_string(count + 1) + " ld.global" + vectorSuffix(count, bits) + " " +
-          operandList(0, count) + ", [$" + std::to_string(count) + "];";
+  text += "@$" + std::to_string(count + 1) + " " + loadText(isVolatile) +
+          vectorSuffix(count, bits) + " " + operandList(0, count) + ", [$" + std::to_string(count) +
+          "];";
   constraints += "l,b";
   for (unsigned w = 0; w < count; ++w)
     constraints += "," + letter;
@@ -290,7 +297,8 @@ Registers CudaEmitter::loadVectors(const TileAccess &access, const Registers &ot
   size_t perVector = otherWords.size() * access.vector / access.pointers.size();
   for (size_t r = 0, w = 0; r < access.pointers.size(); r += access.vector, w += perVector) {
     auto other = llvm::ArrayRef(otherWords).slice(w, perVector);
-    llvm::append_range(words, loadVector(access.pointers[r], access.active[r], other));
+    llvm::append_range(words,
+                       loadVector(access.pointers[r], access.active[r], other, access.isVolatile));
   }
   return words;
 }
@@ -301,19 +309,20 @@ void CudaEmitter::storeVectors(const TileAccess &access, const Registers &words)
     storeVector(access.pointers[r], access.active[r], llvm::ArrayRef(words).slice(w, perVector));
 }
 
-Value *CudaEmitter::loadOne(Value *pointer, Value *active, Value *other, mlir::Type element) {
+Value *CudaEmitter::loadOne(Value *pointer, Value *active, Value *other, mlir::Type element,
+                            bool isVolatile) {
   unsigned bytes = memoryBytes(element);
   if (isTrue(active)) {
-    Value *bits =
-        b.CreateAlignedLoad(b.getIntNTy(8 * bytes), globalPointer(b, pointer), llvm::Align(bytes));
+    Value *bits = b.CreateAlignedLoad(b.getIntNTy(8 * bytes), globalPointer(b, pointer),
+                                      llvm::Align(bytes), isVolatile);
     return fromBits(b, bits, element);
   }
   // The narrowest registers of PTX have 16 bits.
   unsigned width = std::max(16u, 8 * bytes);
   llvm::Type *type = b.getIntNTy(width);
   std::string letter = registerLetter(width), size = std::to_string(width);
-  std::string text =
-      "mov.b" + size + " $0, $3; @$2 ld.global." + (bytes == 1 ? "u8" : "b" + size) + " $0, [$1];";
+  std::string text = "mov.b" + size + " $0, $3; @$2 " + loadText(isVolatile) + "." +
+                     (bytes == 1 ? "u8" : "b" + size) + " $0, [$1];";
   auto *function =
       llvm::FunctionType::get(type, {b.getPtrTy(globalSpace), b.getInt1Ty(), type}, false);
   auto *code =

@@ -9,6 +9,11 @@ namespace pellucid::passes {
 
 namespace {
 
+constexpr int64_t scannedTile = 4096; ///< elements that one program of a scan in one pass holds
+constexpr int64_t mostInGroup = 256;  ///< tiles whose totals are added up to one more
+
+std::string number(int64_t value) { return std::to_string(value); }
+
 /// What a program does with its piece of a line.
 enum class Phase {
   Whole, ///< the piece is the line
@@ -143,6 +148,146 @@ private:
   size_t kept = 0;
 };
 
+/// Long lines in one pass (docs/design/0016). A program takes a number, and with it a tile; it
+/// leaves what the tile adds up to, and waits for what the tiles before it left: those of its group
+/// one by one, and a total of each group before. What it adds is the same at every run, in the same
+/// order. It waits for programs with lower numbers alone, which all have begun.
+class OnePassScan {
+public:
+  OnePassScan(const LineSpec &s, const SymbolTable &t) : spec(s), symbols(t) {
+    kept = spec.shape.size() - 1;
+    lines = product(spec.shape, 0, kept);
+    tiles = symbolic::ceilDiv(spec.shape.back(), scannedTile);
+    // About as many groups as tiles in one of them.
+    int64_t most = symbols.range(tiles).max;
+    while (tileGroup < mostInGroup && tileGroup * tileGroup < most)
+      tileGroup *= 2;
+    groups = symbolic::ceilDiv(tiles, tileGroup);
+  }
+
+  KernelSequence write() {
+    KernelSequence sequence;
+    Expr totals = lines * (tiles + groups) * words() + 1;
+    size_t state = sequence.buffer(DataType::Int64, {totals});
+    KernelWriter clear(spec.name + "_none");
+    clear.pointer("o0");
+    clear.line("i = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)");
+    clear.line("tl.store(o0 + i, tl.zeros([BLOCK], tl.int64), mask=i < " + clear.scalar(totals) +
+               ")");
+    sequence.steps = {{clear.finish(symbolic::ceilDiv(totals, 1024), 1024), {}, {state}},
+                      {scan(), {0}, {1}, {state}}};
+    return sequence;
+  }
+
+private:
+  bool isSum() const { return spec.kind == LineKind::Sum; }
+  std::string type() const { return tlName(spec.compute); }
+  /// -0 + x is x for every x.
+  std::string neutral() const {
+    return "tl.cast(" +
+           std::string(!isSum()                ? "1"
+                       : isFloat(spec.compute) ? "-0.0"
+                                               : "0") +
+           ", " + type() + ")";
+  }
+  std::string sign() const { return isSum() ? " + " : " * "; }
+  std::string totalOf(const std::string &tile) const {
+    return isSum() ? "tl.sum(" + tile + ", 0)" : "tl.reduce(" + tile + ", 0, multiply)";
+  }
+
+  /// A total is left as words of 64 bits, each 32 bits of it above which a one stands: what is read
+  /// is all there or not yet, and needs no fence.
+  int64_t words() const { return byteSize(spec.compute) == 8 ? 2 : 1; }
+
+  void leave(KernelWriter &writer, const std::string &value, const std::string &at) {
+    std::string bits = value;
+    if (isFloat(spec.compute))
+      bits += words() == 2 ? ".to(tl.int64, bitcast=True)" : ".to(tl.int32, bitcast=True)";
+    writer.line("bits = " + bits + ".to(tl.int64)");
+    for (int64_t word = 0; word < words(); ++word)
+      writer.line("tl.atomic_xchg(state + (" + at + ") * " + number(words()) + " + " +
+                  number(word) + ", ((bits >> " + number(32 * word) +
+                  ") & 4294967295) | 4294967296, sem=\"relaxed\")");
+  }
+
+  /// `before`: the totals at `first + lane` below `end`, put together.
+  void gather(KernelWriter &writer, const std::string &first, const std::string &end) {
+    writer.line("there = " + first + " + lane < " + end);
+    std::vector<std::string> halves;
+    for (int64_t word = 0; word < words(); ++word) {
+      std::string name = "word" + number(word);
+      std::string load = name + " = tl.load(state + (" + first + " + lane) * " + number(words()) +
+                         " + " + number(word) + ", mask=there, other=4294967296, volatile=True)";
+      writer.line(load);
+      writer.open("while tl.min(" + name + ", 0) < 4294967296:");
+      writer.line(load);
+      writer.close();
+      halves.push_back(name);
+    }
+    std::string bits = words() == 2 ? "((word1 << 32) | (word0 & 4294967295))"
+                                    : "(word0 & 4294967295).to(tl.uint32)";
+    writer.line("left = " + bits + ".to(" + type() +
+                (isFloat(spec.compute) ? ", bitcast=True)" : ")"));
+    writer.line("left = tl.where(there, left, " + neutral() + ").to(" + type() + ")");
+    writer.line("before = " + totalOf("left") + ".to(" + type() + ")");
+  }
+
+  KernelText scan() {
+    KernelWriter writer(spec.name);
+    for (const char *pointer : {"p0", "o0", "state"})
+      writer.pointer(pointer);
+    if (!isSum())
+      writer.helper = "@triton.jit\ndef multiply(a, b):\n    return a * b\n\n\n";
+    std::string size = writer.scalar(spec.shape.back()), count = writer.scalar(tiles),
+                blocks = writer.scalar(groups);
+    // The counter stands behind the totals: of tiles, then of groups.
+    Expr counter = lines * (tiles + groups) * words();
+    writer.line("pid = tl.atomic_add(state + " + writer.scalar(counter) + ", 1, sem=\"relaxed\")");
+    writer.line("line = pid // " + count);
+    writer.line("part = pid % " + count);
+    writer.line("group = part // " + number(tileGroup));
+    writer.line("lane = tl.arange(0, " + number(tileGroup) + ").to(tl.int64)");
+    std::vector<std::string> indices = writer.delinearize("line", spec.shape, kept, "idx");
+    indices.push_back("col");
+    writer.line("col = part * BLOCK + tl.arange(0, BLOCK).to(tl.int64)");
+    writer.line("mask = col < " + size);
+    bool repeats = spec.input.strides.back().constant() == 0;
+    writer.line("x = tl.load(p0 + (" + writer.address(spec.input, indices) +
+                (repeats ? " + col * 0" : "") + "), mask=mask, other=0)");
+    writer.line("x = tl.where(mask, x.to(" + type() + "), " + neutral() + ").to(" + type() + ")");
+    writer.line("total = " + totalOf("x") + ".to(" + type() + ")");
+    leave(writer, "total", "pid");
+    writer.line("first = pid - part + group * " + number(tileGroup));
+    gather(writer, "first", "pid");
+    writer.line("mine = before");
+    writer.line("sums = " + writer.scalar(lines * tiles) + " + line * " + blocks);
+    writer.open("if part % " + number(tileGroup) + " == " + number(tileGroup - 1) + ":");
+    writer.line("all = mine" + sign() + "total");
+    leave(writer, "all", "sums + group");
+    writer.close();
+    // That of PyTorch is +0 where all elements so far are -0.
+    writer.line("carry = tl.cast(" + std::string(!isSum() ? "1" : "0") + ", " + type() + ")");
+    writer.open("for turn in range(0, group, " + number(tileGroup) + "):");
+    writer.line("from_turn = sums + turn");
+    gather(writer, "from_turn", "sums + group");
+    writer.line("carry = carry" + sign() + "before");
+    writer.close();
+    writer.line("carry = carry" + sign() + "mine");
+    writer.line(isSum() ? "y = carry + tl.cumsum(x, 0)" : "y = carry * tl.cumprod(x, 0)");
+    writer.line(storeText("o0", writer.address(spec.outputs[0], indices), "y",
+                          spec.outputs[0].dtype, "mask"));
+    KernelText text = writer.finish(lines * tiles, scannedTile);
+    text.numWarps = 8;
+    return text;
+  }
+
+  const LineSpec &spec;
+  const SymbolTable &symbols;
+  size_t kept = 0;
+  int64_t tileGroup = 32;
+  Expr lines, tiles, groups;
+};
+
 /// Where lines lie across the memory, a tile of neighbouring lines goes along them together.
 bool liesAcross(const LineSpec &spec) {
   size_t kept = spec.shape.size() - 1;
@@ -183,6 +328,8 @@ KernelSequence writeScan(LineSpec spec, const SymbolTable &symbols, bool forCpu)
     sequence.steps = {{kernel(spec, 0, Phase::Whole, across), {0}, {1}}};
     return sequence;
   }
+  if (!across && spec.compute != DataType::Bool)
+    return OnePassScan(spec, symbols).write();
   // Totals of one line lie together, or those of one piece.
   Expr parts = symbolic::ceilDiv(spec.shape.back(), piece);
   Expr lines = product(spec.shape, 0, spec.shape.size() - 1);

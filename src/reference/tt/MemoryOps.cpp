@@ -53,9 +53,11 @@ static void evaluateLoad(Machine &machine, Operation &op) {
   TilePtr mask = load.getMask() ? machine.get(load.getMask()) : nullptr;
   TilePtr other = load.getOther() ? machine.get(load.getOther()) : nullptr;
   TileValue result = zerosOf(load.getType());
+  // A volatile load sees what atomics of other programs wrote, and races with none of them.
+  AccessKind kind = load.getIsVolatile() ? AccessKind::Atomic : AccessKind::Load;
   for (int64_t i = 0; i < result.count(); ++i) {
     if (!mask || mask->at(i).bits)
-      result.elements[i].bits = loadElement(machine, op, pointers.at(i), result.elementType);
+      result.elements[i].bits = loadElement(machine, op, pointers.at(i), result.elementType, kind);
     else if (other)
       result.elements[i] = other->at(i);
   }

@@ -74,8 +74,39 @@ TEST_F(DividedOperators, manyLongRowsStayWhole) {
 
 TEST_F(DividedOperators, aLongLineIsScannedInPieces) {
   Value *x = input("x", DataType::Float32, {20000});
-  EXPECT_EQ(lower({call("aten.cumsum.default", {x, 0})->result()}, hopper), (Grids{5, 1, 5}));
+  EXPECT_EQ(lower({call("aten.cumsum.default", {x, 0})->result()}, hopper), (Grids{1, 5}));
   expectSame(1e-6);
+}
+
+// Groups of 32 tiles leave totals of their own; totals of 64 bits are two words.
+TEST_F(DividedOperators, aScanInOnePassGoesOnFromGroupToGroup) {
+  Value *x = input("x", DataType::Int32, {2, 33 * 4096 + 5}, 100);
+  EXPECT_EQ(lower({call("aten.cumsum.default", {x, 1})->result()}, hopper), (Grids{1, 68}));
+  expectSame(0);
+}
+
+TEST_F(DividedOperators, linesOfEveryTypeAreScannedInOnePass) {
+  for (DataType type : {DataType::Float64, DataType::Float16, DataType::Int8, DataType::Float32}) {
+    program = Program();
+    inputs.clear();
+    Value *x = input("x", type, {3, 9000}, 2);
+    for (int64_t i = 0; i < 9000; ++i)
+      values(0).set(std::vector<int64_t>{1, i}, i < 8200 ? -0.0 : i % 3 - 1);
+    if (isFloat(type)) {
+      values(0).set(std::vector<int64_t>{2, 4097}, nan);
+      values(0).set(std::vector<int64_t>{0, 5000}, std::numeric_limits<double>::infinity());
+    }
+    lower({call("aten.cumsum.default", {x, 1})->result()}, hopper);
+    expectSame(type == DataType::Float16 ? 1e-3 : 1e-6);
+  }
+}
+
+TEST_F(DividedOperators, productsAreScannedInOnePass) {
+  Value *x = input("x", DataType::Float64, {2, 12289}, 2);
+  for (int64_t i = 0; i < 12289; ++i)
+    values(0).set(std::vector<int64_t>{1, i}, i % 2 ? 1.25 : 0.8);
+  EXPECT_EQ(lower({call("aten.cumprod.default", {x, 1})->result()}, hopper), (Grids{1, 8}));
+  expectSame(1e-9);
 }
 
 TEST_F(DividedOperators, columnsAreScannedInPieces) {
