@@ -195,6 +195,90 @@ def conv1x1(x, w):
     return F.conv2d(x, w)
 
 
+def conv3x3_stride(x, w):
+    return F.conv2d(x, w, stride=2, padding=1)
+
+
+def conv7x7_stride(x, w):
+    return F.conv2d(x, w, stride=2, padding=3)
+
+
+def conv_bias_relu(x, w, b):
+    return F.relu(F.conv2d(x, w, b, padding=1))
+
+
+def conv_depthwise(x, w):
+    return F.conv2d(x, w, padding=w.shape[-1] // 2, groups=x.shape[1])
+
+
+def conv_grouped(x, w):
+    return F.conv2d(x, w, padding=1, groups=4)
+
+
+def conv_patches(x, w):
+    return F.conv2d(x, w, stride=16)
+
+
+def conv_transposed(x, w):
+    return F.conv_transpose2d(x, w, stride=2)
+
+
+def conv_line(x, w):
+    return F.conv1d(x, w, padding=1)
+
+
+def avg_pool(x):
+    return F.avg_pool2d(x, 2)
+
+
+def mean_of_places(x):
+    return x.mean((2, 3))
+
+
+def upsample(x):
+    return F.interpolate(x, scale_factor=2)
+
+
+def dequantised(x, scale):
+    return x.float() * scale
+
+
+def quantised(x, scale):
+    return torch.clamp(torch.round(x / scale), -128, 127).to(torch.int8)
+
+
+def linear_of_int8(x, w, scale):
+    return F.linear(x, w.float() * scale[:, None])
+
+
+def add(x, y):
+    return x + y
+
+
+def relu(x):
+    return F.relu(x)
+
+
+def tanh(x):
+    return torch.tanh(x)
+
+
+def exp(x):
+    return torch.exp(x)
+
+
+def sum_rows(x):
+    return x.sum(-1)
+
+
+def max_rows(x):
+    return x.max(-1)
+
+
+def index_select(x, index):
+    return x.index_select(0, index)
+
+
 def max_pool(x):
     return F.max_pool2d(x, 3, 2, 1)
 
@@ -269,4 +353,76 @@ CASES = {
     "convolution 3x3": (conv3x3, _both("f16[32,256,28,28] f16[256,256,3,3]", "f32[2,64,28,28] f32[64,64,3,3]")),
     "convolution 1x1": (conv1x1, _both("f16[32,256,28,28] f16[512,256,1,1]", "f32[2,64,28,28] f32[128,64,1,1]")),
     "max_pool": (max_pool, _both("f16[32,64,112,112]", "f32[2,64,56,56]")),
+}
+
+
+def _cpu(function, words):
+    return function, {"cpu": tuple(words.split())}
+
+
+# What the CPU runs besides: 16-bit types, odd sizes, one row, sizes where the call itself is most of the time, windows of all kinds.
+CPU_CASES = {
+    "linear bf16, 1 row": _cpu(linear, "bf16[1,2048] bf16[2048,2048]"),
+    "linear bf16, 4 rows": _cpu(linear, "bf16[4,1024] bf16[1024,1024]"),
+    "linear f32, 1 row": _cpu(linear, "f32[1,2048] f32[2048,2048]"),
+    "linear f16": _cpu(linear, "f16[128,512] f16[512,512]"),
+    "linear, odd": _cpu(linear, "f32[37,333] f32[211,333]"),
+    "linear bf16, odd": _cpu(linear, "bf16[37,333] bf16[211,333]"),
+    "linear, small": _cpu(linear, "f32[4,32] f32[32,32]"),
+    "bmm bf16": _cpu(bmm, "bf16[16,256,64] bf16[16,64,256]"),
+    "bmm, small": _cpu(bmm, "f32[64,17,9] f32[64,9,13]"),
+    "weights of int8": _cpu(linear_of_int8, "f32[16,512] i8[512,512] f32[512]"),
+    "dequantised": _cpu(dequantised, "i8[1024,1024] f32[1024]"),
+    "quantised": _cpu(quantised, "f32[1024,1024] f32[1024]"),
+    "attention bf16": _cpu(attention_causal, "bf16[1,8,512,64] bf16[1,8,512,64] bf16[1,8,512,64]"),
+    "attention, odd": _cpu(attention, "f32[2,3,77,40] f32[2,3,77,40] f32[2,3,77,40]"),
+    "softmax bf16": _cpu(softmax, "bf16[1024,1024]"),
+    "softmax, odd": _cpu(softmax, "f32[333,777]"),
+    "softmax, small": _cpu(softmax, "f32[8,32]"),
+    "layer_norm bf16": _cpu(layer_norm, "bf16[1024,1024] bf16[1024] bf16[1024]"),
+    "layer_norm, odd": _cpu(layer_norm, "f32[501,333] f32[333] f32[333]"),
+    "layer_norm, small": _cpu(layer_norm, "f32[4,64] f32[64] f32[64]"),
+    "rms_norm bf16": _cpu(rms_norm, "bf16[1024,768] bf16[768]"),
+    "add, small": _cpu(add, "f32[64] f32[64]"),
+    "add, 1,000": _cpu(add, "f32[1000] f32[1000]"),
+    "add, 100,000": _cpu(add, "f32[100000] f32[100000]"),
+    "add bf16": _cpu(add, "bf16[1024,1024] bf16[1024,1024]"),
+    "relu, 16 million": _cpu(relu, "f32[4096,4096]"),
+    "gelu bf16": _cpu(gelu, "bf16[1024,1024]"),
+    "gelu f16": _cpu(gelu, "f16[1024,1024]"),
+    "silu, product bf16": _cpu(silu_mul, "bf16[512,1376] bf16[512,1376]"),
+    "tanh": _cpu(tanh, "f32[1024,1024]"),
+    "tanh f64": _cpu(tanh, "f64[512,512]"),
+    "exp": _cpu(exp, "f32[1024,1024]"),
+    "sum, small": _cpu(sum_all, "f32[1000]"),
+    "sum of rows": _cpu(sum_rows, "f32[1024,1024]"),
+    "sum of short rows": _cpu(sum_rows, "f32[65536,8]"),
+    "sum of columns bf16": _cpu(sum_columns, "bf16[2048,1024]"),
+    "max of rows": _cpu(max_rows, "f32[1024,1024]"),
+    "argmax of long rows": _cpu(argmax_rows, "f32[4,1000000]"),
+    "mean of places": _cpu(mean_of_places, "f32[8,256,14,14]"),
+    "cumsum bf16": _cpu(cumsum, "bf16[512,1024]"),
+    "index_select": _cpu(index_select, "f32[5000,64] index5000[8192]"),
+    "embedding, one": _cpu(embedding, "f32[5000,768] index5000[1]"),
+    "transposed copy, odd": _cpu(transposed_copy, "f32[777,1333]"),
+    "transposed copy bf16": _cpu(transposed_copy, "bf16[1024,1024]"),
+    "cat, long": _cpu(cat, "f32[4096,1024] f32[4096,1024]"),
+    "convolution 3x3, 128": _cpu(conv3x3, "f32[1,128,28,28] f32[128,128,3,3]"),
+    "convolution 3x3, 56": _cpu(conv3x3, "f32[1,64,56,56] f32[64,64,3,3]"),
+    "convolution 3x3, 14": _cpu(conv3x3, "f32[1,256,14,14] f32[256,256,3,3]"),
+    "convolution 3x3, 7": _cpu(conv3x3, "f32[1,512,7,7] f32[512,512,3,3]"),
+    "convolution 3x3, step 2": _cpu(conv3x3_stride, "f32[1,128,56,56] f32[128,128,3,3]"),
+    "convolution 7x7, step 2": _cpu(conv7x7_stride, "f32[1,3,224,224] f32[64,3,7,7]"),
+    "convolution 1x1, 512": _cpu(conv1x1, "f32[1,256,14,14] f32[1024,256,1,1]"),
+    "convolution, bias, relu": _cpu(conv_bias_relu, "f32[1,64,32,32] f32[64,64,3,3] f32[64]"),
+    "convolution bf16": _cpu(conv3x3, "bf16[1,128,28,28] bf16[128,128,3,3]"),
+    "convolution, odd": _cpu(conv3x3, "f32[3,37,19,23] f32[41,37,3,3]"),
+    "convolution, grouped": _cpu(conv_grouped, "f32[2,64,28,28] f32[64,16,3,3]"),
+    "convolution, depthwise 3x3": _cpu(conv_depthwise, "f32[1,96,56,56] f32[96,1,3,3]"),
+    "convolution, depthwise 7x7": _cpu(conv_depthwise, "f32[1,96,56,56] f32[96,1,7,7]"),
+    "convolution, patches": _cpu(conv_patches, "f32[1,3,224,224] f32[384,3,16,16]"),
+    "convolution, transposed": _cpu(conv_transposed, "f32[1,64,28,28] f32[64,32,2,2]"),
+    "convolution of lines": _cpu(conv_line, "f32[1,80,1500] f32[384,80,3]"),
+    "avg_pool": _cpu(avg_pool, "f32[4,64,56,56]"),
+    "upsample": _cpu(upsample, "f32[1,64,64,64]"),
 }

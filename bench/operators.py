@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Graph operators beside PyTorch in one run: results first, against float64, then times.
 
-    python3 bench/operators.py --pellucid DIR [--device cuda|cpu] [--out results.json] [--only TEXT] [--no-compile-peer]
+    python3 bench/operators.py --pellucid DIR [--device cuda|cpu] [--out results.json] [--only TEXT] [--no-compile-peer] [--threads N]
 
 DIR holds bin/ and lib/ of a build. The peer is the better of eager and `torch.compile`; speed is the peer's time over ours. On a device
-times are medians of events with the L2 cache flushed between calls; on the CPU medians of calls. A case that is refused or
-wrong is a row too.
+times are medians of events with the L2 cache flushed between calls. On the CPU ours, eager and compiled take turns, a fifth of a
+millisecond at a time, with the same threads, and the fastest turn of each counts (medians are in the file, too): what else runs on the
+machine hurts all of them alike, and its load before and after stands in the file. `prepared_us` is the same package by a prepared call.
+A case that is refused or wrong is a row too. `--table` prints a file's rows for a document.
 """
 import argparse
 import concurrent.futures
@@ -14,7 +16,6 @@ import json
 import math
 import os
 import pathlib
-import platform
 import re
 import subprocess
 import sys
@@ -25,15 +26,15 @@ import torch
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE / "cuda")]
 import operator_cases  # noqa: E402
-from operator_cases import CASES  # noqa: E402
+from operator_cases import CASES, CPU_CASES  # noqa: E402
 from package_call import Package, open_library  # noqa: E402
 
-TYPES = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "f64": torch.float64}
+TYPES = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "f64": torch.float64, "i8": torch.int8}
 
 
 def parse(word):
     """The element type, the extent that an index counts along (or None), the dims."""
-    name, extent, dims = re.fullmatch(r"(index|[a-z]+\d+?(?=\[)|bf16|f16|f32|f64)(\d*)\[([\d,]*)\]", word).groups()
+    name, extent, dims = re.fullmatch(r"(index|[a-z]+\d+?(?=\[)|bf16|f16|f32|f64|i8)(\d*)\[([\d,]*)\]", word).groups()
     return name, int(extent) if name == "index" else None, [int(d) for d in dims.split(",") if d]
 
 
@@ -42,6 +43,8 @@ def tensor_of(word, device, seed):
     generator = torch.Generator(device=device).manual_seed(seed)
     if name == "index":
         return torch.randint(0, extent, dims, generator=generator, device=device)
+    if name == "i8":
+        return torch.randint(-128, 128, dims, generator=generator, device=device, dtype=torch.int8)
     return torch.randn(dims, generator=generator, device=device, dtype=torch.float32).to(TYPES[name])
 
 
@@ -97,7 +100,10 @@ def indices_are_right(function, inputs, results):
     x = inputs[0]
     for at, result in enumerate(results):
         if not result.is_floating_point():
-            if function is operator_cases.argmax_rows:
+            if result.dtype == torch.int8:
+                # What lies between two numbers may go either way.
+                return bool(((result.int() - function(*inputs).int()).abs() <= 1).all())
+            if function in (operator_cases.argmax_rows, operator_cases.max_rows):
                 return bool((x.gather(-1, result[..., None])[..., 0] == x.amax(-1)).all())
             if not bool((x.gather(-1, result) == results[at - 1]).all()):
                 return False
@@ -121,16 +127,26 @@ class Clock:
         self.device = device
         self.flush = torch.empty(64 * 2**20, dtype=torch.int32, device=device) if device == "cuda" else None
 
-    def seconds(self, call, budget=0.25):
+    def in_turns(self, calls, budget=1.0, turn=2e-4):
+        """Of each call by name: its fastest turn and the median one, in seconds."""
+        repeats, times = {}, {name: [] for name in calls}
+        for name, call in calls.items():
+            call()
+            start = time.perf_counter()
+            call()
+            repeats[name] = max(1, int(turn / max(time.perf_counter() - start, 1e-7)))
+        end = time.perf_counter() + budget
+        while len(next(iter(times.values()))) < 7 or time.perf_counter() < end:
+            for name, call in calls.items():
+                count, start = repeats[name], time.perf_counter()
+                for _ in range(count):
+                    call()
+                times[name].append((time.perf_counter() - start) / count)
+        return {name: (min(t), sorted(t)[len(t) // 2]) for name, t in times.items()}
+
+    def seconds(self, call):
         call()
         call()
-        if self.device == "cpu":
-            times, end = [], time.perf_counter() + budget
-            while len(times) < 5 or (time.perf_counter() < end and len(times) < 200):
-                start = time.perf_counter()
-                call()
-                times.append(time.perf_counter() - start)
-            return sorted(times)[len(times) // 2]
         torch.cuda.synchronize()
         pairs = []
         for _ in range(20):
@@ -144,9 +160,40 @@ class Clock:
         return sorted(b.elapsed_time(e) for b, e in pairs)[len(pairs) // 2] * 1e-3
 
 
-def warm_compiled(names, device):
+def warm_compiled(names, device, threads=None):
     """Fills torch.compile's cache of kernels, in a process of its own."""
-    subprocess.run([sys.executable, __file__, "--warm", "|".join(names), "--device", device], capture_output=True, timeout=400)
+    words = [sys.executable, __file__, "--warm", "|".join(names), "--device", device]
+    subprocess.run(words + (["--threads", str(threads)] if threads else []), capture_output=True, timeout=400 if device == "cuda" else 3600)
+
+
+def time_in_turns(row, function, inputs, package, bound, outputs, clock, compiled_peer):
+    """On the CPU: ours, by a plain call and a prepared one, and the peers."""
+    calls = {"us": bound, "prepared_us": package.prepare(inputs, outputs), "eager_us": lambda: function(*inputs)}
+    if compiled_peer:
+        torch._dynamo.reset()
+        compiled = torch.compile(function, dynamic=False)
+        try:
+            compiled(*inputs)
+            calls["compiled_us"] = lambda: compiled(*inputs)
+        except Exception as problem:  # the peer's own failure is a fact to report, not ours
+            row["compiled_us"] = None
+            row["compiled_problem"] = str(problem).splitlines()[0][:200]
+    for name, (best, middle) in clock.in_turns(calls).items():
+        row[name] = best * 1e6
+        row["median_" + name] = middle * 1e6
+
+
+def time_on_device(row, function, inputs, bound, clock, compiled_peer):
+    row["us"] = clock.seconds(bound) * 1e6
+    row["eager_us"] = clock.seconds(lambda: function(*inputs)) * 1e6
+    if compiled_peer:
+        torch._dynamo.reset()
+        compiled = torch.compile(function, dynamic=False)
+        try:
+            row["compiled_us"] = clock.seconds(lambda: compiled(*inputs)) * 1e6
+        except Exception as problem:  # the peer's own failure is a fact to report, not ours
+            row["compiled_us"] = None
+            row["compiled_problem"] = str(problem).splitlines()[0][:200]
 
 
 def run_case(name, package, library, device, clock, compiled_peer):
@@ -154,7 +201,8 @@ def run_case(name, package, library, device, clock, compiled_peer):
     inputs = inputs_of(name, device)
     eager = as_list(function(*inputs))
     outputs = [torch.empty_like(t, memory_format=torch.contiguous_format) for t in eager]
-    bound = Package(library, package).bind(inputs, outputs)
+    package = Package(library, package)
+    bound = package.bind(inputs, outputs)
     bound()
     if device == "cuda":
         torch.cuda.synchronize()
@@ -164,16 +212,11 @@ def run_case(name, package, library, device, clock, compiled_peer):
     del exact, eager
     if not row["right"]:
         return row
-    row["us"] = clock.seconds(bound) * 1e6
     with torch.no_grad():
-        row["eager_us"] = clock.seconds(lambda: function(*inputs)) * 1e6
-        if compiled_peer:
-            compiled = torch.compile(function, dynamic=False)
-            try:
-                row["compiled_us"] = clock.seconds(lambda: compiled(*inputs)) * 1e6
-            except Exception as problem:  # the peer's own failure is a fact to report, not ours
-                row["compiled_us"] = None
-                row["compiled_problem"] = str(problem).splitlines()[0][:200]
+        if device == "cpu":
+            time_in_turns(row, function, inputs, package, bound, outputs, clock, compiled_peer)
+        else:
+            time_on_device(row, function, inputs, bound, clock, compiled_peer)
     row["speed"] = min(t for t in (row["eager_us"], row.get("compiled_us")) if t) / row["us"]
     return row
 
@@ -183,9 +226,33 @@ def mean(values):
     return math.exp(sum(map(math.log, values)) / len(values)) if values else None
 
 
+def processor():
+    about = dict(map(str.strip, line.split(":", 1)) for line in open("/proc/cpuinfo") if ":" in line)
+    has = [flag for flag in ("avx512f", "avx512_bf16", "avx512_vnni", "amx_tile") if flag in about["flags"].split()]
+    return f"{about['model name']}, family {about['cpu family']}, model {about['model']}, {' '.join(has)}"
+
+
+def print_table(reports):
+    """A row for each case, slow ones included: ours in us, and speed beside eager and compiled, for each file."""
+    heads = [f"{r['threads']} thread{'s' if r['threads'] > 1 else ''}: us; eager; compiled" for r in reports]
+    print("| operator | inputs | " + " | ".join(heads) + " |\n|---" * 1 + "|---" * (1 + len(heads)) + "|")
+    for name, first in reports[0]["rows"].items():
+        cells = []
+        for row in (report["rows"].get(name, {}) for report in reports):
+            if "speed" not in row:
+                cells.append(row.get("refused") or row.get("failed") or "wrong")
+                continue
+            beside = [f"{row[key] / row['us']:.2f}" if row.get(key) else "-" for key in ("eager_us", "compiled_us")]
+            cells.append(f"{row['us']:.1f}; {beside[0]}; {beside[1]}")
+        print(f"| {name} | {first['inputs']} | " + " | ".join(cells) + " |")
+    for report in reports:
+        print(f"{report['threads']}: geometric mean {report['geometric_mean']:.2f}, {report['below_0.9']} below 0.9, {report['not_timed']} not timed, load {report['load']}")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--pellucid", type=pathlib.Path)
+    parser.add_argument("--table", type=pathlib.Path, nargs="+", help="files of results, side by side")
     parser.add_argument("--device", default="cuda", choices=("cuda", "cpu"))
     parser.add_argument("--out", type=pathlib.Path)
     parser.add_argument("--only", default="", help="a regular expression")
@@ -193,6 +260,10 @@ def main():
     parser.add_argument("--no-compile-peer", action="store_true")
     parser.add_argument("--warm", help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.table:
+        return print_table([json.loads(path.read_text()) for path in options.table])
+    if options.device == "cpu":
+        CASES.update(CPU_CASES)
     if options.threads:
         torch.set_num_threads(options.threads)
         # Ours takes as many threads as the process may use.
@@ -200,6 +271,7 @@ def main():
     if options.warm:
         for name in options.warm.split("|"):
             with torch.no_grad():
+                torch._dynamo.reset()  # as many sizes of one function as there are cases
                 torch.compile(CASES[name][0], dynamic=False)(*inputs_of(name, options.device))
         return 0
     names = [name for name in CASES if re.search(options.only, name)]
@@ -209,12 +281,13 @@ def main():
     target = "cuda:sm_90" if options.device == "cuda" else "cpu"
     workers = max(1, min(8, (os.cpu_count() or 2) // 2))
     with concurrent.futures.ThreadPoolExecutor(workers) as pool:
-        warm = [pool.submit(warm_compiled, names[i::6], options.device) for i in range(6)] if not options.no_compile_peer and options.device == "cuda" else []
+        parts = 6 if options.device == "cuda" else 1
+        warm = [] if options.no_compile_peer else [pool.submit(warm_compiled, names[i::parts], options.device, options.threads) for i in range(parts)]
         packages = dict(zip(names, pool.map(lambda n: compile_case(n, pellucid, options.device, target, folder), names)))
         for done in warm:
             done.exception()
     library = open_library(pellucid / "lib/libpellucid_runtime.so")
-    clock, rows = Clock(options.device), {}
+    clock, rows, load = Clock(options.device), {}, os.getloadavg()[0]
     for name in names:
         package, fact = packages[name]
         row = {"inputs": " ".join(CASES[name][1][options.device])}
@@ -236,9 +309,10 @@ def main():
     speeds = [row["speed"] for row in rows.values() if "speed" in row]
     report = {
         "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-        "command": "python3 bench/operators.py --pellucid DIR --device " + options.device + (" --only " + options.only if options.only else ""),
-        "device": torch.cuda.get_device_name() if options.device == "cuda" else platform.processor() or platform.machine(),
+        "command": "python3 bench/operators.py --pellucid DIR --device " + options.device + (" --only " + options.only if options.only else "") + (f" --threads {options.threads}" if options.threads else ""),
+        "device": torch.cuda.get_device_name() if options.device == "cuda" else processor(),
         "threads": torch.get_num_threads(),
+        "load": [load, os.getloadavg()[0]],
         "torch": torch.__version__,
         "rows": rows,
         "geometric_mean": mean(speeds),

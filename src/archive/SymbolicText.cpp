@@ -260,9 +260,21 @@ private:
     }
     if (called == "Float")
       return real();
+    if (called == "Piecewise")
+      return piecewise(depth);
     auto known = functions().find(called);
     if (known == functions().end())
       throw NotRead{"'" + std::string(called) + "(…)'"};
+    std::vector<Quotient> operands = operandsOf(depth);
+    const Function &function = known->second;
+    if (operands.size() < function.fewest || operands.size() > function.most)
+      throw NotRead{"'" + std::string(called) + "' with " + std::to_string(operands.size()) +
+                    " operands"};
+    return function.rule(operands);
+  }
+
+  /// Up to the parenthesis that closes the call.
+  std::vector<Quotient> operandsOf(unsigned depth) {
     std::vector<Quotient> operands;
     while (!accept(')')) {
       operands.push_back(expression(depth + 1));
@@ -271,11 +283,28 @@ private:
         break;
       }
     }
-    const Function &function = known->second;
-    if (operands.size() < function.fewest || operands.size() > function.most)
-      throw NotRead{"'" + std::string(called) + "' with " + std::to_string(operands.size()) +
-                    " operands"};
-    return function.rule(operands);
+    return operands;
+  }
+
+  /// The rest of `Piecewise(ExprCondPair(a, condition), …, ExprCondPair(b, true))`: the first whose
+  /// condition holds.
+  Quotient piecewise(unsigned depth) {
+    std::vector<std::vector<Quotient>> pairs;
+    do {
+      if (name() != "ExprCondPair")
+        throw NotRead{"a piece that is no pair"};
+      expect('(');
+      pairs.push_back(operandsOf(depth + 1));
+      if (pairs.back().size() != 2)
+        throw NotRead{"a pair of " + std::to_string(pairs.back().size()) + " parts"};
+    } while (accept(','));
+    expect(')');
+    if (whole(pairs.back()[1]) != Expr(1))
+      throw NotRead{"a choice whose last condition may not hold"};
+    Expr chosen = whole(pairs.back()[0]);
+    for (size_t i = pairs.size() - 1; i-- > 0;)
+      chosen = symbolic::select(whole(pairs[i][1]), whole(pairs[i][0]), chosen);
+    return {chosen, 1};
   }
 
   /// The rest of `Float('-1.5', precision=53)`: a number of few binary digits behind the point.
@@ -359,19 +388,56 @@ static std::string callText(const char *function, const std::vector<std::string>
   return std::string(function) + "(" + text + ")";
 }
 
-std::optional<std::string> printSymbolic(const Expr &expr) {
+namespace {
+
+/// A size, or a condition, in sympy's words. Both throw NotRead for what it has none for.
+std::string sizeText(const Expr &expr);
+std::string conditionText(const Expr &expr);
+
+std::vector<std::string> texts(const Expr &expr, std::string (*text)(const Expr &)) {
+  std::vector<std::string> operands;
+  for (const Expr &operand : expr.operands())
+    operands.push_back(text(operand));
+  return operands;
+}
+
+/// As torch.sym_ite.
+std::string choiceText(const Expr &condition, const Expr &a, const Expr &b) {
+  return "Piecewise(ExprCondPair(" + sizeText(a) + ", " + conditionText(condition) +
+         "), ExprCondPair(" + sizeText(b) + ", true))";
+}
+
+bool isCondition(const Expr &expr) {
+  using symbolic::ExprOp;
+  switch (expr.op()) {
+  case ExprOp::Eq:
+  case ExprOp::Ne:
+  case ExprOp::Lt:
+  case ExprOp::Le:
+  case ExprOp::And:
+  case ExprOp::Or:
+  case ExprOp::Not:
+    return true;
+  default:
+    return false;
+  }
+}
+
+/// u0, u1, …, which values decide, may be anything.
+bool isUnbacked(const std::string &symbol) { return symbol[0] == 'u'; }
+
+std::string sizeText(const Expr &expr) {
   using symbolic::ExprOp;
   if (auto value = expr.constant())
     return "Integer(" + std::to_string(*value) + ")";
   if (expr.op() == ExprOp::Symbol)
-    return "Symbol('" + expr.symbolName() + "', positive=True, integer=True)";
-  std::vector<std::string> operands;
-  for (const Expr &operand : expr.operands()) {
-    auto text = printSymbolic(operand);
-    if (!text)
-      return std::nullopt;
-    operands.push_back(std::move(*text));
-  }
+    return "Symbol('" + expr.symbolName() +
+           (isUnbacked(expr.symbolName()) ? "', integer=True)" : "', positive=True, integer=True)");
+  if (isCondition(expr))
+    return choiceText(expr, 1, 0);
+  if (expr.op() == ExprOp::Select)
+    return choiceText(expr.operands()[0], expr.operands()[1], expr.operands()[2]);
+  std::vector<std::string> operands = texts(expr, sizeText);
   switch (expr.op()) {
   case ExprOp::Add:
     return callText("Add", operands, true);
@@ -388,8 +454,50 @@ std::optional<std::string> printSymbolic(const Expr &expr) {
   case ExprOp::Max:
     return callText("Max", operands, false);
   default:
+    throw NotRead{"a number"};
+  }
+}
+
+std::string conditionText(const Expr &expr) {
+  using symbolic::ExprOp;
+  if (auto value = expr.constant())
+    return *value ? "true" : "false";
+  auto compared = [&](const char *function) {
+    return callText(function, texts(expr, sizeText), true);
+  };
+  switch (expr.op()) {
+  case ExprOp::Eq:
+    return compared("Equality");
+  case ExprOp::Ne:
+    return compared("Unequality");
+  case ExprOp::Lt:
+    return compared("StrictLessThan");
+  case ExprOp::Le:
+    return compared("LessThan");
+  case ExprOp::And:
+    return callText("And", texts(expr, conditionText), true);
+  case ExprOp::Or:
+    return callText("Or", texts(expr, conditionText), true);
+  case ExprOp::Not:
+    return "Not(" + conditionText(expr.operands()[0]) + ")";
+  default:
+    return "Unequality(" + sizeText(expr) + ", Integer(0))";
+  }
+}
+
+std::optional<std::string> written(std::string (*text)(const Expr &), const Expr &expr) {
+  try {
+    return text(expr);
+  } catch (const NotRead &) {
     return std::nullopt;
   }
+}
+
+} // namespace
+
+std::optional<std::string> printSymbolic(const Expr &expr) { return written(sizeText, expr); }
+std::optional<std::string> printSymbolicCondition(const Expr &expr) {
+  return written(conditionText, expr);
 }
 
 } // namespace pellucid::archive

@@ -14,7 +14,9 @@ namespace pellucid::archive {
 /// (`Eq(…)`) gives 0 or 1. On anything else nullopt, and `error` says what is not read, by name.
 std::optional<symbolic::Expr> parseSymbolic(std::string_view text, std::string &error);
 
-/// As PyTorch writes a size; nullopt for what its archives have no word for (conditions).
+/// As PyTorch writes a size, or a condition; nullopt for what its archives have no word for (the
+/// next power of two).
 std::optional<std::string> printSymbolic(const symbolic::Expr &expr);
+std::optional<std::string> printSymbolicCondition(const symbolic::Expr &expr);
 
 } // namespace pellucid::archive

@@ -50,6 +50,14 @@ void LoweredProgram::collectKernels() {
 
 namespace {
 
+std::string numericsOfLibrary(const std::string &library) {
+  if (library.starts_with("depthwise"))
+    return "fma=on,tf32=off,sum=planes of the kernel, columns, lines";
+  if (library.starts_with("convolve"))
+    return "fma=on,tf32=off,sum=in order of k, of f32 by whole channels of at most 256";
+  return "fma=on,tf32=off,sum=in order of k, of f32 by 256";
+}
+
 /// The bits of a float argument in the parameter's own type.
 uint64_t floatBits(double value, DataType type) {
   if (type == DataType::Float64) {
@@ -305,7 +313,7 @@ private:
                             ? std::string("fma=") + (options.fpContract ? "on" : "off") +
                                   ",tf32=off,div=ieee,reduce=tree" +
                                   (addsInAnyOrder(def) ? ",atomics=in any order" : "")
-                            : "fma=on,tf32=off,sum=in order of k, of f32 by 256";
+                            : numericsOfLibrary(def.library);
       uint32_t offset = 0;
       for (const graph::KernelParameter &parameter : def.parameters) {
         if (parameter.kind == graph::KernelParameter::Kind::Constant) {
@@ -751,7 +759,8 @@ private:
         bytes = bytes + (operand.access == Access::ReadWrite ? once * 2 : once);
       }
     step.bytes = encode(bytes);
-    if (program.kernels[launch.variants.front().kernel].library.starts_with("gemm"))
+    if (program.kernels[launch.variants.front().kernel].library.starts_with("gemm") ||
+        program.kernels[launch.variants.front().kernel].library.starts_with("convolve"))
       step.flops = encode(flopsOfProducts(launch));
     return step;
   }

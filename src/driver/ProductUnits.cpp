@@ -21,14 +21,18 @@ static bool hasNarrowDot(std::string_view ttir) {
   return false;
 }
 
-/// `gemm bf16 bias`, or a kernel's text.
+/// `gemm bf16 bias`, `convolve bf16`, or a kernel's text.
 static bool usesUnits(CpuLevel level, const graph::KernelDef &kernel) {
   if (kernel.library.empty())
     return hasPairProducts(level) && hasNarrowDot(kernel.ttir);
   std::istringstream words(kernel.library);
   std::string what, type;
   words >> what >> type;
-  return what == "gemm" && hasProductUnits(level, dataTypeNamed(type).value_or(DataType::Int64));
+  // Windows are multiplied by pairs on the levels with tiles, too.
+  if (what == "convolve" && hasTileProducts(level))
+    return false;
+  return (what == "gemm" || what == "convolve") &&
+         hasProductUnits(level, dataTypeNamed(type).value_or(DataType::Int64));
 }
 
 bool belongsInto(const Target &target, const graph::KernelDef &kernel,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/common/GenerateCode.h"
 #include "codegen/cpu/CompileKernel.h"
+#include "codegen/cpu/Convolution.h"
 #include "codegen/cpu/Gemm.h"
 #include "codegen/cpu/LinkImage.h"
 #include "codegen/cuda/CompileCudaKernel.h"
@@ -72,7 +73,7 @@ mlir::OwningOpRef<mlir::ModuleOp> prepare(const CodegenKernel &kernel, mlir::MLI
   return module;
 }
 
-/// `gemm bf16`, `gemm bf16 bias unpacked`, `pack bf16`.
+/// `gemm bf16`, `gemm bf16 bias unpacked`, `pack bf16`, `convolve f32 bias`, `depthwise f32`.
 bool compileLibrary(const CodegenKernel &kernel, const std::string &symbol, CpuLevel level,
                     Texts &texts, CompiledObject &object, Diagnostics &diagnostics) {
   std::istringstream words(kernel.library);
@@ -88,6 +89,11 @@ bool compileLibrary(const CodegenKernel &kernel, const std::string &symbol, CpuL
   options.texts = texts.code();
   if (what == "gemm")
     return codegen::compileGemm(options, symbol, object, diagnostics);
+  codegen::ConvolutionKernel windows{options.type, options.bias, level, options.texts};
+  if (what == "convolve")
+    return codegen::compileConvolution(windows, symbol, object, diagnostics);
+  if (what == "depthwise")
+    return codegen::compileDepthwise(windows, symbol, object, diagnostics);
   if (what == "pack")
     return codegen::compilePack(options, symbol, object, diagnostics);
   diagnostics.error(SourceLocation(kernel.symbol),

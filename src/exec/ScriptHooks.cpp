@@ -67,6 +67,8 @@ h::Value ScriptHooks::callOperator(h::Interpreter &interpreter,
   return session.hooks().callOperator(interpreter, op, std::move(args));
 }
 
+void ScriptHooks::settle(h::Interpreter &interpreter) { session.hooks().settle(interpreter); }
+
 static double microsecondsNow() {
   using namespace std::chrono;
   return duration<double, std::micro>(steady_clock::now().time_since_epoch()).count();

@@ -33,6 +33,7 @@ public:
                     const std::function<std::string()> &message) override;
   host::Value launch(host::Interpreter &interpreter, const host::Value &kernel,
                      const host::Value &grid, host::CallArgs args, bool wrapped) override;
+  void settle(host::Interpreter &interpreter) override;
   host::Value callOperator(host::Interpreter &interpreter,
                            const std::shared_ptr<host::Operator> &op, host::CallArgs args) override;
 

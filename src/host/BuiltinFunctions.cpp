@@ -229,6 +229,7 @@ Value printed(Interpreter &interpreter, Bound &a) {
   for (size_t i = 0; i < values.size(); ++i)
     text += (i ? separator : "") + interpreter.str(values[i]);
   text += a[2].isNone() ? "\n" : interpreter.str(a[2]);
+  interpreter.hooks().settle(interpreter);
   if (a[3].isNone()) {
     interpreter.hooks().output(text);
     if (interpreter.truth(a[4]))

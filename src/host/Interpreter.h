@@ -32,6 +32,9 @@ public:
                        bool wrapped);
   /// A call of a triton_op or custom_op.
   virtual Value callOperator(Interpreter &, const std::shared_ptr<Operator> &op, CallArgs args);
+  /// A block whose exceptions are handled begins or ends, or a script is about to be heard of: what
+  /// has been put off and may fail, fails now.
+  virtual void settle(Interpreter &) {}
   /// Text that print() and logging write; dropped by default.
   virtual void output(std::string_view) {}
   /// What a script writes to sys.stderr; and what it has written so far goes out.

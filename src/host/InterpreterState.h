@@ -141,6 +141,7 @@ private:
   Flow execTry(const syntax::Try &stmt);
   Flow execHandlers(const syntax::Try &stmt, const RaisedError &error, bool &handled);
   Flow execTriedBody(const syntax::Try &stmt);
+  void settleTried();
   Flow execWith(const syntax::With &stmt, size_t item);
   Flow execWithGenerator(const syntax::With &stmt, size_t item, class GeneratorContext &context);
   void execAugAssign(const syntax::AugAssign &stmt);

@@ -421,14 +421,30 @@ Evaluator::Flow Evaluator::execTriedBody(const Try &s) {
   }
 }
 
+/// The end of what is tried: what it has put off fails in it. What it returns stays.
+void Evaluator::settleTried() {
+  Value kept = result;
+  interpreter.hooks().settle(interpreter);
+  result = std::move(kept);
+}
+
+/// Whether the context may handle exceptions. Those of torch's own classes do not.
+static bool mayHandle(const Instance &context) {
+  const std::string &module = context.cls->module;
+  return module != "torch" && !module.starts_with("torch.");
+}
+
 Evaluator::Flow Evaluator::execTry(const Try &s) {
   Flow flow = Flow::Normal;
   std::optional<RaisedError> pending;
   size_t frames = state.frames.size();
   uint32_t depth = state.depth, guards = state.importGuards;
+  // What was put off before belongs to the handlers around.
+  interpreter.hooks().settle(interpreter);
   try {
     state.importGuards += guardsImports(s);
     flow = execTriedBody(s);
+    settleTried();
     state.importGuards = guards;
     if (flow == Flow::Normal)
       flow = run(s.orelse);
@@ -476,6 +492,9 @@ Evaluator::Flow Evaluator::execWith(const With &s, size_t index) {
     interpreter.refuse("'with' over " + interpreter.repr(context) +
                        " is not supported; contexts that change nothing here (torch.no_grad(), "
                        "torch.cuda.device(...)) and classes with __enter__ and __exit__ are");
+  bool handles = mayHandle(*instance);
+  if (handles)
+    interpreter.hooks().settle(interpreter);
   Value entered = interpreter.call(*enter);
   if (item.optionalVars)
     assign(*item.optionalVars, entered);
@@ -483,6 +502,8 @@ Evaluator::Flow Evaluator::execWith(const With &s, size_t index) {
   Flow flow = Flow::Normal;
   try {
     flow = execWith(s, index + 1);
+    if (handles)
+      settleTried();
   } catch (const RaisedError &error) {
     Value swallowed =
         interpreter.call(exit, {interpreter.typeOf(error.exception), error.exception, Value()});

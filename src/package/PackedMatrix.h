@@ -13,6 +13,9 @@ namespace pellucid::package {
 /// productRows), y = ceil(n / productColumns), z = batch.
 inline constexpr int64_t productRows = 96, productColumns = 64;
 
+/// Terms of a block of a convolution's windows: no kernel has more places.
+inline constexpr int64_t windowTerms = 256;
+
 /// Columns of a panel.
 inline constexpr int64_t productPanel = 16;
 

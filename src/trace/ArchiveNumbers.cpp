@@ -21,6 +21,14 @@ h::Value builtin(h::Interpreter &i, const char *name, const std::vector<h::Value
   return i.call(*i.builtin(name), a);
 }
 
+/// One of two numbers.
+h::Value choice(h::Interpreter &i, const std::vector<h::Value> &a) {
+  if (!a.at(0).isSymBool())
+    return a.at(i.truth(a[0]) ? 1 : 2);
+  return h::Value::integer(
+      symbolic::select(a[0].symBool(), i.toExpr(a.at(1), "a size"), i.toExpr(a.at(2), "a size")));
+}
+
 /// What exported programs compute with sizes.
 const std::map<std::string_view, Call> &numberCalls() {
   using B = h::BinaryOp;
@@ -60,6 +68,11 @@ const std::map<std::string_view, Call> &numberCalls() {
        [](h::Interpreter &i, const std::vector<h::Value> &a) {
          return a.at(0).isSymBool() ? h::Value::condition(symbolic::logicalNot(a.at(0).symBool()))
                                     : h::Value(!i.truth(a.at(0)));
+       }},
+      {"torch.sym_ite", choice},
+      {"torch.sym_sqrt",
+       [](h::Interpreter &i, const std::vector<h::Value> &a) {
+         return i.call(i.getAttr(i.importModule("math"), "sqrt"), a);
        }},
       {"torch.sym_sum",
        [](h::Interpreter &i, const std::vector<h::Value> &a) { return builtin(i, "sum", a); }},

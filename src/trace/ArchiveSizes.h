@@ -14,10 +14,23 @@
 
 namespace pellucid::trace {
 
+/// Where a graph finds a symbol: `size` of the input's dim is symbol * factor + offset.
+struct SizeSource {
+  std::string input;
+  size_t dim = 0;
+  int64_t factor = 1, offset = 0;
+};
+
+/// The symbols that operators of a region, and of those inside of it, mention, and that no dim of
+/// its placeholders tells.
+std::set<std::string> symbolsFromOutside(const graph::Program &program, const graph::Graph &region);
+
 class ArchiveSizes {
 public:
-  /// Of the main graph or a region; a region takes sizes from any of its placeholders.
-  ArchiveSizes(const graph::Program &program, const graph::Graph &graph);
+  /// Of the main graph or a region; a region takes sizes from any of its placeholders. `reads`:
+  /// graph::readSymbols(program).
+  ArchiveSizes(const graph::Program &program, const graph::Graph &graph,
+               const std::set<std::string> &reads);
 
   /// A SymInt: `{"as_int": 8}` or `{"as_expr": …}`.
   void print(package::JsonWriter &json, const graph::Expr &size) const;
@@ -27,42 +40,63 @@ public:
   std::string nameOf(const graph::Expr &size, std::vector<std::string> &nodes,
                      const SourceLocation &where);
 
-  /// Values that nodes gave names to, with what they are.
+  /// The same of a condition, which is no constant: a SymBool.
+  std::string conditionNameOf(const graph::Expr &condition, std::vector<std::string> &nodes,
+                              const SourceLocation &where);
+
+  /// A node that takes the value of `symbol` from a tensor of the graph, `tensor`: from here on the
+  /// symbol is known.
+  void read(const std::string &symbol, const std::string &tensor, std::vector<std::string> &nodes);
+
+  /// An input of a region's graph that tells a symbol.
+  void addSource(const std::string &symbol, SizeSource source) {
+    sources.emplace(symbol, std::move(source));
+  }
+  /// Null where no input tells it.
+  const SizeSource *findSource(const std::string &symbol) const;
+
+  /// Values that nodes gave names to, with what they are: sizes, and conditions.
   const std::map<std::string, graph::Expr> &named() const { return values; }
+  const std::map<std::string, graph::Expr> &namedConditions() const { return conditions; }
+
+  /// `{"as_expr": …}` of a condition.
+  void printCondition(package::JsonWriter &json, const graph::Expr &condition) const;
 
   /// A name that no value of the graph has, nor one given here.
   std::string uniqueName(std::string hint);
 
-  /// As the archive calls a symbol: PyTorch takes those that begin with a u for sizes that values
-  /// decide.
+  /// As the archive calls a symbol: u0, u1, … are sizes that values decide, and no others begin
+  /// with a u.
   const std::string &symbolName(const std::string &symbol) const { return symbols.at(symbol); }
 
   /// `L['x'].size()[0]`, or empty where no input has the symbol as a size.
   std::string sourceOf(const std::string &symbol) const;
 
 private:
-  struct Source {
-    std::string input;
-    size_t dim = 0;
-    int64_t factor = 1, offset = 0; ///< the size is symbol * factor + offset
-  };
   graph::Expr renamed(const graph::Expr &size) const;
-  const Source *findSource(const std::string &symbol) const;
-  void findSources();
   std::string compute(const char *target, std::vector<std::string> operands,
                       const graph::Expr &value, std::vector<std::string> &nodes);
   std::string symbolValue(const std::string &symbol, std::vector<std::string> &nodes,
                           const SourceLocation &where);
+  std::string computeCondition(const char *target, std::vector<std::string> operands,
+                               const graph::Expr &value, std::vector<std::string> &nodes);
   std::string operand(const graph::Expr &size, std::vector<std::string> &nodes,
                       const SourceLocation &where);
+  std::string conditionOperand(const graph::Expr &condition, std::vector<std::string> &nodes,
+                               const SourceLocation &where);
+  std::string chosen(const graph::Expr &condition, const graph::Expr &a, const graph::Expr &b,
+                     const graph::Expr &value, std::vector<std::string> &nodes,
+                     const SourceLocation &where);
+  std::string folded(const char *target, const graph::Expr &size, std::vector<std::string> &nodes,
+                     const SourceLocation &where);
 
   const graph::Program &program;
   const graph::Graph &graph;
   std::map<std::string, std::string> symbols;
   std::map<std::string, graph::Expr> renames;
-  std::map<std::string, Source> sources;
-  std::unordered_map<graph::Expr, std::string> names;
-  std::map<std::string, graph::Expr> values;
+  std::map<std::string, SizeSource> sources;
+  std::unordered_map<graph::Expr, std::string> names, conditionNames;
+  std::map<std::string, graph::Expr> values, conditions;
   std::set<std::string> taken;
   std::map<std::string, int> nextSuffix;
 };

@@ -663,6 +663,22 @@ h::Value callAten(Tracer &tracer, h::Interpreter &interpreter, const std::string
   return placedAs(interpreter, recordAten(tracer, interpreter, name, plain), asked);
 }
 
+/// Of the call that was just recorded in a script.
+static void checkValues(Tracer &tracer, const std::vector<TracedTensor *> &operands,
+                        const std::vector<TracedTensor> &results) {
+  const OperatorCall &call = *tracer.called;
+  if (call.op.kind == Operator::Kind::Assertion)
+    tracer.recorder->noteAssertion();
+  if (results.empty())
+    return;
+  for (ValueCheck &check : valueChecks(call, *results.front().value->producer()))
+    for (TracedTensor *operand : operands)
+      if (operand->value == check.value) {
+        tracer.recorder->check(std::move(check), *operand);
+        break;
+      }
+}
+
 static h::Value recordAten(Tracer &tracer, h::Interpreter &interpreter, const std::string &name,
                            const h::CallArgs &args) {
   if (TensorObject *destination = destinationOf(interpreter, args)) {
@@ -752,6 +768,8 @@ static h::Value recordAten(Tracer &tracer, h::Interpreter &interpreter, const st
     return tensors[*same];
   std::vector<TracedTensor> results =
       raising([&] { return tracer.call(target, positional, keywords, operands, where); });
+  if (tracer.called && isEager(tracer))
+    checkValues(tracer, operands, results);
   if (!tracer.readSymbols.empty())
     for (const TracedTensor &result : results)
       noteSizes(tracer, result.type);

@@ -409,8 +409,13 @@ EagerRecorder::Made EagerRecorder::runSegment() {
   bool isKnown = family != families.end() && family->second.exact.count(key.sizes);
   if (!isKnown && isInterpretable(tracer.program) &&
       ++interpretedTurns[key.whole()] <= mostInterpreted) {
-    ++counts.interpreted;
-    return {interpretSegment(tracer.program, tracer.registry, operands({})), {}};
+    try {
+      auto outputs = interpretSegment(tracer.program, tracer.registry, operands({}));
+      ++counts.interpreted;
+      return {std::move(outputs), {}};
+    } catch (const DiagnosticError &) {
+      // Compiled code says what is wrong as the script may catch it.
+    }
   }
   std::vector<ConcreteTensor> given = operands(place);
   // A script whose sizes never come back would fill the memory.
@@ -452,7 +457,7 @@ EagerRecorder::Outputs EagerRecorder::run(const Segment &segment,
   try {
     return segment.run(given);
   } catch (const SegmentFailure &failure) {
-    raiseFailure(failure, nodeThatFailed(segment, failure.diagnostic.message));
+    throw FailedRun{failure, nodeThatFailed(segment, failure.diagnostic.message)};
   }
 }
 
@@ -557,35 +562,21 @@ EagerRecorder::runGeneral(Family &family, const SegmentKey &key,
   return std::nullopt;
 }
 
-void EagerRecorder::compute(std::vector<Output> &outputs) {
-  std::vector<Argument> results;
-  std::vector<Output *> computed;
-  for (Output &output : outputs)
-    if (!output.value->producer()->isPlaceholder()) {
-      results.emplace_back(inMemoryOrder(output.value));
-      computed.push_back(&output);
-    }
-  tracer.program.main.output(std::move(results));
-  // What tensors begin with stays to be made.
-  std::map<const Value *, Input> begun;
-  for (const Input &input : inputs)
-    begun.emplace(input.value, input);
-  dropUnused();
-  if (tracer.program.main.size() > inputs.size() + 1) {
-    Made made = runSegment();
-    ++counts.segments;
-    for (size_t i = 0; i < computed.size(); ++i) {
-      auto memory = std::make_shared<ConcreteMemory>();
-      memory->data = std::move(made.outputs.at(i));
-      memory->device = made.device;
-      memory->bytes = bytesOf(computed[i]->storages.front()->type);
-      for (const auto &storage : computed[i]->storages)
-        storage->memory = memory;
-    }
-  }
-  for (const Input &input : inputs)
-    begun[input.value] = input;
-  for (Output &output : outputs) {
+/// The storages' values are those that the segment has made.
+void EagerRecorder::keepMade(Output &output, std::shared_ptr<const std::byte> data,
+                             Device device) const {
+  auto memory = std::make_shared<ConcreteMemory>();
+  memory->data = std::move(data);
+  memory->device = device;
+  memory->bytes = bytesOf(output.storages.front()->type);
+  for (const auto &storage : output.storages)
+    storage->memory = memory;
+}
+
+/// What the segment began with and nothing was written to is what it was.
+void EagerRecorder::keepBegun(const std::vector<Output> &outputs,
+                              const std::map<const Value *, Input> &begun) {
+  for (const Output &output : outputs) {
     auto input = begun.find(output.value);
     if (input == begun.end())
       continue;
@@ -604,6 +595,48 @@ void EagerRecorder::compute(std::vector<Output> &outputs) {
   }
 }
 
+std::optional<EagerRecorder::FailedCheck> EagerRecorder::compute(std::vector<Output> &outputs) {
+  std::vector<Argument> results;
+  std::vector<Output *> computed;
+  for (Output &output : outputs)
+    if (!output.value->producer()->isPlaceholder()) {
+      results.emplace_back(inMemoryOrder(output.value));
+      computed.push_back(&output);
+    }
+  auto besides = askedBesides(results);
+  for (const auto &[check, values] : besides)
+    results.insert(results.end(), values.begin(), values.end());
+  tracer.program.main.output(std::move(results));
+  // What tensors begin with stays to be made.
+  std::map<const Value *, Input> begun;
+  for (const Input &input : inputs)
+    begun.emplace(input.value, input);
+  dropUnused();
+  // The operators of these checks are gone.
+  for (ValueCheck &check : checks)
+    for (const auto &[asked, values] : besides)
+      if (asked.node == check.node)
+        check.node = nullptr;
+  std::optional<FailedCheck> failed;
+  if (tracer.program.main.size() > inputs.size() + 1) {
+    Made made = runSegment();
+    ++counts.segments;
+    for (size_t i = 0; i < computed.size(); ++i)
+      keepMade(*computed[i], std::move(made.outputs.at(i)), made.device);
+    size_t next = computed.size();
+    for (const auto &[check, values] : besides) {
+      auto element = failingElement(check, std::span(made.outputs).subspan(next, values.size()));
+      if (element && !failed)
+        failed = FailedCheck{check, *element};
+      next += values.size();
+    }
+  }
+  for (const Input &input : inputs)
+    begun[input.value] = input;
+  keepBegun(outputs, begun);
+  return failed;
+}
+
 void EagerRecorder::restart(bool failed) {
   for (const auto &weak : tracked)
     if (std::shared_ptr<TracedStorage> storage = weak.lock()) {
@@ -617,6 +650,8 @@ void EagerRecorder::restart(bool failed) {
   views.clear();
   places.clear();
   occurrences.clear();
+  checks.clear();
+  asserts = false;
   turn.clear();
   tracer.linked.clear();
   tracer.endedRegions.clear();
@@ -630,16 +665,22 @@ void EagerRecorder::flush() {
   if (nested || flushing || tracer.program.main.size() == 0)
     return;
   flushing = true;
+  std::exception_ptr error;
+  std::optional<FailedCheck> failed;
+  std::vector<Output> outputs = liveOutputs();
   try {
-    std::vector<Output> outputs = liveOutputs();
-    compute(outputs);
+    failed = compute(outputs);
+  } catch (const FailedRun &run) {
+    error = recover(outputs, run);
   } catch (...) {
-    flushing = false;
-    restart(true);
-    throw;
+    error = std::current_exception();
   }
   flushing = false;
-  restart(false);
+  restart(error != nullptr);
+  if (error)
+    std::rethrow_exception(error);
+  if (failed)
+    raiseFailedCheck(failed->check, failed->element);
 }
 
 ConcreteTensor EagerRecorder::valuesOn(Device place, TracedTensor &tensor,

@@ -5,7 +5,9 @@
 
 #include "trace/SegmentSizes.h"
 #include "trace/Tracer.h"
+#include "trace/ValueChecks.h"
 
+#include <exception>
 #include <map>
 #include <span>
 #include <string>
@@ -97,6 +99,15 @@ public:
   /// Called before an operator is recorded, while nobody holds values of the graph: keeps segments
   /// bounded, and cuts loops at one place in every turn.
   void beforeOperator(const SourceLocation &where);
+
+  /// What an operator that was just recorded asks of the values of `operand`. Raises now where they
+  /// are known and do not fit, and when they are computed otherwise.
+  void check(ValueCheck check, TracedTensor &operand);
+  /// What was recorded holds an assertion.
+  void noteAssertion() { asserts = !nested; }
+  /// Computes what is recorded if it may fail, so that it fails here: before a script goes on where
+  /// an exception would be handled otherwise.
+  void settle();
 
   /// Whether the number at a place of the script, as often as the segment has passed it, was
   /// another one in a segment before.
@@ -211,7 +222,32 @@ private:
     return tracer.devices ? tracer.devices->placeOf(device) : graph::Device();
   }
   size_t bytesOf(const graph::TensorType &type) const;
-  void compute(std::vector<Output> &outputs);
+  /// A check that failed when the segment ran, and the element.
+  struct FailedCheck {
+    ValueCheck check;
+    int64_t element;
+  };
+  /// A segment that failed, and the node that did, where it is known.
+  struct FailedRun {
+    SegmentFailure failure;
+    const graph::Node *node;
+  };
+  std::optional<FailedCheck> compute(std::vector<Output> &outputs);
+  void keepMade(Output &output, std::shared_ptr<const std::byte> data, graph::Device device) const;
+  void keepBegun(const std::vector<Output> &outputs,
+                 const std::map<const graph::Value *, Input> &begun);
+  std::optional<ConcreteTensor> knownOnHost(TracedTensor &tensor);
+  bool needsMuchMemory() const;
+  std::vector<std::pair<ValueCheck, std::vector<graph::Value *>>>
+  askedBesides(const std::vector<graph::Argument> &results);
+  std::vector<graph::Value *> emitCheck(const ValueCheck &check);
+  static std::optional<int64_t>
+  failingElement(const ValueCheck &check, std::span<const std::shared_ptr<const std::byte>> found);
+  std::vector<std::shared_ptr<const std::byte>>
+  computeAlone(const std::vector<const graph::Value *> &values);
+  std::vector<FailedCheck> failedChecks();
+  std::exception_ptr recover(std::vector<Output> &outputs, const FailedRun &failed);
+  void computeRest(std::vector<Output *> rest);
   Made runSegment();
   using Outputs = std::vector<std::shared_ptr<const std::byte>>;
   Outputs run(Family &family, const SegmentKey &key, const std::vector<ConcreteTensor> &given,
@@ -228,6 +264,7 @@ private:
   std::shared_ptr<const ConcreteMemory> made(const Initializer &initializer,
                                              const graph::TensorType &type);
   static std::string placeOf(const SourceLocation &where);
+  static bool isOnHost(graph::Device place) { return place.kind == graph::Device::Kind::Cpu; }
 
   Tracer &tracer;
   SegmentCompiler compile;
@@ -248,6 +285,8 @@ private:
   std::unordered_set<std::string> places;         ///< of the segment's operators
   std::string turn; ///< where a loop's turn begins: the first place met again
   bool flushing = false;
+  std::vector<ValueCheck> checks;            ///< of the segment's values
+  bool asserts = false;                      ///< the segment has assertions
   std::optional<graph::Device> segmentPlace; ///< where the segment is computed; none: on the CPU
   std::optional<graph::Device> forced;
   graph::Device label;

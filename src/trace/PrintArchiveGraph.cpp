@@ -7,8 +7,10 @@
 #include "graph/Schema.h"
 #include "support/Diagnostics.h"
 #include "trace/ArchiveArguments.h"
+#include "trace/ArchiveScalars.h"
+#include "trace/ArchiveSignature.h"
 
-#include <cmath>
+#include <algorithm>
 #include <functional>
 #include <set>
 
@@ -40,26 +42,33 @@ std::string printTensorMeta(DataType dtype, const std::vector<int64_t> &sizes) {
   std::vector<int64_t> strides(sizes.size(), 1);
   for (size_t d = sizes.size(); d-- > 1;)
     strides[d - 1] = strides[d] * std::max<int64_t>(sizes[d], 1);
-  printMeta(
-      json, dtype,
-      [&] {
-        for (int64_t size : sizes)
-          number(size);
-      },
-      [&] {
-        for (int64_t stride : strides)
-          number(stride);
-      },
-      [&] { number(0); });
+  auto all = [&](const std::vector<int64_t> &list) {
+    return [&] { std::for_each(list.begin(), list.end(), number); };
+  };
+  printMeta(json, dtype, all(sizes), all(strides), [&] { number(0); });
   return json.take();
 }
 
 namespace {
 
+/// Of an archive's graph, and of none of ours.
+struct ExtraTensor {
+  std::string name;
+  TensorType type;
+};
+
 class GraphPrinter {
 public:
-  GraphPrinter(const Program &p, const Graph &g, const OperatorRegistry &r)
-      : program(p), graph(g), registry(r), sizes(program, graph), arguments(graph, sizes) {}
+  GraphPrinter(const Program &p, const Graph &g, const OperatorRegistry &r,
+               const std::set<std::string> &read)
+      : program(p), graph(g), registry(r), reads(read), sizes(program, graph, reads),
+        arguments(graph, sizes) {}
+
+  /// What a region is given beside its operands.
+  void addInput(const ExtraTensor &input) { extraInputs.push_back(input); }
+  void addSource(const std::string &symbol, const SizeSource &source) {
+    sizes.addSource(symbol, source);
+  }
 
   /// A Graph of the schema; `isBare`: its one result stands without a tuple around it.
   std::string printGraph(bool isBare = false) {
@@ -73,7 +82,12 @@ public:
     printList(json, "nodes", nodes);
     printTensors(json);
     printNamedSizes(json);
-    json.key("sym_bool_values").beginObject().endObject();
+    json.key("sym_bool_values").beginObject();
+    for (const auto &[name, condition] : sizes.namedConditions()) {
+      json.key(name);
+      sizes.printCondition(json, condition);
+    }
+    json.endObject();
     json.field("is_single_tensor_return", isBare);
     json.key("custom_obj_values").beginObject().endObject();
     json.key("sym_float_values").beginObject().endObject();
@@ -84,17 +98,18 @@ public:
   std::string print() {
     JsonWriter json;
     json.beginObject().key("graph_module").beginObject().key("graph").json(printGraph());
-    printSignature(json);
-    printCallGraph(json);
+    ArchiveSignature signature(program, arguments, sizes);
+    signature.printSignature(json, nodes);
+    signature.printCallGraph(json);
     json.key("metadata").beginObject().endObject();
     json.key("treespec_namedtuple_fields").beginObject().endObject().endObject();
     json.key("opset_version").beginObject().field("aten", 10).endObject();
-    printRanges(json);
+    signature.printRanges(json);
     json.key("schema_version").beginObject().field("major", schemaMajor);
     json.field("minor", schemaMinor).endObject();
     json.key("verifiers").beginArray().value("TRAINING").endArray();
     json.field("torch_version", "<=2.4");
-    printGuards(json);
+    signature.printGuards(json);
     return json.endObject().take();
   }
 
@@ -171,15 +186,49 @@ private:
       printLaunch(node);
     else if (isControlFlow(node))
       printControlFlow(node);
-    else if (isHostStep(node))
-      throw DiagnosticError(
-          node.location,
-          "values decide sizes of this program (" +
-              (node.calls(readSizeTarget) ? sizeReadOf(node).text : sizeCheckOf(node).text) +
-              "), which archives that Pellucid writes do not say yet; export the "
-              "program itself, or compile it");
+    else if (node.calls(readSizeTarget))
+      printSizeRead(node);
+    else if (node.calls(checkSizesTarget))
+      printAssertion(sizeCheckOf(node).condition, sizeCheckOf(node).text, node);
     else
       printCall(node);
+  }
+
+  /// What the value may be is asserted where it is read, as PyTorch does.
+  void printSizeRead(const Node &node) {
+    SizeRead read = sizeReadOf(node);
+    sizes.read(read.symbol, nameOf(read.from), nodes);
+    Expr size = Expr::symbol(read.symbol);
+    std::string text = "the value of " + read.text + " is beyond what its place allows";
+    if (int64_t least = program.symbols.find(read.symbol)->range.min; least != INT64_MIN)
+      printAssertion(symbolic::lessEqual(least, size), text, node);
+    if (read.most != Expr(INT64_MAX))
+      printAssertion(symbolic::lessEqual(size, read.most), text, node);
+  }
+
+  void printAssertion(const Expr &condition, std::string text, const Node &node) {
+    // PyTorch raises a RuntimeError.
+    constexpr std::string_view error = "RuntimeError: ";
+    if (text.starts_with(error))
+      text.erase(0, error.size());
+    std::string name = sizes.conditionNameOf(condition, nodes, node.location);
+    JsonWriter json;
+    json.beginObject().field("target", "torch.ops.aten._assert_scalar.default");
+    json.key("inputs").beginArray().beginObject().field("name", "self").key("arg");
+    json.beginObject().key("as_sym_bool").beginObject().field("as_name", name).endObject();
+    json.endObject().field("kind", positional).endObject();
+    json.beginObject().field("name", "assert_msg").key("arg").beginObject();
+    json.field("as_string", text).endObject().field("kind", positional).endObject();
+    finishNode(json.endArray().key("outputs").beginArray().endArray(), node,
+               sizes.uniqueName("_assert_scalar"));
+  }
+
+  /// A node whose first input is a tensor; its list of inputs is left open.
+  static void beginOn(JsonWriter &json, const char *target, const std::string &self) {
+    json.beginObject().field("target", target).key("inputs").beginArray();
+    json.beginObject().field("name", "self").key("arg");
+    tensorArgument(json, self);
+    json.field("kind", positional).endObject();
   }
 
   /// An operator that writes to its arguments gets copies of them, for others may read the old
@@ -191,49 +240,13 @@ private:
       const Value *old = node.arg(node.mutatedArgs[i]).value();
       const std::string &name = nameOf(node.result(first + i));
       JsonWriter json;
-      json.beginObject().field("target", "torch.ops.aten.clone.default").key("inputs").beginArray();
-      json.beginObject().field("name", "self").key("arg");
-      tensorArgument(json, nameOf(old));
-      json.field("kind", positional).endObject().endArray().key("outputs").beginArray();
+      beginOn(json, "torch.ops.aten.clone.default", nameOf(old));
+      json.endArray().key("outputs").beginArray();
       tensorArgument(json, name);
       finishNode(json.endArray(), node, name);
       copies[old] = name;
     }
     return copies;
-  }
-
-  /// A number stands for a tensor here where it does in Python; PyTorch's own operators take one
-  /// only in the arithmetic of Python's signs.
-  static bool takesNumbers(const Schema &schema) {
-    static const std::set<std::string_view> names = {"add",      "div",         "divide",
-                                                     "mul",      "multiply",    "sub",
-                                                     "subtract", "true_divide", "floor_divide"};
-    return names.count(schema.name) != 0;
-  }
-
-  static bool isNumberForTensor(const SchemaType &type, const Argument &argument) {
-    return type.kind == Kind::Tensor && !type.list && !argument.isNone() && !argument.value();
-  }
-
-  /// The overload of the same call that has a Scalar where this one has the tensor that a number
-  /// stands for; else the schema itself.
-  Schema withScalars(Schema schema, const Node &node) const {
-    auto fits = [&](const Schema &other) {
-      if (other.arguments.size() != schema.arguments.size())
-        return false;
-      for (size_t i = 0; i < node.args().size(); ++i) {
-        bool isNumber = isNumberForTensor(schema.arguments[i].type, node.arg(i));
-        if (other.arguments[i].name != schema.arguments[i].name ||
-            (isNumber && other.arguments[i].type.kind != Kind::Scalar) ||
-            (!isNumber && other.arguments[i].type != schema.arguments[i].type))
-          return false;
-      }
-      return true;
-    };
-    for (const Operator *other : registry.overloads(schema.packet()))
-      if (fits(other->schema))
-        return other->schema;
-    return schema;
   }
 
   /// The name of a node that gives the number as a tensor without dims.
@@ -251,7 +264,7 @@ private:
     json.endArray().key("outputs").beginArray();
     tensorArgument(json, name);
     finishNode(json.endArray(), node, name);
-    numbers.emplace_back(name, dtype);
+    extraTensors.push_back({name, TensorType(dtype, {})});
     return name;
   }
 
@@ -262,7 +275,7 @@ private:
       hasNumbers |=
           !takesNumbers(schema) && isNumberForTensor(schema.arguments[i].type, node.arg(i));
     if (hasNumbers)
-      schema = withScalars(std::move(schema), node);
+      schema = withScalars(std::move(schema), node, registry);
     std::map<size_t, std::string> tensorsOfNumbers;
     for (size_t i = 0; hasNumbers && i < node.args().size(); ++i)
       if (isNumberForTensor(schema.arguments[i].type, node.arg(i)))
@@ -335,54 +348,173 @@ private:
     json.field("kind", positional).endObject();
   }
 
-  std::string tensorList(const std::vector<Value *> &values) const {
+  using Names = std::vector<std::string>;
+  Names namesOf(const std::vector<Value *> &values) const {
+    Names names;
+    for (const Value *value : values)
+      names.push_back(nameOf(value));
+    return names;
+  }
+
+  static std::string tensorList(const Names &names) {
     JsonWriter json;
     json.beginObject().key("as_tensors").beginArray();
-    for (const Value *value : values)
-      tensorNamed(json, nameOf(value));
+    for (const std::string &name : names)
+      tensorNamed(json, name);
     return json.endArray().endObject().take();
   }
 
-  std::string regionArgument(const Node &node, size_t index) {
+  /// What regions are given so that they know sizes which none of their operands has.
+  struct Carried {
+    Names operands; ///< of this graph
+    std::vector<ExtraTensor> inputs;
+    std::vector<std::pair<std::string, SizeSource>> sources; ///< by symbol, of `inputs`
+  };
+
+  const TensorType &typeOf(const std::string &name) const {
+    for (const ExtraTensor &input : extraInputs)
+      if (input.name == name)
+        return input.type;
+    return graph.find(name)->result()->type();
+  }
+
+  Carried sizesFor(const Node &node) {
+    std::set<std::string> symbols;
+    for (uint32_t region : node.regions)
+      symbols.merge(symbolsFromOutside(program, program.bodies[region].graph));
+    Carried carried;
+    std::map<std::string, std::string> known; // operand to input
+    for (const std::string &symbol : symbols) {
+      const SizeSource *found = sizes.findSource(symbol);
+      SizeSource source = found ? *found : SizeSource{sizeCarrier(symbol, node), 0};
+      auto [input, isNew] = known.try_emplace(source.input, "size_of_" + symbol);
+      if (isNew) {
+        input->second = sizes.uniqueName(input->second);
+        carried.operands.push_back(source.input);
+        carried.inputs.push_back(
+            {input->second, found ? typeOf(source.input) : carrierType(symbol)});
+      }
+      source.input = input->second;
+      carried.sources.emplace_back(symbol, source);
+    }
+    return carried;
+  }
+
+  /// As long as the symbol says, and without memory of that size.
+  static TensorType carrierType(const std::string &symbol) {
+    TensorType type(DataType::Bool, {Expr::symbol(symbol)});
+    type.strides = {0};
+    return type;
+  }
+
+  std::string sizeCarrier(const std::string &symbol, const Node &node) {
+    if (!reads.count(symbol) || program.symbols.find(symbol)->range.min < 0)
+      throw DiagnosticError(node.location,
+                            "a region needs the number '" + symbol +
+                                "', which is no size of an input, and archives of torch.export "
+                                "give regions tensors alone; save a .program instead");
+    std::string one = numberAsTensor(node, Argument(false)), name = sizes.uniqueName("expand");
+    JsonWriter json;
+    beginOn(json, "torch.ops.aten.expand.default", one);
+    printInput(json, "size", nullptr, Argument::list({Expr::symbol(symbol)}), positional,
+               node.location);
+    json.endArray().key("outputs").beginArray();
+    tensorArgument(json, name);
+    finishNode(json.endArray(), node, name);
+    extraTensors.push_back({name, carrierType(symbol)});
+    return name;
+  }
+
+  std::string regionArgument(const Node &node, size_t index, const Carried &carried) {
     static constexpr const char *condNames[] = {"true_graph", "false_graph"},
                                 *loopNames[] = {"cond_graph", "body_graph"};
     const char *name = node.calls(condTarget)        ? condNames[index]
                        : node.calls(whileLoopTarget) ? loopNames[index]
                                                      : "combine_graph";
-    const Graph &region = program.bodies[node.regions[index]].graph;
+    GraphPrinter region(program, program.bodies[node.regions[index]].graph, registry, reads);
+    for (const ExtraTensor &input : carried.inputs)
+      region.addInput(input);
+    for (const auto &[symbol, source] : carried.sources)
+      region.addSource(symbol, source);
     bool isCondition = node.calls(whileLoopTarget) && index == 0;
     JsonWriter json;
     json.beginObject().key("as_graph").beginObject();
     json.field("name", sizes.uniqueName(std::string(name) + "_0"));
-    json.key("graph").json(GraphPrinter(program, region, registry).printGraph(isCondition));
+    json.key("graph").json(region.printGraph(isCondition));
+    return json.endObject().endObject().take();
+  }
+
+  /// PyTorch's scans begin with the first slice: one from the end goes over what is turned around.
+  void printFlip(const std::string &from, const std::string &to, const Node &node) {
+    JsonWriter json;
+    beginOn(json, "torch.ops.aten.flip.default", from);
+    printInput(json, "dims", nullptr, Argument(Argument::List{Argument(int64_t(0))}), positional,
+               node.location);
+    json.endArray().key("outputs").beginArray();
+    tensorArgument(json, to);
+    finishNode(json.endArray(), node, to);
+  }
+
+  std::string flipped(const std::string &name, const TensorType &type, const Node &node) {
+    std::string turned = sizes.uniqueName("flip");
+    extraTensors.push_back({turned, TensorType(type.dtype, type.shape)});
+    printFlip(name, turned, node);
+    return turned;
+  }
+
+  std::string predicateArgument(const ControlFlow &flow, const Node &node) {
+    JsonWriter json;
+    if (flow.predicate.value() && flow.predicate.value()->isTensor()) {
+      tensorArgument(json, nameOf(flow.predicate.value()));
+      return json.take();
+    }
+    Expr condition = *flow.predicate.integer();
+    if (auto known = condition.constant())
+      return json.beginObject().field("as_bool", *known != 0).endObject().take();
+    std::string name = sizes.conditionNameOf(condition, nodes, node.location);
+    json.beginObject().key("as_sym_bool").beginObject().field("as_name", name);
     return json.endObject().endObject().take();
   }
 
   void printControlFlow(const Node &node) {
     ControlFlow flow = controlFlowOf(node);
-    if (flow.reverse || (flow.kind == ControlKind::Cond && !flow.predicate.value()))
-      throw DiagnosticError(node.location,
-                            std::string("an archive of torch.export has no word for a ") +
-                                (flow.reverse ? "scan from the end" : "branch on a size") +
-                                "; save a .program instead");
+    Carried carried = sizesFor(node);
+    Names scanned = namesOf(flow.scanned), additional = namesOf(flow.additional);
+    for (size_t i = 0; flow.reverse && i < scanned.size(); ++i)
+      scanned[i] = flipped(scanned[i], flow.scanned[i]->type(), node);
+    additional.insert(additional.end(), carried.operands.begin(), carried.operands.end());
     JsonWriter json;
+    std::string predicate =
+        flow.kind == ControlKind::Cond ? predicateArgument(flow, node) : std::string();
     json.beginObject().field("target", "torch.ops." + node.target()).key("inputs").beginArray();
-    if (flow.kind == ControlKind::Cond) {
-      JsonWriter predicate;
-      tensorArgument(predicate, nameOf(flow.predicate.value()));
-      unnamed(json, predicate.take());
-    }
+    if (flow.kind == ControlKind::Cond)
+      unnamed(json, predicate);
     for (size_t i = 0; i < node.regions.size(); ++i)
-      unnamed(json, regionArgument(node, i));
+      unnamed(json, regionArgument(node, i, carried));
     if (flow.kind == ControlKind::WhileLoop || flow.kind == ControlKind::Scan)
-      unnamed(json, tensorList(flow.carried));
+      unnamed(json, tensorList(namesOf(flow.carried)));
     if (flow.kind == ControlKind::Scan || flow.kind == ControlKind::AssociativeScan)
-      unnamed(json, tensorList(flow.scanned));
-    unnamed(json, tensorList(flow.additional));
-    printResults(json.endArray(), node, node.resultCount(), false);
+      unnamed(json, tensorList(scanned));
+    unnamed(json, tensorList(additional));
+    Names results, turned;
+    for (size_t i = 0; i < node.resultCount(); ++i) {
+      bool isStacked = flow.reverse && i >= flow.carriedResults();
+      results.push_back(isStacked ? sizes.uniqueName("turned") : nameOf(node.result(i)));
+      if (isStacked)
+        extraTensors.push_back({results.back(), node.result(i)->type()});
+    }
+    json.endArray().key("outputs").beginArray();
+    for (const std::string &name : results)
+      tensorArgument(json, name);
+    if (results.empty())
+      json.beginObject().field("as_none", true).endObject();
+    json.endArray();
     printMetadata(json, node);
     json.field("is_hop_single_tensor_return", false);
     nodes.push_back(json.field("name", freeName(node)).endObject().take());
+    for (size_t i = 0; i < results.size(); ++i)
+      if (results[i] != nameOf(node.result(i)))
+        printFlip(results[i], nameOf(node.result(i)), node);
   }
 
   // --- inputs and outputs
@@ -395,6 +527,8 @@ private:
         tensorArgument(json, nameOf(placeholders[i]->result()));
       else
         printArgument(json, nullptr, program.inputs[i].constant, {});
+    for (const ExtraTensor &input : extraInputs)
+      tensorArgument(json, input.name);
     json.endArray();
   }
 
@@ -407,24 +541,30 @@ private:
     json.endArray();
   }
 
+  void printType(JsonWriter &json, const TensorType &type) const {
+    auto all = [&](const std::vector<Expr> &list) {
+      return [this, &json, &list] {
+        for (const Expr &size : list)
+          sizes.print(json, size);
+      };
+    };
+    printMeta(json, type.dtype, all(type.shape), all(type.strides),
+              [&] { sizes.print(json, type.offset); });
+  }
+
   void printTensors(JsonWriter &json) {
     json.key("tensor_values").beginObject();
     for (const Node &node : graph)
       for (size_t i = 0; i < node.resultCount(); ++i)
         if (const Value *value = node.result(i); value->isTensor()) {
-          const TensorType &type = value->type();
           json.key(nameOf(value));
-          auto all = [&](const std::vector<Expr> &list) {
-            return [this, &json, &list] {
-              for (const Expr &size : list)
-                sizes.print(json, size);
-            };
-          };
-          printMeta(json, type.dtype, all(type.shape), all(type.strides),
-                    [&] { sizes.print(json, type.offset); });
+          printType(json, value->type());
         }
-    for (const auto &[name, dtype] : numbers)
-      json.key(name).json(printTensorMeta(dtype, {}));
+    for (const auto *list : {&extraInputs, &extraTensors})
+      for (const ExtraTensor &tensor : *list) {
+        json.key(tensor.name);
+        printType(json, tensor.type);
+      }
     json.endObject();
   }
 
@@ -437,147 +577,21 @@ private:
     json.endObject();
   }
 
-  static void printNamed(JsonWriter &json, const char *key, const std::string &argument,
-                         const char *target, const std::string &name) {
-    json.beginObject().key(key).beginObject().key("arg");
-    tensorNamed(json, argument);
-    json.field(target, name);
-  }
-
-  void printInputSpec(JsonWriter &json, const Node &placeholder, const InputSpec &spec) {
-    if (!placeholder.resultCount()) {
-      json.beginObject().key("constant_input").beginObject().field("name", placeholder.name());
-      json.key("value");
-      printArgument(json, nullptr, spec.constant, {});
-      json.endObject().endObject();
-      return;
-    }
-    const std::string &name = nameOf(placeholder.result());
-    switch (spec.kind) {
-    case InputSpec::Kind::Parameter:
-      printNamed(json, "parameter", name, "parameter_name", spec.name);
-      break;
-    case InputSpec::Kind::Buffer:
-      printNamed(json, "buffer", name, "buffer_name", spec.name);
-      json.field("persistent", spec.persistent);
-      break;
-    case InputSpec::Kind::ConstantTensor:
-      printNamed(json, "tensor_constant", name, "tensor_constant_name", spec.name);
-      break;
-    default:
-      json.beginObject().key("user_input").beginObject().key("arg");
-      tensorArgument(json, name);
-    }
-    json.endObject().endObject();
-  }
-
-  std::string inputNamed(const std::string &name) const {
-    std::vector<Node *> placeholders = program.main.placeholders();
-    for (size_t i = 0; i < placeholders.size(); ++i)
-      if (program.inputs[i].kind == InputSpec::Kind::UserInput && program.inputs[i].name == name)
-        return placeholders[i]->name();
-    return name;
-  }
-
-  void printSignature(JsonWriter &json) {
-    json.key("signature").beginObject().key("input_specs").beginArray();
-    std::vector<Node *> placeholders = program.main.placeholders();
-    for (size_t i = 0; i < placeholders.size(); ++i)
-      printInputSpec(json, *placeholders[i], program.inputs[i]);
-    json.endArray().key("output_specs").beginArray();
-    for (size_t i = 0; i < results().size(); ++i) {
-      const OutputSpec &spec = program.outputs[i];
-      const Value *value = results()[i].value();
-      if (value && spec.kind == OutputSpec::Kind::BufferMutation)
-        printNamed(json, "buffer_mutation", nameOf(value), "buffer_name", spec.name);
-      else if (value && spec.kind == OutputSpec::Kind::UserInputMutation)
-        printNamed(json, "user_input_mutation", nameOf(value), "user_input_name",
-                   inputNamed(spec.name));
-      else {
-        json.beginObject().key("user_output").beginObject().key("arg");
-        printArgument(json, nullptr, results()[i], {});
-      }
-      json.endObject().endObject();
-    }
-    json.endArray().endObject();
-  }
-
-  // --- how it is called
-
-  static std::string leaf() {
-    JsonWriter json;
-    json.beginObject().key("type").null().key("context").null().key("children_spec");
-    return json.beginArray().endArray().endObject().take();
-  }
-  static std::string tuple(const std::vector<std::string> &children) {
-    JsonWriter json;
-    json.beginObject().field("type", "builtins.tuple").field("context", "null");
-    printList(json, "children_spec", children);
-    return json.endObject().take();
-  }
-
-  /// All inputs are positional, and all results one tuple, or one tensor.
-  void printCallGraph(JsonWriter &json) {
-    std::vector<std::string> inputs, outputs, names;
-    std::vector<Node *> placeholders = program.main.placeholders();
-    for (size_t i = 0; i < placeholders.size(); ++i)
-      if (program.inputs[i].kind == InputSpec::Kind::UserInput || !placeholders[i]->resultCount()) {
-        inputs.push_back(leaf());
-        names.push_back(placeholders[i]->name());
-      }
-    for (const OutputSpec &spec : program.outputs)
-      if (spec.kind == OutputSpec::Kind::UserOutput)
-        outputs.push_back(leaf());
-    JsonWriter none;
-    none.beginObject().field("type", "builtins.dict").field("context", "[]");
-    none.key("children_spec").beginArray().endArray().endObject();
-    json.key("module_call_graph").beginArray().beginObject().field("fqn", "");
-    json.key("signature").beginObject().key("inputs").beginArray().endArray();
-    json.key("outputs").beginArray().endArray();
-    json.field("in_spec", "[1, " + tuple({tuple(inputs), none.take()}) + "]");
-    json.field("out_spec", "[1, " + (outputs.size() == 1 ? leaf() : tuple(outputs)) + "]");
-    json.key("forward_arg_names").beginArray();
-    for (const std::string &name : names)
-      json.value(name);
-    json.endArray().endObject().endObject().endArray();
-  }
-
-  void printRanges(JsonWriter &json) {
-    json.key("range_constraints").beginObject();
-    for (const std::string &name : program.symbols.names()) {
-      symbolic::Range range = program.symbols.find(name)->range;
-      json.key(sizes.symbolName(name)).beginObject().field("min_val", range.min).key("max_val");
-      if (range.max == INT64_MAX)
-        json.null();
-      else
-        json.value(range.max);
-      json.endObject();
-    }
-    json.endObject();
-  }
-
-  void printGuards(JsonWriter &json) {
-    json.key("guards_code").beginArray();
-    for (const std::string &name : program.symbols.names())
-      if (int64_t divisor = program.symbols.find(name)->divisor; divisor > 1)
-        if (std::string source = sizes.sourceOf(name); !source.empty())
-          json.value(source + " % " + std::to_string(divisor) + " == 0");
-    json.endArray();
-  }
-
   const Program &program;
   const Graph &graph;
   const OperatorRegistry &registry;
+  const std::set<std::string> &reads; ///< symbols that values decide
   ArchiveSizes sizes;
   ArchiveArguments arguments;
   std::vector<std::string> nodes;
-  std::vector<std::pair<std::string, DataType>> numbers; ///< tensors that hold one
+  std::vector<ExtraTensor> extraInputs, extraTensors;
 };
 
 } // namespace
 
 std::string printArchiveGraph(const Program &program, const OperatorRegistry &registry) {
-  return GraphPrinter(program, program.main, registry).print();
+  std::set<std::string> reads = readSymbols(program);
+  return GraphPrinter(program, program.main, registry, reads).print();
 }
 
 } // namespace pellucid::trace

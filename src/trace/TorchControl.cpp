@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // torch.cond and torch._higher_order_ops: nested structures are opened in control.py, leaves are
 // recorded here.
+#include "trace/EagerRecorder.h"
+#include "trace/ReadSizes.h"
 #include "trace/RecordControl.h"
 #include "trace/TensorObject.h"
 #include "trace/TorchSources.h"
@@ -49,6 +51,44 @@ h::Value controlName(h::Interpreter &interpreter, const std::string &name) {
   return *interpreter.nativeModule("torch._pellucid_control")->globals->find(name);
 }
 
+/// What torch's own functions ask of values: in scripts alone, where it is raised as PyTorch does.
+h::Value checkOperand(Tracer &tracer, h::Interpreter &interpreter, TensorObject &tensor,
+                      ValueCheck check) {
+  if (!isEager(tracer))
+    return h::Value();
+  check.where = usersLocation(interpreter);
+  check.value = tracer.valueOf(tensor.tensor, check.where);
+  tracer.recorder->check(std::move(check), tensor.tensor);
+  return h::Value();
+}
+
+/// Elements are integers in low … high - 1, or `ignored`.
+h::Value checkRange(Tracer &tracer, h::Interpreter &interpreter, std::vector<h::Value> &a) {
+  auto *tensor = a[0].as<TensorObject>();
+  if (!tensor || isFloat(tensor->tensor.type.dtype) || !a[1].isInt() || !a[2].isInt())
+    return h::Value();
+  ValueCheck check;
+  check.low = interpreter.toInt64(a[1], "low");
+  check.high = interpreter.toInt64(a[2], "high");
+  check.type = a[3].str();
+  check.text = a[4].str();
+  if (!a[5].isNone())
+    check.except = interpreter.toInt64(a[5], "ignored");
+  return checkOperand(tracer, interpreter, *tensor, std::move(check));
+}
+
+/// No element is false or 0.
+h::Value checkAll(Tracer &tracer, h::Interpreter &interpreter, std::vector<h::Value> &a) {
+  auto *tensor = a[0].as<TensorObject>();
+  if (!tensor)
+    return h::Value();
+  ValueCheck check;
+  check.isNonzero = true;
+  check.type = a[1].str();
+  check.text = a[2].str();
+  return checkOperand(tracer, interpreter, *tensor, std::move(check));
+}
+
 } // namespace
 
 void addTorchControl(h::NativeModules &modules, Tracer &tracer) {
@@ -70,8 +110,23 @@ void addTorchControl(h::NativeModules &modules, Tracer &tracer) {
     for (const auto &[name, value] : source->globals->items())
       module.globals->set(name, value);
   });
-  modules.add("torch", [](h::Interpreter &interpreter, h::Module &module) {
+  modules.add("torch", [&tracer](h::Interpreter &interpreter, h::Module &module) {
     module.globals->set("cond", controlName(interpreter, "cond"));
+    module.globals->set(
+        "_is_script",
+        h::native("_is_script", "", [&tracer](h::Interpreter &, std::vector<h::Value> &) {
+          return h::Value(isEager(tracer));
+        }));
+    module.globals->set("_check_range",
+                        h::native("_check_range", "tensor, low, high, kind, text, ignored=None",
+                                  [&tracer](h::Interpreter &i, std::vector<h::Value> &a) {
+                                    return checkRange(tracer, i, a);
+                                  }));
+    module.globals->set("_check_all",
+                        h::native("_check_all", "holds, kind, text",
+                                  [&tracer](h::Interpreter &i, std::vector<h::Value> &a) {
+                                    return checkAll(tracer, i, a);
+                                  }));
   });
   for (std::string name : {"cond", "while_loop", "map", "scan", "associative_scan"}) {
     auto set = [name](h::Interpreter &interpreter, h::Module &module) {

@@ -162,6 +162,13 @@ static void computeBesideOperands(Tracer &tracer, const h::CallArgs &args) {
   tracer.chooseConfig = isOnGpu ? tracer.devices->chooseConfig : ConfigChooser();
 }
 
+static bool lastLaunchHasEffects(const Program &program) {
+  for (const Node *node = program.main.back(); node; node = node->previous())
+    if (node->isLaunch())
+      return hasEffects(*node, program);
+  return false;
+}
+
 h::Value TraceHooks::launch(h::Interpreter &interpreter, const h::Value &kernel,
                             const h::Value &grid, h::CallArgs args, bool) {
   if (!kernels) {
@@ -176,10 +183,17 @@ h::Value TraceHooks::launch(h::Interpreter &interpreter, const h::Value &kernel,
     numbersAsOperands(*tracer, kernel, args);
   }
   bool prints = recordLaunch(*tracer, *kernels, interpreter, kernel, grid, args);
+  if (isEager(*tracer) && lastLaunchHasEffects(tracer->program))
+    tracer->recorder->noteAssertion();
   // Its lines come before those that the script prints next.
   if (prints && isEager(*tracer))
     tracer->recorder->flush();
   return h::Value();
+}
+
+void TraceHooks::settle(h::Interpreter &) {
+  if (tracer && isEager(*tracer))
+    tracer->recorder->settle();
 }
 
 h::Value TraceHooks::callOperator(h::Interpreter &interpreter,

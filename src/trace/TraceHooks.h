@@ -33,6 +33,8 @@ public:
   host::Value callOperator(host::Interpreter &interpreter,
                            const std::shared_ptr<host::Operator> &op, host::CallArgs args) override;
 
+  void settle(host::Interpreter &interpreter) override;
+
   uint64_t emittedKernels() const { return kernels ? kernels->emitted() : 0; }
 
   /// See KernelTable::stopAt: path and line.

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/cpu/Gemm.h"
+#include "codegen/cpu/Convolution.h"
 
 #include "codegen/common/ControlFlow.h"
 #include "codegen/common/FloatFormats.h"
 #include "codegen/cpu/EmitObject.h"
 #include "codegen/cpu/PackPanels.h"
 #include "codegen/cpu/ProductBlock.h"
+#include "codegen/cpu/Windows.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/MLIRContext.h"
@@ -206,7 +208,9 @@ void emitPack(LibraryKernel &l) {
   });
 }
 
-bool compileLibraryKernel(const GemmKernel &options, std::string_view symbol, unsigned fields,
+/// `Options`: GemmKernel or ConvolutionKernel.
+template <typename Options>
+bool compileLibraryKernel(const Options &options, std::string_view symbol, unsigned fields,
                           CompiledObject &object, Diagnostics &diagnostics,
                           llvm::function_ref<void(LibraryKernel &)> emit) {
   mlir::MLIRContext types(mlir::MLIRContext::Threading::DISABLED);
@@ -241,6 +245,21 @@ bool compilePack(const GemmKernel &kernel, std::string_view symbol, CompiledObje
                  Diagnostics &diagnostics) {
   return compileLibraryKernel(kernel, symbol, sizeof(PackArguments) / 8, object, diagnostics,
                               [](LibraryKernel &l) { emitPack(l); });
+}
+
+bool compileConvolution(const ConvolutionKernel &kernel, std::string_view symbol,
+                        CompiledObject &object, Diagnostics &diagnostics) {
+  return compileLibraryKernel(kernel, symbol, convolutionFields, object, diagnostics,
+                              [&](LibraryKernel &l) {
+                                emitConvolution(l, kernel.bias);
+                                object.productUnits = hasProductUnits(l.level, l.type);
+                              });
+}
+
+bool compileDepthwise(const ConvolutionKernel &kernel, std::string_view symbol,
+                      CompiledObject &object, Diagnostics &diagnostics) {
+  return compileLibraryKernel(kernel, symbol, convolutionFields, object, diagnostics,
+                              [&](LibraryKernel &l) { emitDepthwise(l, kernel.bias); });
 }
 
 } // namespace pellucid::codegen

@@ -15,13 +15,15 @@ struct ProductBlock {
   llvm::Value *panels, *panelStride; ///< B likewise; from one panel to the next in elements
   llvm::Value *count;                ///< of k; but for the last block a multiple of depthUnit
   llvm::Value *first;                ///< an i1: the sums begin here
+  int64_t depthStride = package::productPanel; ///< from one group of terms to the next, in groups
+  bool narrow = false; ///< columns beyond the last are left out by vectors, not by all 64
 };
 
-/// Sums [productRows][productColumns] in scratch memory, of LibraryKernel::sum.
+/// Sums [rows][productColumns] in scratch memory, of LibraryKernel::sum.
 class ProductSums {
 public:
-  explicit ProductSums(LibraryKernel &kernel)
-      : l(kernel), base(kernel.reserveScratch(package::productRows * package::productColumns *
+  explicit ProductSums(LibraryKernel &kernel, int64_t rows = package::productRows)
+      : l(kernel), base(kernel.reserveScratch(rows * package::productColumns *
                                               kernel.sum->getPrimitiveSizeInBits() / 8)) {}
   llvm::Value *at(llvm::Value *row, llvm::Value *column) const {
     llvm::Value *index = l.b.CreateMul(row, l.b.getInt64(package::productColumns));

@@ -26,17 +26,18 @@ public:
 
   void emit() {
     Value *limit = l.smaller(block.columns, b.getInt64(package::productColumns));
-    emitLoop(b, b.getInt64(0), limit, vectors * lanes, true, [&](Value *column) {
-      emitLoop(b, b.getInt64(0), block.rows, rowsAtOnce, false, [&](Value *row) {
-        Value *count = l.smaller(b.CreateSub(block.rows, row), b.getInt64(rowsAtOnce));
-        int64_t below = 0;
-        for (int64_t height : heights) {
-          Value *fits = b.CreateAnd(b.CreateICmpSGT(count, b.getInt64(below)),
-                                    b.CreateICmpSLE(count, b.getInt64(height)));
-          emitWhen(b, fits, [&] { emitRegisters(row, count, column, height); });
-          below = height;
-        }
-      });
+    int64_t most = vectors;
+    emitLoop(b, b.getInt64(0), limit, most * lanes, true, [&](Value *column) {
+      if (!block.narrow)
+        return emitRows(column);
+      Value *left = b.CreateSub(limit, column);
+      for (vectors = most; vectors > 0; --vectors) {
+        Value *fits = b.CreateICmpSGT(left, b.getInt64((vectors - 1) * lanes));
+        if (vectors < most)
+          fits = b.CreateAnd(fits, b.CreateICmpSLE(left, b.getInt64(vectors * lanes)));
+        emitWhen(b, fits, [&] { emitRows(column); });
+      }
+      vectors = most;
     });
   }
 
@@ -44,6 +45,19 @@ private:
   static constexpr int64_t rowsAtOnce = 6;
   /// Blocks of other heights take the next of these and compute their last row again.
   static constexpr int64_t heights[] = {1, 2, 4, 6};
+
+  void emitRows(Value *column) {
+    emitLoop(b, b.getInt64(0), block.rows, rowsAtOnce, false, [&](Value *row) {
+      Value *count = l.smaller(b.CreateSub(block.rows, row), b.getInt64(rowsAtOnce));
+      int64_t below = 0;
+      for (int64_t height : heights) {
+        Value *fits = b.CreateAnd(b.CreateICmpSGT(count, b.getInt64(below)),
+                                  b.CreateICmpSLE(count, b.getInt64(height)));
+        emitWhen(b, fits, [&] { emitRegisters(row, count, column, height); });
+        below = height;
+      }
+    });
+  }
 
   /// Where the vector `v` of the columns from `column` on begins in the panels.
   Value *panelAt(Value *column, int64_t v) {
@@ -113,7 +127,7 @@ private:
   }
 
   void emitStep(Value *inner, bool half) {
-    Value *inPanel = b.CreateMul(inner, b.getInt64(package::productPanel * group));
+    Value *inPanel = b.CreateMul(inner, b.getInt64(block.depthStride * group));
     Value *inRow = b.CreateMul(inner, b.getInt64(group));
     llvm::SmallVector<Value *> from;
     for (Value *address : right)

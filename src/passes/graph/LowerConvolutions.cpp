@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/graph/LowerConvolutions.h"
 
+#include "package/PackedMatrix.h"
 #include "passes/graph/KernelWriter.h"
 #include "passes/graph/PointwiseGroup.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace pellucid::passes {
 
@@ -435,6 +437,132 @@ WindowProduct ConvolutionLowering::withCopiedWindows() {
   spec.rows = {spec.m};
   spec.columns = {spec.n};
   spec.depth = {spec.k};
+  return made;
+}
+
+Value *ConvolutionLowering::rowsOfTerms(int64_t together) {
+  TextOperand from = weightOperand();
+  Value *value = weight;
+  int64_t own = channelsOfGroup(), channels = (own + together - 1) / together * together;
+  // Channels, then the kernel.
+  std::rotate(from.strides.begin() + 2, from.strides.end() - 1, from.strides.end());
+  std::vector<Expr> shape{sizes.groups, sizes.outputPerGroup(), own};
+  for (int64_t extent : sizes.kernel)
+    shape.emplace_back(extent);
+  if (channels != own) {
+    std::vector<Expr> filled = shape;
+    filled[2] = channels;
+    TextOperand place{from.dtype, contiguousStrides(filled), 0};
+    value = emitter.weights.arrange(weight, from, shape, filled);
+    if (!value)
+      value = copyInto(zeros(filled), Access::ReadWrite, place, weight, from, shape);
+    shape = filled;
+    from = place;
+  }
+  if (together > 1) {
+    shape[2] = channels / together;
+    shape.emplace_back(together);
+    from.strides.push_back(from.strides[2]);
+    from.strides[2] = from.strides[2] * together;
+  }
+  return from.offset.constant() == 0 && from.strides == contiguousStrides(shape)
+             ? value
+             : copy(value, from, shape);
+}
+
+namespace {
+
+/// Whether a step of 1 leads from each element of the dims to the next.
+bool isDense(const std::vector<Expr> &sizes, const std::vector<Expr> &strides) {
+  Expr step = 1;
+  for (size_t d = sizes.size(); d-- > 0;) {
+    if (sizes[d].constant() != 1 && strides[d] != step)
+      return false;
+    step = step * sizes[d];
+  }
+  return true;
+}
+
+/// Results' channels of one program: many, so that packed windows are used again, but not so many
+/// that threads have nothing to do.
+int64_t rowsOfProgram(int64_t rows, const Expr &others) {
+  constexpr int64_t most = 384, least = 96, wanted = 8;
+  int64_t known = others.constant().value_or(wanted), height = most;
+  while (height > least && known * ((rows + height - 1) / height) < wanted)
+    height /= 2;
+  int64_t blocks = (rows + height - 1) / height;
+  return (rows + blocks - 1) / blocks;
+}
+
+} // namespace
+
+std::optional<LibraryConvolution> ConvolutionLowering::asLibraryKernel(const TensorType &result) {
+  constexpr size_t dims = 3;
+  DataType type = input->type().dtype;
+  int64_t taps = 1, own = channelsOfGroup(), outputs = *sizes.outputPerGroup().constant();
+  for (int64_t extent : sizes.kernel)
+    taps *= extent;
+  bool isDepthwise = own == 1;
+  int64_t together = isDepthwise ? 1 : package::packedGroup(type);
+  std::vector<Expr> places(result.shape.begin() + 2, result.shape.end()),
+      steps(result.strides.begin() + 2, result.strides.end());
+  if (!package::hasMatrixKernel(type) || sizes.spatial() > dims || own == 0 || outputs == 0 ||
+      taps == 0 || (!isDepthwise && taps > package::windowTerms / together) ||
+      !isDense(places, steps))
+    return std::nullopt;
+  Input from = paddedInput(false, own, sizes.transposed);
+  std::vector<Expr> lines = sizes.input;
+  if (sizes.transposed)
+    for (size_t d = 0; d < sizes.spatial(); ++d)
+      lines[d] = sizes.output[d] + sizes.dilation[d] * (sizes.kernel[d] - 1);
+  if (from.spatial.back().constant() != 1 && lines.back().constant() != 1) {
+    std::vector<Expr> shape{sizes.batch, sizes.groups, own};
+    TextOperand operand{type, {from.batch, from.group, from.channel}, 0};
+    shape.insert(shape.end(), lines.begin(), lines.end());
+    operand.strides.insert(operand.strides.end(), from.spatial.begin(), from.spatial.end());
+    std::vector<Expr> dense = contiguousStrides(shape);
+    from = {copy(from.value, operand, shape), dense[0], dense[1], dense[2],
+            {dense.begin() + 3, dense.end()}, own};
+  }
+  LibraryConvolution made;
+  made.kernel = isDepthwise ? "depthwise" : "convolve";
+  made.x = from.value;
+  made.weight = rowsOfTerms(together);
+  Expr n = productOf(sizes.output), blocks = symbolic::ceilDiv(n, package::productColumns);
+  int64_t rows = rowsOfProgram(outputs, blocks * sizes.batch * sizes.groups);
+  auto add = [&](const char *name, const Expr &value) { made.integers.emplace_back(name, value); };
+  add("m", outputs);
+  add("n", n);
+  add("k", taps * ((own + together - 1) / together * together));
+  add("channels", own);
+  add("groups", sizes.groups);
+  add("rows_at_once", rows);
+  // Missing dims are the outer ones.
+  size_t missing = dims - sizes.spatial();
+  auto addDims = [&](const char *name, const Expr &otherwise,
+                     const std::function<Expr(size_t)> &valueOf) {
+    for (size_t d = 0; d < dims; ++d)
+      add((std::string(name) + std::to_string(d)).c_str(),
+          d < missing ? otherwise : valueOf(d - missing));
+  };
+  bool isTransposed = sizes.transposed;
+  addDims("input", 1, [&](size_t d) { return lines[d]; });
+  addDims("output", 1, [&](size_t d) { return sizes.output[d]; });
+  addDims("kernel", 1, [&](size_t d) { return Expr(sizes.kernel[d]); });
+  addDims("stride", 1, [&](size_t d) { return Expr(isTransposed ? 1 : sizes.stride[d]); });
+  addDims("padding", 0, [&](size_t d) { return Expr(isTransposed ? 0 : sizes.padding[d]); });
+  addDims("dilation", 1, [&](size_t d) { return Expr(sizes.dilation[d]); });
+  auto stepOf = [&](size_t d) { return d < missing ? Expr(0) : from.spatial[d - missing]; };
+  add("x_batch", from.batch);
+  add("x_channel", from.channel);
+  add("x_plane", stepOf(0));
+  add("x_line", stepOf(1));
+  add("c_batch", result.strides[0]);
+  add("c_channel", result.strides[1]);
+  Expr planes = missing > 0 ? Expr(1) : sizes.output[0];
+  made.grid[0] = isDepthwise ? Expr(outputs) * sizes.groups : Expr((outputs + rows - 1) / rows);
+  made.grid[1] = isDepthwise ? sizes.batch : blocks;
+  made.grid[2] = isDepthwise ? planes : sizes.batch * sizes.groups;
   return made;
 }
 

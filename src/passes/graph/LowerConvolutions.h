@@ -8,6 +8,11 @@
 #include "passes/graph/LaunchEmitter.h"
 #include "passes/graph/WindowText.h"
 
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
 namespace pellucid::passes {
 
 /// out[g, o, b, y…] = sum over t…, c of a[g, o, t…, c] * b[g, t…, c, b, y…]: groups are the batch,
@@ -16,6 +21,15 @@ namespace pellucid::passes {
 struct WindowProduct {
   GemmSpec spec; ///< without bias
   graph::Value *a = nullptr, *b = nullptr;
+};
+
+/// A launch of the CPU's own kernels of convolutions (docs/design/0050): what is theirs beside
+/// input, weight, bias and result.
+struct LibraryConvolution {
+  std::string kernel; ///< `convolve` or `depthwise`
+  graph::Value *x = nullptr, *weight = nullptr;
+  std::vector<std::pair<std::string, symbolic::Expr>> integers;
+  symbolic::Expr grid[3];
 };
 
 class ConvolutionLowering {
@@ -31,6 +45,9 @@ public:
   /// The same with the windows laid out in memory, for library kernels: batch and groups are the
   /// batch, all places of one image the columns.
   WindowProduct withCopiedWindows();
+  /// For `result`, whose places are dense; null where these kernels do not fit: an element type, a
+  /// dim or a kernel too many.
+  std::optional<LibraryConvolution> asLibraryKernel(const graph::TensorType &result);
   /// Few terms for each element: computed one by one, bias included.
   bool hasFewTerms() const;
   graph::Value *asSums(graph::Value *bias, const graph::TensorType &type);
@@ -74,6 +91,8 @@ private:
                          graph::Value *value, const TextOperand &from,
                          const std::vector<symbolic::Expr> &shape);
   std::vector<symbolic::Expr> columns() const;
+  /// The weight with its channels' kernels as they lie in memory, channels `together` side by side.
+  graph::Value *rowsOfTerms(int64_t together);
 
   LaunchEmitter &emitter;
   const graph::SymbolTable &symbols;

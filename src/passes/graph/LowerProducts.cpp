@@ -233,10 +233,10 @@ void ProductLowering::lowerConvolution(Node &node) {
   if (device.sm != 0 && convolution.hasOwnWindows()) {
     out = convolveByWindows(node, convolution, {}, "product", type,
                             emitter.kernelName({&node}, "windows"), node.location);
-  } else if (convolution.hasFewTerms()) {
-    out = convolution.asSums(bias, type);
   } else if (device.sm == 0) {
     out = convolveOnCpu(convolution, bias, type, node.location);
+  } else if (convolution.hasFewTerms()) {
+    out = convolution.asSums(bias, type);
   } else {
     Described product = describeConvolution(node, convolution, type);
     product.spec.name = emitter.kernelName({&node}, "gemm");
@@ -274,6 +274,14 @@ Value *ProductLowering::convolveByWindows(const Node &node, ConvolutionLowering 
 /// The packed kernels take rows that are added, and no columns.
 Value *ProductLowering::convolveOnCpu(ConvolutionLowering &convolution, Value *bias,
                                       const TensorType &type, const SourceLocation &where) {
+  // The kernels write dense places; a result with its channels innermost is copied into its order.
+  TensorType dense(type.dtype, type.shape, type.device);
+  if (auto kernel = convolution.asLibraryKernel(dense)) {
+    Value *out = packed.convolve(*kernel, bias, dense);
+    return dense.strides == type.strides ? out : copyInto(out, type, where);
+  }
+  if (convolution.hasFewTerms())
+    return convolution.asSums(bias, type);
   WindowProduct windows = convolution.withCopiedWindows();
   Described product{std::move(windows.spec), windows.a, windows.b, nullptr};
   product.spec.name = "gemm_convolution";
@@ -285,6 +293,18 @@ Value *ProductLowering::convolveOnCpu(ConvolutionLowering &convolution, Value *b
   if (!out)
     out = emit(product, {}, type, where);
   return bias ? addChannels(out, bias, where) : out;
+}
+
+Value *ProductLowering::copyInto(Value *value, const TensorType &type,
+                                 const SourceLocation &where) {
+  PointwiseSpec spec;
+  spec.name = "copy";
+  spec.shape = type.shape;
+  spec.inputs = {broadcastOperand(value->type(), type.shape, program.symbols)};
+  spec.outputs = {broadcastOperand(type, type.shape, program.symbols)};
+  spec.results = {"in0"};
+  return emitter.emit(writePointwise(std::move(spec), program.symbols), {value},
+                      {emitter.emptyLike(type), Access::Write}, where);
 }
 
 Value *ProductLowering::addChannels(Value *value, Value *bias, const SourceLocation &where) {

@@ -45,6 +45,9 @@ private:
                                   const SourceLocation &where);
   graph::Value *convolveOnCpu(ConvolutionLowering &convolution, graph::Value *bias,
                               const graph::TensorType &type, const SourceLocation &where);
+  /// The same elements as `type` lays them out.
+  graph::Value *copyInto(graph::Value *value, const graph::TensorType &type,
+                         const SourceLocation &where);
   graph::Value *addChannels(graph::Value *value, graph::Value *bias, const SourceLocation &where);
   void replaceConsumers(graph::Node &root, const graph::Node &maker,
                         const std::vector<graph::Node *> &replaced, graph::Value *out);

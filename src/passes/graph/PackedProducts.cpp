@@ -7,6 +7,7 @@
 #include "passes/graph/LowerToLaunches.h"
 
 #include <algorithm>
+#include <sstream>
 
 namespace pellucid::passes {
 
@@ -177,6 +178,20 @@ Value *PackedProducts::lower(GemmSpec spec, Value *a, Value *b, Value *bias,
                  spec.batch.empty() ? Expr(1) : spec.batch[0]});
 }
 
+Value *PackedProducts::convolve(const LibraryConvolution &convolution, Value *bias,
+                                const TensorType &type) {
+  std::vector<LaunchOperand> operands{pointer("x", convolution.x, Access::Read),
+                                      pointer("weight", convolution.weight, Access::Read),
+                                      optional("bias", bias),
+                                      pointer("c", makeEmpty(type), Access::Write)};
+  for (const auto &[name, value] : convolution.integers)
+    operands.push_back({name, Argument(value), Access::None, false});
+  operands.push_back(integer("bias_step", bias ? bias->type().strides[0] : Expr(0)));
+  return launch(convolution.kernel + " " + std::string(info(type.dtype).cli) +
+                    (bias ? " bias" : ""),
+                std::move(operands), convolution.grid);
+}
+
 PackedProducts::Packed PackedProducts::packRight(const GemmSpec &spec, Value *b) {
   bool shared = spec.batch.empty() || spec.b.strides[0].constant() == 0;
   Packed packed;
@@ -280,7 +295,10 @@ uint32_t PackedProducts::kernelFor(const std::string &library,
   std::replace(def.name.begin(), def.name.end(), ' ', '_');
   def.symbol = program.uniqueSymbol(def.name);
   def.sourcePath = "<library " + library + ">";
-  DataType element = *dataTypeNamed(library.substr(5, library.find(' ', 5) - 5));
+  std::istringstream words(library);
+  std::string what, named;
+  words >> what >> named;
+  DataType element = *dataTypeNamed(named);
   for (const LaunchOperand &operand : operands) {
     KernelParameter parameter;
     parameter.name = operand.name;

@@ -5,6 +5,7 @@
 #include "graph/Program.h"
 #include "graph/Registry.h"
 #include "passes/graph/KernelText.h"
+#include "passes/graph/LowerConvolutions.h"
 
 #include <functional>
 #include <map>
@@ -29,6 +30,10 @@ public:
   /// weight of its own; others are packed by a launch.
   graph::Value *lower(GemmSpec spec, graph::Value *a, graph::Value *b, graph::Value *bias,
                       const graph::TensorType &type);
+
+  /// The convolution into `type`, at the insertion point.
+  graph::Value *convolve(const LibraryConvolution &convolution, graph::Value *bias,
+                         const graph::TensorType &type);
 
 private:
   struct Packed {

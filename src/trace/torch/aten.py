@@ -817,6 +817,7 @@ def _bucketize(self, boundaries, out_int32, right):
 
 @_aten("aten::take(Tensor self, Tensor index) -> Tensor")
 def _take(self, index):
+    torch._check_range(index, -self.numel(), self.numel(), "IndexError", f"out of range: tried to access index {{}} on a tensor of {self.numel()} elements.")
     return self.reshape(-1)[index]
 
 
@@ -2173,13 +2174,21 @@ def _cumulative(probabilities):
     return sums / sums[..., -1:]
 
 
+def _asserted(holds, text):
+    """Raised as PyTorch's own in a script, and an assertion of a program."""
+    if torch._is_script():
+        torch._check_all(holds, "RuntimeError", text)
+    else:
+        torch._assert_async(holds, text)
+
+
 @_aten("aten::multinomial(Tensor self, SymInt num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor")
 def _multinomial(self, num_samples, replacement, generator):
     if self.dim() not in (1, 2):
         raise RuntimeError("prob_dist must be 1 or 2 dim")
     wide = self.float() if self.dtype in (torch.float16, torch.bfloat16) else self
-    torch._assert_async(torch.logical_and(wide >= 0, wide < float("inf")).all(), "probability tensor contains either `inf`, `nan` or element < 0")
-    torch._assert_async((wide.sum(-1) > 0).all(), "invalid multinomial distribution (sum of probabilities <= 0)")
+    _asserted(torch.logical_and(wide >= 0, wide < float("inf")).all(), "probability tensor contains either `inf`, `nan` or element < 0")
+    _asserted((wide.sum(-1) > 0).all(), "invalid multinomial distribution (sum of probabilities <= 0)")
     if num_samples == 1:
         return torch.argmax(wide / torch.ops.aten.exponential(wide), -1, True)
     if not replacement:

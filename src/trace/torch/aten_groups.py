@@ -74,7 +74,7 @@ def _histc(self, bins, min, max):
     if bins <= 0:
         raise RuntimeError("bins must be > 0")
     if max < min:
-        raise RuntimeError("max must be larger than min")
+        raise RuntimeError("torch.histc: max must be larger than min")
     flat = self.reshape([self.numel()])
     wide = flat if flat.dtype in (torch.float32, torch.float64) else flat.to(torch.float64)
     low, high = min, max

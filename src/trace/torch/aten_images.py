@@ -309,6 +309,7 @@ def _multi_margin_loss(self, target, p, margin, weight, reduction):
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
     rows, classes = (self, target) if self.dim() > 1 else (self.reshape(1, -1), target.reshape(1))
+    torch._check_range(classes, 0, rows.shape[1], "RuntimeError", "target out of range")
     own = torch.gather(rows, 1, classes.unsqueeze(1))
     losses = torch.clamp(margin - own + rows, min=0)
     losses = losses * losses if p == 2 else losses

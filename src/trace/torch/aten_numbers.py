@@ -373,6 +373,7 @@ def _nanmedian(self):
 def _quantiles(self, q, dim, keepdim, interpolation, skips_nan):
     if interpolation not in ("linear", "lower", "higher", "midpoint", "nearest"):
         raise RuntimeError(f"quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got {interpolation}")
+    torch._check_all(torch.logical_and(q >= 0, q <= 1), "RuntimeError", "quantile() q values must be in the range [0, 1]")
     rows = self.reshape(-1) if dim is None else torch.movedim(self, dim, -1) if self.dim() else self.reshape(1)
     ordered = torch.ops.aten.sort.stable(rows, stable=True, dim=-1, descending=False)[0]
     size = ordered.shape[-1]

@@ -21,6 +21,7 @@ def _reduced(losses, reduction):
 def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"):
     reduction = _reduction(size_average, reduce, reduction)
     dim = 1 if input.dim() > 1 else 0
+    torch._check_range(target, 0, input.shape[dim], "IndexError", "Target {} is out of bounds.", ignore_index)
     keep = target != ignore_index
     rows = torch.where(keep, target, 0)
     picked = -input.gather(dim, rows.unsqueeze(dim)).squeeze(dim)
@@ -84,12 +85,18 @@ def huber_loss(input, target, reduction="mean", delta=1.0):
 
 def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
     reduction = _reduction(size_average, reduce, reduction)
+    if torch._is_script() and list(input.shape) != list(target.shape):
+        raise ValueError(f"Using a target size ({target.shape}) that is different to the input size ({input.shape}) is deprecated. Please ensure they have the same size.")
+    torch._check_all(torch.logical_and(input >= 0, input <= 1), "RuntimeError", "all elements of input should be between 0 and 1")
+    torch._check_all(torch.logical_and(target >= 0, target <= 1), "RuntimeError", "all elements of target should be between 0 and 1")
     losses = -(target * torch.log(input).clamp(min=-100) + (1 - target) * torch.log(1 - input).clamp(min=-100))
     return _reduced(losses if weight is None else losses * weight, reduction)
 
 
 def binary_cross_entropy_with_logits(input, target, weight=None, size_average=None, reduce=None, reduction="mean", pos_weight=None):
     reduction = _reduction(size_average, reduce, reduction)
+    if torch._is_script() and list(input.shape) != list(target.shape):
+        raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
     below = torch.log1p(torch.exp(-torch.abs(input))) + torch.clamp(-input, min=0)
     if pos_weight is not None:
         below = below * (1 + (pos_weight - 1) * target)
@@ -117,6 +124,11 @@ def cosine_similarity(x1, x2, dim=1, eps=1e-8):
 
 def one_hot(tensor, num_classes=-1):
     if num_classes < 0:
-        raise NotImplementedError("one_hot without num_classes asks for the largest value; give it")
+        if not torch._is_script():
+            raise NotImplementedError("one_hot without num_classes asks for the largest value; give it")
+        torch._check_range(tensor, 0, 2**62, "RuntimeError", "Class values must be non-negative.")
+        num_classes = int(tensor.max()) + 1
+    torch._check_range(tensor, 0, 2**62, "RuntimeError", "Class values must be non-negative.")
+    torch._check_range(tensor, 0, num_classes, "RuntimeError", "Class values must be smaller than num_classes.")
     zeros = torch.zeros(list(tensor.shape) + [num_classes], dtype=torch.int64, device=tensor.device)
     return torch.ops.aten.scatter.value(zeros, -1, tensor.unsqueeze(-1), 1)

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/cpu/Convolution.h"
+
+#include "codegen/common/ControlFlow.h"
+#include "codegen/common/FloatFormats.h"
+#include "codegen/cpu/ProductBlock.h"
+#include "codegen/cpu/Windows.h"
+
+namespace pellucid::codegen {
+
+using llvm::Value;
+using package::productColumns;
+
+namespace {
+
+/// Terms of a block: whole channels of them.
+constexpr int64_t blockDepth = package::windowTerms;
+/// Columns of a packed line. A vector that ends in the last of them may reach beyond.
+constexpr int64_t pitch = productColumns + 16;
+
+class ConvolutionEmitter {
+public:
+  ConvolutionEmitter(LibraryKernel &kernel, bool hasBias)
+      : l(kernel), b(kernel.b), hasBias(hasBias), group(package::packedGroup(kernel.type)),
+        lanes(std::min<int64_t>(16, 64 / int64_t(kernel.elementBytes()))),
+        sums(kernel, mostConvolutionRows),
+        windows(kernel.reserveScratch(blockDepth * pitch * kernel.elementBytes())), a(kernel),
+        loads(kernel, a.stride[2], lanes) {}
+
+  void emit() {
+    taps = b.CreateMul(b.CreateMul(a.kernel[0], a.kernel[1]), a.kernel[2]);
+    units = b.CreateUDiv(b.CreateAdd(a.channels, b.getInt64(group - 1)), b.getInt64(group));
+    Value *fitting = b.CreateUDiv(b.getInt64(blockDepth / group), taps);
+    Value *unitsAtOnce = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, fitting, b.getInt64(1));
+    l.forPrograms([&](Value *x, Value *y, Value *z) {
+      findProgram(x, y, z);
+      CountedLoop loop =
+          CountedLoop::begin(b, b.getInt64(0), units, unitsAtOnce, /*isUnsigned=*/false);
+      Value *count = l.smaller(unitsAtOnce, b.CreateSub(units, loop.index));
+      pack(loop.index, count);
+      multiply(loop.index, count);
+      loop.end();
+      emitLoop(b, b.getInt64(0), rows, 1, false, [&](Value *row) { store(row); });
+    });
+  }
+
+private:
+  void findProgram(Value *x, Value *y, Value *z) {
+    Value *image = b.CreateUDiv(z, a.groups), *member = b.CreateURem(z, a.groups);
+    Value *row = b.CreateMul(x, a.rowsAtOnce);
+    rows = l.smaller(b.CreateSub(a.m, row), a.rowsAtOnce);
+    firstRow = b.CreateAdd(b.CreateMul(member, a.m), row);
+    column = b.CreateMul(y, b.getInt64(productColumns));
+    columns = l.smaller(b.CreateSub(a.n, column), b.getInt64(productColumns));
+    Value *channel = b.CreateMul(b.CreateMul(member, a.channels), a.channelX);
+    input = l.elementAt(a.x, b.CreateAdd(b.CreateMul(image, a.batchX), channel));
+    output = l.elementAt(a.c, b.CreateAdd(b.CreateMul(image, a.batchC), column));
+    output = l.elementAt(output, b.CreateMul(firstRow, a.channelC));
+    weight = l.elementAt(a.weight, b.CreateMul(firstRow, a.k));
+    Value *plane = b.CreateMul(a.output[1], a.output[2]), *inPlane = b.CreateURem(column, plane);
+    place = {b.CreateUDiv(column, plane), b.CreateUDiv(inPlane, a.output[2]),
+             b.CreateURem(inPlane, a.output[2])};
+  }
+
+  /// The windows' elements of `count` units of channels from `unit` on: [unit][tap][pitch][group].
+  void pack(Value *unit, Value *count) {
+    loads.forEachWay([&] {
+      Value *zero = b.getInt64(0);
+      emitLoop(b, zero, a.kernel[0], 1, true, [&](Value *i) {
+        emitLoop(b, zero, a.kernel[1], 1, true, [&](Value *j) {
+          emitLoop(b, zero, a.kernel[2], 1, true,
+                   [&](Value *k) { packTap({i, j, k}, unit, count); });
+        });
+      });
+    });
+  }
+
+  /// Columns in ascending order, so that what a vector stores beyond its line is stored again.
+  void packTap(const WindowArguments::Three &tap, Value *unit, Value *count) {
+    std::array<llvm::AllocaInst *, 4> at; // the place and the column
+    for (size_t d = 0; d < 4; ++d) {
+      at[d] = emitVariable(b, b.i64());
+      b.CreateStore(d < 3 ? place[d] : b.getInt64(0), at[d]);
+    }
+    auto valueOf = [&](size_t d) { return b.CreateLoad(b.i64(), at[d]); };
+    Value *line = b.CreateMul(tap[0], a.kernel[1]);
+    line = b.CreateMul(b.CreateAdd(line, tap[1]), a.kernel[2]);
+    line = b.CreateMul(b.CreateAdd(line, tap[2]), b.getInt64(pitch));
+    TestedLoop loop = TestedLoop::begin(b);
+    Value *done = valueOf(3);
+    loop.enterBody(b.CreateICmpSLT(done, columns));
+    WindowArguments::Three p{valueOf(0), valueOf(1), valueOf(2)}, in;
+    for (size_t d = 0; d < 3; ++d)
+      in[d] = b.CreateSub(
+          b.CreateAdd(b.CreateMul(p[d], a.stride[d]), b.CreateMul(tap[d], a.dilation[d])),
+          a.padding[d]);
+    Value *length = l.smaller(b.CreateSub(a.output[2], p[2]), b.CreateSub(columns, done));
+    packLine(in, b.CreateAdd(line, done), length, unit, count);
+    // The next line begins at its first place.
+    Value *next = b.CreateAdd(p[1], b.getInt64(1)), *ends = b.CreateICmpEQ(next, a.output[1]);
+    b.CreateStore(b.getInt64(0), at[2]);
+    b.CreateStore(b.CreateSelect(ends, b.getInt64(0), next), at[1]);
+    b.CreateStore(b.CreateAdd(p[0], b.CreateZExt(ends, b.i64())), at[0]);
+    b.CreateStore(b.CreateAdd(done, length), at[3]);
+    loop.end();
+  }
+
+  void packLine(const WindowArguments::Three &in, Value *target, Value *length, Value *unit,
+                Value *count) {
+    Value *isThere =
+        b.CreateAnd(b.CreateICmpULT(in[0], a.input[0]), b.CreateICmpULT(in[1], a.input[1]));
+    Value *size = b.CreateSelect(isThere, a.input[2], b.getInt64(0));
+    Value *offset = b.CreateAdd(b.CreateMul(in[0], a.planeX), b.CreateMul(in[1], a.lineX));
+    Value *channel = b.CreateMul(unit, b.getInt64(group));
+    offset = b.CreateAdd(offset, b.CreateMul(channel, a.channelX));
+    Value *unitStep = b.CreateMul(a.channelX, b.getInt64(group));
+    Value *lineStep = b.CreateMul(taps, b.getInt64(pitch));
+    emitLoop(b, b.getInt64(0), length, lanes, true, [&](Value *lane) {
+      Value *first = b.CreateAdd(in[2], b.CreateMul(lane, a.stride[2]));
+      Value *mask = loads.inside(first, size);
+      Value *from = l.elementAt(input, b.CreateAdd(offset, first));
+      Value *to = b.CreateAdd(target, lane);
+      emitLoop(b, b.getInt64(0), count, 1, true, [&](Value *u) {
+        Value *address = l.elementAt(from, b.CreateMul(u, unitStep));
+        Value *at = b.CreateMul(b.CreateAdd(to, b.CreateMul(u, lineStep)), b.getInt64(group));
+        Value *value = loads.load(address, mask);
+        if (group == 2)
+          value = pairOf(value, address, mask, b.CreateAdd(channel, b.CreateShl(u, 1)));
+        b.CreateAlignedStore(value, l.elementAt(windows, at), llvm::Align(l.elementBytes()));
+      });
+    });
+  }
+
+  /// With the next channel beside `low`, or zeros where `channel` is the last.
+  Value *pairOf(Value *low, Value *address, Value *mask, Value *channel) {
+    Value *isThere = b.CreateICmpSLT(b.CreateAdd(channel, b.getInt64(1)), a.channels);
+    mask = b.CreateSelect(isThere, mask, llvm::Constant::getNullValue(mask->getType()));
+    Value *high = loads.load(l.elementAt(address, a.channelX), mask);
+    llvm::Type *pair = lanesOf(b.i32(), lanes);
+    low = b.CreateZExt(low, pair);
+    high = b.CreateZExt(high, pair);
+    return b.CreateOr(low, b.CreateShl(high, integerLike(high, 16)));
+  }
+
+  void multiply(Value *unit, Value *count) {
+    Value *terms = b.CreateMul(taps, b.getInt64(group));
+    ProductBlock block;
+    block.rows = rows, block.columns = columns;
+    block.a = l.elementAt(weight, b.CreateMul(unit, terms)), block.lda = a.k;
+    block.panels = windows;
+    block.panelStride = b.getInt64(package::productPanel * group);
+    block.count = b.CreateMul(count, terms);
+    block.first = b.CreateICmpEQ(unit, b.getInt64(0));
+    block.depthStride = pitch;
+    block.narrow = true;
+    emitVectorBlock(l, block, sums);
+  }
+
+  void store(Value *row) {
+    int64_t width = (hasAvx512(l.level) ? 512 : 256) / int64_t(l.sum->getPrimitiveSizeInBits());
+    Value *to = l.elementAt(output, b.CreateMul(row, a.channelC)), *added = nullptr;
+    if (hasBias) {
+      Value *at = b.CreateMul(b.CreateAdd(firstRow, row), a.biasStep);
+      Value *loaded =
+          b.CreateAlignedLoad(l.held, l.elementAt(a.bias, at), llvm::Align(l.elementBytes()));
+      added = widenFloat(b, splatTo(b, loaded, width), l.element);
+    }
+    auto part = [&](Value *lane, const LaneValue &mask) {
+      llvm::Align align(l.sum->getPrimitiveSizeInBits() / 8);
+      Value *result = b.CreateAlignedLoad(lanesOf(l.sum, width), sums.at(row, lane), align);
+      if (added)
+        result = b.CreateFAdd(result, added);
+      l.memory.store(l.element,
+                     LaneValue::ramp(l.elementAt(to, lane), b.getInt64(l.elementBytes())),
+                     LaneValue::vector(narrowFloat(b, result, l.element)), mask, width);
+    };
+    Value *whole = b.CreateAnd(columns, b.getInt64(-width));
+    emitLoop(b, b.getInt64(0), whole, width, false,
+             [&](Value *lane) { part(lane, LaneValue::uniform(b.getTrue())); });
+    emitWhen(b, b.CreateICmpSLT(whole, columns),
+             [&] { part(whole, LaneValue::prefix(b.CreateSub(columns, whole))); });
+  }
+
+  LibraryKernel &l;
+  CodeBuilder &b;
+  bool hasBias;
+  int64_t group, lanes;
+  ProductSums sums;
+  Value *windows; ///< scratch
+  WindowArguments a;
+  WindowLoads loads;
+  Value *taps, *units;
+  // Of one program.
+  Value *rows, *firstRow, *column, *columns, *input, *output, *weight;
+  WindowArguments::Three place;
+};
+
+} // namespace
+
+void emitConvolution(LibraryKernel &kernel, bool hasBias) {
+  ConvolutionEmitter(kernel, hasBias).emit();
+}
+
+} // namespace pellucid::codegen
