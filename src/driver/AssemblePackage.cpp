@@ -395,7 +395,7 @@ private:
         package::Kernel &kernel = manifest.kernels[kernelIndex.at(target.kernels[k])];
         package::Executable executable;
         executable.target = target.target;
-        executable.entry = result.symbol;
+        executable.entry = result.entry.empty() ? result.symbol : result.entry;
         executable.entryOffset = result.entryOffset;
         executable.scratchBytes = result.scratchBytes;
         executable.numWarps = result.numWarps ? result.numWarps : 4;

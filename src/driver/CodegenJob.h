@@ -57,6 +57,7 @@ struct CodegenPtx {
 
 struct CodegenKernelResult {
   std::string symbol;
+  std::string entry;         ///< CUDA: the name in the PTX, where it is another one's than symbol
   uint64_t entryOffset = 0;  ///< CPU: file offset of the entry in the image
   uint64_t scratchBytes = 0; ///< CPU: per running thread
   uint32_t numWarps = 0;     ///< CUDA

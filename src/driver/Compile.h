@@ -11,14 +11,15 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace pellucid::driver {
 
 class Worker;
 
-/// Workers that stay from one compilation to the next, one per target, with the kernels that they
-/// made. For one thread at a time.
+/// Workers that stay from one compilation to the next, with the kernels that they made: one per CPU
+/// level, which links them, and several for a device. For one thread at a time.
 struct KeptWorkers {
   KeptWorkers();
   ~KeptWorkers();
@@ -26,6 +27,8 @@ struct KeptWorkers {
   KeptWorkers &operator=(const KeptWorkers &) = delete;
 
   std::map<std::string, std::unique_ptr<Worker>> workers;
+  std::unordered_map<std::string, CodegenKernelResult> ptx; ///< by kernelKey()
+  size_t ptxBytes = 0;
   uint64_t made = 0, remembered = 0; ///< kernels
 };
 

@@ -16,11 +16,7 @@ class KernelMemory {
 public:
   using Object = std::shared_ptr<const codegen::CompiledObject>;
 
-  /// Equal for kernels with the same code: names and places are left out, unless the kernel has
-  /// messages that say them.
-  static std::string keyOf(const CodegenKernel &kernel, const CodegenJob &job);
-
-  /// Null where there is none.
+  /// By kernelKey(); null where there is none.
   Object find(const std::string &key) const;
   /// The symbol that the next object is to have; `name` is for people who look into the image.
   std::string nextSymbol(const std::string &name);

@@ -3,6 +3,7 @@
 #include "driver/AssemblePackage.h"
 #include "driver/CheckKernels.h"
 #include "driver/Compile.h"
+#include "driver/DeviceCode.h"
 #include "driver/EmitSource.h"
 #include "driver/FindOrderedKernels.h"
 #include "driver/FoldWeights.h"
@@ -93,7 +94,8 @@ bool generateCode(const std::vector<LoweredProgram> &programs, const CompileOpti
   std::string program = options.worker.empty() ? findWorker() : options.worker;
   KeptWorkers own;
   KeptWorkers &kept = options.keptWorkers ? *options.keptWorkers : own;
-  std::vector<Worker *> workers;
+  std::vector<Worker *> workers; ///< null: done
+  bool ok = true;
   std::vector<Target> targets = chosenTargets(options);
   for (const Target &target : targets) {
     CodegenJob job;
@@ -113,6 +115,11 @@ bool generateCode(const std::vector<LoweredProgram> &programs, const CompileOpti
     if (kernels.empty() && !lowered.usedKernels.empty())
       continue;
     code.push_back({target, std::move(kernels), {}});
+    if (options.keptWorkers && target.kind == Target::Kind::Cuda) {
+      workers.push_back(nullptr);
+      ok &= generateDeviceCode(job, program, kept, code.back().result, diagnostics);
+      continue;
+    }
     std::unique_ptr<Worker> &worker =
         kept.workers[options.keptWorkers ? toString(target) : std::to_string(workers.size())];
     if (!options.keptWorkers) {
@@ -125,8 +132,9 @@ bool generateCode(const std::vector<LoweredProgram> &programs, const CompileOpti
     }
     workers.push_back(worker.get());
   }
-  bool ok = true;
   for (size_t i = 0; i < workers.size(); ++i) {
+    if (!workers[i])
+      continue;
     ok &= workers[i]->wait(code[i].result, diagnostics);
     for (const CodegenKernelResult &kernel : code[i].result.kernels)
       ++(kernel.remembered ? kept.remembered : kept.made);

@@ -5,6 +5,7 @@
 #include "codegen/cpu/Gemm.h"
 #include "codegen/cpu/LinkImage.h"
 #include "codegen/cuda/CompileCudaKernel.h"
+#include "driver/KernelKey.h"
 #include "driver/KernelMemory.h"
 #include "passes/tt/Pipeline.h"
 #include "support/CrashHandler.h"
@@ -122,7 +123,7 @@ bool compileOne(const CodegenKernel &kernel, const std::string &symbol,
 KernelMemory::Object objectOf(const CodegenKernel &kernel, const CodegenJob &job,
                               mlir::MLIRContext &context, KernelMemory *memory, Texts &texts,
                               bool &remembered, Diagnostics &diagnostics) {
-  std::string key = memory ? KernelMemory::keyOf(kernel, job) : std::string();
+  std::string key = memory ? kernelKey(kernel, job) : std::string();
   KernelMemory::Object known = memory ? memory->find(key) : nullptr;
   remembered = known != nullptr;
   if (known)

@@ -8,8 +8,8 @@ namespace pellucid::runtime {
 
 using namespace package;
 
-// CUjit_option, CUfunction_attribute
-static constexpr int jitErrorLog = 5, jitErrorLogBytes = 6, maxDynamicShared = 8;
+// CUfunction_attribute
+static constexpr int maxDynamicShared = 8;
 /// A launch may use this much shared memory without asking.
 static constexpr uint32_t defaultSharedBytes = 48 << 10;
 static constexpr size_t weightAlignment = 256;
@@ -36,45 +36,50 @@ Result CudaResources::open(int ordinal, std::unique_ptr<CudaResources> &out, uin
 
 CudaResources::~CudaResources() {
   cuda::CurrentContext current(driver, context);
-  for (auto &[record, module] : modules)
-    driver.moduleUnload(module);
   if (weightMemory)
     driver.memFree(weightMemory);
 }
 
 Result CudaResources::load(const PackageFile &file, ProgramPlan &plan) {
+  if (Result result = loadCode(file, plan); !result.ok())
+    return result;
   cuda::CurrentContext current(driver, context);
   for (StepPlan &step : plan.steps)
     if (auto *launch = std::get_if<LaunchPlan>(&step))
       for (VariantPlan &variant : launch->variants)
-        if (Result result = loadVariant(file, variant); !result.ok())
+        if (Result result = findEntry(variant); !result.ok())
           return result;
   return uploadWeights(file, plan);
 }
 
-Result CudaResources::findModule(const PackageFile &file, const Executable &executable,
-                                 cuda::Module &module) {
-  for (auto &[record, loaded] : modules)
-    if (record == executable.record) {
-      module = loaded;
-      return {};
+/// The modules of all records that launches name.
+Result CudaResources::loadCode(const PackageFile &file, const ProgramPlan &plan) {
+  std::vector<WantedModule> wanted;
+  for (const StepPlan &step : plan.steps) {
+    const auto *launch = std::get_if<LaunchPlan>(&step);
+    if (!launch)
+      continue;
+    for (const VariantPlan &variant : launch->variants) {
+      const Executable &executable = *variant.executable;
+      if (Result result = checkUsable(variant); !result.ok())
+        return result;
+      if (!modules.try_emplace(executable.record).second)
+        continue;
+      std::span<const uint8_t> bytes = *file.record(executable.record);
+      wanted.push_back({executable.record,
+                        {reinterpret_cast<const char *>(bytes.data()), bytes.size()},
+                        executable.sharedBytes,
+                        nullptr});
     }
-  // PTX is text that must end in a NUL.
-  std::span<const uint8_t> bytes = *file.record(executable.record);
-  std::string image(bytes.begin(), bytes.end());
-  char log[4096] = "";
-  int names[] = {jitErrorLog, jitErrorLogBytes};
-  void *values[] = {log, reinterpret_cast<void *>(sizeof(log) - 1)};
-  cuda::Code code = driver.moduleLoadDataEx(&module, image.data(), 2, names, values);
-  std::string what =
-      "load record '" + executable.record + "'" + (log[0] ? " (" + std::string(log) + ")" : "");
-  if (Result result = driver.check(code, what); !result.ok())
+  }
+  if (Result result = loadModules(driver, context, wanted); !result.ok())
     return result;
-  modules.emplace_back(executable.record, module);
+  for (WantedModule &one : wanted)
+    modules[one.record] = std::move(one.module);
   return {};
 }
 
-Result CudaResources::loadVariant(const PackageFile &file, VariantPlan &variant) {
+Result CudaResources::checkUsable(const VariantPlan &variant) {
   const Executable &executable = *variant.executable;
   std::string kernel = "kernel '" + variant.kernel->name + "'";
   if (executable.numCtas != 1)
@@ -85,12 +90,16 @@ Result CudaResources::loadVariant(const PackageFile &file, VariantPlan &variant)
     return Result::error(PELLUCID_UNSUPPORTED,
                          kernel + " needs " + std::to_string(executable.scratchBytes) +
                              " bytes of global scratch, which this run time does not give");
-  cuda::Module module = nullptr;
-  if (Result result = findModule(file, executable, module); !result.ok())
-    return result;
+  return {};
+}
+
+Result CudaResources::findEntry(VariantPlan &variant) {
+  const Executable &executable = *variant.executable;
+  std::string kernel = "kernel '" + variant.kernel->name + "'";
   cuda::Function function = nullptr;
   if (Result result =
-          driver.check(driver.moduleGetFunction(&function, module, executable.entry.c_str()),
+          driver.check(driver.moduleGetFunction(&function, modules.at(executable.record)->handle,
+                                                executable.entry.c_str()),
                        "find entry '" + executable.entry + "' of " + kernel);
       !result.ok())
     return result;

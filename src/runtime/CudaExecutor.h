@@ -2,8 +2,10 @@
 #pragma once
 
 #include "package/PackageFile.h"
-#include "runtime/CudaDriver.h"
+#include "runtime/CudaModules.h"
 #include "runtime/Executor.h"
+
+#include <map>
 
 namespace pellucid::runtime {
 
@@ -28,13 +30,13 @@ private:
   const cuda::Driver &driver;
   int ordinal;
   cuda::Context context = nullptr;
-  std::vector<std::pair<std::string, cuda::Module>> modules;
+  std::map<std::string, std::shared_ptr<CudaModule>> modules; ///< by record
   cuda::Address weightMemory = 0;
   std::vector<unsigned char *> weights;
 
-  Result loadVariant(const package::PackageFile &file, VariantPlan &variant);
-  Result findModule(const package::PackageFile &file, const package::Executable &executable,
-                    cuda::Module &module);
+  Result loadCode(const package::PackageFile &file, const ProgramPlan &plan);
+  static Result checkUsable(const VariantPlan &variant);
+  Result findEntry(VariantPlan &variant);
   /// Those that the plan uses; the others have no address.
   Result uploadWeights(const package::PackageFile &file, const ProgramPlan &plan);
 };

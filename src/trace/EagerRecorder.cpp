@@ -511,8 +511,7 @@ void EagerRecorder::noteSample(Family &family, const SegmentKey &key) {
 /// second size on. Nothing is lost where the sizes turn out to follow another rule: every segment's
 /// are held against the program's.
 bool EagerRecorder::generalize(Family &family, const SegmentKey &key, Device place) {
-  // What kernels of a GPU do in which order depends on sizes everywhere.
-  if (family.samples.empty() || family.tries >= mostTries || place.kind != Device::Kind::Cpu)
+  if (family.samples.empty() || family.tries >= mostTries)
     return false;
   std::vector<std::vector<int64_t>> samples = family.samples;
   samples.push_back(key.sizes);

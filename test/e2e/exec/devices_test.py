@@ -26,6 +26,34 @@ class Devices(unittest.TestCase):
         self.assertEqual(done.stdout, expected, done.stderr)
         self.assertEqual(done.returncode, 0, done.stderr)
 
+    def counted(self, source):
+        """What it prints, and what the driver was asked for; kernels do nothing, and memory begins with zeros."""
+        with tempfile.TemporaryDirectory() as folder:
+            with open(folder + "/script.py", "w") as file:
+                file.write(source)
+            environment = dict(os.environ, LD_LIBRARY_PATH=DRIVER, PELLUCID_FAKE_CUDA_RUNS_NOTHING="1", PELLUCID_FAKE_CUDA_COUNTS=folder + "/counts")
+            done = subprocess.run([PROGRAM, "exec", folder + "/script.py"], capture_output=True, text=True, timeout=300, env=environment)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            with open(folder + "/counts") as file:
+                return done.stdout.split("\n"), {name: int(count) for name, count in map(str.split, file)}
+
+    def test_lengths_share_a_program(self):
+        lines, _ = self.counted(
+            "import torch\nimport torch.nn.functional as F\nw = torch.rand(16, 16).cuda()\n"
+            "x = torch.rand(1, 2, 16).cuda()\nfor n in range(2, 24):\n"
+            "    y = torch.relu(x @ w).view(1, n, 2, 8).transpose(1, 2)\n    z = F.scaled_dot_product_attention(y, y, y, is_causal=True)\n"
+            "    x = torch.cat((x, z.transpose(1, 2).reshape(1, n, 16)[:, -1:, :] * 2), dim=1)\n    torch._pellucid_flush()\n"
+            "print(x.shape, torch._pellucid_statistics()['compiled'], torch._pellucid_statistics()['dynamic'])\n"
+        )
+        self.assertEqual(lines[0], "torch.Size([1, 24, 16]) 2 1")
+
+    def test_code_of_a_kernel_is_made_and_loaded_once(self):
+        lines, counts = self.counted(
+            "import torch\nx = torch.rand(40).cuda()\na = (x.exp() + 1).cpu()\n"
+            "b, c = x.exp() + 1, x.amax()\nprint(a.sum(), b.sum().cpu(), c.cpu(), torch._pellucid_statistics()['compiled'])\n"
+        )
+        self.assertEqual(counts["loads"], 3, lines)
+
     def test_questions(self):
         self.prints(
             "import torch, triton\n"
