@@ -433,6 +433,52 @@ Layout LayoutChoice::ofReduced(Value tile) const {
   return anchor(shape);
 }
 
+/// Computed from tiles in shared memory alone, so that it is there in every layout.
+static bool isReadFromShared(Value value, llvm::SmallDenseSet<Value, 16> &seen) {
+  constexpr unsigned most = 64;
+  Operation *op = value.getDefiningOp();
+  if (!isa<RankedTensorType>(value.getType()) || isa_and_nonnull<ReadSharedOp>(op) ||
+      !seen.insert(value).second)
+    return true;
+  return op && seen.size() < most && onlyComputes(op) &&
+         llvm::all_of(
+             op->getOperands(), [&](Value operand) { return isReadFromShared(operand, seen); });
+}
+static bool isReadFromShared(Value value) {
+  llvm::SmallDenseSet<Value, 16> seen;
+  return isReadFromShared(value, seen);
+}
+
+/// Sums of a matrix unit, or elements computed from some.
+static bool comesFromProduct(Value value, unsigned depth = 0) {
+  constexpr unsigned deepest = 8;
+  Operation *op = value.getDefiningOp();
+  if (!op || depth == deepest || !isa<RankedTensorType>(value.getType()))
+    return false;
+  if (isa<AwaitProductsOp, tt::DotOp>(op))
+    return true;
+  return isElementOp(op) && llvm::any_of(op->getOperands(), [&](Value operand) {
+           return comesFromProduct(operand, depth + 1);
+         });
+}
+
+/// The operand that lies where it would be dear to move from: sums of a product rather than what is
+/// loaded beside them, as masks of scores are, and what threads hold rather than what can be read
+/// from shared memory in any layout.
+static Value heldSource(Operation *op) {
+  SmallVector<Value> tiles;
+  for (Value operand : op->getOperands())
+    if (isa<RankedTensorType>(operand.getType()) && !operand.getDefiningOp<arith::ConstantOp>())
+      tiles.push_back(operand);
+  for (Value tile : tiles)
+    if (comesFromProduct(tile))
+      return tile;
+  for (Value tile : tiles)
+    if (!isReadFromShared(tile))
+      return tile;
+  return tiles.empty() ? Value() : tiles.front();
+}
+
 Layout LayoutChoice::asItLies(Value tile) const {
   if (auto home = ofHome(tile))
     return *home;
@@ -446,22 +492,9 @@ Layout LayoutChoice::asItLies(Value tile) const {
   if (auto read = dyn_cast<ReadSharedOp>(op))
     return ofReading(read);
   if (isElementOp(op) && feedsMatrixUnits(tile))
-    for (Value operand : op->getOperands())
-      if (isa<RankedTensorType>(operand.getType()) && !operand.getDefiningOp<arith::ConstantOp>())
-        return asItLies(operand);
+    if (Value source = heldSource(op))
+      return asItLies(source);
   return anchor(tileOf(tile).getShape());
-}
-
-/// Computed from tiles in shared memory alone, so that it is there in every layout.
-static bool isReadFromShared(Value value, unsigned depth = 0) {
-  constexpr unsigned deepest = 16;
-  Operation *op = value.getDefiningOp();
-  if (!isa<RankedTensorType>(value.getType()) || isa_and_nonnull<ReadSharedOp>(op))
-    return true;
-  return op && depth < deepest && onlyComputes(op) &&
-         llvm::all_of(
-             op->getOperands(),
-             [&](Value operand) { return isReadFromShared(operand, depth + 1); });
 }
 
 std::optional<Layout> LayoutChoice::ofLeftInRegisters(tt::DotOp dot) const {

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t sortedTile = 4096; ///< numbers that one program sorts
 constexpr int64_t mergedTile = 2048; ///< numbers that one program of a merge writes
-constexpr int64_t probes = 256;      ///< places that one round of a search looks at
+constexpr int64_t probes = 128;      ///< places that one round of a search looks at
 constexpr int64_t longestLine = int64_t(1) << 32;
 constexpr const char *lastPlace = "9223372036854775807";
 

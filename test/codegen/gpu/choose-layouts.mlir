@@ -258,3 +258,44 @@ tt.func public @whole(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}) {
   tt.store %x, %m : !tt.ptr<f32>
   tt.return
 }
+
+// -----
+
+// Scores that a loaded mask chooses from stay where the product left them: the mask moves, a byte an
+// element, and what becomes of them is computed once.
+// CHECK-DAG:   #[[SUMS:.*]] = #ttgpu.layout<registers = {{\[}}[0, 1], [8, 0], [0, 16]], lanes = {{\[}}[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warps = {{\[}}[16, 0], [0, 8]]>
+// CHECK-LABEL: @masked_scores
+// CHECK:       %[[D:.*]] = tt.dot
+// CHECK-NOT:   ttgpu.convert_layout %[[D]]
+// CHECK:       math.exp2 {{.*}} : tensor<32x32xf32, #[[SUMS]]>
+// CHECK-NOT:   math.exp2
+// CHECK:       tt.dot {{.*}} : tensor<32x32xf16, #[[SUMS]]> * tensor<32x32xf16,
+tt.func public @masked_scores(%x: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %m: !tt.ptr<i8> {tt.divisibility = 16 : i32}, %y: !tt.ptr<f32> {tt.divisibility = 16 : i32}) {
+  %zero = arith.constant dense<0.0> : tensor<32x32xf32>
+  %none = arith.constant dense<0> : tensor<32x32xi8>
+  %low = arith.constant dense<0xFF800000> : tensor<32x32xf32>
+  %k = tt.make_range {start = 0 : i32, end = 32 : i32} : tensor<32xi32>
+  %r1 = tt.expand_dims %k {axis = 1 : i32} : tensor<32xi32> -> tensor<32x1xi32>
+  %s32 = arith.constant dense<32> : tensor<32x1xi32>
+  %r2 = arith.muli %r1, %s32 : tensor<32x1xi32>
+  %r3 = tt.broadcast %r2 : tensor<32x1xi32> -> tensor<32x32xi32>
+  %k1 = tt.expand_dims %k {axis = 0 : i32} : tensor<32xi32> -> tensor<1x32xi32>
+  %k2 = tt.broadcast %k1 : tensor<1x32xi32> -> tensor<32x32xi32>
+  %off = arith.addi %r3, %k2 : tensor<32x32xi32>
+  %xs = tt.splat %x : !tt.ptr<f16> -> tensor<32x32x!tt.ptr<f16>>
+  %xp = tt.addptr %xs, %off : tensor<32x32x!tt.ptr<f16>>, tensor<32x32xi32>
+  %a = tt.load %xp : tensor<32x32x!tt.ptr<f16>>
+  %ms = tt.splat %m : !tt.ptr<i8> -> tensor<32x32x!tt.ptr<i8>>
+  %mp = tt.addptr %ms, %off : tensor<32x32x!tt.ptr<i8>>, tensor<32x32xi32>
+  %mask = tt.load %mp : tensor<32x32x!tt.ptr<i8>>
+  %d = tt.dot %a, %a, %zero : tensor<32x32xf16> * tensor<32x32xf16> -> tensor<32x32xf32>
+  %keep = arith.cmpi ne, %mask, %none : tensor<32x32xi8>
+  %scores = arith.select %keep, %d, %low : tensor<32x32xi1>, tensor<32x32xf32>
+  %e = math.exp2 %scores : tensor<32x32xf32>
+  %p = arith.truncf %e : tensor<32x32xf32> to tensor<32x32xf16>
+  %o = tt.dot %p, %a, %zero : tensor<32x32xf16> * tensor<32x32xf16> -> tensor<32x32xf32>
+  %ys = tt.splat %y : !tt.ptr<f32> -> tensor<32x32x!tt.ptr<f32>>
+  %yp = tt.addptr %ys, %off : tensor<32x32x!tt.ptr<f32>>, tensor<32x32xi32>
+  tt.store %yp, %o : tensor<32x32x!tt.ptr<f32>>
+  tt.return
+}
