@@ -267,12 +267,21 @@ def exchange(x, flip, bit: tl.constexpr):
 @triton.jit
 def merge(x, stage: tl.constexpr, order: tl.constexpr):
     # order: 0 ascending, 1 descending, 2 alternating
+    integers: tl.constexpr = x.dtype.is_int()
     if order == 2:
         flip = position(exponent_of(x.numel), stage)
     else:
         flip = order
-    for i in tl.static_range(stage):
-        x = exchange(x, flip, stage - 1 - i)
+    if order == 2 and integers:
+        # ~x descends where x ascends: all exchanges then go one way, and those within a thread are a minimum and a maximum.
+        turned = (0 - flip).to(x.dtype)
+        x = x ^ turned
+        for i in tl.static_range(stage):
+            x = exchange(x, 0, stage - 1 - i)
+        x = x ^ turned
+    else:
+        for i in tl.static_range(stage):
+            x = exchange(x, flip, stage - 1 - i)
     return x
 
 

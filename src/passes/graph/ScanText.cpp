@@ -257,6 +257,8 @@ private:
     writer.line("x = tl.where(mask, x.to(" + type() + "), " + neutral() + ").to(" + type() + ")");
     writer.line("total = " + totalOf("x") + ".to(" + type() + ")");
     leave(writer, "total", "pid");
+    // While the totals before are on their way.
+    writer.line(isSum() ? "inner = tl.cumsum(x, 0)" : "inner = tl.cumprod(x, 0)");
     writer.line("first = pid - part + group * " + number(tileGroup));
     gather(writer, "first", "pid");
     writer.line("mine = before");
@@ -273,7 +275,7 @@ private:
     writer.line("carry = carry" + sign() + "before");
     writer.close();
     writer.line("carry = carry" + sign() + "mine");
-    writer.line(isSum() ? "y = carry + tl.cumsum(x, 0)" : "y = carry * tl.cumprod(x, 0)");
+    writer.line("y = carry" + sign() + "inner");
     writer.line(storeText("o0", writer.address(spec.outputs[0], indices), "y",
                           spec.outputs[0].dtype, "mask"));
     KernelText text = writer.finish(lines * tiles, scannedTile);
