@@ -145,9 +145,8 @@ PELLUCID_API pellucid_status pellucid_run_into(pellucid_package *package, const 
  * DLTensor structs are read here; their memory must stay valid, at its address, until the call is
  * destroyed, and so must the package. Each run reads what is there then. Nothing runs yet. On CUDA
  * the steps become one CUDA graph, but where tensors decide which steps are done (control flow):
- * those are queued one by one, and a run waits for the device. `*out` is NULL on failure. A package
- * that draws random numbers is refused: what was packed once would draw the same ones in every run.
- */
+ * those are queued one by one, and a run waits for the device, as it does where the package draws
+ * random numbers. Each run has its own, from its options. `*out` is NULL on failure. */
 typedef struct pellucid_call pellucid_call;
 PELLUCID_API pellucid_status pellucid_call_create(pellucid_package *package, const DLTensor *inputs,
                                                   size_t input_count, const DLTensor *outputs,
@@ -155,8 +154,8 @@ PELLUCID_API pellucid_status pellucid_call_create(pellucid_package *package, con
 /* Runs it: no check, no lock, no allocation. One run at a time: while another thread runs the same
  * call it is refused with PELLUCID_INVALID_ARGUMENT. CUDA: queued on options->stream, behind the
  * last run of this call. Of the options threads, print, cancel and timeout_ms count on the CPU and
- * stream on CUDA; profile, allocator and guard are refused, and with a CUDA graph cancel and
- * timeout_ms too. */
+ * stream on CUDA, seed and offset on both; profile, allocator and guard are refused, and with a
+ * CUDA graph cancel and timeout_ms too. */
 PELLUCID_API pellucid_status pellucid_call_run(pellucid_call *call,
                                                const pellucid_run_options *options);
 /* What was queued must have ended. NULL is fine. */

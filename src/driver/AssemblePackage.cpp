@@ -100,6 +100,17 @@ public:
     bool first = manifest.programs.empty();
     symbolOrder = program.symbols.names();
     read = readSymbols(program);
+    // Graphs that nothing runs may read some.
+    std::set<std::string> dead = read;
+    auto keep = [&](const Graph &graph) {
+      for (const Node &node : graph)
+        if (node.calls(readSizeTarget))
+          dead.erase(sizeReadOf(node).symbol);
+    };
+    keep(program.main);
+    for (uint32_t region : regionsOf(program.main, program))
+      keep(program.bodies[region].graph);
+    std::erase_if(symbolOrder, [&](const std::string &name) { return dead.count(name) != 0; });
     addInputs(first);
     if (first) {
       manifest.producer = "pellucid " PELLUCID_VERSION;

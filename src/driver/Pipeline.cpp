@@ -221,7 +221,7 @@ struct Compilation {
     pass("open wide attention", program, [&] { openWideAttention(program, registry); });
     pass("decompose", program, [&] { decomposeComposites(program, registry); });
     // From here a draw is a function of its operands: it may be computed anywhere, or twice.
-    passOverMain("number draws", program, [&] { numberDraws(program); });
+    passOverMain("number draws", program, [&] { numberDraws(program, registry); });
     pass("detach empty tensors", program, [&] { detachEmptyTensors(program, registry); });
     // From here every node is a launch or a built-in operator with a kernel.
     if (options.bitsOfKnownSizes)
@@ -287,7 +287,7 @@ struct Compilation {
     pass("erase unused", program, [&] { eraseUnused(program); });
     pass("share kernels", program, [&] { shareKernels(program, ownKernels, context); });
     eraseUnusedWeights(program);
-    passOverMain("order size reads", program, [&] { orderSizeReads(program); });
+    pass("order size reads", program, [&] { orderSizeReads(program); });
     // From here the graph holds placeholders, views, empty tensors, launches and reads of sizes.
     ClassifyNode classify = [&](const Node &node) { return classifyLowered(node, registry); };
     lowered.plan = planBuffers(program, classify);

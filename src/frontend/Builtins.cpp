@@ -170,6 +170,7 @@ static const Builtin builtins[] = {
     {"randn4x", nullptr, nullptr},
     {"uint_to_uniform_float", nullptr, nullptr},
     {"pair_uniform_to_normal", nullptr, nullptr},
+    {"_draw_turn", nullptr, nullptr},
     {"_philox_uniform", nullptr, nullptr},
     {"_philox_normal", nullptr, nullptr},
     {"_philox_exponential", nullptr, nullptr},

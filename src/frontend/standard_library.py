@@ -455,11 +455,27 @@ def _draw_word(x):
 
 
 @triton.jit
-def _draw_words(seed, offset, site, i):
+def _draw_mixed(x):
+    # Of 64 bits, one for one (the end of MurmurHash3).
+    x = (x ^ (x >> 33)) * 0xff51afd7ed558ccd
+    x = (x ^ (x >> 33)) * 0xc4ceb9fe1a85ec53
+    return x ^ (x >> 33)
+
+
+@triton.jit
+def _draw_turn(outer, inner):
+    return (_draw_mixed(_draw_word(outer)) + _draw_word(inner)).to(tl.int64, bitcast=True)
+
+
+@triton.jit
+def _draw_words(seed, offset, site, turn, i):
     element = tl.to_tensor(i).to(tl.int64).to(tl.uint64, bitcast=True)
     run = _draw_word(offset) + element * 0
     high = (element >> 32) + (_draw_word(site) << 12)
-    return philox(_draw_word(seed), (element & 0xffffffff).to(tl.uint32), (high & 0xffffffff).to(tl.uint32),
+    key = _draw_word(seed)
+    if turn is not None:
+        key = key ^ _draw_mixed(_draw_word(turn))
+    return philox(key, (element & 0xffffffff).to(tl.uint32), (high & 0xffffffff).to(tl.uint32),
                   (run & 0xffffffff).to(tl.uint32), (run >> 32).to(tl.uint32))
 
 
@@ -469,8 +485,8 @@ def _draw_wide(low, high):
 
 
 @triton.jit
-def _philox_uniform(seed, offset, site, i, bits: tl.constexpr):
-    a, b, c, d = _draw_words(seed, offset, site, i)
+def _philox_uniform(seed, offset, site, turn, i, bits: tl.constexpr):
+    a, b, c, d = _draw_words(seed, offset, site, turn, i)
     if bits > 32:
         x = (_draw_wide(a, b) >> (64 - bits)).to(tl.int64).to(tl.float64)
     else:
@@ -536,8 +552,8 @@ def _draw_logarithm(a, b, wide: tl.constexpr):
 
 
 @triton.jit
-def _philox_exponential(seed, offset, site, i, wide: tl.constexpr):
-    a, b, c, d = _draw_words(seed, offset, site, i)
+def _philox_exponential(seed, offset, site, turn, i, wide: tl.constexpr):
+    a, b, c, d = _draw_words(seed, offset, site, turn, i)
     # Never 0, by which samplers divide.
     least: tl.constexpr = 1.0 / (1 << (54 if wide else 33))
     x = 0.0 - _draw_logarithm(a, b, wide)
@@ -570,9 +586,9 @@ def _draw_sine_cosine(x):
 
 
 @triton.jit
-def _philox_normal(seed, offset, site, i, wide: tl.constexpr):
+def _philox_normal(seed, offset, site, turn, i, wide: tl.constexpr):
     # Box and Muller. The angle is a quadrant and what lies around its middle.
-    a, b, c, d = _draw_words(seed, offset, site, i)
+    a, b, c, d = _draw_words(seed, offset, site, turn, i)
     logarithm = _draw_logarithm(a, b, wide)
     radius = tl.sqrt_rn(logarithm * -2.0)
     if wide:
@@ -595,8 +611,8 @@ def _philox_normal(seed, offset, site, i, wide: tl.constexpr):
 
 
 @triton.jit
-def _philox_randint(seed, offset, site, i, low, high):
-    a, b, c, d = _draw_words(seed, offset, site, i)
+def _philox_randint(seed, offset, site, turn, i, low, high):
+    a, b, c, d = _draw_words(seed, offset, site, turn, i)
     word = _draw_wide(a, b)
     count = _draw_word(high) - _draw_word(low) + word * 0
     return (_draw_word(low) + tl.umulhi(word, count)).to(tl.int64, bitcast=True)

@@ -239,6 +239,11 @@ Value *Graph::addLaunchResult(Node *node, LaunchOperand written) {
   return node->resultValues.back().get();
 }
 
+Value *Graph::addResult(Node *call, ResultType type) {
+  addResult(call, std::move(type), uniqueName("getitem"));
+  return call->resultValues.back().get();
+}
+
 Node *Graph::output(std::vector<Argument> results) {
   if (Node *old = outputNode()) {
     old->setArgs(std::move(results));

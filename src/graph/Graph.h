@@ -213,6 +213,8 @@ public:
   Node *launch(Launch launch, std::string_view nameHint = {});
   /// Gives `launch` one more operand, which it writes, and returns its new contents.
   Value *addLaunchResult(Node *launch, LaunchOperand written);
+  /// Gives a call one more result.
+  Value *addResult(Node *call, ResultType type);
   /// Replaces an earlier output node.
   Node *output(std::vector<Argument> results);
 

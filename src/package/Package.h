@@ -267,7 +267,7 @@ struct Loop {
 /// The 64-bit integer at `from`, which earlier steps wrote, becomes the value of a symbol
 /// (SymbolSource::Step), once. From here on expressions may mention it; buffers and outputs whose
 /// sizes do get their memory here. A value outside of the symbol's range, or above `most`, ends the
-/// call. Never inside of control flow.
+/// call. In a branch or a loop's turn it holds to the end of that; each turn reads anew.
 struct ReadSize {
   uint32_t symbol = 0;
   Place from;

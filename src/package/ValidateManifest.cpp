@@ -56,11 +56,14 @@ private:
   static constexpr uint32_t notYet = UINT32_MAX;
   std::vector<uint32_t> stages;
   uint32_t reads = 0;
+  /// By symbol: read in a branch or loop that has ended, behind which it means nothing.
+  std::vector<bool> ended;
   bool later = false; ///< what is checked may mention symbols that steps give their values
 
   void beginStages() {
     stages.clear();
     reads = 0;
+    ended.assign(manifest.symbols.size(), false);
     for (const Symbol &symbol : manifest.symbols)
       stages.push_back(symbol.isOfStep() ? notYet : 0);
   }
@@ -72,8 +75,14 @@ private:
     return stage;
   }
   void known(const Bytecode &code, const std::string &where) {
-    if (!later && first.empty() && stageOf(code) == notYet)
+    if (later || !first.empty())
+      return;
+    if (stageOf(code) == notYet)
       complain(where + " mentions a symbol before the step that reads its value");
+    for (uint32_t symbol : symbolsIn(code))
+      if (ended[symbol])
+        complain(where + " mentions symbol '" + manifest.symbols[symbol].name +
+                 "' behind the branch or loop that reads its value");
   }
 
   void complain(std::string text) {
@@ -235,6 +244,15 @@ private:
   /// Control flow in control flow, deeper than this, is none that a compiler writes.
   static constexpr uint32_t maxDepth = 64;
 
+  /// Steps of a branch or of a loop's turn, whose symbols end with them.
+  void checkInside(const Program &program, size_t begin, size_t end, uint32_t depth) {
+    std::vector<uint32_t> before = stages;
+    checkSteps(program, begin, end, depth + 1);
+    for (size_t i = 0; i < stages.size(); ++i)
+      if (before[i] == notYet && stages[i] != notYet)
+        ended[i] = true;
+  }
+
   void checkSteps(const Program &program, size_t begin, size_t end, uint32_t depth) {
     if (depth > maxDepth)
       return complain("its control flow is nested more than " + std::to_string(maxDepth) +
@@ -247,8 +265,6 @@ private:
         at = checkLoop(*loop, program, at, end, depth);
       else
         std::visit([&](const auto &held) { this->check(held, program); }, step);
-      if (depth > 0 && std::holds_alternative<ReadSize>(step))
-        complain("a size is read inside of control flow");
     }
   }
   void check(const ReadSize &read, const Program &program) {
@@ -288,8 +304,8 @@ private:
     else
       expression(branch.condition, "the condition of " + where);
     size_t middle = at + 1 + branch.whenTrue, last = middle + branch.whenFalse;
-    checkSteps(program, at + 1, middle, depth + 1);
-    checkSteps(program, middle, last, depth + 1);
+    checkInside(program, at + 1, middle, depth);
+    checkInside(program, middle, last, depth);
     return last - 1;
   }
 
@@ -326,8 +342,8 @@ private:
     }
     windows.insert(windows.end(), added.begin(), added.end());
     size_t middle = at + 1 + loop.conditionSteps, last = middle + loop.bodySteps;
-    checkSteps(program, at + 1, middle, depth + 1);
-    checkSteps(program, middle, last, depth + 1);
+    checkInside(program, at + 1, middle, depth);
+    checkInside(program, middle, last, depth);
     for (size_t i = opened; i < opened + added.size(); ++i)
       windows[i].open = false;
     return last - 1;

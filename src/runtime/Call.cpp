@@ -589,9 +589,6 @@ Result LoadedPackage::runInto(std::span<const DLTensor> inputs, std::span<const 
 Result LoadedPackage::prepareCall(std::span<const DLTensor> inputs,
                                   std::span<const DLTensor> outputs,
                                   std::unique_ptr<PreparedCall> &out, Instance *instance) const {
-  if (manifest().drawsRandomNumbers())
-    return Result::invalid("the package draws random numbers, and a call that is packed once would "
-                           "draw the same ones in every run; use pellucid_run_into");
   if (manifest().readsSizes())
     return Result::invalid("values decide sizes of this package, and a call that is packed once "
                            "would have the same ones in every run; use pellucid_run");
@@ -604,7 +601,8 @@ Result LoadedPackage::prepareCall(std::span<const DLTensor> inputs,
     return result;
   if (Result result = call.checkOutputs(outputs); !result.ok())
     return result;
-  auto prepared = std::make_unique<PreparedCall>(device->cuda.get(), instance);
+  auto prepared = std::make_unique<PreparedCall>(device->cuda.get(), instance, manifest().symbols);
+  prepared->drawStart = [this](const pellucid_run_options &options) { return drawStart(&options); };
   if (Result result = call.recordInto(outputs, *prepared); !result.ok())
     return result;
   if (Result result = prepared->finish(); !result.ok())

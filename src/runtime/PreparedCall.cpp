@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/PreparedCall.h"
 
+#include "package/BytecodeText.h"
 #include "runtime/CpuExecutor.h"
 #include "runtime/CudaExecutor.h"
 #include "runtime/Instance.h"
+
+#include <cstring>
 
 namespace pellucid::runtime {
 
@@ -31,7 +34,7 @@ public:
     call.arguments.resize((call.arguments.size() + argumentAlignment - 1) / argumentAlignment *
                           argumentAlignment);
     call.steps.push_back(LaunchStep{&step, prepared, at});
-    return {};
+    return noteDraws(step, *prepared.variant, at);
   }
   Result copy(unsigned char *destination, const unsigned char *source, size_t bytes) override {
     call.steps.push_back(CopyStep{destination, source, bytes});
@@ -85,6 +88,32 @@ public:
   double microsecondsOf(size_t mark) override { return real.microsecondsOf(mark); }
 
 private:
+  /// Which of the launch's packed arguments, at `at`, are what random numbers start from.
+  Result noteDraws(const LaunchPlan &step, const VariantPlan &variant, size_t at) {
+    const package::LaunchVariant &source =
+        step.launch->variants[static_cast<size_t>(&variant - step.variants.data())];
+    for (size_t i = 0; i < source.arguments.size(); ++i) {
+      const auto *value = std::get_if<package::ValueArgument>(&source.arguments[i]);
+      if (!value)
+        continue;
+      const package::KernelParameter &parameter = *variant.arguments[i].parameter;
+      for (uint32_t symbol : package::symbolsIn(value->value)) {
+        if (symbol >= call.symbols.size() || !call.symbols[symbol].isOfRun())
+          continue;
+        if (variant.arguments[i].value.index != symbol || parameter.bytes != sizeof(uint64_t) ||
+            isFloat(parameter.dtype))
+          return Result::error(PELLUCID_UNSUPPORTED,
+                               "launch '" + step.launch->label + "': argument '" + parameter.name +
+                                   "' is computed from what random numbers start from, which every "
+                                   "run of a prepared call has anew; use pellucid_run_into");
+        call.readsFlags = true;
+        call.drawArguments.push_back(
+            {at + parameter.offset, call.symbols[symbol].source == package::SymbolSource::RunSeed});
+      }
+    }
+    return {};
+  }
+
   size_t add(auto step) {
     call.readsFlags = true;
     call.steps.push_back(step);
@@ -218,7 +247,17 @@ Result PreparedCall::run(const pellucid_run_options &options) {
   return result.ok() ? std::move(waited) : std::move(result);
 }
 
-Result PreparedCall::runOn(Executor &executor, const pellucid_run_options &options) const {
+void PreparedCall::giveDraws(const pellucid_run_options &options) {
+  if (drawArguments.empty())
+    return;
+  DrawStart start = drawStart(options);
+  for (const DrawArgument &one : drawArguments)
+    std::memcpy(arguments.data() + one.at, one.isSeed ? &start.seed : &start.offset,
+                sizeof(uint64_t));
+}
+
+Result PreparedCall::runOn(Executor &executor, const pellucid_run_options &options) {
+  giveDraws(options);
   Cancellation cancellation(&options);
   executor.cancellation = cancellation.isPossible() ? &cancellation : nullptr;
   Result result = runSteps(executor, 0, steps.size());

@@ -4,6 +4,7 @@
 #include "runtime/CudaGraph.h"
 
 #include <atomic>
+#include <functional>
 
 namespace pellucid::runtime {
 
@@ -14,7 +15,11 @@ class PreparedCall {
 public:
   /// `cuda`: null for the CPU; outlives the call, as the package and its instance (which may be
   /// null) do.
-  PreparedCall(const CudaResources *cuda, Instance *instance) : cuda(cuda), instance(instance) {}
+  PreparedCall(const CudaResources *cuda, Instance *instance,
+               std::span<const package::Symbol> symbols)
+      : cuda(cuda), instance(instance), symbols(symbols) {}
+  /// Where the random numbers of a run start, if its kernels draw some.
+  std::function<DrawStart(const pellucid_run_options &)> drawStart;
   /// Work that is queued must have ended.
   ~PreparedCall() = default;
   PreparedCall(const PreparedCall &) = delete;
@@ -47,6 +52,12 @@ private:
     size_t bytes;
   };
 
+  /// A packed argument that each run has its own value of.
+  struct DrawArgument {
+    size_t at; ///< in `arguments`
+    bool isSeed;
+  };
+
   /// The steps of either side stand behind it.
   struct BranchStep {
     const unsigned char *flag;
@@ -61,15 +72,20 @@ private:
 
   const CudaResources *cuda;
   Instance *instance;
-  size_t firstStateWrite = SIZE_MAX; ///< of `steps`, never inside of control flow
+  std::span<const package::Symbol> symbols; ///< the package's
+  size_t firstStateWrite = SIZE_MAX;        ///< of `steps`, never inside of control flow
   std::vector<std::variant<LaunchStep, CopyStep, FillStep, BranchStep, LoopStep>> steps;
-  bool readsFlags = false; ///< the host decides between steps, so that no graph can hold them
+  /// The host decides between steps, or gives them other arguments in every run: no graph can hold
+  /// them.
+  bool readsFlags = false;
   std::vector<unsigned char> arguments;
+  std::vector<DrawArgument> drawArguments;
   std::unique_ptr<Frame> frame; ///< owns the buffers' memory
   std::unique_ptr<CudaGraph> graph;
   std::atomic<bool> isRunning{false};
 
-  Result runOn(Executor &executor, const pellucid_run_options &options) const;
+  Result runOn(Executor &executor, const pellucid_run_options &options);
+  void giveDraws(const pellucid_run_options &options);
   Result runSteps(Executor &executor, size_t begin, size_t end) const;
   Result runStep(Executor &executor, const BranchStep &branch, size_t &at) const;
   Result runStep(Executor &executor, const LoopStep &loop, size_t &at) const;

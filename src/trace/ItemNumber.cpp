@@ -40,8 +40,10 @@ h::Value ItemNumber::computed(const h::Value &tensor, Origin origin) {
 
 h::Value ItemNumber::size(h::Interpreter &interpreter,
                           const std::function<h::Value(const h::Value &)> &read) {
-  if (known)
+  // A branch or loop's body that has ended took its reads with it.
+  if (known && !number().tracer.hasEnded(knownIn))
     return *known;
+  knownIn = &number().tracer.graph();
   if (!origin)
     return *(known = read(operands[0]));
   std::vector<h::Value> sizes;

@@ -58,7 +58,7 @@ h::Value readSize(Tracer &tracer, h::Interpreter &interpreter, const h::Value &t
   info.range = {least, std::max(least, tracer.symbols().range(most).max)};
   std::string name = freeSymbol(tracer);
   tracer.program.symbols.declare(name, info);
-  tracer.readSymbols.insert(name);
+  tracer.readSymbols[name] = &tracer.graph();
   Expr symbol = Expr::symbol(name);
   tracer.graph().setLocation(where);
   tracer.graph().call(std::string(readSizeTarget),
@@ -78,12 +78,18 @@ h::Value sizeOf(Tracer &tracer, h::Interpreter &interpreter, const h::Value &num
 
 //===-- What is known of them -----------------------------------------------------------------===//
 
+static bool isReadHere(Tracer &tracer, const std::string &symbol) {
+  auto read = tracer.readSymbols.find(symbol);
+  return read != tracer.readSymbols.end() && read->second == &tracer.graph();
+}
+
 /// `symbol + rest <= bound` with constants alone: the symbol's new range.
 static void narrowBy(Tracer &tracer, const Expr &left, const Expr &right, int64_t slack) {
   // left + slack <= right
   Expr difference = right - left - Expr(slack);
   std::vector<std::string> names = difference.symbols();
-  if (names.size() != 1 || !tracer.readSymbols.count(names[0]))
+  // In a branch that is not taken, nothing is checked.
+  if (names.size() != 1 || !isReadHere(tracer, names[0]))
     return;
   Expr symbol = Expr::symbol(names[0]);
   symbolic::SymbolInfo info = *tracer.symbols().find(names[0]);
@@ -164,7 +170,7 @@ bool mentionsRead(const Tracer &tracer, const Expr &e) {
 
 void noteSizes(Tracer &tracer, const TensorType &type) {
   for (const Expr &size : type.shape) {
-    if (size.op() != ExprOp::Symbol || !tracer.readSymbols.count(size.symbolName()))
+    if (size.op() != ExprOp::Symbol || !isReadHere(tracer, size.symbolName()))
       continue;
     symbolic::SymbolInfo info = *tracer.symbols().find(size.symbolName());
     if (info.range.min >= 0)

@@ -65,17 +65,28 @@ public:
       if (std::optional<bool> known = readPredicate())
         return call.regions[*known ? 0 : 1].call(call.additional);
     takeOperands();
-    try {
-      for (const RegionFunction &region : call.regions)
-        trace(region);
-      checkResults();
-    } catch (...) {
-      // The model may go on: what was traced stays, as graphs that nothing runs.
+    const ControlFlow given = flow;
+    for (;;) {
+      bool isWhole = true;
+      try {
+        for (const RegionFunction &region : call.regions)
+          trace(region);
+        isWhole = knowsWrites();
+        if (isWhole)
+          checkResults();
+      } catch (...) {
+        // The model may go on: what was traced stays, as graphs that nothing runs.
+        capture();
+        throw;
+      }
       capture();
-      throw;
+      if (isWhole)
+        return record();
+      // Once more, now that it is known what the regions write.
+      flow = given;
+      traced.clear();
+      takeWritten();
     }
-    capture();
-    return record();
   }
 
 private:
@@ -85,6 +96,7 @@ private:
     std::vector<h::Value> constants; ///< by result: what is no tensor
     std::vector<Value *> values;     ///< by result: null where `constants` has it
     bool stridesKnown = true;
+    Tracer::RegionWrites writes;
   };
 
   [[noreturn]] void refuse(const std::string &message) { interpreter.refuse(message); }
@@ -118,6 +130,39 @@ private:
   }
 
   // --- operands
+
+  /// Memory from outside that regions write is carried by a loop, and a result of either branch.
+  bool knowsWrites() {
+    size_t before = written.size();
+    bool operands = false;
+    for (const Traced &region : traced) {
+      operands |= region.writes.writesOperand;
+      for (const Tracer::RegionWrites::Outer &one : region.writes.outer)
+        if (std::find(written.begin(), written.end(), one.storage) == written.end())
+          written.push_back(one.storage);
+    }
+    if (call.kind == ControlKind::WhileLoop && !traced[0].writes.outer.empty() && !before)
+      refuse(call.regions[0].what + " writes to a tensor made outside of it; only the body may");
+    if (call.kind == ControlKind::AssociativeScan && !written.empty())
+      refuse(call.regions[0].what +
+             " writes to a tensor made outside of it, in an order of its own; "
+             "use scan");
+    bool knows = written.size() == before && (!operands || operandsAreOuter);
+    operandsAreOuter |= operands;
+    return knows;
+  }
+  bool isLoop() const { return call.kind != ControlKind::Cond; }
+  void takeWritten() {
+    if (operandsAreOuter)
+      flow.additional.clear();
+    if (isLoop())
+      for (const std::shared_ptr<TracedStorage> &storage : written)
+        flow.carried.push_back(storage->base);
+  }
+  /// Behind the results of the model's own that are carried; of a branch behind all.
+  size_t firstWritten(size_t results) const {
+    return isLoop() ? std::min(results, call.carried.size()) : results;
+  }
 
   /// A loop's turns find what is carried or scanned row by row.
   Value *denseValue(const h::Value &value, const std::string &list) {
@@ -173,12 +218,16 @@ private:
   TensorType sliceType(const Value *scanned) const { return placeOf(sliceOf(scanned->type())); }
 
   /// In the order of graph/ControlFlow.h.
-  std::vector<h::Value> placeholders() {
+  std::vector<h::Value> placeholders(Tracer::Region &inside, Tracer::RegionWrites &writes) {
     std::vector<h::Value> inner;
-    for (size_t i = 0; i < flow.carried.size(); ++i) {
+    for (size_t i = 0; i < call.carried.size(); ++i) {
       h::Value carried = placeholder("carry", placeOf(flow.carried[i]->type()), true);
       inner.push_back(isNumber(i) ? itemOf(*carried.as<TensorObject>(), interpreter) : carried);
     }
+    if (isLoop())
+      for (const std::shared_ptr<TracedStorage> &storage : written)
+        inside.hold(storage,
+                    tracer.graph().placeholder(tracer.graph().uniqueName("state"), storage->type));
     if (call.kind == ControlKind::AssociativeScan)
       for (const Value *scanned : flow.scanned)
         inner.push_back(placeholder("before", sliceType(scanned), true));
@@ -187,9 +236,13 @@ private:
     size_t next = 0;
     for (const h::Value &value : call.additional) {
       auto *tensor = value.as<TensorObject>();
-      inner.push_back(tensor ? placeholder("operand", flow.additional[next++]->type(),
-                                           tensor->tensor.storage->stridesKnown)
-                             : value);
+      if (!tensor || operandsAreOuter) {
+        inner.push_back(value);
+        continue;
+      }
+      inner.push_back(placeholder("operand", flow.additional[next++]->type(),
+                                  tensor->tensor.storage->stridesKnown));
+      writes.operands.insert(inner.back().as<TensorObject>()->tensor.storage.get());
     }
     return inner;
   }
@@ -200,18 +253,32 @@ private:
     Traced &region = traced.emplace_back();
     region.body = static_cast<uint32_t>(tracer.program.bodies.size());
     tracer.program.bodies.push_back({function.what, Graph()});
-    Tracer::Region inside(tracer, graphOf(region), function.what);
+    Tracer::Region inside(tracer, graphOf(region), function.what, region.writes);
     operandStorages.clear();
-    std::vector<h::Value> given = placeholders();
+    std::vector<h::Value> given = placeholders(inside, region.writes);
     markLeaves(given);
     std::vector<h::Value> results = function.call(std::move(given));
     bool isCondition = call.kind == ControlKind::WhileLoop && traced.size() == 1;
     if (isCondition)
       results = {condition(results)};
     std::set<const TracedStorage *> seen = operandStorages;
-    for (size_t i = 0; i < results.size(); ++i)
+    size_t first = isCondition ? SIZE_MAX : firstWritten(results.size());
+    for (size_t i = 0; i < results.size(); ++i) {
+      if (i == first)
+        addWritten(function, region, seen);
       addResult(function, region, isCondition ? results[i] : asCarried(i, results[i]), seen,
                 isCondition || isNumber(i));
+    }
+    if (first == results.size())
+      addWritten(function, region, seen);
+  }
+
+  void addWritten(const RegionFunction &function, Traced &region,
+                  std::set<const TracedStorage *> &seen) {
+    for (const std::shared_ptr<TracedStorage> &storage : written) {
+      finals.push_back(tensorValue(tracer, tracer.wrap(storage->base)));
+      addResult(function, region, finals.back(), seen, true);
+    }
   }
 
   /// Inside of a region, operands require gradients where those of the call do: what depends on
@@ -267,9 +334,19 @@ private:
       return;
     hasGradients |= requiresGrad(*tensor);
     Value *value = tracer.valueOf(tensor->tensor, where);
+    for (const Expr &size : value->type().shape)
+      for (const std::string &name : size.symbols())
+        if (auto read = tracer.readSymbols.find(name);
+            read != tracer.readSymbols.end() && read->second == &tracer.graph())
+          refuse("result " + std::to_string(region.values.size() - 1) + " of " + function.what +
+                 " is as large as values inside of it decide (" + sizeText(value->type()) +
+                 "), another size in each turn or branch; return one of a size known outside, such "
+                 "as a mask or a sum");
     const TracedStorage &storage = *tensor->tensor.storage;
     bool isOuter = storage.base->producer()->graph() != &tracer.graph();
-    bool isAlias = !seen.insert(&storage).second || isOuter;
+    // What is carried may have been left as it is.
+    bool isOperand = copies && storage.base->producer()->isPlaceholder();
+    bool isAlias = !seen.insert(&storage).second || isOuter || isOperand;
     if (isAlias && call.refusesAliases && !copies)
       refuse(function.what +
              " might be aliasing the input or the output: higher order ops do not support "
@@ -465,6 +542,12 @@ private:
       h::Value tensor = tensorValue(tracer, std::move(result));
       results.push_back(isNumber(i) ? itemOf(*tensor.as<TensorObject>(), interpreter) : tensor);
     }
+    size_t first = firstWritten(results.size() - written.size());
+    for (size_t i = 0; i < written.size(); ++i)
+      tracer.overwrite(written[i],
+                       tracer.valueOf(results[first + i].as<TensorObject>()->tensor, where), where);
+    results.erase(results.begin() + static_cast<ptrdiff_t>(first),
+                  results.begin() + static_cast<ptrdiff_t>(first + written.size()));
     if (hasGradients)
       noteUnknown(tracer, interpreter, call.name, results);
     return results;
@@ -479,6 +562,12 @@ private:
   bool hasGradients = false; ///< a result of a region depends on what requires a gradient
   std::vector<bool> numbers; ///< by what is carried
   std::vector<Traced> traced;
+  std::vector<std::shared_ptr<TracedStorage>> written; ///< from outside, by the regions
+  std::vector<h::Value>
+      finals; ///< what they hold at the end of a region, kept while it is recorded
+  /// Operands are the tensors outside themselves, as what a function closes over is: it writes
+  /// some.
+  bool operandsAreOuter = false;
   std::set<const TracedStorage *> operandStorages; ///< of the region that is traced
 };
 

@@ -102,7 +102,8 @@ private:
   static host::Value computed(const host::Value &tensor, Origin origin);
 
   std::optional<Origin> origin;
-  std::optional<host::Value> known; ///< size()
+  std::optional<host::Value> known;      ///< size()
+  const graph::Graph *knownIn = nullptr; ///< where it was read
 };
 host::Value itemOf(TensorObject &tensor, host::Interpreter &interpreter);
 /// A script's number that was another one the last time at this place, as an operand; nullopt for

@@ -72,31 +72,67 @@ void Tracer::endConstruction() {
   current = &program.main;
 }
 
-Tracer::Region::Region(Tracer &t, Graph &r, std::string what)
+Tracer::Region::Region(Tracer &t, Graph &r, std::string what, RegionWrites &writes)
     : tracer(t), redirect(t, r), region(r) {
   // The redirection has begun: what it saved is the graph outside.
-  tracer.regions.push_back({&region, redirect.outside(), std::move(what)});
+  tracer.regions.push_back({&region, redirect.outside(), std::move(what), &writes});
 }
 
 Tracer::Region::~Region() {
+  for (const RegionWrites::Outer &written : tracer.regions.back().writes->outer) {
+    written.storage->base = written.before;
+    ++written.storage->version;
+  }
   tracer.regions.pop_back();
   tracer.endedRegions.insert(&region);
 }
 
-void Tracer::refuseOuterWrite(const TracedStorage &storage, const SourceLocation &where) const {
+void Tracer::Region::hold(const std::shared_ptr<TracedStorage> &storage, Value *value) {
+  tracer.regions.back().writes->outer.push_back({storage, storage->base});
+  storage->base = value;
+  ++storage->version;
+}
+
+void Tracer::beginWrite(const std::shared_ptr<TracedStorage> &storage,
+                        const SourceLocation &where) {
   // An operator called in a region has a body, and rules of its own.
   if (regions.empty() || current != regions.back().inside)
     return;
-  const Node *maker = storage.base ? storage.base->producer() : nullptr;
-  if (maker && maker->graph() == current && !maker->isPlaceholder())
+  RegionWrites &writes = *regions.back().writes;
+  auto isNoted = [&](const RegionWrites::Outer &written) { return written.storage == storage; };
+  if (std::any_of(writes.outer.begin(), writes.outer.end(), isNoted))
     return;
-  throw DiagnosticError(where, regions.back().what +
-                                   (maker && maker->graph() == current
-                                        ? " might be modifying the input: it writes to one of its "
-                                          "operands"
-                                        : " writes to a tensor made outside of it") +
-                                   ", and higher order operators do not support input mutation; "
-                                   "return the new contents as a result");
+  const Node *maker = storage->base ? storage->base->producer() : nullptr;
+  bool isInside = maker && maker->graph() == current;
+  if (isInside && !maker->isPlaceholder())
+    return;
+  if (writes.operands.count(storage.get())) {
+    writes.writesOperand = true;
+    return;
+  }
+  // What is given to every turn anew is the turn's own.
+  bool isWhole =
+      storage->type == TensorType(storage->type.dtype, storage->type.shape, storage->type.device);
+  if (isInside || !maker || recorder || !isWhole)
+    throw DiagnosticError(
+        where,
+        regions.back().what +
+            (isInside  ? " might be modifying the input: it writes to one of its operands"
+             : isWhole ? " writes to a tensor made outside of it"
+                       : " writes to a tensor made outside of it whose memory is not contiguous") +
+            ", and higher order operators do not support input mutation; "
+            "return the new contents as a result");
+  writes.outer.push_back({storage, storage->base});
+}
+
+void Tracer::overwrite(const std::shared_ptr<TracedStorage> &storage, Value *contents,
+                       const SourceLocation &where) {
+  beginWrite(storage, where);
+  storage->base = contents;
+  storage->written = where;
+  storage->memory = nullptr;
+  ++storage->version;
+  noteWrite(storage, where);
 }
 
 Value *Tracer::baseOf(const std::shared_ptr<TracedStorage> &storage, const SourceLocation &where) {
@@ -306,7 +342,7 @@ void Tracer::write(TracedTensor &tensor, Value *contents, const SourceLocation &
                    bool uniform) {
   TracedStorage &storage = *tensor.storage;
   Value *base = baseOf(tensor.storage, where);
-  refuseOuterWrite(storage, where);
+  beginWrite(tensor.storage, where);
   if (tensor.mayOverlap && !uniform && !isWithoutOverlap(tensor.type, symbols()))
     throw DiagnosticError(where, "several elements of " + toString(tensor.type) +
                                      " lie in one place, or may for some sizes, so that it cannot "
@@ -349,7 +385,7 @@ void Tracer::launch(std::vector<LaunchVariant> variants, std::vector<LaunchArgum
         argument.tensor ? Argument(valueInMemory(*argument.tensor, where)) : argument.value;
     operand.access = argument.access;
     if (argument.tensor && writes(argument.access))
-      refuseOuterWrite(*argument.tensor->storage, where);
+      beginWrite(argument.tensor->storage, where);
     operand.unknownAccess = argument.unknownAccess;
     launch.operands.push_back(std::move(operand));
   }

@@ -145,8 +145,10 @@ public:
   /// placeholders, in order, each a constant of the program.
   std::vector<std::pair<std::string, std::shared_ptr<TracedStorage>>> lifted;
 
-  /// Symbols whose values the program reads (graph/HostSteps.h).
-  std::set<std::string> readSymbols;
+  /// Symbols whose values the program reads (graph/HostSteps.h), and where.
+  std::map<std::string, const graph::Graph *> readSymbols;
+  /// Whether it is a region that has been recorded: nothing outside has its values.
+  bool hasEnded(const graph::Graph *region) const { return endedRegions.count(region) != 0; }
   /// What operators computed of a value and will be asked for again: TensorObjects.
   std::map<const graph::Value *, std::shared_ptr<void>> remembered;
 
@@ -187,6 +189,10 @@ public:
   /// Refuses where it is not known whether a write reached this memory.
   void checkKnown(const TracedStorage &storage, const SourceLocation &where) const;
 
+  /// The whole of `storage`, of its own type.
+  void overwrite(const std::shared_ptr<TracedStorage> &storage, graph::Value *contents,
+                 const SourceLocation &where);
+
   /// One operand of a launch: a tensor or anything else.
   struct LaunchArgument {
     std::string name;
@@ -210,12 +216,27 @@ public:
     graph::Graph *saved;
   };
 
+  /// What a region writes of memory that was made outside of it.
+  struct RegionWrites {
+    struct Outer {
+      std::shared_ptr<TracedStorage> storage;
+      graph::Value *before; ///< what it held outside
+    };
+    std::vector<Outer> outer; ///< in the order of the first writes
+    /// Memory of operands, which stands for memory outside; whether some of it was written.
+    std::set<const TracedStorage *> operands;
+    bool writesOperand = false;
+  };
+
   /// Records into a region of control flow until the guard goes. Tensors made outside can be read
-  /// there, and become operands of the call; they cannot be written.
+  /// there, and become operands of the call. What is written of them is noted in `writes`, and
+  /// holds to the end of the region.
   class Region {
   public:
-    Region(Tracer &tracer, graph::Graph &region, std::string what);
+    Region(Tracer &tracer, graph::Graph &region, std::string what, RegionWrites &writes);
     ~Region();
+    /// In the region, the storage holds `value` from here on.
+    void hold(const std::shared_ptr<TracedStorage> &storage, graph::Value *value);
 
   private:
     Tracer &tracer;
@@ -230,8 +251,9 @@ private:
   struct OpenRegion {
     graph::Graph *inside, *outside;
     std::string what;
+    RegionWrites *writes;
   };
-  void refuseOuterWrite(const TracedStorage &storage, const SourceLocation &where) const;
+  void beginWrite(const std::shared_ptr<TracedStorage> &storage, const SourceLocation &where);
 
   /// A copy of the bits, where the types differ.
   graph::Value *bitsAs(graph::Value *value, DataType dtype, const SourceLocation &where);

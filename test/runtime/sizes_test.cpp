@@ -192,5 +192,5 @@ TEST(Sizes, PlansThatUseASizeTooEarlyAreRefused) {
         branch.whenTrue = 1;
         steps.insert(steps.begin() + 1, branch);
       },
-      "inside of control flow");
+      "behind the branch or loop that reads its value");
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Random numbers. ATen's operators are composites of three sources, pellucid.philox_*, whose
-/// elements are functions of a seed, an offset, the number of the call site in the program and the
-/// element's index: what is computed twice, later or elsewhere has the same bits
-/// (docs/design/0027).
+/// elements are functions of a seed, an offset, the number of the call site in the program, in a
+/// loop the turn's, and the element's index: what is computed twice, later or elsewhere has the
+/// same bits (docs/design/0027).
 #include "graph/ops/Families.h"
 
 #include <cmath>
@@ -15,7 +15,8 @@ namespace {
 const char *const options =
     "*, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None";
 const char *const sourceOptions =
-    "SymInt seed=0, SymInt offset=0, int site=-1, ScalarType? dtype=None, Device? device=None";
+    "SymInt seed=0, SymInt offset=0, int site=-1, Tensor? turn=None, ScalarType? dtype=None, "
+    "Device? device=None";
 
 /// The bits that a float in [0, 1) is drawn with: as many as the type has, so that none is 1.
 int64_t drawnBits(DataType type) {
@@ -82,6 +83,9 @@ std::vector<ResultType> sourceFake(const OperatorCall &call) {
     call.fail("is wide for float64 alone, got " + std::string(info(result.dtype).torch));
   if (int64_t site = call.constant("site"); site < -1 || site >= int64_t(1) << 20)
     call.fail("expects a site from 0 to 1048575, got " + std::to_string(site));
+  if (Value *turn = call.value("turn"))
+    if (turn->type().dtype != DataType::Int64 || turn->type().rank() != 0)
+      call.fail("expects a turn that is an int64 without dims, got " + toString(turn->type()));
   if (!real && call.symbols.prove(less(call.integer("low"), call.integer("high"))) != true)
     call.fail("expects 'low' to be less than 'high', got " + toString(call.at("low")) + " and " +
               toString(call.at("high")));
@@ -458,13 +462,13 @@ PointwiseRow checkedRow(const char *schema, const char *condition, const char *f
 void addSources(OperatorRegistry &registry) {
   const std::string tail = std::string(", *, ") + sourceOptions + ") -> Tensor";
   addSource(registry, "pellucid::philox_uniform(SymInt[] size, int bits" + tail,
-            "tl._philox_uniform(seed, offset, site, i, bits)");
+            "tl._philox_uniform(seed, offset, site, turn, i, bits)");
   addSource(registry, "pellucid::philox_normal(SymInt[] size, bool wide" + tail,
-            "tl._philox_normal(seed, offset, site, i, wide)");
+            "tl._philox_normal(seed, offset, site, turn, i, wide)");
   addSource(registry, "pellucid::philox_exponential(SymInt[] size, bool wide" + tail,
-            "tl._philox_exponential(seed, offset, site, i, wide)");
+            "tl._philox_exponential(seed, offset, site, turn, i, wide)");
   addSource(registry, "pellucid::philox_randint(SymInt[] size, SymInt low, SymInt high" + tail,
-            "tl._philox_randint(seed, offset, site, i, low, high)");
+            "tl._philox_randint(seed, offset, site, turn, i, low, high)");
   // Not a product and a sum, which some targets would round once and others twice.
   const PointwiseRow rows[] = {
       {"pellucid::affine(Tensor self, Tensor scale, Tensor shift) -> Tensor",
@@ -473,6 +477,10 @@ void addSources(OperatorRegistry &registry) {
          PointwiseCase::Domain::Floating}},
        2,
        true},
+      // The turn of a loop in a turn of the loop around it.
+      {"pellucid::draw_turn(Tensor outer, Tensor inner) -> Tensor",
+       Promotion::NoOpMath,
+       {{"tl._draw_turn(outer, inner)", PointwiseCase::Domain::Integer}}},
       checkedRow("pellucid::probability(Tensor self) -> Tensor", "(self >= 0.0) & (self <= 1.0)",
                  "bernoulli expects probabilities between 0 and 1"),
       checkedRow("pellucid::deviation(Tensor self) -> Tensor", "self >= 0.0",

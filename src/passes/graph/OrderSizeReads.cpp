@@ -11,22 +11,62 @@ namespace pellucid::passes {
 
 using namespace graph;
 
-void checkSizeReads(const Program &program) {
-  for (uint32_t region : regionsOf(program.main, program))
-    for (const Node &node : program.bodies[region].graph)
-      if (node.calls(readSizeTarget))
-        throw DiagnosticError(node.location,
-                              sizeReadOf(node).text + ": values decide this size inside of " +
-                                  program.bodies[region].operatorName +
-                                  ", where each turn or branch would have another; make it before, "
-                                  "or keep to sizes that inputs say");
-      else if (node.calls(checkSizesTarget))
-        throw DiagnosticError(node.location,
-                              sizeCheckOf(node).text + ": sizes cannot be checked inside of " +
-                                  program.bodies[region].operatorName + "; check them before");
+namespace {
+
+void add(const Expr &e, std::set<std::string> &names) {
+  for (std::string &name : e.symbols())
+    names.insert(std::move(name));
+}
+void add(const Argument &argument, std::set<std::string> &names) {
+  if (auto e = argument.as<Expr>())
+    add(*e, names);
+  else if (const Argument::List *list = argument.list())
+    for (const Argument &element : *list)
+      add(element, names);
+}
+/// What the node itself mentions; regions of its own are not looked into.
+void add(const Node &node, std::set<std::string> &names) {
+  for (size_t r = 0; r < node.resultCount(); ++r) {
+    if (node.result(r)->isSymInt()) {
+      add(node.result(r)->expr(), names);
+      continue;
+    }
+    const TensorType &type = node.result(r)->type();
+    for (const std::vector<Expr> *list : {&type.shape, &type.strides})
+      for (const Expr &e : *list)
+        add(e, names);
+    add(type.offset, names);
+  }
+  for (const Argument &argument : node.args())
+    add(argument, names);
+  for (const auto &[key, argument] : node.kwargs())
+    add(argument, names);
+  const Launch *launch = node.launch();
+  if (!launch)
+    return;
+  for (const LaunchOperand &operand : launch->operands)
+    add(operand.value, names);
+  for (const LaunchVariant &variant : launch->variants) {
+    add(variant.guard, names);
+    for (const Expr &grid : variant.grid)
+      add(grid, names);
+  }
 }
 
-namespace {
+/// By symbol that a region reads: the graphs that may mention it.
+using Scopes = std::map<std::string, std::set<const Graph *>>;
+
+void checkScopes(const Graph &graph, const Scopes &scopes) {
+  for (const Node &node : graph) {
+    std::set<std::string> names;
+    add(node, names);
+    for (const std::string &name : names)
+      if (auto scope = scopes.find(name); scope != scopes.end() && !scope->second.count(&graph))
+        throw DiagnosticError(node.location, "size '" + name +
+                                                 "' is read inside of a branch or a loop's body, "
+                                                 "and means nothing outside of it; make it before");
+  }
+}
 
 class Ordering {
 public:
@@ -69,56 +109,18 @@ private:
     place(node, node);
   }
 
-  static void add(const Expr &e, std::set<std::string> &names) {
-    for (std::string &name : e.symbols())
-      names.insert(std::move(name));
-  }
-  static void add(const Argument &argument, std::set<std::string> &names) {
-    if (auto e = argument.as<Expr>())
-      add(*e, names);
-    else if (const Argument::List *list = argument.list())
-      for (const Argument &element : *list)
-        add(element, names);
-  }
-  static void add(const Graph &graph, const Program &program, std::set<std::string> &names,
-                  std::set<uint32_t> &seen) {
-    for (const Node &node : graph)
-      add(node, program, names, seen);
-  }
-  static void add(const Node &node, const Program &program, std::set<std::string> &names,
-                  std::set<uint32_t> &seen) {
-    for (size_t r = 0; r < node.resultCount(); ++r) {
-      if (node.result(r)->isSymInt()) {
-        add(node.result(r)->expr(), names);
-        continue;
-      }
-      const TensorType &type = node.result(r)->type();
-      for (const std::vector<Expr> *list : {&type.shape, &type.strides})
-        for (const Expr &e : *list)
-          add(e, names);
-      add(type.offset, names);
-    }
-    for (const Argument &argument : node.args())
-      add(argument, names);
-    for (const auto &[key, argument] : node.kwargs())
-      add(argument, names);
-    if (const Launch *launch = node.launch()) {
-      for (const LaunchOperand &operand : launch->operands)
-        add(operand.value, names);
-      for (const LaunchVariant &variant : launch->variants) {
-        add(variant.guard, names);
-        for (const Expr &grid : variant.grid)
-          add(grid, names);
-      }
-    }
+  static void addAll(const Node &node, const Program &program, std::set<std::string> &names,
+                     std::set<uint32_t> &seen) {
+    add(node, names);
     for (uint32_t region : node.regions)
       if (seen.insert(region).second)
-        add(program.bodies[region].graph, program, names, seen);
+        for (const Node &inner : program.bodies[region].graph)
+          addAll(inner, program, names, seen);
   }
   std::set<std::string> symbolsOf(const Node &node) const {
     std::set<std::string> names;
     std::set<uint32_t> seen;
-    add(node, program, names, seen);
+    addAll(node, program, names, seen);
     return names;
   }
 
@@ -127,6 +129,29 @@ private:
 };
 
 } // namespace
+
+void checkSizeReads(const Program &program) {
+  Scopes scopes;
+  std::vector<uint32_t> regions = regionsOf(program.main, program);
+  for (uint32_t region : regions) {
+    const Graph &graph = program.bodies[region].graph;
+    for (const Node &node : graph)
+      if (node.calls(readSizeTarget)) {
+        std::set<const Graph *> &scope = scopes[sizeReadOf(node).symbol];
+        if (!scope.empty())
+          throw DiagnosticError(node.location, "size '" + sizeReadOf(node).symbol +
+                                                   "' is read in two branches or loops' bodies");
+        scope.insert(&graph);
+        for (uint32_t inner : regionsOf(graph, program))
+          scope.insert(&program.bodies[inner].graph);
+      }
+  }
+  if (scopes.empty())
+    return;
+  checkScopes(program.main, scopes);
+  for (uint32_t region : regions)
+    checkScopes(program.bodies[region].graph, scopes);
+}
 
 void orderSizeReads(Program &program) { Ordering(program).run(); }
 

@@ -5,7 +5,8 @@
 
 namespace pellucid::passes {
 
-/// Refuses sizes that are read inside of control flow: a symbol has one value in a call.
+/// Refuses what mentions a size that is read inside of a branch or loop's body it does not belong
+/// to: each turn has another, and a branch that is not taken none.
 void checkSizeReads(const graph::Program &program);
 
 /// Moves reads of sizes, with what they are computed from, before the first node of the main graph

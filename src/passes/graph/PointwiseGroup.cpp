@@ -239,9 +239,16 @@ void addToGroup(PointwiseGroup &group, const Node &node, const OperatorRegistry 
   case Operator::Kind::Factory: {
     std::map<std::string, std::string> names;
     DataType type = node.result()->type().dtype;
-    for (size_t i = 0; i < call->args.size(); ++i)
-      if (!call->args[i].value() && !call->args[i].list())
-        names[call->op.schema.arguments[i].name] = argumentText(group, call->args[i], type, type);
+    for (size_t i = 0; i < call->args.size(); ++i) {
+      const std::string &name = call->op.schema.arguments[i].name;
+      if (Value *value = call->args[i].value()) {
+        // What only says a shape or a type is not read.
+        if (mentions(call->op.factory.value, name))
+          names[name] = nameOf(group, value);
+      } else if (!call->args[i].list()) {
+        names[name] = argumentText(group, call->args[i], type, type);
+      }
+    }
     group.usesIndex |= holdsIndex(node, registry);
     group.expensive |= looksExpensive(call->op.factory.value);
     addStatement(group, node, renameIdentifiers(call->op.factory.value, names), type);

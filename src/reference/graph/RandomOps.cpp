@@ -27,10 +27,24 @@ Words philox(uint64_t seed, Words counter) {
   return counter;
 }
 
+/// The end of MurmurHash3.
+uint64_t mixed(uint64_t x) {
+  x = (x ^ (x >> 33)) * 0xff51afd7ed558ccd;
+  x = (x ^ (x >> 33)) * 0xc4ceb9fe1a85ec53;
+  return x ^ (x >> 33);
+}
+
+uint64_t keyOf(const Call &call) {
+  auto seed = static_cast<uint64_t>(call.integer("seed"));
+  if (!call.bound.at("turn").value())
+    return seed;
+  return seed ^ mixed(static_cast<uint64_t>(call.tensor("turn").integer({})));
+}
+
 Words wordsOf(const Call &call, int64_t element) {
   auto i = static_cast<uint64_t>(element), offset = static_cast<uint64_t>(call.integer("offset")),
        site = static_cast<uint64_t>(call.integer("site"));
-  return philox(static_cast<uint64_t>(call.integer("seed")),
+  return philox(keyOf(call),
                 {static_cast<uint32_t>(i), static_cast<uint32_t>((i >> 32) + (site << 12)),
                  static_cast<uint32_t>(offset), static_cast<uint32_t>(offset >> 32)});
 }
@@ -117,6 +131,18 @@ Handler checked(bool (*holds)(double)) {
   };
 }
 
+Results drawTurn(const Call &call) {
+  Tensor result(call.resultDtype(), call.resultShape());
+  Tensor outer = broadcast(call.tensor("outer"), result.shape),
+         inner = broadcast(call.tensor("inner"), result.shape);
+  Tensor::forEachIndex(result.shape, [&](std::span<const int64_t> index) {
+    result.setInteger(index,
+                      static_cast<int64_t>(mixed(static_cast<uint64_t>(outer.integer(index))) +
+                                           static_cast<uint64_t>(inner.integer(index))));
+  });
+  return {result};
+}
+
 /// A composite draws once its draws have their numbers, which passes give them.
 Results notNumbered(const Call &call) {
   call.fail("draws random numbers, which have numbers of their own once the program is decomposed");
@@ -151,6 +177,7 @@ void addRandom(Table &table) {
   table["pellucid.philox_exponential"] = drawn(exponential);
   table["pellucid.philox_randint"] = randint;
   table["pellucid.affine"] = affine;
+  table["pellucid.draw_turn"] = drawTurn;
 }
 
 } // namespace pellucid::reference

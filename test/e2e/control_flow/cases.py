@@ -60,6 +60,10 @@ CASES = {
     "whole_numbers": ({"x": "f32[3]"}, [{"x": normal(3)}]),
     "given_up": ({"x": "f32[3]"}, [{"x": abs(normal(3))}, {"x": abs(normal(3)) + 30}]),
     "constant_inside": ({"x": "f32[2,3]"}, [{"x": normal(2, 3)}]),
+    "places_in_a_branch": ({"x": "f32[n:1..40]"}, [{"x": normal(n) + by} for n, by in ((1, 2), (7, 0.4), (40, 1), (9, -2), (1, -3))]),
+    "places_in_a_scan": ({"x": "f32[t:0..9,n:1..40]"}, [{"x": np.sort(normal(t, n), 0)} for t, n in ((5, 7), (1, 1), (9, 40), (0, 5))]),
+    "places_in_a_loop": ({"n": "i64[]", "x": "f32[k:3..30]"}, [{"n": np.array(n), "x": normal(k)} for n, k in ((0, 4), (1, 3), (4, 30), (3, 9))]),
+    "lengths": ({"x": "f32[b:1..9,n:1..20]", "n": "i64[b]"}, [{"x": normal(4, 6), "n": np.array([0, 6, 3, 1])}, {"x": normal(1, 1), "n": np.array([1])}]),
     "Net": ({"x": "f32[b:1..9,6]", "n": "i64[]"}, [{"x": normal(b, 6), "n": np.array(n)} for b, n in ((1, 0), (4, 1), (9, 6))]),
 }
 

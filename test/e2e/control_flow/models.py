@@ -195,6 +195,61 @@ def constant_inside(x):
     return while_loop(lambda i, y: i < torch.tensor(4), body, (torch.tensor(0), x))
 
 
+def places_in_a_branch(x):
+    """How many elements there are is read in the branch that is taken, and for what comes behind."""
+
+    def yes(x):
+        found = x[x > 0]
+        return found.sum() * found.shape[0], torch.nonzero(x > 1).sum()
+
+    def no(x):
+        return torch.unique(x).sum(), torch.zeros((), dtype=torch.int64)
+
+    total, places = torch.cond(x.sum() > 0, yes, no, (x,))
+    return total, places, x[x > total * 0].sort()[0]
+
+
+def places_in_a_scan(x):
+    """Sizes that hang on one another, others in each turn: growing, shrinking and none."""
+
+    def step(seen, row):
+        found = row[row > 0]
+        larger = found[found > 0.5]
+        together = torch.cat([larger, found.sort(descending=True)[0], row[:1]])
+        return seen + found.shape[0], torch.cat([together.cumsum(0).sum().reshape(1), torch.where(row > 0, row, 0.0) + larger.sum()])
+
+    return scan(step, torch.zeros((), dtype=torch.int64), x)
+
+
+def places_in_a_loop(n, x):
+    """Reads in a body, in a branch in it and in a loop in it."""
+
+    def inner(row, y):
+        kept = y[y > row]
+        return kept.sum() + kept.shape[0]
+
+    def body(i, y):
+        ends = y[y > 0.5]
+        mean = torch.cond(i > 1, lambda y: y[y < 0].sum(), lambda y: y[y >= 0].prod(), (y,))
+        sums = each(inner, y[:3], y)
+        return i + 1, y * 0.75 + (ends.sum() + mean + sums.sum()) * 0.01
+
+    return while_loop(lambda i, y: (i < n) & (torch.nonzero(y > -9).shape[0] > -1), body, (torch.tensor(0), x))
+
+
+def lengths(x, n):
+    """item() as a size in a body."""
+
+    def row(pair):
+        line, count = pair
+        k = count.item()
+        torch._check(k >= 0)
+        torch._check(k <= line.shape[0])
+        return line[:k].sum() + torch.arange(k).sum() + k
+
+    return each(row, (x, n))
+
+
 class Net(torch.nn.Module):
     """Layers inside of branches and loops."""
 

@@ -7,15 +7,15 @@ import triton.language as tl
 @triton.jit
 def narrow(uniform, normal, exponential, words, seed, offset, site, BLOCK: tl.constexpr):
     i = tl.arange(0, BLOCK).to(tl.int64)
-    tl.store(uniform + i, tl._philox_uniform(seed, offset, site, i, 24))
-    tl.store(normal + i, tl._philox_normal(seed, offset, site, i, False))
-    tl.store(exponential + i, tl._philox_exponential(seed, offset, site, i, False))
-    tl.store(words + i, tl._philox_randint(seed, offset, site, i, -7, 9000000000))
+    tl.store(uniform + i, tl._philox_uniform(seed, offset, site, None, i, 24))
+    tl.store(normal + i, tl._philox_normal(seed, offset, site, None, i, False))
+    tl.store(exponential + i, tl._philox_exponential(seed, offset, site, None, i, False))
+    tl.store(words + i, tl._philox_randint(seed, offset, site, None, i, -7, 9000000000))
 
 
 @triton.jit
 def wide(uniform, normal, exponential, seed, offset, site, BLOCK: tl.constexpr):
     i = tl.arange(0, BLOCK).to(tl.int64)
-    tl.store(uniform + i, tl._philox_uniform(seed, offset, site, i, 53))
-    tl.store(normal + i, tl._philox_normal(seed, offset, site, i, True))
-    tl.store(exponential + i, tl._philox_exponential(seed, offset, site, i, True))
+    tl.store(uniform + i, tl._philox_uniform(seed, offset, site, None, i, 53))
+    tl.store(normal + i, tl._philox_normal(seed, offset, site, None, i, True))
+    tl.store(exponential + i, tl._philox_exponential(seed, offset, site, None, i, True))

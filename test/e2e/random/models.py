@@ -47,10 +47,41 @@ def branches(x):
     return torch.cond(x.sum() > 0, lambda y: y + torch.rand_like(y), lambda y: y - torch.rand_like(y), (x,))
 
 
-def draw_in_a_loop(x):
-    def step(carried, y):
-        return carried + y, y + torch.rand_like(y)
-
+def in_a_scan(x):
     from torch._higher_order_ops.scan import scan
 
+    def step(carried, y):
+        return carried + torch.rand_like(y), y + torch.rand_like(y)
+
     return scan(step, x[0], x)
+
+
+def in_a_loop(x):
+    """Condition, body, a branch in the body and a loop in it draw; so does what comes before and behind."""
+    from torch._higher_order_ops.while_loop import while_loop
+    from torch._higher_order_ops.scan import scan
+
+    before = torch.rand(3)
+
+    def goes_on(i, y, last):
+        return (i < 3) | (torch.rand(()) < -1)
+
+    def turn(i, y, last):
+        y = torch.cond(i > 0, lambda a: a + torch.rand_like(a), lambda a: a - torch.rand_like(a), (y,))
+        total, rows = scan(lambda c, z: (c + torch.rand_like(z), z + torch.rand_like(z)), y[0], y)
+        return i + 1, y, rows + total * 0
+
+    i, y, last = while_loop(goes_on, turn, (torch.tensor(0), x.clone(), torch.zeros_like(x)))
+    return before, i, y, last, torch.rand(3)
+
+
+def in_a_map(x):
+    from torch._higher_order_ops.map import map as each
+
+    return each(lambda y: F.dropout(y, 0.5), x), torch.multinomial(torch.ones(4), 20, True)
+
+
+def in_an_associative_scan(x):
+    from torch._higher_order_ops.associative_scan import associative_scan
+
+    return associative_scan(lambda a, b: a + b * torch.rand_like(b), x, 0)

@@ -189,9 +189,50 @@ def check_branches(folder):
     exact("false", package.run(X - 100, "--seed", 2)[0], X - 100 - uniform(words_of(2, 0, 1, 35), 24).astype("f4").reshape(5, 7))
 
 
+def mixed(x):
+    """The end of MurmurHash3, which pellucid.draw_turn mixes turns with."""
+    for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
+        x = (x ^ (x >> 33)) * factor % 2**64
+    return x ^ (x >> 33)
+
+
+def check_loops(folder):
+    """Each turn has numbers of its own: the key is the seed and the mixed turn."""
+
+    def drawn(seed, site, *turns):
+        turn = turns[0]
+        for inner in turns[1:]:
+            turn = (mixed(turn) + inner) % 2**64
+        return uniform(words_of(seed ^ mixed(turn), 1, site, 7), 24).astype("f4")
+
+    for options in ((), ("--no-fusion",)):
+        y = Package(folder, "in_a_scan", *options).run(X, "--seed", 9, "--offset", 1)
+        total = X[0].copy()
+        for t in range(5):
+            total = total + drawn(9, 0, t)
+        exact("carried", y[0], total)
+        exact("stacked", y[1], np.stack([X[t] + drawn(9, 1, t) for t in range(5)]))
+        y = Package(folder, "in_a_loop", *options).run(X, "--seed", 9, "--offset", 1)
+        exact("before", y[0], uniform(words_of(9, 1, 0, 3), 24).astype("f4"))
+        exact("behind", y[4], uniform(words_of(9, 1, 6, 3), 24).astype("f4"))
+        assert y[1] == 3
+        want = X.copy()
+        for t in range(3):
+            step = uniform(words_of(9 ^ mixed(t), 1, 2 if t else 3, 35), 24).astype("f4").reshape(5, 7)
+            want = want + step if t else want - step
+        exact("carried by the loop", y[2], want)
+        exact("of a loop in a loop", y[3], np.stack([want[t] + drawn(9, 5, 2, t) for t in range(5)]))
+    package = Package(folder, "in_a_map")
+    y = package.run(np.ones((40, 7), "f4"), "--seed", 3)
+    rows = {row.tobytes() for row in y[0]}
+    assert set(np.unique(y[0])) == {0, 2} and len(rows) > 20, len(rows)
+    for threads in (1, 2):
+        assert same(y, package.run(np.ones((40, 7), "f4"), "--seed", 3, "--threads", threads))
+    said = call("compile", f"{HERE / 'models.py'}:in_an_associative_scan", "--input", "x=f32[5,7]", "-o", folder / "no.plc", fails=True)
+    assert "models.py:" in said.splitlines()[0] and "an associative scan combines slices in an order of its own" in said, said
+
+
 def check_refusals(folder):
-    said = call("compile", f"{HERE / 'models.py'}:draw_in_a_loop", "--input", "x=f32[5,7]", "-o", folder / "no.plc", fails=True)
-    assert "models.py:" in said.splitlines()[0] and "random numbers in a graph that a loop repeats" in said, said
     plain = Package(folder, "Dropping", input="x=f32[b:1..64,16]")
     assert "draws no random numbers" in plain.run(np.ones((1, 16), "f4"), "--seed", 1, fails=True)
     drawing = Package(folder, "unused_and_used")
@@ -230,7 +271,7 @@ def check_ptx(folder):
 
 
 def main():
-    checks = [check_sources, check_distributions, check_fusion, check_program_order, check_training, check_attention, check_branches, check_refusals, check_engines, check_ptx]
+    checks = [check_sources, check_distributions, check_fusion, check_program_order, check_training, check_attention, check_branches, check_loops, check_refusals, check_engines, check_ptx]
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
         for check in checks:

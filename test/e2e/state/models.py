@@ -2,6 +2,9 @@
 """Models whose forward changes what they hold. PyTorch and our evaluator read this file."""
 import torch
 from torch import nn
+from torch._higher_order_ops.map import map as map_each
+from torch._higher_order_ops.scan import scan
+from torch._higher_order_ops.while_loop import while_loop
 from torch.nn import functional as F
 
 
@@ -149,3 +152,88 @@ class Images(nn.Module):
 
     def forward(self, x):
         return self.norm(x), self.each(x), F.batch_norm(x, self.mean, self.var, None, None, True, 0.3)
+
+
+class Branching(nn.Module):
+    """State that one branch changes, or each another part of; through a view, an operand and a branch in a branch."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("seen", torch.zeros(3))
+        self.register_buffer("table", torch.zeros(4, 3))
+        self.register_buffer("steps", torch.zeros((), dtype=torch.int64))
+
+    def forward(self, x):
+        rows = self.table[1:3]
+
+        def yes(x):
+            self.seen.add_(x.sum(0))
+            rows[0] = x[0]
+
+            def deeper(seen):
+                rows[1].mul_(0.5).add_(seen)
+                self.steps += 2
+                return seen * 2
+
+            return torch.cond(x.mean() > 1, deeper, lambda seen: seen + rows.sum(0), (self.seen,))
+
+        def no(x):
+            self.table[3].copy_(x[-1])
+            self.steps.add_(1)
+            return x[0] - self.seen
+
+        y = torch.cond(x.sum() > 0, yes, no, (x,))
+        doubled = x * 1
+        z = torch.cond(self.steps > 2, lambda d: d.mul_(2).sum(), lambda d: d.sum() + 0, (doubled,))
+        return y + self.table.sum(0) + self.steps, z, doubled
+
+
+class Looping(nn.Module):
+    """A cache that loops write: at a place for each turn, before a branch, inside of a scan and of a map."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("cache", torch.zeros(6, 3))
+        self.register_buffer("last", torch.zeros(3))
+        self.register_buffer("calls", torch.zeros((), dtype=torch.int64))
+
+    def forward(self, x, n):
+        def body(i, y):
+            self.cache.index_copy_(0, (i % 6).reshape(1), y.reshape(1, 3))
+            self.cache[0] += 1
+            y = torch.cond(i % 2 == 0, lambda y: y + self.last, lambda y: y - self.cache[0], (y,))
+            self.last.copy_(y)
+            return i + 1, y * 0.5
+
+        i, y = while_loop(lambda i, y: (i < n) & (self.cache.sum() < 500), body, (torch.tensor(0), x[0]))
+
+        def step(carry, row):
+            self.calls.add_(1)
+            return carry + row, carry * self.calls
+
+        carry, rows = scan(step, y, x)
+
+        def each(row):
+            self.cache[5].add_(row)
+            return row * self.cache[5]
+
+        return i, carry, rows, map_each(each, x)
+
+
+class Tables(nn.Module):
+    """Writes into one buffer, one after the other, of the same places too."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("cache", torch.zeros(2, 5, 3))
+        self.register_buffer("count", torch.zeros(5, dtype=torch.int64))
+
+    def forward(self, x, at):
+        self.cache[:, at] = x
+        self.cache.index_put_((torch.tensor([1, 0]), at), x[1] * 2)
+        self.cache.scatter_(2, (at % 3).reshape(2, 1, 1), 7.0)
+        before = self.cache.sum() * 1
+        self.cache.index_copy_(1, at, x - 1)
+        self.count.index_add_(0, at, torch.ones_like(at)).scatter_add_(0, at, at)
+        self.cache[0, at[0]] = self.count[:3].float()
+        return before, self.cache * 1
