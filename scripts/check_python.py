@@ -26,6 +26,7 @@ GIVEN = {  # by the C++ that fills the module
     "nn_losses.py": {"Parameter", "_xavier_normal", "_xavier_uniform"},
     **{name: {"Parameter", "_bounded", "_normal", "_xavier_uniform"} for name in ("nn_layers.py", "nn_recurrent.py", "nn_transformer.py")},
     "hooks.py": {"Parameter"},
+    "shapes.py": {"_is_proved"},
     "aten_values.py": {"_read_size", "_check_sizes", "_is_proved", "_remember", "_remembered"},
     "aten_groups.py": {"_is_proved"},
     "aten_complex.py": {"_is_proved"},

@@ -96,6 +96,36 @@ static Polynomial scaled(Polynomial terms, int64_t k) {
   return terms;
 }
 
+/// x + Mod(-x, c), a size with its padding, is c*CeilDiv(x, c): a multiple of c for everybody to
+/// see.
+static std::optional<Expr> roundedUp(const Polynomial &terms) {
+  for (const Monomial &term : terms) {
+    if (term.coefficient <= 0 || term.factors.size() != 1 || term.factors[0].op() != ExprOp::Mod)
+      continue;
+    const std::vector<Expr> &operands = term.factors[0].operands();
+    std::optional<int64_t> c = operands[1].constant();
+    if (!c || *c <= 0)
+      continue;
+    // k*Mod(a, c) = k*a - k*c*(a//c), where every part of k*a is taken away by another term.
+    Polynomial inner = scaled(toPolynomial(operands[0]), term.coefficient);
+    bool cancels = std::all_of(inner.begin(), inner.end(), [&](const Monomial &part) {
+      return part.factors.empty() ||
+             std::any_of(terms.begin(), terms.end(), [&](const Monomial &other) {
+               return other.factors == part.factors && other.coefficient == -part.coefficient;
+             });
+    });
+    if (!cancels)
+      continue;
+    Polynomial rest = inner;
+    for (const Monomial &other : terms)
+      if (other.factors != term.factors)
+        rest.push_back(other);
+    return fromPolynomial(std::move(rest)) +
+           Expr(checkedMul(term.coefficient, *c)) * ceilDiv(-operands[0], operands[1]);
+  }
+  return std::nullopt;
+}
+
 Expr fromPolynomial(Polynomial terms) {
   Polynomial flat;
   for (Monomial &m : terms)
@@ -110,6 +140,8 @@ Expr fromPolynomial(Polynomial terms) {
     return Expr(0);
   if (terms.size() == 1)
     return fromMonomial(terms[0]);
+  if (std::optional<Expr> rounded = roundedUp(terms))
+    return *rounded;
   std::vector<Expr> operands;
   for (const Monomial &term : terms)
     operands.push_back(fromMonomial(term));
@@ -294,8 +326,26 @@ Expr floorDiv(const Expr &a, const Expr &b) {
   return whole + ExprTable::make(ExprOp::FloorDiv, {fromPolynomial(std::move(split.rest)), b});
 }
 
+/// A remainder by a multiple of c counts as what it is the remainder of.
+static Polynomial withoutRemainders(Polynomial terms, int64_t c) {
+  if (terms.size() == 1 && terms[0].coefficient == 1)
+    return terms;
+  Polynomial plain;
+  for (const Monomial &m : terms) {
+    bool isRemainder = m.factors.size() == 1 && m.factors[0].op() == ExprOp::Mod;
+    std::optional<int64_t> inner =
+        isRemainder ? m.factors[0].operands()[1].constant() : std::nullopt;
+    if (inner && *inner > 0 && checkedMul(m.coefficient, *inner) % c == 0)
+      for (Monomial &part : scaled(toPolynomial(m.factors[0].operands()[0]), m.coefficient))
+        plain.push_back(std::move(part));
+    else
+      plain.push_back(m);
+  }
+  return plain;
+}
+
 static Expr modByConstant(const Expr &a, int64_t c) {
-  Polynomial terms = toPolynomial(a);
+  Polynomial terms = withoutRemainders(toPolynomial(a), c);
   for (Monomial &m : terms)
     m.coefficient = m.factors.empty() ? floorRemainder(m.coefficient, c) : m.coefficient % c;
   terms = normalized(std::move(terms));

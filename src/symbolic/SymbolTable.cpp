@@ -278,6 +278,11 @@ bool proveNonNegative(const SymbolTable &table, const Expr &e, int depth) {
     int64_t k = terms[i].coefficient;
     if (atom.op() == ExprOp::FloorDiv && proveThroughDivision(table, terms, i, depth))
       return true;
+    // 0 <= a mod b <= b - 1, where b is positive.
+    if (atom.op() == ExprOp::Mod && table.range(atom.operands()[1]).min > 0 &&
+        proveWithBound(table, terms, i, k > 0 ? Expr(0) : Expr(k) * (atom.operands()[1] - Expr(1)),
+                       1, depth))
+      return true;
     // max(a, …) >= a and -min(a, …) >= -a.
     if ((atom.op() == ExprOp::Max && k > 0) || (atom.op() == ExprOp::Min && k < 0))
       for (const Expr &operand : atom.operands())

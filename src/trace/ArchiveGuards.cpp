@@ -4,6 +4,7 @@
 #include "archive/Json.h"
 #include "host/Interpreter.h"
 #include "trace/GuardedPaths.h"
+#include "trace/ReadSizes.h"
 
 #include <algorithm>
 #include <numeric>
@@ -65,10 +66,17 @@ namespace {
 class GuardReader {
 public:
   GuardReader(const Archive &a, const ArchiveScope &s, Tracer &t, h::Interpreter &i,
-              const TraceOptions &o)
-      : archive(a), scope(s), tracer(t), interpreter(i), options(o) {}
+              const TraceOptions &o, OddGuards g)
+      : archive(a), scope(s), tracer(t), interpreter(i), options(o), odd(g) {}
 
-  void run() {
+  /// The number of guards that are checked when the program runs.
+  size_t run() {
+    read();
+    return checks;
+  }
+
+private:
+  void read() {
     applyDerivedRanges();
     if (archive.guards.empty())
       return;
@@ -99,7 +107,6 @@ public:
     }
   }
 
-private:
   using Module = std::shared_ptr<h::Module>;
 
   bool isApplied(const std::string &guard, const Module &module) {
@@ -198,6 +205,11 @@ private:
     if (tracer.symbols().prove(condition) == true || narrowDivisor(condition))
       return;
     auto kept = rangesWhere(condition, true, tracer.symbols());
+    if (odd == OddGuards::Checked && !(kept && isWhole(condition, *kept))) {
+      ++checks;
+      return checkSizes(tracer, interpreter, condition,
+                        "RuntimeError: the archive's guard '" + guard + "' does not hold");
+    }
     if (!kept)
       fail("the archive's guard '" + guard +
            "' ties sizes together in a way that no package can check; export it with a static "
@@ -207,6 +219,27 @@ private:
       info.range = range;
       tracer.program.symbols.declare(name, info);
     }
+  }
+
+  /// Whether a range of one size is all of where the condition holds, as far as its neighbours
+  /// tell.
+  bool isWhole(const Expr &condition, const std::map<std::string, symbolic::Range> &kept) const {
+    if (kept.size() != 1)
+      return false;
+    const auto &[name, range] = *kept.begin();
+    const symbolic::SymbolInfo &info = *tracer.symbols().find(name);
+    constexpr int64_t tried = 4096;
+    auto holdsAt = [&, &symbol = name](int64_t size) {
+      return size % info.divisor == 0 &&
+             symbolic::evaluate(condition, {{symbol, size}}).value_or(0) != 0;
+    };
+    for (int64_t size = range.min; size > info.range.min && range.min - size < tried;)
+      if (holdsAt(--size))
+        return false;
+    for (int64_t size = range.max; size < info.range.max && size - range.max < tried;)
+      if (holdsAt(++size))
+        return false;
+    return true;
   }
 
   /// Whether the symbol stands nowhere but in remainders by constants; `period` is their multiple.
@@ -317,13 +350,15 @@ private:
   Tracer &tracer;
   h::Interpreter &interpreter;
   const TraceOptions &options;
+  OddGuards odd;
+  size_t checks = 0;
 };
 
 } // namespace
 
-void applyGuards(const Archive &archive, const ArchiveScope &scope, Tracer &tracer,
-                 h::Interpreter &interpreter, const TraceOptions &options) {
-  GuardReader(archive, scope, tracer, interpreter, options).run();
+size_t applyGuards(const Archive &archive, const ArchiveScope &scope, Tracer &tracer,
+                   h::Interpreter &interpreter, const TraceOptions &options, OddGuards odd) {
+  return GuardReader(archive, scope, tracer, interpreter, options, odd).run();
 }
 
 } // namespace pellucid::trace

@@ -21,6 +21,10 @@ h::Value builtin(h::Interpreter &i, const char *name, const std::vector<h::Value
   return i.call(*i.builtin(name), a);
 }
 
+h::Value squareRoot(h::Interpreter &i, const std::vector<h::Value> &a) {
+  return i.call(i.getAttr(i.importModule("math"), "sqrt"), a);
+}
+
 /// One of two numbers.
 h::Value choice(h::Interpreter &i, const std::vector<h::Value> &a) {
   if (!a.at(0).isSymBool())
@@ -70,10 +74,8 @@ const std::map<std::string_view, Call> &numberCalls() {
                                     : h::Value(!i.truth(a.at(0)));
        }},
       {"torch.sym_ite", choice},
-      {"torch.sym_sqrt",
-       [](h::Interpreter &i, const std::vector<h::Value> &a) {
-         return i.call(i.getAttr(i.importModule("math"), "sqrt"), a);
-       }},
+      {"torch.sym_sqrt", squareRoot},
+      {"torch._sym_sqrt", squareRoot},
       {"torch.sym_sum",
        [](h::Interpreter &i, const std::vector<h::Value> &a) { return builtin(i, "sum", a); }},
   };

@@ -688,6 +688,8 @@ static h::Value recordAten(Tracer &tracer, h::Interpreter &interpreter, const st
     });
     if (args.keyword("out"))
       refuseOutOfGradient(tracer, interpreter, name, args);
+    else if (!plain.positional.empty())
+      plain.positional.front() = contentsOf(*destination, interpreter);
     return destination->assign(interpreter, callAten(tracer, interpreter, name, plain), name);
   }
   if (interpreter.merging())

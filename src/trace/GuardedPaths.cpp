@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 
 namespace pellucid::trace {
 
@@ -137,6 +138,49 @@ std::optional<bool> forAll(const Box &box, const std::function<bool(const Sizes 
   }
 }
 
+/// What the sizes' remainders by it decide, the divisions of the expression decide; 0 when that is
+/// too large, or a divisor no constant.
+int64_t periodOf(const Expr &expr) {
+  constexpr int64_t longest = 512;
+  int64_t period = 1;
+  for (const Expr &operand : expr.operands()) {
+    int64_t inner = periodOf(operand);
+    if (inner == 0)
+      return 0;
+    period = std::lcm(period, inner);
+    if (period > longest)
+      return 0;
+  }
+  if (expr.op() != ExprOp::FloorDiv && expr.op() != ExprOp::Mod && expr.op() != ExprOp::CeilDiv)
+    return period;
+  int64_t divisor = expr.operands()[1].constantOr(0);
+  return divisor <= 0 || divisor > longest / period ? 0 : period * divisor;
+}
+
+/// Whether all sizes of the range have it proved: with each remainder by the period, divisions
+/// are exact.
+bool holdsIn(const Range &range, const Expr &condition, bool value, const std::string &name,
+             int64_t divisor) {
+  int64_t period = periodOf(condition);
+  if (period == 0)
+    return false;
+  period = std::lcm(period, divisor);
+  Expr asked = value ? condition : symbolic::logicalNot(condition), turns = Expr::symbol("turns");
+  for (int64_t rest = 0; rest < period; rest += divisor) {
+    int64_t least = (range.min - rest + period - 1) / period, most = (range.max - rest) / period;
+    SymbolTable one;
+    one.declare("turns", {{least, most}, 1, {}});
+    try {
+      if (least <= most &&
+          one.prove(substitute(asked, {{name, turns * Expr(period) + Expr(rest)}})) != true)
+        return false;
+    } catch (const std::overflow_error &) {
+      return false;
+    }
+  }
+  return true;
+}
+
 Box declaredRanges(const Expr &condition, const SymbolTable &symbols) {
   Box box;
   for (const std::string &name : condition.symbols())
@@ -194,11 +238,24 @@ std::optional<Box> rangesWhere(const Expr &condition, bool value, const SymbolTa
       face[name] = {to, to};
       return holds(face).value_or(false);
     };
+    auto isRest = [&](const Range &rest) {
+      return box.size() == 1 && rest.min >= 0 &&
+             holdsIn(rest, condition, value, name, symbols.find(name)->divisor);
+    };
     int64_t steps = static_cast<int64_t>(mostSizes);
-    while (range.max < declared.max && --steps > 0 && extends(range.max + 1))
-      ++range.max;
     while (range.min > declared.min && --steps > 0 && extends(range.min - 1))
       --range.min;
+    if (range.min > declared.min && steps == 0 && isRest({declared.min, range.min - 1}))
+      range.min = declared.min;
+    // Most conditions hold from some small size on.
+    constexpr int64_t tried = 2048;
+    steps = static_cast<int64_t>(mostSizes);
+    while (range.max < declared.max && --steps > 0 && extends(range.max + 1))
+      if (++range.max; steps == static_cast<int64_t>(mostSizes) - tried &&
+                       isRest({range.max + 1, declared.max})) {
+        range.max = declared.max;
+        break;
+      }
   }
   return box;
 }

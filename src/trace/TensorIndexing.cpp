@@ -85,6 +85,8 @@ Indexed splitIndex(TensorObject &self, h::Interpreter &interpreter, const h::Val
     if (part.isBool())
       part = callAten(self.tracer, interpreter, "full",
                       argsOf({h::Value::list({}), part}, {{"dtype", dtypeValue(DataType::Bool)}}));
+    if (part.kind() == h::Kind::Range)
+      part = h::Value::list(h::List(interpreter.iterate(part)));
     if (part.isList())
       part = *asIndices(self, interpreter, part);
     consumed += isMask(part) ? part.as<TensorObject>()->tensor.type.rank()

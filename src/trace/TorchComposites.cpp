@@ -3,6 +3,7 @@
 // written in. Each is also a method of tensors where its first parameter is the tensor. Names with
 // an underscore in front are their own.
 #include "trace/Autocast.h"
+#include "trace/ReadSizes.h"
 #include "trace/TensorObject.h"
 #include "trace/TorchSources.h"
 
@@ -80,6 +81,7 @@ void addTorchComposites(h::NativeModules &modules) {
         "torch_composite_source",
         std::make_shared<SourceFile>("<torch>",
                                      std::string(compositeSource) + shapeSource + lossSource));
+    addSizeReads(*source);
     for (const auto &[name, value] : source->globals->items())
       module.globals->set(name, value);
   });

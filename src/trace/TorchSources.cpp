@@ -132,5 +132,11 @@ const char *const trainingSource =
 const char *const utilitySource =
 #include "trace/torch/nn_utils.py.inc"
     ;
+const char *const sequenceSource =
+#include "trace/torch/nn_sequences.py.inc"
+    ;
+const char *const averageSource =
+#include "trace/torch/swa_utils.py.inc"
+    ;
 
 } // namespace pellucid::trace

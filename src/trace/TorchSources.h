@@ -44,6 +44,8 @@ extern const char *const moreOptimSource; ///< what follows it
 extern const char *const transformSource; ///< torch.func, torch.autograd.functional, gradcheck
 extern const char *const schedulerSource; ///< torch.optim.lr_scheduler
 extern const char *const utilitySource;   ///< torch.nn.utils
+extern const char *const sequenceSource;  ///< torch.nn.utils.rnn
+extern const char *const averageSource;   ///< torch.optim.swa_utils
 extern const char *const ampSource;       ///< torch.amp
 extern const char *const flopSource;      ///< torch.utils.flop_counter
 extern const char *const operatorSource;  ///< torch.vmap, opcheck

@@ -71,7 +71,10 @@ void addTorchTraining(h::NativeModules &modules, Tracer &tracer) {
                             {"nadam", "NAdam"},
                             {"radam", "RAdam"},
                             {"asgd", "ASGD"},
-                            {"rprop", "Rprop"}})
+                            {"rprop", "Rprop"},
+                            {"lbfgs", "LBFGS"},
+                            {"_adafactor", "Adafactor"},
+                            {"_muon", "Muon"}})
     addOptimizerFile(modules, file, name);
   modules.add("torch.utils.data", [](h::Interpreter &interpreter, h::Module &module) {
     fillFromSource(interpreter, module, "utils.data", dataSource);
@@ -80,6 +83,12 @@ void addTorchTraining(h::NativeModules &modules, Tracer &tracer) {
     addPart(modules, "torch.utils.data", part);
   modules.add("torch.nn.utils", [](h::Interpreter &interpreter, h::Module &module) {
     fillFromSource(interpreter, module, "nn.utils", utilitySource);
+  });
+  modules.add("torch.nn.utils.rnn", [](h::Interpreter &interpreter, h::Module &module) {
+    fillFromSource(interpreter, module, "nn.utils.rnn", sequenceSource);
+  });
+  modules.add("torch.optim.swa_utils", [](h::Interpreter &interpreter, h::Module &module) {
+    fillFromSource(interpreter, module, "optim.swa_utils", averageSource);
   });
   for (const char *part : {"clip_grad", "convert_parameters"})
     addPart(modules, "torch.nn.utils", part);

@@ -17,6 +17,7 @@
 #include "trace/WriteArchive.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <set>
 
@@ -31,8 +32,8 @@ namespace {
 
 class ArchiveReplay {
 public:
-  ArchiveReplay(const Archive &a, const TraceOptions &o)
-      : archive(a), options(o), text(a), hooks(&tracer),
+  ArchiveReplay(const Archive &a, const TraceOptions &o, OddGuards g = OddGuards::Checked)
+      : archive(a), options(o), odd(g), text(a), hooks(&tracer),
         interpreter(beginTrace(tracer, hooks, declaredSymbols(a), options)) {}
 
   Program run(const std::vector<std::string> &kernels) {
@@ -43,7 +44,7 @@ public:
       setConstructing(*interpreter, false);
       refuseMissing(archive, tracer, *interpreter);
       bindInputs();
-      applyGuards(archive, scope, tracer, *interpreter, options);
+      checkedGuards = applyGuards(archive, scope, tracer, *interpreter, options, odd);
       replay(*archive.graph, scope);
       finish();
     } catch (const DiagnosticError &error) {
@@ -52,6 +53,8 @@ public:
     tracer.program.sourceNames = interpreter->sourceNames();
     return std::move(tracer.program);
   }
+
+  size_t checkedGuards = 0; ///< those that the program checks when it runs
 
 private:
   [[noreturn]] void fail(const std::string &message) const {
@@ -704,6 +707,7 @@ private:
       std::tuple<const std::byte *, DataType, int64_t, std::vector<int64_t>, std::vector<int64_t>>;
   const Archive &archive;
   const TraceOptions &options;
+  OddGuards odd;
   ArchiveText text;
   Tracer tracer;
   TraceHooks hooks;
@@ -755,7 +759,37 @@ Program traceArchive(const std::string &path, const std::vector<std::string> &ke
                                 "' holds its own");
     return takeProgram(archive);
   }
-  return ArchiveReplay(archive, options).run(kernels);
+  // What a guard says may be needed to tell what the operators do: then it narrows the sizes.
+  std::vector<std::function<void()>> said;
+  TraceOptions quiet = options;
+  quiet.warn = [&](Diagnostic diagnostic) {
+    said.push_back([&options, diagnostic] { options.warn(diagnostic); });
+  };
+  quiet.note = [&](const std::string &text) {
+    said.push_back([&options, text] { options.note(text); });
+  };
+  auto sayAll = [&] {
+    for (const auto &say : said)
+      say();
+  };
+  ArchiveReplay replay(archive, quiet);
+  try {
+    Program program = replay.run(kernels);
+    sayAll();
+    return program;
+  } catch (const DiagnosticError &) {
+    if (replay.checkedGuards > 0)
+      try {
+        said.clear();
+        Program program = ArchiveReplay(archive, quiet, OddGuards::Narrowing).run(kernels);
+        sayAll();
+        return program;
+      } catch (const DiagnosticError &) {
+        // The first says what is missing.
+      }
+    sayAll();
+    throw;
+  }
 }
 
 } // namespace pellucid::trace

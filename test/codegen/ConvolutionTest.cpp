@@ -69,7 +69,7 @@ protected:
   }
   double at(const char *base, int64_t i) const { return read(base + i * int64_t(byteSize(type))); }
   double roundingUnit() const {
-    return type == DataType::Float64    ? 0x1p-50
+    return type == DataType::Float64    ? 0x1p-47
            : type == DataType::Float32  ? 0x1p-20
            : type == DataType::BFloat16 ? 0x1p-8
                                         : 0x1p-10;

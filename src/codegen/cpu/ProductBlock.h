@@ -23,16 +23,19 @@ struct ProductBlock {
 class ProductSums {
 public:
   explicit ProductSums(LibraryKernel &kernel, int64_t rows = package::productRows)
-      : l(kernel), base(kernel.reserveScratch(rows * package::productColumns *
-                                              kernel.sum->getPrimitiveSizeInBits() / 8)) {}
+      : base(kernel.reserveScratch(rows * package::productColumns *
+                                   kernel.sum->getPrimitiveSizeInBits() / 8)),
+        l(kernel) {}
+  ProductSums(LibraryKernel &kernel, llvm::Value *base) : base(base), l(kernel) {}
   llvm::Value *at(llvm::Value *row, llvm::Value *column) const {
     llvm::Value *index = l.b.CreateMul(row, l.b.getInt64(package::productColumns));
     return l.b.CreateGEP(l.sum, base, l.b.CreateAdd(index, column));
   }
 
+  llvm::Value *base;
+
 private:
   LibraryKernel &l;
-  llvm::Value *base;
 };
 
 /// With vectors: multiply-adds, or pairs of bf16 where the level has them.

@@ -27,17 +27,24 @@ public:
   void emit() {
     Value *limit = l.smaller(block.columns, b.getInt64(package::productColumns));
     int64_t most = vectors;
+    std::vector<llvm::Function *> narrow;
+    for (vectors = 1; block.narrow && vectors <= most; ++vectors)
+      narrow.push_back(functionOfRows());
+    vectors = most;
     emitLoop(b, b.getInt64(0), limit, most * lanes, true, [&](Value *column) {
       if (!block.narrow)
         return emitRows(column);
       Value *left = b.CreateSub(limit, column);
-      for (vectors = most; vectors > 0; --vectors) {
-        Value *fits = b.CreateICmpSGT(left, b.getInt64((vectors - 1) * lanes));
-        if (vectors < most)
-          fits = b.CreateAnd(fits, b.CreateICmpSLE(left, b.getInt64(vectors * lanes)));
-        emitWhen(b, fits, [&] { emitRows(column); });
+      for (int64_t width = most; width > 0; --width) {
+        Value *fits = b.CreateICmpSGT(left, b.getInt64((width - 1) * lanes));
+        if (width < most)
+          fits = b.CreateAnd(fits, b.CreateICmpSLE(left, b.getInt64(width * lanes)));
+        emitWhen(b, fits, [&] {
+          b.CreateCall(narrow[width - 1],
+                       {block.a, block.lda, block.rows, block.panels, block.panelStride,
+                        block.count, block.first, sums.base, column});
+        });
       }
-      vectors = most;
     });
   }
 
@@ -45,6 +52,35 @@ private:
   static constexpr int64_t rowsAtOnce = 6;
   /// Blocks of other heights take the next of these and compute their last row again.
   static constexpr int64_t heights[] = {1, 2, 4, 6};
+
+  /// Of `vectors` vectors. A function of its own: in one with several, the loops' sums were kept in
+  /// memory by turns.
+  llvm::Function *functionOfRows() {
+    llvm::IRBuilderBase::InsertPointGuard guard(b);
+    llvm::Type *pointer = b.getPtrTy(), *size = b.i64();
+    auto *signature = llvm::FunctionType::get(
+        b.getVoidTy(), {pointer, size, size, pointer, size, size, b.getInt1Ty(), pointer, size},
+        false);
+    auto *function = llvm::Function::Create(signature, llvm::Function::InternalLinkage,
+                                            l.entry->getName() + ".rows" + std::to_string(vectors),
+                                            l.entry->getParent());
+    function->addFnAttr(llvm::Attribute::NoInline);
+    auto *first = llvm::BasicBlock::Create(b.getContext(), "entry", function);
+    auto *start = llvm::BasicBlock::Create(b.getContext(), "start", function);
+    b.SetInsertPoint(first);
+    b.CreateBr(start);
+    b.SetInsertPoint(start);
+    auto given = [&](unsigned i) { return function->getArg(i); };
+    ProductBlock inner = block;
+    inner.a = given(0), inner.lda = given(1), inner.rows = given(2), inner.panels = given(3);
+    inner.panelStride = given(4), inner.count = given(5), inner.first = given(6);
+    ProductSums own(l, given(7));
+    VectorBlock part(l, inner, own);
+    part.vectors = vectors;
+    part.emitRows(given(8));
+    b.CreateRetVoid();
+    return function;
+  }
 
   void emitRows(Value *column) {
     emitLoop(b, b.getInt64(0), block.rows, rowsAtOnce, false, [&](Value *row) {

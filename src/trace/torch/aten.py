@@ -71,11 +71,12 @@ def _statistics(input):
 
 
 def _update_statistics(input, running_mean, running_var, momentum):
-    """What training writes to the buffers: the variance there is the unbiased one."""
-    variance, mean = _statistics(input)
-    count = input.numel() // input.shape[1] if not isinstance(input.shape[1], int) or input.shape[1] else 0
-    running_mean.copy_((1 - momentum) * running_mean + momentum * mean)
-    running_var.copy_((1 - momentum) * running_var + momentum * (variance * (count / (count - 1))))
+    """What training writes to the buffers: the variance there is the unbiased one. No gradient goes that way."""
+    with torch.no_grad():
+        variance, mean = _statistics(input)
+        count = input.numel() // input.shape[1] if not isinstance(input.shape[1], int) or input.shape[1] else 0
+        running_mean.copy_((1 - momentum) * running_mean + momentum * mean)
+        running_var.copy_((1 - momentum) * running_var + momentum * (variance * (count / (count - 1))))
 
 
 @_aten("aten::norm_except_dim(Tensor v, int pow=2, int dim=0) -> Tensor")
@@ -2189,14 +2190,14 @@ def _multinomial(self, num_samples, replacement, generator):
     wide = self.float() if self.dtype in (torch.float16, torch.bfloat16) else self
     _asserted(torch.logical_and(wide >= 0, wide < float("inf")).all(), "probability tensor contains either `inf`, `nan` or element < 0")
     _asserted((wide.sum(-1) > 0).all(), "invalid multinomial distribution (sum of probabilities <= 0)")
-    if num_samples == 1:
-        return torch.argmax(wide / torch.ops.aten.exponential(wide), -1, True)
-    if not replacement:
-        if num_samples > self.shape[-1]:
-            raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
-        return torch.topk(wide / torch.ops.aten.exponential(wide), num_samples)[1]
-    drawn = torch.rand(list(self.shape[:-1]) + [num_samples], dtype=wide.dtype)
-    return (_cumulative(wide).unsqueeze(-2) <= drawn.unsqueeze(-1)).sum(-1)
+    if not replacement and num_samples > self.shape[-1]:
+        raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
+    if num_samples == 1 or not replacement:
+        waits = torch.ops.aten.exponential(wide) if generator is None else torch.empty_like(wide).exponential_(generator=generator)
+        return torch.argmax(wide / waits, -1, True) if num_samples == 1 else torch.topk(wide / waits, num_samples)[1]
+    # PyTorch draws doubles here, whatever the weights are.
+    drawn = torch.rand(list(self.shape[:-1]) + [num_samples], dtype=torch.float64, generator=generator)
+    return (_cumulative(wide).unsqueeze(-2) < drawn.unsqueeze(-1)).sum(-1)
 
 
 def _drawn(self):

@@ -303,6 +303,7 @@ def _unique_dim(self, dim, sorted, return_inverse, return_counts):
 def _bincount(self, weights, minlength):
     if self.dim() != 1:
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
+    torch._check_range(self, 0, 2**62, "RuntimeError", "bincount only supports 1-d non-negative integral inputs.")
     wide = self.to(torch.int64)
     edge = torch.tensor([-1, 0])
     least = torch.cat([wide, edge[1:]]).amin()
@@ -326,6 +327,7 @@ def _repeated_places(repeats, output_size):
     if repeats.dim() != 1:
         raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
     wide = repeats.to(torch.int64)
+    torch._check_range(repeats, 0, 2**62, "RuntimeError", "repeats can not be negative")
     _read_size((wide < 0).sum(), 0, 0, "repeats can not be negative; how many are")
     total = wide.sum()
     count = _read_size(total, 0, None, "repeat_interleave")

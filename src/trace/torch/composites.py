@@ -412,6 +412,8 @@ def feature_alpha_dropout(input, p=0.5, training=False, inplace=False):
 
 
 def multinomial(input, num_samples, replacement=False, generator=None):
+    if generator is not None and torch._is_script():
+        return torch.ops.aten.multinomial(input, num_samples, replacement, generator=generator)
     if generator is not None:
         raise NotImplementedError("torch.multinomial with a generator: a program draws from the seed and offset of its run; leave generator out")
     return torch.ops.aten.multinomial(input, num_samples, replacement)

@@ -499,6 +499,17 @@ class Container(Module):
     def _all(self):
         return [getattr(self, name) for name in self._names]
 
+    def _drop(self, name):
+        delattr(self, name)
+        self._names.remove(name)
+
+    def _become(self, values):
+        """`values` in the place of all that is here, numbered anew."""
+        for name in list(self._names):
+            self._drop(name)
+        for i, value in enumerate(values):
+            self._add(str(i), value)
+
     def __len__(self):
         return len(self._names)
 
@@ -520,17 +531,54 @@ class ListContainer(Container):
     def __iter__(self):
         return iter(self._all())
 
+    def _name_at(self, index):
+        size = len(self._names)
+        if not -size <= index < size:
+            raise IndexError(f"index {index} is out of range")
+        return self._names[index]
+
     def __getitem__(self, index):
-        return self._all()[index]
+        if isinstance(index, slice):
+            return type(self)(self._all()[index])
+        return getattr(self, self._name_at(index))
+
+    def __setitem__(self, index, value):
+        setattr(self, self._name_at(index), value)
+
+    def __delitem__(self, index):
+        values = self._all()
+        del values[index]
+        self._become(values)
+
+    def insert(self, index, value):
+        values = self._all()
+        values.insert(index, value)
+        self._become(values)
+
+    def pop(self, index):
+        value = self[index]
+        del self[index]
+        return value
+
+    def __iadd__(self, values):
+        return self.extend(values)
 
 
 class ModuleList(ListContainer):
-    pass
+    def __add__(self, other):
+        return ModuleList(self._all() + list(other))
+
+
+def _parameter_of(value):
+    return Parameter(value) if isinstance(value, torch.Tensor) and not isinstance(value, Parameter) else value
 
 
 class ParameterList(ListContainer):
     def append(self, value):
-        return super().append(value if isinstance(value, Parameter) else Parameter(value))
+        return super().append(_parameter_of(value))
+
+    def __setitem__(self, index, value):
+        super().__setitem__(index, _parameter_of(value))
 
 
 class DictContainer(Container):
@@ -546,7 +594,23 @@ class DictContainer(Container):
         self._add(name, value)
 
     def __getitem__(self, name):
+        if name not in self._names:
+            raise KeyError(name)
         return getattr(self, name)
+
+    def __delitem__(self, name):
+        if name not in self._names:
+            raise KeyError(name)
+        self._drop(name)
+
+    def pop(self, name):
+        value = self[name]
+        self._drop(name)
+        return value
+
+    def clear(self):
+        for name in list(self._names):
+            self._drop(name)
 
     def __contains__(self, name):
         return name in self._names
@@ -569,7 +633,26 @@ class ModuleDict(DictContainer):
 
 
 class ParameterDict(DictContainer):
-    pass
+    def __setitem__(self, name, value):
+        self._add(str(name), _parameter_of(value))
+
+    def get(self, name, default=None):
+        return self[name] if name in self else default
+
+    def setdefault(self, name, default=None):
+        if name not in self:
+            self[name] = default
+        return self[name]
+
+    def popitem(self):
+        name = self._names[-1]
+        return name, self.pop(name)
+
+    def copy(self):
+        return ParameterDict({name: self[name] for name in self._names})
+
+    def fromkeys(self, keys, default=None):
+        return ParameterDict({name: default for name in keys})
 
 
 class Sequential(ListContainer):
@@ -579,7 +662,32 @@ class Sequential(ListContainer):
             for name, module in modules[0].items():
                 self._add(name, module)
         else:
-            self.extend(modules)
+            for i, module in enumerate(modules):
+                self._add(str(i), module)
+
+    def __getitem__(self, index):
+        if isinstance(index, slice):
+            return type(self)({name: getattr(self, name) for name in self._names[index]})
+        return super().__getitem__(index)
+
+    def __add__(self, other):
+        if not isinstance(other, Sequential):
+            raise ValueError(f"add operator supports only objects of Sequential class, but {type(other)} is given.")
+        made = Sequential()
+        for module in self._all() + other._all():
+            made.append(module)
+        return made
+
+    def __mul__(self, other):
+        if not isinstance(other, int):
+            raise TypeError(f"unsupported operand type(s) for *: {type(self)} and {type(other)}")
+        if other <= 0:
+            raise ValueError(f"Non-positive multiplication factor {other} for {type(self)}")
+        made = Sequential()
+        for _ in range(other):
+            for module in self._all():
+                made.append(module)
+        return made
 
     def forward(self, x):
         for module in self._all():

@@ -37,13 +37,50 @@ class _Recurrent(Module):
 
     def _batched(self, input, states):
         """The input and the states with a batch dim, and whether there was none."""
-        if not isinstance(input, torch.Tensor):
-            raise NotImplementedError("recurrent layers take padded tensors; a PackedSequence's sizes depend on values")
         if input.dim() not in (2, 3):
             raise ValueError(f"{type(self).__name__}: Expected input to be 2D or 3D, got {input.dim()}D instead")
         if input.dim() == 3:
             return input, states, False
         return input.unsqueeze(0 if self.batch_first else 1), None if states is None else [h.unsqueeze(1) for h in states], True
+
+    def _packed(self, sequence, hx, count):
+        """Steps of a PackedSequence: each layer and way over the rows that have not ended, of which there are fewer and fewer."""
+        if self.proj_size:
+            raise NotImplementedError("an LSTM with proj_size of a PackedSequence; pad_packed_sequence() gives it what it takes")
+        sizes, ways = sequence.batch_sizes.tolist(), 2 if self.bidirectional else 1
+        order = sequence.sorted_indices
+        states = [hx] if count == 1 and hx is not None else hx
+        if states is None:
+            states = [torch.zeros([self.num_layers * ways, sizes[0], self.hidden_size], dtype=sequence.data.dtype, device=sequence.data.device)] * count
+        elif order is not None:
+            states = [state.index_select(1, order) for state in states]
+        steps, finals = list(sequence.data.split(sizes)), [[] for _ in range(count)]
+        for layer in range(self.num_layers):
+            found = []
+            for way in range(ways):
+                at = layer * ways + way
+                out, last = self._walk(steps, sizes, [state[at] for state in states], f"_l{layer}" + ("_reverse" if way else ""), way)
+                found.append(out)
+                for kept, one in zip(finals, last):
+                    kept.append(one)
+            steps = found[0] if ways == 1 else [torch.cat(pair, 1) for pair in zip(*found)]
+            if self.dropout and self.training and layer + 1 < self.num_layers:
+                steps = list(F.dropout(torch.cat(steps, 0), self.dropout, True).split(sizes))
+        last = [torch.stack(kept, 0) for kept in finals]
+        if sequence.unsorted_indices is not None:
+            last = [state.index_select(1, sequence.unsorted_indices) for state in last]
+        return sequence._with(torch.cat(steps, 0)), last[0] if count == 1 else tuple(last)
+
+    def _walk(self, steps, sizes, states, suffix, backwards):
+        weights = [getattr(self, name + suffix, None) for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")]
+        out = [None] * len(steps)
+        for t in reversed(range(len(steps))) if backwards else range(len(steps)):
+            now = [state[:sizes[t]] for state in states]
+            found = self._cell()(steps[t], now if len(now) > 1 else now[0], *weights)
+            found = list(found) if len(now) > 1 else [found]
+            out[t] = found[0]
+            states = [new if sizes[t] == state.shape[0] else torch.cat([new, state[sizes[t]:]], 0) for new, state in zip(found, states)]
+        return out, states
 
     def _run(self, operator, input, hx, single):
         arguments = (self.bias, self.num_layers, self.dropout, self.training, self.bidirectional, self.batch_first)
@@ -62,15 +99,22 @@ class LSTM(_Recurrent):
         self._placed(device)
 
     def forward(self, input, hx=None):
+        if not isinstance(input, torch.Tensor):
+            return self._packed(input, hx, 2)
         x, states, single = self._batched(input, hx)
         if states is None:
             states = [self._zeros(x, self.proj_size if self.proj_size else self.hidden_size), self._zeros(x, self.hidden_size)]
         out, (hidden, cell) = self._run(torch.ops.aten.lstm.input, x, list(states), single)
         return out, (hidden, cell)
 
+    def _cell(self):
+        return torch.ops.aten.lstm_cell.default
+
 
 class _OneState(_Recurrent):
     def forward(self, input, hx=None):
+        if not isinstance(input, torch.Tensor):
+            return self._packed(input, hx, 1)
         x, states, single = self._batched(input, None if hx is None else [hx])
         state = self._zeros(x, self.hidden_size) if states is None else states[0]
         out, finals = self._run(self._operator(), x, state, single)
@@ -87,6 +131,9 @@ class GRU(_OneState):
     def _operator(self):
         return torch.ops.aten.gru.input
 
+    def _cell(self):
+        return torch.ops.aten.gru_cell.default
+
 
 class RNN(_OneState):
     _gates = 1
@@ -102,6 +149,9 @@ class RNN(_OneState):
 
     def _operator(self):
         return torch.ops.aten.rnn_tanh.input if self.nonlinearity == "tanh" else torch.ops.aten.rnn_relu.input
+
+    def _cell(self):
+        return torch.ops.aten.rnn_tanh_cell.default if self.nonlinearity == "tanh" else torch.ops.aten.rnn_relu_cell.default
 
 
 class _Cell(Module):

@@ -528,11 +528,6 @@ class Adagrad(_Stepping):
         _add_quotient(p, grad, total.sqrt() + group["eps"], -rate)
 
 
-class LBFGS(Optimizer):
-    def __init__(self, params, *args, **kwargs):
-        raise NotImplementedError("torch.optim.LBFGS looks at the loss to decide how far to go, in Python: it is not supported; use Adam or SGD")
-
-
 class SparseAdam(Optimizer):
     def __init__(self, params, *args, **kwargs):
         raise NotImplementedError("torch.optim.SparseAdam is for sparse gradients, which are not supported; use Adam")

@@ -119,7 +119,8 @@ def pad(input, pad, mode="constant", value=None):
             input = input.narrow(dim, start, stop - start)
         parts = [input]
         for count, place in ((before, 0), (after, len(parts) + 1)):
-            if count > 0:
+            # Nothing or more: cat takes parts without elements.
+            if _is_proved(input, count >= 0) and count is not 0 or count > 0:
                 shape = list(input.shape)
                 shape[dim] = count
                 parts.insert(place, input.new_full(shape, value))
