@@ -152,8 +152,9 @@ void CudaEmitter::emitStatement(mlir::Operation *op) {
         b.CreateIntrinsic(I::nvvm_cp_async_wait_group, {}, {b.getInt32(await.getPending())});
       })
       .Case<ttgpu::AwaitProductsOp>([&](auto await) { emitAwaitProducts(await); })
-      .Case<ttgpu::ReleaseOperandsOp>([&](auto) {
-        b.CreateIntrinsic(I::nvvm_wgmma_wait_group_sync_aligned, {}, {b.getInt64(1)});
+      .Case<ttgpu::ReleaseOperandsOp>([&](auto release) {
+        b.CreateIntrinsic(I::nvvm_wgmma_wait_group_sync_aligned, {},
+                          {b.getInt64(release.getPending())});
       })
       .Default([&](auto) { emitScalarOp(op); });
 }

@@ -2,6 +2,8 @@
 #include "codegen/gpu/LoopProducts.h"
 
 #include "codegen/common/ElementOps.h"
+#include "codegen/gpu/GlobalAccesses.h"
+#include "codegen/gpu/MatrixUnits.h"
 
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/MapVector.h"
@@ -81,6 +83,34 @@ SmallVector<Value> shareInvariants(scf::ForOp loop, const tt::AxisAnalysis &axes
       operand->set(transposedLike(b, operand->get(), tile, read));
   }
   return buffers;
+}
+
+bool mayBeWritten(Value pointer, scf::ForOp loop) {
+  return loop
+      ->walk([&](Operation *op) {
+        if (isa<tt::AtomicRMWOp, tt::AtomicCASOp, tt::BarrierOp>(op))
+          return WalkResult::interrupt();
+        auto store = dyn_cast<tt::StoreOp>(op);
+        bool meets = store && mayShareMemory(pointer, store.getPtr());
+        return meets ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+bool isByWarpgroups(tt::DotOp dot) { return unitOf(dot) == MatrixUnit::Warpgroup; }
+
+bool addsAsItIs(tt::DotOp dot) {
+  Type element = codegen::elementTypeOf(dot.getType());
+  return element.isF32() || element.isInteger(32);
+}
+
+bool isOperandOnly(Value tile) {
+  return !tile.use_empty() && llvm::all_of(tile.getUsers(), [&](Operation *user) {
+    if (auto trans = dyn_cast<tt::TransOp>(user))
+      return isOperandOnly(trans);
+    auto dot = dyn_cast<tt::DotOp>(user);
+    return dot && tile != dot.getC() && hasMatrixUnit(dot);
+  });
 }
 
 //===--- products under way -------------------------------------------------------------------===//

@@ -26,4 +26,16 @@ void awaitInBranches(mlir::Value running);
 /// Zeros, also behind what changes their type.
 bool isZero(mlir::Value value);
 
+/// The loop may write what the pointer reads: memory that is read early must be what it would be
+/// later.
+bool mayBeWritten(mlir::Value pointer, mlir::scf::ForOp loop);
+
+bool isByWarpgroups(tt::DotOp dot);
+
+/// Sums of other types are rounded behind the product.
+bool addsAsItIs(tt::DotOp dot);
+
+/// The tile goes into products of 16-bit elements and nowhere else.
+bool isOperandOnly(mlir::Value tile);
+
 } // namespace pellucid::ttgpu

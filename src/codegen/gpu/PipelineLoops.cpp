@@ -44,37 +44,6 @@ constexpr int64_t leastCopyBytes = 4;
 
 RankedTensorType tileOf(Value value) { return dyn_cast<RankedTensorType>(value.getType()); }
 
-/// Memory that is read early must be what it would be later.
-bool mayBeWritten(Value pointer, scf::ForOp loop) {
-  return loop
-      ->walk([&](Operation *op) {
-        if (isa<tt::AtomicRMWOp, tt::AtomicCASOp, tt::BarrierOp>(op))
-          return WalkResult::interrupt();
-        auto store = dyn_cast<tt::StoreOp>(op);
-        bool meets = store && mayShareMemory(pointer, store.getPtr());
-        return meets ? WalkResult::interrupt() : WalkResult::advance();
-      })
-      .wasInterrupted();
-}
-
-bool isByWarpgroups(tt::DotOp dot) { return unitOf(dot) == MatrixUnit::Warpgroup; }
-
-/// Sums of other types are rounded behind the product.
-bool addsAsItIs(tt::DotOp dot) {
-  Type element = codegen::elementTypeOf(dot.getType());
-  return element.isF32() || element.isInteger(32);
-}
-
-/// The tile goes into products of 16-bit elements and nowhere else.
-bool isOperandOnly(Value tile) {
-  return !tile.use_empty() && llvm::all_of(tile.getUsers(), [&](Operation *user) {
-    if (auto trans = dyn_cast<tt::TransOp>(user))
-      return isOperandOnly(trans);
-    auto dot = dyn_cast<tt::DotOp>(user);
-    return dot && tile != dot.getC() && hasMatrixUnit(dot);
-  });
-}
-
 Value constant(OpBuilder &b, Location loc, int64_t value) {
   return arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(static_cast<int32_t>(value)));
 }
@@ -119,8 +88,8 @@ public:
       return false;
     if (!findSlice())
       return false;
-    runningSum = findRunningSum();
-    if (!runningSum)
+    findRunningSums();
+    if (runningSums.empty())
       findHandedOn();
     return true;
   }
@@ -137,8 +106,11 @@ public:
 
     scf::ForOp piped = rebuildLoop(b, ahead);
     b.setInsertionPointAfter(piped);
-    if (auto running = runningSum ? runningSum : handedOn) {
-      Value last = piped.getResult(*running);
+    SmallVector<unsigned> running(runningSums);
+    if (handedOn)
+      running.push_back(*handedOn);
+    for (unsigned number : running) {
+      Value last = piped.getResult(number);
       auto awaited = AwaitProductsOp::create(b, loc, last.getType(), last, b.getI32IntegerAttr(0));
       last.replaceAllUsesExcept(awaited, awaited);
     }
@@ -347,7 +319,7 @@ private:
     Value nextReadOn = handedOn ? nextCopy(b, readOnCopy, stages + 1) : nextRead;
 
     Block *body = loop.getBody();
-    tt::DotOp first = firstByWarpgroups();
+    SmallVector<tt::DotOp> products = byWarpgroups();
     auto yield = cast<scf::YieldOp>(body->getTerminator());
     for (auto [old, made] :
          llvm::zip(body->getArguments(), piped.getBody()->getArguments().take_front(own + 1)))
@@ -365,8 +337,10 @@ private:
       one.load.replaceAllUsesWith(read);
       one.load.erase();
     }
-    if (first)
-      runBesideCopies(first, copies, yield);
+    if (!runningSums.empty())
+      runIntoNextRound(products, copies);
+    else if (!products.empty())
+      runBesideCopies(products.front(), copies);
     if (handedOn)
       handOn(piped, yield);
     for (auto [old, made] : llvm::zip(loop.getResults(), piped.getResults().take_front(own)))
@@ -385,11 +359,9 @@ private:
     return next;
   }
 
-  tt::DotOp firstByWarpgroups() {
-    for (tt::DotOp dot : loop.getBody()->getOps<tt::DotOp>())
-      if (isByWarpgroups(dot))
-        return dot;
-    return {};
+  SmallVector<tt::DotOp> byWarpgroups() {
+    return llvm::to_vector(
+        llvm::make_filter_range(loop.getBody()->getOps<tt::DotOp>(), isByWarpgroups));
   }
 
   /// Both operands lie where nothing is written before the barrier of the next round.
@@ -399,27 +371,40 @@ private:
     });
   }
 
-  /// The copies follow the start of a product, which is awaited behind them, before its first use
-  /// or a round later.
-  void runBesideCopies(tt::DotOp dot, ArrayRef<Operation *> copies, Operation *yield) {
-    // What the operands of the product do not need is made behind it as well.
-    Operation *behind = dot;
-    OpBuilder b(dot);
-    b.setInsertionPointAfter(dot);
-    bool runs = addsAsItIs(dot);
-    if (runs)
-      dot->setAttr(runsName, b.getUnitAttr());
-    if (runningSum) {
-      behind = ReleaseOperandsOp::create(b, dot.getLoc());
-      behind = BarrierOp::create(b, dot.getLoc());
-    }
+  /// Moves `copies` behind `behind`; the last of them.
+  static Operation *moveBehind(Operation *behind, ArrayRef<Operation *> copies) {
     for (Operation *op : copies) {
       op->moveAfter(behind);
       behind = op;
     }
-    if (runningSum)
+    return behind;
+  }
+
+  /// The copies follow the start of the round's products, once those of the round before have read
+  /// what they write over.
+  void runIntoNextRound(ArrayRef<tt::DotOp> products, ArrayRef<Operation *> copies) {
+    tt::DotOp last = products.back();
+    OpBuilder b(last);
+    b.setInsertionPointAfter(last);
+    for (tt::DotOp dot : products)
+      dot->setAttr(runsName, b.getUnitAttr());
+    Location loc = last.getLoc();
+    auto pending = b.getI32IntegerAttr(static_cast<int32_t>(products.size()));
+    ReleaseOperandsOp::create(b, loc, pending);
+    moveBehind(BarrierOp::create(b, loc), copies);
+    for (tt::DotOp dot : products)
       awaitInBranches(dot.getD());
-    if (!runs || runningSum)
+  }
+
+  /// The copies follow the start of a product, which is awaited behind them, before its first use.
+  void runBesideCopies(tt::DotOp dot, ArrayRef<Operation *> copies) {
+    // What the operands of the product do not need is made behind it as well.
+    OpBuilder b(dot);
+    bool runs = addsAsItIs(dot);
+    if (runs)
+      dot->setAttr(runsName, b.getUnitAttr());
+    Operation *behind = moveBehind(dot, copies);
+    if (!runs)
       return;
     if (Operation *user = readsStagedTiles(dot) ? firstUser(dot.getD(), dot->getBlock()) : nullptr;
         user && behind->isBeforeInBlock(user))
@@ -451,23 +436,35 @@ private:
         op.erase();
   }
 
-  /// The carried value that the loop's only product by warpgroups adds to, and nothing else
-  /// touches: that product may run into the next round.
-  std::optional<unsigned> findRunningSum() {
+  /// The carried values that the loop's products by warpgroups add to, where nothing else touches
+  /// any of them: those products may run into the next round.
+  void findRunningSums() {
+    // Of several products together, the sums of a thread leave room for what else it holds.
+    constexpr int64_t mostRegisters = 208;
     unsigned count = 0;
     loop->walk([&](tt::DotOp dot) { count += isByWarpgroups(dot); });
-    tt::DotOp only = firstByWarpgroups();
-    if (count != 1 || !only)
-      return std::nullopt;
+    SmallVector<tt::DotOp> products = byWarpgroups();
+    SmallVector<unsigned> sums;
+    int64_t registers = 0;
+    for (tt::DotOp dot : products) {
+      registers += tileOf(dot.getD()).getNumElements() / (32 * target.getWarps());
+      if (auto sum = runningSumOf(dot))
+        sums.push_back(*sum);
+    }
+    if (sums.size() == count && (count == 1 || registers <= mostRegisters))
+      runningSums = sums;
+  }
+
+  std::optional<unsigned> runningSumOf(tt::DotOp dot) {
     // What it reads must stay as it is until the round after.
     auto staysInPlace = [&](Value operand) {
       Operation *maker = withoutTranspositions(operand).getDefiningOp();
       return maker && isStaged(maker) && isOperandOnly(maker->getResult(0));
     };
-    if (!staysInPlace(only.getA()) || !staysInPlace(only.getB()))
+    if (!staysInPlace(dot.getA()) || !staysInPlace(dot.getB()))
       return std::nullopt;
-    Value start = only.getC();
-    if (arith::SelectOp choice = restartOf(only); choice && choice->hasOneUse())
+    Value start = dot.getC();
+    if (arith::SelectOp choice = restartOf(dot); choice && choice->hasOneUse())
       start = choice.getFalseValue();
     auto sum = dyn_cast<BlockArgument>(start);
     // Branches of the round wait for it where they read it.
@@ -476,12 +473,12 @@ private:
       return use.getOwner() != user && isa<scf::IfOp>(user);
     };
     if (!sum || sum.getOwner() != loop.getBody() || !sum.hasOneUse() ||
-        loop.getTiedLoopYieldedValue(sum)->get() != only.getD() ||
-        !llvm::all_of(only->getUses(),
+        loop.getTiedLoopYieldedValue(sum)->get() != dot.getD() ||
+        !llvm::all_of(dot->getUses(),
                       [&](OpOperand &use) {
                         return &use == loop.getTiedLoopYieldedValue(sum) || waits(use);
                       }) ||
-        !addsAsItIs(only))
+        !addsAsItIs(dot))
       return std::nullopt;
     return sum.getArgNumber() - loop.getNumInductionVars();
   }
@@ -555,7 +552,7 @@ private:
   /// Operations of the body that compute addresses, in order, and the carried values that they use.
   SmallVector<Operation *> slice;
   SmallVector<unsigned> carried;
-  std::optional<unsigned> runningSum;
+  SmallVector<unsigned> runningSums;
   /// The carried value that is a product which runs into the next round, beside others.
   std::optional<unsigned> handedOn;
 };

@@ -185,8 +185,9 @@ def AwaitProductsOp : TtGpuOp<"await_products",
 }
 
 def ReleaseOperandsOp : TtGpuOp<"release_operands", [MemoryEffects<[MemWrite<QueueResource>]>]> {
-  let summary = "waits until only the last product by warpgroups may still read shared memory";
-  let assemblyFormat = "attr-dict";
+  let summary = "waits until only the last products by warpgroups may still read shared memory";
+  let arguments = (ins I32Attr:$pending);
+  let assemblyFormat = "$pending attr-dict";
 }
 
 #endif

@@ -4,6 +4,8 @@
 #include "passes/graph/KernelWriter.h"
 
 #include <algorithm>
+#include <functional>
+#include <utility>
 
 namespace pellucid::passes {
 
@@ -16,6 +18,7 @@ struct Axis {
   std::string places;   ///< of the tile's elements: `rows`, `cols`, `ks`
   std::string first;    ///< where the tile begins
   bool isWhole = false; ///< tiles are never cut
+  int64_t step = 1;     ///< from one program's tile to the next one's
 };
 
 class ProductWriter {
@@ -27,7 +30,7 @@ public:
     declare();
     placeTile();
     isFloat(spec.accumulate) || spec.a.dtype == DataType::Int8 ? multiplyTiles() : multiplyLines();
-    tile.splits > 1 ? storePart() : storeResult();
+    forColumns([&] { tile.splits > 1 ? storePart() : storeResult(); });
     KernelText text = writer.finish(gridSize(), tile.n);
     text.numWarps = tile.warps;
     text.numStages = tile.stages;
@@ -57,10 +60,23 @@ private:
     }
     for (const TextScalar &scalar : spec.scalars)
       writer.scalar(scalar.value);
-    row = {spec.m, tile.m, "rows", "m0", symbols.isMultipleOf(spec.m, tile.m)};
-    column = {spec.n, tile.n, "cols", "n0", symbols.isMultipleOf(spec.n, tile.n)};
-    inner = {spec.k, tile.k, "ks", "k0", symbols.isMultipleOf(spec.depth.back(), tile.k)};
+    row = {spec.m, tile.m, "rows", "m0", symbols.isMultipleOf(spec.m, tile.m), tile.m};
+    inner = {spec.k, tile.k, "ks", "k0", symbols.isMultipleOf(spec.depth.back(), tile.k), tile.k};
+    bool isWhole = symbols.isMultipleOf(spec.n, tile.n);
+    // 192 columns are a tile of 128 and one of 64, with sums of their own.
+    for (int64_t left = tile.n, part = 1; left != 0; left -= part) {
+      for (part = 1; part * 2 <= left;)
+        part *= 2;
+      std::string suffix = suffixOf(columns.size());
+      columns.push_back(
+          {spec.n, part, "cols" + suffix, "n" + std::to_string(columns.size()), isWhole, tile.n});
+    }
   }
+
+  /// Of the names that each of the tiles of columns has.
+  static std::string suffixOf(size_t number) { return number == 0 ? "" : std::to_string(number); }
+  const Axis &column() const { return columns[at]; }
+  std::string sums() const { return "acc" + suffixOf(at); }
 
   std::vector<const TextOperand *> operands() const {
     std::vector<const TextOperand *> all{&spec.a, &spec.b};
@@ -73,16 +89,16 @@ private:
 
   bool isOneTile(const Axis &axis) const {
     int64_t most = symbols.range(axis.size).max;
-    return std::min(most, axis.places == "rows" ? mostRows : most) <= axis.tile;
+    return std::min(most, axis.places == "rows" ? mostRows : most) <= axis.step;
   }
 
   std::string tilesOf(const Axis &axis) {
     if (isOneTile(axis))
       return "1";
     if (auto size = axis.size.constant())
-      return std::to_string((*size + axis.tile - 1) / axis.tile);
+      return std::to_string((*size + axis.step - 1) / axis.step);
     // As many as that do not make a grid.
-    return "tl.cdiv(" + writer.scalar(axis.size) + ", " + std::to_string(axis.tile) +
+    return "tl.cdiv(" + writer.scalar(axis.size) + ", " + std::to_string(axis.step) +
            ").to(tl.int32)";
   }
 
@@ -98,7 +114,7 @@ private:
   void placeTile() {
     writer.line("pid = tl.program_id(0)");
     writer.line("down = " + tilesOf(row));
-    writer.line("across = " + tilesOf(column));
+    writer.line("across = " + tilesOf(columns[0]));
     if (!spec.batch.empty() || tile.splits > 1) {
       writer.line("outer = pid // (down * across)");
       writer.line("pid = pid % (down * across)");
@@ -123,9 +139,17 @@ private:
                   std::to_string(tile.m));
       writer.line("n0 = (place // height).to(tl.int64) * " + std::to_string(tile.n));
     }
-    for (const Axis *axis : {&row, &column, &inner})
+    for (size_t part = 1; part < columns.size(); ++part)
+      writer.line(columns[part].first + " = " + columns[part - 1].first + " + " +
+                  std::to_string(columns[part - 1].tile));
+    std::vector<const Axis *> outer{&row};
+    for (const Axis &part : columns)
+      outer.push_back(&part);
+    std::vector<const Axis *> all = outer;
+    all.push_back(&inner);
+    for (const Axis *axis : all)
       writer.line(axis->places + " = tl.arange(0, " + std::to_string(axis->tile) + ")");
-    for (const Axis *axis : {&row, &column})
+    for (const Axis *axis : outer)
       if (!axis->isWhole) // what is left of the dim; where that is less than a tile, in 32 bits
         writer.line("left_" + axis->places + " = tl.minimum(" + writer.scalar(axis->size) + " - " +
                     axis->first + ", " + std::to_string(axis->tile) + ").to(tl.int32)");
@@ -185,7 +209,7 @@ private:
       return {first, steps(along(places, tileDim), strides[0], axis.tile)};
     }
     // A tile that lies within one line of the last dim is found by its first place.
-    if (dims.back().constant() && *dims.back().constant() % axis.tile == 0) {
+    if (dims.back().constant() && *dims.back().constant() % axis.step == 0) {
       std::vector<std::string> indices = writer.delinearize(
           axis.first, dims, dims.size(), "t" + std::to_string(apartCount++) + "first");
       return {"(" + writer.address({spec.type, strides, 0}, indices) + ")",
@@ -256,9 +280,9 @@ private:
   }
   Side rightSide() const {
     return {spec.b,
-            column,
+            column(),
             1,
-            "b",
+            "b" + suffixOf(at),
             "p1",
             spec.columns,
             stridesOf(spec.b, spec.depth.size(), spec.columns.size()),
@@ -339,21 +363,36 @@ private:
   }
 
   void multiplyTiles() {
-    Side left = leftSide(), right = rightSide();
+    Side left = leftSide();
     placePart();
     startSide(left);
-    startSide(right);
     std::string type = tlName(spec.accumulate);
-    writer.line("acc = tl.zeros(" + shape() + ", " + type + ")");
+    forColumns([&] {
+      startSide(rightSide());
+      writer.line(sums() + " = tl.zeros(" + shape() + ", " + type + ")");
+    });
     spec.depth.size() == 1 ? openRounds() : openWindows();
     writer.line("x = " + loadRound(left));
-    writer.line("y = " + loadRound(right));
-    writer.line("acc = tl.dot(x, y, acc, input_precision=\"ieee\", out_dtype=" + type + ")");
+    forColumns([&] {
+      writer.line("y" + suffixOf(at) + " = " + loadRound(rightSide()));
+      writer.line(sums() + " = tl.dot(x, y" + suffixOf(at) + ", " + sums() +
+                  ", input_precision=\"ieee\", out_dtype=" + type + ")");
+    });
     if (spec.depth.size() == 1) {
       writer.line("a += " + advance(left.inner.back()));
-      writer.line("b += " + advance(right.inner.back()));
+      forColumns([&] {
+        Side right = rightSide();
+        writer.line(right.pointers + " += " + advance(right.inner.back()));
+      });
     }
     writer.close();
+  }
+
+  /// For each of the tiles of columns.
+  void forColumns(const std::function<void()> &write) {
+    for (at = 0; at < columns.size(); ++at)
+      write();
+    at = 0;
   }
 
   void openRounds() {
@@ -425,7 +464,7 @@ private:
                 (row.isWhole ? "" : ", mask=rows[:, None] < left_rows, other=0") + ").to(" + type +
                 ")");
     writer.line("y = tl.load(p1 + (" + writer.address(spec.b, right) + ")" +
-                (column.isWhole ? "" : ", mask=cols[None, :] < left_cols, other=0") + ").to(" +
+                (column().isWhole ? "" : ", mask=cols[None, :] < left_cols, other=0") + ").to(" +
                 type + ")");
     writer.line("acc = acc + x * y");
     writer.close();
@@ -434,7 +473,7 @@ private:
   /// `mask`: the elements of the tile that there are; returns whether any are missing.
   bool maskTile() {
     std::string mask;
-    for (const Axis *axis : {&row, &column})
+    for (const Axis *axis : {&std::as_const(row), &column()})
       if (!axis->isWhole) {
         std::string part = along(axis->places, axis == &row ? 0 : 1) + " < left_" + axis->places;
         mask = mask.empty() ? part : "(" + mask + ") & (" + part + ")";
@@ -445,7 +484,7 @@ private:
   }
 
   std::string shape() const {
-    return "[" + std::to_string(tile.m) + ", " + std::to_string(tile.n) + "]";
+    return "[" + std::to_string(tile.m) + ", " + std::to_string(column().tile) + "]";
   }
 
   void store(const std::string &base, const std::string &offsets, const std::string &value,
@@ -462,13 +501,15 @@ private:
     if (!spec.batch.empty())
       matrix = "(part * " + writer.scalar(product(spec.batch, 0, spec.batch.size())) + " + batch)";
     store(matrix + ".to(tl.int64) * " + writer.scalar(spec.m * spec.n) + " + m0 * " +
-              writer.scalar(spec.n) + " + n0",
-          sum({steps("rows[:, None]", spec.n, tile.m), "cols[None, :]"}), "acc", spec.accumulate,
-          isMasked);
+              writer.scalar(spec.n) + " + " + column().first,
+          sum({steps("rows[:, None]", spec.n, tile.m), along(column().places, 1)}), sums(),
+          spec.accumulate, isMasked);
   }
 
   void storeResult() {
     bool isMasked = maskTile();
+    if (at != 0)
+      writer.line("acc = " + sums());
     if (spec.alpha != 1)
       writer.line("acc = acc * " + number(spec.alpha));
     if (!spec.bias.empty())
@@ -494,7 +535,8 @@ private:
   std::pair<Steps, Steps> stepsOf(const TextOperand &operand, const std::vector<Expr> &rows) {
     size_t count = spec.columns.size();
     return {stepsAlong(row, "rows", 0, rows, stridesOf(operand, 0, rows.size())),
-            stepsAlong(column, "cols", 1, spec.columns, stridesOf(operand, rows.size(), count))};
+            stepsAlong(column(), column().places, 1, spec.columns,
+                       stridesOf(operand, rows.size(), count))};
   }
 
   /// The elements of an operand that stand where the tile's do: a tile, a line of it, or one value.
@@ -507,8 +549,8 @@ private:
       mask = "mask";
     else if (!down.further.empty() && !row.isWhole)
       mask = "rows[:, None] < left_rows";
-    else if (!across.further.empty() && !column.isWhole)
-      mask = "cols[None, :] < left_cols";
+    else if (!across.further.empty() && !column().isWhole)
+      mask = along(column().places, 1) + " < left_" + column().places;
     return "tl.load(" + pointer + " + (" + sum({batchStart(operand), down.first, across.first}) +
            ")" + (offsets == "0" ? "" : " + (" + offsets + ")") +
            (mask.empty() ? "" : ", mask=" + mask + ", other=0") + ")";
@@ -519,7 +561,9 @@ private:
   int64_t mostRows;
   const SymbolTable &symbols;
   KernelWriter writer;
-  Axis row, column, inner;
+  Axis row, inner;
+  std::vector<Axis> columns; ///< of the tiles that a tile's columns are
+  size_t at = 0;             ///< which of them is written
   std::vector<std::string> batch, windowAt;
   unsigned apartCount = 0;
 };

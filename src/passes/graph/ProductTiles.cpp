@@ -2,6 +2,7 @@
 #include "passes/graph/ProductTiles.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <optional>
 #include <span>
@@ -53,6 +54,8 @@ struct Candidate {
 constexpr Candidate sixteenBits[] = {
     {{.m = 128, .n = 256, .k = 64, .warps = 8, .stages = 4}, 0.95, 1},
     {{.m = 256, .n = 128, .k = 64, .warps = 8, .stages = 4}, 0.90, 1},
+    // Sums of 128 and of 64 columns: where tiles of 256 leave a part of the device idle.
+    {{.m = 128, .n = 192, .k = 64, .warps = 8, .stages = 4}, 0.90, 1},
     {{.m = 128, .n = 128, .k = 64, .warps = 8, .stages = 3}, 0.86, 2},
     {{.m = 128, .n = 128, .k = 64, .warps = 4, .stages = 4}, 0.86, 1},
     // Of few rounds: three blocks hide what each does outside of them.
@@ -193,6 +196,9 @@ struct Chooser {
     };
     if (device.sm == 0)
       fit(candidate.tile.m, sizes.m);
+    int64_t &columns = candidate.tile.n;
+    if (!std::has_single_bit(static_cast<uint64_t>(columns)) && sizes.n <= columns - columns / 3)
+      columns -= columns / 3;
     fit(candidate.tile.n, sizes.n);
     fit(candidate.tile.k, sizes.k / sizes.windows);
     return candidate;

@@ -13,7 +13,7 @@ namespace pellucid::passes {
 
 /// The parameters of the product template (ProductText.h).
 struct ProductTile {
-  int64_t m = 32, n = 64, k = 64;
+  int64_t m = 32, n = 64, k = 64; ///< powers of two, or 192 columns
   int32_t warps = 4, stages = 3;
   int64_t group = 8; ///< tiles down that are gone through together, so that both operands stay near
   int64_t splits = 1; ///< parts of k, each a program of its own

@@ -68,6 +68,69 @@ tt.func public @only_adds(%a: !tt.ptr<bf16> {tt.divisibility = 16 : i32}, %b: !t
 
 // -----
 
+// Two products that only add, each to its own sum, run into the next round together: its copies wait
+// until those of the round before have read what they write over.
+// CHECK-LABEL: @two_sums
+// CHECK:       %[[LOOP:.*]]:{{.*}} = scf.for
+// CHECK:         ttgpu.await_copies 1
+// CHECK:         tt.dot {{.*}}ttgpu.runs
+// CHECK-NOT:     ttgpu.await_products
+// CHECK:         tt.dot {{.*}}ttgpu.runs
+// CHECK-NEXT:    ttgpu.release_operands 2
+// CHECK-NEXT:    ttgpu.barrier
+// CHECK:         ttgpu.async_copy
+// CHECK-NOT:     ttgpu.await_products
+// CHECK:         scf.yield
+// CHECK-DAG:   ttgpu.await_products %[[LOOP]]#0, 0
+// CHECK-DAG:   ttgpu.await_products %[[LOOP]]#1, 0
+tt.func public @two_sums(%a: !tt.ptr<bf16> {tt.divisibility = 16 : i32}, %b: !tt.ptr<bf16> {tt.divisibility = 16 : i32}, %out: !tt.ptr<f32>, %rounds: i32) {
+  %c0 = arith.constant 0 : i32
+  %off2 = arith.constant dense<128> : tensor<32x64xi32>
+  %c1 = arith.constant 1 : i32
+  %c2048 = arith.constant 2048 : i32
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %row = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32>
+  %k = tt.make_range {start = 0 : i32, end = 32 : i32} : tensor<32xi32>
+  %r1 = tt.expand_dims %row {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+  %s32 = arith.constant dense<32> : tensor<64x1xi32>
+  %r2 = arith.muli %r1, %s32 : tensor<64x1xi32>
+  %r3 = tt.broadcast %r2 : tensor<64x1xi32> -> tensor<64x32xi32>
+  %k1 = tt.expand_dims %k {axis = 0 : i32} : tensor<32xi32> -> tensor<1x32xi32>
+  %k2 = tt.broadcast %k1 : tensor<1x32xi32> -> tensor<64x32xi32>
+  %offA = arith.addi %r3, %k2 : tensor<64x32xi32>
+  %kr = tt.expand_dims %k {axis = 1 : i32} : tensor<32xi32> -> tensor<32x1xi32>
+  %s64 = arith.constant dense<64> : tensor<32x1xi32>
+  %kr1 = arith.muli %kr, %s64 : tensor<32x1xi32>
+  %kr2 = tt.broadcast %kr1 : tensor<32x1xi32> -> tensor<32x64xi32>
+  %c = tt.expand_dims %row {axis = 0 : i32} : tensor<64xi32> -> tensor<1x64xi32>
+  %c3 = tt.broadcast %c : tensor<1x64xi32> -> tensor<32x64xi32>
+  %offB = arith.addi %kr2, %c3 : tensor<32x64xi32>
+  %sum:2 = scf.for %i = %c0 to %rounds step %c1 iter_args(%acc = %zero, %other = %zero) -> (tensor<64x64xf32>, tensor<64x64xf32>) : i32 {
+    %at = arith.muli %i, %c2048 : i32
+    %pa = tt.addptr %a, %at : !tt.ptr<bf16>, i32
+    %pas = tt.splat %pa : !tt.ptr<bf16> -> tensor<64x32x!tt.ptr<bf16>>
+    %pat = tt.addptr %pas, %offA : tensor<64x32x!tt.ptr<bf16>>, tensor<64x32xi32>
+    %x = tt.load %pat : tensor<64x32x!tt.ptr<bf16>>
+    %pb = tt.addptr %b, %at : !tt.ptr<bf16>, i32
+    %pbs = tt.splat %pb : !tt.ptr<bf16> -> tensor<32x64x!tt.ptr<bf16>>
+    %pbt = tt.addptr %pbs, %offB : tensor<32x64x!tt.ptr<bf16>>, tensor<32x64xi32>
+    %y = tt.load %pbt : tensor<32x64x!tt.ptr<bf16>>
+    %d = tt.dot %x, %y, %acc : tensor<64x32xbf16> * tensor<32x64xbf16> -> tensor<64x64xf32>
+    %pct = tt.addptr %pbt, %off2 : tensor<32x64x!tt.ptr<bf16>>, tensor<32x64xi32>
+    %z = tt.load %pct : tensor<32x64x!tt.ptr<bf16>>
+    %e = tt.dot %x, %z, %other : tensor<64x32xbf16> * tensor<32x64xbf16> -> tensor<64x64xf32>
+    scf.yield %d, %e : tensor<64x64xf32>, tensor<64x64xf32>
+  }
+  %r4 = tt.broadcast %r2 : tensor<64x1xi32> -> tensor<64x64xi32>
+  %os = tt.splat %out : !tt.ptr<f32> -> tensor<64x64x!tt.ptr<f32>>
+  %op = tt.addptr %os, %r4 : tensor<64x64x!tt.ptr<f32>>, tensor<64x64xi32>
+  %both = arith.addf %sum#0, %sum#1 : tensor<64x64xf32>
+  tt.store %op, %both : tensor<64x64x!tt.ptr<f32>>
+  tt.return
+}
+
+// -----
+
 // The address of a round comes out of a branch, and the right operand is made by arithmetic from
 // what is loaded (with a scale per column): the branch is cloned, and all three loads are copies.
 // CHECK-LABEL: @branch_and_scale

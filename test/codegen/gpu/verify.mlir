@@ -12,7 +12,7 @@ tt.func public @round_trip(%p: tensor<64x32x!tt.ptr<bf16>>, %m: tensor<64x32xi1>
   // CHECK: ttgpu.read_shared
   %x = ttgpu.read_shared %b[%i] : <3 of tensor<64x32xbf16> along 1> -> tensor<64x32xbf16>
   ttgpu.share %x, %b : tensor<64x32xbf16>, <3 of tensor<64x32xbf16> along 1>
-  ttgpu.release_operands
+  ttgpu.release_operands 1
   ttgpu.free_shared %b : !ttgpu.buffer<3 of tensor<64x32xbf16> along 1>
   tt.return
 }

@@ -40,6 +40,13 @@ TEST(ProductTiles, FewRowsTakeLowTilesAndManyTakeLargeOnes) {
     EXPECT_EQ(tileFor(rows, 4096, 4096).m * tileFor(rows, 4096, 4096).n, 128 * 256);
 }
 
+/// Tiles of 256 columns would be 96, or 141, for 132 multiprocessors.
+TEST(ProductTiles, TilesOf192ColumnsFillTheDevice) {
+  EXPECT_EQ(tileFor(1000, 3000, 2000).n, 192);
+  EXPECT_EQ(tileFor(4096, 768, 3072).n, 192);
+  EXPECT_LE(tileFor(16900, 100, 3072).n, 128);
+}
+
 TEST(ProductTiles, TilesAreNoLongerThanTheProduct) {
   EXPECT_LE(tileFor(4096, 20, 4096).n, 32);
   EXPECT_LE(tileFor(4096, 4096, 20).k, 32);
