@@ -647,8 +647,12 @@ h::Value callAten(Tracer &tracer, h::Interpreter &interpreter, const std::string
   tracer.recorder->beforeOperator(interpreter.location());
   const h::Value *device = args.keyword("device");
   if (!device) {
-    if (auto result = withNumbersAsOperands(tracer, interpreter, name, args))
-      return *result;
+    {
+      // Numbers go along with any device, and do not end a segment.
+      EagerRecorder::Placed placed(*tracer.recorder, tracer.recorder->device());
+      if (auto result = withNumbersAsOperands(tracer, interpreter, name, args))
+        return *result;
+    }
     h::Value result = recordAten(tracer, interpreter, name, args);
     std::vector<h::Value> tensors;
     for (const h::Value &value : args.positional)

@@ -380,12 +380,31 @@ void EagerRecorder::computeOn(Device device) {
   segmentPlace = place;
 }
 
+/// Numbers of the script that a device does not have yet go there in one piece.
+void EagerRecorder::copyNumbers(Device place) const {
+  constexpr size_t mostBytes = 64;
+  std::vector<const ConcreteMemory *> numbers;
+  std::set<const ConcreteMemory *> seen;
+  for (const Input &input : inputs) {
+    const ConcreteMemory &memory = *input.memory;
+    bool isThere = memory.copy && memory.copy->device == place;
+    if (memory.device.kind == Device::Kind::Cpu && memory.bytes && memory.bytes <= mostBytes &&
+        !isThere && seen.insert(&memory).second)
+      numbers.push_back(&memory);
+  }
+  if (numbers.size() > 1)
+    copyTogether(numbers, place, *tracer.devices);
+}
+
 std::vector<ConcreteTensor> EagerRecorder::operands(Device place) {
   std::vector<ConcreteTensor> out;
+  for (Input &input : inputs)
+    if (!input.memory)
+      input.memory = made(input.initializer, input.value->type());
+  if (place.kind == Device::Kind::Cuda && tracer.devices)
+    copyNumbers(place);
   for (Input &input : inputs) {
     const TensorType &type = input.value->type();
-    if (!input.memory)
-      input.memory = made(input.initializer, type);
     ConcreteTensor tensor{type.dtype, constants(type.shape), constants(type.strides), {}};
     tensor.data = partOn(*input.memory, static_cast<size_t>(input.offset) * byteSize(type.dtype),
                          bytesOf(type), place, input.place == place, tracer.devices);
@@ -652,6 +671,8 @@ void EagerRecorder::restart(bool failed) {
   checks.clear();
   asserts = false;
   turn.clear();
+  lastMeasured = nullptr;
+  measuredBytes = 0;
   tracer.linked.clear();
   tracer.endedRegions.clear();
   Program fresh;

@@ -217,6 +217,7 @@ private:
   std::vector<Output> liveOutputs();
   graph::Value *inMemoryOrder(graph::Value *value);
   void dropUnused();
+  void copyNumbers(graph::Device place) const;
   std::vector<ConcreteTensor> operands(graph::Device place);
   graph::Device placeOf(graph::Device device) const {
     return tracer.devices ? tracer.devices->placeOf(device) : graph::Device();
@@ -237,7 +238,9 @@ private:
   void keepBegun(const std::vector<Output> &outputs,
                  const std::map<const graph::Value *, Input> &begun);
   std::optional<ConcreteTensor> knownOnHost(TracedTensor &tensor);
-  bool needsMuchMemory() const;
+  bool needsMuchMemory();
+  const graph::Node *lastMeasured = nullptr; ///< by needsMuchMemory(), of the segment
+  int64_t measuredBytes = 0;
   std::vector<std::pair<ValueCheck, std::vector<graph::Value *>>>
   askedBesides(const std::vector<graph::Argument> &results);
   std::vector<graph::Value *> emitCheck(const ValueCheck &check);

@@ -66,17 +66,16 @@ void EagerRecorder::check(ValueCheck check, TracedTensor &operand) {
     checks.push_back(std::move(check));
 }
 
-/// So much that there may be none.
-bool EagerRecorder::needsMuchMemory() const {
+/// So much that there may be none. Asked often: nodes are looked at once.
+bool EagerRecorder::needsMuchMemory() {
   constexpr int64_t much = int64_t(1) << 30;
-  int64_t bytes = 0;
-  for (const Node &node : tracer.program.main)
-    if (!node.isPlaceholder())
-      for (size_t i = 0; i < node.resultCount() && bytes < much; ++i)
-        if (node.result(i)->isTensor())
-          bytes +=
-              node.result(i)->type().numel().constantOr(0) * byteSize(node.result(i)->type().dtype);
-  return bytes >= much;
+  const Node *last = tracer.program.main.back();
+  for (const Node *node = last; node && node != lastMeasured; node = node->previous())
+    for (size_t i = 0; i < node->resultCount() && measuredBytes < much; ++i)
+      if (const Value *value = node->result(i); !node->isPlaceholder() && value->isTensor())
+        measuredBytes += value->type().numel().constantOr(0) * byteSize(value->type().dtype);
+  lastMeasured = last;
+  return measuredBytes >= much;
 }
 
 void EagerRecorder::settle() {

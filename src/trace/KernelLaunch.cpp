@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/KernelLaunch.h"
 
+#include "trace/EagerRecorder.h"
 #include "trace/LaunchVariants.h"
 #include "trace/ReadSizes.h"
 #include "trace/TensorCalls.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace pellucid::trace {
 
@@ -267,6 +269,24 @@ private:
         }
   }
 
+  /// One element of what a kernel's scalar is: a float32 or an int32.
+  h::Value loadedNumber(const h::Value &number) {
+    auto *item = number.as<ItemNumber>();
+    if (item && item->given && item->given->isFloat())
+      return heldNumber(DataType::Float32, static_cast<float>(item->given->real()));
+    if (item && item->given && item->isWhole())
+      return heldNumber(DataType::Int32, static_cast<int32_t>(item->given->integer()));
+    return tensorOfNumber(tracer, interpreter, number);
+  }
+
+  /// No operator makes it: the script knows it.
+  template <typename T> h::Value heldNumber(DataType type, T number) {
+    std::shared_ptr<std::byte[]> bytes(new std::byte[sizeof number]);
+    std::memcpy(bytes.get(), &number, sizeof number);
+    ConcreteTensor held{type, {}, {}, {bytes, bytes.get()}, {}};
+    return h::Value(std::make_shared<TensorObject>(tracer, tracer.recorder->tensorOf(held)));
+  }
+
   void record() {
     using Kind = Parameter::Kind;
     std::vector<Tracer::LaunchArgument> arguments;
@@ -283,10 +303,7 @@ private:
         addAccess(argument);
         break;
       case Kind::Loaded:
-        loaded.push_back(tensorOfNumber(tracer, interpreter, sameEverywhere(name)));
-        if (auto *item = sameEverywhere(name).as<ItemNumber>();
-            item && item->given && item->isWhole())
-          loaded.back() = castTo(*loaded.back().as<TensorObject>(), interpreter, DataType::Int32);
+        loaded.push_back(loadedNumber(sameEverywhere(name)));
         argument.tensor = &loaded.back().as<TensorObject>()->tensor;
         addAccess(argument);
         break;

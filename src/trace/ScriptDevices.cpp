@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/ScriptDevices.h"
 
+#include <cstring>
+
 namespace pellucid::trace {
 
 using graph::Device;
@@ -35,6 +37,29 @@ Data partOn(const ConcreteMemory &memory, size_t offset, size_t bytes, Device de
   copy->bytes = memory.bytes;
   memory.copy = copy;
   return at(copy->data, offset);
+}
+
+void copyTogether(const std::vector<const ConcreteMemory *> &memories, Device device,
+                  ScriptDevices &devices) {
+  // What kernels may take for granted of a tensor's place.
+  constexpr size_t alignment = 64;
+  std::vector<size_t> offsets;
+  size_t bytes = 0;
+  for (const ConcreteMemory *memory : memories) {
+    offsets.push_back(bytes);
+    bytes += (memory->bytes + alignment - 1) / alignment * alignment;
+  }
+  std::vector<std::byte> all(bytes);
+  for (size_t i = 0; i < memories.size(); ++i)
+    std::memcpy(all.data() + offsets[i], memories[i]->data.get(), memories[i]->bytes);
+  Data moved = devices.toDevice(all.data(), bytes, device);
+  for (size_t i = 0; i < memories.size(); ++i) {
+    auto copy = std::make_shared<ConcreteMemory>();
+    copy->data = at(moved, offsets[i]);
+    copy->device = device;
+    copy->bytes = memories[i]->bytes;
+    memories[i]->copy = std::move(copy);
+  }
 }
 
 } // namespace pellucid::trace

@@ -50,4 +50,9 @@ public:
 std::shared_ptr<const std::byte> partOn(const ConcreteMemory &memory, size_t offset, size_t bytes,
                                         graph::Device device, bool keeps, ScriptDevices *devices);
 
+/// Gives small host memory a copy on `device` that partOn() finds: all of it in one transfer, since
+/// each takes the host as long as a launch does.
+void copyTogether(const std::vector<const ConcreteMemory *> &memories, graph::Device device,
+                  ScriptDevices &devices);
+
 } // namespace pellucid::trace

@@ -182,6 +182,9 @@ h::Value TraceHooks::launch(h::Interpreter &interpreter, const h::Value &kernel,
     tracer->recorder->beforeOperator(args.location);
     numbersAsOperands(*tracer, kernel, args);
   }
+  std::optional<EagerRecorder::Placed> placed;
+  if (isEager(*tracer))
+    placed.emplace(*tracer->recorder, tracer->recorder->device());
   bool prints = recordLaunch(*tracer, *kernels, interpreter, kernel, grid, args);
   if (isEager(*tracer) && lastLaunchHasEffects(tracer->program))
     tracer->recorder->noteAssertion();

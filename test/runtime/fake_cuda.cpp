@@ -50,7 +50,7 @@ Context *current = nullptr;
 Stream defaultStream;
 std::vector<Stream *> streams = {&defaultStream};
 std::map<unsigned long long, std::pair<size_t, int>> blocks; ///< bytes and device, by address
-size_t launches = 0, graphLaunches = 0, modules = 0, loads = 0;
+size_t launches = 0, graphLaunches = 0, modules = 0, loads = 0, copiesTo = 0;
 /// Where scripts are looked at any kernel is there and does nothing; memory begins with zeros.
 const bool runsNothing = std::getenv("PELLUCID_FAKE_CUDA_RUNS_NOTHING") != nullptr;
 
@@ -115,7 +115,7 @@ struct Counts {
   ~Counts() {
     if (const char *file = std::getenv("PELLUCID_FAKE_CUDA_COUNTS"))
       if (std::FILE *out = std::fopen(file, "w")) {
-        std::fprintf(out, "loads %zu\nlaunches %zu\n", loads, launches);
+        std::fprintf(out, "loads %zu\nlaunches %zu\ncopies_to %zu\n", loads, launches, copiesTo);
         std::fclose(out);
       }
   }
@@ -276,6 +276,7 @@ API cuMemcpyHtoD_v2(unsigned long long to, const void *from, size_t bytes) {
   LOCKED;
   if (!isAllocated(to, bytes))
     return InvalidValue;
+  ++copiesTo;
   std::string staged(static_cast<const char *>(from), bytes);
   return enqueue(nullptr, [=] { std::memcpy(at(to), staged.data(), staged.size()); });
 }

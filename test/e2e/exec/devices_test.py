@@ -48,11 +48,23 @@ class Devices(unittest.TestCase):
         self.assertEqual(lines[0], "torch.Size([1, 24, 16]) 2 1")
 
     def test_code_of_a_kernel_is_made_and_loaded_once(self):
+        begin = "import torch\nx = torch.rand(40).cuda()\na = (x.exp() + 1).cpu()\n"
+        _, alone = self.counted(begin + "c = x.amax()\nprint(c)\n")
+        _, beside = self.counted(begin + "b, c = x.exp() + 1, x.amax()\nprint(c)\n")
+        self.assertEqual(alone["loads"], beside["loads"])
+        self.assertEqual(alone["launches"] + 1, beside["launches"])
+
+    def test_numbers_that_change_end_no_segment(self):
         lines, counts = self.counted(
-            "import torch\nx = torch.rand(40).cuda()\na = (x.exp() + 1).cpu()\n"
-            "b, c = x.exp() + 1, x.amax()\nprint(a.sum(), b.sum().cpu(), c.cpu(), torch._pellucid_statistics()['compiled'])\n"
+            "import torch, triton\nimport triton.language as tl\n\n@triton.jit\ndef step(p, rate, decay, n, B: tl.constexpr):\n"
+            "    at = tl.program_id(0) * B + tl.arange(0, B)\n    tl.store(p + at, tl.load(p + at, mask=at < n) * rate - decay, mask=at < n)\n\n"
+            "ps = [torch.rand(30 + i).cuda() for i in range(6)]\n"
+            "for turn in range(12):\n    for p in ps:\n        step[(1,)](p, 1.0 / (turn + 2), 0.5**turn, p.numel(), B=64)\n        p.mul_(1.0 - 0.1 / (turn + 1))\n"
+            "    torch._pellucid_flush()\nprint(torch._pellucid_statistics()['segments'])\n"
         )
-        self.assertEqual(counts["loads"], 3, lines)
+        # One segment per turn, whose numbers are one transfer; the parameters are moved once.
+        self.assertEqual(lines[0], "12")
+        self.assertLess(counts["copies_to"], 6 + 6 * 12 + 12)
 
     def test_questions(self):
         self.prints(
