@@ -64,6 +64,8 @@ Polynomial toPolynomial(const Expr &e) {
   return terms;
 }
 
+static std::optional<Polynomial> roundedUp(const Polynomial &terms);
+
 static Polynomial normalized(Polynomial terms) {
   std::sort(terms.begin(), terms.end(), [](const Monomial &a, const Monomial &b) {
     return compareFactors(a.factors, b.factors) < 0;
@@ -75,7 +77,8 @@ static Polynomial normalized(Polynomial terms) {
     else
       merged.push_back(std::move(term));
   std::erase_if(merged, [](const Monomial &m) { return m.coefficient == 0; });
-  return merged;
+  std::optional<Polynomial> rounded = roundedUp(merged);
+  return rounded ? normalized(std::move(*rounded)) : merged;
 }
 
 static Expr fromMonomial(const Monomial &m) {
@@ -98,7 +101,7 @@ static Polynomial scaled(Polynomial terms, int64_t k) {
 
 /// x + Mod(-x, c), a size with its padding, is c*CeilDiv(x, c): a multiple of c for everybody to
 /// see.
-static std::optional<Expr> roundedUp(const Polynomial &terms) {
+static std::optional<Polynomial> roundedUp(const Polynomial &terms) {
   for (const Monomial &term : terms) {
     if (term.coefficient <= 0 || term.factors.size() != 1 || term.factors[0].op() != ExprOp::Mod)
       continue;
@@ -116,12 +119,14 @@ static std::optional<Expr> roundedUp(const Polynomial &terms) {
     });
     if (!cancels)
       continue;
-    Polynomial rest = inner;
+    Polynomial rest = std::move(inner);
     for (const Monomial &other : terms)
       if (other.factors != term.factors)
         rest.push_back(other);
-    return fromPolynomial(std::move(rest)) +
-           Expr(checkedMul(term.coefficient, *c)) * ceilDiv(-operands[0], operands[1]);
+    Expr up = ceilDiv(-operands[0], operands[1]);
+    for (Monomial &part : scaled(toPolynomial(up), checkedMul(term.coefficient, *c)))
+      rest.push_back(std::move(part));
+    return rest;
   }
   return std::nullopt;
 }
@@ -140,8 +145,6 @@ Expr fromPolynomial(Polynomial terms) {
     return Expr(0);
   if (terms.size() == 1)
     return fromMonomial(terms[0]);
-  if (std::optional<Expr> rounded = roundedUp(terms))
-    return *rounded;
   std::vector<Expr> operands;
   for (const Monomial &term : terms)
     operands.push_back(fromMonomial(term));

@@ -82,8 +82,7 @@ protected:
 
   void check(CompiledKernel &kernel, const Sizes &s, bool isDepthwise, bool atEnd) {
     size_t element = byteSize(type);
-    int64_t together = isDepthwise ? 1 : package::packedGroup(type);
-    int64_t filled = (s.channels + together - 1) / together * together, k = filled * s.taps();
+    int64_t k = s.channels * s.taps();
     int64_t line = s.input[2] + s.gap, plane = s.input[1] * line,
             channel = s.input[0] * plane - s.gap, image = s.groups * s.channels * channel,
             rows = s.groups * s.outputs;
@@ -92,18 +91,7 @@ protected:
         c(size_t(s.images * rows * s.places()) * element, atEnd);
     fill(x.data(), s.images * image, 1);
     fill(bias.data(), rows, 3);
-    std::vector<char> weight(size_t(rows * s.channels * s.taps()) * element);
-    fill(weight.data(), rows * s.channels * s.taps(), 2);
-    for (int64_t row = 0; row < rows; ++row)
-      for (int64_t channelAt = 0; channelAt < filled; ++channelAt)
-        for (int64_t tap = 0; tap < s.taps(); ++tap) {
-          double value = channelAt < s.channels
-                             ? at(weight.data(), (row * s.channels + channelAt) * s.taps() + tap)
-                             : 0;
-          int64_t place =
-              row * k + (channelAt / together * s.taps() + tap) * together + channelAt % together;
-          write(w.data() + place * int64_t(element), value);
-        }
+    fill(w.data(), rows * k, 2);
     ConvolutionArguments arguments{
         x.data(),   w.data(), bias.data(),  c.data(), s.outputs, s.places(), k,
         s.channels, s.groups, s.rowsAtOnce, {},       {},        {},         {},
@@ -144,7 +132,7 @@ protected:
             int64_t from = row / s.outputs * s.channels + term / s.taps();
             double product =
                 at(x.data(), n * image + from * channel + i[0] * plane + i[1] * line + i[2]) *
-                at(weight.data(), row * s.channels * s.taps() + term);
+                at(w.data(), row * k + term);
             sum += product;
             size += std::abs(product);
           }

@@ -46,6 +46,20 @@ TEST(Canonical, ceilingDivisionByAConstantIsTheIdiom) {
   EXPECT_EQ(ceilDiv(Expr(-7), 2), Expr(-3));
 }
 
+// A size with the padding that makes it a multiple is one, whichever way the padding is written.
+TEST(Canonical, aSizeWithItsPaddingIsRoundedUp) {
+  const Expr up = ceilDiv(n, 8) * 8;
+  EXPECT_EQ(n + mod(-n, 8), up);
+  EXPECT_EQ(n + mod(Expr(8) - mod(n, 8), 8), up);
+  EXPECT_EQ(b * n + b * 3 + mod(-(b * n) - b * 3, 4), ceilDiv(b * n + b * 3, 4) * 4);
+  EXPECT_EQ(n * 2 + mod(-n, 8) * 2 + 1, up * 2 + 1);
+  EXPECT_EQ(floorDiv(n + mod(-n, 8), 8), ceilDiv(n, 8));
+  EXPECT_EQ(mod(mod(n, 8) * 3 + 1, 4), mod(n * 3 + 1, 4));
+  // Nothing else changes.
+  EXPECT_NE(n - mod(-n, 8), up);
+  EXPECT_NE(n * 2 + mod(-n, 8), up);
+}
+
 TEST(Canonical, nestedExtremaAreFlat) {
   EXPECT_EQ(min(min(b, n), x), min(b, min(x, n)));
   EXPECT_EQ(min(n, n + 3), n);
@@ -134,6 +148,17 @@ TEST(Facts, rangesAndDivisors) {
   EXPECT_TRUE(table.isMultipleOf(n * b + 32, 16));
   EXPECT_EQ(table.hint(b * 64), 512);
   EXPECT_EQ(table.hint(n), std::nullopt);
+}
+
+TEST(Facts, aRemainderIsBelowItsDivisor) {
+  SymbolTable table;
+  table.declare("n", {{1, INT64_MAX}, 1, {}});
+  table.declare("x", {{0, INT64_MAX}, 1, {}});
+  EXPECT_EQ(table.prove(less(mod(-x, n), n)), true);
+  EXPECT_EQ(table.prove(lessEqual(0, n - mod(-floorDiv(n, 2), n))), true);
+  EXPECT_EQ(table.prove(lessEqual(2, n - mod(x, n))), std::nullopt);
+  table.declare("n", {{0, INT64_MAX}, 1, {}});
+  EXPECT_EQ(table.prove(less(mod(-x, n), n)), std::nullopt);
 }
 
 TEST(Facts, proofsHoldForTheWholeRange) {

@@ -24,20 +24,24 @@ public:
       : l(kernel), b(kernel.b), hasBias(hasBias), group(package::packedGroup(kernel.type)),
         lanes(std::min<int64_t>(16, 64 / int64_t(kernel.elementBytes()))),
         sums(kernel, mostConvolutionRows),
-        windows(kernel.reserveScratch(blockDepth * pitch * kernel.elementBytes())), a(kernel),
-        loads(kernel, a.stride[2], lanes) {}
+        windows(kernel.reserveScratch((blockDepth + group - 1) * pitch * kernel.elementBytes())),
+        a(kernel), loads(kernel, a.stride[2], lanes) {
+    if (group == 2)
+      pairs = l.reserveScratch(blockDepth * pitch * l.elementBytes());
+  }
 
   void emit() {
     taps = b.CreateMul(b.CreateMul(a.kernel[0], a.kernel[1]), a.kernel[2]);
-    units = b.CreateUDiv(b.CreateAdd(a.channels, b.getInt64(group - 1)), b.getInt64(group));
-    Value *fitting = b.CreateUDiv(b.getInt64(blockDepth / group), taps);
-    Value *unitsAtOnce = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, fitting, b.getInt64(1));
+    Value *fitting = b.CreateUDiv(b.getInt64(blockDepth), taps);
+    Value *channelsAtOnce = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, fitting, b.getInt64(1));
     l.forPrograms([&](Value *x, Value *y, Value *z) {
       findProgram(x, y, z);
       CountedLoop loop =
-          CountedLoop::begin(b, b.getInt64(0), units, unitsAtOnce, /*isUnsigned=*/false);
-      Value *count = l.smaller(unitsAtOnce, b.CreateSub(units, loop.index));
+          CountedLoop::begin(b, b.getInt64(0), a.channels, channelsAtOnce, /*isUnsigned=*/false);
+      Value *count = l.smaller(channelsAtOnce, b.CreateSub(a.channels, loop.index));
       pack(loop.index, count);
+      if (group == 2)
+        putPairsTogether(b.CreateMul(count, taps));
       multiply(loop.index, count);
       loop.end();
       emitLoop(b, b.getInt64(0), rows, 1, false, [&](Value *row) { store(row); });
@@ -62,21 +66,21 @@ private:
              b.CreateURem(inPlane, a.output[2])};
   }
 
-  /// The windows' elements of `count` units of channels from `unit` on: [unit][tap][pitch][group].
-  void pack(Value *unit, Value *count) {
+  /// The windows' elements of `count` channels from `channel` on: [channel][tap][pitch].
+  void pack(Value *channel, Value *count) {
     loads.forEachWay([&] {
       Value *zero = b.getInt64(0);
       emitLoop(b, zero, a.kernel[0], 1, true, [&](Value *i) {
         emitLoop(b, zero, a.kernel[1], 1, true, [&](Value *j) {
           emitLoop(b, zero, a.kernel[2], 1, true,
-                   [&](Value *k) { packTap({i, j, k}, unit, count); });
+                   [&](Value *k) { packTap({i, j, k}, channel, count); });
         });
       });
     });
   }
 
   /// Columns in ascending order, so that what a vector stores beyond its line is stored again.
-  void packTap(const WindowArguments::Three &tap, Value *unit, Value *count) {
+  void packTap(const WindowArguments::Three &tap, Value *channel, Value *count) {
     std::array<llvm::AllocaInst *, 4> at; // the place and the column
     for (size_t d = 0; d < 4; ++d) {
       at[d] = emitVariable(b, b.i64());
@@ -95,7 +99,7 @@ private:
           b.CreateAdd(b.CreateMul(p[d], a.stride[d]), b.CreateMul(tap[d], a.dilation[d])),
           a.padding[d]);
     Value *length = l.smaller(b.CreateSub(a.output[2], p[2]), b.CreateSub(columns, done));
-    packLine(in, b.CreateAdd(line, done), length, unit, count);
+    packLine(in, b.CreateAdd(line, done), length, channel, count);
     // The next line begins at its first place.
     Value *next = b.CreateAdd(p[1], b.getInt64(1)), *ends = b.CreateICmpEQ(next, a.output[1]);
     b.CreateStore(b.getInt64(0), at[2]);
@@ -105,52 +109,61 @@ private:
     loop.end();
   }
 
-  void packLine(const WindowArguments::Three &in, Value *target, Value *length, Value *unit,
+  void packLine(const WindowArguments::Three &in, Value *target, Value *length, Value *channel,
                 Value *count) {
     Value *isThere =
         b.CreateAnd(b.CreateICmpULT(in[0], a.input[0]), b.CreateICmpULT(in[1], a.input[1]));
     Value *size = b.CreateSelect(isThere, a.input[2], b.getInt64(0));
     Value *offset = b.CreateAdd(b.CreateMul(in[0], a.planeX), b.CreateMul(in[1], a.lineX));
-    Value *channel = b.CreateMul(unit, b.getInt64(group));
     offset = b.CreateAdd(offset, b.CreateMul(channel, a.channelX));
-    Value *unitStep = b.CreateMul(a.channelX, b.getInt64(group));
     Value *lineStep = b.CreateMul(taps, b.getInt64(pitch));
     emitLoop(b, b.getInt64(0), length, lanes, true, [&](Value *lane) {
       Value *first = b.CreateAdd(in[2], b.CreateMul(lane, a.stride[2]));
       Value *mask = loads.inside(first, size);
       Value *from = l.elementAt(input, b.CreateAdd(offset, first));
       Value *to = b.CreateAdd(target, lane);
-      emitLoop(b, b.getInt64(0), count, 1, true, [&](Value *u) {
-        Value *address = l.elementAt(from, b.CreateMul(u, unitStep));
-        Value *at = b.CreateMul(b.CreateAdd(to, b.CreateMul(u, lineStep)), b.getInt64(group));
-        Value *value = loads.load(address, mask);
-        if (group == 2)
-          value = pairOf(value, address, mask, b.CreateAdd(channel, b.CreateShl(u, 1)));
+      emitLoop(b, b.getInt64(0), count, 1, true, [&](Value *i) {
+        Value *value = loads.load(l.elementAt(from, b.CreateMul(i, a.channelX)), mask);
+        Value *at = b.CreateAdd(to, b.CreateMul(i, lineStep));
         b.CreateAlignedStore(value, l.elementAt(windows, at), llvm::Align(l.elementBytes()));
       });
     });
   }
 
-  /// With the next channel beside `low`, or zeros where `channel` is the last.
-  Value *pairOf(Value *low, Value *address, Value *mask, Value *channel) {
-    Value *isThere = b.CreateICmpSLT(b.CreateAdd(channel, b.getInt64(1)), a.channels);
-    mask = b.CreateSelect(isThere, mask, llvm::Constant::getNullValue(mask->getType()));
-    Value *high = loads.load(l.elementAt(address, a.channelX), mask);
-    llvm::Type *pair = lanesOf(b.i32(), lanes);
-    low = b.CreateZExt(low, pair);
-    high = b.CreateZExt(high, pair);
-    return b.CreateOr(low, b.CreateShl(high, integerLike(high, 16)));
+  /// Lines of two terms side by side; behind an odd number of them stands one of zeros.
+  void putPairsTogether(Value *count) {
+    llvm::Type *line = lanesOf(l.held, lanes), *pair = lanesOf(b.i32(), lanes);
+    llvm::Align align(l.elementBytes());
+    auto at = [&](Value *term, Value *lane) {
+      return b.CreateAdd(b.CreateMul(term, b.getInt64(pitch)), lane);
+    };
+    emitWhen(b, b.CreateTrunc(count, b.getInt1Ty()), [&] {
+      for (int64_t lane = 0; lane < productColumns; lane += lanes)
+        b.CreateAlignedStore(llvm::Constant::getNullValue(line),
+                             l.elementAt(windows, at(count, b.getInt64(lane))), align);
+    });
+    emitLoop(b, b.getInt64(0), count, 2, true, [&](Value *term) {
+      emitLoop(b, b.getInt64(0), columns, lanes, true, [&](Value *lane) {
+        auto wide = [&](Value *of) {
+          Value *loaded = b.CreateAlignedLoad(line, l.elementAt(windows, at(of, lane)), align);
+          return b.CreateZExt(loaded, pair);
+        };
+        Value *low = wide(term), *high = wide(b.CreateAdd(term, b.getInt64(1)));
+        Value *to = b.CreateAdd(b.CreateMul(term, b.getInt64(pitch)), b.CreateShl(lane, 1));
+        b.CreateAlignedStore(b.CreateOr(low, b.CreateShl(high, integerLike(high, 16))),
+                             l.elementAt(pairs, to), align);
+      });
+    });
   }
 
-  void multiply(Value *unit, Value *count) {
-    Value *terms = b.CreateMul(taps, b.getInt64(group));
+  void multiply(Value *channel, Value *count) {
     ProductBlock block;
     block.rows = rows, block.columns = columns;
-    block.a = l.elementAt(weight, b.CreateMul(unit, terms)), block.lda = a.k;
-    block.panels = windows;
+    block.a = l.elementAt(weight, b.CreateMul(channel, taps)), block.lda = a.k;
+    block.panels = group == 2 ? pairs : windows;
     block.panelStride = b.getInt64(package::productPanel * group);
-    block.count = b.CreateMul(count, terms);
-    block.first = b.CreateICmpEQ(unit, b.getInt64(0));
+    block.count = b.CreateMul(count, taps);
+    block.first = b.CreateICmpEQ(channel, b.getInt64(0));
     block.depthStride = pitch;
     block.narrow = true;
     emitVectorBlock(l, block, sums);
@@ -186,10 +199,10 @@ private:
   bool hasBias;
   int64_t group, lanes;
   ProductSums sums;
-  Value *windows; ///< scratch
+  Value *windows, *pairs = nullptr; ///< scratch
   WindowArguments a;
   WindowLoads loads;
-  Value *taps, *units;
+  Value *taps;
   // Of one program.
   Value *rows, *firstRow, *column, *columns, *input, *output, *weight;
   WindowArguments::Three place;

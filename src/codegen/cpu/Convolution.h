@@ -22,14 +22,12 @@ struct ConvolutionKernel {
 /// a line are neighbours, and so are all places of a result's channel.
 struct ConvolutionArguments {
   const void *x;
-  /// Rows of `k` terms: of each channel the whole kernel; of bf16 pairs of channels side by side,
-  /// the last one filled up with zeros.
-  const void *weight;
-  const void *bias; ///< one for each result's channel; not read without bias
+  const void *weight; ///< rows of `k` terms: of each channel the whole kernel
+  const void *bias;   ///< one for each result's channel; not read without bias
   void *c;
   int64_t m;        ///< results' channels of a group
   int64_t n;        ///< places of an image
-  int64_t k;        ///< terms, those that fill up included
+  int64_t k;        ///< terms
   int64_t channels; ///< of the input, of a group
   int64_t groups;
   int64_t rowsAtOnce; ///< results' channels of one program, at most mostConvolutionRows

@@ -23,18 +23,15 @@ public:
   void emit() {
     l.forPrograms([&](Value *x, Value *y, Value *z) {
       findProgram(x, y, z);
+      // Where neighbouring lines' windows share lines of the input, each is loaded once for all.
+      Value *isShared = b.CreateAnd(b.CreateICmpEQ(a.stride[1], b.getInt64(1)),
+                                    b.CreateICmpEQ(a.dilation[1], b.getInt64(1)));
+      Value *isHigh = b.CreateICmpSGE(a.kernel[1], b.getInt64(4));
+      isShared = b.CreateAnd(isShared, b.CreateICmpSGE(a.kernel[1], b.getInt64(3)));
       loads.forEachWay([&] {
-        emitLoop(b, b.getInt64(0), a.output[1], linesAtOnce, false, [&](Value *line) {
-          Value *top = firstOf(1, line);
-          Value *reach = b.CreateMul(b.CreateSub(a.kernel[1], b.getInt64(1)), a.dilation[1]);
-          reach = b.CreateAdd(reach, b.CreateMul(a.stride[1], b.getInt64(linesAtOnce - 1)));
-          Value *isWhole =
-              b.CreateAnd(b.CreateICmpSLE(b.CreateAdd(line, b.getInt64(linesAtOnce)), a.output[1]),
-                          b.CreateAnd(b.CreateICmpSGE(top, b.getInt64(0)),
-                                      b.CreateICmpSLT(b.CreateAdd(top, reach), a.input[1])));
-          emitWhen(b, isWhole, [&] { emitLines(line, top, false); });
-          emitWhen(b, b.CreateNot(isWhole), [&] { emitLines(line, top, true); });
-        });
+        emitWhen(b, b.CreateAnd(isShared, isHigh), [&] { emitShared(4); });
+        emitWhen(b, b.CreateAnd(isShared, b.CreateNot(isHigh)), [&] { emitShared(3); });
+        emitWhen(b, b.CreateNot(isShared), [&] { emitApart(); });
       });
     });
   }
@@ -64,6 +61,122 @@ private:
   Value *scalar(Value *address) {
     Value *loaded = b.CreateAlignedLoad(l.held, address, llvm::Align(l.elementBytes()));
     return widenFloat(b, splatTo(b, loaded, lanes), l.element);
+  }
+
+  void emitApart() {
+    emitLoop(b, b.getInt64(0), a.output[1], linesAtOnce, false, [&](Value *line) {
+      Value *top = firstOf(1, line);
+      Value *reach = b.CreateMul(b.CreateSub(a.kernel[1], b.getInt64(1)), a.dilation[1]);
+      reach = b.CreateAdd(reach, b.CreateMul(a.stride[1], b.getInt64(linesAtOnce - 1)));
+      Value *isWhole =
+          b.CreateAnd(b.CreateICmpSLE(b.CreateAdd(line, b.getInt64(linesAtOnce)), a.output[1]),
+                      b.CreateAnd(b.CreateICmpSGE(top, b.getInt64(0)),
+                                  b.CreateICmpSLT(b.CreateAdd(top, reach), a.input[1])));
+      emitWhen(b, isWhole, [&] { emitLines(line, top, false); });
+      emitWhen(b, b.CreateNot(isWhole), [&] { emitLines(line, top, true); });
+    });
+  }
+
+  /// `count` lines at a time, of which the kernel has as many at least.
+  void emitShared(int64_t count) {
+    emitLoop(b, b.getInt64(0), a.output[1], count, false, [&](Value *line) {
+      emitLoop(b, b.getInt64(0), a.output[2], 2 * lanes, true, [&](Value *lane) {
+        Value *isWide = b.CreateICmpSGT(b.CreateSub(a.output[2], lane), b.getInt64(lanes));
+        emitWhen(b, isWide, [&] { SharedLines(*this, line, lane, count, 2).emit(); });
+        emitWhen(b, b.CreateNot(isWide), [&] { SharedLines(*this, line, lane, count, 1).emit(); });
+      });
+    });
+  }
+
+  /// Sums of `count` lines and `vectors` vectors of each.
+  struct SharedLines {
+    SharedLines(DepthwiseEmitter &emitter, Value *line, Value *lane, int64_t count, int64_t vectors)
+        : e(emitter), b(emitter.b), line(line), lane(lane), count(count), vectors(vectors),
+          top(e.firstOf(1, line)) {}
+
+    void emit() {
+      for (int64_t i = 0; i < count * vectors; ++i) {
+        held.push_back(emitVariable(b, e.type));
+        b.CreateStore(e.begin, held.back());
+      }
+      Value *zero = b.getInt64(0);
+      emitLoop(b, zero, e.a.kernel[0], 1, true, [&](Value *i) {
+        Value *plane = b.CreateAdd(e.firstPlane, b.CreateMul(i, e.a.dilation[0]));
+        emitWhen(b, b.CreateICmpULT(plane, e.a.input[0]), [&] {
+          emitLoop(b, zero, e.a.kernel[2], 1, true, [&](Value *k) { addColumn(i, plane, k); });
+        });
+      });
+      for (int64_t r = 0; r < count; ++r) {
+        Value *own = b.CreateAdd(line, b.getInt64(r));
+        emitWhen(b, b.CreateICmpSLT(own, e.a.output[1]), [&] {
+          for (int64_t v = 0; v < vectors; ++v)
+            e.storeLine(held[r * vectors + v], own, b.CreateAdd(lane, b.getInt64(v * e.lanes)));
+        });
+      }
+    }
+
+  private:
+    /// One column of the kernel. The input's lines that some of the sums' windows begin or end in,
+    /// and those between.
+    void addColumn(Value *i, Value *plane, Value *k) {
+      masks.clear(), from.clear();
+      for (int64_t v = 0; v < vectors; ++v) {
+        Value *first = e.firstOf(2, b.CreateAdd(lane, b.getInt64(v * e.lanes)));
+        first = b.CreateAdd(first, b.CreateMul(k, e.a.dilation[2]));
+        masks.push_back(e.loads.inside(first, e.a.input[2]));
+        from.push_back(e.l.elementAt(e.input, b.CreateAdd(b.CreateMul(plane, e.a.planeX), first)));
+      }
+      Value *above = b.CreateMul(b.CreateMul(i, e.a.kernel[1]), e.a.kernel[2]);
+      column = e.l.elementAt(e.weight, b.CreateAdd(above, k));
+      Value *height = e.a.kernel[1], *size = e.a.input[1];
+      auto edge = [&](Value *j, int64_t begin, int64_t end) {
+        emitWhen(b, b.CreateICmpULT(b.CreateAdd(top, j), size), [&] { addLine(j, begin, end); });
+      };
+      for (int64_t j = 0; j + 1 < count; ++j)
+        edge(b.getInt64(j), 0, j + 1);
+      Value *begin =
+          b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, b.getInt64(count - 1), b.CreateNeg(top));
+      Value *end = e.l.smaller(height, b.CreateSub(size, top));
+      emitLoop(b, begin, end, 1, false, [&](Value *j) { addLine(j, 0, count); });
+      for (int64_t j = 1; j < count; ++j)
+        edge(b.CreateAdd(height, b.getInt64(j - 1)), j, count);
+    }
+
+    /// The window's line `j`, counted from the first sum's, to the sums from `begin` to `end`.
+    void addLine(Value *j, int64_t begin, int64_t end) {
+      Value *offset = b.CreateMul(b.CreateAdd(top, j), e.a.lineX);
+      llvm::SmallVector<Value *> values;
+      for (int64_t v = 0; v < vectors; ++v)
+        values.push_back(
+            widenFloat(b, e.loads.load(e.l.elementAt(from[v], offset), masks[v]), e.l.element));
+      for (int64_t r = begin; r < end; ++r) {
+        Value *own = b.CreateMul(b.CreateSub(j, b.getInt64(r)), e.a.kernel[2]);
+        Value *factor = e.scalar(e.l.elementAt(column, own));
+        for (int64_t v = 0; v < vectors; ++v)
+          e.addTerm(held[r * vectors + v], values[v], factor);
+      }
+    }
+
+    DepthwiseEmitter &e;
+    CodeBuilder &b;
+    Value *line, *lane;
+    int64_t count, vectors;
+    Value *top, *column = nullptr;
+    llvm::SmallVector<llvm::AllocaInst *> held;
+    llvm::SmallVector<Value *> masks, from;
+  };
+
+  void addTerm(llvm::AllocaInst *held, Value *value, Value *factor) {
+    b.CreateStore(
+        b.CreateIntrinsic(llvm::Intrinsic::fma, {type}, {value, factor, b.CreateLoad(type, held)}),
+        held);
+  }
+
+  void storeLine(llvm::AllocaInst *held, Value *line, Value *lane) {
+    Value *to = l.elementAt(output, b.CreateAdd(b.CreateMul(line, a.output[2]), lane));
+    l.memory.store(l.element, LaneValue::ramp(to, b.getInt64(l.elementBytes())),
+                   LaneValue::vector(narrowFloat(b, b.CreateLoad(type, held), l.element)),
+                   LaneValue::prefix(b.CreateSub(a.output[2], lane)), lanes);
   }
 
   /// `isChecked`: some of the lines have windows beyond the input, or are not there.
@@ -104,10 +217,7 @@ private:
         inside = b.CreateSelect(b.CreateICmpULT(own, a.input[1]), mask,
                                 llvm::Constant::getNullValue(mask->getType()));
       Value *value = loads.load(l.elementAt(from, b.CreateMul(own, a.lineX)), inside);
-      value = widenFloat(b, value, l.element);
-      b.CreateStore(b.CreateIntrinsic(llvm::Intrinsic::fma, {type},
-                                      {value, factor, b.CreateLoad(type, held[r])}),
-                    held[r]);
+      addTerm(held[r], widenFloat(b, value, l.element), factor);
     }
   }
 
@@ -116,12 +226,7 @@ private:
     for (int64_t r = 0; r < linesAtOnce; ++r) {
       Value *own = b.CreateAdd(line, b.getInt64(r));
       Value *isThere = isChecked ? b.CreateICmpSLT(own, a.output[1]) : b.getTrue();
-      emitWhen(b, isThere, [&] {
-        Value *to = l.elementAt(output, b.CreateAdd(b.CreateMul(own, a.output[2]), lane));
-        l.memory.store(l.element, LaneValue::ramp(to, b.getInt64(l.elementBytes())),
-                       LaneValue::vector(narrowFloat(b, b.CreateLoad(type, held[r]), l.element)),
-                       LaneValue::prefix(b.CreateSub(a.output[2], lane)), lanes);
-      });
+      emitWhen(b, isThere, [&] { storeLine(held[r], own, lane); });
     }
   }
 

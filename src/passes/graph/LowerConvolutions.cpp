@@ -6,7 +6,6 @@
 #include "passes/graph/PointwiseGroup.h"
 
 #include <algorithm>
-#include <functional>
 
 namespace pellucid::passes {
 
@@ -440,48 +439,54 @@ WindowProduct ConvolutionLowering::withCopiedWindows() {
   return made;
 }
 
-Value *ConvolutionLowering::rowsOfTerms(int64_t together) {
+Value *ConvolutionLowering::rowsOfTerms() {
   TextOperand from = weightOperand();
-  Value *value = weight;
-  int64_t own = channelsOfGroup(), channels = (own + together - 1) / together * together;
   // Channels, then the kernel.
   std::rotate(from.strides.begin() + 2, from.strides.end() - 1, from.strides.end());
-  std::vector<Expr> shape{sizes.groups, sizes.outputPerGroup(), own};
+  std::vector<Expr> shape{sizes.groups, sizes.outputPerGroup(), channelsOfGroup()};
   for (int64_t extent : sizes.kernel)
     shape.emplace_back(extent);
-  if (channels != own) {
-    std::vector<Expr> filled = shape;
-    filled[2] = channels;
-    TextOperand place{from.dtype, contiguousStrides(filled), 0};
-    value = emitter.weights.arrange(weight, from, shape, filled);
+  bool isThere = from.offset.constant() == 0 && from.strides == contiguousStrides(shape);
+  return isThere ? weight : copy(weight, from, shape);
+}
+
+Value *ConvolutionLowering::rowsOfPhases(const std::vector<int64_t> &extents) {
+  const TensorType &type = weight->type();
+  Expr inputs = sizes.inputPerGroup(), outputs = sizes.outputPerGroup();
+  TextOperand from{type.dtype, {type.strides[0] * inputs, type.strides[1], type.strides[0]}, 0};
+  std::vector<Expr> own{sizes.groups, outputs, inputs}, whole = own;
+  for (size_t d = 0; d < sizes.spatial(); ++d) {
+    from.strides.push_back(type.strides[2 + d]);
+    own.emplace_back(sizes.kernel[d]);
+    whole.emplace_back(extents[d] * sizes.stride[d]);
+  }
+  Value *value = weight;
+  if (own != whole) {
+    TextOperand place{type.dtype, contiguousStrides(whole), 0};
+    value = emitter.weights.arrange(weight, from, own, whole);
     if (!value)
-      value = copyInto(zeros(filled), Access::ReadWrite, place, weight, from, shape);
-    shape = filled;
+      value = copyInto(zeros(whole), Access::ReadWrite, place, weight, from, own);
     from = place;
   }
-  if (together > 1) {
-    shape[2] = channels / together;
-    shape.emplace_back(together);
-    from.strides.push_back(from.strides[2]);
-    from.strides[2] = from.strides[2] * together;
+  // Element `phase + step * j` of the kernel meets the window's element `extent - 1 - j`.
+  TextOperand turned{type.dtype, {from.strides[0], from.strides[1]}, from.offset};
+  std::vector<Expr> shape{sizes.groups, outputs};
+  for (size_t d = 0; d < sizes.spatial(); ++d) {
+    shape.emplace_back(sizes.stride[d]);
+    turned.strides.push_back(from.strides[3 + d]);
   }
-  return from.offset.constant() == 0 && from.strides == contiguousStrides(shape)
-             ? value
-             : copy(value, from, shape);
+  shape.push_back(inputs);
+  turned.strides.push_back(from.strides[2]);
+  for (size_t d = 0; d < sizes.spatial(); ++d) {
+    Expr step = from.strides[3 + d] * sizes.stride[d];
+    shape.emplace_back(extents[d]);
+    turned.strides.push_back(step * -1);
+    turned.offset = turned.offset + step * (extents[d] - 1);
+  }
+  return copy(value, turned, shape);
 }
 
 namespace {
-
-/// Whether a step of 1 leads from each element of the dims to the next.
-bool isDense(const std::vector<Expr> &sizes, const std::vector<Expr> &strides) {
-  Expr step = 1;
-  for (size_t d = sizes.size(); d-- > 0;) {
-    if (sizes[d].constant() != 1 && strides[d] != step)
-      return false;
-    step = step * sizes[d];
-  }
-  return true;
-}
 
 /// Results' channels of one program: many, so that packed windows are used again, but not so many
 /// that threads have nothing to do.
@@ -497,73 +502,139 @@ int64_t rowsOfProgram(int64_t rows, const Expr &others) {
 } // namespace
 
 std::optional<LibraryConvolution> ConvolutionLowering::asLibraryKernel(const TensorType &result) {
+  if (sizes.transposed)
+    return std::nullopt;
+  auto made = planned({sizes.output, sizes.kernel, sizes.stride, sizes.padding, sizes.dilation,
+                       *sizes.outputPerGroup().constant()},
+                      result);
+  if (made)
+    made->weight = rowsOfTerms();
+  return made;
+}
+
+/// Without the weight.
+std::optional<LibraryConvolution> ConvolutionLowering::planned(const Plan &plan,
+                                                               const TensorType &result) {
   constexpr size_t dims = 3;
   DataType type = input->type().dtype;
-  int64_t taps = 1, own = channelsOfGroup(), outputs = *sizes.outputPerGroup().constant();
-  for (int64_t extent : sizes.kernel)
+  int64_t taps = 1, own = channelsOfGroup();
+  for (int64_t extent : plan.kernel)
     taps *= extent;
   bool isDepthwise = own == 1;
-  int64_t together = isDepthwise ? 1 : package::packedGroup(type);
-  std::vector<Expr> places(result.shape.begin() + 2, result.shape.end()),
-      steps(result.strides.begin() + 2, result.strides.end());
-  if (!package::hasMatrixKernel(type) || sizes.spatial() > dims || own == 0 || outputs == 0 ||
-      taps == 0 || (!isDepthwise && taps > package::windowTerms / together) ||
-      !isDense(places, steps))
+  if (!package::hasMatrixKernel(type) || plan.kernel.size() > dims || own == 0 ||
+      plan.outputs == 0 || taps == 0 || (!isDepthwise && taps > package::windowTerms))
     return std::nullopt;
-  Input from = paddedInput(false, own, sizes.transposed);
-  std::vector<Expr> lines = sizes.input;
-  if (sizes.transposed)
-    for (size_t d = 0; d < sizes.spatial(); ++d)
-      lines[d] = sizes.output[d] + sizes.dilation[d] * (sizes.kernel[d] - 1);
-  if (from.spatial.back().constant() != 1 && lines.back().constant() != 1) {
-    std::vector<Expr> shape{sizes.batch, sizes.groups, own};
-    TextOperand operand{type, {from.batch, from.group, from.channel}, 0};
-    shape.insert(shape.end(), lines.begin(), lines.end());
-    operand.strides.insert(operand.strides.end(), from.spatial.begin(), from.spatial.end());
-    std::vector<Expr> dense = contiguousStrides(shape);
-    from = {copy(from.value, operand, shape), dense[0], dense[1], dense[2],
-            {dense.begin() + 3, dense.end()}, own};
-  }
   LibraryConvolution made;
   made.kernel = isDepthwise ? "depthwise" : "convolve";
-  made.x = from.value;
-  made.weight = rowsOfTerms(together);
-  Expr n = productOf(sizes.output), blocks = symbolic::ceilDiv(n, package::productColumns);
-  int64_t rows = rowsOfProgram(outputs, blocks * sizes.batch * sizes.groups);
-  auto add = [&](const char *name, const Expr &value) { made.integers.emplace_back(name, value); };
-  add("m", outputs);
+  made.x = input;
+  const TensorType &given = input->type();
+  std::vector<Expr> from = given.strides;
+  if (from.back().constant() != 1 && sizes.input.back().constant() != 1) {
+    made.x = copy(input, {type, from, 0}, given.shape);
+    from = contiguousStrides(given.shape);
+  }
+  Expr n = productOf(plan.output), blocks = symbolic::ceilDiv(n, package::productColumns);
+  int64_t rows = rowsOfProgram(plan.outputs, blocks * sizes.batch * sizes.groups);
+  auto add = [&](const std::string &name, const Expr &value) {
+    made.integers.emplace_back(name, value);
+  };
+  add("m", plan.outputs);
   add("n", n);
-  add("k", taps * ((own + together - 1) / together * together));
+  add("k", taps * own);
   add("channels", own);
   add("groups", sizes.groups);
   add("rows_at_once", rows);
   // Missing dims are the outer ones.
-  size_t missing = dims - sizes.spatial();
-  auto addDims = [&](const char *name, const Expr &otherwise,
-                     const std::function<Expr(size_t)> &valueOf) {
+  size_t missing = dims - plan.kernel.size();
+  auto addDims = [&](const std::string &name, int64_t otherwise, const auto &values) {
     for (size_t d = 0; d < dims; ++d)
-      add((std::string(name) + std::to_string(d)).c_str(),
-          d < missing ? otherwise : valueOf(d - missing));
+      add(name + std::to_string(d), d < missing ? Expr(otherwise) : Expr(values[d - missing]));
   };
-  bool isTransposed = sizes.transposed;
-  addDims("input", 1, [&](size_t d) { return lines[d]; });
-  addDims("output", 1, [&](size_t d) { return sizes.output[d]; });
-  addDims("kernel", 1, [&](size_t d) { return Expr(sizes.kernel[d]); });
-  addDims("stride", 1, [&](size_t d) { return Expr(isTransposed ? 1 : sizes.stride[d]); });
-  addDims("padding", 0, [&](size_t d) { return Expr(isTransposed ? 0 : sizes.padding[d]); });
-  addDims("dilation", 1, [&](size_t d) { return Expr(sizes.dilation[d]); });
-  auto stepOf = [&](size_t d) { return d < missing ? Expr(0) : from.spatial[d - missing]; };
-  add("x_batch", from.batch);
-  add("x_channel", from.channel);
+  addDims("input", 1, sizes.input);
+  addDims("output", 1, plan.output);
+  addDims("kernel", 1, plan.kernel);
+  addDims("stride", 1, plan.stride);
+  addDims("padding", 0, plan.padding);
+  addDims("dilation", 1, plan.dilation);
+  auto stepOf = [&](size_t d) { return d < missing ? Expr(0) : from[2 + d - missing]; };
+  add("x_batch", from[0]);
+  add("x_channel", from[1]);
   add("x_plane", stepOf(0));
   add("x_line", stepOf(1));
   add("c_batch", result.strides[0]);
   add("c_channel", result.strides[1]);
-  Expr planes = missing > 0 ? Expr(1) : sizes.output[0];
-  made.grid[0] = isDepthwise ? Expr(outputs) * sizes.groups : Expr((outputs + rows - 1) / rows);
+  Expr planes = missing > 0 ? Expr(1) : plan.output[0];
+  made.grid[0] =
+      isDepthwise ? Expr(plan.outputs) * sizes.groups : Expr((plan.outputs + rows - 1) / rows);
   made.grid[1] = isDepthwise ? sizes.batch : blocks;
   made.grid[2] = isDepthwise ? planes : sizes.batch * sizes.groups;
   return made;
+}
+
+Value *ConvolutionLowering::byPhases(const LaunchLibrary &launch, Value *bias,
+                                     const TensorType &type) {
+  constexpr int64_t mostPhases = 16;
+  auto isOne = [](int64_t value) { return value == 1; };
+  if (!sizes.transposed || !std::all_of(sizes.dilation.begin(), sizes.dilation.end(), isOne))
+    return nullptr;
+  int64_t phases = 1;
+  for (int64_t step : sizes.stride)
+    phases = std::min(phases * step, mostPhases + 1);
+  if (phases > mostPhases)
+    return nullptr;
+  // Place y lies in phase (y + padding) % stride; its window ends at (y + padding) / stride.
+  // Windows that end before the first place are left out.
+  Plan plan;
+  plan.outputs = *sizes.outputPerGroup().constant() * phases;
+  Expr channels = sizes.outputPerGroup() * sizes.groups;
+  std::vector<Expr> shape{sizes.batch, channels * phases};
+  for (size_t d = 0; d < sizes.spatial(); ++d) {
+    int64_t extent = (sizes.kernel[d] + sizes.stride[d] - 1) / sizes.stride[d];
+    plan.kernel.push_back(extent);
+    plan.stride.push_back(1);
+    plan.padding.push_back(extent - 1 - sizes.padding[d] / sizes.stride[d]);
+    plan.dilation.push_back(1);
+    int64_t skipped = sizes.padding[d] % sizes.stride[d];
+    plan.output.push_back(symbolic::floorDiv(sizes.output[d] + (skipped - 1), sizes.stride[d]) + 1);
+    shape.push_back(plan.output.back());
+  }
+  TensorType apart(type.dtype, shape, type.device);
+  auto kernel = planned(plan, apart);
+  if (!kernel)
+    return nullptr;
+  kernel->weight = rowsOfPhases(plan.kernel);
+  if (bias && phases > 1)
+    bias = copy(bias, {type.dtype, {bias->type().strides[0], 0}, 0}, {channels, phases});
+  Value *out = launch(*kernel, bias, apart);
+  return phases == 1 && type.strides == apart.strides ? out : together(out, phases, type);
+}
+
+/// Puts the phases, which are `value`'s channels, side by side.
+Value *ConvolutionLowering::together(Value *value, int64_t phases, const TensorType &type) {
+  const TensorType apart = value->type();
+  Value *out = emitter.emptyLike(type);
+  for (int64_t phase = 0; phase < phases; ++phase) {
+    std::vector<Expr> shape{type.shape[0], type.shape[1]};
+    TextOperand from{
+        type.dtype, {apart.strides[0], apart.strides[1] * phases}, apart.strides[1] * phase},
+        place{type.dtype, {type.strides[0], type.strides[1]}, 0};
+    int64_t rest = phase;
+    std::vector<int64_t> own(sizes.spatial());
+    for (size_t d = sizes.spatial(); d-- > 0; rest /= sizes.stride[d])
+      own[d] = rest % sizes.stride[d];
+    for (size_t d = 0; d < sizes.spatial(); ++d) {
+      int64_t step = sizes.stride[d], behind = sizes.padding[d] % step - own[d];
+      int64_t begin = behind > 0 ? (behind + step - 1) / step : 0, first = begin * step - behind;
+      shape.push_back(
+          symbolic::max(symbolic::floorDiv(type.shape[2 + d] - first + (step - 1), step), 0));
+      from.strides.push_back(apart.strides[2 + d]);
+      from.offset = from.offset + apart.strides[2 + d] * begin;
+      place.strides.push_back(type.strides[2 + d] * step);
+      place.offset = place.offset + type.strides[2 + d] * first;
+    }
+    out = copyInto(out, phases == 1 ? Access::Write : Access::ReadWrite, place, value, from, shape);
+  }
+  return out;
 }
 
 bool ConvolutionLowering::hasFewTerms() const {

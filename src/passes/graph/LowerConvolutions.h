@@ -8,6 +8,7 @@
 #include "passes/graph/LaunchEmitter.h"
 #include "passes/graph/WindowText.h"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -32,6 +33,10 @@ struct LibraryConvolution {
   symbolic::Expr grid[3];
 };
 
+/// Launches it into a dense tensor of the type.
+using LaunchLibrary = std::function<graph::Value *(const LibraryConvolution &, graph::Value *bias,
+                                                   const graph::TensorType &)>;
+
 class ConvolutionLowering {
 public:
   ConvolutionLowering(LaunchEmitter &emitter, const graph::Node &node);
@@ -48,6 +53,10 @@ public:
   /// For `result`, whose places are dense; null where these kernels do not fit: an element type, a
   /// dim or a kernel too many.
   std::optional<LibraryConvolution> asLibraryKernel(const graph::TensorType &result);
+  /// The result of a transposed convolution with such a kernel: places a step apart are a phase, of
+  /// which each is a convolution.
+  graph::Value *byPhases(const LaunchLibrary &launch, graph::Value *bias,
+                         const graph::TensorType &type);
   /// Few terms for each element: computed one by one, bias included.
   bool hasFewTerms() const;
   graph::Value *asSums(graph::Value *bias, const graph::TensorType &type);
@@ -91,8 +100,21 @@ private:
                          graph::Value *value, const TextOperand &from,
                          const std::vector<symbolic::Expr> &shape);
   std::vector<symbolic::Expr> columns() const;
-  /// The weight with its channels' kernels as they lie in memory, channels `together` side by side.
-  graph::Value *rowsOfTerms(int64_t together);
+  /// Over the result's channels, with the kernel of each of the input's channels behind one
+  /// another.
+  graph::Value *rowsOfTerms();
+  /// Of a transposed convolution: as many channels for each of the result's as there are phases,
+  /// with the part of the kernel that reaches such places.
+  graph::Value *rowsOfPhases(const std::vector<int64_t> &extents);
+  /// What a library kernel computes: the dims of another convolution of the same channels where
+  /// this one is transposed.
+  struct Plan {
+    std::vector<symbolic::Expr> output;
+    std::vector<int64_t> kernel, stride, padding, dilation;
+    int64_t outputs = 1; ///< channels of a group
+  };
+  graph::Value *together(graph::Value *value, int64_t phases, const graph::TensorType &type);
+  std::optional<LibraryConvolution> planned(const Plan &plan, const graph::TensorType &result);
 
   LaunchEmitter &emitter;
   const graph::SymbolTable &symbols;

@@ -280,6 +280,11 @@ Value *ProductLowering::convolveOnCpu(ConvolutionLowering &convolution, Value *b
     Value *out = packed.convolve(*kernel, bias, dense);
     return dense.strides == type.strides ? out : copyInto(out, type, where);
   }
+  auto launch = [&](const LibraryConvolution &kernel, Value *added, const TensorType &made) {
+    return packed.convolve(kernel, added, made);
+  };
+  if (Value *out = convolution.byPhases(launch, bias, type))
+    return out;
   if (convolution.hasFewTerms())
     return convolution.asSums(bias, type);
   WindowProduct windows = convolution.withCopiedWindows();

@@ -1208,6 +1208,13 @@ def _vdot(self, other):
 
 
 def _scaled_sum(input, product, beta, alpha):
+    if not product.is_floating_point():
+        # As PyTorch takes a factor for whole numbers.
+        kind = bool if product.dtype == torch.bool else int
+        beta, alpha = kind(beta), kind(alpha)
+    if product.dtype == torch.bool:
+        none = torch.zeros_like(product)
+        return torch.logical_or(product if alpha else none, input if beta else none)
     product = product if alpha == 1 else product * alpha
     # A factor of 0 takes nothing of the input, not even NaN.
     return product if beta == 0 else product + (input if beta == 1 else input * beta)
@@ -1246,7 +1253,7 @@ def _kron(self, other):
 
 @_aten("aten::baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor")
 def _baddbmm(self, batch1, batch2, beta, alpha):
-    return F.baddbmm(self, batch1, batch2, beta, alpha)
+    return _scaled_sum(self, torch.bmm(batch1, batch2), beta, alpha)
 
 
 @_aten("aten::addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor")
