@@ -381,17 +381,20 @@ private:
   }
 
   /// The copies follow the start of the round's products, once those of the round before have read
-  /// what they write over.
+  /// what they write over. What they need is computed while threads would wait for that.
   void runIntoNextRound(ArrayRef<tt::DotOp> products, ArrayRef<Operation *> copies) {
     tt::DotOp last = products.back();
     OpBuilder b(last);
-    b.setInsertionPointAfter(last);
     for (tt::DotOp dot : products)
       dot->setAttr(runsName, b.getUnitAttr());
     Location loc = last.getLoc();
     auto pending = b.getI32IntegerAttr(static_cast<int32_t>(products.size()));
+    SmallVector<Operation *> computed, queued;
+    for (Operation *op : copies)
+      (isa<AsyncCopyOp, CommitCopiesOp>(op) ? queued : computed).push_back(op);
+    b.setInsertionPointAfter(moveBehind(last, computed));
     ReleaseOperandsOp::create(b, loc, pending);
-    moveBehind(BarrierOp::create(b, loc), copies);
+    moveBehind(BarrierOp::create(b, loc), queued);
     for (tt::DotOp dot : products)
       awaitInBranches(dot.getD());
   }

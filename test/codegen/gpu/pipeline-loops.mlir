@@ -17,7 +17,8 @@
 // CHECK:         %[[X:.*]] = ttgpu.read_shared %[[A]]
 // CHECK:         %[[Y:.*]] = ttgpu.read_shared %[[B]]
 // CHECK:         tt.dot %[[X]], %[[Y]], {{.*}}ttgpu.runs, ttgpu.unit = #ttgpu.unit<warpgroup>
-// CHECK-NEXT:    ttgpu.release_operands
+// CHECK-NOT:     ttgpu.async_copy
+// CHECK:         ttgpu.release_operands
 // CHECK-NEXT:    ttgpu.barrier
 // CHECK:         ttgpu.async_copy
 // CHECK:         ttgpu.commit_copies
@@ -76,7 +77,8 @@ tt.func public @only_adds(%a: !tt.ptr<bf16> {tt.divisibility = 16 : i32}, %b: !t
 // CHECK:         tt.dot {{.*}}ttgpu.runs
 // CHECK-NOT:     ttgpu.await_products
 // CHECK:         tt.dot {{.*}}ttgpu.runs
-// CHECK-NEXT:    ttgpu.release_operands 2
+// CHECK-NOT:     ttgpu.async_copy
+// CHECK:         ttgpu.release_operands 2
 // CHECK-NEXT:    ttgpu.barrier
 // CHECK:         ttgpu.async_copy
 // CHECK-NOT:     ttgpu.await_products

@@ -17,7 +17,8 @@
 // STAGED-LABEL: @staged_restart
 // STAGED:       scf.for
 // STAGED:         %[[D:.*]] = tt.dot {{.*}}ttgpu.runs
-// STAGED-NEXT:    ttgpu.release_operands
+// STAGED-NOT:     ttgpu.async_copy
+// STAGED:         ttgpu.release_operands
 // STAGED-NOT:     ttgpu.await_products
 // STAGED:         %[[AFTER:.*]] = scf.if
 // STAGED:           %[[WHOLE:.*]] = ttgpu.await_products %[[D]], 0
