@@ -3,6 +3,7 @@
 
 #include "codegen/common/GenerateCode.h"
 #include "codegen/cuda/CudaEmitter.h"
+#include "codegen/cuda/SharedComparisons.h"
 #include "codegen/gpu/Passes.h"
 #include "tt/Tt.h"
 
@@ -31,7 +32,8 @@ static CodeTarget targetOf(uint32_t sm, bool thisGenerationOnly) {
                       : sm >= 90         ? "+ptx78"
                                          : "+ptx70",
           .form = llvm::CodeGenFileType::AssemblyFile,
-          .numbersValues = true};
+          .numbersValues = true,
+          .prepare = shareComparisons};
 }
 
 /// What is decided of a kernel; a copy, for the source may be compiled for other targets.
