@@ -417,6 +417,49 @@ static std::optional<h::Value> callOfComposite(Tracer &tracer, h::Interpreter &i
   return std::nullopt;
 }
 
+/// The overload written with other operators that takes what none of the registry's does:
+/// masked_fill of a value that is a tensor, any() over several dims. Null where there is none.
+static const AtenComposite *otherOverload(h::Interpreter &interpreter, const std::string &packet,
+                                          const std::vector<Argument> &positional,
+                                          const KeywordArguments &keywords) {
+  std::string reason;
+  for (const AtenComposite *record : atenComposites(interpreter, packet))
+    if (bindArguments(record->schema, positional, keywords, false, reason))
+      return record;
+  return nullptr;
+}
+
+/// A sum of floats as integers is one of integers: each is converted before it is added.
+static std::optional<h::Value> callOfIntegerSum(Tracer &tracer, h::Interpreter &interpreter,
+                                                const std::string &name, const h::CallArgs &args) {
+  static const std::set<std::string> sums = {"sum", "prod", "cumsum", "cumprod"};
+  std::string plain = name.starts_with("aten.") ? name.substr(5) : name;
+  const h::Value *dtype = args.keyword("dtype");
+  if (!sums.count(plain.substr(0, plain.find('.'))) || !dtype || dtype->isNone() ||
+      args.positional.empty())
+    return std::nullopt;
+  auto *self = args.positional[0].as<TensorObject>();
+  Argument wanted = toArgument(tracer, interpreter, *dtype);
+  auto type = wanted.as<DataType>();
+  if (!self || !isFloat(self->tensor.type.dtype) || !type || !isInteger(*type))
+    return std::nullopt;
+  h::CallArgs converted = args;
+  converted.positional[0] = castTo(*self, interpreter, *type);
+  return callAten(tracer, interpreter, name, converted);
+}
+
+/// div(rounding_mode=None) is div.
+static std::optional<h::Value> callOfPlainQuotient(Tracer &tracer, h::Interpreter &interpreter,
+                                                   const std::string &name,
+                                                   const h::CallArgs &args) {
+  const h::Value *mode = args.keyword("rounding_mode");
+  if (!mode || !mode->isNone() || (name != "div" && name != "divide"))
+    return std::nullopt;
+  h::CallArgs plain = args;
+  std::erase_if(plain.keywords, [](const auto &word) { return word.first == "rounding_mode"; });
+  return callAten(tracer, interpreter, "div", plain);
+}
+
 static size_t placeIn(const SourceLocation &where, const std::string &name, size_t position) {
   size_t key = std::hash<const void *>()(where.file.get());
   for (size_t part : {size_t(where.range.line), size_t(where.range.column),
@@ -709,6 +752,10 @@ static h::Value recordAten(Tracer &tracer, h::Interpreter &interpreter, const st
     return *whole;
   if (std::optional<h::Value> composite = callOfComposite(tracer, interpreter, name, args))
     return *composite;
+  if (std::optional<h::Value> sum = callOfIntegerSum(tracer, interpreter, name, args))
+    return *sum;
+  if (std::optional<h::Value> quotient = callOfPlainQuotient(tracer, interpreter, name, args))
+    return *quotient;
   if (holdsFloatOfSizes(args))
     return callWithFloatOfSizes(tracer, interpreter, name, args);
   std::vector<Argument> positional;
@@ -755,10 +802,20 @@ static h::Value recordAten(Tracer &tracer, h::Interpreter &interpreter, const st
     }
   };
   // From here on the overload is known: nothing tries the others again.
+  const AtenComposite *other = nullptr;
   const std::string target = raising([&] {
-    return normalizeArguments(tracer, packet, positional, keywords, interpreter.location())
-        .target();
+    try {
+      return normalizeArguments(tracer, packet, positional, keywords, interpreter.location())
+          .target();
+    } catch (const DiagnosticError &) {
+      other = otherOverload(interpreter, packet, positional, keywords);
+      if (!other)
+        throw;
+      return std::string();
+    }
   });
+  if (other)
+    return callAtenComposite(interpreter, *other, args);
   bool list = returnsList(tracer, target);
   // An assertion of an operator is its caller's.
   SourceLocation where = packet.starts_with("aten._assert_async") ? usersLocation(interpreter)

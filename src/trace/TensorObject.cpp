@@ -456,6 +456,9 @@ const NamedMethod methods[] = {
     {"double", nullptr, "memory_format=None", methodCast<DataType::Float64>},
     {"int", nullptr, "memory_format=None", methodCast<DataType::Int32>},
     {"long", nullptr, "memory_format=None", methodCast<DataType::Int64>},
+    {"short", nullptr, "memory_format=None", methodCast<DataType::Int16>},
+    {"char", nullptr, "memory_format=None", methodCast<DataType::Int8>},
+    {"byte", nullptr, "memory_format=None", methodCast<DataType::UInt8>},
     {"bool", nullptr, "memory_format=None", methodCast<DataType::Bool>},
     {"cpu", nullptr, "memory_format=None",
      [](TensorObject &self, h::Interpreter &i, Bound &) {
@@ -715,6 +718,8 @@ std::optional<h::Value> TensorObject::getAttr(h::Interpreter &interpreter, std::
     return flipped(interpreter, *this, name);
   std::string method(name);
   auto self = std::static_pointer_cast<TensorObject>(shared_from_this());
+  if (name == "__abs__")
+    return getAttr(interpreter, "abs");
   if (name.starts_with("__") && isEager(tracer))
     if (auto number = numberMethod(self, name))
       return number;

@@ -6,6 +6,9 @@
 
 For what takes MLIR and so needs no build of its own with libFuzzer: `pellucid kernels --host-steps 200000 {}`, `pellucid-opt {}`.
 A run must end within 10 s and 4 GB with exit code 0, or with 1 and a diagnostic. Change N is the same each time.
+
+With --scripts the files are programs, `pellucid exec --device cuda=cpu {}`: they may run for ever, so that after 10 s SIGINT has to end them, and may
+end with any code; but no signal, no failure of ours and no memory beyond the limit ends them. What names files or processes is not run.
 """
 import argparse
 import concurrent.futures
@@ -14,6 +17,7 @@ import pathlib
 import random
 import re
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -68,6 +72,37 @@ def attempt(path, text, command):
     return f"exit code {done.returncode}: {done.stderr[:300].decode(errors='replace')} … {done.stderr[-700:].decode(errors='replace')}"
 
 
+FILES = re.compile(r"\b(os|shutil|pathlib|Path|tempfile|glob|subprocess|open|open_code|io|save|savez|tofile|to_file|dump|write_text|write_bytes|export_chrome_trace|SummaryWriter|input|stdin)\b")
+
+
+def attempt_script(path, text, command):
+    """None, or what went wrong."""
+    if FILES.search(text):
+        return None
+    path.write_text(text, errors="surrogateescape")
+    limits = lambda: resource.setrlimit(resource.RLIMIT_DATA, (BYTES, BYTES))
+    with tempfile.TemporaryFile() as said:
+        process = subprocess.Popen([str(path) if word == "{}" else word for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said, preexec_fn=limits)
+        stopped = False
+        try:
+            process.wait(SECONDS)
+        except subprocess.TimeoutExpired:
+            stopped = True
+            process.send_signal(signal.SIGINT)
+            try:
+                process.wait(SECONDS)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+                return f"goes on {SECONDS} s after SIGINT"
+        said.seek(0)
+        words = said.read().decode(errors="replace")
+    ours = re.search(r"internal error|ended by signal|std::|assert(ion)? failed|MLIR|LLVM ERROR|Sanitizer|runtime error", words)
+    if ours or (process.returncode < 0 and not (stopped and process.returncode == -signal.SIGINT)):
+        return f"exit code {process.returncode}: {words[:300]} … {words[-700:]}"
+    return None
+
+
 def work(job, options, texts, words):
     count, problems, end = 0, [], time.monotonic() + options.seconds
     with tempfile.TemporaryDirectory() as folder:
@@ -75,7 +110,7 @@ def work(job, options, texts, words):
             if time.monotonic() > end or len(problems) == 30:
                 return count, problems
             text = changed(texts, words, random.Random(number))
-            problem = attempt(pathlib.Path(folder, "changed.py"), text, options.command)
+            problem = (attempt_script if options.scripts else attempt)(pathlib.Path(folder, "changed.py"), text, options.command)
             count += 1
             if problem:
                 problems.append((number, problem))
@@ -90,6 +125,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--keep", type=pathlib.Path, default=pathlib.Path("."))
+    parser.add_argument("--scripts", action="store_true")
     parser.add_argument("command", nargs="+")
     options = parser.parse_args()
     options.keep.mkdir(parents=True, exist_ok=True)

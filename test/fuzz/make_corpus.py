@@ -90,6 +90,20 @@ def python_files():
         yield path.name, path.read_bytes()
 
 
+def script_files():
+    """Programs of `pellucid exec`: of each test's script some statements at a time, with what it defines."""
+    yield from ((name, text) for name, text in python_files() if name.startswith("case_"))
+    for path in sorted((ROOT / "test/e2e/exec").glob("*/*.py")):
+        text = path.read_text()
+        lines = text.splitlines()
+        pieces = [("\n".join(lines[min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))]) - 1 : node.end_lineno]), node) for node in ast.parse(text).body]
+        defines = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign)
+        others = [at for at, (_, node) in enumerate(pieces) if not isinstance(node, defines)]
+        for number in range(0, len(others), 4):
+            chosen = others[number : number + 4]
+            yield f"{path.stem}_{number}.py", "\n".join(piece for at, (piece, node) in enumerate(pieces) if at in chosen or (at < chosen[-1] and isinstance(node, defines))).encode()
+
+
 def kernel_files():
     """Every kernel of the tests by itself, with the imports, constants and helpers that it names."""
     paths = [path for folder in ("examples", "test/e2e/kernels", "test/frontend/kernels") for path in sorted((ROOT / folder).glob("*.py"))]
@@ -183,10 +197,11 @@ def dictionaries():
     """Words that a change of single bytes would not find."""
     python = keyword.kwlist + dir(builtins) + ["    ", "\n    ", ":\n", "**", "//=", "->", ":=", "__init__", "__class__", "self", "0x7fffffffffffffff", "1e309", "f\"{", "\"\"\""]
     language = sorted({word for _, text in kernel_files() for word in re.findall(r"\b(?:tl|triton)(?:\.\w+)+", text.decode())})
+    tensors = sorted({word for _, text in script_files() for word in re.findall(r"\b(?:tl|torch|triton|F|nn)(?:\.\w+)+|\.\w+\(", text.decode())}) + ["-1", "0", "2", "None", "[]", "()", "torch.tensor(2)", "torch.ones(0)", "..."]
     mlir = sorted({word for _, text in ttir_files() for word in re.findall(r"[\w.]*\w+\.\w+|tensor<\w+>|!tt\.ptr<\w+>|\b[if]\d+\b|dense<\w+>", text.decode())})
     operators = re.findall(r"aten\.[\w.]+", (ROOT / "docs/operators.md").read_text())
     program = sorted(set(re.findall(r"[\w.]+", PROGRAM))) + operators + ["None", "nan", "inf", "-1", "9223372036854775807", "`b + 1`", "i64", "bool", "f16", "u8"]
-    yield from (("python", python), ("host", python), ("kernels", python + language), ("ttir", mlir), ("program", program))
+    yield from (("python", python), ("host", python), ("scripts", python + tensors), ("kernels", python + language), ("ttir", mlir), ("program", program))
 
 
 def calls():
@@ -208,6 +223,7 @@ def main():
     files += package(arguments.sample, arguments.out)
     for target in ("python", "host"):
         files += [(target, *entry) for entry in python_files()]
+    files += [("scripts", *entry) for entry in script_files()]
     files += [("kernels", *entry) for entry in kernel_files()]
     files += [("ttir", *entry) for entry in ttir_files()]
     files += [("program", *entry) for entry in programs(arguments.pellucid)]

@@ -2,6 +2,8 @@
 /// Arithmetic and elementary functions.
 #include "graph/ops/Families.h"
 
+#include <cmath>
+
 namespace pellucid::graph {
 
 using Domain = PointwiseCase::Domain;
@@ -172,9 +174,25 @@ std::vector<PointwiseCase> extremum(const std::string &function, const std::stri
           {onBool, Domain::Bool}};
 }
 
-// A NaN compares false and stays.
+// A NaN compares false and stays; bounds that are NaN are clampByNaN's.
 const char *const clampMin = "tl.where(self < min, min, self)";
 const char *const clampMax = "tl.where(self > max, max, self)";
+
+/// A bound that is NaN makes every element NaN.
+std::vector<Value *> clampByNaN(Graph &graph, const OperatorCall &call,
+                                const OperatorRegistry &registry) {
+  auto isNaN = [&](const char *bound) {
+    if (!call.op.schema.indexOf(bound))
+      return false;
+    auto number = call.at(bound).as<double>();
+    return number && std::isnan(*number);
+  };
+  if (!isNaN("min") && !isNaN("max"))
+    return {};
+  DataType type = std::get<TensorType>(call.op.fake(call)[0]).dtype;
+  Emitter emit{graph, call, registry};
+  return {emit("aten.full_like.default", {call.at("self"), std::nan("")}, {{"dtype", type}})};
+}
 std::vector<PointwiseCase> clamps() {
   return {{clampMax, Domain::Any, "min", ""},
           {clampMin, Domain::Any, "max", ""},
@@ -305,11 +323,21 @@ void registerPointwiseOperators(OperatorRegistry &registry) {
       {"aten::minimum.default(Tensor self, Tensor other) -> Tensor", NoOpMath,
        extremum("minimum", "self & other")},
       {"aten::clamp.default(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", NoOpMath,
-       clamps(), 2},
+       clamps(), 2, false, clampByNaN},
       {"aten::clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor", NoOpMath,
        tensorClamps(), 2},
-      {"aten::clamp_min.default(Tensor self, Scalar min) -> Tensor", NoOpMath, {{clampMin}}},
-      {"aten::clamp_max.default(Tensor self, Scalar max) -> Tensor", NoOpMath, {{clampMax}}},
+      {"aten::clamp_min.default(Tensor self, Scalar min) -> Tensor",
+       NoOpMath,
+       {{clampMin}},
+       1,
+       false,
+       clampByNaN},
+      {"aten::clamp_max.default(Tensor self, Scalar max) -> Tensor",
+       NoOpMath,
+       {{clampMax}},
+       1,
+       false,
+       clampByNaN},
       {"aten::exp.default(Tensor self) -> Tensor", IntToFloat, floatOnly("tl.exp(self)"), 8},
       {"aten::exp2.default(Tensor self) -> Tensor", IntToFloat, floatOnly("tl.exp2(self)"), 8},
       {"aten::expm1.default(Tensor self) -> Tensor", IntToFloat, floatOnly("libdevice.expm1(self)"),

@@ -102,13 +102,17 @@ void addStatement(PointwiseGroup &group, const Node &node, const std::string &ex
 }
 
 /// A float as 8 or 16 bits keeps the low bits of a wider integer, as PyTorch says of uint8 and as
-/// its processors do it for the others; what that one does not hold becomes 0.
-std::string narrowed(const std::string &value, DataType from, DataType to) {
-  bool wide = from == DataType::Float64 && to == DataType::UInt8;
+/// its processors do it for the others; what that one does not hold becomes 0. On the CPU what 32
+/// and 64 bits do not hold, NaN too, is their smallest number, as the processor has it.
+std::string asInteger(const std::string &value, DataType from, DataType to, bool onCpu) {
+  bool narrow = byteSize(to) < 4, isSigned = to == DataType::Int32 || to == DataType::Int64;
+  if (!narrow && !(onCpu && isSigned))
+    return value;
+  bool wide = narrow ? from == DataType::Float64 && to == DataType::UInt8 : to == DataType::Int64;
   std::string real = byteSize(from) < 4 ? "tl.cast(" + value + ", tl.float32)" : value;
-  return "tl.where(tl.abs(" + real + ") < " +
-         (wide ? "9223372036854775808.0, " : "2147483648.0, ") + real + ", 0.0).to(" +
-         (wide ? "tl.int64)" : "tl.int32)");
+  std::string limit = wide ? "9223372036854775808.0" : "2147483648.0";
+  return "tl.where(tl.abs(" + real + ") < " + limit + ", " + real + ", " +
+         (narrow ? "0.0" : "-" + limit) + ").to(" + (wide ? "tl.int64)" : "tl.int32)");
 }
 
 bool mentions(const std::string &expression, const std::string &name) {
@@ -148,10 +152,14 @@ void addPointwise(PointwiseGroup &group, const Node &node, const OperatorCall &c
     bool isBoolOperand =
         value && value->isTensor() && value->type().dtype == DataType::Bool && name == "condition";
     bool isBound = name.starts_with("min") || name.starts_with("max");
+    bool isFactor = name == "alpha" || name == "value";
     names[name] = isBoolOperand ? nameOf(group, value)
                                 : argumentText(group, operandOf(call.args[i], types.compute),
                                                types.common, types.compute,
                                                isBound ? OutOfRange::Saturates : OutOfRange::Wraps);
+    // Python's product of two numbers is one of any size.
+    if (isFactor && isInteger(types.compute) && call.args[i].as<int64_t>())
+      names[name] = "tl.full([], " + names[name] + ", " + tlName(types.compute) + ")";
   }
   if (needsDivisorCheck(group, call, chosen)) {
     group.body.push_back({"", names[chosen.dividesBy] + " != 0",
@@ -166,8 +174,9 @@ void addPointwise(PointwiseGroup &group, const Node &node, const OperatorCall &c
   group.expensive |= looksExpensive(chosen.expression);
   DataType result = node.result()->type().dtype;
   std::string text = renameIdentifiers(chosen.expression, names);
-  bool narrows = isFloat(types.compute) && isInteger(result) && byteSize(result) < 4;
-  addStatement(group, node, narrows ? narrowed(text, types.compute, result) : text, result);
+  if (isFloat(types.compute) && isInteger(result))
+    text = asInteger(text, types.compute, result, group.divisionFails);
+  addStatement(group, node, text, result);
 }
 
 /// `text` with the names of `part`, a group of its own, as those of `group`.

@@ -21,7 +21,8 @@ struct PointwiseGroup {
   std::map<const graph::Value *, std::string> names;
   bool usesIndex = false; ///< mentions `i`, the element's row-major index
   bool expensive = false; ///< more than arithmetic: a division, an exp …
-  /// Whether dividing integers by zero fails, as in PyTorch on the CPU.
+  /// As PyTorch on the CPU: dividing integers by zero fails, and what an integer does not hold of
+  /// floats is its smallest number.
   bool divisionFails = true;
   bool hasChecks = false; ///< statements that may fail
 };

@@ -808,6 +808,8 @@ def _searchsorted(sorted_sequence, self, out_int32, right, side, sorter):
     values = self.unsqueeze(-1)
     row = sorted_sequence if sorted_sequence.dim() == 1 else sorted_sequence.unsqueeze(-2)
     below = row <= values if right else row < values
+    if self.is_floating_point():
+        below = below | torch.isnan(values)  # which stands behind all numbers
     return below.sum(-1).to(torch.int32 if out_int32 else torch.int64)
 
 
@@ -1199,6 +1201,10 @@ def _mv(self, vec):
 
 @_aten("aten::dot(Tensor self, Tensor tensor) -> Tensor")
 def _dot(self, tensor):
+    if self.dim() != 1 or tensor.dim() != 1:
+        raise RuntimeError(f"1D tensors expected, but got {self.dim()}D and {tensor.dim()}D tensors")
+    if self.dtype != tensor.dtype:
+        raise RuntimeError(f"dot : expected both vectors to have same dtype, but found {self.dtype} and {tensor.dtype}")
     return torch.matmul(self, tensor)
 
 
@@ -1367,6 +1373,8 @@ def _rot90(self, k, dims):
 
 @_aten("aten::diag(Tensor self, int diagonal=0) -> Tensor")
 def _diag(self, diagonal):
+    if self.dim() not in (1, 2):
+        raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {self.dim()}D")
     return _diag_embed(self, diagonal, 0, 1) if self.dim() == 1 else F.diagonal(self, diagonal, 0, 1).clone()
 
 
@@ -1390,7 +1398,9 @@ def _as_strided_copy(self, size, stride, storage_offset):
 @_aten("aten::block_diag(Tensor[] tensors) -> Tensor")
 def _block_diag(tensors):
     matrices = [t.reshape(1, -1) if t.dim() < 2 else t for t in tensors]
-    width, before, rows = sum([m.shape[1] for m in matrices]), 0, []
+    width, before, rows = 0, 0, []
+    for matrix in matrices:
+        width = width + matrix.shape[1]
     for matrix in matrices:
         rows.append(F.pad(matrix, [before, width - before - matrix.shape[1]]))
         before = before + matrix.shape[1]
@@ -1937,8 +1947,11 @@ def _logaddexp(self, other):
 
 @_aten("aten::round.decimals(Tensor self, *, int decimals) -> Tensor")
 def _round_decimals(self, decimals):
+    if not self.is_floating_point():
+        raise NotImplementedError(f"round of {self.dtype} takes no decimals; convert the tensor to a floating type")
     scale = 10.0 ** abs(decimals)
-    return torch.round(self * scale) / scale if decimals >= 0 else torch.round(self / scale) * scale
+    wide = self.float() if self.dtype in (torch.float16, torch.bfloat16) else self
+    return (torch.round(wide * scale) / scale if decimals >= 0 else torch.round(wide / scale) * scale).to(self.dtype)
 
 
 @_aten("aten::isreal(Tensor self) -> Tensor")
@@ -1974,8 +1987,10 @@ def _float_power_scalar(self, exponent):
 
 @_aten("aten::sinc(Tensor self) -> Tensor")
 def _sinc(self):
-    angle = self * math.pi
-    return torch.where(self == 0, 1.0, torch.sin(angle) / torch.where(self == 0, 1.0, angle))
+    wide = self.float() if self.dtype in (torch.float16, torch.bfloat16) else self
+    angle = wide * math.pi
+    result = torch.where(wide == 0, 1.0, torch.sin(angle) / torch.where(wide == 0, 1.0, angle))
+    return result.to(self.dtype) if self.is_floating_point() else result
 
 
 @_aten("aten::xlogy.Tensor(Tensor self, Tensor other) -> Tensor")

@@ -318,6 +318,10 @@ def _trapezoids(y, x, dx, dim):
 
 
 def _trapezoid_sum(y, x, dx, dim):
+    if isinstance(y.shape[dim], int) and y.shape[dim] == 0:
+        return torch.zeros([n for d, n in enumerate(y.shape) if d != F._wrapped(dim, y.dim())], dtype=y.dtype)
+    if x is None:
+        return (y.sum(dim) - (y.select(dim, 0) + y.select(dim, -1)) * 0.5) * dx
     areas = _trapezoids(y, x, dx, dim)
     if areas is None:
         return torch.zeros([n for d, n in enumerate(y.shape) if d != F._wrapped(dim, y.dim())], dtype=_floating(y).dtype)

@@ -6,27 +6,16 @@ import torch
 _smaller = min
 
 
-class Ordered:
+class Ordered(tuple):
     """Values and where they stood, as torch.return_types have them."""
 
-    _fields = ("values", "indices")
-
-    def __init__(self, values, indices, name):
-        self.values = values
-        self.indices = indices
-        self._name = name
+    def __new__(cls, values, indices, name):
+        self = tuple.__new__(cls, (values, indices))
+        self.values, self.indices, self._name = values, indices, name
+        return self
 
     def __repr__(self):
         return f"torch.return_types.{self._name}(\nvalues={self.values!r},\nindices={self.indices!r})"
-
-    def __iter__(self):
-        return iter((self.values, self.indices))
-
-    def __getitem__(self, index):
-        return (self.values, self.indices)[index]
-
-    def __len__(self):
-        return 2
 
 
 def _wrapped(dim, rank):
@@ -315,7 +304,54 @@ def var_mean(input, dim=None, unbiased=True, keepdim=False, correction=None):
 
 
 def std_mean(input, dim=None, unbiased=True, keepdim=False, correction=None):
-    return std(input, dim, unbiased, keepdim, correction), torch.mean(input, dim, keepdim) if dim is not None else torch.mean(input)
+    wide = input.float() if input.dtype in (torch.float16, torch.bfloat16) else input
+    mean = torch.mean(input, dim, keepdim) if dim is not None else torch.mean(input)
+    return std(wide, dim, unbiased, keepdim, correction).to(input.dtype), mean
+
+
+def mode(input, dim=-1, keepdim=False):
+    """The most frequent values, the smallest of them where several are, and where each stands last."""
+    if input.dim() == 0:
+        return Ordered(input.clone(), torch.zeros([], dtype=torch.int64), "mode")
+    dim = _wrapped(dim, input.dim())
+    if isinstance(input.shape[dim], int) and input.shape[dim] == 0:
+        raise IndexError(f"mode(): Expected reduction dim {dim} to have non-zero size.")
+    line, order = torch.sort(input.movedim(dim, -1), dim=-1, stable=True)
+    count = line.shape[-1]
+    begins = torch.cat([torch.ones_like(line[..., :1], dtype=torch.bool), line[..., 1:] != line[..., :-1]], -1)
+    at = torch.arange(count)
+    runs = at - torch.cummax(torch.where(begins, at, 0), -1)[0]
+    place = runs.argmax(-1, keepdim=True)
+    values, indices = (torch.gather(x, -1, place).movedim(-1, dim) for x in (line, order))
+    return Ordered(values if keepdim else values.squeeze(dim), indices if keepdim else indices.squeeze(dim), "mode")
+
+
+def cov(input, *, correction=1):
+    if input.dim() > 2:
+        raise RuntimeError(f"cov(): expected input to have two or fewer dimensions but got an input with {input.dim()} dimensions")
+    rows = input.reshape(1, -1) if input.dim() < 2 else input
+    rows = rows if rows.is_floating_point() else rows.float()
+    rows = rows - rows.mean(1, keepdim=True)
+    result = rows @ rows.T / (rows.shape[1] - correction)
+    return result.squeeze() if input.dim() < 2 else result
+
+
+def result_type(tensor1, tensor2):
+    """What an operator of the two computes in; sizes do not matter, whether there are dims does."""
+    with_dims = [torch.empty([0] * _smaller(x.dim(), 1), dtype=x.dtype) if isinstance(x, torch.Tensor) else x for x in (tensor1, tensor2)]
+    if not isinstance(with_dims[0], torch.Tensor):
+        with_dims[0] = torch.tensor(with_dims[0]) if not isinstance(with_dims[1], torch.Tensor) else with_dims[0]
+    return (with_dims[0] * with_dims[1]).dtype
+
+
+def promote_types(type1, type2):
+    return (torch.empty([0], dtype=type1) * torch.empty([0], dtype=type2)).dtype
+
+
+def can_cast(from_, to):
+    if from_.is_floating_point and not to.is_floating_point:
+        return False
+    return to != torch.bool or from_ == torch.bool
 
 
 def aminmax(input, dim=None, keepdim=False):

@@ -127,6 +127,8 @@ def one_hot(tensor, num_classes=-1):
         if not torch._is_script():
             raise NotImplementedError("one_hot without num_classes asks for the largest value; give it")
         torch._check_range(tensor, 0, 2**62, "RuntimeError", "Class values must be non-negative.")
+        if tensor.numel() == 0:
+            raise RuntimeError("Can not infer total number of classes from empty tensor.")
         num_classes = int(tensor.max()) + 1
     torch._check_range(tensor, 0, 2**62, "RuntimeError", "Class values must be non-negative.")
     torch._check_range(tensor, 0, num_classes, "RuntimeError", "Class values must be smaller than num_classes.")

@@ -143,9 +143,10 @@ def eye(n, m=None, dtype=None, device=None, layout=None, requires_grad=False):
 
 def linspace(start, end, steps, dtype=None, device=None, layout=None, requires_grad=False):
     _check_layout(layout)
+    start, end = (float(bound) if isinstance(bound, bool) else bound for bound in (start, end))
     i = torch.arange(steps, dtype=torch.float64 if dtype == torch.float64 else torch.float32, device=device)
     if steps == 1:
-        line = i + start
+        line = torch.full_like(i, start)
     else:
         step = (end - start) / (steps - 1)
         line = torch.where(i < steps // 2, start + step * i, end - step * (steps - 1 - i))
@@ -297,8 +298,16 @@ def tensor_split(input, indices_or_sections, dim=0):
         for i in range(count):
             cuts.append(cuts[-1] + size // count + (1 if i < size % count else 0))
     else:
-        cuts = [0] + list(indices_or_sections) + [size]
-    return tuple(input.narrow(dim, cuts[i], cuts[i + 1] - cuts[i]) for i in range(len(cuts) - 1))
+        # Places as a slice has them: from the end below zero, and none beyond the tensor.
+        places = indices_or_sections.tolist() if isinstance(indices_or_sections, torch.Tensor) else indices_or_sections
+        inside = [cut if not isinstance(size, int) else max(cut + size, 0) if cut < 0 else min(cut, size) for cut in places]
+        cuts = [0] + inside + [size]
+    lengths = [cuts[i + 1] - cuts[i] for i in range(len(cuts) - 1)]
+    return tuple(input.narrow(dim, cuts[i], max(n, 0) if isinstance(n, int) else n) for i, n in enumerate(lengths))
+
+
+def block_diag(*tensors):
+    return torch.ops.aten.block_diag.default(list(tensors))
 
 
 def meshgrid(*tensors, indexing="ij"):

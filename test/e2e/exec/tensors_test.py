@@ -8,6 +8,9 @@ import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from random_values import lines_of, same
+
 PROGRAM = os.path.abspath(sys.argv.pop(1))
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "tensors")
 
@@ -43,6 +46,14 @@ class Tensors(unittest.TestCase):
 
     def test_parameters(self):
         self.same("parameters")
+
+    def test_special_values(self):
+        done = run(os.path.join(FOLDER, "special_values.py"))
+        with open(os.path.join(FOLDER, "special_values.expected")) as file:
+            want, got = lines_of(file.read()), lines_of(done.stdout)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        wrong = [f"{k} torch {line}\n  exec {got.get(k)}" for k, line in want.items() if not same(line, got.get(k, ""))]
+        self.assertEqual(wrong, [], "\n".join(wrong))
 
     def test_a_loop_compiles_once(self):
         done = self.text(

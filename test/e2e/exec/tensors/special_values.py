@@ -1,0 +1,100 @@
+# Special values: what a type does not hold, NaN and infinities, ends of ranges, forms of calls that went wrong once.
+import torch
+import torch.nn.functional as F
+
+inf, nan = float("inf"), float("nan")
+
+
+def text(value):
+    if isinstance(value, torch.Tensor):
+        wide = value.detach()
+        if wide.dtype in (torch.bfloat16, torch.float16, torch.float32):
+            wide = wide.to(torch.float64)
+        strides = [step if size > 1 else 0 for step, size in zip(value.stride(), value.shape)] if value.numel() > 1 else 0
+        return f"{value.dtype} {tuple(value.shape)} {strides} {wide.tolist()}"
+    if isinstance(value, (tuple, list)):
+        return "(" + "; ".join([text(one) for one in value]) + ")"
+    return f"{type(value).__name__} {value!r}"
+
+
+def show(number, call):
+    try:
+        result = text(call()).replace(chr(10), "|")
+    except Exception as error:
+        result = "raises " + type(error).__name__
+    print(number, result)
+
+
+def after(tensor, call):
+    call(tensor)
+    return tensor
+
+
+show(0, lambda: abs(torch.tensor([0.5, -2.0, -0.0, nan])))
+show(1, lambda: abs(torch.tensor([-128, 3], dtype=torch.int8)))
+show(2, lambda: torch.tensor([inf, -inf, nan, 1e10, -1e20, 3e9, 2147483648.0, 300.7, -1.5], dtype=torch.float64).to(torch.int32))
+show(3, lambda: torch.tensor([inf, -inf, nan, 1e10, -1e20, 9.3e18, -1.5], dtype=torch.float32).to(torch.int64))
+show(4, lambda: torch.tensor([inf, nan, 65504.0, -3.0], dtype=torch.float16).to(torch.int32))
+show(5, lambda: torch.tensor([3e38, nan, -129.0], dtype=torch.bfloat16).to(torch.int64))
+show(6, lambda: torch.tensor([nan, 70000.0, -1.0]).expand(2, 3).T.to(torch.int32))
+show(7, lambda: torch.tensor([3e9, nan, -5.5]).int() + 1)
+show(8, lambda: after(torch.tensor([[1, 2], [3, 4]], dtype=torch.int32), lambda t: t.__setitem__(0, torch.tensor(nan))))
+show(9, lambda: after(torch.tensor([1, 2, 3], dtype=torch.int64), lambda t: t.copy_(torch.tensor([inf, -inf, 2.9]))))
+show(10, lambda: torch.tensor([-1.5, 2.0, 300.0]).sum(0, dtype=torch.int8))
+show(11, lambda: torch.tensor([-1.5, 2.0, 300.0]).cumsum(0, dtype=torch.uint8))
+show(12, lambda: torch.tensor([[-2.5, 1.5], [-2.5, 3.0]]).prod(1, dtype=torch.uint8))
+show(13, lambda: torch.tensor([nan, 2.0]).cumprod(0, dtype=torch.int32))
+show(14, lambda: torch.clamp(torch.tensor([0.5, 2.0]), nan, 3))
+show(15, lambda: torch.clamp(torch.tensor([0.5, 2.0]), 0, nan))
+show(16, lambda: torch.clamp(torch.tensor([0.5, 2.0], dtype=torch.bfloat16), min=nan))
+show(17, lambda: torch.clamp(torch.tensor([5, -2], dtype=torch.int8), nan, False))
+show(18, lambda: torch.clamp_max(torch.tensor([0.5, 2.0]), nan))
+show(19, lambda: torch.clamp_min(torch.tensor([0.5, 2.0]), torch.tensor(1)))
+show(20, lambda: after(torch.tensor([0.5, 2.0, nan]), lambda t: t.clamp_max_(torch.tensor(1.0))))
+show(21, lambda: torch.tensor([[1.0, 2.0]]).masked_fill(torch.tensor([True, False]), torch.tensor(7)))
+show(22, lambda: after(torch.tensor([1.0, -2.0, 3.0]), lambda t: t.__setitem__(t > 0, torch.tensor(1073741824, dtype=torch.int32))))
+show(23, lambda: after(torch.tensor([1.0, -2.0, 3.0]), lambda t: t.masked_fill_(t > 0, torch.tensor(5))))
+show(24, lambda: torch.tensor([[True, False], [False, False]]).any((0, 1)))
+show(25, lambda: torch.tensor([[True, False], [False, False]]).all((1,), keepdim=True))
+show(26, lambda: isinstance(torch.tensor([1, 2]).max(0), tuple))
+show(27, lambda: torch.tensor([[1, 5], [7, 2]]).min(-1))
+show(28, lambda: torch.sort(torch.tensor(2.5), dim=0, descending=True, stable=True))
+show(29, lambda: [x.tolist() for x in torch.topk(torch.tensor([3.0, nan, 1.0]), 2)])
+show(30, lambda: torch.tensor([1, 3, 2]).max(0) + (7,))
+show(31, lambda: str(torch.tensor([1, 3, 2]).max(0)))
+show(32, lambda: torch.round(torch.tensor([2048.0, 0.126, 65504.0, -inf], dtype=torch.float16), decimals=2))
+show(33, lambda: torch.round(torch.tensor([1234.5, -0.04]), decimals=-2))
+show(34, lambda: torch.sinc(torch.tensor([2.0, -2.5, 0.0, 7.25], dtype=torch.float16)))
+show(35, lambda: torch.std_mean(torch.tensor([[-1.0, 65504.0, 127.5, 300.0]], dtype=torch.float16)))
+show(36, lambda: torch.trapezoid(torch.tensor([3, 2**62, 2**62, -5])))
+show(37, lambda: torch.trapezoid(torch.empty(2, 0, dtype=torch.uint8)))
+show(38, lambda: torch.trapezoid(torch.tensor([1.0, 4.0, 9.0]), dx=0.5))
+show(39, lambda: torch.bucketize(torch.tensor([nan, 1.0, inf, -1.0]), torch.tensor([-1.0, 0.0, 2.0])))
+show(40, lambda: torch.bucketize(torch.tensor([nan, 2.0]), torch.tensor([-1.0, 0.0, 2.0]), right=True))
+show(41, lambda: torch.searchsorted(torch.tensor([1, 2, 4]), torch.tensor([nan, -inf, 2.0, inf])))
+show(42, lambda: torch.add(torch.tensor([7, 5, 0], dtype=torch.uint8), -129, alpha=-3))
+show(43, lambda: torch.sub(torch.tensor([7, 5], dtype=torch.int64), 2**40, alpha=2**40))
+show(44, lambda: torch.add(torch.tensor([7, 5], dtype=torch.int16), 300, alpha=300))
+show(45, lambda: torch.tensor_split(torch.tensor([[1.0], [2.0], [3.0]]), (1, 2), 1))
+show(46, lambda: torch.tensor_split(torch.arange(5), (-2, 9)))
+show(47, lambda: torch.tensor_split(torch.arange(5), torch.tensor([1, 3])))
+show(48, lambda: torch.block_diag(torch.tensor([[1.0, 2.0]]), torch.tensor([[3.0], [4.0]]), torch.tensor(5.0)))
+show(49, lambda: F.one_hot(torch.tensor([[2, 0], [4, 1]])))
+show(50, lambda: torch.div(torch.tensor([7, -7]), torch.tensor([2, 2]), rounding_mode=None))
+show(51, lambda: torch.linspace(-129, False, 3))
+show(52, lambda: torch.linspace(-0.0, 0.5, 1))
+show(53, lambda: torch.tensor([300.7, -1.0]).byte())
+show(54, lambda: torch.tensor([70000, 3]).short())
+show(55, lambda: torch.tensor([200, 3]).char())
+show(56, lambda: torch.result_type(torch.tensor([1, 2]), 2.5))
+show(57, lambda: torch.result_type(torch.tensor(1.0, dtype=torch.float64), torch.tensor([1], dtype=torch.int8)))
+show(58, lambda: torch.promote_types(torch.uint8, torch.int8))
+show(59, lambda: torch.promote_types(torch.float16, torch.bfloat16))
+show(60, lambda: torch.can_cast(torch.float32, torch.int32))
+show(61, lambda: torch.can_cast(torch.int64, torch.float16))
+show(62, lambda: torch.diag(torch.zeros(2, 3, 2)))
+show(63, lambda: torch.dot(torch.zeros(2, 2), torch.zeros(2)))
+show(64, lambda: torch.tensor([[3, 1, 1], [2, 2, 5]]).mode())
+show(65, lambda: torch.tensor([[3, 1, 1], [3, 2, 5]]).mode(0, keepdim=True))
+show(66, lambda: torch.tensor(3.5).mode())
+show(67, lambda: torch.cov(torch.tensor([[0.0, 1.0, 2.0], [2.0, 1.0, 0.5]])))
