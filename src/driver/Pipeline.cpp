@@ -20,6 +20,7 @@
 #include "passes/graph/InlineOperators.h"
 #include "passes/graph/InnermostChannels.h"
 #include "passes/graph/LowerAttention.h"
+#include "passes/graph/LowerScans.h"
 #include "passes/graph/LowerToLaunches.h"
 #include "passes/graph/NumberDraws.h"
 #include "passes/graph/OrderSizeReads.h"
@@ -279,6 +280,9 @@ struct Compilation {
                    [&] { layChannelsInnermost(program, registry); });
       pass("erase unused", program, [&] { eraseUnused(program); });
     }
+    pass("lower scans", program, [&] {
+      lowerScans(program, registry, textCompiler(context), device == Target::Kind::Cpu);
+    });
     pass("lower to launches", program, [&] {
       for (LoweringEdge &edge : lowerToLaunches(program, registry, textCompiler(context),
                                                 capability(device), options.deterministic))

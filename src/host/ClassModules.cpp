@@ -89,8 +89,11 @@ void fillAbc(Interpreter &interpreter, Module &m) {
   base->meta = meta;
   m.globals->set("ABCMeta", Value(meta));
   m.globals->set("ABC", Value(base));
-  auto same = nativeRaw("abc.abstractmethod",
-                        [](Interpreter &, CallArgs args) { return args.positional.at(0); });
+  auto same = nativeRaw("abc.abstractmethod", [](Interpreter &, CallArgs args) {
+    if (auto *function = args.positional.at(0).as<Function>())
+      function->attributes.set("__isabstractmethod__", Value(true));
+    return args.positional[0];
+  });
   m.globals->set("abstractmethod", same);
 }
 

@@ -3,6 +3,7 @@
 #include "host/TypeForm.h"
 
 #include <algorithm>
+#include <set>
 
 namespace pellucid::host {
 
@@ -285,6 +286,32 @@ Value Class::call(Interpreter &interpreter, CallArgs args) {
   return makeInstance(interpreter, std::move(args));
 }
 
+/// Methods that abc.abstractmethod marks and no class overrides: there are no instances.
+static void refuseAbstract(Interpreter &interpreter, const Class &cls) {
+  auto isAbc = [](const Class &meta) { return meta.name == "ABCMeta" && meta.module == "abc"; };
+  if (!cls.meta || !(isAbc(*cls.meta) || std::any_of(cls.meta->mro.begin(), cls.meta->mro.end(),
+                                                     [&](const auto &c) { return isAbc(*c); })))
+    return;
+  std::set<std::string> open;
+  auto look = [&](const Class &c) {
+    for (const auto &[name, value] : c.attributes.items())
+      if (auto *function = value.as<Function>();
+          function && function->attributes.find("__isabstractmethod__") &&
+          cls.find(name)->as<Function>() == function)
+        open.insert(name);
+  };
+  look(cls);
+  for (const auto &c : cls.mro)
+    look(*c);
+  std::string names;
+  for (const std::string &name : open)
+    names += (names.empty() ? "" : ", ") + name;
+  if (!open.empty())
+    interpreter.raise("TypeError", "Can't instantiate abstract class " + cls.name +
+                                       " with abstract method" + (open.size() > 1 ? "s " : " ") +
+                                       names);
+}
+
 Value Class::makeInstance(Interpreter &interpreter, CallArgs args) {
   if (construct)
     return construct(interpreter, std::move(args));
@@ -292,8 +319,10 @@ Value Class::makeInstance(Interpreter &interpreter, CallArgs args) {
   for (const auto &c : mro)
     warnOfMetaclass(interpreter, *this, *c);
   refuseAbsentBases(interpreter, "class '" + name + "' inherits from", *this);
+  refuseAbstract(interpreter, *this);
+  const Value *own = find("__new__");
   for (const auto &c : mro) {
-    if (constructsDerived(*c))
+    if (constructsDerived(*c) && !(own && own->as<Function>()))
       return c->construct(interpreter, std::move(args));
   }
   const Value *maker = find("__new__");

@@ -345,9 +345,23 @@ Value deepCopy(Interpreter &interpreter, const Value &value) {
   return DeepCopier(interpreter).copy(value);
 }
 
+/// What the user's class says of its equality or its hash; null where it is Python's own.
+static std::optional<Value> ownAnswer(const Instance &self, const char *name,
+                                      std::vector<Value> given) {
+  const Value *method = self.cls->find(name);
+  Interpreter *interpreter = Interpreter::active();
+  if (!method || !method->as<Function>() || !interpreter)
+    return std::nullopt;
+  given.insert(given.begin(), Value(std::const_pointer_cast<Object>(self.shared_from_this())));
+  return interpreter->call(*method, CallArgs{std::move(given), {}, interpreter->location()});
+}
+
 bool Instance::equals(const Object &other) const {
   if (this == &other)
     return true;
+  if (auto answer = ownAnswer(*this, "__eq__",
+                              {Value(std::const_pointer_cast<Object>(other.shared_from_this()))}))
+    return answer->isBool() && answer->boolean();
   auto *instance = dynamic_cast<const Instance *>(&other);
   const Value *fields = comparedNames(*this);
   if (!instance || instance->cls != cls || !fields)
@@ -363,6 +377,11 @@ bool Instance::equals(const Object &other) const {
 std::optional<size_t> Instance::hash() const {
   if (content)
     return hashOf(*content);
+  if (auto answer = ownAnswer(*this, "__hash__", {})) {
+    if (!answer->isInt())
+      Interpreter::active()->raise("TypeError", "__hash__ method should return an integer");
+    return hashOf(*answer);
+  }
   const Value *fields = comparedNames(*this);
   return fields ? std::hash<std::string>()(cls->name) : std::hash<const void *>()(this);
 }

@@ -36,6 +36,22 @@ const TextModule textModules[] = {
 #include "host/modules/bisect.py.inc"
     },
     {
+        "csv",
+#include "host/modules/csv.py.inc"
+    },
+    {
+        "datetime",
+#include "host/modules/datetime.py.inc"
+    },
+    {
+        "tqdm",
+#include "host/modules/tqdm.py.inc"
+    },
+    {
+        "tqdm.auto",
+#include "host/modules/tqdm.py.inc"
+    },
+    {
         "fnmatch",
 #include "host/modules/fnmatch.py.inc"
     },

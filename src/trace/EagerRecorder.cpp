@@ -592,8 +592,7 @@ void EagerRecorder::keepMade(Output &output, std::shared_ptr<const std::byte> da
 }
 
 /// What the segment began with and nothing was written to is what it was.
-void EagerRecorder::keepBegun(const std::vector<Output> &outputs,
-                              const std::map<const Value *, Input> &begun) {
+void EagerRecorder::keepBegun(const std::vector<Output> &outputs) {
   for (const Output &output : outputs) {
     auto input = begun.find(output.value);
     if (input == begun.end())
@@ -626,7 +625,7 @@ std::optional<EagerRecorder::FailedCheck> EagerRecorder::compute(std::vector<Out
     results.insert(results.end(), values.begin(), values.end());
   tracer.program.main.output(std::move(results));
   // What tensors begin with stays to be made.
-  std::map<const Value *, Input> begun;
+  begun.clear();
   for (const Input &input : inputs)
     begun.emplace(input.value, input);
   dropUnused();
@@ -651,7 +650,7 @@ std::optional<EagerRecorder::FailedCheck> EagerRecorder::compute(std::vector<Out
   }
   for (const Input &input : inputs)
     begun[input.value] = input;
-  keepBegun(outputs, begun);
+  keepBegun(outputs);
   return failed;
 }
 
@@ -665,6 +664,7 @@ void EagerRecorder::restart(bool failed) {
   tracked.clear();
   inputs.clear();
   inputOf.clear();
+  begun.clear();
   views.clear();
   places.clear();
   occurrences.clear();

@@ -235,8 +235,7 @@ private:
   };
   std::optional<FailedCheck> compute(std::vector<Output> &outputs);
   void keepMade(Output &output, std::shared_ptr<const std::byte> data, graph::Device device) const;
-  void keepBegun(const std::vector<Output> &outputs,
-                 const std::map<const graph::Value *, Input> &begun);
+  void keepBegun(const std::vector<Output> &outputs);
   std::optional<ConcreteTensor> knownOnHost(TracedTensor &tensor);
   bool needsMuchMemory();
   const graph::Node *lastMeasured = nullptr; ///< by needsMuchMemory(), of the segment
@@ -275,6 +274,8 @@ private:
   std::vector<std::weak_ptr<TracedStorage>> tracked;
   std::vector<Input> inputs;
   std::map<const graph::Value *, size_t> inputOf;
+  /// All inputs, those too that a segment which is computed has dropped.
+  std::map<const graph::Value *, Input> begun;
   std::map<std::pair<const void *, std::string>, graph::Value *> views;
   std::unordered_map<std::string, Family> families; ///< by SegmentKey::text
   size_t programsKept = 0;

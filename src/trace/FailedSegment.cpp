@@ -259,16 +259,14 @@ std::exception_ptr EagerRecorder::recover(std::vector<Output> &outputs, const Fa
   if (nodes.empty() && run.node)
     nodes.insert(run.node);
   std::set<const Node *> lost = dependents(tracer.program.main, nodes);
-  std::map<const Value *, Input> begun;
-  for (const Input &input : inputs)
-    begun.emplace(input.value, input);
   std::vector<Output *> rest;
   for (Output &output : outputs)
-    if (!begun.count(output.value) && !output.value->producer()->isPlaceholder() &&
-        !lost.count(output.value->producer()))
+    if (!begun.count(output.value) && !lost.count(output.value->producer()))
       rest.push_back(&output);
   computeRest(std::move(rest));
-  keepBegun(outputs, begun);
+  for (const Input &input : inputs)
+    begun[input.value] = input;
+  keepBegun(outputs);
   try {
     if (failed.empty())
       raiseFailure(run.failure, run.node);

@@ -147,17 +147,32 @@ private:
       refuse(call.regions[0].what +
              " writes to a tensor made outside of it, in an order of its own; "
              "use scan");
+    for (const std::shared_ptr<TracedStorage> &storage : written) {
+      // An operand that is the same memory changes with it.
+      operands |= isAmong(storage, call.additional);
+      if (isAmong(storage, call.carried) || isAmong(storage, call.scanned))
+        refuse(call.regions.back().what + " writes to a tensor made outside of it that " +
+               call.name + " also begins with or goes through; give it a clone()");
+    }
     bool knows = written.size() == before && (!operands || operandsAreOuter);
     operandsAreOuter |= operands;
     return knows;
   }
   bool isLoop() const { return call.kind != ControlKind::Cond; }
+  static bool isAmong(const std::shared_ptr<TracedStorage> &storage,
+                      const std::vector<h::Value> &values) {
+    return std::any_of(values.begin(), values.end(), [&](const h::Value &value) {
+      auto *tensor = value.as<TensorObject>();
+      return tensor && tensor->tensor.storage == storage;
+    });
+  }
   void takeWritten() {
     if (operandsAreOuter)
       flow.additional.clear();
     if (isLoop())
       for (const std::shared_ptr<TracedStorage> &storage : written)
-        flow.carried.push_back(storage->base);
+        flow.carried.push_back(
+            denseValue(tensorValue(tracer, tracer.wrap(storage->base)), "what it writes"));
   }
   /// Behind the results of the model's own that are carried; of a branch behind all.
   size_t firstWritten(size_t results) const {
@@ -212,6 +227,20 @@ private:
     operandStorages.insert(tensor.storage.get());
     return tensorValue(tracer, std::move(tensor));
   }
+  /// The same elements with the strides of `type`.
+  Value *laidOut(Value *value, const TensorType &type) {
+    if (value->type() == type)
+      return value;
+    tracer.graph().setLocation(where);
+    Value *memory =
+        emitCall(tracer.graph(), tracer.registry, tracer.symbols(), "aten.empty_strided",
+                 {Argument::list(type.shape), Argument::list(type.strides)},
+                 {{"dtype", Argument(type.dtype)}, {"device", Argument(type.device)}}, where)
+            ->result();
+    return emitCall(tracer.graph(), tracer.registry, tracer.symbols(), "aten.copy",
+                    {Argument(memory), Argument(value)}, {}, where)
+        ->result();
+  }
   static TensorType placeOf(const TensorType &type) {
     return TensorType(type.dtype, type.shape, type.device);
   }
@@ -226,8 +255,9 @@ private:
     }
     if (isLoop())
       for (const std::shared_ptr<TracedStorage> &storage : written)
-        inside.hold(storage,
-                    tracer.graph().placeholder(tracer.graph().uniqueName("state"), storage->type));
+        inside.hold(storage, laidOut(tracer.graph().placeholder(tracer.graph().uniqueName("state"),
+                                                                placeOf(storage->type)),
+                                     storage->type));
     if (call.kind == ControlKind::AssociativeScan)
       for (const Value *scanned : flow.scanned)
         inner.push_back(placeholder("before", sliceType(scanned), true));
@@ -545,7 +575,9 @@ private:
     size_t first = firstWritten(results.size() - written.size());
     for (size_t i = 0; i < written.size(); ++i)
       tracer.overwrite(written[i],
-                       tracer.valueOf(results[first + i].as<TensorObject>()->tensor, where), where);
+                       laidOut(tracer.valueOf(results[first + i].as<TensorObject>()->tensor, where),
+                               written[i]->type),
+                       where);
     results.erase(results.begin() + static_cast<ptrdiff_t>(first),
                   results.begin() + static_cast<ptrdiff_t>(first + written.size()));
     if (hasGradients)

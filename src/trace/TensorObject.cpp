@@ -816,6 +816,14 @@ const char *atenName(h::BinaryOp op) {
 std::optional<h::Value> TensorObject::binaryOp(h::Interpreter &interpreter, h::BinaryOp op,
                                                const h::Value &given, bool reflected) {
   h::Value other = h::unwrapConstexpr(given);
+  // What sizes decide, as a tensor: either way of it is right.
+  if (other.isSymBool())
+    other =
+        callAten(tracer, interpreter, "ne",
+                 argsOf({callAten(tracer, interpreter, "full",
+                                  argsOf({h::Value::list({}), h::Value::integer(other.symBool())},
+                                         {{"dtype", dtypeValue(DataType::Int64)}})),
+                         h::Value(int64_t(0))}));
   bool usable = other.as<TensorObject>() || other.isInt() || other.isFloat() || other.isBool() ||
                 h::isSymbolicNumber(other);
   const char *name = atenName(op);

@@ -111,17 +111,13 @@ void Tracer::beginWrite(const std::shared_ptr<TracedStorage> &storage,
     return;
   }
   // What is given to every turn anew is the turn's own.
-  bool isWhole =
-      storage->type == TensorType(storage->type.dtype, storage->type.shape, storage->type.device);
-  if (isInside || !maker || recorder || !isWhole)
+  if (isInside || !maker || recorder)
     throw DiagnosticError(
-        where,
-        regions.back().what +
-            (isInside  ? " might be modifying the input: it writes to one of its operands"
-             : isWhole ? " writes to a tensor made outside of it"
-                       : " writes to a tensor made outside of it whose memory is not contiguous") +
-            ", and higher order operators do not support input mutation; "
-            "return the new contents as a result");
+        where, regions.back().what +
+                   (isInside ? " might be modifying the input: it writes to one of its operands"
+                             : " writes to a tensor made outside of it") +
+                   ", and higher order operators do not support input mutation; "
+                   "return the new contents as a result");
   writes.outer.push_back({storage, storage->base});
 }
 

@@ -19,7 +19,7 @@ class OrderedDict(dict):
         return type(self)(self)
 
     def __repr__(self):
-        return f"{type(self).__name__}({dict(self) if len(self) else ''})"
+        return f"{type(self).__name__}({list(self.items()) if len(self) else ''})"
 
 
 class defaultdict(dict):

@@ -179,29 +179,71 @@ def _weight_int8pack_mm(self, mat2, scales):
     return torch.matmul(self, mat2.to(self.dtype).t()) * scales
 
 
-@_aten("aten::_weight_int4pack_mm_for_cpu(Tensor self, Tensor mat2, int qGroupSize, Tensor qScaleAndZeros) -> Tensor")
-def _weight_int4pack_mm_for_cpu(self, mat2, qGroupSize, qScaleAndZeros):
-    raise NotImplementedError("_weight_int4pack_mm_for_cpu: how its weight is packed depends on the processor that packed it; keep the int4 weight in torchao's unpacked layout")
+@_aten("aten::_int_mm(Tensor self, Tensor mat2) -> Tensor")
+def _int_mm(self, mat2):
+    if self.dtype != torch.int8 or mat2.dtype != torch.int8:
+        raise RuntimeError(f"_int_mm: expected self and mat2 to be of dtype int8, got {self.dtype} and {mat2.dtype}")
+    return torch.mm(self.to(torch.int32), mat2.to(torch.int32))
 
 
-def _unpacked_int4(packed):
-    """Numbers in 0..15 of [n / 8, k / (16 * t), 32, t / 2] words, which lie as a tensor core's lanes take them, as [n, k]."""
-    tiles, outer, half = packed.shape[0], packed.shape[1], packed.shape[3]
-    # Eight numbers in a word: of two tiles of 16, of their halves, of two neighbours.
-    parts = torch.stack([(packed >> shift) & 15 for shift in (0, 16, 4, 20, 8, 24, 12, 28)], -1)
-    parts = parts.reshape([tiles, outer, 8, 4, half, 2, 2, 2])
-    return torch.permute(parts, [0, 2, 1, 4, 5, 6, 3, 7]).reshape([tiles * 8, outer * half * 32])
-
-
-@_aten("aten::_weight_int4pack_mm(Tensor self, Tensor mat2, int qGroupSize, Tensor qScaleAndZeros) -> Tensor")
-def _weight_int4pack_mm(self, mat2, qGroupSize, qScaleAndZeros):
-    weight = _unpacked_int4(mat2)
+def _times_int4(self, weight, qGroupSize, qScaleAndZeros):
+    """By a weight of numbers in 0..15, [n, k], whose groups along k have a scale and a zero each."""
     rows, columns = weight.shape[0], weight.shape[1]
     scales = torch.permute(qScaleAndZeros[..., 0], [1, 0]).unsqueeze(2)
     zeros = torch.permute(qScaleAndZeros[..., 1], [1, 0]).unsqueeze(2)
     groups = weight.reshape([rows, columns // qGroupSize, qGroupSize])
     wide = ((groups - 8).to(self.dtype) * scales + zeros).to(self.dtype).reshape([rows, columns])
     return torch.matmul(self, wide.t())
+
+
+@_aten("aten::_convert_weight_to_int4pack_for_cpu(Tensor self, SymInt innerKTiles) -> Tensor")
+def _convert_weight_to_int4pack_for_cpu(self, innerKTiles):
+    # In PyTorch a layout of the processor's own, which only the product reads.
+    packed = (self[:, 0::2] | (self[:, 1::2] << 4)).to(torch.uint8)
+    packed._pellucid_int4 = True
+    return packed
+
+
+@_aten("aten::_weight_int4pack_mm_for_cpu(Tensor self, Tensor mat2, int qGroupSize, Tensor qScaleAndZeros) -> Tensor")
+def _weight_int4pack_mm_for_cpu(self, mat2, qGroupSize, qScaleAndZeros):
+    if not getattr(mat2, "_pellucid_int4", False):
+        raise NotImplementedError("_weight_int4pack_mm_for_cpu: how its weight is packed depends on the processor that packed it; pack it in the model (_convert_weight_to_int4pack_for_cpu), or keep the int4 weight in torchao's unpacked layout")
+    numbers = mat2.to(torch.int32)
+    weight = torch.stack([numbers & 15, numbers >> 4], 2).reshape([mat2.shape[0], mat2.shape[1] * 2])
+    return _times_int4(self, weight, qGroupSize, qScaleAndZeros)
+
+
+_int4_shifts = (0, 16, 4, 20, 8, 24, 12, 28)
+
+
+@_aten("aten::_convert_weight_to_int4pack(Tensor self, SymInt innerKTiles) -> Tensor")
+def _convert_weight_to_int4pack(self, innerKTiles):
+    # Two numbers in a byte, the first above; the layout that _unpacked_int4 reads.
+    if self.dtype != torch.uint8:
+        raise RuntimeError(f"_convert_weight_to_int4pack: expected the weight to be uint8 with two numbers in a byte, got {self.dtype}")
+    pairs = self.to(torch.int64)
+    rows, columns, half = self.shape[0], self.shape[1] * 2, innerKTiles // 2
+    numbers = torch.stack([pairs >> 4, pairs & 15], 2)
+    parts = numbers.reshape([rows // 8, 8, columns // (half * 32), half, 2, 2, 4, 2])
+    parts = torch.permute(parts, [0, 2, 1, 6, 3, 4, 5, 7]).reshape([rows // 8, columns // (half * 32), 32, half, 8])
+    words = parts[..., 0]
+    for i in range(1, 8):
+        words = words | (parts[..., i] << _int4_shifts[i])
+    return words.to(torch.int32)
+
+
+def _unpacked_int4(packed):
+    """Numbers in 0..15 of [n / 8, k / (16 * t), 32, t / 2] words, which lie as a tensor core's lanes take them, as [n, k]."""
+    tiles, outer, half = packed.shape[0], packed.shape[1], packed.shape[3]
+    # Eight numbers in a word: of two tiles of 16, of their halves, of two neighbours.
+    parts = torch.stack([(packed >> shift) & 15 for shift in _int4_shifts], -1)
+    parts = parts.reshape([tiles, outer, 8, 4, half, 2, 2, 2])
+    return torch.permute(parts, [0, 2, 1, 4, 5, 6, 3, 7]).reshape([tiles * 8, outer * half * 32])
+
+
+@_aten("aten::_weight_int4pack_mm(Tensor self, Tensor mat2, int qGroupSize, Tensor qScaleAndZeros) -> Tensor")
+def _weight_int4pack_mm(self, mat2, qGroupSize, qScaleAndZeros):
+    return _times_int4(self, _unpacked_int4(mat2), qGroupSize, qScaleAndZeros)
 
 
 @_aten("quantized_decomposed::fake_quant_per_channel(Tensor input, Tensor scales, Tensor zero_points, int axis, int quant_min, int quant_max) -> Tensor")

@@ -46,6 +46,51 @@ def min(input, dim=None, keepdim=False, other=None):
     return Ordered(*torch.ops.aten.min.dim(input, dim, keepdim), "min")
 
 
+def cummax(input, dim):
+    return Ordered(*torch.ops.aten.cummax(input, dim), "cummax")
+
+
+def cummin(input, dim):
+    return Ordered(*torch.ops.aten.cummin(input, dim), "cummin")
+
+
+def mode(input, dim=-1, keepdim=False):
+    """The value that comes most often, the smallest of those that do; its place is the last one."""
+    rows = input.reshape(1) if input.dim() == 0 else torch.movedim(input, dim, -1)
+    ordered = torch.sort(rows, -1, stable=True)
+    values, places = ordered[0], ordered[1]
+    size = values.shape[-1]
+    counts = (values.unsqueeze(-1) == values.unsqueeze(-2)).sum(-1)
+    # Of equal values the last one in order, of the first run that is longest.
+    first = torch.argmax(counts, -1, True)
+    last = first + torch.gather(counts, -1, first) - 1
+    value, place = torch.gather(values, -1, last), torch.gather(places, -1, last)
+    if input.dim() == 0:
+        return Ordered(value.reshape([]), place.reshape([]) * 0, "mode")
+    value, place = torch.movedim(value, -1, dim), torch.movedim(place, -1, dim)
+    return Ordered(value, place, "mode") if keepdim else Ordered(value.squeeze(dim), place.squeeze(dim), "mode")
+
+
+def block_diag(*tensors):
+    return torch.ops.aten.block_diag(list(tensors))
+
+
+def cartesian_prod(*tensors):
+    return torch.ops.aten.cartesian_prod(list(tensors))
+
+
+def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None):
+    if not isinstance(input, torch.Tensor):
+        input = torch.tensor(input)
+    return torch.ops.aten.searchsorted.Tensor(sorted_sequence, input, out_int32=out_int32, right=right, side=side, sorter=sorter)
+
+
+def bucketize(input, boundaries, *, out_int32=False, right=False):
+    if not isinstance(input, torch.Tensor):
+        input = torch.tensor(input)
+    return torch.ops.aten.bucketize.Tensor(input, boundaries, out_int32=out_int32, right=right)
+
+
 def equal(input, other):
     """Known of what is computed from the program's own numbers; a branch on other values is refused."""
     if tuple(input.shape) != tuple(other.shape):
@@ -219,13 +264,17 @@ def softsign(input):
     return input / (1 + torch.abs(input))
 
 
-def selu(input):
+def _written(input, result, inplace):
+    return input.copy_(result) if inplace else result
+
+
+def selu(input, inplace=False):
     alpha, scale = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
-    return torch.nn.functional.elu(input, alpha) * scale
+    return _written(input, torch.nn.functional.elu(input, alpha) * scale, inplace)
 
 
-def celu(input, alpha=1.0):
-    return torch.clamp(input, min=0) + torch.clamp(alpha * torch.expm1(input / alpha), max=0)
+def celu(input, alpha=1.0, inplace=False):
+    return _written(input, torch.clamp(input, min=0) + torch.clamp(alpha * torch.expm1(input / alpha), max=0), inplace)
 
 
 def hardshrink(input, lambd=0.5):
@@ -240,8 +289,8 @@ def tanhshrink(input):
     return input - torch.tanh(input)
 
 
-def threshold(input, threshold, value):
-    return torch.where(input <= threshold, value, input)
+def threshold(input, threshold, value, inplace=False):
+    return _written(input, torch.where(input <= threshold, value, input), inplace)
 
 
 def prelu(input, weight):
@@ -449,7 +498,9 @@ def feature_alpha_dropout(input, p=0.5, training=False, inplace=False):
 
 def multinomial(input, num_samples, replacement=False, generator=None):
     if generator is not None and torch._is_script():
-        return torch.ops.aten.multinomial(input, num_samples, replacement, generator=generator)
+        from torch._pellucid_aten import _multinomial
+
+        return _multinomial(input, num_samples, replacement, generator)
     if generator is not None:
         raise NotImplementedError("torch.multinomial with a generator: a program draws from the seed and offset of its run; leave generator out")
     return torch.ops.aten.multinomial(input, num_samples, replacement)

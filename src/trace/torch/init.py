@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 import math
 
+import torch
+
 
 def _checked(tensor):
     """What is drawn or filled is its `data`: leaves that require a gradient are initialised too."""
@@ -23,7 +25,8 @@ _normal = normal_
 
 
 def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
-    return _truncated_normal(_checked(tensor), mean, std, a, b, generator)
+    _truncated_normal(_checked(tensor).data, mean, std, a, b, generator)
+    return tensor
 
 
 def zeros_(tensor):
@@ -109,7 +112,40 @@ def kaiming_normal_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", gener
 def orthogonal_(tensor, gain=1, generator=None):
     if tensor.dim() < 2:
         raise ValueError("Only tensors with 2 or more dimensions are supported")
-    return tensor if 0 in tensor.shape else _orthogonal(tensor, gain, generator)
+    if 0 not in tensor.shape:
+        _orthogonal(tensor.data, gain, generator)
+    return tensor
+
+
+def eye_(tensor):
+    if tensor.dim() != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
+    tensor.data.zero_()
+    tensor.data.diagonal().fill_(1.0)
+    return tensor
+
+
+def dirac_(tensor, groups=1):
+    if tensor.dim() not in (3, 4, 5):
+        raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
+    if tensor.shape[0] % groups != 0:
+        raise ValueError("dim 0 must be divisible by groups")
+    rows, middle = tensor.shape[0] // groups, tuple(size // 2 for size in tensor.shape[2:])
+    tensor.data.zero_()
+    for group in range(groups):
+        for d in range(min(rows, tensor.shape[1])):
+            tensor.data[(group * rows + d, d) + middle] = 1.0
+    return tensor
+
+
+def sparse_(tensor, sparsity, std=0.01, generator=None):
+    if tensor.dim() != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
+    none = math.ceil(sparsity * tensor.shape[0])
+    tensor.data.normal_(0, std, generator=generator)
+    for column in range(tensor.shape[1]):
+        tensor.data[torch.randperm(tensor.shape[0])[:none], column] = 0
+    return tensor
 
 
 def _bounded(tensor, fan_in):

@@ -18,9 +18,29 @@ def _reduced(losses, reduction):
     return losses
 
 
+def _fitting_target(input, target):
+    if input.dim() <= 2:
+        if target.dim() > 1:
+            raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+        if input.dim() == 2 and (target.dim() == 0 or input.shape[0] != target.shape[0]):
+            raise ValueError(f"Expected input batch_size ({input.shape[0]}) to match target batch_size ({target.shape[0] if target.dim() else 1}).")
+    elif target.dim() != input.dim() - 1 or input.shape[0] != target.shape[0] or list(input.shape[2:]) != list(target.shape[1:]):
+        if input.shape[0] != target.shape[0]:
+            raise ValueError(f"Expected input batch_size ({input.shape[0]}) to match target batch_size ({target.shape[0]}).")
+        raise RuntimeError(f"Expected target size {[input.shape[0]] + list(input.shape[2:])}, got {list(target.shape)}")
+    if target.dtype not in (torch.int64, torch.uint8):
+        raise RuntimeError(f"expected scalar type Long but found {_scalar_name(target.dtype)}")
+
+
+def _scalar_name(dtype):
+    return {"float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16", "int32": "Int", "int16": "Short", "int8": "Char", "bool": "Bool"}.get(str(dtype).partition(".")[2], str(dtype))
+
+
 def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"):
     reduction = _reduction(size_average, reduce, reduction)
     dim = 1 if input.dim() > 1 else 0
+    if torch._is_script():
+        _fitting_target(input, target)
     torch._check_range(target, 0, input.shape[dim], "IndexError", "Target {} is out of bounds.", ignore_index)
     keep = target != ignore_index
     rows = torch.where(keep, target, 0)
@@ -38,6 +58,8 @@ def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-1
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
     dim = 1 if input.dim() > 1 else 0
     classes = input.shape[dim]
+    if torch._is_script() and target.is_floating_point() and list(target.shape) != list(input.shape):
+        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {_scalar_name(target.dtype)}")
     logs = torch.log_softmax(input, dim)
     scale = None if weight is None else weight.reshape([-1 if d == dim else 1 for d in range(input.dim())])
     if target.is_floating_point():

@@ -1,11 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """torch.nn.utils.rnn: sequences of several lengths in one tensor."""
-import collections
-
 import torch
-
-_Fields = collections.namedtuple("PackedSequence", ["data", "batch_sizes", "sorted_indices", "unsorted_indices"])
-
 
 def _inverse(order):
     if order is None:
@@ -13,13 +8,26 @@ def _inverse(order):
     return torch.zeros_like(order).scatter_(0, order, torch.arange(0, order.numel(), device=order.device))
 
 
-class PackedSequence(_Fields):
+class PackedSequence:
     """The steps of all sequences, the longest first: at each time those that have not ended."""
 
-    def __new__(cls, data, batch_sizes=None, sorted_indices=None, unsorted_indices=None):
-        if unsorted_indices is None:
-            unsorted_indices = _inverse(sorted_indices)
-        return _Fields.__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
+    _fields = ("data", "batch_sizes", "sorted_indices", "unsorted_indices")
+
+    def __init__(self, data, batch_sizes=None, sorted_indices=None, unsorted_indices=None):
+        self.data, self.batch_sizes, self.sorted_indices = data, batch_sizes, sorted_indices
+        self.unsorted_indices = _inverse(sorted_indices) if unsorted_indices is None else unsorted_indices
+
+    def __iter__(self):
+        return iter([self.data, self.batch_sizes, self.sorted_indices, self.unsorted_indices])
+
+    def __getitem__(self, index):
+        return list(self)[index]
+
+    def __len__(self):
+        return 4
+
+    def __repr__(self):
+        return "PackedSequence(" + ", ".join([f"{name}={getattr(self, name)!r}" for name in self._fields]) + ")"
 
     def _with(self, data):
         return PackedSequence(data, self.batch_sizes, self.sorted_indices, self.unsorted_indices)

@@ -63,7 +63,7 @@ CASES = {
     "places_in_a_branch": ({"x": "f32[n:1..40]"}, [{"x": normal(n) + by} for n, by in ((1, 2), (7, 0.4), (40, 1), (9, -2), (1, -3))]),
     "places_in_a_scan": ({"x": "f32[t:0..9,n:1..40]"}, [{"x": np.sort(normal(t, n), 0)} for t, n in ((5, 7), (1, 1), (9, 40), (0, 5))]),
     "places_in_a_loop": ({"n": "i64[]", "x": "f32[k:3..30]"}, [{"n": np.array(n), "x": normal(k)} for n, k in ((0, 4), (1, 3), (4, 30), (3, 9))]),
-    "lengths": ({"x": "f32[b:1..9,n:1..20]", "n": "i64[b]"}, [{"x": normal(4, 6), "n": np.array([0, 6, 3, 1])}, {"x": normal(1, 1), "n": np.array([1])}]),
+    "lengths": ({"x": "f32[4,n:1..20]", "n": "i64[4]"}, [{"x": normal(4, 6), "n": np.array([0, 6, 3, 1])}, {"x": normal(4, 2), "n": np.array([1, 0, 0, 2])}]),
     "Net": ({"x": "f32[b:1..9,6]", "n": "i64[]"}, [{"x": normal(b, 6), "n": np.array(n)} for b, n in ((1, 0), (4, 1), (9, 6))]),
 }
 
@@ -84,5 +84,7 @@ ARCHIVES = {
     "scan_in_scan": (0, (0,)),
     "mapped": (1, (1,)),
     "largest": (0, (0,)),
+    "places_in_a_branch": (2, (1, 2, 3)),
+    "lengths": (0, (0,)),
     "Net": (1, (1, 2)),
 }

@@ -53,7 +53,7 @@ def in_a_scan(x):
     def step(carried, y):
         return carried + torch.rand_like(y), y + torch.rand_like(y)
 
-    return scan(step, x[0], x)
+    return scan(step, x.sum(0), x)
 
 
 def in_a_loop(x):

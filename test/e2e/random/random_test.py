@@ -207,7 +207,7 @@ def check_loops(folder):
 
     for options in ((), ("--no-fusion",)):
         y = Package(folder, "in_a_scan", *options).run(X, "--seed", 9, "--offset", 1)
-        total = X[0].copy()
+        total = X.sum(0)
         for t in range(5):
             total = total + drawn(9, 0, t)
         exact("carried", y[0], total)

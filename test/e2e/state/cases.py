@@ -31,7 +31,7 @@ CASES = {
     "Scale": (["x=f32[batch:1..9,3]"], rows(3), False),
     "Norms": (["x=f32[batch:2..9,3]"], rows(3), True),
     "Branching": (["x=f32[n:1..9,3]"], [[numbers(n, 3, seed=i) + by] for i, (n, by) in enumerate(((4, 2), (2, -5), (7, 1), (3, 3), (1, -1)))], False),
-    "Looping": (["x=f32[n:1..9,3]", "turns=i64[]"], [[numbers(n, 3, seed=i), np.array(turns)] for i, (n, turns) in enumerate(((2, 3), (1, 0), (5, 8)))], False),
+    "Looping": (["x=f32[rows:1..9,3]", "n=i64[]"], [[numbers(n, 3, seed=i), np.array(turns)] for i, (n, turns) in enumerate(((2, 3), (1, 0), (5, 8)))], False),
     "Tables": (["x=f32[2,2,3]", "at=i64[2]"], [[numbers(2, 2, 3, seed=i), np.array(at)] for i, at in enumerate(([1, 3], [4, 4], [0, 3]))], False),
     "Images": (["x=f32[batch:1..4,2,5,3]"], [[numbers(n, 2, 5, 3, seed=n)] for n in (4, 1, 2)], True),
 }
