@@ -90,6 +90,10 @@ size_t ConfigTimes::fastest(const trace::TuneQuestion &question, Device device) 
   for (size_t i = 0; i < question.configs.size(); ++i) {
     try {
       graph::Program program = question.launchWith(i);
+      // Tables of zeros are no addresses that a kernel could follow.
+      if (std::any_of(program.kernels.begin(), program.kernels.end(),
+                      [](const graph::KernelDef &kernel) { return kernel.usesAddresses; }))
+        return 0;
       Compiled launch(program, eagerOptions(contractsFma, device), device);
       ZeroInputs inputs(program, device);
       double time = timeOf(launch, inputs.tensors, CudaDevices::get().at(device.index));

@@ -154,6 +154,11 @@ public:
     check(driver.check(driver.memcpyDtoH(host, addressOf(device), bytes),
                        "copy " + std::to_string(bytes) + " bytes from the device"));
   }
+  void copyWithin(void *to, const void *from, size_t bytes) override {
+    cuda::CurrentContext current(driver, context);
+    check(driver.check(driver.memcpyDtoDAsync(addressOf(to), addressOf(from), bytes, nullptr),
+                       "copy " + std::to_string(bytes) + " bytes of the device"));
+  }
   void fill(void *device, unsigned char value, size_t bytes) override {
     cuda::CurrentContext current(driver, context);
     check(driver.check(driver.memsetD8Async(addressOf(device), value, bytes, nullptr),
@@ -208,18 +213,26 @@ Device SessionDevices::placeOf(Device device) const { return isCpu ? Device() : 
 
 using Data = std::shared_ptr<const std::byte>;
 
-Data SessionDevices::toDevice(const std::byte *data, size_t bytes, Device device) {
-  Data made;
+std::shared_ptr<std::byte> SessionDevices::memoryOn(size_t bytes, Device device) {
+  std::shared_ptr<std::byte> made;
   checked([&] {
     CudaDevice &on = CudaDevices::get().at(device.index);
     void *block = on.memory().allocate(bytes);
     if (!block)
       throw DiagnosticError(SourceLocation("cuda"), outOfMemory(on, bytes));
-    std::shared_ptr<void> owner(block, [&on](void *b) { on.memory().release(b); });
-    if (bytes)
-      on.copyTo(block, data, bytes);
-    made = {owner, static_cast<const std::byte *>(block)};
+    made = {static_cast<std::byte *>(block), [&on](std::byte *b) { on.memory().release(b); }};
   });
+  return made;
+}
+
+void SessionDevices::copyWithin(std::byte *to, const std::byte *from, size_t bytes, Device device) {
+  checked([&] { CudaDevices::get().at(device.index).copyWithin(to, from, bytes); });
+}
+
+Data SessionDevices::toDevice(const std::byte *data, size_t bytes, Device device) {
+  std::shared_ptr<std::byte> made = memoryOn(bytes, device);
+  if (bytes)
+    checked([&] { CudaDevices::get().at(device.index).copyTo(made.get(), data, bytes); });
   return made;
 }
 

@@ -37,6 +37,8 @@ public:
   virtual void synchronize() = 0;
   virtual void copyTo(void *device, const void *host, size_t bytes) = 0;
   virtual void copyFrom(void *host, const void *device, size_t bytes) = 0;
+  /// From memory of the device to memory of it, behind what was queued.
+  virtual void copyWithin(void *to, const void *from, size_t bytes) = 0;
   /// Sets every byte, behind what was queued.
   virtual void fill(void *device, unsigned char value, size_t bytes) = 0;
 
@@ -81,6 +83,9 @@ public:
                                             graph::Device device) override;
   std::shared_ptr<const std::byte> toHost(const std::byte *data, size_t bytes,
                                           graph::Device device) override;
+  std::shared_ptr<std::byte> memoryOn(size_t bytes, graph::Device device) override;
+  void copyWithin(std::byte *to, const std::byte *from, size_t bytes,
+                  graph::Device device) override;
   /// Whether there is a GPU that the script's tensors lie on.
   bool areReal() { return !isCpu && count() > 0; }
   /// Gets what goes wrong in a copy, and throws it in its own way.

@@ -3,7 +3,9 @@
 
 #include "exec/Programs.h"
 #include "exec/ScriptTorch.h"
+#include "host/Kernel.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <unistd.h>
@@ -57,9 +59,28 @@ bool ScriptHooks::assertsLater(h::Interpreter &interpreter, const h::Value &test
   return session.hooks().assertsLater(interpreter, test, message);
 }
 
+/// The kernel's name, what describes its launches, the grid, and the arguments by name.
+static h::Value observedLaunch(const h::Value &kernel, const h::Value &grid,
+                               const h::CallArgs &args) {
+  auto jit = h::innermostKernel(kernel);
+  h::Dict given;
+  for (size_t i = 0; i < std::min(args.positional.size(), jit->parameters.size()); ++i)
+    given.set(h::Value(jit->parameters[i].name), args.positional[i]);
+  for (const auto &[name, value] : args.keywords)
+    given.set(h::Value(name), value);
+  const h::Value *describes = jit->options.find("launch_metadata");
+  return h::Value::tuple({h::Value(jit->name()), describes ? *describes : h::Value(), grid,
+                          h::Value::dict(std::move(given))});
+}
+
 h::Value ScriptHooks::launch(h::Interpreter &interpreter, const h::Value &kernel,
                              const h::Value &grid, h::CallArgs args, bool wrapped) {
-  return session.hooks().launch(interpreter, kernel, grid, std::move(args), wrapped);
+  if (launchObserver.isNone() || !session.recorder().isRecording())
+    return session.hooks().launch(interpreter, kernel, grid, std::move(args), wrapped);
+  h::Value ended = interpreter.call(launchObserver, {observedLaunch(kernel, grid, args)});
+  h::Value result = session.hooks().launch(interpreter, kernel, grid, std::move(args), wrapped);
+  interpreter.call(ended);
+  return result;
 }
 
 h::Value ScriptHooks::callOperator(h::Interpreter &interpreter,

@@ -43,6 +43,10 @@ public:
   eager::Session &tensors() { return session; }
   const ScriptRun &scriptRun() const { return run; }
 
+  /// Called with every launch's kernel, the function that describes it (`launch_metadata`), grid
+  /// and arguments by name, while it is set; what it gives is called when the launch was made.
+  host::Value launchObserver;
+
   /// What compiled programs did while a profile is taken, for its trace; nothing otherwise.
   struct Region {
     std::string name;

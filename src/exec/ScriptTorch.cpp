@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exec/ScriptTorch.h"
 
+#include "archive/Json.h"
 #include "exec/ScriptDevices.h"
 #include "exec/ScriptHooks.h"
 #include "host/InterpreterState.h"
@@ -57,6 +58,15 @@ const char *const proxyTensorSource =
     ;
 const char *const driverSource =
 #include "exec/torch/triton_driver.py.inc"
+    ;
+const char *const protonSource =
+#include "exec/torch/proton.py.inc"
+    ;
+const char *const protonViewerSource =
+#include "exec/torch/proton_viewer.py.inc"
+    ;
+const char *const libtritonSource =
+#include "exec/torch/libtriton.py.inc"
     ;
 const char *const cudaSource =
 #include "exec/torch/cuda.py.inc"
@@ -127,6 +137,10 @@ void addNatives(h::NativeModules &modules, ScriptHooks &hooks) {
       hooks.regions.emplace();
       return h::Value(std::make_shared<ProfileObject>());
     });
+    add("observe_launches", "observer", [&hooks](h::Interpreter &, Bound &a) {
+      hooks.launchObserver = a[0];
+      return h::Value();
+    });
     add("end_regions", "", [&hooks](h::Interpreter &, Bound &) {
       h::List rows;
       for (const ScriptHooks::Region &region :
@@ -134,6 +148,24 @@ void addNatives(h::NativeModules &modules, ScriptHooks &hooks) {
         rows.push_back(h::Value::tuple(
             {h::Value(region.name), h::Value(region.begin), h::Value(region.microseconds)}));
       hooks.regions.reset();
+      return h::Value::list(std::move(rows));
+    });
+    // Name, begin and duration in microseconds of every kernel, in order.
+    add("profiled_kernels", "profile", [](h::Interpreter &, Bound &a) {
+      auto &profile = a[0].expect<ProfileObject>("a profile");
+      profile.end();
+      archive::JsonDocument document;
+      h::List rows;
+      if (!document.read(pellucid_profile_json(profile.profile)).ok())
+        throw std::logic_error("the run time's profile is no JSON");
+      archive::JsonValue events = document.root().member("traceEvents");
+      for (size_t i = 0; i < events.size(); ++i) {
+        archive::JsonValue event = events.at(i);
+        if (event.member("cat").string() == "kernel")
+          rows.push_back(h::Value::tuple({h::Value(std::string(event.member("name").string())),
+                                          h::Value(event.member("ts").number()),
+                                          h::Value(event.member("dur").number())}));
+      }
       return h::Value::list(std::move(rows));
     });
     add("end_profile", "profile", [](h::Interpreter &i, Bound &a) {
@@ -247,6 +279,9 @@ void addScriptTorch(h::NativeModules &modules, ScriptHooks &hooks) {
   });
   modules.add("torch.fx.experimental.proxy_tensor", fillFrom(proxyTensorSource));
   modules.add("tabulate", fillFrom(tabulateSource));
+  modules.add("triton.profiler", fillFrom(protonSource));
+  modules.add("triton.profiler.viewer", fillFrom(protonViewerSource));
+  modules.add("triton._C.libtriton", fillFrom(libtritonSource));
   modules.add("triton._script_driver", fillFrom(driverSource));
   for (const char *name : {"triton.runtime", "triton.runtime.driver"})
     modules.add(name, [](h::Interpreter &i, h::Module &m) {

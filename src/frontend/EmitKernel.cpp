@@ -9,30 +9,91 @@ namespace pellucid::frontend {
 
 using namespace mlir;
 
-static bool isPointer(const ParameterSpec &spec) {
-  return spec.kind == ParameterSpec::Kind::Pointer || spec.kind == ParameterSpec::Kind::Loaded;
+static bool isPointer(ParameterSpec::Kind kind) {
+  using Kind = ParameterSpec::Kind;
+  return kind == Kind::Pointer || kind == Kind::Loaded;
 }
-static bool isRuntime(const ParameterSpec &spec) {
-  return isPointer(spec) || spec.kind == ParameterSpec::Kind::Scalar;
+
+/// A name that no parameter of the kernel has.
+static std::string partName(const host::JitFunction &kernel, const std::string &name) {
+  std::string part = name;
+  while (kernel.parameter(part))
+    part += "_";
+  return part;
+}
+
+std::vector<EmittedParameter> runtimeParameters(const host::JitFunction &kernel,
+                                                std::span<const ParameterSpec> parameters) {
+  using Kind = ParameterSpec::Kind;
+  std::vector<EmittedParameter> out;
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    const ParameterSpec &spec = parameters[i];
+    const std::string &name = kernel.parameters[i].name;
+    if (spec.kind == Kind::Constexpr || spec.kind == Kind::None)
+      continue;
+    if (spec.kind != Kind::Descriptor) {
+      out.push_back({name, spec.kind, spec.dtype, i});
+      continue;
+    }
+    out.push_back({name, Kind::Pointer, spec.dtype, i});
+    size_t rank = spec.block.size();
+    for (size_t d = 0; d < rank; ++d)
+      out.push_back({partName(kernel, name + "_shape_" + std::to_string(d)), Kind::Scalar,
+                     DataType::Int32, i});
+    for (size_t d = 0; d + 1 < rank; ++d)
+      out.push_back({partName(kernel, name + "_stride_" + std::to_string(d)), Kind::Scalar,
+                     DataType::Int64, i});
+  }
+  return out;
+}
+
+static DictionaryAttr attributesOf(const ParameterSpec &spec,
+                                   const host::JitFunction::Parameter &declared,
+                                   OpBuilder &builder) {
+  NamedAttrList list;
+  if (spec.divisibility > 1)
+    list.append("tt.divisibility",
+                builder.getI32IntegerAttr(static_cast<int32_t>(spec.divisibility)));
+  if (declared.doNotSpecialize)
+    list.append("pellucid.no_specialize", builder.getUnitAttr());
+  if (declared.doNotSpecializeOnAlignment)
+    list.append("pellucid.no_specialize_on_alignment", builder.getUnitAttr());
+  return list.getDictionary(builder.getContext());
+}
+
+/// A descriptor as the kernel sees it, made from its parts, which begin with the base.
+static Val descriptorOf(Emitter &e, Location place, const ParameterSpec &spec,
+                        ArrayRef<BlockArgument> parts) {
+  size_t rank = spec.block.size();
+  Val out;
+  out.kind = Val::Kind::Descriptor;
+  out.type = {spec.dtype, false, spec.block};
+  SmallVector<mlir::Value> shape, strides;
+  for (size_t d = 0; d < rank; ++d) {
+    out.shape.push_back(Val::tensor(parts[1 + d], {DataType::Int32, false, {}}));
+    shape.push_back(out.shape.back().value);
+  }
+  for (size_t d = 0; d < rank; ++d) {
+    bool isLast = d + 1 == rank;
+    out.strides.push_back(isLast ? e.numberAs(Val::of(host::Value(int64_t(1))), DataType::Int64)
+                                 : Val::tensor(parts[1 + rank + d], {DataType::Int64, false, {}}));
+    strides.push_back(out.strides.back().value);
+  }
+  auto padding = spec.padsWithNan ? tt::PaddingOption::PAD_NAN : tt::PaddingOption::PAD_ZERO;
+  out.value =
+      tt::MakeTensorDescOp::create(e.builder, place, parts[0], shape, strides, spec.block, padding);
+  return out;
 }
 
 void Emitter::declareKernel(const host::JitFunction &kernel,
                             std::span<const ParameterSpec> parameters, Location place) {
+  std::vector<EmittedParameter> parts = runtimeParameters(kernel, parameters);
   SmallVector<mlir::Type> types;
   SmallVector<DictionaryAttr> attributes;
-  for (auto [spec, declared] : llvm::zip_equal(parameters, kernel.parameters)) {
-    if (!isRuntime(spec))
-      continue;
-    types.push_back(irType({spec.dtype, isPointer(spec), {}}));
-    NamedAttrList list;
-    if (spec.divisibility > 1)
-      list.append("tt.divisibility",
-                  builder.getI32IntegerAttr(static_cast<int32_t>(spec.divisibility)));
-    if (declared.doNotSpecialize)
-      list.append("pellucid.no_specialize", builder.getUnitAttr());
-    if (declared.doNotSpecializeOnAlignment)
-      list.append("pellucid.no_specialize_on_alignment", builder.getUnitAttr());
-    attributes.push_back(list.getDictionary(&context));
+  for (const EmittedParameter &part : parts) {
+    types.push_back(irType({part.dtype, isPointer(part.kind), {}}));
+    attributes.push_back(
+        attributesOf(parameters[part.parameter], kernel.parameters[part.parameter], builder));
   }
   auto function =
       tt::FuncOp::create(builder, place, kernel.name(), builder.getFunctionType(types, {}));
@@ -44,31 +105,45 @@ void Emitter::declareKernel(const host::JitFunction &kernel,
   if (entry->getNumArguments() == 0)
     for (mlir::Type type : types)
       entry->addArgument(type, place);
-  unsigned next = 0;
+  // The parameters' names, for diagnostics of everything that works on the IR.
+  for (auto [argument, part] : llvm::zip_equal(entry->getArguments(), parts))
+    argument.setLoc(NameLoc::get(builder.getStringAttr(part.name), place));
+  builder.setInsertionPointToStart(entry);
+  size_t next = 0;
   for (size_t i = 0; i < parameters.size(); ++i) {
-    const ParameterSpec &spec = parameters[i];
-    const std::string &name = kernel.parameters[i].name;
-    if (!isRuntime(spec)) {
-      bool isNone = spec.kind == ParameterSpec::Kind::None;
-      frame->names[name] = isNone ? Val() : fromHost(spec.constant);
-      continue;
-    }
-    BlockArgument argument = entry->getArgument(next++);
-    // The parameter's name, for diagnostics of everything that works on the IR.
-    argument.setLoc(NameLoc::get(builder.getStringAttr(name), place));
-    Val &value = frame->names[name] = Val::tensor(argument, {spec.dtype, isPointer(spec), {}});
+    size_t first = next;
+    while (next < parts.size() && parts[next].parameter == i)
+      ++next;
+    frame->names[kernel.parameters[i].name] =
+        parameterValue(place, parameters[i],
+                       ArrayRef<BlockArgument>(entry->getArguments()).slice(first, next - first));
+  }
+}
+
+Val Emitter::parameterValue(Location place, const ParameterSpec &spec,
+                            llvm::ArrayRef<BlockArgument> parts) {
+  using Kind = ParameterSpec::Kind;
+  switch (spec.kind) {
+  case Kind::None:
+    return Val();
+  case Kind::Constexpr:
+    return fromHost(spec.constant);
+  case Kind::Descriptor:
+    return descriptorOf(*this, place, spec, parts);
+  case Kind::Loaded:
+    return Val::tensor(tt::LoadOp::create(builder, place, parts[0], mlir::Value(), mlir::Value(),
+                                          tt::CacheModifier::NONE, tt::EvictionPolicy::NORMAL,
+                                          false),
+                       {spec.dtype, false, {}});
+  case Kind::Pointer:
+  case Kind::Scalar: {
+    Val value = Val::tensor(parts[0], {spec.dtype, spec.kind == Kind::Pointer, {}});
     if (spec.equalsOne)
       value.constant = host::Value(int64_t(1));
+    return value;
   }
-  builder.setInsertionPointToStart(entry);
-  for (size_t i = 0; i < parameters.size(); ++i)
-    if (parameters[i].kind == ParameterSpec::Kind::Loaded) {
-      Val &value = frame->names[kernel.parameters[i].name];
-      value = Val::tensor(tt::LoadOp::create(builder, place, value.value, mlir::Value(),
-                                             mlir::Value(), tt::CacheModifier::NONE,
-                                             tt::EvictionPolicy::NORMAL, false),
-                          {parameters[i].dtype, false, {}});
-    }
+  }
+  return Val();
 }
 
 mlir::OwningOpRef<mlir::ModuleOp> Emitter::emit(const host::JitFunction &kernel,
@@ -84,9 +159,8 @@ mlir::OwningOpRef<mlir::ModuleOp> Emitter::emit(const host::JitFunction &kernel,
   OwningOpRef<ModuleOp> module = ModuleOp::create(file);
   builder.setInsertionPointToEnd(module->getBody());
   declareKernel(kernel, parameters, file);
-  for (size_t i = 0; emitted && i < parameters.size(); ++i)
-    if (isRuntime(parameters[i]))
-      emitted->push_back({kernel.parameters[i].name, parameters[i].kind, parameters[i].dtype});
+  if (emitted)
+    *emitted = runtimeParameters(kernel, parameters);
   top.arguments = top.names;
   statements(kernel.def().body);
   here = kernel.def().range;

@@ -20,12 +20,22 @@ namespace pellucid::frontend {
 /// What one parameter of the Python function is in this specialisation.
 struct ParameterSpec {
   /// Loaded: a scalar that a launch passes in memory, being computed when the program runs.
-  enum class Kind : uint8_t { Pointer, Scalar, Constexpr, None, Loaded } kind = Kind::Scalar;
+  /// Descriptor: a tensor descriptor that the host made; its base, sizes and strides are passed.
+  enum class Kind : uint8_t {
+    Pointer,
+    Scalar,
+    Constexpr,
+    None,
+    Loaded,
+    Descriptor
+  } kind = Kind::Scalar;
   DataType dtype = DataType::Int32; ///< pointee or scalar
   host::Value constant;             ///< Constexpr
   uint32_t divisibility =
       0;                  ///< Pointer, Scalar: known to be a multiple of it (0: nothing is known)
   bool equalsOne = false; ///< Scalar: an integer that is 1, as a stride must be in some places
+  std::vector<int64_t> block; ///< Descriptor: of a tile
+  bool padsWithNan = false;   ///< Descriptor: what is read outside of the tensor, else 0
 };
 
 /// A run-time parameter of the tt.func; constexprs and None are gone.
@@ -33,7 +43,13 @@ struct EmittedParameter {
   std::string name;
   ParameterSpec::Kind kind = ParameterSpec::Kind::Scalar;
   DataType dtype = DataType::Int32;
+  size_t parameter = 0; ///< of the Python function that it belongs to
 };
+
+/// The run-time parameters of the kernel, in order. A descriptor has several: its base, then its
+/// sizes as int32, then all strides but the last, which is 1, as int64.
+std::vector<EmittedParameter> runtimeParameters(const host::JitFunction &kernel,
+                                                std::span<const ParameterSpec> parameters);
 
 /// What a kernel may unroll to, helpers and `static_range` included. Every stage that follows is
 /// linear in it.

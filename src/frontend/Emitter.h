@@ -156,6 +156,9 @@ public:
   /// Makes the kernel's function, whose parameters get their names in the frame.
   void declareKernel(const host::JitFunction &kernel, std::span<const ParameterSpec> parameters,
                      mlir::Location place);
+  /// What one parameter is in the kernel; `parts` are the run-time parameters that it became.
+  Val parameterValue(mlir::Location place, const ParameterSpec &spec,
+                     llvm::ArrayRef<mlir::BlockArgument> parts);
 
   // --- statements (EmitStatements.cpp)
   // ---------------------------------------------------------------------------

@@ -355,6 +355,7 @@ private:
     if (acceptWord("effects")) {
       k.prints = acceptWord("prints");
       k.asserts = acceptWord("asserts");
+      k.usesAddresses = acceptWord("addresses");
       endLine();
     }
     while (acceptWord("parameter")) {

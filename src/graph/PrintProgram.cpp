@@ -180,8 +180,9 @@ private:
          argumentText(k.numerics.tf32) + " triton " + std::to_string(k.numerics.tritonVersion));
     if (!k.warning.empty())
       line("  warning " + quoted(k.warning));
-    if (k.prints || k.asserts)
-      line(std::string("  effects") + (k.prints ? " prints" : "") + (k.asserts ? " asserts" : ""));
+    if (k.prints || k.asserts || k.usesAddresses)
+      line(std::string("  effects") + (k.prints ? " prints" : "") + (k.asserts ? " asserts" : "") +
+           (k.usesAddresses ? " addresses" : ""));
     for (const KernelParameter &p : k.parameters)
       parameter(p);
     if (k.library.empty()) {

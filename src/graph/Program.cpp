@@ -95,7 +95,7 @@ bool hasEffects(const Node &launch, const Program &program) {
   const std::vector<LaunchVariant> &variants = launch.launch()->variants;
   return std::any_of(variants.begin(), variants.end(), [&](const LaunchVariant &variant) {
     const KernelDef &kernel = program.kernels[variant.kernel];
-    return kernel.prints || kernel.asserts;
+    return kernel.prints || kernel.asserts || kernel.usesAddresses;
   });
 }
 

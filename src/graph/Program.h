@@ -57,6 +57,8 @@ struct KernelDef {
   std::string warning; ///< why the access analysis gave up, if it did
   /// It says something or may fail by itself: a launch that nobody uses is made all the same.
   bool prints = false, asserts = false;
+  /// It follows addresses that are no arguments, such as those in a table, and may write there.
+  bool usesAddresses = false;
 };
 
 /// An operator of the user's that nodes of this program call.
@@ -143,7 +145,7 @@ struct Program {
   std::string uniqueSymbol(std::string_view name) const;
 };
 
-/// Whether a kernel that `launch` may choose prints or asserts.
+/// Whether a kernel that `launch` may choose prints, asserts or follows addresses.
 bool hasEffects(const Node &launch, const Program &program);
 
 /// Names for many new kernels of one program; each costs the same, however many there are.

@@ -24,66 +24,20 @@ static bool isThirdParty(const std::string &name) {
 }
 
 static bool isKnownLibrary(const std::string &name) {
-  static const NameSet roots = {"abc",
-                                "argparse",
-                                "array",
-                                "ast",
-                                "asyncio",
-                                "atexit",
-                                "base64",
-                                "bisect",
-                                "builtins",
-                                "copy",
-                                "csv",
-                                "ctypes",
-                                "datetime",
-                                "difflib",
-                                "gc",
-                                "glob",
-                                "hashlib",
-                                "heapq",
-                                "importlib",
-                                "inspect",
-                                "io",
-                                "json",
-                                "multiprocessing",
-                                "numbers",
-                                "pathlib",
-                                "pickle",
-                                "platform",
-                                "pprint",
-                                "queue",
-                                "random",
-                                "re",
-                                "shutil",
-                                "signal",
-                                "socket",
-                                "statistics",
-                                "string",
-                                "struct",
-                                "subprocess",
-                                "sys",
-                                "tempfile",
-                                "textwrap",
-                                "threading",
-                                "time",
-                                "timeit",
-                                "traceback",
-                                "types",
-                                "unittest",
-                                "urllib",
-                                "uuid",
-                                "weakref",
-                                "zipfile",
-                                "numpy",
-                                "torch",
-                                "triton",
-                                "pytest",
-                                "matplotlib",
-                                "pandas",
-                                "yaml",
-                                "tqdm",
-                                "concurrent"};
+  static const NameSet roots = {
+      "abc",        "argparse",   "array",           "ast",        "asyncio",
+      "atexit",     "base64",     "bisect",          "builtins",   "copy",
+      "csv",        "ctypes",     "datetime",        "difflib",    "gc",
+      "glob",       "hashlib",    "heapq",           "importlib",  "inspect",
+      "io",         "json",       "multiprocessing", "numbers",    "pathlib",
+      "pickle",     "pkgutil",    "platform",        "pprint",     "queue",
+      "random",     "re",         "shutil",          "signal",     "socket",
+      "statistics", "string",     "struct",          "subprocess", "sys",
+      "tempfile",   "textwrap",   "threading",       "time",       "timeit",
+      "traceback",  "types",      "unittest",        "urllib",     "uuid",
+      "weakref",    "zipfile",    "numpy",           "torch",      "triton",
+      "pytest",     "matplotlib", "pandas",          "yaml",       "tqdm",
+      "concurrent"};
   return roots.count(name.substr(0, name.find('.'))) != 0;
 }
 
@@ -151,6 +105,8 @@ static void execute(Interpreter &interpreter, const std::shared_ptr<Module> &mod
   bool isDocumented = text && text->type == Constant::Type::String;
   module->globals->set("__doc__", isDocumented ? Value(text->text) : Value());
   module->globals->set("__spec__", Value());
+  if (module->isPackage)
+    module->globals->set("__path__", Value::list({Value(module->packageFolder)}));
   size_t dot = module->name.rfind('.');
   module->globals->set("__package__",
                        Value(module->isPackage          ? module->name
@@ -322,7 +278,7 @@ static std::shared_ptr<Module> findUnder(Interpreter &interpreter, const std::st
 }
 
 /// Folders where absolute imports look: the importing file's, the first file's, the parents of
-/// packages they lie in, then the options'.
+/// packages they lie in, then the options', then sys.path of a script.
 static std::vector<std::string> searchFolders(Interpreter &interpreter) {
   Interpreter::State &state = interpreter.state();
   std::vector<std::string> folders;
@@ -337,6 +293,13 @@ static std::vector<std::string> searchFolders(Interpreter &interpreter) {
   if (!state.order.empty() && state.order.front()->syntax)
     addWithPackageRoot(folderOf(state.order.front()->syntax->file->path()));
   folders.insert(folders.end(), state.options.searchRoots.begin(), state.options.searchRoots.end());
+  // A script may change sys.path.
+  if (state.options.script)
+    if (const Value *path = interpreter.nativeModule("sys")->globals->find("path");
+        path && path->isSequence())
+      for (const Value &folder : path->elements())
+        if (folder.isStr())
+          folders.push_back(folder.str().empty() ? "." : folder.str());
   return folders;
 }
 

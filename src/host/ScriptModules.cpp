@@ -3,7 +3,9 @@
 #include "host/InterpreterState.h"
 #include "host/RegularExpression.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 namespace pellucid::host {
 
@@ -88,6 +90,10 @@ const TextModule textModules[] = {
 #include "host/modules/pathlib.py.inc"
     },
     {
+        "pkgutil",
+#include "host/modules/pkgutil.py.inc"
+    },
+    {
         "pprint",
 #include "host/modules/pprint.py.inc"
     },
@@ -165,6 +171,20 @@ const Value *handledException(Interpreter &interpreter) {
   return handling.empty() ? nullptr : &handling.back()->exception;
 }
 
+/// sys.path: the script's folder, then those of PYTHONPATH.
+static List importPath(const std::string &folder) {
+  List path{Value(folder)};
+  const char *given = std::getenv("PYTHONPATH");
+  std::string_view rest = given ? given : "";
+  while (!rest.empty()) {
+    size_t end = std::min(rest.find(':'), rest.size());
+    if (end > 0)
+      path.emplace_back(std::string(rest.substr(0, end)));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return path;
+}
+
 void fillScriptSys(Interpreter &interpreter, Module &m, const ScriptOptions &options) {
   List arguments;
   for (const std::string &argument : options.arguments)
@@ -172,8 +192,8 @@ void fillScriptSys(Interpreter &interpreter, Module &m, const ScriptOptions &opt
   std::string folder = options.arguments.empty() ? "" : options.arguments[0];
   size_t slash = folder.rfind('/');
   m.globals->set("argv", Value::list(std::move(arguments)));
-  m.globals->set("path",
-                 Value::list({Value(slash == std::string::npos ? "" : folder.substr(0, slash))}));
+  m.globals->set(
+      "path", Value::list(importPath(slash == std::string::npos ? "" : folder.substr(0, slash))));
   for (auto [name, own] :
        {std::pair{"stdout", "_stdout"}, {"stderr", "_stderr"}, {"stdin", "_stdin"}}) {
     m.globals->set(name, stream(interpreter, own));

@@ -510,13 +510,24 @@ Value importedModules(Interpreter &interpreter) {
   return Value(std::make_shared<LoadedModules>(std::move(out)));
 }
 
+/// Made when it is first asked for, with its parts by name.
+Value versionInfo(Interpreter &interpreter) {
+  auto cls = Class::make("sys.version_info", "sys");
+  interpreter.state().madeClasses.push_back(cls);
+  makeNamedTuple(interpreter, cls, {"major", "minor", "micro", "releaselevel", "serial"});
+  Value version =
+      interpreter.call(Value(cls), {Value(3), Value(12), Value(0), Value("final"), Value(0)});
+  interpreter.nativeModule("sys")->globals->set("version_info", version);
+  return version;
+}
+
 void fillSys(Interpreter &, Module &m) {
   auto next = m.fallback;
   m.fallback = [next](Interpreter &i, std::string_view name) -> std::optional<Value> {
+    if (name == "version_info")
+      return versionInfo(i);
     return name == "modules" ? std::optional(importedModules(i)) : next(i, name);
   };
-  m.globals->set("version_info",
-                 Value::tuple({Value(3), Value(12), Value(0), Value("final"), Value(0)}));
   m.globals->set("platform", Value("linux"));
   m.globals->set("path", Value::list({}));
   m.globals->set("argv", Value::list({Value("")}));

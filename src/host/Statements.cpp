@@ -510,6 +510,11 @@ Evaluator::Flow Evaluator::execWith(const With &s, size_t index) {
     if (!interpreter.truth(swallowed))
       throw;
     return Flow::Normal;
+  } catch (const DiagnosticError &) {
+    // What cannot be traced may be run after all: modes of the library end where they end.
+    if (interpreter.options().script && instance->cls->module.starts_with("torch"))
+      interpreter.call(exit, {Value(), Value(), Value()});
+    throw;
   }
   interpreter.call(exit, {Value(), Value(), Value()});
   return flow;

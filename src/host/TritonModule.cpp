@@ -327,6 +327,14 @@ static void fillTriton(Interpreter &, Module &m) {
             native("triton.constexpr_function", "f", [](Interpreter &, std::vector<Value> &a) {
               return Value(std::make_shared<ConstexprFunction>(a[0]));
             }));
+  // What descriptors that kernels make need beside them is not taken from a script's memory.
+  names.set("set_allocator",
+            native("triton.set_allocator", "allocator", [](Interpreter &interpreter, auto &a) {
+              bool isCallable = a[0].isObject() && a[0].object()->isCallable();
+              if (!isCallable)
+                interpreter.raise("TypeError", "'" + typeName(a[0]) + "' object is not callable");
+              return Value();
+            }));
   names.set("__version__", Value("3.6.0"));
 }
 
@@ -377,6 +385,17 @@ static void fillTargets(Interpreter &interpreter, Module &m) {
   takeBackends(interpreter, m, {"GPUTarget"});
 }
 
+static const char *const descriptorSource =
+#include "host/modules/triton_descriptor.py.inc"
+    ;
+
+/// Its class is one class, whatever imports it.
+static void fillDescriptor(Interpreter &interpreter, Module &m) {
+  auto source = interpreter.importSource(
+      m.name, std::make_shared<SourceFile>("<triton.tools.tensor_descriptor>", descriptorSource));
+  m.globals->set("TensorDescriptor", *source->globals->find("TensorDescriptor"));
+}
+
 static void fillLanguage(Interpreter &, Module &m) {
   m.fallback = [](Interpreter &, std::string_view name) -> std::optional<Value> {
     if (name.starts_with("__"))
@@ -392,6 +411,7 @@ void addTritonModules(NativeModules &modules) {
     modules.add(name, fillRuntime);
   for (const char *name : {"triton.runtime", "triton.runtime.driver"})
     modules.add(name, fillDriver);
+  modules.add("triton.tools.tensor_descriptor", fillDescriptor);
   modules.add("triton.backends", fillBackends);
   for (const char *name : {"triton.backends.compiler", "triton.compiler"})
     modules.add(name, fillTargets);

@@ -726,6 +726,20 @@ static void checkValues(Tracer &tracer, const std::vector<TracedTensor *> &opera
       }
 }
 
+/// What torch's functions call otherwise than ATen's schemas do.
+static std::string nameInSchemas(const OperatorRegistry &registry, const std::string &packet,
+                                 const std::string &key) {
+  if (key == "axis")
+    return "dim";
+  if (key != "input")
+    return key;
+  std::vector<const Operator *> overloads = registry.overloads(packet);
+  bool isSelf = !overloads.empty() &&
+                std::none_of(overloads.begin(), overloads.end(),
+                             [](auto *op) { return op->schema.indexOf("input").has_value(); });
+  return isSelf ? "self" : key;
+}
+
 static h::Value recordAten(Tracer &tracer, h::Interpreter &interpreter, const std::string &name,
                            const h::CallArgs &args) {
   if (TensorObject *destination = destinationOf(interpreter, args)) {
@@ -758,6 +772,7 @@ static h::Value recordAten(Tracer &tracer, h::Interpreter &interpreter, const st
     return *quotient;
   if (holdsFloatOfSizes(args))
     return callWithFloatOfSizes(tracer, interpreter, name, args);
+  std::string packet = name.find('.') == std::string::npos ? "aten." + name : name;
   std::vector<Argument> positional;
   KeywordArguments keywords;
   std::vector<h::Value> tensors;
@@ -784,9 +799,9 @@ static h::Value recordAten(Tracer &tracer, h::Interpreter &interpreter, const st
       interpreter.refuse("tensors in the memory format " + interpreter.str(value) +
                          " are not supported; contiguous_format and preserve_format are");
     collectTensors(value, tensors);
-    keywords.emplace_back(key == "axis" ? "dim" : key, toArgument(tracer, interpreter, value));
+    keywords.emplace_back(nameInSchemas(tracer.registry, packet, key),
+                          toArgument(tracer, interpreter, value));
   }
-  std::string packet = name.find('.') == std::string::npos ? "aten." + name : name;
   if (packet == "aten.split")
     splitBySizes(packet, positional, keywords);
   auto raising = [&](auto body) {

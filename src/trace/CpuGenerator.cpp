@@ -2,6 +2,7 @@
 #include "trace/CpuGenerator.h"
 
 #include "reference/graph/Tensor.h"
+#include "trace/FloatDraws.h"
 
 #include <algorithm>
 #include <cmath>
@@ -33,14 +34,30 @@ void MersenneTwister::twist() {
   position = 0;
 }
 
-uint32_t MersenneTwister::next() {
-  if (position == 624)
-    twist();
-  uint32_t y = state[position++];
+static uint32_t tempered(uint32_t y) {
   y ^= y >> 11;
   y ^= (y << 7) & 0x9d2c5680u;
   y ^= (y << 15) & 0xefc60000u;
   return y ^ (y >> 18);
+}
+
+uint32_t MersenneTwister::next() {
+  if (position == 624)
+    twist();
+  return tempered(state[position++]);
+}
+
+void MersenneTwister::fill(uint32_t *out, size_t count) {
+  while (count > 0) {
+    if (position == 624)
+      twist();
+    size_t part = std::min(count, 624 - position);
+    for (size_t i = 0; i < part; ++i)
+      out[i] = tempered(state[position + i]);
+    position += part;
+    out += part;
+    count -= part;
+  }
 }
 
 void MersenneTwister::skip(uint64_t count) {
@@ -59,64 +76,9 @@ int64_t HostDraw::numel() const {
 
 namespace {
 
-/// The logarithm of numbers in (0, 1] in float32: cephes' polynomial, with the products and sums
-/// that compilers merge for AVX2 merged.
-float logarithm(float x) {
-  int exponent = 0;
-  x = std::frexp(x, &exponent);
-  auto e = static_cast<float>(exponent);
-  if (x < 0.707106781186547524f) {
-    e -= 1;
-    x = x - 1 + x;
-  } else {
-    x -= 1;
-  }
-  float z = x * x;
-  float y = 7.0376836292E-2f;
-  for (float p : {-1.1514610310E-1f, 1.1676998740E-1f, -1.2420140846E-1f, 1.4249322787E-1f,
-                  -1.6668057665E-1f, 2.0000714765E-1f, -2.4999993993E-1f, 3.3333331174E-1f})
-    y = std::fma(y, x, p);
-  y = y * x;
-  y = std::fma(y, z, e * -2.12194440e-4f);
-  y = std::fma(-z, 0.5f, y);
-  return std::fma(e, 0.693359375f, x + y);
-}
+void turnBlock(float *data, float mean, float deviation) { turnNormal(data, 1, mean, deviation); }
 
-struct SineCosine {
-  float sine, cosine;
-};
-
-/// Of numbers that are not negative, as cephes reduces and approximates them.
-SineCosine sineCosine(float x) {
-  auto octant = static_cast<int32_t>(x * 1.27323954473516f);
-  octant = (octant + 1) & ~1;
-  auto y = static_cast<float>(octant);
-  x = std::fma(y, -0.78515625f, x);
-  x = std::fma(y, -2.4187564849853515625e-4f, x);
-  x = std::fma(y, -3.77489497744594108e-8f, x);
-  float z = x * x;
-  float cosine = std::fma(2.443315711809948E-005f, z, -1.388731625493765E-003f);
-  cosine = std::fma(cosine, z, 4.166664568298827E-002f);
-  cosine = std::fma(cosine * z, z, -(z * 0.5f)) + 1;
-  float sine = std::fma(-1.9515295891E-4f, z, 8.3321608736E-3f);
-  sine = std::fma(sine, z, -1.6666654611E-1f);
-  sine = std::fma(sine * z, x, x);
-  if (octant & 2)
-    std::swap(sine, cosine);
-  bool negativeSine = octant & 4, negativeCosine = (octant - 2) & 4 ? false : true;
-  return {negativeSine ? -sine : sine, negativeCosine ? -cosine : cosine};
-}
-
-void turnNormal(float *data, float mean, float deviation) {
-  for (size_t j = 0; j < 8; ++j) {
-    float radius = std::sqrt(-2 * logarithm(1 - data[j]));
-    SineCosine angle = sineCosine(static_cast<float>(2 * std::numbers::pi) * data[j + 8]);
-    data[j] = std::fma(radius * angle.cosine, deviation, mean);
-    data[j + 8] = std::fma(radius * angle.sine, deviation, mean);
-  }
-}
-
-void turnNormal(double *data, double mean, double deviation) {
+void turnBlock(double *data, double mean, double deviation) {
   for (size_t j = 0; j < 8; ++j) {
     double radius = std::sqrt(-2 * std::log(1 - data[j]));
     double theta = 2 * std::numbers::pi * data[j + 8];
@@ -168,9 +130,11 @@ public:
   DrawnValues fill() {
     switch (draw.kind) {
     case HostDraw::Kind::Uniform:
-      return {uniforms(draw.a, draw.b), {}};
+      return isSingle() ? DrawnValues{{}, {}, singleUniforms(draw.a, draw.b)}
+                        : DrawnValues{uniforms(draw.a, draw.b), {}};
     case HostDraw::Kind::Normal:
-      return {normals(draw.a, draw.b), {}};
+      return isSingle() && count >= 16 ? DrawnValues{{}, {}, singleNormals(draw.a, draw.b)}
+                                       : DrawnValues{normals(draw.a, draw.b), {}};
     case HostDraw::Kind::TruncatedNormal:
       return {truncatedNormals(), {}};
     case HostDraw::Kind::Exponential:
@@ -246,12 +210,64 @@ private:
   std::vector<double> uniforms(double from, double to) {
     if (draw.dtype == DataType::Float64)
       return each([&] { return std::fma(doubleUniform(), to - from, from); });
+    if (isSingle()) {
+      std::vector<float> singles = singleUniforms(from, to);
+      return {singles.begin(), singles.end()};
+    }
     auto low = static_cast<float>(from), high = static_cast<float>(to);
     double first = rounded(from), last = rounded(to);
     return each([&] {
       double value = rounded(std::fma(floatUniform(), high - low, low));
       return value == last ? first : value;
     });
+  }
+
+  bool isSingle() const {
+    return draw.dtype == DataType::Float32 || draw.dtype == DataType::Float16 ||
+           draw.dtype == DataType::BFloat16;
+  }
+
+  /// Numbers in [low, high) of as many words, which come in parts that caches hold.
+  void fillUniforms(float *out, size_t numbers, float low, float high) {
+    uint32_t words[4096];
+    for (size_t done = 0, part = 0; done < numbers; done += part) {
+      part = std::min(numbers - done, std::size(words));
+      state.engine.fill(words, part);
+      uniformsOf(words, out + done, part, low, high);
+    }
+  }
+
+  std::vector<float> singleUniforms(double from, double to) {
+    std::vector<float> out(count);
+    fillUniforms(out.data(), count, static_cast<float>(from), static_cast<float>(to));
+    roundThrough(draw.dtype, out.data(), count);
+    auto first = static_cast<float>(rounded(from)), last = static_cast<float>(rounded(to));
+    for (float &x : out)
+      x = x == last ? first : x;
+    return out;
+  }
+
+  /// In blocks of 16; of a rest the last 16 are drawn anew.
+  std::vector<float> singleNormals(double mean, double deviation) {
+    std::vector<float> out(count);
+    auto turn = [&](float *data, size_t blocks) {
+      turnNormal(data, blocks, static_cast<float>(mean), static_cast<float>(deviation));
+    };
+    constexpr size_t part = 4096;
+    size_t whole = count / 16 * 16;
+    for (size_t at = 0; at < whole; at += part) {
+      size_t numbers = std::min(part, whole - at);
+      fillUniforms(&out[at], numbers, 0, 1);
+      turn(&out[at], numbers / 16);
+    }
+    if (whole != count) {
+      if (drawsForRest())
+        state.engine.skip(count - whole);
+      fillUniforms(&out[count - 16], 16, 0, 1);
+      turn(&out[count - 16], 1);
+    }
+    roundThrough(draw.dtype, out.data(), count);
+    return out;
   }
 
   double oneNormal(double mean, double deviation) {
@@ -272,6 +288,10 @@ private:
   std::vector<double> normals(double mean, double deviation) {
     if (count < 16)
       return each([&] { return oneNormal(mean, deviation); });
+    if (isSingle()) {
+      std::vector<float> singles = singleNormals(mean, deviation);
+      return {singles.begin(), singles.end()};
+    }
     if (draw.dtype == DataType::Float64)
       return normalsInBlocks<double>(mean, deviation, [&] { return doubleUniform(); });
     return normalsInBlocks<float>(mean, deviation, [&] { return floatUniform(); });
@@ -289,7 +309,7 @@ private:
     auto turn = [&](size_t at) {
       for (Real &x : block)
         x = uniform();
-      turnNormal(block, static_cast<Real>(mean), static_cast<Real>(deviation));
+      turnBlock(block, static_cast<Real>(mean), static_cast<Real>(deviation));
       for (size_t j = 0; j < 16; ++j)
         out[at + j] = rounded(block[j]);
     };

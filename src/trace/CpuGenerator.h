@@ -25,6 +25,7 @@ public:
     return high << 32 | next();
   }
   void skip(uint64_t count);
+  void fill(uint32_t *out, size_t count);
 
 private:
   void twist();
@@ -60,10 +61,12 @@ struct HostDraw {
   int64_t numel() const;
 };
 
-/// What a draw gave: `bits` where the type is an integer.
+/// What a draw gave: `integers` where the type is one; `singles` for uniform and normal numbers of
+/// float32, float16 and bfloat16.
 struct DrawnValues {
   std::vector<double> reals;
   std::vector<int64_t> integers;
+  std::vector<float> singles = {};
 };
 
 class CpuGenerator : public std::enable_shared_from_this<CpuGenerator> {

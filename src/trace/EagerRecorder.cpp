@@ -143,7 +143,8 @@ double realAt(DataType dtype, const std::byte *at) {
 
 //===-- recording -----------------------------------------------------------------------------===//
 
-EagerRecorder::EagerRecorder(Tracer &t, SegmentCompiler c) : tracer(t), compile(std::move(c)) {
+EagerRecorder::EagerRecorder(Tracer &t, SegmentCompiler c)
+    : tracer(t), compile(std::move(c)), addresses(t) {
   tracer.recorder = this;
   tracer.constructing = true;
   tracer.gradients.available = true;
@@ -173,6 +174,7 @@ Value *EagerRecorder::baseFor(const std::shared_ptr<TracedStorage> &storage,
                               const SourceLocation &where) {
   using Kind = Initializer::Kind;
   storage->constructed = tracer.constructing;
+  addresses.settle(*storage);
   if (nested)
     return nested->capture(storage);
   const Initializer &initializer = storage->initializer;
@@ -222,7 +224,8 @@ Value *EagerRecorder::spread(const TensorType &type, const Initializer &initiali
 }
 
 Value *EagerRecorder::viewFor(const TracedTensor &tensor) {
-  const TracedStorage &storage = *tensor.storage;
+  TracedStorage &storage = *tensor.storage;
+  addresses.settle(storage);
   if (!storage.memory || tensor.type == storage.type || tensor.type.dtype != storage.type.dtype)
     return nullptr;
   std::pair key(static_cast<const void *>(storage.memory.get()), toString(tensor.type));
@@ -406,6 +409,15 @@ std::vector<ConcreteTensor> EagerRecorder::operands(Device place) {
   for (Input &input : inputs) {
     const TensorType &type = input.value->type();
     ConcreteTensor tensor{type.dtype, constants(type.shape), constants(type.strides), {}};
+    // What is written through an address is seen by who reads the tensor meanwhile.
+    const std::byte *shared = following ? addresses.addressOf(*input.memory, place) : nullptr;
+    if (shared) {
+      size_t shift = static_cast<size_t>(input.offset) * byteSize(type.dtype);
+      tensor.data = {input.memory, shared + shift};
+      tensor.device = place;
+      out.push_back(std::move(tensor));
+      continue;
+    }
     tensor.data = partOn(*input.memory, static_cast<size_t>(input.offset) * byteSize(type.dtype),
                          bytesOf(type), place, input.place == place, tracer.devices);
     tensor.device = place;
@@ -703,12 +715,26 @@ void EagerRecorder::flush() {
     raiseFailedCheck(failed->check, failed->element);
 }
 
+/// Contents of a storage of which nothing is pending.
+void EagerRecorder::makeContents(TracedStorage &storage) {
+  if (!storage.memory && storage.initializer.kind != Initializer::Kind::None)
+    storage.memory = made(storage.initializer, storage.type);
+}
+
+int64_t EagerRecorder::addressOf(const TracedTensor &tensor) {
+  const std::shared_ptr<TracedStorage> &storage = tensor.storage;
+  auto element = static_cast<int64_t>(byteSize(tensor.type.dtype));
+  return addresses.of(storage, bytesOf(storage->type), placeOf(storage->device)) +
+         tensor.type.offset.constant().value() * element;
+}
+
 ConcreteTensor EagerRecorder::valuesOn(Device place, TracedTensor &tensor,
                                        const SourceLocation &where) {
   TracedStorage &storage = *tensor.storage;
   tracer.checkKnown(storage, where);
   if (storage.base)
     flush();
+  addresses.settle(storage);
   if (!storage.memory) {
     if (storage.initializer.kind == Initializer::Kind::None)
       throw DiagnosticError(where,
@@ -729,6 +755,7 @@ ConcreteTensor EagerRecorder::valuesOn(Device place, TracedTensor &tensor,
 std::optional<TracedTensor> EagerRecorder::copyOn(Device device, TracedTensor &tensor,
                                                   const SourceLocation &where) {
   TracedStorage &storage = *tensor.storage;
+  addresses.settle(storage);
   Device place = placeOf(device);
   if (nested || flushing || tracer.current != &tracer.program.main ||
       place == placeOf(storage.device) || tensor.type.dtype != storage.type.dtype ||
@@ -837,6 +864,7 @@ void EagerRecorder::NestedTrace::bind(TracedTensor &tensor, const std::string &n
                                       InputSpec::Kind kind, bool persistent) {
   Tracer &tracer = recorder.tracer;
   TracedStorage &storage = *tensor.storage;
+  recorder.addresses.settle(storage);
   if (!storage.memory) {
     if (storage.initializer.kind == Initializer::Kind::None)
       throw DiagnosticError(SourceLocation(name), "the tensor has no values");

@@ -3,6 +3,7 @@
 /// recorded since the last time is a segment: a program of its own, compiled once per structure.
 #pragma once
 
+#include "trace/Addresses.h"
 #include "trace/SegmentSizes.h"
 #include "trace/Tracer.h"
 #include "trace/ValueChecks.h"
@@ -100,6 +101,27 @@ public:
   /// bounded, and cuts loops at one place in every turn.
   void beforeOperator(const SourceLocation &where);
 
+  /// Where the tensor's first element lies for kernels that are told addresses, as long as its
+  /// storage lives.
+  int64_t addressOf(const TracedTensor &tensor);
+  /// Whether kernels may have been told addresses of tensors that live.
+  bool hasAddresses() { return addresses.any(); }
+  /// Around the recording of a launch that may follow addresses: it is a segment of its own, before
+  /// which tensors' contents are where the script was told, and after which they are taken there.
+  template <typename Record> void followAddresses(const Record &record) {
+    flush();
+    addresses.give([this](TracedStorage &storage) { makeContents(storage); });
+    following = true;
+    try {
+      record();
+      flush();
+    } catch (...) {
+      following = false;
+      throw;
+    }
+    following = false;
+    addresses.take();
+  }
   /// What an operator that was just recorded asks of the values of `operand`. Raises now where they
   /// are known and do not fit, and when they are computed otherwise.
   void check(ValueCheck check, TracedTensor &operand);
@@ -263,6 +285,7 @@ private:
   std::optional<Outputs> runGeneral(Family &family, const SegmentKey &key,
                                     const std::vector<ConcreteTensor> &given, graph::Device place);
   void restart(bool failed);
+  void makeContents(TracedStorage &storage);
   std::shared_ptr<const ConcreteMemory> made(const Initializer &initializer,
                                              const graph::TensorType &type);
   static std::string placeOf(const SourceLocation &where);
@@ -289,6 +312,8 @@ private:
   std::unordered_set<std::string> places;         ///< of the segment's operators
   std::string turn; ///< where a loop's turn begins: the first place met again
   bool flushing = false;
+  Addresses addresses;
+  bool following = false;                    ///< the segment's launch follows addresses
   std::vector<ValueCheck> checks;            ///< of the segment's values
   bool asserts = false;                      ///< the segment has assertions
   std::optional<graph::Device> segmentPlace; ///< where the segment is computed; none: on the CPU

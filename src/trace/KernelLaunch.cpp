@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/KernelLaunch.h"
 
+#include "frontend/EmitKernel.h"
 #include "trace/EagerRecorder.h"
+#include "trace/HostDescriptor.h"
 #include "trace/LaunchVariants.h"
 #include "trace/ReadSizes.h"
 #include "trace/TensorCalls.h"
@@ -39,10 +41,16 @@ public:
     runPreHook();
     for (const auto &[guard, launch] : ways)
       variants.push_back(makeVariant(guard, launch));
-    bool prints = std::any_of(variants.begin(), variants.end(), [&](const LaunchVariant &variant) {
-      return tracer.program.kernels[variant.kernel].prints;
-    });
-    record();
+    auto isAny = [&](bool KernelDef::*what) {
+      return std::any_of(variants.begin(), variants.end(), [&](const LaunchVariant &variant) {
+        return tracer.program.kernels[variant.kernel].*what;
+      });
+    };
+    bool prints = isAny(&KernelDef::prints);
+    if (tracer.recorder && isAny(&KernelDef::usesAddresses) && tracer.recorder->hasAddresses())
+      recordAlone();
+    else
+      record();
     return prints;
   }
 
@@ -60,10 +68,44 @@ private:
                       "the dims static");
     if (hook.isNone())
       return;
+    if (ways.size() > 1)
+      for (const auto &[name, value] : first.values)
+        if (isHostDescriptor(value))
+          binder.refuse("the pre_hook of '" + kernel.name() + "' sees the descriptor '" + name +
+                        "' once, and the configs differ over the dynamic dims; make the dims "
+                        "static");
     h::CallArgs call;
     call.positional = {binder.asDict(first)};
     call.location = binder.location();
     interpreter.call(hook, std::move(call));
+  }
+
+  /// It may read and write tensors that it is not given, through addresses that were taken.
+  void recordAlone() {
+    if (!isEager(tracer))
+      binder.refuse("'" + kernel.name() +
+                    "' follows addresses that are no arguments, and this script has asked tensors "
+                    "for theirs (.data_ptr()): launch it outside of what is compiled or exported");
+    tracer.recorder->followAddresses([this] {
+      for (const LaunchVariant &variant : variants)
+        for (const KernelParameter &parameter : tracer.program.kernels[variant.kernel].parameters)
+          if (writes(parameter.access))
+            refuseWrittenTwice(parameter.name);
+      record();
+    });
+  }
+
+  void refuseWrittenTwice(const std::string &name) {
+    const h::JitFunction::Parameter *parameter = kernel.parameter(name);
+    if (!parameter)
+      return;
+    h::Value value = valueIn(0, name);
+    value = describedTensor(value).value_or(value);
+    if (auto *tensor = value.as<TensorObject>(); tensor && tensor->tensor.storage->pinned)
+      binder.refuse("'" + kernel.name() + "' writes to '" + name +
+                    "' and to addresses that are no arguments, and the script has asked that "
+                    "tensor for its address (.data_ptr()): what it holds afterwards is not known; "
+                    "pass a tensor whose address was not taken, or all of them by address");
   }
 
   // --- parameters
@@ -131,6 +173,13 @@ private:
       return constant(constantOf(parameter, value));
     if (auto *tensor = value.as<TensorObject>())
       return argument(Kind::Tensor, tensor->tensor.type.dtype);
+    if (auto described = hostDescriptor(interpreter, value)) {
+      Parameter p =
+          argument(Kind::Descriptor, described->base.as<TensorObject>()->tensor.type.dtype);
+      p.block = described->block;
+      p.padsWithNan = described->padsWithNan;
+      return p;
+    }
     if (value.isNone())
       return argument(Kind::None, DataType::Int32);
     if (value.isBool() || value.isSymBool())
@@ -269,6 +318,40 @@ private:
         }
   }
 
+  /// Its base, sizes and strides, as the kernel was told that they come.
+  void recordDescriptor(size_t index, std::vector<Tracer::LaunchArgument> &arguments) {
+    HostDescriptor described =
+        *hostDescriptor(interpreter, sameEverywhere(kernel.parameters[index].name));
+    std::vector<frontend::ParameterSpec> specs(parameters.size());
+    for (frontend::ParameterSpec &spec : specs)
+      spec.kind = frontend::ParameterSpec::Kind::None;
+    specs[index].kind = frontend::ParameterSpec::Kind::Descriptor;
+    specs[index].block = described.block;
+    std::vector<h::Value> numbers = described.shape;
+    numbers.insert(numbers.end(), described.strides.begin(), described.strides.end() - 1);
+    size_t part = 0;
+    for (const frontend::EmittedParameter &emitted : frontend::runtimeParameters(kernel, specs)) {
+      Tracer::LaunchArgument argument;
+      argument.name = emitted.name;
+      if (part++ == 0) {
+        bases.push_back(described.base);
+        argument.tensor = &bases.back().as<TensorObject>()->tensor;
+        addAccess(argument);
+      } else {
+        argument.value = Argument(interpreter.toExpr(numbers[part - 2], emitted.name));
+        requireInt32(argument, emitted.dtype);
+      }
+      arguments.push_back(std::move(argument));
+    }
+  }
+
+  void requireInt32(const Tracer::LaunchArgument &argument, DataType dtype) {
+    std::optional<Expr> size = argument.value.integer();
+    if (dtype == DataType::Int32 && size && tracer.symbols().range(*size).max > INT32_MAX)
+      binder.refuse("a size of a TensorDescriptor fits 32 bits, '" + argument.name + "' is " +
+                    size->text());
+  }
+
   /// One element of what a kernel's scalar is: a float32 or an int32.
   h::Value loadedNumber(const h::Value &number) {
     auto *item = number.as<ItemNumber>();
@@ -307,6 +390,9 @@ private:
         argument.tensor = &loaded.back().as<TensorObject>()->tensor;
         addAccess(argument);
         break;
+      case Kind::Descriptor:
+        recordDescriptor(i, arguments);
+        continue;
       case Kind::Float:
         argument.value = Argument(sameEverywhere(name).real());
         break;
@@ -335,6 +421,7 @@ private:
   const h::CallArgs &given;
   std::vector<std::pair<Expr, BoundLaunch>> ways;
   std::vector<LaunchVariant> variants;
+  std::vector<h::Value> bases;       ///< of descriptors
   std::vector<h::Value> loaded;      ///< tensors of numbers that are computed when the program runs
   std::vector<Parameter> parameters; ///< of the last variant: the kinds agree in all
 };

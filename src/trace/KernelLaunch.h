@@ -18,6 +18,7 @@ public:
   /// What one parameter of the kernel is at this launch.
   struct Parameter {
     /// Loaded: a number that is computed when the program runs, passed as a tensor of one element.
+    /// Descriptor: the host's, of a tensor of this dtype.
     enum class Kind : uint8_t {
       Tensor,
       Int,
@@ -25,11 +26,14 @@ public:
       Bool,
       None,
       Constexpr,
-      Loaded
+      Loaded,
+      Descriptor
     } kind = Kind::Constexpr;
     DataType dtype = DataType::Int32;
     host::Value constant;
-    bool equalsOne = false; ///< Int: known to be 1 in every call
+    bool equalsOne = false;     ///< Int: known to be 1 in every call
+    std::vector<int64_t> block; ///< Descriptor
+    bool padsWithNan = false;   ///< Descriptor
   };
   /// The index in Program::kernels of `kernel` for these parameters. Throws DiagnosticError at the
   /// kernel's line.

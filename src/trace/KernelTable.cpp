@@ -70,6 +70,27 @@ static std::string keyOf(const h::Value &value) {
                 : text + "@" + std::to_string(reinterpret_cast<uintptr_t>(value.object().get()));
 }
 
+/// A run-time parameter, the `index`th of the kernel.
+static KernelParameter parameterOf(const frontend::EmittedParameter &emitted,
+                                   const tt::AccessSummary &summary, size_t index) {
+  KernelParameter parameter;
+  parameter.name = emitted.name;
+  parameter.dtype = emitted.dtype;
+  if (emitted.kind == ParameterSpec::Kind::Scalar) {
+    parameter.kind = KernelParameter::Kind::Scalar;
+    return parameter;
+  }
+  const tt::ArgumentAccess &access = summary.arguments[index];
+  bool read = access.read || summary.defeated, written = access.written || summary.defeated;
+  parameter.kind = KernelParameter::Kind::Pointer;
+  parameter.unknownAccess = summary.defeated;
+  parameter.access = read && written ? Access::ReadWrite
+                     : written       ? Access::Write
+                     : read          ? Access::Read
+                                     : Access::None;
+  return parameter;
+}
+
 KernelTable::KernelTable(Tracer &tracer, h::Interpreter &interpreter)
     : state(new State{tracer, interpreter}) {
   tt::loadTtDialects(state->context);
@@ -113,9 +134,18 @@ uint32_t KernelTable::specialise(const h::JitFunction &kernel,
       spec.kind = ParameterSpec::Kind::Constexpr;
       spec.constant = parameter.constant;
       break;
+    case Parameter::Kind::Descriptor:
+      spec.kind = ParameterSpec::Kind::Descriptor;
+      spec.block = parameter.block;
+      spec.padsWithNan = parameter.padsWithNan;
+      break;
     }
     std::string kind = "|" + std::to_string(static_cast<int>(spec.kind)) + "," +
                        std::to_string(static_cast<int>(spec.dtype)) + (spec.equalsOne ? "=1" : "");
+    for (int64_t size : spec.block)
+      kind += "," + std::to_string(size);
+    if (spec.padsWithNan)
+      kind += ",nan";
     bool isConstexpr = spec.kind == ParameterSpec::Kind::Constexpr;
     key += kind + (isConstexpr ? "=" + keyOf(spec.constant) : "");
     shown +=
@@ -161,30 +191,20 @@ uint32_t KernelTable::specialise(const h::JitFunction &kernel,
   const tt::AccessSummary &summary = analysis.of(function);
   size_t next = 0;
   for (size_t i = 0; i < specs.size(); ++i) {
-    KernelParameter parameter;
-    parameter.name = kernel.parameters[i].name;
-    parameter.dtype = specs[i].dtype;
     if (specs[i].kind == ParameterSpec::Kind::Constexpr ||
         specs[i].kind == ParameterSpec::Kind::None) {
+      KernelParameter parameter;
+      parameter.name = kernel.parameters[i].name;
+      parameter.dtype = specs[i].dtype;
       parameter.kind = KernelParameter::Kind::Constant;
       parameter.constant = constantArgument(specs[i].constant);
-    } else {
-      const tt::ArgumentAccess &access = summary.arguments[next++];
-      if (specs[i].kind == ParameterSpec::Kind::Pointer ||
-          specs[i].kind == ParameterSpec::Kind::Loaded) {
-        parameter.kind = KernelParameter::Kind::Pointer;
-        parameter.unknownAccess = summary.defeated;
-        bool read = access.read || summary.defeated, written = access.written || summary.defeated;
-        parameter.access = read && written ? Access::ReadWrite
-                           : written       ? Access::Write
-                           : read          ? Access::Read
-                                           : Access::None;
-      } else {
-        parameter.kind = KernelParameter::Kind::Scalar;
-      }
+      def.parameters.push_back(std::move(parameter));
+      continue;
     }
-    def.parameters.push_back(std::move(parameter));
+    for (; next < emitted.size() && emitted[next].parameter == i; ++next)
+      def.parameters.push_back(parameterOf(emitted[next], summary, next));
   }
+  def.usesAddresses = summary.touchesUnknownMemory;
   for (const Diagnostic &warning : warnings.all()) {
     def.warning = warning.message;
     tracer.warn(warning);

@@ -35,6 +35,11 @@ public:
   virtual std::shared_ptr<const std::byte> toHost(const std::byte *data, size_t bytes,
                                                   graph::Device device) = 0;
 
+  /// New memory on a device, and a copy within it behind all that was asked for before.
+  virtual std::shared_ptr<std::byte> memoryOn(size_t bytes, graph::Device device) = 0;
+  virtual void copyWithin(std::byte *to, const std::byte *from, size_t bytes,
+                          graph::Device device) = 0;
+
   /// Whether the script has asked for a device beside the CPU.
   bool areUsed = false;
   /// Which config a launch on a GPU takes; empty: the first.

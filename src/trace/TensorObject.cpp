@@ -95,22 +95,49 @@ int64_t wrapped(h::Interpreter &interpreter, const h::Value &dim, size_t rank) {
   return d < 0 ? d + r : d;
 }
 
-/// Where a tensor's first element lies. Only what holds in every call can be asked: whether it is
-/// some address, whether it is that of another tensor, and a multiple that all memory of a package
-/// has.
+/// Where a tensor's first element lies. Of a model only what holds in every call can be asked:
+/// whether it is some address, whether it is that of another tensor, and a multiple that all memory
+/// of a package has. In a script it is a number as soon as anything else is asked.
 class Address : public h::Object {
 public:
   Address(const TensorObject &object, bool ofStorage = false)
-      : tracer(object.tracer), storage(object.tensor.storage),
+      : tracer(object.tracer), tensor(object.tensor), storage(object.tensor.storage),
         element(byteSize(object.tensor.type.dtype)),
         offset(ofStorage ? Expr(0) : object.tensor.type.offset * static_cast<int64_t>(element)),
         isInput(std::any_of(object.tracer.program.inputs.begin(),
                             object.tracer.program.inputs.end(), [&](const InputSpec &input) {
                               return input.kind == InputSpec::Kind::UserInput && storage->base &&
                                      storage->base->name() == input.name;
-                            })) {}
+                            })) {
+    if (ofStorage)
+      tensor.type.offset = 0;
+  }
   std::string typeName() const override { return "int"; }
-  std::string repr() const override { return "an address"; }
+  std::string repr() const override {
+    auto number = known();
+    return number ? h::repr(*number) : "an address";
+  }
+  std::optional<h::Value> known() const {
+    if (!isEager(tracer))
+      return std::nullopt;
+    return h::Value(tracer.recorder->addressOf(tensor));
+  }
+  std::optional<h::Value> getAttr(h::Interpreter &interpreter, std::string_view name) override {
+    auto number = known();
+    if (!number)
+      return std::nullopt;
+    if (name == "__index__" || name == "__int__")
+      return h::nativeRaw(
+          std::string(name),
+          [number = *number](h::Interpreter &, const h::CallArgs &) { return number; });
+    return interpreter.findAttr(*number, name);
+  }
+  std::optional<h::Value> unaryOp(h::Interpreter &interpreter, h::UnaryOp op) override {
+    auto number = known();
+    if (!number)
+      refuse(interpreter);
+    return interpreter.unary(op, *number);
+  }
 
   std::optional<h::Value> compare(h::Interpreter &interpreter, h::CompareOp op,
                                   const h::Value &other, bool) override {
@@ -118,8 +145,12 @@ public:
     if (equality && other.isInt() && other.integer() == 0)
       return h::Value(op == h::CompareOp::Ne);
     auto *address = other.as<Address>();
-    if (!address || !equality)
-      refuse(interpreter);
+    if (!address || !equality) {
+      auto number = known();
+      if (!number)
+        refuse(interpreter);
+      return interpreter.compare(op, *number, addressNumber(other).value_or(other));
+    }
     if (address->storage == storage)
       return h::Value::condition(op == h::CompareOp::Eq
                                      ? symbolic::equal(offset, address->offset)
@@ -133,8 +164,14 @@ public:
                                    const h::Value &other, bool reflected) override {
     constexpr int64_t alignment = 64;
     bool divides = other.isInt() && other.integer() > 0 && alignment % other.integer() == 0;
-    if (op != h::BinaryOp::Mod || reflected || !divides)
-      refuse(interpreter);
+    if (op != h::BinaryOp::Mod || reflected || !divides) {
+      auto number = known();
+      if (!number)
+        refuse(interpreter);
+      h::Value given = addressNumber(other).value_or(other);
+      return reflected ? interpreter.binary(op, given, *number)
+                       : interpreter.binary(op, *number, given);
+    }
     if (isInput)
       requireAlignment(interpreter, static_cast<uint32_t>(other.integer()));
     return h::Value::integer(symbolic::mod(offset, interpreter.toExpr(other, "the divisor")));
@@ -148,6 +185,7 @@ public:
 
 private:
   Tracer &tracer;
+  TracedTensor tensor;
   std::shared_ptr<TracedStorage> storage;
   size_t element;
   Expr offset;
@@ -174,6 +212,15 @@ private:
                        "alignment asked of tensors made here; pass the tensor itself to kernels");
   }
 };
+
+} // namespace
+
+std::optional<h::Value> addressNumber(const h::Value &value) {
+  auto *address = value.as<Address>();
+  return address ? address->known() : std::nullopt;
+}
+
+namespace {
 
 /// What untyped_storage() gives: the memory itself, to compare.
 class Storage : public h::Object {

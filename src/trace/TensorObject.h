@@ -60,6 +60,9 @@ public:
 host::Value callAten(Tracer &tracer, host::Interpreter &interpreter, const std::string &name,
                      const host::CallArgs &args);
 host::Value tensorValue(Tracer &tracer, TracedTensor tensor);
+/// The number behind x.data_ptr() of a script, from now on an address for kernels; nullopt for
+/// other values, and while a model is traced.
+std::optional<host::Value> addressNumber(const host::Value &value);
 /// Whether tensors are those of a script, computed when a value is needed.
 bool isEager(const Tracer &tracer);
 /// What a graph node takes for a host value; throws DiagnosticError for what cannot stand in a

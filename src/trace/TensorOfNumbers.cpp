@@ -41,6 +41,8 @@ private:
     if (isHolder && isEagerHere)
       if (auto numbersOf = interpreter.findAttr(value, "tolist"))
         return add(interpreter.call(*numbersOf), depth);
+    if (auto address = addressNumber(value))
+      value = *address;
     if (!value.isSequence()) {
       if (depth != sizes.size())
         interpreter.raise("ValueError", "expected sequence of length " +

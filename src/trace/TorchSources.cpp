@@ -129,6 +129,9 @@ const char *const dataSource =
 const char *const trainingSource =
 #include "trace/torch/training.py.inc"
     ;
+const char *const convolutionGradientSource =
+#include "trace/torch/nn_grad.py.inc"
+    ;
 const char *const utilitySource =
 #include "trace/torch/nn_utils.py.inc"
     ;

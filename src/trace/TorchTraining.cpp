@@ -84,6 +84,9 @@ void addTorchTraining(h::NativeModules &modules, Tracer &tracer) {
   modules.add("torch.nn.utils", [](h::Interpreter &interpreter, h::Module &module) {
     fillFromSource(interpreter, module, "nn.utils", utilitySource);
   });
+  modules.add("torch.nn.grad", [](h::Interpreter &interpreter, h::Module &module) {
+    fillFromSource(interpreter, module, "nn.grad", convolutionGradientSource);
+  });
   modules.add("torch.nn.utils.rnn", [](h::Interpreter &interpreter, h::Module &module) {
     fillFromSource(interpreter, module, "nn.utils.rnn", sequenceSource);
   });

@@ -4,6 +4,7 @@
 #include "trace/Autocast.h"
 #include "trace/EagerRecorder.h"
 #include "trace/GuardedPaths.h"
+#include "trace/HostDescriptor.h"
 #include "trace/OperatorCall.h"
 #include "trace/ReadSizes.h"
 #include "trace/TensorCalls.h"
@@ -121,6 +122,14 @@ bool TraceHooks::assertsLater(h::Interpreter &interpreter, const h::Value &test,
   return true;
 }
 
+/// Addresses are given to kernels as numbers.
+static void addressesAsNumbers(h::CallArgs &args) {
+  for (h::Value &value : args.positional)
+    value = addressNumber(value).value_or(value);
+  for (auto &[name, value] : args.keywords)
+    value = addressNumber(value).value_or(value);
+}
+
 /// Scalars that change from launch to launch are loaded by the kernel. What decorators compute with
 /// arguments, and constexprs, they stay.
 static void numbersAsOperands(Tracer &tracer, const h::Value &kernel, h::CallArgs &args) {
@@ -149,6 +158,8 @@ static void computeBesideOperands(Tracer &tracer, const h::CallArgs &args) {
   auto add = [&](const h::Value &value) {
     if (value.as<TensorObject>())
       tensors.push_back(value);
+    else if (auto base = describedTensor(value))
+      tensors.push_back(*base);
   };
   for (const h::Value &value : args.positional)
     add(value);
@@ -177,6 +188,7 @@ h::Value TraceHooks::launch(h::Interpreter &interpreter, const h::Value &kernel,
       kernels->stopAt(stopAt->first, stopAt->second);
   }
   if (isEager(*tracer)) {
+    addressesAsNumbers(args);
     if (tracer->devices && tracer->devices->areUsed)
       computeBesideOperands(*tracer, args);
     tracer->recorder->beforeOperator(args.location);

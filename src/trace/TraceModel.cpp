@@ -4,6 +4,7 @@
 #include "host/MadeKernels.h"
 #include "reference/graph/Interpreter.h"
 #include "support/NearNames.h"
+#include "trace/FloatDraws.h"
 #include "trace/OperatorCall.h"
 #include "trace/ReboundTensors.h"
 #include "trace/TensorObject.h"
@@ -65,6 +66,9 @@ void storeInteger(std::byte *at, DataType type, int64_t value) {
 void storeDrawn(std::byte *data, DataType type, const Initializer &initializer) {
   DrawnValues values = initializer.drawn->values();
   size_t element = byteSize(type);
+  if (type == initializer.drawn->dtype() && initializer.through.empty() && !values.singles.empty())
+    return storeSingles(type, values.singles.data(), data, values.singles.size());
+  values.reals.insert(values.reals.end(), values.singles.begin(), values.singles.end());
   for (size_t i = 0; i < values.integers.size(); ++i)
     storeInteger(data + i * element, type, values.integers[i]);
   for (size_t i = 0; i < values.reals.size(); ++i) {

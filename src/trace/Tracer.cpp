@@ -366,6 +366,8 @@ void Tracer::write(TracedTensor &tensor, Value *contents, const SourceLocation &
 void Tracer::noteWritten(TracedTensor &tensor, const SourceLocation &where) {
   TracedStorage &storage = *tensor.storage;
   storage.memory = nullptr;
+  if (storage.pinned)
+    storage.pinned->isAhead = false;
   ++storage.version;
   noteWrite(tensor.storage, where);
 }

@@ -35,6 +35,7 @@ struct Initializer {
 };
 
 struct TracedStorage;
+struct PinnedMemory;
 class EagerRecorder;
 
 /// That a copy was made which for some sizes is the operand itself.
@@ -58,7 +59,8 @@ struct TracedStorage {
   graph::Value *base = nullptr; ///< null before a parameter is bound to its placeholder
   /// Of a script: its values, as long as nothing is written to it.
   std::shared_ptr<const ConcreteMemory> memory;
-  graph::Device device; ///< where the program thinks that it lies
+  std::shared_ptr<PinnedMemory> pinned; ///< where the script asked for its address
+  graph::Device device;                 ///< where the program thinks that it lies
   /// False where a part of torch of ours made it for itself: it goes along with any device.
   bool isPlaced = true;
   graph::TensorType type; ///< of base

@@ -2,9 +2,11 @@
 #include "trace/TuneConfigs.h"
 
 #include "trace/BindLaunch.h"
+#include "trace/HostDescriptor.h"
 #include "trace/KernelLaunch.h"
 #include "trace/TensorObject.h"
 
+#include <algorithm>
 #include <map>
 
 namespace pellucid::trace {
@@ -25,11 +27,13 @@ const h::Autotuner *tunerOf(const h::Value &kernel) {
   return nullptr;
 }
 
-/// The kernel with its outermost tuner left one config, without what runs before a launch.
-h::Value withConfig(const h::Value &kernel, const h::Config &chosen) {
+/// The kernel with its outermost tuner left one config, without what runs before a launch, which
+/// is not timed; `runsHooks`: with it, since it gives descriptors their blocks.
+h::Value withConfig(const h::Value &kernel, const h::Config &chosen, bool runsHooks) {
   if (auto *tuner = kernel.as<h::Autotuner>()) {
     auto config = std::make_shared<h::Config>(chosen);
-    config->preHook = h::Value();
+    if (!runsHooks)
+      config->preHook = h::Value();
     auto copy = std::make_shared<h::Autotuner>(*tuner);
     copy->configs = {config};
     copy->pruneConfigsBy = h::Value();
@@ -37,7 +41,7 @@ h::Value withConfig(const h::Value &kernel, const h::Config &chosen) {
   }
   auto rebuilt = [&](const auto &layer) {
     auto copy = std::make_shared<std::decay_t<decltype(layer)>>(layer);
-    copy->fn = withConfig(layer.fn, chosen);
+    copy->fn = withConfig(layer.fn, chosen, runsHooks);
     return h::Value(copy);
   };
   if (auto *heuristics = kernel.as<h::Heuristics>())
@@ -73,6 +77,8 @@ public:
     }
     if (auto *tensor = value.as<TensorObject>())
       return tensorValue(tracer, tensorAt(tensor->tensor));
+    if (isHostDescriptor(value))
+      return mappedDescriptor(value, [this](const h::Value &held) { return at(held); });
     if (value.as<h::SymFloat>())
       interpreter.refuse(where, "a number that is computed when the program runs");
     return raw;
@@ -173,7 +179,8 @@ std::string keyOf(const h::Autotuner &tuner, const BoundLaunch &bound) {
     auto given = bound.values.find(parameter.name);
     if (given == bound.values.end())
       continue;
-    if (auto *tensor = given->second.as<TensorObject>())
+    h::Value base = describedTensor(given->second).value_or(given->second);
+    if (auto *tensor = base.as<TensorObject>())
       add(std::string(info(tensor->tensor.type.dtype).cli));
   }
   return key;
@@ -217,6 +224,9 @@ void tuneLaunch(Tracer &tracer, h::Interpreter &interpreter, LaunchBinder &binde
                                "' are not timed, the first is taken: " + error.diagnostic.message));
     return;
   }
+  const auto &given = binder.given().values;
+  bool describes = std::any_of(given.begin(), given.end(),
+                               [](const auto &one) { return isHostDescriptor(one.second); });
   question.source = sourceOf(*binder.given().kernel);
   for (const h::Value &config : configs)
     question.configs.push_back(h::repr(config));
@@ -224,7 +234,7 @@ void tuneLaunch(Tracer &tracer, h::Interpreter &interpreter, LaunchBinder &binde
     return;
   question.launchWith = [&](size_t i) {
     ExampleLaunch example(tracer, interpreter, question.where);
-    return example.launch(withConfig(kernel, *configs[i].as<h::Config>()), grid, args);
+    return example.launch(withConfig(kernel, *configs[i].as<h::Config>(), describes), grid, args);
   };
   size_t chosen = tracer.chooseConfig(question);
   if (auto config = configs.at(chosen).shared<h::Config>())

@@ -246,6 +246,8 @@ TEST_F(Script, DevicesThatAreNotThereAreRefused) {
     std::shared_ptr<const std::byte> toHost(const std::byte *, size_t, graph::Device) override {
       return nullptr;
     }
+    std::shared_ptr<std::byte> memoryOn(size_t, graph::Device) override { return nullptr; }
+    void copyWithin(std::byte *, const std::byte *, size_t, graph::Device) override {}
   } devices;
   tracer.devices = &devices;
   run("x = torch.zeros(3, device='cuda')\ny = (x + 1).device\nz = str(x)\nc = x.cpu().device\n");

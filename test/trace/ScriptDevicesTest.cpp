@@ -37,6 +37,15 @@ public:
     return copied(near(data, device), bytes);
   }
 
+  std::shared_ptr<std::byte> memoryOn(size_t bytes, Device device) override {
+    std::shared_ptr<std::byte[]> made(new std::byte[std::max<size_t>(bytes, 1)]);
+    Data tagged = far({made, made.get()}, device);
+    return {made, const_cast<std::byte *>(tagged.get())};
+  }
+  void copyWithin(std::byte *to, const std::byte *from, size_t bytes, Device device) override {
+    std::memcpy(const_cast<std::byte *>(near(to, device)), near(from, device), bytes);
+  }
+
   /// What a kernel on `device` sees at an address.
   static const std::byte *near(const std::byte *data, Device device) {
     uintptr_t address = reinterpret_cast<uintptr_t>(data);

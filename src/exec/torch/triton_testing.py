@@ -44,8 +44,8 @@ def do_bench(fn, warmup=25, rep=100, grad_to_none=None, quantiles=None, return_m
     estimate = max(sum(timed() for _ in range(3)) / 3, 1e-4)
 
     def repeated(milliseconds, most):
-        # Where the host takes longer than the device, it ends after a while all the same.
-        times, until = [], _script.perf_counter() + 3e-3 * milliseconds
+        # Where the host takes longer than the device, it ends after that time all the same.
+        times, until = [], _script.perf_counter() + 1e-3 * milliseconds
         while len(times) < most and (len(times) < 5 or _script.perf_counter() < until):
             times.append(timed())
         return times

@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What scripts use of Triton beside kernels: addresses, the host's descriptors, the profiler, modules of checkouts. usage: triton_programs_test.py PELLUCID"""
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM = os.path.abspath(sys.argv.pop(1))
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def run(path, *words, path_of_modules=None, cwd=None):
+    environment = dict(os.environ)
+    environment.pop("PYTHONPATH", None)
+    if path_of_modules:
+        environment["PYTHONPATH"] = path_of_modules
+    return subprocess.run([PROGRAM, "exec", "--device", "cuda=cpu", path, *words], capture_output=True, text=True, timeout=300, env=environment, cwd=cwd)
+
+
+class Programs(unittest.TestCase):
+    def program(self, name, *words):
+        with tempfile.TemporaryDirectory() as folder:
+            return run(os.path.join(HERE, "triton", name + ".py"), *words, cwd=folder)
+
+    def text(self, source, *words, **options):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "program.py")
+            with open(path, "w") as file:
+                file.write(source)
+            return run(path, *words, **options)
+
+    def test_addresses(self):
+        done = self.program("addresses")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(
+            done.stdout.splitlines(),
+            [
+                "torch.int64 [0, 0, 0] 3",
+                "[[0.0], [1.0, 3.0, 5.0, 7.0], [2.0, 4.0, 6.0, 8.0]] [4.0, 6.0] [0.0, 1.0, 2.0, 3.0]",
+                "[1.0, 3.0, 5.0, 7.0, 9.0] [70.0] [1011.0, 1031.0, 1051.0, 1071.0, 1091.0] [42.0, 62.0]",
+                "[1014.0, 1034.0, 1054.0, 1074.0, 1094.0] [28.0, 48.0, 68.0] 9900.0",
+                "[1.0, 1.0, 1.0, 1.0, 1.0, 1.0] 71.0",
+                "[3.0, 5.0, 7.0, 9.0] 8 0 False True",
+                "True True True True",
+                "[4.0, 4.0, 4.0] [8.0, 8.0, 8.0]",
+                "[0.0, 1.0, 2.0, 3.0] [0.0, 2.0, 4.0, 6.0]",
+                "True 1015.0",
+            ],
+        )
+
+    def test_a_tensor_that_is_written_both_ways_is_refused(self):
+        done = self.program("addresses", "both")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("writes to 'out' and to addresses that are no arguments", done.stderr)
+        self.assertIn("addresses.py:", done.stderr)
+
+    def test_descriptors(self):
+        done = self.program("descriptors")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(
+            done.stdout.splitlines(),
+            [
+                "(37, 44) True [16, 32]",
+                "(37, 44) True [16, 32]",
+                "(16, 16) True [16, 32]",
+                "(33, 128) True [16, 32]",
+                "True",
+                "False True",
+                "True",
+                "True True",
+            ]
+            + done.stdout.splitlines()[8:],
+        )
+        self.assertEqual(len(done.stdout.splitlines()), 12)
+        for line, words in zip(done.stdout.splitlines()[8:], ("rank mismatch", "Last dimension must be contiguous", "strides must be 16-byte aligned", "Illegal value for padding")):
+            self.assertIn(words, line)
+
+    def test_a_block_that_was_not_set_is_refused(self):
+        done = self.program("descriptors", "small")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("the last dim of a TensorDescriptor's block must span 16 bytes or more, got 8", done.stderr)
+
+    def test_profile(self):
+        done = self.program("profile")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        lines = done.stdout.splitlines()
+        self.assertEqual(lines[0], "64.0 480000.0")
+        self.assertEqual(lines[1], "['twice [n=5000]', 'outer'] 30000.0 10007.0 True" if "10007" in lines[1] else "['twice [n=5000]', 'outer'] 30000.0 7.0 True")
+        self.assertEqual(lines[2], "3 twice [n=5000]")
+        self.assertRegex(lines[3], r"^\d+\.\d{3} \d+\.000 ROOT$")
+        self.assertRegex(lines[4], r"^├─ \d+\.\d{3} 3\.000 twice \[n=5000\]$")
+        self.assertIn("Metric cycles is not found", done.stdout)
+        self.assertIn("session 0 does not exist", done.stdout)
+        self.assertEqual(lines[-6:-1], ["torch.float16 True", "torch.bfloat16 True", "torch.float32 True", "torch.float8_e4m3fn True", "True"])
+        self.assertIn("Dimension mismatch", lines[-1])
+
+    def test_modules_by_python_path(self):
+        with tempfile.TemporaryDirectory() as folder:
+            os.makedirs(os.path.join(folder, "library", "parts", "inner"))
+            for name, text in (
+                ("__init__", "import pkgutil\nfrom .parts import one\nfound = [(m.name, m.ispkg) for m in pkgutil.iter_modules(__path__)]\n"),
+                ("parts/__init__", ""),
+                ("parts/one", "import sys\nnew = sys.version_info.major * 100 + sys.version_info.minor\nmodern = sys.version_info >= (3, 9)\n"),
+                ("parts/inner/__init__", ""),
+            ):
+                with open(os.path.join(folder, "library", name + ".py"), "w") as file:
+                    file.write(text)
+            source = "import library, pkgutil\nprint(library.found, library.one.new, library.one.modern)\nprint([m.name for m in pkgutil.walk_packages(library.__path__, 'library.')])\n"
+            done = self.text(source, path_of_modules="/nowhere:" + folder)
+            self.assertEqual(done.stdout, "[('parts', True)] 312 True\n['library.parts', 'library.parts.inner', 'library.parts.one']\n", done.stderr)
+            done = self.text(f"import sys\nsys.path.insert(0, {folder!r})\nimport library\nprint(library.one.modern)\n")
+            self.assertEqual(done.stdout, "True\n", done.stderr)
+            done = self.text("import library\n")
+            self.assertIn("ModuleNotFoundError: No module named 'library'", done.stderr)
+
+    def test_modes_end_where_a_trace_does(self):
+        source = (
+            "import torch\n@torch.library.custom_op('my::count', mutates_args={})\ndef count(x: torch.Tensor, n: int) -> torch.Tensor:\n    return x.bincount(minlength=n)\n"
+            "@torch.compile\ndef f(x):\n    with torch.no_grad():\n        return count(x, 4)\n"
+            "print(f(torch.tensor([0, 1, 1])).tolist(), torch.is_grad_enabled())\n"
+        )
+        done = self.text(source)
+        self.assertEqual(done.stdout, "[1, 2, 0, 0] True\n", done.stderr)
+
+    def test_names_and_gradients_of_functions(self):
+        source = (
+            "import torch\nx, y = torch.zeros(3), torch.ones(3)\ntorch.add(input=x, other=y, out=x, alpha=2.0)\nprint(x.tolist(), torch.mul(input=x, other=y).tolist())\n"
+            "import torch.nn.functional as F\nimport torch.nn.grad\nfor groups, stride, padding, dilation in ((1, 1, 0, 1), (2, 2, 1, 2)):\n"
+            "    a = torch.randn(2, 4, 9, 11, dtype=torch.float64, requires_grad=True)\n    w = torch.randn(6, 4 // groups, 3, 3, dtype=torch.float64, requires_grad=True)\n"
+            "    o = F.conv2d(a, w, None, stride, padding, dilation, groups)\n    g = torch.randn(o.shape, dtype=torch.float64)\n    o.backward(g)\n"
+            "    print(torch.allclose(torch.nn.grad.conv2d_input(a.shape, w, g, stride, padding, dilation, groups), a.grad), torch.allclose(torch.nn.grad.conv2d_weight(a, w.shape, g, stride, padding, dilation, groups), w.grad))\n"
+        )
+        done = self.text(source)
+        self.assertEqual(done.stdout, "[2.0, 2.0, 2.0] [2.0, 2.0, 2.0]\nTrue True\nTrue True\n", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
