@@ -99,11 +99,11 @@ static Polynomial scaled(Polynomial terms, int64_t k) {
   return terms;
 }
 
-/// x + Mod(-x, c), a size with its padding, is c*CeilDiv(x, c): a multiple of c for everybody to
-/// see.
+/// x + Mod(-x, c), a size with its padding, is c*CeilDiv(x, c), and x - Mod(x, c) is c*(x//c):
+/// multiples of c for everybody to see.
 static std::optional<Polynomial> roundedUp(const Polynomial &terms) {
   for (const Monomial &term : terms) {
-    if (term.coefficient <= 0 || term.factors.size() != 1 || term.factors[0].op() != ExprOp::Mod)
+    if (term.factors.size() != 1 || term.factors[0].op() != ExprOp::Mod)
       continue;
     const std::vector<Expr> &operands = term.factors[0].operands();
     std::optional<int64_t> c = operands[1].constant();
@@ -123,8 +123,11 @@ static std::optional<Polynomial> roundedUp(const Polynomial &terms) {
     for (const Monomial &other : terms)
       if (other.factors != term.factors)
         rest.push_back(other);
-    Expr up = ceilDiv(-operands[0], operands[1]);
-    for (Monomial &part : scaled(toPolynomial(up), checkedMul(term.coefficient, *c)))
+    // Of a and -a the one with the positive beginning, so that a sum and its negative agree.
+    bool isUp = toPolynomial(operands[0])[0].coefficient < 0;
+    Expr turns = isUp ? ceilDiv(-operands[0], operands[1]) : floorDiv(operands[0], operands[1]);
+    int64_t factor = checkedMul(term.coefficient, *c);
+    for (Monomial &part : scaled(toPolynomial(turns), isUp ? factor : checkedNegate(factor)))
       rest.push_back(std::move(part));
     return rest;
   }

@@ -109,12 +109,13 @@ private:
     if (given.kind != AKind::Tensor)
       return; // a number, a text or None, of which the graph holds the value already
     const archive::TensorMeta &meta = metaOf(given.text);
-    if (meta.isComplex)
-      fail("its input '" + given.text +
-           "' is complex, which no input of a package is; export a model that takes "
-           "torch.view_as_real(" +
-           given.text + ") and begins with view_as_complex");
-    define(given.text, userTensor(given.text, TensorType(meta.dtype, meta.sizes)));
+    h::Value tensor = userTensor(given.text, TensorType(meta.dtype, meta.sizes));
+    if (!meta.isComplex)
+      return define(given.text, tensor);
+    options.note("'" + given.text +
+                 "' is complex: the package takes the pairs of its parts, as torch.view_as_real() "
+                 "gives them");
+    define(given.text, complexOf(*interpreter, tensor));
   }
 
   h::Value userTensor(const std::string &name, const TensorType &type) {
@@ -374,7 +375,7 @@ private:
     if (target == "higher_order.wrap_with_set_grad_enabled")
       return inlined(node, 1, graph, values);
     if (target == "higher_order.wrap_with_autocast")
-      return withoutAutocast(node, graph, values);
+      return withAutocast(node, graph, values);
     const TensorType &type = tensorArgument(node, graph, values).tensor.type;
     if (target == "aten.sym_numel.default")
       return h::Value::integer(type.numel());
@@ -441,13 +442,30 @@ private:
     return asTuple(nested(graphArgument(node, at), operandsAfter(node, at + 1, graph, values)));
   }
 
-  /// Of device, dtype, whether it is on, whether casts are kept, and the graph.
-  h::Value withoutAutocast(const archive::Node &node, const archive::Graph &graph,
-                           ArchiveScope &values) {
-    if (node.inputs.size() < 5 ||
-        interpreter->truth(hostValue(node.inputs[2].value, values, graph)))
-      interpreter->refuse("the casts of an enabled autocast are not in this archive; save what "
+  /// Of device, dtype, whether it is on, whether casts are kept, and the graph. Operators inside
+  /// cast as they do under autocast in a file.
+  h::Value withAutocast(const archive::Node &node, const archive::Graph &graph,
+                        ArchiveScope &values) {
+    if (node.inputs.size() < 5)
+      interpreter->refuse("'wrap_with_autocast' takes a device, a dtype, two flags and a graph");
+    std::vector<h::Value> given;
+    for (size_t i = 0; i < 3; ++i)
+      given.push_back(hostValue(node.inputs[i].value, values, graph));
+    std::string device = interpreter->toStr(given[0], "a kind of device");
+    auto *type = given[1].as<h::DType>();
+    bool isOn = interpreter->truth(given[2]);
+    if (isOn && (device != "cpu" || !type))
+      interpreter->refuse("the casts of autocast for '" + device +
+                          "' are not in this archive, and known for 'cpu' alone; save what "
                           "run_decompositions() makes of the program, where they are");
+    struct Restored {
+      decltype(interpreter->dispatch.autocast) &now, before;
+      ~Restored() { now = std::move(before); }
+    } restored{interpreter->dispatch.autocast, interpreter->dispatch.autocast};
+    if (isOn)
+      restored.now[device] = {true, type->type};
+    else
+      restored.now.erase(device);
     return inlined(node, 4, graph, values);
   }
 
@@ -617,11 +635,11 @@ private:
           if (known.name == output.name)
             input = known.value.text;
       auto target = scope.find(input);
-      h::Value contents = hostValue(output.value, scope, *archive.graph);
-      if (target == scope.end() || !target->second.as<TensorObject>() ||
-          !contents.as<TensorObject>())
+      h::Value contents = pairsOf(*interpreter, hostValue(output.value, scope, *archive.graph)),
+               changed = target == scope.end() ? h::Value() : pairsOf(*interpreter, target->second);
+      if (!changed.as<TensorObject>() || !contents.as<TensorObject>())
         fail("says that it changes '" + output.name + "', which is none of its inputs");
-      callInPlace(*target->second.as<TensorObject>(), *interpreter, "copy", argsOf({contents}));
+      callInPlace(*changed.as<TensorObject>(), *interpreter, "copy", argsOf({contents}));
     }
   }
 
@@ -672,9 +690,6 @@ private:
       dtype = DataType::Int64;
     else if (value.isFloat())
       dtype = DataType::Float64;
-    if (isComplex(*interpreter, value))
-      fail("returns complex numbers, which no result of a package is; return torch.view_as_real() "
-           "of them");
     if (!dtype)
       fail("returns a value of type " + h::typeName(value) + "; a package returns tensors");
     options.note("a result is a number: the package gives it as a tensor without dims, " +
@@ -692,6 +707,11 @@ private:
       for (size_t i = 0; i < value.elements().size() && i < output.elements.size(); ++i)
         addResult(output.elements[i], value.elements()[i], results);
       return;
+    }
+    if (isComplex(*interpreter, value)) {
+      value = pairsOf(*interpreter, value);
+      options.note("a result is complex: the package gives the pairs of its parts, as "
+                   "torch.view_as_real() does");
     }
     auto *tensor = value.as<TensorObject>();
     if (!tensor) {

@@ -90,7 +90,8 @@ def pellucid(program, *words):
 def as_numpy(value):
     import torch
 
-    value = value.detach()
+    # Some samples lie on a device where one is.
+    value = value.detach().cpu()
     return value.view(torch.uint16).numpy() if value.dtype == torch.bfloat16 else value.numpy()
 
 
@@ -143,8 +144,8 @@ def better(op, model, index, wanted, found):
         return False
     wide = model_of(op.op, model.samples)
     wide.tensors = [t.float() if t.dtype == torch.bfloat16 else t for t in wide.tensors]
-    exact = wide.expected(0)[index].double().numpy()
-    own, theirs = np.abs(widened(found).astype(np.float64) - exact), np.abs(wanted.double().numpy() - exact)
+    exact = wide.expected(0)[index].double().cpu().numpy()
+    own, theirs = np.abs(widened(found).astype(np.float64) - exact), np.abs(wanted.double().cpu().numpy() - exact)
     return bool(np.all(own <= np.maximum(theirs, 3e-2 * np.maximum(np.abs(exact), 1))))
 
 
@@ -164,7 +165,8 @@ def check(program, target, op, dtypes, count, folder):
         if any(t.is_complex() for t in (*expected, *model.tensors)):
             return "complex", ""
         with torch.no_grad():
-            torch.export.save(torch.export.export(model, tuple(model.tensors)), folder / "op.pt2")
+            exported = torch.export.export(model, tuple(model.tensors))
+            torch.export.save(exported, folder / "op.pt2")
     except Exception as error:
         return "not exported", str(error).split("\n")[0][:150]
     status, _, said = pellucid(program, "compile", folder / "op.pt2", "-o", folder / "op.plc", "--target", target)
@@ -179,6 +181,10 @@ def check(program, target, op, dtypes, count, folder):
         words += ["--output", folder / f"out{i}.npy"]
     status, _, said = pellucid(program, *words)
     if status:
+        try:
+            exported.module()(*[t.clone() for t in model.tensors])
+        except Exception as error:
+            return "not exported", f"PyTorch's own archive fails: {str(error).split(chr(10))[0][:120]}"
         return "run fails", said.strip().split("\n")[0][:250]
     results = [np.load(folder / f"out{i}.npy") for i in range(len(expected))]
     for i, (value, other) in enumerate(zip(expected, again)):

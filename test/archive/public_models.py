@@ -5,10 +5,12 @@
     public_models.py PROGRAM [--family NAME] [--strict] [--dynamic] [--decomposed] [--part I/N] [--keep DIR] [NAME…]
 
 Small configurations where the library has them; what is compared is every result of one call, relative to its largest
-element, and with `--dynamic` of another call whose sizes differ from those of the export. Without a family and names: the
+element, and with `--dynamic` of another call whose sizes differ from those of the export; where the package refuses those
+sizes, the model is "one size", with the reason, and not "right" (PyTorch fixed a dim, or bounded it: its own module is asked). Without a family and names: the
 few in this file; the others are those of zoo.py. Needs those packages. No test: it takes minutes.
 """
 import argparse
+import collections
 import json
 import pathlib
 import subprocess
@@ -166,19 +168,31 @@ def check(folder, make, inputs, dims):
     with torch.no_grad():
         fill(model)
     dims = dims if arguments.dynamic else None
-    torch.export.save(exported(model, values, dims), folder / "model.pt2")
+    program = exported(model, values, dims)
+    torch.export.save(program, folder / "model.pt2")
     start = time.monotonic()
     pellucid("compile", folder / "model.pt2", "-o", folder / "model.plc", "--target", "cpu:x86-64-v3")
     seconds = time.monotonic() - start
-    worst = compare(folder, model, values)
+    worst, narrow = compare(folder, model, values), None
     if dims:
+        others = other_values(values, dims)
         try:
-            worst = max(worst, compare(folder, model, other_values(values, dims)))
+            worst = max(worst, compare(folder, model, others))
         except RuntimeError as error:
-            # Dims that PyTorch fixed, or bounded.
-            if "must be" not in str(error):
+            if "must be" not in str(error) and "guard" not in str(error):
                 raise
-    return worst, seconds
+            narrow = f"{str(error).split('error: ')[-1].strip()[:160]}; PyTorch's module {torchs_word(program, others)}"
+    return worst, seconds, narrow
+
+
+def torchs_word(program, values):
+    """What the exported program itself does with those sizes."""
+    try:
+        with torch.no_grad():
+            program.module()(*values)
+        return "takes it"
+    except Exception as error:
+        return f"refuses it, too: {str(error).strip().split(chr(10))[0][:120]}"
 
 
 def chosen():
@@ -192,20 +206,25 @@ def chosen():
 
 
 def main():
-    wrong = 0
+    wrong, states = 0, collections.Counter()
     for name, make, inputs, dims in chosen():
         with tempfile.TemporaryDirectory() as scratch:
             folder = pathlib.Path(arguments.keep or scratch)
             folder.mkdir(exist_ok=True, parents=True)
             try:
-                worst, seconds = check(folder, make, inputs, dims)
-                print(f"{name:30} {'right' if worst < 1e-4 else 'WRONG'}  {worst:.1e}  compiled in {seconds:.1f} s", flush=True)
+                worst, seconds, narrow = check(folder, make, inputs, dims)
+                state = "WRONG" if not worst < 1e-4 else "one size" if narrow else "right"
+                print(f"{name:30} {state}  {worst:.1e}  compiled in {seconds:.1f} s{'  ' + narrow if narrow else ''}", flush=True)
                 wrong += not worst < 1e-4
+                states[state] += 1
             except NotExported as error:
+                states["not exported"] += 1
                 print(f"{name:30} not exported: {' '.join(str(error).split())}", flush=True)
             except Exception as error:
                 print(f"{name:30} {type(error).__name__}: {str(error)[:900]}", flush=True)
                 wrong += 1
+                states["refused or failed"] += 1
+    print(", ".join(f"{count} {state}" for state, count in states.most_common()))
     sys.exit(wrong > 0)
 
 

@@ -55,6 +55,10 @@ TEST(Canonical, aSizeWithItsPaddingIsRoundedUp) {
   EXPECT_EQ(n * 2 + mod(-n, 8) * 2 + 1, up * 2 + 1);
   EXPECT_EQ(floorDiv(n + mod(-n, 8), 8), ceilDiv(n, 8));
   EXPECT_EQ(mod(mod(n, 8) * 3 + 1, 4), mod(n * 3 + 1, 4));
+  EXPECT_EQ(n - mod(n, 8), floorDiv(n, 8) * 8);
+  EXPECT_EQ(-n - mod(-n, 8), -up);
+  EXPECT_EQ(equal(n + mod(-n, 8), 4), Expr(0));
+  EXPECT_EQ(equal(Expr(4) - n, mod(-n, 8)), Expr(0));
   // Nothing else changes.
   EXPECT_NE(n - mod(-n, 8), up);
   EXPECT_NE(n * 2 + mod(-n, 8), up);

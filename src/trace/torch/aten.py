@@ -1972,7 +1972,8 @@ def _logaddexp2(self, other):
 
 @_aten("aten::ldexp.Tensor(Tensor self, Tensor other) -> Tensor")
 def _ldexp(self, other):
-    return self * torch.pow(2.0, other)
+    factor = torch.pow(2.0, other)
+    return self * (factor.to(self.dtype) if self.is_floating_point() and not other.is_floating_point() else factor)
 
 
 @_aten("aten::float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor")

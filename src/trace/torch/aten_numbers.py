@@ -446,6 +446,8 @@ def _diagflat(self, offset):
 
 @_aten("aten::sum_to_size(Tensor self, SymInt[] size) -> Tensor")
 def _sum_to_size(self, size):
+    if len(size) == 0:
+        return torch.sum(self)
     lead = self.dim() - len(size)
     dims = list(range(lead)) + [lead + d for d, n in enumerate(size) if n is not self.shape[lead + d] and n == 1]
     return (torch.sum(self, dims, True) if dims else self).reshape(size)

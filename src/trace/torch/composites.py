@@ -320,6 +320,8 @@ def pairwise_distance(x1, x2, p=2.0, eps=1e-6, keepdim=False):
 
 
 def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
+    if input.dtype == torch.bool:
+        input, other = input.to(torch.int64), other.to(torch.int64)
     close = (input == other) | (torch.isfinite(input) & torch.isfinite(other) & (torch.abs(input - other) <= atol + rtol * torch.abs(other)))
     return close | (torch.isnan(input) & torch.isnan(other)) if equal_nan else close
 
