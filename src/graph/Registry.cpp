@@ -21,10 +21,18 @@ struct BuiltinIndex {
       names.push_back(target);
       byTarget.emplace(names.back(), op);
     }
+    for (const auto &[target, op] : byTarget)
+      if (auto [entry, isNew] = byPacket.try_emplace(op->schema.packet()); isNew)
+        entry->second = r.overloads(entry->first);
   }
   const OperatorRegistry *registry;
   std::deque<std::string> names;
   std::unordered_map<std::string_view, const Operator *> byTarget;
+  struct Hash {
+    using is_transparent = void;
+    size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+  };
+  std::unordered_map<std::string, std::vector<const Operator *>, Hash, std::equal_to<>> byPacket;
 };
 std::atomic<const BuiltinIndex *> builtinIndex = nullptr;
 } // namespace
@@ -81,6 +89,11 @@ const Operator *OperatorRegistry::find(std::string_view target) const {
 }
 
 std::vector<const Operator *> OperatorRegistry::overloads(std::string_view packet) const {
+  if (const BuiltinIndex *index = base ? nullptr : builtinIndex.load(std::memory_order_acquire);
+      index && index->registry == this) {
+    auto known = index->byPacket.find(packet);
+    return known == index->byPacket.end() ? std::vector<const Operator *>() : known->second;
+  }
   std::vector<const Operator *> list;
   if (base)
     list = base->overloads(packet);
@@ -163,11 +176,13 @@ std::vector<ResultType> resultsOf(const OperatorCall &call) {
     for (const ResultType &result : results)
       if (const TensorType *type = std::get_if<TensorType>(&result)) {
         for (const Expr &dim : type->shape)
-          if (call.symbols.prove(symbolic::less(dim, 0)) == true)
+          if (dim.constantOr(-1) < 0 && call.symbols.prove(symbolic::less(dim, 0)) == true)
             call.fail("would give a tensor with the negative size " + dim.text());
         // In bytes, with room for what the back end adds.
-        type->numel() * int64_t(64);
-        type->storageElements(call.symbols) * int64_t(64);
+        constexpr int64_t most = INT64_MAX / 64;
+        for (const Expr &elements : {type->numel(), type->storageElements(call.symbols)})
+          if (int64_t known = elements.constantOr(INT64_MAX); known < 0 || known > most)
+            elements *int64_t(64);
       }
   } catch (const std::overflow_error &) {
     call.fail("asks for more elements than 64 bits can count");

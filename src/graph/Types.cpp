@@ -27,6 +27,50 @@ std::optional<Device> deviceNamed(std::string_view text) {
   return device;
 }
 
+// Most sizes are numbers: those are taken without making expressions of what comes in between.
+// Nothing is given where it does not fit into 64 bits.
+static std::optional<int64_t> knownNumel(const std::vector<Expr> &shape) {
+  int64_t count = 1;
+  for (const Expr &dim : shape)
+    if (auto size = dim.constant(); !size || __builtin_mul_overflow(count, *size, &count))
+      return std::nullopt;
+  return count;
+}
+
+static std::optional<bool> knownContiguity(const TensorType &type) {
+  int64_t expected = 1;
+  for (size_t i = type.shape.size(); i-- > 0;) {
+    auto size = type.shape[i].constant(), stride = type.strides[i].constant();
+    if (!size || !stride)
+      return std::nullopt;
+    if (size == 0)
+      return true;
+    if (size == 1)
+      continue;
+    if (stride != expected)
+      return false;
+    if (__builtin_mul_overflow(expected, *size, &expected))
+      return std::nullopt;
+  }
+  return true;
+}
+
+static std::optional<int64_t> knownStorageElements(const TensorType &type) {
+  auto last = type.offset.constant();
+  for (size_t i = 0; i < type.shape.size() && last; ++i) {
+    auto size = type.shape[i].constant(), stride = type.strides[i].constant();
+    if (size == 0)
+      return 0;
+    int64_t part = 0;
+    if (!size || !stride || __builtin_mul_overflow(*size - 1, *stride, &part) ||
+        __builtin_add_overflow(*last, part, &*last))
+      return std::nullopt;
+  }
+  if (last && __builtin_add_overflow(*last, 1, &*last))
+    return std::nullopt;
+  return last;
+}
+
 std::vector<Expr> contiguousStrides(const std::vector<Expr> &shape) {
   std::vector<Expr> strides(shape.size(), Expr(1));
   for (size_t i = shape.size(); i-- > 1;)
@@ -40,6 +84,8 @@ TensorType::TensorType(DataType dtype, std::vector<Expr> shape, Device device)
       device(device) {}
 
 Expr TensorType::numel() const {
+  if (auto known = knownNumel(shape))
+    return *known;
   Expr n = 1;
   for (const Expr &dim : shape)
     n = n * dim;
@@ -47,6 +93,8 @@ Expr TensorType::numel() const {
 }
 
 bool TensorType::isContiguous(const SymbolTable &symbols) const {
+  if (auto known = knownContiguity(*this))
+    return *known;
   Expr expected = 1;
   for (size_t i = shape.size(); i-- > 0;) {
     if (shape[i].constant() == 0)
@@ -79,6 +127,8 @@ std::optional<bool> TensorType::contiguity(const SymbolTable &symbols) const {
 }
 
 Expr TensorType::storageElements(const SymbolTable &symbols) const {
+  if (auto known = knownStorageElements(*this))
+    return *known;
   Expr last = offset;
   for (size_t i = 0; i < shape.size(); ++i) {
     if (symbols.proveEqual(shape[i], 0))

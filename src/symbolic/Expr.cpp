@@ -105,7 +105,7 @@ public:
   }
 
 private:
-  static constexpr size_t count = 1024;
+  static constexpr size_t count = 8192;
   static thread_local bool isGone;
   std::vector<std::shared_ptr<const ExprNode>> nodes{count};
 };

@@ -433,8 +433,10 @@ static const AtenComposite *otherOverload(h::Interpreter &interpreter, const std
 static std::optional<h::Value> callOfIntegerSum(Tracer &tracer, h::Interpreter &interpreter,
                                                 const std::string &name, const h::CallArgs &args) {
   static const std::set<std::string> sums = {"sum", "prod", "cumsum", "cumprod"};
-  std::string plain = name.starts_with("aten.") ? name.substr(5) : name;
   const h::Value *dtype = args.keyword("dtype");
+  if (!dtype)
+    return std::nullopt;
+  std::string plain = name.starts_with("aten.") ? name.substr(5) : name;
   if (!sums.count(plain.substr(0, plain.find('.'))) || !dtype || dtype->isNone() ||
       args.positional.empty())
     return std::nullopt;
@@ -527,6 +529,10 @@ static std::optional<h::Value> withNumbersAsOperands(Tracer &tracer, h::Interpre
   static const std::set<std::string> takers = {
       "add", "sub", "mul", "div", "rsub", "maximum",   "minimum", "lt",
       "le",  "gt",  "ge",  "eq",  "ne",   "remainder", "where",   "floor_divide"};
+  auto isNumber = [](const h::Value &value) { return value.isInt() || value.isFloat(); };
+  if (args.keywords.empty() &&
+      std::none_of(args.positional.begin(), args.positional.end(), isNumber))
+    return std::nullopt;
   if (auto result = withFactorAsOperand(tracer, interpreter, name, args))
     return result;
   std::string plain = name.starts_with("aten.") ? name.substr(5, name.find('.', 5) - 5) : name;

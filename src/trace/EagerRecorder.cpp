@@ -195,7 +195,7 @@ Value *EagerRecorder::baseFor(const std::shared_ptr<TracedStorage> &storage,
                                                      : Argument(initializer.integers.front());
     tracer.program.main.setLocation(where);
     // A number that is another one in every turn is an operand.
-    if (changes(std::hash<std::string>()(placeOf(where) + "full"), value)) {
+    if (changes(placeOf(where) ^ std::hash<std::string_view>()("full"), value)) {
       storage->base = spread(storage->type, initializer, where);
       track(storage);
       return storage->base;
@@ -268,18 +268,20 @@ void EagerRecorder::forgetView(TracedTensor &tensor) const {
     tensor.value = nullptr;
 }
 
-std::string EagerRecorder::placeOf(const SourceLocation &where) {
-  return std::to_string(reinterpret_cast<uintptr_t>(where.file.get())) + ":" +
-         std::to_string(where.range.line) + ":" + std::to_string(where.range.column);
+size_t EagerRecorder::placeOf(const SourceLocation &where) {
+  size_t place = std::hash<const void *>()(where.file.get());
+  for (size_t part : {size_t(where.range.line), size_t(where.range.column)})
+    place = place * 0x9e3779b97f4a7c15ull + part;
+  return place;
 }
 
 void EagerRecorder::beforeOperator(const SourceLocation &where) {
   if (nested || flushing || tracer.current != &tracer.program.main)
     return;
   ++counts.operators;
-  std::string place = placeOf(where);
+  size_t place = placeOf(where);
   bool isNew = places.insert(place).second;
-  if (!isNew && turn.empty())
+  if (!isNew && !turn)
     turn = place;
   size_t size = tracer.program.main.size();
   if (size < softLimit || (size < hardLimit && place != turn))
@@ -682,7 +684,7 @@ void EagerRecorder::restart(bool failed) {
   occurrences.clear();
   checks.clear();
   asserts = false;
-  turn.clear();
+  turn.reset();
   lastMeasured = nullptr;
   measuredBytes = 0;
   tracer.linked.clear();

@@ -288,7 +288,7 @@ private:
   void makeContents(TracedStorage &storage);
   std::shared_ptr<const ConcreteMemory> made(const Initializer &initializer,
                                              const graph::TensorType &type);
-  static std::string placeOf(const SourceLocation &where);
+  static size_t placeOf(const SourceLocation &where);
   static bool isOnHost(graph::Device place) { return place.kind == graph::Device::Kind::Cpu; }
 
   Tracer &tracer;
@@ -309,8 +309,8 @@ private:
   };
   std::unordered_map<size_t, Seen> numbers;
   std::unordered_map<size_t, size_t> occurrences; ///< of a place in the segment
-  std::unordered_set<std::string> places;         ///< of the segment's operators
-  std::string turn; ///< where a loop's turn begins: the first place met again
+  std::unordered_set<size_t> places;              ///< of the segment's operators
+  std::optional<size_t> turn; ///< where a loop's turn begins: the first place met again
   bool flushing = false;
   Addresses addresses;
   bool following = false;                    ///< the segment's launch follows addresses
