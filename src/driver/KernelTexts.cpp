@@ -11,10 +11,10 @@ const std::vector<std::string> &kernelStages() {
   return stages;
 }
 
-bool kernelTexts(const graph::KernelDef &kernel, uint32_t numWarps, CodegenJob job,
-                 std::vector<CodegenText> &texts, Diagnostics &diagnostics) {
+bool kernelTexts(const graph::KernelDef &kernel, uint32_t numWarps, uint32_t numStages,
+                 CodegenJob job, std::vector<CodegenText> &texts, Diagnostics &diagnostics) {
   job.keepTexts = true;
-  job.kernels = {{kernel.symbol, kernel.ttir, kernel.library, numWarps}};
+  job.kernels = {{kernel.symbol, kernel.ttir, kernel.library, numWarps, numStages}};
   CodegenResult result;
   if (!Worker(findWorker(), job).wait(result, diagnostics))
     return false;

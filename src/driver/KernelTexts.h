@@ -12,7 +12,7 @@ const std::vector<std::string> &kernelStages();
 
 /// Generates code for `kernel` as `job` says, which names everything but the kernel, and gives
 /// what it is after each stage. False with errors in `diagnostics`.
-bool kernelTexts(const graph::KernelDef &kernel, uint32_t numWarps, CodegenJob job,
-                 std::vector<CodegenText> &texts, Diagnostics &diagnostics);
+bool kernelTexts(const graph::KernelDef &kernel, uint32_t numWarps, uint32_t numStages,
+                 CodegenJob job, std::vector<CodegenText> &texts, Diagnostics &diagnostics);
 
 } // namespace pellucid::driver

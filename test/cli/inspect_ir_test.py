@@ -8,6 +8,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import zipfile
 
 MODEL = '''
 import torch
@@ -97,6 +98,17 @@ def main():
         done = run(program, "inspect", folder / "model.program", "--ir", "double_kernel_fused:asm", "--target", "cuda:sm_80")
         if done.returncode or ".target sm_80" not in done.stdout:
             problems.append(f"no PTX of a program: exit {done.returncode}: {done.stderr}")
+        # A launch's warps and stages are those of the package.
+        (folder / "product.py").write_text("import torch\ndef f(a, b):\n    return torch.mm(a, b)\n")
+        done = run(program, "compile", f"{folder}/product.py:f", "--input", "a=f16[1024,2048]", "--input", "b=f16[2048,4096]", "--target", "cuda:sm_90",
+                   "-o", folder / "product.plc")
+        assert done.returncode == 0, done.stderr
+        with zipfile.ZipFile(folder / "product.plc") as package:
+            ptx = package.read("code/gemm_mm.sm_90a.ptx").decode()
+        shown = run(program, "inspect", folder / "product.plc", "--ir", "gemm_mm:asm").stdout
+        waits = [[line.split() for line in text.splitlines() if "cp.async.wait_group" in line] for text in (ptx, shown)]
+        if not waits[0] or waits[0] != waits[1]:
+            problems.append(f"the PTX shown waits for other copies than the package's: {waits}")
         if "llvm-optimized" not in run(program, "inspect", "--help").stdout:
             problems.append("--help does not list the stages")
     print("\n".join(problems) or f"{len(STAGES)} stages and {len(WRONG)} refusals, of a package and of a program")

@@ -136,8 +136,8 @@ def main():
             assert "ld.global" not in code, "an operand goes through registers"
             assert code.count("st.global") == code.count("st.global.v4"), "a store of less than 16 bytes"
         # 192 columns are two tiles, the second of which the last program may lack; both run into the next round.
-        case("two tiles of columns", "residual", "bf16", {"x": "16900,72", "w": "189,72", "b": "189", "r": "16900,189"},
-             [{"x": (16900, 72), "w": (189, 72), "b": (189,), "r": (16900, 189)}], lambda x, w, b, r: r + linear(x, w, b) * 0.5)
+        case("two tiles of columns", "residual", "bf16", {"x": "8400,520", "w": "378,520", "b": "378", "r": "8400,378"},
+             [{"x": (8400, 520), "w": (378, 520), "b": (378,), "r": (8400, 378)}], lambda x, w, b, r: r + linear(x, w, b) * 0.5)
         if not wanted or "two tiles of columns" in wanted:
             code = code_of(folder)
             assert "m64n128k16" in code and "m64n64k16" in code, "no tile of 192 columns"

@@ -31,18 +31,38 @@ std::pair<std::string, std::string> splitStage(const std::string &text) {
                                     : std::pair(text.substr(0, colon), text.substr(colon + 1));
 }
 
+struct FoundKernel {
+  graph::KernelDef def;
+  uint32_t stages = 1; ///< the most that a launch asks for
+};
+
+uint32_t stagesOf(const graph::Program &program, size_t kernel) {
+  int32_t most = 1;
+  auto collect = [&](const graph::Graph &graph) {
+    for (const graph::Node &node : graph)
+      if (const graph::Launch *launch = node.launch())
+        for (const graph::LaunchVariant &variant : launch->variants)
+          if (variant.kernel == kernel)
+            most = std::max(most, variant.numStages);
+  };
+  collect(program.main);
+  for (const auto &body : program.bodies)
+    collect(body.graph);
+  return static_cast<uint32_t>(most);
+}
+
 /// The kernel's text; a package for CPU and CUDA has a lowered program for each.
-graph::KernelDef kernelDef(const IrSource &source, const std::string &symbol,
-                           const std::string &wanted) {
+FoundKernel kernelDef(const IrSource &source, const std::string &symbol,
+                      const std::string &wanted) {
   for (const char *name : {"ir/lowered.txt", "ir/lowered.cuda.txt"}) {
     auto text = source.record(name);
     if (!text)
       continue;
     graph::Program program =
         graph::parseProgram(std::make_shared<SourceFile>(name, *text), graph::Believe::Types);
-    for (graph::KernelDef &kernel : program.kernels)
-      if (kernel.symbol == symbol)
-        return std::move(kernel);
+    for (size_t i = 0; i < program.kernels.size(); ++i)
+      if (program.kernels[i].symbol == symbol)
+        return {std::move(program.kernels[i]), stagesOf(program, i)};
   }
   refuseStage(wanted, "the package has no text of kernel '" + symbol + "'");
 }
@@ -69,7 +89,7 @@ const package::Executable &executableFor(const package::Kernel &kernel, const st
 std::string kernelText(const IrSource &source, const package::Kernel &kernel,
                        const std::string &stage, const std::string &wanted,
                        const std::string &target) {
-  graph::KernelDef def = kernelDef(source, kernel.name, wanted);
+  auto [def, stages] = kernelDef(source, kernel.name, wanted);
   if (stage == "tt" && def.library.empty())
     return def.ttir;
   const package::Executable &executable = executableFor(kernel, target);
@@ -78,7 +98,7 @@ std::string kernelText(const IrSource &source, const package::Kernel &kernel,
   job.fpContract = kernel.numerics.find("fma=on") != std::string::npos;
   std::vector<driver::CodegenText> texts;
   Diagnostics diagnostics;
-  if (!driver::kernelTexts(def, executable.numWarps, job, texts, diagnostics))
+  if (!driver::kernelTexts(def, executable.numWarps, stages, job, texts, diagnostics))
     throw DiagnosticError(diagnostics.all().front());
   for (const driver::CodegenText &text : texts)
     if (text.stage == stage && !text.text.empty())
