@@ -102,6 +102,15 @@ void addListMethods(Interpreter &interpreter) {
   MethodTable tuple{interpreter.builtinClass("tuple")->attributes, "tuple"};
   tuple("index", "self, value", indexMethod);
   tuple("count", "self, value", countOf);
+  // Of torch.Size; a plain tuple has none.
+  tuple("numel", "self", [](Interpreter &i, Bound &a) {
+    if (!a[0].isSizes())
+      i.raise("AttributeError", "'tuple' object has no attribute 'numel'");
+    Value out(1);
+    for (const Value &size : a[0].tuple())
+      out = i.binary(BinaryOp::Mul, out, size);
+    return out;
+  });
 }
 
 void updateDict(Interpreter &interpreter, Dict &dict, const CallArgs &args) {

@@ -205,6 +205,8 @@ public:
   [[noreturn]] void refuse(const SourceLocation &where, std::string message) const;
   /// Raises a Python exception of the named builtin class.
   [[noreturn]] void raise(std::string_view className, std::string message);
+  /// Whether what is raised here may be handled by a `try` or a context around.
+  bool isTrying() const;
   /// KeyError of that key.
   [[noreturn]] void raiseKey(const Value &key);
   /// True while a side of a branch is evaluated that may not be taken: nothing may be recorded.

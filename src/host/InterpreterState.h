@@ -52,6 +52,7 @@ struct Interpreter::State {
   uint32_t merging = 0;                 ///< evaluating a side of a branch that may not be taken
   uint32_t importGuards = 0;            ///< inside `try: import … except ImportError`
   uint32_t importDepth = 0;             ///< files whose top level is being run
+  uint32_t triedAround = 0;             ///< blocks around whose exceptions may be handled
   std::vector<const RaisedError *> handling;
   std::set<class Iterator *> suspended; ///< generators that were left at a `yield`
   Value sent;                           ///< what generator.send() gave

@@ -421,6 +421,23 @@ Evaluator::Flow Evaluator::execTriedBody(const Try &s) {
   }
 }
 
+bool Interpreter::isTrying() const { return impl->triedAround > 0; }
+
+namespace {
+/// While it lives, exceptions may be handled around.
+class Tried {
+public:
+  Tried(uint32_t &c, bool c2) : count(c), counts(c2) { count += counts; }
+  ~Tried() { count -= counts; }
+  Tried(const Tried &) = delete;
+  Tried &operator=(const Tried &) = delete;
+
+private:
+  uint32_t &count;
+  bool counts;
+};
+} // namespace
+
 /// The end of what is tried: what it has put off fails in it. What it returns stays.
 void Evaluator::settleTried() {
   Value kept = result;
@@ -443,8 +460,11 @@ Evaluator::Flow Evaluator::execTry(const Try &s) {
   interpreter.hooks().settle(interpreter);
   try {
     state.importGuards += guardsImports(s);
-    flow = execTriedBody(s);
-    settleTried();
+    {
+      Tried tried(state.triedAround, !s.handlers.empty());
+      flow = execTriedBody(s);
+      settleTried();
+    }
     state.importGuards = guards;
     if (flow == Flow::Normal)
       flow = run(s.orelse);
@@ -501,6 +521,7 @@ Evaluator::Flow Evaluator::execWith(const With &s, size_t index) {
   Value exit = interpreter.getAttr(context, "__exit__");
   Flow flow = Flow::Normal;
   try {
+    Tried tried(state.triedAround, handles);
     flow = execWith(s, index + 1);
     if (handles)
       settleTried();

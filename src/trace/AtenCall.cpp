@@ -716,21 +716,43 @@ h::Value callAten(Tracer &tracer, h::Interpreter &interpreter, const std::string
   return placedAs(interpreter, recordAten(tracer, interpreter, name, plain), asked);
 }
 
-/// Of the call that was just recorded in a script.
-static void checkValues(Tracer &tracer, const std::vector<TracedTensor *> &operands,
-                        const std::vector<TracedTensor> &results) {
-  const OperatorCall &call = *tracer.called;
-  if (call.op.kind == Operator::Kind::Assertion)
-    tracer.recorder->noteAssertion();
-  if (results.empty())
-    return;
-  for (ValueCheck &check : valueChecks(call, *results.front().value->producer()))
-    for (TracedTensor *operand : operands)
-      if (operand->value == check.value) {
-        tracer.recorder->check(std::move(check), *operand);
-        break;
+namespace {
+/// What the call that was just recorded in a script asks of its operands' values.
+class CallChecks {
+public:
+  CallChecks(Tracer &t, const std::vector<TracedTensor *> &operands,
+             const std::vector<TracedTensor> &results)
+      : tracer(t), segment(t.segment) {
+    if (!t.called || !isEager(t))
+      return;
+    if (t.called->op.kind == Operator::Kind::Assertion)
+      t.recorder->noteAssertion();
+    if (results.empty())
+      return;
+    for (ValueCheck &check : valueChecks(*t.called, *results.front().value->producer()))
+      for (TracedTensor *operand : operands)
+        if (operand->value == check.value) {
+          checks.emplace_back(std::move(check), operand);
+          break;
+        }
+  }
+  /// When the call is noted: what is not known may be computed now.
+  void run() {
+    for (auto &[check, operand] : checks) {
+      if (tracer.segment != segment) {
+        check.node = nullptr;
+        check.value = tracer.valueOf(*operand, check.where);
       }
-}
+      tracer.recorder->check(check, *operand);
+    }
+  }
+
+private:
+  Tracer &tracer;
+  uint64_t segment;
+  std::vector<std::pair<ValueCheck, TracedTensor *>> checks;
+};
+} // namespace
 
 /// What torch's functions call otherwise than ATen's schemas do.
 static std::string nameInSchemas(const OperatorRegistry &registry, const std::string &packet,
@@ -852,8 +874,7 @@ static h::Value recordAten(Tracer &tracer, h::Interpreter &interpreter, const st
     return tensors[*same];
   std::vector<TracedTensor> results =
       raising([&] { return tracer.call(target, positional, keywords, operands, where); });
-  if (tracer.called && isEager(tracer))
-    checkValues(tracer, operands, results);
+  CallChecks checks(tracer, operands, results);
   if (!tracer.readSymbols.empty())
     for (const TracedTensor &result : results)
       noteSizes(tracer, result.type);
@@ -865,6 +886,7 @@ static h::Value recordAten(Tracer &tracer, h::Interpreter &interpreter, const st
   if (tracer.recorder)
     for (const h::Value &result : tuple)
       tracer.recorder->forgetView(result.as<TensorObject>()->tensor);
+  checks.run();
   if (tuple.size() == 1 && !list)
     return requiringAsAsked(interpreter, tuple[0], args);
   return h::Value::tuple(std::move(tuple));

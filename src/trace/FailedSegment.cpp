@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators of a script that fail by the values of their operands: what they ask is checked, and
 // what does not depend on one that failed is computed all the same.
+#include "host/Interpreter.h"
 #include "trace/EagerRecorder.h"
 #include "trace/OperandErrors.h"
 
@@ -62,8 +63,13 @@ void EagerRecorder::check(ValueCheck check, TracedTensor &operand) {
       raiseFailedCheck(check, *element);
     return;
   }
-  if (operand.type.numel().constantOr(0) > 0)
-    checks.push_back(std::move(check));
+  if (operand.type.numel().constantOr(0) == 0)
+    return;
+  checks.push_back(std::move(check));
+  // Nothing that follows may be done where the script handles the exception.
+  if (const host::Interpreter *interpreter = host::Interpreter::active();
+      interpreter && interpreter->isTrying())
+    flush();
 }
 
 /// So much that there may be none. Asked often: nodes are looked at once.

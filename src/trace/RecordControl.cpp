@@ -320,8 +320,9 @@ private:
         return tensor && requiresGrad(*tensor);
       });
     };
-    // torch/control.py knows the derivative of a cond by its operands.
+    // torch/control.py knows the derivatives of these by their operands.
     if (!isNoted(tracer) || call.kind == ControlKind::Cond ||
+        (call.kind == ControlKind::WhileLoop && !tracer.recorder) ||
         !(requires_(call.carried) || requires_(call.scanned) || requires_(call.additional)))
       return;
     for (const h::Value &one : given)

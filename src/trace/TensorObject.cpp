@@ -751,6 +751,9 @@ std::optional<h::Value> TensorObject::getAttr(h::Interpreter &interpreter, std::
     return found;
   if (name == "layout")
     return h::Value("strided");
+  if (name == "nbytes")
+    return interpreter.binary(h::BinaryOp::Mul, h::Value::integer(type.numel()),
+                              h::Value(static_cast<int64_t>(byteSize(type.dtype))));
   if (name == "itemsize")
     return h::Value(static_cast<int64_t>(byteSize(type.dtype)));
   // Another tensor over the same memory: what transpose_() does to one is not seen by the other.

@@ -2,10 +2,12 @@
 // What torch has for scripts alone: functions that answer from the values of tensors.
 #include "trace/EagerRecorder.h"
 #include "trace/TensorCalls.h"
+#include "trace/TorchLinalg.h"
 #include "trace/TorchSources.h"
 #include "trace/TraceSession.h"
 
 #include <cmath>
+#include <set>
 
 namespace pellucid::trace {
 
@@ -59,10 +61,20 @@ h::Value statistics(const Tracer &tracer) {
 std::optional<h::Value> eagerFunction(h::Interpreter &interpreter, std::string_view name) {
   auto module = interpreter.nativeModule("torch._pellucid_eager");
   const h::Value *found = module && !name.starts_with("_") ? module->globals->find(name) : nullptr;
+  // What torch has of torch.linalg under its own name.
+  static const std::set<std::string_view> ofMatrices = {
+      "det",      "slogdet",        "logdet",           "inverse",      "pinverse",
+      "cholesky", "cholesky_solve", "cholesky_inverse", "matrix_power", "matrix_exp",
+      "qr"};
+  if (!found && module && ofMatrices.count(name)) {
+    auto linalg = interpreter.nativeModule("torch._pellucid_linalg");
+    found = linalg->globals->find(name == "pinverse" ? "pinv" : name);
+  }
   return found && found->as<h::Function>() ? std::optional(*found) : std::nullopt;
 }
 
 void addEagerModules(h::NativeModules &modules, Tracer &tracer) {
+  addTorchLinalg(modules, tracer);
   modules.add("torch._pellucid_eager", [&tracer](h::Interpreter &interpreter, h::Module &module) {
     auto source = interpreter.importSource(
         "torch_eager_source", std::make_shared<SourceFile>("<torch>", std::string(eagerSource)));

@@ -96,6 +96,9 @@ const char *const derivativeSourceOfMoves =
 const char *const eagerSource =
 #include "trace/torch/eager.py.inc"
     ;
+const char *const linalgSource =
+#include "trace/torch/linalg.py.inc"
+    ;
 const char *const controlSource =
 #include "trace/torch/control.py.inc"
     ;

@@ -93,22 +93,22 @@ void Tracer::Region::hold(const std::shared_ptr<TracedStorage> &storage, Value *
   ++storage->version;
 }
 
-void Tracer::beginWrite(const std::shared_ptr<TracedStorage> &storage,
+bool Tracer::beginWrite(const std::shared_ptr<TracedStorage> &storage,
                         const SourceLocation &where) {
   // An operator called in a region has a body, and rules of its own.
   if (regions.empty() || current != regions.back().inside)
-    return;
+    return true;
   RegionWrites &writes = *regions.back().writes;
   auto isNoted = [&](const RegionWrites::Outer &written) { return written.storage == storage; };
   if (std::any_of(writes.outer.begin(), writes.outer.end(), isNoted))
-    return;
+    return true;
   const Node *maker = storage->base ? storage->base->producer() : nullptr;
   bool isInside = maker && maker->graph() == current;
   if (isInside && !maker->isPlaceholder())
-    return;
+    return true;
   if (writes.operands.count(storage.get())) {
     writes.writesOperand = true;
-    return;
+    return false;
   }
   // What is given to every turn anew is the turn's own.
   if (isInside || !maker || recorder)
@@ -119,15 +119,17 @@ void Tracer::beginWrite(const std::shared_ptr<TracedStorage> &storage,
                    ", and higher order operators do not support input mutation; "
                    "return the new contents as a result");
   writes.outer.push_back({storage, storage->base});
+  return true;
 }
 
 void Tracer::overwrite(const std::shared_ptr<TracedStorage> &storage, Value *contents,
                        const SourceLocation &where) {
-  beginWrite(storage, where);
+  ++storage->version;
+  if (!beginWrite(storage, where))
+    return;
   storage->base = contents;
   storage->written = where;
   storage->memory = nullptr;
-  ++storage->version;
   noteWrite(storage, where);
 }
 
@@ -338,7 +340,8 @@ void Tracer::write(TracedTensor &tensor, Value *contents, const SourceLocation &
                    bool uniform) {
   TracedStorage &storage = *tensor.storage;
   Value *base = baseOf(tensor.storage, where);
-  beginWrite(tensor.storage, where);
+  if (!beginWrite(tensor.storage, where))
+    return noteWritten(tensor, where);
   if (tensor.mayOverlap && !uniform && !isWithoutOverlap(tensor.type, symbols()))
     throw DiagnosticError(where, "several elements of " + toString(tensor.type) +
                                      " lie in one place, or may for some sizes, so that it cannot "
@@ -376,14 +379,15 @@ void Tracer::launch(std::vector<LaunchVariant> variants, std::vector<LaunchArgum
                     const std::string &name, const SourceLocation &where) {
   Launch launch;
   launch.variants = std::move(variants);
+  std::set<const TracedStorage *> left;
   for (LaunchArgument &argument : arguments) {
     LaunchOperand operand;
     operand.name = argument.name;
     operand.value =
         argument.tensor ? Argument(valueInMemory(*argument.tensor, where)) : argument.value;
     operand.access = argument.access;
-    if (argument.tensor && writes(argument.access))
-      beginWrite(argument.tensor->storage, where);
+    if (argument.tensor && writes(argument.access) && !beginWrite(argument.tensor->storage, where))
+      left.insert(argument.tensor->storage.get());
     operand.unknownAccess = argument.unknownAccess;
     launch.operands.push_back(std::move(operand));
   }
@@ -394,6 +398,8 @@ void Tracer::launch(std::vector<LaunchVariant> variants, std::vector<LaunchArgum
     TracedTensor &tensor = *arguments[made.resultOperands[r]].tensor;
     Value *result = node->result(r);
     TracedStorage &storage = *tensor.storage;
+    if (left.count(&storage))
+      continue;
     TensorType written = storage.type;
     written.dtype = tensor.type.dtype;
     Value *memory = result;

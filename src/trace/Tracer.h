@@ -255,7 +255,8 @@ private:
     std::string what;
     RegionWrites *writes;
   };
-  void beginWrite(const std::shared_ptr<TracedStorage> &storage, const SourceLocation &where);
+  /// False: what is recorded will be recorded again, and the write need not be.
+  bool beginWrite(const std::shared_ptr<TracedStorage> &storage, const SourceLocation &where);
 
   /// A copy of the bits, where the types differ.
   graph::Value *bitsAs(graph::Value *value, DataType dtype, const SourceLocation &where);

@@ -50,10 +50,10 @@ std::string changeOf(h::Interpreter &interpreter, const h::Instance &module) {
                        [&](const auto &cls) { return cls->name == name && isOurs(*cls); });
   };
   const h::Value *running = module.attributes.find("running_mean");
-  if (named("BatchNorm1d") && running && !running->isNone())
+  if (named("_BatchNorm") && running && !running->isNone())
     return module.cls->name + " takes its running statistics";
   const h::Value *p = module.attributes.find("p");
-  if (named("Dropout") && p && interpreter.truth(*p))
+  if (named("_DropoutNd") && p && interpreter.truth(*p))
     return module.cls->name + "(" + interpreter.str(*p) + ") passes its input on";
   return {};
 }

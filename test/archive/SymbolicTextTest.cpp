@@ -50,6 +50,12 @@ TEST(SymbolicText, KeepsFractionsUntilTheyAreRounded) {
          [](int64_t n) { return n / 2 % 5; }},
         {"Where(StrictLessThan(" + size + ", Integer(7)), Integer(1), " + size + ")",
          [](int64_t n) { return n < 7 ? 1 : n; }},
+        {"Piecewise(ExprCondPair(Mul(Integer(2), " + size + "), StrictGreaterThan(" + size +
+             ", Integer(4))), ExprCondPair(Integer(7), Eq(" + size +
+             ", Integer(2))), ExprCondPair(" + size + ", true))",
+         [](int64_t n) { return n > 4    ? 2 * n
+                                : n == 2 ? 7
+                                         : n; }},
         {"And(Eq(Mod(" + size + ", Integer(2)), Integer(0)), GreaterThan(" + size +
              ", Integer(4)))",
          [](int64_t n) { return int64_t(n % 2 == 0 && n >= 4); }}}) {
@@ -58,6 +64,30 @@ TEST(SymbolicText, KeepsFractionsUntilTheyAreRounded) {
     for (int64_t n = 1; n < 40; ++n)
       EXPECT_EQ(symbolic::evaluate(*expr, {{"s27", n}}), expected(n)) << text << " at " << n;
   }
+}
+
+// What is written is read back as the same expression, conditions and numbers of them too.
+TEST(SymbolicText, WritesWhatItReads) {
+  using namespace pellucid::archive;
+  using namespace symbolic;
+  const Expr n = Expr::symbol("s1"), u = Expr::symbol("u0");
+  std::string error;
+  for (const Expr &size :
+       {select(less(n, 5), n * 2, max(n, u)), n + less(u, n), floorDiv(n + 7, 8) * 8, mod(u, 3)}) {
+    auto text = printSymbolic(size);
+    ASSERT_TRUE(text);
+    EXPECT_EQ(parseSymbolic(*text, error), size) << *text << error;
+  }
+  for (const Expr &condition :
+       {logicalAnd(less(n, 5), notEqual(u, 2)), logicalOr(equal(n, u), lessEqual(u, 0)),
+        logicalNot(equal(mod(n, 2), 0))}) {
+    auto text = printSymbolicCondition(condition);
+    ASSERT_TRUE(text);
+    EXPECT_EQ(parseSymbolic(*text, error), condition) << *text << error;
+  }
+  EXPECT_NE(printSymbolic(u)->find("integer=True"), std::string::npos);
+  EXPECT_EQ(printSymbolic(u)->find("positive"), std::string::npos);
+  EXPECT_FALSE(printSymbolic(nextPowerOf2(n)));
 }
 
 TEST(SymbolicText, RefusesByName) {
@@ -75,6 +105,10 @@ TEST(SymbolicText, RefusesByName) {
   EXPECT_NE(read("Pow(" + size + ", " + size + ")").find("power"), std::string::npos);
   EXPECT_NE(read("FloorDiv(" + size + ")").find("1 operands"), std::string::npos);
   EXPECT_NE(read("Symbol('')").find("symbol"), std::string::npos);
+  EXPECT_NE(read("Piecewise(ExprCondPair(1, Lt(" + size + ", 2)))").find("may not hold"),
+            std::string::npos);
+  EXPECT_NE(read("Piecewise(" + size + ")").find("pair"), std::string::npos);
+  EXPECT_NE(read("Piecewise(ExprCondPair(1))").find("1 parts"), std::string::npos);
   std::string deep;
   for (int i = 0; i < 10'000; ++i)
     deep += "floor(";

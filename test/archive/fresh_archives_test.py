@@ -314,6 +314,62 @@ def check_sizes(folder):
     print("sizes in other words")
 
 
+class Padded(nn.Module):
+    """Guards of rounded sizes: that the padded width is one of several windows, that no part is a single row; and a choice."""
+
+    def forward(self, x, y):
+        windows = F.pad(x, (0, (8 - x.shape[1] % 8) % 8)).view(x.shape[0], -1, 8)
+        size = torch.sym_ite(y.shape[0] > 4, y.shape[0] * 2, y.shape[0] + 1)
+        return windows.sum(-1), y[1::2].sum() + y.shape[0] // 2, torch.roll(y, y.shape[0] // 2, 0), torch.zeros(size) + y.sum(), torch.stack(torch.chunk(y, 3, 0))
+
+
+def check_guards(folder):
+    """An archive is for all sizes that its guards allow, and for no others."""
+    model = Padded()
+    save(export(model, (torch.randn(2, 13), torch.randn(6, 2)), dynamic_shapes=({0: Dim.AUTO, 1: Dim.AUTO}, {0: Dim.AUTO})), folder / "guards.pt2")
+    said = subprocess.run([sys.argv[1], "compile", folder / "guards.pt2", "-o", folder / "guards.plc", "--target", "cpu:x86-64-v3"], capture_output=True, text=True)
+    assert said.returncode == 0 and "the program is for" not in said.stderr, said.stderr
+    for width, rows in ((13, 6), (16, 9), (9, 15), (1001, 30), (24, 300)):
+        values = [torch.randn(3, width), torch.randn(rows, 2)]
+        for got, value in zip(call(folder, folder / "guards.plc", values, 5), model(*values), strict=True):
+            np.testing.assert_allclose(got, value, rtol=1e-5, atol=1e-5)
+    # One window and three single rows: what PyTorch's module refuses, too.
+    for width, rows, words in ((8, 6, "at least 9"), (13, 3, ""), (13, 7, "multiple of 3")):
+        values = [torch.randn(3, width), torch.randn(rows, 2)]
+        try:
+            call(folder, folder / "guards.plc", values, 5)
+            raise SystemExit(f"{width} and {rows} are beyond the guards")
+        except AssertionError as refusal:
+            assert words in str(refusal), refusal
+    print("guards of rounded sizes")
+
+
+class Outside(nn.Module):
+    """Complex at both ends, and the casts of autocast."""
+
+    def forward(self, z, x):
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            y = torch.softmax(x @ x.mT, -1) @ x
+        return z * torch.polar(torch.ones(3), x[0, :3]), y, torch.fft.fft(x)
+
+
+def check_outside(folder):
+    model, inputs = Outside(), (torch.randn(4, 3, dtype=torch.complex64), torch.randn(4, 6))
+    save(export(model, inputs), folder / "outside.pt2")
+    pellucid("compile", folder / "outside.pt2", "-o", folder / "outside.plc", "--target", "cpu:x86-64-v3")
+    for name, value in zip("zx", inputs):
+        np.save(folder / f"{name}.npy", value.numpy())
+    outs = [folder / f"out{i}.npy" for i in range(3)]
+    pellucid("run", folder / "outside.plc", "--input", f"z=@{folder}/z.npy", "--input", f"x=@{folder}/x.npy", *[w for o in outs for w in ("--output", o)])
+    pairs, product, waves = map(np.load, outs)
+    want = model(*inputs)
+    np.testing.assert_allclose(pairs, torch.view_as_real(want[0]).numpy(), rtol=1e-5, atol=1e-6)
+    assert product.dtype == np.uint16, "bf16 leaves autocast"
+    np.testing.assert_allclose((product.astype(np.uint32) << 16).view(np.float32), want[1].float().numpy(), rtol=2e-2, atol=2e-2)
+    np.testing.assert_allclose(waves, torch.view_as_real(want[2]).numpy(), rtol=1e-4, atol=1e-5)
+    print("complex at both ends, casts of autocast")
+
+
 def check_training(folder):
     """Batch norm in training: the running statistics are the package's state, and change as PyTorch's do."""
     torch.manual_seed(2)
@@ -388,6 +444,8 @@ def main():
         check_source(folder)
         check_training(folder)
         check_sizes(folder)
+        check_guards(folder)
+        check_outside(folder)
 
 
 main()

@@ -45,6 +45,22 @@ def transposed(x, w, b):
     return F.conv_transpose2d(x, w, b, stride=2, padding=1, output_padding=1)
 
 
+def transposed_plain(x, w, b):
+    return F.conv_transpose2d(x, w, b, padding=1)
+
+
+def transposed_line(x, w, b):
+    return F.conv_transpose1d(x, w, b, stride=4, padding=3, groups=2)
+
+
+def transposed_volume(x, w):
+    return F.conv_transpose3d(x, w, stride=2, padding=1)
+
+
+def transposed_depthwise(x, w, b):
+    return F.conv_transpose2d(x, w, b, stride=2, padding=1, groups=6)
+
+
 def transposed_groups(x, w):
     return F.conv_transpose1d(x, w, stride=3, padding=4, groups=2, dilation=2)
 

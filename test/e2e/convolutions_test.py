@@ -172,6 +172,14 @@ def main():
              lambda x, w: convolution(x, w, stride=(1, 2, 1), padding=(0, 1, 2)))
         case("transposed", two, {"x": "2,16,h:1..20,6", "w": "16,10,3,3", "b": "10"}, [{"x": (2, 16, h, 6), "w": (16, 10, 3, 3), "b": (10,)} for h in (1, 5)],
              lambda x, w, b: spread(x, w, b, stride=2, padding=1, output_padding=1))
+        case("transposed_plain", ("f32",), {"x": "2,5,h:1..20,6", "w": "5,7,3,2", "b": "7"}, [{"x": (2, 5, h, 6), "w": (5, 7, 3, 2), "b": (7,)} for h in (1, 5)],
+             lambda x, w, b: spread(x, w, b, padding=1))
+        case("transposed_line", two, {"x": "1,6,l:2..99", "w": "6,5,9", "b": "10"}, [{"x": (1, 6, n), "w": (6, 5, 9), "b": (10,)} for n in (2, 17)],
+             lambda x, w, b: spread(x, w, b, stride=4, padding=3, groups=2))
+        case("transposed_volume", ("f32",), {"x": "1,3,4,5,6", "w": "3,4,3,2,4"}, [{"x": (1, 3, 4, 5, 6), "w": (3, 4, 3, 2, 4)}],
+             lambda x, w: spread(x, w, stride=2, padding=1))
+        case("transposed_depthwise", ("f32",), {"x": "2,6,9,10", "w": "6,1,4,4", "b": "6"}, [{"x": (2, 6, 9, 10), "w": (6, 1, 4, 4), "b": (6,)}],
+             lambda x, w, b: spread(x, w, b, stride=2, padding=1, groups=6))
         case("transposed_groups", two, {"x": "2,16,9", "w": "16,5,2"}, [{"x": (2, 16, 9), "w": (16, 5, 2)}],
              lambda x, w: spread(x, w, stride=3, padding=4, groups=2, dilation=2))
         case("unbatched", ("f32",), {"x": "8,9,10", "w": "6,8,3,3"}, [{"x": (8, 9, 10), "w": (6, 8, 3, 3)}], lambda x, w: convolution(x[None], w, padding=1)[0])

@@ -208,8 +208,7 @@ private:
       writer.line("in" + std::to_string(input) + " = " + load(operand, "at"));
     writer.body(group.scalars, group.body);
     for (size_t i = 0; i < results.size(); ++i) {
-      std::string value =
-          "tl.broadcast_to(" + group.names.at(results[i]) + ", [BLOCK])";
+      std::string value = "tl.broadcast_to(" + group.names.at(results[i]) + ", [BLOCK])";
       if (isAssociative || i >= carries())
         store(i, value, "at");
       if (i < carries())

@@ -186,7 +186,7 @@ Value *PackedProducts::convolve(const LibraryConvolution &convolution, Value *bi
                                       pointer("c", makeEmpty(type), Access::Write)};
   for (const auto &[name, value] : convolution.integers)
     operands.push_back({name, Argument(value), Access::None, false});
-  operands.push_back(integer("bias_step", bias ? bias->type().strides[0] : Expr(0)));
+  operands.push_back(integer("bias_step", bias ? bias->type().strides.back() : Expr(0)));
   return launch(convolution.kernel + " " + std::string(info(type.dtype).cli) +
                     (bias ? " bias" : ""),
                 std::move(operands), convolution.grid);

@@ -2216,10 +2216,10 @@ def _multinomial(self, num_samples, replacement, generator):
     if not replacement and num_samples > self.shape[-1]:
         raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
     if num_samples == 1 or not replacement:
-        waits = torch.ops.aten.exponential(wide) if generator is None else torch.empty_like(wide).exponential_(generator=generator)
+        waits = torch.ops.aten.exponential(wide)
         return torch.argmax(wide / waits, -1, True) if num_samples == 1 else torch.topk(wide / waits, num_samples)[1]
     # PyTorch draws doubles here, whatever the weights are.
-    drawn = torch.rand(list(self.shape[:-1]) + [num_samples], dtype=torch.float64, generator=generator)
+    drawn = torch.rand(list(self.shape[:-1]) + [num_samples], dtype=torch.float64)
     return (_cumulative(wide).unsqueeze(-2) < drawn.unsqueeze(-1)).sum(-1)
 
 

@@ -54,6 +54,16 @@ def cummin(input, dim):
     return Ordered(*torch.ops.aten.cummin(input, dim), "cummin")
 
 
+def kthvalue(input, k, dim=-1, keepdim=False):
+    return Ordered(*torch.ops.aten.kthvalue(input, k, dim, keepdim), "kthvalue")
+
+
+def median(input, dim=None, keepdim=False):
+    if dim is None:
+        return torch.ops.aten.median.default(input)
+    return Ordered(*torch.ops.aten.median.dim(input, dim, keepdim), "median")
+
+
 def mode(input, dim=-1, keepdim=False):
     """The value that comes most often, the smallest of those that do; its place is the last one."""
     rows = input.reshape(1) if input.dim() == 0 else torch.movedim(input, dim, -1)
@@ -198,7 +208,7 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
         if not training:
             raise RuntimeError("Expected running_mean and running_var to be defined when training=False")
         if input.numel() == input.shape[1]:
-            raise ValueError(f"Expected more than 1 value per channel when training, got input size {list(input.shape)}")
+            raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.shape}")
         return torch.ops.aten.batch_norm(input, weight, bias, running_mean, running_var, True, momentum, eps, True)
     shape = [1, -1] + [1] * (input.dim() - 2)
     if input.dtype in (torch.float16, torch.bfloat16):
@@ -264,17 +274,17 @@ def softsign(input):
     return input / (1 + torch.abs(input))
 
 
-def _written(input, result, inplace):
-    return input.copy_(result) if inplace else result
-
-
 def selu(input, inplace=False):
+    if inplace:
+        return input.selu_()
     alpha, scale = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
-    return _written(input, torch.nn.functional.elu(input, alpha) * scale, inplace)
+    return torch.nn.functional.elu(input, alpha) * scale
 
 
 def celu(input, alpha=1.0, inplace=False):
-    return _written(input, torch.clamp(input, min=0) + torch.clamp(alpha * torch.expm1(input / alpha), max=0), inplace)
+    if inplace:
+        return input.celu_(alpha)
+    return torch.clamp(input, min=0) + torch.clamp(alpha * torch.expm1(input / alpha), max=0)
 
 
 def hardshrink(input, lambd=0.5):
@@ -290,7 +300,7 @@ def tanhshrink(input):
 
 
 def threshold(input, threshold, value, inplace=False):
-    return _written(input, torch.where(input <= threshold, value, input), inplace)
+    return input.threshold_(threshold, value) if inplace else torch.where(input <= threshold, value, input)
 
 
 def prelu(input, weight):
@@ -500,9 +510,7 @@ def feature_alpha_dropout(input, p=0.5, training=False, inplace=False):
 
 def multinomial(input, num_samples, replacement=False, generator=None):
     if generator is not None and torch._is_script():
-        from torch._pellucid_aten import _multinomial
-
-        return _multinomial(input, num_samples, replacement, generator)
+        return torch.pellucid_multinomial(input, num_samples, replacement, generator)
     if generator is not None:
         raise NotImplementedError("torch.multinomial with a generator: a program draws from the seed and offset of its run; leave generator out")
     return torch.ops.aten.multinomial(input, num_samples, replacement)

@@ -158,6 +158,51 @@ def _is_known(leaf):
     return isinstance(leaf.shape[0], int) and leaf.shape[0] > 0
 
 
+def _differentiate_loop(cond_fn, body_fn, specs, regions, leaves, results):
+    """A loop is run again to count its turns, once more to keep what each began with, and then its turns are gone through backwards."""
+    captures = any([isinstance(one, torch.Tensor) and one.grad_fn is not None for one in results])
+    whole = all([isinstance(leaf, torch.Tensor) for leaf in leaves])
+    kept, tape = [], torch._pellucid_tape
+    node = tape.node("WhileLoopAutogradOpBackward", leaves, results, _backward_of_loop(cond_fn, body_fn, specs, kept, captures, whole))
+    kept.extend([tape.saved(leaf, None, node) if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves])
+
+
+def _backward_of_loop(cond_fn, body_fn, specs, kept, captures, whole):
+    goes_on, body = _Region("torch.while_loop's cond_fn", cond_fn, specs), _WhileBody("torch.while_loop's body_fn", body_fn, specs)
+
+    def backward(gradients):
+        if captures:
+            raise RuntimeError("derivative for torch.while_loop is not implemented for tensors that its functions close over; carry them")
+        if not whole:
+            raise RuntimeError("derivative for torch.while_loop is not implemented for ints that it carries; carry tensors")
+        values = [one() for one in kept]
+        floats = [i for i, value in enumerate(values) if value.is_floating_point()]
+        count = while_loop(lambda n, *c: goes_on(c)[0], lambda n, *c: (n + 1, *body(c)), (torch.zeros([], dtype=torch.int64), *values))[0]
+
+        def forth(carry, turn):
+            return body(carry), [one.clone() for one in carry]
+
+        def back(given, before):
+            with torch.enable_grad():
+                inner = [one.detach().requires_grad_() if i in floats else one for i, one in enumerate(before)]
+                outputs = body(inner)
+                pairs = [(outputs[i], given[k]) for k, i in enumerate(floats) if outputs[i].requires_grad]
+                if not pairs:
+                    return [torch.zeros_like(one) for one in given], given[0].clone()
+                found = torch.autograd.grad([a for a, _ in pairs], [inner[i] for i in floats], [b for _, b in pairs], materialize_grads=True)
+            return [one.clone() for one in found], given[0].clone()
+
+        _, before = scan(forth, [value.clone() for value in values], torch.arange(count.item()))
+        start = [torch.zeros_like(values[i]) if gradients[i] is None else gradients[i].clone() for i in floats]
+        found, _ = scan(back, start, before, reverse=True)
+        spread = [None] * len(values)
+        for i, one in zip(floats, found):
+            spread[i] = one
+        return spread
+
+    return backward
+
+
 class _WhileBody(_Region):
     def run(self, arguments):
         result = self.function(*arguments)
@@ -179,10 +224,13 @@ def while_loop(cond_fn, body_fn, carried_inputs):
         _WhileBody("torch.while_loop's body_fn", body_fn, specs),
     ]
     results = _record("while_loop", "torch.while_loop", regions, carried=leaves)
-    if _values_are_known() and _is_followed(results):
-        results = leaves
-        while bool(regions[0](results)[0]):
-            results = regions[1](results)
+    if _is_followed(results + leaves):
+        if _values_are_known():
+            results = leaves
+            while bool(regions[0](results)[0]):
+                results = regions[1](results)
+        elif any([isinstance(leaf, torch.Tensor) and leaf.requires_grad for leaf in leaves]):
+            _differentiate_loop(cond_fn, body_fn, specs, regions, leaves, results)
     return _unflatten(regions[1].result, results)
 
 

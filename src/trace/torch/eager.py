@@ -139,3 +139,32 @@ def record_stream(input, stream):
 
 def new_tensor(input, data, dtype=None, device=None, requires_grad=False):
     return torch.tensor(data, dtype=input.dtype if dtype is None else dtype, device=input.device if device is None else device, requires_grad=requires_grad)
+
+
+def fill_diagonal_(input, fill_value, wrap=False):
+    if input.dim() < 2:
+        raise RuntimeError("dimensions must larger than 1")
+    if input.dim() > 2 and len(set(input.shape)) > 1:
+        raise RuntimeError("all dimensions of input must be of equal length")
+    rows, columns = input.shape[0], input.shape[-1]
+    step = sum(input.stride()) if input.dim() > 2 else input.stride(0) + input.stride(1)
+    with torch.no_grad():
+        input.as_strided([min(rows, columns)], [step], input.storage_offset()).fill_(fill_value)
+        for begin in range(columns + 1, rows, columns + 1) if wrap and input.dim() == 2 else ():
+            input.as_strided([min(rows - begin, columns)], [step], input.storage_offset() + begin * input.stride(0)).fill_(fill_value)
+    return input
+
+
+def pellucid_multinomial(input, num_samples, replacement, generator):
+    """torch.multinomial of a generator of the script's."""
+    wide = input.float() if input.dtype in (torch.float16, torch.bfloat16) else input
+    torch._check_all(torch.logical_and(wide >= 0, wide < float("inf")), "RuntimeError", "probability tensor contains either `inf`, `nan` or element < 0")
+    torch._check_all(wide.sum(-1) > 0, "RuntimeError", "invalid multinomial distribution (sum of probabilities <= 0)")
+    if not replacement and num_samples > input.shape[-1]:
+        raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
+    if num_samples == 1 or not replacement:
+        waits = torch.empty_like(wide).exponential_(generator=generator)
+        return torch.argmax(wide / waits, -1, True) if num_samples == 1 else torch.topk(wide / waits, num_samples)[1]
+    sums = torch.cumsum(wide, -1)
+    drawn = torch.rand(list(input.shape[:-1]) + [num_samples], dtype=torch.float64, generator=generator)
+    return ((sums / sums[..., -1:]).unsqueeze(-2) < drawn.unsqueeze(-1)).sum(-1)

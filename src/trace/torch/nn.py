@@ -438,8 +438,14 @@ class _OfChannels(Module):
         self.register_buffer("running_var", torch.ones(num_features, dtype=dtype) if track_running_stats else None)
         self.register_buffer("num_batches_tracked", torch.tensor(0, dtype=torch.int64) if track_running_stats else None)
 
+    def reset_running_stats(self):
+        if self.track_running_stats:
+            self.running_mean.zero_()
+            self.running_var.fill_(1)
+            self.num_batches_tracked.zero_()
 
-class BatchNorm1d(_OfChannels):
+
+class _BatchNorm(_OfChannels):
     """With the running statistics after eval(), else with the batch's, which the running ones follow."""
 
     # What torch's own loading does without, for files from before there was a count.
@@ -466,8 +472,16 @@ class BatchNorm1d(_OfChannels):
         return F.batch_norm(input, mean, variance, self.weight, self.bias, of_batch, momentum, self.eps)
 
 
-class BatchNorm2d(BatchNorm1d):
-    pass
+class BatchNorm1d(_BatchNorm):
+    def _check_input_dim(self, input):
+        if input.dim() not in (2, 3):
+            raise ValueError(f"expected 2D or 3D input (got {input.dim()}D input)")
+
+
+class BatchNorm2d(_BatchNorm):
+    def _check_input_dim(self, input):
+        if input.dim() != 4:
+            raise ValueError(f"expected 4D input (got {input.dim()}D input)")
 
 
 class GroupNorm(Module):

@@ -6,15 +6,19 @@ def _numbers(value, count):
 # --- norms
 
 
-class BatchNorm3d(BatchNorm1d):
-    pass
+class BatchNorm3d(_BatchNorm):
+    def _check_input_dim(self, input):
+        if input.dim() != 5:
+            raise ValueError(f"expected 5D input (got {input.dim()}D input)")
 
 
-class SyncBatchNorm(BatchNorm1d):
-    pass
+class SyncBatchNorm(_BatchNorm):
+    def _check_input_dim(self, input):
+        if input.dim() < 2:
+            raise ValueError(f"expected at least 2D input (got {input.dim()}D input)")
 
 
-class InstanceNorm1d(_OfChannels):
+class _InstanceNorm(_OfChannels):
     """Each channel of each sample by its own mean and variance, or by running ones after eval()."""
 
     _dims = (2, 3)
@@ -35,11 +39,15 @@ class InstanceNorm1d(_OfChannels):
         return y.squeeze(0) if single else y
 
 
-class InstanceNorm2d(InstanceNorm1d):
+class InstanceNorm1d(_InstanceNorm):
+    pass
+
+
+class InstanceNorm2d(_InstanceNorm):
     _dims = (3, 4)
 
 
-class InstanceNorm3d(InstanceNorm1d):
+class InstanceNorm3d(_InstanceNorm):
     _dims = (4, 5)
 
 
@@ -389,27 +397,27 @@ class Softmax2d(Module):
 # --- dropouts
 
 
-class Dropout1d(Dropout):
+class Dropout1d(_DropoutNd):
     def forward(self, input):
         return F.dropout1d(input, self.p, self.training, self.inplace)
 
 
-class Dropout2d(Dropout):
+class Dropout2d(_DropoutNd):
     def forward(self, input):
         return F.dropout2d(input, self.p, self.training, self.inplace)
 
 
-class Dropout3d(Dropout):
+class Dropout3d(_DropoutNd):
     def forward(self, input):
         return F.dropout3d(input, self.p, self.training, self.inplace)
 
 
-class AlphaDropout(Dropout):
+class AlphaDropout(_DropoutNd):
     def forward(self, input):
         return F.alpha_dropout(input, self.p, self.training, self.inplace)
 
 
-class FeatureAlphaDropout(Dropout):
+class FeatureAlphaDropout(_DropoutNd):
     def forward(self, input):
         return F.feature_alpha_dropout(input, self.p, self.training, self.inplace)
 

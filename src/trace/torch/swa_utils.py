@@ -87,7 +87,7 @@ def update_bn(loader, model, device=None):
     """The running statistics of one pass over the data, as means of all batches."""
     momenta = {}
     for module in model.modules():
-        if isinstance(module, torch.nn.modules.batchnorm._BatchNorm):
+        if isinstance(module, (torch.nn.BatchNorm1d, torch.nn.BatchNorm2d, torch.nn.BatchNorm3d, torch.nn.SyncBatchNorm)):
             module.reset_running_stats()
             momenta[module] = module.momentum
     if not momenta:

@@ -64,6 +64,7 @@ CASES = {
     "places_in_a_scan": ({"x": "f32[t:0..9,n:1..40]"}, [{"x": np.sort(normal(t, n), 0)} for t, n in ((5, 7), (1, 1), (9, 40), (0, 5))]),
     "places_in_a_loop": ({"n": "i64[]", "x": "f32[k:3..30]"}, [{"n": np.array(n), "x": normal(k)} for n, k in ((0, 4), (1, 3), (4, 30), (3, 9))]),
     "lengths": ({"x": "f32[4,n:1..20]", "n": "i64[4]"}, [{"x": normal(4, 6), "n": np.array([0, 6, 3, 1])}, {"x": normal(4, 2), "n": np.array([1, 0, 0, 2])}]),
+    "gradient_of_a_loop": ({"n": "i64[]", "x": "f32[k:1..9]", "w": "f32[k]"}, [{"n": np.array(n), "x": normal(k), "w": normal(k)} for n, k in ((0, 3), (1, 1), (5, 9))]),
     "Net": ({"x": "f32[b:1..9,6]", "n": "i64[]"}, [{"x": normal(b, 6), "n": np.array(n)} for b, n in ((1, 0), (4, 1), (9, 6))]),
 }
 

@@ -26,6 +26,7 @@ from judge import judge, name_of  # noqa: E402
 
 LEVEL = "cpu:x86-64-v3"
 # Of a chain of roundings, relative where a number is above 1.
+ONE_LAUNCH = ("cumulative", "products", "products_backwards", "largest")  # element by element: turns inside of a kernel
 BOUND = {"f64": 1e-12, "f32": 3e-5, "f16": 4e-3}
 
 
@@ -69,6 +70,9 @@ def check(name, results, folder):
     assert saved.read_bytes() == again.read_bytes(), f"{name}: the program that was read and written again has other bytes"
     packages = {"source": folder / "source.plc"}
     pellucid("compile", saved, "--verify-each", "-o", packages["source"], "--target", LEVEL)
+    if name in ONE_LAUNCH:
+        said = pellucid("inspect", packages["source"])
+        assert "  loop" not in said and "scan_" in said, f"{name}: its scan is a loop of launches\n{said}"
     if name in ARCHIVES:
         packages["archive"] = folder / "archive.plc"
         pellucid("compile", HERE / "archives" / f"{name}.pt2", "--verify-each", "-o", packages["archive"], "--target", LEVEL)

@@ -4,9 +4,10 @@
 values decide and zero turns. Values stay integers, so that results are compared exactly with the same source run by PyTorch, branch
 by branch and turn by turn.
 
-    fuzz.py PROGRAM [--from SEED] [--count N] [--seconds S] [--saved] [--keep FOLDER] [--target T] [--option=…]
+    fuzz.py PROGRAM [--from SEED] [--count N] [--seconds S] [--saved | --archive] [--keep FOLDER] [--target T] [--option=…]
 """
 import argparse
+import importlib.util
 import json
 import pathlib
 import random
@@ -15,8 +16,12 @@ import sys
 import tempfile
 import time
 
-import numpy as np
-import torch
+try:
+    import numpy as np
+    import torch
+except ImportError as missing:
+    print(f"skipped: {missing}")
+    sys.exit(77)
 
 SHAPES = {"s": (), "v": (4,), "m": (3, 4), "t": (4, 3)}
 IMPORTS = """import torch
@@ -260,10 +265,39 @@ def inputs(seed):
         yield [numbers.integers(-5, 6, SHAPES[kind]).astype(np.float32) for kind in "mvs"]
 
 
+class NotExported(Exception):
+    pass
+
+
+class Wrapped(torch.nn.Module):
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def forward(self, x, y, z):
+        return self.function(x, y, z)
+
+
+def exported(model, call, folder):
+    """PyTorch takes fewer of these programs than the compiler: no aliases, no writes where it differentiates …"""
+    spec = importlib.util.spec_from_file_location(f"fuzzed_{model.stat().st_mtime_ns}", model)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    torch._dynamo.reset()
+    try:
+        with torch.no_grad():
+            program = torch.export.export(Wrapped(module.f), tuple(torch.from_numpy(np.array(a)) for a in call))
+            torch.export.save(program, folder / "model.pt2")
+    except Exception as problem:
+        raise NotExported(str(problem)) from None
+    return folder / "model.pt2"
+
+
 def check(words, seed, folder, options):
     text = Writer(seed).program()
     model = folder / "model.py"
-    model.write_text(IMPORTS + "\n\n" + text)
+    # PyTorch exports pointwise ones only.
+    model.write_text(IMPORTS + "\n\n" + (text.replace("'generic'", "'pointwise'") if words.archive else text))
     scope = {}
     kept = torch.cond
     try:
@@ -282,6 +316,8 @@ def check(words, seed, folder, options):
 
     specs = ["--input", "x=f32[3,4]", "--input", "y=f32[4]", "--input", "z=f32[]"]
     source = [f"{model}:f", *specs]
+    if words.archive:
+        source = [exported(model, next(inputs(seed)), folder)]
     if words.saved:
         pellucid("export", *source, "-o", folder / "saved.program")
         source = [folder / "saved.program"]
@@ -307,12 +343,13 @@ def main():
     parser.add_argument("--count", type=int, default=20)
     parser.add_argument("--seconds", type=float, default=1e9)
     parser.add_argument("--saved", action="store_true")
+    parser.add_argument("--archive", action="store_true", help="through torch.export")
     parser.add_argument("--keep", type=pathlib.Path)
     parser.add_argument("--target", default="cpu:x86-64-v3")
     parser.add_argument("--option", action="append", default=[])
     words = parser.parse_args()
     torch.set_num_threads(1)
-    end, failed, done, problems = time.monotonic() + words.seconds, 0, 0, {}
+    end, failed, done, skipped = time.monotonic() + words.seconds, 0, 0, 0
     with tempfile.TemporaryDirectory() as scratch:
         folder = pathlib.Path(scratch)
         for seed in range(words.first, words.first + words.count):
@@ -321,13 +358,15 @@ def main():
             done += 1
             try:
                 check(words, seed, folder, words.option)
+            except NotExported:
+                skipped += 1
             except Exception as problem:  # noqa: BLE001
                 failed += 1
                 print(f"seed {seed}: {problem}"[:900], flush=True)
                 if words.keep:
                     words.keep.mkdir(exist_ok=True)
                     (words.keep / f"{seed}.py").write_text((folder / "model.py").read_text())
-    print(json.dumps({"programs": done, "failed": failed, "from": words.first}))
+    print(json.dumps({"programs": done, "failed": failed, "not exported": skipped, "from": words.first}))
     sys.exit(bool(failed))
 
 

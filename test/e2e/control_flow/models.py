@@ -250,6 +250,18 @@ def lengths(x, n):
     return each(row, (x, n))
 
 
+def gradient_of_a_loop(n, x, w):
+    """The turns, whose number is not known, once more and backwards; a branch in them, and one carry that is left as it is."""
+    x, w = x.requires_grad_(), w.requires_grad_()
+
+    def body(i, y, w):
+        y = torch.cond(i % 2 == 0, lambda y, w: y.sin() * w, lambda y, w: y * 0.5 + w, (y, w))
+        return i + 1, y, w.clone()
+
+    _, y, kept = while_loop(lambda i, y, w: i < n, body, (torch.tensor(0), x * 2, w))
+    return torch.autograd.grad((y * y).sum() + kept.sum(), (x, w))
+
+
 class Net(torch.nn.Module):
     """Layers inside of branches and loops."""
 

@@ -15,6 +15,7 @@ import cases
 import models
 import numpy as np
 import torch
+from torch._higher_order_ops.while_loop import while_loop
 from torch.export import Dim, export, save
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -74,6 +75,12 @@ def eager():
         utils._hop_compile_and_call, torch.cond = compiled, cond
 
 
+def turn_by_turn(goes_on, body, carried):
+    while bool(goes_on(*carried)):
+        carried = body(*carried)
+    return carried
+
+
 def main():
     folder = HERE
     (folder / "archives").mkdir(exist_ok=True)
@@ -83,7 +90,9 @@ def main():
         torch._dynamo.reset()
         for at, call in enumerate(calls):
             # Only the compiler opens what loops carry.
-            with contextlib.nullcontext() if name in ("loop_tree", "scan_backwards") else eager(), torch.no_grad():
+            differentiates = name == "gradient_of_a_loop"
+            models.while_loop = turn_by_turn if differentiates else while_loop
+            with contextlib.nullcontext() if name in ("loop_tree", "scan_backwards") else eager(), torch.set_grad_enabled(differentiates):
                 results = flat(net(*(torch.from_numpy(np.asarray(call[key])) for key in specs)))
             for i, result in enumerate(results):
                 arrays[f"{name}.{at}.{i}"] = result.detach().numpy()

@@ -68,7 +68,7 @@ def in_a_loop(x):
 
     def turn(i, y, last):
         y = torch.cond(i > 0, lambda a: a + torch.rand_like(a), lambda a: a - torch.rand_like(a), (y,))
-        total, rows = scan(lambda c, z: (c + torch.rand_like(z), z + torch.rand_like(z)), y[0], y)
+        total, rows = scan(lambda c, z: (c + torch.rand_like(z), z + torch.rand_like(z)), y.sum(0), y)
         return i + 1, y, rows + total * 0
 
     i, y, last = while_loop(goes_on, turn, (torch.tensor(0), x.clone(), torch.zeros_like(x)))
