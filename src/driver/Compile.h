@@ -46,6 +46,8 @@ struct CompileOptions {
   /// Of the data of the program's tensor inputs, in order: a call with another is refused. What is
   /// left out may lie anywhere.
   std::vector<uint32_t> inputAlignment = {};
+  /// Of the memory of results, for devices: who runs the package gives none that lies otherwise.
+  uint32_t outputAlignment = 1;
   /// Buffers that the model changes are inputs that a call writes to, instead of state that an
   /// instance of the package owns.
   bool stateAsInputs = false;

@@ -300,7 +300,8 @@ struct Compilation {
       lowered.regions[region] = planBuffers(program, classify);
     }
     if (device == Target::Kind::Cuda)
-      specializeLaunches(lowered, options.inputAlignment, compilesFor(Target::Kind::Cpu), context);
+      specializeLaunches(lowered, {options.inputAlignment, options.outputAlignment},
+                         compilesFor(Target::Kind::Cpu), context);
     lowered.collectKernels();
     findOrderedKernels(lowered, context);
     return lowered;

@@ -195,9 +195,9 @@ private:
 
 class Specialiser {
 public:
-  Specialiser(LoweredProgram &l, const std::vector<uint32_t> &a, bool besideCpu,
-              mlir::MLIRContext &c)
-      : lowered(l), program(l.program), inputAlignment(a), besideCpu(besideCpu), context(c) {
+  Specialiser(LoweredProgram &l, const KnownAlignment &a, bool besideCpu, mlir::MLIRContext &c)
+      : lowered(l), program(l.program), inputAlignment(a.inputs), outputAlignment(a.outputs),
+        besideCpu(besideCpu), context(c) {
     uint32_t user = 0;
     uint32_t position = 0;
     for (Node *node : program.main.placeholders()) {
@@ -350,6 +350,8 @@ private:
     if (storage.kind == Storage::Kind::Weight || storage.kind == Storage::Kind::Buffer ||
         (storage.kind == Storage::Kind::Input && state.count(storage.index)))
       return ownAlignment;
+    if (storage.kind == Storage::Kind::Output && plan == &lowered.plan)
+      return outputAlignment;
     // What a region is given begins anywhere.
     if (storage.kind != Storage::Kind::Input || plan != &lowered.plan)
       return 1;
@@ -364,6 +366,7 @@ private:
   Program &program;
   const passes::BufferPlan *plan = nullptr; ///< of the graph that is looked at
   const std::vector<uint32_t> &inputAlignment;
+  uint32_t outputAlignment;
   bool besideCpu;
   mlir::MLIRContext &context;
   std::map<uint32_t, uint32_t> userInput; ///< by placeholder
@@ -374,9 +377,9 @@ private:
 
 } // namespace
 
-void specializeLaunches(LoweredProgram &lowered, const std::vector<uint32_t> &inputAlignment,
-                        bool besideCpu, mlir::MLIRContext &context) {
-  Specialiser(lowered, inputAlignment, besideCpu, context).run();
+void specializeLaunches(LoweredProgram &lowered, const KnownAlignment &alignment, bool besideCpu,
+                        mlir::MLIRContext &context) {
+  Specialiser(lowered, alignment, besideCpu, context).run();
 }
 
 } // namespace pellucid::driver

@@ -12,13 +12,18 @@ class MLIRContext;
 
 namespace pellucid::driver {
 
+/// What is known of addresses in a call.
+struct KnownAlignment {
+  const std::vector<uint32_t> &inputs; ///< the user's, in order; what is left out may lie anywhere
+  uint32_t outputs = 1;
+};
+
 /// Gives each launch kernels for what is known of its arguments. What only a call can tell (that a
 /// caller's tensor is aligned, that a dynamic size is a multiple of 16) is asked by the run time:
 /// such a variant stands before one that assumes less. At most three variants for each that was.
-/// `inputAlignment` says what is known of the addresses of the user's tensors, in order; what it
-/// leaves out may lie anywhere. `besideCpu`: the package has the kernels as they came for the CPU,
+/// `besideCpu`: the package has the kernels as they came for the CPU,
 /// so these get names of their own.
-void specializeLaunches(LoweredProgram &lowered, const std::vector<uint32_t> &inputAlignment,
-                        bool besideCpu, mlir::MLIRContext &context);
+void specializeLaunches(LoweredProgram &lowered, const KnownAlignment &alignment, bool besideCpu,
+                        mlir::MLIRContext &context);
 
 } // namespace pellucid::driver

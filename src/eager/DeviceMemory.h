@@ -31,6 +31,8 @@ public:
   DeviceMemory(const DeviceMemory &) = delete;
   DeviceMemory &operator=(const DeviceMemory &) = delete;
 
+  /// Of every block.
+  static constexpr size_t alignment = 256;
   /// At least `bytes` bytes; null where the device has no more, with nothing kept either.
   void *allocate(size_t bytes);
   void release(void *block);

@@ -46,6 +46,9 @@ Session::Session(SessionOptions o)
               driver::CompileOptions compile = eagerOptions(options.contractsFma, place);
               compile.keptWorkers = workers;
               compile.bitsOfKnownSizes = true;
+              compile.inputAlignment = eager.operandAlignment();
+              if (place.kind == graph::Device::Kind::Cuda)
+                compile.outputAlignment = DeviceMemory::alignment;
               return runOf(std::make_shared<Compiled>(program, compile, place));
             }),
       traceHooks(&recordingTracer) {

@@ -181,8 +181,10 @@ Value *EagerRecorder::baseFor(const std::shared_ptr<TracedStorage> &storage,
   if (!storage->memory && initializer.kind == Kind::None)
     throw DiagnosticError(where, "this tensor has no values: what should have computed it failed");
   if (storage->memory || initializer.kind == Kind::Drawn || initializer.kind == Kind::Listed) {
-    storage->base = addInput(
-        storage->type, {nullptr, storage->memory, initializer, 0, false, placeOf(storage->device)});
+    // A list of numbers is long: it is no longer needed where there is memory.
+    storage->base = addInput(storage->type, {nullptr, storage->memory,
+                                             storage->memory ? Initializer() : initializer, 0,
+                                             false, placeOf(storage->device)});
   } else {
     double value = initializer.kind == Kind::Ones   ? 1
                    : initializer.kind == Kind::Full ? initializer.value
@@ -428,6 +430,23 @@ std::vector<ConcreteTensor> EagerRecorder::operands(Device place) {
   return out;
 }
 
+/// Kernels of a device are written for operands that lie as vectors of 16 bytes do. Which do not is
+/// said, so that it takes part in the segment's key; empty: all do.
+std::string EagerRecorder::noteAlignment(const std::vector<ConcreteTensor> &given, Device place) {
+  constexpr uint32_t wanted = 16;
+  alignments.clear();
+  if (place.kind != Device::Kind::Cuda)
+    return {};
+  std::string others;
+  for (size_t i = 0; i < given.size(); ++i) {
+    bool isAligned = reinterpret_cast<uintptr_t>(given[i].data.get()) % wanted == 0;
+    alignments.push_back(isAligned ? wanted : 1);
+    if (!isAligned)
+      others += " " + std::to_string(i);
+  }
+  return others;
+}
+
 EagerRecorder::Made EagerRecorder::runSegment() {
   // What comes back is compiled.
   constexpr uint64_t mostInterpreted = 2;
@@ -451,6 +470,7 @@ EagerRecorder::Made EagerRecorder::runSegment() {
     }
   }
   std::vector<ConcreteTensor> given = operands(place);
+  key.text += noteAlignment(given, place);
   // A script whose sizes never come back would fill the memory.
   constexpr size_t mostPrograms = 1024;
   if (programsKept >= mostPrograms) {
@@ -734,7 +754,8 @@ ConcreteTensor EagerRecorder::valuesOn(Device place, TracedTensor &tensor,
                                        const SourceLocation &where) {
   TracedStorage &storage = *tensor.storage;
   tracer.checkKnown(storage, where);
-  if (storage.base)
+  // Memory that the segment only reads is as it was: nothing has to be computed first.
+  if (storage.base && (!storage.memory || asserts || !checks.empty()))
     flush();
   addresses.settle(storage);
   if (!storage.memory) {

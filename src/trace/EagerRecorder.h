@@ -97,6 +97,9 @@ public:
     EagerRecorder &recorder;
     std::optional<graph::Device> before;
   };
+  /// For the segment that is being compiled: of the addresses of its operands, in order. Empty
+  /// where nothing is known.
+  const std::vector<uint32_t> &operandAlignment() const { return alignments; }
   /// Called before an operator is recorded, while nobody holds values of the graph: keeps segments
   /// bounded, and cuts loops at one place in every turn.
   void beforeOperator(const SourceLocation &where);
@@ -241,6 +244,8 @@ private:
   void dropUnused();
   void copyNumbers(graph::Device place) const;
   std::vector<ConcreteTensor> operands(graph::Device place);
+  std::string noteAlignment(const std::vector<ConcreteTensor> &given, graph::Device place);
+  std::vector<uint32_t> alignments; ///< of the segment's operands
   graph::Device placeOf(graph::Device device) const {
     return tracer.devices ? tracer.devices->placeOf(device) : graph::Device();
   }
