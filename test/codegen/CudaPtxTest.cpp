@@ -212,6 +212,29 @@ std::string elementwise(const std::string &from, const std::string &to, const st
          ">>\n" + body + "  tt.store %oq, %z : tensor<256x!tt.ptr<" + to + ">>\n  tt.return\n}\n";
 }
 
+/// A sigmoid that ends in 16 bits is divided without scaling: its divisor is not below one. The
+/// same divisor of f32 grade, and one that may be small, keep the whole division.
+TEST(CudaNumerics, DivisorsOfOneOrMoreAreNotScaled) {
+  auto divided = [](const std::string &type, const std::string &constant) {
+    std::string wide = "tensor<256xf32>", narrow = "tensor<256x" + type + ">";
+    std::string widened = type == "f32" ? "  %w = arith.negf %x : " + wide + "\n"
+                                        : "  %w = arith.extf %x : " + narrow + " to " + wide + "\n";
+    return ptxOf(
+        elementwise(type, type,
+                    widened + "  %e = math.exp %w : " + wide + "\n  %c = arith.constant dense<" +
+                        constant + "> : " + wide + "\n  %d = arith.addf %c, %e : " + wide +
+                        "\n  %y = arith.divf %w, %d : " + wide + "\n" +
+                        (type == "f32"
+                             ? "  %z = arith.negf %y : " + wide + "\n"
+                             : "  %z = arith.truncf %y : " + wide + " to " + narrow + "\n")),
+        "k", "90");
+  };
+  EXPECT_EQ(countOf(divided("bf16", "1.0"), "div.full"), 0u) << divided("bf16", "1.0");
+  EXPECT_GT(countOf(divided("bf16", "1.0"), "rcp.approx.ftz"), 0u);
+  EXPECT_GT(countOf(divided("bf16", "0.5"), "div.full"), 0u);
+  EXPECT_GT(countOf(divided("f32", "1.0"), "div.full"), 0u);
+}
+
 /// 16-bit arithmetic takes two elements at a time, and is as exact as by way of f32.
 TEST(CudaNumerics, HalvesAreComputedInPairs) {
   struct {

@@ -8,6 +8,7 @@
 #include "tt/TtOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/StringMap.h"
@@ -175,6 +176,28 @@ static Value *emitErfBesideOne(CodeBuilder &b, mlir::Operation *, Value *x) {
   return b.CreateBinaryIntrinsic(I::copysign, b.CreateFSub(number(b, 1), rest), x);
 }
 
+/// One or a larger constant and what is never negative, as the divisor of a sigmoid.
+static bool isOneOrMore(mlir::Value value) {
+  auto sum = value.getDefiningOp<arith::AddFOp>();
+  if (!sum)
+    return false;
+  for (unsigned i : {0, 1}) {
+    llvm::APFloat constant(0.0f);
+    mlir::Operation *other = sum->getOperand(1 - i).getDefiningOp();
+    if (other && mlir::matchPattern(sum->getOperand(i), mlir::m_ConstantFloat(&constant)) &&
+        constant.isFinite() && constant.convertToDouble() >= 1)
+      return mlir::isa<mlir::math::ExpOp, mlir::math::Exp2Op, mlir::math::AbsFOp>(other);
+  }
+  return false;
+}
+
+// Of 16 bits: the inverse of a quarter is not below 2^-126 for any divisor, and needs no scaling.
+static Value *divideByOneOrMore(CodeBuilder &b, Value *x, Value *y) {
+  Value *quarter = number(b, 0.25f);
+  Value *inverse = b.CreateIntrinsic(I::nvvm_rcp_approx_ftz_f, {}, {b.CreateFMul(y, quarter)});
+  return b.CreateFMul(x, b.CreateFMul(inverse, quarter));
+}
+
 /// Functions of one f32.
 using Unary = Value *(*)(CodeBuilder &, mlir::Operation *, Value *);
 static Unary unaryOnDevice(mlir::Operation *op) {
@@ -214,7 +237,9 @@ llvm::SmallVector<Value *, 2> emitCudaElementOp(CodeBuilder &b, mlir::Operation 
   if (Unary emit = inSingle ? unaryOnDevice(op) : nullptr)
     return {narrowFloat(b, emit(b, op, operand(0)), element)};
   if (inSingle && mlir::isa<arith::DivFOp, tt::ApproxDivFOp>(op)) {
-    Value *quotient = b.CreateIntrinsic(I::nvvm_div_full, {}, {operand(0), operand(1)});
+    bool isShort = isOneOrMore(op->getOperand(1)) && feedsNarrowFloatsOnly(op->getResult(0));
+    Value *quotient = isShort ? divideByOneOrMore(b, operand(0), operand(1))
+                              : b.CreateIntrinsic(I::nvvm_div_full, {}, {operand(0), operand(1)});
     return {narrowFloat(b, quotient, element)};
   }
   return emitElementOp(b, op, operands);

@@ -265,7 +265,14 @@ Layout LayoutChoice::byVectors(Value pointers, Value mask, Type data, const Layo
   bool isSure = info.contiguity[*dim] >= count &&
                 info.divisibilityAt(*dim, count, tt::axisUnit(pointers.getType())) >= accessBytes &&
                 (!mask || axes.of(mask).constancy[*dim] >= count);
-  return isSure ? codegen::withVectors(held, *dim, count) : held;
+  if (isSure)
+    return codegen::withVectors(held, *dim, count);
+  // Not even two neighbours move at once: lanes are neighbours then, a sector for sixteen of them.
+  constexpr int64_t wordBytes = 4, lanes = 32;
+  bool isNarrow = bytes < wordBytes && info.contiguity[*dim] >= lanes;
+  bool isOdd =
+      info.divisibilityAt(*dim, wordBytes / bytes, tt::axisUnit(pointers.getType())) < wordBytes;
+  return isNarrow && isOdd ? alongDim(tileOf(pointers).getShape(), *dim, 1) : held;
 }
 
 Layout LayoutChoice::ofCopy(AsyncCopyOp copy) const {

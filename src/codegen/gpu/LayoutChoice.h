@@ -26,7 +26,8 @@ public:
   Layout ofAccess(mlir::Value pointers, mlir::Value data) const;
   Layout ofLoad(tt::LoadOp load) const;
   /// What lies as a product does, `held`, goes to or comes from memory in this layout: where
-  /// vectors are known to be aligned and whole, one in which each thread has some.
+  /// vectors are known to be aligned and whole, one in which each thread has some; where not even
+  /// pairs of 16 bits are aligned, one in which lanes are neighbours.
   Layout byVectors(mlir::Value pointers, mlir::Value mask, mlir::Type data,
                    const Layout &held) const;
   Layout ofCopy(AsyncCopyOp copy) const;

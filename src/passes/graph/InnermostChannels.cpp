@@ -32,6 +32,7 @@ public:
   ChannelLayout(Program &p, const OperatorRegistry &r) : program(p), registry(r), weights(p, r) {}
 
   size_t run() {
+    openLines();
     std::vector<Node *> nodes;
     size_t count = 0;
     for (Node &node : program.main) {
@@ -47,6 +48,49 @@ public:
   }
 
 private:
+  // --- lines
+
+  /// A convolution of 16-bit lines is one of images of one row, which may lie otherwise.
+  void openLines() {
+    std::vector<Node *> lines;
+    for (Node &node : program.main)
+      if (node.isCall() && node.target() == "aten.convolution.default" && isHalfOfRank(node, 3) &&
+          !callOf(node, registry, program.symbols)->flag("transposed"))
+        lines.push_back(&node);
+    for (Node *node : lines)
+      if (callOf(*node, registry, program.symbols)->tensor("weight").rank() == 3)
+        openLine(*node);
+    program.main.setInsertionPoint(nullptr);
+  }
+
+  void openLine(Node &node) {
+    program.main.setInsertionPoint(&node);
+    program.main.setLocation(node.location);
+    auto call = callOf(node, registry, program.symbols);
+    ConvolutionDims dims = convolutionDims(*call);
+    auto image = [&](Value *value) {
+      return Argument(this->call("aten.unsqueeze.default", {value, int64_t(2)}));
+    };
+    auto pair = [](int64_t first, const std::vector<int64_t> &line) {
+      return Argument(Argument::List{first, line.at(0)});
+    };
+    Value *result = this->call("aten.convolution.default",
+                               {image(call->value("input")), image(call->value("weight")),
+                                call->at("bias"), pair(1, dims.stride), pair(0, dims.padding),
+                                pair(1, dims.dilation), false, pair(0, {0}), dims.groups});
+    result = this->call("aten.squeeze.dim", {result, int64_t(2)});
+    if (result->type() != node.result()->type())
+      throw CannotRestore();
+    program.main.replaceAllUses(node.result(), result);
+    program.main.erase(&node);
+  }
+
+  bool isHalfOfRank(const Node &node, size_t rank) const {
+    const TensorType &type = node.result()->type();
+    bool isHalf = type.dtype == DataType::Float16 || type.dtype == DataType::BFloat16;
+    return isHalf && type.rank() == rank;
+  }
+
   // --- what is laid out otherwise
 
   /// A convolution of 16-bit images whose channels move by 16 bytes.
@@ -54,9 +98,7 @@ private:
     if (!node.isCall() || node.target() != "aten.convolution.default")
       return false;
     auto call = callOf(node, registry, program.symbols);
-    const TensorType &type = node.result()->type();
-    bool isHalf = type.dtype == DataType::Float16 || type.dtype == DataType::BFloat16;
-    if (type.rank() != 4 || !isHalf || call->flag("transposed"))
+    if (!isHalfOfRank(node, 4) || call->flag("transposed"))
       return false;
     ConvolutionDims dims = convolutionDims(*call);
     auto moves = [](const Expr &channels) {

@@ -204,26 +204,29 @@ private:
     if (isFloat(spec.compute))
       bits += words() == 2 ? ".to(tl.int64, bitcast=True)" : ".to(tl.int32, bitcast=True)";
     writer.line("bits = " + bits + ".to(tl.int64)");
-    for (int64_t word = 0; word < words(); ++word)
-      writer.line("tl.atomic_xchg(state + (" + at + ") * " + number(words()) + " + " +
-                  number(word) + ", ((bits >> " + number(32 * word) +
-                  ") & 4294967295) | 4294967296, sem=\"relaxed\")");
+    std::string place = "state + (" + at + ")";
+    if (words() == 2) {
+      writer.line("half = tl.arange(0, 2).to(tl.int64)");
+      writer.line("bits = bits >> (half * 32)");
+      place += " * 2 + half";
+    }
+    writer.line("tl.atomic_xchg(" + place + ", (bits & 4294967295) | 4294967296, sem=\"relaxed\")");
   }
 
   /// `before`: the totals at `first + lane` below `end`, put together.
   void gather(KernelWriter &writer, const std::string &first, const std::string &end) {
     writer.line("there = " + first + " + lane < " + end);
-    std::vector<std::string> halves;
-    for (int64_t word = 0; word < words(); ++word) {
-      std::string name = "word" + number(word);
-      std::string load = name + " = tl.load(state + (" + first + " + lane) * " + number(words()) +
-                         " + " + number(word) + ", mask=there, other=4294967296, volatile=True)";
-      writer.line(load);
-      writer.open("while tl.min(" + name + ", 0) < 4294967296:");
-      writer.line(load);
-      writer.close();
-      halves.push_back(name);
-    }
+    auto load = [&] {
+      for (int64_t word = 0; word < words(); ++word)
+        writer.line("word" + number(word) + " = tl.load(state + (" + first + " + lane) * " +
+                    number(words()) + " + " + number(word) +
+                    ", mask=there, other=4294967296, volatile=True)");
+    };
+    load();
+    writer.open("while tl.min(" + std::string(words() == 2 ? "tl.minimum(word0, word1)" : "word0") +
+                ", 0) < 4294967296:");
+    load();
+    writer.close();
     std::string bits = words() == 2 ? "((word1 << 32) | (word0 & 4294967295))"
                                     : "(word0 & 4294967295).to(tl.uint32)";
     writer.line("left = " + bits + ".to(" + type() +

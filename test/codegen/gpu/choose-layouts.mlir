@@ -299,3 +299,38 @@ tt.func public @masked_scores(%x: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %m:
   tt.store %yp, %o : tensor<32x32x!tt.ptr<f32>>
   tt.return
 }
+
+// -----
+
+// Rows of an odd number of 16-bit elements: no two of them move at once, so lanes are neighbours, and
+// what is stored goes there through shared memory.
+// CHECK-DAG:   #[[LANES:.*]] = #ttgpu.layout<registers = {{.*}}, lanes = {{\[}}[0, 1], [0, 2], [0, 4], [0, 8], [0, 16]], warps =
+// CHECK-LABEL: @odd_rows
+// CHECK:       tt.dot
+// CHECK:       %[[NARROW:.*]] = arith.truncf
+// CHECK:       %[[MOVED:.*]] = ttgpu.convert_layout %[[NARROW]] {{.*}} -> tensor<32x32xf16, #[[LANES]]>
+// CHECK:       tt.store {{.*}}, %[[MOVED]]
+tt.func public @odd_rows(%x: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %y: !tt.ptr<f16> {tt.divisibility = 16 : i32}) {
+  %zero = arith.constant dense<0.0> : tensor<32x32xf32>
+  %k = tt.make_range {start = 0 : i32, end = 32 : i32} : tensor<32xi32>
+  %r1 = tt.expand_dims %k {axis = 1 : i32} : tensor<32xi32> -> tensor<32x1xi32>
+  %s32 = arith.constant dense<32> : tensor<32x1xi32>
+  %s33 = arith.constant dense<33> : tensor<32x1xi32>
+  %r2 = arith.muli %r1, %s32 : tensor<32x1xi32>
+  %r3 = tt.broadcast %r2 : tensor<32x1xi32> -> tensor<32x32xi32>
+  %o2 = arith.muli %r1, %s33 : tensor<32x1xi32>
+  %o3 = tt.broadcast %o2 : tensor<32x1xi32> -> tensor<32x32xi32>
+  %k1 = tt.expand_dims %k {axis = 0 : i32} : tensor<32xi32> -> tensor<1x32xi32>
+  %k2 = tt.broadcast %k1 : tensor<1x32xi32> -> tensor<32x32xi32>
+  %off = arith.addi %r3, %k2 : tensor<32x32xi32>
+  %odd = arith.addi %o3, %k2 : tensor<32x32xi32>
+  %xs = tt.splat %x : !tt.ptr<f16> -> tensor<32x32x!tt.ptr<f16>>
+  %xp = tt.addptr %xs, %off : tensor<32x32x!tt.ptr<f16>>, tensor<32x32xi32>
+  %a = tt.load %xp : tensor<32x32x!tt.ptr<f16>>
+  %d = tt.dot %a, %a, %zero : tensor<32x32xf16> * tensor<32x32xf16> -> tensor<32x32xf32>
+  %h = arith.truncf %d : tensor<32x32xf32> to tensor<32x32xf16>
+  %ys = tt.splat %y : !tt.ptr<f16> -> tensor<32x32x!tt.ptr<f16>>
+  %yp = tt.addptr %ys, %odd : tensor<32x32x!tt.ptr<f16>>, tensor<32x32xi32>
+  tt.store %yp, %h : tensor<32x32x!tt.ptr<f16>>
+  tt.return
+}

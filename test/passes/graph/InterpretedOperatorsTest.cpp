@@ -288,6 +288,35 @@ TEST_F(InterpretedOperators, channelsStayInnermost) {
   EXPECT_GE(kept, 5u);
 }
 
+// Lines are images of one row: what looks at them the other way round, as encoders of sound do, has
+// its rows at hand.
+TEST_F(InterpretedOperators, channelsOfLinesLieInnermost) {
+  withPasses = true;
+  onDevice(2e-2, [&] {
+    auto convolve = [&](Value *x, Shape w, int64_t step) {
+      int64_t to = w[0];
+      return one("aten.convolution.default",
+                 {x, tensor(f16, std::move(w), 1), tensor(f16, {to}, 1), List{step}, List{1},
+                  List{1}, false, List{0}, int64_t(1)});
+    };
+    Value *x = convolve(tensor(f16, {2, 16, 31}, 1), {24, 16, 3}, 1);
+    x = convolve(one("aten.relu.default", {x}), {40, 24, 3}, 2);
+    x = one("aten.permute.default", {one("aten.relu.default", {x}), List{0, 2, 1}});
+    x = one("aten.add.Tensor", {x, tensor(f16, {16, 40}, 1)});
+    return std::vector{one("aten.mul.Tensor", {x, x})};
+  });
+  EXPECT_EQ(changed, 2u);
+  size_t convolutions = 0;
+  for (const Node &node : program.main)
+    if (node.isLaunch() && node.name().find("convolution") != std::string::npos) {
+      ++convolutions;
+      EXPECT_EQ(node.result()->type().strides.back().constantOr(0) == 1,
+                node.result()->type().rank() == 3)
+          << node.name();
+    }
+  EXPECT_EQ(convolutions, 2u);
+}
+
 // Few channels to a group: lanes along the last dim or the channels, runs that the size cuts,
 // places beyond every border, several channels in or out of a group, and what follows.
 TEST_F(InterpretedOperators, convolutionsOfFewChannels) {

@@ -44,6 +44,8 @@ TEST(ProductTiles, FewRowsTakeLowTilesAndManyTakeLargeOnes) {
 TEST(ProductTiles, TilesOf192ColumnsFillTheDevice) {
   EXPECT_EQ(tileFor(1000, 3000, 2000).n, 192);
   EXPECT_EQ(tileFor(4096, 768, 3072).n, 192);
+  // Of few rounds: two blocks hide what each does outside of them.
+  EXPECT_EQ(tileFor(4096, 2304, 768).n, 128);
   EXPECT_LE(tileFor(16900, 100, 3072).n, 128);
 }
 
@@ -84,6 +86,9 @@ TEST(ProductTiles, LongConsumersTakeFewSumsOfAThread) {
   GemmSpec spec = product(4096, 4096, 4096);
   spec.body = {{"v0", "0.5 * product * (1.0 + tl.erf(product))"}};
   ProductTile tile = chooseProductTiles(spec, deviceModel(90), false, symbols)[0].tile;
+  EXPECT_LE(tile.m * tile.n, 64 * 32 * tile.warps);
+  spec.body = {{"v0", "product / (1.0 + tl.exp(0.0 - product))"}};
+  tile = chooseProductTiles(spec, deviceModel(90), false, symbols)[0].tile;
   EXPECT_LE(tile.m * tile.n, 64 * 32 * tile.warps);
 }
 
