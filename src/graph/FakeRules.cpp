@@ -75,6 +75,10 @@ int64_t truncated(const Argument &number) {
 } // namespace
 
 int64_t integerOf(const Argument &number, DataType type, OutOfRange how) {
+  if (type == DataType::Bool) { // NaN is no zero
+    std::optional<double> real = number.as<double>();
+    return real ? *real != 0 : truncated(number) != 0;
+  }
   int64_t value = truncated(number);
   IntegerRange range = rangeOf(type);
   if (how == OutOfRange::Saturates)

@@ -128,7 +128,9 @@ static double pythonMod(double a, double b) {
 
 /// As CPython has it: a quotient of zero keeps the sign of a / b.
 static double pythonFloorDiv(double a, double b) {
-  double quotient = (a - pythonMod(a, b)) / b;
+  double rest = std::fmod(a, b), quotient = (a - rest) / b;
+  if (rest != 0 && (rest < 0) != (b < 0))
+    quotient -= 1;
   if (quotient == 0)
     return std::copysign(0.0, a / b);
   double floored = std::floor(quotient);

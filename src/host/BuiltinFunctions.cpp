@@ -31,6 +31,26 @@ Value absolute(Interpreter &interpreter, Bound &a) {
              : interpreter.unary(UnaryOp::Plus, x);
 }
 
+/// base ** exp % mod of integers, by squaring; nullopt where one of them is none or is long.
+std::optional<Value> powerWithin(Interpreter &interpreter, Bound &a) {
+  constexpr Int limit = Int(1) << 62;
+  if (a[2].isInt() && a[2].integer() == 0)
+    interpreter.raise("ValueError", "pow() 3rd argument cannot be 0");
+  if (!a[0].isInt() || !a[1].isInt() || !a[2].isInt() || a[1].integer() < 0 ||
+      a[2].integer() >= limit || a[2].integer() <= -limit)
+    return std::nullopt;
+  Int mod = a[2].integer(), size = mod < 0 ? -mod : mod, base = a[0].integer() % size, result = 1;
+  for (Int rest = a[1].integer(); rest; rest >>= 1) {
+    if (rest & 1)
+      result = result * base % size;
+    base = base * base % size;
+  }
+  result %= size;
+  if (result != 0 && (result < 0) != (mod < 0))
+    result += mod;
+  return Value(result);
+}
+
 /// min and max: sizes stay symbolic, so no question is asked about dynamic dimensions.
 Value extreme(Interpreter &interpreter, Bound &a, bool wantMax) {
   const char *name = wantMax ? "max" : "min";
@@ -168,8 +188,22 @@ Value enumerated(Interpreter &interpreter, Bound &a) {
       });
 }
 
+/// To a multiple of 10**digits, halves to the even one.
+Int roundedWhole(Int value, int64_t digits) {
+  if (digits > 38)
+    return 0;
+  Int unit = 1;
+  for (int64_t i = 0; i < digits; ++i)
+    unit *= 10;
+  Int rest = value % unit, below = value - rest, twice = (rest < 0 ? -rest : rest);
+  bool away = twice > unit - twice || (twice == unit - twice && below / unit % 2 != 0);
+  return away ? below + (rest < 0 ? -unit : unit) : below;
+}
+
 Value rounded(Interpreter &interpreter, Bound &a) {
   Value x = unwrapConstexpr(a[0]);
+  if (x.isInt() && a[1].isInt() && a[1].integer() < 0)
+    return Value(roundedWhole(x.integer(), -interpreter.toInt64(a[1], "round()'s ndigits")));
   if (!x.isFloat())
     return interpreter.unary(UnaryOp::Plus, x);
   if (a[1].isNone()) {
@@ -466,6 +500,8 @@ void addBuiltinFunctions(Interpreter &i) {
   add(i, "round", "number, ndigits=None", rounded);
   add(i, "divmod", "a, b", quotientAndRest);
   add(i, "pow", "base, exp, mod=None", [](Interpreter &in, Bound &a) {
+    if (auto power = powerWithin(in, a))
+      return *power;
     Value p = in.binary(BinaryOp::Pow, a[0], a[1]);
     return a[2].isNone() ? p : in.binary(BinaryOp::Mod, p, a[2]);
   });

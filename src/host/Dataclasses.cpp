@@ -457,8 +457,10 @@ Value plainOf(Interpreter &interpreter, const Value &value, const Value &factory
     return Value::tuple(std::move(out));
   }
   if (value.isDict()) {
+    // What is called meanwhile may change the dict.
     Dict out;
-    for (const auto &[k, v] : Dict(value.dictionary()).items())
+    const Dict entries(value.dictionary());
+    for (const auto &[k, v] : entries.items())
       out.set(inner(k), inner(v));
     return Value::dict(std::move(out));
   }

@@ -136,12 +136,15 @@ Value Evaluator::eval(const syntax::Expr &e) {
     Value value = y->value ? eval(*y->value) : Value();
     at(e);
     if (!sink)
-      interpreter.refuse("'yield' is not possible here");
+      interpreter.raise("SyntaxError", "'yield' outside function");
     state.sent = Value();
     (*sink)(value);
     return std::exchange(state.sent, Value());
   }
   case ExprKind::YieldFrom:
+    at(e);
+    if (!sink)
+      interpreter.raise("SyntaxError", "'yield' outside function");
     forEach(interpreter, eval(*as<YieldFrom>(&e)->value), [&](const Value &v) {
       at(e);
       return (*sink)(v), true;

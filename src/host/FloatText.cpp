@@ -137,6 +137,8 @@ std::string formatInt(Int value, std::string_view spec) {
   unsigned __int128 rest =
       negative ? -static_cast<unsigned __int128>(value) : static_cast<unsigned __int128>(value);
   unsigned base = f.type == 'x' || f.type == 'X' ? 16 : f.type == 'b' ? 2 : f.type == 'o' ? 8 : 10;
+  if (f.type == 'c' && (value < 0 || value > 0x10ffff))
+    throw std::invalid_argument("%c arg not in range(0x110000)");
   if (f.type == 'c')
     return pad(f, "", encodeCodePoint(static_cast<uint32_t>(value)), '<');
   if (base == 10 && f.type && f.type != 'd' && f.type != 'n')

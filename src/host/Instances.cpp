@@ -345,23 +345,50 @@ Value deepCopy(Interpreter &interpreter, const Value &value) {
   return DeepCopier(interpreter).copy(value);
 }
 
-/// What the user's class says of its equality or its hash; null where it is Python's own.
-static std::optional<Value> ownAnswer(const Instance &self, const char *name,
-                                      std::vector<Value> given) {
-  const Value *method = self.cls->find(name);
-  Interpreter *interpreter = Interpreter::active();
-  if (!method || !method->as<Function>() || !interpreter)
-    return std::nullopt;
-  given.insert(given.begin(), Value(std::const_pointer_cast<Object>(self.shared_from_this())));
-  return interpreter->call(*method, CallArgs{std::move(given), {}, interpreter->location()});
+/// How a class says that its instances are keys.
+struct KeyMethods {
+  std::shared_ptr<Function> hash, equals;
+  bool isKey = true; ///< not where __eq__ is written without __hash__, or __hash__ is None
+};
+
+static KeyMethods keyMethods(const Class &cls) {
+  KeyMethods out;
+  auto written = [](const Value *method) {
+    return method ? std::dynamic_pointer_cast<Function>(
+                        method->isObject() ? method->object() : std::shared_ptr<Object>())
+                  : nullptr;
+  };
+  bool isSettled = false;
+  for (const auto &c : cls.mro) {
+    const Value *hash = c->attributes.find("__hash__"), *own = c->attributes.find("__eq__");
+    auto equals = written(own);
+    if (own && !equals)
+      break; // of a dataclass
+    if (!isSettled && (hash || equals)) {
+      isSettled = true;
+      out.hash = written(hash);
+      out.isKey = hash ? !hash->isNone() : false;
+    }
+    if (!out.equals)
+      out.equals = equals;
+  }
+  return out;
+}
+
+static Value selfOf(const Instance &instance) {
+  return Value(std::const_pointer_cast<Object>(instance.shared_from_this()));
 }
 
 bool Instance::equals(const Object &other) const {
   if (this == &other)
     return true;
-  if (auto answer = ownAnswer(*this, "__eq__",
-                              {Value(std::const_pointer_cast<Object>(other.shared_from_this()))}))
-    return answer->isBool() && answer->boolean();
+  Interpreter *interpreter = Interpreter::active();
+  if (auto written = interpreter ? keyMethods(*cls).equals : nullptr) {
+    Value said = interpreter->call(
+        Value(std::static_pointer_cast<Object>(written)),
+        {selfOf(*this), Value(std::const_pointer_cast<Object>(other.shared_from_this()))});
+    return !said.isSame(*interpreter->builtin("NotImplemented")) && interpreter->truth(said);
+  }
   auto *instance = dynamic_cast<const Instance *>(&other);
   const Value *fields = comparedNames(*this);
   if (!instance || instance->cls != cls || !fields)
@@ -375,13 +402,20 @@ bool Instance::equals(const Object &other) const {
 }
 
 std::optional<size_t> Instance::hash() const {
+  if (Interpreter *interpreter = Interpreter::active()) {
+    KeyMethods methods = keyMethods(*cls);
+    if (!methods.isKey)
+      return std::nullopt;
+    if (methods.hash) {
+      Value said =
+          interpreter->call(Value(std::static_pointer_cast<Object>(methods.hash)), {selfOf(*this)});
+      if (!said.isInt() && !said.isBool())
+        interpreter->raise("TypeError", "__hash__ method should return an integer");
+      return hashOf(said);
+    }
+  }
   if (content)
     return hashOf(*content);
-  if (auto answer = ownAnswer(*this, "__hash__", {})) {
-    if (!answer->isInt())
-      Interpreter::active()->raise("TypeError", "__hash__ method should return an integer");
-    return hashOf(*answer);
-  }
   const Value *fields = comparedNames(*this);
   return fields ? std::hash<std::string>()(cls->name) : std::hash<const void *>()(this);
 }

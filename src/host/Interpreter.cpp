@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/InterpreterState.h"
+#include "host/ValueMethods.h"
 #include "support/Stack.h"
 #include "syntax/Parser.h"
 
@@ -67,6 +68,7 @@ Interpreter::Interpreter(InterpreterOptions options)
   addBuiltinTypes(*this);
   addExceptions(*this);
   addStringMethods(*this);
+  addValueMethods(*this);
   addContainerMethods(*this);
   addSpecialMethods(*this);
   addBuiltinFunctions(*this);

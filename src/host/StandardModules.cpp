@@ -50,8 +50,12 @@ Value logarithm(Interpreter &interpreter, Bound &a) {
   double x = interpreter.toDouble(a[0], "log()'s argument");
   if (x <= 0)
     interpreter.raise("ValueError", "math domain error");
-  return a[1].isNone() ? Value(std::log(x))
-                       : Value(std::log(x) / std::log(interpreter.toDouble(a[1], "the base")));
+  if (a[1].isNone())
+    return Value(std::log(x));
+  double base = interpreter.toDouble(a[1], "the base");
+  if (base <= 0)
+    interpreter.raise("ValueError", "math domain error");
+  return interpreter.binary(BinaryOp::Div, Value(std::log(x)), Value(std::log(base)));
 }
 
 Int greatestDivisor(Int a, Int b) {
@@ -131,7 +135,8 @@ void fillMath(Interpreter &, Module &m) {
     double x = i.toDouble(v[0], "a"), y = i.toDouble(v[1], "b");
     double bound = std::max(i.toDouble(v[2], "rel_tol") * std::max(std::abs(x), std::abs(y)),
                             i.toDouble(v[3], "abs_tol"));
-    return Value(x == y || std::abs(x - y) <= bound);
+    bool isNear = !std::isinf(x) && !std::isinf(y) && std::abs(x - y) <= bound;
+    return Value(x == y || isNear);
   });
   set(m, "gcd", "*integers", [](Interpreter &i, Bound &a) {
     Int g = 0;

@@ -429,7 +429,8 @@ static const AtenComposite *otherOverload(h::Interpreter &interpreter, const std
   return nullptr;
 }
 
-/// A sum of floats as integers is one of integers: each is converted before it is added.
+/// A sum of floats as integers is one of integers, and a product of numbers as bools one of bools:
+/// each is converted before it is added.
 static std::optional<h::Value> callOfIntegerSum(Tracer &tracer, h::Interpreter &interpreter,
                                                 const std::string &name, const h::CallArgs &args) {
   static const std::set<std::string> sums = {"sum", "prod", "cumsum", "cumprod"};
@@ -443,7 +444,9 @@ static std::optional<h::Value> callOfIntegerSum(Tracer &tracer, h::Interpreter &
   auto *self = args.positional[0].as<TensorObject>();
   Argument wanted = toArgument(tracer, interpreter, *dtype);
   auto type = wanted.as<DataType>();
-  if (!self || !isFloat(self->tensor.type.dtype) || !type || !isInteger(*type))
+  bool differs = self && type && self->tensor.type.dtype != *type;
+  bool isTruth = differs && *type == DataType::Bool;
+  if (!isTruth && !(differs && isFloat(self->tensor.type.dtype) && isInteger(*type)))
     return std::nullopt;
   h::CallArgs converted = args;
   converted.positional[0] = castTo(*self, interpreter, *type);

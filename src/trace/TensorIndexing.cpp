@@ -57,6 +57,15 @@ h::Value asBound(h::Interpreter &interpreter, const h::Value &bound) {
   return isInteger && isEager(tensor->tracer) ? itemOf(*tensor, interpreter) : bound;
 }
 
+/// Whether an index is one integer of a script: what it selects is a view, as of a number.
+bool isOneInteger(const h::Value &part) {
+  auto *tensor = part.as<TensorObject>();
+  if (!tensor || tensor->tensor.type.rank() != 0 || !isEager(tensor->tracer))
+    return false;
+  DataType type = tensor->tensor.type.dtype;
+  return isInteger(type) && type != DataType::UInt8;
+}
+
 /// What an index makes of a tensor: a view by selects, slices and unsqueezes, and the index tensors
 /// that choose elements of its dims, None for the others.
 struct Indexed {
@@ -85,6 +94,8 @@ Indexed splitIndex(TensorObject &self, h::Interpreter &interpreter, const h::Val
     if (part.isBool())
       part = callAten(self.tracer, interpreter, "full",
                       argsOf({h::Value::list({}), part}, {{"dtype", dtypeValue(DataType::Bool)}}));
+    if (isOneInteger(part))
+      part = itemOf(*part.as<TensorObject>(), interpreter);
     if (part.kind() == h::Kind::Range)
       part = h::Value::list(h::List(interpreter.iterate(part)));
     if (part.isList())

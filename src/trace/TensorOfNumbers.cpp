@@ -101,7 +101,10 @@ h::Value tensorOfNumbers(Tracer &tracer, h::Interpreter &interpreter, std::vecto
   const std::vector<h::Value> &numbers = list.numbers;
   auto *asked = a[1].as<h::DType>();
   DataType type = asked ? asked->type : list.defaultType();
-  auto sameAsFirst = [&](const h::Value &v) { return h::sameStructure(v, numbers.front()); };
+  auto isNegative = [](const h::Value &v) { return v.isFloat() && std::signbit(v.real()); };
+  auto sameAsFirst = [&](const h::Value &v) { // -0 is not 0
+    return h::sameStructure(v, numbers.front()) && isNegative(v) == isNegative(numbers.front());
+  };
   if (numbers.empty() || std::all_of(numbers.begin(), numbers.end(), sameAsFirst)) {
     h::Value dtype(std::make_shared<h::DType>(type, h::DType::Family::Torch));
     h::List sizes(list.sizes.begin(), list.sizes.end());

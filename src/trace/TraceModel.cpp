@@ -46,8 +46,9 @@ void storeElement(std::byte *at, DataType type, double value) {
     return put(static_cast<int16_t>(value));
   case DataType::Int8:
   case DataType::UInt8:
-  case DataType::Bool:
     return put(static_cast<uint8_t>(static_cast<int64_t>(value)));
+  case DataType::Bool: // NaN is no zero
+    return put(static_cast<uint8_t>(value != 0));
   default:
     throw DiagnosticError(SourceLocation("--weights"), "parameters of type " +
                                                            std::string(info(type).torch) +

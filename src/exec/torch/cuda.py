@@ -62,6 +62,9 @@ class Stream:
     def __eq__(self, other):
         return isinstance(other, Stream)
 
+    def __hash__(self):
+        return hash("stream")
+
     def __enter__(self):
         return self
 

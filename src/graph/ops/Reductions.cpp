@@ -134,6 +134,10 @@ std::vector<Value *> varianceDecomposition(Graph &g, const OperatorCall &call,
                         call.where));
   };
   Value *self = call.value("self");
+  // Squares of 16-bit numbers do not fit their type.
+  DataType narrow = self->type().dtype, wide = opMathType(narrow);
+  if (wide != narrow)
+    self = emit("aten._to_copy.default", {self}, {{"dtype", wide}});
   std::vector<int64_t> dims = reducedDims(call, self->type());
   Argument::List dimList(dims.begin(), dims.end());
   Expr count = 1;
@@ -155,6 +159,8 @@ std::vector<Value *> varianceDecomposition(Graph &g, const OperatorCall &call,
   Value *variance = emit("aten.div.Scalar", {total, divisor});
   if (call.op.schema.name == "std")
     variance = emit("aten.sqrt.default", {variance});
+  if (wide != narrow)
+    variance = emit("aten._to_copy.default", {variance}, {{"dtype", narrow}});
   return {variance};
 }
 } // namespace

@@ -61,6 +61,8 @@ class cycle:
 def islice(iterable, *bounds):
     start, stop, step = (0, bounds[0], 1) if len(bounds) == 1 else (*bounds, None)[:3]
     start, step = 0 if start is None else start, 1 if step is None else step
+    if start < 0 or (stop is not None and stop < 0) or step < 1:
+        raise ValueError("Indices for islice() must be None or an integer: 0 <= x <= sys.maxsize.")
     out, place = [], 0
     if stop is not None and stop <= start:
         return iter(out)

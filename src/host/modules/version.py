@@ -15,6 +15,9 @@ class Version:
     def __eq__(self, other):
         return self.release == other.release
 
+    def __hash__(self):
+        return hash(self.release)
+
     def __ne__(self, other):
         return self.release != other.release
 

@@ -61,6 +61,8 @@ std::string doubleText(double value) { return "tl.full([], " + tlNumber(value) +
 
 /// A bool, an integer or a float as an operand of `type`.
 std::string numberText(const Argument &number, DataType type, OutOfRange how) {
+  if (type == DataType::Bool && (number.as<int64_t>() || number.as<double>()))
+    return integerOf(number, type, how) ? "True" : "False";
   if (isInteger(type) && (number.as<int64_t>() || number.as<double>())) {
     int64_t value = integerOf(number, type, how);
     return value < 0 ? "(" + std::to_string(value) + ")" : std::to_string(value);
@@ -74,6 +76,20 @@ std::string numberText(const Argument &number, DataType type, OutOfRange how) {
   return "None";
 }
 
+/// A float as 8 or 16 bits keeps the low bits of a wider integer, as PyTorch says of uint8 and as
+/// its processors do it for the others; what that one does not hold becomes 0. On the CPU what 32
+/// and 64 bits do not hold, NaN too, is their smallest number, as the processor has it.
+std::string asInteger(const std::string &value, DataType from, DataType to, bool onCpu) {
+  bool narrow = byteSize(to) < 4, isSigned = to == DataType::Int32 || to == DataType::Int64;
+  if (!narrow && !(onCpu && isSigned))
+    return value;
+  bool wide = narrow ? from == DataType::Float64 && to == DataType::UInt8 : to == DataType::Int64;
+  std::string real = byteSize(from) < 4 ? "tl.cast(" + value + ", tl.float32)" : value;
+  std::string limit = wide ? "9223372036854775808.0" : "2147483648.0";
+  return "tl.where(tl.abs(" + real + ") < " + limit + ", " + real + ", " +
+         (narrow ? "0.0" : "-" + limit) + ").to(" + (wide ? "tl.int64)" : "tl.int32)");
+}
+
 std::string argumentText(PointwiseGroup &group, const Argument &argument, DataType common,
                          DataType compute, OutOfRange how = OutOfRange::Wraps) {
   if (Value *value = argument.value()) {
@@ -81,7 +97,10 @@ std::string argumentText(PointwiseGroup &group, const Argument &argument, DataTy
     if (value->isSymInt())
       return name;
     std::string converted = name;
-    if (value->type().dtype != common)
+    DataType type = value->type().dtype;
+    if (isFloat(type) && isInteger(common))
+      converted = asInteger(converted, type, common, group.divisionFails);
+    if (type != common)
       converted += ".to(" + tlName(common) + ")";
     return compute == common ? converted : converted + ".to(" + tlName(compute) + ")";
   }
@@ -99,20 +118,6 @@ void addStatement(PointwiseGroup &group, const Node &node, const std::string &ex
   // Python's numbers have no .to(); adding zero of the right type gives them one.
   group.body.push_back({name, "tl.cast(" + expression + ", " + tlName(result) + ")"});
   group.names[node.result()] = name;
-}
-
-/// A float as 8 or 16 bits keeps the low bits of a wider integer, as PyTorch says of uint8 and as
-/// its processors do it for the others; what that one does not hold becomes 0. On the CPU what 32
-/// and 64 bits do not hold, NaN too, is their smallest number, as the processor has it.
-std::string asInteger(const std::string &value, DataType from, DataType to, bool onCpu) {
-  bool narrow = byteSize(to) < 4, isSigned = to == DataType::Int32 || to == DataType::Int64;
-  if (!narrow && !(onCpu && isSigned))
-    return value;
-  bool wide = narrow ? from == DataType::Float64 && to == DataType::UInt8 : to == DataType::Int64;
-  std::string real = byteSize(from) < 4 ? "tl.cast(" + value + ", tl.float32)" : value;
-  std::string limit = wide ? "9223372036854775808.0" : "2147483648.0";
-  return "tl.where(tl.abs(" + real + ") < " + limit + ", " + real + ", " +
-         (narrow ? "0.0" : "-" + limit) + ").to(" + (wide ? "tl.int64)" : "tl.int32)");
 }
 
 bool mentions(const std::string &expression, const std::string &name) {

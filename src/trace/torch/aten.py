@@ -1155,7 +1155,7 @@ def _any_dims(self, dim, keepdim):
     result = self != 0
     for d in sorted([F._wrapped(d, self.dim()) for d in (range(self.dim()) if dim is None else dim)], reverse=True):
         result = torch.any(result, d, keepdim)
-    return result
+    return result.to(torch.uint8) if self.dtype == torch.uint8 else result
 
 
 @_aten("aten::all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor")
@@ -1163,7 +1163,7 @@ def _all_dims(self, dim, keepdim):
     result = self != 0
     for d in sorted([F._wrapped(d, self.dim()) for d in (range(self.dim()) if dim is None else dim)], reverse=True):
         result = torch.all(result, d, keepdim)
-    return result
+    return result.to(torch.uint8) if self.dtype == torch.uint8 else result
 
 
 @_aten("aten::aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)")
@@ -2006,7 +2006,7 @@ def _xlogy_other(self, other):
 
 @_aten("aten::logit(Tensor self, float? eps=None) -> Tensor")
 def _logit(self, eps):
-    return F.logit(self, eps)
+    return F.logit(self if self.is_floating_point() else self.float(), eps)
 
 
 @_aten("aten::sgn(Tensor self) -> Tensor")

@@ -3,7 +3,7 @@ import math
 
 import torch
 
-_smaller = min
+_smaller, _larger = min, max
 
 
 class Ordered(tuple):
@@ -131,6 +131,8 @@ def logsumexp(input, dim, keepdim=False):
 
 
 def norm(input, p=2, dim=None, keepdim=False):
+    if input.dtype in (torch.float16, torch.bfloat16):  # whose squares do not fit
+        return norm(input.float(), p, dim, keepdim).to(input.dtype)
     if p == "fro":
         p = 2
     if dim is None:
@@ -351,6 +353,8 @@ def tensordot(a, b, dims=2):
 
 
 def dot(input, tensor):
+    if input.dim() != 1 or tensor.dim() != 1:
+        raise RuntimeError(f"1D tensors expected, but got {input.dim()}D and {tensor.dim()}D tensors")
     return torch.matmul(input, tensor)
 
 

@@ -15,6 +15,9 @@ class device:
     def __eq__(self, other):
         return isinstance(other, device) and self.type == other.type and self.index == other.index
 
+    def __hash__(self):
+        return hash((self.type, self.index))
+
     def __enter__(self):
         self._before = _set_default_device(self)
         return self

@@ -144,6 +144,8 @@ def eye(n, m=None, dtype=None, device=None, layout=None, requires_grad=False):
 def linspace(start, end, steps, dtype=None, device=None, layout=None, requires_grad=False):
     _check_layout(layout)
     start, end = (float(bound) if isinstance(bound, bool) else bound for bound in (start, end))
+    if dtype is not None and not dtype.is_floating_point:
+        start, end = (int(bound) if isinstance(bound, float) and math.isfinite(bound) else bound for bound in (start, end))
     i = torch.arange(steps, dtype=torch.float64 if dtype == torch.float64 else torch.float32, device=device)
     if steps == 1:
         line = torch.full_like(i, start)
@@ -300,10 +302,10 @@ def tensor_split(input, indices_or_sections, dim=0):
     else:
         # Places as a slice has them: from the end below zero, and none beyond the tensor.
         places = indices_or_sections.tolist() if isinstance(indices_or_sections, torch.Tensor) else indices_or_sections
-        inside = [cut if not isinstance(size, int) else max(cut + size, 0) if cut < 0 else min(cut, size) for cut in places]
+        inside = [cut if not isinstance(size, int) else _larger(cut + size, 0) if cut < 0 else _smaller(cut, size) for cut in places]
         cuts = [0] + inside + [size]
     lengths = [cuts[i + 1] - cuts[i] for i in range(len(cuts) - 1)]
-    return tuple(input.narrow(dim, cuts[i], max(n, 0) if isinstance(n, int) else n) for i, n in enumerate(lengths))
+    return tuple(input.narrow(dim, cuts[i], _larger(n, 0) if isinstance(n, int) else n) for i, n in enumerate(lengths))
 
 
 def block_diag(*tensors):

@@ -37,6 +37,12 @@ def body(text):
 
 
 class Exec(unittest.TestCase):
+    def test_yield_outside_of_functions(self):
+        for source in ("yield 1\n", "yield from [1]\n", "class A:\n    yield from [1]\n", "for i in [1]:\n    x = yield i\n"):
+            mine, theirs = self.text(source)
+            self.assertEqual((mine.returncode, theirs.returncode), (1, 1), mine.stderr)
+            self.assertIn("SyntaxError: 'yield' outside function", mine.stderr)
+
     def same(self, name, *args, stdin=""):
         mine, theirs = ours(name, *args, stdin=stdin), pythons(name, *args, stdin=stdin)
         self.assertEqual((mine.stdout, mine.stderr, mine.returncode), (theirs.stdout, theirs.stderr, theirs.returncode), (name, args))

@@ -36,7 +36,7 @@ def text(value):
         return f"{value.dtype} {tuple(value.shape)} {strides} {wide.tolist()}"
     if isinstance(value, (tuple, list)):
         return "(" + "; ".join([text(one) for one in value]) + ")"
-    return f"{type(value).__name__} {value!r}"
+    return f"{type(value).__name__.split('.')[-1]} {value!r}"
 
 
 def show(number, call):
@@ -295,7 +295,7 @@ def main():
                 else:
                     compared += 1
                     kind = kind_of(line, ours)
-                if same(line, ours) or (kind == "torch refuses" and not options.errors and "exit code" not in ours):
+                if same(line, ours) or (kind == "torch refuses" and not options.errors and not re.match("exit code (?!1:)", ours)):
                     continue
                 names = re.findall(r"torch\.(?!tensor|float|int|uint|bool|bf|empty)([\w.]+)\(|\)\.(\w+)\(|F\.(\w+)", call)
                 key = kind, re.sub(r"[\d.]+", "#", ours)[:60] if kind == "refused" else "/".join(sorted({"".join(name) for name in names})) or re.sub(r"torch\.\w+|[\[\]\d.,\s]+|nan|inf", "", call)[:40]

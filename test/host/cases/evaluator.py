@@ -1043,3 +1043,58 @@ def with_keyword():
 
 Other.free = 3
 result = [f"{int} {type(3)} {base}", "{}".format(str), format(int, ""), made, derived.added, derived.options, len(base), base["derived"], list(derived), "base" in base, failure(lambda: derived.made_up), failure(lambda: derived.missing), base, str(base), base | 3, derived.title, derived.create(4).n, derived().name(), isinstance(derived, Registering), isinstance(derived, type), isinstance(3, Registering), type(derived) is Registering, type(Registering) is type, derived.__class__ is Registering, Only(1) is Only(2), Only(9).n, failure(lambda: setattr(Locked, "locked", 2)), Other.free, Locked.locked, isinstance(5, Locked), isinstance(6, Locked), isinstance(Other(), Locked), issubclass(int, Locked), issubclass(Other, Locked), issubclass(str, Locked), shout.WORD, shout.__name__, Uses.twice, Uses.given, Dynamic(2).name(), Dynamic.added, type(Dynamic) is Registering, Plain.x, Plain.__name__, type(Plain) is type, Plain().x, Square().area(), Square.describe(), isinstance(Square(), Shape), isinstance(Foreign(), Shape), issubclass(Foreign, Shape), Color["red"], "RED" in Color, "red" in Color, [c.name for c in Color], Color(2), len(Color), type(Color) is Lookup, Hook.seen, Sub["k"], MadeAgain(1).n, failure(conflicting)[0], failure(with_keyword)[0], failure(lambda: type("X", 3, {}))[0], hasattr(derived(), "title"), hasattr(derived(), "create"), bool(base), type(type(derived)).__name__, isinstance(base(), base)]
+# case: keys_that_say_their_hash
+class Point:
+    def __init__(self, x):
+        self.x = x
+    def __eq__(self, other):
+        return isinstance(other, Point) and self.x == other.x
+    def __hash__(self):
+        return hash(("point", self.x))
+class Near(Point):
+    pass
+class Alone(Point):
+    def __eq__(self, other):
+        return NotImplemented
+    __hash__ = Point.__hash__
+class Unhashable:
+    def __eq__(self, other):
+        return True
+d = {Point(1): "a", (Point(2), 3): "b"}
+d[Point(1)] = "c"
+def refused(value):
+    try:
+        return {value: 1}
+    except TypeError as error:
+        return str(error)
+import functools
+@functools.lru_cache
+def cached(point, calls=[]):
+    calls.append(point.x)
+    return list(calls)
+result = [d[Point(1)], d.get((Point(2), 3)), d.get(Point(5)), len({Point(1), Point(1), Near(1)}), Point(3) in {Point(3)}, len({Alone(1), Alone(1)}), d.pop(Near(1)), len(d), refused(Unhashable()), cached(Point(1)), cached(Point(1)), len(set([Point(1)]) | {Point(1), Point(2)})]
+# case: methods_of_values
+result = [(255).bit_count(), (-7).bit_count(), True.bit_count(), (5).conjugate(), (3).as_integer_ratio(), range(3, 30, 4).index(11), range(9, 0, -3).index(3), range(3, 30, 4).count(12), range(5).count(4), slice(None, None, -1).indices(5), slice(-3, 100, 2).indices(7), slice(5, -9, -2).indices(4), "abcabc".translate(str.maketrans("ab", "xy")), "abc".translate(str.maketrans("a", "z", "c")), "abc".translate({97: "--", 98: None, 99: 100}), pow(3, 10**12, 7), pow(2, 2**62, -5), pow(-3, 5, 7), pow(7, 0, 1)]
+def of(call):
+    try:
+        return call()
+    except ValueError as error:
+        return str(error)
+result += [of(lambda: range(3).index(7)), of(lambda: slice(0).indices(-1)), of(lambda: pow(2, 3, 0)), of(lambda: str.maketrans("a", "bc"))]
+# case: rounding_and_near
+import math, itertools
+def raised(call):
+    try:
+        return call()
+    except Exception as error:
+        return type(error).__name__
+result = [round(-128, -1), round(15, -1), round(25, -1), round(-25, -1), round(149, -2), round(7, -1), round(-5, -1), round(10**20 + 5, -1), round(3, -40), round(True, -1), round(5, 2), math.isclose(float("-inf"), 3.25), math.isclose(float("inf"), float("inf")), divmod(1e22, float("-inf")), divmod(-3.5, float("inf")), 7.5 // -2, -0.0 // 3, 5 % float("-inf"), math.log(8, 2), raised(lambda: math.log(2, -3)), raised(lambda: math.log(2, 1)), raised(lambda: "{:c}".format(-3)) in ("OverflowError", "ValueError"), raised(lambda: list(itertools.islice([1, 2], -1, None))), "a\tbc\td".expandtabs(4), "\tx".expandtabs(), "abc".isascii(), "\u00e4".isascii()]
+# case: dicts_of_dataclasses
+from dataclasses import asdict, dataclass, field
+@dataclass
+class Inner:
+    a: int = 1
+@dataclass
+class Outer:
+    items: dict = field(default_factory=lambda: {"x": Inner(2), "y": [Inner(), (Inner(3), {"z": Inner(4)})]})
+result = [asdict(Outer()), asdict(Outer({}))]

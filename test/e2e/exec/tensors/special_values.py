@@ -14,7 +14,7 @@ def text(value):
         return f"{value.dtype} {tuple(value.shape)} {strides} {wide.tolist()}"
     if isinstance(value, (tuple, list)):
         return "(" + "; ".join([text(one) for one in value]) + ")"
-    return f"{type(value).__name__} {value!r}"
+    return f"{type(value).__name__.split('.')[-1]} {value!r}"
 
 
 def show(number, call):
@@ -97,4 +97,22 @@ show(63, lambda: torch.dot(torch.zeros(2, 2), torch.zeros(2)))
 show(64, lambda: torch.tensor([[3, 1, 1], [2, 2, 5]]).mode())
 show(65, lambda: torch.tensor([[3, 1, 1], [3, 2, 5]]).mode(0, keepdim=True))
 show(66, lambda: torch.tensor(3.5).mode())
+show(68, lambda: torch.tensor([0.0, -0.0]))
+show(69, lambda: torch.tensor([-0.0, 0, -0.0]))
 show(67, lambda: torch.cov(torch.tensor([[0.0, 1.0, 2.0], [2.0, 1.0, 0.5]])))
+show(70, lambda: torch.tensor([300.0, -2.5, 256.0, -1.0], dtype=torch.float16).reshape(4, 1).std(0, keepdim=True))
+show(71, lambda: torch.tensor([[300.0, -2.5], [256.0, -1.0]], dtype=torch.float16).var(0))
+show(72, lambda: torch.tensor([65504.0, 3.0], dtype=torch.float16).norm())
+show(73, lambda: torch.full((3,), 65536.0, dtype=torch.bool))
+show(74, lambda: torch.tensor(nan, dtype=torch.bool))
+show(75, lambda: torch.full((2,), 256, dtype=torch.bool))
+show(76, lambda: torch.full((2,), 0.25, dtype=torch.bool))
+show(77, lambda: torch.tensor([[1e-8, 0.0], [3.0, 1.0]]).prod(0, dtype=torch.bool))
+show(78, lambda: torch.tensor([2, 4]).prod(dtype=torch.bool))
+show(79, lambda: torch.tensor([[3, 0], [1, 2]], dtype=torch.uint8).any((0, 1)))
+show(80, lambda: torch.logit(torch.tensor([7, 0], dtype=torch.uint8)))
+show(81, lambda: torch.clamp(torch.tensor([3, -7]), min=nan))
+show(82, lambda: torch.linspace(0, -1.5, 5, dtype=torch.int64))
+show(83, lambda: torch.linspace(2.9, 7.9, 3, dtype=torch.int32))
+show(84, lambda: after(torch.arange(4.0).reshape(2, 2), lambda t: t[torch.tensor(0)].add_(5)))
+show(85, lambda: after(torch.zeros(2, 2, dtype=torch.int64), lambda t: t[0].copy_(torch.tensor(inf))))

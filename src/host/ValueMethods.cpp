@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Methods of numbers, ranges, slices and texts that few programs call.
+#include "host/ValueMethods.h"
+
+#include "host/InterpreterState.h"
+#include "host/Objects.h"
+#include "host/Text.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace pellucid::host {
+
+using Bound = std::vector<Value>;
+
+namespace {
+
+Int wholeOf(Interpreter &interpreter, const Value &value) {
+  Value number = unwrapConstexpr(value);
+  return number.isBool()  ? Int(number.boolean())
+         : number.isInt() ? number.integer()
+                          : Int(interpreter.toInt64(number, "the number"));
+}
+
+unsigned __int128 magnitude(Int n) {
+  return n < 0 ? -static_cast<unsigned __int128>(n) : static_cast<unsigned __int128>(n);
+}
+
+Value bitCount(Interpreter &interpreter, Bound &a) {
+  auto bits = magnitude(wholeOf(interpreter, a[0]));
+  return Value(static_cast<int64_t>(std::popcount(static_cast<uint64_t>(bits)) +
+                                    std::popcount(static_cast<uint64_t>(bits >> 64))));
+}
+
+/// Where `value` stands in a range; -1 where it does not.
+int64_t placeIn(const Range &range, const Value &value) {
+  if (!value.isInt())
+    return -1;
+  constexpr Int far = Int(1) << 100;
+  Int distance = std::clamp<Int>(value.integer(), -far, far) - range.start;
+  Int place = distance / range.step;
+  bool inside = distance % range.step == 0 && place >= 0 && place < range.length();
+  return inside ? static_cast<int64_t>(place) : -1;
+}
+
+Value indexInRange(Interpreter &interpreter, Bound &a) {
+  int64_t place = placeIn(a[0].range(), a[1]);
+  if (place < 0)
+    interpreter.raise("ValueError", interpreter.repr(a[1]) + " is not in range");
+  return Value(place);
+}
+
+Value indicesOf(Interpreter &interpreter, Bound &a) {
+  int64_t length = interpreter.toInt64(a[1], "the length");
+  if (length < 0)
+    interpreter.raise("ValueError", "length should not be negative");
+  Range range = sliceIndices(interpreter, a[0].slice(), length);
+  return Value::tuple({Value(range.start), Value(range.stop), Value(range.step)});
+}
+
+Value textTable(Interpreter &interpreter, Bound &a) {
+  Dict table;
+  if (a[1].isNone()) {
+    if (!a[0].isDict())
+      interpreter.raise("TypeError",
+                        "if you give only one argument to maketrans it must be a dict");
+    for (const auto &[key, value] : a[0].dictionary().items())
+      table.set(key.isStr() ? Value(static_cast<int64_t>(decodeCodePoint(key.str()))) : key, value);
+    return Value::dict(std::move(table));
+  }
+  std::vector<Value> from = interpreter.iterate(a[0]), to = interpreter.iterate(a[1]);
+  if (from.size() != to.size())
+    interpreter.raise("ValueError", "the first two maketrans arguments must have equal length");
+  auto key = [](const Value &letter) {
+    return Value(static_cast<int64_t>(decodeCodePoint(letter.str())));
+  };
+  for (size_t i = 0; i < from.size(); ++i)
+    table.set(key(from[i]), key(to[i]));
+  if (!a[2].isNone())
+    for (const Value &letter : interpreter.iterate(a[2]))
+      table.set(key(letter), Value());
+  return Value::dict(std::move(table));
+}
+
+Value translated(Interpreter &interpreter, Bound &a) {
+  if (!a[1].isDict())
+    interpreter.raise("TypeError", "translate() needs a dict, got " + typeName(a[1]));
+  std::string out;
+  for (const Value &letter : interpreter.iterate(a[0])) {
+    const Value *entry =
+        a[1].dictionary().find(Value(static_cast<int64_t>(decodeCodePoint(letter.str()))));
+    if (!entry)
+      out += letter.str();
+    else if (entry->isStr())
+      out += entry->str();
+    else if (!entry->isNone())
+      out += encodeCodePoint(static_cast<uint32_t>(interpreter.toInt64(*entry, "a character")));
+  }
+  return textOf([&] { return out; });
+}
+
+bool isAscii(const std::string &text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return (c & 0x80) == 0; });
+}
+
+/// To the next column that is a multiple of the size.
+Value expandedTabs(Interpreter &interpreter, Bound &a) {
+  int64_t size = interpreter.toInt64(a[1], "the tab's size"), column = 0;
+  std::string out;
+  for (const Value &letter : interpreter.iterate(a[0])) {
+    const std::string &c = letter.str();
+    int64_t spaces = size > 0 ? size - column % size : 0;
+    Budget::check(c == "\t" ? static_cast<size_t>(spaces) : 0);
+    out += c == "\t" ? std::string(static_cast<size_t>(spaces), ' ') : c;
+    column = c == "\n" || c == "\r" ? 0 : c == "\t" ? column + spaces : column + 1;
+  }
+  return textOf([&] { return out; });
+}
+
+} // namespace
+
+void addValueMethods(Interpreter &interpreter) {
+  auto add = [&](const char *type, const char *name, const char *signature,
+                 NativeFunction::Body body) {
+    interpreter.builtinClass(type)->attributes.set(
+        name, native(std::string(type) + "." + name, signature, std::move(body)));
+  };
+  auto itself = [](Interpreter &, Bound &a) { return a[0]; };
+  add("int", "bit_count", "self", bitCount);
+  add("int", "conjugate", "self", itself);
+  add("int", "is_integer", "self", [](Interpreter &, Bound &) { return Value(true); });
+  add("int", "as_integer_ratio", "self", [](Interpreter &i, Bound &a) {
+    return Value::tuple({Value(wholeOf(i, a[0])), Value(int64_t(1))});
+  });
+  add("float", "conjugate", "self", itself);
+  add("range", "index", "self, value", indexInRange);
+  add("range", "count", "self, value",
+      [](Interpreter &, Bound &a) { return Value(int64_t(placeIn(a[0].range(), a[1]) >= 0)); });
+  add("slice", "indices", "self, length", indicesOf);
+  add("str", "maketrans", "x, y=None, z=None", textTable);
+  add("str", "isascii", "self", [](Interpreter &, Bound &a) { return Value(isAscii(a[0].str())); });
+  add("str", "expandtabs", "self, tabsize=8", expandedTabs);
+  add("str", "translate", "self, table", translated);
+}
+
+} // namespace pellucid::host
