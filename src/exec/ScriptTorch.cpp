@@ -137,6 +137,10 @@ void addNatives(h::NativeModules &modules, ScriptHooks &hooks) {
       hooks.regions.emplace();
       return h::Value(std::make_shared<ProfileObject>());
     });
+    add("compute_all", "yes", [&hooks](h::Interpreter &i, Bound &a) {
+      hooks.tensors().recorder().computesAll = i.truth(a[0]);
+      return h::Value();
+    });
     add("observe_launches", "observer", [&hooks](h::Interpreter &, Bound &a) {
       hooks.launchObserver = a[0];
       return h::Value();

@@ -100,7 +100,10 @@ Val Emitter::emitLoad(Bound &args) {
   if (!args[1].isNone())
     mask = maskFor(*this, pointer, args[1]);
   if (!args[2].isNone()) {
-    other = toTensor(args[2]);
+    // No integers become 8-bit floats, but numbers do.
+    bool isNarrow = isFloat(pointer.type.element) && byteSize(pointer.type.element) == 1;
+    other = isNarrow && args[2].isNumber() ? numberAs(args[2], pointer.type.element)
+                                           : toTensor(args[2]);
     if (!pointer.type.isTile() && other.type.isTile())
       fail("a scalar load cannot take 'other' of type " + toString(other.type));
     broadcast(pointer, other);

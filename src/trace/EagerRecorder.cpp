@@ -356,6 +356,12 @@ std::vector<EagerRecorder::Output> EagerRecorder::liveOutputs() {
       outputs.push_back({storage->base, {}});
     outputs[entry->second].storages.push_back(storage);
   }
+  // What is measured is computed whether or not anybody looks at it.
+  if (computesAll)
+    for (Node &node : tracer.program.main)
+      for (size_t r = 0; !node.isPlaceholder() && r < node.resultCount(); ++r)
+        if (node.result(r)->isUnused() && known.try_emplace(node.result(r), outputs.size()).second)
+          outputs.push_back({node.result(r), {}});
   return outputs;
 }
 
@@ -617,6 +623,8 @@ EagerRecorder::runGeneral(Family &family, const SegmentKey &key,
 /// The storages' values are those that the segment has made.
 void EagerRecorder::keepMade(Output &output, std::shared_ptr<const std::byte> data,
                              Device device) const {
+  if (output.storages.empty())
+    return; // it was only to be computed
   auto memory = std::make_shared<ConcreteMemory>();
   memory->data = std::move(data);
   memory->device = device;
@@ -982,6 +990,9 @@ Program EagerRecorder::NestedTrace::finish(std::vector<TracedTensor> &results,
   for (size_t i = 0; i < values.size(); ++i)
     tracer.program.outputs.push_back({OutputSpec::Kind::UserOutput, ""});
   tracer.program.main.output(std::move(outputs));
+  // A size that values decide inside of an operator is known there alone.
+  if (std::vector<std::string> problems = tracer.program.verify(); !problems.empty())
+    throw DiagnosticError(where, "this cannot be one program: " + problems.front());
   Program program = tracer.program.clone();
   keepUsedKernels(program);
   return program;

@@ -76,6 +76,8 @@ public:
                                      const SourceLocation &where);
   /// A tensor that holds `values`, dense and row-major.
   TracedTensor tensorOf(const ConcreteTensor &values, graph::Device device = {});
+  /// While set, what was recorded is computed even where nobody holds it: it is measured.
+  bool computesAll = false;
   /// The operators to come are computed where tensors of `device` lie: a segment is computed on one
   /// device, and ends where it changes. Called before beforeOperator().
   void computeOn(graph::Device device);

@@ -3,19 +3,13 @@
 
 #include "trace/TensorObject.h"
 
-#include <algorithm>
-
 namespace pellucid::trace {
 
 namespace h = pellucid::host;
 
 bool isHostDescriptor(const h::Value &value) {
   auto *instance = value.as<h::Instance>();
-  auto isIt = [](const std::shared_ptr<h::Class> &cls) {
-    return cls->name == "TensorDescriptor" && cls->module == "triton.tools.tensor_descriptor";
-  };
-  return instance && (isIt(instance->cls) ||
-                      std::any_of(instance->cls->mro.begin(), instance->cls->mro.end(), isIt));
+  return instance && instance->cls->find("_describes_memory");
 }
 
 std::optional<h::Value> describedTensor(const h::Value &value) {

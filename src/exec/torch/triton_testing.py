@@ -26,10 +26,7 @@ def do_bench(fn, warmup=25, rep=100, grad_to_none=None, quantiles=None, return_m
     if return_mode not in ("min", "max", "mean", "median", "all"):
         raise AssertionError(return_mode)
 
-    def timed():
-        if grad_to_none is not None:
-            for x in grad_to_none:
-                x.grad = None
+    def measured():
         if _script_torch.is_real():
             # What Python costs is not the device's time: the first program of `fn` begins it.
             begin = _script_torch.mark_before_next()
@@ -40,8 +37,16 @@ def do_bench(fn, warmup=25, rep=100, grad_to_none=None, quantiles=None, return_m
         _script_torch.flush()
         return (_script.perf_counter() - begin) * 1e3
 
-    timed()
-    estimate = max(sum(timed() for _ in range(3)) / 3, 1e-4)
+    def timed():
+        if grad_to_none is not None:
+            for x in grad_to_none:
+                x.grad = None
+        _script_torch.flush()
+        _script_torch.compute_all(True)
+        try:
+            return measured()
+        finally:
+            _script_torch.compute_all(False)
 
     def repeated(milliseconds, most):
         # Where the host takes longer than the device, it ends after that time all the same.
@@ -50,6 +55,11 @@ def do_bench(fn, warmup=25, rep=100, grad_to_none=None, quantiles=None, return_m
             times.append(timed())
         return times
 
+    first = timed()
+    if first > 10 * (warmup + rep):
+        # Compiling is in the first time, and little beside it.
+        return _summary([timed()], quantiles, return_mode)
+    estimate = max(sum(timed() for _ in range(3)) / 3, 1e-4)
     repeated(warmup, max(1, min(int(warmup / estimate), 1000)))
     return _summary(repeated(rep, max(1, min(int(rep / estimate), 10000))), quantiles, return_mode)
 

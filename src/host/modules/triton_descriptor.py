@@ -3,6 +3,8 @@
 
 
 class TensorDescriptor:
+    _describes_memory = True  # by which launches know it, and what derives from it
+
     def __init__(self, base, shape, strides, block_shape, padding="zero", round_f32_to_tf32=False):
         self.base, self.shape, self.strides, self.block_shape, self.padding = base, shape, strides, block_shape, padding
         if round_f32_to_tf32:
@@ -25,6 +27,3 @@ class TensorDescriptor:
 
     def __repr__(self):
         return f"TensorDescriptor(base={self.base!r}, shape={self.shape!r}, strides={self.strides!r}, block_shape={self.block_shape!r}, padding={self.padding!r})"
-
-
-TensorDescriptor.__module__ = "triton.tools.tensor_descriptor"
