@@ -447,8 +447,10 @@ void Evaluator::settleTried() {
 
 /// Whether the context may handle exceptions. Those of torch's own classes do not.
 static bool mayHandle(const Instance &context) {
-  const std::string &module = context.cls->module;
-  return module != "torch" && !module.starts_with("torch.");
+  std::string_view module = context.cls->module;
+  bool isTorchs = module == "torch" || module.starts_with("torch.") ||
+                  (module.starts_with("torch_") && module.ends_with("_source"));
+  return !isTorchs;
 }
 
 Evaluator::Flow Evaluator::execTry(const Try &s) {

@@ -141,6 +141,9 @@ const char *const utilitySource =
 const char *const sequenceSource =
 #include "trace/torch/nn_sequences.py.inc"
     ;
+const char *const distributionSource =
+#include "trace/torch/distributions.py.inc"
+    ;
 const char *const averageSource =
 #include "trace/torch/swa_utils.py.inc"
     ;

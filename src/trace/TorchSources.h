@@ -45,14 +45,15 @@ extern const char *const moreOptimSource; ///< what follows it
 extern const char *const transformSource; ///< torch.func, torch.autograd.functional, gradcheck
 extern const char *const schedulerSource; ///< torch.optim.lr_scheduler
 extern const char *const convolutionGradientSource;
-extern const char *const utilitySource;  ///< torch.nn.utils
-extern const char *const sequenceSource; ///< torch.nn.utils.rnn
-extern const char *const averageSource;  ///< torch.optim.swa_utils
-extern const char *const ampSource;      ///< torch.amp
-extern const char *const flopSource;     ///< torch.utils.flop_counter
-extern const char *const operatorSource; ///< torch.vmap, opcheck
-extern const char *const dispatchSource; ///< modes that see every operator
-extern const char *const dataSource;     ///< torch.utils.data
-extern const char *const trainingSource; ///< how packages find out an optimiser's state
+extern const char *const utilitySource;      ///< torch.nn.utils
+extern const char *const sequenceSource;     ///< torch.nn.utils.rnn
+extern const char *const distributionSource; ///< torch.distributions
+extern const char *const averageSource;      ///< torch.optim.swa_utils
+extern const char *const ampSource;          ///< torch.amp
+extern const char *const flopSource;         ///< torch.utils.flop_counter
+extern const char *const operatorSource;     ///< torch.vmap, opcheck
+extern const char *const dispatchSource;     ///< modes that see every operator
+extern const char *const dataSource;         ///< torch.utils.data
+extern const char *const trainingSource;     ///< how packages find out an optimiser's state
 
 } // namespace pellucid::trace

@@ -90,6 +90,9 @@ void addTorchTraining(h::NativeModules &modules, Tracer &tracer) {
   modules.add("torch.nn.utils.rnn", [](h::Interpreter &interpreter, h::Module &module) {
     fillFromSource(interpreter, module, "nn.utils.rnn", sequenceSource);
   });
+  modules.add("torch.distributions", [](h::Interpreter &interpreter, h::Module &module) {
+    fillFromSource(interpreter, module, "distributions", distributionSource);
+  });
   modules.add("torch.optim.swa_utils", [](h::Interpreter &interpreter, h::Module &module) {
     fillFromSource(interpreter, module, "optim.swa_utils", averageSource);
   });

@@ -114,8 +114,10 @@ std::vector<ValueCheck> checksOf(const OperatorCall &call) {
 
 std::vector<ValueCheck> valueChecks(const OperatorCall &call, const Node &node) {
   std::vector<ValueCheck> checks = checksOf(call);
+  // These write as index_put does, which counts from the end where PyTorch refuses.
+  bool failsByItself = call.op.schema.name != "index_add" && call.op.schema.name != "index_copy";
   for (ValueCheck &check : checks) {
-    check.node = &node;
+    check.node = failsByItself ? &node : nullptr;
     check.where = call.where;
   }
   return checks;

@@ -36,6 +36,20 @@ def get_num_threads():
     return _threads[0]
 
 
+def set_num_threads(number):
+    """The pool's threads are the machine's: it is how fast something is done."""
+    if not isinstance(number, int) or isinstance(number, bool):
+        raise TypeError(f"set_num_threads expects an int, but got {type(number).__name__}")
+    if number <= 0:
+        raise RuntimeError("set_num_threads expects a positive integer")
+    _threads[0] = number
+
+
+def set_num_interop_threads(number):
+    if not isinstance(number, int) or number <= 0:
+        raise RuntimeError("set_num_interop_threads expects a positive integer")
+
+
 def get_num_interop_threads():
     return 1
 

@@ -64,27 +64,6 @@ def median(input, dim=None, keepdim=False):
     return Ordered(*torch.ops.aten.median.dim(input, dim, keepdim), "median")
 
 
-def mode(input, dim=-1, keepdim=False):
-    """The value that comes most often, the smallest of those that do; its place is the last one."""
-    rows = input.reshape(1) if input.dim() == 0 else torch.movedim(input, dim, -1)
-    ordered = torch.sort(rows, -1, stable=True)
-    values, places = ordered[0], ordered[1]
-    size = values.shape[-1]
-    counts = (values.unsqueeze(-1) == values.unsqueeze(-2)).sum(-1)
-    # Of equal values the last one in order, of the first run that is longest.
-    first = torch.argmax(counts, -1, True)
-    last = first + torch.gather(counts, -1, first) - 1
-    value, place = torch.gather(values, -1, last), torch.gather(places, -1, last)
-    if input.dim() == 0:
-        return Ordered(value.reshape([]), place.reshape([]) * 0, "mode")
-    value, place = torch.movedim(value, -1, dim), torch.movedim(place, -1, dim)
-    return Ordered(value, place, "mode") if keepdim else Ordered(value.squeeze(dim), place.squeeze(dim), "mode")
-
-
-def block_diag(*tensors):
-    return torch.ops.aten.block_diag(list(tensors))
-
-
 def cartesian_prod(*tensors):
     return torch.ops.aten.cartesian_prod(list(tensors))
 
