@@ -54,6 +54,13 @@ class Devices(unittest.TestCase):
         self.assertEqual(alone["loads"], beside["loads"])
         self.assertEqual(alone["launches"] + 1, beside["launches"])
 
+    def test_operands_that_are_not_aligned_have_programs_of_their_own(self):
+        lines, _ = self.counted(
+            "import torch\nx = torch.rand(64).cuda()\nx.cpu()\nfor i in range(9):\n    x[i:i + 32].exp().cpu()\n"
+            "print(torch._pellucid_statistics()['compiled'])\n"
+        )
+        self.assertEqual(lines[0], "2")
+
     def test_numbers_that_change_end_no_segment(self):
         lines, counts = self.counted(
             "import torch, triton\nimport triton.language as tl\n\n@triton.jit\ndef step(p, rate, decay, n, B: tl.constexpr):\n"
