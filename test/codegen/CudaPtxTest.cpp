@@ -270,6 +270,29 @@ TEST(CudaNumerics, FloatsBecomeBytesByOneInstruction) {
     EXPECT_EQ(ptxasRefusal(ptx), "");
 }
 
+/// Two elements a thread: one comparison for the minimum and the maximum of each.
+TEST(CudaNumerics, MinimaAndMaximaShareTheirComparison) {
+  for (std::string sign : {"s", "u"}) {
+    std::string ptx =
+        ptxOf(elementwise("i64", "i64",
+                          "  %two = arith.constant dense<2> : tensor<256xi64>\n"
+                          "  %small = arith.min" +
+                              sign +
+                              "i %x, %two : tensor<256xi64>\n"
+                              "  %large = arith.max" +
+                              sign +
+                              "i %two, %x : tensor<256xi64>\n"
+                              "  %square = arith.muli %large, %large : tensor<256xi64>\n"
+                              "  %z = arith.xori %square, %small : tensor<256xi64>\n"),
+              "k", "80");
+    EXPECT_EQ(countOf(ptx, "min." + sign + "64") + countOf(ptx, "max." + sign + "64"), 0u) << ptx;
+    EXPECT_EQ(countOf(ptx, "setp.") - countOf(ptx, "setp.lt.s32"), 2u) << ptx;
+    EXPECT_EQ(countOf(ptx, "selp.b64"), 4u) << ptx;
+    if (*PELLUCID_PTXAS)
+      EXPECT_EQ(ptxasRefusal(ptx), "");
+  }
+}
+
 /// Weights of a running maximum that a loop adds up are short; what is stored is not.
 TEST(CudaNumerics, WeightsOfRunningMaximaAreShort) {
   auto kernel = [](bool stores) {

@@ -15,7 +15,6 @@ constexpr int64_t sortedTile = 4096; ///< numbers that one program sorts
 constexpr int64_t mergedTile = 2048; ///< numbers that one program of a merge writes
 constexpr int64_t probes = 128;      ///< places that one round of a search looks at
 constexpr int64_t longestLine = int64_t(1) << 32;
-constexpr const char *lastPlace = "9223372036854775807";
 
 std::string number(int64_t value) { return std::to_string(value); }
 
@@ -44,6 +43,7 @@ public:
   }
 
   void sortElements() {
+    packing = packingOf(spec, symbols);
     if (!isWide(spec.input.dtype))
       return sort({KeyHalf::Whole}, std::nullopt, {1, 2});
     size_t order = sequence.buffer(DataType::Int64, {lines, length});
@@ -70,8 +70,8 @@ private:
       sequence.steps.push_back({sortTiles(round, true), reads, results});
       return;
     }
-    size_t from = sequence.buffer(DataType::Int64, {lines, length});
-    size_t to = sequence.buffer(DataType::Int64, {lines, length});
+    size_t from = sequence.buffer(packing.type(), {lines, length});
+    size_t to = sequence.buffer(packing.type(), {lines, length});
     sequence.steps.push_back({sortTiles(round, false), reads, {from}});
     int64_t run = sortedTile;
     for (; run * 2 < longest; run *= 2) {
@@ -119,7 +119,7 @@ private:
         index += "[:, None]";
     }
     emitKeys(writer, round, indices, size);
-    writer.line("packed = tl.sort(tl.where(mask, packed, " + std::string(lastPlace) + "))");
+    writer.line("packed = tl.sort(tl.where(mask, packed, " + packing.largest() + "))");
     emitSorted(writer, round, last, indices, size);
     KernelText text = writer.finish(grid, width);
     // Eight numbers of a thread, which exchange without leaving it.
@@ -140,7 +140,7 @@ private:
     writer.line("x = tl.load(p0 + (" +
                 elementAddress(writer, spec.input, indices, round.ordered ? "at" : "i") +
                 "), mask=mask, other=0)");
-    emitPacked(writer, spec, *round.half, "i");
+    emitPacked(writer, spec, *round.half, "i", packing);
   }
 
   /// `packed` goes to place `i` where `mask`; with the last launch, what it stands for.
@@ -150,7 +150,7 @@ private:
       writer.line("tl.store(o0 + row * " + size + " + i, packed, mask=mask)");
       return;
     }
-    writer.line("at = packed & 4294967295");
+    writer.line("at = (packed & " + packing.placeMask() + ").to(tl.int64)");
     if (round.ordered)
       writer.line("at = tl.load(order + row * " + size + " + at, mask=mask, other=0)");
     if (round.leavesOrder) {
@@ -198,7 +198,7 @@ private:
     writer.line("offset = tl.where(is_left, low_begin + t, " + length1 +
                 " + begin - low_begin + back)");
     writer.line("packed = tl.load(left + offset, mask=is_left | is_right, other=" +
-                std::string(lastPlace) + ")");
+                packing.largest() + ")");
     writer.line("packed = tl.bitonic_merge(packed)");
     std::vector<std::string> indices;
     if (last)
@@ -237,6 +237,7 @@ private:
   KernelSequence &sequence;
   const LineSpec &spec;
   const SymbolTable &symbols;
+  Packing packing;
   Expr length, lines = 1;
   size_t kept = 0;
   int64_t longest = 0;

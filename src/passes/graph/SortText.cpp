@@ -4,6 +4,7 @@
 #include "passes/graph/SortText.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace pellucid::passes {
 
@@ -13,7 +14,7 @@ constexpr int64_t countedLength = 128; ///< of lines that are sorted by counting
 constexpr int64_t tileLength = 2048;   ///< of what one program chooses from
 constexpr int64_t largestChoice = 512;
 constexpr int64_t longestLine = int64_t(1) << 32;
-constexpr const char *lastPlace = "9223372036854775807";
+constexpr int64_t narrowPlaces = int64_t(1) << 16;
 
 std::string number(int64_t value) { return std::to_string(value); }
 
@@ -27,7 +28,7 @@ int64_t powerOver(int64_t n) {
 /// Sequences of kernels over one operator's lines.
 class Sorting {
 public:
-  Sorting(const LineSpec &s, const SymbolTable &t) : spec(s), symbols(t) {
+  Sorting(const LineSpec &s, const SymbolTable &t) : spec(s), symbols(t), packing(packingOf(s, t)) {
     sequence.results = 2;
     length = spec.shape.back();
     kept = spec.shape.size() - 1;
@@ -106,7 +107,7 @@ private:
     int64_t most = std::min(symbols.range(count).max, longestLine);
     for (; most > tileLength; most = (most + tileLength - 1) / tileLength * width) {
       Expr tiles = symbolic::ceilDiv(count, tileLength);
-      size_t chosen = sequence.buffer(DataType::Int64, {lines, tiles, width});
+      size_t chosen = sequence.buffer(packing.type(), {lines, tiles, width});
       sequence.steps.push_back({chooseOfTiles(source, count, tiles, width), {source}, {chosen}});
       source = chosen;
       count = tiles * width;
@@ -127,11 +128,11 @@ private:
     if (source == 0) {
       writer.line("x = tl.load(p0 + (" + elementAddress(writer, spec.input, indices, "i") +
                   "), mask=mask, other=0)");
-      emitPacked(writer, spec, KeyHalf::Whole, "i");
-      writer.line("packed = tl.where(mask, packed ^ -1, -9223372036854775807 - 1)");
+      emitPacked(writer, spec, KeyHalf::Whole, "i", packing);
+      writer.line("packed = tl.where(mask, packed ^ -1, " + packing.smallest() + ")");
     } else {
       writer.line("packed = tl.load(p1 + line * " + size +
-                  " + i, mask=mask, other=-9223372036854775807 - 1)");
+                  " + i, mask=mask, other=" + packing.smallest() + ")");
     }
   }
 
@@ -167,7 +168,7 @@ private:
     writer.line("i = tl.arange(0, BLOCK).to(tl.int64)");
     loadTile(writer, source, count, indices);
     writer.line("packed = tl.topk(packed, " + number(width) + ") ^ -1");
-    writer.line("at = packed & 4294967295");
+    writer.line("at = (packed & " + packing.placeMask() + ").to(tl.int64)");
     writer.line("place = tl.arange(0, " + number(width) + ").to(tl.int64)");
     writer.line("inside = place < " + writer.scalar(spec.places));
     emitChosen(writer, indices);
@@ -188,6 +189,7 @@ private:
 
   const LineSpec &spec;
   const SymbolTable &symbols;
+  Packing packing;
   KernelSequence sequence;
   Expr length, lines = 1;
   size_t kept = 0;
@@ -197,27 +199,46 @@ private:
 
 bool isWide(DataType type) { return byteSize(type) == 8; }
 
-void emitPacked(KernelWriter &writer, const LineSpec &spec, KeyHalf half,
-                const std::string &place) {
+Packing packingOf(const LineSpec &spec, const SymbolTable &symbols) {
+  DataType type = spec.input.dtype;
+  bool hasNarrowKey = type == DataType::Float16 || type == DataType::BFloat16 ||
+                      (!isFloat(type) && byteSize(type) < 2) || type == DataType::Int16;
+  return {hasNarrowKey && symbols.range(spec.shape.back()).max <= narrowPlaces};
+}
+
+/// `key`, whose order as an integer of `bits` bits is that of the floats.
+static void emitFloatKey(KernelWriter &writer, DataType type, int64_t bits) {
+  std::string word = bits == 64 ? "tl.int64" : "tl.int32", shift = number(bits == 64 ? 63 : 31);
+  std::string top = number(bits == 64   ? std::numeric_limits<int64_t>::max()
+                           : bits == 32 ? std::numeric_limits<int32_t>::max()
+                                        : std::numeric_limits<int16_t>::max());
+  writer.line(std::string("number = x.to(") + (bits == 64 ? "tl.float64" : "tl.float32") + ")");
+  writer.line("bits = " +
+              (bits == 16 ? "x.to(" + tlName(type) + ").to(tl.int16, bitcast=True).to(tl.int32)"
+                          : "number.to(" + word + ", bitcast=True)"));
+  writer.line("bits = tl.where(number == 0, 0, bits)");
+  writer.line("bits = tl.where(number != number, " + top + ", bits).to(" + word + ")");
+  writer.line("key = bits ^ ((bits >> " + shift + ") & " + top + ")");
+}
+
+void emitPacked(KernelWriter &writer, const LineSpec &spec, KeyHalf half, const std::string &place,
+                const Packing &packing) {
   DataType type = spec.input.dtype;
   bool wide = isWide(type);
-  std::string word = wide ? "tl.int64" : "tl.int32";
-  std::string top = wide ? lastPlace : "2147483647";
-  if (isFloat(type)) {
-    writer.line(std::string("number = x.to(") + (wide ? "tl.float64" : "tl.float32") + ")");
-    writer.line("bits = number.to(" + word + ", bitcast=True)");
-    writer.line("bits = tl.where(number == 0, 0, bits)");
-    writer.line("bits = tl.where(number != number, " + top + ", bits).to(" + word + ")");
-    writer.line("key = bits ^ ((bits >> " + std::string(wide ? "63" : "31") + ") & " + top + ")");
-  } else if (type == DataType::UInt64) {
+  if (isFloat(type))
+    emitFloatKey(writer, type, wide ? 64 : packing.narrow ? 16 : 32);
+  else if (type == DataType::UInt64)
     writer.line("key = x.to(tl.int64, bitcast=True) ^ (-9223372036854775807 - 1)");
-  } else if (type == DataType::UInt32) {
+  else if (type == DataType::UInt32)
     writer.line("key = (x.to(tl.int64) - 2147483648).to(tl.int32)");
-  } else {
-    writer.line("key = x.to(" + word + ")");
-  }
+  else
+    writer.line(std::string("key = x.to(") + (wide ? "tl.int64)" : "tl.int32)"));
   if (spec.descending)
     writer.line("key = key ^ -1");
+  if (packing.narrow) {
+    writer.line("packed = (key << 16) | (" + place + ").to(tl.int32)");
+    return;
+  }
   std::string part = half == KeyHalf::Low    ? "((key & 4294967295) - 2147483648)"
                      : half == KeyHalf::High ? "(key >> 32)"
                                              : "key.to(tl.int64)";

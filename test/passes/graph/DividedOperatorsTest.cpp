@@ -143,6 +143,41 @@ TEST_F(DividedOperators, aLineOfATileIsOneLaunch) {
   expectSame(0);
 }
 
+// Keys and places of 16 bits are packed into an int32.
+TEST_F(DividedOperators, narrowElementsAreSortedInOneWord) {
+  Value *x = input("x", DataType::BFloat16, {2, 4500}, 4);
+  for (int64_t at : {int64_t(3), int64_t(4499)})
+    values(0).set(std::vector<int64_t>{0, at}, nan);
+  values(0).set(std::vector<int64_t>{1, 9}, -std::numeric_limits<double>::infinity());
+  values(0).set(std::vector<int64_t>{1, 10}, -0.0);
+  Value *y = input("y", DataType::Float16, {3, 300}, 4);
+  values(1).set(std::vector<int64_t>{2, 7}, nan);
+  values(1).set(std::vector<int64_t>{2, 8}, -65504.0);
+  Value *z = input("z", DataType::Int16, {300}, 40);
+  values(2).setInteger(std::vector<int64_t>{5}, -32768);
+  values(2).setInteger(std::vector<int64_t>{6}, 32767);
+  std::vector<Value *> results;
+  for (bool descending : {false, true})
+    for (Value *value : {x, y, z}) {
+      Node *sorted = call("aten.sort.stable", {value},
+                          {{"stable", Argument(true)}, {"descending", Argument(descending)}});
+      results.insert(results.end(), {sorted->result(0), sorted->result(1)});
+    }
+  Node *top = call("aten.topk.default", {x, 5});
+  results.insert(results.end(), {top->result(0), top->result(1)});
+  lower(results, hopper);
+  EXPECT_EQ(sources.find("4294967295"), std::string::npos);
+  expectSame(0);
+}
+
+// A line whose places take more than 16 bits has wide numbers.
+TEST_F(DividedOperators, longLinesOfNarrowElementsAreSortedInTwoWords) {
+  Value *x = input("x", DataType::Int8, {65537}, 100);
+  lower({call("aten.topk.default", {x, 5})->result(1)}, hopper);
+  EXPECT_NE(sources.find("4294967295"), std::string::npos);
+  expectSame(0);
+}
+
 // 16 lines of 50 to a program.
 TEST_F(DividedOperators, shortLinesAreSortedTogether) {
   Value *x = input("x", DataType::Int32, {2, 50, 13}, 9);
