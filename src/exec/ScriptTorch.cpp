@@ -59,6 +59,9 @@ const char *const proxyTensorSource =
 const char *const driverSource =
 #include "exec/torch/triton_driver.py.inc"
     ;
+const char *const distributedSource =
+#include "exec/torch/distributed.py.inc"
+    ;
 const char *const protonSource =
 #include "exec/torch/proton.py.inc"
     ;
@@ -283,6 +286,7 @@ void addScriptTorch(h::NativeModules &modules, ScriptHooks &hooks) {
   });
   modules.add("torch.fx.experimental.proxy_tensor", fillFrom(proxyTensorSource));
   modules.add("tabulate", fillFrom(tabulateSource));
+  modules.add("torch.distributed", fillFrom(distributedSource));
   modules.add("triton.profiler", fillFrom(protonSource));
   modules.add("triton.profiler.viewer", fillFrom(protonViewerSource));
   modules.add("triton._C.libtriton", fillFrom(libtritonSource));

@@ -535,7 +535,8 @@ Evaluator::Flow Evaluator::execWith(const With &s, size_t index) {
     return Flow::Normal;
   } catch (const DiagnosticError &) {
     // What cannot be traced may be run after all: modes of the library end where they end.
-    if (interpreter.options().script && instance->cls->module.starts_with("torch"))
+    const auto &file = instance->cls->location.file;
+    if (interpreter.options().script && file && file->path().starts_with("<"))
       interpreter.call(exit, {Value(), Value(), Value()});
     throw;
   }

@@ -43,6 +43,8 @@ private:
         return add(interpreter.call(*numbersOf), depth);
     if (auto address = addressNumber(value))
       value = *address;
+    if (h::typeName(value) == "range")
+      value = h::Value::list(interpreter.iterate(value));
     if (!value.isSequence()) {
       if (depth != sizes.size())
         interpreter.raise("ValueError", "expected sequence of length " +

@@ -118,11 +118,12 @@ class Programs(unittest.TestCase):
     def test_modes_end_where_a_trace_does(self):
         source = (
             "import torch\n@torch.library.custom_op('my::count', mutates_args={})\ndef count(x: torch.Tensor, n: int) -> torch.Tensor:\n    return x.bincount(minlength=n)\n"
+            "@torch.compile\ndef g(x):\n    with torch.no_grad():\n        print(x.sum().item())\n        return x + 1\ng(torch.ones(3))\nprint(torch.is_grad_enabled())\n"
             "@torch.compile\ndef f(x):\n    with torch.no_grad():\n        return count(x, 4)\n"
             "print(f(torch.tensor([0, 1, 1])).tolist(), torch.is_grad_enabled())\n"
         )
         done = self.text(source)
-        self.assertEqual(done.stdout, "[1, 2, 0, 0] True\n", done.stderr)
+        self.assertEqual(done.stdout, "3.0\nTrue\n[1, 2, 0, 0] True\n", done.stderr)
 
     def test_names_and_gradients_of_functions(self):
         source = (
@@ -132,8 +133,18 @@ class Programs(unittest.TestCase):
             "    o = F.conv2d(a, w, None, stride, padding, dilation, groups)\n    g = torch.randn(o.shape, dtype=torch.float64)\n    o.backward(g)\n"
             "    print(torch.allclose(torch.nn.grad.conv2d_input(a.shape, w, g, stride, padding, dilation, groups), a.grad), torch.allclose(torch.nn.grad.conv2d_weight(a, w.shape, g, stride, padding, dilation, groups), w.grad))\n"
         )
+        source += "print(torch.tensor(range(3)).tolist(), 'all_reduce' in dir(torch.distributed), torch.distributed.is_initialized())\n"
         done = self.text(source)
-        self.assertEqual(done.stdout, "[2.0, 2.0, 2.0] [2.0, 2.0, 2.0]\nTrue True\nTrue True\n", done.stderr)
+        self.assertEqual(done.stdout, "[2.0, 2.0, 2.0] [2.0, 2.0, 2.0]\nTrue True\nTrue True\n[0, 1, 2] True False\n", done.stderr)
+
+    def test_what_is_measured_runs(self):
+        source = (
+            "import torch, triton\nx, sums = torch.ones(4096), torch._pellucid_statistics()['segments']\n"
+            "def f():\n    x.exp().sum()\n"
+            "ms = triton.testing.do_bench(f, warmup=1, rep=5)\nprint(torch._pellucid_statistics()['segments'] - sums >= 6)\n"
+        )
+        done = self.text(source)
+        self.assertEqual(done.stdout, "True\n", done.stderr)
 
 
 if __name__ == "__main__":
