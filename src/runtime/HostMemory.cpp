@@ -17,7 +17,8 @@ static constexpr size_t alignment = 64;
 static constexpr size_t largeBytes = size_t(1) << 18;
 static constexpr size_t hugePageBytes = size_t(2) << 20;
 static constexpr size_t keptBytesLimit = size_t(1) << 30;
-static constexpr size_t keptBlocksLimit = 32;
+/// A step of training frees hundreds at once.
+static constexpr size_t keptBlocksLimit = 1024;
 
 /// Eight sizes per power of two, so that a request a little larger than the last finds the same
 /// block.

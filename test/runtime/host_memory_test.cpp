@@ -6,6 +6,7 @@
 #include <cstring>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <set>
 #include <unistd.h>
 
 using namespace pellucid::runtime;
@@ -38,6 +39,21 @@ TEST(HostMemory, LargeBlocksComeBack) {
   releaseHost(first, bytes);
   EXPECT_EQ(allocateHost(bytes - 100), first) << "a little less finds the same block";
   releaseHost(first, bytes - 100);
+}
+
+// A step of training frees hundreds at once, and the next one asks for them again.
+TEST(HostMemory, HundredsOfBlocksComeBack) {
+  constexpr size_t count = 300, bytes = size_t(1) << 18;
+  std::set<void *> first, again;
+  for (size_t i = 0; i < count; ++i)
+    first.insert(allocateHost(bytes));
+  for (void *block : first)
+    releaseHost(block, bytes);
+  for (size_t i = 0; i < count; ++i)
+    again.insert(allocateHost(bytes));
+  EXPECT_EQ(first, again);
+  for (void *block : again)
+    releaseHost(block, bytes);
 }
 
 TEST(HostMemory, KeptMemoryIsBounded) {

@@ -12,6 +12,8 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/IR/Intrinsics.h"
 
+#include <cmath>
+
 namespace pellucid::codegen {
 
 using llvm::Value;
@@ -151,11 +153,36 @@ template <bool isSigned> Value *integerToFloat(CodeBuilder &b, mlir::Operation *
   return stored(b, op, isSigned ? b.CreateSIToFP(in[0], type) : b.CreateUIToFP(in[0], type));
 }
 
+// The intrinsic of vectors becomes scalar code on x86-64.
+Value *saturate(CodeBuilder &b, Value *x, llvm::Type *type, bool isSigned) {
+  unsigned bits = type->getScalarSizeInBits();
+  double low = isSigned ? -std::ldexp(1.0, int(bits) - 1) : 0.0,
+         high = std::ldexp(1.0, int(bits) - (isSigned ? 1 : 0));
+  Value *isAbove = b.CreateFCmpOGE(x, floatLike(x, high)),
+        *isThere = b.CreateAnd(b.CreateFCmpOGE(x, floatLike(x, low)),
+                               b.CreateFCmpOLT(x, floatLike(x, high)));
+  Value *safe = b.CreateSelect(isThere, x, floatLike(x, 0.0)), *result;
+  if (bits < 32)
+    result = b.CreateTrunc(b.CreateFPToSI(safe, typeLike(x, b.i32())), type);
+  else
+    result = isSigned ? b.CreateFPToSI(safe, type) : b.CreateFPToUI(safe, type);
+  llvm::APInt most =
+      isSigned ? llvm::APInt::getSignedMaxValue(bits) : llvm::APInt::getMaxValue(bits);
+  result = b.CreateSelect(isAbove, llvm::ConstantInt::get(type, most), result);
+  if (!isSigned)
+    return result;
+  Value *isBelow = b.CreateFCmpOLT(x, floatLike(x, low));
+  return b.CreateSelect(isBelow, llvm::ConstantInt::get(type, llvm::APInt::getSignedMinValue(bits)),
+                        result);
+}
+
 // Out of range saturates and NaN gives 0, as on the devices the language comes from.
 template <llvm::Intrinsic::ID id>
 Value *floatToInteger(CodeBuilder &b, mlir::Operation *op, Values in) {
   Value *x = computed(b, op, in, 0);
   llvm::Type *type = typeLike(x, registerType(b.getContext(), resultElement(op)));
+  if (x->getType()->isVectorTy() && !type->getScalarType()->isIntegerTy(1))
+    return saturate(b, x, type, id == llvm::Intrinsic::fptosi_sat);
   return b.CreateIntrinsic(id, {type, x->getType()}, {x});
 }
 
