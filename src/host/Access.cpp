@@ -109,6 +109,9 @@ static Value sequenceItem(Interpreter &interpreter, const Value &object, const V
   if (key.kind() != Kind::Slice)
     return elements[static_cast<size_t>(indexIn(interpreter, key, length, typeName(object)))];
   std::vector<Value> out = pick(elements, sliceIndices(interpreter, key.slice(), length));
+  // A part of torch.Size is one.
+  if (object.isSizes())
+    return Value::sizes(std::move(out));
   return object.isTuple() ? Value::tuple(std::move(out)) : Value::list(std::move(out));
 }
 

@@ -296,7 +296,8 @@ static std::optional<Value> sequenceOp(Interpreter &interpreter, BinaryOp op, co
     if (a.isStr())
       return checkLength(interpreter, a.str().size() + b.str().size()), Value(a.str() + b.str());
     if (a.isTuple())
-      return Value::tuple(concatenate(interpreter, a.tuple(), b.tuple()));
+      return a.isSizes() ? Value::sizes(concatenate(interpreter, a.tuple(), b.tuple()))
+                         : Value::tuple(concatenate(interpreter, a.tuple(), b.tuple()));
     if (a.isList())
       return Value::list(concatenate(interpreter, a.list(), b.list()));
   }

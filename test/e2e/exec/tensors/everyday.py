@@ -103,6 +103,18 @@ minimum(lambda p: torch.optim.Muon(p, lr=0.05), 3)
 print(torch.multinomial(torch.tensor([0.1, 0.9, 0.5]), 8, replacement=True), torch.multinomial(torch.tensor([0.1, 0.9, 0.5]), 2, generator=torch.Generator().manual_seed(3)))
 print(list(WeightedRandomSampler([0.1, 0.9, 0.0, 0.5], 8, generator=torch.Generator().manual_seed(1))))
 
+from torch.distributions import Bernoulli, Categorical, Independent, Normal, Uniform, kl_divergence  # noqa: E402
+
+normal = Normal(torch.tensor([0.0, 1.0]), torch.tensor([1.0, 2.0]))
+print(normal, rounded(normal.sample((2,))), rounded(normal.rsample()), rounded(normal.log_prob(torch.tensor(0.5))), rounded(normal.entropy()), rounded(kl_divergence(normal, Normal(1.0, 1.0))))
+policy = Categorical(logits=torch.tensor([[0.1, 0.2, 0.7], [1.0, 2.0, 3.0]], requires_grad=True))
+action = policy.sample((3,))
+print(action, rounded(policy.log_prob(action)), rounded(policy.entropy()), policy.log_prob(action).requires_grad, rounded(kl_divergence(policy, Categorical(probs=torch.ones(3)))))
+coin = Bernoulli(torch.tensor([0.2, 0.9]))
+print(coin, coin.sample(), rounded(coin.log_prob(torch.tensor([1.0, 0.0]))), rounded(coin.entropy()))
+print(rounded(Uniform(0.0, 2.0).sample((2,))), rounded(Independent(normal, 1).log_prob(torch.ones(2))))
+print(torch.zeros(2, 3, 4).shape[1:], torch.zeros(2, 3).shape[:1] + torch.Size([5]), torch.zeros(2, 3).shape.numel(), torch.zeros(2, 3).nbytes)
+
 # Matrices.
 A = torch.tensor([[4.0, 1.0, 0.5], [1.0, 3.0, -1.0], [0.25, -1.0, 5.0]], dtype=torch.float64)
 S = A @ A.T + torch.eye(3, dtype=torch.float64)
