@@ -89,9 +89,10 @@ private:
     // What a dim is a multiple of decides most of the others.
     std::vector<std::string> rest;
     std::set<std::string> known;
-    for (const std::string &guard : archive.guards)
-      if (known.insert(guard).second && !isApplied(guard, module))
-        rest.push_back(guard);
+    for (const std::string &whole : archive.guards)
+      for (const std::string &guard : split(bare(whole), " and "))
+        if (known.insert(guard).second && !isApplied(guard, module))
+          rest.push_back(guard);
     for (const std::string &guard : rest) {
       h::Value holds;
       try {
@@ -158,6 +159,10 @@ private:
       std::vector<std::string> parts = split(text, isOr ? " or " : " and ");
       if (parts.size() == 1 || depth == deepest)
         continue;
+      constexpr size_t most = 64;
+      if (parts.size() > most)
+        throw DiagnosticError(SourceLocation(), "a condition of " + std::to_string(parts.size()) +
+                                                    " parts, more than 64");
       std::optional<Expr> whole;
       for (const std::string &part : parts) {
         h::Value value = conditionOf(part, module, depth + 1);

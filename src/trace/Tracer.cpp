@@ -99,6 +99,12 @@ bool Tracer::beginWrite(const std::shared_ptr<TracedStorage> &storage,
   if (regions.empty() || current != regions.back().inside)
     return true;
   RegionWrites &writes = *regions.back().writes;
+  // Its own, or those of a region around it.
+  for (OpenRegion &open : regions)
+    if (open.writes->operands.count(storage.get())) {
+      open.writes->writesOperand = true;
+      return false;
+    }
   auto isNoted = [&](const RegionWrites::Outer &written) { return written.storage == storage; };
   if (std::any_of(writes.outer.begin(), writes.outer.end(), isNoted))
     return true;
@@ -106,10 +112,6 @@ bool Tracer::beginWrite(const std::shared_ptr<TracedStorage> &storage,
   bool isInside = maker && maker->graph() == current;
   if (isInside && !maker->isPlaceholder())
     return true;
-  if (writes.operands.count(storage.get())) {
-    writes.writesOperand = true;
-    return false;
-  }
   // What is given to every turn anew is the turn's own.
   if (isInside || !maker || recorder)
     throw DiagnosticError(

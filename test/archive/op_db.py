@@ -3,7 +3,8 @@
 """Exports PyTorch's own sample calls of its operators (op_db), compiles the archives and compares; prints a table.
 
     op_db.py PROGRAM [--dtypes float32,bfloat16,int64,bool] [--samples 4] [--core] [--target cuda:sm_90] [--part I/N] [--results FILE] [NAME…]
-    op_db.py --page FILE…      writes docs/op-db.md of such results, and the part on Core ATen of docs/operators.md
+    op_db.py --page FILE… [--device FILE…]      writes docs/op-db.md of such results, those of a device in a table of their own, and the
+                                                part on Core ATen of docs/operators.md
 
 One archive for each operator and dtype, which calls it with samples spread over those that PyTorch has. NAME: operators of
 op_db; none: all. `--core`: only those with an overload that PyTorch tags `core`. Needs torch and its testing packages. No
@@ -127,9 +128,13 @@ def tied(op, model, index, wanted, found):
         return False
     numbers = [a for a in sample.args if isinstance(a, int) and not isinstance(a, bool)]
     dim = sample.kwargs.get("dim", ((numbers[1:] if op.name in ("topk", "kthvalue") else numbers) or [-1])[0])
-    if found.shape != tuple(wanted.shape) or wanted.dim() != sample.input.dim() or wanted.dim() == 0:
+    if found.shape != tuple(wanted.shape) or sample.input.dim() == 0:
         return False
     places = torch.from_numpy(found)
+    if wanted.dim() == sample.input.dim() - 1:  # without keepdim
+        places, wanted = places.unsqueeze(dim), wanted.unsqueeze(dim)
+    if wanted.dim() != sample.input.dim():
+        return False
     if places.numel() and not (0 <= int(places.min()) and int(places.max()) < sample.input.shape[dim]):
         return False
     return torch.equal(torch.gather(sample.input, dim, places), torch.gather(sample.input, dim, wanted))
@@ -299,14 +304,28 @@ def core_section():
     page.write_text(text.rstrip("\n") + "\n\n" + "\n".join(lines) + "\n")
 
 
+def rows_of(files):
+    """Of a later file what it has anew. A file is a list of rows, or has them beside the build that they are of."""
+    read = [json.loads(pathlib.Path(file).read_text()) for file in files]
+    return list({(row["name"], row["dtype"]): row for rows in read for row in (rows["rows"] if isinstance(rows, dict) else rows)}.values())
+
+
+def builds_of(files):
+    return ", ".join(f"`{pathlib.Path(file).name}`" for file in files)
+
+
 def write_page(files):
-    # Of a later file what it has anew.
-    rows = list({(row["name"], row["dtype"]): row for file in files for row in json.loads(pathlib.Path(file).read_text())}.values())
+    files, device = (files[: files.index("--device")], files[files.index("--device") + 1 :]) if "--device" in files else (files, [])
+    rows = rows_of(files)
     marks = {"right": "yes", "refused": "no", "not exported": "–", "no samples": "–", "no tensors": "–", "complex": "–"}
     by_name = {}
     for row in rows:
         by_name.setdefault(row["name"], {})[row["dtype"]] = row
-    lines = ["# PyTorch's sample calls", "", f"Written by `test/archive/op_db.py` on {datetime.date.today()}: samples that PyTorch has of its operators (`op_db`), four of each element type, spread over", "the first hundred, exported by PyTorch, compiled for `cpu:x86-64-v3` and compared with what PyTorch gives.", "A dash: PyTorch has no sample, does not export it, its numbers are complex, or it was not run (of operators that are not core,", "float32 alone).", "", *summary(rows), ""]
+    before = sum("build" in row for row in rows)
+    earlier = f" {before} rows of operators that are not core are of an earlier build: they were not reached in that run." if before else ""
+    lines = ["# PyTorch's sample calls", "", f"Written by `test/archive/op_db.py` on {datetime.date.today()} of one run of one build ({builds_of(files)} in [bench/results](../bench/results)): samples that", "PyTorch has of its operators (`op_db`), four of each element type, spread over the first hundred, exported by PyTorch, compiled for", "`cpu:x86-64-v3` and compared with what PyTorch gives. A dash: PyTorch has no sample, does not export it or its own archive fails, its", "numbers are complex, or it was not run (of operators that are not core and have a dash in three columns, float32 alone)." + earlier, "", *summary(rows), ""]
+    if device:
+        lines += [f"On an H200, three samples of core operators ({builds_of(device)}):", "", *summary(rows_of(device)), ""]
     lines += ["| operator | core | " + " | ".join(DTYPES) + " | what is not right |", "|---" * (3 + len(DTYPES)) + "|"]
     for name, cells in by_name.items():
         wrong = next((row for row in cells.values() if row["state"] not in ("right", *UNCOUNTED)), None)

@@ -1274,6 +1274,10 @@ def _addr(self, vec1, vec2, beta, alpha):
 
 @_aten("aten::addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor")
 def _addbmm(self, batch1, batch2, beta, alpha):
+    if self.is_floating_point() and self.dtype != torch.float64:
+        # Rounded once, not after each product.
+        wide = _scaled_sum(self.float(), torch.bmm(batch1.float(), batch2.float()).sum(0), beta, alpha)
+        return wide.to(batch1.dtype)
     return _scaled_sum(self, torch.bmm(batch1, batch2).sum(0), beta, alpha)
 
 
