@@ -359,7 +359,10 @@ static KeyMethods keyMethods(const Class &cls) {
                   : nullptr;
   };
   bool isSettled = false;
-  for (const auto &c : cls.mro) {
+  std::vector<const Class *> classes = {&cls};
+  for (const auto &c : cls.mro)
+    classes.push_back(c.get());
+  for (const Class *c : classes) {
     const Value *hash = c->attributes.find("__hash__"), *own = c->attributes.find("__eq__");
     auto equals = written(own);
     if (own && !equals)

@@ -111,7 +111,8 @@ policy = Categorical(logits=torch.tensor([[0.1, 0.2, 0.7], [1.0, 2.0, 3.0]], req
 action = policy.sample((3,))
 print(action, rounded(policy.log_prob(action)), rounded(policy.entropy()), policy.log_prob(action).requires_grad, rounded(kl_divergence(policy, Categorical(probs=torch.ones(3)))))
 coin = Bernoulli(torch.tensor([0.2, 0.9]))
-print(coin, coin.sample(), rounded(coin.log_prob(torch.tensor([1.0, 0.0]))), rounded(coin.entropy()))
+print(coin)
+print(coin.sample(), rounded(coin.log_prob(torch.tensor([1.0, 0.0]))), rounded(coin.entropy()))
 print(rounded(Uniform(0.0, 2.0).sample((2,))), rounded(Independent(normal, 1).log_prob(torch.ones(2))))
 print(torch.zeros(2, 3, 4).shape[1:], torch.zeros(2, 3).shape[:1] + torch.Size([5]), torch.zeros(2, 3).shape.numel(), torch.zeros(2, 3).nbytes)
 
