@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace pellucid::host {
 
@@ -36,11 +37,24 @@ std::optional<Value> powerWithin(Interpreter &interpreter, Bound &a) {
   constexpr Int limit = Int(1) << 62;
   if (a[2].isInt() && a[2].integer() == 0)
     interpreter.raise("ValueError", "pow() 3rd argument cannot be 0");
-  if (!a[0].isInt() || !a[1].isInt() || !a[2].isInt() || a[1].integer() < 0 ||
+  if (!a[0].isInt() || !a[1].isInt() || !a[2].isInt() || a[1].integer() < -limit ||
       a[2].integer() >= limit || a[2].integer() <= -limit)
     return std::nullopt;
   Int mod = a[2].integer(), size = mod < 0 ? -mod : mod, base = a[0].integer() % size, result = 1;
-  for (Int rest = a[1].integer(); rest; rest >>= 1) {
+  Int exponent = a[1].integer();
+  if (exponent < 0) { // of the inverse, by Euclid
+    Int one = size, other = base < 0 ? base + size : base, x = 0, y = 1;
+    while (other) {
+      Int quotient = one / other;
+      one = std::exchange(other, one - quotient * other);
+      x = std::exchange(y, x - quotient * y);
+    }
+    if (one != 1)
+      interpreter.raise("ValueError", "base is not invertible for the given modulus");
+    base = x % size;
+    exponent = -exponent;
+  }
+  for (Int rest = exponent; rest; rest >>= 1) {
     if (rest & 1)
       result = result * base % size;
     base = base * base % size;
@@ -189,7 +203,7 @@ Value enumerated(Interpreter &interpreter, Bound &a) {
 }
 
 /// To a multiple of 10**digits, halves to the even one.
-Int roundedWhole(Int value, int64_t digits) {
+Int roundedWhole(Interpreter &interpreter, Int value, int64_t digits) {
   if (digits > 38)
     return 0;
   Int unit = 1;
@@ -197,13 +211,20 @@ Int roundedWhole(Int value, int64_t digits) {
     unit *= 10;
   Int rest = value % unit, below = value - rest, twice = (rest < 0 ? -rest : rest);
   bool away = twice > unit - twice || (twice == unit - twice && below / unit % 2 != 0);
-  return away ? below + (rest < 0 ? -unit : unit) : below;
+  if (away && __builtin_add_overflow(below, rest < 0 ? -unit : unit, &below))
+    interpreter.raise(
+        "OverflowError",
+        "the result of round() does not fit 127 bits; integers here are not unlimited");
+  return below;
 }
 
 Value rounded(Interpreter &interpreter, Bound &a) {
   Value x = unwrapConstexpr(a[0]);
+  if (x.isBool() && a[1].isInt() && a[1].integer() < 0)
+    return Value(0);
   if (x.isInt() && a[1].isInt() && a[1].integer() < 0)
-    return Value(roundedWhole(x.integer(), -interpreter.toInt64(a[1], "round()'s ndigits")));
+    return Value(
+        roundedWhole(interpreter, x.integer(), -interpreter.toInt64(a[1], "round()'s ndigits")));
   if (!x.isFloat())
     return interpreter.unary(UnaryOp::Plus, x);
   if (a[1].isNone()) {

@@ -447,10 +447,8 @@ void Evaluator::settleTried() {
 
 /// Whether the context may handle exceptions. Those of torch's own classes do not.
 static bool mayHandle(const Instance &context) {
-  std::string_view module = context.cls->module;
-  bool isTorchs = module == "torch" || module.starts_with("torch.") ||
-                  (module.starts_with("torch_") && module.ends_with("_source"));
-  return !isTorchs;
+  const SourceLocation &written = context.cls->location;
+  return !written.file || !written.file->path().starts_with("<torch");
 }
 
 Evaluator::Flow Evaluator::execTry(const Try &s) {

@@ -65,6 +65,9 @@ Value textTable(Interpreter &interpreter, Bound &a) {
       interpreter.raise("TypeError",
                         "if you give only one argument to maketrans it must be a dict");
     for (const auto &[key, value] : a[0].dictionary().items())
+      if (key.isStr() && codePointCount(key.str()) != 1)
+        interpreter.raise("ValueError", "string keys in translate table must be of length 1");
+    for (const auto &[key, value] : a[0].dictionary().items())
       table.set(key.isStr() ? Value(static_cast<int64_t>(decodeCodePoint(key.str()))) : key, value);
     return Value::dict(std::move(table));
   }

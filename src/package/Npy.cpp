@@ -59,22 +59,10 @@ public:
       }
       accept(',');
     }
-    if (seen != 7)
-      return bad();
-    return isOfPairs ? asPairs(entry) : Status();
+    return seen == 7 ? Status() : bad();
   }
 
 private:
-  /// Complex numbers are the pairs of their parts.
-  static Status asPairs(TensorEntry &entry) {
-    if (entry.fortranOrder && entry.shape.size() > 1)
-      return Status::error("the array holds complex numbers column by column; "
-                           "numpy.ascontiguousarray() of it is read");
-    entry.fortranOrder = false;
-    entry.shape.push_back(2);
-    return {};
-  }
-
   static Status bad() { return Status::error("the header of the array cannot be read"); }
 
   void skip() {
@@ -133,27 +121,26 @@ private:
         return Status::error("the array's shape has a dim of " + std::to_string(dim));
     return {};
   }
-  Status dtype(std::string_view descr, TensorEntry &entry) {
+  static Status dtype(std::string_view descr, TensorEntry &entry) {
     if (!descr.empty() && descr[0] == '>' && descr.substr(1) != "i1" && descr.substr(1) != "u1")
       return Status::error("the array's dtype " + std::string(descr) +
                            " is big-endian; save it little-endian");
     std::string_view kind = descr.empty() || std::isalpha(static_cast<unsigned char>(descr[0]))
                                 ? descr
                                 : descr.substr(1);
-    isOfPairs = kind == "c8" || kind == "c16";
-    if (isOfPairs)
-      kind = kind == "c8" ? "f4" : "f8";
     if (std::optional<DataType> type = typeOfKind(kind)) {
       entry.dtype = *type;
       return {};
     }
+    if (kind == "c8" || kind == "c16")
+      return Status::error("the array holds complex numbers, which are given as pairs: save "
+                           "numpy.stack([x.real, x.imag], -1) of it");
     return Status::error("the array's dtype " + std::string(descr) +
-                         " is not supported; f2, f4, f8, c8, c16, i1 to i8, u1 to u8 and b1 are");
+                         " is not supported; f2, f4, f8, i1 to i8, u1 to u8 and b1 are");
   }
 
   std::string_view text;
   size_t at = 0;
-  bool isOfPairs = false;
 };
 
 uint32_t little(std::span<const uint8_t> bytes, uint64_t at, int count) {

@@ -8,6 +8,7 @@
 #include "trace/TraceSession.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 namespace pellucid::trace {
@@ -49,6 +50,16 @@ double converted(double value, const Initializer &initializer) {
     if (isFloat(through))
       value = reference::roundTo(through, value);
   return value;
+}
+
+/// As a cast has it (passes/graph/PointwiseGroup.cpp): what 32 and 64 bits do not hold is their
+/// smallest number, and 0 in fewer.
+int64_t truncated(double value, DataType type) {
+  bool narrow = byteSize(type) < 4, wide = byteSize(type) == 8;
+  double limit = wide ? 0x1p63 : 0x1p31;
+  if (std::abs(value) < limit)
+    return static_cast<int64_t>(value);
+  return narrow ? 0 : wide ? INT64_MIN : INT32_MIN;
 }
 
 } // namespace
@@ -193,7 +204,7 @@ Value *EagerRecorder::baseFor(const std::shared_ptr<TracedStorage> &storage,
     DataType dtype = storage->type.dtype;
     Argument number = isFloat(dtype)                 ? Argument(value)
                       : dtype == DataType::Bool      ? Argument(value != 0)
-                      : initializer.integers.empty() ? Argument(static_cast<int64_t>(value))
+                      : initializer.integers.empty() ? Argument(truncated(value, dtype))
                                                      : Argument(initializer.integers.front());
     tracer.program.main.setLocation(where);
     // A number that is another one in every turn is an operand.

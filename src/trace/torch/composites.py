@@ -294,6 +294,7 @@ def logit(input, eps=None):
     if eps is not None:
         # The lower bound first, also where it is the larger one.
         input = torch.where(input < eps, eps, torch.where(input > 1 - eps, 1 - eps, input))
+    input = input if input.is_floating_point() else input.float()
     return torch.log(input / (1 - input))
 
 
