@@ -251,6 +251,7 @@ GROUPS = {
             "Q.quantize_per_channel_group(x, s[:, None].expand(6, 2).contiguous(), z[:, None].expand(6, 2).contiguous().float(), -8, 7, torch.int8, 4)",
             "Q.dequantize_per_channel_group(i, s[:, None].expand(6, 2).contiguous(), z[:, None].expand(6, 2).contiguous().float(), -8, 7, torch.int8, 4, torch.float32)",
             "torch.ops.aten._weight_int8pack_mm(x, i, s)",
+            "(i & 15, i | 3, i ^ 5)",
             "torch._int_mm(i.repeat(4, 1), i.t().contiguous().repeat(1, 4))",
             "torch.ops.aten._weight_int4pack_mm_for_cpu(x.repeat(1, 8), torch.ops.aten._convert_weight_to_int4pack_for_cpu((i.repeat(16, 8) & 15).int()[:64], 1), 32, s[:2, None, None].expand(2, 64, 2).contiguous())",
             "torch.fake_quantize_per_tensor_affine(x, 0.02, 3, -128, 127)",

@@ -2162,6 +2162,21 @@ def _rshift(self, other):
     return torch.bitwise_right_shift(self, other)
 
 
+@_aten("aten::__and__.Scalar(Tensor self, Scalar other) -> Tensor")
+def _and_scalar(self, other):
+    return torch.bitwise_and(self, other)
+
+
+@_aten("aten::__or__.Scalar(Tensor self, Scalar other) -> Tensor")
+def _or_scalar(self, other):
+    return torch.bitwise_or(self, other)
+
+
+@_aten("aten::__xor__.Scalar(Tensor self, Scalar other) -> Tensor")
+def _xor_scalar(self, other):
+    return torch.bitwise_xor(self, other)
+
+
 @_aten("aten::__and__.Tensor(Tensor self, Tensor other) -> Tensor")
 def _and(self, other):
     return torch.bitwise_and(self, other)
