@@ -150,6 +150,14 @@ def check_hostile(checks):
             graph(g)["tensor_values"]["part"] = graph(g)["tensor_values"]["x"]
         return edit
 
+    # Guards are Python: of any length and depth, over sizes that are not there, and never true.
+    size = "L['x'].size()[0]"
+    for guard, words in ((" or ".join(f"{size} != {i}" for i in range(3000)), "more than 64"), ("(" * 5000 + size + ")" * 5000 + " > 1", "nested"), (f"{size} % 0 == 0", "not read"),
+                         ("9**9**9 > 1", "not read"), ("L['gone'].size()[7] > 1", "not read")):
+        write(copy, edited(net, lambda g, guard=guard: g["guards_code"].append(guard)))
+        said = checks.run(copy)
+        assert words in said, f"'{words}' expected: {said[:300]}"
+    refused(edited(net, lambda g: g["guards_code"].append("1 > 2")), "holds for none")
     edits("65536", unbound("torch.ops.aten.unbind.int"))
     edits("65536", unbound("torch.ops.aten.split.Tensor", split_size=1))
     edits("65536", unbound("torch.ops.aten.chunk.default", chunks=50_000_000))
