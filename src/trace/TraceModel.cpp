@@ -13,6 +13,7 @@
 #include "trace/TrainingState.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <set>
 
@@ -22,6 +23,15 @@ using namespace graph;
 namespace h = pellucid::host;
 
 namespace {
+
+/// As a cast has it (passes/graph/PointwiseGroup.cpp): what 32 and 64 bits do not hold is their
+/// smallest number, and 0 in fewer.
+static int64_t truncated(double value, DataType type) {
+  bool narrow = byteSize(type) < 4, wide = byteSize(type) == 8;
+  if (std::abs(value) < (wide ? 0x1p63 : 0x1p31))
+    return static_cast<int64_t>(value);
+  return narrow ? 0 : wide ? INT64_MIN : INT32_MIN;
+}
 
 void storeElement(std::byte *at, DataType type, double value) {
   auto put = [&](auto typed) { std::memcpy(at, &typed, sizeof typed); };
@@ -39,14 +49,14 @@ void storeElement(std::byte *at, DataType type, double value) {
     return put(static_cast<uint16_t>((uint64_t(bits) + 0x7fff + ((bits >> 16) & 1)) >> 16));
   }
   case DataType::Int64:
-    return put(static_cast<int64_t>(value));
+    return put(truncated(value, type));
   case DataType::Int32:
-    return put(static_cast<int32_t>(value));
+    return put(static_cast<int32_t>(truncated(value, type)));
   case DataType::Int16:
-    return put(static_cast<int16_t>(value));
+    return put(static_cast<int16_t>(truncated(value, type)));
   case DataType::Int8:
   case DataType::UInt8:
-    return put(static_cast<uint8_t>(static_cast<int64_t>(value)));
+    return put(static_cast<uint8_t>(truncated(value, type)));
   case DataType::Bool: // NaN is no zero
     return put(static_cast<uint8_t>(value != 0));
   default:
