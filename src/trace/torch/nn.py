@@ -506,6 +506,8 @@ class Container(Module):
         self._names = []
 
     def _add(self, name, value):
+        if not isinstance(self, (ParameterList, ParameterDict)) and isinstance(value, (int, float, str, list, tuple, dict, torch.Tensor)):
+            raise TypeError(f"{type(value).__name__} is not a Module subclass")
         if name not in self._names:
             self._names.append(name)
         setattr(self, name, value)

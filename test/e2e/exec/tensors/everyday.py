@@ -26,6 +26,11 @@ layers.insert(0, nn.Tanh())
 layers.extend([nn.ReLU()])
 layers[2] = nn.GELU()
 print(layers, layers.pop(1), len(layers), layers[0:1], layers[-1])
+for wrong in (lambda: nn.Sequential(1), lambda: nn.ModuleList([[1]]), lambda: nn.ModuleDict({"a": "b"})):
+    try:
+        wrong()
+    except TypeError as error:
+        print(error)
 net = nn.Sequential(nn.Linear(2, 2), nn.ReLU())
 net.insert(1, nn.Tanh())
 print(net[1:], net.pop(0), net + nn.Sequential(nn.GELU()), net * 2)
