@@ -55,11 +55,12 @@ def do_bench(fn, warmup=25, rep=100, grad_to_none=None, quantiles=None, return_m
             times.append(timed())
         return times
 
-    first = timed()
-    if first > 10 * (warmup + rep):
-        # Compiling is in the first time, and little beside it.
-        return _summary([timed()], quantiles, return_mode)
-    estimate = max(sum(timed() for _ in range(3)) / 3, 1e-4)
+    # The first one compiles, and the second where tensors have values since.
+    timed(), timed()
+    third = timed()
+    if third > 10 * (warmup + rep):
+        return _summary([third], quantiles, return_mode)
+    estimate = max((third + timed()) / 2, 1e-4)
     repeated(warmup, max(1, min(int(warmup / estimate), 1000)))
     return _summary(repeated(rep, max(1, min(int(rep / estimate), 10000))), quantiles, return_mode)
 

@@ -73,9 +73,11 @@ class Programs(unittest.TestCase):
             ]
             + done.stdout.splitlines()[8:],
         )
-        self.assertEqual(len(done.stdout.splitlines()), 12)
-        for line, words in zip(done.stdout.splitlines()[8:], ("rank mismatch", "Last dimension must be contiguous", "strides must be 16-byte aligned", "Illegal value for padding")):
-            self.assertIn(words, line)
+        rest = "\n".join(done.stdout.splitlines()[8:])
+        places = [rest.find(words) for words in ("rank mismatch", "Last dimension must be contiguous", "strides must be 16-byte aligned", "Illegal value for padding")]
+        self.assertEqual(places, sorted(places))
+        self.assertGreaterEqual(places[0], 0)
+        self.assertNotIn("no error", rest)
 
     def test_a_block_that_was_not_set_is_refused(self):
         done = self.program("descriptors", "small")
@@ -87,10 +89,11 @@ class Programs(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         lines = done.stdout.splitlines()
         self.assertEqual(lines[0], "64.0 480000.0")
-        self.assertEqual(lines[1], "['twice [n=5000]', 'outer'] 30000.0 10007.0 True" if "10007" in lines[1] else "['twice [n=5000]', 'outer'] 30000.0 7.0 True")
-        self.assertEqual(lines[2], "3 twice [n=5000]")
+        self.assertEqual(lines[1], "['twice [n=5000]', 'outer'] 30000.0 7.0 True")
+        self.assertEqual(lines[2], "twice 3 twice [n=5000]")
         self.assertRegex(lines[3], r"^\d+\.\d{3} \d+\.000 ROOT$")
-        self.assertRegex(lines[4], r"^├─ \d+\.\d{3} 3\.000 twice \[n=5000\]$")
+        self.assertRegex(lines[4], r"^├─ \d+\.\d{3} \d+\.000 twice \[n=5000\]$")
+        self.assertRegex(lines[5], r"^│  ├─ \d+\.\d{3} 3\.000 twice$")
         self.assertIn("Metric cycles is not found", done.stdout)
         self.assertIn("session 0 does not exist", done.stdout)
         self.assertEqual(lines[-6:-1], ["torch.float16 True", "torch.bfloat16 True", "torch.float32 True", "torch.float8_e4m3fn True", "True"])
@@ -139,9 +142,9 @@ class Programs(unittest.TestCase):
 
     def test_what_is_measured_runs(self):
         source = (
-            "import torch, triton\nx, sums = torch.ones(4096), torch._pellucid_statistics()['segments']\n"
+            "import torch, triton\nx, sums = torch.randn(4096), torch._pellucid_statistics()['segments']\n"
             "def f():\n    x.exp().sum()\n"
-            "ms = triton.testing.do_bench(f, warmup=1, rep=5)\nprint(torch._pellucid_statistics()['segments'] - sums >= 6)\n"
+            "ms = triton.testing.do_bench(f, warmup=10, rep=100)\nprint(torch._pellucid_statistics()['segments'] - sums >= 6)\n"
         )
         done = self.text(source)
         self.assertEqual(done.stdout, "True\n", done.stderr)

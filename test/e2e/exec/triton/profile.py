@@ -38,7 +38,7 @@ proton.finalize()
 print(x[0].item(), y.item())
 tree, metrics = viewer.parse(["time/ms", "count"], "profile_of_a_script.hatchet")
 print([child.name for child in tree.children], tree.children[0].total("flops32"), tree.children[1].total("flops32"), tree.time > 0)
-print(tree.children[0].count, [child.name for child in tree.children[1].children][0])
+print(tree.children[0].children[0].name, tree.children[0].children[0].count, [child.name for child in tree.children[1].children][0])
 viewer.print_tree(tree, metrics)
 viewer.parse(["gflop32/s", "avg_time/us", "gbyte/s"], "profile_of_a_script.hatchet")
 try:
