@@ -147,7 +147,7 @@ std::vector<float> noise(pellucid_package *package, const pellucid_run_options *
   y.data = out.data();
   EXPECT_EQ(pellucid_run_into(package, &x, 1, &y, 1, options), PELLUCID_OK)
       << pellucid_last_error();
-  if (!options->seeded)
+  if (!options || !options->seeded)
     return out;
   // A prepared call takes them from each of its runs.
   std::vector<float> prepared(21);
