@@ -299,7 +299,7 @@ static void addContainers(Interpreter &interpreter) {
       interpreter, "tuple", [](const Value &v) { return v.isTuple(); },
       bound("tuple", "iterable=()",
             [](Interpreter &i, Bound &a) { return Value::tuple(i.iterate(a[0])); }));
-  addType(interpreter, "dict", [](const Value &v) { return v.isDict(); }, makeDict);
+  addType(interpreter, "dict", [](const Value &v) { return v.isDict() || isNames(v); }, makeDict);
   addType(
       interpreter, "set", [](const Value &v) { return v.isSet() && !v.elementSet().frozen; },
       bound("set", "iterable=()",

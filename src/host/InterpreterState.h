@@ -330,6 +330,7 @@ Value importInstalled(Interpreter &, const std::string &name);
 bool isInstalled(Interpreter &, const std::string &name);
 /// A live mapping of `names`, which belong to `owner`: globals(), vars(x), x.__dict__.
 Value namesOf(Value owner, Namespace &names);
+bool isNames(const Value &value);
 /// The entries that one of those has now; nullopt for other values.
 std::optional<Dict> copyOfNames(const Value &mapping);
 /// `del mapping[key]` where it is one of those and has the name.

@@ -255,6 +255,12 @@ public:
     return interpreter.compare(op, Value::dict(entries()),
                                view ? Value::dict(view->entries()) : other);
   }
+  std::optional<Value> binaryOp(Interpreter &interpreter, BinaryOp op, const Value &other,
+                                bool reflected) override {
+    auto *view = other.as<NamesView>();
+    Value mine = Value::dict(entries()), theirs = view ? Value::dict(view->entries()) : other;
+    return reflected ? interpreter.binary(op, theirs, mine) : interpreter.binary(op, mine, theirs);
+  }
   std::optional<Value> getAttr(Interpreter &interpreter, std::string_view name) override {
     if (name == "__class__")
       return Value(interpreter.builtinClass("dict"));
@@ -296,6 +302,8 @@ private:
 };
 
 } // namespace
+
+bool isNames(const Value &value) { return value.as<NamesView>() != nullptr; }
 
 Value namesOf(Value owner, Namespace &names) {
   return Value(std::make_shared<NamesView>(std::move(owner), names));

@@ -526,6 +526,16 @@ void addStringMethods(Interpreter &interpreter) {
           args.positional.erase(args.positional.begin());
           return textOf([&] { return BraceFormatter(i, args).run(self.str()); });
         }));
+  add("format_map", "self, mapping", [](Interpreter &i, Bound &a) {
+    auto entries = mappingOf(i, a[1]);
+    if (!entries)
+      i.raise("TypeError", "format_map() takes a mapping, got " + typeName(a[1]));
+    CallArgs args;
+    for (const auto &[key, value] : entries->items())
+      if (key.isStr())
+        args.keywords.emplace_back(key.str(), value);
+    return textOf([&] { return BraceFormatter(i, args).run(a[0].str()); });
+  });
 }
 
 } // namespace pellucid::host

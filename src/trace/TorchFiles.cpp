@@ -300,6 +300,8 @@ public:
         elements(interpreter.iterate(v), depth);
         pickle.endList();
       });
+    if (type == "dict")
+      return dict(entriesOf(given), false, depth);
     object(given);
   }
 
@@ -310,6 +312,14 @@ private:
   void elements(const std::vector<h::Value> &list, unsigned depth) {
     for (const h::Value &element : list)
       value(element, depth + 1);
+  }
+
+  /// What vars() of an object gives.
+  h::Value entriesOf(const h::Value &names) {
+    h::Dict entries;
+    for (const h::Value &key : interpreter.iterate(names))
+      entries.set(key, interpreter.getItem(names, key));
+    return h::Value::dict(std::move(entries));
   }
 
   /// A class called with one value.

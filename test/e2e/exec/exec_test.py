@@ -93,6 +93,9 @@ class Exec(unittest.TestCase):
     def test_generators(self):
         self.same("generators.py")
 
+    def test_namespaces(self):
+        self.same("namespaces.py")
+
     def test_numbers(self):
         self.same("arithmetic.py")
 
