@@ -496,6 +496,10 @@ void addTorchRandom(h::NativeModules &modules, Tracer &tracer) {
     module.globals->set(
         "fork_rng", *interpreter.nativeModule("torch._pellucid_random")->globals->find("fork_rng"));
   });
+  // There is an operator of that name, too.
+  modules.add("torch", [](h::Interpreter &interpreter, h::Module &module) {
+    module.globals->set("random", h::Value(interpreter.nativeModule("torch.random")));
+  });
   modules.add("torch.nn.init", [&tracer](h::Interpreter &i, h::Module &module) {
     auto source = i.importSource("torch_init_source",
                                  std::make_shared<SourceFile>("<torch.nn.init>", initSource));

@@ -106,6 +106,10 @@ minimum(lambda p: torch.optim.LBFGS(p, line_search_fn="strong_wolfe", history_si
 minimum(lambda p: torch.optim.Adafactor(p, lr=0.1, weight_decay=0.01), 4)
 minimum(lambda p: torch.optim.Muon(p, lr=0.05), 3)
 print(torch.multinomial(torch.tensor([0.1, 0.9, 0.5]), 8, replacement=True), torch.multinomial(torch.tensor([0.1, 0.9, 0.5]), 2, generator=torch.Generator().manual_seed(3)))
+with torch.random.fork_rng():
+    torch.random.manual_seed(9)
+    print(rounded(torch.rand(1)))
+print(rounded(torch.rand(1)))
 print(list(WeightedRandomSampler([0.1, 0.9, 0.0, 0.5], 8, generator=torch.Generator().manual_seed(1))))
 
 from torch.distributions import Bernoulli, Categorical, Independent, Normal, Uniform, kl_divergence  # noqa: E402
