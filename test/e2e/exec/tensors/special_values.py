@@ -38,7 +38,7 @@ show(4, lambda: torch.tensor([inf, nan, 65504.0, -3.0], dtype=torch.float16).to(
 show(5, lambda: torch.tensor([3e38, nan, -129.0], dtype=torch.bfloat16).to(torch.int64))
 show(6, lambda: torch.tensor([nan, 70000.0, -1.0]).expand(2, 3).T.to(torch.int32))
 show(7, lambda: torch.tensor([3e9, nan, -5.5]).int() + 1)
-show(8, lambda: after(torch.tensor([[1, 2], [3, 4]], dtype=torch.int32), lambda t: t.__setitem__(0, torch.tensor(nan))))
+show(8, lambda: after(torch.tensor([[1, 2], [3, 4]], dtype=torch.int64), lambda t: t.__setitem__(0, torch.tensor(nan))))
 show(9, lambda: after(torch.tensor([1, 2, 3], dtype=torch.int64), lambda t: t.copy_(torch.tensor([inf, -inf, 2.9]))))
 show(10, lambda: torch.tensor([-1.5, 2.0, 300.0]).sum(0, dtype=torch.int8))
 show(11, lambda: torch.tensor([-1.5, 2.0, 300.0]).cumsum(0, dtype=torch.uint8))
