@@ -144,7 +144,7 @@ class Programs(unittest.TestCase):
         source = (
             "import torch, triton\nx, sums = torch.randn(4096), torch._pellucid_statistics()['segments']\n"
             "def f():\n    x.exp().sum()\n"
-            "ms = triton.testing.do_bench(f, warmup=10, rep=100)\nprint(torch._pellucid_statistics()['segments'] - sums >= 6)\n"
+            "ms = triton.testing.do_bench(f, warmup=1, rep=5)\nprint(torch._pellucid_statistics()['segments'] - sums >= 3)\n"
         )
         done = self.text(source)
         self.assertEqual(done.stdout, "True\n", done.stderr)
