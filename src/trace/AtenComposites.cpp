@@ -20,6 +20,7 @@ namespace {
 /// The records, read once per interpreter.
 class CompositeTable : public h::Object {
 public:
+  CompositeTable() = default;
   CompositeTable(h::Interpreter &interpreter, const h::Module &source) {
     for (const h::Value &record : source.globals->at("_records").list()) {
       Schema schema = parseSchema(interpreter.toStr(record.tuple().at(0), "a schema"));
@@ -38,8 +39,10 @@ public:
 };
 
 const CompositeTable &tableOf(h::Interpreter &interpreter) {
+  // An interpreter of C++ operators alone has no torch in it.
+  static const CompositeTable none;
   auto module = interpreter.nativeModule("torch._pellucid_aten");
-  return *module->globals->at("_table").as<CompositeTable>();
+  return module ? *module->globals->at("_table").as<CompositeTable>() : none;
 }
 
 bool isNumber(const h::Value &value) {

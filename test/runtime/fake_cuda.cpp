@@ -50,7 +50,7 @@ Context *current = nullptr;
 Stream defaultStream;
 std::vector<Stream *> streams = {&defaultStream};
 std::map<unsigned long long, std::pair<size_t, int>> blocks; ///< bytes and device, by address
-size_t launches = 0, graphLaunches = 0, modules = 0, loads = 0, copiesTo = 0;
+size_t launches = 0, graphLaunches = 0, modules = 0, loads = 0, copiesTo = 0, copiesFrom = 0;
 /// Where scripts are looked at any kernel is there and does nothing; memory begins with zeros.
 const bool runsNothing = std::getenv("PELLUCID_FAKE_CUDA_RUNS_NOTHING") != nullptr;
 
@@ -115,7 +115,8 @@ struct Counts {
   ~Counts() {
     if (const char *file = std::getenv("PELLUCID_FAKE_CUDA_COUNTS"))
       if (std::FILE *out = std::fopen(file, "w")) {
-        std::fprintf(out, "loads %zu\nlaunches %zu\ncopies_to %zu\n", loads, launches, copiesTo);
+        std::fprintf(out, "loads %zu\nlaunches %zu\ncopies_to %zu\ncopies_from %zu\n", loads,
+                     launches, copiesTo, copiesFrom);
         std::fclose(out);
       }
   }
@@ -284,6 +285,7 @@ API cuMemcpyDtoH_v2(void *to, unsigned long long from, size_t bytes) {
   LOCKED;
   if (!isAllocated(from, bytes))
     return InvalidValue;
+  ++copiesFrom;
   enqueue(nullptr, [=] { std::memcpy(to, at(from), bytes); });
   return cuStreamSynchronize(nullptr);
 }

@@ -129,9 +129,11 @@ std::vector<Array> PackageFile::run(const std::vector<Array> &inputs,
     Array array = makeArray(*runtime::fromDlpack(tensor.dtype),
                             std::vector<int64_t>(tensor.shape, tensor.shape + tensor.ndim));
     const char *data = static_cast<char *>(tensor.data) + tensor.byte_offset;
-    // A package without inputs and launches has its results in the host's memory.
-    bool isOnDevice = device && tensor.device.device_type == kDLCUDA;
-    if (!array.bytes->empty() && isOnDevice)
+    // A package without code is of no device, and its results lie where the run time made them.
+    bool isOnDevice = tensor.device.device_type == kDLCUDA && !array.bytes->empty();
+    if (isOnDevice && !device)
+      device.emplace();
+    if (isOnDevice)
       device->read(array.bytes->data(), data, array.bytes->size());
     else if (!array.bytes->empty())
       std::memcpy(array.bytes->data(), data, array.bytes->size());

@@ -158,7 +158,7 @@ def _is_known(leaf):
     return isinstance(leaf.shape[0], int) and leaf.shape[0] > 0
 
 
-def _differentiate_loop(cond_fn, body_fn, specs, regions, leaves, results):
+def _differentiate_loop(cond_fn, body_fn, specs, leaves, results):
     """A loop is run again to count its turns, once more to keep what each began with, and then its turns are gone through backwards."""
     captures = any([isinstance(one, torch.Tensor) and one.grad_fn is not None for one in results])
     whole = all([isinstance(leaf, torch.Tensor) for leaf in leaves])
@@ -230,7 +230,7 @@ def while_loop(cond_fn, body_fn, carried_inputs):
             while bool(regions[0](results)[0]):
                 results = regions[1](results)
         elif any([isinstance(leaf, torch.Tensor) and leaf.requires_grad for leaf in leaves]):
-            _differentiate_loop(cond_fn, body_fn, specs, regions, leaves, results)
+            _differentiate_loop(cond_fn, body_fn, specs, leaves, results)
     return _unflatten(regions[1].result, results)
 
 

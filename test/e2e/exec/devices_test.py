@@ -37,6 +37,17 @@ class Devices(unittest.TestCase):
             with open(folder + "/counts") as file:
                 return done.stdout.split("\n"), {name: int(count) for name, count in map(str.split, file)}
 
+    def test_results_of_a_package_without_code_are_copied(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(folder + "/m.py", "w") as file:
+                file.write("import torch\ndef f():\n    return torch.empty((3, 4))\n")
+            environment = dict(os.environ, LD_LIBRARY_PATH=DRIVER, PELLUCID_FAKE_CUDA_COUNTS=folder + "/counts")
+            for words in (["compile", folder + "/m.py:f", "--target", "cuda:sm_90", "-o", folder + "/m.plc"], ["run", folder + "/m.plc", "--output", folder + "/y.npy"]):
+                done = subprocess.run([PROGRAM, *words], capture_output=True, text=True, timeout=300, env=environment)
+                self.assertEqual(done.returncode, 0, done.stderr)
+            with open(folder + "/counts") as file:
+                self.assertIn("copies_from 1\n", file.read())
+
     def test_lengths_share_a_program(self):
         lines, _ = self.counted(
             "import torch\nimport torch.nn.functional as F\nw = torch.rand(16, 16).cuda()\n"

@@ -8,7 +8,8 @@ CASES = [
     ("broadcasting", "*fp32, *fp32, *i32, M=8, N=16, K=4"),
     ("join_split_cat", "*fp32, *fp16, *fp32, BLOCK=32"),
     ("permutations", "*fp16, *fp16, A=4, B=8, C=16"),
-    ("sorting", "*fp32, *i32, *fp32, BLOCK=16"),
+    ("sorting", "*fp32, *fp32, BLOCK=16"),
+    ("sorting_integers", "*i32, BLOCK=16"),
     ("top_two", "*fp32, *fp32, M=2, N=32"),
     ("flips", "*fp16, *i64, BLOCK=16"),
     ("gathers", "*fp32, *i32, *fp32, M=8, N=16"),
@@ -79,14 +80,19 @@ def permutations(x_ptr, out_ptr, A: tl.constexpr, B: tl.constexpr, C: tl.constex
 
 
 @triton.jit
-def sorting(x_ptr, i_ptr, out_ptr, BLOCK: tl.constexpr):
+def sorting(x_ptr, out_ptr, BLOCK: tl.constexpr):
     i = tl.arange(0, BLOCK)
     x = tl.load(x_ptr + i)
     tl.store(out_ptr + i, tl.sort(x))
+    tl.store(out_ptr + i, tl.sort(x, dim=0, descending=1))
     tl.store(out_ptr + i, tl.sort(x, descending=True))
-    k = tl.load(i_ptr + i)
-    tl.store(i_ptr + i, tl.sort(k, dim=0, descending=1))
     tl.store(out_ptr + tl.arange(0, 4), tl.topk(x, 4))
+
+
+@triton.jit
+def sorting_integers(i_ptr, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(i_ptr + i, tl.sort(tl.load(i_ptr + i), dim=0, descending=1))
 
 
 @triton.jit
