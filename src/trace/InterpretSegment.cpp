@@ -82,13 +82,21 @@ bool computesExactly(const Node &node) {
   return node.kwargs().empty();
 }
 
+/// What an integer becomes that does not hold the float is the conversion's matter.
+bool makesFloatsWhole(const Node &node) {
+  bool hasFloats = false;
+  node.forEachOperand([&](const Value *value) { hasFloats |= isFloat(value->type().dtype); });
+  return hasFloats && !isFloat(node.result()->type().dtype);
+}
+
 bool isExact(const Node &node) {
   std::string_view name = nameOf(node);
   if (node.isLaunch() || !node.regions.empty() || node.body)
     return false;
   if (name == "view" && node.target() == "aten.view.dtype")
     return false;
-  return moving.count(name) || (computing.count(name) && computesExactly(node));
+  return moving.count(name) ? !makesFloatsWhole(node)
+                            : computing.count(name) && computesExactly(node);
 }
 
 } // namespace
