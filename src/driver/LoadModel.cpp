@@ -224,6 +224,10 @@ void ModelRequest::refuseTraceOptions(const char *what) const {
 }
 
 static graph::Program loadAnyModel(const ModelRequest &request, const ModelMessages &messages) {
+  if (request.model.ends_with(".py"))
+    throw DiagnosticError(SourceLocation(request.model), "name what to take of the file: '" +
+                                                             request.model + ":CLASS' or '" +
+                                                             request.model + ":FUNCTION'");
   if (request.isPython())
     return tracePython(request, messages);
   if (request.isArchive())

@@ -269,13 +269,23 @@ Value next(Interpreter &interpreter, Bound &a) {
   interpreter.raise("StopIteration", "");
 }
 
+/// What a module of ours answers to any name, to be refused where it is called, is not there for
+/// who asks first.
+std::optional<Value> attributeThatIsThere(Interpreter &interpreter, const Value &object,
+                                          const std::string &name) {
+  auto found = attributeIfAny(interpreter, object, name);
+  auto *module = object.as<Module>();
+  bool isPlaceholder = found && found->as<Opaque>() && module && !module->globals->find(name);
+  return isPlaceholder ? std::nullopt : found;
+}
+
 Value getAttribute(Interpreter &interpreter, CallArgs args) {
   if (args.positional.size() < 2)
     interpreter.raise("TypeError", "getattr expected at least 2 arguments");
   const std::string &name = interpreter.toStr(args.positional[1], "attribute name");
   if (args.positional.size() == 2)
     return interpreter.getAttr(args.positional[0], name);
-  return attributeIfAny(interpreter, args.positional[0], name).value_or(args.positional[2]);
+  return attributeThatIsThere(interpreter, args.positional[0], name).value_or(args.positional[2]);
 }
 
 Value printed(Interpreter &interpreter, Bound &a) {
@@ -403,7 +413,7 @@ void addObjects(Interpreter &i) {
                  return next(in, a);
                }));
   add(i, "hasattr", "obj, name", [](Interpreter &in, Bound &a) {
-    return Value(attributeIfAny(in, a[0], in.toStr(a[1], "attribute name")).has_value());
+    return Value(attributeThatIsThere(in, a[0], in.toStr(a[1], "attribute name")).has_value());
   });
   add(i, "setattr", "obj, name, value", [](Interpreter &in, Bound &a) {
     in.setAttr(a[0], in.toStr(a[1], "attribute name"), a[2]);

@@ -771,6 +771,20 @@ static std::string nameInSchemas(const OperatorRegistry &registry, const std::st
   return isSelf ? "self" : key;
 }
 
+static bool isInOurText(const SourceLocation &where) {
+  return where.file && where.file->path().starts_with("<");
+}
+
+/// A layer's own line says nothing of which of the user's layers it is.
+static DiagnosticError withCallers(const h::Interpreter &interpreter, Diagnostic diagnostic) {
+  constexpr size_t mostOutside = 4;
+  size_t outside = 0;
+  for (const SourceLocation &site : interpreter.callStack())
+    if (!isInOurText(site) && outside++ < mostOutside)
+      diagnostic.note(site, "called from here");
+  return DiagnosticError(std::move(diagnostic));
+}
+
 static h::Value recordAten(Tracer &tracer, h::Interpreter &interpreter, const std::string &name,
                            const h::CallArgs &args) {
   if (TensorObject *destination = destinationOf(interpreter, args)) {
@@ -840,10 +854,12 @@ static h::Value recordAten(Tracer &tracer, h::Interpreter &interpreter, const st
       return body();
     } catch (const h::RaisedError &) {
       throw;
-    } catch (const DiagnosticError &) {
+    } catch (const DiagnosticError &error) {
       if (isEager(tracer))
-        if (auto error = operandError(tracer.registry, packet, positional, keywords))
-          raiseOperandError(interpreter, *error);
+        if (auto operand = operandError(tracer.registry, packet, positional, keywords))
+          raiseOperandError(interpreter, *operand);
+      if (isInOurText(error.diagnostic.location) && error.diagnostic.notes.empty())
+        throw withCallers(interpreter, error.diagnostic);
       throw;
     }
   };

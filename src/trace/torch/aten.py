@@ -1086,7 +1086,14 @@ def _median_dim(self, dim, keepdim):
 
 @_aten("aten::median(Tensor self) -> Tensor")
 def _median(self):
-    return _median_dim(self.reshape(-1), 0, False)[0]
+    value = _median_dim(self.reshape(-1), 0, False)[0]
+    if not self.requires_grad:
+        return value
+    # All elements that are the median share its gradient.
+    value = value.detach()
+    same = (self == value) & torch.isfinite(value)
+    shared = torch.where(same, self - self.detach(), 0.0).sum() / same.to(self.dtype).sum().clamp(min=1)
+    return value + shared
 
 
 def _vector_norm(x, ord, dim, keepdim, dtype):

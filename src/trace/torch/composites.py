@@ -124,9 +124,23 @@ def norm(input, p=2, dim=None, keepdim=False):
         return torch.amin(torch.abs(input), dim, keepdim)
     if p == 0:
         return torch.sum((input != 0).to(input.dtype), dim, keepdim)
+    if input.requires_grad:
+        return _norm_with_gradient(input, p, dim, keepdim)
     if p != 2:
         return torch.sum(torch.abs(input) ** p, dim, keepdim) ** (1.0 / p)
     return torch.sqrt(torch.sum(input * input, dim, keepdim))
+
+
+def _norm_with_gradient(input, p, dim, keepdim):
+    """Where all is zero, and at zeros of other norms, no power is taken: its slope is not finite, and PyTorch's gradient is zero there."""
+    if p == 2:
+        total = torch.sum(input * input, dim, keepdim)
+    else:
+        none = input == 0
+        total = torch.sum(torch.where(none, 0.0, torch.abs(torch.where(none, 1.0, input)) ** p), dim, keepdim)
+    none = total == 0
+    root = torch.where(none, 1.0, total)
+    return torch.where(none, 0.0, torch.sqrt(root) if p == 2 else root ** (1.0 / p))
 
 
 def _vector_norm(x, ord=2, dim=None, keepdim=False):

@@ -239,6 +239,8 @@ class _Convolution(Module):
             raise ValueError("out_channels must be divisible by groups")
         if padding_mode not in ("zeros", "reflect", "replicate", "circular"):
             raise ValueError(f"padding_mode must be one of 'zeros', 'reflect', 'replicate', 'circular', but got padding_mode='{padding_mode}'")
+        if isinstance(padding, str) and padding not in ("same", "valid"):
+            raise ValueError(f"Invalid padding string {padding!r}, should be one of {{'same', 'valid'}}")
         if padding_mode != "zeros" and (transposed or isinstance(padding, str)):
             raise ValueError(f"padding_mode='{padding_mode}' takes numbers as padding, and no transposed convolution")
         self.in_channels = in_channels

@@ -106,6 +106,10 @@ def outer(input, vec2):
 
 
 def pad(input, pad, mode="constant", value=None):
+    if len(pad) % 2:
+        raise RuntimeError("Padding length must be divisible by 2")
+    if len(pad) > 2 * input.dim():
+        raise RuntimeError(f"Padding length should be less than or equal to two times the input dimension but got padding length {len(pad)} and input of dimension {input.dim()}")
     if mode != "constant":
         return torch.ops.aten.pad.default(input, pad, mode, value)
     value = 0 if value is None else value

@@ -121,3 +121,21 @@ show(87, lambda: after(torch.zeros(3, dtype=torch.int32), lambda t: t[::2].copy_
 show(88, lambda: after(torch.zeros(3, dtype=torch.int32), lambda t: t.__setitem__(0, torch.tensor(nan))))
 show(89, lambda: after(torch.zeros(3, dtype=torch.int32), lambda t: t.__setitem__(slice(None), torch.tensor([1e20, 2.5, -3e10]))))
 show(90, lambda: after(torch.zeros(3, dtype=torch.bool), lambda t: t.copy_(torch.tensor([nan, 0.0, 0.5]))))
+
+
+def slope(function, x):
+    x = x.clone().requires_grad_()
+    function(x).sum().backward()
+    return [round(one, 3) for one in x.grad.flatten().tolist()]
+
+
+zeros, rows, pair = torch.zeros(3), torch.tensor([[0.0, 0.0], [3.0, 4.0]]), torch.tensor([[1.0, 2.0], [3.0, 5.0]])
+for number, p in enumerate((2, 1, 3, 0.5, inf, 1.5)):
+    show(91 + number, lambda: (slope(lambda x: x.norm(p), zeros), slope(lambda x: x.norm(p, dim=1), rows), slope(lambda x: torch.linalg.vector_norm(x, p), torch.tensor([1.0, 0.0, -2.0]))))
+show(97, lambda: (slope(lambda x: torch.cdist(x, x), pair), slope(lambda x: torch.dist(x, x.detach()), pair), slope(lambda x: F.pairwise_distance(x, x.detach(), eps=0.0), pair)))
+show(98, lambda: slope(lambda x: F.cosine_similarity(x, torch.ones(2, 2)), torch.tensor([[1.0, 0.0], [3.0, 4.0]])))
+show(99, lambda: (slope(lambda x: x.median(), torch.tensor([1.0, 1.0, 0.0])), slope(lambda x: x.median(), torch.tensor([[1.0, inf], [-inf, 0.0]])), torch.tensor([1.0, nan], requires_grad=True).median()))
+show(100, lambda: F.pad(torch.ones(2, 3), (1,)))
+show(101, lambda: F.pad(torch.ones(2, 3), (1,) * 6))
+show(102, lambda: torch.nn.Conv2d(3, 4, 3, padding="bogus"))
+show(103, lambda: (hasattr(torch, "nope"), hasattr(torch.nn, "Nope"), getattr(F, "nope", None), hasattr(torch.optim, "nope"), hasattr(torch, "softmax"), hasattr(torch.nn, "Linear")))
