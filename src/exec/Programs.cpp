@@ -106,6 +106,53 @@ graph::Device deviceOf(const ProgramObject &program, const std::vector<h::Value>
   return {};
 }
 
+using Sizes = std::map<std::string, int64_t>;
+
+/// What the symbols of the program's inputs are in this call.
+Sizes sizesOf(const graph::Program &program, const std::vector<h::Value> &inputs) {
+  Sizes sizes;
+  size_t user = 0, at = 0;
+  for (const graph::Node &node : program.main) {
+    if (!node.isPlaceholder())
+      continue;
+    if (program.inputs.at(at++).kind != InputSpec::Kind::UserInput || user >= inputs.size())
+      continue;
+    auto *tensor = inputs[user++].as<trace::TensorObject>();
+    if (!tensor || !node.result()->isTensor())
+      continue;
+    const auto &dims = node.result()->type().shape, &given = tensor->tensor.type.shape;
+    for (size_t d = 0; d < std::min(dims.size(), given.size()); ++d)
+      if (dims[d].op() == symbolic::ExprOp::Symbol && given[d].isConstant())
+        sizes[dims[d].symbolName()] = *given[d].constant();
+  }
+  return sizes;
+}
+
+/// Sizes in a result as the numbers that they are.
+h::Value withSizes(h::Interpreter &interpreter, const h::Value &result, const Sizes &sizes) {
+  auto replaced = [&](const h::Value &element) { return withSizes(interpreter, element, sizes); };
+  if (result.isSymInt()) {
+    auto number = symbolic::evaluate(result.symInt(), sizes);
+    if (!number)
+      interpreter.refuse("the program's result " + result.symInt().text() +
+                         " is a size that no input has; give it as a tensor");
+    return h::Value(*number);
+  }
+  if (result.isDict()) {
+    h::Dict dict;
+    for (const auto &[key, element] : result.dictionary().items())
+      dict.set(key, replaced(element));
+    return h::Value::dict(std::move(dict));
+  }
+  if (!result.isSequence())
+    return result;
+  std::vector<h::Value> elements;
+  for (const h::Value &element : result.elements())
+    elements.push_back(replaced(element));
+  return result.isTuple() ? h::Value::tuple(std::move(elements))
+                          : h::Value::list(std::move(elements));
+}
+
 /// What one of the program's inputs and buffers is in the script.
 h::Value tensorNamed(eager::Session &session, const ProgramObject &program, const std::string &name,
                      bool isInput, const std::vector<h::Value> &inputs) {
@@ -155,7 +202,8 @@ h::Value runProgram(eager::Session &session, h::Interpreter &interpreter, Progra
     interpreter.call(interpreter.getAttr(target, "copy_"), {outputs[i]});
   }
   size_t next = 0;
-  return withTensors(interpreter, program.traced.result, results, next);
+  h::Value given = withTensors(interpreter, program.traced.result, results, next);
+  return withSizes(interpreter, given, sizesOf(source, inputs));
 }
 
 // ---- native functions

@@ -180,3 +180,12 @@ file.seek(0)
 print(repr(file.getvalue()), list(csv.DictReader(file)))
 day = datetime.datetime(2024, 2, 28, 23, 59, 30) + datetime.timedelta(days=1, seconds=45)
 print(day, day.strftime("%Y%m%d-%H%M%S %a %b"), day - datetime.datetime(2024, 1, 1), datetime.date(2024, 3, 1) - datetime.date(2024, 2, 1), repr(datetime.timedelta(minutes=90)))
+
+
+class GivesSizes(torch.nn.Module):
+    def forward(self, x):
+        return x * 2, x.shape[0] * 2, {"n": x.shape[0], "k": 5, "none": None}
+
+
+exported = torch.export.export(GivesSizes(), (torch.ones(6, 2),), dynamic_shapes=({0: torch.export.Dim.DYNAMIC},)).module()
+print([exported(torch.ones(n, 2))[1:] for n in (3, 6, 9)])
