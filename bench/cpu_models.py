@@ -26,45 +26,19 @@ import warnings
 
 HERE = pathlib.Path(__file__).resolve()
 sys.path[:0] = [str(HERE.parent), str(HERE.parent / "cuda")]
-
-
-def call(module, forward):
-    """A module that takes and gives tensors only."""
-    from torch import nn
-
-    class Call(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.model = module
-
-        def forward(self, *inputs):
-            return forward(self.model, *inputs)
-
-    return Call()
-
-
-def image(size=224):
-    import torch
-
-    return (torch.randn(1, 3, size, size),)
-
-
-def tokens(rows, columns, vocabulary):
-    import torch
-
-    return torch.randint(0, vocabulary, (rows, columns))
+from public_models import call, image, tokens  # noqa: E402
 
 
 def vision(name):
     from torchvision import models
 
-    return getattr(models, name)(), image()
+    return getattr(models, name)(), image(1)
 
 
 def timm_model(name):
     import timm
 
-    return timm.create_model(name), image()
+    return timm.create_model(name), image(1)
 
 
 def unet_block():

@@ -35,23 +35,25 @@ void collectTensors(h::Interpreter &interpreter, const h::Value &value,
       collectTensors(interpreter, element, out);
 }
 
-h::Value withTensors(h::Interpreter &interpreter, const h::Value &shape,
-                     const std::vector<h::Value> &tensors, size_t &next) {
-  auto replaced = [&](const h::Value &element) {
-    return withTensors(interpreter, element, tensors, next);
-  };
-  if (shape.as<trace::TensorObject>())
-    return next < tensors.size() ? tensors[next++] : shape;
+namespace {
+
+/// What stands at a leaf instead; nullopt: what is there.
+using Leaf = std::function<std::optional<h::Value>(const h::Value &)>;
+
+/// The structure of dicts, lists, tuples and named ones with other leaves.
+h::Value withLeaves(h::Interpreter &interpreter, const h::Value &shape, const Leaf &leaf) {
+  if (auto other = leaf(shape))
+    return *other;
   if (shape.isDict()) {
     h::Dict dict;
     for (const auto &[key, element] : shape.dictionary().items())
-      dict.set(key, replaced(element));
+      dict.set(key, withLeaves(interpreter, element, leaf));
     return h::Value::dict(std::move(dict));
   }
   std::vector<h::Value> elements;
   if (shape.isSequence()) {
     for (const h::Value &element : shape.elements())
-      elements.push_back(replaced(element));
+      elements.push_back(withLeaves(interpreter, element, leaf));
     return shape.isTuple() ? h::Value::tuple(std::move(elements))
                            : h::Value::list(std::move(elements));
   }
@@ -59,9 +61,11 @@ h::Value withTensors(h::Interpreter &interpreter, const h::Value &shape,
   if (!instance || !interpreter.findAttr(shape, "_fields"))
     return shape;
   for (const h::Value &element : interpreter.iterate(shape))
-    elements.push_back(replaced(element));
+    elements.push_back(withLeaves(interpreter, element, leaf));
   return interpreter.call(h::Value(instance->cls), std::move(elements));
 }
+
+} // namespace
 
 // ---- running
 // --------------------------------------------------------------------------------------------------------
@@ -128,29 +132,24 @@ Sizes sizesOf(const graph::Program &program, const std::vector<h::Value> &inputs
   return sizes;
 }
 
-/// Sizes in a result as the numbers that they are.
-h::Value withSizes(h::Interpreter &interpreter, const h::Value &result, const Sizes &sizes) {
-  auto replaced = [&](const h::Value &element) { return withSizes(interpreter, element, sizes); };
-  if (result.isSymInt()) {
-    auto number = symbolic::evaluate(result.symInt(), sizes);
-    if (!number)
-      interpreter.refuse("the program's result " + result.symInt().text() +
-                         " is a size that no input has; give it as a tensor");
-    return h::Value(*number);
+/// What a size, a condition on sizes or arithmetic of them is in this call; nullopt for other
+/// values.
+std::optional<h::Value> numberOf(h::Interpreter &interpreter, const h::Value &value,
+                                 const Sizes &sizes) {
+  auto *number = value.as<h::SymFloat>();
+  if (!value.isSymInt() && !value.isSymBool() && !number)
+    return std::nullopt;
+  if (!number) {
+    if (auto known = symbolic::evaluate(value.isSymInt() ? value.symInt() : value.symBool(), sizes))
+      return value.isSymInt() ? h::Value(*known) : h::Value(*known != 0);
+  } else if (auto *op = std::get_if<h::BinaryOp>(&number->operation)) {
+    std::vector<h::Value> operands;
+    for (const h::Value &operand : number->operands)
+      operands.push_back(numberOf(interpreter, operand, sizes).value_or(operand));
+    return interpreter.binary(*op, operands.at(0), operands.at(1));
   }
-  if (result.isDict()) {
-    h::Dict dict;
-    for (const auto &[key, element] : result.dictionary().items())
-      dict.set(key, replaced(element));
-    return h::Value::dict(std::move(dict));
-  }
-  if (!result.isSequence())
-    return result;
-  std::vector<h::Value> elements;
-  for (const h::Value &element : result.elements())
-    elements.push_back(replaced(element));
-  return result.isTuple() ? h::Value::tuple(std::move(elements))
-                          : h::Value::list(std::move(elements));
+  interpreter.refuse("the program's result " + h::repr(value) +
+                     " is a number that follows from no input's size alone; give it as a tensor");
 }
 
 /// What one of the program's inputs and buffers is in the script.
@@ -202,8 +201,13 @@ h::Value runProgram(eager::Session &session, h::Interpreter &interpreter, Progra
     interpreter.call(interpreter.getAttr(target, "copy_"), {outputs[i]});
   }
   size_t next = 0;
-  h::Value given = withTensors(interpreter, program.traced.result, results, next);
-  return withSizes(interpreter, given, sizesOf(source, inputs));
+  Sizes sizes = sizesOf(source, inputs);
+  return withLeaves(interpreter, program.traced.result,
+                    [&](const h::Value &leaf) -> std::optional<h::Value> {
+                      if (leaf.as<trace::TensorObject>() && next < results.size())
+                        return results[next++];
+                      return numberOf(interpreter, leaf, sizes);
+                    });
 }
 
 // ---- native functions
@@ -319,44 +323,28 @@ void carryWeights(graph::Program &program) {
 }
 
 /// A result's structure as a literal, one `...` for each tensor: `(..., {'a': ...})`.
-std::string structureText(const h::Value &value) {
+std::string structureText(h::Interpreter &interpreter, const h::Value &value) {
   if (value.as<trace::TensorObject>())
     return "...";
   std::string out;
   if (value.isDict()) {
     for (const auto &[key, element] : value.dictionary().items())
-      out += (out.empty() ? "" : ", ") + h::repr(key) + ": " + structureText(element);
+      out += (out.empty() ? "" : ", ") + h::repr(key) + ": " + structureText(interpreter, element);
     return "{" + out + "}";
   }
+  if (h::isSymbolicNumber(value) || value.isSymBool() || value.isObject())
+    interpreter.refuse("a package gives tensors, and constants beside them; its result " +
+                       h::repr(value) + " is of type " + h::typeName(value));
   if (!value.isSequence())
     return h::repr(value);
   for (const h::Value &element : value.elements())
-    out += (out.empty() ? "" : ", ") + structureText(element);
+    out += (out.empty() ? "" : ", ") + structureText(interpreter, element);
   if (value.isTuple() && value.tuple().size() == 1)
     out += ",";
   return value.isTuple() ? "(" + out + ")" : "[" + out + "]";
 }
 
 constexpr const char *structureRecord = "script/result";
-
-h::Value withTensorsAtDots(const h::Value &shape, const std::vector<h::Value> &tensors,
-                           size_t &next) {
-  if (shape.kind() == h::Kind::Ellipsis)
-    return tensors.at(next++);
-  if (shape.isDict()) {
-    h::Dict dict;
-    for (const auto &[key, element] : shape.dictionary().items())
-      dict.set(key, withTensorsAtDots(element, tensors, next));
-    return h::Value::dict(std::move(dict));
-  }
-  if (!shape.isSequence())
-    return shape;
-  std::vector<h::Value> elements;
-  for (const h::Value &element : shape.elements())
-    elements.push_back(withTensorsAtDots(element, tensors, next));
-  return shape.isTuple() ? h::Value::tuple(std::move(elements))
-                         : h::Value::list(std::move(elements));
-}
 
 h::Value writePackage(eager::Session &session, h::Interpreter &interpreter, Bound &a) {
   // program, path, error
@@ -369,6 +357,7 @@ h::Value writePackage(eager::Session &session, h::Interpreter &interpreter, Boun
                               "the model writes to its input '" + output.name +
                                   "'; a package that a script makes cannot do that: return the "
                                   "new value, or write a copy");
+    std::string structure = structureText(interpreter, object.traced.result);
     graph::Program program = object.traced.program.clone();
     carryWeights(program);
     driver::CompileOptions options = eager::eagerOptions(
@@ -379,8 +368,7 @@ h::Value writePackage(eager::Session &session, h::Interpreter &interpreter, Boun
     Diagnostics diagnostics;
     if (!driver::compileProgram(program, options, contents, report, diagnostics))
       throw DiagnosticError(diagnostics.all().front());
-    contents.records.push_back(
-        package::textRecord(structureRecord, structureText(object.traced.result)));
+    contents.records.push_back(package::textRecord(structureRecord, structure));
     if (package::Status status = package::writePackage(contents, path); !status.ok())
       throw DiagnosticError(SourceLocation(path), status.message());
   });
@@ -465,7 +453,11 @@ h::Value runPackage(eager::Session &session, h::Interpreter &interpreter, Bound 
   h::Value shape = interpreter.evaluateText(
       std::make_shared<SourceFile>("<" + std::string(structureRecord) + ">", package.structure));
   size_t next = 0;
-  return withTensorsAtDots(shape, tensors, next);
+  return withLeaves(interpreter, shape, [&](const h::Value &leaf) -> std::optional<h::Value> {
+    if (leaf.kind() != h::Kind::Ellipsis)
+      return std::nullopt;
+    return tensors.at(next++);
+  });
 }
 
 } // namespace

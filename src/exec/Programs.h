@@ -23,9 +23,6 @@ public:
 /// The tensors in a structure of dicts, lists and tuples, in order.
 void collectTensors(host::Interpreter &interpreter, const host::Value &value,
                     std::vector<host::Value> &out);
-/// `shape` with its tensors replaced by `tensors`, in order.
-host::Value withTensors(host::Interpreter &interpreter, const host::Value &shape,
-                        const std::vector<host::Value> &tensors, size_t &next);
 
 /// Runs the program on tensors and gives its result in the structure that it was traced with; what
 /// it wrote to its inputs and buffers is written to the script's tensors.

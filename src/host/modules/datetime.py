@@ -33,7 +33,38 @@ def _from_ordinal(n):
     return year, month, n - _ordinal(year, month, 1) + 1
 
 
-class timedelta:
+class _Ordered:
+    """Compared by `_key()` with others of the same kind: a date is neither equal to nor before a datetime."""
+
+    def _other(self, other):
+        return other._key() if isinstance(other, _Ordered) and other._kind == self._kind else None
+
+    def __eq__(self, other):
+        return self._other(other) == self._key()
+
+    def __lt__(self, other):
+        key = self._other(other)
+        return NotImplemented if key is None else self._key() < key
+
+    def __le__(self, other):
+        key = self._other(other)
+        return NotImplemented if key is None else self._key() <= key
+
+    def __gt__(self, other):
+        key = self._other(other)
+        return NotImplemented if key is None else self._key() > key
+
+    def __ge__(self, other):
+        key = self._other(other)
+        return NotImplemented if key is None else self._key() >= key
+
+    def __hash__(self):
+        return hash(self._key())
+
+
+class timedelta(_Ordered):
+    _kind = "timedelta"
+
     def __init__(self, days=0, seconds=0, microseconds=0, milliseconds=0, minutes=0, hours=0, weeks=0):
         whole = (days + 7 * weeks) * 86400 + hours * 3600 + minutes * 60 + seconds
         micro = round(microseconds + milliseconds * 1000 + whole * 1000000)
@@ -42,6 +73,9 @@ class timedelta:
 
     def _micro(self):
         return (self.days * 86400 + self.seconds) * 1000000 + self.microseconds
+
+    def _key(self):
+        return self._micro()
 
     def total_seconds(self):
         return self._micro() / 1000000
@@ -72,24 +106,6 @@ class timedelta:
     def __bool__(self):
         return self._micro() != 0
 
-    def __eq__(self, other):
-        return isinstance(other, timedelta) and self._micro() == other._micro()
-
-    def __lt__(self, other):
-        return self._micro() < other._micro()
-
-    def __le__(self, other):
-        return self._micro() <= other._micro()
-
-    def __gt__(self, other):
-        return self._micro() > other._micro()
-
-    def __ge__(self, other):
-        return self._micro() >= other._micro()
-
-    def __hash__(self):
-        return hash(self._micro())
-
     def __str__(self):
         text = f"{self.seconds // 3600}:{self.seconds // 60 % 60:02d}:{self.seconds % 60:02d}"
         if self.days:
@@ -101,7 +117,9 @@ class timedelta:
         return f"datetime.timedelta({', '.join(parts) if parts else '0'})"
 
 
-class date:
+class date(_Ordered):
+    _kind = "date"
+
     def __init__(self, year, month, day):
         if not 1 <= month <= 12:
             raise ValueError("month must be in 1..12")
@@ -134,6 +152,9 @@ class date:
 
     def _fields(self):
         return (self.year, self.month, self.day)
+
+    def _key(self):
+        return self.toordinal()
 
     def isoformat(self):
         return f"{self.year:04d}-{self.month:02d}-{self.day:02d}"
@@ -173,24 +194,6 @@ class date:
     def __repr__(self):
         return f"datetime.{type(self).__name__}({', '.join([str(field) for field in self._fields()])})"
 
-    def __eq__(self, other):
-        return isinstance(other, date) and self._fields() == other._fields()
-
-    def __lt__(self, other):
-        return self._fields() < other._fields()
-
-    def __le__(self, other):
-        return self._fields() <= other._fields()
-
-    def __gt__(self, other):
-        return self._fields() > other._fields()
-
-    def __ge__(self, other):
-        return self._fields() >= other._fields()
-
-    def __hash__(self):
-        return hash(self._fields())
-
     def __add__(self, other):
         return type(self).fromordinal(self.toordinal() + other.days)
 
@@ -199,6 +202,8 @@ class date:
 
 
 class datetime(date):
+    _kind = "datetime"
+
     def __init__(self, year, month, day, hour=0, minute=0, second=0, microsecond=0):
         super().__init__(year, month, day)
         self.hour, self.minute, self.second, self.microsecond = hour, minute, second, microsecond
@@ -245,27 +250,12 @@ class datetime(date):
     def _micro(self):
         return ((self.toordinal() * 24 + self.hour) * 60 + self.minute) * 60000000 + self.second * 1000000 + self.microsecond
 
+    def _key(self):
+        return self._micro()
+
     def _fields(self):
         fields = (self.year, self.month, self.day, self.hour, self.minute)
         return fields + ((self.second, self.microsecond) if self.microsecond else (self.second,) if self.second else ())
-
-    def __eq__(self, other):
-        return isinstance(other, datetime) and self._micro() == other._micro()
-
-    def __lt__(self, other):
-        return self._micro() < other._micro()
-
-    def __le__(self, other):
-        return self._micro() <= other._micro()
-
-    def __gt__(self, other):
-        return self._micro() > other._micro()
-
-    def __ge__(self, other):
-        return self._micro() >= other._micro()
-
-    def __hash__(self):
-        return hash(self._micro())
 
     def date(self):
         return date(self.year, self.month, self.day)

@@ -1092,8 +1092,9 @@ def _median(self):
     # All elements that are the median share its gradient.
     value = value.detach()
     same = (self == value) & torch.isfinite(value)
-    shared = torch.where(same, self - self.detach(), 0.0).sum() / same.to(self.dtype).sum().clamp(min=1)
-    return value + shared
+    wide = torch.promote_types(self.dtype, torch.float32)  # a count of elements fits no f16
+    shared = torch.where(same, self - self.detach(), 0.0).to(wide).sum() / same.sum().clamp(min=1)
+    return value + shared.to(self.dtype)
 
 
 def _vector_norm(x, ord, dim, keepdim, dtype):

@@ -132,12 +132,14 @@ def norm(input, p=2, dim=None, keepdim=False):
 
 
 def _norm_with_gradient(input, p, dim, keepdim):
-    """Where all is zero, and at zeros of other norms, no power is taken: its slope is not finite, and PyTorch's gradient is zero there."""
+    """No power is taken of zeros, where its slope is not finite; PyTorch's gradient is zero there."""
     if p == 2:
         total = torch.sum(input * input, dim, keepdim)
     else:
         none = input == 0
-        total = torch.sum(torch.where(none, 0.0, torch.abs(torch.where(none, 1.0, input)) ** p), dim, keepdim)
+        total = torch.sum(torch.where(none, 0.0 if p > 0 else float("inf"), torch.abs(torch.where(none, 1.0, input)) ** p), dim, keepdim)
+    if p < 0:
+        return total ** (1.0 / p)
     none = total == 0
     root = torch.where(none, 1.0, total)
     return torch.where(none, 0.0, torch.sqrt(root) if p == 2 else root ** (1.0 / p))

@@ -21,38 +21,8 @@ import sys
 import tempfile
 import time
 
-HEADER = '''import torch
-import torch.nn.functional as F
-
-inf, nan = float("inf"), float("nan")
-
-
-def text(value):
-    if isinstance(value, torch.Tensor):
-        wide = value.detach()
-        if wide.dtype in (torch.bfloat16, torch.float16, torch.float32):
-            wide = wide.to(torch.float64)
-        strides = [step if size > 1 else 0 for step, size in zip(value.stride(), value.shape)] if value.numel() > 1 else 0
-        return f"{value.dtype} {tuple(value.shape)} {strides} {wide.tolist()}"
-    if isinstance(value, (tuple, list)):
-        return "(" + "; ".join([text(one) for one in value]) + ")"
-    return f"{type(value).__name__.split('.')[-1]} {value!r}"
-
-
-def show(number, call):
-    try:
-        result = text(call()).replace(chr(10), "|")
-    except Exception as error:
-        result = "raises " + type(error).__name__
-    print(number, result)
-
-
-def after(tensor, call):
-    call(tensor)
-    return tensor
-
-
-'''
+# What the script of recorded values begins with.
+HEADER = (pathlib.Path(__file__).resolve().parent / "tensors/special_values.py").read_text().split("\nshow(", 1)[0] + "\n"
 FLOATS = {
     "float32": "nan inf -inf 0.0 -0.0 1.5 -2.5 3.4e38 1e-45 -1e-40 127.5 128.0 255.7 256.0 -1.0 -0.5 0.5 2147483648.0 -2147483648.0 4294967296.0 9.3e18 -9.3e18 1e20 2.0 3.0 65520.0 1e10",
     "float64": "nan inf -inf 0.0 -0.0 1.5 -2.5 1e300 5e-324 1e-310 127.5 9007199254740993.0 255.7 -1.0 -0.5 2147483647.5 -2147483649.0 9.223372036854775e18 1e20 0.1 3.0 2.5 1e-8",

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # What training scripts use beside layers: containers, packed sequences, averaged models, optimisers that look at the loss, matrices.
+import collections
 import csv
 import datetime
 import io
@@ -189,3 +190,23 @@ class GivesSizes(torch.nn.Module):
 
 exported = torch.export.export(GivesSizes(), (torch.ones(6, 2),), dynamic_shapes=({0: torch.export.Dim.DYNAMIC},)).module()
 print([exported(torch.ones(n, 2))[1:] for n in (3, 6, 9)])
+
+
+Sized = collections.namedtuple("Sized", "doubled rows")
+
+
+class GivesMoreOfSizes(torch.nn.Module):
+    def forward(self, x):
+        return Sized(x * 2, x.shape[0] * 3), x.shape[0] > 4, x.shape[0] / 2 + 1
+
+
+exported = torch.export.export(GivesMoreOfSizes(), (torch.ones(6, 2),), dynamic_shapes=({0: torch.export.Dim.DYNAMIC},)).module()
+print([(a.rows, b, c) for a, b, c in [exported(torch.ones(n, 2)) for n in (6, 8)]])
+
+day, moment = datetime.date(2024, 2, 3), datetime.datetime(2024, 2, 3)
+print(day == moment, moment == day, day < datetime.date(2024, 2, 4), moment >= moment, datetime.timedelta(1) > datetime.timedelta(hours=23), len({day, moment, datetime.date(2024, 2, 3)}))
+for other in (moment, 3):
+    try:
+        print(day < other)
+    except TypeError:
+        print("TypeError")

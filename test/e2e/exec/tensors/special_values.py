@@ -134,8 +134,11 @@ for number, p in enumerate((2, 1, 3, 0.5, inf, 1.5)):
     show(91 + number, lambda: (slope(lambda x: x.norm(p), zeros), slope(lambda x: x.norm(p, dim=1), rows), slope(lambda x: torch.linalg.vector_norm(x, p), torch.tensor([1.0, 0.0, -2.0]))))
 show(97, lambda: (slope(lambda x: torch.cdist(x, x), pair), slope(lambda x: torch.dist(x, x.detach()), pair), slope(lambda x: F.pairwise_distance(x, x.detach(), eps=0.0), pair)))
 show(98, lambda: slope(lambda x: F.cosine_similarity(x, torch.ones(2, 2)), torch.tensor([[1.0, 0.0], [3.0, 4.0]])))
-show(99, lambda: (slope(lambda x: x.median(), torch.tensor([1.0, 1.0, 0.0])), slope(lambda x: x.median(), torch.tensor([[1.0, inf], [-inf, 0.0]])), torch.tensor([1.0, nan], requires_grad=True).median()))
+show(99, lambda: (slope(lambda x: x.median(), torch.tensor([1.0, 1.0, 0.0])), slope(lambda x: x.median(), torch.tensor([[1.0, inf], [-inf, 0.0]])), torch.tensor([1.0, nan], requires_grad=True).median(), slope(lambda x: x.median(), torch.tensor([1.0, 3.0, 3.0], dtype=torch.float16))))
 show(100, lambda: F.pad(torch.ones(2, 3), (1,)))
 show(101, lambda: F.pad(torch.ones(2, 3), (1,) * 6))
 show(102, lambda: torch.nn.Conv2d(3, 4, 3, padding="bogus"))
 show(103, lambda: (hasattr(torch, "nope"), hasattr(torch.nn, "Nope"), getattr(F, "nope", None), hasattr(torch.optim, "nope"), hasattr(torch, "softmax"), hasattr(torch.nn, "Linear")))
+for number, p in enumerate((-1, -2.5)):
+    show(104 + number, lambda: (slope(lambda x: x.norm(p), torch.tensor([0.0, 2.0, 3.0])), slope(lambda x: x.norm(p), torch.tensor([1.0, 2.0, 3.0])), torch.tensor([0.0, 2.0], requires_grad=True).norm(p), torch.tensor([0.0, 2.0]).norm(p)))
+show(106, lambda: (torch.tensor([1.0, 3.0, 3.0], dtype=torch.float64, requires_grad=True).median(), slope(lambda x: x.median(), torch.tensor([1.0, 3.0, 3.0], dtype=torch.float16))))
