@@ -14,7 +14,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent / "src"
 TOGETHER = [["composites.py", "shapes.py", "losses.py"], ["hooks.py", "module_names.py", "nn.py", "nn_activations.py", "nn_pools.py", "nn_losses.py", "nn_layers.py", "nn_recurrent.py", "nn_transformer.py"],
             ["derivatives.py", "derivatives_moves.py"], ["optim.py", "optim_more.py"],
-            ["aten.py", "aten_images.py", "aten_scatters.py", "aten_gradients.py", "aten_numbers.py", "aten_quantized.py", "aten_values.py", "aten_groups.py", "aten_complex.py"]]
+            [path.name for path in sorted((ROOT / "trace/torch").glob("aten*.py"))]]
 GIVEN = {  # by the C++ that fills the module
     "init.py": {"_truncated_normal", "_orthogonal"},
     "random.py": {"default_generator", "_new_stream", "_default_stream", "_seed", "_initial_seed", "_mark", "_return_to"},

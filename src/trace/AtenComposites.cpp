@@ -227,11 +227,8 @@ h::Value callAtenPacket(h::Interpreter &interpreter, const std::string &packet, 
 
 void addAtenComposites(h::NativeModules &modules) {
   modules.add("torch._pellucid_aten", [](h::Interpreter &interpreter, h::Module &module) {
-    auto source = interpreter.importSource(
-        "torch_aten_source", std::make_shared<SourceFile>(
-                                 "<torch>", std::string(atenSource) + imageSource + scatterSource +
-                                                gradientSource + numberSource + quantizedSource +
-                                                valueSource + groupSource + complexSource));
+    auto source = interpreter.importSource("torch_aten_source",
+                                           std::make_shared<SourceFile>("<torch>", atenSource));
     addSizeReads(*source);
     for (const char *name :
          {"_mask_indices", "_mask_over", "_values_for", "_index_masks", "_index_put_masks",

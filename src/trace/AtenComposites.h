@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Operators of ATen that are written with other operators: one record each in torch/aten.py, a
+/// Operators of ATen that are written with other operators: one record each in torch/aten_*.py, a
 /// schema and a body.
 #pragma once
 

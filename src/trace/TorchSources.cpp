@@ -12,32 +12,28 @@ const char *const shapeSource =
 const char *const lossSource =
 #include "trace/torch/losses.py.inc"
     ;
+// One text: each file by its subject, after the one that they all record with.
 const char *const atenSource =
 #include "trace/torch/aten.py.inc"
-    ;
-const char *const imageSource =
-#include "trace/torch/aten_images.py.inc"
-    ;
-const char *const scatterSource =
-#include "trace/torch/aten_scatters.py.inc"
-    ;
-const char *const numberSource =
-#include "trace/torch/aten_numbers.py.inc"
-    ;
-const char *const gradientSource =
-#include "trace/torch/aten_gradients.py.inc"
-    ;
-const char *const quantizedSource =
-#include "trace/torch/aten_quantized.py.inc"
-    ;
-const char *const valueSource =
-#include "trace/torch/aten_values.py.inc"
-    ;
-const char *const groupSource =
-#include "trace/torch/aten_groups.py.inc"
-    ;
-const char *const complexSource =
 #include "trace/torch/aten_complex.py.inc"
+#include "trace/torch/aten_draws.py.inc"
+#include "trace/torch/aten_elements.py.inc"
+#include "trace/torch/aten_gradients.py.inc"
+#include "trace/torch/aten_groups.py.inc"
+#include "trace/torch/aten_images.py.inc"
+#include "trace/torch/aten_lookups.py.inc"
+#include "trace/torch/aten_losses.py.inc"
+#include "trace/torch/aten_norms.py.inc"
+#include "trace/torch/aten_numbers.py.inc"
+#include "trace/torch/aten_pools.py.inc"
+#include "trace/torch/aten_products.py.inc"
+#include "trace/torch/aten_quantized.py.inc"
+#include "trace/torch/aten_recurrent.py.inc"
+#include "trace/torch/aten_reductions.py.inc"
+#include "trace/torch/aten_resampling.py.inc"
+#include "trace/torch/aten_scatters.py.inc"
+#include "trace/torch/aten_shapes.py.inc"
+#include "trace/torch/aten_values.py.inc"
     ;
 const char *const functionalSource =
 #include "trace/torch/functional.py.inc"

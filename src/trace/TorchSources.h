@@ -11,13 +11,7 @@ extern const char *const
     shapeSource; ///< functions that move elements; part of the composites' module
 extern const char *const
     lossSource; ///< the losses of torch.nn.functional; part of the composites' module
-extern const char *const atenSource; ///< operators of ATen that are written with others
-/// Further operators of ATen; behind atenSource, in its namespace.
-extern const char *const imageSource,
-    *const scatterSource, *const gradientSource,
-                              *const quantizedSource,
-                                  *const numberSource, *const valueSource, *const groupSource,
-                                                                               *const complexSource;
+extern const char *const atenSource;       ///< operators of ATen that are written with others
 extern const char *const functionalSource; ///< functions of torch.nn.functional's own order
 extern const char *const hookSource;       ///< what modules have of hooks; before networkSource
 extern const char *const

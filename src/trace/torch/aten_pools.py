@@ -1,0 +1,325 @@
+# SPDX-License-Identifier: Apache-2.0
+# --- pooling; part of aten.py's namespace
+
+
+def _each(value, rank):
+    """A list of one number stands for all dims."""
+    value = [value] if isinstance(value, int) else list(value)
+    return value * rank if len(value) == 1 else value
+
+
+def _pooled_size(size, kernel, stride, padding, dilation, ceil_mode):
+    reach = size + 2 * padding - dilation * (kernel - 1) - 1
+    if not ceil_mode:
+        return reach // stride + 1
+    count = (reach + stride - 1) // stride + 1
+    # The last window begins inside of the input or its padding on the left.
+    return min(count, (size + padding - 1) // stride + 1)
+
+
+class _Windows:
+    """The windows of a pooling: for each place in a window, a view of all windows' elements there."""
+
+    def __init__(self, input, kernel, stride, padding, dilation, ceil_mode, fill):
+        rank = len(kernel)
+        self.sizes = list(input.shape[-rank:])
+        self.out = [_pooled_size(self.sizes[d], kernel[d], stride[d], padding[d], dilation[d], ceil_mode) for d in range(rank)]
+        pads = []
+        for d in reversed(range(rank)):
+            after = padding[d]
+            if ceil_mode:
+                needed = (self.out[d] - 1) * stride[d] + dilation[d] * (kernel[d] - 1) + 1 - self.sizes[d] - padding[d]
+                after = max(padding[d], needed)
+            pads += [padding[d], after]
+        if any(not (isinstance(p, int) and p == 0) for p in pads):
+            input = F.pad(input, pads, "constant", fill)
+        self.input, self.rank = input, rank
+        self.stride, self.dilation = stride, dilation
+        self.kernel, self.padding = kernel, padding
+
+    def places(self):
+        places = [[]]
+        for size in self.kernel:
+            places = [place + [i] for place in places for i in range(size)]
+        return places
+
+    def at(self, place):
+        own = self.input.stride()
+        lead = list(self.input.shape[: -self.rank])
+        strides = list(own[: -self.rank])
+        offset = self.input.storage_offset()
+        for d in range(self.rank):
+            step = own[len(lead) + d]
+            strides.append(step * self.stride[d])
+            offset = offset + step * self.dilation[d] * place[d]
+        return self.input.as_strided(lead + self.out, strides, offset)
+
+    def position(self, place):
+        """The element's index in its plane."""
+        index = 0
+        for d in range(self.rank):
+            along = torch.arange(self.out[d]) * self.stride[d] + (self.dilation[d] * place[d] - self.padding[d])
+            along = along.reshape([-1] + [1] * (self.rank - 1 - d))
+            index = index * self.sizes[d] + along
+        return index
+
+
+    def is_large(self):
+        """Many places, which neighbouring windows share: one dim after another reads far less."""
+        overlaps = any(k > s for k, s in zip(self.kernel, self.stride) if isinstance(s, int))
+        return overlaps and (F._product(self.kernel) > 9 or max(self.kernel) > 9)
+
+    def by_dims(self, combine, reduce):
+        """What `combine` makes of all places, for what does not depend on their order: the sum of the extents is read for
+        each result, not their product. Extents beyond `longest` are a reduction's."""
+        x, longest = self.input, 32
+        for d in reversed(range(self.rank)):
+            dim = x.dim() - self.rank + d
+            strides, sizes, offset = list(x.stride()), list(x.shape), x.storage_offset()
+            step = strides[dim] * self.dilation[d]
+            strides[dim], sizes[dim] = strides[dim] * self.stride[d], self.out[d]
+            if self.kernel[d] > longest:
+                x = reduce(x.as_strided(sizes + [self.kernel[d]], strides + [step], offset))
+                continue
+            total = x.as_strided(sizes, strides, offset)
+            for i in range(1, self.kernel[d]):
+                total = combine(total, x.as_strided(sizes, strides, offset + step * i))
+            # In memory, so that the next dim reads results.
+            x = total.clone(memory_format=torch.contiguous_format)
+        return x
+
+
+def _lowest(dtype):
+    if dtype.is_floating_point:
+        return float("-inf")
+    return torch.iinfo(dtype).min
+
+
+def _max_by_dims(input, kernel, stride, padding, dilation, ceil_mode):
+    """One dim after another, in parts: at each place of a window those windows that have an element there, between ones that
+    have none. No padding is stored. None where sizes are not known, or nothing is padded."""
+    rank = len(kernel)
+    known = [*input.shape[-rank:], *kernel, *stride, *padding, *dilation]
+    if not all(isinstance(n, int) for n in known) or not any(padding) or max(kernel) > 8:
+        return None
+    fill = _lowest(input.dtype)
+    for d in range(rank):
+        dim, length, step = input.dim() - rank + d, input.shape[input.dim() - rank + d], stride[d]
+        count = _pooled_size(length, kernel[d], step, padding[d], dilation[d], ceil_mode)
+        best = None
+        for place in range(kernel[d]):
+            start = place * dilation[d] - padding[d]
+            first, last = max(0, -(start // step)), min(count, (length - 1 - start) // step + 1)
+            if first >= last:
+                continue
+            sizes, strides = list(input.shape), list(input.stride())
+            offset = input.storage_offset() + (start + first * step) * strides[dim]
+            sizes[dim], strides[dim] = last - first, strides[dim] * step
+            parts = [input.as_strided(sizes, strides, offset)]
+            if first > 0:
+                parts = [input.new_full(sizes[:dim] + [first] + sizes[dim + 1 :], fill)] + parts
+            if last < count:
+                parts = parts + [input.new_full(sizes[:dim] + [count - last] + sizes[dim + 1 :], fill)]
+            part = torch.cat(parts, dim) if len(parts) > 1 else parts[0]
+            best = part if best is None else torch.maximum(best, part)
+        input = best
+    return input.clone(memory_format=torch.contiguous_format)
+
+
+def _max_pool(input, rank, kernel_size, stride, padding, dilation, ceil_mode, wants_indices):
+    if not wants_indices and torch.is_grad_enabled() and input.requires_grad:
+        # One element of each window gets its gradient: the first of the largest.
+        index = _max_pool(input.detach(), rank, kernel_size, stride, padding, dilation, ceil_mode, True)[1]
+        return torch.gather(input.flatten(-rank), -1, index.flatten(-rank)).reshape(index.shape)
+    kernel = _each(kernel_size, rank)
+    if not wants_indices:
+        best = _max_by_dims(input, kernel, _each(stride, rank) or kernel, _each(padding, rank), _each(dilation, rank), ceil_mode)
+        if best is not None:
+            return best
+    windows = _Windows(input, kernel, _each(stride, rank) or kernel, _each(padding, rank), _each(dilation, rank), ceil_mode, _lowest(input.dtype))
+    if not wants_indices and windows.is_large():
+        return windows.by_dims(torch.maximum, lambda x: torch.amax(x, [-1]))
+    places = windows.places()
+    best = windows.at(places[0])
+    if not wants_indices:
+        for place in places[1:]:
+            best = torch.maximum(best, windows.at(place))
+        return best.clone() if len(places) == 1 else best
+    index = windows.position(places[0]).expand(best.shape)
+    # A window that begins in the padding: its first element that is none wins.
+    for place in places[1:]:
+        value = windows.at(place)
+        better = (value > best) | (value != value)
+        index = torch.where(better, windows.position(place), index)
+        best = torch.maximum(best, value)
+    return best, index
+
+
+@_aten("aten::max_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], int[1] dilation=[1], bool ceil_mode=False) -> Tensor")
+def _max_pool1d(self, kernel_size, stride, padding, dilation, ceil_mode):
+    return _max_pool(self, 1, kernel_size, stride, padding, dilation, ceil_mode, False)
+
+
+@_aten("aten::max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> Tensor")
+def _max_pool2d(self, kernel_size, stride, padding, dilation, ceil_mode):
+    return _max_pool(self, 2, kernel_size, stride, padding, dilation, ceil_mode, False)
+
+
+@_aten("aten::max_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool ceil_mode=False) -> Tensor")
+def _max_pool3d(self, kernel_size, stride, padding, dilation, ceil_mode):
+    return _max_pool(self, 3, kernel_size, stride, padding, dilation, ceil_mode, False)
+
+
+def _with_indices(self, rank, kernel_size, stride, padding, dilation, ceil_mode):
+    values = _max_pool(self, rank, kernel_size, stride, padding, dilation, ceil_mode, False)
+    return values, _max_pool(self, rank, kernel_size, stride, padding, dilation, ceil_mode, True)[1]
+
+
+@_aten("aten::max_pool1d_with_indices(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], int[1] dilation=[1], bool ceil_mode=False) -> (Tensor, Tensor)")
+def _max_pool1d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode):
+    return _with_indices(self, 1, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+@_aten("aten::max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)")
+def _max_pool2d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode):
+    return _with_indices(self, 2, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+@_aten("aten::max_pool3d_with_indices(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)")
+def _max_pool3d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode):
+    return _with_indices(self, 3, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+def _avg_pool(input, rank, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
+    kernel = _each(kernel_size, rank)
+    stride, padding = _each(stride, rank) or kernel, _each(padding, rank)
+    wide = input.float() if input.dtype in (torch.float16, torch.bfloat16) else input
+    windows = _Windows(wide, kernel, stride, padding, [1] * rank, ceil_mode, 0)
+    if windows.is_large():
+        total = windows.by_dims(torch.add, lambda x: torch.sum(x, [-1]))
+    else:
+        places = windows.places()
+        total = windows.at(places[0])
+        for place in places[1:]:
+            total = total + windows.at(place)
+    if divisor_override is not None:
+        return (total / divisor_override).to(input.dtype)
+    padded = any(p != 0 for p in padding)
+    if not ceil_mode and (count_include_pad or not padded):
+        return (total / F._product(kernel)).to(input.dtype)
+    count = None
+    for d in range(rank):
+        first = torch.arange(windows.out[d]) * stride[d] - padding[d]
+        last = torch.clamp(first + kernel[d], max=windows.sizes[d] + padding[d])
+        if not count_include_pad:
+            last, first = torch.clamp(last, max=windows.sizes[d]), torch.clamp(first, min=0)
+        along = (last - first).reshape([-1] + [1] * (rank - 1 - d))
+        count = along if count is None else count * along
+    return (total / count).to(input.dtype)
+
+
+@_aten("aten::avg_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], bool ceil_mode=False, bool count_include_pad=True) -> Tensor")
+def _avg_pool1d(self, kernel_size, stride, padding, ceil_mode, count_include_pad):
+    return _avg_pool(self, 1, kernel_size, stride, padding, ceil_mode, count_include_pad, None)
+
+
+@_aten("aten::avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor")
+def _avg_pool2d(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
+    return _avg_pool(self, 2, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+
+
+@_aten("aten::avg_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor")
+def _avg_pool3d(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
+    return _avg_pool(self, 3, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+
+
+def _adaptive(input, output_size, reduce):
+    """Each result is `reduce` of input[floor(i * n / out) : ceil((i + 1) * n / out)], one dim after another."""
+    rank = len(output_size)
+    for d in range(rank):
+        dim = input.dim() - rank + d
+        size, out = input.shape[dim], output_size[d]
+        if out is None or out is size:
+            continue
+        if isinstance(out, int) and out == 1:
+            input = reduce(input, dim, True)
+            continue
+        if not isinstance(size, int) or not isinstance(out, int):
+            raise NotImplementedError(f"adaptive pooling from the dynamic size {size} to {out}; make that size static, or pool to 1")
+        if size % out == 0:
+            shape = list(input.shape)
+            input = reduce(input.reshape(shape[:dim] + [out, size // out] + shape[dim + 1 :]), dim + 1, False)
+            continue
+        parts = []
+        for i in range(out):
+            start, stop = i * size // out, -(-(i + 1) * size // out)
+            parts.append(reduce(input.narrow(dim, start, stop - start), dim, True))
+        input = torch.cat(parts, dim)
+    return input
+
+
+def _mean_along(input, dim, keepdim):
+    return torch.mean(input, [dim], keepdim)
+
+
+@_aten("aten::adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor")
+def _adaptive_avg_pool1d(self, output_size):
+    return _adaptive(self, output_size, _mean_along)
+
+
+@_aten("aten::adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor")
+def _adaptive_avg_pool2d(self, output_size):
+    # Over all places at once, as PyTorch does.
+    if all(isinstance(size, int) and size == 1 for size in output_size):
+        return torch.mean(self, [-2, -1], True)
+    return _adaptive(self, output_size, _mean_along)
+
+
+@_aten("aten::_adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor")
+def _adaptive_avg_pool2d_core(self, output_size):
+    return _adaptive_avg_pool2d(self, output_size)
+
+
+@_aten("aten::adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor")
+def _adaptive_avg_pool3d(self, output_size):
+    return _adaptive(self, output_size, _mean_along)
+
+
+@_aten("aten::_adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor")
+def _adaptive_avg_pool3d_core(self, output_size):
+    return _adaptive(self, output_size, _mean_along)
+
+
+def _adaptive_max(input, output_size, rank):
+    """Each window is gathered into one dim, whose largest element and its place are taken."""
+    lead = list(input.shape[:-rank])
+    sizes, windows = list(input.shape[-rank:]), [[0]]
+    outs = [size if out is None else out for out, size in zip(output_size, sizes)]
+    if not all(isinstance(n, int) for n in sizes + outs):
+        raise NotImplementedError(f"adaptive max pooling of the dynamic sizes {sizes}; make them static")
+    for size, out in zip(sizes, outs):
+        spans = [list(range(i * size // out, -(-(i + 1) * size // out))) for i in range(out)]
+        windows = [[p * size + q for p in window for q in span] for window in windows for span in spans]
+    longest = max([len(w) for w in windows])
+    # A shorter window repeats its first element, which changes neither the largest nor the first place of it.
+    places = torch.tensor([w + [w[0]] * (longest - len(w)) for w in windows])
+    flat = input.reshape(lead + [-1])
+    taken = torch.index_select(flat, len(lead), places.reshape(-1)).reshape(lead + [len(windows), longest])
+    values, which = torch.ops.aten.max.dim(taken, -1, False)
+    index = torch.gather(places.expand(lead + [len(windows), longest]), len(lead) + 1, which.unsqueeze(-1)).squeeze(-1)
+    return values.reshape(lead + outs), index.reshape(lead + outs)
+
+
+@_aten("aten::adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor, Tensor)")
+def _adaptive_max_pool1d(self, output_size):
+    return _adaptive_max(self, output_size, 1)
+
+
+@_aten("aten::adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor, Tensor)")
+def _adaptive_max_pool2d(self, output_size):
+    return _adaptive_max(self, output_size, 2)
+
+
+@_aten("aten::adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor, Tensor)")
+def _adaptive_max_pool3d(self, output_size):
+    return _adaptive_max(self, output_size, 3)
