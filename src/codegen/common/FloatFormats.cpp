@@ -3,6 +3,7 @@
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
+#include "llvm/IR/PatternMatch.h"
 
 #include <bit>
 #include <cmath>
@@ -138,10 +139,24 @@ bool isNarrowFloat(mlir::Type element) {
   return mlir::isa<mlir::FloatType>(element) && element.getIntOrFloatBitWidth() < 32;
 }
 
+llvm::IntrinsicInst *packedRounding(Value *half) {
+  using namespace llvm::PatternMatch;
+  Value *pair = nullptr;
+  if (!match(half, m_Trunc(m_LShr(m_BitCast(m_Value(pair)), m_SpecificInt(16)))))
+    return nullptr;
+  auto *call = llvm::dyn_cast<llvm::IntrinsicInst>(pair);
+  bool rounds = call && (call->getIntrinsicID() == llvm::Intrinsic::nvvm_ff2bf16x2_rn ||
+                         call->getIntrinsicID() == llvm::Intrinsic::nvvm_ff2f16x2_rn);
+  return rounds && match(call->getArgOperand(1), m_AnyZeroFP()) ? call : nullptr;
+}
+
 Value *widenFloat(CodeBuilder &b, Value *value, mlir::Type format) {
   if (!isNarrowFloat(format))
     return value;
   if (format.isBF16()) {
+    llvm::IntrinsicInst *rounding = b.hasPackedRounding ? packedRounding(value) : nullptr;
+    if (rounding && rounding->getIntrinsicID() == llvm::Intrinsic::nvvm_ff2bf16x2_rn)
+      return b.CreateBitCast(rounding, b.getFloatTy());
     Value *wide = b.CreateZExt(value, typeLike(value, b.i32()));
     return floatOf(b, b.CreateShl(wide, integerLike(wide, 16)));
   }
@@ -170,12 +185,14 @@ static Value *truncateForHalf(CodeBuilder &b, Value *value) {
   return b.CreateSelect(keep, value, b.CreateSelect(tooLarge, limit, truncated));
 }
 
-/// The lower of two halves; the upper one is zero.
+/// The upper of two halves, so that the pair of a bf16 is its f32; the lower one is zero. With them
+/// the other way round ptxas joins roundings of a product's sums across the wait for it, and then
+/// runs all products one after the other (C7514).
 static Value *roundPacked(CodeBuilder &b, Value *value, mlir::Type format) {
   llvm::Intrinsic::ID id =
       format.isBF16() ? llvm::Intrinsic::nvvm_ff2bf16x2_rn : llvm::Intrinsic::nvvm_ff2f16x2_rn;
-  Value *pair = b.CreateIntrinsic(id, {}, {llvm::ConstantFP::get(value->getType(), 0), value});
-  return b.CreateTrunc(b.CreateBitCast(pair, b.i32()), b.getInt16Ty());
+  Value *pair = b.CreateIntrinsic(id, {}, {value, llvm::ConstantFP::get(value->getType(), 0)});
+  return b.CreateTrunc(b.CreateLShr(b.CreateBitCast(pair, b.i32()), 16), b.getInt16Ty());
 }
 
 Value *narrowFloat(CodeBuilder &b, Value *value, mlir::Type format, bool towardZero,

@@ -5,6 +5,8 @@
 
 #include "codegen/common/CodeBuilder.h"
 
+#include "llvm/IR/IntrinsicInst.h"
+
 namespace pellucid::codegen {
 
 /// True for floats that are computed in f32: f16, bf16 and the 8-bit formats.
@@ -18,5 +20,9 @@ llvm::Value *widenFloat(CodeBuilder &builder, llvm::Value *value, mlir::Type for
 /// of a NaN in `value` is one by itself, which bf16 makes use of.
 llvm::Value *narrowFloat(CodeBuilder &builder, llvm::Value *value, mlir::Type format,
                          bool towardZero = false, bool shortNan = false);
+
+/// The PTX instruction that made the bits of an f16 or bf16 out of its first operand, alone
+/// (CodeBuilder::hasPackedRounding); else null.
+llvm::IntrinsicInst *packedRounding(llvm::Value *half);
 
 } // namespace pellucid::codegen

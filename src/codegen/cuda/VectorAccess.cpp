@@ -3,13 +3,12 @@
 // are neighbours in memory, they move by accesses of up to 16 bytes if each such vector is aligned
 // and active as a whole or not at all; else each element by itself, predicated. What the axis
 // analysis does not know of that is asked at run time.
+#include "codegen/common/FloatFormats.h"
 #include "codegen/cuda/CudaEmitter.h"
 
 #include "tt/OffsetAnalysis.h"
 
 #include "llvm/IR/InlineAsm.h"
-#include "llvm/IR/IntrinsicsNVPTX.h"
-#include "llvm/IR/PatternMatch.h"
 
 namespace pellucid::codegen {
 
@@ -152,21 +151,11 @@ Value *CudaEmitter::movesByVectors(const TileAccess &access) {
 
 // Two halves that were rounded from f32 each by itself are rounded together.
 static Value *roundTogether(CodeBuilder &b, Value *low, Value *high) {
-  using namespace llvm::PatternMatch;
-  auto roundingOf = [](Value *half) -> llvm::IntrinsicInst * {
-    Value *pair = nullptr;
-    if (!match(half, m_Trunc(m_BitCast(m_Value(pair)))))
-      return nullptr;
-    auto *call = llvm::dyn_cast<llvm::IntrinsicInst>(pair);
-    bool rounds = call && (call->getIntrinsicID() == llvm::Intrinsic::nvvm_ff2bf16x2_rn ||
-                           call->getIntrinsicID() == llvm::Intrinsic::nvvm_ff2f16x2_rn);
-    return rounds && match(call->getArgOperand(0), m_AnyZeroFP()) ? call : nullptr;
-  };
-  llvm::IntrinsicInst *first = roundingOf(low), *second = roundingOf(high);
+  llvm::IntrinsicInst *first = packedRounding(low), *second = packedRounding(high);
   if (!first || !second || first->getIntrinsicID() != second->getIntrinsicID())
     return nullptr;
   Value *pair = b.CreateIntrinsic(first->getIntrinsicID(), {},
-                                  {second->getArgOperand(1), first->getArgOperand(1)});
+                                  {second->getArgOperand(0), first->getArgOperand(0)});
   return b.CreateBitCast(pair, b.i32());
 }
 
