@@ -9,6 +9,7 @@
 namespace pellucid::ttgpu {
 
 static void buildPipeline(mlir::OpPassManager &pm, const ChooseProductsOptions &options) {
+  pm.addPass(createNarrowArithmetic());
   pm.addPass(createChooseProducts(options));
   pm.addPass(createAccumulateProducts());
   pm.addPass(createRestartSums());

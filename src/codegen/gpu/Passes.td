@@ -21,6 +21,11 @@ def ChooseProducts : Pass<"ttgpu-choose-products", "::mlir::ModuleOp"> {
               "instructions that devices of other generations do not have may be used">];
 }
 
+def NarrowArithmetic : Pass<"ttgpu-narrow-arithmetic", "::mlir::ModuleOp"> {
+  let summary = "computes in 16 bits what is computed of 16-bit floats in f32 and rounded at once";
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def AccumulateProducts : Pass<"ttgpu-accumulate-products", "::mlir::ModuleOp"> {
   let summary = "starts a product by matrix units from what its result is added to";
 }

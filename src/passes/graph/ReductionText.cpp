@@ -129,8 +129,10 @@ ReductionPlan planReduction(const ReductionSpec &spec, const SymbolTable &symbol
 /// of a tile, the axis KEPT and the axis AXIS, along which it is reduced.
 class ReductionWriter {
 public:
-  ReductionWriter(const ReductionSpec &s, const ReductionPlan &p)
-      : spec(s), plan(p), writer(s.name) {
+  ReductionWriter(const ReductionSpec &s, const ReductionPlan &p, const SymbolTable &t)
+      : spec(s), plan(p), symbols(t), writer(s.name) {
+    // Pieces begin at whole tiles, too.
+    isWhole = symbols.isMultipleOf(spec.reduced.back(), plan.elements);
     for (size_t i = 0; i < spec.inputs.size(); ++i)
       writer.pointer("p" + std::to_string(i));
     writer.pointer("o0");
@@ -222,7 +224,10 @@ private:
     if (plan.isSplit() && last == 0) {
       std::string piece = std::to_string(plan.piece);
       writer.line("begin = part * " + piece);
-      writer.line("end = tl.minimum(begin + " + piece + ", " + inner + ")");
+      // As many rounds in each piece where none is cut.
+      bool isEven = symbols.isMultipleOf(spec.reduced[last], plan.piece);
+      writer.line(isEven ? "end = begin + " + piece
+                         : "end = tl.minimum(begin + " + piece + ", " + inner + ")");
       begin = "begin", end = "end";
     } else if (plan.isSplit()) {
       openUnits(inner);
@@ -241,7 +246,9 @@ private:
     }
     open("for start in range(" + begin + ", " + end + ", " + elements + "):");
     writer.line(index + " = start + tl.arange(0, " + elements + ").to(tl.int64)");
-    writer.line("there = " + index + " < " + end);
+    if (!isWhole) // compared in 32 bits
+      writer.line("there = tl.arange(0, " + elements + ") < tl.minimum(" + end + " - start, " +
+                  elements + ").to(tl.int32)");
   }
 
   void openUnits(const std::string &inner) {
@@ -261,11 +268,12 @@ private:
   void emitElements(const std::string &accumulate) {
     bool tileAlong = !lanesAreResults;
     std::string keptMask = plan.tile == Tile::Row ? "" : tileOf("kept", true);
-    std::string elementMask = tileAlong ? tileOf("there", false) : "";
+    std::string elementMask = tileAlong && !isWhole ? tileOf("there", false) : "";
     std::string mask = keptMask.empty()      ? elementMask
                        : elementMask.empty() ? keptMask
                                              : keptMask + " & " + elementMask;
-    writer.line("mask = " + mask);
+    if (!mask.empty())
+      writer.line("mask = " + mask);
     std::vector<std::string> indices;
     for (size_t d = 0; d < kept.size(); ++d)
       indices.push_back(isKeptTile(d) ? tileOf(kept[d], true) : kept[d]);
@@ -274,16 +282,25 @@ private:
     for (size_t i = 0; i < spec.inputs.size(); ++i)
       emitLoad(i, indices, keptMask, elementMask);
     writer.body({}, spec.body);
-    writer.line("v = tl.broadcast_to(tl.where(mask, (" + spec.value + ").to(" + accumulate + "), " +
-                spec.rule.identity + ").to(" + accumulate + "), " + shape + ")");
-    writer.line(spec.place.empty() ? "inside = mask"
-                                   : "inside = mask & (" + spec.place + " >= 0) & (" + spec.place +
-                                         " < 9223372036854775807)");
+    std::string value = "(" + spec.value + ").to(" + accumulate + ")";
+    if (!mask.empty())
+      value = "tl.where(mask, " + value + ", " + spec.rule.identity + ").to(" + accumulate + ")";
+    writer.line("v = tl.broadcast_to(" + value + ", " + shape + ")");
+    if (spec.rule.keepsPlace)
+      writer.line("inside = " + insideText(mask));
     std::vector<std::string> places(indices.end() - static_cast<long>(reduced.size()),
                                     indices.end());
     if (spec.rule.keepsPlace)
       writer.line("at = " + (spec.place.empty() ? positionText(places) : spec.place));
     emitRule(spec.rule.step);
+  }
+
+  /// Which elements of the tile count.
+  std::string insideText(const std::string &mask) const {
+    if (spec.place.empty())
+      return mask.empty() ? "tl.full(" + shape + ", True, tl.int1)" : mask;
+    return (mask.empty() ? "" : "(" + mask + ") & ") + "(" + spec.place + " >= 0) & (" +
+           spec.place + " < 9223372036854775807)";
   }
 
   bool isKeptTile(size_t d) const {
@@ -361,8 +378,9 @@ private:
 
   const ReductionSpec &spec;
   const ReductionPlan &plan;
+  const SymbolTable &symbols;
   KernelWriter writer;
-  bool twoDims = false, lanesAreResults = false;
+  bool twoDims = false, lanesAreResults = false, isWhole = false;
   std::string axis, shape, parts, linear;
   Expr grid = 1;
   std::vector<std::string> kept, reduced;
@@ -413,7 +431,7 @@ ReductionTexts writeReduction(ReductionSpec spec, const SymbolTable &symbols, bo
   collapseReduction(spec);
   ReductionTexts texts;
   texts.plan = planReduction(spec, symbols, forCpu, true);
-  texts.first = ReductionWriter(spec, texts.plan).write();
+  texts.first = ReductionWriter(spec, texts.plan, symbols).write();
   if (!texts.plan.isSplit())
     return texts;
   ReductionStates states;
@@ -422,7 +440,8 @@ ReductionTexts writeReduction(ReductionSpec spec, const SymbolTable &symbols, bo
     states.types.push_back(DataType::Int64);
   ReductionSpec combine = combining(spec, texts.plan, states.shape);
   collapseReduction(combine);
-  states.combine = ReductionWriter(combine, planReduction(combine, symbols, forCpu, false)).write();
+  states.combine =
+      ReductionWriter(combine, planReduction(combine, symbols, forCpu, false), symbols).write();
   texts.states = std::move(states);
   return texts;
 }
