@@ -663,7 +663,8 @@ private:
     Address make() { return {package::PlaceKind::Window, next++}; }
   };
 
-  /// The first value of everything carried, and the two windows that turns read and write.
+  /// The first value of everything carried, and the two windows that turns read and write: the
+  /// same memory where the body changes it in place.
   void addCarries(package::Program &out, const Site &site, const Node &node,
                   const ControlFlow &flow, Windows &windows, std::vector<Address> &reads,
                   std::vector<Address> &writes) const {
@@ -671,7 +672,8 @@ private:
     for (size_t i = 0; i < flow.carried.size(); ++i) {
       Address first = addressOf(site, *node.result(i)), second = addressOf(site, memory.others[i]);
       Expr bytes = bytesOf(node.result(i)->type());
-      addCopy(out, addressOf(site, *flow.carried[i]), first, bytes);
+      if (site.plan.storageOf.at(flow.carried[i]) != site.plan.storageOf.at(node.result(i)))
+        addCopy(out, addressOf(site, *flow.carried[i]), first, bytes);
       windows.loop.carries.push_back({placeOf(first), placeOf(second), encode(bytes)});
       reads.push_back(windows.make());
       writes.push_back(windows.make());

@@ -283,9 +283,10 @@ struct Compilation {
     pass("lower scans", program, [&] {
       lowerScans(program, registry, textCompiler(context), device == Target::Kind::Cpu);
     });
+    auto carried = carriedPlaceholders(program);
     pass("lower to launches", program, [&] {
       for (LoweringEdge &edge : lowerToLaunches(program, registry, textCompiler(context),
-                                                capability(device), options.deterministic))
+                                                capability(device), options.deterministic, carried))
         report.edges.push_back({edge.from, edge.to, edge.fused, edge.reason});
     });
     pass("erase unused", program, [&] { eraseUnused(program); });
@@ -294,11 +295,15 @@ struct Compilation {
     pass("order size reads", program, [&] { orderSizeReads(program); });
     // From here the graph holds placeholders, views, empty tensors, launches and reads of sizes.
     ClassifyNode classify = [&](const Node &node) { return classifyLowered(node, registry); };
-    lowered.plan = planBuffers(program, classify);
+    // Inner regions first: what runs them asks what stays in place there.
+    LoopMemory loops{carriedPlaceholders(program), {}};
     for (uint32_t region : regionsOf(program.main, program)) {
       RegionAsMain view(program, region);
-      lowered.regions[region] = planBuffers(program, classify);
+      BufferPlan plan = planBuffers(program, classify, loops);
+      loops.regions[region] = std::move(plan);
     }
+    lowered.plan = planBuffers(program, classify, loops);
+    lowered.regions = std::move(loops.regions);
     if (device == Target::Kind::Cuda)
       specializeLaunches(lowered, {options.inputAlignment, options.outputAlignment},
                          compilesFor(Target::Kind::Cpu), context);

@@ -4,6 +4,7 @@
 #include "graph/Schema.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 
 namespace pellucid::graph {
@@ -309,6 +310,32 @@ ControlFlow controlFlowOf(const Node &node) {
 
 std::string whyNotControlFlow(const Node &node, const Program &program) {
   return ControlChecker(node, program, *formOf(node)).run();
+}
+
+std::unordered_set<const Value *> carriedPlaceholders(const Program &program) {
+  std::map<uint32_t, size_t> counts; // of each region: how many of its placeholders
+  auto take = [&](const Graph &graph) {
+    for (const Node &node : graph) {
+      if (!isControlFlow(node))
+        continue;
+      size_t carried = controlFlowOf(node).carried.size();
+      for (uint32_t region : node.regions) {
+        size_t count = region == node.regions.back() ? carried : 0;
+        auto [entry, isNew] = counts.emplace(region, count);
+        entry->second = std::min(entry->second, count);
+      }
+    }
+  };
+  take(program.main);
+  for (const Body &body : program.bodies)
+    take(body.graph);
+  std::unordered_set<const Value *> found;
+  for (auto [region, count] : counts) {
+    std::vector<Node *> placeholders = program.bodies[region].graph.placeholders();
+    for (size_t i = 0; i < count; ++i)
+      found.insert(placeholders[i]->result());
+  }
+  return found;
 }
 
 Expr turnsOf(const ControlFlow &flow) {

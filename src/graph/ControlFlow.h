@@ -15,6 +15,8 @@
 
 #include "graph/Program.h"
 
+#include <unordered_set>
+
 namespace pellucid::graph {
 
 enum class ControlKind : uint8_t { Cond, WhileLoop, Scan, AssociativeScan };
@@ -44,6 +46,11 @@ ControlFlow controlFlowOf(const Node &node);
 /// What is wrong with the node's operands, regions or results, as the rest of a sentence that
 /// begins with its name; empty when all is well.
 std::string whyNotControlFlow(const Node &node, const Program &program);
+
+/// The placeholders of loops' bodies that stand for what the loop carries: nothing reads such
+/// memory once a turn has ended, and the result at the same place is what the next turn gets. A
+/// body that several nodes run is one only where all of them carry it.
+std::unordered_set<const Value *> carriedPlaceholders(const Program &program);
 
 /// How many times the region of a scan runs (associative: once less than there are slices).
 Expr turnsOf(const ControlFlow &flow);

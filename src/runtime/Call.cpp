@@ -394,7 +394,7 @@ private:
     steps.settle = [&] {
       Result result;
       for (const LoopPlaces &places : carries)
-        if (result.ok() && places.bytes)
+        if (result.ok() && places.bytes && places.at[0] != places.at[1])
           result = executor.copy(places.at[0], places.at[1], places.bytes);
       return result;
     };

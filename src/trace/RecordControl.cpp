@@ -384,6 +384,10 @@ private:
              "aliasing; replace 'return input' with 'return input.clone()'");
     region.stridesKnown =
         region.stridesKnown && storage.stridesKnown && value->type().isContiguous(tracer.symbols());
+    bool isTaken =
+        std::find(region.values.begin(), region.values.end(), value) != region.values.end();
+    // New contents of what lies outside are a value of their own.
+    isAlias = isTaken || (isAlias && !(copies && isOuter && isMade(value)));
     if (isAlias || value->type() != placeOf(value->type())) {
       h::Value copy =
           callAten(tracer, interpreter, "clone",
@@ -391,6 +395,13 @@ private:
       value = tracer.valueOf(copy.as<TensorObject>()->tensor, where);
     }
     region.values.back() = value;
+  }
+
+  /// Computed in this graph, and no view of another value.
+  bool isMade(const Value *value) const {
+    const Node *producer = value->producer();
+    const Operator *op = producer->isCall() ? tracer.registry.find(producer->target()) : nullptr;
+    return op && op->kind != Operator::Kind::View;
   }
 
   // --- what regions give

@@ -7,7 +7,7 @@
 Small configurations where the library has them; what is compared is every result of one call, relative to its largest
 element, and with `--dynamic` of another call whose sizes differ from those of the export; where the package refuses those
 sizes, the model is "one size", with the reason, and not "right" (PyTorch fixed a dim, or bounded it: its own module is asked). Without a family and names: the
-few in this file; the others are those of zoo.py. Needs those packages. No test: it takes minutes.
+few in this file; the others are those of zoo.py and zoo_newer.py. Needs those packages. No test: it takes minutes.
 """
 import argparse
 import collections
@@ -24,6 +24,7 @@ import torch
 from torch import nn
 
 import zoo
+import zoo_newer
 from zoo import Wrapped
 
 warnings.filterwarnings("ignore")
@@ -196,7 +197,7 @@ def torchs_word(program, values):
 
 
 def chosen():
-    tables = {"few": lambda: (entry for family in (vision, text, others) for entry in family()), **zoo.families()}
+    tables = {"few": lambda: (entry for family in (vision, text, others) for entry in family()), **zoo.families(), **zoo_newer.families()}
     names = [arguments.family] if arguments.family else ["few"] if not arguments.names else list(tables)
     part, parts = map(int, arguments.part.split("/"))
     entries = [entry for name in names for entry in tables[name]()]
@@ -231,7 +232,7 @@ def main():
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 parser.add_argument("program")
 parser.add_argument("names", nargs="*")
-parser.add_argument("--family", help="of zoo.py: " + ", ".join(zoo.families()))
+parser.add_argument("--family", help=", ".join([*zoo.families(), *zoo_newer.families()]))
 parser.add_argument("--strict", action="store_true")
 parser.add_argument("--dynamic", action="store_true", help="batches and lengths that may change")
 parser.add_argument("--decomposed", action="store_true", help="what run_decompositions() makes of the program")

@@ -7,6 +7,7 @@
 
 #include <map>
 #include <set>
+#include <unordered_set>
 
 namespace pellucid::passes {
 
@@ -19,6 +20,8 @@ public:
   const graph::OperatorRegistry &registry;
   ArrangedWeights weights;
   bool deterministic = false; ///< no sums in the order in which programs come
+  /// Placeholders whose memory is a loop's own (graph::carriedPlaceholders).
+  std::unordered_set<const graph::Value *> carried;
 
   [[noreturn]] static void refuse(const graph::Node &node, const std::string &why);
 

@@ -161,17 +161,21 @@ static Value *copyOf(LaunchEmitter &emitter, Node &node, Value *self, const Tens
 }
 
 /// The result is what a written input (a cache, say) holds in the end, `self` is what it held at
-/// first, and nothing else of the launch or of the results is that memory. Then the elements go
-/// straight there; where the old contents are needed later, the plan of the buffers keeps them.
+/// first, and nothing else of the launch or of the results is that memory; or it is memory of the
+/// program's own, as large as the result. Then the elements go straight there; where the old
+/// contents are needed later, the plan of the buffers keeps them.
 static bool isWrittenInPlace(const LaunchEmitter &emitter, const Node &node, const Value *self,
                              const std::vector<Value *> &inputs) {
   const Program &program = emitter.program;
   const Value *root = aliasRoot(self, emitter.registry);
-  if (!root->producer()->isPlaceholder() || self->type() != node.result()->type())
+  if (self->type() != node.result()->type())
     return false;
   for (const Value *input : inputs)
     if (aliasRoot(input, emitter.registry) == root)
       return false;
+  if (!root->producer()->isPlaceholder() || emitter.carried.count(root))
+    return program.symbols.proveEqual(root->type().numel(), self->type().numel()) &&
+           root->type().dtype == self->type().dtype;
   const std::vector<Node *> placeholders = program.main.placeholders();
   auto position = std::find(placeholders.begin(), placeholders.end(), root->producer());
   const std::string &name =

@@ -24,10 +24,11 @@ namespace {
 class Lowering {
 public:
   Lowering(Program &p, const OperatorRegistry &r, const CompileText &c, uint32_t sm,
-           bool deterministic)
+           bool deterministic, std::unordered_set<const Value *> carried)
       : program(p), registry(r), emitter(p, r, c), forCpu(sm == 0),
         products(emitter, deviceModel(sm)) {
     emitter.deterministic = deterministic;
+    emitter.carried = std::move(carried);
   }
 
   void run() {
@@ -442,8 +443,9 @@ void ownOutputs(Program &program, const OperatorRegistry &registry) {
 
 std::vector<LoweringEdge> lowerToLaunches(Program &program, const OperatorRegistry &registry,
                                           const CompileText &compile, uint32_t sm,
-                                          bool deterministic) {
-  Lowering lowering(program, registry, compile, sm, deterministic);
+                                          bool deterministic,
+                                          std::unordered_set<const Value *> carried) {
+  Lowering lowering(program, registry, compile, sm, deterministic, std::move(carried));
   lowering.run();
   return lowering.takeEdges();
 }

@@ -7,6 +7,7 @@
 #include "passes/graph/PlanBuffers.h"
 
 #include <functional>
+#include <unordered_set>
 
 namespace pellucid::passes {
 
@@ -36,10 +37,12 @@ struct LoweringEdge {
 /// fails; on CUDA PyTorch's kernels give a number.
 /// `deterministic`: kernels that would add floating-point numbers in the order in which programs
 /// come to them, as PyTorch's do on CUDA, are replaced by ones with a fixed order.
+/// `carried`: graph::carriedPlaceholders(), whose memory is a loop's own.
 std::vector<LoweringEdge> lowerToLaunches(graph::Program &program,
                                           const graph::OperatorRegistry &registry,
                                           const CompileText &compile, uint32_t sm,
-                                          bool deterministic = false);
+                                          bool deterministic = false,
+                                          std::unordered_set<const graph::Value *> carried = {});
 
 /// What the nodes that are left do with memory (PlanBuffers.h).
 NodeMemory classifyLowered(const graph::Node &node, const graph::OperatorRegistry &registry);

@@ -24,8 +24,8 @@ namespace {
 
 class Planner {
 public:
-  Planner(const Program &p, const ClassifyNode &c)
-      : program(p), classify(c), read(readSymbols(p)) {}
+  Planner(const Program &p, const ClassifyNode &c, const LoopMemory &l)
+      : program(p), classify(c), loops(l), read(readSymbols(p)) {}
 
   BufferPlan plan() {
     number();
@@ -94,15 +94,44 @@ private:
   }
 
   void placeControl(Node &node) {
-    for (size_t i = 0; i < node.resultCount(); ++i)
-      bind(node.result(i), add(Storage::Kind::Buffer, 0, bytesOf(node.result(i)->type())));
     ControlFlow flow = controlFlowOf(node);
+    for (size_t i = 0; i < node.resultCount(); ++i) {
+      bool begins = i < flow.carried.size() && beginsInPlace(node, flow, i);
+      bind(node.result(i), begins ? result.storageOf.at(flow.carried[i])
+                                  : add(Storage::Kind::Buffer, 0, bytesOf(node.result(i)->type())));
+    }
     ControlMemory &memory = result.controls[&node];
-    for (size_t i = 0; i < flow.carried.size(); ++i)
-      memory.others.push_back(add(Storage::Kind::Buffer, 0,
-                                  result.storages[result.storageOf.at(node.result(i))].bytes));
+    for (size_t i = 0; i < flow.carried.size(); ++i) {
+      uint32_t home = result.storageOf.at(node.result(i));
+      memory.others.push_back(staysInPlace(node, i)
+                                  ? home
+                                  : add(Storage::Kind::Buffer, 0, bytesOf(node.result(i)->type())));
+    }
     if (flow.kind == ControlKind::WhileLoop)
       memory.condition = add(Storage::Kind::Buffer, 0, 1);
+  }
+
+  /// The body's plan leaves the result where the placeholder lies.
+  bool staysInPlace(const Node &node, size_t carry) const {
+    auto body = loops.regions.find(node.regions.back());
+    return body != loops.regions.end() && body->second.inPlace.count(static_cast<uint32_t>(carry));
+  }
+
+  /// The loop's result may lie where its first value does: nobody needs that later, and no other
+  /// operand is in that memory. The memory of a caller or of an instance changes when a call ends
+  /// well, and not in its loops.
+  bool beginsInPlace(const Node &node, const ControlFlow &flow, size_t carry) const {
+    const Value *first = flow.carried[carry];
+    uint32_t home = result.storageOf.at(first);
+    const Storage &storage = result.storages[home];
+    bool isOurs = storage.kind == Storage::Kind::Buffer || (home < carried.size() && carried[home]);
+    if (!isOurs || !(storage.bytes == bytesOf(node.result(carry)->type())) ||
+        first->type() != node.result(carry)->type() || !oldContentsDead(home, node))
+      return false;
+    size_t uses = 0;
+    for (const Value *operand : flow.operands())
+      uses += result.storageOf.at(operand) == home;
+    return uses == 1;
   }
 
   void placePlaceholder(Node &node) {
@@ -114,7 +143,9 @@ private:
     uint32_t storage = add(user ? Storage::Kind::Input : Storage::Kind::Weight, index,
                            bytesOf(node.result()->type()));
     writable.resize(result.storages.size(), false);
-    writable[storage] = user && mutableInputs.count(spec.name);
+    carried.resize(result.storages.size(), false);
+    carried[storage] = loops.carried.count(node.result());
+    writable[storage] = carried[storage] || (user && mutableInputs.count(spec.name));
     bind(node.result(), storage);
   }
 
@@ -218,6 +249,10 @@ private:
       if (!value || !value->isTensor())
         continue;
       uint32_t home = result.storageOf.at(value);
+      if (home < carried.size() && carried[home] && result.storages[home].index == index) {
+        result.inPlace.insert(index);
+        continue;
+      }
       if (result.storages[home].kind != Storage::Kind::Buffer) {
         // What was fused after graph-own-outputs may live in an input or in another result.
         uint32_t copy = add(Storage::Kind::Output, index, bytesOf(value->type()));
@@ -346,12 +381,13 @@ private:
 
   const Program &program;
   const ClassifyNode &classify;
+  const LoopMemory &loops;
   std::set<std::string> read; ///< symbols that the program reads
   BufferPlan result;
   std::unordered_map<const Node *, uint32_t> position;
   std::vector<std::vector<const Value *>> members;
   std::map<std::string, size_t> mutableInputs;
-  std::vector<bool> writable;
+  std::vector<bool> writable, carried; ///< by storage, of placeholders
   uint32_t placeholders = 0;
 };
 
@@ -379,8 +415,9 @@ std::vector<std::string> storageNames(const BufferPlan &plan) {
 
 } // namespace
 
-BufferPlan planBuffers(const Program &program, const ClassifyNode &classify) {
-  return Planner(program, classify).plan();
+BufferPlan planBuffers(const Program &program, const ClassifyNode &classify,
+                       const LoopMemory &loops) {
+  return Planner(program, classify, loops).plan();
 }
 
 std::string printPlan(const Graph &graph, const BufferPlan &plan) {

@@ -5,8 +5,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
+#include <set>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace pellucid::passes {
@@ -33,7 +36,7 @@ struct StorageCopy {
 /// What a node of control flow needs beside its operands and results.
 struct ControlMemory {
   /// Of each carried tensor, a second place: a turn reads one and writes the other. The first is
-  /// that of the result.
+  /// that of the result, and the only one where the body changes it in place.
   std::vector<uint32_t> others;
   std::optional<uint32_t> condition; ///< WhileLoop: where the condition's region leaves its result
 };
@@ -47,6 +50,7 @@ struct BufferPlan {
   std::unordered_map<const graph::Node *, std::unordered_map<uint32_t, uint32_t>> operandStorage;
   std::vector<StorageCopy> copies;
   std::unordered_map<const graph::Node *, ControlMemory> controls;
+  std::set<uint32_t> inPlace;  ///< results that lie where the placeholder of their number does
   std::vector<Expr> slotBytes; ///< per slot: the size of its largest buffer; all of them mention
                                ///< the same symbols that steps read
 
@@ -63,10 +67,21 @@ enum class NodeMemory : uint8_t {
 };
 using ClassifyNode = std::function<NodeMemory(const graph::Node &)>;
 
+/// What loops say of the memory of a graph.
+struct LoopMemory {
+  /// graph::carriedPlaceholders(): a body may write to what it was given.
+  std::unordered_set<const graph::Value *> carried;
+  /// Regions that were planned before the graph that runs them.
+  std::map<uint32_t, BufferPlan> regions;
+};
+
 /// Plans a graph of placeholders, views, empty tensors, launches and control flow, whose regions
 /// are planned on their own: theirs are other slots. A launch writes in place where no later node
-/// needs the old contents; otherwise they are copied first. Linear in nodes and uses.
-BufferPlan planBuffers(const graph::Program &program, const ClassifyNode &classify);
+/// needs the old contents; otherwise they are copied first. So does a loop with what it carries:
+/// it begins where the first value lies, and turns change it there where the body's plan does.
+/// Linear in nodes and uses.
+BufferPlan planBuffers(const graph::Program &program, const ClassifyNode &classify,
+                       const LoopMemory &loops = {});
 
 /// One line per piece of memory: what it is, its bytes, its slot and lifetime, and the values that
 /// live in it; then the copies.
