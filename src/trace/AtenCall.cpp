@@ -762,6 +762,8 @@ static std::string nameInSchemas(const OperatorRegistry &registry, const std::st
                                  const std::string &key) {
   if (key == "axis")
     return "dim";
+  if (key == "keepdims")
+    return "keepdim";
   if (key != "input")
     return key;
   std::vector<const Operator *> overloads = registry.overloads(packet);
@@ -833,6 +835,9 @@ static h::Value recordAten(Tracer &tracer, h::Interpreter &interpreter, const st
       refuseGenerator(interpreter, name, value);
       continue;
     }
+    if (key == "dtype" && value.isStr() && isEager(tracer))
+      interpreter.raise("TypeError", name.substr(name.starts_with("aten.") ? 5 : 0) +
+                                         "(): argument 'dtype' must be torch.dtype, not str");
     if (key == "layout") {
       if (!value.isNone() && !(value.isStr() && value.str() == "strided"))
         interpreter.refuse("tensors have the strided layout, got " + interpreter.str(value));
@@ -858,6 +863,9 @@ static h::Value recordAten(Tracer &tracer, h::Interpreter &interpreter, const st
       if (isEager(tracer))
         if (auto operand = operandError(tracer.registry, packet, positional, keywords))
           raiseOperandError(interpreter, *operand);
+      if (isEager(tracer) && !isInOurText(interpreter.location()))
+        if (auto given = argumentError(interpreter, tracer.registry, packet, positional, keywords))
+          raiseOperandError(interpreter, *given);
       if (isInOurText(error.diagnostic.location) && error.diagnostic.notes.empty())
         throw withCallers(interpreter, error.diagnostic);
       throw;
@@ -887,6 +895,9 @@ static h::Value recordAten(Tracer &tracer, h::Interpreter &interpreter, const st
     operands.push_back(&value.as<TensorObject>()->tensor);
   if (tracer.devices && tracer.devices->areUsed && isEager(tracer))
     checkOneDevice(interpreter, packet, tensors);
+  if (isEager(tracer) && !isInOurText(interpreter.location()))
+    if (auto wrong = conditionError(target, positional))
+      raiseOperandError(interpreter, *wrong);
   auto same =
       raising([&] { return tracer.givenBack(target, positional, keywords, operands, where); });
   if (same)

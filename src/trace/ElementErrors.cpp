@@ -163,11 +163,15 @@ Found convolutionError(const FailedCall &call) {
   return std::nullopt;
 }
 
+Found floatsError(const FailedCall &call);
+
 Found layerNormError(const FailedCall &call) {
   const TensorType *input = call.tensor("input");
   auto normalized = call.integers("normalized_shape");
   if (!input || !normalized)
     return std::nullopt;
+  if (!isFloat(input->dtype))
+    return floatsError(call);
   Sizes have = shapeOf(input);
   bool ends = have.size() >= normalized->size() &&
               std::equal(normalized->rbegin(), normalized->rend(), have.rbegin());
@@ -212,6 +216,13 @@ Found extremeError(const FailedCall &call) {
                                     "input.numel() == 0. Specify the reduction dim with the 'dim' "
                                     "argument.");
   }
+  if (auto along = call.integer("dim")) {
+    Sizes shape = shapeOf(self);
+    int64_t at = *along < 0 ? *along + static_cast<int64_t>(shape.size()) : *along;
+    if (at >= 0 && at < static_cast<int64_t>(shape.size()) && shape[static_cast<size_t>(at)] == 0)
+      return indexError(call.name + "(): Expected reduction dim " + number(at) +
+                        " to have non-zero size.");
+  }
   return std::nullopt;
 }
 
@@ -226,6 +237,78 @@ Found meanError(const FailedCall &call) {
   return notImplemented("std and var only support floating point and complex dtypes");
 }
 
+/// Operators of floats alone, by what PyTorch calls their code.
+Found floatsError(const FailedCall &call) {
+  const TensorType *self = call.tensor("self");
+  if (!self)
+    self = call.tensor("input");
+  if (!self || isFloat(self->dtype))
+    return std::nullopt;
+  static const std::map<std::string, std::string> codes = {
+      {"gelu", "GeluKernelImpl"},
+      {"silu", "silu_cpu"},
+      {"mish", "mish_cpu"},
+      {"elu", "elu_cpu"},
+      {"softplus", "softplus_cpu"},
+      {"hardswish", "hardswish_cpu"},
+      {"hardsigmoid", "hardsigmoid_cpu"},
+      {"softshrink", "softshrink_check"},
+      {"hardshrink", "hardshrink_cpu"},
+      {"log_sigmoid", "log_sigmoid_cpu"},
+      {"leaky_relu", "leaky_relu_cpu"},
+      {"glu", "glu_cpu"},
+      {"layer_norm", "LayerNormKernelImpl"},
+      {"rms_norm", "rms_norm"},
+      {"native_group_norm", "GroupNormKernelImpl"}};
+  std::string code;
+  if (call.name == "softmax" || call.name == "log_softmax") {
+    int64_t dim = call.integer("dim").value_or(-1), rank = static_cast<int64_t>(self->rank());
+    bool isLast = rank == 0 || dim == -1 || dim == rank - 1;
+    code = call.name + (isLast ? "_lastdim_kernel_impl" : "_kernel_impl");
+  } else if (auto known = codes.find(call.name); known != codes.end()) {
+    code = known->second;
+  } else {
+    return std::nullopt;
+  }
+  return notImplemented("\"" + code + "\" not implemented for '" + scalarName(self->dtype) + "'");
+}
+
+Found geluError(const FailedCall &call) {
+  const Argument *way = call.at("approximate");
+  if (way && way->string() && *way->string() != "none" && *way->string() != "tanh")
+    return runtimeError("approximate argument must be either none or tanh.");
+  return floatsError(call);
+}
+
+Found attentionError(const FailedCall &call) {
+  const TensorType *query = call.tensor("query"), *key = call.tensor("key"),
+                   *value = call.tensor("value");
+  if (!query || !key || !value)
+    return std::nullopt;
+  for (const TensorType *each : {query, key, value})
+    if (each->rank() < 2)
+      return runtimeError("Expected query, key, and value to all be  at least 2 dimensional, but "
+                          "got Query dim: " +
+                          number(static_cast<int64_t>(query->rank())) +
+                          ", Key dim: " + number(static_cast<int64_t>(key->rank())) +
+                          ", Value dim: " + number(static_cast<int64_t>(value->rank())) +
+                          " instead.");
+  if (query->dtype != key->dtype || query->dtype != value->dtype)
+    return runtimeError("Expected query, key, and value to have the same dtype, but got "
+                        "query.dtype: " +
+                        cName(query->dtype) + " key.dtype: " + cName(key->dtype) +
+                        " and value.dtype: " + cName(value->dtype) + " instead.");
+  Sizes q = shapeOf(query), k = shapeOf(key);
+  if (q.back() != k.back()) {
+    Sizes batch(q.begin(), q.end() - 2);
+    int64_t count = product(batch);
+    return runtimeError("Expected size for first two dimensions of batch2 tensor to be: [" +
+                        number(count) + ", " + number(q.back()) + "] but got: [" + number(count) +
+                        ", " + number(k.back()) + "].");
+  }
+  return std::nullopt;
+}
+
 Found bitsError(const FailedCall &call) {
   const TensorType *self = call.tensor("self"), *other = call.tensor("other");
   for (const TensorType *type : {self, other})
@@ -234,8 +317,11 @@ Found bitsError(const FailedCall &call) {
         return OperandError{"TypeError",
                             "~ (operator.invert) is only implemented on integer and Boolean-type "
                             "tensors"};
-      return notImplemented("\"" + call.name + "_cpu\" not implemented for '" +
-                            scalarName(type->dtype) + "'");
+      std::string code = call.name.starts_with("bitwise_left")    ? "lshift"
+                         : call.name.starts_with("bitwise_right") ? "rshift"
+                                                                  : call.name;
+      return notImplemented("\"" + code + "_cpu\" not implemented for '" + scalarName(type->dtype) +
+                            "'");
     }
   return std::nullopt;
 }
@@ -311,9 +397,13 @@ Found elementRule(const FailedCall &call) {
       {"bitwise_or", bitsError},
       {"bitwise_xor", bitsError},
       {"bitwise_not", bitsError},
+      {"bitwise_left_shift", bitsError},
+      {"bitwise_right_shift", bitsError},
+      {"gelu", geluError},
+      {"scaled_dot_product_attention", attentionError},
   };
   auto rule = rules.find(call.name);
-  return rule == rules.end() ? std::nullopt : rule->second(call);
+  return rule == rules.end() ? floatsError(call) : rule->second(call);
 }
 
 } // namespace pellucid::trace

@@ -21,6 +21,18 @@ std::optional<OperandError> operandError(const graph::OperatorRegistry &registry
                                          const std::vector<graph::Argument> &positional,
                                          const graph::KeywordArguments &keywords);
 
+/// What PyTorch raises for a call that no overload takes: a keyword that it does not have, one that
+/// lacks, a list with what is no tensor. nullopt as above.
+std::optional<OperandError> argumentError(host::Interpreter &interpreter,
+                                          const graph::OperatorRegistry &registry,
+                                          const std::string &packet,
+                                          const std::vector<graph::Argument> &positional,
+                                          const graph::KeywordArguments &keywords);
+
+/// What PyTorch raises where a condition or a mask is none; other types would be computed with.
+std::optional<OperandError> conditionError(const std::string &target,
+                                           const std::vector<graph::Argument> &positional);
+
 /// `Float`, as PyTorch's messages call a dtype.
 std::string scalarName(DataType type);
 

@@ -143,6 +143,8 @@ Indexed splitIndex(TensorObject &self, h::Interpreter &interpreter, const h::Val
     } else if (auto index = asIndices(self, interpreter, part)) {
       result.indices.resize(static_cast<size_t>(dim++));
       result.indices.push_back(*index);
+    } else if (part.isStr() && isEager(self.tracer)) {
+      interpreter.raise("TypeError", "new(): invalid data type 'str'");
     } else {
       interpreter.refuse("indexing with a value of type " + h::typeName(part) +
                          " is not supported; integers, slices, None, ..., tensors and lists of "

@@ -687,6 +687,8 @@ static std::optional<h::Value> numberMethod(const std::shared_ptr<TensorObject> 
     const TensorType &type = self->tensor.type;
     if (isIndex && (isFloat(type.dtype) || type.numel().constantOr(0) != 1))
       i.raise("TypeError", "only integer tensors of a single element can be converted to an index");
+    if (!isIndex && self->tensor.type.numel().constantOr(1) != 1)
+      i.raise("ValueError", "only one element tensors can be converted to Python scalars");
     h::Value number = itemOf(*self, i);
     if (isFloating)
       return h::Value(i.toDouble(number, "a number"));

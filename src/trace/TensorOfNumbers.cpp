@@ -50,6 +50,10 @@ private:
         interpreter.raise("ValueError", "expected sequence of length " +
                                             std::to_string(sizes[depth]) + " at dim " +
                                             std::to_string(depth));
+      if (value.isStr())
+        interpreter.raise("TypeError", "new(): invalid data type 'str'");
+      if (value.isNone())
+        interpreter.raise("RuntimeError", "Could not infer dtype of NoneType");
       if (!value.isBool() && !value.isInt() && !value.isFloat() && !h::isSymbolicNumber(value))
         interpreter.refuse("torch.tensor takes numbers and lists of them, got " +
                            h::typeName(value));

@@ -8,6 +8,7 @@
 #include "trace/TorchSources.h"
 
 #include <algorithm>
+#include <cstdio>
 
 namespace pellucid::trace {
 
@@ -19,6 +20,12 @@ using Bound = std::vector<h::Value>;
 
 namespace {
 
+std::string addressText(const void *place) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%p", place);
+  return text;
+}
+
 /// What `grad_fn` gives.
 class NodeObject : public h::Object {
 public:
@@ -26,14 +33,15 @@ public:
   std::string typeName() const override { return node->name(); }
   std::string repr() const override {
     bool isUsers = !node->context().isNone() && !node->accumulates();
-    return isUsers ? "<torch.autograd.function." + node->name() + " object>"
-                   : "<" + node->name() + " object>";
+    std::string place = " object at " + addressText(node.get()) + ">";
+    return (isUsers ? "<torch.autograd.function." : "<") + node->name() + place;
   }
   std::optional<h::Value> getAttr(h::Interpreter &interpreter, std::string_view name) override {
     std::shared_ptr<autograd::Node> self = node;
     if (name == "name")
-      return h::native("name", "",
-                       [self](h::Interpreter &, Bound &) { return h::Value(self->name()); });
+      return h::native("name", "", [self](h::Interpreter &, Bound &) {
+        return h::Value((self->accumulates() ? "torch::autograd::" : "") + self->name());
+      });
     if (name == "next_functions") {
       h::Tuple edges;
       for (const Edge &edge : node->next)

@@ -40,6 +40,32 @@ void checkMaking(h::Interpreter &interpreter, const h::Value &layout) {
     interpreter.refuse("tensors have the strided layout, got " + interpreter.str(layout));
 }
 
+/// Raises what PyTorch raises for sizes below zero, and for a text as a dtype.
+void checkAsked(h::Interpreter &interpreter, const std::string &name,
+                const std::vector<h::Value> &sizes, const h::Value &dtype) {
+  if (dtype.isStr())
+    interpreter.raise("TypeError", name + "(): argument 'dtype' must be torch.dtype, not str");
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    const h::Value &size = sizes[i];
+    if (size.isFloat() || size.isStr())
+      interpreter.raise("TypeError", name +
+                                         "(): argument 'size' failed to unpack the object at "
+                                         "pos " +
+                                         std::to_string(i + 1) +
+                                         " with error \"type must be tuple of ints,but got " +
+                                         h::typeName(size) + "\"");
+    if (!size.isInt() || size.integer() >= 0)
+      continue;
+    if (name == "zeros")
+      interpreter.raise("RuntimeError", "zeros: Dimension size must be non-negative.");
+    std::string all;
+    for (const h::Value &each : sizes)
+      all += (all.empty() ? "" : ", ") + interpreter.str(each);
+    interpreter.raise("RuntimeError", "Trying to create tensor with negative dimension " +
+                                          interpreter.str(size) + ": [" + all + "]");
+  }
+}
+
 /// What torch.full makes of a number without a dtype.
 DataType typeOfNumber(const h::Value &number) {
   return number.isBool() || number.isSymBool() ? DataType::Bool
@@ -84,6 +110,7 @@ void addFactory(h::Module &module, Tracer &tracer, const std::string &name, Init
         !full && a[0].tuple().size() == 1 && a[0].tuple()[0].isSequence() ? a[0].tuple()[0] : a[0];
     if (!size.isSequence())
       i.raise("TypeError", "torch." + name + " takes a tuple of sizes, got " + h::typeName(size));
+    checkAsked(i, name, size.elements(), a[at + 1]);
     // Of a script it needs no contents; others are made where they are first used.
     bool isNode = !*constructing || (tracer.recorder && name == "empty");
     if (isNode || !a[at].isNone()) {
@@ -129,6 +156,9 @@ void addDraw(h::Module &module, Tracer &tracer, const std::string &name, HostDra
                 "requires_grad=False, pin_memory=False",
                 [&tracer, constructing, name, kind](h::Interpreter &i, std::vector<h::Value> &a) {
                   h::Value drawn;
+                  const h::Tuple &given = a[0].tuple();
+                  bool isOne = given.size() == 1 && given[0].isSequence();
+                  checkAsked(i, name, isOne ? given[0].elements() : given, a[3]);
                   if (!*constructing) {
                     drawn = drawnInProgram(tracer, i, name, a);
                   } else {
@@ -189,7 +219,8 @@ std::shared_ptr<h::Class> parameterClass() {
     std::vector<h::Value> a = signature.bind(interpreter, "Parameter", call);
     auto *tensor = a[0].as<TensorObject>();
     if (!tensor)
-      interpreter.refuse("torch.nn.Parameter takes a tensor");
+      interpreter.raise("AttributeError",
+                        "'" + h::typeName(a[0]) + "' object has no attribute 'detach'");
     auto copy = std::make_shared<TensorObject>(tensor->tracer, tensor->tensor);
     copy->isParameter = true;
     if (interpreter.truth(a[1]))
@@ -396,6 +427,7 @@ void addTorchModules(h::NativeModules &modules, Tracer &tracer) {
     module.globals->set(
         "tensor", h::native("torch.tensor", "data, *, dtype=None, device=None, requires_grad=False",
                             [&tracer](h::Interpreter &inner, std::vector<h::Value> &a) {
+                              checkAsked(inner, "tensor", {}, a[1]);
                               h::Value made =
                                   onAsked(tracer, inner, a[2], tensorOfNumbers(tracer, inner, a));
                               if (inner.truth(a[3]))

@@ -17,11 +17,37 @@ def _pooled_size(size, kernel, stride, padding, dilation, ceil_mode):
     return min(count, (size + padding - 1) // stride + 1)
 
 
+def _check_windows(input, rank, kernel, stride, padding, dilation, ceil_mode):
+    """What PyTorch refuses where sizes are known; an empty result would be silent."""
+    for k, s, d in zip(kernel, stride, dilation):
+        if isinstance(k, int) and k <= 0:
+            raise RuntimeError(f"kernel size should be greater than zero, but got kernel size {k}" if rank == 1 else "kernel size should be greater than zero, but got " + " ".join(f"{n}: {v}" for n, v in zip(("kT", "kH", "kW")[3 - rank :], kernel)))
+        if isinstance(s, int) and s <= 0:
+            raise RuntimeError("stride should not be zero" if s == 0 else f"stride should be greater than zero, but got {s}")
+        if isinstance(d, int) and d <= 0:
+            raise RuntimeError(f"dilation should be greater than zero, but got {d}")
+    for k, p, d in zip(kernel, padding, dilation):
+        if isinstance(p, int) and isinstance(k, int) and isinstance(d, int):
+            if p < 0:
+                raise RuntimeError(f"pad must be non-negative, but got pad: {p}")
+            if p > ((k - 1) * d + 1) // 2:
+                raise RuntimeError(f"pad should be at most half of effective kernel size, but got pad={p}, kernel_size={k} and dilation={d}")
+    sizes = list(input.shape)
+    if len(sizes) not in (rank + 1, rank + 2):
+        raise RuntimeError(f"Expected {rank + 1}D or {rank + 2}D (batch mode) tensor with optional 0 dim batch size for input, but got: [{', '.join([str(n) for n in sizes])}]")
+    out = [_pooled_size(sizes[i - rank], kernel[i], stride[i], padding[i], dilation[i], ceil_mode) for i in range(rank)]
+    if any(isinstance(n, int) and n < 1 for n in out):
+        channels = sizes[-rank - 1]
+        given, made = [channels] + sizes[-rank:], [channels] + out
+        raise RuntimeError(f"Given input size: ({'x'.join([str(n) for n in given])}). Calculated output size: ({'x'.join([str(n) for n in made])}). Output size is too small")
+
+
 class _Windows:
     """The windows of a pooling: for each place in a window, a view of all windows' elements there."""
 
     def __init__(self, input, kernel, stride, padding, dilation, ceil_mode, fill):
         rank = len(kernel)
+        _check_windows(input, rank, kernel, stride, padding, dilation, ceil_mode)
         self.sizes = list(input.shape[-rank:])
         self.out = [_pooled_size(self.sizes[d], kernel[d], stride[d], padding[d], dilation[d], ceil_mode) for d in range(rank)]
         pads = []
@@ -132,6 +158,7 @@ def _max_pool(input, rank, kernel_size, stride, padding, dilation, ceil_mode, wa
         index = _max_pool(input.detach(), rank, kernel_size, stride, padding, dilation, ceil_mode, True)[1]
         return torch.gather(input.flatten(-rank), -1, index.flatten(-rank)).reshape(index.shape)
     kernel = _each(kernel_size, rank)
+    _check_windows(input, rank, kernel, _each(stride, rank) or kernel, _each(padding, rank), _each(dilation, rank), ceil_mode)
     if not wants_indices:
         best = _max_by_dims(input, kernel, _each(stride, rank) or kernel, _each(padding, rank), _each(dilation, rank), ceil_mode)
         if best is not None:

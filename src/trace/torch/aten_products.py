@@ -49,7 +49,10 @@ def _cross(self, other, dim):
     shape = F.broadcast_shapes(self.shape, other.shape)
     a, b = self.expand(shape), other.expand(shape)
     if dim is None:
-        dim = [size for size in shape].index(3)
+        threes = [d for d, size in enumerate(shape) if size == 3]
+        if not threes:
+            raise RuntimeError("no dimension of size 3 in input")
+        dim = threes[0]
     return _linalg_cross(a, b, dim)
 
 

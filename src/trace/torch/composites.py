@@ -6,16 +6,39 @@ import torch
 _smaller, _larger = min, max
 
 
-class Ordered(tuple):
-    """Values and where they stood, as torch.return_types have them."""
+class _Returned(tuple):
+    """Several results with names, as torch.return_types have them: a class of its own for each function."""
 
-    def __new__(cls, values, indices, name):
-        self = tuple.__new__(cls, (values, indices))
-        self.values, self.indices, self._name = values, indices, name
-        return self
+    _names = ()
+
+    def __new__(cls, values):
+        made = tuple.__new__(cls, tuple(values))
+        for name, value in zip(cls._names, made):
+            setattr(made, name, value)
+        return made
 
     def __repr__(self):
-        return f"torch.return_types.{self._name}(\nvalues={self.values!r},\nindices={self.indices!r})"
+        return f"torch.return_types.{type(self).__name__}(\n" + ",\n".join([f"{name}={value!r}" for name, value in zip(self._names, self)]) + ")"
+
+
+_return_types = {}
+
+
+def _return_type(name, fields):
+    if name not in _return_types:
+        made = type(name, (_Returned,), {"_names": fields})
+        made.__module__ = "torch.return_types"
+        _return_types[name] = made
+    return _return_types[name]
+
+
+def _returned(name, fields, values):
+    return _return_type(name, fields)(values)
+
+
+def _ordered(values, indices, name):
+    """Values and where they stood."""
+    return _returned(name, ("values", "indices"), (values, indices))
 
 
 def _wrapped(dim, rank):
@@ -33,7 +56,7 @@ def max(input, dim=None, keepdim=False, other=None):
         return torch.maximum(input, other)
     if dim is None:
         return torch.ops.aten.max.default(input)
-    return Ordered(*torch.ops.aten.max.dim(input, dim, keepdim), "max")
+    return _ordered(*torch.ops.aten.max.dim(input, dim, keepdim), "max")
 
 
 def min(input, dim=None, keepdim=False, other=None):
@@ -43,25 +66,25 @@ def min(input, dim=None, keepdim=False, other=None):
         return torch.minimum(input, other)
     if dim is None:
         return torch.ops.aten.min.default(input)
-    return Ordered(*torch.ops.aten.min.dim(input, dim, keepdim), "min")
+    return _ordered(*torch.ops.aten.min.dim(input, dim, keepdim), "min")
 
 
 def cummax(input, dim):
-    return Ordered(*torch.ops.aten.cummax(input, dim), "cummax")
+    return _ordered(*torch.ops.aten.cummax(input, dim), "cummax")
 
 
 def cummin(input, dim):
-    return Ordered(*torch.ops.aten.cummin(input, dim), "cummin")
+    return _ordered(*torch.ops.aten.cummin(input, dim), "cummin")
 
 
 def kthvalue(input, k, dim=-1, keepdim=False):
-    return Ordered(*torch.ops.aten.kthvalue(input, k, dim, keepdim), "kthvalue")
+    return _ordered(*torch.ops.aten.kthvalue(input, k, dim, keepdim), "kthvalue")
 
 
 def median(input, dim=None, keepdim=False):
     if dim is None:
         return torch.ops.aten.median.default(input)
-    return Ordered(*torch.ops.aten.median.dim(input, dim, keepdim), "median")
+    return _ordered(*torch.ops.aten.median.dim(input, dim, keepdim), "median")
 
 
 def cartesian_prod(*tensors):
@@ -373,7 +396,7 @@ def std_mean(input, dim=None, unbiased=True, keepdim=False, correction=None):
 def mode(input, dim=-1, keepdim=False):
     """The most frequent values, the smallest of them where several are, and where each stands last."""
     if input.dim() == 0:
-        return Ordered(input.clone(), torch.zeros([], dtype=torch.int64), "mode")
+        return _ordered(input.clone(), torch.zeros([], dtype=torch.int64), "mode")
     dim = _wrapped(dim, input.dim())
     if isinstance(input.shape[dim], int) and input.shape[dim] == 0:
         raise IndexError(f"mode(): Expected reduction dim {dim} to have non-zero size.")
@@ -384,7 +407,7 @@ def mode(input, dim=-1, keepdim=False):
     runs = at - torch.cummax(torch.where(begins, at, 0), -1)[0]
     place = runs.argmax(-1, keepdim=True)
     values, indices = (torch.gather(x, -1, place).movedim(-1, dim) for x in (line, order))
-    return Ordered(values if keepdim else values.squeeze(dim), indices if keepdim else indices.squeeze(dim), "mode")
+    return _ordered(values if keepdim else values.squeeze(dim), indices if keepdim else indices.squeeze(dim), "mode")
 
 
 def cov(input, *, correction=1):
@@ -417,7 +440,7 @@ def can_cast(from_, to):
 
 def aminmax(input, dim=None, keepdim=False):
     dims = [] if dim is None else [dim]
-    return torch.amin(input, dims, keepdim), torch.amax(input, dims, keepdim)
+    return _returned("aminmax", ("min", "max"), (torch.amin(input, dims, keepdim), torch.amax(input, dims, keepdim)))
 
 
 def _linalg_norm(A, ord=None, dim=None, keepdim=False):

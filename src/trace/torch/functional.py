@@ -18,6 +18,8 @@ def _reduced(losses, size_average, reduce, reduction):
 
 
 def pad(input, pad, mode="constant", value=None):
+    if mode not in ("constant", "reflect", "replicate", "circular"):
+        raise NotImplementedError(f"Unrecognised padding mode {mode}")
     return torch.ops.aten.pad.default(input, pad, mode, value)
 
 
@@ -60,7 +62,7 @@ def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corne
     if (mode, rank) in (("linear", 1), ("bilinear", 2), ("trilinear", 3)):
         return (ops.upsample_linear1d.vec, ops.upsample_bilinear2d.vec, ops.upsample_trilinear3d.vec)[rank - 1](input, sizes, corners, factors)
     raise NotImplementedError(
-        f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {input.dim()}D) for the modes: nearest | linear | bilinear | bicubic | trilinear | area | nearest-exact (got {mode})"
+        f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {input.dim()}D) for the modes: nearest | linear | bilinear | bicubic | trilinear | lanczos | area | nearest-exact (got {mode})"
     )
 
 

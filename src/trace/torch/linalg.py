@@ -4,6 +4,7 @@ operators, so that they can be differentiated again."""
 import math
 
 import torch
+from torch._pellucid_composites import _returned
 
 
 class LinAlgError(RuntimeError):
@@ -11,31 +12,6 @@ class LinAlgError(RuntimeError):
 
 
 LinAlgError.__name__, LinAlgError.__qualname__, LinAlgError.__module__ = "_LinAlgError", "_LinAlgError", "torch._C"
-
-
-class _Returned:
-    """Several results with names, as torch.return_types have them."""
-
-    def __init__(self, name, fields, values):
-        self._name, self._fields, self._values = name, fields, tuple(values)
-        for field, value in zip(fields, self._values):
-            setattr(self, field, value)
-
-    def __iter__(self):
-        return iter(self._values)
-
-    def __getitem__(self, index):
-        return self._values[index]
-
-    def __len__(self):
-        return len(self._values)
-
-    def __repr__(self):
-        return f"torch.return_types.{self._name}(\n" + ",\n".join([f"{field}={value!r}" for field, value in zip(self._fields, self._values)]) + ")"
-
-
-def _returned(name, fields, values):
-    return _Returned(name, fields, values)
 
 
 def _square(A, name):

@@ -37,9 +37,9 @@ def _list_lines(texts):
     lines = []
     for first, last, text in runs:
         if first != last:
-            lines.append(_indented(f"({first}-{last}): {last - first + 1} x {text}", 2))
+            lines.append(f"({first}-{last}): {last - first + 1} x {text}")
         else:
-            lines.append(_indented(f"({first}): {text}", 2))
+            lines.append(f"({first}): {text}")
     return lines
 
 
@@ -166,7 +166,7 @@ def _parameters(m):
 
 def _parameters_by_name(m):
     kinds = {torch.float32: "Float", torch.float64: "Double", torch.float16: "Half", torch.bfloat16: "BFloat16"}
-    type_name = lambda p: "torch.nn.parameter.Parameter" if isinstance(p, nn.Parameter) else f"torch.{kinds.get(p.dtype, 'Long')}Tensor"
+    type_name = lambda p: f"torch.{kinds.get(p.dtype, 'Long')}Tensor"
     return "\n".join(f"  ({name}): {_parameter(p, type_name(p))}" for name, p in m.items())
 
 

@@ -4,8 +4,11 @@ class _Recurrent(Module):
 
     def __init__(self, input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, proj_size, dtype):
         super().__init__()
-        if hidden_size <= 0 or num_layers <= 0:
-            raise ValueError("hidden_size and num_layers must be greater than zero")
+        if not isinstance(dropout, (int, float)) or isinstance(dropout, bool) or not 0 <= dropout <= 1:
+            raise ValueError("dropout should be a number in range [0, 1] representing the probability of an element being zeroed")
+        for name, size in (("hidden_size", hidden_size), ("num_layers", num_layers)):
+            if isinstance(size, int) and size <= 0:
+                raise ValueError(f"{name} must be greater than zero")
         if proj_size < 0 or proj_size >= hidden_size:
             raise ValueError("proj_size should be a positive integer or zero to disable projections, and smaller than hidden_size")
         self.input_size, self.hidden_size, self.num_layers, self.bias = input_size, hidden_size, num_layers, bias

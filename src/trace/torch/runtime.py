@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
+_device_types = ("cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga", "maia", "xla", "lazy", "vulkan", "mps", "meta", "hpu", "mtia", "privateuseone", "npu", "mlu", "musa")
+
+
 class device:
     def __init__(self, type, index=None):
         if isinstance(type, int):
             type, index = "cuda", type
         self.type, _, number = str(type).partition(":")
+        if self.type not in _device_types:
+            raise RuntimeError(f"Expected one of {', '.join(_device_types)} device type at start of device string: {self.type}")
         self.index = int(number) if number else index
 
     def __str__(self):

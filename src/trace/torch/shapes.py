@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 def topk(input, k, dim=-1, largest=True, sorted=True):
-    return Ordered(*torch.ops.aten.topk.default(input, k, dim, largest, sorted), "topk")
+    return _ordered(*torch.ops.aten.topk.default(input, k, dim, largest, sorted), "topk")
 
 
 def sort(input, dim=-1, descending=False, stable=None):
     if stable is None:
-        return Ordered(*torch.ops.aten.sort.default(input, dim, descending), "sort")
-    return Ordered(*torch.ops.aten.sort.stable(input, stable=stable, dim=dim, descending=descending), "sort")
+        return _ordered(*torch.ops.aten.sort.default(input, dim, descending), "sort")
+    return _ordered(*torch.ops.aten.sort.stable(input, stable=stable, dim=dim, descending=descending), "sort")
 
 
 def argsort(input, dim=-1, descending=False, stable=False):
