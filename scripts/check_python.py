@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Python of ours that the build embeds: it parses, and every name that a file reads is one that it
 defines, imports or has from Python or from the C++ that fills the module; no import is left over. Files that become one
-module are read together.
+module are read together: none of them rebinds a function or class of another.
 
     check_python.py
 """
@@ -72,11 +72,24 @@ def imports_of(tree):
                 yield (alias.asname or alias.name).split(".")[0], node.lineno
 
 
+def rebound(trees):
+    """Functions and classes of a module that its files bind again: which one a caller gets is the files' order."""
+    owner = {node.name: path for path, tree in trees.items() for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    for path, tree in trees.items():
+        for top in tree.body:
+            inner = () if isinstance(top, (ast.FunctionDef, ast.ClassDef)) else ast.walk(top)
+            stored = [node.id for node in inner if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+            for name in [top.name] if isinstance(top, (ast.FunctionDef, ast.ClassDef)) else stored:
+                if owner.get(name, path) != path:
+                    yield path, top.lineno, f"'{name}' is bound in {owner[name].name} too"
+
+
 def problems_of(paths):
     trees = {path: ast.parse(path.read_text(), str(path)) for path in paths}
     names = {path: names_of(tree) for path, tree in trees.items()}
     known = set(dir(builtins)).union(*(bound for bound, _ in names.values()))
     used = set().union(*(read for _, read in names.values()))
+    yield from rebound(trees)
     for path, tree in trees.items():
         for name, line in names[path][1].items():
             if name not in known | GIVEN.get(path.name, set()):

@@ -242,8 +242,8 @@ def _bessel_series(x, odd, scaled):
     return torch.where(x < 0, -result, result) if odd else result
 
 
-for _name, _odd, _scaled in (("i0", False, False), ("special_i0", False, False), ("special_i0e", False, True), ("special_i1", True, False), ("special_i1e", True, True), ("special_modified_bessel_i0", False, False), ("special_modified_bessel_i1", True, False)):
-    _aten(f"aten::{_name}(Tensor self) -> Tensor")(lambda self, odd=_odd, scaled=_scaled: _in_double(lambda x: _bessel_series(x, odd, scaled))(self))
+for _name, _odd, _by_exponential in (("i0", False, False), ("special_i0", False, False), ("special_i0e", False, True), ("special_i1", True, False), ("special_i1e", True, True), ("special_modified_bessel_i0", False, False), ("special_modified_bessel_i1", True, False)):
+    _aten(f"aten::{_name}(Tensor self) -> Tensor")(lambda self, odd=_odd, scaled=_by_exponential: _in_double(lambda x: _bessel_series(x, odd, scaled))(self))
 
 
 # --- lines
