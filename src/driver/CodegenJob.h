@@ -24,6 +24,8 @@ struct CodegenKernel {
 struct CodegenJob {
   Target target;
   bool fpContract = true; ///< Triton's default: a*b+c may become one fma
+  /// The code runs on devices of exactly the target: what others would run is left out.
+  bool exactTarget = false;
   bool keepTexts = false; ///< give CodegenKernelResult::texts, for people
   /// The worker stays and remembers the kernels that it makes: one that comes again, under whatever
   /// name, is linked from memory.

@@ -8,6 +8,7 @@
 #include "package/Package.h"
 #include "support/Target.h"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -32,6 +33,10 @@ struct KeptWorkers {
   uint64_t made = 0, remembered = 0; ///< kernels
 };
 
+/// Kernels whose integer arguments are no constants of theirs, save 1: as in Triton, launches that
+/// differ by such numbers share the code.
+using SharesNumbers = std::function<bool(const graph::KernelDef &)>;
+
 struct CompileOptions {
   std::vector<Target> targets; ///< empty: every CPU level
   bool fuseIntoKernels = true;
@@ -41,6 +46,9 @@ struct CompileOptions {
   std::string worker; ///< pellucid-worker; empty: findWorker()
   /// Null: workers of this compilation's own.
   std::shared_ptr<KeptWorkers> keptWorkers = nullptr;
+  /// The package runs on devices of exactly the targets' generation.
+  bool exactTarget = false;
+  SharesNumbers sharesNumbers = nullptr; ///< of kernels for devices; null: none
   /// Refuses a program whose values would have other bits than one that knows its sizes.
   bool bitsOfKnownSizes = false;
   /// Of the data of the program's tensor inputs, in order: a call with another is refused. What is
@@ -79,6 +87,18 @@ struct CompileReport {
 /// Buffers and parameters that the program changes are state of the package.
 bool compileProgram(const graph::Program &program, const CompileOptions &options,
                     package::Contents &out, CompileReport &report, Diagnostics &diagnostics);
+
+/// One of several programs that are compiled at once.
+struct SeparateResult {
+  bool ok = false;
+  package::Contents contents;
+  Diagnostics diagnostics;
+};
+
+/// Compiles each program for the options' one target, a device, with their kept workers: all
+/// kernels are made at once, and what is refused of one program concerns no other.
+std::vector<SeparateResult> compileSeparately(const std::vector<const graph::Program *> &programs,
+                                              const CompileOptions &options);
 
 /// What becomes of the buffers that the program changes, for the user: "'calls' changes in forward:
 /// …"; empty where there are none.

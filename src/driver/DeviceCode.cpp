@@ -3,9 +3,11 @@
 
 #include "driver/KernelKey.h"
 #include "driver/Worker.h"
+#include "support/SideBySide.h"
 
 #include <algorithm>
-#include <thread>
+#include <unordered_set>
+#include <utility>
 
 namespace pellucid::driver {
 
@@ -21,74 +23,96 @@ size_t bytesOf(const std::string &key, const CodegenKernelResult &kernel) {
   return bytes;
 }
 
-/// The kernels that nobody made yet, once per code, divided so that no share has much more text
-/// than another.
-std::vector<std::vector<size_t>> divided(const CodegenJob &job, std::vector<size_t> kernels) {
-  constexpr size_t mostWorkers = 8, leastKernels = 2;
-  size_t shares = std::min({std::max<size_t>(std::thread::hardware_concurrency(), 1), mostWorkers,
-                            (kernels.size() + leastKernels - 1) / leastKernels});
-  std::stable_sort(kernels.begin(), kernels.end(), [&](size_t a, size_t b) {
-    return job.kernels[a].ttir.size() > job.kernels[b].ttir.size();
-  });
-  std::vector<std::vector<size_t>> out(shares);
-  std::vector<size_t> text(shares, 0);
-  for (size_t kernel : kernels) {
-    auto least = static_cast<size_t>(std::min_element(text.begin(), text.end()) - text.begin());
-    out[least].push_back(kernel);
-    text[least] += job.kernels[kernel].ttir.size();
+struct MissingKernel {
+  std::string key;
+  const CodegenJob *job;
+  const CodegenKernel *kernel;
+};
+
+/// Once per code, those with the most text first, since they take longest.
+std::vector<MissingKernel> missingOf(const std::vector<const CodegenJob *> &jobs,
+                                     KeptWorkers &kept) {
+  std::vector<MissingKernel> missing;
+  std::unordered_set<std::string> found;
+  for (const CodegenJob *job : jobs)
+    for (const CodegenKernel &kernel : job->kernels) {
+      std::string key = kernelKey(kernel, *job);
+      bool isKnown = kept.ptx.count(key) || !found.insert(key).second;
+      ++(isKnown ? kept.remembered : kept.made);
+      if (!isKnown)
+        missing.push_back({std::move(key), job, &kernel});
+    }
+  std::stable_sort(missing.begin(), missing.end(),
+                   [](const MissingKernel &a, const MissingKernel &b) {
+                     return a.kernel->ttir.size() > b.kernel->ttir.size();
+                   });
+  return missing;
+}
+
+std::vector<Worker *> workersFor(size_t kernels, const std::string &program, KeptWorkers &kept) {
+  // A process takes longer to start than a small kernel.
+  constexpr size_t mostWorkers = 16, leastKernels = 2;
+  size_t count = std::min(threadsHere(mostWorkers), (kernels + leastKernels - 1) / leastKernels);
+  std::vector<Worker *> workers;
+  for (size_t i = 0; i < count; ++i) {
+    std::unique_ptr<Worker> &worker = kept.workers["device " + std::to_string(i)];
+    if (!worker)
+      worker = std::make_unique<Worker>(program);
+    workers.push_back(worker.get());
   }
-  return out;
+  return workers;
 }
 
 } // namespace
 
-bool generateDeviceCode(const CodegenJob &job, const std::string &program, KeptWorkers &kept,
-                        CodegenResult &result, Diagnostics &diagnostics) {
+RefusedKernels makeDeviceCode(const std::vector<const CodegenJob *> &jobs,
+                              const std::string &program, KeptWorkers &kept) {
   if (kept.ptxBytes > mostBytes) {
     kept.ptx.clear();
     kept.ptxBytes = 0;
   }
-  std::vector<std::string> keys;
-  std::unordered_map<std::string, size_t> missing;
-  std::vector<size_t> toMake;
-  for (size_t i = 0; i < job.kernels.size(); ++i) {
-    keys.push_back(kernelKey(job.kernels[i], job));
-    bool isKnown = kept.ptx.count(keys[i]) || !missing.emplace(keys[i], i).second;
-    ++(isKnown ? kept.remembered : kept.made);
-    if (!isKnown)
-      toMake.push_back(i);
+  std::vector<MissingKernel> missing = missingOf(jobs, kept);
+  std::vector<Worker *> workers = workersFor(missing.size(), program, kept);
+  std::vector<CodegenResult> made(missing.size());
+  std::vector<Diagnostics> said(missing.size());
+  // One at a time, so that a kernel that is refused takes no other with it.
+  sideBySide(missing.size(), workers.size(), [&](size_t i, size_t thread) {
+    const MissingKernel &one = missing[i];
+    CodegenJob job;
+    job.target = one.job->target;
+    job.fpContract = one.job->fpContract;
+    job.exactTarget = one.job->exactTarget;
+    job.remembersKernels = true;
+    job.kernels = {*one.kernel};
+    workers[thread]->start(job);
+    if (!workers[thread]->wait(made[i], said[i]))
+      made[i].kernels.clear();
+  });
+  RefusedKernels refused;
+  for (size_t i = 0; i < missing.size(); ++i) {
+    if (made[i].kernels.empty()) {
+      refused.emplace(std::move(missing[i].key), std::move(said[i]));
+      continue;
+    }
+    kept.ptxBytes += bytesOf(missing[i].key, made[i].kernels.front());
+    kept.ptx[missing[i].key] = std::move(made[i].kernels.front());
   }
-  std::vector<std::vector<size_t>> shares = divided(job, std::move(toMake));
-  std::vector<Worker *> workers;
-  for (size_t i = 0; i < shares.size(); ++i) {
-    CodegenJob share;
-    share.target = job.target;
-    share.fpContract = job.fpContract;
-    share.remembersKernels = true;
-    for (size_t kernel : shares[i])
-      share.kernels.push_back(job.kernels[kernel]);
-    std::unique_ptr<Worker> &worker = kept.workers[toString(job.target) + " " + std::to_string(i)];
-    if (!worker)
-      worker = std::make_unique<Worker>(program);
-    worker->start(share);
-    workers.push_back(worker.get());
-  }
+  return refused;
+}
+
+bool takeDeviceCode(const CodegenJob &job, const KeptWorkers &kept, const RefusedKernels &refused,
+                    CodegenResult &result, Diagnostics &diagnostics) {
   bool ok = true;
-  for (size_t i = 0; i < workers.size(); ++i) {
-    CodegenResult made;
-    if (!workers[i]->wait(made, diagnostics)) {
+  for (const CodegenKernel &wanted : job.kernels) {
+    std::string key = kernelKey(wanted, job);
+    if (auto why = refused.find(key); why != refused.end()) {
+      for (const Diagnostic &one : why->second.all())
+        diagnostics.add(one);
       ok = false;
       continue;
     }
-    for (size_t k = 0; k < made.kernels.size(); ++k) {
-      const std::string &key = keys[shares[i][k]];
-      kept.ptxBytes += bytesOf(key, made.kernels[k]);
-      kept.ptx[key] = std::move(made.kernels[k]);
-    }
-  }
-  for (size_t i = 0; i < keys.size() && ok; ++i) {
-    CodegenKernelResult kernel = kept.ptx.at(keys[i]);
-    kernel.entry = std::exchange(kernel.symbol, job.kernels[i].symbol);
+    CodegenKernelResult kernel = kept.ptx.at(key);
+    kernel.entry = std::exchange(kernel.symbol, wanted.symbol);
     result.kernels.push_back(std::move(kernel));
   }
   return ok;

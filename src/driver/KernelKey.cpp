@@ -26,7 +26,8 @@ size_t placeLength(std::string_view text, size_t at) {
   return end < text.size() && text[end] == ')' ? end + 1 - at : 0;
 }
 
-/// The text without definitions and uses of places, and with one name for the kernel.
+} // namespace
+
 std::string withoutNames(std::string_view text, const std::string &symbol) {
   const std::string name = "@" + symbol;
   std::string out;
@@ -48,12 +49,10 @@ std::string withoutNames(std::string_view text, const std::string &symbol) {
   return out;
 }
 
-} // namespace
-
 std::string kernelKey(const CodegenKernel &kernel, const CodegenJob &job) {
   std::string key = toString(job.target) + (job.fpContract ? " contract " : " ") +
-                    std::to_string(kernel.numWarps) + " " + std::to_string(kernel.numStages) + " " +
-                    kernel.library + "\n";
+                    (job.exactTarget ? "exact " : "") + std::to_string(kernel.numWarps) + " " +
+                    std::to_string(kernel.numStages) + " " + kernel.library + "\n";
   return key + (saysSomething(kernel.ttir) ? kernel.symbol + "\n" + kernel.ttir
                                            : withoutNames(kernel.ttir, kernel.symbol));
 }

@@ -4,11 +4,15 @@
 #include "driver/CodegenJob.h"
 
 #include <string>
+#include <string_view>
 
 namespace pellucid::driver {
 
 /// Equal for kernels with the same code: names and places are left out, unless the kernel has
 /// messages that say them.
 std::string kernelKey(const CodegenKernel &kernel, const CodegenJob &job);
+
+/// A kernel's text without definitions and uses of places, and with one name for the kernel.
+std::string withoutNames(std::string_view ttir, const std::string &symbol);
 
 } // namespace pellucid::driver

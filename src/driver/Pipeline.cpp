@@ -89,6 +89,24 @@ std::vector<Target> chosenTargets(const CompileOptions &options) {
   return targets;
 }
 
+/// What there is to generate for one of the targets; `kernels`: their indices in the program.
+CodegenJob jobFor(const Target &target, const LoweredProgram &lowered,
+                  const CompileOptions &options, std::vector<uint32_t> &kernels) {
+  CodegenJob job;
+  job.target = target;
+  job.fpContract = options.fpContract;
+  job.exactTarget = options.exactTarget;
+  for (size_t i = 0; i < lowered.usedKernels.size(); ++i) {
+    const KernelDef &kernel = lowered.program.kernels[lowered.usedKernels[i]];
+    if (!belongsInto(target, kernel, chosenTargets(options)))
+      continue;
+    kernels.push_back(lowered.usedKernels[i]);
+    job.kernels.push_back(
+        {kernel.symbol, kernel.ttir, kernel.library, lowered.numWarps[i], lowered.numStages[i]});
+  }
+  return job;
+}
+
 /// One worker per target that has kernels of its own, all at once.
 bool generateCode(const std::vector<LoweredProgram> &programs, const CompileOptions &options,
                   std::vector<TargetCode> &code, Diagnostics &diagnostics) {
@@ -99,26 +117,17 @@ bool generateCode(const std::vector<LoweredProgram> &programs, const CompileOpti
   bool ok = true;
   std::vector<Target> targets = chosenTargets(options);
   for (const Target &target : targets) {
-    CodegenJob job;
-    job.target = target;
-    job.fpContract = options.fpContract;
     const LoweredProgram &lowered =
         *llvm::find_if(programs, [&](auto &one) { return one.device == target.kind; });
     std::vector<uint32_t> kernels;
-    for (size_t i = 0; i < lowered.usedKernels.size(); ++i) {
-      const KernelDef &kernel = lowered.program.kernels[lowered.usedKernels[i]];
-      if (!belongsInto(target, kernel, targets))
-        continue;
-      kernels.push_back(lowered.usedKernels[i]);
-      job.kernels.push_back(
-          {kernel.symbol, kernel.ttir, kernel.library, lowered.numWarps[i], lowered.numStages[i]});
-    }
+    CodegenJob job = jobFor(target, lowered, options, kernels);
     if (kernels.empty() && !lowered.usedKernels.empty())
       continue;
     code.push_back({target, std::move(kernels), {}});
     if (options.keptWorkers && target.kind == Target::Kind::Cuda) {
       workers.push_back(nullptr);
-      ok &= generateDeviceCode(job, program, kept, code.back().result, diagnostics);
+      RefusedKernels refused = makeDeviceCode({&job}, program, kept);
+      ok &= takeDeviceCode(job, kept, refused, code.back().result, diagnostics);
       continue;
     }
     std::unique_ptr<Worker> &worker =
@@ -306,13 +315,13 @@ struct Compilation {
     lowered.regions = std::move(loops.regions);
     if (device == Target::Kind::Cuda)
       specializeLaunches(lowered, {options.inputAlignment, options.outputAlignment},
-                         compilesFor(Target::Kind::Cpu), context);
+                         options.sharesNumbers, compilesFor(Target::Kind::Cpu), context);
     lowered.collectKernels();
     findOrderedKernels(lowered, context);
     return lowered;
   }
 
-  bool finish(const Program &source, Program &&opened, package::Contents &out) {
+  std::vector<LoweredProgram> lowerForTargets(const Program &source, Program &&opened) {
     std::set<Target::Kind> devices;
     for (const Target &target : chosenTargets(options))
       devices.insert(target.kind);
@@ -327,7 +336,11 @@ struct Compilation {
       keepText("lowered" + second, [&] { return printProgram(one.program); });
       keepText("buffers" + second, [&] { return printPlans(one); });
     }
+    return lowered;
+  }
 
+  bool finish(const Program &source, Program &&opened, package::Contents &out) {
+    std::vector<LoweredProgram> lowered = lowerForTargets(source, std::move(opened));
     std::vector<TargetCode> code;
     if (!generateCode(lowered, options, code, diagnostics))
       return false;
@@ -399,6 +412,43 @@ bool compileProgram(const Program &source, const CompileOptions &options, packag
       compilation.fuse(program);
     return compilation.finish(source, std::move(program), out);
   });
+}
+
+std::vector<SeparateResult> compileSeparately(const std::vector<const Program *> &sources,
+                                              const CompileOptions &options) {
+  const Target target = options.targets.at(0);
+  std::vector<SeparateResult> results(sources.size());
+  std::vector<std::vector<LoweredProgram>> lowered(sources.size());
+  std::vector<CompileReport> reports(sources.size());
+  std::vector<CodegenJob> jobs(sources.size());
+  std::vector<TargetCode> code(sources.size(), {target, {}, {}});
+  auto overAll = [&](const auto &body) {
+    for (size_t i = 0; i < sources.size(); ++i)
+      results[i].ok = reporting(results[i].diagnostics, [&] { return body(i); });
+  };
+  overAll([&](size_t i) {
+    Compilation compilation(options, reports[i], results[i].diagnostics);
+    Program program = sources[i]->clone();
+    compilation.open(program);
+    if (options.fuseIntoKernels)
+      compilation.fuse(program);
+    lowered[i] = compilation.lowerForTargets(*sources[i], std::move(program));
+    jobs[i] = jobFor(target, lowered[i][0], options, code[i].kernels);
+    return true;
+  });
+  std::vector<const CodegenJob *> wanted;
+  for (const CodegenJob &job : jobs)
+    wanted.push_back(&job);
+  RefusedKernels refused = makeDeviceCode(
+      wanted, options.worker.empty() ? findWorker() : options.worker, *options.keptWorkers);
+  overAll([&](size_t i) {
+    if (!results[i].ok || !takeDeviceCode(jobs[i], *options.keptWorkers, refused, code[i].result,
+                                          results[i].diagnostics))
+      return false;
+    assemblePackage(*sources[i], lowered[i], {code[i]}, options, reports[i], results[i].contents);
+    return true;
+  });
+  return results;
 }
 
 bool compileFusionCheck(const Program &source, const CompileOptions &options, FusionCheck &check,

@@ -190,9 +190,9 @@ bool compileCpu(const CodegenJob &job, CodegenResult &result, Diagnostics &diagn
 }
 
 /// With the instructions that only devices of the target's generation have, where they pay, and
-/// without.
+/// without, unless only such devices run it.
 bool compilePtx(mlir::ModuleOp module, const CodegenKernel &kernel,
-                codegen::CudaKernelOptions options, CodegenKernelResult &entry,
+                codegen::CudaKernelOptions options, bool exactTarget, CodegenKernelResult &entry,
                 Diagnostics &diagnostics) {
   for (options.thisGenerationOnly = true;; options.thisGenerationOnly = false) {
     codegen::CompiledPtx compiled;
@@ -205,7 +205,7 @@ bool compilePtx(mlir::ModuleOp module, const CodegenKernel &kernel,
       for (const auto &slot : compiled.arguments)
         entry.arguments.push_back({slot.offset, slot.bytes});
     options.texts = nullptr;
-    if (!compiled.thisGenerationOnly)
+    if (!compiled.thisGenerationOnly || exactTarget)
       return true;
   }
 }
@@ -231,7 +231,7 @@ bool compileCuda(const CodegenJob &job, CodegenResult &result, Diagnostics &diag
     CodegenKernelResult &entry = result.kernels.emplace_back();
     entry.symbol = kernel.symbol;
     entry.numWarps = kernel.numWarps;
-    if (!compilePtx(*module, kernel, options, entry, diagnostics))
+    if (!compilePtx(*module, kernel, options, job.exactTarget, entry, diagnostics))
       return false;
     entry.texts = texts.take();
     entry.seconds = std::chrono::duration<double>(Clock::now() - start).count();

@@ -195,9 +195,13 @@ private:
 
 class Specialiser {
 public:
-  Specialiser(LoweredProgram &l, const KnownAlignment &a, bool besideCpu, mlir::MLIRContext &c)
+  Specialiser(LoweredProgram &l, const KnownAlignment &a, const SharesNumbers &s, bool besideCpu,
+              mlir::MLIRContext &c)
       : lowered(l), program(l.program), inputAlignment(a.inputs), outputAlignment(a.outputs),
         besideCpu(besideCpu), context(c) {
+    for (uint32_t kernel = 0; s && kernel < program.kernels.size(); ++kernel)
+      if (s(program.kernels[kernel]))
+        numbersShared.insert(kernel);
     uint32_t user = 0;
     uint32_t position = 0;
     for (Node *node : program.main.placeholders()) {
@@ -318,8 +322,8 @@ private:
     ArgumentFacts &proved = known.proved;
     std::optional<int64_t> number = value->constant();
     // A constant that not all launches share would give each a kernel of its own.
-    if (number && fits(*number, parameter.dtype) &&
-        (*number == 1 || valuesOf[kernel][parameter.name].size() == 1))
+    bool isShared = numbersShared.count(kernel) || valuesOf[kernel][parameter.name].size() != 1;
+    if (number && fits(*number, parameter.dtype) && (*number == 1 || !isShared))
       proved.constant = number;
     if (parameter.dtype != DataType::Bool && !proved.constant) {
       proved.nonNegative = program.symbols.range(*value).min >= 0;
@@ -371,15 +375,17 @@ private:
   mlir::MLIRContext &context;
   std::map<uint32_t, uint32_t> userInput; ///< by placeholder
   std::set<uint32_t> state;               ///< placeholders of what instances own
+  std::set<uint32_t> numbersShared;       ///< kernels
   std::map<uint32_t, Values> valuesOf;    ///< by kernel
   std::map<uint32_t, std::unique_ptr<KernelForms>> allForms;
 };
 
 } // namespace
 
-void specializeLaunches(LoweredProgram &lowered, const KnownAlignment &alignment, bool besideCpu,
+void specializeLaunches(LoweredProgram &lowered, const KnownAlignment &alignment,
+                        const SharesNumbers &sharesNumbers, bool besideCpu,
                         mlir::MLIRContext &context) {
-  Specialiser(lowered, alignment, besideCpu, context).run();
+  Specialiser(lowered, alignment, sharesNumbers, besideCpu, context).run();
 }
 
 } // namespace pellucid::driver

@@ -21,9 +21,10 @@ struct KnownAlignment {
 /// Gives each launch kernels for what is known of its arguments. What only a call can tell (that a
 /// caller's tensor is aligned, that a dynamic size is a multiple of 16) is asked by the run time:
 /// such a variant stands before one that assumes less. At most three variants for each that was.
-/// `besideCpu`: the package has the kernels as they came for the CPU,
-/// so these get names of their own.
-void specializeLaunches(LoweredProgram &lowered, const KnownAlignment &alignment, bool besideCpu,
+/// Numbers of kernels that share them are no constants. `besideCpu`: the package has the kernels as
+/// they came for the CPU, so these get names of their own.
+void specializeLaunches(LoweredProgram &lowered, const KnownAlignment &alignment,
+                        const SharesNumbers &sharesNumbers, bool besideCpu,
                         mlir::MLIRContext &context);
 
 } // namespace pellucid::driver

@@ -75,6 +75,7 @@ template <typename Archive> void visit(Archive &a, CodegenJob &job) {
   a.number(job.target.cpu);
   a.number(job.target.sm);
   a.number(job.fpContract);
+  a.number(job.exactTarget);
   a.number(job.keepTexts);
   a.number(job.remembersKernels);
   a.list(job.kernels, [&](CodegenKernel &k) {

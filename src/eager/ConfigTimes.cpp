@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "eager/ConfigTimes.h"
 
+#include "driver/KernelKey.h"
 #include "eager/Devices.h"
+#include "support/SideBySide.h"
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
 
 namespace pellucid::eager {
@@ -50,15 +53,16 @@ private:
   CudaDevice &device;
 };
 
-/// Milliseconds of one run.
-double timeOf(const Compiled &launch, const std::vector<ConcreteTensor> &inputs,
-              CudaDevice &device) {
+/// Milliseconds of one run. One that takes far longer than `least` is not measured for long.
+double timeOf(const Compiled &launch, const std::vector<ConcreteTensor> &inputs, CudaDevice &device,
+              double least) {
   launch.run(inputs);
   device.synchronize();
   double best = std::numeric_limits<double>::infinity();
   constexpr int rounds = 4;
+  constexpr double hopeless = 2.0;
   int runs = 1;
-  for (int round = 0; round < rounds; ++round) {
+  for (int round = 0; round < rounds && (round < 2 || best < hopeless * least); ++round) {
     std::unique_ptr<CudaDevice::Moment> begin = device.mark();
     for (int i = 0; i < runs; ++i)
       launch.run(inputs);
@@ -71,6 +75,22 @@ double timeOf(const Compiled &launch, const std::vector<ConcreteTensor> &inputs,
   return best;
 }
 
+/// Whether a block of the device has the shared memory that the kernels ask for.
+bool fits(const package::Contents &contents, const CudaDevice &device) {
+  auto most = device.properties.find("shared_memory_per_block_optin");
+  if (most == device.properties.end())
+    return true;
+  for (const package::Kernel &kernel : contents.manifest.kernels)
+    for (const package::Executable &executable : kernel.executables)
+      if (executable.sharedBytes > most->second)
+        return false;
+  return true;
+}
+
+std::string textOf(const graph::KernelDef &kernel) {
+  return driver::withoutNames(kernel.ttir, kernel.symbol);
+}
+
 } // namespace
 
 size_t ConfigTimes::choose(const trace::TuneQuestion &question, Device device) {
@@ -79,31 +99,83 @@ size_t ConfigTimes::choose(const trace::TuneQuestion &question, Device device) {
   for (const std::string &config : question.configs)
     key += "\n" + config;
   auto known = chosen.find(key);
-  if (known == chosen.end())
-    known = chosen.emplace(key, fastest(question, device)).first;
-  return known->second;
+  if (known != chosen.end())
+    return known->second;
+  auto begin = std::chrono::steady_clock::now();
+  size_t found = fastest(question, device);
+  seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return chosen.emplace(std::move(key), found).first->second;
 }
 
-size_t ConfigTimes::fastest(const trace::TuneQuestion &question, Device device) const {
-  size_t best = 0;
-  double least = std::numeric_limits<double>::infinity();
+bool ConfigTimes::wasTimed(const graph::KernelDef &kernel) const {
+  return !timedKernels.empty() && timedKernels.count(textOf(kernel));
+}
+
+void ConfigTimes::compile(std::vector<Candidate> &candidates, Device device) {
+  driver::CompileOptions options = eagerOptions(contractsFma, device);
+  options.keptWorkers = workers;
+  options.exactTarget = true;
+  options.sharesNumbers = [](const graph::KernelDef &) { return true; };
+  size_t mostInputs = 0;
+  std::vector<const graph::Program *> programs;
+  for (const Candidate &one : candidates) {
+    programs.push_back(&one.program);
+    mostInputs = std::max(mostInputs, one.program.inputs.size());
+  }
+  // As the blocks of ZeroInputs are.
+  options.inputAlignment.assign(mostInputs, DeviceMemory::alignment);
+  options.outputAlignment = DeviceMemory::alignment;
+  std::vector<driver::SeparateResult> made = driver::compileSeparately(programs, options);
+  const CudaDevice &on = CudaDevices::get().at(device.index);
+  constexpr size_t mostThreads = 16;
+  // The driver's compiler is most of it.
+  sideBySide(candidates.size(), threadsHere(mostThreads), [&](size_t i, size_t) {
+    try {
+      if (made[i].ok && fits(made[i].contents, on))
+        candidates[i].launch =
+            std::make_shared<Compiled>(candidates[i].program, made[i].contents, device);
+    } catch (const std::exception &) { // as in Triton, it takes no part
+    }
+  });
+}
+
+size_t ConfigTimes::fastest(const trace::TuneQuestion &question, Device device) {
+  std::vector<Candidate> candidates;
   for (size_t i = 0; i < question.configs.size(); ++i) {
     try {
-      graph::Program program = question.launchWith(i);
-      // Tables of zeros are no addresses that a kernel could follow.
-      if (std::any_of(program.kernels.begin(), program.kernels.end(),
-                      [](const graph::KernelDef &kernel) { return kernel.usesAddresses; }))
+      candidates.push_back({i, question.launchWith(i), nullptr});
+    } catch (const DiagnosticError &) {
+      continue;
+    }
+    // Tables of zeros are no addresses that a kernel could follow.
+    for (const graph::KernelDef &kernel : candidates.back().program.kernels)
+      if (kernel.usesAddresses)
         return 0;
-      Compiled launch(program, eagerOptions(contractsFma, device), device);
-      ZeroInputs inputs(program, device);
-      double time = timeOf(launch, inputs.tensors, CudaDevices::get().at(device.index));
+  }
+  compile(candidates, device);
+  size_t best = 0;
+  double least = std::numeric_limits<double>::infinity();
+  ++questions;
+  for (Candidate &one : candidates) {
+    if (!one.launch)
+      continue;
+    ++configs;
+    for (const graph::KernelDef &kernel : one.program.kernels)
+      timedKernels.insert(textOf(kernel));
+    try {
+      ZeroInputs inputs(one.program, device);
+      double time = timeOf(*one.launch, inputs.tensors, CudaDevices::get().at(device.index), least);
       if (time < least) {
         least = time;
-        best = i;
+        best = one.config;
       }
-    } catch (const DiagnosticError &) { // as in Triton, it takes no part
+    } catch (const DiagnosticError &) {
     }
+    kept.push_back(std::move(one.launch));
   }
+  constexpr size_t mostKept = 256;
+  while (kept.size() > std::max(mostKept, candidates.size()))
+    kept.pop_front();
   return best;
 }
 

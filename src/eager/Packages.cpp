@@ -38,6 +38,15 @@ Compiled::Compiled(const graph::Program &program, const driver::CompileOptions &
         throw DiagnosticError(diagnostic);
     throw DiagnosticError(SourceLocation("exec"), "a part of the script could not be compiled");
   }
+  load(contents);
+}
+
+Compiled::Compiled(const graph::Program &program, const package::Contents &contents, Device device)
+    : source(program.clone()), place(device) {
+  load(contents);
+}
+
+void Compiled::load(const package::Contents &contents) {
   if (package::Status status = package::packageBytes(contents, content); !status.ok())
     throw DiagnosticError(SourceLocation("exec"), status.message());
   if (pellucid_load_memory(content.data(), content.size(), nullptr, &package) != PELLUCID_OK)

@@ -19,6 +19,8 @@ public:
   /// For calls on `device`; the options' targets are its.
   Compiled(const graph::Program &program, const driver::CompileOptions &options,
            graph::Device device = {});
+  /// What was compiled of `program`, loaded.
+  Compiled(const graph::Program &program, const package::Contents &contents, graph::Device device);
   ~Compiled();
   Compiled(const Compiled &) = delete;
   Compiled &operator=(const Compiled &) = delete;
@@ -32,6 +34,8 @@ public:
   graph::Device device() const { return place; }
 
 private:
+  void load(const package::Contents &contents);
+
   graph::Program source;
   graph::Device place;
   std::vector<uint8_t> content;

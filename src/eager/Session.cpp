@@ -40,15 +40,19 @@ SegmentRun Session::runOf(std::shared_ptr<Compiled> compiled) {
 
 Session::Session(SessionOptions o)
     : options(std::move(o)), scriptDevices(options.devices.count("cuda") != 0),
-      configTimes(options.contractsFma),
+      configTimes(options.contractsFma, workers),
       eager(recordingTracer,
             [this](const graph::Program &program, graph::Device place) {
               driver::CompileOptions compile = eagerOptions(options.contractsFma, place);
               compile.keptWorkers = workers;
               compile.bitsOfKnownSizes = true;
               compile.inputAlignment = eager.operandAlignment();
+              compile.exactTarget = true;
               if (place.kind == graph::Device::Kind::Cuda)
                 compile.outputAlignment = DeviceMemory::alignment;
+              compile.sharesNumbers = [this](const graph::KernelDef &kernel) {
+                return configTimes.wasTimed(kernel);
+              };
               return runOf(std::make_shared<Compiled>(program, compile, place));
             }),
       traceHooks(&recordingTracer) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/CudaModules.h"
 
+#include "support/SideBySide.h"
+
 #include <algorithm>
-#include <atomic>
 #include <mutex>
-#include <thread>
 #include <unordered_map>
 
 namespace pellucid::runtime {
@@ -75,28 +75,6 @@ Result load(const cuda::Driver &driver, cuda::Context context, WantedModule &wan
   return {};
 }
 
-/// `body(i)` for every i < count, on several threads.
-void sideBySide(size_t count, const auto &body) {
-  constexpr size_t mostThreads = 8;
-  size_t threads =
-      std::min({count, mostThreads, std::max<size_t>(std::thread::hardware_concurrency(), 1)});
-  std::atomic<size_t> next = 0;
-  auto work = [&] {
-    for (size_t i = next++; i < count; i = next++)
-      body(i);
-  };
-  std::vector<std::thread> others;
-  // A process that may have no more threads loads on this one.
-  try {
-    while (others.size() + 1 < threads)
-      others.emplace_back(work);
-  } catch (const std::system_error &) {
-  }
-  work();
-  for (std::thread &thread : others)
-    thread.join();
-}
-
 } // namespace
 
 Result loadModules(const cuda::Driver &driver, cuda::Context context,
@@ -111,8 +89,9 @@ Result loadModules(const cuda::Driver &driver, cuda::Context context,
       missing.push_back(i);
   }
   std::vector<Result> results(missing.size());
-  sideBySide(missing.size(),
-             [&](size_t i) { results[i] = load(driver, context, wanted[missing[i]]); });
+  constexpr size_t mostThreads = 8;
+  sideBySide(missing.size(), threadsHere(mostThreads),
+             [&](size_t i, size_t) { results[i] = load(driver, context, wanted[missing[i]]); });
   for (Result &result : results)
     if (!result.ok())
       return std::move(result);

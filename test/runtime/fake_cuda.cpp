@@ -154,7 +154,9 @@ API cuDeviceGet(int *device, int ordinal) {
 API cuDeviceGetName(char *name, int, int) { return std::strcpy(name, "fake"), Success; }
 API cuDeviceTotalMem_v2(size_t *bytes, int) { return *bytes = size_t(1) << 30, Success; }
 API cuDeviceGetAttribute(int *value, int attribute, int) {
-  return *value = attribute == 75 ? 9 : attribute == 76 ? 0 : 1, Success;
+  constexpr int major = 75, minor = 76, mostShared = 97;
+  *value = attribute == major ? 9 : attribute == minor ? 0 : attribute == mostShared ? 232448 : 1;
+  return Success;
 }
 API cuDevicePrimaryCtxRetain(Context **context, int device) {
   return *context = &contexts[device], Success;
