@@ -26,6 +26,7 @@
 #include "passes/graph/OrderSizeReads.h"
 #include "passes/graph/PackedProducts.h"
 #include "passes/graph/PlanBuffers.h"
+#include "passes/graph/SlicedProducers.h"
 #include "passes/graph/StateAsInputs.h"
 #include "passes/graph/SumsOverSizes.h"
 #include "support/CrashHandler.h"
@@ -285,6 +286,7 @@ struct Compilation {
     if (device == Target::Kind::Cuda) {
       pass("replace idioms", program, [&] { replaceIdioms(program, registry); });
       passOverMain("fold weights", program, [&] { foldWeights(program, registry); });
+      pass("compute slices", program, [&] { computeSlices(program, registry); });
       passOverMain("lay channels innermost", program,
                    [&] { layChannelsInnermost(program, registry); });
       pass("erase unused", program, [&] { eraseUnused(program); });

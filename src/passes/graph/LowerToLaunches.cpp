@@ -118,16 +118,7 @@ private:
     const TensorType type = node.result()->type();
     PointwiseGroup group;
     group.divisionFails = forCpu;
-    std::vector<Node *> taken;
-    for (Node *member : nodes) {
-      if (isPointwise(*member, registry)) {
-        addToGroup(group, *member, registry, program.symbols);
-        continue;
-      }
-      std::vector<Node *> parts = addJoin(group, *member, registry, program.symbols);
-      taken.insert(taken.end(), parts.begin(), parts.end());
-    }
-    nodes.insert(nodes.begin(), taken.begin(), taken.end());
+    addNodes(group, nodes, registry, program.symbols);
     PointwiseSpec spec;
     spec.name = emitter.kernelName(nodes, "fused");
     spec.shape = type.shape;

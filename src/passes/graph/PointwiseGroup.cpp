@@ -194,6 +194,7 @@ std::map<std::string, std::string> namesIn(const PointwiseGroup &group,
   };
   move("in", part.inputs.size(), group.inputs.size());
   move("sym", part.scalars.size(), group.scalars.size());
+  move("part", part.windows.size(), group.windows.size());
   move("v", part.body.size(), group.body.size());
   return names;
 }
@@ -203,8 +204,21 @@ std::string addPart(PointwiseGroup &group, PointwiseGroup part, const std::strin
                     size_t window) {
   std::map<std::string, std::string> names = namesIn(group, part);
   for (size_t i = 0; i < part.inputs.size(); ++i) {
-    group.windowOf[group.inputs.size()] = window;
+    std::vector<size_t> &own = group.windowsOf[group.inputs.size()];
+    if (auto inner = part.windowsOf.find(i); inner != part.windowsOf.end())
+      for (size_t w : inner->second)
+        own.push_back(group.windows.size() + w);
+    own.push_back(window);
     group.inputs.push_back(part.inputs[i]);
+  }
+  // The windows of joins inside of the part, where the part is.
+  TextWindow outer = group.windows[window];
+  for (TextWindow inner : part.windows) {
+    if (inner.dim == outer.dim) {
+      inner.from = inner.from + outer.from;
+      inner.to = inner.to + outer.from;
+    }
+    group.windows.push_back(inner);
   }
   for (TextScalar &scalar : part.scalars)
     group.scalars.push_back({names.at(scalar.name), scalar.value});
@@ -345,20 +359,21 @@ std::vector<Node *> addJoin(PointwiseGroup &group, const Node &node,
   size_t dim = static_cast<size_t>(call->dim("dim", type.rank()));
   std::vector<Node *> taken;
   std::vector<std::string> values;
-  size_t first = group.windows.size();
+  std::vector<std::string> conditions;
   Expr at = 0;
   for (Value *value : call->tensors("tensors")) {
     Expr from = at;
     at = at + value->type().shape[dim];
+    size_t window = group.windows.size();
     group.windows.push_back({dim, from, at});
+    conditions.push_back("part" + std::to_string(window));
     PointwiseGroup part;
     part.divisionFails = group.divisionFails;
     std::vector<Node *> nodes;
     Node *producer = value->producer();
     if (isPointwise(*producer, registry) && value->users().size() == 1)
-      nodes = collectProducers(*producer, true, value->type().shape, registry);
-    for (const Node *made : nodes)
-      addToGroup(part, *made, registry, symbols);
+      nodes = collectProducers(*producer, true, value->type().shape, registry, &symbols);
+    addNodes(part, nodes, registry, symbols);
     // Lanes outside of the part compute something, too: it must not fail there.
     if (nodes.empty() || part.hasChecks || part.usesIndex) {
       nodes.clear();
@@ -370,31 +385,50 @@ std::vector<Node *> addJoin(PointwiseGroup &group, const Node &node,
       if (std::find(taken.begin(), taken.end(), made) == taken.end())
         taken.push_back(made);
     std::string name = part.names.at(value);
-    values.push_back(addPart(group, std::move(part), name, group.windows.size() - 1));
+    values.push_back(addPart(group, std::move(part), name, window));
   }
   auto typed = [&](size_t i) { return "tl.cast(" + values[i] + ", " + tlName(type.dtype) + ")"; };
   std::string text = typed(values.size() - 1);
   for (size_t i = values.size() - 1; i-- > 0;)
-    text = "tl.where(part" + std::to_string(first + i) + ", " + typed(i) + ", " + text + ")";
+    text = "tl.where(" + conditions[i] + ", " + typed(i) + ", " + text + ")";
   addStatement(group, node, text, type.dtype);
   return taken;
+}
+
+void addNodes(PointwiseGroup &group, std::vector<Node *> &nodes, const OperatorRegistry &registry,
+              const SymbolTable &symbols) {
+  std::vector<Node *> taken;
+  for (Node *member : nodes) {
+    if (isPointwise(*member, registry)) {
+      addToGroup(group, *member, registry, symbols);
+      continue;
+    }
+    std::vector<Node *> parts = addJoin(group, *member, registry, symbols);
+    taken.insert(taken.end(), parts.begin(), parts.end());
+  }
+  nodes.insert(nodes.begin(), taken.begin(), taken.end());
 }
 
 std::vector<TextOperand> operandsOf(const PointwiseGroup &group, const std::vector<Expr> &shape,
                                     const SymbolTable &symbols) {
   std::vector<TextOperand> operands;
   for (size_t i = 0; i < group.inputs.size(); ++i) {
-    auto placed = group.windowOf.find(i);
-    if (placed == group.windowOf.end()) {
+    auto placed = group.windowsOf.find(i);
+    if (placed == group.windowsOf.end()) {
       operands.push_back(broadcastOperand(group.inputs[i]->type(), shape, symbols));
       continue;
     }
-    const TextWindow &window = group.windows[placed->second];
+    // Along each dim the innermost window says where the part lies: it comes first.
+    std::map<size_t, const TextWindow *> along;
+    for (size_t w : placed->second)
+      along.try_emplace(group.windows[w].dim, &group.windows[w]);
     std::vector<Expr> part = shape;
-    part[window.dim] = window.to - window.from;
+    for (const auto &[dim, window] : along)
+      part[dim] = window->to - window->from;
     TextOperand operand = broadcastOperand(group.inputs[i]->type(), part, symbols);
-    operand.offset = operand.offset - window.from * operand.strides[window.dim];
-    operand.windows = {placed->second};
+    for (const auto &[dim, window] : along)
+      operand.offset = operand.offset - window->from * operand.strides[dim];
+    operand.windows = placed->second;
     operands.push_back(std::move(operand));
   }
   return operands;

@@ -14,7 +14,7 @@ namespace pellucid::passes {
 struct PointwiseGroup {
   std::vector<graph::Value *> inputs; ///< `in0`, `in1`, … in the body
   /// Of inputs that are read in a part of the group's indices; the others have none.
-  std::map<size_t, size_t> windowOf;
+  std::map<size_t, std::vector<size_t>> windowsOf;
   std::vector<TextWindow> windows;
   std::vector<TextScalar> scalars;
   std::vector<TextStatement> body;
@@ -46,6 +46,10 @@ bool isJoin(const graph::Node &node, const graph::OperatorRegistry &registry,
 std::vector<graph::Node *> addJoin(PointwiseGroup &group, const graph::Node &node,
                                    const graph::OperatorRegistry &registry,
                                    const graph::SymbolTable &symbols);
+
+/// Adds pointwise nodes and joins, in order; what joins took along is added to `nodes`.
+void addNodes(PointwiseGroup &group, std::vector<graph::Node *> &nodes,
+              const graph::OperatorRegistry &registry, const graph::SymbolTable &symbols);
 
 /// Adds `node` (isPointwise) to the group; values it uses that are not in the group yet become
 /// inputs. Each result is rounded to its own type, as the operators one by one would.
