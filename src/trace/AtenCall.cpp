@@ -355,6 +355,27 @@ static std::optional<h::Value> callOfWholeFloats(Tracer &tracer, h::Interpreter 
   return callAten(tracer, interpreter, name, call);
 }
 
+/// x.split(sizes) where values decide some of them: they are held against the dim in the call.
+static std::optional<h::Value> splitByValues(h::Interpreter &interpreter, const h::Value &self,
+                                             const h::Value &sizes, const h::Value *dim) {
+  auto *tensor = self.as<TensorObject>();
+  if (!tensor)
+    return std::nullopt;
+  std::vector<h::Value> parts;
+  bool any = false;
+  for (const h::Value &size : sizes.elements()) {
+    parts.push_back(sizeOf(tensor->tracer, interpreter, size));
+    any |= parts.back().isSymInt() && mentionsRead(tensor->tracer, parts.back().symInt());
+  }
+  if (!any)
+    return std::nullopt;
+  auto module = interpreter.nativeModule("torch._pellucid_aten");
+  h::CallArgs call;
+  call.positional = {self, h::Value::list(std::move(parts)), dim ? *dim : h::Value(int64_t(0))};
+  h::Value result = interpreter.call(*module->globals->find("_split_by_values"), std::move(call));
+  return result.isNone() ? std::nullopt : std::optional(result);
+}
+
 /// index() and index_put() whose indices are masks, where() of a condition alone, uneven paddings:
 /// written with others.
 static std::optional<h::Value> callOfMasks(h::Interpreter &interpreter, const std::string &name,
@@ -377,6 +398,12 @@ static std::optional<h::Value> callOfMasks(h::Interpreter &interpreter, const st
     h::Value result =
         interpreter.call(*module->globals->find("_convolution_same"), std::move(call));
     return result.isNone() ? std::nullopt : std::optional(result);
+  }
+  if (packet == "split" || packet == "split_with_sizes") {
+    const h::Value *sizes = argument(1, packet == "split" ? "split_size" : "split_sizes");
+    if (!sizes || !sizes->isSequence() || args.positional.empty())
+      return std::nullopt;
+    return splitByValues(interpreter, args.positional[0], *sizes, argument(2, "dim"));
   }
   if (packet != "index" && !puts)
     return std::nullopt;

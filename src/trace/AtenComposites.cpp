@@ -232,7 +232,7 @@ void addAtenComposites(h::NativeModules &modules) {
     addSizeReads(*source);
     for (const char *name :
          {"_mask_indices", "_mask_over", "_values_for", "_index_masks", "_index_put_masks",
-          "_complex_operators", "_Complex", "_convolution_same"})
+          "_complex_operators", "_Complex", "_convolution_same", "_split_by_values"})
       module.globals->set(name, *source->globals->find(name));
     module.globals->set("_table", h::Value(std::make_shared<CompositeTable>(interpreter, *source)));
   });

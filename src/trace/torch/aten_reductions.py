@@ -167,6 +167,16 @@ def _all_dims(self, dim, keepdim):
     return result.to(torch.uint8) if self.dtype == torch.uint8 else result
 
 
+@_aten("aten::_is_all_true(Tensor self) -> Tensor")
+def _is_all_true(self):
+    return torch.all(self)
+
+
+@_aten("aten::_is_any_true(Tensor self) -> Tensor")
+def _is_any_true(self):
+    return torch.any(self)
+
+
 @_aten("aten::aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)")
 def _aminmax(self, dim, keepdim):
     return F.aminmax(self, dim, keepdim)

@@ -189,6 +189,24 @@ def _index_put_masks(self, indices, values, accumulate=False):
     return torch.ops.aten.index_put.default(wide, opened, _values_for(wide, opened, values), accumulate).reshape(shape)
 
 
+def _split_by_values(self, sizes, dim):
+    """The parts of split(sizes), of which values decide some; None where they are known to fill the dim."""
+    dim, total = F._wrapped(dim, self.dim()), 0
+    for size in sizes:
+        total = total + size
+    own = self.shape[dim]
+    if _is_proved(self, total == own) or _is_proved(self, total != own):
+        return None
+    for size in sizes:
+        _check_sizes(self, size >= 0, f"RuntimeError: split_with_sizes expects split_sizes have only non-negative entries, but got {size}")
+    _check_sizes(self, total == own, f"RuntimeError: split_with_sizes expects split_sizes to sum exactly to {own} (input tensor's size at dimension {dim}), but got {total}")
+    strides, at, parts = list(self.stride()), self.storage_offset(), []
+    for size in sizes:
+        parts.append(torch.as_strided(self, [size if d == dim else n for d, n in enumerate(self.shape)], strides, at))
+        at = at + size * strides[dim]
+    return parts
+
+
 # --- what occurs
 
 
