@@ -19,6 +19,7 @@
 #include "passes/graph/Idioms.h"
 #include "passes/graph/InlineOperators.h"
 #include "passes/graph/InnermostChannels.h"
+#include "passes/graph/KnownMasks.h"
 #include "passes/graph/LowerAttention.h"
 #include "passes/graph/LowerScans.h"
 #include "passes/graph/LowerToLaunches.h"
@@ -233,6 +234,7 @@ struct Compilation {
     pass("decompose", program, [&] { decomposeComposites(program, registry); });
     // From here a draw is a function of its operands: it may be computed anywhere, or twice.
     passOverMain("number draws", program, [&] { numberDraws(program, registry); });
+    pass("known masks", program, [&] { replaceKnownMasks(program, registry); });
     pass("detach empty tensors", program, [&] { detachEmptyTensors(program, registry); });
     // From here every node is a launch or a built-in operator with a kernel.
     if (options.bitsOfKnownSizes)

@@ -7,6 +7,7 @@
 #include "passes/graph/Idioms.h"
 #include "passes/graph/InlineOperators.h"
 #include "passes/graph/InnermostChannels.h"
+#include "passes/graph/KnownMasks.h"
 #include "passes/graph/LowerToLaunches.h"
 #include "reference/graph/Interpreter.h"
 #include "reference/tt/Launch.h"
@@ -63,6 +64,8 @@ protected:
     program.main.output(std::move(list));
     decomposeComposites(program, registry);
     unlowered = program.clone();
+    if (withPasses)
+      masks = replaceKnownMasks(program, registry);
     if (withPasses && device != cpu) {
       replaced = replaceIdioms(program, registry);
       changed = layChannelsInnermost(program, registry);
@@ -157,7 +160,7 @@ protected:
   bool deterministic = false;
   /// What a device's programs go through first, and how often either did something.
   bool withPasses = false;
-  size_t replaced = 0, changed = 0;
+  size_t replaced = 0, changed = 0, masks = 0;
   std::string sources;
   uint64_t state = 1;
 };

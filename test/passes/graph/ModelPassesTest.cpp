@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is decided over a whole model, on programs as models of public libraries write them
+// (docs/design/0061).
+#include "InterpretedLaunches.h"
+
+namespace pellucid::passes {
+namespace {
+
+class ModelPasses : public InterpretedLaunches {
+protected:
+  ModelPasses() { withPasses = true; }
+
+  Value *of(std::string_view target, std::vector<Argument> args, KeywordArguments kwargs = {}) {
+    return call(target, std::move(args), std::move(kwargs))->result();
+  }
+  Value *count(int64_t end) { return of("aten.arange.default", {end}); }
+  Value *view(Value *value, std::vector<int64_t> shape) {
+    return of("aten.view.default", {value, Argument::List(shape.begin(), shape.end())});
+  }
+  Value *column(Value *value) { return of("aten.unsqueeze.default", {value, int64_t(-1)}); }
+
+  /// `mask` of the numbers of queries (a column) and keys, on attention of both devices.
+  void attend(int64_t queries, int64_t keys, size_t expected, DataType type,
+              const std::function<Value *()> &mask) {
+    for (uint32_t device : {cpu, hopper}) {
+      SCOPED_TRACE(device);
+      program = Program();
+      inputs.clear();
+      Value *q = input("q", type, {2, 2, queries, 16}, 2),
+            *k = input("k", type, {2, 2, keys, 16}, 2), *v = input("v", type, {2, 2, keys, 16}, 2);
+      lower({of("aten.scaled_dot_product_attention.default", {q, k, v, mask()})}, device);
+      EXPECT_EQ(masks, expected);
+      expectSame(type == DataType::Float32 ? 1e-5 : 2e-2);
+    }
+  }
+};
+
+/// As transformers does: places of packed sequences, compared where they are looked up.
+TEST_F(ModelPasses, MaskOfPackedPlaces) {
+  auto mask = [&](int64_t most) {
+    Value *places =
+        of("aten.unsqueeze.default", {of("aten.add.Tensor", {count(37), int64_t(0)}), int64_t(0)});
+    places = of("aten.expand.default", {places, Argument::List{int64_t(2), int64_t(-1)}});
+    Value *before =
+        of("aten.sub.Tensor",
+           {of("aten.slice.Tensor", {places, int64_t(1), int64_t(0), int64_t(1)}), int64_t(1)});
+    Value *all = of("aten.cat.default", {Argument::List{before, places}, int64_t(-1)});
+    Value *jump = of("aten.ne.Scalar",
+                     {of("aten.sub.Tensor",
+                         {of("aten.narrow.default", {all, int64_t(-1), int64_t(1), int64_t(37)}),
+                          of("aten.narrow.default", {all, int64_t(-1), int64_t(0), int64_t(37)})}),
+                      int64_t(1)});
+    Value *sequence = of("aten.cumsum.default", {jump, int64_t(-1)});
+    Value *row = view(count(2), {2, 1, 1, 1}), *query = view(count(37), {1, 1, 37, 1}),
+          *key = view(count(37), {1, 1, 1, 37});
+    auto at = [&](Value *from, Value *index) {
+      return of("aten.index.Tensor", {from, Argument::List{row, index}});
+    };
+    Value *one =
+        of("aten.new_ones.default", {query, Argument::List{}}, {{"dtype", DataType::Bool}});
+    Value *same = of("aten.eq.Tensor", {at(sequence, query), at(sequence, key)});
+    Value *past =
+        of("aten.le.Tensor", {of("aten.sub.Tensor", {at(places, key), most}), at(places, query)});
+    Value *seen = of("aten.bitwise_and.Tensor", {of("aten.bitwise_and.Tensor", {one, same}), past});
+    return of("aten.expand.default",
+              {seen, Argument::List{int64_t(2), int64_t(-1), int64_t(37), int64_t(37)}});
+  };
+  for (DataType type : {DataType::Float32, DataType::BFloat16}) {
+    attend(37, 37, 1, type, [&] { return mask(0); });
+    attend(37, 37, 0, type, [&] { return mask(1); });  // one key more
+    attend(37, 37, 1, type, [&] { return mask(40); }); // all keys
+  }
+}
+
+TEST_F(ModelPasses, MasksThatAreCausalOrNothing) {
+  auto compare = [&](const char *how, int64_t queries, int64_t keys, int64_t add) {
+    return [=, this] {
+      Value *query = of("aten.add.Scalar", {column(count(queries)), add});
+      return of(how, {query, count(keys)});
+    };
+  };
+  DataType type = DataType::Float32;
+  attend(9, 9, 1, type, compare("aten.ge.Tensor", 9, 9, 0));
+  attend(9, 9, 1, type, compare("aten.gt.Tensor", 9, 9, 1));
+  attend(9, 21, 1, type, compare("aten.ge.Tensor", 9, 21, 0));
+  attend(9, 21, 0, type, compare("aten.ge.Tensor", 9, 21, 12));
+  attend(1, 21, 1, type, compare("aten.ge.Tensor", 1, 21, 20)); // the last query sees every key
+  attend(9, 9, 0, type, compare("aten.le.Tensor", 9, 9, 0));
+  attend(9, 9, 0, type, compare("aten.ne.Tensor", 9, 9, 0));
+  attend(9, 9, 0, type, compare("aten.gt.Tensor", 9, 9, 0)); // the first row sees nothing
+  attend(9, 9, 0, type, compare("aten.lt.Tensor", 9, 9, 100));
+  attend(9, 9, 1, type, compare("aten.ne.Tensor", 9, 9, 100));
+}
+
+TEST_F(ModelPasses, WindowsAsWideAsAllKeys) {
+  auto window = [&](int64_t width) {
+    return [=, this] {
+      Value *query = column(count(9)), *key = count(9);
+      Value *near = of("aten.lt.Scalar", {of("aten.sub.Tensor", {query, key}), width});
+      return of("aten.logical_and.default", {of("aten.le.Tensor", {key, query}), near});
+    };
+  };
+  attend(9, 9, 1, DataType::Float32, window(9));
+  attend(9, 9, 0, DataType::Float32, window(8));
+}
+
+/// Added masks: 0 where a key counts, minus infinity or the least number elsewhere.
+TEST_F(ModelPasses, MasksThatAreAdded) {
+  auto added = [&](double yes, double no, bool past) {
+    return [=, this] {
+      Value *query = column(count(9)), *key = count(9);
+      Value *condition = of(past ? "aten.le.Tensor" : "aten.gt.Tensor", {key, query});
+      Value *zero =
+          of("aten.full.default", {Argument::List{}, yes}, {{"dtype", DataType::Float32}});
+      return of("aten.where.ScalarOther", {condition, zero, no});
+    };
+  };
+  double least = -3.4028234663852886e38, infinity = HUGE_VAL;
+  attend(9, 9, 1, DataType::Float32, added(0, -infinity, true));
+  attend(9, 9, 1, DataType::Float32, added(0, least, true));
+  attend(9, 9, 1, DataType::Float32, added(-infinity, 0, false));
+  attend(9, 9, 0, DataType::Float32, added(0, -3, true));
+  attend(9, 9, 0, DataType::Float32, added(1, -infinity, true));
+  attend(9, 9, 1, DataType::Float32, added(0, 0, true));
+}
+
+/// What a program is given is not known.
+TEST_F(ModelPasses, MasksOfInputsStay) {
+  attend(9, 9, 0, DataType::Float32, [&] { return input("m", DataType::Bool, {9, 9}, 2); });
+  attend(9, 9, 0, DataType::Float32, [&] {
+    Value *places = input("p", DataType::Int64, {9}, 9);
+    return of("aten.le.Tensor", {count(9), column(places)});
+  });
+}
+
+} // namespace
+} // namespace pellucid::passes
