@@ -58,6 +58,7 @@ std::vector<Worker *> workersFor(size_t kernels, const std::string &program, Kep
     std::unique_ptr<Worker> &worker = kept.workers["device " + std::to_string(i)];
     if (!worker)
       worker = std::make_unique<Worker>(program);
+    worker->begin();
     workers.push_back(worker.get());
   }
   return workers;
@@ -75,8 +76,9 @@ RefusedKernels makeDeviceCode(const std::vector<const CodegenJob *> &jobs,
   std::vector<Worker *> workers = workersFor(missing.size(), program, kept);
   std::vector<CodegenResult> made(missing.size());
   std::vector<Diagnostics> said(missing.size());
+  std::vector<char> tried(missing.size()); // no bool: threads write side by side
   // One at a time, so that a kernel that is refused takes no other with it.
-  sideBySide(missing.size(), workers.size(), [&](size_t i, size_t thread) {
+  auto make = [&](size_t i, Worker &worker) {
     const MissingKernel &one = missing[i];
     CodegenJob job;
     job.target = one.job->target;
@@ -84,10 +86,19 @@ RefusedKernels makeDeviceCode(const std::vector<const CodegenJob *> &jobs,
     job.exactTarget = one.job->exactTarget;
     job.remembersKernels = true;
     job.kernels = {*one.kernel};
-    workers[thread]->start(job);
-    if (!workers[thread]->wait(made[i], said[i]))
+    worker.start(job);
+    if (!worker.wait(made[i], said[i]))
       made[i].kernels.clear();
+    tried[i] = true;
+  };
+  sideBySide(missing.size(), workers.size(), [&](size_t i, size_t thread) {
+    if (workers[thread]->isRunning())
+      make(i, *workers[thread]);
   });
+  // Processes that ended are started anew by this thread, which stays.
+  for (size_t i = 0; i < missing.size(); ++i)
+    if (!tried[i])
+      make(i, *workers.front());
   RefusedKernels refused;
   for (size_t i = 0; i < missing.size(); ++i) {
     if (made[i].kernels.empty()) {

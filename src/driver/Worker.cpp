@@ -107,23 +107,29 @@ Worker::Worker(const std::string &program, const CodegenJob &job, int secondsOfS
   start(job);
 }
 
-void Worker::start(const CodegenJob &job) {
-  state->target = job.target;
+bool Worker::isRunning() const { return state->process > 0; }
+
+void Worker::begin() {
   state->startError.clear();
-  state->current.clear();
   if (state->program.empty()) {
     state->startError = "the program pellucid-worker was not found beside this program";
     return;
   }
-  if (state->process <= 0) {
-    state->end();
-    std::string error =
-        spawnWorker(state->program, state->process, state->toWorker, state->fromWorker);
-    if (!error.empty()) {
-      state->startError = "cannot start " + state->program + ": " + error;
-      return;
-    }
-  }
+  if (isRunning())
+    return;
+  state->end();
+  std::string error =
+      spawnWorker(state->program, state->process, state->toWorker, state->fromWorker);
+  if (!error.empty())
+    state->startError = "cannot start " + state->program + ": " + error;
+}
+
+void Worker::start(const CodegenJob &job) {
+  state->target = job.target;
+  state->current.clear();
+  begin();
+  if (!state->startError.empty())
+    return;
   if (state->sender.joinable())
     state->sender.join();
   // The job may be larger than the pipe, and the worker answers while it reads.

@@ -22,6 +22,9 @@ public:
   Worker(const Worker &) = delete;
   Worker &operator=(const Worker &) = delete;
 
+  /// Starts the process where none runs. It is killed when the thread that starts it ends.
+  void begin();
+  bool isRunning() const;
   /// Hands the process its next job, once wait() has returned for the one before. One that ended is
   /// started anew.
   void start(const CodegenJob &job);
