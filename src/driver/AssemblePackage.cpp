@@ -386,6 +386,7 @@ private:
       executable.record = "code/" + result.symbol + ".sm_" + std::to_string(executable.target.sm) +
                           (ptx.thisGenerationOnly ? "a" : "") + ".ptx";
       executable.sharedBytes = ptx.sharedBytes;
+      executable.dependentLaunch = ptx.dependentLaunch;
       noteProducts(kernel.numerics, ptx);
       contents.records.push_back(package::textRecord(executable.record, ptx.text));
       kernel.executables.push_back(executable);

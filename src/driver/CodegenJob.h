@@ -55,6 +55,7 @@ struct CodegenPtx {
   std::string text;
   uint32_t sharedBytes = 0;
   bool thisGenerationOnly = false; ///< runs on devices of exactly the job's target
+  bool dependentLaunch = false;    ///< waits for the launches ahead of it itself
 };
 
 struct CodegenKernelResult {

@@ -199,7 +199,8 @@ bool compilePtx(mlir::ModuleOp module, const CodegenKernel &kernel,
     if (!codegen::compileCudaKernel(module, kernel.symbol, options, compiled, diagnostics))
       return false;
     entry.ptx.push_back(
-        {std::move(compiled.ptx), compiled.sharedBytes, compiled.thisGenerationOnly});
+        {std::move(compiled.ptx), compiled.sharedBytes,
+                         compiled.thisGenerationOnly, compiled.dependentLaunch});
     entry.matrixUnits |= compiled.matrixUnits;
     if (entry.ptx.size() == 1)
       for (const auto &slot : compiled.arguments)

@@ -110,6 +110,7 @@ template <typename Archive> void visit(Archive &a, CodegenResult &result) {
       a.text(p.text);
       a.number(p.sharedBytes);
       a.number(p.thisGenerationOnly);
+      a.number(p.dependentLaunch);
     });
     a.number(k.matrixUnits);
     a.number(k.bfloat16Grade);

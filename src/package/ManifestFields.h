@@ -32,7 +32,7 @@ template <typename Archive> struct ManifestFields {
   void fields(auto &s, const Target *) { archive(s.kind, s.cpu, s.sm); }
   void fields(auto &s, const Executable *) {
     archive(s.target, s.format, s.record, s.entry, s.entryOffset, s.scratchBytes, s.sharedBytes,
-            s.numWarps, s.numCtas, s.messages);
+            s.numWarps, s.numCtas, s.dependentLaunch, s.messages);
   }
   void fields(auto &s, const FoldedConstant *) { archive(s.name, s.value); }
   void fields(auto &s, const Kernel *) {

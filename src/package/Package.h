@@ -144,6 +144,9 @@ struct Executable {
       0; ///< Image: the entry's virtual address in the image (ElfImage.h: symbolAddress)
   uint64_t scratchBytes = 0;
   uint32_t sharedBytes = 0, numWarps = 4, numCtas = 1;
+  /// Ptx, Cubin: it waits itself for what is ahead of it in its stream, so that it may be queued
+  /// before that has ended (griddepcontrol.wait before any access to memory).
+  bool dependentLaunch = false;
   std::vector<Message> messages;
 };
 

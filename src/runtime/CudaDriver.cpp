@@ -35,6 +35,10 @@ struct Opened {
     why = "the CUDA driver is too old: it has no " name;
     PELLUCID_CUDA_FUNCTIONS(PELLUCID_RESOLVE)
 #undef PELLUCID_RESOLVE
+#define PELLUCID_RESOLVE(member, name, parameters)                                                 \
+  driver.member = reinterpret_cast<decltype(driver.member)>(dlsym(library, name));
+    PELLUCID_NEWER_CUDA_FUNCTIONS(PELLUCID_RESOLVE)
+#undef PELLUCID_RESOLVE
     if (why.empty())
       if (Result result = driver.check(driver.init(0), "initialise the CUDA driver"); !result.ok())
         why = result.message();

@@ -21,6 +21,19 @@ using Graph = struct GraphObject *;
 using GraphExec = struct GraphExecObject *;
 using Address = unsigned long long;
 
+/// CUlaunchAttribute and CUlaunchConfig.
+struct LaunchAttribute {
+  int id = 0;
+  alignas(8) unsigned char value[64] = {};
+};
+struct LaunchConfig {
+  unsigned gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes;
+  Stream stream;
+  LaunchAttribute *attributes;
+  unsigned attributeCount;
+};
+static_assert(sizeof(LaunchAttribute) == 72 && sizeof(LaunchConfig) == 56);
+
 /// X(member, exported name, parameters). The names carry the suffix of the current ABI of each
 /// function.
 #define PELLUCID_CUDA_FUNCTIONS(X)                                                                 \
@@ -84,9 +97,15 @@ using Address = unsigned long long;
   X(eventElapsedTime, "cuEventElapsedTime", (float *milliseconds, Event begin, Event end))         \
   X(eventDestroy, "cuEventDestroy_v2", (Event event))
 
+/// What a driver may lack; null then.
+#define PELLUCID_NEWER_CUDA_FUNCTIONS(X)                                                           \
+  X(launchKernelEx, "cuLaunchKernelEx",                                                            \
+    (const LaunchConfig *config, Function function, void **parameters, void **extra))
+
 struct Driver {
 #define PELLUCID_DECLARE(member, name, parameters) Code(*member) parameters = nullptr;
   PELLUCID_CUDA_FUNCTIONS(PELLUCID_DECLARE)
+  PELLUCID_NEWER_CUDA_FUNCTIONS(PELLUCID_DECLARE)
 #undef PELLUCID_DECLARE
 
   /// The driver of this process, opened and initialised at the first call; null with the reason in

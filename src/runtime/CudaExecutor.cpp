@@ -10,6 +10,8 @@ using namespace package;
 
 // CUfunction_attribute
 static constexpr int maxDynamicShared = 8;
+// CUlaunchAttributeID
+static constexpr int programmaticStreamSerialization = 6;
 /// A launch may use this much shared memory without asking.
 static constexpr uint32_t defaultSharedBytes = 48 << 10;
 static constexpr size_t weightAlignment = 256;
@@ -233,6 +235,23 @@ Result CudaExecutor::allocateArena(Frame::Arena &arena, unsigned char *&memory) 
   return {};
 }
 
+/// A kernel that waits for the launches ahead of it itself is placed before they have ended.
+cuda::Code CudaExecutor::queue(const PreparedLaunch &prepared, void **parameters) {
+  const Executable &executable = *prepared.variant->executable;
+  auto function = static_cast<cuda::Function>(const_cast<void *>(prepared.variant->entry));
+  unsigned threads = executable.numWarps * warpThreads;
+  if (!executable.dependentLaunch || !driver.launchKernelEx)
+    return driver.launchKernel(function, prepared.grid[0], prepared.grid[1], prepared.grid[2],
+                               threads, 1, 1, executable.sharedBytes, stream, parameters, nullptr);
+  cuda::LaunchAttribute attribute;
+  attribute.id = programmaticStreamSerialization;
+  attribute.value[0] = 1; // an int
+  cuda::LaunchConfig config = {prepared.grid[0], prepared.grid[1], prepared.grid[2], threads,
+                               1,                1,                executable.sharedBytes,
+                               stream,           &attribute,       1};
+  return driver.launchKernelEx(&config, function, parameters, nullptr);
+}
+
 Result CudaExecutor::launch(const LaunchPlan &step, const PreparedLaunch &prepared,
                             const unsigned char *arguments) {
   // The driver copies each parameter from where its pointer points. Triton's two scratch pointers
@@ -250,12 +269,7 @@ Result CudaExecutor::launch(const LaunchPlan &step, const PreparedLaunch &prepar
     parameters[count++] = packed + argument.parameter->offset;
   parameters[count++] = &scratch[0];
   parameters[count++] = &scratch[1];
-  auto function = static_cast<cuda::Function>(const_cast<void *>(variant.entry));
-  cuda::Code code =
-      driver.launchKernel(function, prepared.grid[0], prepared.grid[1], prepared.grid[2],
-                          variant.executable->numWarps * warpThreads, 1, 1,
-                          variant.executable->sharedBytes, stream, parameters, nullptr);
-  return checked(code, [&] {
+  return checked(queue(prepared, parameters), [&] {
     return "launch '" + step.launch->label + "' (kernel '" + variant.kernel->name + "')";
   });
 }

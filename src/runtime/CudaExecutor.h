@@ -66,6 +66,7 @@ public:
   double microsecondsOf(size_t mark) override;
 
 private:
+  cuda::Code queue(const PreparedLaunch &prepared, void **parameters);
   const CudaResources &resources;
   const cuda::Driver &driver;
   const pellucid_run_options *options;

@@ -47,6 +47,7 @@ static Manifest fullManifest() {
   ptx.sharedBytes = 1024;
   ptx.numWarps = 8;
   ptx.numCtas = 2;
+  ptx.dependentLaunch = true;
   ptx.messages.push_back({MessageKind::Print, "x: ", "kernels.py", 12, 9, true});
   kernel.executables.push_back(ptx);
   Program &program = m.programs[0];

@@ -50,7 +50,7 @@ Context *current = nullptr;
 Stream defaultStream;
 std::vector<Stream *> streams = {&defaultStream};
 std::map<unsigned long long, std::pair<size_t, int>> blocks; ///< bytes and device, by address
-size_t launches = 0, graphLaunches = 0, modules = 0, loads = 0, copiesTo = 0, copiesFrom = 0;
+size_t launches = 0, dependentLaunches = 0, graphLaunches = 0, modules = 0, loads = 0, copiesTo = 0, copiesFrom = 0;
 /// Where scripts are looked at any kernel is there and does nothing; memory begins with zeros.
 const bool runsNothing = std::getenv("PELLUCID_FAKE_CUDA_RUNS_NOTHING") != nullptr;
 
@@ -132,6 +132,7 @@ API fakeCudaCount(const char *what) {
   return static_cast<int>(name == "blocks"          ? blocks.size()
                           : name == "launches"      ? launches
                           : name == "graphLaunches" ? graphLaunches
+                          : name == "dependentLaunches" ? dependentLaunches
                           : name == "modules"       ? modules
                                                     : 0);
 }
@@ -202,6 +203,23 @@ API cuLaunchKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, uns
     for (int32_t i = 0; i < count; ++i)
       static_cast<float *>(at(data))[i] += amount;
   });
+}
+
+/// CUlaunchConfig with its one attribute, which lets a kernel be queued before what is ahead ends.
+struct LaunchConfig {
+  unsigned grid[3], block[3], sharedBytes;
+  void *stream;
+  const int *attribute; ///< its id, a gap of four bytes, its value
+  unsigned attributeCount;
+};
+API cuLaunchKernelEx(const LaunchConfig *config, void *function, void **parameters, void **extra) {
+  LOCKED;
+  if (config->attributeCount != 1 || config->attribute[0] != 6 || config->attribute[2] != 1)
+    return InvalidValue;
+  ++dependentLaunches;
+  return cuLaunchKernel(function, config->grid[0], config->grid[1], config->grid[2],
+                        config->block[0], config->block[1], config->block[2], config->sharedBytes,
+                        config->stream, parameters, extra);
 }
 
 API cuStreamCreate(Stream **stream, unsigned) {

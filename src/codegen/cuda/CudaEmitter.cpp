@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 
 namespace pellucid::codegen {
@@ -33,6 +34,7 @@ void CudaEmitter::emit() {
   shared->setAlignment(llvm::Align(16));
   if (auto bytes = kernel->getAttrOfType<mlir::IntegerAttr>(ttgpu::sharedBytesName))
     result.sharedBytes = static_cast<uint32_t>(bytes.getInt());
+  result.dependentLaunch = kernel->hasAttr(ttgpu::dependentLaunchName);
   createEntry();
   emitBlock(kernel.getBody().front());
   b.CreateRetVoid();
@@ -139,6 +141,9 @@ void CudaEmitter::emitStatement(mlir::Operation *op) {
       .Case<scf::IfOp>([&](auto branch) { emitIf(branch); })
       .Case<scf::WhileOp>([&](auto loop) { emitWhile(loop); })
       .Case<tt::BarrierOp, ttgpu::BarrierOp>([&](auto) { emitBarrier(); })
+      .Case<tt::GridDependencyLaunchDependentsOp>(
+          [&](auto) { b.CreateIntrinsic(I::nvvm_griddepcontrol_launch_dependents, {}); })
+      .Case<tt::GridDependencyWaitOp>([&](auto) { emitDependencyWait(); })
       .Case<tt::PrintOp>([&](auto print) { emitPrint(print); })
       .Case<tt::AssertOp>([&](auto assertion) { emitAssert(assertion); })
       .Case<tt::AssumeOp>([](auto) {})
@@ -157,6 +162,12 @@ void CudaEmitter::emitStatement(mlir::Operation *op) {
                           {b.getInt64(release.getPending())});
       })
       .Default([&](auto) { emitScalarOp(op); });
+}
+
+/// LLVM's intrinsic touches no memory, so that loads could move ahead of it.
+void CudaEmitter::emitDependencyWait() {
+  auto *type = llvm::FunctionType::get(b.getVoidTy(), false);
+  b.CreateCall(type, llvm::InlineAsm::get(type, "griddepcontrol.wait;", "~{memory}", true));
 }
 
 llvm::SmallVector<Value *, 2> CudaEmitter::emitElement(mlir::Operation *op,

@@ -93,6 +93,7 @@ private:
   llvm::SmallVector<llvm::Value *, 2> emitInRegion(CodeBuilder &builder, mlir::Operation *op,
                                                    llvm::ArrayRef<llvm::Value *> operands) override;
   void emitBarrier();
+  void emitDependencyWait();
   ThreadNumbers numbersOf(llvm::Value *thread, llvm::BasicBlock *block);
 
   // EvaluateTiles.cpp

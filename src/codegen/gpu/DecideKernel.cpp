@@ -17,6 +17,7 @@ static void buildPipeline(mlir::OpPassManager &pm, const ChooseProductsOptions &
   pm.addPass(createChooseLayouts());
   pm.addPass(createAllocateShared());
   pm.addPass(createInsertBarriers());
+  pm.addPass(createDependOnLaunches());
 }
 
 /// What a launch of any of the functions takes.

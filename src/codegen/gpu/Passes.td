@@ -68,4 +68,14 @@ def InsertBarriers : Pass<"ttgpu-insert-barriers", "::mlir::ModuleOp"> {
   let dependentDialects = ["::pellucid::ttgpu::TtGpuDialect"];
 }
 
+def DependOnLaunches : Pass<"ttgpu-depend-on-launches", "::mlir::ModuleOp"> {
+  let summary = "lets launches be queued before the ones ahead of them have ended";
+  let description = [{
+    From sm_90 on, a kernel begins by letting the next launch be placed and by waiting for the one
+    ahead (`tt.grid_dependency_launch_dependents`, `tt.grid_dependency_wait`), and its function says
+    so: `ttgpu.dependent_launch`. Waits of its own are nothing then, and for other targets, where
+    kernels run one after another.
+  }];
+}
+
 #endif

@@ -31,6 +31,8 @@ struct Queue : mlir::SideEffects::Resource::Base<Queue> {
 
 /// On a function: the TargetAttr.
 inline constexpr llvm::StringLiteral targetName = "ttgpu.target";
+/// On a function that waits for the launches ahead of it itself.
+inline constexpr llvm::StringLiteral dependentLaunchName = "ttgpu.dependent_launch";
 /// On a tt.dot: the MatrixUnitAttr.
 inline constexpr llvm::StringLiteral unitName = "ttgpu.unit";
 /// On a tt.dot by warpgroups: its result is not there before an await_products (unit attribute).
