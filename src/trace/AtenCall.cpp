@@ -401,9 +401,10 @@ static std::optional<h::Value> callOfMasks(h::Interpreter &interpreter, const st
   }
   if (packet == "split" || packet == "split_with_sizes") {
     const h::Value *sizes = argument(1, packet == "split" ? "split_size" : "split_sizes");
-    if (!sizes || !sizes->isSequence() || args.positional.empty())
+    const h::Value *self = argument(0, "self");
+    if (!self || !sizes || !sizes->isSequence())
       return std::nullopt;
-    return splitByValues(interpreter, args.positional[0], *sizes, argument(2, "dim"));
+    return splitByValues(interpreter, *self, *sizes, argument(2, "dim"));
   }
   if (packet != "index" && !puts)
     return std::nullopt;

@@ -401,7 +401,7 @@ private:
   bool isMade(const Value *value) const {
     const Node *producer = value->producer();
     const Operator *op = producer->isCall() ? tracer.registry.find(producer->target()) : nullptr;
-    return op && op->kind != Operator::Kind::View;
+    return op && op->kind != Operator::Kind::View && producer->graph() == &tracer.graph();
   }
 
   // --- what regions give
