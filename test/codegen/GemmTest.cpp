@@ -2,6 +2,7 @@
 #include "codegen/cpu/Gemm.h"
 #include "codegen/KernelFixture.h"
 #include "codegen/common/GenerateCode.h"
+#include "codegen/cpu/StreamedProduct.h"
 
 #include <sys/mman.h>
 
@@ -157,7 +158,8 @@ TEST_P(Gemm, Batch) {
 }
 
 // What programs pack for themselves has the bits of what was packed before, whatever B's strides;
-// `packedB` is read only where there are more rows.
+// `packedB` is read only where there are more rows. Few rows beside dense columns are summed in an
+// order of their own.
 TEST_P(Gemm, UnpackedHasTheSameBits) {
   CompiledObject product, unpacked;
   Diagnostics diagnostics;
@@ -165,7 +167,8 @@ TEST_P(Gemm, UnpackedHasTheSameBits) {
   ASSERT_TRUE(compileGemm({type, false, level, true}, "unpacked", unpacked, diagnostics));
   CompiledKernel kernel(std::move(product), level), own(std::move(unpacked), level);
   for (auto [m, n, k] : {std::array{1, 1, 1}, std::array{16, 70, 40}, std::array{7, 33, 301},
-                         std::array{96, 20, 37}, std::array{97, 65, 18}, std::array{4, 3, 0}})
+                         std::array{96, 20, 37}, std::array{97, 65, 18}, std::array{4, 3, 0},
+                         std::array{1, 65, 333}, std::array{2, 64, 32}, std::array{3, 9, 1031}})
     for (auto [strideK, strideN] :
          {std::array{1, k + 1}, std::array{n + 2, 1}, std::array{2, 2 * k + 1}, std::array{1, 1}}) {
       Matrix a = rowsApart(1, m, k, k + 1), b = random(2, k * strideK + n * strideN + 1);
@@ -182,8 +185,43 @@ TEST_P(Gemm, UnpackedHasTheSameBits) {
       if (m <= package::productRows)
         arguments.packedB = nullptr;
       ASSERT_EQ(own.run(&arguments, x, y), 0);
-      ASSERT_EQ(want.bytes, got.bytes) << m << "x" << n << "x" << k << " " << strideK;
+      if (strideK > 1 || m > mostStreamedRows) {
+        ASSERT_EQ(want.bytes, got.bytes) << m << "x" << n << "x" << k << " " << strideK;
+        continue;
+      }
+      for (int i = 0; i < m; ++i)
+        for (int j = 0; j < n; ++j) {
+          double sum = 0, size = 0;
+          for (int t = 0; t < k; ++t) {
+            double term = a.values[i * (k + 1) + t] * b.values[t + j * strideN];
+            sum += term, size += std::abs(term);
+          }
+          ASSERT_TRUE(judge::isNear(read(got.bytes, i * n + j), sum,
+                                    roundingUnit() * std::max(std::abs(sum), size * 0x1p-3)))
+              << m << "x" << n << "x" << k << " at " << i << " " << j;
+        }
     }
+}
+
+// The order of a streamed sum is the same on levels that multiply f32.
+TEST_P(Gemm, StreamedHasTheSameBitsOnEveryLevel) {
+  if (hasProductUnits(level, type))
+    GTEST_SKIP() << "pairs are summed as the processor does";
+  int m = 3, n = 37, k = 205;
+  Matrix a = random(1, m * k), b = random(2, n * k);
+  std::vector<std::vector<char>> results;
+  for (CpuLevel each : {level, CpuLevel::X86_64_v3}) {
+    CompiledObject object;
+    Diagnostics diagnostics;
+    ASSERT_TRUE(compileGemm({type, false, each, true}, "unpacked", object, diagnostics));
+    CompiledKernel kernel(std::move(object), each);
+    Matrix c = random(4, m * n);
+    GemmArguments arguments{a.bytes.data(), nullptr, nullptr, c.bytes.data(), m, n, k, k, n};
+    arguments.b = b.bytes.data(), arguments.strideK = 1, arguments.strideN = k;
+    ASSERT_EQ(kernel.run(&arguments, 1, 1), 0);
+    results.push_back(c.bytes);
+  }
+  EXPECT_EQ(results[0], results[1]);
 }
 
 /// Bytes with a page behind them that ends the process when it is touched.

@@ -131,12 +131,20 @@ void LaneEvaluator::noteRowMask(mlir::Value mask, IndexMapId map, const LaneValu
     masks.push_back({mask, map, b.CreateSelect(value.value, b.getInt64(lanes), b.getInt64(0))});
 }
 
+void LaneEvaluator::noteAccess(mlir::Type element, const LaneValue &pointer) {
+  int64_t stride = 0;
+  if (pointer.isUniform())
+    return;
+  bool dense = pointer.hasConstantStride(stride) && stride == int64_t(memoryBytes(element));
+  (dense ? someDense : someApart) = true;
+}
+
 LaneValue LaneEvaluator::computeLoad(mlir::Operation *op, IndexMapId map) {
   auto load = mlir::cast<tt::LoadOp>(op);
   if (rowAnalysis) {
     if (load.getMask())
       noteRowMask(load.getMask(), map, evaluate(load.getMask(), map));
-    evaluate(load.getPtr(), map);
+    noteAccess(elementTypeOf(load.getType()), evaluate(load.getPtr(), map));
     return LaneValue::opaque();
   }
   LaneValue mask = load.getMask() ? evaluate(load.getMask(), map) : LaneValue::uniform(b.getTrue());
@@ -390,8 +398,11 @@ std::optional<LaneValue> LaneEvaluator::readWindow(const TileBuffer &buffer, Ind
 }
 
 LaneValue LaneEvaluator::readBuffer(const TileBuffer &buffer, IndexMapId map) {
-  if (rowAnalysis)
+  if (rowAnalysis) {
+    LaneValue at = position(map, buffer.shape);
+    noteAccess(buffer.element, at.isOpaque() ? at : pointerAt(buffer, at));
     return LaneValue::opaque();
+  }
   if (auto read = readWindow(buffer, map))
     return *read;
   return memory.load(buffer.element, pointerAt(buffer, position(map, buffer.shape)),

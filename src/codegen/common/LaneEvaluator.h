@@ -81,8 +81,10 @@ public:
   void writeBuffer(const TileBuffer &buffer, IndexMapId map, const LaneValue &value);
 
   unsigned laneCount() const { return lanes; }
-  /// Found by a row analysis.
+  /// Found by a row analysis: masks, and how the lanes lie in what is read.
   llvm::ArrayRef<RowMask> rowMasks() const { return masks; }
+  bool readsDense() const { return someDense && !someApart; }
+  bool readsApart() const { return someApart; }
 
 private:
   LaneValue compute(mlir::Value value, IndexMapId map);
@@ -109,6 +111,7 @@ private:
   llvm::Value *constants(llvm::ArrayRef<int64_t> numbers);
   LaneValue pointerAt(const TileBuffer &buffer, const LaneValue &position);
   void noteRowMask(mlir::Value mask, IndexMapId map, const LaneValue &value);
+  void noteAccess(mlir::Type element, const LaneValue &pointer);
 
   CodeBuilder &b;
   LaneEnvironment &environment;
@@ -116,6 +119,7 @@ private:
   IndexMaps &maps;
   unsigned lanes;
   bool rowAnalysis;
+  bool someDense = false, someApart = false;
   /// True while the offset of a pointer is evaluated.
   bool inOffset = false;
   llvm::Value *active = nullptr;

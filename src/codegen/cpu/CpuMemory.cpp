@@ -64,9 +64,11 @@ LaneValue CpuMemory::load(mlir::Type element, const LaneValue &pointer, const La
   } else if (pointer.isUniform()) {
     value = loadUniform(type, pointer.value, mask, other, lanes);
   } else if (pointer.hasConstantStride(stride)) {
-    value = uint64_t(stride) == bytesOf(type)
-                ? loadContiguous(type, pointer.value, mask, other, lanes)
-                : gather(type, pointer, mask, other, lanes);
+    value =
+        uint64_t(stride) == bytesOf(type) ? loadContiguous(type, pointer.value, mask, other, lanes)
+        : hasShortStep(type, stride, mask)
+            ? loadApart(type, pointer.value, stride / int64_t(bytesOf(type)), mask, other, lanes)
+            : gather(type, pointer, mask, other, lanes);
   } else {
     value = loadStrided(type, pointer, mask, other, lanes);
   }
@@ -140,6 +142,59 @@ Value *CpuMemory::loadBySigns(llvm::Type *type, Value *address, Value *mask, Val
     loaded = b.CreateIntToPtr(loaded, instead->getType());
   auto *constant = llvm::dyn_cast<llvm::Constant>(instead);
   return constant && constant->isNullValue() ? loaded : b.CreateSelect(mask, loaded, instead);
+}
+
+bool CpuMemory::hasShortStep(llvm::Type *type, int64_t stride, const LaneValue &mask) const {
+  constexpr int64_t longest = 4;
+  int64_t bytes = bytesOf(type), step = stride / bytes;
+  bool mayMask = mask.isUniform() || (mask.isPrefix() && hasMaskedMove(type));
+  return stride % bytes == 0 && mayMask &&
+         (step == -1 ? mask.isAlwaysTrue() : step > 1 && step <= longest);
+}
+
+// A page that holds a byte between two elements of a few bytes holds one of the two. Parts of the
+// run overlap by an element, so that none reaches beyond the last lane.
+Value *CpuMemory::loadApart(llvm::Type *type, Value *pointer, int64_t step, const LaneValue &mask,
+                            const LaneValue &other, unsigned lanes) {
+  if (step == -1) {
+    llvm::SmallVector<int> reversed;
+    for (unsigned lane = lanes; lane-- > 0;)
+      reversed.push_back(int(lane));
+    Value *first = b.CreateGEP(type, pointer, b.getInt64(1 - int64_t(lanes)));
+    Value *run = b.CreateAlignedLoad(lanesOf(type, lanes), first, alignOf(type));
+    return b.CreateShuffleVector(run, reversed);
+  }
+  unsigned perPart = std::min<uint64_t>(lanes, (hasAvx512(level) ? 64 : 32) / bytesOf(type));
+  llvm::SmallVector<Value *> parts;
+  for (unsigned start = 0; start < lanes; start += perPart) {
+    int64_t reach = perPart - 1; // from one load to the next
+    llvm::SmallVector<Value *> run;
+    for (int64_t j = 0; j < step; ++j) {
+      int64_t from = start * step + j * reach;
+      LaneValue there = mask;
+      if (mask.isPrefix()) {
+        Value *steps = b.CreateMul(b.CreateSub(mask.value, b.getInt64(1)), b.getInt64(step));
+        there = LaneValue::prefix(b.CreateSub(b.CreateAdd(steps, b.getInt64(1)), b.getInt64(from)));
+      }
+      run.push_back(
+          loadContiguous(type, b.CreateGEP(type, pointer, b.getInt64(from)), there, {}, perPart));
+    }
+    Value *picked = run[0];
+    for (int64_t j = 1; j < step; ++j) {
+      llvm::SmallVector<int> chosen;
+      for (int64_t lane = 0; lane < perPart; ++lane) {
+        int64_t load = std::min(lane * step / reach, step - 1), at = lane * step - load * reach;
+        bool isNew = load == j, isFirst = j == 1 && load == 0;
+        chosen.push_back(int(isNew ? perPart + at : isFirst ? at : lane));
+      }
+      picked = b.CreateShuffleVector(picked, run[j], chosen);
+    }
+    parts.push_back(picked);
+  }
+  Value *loaded = llvm::concatenateVectors(b, parts);
+  if (other.isOpaque() || mask.isAlwaysTrue())
+    return loaded;
+  return b.CreateSelect(toVector(b, mask, lanes), loaded, otherOrZero(type, other, lanes));
 }
 
 // Strides known at run time only, and computed addresses (`offsets % n`), are mostly dense after

@@ -34,6 +34,12 @@ private:
   /// Of lanes of four or eight bytes on x86-64-v3; none beside the active ones are touched.
   llvm::Value *loadBySigns(llvm::Type *type, llvm::Value *address, llvm::Value *mask,
                            llvm::Value *instead);
+  /// Of elements a few steps apart: what lies from the first to the last one is loaded, and the
+  /// lanes are picked. `step`: as `hasShortStep` says.
+  llvm::Value *loadApart(llvm::Type *type, llvm::Value *pointer, int64_t step,
+                         const LaneValue &mask, const LaneValue &other, unsigned lanes);
+  /// Whether lanes `stride` bytes apart are that near, backwards too.
+  bool hasShortStep(llvm::Type *type, int64_t stride, const LaneValue &mask) const;
   llvm::Value *loadStrided(llvm::Type *type, const LaneValue &pointer, const LaneValue &mask,
                            const LaneValue &other, unsigned lanes);
   /// An i1: the lanes lie one after the other from `first` on.

@@ -213,6 +213,10 @@ void KernelEmitter::prepareValue(mlir::Value value, bool inPlace, llvm::ArrayRef
     ensureBuffer(value);
     return;
   }
+  if (inPlace && isWorthTurning(value)) {
+    ensureBuffer(value);
+    return;
+  }
   if (auto gather = mlir::dyn_cast<tt::GatherOp>(op))
     ensureBuffer(gather.getSrc());
   bool elementwise = isElementOp(op) || mlir::isa<tt::LoadOp, tt::MapElementwiseOp>(op);
@@ -246,10 +250,13 @@ void KernelEmitter::storeTile(mlir::Value tile, const TileBuffer &into) {
   auto outer = std::move(byProducts);
   byProducts.clear();
   scratch->touch(into, current);
-  emitNest(flatNestOver(tileType(tile).getShape(), {tile}), {tile}, {},
-           [&](LaneEvaluator &chunk, IndexMapId at) {
-             chunk.writeBuffer(into, at, chunk.evaluate(tile, at));
-           });
+  if (auto across = turnedDim(tile))
+    storeTurned(tile, into, *across);
+  else
+    emitNest(flatNestOver(tileType(tile).getShape(), {tile}), {tile}, {},
+             [&](LaneEvaluator &chunk, IndexMapId at) {
+               chunk.writeBuffer(into, at, chunk.evaluate(tile, at));
+             });
   byProducts = std::move(outer);
 }
 

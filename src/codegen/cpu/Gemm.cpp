@@ -7,6 +7,7 @@
 #include "codegen/cpu/EmitObject.h"
 #include "codegen/cpu/PackPanels.h"
 #include "codegen/cpu/ProductBlock.h"
+#include "codegen/cpu/StreamedProduct.h"
 #include "codegen/cpu/Windows.h"
 
 #include "mlir/IR/BuiltinTypes.h"
@@ -74,8 +75,9 @@ public:
       Value *biasOffset = b.CreateAdd(b.CreateMul(row, biasRow), column);
       tileBias = l.elementAt(bias, b.CreateAdd(b.CreateMul(z, batchBias), biasOffset));
       if (unpacked)
-        findSource(column, z);
-      emitBlocks();
+        emitUnpacked(column, z);
+      else
+        emitBlocks();
       emitLoop(b, b.getInt64(0), rowsLeft, 1, false, [&](Value *r) { storeRow(r); });
     };
     auto finish = [&] {
@@ -106,6 +108,19 @@ private:
         b.CreateAdd(b.CreateMul(column, source.strideN), b.CreateMul(z, l.integerArgument(17)));
     source.base = l.elementAt(l.pointerArgument(14), offset);
     source.columns = columnsLeft;
+  }
+
+  void emitUnpacked(Value *column, Value *z) {
+    findSource(column, z);
+    source.depth = k;
+    Value *isStreamed = b.CreateAnd(b.CreateICmpEQ(source.strideK, b.getInt64(1)),
+                                    b.CreateICmpSLE(m, b.getInt64(mostStreamedRows)));
+    emitBranches(b, isStreamed, [&](unsigned side) {
+      if (side == 0)
+        emitStreamedProduct(l, {rowsLeft, tileA, lda, source}, sums);
+      else
+        emitBlocks();
+    });
   }
 
   void emitBlocks() {

@@ -72,6 +72,18 @@ private:
   /// The tile in scratch memory, written there now if need be.
   const TileBuffer &ensureBuffer(mlir::Value tile);
   void storeTile(mlir::Value tile, const TileBuffer &into);
+
+  // EmitTurned.cpp
+  /// The dim other than the last along which all that `tile` is evaluated from lies dense, where
+  /// along the last one it does not.
+  std::optional<unsigned> turnedDim(mlir::Value tile);
+  /// As storeTile(): lanes run along `across`, and squares are transposed in registers.
+  void storeTurned(mlir::Value tile, const TileBuffer &into, unsigned across);
+  void emitSquares(mlir::Value tile, const TileBuffer &into, unsigned across,
+                   llvm::SmallVector<LaneValue, 4> indices);
+  bool isWorthTurning(mlir::Value tile);
+
+  // EmitNests.cpp
   void copyTile(const TileBuffer &from, const TileBuffer &to);
   void emitStore(tt::StoreOp op);
   /// How many elements of the row that `row` analyses lie before the first one that a streaming

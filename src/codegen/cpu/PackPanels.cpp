@@ -2,6 +2,7 @@
 #include "codegen/cpu/PackPanels.h"
 
 #include "codegen/common/ControlFlow.h"
+#include "codegen/cpu/TransposeSquare.h"
 #include "package/PackedMatrix.h"
 
 namespace pellucid::codegen {
@@ -56,7 +57,7 @@ private:
         Value *address = l.elementAt(from.base, b.CreateAdd(k, b.CreateMul(column, from.strideN)));
         rows.push_back(b.CreateAlignedLoad(type, address, llvm::Align(l.elementBytes())));
       }
-      transpose(rows);
+      transposeSquare(b, rows);
       // Columns beyond the last are copies of it until here.
       Value *inside = b.CreateICmpSLT(iota(b.i64(), lanes),
                                       splatTo(b, b.CreateSub(left, b.getInt64(first)), lanes));
@@ -65,25 +66,6 @@ private:
         Value *index = b.getInt64(i * productPanel + first);
         b.CreateAlignedStore(kept, b.CreateGEP(unit, groupAt(k), index),
                              llvm::Align(l.elementBytes()));
-      }
-    }
-  }
-
-  /// In log2(lanes) steps, each exchanging the off-diagonal halves of squares.
-  void transpose(llvm::SmallVector<Value *> &rows) {
-    for (int64_t distance = lanes / 2; distance > 0; distance /= 2) {
-      llvm::SmallVector<int> upper, lower;
-      for (int64_t lane = 0; lane < lanes; ++lane) {
-        bool far = lane & distance;
-        upper.push_back(int(far ? lanes + lane - distance : lane));
-        lower.push_back(int(far ? lanes + lane : lane + distance));
-      }
-      for (int64_t i = 0; i < lanes; ++i) {
-        if (i & distance)
-          continue;
-        Value *x = rows[i], *y = rows[i + distance];
-        rows[i] = b.CreateShuffleVector(x, y, upper);
-        rows[i + distance] = b.CreateShuffleVector(x, y, lower);
       }
     }
   }
