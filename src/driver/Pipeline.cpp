@@ -12,10 +12,12 @@
 #include "driver/SpecializeLaunches.h"
 #include "driver/Worker.h"
 #include "fusion/FuseIntoKernels.h"
+#include "fusion/RaiseKernels.h"
 #include "graph/CheckProgram.h"
 #include "graph/ControlFlow.h"
 #include "graph/ProgramText.h"
 #include "graph/Registry.h"
+#include "passes/graph/CopylessAttention.h"
 #include "passes/graph/Idioms.h"
 #include "passes/graph/InlineOperators.h"
 #include "passes/graph/InnermostChannels.h"
@@ -286,11 +288,16 @@ struct Compilation {
     size_t ownKernels = program.kernels.size();
     // A launch costs a device more than its few elements do.
     if (device == Target::Kind::Cuda) {
+      if (options.fuseIntoKernels)
+        pass("raise elementwise kernels", program,
+             [&] { fusion::raiseElementwiseKernels(program, registry, context, report.edges); });
       pass("replace idioms", program, [&] { replaceIdioms(program, registry); });
       passOverMain("fold weights", program, [&] { foldWeights(program, registry); });
       pass("compute slices", program, [&] { computeSlices(program, registry); });
       passOverMain("lay channels innermost", program,
                    [&] { layChannelsInnermost(program, registry); });
+      passOverMain("read operands in place", program,
+                   [&] { readOperandsInPlace(program, registry); });
       pass("erase unused", program, [&] { eraseUnused(program); });
     }
     pass("lower scans", program, [&] {

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/graph/InnermostChannels.h"
 
-#include "graph/ControlFlow.h"
 #include "graph/FakeRules.h"
-#include "graph/HostSteps.h"
 #include "graph/ops/ConvolutionDims.h"
 #include "passes/graph/ArrangedWeights.h"
-#include "support/Diagnostics.h"
+#include "passes/graph/RelaidValues.h"
 
 #include <unordered_map>
 
@@ -24,12 +22,10 @@ bool isInnermost(const Value *value) {
   return type.rank() == 4 && type.strides[1].constant() == 1;
 }
 
-/// Strides of one element that no pass can keep.
-struct CannotRestore {};
-
 class ChannelLayout {
 public:
-  ChannelLayout(Program &p, const OperatorRegistry &r) : program(p), registry(r), weights(p, r) {}
+  ChannelLayout(Program &p, const OperatorRegistry &r)
+      : program(p), registry(r), weights(p, r), relaid(p, r) {}
 
   size_t run() {
     openLines();
@@ -69,18 +65,18 @@ private:
     auto call = callOf(node, registry, program.symbols);
     ConvolutionDims dims = convolutionDims(*call);
     auto image = [&](Value *value) {
-      return Argument(this->call("aten.unsqueeze.default", {value, int64_t(2)}));
+      return Argument(relaid.call("aten.unsqueeze.default", {value, int64_t(2)}));
     };
     auto pair = [](int64_t first, const std::vector<int64_t> &line) {
       return Argument(Argument::List{first, line.at(0)});
     };
-    Value *result = this->call("aten.convolution.default",
-                               {image(call->value("input")), image(call->value("weight")),
-                                call->at("bias"), pair(1, dims.stride), pair(0, dims.padding),
-                                pair(1, dims.dilation), false, pair(0, {0}), dims.groups});
-    result = this->call("aten.squeeze.dim", {result, int64_t(2)});
+    Value *result = relaid.call("aten.convolution.default",
+                                {image(call->value("input")), image(call->value("weight")),
+                                 call->at("bias"), pair(1, dims.stride), pair(0, dims.padding),
+                                 pair(1, dims.dilation), false, pair(0, {0}), dims.groups});
+    result = relaid.call("aten.squeeze.dim", {result, int64_t(2)});
     if (result->type() != node.result()->type())
-      throw CannotRestore();
+      throw RelaidValues::CannotRestore();
     program.main.replaceAllUses(node.result(), result);
     program.main.erase(&node);
   }
@@ -115,19 +111,11 @@ private:
     program.main.setLocation(node.location);
     if (isWanted(node) && convolve(node))
       return;
-    bool readsMoved = false;
-    node.forEachOperand([&](Value *value) { readsMoved |= moved.count(value) != 0; });
-    if (!readsMoved || (canFollow(node) && follow(node)))
-      return;
-    std::vector<Value *> operands;
-    node.forEachOperand([&](Value *value) { operands.push_back(value); });
-    for (Value *value : operands)
-      if (moved.count(value))
-        node.replaceUses(value, restore(value));
+    relaid.visit(node);
   }
 
   bool convolve(Node &node) {
-    std::vector<Argument> args = argumentsOf(node);
+    std::vector<Argument> args = relaid.argumentsOf(node);
     Value *input = args[0].value(), *weight = args[1].value();
     if (!isInnermost(input)) {
       if (input->type().shape[1].constantOr(0) % vectorElements == 0)
@@ -140,83 +128,7 @@ private:
     }
     args[0] = Argument(input);
     args[1] = Argument(weight);
-    return replace(node, std::move(args), node.kwargs());
-  }
-
-  /// Operators whose results are the same elements however their operands lie.
-  bool canFollow(const Node &node) const {
-    if (!node.isCall() || node.isLaunch() || isControlFlow(node) || isHostStep(node))
-      return false;
-    const Operator *op = registry.find(node.target());
-    if (!op || !op->pure)
-      return false;
-    switch (op->kind) {
-    case Operator::Kind::Pointwise:
-    case Operator::Kind::Reduction:
-    case Operator::Kind::RowKernel:
-    case Operator::Kind::Gemm:
-      return true;
-    case Operator::Kind::View:
-      return op->schema.name != "as_strided";
-    case Operator::Kind::Copy:
-      return op->schema.name != "as_strided_scatter";
-    default:
-      return false;
-    }
-  }
-
-  bool follow(Node &node) { return replace(node, argumentsOf(node), keywordsOf(node)); }
-
-  /// The same operator on what its operands are now. False where it cannot look at them so.
-  bool replace(Node &node, std::vector<Argument> args, KeywordArguments kwargs) {
-    Node *made = nullptr;
-    try {
-      made = emitCall(program.main, registry, program.symbols, node.target(), std::move(args),
-                      std::move(kwargs), node.location);
-    } catch (const DiagnosticError &) {
-      return false;
-    }
-    made->stackNote = node.stackNote;
-    for (size_t i = 0; i < node.resultCount(); ++i) {
-      Value *before = node.result(i), *after = made->result(i);
-      if (!before->isTensor() || before->type() == after->type())
-        program.main.replaceAllUses(before, after);
-      else
-        moved[before] = after;
-    }
-    return true;
-  }
-
-  // --- operands
-
-  Argument now(Argument argument) const {
-    std::vector<Value *> values;
-    argument.forEachValue([&](Value *value) { values.push_back(value); });
-    for (Value *value : values)
-      if (auto entry = moved.find(value); entry != moved.end())
-        argument.replaceValue(value, entry->second);
-    return argument;
-  }
-  std::vector<Argument> argumentsOf(const Node &node) const {
-    std::vector<Argument> args;
-    for (const Argument &argument : node.args())
-      args.push_back(now(argument));
-    return args;
-  }
-  KeywordArguments keywordsOf(const Node &node) const {
-    KeywordArguments kwargs = node.kwargs();
-    for (auto &[name, argument] : kwargs)
-      argument = now(argument);
-    return kwargs;
-  }
-
-  Value *call(std::string_view target, std::vector<Argument> args, KeywordArguments kwargs = {}) {
-    return emitCall(program.main, registry, program.symbols, target, std::move(args),
-                    std::move(kwargs), program.main.insertionPoint()->location)
-        ->result();
-  }
-  Value *dense(Value *value) {
-    return call("aten.clone.default", {value}, {{"memory_format", "contiguous_format"}});
+    return relaid.replace(node, std::move(args), node.kwargs());
   }
 
   /// `value` with its channels innermost. A weight is one of its own then.
@@ -231,26 +143,15 @@ private:
     TextOperand from{type.dtype, last(type.strides), 0};
     Value *made = weights.arrange(value, from, last(type.shape), last(type.shape));
     if (!made)
-      made = dense(call("aten.permute.default", {value, Argument::List{0, 2, 3, 1}}));
-    return known = call("aten.permute.default", {made, Argument::List{0, 3, 1, 2}});
-  }
-
-  /// The elements of `value` in the order that it was traced with.
-  Value *restore(Value *value) {
-    Value *&known = restored[value];
-    if (known)
-      return known;
-    const TensorType &type = value->type();
-    if (!type.isContiguous(program.symbols) || type.offset.constant() != 0)
-      throw CannotRestore();
-    return known = dense(moved.at(value));
+      made = relaid.dense(relaid.call("aten.permute.default", {value, Argument::List{0, 2, 3, 1}}));
+    return known = relaid.call("aten.permute.default", {made, Argument::List{0, 3, 1, 2}});
   }
 
   Program &program;
   const OperatorRegistry &registry;
   ArrangedWeights weights;
-  std::unordered_map<const Value *, Value *> moved; ///< the same elements with other strides
-  std::unordered_map<const Value *, Value *> innermost, restored;
+  RelaidValues relaid;
+  std::unordered_map<const Value *, Value *> innermost;
 };
 
 } // namespace
@@ -262,7 +163,7 @@ size_t layChannelsInnermost(Program &program, const OperatorRegistry &registry) 
     if (count)
       program = std::move(trial);
     return count;
-  } catch (const CannotRestore &) {
+  } catch (const RelaidValues::CannotRestore &) {
     return 0;
   }
 }

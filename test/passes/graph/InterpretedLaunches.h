@@ -4,6 +4,7 @@
 
 #include "driver/EmitSource.h"
 #include "graph/FakeRules.h"
+#include "passes/graph/CopylessAttention.h"
 #include "passes/graph/Idioms.h"
 #include "passes/graph/InlineOperators.h"
 #include "passes/graph/InnermostChannels.h"
@@ -69,6 +70,7 @@ protected:
     if (withPasses && device != cpu) {
       replaced = replaceIdioms(program, registry);
       changed = layChannelsInnermost(program, registry);
+      copies = readOperandsInPlace(program, registry);
       program.main.eraseUnused([](const Node &) { return true; });
     }
     CompileText text = driver::textCompiler(context);
@@ -160,7 +162,7 @@ protected:
   bool deterministic = false;
   /// What a device's programs go through first, and how often either did something.
   bool withPasses = false;
-  size_t replaced = 0, changed = 0, masks = 0;
+  size_t replaced = 0, changed = 0, masks = 0, copies = 0;
   std::string sources;
   uint64_t state = 1;
 };

@@ -133,5 +133,65 @@ TEST_F(ModelPasses, MasksOfInputsStay) {
   });
 }
 
+/// Heads that are copied next to each other for attention, and its result back behind it.
+TEST_F(ModelPasses, HeadsAreReadWhereTheyLie) {
+  struct Case {
+    const char *behind;
+    size_t copies;
+  } cases[] = {{"layer", 4}, {"heads", 3}, {"transposed", 3}, {"sum", 3}, {"strided", 3}};
+  for (const Case &one : cases) {
+    SCOPED_TRACE(one.behind);
+    program = Program();
+    inputs.clear();
+    std::string behind = one.behind;
+    auto heads = [&](const char *name, int64_t length) {
+      Value *whole = input(name, DataType::BFloat16, {2, length, 3 * 16}, 2);
+      Value *apart =
+          of("aten.transpose.int", {view(whole, {2, length, 3, 16}), int64_t(1), int64_t(2)});
+      return of("aten.clone.default", {apart}, {{"memory_format", "contiguous_format"}});
+    };
+    Value *out = of("aten.scaled_dot_product_attention.default",
+                    {heads("q", 21), heads("k", 9), heads("v", 9)});
+    if (behind == "sum")
+      out = of("aten.sum.dim_IntList", {out, Argument::List{int64_t(1)}});
+    if (behind == "strided")
+      out = of("aten.as_strided.default",
+               {out, Argument::List{int64_t(5)}, Argument::List{int64_t(7)}});
+    if (behind == "layer" || behind == "transposed")
+      out = of("aten.transpose.int", {out, int64_t(1), int64_t(2)});
+    if (behind == "layer") {
+      out = of("aten.clone.default", {out}, {{"memory_format", "contiguous_format"}});
+      out = of("aten.linear.default",
+               {view(out, {2, 21, 48}), input("w", DataType::BFloat16, {8, 48}, 2)});
+    }
+    TensorType type = out->type();
+    lower({out}, hopper);
+    EXPECT_EQ(copies, one.copies);
+    EXPECT_EQ(program.main.outputNode()->arg(0).value()->type().strides, type.strides);
+    expectSame(2e-2);
+  }
+}
+
+/// Copies that stay: rows that are no vectors, and what something else reads as well.
+TEST_F(ModelPasses, CopiesThatStay) {
+  for (bool isRead : {false, true}) {
+    program = Program();
+    inputs.clear();
+    Value *x = isRead
+                   ? of("aten.transpose.int",
+                        {input("x", DataType::BFloat16, {2, 9, 3, 16}, 2), int64_t(1), int64_t(2)})
+                   : of("aten.transpose.int",
+                        {input("x", DataType::BFloat16, {2, 3, 16, 9}, 2), int64_t(2), int64_t(3)});
+    Value *copy = of("aten.clone.default", {x}, {{"memory_format", "contiguous_format"}});
+    std::vector<Value *> results{
+        of("aten.scaled_dot_product_attention.default", {copy, copy, copy})};
+    if (isRead)
+      results.push_back(copy);
+    lower(results, hopper);
+    EXPECT_EQ(copies, 0u);
+    expectSame(2e-2);
+  }
+}
+
 } // namespace
 } // namespace pellucid::passes
