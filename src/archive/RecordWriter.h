@@ -16,7 +16,7 @@ namespace pellucid::archive {
 class RecordWriter {
 public:
   /// Records go into the folder `root` of the zip archive in `file`.
-  RecordWriter(OutputFile &file, std::string root) : file(file), root(std::move(root)) {}
+  RecordWriter(ByteSink &file, std::string root) : file(file), root(std::move(root)) {}
 
   void add(const std::string &name, std::span<const uint8_t> bytes);
   void add(const std::string &name, std::string_view text) {
@@ -33,7 +33,7 @@ private:
   };
   void append(const std::vector<uint8_t> &bytes) { file.append(bytes.data(), bytes.size()); }
 
-  OutputFile &file;
+  ByteSink &file;
   std::string root;
   std::vector<Entry> entries;
 };

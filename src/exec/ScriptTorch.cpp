@@ -245,11 +245,12 @@ void addScriptTorch(h::NativeModules &modules, ScriptHooks &hooks) {
   modules.add("torch.utils.tensorboard", fillFrom(tensorboardSource));
   modules.add("torch._settings", fillFrom(settingsSource));
   modules.add("torch", [](h::Interpreter &, h::Module &m) {
-    for (const char *name : {"use_deterministic_algorithms", "are_deterministic_algorithms_enabled",
-                             "is_deterministic_algorithms_warn_only_enabled",
-                             "set_float32_matmul_precision", "get_float32_matmul_precision",
-                             "get_num_threads", "set_num_threads", "set_num_interop_threads",
-                             "get_num_interop_threads", "set_default_device", "get_default_device"})
+    for (const char *name :
+         {"use_deterministic_algorithms", "are_deterministic_algorithms_enabled",
+          "is_deterministic_algorithms_warn_only_enabled", "set_float32_matmul_precision",
+          "get_float32_matmul_precision", "get_num_threads", "set_num_threads",
+          "set_num_interop_threads", "get_num_interop_threads", "set_default_device",
+          "get_default_device", "set_default_dtype", "set_default_tensor_type"})
       m.globals->set(name, later("torch._settings", name));
   });
   // torch.randn(size=(2, 3)): the sizes by their name.

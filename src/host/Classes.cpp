@@ -56,6 +56,12 @@ std::shared_ptr<Class> Class::make(std::string name, std::string module,
 }
 
 std::string Class::repr() const {
+  bool isEnum = std::any_of(mro.begin(), mro.end(),
+                            [](const auto &c) { return c->module == "enum" && c->name == "Enum"; });
+  if (isEnum)
+    return "<enum '" + name + "'>";
+  if (const Value *given = attributes.find("__module__"); given && given->isStr())
+    return "<class '" + given->str() + "." + name + "'>";
   return "<class '" + (module.empty() || module == "builtins" ? name : module + "." + name) + "'>";
 }
 

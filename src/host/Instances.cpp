@@ -7,7 +7,21 @@
 
 namespace pellucid::host {
 
-std::string Instance::repr() const { return "<" + cls->name + " object>"; }
+std::string Instance::repr() const {
+  const std::string &module = cls->module;
+  std::string full = module.empty() || module == "builtins" ? cls->name : module + "." + cls->name;
+  return "<" + full + " object" + placeText(this) + ">";
+}
+
+/// A trace is the same each time; a script prints as Python does.
+std::string placeText(const void *place) {
+  Interpreter *interpreter = Interpreter::active();
+  if (!interpreter || !interpreter->options().script)
+    return "";
+  char text[32];
+  std::snprintf(text, sizeof text, " at %p", place);
+  return text;
+}
 
 std::optional<Value> Instance::special(Interpreter &, std::string_view name) {
   const Value *found = cls->find(name);
@@ -97,6 +111,8 @@ void Instance::setOrdinaryAttr(Interpreter &interpreter, std::string_view name,
       interpreter.call(*setter, {Value(shared_from_this()), value});
       return;
     }
+  if (const Value *before = attributes.find(name); before && before->isObject())
+    before->object()->beforeReplaced(interpreter, Value(shared_from_this()), name, value);
   attributes.set(name, value);
 }
 

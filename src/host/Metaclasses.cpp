@@ -136,6 +136,8 @@ static Value newClass(Interpreter &interpreter, CallArgs args) {
     const std::string &name = interpreter.toStr(key, "a name in a class");
     if (auto *cell = value.as<ClassCell>(); cell && name == "__classcell__")
       cell->body->cls = cls;
+    else if (name == "__module__" && value.isStr() && interpreter.options().script)
+      cls->module = value.str();
     else if (name != "__module__" && name != "__qualname__")
       cls->attributes.set(name, value);
   }

@@ -27,6 +27,9 @@ struct Scope {
   bool isCaptured = false;        ///< a function or class made in it may outlive its call
 };
 
+/// ` at 0x7f…` in a script's texts; nothing where a model is traced.
+std::string placeText(const void *place);
+
 /// A function or lambda with the scope it was made in.
 class Function : public Object {
 public:
@@ -42,7 +45,7 @@ public:
   Namespace attributes;                              ///< f.attribute = value
 
   std::string typeName() const override { return "function"; }
-  std::string repr() const override { return "<function " + name + ">"; }
+  std::string repr() const override { return "<function " + name + placeText(this) + ">"; }
   std::optional<Value> getAttr(Interpreter &, std::string_view name) override;
   bool setAttr(Interpreter &, std::string_view name, const Value &value) override;
   bool isCallable() const override { return true; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Files, folders and the environment, as a script sees them. The modules around these functions
 /// are written in Python (modules/os.py, io.py, …).
+#include "host/ByteString.h"
 #include "host/InterpreterState.h"
 
 #include <cerrno>
@@ -123,7 +124,53 @@ Value openToWrite(Interpreter &interpreter, Bound &a) {
   return Value(std::make_shared<WrittenFile>(file, path));
 }
 
+const std::string &bytesGiven(Interpreter &interpreter, const Value &value) {
+  auto *bytes = value.as<ByteString>();
+  if (!bytes)
+    interpreter.raise("TypeError",
+                      "a bytes-like object is required, not '" + typeName(value) + "'");
+  return *bytes->bytes;
+}
+
+void addBytes(Module &m) {
+  add(m, "read_bytes", "path", [](Interpreter &i, Bound &a) {
+    return Value(std::make_shared<ByteString>(readWhole(i, a).str()));
+  });
+  add(m, "no_bytes", "",
+      [](Interpreter &, Bound &) { return Value(std::make_shared<ByteString>("")); });
+  add(m, "is_bytes", "value",
+      [](Interpreter &, Bound &a) { return Value(a[0].as<ByteString>() != nullptr); });
+  // `size` bytes of `held` from `begin`; -1: all.
+  add(m, "bytes_from", "held, begin, size", [](Interpreter &i, Bound &a) {
+    const std::string &held = bytesGiven(i, a[0]);
+    auto begin = static_cast<size_t>(i.toInt64(a[1], "a place"));
+    int64_t size = i.toInt64(a[2], "a size");
+    if (begin >= held.size())
+      return Value(std::make_shared<ByteString>(""));
+    return Value(std::make_shared<ByteString>(
+        held.substr(begin, size < 0 ? held.npos : static_cast<size_t>(size))));
+  });
+  // `held` with `more` written over it from `at` on; zeros where it did not reach so far.
+  add(m, "bytes_with", "held, at, more", [](Interpreter &i, Bound &a) {
+    std::string held = bytesGiven(i, a[0]);
+    const std::string &more = bytesGiven(i, a[2]);
+    auto at = static_cast<size_t>(i.toInt64(a[1], "a place"));
+    if (held.size() < at + more.size())
+      held.resize(at + more.size());
+    held.replace(at, more.size(), more);
+    return Value(std::make_shared<ByteString>(std::move(held)));
+  });
+  add(m, "write_bytes", "file, bytes", [](Interpreter &i, Bound &a) {
+    WrittenFile &file = openFileOf(i, a[0]);
+    const std::string &bytes = bytesGiven(i, a[1]);
+    if (std::fwrite(bytes.data(), 1, bytes.size(), file.file) != bytes.size())
+      raiseError(i, errno, file.path);
+    return Value(static_cast<int64_t>(bytes.size()));
+  });
+}
+
 void addFiles(Module &m) {
+  addBytes(m);
   add(m, "read_file", "path", readWhole);
   add(m, "open_to_write", "path, mode", openToWrite);
   add(m, "write", "file, text", [](Interpreter &i, Bound &a) {

@@ -743,6 +743,11 @@ void Evaluator::execClassDef(const ClassDef &s) {
   }
   auto cls = Class::make(s.name, "", std::move(bases));
   cls->location = scope->module->locate(s);
+  // Of our own sources the module's name is no name of a library.
+  const Value *module = scope->globals->find("__name__");
+  if (interpreter.options().script && module && module->isStr() &&
+      !(cls->location.file && cls->location.file->path().starts_with("<")))
+    cls->module = module->str();
   cls->meta = metaclass;
   if (auto *absent = written.as<Opaque>())
     cls->absentMetaclass = absent->path;

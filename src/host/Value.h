@@ -414,6 +414,9 @@ public:
   virtual std::optional<size_t> hash() const { return std::hash<const void *>()(this); }
   /// Whether equality or the text depend on a dynamic size.
   virtual bool isSymbolic() const { return false; }
+  /// Before `next` takes its place as an attribute of `owner`: an exception where that may not be.
+  virtual void beforeReplaced(Interpreter &, const Value & /*owner*/, std::string_view /*name*/,
+                              const Value & /*next*/) {}
   /// The class of the user's that it is of, though it is no Instance; null for others.
   virtual const Class *userClass() const { return nullptr; }
 };

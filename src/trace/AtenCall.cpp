@@ -815,6 +815,43 @@ static DiagnosticError withCallers(const h::Interpreter &interpreter, Diagnostic
   return DiagnosticError(std::move(diagnostic));
 }
 
+/// Under another default than float32: a call whose floats have no type of their own, with that
+/// type. Integers become floats of it before they are computed with.
+static std::optional<h::Value>
+withDefaultFloats(Tracer &tracer, h::Interpreter &interpreter, const std::string &target,
+                  const std::vector<Argument> &positional, const KeywordArguments &keywords,
+                  const std::vector<h::Value> &tensors, const h::CallArgs &args) {
+  DataType wanted = tracer.printing.floats;
+  auto isType = [](const Argument &given) { return given.as<DataType>() != nullptr; };
+  bool isFloating = std::any_of(tensors.begin(), tensors.end(), [](const h::Value &value) {
+    return isFloat(value.as<TensorObject>()->tensor.type.dtype);
+  });
+  if (isFloating || std::any_of(positional.begin(), positional.end(), isType) ||
+      std::any_of(keywords.begin(), keywords.end(),
+                  [&](const auto &keyword) { return isType(keyword.second); }))
+    return std::nullopt;
+  std::vector<ResultType> results = resultsOf(bindCall(
+      tracer.registry, tracer.symbols(), target, positional, keywords, interpreter.location()));
+  const TensorType *first = results.empty() ? nullptr : std::get_if<TensorType>(&results.front());
+  if (!first || first->dtype != DataType::Float32)
+    return std::nullopt;
+  h::CallArgs again = args;
+  if (tensors.empty()) {
+    std::erase_if(again.keywords, [](const auto &keyword) { return keyword.first == "dtype"; });
+    again.keywords.emplace_back("dtype", dtypeValue(wanted));
+    return callAten(tracer, interpreter, target, again);
+  }
+  auto widen = [&](h::Value &value) {
+    if (auto *tensor = value.as<TensorObject>())
+      value = castTo(*tensor, interpreter, wanted);
+  };
+  for (h::Value &value : again.positional)
+    widen(value);
+  for (auto &[key, value] : again.keywords)
+    widen(value);
+  return callAten(tracer, interpreter, target, again);
+}
+
 static h::Value recordAten(Tracer &tracer, h::Interpreter &interpreter, const std::string &name,
                            const h::CallArgs &args) {
   if (TensorObject *destination = destinationOf(interpreter, args)) {
@@ -923,6 +960,10 @@ static h::Value recordAten(Tracer &tracer, h::Interpreter &interpreter, const st
     operands.push_back(&value.as<TensorObject>()->tensor);
   if (tracer.devices && tracer.devices->areUsed && isEager(tracer))
     checkOneDevice(interpreter, packet, tensors);
+  if (tracer.printing.floats != DataType::Float32)
+    if (auto result =
+            withDefaultFloats(tracer, interpreter, target, positional, keywords, tensors, args))
+      return *result;
   if (isEager(tracer) && !isInOurText(interpreter.location()))
     if (auto wrong = conditionError(target, positional))
       raiseOperandError(interpreter, *wrong);

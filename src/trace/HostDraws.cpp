@@ -73,7 +73,14 @@ std::vector<int64_t> constantSizes(h::Interpreter &interpreter, const std::vecto
   int64_t total = 1;
   for (const Expr &size : sizes) {
     std::optional<int64_t> known = size.constant();
-    if (!known || *known < 0)
+    if (known && *known < 0) {
+      std::string all;
+      for (const Expr &each : sizes)
+        all += (all.empty() ? "" : ", ") + each.text();
+      interpreter.raise("RuntimeError", "Trying to create tensor with negative dimension " +
+                                            size.text() + ": [" + all + "]");
+    }
+    if (!known)
       interpreter.refuse("a tensor that is drawn while a module is made has constant sizes, got " +
                          size.text());
     if (__builtin_mul_overflow(total, std::max<int64_t>(*known, 1), &total))
@@ -239,6 +246,9 @@ HostDraw randint(const Arguments &a) {
     high = &a.args.positional[numbers - 1];
   if (!size || !high)
     i.raise("TypeError", "randint() takes high and size, or low, high and size");
+  if (size->isInt() || size->isFloat())
+    i.raise("TypeError", "randint(): argument 'size' (position " + std::to_string(count) +
+                             ") must be tuple of ints, not " + h::typeName(*size));
   return shaped(a, integersBetween(i, low ? i.toInt64(*low, "low") : 0, i.toInt64(*high, "high")),
                 sizesIn(i, *size), DataType::Int64);
 }
@@ -270,7 +280,7 @@ h::Value normalOf(Tracer &tracer, const Arguments &a) {
         [&] {
           draw.a = a.number(0, "mean", 0);
           draw.b = a.number(1, "std", 1);
-          return shaped(a, draw, sizesIn(i, *size), DataType::Float32);
+          return shaped(a, draw, sizesIn(i, *size), tracer.printing.floats);
         }(),
         a.generator());
   if (!like)

@@ -364,6 +364,27 @@ std::string nameOfClass(const TensorObject &self) {
   return (saysCuda(self) ? "torch.cuda." : "torch.") + name + "Tensor";
 }
 
+} // namespace
+
+void TensorObject::beforeReplaced(h::Interpreter &interpreter, const h::Value &owner,
+                                  std::string_view name, const h::Value &next) {
+  auto *other = next.as<TensorObject>();
+  auto *module = isParameter && other && !other->isParameter ? owner.as<h::Instance>() : nullptr;
+  if (!module || !isEager(tracer))
+    return;
+  bool isModule =
+      std::any_of(module->cls->mro.begin(), module->cls->mro.end(), [](const auto &cls) {
+        return cls->name == "Module" && cls->location.file &&
+               cls->location.file->path() == "<torch.nn>";
+      });
+  if (isModule)
+    interpreter.raise("TypeError", "cannot assign '" + nameOfClass(*other) + "' as parameter '" +
+                                       std::string(name) +
+                                       "' (torch.nn.Parameter or None expected)");
+}
+
+namespace {
+
 h::Value methodType(TensorObject &self, h::Interpreter &interpreter, Bound &a) {
   if (a[0].isNone())
     return h::Value(nameOfClass(self));
@@ -735,6 +756,10 @@ std::optional<h::Value> TensorObject::getAttr(h::Interpreter &interpreter, std::
                      });
   if (name == "dtype")
     return dtypeValue(type.dtype);
+  if (name == "__class__" && !userClass())
+    return isParameter
+               ? interpreter.getAttr(h::Value(interpreter.nativeModule("torch.nn")), "Parameter")
+               : interpreter.getAttr(h::Value(interpreter.nativeModule("torch")), "Tensor");
   if (name == "device")
     return interpreter.call(
         interpreter.getAttr(h::Value(interpreter.nativeModule("torch")), "device"),

@@ -42,6 +42,9 @@ public:
   std::optional<std::vector<host::Value>> iterate(host::Interpreter &) override;
   std::optional<host::Value> deepCopy(host::Interpreter &) override;
   bool setAttr(host::Interpreter &, std::string_view name, const host::Value &value) override;
+  /// A module's parameter gives way to parameters and None only.
+  void beforeReplaced(host::Interpreter &, const host::Value &owner, std::string_view name,
+                      const host::Value &next) override;
 
   /// What files hang on a tensor: plain attributes.
   host::Namespace attributes;

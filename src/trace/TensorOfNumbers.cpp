@@ -22,7 +22,7 @@ public:
   std::vector<h::Value> numbers;
   std::vector<int64_t> sizes;
 
-  DataType defaultType() const {
+  DataType defaultType(DataType floats) const {
     auto all = [&](auto test) { return std::all_of(numbers.begin(), numbers.end(), test); };
     if (!numbers.empty() && all([](const h::Value &v) { return v.isBool(); }))
       return DataType::Bool;
@@ -30,7 +30,7 @@ public:
       auto *number = v.as<h::SymFloat>();
       return !v.isFloat() && (!number || number->isWhole());
     });
-    return whole && !numbers.empty() ? DataType::Int64 : DataType::Float32;
+    return whole && !numbers.empty() ? DataType::Int64 : floats;
   }
 
 private:
@@ -106,7 +106,7 @@ h::Value tensorOfNumbers(Tracer &tracer, h::Interpreter &interpreter, std::vecto
   NumberList list(interpreter, a[0], isEager(tracer));
   const std::vector<h::Value> &numbers = list.numbers;
   auto *asked = a[1].as<h::DType>();
-  DataType type = asked ? asked->type : list.defaultType();
+  DataType type = asked ? asked->type : list.defaultType(tracer.printing.floats);
   auto isNegative = [](const h::Value &v) { return v.isFloat() && std::signbit(v.real()); };
   auto sameAsFirst = [&](const h::Value &v) { // -0 is not 0
     return h::sameStructure(v, numbers.front()) && isNegative(v) == isNegative(numbers.front());

@@ -186,7 +186,7 @@ std::string tensorText(const ConcreteTensor &tensor, const PrintOptions &options
   std::string text = std::string(prefix) + TensorPrinter(tensor, options).text(prefix.size());
   std::vector<std::string> suffixes = before;
   bool empty = tensor.numel() == 0;
-  bool hasDefault = tensor.dtype == DataType::Float32 ||
+  bool hasDefault = tensor.dtype == options.floats ||
                     (!empty && (tensor.dtype == DataType::Int64 || tensor.dtype == DataType::Bool));
   if (empty ? tensor.shape.size() != 1 : options.edgeItems == 0)
     suffixes.push_back(sizeText(tensor.shape));

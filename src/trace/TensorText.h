@@ -14,6 +14,8 @@ struct ConcreteTensor;
 struct PrintOptions {
   int64_t precision = 4, threshold = 1000, edgeItems = 3, lineWidth = 80;
   std::optional<bool> scientific; ///< none: by the values
+  /// What torch.set_default_dtype chose: it is not said.
+  DataType floats = DataType::Float32;
 };
 
 /// `tensor([…], dtype=torch.int32, requires_grad=True)`. `before` and `after` are words to stand

@@ -8,7 +8,6 @@
 #include "trace/TorchSources.h"
 
 #include <algorithm>
-#include <cstdio>
 
 namespace pellucid::trace {
 
@@ -20,12 +19,6 @@ using Bound = std::vector<h::Value>;
 
 namespace {
 
-std::string addressText(const void *place) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%p", place);
-  return text;
-}
-
 /// What `grad_fn` gives.
 class NodeObject : public h::Object {
 public:
@@ -33,7 +26,7 @@ public:
   std::string typeName() const override { return node->name(); }
   std::string repr() const override {
     bool isUsers = !node->context().isNone() && !node->accumulates();
-    std::string place = " object at " + addressText(node.get()) + ">";
+    std::string place = " object" + h::placeText(node.get()) + ">";
     return (isUsers ? "<torch.autograd.function." : "<") + node->name() + place;
   }
   std::optional<h::Value> getAttr(h::Interpreter &interpreter, std::string_view name) override {

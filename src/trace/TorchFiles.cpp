@@ -4,6 +4,7 @@
 #include "archive/PickleWriter.h"
 #include "archive/RecordWriter.h"
 #include "archive/TorchSave.h"
+#include "host/ByteString.h"
 #include "package/MappedFile.h"
 #include "package/Safetensors.h"
 #include "reference/graph/Interpreter.h"
@@ -219,8 +220,30 @@ private:
   std::map<std::pair<const void *, DataType>, TracedTensor> storages;
 };
 
+/// What a file-like object gives from where it stands.
+std::shared_ptr<const std::string> bytesOfObject(h::Interpreter &interpreter, const h::Value &f) {
+  auto read = interpreter.findAttr(f, "read");
+  if (f.isStr() || interpreter.findAttr(f, "__fspath__") || !read)
+    return nullptr;
+  h::Value given = interpreter.call(*read);
+  auto *bytes = given.as<h::ByteString>();
+  if (!bytes)
+    interpreter.raise("TypeError",
+                      "torch.load reads bytes; open the file as 'rb', got " + h::typeName(given));
+  return bytes->bytes;
+}
+
+/// What torch.load raises for a file that is none of torch.save's.
+[[noreturn]] void raiseNoArchive(h::Interpreter &interpreter, bool isEmpty,
+                                 const std::string &why) {
+  if (isEmpty)
+    interpreter.raise("EOFError", "Ran out of input");
+  interpreter.raise("RuntimeError", why);
+}
+
 h::Value load(Tracer &tracer, h::Interpreter &interpreter, Bound &a) {
-  std::string path = pathOf(interpreter, a[0], "torch.load");
+  std::shared_ptr<const std::string> held = bytesOfObject(interpreter, a[0]);
+  std::string path = held ? "the buffer" : pathOf(interpreter, a[0], "torch.load");
   bool known = a[1].isNone() || a[1].isStr() || h::typeName(a[1]) == "device";
   if (!known)
     interpreter.refuse("torch.load with a map_location of type " + h::typeName(a[1]) +
@@ -229,10 +252,21 @@ h::Value load(Tracer &tracer, h::Interpreter &interpreter, Bound &a) {
   if (!a[2].isNone())
     interpreter.refuse("torch.load with a pickle_module runs that module's code, which is not "
                        "supported; leave it out");
-  auto file = openFile(interpreter, path);
   archive::TorchFile read;
-  if (package::Status s = archive::readTorchFile(file->bytes(), file, read); !s.ok())
-    interpreter.refuse("'" + path + "' is not read: " + s.message());
+  std::shared_ptr<const package::MappedFile> file;
+  if (!held)
+    file = openFile(interpreter, path);
+  std::span<const uint8_t> bytes =
+      held ? std::span(reinterpret_cast<const uint8_t *>(held->data()), held->size())
+           : std::span<const uint8_t>(file->bytes());
+  std::shared_ptr<const void> owner = held ? std::shared_ptr<const void>(held) : file;
+  bool isZip = bytes.size() >= 2 && bytes[0] == 'P' && bytes[1] == 'K';
+  package::Status status = archive::readTorchFile(bytes, owner, read);
+  if (!status.ok() && !isZip && tracer.recorder)
+    raiseNoArchive(interpreter, bytes.empty(),
+                   "'" + path + "' is no file of torch.save's: " + status.message());
+  if (!status.ok())
+    interpreter.refuse("'" + path + "' is not read: " + status.message());
   bool isPlaced = tracer.recorder && tracer.recorder->isRecording();
   Device device;
   if (isPlaced)
@@ -427,8 +461,11 @@ void commit(h::Interpreter &interpreter, OutputFile &file, const std::string &pa
     interpreter.raise("OSError", "'" + path + "' cannot be written: " + file.error());
 }
 
+void writeSaved(Saver &saver, ByteSink &sink, const std::string &root);
+
 h::Value save(Tracer &tracer, h::Interpreter &interpreter, Bound &a) {
-  std::string path = pathOf(interpreter, a[1], "torch.save");
+  auto write = a[1].isStr() ? std::nullopt : interpreter.findAttr(a[1], "write");
+  std::string path = write ? "" : pathOf(interpreter, a[1], "torch.save");
   if (!a[2].isNone())
     interpreter.refuse("torch.save with a pickle_module is not supported; leave it out");
   if (!interpreter.truth(a[4]))
@@ -436,9 +473,21 @@ h::Value save(Tracer &tracer, h::Interpreter &interpreter, Bound &a) {
                        "out");
   Saver saver(tracer, interpreter);
   saver.value(a[0]);
+  if (write) {
+    MemorySink sink;
+    writeSaved(saver, sink, "archive");
+    interpreter.call(*write, {h::Value(std::make_shared<h::ByteString>(std::move(sink.contents)))});
+    return {};
+  }
   OutputFile file(path);
   std::string root = path.substr(path.rfind('/') == std::string::npos ? 0 : path.rfind('/') + 1);
-  archive::RecordWriter writer(file, root.substr(0, root.rfind('.')));
+  writeSaved(saver, file, root.substr(0, root.rfind('.')));
+  commit(interpreter, file, path);
+  return {};
+}
+
+void writeSaved(Saver &saver, ByteSink &sink, const std::string &root) {
+  archive::RecordWriter writer(sink, root);
   std::vector<uint8_t> pickle = saver.pickle.finish();
   writer.add("data.pkl", pickle);
   writer.add("byteorder", std::string_view("little"));
@@ -452,8 +501,6 @@ h::Value save(Tracer &tracer, h::Interpreter &interpreter, Bound &a) {
   writer.add(".data/serialization_id",
              std::string_view("0000000000000000000000000000000000000000"));
   writer.finish();
-  commit(interpreter, file, path);
-  return {};
 }
 
 // ---- safetensors

@@ -67,9 +67,9 @@ void checkAsked(h::Interpreter &interpreter, const std::string &name,
 }
 
 /// What torch.full makes of a number without a dtype.
-DataType typeOfNumber(const h::Value &number) {
+DataType typeOfNumber(const Tracer &tracer, const h::Value &number) {
   return number.isBool() || number.isSymBool() ? DataType::Bool
-         : number.isFloat()                    ? DataType::Float32
+         : number.isFloat()                    ? tracer.printing.floats
                                                : DataType::Int64;
 }
 
@@ -122,7 +122,7 @@ void addFactory(h::Module &module, Tracer &tracer, const std::string &name, Init
         call.keywords.emplace_back("out", a[at]);
       return asked(callAten(tracer, i, name, call), a[at + 5]);
     }
-    DataType type = full ? typeOfNumber(a[1]) : DataType::Float32;
+    DataType type = full ? typeOfNumber(tracer, a[1]) : tracer.printing.floats;
     if (auto *given = a[at + 1].as<h::DType>())
       type = given->type;
     Initializer filled = full ? filledWith(i, a[1], "fill_value") : Initializer{kind, 0, {}};
@@ -168,7 +168,7 @@ void addDraw(h::Module &module, Tracer &tracer, const std::string &name, HostDra
                     auto *type = a[3].as<h::DType>();
                     drawn = onAsked(tracer, i, a[5],
                                     drawSized(tracer, i, kind, sizesOf(i, a[0].tuple()),
-                                              type ? type->type : DataType::Float32, a[1]));
+                                              type ? type->type : tracer.printing.floats, a[1]));
                   }
                   if (i.truth(a[6]))
                     setRequiresGrad(i, *drawn.as<TensorObject>(), true);
@@ -444,6 +444,21 @@ void addTorchModules(h::NativeModules &modules, Tracer &tracer) {
                                   [&tracer](h::Interpreter &inner, std::vector<h::Value> &a) {
                                     return symbolicResult(tracer, inner, a);
                                   }));
+    module.globals->set(
+        "_pellucid_default_dtype",
+        h::native("set_default_dtype", "d=None",
+                  [&tracer](h::Interpreter &inner, std::vector<h::Value> &a) {
+                    if (a[0].isNone())
+                      return dtypeValue(tracer.printing.floats);
+                    auto *type = a[0].as<h::DType>();
+                    if (!type)
+                      inner.raise("TypeError", "invalid dtype object: " + inner.str(a[0]));
+                    if (!isFloat(type->type))
+                      inner.raise("TypeError",
+                                  "only floating-point types are supported as the default type");
+                    tracer.printing.floats = type->type;
+                    return h::Value();
+                  }));
     aliasFunction(module, tracer, "concat", "cat", "tensors, dim=0", {0, 1});
     aliasFunction(module, tracer, "concatenate", "cat", "tensors, dim=0", {0, 1});
     fallBackToAten(module, tracer, true);
@@ -506,6 +521,8 @@ void addTorchModules(h::NativeModules &modules, Tracer &tracer) {
       if (!name.starts_with("__") && !init->globals->find(name))
         module.globals->set(name, value);
     module.globals->set("Parameter", parameter);
+    parameter.as<h::Class>()->module = "torch.nn.parameter";
+    nameClasses(module);
   });
 }
 

@@ -63,8 +63,10 @@ void addTorchRuntime(h::NativeModules &modules, const AssumedDevice &assumed) {
                                 {"e", std::numbers::e}})
       module.globals->set(name, h::Value(number));
     module.globals->set("newaxis", h::Value());
-    for (const char *name : {"device", "finfo", "iinfo"})
+    for (const char *name : {"device", "finfo", "iinfo"}) {
       module.globals->set(name, runtimeName(interpreter, name));
+      module.globals->find(name)->as<h::Class>()->module = "torch";
+    }
     for (const char *name : {"_Autocast", "_Checks"})
       fillFromClass(interpreter, module, name);
     for (const char *format : {"contiguous_format", "preserve_format", "channels_last"})

@@ -20,6 +20,7 @@ std::shared_ptr<h::Module> fillFromSource(h::Interpreter &interpreter, h::Module
   for (const auto &[name, value] : made->globals->items())
     if (!name.starts_with("_") && !value.as<h::Module>())
       module.globals->set(name, value);
+  nameClasses(module);
   return made;
 }
 

@@ -32,6 +32,21 @@ def get_float32_matmul_precision():
     return _precision[0]
 
 
+def set_default_dtype(d):
+    """What floats are made as of which nothing else is said. Compiled programs were made under the one before."""
+    torch._pellucid_default_dtype(d)
+    _script_torch.reset()
+
+
+def set_default_tensor_type(t):
+    name = t if isinstance(t, str) else t.__name__
+    name = name.rpartition(".")[2]
+    kinds = {"FloatTensor": torch.float32, "DoubleTensor": torch.float64, "HalfTensor": torch.float16, "BFloat16Tensor": torch.bfloat16}
+    if name not in kinds:
+        raise TypeError("only floating-point types are supported as the default type")
+    set_default_dtype(kinds[name])
+
+
 def get_num_threads():
     return _threads[0]
 

@@ -203,6 +203,82 @@ class StringIO(_Reader):
             self._parts, self._lines, self._line, self._rest = [""], [""], 0, None
 
 
+class BytesIO(TextIOBase):
+    """Bytes in memory: what torch.save writes to and torch.load reads."""
+
+    def __init__(self, initial_bytes=None):
+        if initial_bytes is not None and not _script.is_bytes(initial_bytes):
+            raise TypeError(f"a bytes-like object is required, not {type(initial_bytes).__name__!r}")
+        self._held = _script.no_bytes() if initial_bytes is None else initial_bytes
+        self._at = 0
+
+    def readable(self):
+        return True
+
+    def writable(self):
+        return True
+
+    def seekable(self):
+        return True
+
+    def read(self, size=-1):
+        self._check()
+        taken = _script.bytes_from(self._held, self._at, -1 if size is None else size)
+        self._at += len(taken)
+        return taken
+
+    def readline(self, size=-1):
+        raise NotImplementedError("lines of bytes; read() gives all of them")
+
+    def write(self, data):
+        self._check()
+        self._held = _script.bytes_with(self._held, self._at, data)
+        self._at += len(data)
+        return len(data)
+
+    def seek(self, offset, whence=0):
+        self._check()
+        self._at = max(0, offset + (0, self._at, len(self._held))[whence])
+        return self._at
+
+    def tell(self):
+        self._check()
+        return self._at
+
+    def getvalue(self):
+        self._check()
+        return self._held
+
+    getbuffer = getvalue
+
+    def truncate(self, size=None):
+        self._check()
+        self._held = _script.bytes_from(self._held, 0, self._at if size is None else size)
+        return len(self._held)
+
+
+class _ReadBytes(BytesIO):
+    def __init__(self, path):
+        super().__init__(_script.read_bytes(path))
+        self.name, self.mode = path, "rb"
+
+    def writable(self):
+        return False
+
+    def write(self, data):
+        raise UnsupportedOperation("write")
+
+
+class _WrittenBytes(_WrittenFile):
+    def __init__(self, path, mode):
+        super().__init__(path, mode)
+        self.mode = mode + "b"
+
+    def write(self, data):
+        self._check()
+        return _script.write_bytes(self._file, data)
+
+
 class _Output(TextIOBase):
     encoding = "utf-8"
     errors = "strict"
@@ -263,7 +339,12 @@ _stdin = _Input()
 
 def open(file, mode="r", buffering=-1, encoding=None, errors=None, newline=None, closefd=True, opener=None):
     if "b" in mode:
-        raise NotImplementedError(f"open(): mode {mode!r}: files are read and written as text")
+        kind, path = mode.replace("b", ""), _script.fspath(file)
+        if kind == "r":
+            return _ReadBytes(path)
+        if kind in ("w", "a", "x"):
+            return _WrittenBytes(path, kind)
+        raise NotImplementedError(f"open(): mode {mode!r}: a file is read or written, not both")
     if buffering == 0:
         raise ValueError("can't have unbuffered text I/O")
     if encoding is not None and encoding.lower().replace("_", "-") not in ("utf-8", "utf8", "ascii"):

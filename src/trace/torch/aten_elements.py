@@ -176,7 +176,7 @@ def _signbit(self):
 @_aten("aten::copysign.Tensor(Tensor self, Tensor other) -> Tensor")
 def _copysign(self, other):
     common = (self + other).dtype
-    self = self.to(common if common.is_floating_point else torch.float32)
+    self = self.to(common if common.is_floating_point else torch.get_default_dtype())
     return torch.where(_signbit(other), -torch.abs(self), torch.abs(self))
 
 

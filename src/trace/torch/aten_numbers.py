@@ -4,14 +4,14 @@
 
 def _floating(x):
     """Integers and truth values count as the default type's numbers."""
-    return x if x.is_floating_point() else x.to(torch.float32)
+    return x if x.is_floating_point() else x.to(torch.get_default_dtype())
 
 
 def _in_double(function):
     """Computed in float64 and rounded once, to the type that PyTorch gives."""
 
     def computed(self):
-        kept = self.dtype if self.is_floating_point() else torch.float32
+        kept = self.dtype if self.is_floating_point() else torch.get_default_dtype()
         return function(self.to(torch.float64)).to(kept)
 
     return computed
@@ -548,7 +548,7 @@ def _line_of(start, end, steps, dtype, device):
     i = torch.arange(steps, dtype=wide, device=device)
     step = (end - start) / (steps - 1) if steps > 1 else 0.0
     line = torch.where(i < steps // 2, start + step * i, end - step * (steps - 1 - i)) if steps > 1 else i + start
-    return line.to(torch.float32 if dtype is None else dtype)
+    return line.to(torch.get_default_dtype() if dtype is None else dtype)
 
 
 @_aten("aten::linspace.Tensor_Tensor(Tensor start, Tensor end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor")
@@ -568,7 +568,7 @@ def _linspace_scalar_tensor(start, end, steps, dtype, layout, device, pin_memory
 
 @_aten("aten::logspace(Scalar start, Scalar end, int steps, float base=10.0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor")
 def _logspace(start, end, steps, base, dtype, layout, device, pin_memory):
-    return torch.pow(float(base), F.linspace(start, end, steps, torch.float64, device)).to(torch.float32 if dtype is None else dtype)
+    return torch.pow(float(base), F.linspace(start, end, steps, torch.float64, device)).to(torch.get_default_dtype() if dtype is None else dtype)
 
 
 # --- products and norms of matrices

@@ -293,7 +293,7 @@ class _Checks:
         return torch.device("cpu")
 
     def get_default_dtype():
-        return torch.float32
+        return torch._pellucid_default_dtype()
 
     def _assert(condition, message):
         assert condition, message

@@ -635,7 +635,7 @@ def adaptive_max_pool3d(input, output_size, return_indices=False):
 
 def erfinv(input):
     # A rational start in each range, then two steps of Newton's method.
-    y = input if input.is_floating_point() else input.to(torch.float32)
+    y = input if input.is_floating_point() else input.to(torch.get_default_dtype())
     z = y * y
     middle = y * (((-0.140543331 * z + 0.914624893) * z - 1.645349621) * z + 0.886226899)
     middle = middle / ((((0.012229801 * z - 0.329097515) * z + 1.442710462) * z - 2.118377725) * z + 1.0)

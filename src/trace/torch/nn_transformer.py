@@ -172,5 +172,5 @@ class Transformer(Module):
 
     @staticmethod
     def generate_square_subsequent_mask(sz, device=None, dtype=None):
-        mask = torch.full([sz, sz], float("-inf"), dtype=torch.float32 if dtype is None else dtype, device=device)
+        mask = torch.full([sz, sz], float("-inf"), dtype=torch.get_default_dtype() if dtype is None else dtype, device=device)
         return torch.triu(mask, 1)

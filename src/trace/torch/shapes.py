@@ -141,7 +141,7 @@ def _check_layout(layout):
 def eye(n, m=None, dtype=None, device=None, layout=None, requires_grad=False):
     _check_layout(layout)
     rows, columns = torch.arange(n, device=device), torch.arange(n if m is None else m, device=device)
-    made = (rows.unsqueeze(1) == columns.unsqueeze(0)).to(torch.float32 if dtype is None else dtype)
+    made = (rows.unsqueeze(1) == columns.unsqueeze(0)).to(torch.get_default_dtype() if dtype is None else dtype)
     return made.requires_grad_() if requires_grad else made
 
 
@@ -150,13 +150,14 @@ def linspace(start, end, steps, dtype=None, device=None, layout=None, requires_g
     start, end = (float(bound) if isinstance(bound, bool) else bound for bound in (start, end))
     if dtype is not None and not dtype.is_floating_point:
         start, end = (int(bound) if isinstance(bound, float) and math.isfinite(bound) else bound for bound in (start, end))
+    dtype = torch.get_default_dtype() if dtype is None else dtype
     i = torch.arange(steps, dtype=torch.float64 if dtype == torch.float64 else torch.float32, device=device)
     if steps == 1:
         line = torch.full_like(i, start)
     else:
         step = (end - start) / (steps - 1)
         line = torch.where(i < steps // 2, start + step * i, end - step * (steps - 1 - i))
-    line = line.to(torch.float32 if dtype is None else dtype)
+    line = line.to(dtype)
     return line.requires_grad_() if requires_grad else line
 
 
