@@ -23,11 +23,27 @@ static std::string commonRoot(const std::vector<package::ZipMember> &members) {
   return root;
 }
 
+/// The directory at the end of a zip file says where all records lie; without it, the last one that
+/// begins in the file says how far the file goes.
+static std::string whatIsLeft(std::span<const uint8_t> file) {
+  constexpr size_t most = 100'000;
+  std::vector<package::ZipMember> begun = package::scanZipHeaders(file, most);
+  std::string text =
+      "is no whole zip archive: the directory at its end is missing or damaged, as of "
+      "a file that was cut off while it was written or copied; it has " +
+      std::to_string(file.size()) + " bytes";
+  if (begun.empty())
+    return text;
+  return text + ", in which " + std::to_string(begun.size()) +
+         (begun.size() == 1 ? " record begins" : " records begin") + ", the last '" +
+         printableLine(begun.back().name) + "' at byte " + std::to_string(begun.back().header);
+}
+
 Status Records::read(std::span<const uint8_t> file) {
   byName.clear();
   std::vector<package::ZipMember> members;
   if (!listZipMembers(file, members))
-    return Status::error("is no whole zip archive: it is truncated or damaged");
+    return Status::error(whatIsLeft(file));
   std::string root = commonRoot(members);
   for (const package::ZipMember &member : members) {
     std::string shown = "record '" + member.name + "' ";

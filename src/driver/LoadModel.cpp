@@ -190,7 +190,12 @@ bool ModelRequest::isPython() const { return model.find(".py:") != std::string::
 bool ModelRequest::isArchive() const {
   package::Status status;
   auto file = isPython() ? nullptr : package::MappedFile::open(model, status);
-  return file && package::fileKind(file->bytes()) == package::FileKind::TorchArchive;
+  if (!file)
+    return false;
+  // Of one that was cut off nothing says what it was, but its name.
+  package::FileKind kind = package::fileKind(file->bytes());
+  return kind == package::FileKind::TorchArchive ||
+         (kind == package::FileKind::Zip && model.ends_with(".pt2"));
 }
 
 std::pair<std::string, std::string> splitTarget(const std::string &text, const char *what) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "package/ZipMembers.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace pellucid::package {
 
 namespace {
@@ -87,6 +90,24 @@ bool listZipMembers(std::span<const uint8_t> file, std::vector<ZipMember> &membe
     if (!readMember(file, at, members.emplace_back()))
       return false;
   return true;
+}
+
+std::vector<ZipMember> scanZipHeaders(std::span<const uint8_t> file, size_t most) {
+  static constexpr uint8_t mark[] = {'P', 'K', 3, 4};
+  std::vector<ZipMember> found;
+  for (auto at = file.begin(); found.size() < most; ++at) {
+    at = std::search(at, file.end(), std::begin(mark), std::end(mark));
+    if (file.end() - at < 30)
+      break;
+    uint64_t header = static_cast<uint64_t>(at - file.begin()), size = little(file, header + 26, 2);
+    if (size == 0 || size > file.size() - header - 30)
+      continue;
+    ZipMember member;
+    member.header = header;
+    member.name.assign(reinterpret_cast<const char *>(file.data()) + header + 30, size);
+    found.push_back(std::move(member));
+  }
+  return found;
 }
 
 bool findZipData(std::span<const uint8_t> file, const ZipMember &member, uint64_t &start) {

@@ -822,7 +822,7 @@ withDefaultFloats(Tracer &tracer, h::Interpreter &interpreter, const std::string
                   const std::vector<Argument> &positional, const KeywordArguments &keywords,
                   const std::vector<h::Value> &tensors, const h::CallArgs &args) {
   DataType wanted = tracer.printing.floats;
-  auto isType = [](const Argument &given) { return given.as<DataType>() != nullptr; };
+  auto isType = [](const Argument &given) { return given.as<DataType>().has_value(); };
   bool isFloating = std::any_of(tensors.begin(), tensors.end(), [](const h::Value &value) {
     return isFloat(value.as<TensorObject>()->tensor.type.dtype);
   });

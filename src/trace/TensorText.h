@@ -2,6 +2,8 @@
 /// Tensors with values as print() shows them in PyTorch.
 #pragma once
 
+#include "support/DataType.h"
+
 #include <optional>
 #include <string>
 #include <vector>

@@ -444,4 +444,5 @@ def main():
         check_outside(folder)
 
 
-main()
+if __name__ == "__main__":
+    main()

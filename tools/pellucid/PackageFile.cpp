@@ -62,11 +62,16 @@ PackageFile::PackageFile(std::vector<uint8_t> bytes, const std::string &name, co
 
 void PackageFile::describe(const char *target) {
   described = nlohmann::json::parse(pellucid_describe(package));
-  const nlohmann::json &targets = described.at("targets");
+  // Code that computes nothing has no target.
+  const nlohmann::json &targets = described.at("targets"), &programs = described.at("programs");
   onCuda = target && isCudaTarget(target);
   onCuda |=
       !targets.empty() && std::all_of(targets.begin(), targets.end(),
                                       [](const nlohmann::json &t) { return isCudaTarget(t); });
+  onCuda |= targets.empty() && !programs.empty() &&
+            std::all_of(programs.begin(), programs.end(), [](const nlohmann::json &program) {
+              return isCudaTarget(program.at("device"));
+            });
 }
 
 PackageFile::~PackageFile() { (void)pellucid_unload(package); }

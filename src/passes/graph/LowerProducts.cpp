@@ -415,9 +415,22 @@ void ProductLowering::addConsumers(GemmSpec &spec, PointwiseGroup group,
   spec.result = result;
 }
 
+/// Programs go through several tiles of it, and few of these are cut.
+bool ProductLowering::multipliesWell(const GemmSpec &spec) const {
+  constexpr double leastUsed = 0.85;
+  const ProductTile tile =
+      chooseProductTiles(spec, device, isFloat(spec.accumulate), program.symbols).front().tile;
+  if (!tile.programs)
+    return false;
+  int64_t columns = *spec.n.constant(), tiles = (columns + tile.n - 1) / tile.n;
+  return static_cast<double>(columns) >= leastUsed * static_cast<double>(tiles * tile.n);
+}
+
 Value *ProductLowering::emit(const Described &product, const std::vector<Value *> &inputs,
                              const TensorType &type, const SourceLocation &where) {
   const GemmSpec &spec = product.spec;
+  if (auto other = withColumnsInBatch(spec); other && multipliesWell(*other))
+    return emit({std::move(*other), product.a, product.b, product.bias}, inputs, type, where);
   std::vector<ProductChoice> choices =
       chooseProductTiles(spec, device, isFloat(spec.accumulate), program.symbols);
   if (choices.front().tile.splits > 1)

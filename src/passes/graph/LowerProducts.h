@@ -54,6 +54,7 @@ private:
   static void addConsumers(GemmSpec &spec, PointwiseGroup group, const std::string &result);
   graph::Value *emit(const Described &product, const std::vector<graph::Value *> &inputs,
                      const graph::TensorType &type, const SourceLocation &where);
+  bool multipliesWell(const GemmSpec &spec) const;
   graph::Value *emitParts(const Described &product, const ProductTile &tile,
                           const std::vector<graph::Value *> &inputs, const graph::TensorType &type,
                           const SourceLocation &where);

@@ -77,6 +77,42 @@ void takeBatchApart(GemmSpec &spec) {
   spec.m = product(spec.rows, 0, spec.rows.size());
 }
 
+std::optional<GemmSpec> withColumnsInBatch(const GemmSpec &spec) {
+  if (spec.columns.size() < 2 || spec.rowsApart)
+    return std::nullopt;
+  GemmSpec made = spec;
+  size_t batch = spec.batch.size();
+  // Operands, and where their strides along the columns begin.
+  std::vector<std::pair<TextOperand *, size_t>> all{{&made.b, batch + spec.depth.size()},
+                                                    {&made.output, batch + 1}};
+  for (TextOperand &bias : made.bias)
+    all.emplace_back(&bias, batch + 1);
+  for (TextOperand &input : made.inputs)
+    all.emplace_back(&input, batch + spec.rows.size());
+  for (size_t d = made.columns.size(); d-- > 2;) {
+    auto isEven = [&](const std::pair<TextOperand *, size_t> &one) {
+      const std::vector<Expr> &strides = one.first->strides;
+      return strides[one.second + d - 1] == strides[one.second + d] * made.columns[d];
+    };
+    if (!std::all_of(all.begin(), all.end(), isEven))
+      return std::nullopt;
+    made.columns[d - 1] = made.columns[d - 1] * made.columns[d];
+    made.columns.pop_back();
+    for (auto &[operand, first] : all)
+      operand->strides.erase(operand->strides.begin() + static_cast<long>(first + d - 1));
+  }
+  for (auto &[operand, first] : all) {
+    auto place = operand->strides.begin() + static_cast<long>(batch);
+    std::rotate(place, operand->strides.begin() + static_cast<long>(first),
+                operand->strides.begin() + static_cast<long>(first + 1));
+  }
+  made.a.strides.insert(made.a.strides.begin() + static_cast<long>(batch), Expr(0));
+  made.batch.push_back(made.columns[0]);
+  made.columns.erase(made.columns.begin());
+  made.n = made.columns[0];
+  return made;
+}
+
 std::optional<std::vector<size_t>> seeAs(GemmSpec &spec, const TensorType &seen) {
   if (!spec.batch.empty() || spec.columns.size() != 1 || seen.offset.constant() != 0 ||
       spec.n.constant() == 1)

@@ -18,6 +18,11 @@ void mergeBatchIntoRows(GemmSpec &spec);
 /// which the operands step through each in its own way.
 void takeBatchApart(GemmSpec &spec);
 
+/// The product with the outermost of the dims that its columns are made of in the batch instead, as
+/// the images of a convolution by windows of one element may be; nothing where the other dims do
+/// not lie evenly. Its tiles end where an image does, but no place is taken apart.
+std::optional<GemmSpec> withColumnsInBatch(const GemmSpec &spec);
+
 /// An operand over batch…, m, columns… as one over batch…, the dims that m is made of, columns….
 TextOperand withRows(TextOperand operand, const GemmSpec &spec);
 

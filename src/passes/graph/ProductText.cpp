@@ -28,9 +28,10 @@ public:
 
   KernelText write() {
     declare();
-    placeTile();
-    isFloat(spec.accumulate) || spec.a.dtype == DataType::Int8 ? multiplyTiles() : multiplyLines();
-    forColumns([&] { tile.splits > 1 ? storePart() : storeResult(); });
+    if (tile.programs)
+      multiplyAllTiles();
+    else
+      multiplyOwnTile();
     KernelText text = writer.finish(gridSize(), tile.n);
     text.numWarps = tile.warps;
     text.numStages = tile.stages;
@@ -39,6 +40,50 @@ public:
   }
 
 private:
+  void multiplyOwnTile() {
+    writer.line("pid = tl.program_id(0)");
+    countTiles();
+    placeTile();
+    nameElements();
+    cutTile();
+    isFloat(spec.accumulate) || spec.a.dtype == DataType::Int8 ? multiplyTiles() : multiplyLines();
+    forColumns([&] { tile.splits > 1 ? storePart() : storeResult(); });
+  }
+
+  /// One loop over the rounds of several tiles.
+  void multiplyAllTiles() {
+    std::string rounds = std::to_string((*spec.k.constant() + tile.k - 1) / tile.k),
+                programs = std::to_string(tile.programs), type = tlName(spec.accumulate),
+                zeros = "acc = tl.zeros(" + shape() + ", " + type + ")";
+    writer.line("first = tl.program_id(0)");
+    countTiles();
+    nameElements();
+    writer.line("end = " + writer.scalar(spec.k));
+    writer.line(zeros);
+    writer.open("for step in range(0, (" + std::to_string(*tileCount().constant()) + " - first + " +
+                std::to_string(tile.programs - 1) + ") // " + programs + " * " + rounds + "):");
+    writer.line("pid = first + step // " + rounds + " * " + programs);
+    placeTile();
+    cutTile();
+    writer.line("k = step % " + rounds + " * " + std::to_string(tile.k));
+    writer.line("k0 = k.to(tl.int64)");
+    startSide(leftSide());
+    startSide(rightSide());
+    writer.line("x = " + loadOf(leftSide(), "end - k"));
+    writer.line("y = " + loadOf(rightSide(), "end - k"));
+    writer.line(dotText("acc", "y"));
+    writer.open("if step % " + rounds + " == " + rounds + " - 1:");
+    storeResult();
+    writer.line(zeros);
+    writer.close();
+    writer.close();
+  }
+
+  std::string dotText(const std::string &sum, const std::string &right) const {
+    return sum + " = tl.dot(x, " + right + ", " + sum +
+           ", input_precision=\"ieee\", out_dtype=" + tlName(spec.accumulate) + ")";
+  }
+
   /// Every scalar that any tile of this spec needs, in one order.
   void declare() {
     writer.pointer("p0");
@@ -102,19 +147,24 @@ private:
            ").to(tl.int32)";
   }
 
-  Expr gridSize() const {
+  Expr tileCount() const {
     // Of a choice that has one tile down, no other number of rows comes here.
     Expr down = isOneTile(row) ? symbolic::min(spec.m, 1) : symbolic::ceilDiv(spec.m, tile.m);
     return down * symbolic::ceilDiv(spec.n, tile.n) * product(spec.batch, 0, spec.batch.size()) *
            tile.splits;
   }
+  Expr gridSize() const {
+    return tile.programs ? symbolic::min(tileCount(), Expr(tile.programs)) : tileCount();
+  }
 
-  /// `m0`, `n0`, `k0` and the batch's indices from the program's number. Programs that run together
-  /// share rows of a and columns of b: a few tiles down, then the next across.
-  void placeTile() {
-    writer.line("pid = tl.program_id(0)");
+  void countTiles() {
     writer.line("down = " + tilesOf(row));
     writer.line("across = " + tilesOf(columns[0]));
+  }
+
+  /// `m0`, `n0`, `k0` and the batch's indices from the tile's number. Programs that run together
+  /// share rows of a and columns of b: a few tiles down, then the next across.
+  void placeTile() {
     if (!spec.batch.empty() || tile.splits > 1) {
       writer.line("outer = pid // (down * across)");
       writer.line("pid = pid % (down * across)");
@@ -134,7 +184,10 @@ private:
       std::string group = std::to_string(tile.group);
       writer.line("turn = pid // (" + group + " * across)");
       writer.line("place = pid % (" + group + " * across)");
-      writer.line("height = tl.minimum(down - turn * " + group + ", " + group + ")");
+      auto count = spec.m.constant();
+      bool isEven = count && (*count + tile.m - 1) / tile.m % tile.group == 0;
+      writer.line("height = " +
+                  (isEven ? group : "tl.minimum(down - turn * " + group + ", " + group + ")"));
       writer.line("m0 = (turn * " + group + " + place % height).to(tl.int64) * " +
                   std::to_string(tile.m));
       writer.line("n0 = (place // height).to(tl.int64) * " + std::to_string(tile.n));
@@ -142,14 +195,24 @@ private:
     for (size_t part = 1; part < columns.size(); ++part)
       writer.line(columns[part].first + " = " + columns[part - 1].first + " + " +
                   std::to_string(columns[part - 1].tile));
+  }
+
+  std::vector<const Axis *> outerAxes() const {
     std::vector<const Axis *> outer{&row};
     for (const Axis &part : columns)
       outer.push_back(&part);
-    std::vector<const Axis *> all = outer;
+    return outer;
+  }
+
+  void nameElements() {
+    std::vector<const Axis *> all = outerAxes();
     all.push_back(&inner);
     for (const Axis *axis : all)
       writer.line(axis->places + " = tl.arange(0, " + std::to_string(axis->tile) + ")");
-    for (const Axis *axis : outer)
+  }
+
+  void cutTile() {
+    for (const Axis *axis : outerAxes())
       if (!axis->isWhole) // what is left of the dim; where that is less than a tile, in 32 bits
         writer.line("left_" + axis->places + " = tl.minimum(" + writer.scalar(axis->size) + " - " +
                     axis->first + ", " + std::to_string(axis->tile) + ").to(tl.int32)");
@@ -299,7 +362,7 @@ private:
                              : stepsAlong(side.outer, side.outer.places, side.outerDim, side.dims,
                                           side.strides);
     std::string start;
-    if (tile.splits > 1 && spec.depth.size() == 1)
+    if ((tile.splits > 1 || tile.programs) && spec.depth.size() == 1)
       start = "k0 * " + writer.scalar(side.inner.back());
     std::string offsets =
         sum({outer.further, steps(along("ks", 1 - side.outerDim), side.inner.back(), tile.k)});
@@ -375,8 +438,7 @@ private:
     writer.line("x = " + loadRound(left));
     forColumns([&] {
       writer.line("y" + suffixOf(at) + " = " + loadRound(rightSide()));
-      writer.line(sums() + " = tl.dot(x, y" + suffixOf(at) + ", " + sums() +
-                  ", input_precision=\"ieee\", out_dtype=" + type + ")");
+      writer.line(dotText(sums(), "y" + suffixOf(at)));
     });
     if (spec.depth.size() == 1) {
       writer.line("a += " + advance(left.inner.back()));

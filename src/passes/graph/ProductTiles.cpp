@@ -122,6 +122,23 @@ std::span<const Candidate> candidates(DataType type, const DeviceModel &device) 
 
 int64_t divideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
+/// Where programs go through several tiles: copies are under way all the time, and what ends a tile
+/// stands beside the rounds of another program of the multiprocessor alone.
+double timeOfPrograms(const Candidate &candidate, const ProductSizes &sizes, double tiles,
+                      double rounds, double round, double stored, double element,
+                      const DeviceModel &device) {
+  double programs = static_cast<double>(candidate.tile.programs),
+         together = std::max(1.0, programs / static_cast<double>(device.processors)),
+         m = static_cast<double>(sizes.m), n = static_cast<double>(sizes.n),
+         k = static_cast<double>(sizes.k);
+  double perTile = rounds * round * together + stored / together;
+  double busiest = device.blockStart + device.latency + std::ceil(tiles / programs) * perTile;
+  double fromMemory =
+      static_cast<double>(sizes.batch) * (m * k + k * n + m * n) * element / device.memoryBytes +
+      device.blockStart;
+  return std::max(busiest, fromMemory) + 0.2 * std::min(busiest, fromMemory);
+}
+
 double timeOf(const Candidate &candidate, const ProductSizes &sizes, DataType type,
               const DeviceModel &device) {
   const ProductTile &tile = candidate.tile;
@@ -148,6 +165,9 @@ double timeOf(const Candidate &candidate, const ProductSizes &sizes, DataType ty
   double stored = static_cast<double>(tile.m * tile.n) * (tile.splits > 1 ? 4 : element) /
                   device.processorBytes * 2;
   double outside = (device.blockStart + stored) / together;
+  if (tile.programs)
+    return timeOfPrograms(candidate, sizes, tiles, rounds, std::max(multiplied, taken), stored,
+                          element, device);
   double busiest = most * (rounds * std::max({multiplied, taken, waited}) + outside);
   double m = static_cast<double>(sizes.m), n = static_cast<double>(sizes.n),
          k = static_cast<double>(sizes.k);
@@ -181,6 +201,7 @@ struct Chooser {
   DataType type;
   const DeviceModel &device;
   bool maySplit;
+  bool mayPass;     ///< programs may go through several tiles
   int64_t mostSums; ///< of a thread
 
   double time(const Candidate &candidate, int64_t rows) const {
@@ -205,6 +226,12 @@ struct Chooser {
     return candidate;
   }
 
+  /// Each program would have several tiles.
+  bool passes(const ProductTile &tile, int64_t rows) const {
+    int64_t tiles = divideUp(rows, tile.m) * divideUp(sizes.n, tile.n) * sizes.batch;
+    return tiles >= 2 * tile.programs;
+  }
+
   Candidate best(int64_t rows) const {
     std::optional<Candidate> best;
     auto consider = [&](const Candidate &candidate) {
@@ -217,8 +244,10 @@ struct Chooser {
         return candidate;
       if (candidate.tile.m * candidate.tile.n > mostSums * 32 * candidate.tile.warps)
         continue;
+      if (candidate.tile.programs && !(mayPass && passes(candidate.tile, rows)))
+        continue;
       consider(candidate);
-      if (!maySplit)
+      if (!maySplit || candidate.tile.programs)
         continue;
       for (int64_t splits : {2, 4, 8, 16}) {
         candidate.tile.splits = splits;
@@ -251,6 +280,8 @@ bool sameTile(const ProductTile &a, const ProductTile &b) { return a.text() == b
 std::string ProductTile::text() const {
   std::string text = std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k) + ", " +
                      std::to_string(warps) + " warps, " + std::to_string(stages) + " stages";
+  if (programs)
+    text += ", " + std::to_string(programs) + " programs";
   return splits == 1 ? text : text + ", k in " + std::to_string(splits) + " parts";
 }
 
@@ -276,13 +307,16 @@ std::vector<ProductChoice> chooseProductTiles(const GemmSpec &spec, const Device
   Range rows = symbols.range(spec.m);
   // What is loaded for each sum stands in registers beside it.
   constexpr size_t mostLoaded = 2;
-  Chooser chooser{
-      {likely(batch, symbols), rows.max, likely(spec.n, symbols), likely(spec.k, symbols),
-       likely(windows, symbols)},
-      spec.a.dtype,
-      device,
-      maySplit && device.sm != 0 && spec.m.constant() && spec.n.constant() && spec.k.constant(),
-      isLong(spec.body) || spec.inputs.size() + spec.bias.size() > mostLoaded ? 64 : 256};
+  bool isKnown = device.sm != 0 && spec.m.constant() && spec.n.constant() && spec.k.constant();
+  Chooser chooser{{likely(batch, symbols), rows.max, likely(spec.n, symbols),
+                   likely(spec.k, symbols), likely(windows, symbols)},
+                  spec.a.dtype,
+                  device,
+                  maySplit && isKnown,
+                  isKnown && batch.constant() && spec.depth.size() == 1 &&
+                      spec.columns.size() == 1 && !spec.rowsApart && spec.borders.empty(),
+                  isLong(spec.body) || spec.inputs.size() + spec.bias.size() > mostLoaded ? 64
+                                                                                          : 256};
   if (spec.m.constant() || device.sm == 0)
     return {{.guard = 1, .tile = chooser.best(likely(spec.m, symbols)).tile, .mostRows = rows.max}};
 

@@ -17,6 +17,9 @@ struct ProductTile {
   int32_t warps = 4, stages = 3;
   int64_t group = 8; ///< tiles down that are gone through together, so that both operands stay near
   int64_t splits = 1; ///< parts of k, each a program of its own
+  /// That go through all tiles, so that copies for the next tile are under way while one is stored;
+  /// 0: each tile has its own.
+  int64_t programs = 0;
   /// `128x256x64, 8 warps, 4 stages`
   std::string text() const;
 };

@@ -413,7 +413,8 @@ def _rfft_all(x, dims, sizes, norm):
 
 
 def _irfft_all(z, dims, sizes, norm):
-    real, imag = _real_of(z), _im(z)
+    real = _real_of(z)
+    imag = _im(z) if isinstance(z, _Complex) else torch.zeros_like(real)
     last = dims[-1]
     size = 2 * (real.shape[last] - 1) if sizes[-1] is None else sizes[-1]
     for dim, wanted in zip(dims[:-1], sizes[:-1]):

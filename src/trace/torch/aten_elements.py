@@ -113,6 +113,8 @@ def _isreal(self):
 
 @_aten("aten::angle(Tensor self) -> Tensor")
 def _angle(self):
+    if not self.is_floating_point():
+        return torch.where(self < 0, math.pi, 0.0).to(torch.float32)
     return torch.where(torch.isnan(self), self, torch.where(self < 0, math.pi, 0.0).to(self.dtype))
 
 

@@ -283,6 +283,17 @@ def _unpooled(input, indices, output_size):
 # --- losses and layers that PyTorch has as operators
 
 
+@_aten("aten::_trilinear(Tensor i1, Tensor i2, Tensor i3, int[] expand1, int[] expand2, int[] expand3, int[] sumdim, int unroll_dim=1) -> Tensor")
+def _trilinear(i1, i2, i3, expand1, expand2, expand3, sumdim, unroll_dim):
+    # `unroll_dim` says what PyTorch goes through one by one, and changes no value.
+    factors = []
+    for factor, expand in ((i1, expand1), (i2, expand2), (i3, expand3)):
+        for dim in expand:
+            factor = factor.unsqueeze(dim)
+        factors.append(factor)
+    return torch.sum(factors[0] * factors[1] * factors[2], list(sumdim))
+
+
 @_aten("aten::bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor")
 def _bilinear(input1, input2, weight, bias):
     lead = list(input1.shape[:-1])

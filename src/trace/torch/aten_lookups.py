@@ -156,7 +156,7 @@ def _col2im(self, output_size, kernel_size, dilation, padding, stride):
 
 @_aten("aten::im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor")
 def _im2col(self, kernel_size, dilation, padding, stride):
-    windows = _Windows(self, list(kernel_size), list(stride), list(padding), list(dilation), False, 0)
+    windows = _Windows(self, list(kernel_size), list(stride), list(padding), list(dilation), False, 0, False)
     lead = list(self.shape[:-3])
     places = torch.stack([windows.at(place) for place in windows.places()], len(lead) + 1)
     return places.reshape(lead + [self.shape[-3] * kernel_size[0] * kernel_size[1], windows.out[0] * windows.out[1]])

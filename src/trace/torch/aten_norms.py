@@ -110,6 +110,17 @@ def _batch_norm_no_update(input, weight, bias, running_mean, running_var, moment
     return _native_batch_norm(input, weight, bias, running_mean, running_var, False, momentum, eps) + (running_mean.new_empty([0], dtype=torch.uint8),)
 
 
+@_aten("aten::_batch_norm_with_update(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, Tensor(b!) running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor)")
+def _batch_norm_with_update(input, weight, bias, running_mean, running_var, momentum, eps):
+    return _native_batch_norm(input, weight, bias, running_mean, running_var, True, momentum, eps) + (running_mean.new_empty([0], dtype=torch.uint8),)
+
+
+@_aten("aten::_batch_norm_with_update_functional(Tensor input, Tensor? weight, Tensor? bias, Tensor running_mean, Tensor running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor, Tensor running_mean_out, Tensor running_var_out)")
+def _batch_norm_with_update_functional(input, weight, bias, running_mean, running_var, momentum, eps):
+    mean, variance = running_mean.clone(), running_var.clone()
+    return _batch_norm_with_update(input, weight, bias, mean, variance, momentum, eps) + (mean, variance)
+
+
 def _update_instance_statistics(input, running_mean, running_var, momentum):
     """Towards the mean over the batch of what each sample's channels have."""
     dims = list(range(2, input.dim()))

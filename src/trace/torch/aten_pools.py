@@ -17,7 +17,7 @@ def _pooled_size(size, kernel, stride, padding, dilation, ceil_mode):
     return min(count, (size + padding - 1) // stride + 1)
 
 
-def _check_windows(input, rank, kernel, stride, padding, dilation, ceil_mode):
+def _check_windows(input, rank, kernel, stride, padding, dilation, ceil_mode, is_pool=True):
     """What PyTorch refuses where sizes are known; an empty result would be silent."""
     for k, s, d in zip(kernel, stride, dilation):
         if isinstance(k, int) and k <= 0:
@@ -30,7 +30,7 @@ def _check_windows(input, rank, kernel, stride, padding, dilation, ceil_mode):
         if isinstance(p, int) and isinstance(k, int) and isinstance(d, int):
             if p < 0:
                 raise RuntimeError(f"pad must be non-negative, but got pad: {p}")
-            if p > ((k - 1) * d + 1) // 2:
+            if is_pool and p > ((k - 1) * d + 1) // 2:
                 raise RuntimeError(f"pad should be at most half of effective kernel size, but got pad={p}, kernel_size={k} and dilation={d}")
     sizes = list(input.shape)
     if len(sizes) not in (rank + 1, rank + 2):
@@ -45,9 +45,9 @@ def _check_windows(input, rank, kernel, stride, padding, dilation, ceil_mode):
 class _Windows:
     """The windows of a pooling: for each place in a window, a view of all windows' elements there."""
 
-    def __init__(self, input, kernel, stride, padding, dilation, ceil_mode, fill):
+    def __init__(self, input, kernel, stride, padding, dilation, ceil_mode, fill, is_pool=True):
         rank = len(kernel)
-        _check_windows(input, rank, kernel, stride, padding, dilation, ceil_mode)
+        _check_windows(input, rank, kernel, stride, padding, dilation, ceil_mode, is_pool)
         self.sizes = list(input.shape[-rank:])
         self.out = [_pooled_size(self.sizes[d], kernel[d], stride[d], padding[d], dilation[d], ceil_mode) for d in range(rank)]
         pads = []

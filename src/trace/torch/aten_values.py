@@ -201,7 +201,8 @@ def _split_by_values(self, sizes, dim):
         _check_sizes(self, size >= 0, f"RuntimeError: split_with_sizes expects split_sizes have only non-negative entries, but got {size}")
     _check_sizes(self, total == own, f"RuntimeError: split_with_sizes expects split_sizes to sum exactly to {own} (input tensor's size at dimension {dim}), but got {total}")
     strides, at, parts = list(self.stride()), self.storage_offset(), []
-    for size in sizes:
+    # The last is what the others leave, so that what joins the parts again is as large as they were together.
+    for size in list(sizes[:-1]) + [own - (total - sizes[-1])]:
         parts.append(torch.as_strided(self, [size if d == dim else n for d, n in enumerate(self.shape)], strides, at))
         at = at + size * strides[dim]
     return parts

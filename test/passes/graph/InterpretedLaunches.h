@@ -10,6 +10,7 @@
 #include "passes/graph/InnermostChannels.h"
 #include "passes/graph/KnownMasks.h"
 #include "passes/graph/LowerToLaunches.h"
+#include "passes/graph/SlicedProducers.h"
 #include "reference/graph/Interpreter.h"
 #include "reference/tt/Launch.h"
 #include "support/Diagnostics.h"
@@ -69,6 +70,7 @@ protected:
       masks = replaceKnownMasks(program, registry);
     if (withPasses && device != cpu) {
       replaced = replaceIdioms(program, registry);
+      slicesComputed = computeSlices(program, registry);
       changed = layChannelsInnermost(program, registry);
       copies = readOperandsInPlace(program, registry);
       program.main.eraseUnused([](const Node &) { return true; });
@@ -162,7 +164,7 @@ protected:
   bool deterministic = false;
   /// What a device's programs go through first, and how often either did something.
   bool withPasses = false;
-  size_t replaced = 0, changed = 0, masks = 0, copies = 0;
+  size_t replaced = 0, changed = 0, masks = 0, copies = 0, slicesComputed = 0;
   std::string sources;
   uint64_t state = 1;
 };

@@ -2,6 +2,7 @@
 // Every way to write an operator as kernels, for both kinds of device, at sizes that fit no tile:
 // against the operator's definition, and no kernel touches what is not its own.
 #include "InterpretedLaunches.h"
+#include "passes/graph/ProductText.h"
 
 namespace pellucid::passes {
 namespace {
@@ -405,6 +406,119 @@ TEST_F(InterpretedOperators, attentionOfAllKinds) {
                                {q, k, v, mask, 0.0, kind.causal},
                                {{"enable_gqa", Argument(kind.heads != kind.keyHeads)}})};
       });
+}
+
+// Programs that go through several tiles, whole ones and ones cut in every dim, with what follows.
+TEST_F(InterpretedOperators, programsOfSeveralTiles) {
+  struct Kind {
+    int64_t batch, m, n, k, programs;
+  };
+  for (const Kind &kind : {Kind{3, 37, 70, 40, 4}, Kind{1, 64, 64, 32, 3}, Kind{2, 33, 20, 16, 2},
+                           Kind{1, 70, 33, 50, 16}}) {
+    const auto [batch, m, n, k, programs] = kind;
+    SCOPED_TRACE(m);
+    SymbolTable symbols;
+    GemmSpec spec;
+    spec.name = "product";
+    spec.batch = {batch};
+    spec.m = m, spec.n = n, spec.k = k;
+    spec.rows = {m}, spec.columns = {n}, spec.depth = {k};
+    spec.a = {f16, {m * k, k, 1}};
+    spec.b = {f16, {k * n, 1, k}}; // n down, k across
+    spec.output = {f16, {m * n, n, 1}};
+    spec.type = f16;
+    spec.body = {{"v0", "tl.maximum(product, 0.0)"}};
+    spec.result = "v0";
+    ProductTile tile{.m = 16, .n = 32, .k = 16, .warps = 4, .stages = 3, .programs = programs};
+    KernelText text = writeProduct(spec, tile, m, symbols);
+    KernelDef kernel = driver::textCompiler(context)(text, {f16, f16, f16},
+                                                     {Access::Read, Access::Read, Access::Write});
+    inputs.clear();
+    tensor(f16, {batch, m, k}, 2), tensor(f16, {batch, n, k}, 2), tensor(f16, {batch, m, n}, 2);
+    std::vector<LaunchOperand> operands{{"p0", {}}, {"p1", {}}, {"o0", {}}};
+    std::vector<reference::LaunchArgument> arguments;
+    for (size_t i = 0; i < 3; ++i)
+      arguments.push_back({operands[i], inputs[i]});
+    interpret(kernel, {*text.grid.constant(), 1, 1}, arguments);
+    ASSERT_FALSE(HasNonfatalFailure()) << text.source;
+    EXPECT_LE(*text.grid.constant(), programs);
+    const Tensor &made = std::get<Tensor>(arguments[2].value);
+    Tensor::forEachIndex({batch, m, n}, [&](std::span<const int64_t> at) {
+      double sum = 0;
+      for (int64_t i = 0; i < k; ++i)
+        sum += values(0).real(Shape{at[0], at[1], i}) * values(1).real(Shape{at[0], at[2], i});
+      ASSERT_NEAR(made.real(at), std::max(sum, 0.0), 2e-3 * std::max(1.0, std::abs(sum)))
+          << text.source;
+    });
+  }
+}
+
+// --- slices of what is computed
+
+// A pool as it is traced: the largest of each window along one dim, then along the next, of parts
+// where some windows begin before the tensor. Its first half is never in memory.
+TEST_F(InterpretedOperators, slicesAreComputedOfSlices) {
+  withPasses = true;
+  auto list = [](const Shape &numbers) { return List(numbers.begin(), numbers.end()); };
+  auto view = [&](Value *x, Shape size, Shape apart, int64_t offset) {
+    return one("aten.as_strided.default", {x, list(size), list(apart), offset});
+  };
+  // Windows of three with a step of two along `dim`, the first of which begins outside.
+  auto largest = [&](Value *x, Shape size, size_t dim, int64_t step) {
+    Shape apart(size.size(), 1);
+    for (size_t d = size.size() - 1; d-- > 0;)
+      apart[d] = apart[d + 1] * size[d + 1];
+    Shape out = size, part = size, first = size, jump = apart;
+    out[dim] = (size[dim] - 1) / step + 1;
+    first[dim] = 1;
+    jump[dim] *= step;
+    part[dim] = out[dim] - 1;
+    Value *outside = one("aten.new_full.default", {x, list(first), -1e4});
+    Value *before = view(x, part, jump, apart[dim] * (step - 1));
+    Value *most = one("aten.cat.default", {List{outside, before}, static_cast<int64_t>(dim)});
+    most = one("aten.maximum.default", {most, view(x, out, jump, 0)});
+    if (step == 2 && size[dim] % 2 == 0)
+      most = one("aten.maximum.default", {most, view(x, out, jump, apart[dim])});
+    return std::pair{most, out};
+  };
+  auto launches = [&] {
+    size_t count = 0;
+    for (const Node &node : program.main)
+      count += node.isLaunch();
+    return count;
+  };
+  for (DataType type : {f16, f32})
+    for (const Shape &shape : {Shape{2, 3, 8, 10}, Shape{1, 2, 6, 70}, Shape{2, 1, 4, 2}}) {
+      onDevice(0, [&] {
+        auto [rows, size] = largest(tensor(type, shape), shape, 2, 2);
+        return std::vector<Value *>{largest(rows, size, 3, 2).first};
+      });
+      EXPECT_EQ(slicesComputed, 1u);
+      EXPECT_EQ(launches(), 1u);
+    }
+  // Joins of joins along one dim.
+  onDevice(0, [&] {
+    Value *a = tensor(f32, {3, 5}), *b = tensor(f32, {3, 2}), *c = tensor(f32, {3, 4});
+    Value *inner = one("aten.cat.default", {List{one("aten.neg.default", {a}), b}, 1});
+    inner = one("aten.mul.Tensor", {inner, tensor(f32, {7})});
+    return std::vector<Value *>{
+        one("aten.abs.default", {one("aten.cat.default", {List{c, inner, b}, 1})})};
+  });
+  EXPECT_EQ(launches(), 1u);
+  // Nearly three times as many elements would be computed.
+  onDevice(0, [&] {
+    auto [rows, size] = largest(tensor(f32, {2, 3, 8, 9}), {2, 3, 8, 9}, 2, 2);
+    Value *whole = view(rows, {2, 3, 4, 9}, {108, 36, 9, 1}, 0);
+    return std::vector<Value *>{
+        one("aten.maximum.default", {largest(rows, size, 3, 1).first, whole})};
+  });
+  EXPECT_EQ(slicesComputed, 0u);
+  // What a result holds is in memory anyway.
+  onDevice(0, [&] {
+    auto [rows, size] = largest(tensor(f32, {2, 3, 8, 10}), {2, 3, 8, 10}, 2, 2);
+    return std::vector<Value *>{largest(rows, size, 3, 2).first, rows};
+  });
+  EXPECT_EQ(slicesComputed, 0u);
 }
 
 // --- idioms
