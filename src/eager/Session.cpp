@@ -45,7 +45,8 @@ Session::Session(SessionOptions o)
             [this](const graph::Program &program, graph::Device place) {
               driver::CompileOptions compile = eagerOptions(options.contractsFma, place);
               compile.keptWorkers = workers;
-              compile.bitsOfKnownSizes = true;
+              // On a device products are cut by their sizes too, and one program takes them all.
+              compile.bitsOfKnownSizes = place.kind != graph::Device::Kind::Cuda;
               compile.inputAlignment = eager.operandAlignment();
               compile.exactTarget = true;
               if (place.kind == graph::Device::Kind::Cuda)

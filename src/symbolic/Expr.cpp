@@ -2,6 +2,7 @@
 #include "symbolic/ExprNode.h"
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 #include <set>
 #include <unordered_map>
@@ -94,33 +95,42 @@ Expr ExprTable::make(ExprOp op, int64_t value, std::string name, std::vector<Exp
 }
 
 namespace {
-/// Sizes come again and again: a thread finds those that it met last without the table's lock.
-class RecentConstants {
+/// Sizes come again and again, and are copied with every type: the first constant of a place here
+/// stays for good, owned by nobody, so that copies of it count nothing. Another one of that place
+/// is a node like all others, and remains one.
+class LastingConstants {
 public:
-  ~RecentConstants() { isGone = true; }
-  /// Null while the thread ends.
-  static std::shared_ptr<const ExprNode> *slot(int64_t value) {
-    static thread_local RecentConstants recent;
-    return isGone ? nullptr : &recent.nodes[mix(0, static_cast<size_t>(value)) % count];
+  /// Null where the place is another constant's.
+  static const ExprNode *find(int64_t value) {
+    std::atomic<const ExprNode *> &place =
+        nodes[mix(0, static_cast<size_t>(value)) >> (64 - countBits)];
+    const ExprNode *node = place.load(std::memory_order_acquire);
+    if (!node)
+      node = claim(place, value);
+    return node->value == value ? node : nullptr;
   }
 
 private:
-  static constexpr size_t count = 8192;
-  static thread_local bool isGone;
-  std::vector<std::shared_ptr<const ExprNode>> nodes{count};
+  static constexpr unsigned countBits = 14;
+  static inline std::atomic<const ExprNode *> nodes[size_t(1) << countBits] = {};
+
+  static const ExprNode *claim(std::atomic<const ExprNode *> &place, int64_t value) {
+    auto made = std::make_unique<ExprNode>(ExprNode{ExprOp::Constant, value, {}, {}});
+    measure(*made);
+    made->hash = hashOf(*made);
+    const ExprNode *other = nullptr;
+    if (!place.compare_exchange_strong(other, made.get(), std::memory_order_acq_rel))
+      return other;
+    return made.release();
+  }
 };
-thread_local bool RecentConstants::isGone = false;
 } // namespace
 
 Expr::Expr(int64_t constant) {
-  std::shared_ptr<const ExprNode> *recent = RecentConstants::slot(constant);
-  if (recent && *recent && (*recent)->value == constant) {
-    node = *recent;
-    return;
-  }
-  node = ExprTable::make(constant).node;
-  if (recent)
-    *recent = node;
+  if (const ExprNode *lasting = LastingConstants::find(constant))
+    node = {std::shared_ptr<const ExprNode>(), lasting};
+  else
+    node = ExprTable::make(constant).node;
 }
 Expr Expr::symbol(std::string_view name) {
   return ExprTable::make(ExprOp::Symbol, 0, std::string(name), {});

@@ -6,6 +6,7 @@
 #include "trace/EagerRecorder.h"
 #include "trace/Gradients.h"
 #include "trace/HostDraws.h"
+#include "trace/HostScalars.h"
 #include "trace/OperandErrors.h"
 #include "trace/ReadSizes.h"
 
@@ -722,6 +723,8 @@ h::Value callAten(Tracer &tracer, h::Interpreter &interpreter, const std::string
     return *result;
   if (!isEager(tracer))
     return recordAten(tracer, interpreter, name, args);
+  if (auto number = computedAtOnce(tracer, name, args))
+    return *number;
   if (tracer.devices && tracer.devices->areUsed)
     computeBesideOperands(tracer, interpreter, args);
   tracer.recorder->beforeOperator(interpreter.location());

@@ -177,8 +177,8 @@ Value *EagerRecorder::addInput(const TensorType &given, Input input) {
   std::string name = "x" + std::to_string(inputs.size());
   input.value = tracer.program.main.placeholder(name, type);
   inputOf.emplace(input.value, inputs.size());
-  inputs.push_back(input);
-  return input.value;
+  inputs.push_back(std::move(input));
+  return inputs.back().value;
 }
 
 Value *EagerRecorder::baseFor(const std::shared_ptr<TracedStorage> &storage,
@@ -241,16 +241,17 @@ Value *EagerRecorder::viewFor(const TracedTensor &tensor) {
   addresses.settle(storage);
   if (!storage.memory || tensor.type == storage.type || tensor.type.dtype != storage.type.dtype)
     return nullptr;
-  std::pair key(static_cast<const void *>(storage.memory.get()), toString(tensor.type));
-  if (auto known = views.find(key); known != views.end())
-    return known->second;
+  auto &known = views[storage.memory.get()];
+  for (const auto &[type, value] : known)
+    if (type == tensor.type)
+      return value;
   Value *value = addInput(tensor.type, {nullptr,
                                         storage.memory,
                                         {},
                                         tensor.type.offset.constant().value(),
                                         true,
                                         placeOf(storage.device)});
-  views.emplace(std::move(key), value);
+  known.emplace_back(tensor.type, value);
   return value;
 }
 
@@ -356,8 +357,8 @@ Value *EagerRecorder::inMemoryOrder(Value *value) {
 
 std::vector<EagerRecorder::Output> EagerRecorder::liveOutputs() {
   std::vector<Output> outputs;
-  std::map<const Value *, size_t> known;
-  std::set<const TracedStorage *> seen;
+  std::unordered_map<const Value *, size_t> known;
+  std::unordered_set<const TracedStorage *> seen;
   for (const auto &weak : tracked) {
     std::shared_ptr<TracedStorage> storage = weak.lock();
     if (!storage || !storage->base || !seen.insert(storage.get()).second)
@@ -380,13 +381,12 @@ std::vector<EagerRecorder::Output> EagerRecorder::liveOutputs() {
 void EagerRecorder::dropUnused() {
   Graph &main = tracer.program.main;
   main.eraseUnused([&](const Node &node) { return isPure(node, tracer.program, tracer.registry); });
-  std::vector<Input> used;
-  for (Input &input : inputs)
+  std::erase_if(inputs, [&](const Input &input) {
     if (!input.value->isUnused())
-      used.push_back(std::move(input));
-    else
-      main.erase(input.value->producer());
-  inputs = std::move(used);
+      return false;
+    main.erase(input.value->producer());
+    return true;
+  });
 }
 
 size_t EagerRecorder::bytesOf(const TensorType &type) const {

@@ -306,7 +306,8 @@ private:
   std::map<const graph::Value *, size_t> inputOf;
   /// All inputs, those too that a segment which is computed has dropped.
   std::map<const graph::Value *, Input> begun;
-  std::map<std::pair<const void *, std::string>, graph::Value *> views;
+  /// Placeholders for parts of a memory.
+  std::unordered_map<const void *, std::vector<std::pair<graph::TensorType, graph::Value *>>> views;
   std::unordered_map<std::string, Family> families; ///< by SegmentKey::text
   size_t programsKept = 0;
   std::unordered_map<std::string, uint64_t> interpretedTurns;

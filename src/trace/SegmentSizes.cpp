@@ -5,6 +5,7 @@
 #include "support/Diagnostics.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <functional>
 #include <set>
@@ -354,7 +355,14 @@ private:
     std::string name = "s" + std::to_string(symbols.size());
     if (uses[place] != Use::InputSize)
       pattern.free.push_back(symbols.size());
-    pattern.symbols.push_back({name, place});
+    auto [least, most] = std::minmax_element(values.begin(), values.end());
+    constexpr int64_t wide = int64_t(1) << 61;
+    SizePattern::Symbol symbol{name, place};
+    symbol.smallest = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(*least)));
+    symbol.largest =
+        static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::min(*most, wide))));
+    symbol.largest = std::max(symbol.largest, *most);
+    pattern.symbols.push_back(std::move(symbol));
     symbols.push_back({Expr::symbol(name), values});
     return symbols.back().expression;
   }
@@ -445,7 +453,7 @@ SizePattern::valuesFor(const std::vector<int64_t> &sizes) const {
   std::map<std::string, int64_t> values;
   std::vector<int64_t> list;
   for (const Symbol &symbol : symbols) {
-    if (sizes[symbol.place] < 2)
+    if (sizes[symbol.place] < symbol.least || sizes[symbol.place] > symbol.most)
       return std::nullopt;
     values[symbol.name] = sizes[symbol.place];
     list.push_back(sizes[symbol.place]);
@@ -464,13 +472,28 @@ SizePattern::valuesFor(const std::vector<int64_t> &sizes) const {
 }
 
 std::optional<Program> SizePattern::generalized(const Program &program,
+                                                const OperatorRegistry &registry) {
+  if (auto general = overSymbols(program, registry))
+    return general;
+  // `x[:, -64:]` has the same size from 64 on.
+  for (Symbol &symbol : symbols)
+    symbol.least = std::max<int64_t>(symbol.smallest, 2);
+  if (auto general = overSymbols(program, registry))
+    return general;
+  // `table[:n]` has n rows as long as the table has them.
+  for (Symbol &symbol : symbols)
+    symbol.most = symbol.largest;
+  return overSymbols(program, registry);
+}
+
+std::optional<Program> SizePattern::overSymbols(const Program &program,
                                                 const OperatorRegistry &registry) const {
   Program out;
   out.kernels = program.kernels;
   std::map<std::string, int64_t> values;
   for (const Symbol &symbol : symbols) {
     symbolic::SymbolInfo info;
-    info.range = {2, INT64_MAX};
+    info.range = {symbol.least, symbol.most};
     info.hint = values[symbol.name] = example[symbol.place];
     out.symbols.declare(symbol.name, info);
   }

@@ -36,14 +36,17 @@ public:
                                        const graph::OperatorRegistry &registry,
                                        const std::vector<std::vector<int64_t>> &samples);
 
-  /// The symbols' values where the expressions give these very sizes; else nullopt.
+  /// The symbols' values where the expressions give these very sizes, in the symbols' ranges; else
+  /// nullopt.
   std::optional<std::vector<int64_t>> valuesFor(const std::vector<int64_t> &sizes) const;
 
   /// `program`, which must be the one with the last of the samples, over the symbols. Behind its
   /// own inputs it has one of bytes per free symbol, whose size is the symbol's value and whose
-  /// elements are not read. Nullopt where an operator does not take symbols at these places.
+  /// elements are not read. Nullopt where an operator does not take symbols at these places. Where
+  /// only some sizes do, such as those of which a window is cut, the symbols' ranges become
+  /// smaller.
   std::optional<graph::Program> generalized(const graph::Program &program,
-                                            const graph::OperatorRegistry &registry) const;
+                                            const graph::OperatorRegistry &registry);
 
   /// Symbols that are no size of an input, as indices of valuesFor's result.
   const std::vector<size_t> &freeSymbols() const { return free; }
@@ -56,7 +59,11 @@ private:
   struct Symbol {
     std::string name;
     size_t place; ///< in the sizes
+    int64_t least = 2, most = INT64_MAX;
+    int64_t smallest = 0, largest = 0; ///< of the samples, as powers of two about them
   };
+  std::optional<graph::Program> overSymbols(const graph::Program &program,
+                                            const graph::OperatorRegistry &registry) const;
   std::vector<Symbol> symbols;
   std::vector<size_t> free;
   std::vector<graph::Expr> expressions; ///< per size

@@ -56,6 +56,20 @@ bool takesKnownSizes(const Node &node) {
   return known;
 }
 
+/// Whether floats are added where indices or lines say: what only moves them gives what it moves,
+/// and integers add to the same in any order.
+bool addsFloats(const Node &node, const OperatorCall &call) {
+  if (!node.result()->isTensor() || !isFloat(node.result()->type().dtype))
+    return false;
+  const std::string &name = call.op.schema.name;
+  if (name == "index_put")
+    return call.flag("accumulate");
+  if (name == "scatter_reduce")
+    return call.string("reduce") != "amax" && call.string("reduce") != "amin";
+  return name != "scatter" && name != "index_copy" && name != "index_fill" && name != "sort" &&
+         name != "topk";
+}
+
 bool isOrdered(const Node &node, const OperatorCall &call) {
   switch (call.op.kind) {
   case Operator::Kind::Reduction:
@@ -64,7 +78,7 @@ bool isOrdered(const Node &node, const OperatorCall &call) {
     return hasKnownRow(call);
   case Operator::Kind::Line:
   case Operator::Kind::Scatter:
-    return takesKnownSizes(node);
+    return !addsFloats(node, call) || takesKnownSizes(node);
   case Operator::Kind::Gemm:
     return call.op.schema.name != "convolution" || takesKnownSizes(node);
   default:

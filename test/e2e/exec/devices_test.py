@@ -58,6 +58,21 @@ class Devices(unittest.TestCase):
         )
         self.assertEqual(lines[0], "torch.Size([1, 24, 16]) 2 1")
 
+    def test_sums_along_sizes_that_change_are_one_program(self):
+        calls = {
+            "sums": "(x * 2).sum()",
+            "means of rows": "torch.rand(n, 48, device='cuda').mean(1)[0]",
+            "rows": "torch.softmax(torch.rand(4, n, n, device='cuda').masked_fill(mask[:n, :n] == 0, float('-inf')), -1)[0, 0, 0]",
+            "losses": "torch.nn.functional.cross_entropy(torch.rand(n, 10, device='cuda'), torch.zeros(n, dtype=torch.long, device='cuda'))",
+        }
+        for what, call in calls.items():
+            lines, _ = self.counted(
+                "import torch\nmask = torch.tril(torch.ones(64, 64, device='cuda'))\nfor n in range(5, 40, 3):\n"
+                f"    x = torch.rand(n * 1000, device='cuda')\n    y = {call}\n    torch._pellucid_flush()\n"
+                "counts = torch._pellucid_statistics()\nprint(counts['dynamic'], counts['compiled'] < 6, counts)\n"
+            )
+            self.assertTrue(lines[0].startswith("1 True"), what + ": " + lines[0])
+
     def test_code_of_a_kernel_is_made_and_loaded_once(self):
         begin = "import torch\nx = torch.rand(40).cuda()\na = (x.exp() + 1).cpu()\n"
         _, alone = self.counted(begin + "c = x.amax()\nprint(c)\n")

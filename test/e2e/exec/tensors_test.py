@@ -41,6 +41,17 @@ class Tensors(unittest.TestCase):
     def test_launches(self):
         self.same("launches", "--device", "cuda=cpu")
 
+    def test_scalars(self):
+        self.same("scalars")
+
+    def test_numbers_on_the_host_are_no_segments(self):
+        done = self.text(
+            "import torch\ndata = torch.arange(100)\nix = torch.randint(90, (8,))\nbefore = torch._pellucid_statistics()['segments']\n"
+            "rows = [data[i + 1:i + 1 + 8] for i in ix]\nn = sum(int(i + 64 > 70) for i in ix)\n"
+            "print(torch._pellucid_statistics()['segments'] - before, rows[7].shape)\n"
+        )
+        self.assertEqual(done.stdout, "0 torch.Size([8])\n", done.stderr)
+
     def test_random_programs(self):
         self.same("random_programs")
 
