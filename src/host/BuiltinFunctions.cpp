@@ -11,6 +11,10 @@ namespace pellucid::host {
 
 using Bound = std::vector<Value>;
 
+/// Whether Triton 3.9 has it (TritonNames.cpp): any other name of the kernel language stands for
+/// itself until a kernel that uses it is refused, and is not there for who asks first.
+bool isInTriton(const NamedBuiltin &builtin);
+
 namespace {
 
 void add(Interpreter &interpreter, const char *name, const char *signature,
@@ -276,7 +280,9 @@ std::optional<Value> attributeThatIsThere(Interpreter &interpreter, const Value 
   auto found = attributeIfAny(interpreter, object, name);
   auto *module = object.as<Module>();
   bool isPlaceholder = found && found->as<Opaque>() && module && !module->globals->find(name);
-  return isPlaceholder ? std::nullopt : found;
+  auto *builtin = found ? found->as<NamedBuiltin>() : nullptr;
+  bool isUnknown = builtin && !isInTriton(*builtin);
+  return isPlaceholder || isUnknown ? std::nullopt : found;
 }
 
 Value getAttribute(Interpreter &interpreter, CallArgs args) {

@@ -70,6 +70,10 @@ const TextModule textModules[] = {
 #include "host/modules/heapq.py.inc"
     },
     {
+        "importlib.machinery",
+#include "host/modules/importlib_machinery.py.inc"
+    },
+    {
         "io",
 #include "host/modules/io.py.inc"
     },

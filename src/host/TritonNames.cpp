@@ -168,6 +168,205 @@ Value tritonLanguageName(std::string_view path) {
   return Value(std::make_shared<NamedBuiltin>(std::move(name)));
 }
 
+bool isInTriton(const NamedBuiltin &builtin) {
+  static const NameSet language = {"PropagateNan",
+                                   "TRITON_MAX_TENSOR_NUMEL",
+                                   "abs",
+                                   "add",
+                                   "advance",
+                                   "aggregate_replace",
+                                   "arange",
+                                   "argmax",
+                                   "argmin",
+                                   "associative_scan",
+                                   "assume",
+                                   "atomic_add",
+                                   "atomic_and",
+                                   "atomic_cas",
+                                   "atomic_load",
+                                   "atomic_max",
+                                   "atomic_min",
+                                   "atomic_or",
+                                   "atomic_poll",
+                                   "atomic_store",
+                                   "atomic_xchg",
+                                   "atomic_xor",
+                                   "bfloat16",
+                                   "bitonic_merge",
+                                   "block_type",
+                                   "broadcast",
+                                   "broadcast_to",
+                                   "builtin",
+                                   "cast",
+                                   "cat",
+                                   "cdiv",
+                                   "ceil",
+                                   "clamp",
+                                   "condition",
+                                   "const",
+                                   "constexpr",
+                                   "constexpr_function",
+                                   "constexpr_type",
+                                   "core",
+                                   "cos",
+                                   "cumprod",
+                                   "cumsum",
+                                   "debug_barrier",
+                                   "device_assert",
+                                   "device_print",
+                                   "div_rn",
+                                   "dot",
+                                   "dot_scaled",
+                                   "dtype",
+                                   "erf",
+                                   "exp",
+                                   "exp2",
+                                   "expand_dims",
+                                   "extern",
+                                   "extra",
+                                   "fdiv",
+                                   "flip",
+                                   "float16",
+                                   "float32",
+                                   "float64",
+                                   "float8e4b15",
+                                   "float8e4b8",
+                                   "float8e4nv",
+                                   "float8e5",
+                                   "float8e5b16",
+                                   "floor",
+                                   "fma",
+                                   "full",
+                                   "gather",
+                                   "get_int_dtype",
+                                   "histogram",
+                                   "inline_asm_elementwise",
+                                   "int1",
+                                   "int16",
+                                   "int32",
+                                   "int64",
+                                   "int8",
+                                   "interleave",
+                                   "is_builtin",
+                                   "item",
+                                   "join",
+                                   "load",
+                                   "load_tensor_descriptor",
+                                   "log",
+                                   "log2",
+                                   "make_block_ptr",
+                                   "make_tensor_descriptor",
+                                   "map_elementwise",
+                                   "math",
+                                   "max",
+                                   "max_constancy",
+                                   "max_contiguous",
+                                   "maximum",
+                                   "min",
+                                   "minimum",
+                                   "mul",
+                                   "multiple_of",
+                                   "must_use_result",
+                                   "num_programs",
+                                   "pair_uniform_to_normal",
+                                   "permute",
+                                   "philox",
+                                   "philox_impl",
+                                   "pi32_t",
+                                   "pointer_type",
+                                   "program_id",
+                                   "rand",
+                                   "rand4x",
+                                   "randint",
+                                   "randint4x",
+                                   "randn",
+                                   "randn4x",
+                                   "random",
+                                   "range",
+                                   "ravel",
+                                   "reduce",
+                                   "reduce_or",
+                                   "reshape",
+                                   "rsqrt",
+                                   "sigmoid",
+                                   "sin",
+                                   "slice",
+                                   "softmax",
+                                   "sort",
+                                   "sort_impl",
+                                   "split",
+                                   "sqrt",
+                                   "sqrt_rn",
+                                   "squeeze",
+                                   "standard",
+                                   "static_assert",
+                                   "static_print",
+                                   "static_range",
+                                   "store",
+                                   "store_tensor_descriptor",
+                                   "str_to_ty",
+                                   "sub",
+                                   "sum",
+                                   "swizzle2d",
+                                   "target_info",
+                                   "tensor",
+                                   "tensor_descriptor",
+                                   "tensor_descriptor_base",
+                                   "tensor_descriptor_type",
+                                   "to_tensor",
+                                   "topk",
+                                   "trans",
+                                   "tuple",
+                                   "tuple_type",
+                                   "uint16",
+                                   "uint32",
+                                   "uint64",
+                                   "uint8",
+                                   "uint_to_uniform_float",
+                                   "umulhi",
+                                   "unsqueeze",
+                                   "view",
+                                   "void",
+                                   "where",
+                                   "xor_sum",
+                                   "zeros",
+                                   "zeros_like",
+                                   "_aggregate",
+                                   "builtin_max",
+                                   "builtin_min",
+                                   "extern_elementwise"};
+  static const NameSet math = {"abs",  "ceil",  "core", "cos",   "div_rn",  "erf",
+                               "exp",  "exp2",  "fdiv", "floor", "fma",     "log",
+                               "log2", "rsqrt", "sin",  "sqrt",  "sqrt_rn", "umulhi"};
+  static const NameSet cuda = {"gdc",
+                               "gdc_launch_dependents",
+                               "gdc_wait",
+                               "globaltimer",
+                               "libdevice",
+                               "num_threads",
+                               "num_warps",
+                               "smid",
+                               "utils",
+                               "convert_custom_float8_sm70",
+                               "convert_custom_float8_sm80"};
+  static const NameSet target = {
+      "constexpr_function", "cuda_capability_geq", "current_target", "driver", "is_cuda", "is_hip",
+      "is_hip_cdna3",       "is_hip_cdna4",        "is_hip_gfx1250"};
+  auto isIn = [&](std::string_view folder, const NameSet &names) -> std::optional<bool> {
+    if (!builtin.name.starts_with(folder))
+      return std::nullopt;
+    std::string rest = builtin.name.substr(folder.size());
+    return rest.find('.') != std::string::npos || names.count(rest) != 0;
+  };
+  static const NameSet devices = {"cuda", "hip", "libdevice"};
+  for (auto known :
+       {isIn("tl.math.", math), isIn("tl.extra.cuda.", cuda), isIn("tl.extra.", devices),
+        isIn("tl.target_info.", target), isIn("tl.", language)})
+    if (known)
+      return *known;
+  return true;
+}
+
 std::optional<Value> NamedBuiltin::getAttr(Interpreter &, std::string_view attribute) {
   if (attribute == "__name__")
     return Value(name.substr(name.rfind('.') + 1));
@@ -193,6 +392,22 @@ static Value functionOfTheCompiler(Interpreter &interpreter, const std::string &
   return Value(std::make_shared<Opaque>(name, interpreter.location(), reason));
 }
 
+/// tl.core.get_int_dtype(bitwidth, signed), which hosts hand on as a constexpr.
+static Value integerType(Interpreter &interpreter, const CallArgs &args) {
+  static const Signature signature("bitwidth, signed");
+  std::vector<Value> a = signature.bind(interpreter, "tl.get_int_dtype", args);
+  Value bits = unwrapConstexpr(a[0]);
+  bool isSigned = interpreter.truth(unwrapConstexpr(a[1]));
+  for (const TritonType &t : tritonTypes)
+    if (!isFloat(t.type) && bits.isInt() &&
+        (t.type == DataType::Bool ? bits.integer() == 1
+                                  : bits.integer() == 8 * static_cast<int64_t>(byteSize(t.type)) &&
+                                        isSigned == !t.name.starts_with("u")))
+      return Value(std::make_shared<DType>(t.type, DType::Family::Triton));
+  interpreter.raise("ValueError", "Unsupported bitwidth " + interpreter.str(bits) +
+                                      " and signedness " + (isSigned ? "True" : "False"));
+}
+
 Value NamedBuiltin::call(Interpreter &interpreter, CallArgs args) {
   static const NameSet decorators = {"tl.builtin", "tl.extern", "tl.must_use_result"};
   if (decorators.count(name) && args.positional.size() == 1) {
@@ -204,6 +419,8 @@ Value NamedBuiltin::call(Interpreter &interpreter, CallArgs args) {
     return Value(std::make_shared<ConstexprFunction>(args.positional[0]));
   if (name == "tl.constexpr" && args.positional.size() == 1)
     return Value(std::make_shared<Constexpr>(unwrapConstexpr(args.positional[0])));
+  if (name == "tl.get_int_dtype")
+    return integerType(interpreter, args);
   if (name == "tl.pointer_type" && !args.positional.empty())
     if (auto *dtype = args.positional[0].as<DType>())
       return Value(std::make_shared<DType>(dtype->type, DType::Family::Triton, true));

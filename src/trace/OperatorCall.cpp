@@ -734,6 +734,13 @@ public:
     return space.empty() ? "torch.ops" : "torch.ops." + space;
   }
   std::optional<h::Value> getAttr(h::Interpreter &interpreter, std::string_view name) override {
+    if (space.empty() && name == "load_library")
+      return h::native("torch.ops.load_library", "path",
+                       [](h::Interpreter &i, std::vector<h::Value> &a) -> h::Value {
+                         i.raise("OSError",
+                                 "Could not load this library: " + i.str(a[0]) +
+                                     " (libraries of compiled code are not loaded here)");
+                       });
     if (space.empty())
       return h::Value(std::make_shared<OperatorSpaces>(tracer, std::string(name)));
     std::string full = space + "::" + std::string(name);

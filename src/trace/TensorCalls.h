@@ -37,5 +37,9 @@ std::optional<graph::Device> deviceOfTensors(const std::vector<host::Value> &ten
 host::Value onDevice(TensorObject &self, host::Interpreter &interpreter, graph::Device device);
 /// A function of torch or a tensor's method that scripts alone have; nullopt for others.
 std::optional<host::Value> eagerFunction(host::Interpreter &interpreter, std::string_view name);
+/// Whether PyTorch's Tensor has a method of that name.
+bool isTensorMethod(std::string_view name);
+/// `torch.Tensor.add` and the like: each is the method of its first argument.
+void addUnboundMethods(host::Class &tensorClass);
 
 } // namespace pellucid::trace

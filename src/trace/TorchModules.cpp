@@ -5,6 +5,7 @@
 #include "trace/Gradients.h"
 #include "trace/HostDraws.h"
 #include "trace/ReadSizes.h"
+#include "trace/TensorCalls.h"
 #include "trace/TorchSources.h"
 
 #include <algorithm>
@@ -403,6 +404,7 @@ void addTorchModules(h::NativeModules &modules, Tracer &tracer) {
       h::Value make = inner.getAttr(h::Value(inner.nativeModule("torch")), "FloatTensor");
       return inner.call(make, std::move(call));
     };
+    addUnboundMethods(*tensorClass);
     module.globals->set("Tensor", h::Value(tensorClass));
     auto sizes = h::Class::make("Size", "torch");
     sizes->accepts = [](const h::Value &value) { return value.isSizes(); };

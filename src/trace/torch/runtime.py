@@ -36,24 +36,31 @@ def _set_default_device(device):
     """Of a script: where tensors are made of which nothing else is said. Gives what it was."""
 
 
+_FLOATS = {  # bits of the mantissa, exponents of the smallest and largest normal number, largest number, bits, resolution
+    "float64": (52, -1022, 1023, None, 64, 1e-15),
+    "float32": (23, -126, 127, None, 32, 1e-6),
+    "bfloat16": (7, -126, 127, None, 16, 1e-2),
+    "float16": (10, -14, 15, None, 16, 1e-3),
+    "float8_e4m3fn": (3, -6, 8, 448.0, 8, 1.0),
+    "float8_e5m2": (2, -14, 15, None, 8, 1.0),
+    "float8_e4m3fnuz": (3, -7, 7, None, 8, 1.0),
+    "float8_e5m2fnuz": (2, -15, 15, None, 8, 1.0),
+    "float8_e8m0fnu": (0, -127, 127, None, 8, 1.0),
+}
+
+
 class finfo:
     def __init__(self, type=None):
         name = str(type).partition(".")[2] or "float32"
-        mantissa, low, high, bits = {
-            "float64": (52, -1022, 1023, 64),
-            "float32": (23, -126, 127, 32),
-            "bfloat16": (7, -126, 127, 16),
-            "float16": (10, -14, 15, 16),
-        }[name]
-        self.bits, self.dtype = bits, name
+        name = {"complex64": "float32", "complex128": "float64"}.get(name, name)
+        if name not in _FLOATS:
+            raise TypeError("torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'")
+        mantissa, low, high, largest, self.bits, self.resolution = _FLOATS[name]
+        self.dtype = name
         self.eps = 2.0**-mantissa
         self.tiny = self.smallest_normal = 2.0**low
-        self.max = (2 - self.eps) * 2.0**high
-        self.min = -self.max
-
-    @property
-    def resolution(self):
-        return 10.0 ** -{"float64": 15, "float32": 6, "bfloat16": 2, "float16": 3}[self.dtype]
+        self.max = largest or (2 - self.eps) * 2.0**high
+        self.min = self.tiny if name == "float8_e8m0fnu" else -self.max
 
     def __repr__(self):
         numbers = ", ".join(f"{name}={getattr(self, name):g}" for name in ("resolution", "min", "max", "eps", "smallest_normal", "tiny"))
@@ -63,6 +70,10 @@ class finfo:
 class iinfo:
     def __init__(self, type):
         name = str(type).partition(".")[2]
+        if name == "bool":
+            raise TypeError("torch.bool is not supported by torch.iinfo")
+        if not name.lstrip("u").startswith("int"):
+            raise TypeError("torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'")
         self.bits, self.dtype = int(name.lstrip("uint")), name
         self.min = 0 if name.startswith("u") else -(2 ** (self.bits - 1))
         self.max = 2**self.bits - 1 + self.min

@@ -58,6 +58,9 @@ class Tensors(unittest.TestCase):
     def test_parameters(self):
         self.same("parameters")
 
+    def test_names(self):
+        self.same("names")
+
     def test_special_values(self):
         done = run(os.path.join(FOLDER, "special_values.py"))
         with open(os.path.join(FOLDER, "special_values.expected")) as file:

@@ -74,20 +74,46 @@ TEST_P(Control, BranchesBetweenBlocks) {
 
 TEST_P(Control, AnEndlessLoopIsGivenUp) {
   const char *text = R"(
-    tt.func public @forever() {
+    tt.func public @forever(%out: !tt.ptr<i32>) {
       %true = arith.constant true
+      %one = arith.constant 1 : i32
       scf.while : () -> () {
         scf.condition(%true)
       } do {
+        tt.store %out, %one : !tt.ptr<i32>
         scf.yield
       }
       tt.return
     })";
   options.stepLimit = 1000;
-  EXPECT_FALSE(launchText(text, "forever", {}));
+  std::vector<int32_t> out(1);
+  EXPECT_FALSE(launchText(text, "forever", {i32("out", out)}));
   EXPECT_NE(diagnostics.text().find("did not end within 1000 operations, in program (0, 0, 0)"),
             std::string::npos)
       << diagnostics.text();
+}
+
+TEST_P(Control, ALoopWhoseValueNobodyUsesIsNotThere) {
+  const char *text = R"(
+    tt.func public @unused(%out: !tt.ptr<i32>) {
+      %true = arith.constant true
+      %one = arith.constant 1 : i32
+      %count = scf.while (%i = %one) : (i32) -> i32 {
+        scf.condition(%true) %i : i32
+      } do {
+      ^bb0(%i: i32):
+        %read = tt.load %out : !tt.ptr<i32>
+        %next = arith.addi %i, %read : i32
+        scf.yield %next : i32
+      }
+      %twice = arith.muli %count, %count : i32
+      tt.store %out, %one : !tt.ptr<i32>
+      tt.return
+    })";
+  options.stepLimit = 1000;
+  std::vector<int32_t> out(1);
+  EXPECT_TRUE(launchText(text, "unused", {i32("out", out)})) << diagnostics.text();
+  EXPECT_EQ(out[0], 1);
 }
 
 } // namespace
