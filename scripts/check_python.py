@@ -12,8 +12,9 @@ import pathlib
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent / "src"
-TOGETHER = [["composites.py", "shapes.py", "losses.py"], ["hooks.py", "module_names.py", "nn.py", "nn_activations.py", "nn_pools.py", "nn_losses.py", "nn_layers.py", "nn_recurrent.py", "nn_transformer.py"],
+TOGETHER = [["composites.py", "shapes.py", "losses.py", "function_names.py"], ["hooks.py", "module_names.py", "nn.py", "nn_activations.py", "nn_pools.py", "nn_losses.py", "nn_layers.py", "nn_recurrent.py", "nn_transformer.py"],
             ["derivatives.py", "derivatives_moves.py"], ["optim.py", "optim_more.py"],
+            ["distributions.py", "distributions_more.py", "distribution_transforms.py", "distribution_kl.py"],
             [path.name for path in sorted((ROOT / "trace/torch").glob("aten*.py"))]]
 GIVEN = {  # by the C++ that fills the module
     "init.py": {"_truncated_normal", "_orthogonal"},

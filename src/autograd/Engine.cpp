@@ -143,6 +143,8 @@ private:
         results = changed.isSequence() ? changed.elements() : std::vector<h::Value>{changed};
       results.resize(node.next.size());
     }
+    if (request.afterEach)
+      request.afterEach(node, results);
     if (!request.keepsGraph)
       node.release();
     return results;

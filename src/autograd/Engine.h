@@ -3,6 +3,8 @@
 
 #include "autograd/Tape.h"
 
+#include <functional>
+
 namespace pellucid::autograd {
 
 struct Request {
@@ -12,6 +14,8 @@ struct Request {
   /// Whose gradients are wanted; nothing else is computed, and no leaf's gradient is added to.
   /// Empty: every leaf's is.
   std::vector<Edge> wanted;
+  /// Sees what each node gives, before it goes on; may be empty.
+  std::function<void(const Node &, const std::vector<host::Value> &)> afterEach;
 };
 
 /// Runs the nodes that the roots lead to, each once, when every gradient that goes to it has

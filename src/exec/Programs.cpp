@@ -294,6 +294,40 @@ h::Value inputsOf(h::Interpreter &, Bound &a) {
   return h::Value::list(std::move(rows));
 }
 
+/// For each result what it is and its name: the value's, or that of what is written to.
+h::Value outputsOf(h::Interpreter &, Bound &a) {
+  static constexpr const char *kinds[] = {"user", "buffer_mutation", "input_mutation"};
+  const graph::Program &program = programOf(a[0]).traced.program;
+  h::List rows;
+  std::vector<graph::NodeRow> nodes = graph::nodeRows(program, program.main);
+  std::string names = nodes.empty() ? "" : nodes.back().args;
+  for (const OutputSpec &spec : program.outputs) {
+    const char *kind = spec.kind == OutputSpec::Kind::UserOutput       ? kinds[0]
+                       : spec.kind == OutputSpec::Kind::BufferMutation ? kinds[1]
+                                                                       : kinds[2];
+    rows.push_back(h::Value::tuple({h::Value(kind), h::Value(spec.name)}));
+  }
+  return h::Value::tuple({h::Value::list(std::move(rows)), h::Value(names)});
+}
+
+/// Whether a weight that the program holds was written to since it was traced. What the program
+/// itself writes to is given to it in each call.
+h::Value haveChanged(h::Interpreter &, Bound &a) {
+  const ProgramObject &object = programOf(a[0]);
+  size_t held = 0;
+  for (const InputSpec &spec : object.traced.program.inputs) {
+    if (spec.kind == InputSpec::Kind::UserInput)
+      continue;
+    const auto &[storage, version] = object.traced.held.at(held++);
+    bool isWritten = std::ranges::any_of(object.traced.program.outputs, [&](const auto &output) {
+      return output.kind == OutputSpec::Kind::BufferMutation && output.name == spec.name;
+    });
+    if (!isWritten && storage->version != version)
+      return h::Value(true);
+  }
+  return h::Value(false);
+}
+
 /// symbol -> (least, most).
 h::Value rangesOf(h::Interpreter &, Bound &a) {
   h::Dict out;
@@ -482,6 +516,8 @@ void addPrograms(h::NativeModules &modules, eager::Session &session, ScriptHooks
     add("node_rows", "program", nodeRows);
     add("node_table", "program", nodeTable);
     add("inputs", "program", inputsOf);
+    add("outputs", "program", outputsOf);
+    add("changed", "program", haveChanged);
     add("ranges", "program", rangesOf);
     add("decomposed", "program", decomposed);
     add("tensors", "value", [](h::Interpreter &i, Bound &a) {

@@ -97,6 +97,14 @@ bool Instance::setAttr(Interpreter &interpreter, std::string_view name, const Va
 
 void Instance::setOrdinaryAttr(Interpreter &interpreter, std::string_view name,
                                const Value &value) {
+  if (name == "__class__") {
+    auto other = value.shared<Class>();
+    if (!other)
+      interpreter.raise("TypeError", "__class__ must be set to a class, not '" +
+                                         host::typeName(value) + "' object");
+    cls = std::move(other);
+    return;
+  }
   const Value *onClass = cls->find(name);
   if (auto *d = onClass ? onClass->as<Descriptor>() : nullptr;
       d && d->form == Descriptor::Form::Property) {

@@ -89,7 +89,14 @@ Found noTensorInList(const std::vector<const Schema *> &schemas,
 
 } // namespace
 
-Found conditionError(const std::string &target, const std::vector<Argument> &positional) {
+Found conditionError(const std::string &target, const std::vector<Argument> &positional,
+                     const KeywordArguments &keywords) {
+  auto isNone = [](const Argument &given) { return given.isNone(); };
+  if (target.starts_with("aten.clamp.") && positional.size() >= 1 &&
+      std::all_of(positional.begin() + 1, positional.end(), isNone) &&
+      std::all_of(keywords.begin(), keywords.end(),
+                  [&](const auto &keyword) { return isNone(keyword.second); }))
+    return runtimeError("torch.clamp: At least one of 'min' or 'max' must not be None");
   bool isFill = target.starts_with("aten.masked_fill.");
   if (!isFill && !target.starts_with("aten.where."))
     return std::nullopt;

@@ -968,7 +968,7 @@ static h::Value recordAten(Tracer &tracer, h::Interpreter &interpreter, const st
             withDefaultFloats(tracer, interpreter, target, positional, keywords, tensors, args))
       return *result;
   if (isEager(tracer) && !isInOurText(interpreter.location()))
-    if (auto wrong = conditionError(target, positional))
+    if (auto wrong = conditionError(target, positional, keywords))
       raiseOperandError(interpreter, *wrong);
   auto same =
       raising([&] { return tracer.givenBack(target, positional, keywords, operands, where); });

@@ -285,6 +285,12 @@ h::Value normalOf(Tracer &tracer, const Arguments &a) {
         a.generator());
   if (!like)
     i.raise("TypeError", "normal() takes tensors, or numbers and a size");
+  if (deviation && deviation->isFloat() && deviation->real() < 0)
+    i.raise("RuntimeError", "normal expects std >= 0.0, but found std " + i.str(*deviation));
+  if (deviation && deviation->as<TensorObject>())
+    i.call(i.getAttr(h::Value(i.nativeModule("torch")), "_check_all"),
+           {callAten(tracer, i, "ge", argsOf({*deviation, h::Value(0)})), h::Value("RuntimeError"),
+            h::Value("normal expects all elements of std >= 0.0")});
   h::Value value = newTensor(
       tracer, i, shaped(a, draw, like->tensor.type.shape, like->tensor.type.dtype), a.generator());
   if (deviation)

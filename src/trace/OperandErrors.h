@@ -29,9 +29,11 @@ std::optional<OperandError> argumentError(host::Interpreter &interpreter,
                                           const std::vector<graph::Argument> &positional,
                                           const graph::KeywordArguments &keywords);
 
-/// What PyTorch raises where a condition or a mask is none; other types would be computed with.
+/// What PyTorch raises where a condition or a mask is none, and for clamp() without bounds, which
+/// would be computed all the same.
 std::optional<OperandError> conditionError(const std::string &target,
-                                           const std::vector<graph::Argument> &positional);
+                                           const std::vector<graph::Argument> &positional,
+                                           const graph::KeywordArguments &keywords);
 
 /// `Float`, as PyTorch's messages call a dtype.
 std::string scalarName(DataType type);

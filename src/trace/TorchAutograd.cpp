@@ -141,6 +141,14 @@ h::Value runEngine(Tracer &tracer, h::Interpreter &interpreter, Bound &a) {
   request.keepsGraph = interpreter.truth(a[2]);
   for (const h::Value &one : listOf(a[4]))
     request.wanted.push_back(gradientEdge(tensorOf(interpreter, one, "an input")));
+  if (h::Value check = a[5]; !check.isNone())
+    request.afterEach = [&interpreter, check](const autograd::Node &node,
+                                              const std::vector<h::Value> &results) {
+      for (size_t i = 0; i < results.size(); ++i)
+        if (results[i].as<TensorObject>())
+          interpreter.call(check,
+                           {h::Value(node.name()), h::Value(static_cast<int64_t>(i)), results[i]});
+    };
   autograd::ModeGuard guard(tracer.gradients, interpreter.truth(a[3]));
   return h::Value::list(autograd::run(interpreter, request));
 }
@@ -296,7 +304,7 @@ void addTorchAutograd(h::NativeModules &modules, Tracer &tracer) {
                 own.set("_unpack", a[1]);
                 return before;
               }));
-    names.set("run", h::native("run", "roots, gradients, keeps, creates, wanted",
+    names.set("run", h::native("run", "roots, gradients, keeps, creates, wanted, check=None",
                                [&tracer](h::Interpreter &i, Bound &a) {
                                  return runEngine(tracer, i, a);
                                }));
@@ -377,8 +385,9 @@ void addTorchAutograd(h::NativeModules &modules, Tracer &tracer) {
   };
   // Read when they are called: most files want no more than these.
   modules.add("torch", [](h::Interpreter &, h::Module &module) {
-    for (const char *name : {"no_grad", "enable_grad", "inference_mode", "set_grad_enabled",
-                             "is_grad_enabled", "is_inference_mode_enabled"})
+    for (const char *name :
+         {"no_grad", "enable_grad", "inference_mode", "set_grad_enabled", "is_grad_enabled",
+          "is_inference_mode_enabled", "is_anomaly_enabled", "is_anomaly_check_nan_enabled"})
       module.globals->set(
           name,
           h::nativeRaw(std::string("torch.") + name, [name](h::Interpreter &i, h::CallArgs args) {

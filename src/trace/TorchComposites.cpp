@@ -79,8 +79,8 @@ void addTorchComposites(h::NativeModules &modules) {
   modules.add("torch._pellucid_composites", [](h::Interpreter &interpreter, h::Module &module) {
     auto source = interpreter.importSource(
         "torch_composite_source",
-        std::make_shared<SourceFile>("<torch>",
-                                     std::string(compositeSource) + shapeSource + lossSource));
+        std::make_shared<SourceFile>("<torch>", std::string(compositeSource) + shapeSource +
+                                                    lossSource + functionNameSource));
     addSizeReads(*source);
     for (const auto &[name, value] : source->globals->items())
       module.globals->set(name, value);

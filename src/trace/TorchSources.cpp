@@ -140,6 +140,27 @@ const char *const sequenceSource =
 const char *const distributionSource =
 #include "trace/torch/distributions.py.inc"
     ;
+const char *const moreDistributionSource =
+#include "trace/torch/distributions_more.py.inc"
+    ;
+const char *const distributionTransformSource =
+#include "trace/torch/distribution_transforms.py.inc"
+    ;
+const char *const divergenceSource =
+#include "trace/torch/distribution_kl.py.inc"
+    ;
+const char *const parametrizeSource =
+#include "trace/torch/nn_parametrize.py.inc"
+    ;
+const char *const pruneSource =
+#include "trace/torch/nn_prune.py.inc"
+    ;
+const char *const functionNameSource =
+#include "trace/torch/function_names.py.inc"
+    ;
+const char *const treeSource =
+#include "trace/torch/pytree.py.inc"
+    ;
 const char *const averageSource =
 #include "trace/torch/swa_utils.py.inc"
     ;

@@ -84,6 +84,28 @@ void addTorchTraining(h::NativeModules &modules, Tracer &tracer) {
     addPart(modules, "torch.utils.data", part);
   modules.add("torch.nn.utils", [](h::Interpreter &interpreter, h::Module &module) {
     fillFromSource(interpreter, module, "nn.utils", utilitySource);
+    auto parametrize = interpreter.nativeModule("torch.nn.utils.parametrize");
+    for (const char *name :
+         {"weight_norm", "remove_weight_norm", "spectral_norm", "remove_spectral_norm"})
+      module.globals->set(name, *parametrize->globals->find(name));
+  });
+  modules.add("torch.nn.utils.parametrize", [](h::Interpreter &interpreter, h::Module &module) {
+    auto source = fillFromSource(interpreter, module, "nn.utils.parametrize", parametrizeSource);
+    for (const char *name : {"_weight_norm", "_spectral_norm", "_orthogonal"})
+      module.globals->set(name, *source->globals->find(name));
+  });
+  modules.add("torch.nn.utils.parametrizations",
+              [](h::Interpreter &interpreter, h::Module &module) {
+                auto parametrize = interpreter.nativeModule("torch.nn.utils.parametrize");
+                for (const char *name : {"weight_norm", "spectral_norm", "orthogonal"})
+                  module.globals->set(name, *parametrize->globals->find("_" + std::string(name)));
+              });
+  modules.add("torch.nn.utils.prune", [](h::Interpreter &interpreter, h::Module &module) {
+    fillFromSource(interpreter, module, "nn.utils.prune", pruneSource);
+  });
+  modules.add("torch.utils._pytree", [](h::Interpreter &interpreter, h::Module &module) {
+    auto source = fillFromSource(interpreter, module, "utils._pytree", treeSource);
+    module.globals->set("_register_pytree_node", *source->globals->find("_register_pytree_node"));
   });
   modules.add("torch.nn.grad", [](h::Interpreter &interpreter, h::Module &module) {
     fillFromSource(interpreter, module, "nn.grad", convolutionGradientSource);
@@ -92,8 +114,42 @@ void addTorchTraining(h::NativeModules &modules, Tracer &tracer) {
     fillFromSource(interpreter, module, "nn.utils.rnn", sequenceSource);
   });
   modules.add("torch.distributions", [](h::Interpreter &interpreter, h::Module &module) {
-    fillFromSource(interpreter, module, "distributions", distributionSource);
+    fillFromSource(interpreter, module, "distributions",
+                   std::string(distributionSource) + moreDistributionSource +
+                       distributionTransformSource + divergenceSource);
   });
+  for (const char *part : {"transforms",
+                           "distribution",
+                           "kl",
+                           "normal",
+                           "categorical",
+                           "bernoulli",
+                           "independent",
+                           "multivariate_normal",
+                           "transformed_distribution",
+                           "uniform",
+                           "gamma",
+                           "beta",
+                           "dirichlet",
+                           "exponential",
+                           "laplace",
+                           "mixture_same_family",
+                           "relaxed_bernoulli",
+                           "relaxed_categorical",
+                           "one_hot_categorical",
+                           "poisson",
+                           "utils"})
+    addPart(modules, "torch.distributions", part);
+  modules.add("torch.distributions.constraints",
+              [](h::Interpreter &interpreter, h::Module &module) {
+                h::Value all = interpreter.getAttr(
+                    h::Value(interpreter.nativeModule("torch.distributions")), "constraints");
+                for (const auto &[name, value] : all.as<h::Class>()->attributes.items()) {
+                  auto *descriptor = value.as<h::Descriptor>();
+                  if (!name.starts_with("__"))
+                    module.globals->set(name, descriptor ? descriptor->function : value);
+                }
+              });
   modules.add("torch.optim.swa_utils", [](h::Interpreter &interpreter, h::Module &module) {
     fillFromSource(interpreter, module, "optim.swa_utils", averageSource);
   });

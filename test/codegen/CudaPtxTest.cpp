@@ -144,6 +144,17 @@ TEST(CudaVectors, NarrowElementsShareAnAccess) {
   EXPECT_EQ(countOf(ptx, "cvt.rn.bf16.f32"), 0) << "runs on the special function unit";
 }
 
+/// A launch may be queued ahead of its turn, so that nothing is read or written before it waited;
+/// devices that know no such launches have none.
+TEST(CudaLaunches, NothingIsTouchedBeforeTheLaunchAheadHasEnded) {
+  std::string ptx = ptxOfFile("add", 4);
+  EXPECT_EQ(countOf(ptx, "griddepcontrol.wait"), 1);
+  EXPECT_LT(ptx.find("griddepcontrol.launch_dependents"), ptx.find("griddepcontrol.wait"));
+  EXPECT_LT(ptx.find("griddepcontrol.wait"), ptx.find("ld.global"));
+  std::string ttir = fileText(std::string(PELLUCID_SOURCE_DIR) + "/test/codegen/ttir/add.ttir");
+  EXPECT_EQ(countOf(ptxOf(ttir, symbolIn(ttir), "80", 4), "griddepcontrol"), 0);
+}
+
 /// A softmax of rows of up to 4096 on 8 warps.
 std::string ptxOfLongRows(const std::string &name) {
   std::string ttir =

@@ -38,8 +38,8 @@ struct FakeDriver {
 /// Before the run time opens the driver: a library of its name is in the process then.
 const FakeDriver driver;
 
-/// seen f32[8] = sums += 1, and sums += x.numel() by a second launch.
-package::Contents deviceModel() {
+/// seen f32[8] = sums += 1, by a kernel that waits itself for what is ahead of it or not.
+package::Contents deviceModel(bool dependentLaunch = false) {
   using namespace package;
   Contents contents = countingModel();
   Manifest &m = contents.manifest;
@@ -53,6 +53,7 @@ package::Contents deviceModel() {
   code.format = CodeFormat::Ptx;
   code.record = "code/add.sm_80.ptx";
   code.entry = "add";
+  code.dependentLaunch = dependentLaunch;
   add.executables.push_back(code);
   m.kernels.push_back(add);
   Launch launch;
@@ -112,6 +113,22 @@ protected:
 
   Address x = driver.allocate(16), seen = driver.allocate(32), later = driver.allocate(32);
 };
+
+TEST_F(CudaInstance, LaunchesThatWaitThemselvesAreQueuedAhead) {
+  for (bool waits : {false, true}) {
+    Loaded model{deviceModel(waits)};
+    pellucid_instance *instance = nullptr;
+    pellucid_instance_options options{};
+    options.struct_size = sizeof options;
+    options.device = {kDLCUDA, 0};
+    ASSERT_EQ(pellucid_instance_create(model, &options, &instance), PELLUCID_OK);
+    int before = driver.count("dependentLaunches");
+    call(instance, seen, 0, nullptr);
+    EXPECT_EQ(read(seen), sumsAfter(1));
+    EXPECT_EQ(driver.count("dependentLaunches") - before, waits ? 1 : 0);
+    pellucid_instance_destroy(instance);
+  }
+}
 
 TEST_F(CudaInstance, CallsOnSeveralStreamsFollowEachOther) {
   pellucid_instance *instance = make(0);

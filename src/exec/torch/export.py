@@ -221,18 +221,74 @@ class GraphModule(torch.nn.Module):
             print(text)
         return text
 
-    def __call__(self, *args, **kwargs):
+    def forward(self, *args, **kwargs):
+        self._check(args, kwargs)
+        if self._owner is not None and self._is_followed(args, kwargs):
+            return self._owner._run_root(args, kwargs)
         return _programs.run(self._program, args, kwargs, RuntimeError)
 
-    forward = __call__
+    def _is_followed(self, args, kwargs):
+        """A gradient may be asked, or a weight is another one than was traced: the model itself is run."""
+        if not isinstance(self._owner._root, torch.nn.Module):
+            return False
+        if _programs.changed(self._program):
+            return True
+        tensors = _programs.tensors(args) + _programs.tensors(kwargs) + self._owner.parameters()
+        return torch.is_grad_enabled() and any([tensor.requires_grad for tensor in tensors])
+
+    def _check(self, args, kwargs):
+        if self._owner is None:
+            return
+        names, ranges = self._owner._rows_of_inputs, self._owner.range_constraints
+        given = _programs.tensors(args) + _programs.tensors(kwargs)
+        for (name, sizes, row), tensor in zip(names, given):
+            if len(tensor.shape) != len(sizes):
+                raise AssertionError(f"Guard failed: len({name}.size()) == {len(sizes)}")
+            for d, (size, symbol) in enumerate(zip(sizes, row)):
+                now = tensor.shape[d]
+                if symbol is None and now != size:
+                    raise AssertionError(f"Guard failed: {name}.size()[{d}] == {size}")
+                if symbol is not None and symbol[0] in ranges:
+                    least, most = ranges[symbol[0]].lower, ranges[symbol[0]].upper
+                    # A program for sizes from 2 on takes 0 and 1 too, as PyTorch's does.
+                    if now > most:
+                        raise AssertionError(f"Guard failed: {name}.size()[{d}] <= {most}")
+                    if now < least and least > 2:
+                        raise AssertionError(f"Guard failed: {name}.size()[{d}] >= {least}")
+
+    def named_parameters(self, prefix="", recurse=True, remove_duplicate=True):
+        owner = self._owner
+        return iter([]) if owner is None else iter(owner.named_parameters())
+
+    def named_buffers(self, prefix="", recurse=True, remove_duplicate=True):
+        owner = self._owner
+        return iter([]) if owner is None else iter(owner.named_buffers())
+
+    def state_dict(self, *args, **kwargs):
+        return super().state_dict(*args, **kwargs) if self._owner is None else self._owner.state_dict
 
 
 class ExportGraphSignature:
     def __init__(self, program):
         kinds = _programs.inputs(program)
-        self.parameters = [name for kind, name in kinds if kind == "parameter"]
-        self.buffers = [name for kind, name in kinds if kind == "buffer"]
-        self.user_inputs = [name for kind, name in kinds if kind == "user"]
+        placeholders = [row[1] for row in _programs.node_rows(program) if row[0] == "placeholder"]
+        outputs, names = _programs.outputs(program)
+        results = [name.strip() for name in names.strip("()[]").split(",") if name.strip()]
+        named = list(zip(kinds, placeholders))
+        self.parameters = tuple([name for kind, name in kinds if kind == "parameter"])
+        self.buffers = tuple([name for kind, name in kinds if kind == "buffer"])
+        self.lifted_tensor_constants = tuple([name for kind, name in kinds if kind == "constant"])
+        self.user_inputs = tuple([holder for (kind, name), holder in named if kind == "user"])
+        self.inputs_to_parameters = {holder: name for (kind, name), holder in named if kind == "parameter"}
+        self.inputs_to_buffers = {holder: name for (kind, name), holder in named if kind == "buffer"}
+        rows = list(zip(outputs, results))
+        self.user_outputs = tuple([value for (kind, name), value in rows if kind == "user"])
+        self.buffers_to_mutate = {value: name for (kind, name), value in rows if kind == "buffer_mutation"}
+        self.user_inputs_to_mutate = {value: name for (kind, name), value in rows if kind == "input_mutation"}
+
+    def __repr__(self):
+        lines = [f"    {name}: {getattr(self, name)}" for name in ("user_inputs", "user_outputs", "inputs_to_parameters", "inputs_to_buffers", "buffers_to_mutate", "user_inputs_to_mutate")]
+        return "ExportGraphSignature(\n" + ",\n".join(lines) + "\n)"
 
 
 class ValueRanges:
@@ -244,8 +300,21 @@ class ValueRanges:
 
 
 class ExportedProgram:
-    def __init__(self, program, root, example_inputs):
+    def __init__(self, program, root, example_inputs, rows=()):
         self._program, self._root, self.example_inputs = program, root, example_inputs
+        self._rows_of_inputs = list(rows)
+        self._modes = [(module, module.training) for module in root.modules()] if isinstance(root, torch.nn.Module) else []
+
+    def _run_root(self, args, kwargs):
+        """The model as it was exported: in training or not, as it was then."""
+        now = [(module, module.training) for module, _ in self._modes]
+        for module, mode in self._modes:
+            module.training = mode
+        try:
+            return self._root(*args, **kwargs)
+        finally:
+            for module, mode in now:
+                module.training = mode
 
     @property
     def graph(self):
@@ -273,6 +342,12 @@ class ExportedProgram:
     def parameters(self):
         return [value for _, value in self.named_parameters()]
 
+    def named_buffers(self):
+        return list(self._root.named_buffers()) if isinstance(self._root, torch.nn.Module) else []
+
+    def buffers(self):
+        return [value for _, value in self.named_buffers()]
+
     def module(self, check_guards=True):
         if not check_guards:
             raise NotImplementedError("ExportedProgram.module(check_guards=False): what a program was traced for is always checked")
@@ -283,7 +358,7 @@ class ExportedProgram:
             raise NotImplementedError("run_decompositions: a table of decompositions is not supported; leave it out")
         if not decompose_custom_triton_ops:
             return self
-        return ExportedProgram(_programs.decomposed(self._program), self._root, self.example_inputs)
+        return ExportedProgram(_programs.decomposed(self._program), self._root, self.example_inputs, self._rows_of_inputs)
 
     def __str__(self):
         return "ExportedProgram:\n" + "\n".join("    " + line for line in self.graph_module.print_readable(False).split("\n"))
@@ -309,7 +384,11 @@ def export(mod, args, kwargs=None, *, dynamic_shapes=None, strict=False, preserv
     for name, (least, most, size) in found.declared.items():
         if name in ranges and (ranges[name][0] > max(least, 0) or ranges[name][1] < most):
             raise ConstraintViolationError(f"Constraints violated ({name})! The program is for {name} in {ranges[name]} only, which is less than the declared [{least}, {most}]")
-    return ExportedProgram(program, mod, (args, kwargs))
+    placeholders = [row[1] for row in _programs.node_rows(program) if row[0] == "placeholder"]
+    users = [name for (kind, _), name in zip(_programs.inputs(program), placeholders) if kind == "user"]
+    tensors = _programs.tensors(args) + _programs.tensors(kwargs)
+    rows = list(zip(users, [list(tensor.shape) for tensor in tensors], found.rows)) if len(users) == len(tensors) == len(found.rows) else []
+    return ExportedProgram(program, mod, (args, kwargs), rows)
 
 
 def save(ep, f, *, extra_files=None, opset_version=None, pickle_protocol=2):

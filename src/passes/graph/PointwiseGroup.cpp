@@ -371,8 +371,11 @@ std::vector<Node *> addJoin(PointwiseGroup &group, const Node &node,
     part.divisionFails = group.divisionFails;
     std::vector<Node *> nodes;
     Node *producer = value->producer();
-    if (isPointwise(*producer, registry) && value->users().size() == 1)
+    bool isOnlyPart = value->users().size() == 1;
+    if (isPointwise(*producer, registry) && isOnlyPart)
       nodes = collectProducers(*producer, true, value->type().shape, registry, &symbols);
+    else if (isJoin(*producer, registry, symbols) && isOnlyPart)
+      nodes.push_back(producer);
     addNodes(part, nodes, registry, symbols);
     // Lanes outside of the part compute something, too: it must not fail there.
     if (nodes.empty() || part.hasChecks || part.usesIndex) {

@@ -121,35 +121,75 @@ def _lowest(dtype):
     return torch.iinfo(dtype).min
 
 
-def _max_by_dims(input, kernel, stride, padding, dilation, ceil_mode):
-    """One dim after another, in parts: at each place of a window those windows that have an element there, between ones that
-    have none. No padding is stored. None where sizes are not known, or nothing is padded."""
+def _windows_there(length, count, step, start):
+    """Of `count` windows along a dim, those that have an element of the input at the place that begins at `start`."""
+    return max(0, -(start // step)), min(count, (length - 1 - start) // step + 1)
+
+
+def _between(part, dim, first, last, count, fill):
+    """What the windows first to last have, between those that have no element there."""
+    sizes = list(part.shape)
+    parts = [part]
+    if first > 0:
+        parts = [part.new_full(sizes[:dim] + [first] + sizes[dim + 1 :], fill)] + parts
+    if last < count:
+        parts = parts + [part.new_full(sizes[:dim] + [count - last] + sizes[dim + 1 :], fill)]
+    return torch.cat(parts, dim) if len(parts) > 1 else part
+
+
+def _max_in_parts(input, kernel, stride, padding, dilation, ceil_mode):
+    """At each place of a window those windows that have an element there, between ones that have none. No padding is stored.
+    None where sizes are not known, or nothing is padded."""
     rank = len(kernel)
     known = [*input.shape[-rank:], *kernel, *stride, *padding, *dilation]
     if not all(isinstance(n, int) for n in known) or not any(padding) or max(kernel) > 8:
         return None
-    fill = _lowest(input.dtype)
+    counts = [_pooled_size(input.shape[d - rank], kernel[d], stride[d], padding[d], dilation[d], ceil_mode) for d in range(rank)]
+    # A GPU's caches serve the few places of a small window; elsewhere each dim by itself takes fewer steps.
+    by_places = input.is_cuda and F._product(kernel) <= 9
+    best = (_max_by_places if by_places else _max_by_dims)(input, kernel, stride, padding, dilation, counts)
+    return best.clone(memory_format=torch.contiguous_format)
+
+
+def _max_by_dims(input, kernel, stride, padding, dilation, counts):
+    fill, rank = _lowest(input.dtype), len(kernel)
     for d in range(rank):
         dim, length, step = input.dim() - rank + d, input.shape[input.dim() - rank + d], stride[d]
-        count = _pooled_size(length, kernel[d], step, padding[d], dilation[d], ceil_mode)
         best = None
         for place in range(kernel[d]):
             start = place * dilation[d] - padding[d]
-            first, last = max(0, -(start // step)), min(count, (length - 1 - start) // step + 1)
+            first, last = _windows_there(length, counts[d], step, start)
             if first >= last:
                 continue
             sizes, strides = list(input.shape), list(input.stride())
             offset = input.storage_offset() + (start + first * step) * strides[dim]
             sizes[dim], strides[dim] = last - first, strides[dim] * step
-            parts = [input.as_strided(sizes, strides, offset)]
-            if first > 0:
-                parts = [input.new_full(sizes[:dim] + [first] + sizes[dim + 1 :], fill)] + parts
-            if last < count:
-                parts = parts + [input.new_full(sizes[:dim] + [count - last] + sizes[dim + 1 :], fill)]
-            part = torch.cat(parts, dim) if len(parts) > 1 else parts[0]
+            part = _between(input.as_strided(sizes, strides, offset), dim, first, last, counts[d], fill)
             best = part if best is None else torch.maximum(best, part)
         input = best
-    return input.clone(memory_format=torch.contiguous_format)
+    return input
+
+
+def _max_by_places(input, kernel, stride, padding, dilation, counts):
+    fill, rank, lead = _lowest(input.dtype), len(kernel), input.dim() - len(kernel)
+    best = None
+    places = [[]]
+    for size in kernel:
+        places = [place + [i] for place in places for i in range(size)]
+    for place in places:
+        starts = [place[d] * dilation[d] - padding[d] for d in range(rank)]
+        there = [_windows_there(input.shape[lead + d], counts[d], stride[d], starts[d]) for d in range(rank)]
+        if any(first >= last for first, last in there):
+            continue
+        sizes, strides, offset = list(input.shape), list(input.stride()), input.storage_offset()
+        for d in range(rank):
+            offset = offset + (starts[d] + there[d][0] * stride[d]) * strides[lead + d]
+            sizes[lead + d], strides[lead + d] = there[d][1] - there[d][0], strides[lead + d] * stride[d]
+        part = input.as_strided(sizes, strides, offset)
+        for d in reversed(range(rank)):
+            part = _between(part, lead + d, there[d][0], there[d][1], counts[d], fill)
+        best = part if best is None else torch.maximum(best, part)
+    return best
 
 
 def _max_pool(input, rank, kernel_size, stride, padding, dilation, ceil_mode, wants_indices):
@@ -160,7 +200,7 @@ def _max_pool(input, rank, kernel_size, stride, padding, dilation, ceil_mode, wa
     kernel = _each(kernel_size, rank)
     _check_windows(input, rank, kernel, _each(stride, rank) or kernel, _each(padding, rank), _each(dilation, rank), ceil_mode)
     if not wants_indices:
-        best = _max_by_dims(input, kernel, _each(stride, rank) or kernel, _each(padding, rank), _each(dilation, rank), ceil_mode)
+        best = _max_in_parts(input, kernel, _each(stride, rank) or kernel, _each(padding, rank), _each(dilation, rank), ceil_mode)
         if best is not None:
             return best
     windows = _Windows(input, kernel, _each(stride, rank) or kernel, _each(padding, rank), _each(dilation, rank), ceil_mode, _lowest(input.dtype))

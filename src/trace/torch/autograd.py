@@ -117,22 +117,45 @@ def inference_mode(mode=True):
     return _InferenceMode(mode) if _is_plain(mode) else _InferenceMode()(mode)
 
 
+# Whether anomalies are looked for, and NaN with them.
+_anomaly = [False, True]
+
+
 class set_detect_anomaly:
-    """Errors name the call whose gradient failed without it too."""
+    """Errors name the call whose gradient failed without it too; with it, the gradients of every node are looked at for NaN."""
 
     def __init__(self, mode=True, check_nan=True):
-        if mode and check_nan:
-            raise NotImplementedError("anomaly detection would look at every gradient's values for NaN, which is not supported; give check_nan=False")
+        self._before = list(_anomaly)
+        _anomaly[:] = [bool(mode), bool(check_nan)]
 
     def __enter__(self):
         pass
 
     def __exit__(self, *exception):
+        _anomaly[:] = self._before
         return False
 
 
-def detect_anomaly(check_nan=True):
-    return set_detect_anomaly(True, check_nan)
+class detect_anomaly(set_detect_anomaly):
+    def __init__(self, check_nan=True):
+        super().__init__(True, check_nan)
+
+
+def is_anomaly_enabled():
+    return _anomaly[0]
+
+
+def is_anomaly_check_nan_enabled():
+    return _anomaly[1]
+
+
+def _check_of_nan():
+    return _refuse_nan if _anomaly[0] and _anomaly[1] else None
+
+
+def _refuse_nan(name, index, gradient):
+    if gradient.is_floating_point() and torch.isnan(gradient).any():
+        raise RuntimeError(f"Function '{name}' returned nan values in its {index}th output.")
 
 
 def Variable(data, requires_grad=False):
@@ -181,11 +204,11 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
     outputs, gradients = _roots(tensors, grad_tensors)
     keeps = create_graph if retain_graph is None else retain_graph
     if inputs is None:
-        tape.run(outputs, gradients, keeps, create_graph, None)
+        tape.run(outputs, gradients, keeps, create_graph, None, _check_of_nan())
         return
     inputs = _tensors(inputs)
     _check_inputs(inputs)
-    found = tape.run(outputs, gradients, keeps, create_graph, inputs)
+    found = tape.run(outputs, gradients, keeps, create_graph, inputs, _check_of_nan())
     with set_grad_enabled(create_graph):
         for one, gradient in zip(inputs, found):
             tape.accumulate(one, gradient)
@@ -212,7 +235,7 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
         raise ValueError("grad requires non-empty inputs.")
     outputs, gradients = _roots(outputs, grad_outputs)
     _check_inputs(inputs)
-    found = tape.run(outputs, gradients, create_graph if retain_graph is None else retain_graph, create_graph, inputs)
+    found = tape.run(outputs, gradients, create_graph if retain_graph is None else retain_graph, create_graph, inputs, _check_of_nan())
     for i, gradient in enumerate(found):
         if gradient is None and not allow_unused:
             raise RuntimeError("One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this is the desired behavior.")

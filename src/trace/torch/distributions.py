@@ -18,7 +18,7 @@ class Distribution:
 
     def __init__(self, batch_shape=(), event_shape=(), validate_args=None):
         self._batch_shape, self._event_shape = torch.Size(batch_shape), torch.Size(event_shape)
-        self._validate_args = validate_args is not False
+        self._validate_args = self._validates if validate_args is None else validate_args
 
     @property
     def batch_shape(self):
@@ -50,6 +50,45 @@ class Distribution:
     def perplexity(self):
         return torch.exp(self.entropy())
 
+    @property
+    def mode(self):
+        raise NotImplementedError(f"{type(self)} does not implement mode")
+
+    @property
+    def mean(self):
+        raise NotImplementedError
+
+    @property
+    def variance(self):
+        raise NotImplementedError
+
+    def log_prob(self, value):
+        raise NotImplementedError
+
+    def entropy(self):
+        raise NotImplementedError
+
+    def cdf(self, value):
+        raise NotImplementedError
+
+    def icdf(self, value):
+        raise NotImplementedError
+
+    def expand(self, batch_shape):
+        raise NotImplementedError(f"{type(self).__name__}.expand()")
+
+    def sample_n(self, n):
+        return self.sample(torch.Size((n,)))
+
+    _extended_shape = _extended
+
+    @staticmethod
+    def set_default_validate_args(value):
+        if value not in (True, False):
+            raise ValueError
+        Distribution._validates = value
+
+    _validates = True
     _shown = ()
 
     def __repr__(self):
@@ -95,6 +134,12 @@ class Normal(Distribution):
     def cdf(self, value):
         return 0.5 * (1 + torch.erf((value - self.loc) / self.scale / math.sqrt(2)))
 
+    def icdf(self, value):
+        return self.loc + self.scale * torch.erfinv(2 * value - 1) * math.sqrt(2)
+
+    def expand(self, batch_shape):
+        return Normal(self.loc.expand(batch_shape), self.scale.expand(batch_shape), False)
+
     def entropy(self):
         return 0.5 + 0.5 * math.log(2 * math.pi) + torch.log(self.scale)
 
@@ -123,6 +168,15 @@ class Uniform(Distribution):
     def log_prob(self, value):
         inside = torch.logical_and(self.low <= value, self.high > value).to(self.low.dtype)
         return torch.log(inside) - torch.log(self.high - self.low)
+
+    def cdf(self, value):
+        return ((value - self.low) / (self.high - self.low)).clamp(min=0, max=1)
+
+    def icdf(self, value):
+        return value * (self.high - self.low) + self.low
+
+    def expand(self, batch_shape):
+        return Uniform(self.low.expand(batch_shape), self.high.expand(batch_shape), False)
 
     def entropy(self):
         return torch.log(self.high - self.low)
@@ -160,8 +214,17 @@ class Categorical(Distribution):
         return self.probs.shape
 
     @property
+    def mean(self):
+        return torch.full(self._extended(()), math.nan, dtype=self.probs.dtype)
+
+    variance = mean
+
+    @property
     def mode(self):
         return self.probs.argmax(-1)
+
+    def expand(self, batch_shape):
+        return Categorical(logits=self.logits.expand(list(batch_shape) + [self._num_events]))
 
     def sample(self, sample_shape=()):
         with torch.no_grad():
@@ -207,6 +270,16 @@ class Bernoulli(Distribution):
     def variance(self):
         return self.probs * (1 - self.probs)
 
+    @property
+    def mode(self):
+        half = (self.probs >= 0.5).to(self.probs.dtype)
+        return torch.where(self.probs == 0.5, math.nan, half)
+
+    def expand(self, batch_shape):
+        if self._shown == ("logits",):
+            return Bernoulli(logits=self.logits.expand(batch_shape))
+        return Bernoulli(probs=self.probs.expand(batch_shape))
+
     def sample(self, sample_shape=()):
         with torch.no_grad():
             return torch.bernoulli(self.probs.expand(self._extended(sample_shape)))
@@ -245,6 +318,17 @@ class Independent(Distribution):
     def rsample(self, sample_shape=()):
         return self.base_dist.rsample(sample_shape)
 
+    @property
+    def mode(self):
+        return self.base_dist.mode
+
+    def expand(self, batch_shape):
+        tail = list(self.event_shape)[: self.reinterpreted_batch_ndims]
+        return Independent(self.base_dist.expand(list(batch_shape) + tail), self.reinterpreted_batch_ndims)
+
+    def __repr__(self):
+        return f"Independent({self.base_dist!r}, {self.reinterpreted_batch_ndims})"
+
     def _summed(self, value):
         return value.sum(list(range(-self.reinterpreted_batch_ndims, 0))) if self.reinterpreted_batch_ndims else value
 
@@ -253,22 +337,3 @@ class Independent(Distribution):
 
     def entropy(self):
         return self._summed(self.base_dist.entropy())
-
-
-def kl_divergence(p, q):
-    if isinstance(p, Normal) and isinstance(q, Normal):
-        ratio = (p.scale / q.scale).pow(2)
-        return 0.5 * (ratio + ((p.loc - q.loc) / q.scale).pow(2) - 1 - ratio.log())
-    if isinstance(p, Categorical) and isinstance(q, Categorical):
-        t = p.probs * (p.logits - q.logits)
-        t = torch.where(q.probs == 0, float("inf"), t)
-        return torch.where(p.probs == 0, 0.0, t).sum(-1)
-    if isinstance(p, Bernoulli) and isinstance(q, Bernoulli):
-        first = p.probs * (F.softplus(-q.logits) - F.softplus(-p.logits))
-        first = torch.where(q.probs == 0, float("inf"), first)
-        second = (1 - p.probs) * (F.softplus(q.logits) - F.softplus(p.logits))
-        second = torch.where(q.probs == 1, float("inf"), second)
-        return torch.where(p.probs == 0, 0.0, first) + torch.where(p.probs == 1, 0.0, second)
-    if isinstance(p, Independent) and isinstance(q, Independent) and p.reinterpreted_batch_ndims == q.reinterpreted_batch_ndims:
-        return p._summed(kl_divergence(p.base_dist, q.base_dist))
-    raise NotImplementedError(f"No KL(p || q) is implemented for p type {type(p).__name__} and q type {type(q).__name__}")

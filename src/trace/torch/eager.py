@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What torch answers from the values of tensors, for scripts."""
 
+import math
+
 import torch
+from torch._pellucid_composites import _returned
 
 
 class OutOfMemoryError(RuntimeError):
@@ -18,7 +21,7 @@ def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
 
 
 def _title(dtype):
-    return {"float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16", "int64": "Long", "int32": "Int", "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool"}.get(str(dtype).partition(".")[2], str(dtype))
+    return _type_names.get(dtype, str(dtype))
 
 
 def equal(input, other):
@@ -35,6 +38,24 @@ def bernoulli(input, *, generator=None):
     torch._check_all(torch.logical_and(input >= 0, input <= 1), "RuntimeError", "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be improved?  If so, please report an enhancement request to PyTorch.)")
     drawn = torch.rand(input.shape, generator=generator, dtype=torch.float64 if input.dtype == torch.float64 else torch.float32, device=input.device)
     return (drawn < input).to(input.dtype)
+
+
+def cauchy_(input, median=0, sigma=1, *, generator=None):
+    if sigma <= 0.0:
+        raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma}")
+    drawn = torch.rand(input.shape, generator=generator, dtype=torch.float64, device=input.device)
+    return input.copy_(median + sigma * torch.tan(math.pi * (drawn - 0.5)))
+
+
+def geometric_(input, p, *, generator=None):
+    if not 0 < p < 1:
+        raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p}")
+    drawn = torch.rand(input.shape, generator=generator, dtype=torch.float64, device=input.device)
+    return input.copy_(torch.ceil(torch.log(drawn) / math.log1p(-p)))
+
+
+def log_normal_(input, mean=1, std=2, *, generator=None):
+    raise NotImplementedError("log_normal_() draws from PyTorch's generator one number after another; torch.randn(...).mul(std).add(mean).exp() is there")
 
 
 _profiles = {"default": (4, 1000, 3, 80), "short": (2, 1000, 2, 80), "full": (4, float("inf"), 3, 80)}
@@ -124,6 +145,58 @@ def BoolTensor(*args):
     return _legacy_tensor(torch.bool, args)
 
 
+_type_names = {torch.float32: "Float", torch.float64: "Double", torch.float16: "Half", torch.bfloat16: "BFloat16", torch.int64: "Long", torch.int32: "Int", torch.int16: "Short", torch.int8: "Char", torch.uint8: "Byte", torch.bool: "Bool"}
+
+
+def typename(obj):
+    if isinstance(obj, torch.Tensor):
+        return obj.type()
+    kind = obj if isinstance(obj, type) else type(obj)
+    module = "" if kind.__module__ in ("builtins", None) else kind.__module__ + "."
+    return module + kind.__qualname__
+
+
+def svd(input, some=True, compute_uv=True):
+    U, S, Vh = torch.linalg.svd(input, full_matrices=not some)
+    if not compute_uv:
+        U, Vh = torch.zeros_like(U), torch.zeros_like(Vh)
+    return _returned("svd", ("U", "S", "V"), (U, S, Vh.transpose(-2, -1)))
+
+
+_numbers = range
+
+
+def range(start, end=None, step=1, dtype=None):
+    if end is None:
+        start, end = 0, start
+    count = int((end - start) / step) + 1
+    made = start + step * torch.arange(count, dtype=torch.float64)
+    return made.to(torch.get_default_dtype() if dtype is None else dtype)
+
+
+def nanmedian(input, dim=None, keepdim=False):
+    if dim is None:
+        return torch.ops.aten.nanmedian.default(input)
+    return _returned("nanmedian", ("values", "indices"), torch.ops.aten.nanmedian.dim(input, dim, keepdim))
+
+
+def frexp(input):
+    if not input.is_floating_point():
+        raise RuntimeError("torch.frexp() only supports floating-point dtypes")
+    plain = torch.logical_and(torch.isfinite(input), input != 0)
+    size = torch.where(plain, torch.abs(input), torch.ones_like(input)).double()
+    exponent = torch.floor(torch.log2(size)) + 1
+    # log2 may round up to the next power.
+    exponent = torch.where(size * torch.exp2(-exponent) < 0.5, exponent - 1, exponent)
+    exponent = torch.where(size * torch.exp2(-exponent) >= 1.0, exponent + 1, exponent)
+    mantissa = torch.where(plain, (input.double() * torch.exp2(-exponent)).to(input.dtype), input)
+    return _returned("frexp", ("mantissa", "exponent"), (mantissa, torch.where(plain, exponent, torch.zeros_like(exponent)).to(torch.int32)))
+
+
+def get_device(input):
+    return -1 if input.device.type == "cpu" else input.device.index or 0
+
+
 def pin_memory(input, device=None):
     """Copies to a device wait for the host here, from wherever they are made."""
     return input
@@ -150,7 +223,7 @@ def fill_diagonal_(input, fill_value, wrap=False):
     step = sum(input.stride()) if input.dim() > 2 else input.stride(0) + input.stride(1)
     with torch.no_grad():
         input.as_strided([min(rows, columns)], [step], input.storage_offset()).fill_(fill_value)
-        for begin in range(columns + 1, rows, columns + 1) if wrap and input.dim() == 2 else ():
+        for begin in _numbers(columns + 1, rows, columns + 1) if wrap and input.dim() == 2 else ():
             input.as_strided([min(rows - begin, columns)], [step], input.storage_offset() + begin * input.stride(0)).fill_(fill_value)
     return input
 

@@ -420,6 +420,9 @@ def einsum(equation, *operands):
         if len(term) != operands[at].dim():
             raise ValueError(f"einsum: '{inputs.split(',')[at]}' names {len(term)} dims of a tensor of {operands[at].dim()}")
         terms[at], operands[at] = _diagonals(term, operands[at])
+    for label in output:
+        if not any([label in term for term in terms]):
+            raise RuntimeError(f"einsum(): output subscript {label} does not appear in the equation for any input operand")
     result, labels = operands[0], terms[0]
     for i in range(1, len(terms)):
         later = list(output) + [c for term in terms[i + 1 :] for c in term]

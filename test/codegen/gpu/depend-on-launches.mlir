@@ -1,0 +1,37 @@
+// RUN: pellucid-opt %s --split-input-file --ttgpu-choose-products --ttgpu-depend-on-launches | FileCheck %s
+// RUN: pellucid-opt %s --split-input-file --ttgpu-choose-products="sm=80" --ttgpu-depend-on-launches | FileCheck %s --check-prefix=OLD
+
+// The next launch may be placed, and this one waits, before anything is computed or read.
+// CHECK-LABEL: @reads
+// CHECK-SAME:  ttgpu.dependent_launch
+// CHECK-NEXT:  tt.grid_dependency_launch_dependents
+// CHECK-NEXT:  tt.grid_dependency_wait
+// CHECK-NEXT:  tt.load
+// OLD-LABEL:   @reads
+// OLD-NOT:     ttgpu.dependent_launch
+// OLD-NOT:     tt.grid_dependency
+tt.func public @reads(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>) {
+  %a = tt.load %x : !tt.ptr<f32>
+  tt.store %y, %a : !tt.ptr<f32>
+  tt.return
+}
+
+// -----
+
+// A kernel's own wait comes too late for what is read before it, and has nothing left to wait for.
+// CHECK-LABEL: @waits_itself
+// CHECK-NEXT:  tt.grid_dependency_launch_dependents
+// CHECK-NEXT:  tt.grid_dependency_wait
+// CHECK-NEXT:  tt.load
+// CHECK-NOT:   tt.grid_dependency
+// CHECK:       tt.return
+// OLD-LABEL:   @waits_itself
+// OLD-NOT:     tt.grid_dependency
+// OLD:         tt.return
+tt.func public @waits_itself(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>) {
+  %a = tt.load %x : !tt.ptr<f32>
+  tt.grid_dependency_wait
+  tt.store %y, %a : !tt.ptr<f32>
+  tt.grid_dependency_launch_dependents
+  tt.return
+}
