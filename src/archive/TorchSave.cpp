@@ -297,7 +297,8 @@ private:
     Object storage;
     storage.kind = Object::Kind::Storage;
     storage.text = operand(*id, 2, Object::Kind::Text).text;
-    auto type = storageTypes().find(name);
+    storage.isComplex = name == "torch ComplexFloatStorage" || name == "torch ComplexDoubleStorage";
+    auto type = storageTypes().find(storage.isComplex ? "torch " + name.substr(13) : name);
     bool isUntyped = name == "torch.storage UntypedStorage" || name == "torch UntypedStorage";
     if (type == storageTypes().end() && !isUntyped)
       throw NotRead{"it holds a " + name.substr(name.find(' ') + 1) + ", which is not read"};
@@ -374,6 +375,20 @@ private:
     throw NotRead{"it holds elements of " + name + ", which are not read"};
   }
 
+  static void asPairs(Tensor &tensor) {
+    constexpr int64_t most = INT64_MAX / 2;
+    for (int64_t &stride : tensor.strides)
+      if (stride < 0 || stride > most)
+        throw NotRead{"a tensor in it has a stride of " + std::to_string(stride)};
+      else
+        stride *= 2;
+    if (tensor.offset < 0 || tensor.offset > most)
+      throw NotRead{"a tensor in it begins at " + std::to_string(tensor.offset)};
+    tensor.offset *= 2;
+    tensor.sizes.push_back(2);
+    tensor.strides.push_back(1);
+  }
+
   Object rebuild(const Object &arguments, std::optional<DataType> type) {
     const Object &storage = operand(arguments, 0, Object::Kind::Storage);
     Tensor tensor;
@@ -381,6 +396,8 @@ private:
     tensor.offset = operand(arguments, 1, Object::Kind::Integer).integer;
     tensor.sizes = integers(operand(arguments, 2, Object::Kind::Tuple));
     tensor.strides = integers(operand(arguments, 3, Object::Kind::Tuple));
+    if (storage.isComplex)
+      asPairs(tensor);
     std::span<const uint8_t> bytes;
     if (Status s = records.take("data/" + storage.text, bytes); !s.ok())
       throw NotRead{s.message()};
@@ -390,6 +407,7 @@ private:
       throw NotRead{"a tensor in it " + s.message()};
     Object object;
     object.kind = Object::Kind::Tensor;
+    object.isComplex = storage.isComplex;
     object.tensor = std::move(tensor);
     object.text = storage.text;
     if (arguments.items.size() > 4 && arguments.items[4]->kind == Object::Kind::Bool)

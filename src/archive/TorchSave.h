@@ -41,6 +41,8 @@ struct PickleItem {
   mutable std::vector<const PickleItem *> items; ///< Tuple, List; Dict: keys and values in turn
   std::optional<Tensor> tensor;
   bool isParameter = false, requiresGrad = false; ///< Tensor
+  /// Storage, Tensor: of complex numbers; the tensor is that of their pairs.
+  bool isComplex = false;
 };
 
 /// A file of torch.save: its value, and all that was made on the way to it. Items may refer to each

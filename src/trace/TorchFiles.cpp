@@ -130,6 +130,10 @@ private:
       return item.maker.empty() ? plain : made(item.maker, plain);
     }
     case Kind::Tensor:
+      if (item.isComplex)
+        interpreter.refuse(
+            "the file holds a tensor of complex numbers (a ComplexFloatStorage or "
+            "ComplexDoubleStorage), which is not read; save torch.view_as_real of it");
       return tensor(item);
     default:
       break;

@@ -488,6 +488,30 @@ private:
             [this, &inner](std::vector<h::Value> operands) { return nested(inner, operands); }};
   }
 
+  /// PyTorch 2.6 says the dim that is scanned, and for a scan whether it goes backwards, where
+  /// newer versions have turned the tensors before. Gives the index of what comes behind that.
+  size_t takeDim(const archive::Node &node, size_t index, const archive::Graph &graph,
+                 ArchiveScope &values, ControlCall &call) {
+    auto argument = [&](size_t at) {
+      return at < node.inputs.size() ? hostValue(node.inputs[at].value, values, graph) : h::Value();
+    };
+    h::Value dim = argument(index);
+    if (!dim.isInt())
+      return index;
+    int64_t moved = interpreter->toInt64(dim, "a dim");
+    for (h::Value &scanned : call.scanned)
+      if (auto *tensor = scanned.as<TensorObject>(); tensor && moved != 0) {
+        h::CallArgs arguments;
+        arguments.positional = {scanned, h::Value(moved), h::Value(int64_t(0))};
+        scanned = interpreter->call(interpreter->getAttr(scanned, "movedim"), std::move(arguments));
+      }
+    h::Value reverse = argument(++index);
+    if (!reverse.isBool())
+      return index;
+    call.reverse = reverse.boolean();
+    return index + 1;
+  }
+
   h::Value control(const archive::Node &node, ControlKind kind, const archive::Graph &graph,
                    ArchiveScope &values) {
     ControlCall call;
@@ -520,13 +544,13 @@ private:
       if (!isMap)
         call.carried = list(1);
       call.scanned = list(isMap ? 1 : 2);
-      call.additional = list(isMap ? 2 : 3);
+      call.additional = list(isMap ? 2 : takeDim(node, 3, graph, values, call));
       break;
     }
     case ControlKind::AssociativeScan:
       region(0, "combine_fn");
       call.scanned = list(1);
-      call.additional = list(2);
+      call.additional = list(takeDim(node, 2, graph, values, call));
       break;
     }
     return asTuple(recordControl(tracer, *interpreter, call));
