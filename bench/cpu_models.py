@@ -29,16 +29,27 @@ sys.path[:0] = [str(HERE.parent), str(HERE.parent / "cuda")]
 from public_models import call, image, tokens  # noqa: E402
 
 
-def vision(name):
+def vision(name, batch=1):
     from torchvision import models
 
-    return getattr(models, name)(), image(1)
+    return getattr(models, name)(), image(batch)
 
 
-def timm_model(name):
+def timm_model(name, batch=1):
     import timm
 
-    return timm.create_model(name), image(1)
+    return timm.create_model(name), image(batch)
+
+
+def unet(batch=1):
+    """The UNet of google/ddpm-cifar10-32, as diffusers writes it."""
+    import torch
+    from diffusers import UNet2DModel
+
+    model = UNet2DModel(sample_size=32, block_out_channels=(128, 256, 256, 256), norm_eps=1e-6, flip_sin_to_cos=False, freq_shift=1, downsample_padding=0,
+                        down_block_types=("DownBlock2D", "AttnDownBlock2D", "DownBlock2D", "DownBlock2D"),
+                        up_block_types=("UpBlock2D", "UpBlock2D", "AttnUpBlock2D", "UpBlock2D"), attention_head_dim=None)
+    return call(model, lambda m, x, t: m(x, t, return_dict=False)[0]), (torch.randn(batch, 3, 32, 32), torch.full((batch,), 10))
 
 
 def unet_block():
@@ -66,6 +77,13 @@ def bert():
     import transformers as t
 
     return call(t.BertModel(t.BertConfig()), lambda m, ids: m(ids, return_dict=False)[0]), (tokens(1, 128, 30522),)
+
+
+def t5():
+    import transformers as t
+
+    config = t.T5Config()
+    return call(t.T5EncoderModel(config), lambda m, ids: m(ids, return_dict=False)[0]), (tokens(1, 128, 32000),)
 
 
 def gpt2(rows=1, columns=128):
@@ -105,6 +123,14 @@ MODELS = {
     "llama, 6 layers, 128 tokens": llama,
     "llama, 6 layers, 4 tokens": lambda: llama(1, 4),
     "whisper tiny encoder": whisper_encoder,
+    "unet of diffusers": unet,
+    "shufflenet_v2_x1_0": lambda: vision("shufflenet_v2_x1_0"),
+    "regnet_y_400mf": lambda: vision("regnet_y_400mf"),
+    "densenet121": lambda: vision("densenet121"),
+    "resnet18, batch 8": lambda: vision("resnet18", 8),
+    "mobilenet_v2, batch 8": lambda: vision("mobilenet_v2", 8),
+    "efficientnet_b0, batch 8": lambda: timm_model("efficientnet_b0", 8),
+    "t5 small's encoder": t5,
     "bert base, bf16": bert,
     "resnet50, bf16": lambda: vision("resnet50"),
 }

@@ -3,6 +3,7 @@
 
 #include "frontend/EmitKernel.h"
 #include "host/Interpreter.h"
+#include "tt/SeparateMemory.h"
 #include "tt/Tt.h"
 #include "tt/TtOps.h"
 
@@ -89,6 +90,10 @@ passes::CompileText textCompiler(mlir::MLIRContext &context) {
     std::vector<frontend::EmittedParameter> emitted;
     auto module = kernels->emit(text.name, text.source, specs, &emitted);
     placeAssertions(*module, text.assertions);
+    auto function = module->lookupSymbol<tt::FuncOp>(text.name);
+    for (size_t pointer : text.separate)
+      function.setArgAttr(static_cast<unsigned>(pointer), tt::separateMemory,
+                          mlir::UnitAttr::get(module->getContext()));
     graph::KernelDef def;
     def.name = def.symbol = text.name;
     def.ttir = tt::printTtir(*module, tt::TtirVersion::V3_6, true);

@@ -191,13 +191,13 @@ TEST_P(Gemm, UnpackedHasTheSameBits) {
       }
       for (int i = 0; i < m; ++i)
         for (int j = 0; j < n; ++j) {
-          double sum = 0, size = 0;
+          long double sum = 0, size = 0;
           for (int t = 0; t < k; ++t) {
-            double term = a.values[i * (k + 1) + t] * b.values[t + j * strideN];
+            long double term = a.values[i * (k + 1) + t] * b.values[t + j * strideN];
             sum += term, size += std::abs(term);
           }
-          ASSERT_TRUE(judge::isNear(read(got.bytes, i * n + j), sum,
-                                    roundingUnit() * std::max(std::abs(sum), size * 0x1p-3)))
+          double bound = roundingUnit() * double(std::max(std::abs(sum), size * 0x1p-3L));
+          ASSERT_TRUE(judge::isNear(read(got.bytes, i * n + j), double(sum), bound))
               << m << "x" << n << "x" << k << " at " << i << " " << j;
         }
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/KernelRunner.h"
+#include "codegen/common/GenerateCode.h"
 
 #include "codegen/EmulateTiles.h"
 #include "codegen/cpu/LinkImage.h"
@@ -75,8 +76,8 @@ MappedImage::MappedImage(const std::vector<char> &elf) {
 
 MappedImage::~MappedImage() { munmap(base, bytes); }
 
-CompiledKernel::CompiledKernel(const std::string &ttir, const std::string &symbol, CpuLevel level,
-                               bool fpContract, bool bfloat16Grade) {
+static CompiledObject compileText(const std::string &ttir, const std::string &symbol,
+                                  const CpuKernelOptions &options) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   tt::loadTtDialects(context);
   Diagnostics diagnostics;
@@ -87,12 +88,28 @@ CompiledKernel::CompiledKernel(const std::string &ttir, const std::string &symbo
   tt::buildKernelPipeline(passes);
   if (failed(passes.run(*module)))
     throw std::runtime_error("the kernel pipeline failed");
+  CompiledObject object;
+  if (!compileKernel(*module, symbol, options, object, diagnostics))
+    throw std::runtime_error(diagnostics.text());
+  return object;
+}
+
+std::string assemblyOf(const std::string &ttir, const std::string &symbol, CpuLevel level) {
+  CodeTexts texts;
+  CpuKernelOptions options;
+  options.level = level;
+  options.texts = &texts;
+  compileText(ttir, symbol, options);
+  return texts.assembly;
+}
+
+CompiledKernel::CompiledKernel(const std::string &ttir, const std::string &symbol, CpuLevel level,
+                               bool fpContract, bool bfloat16Grade) {
   CpuKernelOptions options;
   options.level = level;
   options.fpContract = fpContract;
   options.bfloat16Grade = bfloat16Grade;
-  if (!compileKernel(*module, symbol, options, object, diagnostics))
-    throw std::runtime_error(diagnostics.text());
+  object = compileText(ttir, symbol, options);
   load(level);
 }
 

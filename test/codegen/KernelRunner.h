@@ -21,6 +21,9 @@ std::vector<CpuLevel> productLevels();
 /// "v3", "v4", "v4_bf16": for the names of tests.
 std::string testName(CpuLevel level);
 
+/// The assembly that a kernel becomes. Throws as CompiledKernel does.
+std::string assemblyOf(const std::string &ttir, const std::string &symbol, CpuLevel level);
+
 /// Code mapped from an ELF image without relocations.
 class MappedImage {
 public:

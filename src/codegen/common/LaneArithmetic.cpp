@@ -114,6 +114,23 @@ Folded compareRamp(CodeBuilder &b, const LaneValue &ramp, Value *bound, int64_t 
   return prefix;
 }
 
+/// `ramp >= bound` holds in all lanes of a row where it holds in the first one, unless the ramp
+/// wraps; else nothing is known.
+Folded boundRamp(CodeBuilder &b, const LaneValue &ramp, Value *bound, int64_t lanes, bool isSigned,
+                 bool inclusive) {
+  int64_t stride;
+  if (!ramp.hasConstantStride(stride) || stride < 0 || ramp.value->getType()->isPointerTy())
+    return std::nullopt;
+  using P = llvm::CmpInst::Predicate;
+  P predicate =
+      isSigned ? (inclusive ? P::ICMP_SGE : P::ICMP_SGT) : (inclusive ? P::ICMP_UGE : P::ICMP_UGT);
+  LaneValue all = LaneValue::prefix(b.getInt64(INT32_MAX));
+  all.sure = b.CreateICmp(predicate, ramp.value, bound);
+  if (!staysInRange(ramp, lanes, isSigned))
+    all.sure = b.CreateAnd(all.sure, checkRange(b, ramp, lanes, isSigned));
+  return all;
+}
+
 Folded compare(CodeBuilder &b, arith::CmpIOp op, const LaneValue &x, const LaneValue &y,
                LaneUse use) {
   using P = arith::CmpIPredicate;
@@ -131,6 +148,10 @@ Folded compare(CodeBuilder &b, arith::CmpIOp op, const LaneValue &x, const LaneV
     return compareRamp(b, x, y.value, lanes, isSigned, inclusive, use);
   if (greater && x.isUniform() && y.isRamp())
     return compareRamp(b, y, x.value, lanes, isSigned, inclusive, use);
+  if (use == LaneUse::Analysis && greater && x.isRamp() && y.isUniform())
+    return boundRamp(b, x, y.value, lanes, isSigned, inclusive);
+  if (use == LaneUse::Analysis && less && x.isUniform() && y.isRamp())
+    return boundRamp(b, y, x.value, lanes, isSigned, inclusive);
   return std::nullopt;
 }
 

@@ -4,8 +4,10 @@
 #include "codegen/common/ControlFlow.h"
 
 #include "mlir/IR/BuiltinTypes.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/Function.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/IntrinsicsX86.h"
 
 #include <numeric>
@@ -147,7 +149,8 @@ Value *CpuMemory::loadBySigns(llvm::Type *type, Value *address, Value *mask, Val
 bool CpuMemory::hasShortStep(llvm::Type *type, int64_t stride, const LaneValue &mask) const {
   constexpr int64_t longest = 4;
   int64_t bytes = bytesOf(type), step = stride / bytes;
-  bool mayMask = mask.isUniform() || (mask.isPrefix() && hasMaskedMove(type));
+  bool mayMask = mask.isUniform() || (mask.isPrefix() && hasMaskedMove(type)) ||
+                 (mask.isVector() && hasAvx512(level) && bytes >= 2);
   return stride % bytes == 0 && mayMask &&
          (step == -1 ? mask.isAlwaysTrue() : step > 1 && step <= longest);
 }
@@ -169,12 +172,21 @@ Value *CpuMemory::loadApart(llvm::Type *type, Value *pointer, int64_t step, cons
   for (unsigned start = 0; start < lanes; start += perPart) {
     int64_t reach = perPart - 1; // from one load to the next
     llvm::SmallVector<Value *> run;
+    auto loadOf = [&](int64_t lane) { return std::min(lane * step / reach, step - 1); };
     for (int64_t j = 0; j < step; ++j) {
       int64_t from = start * step + j * reach;
       LaneValue there = mask;
       if (mask.isPrefix()) {
         Value *steps = b.CreateMul(b.CreateSub(mask.value, b.getInt64(1)), b.getInt64(step));
         there = LaneValue::prefix(b.CreateSub(b.CreateAdd(steps, b.getInt64(1)), b.getInt64(from)));
+      } else if (mask.isVector()) {
+        // Of the load's elements those that are lanes.
+        llvm::SmallVector<int> chosen(perPart, int(lanes));
+        for (int64_t lane = 0; lane < perPart; ++lane)
+          if (loadOf(lane) == j)
+            chosen[lane * step - j * reach] = int(start + lane);
+        Value *none = llvm::Constant::getNullValue(mask.value->getType());
+        there = LaneValue::vector(b.CreateShuffleVector(mask.value, none, chosen));
       }
       run.push_back(
           loadContiguous(type, b.CreateGEP(type, pointer, b.getInt64(from)), there, {}, perPart));
@@ -183,7 +195,7 @@ Value *CpuMemory::loadApart(llvm::Type *type, Value *pointer, int64_t step, cons
     for (int64_t j = 1; j < step; ++j) {
       llvm::SmallVector<int> chosen;
       for (int64_t lane = 0; lane < perPart; ++lane) {
-        int64_t load = std::min(lane * step / reach, step - 1), at = lane * step - load * reach;
+        int64_t load = loadOf(lane), at = lane * step - load * reach;
         bool isNew = load == j, isFirst = j == 1 && load == 0;
         chosen.push_back(int(isNew ? perPart + at : isFirst ? at : lane));
       }
@@ -195,6 +207,23 @@ Value *CpuMemory::loadApart(llvm::Type *type, Value *pointer, int64_t step, cons
   if (other.isOpaque() || mask.isAlwaysTrue())
     return loaded;
   return b.CreateSelect(toVector(b, mask, lanes), loaded, otherOrZero(type, other, lanes));
+}
+
+bool CpuMemory::areLoaded(Value *addresses, unsigned depth) {
+  auto *instruction = llvm::dyn_cast<llvm::Instruction>(addresses);
+  if (!instruction || depth == 0 || !instruction->getType()->isVectorTy())
+    return false;
+  const Value *from = nullptr;
+  if (auto *load = llvm::dyn_cast<llvm::LoadInst>(instruction))
+    from = load->getPointerOperand();
+  else if (auto *call = llvm::dyn_cast<llvm::IntrinsicInst>(instruction);
+           call && call->getIntrinsicID() == llvm::Intrinsic::masked_load)
+    from = call->getArgOperand(0);
+  // Scratch memory and variables hold what was computed.
+  if (from)
+    return !llvm::isa<llvm::Argument, llvm::AllocaInst>(llvm::getUnderlyingObject(from));
+  return llvm::any_of(instruction->operands(),
+                      [&](Value *operand) { return areLoaded(operand, depth - 1); });
 }
 
 // Strides known at run time only, and computed addresses (`offsets % n`), are mostly dense after
@@ -217,6 +246,8 @@ Value *CpuMemory::denseAtRunTime(llvm::Type *type, const LaneValue &pointer, uns
 
 Value *CpuMemory::loadStrided(llvm::Type *type, const LaneValue &pointer, const LaneValue &mask,
                               const LaneValue &other, unsigned lanes) {
+  if (pointer.isVector() && hasGather(type) && areLoaded(pointer.value))
+    return gather(type, pointer, mask, other, lanes);
   llvm::AllocaInst *result = emitVariable(b, lanesOf(type, lanes));
   Value *first;
   Value *dense = denseAtRunTime(type, pointer, lanes, first);
@@ -298,7 +329,8 @@ void CpuMemory::store(mlir::Type element, const LaneValue &pointer, const LaneVa
   }
   if (pointer.hasConstantStride(stride) && uint64_t(stride) == bytesOf(type))
     return storeContiguous(pointer.value, value, mask, lanes);
-  if (pointer.isUniform() || pointer.hasConstantStride(stride))
+  if (pointer.isUniform() || pointer.hasConstantStride(stride) ||
+      (pointer.isVector() && hasGather(type) && areLoaded(pointer.value)))
     return scatter(pointer, value, mask, lanes);
   Value *first;
   Value *dense = denseAtRunTime(type, pointer, lanes, first);

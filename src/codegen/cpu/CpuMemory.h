@@ -42,6 +42,8 @@ private:
   bool hasShortStep(llvm::Type *type, int64_t stride, const LaneValue &mask) const;
   llvm::Value *loadStrided(llvm::Type *type, const LaneValue &pointer, const LaneValue &mask,
                            const LaneValue &other, unsigned lanes);
+  /// Whether addresses come from what was loaded: such lanes hardly lie one after the other.
+  static bool areLoaded(llvm::Value *addresses, unsigned depth = 12);
   /// An i1: the lanes lie one after the other from `first` on.
   llvm::Value *denseAtRunTime(llvm::Type *type, const LaneValue &pointer, unsigned lanes,
                               llvm::Value *&first);

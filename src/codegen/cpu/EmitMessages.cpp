@@ -45,16 +45,16 @@ void KernelEmitter::emitAssert(tt::AssertOp op) {
   auto type = mlir::dyn_cast<mlir::RankedTensorType>(op.getCondition().getType());
   if (!type)
     return emitFailure(b.CreateNot(scalar(op.getCondition())), message);
-  llvm::AllocaInst *failed = emitVariable(b, b.getInt1Ty());
-  b.CreateStore(b.getFalse(), failed);
-  emitNest(nestOver(type.getShape(), {op.getCondition()}), {op.getCondition()}, {},
-           [&](LaneEvaluator &chunk, IndexMapId at) {
-             Value *broken = b.CreateNot(chunk.evaluateVector(op.getCondition(), at));
-             if (chunk.laneCount() > 1)
-               broken = b.CreateOrReduce(broken);
-             b.CreateStore(b.CreateOr(b.CreateLoad(b.getInt1Ty(), failed), broken), failed);
-           });
-  emitFailure(b.CreateLoad(b.getInt1Ty(), failed), message);
+  NestShape nest = nestOver(type.getShape(), {op.getCondition()});
+  llvm::Type *lanes = lanesOf(b.getInt1Ty(), nest.lanes);
+  llvm::AllocaInst *failed = emitVariable(b, lanes);
+  b.CreateStore(llvm::Constant::getNullValue(lanes), failed);
+  emitNest(nest, {op.getCondition()}, {}, [&](LaneEvaluator &chunk, IndexMapId at) {
+    Value *broken = b.CreateNot(chunk.evaluateVector(op.getCondition(), at));
+    b.CreateStore(b.CreateOr(b.CreateLoad(lanes, failed), broken), failed);
+  });
+  Value *any = b.CreateLoad(lanes, failed);
+  emitFailure(nest.lanes > 1 ? b.CreateOrReduce(any) : any, message);
 }
 
 /// i64 or double, as the print callback takes them.

@@ -2,6 +2,7 @@
 #include "codegen/cpu/PlanTiles.h"
 
 #include "codegen/common/ElementOps.h"
+#include "tt/SeparateMemory.h"
 #include "tt/TtOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -22,17 +23,6 @@ bool isShapeOp(mlir::Operation *op) {
 
 bool isBarrier(mlir::Operation *op) { return mlir::isa<tt::BarrierOp>(op); }
 
-bool mayWrite(mlir::Operation *op) {
-  if (mlir::isa<tt::StoreOp, tt::AtomicRMWOp, tt::AtomicCASOp>(op) || isBarrier(op))
-    return true;
-  for (mlir::Region &region : op->getRegions())
-    for (mlir::Block &block : region)
-      for (mlir::Operation &inner : block)
-        if (mayWrite(&inner))
-          return true;
-  return false;
-}
-
 /// The pointer argument that an address starts from; null when it cannot be seen.
 mlir::Value rootPointer(mlir::Value pointer) {
   while (mlir::Operation *op = pointer.getDefiningOp()) {
@@ -42,6 +32,29 @@ mlir::Value rootPointer(mlir::Value pointer) {
   }
   auto argument = mlir::cast<mlir::BlockArgument>(pointer);
   return mlir::isa<tt::FuncOp>(argument.getOwner()->getParentOp()) ? pointer : mlir::Value();
+}
+
+/// An argument whose memory no other argument reaches.
+bool isSeparate(mlir::Value pointer) {
+  auto argument = mlir::cast<mlir::BlockArgument>(pointer);
+  auto kernel = mlir::cast<tt::FuncOp>(argument.getOwner()->getParentOp());
+  return kernel.getArgAttr(argument.getArgNumber(), tt::separateMemory) != nullptr;
+}
+
+/// Whether `op` may change what `load` reads.
+bool mayWrite(mlir::Operation *op, tt::LoadOp load) {
+  if (auto store = mlir::dyn_cast<tt::StoreOp>(op)) {
+    mlir::Value target = rootPointer(store.getPtr()), from = rootPointer(load.getPtr());
+    return !target || !from || target == from || !isSeparate(target);
+  }
+  if (mlir::isa<tt::AtomicRMWOp, tt::AtomicCASOp>(op) || isBarrier(op))
+    return true;
+  for (mlir::Region &region : op->getRegions())
+    for (mlir::Block &block : region)
+      for (mlir::Operation &inner : block)
+        if (mayWrite(&inner, load))
+          return true;
+  return false;
 }
 
 /// True when two tiles of pointers differ in nothing but the scalar they start from.
@@ -203,11 +216,11 @@ private:
     mlir::Operation *next = load->getNextNode();
     for (; legal < points.size(); ++legal) {
       for (; next != points[legal]; next = next->getNextNode())
-        if (mayWrite(next))
+        if (mayWrite(next, load))
           break;
       if (next != points[legal])
         break;
-      if (mayWrite(next)) {
+      if (mayWrite(next, load)) {
         auto store = mlir::dyn_cast<tt::StoreOp>(next);
         if (!store || !mayLoadWhileStoring(load, store) ||
             !staysInPlace(load, *std::make_unique<llvm::DenseSet<mlir::Value>>()))

@@ -2,6 +2,7 @@
 // Elements read and written at places that index tensors hold.
 #include "passes/graph/KernelWriter.h"
 
+#include <algorithm>
 #include <optional>
 
 namespace pellucid::passes {
@@ -13,13 +14,13 @@ namespace {
 std::string indexedPart(KernelWriter &writer, const std::vector<TextIndex> &places,
                         const std::vector<std::string> &indices, std::optional<size_t> tileDim,
                         const std::string &outside, const std::string &operation,
-                        const SourceLocation &where) {
+                        const SourceLocation &where, bool allTiles = false) {
   std::string address;
   for (size_t k = 0; k < places.size(); ++k) {
     const TextIndex &place = places[k];
     std::string number = std::to_string(k), name = "index" + number;
     std::string size = writer.scalar(place.size);
-    bool tile = tileDim && place.operand.strides[*tileDim].constant() != 0;
+    bool tile = allTiles || (tileDim && place.operand.strides[*tileDim].constant() != 0);
     writer.line(name + " = tl.load(p" + number + " + (" + writer.address(place.operand, indices) +
                 ")" + (tile ? ", mask=mask, other=0" : "") + ").to(tl.int64)");
     if (place.wraps)
@@ -31,6 +32,59 @@ std::string indexedPart(KernelWriter &writer, const std::vector<TextIndex> &plac
     address += " + " + name + " * " + writer.scalar(place.along);
   }
   return address;
+}
+
+/// A program for each would do less than it takes to begin one. The index of a row must be the same
+/// for all its elements, and rows must move along with it: a tile of one row needs no tile of
+/// indices.
+bool hasShortRows(const GatherSpec &spec, const SymbolTable &symbols) {
+  constexpr int64_t longest = 256;
+  if (!spec.forCpu || spec.shape.size() < 2 || symbols.range(spec.shape.back()).max > longest ||
+      product(spec.shape, 0, spec.shape.size() - 1).constant() == 1)
+    return false;
+  return std::all_of(spec.places.begin(), spec.places.end(), [](const TextIndex &place) {
+    const std::vector<Expr> &strides = place.operand.strides;
+    return strides.back().constant() == 0 &&
+           std::any_of(strides.begin(), strides.end(),
+                       [](const Expr &stride) { return stride.constant() != 0; });
+  });
+}
+
+/// Rows of few elements whose places are those of all their elements: many rows to a program.
+KernelText writeShortRows(GatherSpec spec, int64_t longest) {
+  size_t outer = spec.shape.size() - 1;
+  int64_t columns = 1;
+  while (columns < longest)
+    columns *= 2;
+  int64_t lines = 1024 / columns;
+  KernelWriter writer(spec.name);
+  for (size_t i = 0; i <= spec.places.size(); ++i)
+    writer.pointer("p" + std::to_string(i));
+  writer.pointer("o0");
+  Expr all = product(spec.shape, 0, outer);
+  std::string height = std::to_string(lines), width = std::to_string(columns);
+  writer.line("line = tl.program_id(0).to(tl.int64) * " + height + " + tl.arange(0, " + height +
+              ")");
+  writer.line("col = tl.arange(0, " + width + ").to(tl.int64)");
+  writer.line("mask = (line < " + writer.scalar(all) + ")[:, None]");
+  writer.line("inside = mask & (col < " + writer.scalar(spec.shape[outer]) + ")[None, :]");
+  std::vector<std::string> indices = writer.delinearize("line", spec.shape, outer, "idx");
+  for (std::string &index : indices)
+    index += "[:, None]";
+  indices.push_back("col[None, :]");
+  // The index of a row is a tile: its lanes are the rows.
+  std::vector<TextIndex> places = spec.places;
+  for (TextIndex &place : places)
+    place.operand.strides.pop_back();
+  std::vector<std::string> rows(indices.begin(), indices.end() - 1);
+  std::string table = writer.address(spec.table, indices) +
+                      indexedPart(writer, places, rows, std::nullopt, "mask == 0", spec.operation,
+                                  spec.where, true);
+  writer.line("v = tl.load(p" + std::to_string(spec.places.size()) + " + tl.broadcast_to(" + table +
+              ", [" + height + ", " + width + "]), mask=inside)");
+  writer.line(
+      storeText("o0", writer.address(spec.output, indices), "v", spec.output.dtype, "inside"));
+  return writer.finish(symbolic::ceilDiv(all, lines), columns);
 }
 
 } // namespace
@@ -45,6 +99,8 @@ KernelText writeGather(GatherSpec spec, const SymbolTable &symbols) {
   }
   const Expr &inner = spec.shape.back();
   size_t outer = spec.shape.size() - 1;
+  if (hasShortRows(spec, symbols))
+    return writeShortRows(std::move(spec), symbols.range(inner).max);
   int64_t block = chooseBlock(inner, symbols, 1024);
   KernelWriter writer(spec.name);
   for (size_t i = 0; i <= spec.places.size(); ++i)

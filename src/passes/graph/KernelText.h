@@ -32,6 +32,8 @@ struct KernelText {
   std::string origin; ///< how it was chosen among others, for `inspect`; may be empty
   /// Where the user asked for what each device_assert of `source` checks, in their order.
   std::vector<SourceLocation> assertions;
+  /// Pointers, by number, whose memory no other operand of the launch shares.
+  std::vector<size_t> separate;
 };
 
 /// A tensor that a generated kernel reads or writes. `strides` has one entry per loop dimension, in
@@ -138,6 +140,7 @@ struct GatherSpec {
   TextOperand table, output;
   std::string operation; ///< who fails for an index out of range, and where
   SourceLocation where;
+  bool forCpu = false; ///< whose programs are started one after the other
 };
 KernelText writeGather(GatherSpec spec, const symbolic::SymbolTable &symbols);
 

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/graph/LaunchEmitter.h"
 
+#include "passes/graph/LowerToLaunches.h"
 #include "support/Diagnostics.h"
+
+#include <algorithm>
 
 namespace pellucid::passes {
 
 using namespace graph;
+
+static constexpr const char *emptyTarget = "aten.empty_strided.default";
 
 void LaunchEmitter::refuse(const Node &node, const std::string &why) {
   throw DiagnosticError(node.location,
@@ -26,8 +31,8 @@ Value *LaunchEmitter::emptyLike(const TensorType &type) {
   fresh.offset = 0;
   KeywordArguments keywords{{"dtype", Argument(type.dtype)}, {"device", Argument(type.device)}};
   return program.main
-      .call("aten.empty_strided.default",
-            {Argument::list(type.shape), Argument::list(type.strides)}, keywords, {fresh}, "empty")
+      .call(emptyTarget, {Argument::list(type.shape), Argument::list(type.strides)}, keywords,
+            {fresh}, "empty")
       ->result();
 }
 
@@ -36,6 +41,24 @@ Node *LaunchEmitter::emit(KernelText text, const std::vector<Value *> &inputs,
   std::vector<TextVariant> variants;
   variants.push_back({std::move(text), 1});
   return emit(std::move(variants), inputs, outputs, where);
+}
+
+/// Pointers to memory made for this launch, which gets a place of its own.
+static std::vector<size_t> separateTargets(const std::vector<Value *> &inputs,
+                                           const std::vector<LaunchEmitter::Target> &outputs,
+                                           const OperatorRegistry &registry) {
+  std::vector<const Value *> roots;
+  for (const Value *input : inputs)
+    roots.push_back(aliasRoot(input, registry));
+  for (const LaunchEmitter::Target &output : outputs)
+    roots.push_back(aliasRoot(output.value, registry));
+  std::vector<size_t> separate;
+  for (size_t i = inputs.size(); i < roots.size(); ++i)
+    if (outputs[i - inputs.size()].access == Access::Write &&
+        roots[i]->producer()->calls(emptyTarget) &&
+        std::count(roots.begin(), roots.end(), roots[i]) == 1)
+      separate.push_back(i);
+  return separate;
 }
 
 Node *LaunchEmitter::emit(std::vector<TextVariant> variants, const std::vector<Value *> &inputs,
@@ -52,8 +75,10 @@ Node *LaunchEmitter::emit(std::vector<TextVariant> variants, const std::vector<V
     add(value, Access::Read);
   for (const Target &output : outputs)
     add(output.value, output.access);
+  std::vector<size_t> separate = separateTargets(inputs, outputs, registry);
   Launch launch;
   for (auto &[text, guard] : variants) {
+    text.separate = separate;
     LaunchVariant variant;
     variant.guard = guard;
     variant.kernel = kernelFor(text, pointers, accesses);
@@ -84,6 +109,8 @@ uint32_t LaunchEmitter::kernelFor(KernelText &text, const std::vector<DataType> 
   // The same text may keep what it does not write, or may take it for empty.
   for (Access access : accesses)
     key += static_cast<char>('0' + static_cast<int>(access));
+  for (size_t pointer : text.separate)
+    key += "," + std::to_string(pointer);
   for (const SourceLocation &where : text.assertions)
     key += "|" + (where.file ? where.file->path() : where.name) + ":" +
            std::to_string(where.range.line) + ":" + std::to_string(where.range.column);

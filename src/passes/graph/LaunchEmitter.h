@@ -94,7 +94,7 @@ std::vector<graph::Value *> emitSequence(LaunchEmitter &emitter, KernelSequence 
 
 /// Lowerings of operators with kernels of their own; each leaves the node replaced.
 void lowerAttention(LaunchEmitter &emitter, graph::Node &node, bool forCpu);
-void lowerGather(LaunchEmitter &emitter, graph::Node &node);
+void lowerGather(LaunchEmitter &emitter, graph::Node &node, bool forCpu);
 void lowerScatter(LaunchEmitter &emitter, graph::Node &node, bool forCpu);
 void lowerLine(LaunchEmitter &emitter, graph::Node &node, bool forCpu);
 void lowerAssertion(LaunchEmitter &emitter, graph::Node &node);

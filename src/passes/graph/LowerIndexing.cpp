@@ -121,13 +121,14 @@ void orderDims(ScatterSpec &spec, size_t first, size_t count) {
 
 } // namespace
 
-void lowerGather(LaunchEmitter &emitter, Node &node) {
+void lowerGather(LaunchEmitter &emitter, Node &node, bool forCpu) {
   auto call = callOf(node, emitter.registry, emitter.program.symbols);
   const std::string &name = call->op.schema.name;
   const TensorType type = node.result()->type();
   GatherSpec spec;
   spec.operation = node.target();
   spec.where = node.location;
+  spec.forCpu = forCpu;
   spec.name = emitter.kernelName({&node}, "gather");
   spec.shape = type.shape;
   spec.output = {type.dtype, type.strides, 0};

@@ -74,7 +74,7 @@ private:
       return products.lower(node);
     case Operator::Kind::Gather:
       if (!lowerPickedRow(emitter, node, forCpu))
-        lowerGather(emitter, node);
+        lowerGather(emitter, node, forCpu);
       return;
     case Operator::Kind::Scatter:
       return lowerScatter(emitter, node, forCpu);
