@@ -161,6 +161,9 @@ def main():
                  [{"x": (m, 37), "w": (37, 20)} for m in (5, 70)], product)
         case("batch", "bmm", "bf16", {"x": "b:1..9,m:1..99,24", "w": "b,24,40"},
              [{"x": (b, 50, 24), "w": (b, 24, 40)} for b in (1, 4)], product)
+        # Programs that go through several tiles.
+        for k, n in ((72, 696), (64, 640), (70, 701)):
+            case("many tiles", "bmm", "bf16", {"x": f"46,130,{k}", "w": f"46,{k},{n}"}, [{"x": (46, 130, k), "w": (46, k, n)}], product)
         case("broadcast batch", "matmul", "f32", {"x": "b:1..9,3,m:1..99,17", "w": "3,17,33"},
              [{"x": (2, 3, 20, 17), "w": (3, 17, 33)}], product)
         case("vectors", "matmul", "f32", {"x": "37", "w": "37"}, [{"x": (37,), "w": (37,)}], product)

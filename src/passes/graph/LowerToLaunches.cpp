@@ -303,6 +303,21 @@ private:
            });
   }
 
+  /// Every part lies along the last dim, and none begins within 16 bytes of another: one launch
+  /// reads and writes vectors.
+  static bool liesInVectors(const std::vector<Value *> &parts, const TensorType &type, size_t dim) {
+    constexpr int64_t vectorBytes = 16;
+    if (type.rank() == 0 || type.strides.back().constant() != 1)
+      return false;
+    int64_t most = vectorBytes / std::min<int64_t>(vectorBytes, byteSize(type.dtype));
+    return std::all_of(parts.begin(), parts.end(), [&](const Value *part) {
+      const TensorType &own = part->type();
+      return own.rank() == type.rank() && own.dtype == type.dtype &&
+             own.strides.back().constant() == 1 &&
+             (dim + 1 < type.rank() || own.shape[dim].constantOr(1) % most == 0);
+    });
+  }
+
   void lowerCat(Node &node) {
     auto call = callOf(node, registry, program.symbols);
     const TensorType type = node.result()->type();
@@ -311,9 +326,10 @@ private:
     bool computes = std::any_of(parts.begin(), parts.end(), [&](Value *part) {
       return part->users().size() == 1 && isPointwise(*part->producer(), registry);
     });
-    if (!forCpu && computes && isJoin(node, registry, program.symbols))
-      return lowerGroup(node, {&node});
     size_t dim = static_cast<size_t>(call->dim("dim", type.rank()));
+    if (!forCpu && (computes || liesInVectors(parts, type, dim)) &&
+        isJoin(node, registry, program.symbols))
+      return lowerGroup(node, {&node});
     Value *out = emitter.emptyLike(type);
     Expr at = 0;
     bool areSmall = areManyAndSmall(parts);

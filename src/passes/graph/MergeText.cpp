@@ -6,7 +6,6 @@
 #include "passes/graph/SortText.h"
 
 #include <algorithm>
-#include <bit>
 
 namespace pellucid::passes {
 
@@ -14,7 +13,6 @@ namespace {
 
 constexpr int64_t sortedTile = 4096; ///< numbers that one program sorts
 constexpr int64_t mergedTile = 2048; ///< numbers that one program of a merge writes
-constexpr int64_t leastHalved = 512; ///< numbers whose halves are sorted one after the other
 constexpr int64_t probes = 128;      ///< places that one round of a search looks at
 constexpr int64_t longestLine = int64_t(1) << 32;
 
@@ -121,41 +119,12 @@ private:
         index += "[:, None]";
     }
     emitKeys(writer, round, indices, size);
-    if (isHalved(round, width))
-      sortByHalves(writer, width, rows > 1, last);
-    else
-      writer.line("packed = tl.sort(tl.where(mask, packed, " + packing.largest() + "))");
-    if (last && !isHalved(round, width))
-      writer.line("at = (packed & " + packing.placeMask() + ").to(tl.int64)");
+    writer.line("packed = tl.sort(tl.where(mask, packed, " + packing.largest() + "))");
     emitSorted(writer, round, last, indices, size);
     KernelText text = writer.finish(grid, width);
     // Eight numbers of a thread, which exchange without leaving it.
     text.numWarps = static_cast<int32_t>(std::clamp<int64_t>(rows * width / 256, 1, 16));
     return text;
-  }
-
-  /// Keys of 32 bits beside their places in a tile take 64, of which a minimum is four instructions
-  /// and of 32 bits one. Sorts are stable: first by the lower halves, then by the upper ones.
-  bool isHalved(const Round &round, int64_t width) const {
-    return round.half && !packing.narrow && width >= leastHalved;
-  }
-
-  /// `packed`, or `at` of the last launch: what stands at `i` once the tile is sorted.
-  void sortByHalves(KernelWriter &writer, int64_t width, bool hasRows, bool last) {
-    std::string axis = hasRows ? ", 1)" : ", 0)", places = number(width - 1),
-                bits = number(std::countr_zero(static_cast<uint64_t>(width)));
-    // What is not there comes last: behind elements of the same key, for its place is higher.
-    writer.line("word = tl.where(mask, (packed >> 32).to(tl.int32), 2147483647)");
-    writer.line("lane = tl.broadcast_to(tl.arange(0, BLOCK)" +
-                std::string(hasRows ? "[None, :], word.shape)" : ", word.shape)"));
-    writer.line("by_low = tl.sort(((word & 65535) << " + bits + ") | lane) & " + places);
-    writer.line("high = tl.gather(word, by_low" + axis + " >> 16");
-    writer.line("by_high = tl.sort((high << " + bits + ") | lane) & " + places);
-    writer.line("place = tl.gather(by_low, by_high" + axis);
-    if (last)
-      return writer.line("at = place.to(tl.int64)");
-    writer.line("packed = (tl.gather(word, place" + axis +
-                ".to(tl.int64) << 32) | (i - lane + place)");
   }
 
   /// `packed`, of what stands at `i`.
@@ -174,13 +143,14 @@ private:
     emitPacked(writer, spec, *round.half, "i", packing);
   }
 
-  /// `packed` goes to place `i` where `mask`; with the last launch, the element `at`.
+  /// `packed` goes to place `i` where `mask`; with the last launch, what it stands for.
   void emitSorted(KernelWriter &writer, const Round &round, bool last,
                   const std::vector<std::string> &indices, const std::string &size) {
     if (!last) {
       writer.line("tl.store(o0 + row * " + size + " + i, packed, mask=mask)");
       return;
     }
+    writer.line("at = (packed & " + packing.placeMask() + ").to(tl.int64)");
     if (round.ordered)
       writer.line("at = tl.load(order + row * " + size + " + at, mask=mask, other=0)");
     if (round.leavesOrder) {
@@ -231,10 +201,8 @@ private:
                 packing.largest() + ")");
     writer.line("packed = tl.bitonic_merge(packed)");
     std::vector<std::string> indices;
-    if (last) {
+    if (last)
       indices = writer.delinearize("row", spec.shape, kept, "idx");
-      writer.line("at = (packed & " + packing.placeMask() + ").to(tl.int64)");
-    }
     emitSorted(writer, round, last, indices, size);
     KernelText text = writer.finish(symbolic::ceilDiv(length, mergedTile) * lines, mergedTile);
     text.numWarps = 8;

@@ -551,9 +551,9 @@ private:
 
   void store(const std::string &base, const std::string &offsets, const std::string &value,
              DataType type, bool isMasked) {
-    writer.line("place = o0 + (" + base + ") + (" + offsets + " + tl.zeros(" + shape() +
+    writer.line("target = o0 + (" + base + ") + (" + offsets + " + tl.zeros(" + shape() +
                 ", tl.int32))");
-    writer.line("tl.store(place, tl.broadcast_to(" + value + ", " + shape() + ").to(" +
+    writer.line("tl.store(target, tl.broadcast_to(" + value + ", " + shape() + ").to(" +
                 tlName(type) + ")" + (isMasked ? ", mask=mask)" : ")"));
   }
 

@@ -61,6 +61,9 @@ constexpr Candidate sixteenBits[] = {
     {{.m = 128, .n = 128, .k = 64, .warps = 4, .stages = 4}, 0.86, 1},
     // Of few rounds: three blocks hide what each does outside of them.
     {{.m = 128, .n = 128, .k = 64, .warps = 4, .stages = 2}, 0.70, 3},
+    // Of few rounds and many tiles: programs of several of them.
+    {{.m = 128, .n = 256, .k = 64, .warps = 8, .stages = 3, .programs = 132}, 0.95, 1},
+    {{.m = 128, .n = 128, .k = 64, .warps = 8, .stages = 3, .programs = 264}, 0.86, 2},
     {{.m = 64, .n = 256, .k = 64, .warps = 4, .stages = 4}, 0.80, 1},
     {{.m = 64, .n = 128, .k = 128, .warps = 4, .stages = 3}, 0.75, 1},
     {{.m = 128, .n = 64, .k = 128, .warps = 4, .stages = 3}, 0.72, 1},
@@ -226,8 +229,11 @@ struct Chooser {
     return candidate;
   }
 
-  /// Each program would have several tiles.
+  /// Each program would have several tiles, and little else than what begins and ends them.
   bool passes(const ProductTile &tile, int64_t rows) const {
+    constexpr int64_t mostRounds = 8;
+    if (sizes.k > mostRounds * tile.k)
+      return false;
     int64_t tiles = divideUp(rows, tile.m) * divideUp(sizes.n, tile.n) * sizes.batch;
     return tiles >= 2 * tile.programs;
   }

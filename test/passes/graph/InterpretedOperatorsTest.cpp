@@ -488,7 +488,7 @@ TEST_F(InterpretedOperators, slicesAreComputedOfSlices) {
     return count;
   };
   for (DataType type : {f16, f32})
-    for (const Shape &shape : {Shape{2, 3, 8, 10}, Shape{1, 2, 6, 70}, Shape{2, 1, 4, 2}}) {
+    for (const Shape &shape : {Shape{2, 3, 8, 10}, Shape{1, 2, 6, 70}, Shape{2, 1, 4, 6}}) {
       onDevice(0, [&] {
         auto [rows, size] = largest(tensor(type, shape), shape, 2, 2);
         return std::vector<Value *>{largest(rows, size, 3, 2).first};
@@ -519,6 +519,31 @@ TEST_F(InterpretedOperators, slicesAreComputedOfSlices) {
     return std::vector<Value *>{largest(rows, size, 3, 2).first, rows};
   });
   EXPECT_EQ(slicesComputed, 0u);
+}
+
+// Parts that begin at whole vectors are copied by one launch, others by one each.
+TEST_F(InterpretedOperators, partsThatLieInVectorsAreOneLaunch) {
+  auto launches = [&] {
+    size_t count = 0;
+    for (const Node &node : program.main)
+      count += node.isLaunch();
+    return count;
+  };
+  auto joined = [&](Shape first, Shape second, int64_t dim) {
+    return [=, this] {
+      return std::vector<Value *>{
+          one("aten.cat.default", {List{tensor(f32, first), tensor(f32, second)}, dim})};
+    };
+  };
+  onDevice(0, joined({6, 16}, {6, 36}, 1));
+  EXPECT_EQ(launches(), 1u);
+  onDevice(0, joined({3, 7}, {5, 7}, 0));
+  EXPECT_EQ(launches(), 1u);
+  onDevice(0, joined({2, 3, 5}, {2, 1, 5}, 1));
+  EXPECT_EQ(launches(), 1u);
+  onDevice(0, joined({6, 5}, {6, 7}, 1));
+  EXPECT_EQ(launches(), 2u);
+  onDevice(0, joined({0, 7}, {5, 7}, 0)); // without elements there is no such part
 }
 
 // --- idioms
