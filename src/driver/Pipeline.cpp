@@ -21,6 +21,7 @@
 #include "passes/graph/Idioms.h"
 #include "passes/graph/InlineOperators.h"
 #include "passes/graph/InnermostChannels.h"
+#include "passes/graph/JoinedProducts.h"
 #include "passes/graph/KnownMasks.h"
 #include "passes/graph/LowerAttention.h"
 #include "passes/graph/LowerScans.h"
@@ -298,6 +299,7 @@ struct Compilation {
                    [&] { layChannelsInnermost(program, registry); });
       passOverMain("read operands in place", program,
                    [&] { readOperandsInPlace(program, registry); });
+      passOverMain("join products", program, [&] { joinProducts(program, registry); });
       pass("erase unused", program, [&] { eraseUnused(program); });
     }
     pass("lower scans", program, [&] {

@@ -198,9 +198,8 @@ bool compilePtx(mlir::ModuleOp module, const CodegenKernel &kernel,
     codegen::CompiledPtx compiled;
     if (!codegen::compileCudaKernel(module, kernel.symbol, options, compiled, diagnostics))
       return false;
-    entry.ptx.push_back(
-        {std::move(compiled.ptx), compiled.sharedBytes,
-                         compiled.thisGenerationOnly, compiled.dependentLaunch});
+    entry.ptx.push_back({std::move(compiled.ptx), compiled.sharedBytes, compiled.thisGenerationOnly,
+                         compiled.dependentLaunch});
     entry.matrixUnits |= compiled.matrixUnits;
     if (entry.ptx.size() == 1)
       for (const auto &slot : compiled.arguments)

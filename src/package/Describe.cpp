@@ -107,7 +107,8 @@ private:
     json.field("format", formats[size_t(executable.format)]).field("record", executable.record);
     json.field("entry", executable.entry).field("scratch_bytes", executable.scratchBytes);
     json.field("shared_bytes", executable.sharedBytes).field("num_warps", executable.numWarps);
-    json.field("num_ctas", executable.numCtas).field("dependent_launch", executable.dependentLaunch);
+    json.field("num_ctas", executable.numCtas)
+        .field("dependent_launch", executable.dependentLaunch);
     list("messages", executable.messages);
     json.endObject();
   }

@@ -246,9 +246,9 @@ cuda::Code CudaExecutor::queue(const PreparedLaunch &prepared, void **parameters
   cuda::LaunchAttribute attribute;
   attribute.id = programmaticStreamSerialization;
   attribute.value[0] = 1; // an int
-  cuda::LaunchConfig config = {prepared.grid[0], prepared.grid[1], prepared.grid[2], threads,
-                               1,                1,                executable.sharedBytes,
-                               stream,           &attribute,       1};
+  cuda::LaunchConfig config = {
+      prepared.grid[0],       prepared.grid[1], prepared.grid[2], threads, 1, 1,
+      executable.sharedBytes, stream,           &attribute,       1};
   return driver.launchKernelEx(&config, function, parameters, nullptr);
 }
 

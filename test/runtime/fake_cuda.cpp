@@ -50,7 +50,8 @@ Context *current = nullptr;
 Stream defaultStream;
 std::vector<Stream *> streams = {&defaultStream};
 std::map<unsigned long long, std::pair<size_t, int>> blocks; ///< bytes and device, by address
-size_t launches = 0, dependentLaunches = 0, graphLaunches = 0, modules = 0, loads = 0, copiesTo = 0, copiesFrom = 0;
+size_t launches = 0, dependentLaunches = 0, graphLaunches = 0, modules = 0, loads = 0, copiesTo = 0,
+       copiesFrom = 0;
 /// Where scripts are looked at any kernel is there and does nothing; memory begins with zeros.
 const bool runsNothing = std::getenv("PELLUCID_FAKE_CUDA_RUNS_NOTHING") != nullptr;
 
@@ -129,12 +130,12 @@ struct Counts {
 API fakeCudaCount(const char *what) {
   LOCKED;
   std::string name = what;
-  return static_cast<int>(name == "blocks"          ? blocks.size()
-                          : name == "launches"      ? launches
-                          : name == "graphLaunches" ? graphLaunches
+  return static_cast<int>(name == "blocks"              ? blocks.size()
+                          : name == "launches"          ? launches
+                          : name == "graphLaunches"     ? graphLaunches
                           : name == "dependentLaunches" ? dependentLaunches
-                          : name == "modules"       ? modules
-                                                    : 0);
+                          : name == "modules"           ? modules
+                                                        : 0);
 }
 API fakeCudaDeviceOf(unsigned long long address) {
   LOCKED;

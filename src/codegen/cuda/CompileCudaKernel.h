@@ -38,7 +38,7 @@ struct CompiledPtx {
   uint32_t sharedBytes = 0;                     ///< dynamic shared memory of a launch
   bool thisGenerationOnly = false;              ///< such instructions are used
   bool matrixUnits = false;                     ///< some product is made by mma.sync or wgmma
-  bool dependentLaunch = false; ///< it waits for the launches ahead of it itself
+  bool dependentLaunch = false;                 ///< it waits for the launches ahead of it itself
   std::vector<package::ArgumentSlot> arguments; ///< one per parameter, in order
 };
 

@@ -5,8 +5,8 @@
 // it touches memory before the launch ahead has ended and all that it wrote is seen. Since that one
 // waited likewise, everything ahead of it has ended as well.
 //
-// All blocks of a kernel have started when the next launch's are placed, so none that waits can keep
-// one of those out that are waited for.
+// All blocks of a kernel have started when the next launch's are placed, so none that waits can
+// keep one of those out that are waited for.
 #include "codegen/gpu/Passes.h"
 #include "tt/Tt.h"
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/graph/Idioms.h"
 
+#include "graph/ops/AttentionDims.h"
 #include "support/Diagnostics.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace pellucid::passes {
 
@@ -94,6 +96,8 @@ public:
       Value *made = norm(*node);
       if (!made)
         made = groupedAttention(*node);
+      if (!made)
+        made = scaledAttention(*node);
       if (!made || !(made->type() == node->result()->type()))
         continue;
       made->producer()->stackNote = node->stackNote;
@@ -190,6 +194,60 @@ private:
     }
     return call(node, "aten.scaled_dot_product_attention.default", std::move(args),
                 std::move(kwargs));
+  }
+
+  /// `product` of a tensor and a power of two: the tensor and the number. In bf16 and f32 nothing
+  /// is rounded by it but what no score shows.
+  static std::optional<std::pair<Value *, double>> powerOfTwo(const Value *product) {
+    const Node *times = madeBy(product, "aten.mul.Tensor");
+    if (!times)
+      times = madeBy(product, "aten.mul.Scalar");
+    Value *from = times && times->args().size() == 2 ? operandOf(times, 0) : nullptr;
+    std::optional<double> factor = from ? numberOf(times->arg(1)) : std::nullopt;
+    int exponent = 0;
+    constexpr int mostDoublings = 16;
+    bool isExact = factor && *factor > 0 && std::frexp(*factor, &exponent) == 0.5 &&
+                   std::abs(exponent) <= mostDoublings;
+    DataType type = product->type().dtype;
+    if (!isExact || (type != DataType::BFloat16 && type != DataType::Float32) ||
+        !(from->type() == product->type()))
+      return std::nullopt;
+    return std::pair(from, *factor);
+  }
+
+  /// A query that is multiplied by a power of two before it is looked at as heads: the scores are
+  /// multiplied instead, which costs nothing.
+  Value *scaledAttention(Node &node) {
+    if (!node.calls("aten.scaled_dot_product_attention.default"))
+      return nullptr;
+    auto attention = callOf(node, registry, program.symbols);
+    Node *reader = &node;
+    Value *query = attention ? attention->value("query") : nullptr;
+    if (query && (attention->value("key") == query || attention->value("value") == query))
+      return nullptr;
+    while (query && query->users().size() == 1 && !powerOfTwo(query)) {
+      Node *view = query->producer();
+      const Operator *op =
+          view->isCall() && !view->isLaunch() ? registry.find(view->target()) : nullptr;
+      bool isSeen = op && view->resultCount() == 1 &&
+                    (op->kind == Operator::Kind::View || view->calls("aten.clone.default"));
+      if (!isSeen)
+        return nullptr;
+      reader = view;
+      query = operandOf(view, 0);
+    }
+    auto found = query && query->users().size() == 1 ? powerOfTwo(query) : std::nullopt;
+    std::optional<double> scale =
+        found ? attentionScale(*attention, attentionDims(*attention)) : std::nullopt;
+    if (!scale)
+      return nullptr;
+    reader->replaceUses(query, found->first);
+    KeywordArguments kwargs;
+    for (const auto &[name, argument] : node.kwargs())
+      if (name != "scale")
+        kwargs.emplace_back(name, argument);
+    kwargs.emplace_back("scale", Argument(*scale * found->second));
+    return call(node, "aten.scaled_dot_product_attention.default", node.args(), std::move(kwargs));
   }
 
   Program &program;

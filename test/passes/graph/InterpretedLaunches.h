@@ -8,6 +8,7 @@
 #include "passes/graph/Idioms.h"
 #include "passes/graph/InlineOperators.h"
 #include "passes/graph/InnermostChannels.h"
+#include "passes/graph/JoinedProducts.h"
 #include "passes/graph/KnownMasks.h"
 #include "passes/graph/LowerToLaunches.h"
 #include "passes/graph/SlicedProducers.h"
@@ -73,6 +74,7 @@ protected:
       slicesComputed = computeSlices(program, registry);
       changed = layChannelsInnermost(program, registry);
       copies = readOperandsInPlace(program, registry);
+      joined = joinProducts(program, registry);
       program.main.eraseUnused([](const Node &) { return true; });
     }
     CompileText text = driver::textCompiler(context);
@@ -164,7 +166,7 @@ protected:
   bool deterministic = false;
   /// What a device's programs go through first, and how often either did something.
   bool withPasses = false;
-  size_t replaced = 0, changed = 0, masks = 0, copies = 0, slicesComputed = 0;
+  size_t replaced = 0, changed = 0, masks = 0, copies = 0, joined = 0, slicesComputed = 0;
   std::string sources;
   uint64_t state = 1;
 };
