@@ -423,10 +423,7 @@ Val Emitter::callBuiltin(const std::string &fullName, std::vector<Val> positiona
 }
 
 void Emitter::failUnknown(const std::string &shown, const std::string &name) {
-  static const char *later[] = {"atomic_load",
-                                "atomic_store",
-                                "atomic_poll",
-                                "map_elementwise",
+  static const char *later[] = {"atomic_poll",
                                 "globaltimer",
                                 "smid",
                                 "num_warps",

@@ -58,6 +58,8 @@ Val Emitter::emitFdiv(Bound &args) {
   Val x = toTensor(args[0]), y = toTensor(args[1]);
   if (!x.type.isFloating() || !y.type.isFloating())
     fail("'tl.fdiv' takes floats, got " + toString(x.type) + " and " + toString(y.type));
+  if (constantBool(args[2], "ieee_rounding") && constantBool(args[3], "approx"))
+    fail("'tl.fdiv' cannot be both approx and ieee_rounding");
   promote(x, y, false, "fdiv");
   return elementwise<arith::DivFOp>(x, y);
 }

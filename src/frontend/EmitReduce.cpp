@@ -144,6 +144,80 @@ Val Emitter::emitAssociativeScan(Bound &args) {
   return args[0].isTuple() ? Val::tuple(results) : results[0];
 }
 
+/// The function of one element at a time, or of `pack` ones: all of the first input, then all of
+/// the next one.
+Val Emitter::emitMapElementwise(Bound &args) {
+  const host::JitFunction &function = combiningFunction(*this, args[0]);
+  std::vector<Val> inputs = args[1].elements;
+  int64_t pack = constantInt(args[2], "pack");
+  if (inputs.empty())
+    fail("'tl.map_elementwise' needs a tile");
+  for (Val &one : inputs)
+    one = toTensor(one);
+  // A first tile that has met all others has the shape of all.
+  for (int round = 0; round < 2; ++round)
+    for (size_t i = 1; i < inputs.size(); ++i)
+      broadcast(inputs[0], inputs[i]);
+  TlType whole = inputs[0].type;
+  int64_t elements = 1;
+  for (int64_t size : whole.shape)
+    elements *= size;
+  if (!whole.isTile() || pack < 1 || elements % pack != 0)
+    fail("'tl.map_elementwise' needs tiles whose elements 'pack' divides, got " + toString(whole) +
+         " and " + std::to_string(pack));
+  SmallVector<mlir::Value> operands;
+  SmallVector<mlir::Type> arguments;
+  std::vector<TlType> kinds;
+  for (const Val &input : inputs) {
+    operands.push_back(input.value);
+    for (int64_t i = 0; i < pack; ++i) {
+      kinds.push_back(input.type.scalar());
+      arguments.push_back(irType(kinds.back()));
+    }
+  }
+  // What the function returns is known once it was called.
+  auto region = std::make_unique<Region>();
+  std::vector<TlType> types;
+  bool isTuple = false;
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    SmallVector<Location> places(arguments.size(), loc());
+    Block *block = builder.createBlock(region.get(), region->end(), arguments, places);
+    std::vector<Val> given;
+    for (size_t i = 0; i < kinds.size(); ++i)
+      given.push_back(Val::tensor(block->getArgument(static_cast<unsigned>(i)), kinds[i]));
+    Val result = callFunction(function, given, {}, here);
+    isTuple = result.isTuple();
+    std::vector<Val> results = isTuple ? result.elements : std::vector<Val>{result};
+    SmallVector<mlir::Value> values;
+    for (size_t i = 0; i < results.size(); ++i) {
+      Val one = toTensor(results[i]);
+      if (one.type.isTile() || (i % static_cast<size_t>(pack) && !(one.type == types.back())))
+        fail("'" + function.name() + "' of 'tl.map_elementwise' returns numbers, 'pack' of one " +
+             "type for each result, got " + toString(one.type));
+      if (i % static_cast<size_t>(pack) == 0)
+        types.push_back(one.type);
+      values.push_back(one.value);
+    }
+    if (values.empty() || values.size() % static_cast<size_t>(pack))
+      fail("'" + function.name() + "' of 'tl.map_elementwise' returns " +
+           std::to_string(values.size()) + " values for a pack of " + std::to_string(pack));
+    tt::MapElementwiseReturnOp::create(builder, loc(), values);
+  }
+  SmallVector<mlir::Type> resultTypes;
+  for (TlType &type : types) {
+    type.shape = whole.shape;
+    resultTypes.push_back(irType(type));
+  }
+  auto op = tt::MapElementwiseOp::create(builder, loc(), resultTypes, operands,
+                                         static_cast<uint32_t>(pack));
+  op.getScalarOp().takeBody(*region);
+  std::vector<Val> results;
+  for (size_t i = 0; i < types.size(); ++i)
+    results.push_back(Val::tensor(op->getResult(static_cast<unsigned>(i)), types[i]));
+  return isTuple ? Val::tuple(std::move(results)) : results[0];
+}
+
 Val Emitter::emitPromoteBfloat16(Bound &args) {
   Val v = toTensor(args[0]);
   return v.type.isFloating() && v.type.element == DataType::BFloat16 ? cast(v, DataType::Float32)

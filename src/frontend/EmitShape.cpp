@@ -187,11 +187,30 @@ Val Emitter::emitSplit(Bound &args) {
                      Val::tensor(tt::UnsplatOp::create(builder, loc(), right.value), scalar)});
 }
 
+/// Side by side along `dim`: joined in a dim of their own, which becomes part of it.
+static Val catInOrder(Emitter &e, const Val &a, const Val &b, int64_t dim) {
+  auto rank = static_cast<int64_t>(a.type.shape.size());
+  if (!(a.type == b.type) || rank == 0)
+    e.fail("'tl.cat' takes two tiles of one type, got " + toString(a.type) + " and " +
+           toString(b.type));
+  if (dim < -rank || dim >= rank)
+    e.fail("dim " + std::to_string(dim) + " is out of range for " + toString(a.type));
+  size_t along = static_cast<size_t>(dim < 0 ? dim + rank : dim);
+  Bound both{a, b};
+  std::vector<Val> order;
+  for (int64_t d = 0; d < rank; ++d)
+    order.push_back(Val::integer(d));
+  order.insert(order.begin() + static_cast<long>(along), Val::integer(rank));
+  Bound moved{e.emitJoin(both), Val::tuple(std::move(order))};
+  std::vector<int64_t> shape = a.type.shape;
+  shape[along] *= 2;
+  return e.reshapeTo(e.emitPermute(moved), shape, false);
+}
+
 Val Emitter::emitCat(Bound &args) {
   Val a = toTensor(args[0]), b = toTensor(args[1]);
   if (!constantBool(args[2], "can_reorder"))
-    fail("'tl.cat' keeps no order; write can_reorder=True, or tl.join with tl.permute and "
-         "tl.reshape");
+    return catInOrder(*this, a, b, constantInt(args[3], "dim"));
   if (!(a.type == b.type) || a.type.shape.size() != 1)
     fail("'tl.cat' takes two tiles of one type and one dim, got " + toString(a.type) + " and " +
          toString(b.type));

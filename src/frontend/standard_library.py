@@ -74,6 +74,35 @@ def squeeze(x, dim: tl.constexpr):
     return tl.reshape(x, shape_without(x.shape, dim))
 
 
+# Values of which the program expects that they vanished where the mask is true.
+
+@triton.jit
+def expect_zero(x, mask):
+    return x
+
+
+# Atomic reads and writes change nothing, or return nothing, of what those that do both do.
+
+@triton.constexpr_function
+def is_one_of(sem, known):
+    return sem is None or sem in known
+
+
+@triton.jit
+def atomic_load(pointer, mask=None, sem: tl.constexpr = None, scope: tl.constexpr = None):
+    tl.static_assert(is_one_of(sem, ("acquire", "relaxed")), "atomic_load takes 'acquire' or 'relaxed'")
+    kind: tl.constexpr = pointer.dtype.element_ty
+    bits: tl.constexpr = integer_of(kind.primitive_bitwidth)
+    found = tl.atomic_or(pointer.to(tl.pointer_type(bits), bitcast=True), 0, mask=mask, sem=sem, scope=scope)
+    return found.to(kind, bitcast=True)
+
+
+@triton.jit
+def atomic_store(pointer, val, mask=None, sem: tl.constexpr = None, scope: tl.constexpr = None):
+    tl.static_assert(is_one_of(sem, ("release", "relaxed")), "atomic_store takes 'release' or 'relaxed'")
+    tl.atomic_xchg(pointer, val, mask=mask, sem=sem, scope=scope)
+
+
 # Programs that wait for the launch before theirs: ours begin after it has ended.
 
 @triton.jit
@@ -243,8 +272,11 @@ def cumsum(input, axis=0, reverse=False, dtype: tl.constexpr = None):
 
 
 @triton.jit
-def cumprod(input, axis=0, reverse=False):
-    return tl.associative_scan(tl._promote_bfloat16_to_float32(input), axis, multiply_pair, reverse)
+def cumprod(input, axis=0, reverse=False, dtype: tl.constexpr = None):
+    input = tl._promote_bfloat16_to_float32(input)
+    if dtype is not None:
+        input = input.to(dtype)
+    return tl.associative_scan(input, axis, multiply_pair, reverse)
 
 
 # Bitonic sorting. A tile of 2**n elements is seen as a hypercube of n dims of size 2; dim 0 of the algorithm is the
@@ -310,8 +342,8 @@ def sort(x, dim: tl.constexpr = None, descending: tl.constexpr = 0):
 
 
 @triton.jit
-def topk(x, k: tl.constexpr, dim: tl.constexpr = None):
-    return sort_impl(x, k=k, dim=dim, descending=True)
+def topk(x, k: tl.constexpr, dim: tl.constexpr = None, descending: tl.constexpr = True):
+    return sort_impl(x, k=k, dim=dim, descending=descending)
 
 
 @triton.jit

@@ -132,7 +132,13 @@ std::optional<Value> KernelDecorator::getAttr(Interpreter &interpreter, std::str
       out.emplace_back(c);
     return Value::list(std::move(out));
   }
+  if (autotuner && name == "cache")
+    return autotuner->cache;
   if (autotuner && name == "best_config") {
+    if (autotuner->best)
+      return Value(autotuner->best);
+    if (interpreter.options().script)
+      return std::nullopt;
     if (!autotuner->pruneConfigsBy.isNone())
       interpreter.refuse("'best_config' of an autotuner that prunes its configs depends on the "
                          "launch; give the kernel its config at the launch");

@@ -89,6 +89,9 @@ public:
   Value pruneConfigsBy; ///< dict, or None
   Value preHook, postHook;
   Namespace options; ///< warmup, rep, use_cuda_graph, do_bench, cache_results as given
+  /// What a script's launches took: by the key's values and the tensors' types, and the last one.
+  Value cache = Value::dict();
+  mutable std::shared_ptr<Config> best;
   std::string typeName() const override { return "Autotuner"; }
 };
 

@@ -171,6 +171,8 @@ std::shared_ptr<const h::Config> LaunchBinder::chooseConfig(const h::Autotuner &
                                                             const BoundLaunch &bound) const {
   if (tuner.configs.empty())
     refuse("'" + kernel->name() + "' has @triton.autotune without configs");
+  if (&tuner == settled)
+    return tuner.best = taken;
   std::vector<h::Value> left = pruned(tuner, bound);
   h::Value chosen = left.front();
   if (preferred)
@@ -180,7 +182,7 @@ std::shared_ptr<const h::Config> LaunchBinder::chooseConfig(const h::Autotuner &
   auto config = chosen.shared<h::Config>();
   if (!config)
     refuse("early_config_prune must return configs, got " + h::typeName(chosen));
-  return config;
+  return tuner.best = config;
 }
 
 // --- heuristics

@@ -39,6 +39,11 @@ public:
   std::vector<host::Value> pruned(const host::Autotuner &tuner, const BoundLaunch &bound) const;
   /// Wherever pruning leaves it, this config is taken.
   void prefer(std::shared_ptr<const host::Config> config) { preferred = std::move(config); }
+  /// This config of `tuner` is taken; nothing is pruned.
+  void take(const host::Autotuner &tuner, std::shared_ptr<host::Config> config) {
+    settled = &tuner;
+    taken = std::move(config);
+  }
 
 private:
   void bind(const host::CallArgs &args);
@@ -59,6 +64,8 @@ private:
   size_t positionalCount = 0;
   BoundLaunch launch;
   std::shared_ptr<const host::Config> preferred; ///< null: the first
+  const host::Autotuner *settled = nullptr;      ///< whose config is
+  std::shared_ptr<host::Config> taken;           ///< this one
 };
 
 /// Names that a launch and a triton.Config may give beside the kernel's parameters.

@@ -35,7 +35,7 @@ public:
         kernel(*binder.given().kernel), kernelValue(kv), given(args) {}
 
   bool run() {
-    if (tracer.chooseConfig)
+    if (tracer.chooseConfig || tracer.recorder)
       tuneLaunch(tracer, interpreter, binder, kernelValue, grid, given);
     ways = launchVariants(tracer, interpreter, binder);
     runPreHook();

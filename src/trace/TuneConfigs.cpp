@@ -17,7 +17,7 @@ namespace h = pellucid::host;
 namespace {
 
 /// The tuner that decides first, the outermost one; null without one.
-const h::Autotuner *tunerOf(const h::Value &kernel) {
+h::Autotuner *tunerOf(const h::Value &kernel) {
   h::Value layer = kernel;
   while (auto *decorator = layer.as<h::KernelDecorator>()) {
     if (auto *tuner = layer.as<h::Autotuner>())
@@ -202,13 +202,38 @@ std::string sourceOf(const h::JitFunction &kernel) {
   return text.substr(begin, end - begin);
 }
 
-} // namespace
+/// What a script's tuner keeps its choice under; empty where it is asked anew.
+std::optional<h::Value> keptUnder(const Tracer &tracer, const h::Autotuner &tuner,
+                                  const BoundLaunch &bound) {
+  if (!tracer.recorder)
+    return std::nullopt;
+  h::Tuple key;
+  for (const std::string &name : tuner.key) {
+    auto given = bound.values.find(name);
+    if (given == bound.values.end() || !bound.kernel->parameter(name))
+      continue;
+    h::Value value = h::unwrapConstexpr(given->second);
+    if (value.isSymInt() || value.isSymBool() || value.isList() || value.isDict() ||
+        (value.isObject() && !value.as<h::DType>()))
+      return std::nullopt;
+    key.push_back(std::move(value));
+  }
+  for (const auto &parameter : bound.kernel->parameters) {
+    auto given = bound.values.find(parameter.name);
+    if (given == bound.values.end())
+      continue;
+    h::Value base = describedTensor(given->second).value_or(given->second);
+    if (auto *tensor = base.as<TensorObject>())
+      key.push_back(h::Value("torch." + std::string(info(tensor->tensor.type.dtype).torch)));
+  }
+  return h::Value::tuple(std::move(key));
+}
 
-void tuneLaunch(Tracer &tracer, h::Interpreter &interpreter, LaunchBinder &binder,
-                const h::Value &kernel, const h::Value &grid, const h::CallArgs &args) {
-  const h::Autotuner *tuner = tunerOf(kernel);
-  if (!tuner || tuner->configs.size() < 2)
-    return;
+/// Null: no config is known to be better than the first that pruning leaves.
+std::shared_ptr<h::Config> fastestConfig(Tracer &tracer, h::Interpreter &interpreter,
+                                         const LaunchBinder &binder, const h::Autotuner &tuner,
+                                         const h::Value &kernel, const h::Value &grid,
+                                         const h::CallArgs &args) {
   TuneQuestion question;
   question.kernel = binder.given().kernel->name();
   question.where = binder.location();
@@ -216,13 +241,13 @@ void tuneLaunch(Tracer &tracer, h::Interpreter &interpreter, LaunchBinder &binde
   try {
     ExampleLaunch example(tracer, interpreter, question.where);
     LaunchBinder bound(interpreter, kernel, example.at(args));
-    configs = bound.pruned(*tuner, bound.given());
-    question.key = keyOf(*tuner, bound.given());
+    configs = bound.pruned(tuner, bound.given());
+    question.key = keyOf(tuner, bound.given());
   } catch (const DiagnosticError &error) {
     tracer.warn(Diagnostic(Severity::Warning, question.where,
                            "the configs of '" + question.kernel +
                                "' are not timed, the first is taken: " + error.diagnostic.message));
-    return;
+    return nullptr;
   }
   const auto &given = binder.given().values;
   bool describes = std::any_of(given.begin(), given.end(),
@@ -231,14 +256,36 @@ void tuneLaunch(Tracer &tracer, h::Interpreter &interpreter, LaunchBinder &binde
   for (const h::Value &config : configs)
     question.configs.push_back(h::repr(config));
   if (configs.size() < 2)
-    return;
+    return nullptr;
   question.launchWith = [&](size_t i) {
     ExampleLaunch example(tracer, interpreter, question.where);
     return example.launch(withConfig(kernel, *configs[i].as<h::Config>(), describes), grid, args);
   };
-  size_t chosen = tracer.chooseConfig(question);
-  if (auto config = configs.at(chosen).shared<h::Config>())
+  return configs.at(tracer.chooseConfig(question)).shared<h::Config>();
+}
+
+} // namespace
+
+void tuneLaunch(Tracer &tracer, h::Interpreter &interpreter, LaunchBinder &binder,
+                const h::Value &kernel, const h::Value &grid, const h::CallArgs &args) {
+  h::Autotuner *tuner = tunerOf(kernel);
+  if (!tuner || tuner->configs.size() < 2)
+    return;
+  std::optional<h::Value> key = keptUnder(tracer, *tuner, binder.given());
+  if (key)
+    if (const h::Value *known = tuner->cache.dictionary().find(*key))
+      return binder.take(*tuner, known->shared<h::Config>());
+  std::shared_ptr<h::Config> config;
+  if (tracer.chooseConfig)
+    config = fastestConfig(tracer, interpreter, binder, *tuner, kernel, grid, args);
+  if (config)
     binder.prefer(config);
+  else if (key)
+    config = binder.pruned(*tuner, binder.given()).front().shared<h::Config>();
+  if (!key || !config)
+    return;
+  tuner->cache.dictionary().set(*key, h::Value(config));
+  binder.take(*tuner, config);
 }
 
 } // namespace pellucid::trace

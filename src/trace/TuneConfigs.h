@@ -39,6 +39,7 @@ using ConfigChooser = std::function<size_t(const TuneQuestion &)>;
 
 /// Asks the tracer's chooser where the kernel's outermost tuner has several configs left, and tells
 /// the binder which it prefers. Where the example sizes do not make a launch, a warning says why.
+/// A script's tuner keeps what was chosen, and is not asked again for the same key.
 void tuneLaunch(Tracer &tracer, host::Interpreter &interpreter, LaunchBinder &binder,
                 const host::Value &kernel, const host::Value &grid, const host::CallArgs &args);
 
