@@ -258,7 +258,7 @@ private:
 };
 
 /// A name that an import binds, looked up when it is first used.
-class LateImport : public Object {
+class LateImport final : public Object {
 public:
   LateImport(std::shared_ptr<Scope> s, const syntax::Stmt &stmt, const syntax::Alias &a)
       : scope(std::move(s)), statement(stmt), alias(&a) {}

@@ -10,7 +10,7 @@
 namespace pellucid::host {
 
 /// A `@triton.jit` function: what the kernel front end compiles.
-class JitFunction : public Object {
+class JitFunction final : public Object {
 public:
   struct Parameter {
     std::string name;

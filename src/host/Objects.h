@@ -31,7 +31,7 @@ struct Scope {
 std::string placeText(const void *place);
 
 /// A function or lambda with the scope it was made in.
-class Function : public Object {
+class Function final : public Object {
 public:
   std::string name;
   const syntax::Arguments *parameters = nullptr;
@@ -79,7 +79,7 @@ private:
 };
 
 /// A function implemented in C++. As a class attribute it binds `self` like a Python function.
-class NativeFunction : public Object {
+class NativeFunction final : public Object {
 public:
   /// The arguments as the signature bound them.
   using Body = std::function<Value(Interpreter &, std::vector<Value> &)>;
@@ -106,7 +106,7 @@ private:
 Value native(std::string name, std::string_view signature, NativeFunction::Body body);
 Value nativeRaw(std::string name, NativeFunction::RawBody body);
 
-class BoundMethod : public Object {
+class BoundMethod final : public Object {
 public:
   Value self, function;
   BoundMethod(Value s, Value f) : self(std::move(s)), function(std::move(f)) {}
@@ -135,7 +135,7 @@ class Instance;
 
 /// A class: the user's, Python's own types and exceptions, or one built natively (nn.Module):
 /// methods are Functions or NativeFunctions in `attributes`.
-class Class : public Object {
+class Class final : public Object {
 public:
   std::string name;                               ///< as repr prints it
   std::string module;                             ///< "builtins", "__main__", "torch.nn"
@@ -194,7 +194,7 @@ public:
   bool isSubclassOf(const Class &other) const;
 };
 
-class Instance : public Object {
+class Instance final : public Object {
 public:
   std::shared_ptr<Class> cls;
   Namespace attributes;
@@ -234,7 +234,7 @@ public:
 };
 
 /// A user's file or a native module.
-class Module : public Object {
+class Module final : public Object {
 public:
   std::string name; ///< dotted import name
   std::shared_ptr<Namespace> globals = std::make_shared<Namespace>();

@@ -422,7 +422,7 @@ public:
 };
 
 /// torch.float32, tl.float32, tl.pointer_type(tl.float32).
-class DType : public Object {
+class DType final : public Object {
 public:
   enum class Family : uint8_t { Torch, Triton };
   DataType type;
@@ -464,7 +464,7 @@ public:
 Value tritonLanguageName(std::string_view path);
 
 /// tl.constexpr(value).
-class Constexpr : public Object {
+class Constexpr final : public Object {
 public:
   const Value value;
   explicit Constexpr(Value v) : value(std::move(v)) {}
@@ -494,7 +494,7 @@ Value contentOf(const Value &value);
 /// Something of a module that is not ours to run: it may be imported, stored, passed and used as an
 /// annotation, base or known-safe decorator; calling it inside a function, or branching on it, is
 /// refused with the place it came from.
-class Opaque : public Object {
+class Opaque final : public Object {
 public:
   const std::string path;                         ///< "argparse.ArgumentParser"
   const SourceLocation origin;                    ///< where it was imported or computed

@@ -10,6 +10,7 @@
 #include <cctype>
 #include <map>
 #include <set>
+#include <unordered_map>
 
 namespace pellucid::trace {
 
@@ -742,6 +743,31 @@ static h::Value changeShape(h::Interpreter &interpreter, TensorObject &self,
   return selfOf(self);
 }
 
+/// torch.device of the tensor's device; nothing changes one, and each is made once.
+static h::Value deviceOf(h::Interpreter &interpreter, const TensorObject &tensor) {
+  std::string text = deviceText(tensor);
+  auto torch = interpreter.nativeModule("torch");
+  std::string key = "_device " + text;
+  if (const h::Value *known = torch->globals->find(key))
+    return *known;
+  h::Value device =
+      interpreter.call(interpreter.getAttr(h::Value(torch), "device"), {h::Value(std::move(text))});
+  torch->globals->set(key, device);
+  return device;
+}
+
+/// The first row of that name: asked for with every call of a method.
+static const NamedMethod *methodNamed(std::string_view name) {
+  static const auto byName = [] {
+    std::unordered_map<std::string_view, const NamedMethod *> rows;
+    for (const NamedMethod &row : methods)
+      rows.emplace(row.name, &row);
+    return rows;
+  }();
+  auto row = byName.find(name);
+  return row == byName.end() ? nullptr : row->second;
+}
+
 std::optional<h::Value> TensorObject::getAttr(h::Interpreter &interpreter, std::string_view name) {
   const TensorType &type = tensor.type;
   if (const h::Value *own = attributes.find(name))
@@ -761,9 +787,7 @@ std::optional<h::Value> TensorObject::getAttr(h::Interpreter &interpreter, std::
                ? interpreter.getAttr(h::Value(interpreter.nativeModule("torch.nn")), "Parameter")
                : interpreter.getAttr(h::Value(interpreter.nativeModule("torch")), "Tensor");
   if (name == "device")
-    return interpreter.call(
-        interpreter.getAttr(h::Value(interpreter.nativeModule("torch")), "device"),
-        {h::Value(deviceText(*this))});
+    return deviceOf(interpreter, *this);
   if (name == "ndim")
     return h::Value(static_cast<int64_t>(type.rank()));
   if (name == "is_cuda")
@@ -800,16 +824,16 @@ std::optional<h::Value> TensorObject::getAttr(h::Interpreter &interpreter, std::
   if (name.starts_with("__") && isEager(tracer))
     if (auto number = numberMethod(self, name))
       return number;
-  for (const NamedMethod &row : methods)
-    if (method == row.name && row.signature)
+  if (const NamedMethod *row = methodNamed(name)) {
+    if (row->signature)
       return h::native(
-          "torch.Tensor." + method, row.signature,
-          [self, call = row.bound](h::Interpreter &i, Bound &a) { return call(*self, i, a); });
-    else if (method == row.name)
-      return h::nativeRaw("torch.Tensor." + method,
-                          [self, call = row.method](h::Interpreter &i, h::CallArgs args) {
-                            return call(*self, i, args);
-                          });
+          "torch.Tensor." + method, row->signature,
+          [self, call = row->bound](h::Interpreter &i, Bound &a) { return call(*self, i, a); });
+    return h::nativeRaw("torch.Tensor." + method,
+                        [self, call = row->method](h::Interpreter &i, h::CallArgs args) {
+                          return call(*self, i, args);
+                        });
+  }
   if (tracer.recorder)
     if (auto function = eagerFunction(interpreter, method))
       return h::nativeRaw("torch.Tensor." + method,

@@ -3,6 +3,8 @@ _device_types = ("cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ide
 
 
 class device:
+    _before = []  # the defaults around the blocks that are entered, of all devices
+
     def __init__(self, type, index=None):
         if isinstance(type, int):
             type, index = "cuda", type
@@ -24,11 +26,11 @@ class device:
         return hash((self.type, self.index))
 
     def __enter__(self):
-        self._before = _set_default_device(self)
+        device._before.append(_set_default_device(self))
         return self
 
     def __exit__(self, *exception):
-        _set_default_device(self._before)
+        _set_default_device(device._before.pop())
         return False
 
 

