@@ -312,7 +312,7 @@ h::Value outputsOf(h::Interpreter &, Bound &a) {
 
 /// Whether a weight that the program holds was written to since it was traced. What the program
 /// itself writes to is given to it in each call.
-h::Value haveChanged(h::Interpreter &, Bound &a) {
+h::Value haveChanged(h::Interpreter &interpreter, Bound &a) {
   const ProgramObject &object = programOf(a[0]);
   size_t held = 0;
   for (const InputSpec &spec : object.traced.program.inputs) {
@@ -323,6 +323,14 @@ h::Value haveChanged(h::Interpreter &, Bound &a) {
       return output.kind == OutputSpec::Kind::BufferMutation && output.name == spec.name;
     });
     if (!isWritten && storage->version != version)
+      return h::Value(true);
+  }
+  // Parameters that were given other memory.
+  for (const h::Value &parameter : interpreter.iterate(a[1])) {
+    auto *tensor = parameter.as<trace::TensorObject>();
+    if (tensor && std::ranges::none_of(object.traced.held, [&](const auto &one) {
+          return one.first == tensor->tensor.storage;
+        }))
       return h::Value(true);
   }
   return h::Value(false);
@@ -517,7 +525,7 @@ void addPrograms(h::NativeModules &modules, eager::Session &session, ScriptHooks
     add("node_table", "program", nodeTable);
     add("inputs", "program", inputsOf);
     add("outputs", "program", outputsOf);
-    add("changed", "program", haveChanged);
+    add("changed", "program, parameters", haveChanged);
     add("ranges", "program", rangesOf);
     add("decomposed", "program", decomposed);
     add("tensors", "value", [](h::Interpreter &i, Bound &a) {

@@ -134,6 +134,11 @@ void addDictMethods(Interpreter &interpreter) {
     add(name, "self", [form = form](Interpreter &, Bound &a) {
       return a[0].dictionary(), DictView::make(form, a[0]);
     });
+  // What an OrderedDict's keys(), values() and items() are.
+  add("__ordered_view__", "self, form", [](Interpreter &i, Bound &a) {
+    auto form = static_cast<DictView::Form>(i.toInt64(a[1], "a form"));
+    return a[0].dictionary(), DictView::make(form, a[0], /*ordered=*/true);
+  });
   attributes.set("update", nativeRaw("dict.update", [](Interpreter &i, CallArgs args) {
                    updateDict(i, args.positional.at(0).dictionary(), args);
                    return Value();

@@ -26,7 +26,7 @@ std::vector<Value> DictView::elements() const {
 }
 
 std::string DictView::textWith(const std::function<std::string(const Value &)> &text) const {
-  return typeName() + "(" + reprWith(Value::list(elements()), text) + ")";
+  return (isOrdered ? "o" : "") + typeName() + "(" + reprWith(Value::list(elements()), text) + ")";
 }
 
 std::optional<Value> DictView::getAttr(Interpreter &interpreter, std::string_view name) {

@@ -11,9 +11,11 @@ public:
   enum class Form : uint8_t { Keys, Values, Items };
   const Form form;
   const Value dict;
-  DictView(Form f, Value d) : form(f), dict(std::move(d)) {}
-  static Value make(Form form, const Value &dict) {
-    return Value(std::make_shared<DictView>(form, dict));
+  const bool isOrdered; ///< of an OrderedDict: another name in its text
+  DictView(Form f, Value d, bool ordered = false)
+      : form(f), dict(std::move(d)), isOrdered(ordered) {}
+  static Value make(Form form, const Value &dict, bool ordered = false) {
+    return Value(std::make_shared<DictView>(form, dict, ordered));
   }
   /// One class per form, with the methods that the view has by name.
   static void addClasses(Interpreter &);

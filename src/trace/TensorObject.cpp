@@ -1019,6 +1019,17 @@ bool TensorObject::setAttr(h::Interpreter &interpreter, std::string_view name,
                            const h::Value &value) {
   if (setGradientAttribute(interpreter, *this, name, value))
     return true;
+  if (name == "data" && isEager(tracer) && !base) {
+    auto *other = value.as<TensorObject>();
+    if (!other)
+      interpreter.raise("TypeError",
+                        "Variable data has to be a tensor, but got " + h::typeName(value));
+    // A leaf stays one; programs that were compiled with what it held are made anew.
+    tensor = other->tensor;
+    if (auto script = interpreter.nativeModule("_script_torch"))
+      interpreter.call(*script->globals->find("reset"));
+    return true;
+  }
   if (name == "data")
     interpreter.refuse("assigning to a tensor's '.data' gives it other memory, which is not "
                        "supported; copy_() the new values into it");

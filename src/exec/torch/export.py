@@ -231,7 +231,7 @@ class GraphModule(torch.nn.Module):
         """A gradient may be asked, or a weight is another one than was traced: the model itself is run."""
         if not isinstance(self._owner._root, torch.nn.Module):
             return False
-        if _programs.changed(self._program):
+        if _programs.changed(self._program, self._owner.parameters()):
             return True
         tensors = _programs.tensors(args) + _programs.tensors(kwargs) + self._owner.parameters()
         return torch.is_grad_enabled() and any([tensor.requires_grad for tensor in tensors])

@@ -18,6 +18,15 @@ class OrderedDict(dict):
     def copy(self):
         return type(self)(self)
 
+    def keys(self):
+        return dict.__ordered_view__(self, 0)
+
+    def values(self):
+        return dict.__ordered_view__(self, 1)
+
+    def items(self):
+        return dict.__ordered_view__(self, 2)
+
     def __repr__(self):
         return f"{type(self).__name__}({list(self.items()) if len(self) else ''})"
 
