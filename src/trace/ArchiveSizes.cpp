@@ -2,6 +2,7 @@
 #include "trace/ArchiveSizes.h"
 
 #include "archive/SymbolicText.h"
+#include "graph/HostSteps.h"
 #include "support/Diagnostics.h"
 
 #include <algorithm>
@@ -72,6 +73,9 @@ std::set<std::string> symbolsFromOutside(const Program &program, const Graph &re
   }
   for (const auto &[symbol, source] : sourcesOf(program, region))
     symbols.erase(symbol);
+  for (const Node &node : region)
+    if (node.calls(readSizeTarget))
+      symbols.erase(sizeReadOf(node).symbol);
   return symbols;
 }
 

@@ -22,7 +22,7 @@ struct SizeSource {
 };
 
 /// The symbols that operators of a region, and of those inside of it, mention, and that no dim of
-/// its placeholders tells.
+/// its placeholders tells and none of its operators reads.
 std::set<std::string> symbolsFromOutside(const graph::Program &program, const graph::Graph &region);
 
 class ArchiveSizes {

@@ -387,7 +387,7 @@ private:
     bool isTaken =
         std::find(region.values.begin(), region.values.end(), value) != region.values.end();
     // New contents of what lies outside are a value of their own.
-    isAlias = isTaken || (isAlias && !(copies && (isOuter || isOperand) && isMade(value)));
+    isAlias = isTaken || (isAlias && !(copies && isMade(value)));
     if (isAlias || value->type() != placeOf(value->type())) {
       h::Value copy =
           callAten(tracer, interpreter, "clone",

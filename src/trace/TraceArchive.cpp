@@ -326,10 +326,23 @@ private:
     return *tensor;
   }
 
+  /// A bool that a tensor holds, as a condition of the program: a number read from it is 1.
+  h::Value conditionOf(TensorObject &tensor) {
+    h::CallArgs arguments;
+    arguments.positional = {tensorValue(tracer, tensor.tensor)};
+    arguments.keywords.emplace_back("dtype", dtypeValue(DataType::Int64));
+    h::Value number = callAten(tracer, *interpreter, "to", arguments);
+    h::Value read = readSize(tracer, *interpreter, number, 0, Expr(1), "item()");
+    return interpreter->compare(h::CompareOp::Eq, read, h::Value(int64_t(1)));
+  }
+
   /// An integer is a size wherever PyTorch noted it: it is read here, not where it is used first.
   h::Value itemOfNode(const archive::Node &node, const archive::Graph &graph,
                       ArchiveScope &values) {
     TensorObject &tensor = tensorArgument(node, graph, values);
+    if (tensor.tensor.type.dtype == DataType::Bool && node.outputs.size() == 1 &&
+        node.outputs[0].kind == AKind::SymBool)
+      return conditionOf(tensor);
     h::Value item = itemOf(tensor, *interpreter);
     bool isMain = &tracer.graph() == &tracer.program.main;
     return isMain ? sizeOf(tracer, *interpreter, item) : item;

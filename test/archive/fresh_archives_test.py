@@ -151,6 +151,12 @@ def tables():
         lambda x, i, t: torch.diagonal(x, 1) * 2,
         lambda x, i, t: torch.repeat_interleave(x, 2, 1),
         lambda x, i, t: torch.tensor_split(x, 4)[1],
+        lambda x, i, t: torch.aminmax(x, dim=0),
+        lambda x, i, t: torch.stack(torch.aminmax(x)),
+        lambda x, i, t: torch.angle(i),
+        lambda x, i, t: F.unfold(x.reshape(1, 1, *x.shape), (2, 2), padding=2),
+        lambda x, i, t: F.avg_pool2d(x.reshape(1, 1, *x.shape), 900, ceil_mode=True),
+        lambda x, i, t: F.max_pool2d(x.reshape(1, 1, *x.shape), (17, 1), (17, 1), ceil_mode=True),
         lambda x, i, t: torch.meshgrid(x[0], x[:, 0], indexing="ij")[1] + 1,
         lambda x, i, t: torch.movedim(x, 0, 1) + 0,
         lambda x, i, t: torch.diff(x, dim=1, prepend=x[:, :1]),
@@ -314,6 +320,33 @@ def check_sizes(folder):
     print("sizes in other words")
 
 
+class Parts(nn.Module):
+    """Parts whose sizes values decide, which are as long together as what they are of; a condition that a tensor holds."""
+
+    def forward(self, x, counts):
+        sizes = counts.tolist()
+        for size in sizes:
+            torch._check(size >= 0)
+        torch._check((counts < 100).all().item(), lambda: "too many")
+        parts = [part * (i + 1) for i, part in enumerate(x.split(sizes))]
+        return torch.cat(parts) + x, parts[1].sum(0)
+
+
+def check_parts(folder):
+    model, x = Parts(), torch.randn(9, 2)
+    save(export(model, (x, torch.tensor([2, 3, 4]))), folder / "parts.pt2")
+    pellucid("compile", folder / "parts.pt2", "-o", folder / "parts.plc", "--target", "cpu:x86-64-v3")
+    for counts in ([2, 3, 4], [0, 9, 0], [8, 0, 1]):
+        counts = torch.tensor(counts)
+        for got, value in zip(call(folder, folder / "parts.plc", [x, counts], 2), model(x, counts), strict=True):
+            np.testing.assert_allclose(got, value.numpy(), rtol=1e-6)
+    for counts, words in (([2, 3, 5], "sum exactly"), ([100, 0, -91], "")):
+        np.save(folder / "counts.npy", np.array(counts))
+        done = subprocess.run([sys.argv[1], "run", folder / "parts.plc", "--input", f"x=@{folder}/x.npy", "--input", f"counts=@{folder}/counts.npy"], capture_output=True, text=True)
+        assert done.returncode and words in done.stderr, done.stderr
+    print("parts that values decide")
+
+
 class Padded(nn.Module):
     """Guards of rounded sizes: that the padded width is one of several windows, that no part is a single row; and a choice."""
 
@@ -440,6 +473,7 @@ def main():
         check_source(folder)
         check_training(folder)
         check_sizes(folder)
+        check_parts(folder)
         check_guards(folder)
         check_outside(folder)
 

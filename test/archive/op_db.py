@@ -323,9 +323,9 @@ def write_page(files):
         by_name.setdefault(row["name"], {})[row["dtype"]] = row
     before = sum("build" in row for row in rows)
     earlier = f" {before} rows of operators that are not core are of an earlier build: they were not reached in that run." if before else ""
-    lines = ["# PyTorch's sample calls", "", f"Written by `test/archive/op_db.py` on {datetime.date.today()} of one run of one build ({builds_of(files)} in [bench/results](../bench/results)): samples that", "PyTorch has of its operators (`op_db`), four of each element type, spread over the first hundred, exported by PyTorch, compiled for", "`cpu:x86-64-v3` and compared with what PyTorch gives. A dash: PyTorch has no sample, does not export it or its own archive fails, its", "numbers are complex, or it was not run (of operators that are not core and have a dash in three columns, float32 alone)." + earlier, "", *summary(rows), ""]
+    lines = ["# PyTorch's sample calls", "", f"Written by `test/archive/op_db.py` on {datetime.date.today()} of one run of one build ({builds_of(files)} in [bench/results](../bench/results)): samples that", "PyTorch has of its operators (`op_db`), four of each element type, spread over the first hundred, exported by PyTorch, compiled for", "`cpu:x86-64-v3` and compared with what PyTorch gives. A dash: PyTorch has no sample, does not export it or its own archive fails, its", "numbers are complex." + earlier, "", *summary(rows), ""]
     if device:
-        lines += [f"On an H200, three samples of core operators ({builds_of(device)}):", "", *summary(rows_of(device)), ""]
+        lines += [f"On an H200, four samples of core operators, and two of the others in float32 ({builds_of(device)}):", "", *summary(rows_of(device)), ""]
     lines += ["| operator | core | " + " | ".join(DTYPES) + " | what is not right |", "|---" * (3 + len(DTYPES)) + "|"]
     for name, cells in by_name.items():
         wrong = next((row for row in cells.values() if row["state"] not in ("right", *UNCOUNTED)), None)

@@ -30,7 +30,7 @@ def vision_newer():
     wide = lambda m, x: (lambda found: tuple(one[key] for one in found for key in ("boxes", "scores", "labels")))(m(list(x)))
     for name in ("fasterrcnn_mobilenet_v3_large_320_fpn", "fasterrcnn_resnet50_fpn_v2", "retinanet_resnet50_fpn_v2", "fcos_resnet50_fpn", "ssd300_vgg16", "ssdlite320_mobilenet_v3_large",
                  "maskrcnn_resnet50_fpn", "keypointrcnn_resnet50_fpn"):
-        yield name, lambda name=name: Wrapped(getattr(detection, name)(weights=None, weights_backbone=None, min_size=96, max_size=128), wide), image(96, batch=1), None
+        yield name, lambda name=name: Wrapped(getattr(detection, name)(weights=None, weights_backbone=None, **({} if name.startswith("ssd") else {"min_size": 96, "max_size": 128})), wide), image(96, batch=1), None
     for name in ("densenet161", "resnext101_32x8d", "regnet_y_3_2gf", "mnasnet1_3", "vgg19"):
         yield name, lambda name=name: getattr(models, name)(), image(64), BATCH
 
@@ -62,7 +62,6 @@ def decoders_newer():
     yield small("GraniteMoeHybrid", num_local_experts=4, num_experts_per_tok=2, mamba_d_state=4, mamba_n_heads=8, mamba_d_head=8, mamba_n_groups=1, mamba_chunk_size=4,
                 shared_intermediate_size=16, layer_types=["mamba", "attention"])
     yield small("NemotronH", hybrid_override_pattern="M*", mamba_num_heads=8, mamba_head_dim=8, ssm_state_size=4, n_groups=1, chunk_size=4, head_dim=8)
-    yield small("Zamba", mamba_d_state=4, n_mamba_heads=2, use_mamba_kernels=False, num_hidden_layers=3, attn_layer_period=2, attn_layer_offset=1, num_key_value_heads=4)
     yield small("xLSTM", num_heads=4, num_blocks=2, num_attention_heads=..., num_key_value_heads=..., intermediate_size=..., max_position_embeddings=..., chunk_size=4)
     yield small("Doge", num_key_value_heads=2)
     yield "llama4_text", *decoder(t, "Llama4TextConfig", "Llama4ForCausalLM", head_dim=8, num_local_experts=4, num_experts_per_tok=1, intermediate_size_mlp=64, attention_chunk_size=8)
@@ -89,7 +88,7 @@ def encoders_newer():
         words = {"Nystromformer": {"segment_means_seq_len": 12, "num_landmarks": 12}, "RemBert": {"input_embedding_size": 16, "output_embedding_size": 16}, "RoFormer": {"embedding_size": 32},
                  "Yoso": {"use_expectation": True}, "Esm": {"position_embedding_type": "rotary", "mask_token_id": 4, "pad_token_id": 1}, "EuroBert": {"num_key_value_heads": 4}}.get(name, {})
         if name == "Lilt":
-            make, values, dims = encoder(t, "LiltConfig", "LiltModel", channel_shrink_ratio=4, max_2d_position_embeddings=64)
+            make, values, dims = encoder(t, "LiltConfig", "LiltModel", hidden_size=48, channel_shrink_ratio=4, max_2d_position_embeddings=64)
             yield "lilt", lambda make=make: Wrapped(make().model, lambda m, x, k: m(x, bbox=torch.zeros(*x.shape, 4, dtype=torch.int64), attention_mask=k)[0]), values, dims
             continue
         yield name.lower(), *encoder(t, name + "Config", name + "Model", **words)
@@ -103,7 +102,7 @@ def encoders_newer():
     dims = ({0: "b", 1: "s"}, {0: "b", 1: "u"})
     small = dict(vocab_size=96, d_model=32, encoder_layers=1, decoder_layers=1, encoder_attention_heads=4, decoder_attention_heads=4, encoder_ffn_dim=64, decoder_ffn_dim=64,
                  max_position_embeddings=64, pad_token_id=0, bos_token_id=1, eos_token_id=2, decoder_start_token_id=2)
-    for name, words in {"PLBart": {}, "Mvp": {}, "NllbMoe": {"num_experts": 4, "encoder_sparse_step": 1, "decoder_sparse_step": 1}, "Blenderbot": {}, "MBart": {},
+    for name, words in {"PLBart": {}, "Mvp": {}, "Blenderbot": {}, "MBart": {},
                         "PegasusX": {"block_size": 4, "num_global_tokens": 2, "max_position_embeddings": 64}, "LED": {"max_encoder_position_embeddings": 64, "max_decoder_position_embeddings": 64,
                                                                                                                     "attention_window": 4}}.items():
         yield name.lower(), lambda name=name, words=words: Wrapped(getattr(t, name + "ForConditionalGeneration")(getattr(t, name + "Config")(**{**small, **words})), both), two, dims
@@ -143,14 +142,14 @@ def pictures_newer():
                 image(32), BATCH
     stages = {"hidden_sizes": [8, 16], "depths": [1, 1], "embedding_size": 8}
     for name, words, size in (("RegNet", {**stages, "groups_width": 8}, 64), ("Bit", {**stages, "num_groups": 4}, 64), ("MobileNetV1", {"image_size": 64, "depth_multiplier": 0.25}, 64),
-                              ("MobileNetV2", {"image_size": 64, "depth_multiplier": 0.35}, 64), ("EfficientNet", {"image_size": 64, "width_coefficient": 0.5, "depth_coefficient": 0.5}, 64),
+                              ("MobileNetV2", {"image_size": 64, "depth_multiplier": 0.35}, 64), ("EfficientNet", {"image_size": 64, "width_coefficient": 0.5, "depth_coefficient": 0.5, "hidden_dim": 640}, 64),
                               ("FocalNet", {"image_size": 64, "embed_dim": 8, "depths": [1, 1], "focal_levels": [1, 1], "focal_windows": [3, 3], "hidden_sizes": [8, 16]}, 64),
-                              ("Cvt", {"embed_dim": [8, 16, 16], "num_heads": [1, 2, 2], "depth": [1, 1, 1]}, 64),
+                              ("Cvt", {}, 64),
                               ("PoolFormer", {"hidden_sizes": [8, 16, 16, 16], "depths": [1, 1, 1, 1]}, 64),
                               ("SwiftFormer", {"embed_dims": [8, 16, 16, 16], "depths": [1, 1, 1, 1], "image_size": 64}, 64),
                               ("PvtV2", {"image_size": 64, "hidden_sizes": [8, 16, 16, 16], "depths": [1, 1, 1, 1], "num_attention_heads": [1, 2, 2, 2]}, 64),
                               ("Hiera", {"image_size": [32, 32], "embed_dim": 8, "depths": [1, 1, 1], "num_heads": [1, 2, 4], "patch_stride": [2, 2], "patch_size": [3, 3], "patch_padding": [1, 1],
-                                         "masked_unit_size": [4, 4]}, 32),
+                                         "masked_unit_size": [4, 4], "num_query_pool": 2}, 32),
                               ("DonutSwin", {"image_size": 64, "patch_size": 4, "embed_dim": 8, "depths": [2, 2], "num_heads": [2, 2], "window_size": 4}, 64),
                               ("TextNet", {}, 64), ("HGNetV2", {}, 64), ("MobileViTV2", {"image_size": 64, "width_multiplier": 0.5}, 64)):
         if hasattr(t, name + "Model") or name == "HGNetV2":
@@ -184,7 +183,7 @@ def pictures_newer():
     yield "clipseg", lambda: Wrapped(t.CLIPSegForImageSegmentation(t.CLIPSegConfig(
         text_config={**text, "bos_token_id": 1, "eos_token_id": 2}, vision_config=small, projection_dim=16, extract_layers=[0, 1], reduce_dim=16, decoder_num_attention_heads=2,
         decoder_intermediate_size=16)), lambda m, x, i: m(input_ids=x, pixel_values=i).logits), pair, None
-    yield "owlvit", lambda: Wrapped(t.OwlViTForObjectDetection(t.OwlViTConfig(text_config={**text, "bos_token_id": 1, "eos_token_id": 2}, vision_config=small, projection_dim=16)),
+    yield "owlvit", lambda: Wrapped(t.OwlViTForObjectDetection(t.OwlViTConfig(text_config={**text, "bos_token_id": 1, "eos_token_id": 2}, vision_config=small, projection_dim=32)),
                                     lambda m, x, i: (lambda o: (o.logits, o.pred_boxes))(m(input_ids=x, pixel_values=i))), pair, None
     yield "git", lambda: Wrapped(t.GitForCausalLM(t.GitConfig(vision_config=small, **{**text, "bos_token_id": 1, "eos_token_id": 2})), lambda m, x, i: m(input_ids=x, pixel_values=i, use_cache=False).logits), \
         pair, None
@@ -198,7 +197,7 @@ def pictures_newer():
         encoder_hidden_dim=16, encoder_in_channels=[16, 16, 16], feat_strides=[8, 16, 32], encoder_ffn_dim=16, encoder_attention_heads=2, d_model=16, num_queries=5, decoder_in_channels=[16, 16, 16],
         decoder_ffn_dim=16, decoder_layers=1, decoder_attention_heads=2, num_denoising=0, anchor_image_size=None)), found), image(64), BATCH
     yield "deformable_detr", lambda: Wrapped(t.DeformableDetrForObjectDetection(t.DeformableDetrConfig(
-        backbone_config=resnet, use_timm_backbone=False, backbone=None, use_pretrained_backbone=False, d_model=16, encoder_layers=1, decoder_layers=1, encoder_attention_heads=2,
+        backbone_config=resnet, use_timm_backbone=False, backbone=None, use_pretrained_backbone=False, d_model=32, encoder_layers=1, decoder_layers=1, encoder_attention_heads=2,
         decoder_attention_heads=2, encoder_ffn_dim=16, decoder_ffn_dim=16, num_queries=5)), found), image(64), None
 
 
@@ -223,7 +222,7 @@ def sounds_newer():
         lambda m, x: m(input_features=x)[0]), lambda: (torch.randn(2, 1, 256, 16),), None
     yield "mimi", lambda: Wrapped(t.MimiModel(t.MimiConfig(
         num_filters=4, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, num_key_value_heads=2, intermediate_size=16, codebook_size=16, codebook_dim=8, vector_quantization_hidden_dimension=8,
-        num_quantizers=2, num_semantic_quantizers=1, upsampling_ratios=[4, 2], head_dim=8)), lambda m, x: m.encode(x).audio_codes), lambda: (torch.randn(1, 1, 640),), None
+        num_quantizers=2, num_semantic_quantizers=1, upsampling_ratios=[4, 2], head_dim=8, upsample_groups=16)), lambda m, x: m.encode(x).audio_codes), lambda: (torch.randn(1, 1, 640),), None
     yield "dac", lambda: Wrapped(t.DacModel(t.DacConfig(encoder_hidden_size=8, downsampling_ratios=[2, 4], decoder_hidden_size=16, n_codebooks=2, codebook_size=16, codebook_dim=4)),
                                  lambda m, x: m(x).audio_values), lambda: (torch.randn(1, 1, 320),), None
     yield "univnet", lambda: Wrapped(t.UnivNetModel(t.UnivNetConfig(model_in_channels=8, model_hidden_channels=8, num_mel_bins=8, resblock_kernel_sizes=[3], resblock_stride_sizes=[4],

@@ -332,7 +332,10 @@ private:
       return lowerGroup(node, {&node});
     Value *out = emitter.emptyLike(type);
     Expr at = 0;
-    bool areSmall = areManyAndSmall(parts);
+    // One kernel for parts of one shape: where they go is known less well then, which matters to a
+    // device alone.
+    constexpr size_t several = 4;
+    bool isArgument = areManyAndSmall(parts) || (forCpu && parts.size() >= several);
     for (Value *part : parts) {
       const std::vector<Expr> shape = part->type().shape;
       // ATen lets an empty one-dimensional tensor stand among parts of any rank.
@@ -340,7 +343,7 @@ private:
         continue;
       TextOperand place = broadcastOperand(type, type.shape, program.symbols);
       place.offset = at * type.strides[dim];
-      place.offsetIsArgument = areSmall;
+      place.offsetIsArgument = isArgument;
       out = copyInto(out, Access::Write, part, place, shape, node);
       at = at + shape[dim];
     }

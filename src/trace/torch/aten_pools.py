@@ -50,6 +50,8 @@ class _Windows:
         _check_windows(input, rank, kernel, stride, padding, dilation, ceil_mode, is_pool)
         self.sizes = list(input.shape[-rank:])
         self.out = [_pooled_size(self.sizes[d], kernel[d], stride[d], padding[d], dilation[d], ceil_mode) for d in range(rank)]
+        # Of a single window only what lies over the input and the padding before it counts.
+        kernel = [min(kernel[d], self.sizes[d] + padding[d]) if is_pool and self._is_single(d, kernel, padding, dilation) else kernel[d] for d in range(rank)]
         pads = []
         for d in reversed(range(rank)):
             after = padding[d]
@@ -62,6 +64,10 @@ class _Windows:
         self.input, self.rank = input, rank
         self.stride, self.dilation = stride, dilation
         self.kernel, self.padding = kernel, padding
+
+    def _is_single(self, d, kernel, padding, dilation):
+        known = [self.out[d], self.sizes[d], kernel[d], padding[d]]
+        return all(isinstance(n, int) for n in known) and self.out[d] == 1 and dilation[d] == 1 and self.sizes[d] > 0
 
     def places(self):
         places = [[]]
@@ -92,6 +98,8 @@ class _Windows:
 
     def is_large(self):
         """Many places, which neighbouring windows share: one dim after another reads far less."""
+        if F._product(self.kernel) > 256:
+            return True
         overlaps = any(k > s for k, s in zip(self.kernel, self.stride) if isinstance(s, int))
         return overlaps and (F._product(self.kernel) > 9 or max(self.kernel) > 9)
 
