@@ -299,6 +299,8 @@ struct Compilation {
                    [&] { layChannelsInnermost(program, registry); });
       passOverMain("read operands in place", program,
                    [&] { readOperandsInPlace(program, registry); });
+      // What others have replaced reads its operands still.
+      pass("erase unused", program, [&] { eraseUnused(program); });
       passOverMain("join products", program, [&] { joinProducts(program, registry); });
       pass("erase unused", program, [&] { eraseUnused(program); });
     }

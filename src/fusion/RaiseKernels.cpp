@@ -288,6 +288,10 @@ private:
   }
 
   std::optional<Found> find(const OpenKernel &kernel, const Node &launch) const {
+    // Products of ours may contract what this kernel must not.
+    if (!kernel.def.numerics.contractFma || kernel.def.prints || kernel.def.asserts ||
+        kernel.def.usesAddresses)
+      return std::nullopt;
     tt::StoreOp store = onlyStore(kernel);
     const Launch &info = *launch.launch();
     const std::string &name = info.operands[info.resultOperands[0]].name;

@@ -95,12 +95,14 @@ def language(folder):
     kernels, _ = check(folder, "language", f"{MODELS}:Language", "", ["ids=i64[2,33]"], {"ids": ids}, 0.03)
     assert not [k for k in kernels if "le" in k.split("_") or "bitwise" in k], f"a mask is computed: {kernels}"
     assert count(kernels, "attention") == 2 and count(kernels, "clone") == 0, kernels
+    assert count(kernels, "gemm") == 2 * 5 + 1, f"query, key and value are products of their own: {kernels}"
 
 
 def encoder(folder):
     x = to_bf16(np.random.default_rng(4).standard_normal((3, 21, 64)))
     kernels, _ = check(folder, "encoder", f"{MODELS}:Encoder", "", ["x=bf16[3,21,64]"], {"x": x}, 0.03)
     assert count(kernels, "clone") == 0, f"heads are copied: {kernels}"
+    assert count(kernels, "gemm") == 4, kernels
 
 
 def decoder(folder):
@@ -110,6 +112,63 @@ def decoder(folder):
     inputs = ["x=bf16[40,128]", "cos=f32[40,16]", "sin=f32[40,16]"]
     kernels, _ = check(folder, "decoder", f"{DECODER}:Prefill", "dim=128,heads=4,groups=2,inner=192,layers=2", inputs, arrays, 0.03)
     assert "swiglu_kernel" not in kernels and count(kernels, "_swiglu_kernel") == 2, kernels
+
+
+ELEMENTWISE = '''
+import torch
+import torch.nn.functional as F
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def element(x_ptr, y_ptr, out_ptr, n, factor, BLOCK: tl.constexpr, WAY: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = at < n
+    x = tl.load(x_ptr + at + (1 if WAY == "shifted" else 0), mask=mask, other=0.0).to(tl.float32)
+    y = tl.load(y_ptr + at, mask=mask).to(tl.float32)
+    if WAY == "summed":
+        x = x + tl.sum(x)
+    if WAY == "places":
+        x = x + at
+    z = tl.where(x > y, tl.exp2(x) * y, tl.maximum(-x, tl.sqrt(tl.abs(y)) - 0.75) / (1.5 + y * y)) * factor
+    if WAY == "half":
+        mask = mask & (at % 2 == 0)
+    tl.store(out_ptr + at, z.to(out_ptr.dtype.element_ty), mask=mask)
+    if WAY == "twice":
+        tl.store(out_ptr + at, z.to(out_ptr.dtype.element_ty), mask=mask)
+
+
+def launch(x, w, v, way):
+    a, b = F.linear(x, w), F.linear(x, v)
+    out = torch.empty_like(a) if way != "kept" else torch.zeros_like(torch.cat((a, a)))
+    n = a.numel()
+    element[(triton.cdiv(n, 256) - (1 if way == "short" else 0),)](a, b, out, n, 0.5, BLOCK=256, WAY=way)
+    return out, a if way == "read" else out
+
+
+def plain(x, w, v): return launch(x, w, v, "plain")[0]
+def shifted(x, w, v): return launch(x, w, v, "shifted")[0]
+def summed(x, w, v): return launch(x, w, v, "summed")[0]
+def places(x, w, v): return launch(x, w, v, "places")[0]
+def half(x, w, v): return launch(x, w, v, "half")[0]
+def twice(x, w, v): return launch(x, w, v, "twice")[0]
+def short(x, w, v): return launch(x, w, v, "short")[0]
+def kept(x, w, v): return launch(x, w, v, "kept")[0]
+'''
+
+
+def elementwise(folder):
+    """Which kernels behind products are computed by them."""
+    (folder / "element.py").write_text(ELEMENTWISE)
+    inputs = ["x=bf16[40,64]", "w=bf16[72,64]", "v=bf16[72,64]"]
+    for way in ("shifted", "summed", "places", "half", "twice", "short", "kept"):
+        kernels, _ = call_of(compiled(folder, f"{folder}/element.py:{way}", "", inputs, "cuda:sm_90", "stays.plc"))
+        assert "element" in kernels, f"{way}: {kernels}"
+    rng = np.random.default_rng(6)
+    arrays = {key: to_bf16(rng.standard_normal((rows, 64)) / 4) for key, rows in (("x", 40), ("w", 72), ("v", 72))}
+    kernels, _ = check(folder, "elementwise", f"{folder}/element.py:plain", "", inputs, arrays, 0.02)
+    assert kernels == ["gemm_linear", "gemm_linear_element"], kernels
 
 
 def real_sizes(folder):
@@ -132,7 +191,7 @@ def real_sizes(folder):
 
 
 def main():
-    for case in (language, encoder, decoder, real_sizes):
+    for case in (language, encoder, decoder, elementwise, real_sizes):
         with tempfile.TemporaryDirectory() as folder:
             case(pathlib.Path(folder))
     print("device models ok" + ("" if PTXAS else " (no ptxas)"))

@@ -74,9 +74,19 @@ protected:
       slicesComputed = computeSlices(program, registry);
       changed = layChannelsInnermost(program, registry);
       copies = readOperandsInPlace(program, registry);
+      program.main.eraseUnused([](const Node &) { return true; });
       joined = joinProducts(program, registry);
       program.main.eraseUnused([](const Node &) { return true; });
     }
+    for (auto &[name, weight] : program.weights)
+      if (!weight.data && weight.made) {
+        auto bytes = std::make_shared<std::vector<uint8_t>>();
+        weight.made([&](std::span<const uint8_t> part) {
+          bytes->insert(bytes->end(), part.begin(), part.end());
+          return true;
+        });
+        weight.data = {bytes, reinterpret_cast<const std::byte *>(bytes->data())};
+      }
     CompileText text = driver::textCompiler(context);
     CompileText compile = [&](const KernelText &one, const std::vector<DataType> &pointers,
                               const std::vector<Access> &accesses) {
