@@ -4,8 +4,10 @@
 #include "eager/Devices.h"
 #include "package/PackageWriter.h"
 #include "runtime/DlpackTypes.h"
+#include "support/CrashHandler.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace pellucid::eager {
@@ -47,6 +49,8 @@ Compiled::Compiled(const graph::Program &program, const package::Contents &conte
 }
 
 void Compiled::load(const package::Contents &contents) {
+  for (const graph::KernelDef &kernel : source.kernels)
+    userKernels += (userKernels.empty() ? "'" : ", '") + kernel.name + "'";
   if (package::Status status = package::packageBytes(contents, content); !status.ok())
     throw DiagnosticError(SourceLocation("exec"), status.message());
   if (pellucid_load_memory(content.data(), content.size(), nullptr, &package) != PELLUCID_OK)
@@ -105,9 +109,14 @@ static thread_local std::function<void()> nextRun;
 
 void beforeNextRun(std::function<void()> action) { nextRun = std::move(action); }
 
+static int32_t scriptGuard = 0;
+
+void guardScripts(int32_t guard) { scriptGuard = guard; }
+
 pellucid_run_options scriptRunOptions(Device device) {
   pellucid_run_options options{};
   options.struct_size = sizeof options;
+  options.guard = device.kind == Device::Kind::Cuda ? 0 : scriptGuard;
   options.profile = activeProfile;
   options.print_state = const_cast<void *>(static_cast<const void *>(activePrint));
   if (activePrint)
@@ -133,7 +142,17 @@ std::vector<ConcreteTensor> Compiled::run(const std::vector<ConcreteTensor> &inp
     return pellucid_run(package, tensors.data(), tensors.size(), outputs.data(), outputs.size(),
                         &options);
   };
+  std::optional<WorkingTogether> working;
+  if (!userKernels.empty() && place.kind != Device::Kind::Cuda) {
+    working.emplace("running the kernels", userKernels);
+    adviseAtCrash(
+        "a kernel that goes beyond its tensors does so: 'pellucid exec --guard end' stops "
+        "at the access, 'pellucid launch --sanitize' names its line");
+  }
   pellucid_status status = call();
+  // Where values decide sizes there is no memory to guard before they are known.
+  if (status == PELLUCID_INVALID_ARGUMENT && std::exchange(options.guard, 0))
+    status = call();
   // The package's own memory is none of ours: there may be room where blocks are kept.
   if (status == PELLUCID_OUT_OF_MEMORY && place.kind == Device::Kind::Cuda) {
     CudaDevices::get().at(place.index).memory().releaseKept();

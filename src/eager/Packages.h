@@ -37,6 +37,7 @@ private:
   void load(const package::Contents &contents);
 
   graph::Program source;
+  std::string userKernels; ///< 'name', 'name'; empty without
   graph::Device place;
   std::vector<uint8_t> content;
   pellucid_package *package = nullptr;
@@ -65,6 +66,9 @@ public:
 private:
   const std::function<void(std::string_view)> *before;
 };
+
+/// Of all packages in scripts from here on: pellucid_run_options' guard.
+void guardScripts(int32_t guard);
 
 /// The run options of a package in a script: the profile that is recorded, if one is, where kernels
 /// print, and the device's memory.

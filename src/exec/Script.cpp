@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exec/Script.h"
 
+#include "eager/Packages.h"
 #include "exec/ScriptHooks.h"
 #include "host/InterpreterState.h"
 
@@ -69,6 +70,7 @@ public:
     options.script.emplace();
     options.script->arguments = run.arguments;
     options.script->arguments.insert(options.script->arguments.begin(), run.path);
+    eager::guardScripts(run.guard);
     hooks.addModules(options.modules);
     h::Interpreter interpreter(std::move(options));
     hooks.begin(interpreter);

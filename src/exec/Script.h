@@ -12,6 +12,8 @@ struct ScriptRun {
   std::string path;
   std::vector<std::string> arguments;         ///< sys.argv behind the script's own name
   std::map<std::string, std::string> devices; ///< "cuda" -> "cpu": where a device's tensors live
+  int32_t guard =
+      0; ///< pellucid_run_options': tensors of kernels end or begin at a page without access
 };
 
 /// Runs the script to its end and gives the exit code; what went wrong is on standard error.

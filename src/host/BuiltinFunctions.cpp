@@ -279,7 +279,8 @@ std::optional<Value> attributeThatIsThere(Interpreter &interpreter, const Value 
                                           const std::string &name) {
   auto found = attributeIfAny(interpreter, object, name);
   auto *module = object.as<Module>();
-  bool isPlaceholder = found && found->as<Opaque>() && module && !module->globals->find(name);
+  bool isAbsent = object.as<Opaque>() || (module && !module->globals->find(name));
+  bool isPlaceholder = found && found->as<Opaque>() && isAbsent;
   auto *builtin = found ? found->as<NamedBuiltin>() : nullptr;
   bool isUnknown = builtin && !isInTriton(*builtin);
   return isPlaceholder || isUnknown ? std::nullopt : found;

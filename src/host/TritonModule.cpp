@@ -307,8 +307,13 @@ static Value nextPowerOfTwo(Interpreter &interpreter, std::vector<Value> &a) {
   return Value::integer(power);
 }
 
-static Value reinterpretValue(Interpreter &interpreter, CallArgs) {
-  interpreter.refuse("'triton.reinterpret' is not supported in host code; use Tensor.view(dtype)");
+/// The tensor's memory as another type of the same size, which kernels read and write.
+static Value reinterpretValue(Interpreter &interpreter, std::vector<Value> &a) {
+  auto *type = a[1].as<DType>();
+  if (!type)
+    interpreter.raise("TypeError", "triton.reinterpret takes a dtype, got " + typeName(a[1]));
+  Value view = interpreter.getAttr(a[0], "view");
+  return interpreter.call(view, {Value(std::make_shared<DType>(type->type, DType::Family::Torch))});
 }
 
 static void fillTriton(Interpreter &, Module &m) {
@@ -323,7 +328,7 @@ static void fillTriton(Interpreter &, Module &m) {
   names.set("Config", Value(config));
   names.set("cdiv", native("triton.cdiv", "x, y", ceilingDivide));
   names.set("next_power_of_2", native("triton.next_power_of_2", "n", nextPowerOfTwo));
-  names.set("reinterpret", nativeRaw("triton.reinterpret", reinterpretValue));
+  names.set("reinterpret", native("triton.reinterpret", "tensor, dtype", reinterpretValue));
   names.set("constexpr_function",
             native("triton.constexpr_function", "f", [](Interpreter &, std::vector<Value> &a) {
               return Value(std::make_shared<ConstexprFunction>(a[0]));

@@ -21,9 +21,9 @@ struct ZipMember {
 /// zip file.
 bool listZipMembers(std::span<const uint8_t> file, std::vector<ZipMember> &members);
 
-/// Of a file without its end: the members whose headers are still there, by the headers before their
-/// data, each with its name and where it begins. Those that other members' data imitates are among
-/// them; at most `most`.
+/// Of a file without its end: the members whose headers are still there, by the headers before
+/// their data, each with its name and where it begins. Those that other members' data imitates are
+/// among them; at most `most`.
 std::vector<ZipMember> scanZipHeaders(std::span<const uint8_t> file, size_t most);
 
 /// Where the member's data begins. False when it does not lie in the file.

@@ -26,6 +26,9 @@ constexpr size_t stackBytes = 64 * 1024;
 const char *program = "";
 std::atomic<AfterCrash> afterCrash{AfterCrash::Raise};
 std::atomic<bool> isReporting{false};
+std::atomic<const char *> togetherDoing{nullptr};
+std::atomic<const std::string *> togetherName{nullptr};
+std::atomic<const char *> advice{nullptr};
 } // namespace
 
 /// Puts a text together in memory of its own: a handler must not allocate.
@@ -82,6 +85,20 @@ struct CrashReport {
       }
     }
   }
+  void addShared() {
+    const char *doing = togetherDoing;
+    const std::string *name = togetherName;
+    if (doing && name) {
+      add(innermost ? ", " : " while ");
+      add(doing);
+      add(" ");
+      add(*name);
+    }
+    if (const char *said = advice) {
+      add("; ");
+      add(said);
+    }
+  }
   void write() {
     text[size++] = '\n';
     for (size_t at = 0; at < size;) {
@@ -101,6 +118,7 @@ static void onCrash(int signal) {
     report.add(": internal error: ");
     report.addSignal(signal);
     report.addWork();
+    report.addShared();
     report.write();
   }
   if (afterCrash == AfterCrash::Exit)
@@ -133,6 +151,15 @@ static void takeSignal(int signal, struct sigaction *before) {
   ::sigaction(signal, &action, before);
 }
 #endif
+
+WorkingTogether::WorkingTogether(const char *doing, const std::string &name)
+    : doingBefore(togetherDoing.exchange(doing)), nameBefore(togetherName.exchange(&name)) {}
+WorkingTogether::~WorkingTogether() {
+  togetherDoing = doingBefore;
+  togetherName = nameBefore;
+}
+
+void adviseAtCrash(const char *said) { advice = said; }
 
 Working::Working(const char *d, const std::string &n, const SourceLocation *w)
     : doing(d), name(n), where(w), outer(innermost) {

@@ -31,6 +31,23 @@ enum class AfterCrash : uint8_t {
   Raise, ///< the signal again, as if nothing had caught it, for a parent that looks at it
 };
 
+/// While it lives, threads that have no work of their own to name are part of this: kernels on a
+/// pool. `name` must outlive it; the innermost of the process counts.
+class WorkingTogether {
+public:
+  WorkingTogether(const char *doing, const std::string &name);
+  ~WorkingTogether();
+  WorkingTogether(const WorkingTogether &) = delete;
+  WorkingTogether &operator=(const WorkingTogether &) = delete;
+
+private:
+  const char *doingBefore;
+  const std::string *nameBefore;
+};
+
+/// A sentence at the end of every report from here on; the text is kept as it lies.
+void adviseAtCrash(const char *advice);
+
 /// From here to its end a process says one line on standard error when a signal of a fault (also of
 /// a stack that is used up) ends it. `program` and its words must live as long. For programs of
 /// ours: a library leaves the signals of the process alone and uses CrashScope.

@@ -743,6 +743,14 @@ public:
                        });
     if (space.empty())
       return h::Value(std::make_shared<OperatorSpaces>(tracer, std::string(name)));
+    if (space == "inductor" && name == "_reinterpret_tensor")
+      return h::native("torch.ops.inductor._reinterpret_tensor",
+                       "self, size, stride, offset_increment=0",
+                       [](h::Interpreter &i, std::vector<h::Value> &a) {
+                         h::Value offset = i.call(i.getAttr(a[0], "storage_offset"));
+                         return i.call(i.getAttr(a[0], "as_strided"),
+                                       {a[1], a[2], i.binary(h::BinaryOp::Add, offset, a[3])});
+                       });
     std::string full = space + "::" + std::string(name);
     if (auto entry = interpreter.operators.find(full); entry != interpreter.operators.end())
       return h::Value(entry->second);

@@ -39,6 +39,8 @@ host::Value onDevice(TensorObject &self, host::Interpreter &interpreter, graph::
 std::optional<host::Value> eagerFunction(host::Interpreter &interpreter, std::string_view name);
 /// Whether PyTorch's Tensor has a method of that name.
 bool isTensorMethod(std::string_view name);
+/// Whether `name`, which ends with `_`, is an operator that writes to its tensor.
+bool isInPlace(std::string_view name);
 /// `torch.Tensor.add` and the like: each is the method of its first argument.
 void addUnboundMethods(host::Class &tensorClass);
 

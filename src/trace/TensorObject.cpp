@@ -847,7 +847,7 @@ std::optional<h::Value> TensorObject::getAttr(h::Interpreter &interpreter, std::
         [self, name = method.substr(0, method.size() - 1)](h::Interpreter &i, h::CallArgs args) {
           return changeShape(i, *self, name, std::move(args));
         });
-  if (method.size() > 1 && method.back() == '_' && isTensorMethod(method))
+  if (method.size() > 1 && method.back() == '_' && isInPlace(method))
     return h::nativeRaw(
         "torch.Tensor." + method,
         [self, base = method.substr(0, method.size() - 1)](h::Interpreter &i, h::CallArgs args) {

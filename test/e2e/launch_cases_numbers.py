@@ -209,6 +209,15 @@ def device_integers(rng):
                dict(out_ptr=np.concatenate(want).astype(np.int64)), 0)
 
 
+    for dtype, tolerance in ((np.float32, 1e-6), (np.float64, 1e-12)):
+        x = np.concatenate([[-1.0, -1.0, 0.0, -0.0, 2.0, np.inf, -2.0], rng.standard_normal(94) * 3]).astype(dtype)
+        i = np.concatenate([[(1 << 31) - 1, -(1 << 31), 0, -3, -1, -2, 5], rng.integers(-9, 10, 94)]).astype(np.int32)
+        with np.errstate(all="ignore"):
+            want = np.power(x.astype(np.float64), i.astype(np.float64))
+        yield Case(f"powers of {np.dtype(dtype).name} by integers", FILE, "integer_powers", "1", dict(x_ptr=x, i_ptr=i, out_ptr=np.zeros(101, dtype), n=101, BLOCK=128),
+                   dict(out_ptr=want), tolerance)
+
+
 def quantised(rng):
     x = (rng.standard_normal((5, 333)) * 3).astype(np.float32)
     scale = np.maximum(np.abs(x).max(-1), np.float32(1e-10)) / np.float32(127)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "CommandLine.h"
+#include "FaultGuard.h"
 #include "exec/Script.h"
 
 #include <cerrno>
@@ -13,7 +14,7 @@ namespace pellucid::cli {
 static int ownWords(Words words) {
   for (int i = 0; i < words.count; ++i) {
     std::string_view word = words.values[i];
-    if (word == "--device")
+    if (word == "--device" || word == "--guard")
       ++i;
     else if (!word.starts_with("-"))
       return i + 1;
@@ -47,6 +48,8 @@ int runExec(Words words) {
                    "CPU")
       .valueText("FROM=TO")
       .check(deviceProblem);
+  std::string guard;
+  addGuard(line, guard);
   int own = ownWords(words);
   if (!line.parse({own, words.values}))
     return line.exitCode();
@@ -54,6 +57,7 @@ int runExec(Words words) {
     return refuse("--json", "exec prints what the script prints");
   if (::access(run.path.c_str(), R_OK) != 0)
     return refuse(run.path, std::string("cannot be read: ") + std::strerror(errno));
+  run.guard = guardNamed(guard);
   run.arguments.assign(words.values + own, words.values + words.count);
   if (!devices.empty())
     run.devices["cuda"] = "cpu";

@@ -62,7 +62,14 @@ static bool isIntegerFunction(llvm::StringRef symbol) {
          symbol == "__nv_umin" || symbol == "__nv_umax";
 }
 
+/// A float to the power of an int32, which a double holds exactly.
+static bool isIntegerPower(llvm::StringRef symbol) {
+  return symbol == "__nv_powif" || symbol == "__nv_powi";
+}
+
 bool isLibdeviceFunction(llvm::StringRef symbol) {
+  if (isIntegerPower(symbol))
+    return true;
   if (isIntegerFunction(symbol) || !floatTest(symbol).empty() || !roundingToInteger(symbol).empty())
     return true;
   llvm::StringRef name = plainName(symbol);
@@ -92,6 +99,12 @@ static Value *emitIntegerFunction(CodeBuilder &b, llvm::StringRef symbol,
           : symbol == "__nv_umin" ? umin
                                   : umax;
   return b.CreateBinaryIntrinsic(id, in[0], in[1]);
+}
+
+static Value *emitIntegerPower(CodeBuilder &b, llvm::ArrayRef<Value *> in) {
+  llvm::Type *wide = typeLike(in[0], b.getDoubleTy());
+  Value *power = binaryMath("pow")(b, b.CreateFPExt(in[0], wide), b.CreateSIToFP(in[1], wide));
+  return b.CreateFPTrunc(power, in[0]->getType());
 }
 
 static Value *emitFloatTest(CodeBuilder &b, llvm::StringRef name, Value *x) {
@@ -125,6 +138,8 @@ Value *emitLibdeviceCall(CodeBuilder &b, llvm::StringRef symbol, llvm::ArrayRef<
   b.clearFastMathFlags();
   if (isIntegerFunction(symbol))
     return emitIntegerFunction(b, symbol, in);
+  if (isIntegerPower(symbol))
+    return emitIntegerPower(b, in);
   if (llvm::StringRef name = floatTest(symbol); !name.empty())
     return emitFloatTest(b, name, in[0]);
   if (!roundingToInteger(symbol).empty())

@@ -107,6 +107,14 @@ class device:
         return inside
 
 
+class _DeviceGuard(device):
+    """By its number, as kernels that are generated write it."""
+
+    def __init__(self, index):
+        super().__init__(index)
+        self.prev_idx = -1
+
+
 class device_of(device):
     def __init__(self, tensor):
         super().__init__(tensor.device if tensor.is_cuda else None)

@@ -175,6 +175,15 @@ static TileValue fusedMultiplyAdd(Machine &machine, Operation &op) {
   });
 }
 
+static TileValue integerPower(Machine &machine, Operation &op) {
+  auto operands = operandsOf(machine, op);
+  const FloatFormat &format = formatOf(operands[0]->elementType);
+  return mapElements(operands[0]->elementType, operands, [&](const uint64_t *bits) {
+    auto exponent = static_cast<double>(signExtended(bits[1], 32));
+    return encodeFloat(std::pow(decodeFloat(bits[0], format), exponent), format);
+  });
+}
+
 /// Names that are no float functions, or whose trailing letters are not a type's.
 static constexpr LibraryRow rows[] = {
     {"ffs", onIntegers<ofOne<firstSet>>},
@@ -195,6 +204,8 @@ static constexpr LibraryRow rows[] = {
     {"mul64hi", onIntegers<highSigned>},
     {"umulhi", onIntegers<highUnsigned>},
     {"umul64hi", onIntegers<highUnsigned>},
+    {"powi", integerPower},
+    {"powif", integerPower},
     {"fma", fusedMultiplyAdd},
     {"fmaf", fusedMultiplyAdd},
     {"fma_rn", fusedMultiplyAdd},

@@ -243,11 +243,12 @@ _of("max.default", "min.default", node=None, self=lambda grad, self, result: _of
 _of("logsumexp.default", self=lambda grad, self, dim, keepdim, result: _of_logsumexp(grad, self, dim, keepdim, result))
 _moves("sum.default", self=lambda grad, self_sizes: grad.expand(self_sizes))
 _moves("sum.dim_IntList", node="SumBackward1", self=lambda grad, self_sizes, dim, keepdim: _unreduced(grad, dim, keepdim, len(self_sizes)).expand(self_sizes))
-_moves("mean.default", self=lambda grad, self_sizes: (grad / _count(self_sizes, [])).expand(self_sizes))
+# Divided when it is as large: as in PyTorch the gradient is dense, and a kernel may write into it.
+_moves("mean.default", self=lambda grad, self_sizes: grad.expand(self_sizes) / _count(self_sizes, []))
 _moves(
     "mean.dim",
     node="MeanBackward1",
-    self=lambda grad, self_sizes, dim, keepdim: (_unreduced(grad, dim, keepdim, len(self_sizes)) / _count(self_sizes, dim)).expand(self_sizes),
+    self=lambda grad, self_sizes, dim, keepdim: _unreduced(grad, dim, keepdim, len(self_sizes)).expand(self_sizes) / _count(self_sizes, dim),
 )
 _of("prod.default", self=lambda grad, self: (grad * _others(self.reshape([-1]), 0)).reshape(self.shape))
 _of("prod.dim_int", node="ProdBackward1", self=lambda grad, self, dim, keepdim: _unreduced(grad, [dim], keepdim, self.dim()) * _others(self, dim))

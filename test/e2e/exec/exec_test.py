@@ -195,6 +195,21 @@ class Exec(unittest.TestCase):
         self.assertEqual(out, "leaving\n")
         self.assertIn("KeyboardInterrupt", errors)
 
+    def test_a_kernel_beyond_its_tensors(self):
+        source = (
+            "import torch, triton, triton.language as tl\n"
+            "@triton.jit\ndef far(x, n):\n    tl.store(x + n, 1.0)\n"
+            "x = torch.zeros(4)\nfar[(1,)](x, 3)\nprint(x.tolist(), flush=True)\nfar[(1,)](x, 4)\nprint(x)\n"
+        )
+        with tempfile.NamedTemporaryFile("w", suffix=".py") as file:
+            file.write(source)
+            file.flush()
+            done = run([PROGRAM, "exec", "--guard", "end", file.name])
+        self.assertEqual(done.stdout, "[0.0, 0.0, 0.0, 1.0]\n")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("'far'", done.stderr)
+        self.assertIn("--sanitize", done.stderr)
+
     def test_command_line(self):
         help_text = run([PROGRAM, "exec", "--help"]).stdout
         self.assertIn("--device", help_text)

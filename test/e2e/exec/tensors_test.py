@@ -61,6 +61,33 @@ class Tensors(unittest.TestCase):
     def test_names(self):
         self.same("names")
 
+    def test_what_generated_code_calls(self):
+        done = self.text(
+            "import torch, triton, triton.language as tl\n"
+            "@triton.jit\ndef half(x, y, n: tl.constexpr):\n    i = tl.arange(0, n)\n    tl.store(y + i, tl.load(x + i) * 2)\n"
+            "x = torch.tensor([1.0, 2.0, 3.0, 4.0], dtype=torch.float16, device='cuda').view(torch.int16)\ny = torch.zeros_like(x)\n"
+            "with torch.cuda._DeviceGuard(0):\n    torch.cuda.set_device(0)\n"
+            "    half[(1,)](triton.reinterpret(x, tl.float16), triton.reinterpret(y, tl.float16), 4)\n"
+            "print(y.view(torch.float16).tolist())\n"
+            "r = torch.ops.inductor._reinterpret_tensor(y.view(torch.float16)[1:], (2, 1), (1, 1), 1)\nr.add_(1)\nprint(r.tolist(), y.view(torch.float16).tolist())\n"
+            "print(torch.nn.LayerNorm(3, elementwise_affine=False).elementwise_affine, torch.nn.RMSNorm(3).elementwise_affine)\n",
+            "--device",
+            "cuda=cpu",
+        )
+        self.assertEqual(done.stdout, "[2.0, 4.0, 6.0, 8.0]\n[[7.0], [9.0]] [2.0, 4.0, 7.0, 9.0]\nFalse True\n", done.stderr)
+
+    def test_a_gradient_that_a_kernel_writes_into_is_dense(self):
+        done = self.text(
+            "import torch\n"
+            "class Seen(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n        return x.clone()\n"
+            "    @staticmethod\n    def backward(ctx, g):\n        print(g.stride(), g.tolist()[0][0])\n        return g\n"
+            "x = torch.ones(2, 4, 4, requires_grad=True)\n"
+            "for f in (lambda x: x.mean(), lambda x: x.transpose(1, 2).mean(), lambda x: x.mean(1).sum(), lambda x: x.mean((1, 2), keepdim=True).sum(), lambda x: x.sum()):\n"
+            "    f(Seen.apply(x)).backward()\n"
+        )
+        means = [f"({s}) [{v}, {v}, {v}, {v}]" for s, v in (("16, 4, 1", 0.03125), ("16, 1, 4", 0.03125), ("16, 4, 1", 0.25), ("16, 4, 1", 0.0625), ("0, 0, 0", 1.0))]
+        self.assertEqual(done.stdout.splitlines(), means, done.stderr)
+
     def test_special_values(self):
         done = run(os.path.join(FOLDER, "special_values.py"))
         with open(os.path.join(FOLDER, "special_values.expected")) as file:

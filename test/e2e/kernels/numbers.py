@@ -194,6 +194,13 @@ def device_library(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def integer_powers(x_ptr, i_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + at, mask=at < n, other=0.0)
+    tl.store(out_ptr + at, libdevice.pow(x, tl.load(i_ptr + at, mask=at < n, other=0)), mask=at < n)
+
+
+@triton.jit
 def device_integers(x_ptr, i_ptr, out_ptr, n, BLOCK: tl.constexpr):
     at = tl.arange(0, BLOCK)
     x = tl.load(x_ptr + at, mask=at < n, other=0.0)
