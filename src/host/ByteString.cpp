@@ -66,8 +66,9 @@ std::optional<Value> ByteString::getItem(Interpreter &interpreter, const Value &
                       "byte indices must be integers or slices, not " + host::typeName(key));
   // As a list of its numbers is sliced.
   Value numbers = Value::list(*iterate(interpreter));
+  Value chosen = interpreter.getItem(numbers, key);
   std::string out;
-  for (const Value &number : interpreter.getItem(numbers, key).elements())
+  for (const Value &number : chosen.elements())
     out += static_cast<char>(interpreter.toInt64(number, "a byte"));
   return Value(std::make_shared<ByteString>(std::move(out)));
 }

@@ -275,6 +275,46 @@ Found splitError(const FailedCall &call) {
   return std::nullopt;
 }
 
+Found turnedError(const FailedCall &call) {
+  const TensorType *self = call.tensor("self");
+  if (self && self->rank() > 2)
+    return runtimeError("t() expects a tensor with <= 2 dimensions, but self is " +
+                        number(static_cast<int64_t>(self->rank())) + "D");
+  return std::nullopt;
+}
+
+Found unflattenError(const FailedCall &call) {
+  const TensorType *self = call.tensor("self");
+  auto dim = call.integer("dim");
+  auto sizes = call.integers("sizes");
+  if (!self || !dim || !sizes || self->rank() == 0)
+    return std::nullopt;
+  auto at = static_cast<size_t>(*dim < 0 ? *dim + static_cast<int64_t>(self->rank()) : *dim);
+  int64_t size = shapeOf(self).at(at);
+  return runtimeError("unflatten: Provided sizes " + bracketed(*sizes) +
+                      " don't multiply up to the size of dim " + number(*dim) + " (" +
+                      number(size) + ") in the input tensor");
+}
+
+Found indexedSourceError(const FailedCall &call) {
+  const TensorType *index = call.tensor("index"), *source = call.tensor("source");
+  auto dim = call.integer("dim");
+  if (!index || !source || !dim || source->rank() == 0)
+    return std::nullopt;
+  auto rank = static_cast<int64_t>(source->rank());
+  int64_t at = *dim < 0 ? *dim + rank : *dim;
+  int64_t count = product(shapeOf(index));
+  if (at < 0 || at >= rank || shapeOf(source)[static_cast<size_t>(at)] == count)
+    return std::nullopt;
+  int64_t given = shapeOf(source)[static_cast<size_t>(at)];
+  if (call.name == "index_copy")
+    return indexError("index_copy_(): Number of indices (" + number(count) +
+                      ") should be equal to source.size(dim) (" + number(given) + ")");
+  return runtimeError("index_add_(): Number of indices (" + number(count) +
+                      ") should be equal to source.size(dim): (" + number(given) +
+                      "), for dim: " + number(at));
+}
+
 Found flattenError(const FailedCall &call) {
   const TensorType *self = call.tensor("self");
   auto first = call.integer("start_dim"), last = call.integer("end_dim");
@@ -308,6 +348,10 @@ Found shapeRule(const FailedCall &call) {
       {"split_with_sizes", splitError},
       {"chunk", splitError},
       {"flatten", flattenError},
+      {"t", turnedError},
+      {"unflatten", unflattenError},
+      {"index_add", indexedSourceError},
+      {"index_copy", indexedSourceError},
   };
   auto rule = rules.find(call.name);
   return rule == rules.end() ? std::nullopt : rule->second(call);

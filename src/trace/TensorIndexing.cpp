@@ -143,6 +143,9 @@ Indexed splitIndex(TensorObject &self, h::Interpreter &interpreter, const h::Val
     } else if (auto index = asIndices(self, interpreter, part)) {
       result.indices.resize(static_cast<size_t>(dim++));
       result.indices.push_back(*index);
+    } else if (part.isFloat() && isEager(self.tracer)) {
+      interpreter.raise("IndexError", "only integers, slices (`:`), ellipsis (`...`), None and "
+                                      "long or byte Variables are valid indices (got float)");
     } else if (part.isStr() && isEager(self.tracer)) {
       interpreter.raise("TypeError", "new(): invalid data type 'str'");
     } else {

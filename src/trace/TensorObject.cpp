@@ -275,6 +275,18 @@ std::optional<DataType> dtypeOf(h::Interpreter &interpreter, const h::Value &val
                                 const char *method) {
   if (value.isNone())
     return std::nullopt;
+  // x.type("torch.DoubleTensor")
+  if (value.isStr() && std::string_view(method) == "type") {
+    static const std::map<std::string, DataType> named = {
+        {"torch.DoubleTensor", DataType::Float64}, {"torch.FloatTensor", DataType::Float32},
+        {"torch.HalfTensor", DataType::Float16},   {"torch.BFloat16Tensor", DataType::BFloat16},
+        {"torch.LongTensor", DataType::Int64},     {"torch.IntTensor", DataType::Int32},
+        {"torch.ShortTensor", DataType::Int16},    {"torch.CharTensor", DataType::Int8},
+        {"torch.ByteTensor", DataType::UInt8},     {"torch.BoolTensor", DataType::Bool}};
+    if (auto known = named.find(value.str()); known != named.end())
+      return known->second;
+    interpreter.raise("ValueError", "invalid type: '" + value.str() + "'");
+  }
   auto *type = value.as<h::DType>();
   if (!type || type->family != h::DType::Family::Torch)
     interpreter.refuse(std::string("'.") + method + "()' takes a torch dtype such as " +

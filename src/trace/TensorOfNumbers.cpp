@@ -54,6 +54,8 @@ private:
         interpreter.raise("TypeError", "new(): invalid data type 'str'");
       if (value.isNone())
         interpreter.raise("RuntimeError", "Could not infer dtype of NoneType");
+      if (value.isDict() || (isEagerHere && value.as<h::Instance>()))
+        interpreter.raise("RuntimeError", "Could not infer dtype of " + h::typeName(value));
       if (!value.isBool() && !value.isInt() && !value.isFloat() && !h::isSymbolicNumber(value))
         interpreter.refuse("torch.tensor takes numbers and lists of them, got " +
                            h::typeName(value));

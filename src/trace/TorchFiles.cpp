@@ -30,6 +30,15 @@ constexpr unsigned mostNesting = 200;
 std::string pathOf(h::Interpreter &interpreter, const h::Value &file, const char *function) {
   if (file.isStr() || interpreter.findAttr(file, "__fspath__"))
     return interpreter.str(file);
+  if (std::string_view(function) == "torch.save")
+    interpreter.raise("AttributeError", "expected 'f' to be string, path, or a file-like object "
+                                        "with a 'write' attribute");
+  if (std::string_view(function) == "torch.load")
+    interpreter.raise("AttributeError",
+                      "'" + h::typeName(file) +
+                          "' object has no attribute 'seek'. You can only torch.load from a file "
+                          "that is seekable. Please pre-load the data into a buffer like "
+                          "io.BytesIO and try to load from it instead.");
   interpreter.refuse(std::string(function) + " takes the path of a file, got " + h::typeName(file));
 }
 
@@ -229,7 +238,10 @@ std::shared_ptr<const std::string> bytesOfObject(h::Interpreter &interpreter, co
   auto read = interpreter.findAttr(f, "read");
   if (f.isStr() || interpreter.findAttr(f, "__fspath__") || !read)
     return nullptr;
+  // It is left where it stood.
+  h::Value begin = interpreter.call(interpreter.getAttr(f, "tell"));
   h::Value given = interpreter.call(*read);
+  interpreter.call(interpreter.getAttr(f, "seek"), {begin});
   auto *bytes = given.as<h::ByteString>();
   if (!bytes)
     interpreter.raise("TypeError",
@@ -241,7 +253,7 @@ std::shared_ptr<const std::string> bytesOfObject(h::Interpreter &interpreter, co
 [[noreturn]] void raiseNoArchive(h::Interpreter &interpreter, bool isEmpty,
                                  const std::string &why) {
   if (isEmpty)
-    interpreter.raise("EOFError", "Ran out of input");
+    interpreter.raise("EOFError", "");
   interpreter.raise("RuntimeError", why);
 }
 

@@ -328,7 +328,10 @@ void fallBackToAten(h::Module &module, Tracer &tracer, bool toComposites) {
           inner.refuse("torch." + name + " takes a tensor first");
         h::Value self = args.positional.front();
         args.positional.erase(args.positional.begin());
-        return inner.call(inner.getAttr(self, name), std::move(args));
+        // torch has some that tensors have not: torch.celu_(x).
+        if (auto method = inner.findAttr(self, name))
+          return inner.call(*method, std::move(args));
+        return callInPlace(*self.as<TensorObject>(), inner, name.substr(0, name.size() - 1), args);
       });
     if (!tracer.registry.overloads("aten." + name).empty())
       return h::nativeRaw("torch." + name,

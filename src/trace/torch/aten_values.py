@@ -322,6 +322,8 @@ def _unique_dim(self, dim, sorted, return_inverse, return_counts):
 def _bincount(self, weights, minlength):
     if self.dim() != 1:
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
+    if self.is_floating_point():
+        raise NotImplementedError(f"\"bincount_cpu\" not implemented for '{F._scalar_name(self.dtype)}'")
     torch._check_range(self, 0, 2**62, "RuntimeError", "bincount only supports 1-d non-negative integral inputs.")
     wide = self.to(torch.int64)
     edge = torch.tensor([-1, 0])

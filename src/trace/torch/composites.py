@@ -303,7 +303,7 @@ def selu(input, inplace=False):
 
 def celu(input, alpha=1.0, inplace=False):
     if inplace:
-        return input.celu_(alpha)
+        return torch.celu_(input, alpha)
     return torch.clamp(input, min=0) + torch.clamp(alpha * torch.expm1(input / alpha), max=0)
 
 

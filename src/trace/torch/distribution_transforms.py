@@ -261,8 +261,6 @@ class TransformedDistribution(Distribution):
 
 
 class LogNormal(TransformedDistribution):
-    _shown = ("loc", "scale")
-
     def __init__(self, loc, scale, validate_args=None):
         super().__init__(Normal(loc, scale, validate_args), ExpTransform(), validate_args)
 
@@ -292,8 +290,6 @@ class LogNormal(TransformedDistribution):
 
 
 class HalfNormal(TransformedDistribution):
-    _shown = ("scale",)
-
     def __init__(self, scale, validate_args=None):
         super().__init__(Normal(0, scale, False), AbsTransform(), validate_args)
 
@@ -320,8 +316,6 @@ class HalfNormal(TransformedDistribution):
 
 
 class HalfCauchy(TransformedDistribution):
-    _shown = ("scale",)
-
     def __init__(self, scale, validate_args=None):
         super().__init__(Cauchy(0, scale), AbsTransform(), validate_args)
 
@@ -424,8 +418,6 @@ class Weibull(TransformedDistribution):
 
 
 class RelaxedBernoulli(TransformedDistribution):
-    _shown = ("probs",)
-
     def __init__(self, temperature, probs=None, logits=None, validate_args=None):
         self.temperature = temperature
         super().__init__(_LogitRelaxed(temperature, probs, logits), SigmoidTransform(), validate_args)
@@ -440,8 +432,6 @@ class RelaxedBernoulli(TransformedDistribution):
 
 
 class RelaxedOneHotCategorical(TransformedDistribution):
-    _shown = ()
-
     def __init__(self, temperature, probs=None, logits=None, validate_args=None):
         self.temperature = temperature
         super().__init__(_ExpRelaxed(temperature, probs, logits), ExpTransform(), validate_args)

@@ -182,6 +182,33 @@ class Uniform(Distribution):
         return torch.log(self.high - self.low)
 
 
+class _Lazily(Distribution):
+    """Of `probs` and `logits` the one that was not given is computed when it is first asked for; from then on the text has both."""
+
+    def __getattr__(self, name):
+        if name not in ("probs", "logits") or "_is_given" not in vars(self):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        value = self._other()
+        setattr(self, name, value)
+        self._shown = ("probs", "logits")
+        return value
+
+    def _other(self):
+        if not self._is_given:
+            return torch.sigmoid(self.logits)
+        least = torch.finfo(self.probs.dtype).eps
+        kept = self.probs.clamp(min=least, max=1 - least)
+        return torch.log(kept) - torch.log1p(-kept)
+
+    def _given(self, probs, logits):
+        self._is_given = logits is None
+        self._shown = ("probs",) if logits is None else ("logits",)
+        if logits is None:
+            self.probs = probs
+        else:
+            self.logits = logits
+
+
 def _probabilities(probs, logits):
     if (probs is None) == (logits is None):
         raise ValueError("Either `probs` or `logits` must be specified, but not both.")
@@ -189,7 +216,7 @@ def _probabilities(probs, logits):
     return given if isinstance(given, torch.Tensor) else torch.tensor(float(given))
 
 
-class Categorical(Distribution):
+class Categorical(_Lazily):
     def __init__(self, probs=None, logits=None, validate_args=None):
         if (probs is None) == (logits is None):
             raise ValueError("Either `probs` or `logits` must be specified, but not both.")
@@ -199,19 +226,21 @@ class Categorical(Distribution):
         super().__init__(given.shape[:-1], (), validate_args)
         if logits is None:
             self._require((probs >= 0) & (probs.sum(-1, keepdim=True) > 0), "probs", "Simplex()", probs)
-            self.probs = probs / probs.sum(-1, keepdim=True)
-            least = torch.finfo(probs.dtype).eps
-            self.logits = torch.log(self.probs.clamp(min=least, max=1 - least))
+            self._given(probs / probs.sum(-1, keepdim=True), None)
         else:
             self._require(logits == logits, "logits", "IndependentConstraint(Real(), 1)", logits)
-            self.logits = logits - logits.logsumexp(-1, keepdim=True)
-            self.probs = torch.softmax(self.logits, -1)
+            self._given(None, logits - logits.logsumexp(-1, keepdim=True))
         self._num_events = given.shape[-1]
-        self._shown = ("probs",) if logits is None else ("logits",)
+
+    def _other(self):
+        if not self._is_given:
+            return torch.softmax(self.logits, -1)
+        least = torch.finfo(self.probs.dtype).eps
+        return torch.log(self.probs.clamp(min=least, max=1 - least))
 
     @property
     def param_shape(self):
-        return self.probs.shape
+        return (self.probs if self._is_given else self.logits).shape
 
     @property
     def mean(self):
@@ -224,7 +253,8 @@ class Categorical(Distribution):
         return self.probs.argmax(-1)
 
     def expand(self, batch_shape):
-        return Categorical(logits=self.logits.expand(list(batch_shape) + [self._num_events]))
+        shape = list(batch_shape) + [self._num_events]
+        return Categorical(self.probs.expand(shape)) if self._is_given else Categorical(logits=self.logits.expand(shape))
 
     def sample(self, sample_shape=()):
         with torch.no_grad():
@@ -248,19 +278,15 @@ class Categorical(Distribution):
         return -(torch.clamp(self.logits, min=least) * self.probs).sum(-1)
 
 
-class Bernoulli(Distribution):
+class Bernoulli(_Lazily):
     def __init__(self, probs=None, logits=None, validate_args=None):
         given = _probabilities(probs, logits)
         super().__init__(given.shape, (), validate_args)
         if logits is None:
             self._require((given >= 0) & (given <= 1), "probs", "Interval(lower_bound=0.0, upper_bound=1.0)", given)
-            self.probs = given
-            least = torch.finfo(given.dtype).eps
-            kept = given.clamp(min=least, max=1 - least)
-            self.logits = torch.log(kept) - torch.log1p(-kept)
+            self._given(given, None)
         else:
-            self.logits, self.probs = given, torch.sigmoid(given)
-            self._shown = ("logits",)
+            self._given(None, given)
 
     @property
     def mean(self):
@@ -276,7 +302,7 @@ class Bernoulli(Distribution):
         return torch.where(self.probs == 0.5, math.nan, half)
 
     def expand(self, batch_shape):
-        if self._shown == ("logits",):
+        if not self._is_given:
             return Bernoulli(logits=self.logits.expand(batch_shape))
         return Bernoulli(probs=self.probs.expand(batch_shape))
 
@@ -290,8 +316,6 @@ class Bernoulli(Distribution):
 
     def entropy(self):
         return F.binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none")
-
-    _shown = ("probs",)
 
 
 class Independent(Distribution):

@@ -126,17 +126,15 @@ class Exponential(Distribution):
         return 1.0 - torch.log(self.rate)
 
 
-class Geometric(Distribution):
+class Geometric(_Lazily):
     def __init__(self, probs=None, logits=None, validate_args=None):
         given = _probabilities(probs, logits)
         super().__init__(given.shape, (), validate_args)
-        self._shown = ("probs",) if logits is None else ("logits",)
         if logits is None:
             self._require(given > 0, "probs", "GreaterThan(lower_bound=0.0)", given)
-            kept = _clamped(given)
-            self.probs, self.logits = given, torch.log(kept) - torch.log1p(-kept)
+            self._given(given, None)
         else:
-            self.logits, self.probs = given, torch.sigmoid(given)
+            self._given(None, given)
 
     @property
     def mean(self):
@@ -168,7 +166,6 @@ class OneHotCategorical(Distribution):
     def __init__(self, probs=None, logits=None, validate_args=None):
         self._categorical = Categorical(probs, logits)
         super().__init__(self._categorical.batch_shape, self._categorical.param_shape[-1:], validate_args)
-        self._shown = self._categorical._shown
 
     @property
     def probs(self):
@@ -362,7 +359,7 @@ class Gamma(Distribution):
 
 
 class Chi2(Gamma):
-    _shown = ("df",)
+    _shown = ()
 
     def __init__(self, df, validate_args=None):
         (df,) = _tensors(df)
@@ -414,8 +411,6 @@ class Dirichlet(Distribution):
 
 class Beta(Distribution):
     has_rsample = True
-    _shown = ("concentration1", "concentration0")
-
     def __init__(self, concentration1, concentration0, validate_args=None):
         first, second = _tensors(concentration1, concentration0)
         self._dirichlet = Dirichlet(torch.stack([first, second], -1), validate_args)
@@ -490,6 +485,7 @@ class MixtureSameFamily(Distribution):
         self._mixture_distribution, self._component_distribution = mixture_distribution, component_distribution
         super().__init__(component_distribution.batch_shape[:-1], component_distribution.event_shape, validate_args)
         self._event_ndims = len(component_distribution.event_shape)
+        _ = mixture_distribution.logits  # from here on its text has them, as PyTorch's
 
     @property
     def mixture_distribution(self):
@@ -498,6 +494,9 @@ class MixtureSameFamily(Distribution):
     @property
     def component_distribution(self):
         return self._component_distribution
+
+    def __repr__(self):
+        return f"MixtureSameFamily(\n  {self._mixture_distribution!r},\n  {self._component_distribution!r})"
 
     def _weights(self):
         probs = self._mixture_distribution.probs

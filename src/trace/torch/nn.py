@@ -66,7 +66,7 @@ class Module(_Hooked, _Saved, _Named):
             elif isinstance(value, (str, int, torch.device)) and not isinstance(value, bool):
                 device = value
         if device is not None:
-            self._move(device)
+            self._move(torch.device(device) if isinstance(device, str) else device)
         if dtype is None:
             return self
         if not dtype.is_floating_point:

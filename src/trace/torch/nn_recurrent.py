@@ -6,7 +6,7 @@ class _Recurrent(Module):
         super().__init__()
         if not isinstance(dropout, (int, float)) or isinstance(dropout, bool) or not 0 <= dropout <= 1:
             raise ValueError("dropout should be a number in range [0, 1] representing the probability of an element being zeroed")
-        for name, size in (("hidden_size", hidden_size), ("num_layers", num_layers)):
+        for name, size in (("input_size", input_size), ("hidden_size", hidden_size), ("num_layers", num_layers)):
             if isinstance(size, int) and size <= 0:
                 raise ValueError(f"{name} must be greater than zero")
         if proj_size < 0 or proj_size >= hidden_size:

@@ -94,10 +94,14 @@ def _offsets(input):
 
 
 def tril(input, diagonal=0):
+    if input.dim() < 2:
+        raise RuntimeError("tril: input tensor must have at least 2 dimensions")
     return torch.where(_offsets(input) <= diagonal, input, torch.zeros_like(input))
 
 
 def triu(input, diagonal=0):
+    if input.dim() < 2:
+        raise RuntimeError("triu: input tensor must have at least 2 dimensions")
     return torch.where(_offsets(input) >= diagonal, input, torch.zeros_like(input))
 
 
@@ -323,6 +327,9 @@ def meshgrid(*tensors, indexing="ij"):
     if indexing not in ("ij", "xy"):
         raise ValueError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
     rank = len(tensors)
+    for tensor in tensors:
+        if tensor.dim() > 1:
+            raise RuntimeError(f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {tensor}")
     places = list(range(rank))
     if indexing == "xy" and rank > 1:
         places[0], places[1] = 1, 0
@@ -418,7 +425,7 @@ def einsum(equation, *operands):
     terms, operands, output = _without_ellipsis(inputs.split(","), output, arrow, list(operands))
     for at, term in enumerate(terms):
         if len(term) != operands[at].dim():
-            raise ValueError(f"einsum: '{inputs.split(',')[at]}' names {len(term)} dims of a tensor of {operands[at].dim()}")
+            raise RuntimeError(f"einsum(): the number of subscripts in the equation ({len(term)}) does not match the number of dimensions ({operands[at].dim()}) for operand {at} and no ellipsis was given")
         terms[at], operands[at] = _diagonals(term, operands[at])
     for label in output:
         if not any([label in term for term in terms]):

@@ -148,6 +148,12 @@ class Tensors(unittest.TestCase):
     def test_operand_errors(self):
         self.same("operand_errors")
 
+    def test_call_errors(self):
+        self.same("call_errors")
+
+    def test_libraries(self):
+        self.same("libraries")
+
     def test_failing_values(self):
         self.same("failing_values")
 
