@@ -134,14 +134,15 @@ def _windows_there(length, count, step, start):
     return max(0, -(start // step)), min(count, (length - 1 - start) // step + 1)
 
 
-def _between(part, dim, first, last, count, fill):
-    """What the windows first to last have, between those that have no element there."""
+def _between(part, dim, first, last, count, fill, like):
+    """What the windows first to last have, between those that have no element there: of the type of `like`, so that nothing
+    else reads the part."""
     sizes = list(part.shape)
     parts = [part]
     if first > 0:
-        parts = [part.new_full(sizes[:dim] + [first] + sizes[dim + 1 :], fill)] + parts
+        parts = [like.new_full(sizes[:dim] + [first] + sizes[dim + 1 :], fill)] + parts
     if last < count:
-        parts = parts + [part.new_full(sizes[:dim] + [count - last] + sizes[dim + 1 :], fill)]
+        parts = parts + [like.new_full(sizes[:dim] + [count - last] + sizes[dim + 1 :], fill)]
     return torch.cat(parts, dim) if len(parts) > 1 else part
 
 
@@ -172,7 +173,7 @@ def _max_by_dims(input, kernel, stride, padding, dilation, counts):
             sizes, strides = list(input.shape), list(input.stride())
             offset = input.storage_offset() + (start + first * step) * strides[dim]
             sizes[dim], strides[dim] = last - first, strides[dim] * step
-            part = _between(input.as_strided(sizes, strides, offset), dim, first, last, counts[d], fill)
+            part = _between(input.as_strided(sizes, strides, offset), dim, first, last, counts[d], fill, input)
             best = part if best is None else torch.maximum(best, part)
         input = best
     return input
@@ -195,7 +196,7 @@ def _max_by_places(input, kernel, stride, padding, dilation, counts):
             sizes[lead + d], strides[lead + d] = there[d][1] - there[d][0], strides[lead + d] * stride[d]
         part = input.as_strided(sizes, strides, offset)
         for d in reversed(range(rank)):
-            part = _between(part, lead + d, there[d][0], there[d][1], counts[d], fill)
+            part = _between(part, lead + d, there[d][0], there[d][1], counts[d], fill, input)
         best = part if best is None else torch.maximum(best, part)
     return best
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/graph/ProductTiles.h"
+#include "passes/graph/ProductRows.h"
 #include "passes/graph/ProductText.h"
 
 #include <algorithm>
@@ -105,6 +106,43 @@ TEST(ProductTiles, TheTileThatIsChosenIsExpectedToBeQuick) {
     unknown.warps = 16; // a shape that the table lacks
     EXPECT_LT(expected, expectedTime(unknown, sizes, DataType::BFloat16, deviceModel(90)));
   }
+}
+
+/// Programs of several tiles are for products of few rounds and many tiles, whose sizes are known.
+TEST(ProductTiles, FewRoundsAndManyTilesTakeProgramsOfSeveral) {
+  SymbolTable symbols;
+  symbols.declare("m", {{1, 4096}, 1, std::nullopt});
+  auto programs = [&](const Expr &batch, const Expr &m, int64_t n, int64_t k) {
+    GemmSpec spec = product(m, n, k);
+    spec.batch = {batch};
+    return chooseProductTiles(spec, deviceModel(90), true, symbols)[0].tile.programs;
+  };
+  EXPECT_GT(programs(64, 1024, 1024, 128), 0);
+  EXPECT_EQ(programs(2, 1024, 1024, 128), 0) << "fewer tiles than two for each";
+  EXPECT_EQ(programs(64, 1024, 1024, 4096), 0) << "many rounds";
+  EXPECT_EQ(programs(64, Expr::symbol("m"), 1024, 128), 0);
+}
+
+/// Images of windows of one element: (image, place) are columns, or places are and images a batch.
+TEST(ProductRows, TheOutermostColumnsMayBeABatch) {
+  GemmSpec spec = product(512, 32 * 784, 256, DataType::Float16);
+  spec.columns = {32, 28, 28};
+  spec.a.strides = {256, 1};
+  spec.b.strides = {784, 256 * 784, 28, 1};
+  spec.output.strides = {784, 512 * 784, 28, 1};
+  spec.inputs = {{DataType::Float16, {1, 0, 0, 0}}};
+  std::optional<GemmSpec> made = withColumnsInBatch(spec);
+  ASSERT_TRUE(made);
+  EXPECT_EQ(made->batch, std::vector<Expr>{32});
+  EXPECT_EQ(made->columns, std::vector<Expr>{784});
+  EXPECT_EQ(made->n, Expr(784));
+  EXPECT_EQ(made->a.strides, (std::vector<Expr>{0, 256, 1}));
+  EXPECT_EQ(made->b.strides, (std::vector<Expr>{256 * 784, 784, 1}));
+  EXPECT_EQ(made->output.strides, (std::vector<Expr>{512 * 784, 784, 1}));
+  EXPECT_EQ(made->inputs[0].strides, (std::vector<Expr>{0, 1, 0}));
+  spec.b.strides[2] = 30; // lines with a border
+  EXPECT_FALSE(withColumnsInBatch(spec));
+  EXPECT_FALSE(withColumnsInBatch(product(64, 64, 64)));
 }
 
 /// Dims that lie evenly behind one another are one: no division stands in the kernel. Those that do
